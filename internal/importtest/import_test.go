@@ -33,7 +33,7 @@ var floors = [][]string{
 	5: {"."},
 	6: {"examples/console", "examples/offline", "report", "progress", "archive"},
 	7: {"debatehttp", "debatetool"},
-	8: {"integrations/*"},
+	8: {"inspector", "integrations/*"},
 	9: {"cmd/*", "examples/*", "tools/*"},
 }
 

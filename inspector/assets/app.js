@@ -1,0 +1,213 @@
+"use strict";
+// app.js keeps a page up to date. The server renders everything that is stored; this script fetches the page again after
+// an event and takes over what has changed. Only the text of replies that still stream is written here.
+
+const find = (selector, root = document) => root.querySelector(selector);
+const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+
+// served holds the elements as the server has sent them, to find what has changed.
+const served = new Map();
+all("[data-live]").forEach(remember);
+
+function remember(el) {
+  served.set(el.id, el.outerHTML);
+  for (const child of el.children) if (child.id) served.set(child.id, child.outerHTML);
+}
+
+// takeOver updates the parts of the page that have changed, and keeps what the visitor types.
+function takeOver(page) {
+  for (const next of all("[data-live]", page)) {
+    const old = document.getElementById(next.id);
+    if (!old) continue;
+    if (next.dataset.live === "replace") replace(old, next);
+    if (next.dataset.live === "set" || next.dataset.live === "log") merge(old, next, next.dataset.live === "set");
+  }
+}
+
+function replace(old, next) {
+  if (served.get(next.id) === next.outerHTML) return;
+  served.set(next.id, next.outerHTML);
+  const focus = old.contains(document.activeElement) && place(document.activeElement);
+  const open = all("details", old).map((d) => d.open);
+  const node = document.importNode(next, true);
+  all("details", node).forEach((d, i) => (d.open = open[i] || d.open));
+  old.replaceWith(node);
+  if (focus) find(focus, node)?.focus();
+}
+
+// place returns a selector for an element that survives a replacement.
+function place(el) {
+  if (el.id) return "#" + CSS.escape(el.id);
+  if (el.dataset.control) return `[data-control="${el.dataset.control}"]`;
+  return el.getAttribute("href") ? `[href="${CSS.escape(el.getAttribute("href"))}"]` : el.tagName;
+}
+
+// merge adds the children that are new, by their ids, and removes those that are gone if drop is true.
+function merge(old, next, drop) {
+  const ids = new Set([...next.children].map((c) => c.id));
+  if (drop) for (const c of [...old.children]) if (!ids.has(c.id)) c.remove();
+  let after = null;
+  for (const c of next.children) {
+    const mine = document.getElementById(c.id);
+    if (mine && old.contains(mine)) {
+      after = mine;
+      continue;
+    }
+    const node = document.importNode(c, true);
+    if (after) after.after(node);
+    else if (drop) old.prepend(node);
+    else old.append(node);
+    after = node;
+  }
+}
+
+let fetching = null;
+let again = false;
+
+// refresh fetches the page, at most once at a time.
+async function refresh() {
+  if (fetching) {
+    again = true;
+    return fetching;
+  }
+  fetching = load();
+  try {
+    await fetching;
+  } finally {
+    fetching = null;
+  }
+  if (again) {
+    again = false;
+    return refresh();
+  }
+}
+
+async function load() {
+  const reply = await fetch(location.href, { headers: { Accept: "text/html" } });
+  if (!reply.ok) return say(reply.status === 404 ? "This debate was deleted." : "The page cannot be loaded. Reload it.");
+  takeOver(new DOMParser().parseFromString(await reply.text(), "text/html"));
+}
+
+const say = (text) => {
+  const line = find("#connection");
+  if (line && line.textContent !== text) line.textContent = text;
+};
+
+// follow follows the events of the debate. The browser reconnects by itself, with the id of the last stored event.
+let source = null;
+function follow() {
+  const address = find("#turns")?.dataset.events;
+  if (!address || source) return;
+  source = new EventSource(address);
+  let lost = false;
+  source.onopen = () => {
+    find("#live").replaceChildren(); // the server sends again what streams now
+    say(lost ? "Connected again." : "Live.");
+    if (lost) refresh();
+    lost = false;
+  };
+  source.onerror = () => {
+    lost = true;
+    say(source.readyState === EventSource.CLOSED ? "Not connected. Reload the page." : "Connection lost. It is being restored.");
+  };
+  const on = (type, f) => source.addEventListener(type, (e) => f(JSON.parse(e.data)));
+  on("turn_started", (e) => begin(e));
+  on("chunk", (e) => add(e));
+  on("turn_failed", (e) => failed(e));
+  on("turn", (e) => refresh().then(() => drop(e.turn)));
+  for (const type of ["config", "state", "phase", "asked", "decided", "dropped", "annotated"]) on(type, () => refresh());
+  on("problem", (e) => end(e.title));
+  on("ended", () => end("The debate has ended.").then(() => find("#live").replaceChildren()));
+}
+
+async function end(text) {
+  source.close();
+  source = null;
+  await refresh();
+  say(text);
+}
+
+const keyOf = (k) => [k.run, k.round, k.phase, k.actor, k.target || ""].join("/");
+const liveOf = (k) => document.getElementById("live-" + keyOf(k));
+
+// begin shows that an actor begins to reply. An earlier attempt at the same step is discarded.
+function begin(e) {
+  liveOf(e.key)?.remove();
+  const turn = document.createElement("article");
+  const tone = all("#actors [data-actor]").find((a) => a.dataset.actor === e.key.actor)?.className || "other";
+  turn.className = "turn live " + tone + " wide";
+  turn.id = "live-" + keyOf(e.key);
+  turn.dataset.key = keyOf(e.key);
+  const head = turn.appendChild(document.createElement("header"));
+  const who = head.appendChild(document.createElement("b"));
+  who.textContent = e.key.actor;
+  who.dir = "auto";
+  const what = head.appendChild(document.createElement("span"));
+  what.className = "meta";
+  what.textContent = " is replying" + (e.attempt > 1 ? ", attempt " + e.attempt : "") + " …";
+  const text = turn.appendChild(document.createElement("div"));
+  text.className = "text plain";
+  text.dir = "auto";
+  text.append("");
+  find("#live").append(turn);
+  return turn;
+}
+
+// add adds a piece of a reply. A judge's reply is JSON, of which only the length is shown.
+function add(e) {
+  const turn = liveOf(e.key) || begin(e);
+  const text = find(".text", turn).firstChild;
+  if (e.kind === "assessment" || e.kind === "conclusion") {
+    turn.dataset.size = (Number(turn.dataset.size) || 0) + e.text.length;
+    text.data = turn.dataset.size + " characters so far";
+    return;
+  }
+  if (e.offset === 0) text.data = "";
+  text.appendData(e.text);
+}
+
+function failed(e) {
+  const turn = liveOf(e.key);
+  if (!turn) return;
+  const wait = e.retry_in > 0 ? " The next attempt follows in " + Math.round(e.retry_in / 1e9) + " s." : "";
+  find(".meta", turn).textContent = " failed: " + e.error.replaceAll("_", " ") + "." + (e.retry_in < 0 ? "" : wait);
+}
+
+const drop = (turn) => liveOf(turn)?.remove();
+
+// send sends a form without leaving the page, and shows what is wrong with it.
+async function send(form, button) {
+  const refused = button?.getAttribute("aria-disabled") === "true";
+  const errors = find(".errors", form) || find("#connection");
+  if (refused) return tell(errors, [document.getElementById(button.getAttribute("aria-describedby")).textContent]);
+  errors.replaceChildren();
+  all("[aria-invalid]", form).forEach((el) => el.removeAttribute("aria-invalid"));
+  let reply;
+  try {
+    reply = await fetch(form.action, { method: "POST", headers: { Accept: "application/json" }, body: new URLSearchParams(new FormData(form)) });
+  } catch {
+    return tell(errors, ["The server cannot be reached."]);
+  }
+  if (!reply.ok) {
+    const problem = await reply.json().catch(() => ({ title: "The server failed" }));
+    const list = (problem.problems || []).map((p) => (p.field ? p.field + ": " : "") + p.reason);
+    return tell(errors, list.length ? list : [problem.detail || problem.title]);
+  }
+  if (form.dataset.form === "remarks" || form.dataset.form === "annotations") form.reset();
+  await refresh();
+  follow(); // a refused start ends the stream
+}
+
+function tell(box, lines) {
+  box.replaceChildren(...lines.map((line) => Object.assign(document.createElement("p"), { textContent: line })));
+}
+
+document.addEventListener("submit", (e) => {
+  if (e.target.method !== "post" || !e.target.dataset.form) return;
+  e.preventDefault();
+  send(e.target, e.submitter);
+});
+
+follow();
+const poll = Number(find("[data-poll]")?.dataset.poll);
+if (poll) setInterval(() => document.hidden || refresh().catch(() => {}), poll * 1000);

@@ -1,0 +1,89 @@
+package inspector
+
+import (
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// formatTime returns a time in UTC for readers and machines.
+func formatTime(t time.Time) template.HTML {
+	if t.IsZero() {
+		return ""
+	}
+	t = t.UTC()
+	return template.HTML(fmt.Sprintf(`<time datetime="%s">%s</time>`, t.Format(time.RFC3339), t.Format("2006-01-02 15:04:05"))) //nolint:gosec // no text of others
+}
+
+// formatDuration returns a duration with at most two units, such as "1.5s", "12s" or "3m20s".
+func formatDuration(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	case d < 10*time.Second:
+		return d.Round(100 * time.Millisecond).String()
+	case d < time.Hour:
+		return d.Round(time.Second).String()
+	}
+	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+}
+
+// formatNumber returns a number with a comma between groups of three digits.
+func formatNumber(n int) string {
+	digits := strconv.Itoa(n)
+	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// formatCost returns an amount with at least two decimals, and four if it is small.
+func formatCost(amount float64) string {
+	if amount != 0 && math.Abs(amount) < 1 {
+		return strconv.FormatFloat(amount, 'f', 4, 64)
+	}
+	return strconv.FormatFloat(amount, 'f', 2, 64)
+}
+
+// words returns a name of the library, such as "running.awaiting_responses" or "round_limit", in words.
+func words(name any) string {
+	_, last, nested := strings.Cut(fmt.Sprint(name), ".")
+	if !nested {
+		last = fmt.Sprint(name)
+	}
+	return strings.ReplaceAll(last, "_", " ")
+}
+
+// initials returns one or two letters that stand for a name.
+func initials(name string) string {
+	var letters []rune
+	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		letters = append(letters, unicode.ToUpper([]rune(word)[0]))
+	}
+	if len(letters) > 2 {
+		letters = []rune{letters[0], letters[len(letters)-1]}
+	}
+	return string(letters)
+}
+
+// markdown returns a text of a model or of a person as HTML.
+func markdown(text string) template.HTML {
+	var b strings.Builder
+	for part := range strings.SplitSeq(text, "\n\n") {
+		if strings.TrimSpace(part) != "" {
+			b.WriteString("<p>" + template.HTMLEscapeString(part) + "</p>\n")
+		}
+	}
+	return template.HTML(b.String()) //nolint:gosec // it is escaped
+}
+
+// encodeJSON returns a value as JSON for an attribute.
+func encodeJSON(v any) (string, error) {
+	b, err := json.Marshal(v)
+	return string(b), err
+}

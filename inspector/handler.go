@@ -1,0 +1,83 @@
+package inspector
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/debatehttp"
+)
+
+// A route is one page, or one form that a page sends.
+type route struct {
+	pattern string
+	handle  func(*visit) error
+}
+
+// routes lists the pages and forms. The API of package debatehttp is below /api/.
+var routes = []route{
+	{"GET /{$}", (*visit).list},
+	{"GET /inbox", (*visit).inbox},
+	{"GET /debates/{id}", (*visit).now},
+	{"GET /debates/{id}/events", (*visit).events},
+	{"POST /debates/{id}/{control}", (*visit).control},
+}
+
+// policy is the content security policy of all pages.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; " +
+	"base-uri 'none'; frame-ancestors 'none'"
+
+// Handler returns a handler that serves the inspector of an engine's debates. It works below any path, with
+// http.StripPrefix. It returns an error if Options.Authorize is nil.
+func Handler(e *debate.Engine, o Options) (http.Handler, error) {
+	if o.Authorize == nil {
+		return nil, fmt.Errorf("make inspector: Options.Authorize is nil, set it, for example to debatehttp.OwnersOnly(%q)", "owner")
+	}
+	s := &site{Options: o.withDefaults(), engine: e}
+	var err error
+	s.api, err = debatehttp.New(e, debatehttp.Options{Authorize: s.authorize, Principal: s.Principal, Logger: s.Logger})
+	if err != nil {
+		return nil, fmt.Errorf("make inspector: %w", err)
+	}
+	mux := http.NewServeMux()
+	for _, r := range routes {
+		mux.Handle(r.pattern, s.serve(r))
+	}
+	mux.Handle("/", s.serve(route{handle: func(*visit) error { return notFound("There is no such page", "it has moved, or the address is wrong") }}))
+	mux.Handle("/api/", http.StripPrefix("/api", s.api))
+	mux.HandleFunc("GET /assets/{name}", asset)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "same-origin")
+		mux.ServeHTTP(w, r)
+	}), nil
+}
+
+// serve returns the handler of a route.
+func (s *site) serve(to route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		v := &visit{site: s, w: w, r: r, seat: r.URL.Query().Get("seat")}
+		var err error
+		if v.principal, err = s.Principal(r); err != nil {
+			err = unauthenticated(err)
+		} else {
+			err = to.handle(v) //nolint:contextcheck // the visit holds the request with its context
+		}
+		if err != nil {
+			v.fail(err) //nolint:contextcheck // the same
+		}
+	})
+}
+
+// fail answers with a page that tells what is wrong. It logs errors whose text the visitor does not read.
+func (v *visit) fail(err error) {
+	p := problemOf(err)
+	if p.Status == http.StatusInternalServerError && v.r.Context().Err() == nil {
+		v.Logger.ErrorContext(v.r.Context(), "show page", "path", v.r.URL.Path, "error", err)
+	}
+	v.debate = nil // the page has no parts of the debate
+	v.write(p.Status, "problem", page{Title: p.Title, Main: p})
+}

@@ -1,0 +1,204 @@
+package inspector
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/elenchus-go/debate/debatehttp"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+const (
+	pageSize = 50     // debates on a page
+	maxScan  = 20_000 // debates that are read for a page, if a filter selects few of them
+)
+
+// A group is a set of states by which the list can be filtered.
+type group struct {
+	Name, Title string
+	states      []fsm.State
+}
+
+var groups = []group{
+	{"", "All", nil},
+	{"running", "Running", fsm.Active()},
+	{"paused", "Paused", []fsm.State{fsm.Paused}},
+	{"completed", "Completed", []fsm.State{fsm.Completed}},
+	{"canceled", "Canceled", []fsm.State{fsm.Canceled}},
+	{"error", "In error", []fsm.State{fsm.Error}},
+	{"new", "Not started", []fsm.State{fsm.Configuring, fsm.Ready}},
+}
+
+// A filter selects debates of the list. The store applies all of it but Protocol and Text.
+type filter struct {
+	State    string // name of a group
+	Outcome  string
+	Protocol string // name, with or without its version
+	Label    string // name:value
+	Waiting  string // name of a person
+	Text     string // part of the topic, in any case
+	Before   string // cursor
+}
+
+// listing is what the list shows.
+type listing struct {
+	Filter   filter
+	Groups   []counted
+	Outcomes []transcript.Outcome
+	Debates  []store.Status
+	Next     string // address of the next page; empty on the last one
+}
+
+// counted is a group with the number of its debates.
+type counted struct {
+	group
+	Count   int
+	Link    string
+	Current bool
+}
+
+// outcomes lists the outcomes of the library.
+var outcomes = []transcript.Outcome{
+	transcript.JudgeDecided, transcript.Converged, transcript.DiminishingReturns, transcript.Unanimous, transcript.EarlyStop, transcript.RoundLimit,
+	transcript.TokenBudget, transcript.CostBudget, transcript.TimeBudget, transcript.QuorumLost, transcript.Stopped, transcript.Canceled,
+}
+
+// list shows the debates that the visitor may see, newest first.
+func (v *visit) list() error {
+	f := filterOf(v.r.URL.Query())
+	q, err := f.query()
+	if err != nil {
+		return err
+	}
+	counts := q
+	counts.States, counts.CreatedBefore, counts.BeforeID = nil, time.Time{}, ""
+	counts.Labels = withLabel(f.Label)
+	for _, one := range []*store.Query{&q, &counts} {
+		if err := v.allow(&debatehttp.Access{Action: debatehttp.List, Query: one}); err != nil {
+			return err
+		}
+	}
+	shown := listing{Filter: f, Outcomes: outcomes}
+	if shown.Groups, err = v.counts(f, counts); err != nil {
+		return err
+	}
+	var cursor string
+	if shown.Debates, cursor, err = v.selectPage(q, f.matches); err != nil {
+		return err
+	}
+	if cursor != "" {
+		shown.Next = f.with("before", cursor)
+	}
+	return v.show("list", page{Title: "Debates", Main: shown})
+}
+
+func filterOf(v url.Values) filter {
+	return filter{v.Get("state"), v.Get("outcome"), v.Get("protocol"), strings.TrimSpace(v.Get("label")), strings.TrimSpace(v.Get("waiting")), strings.TrimSpace(v.Get("text")), v.Get("before")}
+}
+
+// query returns the part of the filter that the store applies.
+func (f filter) query() (q store.Query, err error) {
+	at := slices.IndexFunc(groups, func(g group) bool { return g.Name == f.State })
+	if at < 0 {
+		return q, invalid("state", "there is no group of states %q", f.State)
+	}
+	q.States, q.Waiting, q.Labels = groups[at].states, f.Waiting, withLabel(f.Label)
+	if f.Outcome != "" {
+		q.Outcomes = []transcript.Outcome{transcript.Outcome(f.Outcome)}
+	}
+	if f.Label != "" && len(q.Labels) == 0 {
+		return q, invalid("label", "%q has no colon, use name:value", f.Label)
+	}
+	if f.Before != "" {
+		if q.CreatedBefore, q.BeforeID, err = readCursor(f.Before); err != nil {
+			return q, invalid("before", "%q is not the cursor of a page", f.Before)
+		}
+	}
+	return q, nil
+}
+
+// withLabel returns the labels of a query for a label such as "team:red".
+func withLabel(label string) map[string]string {
+	labels := map[string]string{}
+	if name, value, ok := strings.Cut(label, ":"); ok {
+		labels[name] = value
+	}
+	return labels
+}
+
+// matches reports whether a debate matches the part of the filter that the store does not know.
+func (f filter) matches(s store.Status) bool {
+	name, _, _ := strings.Cut(s.Protocol, "/")
+	return (f.Protocol == "" || f.Protocol == s.Protocol || f.Protocol == name) &&
+		strings.Contains(strings.ToLower(s.Topic), strings.ToLower(f.Text))
+}
+
+// with returns the address of the list with this filter and another parameter.
+func (f filter) with(name, value string) string {
+	q := url.Values{}
+	for name, value := range map[string]string{
+		"state": f.State, "outcome": f.Outcome, "protocol": f.Protocol, "label": f.Label, "waiting": f.Waiting, "text": f.Text, name: value,
+	} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	if name != "" && value == "" {
+		q.Del(name)
+	}
+	return "./?" + q.Encode()
+}
+
+// counts returns the groups of states with the numbers of the debates that a query selects.
+func (v *visit) counts(f filter, q store.Query) (list []counted, err error) {
+	numbers, err := v.engine.Count(v.r.Context(), q)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range groups {
+		c := counted{group: g, Link: f.with("state", g.Name), Current: g.Name == f.State}
+		for state, n := range numbers {
+			if len(g.states) == 0 || slices.Contains(g.states, state) {
+				c.Count += n
+			}
+		}
+		list = append(list, c)
+	}
+	return list, nil
+}
+
+// selectPage returns the first debates of a query that match, at most a page of them, and the cursor of the next page, or ""
+// if there is none.
+func (v *visit) selectPage(q store.Query, match func(store.Status) bool) (list []store.Status, next string, err error) {
+	read := 0
+	var last store.Status
+	for s, err := range v.engine.List(v.r.Context(), q) {
+		if err != nil && s.ID == "" {
+			return nil, "", err
+		}
+		if err != nil { // its status is damaged
+			v.Logger.WarnContext(v.r.Context(), "list debates", "debate", s.ID, "error", err)
+			continue
+		}
+		if len(list) == pageSize || read == maxScan {
+			return list, cursorOf(last), nil
+		}
+		if read, last = read+1, s; match(s) {
+			list = append(list, s)
+		}
+	}
+	return list, "", nil
+}
+
+// cursorOf returns the cursor of the page after a debate.
+func cursorOf(s store.Status) string { return s.Created.UTC().Format(time.RFC3339Nano) + "," + s.ID }
+
+func readCursor(text string) (time.Time, string, error) {
+	created, id, _ := strings.Cut(text, ",")
+	at, err := time.Parse(time.RFC3339Nano, created)
+	return at, id, err
+}

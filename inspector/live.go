@@ -1,0 +1,232 @@
+package inspector
+
+import (
+	"cmp"
+	"errors"
+	"html/template"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/debatehttp"
+	"github.com/elenchus-go/debate/progress"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+const (
+	maxShown = 16 << 10 // bytes of the turns that the page of a debate shows, beyond the last one
+	maxTurn  = 12 << 10 // bytes of one turn there
+)
+
+// now shows a debate as it is, and app.js keeps the page up to date.
+func (v *visit) now() error {
+	if err := v.open(debatehttp.Watch); err != nil {
+		return err
+	}
+	h, err := v.read()
+	if err != nil {
+		return err
+	}
+	shown, err := v.live(h)
+	if err != nil {
+		return err
+	}
+	code := http.StatusOK
+	if v.refused != nil {
+		code = v.refused.Status
+	}
+	v.write(code, "live", page{Title: v.status.Topic, Main: shown})
+	return nil
+}
+
+// events streams the events of a debate from the API. A browser cannot send Last-Event-ID with its first request, so the
+// parameter after says which events the page has.
+func (v *visit) events() error {
+	r := v.r.Clone(v.r.Context())
+	q := r.URL.Query()
+	if after := q.Get("after"); after != "" && r.Header.Get("Last-Event-ID") == "" {
+		r.Header.Set("Last-Event-ID", after)
+	}
+	q.Del("after")
+	r.URL.RawQuery = q.Encode()
+	v.api.ServeHTTP(v.w, r)
+	return nil
+}
+
+// liveView is what the page of a debate shows.
+type liveView struct {
+	Status   store.Status
+	Result   *debate.Result
+	Phases   []progress.Update
+	Actors   []actor
+	Turns    []said
+	Earlier  int64 // seq of the first turn that is shown, if there are earlier ones
+	Older    bool  // whether there are later turns than those shown
+	Budgets  []budget
+	Controls []control
+	Asked    []ask
+	Others   []string // people whose replies the debate waits for, but not from this seat
+	Refused  *debatehttp.Problem
+	Stream   bool // whether more may follow, so that the page follows the events
+}
+
+// live returns what the page shows.
+func (v *visit) live(h *history) (shown liveView, err error) {
+	list, err := v.controls(h)
+	if err != nil {
+		return shown, err
+	}
+	shown = liveView{
+		Status: h.status, Result: h.result, Phases: h.phases, Actors: actorsOf(h), Budgets: budgetsOf(h), Controls: list, Refused: v.refused,
+	}
+	before, _ := strconv.ParseInt(v.r.URL.Query().Get("before"), 10, 64) // 0 if there is none
+	shown.Turns, shown.Earlier, shown.Older = turnsOf(h, shown.Actors, before)
+	shown.Stream = !h.status.State.Final() && before == 0
+	asked, err := v.debate.Waiting(v.r.Context())
+	if err != nil && !errors.Is(err, debate.ErrUnsupported) {
+		return shown, err
+	}
+	for _, a := range asked {
+		if a.Key.Actor == v.seat {
+			shown.Asked = append(shown.Asked, askOf(a))
+		} else if !slices.Contains(shown.Others, a.Key.Actor) {
+			shown.Others = append(shown.Others, a.Key.Actor)
+		}
+	}
+	return shown, nil
+}
+
+// An actor is a participant or a judge as the pages show it.
+type actor struct {
+	debate.ParticipantStatus
+	Profile debate.Participant
+	Tone    string // class of its color: "tone0" to "tone7", "judge", or "other"
+	Place   string // class of its place in the conversation: "left", "right" or "wide"
+	Judge   bool
+}
+
+const tones = 8 // colors of participants in style.css
+
+// actorsOf returns the participants and judges, in order.
+func actorsOf(h *history) (list []actor) {
+	sides := []string{}
+	for i, p := range h.result.Participants {
+		a := actor{ParticipantStatus: p, Tone: "tone" + strconv.Itoa(i%tones)}
+		at := slices.IndexFunc(h.config.Participants, func(c debate.Participant) bool { return c.Name == p.Name })
+		if at >= 0 {
+			a.Profile = h.config.Participants[at]
+		}
+		side := cmp.Or(a.Profile.Side, p.Name)
+		if !slices.Contains(sides, side) {
+			sides = append(sides, side)
+		}
+		a.Place = []string{"left", "right"}[slices.Index(sides, side)%2]
+		list = append(list, a)
+	}
+	for _, j := range h.config.Judges {
+		list = append(list, actor{ParticipantStatus: debate.ParticipantStatus{Name: j.Name, State: "active"}, Profile: j, Tone: "judge", Place: "wide", Judge: true})
+	}
+	return list
+}
+
+// said is a turn as the pages show it.
+type said struct {
+	transcript.Turn
+	Heading string // of the round, before its first turn; empty elsewhere
+	Anchor  string // its id
+	Tone    string
+	Place   string
+	HTML    template.HTML
+	Cut     bool // whether the text is longer
+}
+
+// turnsOf returns the last turns before a seq, or the last ones if before is 0, the seq of the first of them if there are
+// earlier ones, and whether there are later ones.
+func turnsOf(h *history, actors []actor, before int64) (list []said, earlier int64, later bool) {
+	turns := slices.DeleteFunc(slices.Clone(h.result.Turns), func(t transcript.Turn) bool { return t.Kind == transcript.Embeddings })
+	if before > 0 {
+		n := len(turns)
+		turns = slices.DeleteFunc(turns, func(t transcript.Turn) bool { return t.Seq >= before })
+		later = len(turns) < n
+	}
+	first, size := len(turns), 0
+	for first > 0 && (first == len(turns) || size+min(len(turns[first-1].Text), maxTurn) <= maxShown) {
+		first--
+		size += min(len(turns[first].Text), maxTurn)
+	}
+	for i, anchor := first, ""; i < len(turns); i++ {
+		s := saidOf(turns[i], actors)
+		if title, id := headingOf(turns[i]); id != "" && id != anchor {
+			s.Heading, s.Anchor, anchor = title, id, id
+		}
+		list = append(list, s)
+	}
+	if first > 0 && first < len(turns) {
+		earlier = turns[first].Seq
+	}
+	return list, earlier, later
+}
+
+// saidOf returns a turn as the pages show it.
+func saidOf(t transcript.Turn, actors []actor) said {
+	s := said{Turn: t, Tone: "other", Place: "wide"}
+	if at := slices.IndexFunc(actors, func(a actor) bool { return a.Name == t.Actor }); at >= 0 {
+		s.Tone, s.Place = actors[at].Tone, actors[at].Place
+	}
+	text := t.Text
+	if len(text) > maxTurn {
+		text, s.Cut = cut(text, maxTurn), true
+	}
+	s.HTML = markdown(text)
+	return s
+}
+
+// headingOf returns the heading of the part of the debate to which a turn belongs, and its id. Both are empty if the turn
+// may be in any part.
+func headingOf(t transcript.Turn) (title, id string) {
+	switch {
+	case t.Kind == transcript.Conclusion:
+		return "Conclusion", "conclusion"
+	case t.Kind == transcript.Remark:
+		return "", ""
+	case t.Round == 0:
+		return "Before the first round", "setup"
+	}
+	return "Round " + strconv.Itoa(t.Round), "round-" + strconv.Itoa(t.Round)
+}
+
+// cut returns the beginning of a text, without a broken character.
+func cut(text string, most int) string {
+	for most > 0 && text[most]&0xC0 == 0x80 {
+		most--
+	}
+	return text[:most] + " …"
+}
+
+// A budget is how much of a limit is used.
+type budget struct {
+	Name, Title string
+	Used, Limit float64
+	Text        string
+}
+
+// budgetsOf returns the limits of the debate that have an end, and how much of them is used.
+func budgetsOf(h *history) (list []budget) {
+	add := func(name, title string, used, limit float64, text string) {
+		if limit > 0 {
+			list = append(list, budget{name, title, used, limit, text})
+		}
+	}
+	l, u := h.config.Limits, h.result.Total.Usage
+	count := func(n, limit int) string { return formatNumber(n) + " of " + formatNumber(limit) }
+	add("rounds", "Rounds", float64(h.result.Round), float64(h.status.MaxRounds), count(h.result.Round, h.status.MaxRounds))
+	add("output", "Tokens of replies", float64(u.Output), float64(l.OutputTokens), count(u.Output, l.OutputTokens))
+	add("tokens", "Tokens of prompts and replies", float64(u.Input+u.Output), float64(l.Tokens), count(u.Input+u.Output, l.Tokens))
+	add("cost", "Cost", u.Cost, l.Cost, formatCost(u.Cost)+" of "+formatCost(l.Cost))
+	add("time", "Running time", h.result.RunningTime.Seconds(), l.RunningTime.Seconds(),
+		formatDuration(h.result.RunningTime.Round(time.Second))+" of "+formatDuration(l.RunningTime))
+	return list
+}

@@ -1,0 +1,152 @@
+package inspector
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/elenchus-go/debate/store"
+)
+
+// Each template defines "main", which layout.tmpl encloses. Names of files are names of pages. Templates that several pages
+// use are in parts.tmpl.
+//
+//go:embed templates/*.tmpl
+var templateFiles embed.FS
+
+//go:embed assets
+var assetFiles embed.FS
+
+// templates holds a template for each page, by name.
+var templates = parseTemplates()
+
+func parseTemplates() map[string]*template.Template {
+	base := template.Must(template.New("").Funcs(functions).ParseFS(templateFiles, "templates/layout.tmpl", "templates/parts.tmpl"))
+	files, err := templateFiles.ReadDir("templates")
+	if err != nil {
+		panic(err) // the files are embedded
+	}
+	all := map[string]*template.Template{}
+	for _, f := range files {
+		all[strings.TrimSuffix(f.Name(), ".tmpl")] = template.Must(template.Must(base.Clone()).ParseFS(templateFiles, "templates/"+f.Name()))
+	}
+	return all
+}
+
+// functions are available in all templates.
+var functions = template.FuncMap{
+	"time": formatTime, "duration": formatDuration, "number": formatNumber, "cost": formatCost,
+	"words": words, "initials": initials, "markdown": markdown, "json": encodeJSON,
+}
+
+// tabs lists the pages of a debate, by their path below the debate's own.
+var tabs = []tab{
+	{"", "Now"},
+}
+
+type tab struct{ Path, Title string }
+
+// A page is what layout.tmpl shows.
+type page struct {
+	Title   string
+	Tab     string   // path of the tab that the page belongs to
+	Scripts []string // names of scripts beyond app.js
+	Main    any      // what the page's own template shows, as .Main
+
+	v *visit
+}
+
+// Debate returns the debate that the page is about, or nil if it is about none. Its topic, protocol and labels are for
+// everyone; the rest is not for each seat.
+func (p page) Debate() *store.Status {
+	if p.v.debate == nil {
+		return nil
+	}
+	return &p.v.status
+}
+
+// Root returns the relative address of the inspector's first page. It ends with a slash.
+func (p page) Root() string {
+	depth := strings.Count(strings.TrimPrefix(p.v.r.URL.Path, "/"), "/")
+	if depth == 0 {
+		return "./"
+	}
+	return strings.Repeat("../", depth)
+}
+
+// Link returns the relative address of a page of the debate, for the same seat. Parameters of the query are pairs of a name
+// and a value; those without a value are left out.
+func (p page) Link(below string, parameters ...any) string {
+	return p.LinkTo(p.v.status.ID, below, parameters...)
+}
+
+// LinkTo is like Link for another debate.
+func (p page) LinkTo(id, below string, parameters ...any) string {
+	q := url.Values{}
+	if p.v.seat != "" {
+		q.Set("seat", p.v.seat)
+	}
+	for i := 0; i+1 < len(parameters); i += 2 {
+		if value := fmt.Sprint(parameters[i+1]); value != "" {
+			q.Set(fmt.Sprint(parameters[i]), value)
+		}
+	}
+	to := p.Root() + "debates/" + url.PathEscape(id)
+	if below != "" {
+		to += "/" + below
+	}
+	if len(q) > 0 {
+		to += "?" + q.Encode()
+	}
+	return to
+}
+
+// Seat returns the seat of the visitor.
+func (p page) Seat() string { return p.v.seat }
+
+// Controls reports whether the inspector allows changes.
+func (p page) Controls() bool { return p.v.Controls }
+
+// Tabs returns the pages of the debate.
+func (p page) Tabs() []tab { return tabs }
+
+// show answers with a page.
+func (v *visit) show(name string, p page) error {
+	v.write(http.StatusOK, name, p)
+	return nil
+}
+
+// write answers with a page and a status code.
+func (v *visit) write(code int, name string, p page) {
+	p.v = v
+	var b bytes.Buffer
+	if err := templates[name].ExecuteTemplate(&b, "layout", p); err != nil {
+		v.Logger.ErrorContext(v.r.Context(), "write page", "path", v.r.URL.Path, "error", err)
+		http.Error(v.w, "The server failed", http.StatusInternalServerError)
+		return
+	}
+	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	v.w.WriteHeader(code)
+	_, _ = v.w.Write(b.Bytes()) // fails if the client has disconnected
+}
+
+// asset serves a script or a style sheet. Browsers ask each time whether it has changed.
+func asset(w http.ResponseWriter, r *http.Request) {
+	b, err := assetFiles.ReadFile(path.Join("assets", r.PathValue("name")))
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	sum := sha256.Sum256(b)
+	w.Header().Set("Cache-Control", "no-cache")
+	w.Header().Set("ETag", `"`+hex.EncodeToString(sum[:8])+`"`)
+	http.ServeContent(w, r, r.PathValue("name"), time.Time{}, bytes.NewReader(b))
+}

@@ -1,0 +1,108 @@
+package inspector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/debatehttp"
+	"github.com/elenchus-go/debate/store"
+)
+
+// site is what all requests share.
+type site struct {
+	Options
+	engine *debate.Engine
+	api    http.Handler // of package debatehttp
+}
+
+var errReadOnly = &debatehttp.Problem{Title: "This inspector is read-only", Status: http.StatusForbidden, Detail: "its owner can set Options.Controls"}
+
+// A visit is one request for a page.
+type visit struct {
+	*site
+	w         http.ResponseWriter
+	r         *http.Request
+	principal string
+	seat      string // the participant or judge for whom the visitor speaks; empty shows everything
+
+	debate *debate.Debate // set by open
+	status store.Status   // of the debate, as authorization sees it; a seat may not see all of it
+
+	refused *debatehttp.Problem // why the form that this page answers was refused; nil if it was not
+}
+
+// authorize refuses changes unless Options.Controls is set, and then asks Options.Authorize.
+func (s *site) authorize(ctx context.Context, a *debatehttp.Access) error {
+	if a.Action.Changes() && !s.Controls {
+		return errReadOnly
+	}
+	return s.Authorize(ctx, a)
+}
+
+// open opens the debate of the page, for the seat of the visitor. It returns an error if the visitor may not do this.
+func (v *visit) open(action debatehttp.Action) (err error) {
+	id := v.r.PathValue("id")
+	if v.debate, err = v.engine.Open(v.r.Context(), id); err == nil {
+		v.status, err = v.debate.Status(v.r.Context())
+	}
+	if err == nil {
+		err = v.allow(&debatehttp.Access{Action: action, Debate: v.status, Seat: v.seat})
+	}
+	if errors.Is(err, store.ErrNotFound) { // the same text for debates that the visitor must not know of
+		return notFound("There is no such debate", fmt.Sprintf("debate %q does not exist", id))
+	}
+	return err
+}
+
+// allow returns an error if the visitor may not do something.
+func (v *visit) allow(a *debatehttp.Access) error {
+	a.Principal = v.principal
+	if a.Query != nil && a.Query.Labels == nil {
+		a.Query.Labels = map[string]string{} // so that Authorize can add one
+	}
+	err := v.authorize(v.r.Context(), a)
+	if _, told := errors.AsType[*debatehttp.Problem](err); err == nil || told || errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	v.Logger.InfoContext(v.r.Context(), "refuse page", "action", string(a.Action), "debate", a.Debate.ID, "error", err)
+	return &debatehttp.Problem{Title: "You may not do this", Status: http.StatusForbidden, Detail: fmt.Sprintf("the action %s is not allowed", a.Action)}
+}
+
+// problemOf returns what a visitor reads about an error.
+func problemOf(err error) *debatehttp.Problem {
+	if p, ok := errors.AsType[*debatehttp.Problem](err); ok {
+		return p
+	}
+	if wrong, ok := errors.AsType[*debate.Problems](err); ok {
+		return &debatehttp.Problem{Title: "The request is invalid", Status: http.StatusBadRequest, Detail: err.Error(), Problems: wrong.List}
+	}
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return notFound("There is no such debate", "it was deleted")
+	case errors.Is(err, debate.ErrUnsupported):
+		return &debatehttp.Problem{Title: "This server lacks something that the debate needs", Status: http.StatusNotImplemented, Detail: err.Error()}
+	case errors.Is(err, debate.ErrClosed):
+		return &debatehttp.Problem{Title: "The server is stopping", Status: http.StatusServiceUnavailable}
+	}
+	return &debatehttp.Problem{Title: "The server failed", Status: http.StatusInternalServerError}
+}
+
+func notFound(title, detail string) *debatehttp.Problem {
+	return &debatehttp.Problem{Title: title, Status: http.StatusNotFound, Detail: detail}
+}
+
+// unauthenticated returns the problem for an error of Options.Principal.
+func unauthenticated(err error) error {
+	if _, ok := errors.AsType[*debatehttp.Problem](err); ok {
+		return err
+	}
+	return &debatehttp.Problem{Title: "You are not signed in", Status: http.StatusUnauthorized, Detail: "the request does not tell who sends it"}
+}
+
+// invalid returns the problem with a field of a request.
+func invalid(field, format string, args ...any) *debatehttp.Problem {
+	return &debatehttp.Problem{Title: "The request is invalid", Status: http.StatusBadRequest, Detail: field + ": " + fmt.Sprintf(format, args...)}
+}
