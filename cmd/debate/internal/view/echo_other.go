@@ -1,0 +1,8 @@
+//go:build !unix
+
+package view
+
+import "os"
+
+// muteEcho does nothing on this system: what is typed is shown.
+func muteEcho(*os.File) (restore func()) { return func() {} }

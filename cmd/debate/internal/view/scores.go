@@ -1,0 +1,125 @@
+package view
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/protocol/procon"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// scores holds the scores that judges gave in one round, of 10.
+type scores struct {
+	round int
+	list  []score
+}
+
+// score is the mean of the scores of a participant.
+type score struct {
+	name string
+	sum  float64
+	n    int
+}
+
+func (s score) mean() float64 { return s.sum / float64(s.n) }
+
+// scoresOf returns the scores in a judge's turn and the text that explains them. It returns false if the turn has none.
+func scoresOf(t transcript.Turn) (list []score, text string, ok bool) {
+	switch {
+	case slices.Contains(t.Flags, transcript.Defaulted):
+	case t.Contract == "assessment/1":
+		a, err := transcript.Decode[judge.Assessment](t)
+		for _, p := range a.Participants {
+			list = append(list, score{p.Name, p.Score, 1})
+		}
+		if text = a.Reasoning; len(a.Recommendations) > 0 {
+			text += "\nNext: " + strings.Join(a.Recommendations, " ")
+		}
+		return list, text, err == nil && len(list) > 0
+	case t.Contract == "judgment/1":
+		j, err := transcript.Decode[procon.Judgment](t)
+		for _, p := range j.Participants {
+			list = append(list, score{p.Name, p.Score, 1})
+		}
+		if text = j.Summary; j.Winner != "" {
+			text += "\nWinner: " + j.Winner
+		}
+		return list, text, err == nil && len(list) > 0
+	}
+	return nil, "", false
+}
+
+// add adds the scores of a turn. The scores of another round replace those before.
+func (s *scores) add(t transcript.Turn) {
+	list, _, ok := scoresOf(t)
+	if !ok {
+		return
+	}
+	if t.Round != s.round || t.Kind == transcript.Conclusion {
+		*s = scores{round: t.Round}
+	}
+	for _, a := range list {
+		i := slices.IndexFunc(s.list, func(b score) bool { return b.name == a.name })
+		if i < 0 {
+			s.list = append(s.list, a)
+			continue
+		}
+		s.list[i].sum, s.list[i].n = s.list[i].sum+a.sum, s.list[i].n+a.n
+	}
+}
+
+// String returns the scores on one line, such as "Ada 7.5, Bo 6", or "".
+func (s scores) String() string {
+	var list []string
+	for _, a := range s.list {
+		list = append(list, cleanLine(a.name)+" "+formatScore(a.mean()))
+	}
+	return strings.Join(list, ", ")
+}
+
+// formatScore returns a score with at most two decimals.
+func formatScore(score float64) string {
+	return strconv.FormatFloat(math.Round(score*100)/100, 'f', -1, 64)
+}
+
+// barColumns is the length of a bar of 10 of 10.
+const barColumns = 20
+
+// bar returns a bar for a score from 0 to 10.
+func bar(score float64) string {
+	const eighths = " ▏▎▍▌▋▊▉"
+	n := int(math.Round(min(max(score, 0), 10) / 10 * barColumns * 8))
+	b := strings.Repeat("█", n/8)
+	if n%8 > 0 {
+		b += string([]rune(eighths)[n%8])
+	}
+	return b
+}
+
+// table returns a line for each score.
+func table(list []score, columns int) (lines []string) {
+	width := 0
+	for _, s := range list {
+		width = max(width, textWidth(cleanLine(s.name)))
+	}
+	if width = min(width, max(columns-12-barColumns, 8)); columns <= 0 {
+		width = 0
+	}
+	for _, s := range list {
+		name := cleanLine(s.name)
+		if width > 0 {
+			name = truncate(name, width)
+		}
+		pad := strings.Repeat(" ", max(width-textWidth(name), 0))
+		line := fmt.Sprintf("%s%s %5s of 10", name, pad, formatScore(s.mean()))
+		if columns > width+barColumns+14 {
+			line += "  " + bar(s.mean())
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}

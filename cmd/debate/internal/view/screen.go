@@ -1,0 +1,102 @@
+package view
+
+import (
+	"cmp"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// screen is the part of a live view that Bubble Tea draws: the frame, and lines above it.
+type screen struct {
+	view    *View
+	program *tea.Program
+	ended   chan struct{}
+	restore func() // makes the terminal show again what is typed
+}
+
+// interval is the time between two frames.
+const interval = 80 * time.Millisecond
+
+// newScreen starts to draw. If Bubble Tea fails, there is no frame, and lines are written plainly.
+func newScreen(v *View) *screen {
+	s := &screen{view: v, ended: make(chan struct{}), restore: func() {}}
+	if in, ok := v.options.Input.(*os.File); ok {
+		s.restore = muteEcho(in)
+	}
+	out, drawn := v.output()
+	s.program = tea.NewProgram(&model{view: v}, tea.WithOutput(out), tea.WithInput(nil), tea.WithoutSignalHandler(),
+		tea.WithEnvironment(v.options.Environ), tea.WithColorProfile(v.profile), tea.WithWindowSize(defaultColumns, defaultRows))
+	go func() {
+		defer close(s.ended)
+		_, _ = s.program.Run()
+	}()
+	select { // until the first frame, Bubble Tea assumes that the frame fills the terminal, and lines would overwrite others
+	case <-drawn:
+	case <-s.ended:
+	}
+	return s
+}
+
+// print writes lines above the frame. Bubble Tea can insert as many lines at once as the terminal has above the frame.
+func (s *screen) print(lines []string) {
+	_, rows := s.view.size()
+	for room := max(rows-frameRows(rows)-1, 1); len(lines) > 0; {
+		part := lines[:min(room, len(lines))]
+		lines = lines[len(part):]
+		text := strings.Join(part, "\n")
+		select {
+		case <-s.ended:
+			_, _ = io.WriteString(s.view.options.Output, text+"\n")
+		default:
+			s.program.Send(tea.Println(cmp.Or(text, " "))()) // Bubble Tea ignores an empty line
+		}
+	}
+}
+
+// close removes the frame.
+func (s *screen) close() {
+	s.program.Send(closed{})
+	s.program.Quit()
+	<-s.ended
+	s.restore()
+}
+
+// model implements tea.Model.
+type model struct {
+	view   *View
+	frame  string
+	closed bool
+}
+
+type (
+	tick   struct{} // it is time for a new frame
+	closed struct{} // the view stops
+)
+
+// Init implements tea.Model.
+func (m *model) Init() tea.Cmd { return nextTick() }
+
+func nextTick() tea.Cmd { return tea.Tick(interval, func(time.Time) tea.Msg { return tick{} }) }
+
+// Update implements tea.Model.
+func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.view.resize(msg.Width, msg.Height)
+	case tick:
+		cmd = nextTick()
+	case closed:
+		m.closed = true
+	}
+	if m.frame = ""; !m.closed {
+		m.frame = strings.Join(m.view.draw(), "\n")
+	}
+	return m, cmd
+}
+
+// View implements tea.Model.
+func (m *model) View() tea.View { return tea.NewView(m.frame) }
