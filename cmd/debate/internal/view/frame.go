@@ -120,8 +120,10 @@ const spinner = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 // statusLine returns the parts of the status that fit into a line.
 func (b *board) statusLine(s status) string {
 	turn := []rune(spinner)
-	parts := []string{string(turn[s.turn%len(turn)]) + " " + b.title(), "", formatElapsed(s.elapsed),
-		formatCost(b.used, s.currency), formatTokens(b.used), cleanLine(s.hint)}
+	parts := []string{
+		string(turn[s.turn%len(turn)]) + " " + b.title(), "", formatElapsed(s.elapsed),
+		formatCost(b.used, s.currency), formatTokens(b.used), cleanLine(s.hint),
+	}
 	if phases := b.Phases(); len(phases) > 0 {
 		p := phases[len(phases)-1]
 		parts[1] = fmt.Sprintf("%s %d/%d", cleanLine(p.Phase), p.Done, max(p.Steps, p.Done))

@@ -63,7 +63,7 @@ func eraseWrapped(frame []string, columns int) string {
 	if extra == 0 {
 		return ""
 	}
-	return "\r" + ansi.EraseScreenBelow + strings.Repeat(ansi.CursorUp1+ansi.EraseEntireLine, above+extra) + ansi.CursorDown(above)
+	return "\r" + ansi.EraseScreenBelow + strings.Repeat(ansi.CUU1+ansi.EraseEntireLine, above+extra) + ansi.CursorDown(above)
 }
 
 // output returns the output for Bubble Tea, and a channel that is closed after the first frame.
