@@ -23,6 +23,7 @@ const (
 	Report     Action = "report"      // read a report without prompts
 	FullReport Action = "full_report" // read a report with the configuration and everything else
 	Watch      Action = "watch"       // follow the events of a debate, which include its configuration
+	Prompt     Action = "prompt"      // read what a step was asked with, which includes instructions that nobody else sees
 	Waiting    Action = "waiting"     // read what a debate asks people
 	Answer     Action = "answer"      // reply to a step of a person
 	Decline    Action = "decline"     // give no reply to a step of a person
@@ -30,6 +31,7 @@ const (
 	Annotate   Action = "annotate"    // store a note
 	Decide     Action = "decide"      // answer a question of a debate
 	Edit       Action = "edit"        // replace the configuration
+	Fork       Action = "fork"        // create a debate from the first entries of another one, with everything that was said in it
 	Start      Action = "start"       // drive a debate
 	Pause      Action = "pause"       // start no new steps
 	Resume     Action = "resume"      // continue a paused debate
@@ -43,9 +45,9 @@ const (
 // Changes reports whether the action changes or creates a debate.
 func (a Action) Changes() bool {
 	switch a {
-	case List, Inbox, Models, Status, Result, Report, FullReport, Watch, Waiting:
+	case List, Inbox, Models, Status, Result, Report, FullReport, Watch, Prompt, Waiting:
 		return false
-	case Launch, Answer, Decline, Inject, Annotate, Decide, Edit, Start, Pause, Resume, Stop, Cancel, Retry, Reset, Delete:
+	case Launch, Answer, Decline, Inject, Annotate, Decide, Edit, Fork, Start, Pause, Resume, Stop, Cancel, Retry, Reset, Delete:
 	}
 	return true
 }
@@ -57,11 +59,13 @@ type Access struct {
 	// Debate is the status of the debate. It is zero for Launch, List, Inbox and Models.
 	Debate store.Status
 	// Seat is the participant or judge for whom the client speaks, in Answer, Decline, Inbox and Waiting, or whose view it
-	// wants, in Watch. In Inject and Decide it is the name under which the remark appears. It is empty if there is none.
+	// wants, in Watch and Prompt. In Inject and Decide it is the name under which the remark appears. It is empty if there is none.
 	Seat string
 	// Query selects the debates of List and Inbox. Add conditions to it to show fewer debates, such as a label.
 	Query *store.Query
-	// Config is the configuration in Launch and Edit. You may change it, for example add a label.
+	// Config is the configuration in Launch and Edit. You may change it, for example add a label. In Fork it is the edited
+	// configuration. If the client edits none, it has only the ID and the labels of the fork, and other fields have no
+	// effect.
 	Config *debate.Config
 }
 
@@ -70,7 +74,7 @@ type Access struct {
 func AllowEveryone(context.Context, *Access) error { return nil }
 
 // OwnersOnly returns a function for Options.Authorize by which each principal sees and controls only the debates that it
-// has launched. The label with the given name holds the principal, and clients cannot change it. For everyone else the
+// has launched, and their forks. The label with the given name holds the principal, and clients cannot change it. For everyone else the
 // debates do not exist. Therefore clients cannot choose ids: a refusal would tell that an id is taken. They can find a
 // debate again with an Idempotency-Key. An empty principal may do nothing.
 func OwnersOnly(label string) func(context.Context, *Access) error {
@@ -79,7 +83,7 @@ func OwnersOnly(label string) func(context.Context, *Access) error {
 		case a.Principal == "":
 			return errors.New("there is no principal")
 		case a.Action == Launch && a.Config.ID != "":
-			return invalid("id", "the server chooses the ids, leave it out; with an Idempotency-Key you find the debate again")
+			return chosenID()
 		case a.Action == Launch:
 			a.Config.Labels = withLabel(a.Config.Labels, label, a.Principal)
 		case a.Query != nil:
@@ -87,11 +91,18 @@ func OwnersOnly(label string) func(context.Context, *Access) error {
 		case a.Action == Models:
 		case a.Debate.Labels[label] != a.Principal:
 			return store.ErrNotFound
+		case a.Action == Fork && a.Config.ID != "":
+			return chosenID()
 		case a.Config != nil:
 			a.Config.Labels = withLabel(a.Config.Labels, label, a.Principal)
 		}
 		return nil
 	}
+}
+
+// chosenID returns the problem of a client that has chosen an ID.
+func chosenID() *Problem {
+	return invalid("id", "the server chooses the ids, leave it out; with an Idempotency-Key you find the debate again")
 }
 
 // withLabel returns a copy of labels with one more label.

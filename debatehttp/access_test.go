@@ -31,6 +31,7 @@ func TestAHandlerNeedsAuthorization(t *testing.T) {
 var bodies = map[Action]string{
 	Launch: strings.Replace(posted, "cars", "bikes", 1), Edit: posted, Decide: `{"question": "q", "action": "retry"}`,
 	Inject: `{"from": "Cleo", "text": "x"}`, Annotate: `1`, Answer: `{"key": {"actor": "Ada"}, "text": "x"}`, Decline: `{"key": {"actor": "Ada"}}`,
+	Fork: `{"seq": 1}`,
 }
 
 // Each route asks for its action before it does anything, with the principal, the debate and the seat.
@@ -61,6 +62,9 @@ func TestEachRouteIsAuthorized(t *testing.T) {
 		if r.action == Inbox || r.action == Watch || r.action == Waiting {
 			path += "?seat=Ada"
 		}
+		if r.action == Prompt {
+			path += "?seat=Ada&actor=Ada"
+		}
 		body := bodies[r.action]
 		if strings.HasPrefix(r.path, chatPath) {
 			body = strings.Replace(asked, "Ban cars?", "Ban <b>cars</b>?", 1) + "}"
@@ -73,10 +77,10 @@ func TestEachRouteIsAuthorized(t *testing.T) {
 		if strings.Contains(r.path, "{id}") {
 			require.Equal(t, "cars", got[0].Debate.ID)
 		}
-		require.Equal(t, r.action == Launch || r.action == Edit, got[0].Config != nil)
+		require.Equal(t, r.action == Launch || r.action == Edit || r.action == Fork, got[0].Config != nil)
 		require.Equal(t, r.action == List || r.action == Inbox, got[0].Query != nil)
 		require.Equal(t, r.action == Inject, got[0].Seat == "Cleo")
-		if slices.Contains([]Action{Answer, Decline, Inbox, Watch, Waiting}, r.action) {
+		if slices.Contains([]Action{Answer, Decline, Inbox, Prompt, Watch, Waiting}, r.action) {
 			require.Equal(t, "Ada", got[0].Seat)
 		}
 		after, err := d.Status(t.Context())

@@ -90,6 +90,9 @@ func valuesOf(q store.Query) url.Values {
 	if q.Waiting != "" {
 		v.Set("waiting", q.Waiting)
 	}
+	if q.Parent != "" {
+		v.Set("parent", q.Parent)
+	}
 	if q.BeforeID != "" {
 		v.Set("cursor", cursorOf(store.Status{Created: q.CreatedBefore, ID: q.BeforeID}))
 		q.CreatedBefore = time.Time{}
@@ -127,7 +130,7 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 	return c.call(ctx, "DELETE", pathOf(id, ""), nil, nil, nil)
 }
 
-// Start drives a debate after a Reset.
+// Start drives a debate after a Reset, or a fork.
 func (c *Client) Start(ctx context.Context, id string) error { return c.control(ctx, id, "/start") }
 
 // Pause prevents new steps from starting.
@@ -177,6 +180,31 @@ func (c *Client) Inject(ctx context.Context, id string, r debate.Remark) error {
 // Annotate stores a note on a debate. value must encode to JSON.
 func (c *Client) Annotate(ctx context.Context, id, name string, value any) error {
 	return c.call(ctx, "PUT", pathOf(id, "/annotations/"+url.PathEscape(name)), nil, value, nil)
+}
+
+// Fork creates a debate from the first seq entries of another, with edits, and returns its id; see [debate.Engine.Fork]. If
+// key is not empty, a second call with the same key and edits returns the fork of the first one. Edits with a key have
+// no ID. Call Start to drive the fork.
+func (c *Client) Fork(ctx context.Context, id string, seq int64, edits debate.Edits, key string) (fork string, err error) {
+	req, err := c.request(ctx, "POST", pathOf(id, "/forks"), nil, forkBody{seq, edits})
+	if err != nil {
+		return "", err
+	}
+	if key != "" {
+		req.Header.Set("Idempotency-Key", key)
+	}
+	var made launched
+	err = c.do(req, &made)
+	return made.ID, err
+}
+
+// Prompt returns what a committed step was asked with; see [debate.Debate.PromptOf].
+func (c *Client) Prompt(ctx context.Context, id string, key transcript.Key) (p *debate.Prompt, err error) {
+	query := url.Values{
+		"run": {strconv.Itoa(key.Run)}, "round": {strconv.Itoa(key.Round)}, "phase": {key.Phase}, "actor": {key.Actor}, "target": {key.Target},
+	}
+	err = c.call(ctx, "GET", pathOf(id, "/prompts"), query, nil, &p)
+	return p, err
 }
 
 // Waiting returns what a debate asks the person who speaks for a seat, or all people if seat is empty.

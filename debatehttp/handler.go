@@ -23,7 +23,7 @@ type route struct {
 
 var (
 	filters = []string{
-		"state", "outcome", "failure_kind", "label", "waiting", "created_since", "created_before", "updated_since", "updated_before",
+		"state", "outcome", "failure_kind", "label", "waiting", "parent", "created_since", "created_before", "updated_since", "updated_before",
 		"limit", "cursor",
 	}
 	seats = []string{"seat"}
@@ -57,6 +57,8 @@ var routes = []route{
 	{"POST", "/debates/{id}/decisions", Decide, nil, (*call).decide},
 	{"POST", "/debates/{id}/remarks", Inject, nil, (*call).inject},
 	{"PUT", "/debates/{id}/annotations/{name}", Annotate, nil, (*call).annotate},
+	{"POST", "/debates/{id}/forks", Fork, nil, (*call).fork},
+	{"GET", "/debates/{id}/prompts", Prompt, keyParameters, (*call).prompt},
 	{"GET", "/debates/{id}/waiting", Waiting, seats, (*call).waiting},
 	{"POST", "/debates/{id}/answers", Answer, nil, (*call).reply},
 	{"POST", "/debates/{id}/declines", Decline, nil, (*call).decline},

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"strings"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/store"
@@ -36,14 +35,8 @@ func (c *call) launch() error {
 // same key is returned.
 func (c *call) begin(cfg debate.Config) (*debate.Debate, error) {
 	key := c.r.Header.Get("Idempotency-Key")
-	if key != "" && cfg.ID != "" {
-		return nil, invalid("id", "a request with an idempotency key has no id, leave out one of them")
-	}
-	if strings.HasPrefix(cfg.ID, keyPrefix) {
-		return nil, invalid("id", "ids that begin with %q belong to idempotency keys, use another one", keyPrefix)
-	}
-	if len(key) > maxKey {
-		return nil, invalid("Idempotency-Key", "it has %d bytes, use at most %d", len(key), maxKey)
+	if err := checkKey(key, cfg.ID); err != nil {
+		return nil, err
 	}
 	sum, err := digest(cfg) // before Authorize changes the configuration
 	if err != nil {

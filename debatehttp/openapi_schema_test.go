@@ -19,6 +19,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/providers"
 )
 
 // schema is a JSON Schema.
@@ -77,8 +78,11 @@ func ref(name string) schema { return schema{"$ref": "#/components/schemas/" + n
 // define adds the schema of a struct and returns its name.
 func (b *schemaBook) define(typ reflect.Type) string {
 	name := strings.ToUpper(typ.Name()[:1]) + typ.Name()[1:]
-	if typ == reflect.TypeFor[protocol.Problem]() {
+	switch typ {
+	case reflect.TypeFor[protocol.Problem]():
 		name = "FieldProblem"
+	case reflect.TypeFor[providers.Reasoning]():
+		name = "ReasoningPart"
 	}
 	if known := b.types[name]; known != nil {
 		require.Equal(b.t, known, typ, "two types have the name %s", name)

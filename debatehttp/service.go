@@ -147,23 +147,34 @@ func (c *call) detached() context.Context { return context.WithoutCancel(c.r.Con
 
 // allow opens the debate of the request, if it is about one, and returns an error if the client may not do what the call's
 // access says. The request was read before, so that the answer to an invalid one does not tell whether the debate exists.
-func (c *call) allow() (err error) {
+func (c *call) allow() error {
+	if err := c.find(); err != nil {
+		return err
+	}
+	return c.authorize()
+}
+
+// find opens the debate of the request, if it is about one.
+func (c *call) find() (err error) {
 	if id := c.r.PathValue("id"); id != "" {
 		c.debate, c.access.Debate, c.release, err = c.open(c.r.Context(), id)
 		if errors.Is(err, store.ErrNotFound) {
 			return notFound(id)
 		}
-		if err != nil {
-			return err
-		}
 	}
+	return err
+}
+
+// authorize returns an error if the client may not do what the call's access says.
+func (c *call) authorize() error {
 	if cfg := c.access.Config; cfg != nil && cfg.Labels == nil {
 		cfg.Labels = map[string]string{} // so that Authorize can add one
 	}
 	if q := c.access.Query; q != nil && q.Labels == nil {
 		q.Labels = map[string]string{}
 	}
-	if err = c.Authorize(c.r.Context(), &c.access); err == nil {
+	err := c.Authorize(c.r.Context(), &c.access)
+	if err == nil {
 		return nil
 	}
 	if p, ok := errors.AsType[*Problem](err); ok {
