@@ -44,7 +44,7 @@ func (p *program) withConfigFile(use func(configFile) error) error {
 	path := cmp.Or(p.config, defaultConfigPath)
 	s, err := readConfigFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if p.command == "" || p.config != "" {
+		if p.config != "" {
 			p.warnf("configuration %s not found; using defaults", path)
 		}
 		return use(configFile{})

@@ -118,10 +118,10 @@ func TestWhatAConfigurationLeavesOutIsSaid(t *testing.T) {
 
 func TestAConfigurationThatIsNotThereIsDefaults(t *testing.T) {
 	folder(t)
-	for _, args := range [][]string{nil, {"--config", "no.json"}} {
+	for want, args := range map[string][]string{"": nil, "warning: configuration no.json not found; using defaults\n": {"--config", "no.json"}} {
 		is, warnings, err := composed(t, append([]string{topic}, args...)...)
 		require.NoError(t, err)
-		require.Regexp(t, `^warning: configuration \S+ not found; using defaults\n`, warnings)
+		require.Equal(t, want, warnings)
 		require.Equal(t, []string{"Ada", "Bo"}, names(is.Participants))
 	}
 }

@@ -15,6 +15,26 @@ func (o *options) debateFlags(flags *pflag.FlagSet) {
 	flags.StringVarP(&o.file, "file", "f", "", "read the topic from `file`")
 }
 
+// modelFlags are the flags that choose models.
+func (o *options) modelFlags(flags *pflag.FlagSet) {
+	flags.StringArrayVarP(&o.models, "model", "m", nil, "`[name=]provider/model` of a participant or of all, such as openai/gpt-5-mini; can be repeated: several without a name are given to the participants in turn")
+	flags.StringArrayVar(&o.judgeModels, "judge-model", nil, "`provider/model` of the judges; defaults to the first --model; can be repeated")
+	flags.Float64Var(&o.maxCost, "max-cost", 0, "largest `amount` to spend, in the currency of the prices")
+	flags.StringVar(&o.prices, "prices", "", "JSON `file` with prices that override the built-in ones; see debate prices")
+}
+
+// addressFlags are the flags of commands that call models.
+func (o *options) addressFlags(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&o.baseURLs, "base-url", nil, "address of a service, as `kind=URL`; can be repeated")
+}
+
+// pricesFlags are the flags of prices.
+func (o *options) pricesFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.prices, "prices", "", "JSON `file` with prices that override the built-in ones")
+	flags.StringVar(&o.config, "config", "", "configuration `file`; defaults to "+defaultConfigPath)
+	flags.BoolVar(&o.json, "json", false, "print JSON")
+}
+
 // seatFlags are the flags of commands that run a debate.
 func (o *options) seatFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&o.me, "me", nil, "you reply for the participant or judge of this `name`; can be repeated")

@@ -8,6 +8,7 @@ The answer goes to stdout, the progress and all messages to stderr. Debates are 
 show and continue them. Without an API key in the environment, an offline demo model replies.`
 
 const rootExample = `  debate "Should cities ban private cars?"
+  debate --model openai/gpt-5-mini --model anthropic/claude-haiku-4-5 "Is tea better than coffee?"
   debate --protocol critique-refine --agents security,performance --file problem.md --report report.html
   debate -- Privacy                          # a topic of one word follows two dashes`
 
@@ -20,12 +21,20 @@ const answerExample = `  debate answer ID --me Ada "Trams are quieter."
 const deleteExample = `  debate delete ID
   debate delete --state completed --updated-before 90d --yes`
 
+const pricesHelp = `Prices lists what models cost, in US dollars for a million tokens of input, cached input and output.
+
+A debate uses the built-in prices of its models, unless the configuration has prices for them, or the file of --prices,
+such as {"gpt-x": {"input": 2, "cached": 0.5, "output": 8}}. If you pay in another currency, give prices for all models.
+Services change prices: look at the date. Some charge more for prompts of more than 100,000 tokens. The cost of a model
+without a price is unknown.`
+
 const environmentHelp = `The command reads these variables from the environment:
 
   OPENAI_API_KEY, ANTHROPIC_API_KEY, MISTRAL_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY
                     keys; without --model, the first one that is set chooses the service
   OLLAMA_HOST       address of Ollama, such as 127.0.0.1:11434
-  OPENAI_BASE_URL   address of another server with OpenAI's protocol
+  OPENAI_BASE_URL, ANTHROPIC_BASE_URL, MISTRAL_BASE_URL, GEMINI_BASE_URL, OPENROUTER_BASE_URL
+                    addresses of the services, or of servers with their protocols; with that of OpenAI, no key is needed
   OPENAI_MODEL, ANTHROPIC_MODEL, MISTRAL_MODEL, GOOGLE_MODEL, OPENROUTER_MODEL, OLLAMA_MODEL
                     the models of the services
   DEBATE_STORE      database, if neither --store nor the configuration names one; memory keeps nothing

@@ -172,7 +172,7 @@ func TestEveryProtocolRunsOffline(t *testing.T) {
 			require.Equal(t, 0, code, stderr)
 			require.Contains(t, stdout, says)
 			require.NotContains(t, stdout, "round 1 of")
-			require.Contains(t, stderr, "configuration debate-config.json not found; using defaults")
+			require.NotContains(t, stderr, "warning: configuration")
 			require.Contains(t, stderr, "No API key found; using the offline demo model (set OPENAI_API_KEY, ")
 			require.Contains(t, stderr, "== round 1 of ")
 			require.Contains(t, stderr, "\ncompleted in round ")

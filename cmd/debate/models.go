@@ -22,28 +22,29 @@ type providerKind struct {
 	name        string
 	envVar      string // environment variable with the key or the host; if it is set, the kind can be the default
 	envRequired bool   // the service needs envVar
+	addressVar  string // environment variable with the address of the service
 	model       string // default model
 	open        func(name string, env func(string) string) (providers.Provider, error)
 }
 
 // providerKinds lists the services. The first one whose envVar is set is the default.
 var providerKinds = []providerKind{
-	{"openai", "OPENAI_API_KEY", true, "gpt-4.1-mini", func(name string, env func(string) string) (providers.Provider, error) {
+	{"openai", "OPENAI_API_KEY", true, "OPENAI_BASE_URL", "gpt-4.1-mini", func(name string, env func(string) string) (providers.Provider, error) {
 		return openai.New(openai.Config{Key: env("OPENAI_API_KEY"), BaseURL: env("OPENAI_BASE_URL"), Model: name})
 	}},
-	{"anthropic", "ANTHROPIC_API_KEY", true, "claude-sonnet-4-5", func(name string, env func(string) string) (providers.Provider, error) {
-		return anthropic.New(anthropic.Config{Key: env("ANTHROPIC_API_KEY"), Model: name})
+	{"anthropic", "ANTHROPIC_API_KEY", true, "ANTHROPIC_BASE_URL", "claude-sonnet-4-5", func(name string, env func(string) string) (providers.Provider, error) {
+		return anthropic.New(anthropic.Config{Key: env("ANTHROPIC_API_KEY"), BaseURL: env("ANTHROPIC_BASE_URL"), Model: name})
 	}},
-	{"mistral", "MISTRAL_API_KEY", true, "mistral-medium-latest", func(name string, env func(string) string) (providers.Provider, error) {
-		return mistral.New(mistral.Config{Key: env("MISTRAL_API_KEY"), Model: name})
+	{"mistral", "MISTRAL_API_KEY", true, "MISTRAL_BASE_URL", "mistral-medium-latest", func(name string, env func(string) string) (providers.Provider, error) {
+		return mistral.New(mistral.Config{Key: env("MISTRAL_API_KEY"), BaseURL: env("MISTRAL_BASE_URL"), Model: name})
 	}},
-	{"google", "GEMINI_API_KEY", true, "gemini-2.5-flash", func(name string, env func(string) string) (providers.Provider, error) {
-		return googleai.New(googleai.Config{Key: env("GEMINI_API_KEY"), Model: name})
+	{"google", "GEMINI_API_KEY", true, "GEMINI_BASE_URL", "gemini-2.5-flash", func(name string, env func(string) string) (providers.Provider, error) {
+		return googleai.New(googleai.Config{Key: env("GEMINI_API_KEY"), BaseURL: env("GEMINI_BASE_URL"), Model: name})
 	}},
-	{"openrouter", "OPENROUTER_API_KEY", true, "openai/gpt-4.1-mini", func(name string, env func(string) string) (providers.Provider, error) {
-		return openai.New(openai.Config{Key: env("OPENROUTER_API_KEY"), BaseURL: "https://openrouter.ai/api/v1", Model: name})
+	{"openrouter", "OPENROUTER_API_KEY", true, "OPENROUTER_BASE_URL", "openai/gpt-4.1-mini", func(name string, env func(string) string) (providers.Provider, error) {
+		return openai.New(openai.Config{Key: env("OPENROUTER_API_KEY"), BaseURL: cmp.Or(env("OPENROUTER_BASE_URL"), "https://openrouter.ai/api/v1"), Model: name})
 	}},
-	{"ollama", "OLLAMA_HOST", false, "llama3.2", func(name string, env func(string) string) (providers.Provider, error) {
+	{"ollama", "OLLAMA_HOST", false, "OLLAMA_HOST", "llama3.2", func(name string, env func(string) string) (providers.Provider, error) {
 		return ollama.New(ollama.Config{BaseURL: ollamaURL(env("OLLAMA_HOST")), Model: name, NumCtx: 16_384})
 	}},
 }
@@ -124,7 +125,7 @@ func (p *program) openProviders(s configFile, c debate.Config) (opened map[strin
 		if err != nil {
 			return nil, nil, err
 		}
-		if open.envRequired && p.env(open.envVar) == "" {
+		if open.envRequired && !p.isConfigured(open) {
 			if len(all) == 1 || slices.Contains(usedProviders(c), name) {
 				return nil, nil, exitErrorf(exitConfiguration, "connect provider %s: no API key for %s, set %s", name, open.name, open.envVar)
 			}
@@ -138,10 +139,46 @@ func (p *program) openProviders(s configFile, c debate.Config) (opened map[strin
 	return opened, models, nil
 }
 
+// hasOtherAddress reports whether a kind of provider has another address than that of its service.
+func (p *program) hasOtherAddress(kind string) bool {
+	for _, k := range providerKinds {
+		if k.name == kind {
+			return p.env(k.addressVar) != ""
+		}
+	}
+	return false
+}
+
+// setAddresses makes p.env return the addresses of --base-url.
+func (p *program) setAddresses() error {
+	given := map[string]string{}
+	for _, text := range p.baseURLs {
+		name, address, _ := strings.Cut(text, "=")
+		at := slices.IndexFunc(providerKinds, func(k providerKind) bool { return k.name == name })
+		if at < 0 || address == "" {
+			var names []string
+			for _, k := range providerKinds {
+				names = append(names, k.name)
+			}
+			return exitErrorf(exitArguments, "read arguments: --base-url %s, want KIND=URL with one of the kinds %s", text, strings.Join(names, ", "))
+		}
+		given[providerKinds[at].addressVar] = address
+	}
+	env := p.env
+	p.env = func(name string) string { return cmp.Or(given[name], env(name)) }
+	return nil
+}
+
+// isConfigured reports whether the environment has the key or the host of a kind. Other servers with OpenAI's protocol may
+// need no key.
+func (p *program) isConfigured(k providerKind) bool {
+	return p.env(k.envVar) != "" || k.name == "openai" && p.env(k.addressVar) != ""
+}
+
 // defaultKind returns the first kind for which the environment has a key or a host, or an empty string.
 func (p *program) defaultKind() string {
 	for _, k := range providerKinds {
-		if p.env(k.envVar) != "" {
+		if p.isConfigured(k) {
 			return k.name
 		}
 	}

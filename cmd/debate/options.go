@@ -21,6 +21,9 @@ type options struct {
 	store                                                   string
 	reports                                                 []string
 	me                                                      []string // participants and judges for whom the user replies
+	models, judgeModels, baseURLs                           []string
+	prices                                                  string
+	maxCost                                                 float64
 	rounds                                                  int
 	filters                                                 filters
 	verbose, json, plain, yes, count                        bool
@@ -52,6 +55,9 @@ func (o *options) accept(command string, operands []string, afterDashes bool, fl
 		if isDirectory(path) {
 			return exitErrorf(exitArguments, "read arguments: %s is a directory, want a file", path)
 		}
+	}
+	if o.flagGiven["max-cost"] && !(o.maxCost > 0) {
+		return exitErrorf(exitArguments, "read arguments: --max-cost %v, use more than 0", o.maxCost)
 	}
 	for name, n := range map[string]int{"rounds": o.rounds, "limit": o.filters.limit} {
 		if o.flagGiven[name] && n < 1 {
@@ -85,6 +91,10 @@ func (o options) isSetByFlag(field string) bool {
 		return true
 	case field == "participants":
 		return o.flagGiven["agents"]
+	case strings.HasSuffix(field, ".model"), strings.HasSuffix(field, ".provider"):
+		return o.flagGiven["model"] || o.flagGiven["judge-model"] || o.flagGiven["max-cost"]
+	case field == "limits.cost":
+		return o.flagGiven["max-cost"]
 	case strings.HasPrefix(field, "participants["):
 		return o.flagGiven["agents"] && !o.participantsInFile && (strings.HasSuffix(field, "].name") || strings.HasSuffix(field, "].role"))
 	case field == "limits.max_rounds", field == "limits.min_rounds":

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"unicode"
@@ -23,8 +24,8 @@ func (p *program) writeResult(ctx context.Context, d *debate.Debate, r *debate.R
 	if p.verbose {
 		p.listTurns(r)
 	}
-	fmt.Fprintf(p.stderr, "%s in round %d%s; %d turns, %d input tokens, %d output tokens, %s\n",
-		r.State, r.Round, ending(r), r.Total.Turns, r.Total.Usage.Input, r.Total.Usage.Output, seconds(r.RunningTime))
+	fmt.Fprintf(p.stderr, "%s in round %d%s; %d turns, %d input tokens, %d output tokens%s, %s\n",
+		r.State, r.Round, ending(r), r.Total.Turns, r.Total.Usage.Input, r.Total.Usage.Output, cost(r.Total.Usage), seconds(r.RunningTime))
 	all, err := report.Collect(ctx, d)
 	if err != nil {
 		return err
@@ -97,6 +98,17 @@ func answer(r *debate.Result) string {
 	return text + "\n"
 }
 
+// cost returns a text for a cost, or an empty string if no price is known.
+func cost(u transcript.Usage) string {
+	switch {
+	case u.Cost == 0:
+		return ""
+	case u.Unpriced:
+		return ", at least " + formatAmount(u.Cost) + " spent"
+	}
+	return ", " + formatAmount(u.Cost) + " spent"
+}
+
 func ending(r *debate.Result) string {
 	if r.Ending.Outcome == "" {
 		return ""
@@ -121,6 +133,15 @@ func encodeJSON(v any) ([]byte, error) {
 	}
 	out.WriteByte('\n')
 	return out.Bytes(), nil
+}
+
+// printJSON prints a value as JSON.
+func (p *program) printJSON(v any) error {
+	b, err := encodeJSON(v)
+	if err == nil {
+		_, err = p.stdout.Write(b)
+	}
+	return err
 }
 
 // listTurns prints a table of the turns and a table of the prompt sources.
@@ -164,4 +185,9 @@ func promptSources(r *debate.Result) map[string]string {
 		}
 	}
 	return by
+}
+
+// formatAmount formats an amount with at most six decimals.
+func formatAmount(f float64) string {
+	return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(f, 'f', 6, 64), "0"), ".")
 }

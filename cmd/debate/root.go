@@ -16,18 +16,18 @@ const (
 
 // subcommand describes a command.
 type subcommand struct {
-	use, group, short, example string
-	operands                   string // what the operands are
-	least, most                int    // the number of operands
-	run                        func() error
-	flags                      []func(*pflag.FlagSet)
+	use, group, short, long, example string
+	operands                         string // what the operands are
+	least, most                      int    // the number of operands
+	run                              func() error
+	flags                            []func(*pflag.FlagSet)
 }
 
 // rootCommand returns the command line: a new debate, and commands for everything else.
 func (p *program) rootCommand() *cobra.Command {
 	root := p.build(subcommand{
 		use: `debate [flags] "topic"`, short: "Run structured debates between language models and people", example: rootExample, run: p.newDebate,
-		flags: []func(*pflag.FlagSet){p.debateFlags, p.seatFlags, p.storeFlags, p.resultFlags},
+		flags: []func(*pflag.FlagSet){p.debateFlags, p.modelFlags, p.addressFlags, p.seatFlags, p.storeFlags, p.resultFlags},
 	})
 	root.Long, root.SilenceErrors, root.SilenceUsage, root.DisableFlagsInUseLine = rootHelp, true, true, true
 	root.SuggestionsMinimumDistance = 2
@@ -45,7 +45,10 @@ func (p *program) rootCommand() *cobra.Command {
 			similar = c.SuggestionsFor(operands[0])
 		}
 		slices.Sort(names)
-		return p.checkTopic(names, similar)
+		if err := p.checkTopic(names, similar); err != nil {
+			return err
+		}
+		return p.setAddresses()
 	}
 	root.SetOut(p.stdout)
 	root.SetErr(p.stderr)
@@ -67,7 +70,7 @@ func (p *program) rootCommand() *cobra.Command {
 // subcommands returns all commands except help and completion, which cobra adds.
 func (p *program) subcommands() []subcommand {
 	const id = "the id of a debate"
-	run := []func(*pflag.FlagSet){p.seatFlags, p.storeFlags, p.resultFlags, p.yesFlag}
+	run := []func(*pflag.FlagSet){p.addressFlags, p.seatFlags, p.storeFlags, p.resultFlags, p.yesFlag}
 	return []subcommand{
 		{use: "resume ID", group: groupRun, short: "Continue a debate that was interrupted or is paused", operands: id, least: 1, most: 1, run: p.resumeDebate, flags: run},
 		{use: "retry ID", group: groupRun, short: "Continue a debate after an error", operands: id, least: 1, most: 1, run: p.resumeDebate, flags: run},
@@ -85,12 +88,13 @@ func (p *program) subcommands() []subcommand {
 			use: "delete {ID | FILTERS}", group: groupStored, short: "Delete a debate, or all that filters select", example: deleteExample,
 			operands: "the id of a debate, or filters such as --state completed", least: 1, most: 1, run: p.deleteDebates, flags: []func(*pflag.FlagSet){p.filters.addFlags, p.storeFlags, p.yesFlag},
 		},
+		{use: "prices [MODEL]", group: groupSettings, short: "List the prices of models, with their date and source", most: 1, run: p.showPrices, long: pricesHelp, flags: []func(*pflag.FlagSet){p.pricesFlags}},
 	}
 }
 
 // build returns a command.
 func (p *program) build(s subcommand) *cobra.Command {
-	c := &cobra.Command{Use: s.use, GroupID: s.group, Short: s.short, Example: s.example, RunE: func(*cobra.Command, []string) error { return s.run() }}
+	c := &cobra.Command{Use: s.use, GroupID: s.group, Short: s.short, Long: s.long, Example: s.example, RunE: func(*cobra.Command, []string) error { return s.run() }}
 	c.Flags().SortFlags = false
 	for _, add := range s.flags {
 		add(c.Flags())
@@ -109,7 +113,7 @@ func (p *program) build(s subcommand) *cobra.Command {
 		case n > most:
 			return exitErrorf(exitArguments, "read arguments: unexpected argument after %q: %q; see %s --help", c.Name(), operands[most], c.CommandPath())
 		}
-		return nil
+		return p.setAddresses()
 	}
 	return c
 }

@@ -75,9 +75,9 @@ func TestTheStoreIsTheMostSpecificOne(t *testing.T) {
 func TestTheDataFolderOfEachSystem(t *testing.T) {
 	for _, tt := range []struct{ system, name, value, want string }{
 		{"linux", "XDG_DATA_HOME", "/x", "/x/debate/debates.db"},
-		{"linux", "HOME", "/home/ada", "/home/ada/.local/share/debate/debates.db"},
+		{"linux", "HOME", "/x/ada", "/x/ada/.local/share/debate/debates.db"},
 		{"linux", "XDG_DATA_HOME", "relative", ""},
-		{"darwin", "HOME", "/Users/ada", "/Users/ada/Library/Application Support/debate/debates.db"},
+		{"darwin", "HOME", "/x/ada", "/x/ada/Library/Application Support/debate/debates.db"},
 		{"windows", "LOCALAPPDATA", "/Ada", "/Ada/debate/debates.db"},
 		{"windows", "HOME", "/Ada", ""},
 	} {

@@ -79,15 +79,6 @@ func describeCounts(counts map[fsm.State]int) string {
 	return fmt.Sprintf("debates: %d (%s)", total, strings.Join(parts, ", "))
 }
 
-// printJSON prints a value as JSON.
-func (p *program) printJSON(v any) error {
-	b, err := encodeJSON(v)
-	if err == nil {
-		_, err = p.stdout.Write(b)
-	}
-	return err
-}
-
 // truncateTopic returns a topic on one line, shortened to at most 60 characters.
 func truncateTopic(topic string) string {
 	r := []rune(printableLine(topic))

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"cmp"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/providers/price"
+)
+
+// listPrice is the price of a model in US dollars, as a service published it.
+type listPrice struct {
+	Service string `json:"service"` // kind of the provider
+	Model   string `json:"model"`
+	price.Price
+	Date   string `json:"date"`   // when the source checked the price
+	Source string `json:"source"` // where the price was read
+}
+
+//go:embed prices.json
+var pricesFile []byte
+
+// listPrices returns the built-in prices.
+func listPrices() (list []listPrice, err error) {
+	if err := json.Unmarshal(pricesFile, &list); err != nil {
+		return nil, fmt.Errorf("read built-in prices: %w", err)
+	}
+	return list, nil
+}
+
+// dated matches the date at the end of a model's name. A dated version has the price of the model.
+var dated = regexp.MustCompile(`-(\d{4}-\d{2}-\d{2}|\d{8})$`)
+
+// ownPrices returns the prices of the configuration file, and those of --prices, which override them.
+func (p *program) ownPrices(inFile price.Prices) (price.Prices, error) {
+	own := maps.Clone(inFile)
+	if own == nil {
+		own = price.Prices{}
+	}
+	if p.prices == "" {
+		return own, nil
+	}
+	b, err := os.ReadFile(p.prices)
+	if err != nil {
+		return nil, exitErrorf(exitArguments, "read prices: %w", err)
+	}
+	var given price.Prices
+	if err := json.Unmarshal(b, &given); err != nil {
+		return nil, exitErrorf(exitConfiguration, "read prices: %s: %w; want an object such as {\"gpt-x\": {\"input\": 2, \"cached\": 0.5, \"output\": 8}}", p.prices, err)
+	}
+	maps.Copy(own, given)
+	return own, nil
+}
+
+// setPrices adds built-in prices for the models that a debate uses and that have no price of the user. Only the services
+// themselves have these prices, not other servers with their protocols.
+func (p *program) setPrices(s configFile, c *debate.Config) error {
+	own, err := p.ownPrices(c.Prices)
+	if err != nil {
+		return err
+	}
+	list, err := listPrices()
+	if err != nil {
+		return err
+	}
+	for _, a := range slices.Concat(c.Participants, c.Judges, c.Substitutes, []debate.Participant{c.PersonaAssigner, c.Summarizer}) {
+		kind := cmp.Or(s.providers[a.Provider].Kind, a.Provider)
+		if _, known := own.Lookup(a.Model); known || a.Model == "" || a.Human || p.hasOtherAddress(kind) {
+			continue
+		}
+		at := slices.IndexFunc(list, func(l listPrice) bool {
+			return l.Service == kind && (l.Model == a.Model || l.Model == dated.ReplaceAllString(a.Model, ""))
+		})
+		if at >= 0 {
+			own[a.Model] = list[at].Price
+		}
+	}
+	if len(own) > 0 {
+		c.Prices = own
+	}
+	return nil
+}
+
+// showPrices prints the prices that debates use: those of the user, and the built-in ones.
+func (p *program) showPrices() error {
+	var own price.Prices
+	err := p.withConfigFile(func(s configFile) error {
+		var inFile price.Prices
+		if raw, given := s.rest["prices"]; given {
+			if err := json.Unmarshal(raw, &inFile); err != nil {
+				return malformedError(s.path, fmt.Errorf("prices: %w", err))
+			}
+		}
+		var err error
+		own, err = p.ownPrices(inFile)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	builtIn, err := listPrices()
+	if err != nil {
+		return err
+	}
+	list := []listPrice{}
+	for _, name := range sortedKeys(own) {
+		list = append(list, listPrice{Model: name, Price: own[name], Source: "your prices"})
+	}
+	list = append(list, slices.DeleteFunc(builtIn, func(l listPrice) bool { _, replaced := own[l.Model]; return replaced })...)
+	if len(p.operands) > 0 {
+		list = slices.DeleteFunc(list, func(l listPrice) bool { return !strings.Contains(l.Service+"/"+l.Model, p.operands[0]) })
+	}
+	if p.json {
+		return p.printJSON(list)
+	}
+	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "MODEL\tINPUT\tCACHED\tOUTPUT\tDATE\tSOURCE")
+	for _, l := range list {
+		name := printableLine(strings.TrimPrefix(l.Service+"/"+l.Model, "/"))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", name, formatAmount(l.Input), formatAmount(cmp.Or(l.Cached, l.Input)), formatAmount(l.Output), cmp.Or(l.Date, "-"), l.Source)
+	}
+	return w.Flush()
+}
