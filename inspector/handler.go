@@ -20,6 +20,8 @@ var routes = []route{
 	{"GET /inbox", (*visit).inbox},
 	{"GET /debates/{id}", (*visit).now},
 	{"GET /debates/{id}/events", (*visit).events},
+	{"GET /debates/{id}/past", (*visit).past},
+	{"GET /debates/{id}/judges", (*visit).judges},
 	{"POST /debates/{id}/{control}", (*visit).control},
 }
 

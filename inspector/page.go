@@ -29,7 +29,7 @@ var assetFiles embed.FS
 var templates = parseTemplates()
 
 func parseTemplates() map[string]*template.Template {
-	base := template.Must(template.New("").Funcs(functions).ParseFS(templateFiles, "templates/layout.tmpl", "templates/parts.tmpl"))
+	base := template.Must(template.New("").Funcs(functions).ParseFS(templateFiles, "templates/layout.tmpl", "templates/parts.tmpl", "templates/drawings.tmpl"))
 	files, err := templateFiles.ReadDir("templates")
 	if err != nil {
 		panic(err) // the files are embedded
@@ -44,12 +44,14 @@ func parseTemplates() map[string]*template.Template {
 // functions are available in all templates.
 var functions = template.FuncMap{
 	"time": formatTime, "duration": formatDuration, "number": formatNumber, "cost": formatCost,
-	"words": words, "initials": initials, "markdown": markdown, "json": encodeJSON,
+	"words": words, "initials": initials, "markdown": markdown, "json": encodeJSON, "list": func(all ...any) []any { return all },
 }
 
 // tabs lists the pages of a debate, by their path below the debate's own.
 var tabs = []tab{
 	{"", "Now"},
+	{"past", "Past"},
+	{"judges", "Judges"},
 }
 
 type tab struct{ Path, Title string }

@@ -1,0 +1,322 @@
+package inspector
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/elenchus-go/debate/debatehttp"
+	"github.com/elenchus-go/debate/detect"
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// judgesView is what the page about the judges shows.
+type judgesView struct {
+	Seq, Last int64
+	Scores    *scoreTable
+	Rounds    []judgedRound
+	Earlier   int       // the first round that is shown, if there are earlier ones
+	Later     bool      // whether there are later rounds than those shown
+	Verdicts  *verdicts // nil if there are none
+}
+
+const maxJudged = 4 // rounds on a page
+
+// judgedRound is everything that was found about a round.
+type judgedRound struct {
+	Round        int
+	Opinions     []opinion
+	Rows         []scoreRow
+	Flags        []scoreRow
+	Dissent      []string
+	Disagreement []string
+	Abstentions  []string
+	Findings     []detect.Finding
+	Replies      []structured // other structured replies
+}
+
+// opinion is the head of a column: one reply of a judge. A judge who was asked in both orders has two neighboring columns.
+type opinion struct {
+	Judge   string
+	Swapped bool
+	Failed  bool
+	Seq     int64 // of the turn; 0 for the jury
+	Reason  string
+}
+
+// scoreRow is a row of scores: a criterion or the total of a participant.
+type scoreRow struct {
+	Participant string
+	First       int // rows that the participant has, in its first row; 0 in the others
+	Criterion   string
+	Cells       []string // one for each opinion, and one for the jury
+	Apart       bool     // whether the two orders of a judge, or two judges, differ by more than 3 points
+}
+
+// structured is a structured reply, field by field.
+type structured struct {
+	Title  string
+	Seq    int64
+	Fields [][2]string
+}
+
+// verdicts are the verdicts of all judges.
+type verdicts struct {
+	Rows         []verdictRow
+	Winner       string
+	Dissent      []string
+	Disagreement []string
+}
+
+type verdictRow struct {
+	opinion
+	Winner  string
+	Quality string
+	Text    string
+}
+
+// judges shows what the judges said until the entry in the parameter at, and of that the last rounds before the
+// round in the parameter before.
+func (v *visit) judges() error {
+	if err := v.open(debatehttp.Watch); err != nil {
+		return err
+	}
+	at, err := v.number("at")
+	if err != nil {
+		return err
+	}
+	before, err := v.number("before")
+	if err != nil {
+		return err
+	}
+	m, err := v.momentAt(at)
+	if err != nil {
+		return err
+	}
+	return v.show("judges", page{Title: v.status.Topic, Tab: "judges", Main: m.judging(int(before))})
+}
+
+// judging returns what the judges said by then in the last rounds before the given one, or in the last ones if it is 0.
+func (m *moment) judging(before int) *judgesView {
+	j := &judgesView{Seq: m.status.Seq, Last: m.last, Scores: scoresOf(m.result, &m.config)}
+	rounds := map[int]*judgedRound{}
+	at := func(n int) *judgedRound {
+		if rounds[n] == nil {
+			rounds[n] = &judgedRound{Round: n}
+		}
+		return rounds[n]
+	}
+	jury := juryOf(&m.config)
+	for n, turns := range assessmentsByRound(m.result) {
+		at(n).assess(jury, turns)
+	}
+	for _, f := range m.result.Findings {
+		at(f.Round).Findings = append(at(f.Round).Findings, f)
+	}
+	var ends []transcript.Turn
+	for i := range m.result.Turns {
+		t := &m.result.Turns[i]
+		switch t.Contract {
+		case "", judge.AssessmentContract.Name():
+		case judge.VerdictContract.Name():
+			ends = append(ends, *t)
+		default:
+			if t.Kind == transcript.Speech || t.Kind == transcript.Assessment || t.Kind == transcript.Conclusion {
+				at(t.Round).Replies = append(at(t.Round).Replies, structuredOf(t))
+			}
+		}
+	}
+	for _, n := range slices.Sorted(maps.Keys(rounds)) {
+		if before > 0 && n >= before {
+			j.Later = true
+			break
+		}
+		j.Rounds = append(j.Rounds, *rounds[n])
+	}
+	if skip := len(j.Rounds) - maxJudged; skip > 0 {
+		j.Earlier, j.Rounds = j.Rounds[skip].Round, j.Rounds[skip:]
+	}
+	j.Verdicts = verdictsOf(jury, ends)
+	return j
+}
+
+// assess fills in the assessments of a round.
+func (r *judgedRound) assess(jury judge.Jury, turns []transcript.Turn) {
+	turns = byJudge(turns)
+	opinions := judge.Opinions[judge.Assessment](turns...)
+	for i, o := range opinions {
+		r.Opinions = append(r.Opinions, opinion{o.Judge, o.Swapped, o.Failed, turns[i].Seq, o.Value.Reasoning})
+	}
+	joint, ok := jury.CombineAssessments(opinions)
+	if !ok {
+		return
+	}
+	r.Dissent, r.Disagreement = joint.Dissent, joint.Disagreement
+	all := append(slices.Clone(opinions), joint)
+	for _, p := range joint.Value.Participants {
+		names := criteriaOf(all, p.Name)
+		for i, criterion := range append(names, "") {
+			row := scoreRow{Participant: p.Name, Criterion: criterion}
+			if i == 0 {
+				row.First = len(names) + 1
+			}
+			var scores []float64
+			for k, o := range all {
+				score, ok := scoreIn(&o.Value, p.Name, criterion)
+				if !ok || o.Failed {
+					row.Cells = append(row.Cells, "")
+					continue
+				}
+				row.Cells = append(row.Cells, formatScore(score))
+				if k < len(opinions) {
+					scores = append(scores, score)
+				}
+			}
+			row.Apart = len(scores) > 1 && slices.Max(scores)-slices.Min(scores) > 3
+			r.Rows = append(r.Rows, row)
+		}
+	}
+	r.addFlags(opinions, joint.Value)
+}
+
+// byJudge returns turns so that those of a judge are next to each other.
+func byJudge(turns []transcript.Turn) []transcript.Turn {
+	first := func(t transcript.Turn) int {
+		return slices.IndexFunc(turns, func(o transcript.Turn) bool { return o.Actor == t.Actor })
+	}
+	sorted := slices.Clone(turns)
+	slices.SortStableFunc(sorted, func(a, b transcript.Turn) int { return first(a) - first(b) })
+	return sorted
+}
+
+// criteriaOf returns the criteria by which a participant was scored, in order.
+func criteriaOf(opinions []judge.Opinion[judge.Assessment], name string) (list []string) {
+	for _, o := range opinions {
+		for _, p := range o.Value.Participants {
+			for _, c := range p.Criteria {
+				if p.Name == name && !slices.Contains(list, c.Criterion) {
+					list = append(list, c.Criterion)
+				}
+			}
+		}
+	}
+	return list
+}
+
+// scoreIn returns the score of a participant by a criterion, or its total score if the criterion is empty.
+func scoreIn(a *judge.Assessment, name, criterion string) (float64, bool) {
+	for _, p := range a.Participants {
+		if p.Name != name {
+			continue
+		}
+		if criterion == "" {
+			return p.Score, true
+		}
+		for _, c := range p.Criteria {
+			if c.Criterion == criterion {
+				return c.Score, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// judgedFlags are the questions to which a judge says yes or no.
+var judgedFlags = []struct {
+	name string
+	of   func(*judge.Assessment) bool
+}{
+	{"another round is worthwhile", func(a *judge.Assessment) bool { return a.ShouldContinue }},
+	{"converged", func(a *judge.Assessment) bool { return a.Converged }},
+	{"repetitive", func(a *judge.Assessment) bool { return a.Repetitive }},
+	{"drifting", func(a *judge.Assessment) bool { return a.Drifting }},
+	{"diminishing returns", func(a *judge.Assessment) bool { return a.DiminishingReturns }},
+}
+
+// addFlags adds what the judges said about the round as a whole. A judge whose answers differ between the orders abstains.
+func (r *judgedRound) addFlags(opinions []judge.Opinion[judge.Assessment], joint judge.Assessment) {
+	for _, f := range judgedFlags {
+		row := scoreRow{Criterion: f.name}
+		said := map[string]bool{}
+		for _, o := range opinions {
+			if o.Failed {
+				row.Cells = append(row.Cells, "")
+				continue
+			}
+			now := f.of(&o.Value)
+			if before, twice := said[o.Judge]; twice && before != now {
+				r.Abstentions = append(r.Abstentions, fmt.Sprintf("%s, %s: the answers differ between the orders", o.Judge, f.name))
+			}
+			said[o.Judge] = now
+			row.Cells = append(row.Cells, yesOrNo(now))
+		}
+		row.Cells = append(row.Cells, yesOrNo(f.of(&joint)))
+		r.Flags = append(r.Flags, row)
+	}
+	quality := scoreRow{Criterion: "quality of the round"}
+	for _, o := range opinions {
+		text := ""
+		if !o.Failed {
+			text = formatScore(o.Value.Quality)
+		}
+		quality.Cells = append(quality.Cells, text)
+	}
+	quality.Cells = append(quality.Cells, formatScore(joint.Quality))
+	r.Flags = append(r.Flags, quality)
+}
+
+func yesOrNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+// verdictsOf returns the verdicts in turns, or nil if there are none.
+func verdictsOf(jury judge.Jury, turns []transcript.Turn) *verdicts {
+	turns = byJudge(turns)
+	opinions := judge.Opinions[judge.Verdict](turns...)
+	joint, ok := jury.CombineVerdicts(opinions)
+	if !ok {
+		return nil
+	}
+	v := &verdicts{Winner: joint.Value.Winner, Dissent: joint.Dissent, Disagreement: joint.Disagreement}
+	for i, o := range opinions {
+		row := verdictRow{opinion: opinion{o.Judge, o.Swapped, o.Failed, turns[i].Seq, ""}}
+		if !o.Failed {
+			row.Winner, row.Quality, row.Text = o.Value.Winner, formatScore(o.Value.Quality), o.Value.Summary
+		}
+		v.Rows = append(v.Rows, row)
+	}
+	return v
+}
+
+// structuredOf returns a structured reply field by field, in the order of its names.
+func structuredOf(t *transcript.Turn) structured {
+	s := structured{Title: turnTitle(t), Seq: t.Seq}
+	var object map[string]json.RawMessage
+	if json.Unmarshal(t.Data, &object) != nil {
+		s.Fields = [][2]string{{"reply", t.Text}}
+		return s
+	}
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		s.Fields = append(s.Fields, [2]string{words(name), fieldText(object[name])})
+	}
+	return s
+}
+
+// fieldText returns a JSON value as text: a string as it is, a list of strings with semicolons, anything else as JSON.
+func fieldText(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	var list []string
+	if json.Unmarshal(raw, &list) == nil {
+		return strings.Join(list, "; ")
+	}
+	return string(raw)
+}

@@ -1,0 +1,114 @@
+package inspector
+
+import (
+	"context"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/detect"
+	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/protocol/procon"
+	"github.com/elenchus-go/debate/protocol/vote"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/scripted"
+)
+
+var headPattern = regexp.MustCompile(`<th scope="col" data-judge="([^"]*)"(?: data-swapped="(true)")?>`)
+
+// assessment returns an assessment that scores the participants the same by each criterion.
+func assessment(ada, bo float64, goOn bool) judge.Assessment {
+	a := judge.Assessment{Reasoning: "Because.", Quality: 6, ShouldContinue: goOn}
+	for name, score := range map[string]float64{"Ada": ada, "Bo": bo} {
+		a.Participants = append(a.Participants, judge.ParticipantAssessment{Name: name, Criteria: judge.Rubric(nil).UniformScores(score)})
+	}
+	return a
+}
+
+// swapped plays two judges, of whom Jo changes its mind if the order is the opposite.
+func swapped(t *testing.T) providers.Provider {
+	return debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+		step, _ := debate.StepFrom(ctx)
+		var reply any
+		switch {
+		case debatetest.AsksFor(r, "verdict"):
+			winner := map[bool]string{true: "Ada", false: ""}[step.Key.Actor == "Jo"]
+			reply = judge.Verdict{Summary: "It was <i>close</i>.", Winner: winner, Quality: 60}
+		case !debatetest.AsksFor(r, "assessment"):
+			return providers.Response{Text: "So it is."}, nil
+		case step.Key.Actor == "Kim":
+			reply = assessment(6, 6, true)
+		case step.Key.Target == judge.Swapped:
+			reply = assessment(4, 7, false)
+		default:
+			reply = assessment(9, 3, true)
+		}
+		return providers.Response{Text: debatetest.Encode(t, reply)}, nil
+	})
+}
+
+func TestJudgesAreShownByCriterionAndOrder(t *testing.T) {
+	w := open(t, Options{}, swapped(t))
+	cfg := pair("d")
+	cfg.Protocol, cfg.Limits.MaxRounds = panel.Protocol{Jury: judge.Jury{Swap: true}}, 1
+	cfg.Detect = []detect.Rule{{Signal: detect.Repetitive, Effect: detect.Advise}}
+	cfg.Judges = []debate.Participant{{Name: "Jo"}, {Name: "Kim"}}
+	w.run(cfg)
+	page := w.get(http.StatusOK, "/debates/d/judges")
+	_, table, _ := strings.Cut(page, `id="judged-1"`)
+	heads := headPattern.FindAllStringSubmatch(table, 5)
+	require.Equal(t, [][2]string{{"Jo", ""}, {"Jo", "true"}, {"Kim", ""}, {"Kim", "true"}, {"", ""}}, [][2]string{
+		{heads[0][1], heads[0][2]}, {heads[1][1], heads[1][2]}, {heads[2][1], heads[2][2]}, {heads[3][1], heads[3][2]}, {heads[4][1], heads[4][2]},
+	}, "the two orders of a judge are next to each other")
+	for _, row := range []string{
+		`<tr class="apart" data-participant="Ada" data-criterion="evidence"><th scope="row">evidence</th><td>9</td><td>4</td><td>6</td><td>6</td><td>6.25</td></tr>`,
+		`<tr class="apart" data-participant="Bo" data-criterion=""><th scope="row">total</th><td>3</td><td>7</td><td>6</td><td>6</td><td>5.5</td></tr>`,
+		`<tr><th scope="row" colspan="2">another round is worthwhile</th><td>yes</td><td>no</td><td>yes</td><td>yes</td><td>yes</td></tr>`,
+		`<tr><th scope="row" colspan="2">quality of the round</th><td>6</td><td>6</td><td>6</td><td>6</td><td>6</td></tr>`,
+		`<li dir="auto">Jo, another round is worthwhile: the answers differ between the orders</li>`,
+		`<h4>Disagreement</h4>`,
+		`<li data-signal="repetitive">`,
+		`>Jo</a>, opposite order</th>`,
+		`It was &lt;i&gt;close&lt;/i&gt;.`,
+		`<tr data-series="Ada"><th scope="row" dir="auto">Ada</th><td>6.25</td>`,
+	} {
+		require.Contains(t, page, row)
+	}
+}
+
+// Protocols without assessments show their structured replies, and the scores in them.
+func TestStructuredRepliesAreShownFieldByField(t *testing.T) {
+	model := &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
+		switch r.SchemaName {
+		case vote.BallotContract.Name():
+			return scripted.Reply{Text: debatetest.Encode(t, vote.Ballot{Reasoning: "So <it> seems.", Answer: "Yes", Confidence: 80})}
+		case "":
+			return scripted.Reply{Text: "So it is."}
+		}
+		return scripted.Reply{Text: `{"summary": "Ada had figures.", "no_new_arguments": false, "winner": "Ada",
+			"participants": [{"name": "Ada", "score": 8}, {"name": "Bo", "score": 6}]}`}
+	}}
+	w := open(t, Options{}, model)
+	cfg := pair("ballots")
+	cfg.Protocol, cfg.Judges, cfg.Limits.MaxRounds = vote.Protocol{}, nil, 1
+	w.run(cfg)
+	page := w.get(http.StatusOK, "/debates/ballots/judges")
+	require.Contains(t, page, `<dt>answer</dt><dd dir="auto">Yes</dd>`)
+	require.Contains(t, page, `<dd dir="auto">So &lt;it&gt; seems.</dd>`)
+	require.Equal(t, []string{"80"}, scoresOn(page)["confidence of Ada"])
+
+	cfg = pair("judgment")
+	cfg.Protocol, cfg.Limits.MaxRounds = procon.Protocol{}, 1
+	cfg.Participants[0].Position, cfg.Participants[1].Position = "Yes", "No"
+	w.run(cfg)
+	page = w.get(http.StatusOK, "/debates/judgment/judges")
+	require.Equal(t, map[string][]string{"Ada": {"8"}, "Bo": {"6"}}, scoresOn(page))
+	require.Contains(t, page, `<dt>winner</dt><dd dir="auto">Ada</dd>`)
+	require.Contains(t, w.get(http.StatusOK, "/debates/judgment/judges?at=1"), `id="no-judgments"`)
+}

@@ -1,0 +1,255 @@
+package inspector
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/debatehttp"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+const (
+	listed   = 8  // entries that a page lists before and after the one that it shows
+	maxMarks = 30 // marks of rounds at the slider
+)
+
+// moment is a debate as it was after one entry of its journal, as far as the visitor's seat may see it.
+type moment struct {
+	history
+	event   debate.Event // in the entry
+	last    int64        // the last entry that the visitor may see
+	journey journey      // up to the entry
+	refused map[fsm.Event]error
+	entries []entry // the entry and those near it
+	rounds  []entry // those in which a round begins, of the whole journal
+	taken   bool
+}
+
+// entry is an entry of the journal in a list.
+type entry struct {
+	Seq   int64
+	At    time.Time
+	Type  string
+	Title string
+}
+
+// momentAt reads the journal once, and returns the debate as it was after an entry. Without such an entry it is the last one.
+func (v *visit) momentAt(seq int64) (*moment, error) {
+	m := &moment{refused: map[fsm.Event]error{}}
+	if seq <= 0 {
+		seq = v.status.Seq
+	}
+	var config []byte
+	var last *debate.Snapshot
+	for s, err := range v.debate.ReplayAs(v.r.Context(), v.seat) {
+		if err != nil {
+			return nil, err
+		}
+		if last = s; !m.taken {
+			m.journey.add(s.Event)
+		}
+		if c, ok := s.Event.(debate.ConfigChanged); ok && !m.taken {
+			config = c.Config
+		}
+		m.list(s.Event, seq)
+		if m.last == seq {
+			v.take(m, s, config)
+		}
+	}
+	if last == nil {
+		return nil, notFound("There is nothing to see yet", "the journal is empty for this seat")
+	}
+	if !m.taken {
+		v.take(m, last, config)
+	}
+	m.entries = slices.DeleteFunc(m.entries, func(e entry) bool { return e.Seq < m.status.Seq-listed })
+	return m, nil
+}
+
+// take keeps what a snapshot shows. The snapshot is not valid later.
+func (v *visit) take(m *moment, s *debate.Snapshot, config []byte) {
+	m.status, m.result, m.event, m.taken = s.Status(), s.Result(), s.Event, true
+	for _, on := range controlEvents {
+		m.refused[on] = s.Refusal(on)
+	}
+	if cfg, err := v.engine.ParseConfig(config); err == nil { // otherwise the engine lacks its protocol
+		m.config = cfg
+	}
+}
+
+// list adds an entry to the lists that it belongs to.
+func (m *moment) list(ev debate.Event, seq int64) {
+	m.last = ev.Meta().Seq
+	phase, ok := ev.(debate.PhaseStarted)
+	if ok && phase.Round > 0 && phase.Stage == transcript.Speech {
+		e := entryOf(ev)
+		e.Title = "Round " + strconv.Itoa(phase.Round)
+		if n := len(m.rounds); n == 0 || m.rounds[n-1].Title != e.Title {
+			m.rounds = append(m.rounds, e)
+		}
+	}
+	if m.last > seq+listed {
+		return
+	}
+	if len(m.entries) > 4*listed { // only those near the entry matter
+		m.entries = slices.Delete(m.entries, 0, 2*listed)
+	}
+	m.entries = append(m.entries, entryOf(ev))
+}
+
+// entryOf returns an entry for lists.
+func entryOf(ev debate.Event) entry {
+	e := entry{Seq: ev.Meta().Seq, Type: ev.Meta().Type}
+	switch ev := ev.(type) {
+	case debate.ConfigChanged:
+		e.At, e.Title = ev.At, "The configuration is stored"
+	case debate.StateChanged:
+		e.At, e.Title = ev.At, fmt.Sprintf("%s: %s → %s", words(ev.On), words(ev.From), words(ev.To))
+	case debate.PhaseStarted:
+		e.At, e.Title = ev.At, fmt.Sprintf("%s begins, round %d", words(ev.Phase), ev.Round)
+	case debate.TurnDone:
+		e.At, e.Title = ev.At, turnTitle(&ev.Turn)
+	case debate.Dropped:
+		e.At, e.Title = ev.At, ev.Name+" takes no further part"
+	case debate.Decided:
+		e.At, e.Title = ev.At, "A person decides: "+words(ev.Action)
+	case debate.Asked:
+		e.At, e.Title = ev.At, ev.Key.Actor+" is asked to reply"
+	case debate.Annotated:
+		e.At, e.Title = ev.At, "A note is stored"
+	}
+	return e
+}
+
+// turnTitle returns a turn in a few words, such as "Ada: rebut, round 2".
+func turnTitle(t *transcript.Turn) string {
+	title := t.Actor + ": " + words(cmp.Or(t.Phase, string(t.Kind)))
+	if t.Target != "" && t.Kind != transcript.Remark {
+		title += " (" + words(t.Target) + ")"
+	}
+	if t.Round > 0 {
+		title += ", round " + strconv.Itoa(t.Round)
+	}
+	return title
+}
+
+// pastView is what the page about a moment shows.
+type pastView struct {
+	Status store.Status
+	Result *debate.Result
+	Entry  entry
+	Notes  []string // what else the entry says
+	Said   *said    // the turn in the entry; nil if it has none
+
+	Last      int64
+	Before    int64 // the entry before it; 0 if there is none
+	After     int64 // the entry after it; 0 if there is none
+	Entries   []entry
+	Marks     []entry
+	Lifecycle *lifecycle
+	Scores    *scoreTable // nil if nothing is scored yet
+	Turns     []said
+	Earlier   int64 // seq of the first turn that is shown, if there are earlier ones
+	Later     bool  // whether there are later turns than those shown
+}
+
+// past shows a debate as it was. The parameter at is the seq of an entry.
+func (v *visit) past() error {
+	if err := v.open(debatehttp.Watch); err != nil {
+		return err
+	}
+	at, err := v.number("at")
+	if err != nil {
+		return err
+	}
+	before, err := v.number("before")
+	if err != nil {
+		return err
+	}
+	m, err := v.momentAt(at)
+	if err != nil {
+		return err
+	}
+	return v.show("past", page{Title: v.status.Topic, Tab: "past", Scripts: []string{"time.js"}, Main: m.view(before)})
+}
+
+// number returns a parameter of the query that is not negative, or 0 if it is empty.
+func (v *visit) number(name string) (int64, error) {
+	text := v.r.URL.Query().Get(name)
+	n, err := strconv.ParseUint(cmp.Or(text, "0"), 10, 63)
+	if err != nil {
+		return 0, &debatehttp.Problem{Title: "The address is wrong", Status: http.StatusBadRequest, Detail: fmt.Sprintf("%s is %q, want the number of an entry", name, text)}
+	}
+	return int64(n), nil //nolint:gosec // it has 63 bits
+}
+
+// view returns what the page shows of a moment, with the turns before a seq.
+func (m *moment) view(before int64) *pastView {
+	seq := m.status.Seq
+	p := &pastView{
+		Status: m.status, Result: m.result, Entry: entryOf(m.event), Notes: notesOf(m.event), Last: m.last, Entries: m.entries,
+		Marks: spread(m.rounds, maxMarks), Scores: scoresOf(m.result, &m.config),
+		Lifecycle: drawLifecycle(m.status.State, &m.journey, func(on fsm.Event) error { return m.refused[on] }),
+	}
+	if seq > 1 {
+		p.Before = seq - 1
+	}
+	if seq < m.last {
+		p.After = seq + 1
+	}
+	actors := actorsOf(&m.history)
+	p.Turns, p.Earlier, p.Later = turnsOf(&m.history, actors, before)
+	if done, ok := m.event.(debate.TurnDone); ok {
+		said := saidOf(done.Turn, actors)
+		p.Said = &said
+	}
+	return p
+}
+
+// notesOf returns what an entry says beyond its title.
+func notesOf(ev debate.Event) (list []string) {
+	add := func(texts ...string) {
+		for _, text := range texts {
+			if text != "" {
+				list = append(list, text)
+			}
+		}
+	}
+	switch ev := ev.(type) {
+	case debate.StateChanged:
+		add(words(ev.Ending.Outcome), ev.Ending.Evidence)
+		if ev.Failure != nil {
+			add(ev.Failure.Error())
+		}
+		if ev.Question != nil {
+			add("A person has to decide: " + ev.Question.Cause)
+		}
+		for _, p := range ev.Problems {
+			add(p.String())
+		}
+		for _, f := range ev.Findings {
+			add(f.String())
+		}
+		for _, w := range ev.Warnings {
+			add(w.Text)
+		}
+	case debate.PhaseStarted:
+		add("Steps: " + strconv.Itoa(ev.Steps))
+	case debate.Dropped:
+		if ev.Failure != nil {
+			add(ev.Failure.Error())
+		}
+	case debate.Decided:
+		add(ev.By, ev.Reason)
+	case debate.Asked:
+		add(ev.Task)
+	}
+	return list
+}
