@@ -30,7 +30,7 @@ func TestAProtocolOfOnesOwnIsReported(t *testing.T) {
 		s := duel(own{}, says(t, "One."), says(t, "Two."), says(t, roundAssessment(false, 6, 6), `{"summary": "A draw.", "quality": 50}`))
 		s.open(t)
 		s.run(t, nil)
-		require.Contains(t, markdown(t, s.collect(t)), "## Answer\n\n> What it says.\n\n")
+		require.Contains(t, markdown(t, s.collect(t)), "## Answer\n\n**The debate has ended by judge decided in round 1.**\n\n> What it says.\n\n")
 	})
 }
 

@@ -1,9 +1,16 @@
 package report
 
-// document is the content of a report, independent of the format. Its texts are unescaped; each renderer escapes them.
+// document is the content of a report in the order in which readers need it, independent of the format. Its texts are
+// unescaped; each renderer escapes them.
 type document struct {
 	Title    string
+	About    string   // the kind of debate, its size and its date
+	Notices  []string // what a reader should know before the answer
+	Answer   string   // the answer in one sentence
+	Result   []block  // the picture, and the text of the answer
 	Sections []section
+	Rounds   []round
+	Details  []section
 }
 
 type section struct {
@@ -12,14 +19,23 @@ type section struct {
 	Blocks []block
 }
 
-// block is an element of a section. One of its fields is set, or Note and one other.
+// block is an element of a section. A heading or a note may stand before one of the others. A figure has a table with the
+// same data.
 type block struct {
-	Note         string // a sentence of the report itself
-	Quote        string // text by a model or a user; may have several paragraphs
-	List         []string
-	Table        *table
-	Figure       *figure // a drawing; a table contains the same data
-	Collapsibles []collapsible
+	Heading string
+	Note    string // a sentence of the report itself
+	Text    string // Markdown by a model or a user
+	List    []string
+	Points  []points
+	Table   *table
+	Figure  *figure
+	Code    string
+}
+
+// points are reasons by models, in Markdown. A speaker's have the speaker's color.
+type points struct {
+	Speaker *speaker
+	Items   []string
 }
 
 // table has row headers in its first column.
@@ -29,15 +45,22 @@ type table struct {
 	Rows   [][]string
 }
 
-// collapsible is a collapsible part of a section.
-type collapsible struct {
-	Title   string // never text by a model or a user
-	Entries []entry
+// round is a part of the transcript: what was said, and what judges and moderators said about it.
+type round struct {
+	ID, Title   string
+	Turns       []entry
+	Scores      *table
+	Assessments []entry
 }
 
 // entry is one turn in the transcript.
 type entry struct {
-	Title, Note, Text string
+	ID      string
+	Speaker *speaker
+	Title   string // the speaker, and whom the turn is for
+	Text    string // Markdown
+	Note    string // how the turn came about
+	Quiet   bool   // not part of the conversation, such as a summary
 }
 
 // tableBlock returns a block with a table, or no block if the table has no rows.
@@ -55,3 +78,9 @@ func listBlock(note string, items []string) []block {
 	}
 	return []block{{Note: note, List: items}}
 }
+
+// Sentences that all formats have.
+const (
+	noticesTitle = "Before you rely on the answer:"
+	noTurns      = "There are no turns yet."
+)

@@ -40,13 +40,9 @@ func Example() {
 	if err := report.HTML(&page, r.Redact()); err != nil {
 		log.Fatal(err)
 	}
-	title, _, _ := strings.Cut(page.String()[strings.Index(page.String(), "<h1>"):], "\n")
-	fmt.Println(title)
-	fmt.Println(r.Result.Answer.Text)
+	fmt.Println(r.Summary.Question)
+	fmt.Println(r.Summary.Answer)
 	// Output:
-	// <h1>Should cities ban private cars?</h1>
-	// Ada had figures.
-	// Ada: 8 of 10
-	// Bo: 6 of 10
-	// Winner: Ada
+	// Should cities ban private cars?
+	// Ada won with a score of 8 of 10, against 6 for Bo; the judge is Jo.
 }

@@ -22,7 +22,11 @@ type shape struct {
 	Text       string // text to show, or the tooltip of a box or a dot
 }
 
-const figureWidth = 760 // in the units of the SVG's view box
+// Widths of figures, in the units of the SVG's view box. A chart is wide enough for a phone.
+const (
+	chartWidth = 440
+	lanesWidth = 760
+)
 
 // roundToTenth rounds a length to one decimal.
 func roundToTenth(f float64) float64 { return math.Round(f*10) / 10 }
@@ -47,11 +51,11 @@ func (f *figure) text(class string, x, y float64, text string) {
 	f.Shapes = append(f.Shapes, shape{Kind: "text", X: roundToTenth(x), Y: roundToTenth(y), Style: class, Text: text})
 }
 
-// truncateName returns a name on one line, shortened to at most 20 characters to fit beside a figure.
-func truncateName(name string) string {
-	r := []rune(singleLine(name))
-	if len(r) > 20 {
-		return string(r[:19]) + "…"
+// truncateText returns a text on one line, shortened to at most n characters.
+func truncateText(text string, n int) string {
+	r := []rune(singleLine(text))
+	if len(r) > n {
+		return strings.TrimSpace(string(r[:n-1])) + "…"
 	}
 	return string(r)
 }

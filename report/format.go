@@ -6,42 +6,14 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
+	"github.com/elenchus-go/debate/internal/markup"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// lineBreaks replaces all kinds of line breaks by \n.
-var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n")
-
-// removeControls removes control characters and characters that change the direction of text, and normalizes line breaks
-// to \n.
-func removeControls(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.In(r, unicode.Bidi_Control, unicode.Noncharacter_Code_Point) {
-			return -1
-		}
-		return r
-	}, lineBreaks.Replace(strings.ToValidUTF8(text, "\uFFFD")))
-}
-
 // singleLine returns a text on one line, without control characters.
-func singleLine(text string) string { return strings.Join(strings.Fields(removeControls(text)), " ") }
-
-// paragraphs splits a text at blank lines.
-func paragraphs(text string) (list []string) {
-	var lines []string
-	for l := range strings.Lines(removeControls(text) + "\n\n") {
-		switch {
-		case strings.TrimSpace(l) != "":
-			lines = append(lines, strings.TrimRightFunc(l, unicode.IsSpace))
-		case len(lines) > 0:
-			list, lines = append(list, strings.Join(lines, "\n")), nil
-		}
-	}
-	return list
-}
+func singleLine(text string) string { return strings.Join(strings.Fields(markup.Clean(text)), " ") }
 
 // humanize returns an identifier of the library with spaces instead of underscores.
 func humanize[T ~string](name T) string { return strings.ReplaceAll(string(name), "_", " ") }
@@ -80,6 +52,14 @@ func (s shownConfig) formatCost(u transcript.Usage) string {
 
 // formatDuration formats a duration, rounded to milliseconds.
 func formatDuration(d time.Duration) string { return max(d, 0).Round(time.Millisecond).String() }
+
+// formatDate formats the date of a time in UTC. It returns an empty string for the zero time.
+func formatDate(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2 January 2006")
+}
 
 // formatTime formats a time in UTC. It returns an empty string for the zero time.
 func formatTime(t time.Time) string {

@@ -120,10 +120,10 @@ func everywhere(t testing.TB, text string) (list []*report.Report) {
 // The elements and attributes that pages may have.
 var (
 	elements = strings.Fields("html head meta title style body header h1 nav ul li a main section h2 p blockquote div table caption " +
-		"thead tr th tbody td details summary h3 article h4 figure figcaption svg desc polyline rect circle text")
-	attributes = strings.Fields("lang charset http-equiv content name href id class aria-label aria-labelledby role tabindex scope open " +
+		"thead tr th tbody td details summary h3 article h4 h5 h6 figure figcaption svg desc polyline rect circle text bdi span ol pre code em strong del br hr")
+	attributes = strings.Fields("lang charset http-equiv content name href rel target id class aria-hidden aria-label aria-labelledby role tabindex scope dir start " +
 		"viewBox points x y width height cx cy r")
-	anchor = regexp.MustCompile(`^#[a-z]+$`)
+	anchor = regexp.MustCompile(`^(#[a-z0-9-]+|https?://[A-Za-z0-9.-]+(:[0-9]+)?([/?#].*)?)$`)
 )
 
 // texts parses a page as strict XML and returns its texts. It fails if the page has other elements or attributes.
@@ -224,7 +224,7 @@ var (
 	// unsafe matches characters that terminals act on, and characters that change the direction of text.
 	unsafe = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f-\x9f\x{061c}\x{200e}\x{200f}\x{202a}-\x{202e}\x{2066}-\x{2069}]`)
 	// tag matches the report's own markup.
-	tag = regexp.MustCompile(`^(<details open>|<summary>(Round -?\d+|Conclusion|Before round 1)</summary>|</details>)$`)
+	tag = regexp.MustCompile(`^(<details>|<summary>[A-Z][a-z, ]+</summary>|</details>|    .*)$`)
 	// escaped matches escapes and entities.
 	escaped = regexp.MustCompile("\\\\[\\\\`*_\\[\\]#|~$.):=+-]|&(amp|lt|gt|nbsp|#64|#58|#46);")
 	// markup matches characters that are markup anywhere in a line.
@@ -251,9 +251,11 @@ func structured(t testing.TB, text string) {
 			l = strings.ReplaceAll(escaped.ReplaceAllString(l[2:len(l)-2], "x"), " | ", "x")
 		case strings.HasPrefix(l, "|---"):
 			l = strings.NewReplacer("|---", "").Replace(strings.TrimSuffix(l, "|"))
-		case strings.HasPrefix(l, "- "), strings.HasPrefix(l, "# "), strings.HasPrefix(l, "## "), strings.HasPrefix(l, "### "):
+		case strings.HasPrefix(l, "- "), strings.HasPrefix(l, "# "), strings.HasPrefix(l, "## "), strings.HasPrefix(l, "### "), strings.HasPrefix(l, "#### "):
 			_, l, _ = strings.Cut(l, " ")
 			starts = true
+		case strings.HasPrefix(l, "**") && strings.HasSuffix(l, "**"):
+			l = l[2 : len(l)-2]
 		default:
 			starts = true
 		}

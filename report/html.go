@@ -8,6 +8,8 @@ import (
 	"html/template"
 	"io"
 	"strings"
+
+	"github.com/elenchus-go/debate/internal/markup"
 )
 
 var (
@@ -25,8 +27,22 @@ var contentPolicy = func() string {
 }()
 
 // pageTemplate is the template of the page. html/template escapes its data according to the context.
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"line": singleLine, "paragraphs": paragraphs}).
-	Parse(strings.NewReplacer("@policy@", contentPolicy, "@style@", pageStyle).Replace(pageSource)))
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"line": singleLine, "clean": markup.Clean, "text": markup.HTML, "fold": fold}).
+	Parse(strings.NewReplacer("@policy@", contentPolicy, "@style@", pageStyle, "@notices@", noticesTitle, "@noturns@", noTurns).Replace(pageSource)))
+
+// foldLength is the number of bytes that a page shows of a text that is more than twice as long.
+const foldLength = 700
+
+// folded is a text in Markdown. First is visible, and Rest is folded.
+type folded struct {
+	First, Rest string
+	Words       int // in Rest
+}
+
+func fold(text string) folded {
+	first, rest := markup.Fold(text, foldLength)
+	return folded{first, rest, len(strings.Fields(rest))}
+}
 
 // HTML writes a report as a single HTML file that loads no other resource. The file is also well-formed XML.
 func HTML(w io.Writer, r *Report) error {

@@ -5,19 +5,33 @@ import (
 	"io"
 	"regexp"
 	"strings"
+
+	"github.com/elenchus-go/debate/internal/markup"
 )
 
-// Markdown writes a report as GitHub Flavored Markdown, with tables and collapsible rounds. It contains no figures; the
-// tables contain the same data.
+// Markdown writes a report as GitHub Flavored Markdown, with tables. What few readers need is collapsed. It contains no
+// figures; the tables contain the same data. Texts of models are quoted as they are, with their markup escaped.
 func Markdown(w io.Writer, r *Report) error {
 	var m markdown
 	d := r.document()
 	m.add("# %s", escapeInline(d.Title))
+	m.add("%s", escapeInline(d.About))
+	if len(d.Notices) > 0 {
+		m.block(block{Note: noticesTitle, List: d.Notices})
+	}
+	m.add("## Answer")
+	m.add("**%s**", escapeInline(d.Answer))
+	m.blocks(d.Result)
 	for _, s := range d.Sections {
 		m.add("## %s", s.Title)
-		for _, b := range s.Blocks {
-			m.block(b)
-		}
+		m.blocks(s.Blocks)
+	}
+	m.transcript(d.Rounds)
+	m.add("## Details")
+	for _, s := range d.Details {
+		m.add("<details>\n<summary>%s</summary>", s.Title)
+		m.blocks(s.Blocks)
+		m.add("</details>")
 	}
 	if _, err := io.WriteString(w, m.String()); err != nil {
 		return fmt.Errorf("write report of debate %s as Markdown: %w", r.Result.ID, err)
@@ -35,36 +49,81 @@ func (m *markdown) add(format string, args ...any) {
 	fmt.Fprintf(m, format+"\n", args...)
 }
 
+func (m *markdown) blocks(list []block) {
+	for _, b := range list {
+		m.block(b)
+	}
+}
+
 func (m *markdown) block(b block) {
+	if b.Heading != "" {
+		m.add("### %s", escapeInline(b.Heading))
+	}
 	if b.Note != "" {
 		m.add("%s", escapeInline(b.Note))
 	}
-	m.quote(b.Quote)
-	if len(b.List) > 0 {
-		items := make([]string, len(b.List))
-		for i, x := range b.List {
-			items[i] = "- " + escapeInline(x)
+	m.quote(b.Text)
+	for _, p := range b.Points {
+		if p.Speaker != nil && singleLine(p.Speaker.Name) != "" {
+			m.add("**%s**", escapeInline(p.Speaker.Name))
 		}
-		m.add("%s", strings.Join(items, "\n"))
+		m.list(p.Items)
 	}
+	m.list(b.List)
 	if b.Table != nil {
 		m.table(b.Table)
 	}
-	for _, f := range b.Collapsibles {
-		m.add("<details open>\n<summary>%s</summary>", f.Title)
-		for _, p := range f.Entries {
-			m.add("### %s", escapeInline(p.Title))
-			m.quote(p.Text)
-			m.add("%s", escapeInline(p.Note))
+	if b.Code != "" {
+		m.code(b.Code)
+	}
+}
+
+func (m *markdown) list(list []string) {
+	items := make([]string, len(list))
+	for i, x := range list {
+		items[i] = "- " + escapeInline(x)
+	}
+	if len(items) > 0 {
+		m.add("%s", strings.Join(items, "\n"))
+	}
+}
+
+// code adds lines of code, which may contain any character.
+func (m *markdown) code(text string) {
+	lines := strings.Split(markup.Clean(text), "\n")
+	m.add("    %s", strings.Join(lines, "\n    "))
+}
+
+func (m *markdown) transcript(rounds []round) {
+	m.add("## Transcript")
+	if len(rounds) == 0 {
+		m.add("%s", noTurns)
+	}
+	for _, x := range rounds {
+		m.add("### %s", x.Title)
+		m.entries(x.Turns)
+		if len(x.Assessments) > 0 {
+			m.add("#### Assessment")
 		}
-		m.add("</details>")
+		if x.Scores != nil {
+			m.table(x.Scores)
+		}
+		m.entries(x.Assessments)
+	}
+}
+
+func (m *markdown) entries(list []entry) {
+	for _, e := range list {
+		m.add("#### %s", escapeInline(joinWords(e.Title, e.Speaker.About)))
+		m.quote(e.Text)
+		m.add("%s", escapeInline(e.Note))
 	}
 }
 
 // quote adds a block quote. It escapes all markup and keeps line breaks.
 func (m *markdown) quote(text string) {
 	var parts []string
-	for _, p := range paragraphs(text) {
+	for _, p := range markup.Paragraphs(text) {
 		var lines []string
 		for l := range strings.SplitSeq(p, "\n") {
 			lines = append(lines, "> "+escapeIndented(l))

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/transcript"
 )
 
 // transitionBlocks returns the state transitions, the answers that people gave, and the participants who dropped out, in
@@ -74,46 +73,4 @@ func (r *Report) failures() (list []*debate.Failure) {
 	}
 	slices.SortStableFunc(list, func(a, b *debate.Failure) int { return a.At.Compare(b.At) })
 	return list
-}
-
-// failureBlocks returns warnings, participants who dropped out, failed steps, and failed attempts of completed turns.
-func (r *Report) failureBlocks() []block {
-	var gone [][]string
-	for _, d := range r.Dropped {
-		gone = append(gone, []string{d.Name, formatTime(d.At), failureText(d.Failure)})
-	}
-	var steps, attempts [][]string
-	for _, f := range r.failures() {
-		model := strings.Trim(f.Provider+", "+f.Model, ", ")
-		steps = append(steps, []string{f.Key.Actor, f.Key.Phase, roundLabel(f.Key), formatTime(f.At), humanize(f.Kind), model, fmt.Sprint(f.Attempts), f.Message})
-	}
-	for i := range r.Result.Turns {
-		t := &r.Result.Turns[i]
-		for n, a := range t.Attempts {
-			if a.ErrorKind != "" {
-				attempts = append(attempts, []string{turnLabel(t), fmt.Sprint(t.Round), fmt.Sprint(n + 1), humanize(a.ErrorKind), a.ErrorMessage})
-			}
-		}
-	}
-	return slices.Concat(
-		listBlock("Warnings:", r.Result.Warnings),
-		tableBlock("Participants who dropped out", []string{"Name", "Time", "Reason"}, gone),
-		tableBlock("Steps that failed in all attempts", []string{"Actor", "Phase", "Round", "Time", "Kind", "Model", "Attempts", "Message"}, steps),
-		tableBlock("Failed attempts of completed turns", []string{"Turn", "Round", "Attempt", "Kind", "Message"}, attempts),
-	)
-}
-
-// roundLabel returns the round of a step, and its run unless it is the first.
-func roundLabel(k transcript.Key) string {
-	if k.Run > 1 {
-		return fmt.Sprintf("%d of run %d", k.Round, k.Run)
-	}
-	return fmt.Sprint(k.Round)
-}
-
-func failureText(f *debate.Failure) string {
-	if f == nil {
-		return ""
-	}
-	return f.Error()
 }

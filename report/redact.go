@@ -53,6 +53,7 @@ func (r *Report) Redact() *Report {
 		d.Failure, d.OtherFailures = mapPointer(d.Failure, redactFailure), mapSlice(d.OtherFailures, redactLost)
 		return d
 	})
+	c.Summary = c.summarize()
 	return &c
 }
 

@@ -10,15 +10,16 @@
 //		return report.HTML(w, r.Redact())
 //	}
 //
-// A [Report] is plain data. [Markdown] and [HTML] render the outcome with its evidence, the answer, dissent, scores by
-// round, findings, tokens and cost, the state transitions, the times of the turns, the transcript, and failures. To
-// store a report, encode it as JSON; the decoded report renders to the same document. [Report.Redact] removes the text
-// of prompts and errors.
+// A [Report] is plain data. [Markdown], [HTML] and its JSON have the same order: the question, what is degraded, the answer
+// in one sentence with a picture, the reasons, the transcript by round, and last usage, models, states, failures and the
+// configuration. To store a report, encode it as JSON; the decoded report renders to the same document. [Report.Redact]
+// removes the text of prompts and errors.
 //
 // # Untrusted text
 //
 // A report contains text from models and users. [Markdown] and [HTML] remove control characters, including those that
-// change the direction of text, and escape everything else, so that no text becomes markup. The HTML contains no scripts
+// change the direction of text. [HTML] renders the Markdown of models, without HTML and images, and with the host of each
+// link next to it; a name or an error never becomes markup. [Markdown] escapes all markup. The HTML contains no scripts
 // and loads nothing, and its content security policy forbids both.
 //
 // # Export and import
@@ -28,80 +29,44 @@
 package report
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/transcript"
 )
 
 // formatVersion is the version of the report format that this package reads and writes.
 const formatVersion = 1
 
-// Report describes a debate at one point in its history. [Collect] fills it.
+// Report describes a debate at one point in its history, in the order in which readers need it: what it came to and why,
+// what was said, and last how it ran. [Collect] fills it.
 type Report struct {
-	Format   int             `json:"format"`             // version of the report format, 1
-	Redacted bool            `json:"redacted,omitempty"` // true if Redact made the report
-	Config   json.RawMessage `json:"config,omitempty"`   // current configuration; debate.Engine.ParseConfig reads it
-	Result   debate.Result   `json:"result"`
+	Format   int  `json:"format"`             // version of the report format, 1
+	Redacted bool `json:"redacted,omitempty"` // true if Redact made the report
+	// Summary is derived from the other fields. Markdown and HTML derive it again. It is zero in older files.
+	Summary Summary       `json:"summary"`
+	Result  debate.Result `json:"result"`
 	// Transitions holds all state transitions, including those of runs that a reset ended.
 	Transitions []debate.StateChanged `json:"transitions"`
 	Decisions   []debate.Decided      `json:"decisions,omitempty"` // answers that people gave to the debate's questions
 	Dropped     []debate.Dropped      `json:"dropped,omitempty"`   // participants who dropped out of the current run
+	Config      json.RawMessage       `json:"config,omitempty"`    // current configuration; debate.Engine.ParseConfig reads it
 }
 
-// Collect reads a debate from its store and returns a report on it. The debate may continue meanwhile; the report shows
-// one point in its history. For runs that a reset ended, the report has only the state transitions.
-func Collect(ctx context.Context, d *debate.Debate) (*Report, error) {
-	r := &Report{Format: formatVersion}
-	var last *debate.Snapshot
-	for m, err := range d.Replay(ctx) {
-		if err != nil {
-			return nil, fmt.Errorf("collect report of debate %s: %w", d.ID(), err)
-		}
-		r.addEvent(m.Event)
-		last = m
-	}
-	if last == nil {
-		return nil, fmt.Errorf("collect report of debate %s: the journal is empty", d.ID())
-	}
-	r.Result = *last.Result()
-	return r.normalized()
+// Summary is the first screen of a report: the question, the answer in one sentence, and the reasons.
+type Summary struct {
+	Question string   `json:"question"`          // the topic of the debate
+	Notices  []string `json:"notices,omitempty"` // what a reader should know before relying on the answer, one sentence each
+	Answer   string   `json:"answer"`            // the decision, by how much, how sure it is and who dissents; or how far the debate has come
+	Text     string   `json:"text,omitempty"`    // the answer or its summary, in Markdown by a model
+	Reasons  []Reason `json:"reasons,omitempty"`
 }
 
-// addEvent adds an event from the journal.
-func (r *Report) addEvent(ev debate.Event) {
-	switch ev := ev.(type) {
-	case debate.ConfigChanged:
-		r.Config = ev.Config
-	case debate.StateChanged:
-		r.Transitions = append(r.Transitions, ev)
-		if ev.On == fsm.Reset {
-			r.Dropped = nil
-		}
-	case debate.Decided:
-		r.Decisions = append(r.Decisions, ev)
-	case debate.Dropped:
-		r.Dropped = append(r.Dropped, ev)
-	}
-}
-
-// normalized returns a copy of the report that shares no memory with the store and equals what its JSON decodes to.
-func (r *Report) normalized() (*Report, error) {
-	raw, err := json.Marshal(r)
-	if err != nil {
-		return nil, fmt.Errorf("encode report of debate %s: %w", r.Result.ID, err)
-	}
-	s := &Report{}
-	err = json.Unmarshal(raw, s)
-	for _, f := range s.allFailures() {
-		f.Stack = "" // it is for the program's authors
-	}
-	res := &s.Result
-	res.Turns, res.Assessments, res.Verdict = mapSlice(res.Turns, withoutOpaque), mapSlice(res.Assessments, withoutOpaque), mapPointer(res.Verdict, withoutOpaque)
-	return s, err
+// Reason holds points for or against the answer, such as the key points of a participant, open disputes or dissent.
+type Reason struct {
+	Title  string   `json:"title"`          // what the points are, such as "Key points"
+	Name   string   `json:"name,omitempty"` // whose points they are; empty if they are not one participant's
+	Points []string `json:"points"`         // in Markdown by models
 }
 
 // mapSlice returns a new list with f applied to each item, or nil for a nil list.
@@ -123,16 +88,6 @@ func mapPointer[T any](p *T, f func(T) T) *T {
 	}
 	v := f(*p)
 	return &v
-}
-
-// withoutOpaque returns a turn without the reasoning that only the model's service can read.
-func withoutOpaque(t transcript.Turn) transcript.Turn {
-	if t.Reasoning != nil && t.Reasoning.Text != "" {
-		t.Reasoning = &transcript.Reasoning{Text: t.Reasoning.Text}
-	} else {
-		t.Reasoning = nil
-	}
-	return t
 }
 
 // allFailures returns all failures in the report. Some are the same.

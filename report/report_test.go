@@ -76,8 +76,8 @@ func TestReportsOfDebatesThatDidNotComplete(t *testing.T) {
 	}{
 		"new": {
 			stage: func(*testing.T, *scene) {},
-			want:  []string{"| State | configuring |", "The debate has not ended yet.", "There are no turns yet."},
-			not:   []string{"## Answer", "## Dissent", "## Scores", "## Tokens", "## State", "## Timeline", "## Failures", "## Annotations"},
+			want:  []string{"| State | configuring |", "**The debate has not ended yet; it is before round 1.**", "There are no turns yet."},
+			not:   []string{"## Reasons", "Tokens, time", "<summary>States", "Timeline", "Failures", "Annotations"},
 		},
 		"running": {
 			ada: []any{"One."},
@@ -89,24 +89,24 @@ func TestReportsOfDebatesThatDidNotComplete(t *testing.T) {
 					}
 				}
 			},
-			want: []string{"| State | running.awaiting\\_responses |", "The debate has not ended yet.", "> One."}, not: []string{"## Answer"},
+			want: []string{"| State | running.awaiting\\_responses |", "**The debate has not ended yet; it is in round 1.**", "> One."}, not: []string{"## Reasons"},
 		},
 		"canceled": {
 			stage: func(t *testing.T, s *scene) { require.NoError(t, s.debate.Cancel(t.Context())) },
-			want:  []string{"| State | canceled |", "| Outcome | canceled in round 0 |", "| cancel | configuring → canceled |", "a person canceled the debate"},
+			want:  []string{"| State | canceled |", "**The debate was canceled before round 1.**", "| Ended by | canceled in round 0 |", "| cancel | configuring → canceled |", "a person canceled the debate"},
 			not:   []string{"has not ended"},
 		},
 		"in error": {
 			ada: []any{refused}, stage: run,
 			want: []string{
-				"| State | error |", "The debate stopped with an error:", "Hint: provider ada rejects its key", "Steps that failed in all attempts:",
+				"| State | error |", "**The debate stopped with an error in round 1.**", "The debate stopped with an error: run step", "Hint: provider ada rejects its key", "Steps that failed in all attempts:",
 				"| Ada | respond | 1 | 2000-01-01 00:00:02.000 UTC | authentication | ada, large | 1 | authentication: who are you |",
 			},
 			not: []string{"has not ended"},
 		},
 		"with a question": {
 			ada: []any{refused}, policy: debate.Ask, stage: run,
-			want: []string{"| State | paused |", "The debate waits for a person's decision:", "who are you", "- retry: call Ada again", "question: run step"},
+			want: []string{"| State | paused |", "The debate is paused in round 1.", "The debate waits for a person's decision: run step", "who are you", "- retry: call Ada again", "question: run step"},
 		},
 		"after an answer": {
 			ada: []any{refused, "One."}, bo: []any{"Two."}, policy: debate.Ask,
@@ -162,7 +162,7 @@ func TestWhoDroppedOutIsReported(t *testing.T) {
 		require.Contains(t, text, "Participants who dropped out:\n\n| Name | Time | Reason |\n|---|---|---|\n| Cy | ")
 		require.Contains(t, text, "Steps that failed in all attempts:\n\n")
 		require.Contains(t, text, "| server error | cy | 3 | server\\_error: overloaded |")
-		require.Contains(t, text, "- Round 1: no valid assessment was received. The table shows default scores.\n")
+		require.Contains(t, text, "Scores (0–10); defaults, because no valid assessment was received:\n\n| Name | Score |\n|---|---|\n| Ada | 5 |")
 		require.Contains(t, text, "asked again, because the first reply was invalid · default, because no valid reply was received")
 	})
 }
@@ -341,7 +341,7 @@ func TestSeveralJudgesGoByTheirBench(t *testing.T) {
 			Key: transcript.Key{Round: 1, Actor: string(rune('J' + i))}, Contract: judge.AssessmentContract.Name(), Data: json.RawMessage(encode(t, a)),
 		})
 	}
-	require.Contains(t, markdown(t, r), "| 1 | 8 | 5 | 6.5 |")
+	require.Contains(t, markdown(t, r), "| Ada | 8 |\n| Bo | 5 |\n")
 	require.Contains(t, markdown(t, r), "- score of Ada: J gives 1, L gives 9")
 }
 
@@ -354,25 +354,20 @@ func assessed(t *testing.T, turns ...transcript.Turn) *report.Report {
 	return &report.Report{Result: debate.Result{Assessments: turns}}
 }
 
-// The ruling of a round changes one score. The other scores stay the same, and rounds without a ruling have no values.
-func TestTheScoresOfAnArbitrationAreDrawnRoundByRound(t *testing.T) {
-	moved := func(round int, category string, before, after float64) arbitration.Adjustment {
-		return arbitration.Adjustment{Round: round, ScoreChange: arbitration.ScoreChange{Category: category, Before: before, After: after}}
-	}
+// The picture of an arbitration has each category before and after, and the sentence the sum.
+func TestTheScoresOfAnArbitrationAreDrawnBeforeAndAfter(t *testing.T) {
 	res := arbitration.Result{
-		Scale: 20, Scores: []arbitration.ScoreChange{{Category: "market", Before: 4, After: 5}, {Category: "team", Before: 8, After: 8}},
-		Topics: []arbitration.Adjustment{moved(1, "market", 4, 6), moved(3, "market", 6, 5)},
+		Scale: 20, Scores: []arbitration.ScoreChange{{Category: "market", Before: 4, After: 3.5, Delta: -0.5}, {Category: "team", Before: 8, After: 8}},
+		Total:  arbitration.ScoreChange{Before: 12, After: 11.5, Delta: -0.5},
+		Topics: []arbitration.Adjustment{{Round: 1, Topic: "timing", Ruling: arbitration.Ruling{Winner: arbitration.Challenger, Confidence: 25, Reasoning: "Too late."}}},
 	}
 	r := &report.Report{Result: debate.Result{Protocol: arbitration.Protocol{}.Name()}}
 	r.Result.Answer.Data = json.RawMessage(encode(t, res))
-	require.Contains(t, markdown(t, r), "## Scores\n\nScores of the evaluation after each ruling (0–20):\n\n"+
-		"| Round | market | team |\n|---|---|---|\n| 0 | 4 | 8 |\n| 1 | 6 | 8 |\n| 3 | 5 | 8 |\n")
-	require.Contains(t, html(t, r), "Lines: 2, from round 0 to round 3.")
-
-	for name, none := range map[string]arbitration.Result{"no ruling": {Scale: 20, Scores: res.Scores}, "no scale": {Scores: res.Scores, Topics: res.Topics}} {
-		r.Result.Answer.Data = json.RawMessage(encode(t, none))
-		require.NotContains(t, markdown(t, r), "## Scores\n", name)
-	}
+	text := markdown(t, r)
+	require.Contains(t, text, "**The total score fell from 12 to 11.5 of 40; the advocate won 0 of 1 topic, the challenger 1, and 0 ended in a draw; the mean confidence of the rulings is 25 of 100.**")
+	require.Contains(t, text, "| Name | before | after |\n|---|---|---|\n| market | 4 | 3.5 |\n| team | 8 | 8 |\n")
+	require.Contains(t, text, "### On timing: for the challenger\n\n- Too late.\n")
+	require.Equal(t, 2, strings.Count(html(t, r), ` before" x="4"`), "one pale bar for each category")
 }
 
 func TestALineIsBrokenWhereNobodyWasScored(t *testing.T) {
@@ -386,7 +381,7 @@ func TestALineIsBrokenWhereNobodyWasScored(t *testing.T) {
 	page := html(t, assessed(t, turn(1, "Ada", "Bo"), turn(2, "Ada"), turn(3, "Ada", "Bo")))
 	require.Equal(t, 2, strings.Count(page, `<polyline class="c0"`), "one line in the chart and one in the legend")
 	require.Equal(t, 3, strings.Count(page, `<polyline class="c1"`), "two parts in the chart and one line in the legend")
-	require.Contains(t, page, `<tr><th scope="row">2</th><td>6</td><td></td><td>0</td></tr>`)
+	require.Contains(t, page, `<tr><th scope="row" dir="auto">2</th><td dir="auto">6</td><td dir="auto"></td></tr>`)
 }
 
 func TestADrawingHasNumbersOnly(t *testing.T) {

@@ -10,22 +10,25 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// turnTimes returns the start and the end of each turn.
+// turnTimes returns the start and the duration of each turn.
 func (r *Report) turnTimes() []block {
 	var cells [][]string
 	s := r.shownConfig()
 	for i := range r.Result.Turns {
 		t := &r.Result.Turns[i]
 		cells = append(cells, []string{
-			fmt.Sprint(i + 1), turnLabel(t), fmt.Sprint(t.Round), formatTime(t.Started), formatTime(t.Ended), formatDuration(t.Ended.Sub(t.Started)),
+			fmt.Sprint(i + 1), turnLabel(t), fmt.Sprint(t.Round), formatTime(t.Started), formatDuration(t.Ended.Sub(t.Started)),
 			formatTokens(t.Usage, t.Usage.Input), formatTokens(t.Usage, t.Usage.Output), s.formatCost(t.Usage), strings.Join(turnNotes(t), "; "),
 		})
 	}
 	if len(cells) == 0 {
 		return nil
 	}
-	return append([]block{{Figure: r.timeline()}}, tableBlock("Turns, in order",
-		[]string{"No.", "Turn", "Round", "Started", "Ended", "Duration", "Input tokens", "Output tokens", "Cost", "Notes"}, cells)...)
+	return []block{{Figure: r.timeline(), Table: &table{
+		"Turns, in order",
+		[]string{"No.", "Turn", "Round", "Started", "Duration", "Input tokens", "Output tokens", "Cost", "Notes"},
+		cells,
+	}}}
 }
 
 // timelineKinds lists the kinds of turns. The index of a kind selects its color in the timeline.
@@ -52,11 +55,11 @@ func (r *Report) timeline() *figure {
 	length := max(all.to.Sub(all.from), 1)
 	bottom := float64(top + lane*len(actors))
 	x := func(t time.Time) float64 {
-		return left + (figureWidth-left-20)*min(max(float64(t.Sub(all.from))/float64(length), 0), 1)
+		return left + (lanesWidth-left-20)*min(max(float64(t.Sub(all.from))/float64(length), 0), 1)
 	}
 	f := &figure{
-		ID: "lanes", Title: "Start and end of each turn", Width: figureWidth, Height: bottom + 44,
-		Description: "Each actor has a lane. Pauses extend across all lanes. The table below contains the same times.",
+		ID: "lanes", Title: "Start and end of each turn", Width: lanesWidth, Height: bottom + 44,
+		Description: "Each actor has a lane. Pauses extend across all lanes. The table after it contains the same times.",
 	}
 	for _, p := range r.pauses() {
 		if p.to.After(all.from) && p.from.Before(all.to) {
@@ -64,8 +67,8 @@ func (r *Report) timeline() *figure {
 		}
 	}
 	for i, name := range actors {
-		f.line("grid", [2]float64{left, float64(top + lane*(i+1))}, [2]float64{figureWidth - 20, float64(top + lane*(i+1))})
-		f.text("end", left-8, float64(top+lane*i+16), truncateName(name))
+		f.line("grid", [2]float64{left, float64(top + lane*(i+1))}, [2]float64{lanesWidth - 20, float64(top + lane*(i+1))})
+		f.text("end", left-8, float64(top+lane*i+16), truncateText(name, 20))
 	}
 	for i := range turns {
 		t := &turns[i]

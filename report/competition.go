@@ -1,0 +1,246 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/elenchus-go/debate/protocol/arbitration"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/protocol/procon"
+	"github.com/elenchus-go/debate/protocol/vote"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// This file has the outcomes of protocols in which sides or answers compete.
+
+type audienceData struct{ Audience *panel.Audience }
+
+// isOxford reports whether an audience votes in the debate.
+func isOxford(r *Report) bool {
+	return r.Result.Protocol == (panel.Protocol{}).Name() && decodeOrZero[audienceData](r.Result.Answer.Data).Audience != nil
+}
+
+// panelOutcome returns the outcome of a panel: the vote of its audience, or the verdict.
+func panelOutcome(r *Report, data json.RawMessage) (o outcome) {
+	a := decodeOrZero[audienceData](data).Audience
+	if a == nil {
+		return verdictOutcome(r, data)
+	}
+	votes := []struct {
+		name          string
+		before, after int
+	}{{"for", a.Before.For, a.After.For}, {"against", a.Before.Against, a.After.Against}, {"undecided", a.Before.Undecided, a.After.Undecided}}
+	change := func(i int) string {
+		return fmt.Sprintf("the votes %s went from %d to %d", votes[i].name, votes[i].before, votes[i].after)
+	}
+	o.decision = "Nobody won the audience: " + change(0) + ", and those against from " + fmt.Sprintf("%d to %d", votes[1].before, votes[1].after)
+	if a.Winner != "" {
+		winner := max(slices.Index([]string{"for", "against"}, a.Winner), 0)
+		o.decision = fmt.Sprintf("The side “%s” won the audience: %s", a.Winner, change(winner))
+		loser := 1 - winner
+		o.clauses = append(o.clauses, fmt.Sprintf("those %s went from %d to %d", votes[loser].name, votes[loser].before, votes[loser].after))
+	}
+	if judges := r.shownConfig().Judges; len(judges) > len(a.Members) {
+		o.notes = append(o.notes, fmt.Sprintf("%d of %d members of the audience are not counted, because a valid vote is missing.", len(judges)-len(a.Members), len(judges)))
+	}
+	var others []string
+	var members [][]string
+	for _, m := range a.Members {
+		members = append(members, []string{m.Name, m.Before, m.After})
+		if a.Winner != "" && m.After != a.Winner {
+			others = append(others, m.Name+" voted "+m.After)
+		}
+	}
+	switch {
+	case len(others) > 0:
+		o.clauses = append(o.clauses, "at the end, "+enumerate(others, 4))
+	case a.Winner != "" && len(a.Members) > 0:
+		o.clauses = append(o.clauses, fmt.Sprintf("at the end, all %d members voted %s", len(a.Members), a.Winner))
+	}
+	bars := barChart{title: "Votes of the audience", unit: "Votes", maximum: float64(max(len(a.Members), 1)), names: []string{"before", "after"}}
+	for _, v := range votes {
+		bars.rows = append(bars.rows, barRow{v.name, []float64{float64(v.before), float64(v.after)}})
+		bars.maximum = max(bars.maximum, float64(v.before), float64(v.after))
+	}
+	o.picture = bars.blocks(nil)
+	o.evidence = tableBlock("Votes of each member", []string{"Member", "Before", "After"}, members)
+	o.lastSpeeches(r)
+	for i := range r.Result.Turns { // why the members voted as they did
+		t := &r.Result.Turns[i]
+		if v, err := transcript.Decode[panel.AudienceVote](*t); err == nil && t.Kind == transcript.Conclusion {
+			o.reason("Why the audience voted so", t.Actor, v.Reasoning)
+		}
+	}
+	return o
+}
+
+// proconOutcome returns the outcome of a pro-con debate. What speaks for each side is how it opened.
+func proconOutcome(r *Report, data json.RawMessage) (o outcome) {
+	j := decodeOrZero[procon.Judgment](data)
+	bars := barChart{title: "Scores by the judges", unit: "Score (0–10)", maximum: 10, names: []string{"Score"}}
+	for _, s := range j.Participants {
+		bars.rows = append(bars.rows, barRow{s.Name, []float64{s.Score}})
+	}
+	o.picture = bars.blocks(r.cast())
+	if j.Summary != "" {
+		o.decision, o.text = strings.Replace(wonWithScores(j.Winner, bars.rows), "mean score", "score", 1), j.Summary
+		switch judges := r.shownConfig().Judges; {
+		case len(j.Dissent) > 0:
+			o.clauses = append(o.clauses, plural(len(j.Dissent), "judge dissents", "judges dissent"))
+		case len(judges) == 1:
+			o.clauses = append(o.clauses, "the judge is "+judges[0].Name)
+		case len(judges) > 1:
+			o.clauses = append(o.clauses, "no judge dissents")
+		}
+	}
+	o.arguments(r)
+	if j.NoNewArguments {
+		o.reason("How it ended", "", "The last round of arguments brought no new argument.")
+	}
+	o.reason("Dissenting judges", "", j.Dissent...)
+	return o
+}
+
+// arguments adds what each participant said in each round, in its first sentences.
+func (o *outcome) arguments(r *Report) {
+	var names []string
+	said := map[string][]string{}
+	for i := range r.Result.Turns {
+		if t := &r.Result.Turns[i]; t.Kind == transcript.Speech {
+			if said[t.Actor] == nil {
+				names = append(names, t.Actor)
+			}
+			said[t.Actor] = append(said[t.Actor], beginning(t.Text))
+		}
+	}
+	for _, name := range names {
+		o.reason("Arguments", name, said[name][:min(len(said[name]), 5)]...)
+	}
+}
+
+// voteOutcome returns the outcome of a vote.
+func voteOutcome(r *Report, data json.RawMessage) (o outcome) {
+	t := decodeOrZero[vote.Tally](data)
+	bars := barChart{title: "Votes by answer", unit: "Votes", names: []string{"Votes"}}
+	total := 0
+	for _, s := range t.Answers {
+		total += s.Votes
+		bars.rows = append(bars.rows, barRow{s.AnswerText, []float64{float64(s.Votes)}})
+		bars.maximum = max(bars.maximum, float64(s.Votes))
+	}
+	o.picture = bars.blocks(nil)
+	if len(t.Answers) > 0 && t.Answer != "" {
+		o.decision = fmt.Sprintf("The answer is “%s”, with %d of %s", truncateText(t.AnswerText, 120), votesOf(t, t.Answer), plural(total, "vote", "votes"))
+		o.clauses = voteClauses(t)
+	} else if len(t.Answers) > 0 {
+		o.decision = fmt.Sprintf("The vote has no winner: %d different answers", len(t.Answers))
+	}
+	var agents [][]string
+	for _, s := range t.Agents {
+		agents = append(agents, []string{s.Name, strings.Join(s.Answers, " → "), formatScore(s.Confidence)})
+	}
+	for i := range r.Result.Turns {
+		ballot := &r.Result.Turns[i]
+		if b, err := transcript.Decode[vote.Ballot](*ballot); err == nil && ballot.Round == r.Result.Round {
+			o.reason(keyPointsTitle, ballot.Actor, b.Reasoning)
+		}
+	}
+	for _, s := range t.Answers {
+		if s.Answer != t.Answer {
+			o.reason("Other answers", "", fmt.Sprintf("%s: %s", enumerate(s.Agents, 8), s.AnswerText))
+		}
+	}
+	o.reason("Dissenting judges", "", t.Dissent...)
+	o.evidence = append(tableBlock("Agents", []string{"Agent", "Answers by round", "Confidence (0–100)"}, agents), confidenceChart(r).blocks(r.cast())...)
+	return o
+}
+
+// votesOf returns the number of votes for an answer.
+func votesOf(t vote.Tally, answer string) int {
+	for _, s := range t.Answers {
+		if s.Answer == answer {
+			return s.Votes
+		}
+	}
+	return 0
+}
+
+// voteClauses says how sure the agents of the answer are, who gave others, and how a tie was broken.
+func voteClauses(t vote.Tally) (list []string) {
+	var others []string
+	for _, s := range t.Answers {
+		if s.Answer == t.Answer && s.Votes > 0 {
+			list = append(list, "mean confidence "+formatScore(s.TotalConfidence/float64(s.Votes))+" of 100")
+		} else {
+			others = append(others, fmt.Sprintf("%s for “%s”", enumerate(s.Agents, 3), truncateText(s.AnswerText, 60)))
+		}
+	}
+	if t.Tie {
+		list = append(list, "there was a tie, decided by "+humanize(t.Decision))
+	} else if t.Decision == "judge" || t.Decision == "confidence" {
+		list = append(list, "decided by "+humanize(t.Decision))
+	}
+	if len(others) > 0 {
+		return append(list, "others voted otherwise: "+enumerate(others, 3))
+	}
+	return append(list, "nobody voted otherwise")
+}
+
+// confidenceChart returns the confidence of the agents in a vote by round.
+func confidenceChart(r *Report) *lineChart {
+	c := &lineChart{id: "confidence", title: "Confidence of the agents", unit: "Confidence (0–100)", maximum: 100}
+	for _, t := range r.Result.Turns {
+		if b, err := transcript.Decode[vote.Ballot](t); err == nil && b.Answer != "" {
+			c.set(t.Actor, t.Round, b.Confidence)
+		}
+	}
+	return c
+}
+
+// arbitrationOutcome returns the outcome of an arbitration. The text of its answer repeats the tables and the transcript.
+func arbitrationOutcome(r *Report, data json.RawMessage) (o outcome) {
+	res := decodeOrZero[arbitration.Result](data)
+	if len(res.Topics)+len(res.Scores) == 0 {
+		return o
+	}
+	wins, sure := map[string]int{}, 0.0
+	var rulings [][]string
+	for _, t := range res.Topics {
+		wins[t.Ruling.Winner]++
+		sure += t.Ruling.Confidence / float64(len(res.Topics))
+		winner := t.Ruling.Winner
+		if t.Defaulted {
+			winner += " (no valid ruling was received)"
+		}
+		rulings = append(rulings, []string{t.Topic, winner, formatScore(t.Ruling.Confidence), t.Category, formatScore(t.Before), formatScore(t.After)})
+		verdict := "for the " + t.Ruling.Winner
+		if t.Ruling.Winner == arbitration.Draw {
+			verdict = "a draw"
+		}
+		o.reason("On "+t.Topic+": "+verdict, "", append([]string{t.Ruling.Reasoning}, t.Ruling.KeyPoints...)...)
+	}
+	moved := "did not change: it is " + formatScore(res.Total.After)
+	if res.Total.After != res.Total.Before {
+		verb := "rose"
+		if res.Total.After < res.Total.Before {
+			verb = "fell"
+		}
+		moved = fmt.Sprintf("%s from %s to %s", verb, formatScore(res.Total.Before), formatScore(res.Total.After))
+	}
+	o.decision = fmt.Sprintf("The total score %s of %s", moved, formatScore(res.Scale*float64(len(res.Scores))))
+	if len(res.Topics) > 0 {
+		o.clauses = []string{
+			fmt.Sprintf("the advocate won %d of %s, the challenger %d, and %d ended in a draw", wins[arbitration.Advocate], plural(len(res.Topics), "topic", "topics"), wins[arbitration.Challenger], wins[arbitration.Draw]),
+			"the mean confidence of the rulings is " + formatScore(sure) + " of 100",
+		}
+	}
+	bars := barChart{title: "Scores before and after the rulings", unit: "Score (0–" + formatScore(res.Scale) + ")", maximum: res.Scale, names: []string{"before", "after"}}
+	for _, s := range res.Scores {
+		bars.rows = append(bars.rows, barRow{s.Category, []float64{s.Before, s.After}})
+	}
+	o.picture = bars.blocks(nil)
+	o.evidence = tableBlock("Rulings", []string{"Topic", "Winner", "Confidence (0–100)", "Category", "Before", "After"}, rulings)
+	return o
+}

@@ -1,0 +1,108 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/protocol/skeptic"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// rounds returns the transcript by round, without embedding vectors.
+func (r *Report) rounds(speakers cast) (list []round) {
+	scores := map[int]*table{}
+	for _, a := range r.roundAssessments() {
+		scores[a.round] = a.table()
+	}
+	ids := map[string]bool{}
+	for i := range r.Result.Turns {
+		t := &r.Result.Turns[i]
+		if t.Kind == transcript.Embeddings {
+			continue
+		}
+		title, n := roundTitle(t), len(list)
+		if n == 0 || list[n-1].Title != title && t.Kind != transcript.Remark { // a remark belongs to no round
+			id := strings.ToLower(strings.ReplaceAll(title, " ", "-"))
+			for ids[id] {
+				id += "-again"
+			}
+			ids[id] = true
+			list = append(list, round{ID: id, Title: title})
+		}
+		last := &list[len(list)-1]
+		e := turnEntry(t, i, speakers)
+		if t.Kind == transcript.Assessment {
+			last.Assessments, last.Scores = append(last.Assessments, e), scores[t.Round]
+		} else {
+			last.Turns = append(last.Turns, e)
+		}
+	}
+	return list
+}
+
+// turnEntry returns the entry of the turn with an index.
+func turnEntry(t *transcript.Turn, i int, speakers cast) entry {
+	e := entry{
+		ID: fmt.Sprintf("turn-%d", i+1), Speaker: speakers.of(t.Actor), Title: t.Actor, Text: turnText(t), Note: turnDetails(t),
+		Quiet: t.Kind == transcript.Setup && t.Contract != panel.AudienceContract.Name() || t.Kind == transcript.Summary,
+	}
+	switch {
+	case t.Kind == transcript.Remark: // the target of a remark is its id, which readers do not need
+	case t.Target == judge.Swapped:
+		e.Title += ", in reversed order"
+	case t.Target != "":
+		e.Title += ", for " + t.Target
+	}
+	return e
+}
+
+// turnText returns the text of a turn without what the page shows in another form.
+func turnText(t *transcript.Turn) string {
+	if a, err := transcript.Decode[judge.Assessment](*t); err == nil {
+		return assessmentText(a)
+	}
+	return critiqueText(t)
+}
+
+// critiqueText returns the text of a turn with the critique at its end as a list, if it is one of a skeptic.
+func critiqueText(t *transcript.Turn) string {
+	at := strings.LastIndex(t.Text, "{\"issues\"")
+	if at < 0 || t.Phase != "attack" {
+		return t.Text
+	}
+	var c skeptic.Critique
+	if err := json.Unmarshal([]byte(strings.TrimRight(t.Text[at:], "` \n")), &c); err != nil {
+		return t.Text
+	}
+	head := strings.TrimSuffix(strings.TrimSpace(t.Text[:at]), "```json")
+	var b strings.Builder
+	b.WriteString(strings.TrimSpace(head) + "\n\n")
+	for _, x := range c.Issues {
+		fmt.Fprintf(&b, "- %s: %s\n", x.Severity, singleLine(x.Text))
+	}
+	b.WriteString("\n" + map[bool]string{true: "The answer is ready", false: "The answer is not ready"}[c.Ready])
+	if c.Score != nil {
+		fmt.Fprintf(&b, ", with a score of %s of 10", formatScore(*c.Score))
+	}
+	b.WriteString(".")
+	return b.String()
+}
+
+// turnDetails returns the phase, the duration, the output tokens, the model and notes of a turn.
+func turnDetails(t *transcript.Turn) string {
+	if t.Kind == transcript.Remark {
+		return "remark by a person"
+	}
+	notes := []string{humanize(t.Phase), formatDuration(t.Ended.Sub(t.Started))}
+	if t.Usage.Output > 0 {
+		notes = append(notes, formatTokens(t.Usage, t.Usage.Output)+" tokens")
+	}
+	if n := len(t.Attempts); n > 0 && t.Attempts[n-1].Model != "" {
+		notes = append(notes, t.Attempts[n-1].Model)
+	}
+	return strings.Join(slices.Concat(notes, turnNotes(t)), " · ")
+}

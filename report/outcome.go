@@ -1,0 +1,199 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/elenchus-go/debate/internal/markup"
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// outcome is what a debate came to, for readers.
+type outcome struct {
+	decision  string   // what was decided, such as "Ada won with 7 to 6 points"; "" if nothing is decided
+	clauses   []string // how sure it is, and who dissents
+	notes     []string // what is missing, one sentence each
+	text      string   // the answer or its summary, in Markdown; empty if the sentence says it all
+	picture   []block  // a figure and its table
+	reasons   []Reason
+	evidence  []block // tables that belong to the reasons
+	standings []block // tables for the details
+}
+
+// sentence returns the decision in one sentence.
+func (o outcome) sentence() string {
+	if o.decision == "" {
+		return ""
+	}
+	parts := slices.DeleteFunc(append([]string{o.decision}, o.clauses...), func(s string) bool { return s == "" })
+	return strings.Join(parts, "; ") + "."
+}
+
+// reason adds a reason with at least one point.
+func (o *outcome) reason(title, name string, list ...string) {
+	list = slices.DeleteFunc(slices.Clone(list), func(s string) bool { return strings.TrimSpace(s) == "" })
+	if len(list) > 0 {
+		o.reasons = append(o.reasons, Reason{Title: title, Name: name, Points: list})
+	}
+}
+
+// verdictOutcome returns the outcome of a verdict, or of the joint verdict of a jury.
+func verdictOutcome(r *Report, data json.RawMessage) (o outcome) {
+	v, joint := decodeOrZero[judge.Verdict](data), decodeOrZero[judge.Opinion[judge.Verdict]](data)
+	if len(joint.Opinions) > 0 || joint.Value.Summary != "" {
+		v = joint.Value
+	} else {
+		joint = judge.Opinion[judge.Verdict]{}
+	}
+	rounds := r.roundAssessments()
+	if v.Summary != "" {
+		o.decision = wonWithScores(v.Winner, meanScores(rounds))
+		o.clauses = judgesClauses(v.Winner, joint.Opinions)
+		o.text = v.Summary
+	}
+	o.keyPoints(v, rounds)
+	o.reason("Why", "", v.WinnerReasoning)
+	o.reason("What they agree on", "", v.Agreement...)
+	o.reason("What remains disputed", "", v.Disagreement...)
+	o.reason("What the debate showed", "", v.Insights...)
+	o.reason("The strongest case against the verdict", "", v.Dissent)
+	o.reason("Dissenting judges", "", joint.Dissent...)
+	o.reason("Where the judges differ", "", joint.Disagreement...)
+	for _, a := range rounds {
+		o.reason(fmt.Sprintf("Dissenting judges in round %d", a.round), "", a.combined.Dissent...)
+		o.reason(fmt.Sprintf("Where the judges differ in round %d", a.round), "", a.combined.Disagreement...)
+	}
+	return o
+}
+
+// keyPoints adds the key points of each participant: those of the verdict, or the strengths that the judges saw last.
+func (o *outcome) keyPoints(v judge.Verdict, rounds []roundAssessment) {
+	for _, p := range v.Participants {
+		o.reason(keyPointsTitle, p.Name, p.Points...)
+	}
+	if len(o.reasons) > 0 || len(rounds) == 0 {
+		return
+	}
+	for _, p := range rounds[len(rounds)-1].combined.Value.Participants {
+		o.reason(keyPointsTitle, p.Name, p.Strengths...)
+	}
+}
+
+// keyPointsTitle is the title of a speaker's reasons.
+const keyPointsTitle = "Key points"
+
+// wonWithScores says who won with which scores, of 10 points.
+func wonWithScores(winner string, scores []barRow) string {
+	at := slices.IndexFunc(scores, func(s barRow) bool { return s.name == winner })
+	switch {
+	case winner == "" && len(scores) < 2:
+		return "Nobody won"
+	case winner == "":
+		var list []string
+		for _, s := range scores {
+			list = append(list, s.name+" "+formatScore(s.values[0]))
+		}
+		return "Nobody won, with mean scores of " + enumerate(list, 4) + " of 10"
+	case at < 0:
+		return winner + " won"
+	}
+	text := fmt.Sprintf("%s won with a mean score of %s of 10", winner, formatScore(scores[at].values[0]))
+	if others := slices.Delete(slices.Clone(scores), at, at+1); len(others) > 0 {
+		text += fmt.Sprintf(", against %s for %s", formatScore(others[0].values[0]), others[0].name)
+	}
+	return text
+}
+
+// judgesClauses says how many judges named the winner, and whom the others named.
+func judgesClauses(winner string, opinions []judge.Opinion[judge.Verdict]) []string {
+	var names, others []string
+	agreed := map[string]bool{}
+	for _, o := range opinions {
+		if o.Failed || o.Judge == "" {
+			continue
+		}
+		if !slices.Contains(names, o.Judge) {
+			names, agreed[o.Judge] = append(names, o.Judge), true
+		}
+		if o.Value.Winner != winner {
+			agreed[o.Judge] = false
+			named := o.Value.Winner
+			if named == "" {
+				named = "nobody"
+			}
+			others = append(others, o.Judge+" named "+named)
+		}
+	}
+	yes := 0
+	for _, name := range names {
+		if agreed[name] {
+			yes++
+		}
+	}
+	switch {
+	case len(names) == 0:
+		return nil
+	case len(names) == 1 && yes == 1:
+		return []string{"the judge is " + names[0]}
+	case len(others) == 0:
+		return []string{fmt.Sprintf("all %d judges agree", len(names))}
+	}
+	if yes == 0 {
+		return []string{"the judges do not agree: " + enumerate(others, 4)}
+	}
+	return []string{fmt.Sprintf("%d of %d judges decided so", yes, len(names)), enumerate(others, 4)}
+}
+
+// enumerate joins at most n items with commas and "and", and counts the rest.
+func enumerate(items []string, n int) string {
+	if rest := len(items) - n; rest > 0 {
+		items = append(slices.Clone(items[:n]), fmt.Sprintf("%d more", rest))
+	}
+	switch len(items) {
+	case 0:
+		return ""
+	case 1:
+		return items[0]
+	}
+	return strings.Join(items[:len(items)-1], ", ") + " and " + items[len(items)-1]
+}
+
+// plural returns a number with the singular or the plural of a word.
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return formatCount(n) + " " + many
+}
+
+// lastSpeeches adds the beginning of the last turn of each participant, for protocols whose answers name no key points.
+func (o *outcome) lastSpeeches(r *Report) {
+	last := map[string]*transcript.Turn{}
+	var names []string
+	for i := range r.Result.Turns {
+		t := &r.Result.Turns[i]
+		if t.Kind != transcript.Speech {
+			continue
+		}
+		if last[t.Actor] == nil {
+			names = append(names, t.Actor)
+		}
+		last[t.Actor] = t
+	}
+	for _, name := range names {
+		o.reason(keyPointsTitle, name, beginning(last[name].Text))
+	}
+}
+
+// beginning returns the first sentences of a text in Markdown.
+func beginning(text string) string {
+	const length = 240
+	first, rest := markup.Fold(text, length)
+	if rest != "" {
+		first += " …"
+	}
+	return first
+}

@@ -1,0 +1,151 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/protocol/arbitration"
+	"github.com/elenchus-go/debate/protocol/council"
+	"github.com/elenchus-go/debate/protocol/mad"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/protocol/procon"
+	"github.com/elenchus-go/debate/protocol/refine"
+	"github.com/elenchus-go/debate/protocol/skeptic"
+	"github.com/elenchus-go/debate/protocol/vote"
+)
+
+// outcomes maps the library's protocols to the functions that return their outcomes.
+var outcomes = map[string]func(*Report, json.RawMessage) outcome{
+	arbitration.Protocol{}.Name(): arbitrationOutcome,
+	council.Protocol{}.Name():     councilOutcome,
+	mad.Protocol{}.Name():         madOutcome,
+	panel.Protocol{}.Name():       panelOutcome,
+	procon.Protocol{}.Name():      proconOutcome,
+	refine.Protocol{}.Name():      refineOutcome,
+	skeptic.Protocol{}.Name():     skepticOutcome,
+	vote.Protocol{}.Name():        voteOutcome,
+}
+
+// outcome returns the outcome of the debate. A protocol that is not one of the library's has that of a verdict, if its
+// answer is one, or only a text.
+func (r *Report) outcome() outcome {
+	of := outcomes[r.Result.Protocol]
+	if of == nil {
+		of = verdictOutcome
+	}
+	o := of(r, r.Result.Answer.Data)
+	if o.text == "" && o.decision == "" {
+		o.text = r.Result.Answer.Text
+	}
+	if len(o.picture) == 0 {
+		o.picture = scoreChart(r.roundAssessments()).blocks(r.cast())
+	}
+	return o
+}
+
+// summarize derives the summary from the other fields.
+func (r *Report) summarize() Summary { return r.summaryOf(r.outcome()) }
+
+func (r *Report) summaryOf(o outcome) Summary {
+	s := Summary{Question: r.Result.Topic, Notices: append(r.Notices(), o.notes...), Answer: o.sentence(), Text: strings.TrimSpace(o.text), Reasons: o.reasons}
+	if progress := r.progress(); progress != "" {
+		s.Answer = strings.TrimSpace(progress + " " + s.Answer)
+	}
+	if s.Answer == "" {
+		s.Answer = "The debate has ended" + r.endedBy() + "."
+	}
+	return s
+}
+
+// endedBy says why and when the debate ended.
+func (r *Report) endedBy() string {
+	if e := r.Result.Ending; e.Outcome != "" {
+		return fmt.Sprintf(" by %s in round %d", humanize(e.Outcome), e.Round)
+	}
+	return ""
+}
+
+// progress says how far a debate has come that has not ended with an answer, and returns "" for others.
+func (r *Report) progress() string {
+	at := "before round 1"
+	if r.Result.Round > 0 {
+		at = fmt.Sprintf("in round %d", r.Result.Round)
+	}
+	switch state := r.Result.State; {
+	case state == fsm.Completed, state == "":
+		return ""
+	case state == fsm.Error:
+		return "The debate stopped with an error " + at + "."
+	case state.Final():
+		return "The debate was " + string(state) + " " + at + "."
+	case state == fsm.Paused:
+		return "The debate is paused " + at + "."
+	}
+	return "The debate has not ended yet; it is " + at + "."
+}
+
+// document builds the document.
+func (r *Report) document() document {
+	o := r.outcome()
+	s, speakers := r.summaryOf(o), r.cast()
+	d := document{Title: s.Question, About: r.about(), Notices: s.Notices, Answer: s.Answer, Result: o.picture}
+	if singleLine(d.Title) == "" {
+		d.Title = "Debate " + r.Result.ID
+	}
+	if s.Text != "" {
+		d.Result = append([]block{{Text: s.Text}}, d.Result...)
+	}
+	d.Result = append(r.openQuestion(), d.Result...)
+	if reasons := slices.Concat(reasonBlocks(s.Reasons, speakers), o.evidence); len(reasons) > 0 {
+		d.Sections = append(d.Sections, section{"reasons", "Reasons", reasons})
+	}
+	if r.Result.Background != "" {
+		d.Sections = append(d.Sections, section{"background", "Background", []block{{Text: r.Result.Background}}})
+	}
+	d.Rounds, d.Details = r.rounds(speakers), r.details(o)
+	return d
+}
+
+// about returns the kind of debate, its size and its date.
+func (r *Report) about() string {
+	kind, _, _ := strings.Cut(r.Result.Protocol, "/")
+	if isOxford(r) {
+		kind += ", Oxford style"
+	}
+	return joinWords(kind, plural(r.Result.Round, "round", "rounds"), plural(len(r.Result.Turns), "turn", "turns"), formatDate(r.Result.Created))
+}
+
+// openQuestion returns the question that waits for a person, or the error that stopped the debate.
+func (r *Report) openQuestion() (blocks []block) {
+	if q := r.Result.Question; q != nil {
+		blocks = append(blocks, block{Note: "The debate waits for a person's decision: " + q.Cause})
+		var choices []string
+		for _, c := range q.Choices {
+			choices = append(choices, c.Action+": "+c.Description)
+		}
+		blocks = append(blocks, listBlock("", choices)...)
+	}
+	if f := r.Result.Failure; f != nil {
+		blocks = append(blocks, block{Note: "The debate stopped with an error: " + f.Error()}, block{Note: "Hint: " + f.Hint() + "."})
+	}
+	return blocks
+}
+
+// reasonBlocks returns the reasons, with those of the same title below one heading.
+func reasonBlocks(reasons []Reason, speakers cast) (blocks []block) {
+	for _, x := range reasons {
+		p := points{Items: x.Points}
+		if x.Name != "" {
+			p.Speaker = speakers.of(x.Name)
+		}
+		if n := len(blocks); n == 0 || blocks[n-1].Heading != x.Title {
+			blocks = append(blocks, block{Heading: x.Title})
+		}
+		last := &blocks[len(blocks)-1]
+		last.Points = append(last.Points, p)
+	}
+	return blocks
+}
