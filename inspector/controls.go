@@ -1,10 +1,8 @@
 package inspector
 
 import (
-	"errors"
 	"slices"
 
-	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -28,41 +26,29 @@ var controlNames = []control{
 	{Name: "reset", Title: "Reset", Effect: "go back to the configuration for a new run"},
 }
 
-// controls returns the controls with the reasons of those that the debate refuses.
-func (v *visit) controls(h *history) ([]control, error) {
-	facts := fsm.Facts{
-		ValidConfig: true, // a debate that is ready is valid; a start checks one that is not
-		Recoverable: h.result.Failure != nil && h.result.Failure.Recoverable, NoOpenQuestion: h.result.Question == nil,
-	}
-	if h.status.State == fsm.Paused && len(h.status.Waiting) > 0 {
-		models, err := v.debate.Preview(v.r.Context()) // the steps of people are not in it
-		if err != nil && !errors.Is(err, debate.ErrUnsupported) {
-			return nil, err
-		}
-		facts.AwaitsPeople = len(models) == 0
-	}
+// controlsOf returns the controls with the reasons of those that the debate refuses.
+func controlsOf(h *history) []control {
 	list := slices.Clone(controlNames)
 	for i := range list {
-		list[i].Reason = reason(list[i].Name, h, facts)
+		list[i].Reason = reason(list[i].Name, h)
 	}
-	return list, nil
+	return list
 }
 
 // reason returns why a debate refuses a control, or "" if it does not.
-func reason(name string, h *history, facts fsm.Facts) string {
-	event := fsm.Event(name)
-	if name == "start" && h.position.State == fsm.Configuring {
-		event = fsm.Validate
+func reason(name string, h *history) string {
+	state, question := h.status.State, h.result.Question
+	on := fsm.Event(name)
+	if name == "start" && state == fsm.Configuring {
+		on = fsm.Validate
 	}
-	_, err := fsm.Next(h.position, event, facts)
-	waits := h.position.State == fsm.Paused && facts.NoOpenQuestion
-	switch {
-	case name == "pause" && waits && !h.held, name == "resume" && waits && h.held && facts.AwaitsPeople:
-		return "" // holds a debate that waits for people, or no longer
-	case name == "stop" && h.status.Cursor.Stage == transcript.Conclusion && !h.status.State.Final() && err == nil && len(h.status.Waiting) == 0:
-		return "the conclusion has begun"
-	case name == "stop" && h.status.Cursor.Stage == transcript.Conclusion && len(h.status.Waiting) > 0:
-		return "" // declines what people are asked
+	concluding := h.status.Cursor.Stage == transcript.Conclusion
+	switch err := h.last.Refusal(on); {
+	case name == "pause" && state == fsm.Paused && question == nil && !h.held: // holds a debate that waits for people
+	case name == "resume" && state == fsm.Paused && question == nil && h.held: // lets replies continue it again
+	case name == "stop" && concluding && question != nil && question.Gate != "":
+		return "The conclusion is next already; the open question decides whether it begins."
+	case name == "stop" && concluding && len(h.status.Waiting) > 0: // declines what people are asked
 	case err != nil:
 		return err.Error()
 	}

@@ -11,18 +11,17 @@ import (
 
 // history is what the journal of a debate says, as far as the visitor's seat may see it.
 type history struct {
-	status   store.Status
-	result   *debate.Result
-	config   debate.Config // without a protocol that the engine does not know
-	phases   []progress.Update
-	position fsm.Position
-	held     bool // a person holds the debate: replies do not continue it
+	status store.Status
+	result *debate.Result
+	config debate.Config // without a protocol that the engine does not know
+	phases []progress.Update
+	last   *debate.Snapshot
+	held   bool // a person holds the debate: replies do not continue it
 }
 
 // read reads the debate's journal.
 func (v *visit) read() (*history, error) {
 	h := &history{}
-	var last *debate.Snapshot
 	var raw json.RawMessage
 	var hooks progress.Hooks
 	for past, err := range v.debate.ReplayAs(v.r.Context(), v.seat) {
@@ -34,20 +33,15 @@ func (v *visit) read() (*history, error) {
 		case debate.ConfigChanged:
 			raw = ev.Config
 		case debate.StateChanged:
-			h.position = fsm.Position{State: ev.To}
-			if ev.To == fsm.Paused {
-				h.position.PausedFrom = ev.From
-			}
 			h.held = ev.To == fsm.Paused && ev.Question == nil && !ev.ForPeople
 		case debate.Decided:
 			if ev.Action == "hold" || ev.Action == "release" {
 				h.held = ev.Action == "hold"
 			}
 		}
-		last = past
+		h.last = past
 	}
-	h.status, h.result, h.phases = last.Status(), last.Result(), hooks.Phases()
-	h.position.State = h.status.State
+	h.status, h.result, h.phases = h.last.Status(), h.last.Result(), hooks.Phases()
 	if cfg, err := v.engine.ParseConfig(raw); err == nil {
 		h.config = cfg
 	}

@@ -75,12 +75,8 @@ type liveView struct {
 
 // live returns what the page shows.
 func (v *visit) live(h *history) (shown liveView, err error) {
-	list, err := v.controls(h)
-	if err != nil {
-		return shown, err
-	}
 	shown = liveView{
-		Status: h.status, Result: h.result, Phases: h.phases, Actors: actorsOf(h), Budgets: budgetsOf(h), Controls: list, Refused: v.refused,
+		Status: h.status, Result: h.result, Phases: h.phases, Actors: actorsOf(h), Budgets: budgetsOf(h), Controls: controlsOf(h), Refused: v.refused,
 	}
 	before, _ := strconv.ParseInt(v.r.URL.Query().Get("before"), 10, 64) // 0 if there is none
 	shown.Turns, shown.Earlier, shown.Older = turnsOf(h, shown.Actors, before)
