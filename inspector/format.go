@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/elenchus-go/debate/internal/markup"
 )
 
 // formatTime returns a time in UTC for readers and machines.
@@ -30,7 +32,7 @@ func formatDuration(d time.Duration) string {
 	case d < time.Hour:
 		return d.Round(time.Second).String()
 	}
-	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+	return strings.TrimSuffix(strings.TrimSuffix(d.Round(time.Minute).String(), "0s"), "0m")
 }
 
 // formatNumber returns a number with a comma between groups of three digits.
@@ -71,16 +73,8 @@ func initials(name string) string {
 	return string(letters)
 }
 
-// markdown returns a text of a model or of a person as HTML.
-func markdown(text string) template.HTML {
-	var b strings.Builder
-	for part := range strings.SplitSeq(text, "\n\n") {
-		if strings.TrimSpace(part) != "" {
-			b.WriteString("<p>" + template.HTMLEscapeString(part) + "</p>\n")
-		}
-	}
-	return template.HTML(b.String()) //nolint:gosec // it is escaped
-}
+// markdown returns a text of a model or of a person as HTML. Its headings are below those of the page's parts.
+func markdown(text string) template.HTML { return markup.HTML(text, 4) }
 
 // encodeJSON returns a value as JSON for an attribute.
 func encodeJSON(v any) (string, error) {

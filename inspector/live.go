@@ -68,7 +68,9 @@ type liveView struct {
 	Budgets  []budget
 	Controls []control
 	Asked    []ask
-	Others   []string // people whose replies the debate waits for, but not from this seat
+	Others   []string      // people whose replies the debate waits for, but not from this seat
+	Answer   template.HTML // empty before the end
+	Masked   bool          // whether the visitor must not know who says what
 	Refused  *debatehttp.Problem
 	Stream   bool // whether more may follow, so that the page follows the events
 }
@@ -80,7 +82,12 @@ func (v *visit) live(h *history) (shown liveView, err error) {
 	}
 	before, _ := strconv.ParseInt(v.r.URL.Query().Get("before"), 10, 64) // 0 if there is none
 	shown.Turns, shown.Earlier, shown.Older = turnsOf(h, shown.Actors, before)
-	shown.Stream = !h.status.State.Final() && before == 0
+	if shown.Stream = !h.status.State.Final() && before == 0; h.status.State.Final() {
+		shown.Answer = markdown(cut(h.result.Answer.Text, maxTurn))
+	}
+	if shown.Masked = masked(h, v.seat); shown.Masked {
+		shown.Turns, shown.Earlier, shown.Older, shown.Actors, shown.Stream = nil, 0, false, nil, false
+	}
 	asked, err := v.debate.Waiting(v.r.Context())
 	if err != nil && !errors.Is(err, debate.ErrUnsupported) {
 		return shown, err
@@ -93,6 +100,11 @@ func (v *visit) live(h *history) (shown liveView, err error) {
 		}
 	}
 	return shown, nil
+}
+
+// masked reports whether a seat is a judge who knows the participants only by pseudonyms until the debate ends.
+func masked(h *history, seat string) bool {
+	return !h.status.State.Final() && slices.ContainsFunc(h.config.Judges, func(j debate.Participant) bool { return j.Name == seat && j.Human && j.Blind })
 }
 
 // An actor is a participant or a judge as the pages show it.
@@ -172,11 +184,7 @@ func saidOf(t transcript.Turn, actors []actor) said {
 	if at := slices.IndexFunc(actors, func(a actor) bool { return a.Name == t.Actor }); at >= 0 {
 		s.Tone, s.Place = actors[at].Tone, actors[at].Place
 	}
-	text := t.Text
-	if len(text) > maxTurn {
-		text, s.Cut = cut(text, maxTurn), true
-	}
-	s.HTML = markdown(text)
+	s.HTML, s.Cut = markdown(cut(t.Text, maxTurn)), len(t.Text) > maxTurn
 	return s
 }
 
@@ -194,8 +202,11 @@ func headingOf(t transcript.Turn) (title, id string) {
 	return "Round " + strconv.Itoa(t.Round), "round-" + strconv.Itoa(t.Round)
 }
 
-// cut returns the beginning of a text, without a broken character.
+// cut returns a text, or its beginning if it has more bytes, without a broken character.
 func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
 	for most > 0 && text[most]&0xC0 == 0x80 {
 		most--
 	}

@@ -127,6 +127,13 @@ async function end(text) {
   say(text);
 }
 
+// speaking names who is replying now.
+function speaking() {
+  const names = all("#live article:not(.failed)").map((a) => a.dataset.actor);
+  find("#speaking").textContent = names.length ? names.join(", ") + (names.length > 1 ? " are" : " is") + " replying." : "";
+}
+if (find("#live")) new MutationObserver(speaking).observe(find("#live"), { childList: true });
+
 const keyOf = (k) => [k.run, k.round, k.phase, k.actor, k.target || ""].join("/");
 const liveOf = (k) => document.getElementById("live-" + keyOf(k));
 
@@ -138,6 +145,7 @@ function begin(e) {
   turn.className = "turn live " + tone + " wide";
   turn.id = "live-" + keyOf(e.key);
   turn.dataset.key = keyOf(e.key);
+  turn.dataset.actor = e.key.actor;
   const head = turn.appendChild(document.createElement("header"));
   const who = head.appendChild(document.createElement("b"));
   who.textContent = e.key.actor;
