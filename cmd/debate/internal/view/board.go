@@ -17,7 +17,7 @@ type board struct {
 	progress.Hooks
 	cast    []string          // names of participants and judges, in order
 	sides   map[string]string // sides of participants
-	streams []*stream         // replies in flight, in the order in which they began
+	streams []*stream         // replies in flight
 	asked   []transcript.Key  // steps of people who have not replied
 	used    transcript.Usage  // of all steps so far
 	scores  scores            // of the last round that has scores
@@ -27,13 +27,19 @@ type board struct {
 	seq     int64 // sequence number of the last durable event
 }
 
+// gutterColumns is the length of what precedes each line of a turn.
+const gutterColumns = 2
+
 // isNew reports whether an event was not recorded before.
 func (b *board) isNew(ev debate.Event) bool {
 	m := ev.Meta()
-	if !m.Live && m.Seq <= b.seq {
+	if m.Live {
+		return true
+	}
+	if m.Seq <= b.seq {
 		return false
 	}
-	b.seq = max(b.seq, m.Seq)
+	b.seq = m.Seq
 	return true
 }
 
@@ -45,7 +51,7 @@ func (b *board) record(ev debate.Event) {
 		b.setCast(ev.Config)
 	case debate.TurnStarted:
 		b.end(ev.Key)
-		b.streams = append(b.streams, newStream(ev.Attempt, b.columns-gutterColumns, b.hidden))
+		b.begin(newStream(ev.Attempt, b.columns-gutterColumns, b.hidden))
 	case debate.Chunk:
 		if i := b.streamOf(ev.Key); i >= 0 {
 			b.streams[i].add(ev.Offset, ev.Text)
@@ -104,6 +110,15 @@ func (b *board) place(name string) int {
 		i, b.cast = len(b.cast), append(b.cast, name)
 	}
 	return i
+}
+
+// begin adds a reply to the replies in flight, in the order of the cast.
+func (b *board) begin(s *stream) {
+	i := slices.IndexFunc(b.streams, func(other *stream) bool { return b.place(other.Key.Actor) > b.place(s.Key.Actor) })
+	if i < 0 {
+		i = len(b.streams)
+	}
+	b.streams = slices.Insert(b.streams, i, s)
 }
 
 func (b *board) streamOf(k transcript.Key) int {

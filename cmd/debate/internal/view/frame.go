@@ -6,27 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"github.com/elenchus-go/debate/transcript"
 )
-
-// The styles. The colours are the terminal's own, so that they fit light and dark backgrounds.
-var (
-	plainStyle   = ansi.NewStyle()
-	faintStyle   = ansi.NewStyle().Faint()
-	headingStyle = ansi.NewStyle().Bold()
-	warningStyle = ansi.NewStyle().ForegroundColor(ansi.Yellow)
-	colors       = []ansi.BasicColor{
-		ansi.Cyan, ansi.Magenta, ansi.Green, ansi.Blue, ansi.Red, ansi.Yellow,
-		ansi.BrightCyan, ansi.BrightMagenta, ansi.BrightGreen, ansi.BrightBlue, ansi.BrightRed, ansi.BrightYellow,
-	}
-)
-
-// style returns the style of a speaker.
-func (b *board) style(name string) ansi.Style {
-	return plainStyle.ForegroundColor(colors[b.place(name)%len(colors)])
-}
 
 const (
 	maxColumns   = 80 // columns of text; longer lines are hard to read
@@ -86,7 +67,7 @@ func (b *board) streamLines(rows int) (lines []string) {
 		default:
 			lines = append(lines, b.speaker(s.Key, s.progress()))
 			for _, l := range s.tail(each - 1) {
-				lines = append(lines, b.style(s.Key.Actor).Styled(b.gutter())+l)
+				lines = append(lines, b.textLine(b.style(s.Key.Actor), l))
 			}
 		}
 	}

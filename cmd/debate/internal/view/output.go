@@ -34,7 +34,7 @@ func (o *output) Write(b []byte) (int, error) {
 type terminal struct {
 	*os.File
 	output  *output
-	view    *View
+	canvas  *canvas
 	mu      sync.Mutex
 	columns int      // at the last write
 	frame   []string // at the last write
@@ -47,7 +47,7 @@ func (t *terminal) Write(b []byte) (int, error) {
 		if columns < t.columns {
 			_, _ = t.File.WriteString(eraseWrapped(t.frame, columns))
 		}
-		t.columns, t.frame = columns, t.view.lastFrame()
+		t.columns, t.frame = columns, t.canvas.lastFrame()
 	}
 	return t.output.Write(b)
 }
@@ -66,11 +66,11 @@ func eraseWrapped(frame []string, columns int) string {
 	return "\r" + ansi.EraseScreenBelow + strings.Repeat(ansi.CUU1+ansi.EraseEntireLine, above+extra) + ansi.CursorDown(above)
 }
 
-// output returns the output for Bubble Tea, and a channel that is closed after the first frame.
-func (v *View) output() (w io.Writer, drawn <-chan struct{}) {
-	o := &output{Writer: v.options.Output, drawn: make(chan struct{})}
-	if f, ok := v.options.Output.(*os.File); ok && term.IsTerminal(f.Fd()) {
-		return &terminal{File: f, output: o, view: v}, o.drawn
+// watch returns an output for Bubble Tea, and a channel that is closed after the first frame.
+func watch(w io.Writer, c *canvas) (out io.Writer, drawn <-chan struct{}) {
+	o := &output{Writer: w, drawn: make(chan struct{})}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(f.Fd()) {
+		return &terminal{File: f, output: o, canvas: c}, o.drawn
 	}
 	return o, o.drawn
 }

@@ -100,24 +100,23 @@ func bar(score float64) string {
 	return b
 }
 
-// table returns a line for each score.
+// table returns a line for each score. If columns is 0, the lines have no limit and no bars.
 func table(list []score, columns int) (lines []string) {
+	const number = len("  10.25 of 10")
 	width := 0
 	for _, s := range list {
 		width = max(width, textWidth(cleanLine(s.name)))
 	}
-	if width = min(width, max(columns-12-barColumns, 8)); columns <= 0 {
-		width = 0
+	if columns > 0 {
+		width = min(width, max(columns-number, 1))
 	}
 	for _, s := range list {
-		name := cleanLine(s.name)
-		if width > 0 {
-			name = truncate(name, width)
-		}
-		pad := strings.Repeat(" ", max(width-textWidth(name), 0))
-		line := fmt.Sprintf("%s%s %5s of 10", name, pad, formatScore(s.mean()))
-		if columns > width+barColumns+14 {
+		name := truncate(cleanLine(s.name), width)
+		line := fmt.Sprintf("%s%s %5s of 10", name, strings.Repeat(" ", width-textWidth(name)), formatScore(s.mean()))
+		if columns >= width+number+2+barColumns {
 			line += "  " + bar(s.mean())
+		} else if columns > 0 {
+			line = truncate(line, columns)
 		}
 		lines = append(lines, line)
 	}

@@ -8,11 +8,13 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 )
 
 // screen is the part of a live view that Bubble Tea draws: the frame, and lines above it.
 type screen struct {
-	view    *View
+	canvas  *canvas
+	out     io.Writer
 	program *tea.Program
 	ended   chan struct{}
 	restore func() // makes the terminal show again what is typed
@@ -22,14 +24,14 @@ type screen struct {
 const interval = 80 * time.Millisecond
 
 // newScreen starts to draw. If Bubble Tea fails, there is no frame, and lines are written plainly.
-func newScreen(v *View) *screen {
-	s := &screen{view: v, ended: make(chan struct{}), restore: func() {}}
-	if in, ok := v.options.Input.(*os.File); ok {
+func newScreen(c *canvas, o Options, profile colorprofile.Profile) *screen {
+	s := &screen{canvas: c, out: o.Output, ended: make(chan struct{}), restore: func() {}}
+	if in, ok := o.Input.(*os.File); ok {
 		s.restore = muteEcho(in)
 	}
-	out, drawn := v.output()
-	s.program = tea.NewProgram(&model{view: v}, tea.WithOutput(out), tea.WithInput(nil), tea.WithoutSignalHandler(),
-		tea.WithEnvironment(v.options.Environ), tea.WithColorProfile(v.profile), tea.WithWindowSize(defaultColumns, defaultRows))
+	out, drawn := watch(o.Output, c)
+	s.program = tea.NewProgram(&model{canvas: c}, tea.WithOutput(out), tea.WithInput(nil), tea.WithoutSignalHandler(),
+		tea.WithEnvironment(o.Environ), tea.WithColorProfile(profile), tea.WithWindowSize(defaultColumns, defaultRows))
 	go func() {
 		defer close(s.ended)
 		_, _ = s.program.Run()
@@ -43,14 +45,13 @@ func newScreen(v *View) *screen {
 
 // print writes lines above the frame. Bubble Tea can insert as many lines at once as the terminal has above the frame.
 func (s *screen) print(lines []string) {
-	_, rows := s.view.size()
-	for room := max(rows-frameRows(rows)-1, 1); len(lines) > 0; {
+	for room := s.canvas.room(); len(lines) > 0; {
 		part := lines[:min(room, len(lines))]
 		lines = lines[len(part):]
 		text := strings.Join(part, "\n")
 		select {
 		case <-s.ended:
-			_, _ = io.WriteString(s.view.options.Output, text+"\n")
+			_, _ = io.WriteString(s.out, text+"\n")
 		default:
 			s.program.Send(tea.Println(cmp.Or(text, " "))()) // Bubble Tea ignores an empty line
 		}
@@ -67,7 +68,7 @@ func (s *screen) close() {
 
 // model implements tea.Model.
 type model struct {
-	view   *View
+	canvas *canvas
 	frame  string
 	closed bool
 }
@@ -86,14 +87,14 @@ func nextTick() tea.Cmd { return tea.Tick(interval, func(time.Time) tea.Msg { re
 func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		m.view.resize(msg.Width, msg.Height)
+		m.canvas.resize(msg.Width, msg.Height)
 	case tick:
 		cmd = nextTick()
 	case closed:
 		m.closed = true
 	}
 	if m.frame = ""; !m.closed {
-		m.frame = strings.Join(m.view.draw(), "\n")
+		m.frame = strings.Join(m.canvas.draw(), "\n")
 	}
 	return m, cmd
 }

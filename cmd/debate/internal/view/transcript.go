@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -26,7 +27,8 @@ func (b *board) lines(ev debate.Event) []string {
 	case debate.StateChanged:
 		switch {
 		case ev.Ending.Outcome != "":
-			return b.noteLines(faintStyle, fmt.Sprintf("the debate ends: %s: %s", ev.Ending.Outcome, ev.Ending.Evidence))
+			outcome := strings.ReplaceAll(string(ev.Ending.Outcome), "_", " ")
+			return append([]string{""}, b.noteLines(faintStyle, fmt.Sprintf("the debate ends: %s: %s", outcome, ev.Ending.Evidence))...)
 		case ev.To == fsm.Paused:
 			return b.noteLines(faintStyle, "paused")
 		}
@@ -57,21 +59,11 @@ func (b *board) turnLines(t transcript.Turn) []string {
 			text, table = why, b.table(list)
 		}
 		for _, l := range append(b.textLines(text), table...) {
-			lines = append(lines, strings.TrimRight(style.Styled(b.gutter())+l, " "))
+			lines = append(lines, b.textLine(style, l))
 		}
 	}
 	return lines
 }
-
-// gutter returns what precedes each line of a turn.
-func (b *board) gutter() string {
-	if b.columns == 0 {
-		return "  "
-	}
-	return "│ "
-}
-
-const gutterColumns = 2
 
 // textLines returns the lines of a text. They are not wrapped if the output is plain.
 func (b *board) textLines(text string) []string {
@@ -93,26 +85,6 @@ func (b *board) table(list []score) []string {
 	return lines
 }
 
-// speaker returns a line with the actor of a step, its side, its target, its phase and details.
-func (b *board) speaker(k transcript.Key, details string) string {
-	about := cleanLine(k.Phase)
-	if k.Target != "" {
-		about += ", " + cleanLine(k.Target)
-	}
-	if side := b.sides[k.Actor]; side != "" && side != k.Actor {
-		about = cleanLine(side) + " · " + about
-	}
-	if details != "" {
-		about += " · " + details
-	}
-	name := cleanLine(k.Actor)
-	if b.columns > 0 {
-		name = truncate(name, b.columns/2)
-		about = truncate(about, b.columns-textWidth(name)-3)
-	}
-	return b.style(k.Actor).Bold().Styled(name) + faintStyle.Styled(" · "+about)
-}
-
 // failureLines describes a failed attempt. If another attempt follows, it takes one line; an error that ends the step is
 // complete.
 func (b *board) failureLines(e debate.TurnFailed) []string {
@@ -125,11 +97,7 @@ func (b *board) failureLines(e debate.TurnFailed) []string {
 	default:
 		text += ", retrying"
 	}
-	text = cleanLine(text + ": " + e.Message)
-	if b.columns > 0 {
-		text = truncate(text, b.columns)
-	}
-	return []string{warningStyle.Styled(text)}
+	return []string{warningStyle.Styled(truncate(cleanLine(text+": "+e.Message), cmp.Or(b.columns, maxColumns)))}
 }
 
 // noteLines returns the lines of a note.
@@ -142,14 +110,6 @@ func (b *board) noteLines(style ansi.Style, text string) (lines []string) {
 		lines[i] = style.Styled(lines[i])
 	}
 	return lines
-}
-
-// actorLabel returns the actor of a step and its target, such as "Ann (Bo)".
-func actorLabel(k transcript.Key) string {
-	if k.Target != "" {
-		return k.Actor + " (" + k.Target + ")"
-	}
-	return k.Actor
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.1fs", d.Seconds()) }

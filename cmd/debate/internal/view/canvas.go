@@ -1,0 +1,98 @@
+package view
+
+import (
+	"sync"
+	"time"
+
+	"github.com/elenchus-go/debate"
+)
+
+// canvas holds what a view shows. Its methods may be called concurrently.
+type canvas struct {
+	status // of the next frame
+
+	mu            sync.Mutex
+	board         board
+	columns, rows int       // size of the terminal; 0 if the view is not live
+	started       time.Time // when the view began to draw
+	frame         []string  // what was drawn last
+}
+
+// skip records an event.
+func (c *canvas) skip(ev debate.Event) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.board.isNew(ev) {
+		c.board.record(ev)
+	}
+}
+
+// record records an event and returns the lines to print.
+func (c *canvas) record(ev debate.Event) []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.board.isNew(ev) {
+		return nil
+	}
+	before := c.board.title()
+	c.board.record(ev)
+	lines := c.board.lines(ev)
+	if title := c.board.title(); title != before && title != "" {
+		lines = append(c.board.headingLines(title), lines...)
+	}
+	return lines
+}
+
+// note returns the lines of a note.
+func (c *canvas) note(text string) []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.board.noteLines(plainStyle, text)
+}
+
+// start begins to count the time.
+func (c *canvas) start() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.started = time.Now()
+}
+
+// stop ends what start began.
+func (c *canvas) stop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.elapsed += time.Since(c.started)
+}
+
+// draw makes the lines that change anew and returns them.
+func (c *canvas) draw() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.turn++
+	now := c.status
+	now.elapsed += time.Since(c.started)
+	c.frame = c.board.frame(frameRows(c.rows), now)
+	return c.frame
+}
+
+// lastFrame returns the frame that was drawn last.
+func (c *canvas) lastFrame() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.frame
+}
+
+// resize sets the size of the terminal.
+func (c *canvas) resize(columns, rows int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.columns, c.rows = columns, rows
+	c.board.resize(textColumns(columns))
+}
+
+// room returns the number of rows that the frame leaves to the transcript.
+func (c *canvas) room() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return max(c.rows-frameRows(c.rows)-1, 1)
+}
