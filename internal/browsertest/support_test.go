@@ -30,7 +30,7 @@ const (
 var browser = sync.OnceValue(func() context.Context {
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(os.Getenv(browserVar)), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("hide-scrollbars", false))
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("hide-scrollbars", true))
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, _ = chromedp.NewContext(ctx)
 	closeBrowser = func() { _ = chromedp.Cancel(ctx); cancel() }
@@ -47,19 +47,20 @@ func TestMain(m *testing.M) {
 
 // A page is a tab of the browser.
 type page struct {
-	t   *testing.T
-	ctx context.Context
+	t     testing.TB
+	ctx   context.Context
+	noisy bool // errors on the browser's console are expected
 }
 
 // newPage opens a tab. The test fails if the page complains on the browser's console.
-func newPage(t *testing.T) *page {
+func newPage(t testing.TB) *page {
 	if os.Getenv(browserVar) == "" {
 		t.Skip("no browser: run make browser")
 	}
 	require.NoError(t, chromedp.Do(browser())) // the first context owns the browser
 	ctx, _ := chromedp.NewContext(browser())
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	p := &page{t, ctx}
+	p := &page{t: t, ctx: ctx}
 	messages := chromedp.Console(ctx)
 	t.Cleanup(func() {
 		_ = chromedp.Cancel(ctx)
@@ -67,6 +68,9 @@ func newPage(t *testing.T) *page {
 		for m, err := range messages {
 			if err != nil {
 				break
+			}
+			if p.noisy {
+				continue
 			}
 			require.NotContains(t, []chromedp.ConsoleType{"error", chromedp.ConsoleException}, m.Type, m.Text)
 		}
@@ -85,6 +89,23 @@ func value[T any](p *page, expression string) T {
 	v, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](expression))
 	require.NoError(p.t, err, expression)
 	return v
+}
+
+// until waits until a JavaScript expression is true, also if the browser opens another page meanwhile.
+func (p *page) until(expression string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, 20*time.Second)
+	defer cancel()
+	for {
+		_, err := chromedp.Run(ctx, chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(0)))
+		if err == nil {
+			return
+		}
+		if ctx.Err() != nil {
+			p.picture("failed-" + strings.ReplaceAll(p.t.Name(), "/", "-"))
+			require.Fail(p.t, "this never becomes true: "+expression, "on %s: %v", value[string](p, "location.href"), err)
+		}
+	}
 }
 
 // A look is a way to see a page.
