@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/store"
@@ -110,19 +109,6 @@ func (c *call) makeFork(parent string, seq int64, edits debate.Edits, key, sum s
 		return c.again(ctx, edits.ID, sum)
 	}
 	return d, err
-}
-
-// checkKey returns a problem if an idempotency key, or the id that a client has chosen for a debate, is not valid.
-func checkKey(key, id string) error {
-	switch {
-	case key != "" && id != "":
-		return invalid("id", "a request with an idempotency key has no id, leave out one of them")
-	case strings.HasPrefix(id, keyPrefix):
-		return invalid("id", "ids that begin with %q belong to idempotency keys, use another one", keyPrefix)
-	case len(key) > maxKey:
-		return invalid("Idempotency-Key", "it has %d bytes, use at most %d", len(key), maxKey)
-	}
-	return nil
 }
 
 // keyParameters are the parameters that name a step, and the seat of the client.

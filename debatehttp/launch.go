@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/store"
@@ -115,4 +116,17 @@ func (c *call) edit() error {
 		return err
 	}
 	return c.done(c.debate.Edit(c.detached(), cfg))
+}
+
+// checkKey returns a problem if an idempotency key, or the id that a client has chosen for a debate, is not valid.
+func checkKey(key, id string) error {
+	switch {
+	case key != "" && id != "":
+		return invalid("id", "a request with an idempotency key has no id, leave out one of them")
+	case strings.HasPrefix(id, keyPrefix):
+		return invalid("id", "ids that begin with %q belong to idempotency keys, use another one", keyPrefix)
+	case len(key) > maxKey:
+		return invalid("Idempotency-Key", "it has %d bytes, use at most %d", len(key), maxKey)
+	}
+	return nil
 }
