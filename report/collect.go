@@ -25,7 +25,7 @@ func Collect(ctx context.Context, d *debate.Debate) (*Report, error) {
 	if last == nil {
 		return nil, fmt.Errorf("collect report of debate %s: the journal is empty", d.ID())
 	}
-	r.Result = *last.Result()
+	r.Result, r.Waiting = *last.Result(), last.Status().Waiting
 	return r.normalized()
 }
 

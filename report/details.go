@@ -46,6 +46,9 @@ func (r *Report) facts() []block {
 		add("Evidence", e.Evidence)
 	}
 	add("Debate ID", res.ID)
+	if p := res.Parent; p.ID != "" {
+		add("Fork of", fmt.Sprintf("%s, with its first %s", p.ID, plural(int(p.Seq), "entry", "entries")))
+	}
 	if seed := r.shownConfig().Seed; seed != res.ID {
 		add("Seed", seed)
 	}

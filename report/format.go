@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -101,6 +102,7 @@ var flagTexts = map[transcript.Flag]string{
 	transcript.Partial:     "incomplete, because the model failed",
 	transcript.Substituted: "by a substitute",
 	transcript.Filtered:    "incomplete, because the service filtered the rest",
+	transcript.Edited:      "given by a person in this fork",
 }
 
 // turnNotes returns notes on a turn: the person who replied, the number of attempts if there were several, its flags, and
@@ -123,4 +125,26 @@ func turnNotes(t *transcript.Turn) (list []string) {
 		list = append(list, fmt.Sprintf("turns left out of the prompt: %d", w.Omitted))
 	}
 	return list
+}
+
+// enumerate joins at most n items with commas and "and", and counts the rest.
+func enumerate(items []string, n int) string {
+	if rest := len(items) - n; rest > 0 {
+		items = append(slices.Clone(items[:n]), fmt.Sprintf("%d more", rest))
+	}
+	switch len(items) {
+	case 0:
+		return ""
+	case 1:
+		return items[0]
+	}
+	return strings.Join(items[:len(items)-1], ", ") + " and " + items[len(items)-1]
+}
+
+// plural returns a number with the singular or the plural of a word.
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return formatCount(n) + " " + many
 }

@@ -31,7 +31,7 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"li
 	Parse(strings.NewReplacer("@policy@", contentPolicy, "@style@", pageStyle, "@notices@", noticesTitle, "@noturns@", noTurns).Replace(pageSource)))
 
 // foldLength is the number of bytes that a page shows of a text that is more than twice as long.
-const foldLength = 700
+const foldLength = 450
 
 // folded is a text in Markdown. First is visible, and Rest is folded.
 type folded struct {

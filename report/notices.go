@@ -16,12 +16,12 @@ var earlyOutcomes = []transcript.Outcome{
 
 // seriousFlags lists the flags of turns that make an answer less reliable.
 var seriousFlags = []transcript.Flag{
-	transcript.Defaulted, transcript.Partial, transcript.Truncated, transcript.Filtered, transcript.Substituted,
+	transcript.Defaulted, transcript.Partial, transcript.Truncated, transcript.Filtered, transcript.Substituted, transcript.Edited,
 }
 
 // Notices returns what a reader should know before relying on the answer, one sentence for each: that the debate ended
-// early, that there is no verdict or only a default, who dropped out, and which replies are incomplete, a default or by a
-// substitute. It returns none if nothing of this happened. The sentences contain names of participants and judges, but no
+// early, that it waits for a person, that there is no verdict or only a default, who dropped out, and which replies are
+// incomplete, a default, by a substitute or edited in a fork. It returns none if nothing of this happened. The sentences contain names of participants and judges, but no
 // text of models.
 func (r *Report) Notices() (list []string) {
 	res := &r.Result
@@ -30,6 +30,9 @@ func (r *Report) Notices() (list []string) {
 	}
 	if f := res.Failure; f != nil {
 		list = append(list, fmt.Sprintf("The debate stopped with an error: %s.", humanize(f.Kind)))
+	}
+	if len(r.Waiting) > 0 {
+		list = append(list, fmt.Sprintf("The debate waits for a reply of %s.", enumerate(r.Waiting, 4)))
 	}
 	switch {
 	case !res.State.Final() && res.State != fsm.Error:

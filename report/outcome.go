@@ -147,28 +147,6 @@ func judgesClauses(winner string, opinions []judge.Opinion[judge.Verdict]) []str
 	return []string{fmt.Sprintf("%d of %d judges decided so", yes, len(names)), enumerate(others, 4)}
 }
 
-// enumerate joins at most n items with commas and "and", and counts the rest.
-func enumerate(items []string, n int) string {
-	if rest := len(items) - n; rest > 0 {
-		items = append(slices.Clone(items[:n]), fmt.Sprintf("%d more", rest))
-	}
-	switch len(items) {
-	case 0:
-		return ""
-	case 1:
-		return items[0]
-	}
-	return strings.Join(items[:len(items)-1], ", ") + " and " + items[len(items)-1]
-}
-
-// plural returns a number with the singular or the plural of a word.
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return formatCount(n) + " " + many
-}
-
 // lastSpeeches adds the beginning of the last turn of each participant, for protocols whose answers name no key points.
 func (o *outcome) lastSpeeches(r *Report) {
 	last := map[string]*transcript.Turn{}

@@ -115,7 +115,11 @@ func (r *Report) about() string {
 	if isOxford(r) {
 		kind += ", Oxford style"
 	}
-	return joinWords(kind, plural(r.Result.Round, "round", "rounds"), plural(len(r.Result.Turns), "turn", "turns"), formatDate(r.Result.Created))
+	parent := ""
+	if p := r.Result.Parent; p.ID != "" {
+		parent = "fork of " + p.ID
+	}
+	return joinWords(kind, plural(r.Result.Round, "round", "rounds"), plural(len(r.Result.Turns), "turn", "turns"), formatDate(r.Result.Created), parent)
 }
 
 // openQuestion returns the question that waits for a person, or the error that stopped the debate.

@@ -46,6 +46,7 @@ type Report struct {
 	// Summary is derived from the other fields. Markdown and HTML derive it again. It is zero in older files.
 	Summary Summary       `json:"summary"`
 	Result  debate.Result `json:"result"`
+	Waiting []string      `json:"waiting,omitempty"` // names of the people whose replies the debate waits for
 	// Transitions holds all state transitions, including those of runs that a reset ended.
 	Transitions []debate.StateChanged `json:"transitions"`
 	Decisions   []debate.Decided      `json:"decisions,omitempty"` // answers that people gave to the debate's questions

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -29,10 +30,11 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-func TestReportsOfAllPresets(t *testing.T) {
+func TestReports(t *testing.T) {
+	states := map[string]fsm.State{"waiting": fsm.Paused, "gate": fsm.Paused, "failed": fsm.Error, "canceled": fsm.Canceled}
 	staged(t, func(t *testing.T, name string, s *scene) {
 		r := s.collect(t)
-		require.Equal(t, fsm.Completed, r.Result.State, "%v", r.Result.Failure)
+		require.Equal(t, cmp.Or(states[name], fsm.Completed), r.Result.State, "%v", r.Result.Failure)
 		golden.Require(t, "testdata/"+name+".md", markdown(t, r))
 		golden.Require(t, "testdata/"+name+".html", html(t, r))
 	})
@@ -60,7 +62,6 @@ func TestAPageIsWellFormedAndItsPolicyKnowsItsStyle(t *testing.T) {
 			base64.StdEncoding.EncodeToString(sum[:])+`'; base-uri 'none'; form-action 'none'" />`)
 		require.NotContains(t, style, "url(")
 		require.NotContains(t, style, "@import")
-		require.NotContains(t, page, "://")
 	})
 }
 
@@ -381,7 +382,7 @@ func TestALineIsBrokenWhereNobodyWasScored(t *testing.T) {
 	page := html(t, assessed(t, turn(1, "Ada", "Bo"), turn(2, "Ada"), turn(3, "Ada", "Bo")))
 	require.Equal(t, 2, strings.Count(page, `<polyline class="c0"`), "one line in the chart and one in the legend")
 	require.Equal(t, 3, strings.Count(page, `<polyline class="c1"`), "two parts in the chart and one line in the legend")
-	require.Contains(t, page, `<tr><th scope="row" dir="auto">2</th><td dir="auto">6</td><td dir="auto"></td></tr>`)
+	require.Contains(t, page, `<tr><th scope="row"><bdi>2</bdi></th><td><bdi>6</bdi></td><td></td></tr>`)
 }
 
 func TestADrawingHasNumbersOnly(t *testing.T) {

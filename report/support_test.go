@@ -61,6 +61,7 @@ type scene struct {
 	config debate.Config
 	models map[string]providers.Provider
 	store  store.Store
+	engine *debate.Engine
 	debate *debate.Debate
 }
 
@@ -81,7 +82,9 @@ func duel(p protocol.Protocol, ada, bo, jo *scripted.Provider) *scene {
 func (s *scene) open(t *testing.T) *debate.Debate {
 	t.Helper()
 	var err error
-	s.debate, err = debate.New(t.Context(), s.config, debate.Options{Providers: s.models, Store: s.store})
+	s.engine, err = debate.NewEngine(debate.Options{Providers: s.models, Store: s.store})
+	require.NoError(t, err)
+	s.debate, err = s.engine.Create(t.Context(), s.config)
 	require.NoError(t, err)
 	return s.debate
 }
@@ -289,10 +292,13 @@ func voteScene(t *testing.T) *scene {
 	return s
 }
 
-// scenes contains a debate for each preset, and one for the panel's format with an audience.
+// scenes contains a debate for each preset, and one for the panel's format with an audience. Then follow one with long turns,
+// and some that did not complete.
 var scenes = map[string]func(*testing.T) *scene{
 	"panel": panelScene, "panel-oxford": oxfordScene, "proposer-skeptic": skepticScene, "critique-refine": refineScene,
 	"arbitration": arbitrationScene, "pro-con": proconScene, "vote": voteScene, "council": councilScene, "mad": madScene,
+	"article": articleScene, "fork": forkScene,
+	"waiting": waitingScene, "gate": gateScene, "failed": failedScene, "canceled": canceledScene,
 }
 
 // staged calls f for each scene in a synctest bubble.
