@@ -1,0 +1,208 @@
+package inspector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/debatehttp"
+	"github.com/elenchus-go/debate/protocol/vote"
+)
+
+var (
+	rowID    = regexp.MustCompile(`<tr data-debate="([^"]*)"`)
+	nextPage = regexp.MustCompile(`<a id="next" rel="next" href="\./([^"]*)"`)
+	grouped  = regexp.MustCompile(`data-group="(\w*)"[^>]*>[^<]* <span class="count">([\d,]+)</span>`)
+)
+
+// ids returns the debates on a page of the list.
+func ids(body string) (list []string) {
+	for _, m := range rowID.FindAllStringSubmatch(body, -1) {
+		list = append(list, m[1])
+	}
+	return list
+}
+
+// all returns the debates of a list, page by page.
+func (w *web) all(path string, header ...string) (list []string, pages int) {
+	w.t.Helper()
+	for pages = 1; ; pages++ {
+		body := w.get(http.StatusOK, path, header...)
+		require.LessOrEqual(w.t, len(ids(body)), pageSize)
+		list = append(list, ids(body)...)
+		m := nextPage.FindStringSubmatch(body)
+		if m == nil {
+			return list, pages
+		}
+		path = "/" + html.UnescapeString(m[1])
+	}
+}
+
+func TestTheListHasEachDebateOnce(t *testing.T) {
+	w := open(t, Options{})
+	var want []string
+	for i := range 2*pageSize + 7 {
+		id := fmt.Sprintf("d%03d", i)
+		cfg := pair(id)
+		if cfg.Topic = "Ban cars?"; i%10 == 0 {
+			cfg.Topic = "Ban BIKES?"
+		}
+		w.create(cfg)
+		want = append([]string{id}, want...)
+	}
+	got, pages := w.all("/")
+	require.Equal(t, want, got, "newest first")
+	require.Equal(t, 3, pages)
+	some, _ := w.all("/?text=bikes")
+	require.Len(t, some, 11)
+	require.True(t, slices.IsSortedFunc(some, func(a, b string) int { return strings.Compare(b, a) }))
+}
+
+func TestTheListFilters(t *testing.T) {
+	w := open(t, Options{})
+	w.run(pair("done"))
+	voted := pair("voted")
+	voted.Protocol, voted.Judges = vote.Protocol{}, nil
+	voted.Labels = map[string]string{"team": "red"}
+	w.run(voted)
+	person := pair("person")
+	person.Participants[1].Human = true
+	w.run(person)
+	w.create(pair("fresh"))
+	canceled := w.create(pair("over"))
+	require.NoError(t, canceled.Cancel(t.Context()))
+
+	for path, want := range map[string][]string{
+		"/":                                {"over", "fresh", "person", "voted", "done"},
+		"/?state=completed":                {"voted", "done"},
+		"/?state=paused":                   {"person"},
+		"/?state=new":                      {"fresh"},
+		"/?state=canceled":                 {"over"},
+		"/?state=error":                    nil,
+		"/?waiting=Bo":                     {"person"},
+		"/?waiting=Ada":                    nil,
+		"/?label=team:red":                 {"voted"},
+		"/?protocol=vote":                  {"voted"},
+		"/?protocol=panel%2F1&state=new":   {"fresh"},
+		"/?outcome=canceled":               {"over"},
+		"/?text=CARS&protocol=vote":        {"voted"},
+		"/?text=bikes":                     nil,
+		"/?state=completed&label=team:red": {"voted"},
+	} {
+		require.Equal(t, want, ids(w.get(http.StatusOK, path)), path)
+	}
+	counts := map[string]string{}
+	for _, m := range grouped.FindAllStringSubmatch(w.get(http.StatusOK, "/?state=paused"), -1) {
+		counts[m[1]] = m[2]
+	}
+	require.Equal(t, map[string]string{"": "5", "running": "0", "paused": "1", "completed": "2", "canceled": "1", "error": "0", "new": "1"}, counts)
+
+	for path, want := range map[string]string{
+		"/?state=nosuch": "state: there is no group of states &#34;nosuch&#34;", "/?label=team": "label: &#34;team&#34; has no colon, use name:value",
+		"/?before=nothing": "before: &#34;nothing&#34; is not the cursor of a page", "/inbox?before=x": "before: &#34;x&#34; is not the cursor of a page",
+	} {
+		require.Contains(t, w.get(http.StatusBadRequest, path), want)
+	}
+}
+
+func TestTheInboxHasWhatWaitsForPeople(t *testing.T) {
+	w := open(t, Options{})
+	person := pair("person")
+	person.Participants[1].Human = true
+	w.run(person)
+	gate := pair("gate")
+	gate.AskBeforeRounds = true
+	w.run(gate)
+	w.run(pair("done"))
+	item := regexp.MustCompile(`<li data-debate="([^"]*)"`)
+	waiting := func(body string) (list []string) {
+		for _, m := range item.FindAllStringSubmatch(body, -1) {
+			list = append(list, m[1])
+		}
+		return list
+	}
+	body := w.get(http.StatusOK, "/inbox")
+	require.Equal(t, []string{"gate", "person"}, waiting(body))
+	require.Contains(t, body, "A decision is needed: round 1 of 2 is next.")
+	require.Contains(t, body, `<b>Bo</b>: speech in round 1. <a href="./debates/person?seat=Bo#asked">Reply</a>`)
+	require.Equal(t, []string{"person"}, waiting(w.get(http.StatusOK, "/inbox?seat=Bo")))
+	require.Contains(t, w.get(http.StatusOK, "/inbox?seat=Ada"), "Nothing waits for Ada.")
+}
+
+// signedIn returns the name in a request's header.
+func signedIn(r *http.Request) (string, error) {
+	if name := r.Header.Get("X-User"); name != "" {
+		return name, nil
+	}
+	return "", errors.New("no header")
+}
+
+func TestOwnersSeeOnlyTheirDebates(t *testing.T) {
+	w := open(t, Options{Authorize: debatehttp.OwnersOnly("owner"), Principal: signedIn, Controls: true})
+	for _, owner := range []string{"ann", "eve"} {
+		cfg := pair("of-" + owner)
+		cfg.Labels = map[string]string{"owner": owner}
+		cfg.AskBeforeRounds = true
+		w.run(cfg)
+	}
+	for _, path := range []string{"/", "/?label=owner:eve", "/inbox"} {
+		body := w.get(http.StatusOK, path, "X-User", "ann")
+		require.Contains(t, body, "of-ann", path)
+		require.NotContains(t, body, "of-eve", path)
+		require.NotContains(t, body, `<span class="count">2</span>`, path)
+	}
+	w.get(http.StatusOK, "/debates/of-ann", "X-User", "ann")
+	foreign := w.get(http.StatusNotFound, "/debates/of-eve", "X-User", "ann")
+	require.Equal(t, strings.ReplaceAll(w.get(http.StatusNotFound, "/debates/no-eve", "X-User", "ann"), "no-eve", "of-eve"), foreign, "nothing tells that it exists")
+	w.post(http.StatusNotFound, "/debates/of-eve/cancel", nil, "X-User", "ann")
+	w.get(http.StatusNotFound, "/debates/of-eve/events", "X-User", "ann")
+	w.get(http.StatusUnauthorized, "/")
+	w.get(http.StatusUnauthorized, "/debates/of-ann")
+	require.Contains(t, w.get(http.StatusOK, "/", "X-User", "eve"), "of-eve")
+}
+
+// Authorize is asked for each page and each form, with the seat, before anything is shown or changed.
+func TestAuthorizeIsAskedForEverything(t *testing.T) {
+	var asked []string
+	w := open(t, Options{Controls: true, Authorize: func(_ context.Context, a *debatehttp.Access) error {
+		asked = append(asked, strings.TrimSpace(string(a.Action)+" "+a.Debate.ID+" "+a.Seat))
+		return errors.New("no")
+	}})
+	d := w.create(pair("cars"))
+	key := `{"run": 1, "round": 1, "phase": "respond", "actor": "Bo"}`
+	for _, tt := range []struct {
+		method, path, want string
+		form               map[string][]string
+	}{
+		{"GET", "/", "list", nil},
+		{"GET", "/inbox?seat=Bo", "inbox  Bo", nil},
+		{"GET", "/debates/cars?seat=Bo", "watch cars Bo", nil},
+		{"GET", "/debates/cars/events?seat=Bo&after=1", "watch cars Bo", nil},
+		{"GET", "/api/debates/cars/result", "result cars", nil},
+		{"POST", "/debates/cars/pause", "pause cars", map[string][]string{}},
+		{"POST", "/debates/cars/remarks", "inject cars Zoe", map[string][]string{"from": {"Zoe"}, "text": {"Hm."}}},
+		{"POST", "/debates/cars/annotations", "annotate cars", map[string][]string{"name": {"rating"}, "value": {"5"}}},
+		{"POST", "/debates/cars/answers", "answer cars Bo", map[string][]string{"key": {key}, "reply": {"No."}}},
+		{"POST", "/debates/cars/declines", "decline cars Bo", map[string][]string{"key": {key}}},
+		{"POST", "/debates/cars/decisions", "decide cars", map[string][]string{"question": {"q"}, "action": {"stop"}}},
+	} {
+		asked = nil
+		res, body := w.do(tt.method, tt.path, tt.form)
+		require.Equal(t, http.StatusForbidden, res.StatusCode, tt.path)
+		require.Equal(t, []string{tt.want}, asked, tt.path)
+		require.NotContains(t, body, "Ban", tt.path)
+	}
+	s, err := d.Status(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, 1, s.Seq)
+	_, err = Handler(w.engine, Options{})
+	require.ErrorContains(t, err, "Options.Authorize is nil")
+}
