@@ -17,12 +17,14 @@ type ask struct {
 
 // An input is a part of a reply in a form.
 type input struct {
-	Name     string // how the form sends it: the type and the property, such as "number:score"
+	Name     string // how the form sends it: the type and the place in the reply, such as "number:scores/#0/score"
 	Label    string
 	Help     string
-	Type     string // "text", "number", "integer", "boolean", "choice", "lines" for a list of texts, or "json" for anything else
+	Type     string // "text", "number", "integer", "boolean", "choice", "lines" for a list of texts, "fixed", "group", or "json" for anything else
+	Value    string // of an input that is fixed
 	Choices  []string
 	Required bool
+	Parts    []input // of a group
 }
 
 // askOf returns the form of what is asked.
@@ -31,18 +33,80 @@ func askOf(a debate.Asked) ask {
 	if a.Contract == "" || json.Unmarshal(a.Schema, &s) != nil {
 		return ask{Asked: a}
 	}
-	root := s.resolve(s)
-	list := ask{Asked: a}
-	for _, name := range root.Properties.names {
-		p := root.Properties.byName[name].resolve(s)
-		in := input{Label: name, Help: p.Description, Type: p.input(s), Choices: p.choices(), Required: slices.Contains(root.Required, name)}
-		in.Name = in.Type + ":" + name
-		list.Inputs = append(list.Inputs, in)
+	inputs := s.inputs(s.resolve(s), "")
+	if len(inputs) == 0 {
+		inputs = []input{{Name: "reply", Label: "Reply in JSON", Type: "json", Required: true}}
 	}
-	if len(list.Inputs) == 0 {
-		list.Inputs = []input{{Name: "reply", Label: "Reply in JSON", Type: "json", Required: true}}
+	return ask{a, inputs}
+}
+
+// inputs returns an input for each property of an object at a place in the reply.
+func (s schema) inputs(object schema, at string) (list []input) {
+	for _, name := range object.Properties.names {
+		list = append(list, s.input(object.Properties.byName[name].resolve(s), at+name, name, slices.Contains(object.Required, name)))
 	}
 	return list
+}
+
+// input returns the input for a value.
+func (s schema) input(p schema, at, name string, required bool) input {
+	in := input{Label: strings.ReplaceAll(name, "_", " "), Help: p.Description, Required: required, Type: "json"}
+	kind := p.kind()
+	if strings.Count(at, "/") > maxDepth {
+		kind = ""
+	}
+	switch kind {
+	case "string":
+		in.Type = "text"
+		if in.Choices = p.choices(); len(in.Choices) > 0 {
+			in.Type = "choice"
+		}
+	case "number", "integer", "boolean":
+		in.Type = kind
+	case "object":
+		in.Type, in.Parts = "group", s.inputs(p, at+"/")
+	case "array":
+		if p.Items == nil {
+			break
+		}
+		items := p.Items.resolve(s)
+		if in.Parts = s.each(items, at); len(in.Parts) > 0 {
+			in.Type = "group"
+		} else if items.kind() == "string" {
+			in.Type = "lines"
+		}
+	}
+	in.Name = in.Type + ":" + at
+	return in
+}
+
+const (
+	maxEach  = 20 // objects of a list that a form has inputs for
+	maxDepth = 8  // objects within one another
+)
+
+// each returns a group of inputs for each object of a list, if a property tells which objects there are, such as the name of
+// a participant. Otherwise it returns none.
+func (s schema) each(items schema, at string) (list []input) {
+	for _, name := range items.Properties.names {
+		choices := items.Properties.byName[name].resolve(s).choices()
+		if len(choices) == 0 || len(choices) > maxEach {
+			continue
+		}
+		for i, choice := range choices {
+			place := at + "/#" + strconv.Itoa(i) + "/"
+			one := input{Label: strings.ReplaceAll(choice, "_", " "), Type: "group"}
+			for _, in := range s.inputs(items, place) {
+				if in.Name == "choice:"+place+name {
+					in = input{Name: "fixed:" + place + name, Type: "fixed", Value: choice}
+				}
+				one.Parts = append(one.Parts, in)
+			}
+			list = append(list, one)
+		}
+		return list
+	}
+	return nil
 }
 
 // A schema is the part of a JSON Schema that forms use.
@@ -87,35 +151,21 @@ func (p *properties) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// resolve returns what a schema refers to within the whole schema.
+// resolve returns what a schema refers to within the whole schema. Of the choices of an optional value, it returns the one
+// that is not null.
 func (s schema) resolve(whole schema) schema {
-	if name, ok := strings.CutPrefix(s.Ref, "#/$defs/"); ok {
-		return whole.Defs[name]
-	}
-	for _, one := range s.AnyOf { // an optional value is null or something else
-		if one.Type != "null" {
-			return one.resolve(whole)
+	for range maxDepth {
+		if name, ok := strings.CutPrefix(s.Ref, "#/$defs/"); ok {
+			s = whole.Defs[name]
+			continue
 		}
-	}
-	return s
-}
-
-// input returns the type of the input for a value.
-func (s schema) input(whole schema) string {
-	if len(s.choices()) > 0 {
-		return "choice"
-	}
-	switch s.kind() {
-	case "string":
-		return "text"
-	case "number", "integer", "boolean":
-		return s.kind()
-	case "array":
-		if s.Items != nil && s.Items.resolve(whole).kind() == "string" {
-			return "lines"
+		at := slices.IndexFunc(s.AnyOf, func(one schema) bool { return one.Type != "null" })
+		if at < 0 {
+			return s
 		}
+		s = s.AnyOf[at]
 	}
-	return "json"
+	return schema{}
 }
 
 // kind returns the type of the value, apart from null.
@@ -151,20 +201,57 @@ func replyOf(f map[string][]string) (string, error) {
 	}
 	object := map[string]any{}
 	for name, values := range f {
-		kind, property, ok := strings.Cut(name, ":")
+		kind, at, ok := strings.Cut(name, ":")
 		if !ok {
 			continue
 		}
-		value, err := valueOf(kind, property, strings.TrimSpace(values[len(values)-1]))
+		value, err := valueOf(kind, at, strings.TrimSpace(values[len(values)-1]))
 		if err != nil {
 			return "", err
 		}
 		if value != nil {
-			object[property] = value
+			put(object, strings.Split(at, "/"), value)
 		}
 	}
-	b, err := json.Marshal(object)
+	b, err := json.Marshal(listsOf(object))
 	return string(b), err
+}
+
+// put puts a value at a place within an object.
+func put(object map[string]any, at []string, value any) {
+	for ; len(at) > 1; at = at[1:] {
+		inner, ok := object[at[0]].(map[string]any)
+		if !ok {
+			inner = map[string]any{}
+			object[at[0]] = inner
+		}
+		object = inner
+	}
+	object[at[0]] = value
+}
+
+// listsOf returns a value in which the objects whose properties are "#0", "#1" and so on are lists.
+func listsOf(value any) any {
+	object, ok := value.(map[string]any)
+	if !ok {
+		return value
+	}
+	var places []int
+	for name, inner := range object {
+		object[name] = listsOf(inner)
+		if n, err := strconv.Atoi(strings.TrimPrefix(name, "#")); err == nil && strings.HasPrefix(name, "#") {
+			places = append(places, n)
+		}
+	}
+	if len(places) == 0 || len(places) < len(object) {
+		return object
+	}
+	slices.Sort(places)
+	list := make([]any, len(places))
+	for i, n := range places {
+		list[i] = object["#"+strconv.Itoa(n)]
+	}
+	return list
 }
 
 // valueOf returns the value of an input, or nil if it is left empty.

@@ -16,7 +16,7 @@ import (
 // A request is a change, as package debatehttp takes it.
 type request struct {
 	method string
-	path   string // below the debate's address
+	path   string // below the debate's address, escaped
 	body   any    // nil if there is none
 }
 
@@ -134,7 +134,10 @@ func (v *visit) send(change request) (*response, error) {
 	if len(body) > 0 {
 		r.Body = readCloser{bytes.NewReader(body)}
 	}
-	r.URL = &url.URL{Path: "/debates/" + v.r.PathValue("id") + "/" + change.path}
+	var err error
+	if r.URL, err = url.Parse("/debates/" + url.PathEscape(v.r.PathValue("id")) + "/" + change.path); err != nil {
+		return nil, err
+	}
 	r.Form, r.PostForm, r.MultipartForm = nil, nil, nil
 	r.Header.Set("Content-Type", "application/json")
 	res := &response{header: http.Header{}, status: http.StatusOK}
