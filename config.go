@@ -142,6 +142,8 @@ type Config struct {
 	// AskAboveCost is a gate too: the debate pauses before the first phase after more than this was spent, in the
 	// currency of Prices. If it is 0, there is no such gate.
 	AskAboveCost float64 `json:"ask_above_cost,omitempty"`
+	// Prompts is a name in Options.PromptSets: the templates of the debate's prompts. Defaults to those of Options.Prompts.
+	Prompts string `json:"prompts,omitempty"`
 	// Limits bound the debate.
 	Limits Limits `json:"limits,omitzero"`
 	// OnFailure applies when a model has failed after all attempts: Degrade or Ask. Defaults to Degrade.

@@ -28,7 +28,7 @@ func NewEngine(o Options) (*Engine, error) {
 	if o.Store == nil {
 		o.Store = store.Memory()
 	}
-	set, err := prompts.Load(o.Prompts)
+	sets, err := loadPrompts(o)
 	if err != nil {
 		return nil, fmt.Errorf("make engine: %w", err)
 	}
@@ -44,7 +44,7 @@ func NewEngine(o Options) (*Engine, error) {
 		return nil, errors.New("make engine: a contract is nil")
 	}
 	e := &Engine{
-		providers: maps.Clone(o.Providers), protocols: map[string]protocol.Protocol{}, prompts: set, replies: map[string]*reply.Contract{}, extractAnswer: o.ExtractAnswer, counter: o.TokenCounter,
+		providers: maps.Clone(o.Providers), protocols: map[string]protocol.Protocol{}, sets: sets, replies: map[string]*reply.Contract{}, extractAnswer: o.ExtractAnswer, counter: o.TokenCounter,
 		keepReasoning: o.KeepReasoning, keepReplies: o.KeepReplies,
 		log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), closing: make(chan struct{}),
 		driven: map[string]*driverSlot{}, feeds: map[string]*liveFeed{},
@@ -64,6 +64,23 @@ func NewEngine(o Options) (*Engine, error) {
 	}
 	e.env = e.environment()
 	return e, nil
+}
+
+// loadPrompts returns the templates of prompts, by Config.Prompts.
+func loadPrompts(o Options) (sets map[string]*prompts.Set, err error) {
+	sets = map[string]*prompts.Set{}
+	if sets[""], err = prompts.Load(o.Prompts); err != nil {
+		return nil, err
+	}
+	for name, folder := range o.PromptSets {
+		if name == "" || folder == nil {
+			return nil, fmt.Errorf("prompt set %q needs a name and templates", name)
+		}
+		if sets[name], err = prompts.Load(folder); err != nil {
+			return nil, fmt.Errorf("prompt set %q: %w", name, err)
+		}
+	}
+	return sets, nil
 }
 
 // New creates an engine with a single debate, and returns the debate. It keeps the debate in memory if Options.Store

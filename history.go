@@ -76,7 +76,7 @@ func affordsSummary(r *record, steps []protocol.Step, tokens int) bool {
 // historyRoom returns the tokens that a reader's prompts have for the history, in estimated tokens.
 func historyRoom(r *record, s *protocol.Step, who *Participant, seat transcript.Profile) int {
 	beside := tokensBesideHistory(r, seat)
-	if b, err := fixedPromptFor(r, r.env.prompts, *s, seat, who.Model); err == nil { // the step reports this error
+	if b, err := fixedPromptFor(r, r.promptSet(), *s, seat, who.Model); err == nil { // the step reports this error
 		beside = max(beside, b.tokens+taskTokens)
 	}
 	return max(scaleOf(r, who, s.Actor, s.Phase).ToEstimated(who.Window-cmp.Or(who.MaxTokens, window.DefaultReplyTokens))-beside, 0)

@@ -26,6 +26,8 @@ type Options struct {
 	Protocols []protocol.Protocol
 	// Prompts holds templates that replace those of the library or add to them; see package prompts.
 	Prompts fs.FS
+	// PromptSets holds templates, like Prompts, for debates that name them in Config.Prompts.
+	PromptSets map[string]fs.FS
 	// Contracts are reply contracts beyond those of the library.
 	Contracts []*reply.Contract
 	// ExtractAnswer returns the answer that a turn gives, in a canonical form, or "" if it gives none. Rules of

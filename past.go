@@ -63,7 +63,7 @@ func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, e
 	}
 	s := &r.next()[at]
 	p = &Prompt{Key: key, Kind: s.Kind, Templates: ev.Templates}
-	p.OtherTemplates = p.Templates != "" && p.Templates != d.engine.prompts.Version()
+	p.OtherTemplates = p.Templates != "" && p.Templates != r.promptSet().Version()
 	if r.isHuman(s.Actor) {
 		p.askPerson(r, s)
 		return p, nil

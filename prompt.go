@@ -22,6 +22,15 @@ import (
 // roundingTokens holds the unit, in tokens, to which the size of a prompt's fixed part is rounded up.
 const roundingTokens = 512
 
+// promptSet returns the templates of the debate's prompts. If the engine lacks them, it returns its own; it does not drive
+// the debate then.
+func (r *record) promptSet() *prompts.Set {
+	if set := r.env.sets[r.config.Prompts]; set != nil {
+		return set
+	}
+	return r.env.sets[""]
+}
+
 // targetRole returns the profile of the participant that a step is about, or nil if there is none.
 func targetRole(r *record, b *fixedPrompt, name string) *transcript.Profile {
 	name = b.pseudonyms.Of(name)
@@ -290,10 +299,10 @@ func namesFor(r *record, s *protocol.Step) (list, own []string) {
 func newAsked(r *record, s *protocol.Step) (q Asked, err error) {
 	who, seat, _ := r.actor(s.Actor)
 	q = Asked{Key: s.Key, Kind: s.Kind, Contract: s.Contract, Tokens: who.MaxTokens}
-	if !r.env.prompts.Has(s.Prompt) {
+	if !r.promptSet().Has(s.Prompt) {
 		return q, &unsupported{[]string{fmt.Sprintf("prompt %q is unknown, add it to Options.Prompts", s.Prompt)}}
 	}
-	b, err := fixedPromptFor(r, r.env.prompts, *s, seat, "")
+	b, err := fixedPromptFor(r, r.promptSet(), *s, seat, "")
 	if err != nil {
 		return q, err
 	}
@@ -305,7 +314,7 @@ func newAsked(r *record, s *protocol.Step) (q Asked, err error) {
 		}
 		q.Fields, q.Schema = contract.Outline(), withNames(r, contract, b.pseudonyms, active, own).Schema()
 	}
-	q.Task, err = r.env.prompts.User(s.Prompt, promptData(r, s, b, active))
+	q.Task, err = r.promptSet().User(s.Prompt, promptData(r, s, b, active))
 	return q, err
 }
 

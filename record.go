@@ -170,7 +170,7 @@ type people struct {
 // environment holds what a record needs from its engine.
 type environment struct {
 	parse         func(json.RawMessage) (Config, error)
-	prompts       *prompts.Set
+	sets          map[string]*prompts.Set                               // by Config.Prompts
 	count         func(model, text string) int                          // counts tokens
 	extractAnswer func(transcript.Turn) string                          // see Options.ExtractAnswer
 	contract      func(r *record, name string) *reply.Contract          // returns a reply contract, or nil

@@ -52,6 +52,9 @@ func (e *Engine) missingNames(c Config) []protocol.Problem {
 			l.add(fmt.Sprintf("detect[%d]", i), "%s compares answers, set Options.ExtractAnswer to find them", rule.Signal)
 		}
 	}
+	if e.sets[c.Prompts] == nil {
+		l.add("prompts", "%q is unknown to this engine, add it to Options.PromptSets", c.Prompts)
+	}
 	told := map[string]bool{}
 	for field, p := range c.allActors() {
 		_, _, err := e.bind(p.Provider)
@@ -140,7 +143,7 @@ func (e *Engine) namesAll(c *Config) bool {
 	missing := func(p Participant) bool {
 		return e.providers[p.Provider] == nil && p.Provider != templatesProvider && p.Provider != humanProvider
 	}
-	return !unknown && (len(c.Detect) == 0 || e.extractAnswer != nil) &&
+	return !unknown && e.sets[c.Prompts] != nil && (len(c.Detect) == 0 || e.extractAnswer != nil) &&
 		!slices.ContainsFunc(c.Participants, missing) && !slices.ContainsFunc(c.Judges, missing) && !slices.ContainsFunc(c.Substitutes, missing) &&
 		!missing(c.PersonaAssigner) && !missing(c.Summarizer) && !missing(c.Retriever) && (c.Embedder.Provider == "" || !missing(c.Embedder))
 }
@@ -195,7 +198,7 @@ type Engine struct {
 	schedules     bool // the store has workers drive debates
 	protocols     map[string]protocol.Protocol
 	given         map[string]protocol.Protocol // by debate: protocols that hold more than data; guarded by mu
-	prompts       *prompts.Set
+	sets          map[string]*prompts.Set      // templates of prompts, by Config.Prompts
 	replies       map[string]*reply.Contract
 	extractAnswer func(transcript.Turn) string
 	counter       window.TokenCounter
@@ -232,7 +235,7 @@ func contracts() []*reply.Contract {
 // environment returns what records need of the engine.
 func (e *Engine) environment() *environment {
 	env := *noEnvironment
-	env.parse, env.prompts, env.extractAnswer, env.identify, env.bind = e.parse, e.prompts, e.extractAnswer, e.identify, e.bind
+	env.parse, env.sets, env.extractAnswer, env.identify, env.bind = e.parse, e.sets, e.extractAnswer, e.identify, e.bind
 	env.contract = e.contract
 	if e.counter != nil {
 		env.count = e.counter.Count

@@ -36,7 +36,7 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 		shown: c.shown, reports: e.reports, debate: r.ID, promptSeq: r.Seq,
 		step: s, pseudonyms: pseudonymsFor(r, &s), role: seat.Role, config: r.config, created: r.times.created,
 		concluding: r.Cursor.Stage == transcript.Conclusion, judging: slices.Contains(r.Judges, s.Actor), debating: r.isParticipating(s.Actor),
-		model: model{actor: who, bind: r.env.bind, substitutes: r.substitutesOf(s.Actor)}, prompt: promptParts{set: e.prompts}, counter: counter{count: r.env.count}, turn: newDraft(&s),
+		model: model{actor: who, bind: r.env.bind, substitutes: r.substitutesOf(s.Actor)}, prompt: promptParts{set: r.promptSet()}, counter: counter{count: r.env.count}, turn: newDraft(&s),
 	}
 	c.names, c.ownNames = namesFor(r, &s)
 	c.timing.limit, c.timing.budget = timeLimit(r)
@@ -62,7 +62,7 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 		c.request.Messages = embedderMessages(r, who.Window, &s)
 		return c, nil
 	}
-	if !e.prompts.Has(s.Prompt) {
+	if !c.prompt.set.Has(s.Prompt) {
 		return nil, &unsupported{[]string{fmt.Sprintf("prompt %q is unknown, add it to Options.Prompts", s.Prompt)}}
 	}
 	if err := e.buildPrompt(r, c, seat); err != nil {
@@ -96,7 +96,7 @@ func setSchema(r *record, c *execution, b *fixedPrompt) int {
 // buildPrompt sets the messages of the request: the system prompt, which does not change within the debate, the turns
 // that fit into the window, and the task.
 func (e *Engine) buildPrompt(r *record, c *execution, seat transcript.Profile) error {
-	b, err := fixedPromptFor(r, e.prompts, c.step, seat, c.model.actor.Model)
+	b, err := fixedPromptFor(r, c.prompt.set, c.step, seat, c.model.actor.Model)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (e *Engine) buildPrompt(r *record, c *execution, seat transcript.Profile) e
 		c.prompt.data = promptDataPool.Get().(*prompts.Data)
 		*c.prompt.data = data
 	}
-	user, err := e.prompts.User(c.step.Prompt, data)
+	user, err := c.prompt.set.User(c.step.Prompt, data)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,313 @@
+package forktest_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/internal/enginetest"
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/protocol/vote"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// configAt returns the configuration of a debate after the entry seq.
+func configAt(t testing.TB, e *debate.Engine, d *debate.Debate, seq int64) (c debate.Config) {
+	t.Helper()
+	for _, ev := range events(t, d)[:seq] {
+		if changed, ok := ev.(debate.ConfigChanged); ok {
+			var err error
+			c, err = e.ParseConfig(changed.Config)
+			require.NoError(t, err)
+		}
+	}
+	return c
+}
+
+// An edit of the configuration shows in the prompts that follow, and changes nothing that is committed.
+func TestEditedConfigurations(t *testing.T) {
+	formal := fstest.MapFS{"_house.tmpl": {Data: []byte(`{{define "rules"}}Speak formally.{{end}}`)}}
+	for name, tt := range map[string]struct {
+		edit func(*debate.Config)
+		// shows reports whether the request for a step that follows shows the edit.
+		shows func(key transcript.Key, r providers.Request, text string) bool
+		who   string // the actors whose requests show it; empty for all
+	}{
+		"topic": {
+			func(c *debate.Config) { c.Topic = "Ban bikes?" },
+			func(_ transcript.Key, _ providers.Request, text string) bool {
+				return strings.Contains(text, "Ban bikes?") && !strings.Contains(text, "Ban cars?")
+			}, "",
+		},
+		"background": {
+			func(c *debate.Config) { c.Background = "Some village." },
+			func(_ transcript.Key, _ providers.Request, text string) bool {
+				return strings.Contains(text, "Some village.")
+			}, "",
+		},
+		"a participant's instructions": {
+			func(c *debate.Config) { c.Participants[0].Instructions = "Quote Kant." },
+			func(_ transcript.Key, _ providers.Request, text string) bool {
+				return strings.Contains(text, "Quote Kant.")
+			}, "A",
+		},
+		"a participant's position": {
+			func(c *debate.Config) { c.Participants[1].Position = "Keep them all." },
+			func(_ transcript.Key, _ providers.Request, text string) bool {
+				return strings.Contains(text, "Keep them all.")
+			}, "",
+		},
+		"a participant's persona": {
+			func(c *debate.Config) { c.Participants[1].Persona = "Taxi driver." },
+			func(_ transcript.Key, _ providers.Request, text string) bool {
+				return strings.Contains(text, "Taxi driver.")
+			}, "B",
+		},
+		"a participant's model": {
+			func(c *debate.Config) { c.Participants[0].Model = "large" },
+			func(_ transcript.Key, r providers.Request, _ string) bool { return r.Model == "large" }, "A",
+		},
+		"a judge": {
+			func(c *debate.Config) { c.Judges[0].Instructions = "Be strict." },
+			func(_ transcript.Key, _ providers.Request, text string) bool {
+				return strings.Contains(text, "Be strict.")
+			}, "J",
+		},
+		"the prompts": {
+			func(c *debate.Config) { c.Prompts = "formal" },
+			func(_ transcript.Key, _ providers.Request, text string) bool {
+				return strings.Contains(text, "Speak formally.")
+			}, "AB",
+		},
+		"a limit of tokens": {
+			func(c *debate.Config) { c.Participants[0].MaxTokens = 777 },
+			func(_ transcript.Key, r providers.Request, _ string) bool { return r.MaxTokens == 777 }, "A",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := lifeConfig()
+			cfg.Participants, cfg.Judges, cfg.Seed = cfg.Participants[:2], cfg.Judges[:1], "seed"
+			e, m := newEngine(t, cfg, func(o *debate.Options) { o.PromptSets = map[string]fs.FS{"formal": formal} })
+			parent := create(t, e, cfg)
+			run(t, parent)
+			before := m.take()
+			turns := debatetest.Result(t, parent).Turns
+			last := turns[1] // of the first round
+			edited := configAt(t, e, parent, last.Seq)
+			tt.edit(&edited)
+			d := fork(t, e, last.Seq, debate.Edits{Config: &edited})
+			run(t, d)
+			r := debatetest.Result(t, d)
+			require.Equal(t, fsm.Completed, r.State)
+			require.Equal(t, texts(turns[:2]), texts(r.Turns[:2]))
+			after := m.take()
+			require.Len(t, after, len(r.Turns)-2)
+			for key, requests := range after {
+				shown := tt.shows(key, requests[0], text(requests[0]))
+				require.Equal(t, tt.who == "" || strings.Contains(tt.who, key.Actor), shown, "%s: %s", key, text(requests[0]))
+			}
+			for _, turn := range r.Turns {
+				p, err := d.PromptOf(t.Context(), turn.Key)
+				require.NoError(t, err)
+				want := before
+				if turn.Seq > last.Seq {
+					want = after
+				}
+				require.Equal(t, want[turn.Key][0], p.Request, turn.Key.String())
+				require.False(t, p.OtherTemplates)
+			}
+			require.Equal(t, "seed", configAt(t, e, d, r.Turns[2].Seq).Seed)
+		})
+	}
+}
+
+// text returns the messages of a request as one text.
+func text(r providers.Request) (all string) {
+	for _, m := range r.Messages {
+		all += m.Text + "\n"
+	}
+	return all
+}
+
+func TestAnEditedLimit(t *testing.T) {
+	cfg := lifeConfig()
+	e, _ := newEngine(t, cfg)
+	parent := create(t, e, cfg)
+	run(t, parent)
+	first := debatetest.Result(t, parent).Turns[0]
+	edited := configAt(t, e, parent, first.Seq)
+	edited.Limits.MaxRounds = 1
+	d := fork(t, e, first.Seq, debate.Edits{Config: &edited})
+	run(t, d)
+	r := debatetest.Result(t, d)
+	require.Equal(t, 1, r.Round)
+	require.Equal(t, transcript.RoundLimit, r.Ending.Outcome)
+	require.Equal(t, 2, debatetest.Result(t, parent).Round)
+}
+
+// Before the first turn, everything can be edited.
+func TestEditsBeforeTheFirstTurn(t *testing.T) {
+	cfg := lifeConfig()
+	e, _ := newEngine(t, cfg)
+	parent := create(t, e, cfg)
+	run(t, parent)
+	for seq := range debatetest.Result(t, parent).Turns[0].Seq - 1 {
+		edited := cfg
+		edited.ID, edited.Seed, edited.Protocol, edited.Judges = "", "other", vote.Protocol{}, nil
+		edited.Participants = []debate.Participant{{Name: "D"}, {Name: "E"}, {Name: "F"}}
+		d := fork(t, e, seq+1, debate.Edits{Config: &edited})
+		run(t, d)
+		r := debatetest.Result(t, d)
+		require.Equal(t, fsm.Completed, r.State)
+		require.Equal(t, "vote/1", r.Protocol)
+		require.Equal(t, "D", r.Turns[0].Actor)
+	}
+}
+
+// To edit a turn to what it was changes nothing but the flag, in any protocol: what follows is decided again.
+func TestATurnEditedToWhatItWas(t *testing.T) {
+	for name, cfg := range enginetest.PresetConfigs() {
+		t.Run(name, func(t *testing.T) {
+			e, m := newEngine(t, cfg)
+			parent := create(t, e, cfg)
+			run(t, parent)
+			m.take()
+			r := debatetest.Result(t, parent)
+			for i, turn := range r.Turns {
+				reply := turn.Text
+				if turn.Contract != "" {
+					reply = string(turn.Data)
+				}
+				d := fork(t, e, 0, debate.Edits{ID: fmt.Sprint("fork-", i), Turn: turn.Key, Reply: reply})
+				require.Equal(t, transcript.Parent{ID: "d", Seq: turn.Seq - 1}, status(t, d).Parent)
+				require.False(t, status(t, d).State.Active())
+				run(t, d)
+				is := debatetest.Result(t, d)
+				require.Equal(t, texts(r.Turns), texts(is.Turns), turn.Key.String())
+				require.Equal(t, r.Ending, is.Ending)
+				require.Equal(t, r.Answer.Text, is.Answer.Text)
+				for j, after := range is.Turns {
+					require.Equal(t, i == j, len(after.Flags) > 0, after.Key)
+					require.JSONEq(t, string(data(r.Turns[j])), string(data(after)))
+				}
+				require.Empty(t, m.take()[turn.Key], "no model is asked for the edited turn")
+			}
+		})
+	}
+}
+
+// data returns the data of a turn, or null.
+func data(turn transcript.Turn) json.RawMessage {
+	if turn.Data == nil {
+		return json.RawMessage("null")
+	}
+	return turn.Data
+}
+
+// The transitions after an edited turn follow from it.
+func TestWhatFollowsFromAnEditedTurn(t *testing.T) {
+	cfg := lifeConfig()
+	cfg.Judges = cfg.Judges[:1]
+	e, m := newEngine(t, cfg)
+	parent := create(t, e, cfg)
+	run(t, parent)
+	require.Equal(t, 2, debatetest.Result(t, parent).Round)
+	m.take()
+	for _, turn := range debatetest.Result(t, parent).Turns {
+		if turn.Kind != transcript.Assessment || turn.Round != 1 {
+			continue
+		}
+		a, err := transcript.Decode[judge.Assessment](turn)
+		require.NoError(t, err)
+		a.ShouldContinue = false
+		reply, err := json.Marshal(a)
+		require.NoError(t, err)
+		d := fork(t, e, turn.Seq, debate.Edits{Turn: turn.Key, Reply: string(reply)})
+		list := events(t, d)
+		require.Equal(t, fsm.Completing, list[len(list)-1].(debate.StateChanged).From, "it concludes")
+		run(t, d)
+		r := debatetest.Result(t, d)
+		require.Equal(t, transcript.JudgeDecided, r.Ending.Outcome)
+		require.Equal(t, 1, r.Round)
+		require.Len(t, m.take(), 1, "only the verdict is asked for")
+		require.Contains(t, strings.Join(r.Warnings, "\n"), "a person gave the reply in a fork")
+	}
+}
+
+func TestWrongEdits(t *testing.T) {
+	cfg := lifeConfig()
+	e, _ := newEngine(t, cfg)
+	parent := create(t, e, cfg)
+	run(t, parent)
+	turns := debatetest.Result(t, parent).Turns
+	speech, assessed := turns[0], turns[3]
+	require.Equal(t, transcript.Assessment, assessed.Kind)
+	config := func(edit func(*debate.Config)) *debate.Config {
+		c := configAt(t, e, parent, speech.Seq)
+		edit(&c)
+		return &c
+	}
+	end := status(t, parent).Seq
+	for name, tt := range map[string]struct {
+		seq    int64
+		edits  debate.Edits
+		fields []string
+	}{
+		"beyond the end":                {end + 1, debate.Edits{}, []string{"seq"}},
+		"a negative entry":              {-1, debate.Edits{}, []string{"seq"}},
+		"an invalid id":                 {1, debate.Edits{ID: "a b"}, []string{"id"}},
+		"everything":                    {-1, debate.Edits{ID: "a b", Reply: "x"}, []string{"id", "seq", "turn"}},
+		"a reply without a turn":        {1, debate.Edits{Reply: "x"}, []string{"turn"}},
+		"a turn that is not next":       {1, debate.Edits{Turn: speech.Key, Reply: "x"}, []string{"turn"}},
+		"a turn that does not exist":    {speech.Seq, debate.Edits{Turn: transcript.Key{Run: 1, Round: 9, Phase: "respond", Actor: "A"}, Reply: "x"}, []string{"turn"}},
+		"a blank reply":                 {speech.Seq, debate.Edits{Turn: speech.Key, Reply: " \n"}, []string{"reply"}},
+		"no reply":                      {speech.Seq, debate.Edits{Turn: speech.Key}, []string{"reply"}},
+		"a long reply":                  {speech.Seq, debate.Edits{Turn: speech.Key, Reply: strings.Repeat("word ", 5000)}, []string{"reply"}},
+		"a reply that breaks a rule":    {0, debate.Edits{Turn: assessed.Key, Reply: `{"reasoning": "x"}`}, []string{"reply"}},
+		"a reply of another form":       {0, debate.Edits{Turn: assessed.Key, Reply: "A is better."}, []string{"reply"}},
+		"a completed debate":            {0, debate.Edits{Config: config(func(*debate.Config) {})}, []string{"seq"}},
+		"an invalid configuration":      {speech.Seq, debate.Edits{Config: config(func(c *debate.Config) { c.Topic, c.Participants[0].TopP = "", 2 })}, []string{"config.topic", "config.participants[0].top_p"}},
+		"another name":                  {speech.Seq, debate.Edits{Config: config(func(c *debate.Config) { c.Participants[0].Name = "Z" })}, []string{"config.participants"}},
+		"another side":                  {speech.Seq, debate.Edits{Config: config(func(c *debate.Config) { c.Participants[0].Side = "left" })}, []string{"config.participants"}},
+		"fewer participants":            {speech.Seq, debate.Edits{Config: config(func(c *debate.Config) { c.Participants = c.Participants[:2] })}, []string{"config.participants"}},
+		"another seed":                  {speech.Seq, debate.Edits{Config: config(func(c *debate.Config) { c.Seed = "x" })}, []string{"config.seed"}},
+		"another protocol":              {speech.Seq, debate.Edits{Config: config(func(c *debate.Config) { c.Protocol = panel.Protocol{Mode: panel.Simultaneous} })}, []string{"config.protocol"}},
+		"a prompt that leaves no space": {speech.Seq, debate.Edits{Config: config(func(c *debate.Config) { c.Judges[0].Window = 600 })}, []string{"config.judges[0].window"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := e.Fork(t.Context(), "d", tt.seq, tt.edits)
+			require.Nil(t, d)
+			problems, ok := errors.AsType[*debate.Problems](err)
+			require.True(t, ok, "%v", err)
+			var fields []string
+			for _, p := range problems.List {
+				if len(fields) == 0 || fields[len(fields)-1] != p.Field {
+					fields = append(fields, p.Field)
+				}
+			}
+			require.Equal(t, tt.fields, fields, "%v", err)
+			require.ErrorContains(t, err, "fork debate d: check fork: ")
+		})
+	}
+	n, err := e.Count(t.Context(), store.Query{})
+	require.NoError(t, err)
+	require.Equal(t, map[fsm.State]int{fsm.Completed: 1}, n, "a refused fork leaves nothing")
+	_, err = e.Fork(t.Context(), "none", 0, debate.Edits{})
+	require.ErrorIs(t, err, store.ErrNotFound)
+	_, err = e.Fork(t.Context(), "d", 0, debate.Edits{ID: "d"})
+	require.ErrorContains(t, err, "fork debate d: the id d is taken")
+	_, taken := errors.AsType[*store.Conflict](err)
+	require.True(t, taken)
+}
