@@ -60,19 +60,6 @@ func (c *call) begin(cfg debate.Config) (*debate.Debate, error) {
 	return d, err
 }
 
-// checkKey returns a problem if an idempotency key, or the id that a client has chosen for a debate, is not valid.
-func checkKey(key, id string) error {
-	switch {
-	case key != "" && id != "":
-		return invalid("id", "a request with an idempotency key has no id, leave out one of them")
-	case strings.HasPrefix(id, keyPrefix):
-		return invalid("id", "ids that begin with %q belong to idempotency keys, use another one", keyPrefix)
-	case len(key) > maxKey:
-		return invalid("Idempotency-Key", "it has %d bytes, use at most %d", len(key), maxKey)
-	}
-	return nil
-}
-
 // maxKey limits an idempotency key, in bytes.
 const maxKey = 255
 
