@@ -368,7 +368,7 @@ func (r Remark) check(rec *record) []protocol.Problem {
 	}
 	tokens := rec.env.count("", r.Text)
 	for _, p := range slices.Concat(rec.config.active(), rec.config.Judges) {
-		if most := p.Window - p.MaxTokens; tokens > most {
+		if most := p.Window - p.MaxTokens; tokens > most && !p.Human { // people have no window
 			l.add("text", "about %d tokens are too long, at most %d fit into the window of %s beside a reply", tokens, most, p.Name)
 			break
 		}

@@ -94,15 +94,15 @@ func (s schema) each(items schema, at string) (list []input) {
 			continue
 		}
 		for i, choice := range choices {
-			place := at + "/#" + strconv.Itoa(i) + "/"
-			one := input{Label: strings.ReplaceAll(choice, "_", " "), Type: "group"}
-			for _, in := range s.inputs(items, place) {
-				if in.Name == "choice:"+place+name {
-					in = input{Name: "fixed:" + place + name, Type: "fixed", Value: choice}
-				}
-				one.Parts = append(one.Parts, in)
+			place, label := at+"/#"+strconv.Itoa(i)+"/", strings.ReplaceAll(choice, "_", " ")
+			parts := slices.DeleteFunc(s.inputs(items, place), func(in input) bool { return in.Name == "choice:"+place+name })
+			list = append(list, input{Name: "fixed:" + place + name, Type: "fixed", Value: choice})
+			if len(parts) == 1 { // it needs no group of its own
+				parts[0].Label = label
+				list = append(list, parts...)
+			} else {
+				list = append(list, input{Label: label, Type: "group", Parts: parts})
 			}
-			list = append(list, one)
 		}
 		return list
 	}

@@ -73,6 +73,20 @@ func initials(name string) string {
 	return string(letters)
 }
 
+// short returns a topic for a list.
+func short(topic string) string { return cut(topic, 200) }
+
+// cut returns a text, or its beginning if it has more bytes, without a broken character.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && text[most]&0xC0 == 0x80 {
+		most--
+	}
+	return text[:most] + " …"
+}
+
 // markdown returns a text of a model or of a person as HTML. Its headings are below those of the page's parts.
 func markdown(text string) template.HTML { return markup.HTML(text, 4) }
 

@@ -188,3 +188,9 @@ func TestAScriptGetsProblemsByField(t *testing.T) {
 	w.post(http.StatusRequestEntityTooLarge, "/debates/cars/remarks", url.Values{"from": {"Zoe"}, "text": {strings.Repeat("x", 2<<20)}}, "Accept", "application/json")
 	w.post(http.StatusBadRequest, "/debates/cars/remarks", url.Values{"from": {"Zoe"}, "text": {strings.Repeat("x", maxForm)}})
 }
+
+// with returns the fields of a form with another value.
+func with(f url.Values, name, value string) url.Values {
+	f.Set(name, value)
+	return f
+}

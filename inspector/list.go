@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	pageSize = 50     // debates on a page
+	pageSize = 40     // debates on a page
 	maxScan  = 20_000 // debates that are read for a page, if a filter selects few of them
 )
 

@@ -202,17 +202,6 @@ func headingOf(t transcript.Turn) (title, id string) {
 	return "Round " + strconv.Itoa(t.Round), "round-" + strconv.Itoa(t.Round)
 }
 
-// cut returns a text, or its beginning if it has more bytes, without a broken character.
-func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	for most > 0 && text[most]&0xC0 == 0x80 {
-		most--
-	}
-	return text[:most] + " …"
-}
-
 // A budget is how much of a limit is used.
 type budget struct {
 	Name, Title string
@@ -233,7 +222,7 @@ func budgetsOf(h *history) (list []budget) {
 	add("output", "Tokens of replies", float64(u.Output), float64(l.OutputTokens), count(u.Output, l.OutputTokens))
 	add("tokens", "Tokens of prompts and replies", float64(u.Input+u.Output), float64(l.Tokens), count(u.Input+u.Output, l.Tokens))
 	add("cost", "Cost", u.Cost, l.Cost, formatCost(u.Cost)+" of "+formatCost(l.Cost))
-	add("time", "Running time", h.result.RunningTime.Seconds(), l.RunningTime.Seconds(),
+	add("time", "Running time", h.result.RunningTime.Truncate(time.Second).Seconds(), l.RunningTime.Seconds(),
 		formatDuration(h.result.RunningTime.Round(time.Second))+" of "+formatDuration(l.RunningTime))
 	return list
 }

@@ -7,12 +7,14 @@ import (
 	"encoding/hex"
 	"fmt"
 	"html/template"
+	"io"
 	"net/http"
 	"net/url"
 	"path"
 	"strings"
 	"time"
 
+	"github.com/elenchus-go/debate/internal/markup"
 	"github.com/elenchus-go/debate/store"
 )
 
@@ -44,7 +46,7 @@ func parseTemplates() map[string]*template.Template {
 // functions are available in all templates.
 var functions = template.FuncMap{
 	"time": formatTime, "duration": formatDuration, "number": formatNumber, "cost": formatCost,
-	"words": words, "initials": initials, "markdown": markdown, "json": encodeJSON, "list": func(all ...any) []any { return all },
+	"words": words, "initials": initials, "markdown": markdown, "json": encodeJSON, "short": short, "list": func(all ...any) []any { return all },
 }
 
 // tabs lists the pages of a debate, by their path below the debate's own.
@@ -126,7 +128,7 @@ func (v *visit) show(name string, p page) error {
 	return nil
 }
 
-// write answers with a page and a status code.
+// write answers with a page and a status code. It removes control characters, which may change the direction of text.
 func (v *visit) write(code int, name string, p page) {
 	p.v = v
 	var b bytes.Buffer
@@ -137,7 +139,7 @@ func (v *visit) write(code int, name string, p page) {
 	}
 	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	v.w.WriteHeader(code)
-	_, _ = v.w.Write(b.Bytes()) // fails if the client has disconnected
+	_, _ = io.WriteString(v.w, markup.Clean(b.String())) // fails if the client has disconnected
 }
 
 // asset serves a script or a style sheet. Browsers ask each time whether it has changed.

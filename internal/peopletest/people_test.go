@@ -54,6 +54,14 @@ func sit(t *testing.T, names string, change func(*debate.Config)) *table {
 	return b
 }
 
+// A remark need not fit into the window of a person, who has none.
+func TestRemarksReachDebatesWithPeople(t *testing.T) {
+	b := sit(t, "A @B", func(c *debate.Config) { c.Judges = []debate.Participant{{Name: "J", Human: true}} })
+	require.NoError(t, b.Inject(t.Context(), debate.Remark{From: "Zoe", Text: "Mind the gap."}))
+	require.Contains(t, strings.Join(b.said(), "\n"), "Zoe")
+	require.ErrorContains(t, b.Inject(t.Context(), debate.Remark{From: "Zoe", Text: strings.Repeat("gap ", 100_000)}), "fit into the window of A beside a reply")
+}
+
 // engine returns another engine on the store.
 func (b *table) engine() *debate.Engine {
 	b.t.Helper()

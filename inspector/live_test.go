@@ -1,0 +1,256 @@
+package inspector
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/examples/offline"
+	"github.com/elenchus-go/debate/internal/golden"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/price"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// maxWeight limits a page with its scripts and style sheets, in bytes.
+const maxWeight = 60_000
+
+var (
+	loads       = regexp.MustCompile(`(?:src|href)="([^"]*assets/[^"]*)"`)
+	earlierPage = regexp.MustCompile(`<a id="earlier" href="\.\./([^"]*)"`)
+	unstable    = regexp.MustCompile(`<time datetime="[^"]*">[^<]*</time>|<span class="meta">\d+m?s of 1h</span><meter id="budget-time"[^>]*>[^<]*`)
+	elsewhere   = regexp.MustCompile(`(?:src|href|action)="(?:https?:)?//`)
+)
+
+// weigh returns the size of a page with everything that it loads.
+func (w *web) weigh(path string) int {
+	w.t.Helper()
+	page := w.get(http.StatusOK, path)
+	require.NotRegexp(w.t, elsewhere, page)
+	size := len(page)
+	for _, m := range loads.FindAllStringSubmatch(page, -1) {
+		res, body := w.do(http.MethodGet, "/assets/"+m[1][strings.LastIndex(m[1], "/")+1:], nil)
+		require.Equal(w.t, http.StatusOK, res.StatusCode, m[1])
+		size += len(body)
+	}
+	return size
+}
+
+// longSpeech is a speech of about 400 words.
+var longSpeech = strings.Repeat("Cars take space that people need, and *most* of them stand still for most of the day. ", 25)
+
+func TestPagesAreLight(t *testing.T) {
+	w := open(t, Options{Controls: true}, speaker(longSpeech))
+	cfg := pair("cars")
+	cfg.Limits.MaxRounds = 5
+	w.run(cfg)
+	for i := range pageSize {
+		filler := pair(fmt.Sprintf("one-of-many-debates-%d", i))
+		filler.Labels = map[string]string{"team": "red", "owner": "somebody@example.com"}
+		w.create(filler)
+	}
+	person := pair("person")
+	person.Judges[0].Human = true
+	w.run(person)
+	for _, path := range []string{"/", "/inbox", "/debates/cars", "/debates/one-of-many-debates-3", "/debates/person?seat=Jo"} {
+		size := w.weigh(path)
+		t.Logf("%s: %d bytes", path, size)
+		require.Less(t, size, maxWeight, path)
+	}
+}
+
+// speaker is a model with the same speech each time. Its structured replies are those of the offline model.
+func speaker(speech string) providers.Provider {
+	model := offline.Model(false)
+	return modelFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+		if r.SchemaName != "" {
+			return model.Generate(ctx, r)
+		}
+		return providers.Response{Text: speech, Usage: transcript.Usage{Input: 100, Output: 400}}, nil
+	})
+}
+
+// The page of a long debate shows its last turns, and links to the earlier ones.
+func TestEarlierTurnsAreOnPagesOfTheirOwn(t *testing.T) {
+	w := open(t, Options{}, speaker(longSpeech))
+	cfg := pair("cars")
+	cfg.Protocol, cfg.Limits.MaxRounds = panel.Protocol{Format: panel.RoundLimited}, 30
+	d := w.run(cfg)
+	r, err := d.Result(t.Context())
+	require.NoError(t, err)
+	var want, got []string
+	for _, turn := range r.Turns {
+		want = append(want, fmt.Sprint(turn.Seq))
+	}
+	for path, first := "/debates/cars", true; path != ""; first = false {
+		page := w.get(http.StatusOK, path)
+		require.Less(t, len(page), 40_000)
+		require.Equal(t, !first, strings.Contains(page, `id="latest"`))
+		var here []string
+		for _, m := range turnPattern.FindAllStringSubmatch(page, -1) {
+			here = append(here, m[1])
+		}
+		require.NotEmpty(t, here)
+		got = append(here, got...)
+		if path = ""; earlierPage.MatchString(page) {
+			path = "/" + earlierPage.FindStringSubmatch(page)[1]
+		}
+	}
+	require.Equal(t, want, got)
+}
+
+// The structure of the pages is in golden files.
+func TestGoldenPages(t *testing.T) {
+	w := open(t, Options{Controls: true})
+	cfg := pair("cars")
+	cfg.Prices = price.Prices{"m": {Input: 1, Output: 2}}
+	cfg.Limits.Tokens = 100_000
+	w.run(cfg)
+	person := pair("person")
+	person.Judges[0].Human = true
+	w.run(person)
+	gate := pair("gate")
+	gate.AskBeforeRounds, gate.Participants[0].Human = true, true
+	w.run(gate)
+	for name, path := range map[string]string{
+		"list": "/", "inbox": "/inbox", "completed": "/debates/cars", "person": "/debates/person?seat=Jo", "gate": "/debates/gate", "missing": "/debates/nosuch",
+	} {
+		golden.Require(t, "testdata/"+name+".html", unstable.ReplaceAllString(w.get(http.StatusOK+map[string]int{"missing": 204}[name], path), "TIME"))
+	}
+	readOnly := open(t, Options{})
+	readOnly.run(cfg)
+	golden.Require(t, "testdata/read-only.html", unstable.ReplaceAllString(readOnly.get(http.StatusOK, "/debates/cars"), "TIME"))
+}
+
+// Nothing that a model, a person or a configuration says becomes markup, also if it says so in Markdown.
+func TestHostileTextsStayTexts(t *testing.T) {
+	evil := `<script>alert(1)</script>"><img src=x onerror=alert(2)> [x](javascript:alert(3)) ![y](https://evil.example/z.png) <!-- ' onload='x`
+	w := open(t, Options{Controls: true}, speaker(evil))
+	cfg := pair("cars")
+	cfg.Topic, cfg.Labels = evil+"\u202e", map[string]string{"la<b>bel": evil}
+	cfg.Participants[0].Name, cfg.Participants[0].Side, cfg.Participants[1].Human = `A"><i>da`, `"for'<`, true
+	d := w.run(cfg)
+	require.NoError(t, d.Inject(t.Context(), debate.Remark{From: `Z<b>oe"`, Text: evil}))
+	require.NoError(t, d.Annotate(t.Context(), evil, evil))
+	for _, path := range []string{"/", "/inbox", "/inbox?seat=%22%3E%3Cscript%3E", "/debates/cars", "/debates/cars?seat=Bo", "/?text=%22%3E%3Cscript%3E&waiting=%3Cb%3E"} {
+		page := w.get(http.StatusOK, path)
+		for _, bad := range []string{"<script>", "<img", "<b>bel", "<i>da", "<b>oe", "javascript:alert(3)\"", "onerror=alert(2)>\"", "<!-- '", "\u202e"} {
+			require.NotContains(t, page, bad, path)
+		}
+		require.NotRegexp(t, elsewhere, page, path)
+	}
+}
+
+// A seat's page shows nothing of others in an open parallel phase, and no stream of it does.
+func TestASeatsPageIsBlind(t *testing.T) {
+	w := open(t, Options{Controls: true}, speaker("The secret of Ada."))
+	cfg := pair("cars")
+	cfg.Protocol, cfg.Participants[1].Human = panel.Protocol{Mode: panel.Simultaneous}, true
+	d := w.run(cfg)
+	require.Contains(t, w.get(http.StatusOK, "/debates/cars"), "The secret of Ada.")
+	page := w.get(http.StatusOK, "/debates/cars?seat=Bo")
+	require.NotContains(t, page, "The secret of Ada.")
+	require.Contains(t, page, "You speak for <b>Bo</b>")
+	stream := regexp.MustCompile(`data-events="\.\.([^"]*)"`).FindStringSubmatch(page)[1]
+	require.Contains(t, stream, "seat=Bo")
+	v := w.follow(strings.ReplaceAll(stream, "&amp;", "&"))
+	w.post(http.StatusSeeOther, "/debates/cars/answers?seat=Bo", with(form(t, page, "answers"), "reply", "No."))
+	require.Equal(t, "The secret of Ada.", v.turn().Turn.Text, "what was withheld comes after the reply")
+	require.Contains(t, w.get(http.StatusOK, "/debates/cars?seat=Bo"), "The secret of Ada.")
+	require.Contains(t, w.get(http.StatusBadRequest, "/debates/cars?seat=Nobody"), "no participant or judge has the name")
+	_ = d
+}
+
+// A judge who must not know who says what reads the pseudonyms only.
+func TestABlindJudgeSeesNoNames(t *testing.T) {
+	w := open(t, Options{Controls: true})
+	cfg := pair("cars")
+	cfg.Judges[0].Human, cfg.Judges[0].Blind = true, true
+	d := w.run(cfg)
+	page := w.get(http.StatusOK, "/debates/cars?seat=Jo")
+	require.Contains(t, page, `id="masked"`)
+	require.Contains(t, page, `data-form="answers"`)
+	require.NotContains(t, page, "Ada")
+	require.NotContains(t, page, "data-events")
+	require.Contains(t, w.get(http.StatusOK, "/debates/cars"), "Ada")
+	require.NoError(t, d.Cancel(t.Context()))
+	require.Contains(t, w.get(http.StatusOK, "/debates/cars?seat=Jo"), "Ada")
+}
+
+// follower reads a stream of events.
+type follower struct {
+	t     *testing.T
+	lines *bufio.Scanner
+}
+
+// follow opens a stream of events.
+func (w *web) follow(path string, header ...string) *follower {
+	w.t.Helper()
+	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.server.URL+prefix+path, nil)
+	require.NoError(w.t, err)
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(w.t, err)
+	w.t.Cleanup(func() { res.Body.Close() })
+	require.Equal(w.t, http.StatusOK, res.StatusCode)
+	require.Equal(w.t, "text/event-stream", res.Header.Get("Content-Type"))
+	return &follower{w.t, bufio.NewScanner(res.Body)}
+}
+
+// next returns the next event, or nil at the end.
+func (f *follower) next() debate.Event {
+	for f.lines.Scan() {
+		if data, ok := strings.CutPrefix(f.lines.Text(), "data: "); ok {
+			ev, err := debate.ParseEvent([]byte(data))
+			require.NoError(f.t, err)
+			return ev
+		}
+	}
+	return nil
+}
+
+// turn returns the next turn.
+func (f *follower) turn() debate.TurnDone {
+	f.t.Helper()
+	for ev := f.next(); ev != nil; ev = f.next() {
+		if turn, ok := ev.(debate.TurnDone); ok {
+			return turn
+		}
+	}
+	require.Fail(f.t, "the stream ended")
+	return debate.TurnDone{}
+}
+
+// The page's stream begins after what the page shows, and a reconnecting browser's after what it has received.
+func TestTheStreamContinuesThePage(t *testing.T) {
+	w := open(t, Options{})
+	cfg := pair("cars")
+	cfg.AskBeforeRounds = true
+	d := w.run(cfg)
+	s, err := d.Status(t.Context())
+	require.NoError(t, err)
+	page := w.get(http.StatusOK, "/debates/cars")
+	require.Contains(t, page, fmt.Sprintf(`data-events="../debates/cars/events?after=%d"`, s.Seq))
+	fresh := w.follow(fmt.Sprintf("/debates/cars/events?after=%d", s.Seq))
+	again := w.follow("/debates/cars/events?after=1", "Last-Event-ID", fmt.Sprint(s.Seq))
+	require.NoError(t, d.Inject(t.Context(), debate.Remark{From: "Zoe", Text: "Hello."}))
+	for _, f := range []*follower{fresh, again} {
+		first := f.next()
+		require.Equal(t, s.Seq+1, first.Meta().Seq)
+		require.Equal(t, "Hello.", first.(debate.TurnDone).Turn.Text)
+	}
+	require.NoError(t, d.Cancel(t.Context()))
+	require.NotContains(t, w.get(http.StatusOK, "/debates/cars"), "data-events", "nothing follows")
+	w.get(http.StatusBadRequest, "/debates/cars/events?after=x")
+	w.get(http.StatusBadRequest, "/debates/cars/events?from=1")
+}
