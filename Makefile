@@ -78,6 +78,9 @@ debatevet: # finds mistakes in the use of this library
 format: golangci-lint ## format the Go files of all modules
 	@for m in $(MODULES); do (cd $$m && $(GOLANGCI) fmt --config $(CURDIR)/.golangci.yml ./...) || exit 1; done
 
+terminal: tmux ## test the live view of cmd/debate in real terminals
+	@cd cmd/debate && DEBATE_TERMINAL=1 $(GO) test -run Terminal -count=1 -parallel 16 ./internal/view
+
 bench: ## run the benchmarks; BENCH=Next selects benchmarks by name
 	@for m in $(MODULES); do (cd $$m && $(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...) || exit 1; done
 
@@ -142,6 +145,10 @@ postgres: # checks for the server at DATABASE_URL or for PostgreSQL's programs, 
 		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "== install PostgreSQL" && apt-get update -qq && \
 		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends postgresql >/dev/null; \
 	} || echo "PostgreSQL is missing: its tests are skipped, or fail if CI is set. Install its server or set DATABASE_URL."
+
+tmux: # installs tmux if it can
+	@command -v tmux >/dev/null || { echo "== install tmux" && apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends tmux >/dev/null; }
 
 golangci-lint:
 	@$(GOLANGCI) version 2>/dev/null | grep -q 'version $(GOLANGCI_VERSION:v%=%) ' || { \

@@ -71,14 +71,16 @@ func (b *board) record(ev debate.Event) {
 	case debate.Decided:
 		b.asked = slices.DeleteFunc(b.asked, func(k transcript.Key) bool { return k == ev.Key })
 	case debate.Dropped:
-		b.endAll(ev.Name)
+		b.streams = slices.DeleteFunc(b.streams, func(s *stream) bool { return s.Key.Actor == ev.Name })
 		b.asked = slices.DeleteFunc(b.asked, func(k transcript.Key) bool { return k.Actor == ev.Name })
 		b.addFailures(ev.Failure)
 		b.addFailures(ev.OtherFailures...)
 	case debate.StateChanged:
-		b.endAll("")
+		if ev.To.Final() || ev.On == fsm.Reset { // a pause ends no reply in flight
+			b.streams, b.asked = nil, nil
+		}
 		if ev.On == fsm.Reset {
-			b.asked, b.scores = nil, scores{}
+			b.scores = scores{}
 		}
 		b.addFailures(ev.Failure)
 		b.addFailures(ev.OtherFailures...)
@@ -129,11 +131,6 @@ func (b *board) streamOf(k transcript.Key) int {
 func (b *board) end(k transcript.Key) {
 	b.streams = slices.DeleteFunc(b.streams, func(s *stream) bool { return s.Key == k })
 	b.asked = slices.DeleteFunc(b.asked, func(a transcript.Key) bool { return a == k })
-}
-
-// endAll ends the replies in flight of an actor, or of all actors if name is empty.
-func (b *board) endAll(name string) {
-	b.streams = slices.DeleteFunc(b.streams, func(s *stream) bool { return name == "" || s.Key.Actor == name })
 }
 
 // failureID identifies a failure, which several events can name.

@@ -50,11 +50,11 @@ func (c *canvas) note(text string) []string {
 	return c.board.noteLines(plainStyle, text)
 }
 
-// start begins to count the time.
+// start begins to count the time. No reply is in flight.
 func (c *canvas) start() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.started = time.Now()
+	c.started, c.board.streams = time.Now(), nil
 }
 
 // stop ends what start began.

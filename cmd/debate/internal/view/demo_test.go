@@ -71,7 +71,7 @@ func demo(latency time.Duration) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println("answer:", r.State, r.Answer.Text[:min(20, len(r.Answer.Text))])
+	fmt.Println("answer:", r.State)
 	return nil
 }
 
@@ -116,4 +116,5 @@ func demoModel(latency time.Duration) providers.Provider {
 }
 
 var demoText = strings.Repeat("A parked car takes 12 m² of a street, all day long, for 23 hours of 24. 停车的汽车整天占用街道的空间,而行人没有地方。 "+
-	"Where Ghent closed its centre to through traffic, cycling rose by a quarter within a year 🚲, and 👩‍👩‍👧 families came back.\n\n", 3)
+	"Where Ghent closed its centre to through traffic, cycling rose by a quarter within a year 🚲, and 👩‍👩‍👧 families came back.\n\n", 2) +
+	"- Buses stop in time.\n- Children walk."

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -16,7 +17,8 @@ type screen struct {
 	canvas  *canvas
 	out     io.Writer
 	program *tea.Program
-	ended   chan struct{}
+	ended   chan struct{} // closed when Bubble Tea ends
+	running sync.WaitGroup
 	restore func() // makes the terminal show again what is typed
 }
 
@@ -32,15 +34,30 @@ func newScreen(c *canvas, o Options, profile colorprofile.Profile) *screen {
 	out, drawn := watch(o.Output, c)
 	s.program = tea.NewProgram(&model{canvas: c}, tea.WithOutput(out), tea.WithInput(nil), tea.WithoutSignalHandler(),
 		tea.WithEnvironment(o.Environ), tea.WithColorProfile(profile), tea.WithWindowSize(defaultColumns, defaultRows))
-	go func() {
+	s.running.Go(func() {
 		defer close(s.ended)
 		_, _ = s.program.Run()
-	}()
+	})
+	s.running.Go(s.tick)
 	select { // until the first frame, Bubble Tea assumes that the frame fills the terminal, and lines would overwrite others
 	case <-drawn:
 	case <-s.ended:
 	}
 	return s
+}
+
+// tick asks for frames until Bubble Tea ends.
+func (s *screen) tick() {
+	t := time.NewTicker(interval)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+			s.program.Send(redraw{})
+		case <-s.ended:
+			return
+		}
+	}
 }
 
 // print writes lines above the frame. Bubble Tea can insert as many lines at once as the terminal has above the frame.
@@ -62,7 +79,7 @@ func (s *screen) print(lines []string) {
 func (s *screen) close() {
 	s.program.Send(closed{})
 	s.program.Quit()
-	<-s.ended
+	s.running.Wait()
 	s.restore()
 }
 
@@ -74,30 +91,26 @@ type model struct {
 }
 
 type (
-	tick   struct{} // it is time for a new frame
+	redraw struct{} // it is time for a new frame
 	closed struct{} // the view stops
 )
 
 // Init implements tea.Model.
-func (m *model) Init() tea.Cmd { return nextTick() }
-
-func nextTick() tea.Cmd { return tea.Tick(interval, func(time.Time) tea.Msg { return tick{} }) }
+func (m *model) Init() tea.Cmd { return nil }
 
 // Update implements tea.Model.
-func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.canvas.resize(msg.Width, msg.Height)
-	case tick:
-		cmd = nextTick()
 	case closed:
 		m.closed = true
 	}
 	if m.frame = ""; !m.closed {
 		m.frame = strings.Join(m.canvas.draw(), "\n")
 	}
-	return m, cmd
+	return m, nil
 }
 
 // View implements tea.Model.
-func (m *model) View() tea.View { return tea.NewView(m.frame) }
+func (m *model) View() tea.View { return tea.View{Content: m.frame, DisableBracketedPasteMode: true} }
