@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -54,8 +55,10 @@ func turnEntry(t *transcript.Turn, i int, speakers cast) entry {
 	case t.Kind == transcript.Remark: // the target of a remark is its id, which readers do not need
 	case t.Target == judge.Swapped:
 		e.Title += ", in reversed order"
+	case speakers[t.Target] != nil:
+		e.Title += " on " + t.Target
 	case t.Target != "":
-		e.Title += ", for " + t.Target
+		e.Title += ", " + t.Target
 	}
 	return e
 }
@@ -65,7 +68,38 @@ func turnText(t *transcript.Turn) string {
 	if a, err := transcript.Decode[judge.Assessment](*t); err == nil {
 		return assessmentText(a)
 	}
+	if v, err := transcript.Decode[judge.Verdict](*t); err == nil {
+		return verdictText(v)
+	}
 	return critiqueText(t)
+}
+
+// verdictText returns a verdict as Markdown.
+func verdictText(v judge.Verdict) string {
+	var b strings.Builder
+	b.WriteString(v.Summary + "\n\n")
+	winner := cmp.Or(v.Winner, "nobody")
+	fmt.Fprintf(&b, "The winner is %s. %s\n\n", winner, v.WinnerReasoning)
+	list := func(title string, points ...string) {
+		points = slices.DeleteFunc(slices.Clone(points), func(s string) bool { return strings.TrimSpace(s) == "" })
+		if len(points) == 0 {
+			return
+		}
+		fmt.Fprintf(&b, "%s:\n\n", title)
+		for _, p := range points {
+			b.WriteString("- " + singleLine(p) + "\n")
+		}
+		b.WriteString("\n")
+	}
+	for _, p := range v.Participants {
+		list("Key points of "+p.Name, p.Points...)
+	}
+	list("Agreed", v.Agreement...)
+	list("Disputed", v.Disagreement...)
+	list("Insights", v.Insights...)
+	list("Against this verdict", v.Dissent)
+	fmt.Fprintf(&b, "Quality of the debate: %s of 100", formatScore(v.Quality))
+	return b.String()
 }
 
 // critiqueText returns the text of a turn with the critique at its end as a list, if it is one of a skeptic.

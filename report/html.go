@@ -27,7 +27,7 @@ var contentPolicy = func() string {
 }()
 
 // pageTemplate is the template of the page. html/template escapes its data according to the context.
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"line": singleLine, "clean": markup.Clean, "text": markup.HTML, "fold": fold}).
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"line": singleLine, "clean": markup.Clean, "text": markup.HTML, "fold": fold, "points": listPoints}).
 	Parse(strings.NewReplacer("@policy@", contentPolicy, "@style@", pageStyle, "@notices@", noticesTitle, "@noturns@", noTurns).Replace(pageSource)))
 
 // foldLength is the number of bytes that a page shows of a text that is more than twice as long.
@@ -42,6 +42,15 @@ type folded struct {
 func fold(text string) folded {
 	first, rest := markup.Fold(text, foldLength)
 	return folded{first, rest, len(strings.Fields(rest))}
+}
+
+// listPoints returns points in Markdown as a list.
+func listPoints(items []string) template.HTML {
+	var b strings.Builder
+	for _, x := range items {
+		b.WriteString("- " + strings.ReplaceAll(strings.TrimSpace(markup.Clean(x)), "\n", "\n  ") + "\n")
+	}
+	return markup.HTML(b.String(), 5)
 }
 
 // HTML writes a report as a single HTML file that loads no other resource. The file is also well-formed XML.

@@ -29,6 +29,18 @@ var outcomes = map[string]func(*Report, json.RawMessage) outcome{
 	vote.Protocol{}.Name():        voteOutcome,
 }
 
+// protocolTitles maps the library's protocols to what readers may call them.
+var protocolTitles = map[string]string{
+	arbitration.Protocol{}.Name(): "Arbitration",
+	council.Protocol{}.Name():     "Council",
+	mad.Protocol{}.Name():         "Debate with a moderator",
+	panel.Protocol{}.Name():       "Panel",
+	procon.Protocol{}.Name():      "Pro and con",
+	refine.Protocol{}.Name():      "Critique and refinement",
+	skeptic.Protocol{}.Name():     "Proposer and skeptic",
+	vote.Protocol{}.Name():        "Vote",
+}
+
 // outcome returns the outcome of the debate. A protocol that is not one of the library's has that of a verdict, if its
 // answer is one, or only a text.
 func (r *Report) outcome() outcome {
@@ -111,9 +123,12 @@ func (r *Report) document() document {
 
 // about returns the kind of debate, its size and its date.
 func (r *Report) about() string {
-	kind, _, _ := strings.Cut(r.Result.Protocol, "/")
+	kind := protocolTitles[r.Result.Protocol]
 	if isOxford(r) {
-		kind += ", Oxford style"
+		kind = "Panel before an audience"
+	}
+	if kind == "" {
+		kind, _, _ = strings.Cut(r.Result.Protocol, "/")
 	}
 	parent := ""
 	if p := r.Result.Parent; p.ID != "" {

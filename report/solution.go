@@ -209,17 +209,12 @@ func councilOutcome(r *Report, data json.RawMessage) (o outcome) {
 		if k, err := transcript.Decode[council.Ranking](*t); err == nil {
 			list := []string{k.Comparison}
 			for n, x := range k.Ranking {
-				list = append(list, fmt.Sprintf("%d. %s: %s", n+1, x.Name, x.Reason))
+				list = append(list, fmt.Sprintf("Place %d, %s: %s", n+1, x.Name, x.Reason))
 			}
 			o.reason("How they ranked", t.Actor, list...)
 		}
 	}
 	o.reason("Where the answers differ", "", res.Disagreements...)
-	var rankings [][]string
-	for _, k := range res.Rankings {
-		rankings = append(rankings, []string{k.Member, strings.Join(k.Best, ", ")})
-	}
-	o.evidence = tableBlock("Rankings", []string{"By", "Answers, the best first"}, rankings)
 	return o
 }
 

@@ -130,12 +130,14 @@ func prepare(doc ast.Node, level int) bool {
 			}
 			above = append(above, n.Level)
 			n.Level = min(level+len(above)-1, 6)
+		case *extast.TableCell:
 			n.SetAttributeString("dir", "auto")
-		case *ast.Paragraph, *ast.ListItem, *ast.List, *ast.Blockquote, *extast.TableCell:
-			n.SetAttributeString("dir", "auto")
-			if n.Kind() == extast.KindTableCell && n.Parent().Kind() == extast.KindTableHeader {
+			if n.Parent().Kind() == extast.KindTableHeader {
 				n.SetAttributeString("scope", "col")
 			}
+		}
+		if n.Parent() == doc { // what is within a block has its direction
+			n.SetAttributeString("dir", "auto")
 		}
 		return ast.WalkContinue, nil
 	})
@@ -208,7 +210,7 @@ var policy = func() *bluemonday.Policy {
 	p.AllowElements("p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong", "del",
 		"div", "table", "thead", "tbody", "tr", "th", "td")
 	is := func(words string) *regexp.Regexp { return regexp.MustCompile("^(" + words + ")$") }
-	p.AllowAttrs("dir").Matching(is("auto")).OnElements("p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "th", "td")
+	p.AllowAttrs("dir").Matching(is("auto")).OnElements("p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "blockquote", "th", "td")
 	p.AllowAttrs("start").Matching(is("[0-9]{1,9}")).OnElements("ol")
 	p.AllowAttrs("scope").Matching(is("col")).OnElements("th")
 	p.AllowAttrs("class").Matching(is("wide")).OnElements("div")
