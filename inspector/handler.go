@@ -22,6 +22,11 @@ var routes = []route{
 	{"GET /debates/{id}/events", (*visit).events},
 	{"GET /debates/{id}/past", (*visit).past},
 	{"GET /debates/{id}/judges", (*visit).judges},
+	{"GET /debates/{id}/turn", (*visit).turn},
+	{"GET /debates/{id}/family", (*visit).family},
+	{"GET /debates/{id}/compare", (*visit).compare},
+	{"GET /debates/{id}/fork", (*visit).fork},
+	{"POST /debates/{id}/forks", (*visit).makeFork},
 	{"POST /debates/{id}/{control}", (*visit).control},
 }
 

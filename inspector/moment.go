@@ -30,6 +30,8 @@ type moment struct {
 	entries []entry // the entry and those near it
 	rounds  []entry // those in which a round begins, of the whole journal
 	taken   bool
+
+	nextTurn int64 // the first turn after the entry; 0 if there is none
 }
 
 // entry is an entry of the journal in a list.
@@ -87,6 +89,9 @@ func (v *visit) take(m *moment, s *debate.Snapshot, config []byte) {
 // list adds an entry to the lists that it belongs to.
 func (m *moment) list(ev debate.Event, seq int64) {
 	m.last = ev.Meta().Seq
+	if _, ok := ev.(debate.TurnDone); ok && m.last > seq && m.nextTurn == 0 {
+		m.nextTurn = m.last
+	}
 	phase, ok := ev.(debate.PhaseStarted)
 	if ok && phase.Round > 0 && phase.Stage == transcript.Speech {
 		e := entryOf(ev)

@@ -46,7 +46,8 @@ func parseTemplates() map[string]*template.Template {
 // functions are available in all templates.
 var functions = template.FuncMap{
 	"time": formatTime, "duration": formatDuration, "number": formatNumber, "cost": formatCost,
-	"words": words, "initials": initials, "markdown": markdown, "json": encodeJSON, "short": short, "list": func(all ...any) []any { return all },
+	"words": words, "initials": initials, "markdown": markdown, "json": encodeJSON, "short": short,
+	"list": func(all ...any) []any { return all }, "next": func(i int) int { return i + 1 },
 }
 
 // tabs lists the pages of a debate, by their path below the debate's own.
@@ -54,6 +55,7 @@ var tabs = []tab{
 	{"", "Now"},
 	{"past", "Past"},
 	{"judges", "Judges"},
+	{"family", "Family"},
 }
 
 type tab struct{ Path, Title string }

@@ -36,6 +36,12 @@ func open(t *testing.T, o Options, models ...providers.Provider) *web {
 	}
 	engine, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"model": model}})
 	require.NoError(t, err)
+	return serve(t, engine, o)
+}
+
+// serve starts a server with an inspector of an engine.
+func serve(t *testing.T, engine *debate.Engine, o Options) *web {
+	t.Helper()
 	if o.Authorize == nil {
 		o.Authorize = debatehttp.AllowEveryone
 	}

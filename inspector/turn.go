@@ -1,0 +1,246 @@
+package inspector
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/debatehttp"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// turnView is what the page about a turn shows.
+type turnView struct {
+	transcript.Turn
+	Title    string
+	Tone     string
+	Where    string // the part of the debate
+	HTML     template.HTML
+	Previous int64 // the turn before it; 0 if there is none
+	Next     int64 // the turn after it; 0 if there is none
+	Meanings []string
+	Valid    string    // the validated reply as JSON; empty for free text
+	Private  bool      // whether the visitor may see what only the model was told and said
+	Raw      []rawPart // what the service replied, where it is kept
+	Thought  string    // the reasoning, if it is kept
+	Prompt   *promptView
+	Failed   string // why there is no prompt
+	Sums     []transcript.Turn
+}
+
+// rawPart is what the service replied in one attempt.
+type rawPart struct {
+	Number int
+	Text   string
+	Error  string
+}
+
+// promptView is what the model was asked.
+type promptView struct {
+	Messages []message
+	Schema   string
+	Notes    []string // what the prompt lacks
+	Facts    [][2]string
+	Address  string // where the API has the whole prompt, below its root
+}
+
+// message is a message of a prompt.
+type message struct {
+	Role providers.Role
+	Text string
+	More int // bytes that are left out
+}
+
+// maxPrompt limits the bytes of a prompt on a page, and maxMessage those of one message.
+const (
+	maxPrompt  = 24 << 10
+	maxMessage = 8 << 10
+)
+
+// flagMeanings says what the flags of turns mean.
+var flagMeanings = map[transcript.Flag]string{
+	transcript.Truncated: "the reply was cut off at the token limit", transcript.Defaulted: "there was no valid reply, so a default value stands in",
+	transcript.Reasked: "the first reply was invalid or cut off, and was requested again", transcript.Repaired: "the reply's syntax was corrected",
+	transcript.Partial: "the model failed, and the turn is the part that was received", transcript.Substituted: "another model replied in place of the judge's own",
+	transcript.Edited: "a person has given the reply, in a fork", transcript.Filtered: "a content filter of the service cut off the reply",
+}
+
+// turn shows how a turn came about. The parameter seq is its entry.
+func (v *visit) turn() error {
+	if err := v.open(debatehttp.Watch); err != nil {
+		return err
+	}
+	seq, err := v.number("seq")
+	if err != nil {
+		return err
+	}
+	m, err := v.momentAt(seq)
+	if err != nil {
+		return err
+	}
+	done, ok := m.event.(debate.TurnDone)
+	if !ok || done.Seq != seq {
+		return notFound("There is no such turn", fmt.Sprintf("entry %d is no turn, or this seat may not see it yet", seq))
+	}
+	t := m.turnView(&done.Turn)
+	if err := v.addPrompt(t); err != nil {
+		return err
+	}
+	return v.show("turn", page{Title: t.Title, Tab: "past", Main: t})
+}
+
+// turnView returns what the page shows without the prompt.
+func (m *moment) turnView(turn *transcript.Turn) *turnView {
+	said := saidOf(*turn, actorsOf(&m.history))
+	t := &turnView{Turn: *turn, Title: turnTitle(turn), Tone: said.Tone, HTML: markdown(turn.Text)}
+	t.Where, _ = headingOf(*turn)
+	for i := range m.result.Turns {
+		other := &m.result.Turns[i]
+		switch {
+		case other.Kind == transcript.Embeddings:
+		case other.Seq < t.Seq:
+			t.Previous = max(t.Previous, other.Seq)
+			if other.Kind == transcript.Summary && t.Window != nil && t.Window.Summarized > 0 {
+				t.Sums = append(t.Sums, *other)
+			}
+		}
+	}
+	t.Next = m.nextTurn
+	for _, f := range t.Flags {
+		text := flagMeanings[f]
+		if text == "" {
+			text = words(f)
+		}
+		t.Meanings = append(t.Meanings, text)
+	}
+	if t.Contract != "" {
+		t.Valid = shorten(indent(t.Data))
+	}
+	for i, a := range t.Attempts {
+		if a.Reply != "" {
+			t.Raw = append(t.Raw, rawPart{i + 1, shorten(a.Reply), a.ErrorKind})
+		}
+	}
+	if t.Reasoning != nil {
+		t.Thought = shorten(t.Reasoning.Text)
+	}
+	return t
+}
+
+// shorten returns as much of a text as a page shows.
+func shorten(text string) string {
+	if len(text) > maxTurn {
+		return cut(text, maxTurn)
+	}
+	return text
+}
+
+// addPrompt adds what only the model was told and said, if the visitor may see it: a visitor who speaks for a seat sees
+// only that of the seat.
+func (v *visit) addPrompt(t *turnView) error {
+	err := v.allow(&debatehttp.Access{Action: debatehttp.Prompt, Debate: v.status, Seat: v.seat})
+	if v.seat != "" && v.seat != t.Actor {
+		err = &debatehttp.Problem{Title: "You speak for " + v.seat}
+	}
+	if t.Private = err == nil; !t.Private {
+		t.Raw, t.Thought = nil, ""
+		t.Failed = "You may not see what was asked here."
+		return nil
+	}
+	if t.Kind == transcript.Remark || t.Kind == transcript.Embeddings {
+		return nil
+	}
+	p, err := v.debate.PromptOf(v.r.Context(), t.Key)
+	wrong, missing := errors.AsType[*debate.Problems](err)
+	switch {
+	case missing:
+		t.Failed = "The prompt cannot be rebuilt: " + wrong.Error()
+	case errors.Is(err, debate.ErrUnsupported):
+		t.Failed = "The prompt cannot be rebuilt: " + err.Error()
+	case err != nil:
+		return err
+	default:
+		t.Prompt = newPromptView(p, v.seat)
+	}
+	return nil
+}
+
+// newPromptView returns what the page shows of a prompt to a seat.
+func newPromptView(p *debate.Prompt, seat string) *promptView {
+	shown := &promptView{Schema: indent(p.Request.Schema), Notes: p.Missing, Messages: shortMessages(p.Request.Messages)}
+	q := url.Values{"phase": {p.Key.Phase}, "actor": {p.Key.Actor}, "run": {strconv.Itoa(p.Key.Run)}, "round": {strconv.Itoa(p.Key.Round)}}
+	if p.Key.Target != "" {
+		q.Set("target", p.Key.Target)
+	}
+	if seat != "" {
+		q.Set("seat", seat)
+	}
+	shown.Address = "prompts?" + q.Encode()
+	if p.OtherTemplates {
+		shown.Notes = append([]string{fmt.Sprintf("the templates are not those of that time (%s), so the words may differ", p.Templates)}, shown.Notes...)
+	}
+	fact := func(name string, value any) {
+		if text := fmt.Sprint(value); text != "" && text != "0" {
+			shown.Facts = append(shown.Facts, [2]string{name, text})
+		}
+	}
+	r := &p.Request
+	fact("Model", r.Model)
+	if r.Temperature != nil {
+		fact("Temperature", formatScore(*r.Temperature))
+	}
+	fact("Top p", r.TopP)
+	if r.Seed != nil {
+		fact("Seed", *r.Seed)
+	}
+	fact("Reasoning", r.Reasoning)
+	fact("Tokens of the reply at most", r.MaxTokens)
+	fact("Tokens of the prompt, estimated", p.Tokens)
+	fact("Contract of the reply", r.SchemaName)
+	fact("Version of the templates", p.Templates)
+	return shown
+}
+
+// shortMessages returns messages as far as a page shows them: of a long prompt, the last messages whole and less of the
+// others.
+func shortMessages(list []providers.Message) []message {
+	shown := make([]message, len(list))
+	room := maxPrompt
+	for i := len(list) - 1; i >= 0; i-- {
+		text := textOf(list[i])
+		m := message{Role: list[i].Role, Text: text}
+		if most := min(maxMessage, max(room, 200)); len(text) > most {
+			m.Text = cut(text, most)
+			m.More = len(text) - most
+		}
+		room -= len(m.Text)
+		shown[i] = m
+	}
+	return shown
+}
+
+// textOf returns the text of a message, without reasoning that only a service can read.
+func textOf(m providers.Message) string {
+	var b strings.Builder
+	b.WriteString(m.Text)
+	for _, p := range m.Parts {
+		b.WriteString(p.Text)
+	}
+	return b.String()
+}
+
+// indent returns JSON with line breaks, or the text as it is if it is not JSON.
+func indent(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return b.String()
+}

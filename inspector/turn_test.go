@@ -1,0 +1,160 @@
+package inspector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/debatehttp"
+	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/scripted"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// The page of each turn of each protocol shows its text, its attempts and the prompt as PromptOf has it, and calls no model.
+func TestEachTurnHasAPage(t *testing.T) {
+	windows := 0
+	forEachPreset(t, func(t *testing.T, w *web, cfg debate.Config, calls *atomic.Int64) {
+		called := calls.Load()
+		d, err := w.engine.Open(t.Context(), cfg.ID)
+		require.NoError(t, err)
+		turns := debatetest.Result(t, d).Turns
+		for _, turn := range turns {
+			page := w.get(http.StatusOK, fmt.Sprintf("/debates/d/turn?seq=%d", turn.Seq))
+			require.Contains(t, page, `data-key="`+html.EscapeString(turn.Key.String())+`"`)
+			require.Equal(t, len(turn.Attempts), strings.Count(page, `<th scope="row">`), turn.Key)
+			require.Contains(t, page, fmt.Sprintf("entry %d</a>.</p>", turn.VisibleSeq))
+			if win := turn.Window; win != nil {
+				require.Contains(t, page, fmt.Sprintf(`data-kept="%d" data-omitted="%d" data-summarized="%d"`, win.Kept, win.Omitted, win.Summarized))
+				windows++
+			}
+			if turn.Kind == transcript.Embeddings {
+				continue
+			}
+			prompt, err := d.PromptOf(t.Context(), turn.Key)
+			require.NoError(t, err)
+			require.NotContains(t, page, "prompt-notes")
+			for _, m := range shortMessages(prompt.Request.Messages) {
+				require.Contains(t, page, `data-role="`+string(m.Role)+`"`)
+				require.Contains(t, html.UnescapeString(page), m.Text, turn.Key)
+			}
+			require.Equal(t, len(prompt.Request.Schema) > 0, strings.Contains(page, `id="schema"`), turn.Key)
+		}
+		w.get(http.StatusNotFound, "/debates/d/turn?seq=1")
+		w.get(http.StatusNotFound, "/debates/d/turn?seq=9999")
+		require.Equal(t, called, calls.Load(), "no model was called")
+	})
+	require.NotZero(t, windows)
+}
+
+// pageOf returns a page of an engine's debates, without a server.
+func pageOf(t *testing.T, e *debate.Engine, path string) string {
+	t.Helper()
+	h, err := Handler(e, Options{Authorize: debatehttp.AllowEveryone})
+	require.NoError(t, err)
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
+	require.Equal(t, http.StatusOK, w.Code, w.Body)
+	return w.Body.String()
+}
+
+// keeping returns an inspector of an engine that keeps replies and reasoning.
+func keeping(t *testing.T, o Options, model providers.Provider) *web {
+	t.Helper()
+	e, err := debate.NewEngine(debate.Options{KeepReplies: true, KeepReasoning: true, Providers: map[string]providers.Provider{"model": model}})
+	require.NoError(t, err)
+	return serve(t, e, o)
+}
+
+func TestATurnShowsHowItCameAbout(t *testing.T) {
+	model := debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+		step, _ := debate.StepFrom(ctx)
+		switch {
+		case step.Key.Actor == "Ada" && step.Number == 1:
+			return providers.Response{}, &providers.Error{Kind: providers.RateLimit, Err: errors.New("too <many>"), RetryAfter: 2 * time.Second}
+		case debatetest.AsksFor(r, "assessment"):
+			return providers.Response{Text: debatetest.Encode(t, assessment(5, 5, true))}, nil
+		case debatetest.AsksFor(r, "verdict"):
+			verdict := "```json\n" + debatetest.Encode(t, judge.Verdict{Summary: "A <draw>.", Quality: 50}) + "\n```"
+			return providers.Response{Text: verdict, Parts: []providers.Part{{Reasoning: &providers.Reasoning{Text: "Neither was better."}}, {Text: verdict}}}, nil
+		}
+		return providers.Response{Text: "Yes & <b>no</b>.", Usage: transcript.Usage{Input: 1000, Cached: 300, Output: 70, Reasoning: 30}}, nil
+	})
+	synctest.Test(t, func(t *testing.T) {
+		e, err := debate.NewEngine(debate.Options{KeepReplies: true, KeepReasoning: true, Providers: map[string]providers.Provider{"model": model}})
+		require.NoError(t, err)
+		cfg := pair("d")
+		cfg.Protocol, cfg.Limits.MaxRounds = panel.Protocol{Format: panel.RoundLimited}, 1
+		d, err := e.Create(t.Context(), cfg)
+		require.NoError(t, err)
+		_, err = debatetest.Run(t, d)
+		require.NoError(t, err)
+		turns := debatetest.Result(t, d).Turns
+		page := pageOf(t, e, fmt.Sprintf("/debates/d/turn?seq=%d", turns[0].Seq))
+		for _, part := range []string{
+			`<tr class="failed" data-error="rate_limit"><th scope="row">1</th>`, `<td><span dir="auto">rate_limit: too &lt;many&gt;</span></td>`,
+			`<th scope="row">2</th>`, `<td>2s</td>`, `1,000 tokens, 300 of them cached`, `70 tokens, 30 of them reasoning`,
+			`Yes &amp; &lt;b&gt;no&lt;/b&gt;.`,
+		} {
+			require.Contains(t, page, part)
+		}
+		last := turns[len(turns)-1]
+		page = pageOf(t, e, fmt.Sprintf("/debates/d/turn?seq=%d", last.Seq))
+		raw, valid, ok := strings.Cut(page[strings.Index(page, `id="raw"`):], `id="valid"`)
+		require.True(t, ok)
+		require.Contains(t, raw, "```json\n{&#34;summary&#34;:&#34;A ")
+		require.Contains(t, valid, "{\n  &#34;summary&#34;: &#34;A ")
+		require.NotContains(t, valid[:strings.Index(valid, "</pre>")], "```")
+		require.Contains(t, page, `id="reasoning" dir="auto" tabindex="0">Neither was better.</pre>`)
+	})
+}
+
+// A visitor who speaks for a seat, or who may not read prompts, sees neither those of others nor what was kept of their replies.
+func TestPromptsArePrivate(t *testing.T) {
+	model := &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: "Yes."} }}
+	w := keeping(t, Options{Authorize: func(_ context.Context, a *debatehttp.Access) error {
+		if a.Action == debatehttp.Prompt && a.Principal == "" && a.Seat == "" {
+			return errors.New("no")
+		}
+		return nil
+	}}, model)
+	cfg := pair("d")
+	cfg.Protocol, cfg.Limits.MaxRounds = panel.Protocol{Format: panel.RoundLimited}, 1
+	d := w.run(cfg)
+	turn := debatetest.Result(t, d).Turns[0]
+	path := fmt.Sprintf("/debates/d/turn?seq=%d", turn.Seq)
+	for seat, sees := range map[string]bool{"": false, "Ada": true, "Bo": false} {
+		page := w.get(http.StatusOK, path+"&seat="+seat)
+		require.Equal(t, sees, strings.Contains(page, `id="prompt"`), "seat %q", seat)
+		require.Equal(t, sees, strings.Contains(page, "As the service gave it"), "seat %q", seat)
+		require.Equal(t, !sees, strings.Contains(page, "You may not see what was asked here."), "seat %q", seat)
+	}
+}
+
+func TestALongPromptIsShortened(t *testing.T) {
+	long := strings.Repeat("é", 10_000)
+	list := shortMessages([]providers.Message{{Role: providers.System, Text: "Be brief."}, {Text: long}, {Text: long}, {Text: long}, {Text: long}, {Text: "And now?"}})
+	size := 0
+	for _, m := range list {
+		size += len(m.Text)
+		require.True(t, strings.HasPrefix(long, strings.TrimSuffix(m.Text, " …")) || m.More == 0)
+	}
+	require.Less(t, size, maxPrompt+1000)
+	require.Equal(t, "Be brief.", list[0].Text)
+	require.Equal(t, "And now?", list[5].Text)
+	require.Equal(t, 20_000-maxMessage, list[4].More)
+}
