@@ -3,11 +3,15 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/store"
 )
+
+// creators are the commands that create a database where there is none. All commands create the default one.
+var creators = []string{"import", "mcp", "serve"}
 
 // withStore calls use with the configuration file and the options of an engine that has the store.
 func (p *program) withStore(use func(configFile, debate.Options) error) error {
@@ -23,7 +27,7 @@ func (p *program) withStore(use func(configFile, debate.Options) error) error {
 	switch {
 	case p.storePath == "":
 		return exitErrorf(exitArguments, "open store: the store is %s, which keeps no debates; use --store FILE", memoryStore)
-	case !fileExists(p.storePath) && p.command != "import" && p.storeWords != "":
+	case !fileExists(p.storePath) && p.storeWords != "" && !slices.Contains(creators, p.command):
 		return exitErrorf(exitArguments, "open store: %s does not exist", p.storePath)
 	}
 	if err := p.checkFiles(); err != nil {

@@ -243,7 +243,7 @@ func TestTheExampleOfAConfigurationWorks(t *testing.T) {
 	p := &program{env: environment("OPENAI_API_KEY", "x")}
 	s, err := readConfigFile(defaultConfigPath)
 	require.NoError(t, err)
-	made, _, err := p.openProviders(s, is)
+	made, _, err := p.openProviders(s, usedProviders(is))
 	require.NoError(t, err)
 	_, err = debate.New(t.Context(), is, debate.Options{Providers: made})
 	require.NoError(t, err, fmt.Sprint(is))

@@ -6,13 +6,31 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// debateFlags are the flags of a new debate.
+// debateFlags are the flags that describe a debate.
 func (o *options) debateFlags(flags *pflag.FlagSet) {
 	flags.StringVarP(&o.protocol, "protocol", "p", "", "`name` of the protocol: "+strings.Join(sortedKeys(presets), ", ")+"; defaults to panel")
 	flags.StringVar(&o.agents, "agents", "", "participants, as `A,B`: roles in critique-refine, names in other protocols")
 	flags.IntVar(&o.rounds, "rounds", 0, "largest `number` of rounds")
 	flags.StringVar(&o.scores, "scores", "", "scores of the evaluation that arbitration debates, as `A=5,B=7`")
+}
+
+// topicFlags are the flags of a new debate that a server does not have.
+func (o *options) topicFlags(flags *pflag.FlagSet) {
 	flags.StringVarP(&o.file, "file", "f", "", "read the topic from `file`")
+}
+
+// serverFlags are the flags of serve and mcp.
+func (o *options) serverFlags(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&o.presets, "preset", nil, "another kind of debate, as `name=file` with a configuration; can be repeated")
+	flags.BoolVar(&o.insecure, "insecure", false, "answer everyone who reaches the address, without a token")
+	flags.StringVar(&o.prompts, "prompts", "", "replace prompts with the templates NAME.tmpl in `folder`")
+}
+
+// inspectFlags are the flags of inspect.
+func (o *options) inspectFlags(flags *pflag.FlagSet) {
+	flags.BoolVar(&o.controls, "controls", false, "allow to control debates, reply, decide and fork; needs the keys of the models")
+	flags.BoolVar(&o.noOpen, "no-open", false, "do not open the browser")
+	flags.IntVar(&o.port, "port", 0, "`port` of 127.0.0.1; defaults to a free one")
 }
 
 // modelFlags are the flags that choose models.

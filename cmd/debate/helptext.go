@@ -21,6 +21,27 @@ const answerExample = `  debate answer ID --me Ada "Trams are quieter."
 const deleteExample = `  debate delete ID
   debate delete --state completed --updated-before 90d --yes`
 
+const inspectHelp = `Inspect shows debates in the browser: a list of them, and each debate live.
+
+It serves the pages on 127.0.0.1, and only to those who have the token of the address that it prints. The pages are
+read-only, unless you use --controls.`
+
+const serveHelp = `Serve offers the library's HTTP API. GET /openapi.json describes it.
+
+Set DEBATE_TOKEN in the environment to a token that clients must send as a bearer token. The server continues debates
+whose process has died. Over the API of OpenAI, the model "default" is the debate that the flags and the configuration
+describe; --preset adds others.`
+
+const mcpHelp = `MCP is a server of the Model Context Protocol, for clients such as Claude, editors and agents.
+
+Clients start it themselves, and talk to it over standard input and output. With --http it serves many clients; then set
+DEBATE_TOKEN in the environment to a token that they must send as a bearer token. It continues debates whose process has
+died. A debate is as the flags and the configuration describe it; --preset adds other kinds.`
+
+const mcpExample = `  claude mcp add debate --env OPENAI_API_KEY=$OPENAI_API_KEY -- debate mcp
+  {"mcpServers": {"debate": {"command": "debate", "args": ["mcp"], "env": {"OPENAI_API_KEY": "..."}}}}
+  debate mcp --http 127.0.0.1:8765 --preset review=review.json`
+
 const pricesHelp = `Prices lists what models cost, in US dollars for a million tokens of input, cached input and output.
 
 A debate uses the built-in prices of its models, unless the configuration has prices for them, or the file of --prices,
@@ -38,7 +59,9 @@ const environmentHelp = `The command reads these variables from the environment:
   OPENAI_MODEL, ANTHROPIC_MODEL, MISTRAL_MODEL, GOOGLE_MODEL, OPENROUTER_MODEL, OLLAMA_MODEL
                     the models of the services
   DEBATE_STORE      database, if neither --store nor the configuration names one; memory keeps nothing
+  DEBATE_TOKEN      token that clients of serve and mcp must send
   XDG_DATA_HOME     folder of the default database, debate/debates.db
+  BROWSER           program that inspect opens
   EDITOR            program that the line /edit opens when you write a reply
   NO_COLOR          switches off colours if it is not empty`
 

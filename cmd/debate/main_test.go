@@ -385,7 +385,7 @@ func TestKeysComeFromTheEnvironment(t *testing.T) {
 		cfg := c(t, "panel")
 		p.assignProviders(configFile{}, &cfg, offlineKind)
 		require.Equal(t, []string{k.name}, usedProviders(cfg))
-		made, models, err := p.openProviders(configFile{}, cfg)
+		made, models, err := p.openProviders(configFile{}, usedProviders(cfg))
 		require.NoError(t, err)
 		require.Equal(t, []string{k.name}, sortedKeys(made))
 		require.Equal(t, map[string]string{k.name: k.model}, models)

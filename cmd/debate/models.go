@@ -102,22 +102,18 @@ func modelChanges(s configFile, c debate.Config, models, used map[string]string)
 // offlineKind is the kind of the offline demo model.
 const offlineKind = "offline"
 
-// openProviders returns the providers of the file, and providers for the kinds that a debate names directly. It also
-// returns the default model of each provider.
-func (p *program) openProviders(s configFile, c debate.Config) (opened map[string]providers.Provider, models map[string]string, err error) {
+// openProviders returns the providers of the file, and providers for the kinds among the names of the used providers. It
+// also returns the default model of each provider.
+func (p *program) openProviders(s configFile, used []string) (opened map[string]providers.Provider, models map[string]string, err error) {
 	all := map[string]providerConfig{}
 	maps.Copy(all, s.providers)
 	for _, k := range p.allKinds() {
-		if _, given := all[k.name]; given || !slices.Contains(usedProviders(c), k.name) {
+		if _, given := all[k.name]; given || !slices.Contains(used, k.name) {
 			continue
 		}
 		if all[k.name] = (providerConfig{Kind: k.name}); k.name == offlineKind {
 			fmt.Fprintf(p.stderr, "%s (set OPENAI_API_KEY, ANTHROPIC_API_KEY, MISTRAL_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY or OLLAMA_HOST to use another model)\n", offline.Notice)
 		}
-	}
-	isModel := func(a debate.Participant) bool { return !a.Human && !a.Disabled }
-	if len(all) == 0 && slices.ContainsFunc(slices.Concat(c.Participants, c.Judges), isModel) {
-		return nil, nil, exitErrorf(exitConfiguration, "connect providers: none of the debate's providers %q is available, use --config with the configuration that defines them", usedProviders(c))
 	}
 	opened, models = map[string]providers.Provider{}, map[string]string{}
 	for _, name := range sortedKeys(all) {
@@ -126,10 +122,10 @@ func (p *program) openProviders(s configFile, c debate.Config) (opened map[strin
 			return nil, nil, err
 		}
 		if open.envRequired && !p.isConfigured(open) {
-			if len(all) == 1 || slices.Contains(usedProviders(c), name) {
+			if len(all) == 1 || slices.Contains(used, name) {
 				return nil, nil, exitErrorf(exitConfiguration, "connect provider %s: no API key for %s, set %s", name, open.name, open.envVar)
 			}
-			continue // the debate does not use it
+			continue // no debate uses it
 		}
 		models[name] = cmp.Or(all[name].Model, p.env(strings.ToUpper(open.name)+"_MODEL"), open.model)
 		if opened[name], err = open.open(models[name], p.env); err != nil {
@@ -201,6 +197,19 @@ func (p *program) allKinds() []providerKind {
 	return append(slices.Clip(providerKinds), providerKind{name: offlineKind, open: func(string, func(string) string) (providers.Provider, error) {
 		return offline.Model(p.isLive()), nil
 	}})
+}
+
+// configuredKinds returns the kinds for which the environment has a key or a host, or else the offline demo model.
+func (p *program) configuredKinds() (names []string) {
+	for _, k := range providerKinds {
+		if p.isConfigured(k) {
+			names = append(names, k.name)
+		}
+	}
+	if len(names) == 0 {
+		return []string{offlineKind}
+	}
+	return names
 }
 
 // usedProviders returns the names of the providers that a debate uses. It ignores the retriever, which calls no model.

@@ -24,6 +24,10 @@ type options struct {
 	models, judgeModels, baseURLs                           []string
 	prices                                                  string
 	maxCost                                                 float64
+	presets                                                 []string // kinds of debates of a server, as name=file
+	http                                                    string   // address of a server
+	port                                                    int
+	insecure, controls, noOpen                              bool
 	rounds                                                  int
 	filters                                                 filters
 	verbose, json, plain, yes, count                        bool

@@ -89,6 +89,29 @@ func (p *program) setPrices(s configFile, c *debate.Config) error {
 	return nil
 }
 
+// setModels sets the providers, the models and the prices of debates. It opens their providers and those of other names.
+func (p *program) setModels(s configFile, o *debate.Options, others []string, debates ...*debate.Config) (err error) {
+	used := others
+	for _, c := range debates {
+		p.assignProviders(s, c, offlineKind)
+		used = append(used, usedProviders(*c)...)
+	}
+	var models map[string]string
+	if o.Providers, models, err = p.openProviders(s, used); err != nil {
+		return err
+	}
+	for _, c := range debates {
+		nameModels(c, models)
+		if p.maxCost > 0 {
+			c.Limits.Cost = p.maxCost
+		}
+		if err := p.setPrices(s, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // showPrices prints the prices that debates use: those of the user, and the built-in ones.
 func (p *program) showPrices() error {
 	var own price.Prices

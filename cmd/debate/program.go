@@ -32,3 +32,16 @@ func (p *program) isLive() bool {
 func (p *program) warnf(format string, args ...any) {
 	fmt.Fprintf(p.stderr, "warning: "+format+"\n", args...)
 }
+
+// untilInterrupt returns a context that ends with the first interrupt.
+func (p *program) untilInterrupt() (context.Context, context.CancelFunc) {
+	ctx, stop := context.WithCancel(p.ctx)
+	go func() {
+		select {
+		case <-p.interrupted:
+			stop()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, stop
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
@@ -26,8 +27,12 @@ func (p *program) continueDebate(d *debate.Debate, s configFile, o debate.Option
 	}
 	p.assignProviders(s, &c, "") // never the offline demo model, because real models took part in the debate
 	var models map[string]string
-	if o.Providers, models, err = p.openProviders(s, c); err != nil {
+	if o.Providers, models, err = p.openProviders(s, usedProviders(c)); err != nil {
 		return err
+	}
+	isModel := func(a debate.Participant) bool { return !a.Human && !a.Disabled }
+	if len(o.Providers) == 0 && slices.ContainsFunc(slices.Concat(c.Participants, c.Judges), isModel) {
+		return exitErrorf(exitConfiguration, "connect providers: none of the debate's providers %q is available, use --config with the configuration that defines them", usedProviders(c))
 	}
 	if err := p.usePrompts(&o, &c); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 const (
 	groupRun      = "run"
 	groupStored   = "stored"
+	groupServe    = "serve"
 	groupSettings = "settings"
 )
 
@@ -27,7 +28,7 @@ type subcommand struct {
 func (p *program) rootCommand() *cobra.Command {
 	root := p.build(subcommand{
 		use: `debate [flags] "topic"`, short: "Run structured debates between language models and people", example: rootExample, run: p.newDebate,
-		flags: []func(*pflag.FlagSet){p.debateFlags, p.modelFlags, p.addressFlags, p.seatFlags, p.storeFlags, p.resultFlags},
+		flags: []func(*pflag.FlagSet){p.debateFlags, p.topicFlags, p.modelFlags, p.addressFlags, p.seatFlags, p.storeFlags, p.resultFlags},
 	})
 	root.Long, root.SilenceErrors, root.SilenceUsage, root.DisableFlagsInUseLine = rootHelp, true, true, true
 	root.SuggestionsMinimumDistance = 2
@@ -55,7 +56,7 @@ func (p *program) rootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return exitErrorf(exitArguments, "read arguments: %w; see %s --help", err, c.CommandPath())
 	})
-	root.AddGroup(&cobra.Group{ID: groupRun, Title: "Run debates:"}, &cobra.Group{ID: groupStored, Title: "Use stored debates:"}, &cobra.Group{ID: groupSettings, Title: "Settings and help:"})
+	root.AddGroup(&cobra.Group{ID: groupRun, Title: "Run debates:"}, &cobra.Group{ID: groupStored, Title: "Use stored debates:"}, &cobra.Group{ID: groupServe, Title: "Serve debates:"}, &cobra.Group{ID: groupSettings, Title: "Settings and help:"})
 	root.SetHelpCommandGroupID(groupSettings)
 	root.SetCompletionCommandGroupID(groupSettings)
 	for _, s := range p.subcommands() {
@@ -70,6 +71,7 @@ func (p *program) rootCommand() *cobra.Command {
 // subcommands returns all commands except help and completion, which cobra adds.
 func (p *program) subcommands() []subcommand {
 	const id = "the id of a debate"
+	server := []func(*pflag.FlagSet){p.debateFlags, p.modelFlags, p.addressFlags, p.serverFlags, p.storeFlags}
 	run := []func(*pflag.FlagSet){p.addressFlags, p.seatFlags, p.storeFlags, p.resultFlags, p.yesFlag}
 	return []subcommand{
 		{use: "resume ID", group: groupRun, short: "Continue a debate that was interrupted or is paused", operands: id, least: 1, most: 1, run: p.resumeDebate, flags: run},
@@ -88,6 +90,13 @@ func (p *program) subcommands() []subcommand {
 			use: "delete {ID | FILTERS}", group: groupStored, short: "Delete a debate, or all that filters select", example: deleteExample,
 			operands: "the id of a debate, or filters such as --state completed", least: 1, most: 1, run: p.deleteDebates, flags: []func(*pflag.FlagSet){p.filters.addFlags, p.storeFlags, p.yesFlag},
 		},
+		{use: "inspect [ID]", group: groupServe, short: "Show debates in the browser", long: inspectHelp, most: 1, run: p.inspectDebates, flags: []func(*pflag.FlagSet){p.inspectFlags, p.addressFlags, p.storeFlags}},
+		{use: "serve", group: groupServe, short: "Serve debates over HTTP", long: serveHelp, run: p.serveDebates, flags: append(server, func(f *pflag.FlagSet) {
+			f.StringVar(&p.http, "http", "", "`address` of the server; defaults to "+serveAddress)
+		})},
+		{use: "mcp", group: groupServe, short: "Serve debates over the Model Context Protocol", long: mcpHelp, example: mcpExample, run: p.serveMCP, flags: append(server, func(f *pflag.FlagSet) {
+			f.StringVar(&p.http, "http", "", "`address` for streamable HTTP, at /mcp; defaults to standard input and output")
+		})},
 		{use: "prices [MODEL]", group: groupSettings, short: "List the prices of models, with their date and source", most: 1, run: p.showPrices, long: pricesHelp, flags: []func(*pflag.FlagSet){p.pricesFlags}},
 	}
 }

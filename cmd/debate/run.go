@@ -25,7 +25,9 @@ func (p *program) newDebate() error {
 			if err = p.takeSeats(&c); err != nil {
 				return err
 			}
-			err = p.setModels(s, &c, &o)
+			if err = p.chooseModels(s, &c); err == nil {
+				err = p.setModels(s, &o, nil, &c)
+			}
 		}
 		return err
 	})
@@ -58,23 +60,6 @@ func (p *program) newDebate() error {
 		fmt.Fprintf(p.stderr, "saved as %s in %s\n", d.ID(), p.storePath)
 	}
 	return p.runDebate(d)
-}
-
-// setModels sets the providers, the models and the prices of a debate, and opens the providers.
-func (p *program) setModels(s configFile, c *debate.Config, o *debate.Options) (err error) {
-	if err := p.chooseModels(s, c); err != nil {
-		return err
-	}
-	p.assignProviders(s, c, offlineKind)
-	var models map[string]string
-	if o.Providers, models, err = p.openProviders(s, *c); err != nil {
-		return err
-	}
-	nameModels(c, models)
-	if p.maxCost > 0 {
-		c.Limits.Cost = p.maxCost
-	}
-	return p.setPrices(s, c)
 }
 
 // runDebate runs a debate until it ends, is interrupted or waits for somebody else, and writes the result. When it waits

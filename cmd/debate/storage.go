@@ -3,6 +3,7 @@ package main
 import (
 	"path/filepath"
 	"runtime"
+	"time"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/store/sqlite"
@@ -10,6 +11,10 @@ import (
 
 // memoryStore is the name of a store that keeps nothing after the command.
 const memoryStore = "memory"
+
+// heartbeatInterval is the same for all commands on a database. After a few of them, a server continues the debates of a
+// process that has died.
+const heartbeatInterval = 2 * time.Second
 
 // chooseStore sets storePath and storeWords: --store, or else the store of the configuration file, DEBATE_STORE in the
 // environment, or a database in the user's data folder.
@@ -67,7 +72,7 @@ func (p *program) openStore(o *debate.Options) (done func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Store = kept
+	o.Store, o.HeartbeatInterval = kept, heartbeatInterval
 	return func() {
 		if err := kept.Close(); err != nil {
 			p.warnf("%v", err)

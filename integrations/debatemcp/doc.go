@@ -6,7 +6,7 @@
 //	}
 //	return server.Run(ctx, &mcp.StdioTransport{}) // or mcp.NewStreamableHTTPHandler
 //
-// The command cmd/debatemcp is a complete server that keeps its debates in a file.
+// The command cmd/debate of this repository has such a server: debate mcp. It keeps its debates in a file.
 //
 // The server has the tools of package debatetool. Most clients give up a call after 60 seconds, so debate returns after 45
 // seconds at most: with the answer, or with the debate's id, the turns so far and what to call next. The debate goes on

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/debatehttp"
+	"github.com/elenchus-go/debate/debatetool"
+	"github.com/elenchus-go/debate/integrations/debatemcp"
+)
+
+// tokenVar is the variable with the token that clients of serve and mcp send.
+const tokenVar = "DEBATE_TOKEN"
+
+// serveAddress is the default address of serve.
+const serveAddress = "127.0.0.1:8080"
+
+// grace is how long a server waits for calls in flight when it ends.
+const grace = 5 * time.Second
+
+// serveDebates serves debates over HTTP.
+func (p *program) serveDebates() error {
+	p.http = cmp.Or(p.http, serveAddress)
+	if err := p.checkToken(); err != nil {
+		return err
+	}
+	return p.withEngine(func(ctx context.Context, e *debate.Engine, presets map[string]debate.Config) error {
+		handler, err := debatehttp.New(e, debatehttp.Options{Authorize: debatehttp.AllowEveryone, Presets: presets})
+		if err != nil {
+			return err
+		}
+		return p.listen(ctx, e, p.http, handler, "")
+	})
+}
+
+// serveMCP serves debates over the Model Context Protocol.
+func (p *program) serveMCP() error {
+	if p.http != "" {
+		if err := p.checkToken(); err != nil {
+			return err
+		}
+	}
+	return p.withEngine(func(ctx context.Context, e *debate.Engine, presets map[string]debate.Config) error {
+		o := debatemcp.Options{Tools: debatetool.Options{Presets: map[string]debatetool.Preset{}}}
+		for name, c := range presets {
+			o.Tools.Presets[name] = debatetool.Preset{Config: c}
+		}
+		server, err := debatemcp.NewServer(e, o)
+		if err != nil {
+			return err
+		}
+		if p.http == "" {
+			if err := server.Run(ctx, &mcp.StdioTransport{}); err != nil && ctx.Err() == nil {
+				return err
+			}
+			return nil
+		}
+		mux := http.NewServeMux()
+		mux.Handle("/mcp", mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{SessionTimeout: time.Hour}))
+		return p.listen(ctx, e, p.http, http.NewCrossOriginProtection().Handler(mux), "mcp")
+	})
+}
+
+// checkToken returns an error if a server would answer everyone and the user has not said so.
+func (p *program) checkToken() error {
+	if p.env(tokenVar) == "" && !p.insecure {
+		return exitErrorf(exitArguments, "%s debates: set %s in the environment to a token that clients must send, or use --insecure to answer everyone who reaches %s", p.command, tokenVar, p.http)
+	}
+	return nil
+}
+
+// listen serves a handler on an address until ctx ends.
+func (p *program) listen(ctx context.Context, e *debate.Engine, address string, h http.Handler, path string) error {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return exitErrorf(exitArguments, "%s debates: %w", p.command, err)
+	}
+	token := p.env(tokenVar)
+	at, isTCP := l.Addr().(*net.TCPAddr)
+	fmt.Fprintf(p.stderr, "serving http://%s/%s\n", l.Addr(), path)
+	return debatehttp.Serve(ctx, l, e, &guard{next: h, token: token, local: token == "" && isTCP && at.IP.IsLoopback()}, grace)
+}
+
+// withEngine calls use with an engine that has all configured providers, and with the kinds of debates that the flags and
+// the files of --preset configure. The engine continues the debates whose process has died. The context of use ends with
+// the first interrupt.
+func (p *program) withEngine(use func(context.Context, *debate.Engine, map[string]debate.Config) error) error {
+	return p.withStore(func(s configFile, o debate.Options) (err error) {
+		presets, err := p.readPresets(s, &o)
+		if err != nil {
+			return err
+		}
+		ctx, stop := p.untilInterrupt()
+		defer stop()
+		engine, err := debate.NewEngine(o)
+		if err != nil {
+			return err
+		}
+		defer func() {
+			late, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+			defer cancel()
+			_ = engine.Close(late) // calls that take longer are made again
+		}()
+		if err := engine.Recover(ctx); err != nil {
+			p.warnf("%v", err)
+		}
+		return use(ctx, engine, presets)
+	})
+}
+
+// readPresets returns the debate that the flags and the configuration describe, as "default", and those of --preset. It
+// sets the providers and the prompts of the options.
+func (p *program) readPresets(s configFile, o *debate.Options) (map[string]debate.Config, error) {
+	c, err := p.buildConfig(s, "")
+	if err != nil {
+		return nil, err
+	}
+	if err := p.chooseModels(s, &c); err != nil {
+		return nil, err
+	}
+	if p.command == "mcp" && c.Limits.MaxRounds == 0 {
+		c.Limits.MaxRounds = 2 // a model waits for the answer
+	}
+	presets := map[string]*debate.Config{"default": &c}
+	for _, text := range p.presets {
+		name, path, _ := strings.Cut(text, "=")
+		if path == "" {
+			return nil, exitErrorf(exitArguments, "read preset: %q has no file, want NAME=FILE", text)
+		}
+		file, err := readConfigFile(path)
+		if err != nil {
+			return nil, err
+		}
+		if len(file.providers) > 0 {
+			return nil, malformedError(path, errors.New("providers: not allowed in a preset, define them in the file of --config"))
+		}
+		plain := *p
+		plain.options = options{command: p.command}
+		if c, err := plain.buildConfig(file, ""); err == nil {
+			presets[name] = &c
+		} else {
+			return nil, err
+		}
+	}
+	if err := p.usePrompts(o, &c); err != nil {
+		return nil, err
+	}
+	if err := p.setModels(s, o, p.configuredKinds(), slices.Collect(maps.Values(presets))...); err != nil {
+		return nil, err
+	}
+	list := map[string]debate.Config{}
+	for _, name := range sortedKeys(presets) {
+		check := *presets[name]
+		check.Topic = "Is it valid?"
+		if _, err := debate.New(p.ctx, check, *o); err != nil {
+			return nil, p.withExitCode(fmt.Errorf("read preset %s: %w", name, err))
+		}
+		list[name] = *presets[name]
+	}
+	return list, nil
+}

@@ -1,0 +1,277 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/debatetool"
+)
+
+// serving runs a server until the test has ended, and returns the address that follows a word in its messages.
+func serving(t *testing.T, env func(string) string, word string, args ...string) (address string) {
+	t.Helper()
+	interrupted, done, printed := make(chan struct{}), make(chan int, 1), make(chan string, 1)
+	var stdout, stderr output
+	stderr.seen = func(all string) {
+		if _, after, ok := strings.Cut(all, word+" "); ok {
+			if line, _, whole := strings.Cut(after, "\n"); whole {
+				select {
+				case printed <- line:
+				default:
+				}
+			}
+		}
+	}
+	go func() { done <- run(t.Context(), interrupted, args, strings.NewReader(""), &stdout, &stderr, env) }()
+	t.Cleanup(func() {
+		close(interrupted)
+		require.Equal(t, 0, <-done, stderr.String())
+		require.NotContains(t, stdout.String()+stderr.String(), "sk-secret")
+		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	})
+	select {
+	case address = <-printed:
+	case code := <-done:
+		done <- code
+		t.Fatal(stderr.String())
+	}
+	return address
+}
+
+// withToken adds a token to requests.
+type withToken string
+
+func (w withToken) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	if w != "" {
+		r.Header.Set("Authorization", "Bearer "+string(w))
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// send sends a request and returns the status and the body of the answer.
+func send(t *testing.T, c *http.Client, method, url, body string, header ...string) (status int, text string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	require.NoError(t, err)
+	r.Header.Set("Content-Type", "application/json")
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	answer, err := c.Do(r)
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	b, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	return answer.StatusCode, string(b)
+}
+
+func TestDebatesAreServedOverHTTP(t *testing.T) {
+	folder(t, "c.json", `{"limits": {"max_rounds": 1}}`)
+	env := environment("DEBATE_TOKEN", "secret")
+	base := serving(t, env, "serving", "serve", "--http", "127.0.0.1:0", "--store", "d.db", "--config", "c.json", "--preset", "short=c.json")
+	client := &http.Client{Transport: withToken("secret")}
+	for _, token := range []withToken{"", "wrong"} {
+		status, _ := send(t, &http.Client{Transport: token}, http.MethodGet, base+"debates", "")
+		require.Equal(t, http.StatusUnauthorized, status)
+	}
+	status, text := send(t, client, http.MethodGet, base+"v1/models", "")
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, text, `"default"`)
+	require.Contains(t, text, `"short"`)
+	status, text = send(t, client, http.MethodPost, base+"v1/chat/completions", `{"model": "default", "messages": [{"role": "user", "content": "Is tea healthy?"}]}`)
+	require.Equal(t, http.StatusOK, status, text)
+	require.Contains(t, text, "Winner: ")
+	code, stdout, _ := start(t, environment(), "list", "--store", "d.db")
+	require.Equal(t, 0, code)
+	require.Contains(t, stdout, "Is tea healthy?")
+}
+
+func TestServersNeedATokenOrAWord(t *testing.T) {
+	folder(t, "p.json", `{"protocol": "vote"}`, "own.json", `{"providers": {"x": {"kind": "offline"}}}`, "bad.json", `{"topics": 1}`, "few.json", `{"participants": [{"name": "Ann"}]}`)
+	_, _, _ = start(t, environment(), "--store", "d.db", "--protocol", "vote", topic)
+	for _, tt := range []struct {
+		args string
+		env  []string
+		code int
+		says string
+	}{
+		{"serve", nil, 2, "serve debates: set DEBATE_TOKEN in the environment to a token that clients must send, or use --insecure to answer everyone who reaches 127.0.0.1:8080"},
+		{"mcp --http 127.0.0.1:0", nil, 2, "mcp debates: set DEBATE_TOKEN"},
+		{"serve --http 127.0.0.1:99999 --insecure", nil, 2, "serve debates: listen tcp"},
+		{"mcp --preset x", nil, 2, `read preset: "x" has no file, want NAME=FILE`},
+		{"mcp --preset x=none.json", nil, 1, "open none.json"},
+		{"mcp --preset x=bad.json", nil, 4, "topics: the field is unknown"},
+		{"mcp --preset x=own.json", nil, 4, "providers: not allowed in a preset"},
+		{"mcp --preset x=few.json", nil, 4, "read preset x: "},
+		{"mcp --protocol duel", nil, 2, `"duel" is unknown`},
+		{"mcp --store memory", nil, 2, "which keeps no debates"},
+		{"mcp --model anthropic/x", nil, 4, "set ANTHROPIC_API_KEY"},
+		{"inspect --store none.db", nil, 2, "none.db does not exist"},
+		{"inspect nobody", nil, 2, "no such debate"},
+		{"inspect --port 99999", nil, 2, "inspect debates: listen tcp"},
+	} {
+		t.Run(tt.args, func(t *testing.T) {
+			args := strings.Fields(tt.args)
+			if !slices.Contains(args, "--store") {
+				args = append(args, "--config", "p.json", "--store", "d.db")
+			}
+			code, stdout, stderr := start(t, environment(tt.env...), args...)
+			require.Equal(t, tt.code, code, stderr)
+			require.Contains(t, stderr, tt.says)
+			require.Empty(t, stdout)
+		})
+	}
+}
+
+func TestTheInspectorOpensInTheBrowser(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the browser is a shell script")
+	}
+	folder(t)
+	_, _, stderr := start(t, environment(), "--store", "d.db", "--protocol", "vote", topic)
+	id := saved(t, stderr)
+	browser := filepath.Join(t.TempDir(), "browser")
+	opened := filepath.Join(t.TempDir(), "opened")
+	require.NoError(t, os.WriteFile(browser, []byte("#!/bin/sh\nprintf %s \"$1\" > '"+opened+".new' && mv '"+opened+".new' '"+opened+"'\n"), 0o700)) //nolint:gosec // it is executable
+	address := serving(t, environment("BROWSER", browser), "open", "inspect", id, "--store", "d.db")
+	require.Contains(t, address, "/debates/"+id+"?token=")
+
+	var cookies []*http.Cookie
+	client := &http.Client{CheckRedirect: func(r *http.Request, _ []*http.Request) error {
+		cookies = r.Response.Cookies()
+		return http.ErrUseLastResponse
+	}}
+	page, _, _ := strings.Cut(address, "?")
+	status, _ := send(t, client, http.MethodGet, page, "")
+	require.Equal(t, http.StatusUnauthorized, status)
+	status, _ = send(t, client, http.MethodGet, address, "")
+	require.Equal(t, http.StatusSeeOther, status)
+	require.Len(t, cookies, 1)
+	status, text := send(t, client, http.MethodGet, page, "", "Cookie", cookies[0].Name+"="+cookies[0].Value)
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, text, "private cars?")
+	status, _ = send(t, client, http.MethodPost, strings.TrimSuffix(page, "debates/"+id)+"api/debates/"+id+"/cancel", "", "Cookie", cookies[0].Name+"="+cookies[0].Value)
+	require.Equal(t, http.StatusForbidden, status, "the pages are read-only")
+
+	require.Eventually(t, func() bool { return fileExists(opened) }, 10*time.Second, 10*time.Millisecond, "the browser was started")
+	ticket := contents(t, opened)
+	require.NotEqual(t, address, ticket, "other users can see the arguments of the browser")
+	status, _ = send(t, client, http.MethodGet, ticket, "")
+	require.Equal(t, http.StatusSeeOther, status)
+}
+
+func TestTheInspectorControlsDebates(t *testing.T) {
+	folder(t)
+	_, _, stderr := start(t, environment(), "--store", "d.db", "--me", "Ada", topic)
+	id := saved(t, stderr)
+	address := serving(t, environment(), "open", "inspect", "--no-open", "--controls", "--store", "d.db")
+	base, token, _ := strings.Cut(address, "?token=")
+	status, text := send(t, &http.Client{Transport: withToken(token)}, http.MethodPost, base+"api/debates/"+id+"/cancel", "")
+	require.Less(t, status, 300, text)
+	_, stdout, _ := start(t, environment(), "list", "--store", "d.db")
+	require.Contains(t, stdout, id+"  canceled")
+}
+
+// connect connects an MCP client, whose progress goes to the function.
+func connect(t *testing.T, transport mcp.Transport, progress func(string)) *mcp.ClientSession {
+	t.Helper()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, &mcp.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { progress(r.Params.Message) },
+	}).Connect(t.Context(), transport, nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = session.Close() })
+	return session
+}
+
+func call(t *testing.T, s *mcp.ClientSession, tool string, input map[string]any) (out debatetool.Output, err error) {
+	t.Helper()
+	p := &mcp.CallToolParams{Name: tool, Arguments: input}
+	p.SetProgressToken("p")
+	r, err := s.CallTool(t.Context(), p)
+	if err != nil {
+		return out, err
+	}
+	require.False(t, r.IsError, "%v", r.Content)
+	raw, err := json.Marshal(r.StructuredContent)
+	require.NoError(t, err)
+	return out, json.Unmarshal(raw, &out)
+}
+
+// An MCP server on standard input and output is killed during a call. Another one on the same database continues the debate.
+func TestAKilledMCPServerLosesNoTurn(t *testing.T) {
+	db := filepath.Join(t.TempDir(), "d.db")
+	folder(t)
+	killed := make(chan struct{})
+	slow := server(t, func(n int, _ http.ResponseWriter, prompt string) string {
+		if n == 3 {
+			<-killed
+		}
+		return echo(prompt)
+	})
+	args := []string{"mcp", "--store", db, "--protocol", "proposer-skeptic"}
+	spoken := make(chan string, 100)
+	first := binaryCommand(t, slow, args...)
+	session := connect(t, &mcp.CommandTransport{Command: first}, func(s string) { spoken <- s })
+	left := make(chan error, 1)
+	go func() {
+		_, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "debate", Meta: mcp.Meta{"progressToken": "p"}, Arguments: map[string]any{"question": "Ban cars?"}})
+		left <- err
+	}()
+	var id string
+	for range 3 { // that the debate runs, and two turns
+		select {
+		case text := <-spoken:
+			id = strings.TrimSuffix(strings.Fields(text)[1], ":")
+		case err := <-left:
+			t.Fatal("the debate was over: ", err)
+		}
+	}
+	before, err := call(t, session, "debate_status", map[string]any{"id": id})
+	require.NoError(t, err)
+	require.NotEmpty(t, before.Turns)
+	require.NoError(t, first.Process.Kill())
+	close(killed)
+	require.Error(t, <-left)
+
+	session = connect(t, &mcp.CommandTransport{Command: binaryCommand(t, slow, args...)}, func(string) {})
+	out, err := call(t, session, "debate", map[string]any{"id": id})
+	require.NoError(t, err)
+	require.Equal(t, "completed", out.Status)
+	after, err := call(t, session, "debate_status", map[string]any{"id": id})
+	require.NoError(t, err)
+	require.Greater(t, len(after.Turns), len(before.Turns))
+	require.Equal(t, before.Turns, after.Turns[:len(before.Turns)])
+	require.NoError(t, session.Close())
+}
+
+func TestMCPOverHTTP(t *testing.T) {
+	folder(t, "short.json", `{"participants": [{"name": "Ann", "side": "for"}, {"name": "Ben", "side": "against"}], "judges": [{"name": "Jo"}], "limits": {"max_rounds": 1}}`)
+	url := serving(t, environment("DEBATE_TOKEN", "secret"), "serving", "mcp", "--http", "127.0.0.1:0", "--store", "d.db", "--preset", "short=short.json")
+	session := connect(t, &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: withToken("secret")}}, func(string) {})
+	for preset, rounds := range map[string]int{"short": 1, "default": 2} {
+		got, err := call(t, session, "debate", map[string]any{"question": "Ban cars?", "preset": preset})
+		require.NoError(t, err)
+		require.Equal(t, "completed", got.Status)
+		require.Equal(t, rounds, got.Rounds)
+	}
+	for _, token := range []withToken{"", "wrong"} {
+		status, _ := send(t, &http.Client{Transport: token}, http.MethodPost, url, "{}")
+		require.Equal(t, http.StatusUnauthorized, status)
+	}
+	status, _ := send(t, &http.Client{Transport: withToken("secret")}, http.MethodPost, url, "{}", "Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site")
+	require.Equal(t, http.StatusForbidden, status)
+	require.NoError(t, session.Close())
+}
