@@ -25,9 +25,11 @@ var headPattern = regexp.MustCompile(`<th scope="col" data-judge="([^"]*)"(?: da
 // assessment returns an assessment that scores the participants the same by each criterion.
 func assessment(ada, bo float64, goOn bool) judge.Assessment {
 	a := judge.Assessment{Reasoning: "Because.", Quality: 6, ShouldContinue: goOn}
-	for name, score := range map[string]float64{"Ada": ada, "Bo": bo} {
+	add := func(name string, score float64) {
 		a.Participants = append(a.Participants, judge.ParticipantAssessment{Name: name, Criteria: judge.Rubric(nil).UniformScores(score)})
 	}
+	add("Ada", ada)
+	add("Bo", bo)
 	return a
 }
 
