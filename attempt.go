@@ -300,8 +300,11 @@ func (c *execution) emptyReply(e *providers.Error) error {
 		return e
 	}
 	return &providers.Error{Kind: e.Kind, Partial: e.Partial, Err: fmt.Errorf(
-		"%w with a limit of %d tokens: %d were used up before the reply began: %w", errAskedAgain, c.request.MaxTokens, limit, e.Err)}
+		"%w with a limit of %d tokens: %d "+usedUp+": %w", errAskedAgain, c.request.MaxTokens, limit, e.Err)}
 }
+
+// usedUp is in the error of a reply that did not begin before its token limit.
+const usedUp = "were used up before the reply began"
 
 // withoutReasoning removes reasoning from the strings of a valid reply, and validates the rest.
 func (c *execution) withoutReasoning(r reply.Reply) (reply.Reply, error) {

@@ -69,8 +69,8 @@
 //   - Data: config.go and config_json.go define a debate, errors.go its errors, result.go its result, and event.go its
 //     events.
 //   - State: record.go holds the state of a debate, which is computed from its journal. Pure functions read it: budget.go
-//     for the limits, findings.go for detectors, prompt.go for the text of prompts, history.go for summaries, and
-//     status.go for results.
+//     for the limits, findings.go for detectors, prompt.go for the text of prompts, history.go for summaries, elapse.go for
+//     running time, and status.go for results.
 //   - Decisions: apply.go adds one event to the record. validate.go fills in defaults and checks a configuration.
 //     transition.go decides which transitions follow from an event. policy.go decides what follows from a failed step.
 //   - Observation: observer.go tells the log and an observer what the engine does. options.go holds what an engine is given.
@@ -80,5 +80,5 @@
 //   - Requests: registry.go holds what an engine knows by name, and request.go builds the request of a step.
 //   - Driving: journal.go reads and commits entries. delivery.go shows events to the caller of Run. driver.go runs one
 //     debate, perform.go runs the steps of a plan, and advance.go plans.
-//   - API: debate.go, control.go, watch.go and engine.go.
+//   - API: debate.go, control.go, watch.go, past.go for prompts of the past, engine.go, and edits.go and fork.go for forks.
 package debate

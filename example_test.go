@@ -259,3 +259,50 @@ func ExampleStepFrom() {
 	// Output:
 	// X-Debate: cars round 1 Ada
 }
+
+// What would Bo have replied, and the judge have said, if Ada had spoken otherwise? The fork keeps nothing of what followed
+// her turn, and calls no model for it.
+func ExampleEngine_Fork() {
+	ctx := context.Background()
+	o := options()
+	o.Providers["bo"] = scripted.Text("Ada forgets those who work at night.", "Not all of them can cycle.")
+	o.Providers["judge"] = scripted.Text(assessed, `{"summary": "Both have a point.", "quality": 70}`, assessed, `{"summary": "Bo has a point.", "quality": 60}`)
+	engine, err := debate.NewEngine(o)
+	if err != nil {
+		log.Fatal(err)
+	}
+	cfg := config()
+	cfg.ID = "cars"
+	d, err := engine.Create(ctx, cfg)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, err := range d.Run(ctx) {
+		if err != nil {
+			log.Fatal(err)
+		}
+	}
+	result, err := d.Result(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fork, err := engine.Fork(ctx, "cars", 0, debate.Edits{Turn: result.Turns[0].Key, Reply: "People can cycle."})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for event, err := range fork.Run(ctx) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		if e, ok := event.(debate.Ended); ok {
+			fmt.Println("a fork of", e.Result.Parent.ID)
+			for _, turn := range e.Result.Turns[:2] {
+				fmt.Printf("%s: %s\n", turn.Actor, turn.Text)
+			}
+		}
+	}
+	// Output:
+	// a fork of cars
+	// Ada: People can cycle.
+	// Bo: Not all of them can cycle.
+}

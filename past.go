@@ -148,16 +148,27 @@ func (p *Prompt) repeat(c *execution, tried []transcript.Attempt) {
 		case providers.InvalidRequest:
 			c.dropReasoning()
 		case providers.InvalidResponse:
-			if c.contract != nil && a.Reply == "" {
-				p.Missing = append(p.Missing, fmt.Sprintf("the invalid reply of attempt %d is not kept: set Options.KeepReplies", i+1))
-				continue
-			}
-			_ = c.accept(providers.Response{Text: a.Reply, FinishReason: providers.FinishReason(a.FinishReason)})
+			p.askAgain(c, i, a)
 		default: // the same request is sent again
 		}
 		for i+1 < len(tried) && !c.made(tried[i+1]) && c.substitute() {
 			continue
 		}
+	}
+}
+
+// askAgain changes the request as an invalid reply of attempt i did.
+func (p *Prompt) askAgain(c *execution, i int, a transcript.Attempt) {
+	switch {
+	case !strings.Contains(a.ErrorMessage, errAskedAgain.Error()): // the same request is sent again
+	case strings.Contains(a.ErrorMessage, usedUp):
+		c.raiseCap("")
+	case a.Reply != "":
+		_ = c.accept(providers.Response{Text: a.Reply, FinishReason: providers.FinishReason(a.FinishReason)})
+	case a.FinishReason == string(providers.Length):
+		c.raiseCap("the beginning of a reply")
+	default:
+		p.Missing = append(p.Missing, fmt.Sprintf("the invalid reply of attempt %d is not kept: set Options.KeepReplies", i+1))
 	}
 }
 

@@ -215,3 +215,31 @@ func (b bugOf) Generate(context.Context, providers.Request) (providers.Response,
 	b()
 	return providers.Response{}, nil
 }
+
+// A fork has no job before it is started, and then workers continue it.
+func TestWorkersContinueAFork(t *testing.T) {
+	t.Parallel()
+	s := newTestSchema(t)
+	m := &digestModel{}
+	s.worker(t, m)
+	submitter := s.submitter(t)
+	d := submitter.submit(t, sequentialPanel())
+	r := watchToEnd(t, d)
+	m.requireCalledOnce(t, r)
+	fork, err := submitter.Fork(t.Context(), d.ID(), r.Turns[1].Seq, debate.Edits{})
+	require.NoError(t, err)
+	is := statusOf(t, fork)
+	require.Equal(t, fsm.Paused, is.State)
+	require.Zero(t, is.Plan)
+	require.Empty(t, s.activeJobs(t, fork))
+	require.NoError(t, submitter.Recover(t.Context()))
+	require.Empty(t, s.activeJobs(t, fork), "a fork waits until it is started")
+	require.NoError(t, fork.Start(t.Context()))
+	same := watchToEnd(t, fork)
+	require.Equal(t, fsm.Completed, same.State)
+	require.Len(t, same.Turns, len(r.Turns))
+	require.Equal(t, 2*len(r.Turns)-2, m.callCount(), "the first two turns are not asked for again")
+	for i := range r.Turns {
+		require.Equal(t, r.Turns[i].Text, same.Turns[i].Text)
+	}
+}

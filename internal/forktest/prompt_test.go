@@ -1,0 +1,347 @@
+package forktest_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/internal/enginetest"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/protocol/vote"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/scripted"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// requirePrompts requires that PromptOf rebuilds the last request of each step that a model was asked for.
+func requirePrompts(t *testing.T, d *debate.Debate, calls map[transcript.Key][]providers.Request) {
+	t.Helper()
+	for _, turn := range debatetest.Result(t, d).Turns {
+		if len(turn.Attempts) == 0 {
+			continue
+		}
+		p, err := d.PromptOf(t.Context(), turn.Key)
+		require.NoError(t, err)
+		require.Empty(t, p.Missing, turn.Key.String())
+		list := calls[turn.Key]
+		require.Equal(t, list[len(list)-1], p.Request, turn.Key.String())
+	}
+}
+
+// In small windows, each manager cuts histories, and the calibration of the models moves the cut.
+func TestPromptsInWindows(t *testing.T) {
+	for _, manager := range []window.Manager{window.Truncate, window.Sliding, window.Summarize, window.Hybrid} {
+		for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
+			t.Run(fmt.Sprint(manager, " ", mode), func(t *testing.T) {
+				cfg := lifeConfig()
+				cfg.Protocol, cfg.History = panel.Protocol{Mode: mode, Format: panel.RoundLimited}, window.Policy{Manager: manager, AllowSummaries: manager == window.Hybrid}
+				cfg.Limits = debate.Limits{MaxRounds: 6, StepTokens: 500, JudgeTokens: 500}
+				for i := range cfg.Participants {
+					cfg.Participants[i].Window = 3500 + 500*i
+				}
+				for i := range cfg.Judges {
+					cfg.Judges[i].Window = 4500
+				}
+				e, m := newEngine(t, cfg)
+				m.alter = func(key transcript.Key, n int, reply *scripted.Reply) {
+					reply.Usage = transcript.Usage{Input: 2000 + 100*len(key.Actor)*key.Round, Output: 300}
+					if !strings.HasPrefix(reply.Text, "{") {
+						reply.Text = strings.Repeat(reply.Text+" ", 80)
+					}
+				}
+				d := create(t, e, cfg)
+				run(t, d)
+				omitted, summaries := 0, 0
+				for _, turn := range debatetest.Result(t, d).Turns {
+					if turn.Window != nil {
+						omitted, summaries = omitted+turn.Window.Omitted, summaries+turn.Window.Summarized
+					}
+				}
+				require.Positive(t, omitted+summaries, "the windows are too large for this test")
+				requirePrompts(t, d, m.take())
+			})
+		}
+	}
+}
+
+// attempts describes a debate whose steps need several attempts.
+type attempts struct {
+	change func(*debate.Config)
+	keep   bool // Options.KeepReplies
+	alter  func(key transcript.Key, n int, reply *scripted.Reply)
+	// missing is in Prompt.Missing of the steps that needed several attempts; empty if their requests are rebuilt.
+	missing string
+}
+
+func overflow(times int) func(transcript.Key, int, *scripted.Reply) {
+	return func(key transcript.Key, n int, reply *scripted.Reply) {
+		if key.Round == 3 && key.Actor == "C" && n <= times {
+			*reply = scripted.Reply{Err: &providers.Error{Kind: providers.ContextOverflow, Err: errors.New("too long")}}
+		}
+	}
+}
+
+func TestPromptsOfSeveralAttempts(t *testing.T) {
+	broken := func(text string) func(transcript.Key, int, *scripted.Reply) {
+		return func(key transcript.Key, n int, reply *scripted.Reply) {
+			if key.Actor == "J" && n == 1 {
+				reply.Text = text
+			}
+		}
+	}
+	summarize := func(c *debate.Config) { c.OnOverflow = debate.OverflowSummarize }
+	for name, a := range map[string]attempts{
+		"an overflow":                          {alter: overflow(1)},
+		"two overflows":                        {alter: overflow(2)},
+		"a summary after an overflow":          {change: summarize, keep: true, alter: overflow(1)},
+		"a summary, and another overflow":      {change: summarize, keep: true, alter: overflow(3)},
+		"a summary that is not kept":           {change: summarize, alter: overflow(1), missing: "summary"},
+		"an invalid reply":                     {keep: true, alter: broken(`{"reasoning": "x"}`)},
+		"an invalid reply that is not kept":    {alter: broken(`{"reasoning": "x"}`), missing: "invalid reply of attempt 1"},
+		"an empty reply":                       {alter: func(_ transcript.Key, n int, reply *scripted.Reply) { blank(n, reply) }},
+		"a cut reply that is not kept":         {alter: func(_ transcript.Key, n int, reply *scripted.Reply) { cut(n, reply) }},
+		"an empty reply that is not cut":       {change: retries, alter: func(_ transcript.Key, n int, reply *scripted.Reply) { empty(n, reply) }},
+		"a cut reply":                          {keep: true, alter: func(_ transcript.Key, n int, reply *scripted.Reply) { cut(n, reply) }},
+		"a substitute":                         {change: substitute(0), alter: fails},
+		"a substitute with a smaller window":   {change: substitute(4200), alter: fails},
+		"a failure of the service":             {change: retries, alter: fails},
+		"an overflow of a judge, a substitute": {change: substitute(4200), alter: overflows},
+	} {
+		t.Run(name, func(t *testing.T) { synctest.Test(t, a.require) }) // retries wait
+	}
+}
+
+// require requires that the prompts of a debate with several attempts are rebuilt.
+func (a attempts) require(t *testing.T) {
+	cfg := lifeConfig()
+	cfg.Limits.MaxRounds, cfg.Protocol = 3, panel.Protocol{Format: panel.RoundLimited}
+	if a.change != nil {
+		a.change(&cfg)
+	}
+	e, m := newEngine(t, cfg, func(o *debate.Options) { o.KeepReplies = a.keep; o.Providers["n"] = o.Providers["m"] })
+	m.alter = a.alter
+	d := create(t, e, cfg)
+	run(t, d)
+	several := 0
+	calls := m.take()
+	for _, turn := range debatetest.Result(t, d).Turns {
+		if len(turn.Attempts) == 1 {
+			continue
+		}
+		several++
+		if a.missing != "" {
+			p, err := d.PromptOf(t.Context(), turn.Key)
+			require.NoError(t, err)
+			require.Contains(t, strings.Join(p.Missing, ""), a.missing)
+		}
+	}
+	require.Positive(t, several)
+	if a.missing == "" {
+		requirePrompts(t, d, calls)
+	}
+}
+
+func blank(n int, reply *scripted.Reply) {
+	if n == 1 {
+		reply.Text, reply.FinishReason = "", providers.Length
+	}
+}
+
+func empty(n int, reply *scripted.Reply) {
+	if n == 1 {
+		reply.Text = ""
+	}
+}
+
+func cut(n int, reply *scripted.Reply) {
+	if n == 1 && strings.HasPrefix(reply.Text, "{") {
+		reply.Text, reply.FinishReason = reply.Text[:len(reply.Text)/2], providers.Length
+	}
+}
+
+func substitute(size int) func(*debate.Config) {
+	return func(c *debate.Config) {
+		c.Substitutes = []debate.Participant{{Provider: "n", Model: "small", Window: size, MaxTokens: 700}}
+		c.Participants[0].Instructions = strings.Repeat("word ", 500)
+	}
+}
+
+func retries(c *debate.Config) { c.Retries = nil }
+
+// fails lets the first call for each step of a judge fail.
+func fails(key transcript.Key, n int, reply *scripted.Reply) {
+	if key.Actor == "J" && n == 1 {
+		*reply = scripted.Reply{Err: &providers.Error{Kind: providers.ServerError, Err: errors.New("it fails")}}
+	}
+}
+
+// overflows lets the first three calls for each step of a judge overflow.
+func overflows(key transcript.Key, n int, reply *scripted.Reply) {
+	if key.Actor == "J" && n <= 2 {
+		*reply = scripted.Reply{Err: &providers.Error{Kind: providers.ContextOverflow, Err: errors.New("too long")}}
+	}
+}
+
+// The prompt of a person's step is what the person could read, and the task.
+func TestPromptsOfPeople(t *testing.T) {
+	cfg := lifeConfig()
+	cfg.Participants[1], cfg.Judges[0] = debate.Participant{Name: "B", Human: true}, debate.Participant{Name: "J", Human: true, Blind: true}
+	e, m := newEngine(t, cfg)
+	d := create(t, e, cfg)
+	asked := map[transcript.Key]debate.Asked{}
+	for range 50 {
+		run(t, d)
+		if status(t, d).State == fsm.Completed {
+			break
+		}
+		list, err := d.Waiting(t.Context())
+		require.NoError(t, err)
+		for _, a := range list {
+			asked[a.Key] = a
+		}
+		require.NoError(t, enginetest.ReplyForPeople(t.Context(), d, cfg))
+	}
+	requirePrompts(t, d, m.take())
+	require.Len(t, asked, 5)
+	for key, a := range asked {
+		p, err := d.PromptOf(t.Context(), key)
+		require.NoError(t, err)
+		require.Empty(t, p.Missing)
+		require.Equal(t, a.Kind, p.Kind)
+		require.Equal(t, a.Contract, p.Request.SchemaName)
+		require.Equal(t, a.Tokens, p.Request.MaxTokens)
+		require.Len(t, p.Request.Messages, len(a.Said)+1)
+		require.Equal(t, a.Task, p.Request.Messages[len(a.Said)].Text)
+		for i, said := range a.Said {
+			require.Contains(t, p.Request.Messages[i].Text, said.Text)
+			require.Equal(t, said.Actor == key.Actor, p.Request.Messages[i].Role == providers.Assistant)
+		}
+	}
+}
+
+// The prompts of a run before a reset, of a phase in which an actor dropped out, and of turns with remarks between them.
+func TestPromptsOfAllLives(t *testing.T) {
+	for name, l := range lives() {
+		t.Run(name, func(t *testing.T) {
+			cfg := lifeConfig()
+			if l.change != nil {
+				l.change(&cfg)
+			}
+			e, m := newEngine(t, cfg, func(o *debate.Options) {
+				model := failing{o.Providers["m"], l.fails}
+				o.Providers = map[string]providers.Provider{"m": model, "n": model}
+			})
+			d := create(t, e, cfg)
+			l.finish(t, d, cfg, l.after)
+			calls, n := m.take(), 0
+			for _, ev := range events(t, d) {
+				done, ok := ev.(debate.TurnDone)
+				if !ok || len(calls[done.Turn.Key]) == 0 {
+					continue
+				}
+				n++
+				p, err := d.PromptOf(t.Context(), done.Turn.Key)
+				require.NoError(t, err)
+				require.Equal(t, calls[done.Turn.Key][0], p.Request, done.Turn.Key.String())
+			}
+			require.Positive(t, n)
+		})
+	}
+}
+
+// Another engine may have other templates.
+func TestPromptsWithOtherTemplates(t *testing.T) {
+	kept := store.Memory()
+	cfg := lifeConfig()
+	e, m := newEngine(t, cfg, func(o *debate.Options) { o.Store = kept })
+	d := create(t, e, cfg)
+	run(t, d)
+	calls := m.take()
+	speech := debatetest.Result(t, d).Turns[0].Key
+	other, _ := newEngine(t, cfg, func(o *debate.Options) {
+		o.Store, o.Prompts = kept, fstest.MapFS{"free-form.tmpl": {Data: []byte(`{{define "system"}}You are {{.Me.Name}}.{{end}}Speak.`)}}
+	})
+	seen, err := other.Open(t.Context(), "d")
+	require.NoError(t, err)
+	first, err := d.PromptOf(t.Context(), speech)
+	require.NoError(t, err)
+	require.False(t, first.OtherTemplates)
+	p, err := seen.PromptOf(t.Context(), speech)
+	require.NoError(t, err)
+	require.True(t, p.OtherTemplates)
+	require.Equal(t, first.Templates, p.Templates)
+	require.NotEqual(t, calls[speech][0], p.Request)
+	require.Equal(t, "Speak.", p.Request.Messages[len(p.Request.Messages)-1].Text)
+}
+
+// Journals of earlier versions do not say from which entries a prompt was made, nor with which templates.
+func TestPromptsOfEarlierVersions(t *testing.T) {
+	for name, cfg := range enginetest.PresetConfigs() {
+		t.Run(name, func(t *testing.T) {
+			e, m := newEngine(t, cfg)
+			d := create(t, e, cfg)
+			run(t, d)
+			calls, kept, entries := m.take(), store.Memory(), []store.Entry{}
+			for _, ev := range events(t, d) {
+				entry := store.Entry{Seq: ev.Meta().Seq, Type: ev.Meta().Type, At: status(t, d).Updated}
+				switch ev := ev.(type) {
+				case debate.TurnDone:
+					require.NotZero(t, ev.PromptSeq)
+					ev.PromptSeq, ev.Templates = 0, ""
+					entry.Key, entry.At, entry.Data = ev.Turn.Key.String(), ev.At, ev
+				case debate.ConfigChanged:
+					entry.At, entry.Data = ev.At, ev
+				case debate.StateChanged:
+					entry.At, entry.Data = ev.At, ev
+				case debate.PhaseStarted:
+					entry.At, entry.Data = ev.At, ev
+				}
+				entries = append(entries, entry)
+			}
+			require.NoError(t, kept.Commit(t.Context(), store.Change{ID: "d", Entries: entries, Status: status(t, d)}))
+			later, _ := newEngine(t, cfg, func(o *debate.Options) { o.Store = kept })
+			old, err := later.Open(t.Context(), "d")
+			require.NoError(t, err)
+			requirePrompts(t, old, calls)
+			p, err := old.PromptOf(t.Context(), debatetest.Result(t, old).Turns[0].Key)
+			require.NoError(t, err)
+			require.Empty(t, p.Templates)
+			require.False(t, p.OtherTemplates)
+		})
+	}
+}
+
+func TestPromptsThatDoNotExist(t *testing.T) {
+	cfg := lifeConfig()
+	cfg.Protocol = vote.Protocol{}
+	cfg.Judges = nil
+	kept := store.Memory()
+	e, _ := newEngine(t, cfg, func(o *debate.Options) { o.Store = kept })
+	d := create(t, e, cfg)
+	require.NoError(t, d.Inject(t.Context(), debate.Remark{ID: "r", From: "Cleo", Text: "Think of buses."}))
+	run(t, d)
+	remark := debatetest.Result(t, d).Turns[0].Key
+	require.Equal(t, "Cleo", remark.Actor)
+	for _, key := range []transcript.Key{{}, {Run: 1, Round: 1, Phase: "answer", Actor: "Z"}, remark} {
+		_, err := d.PromptOf(t.Context(), key)
+		problems, ok := errors.AsType[*debate.Problems](err)
+		require.True(t, ok, "%v", err)
+		require.Equal(t, "key", problems.List[0].Field)
+		require.ErrorContains(t, err, "rebuild prompt of debate d: check step: key: ")
+	}
+	gone, err := e.Open(t.Context(), "d")
+	require.NoError(t, err)
+	require.NoError(t, e.Delete(t.Context(), "d"))
+	_, err = gone.PromptOf(t.Context(), remark)
+	require.ErrorIs(t, err, store.ErrNotFound)
+}
