@@ -40,7 +40,7 @@ func TestAPersonSpeaksWithAForm(t *testing.T) {
 	cfg.Participants[1].Human = true
 	d := w.run(cfg)
 	require.NotContains(t, w.get(http.StatusOK, "/debates/cars"), `data-form="answers"`, "only Bo's page has Bo's form")
-	require.Contains(t, w.get(http.StatusOK, "/debates/cars"), `Waits for <a href="?seat=Bo#asked">Bo</a>.`)
+	require.Contains(t, w.get(http.StatusOK, "/debates/cars"), `Waits for <a href="../debates/cars?seat=Bo#asked">Bo</a>.`)
 	page := w.get(http.StatusOK, "/debates/cars?seat=Bo")
 	reply := form(t, page, "answers")
 	require.Contains(t, w.post(http.StatusBadRequest, "/debates/cars/answers?seat=Bo", reply), "reply: it is blank")

@@ -26,20 +26,32 @@ func (v *visit) now() error {
 	if err := v.open(debatehttp.Watch); err != nil {
 		return err
 	}
+	if v.refused != nil {
+		body, err := v.renderNow()
+		if err == nil {
+			v.answer(v.refused.Status, body)
+		}
+		return err
+	}
+	key := pageKey{v.status.ID, v.status.Created.UTC(), v.status.Seq, v.seat, v.r.URL.Query().Get("before")}
+	body, err := v.pages.get(key, v.renderNow)
+	if err == nil {
+		v.answer(http.StatusOK, body)
+	}
+	return err
+}
+
+// renderNow returns the page of a debate. It must not depend on the principal, because visitors share it.
+func (v *visit) renderNow() ([]byte, error) {
 	h, err := v.read()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	shown, err := v.live(h)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	code := http.StatusOK
-	if v.refused != nil {
-		code = v.refused.Status
-	}
-	v.write(code, "live", page{Title: v.status.Topic, Main: shown})
-	return nil
+	return v.render("live", page{Title: v.status.Topic, Main: shown})
 }
 
 // events streams the events of a debate from the API. A browser cannot send Last-Event-ID with its first request, so the
@@ -87,6 +99,9 @@ func (v *visit) live(h *history) (shown liveView, err error) {
 	}
 	if shown.Masked = masked(h, v.seat); shown.Masked {
 		shown.Turns, shown.Earlier, shown.Older, shown.Actors, shown.Stream = nil, 0, false, nil, false
+	}
+	if len(v.status.Waiting) == 0 {
+		return shown, nil
 	}
 	asked, err := v.debate.Waiting(v.r.Context())
 	if err != nil && !errors.Is(err, debate.ErrUnsupported) {

@@ -187,7 +187,7 @@ func TestABlindJudgeSeesNoNames(t *testing.T) {
 
 // follower reads a stream of events.
 type follower struct {
-	t     *testing.T
+	t     testing.TB
 	lines *bufio.Scanner
 }
 

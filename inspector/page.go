@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"html/template"
-	"io"
 	"net/http"
 	"net/url"
 	"path"
@@ -130,18 +129,32 @@ func (v *visit) show(name string, p page) error {
 	return nil
 }
 
-// write answers with a page and a status code. It removes control characters, which may change the direction of text.
+// write answers with a page and a status code.
 func (v *visit) write(code int, name string, p page) {
-	p.v = v
-	var b bytes.Buffer
-	if err := templates[name].ExecuteTemplate(&b, "layout", p); err != nil {
+	body, err := v.render(name, p)
+	if err != nil {
 		v.Logger.ErrorContext(v.r.Context(), "write page", "path", v.r.URL.Path, "error", err)
 		http.Error(v.w, "The server failed", http.StatusInternalServerError)
 		return
 	}
+	v.answer(code, body)
+}
+
+// render returns a page. It removes control characters, which may change the direction of text.
+func (v *visit) render(name string, p page) ([]byte, error) {
+	p.v = v
+	var b bytes.Buffer
+	if err := templates[name].ExecuteTemplate(&b, "layout", p); err != nil {
+		return nil, err
+	}
+	return []byte(markup.Clean(b.String())), nil
+}
+
+// answer answers with a page that was rendered.
+func (v *visit) answer(code int, body []byte) {
 	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	v.w.WriteHeader(code)
-	_, _ = io.WriteString(v.w, markup.Clean(b.String())) // fails if the client has disconnected
+	_, _ = v.w.Write(body) // fails if the client has disconnected
 }
 
 // asset serves a script or a style sheet. Browsers ask each time whether it has changed.

@@ -22,13 +22,13 @@ const prefix = "/some/where"
 
 // web is an inspector on a server.
 type web struct {
-	t      *testing.T
+	t      testing.TB
 	engine *debate.Engine
 	server *httptest.Server
 }
 
 // open starts a server with an inspector.
-func open(t *testing.T, o Options, models ...providers.Provider) *web {
+func open(t testing.TB, o Options, models ...providers.Provider) *web {
 	t.Helper()
 	model := offline.Model(false)
 	if len(models) > 0 {

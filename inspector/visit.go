@@ -16,6 +16,7 @@ type site struct {
 	Options
 	engine *debate.Engine
 	api    http.Handler // of package debatehttp
+	pages  cache
 }
 
 var errReadOnly = &debatehttp.Problem{Title: "This inspector is read-only", Status: http.StatusForbidden, Detail: "its owner can set Options.Controls"}
