@@ -40,7 +40,7 @@ func open(t testing.TB, o Options, models ...providers.Provider) *web {
 }
 
 // serve starts a server with an inspector of an engine.
-func serve(t *testing.T, engine *debate.Engine, o Options) *web {
+func serve(t testing.TB, engine *debate.Engine, o Options) *web {
 	t.Helper()
 	if o.Authorize == nil {
 		o.Authorize = debatehttp.AllowEveryone
