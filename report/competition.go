@@ -57,7 +57,11 @@ func panelOutcome(r *Report, data json.RawMessage) (o outcome) {
 	case len(others) > 0:
 		o.clauses = append(o.clauses, "at the end, "+enumerate(others, 4))
 	case a.Winner != "" && len(a.Members) > 0:
-		o.clauses = append(o.clauses, fmt.Sprintf("at the end, all %d members voted %s", len(a.Members), a.Winner))
+		all := fmt.Sprintf("all %d members", len(a.Members))
+		if len(a.Members) == 2 {
+			all = "both members"
+		}
+		o.clauses = append(o.clauses, fmt.Sprintf("at the end, %s voted %s", all, a.Winner))
 	}
 	bars := barChart{title: "Votes of the audience", unit: "Votes", maximum: float64(max(len(a.Members), 1)), names: []string{"before", "after"}}
 	for _, v := range votes {
@@ -66,7 +70,7 @@ func panelOutcome(r *Report, data json.RawMessage) (o outcome) {
 	}
 	o.picture = bars.blocks(nil)
 	o.evidence = tableBlock("Votes of each member", []string{"Member", "Before", "After"}, members)
-	o.lastSpeeches(r)
+	o.lastStatements(r)
 	for i := range r.Result.Turns { // why the members voted as they did
 		t := &r.Result.Turns[i]
 		if v, err := transcript.Decode[panel.AudienceVote](*t); err == nil && t.Kind == transcript.Conclusion {
@@ -174,7 +178,7 @@ func voteClauses(t vote.Tally) (list []string) {
 		if s.Answer == t.Answer && s.Votes > 0 {
 			list = append(list, "mean confidence "+formatScore(s.TotalConfidence/float64(s.Votes))+" of 100")
 		} else {
-			others = append(others, fmt.Sprintf("%s for “%s”", enumerate(s.Agents, 3), truncateText(s.AnswerText, 60)))
+			others = append(others, fmt.Sprintf("%s voted “%s”", enumerate(s.Agents, 3), truncateText(s.AnswerText, 60)))
 		}
 	}
 	if t.Tie {
@@ -183,7 +187,7 @@ func voteClauses(t vote.Tally) (list []string) {
 		list = append(list, "decided by "+humanize(t.Decision))
 	}
 	if len(others) > 0 {
-		return append(list, "others voted otherwise: "+enumerate(others, 3))
+		return append(list, enumerate(others, 3))
 	}
 	return append(list, "nobody voted otherwise")
 }

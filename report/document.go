@@ -1,5 +1,7 @@
 package report
 
+import "slices"
+
 // document is the content of a report in the order in which readers need it, independent of the format. Its texts are
 // unescaped; each renderer escapes them.
 type document struct {
@@ -63,12 +65,27 @@ type entry struct {
 	Quiet   bool   // not part of the conversation, such as a summary
 }
 
+// newTable returns a table without the columns that say nothing in any row.
+func newTable(title string, head []string, rows [][]string) *table {
+	t := &table{Title: title, Rows: make([][]string, len(rows))}
+	for i, name := range head {
+		if i > 0 && !slices.ContainsFunc(rows, func(row []string) bool { return row[i] != "" && row[i] != unknownCost }) {
+			continue
+		}
+		t.Header = append(t.Header, name)
+		for n, row := range rows {
+			t.Rows[n] = append(t.Rows[n], row[i])
+		}
+	}
+	return t
+}
+
 // tableBlock returns a block with a table, or no block if the table has no rows.
 func tableBlock(title string, head []string, list [][]string) []block {
 	if len(list) == 0 {
 		return nil
 	}
-	return []block{{Table: &table{title, head, list}}}
+	return []block{{Table: newTable(title, head, list)}}
 }
 
 // listBlock returns a block with a list below a sentence, or no block if the list has no items.
@@ -79,8 +96,9 @@ func listBlock(note string, items []string) []block {
 	return []block{{Note: note, List: items}}
 }
 
-// Sentences that all formats have.
+// Texts that several places have.
 const (
+	unknownCost  = "unknown" // a cost without prices
 	noticesTitle = "Before you rely on the answer:"
 	noTurns      = "There are no turns yet."
 )

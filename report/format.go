@@ -44,7 +44,7 @@ func (s shownConfig) formatCost(u transcript.Usage) string {
 	paid := strconv.FormatFloat(math.Round(u.Cost*1e6)/1e6, 'f', -1, 64)
 	switch {
 	case u.Cost == 0 && (len(s.Prices) == 0 || u.Unpriced):
-		return "unknown"
+		return unknownCost
 	case u.Unpriced:
 		return "at least " + paid + "; some prices are unknown"
 	}
@@ -139,6 +139,16 @@ func enumerate(items []string, n int) string {
 		return items[0]
 	}
 	return strings.Join(items[:len(items)-1], ", ") + " and " + items[len(items)-1]
+}
+
+// shortAnswer returns an answer in quotation marks if it is short enough for a sentence, or else "".
+func shortAnswer(text string) string {
+	const length = 120
+	text = strings.TrimSpace(text)
+	if text == "" || len([]rune(text)) > length || strings.Contains(text, "\n") {
+		return ""
+	}
+	return "“" + text + "”"
 }
 
 // plural returns a number with the singular or the plural of a word.

@@ -122,7 +122,7 @@ var (
 	elements = strings.Fields("html head meta title style body header h1 nav ul li a main section h2 p blockquote div table caption " +
 		"thead tr th tbody td details summary h3 article h4 h5 h6 figure figcaption svg desc polyline rect circle text bdi span ol pre code em strong del br hr")
 	attributes = strings.Fields("lang charset http-equiv content name href rel target id class aria-hidden aria-label aria-labelledby role tabindex scope dir start " +
-		"viewBox points x y width height cx cy r")
+		"viewBox fill stroke points x y width height cx cy r")
 	anchor = regexp.MustCompile(`^(#[a-z0-9-]+|https?://[A-Za-z0-9.-]+(:[0-9]+)?([/?#].*)?)$`)
 )
 

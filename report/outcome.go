@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -55,6 +56,9 @@ func verdictOutcome(r *Report, data json.RawMessage) (o outcome) {
 		o.text = v.Summary
 	}
 	o.keyPoints(v, rounds)
+	if len(o.reasons) == 0 && v.Summary != "" {
+		o.lastStatements(r)
+	}
 	o.reason("Why", "", v.WinnerReasoning)
 	o.reason("What they agree on", "", v.Agreement...)
 	o.reason("What remains disputed", "", v.Disagreement...)
@@ -107,7 +111,7 @@ func wonWithScores(winner string, scores []barRow) string {
 	return text
 }
 
-// judgesClauses says how many judges named the winner, and whom the others named.
+// judgesClauses says how many judges chose the winner, and whom the others chose.
 func judgesClauses(winner string, opinions []judge.Opinion[judge.Verdict]) []string {
 	var names, others []string
 	agreed := map[string]bool{}
@@ -124,7 +128,7 @@ func judgesClauses(winner string, opinions []judge.Opinion[judge.Verdict]) []str
 			if named == "" {
 				named = "nobody"
 			}
-			others = append(others, o.Judge+" named "+named)
+			others = append(others, o.Judge+" chose "+named)
 		}
 	}
 	yes := 0
@@ -144,11 +148,11 @@ func judgesClauses(winner string, opinions []judge.Opinion[judge.Verdict]) []str
 	if yes == 0 {
 		return []string{"the judges do not agree: " + enumerate(others, 4)}
 	}
-	return []string{fmt.Sprintf("%d of %d judges decided so", yes, len(names)), enumerate(others, 4)}
+	return []string{fmt.Sprintf("%d of %d judges chose %s", yes, len(names), cmp.Or(winner, "nobody")), enumerate(others, 4)}
 }
 
-// lastSpeeches adds the beginning of the last turn of each participant, for protocols whose answers name no key points.
-func (o *outcome) lastSpeeches(r *Report) {
+// lastStatements adds the beginning of the last turn of each participant, for answers that name no key points.
+func (o *outcome) lastStatements(r *Report) {
 	last := map[string]*transcript.Turn{}
 	var names []string
 	for i := range r.Result.Turns {
@@ -162,7 +166,7 @@ func (o *outcome) lastSpeeches(r *Report) {
 		last[t.Actor] = t
 	}
 	for _, name := range names {
-		o.reason(keyPointsTitle, name, beginning(last[name].Text))
+		o.reason("Last statements", name, beginning(last[name].Text))
 	}
 }
 

@@ -34,16 +34,16 @@ func collected(t *testing.T, name string) (r *report.Report) {
 // The first sentence says who won or what was decided, by how much, how sure that is, and who dissents.
 func TestTheAnswerInOneSentence(t *testing.T) {
 	sentences := map[string]string{
-		"panel":            "Nobody won, with mean scores of Ada 6.75 and Bo 6.38 of 10; the judges do not agree: Jo named Ada and Jay named Bo.",
-		"panel-oxford":     "The side “for” won the audience: the votes for went from 0 to 2; those against went from 1 to 0; at the end, all 2 members voted for.",
-		"proposer-skeptic": "The skeptic considers the answer ready, with a score of 8.5 of 10; it took 2 rounds; 1 issue is open: 1 minor.",
-		"critique-refine":  "The solution is by Jo, with a confidence of 70 of 100; the agents named 2 weaknesses in 1 round.",
+		"panel":            "Nobody won, with mean scores of Ada 6.75 and Bo 6.38 of 10; the judges do not agree: Jo chose Ada and Jay chose Bo.",
+		"panel-oxford":     "The side “for” won the audience: the votes for went from 0 to 2; those against went from 1 to 0; at the end, both members voted for.",
+		"proposer-skeptic": "The answer is “A ban in the centre, with deliveries before ten.”; the skeptic considers the answer ready, with a score of 8.5 of 10; it took 2 rounds; 1 issue is open: 1 minor.",
+		"critique-refine":  "The solution of Jo is “A toll, then a ban.”, with a confidence of 70 of 100; the agents named 2 weaknesses in 1 round.",
 		"arbitration":      "The total score rose from 15 to 15.8 of 30; the advocate won 1 of 2 topics, the challenger 0, and 1 ended in a draw; the mean confidence of the rulings is 70 of 100.",
 		"pro-con":          "Ada won with a score of 8 of 10, against 6 for Bo; the judge is Jo.",
-		"vote":             "The answer is “Yes”, with 2 of 3 votes; mean confidence 72.5 of 100; others voted otherwise: Cy for “No”.",
-		"council":          "The answer of Bo stands in, because the chair gave none; the members ranked the answer of Bo first, with a score of 1 of 1 from 2 rankings.",
+		"vote":             "The answer is “Yes”, with 2 of 3 votes; mean confidence 72.5 of 100; Cy voted “No”.",
+		"council":          "The answer is “Tax them.”; it is by Bo, because the chair gave none; the members ranked the answer of Bo first, with a score of 1 of 1 from 2 rankings.",
 		"mad":              "The answer is “5 cents”, decided by the judge after 2 rounds; it is the answer of Bo; the moderator had no preference in 2 of 2 rounds.",
-		"article":          "Ada won with a mean score of 7 of 10, against 6.5 for Bo; 2 of 3 judges decided so; Kim named Bo.",
+		"article":          "Ada won with a mean score of 7 of 10, against 6.5 for Bo; 2 of 3 judges chose Ada; Kim chose Bo.",
 		"fork":             "Ada won with a mean score of 8 of 10, against 6 for Bo; the judge is Jo.",
 		"waiting":          "The debate is paused in round 1.",
 		"gate":             "The debate is paused in round 1.",
@@ -72,11 +72,11 @@ func TestTheOrderIsTheSameInAllFormats(t *testing.T) {
 			at += i + len(p)
 		}
 	}
-	ordered(html(t, r), "<h1", "Before you rely on the answer:", ">Answer</h2>", "The answer of Bo stands in", "Tax them.", "<svg", `aria-label="Contents"`, ">Reasons</h2>", "How they ranked",
+	ordered(html(t, r), "<h1", "Before you rely on the answer:", ">Answer</h2>", "The answer is “Tax them.”", "<svg", `aria-label="Contents"`, ">Reasons</h2>", "How they ranked",
 		">Background</h2>", ">Transcript</h2>", ">Round 1</h3>", ">Conclusion</h3>", ">Details</h2>", "Participants and models", "Tokens, time and cost", ">States<", ">Failures and warnings<", ">Configuration<")
-	ordered(markdown(t, r), "# Should", "Before you rely on the answer:", "## Answer", "The answer of Bo stands in", "Tax them.", "Standings of the answers", "## Reasons", "How they ranked",
+	ordered(markdown(t, r), "# Should", "Before you rely on the answer:", "## Answer", "The answer is “Tax them.”", "Standings of the answers", "## Reasons", "How they ranked",
 		"## Background", "## Transcript", "### Round 1", "### Conclusion", "## Details", "Participants and models", "Tokens, time and cost", ">States<", ">Failures and warnings<", ">Configuration<")
-	ordered(encode(t, r), `"question":`, `"notices":`, `"answer":"The answer of Bo stands in`, `"reasons":`, `"turns":`, `"transitions":`, `"dropped":`, `"config":`)
+	ordered(encode(t, r), `"question":`, `"notices":`, `"answer":"The answer is “Tax them.”`, `"reasons":`, `"turns":`, `"transitions":`, `"dropped":`, `"config":`)
 }
 
 // A file of an earlier version has no summary.

@@ -37,12 +37,16 @@ func skepticOutcome(r *Report, data json.RawMessage) (o outcome) {
 	o.picture = chart.blocks(nil)
 	o.text = t.Answer
 	if last != nil {
-		o.decision = "The skeptic does not consider the answer ready"
+		ready := "does not consider the answer ready"
 		if last.Ready {
-			o.decision = "The skeptic considers the answer ready"
+			ready = "considers the answer ready"
 		}
 		if last.Score != nil {
-			o.decision += fmt.Sprintf(", with a score of %s of 10", formatScore(*last.Score))
+			ready += fmt.Sprintf(", with a score of %s of 10", formatScore(*last.Score))
+		}
+		o.decision = "The skeptic " + ready
+		if short := shortAnswer(t.Answer); short != "" {
+			o.decision, o.text, o.clauses = "The answer is "+short, "", []string{"the skeptic " + ready}
 		}
 		o.clauses = append(o.clauses, fmt.Sprintf("it took %s", plural(len(rounds), "round", "rounds")), openIssues(last))
 		var issues []string
@@ -98,6 +102,9 @@ func refineOutcome(r *Report, data json.RawMessage) (o outcome) {
 			by = v.Actor
 		}
 		o.decision = fmt.Sprintf("The solution is by %s, with a confidence of %s of 100", by, formatScore(s.Confidence))
+		if short := shortAnswer(s.Description); short != "" {
+			o.decision, o.text = fmt.Sprintf("The solution of %s is %s, with a confidence of %s of 100", by, short, formatScore(s.Confidence)), ""
+		}
 	}
 	counts := map[int]map[string]int{}
 	total := 0
@@ -192,7 +199,10 @@ func councilOutcome(r *Report, data json.RawMessage) (o outcome) {
 	if res.By != "" {
 		o.decision = "The answer is by the chair, " + res.By
 		if res.StandIn {
-			o.decision = "The answer of " + res.By + " stands in, because the chair gave none"
+			o.decision = "The answer is by " + res.By + ", because the chair gave none"
+		}
+		if short := shortAnswer(res.Answer); short != "" {
+			o.decision, o.text, o.clauses = "The answer is "+short, "", []string{strings.Replace(o.decision, "The answer", "it", 1)}
 		}
 	}
 	if best > 0 && o.decision != "" {
@@ -207,11 +217,11 @@ func councilOutcome(r *Report, data json.RawMessage) (o outcome) {
 	for i := range r.Result.Turns {
 		t := &r.Result.Turns[i]
 		if k, err := transcript.Decode[council.Ranking](*t); err == nil {
-			list := []string{k.Comparison}
+			var list []string
 			for n, x := range k.Ranking {
 				list = append(list, fmt.Sprintf("Place %d, %s: %s", n+1, x.Name, x.Reason))
 			}
-			o.reason("How they ranked", t.Actor, list...)
+			o.reason("How they ranked", t.Actor, append(list, k.Comparison)...)
 		}
 	}
 	o.reason("Where the answers differ", "", res.Disagreements...)
@@ -266,7 +276,7 @@ func madOutcome(r *Report, data json.RawMessage) (o outcome) {
 		bars.rows = append(bars.rows, barRow{name, []float64{float64(preferred[name])}})
 	}
 	o.picture = bars.blocks(r.cast())
-	o.lastSpeeches(r)
+	o.lastStatements(r)
 	o.reason("Answers between which the judge decided", "", res.Candidates...)
 	o.evidence = tableBlock("The moderator after each round", []string{"Round", "Preference", "Reasoning"}, rounds)
 	return o

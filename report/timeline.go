@@ -24,11 +24,8 @@ func (r *Report) turnTimes() []block {
 	if len(cells) == 0 {
 		return nil
 	}
-	return []block{{Figure: r.timeline(), Table: &table{
-		"Turns, in order",
-		[]string{"No.", "Turn", "Round", "Started", "Duration", "Input tokens", "Output tokens", "Cost", "Notes"},
-		cells,
-	}}}
+	list := newTable("Turns, in order", []string{"No.", "Turn", "Round", "Started", "Duration", "Input tokens", "Output tokens", "Cost", "Notes"}, cells)
+	return []block{{Figure: r.timeline(), Table: list}}
 }
 
 // timelineKinds lists the kinds of turns. The index of a kind selects its color in the timeline.
