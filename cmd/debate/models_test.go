@@ -163,7 +163,7 @@ func TestACostIsShownAndBounded(t *testing.T) {
 	require.Contains(t, stderr, "tiny\" has no price")
 	code, _, stderr = start(t, env, append(args, "--prices", "p.json", "--max-cost", "1.8")...)
 	require.Equal(t, 0, code, stderr)
-	require.Contains(t, stderr, "the debate ends: cost_budget")
+	require.Contains(t, stderr, "the debate ends: cost budget")
 	code, _, stderr = start(t, env, append(args, "--max-cost", "0")...)
 	require.Equal(t, 2, code)
 	require.Contains(t, stderr, "--max-cost 0, use more than 0")

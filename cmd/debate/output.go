@@ -81,7 +81,7 @@ func writeReport(path string, all *report.Report) error {
 func (p *program) printTranscript(r *debate.Result) {
 	title := ""
 	for _, t := range r.Turns {
-		if now := stageTitle(t.Kind, t.Round, 0); now != title {
+		if now := stageTitle(t.Kind, t.Round); now != title {
 			title = now
 			fmt.Fprintf(p.stdout, "== %s ==\n\n", title)
 		}

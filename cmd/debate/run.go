@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/cmd/debate/internal/view"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/providers"
 )
@@ -65,17 +66,23 @@ func (p *program) newDebate() error {
 // runDebate runs a debate until it ends, is interrupted or waits for somebody else, and writes the result. When it waits
 // for people at this terminal, it asks them.
 func (p *program) runDebate(d *debate.Debate) error {
+	v, err := p.newView(d)
+	if err != nil {
+		return err
+	}
 	var failed error
 	for again := true; again; {
-		so, err := p.replay(d)
-		if err != nil {
-			return err
-		}
-		failed = p.drive(d, so)
+		failed = p.drive(d, v)
 		if again, err = p.askPeople(d); err != nil {
 			return err
 		}
+		if again {
+			if err := p.replay(d, v.Show); err != nil { // what the answers have added
+				return err
+			}
+		}
 	}
+	fmt.Fprintln(p.stderr)
 	whole := context.WithoutCancel(p.ctx) // read the result even after an interrupt
 	result, err := d.Result(whole)
 	if err != nil {
@@ -91,9 +98,37 @@ func (p *program) runDebate(d *debate.Debate) error {
 	return p.exitStatus(result, status.Waiting, failed)
 }
 
+// newView returns a view of a debate that starts or continues. It hides texts if a person at this terminal takes part.
+func (p *program) newView(d *debate.Debate) (*view.View, error) {
+	r, err := d.Result(p.ctx)
+	if err != nil {
+		return nil, err
+	}
+	hint := "Ctrl-C cancels"
+	if p.storePath != "" {
+		hint = "Ctrl-C pauses"
+	}
+	v := view.New(view.Options{
+		Output: p.terminal, Input: p.stdin, Env: p.env, Plain: p.plain, HideTexts: len(p.me) > 0, Elapsed: r.RunningTime, Hint: hint,
+	})
+	return v, p.replay(d, v.Skip)
+}
+
+// replay passes the stored events of a debate to a function.
+func (p *program) replay(d *debate.Debate, use func(debate.Event)) error {
+	for m, err := range d.Replay(p.ctx) {
+		if err != nil {
+			return err
+		}
+		use(m.Event)
+	}
+	return nil
+}
+
 // drive runs a debate until it ends, pauses or is interrupted, and shows its progress.
-func (p *program) drive(d *debate.Debate, so *tracker) (failed error) {
-	v := p.newDisplay(so)
+func (p *program) drive(d *debate.Debate, v *view.View) (failed error) {
+	v.Start()
+	defer v.Stop()
 	ctx, abandon := context.WithCancelCause(p.ctx)
 	defer abandon(nil)
 	over, watcher := make(chan struct{}), make(chan struct{})
@@ -107,29 +142,16 @@ func (p *program) drive(d *debate.Debate, so *tracker) (failed error) {
 	}()
 	for event, err := range d.Run(ctx) {
 		if failed = err; err == nil {
-			v.show(event)
+			v.Show(event)
 		}
 	}
 	close(over)
 	<-watcher
-	v.close()
 	return failed
 }
 
-// replay returns a tracker with the progress of a debate so far.
-func (p *program) replay(d *debate.Debate) (*tracker, error) {
-	so := &tracker{hidden: len(p.me) > 0}
-	for m, err := range d.Replay(p.ctx) {
-		if err != nil {
-			return nil, err
-		}
-		so.observe(m.Event)
-	}
-	return so, nil
-}
-
 // onInterrupt pauses a stored debate, whose calls in flight are still committed. It cancels any other debate.
-func (p *program) onInterrupt(d *debate.Debate, v *display, abandon context.CancelCauseFunc) {
+func (p *program) onInterrupt(d *debate.Debate, v *view.View, abandon context.CancelCauseFunc) {
 	end, note := d.Cancel, "interrupted: canceling the debate; a debate in a store could be resumed"
 	if p.storePath != "" {
 		end, note = d.Pause, "interrupted: waiting for the calls in flight, press Ctrl-C again to cancel them; use resume to continue"
@@ -137,7 +159,7 @@ func (p *program) onInterrupt(d *debate.Debate, v *display, abandon context.Canc
 	if end(p.ctx) != nil { // not possible in this state; stop without changing the debate
 		abandon(errInterrupted)
 	}
-	v.notef("%s", note)
+	v.Notef("%s", note)
 }
 
 // exitStatus returns the error for the result of a run, or nil if the debate has an answer. waiting names the people whose

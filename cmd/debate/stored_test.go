@@ -83,7 +83,7 @@ func TestAnInterruptedDebateIsResumed(t *testing.T) {
 	id := saved(t, stderr.String())
 	require.Empty(t, stdout.String())
 	require.Contains(t, stderr.String(), "interrupted: waiting for the calls in flight, press Ctrl-C again to cancel them; use resume to continue\n")
-	require.Contains(t, stderr.String(), "\n  defend 1/1: Proposer, ", "the call in flight is committed")
+	require.Contains(t, stderr.String(), "\nProposer · defend · ", "the call in flight is committed")
 	require.True(t, strings.HasSuffix(stderr.String(), "debate: debate paused\ncontinue with: debate resume "+id+" --store kept/d.db\n"), stderr.String())
 	require.Equal(t, 3, calls)
 
@@ -92,7 +92,7 @@ func TestAnInterruptedDebateIsResumed(t *testing.T) {
 	require.Equal(t, 11, calls)
 	require.Equal(t, want, texts(t))
 	require.Equal(t, want[len(want)-1]+"\n", answer)
-	require.Contains(t, plainly(progress), "resuming: round 2 of 5 | defend 1/1, attack 0/1\n  attack 1/1: Skeptic, N tokens, 0.0s\n== round 3 of 5 ==\n")
+	require.Contains(t, plainly(progress), "resuming: round 2 of 5, defend 1/1, attack 0/1\n\nSkeptic · attack · N tokens, 0.0s\n")
 
 	code, _, progress = start(t, env, "resume", id, "--store", "kept/d.db")
 	require.Equal(t, 1, code)

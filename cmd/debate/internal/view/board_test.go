@@ -180,11 +180,11 @@ func TestTheFrameFollowsTheEvents(t *testing.T) {
 		{debate.Dropped{EventMeta: s.stored(), Name: "Ada", Failure: failure}, "⠋ round 1 of 3 · argue 0/3 · 0:00 · 100 tokens"},
 		{debate.Asked{EventMeta: s.stored(), Key: di}, "Di · argue · waiting for the reply\n⠋ round 1 of 3 · argue 0/3 · 0:00 · 100 tokens"},
 		{debate.StateChanged{EventMeta: s.stored(), To: fsm.Paused}, "Di · argue · waiting for the reply\n⠋ round 1 of 3 · argue 0/3 · 0:00 · 100 tokens"},
-		{s.turn(di, transcript.Speech, "", "", "No."), "⠋ round 1 of 3 · argue 1/3 · 0:00 · 0.0123 · 1600 tokens"},
-		{s.phase(transcript.Conclusion, 1, "judge", 1), "⠋ conclusion · judge 0/1 · 0:00 · 0.0123 · 1600 tokens"},
+		{s.turn(di, transcript.Speech, "", "", "No."), "⠋ round 1 of 3 · argue 1/3 · 0:00 · cost 0.0123 · 1600 tokens"},
+		{s.phase(transcript.Conclusion, 1, "judge", 1), "⠋ conclusion · judge 0/1 · 0:00 · cost 0.0123 · 1600 tokens"},
 		{
 			s.turn(key(1, "judge", "Jo", ""), transcript.Conclusion, "judgment/1", `{"summary": "So.", "participants": [{"name": "Ada", "score": 8}]}`, "So."),
-			"round 1: Ada 8\n⠋ conclusion · judge 1/1 · 0:00 · 0.0246 · 3100 tokens",
+			"round 1: Ada 8\n⠋ conclusion · judge 1/1 · 0:00 · cost 0.0246 · 3100 tokens",
 		},
 		{debate.StateChanged{EventMeta: s.stored(), On: fsm.Reset}, ""},
 	} {

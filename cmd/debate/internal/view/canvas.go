@@ -1,6 +1,7 @@
 package view
 
 import (
+	"strings"
 	"sync"
 	"time"
 
@@ -48,6 +49,20 @@ func (c *canvas) note(text string) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.board.noteLines(plainStyle, text)
+}
+
+// resuming returns how far the debate has come, or "" if it has not begun.
+func (c *canvas) resuming() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var parts []string
+	if title := c.board.title(); title != "" {
+		parts = append(parts, title)
+	}
+	for _, p := range c.board.Phases() {
+		parts = append(parts, formatPhase(p))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // start begins to count the time. No reply is in flight.

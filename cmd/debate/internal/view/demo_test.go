@@ -46,7 +46,7 @@ func demo(latency time.Duration) error {
 	if err != nil {
 		return err
 	}
-	v := New(Options{Output: os.Stderr, Input: os.Stdin, Environ: os.Environ(), Hint: "Ctrl-C pauses", Currency: "USD"})
+	v := New(Options{Output: os.Stderr, Input: os.Stdin, Env: os.Getenv, Hint: "Ctrl-C pauses", Currency: "USD"})
 	for m, err := range d.Replay(ctx) {
 		if err != nil {
 			return err

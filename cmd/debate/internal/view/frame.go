@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/elenchus-go/debate/progress"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -106,8 +107,7 @@ func (b *board) statusLine(s status) string {
 		formatCost(b.used, s.currency), formatTokens(b.used), cleanLine(s.hint),
 	}
 	if phases := b.Phases(); len(phases) > 0 {
-		p := phases[len(phases)-1]
-		parts[1] = fmt.Sprintf("%s %d/%d", cleanLine(p.Phase), p.Done, max(p.Steps, p.Done))
+		parts[1] = formatPhase(phases[len(phases)-1])
 	}
 	line := joinParts(parts)
 	for _, unimportant := range []int{4, 5, 3, 1, 2} {
@@ -117,6 +117,11 @@ func (b *board) statusLine(s status) string {
 		}
 	}
 	return truncate(line, b.columns)
+}
+
+// formatPhase returns a phase and the number of its finished steps, such as "argue 1/2".
+func formatPhase(p progress.Update) string {
+	return fmt.Sprintf("%s %d/%d", cleanLine(p.Phase), p.Done, max(p.Steps, p.Done))
 }
 
 // joinParts joins the parts that are not empty.
@@ -145,7 +150,10 @@ func formatCost(u transcript.Usage, currency string) string {
 	if u.Unpriced {
 		amount = "at least " + amount
 	}
-	return strings.TrimSpace(amount + " " + currency)
+	if currency == "" {
+		return "cost " + amount
+	}
+	return amount + " " + currency
 }
 
 // formatTokens returns the number of tokens so far, or "" if there are none.

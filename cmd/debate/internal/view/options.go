@@ -2,7 +2,6 @@ package view
 
 import (
 	"io"
-	"strings"
 	"time"
 
 	"github.com/charmbracelet/colorprofile"
@@ -15,14 +14,14 @@ type Options struct {
 	Output io.Writer // where to show the debate; the view is live if it is a terminal
 	// Input is a terminal that does not show what is typed while the view is live. The view does not read it, and Ctrl-C
 	// remains a signal. Nil, and anything that is not a file, has no effect.
-	Input   io.Reader
-	Environ []string // variables such as os.Environ returns: TERM, NO_COLOR, COLORTERM and others
-	Plain   bool     // write plain lines even to a terminal
+	Input io.Reader
+	Env   func(string) string // looks up variables such as TERM and NO_COLOR, like os.Getenv; nil if there are none
+	Plain bool                // write plain lines even to a terminal
 	// HideTexts shows who speaks, but no text and no score, for a reader who takes part in the debate and may not read
 	// everything.
 	HideTexts bool
 	Elapsed   time.Duration // running time of the debate before the view starts
-	Currency  string        // currency of the debate's prices, such as "USD"
+	Currency  string        // currency of the debate's prices, such as "USD"; may be empty
 	Hint      string        // what the reader can do, such as "Ctrl-C pauses"
 }
 
@@ -30,25 +29,34 @@ type Options struct {
 const defaultColumns, defaultRows = 80, 24
 
 // isLive reports whether the output is a terminal that can show changes.
-func isLive(o Options) bool {
-	return !o.Plain && console.IsTerminal(o.Output) && variable(o.Environ, "TERM") != "dumb"
+func (o *Options) isLive() bool {
+	return !o.Plain && console.IsTerminal(o.Output) && o.variable("TERM") != "dumb"
 }
 
-// profileOf returns the colours of a terminal. Any value of NO_COLOR turns them off.
-func profileOf(environ []string) colorprofile.Profile {
-	p := colorprofile.Env(environ)
-	if variable(environ, "NO_COLOR") != "" {
+// profile returns the colours of the terminal. Any value of NO_COLOR turns them off.
+func (o *Options) profile() colorprofile.Profile {
+	p := colorprofile.Env(o.environ())
+	if o.variable("NO_COLOR") != "" {
 		p = min(p, colorprofile.ASCII)
 	}
 	return p
 }
 
-// variable returns the value of an environment variable.
-func variable(environ []string, name string) (value string) {
-	for _, pair := range environ {
-		if k, v, ok := strings.Cut(pair, "="); ok && k == name {
-			value = v
+// environ returns the variables that describe the terminal.
+func (o *Options) environ() (pairs []string) {
+	for _, name := range []string{
+		"TERM", "COLORTERM", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "GOOGLE_CLOUD_SHELL", "TMUX", "WT_SESSION", "ConEmuANSI", "ANSICON", "ANSICON_VER",
+	} {
+		if value := o.variable(name); value != "" {
+			pairs = append(pairs, name+"="+value)
 		}
 	}
-	return value
+	return pairs
+}
+
+func (o *Options) variable(name string) string {
+	if o.Env == nil {
+		return ""
+	}
+	return o.Env(name)
 }

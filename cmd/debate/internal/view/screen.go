@@ -33,7 +33,7 @@ func newScreen(c *canvas, o Options, profile colorprofile.Profile) *screen {
 	}
 	out, drawn := watch(o.Output, c)
 	s.program = tea.NewProgram(&model{canvas: c}, tea.WithOutput(out), tea.WithInput(nil), tea.WithoutSignalHandler(),
-		tea.WithEnvironment(o.Environ), tea.WithColorProfile(profile), tea.WithWindowSize(defaultColumns, defaultRows))
+		tea.WithEnvironment(o.environ()), tea.WithColorProfile(profile), tea.WithWindowSize(defaultColumns, defaultRows))
 	s.running.Go(func() {
 		defer close(s.ended)
 		_, _ = s.program.Run()

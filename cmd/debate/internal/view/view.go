@@ -1,7 +1,7 @@
 // Package view shows a debate in a terminal while it runs: the transcript of what is committed, which remains, and below
 // it the replies in flight, which change.
 //
-//	v := view.New(view.Options{Output: os.Stderr, Input: os.Stdin, Environ: os.Environ()})
+//	v := view.New(view.Options{Output: os.Stderr, Input: os.Stdin, Env: os.Getenv})
 //	for m, err := range d.Replay(ctx) { // what happened before
 //		if err == nil {
 //			v.Skip(m.Event)
@@ -36,6 +36,7 @@ type View struct {
 	canvas  canvas
 
 	mu      sync.Mutex // held while lines are printed, so that they are in order
+	began   bool       // Start was called
 	printed bool       // a line was printed
 	screen  *screen    // nil unless the view is live and has started
 }
@@ -46,14 +47,14 @@ func New(o Options) *View {
 	v.canvas.board.hidden = o.HideTexts
 	v.canvas.status = status{elapsed: o.Elapsed, currency: o.Currency, hint: o.Hint}
 	if v.Live() {
-		v.profile = profileOf(o.Environ)
+		v.profile = o.profile()
 		v.canvas.resize(defaultColumns, defaultRows)
 	}
 	return v
 }
 
 // Live reports whether the view draws on a terminal.
-func (v *View) Live() bool { return isLive(v.options) }
+func (v *View) Live() bool { return v.options.isLive() }
 
 // Skip records an event of the past without showing it.
 func (v *View) Skip(ev debate.Event) { v.canvas.skip(ev) }
@@ -76,6 +77,10 @@ func (v *View) Notef(format string, args ...any) {
 func (v *View) Start() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if title := v.canvas.resuming(); title != "" && !v.began {
+		v.print(v.canvas.note("resuming: " + title))
+	}
+	v.began = true
 	if v.Live() && v.screen == nil {
 		v.canvas.start()
 		v.screen = newScreen(&v.canvas, v.options, v.profile)

@@ -41,16 +41,28 @@ func (f *fakeTerminal) String() string {
 
 var _ fs.FileInfo = (*fakeTerminal)(nil)
 
+// env returns a function that looks up variables.
+func env(pairs ...string) func(string) string {
+	return func(name string) string {
+		for _, p := range pairs {
+			if value, ok := strings.CutPrefix(p, name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	}
+}
+
 func TestATerminalIsLiveUnlessToldOtherwise(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		o    Options
 		live bool
 	}{
-		{"a terminal", Options{Output: &fakeTerminal{}, Environ: []string{"TERM=xterm"}}, true},
-		{"no terminal", Options{Output: &bytes.Buffer{}, Environ: []string{"TERM=xterm"}}, false},
-		{"plain", Options{Output: &fakeTerminal{}, Environ: []string{"TERM=xterm"}, Plain: true}, false},
-		{"a terminal that can do nothing", Options{Output: &fakeTerminal{}, Environ: []string{"TERM=dumb"}}, false},
+		{"a terminal", Options{Output: &fakeTerminal{}, Env: env("TERM=xterm")}, true},
+		{"no terminal", Options{Output: &bytes.Buffer{}, Env: env("TERM=xterm")}, false},
+		{"plain", Options{Output: &fakeTerminal{}, Env: env("TERM=xterm"), Plain: true}, false},
+		{"a terminal that can do nothing", Options{Output: &fakeTerminal{}, Env: env("TERM=dumb")}, false},
 	} {
 		require.Equal(t, tt.live, New(tt.o).Live(), tt.name)
 	}
@@ -69,7 +81,7 @@ func TestColoursCanBeTurnedOff(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var out fakeTerminal
-			v := New(Options{Output: &out, Environ: tt.environ})
+			v := New(Options{Output: &out, Env: env(tt.environ...)})
 			v.Start()
 			for _, ev := range tale() {
 				v.Show(ev)
@@ -85,7 +97,7 @@ func TestColoursCanBeTurnedOff(t *testing.T) {
 // Output that is not a terminal gets the transcript as plain lines, without escape sequences.
 func TestPlainLines(t *testing.T) {
 	var out bytes.Buffer
-	v := New(Options{Output: &out, Environ: []string{"TERM=xterm", "CLICOLOR_FORCE=1"}})
+	v := New(Options{Output: &out, Env: env("TERM=xterm", "CLICOLOR_FORCE=1")})
 	events := tale()
 	v.Skip(events[0])
 	v.Start()
@@ -104,7 +116,7 @@ func TestPlainLines(t *testing.T) {
 func TestLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out fakeTerminal
-		v := New(Options{Output: &out, Environ: []string{"TERM=xterm"}, Elapsed: time.Minute, Hint: "Ctrl-C pauses"})
+		v := New(Options{Output: &out, Env: env("TERM=xterm"), Elapsed: time.Minute, Hint: "Ctrl-C pauses"})
 		events := tale()
 		v.Start()
 		v.Start() // has no effect
@@ -134,7 +146,7 @@ func TestLive(t *testing.T) {
 // A terminal that fails does not stop anything.
 func TestAClosedTerminal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v := New(Options{Output: &brokenTerminal{}, Environ: []string{"TERM=xterm"}})
+		v := New(Options{Output: &brokenTerminal{}, Env: env("TERM=xterm")})
 		v.Start()
 		for _, ev := range tale() {
 			v.Show(ev)

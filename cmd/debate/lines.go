@@ -1,0 +1,35 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/elenchus-go/debate/examples/console"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// stageTitle returns a title for a stage, or for its round if the stage has rounds.
+func stageTitle(stage transcript.Kind, round int) string {
+	if stage == transcript.Setup || stage == transcript.Conclusion {
+		return string(stage)
+	}
+	return fmt.Sprintf("round %d", round)
+}
+
+// actorLabel returns the actor of a step and its target, such as "Ann (Bo)".
+func actorLabel(k transcript.Key) string {
+	if k.Target != "" {
+		return k.Actor + " (" + k.Target + ")"
+	}
+	return k.Actor
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.1fs", d.Seconds()) }
+
+// printableLine returns a text on one line, without characters that could control a terminal.
+func printableLine(text string) string {
+	var b strings.Builder
+	fmt.Fprint(console.SafeWriter{Writer: &b}, strings.Join(strings.Fields(text), " "))
+	return b.String()
+}
