@@ -18,7 +18,7 @@ type route struct {
 var routes = []route{
 	{"GET /{$}", (*visit).list},
 	{"GET /inbox", (*visit).inbox},
-	{"GET /debates/{id}", (*visit).now},
+	{"GET /debates/{id}", (*visit).nowOrThen},
 	{"GET /debates/{id}/events", (*visit).events},
 	{"GET /debates/{id}/past", (*visit).past},
 	{"GET /debates/{id}/judges", (*visit).judges},

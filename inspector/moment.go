@@ -165,6 +165,14 @@ type pastView struct {
 	Later     bool  // whether there are later turns than those shown
 }
 
+// nowOrThen shows a debate as it is, or as it was if the address has the parameter at.
+func (v *visit) nowOrThen() error {
+	if v.r.URL.Query().Has("at") {
+		return v.past()
+	}
+	return v.now()
+}
+
 // past shows a debate as it was. The parameter at is the seq of an entry.
 func (v *visit) past() error {
 	if err := v.open(debatehttp.Watch); err != nil {

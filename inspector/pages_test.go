@@ -17,6 +17,8 @@ import (
 // unstablePast matches what differs between two runs of a debate.
 var unstablePast = regexp.MustCompile(`<time datetime="[^"]*">[^<]*</time>|<dt>Running time</dt><dd>[^<]*</dd>|<td>[0-9.]+[mµn]?s</td>|<span class="meta">\d+m?s of 1h</span><meter id="budget-time"[^>]*>[^<]*`)
 
+var idPattern = regexp.MustCompile(` id="([^"]*)"`)
+
 // pastPages are the pages about the past, for a debate "cars" with the fork "fork".
 func pastPages(t *testing.T, d *debate.Debate) map[string]string {
 	t.Helper()
@@ -43,6 +45,11 @@ func TestGoldenPagesOfThePast(t *testing.T) {
 		page := unstablePast.ReplaceAllString(w.get(http.StatusOK, path), "TIME")
 		require.NotContains(t, page, "style=", "the policy forbids styles in elements")
 		require.NotRegexp(t, ` on[a-z]+="`, page)
+		ids := map[string]bool{}
+		for _, id := range idPattern.FindAllStringSubmatch(page, -1) {
+			require.False(t, ids[id[1]], "id %s is not unique", id[1])
+			ids[id[1]] = true
+		}
 		golden.Require(t, "testdata/past/"+name+".html", page)
 	}
 }

@@ -171,6 +171,7 @@ func TestAMomentThatDoesNotExist(t *testing.T) {
 	w.create(pair("d"))
 	require.Contains(t, w.get(http.StatusOK, "/debates/d/past?at=999"), `data-seq="1"`, "the last entry")
 	require.Contains(t, w.get(http.StatusOK, "/debates/d/past"), `data-seq="1"`)
+	require.Equal(t, w.get(http.StatusOK, "/debates/d/past?at=1"), strings.ReplaceAll(w.get(http.StatusOK, "/debates/d?at=1"), `"../`, `"../../`))
 	for _, at := range []string{"-1", "x", "1.5", "99999999999999999999"} {
 		require.Contains(t, w.get(http.StatusBadRequest, "/debates/d/past?at="+at), "want the number of an entry", at)
 	}
