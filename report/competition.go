@@ -80,7 +80,7 @@ func panelOutcome(r *Report, data json.RawMessage) (o outcome) {
 	return o
 }
 
-// proconOutcome returns the outcome of a pro-con debate. What speaks for each side is how it opened.
+// proconOutcome returns the outcome of a pro-con debate. Its reasons are the arguments of each side.
 func proconOutcome(r *Report, data json.RawMessage) (o outcome) {
 	j := decodeOrZero[procon.Judgment](data)
 	bars := barChart{title: "Scores by the judges", unit: "Score (0–10)", maximum: 10, names: []string{"Score"}}
@@ -99,29 +99,12 @@ func proconOutcome(r *Report, data json.RawMessage) (o outcome) {
 			o.clauses = append(o.clauses, "no judge dissents")
 		}
 	}
-	o.arguments(r)
+	o.reasonsByName("Arguments", statements(r))
 	if j.NoNewArguments {
 		o.reason("How it ended", "", "The last round of arguments brought no new argument.")
 	}
 	o.reason("Dissenting judges", "", j.Dissent...)
 	return o
-}
-
-// arguments adds what each participant said in each round, in its first sentences.
-func (o *outcome) arguments(r *Report) {
-	var names []string
-	said := map[string][]string{}
-	for i := range r.Result.Turns {
-		if t := &r.Result.Turns[i]; t.Kind == transcript.Speech {
-			if said[t.Actor] == nil {
-				names = append(names, t.Actor)
-			}
-			said[t.Actor] = append(said[t.Actor], beginning(t.Text))
-		}
-	}
-	for _, name := range names {
-		o.reason("Arguments", name, said[name][:min(len(said[name]), 5)]...)
-	}
 }
 
 // voteOutcome returns the outcome of a vote.
@@ -145,12 +128,14 @@ func voteOutcome(r *Report, data json.RawMessage) (o outcome) {
 	for _, s := range t.Agents {
 		agents = append(agents, []string{s.Name, strings.Join(s.Answers, " → "), formatScore(s.Confidence)})
 	}
+	var reasons pointsByName
 	for i := range r.Result.Turns {
 		ballot := &r.Result.Turns[i]
 		if b, err := transcript.Decode[vote.Ballot](*ballot); err == nil && ballot.Round == r.Result.Round {
-			o.reason(keyPointsTitle, ballot.Actor, b.Reasoning)
+			reasons.add(ballot.Actor, b.Reasoning)
 		}
 	}
+	o.reasonsByName(keyPointsTitle, reasons)
 	for _, s := range t.Answers {
 		if s.Answer != t.Answer {
 			o.reason("Other answers", "", fmt.Sprintf("%s: %s", enumerate(s.Agents, 8), s.AnswerText))

@@ -15,9 +15,9 @@ import (
 
 // rounds returns the transcript by round, without embedding vectors.
 func (r *Report) rounds(speakers cast) (list []round) {
-	scores := map[int]*table{}
+	assessed := map[int]roundAssessment{}
 	for _, a := range r.roundAssessments() {
-		scores[a.round] = a.table()
+		assessed[a.round] = a
 	}
 	ids := map[string]bool{}
 	for i := range r.Result.Turns {
@@ -37,7 +37,10 @@ func (r *Report) rounds(speakers cast) (list []round) {
 		last := &list[len(list)-1]
 		e := turnEntry(t, i, speakers)
 		if t.Kind == transcript.Assessment {
-			last.Assessments, last.Scores = append(last.Assessments, e), scores[t.Round]
+			last.Assessments = append(last.Assessments, e)
+			if a, ok := assessed[t.Round]; ok && last.Scores == nil {
+				last.Scores, last.Differences = a.table(), slices.Concat(a.combined.Disagreement, a.combined.Dissent)
+			}
 		} else {
 			last.Turns = append(last.Turns, e)
 		}

@@ -52,6 +52,7 @@ type round struct {
 	ID, Title   string
 	Turns       []entry
 	Scores      *table
+	Differences []string // where the judges differ
 	Assessments []entry
 }
 
@@ -98,7 +99,8 @@ func listBlock(note string, items []string) []block {
 
 // Texts that several places have.
 const (
-	unknownCost  = "unknown" // a cost without prices
-	noticesTitle = "Before you rely on the answer:"
-	noTurns      = "There are no turns yet."
+	unknownCost      = "unknown" // a cost without prices
+	noticesTitle     = "Before you rely on the answer:"
+	differencesTitle = "Where the judges differ:"
+	noTurns          = "There are no turns yet."
 )

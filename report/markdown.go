@@ -108,6 +108,9 @@ func (m *markdown) transcript(rounds []round) {
 		if x.Scores != nil {
 			m.table(x.Scores)
 		}
+		if len(x.Differences) > 0 {
+			m.block(block{Note: differencesTitle, List: x.Differences})
+		}
 		m.entries(x.Assessments)
 	}
 }

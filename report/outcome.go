@@ -33,9 +33,15 @@ func (o outcome) sentence() string {
 	return strings.Join(parts, "; ") + "."
 }
 
+// maxPoints is the number of points of a reason. The transcript has all.
+const maxPoints = 10
+
 // reason adds a reason with at least one point.
 func (o *outcome) reason(title, name string, list ...string) {
 	list = slices.DeleteFunc(slices.Clone(list), func(s string) bool { return strings.TrimSpace(s) == "" })
+	if more := len(list) - maxPoints; more > 0 {
+		list = append(list[:maxPoints], fmt.Sprintf("%d more, in the transcript", more))
+	}
 	if len(list) > 0 {
 		o.reasons = append(o.reasons, Reason{Title: title, Name: name, Points: list})
 	}
@@ -53,23 +59,18 @@ func verdictOutcome(r *Report, data json.RawMessage) (o outcome) {
 	if v.Summary != "" {
 		o.decision = wonWithScores(v.Winner, meanScores(rounds))
 		o.clauses = judgesClauses(v.Winner, joint.Opinions)
-		o.text = v.Summary
+		o.text = v.Summary + "\n\n" + v.WinnerReasoning
 	}
 	o.keyPoints(v, rounds)
 	if len(o.reasons) == 0 && v.Summary != "" {
 		o.lastStatements(r)
 	}
-	o.reason("Why", "", v.WinnerReasoning)
 	o.reason("What they agree on", "", v.Agreement...)
 	o.reason("What remains disputed", "", v.Disagreement...)
-	o.reason("What the debate showed", "", v.Insights...)
 	o.reason("The strongest case against the verdict", "", v.Dissent)
 	o.reason("Dissenting judges", "", joint.Dissent...)
 	o.reason("Where the judges differ", "", joint.Disagreement...)
-	for _, a := range rounds {
-		o.reason(fmt.Sprintf("Dissenting judges in round %d", a.round), "", a.combined.Dissent...)
-		o.reason(fmt.Sprintf("Where the judges differ in round %d", a.round), "", a.combined.Disagreement...)
-	}
+	o.reason("What the debate showed", "", v.Insights...)
 	return o
 }
 
@@ -124,11 +125,11 @@ func judgesClauses(winner string, opinions []judge.Opinion[judge.Verdict]) []str
 		}
 		if o.Value.Winner != winner {
 			agreed[o.Judge] = false
-			named := o.Value.Winner
-			if named == "" {
-				named = "nobody"
+			name := o.Judge
+			if o.Swapped {
+				name += ", with the participants in reversed order,"
 			}
-			others = append(others, o.Judge+" chose "+named)
+			others = append(others, name+" chose "+cmp.Or(o.Value.Winner, "nobody"))
 		}
 	}
 	yes := 0
@@ -145,28 +146,53 @@ func judgesClauses(winner string, opinions []judge.Opinion[judge.Verdict]) []str
 	case len(others) == 0:
 		return []string{fmt.Sprintf("all %d judges agree", len(names))}
 	}
+	if yes == 0 && len(names) == 1 {
+		return []string{"the judge does not agree with itself: " + enumerate(others, 4)}
+	}
 	if yes == 0 {
 		return []string{"the judges do not agree: " + enumerate(others, 4)}
 	}
 	return []string{fmt.Sprintf("%d of %d judges chose %s", yes, len(names), cmp.Or(winner, "nobody")), enumerate(others, 4)}
 }
 
+// pointsByName are the points of several people, in the order of their first points.
+type pointsByName struct {
+	names  []string
+	points map[string][]string
+}
+
+func (p *pointsByName) add(name string, list ...string) {
+	if p.points == nil {
+		p.points = map[string][]string{}
+	}
+	if _, ok := p.points[name]; !ok {
+		p.names = append(p.names, name)
+	}
+	p.points[name] = append(p.points[name], list...)
+}
+
+// reasonsByName adds a reason for each name.
+func (o *outcome) reasonsByName(title string, p pointsByName) {
+	for _, name := range p.names {
+		o.reason(title, name, p.points[name]...)
+	}
+}
+
+// statements returns the beginnings of what each participant said.
+func statements(r *Report) (p pointsByName) {
+	for i := range r.Result.Turns {
+		if t := &r.Result.Turns[i]; t.Kind == transcript.Speech {
+			p.add(t.Actor, beginning(t.Text))
+		}
+	}
+	return p
+}
+
 // lastStatements adds the beginning of the last turn of each participant, for answers that name no key points.
 func (o *outcome) lastStatements(r *Report) {
-	last := map[string]*transcript.Turn{}
-	var names []string
-	for i := range r.Result.Turns {
-		t := &r.Result.Turns[i]
-		if t.Kind != transcript.Speech {
-			continue
-		}
-		if last[t.Actor] == nil {
-			names = append(names, t.Actor)
-		}
-		last[t.Actor] = t
-	}
-	for _, name := range names {
-		o.reason("Last statements", name, beginning(last[name].Text))
+	p := statements(r)
+	for _, name := range p.names {
+		o.reason("Last statements", name, p.points[name][len(p.points[name])-1])
 	}
 }
 

@@ -299,3 +299,43 @@ func BenchmarkHTML(b *testing.B) {
 		})
 	}
 }
+
+// The page names the models that replied, which may be others than those of the configuration.
+func TestModelsAreTheRealOnes(t *testing.T) {
+	r := &report.Report{Config: json.RawMessage(`{"participants": [{"name": "Ada", "provider": "acme", "model": "latest"}]}`)}
+	for _, model := range []string{"acme-2026-05", "acme-2026-06", "acme-2026-06"} {
+		r.Result.Turns = append(r.Result.Turns, transcript.Turn{Key: transcript.Key{Actor: "Ada"}, Attempts: []transcript.Attempt{
+			{Model: "acme-2025-01", ErrorKind: "network"}, {Model: model},
+		}})
+	}
+	require.Contains(t, markdown(t, r), "| Name | Model | Replies by | State |\n|---|---|---|---|\n| Ada | acme, latest | acme-2026-05, acme-2026-06 | judge |")
+}
+
+func TestCostsStandWherePricesAreKnown(t *testing.T) {
+	require.Contains(t, markdown(t, collected(t, "article")), "| Reasoning tokens | Duration | Cost |\n")
+	require.Contains(t, markdown(t, collected(t, "vote")), "| Reasoning tokens | Duration |\n")
+}
+
+// Initials differ, whatever the names are.
+func TestInitialsDiffer(t *testing.T) {
+	for names, want := range map[string]string{
+		"Ada,Bo":         "A,B",
+		"Ada,Alan,Anna":  "A,Al,An",
+		"Ada,Ada B,AB":   "A,AB,A2",
+		"For the motion": "FM",
+		"élan,Élodie":    "É,Él",
+		"!,?,…":          "?,?2,?3",
+		"ليلى,لبنى":      "ل,لب",
+		"gpt-5,gpt-6":    "G5,G6",
+	} {
+		r := &report.Report{}
+		for i, name := range strings.Split(names, ",") {
+			r.Result.Turns = append(r.Result.Turns, transcript.Turn{Key: transcript.Key{Actor: name, Round: i}, Text: "Yes."})
+		}
+		var found []string
+		for _, m := range regexp.MustCompile(`class="initials" aria-hidden="true">([^<]*)<`).FindAllStringSubmatch(html(t, r), -1) {
+			found = append(found, m[1])
+		}
+		require.Equal(t, want, strings.Join(found, ","))
+	}
+}

@@ -342,6 +342,10 @@ func TestSeveralJudgesGoByTheirBench(t *testing.T) {
 			Key: transcript.Key{Round: 1, Actor: string(rune('J' + i))}, Contract: judge.AssessmentContract.Name(), Data: json.RawMessage(encode(t, a)),
 		})
 	}
+	for _, a := range r.Result.Assessments {
+		a.Kind = transcript.Assessment
+		r.Result.Turns = append(r.Result.Turns, a)
+	}
 	require.Contains(t, markdown(t, r), "| Ada | 8 |\n| Bo | 5 |\n")
 	require.Contains(t, markdown(t, r), "- score of Ada: J gives 1, L gives 9")
 }

@@ -106,8 +106,8 @@ func refineOutcome(r *Report, data json.RawMessage) (o outcome) {
 			o.decision, o.text = fmt.Sprintf("The solution of %s is %s, with a confidence of %s of 100", by, short, formatScore(s.Confidence)), ""
 		}
 	}
-	counts := map[int]map[string]int{}
-	total := 0
+	counts, total := map[int]map[string]int{}, 0
+	var criticized pointsByName
 	for i := range r.Result.Turns {
 		t := &r.Result.Turns[i]
 		c, err := transcript.Decode[refine.Critique](*t)
@@ -117,14 +117,13 @@ func refineOutcome(r *Report, data json.RawMessage) (o outcome) {
 		if counts[t.Round] == nil {
 			counts[t.Round] = map[string]int{}
 		}
-		var list []string
 		for _, w := range c.Weaknesses {
 			counts[t.Round][w.Severity]++
 			total++
-			list = append(list, fmt.Sprintf("%s, round %d, %s: %s", t.Actor, t.Round, w.Severity, w.Issue))
+			criticized.add(c.Author, fmt.Sprintf("%s, round %d, %s: %s", t.Actor, t.Round, w.Severity, w.Issue))
 		}
-		o.reason("What was criticized", c.Author, list...)
 	}
+	o.reasonsByName("What was criticized", criticized)
 	if o.decision != "" && len(counts) > 0 {
 		o.clauses = append(o.clauses, fmt.Sprintf("the agents named %s in %s", plural(total, "weakness", "weaknesses"), plural(len(counts), "round", "rounds")))
 	}
@@ -253,7 +252,7 @@ func madOutcome(r *Report, data json.RawMessage) (o outcome) {
 		} else {
 			o.clauses = append(o.clauses, "it is nobody's last answer")
 		}
-		o.reason("Why", "", res.Reasoning)
+		o.text = res.Reasoning
 	}
 	preferred := map[string]int{}
 	var rounds [][]string

@@ -14,7 +14,7 @@ type speaker struct {
 	Name     string
 	Initials string // differ from those of other speakers
 	Class    string // color and place, as CSS classes
-	About    string // side, role or office
+	About    string // side, role, position or office
 }
 
 // cast holds the speakers of a report by name.
@@ -46,7 +46,11 @@ func (r *Report) cast() cast {
 				place, sides = len(sides), append(sides, p.Side)
 			}
 		}
-		add(p.Name, colorClass(i)+" "+[]string{"left", "right"}[place%2], joinWords(p.Side, p.Role))
+		about := joinWords(p.Side, p.Role)
+		if about == "" {
+			about = truncateText(p.Position, 40)
+		}
+		add(p.Name, colorClass(i)+" "+[]string{"left", "right"}[place%2], about)
 	}
 	office := "judge"
 	if isOxford(r) {
