@@ -20,6 +20,7 @@ var routes = []route{
 	{"GET /inbox", (*visit).inbox},
 	{"GET /debates/{id}", (*visit).nowOrThen},
 	{"GET /debates/{id}/events", (*visit).events},
+	{"GET /debates/{id}/archive", (*visit).archive},
 	{"GET /debates/{id}/past", (*visit).past},
 	{"GET /debates/{id}/judges", (*visit).judges},
 	{"GET /debates/{id}/turn", (*visit).turn},

@@ -82,6 +82,7 @@ type liveView struct {
 	Asked    []ask
 	Others   []string      // people whose replies the debate waits for, but not from this seat
 	Answer   template.HTML // empty before the end
+	Archive  bool          // whether the journal can be downloaded
 	Masked   bool          // whether the visitor must not know who says what
 	Refused  *debatehttp.Problem
 	Stream   bool // whether more may follow, so that the page follows the events
@@ -90,7 +91,7 @@ type liveView struct {
 // live returns what the page shows.
 func (v *visit) live(h *history) (shown liveView, err error) {
 	shown = liveView{
-		Status: h.status, Result: h.result, Phases: h.phases, Actors: actorsOf(h), Budgets: budgetsOf(h), Controls: controlsOf(h), Refused: v.refused,
+		Status: h.status, Result: h.result, Phases: h.phases, Actors: actorsOf(h), Budgets: budgetsOf(h), Controls: controlsOf(h), Refused: v.refused, Archive: v.Store != nil,
 	}
 	before, _ := strconv.ParseInt(v.r.URL.Query().Get("before"), 10, 64) // 0 if there is none
 	shown.Turns, shown.Earlier, shown.Older = turnsOf(h, shown.Actors, before)

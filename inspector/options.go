@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/elenchus-go/debate/debatehttp"
+	"github.com/elenchus-go/debate/store"
 )
 
 // Options configure a handler.
@@ -19,6 +20,9 @@ type Options struct {
 	// Controls allows visitors to control debates, reply for people, add remarks and notes, and fork, as far as Authorize
 	// allows it. Without it, the handler refuses every change.
 	Controls bool
+	// Store is the store of the engine. With it, visitors whom Authorize allows debatehttp.FullReport can download a debate's
+	// archive. Defaults to none.
+	Store store.Store
 	// Logger receives errors that visitors do not see. Defaults to none.
 	Logger *slog.Logger
 }

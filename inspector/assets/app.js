@@ -44,6 +44,7 @@ function place(el) {
 
 // merge adds the children that are new, by their ids, and removes those that are gone if drop is true.
 function merge(old, next, drop) {
+  if (old.dataset.run !== next.dataset.run) return replace(old, next); // a reset has begun a new run
   const ids = new Set([...next.children].map((c) => c.id));
   if (drop) for (const c of [...old.children]) if (!ids.has(c.id)) c.remove();
   let after = null;
@@ -61,31 +62,26 @@ function merge(old, next, drop) {
   }
 }
 
-let fetching = null;
-let again = false;
+let running = null; // the fetch of the page that is under way
+let next = null; // the one after it
 
-// refresh fetches the page, at most once at a time.
-async function refresh() {
-  if (fetching) {
-    again = true;
-    return fetching;
-  }
-  fetching = load();
-  try {
-    await fetching;
-  } finally {
-    fetching = null;
-  }
-  if (again) {
-    again = false;
+// refresh fetches the page, and not twice at the same time. What it returns is done when the page is up to date.
+function refresh() {
+  if (!running) return (running = load().finally(() => (running = null)));
+  return (next ??= running.then(() => {
+    next = null;
     return refresh();
-  }
+  }));
 }
 
 async function load() {
-  const reply = await fetch(location.href, { headers: { Accept: "text/html" } });
-  if (!reply.ok) return say(reply.status === 404 ? "This debate was deleted." : "The page cannot be loaded. Reload it.");
-  takeOver(new DOMParser().parseFromString(await reply.text(), "text/html"));
+  try {
+    const reply = await fetch(location.href, { headers: { Accept: "text/html" } });
+    if (!reply.ok) return say(reply.status === 404 ? "This debate was deleted." : "The page cannot be loaded. Reload it.");
+    takeOver(new DOMParser().parseFromString(await reply.text(), "text/html"));
+  } catch {
+    say("The server cannot be reached.");
+  }
 }
 
 const say = (text) => {
@@ -203,6 +199,8 @@ async function send(form, button) {
   }
   if (form.dataset.form === "remarks" || form.dataset.form === "annotations") form.reset();
   await refresh();
+  say("Done.");
+  if (!form.isConnected) find("#turns").focus(); // the form has gone
   follow(); // a refused start ends the stream
 }
 
@@ -218,4 +216,4 @@ document.addEventListener("submit", (e) => {
 
 follow();
 const poll = Number(find("[data-poll]")?.dataset.poll);
-if (poll) setInterval(() => document.hidden || refresh().catch(() => {}), poll * 1000);
+if (poll) setInterval(() => document.hidden || refresh(), poll * 1000);
