@@ -107,17 +107,15 @@ func verdictText(v judge.Verdict) string {
 
 // critiqueText returns the text of a turn with the critique at its end as a list, if it is one of a skeptic.
 func critiqueText(t *transcript.Turn) string {
-	at := strings.LastIndex(t.Text, "{\"issues\"")
-	if at < 0 || t.Phase != "attack" {
+	if t.Phase != "attack" {
 		return t.Text
 	}
-	var c skeptic.Critique
-	if err := json.Unmarshal([]byte(strings.TrimRight(t.Text[at:], "` \n")), &c); err != nil {
+	head, c, ok := cutCritique(t.Text)
+	if !ok {
 		return t.Text
 	}
-	head := strings.TrimSuffix(strings.TrimSpace(t.Text[:at]), "```json")
 	var b strings.Builder
-	b.WriteString(strings.TrimSpace(head) + "\n\n")
+	b.WriteString(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(head), "```json")) + "\n\n")
 	for _, x := range c.Issues {
 		fmt.Fprintf(&b, "- %s: %s\n", x.Severity, singleLine(x.Text))
 	}
@@ -127,6 +125,24 @@ func critiqueText(t *transcript.Turn) string {
 	}
 	b.WriteString(".")
 	return b.String()
+}
+
+// cutCritique cuts the JSON object at the end of a text that is a critique.
+func cutCritique(text string) (head string, c skeptic.Critique, ok bool) {
+	for i, at := 0, 0; i < 8; i++ { // a text with more braces is not searched further
+		next := strings.Index(text[at:], "{")
+		if next < 0 {
+			break
+		}
+		at += next
+		dec := json.NewDecoder(strings.NewReader(strings.TrimRight(text[at:], "` \n")))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(&c); err == nil && !dec.More() && (c.Score != nil || c.Issues != nil) {
+			return text[:at], c, true
+		}
+		c, at = skeptic.Critique{}, at+1
+	}
+	return text, c, false
 }
 
 // turnDetails returns the phase, the duration, the output tokens, the model and notes of a turn.

@@ -20,7 +20,7 @@ var seriousFlags = []transcript.Flag{
 }
 
 // Notices returns what a reader should know before relying on the answer, one sentence for each: that the debate ended
-// early, that it waits for a person, that there is no verdict or only a default, who dropped out, and which replies are
+// early, that there is no verdict or only a default, who dropped out, and which replies are
 // incomplete, a default, by a substitute or edited in a fork. It returns none if nothing of this happened. The sentences contain names of participants and judges, but no
 // text of models.
 func (r *Report) Notices() (list []string) {
@@ -30,9 +30,6 @@ func (r *Report) Notices() (list []string) {
 	}
 	if f := res.Failure; f != nil {
 		list = append(list, fmt.Sprintf("The debate stopped with an error: %s.", humanize(f.Kind)))
-	}
-	if len(r.Waiting) > 0 {
-		list = append(list, fmt.Sprintf("The debate waits for a reply of %s.", enumerate(r.Waiting, 4)))
 	}
 	switch {
 	case !res.State.Final() && res.State != fsm.Error:

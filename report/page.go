@@ -93,10 +93,14 @@ func (r *Report) progress() string {
 		return "The debate stopped with an error " + at + "."
 	case state.Final():
 		return "The debate was " + string(state) + " " + at + "."
+	case len(r.Waiting) > 0:
+		return fmt.Sprintf("There is no answer yet: the debate waits %s for a reply of %s.", at, enumerate(r.Waiting, 4))
+	case r.Result.Question != nil:
+		return "There is no answer yet: the debate waits " + at + " for a person's decision."
 	case state == fsm.Paused:
-		return "The debate is paused " + at + "."
+		return "There is no answer yet: the debate is paused " + at + "."
 	}
-	return "The debate has not ended yet; it is " + at + "."
+	return "There is no answer yet: the debate is " + at + "."
 }
 
 // document builds the document.
@@ -140,7 +144,7 @@ func (r *Report) about() string {
 // openQuestion returns the question that waits for a person, or the error that stopped the debate.
 func (r *Report) openQuestion() (blocks []block) {
 	if q := r.Result.Question; q != nil {
-		blocks = append(blocks, block{Note: "The debate waits for a person's decision: " + q.Cause})
+		blocks = append(blocks, block{Note: "The question: " + q.Cause})
 		var choices []string
 		for _, c := range q.Choices {
 			choices = append(choices, c.Action+": "+c.Description)

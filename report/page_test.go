@@ -45,8 +45,8 @@ func TestTheAnswerInOneSentence(t *testing.T) {
 		"mad":              "The answer is “5 cents”, decided by the judge after 2 rounds; it is the answer of Bo; the moderator had no preference in 2 of 2 rounds.",
 		"article":          "Ada won with a mean score of 7 of 10, against 6.5 for Bo; 2 of 3 judges chose Ada; Kim chose Bo.",
 		"fork":             "Ada won with a mean score of 8 of 10, against 6 for Bo; the judge is Jo.",
-		"waiting":          "The debate is paused in round 1.",
-		"gate":             "The debate is paused in round 1.",
+		"waiting":          "There is no answer yet: the debate waits in round 1 for a reply of Bo.",
+		"gate":             "There is no answer yet: the debate waits in round 1 for a person's decision.",
 		"failed":           "The debate stopped with an error in round 1.",
 		"canceled":         "The debate was canceled in round 1.",
 	}
@@ -337,5 +337,19 @@ func TestInitialsDiffer(t *testing.T) {
 			found = append(found, m[1])
 		}
 		require.Equal(t, want, strings.Join(found, ","))
+	}
+}
+
+// The critique at the end of a skeptic's turn is a list, and other JSON stays as it is.
+func TestCritiquesAreLists(t *testing.T) {
+	for text, want := range map[string]string{
+		`Bad. {"issues": [{"severity": "major", "text": "Why?"}], "ready": false, "score": 4}`:                       "> Bad.\n>\n> \\- major: Why?\n>\n> The answer is not ready, with a score of 4 of 10.",
+		"Fine.\n```json\n{\n  \"score\": 9,\n  \"ready\": true,\n  \"issues\": []\n}\n```\n":                         "> Fine.\n>\n> The answer is ready, with a score of 9 of 10.",
+		`A set {a, b} first. {"ready": true, "score": null, "issues": [{"severity": "minor", "text": "Say when."}]}`: "> A set {a, b} first.\n>\n> \\- minor: Say when.\n>\n> The answer is ready.",
+		`An example: {"name": "Bo"}`:                      `> An example: {"name": "Bo"}`,
+		`{"issues": [], "score": 1} is what I would say.`: `> {"issues": \[\], "score": 1} is what I would say.`,
+	} {
+		r := &report.Report{Result: debate.Result{Turns: []transcript.Turn{{Key: transcript.Key{Actor: "Bo", Phase: "attack", Round: 1}, Text: text}}}}
+		require.Contains(t, markdown(t, r), "#### Bo\n\n"+want+"\n\n")
 	}
 }

@@ -77,7 +77,7 @@ func TestReportsOfDebatesThatDidNotComplete(t *testing.T) {
 	}{
 		"new": {
 			stage: func(*testing.T, *scene) {},
-			want:  []string{"| State | configuring |", "**The debate has not ended yet; it is before round 1.**", "There are no turns yet."},
+			want:  []string{"| State | configuring |", "**There is no answer yet: the debate is before round 1.**", "There are no turns yet."},
 			not:   []string{"## Reasons", "Tokens, time", "<summary>States", "Timeline", "Failures", "Annotations"},
 		},
 		"running": {
@@ -90,12 +90,12 @@ func TestReportsOfDebatesThatDidNotComplete(t *testing.T) {
 					}
 				}
 			},
-			want: []string{"| State | running.awaiting\\_responses |", "**The debate has not ended yet; it is in round 1.**", "> One."}, not: []string{"## Reasons"},
+			want: []string{"| State | running.awaiting\\_responses |", "**There is no answer yet: the debate is in round 1.**", "> One."}, not: []string{"## Reasons"},
 		},
 		"canceled": {
 			stage: func(t *testing.T, s *scene) { require.NoError(t, s.debate.Cancel(t.Context())) },
 			want:  []string{"| State | canceled |", "**The debate was canceled before round 1.**", "| Ended by | canceled in round 0 |", "| cancel | configuring → canceled |", "a person canceled the debate"},
-			not:   []string{"has not ended"},
+			not:   []string{"no answer yet"},
 		},
 		"in error": {
 			ada: []any{refused}, stage: run,
@@ -103,11 +103,11 @@ func TestReportsOfDebatesThatDidNotComplete(t *testing.T) {
 				"| State | error |", "**The debate stopped with an error in round 1.**", "The debate stopped with an error: run step", "Hint: provider ada rejects its key", "Steps that failed in all attempts:",
 				"| Ada | respond | 1 | 2000-01-01 00:00:02.000 UTC | authentication | ada, large | 1 | authentication: who are you |",
 			},
-			not: []string{"has not ended"},
+			not: []string{"no answer yet"},
 		},
 		"with a question": {
 			ada: []any{refused}, policy: debate.Ask, stage: run,
-			want: []string{"| State | paused |", "The debate is paused in round 1.", "The debate waits for a person's decision: run step", "who are you", "- retry: call Ada again", "question: run step"},
+			want: []string{"| State | paused |", "There is no answer yet: the debate waits in round 1 for a person's decision.", "The question: run step", "who are you", "- retry: call Ada again", "question: run step"},
 		},
 		"after an answer": {
 			ada: []any{refused, "One."}, bo: []any{"Two."}, policy: debate.Ask,
