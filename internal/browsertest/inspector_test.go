@@ -288,6 +288,43 @@ func TestTheSlider(t *testing.T) {
 	require.Len(t, m.sent, calls)
 }
 
+// From an entry, a person makes a fork with another reply. The pages show the family, and both debates side by side.
+func TestAFork(t *testing.T) {
+	s := open(t, &speaker{words: []string{"Yes."}})
+	s.run(pair("cars"))
+	s.visit("/debates/cars/past?at=7")
+	s.tabTo("#fork-here")
+	s.do(chromedp.KeyEvent(kb.Enter))
+	s.shows("#fork legend", "entry 7")
+	s.do(chromedp.SetValue(chromedp.CSS("#fork [name=reply]"), "No, trams first."))
+	if !value[bool](s.page, `document.querySelector("#fork [name=start]").checked`) {
+		s.do(chromedp.Click(chromedp.CSS("#fork [name=start]")))
+	}
+	s.tabTo("#fork button")
+	s.do(chromedp.KeyEvent(kb.Enter))
+	s.state(fsm.Completed)
+	require.Contains(t, value[string](s.page, `document.querySelector("#turn-7").textContent`), "No, trams first.")
+	fork := value[string](s.page, `document.querySelector("#debate-id").textContent`)
+	s.visit("/debates/" + fork + "/family")
+	require.Equal(t, "cars", value[string](s.page, `document.querySelector("#family li[data-debate='`+fork+`']").dataset.parent`))
+	s.visit("/debates/cars/compare?with=" + fork)
+	require.Equal(t, "0", value[string](s.page, `document.querySelector("#common")?.dataset.turns ?? "0"`))
+	s.shows("#round-1 [data-side=left]", "Yes.")
+	s.shows("#round-1 [data-side=right]", "No, trams first.")
+}
+
+// A turn's page shows the prompt that the model got.
+func TestATurn(t *testing.T) {
+	s := open(t, &speaker{words: []string{"Yes."}})
+	s.run(pair("cars"))
+	s.visit("/debates/cars")
+	s.do(chromedp.Click(chromedp.CSS("#turn-8 .meta a")))
+	s.shows("#turn .text", "Yes.")
+	s.shows("#prompt", "Should cities ban private cars?")
+	s.shows("#prompt", "Ada")
+	require.Equal(t, 1, value[int](s.page, `document.querySelectorAll("#attempts tbody tr").length`))
+}
+
 // What models and people write becomes text, and the page asks no other host.
 func TestHostileTexts(t *testing.T) {
 	hostile := "<script>window.bad=1</script><img src=x onerror='window.bad=1'> [a](javascript:window.bad=1) ![b](https://evil.example/b.png) \x1b[31m"
@@ -296,6 +333,8 @@ func TestHostileTexts(t *testing.T) {
 	c.Topic, c.Participants[0].Name, c.Labels = "Ban <b>cars</b>? <script>window.bad=1</script>", `"><img src=x onerror=window.bad=1>`, map[string]string{"<i>": "'\"><svg onload=window.bad=1>"}
 	d := s.run(c)
 	require.NoError(t, d.Annotate(t.Context(), "note", hostile))
+	_, err := s.engine.Fork(t.Context(), "cars", 9, debate.Edits{ID: "cars-2"})
+	require.NoError(t, err)
 	for _, path := range append([]string{"/", "/inbox"}, pagesOf("cars")...) {
 		s.visit(path)
 		require.False(t, value[bool](s.page, `"bad" in window`), path)
@@ -327,7 +366,7 @@ func TestABlindSeat(t *testing.T) {
 // pagesOf returns the paths of the pages of a debate.
 func pagesOf(id string) []string {
 	var list []string
-	for _, page := range []string{"", "/past", "/past?at=9", "/judges"} {
+	for _, page := range []string{"", "/past", "/past?at=9", "/judges", "/turn?seq=7", "/fork?at=9", "/family", "/compare?with=" + id + "-2"} {
 		list = append(list, "/debates/"+id+page)
 	}
 	return list
@@ -337,6 +376,8 @@ func pagesOf(id string) []string {
 func TestPages(t *testing.T) {
 	s := open(t, &speaker{words: []string{"Streets belong to people. **Buses** carry more of them:\n\n1. They need less room.\n2. They cost less."}})
 	s.run(pair("cars"))
+	_, err := s.engine.Fork(t.Context(), "cars", 9, debate.Edits{ID: "cars-2"})
+	require.NoError(t, err)
 	waiting := pair("waiting")
 	waiting.Participants[1].Human, waiting.Judges[0].Human = true, true
 	s.run(waiting)

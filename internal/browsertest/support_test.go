@@ -59,7 +59,7 @@ func newPage(t testing.TB) *page {
 	}
 	require.NoError(t, chromedp.Do(browser())) // the first context owns the browser
 	ctx, _ := chromedp.NewContext(browser())
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	p := &page{t: t, ctx: ctx}
 	messages := chromedp.Console(ctx)
 	t.Cleanup(func() {
