@@ -97,3 +97,12 @@ func (o *options) answerFlags(flags *pflag.FlagSet) {
 func (o *options) yesFlag(flags *pflag.FlagSet) {
 	flags.BoolVarP(&o.yes, "yes", "y", false, "answer yes to the questions of this command")
 }
+
+// forkFlags are the flags of fork.
+func (o *options) forkFlags(flags *pflag.FlagSet) {
+	flags.Int64Var(&o.at, "at", 0, "`seq` of the last entry that the fork has; show --verbose lists those of turns (default: all entries)")
+	flags.StringVar(&o.reply, "reply", "", "`text` in place of the turn of --at; JSON if the turn is")
+	flags.StringVarP(&o.file, "file", "f", "", "read the text of --reply from `file`")
+	flags.StringVar(&o.topicText, "topic", "", "another topic, as `text`")
+	flags.IntVar(&o.rounds, "rounds", 0, "another largest `number` of rounds")
+}

@@ -21,6 +21,13 @@ const answerExample = `  debate answer ID --me Ada "Trams are quieter."
 const deleteExample = `  debate delete ID
   debate delete --state completed --updated-before 90d --yes`
 
+const forkHelp = `Fork makes a new debate that begins as another one, up to the entry of --at, and continues with what the flags
+change. Without a change, it continues as the other debate would. The other debate stays as it is.`
+
+const forkExample = `  debate fork ID --at 7 --model openai/gpt-5
+  debate fork ID --at 7 --reply "Trams are quieter."
+  debate fork ID --at 1 --topic "Should cities ban private cars at night?" --rounds 2`
+
 const inspectHelp = `Inspect shows debates in the browser: a list of them, and each debate live.
 
 It serves the pages on 127.0.0.1, and only to those who have the token of the address that it prints. The pages are

@@ -80,6 +80,19 @@ func nameModels(c *debate.Config, models map[string]string) {
 	}
 }
 
+// configuredModels returns those models of providers that the configuration file or the environment names. The others are
+// defaults, and no reason to change a debate.
+func (p *program) configuredModels(s configFile, models map[string]string) map[string]string {
+	named := map[string]string{}
+	for name, model := range models {
+		kind := cmp.Or(s.providers[name].Kind, name)
+		if s.providers[name].Model != "" || p.env(strings.ToUpper(kind)+"_MODEL") != "" {
+			named[name] = model
+		}
+	}
+	return named
+}
+
 // modelChanges describes each actor of a stored debate whose model differs from the one that the environment and the
 // configuration file name now. used has the models that the actors have used.
 func modelChanges(s configFile, c debate.Config, models, used map[string]string) (changes []string) {

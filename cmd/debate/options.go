@@ -23,6 +23,8 @@ type options struct {
 	me                                                      []string // participants and judges for whom the user replies
 	models, judgeModels, baseURLs                           []string
 	prices                                                  string
+	at                                                      int64  // seq of the last entry of a fork
+	reply, topicText                                        string // in place of those of the parent of a fork
 	maxCost                                                 float64
 	presets                                                 []string // kinds of debates of a server, as name=file
 	http                                                    string   // address of a server

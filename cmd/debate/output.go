@@ -25,7 +25,7 @@ func (p *program) writeResult(ctx context.Context, d *debate.Debate, r *debate.R
 		p.listTurns(r)
 	}
 	fmt.Fprintf(p.stderr, "%s in round %d%s; %d turns, %d input tokens, %d output tokens%s, %s\n",
-		r.State, r.Round, ending(r), r.Total.Turns, r.Total.Usage.Input, r.Total.Usage.Output, cost(r.Total.Usage), seconds(r.RunningTime))
+		r.State, r.Round, ending(r), r.Total.Turns, r.Total.Usage.Input, r.Total.Usage.Output, p.spent(r.Total.Usage), seconds(r.RunningTime))
 	all, err := report.Collect(ctx, d)
 	if err != nil {
 		return err
@@ -98,15 +98,16 @@ func answer(r *debate.Result) string {
 	return text + "\n"
 }
 
-// cost returns a text for a cost, or an empty string if no price is known.
-func cost(u transcript.Usage) string {
+// spent returns a text for a cost, or an empty string if no price is known.
+func (p *program) spent(u transcript.Usage) string {
+	amount := strings.TrimSpace(formatAmount(u.Cost)+" "+p.currency) + " spent"
 	switch {
 	case u.Cost == 0:
 		return ""
 	case u.Unpriced:
-		return ", at least " + formatAmount(u.Cost) + " spent"
+		return ", at least " + amount
 	}
-	return ", " + formatAmount(u.Cost) + " spent"
+	return ", " + amount
 }
 
 func ending(r *debate.Result) string {
@@ -147,10 +148,10 @@ func (p *program) printJSON(v any) error {
 // listTurns prints a table of the turns and a table of the prompt sources.
 func (p *program) listTurns(r *debate.Result) {
 	w := tabwriter.NewWriter(p.stderr, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ROUND\tPHASE\tACTOR\tMODEL\tINPUT TOKENS\tOUTPUT TOKENS\tDURATION")
+	fmt.Fprintln(w, "SEQ\tROUND\tPHASE\tACTOR\tMODEL\tINPUT TOKENS\tOUTPUT TOKENS\tDURATION")
 	for _, t := range r.Turns {
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%d\t%s\n",
-			t.Round, t.Phase, printableLine(actorLabel(t.Key)), printableLine(modelOf(t)), t.Usage.Input, t.Usage.Output, seconds(t.Ended.Sub(t.Started)))
+		fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%s\t%d\t%d\t%s\n",
+			t.Seq, t.Round, t.Phase, printableLine(actorLabel(t.Key)), printableLine(modelOf(t)), t.Usage.Input, t.Usage.Output, seconds(t.Ended.Sub(t.Started)))
 	}
 	fmt.Fprintln(w, "\nAGENT\tPROMPT SOURCE")
 	sources := promptSources(r)

@@ -71,6 +71,9 @@ func (p *program) setPrices(s configFile, c *debate.Config) error {
 	if err != nil {
 		return err
 	}
+	if len(own) == 0 {
+		p.currency = "USD"
+	}
 	for _, a := range slices.Concat(c.Participants, c.Judges, c.Substitutes, []debate.Participant{c.PersonaAssigner, c.Summarizer}) {
 		kind := cmp.Or(s.providers[a.Provider].Kind, a.Provider)
 		if _, known := own.Lookup(a.Model); known || a.Model == "" || a.Human || p.hasOtherAddress(kind) {

@@ -19,6 +19,7 @@ type program struct {
 	terminal       io.Writer // stderr without a SafeWriter
 	env            func(string) string
 	storePath      string           // the database; empty if the debate is only in memory
+	currency       string           // of the prices; empty if it is unknown
 	storeWords     string           // the flag that selects the database in another command; empty if no flag is needed
 	input          *bufio.Reader    // reads stdin; nil before the first question
 	shown          map[string]int64 // seq of the last turn that each person was shown

@@ -14,7 +14,7 @@ func (p *program) resumeDebate() error { return p.withDebate(p.continueDebate) }
 
 // continueDebate checks that a debate can continue with the configured providers, and runs it.
 func (p *program) continueDebate(d *debate.Debate, s configFile, o debate.Options) error {
-	c, err := p.currentConfig(d)
+	c, err := p.configAt(d, 0)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (p *program) confirmModels(d *debate.Debate, s configFile, c debate.Config,
 			used[t.Actor] = t.Attempts[n-1].Model
 		}
 	}
-	changes := modelChanges(s, c, models, used)
+	changes := modelChanges(s, c, p.configuredModels(s, models), used)
 	if len(changes) == 0 {
 		return nil
 	}
@@ -114,8 +114,8 @@ func (p *program) unpause(d *debate.Debate) error {
 	return err
 }
 
-// currentConfig returns the configuration of a stored debate.
-func (p *program) currentConfig(d *debate.Debate) (c debate.Config, err error) {
+// configAt returns the configuration of a stored debate at an entry of its journal, or the last one if seq is 0.
+func (p *program) configAt(d *debate.Debate, seq int64) (c debate.Config, err error) {
 	engine, err := debate.NewEngine(debate.Options{})
 	if err != nil {
 		return c, err
@@ -124,7 +124,8 @@ func (p *program) currentConfig(d *debate.Debate) (c debate.Config, err error) {
 		if err != nil {
 			return c, err
 		}
-		if e, ok := m.Event.(debate.ConfigChanged); ok {
+		e, changed := m.Event.(debate.ConfigChanged)
+		if changed && (seq == 0 || e.Seq <= seq) {
 			if c, err = engine.ParseConfig(e.Config); err != nil {
 				return c, err
 			}

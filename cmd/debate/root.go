@@ -80,6 +80,10 @@ func (p *program) subcommands() []subcommand {
 			use: "answer ID [TEXT | ACTION [REMARK]]", group: groupRun, short: "Reply for a person, or decide a question", example: answerExample,
 			operands: id, least: 1, most: 3, run: p.answerDebate, flags: []func(*pflag.FlagSet){p.answerFlags, p.storeFlags},
 		},
+		{
+			use: "fork ID", group: groupRun, short: "Make a new debate from the beginning of another one", long: forkHelp, example: forkExample,
+			operands: id, least: 1, most: 1, run: p.forkDebate, flags: []func(*pflag.FlagSet){p.forkFlags, p.modelFlags, p.addressFlags, p.storeFlags},
+		},
 		{use: "pause ID", group: groupRun, short: "Pause a debate, whichever process runs it", operands: id, least: 1, most: 1, run: p.pauseDebate, flags: []func(*pflag.FlagSet){p.storeFlags}},
 		{use: "cancel ID", group: groupRun, short: "Cancel a debate", operands: id, least: 1, most: 1, run: p.cancelDebate, flags: []func(*pflag.FlagSet){p.storeFlags}},
 		{use: "list", group: groupStored, short: "List debates, newest first", run: p.listDebates, flags: []func(*pflag.FlagSet){p.filters.addFlags, p.listFlags, p.storeFlags}},

@@ -109,7 +109,7 @@ func (p *program) newView(d *debate.Debate) (*view.View, error) {
 		hint = "Ctrl-C pauses"
 	}
 	v := view.New(view.Options{
-		Output: p.terminal, Input: p.stdin, Env: p.env, Plain: p.plain, HideTexts: len(p.me) > 0, Elapsed: r.RunningTime, Hint: hint,
+		Output: p.terminal, Input: p.stdin, Env: p.env, Plain: p.plain, HideTexts: len(p.me) > 0, Elapsed: r.RunningTime, Currency: p.currency, Hint: hint,
 	})
 	return v, p.replay(d, v.Skip)
 }

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// forkDebate makes a new debate from the first entries of a stored one, with what the flags change. It does not run it.
+func (p *program) forkDebate() error {
+	return p.withDebate(func(d *debate.Debate, s configFile, o debate.Options) error {
+		var edits debate.Edits
+		if slices.ContainsFunc([]string{"topic", "rounds", "model", "judge-model", "max-cost", "prices"}, func(name string) bool { return p.flagGiven[name] }) {
+			c, err := p.configAt(d, p.at)
+			if err != nil {
+				return err
+			}
+			if err := p.editConfig(s, &c, &o); err != nil {
+				return err
+			}
+			edits.Config = &c
+		}
+		if p.flagGiven["reply"] || p.file != "" {
+			var err error
+			if edits.Turn, edits.Reply, err = p.editedTurn(d); err != nil {
+				return err
+			}
+		}
+		engine, err := debate.NewEngine(o)
+		if err != nil {
+			return err
+		}
+		fork, err := engine.Fork(p.ctx, d.ID(), p.at, edits)
+		if err != nil {
+			if _, wrong := errors.AsType[*debate.Problems](err); wrong {
+				err = &exitError{exitArguments, err}
+			}
+			return err
+		}
+		if status, err := fork.Status(p.ctx); err == nil && !status.State.Final() {
+			fmt.Fprintln(p.stderr, strings.TrimSpace(p.nextCommand("resume", fork.ID())))
+		}
+		return p.printState(fork, nil)
+	})
+}
+
+// editConfig changes a configuration as the flags say, and opens the providers of new models.
+func (p *program) editConfig(s configFile, c *debate.Config, o *debate.Options) error {
+	if p.flagGiven["topic"] {
+		c.Topic = p.topicText
+	}
+	if p.rounds > 0 {
+		c.Limits.MaxRounds, c.Limits.MinRounds = p.rounds, min(c.Limits.MinRounds, p.rounds)
+	}
+	if p.maxCost > 0 {
+		c.Limits.Cost = p.maxCost
+	}
+	if err := p.chooseModels(s, c); err != nil {
+		return err
+	}
+	if len(p.models)+len(p.judgeModels) == 0 {
+		return p.setPrices(s, c)
+	}
+	return p.setModels(s, o, nil, c)
+}
+
+// editedTurn returns the key of the turn of --at, and the text in its place.
+func (p *program) editedTurn(d *debate.Debate) (key transcript.Key, text string, err error) {
+	text = p.reply
+	if p.file != "" {
+		if text, err = readText("reply", p.file); err != nil {
+			return key, "", err
+		}
+	}
+	r, err := d.Result(p.ctx)
+	if err != nil {
+		return key, "", err
+	}
+	var list []string
+	for _, t := range r.Turns {
+		if t.Seq == p.at {
+			return t.Key, text, nil
+		}
+		list = append(list, fmt.Sprintf("%d (%s)", t.Seq, printableLine(actorLabel(t.Key))))
+	}
+	return key, "", exitErrorf(exitArguments, "fork debate %s: --at %d is no turn, want one of %s", d.ID(), p.at, strings.Join(list, ", "))
+}
