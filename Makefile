@@ -81,6 +81,9 @@ format: golangci-lint ## format the Go files of all modules
 terminal: tmux ## test the live view of cmd/debate in real terminals
 	@cd cmd/debate && DEBATE_TERMINAL=1 $(GO) test -run Terminal -count=1 -parallel 16 ./internal/view
 
+picture: tmux ## take the picture of the terminal for README
+	@$(GO) run ./internal/terminalpicture docs/images/terminal.svg
+
 bench: ## run the benchmarks; BENCH=Next selects benchmarks by name
 	@for m in $(MODULES); do (cd $$m && $(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...) || exit 1; done
 
