@@ -168,16 +168,27 @@ func follow(t *testing.T, address string, connected chan<- struct{}, show func(i
 	}
 }
 
-// BenchmarkNow opens the page of a debate with more than 10,000 entries, which no visitor has opened before.
+// BenchmarkNow opens the page of a debate: of one with more than 10,000 entries for its first visitor, and of a usual one for
+// the first and for those who follow it too.
 func BenchmarkNow(b *testing.B) {
 	w := open(b, Options{Controls: true}, speaker(longSpeech))
 	cfg := pair("cars")
-	cfg.Limits.MaxRounds, cfg.Limits.Tokens = 1300, 0
+	w.run(cfg)
+	cfg.ID, cfg.Limits.MaxRounds = "large", 1300
 	d := w.run(cfg)
 	s, err := d.Status(b.Context())
 	require.NoError(b, err)
-	b.Logf("%d entries", s.Seq)
-	for before := s.Seq + 1; b.Loop(); before++ {
-		w.get(http.StatusOK, fmt.Sprint("/debates/cars?before=", before))
+	require.Greater(b, s.Seq, int64(10_000))
+	before := s.Seq // of another page each time, beyond the end, so that it shows all
+	for name, path := range map[string]func() string{
+		"first of 10,000 entries": func() string { before++; return fmt.Sprint("/debates/large?before=", before) },
+		"first":                   func() string { before++; return fmt.Sprint("/debates/cars?before=", before) },
+		"following":               func() string { return "/debates/cars" },
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				w.get(http.StatusOK, path())
+			}
+		})
 	}
 }
