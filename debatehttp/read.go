@@ -79,8 +79,10 @@ func (c *call) report() error {
 	return err
 }
 
-// reportPolicy adds to the policy that the page of a report contains: the page has no origin.
-const reportPolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
+// reportPolicy adds to the policy that the page of a report contains: the page has no origin. Its links open in other
+// tabs.
+const reportPolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+	"sandbox allow-popups allow-popups-to-escape-sandbox"
 
 // waiting answers with what the debate asks people, or the person who speaks for a seat.
 func (c *call) waiting() error {

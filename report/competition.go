@@ -19,7 +19,7 @@ type audienceData struct{ Audience *panel.Audience }
 
 // isOxford reports whether an audience votes in the debate.
 func isOxford(r *Report) bool {
-	return r.Result.Protocol == (panel.Protocol{}).Name() && decodeOrZero[audienceData](r.Result.Answer.Data).Audience != nil
+	return slices.ContainsFunc(r.Result.Turns, func(t transcript.Turn) bool { return t.Contract == panel.AudienceContract.Name() })
 }
 
 // panelOutcome returns the outcome of a panel: the vote of its audience, or the verdict.
@@ -28,56 +28,54 @@ func panelOutcome(r *Report, data json.RawMessage) (o outcome) {
 	if a == nil {
 		return verdictOutcome(r, data)
 	}
-	votes := []struct {
-		name          string
-		before, after int
-	}{{"for", a.Before.For, a.After.For}, {"against", a.Before.Against, a.After.Against}, {"undecided", a.Before.Undecided, a.After.Undecided}}
-	change := func(i int) string {
-		return fmt.Sprintf("the votes %s went from %d to %d", votes[i].name, votes[i].before, votes[i].after)
-	}
-	o.decision = "Nobody won the audience: " + change(0) + ", and those against from " + fmt.Sprintf("%d to %d", votes[1].before, votes[1].after)
-	if a.Winner != "" {
-		winner := max(slices.Index([]string{"for", "against"}, a.Winner), 0)
-		o.decision = fmt.Sprintf("The side “%s” won the audience: %s", a.Winner, change(winner))
-		loser := 1 - winner
-		o.clauses = append(o.clauses, fmt.Sprintf("those %s went from %d to %d", votes[loser].name, votes[loser].before, votes[loser].after))
-	}
+	o.decision, o.clauses = audienceClauses(a)
 	if judges := r.shownConfig().Judges; len(judges) > len(a.Members) {
 		o.notes = append(o.notes, fmt.Sprintf("%d of %d members of the audience are not counted, because a valid vote is missing.", len(judges)-len(a.Members), len(judges)))
 	}
-	var others []string
+	bars := barChart{title: "Votes of the audience", unit: "Votes", names: []string{"before", "after"}, rows: []barRow{
+		{"for", []float64{float64(a.Before.For), float64(a.After.For)}},
+		{"against", []float64{float64(a.Before.Against), float64(a.After.Against)}},
+		{"undecided", []float64{float64(a.Before.Undecided), float64(a.After.Undecided)}},
+	}}
+	bars.maximum = float64(max(len(a.Members), 1))
+	o.picture = bars.blocks(nil)
 	var members [][]string
 	for _, m := range a.Members {
 		members = append(members, []string{m.Name, m.Before, m.After})
-		if a.Winner != "" && m.After != a.Winner {
-			others = append(others, m.Name+" voted "+m.After)
-		}
 	}
-	switch {
-	case len(others) > 0:
-		o.clauses = append(o.clauses, "at the end, "+enumerate(others, 4))
-	case a.Winner != "" && len(a.Members) > 0:
-		all := fmt.Sprintf("all %d members", len(a.Members))
-		if len(a.Members) == 2 {
-			all = "both members"
-		}
-		o.clauses = append(o.clauses, fmt.Sprintf("at the end, %s voted %s", all, a.Winner))
-	}
-	bars := barChart{title: "Votes of the audience", unit: "Votes", maximum: float64(max(len(a.Members), 1)), names: []string{"before", "after"}}
-	for _, v := range votes {
-		bars.rows = append(bars.rows, barRow{v.name, []float64{float64(v.before), float64(v.after)}})
-		bars.maximum = max(bars.maximum, float64(v.before), float64(v.after))
-	}
-	o.picture = bars.blocks(nil)
 	o.evidence = tableBlock("Votes of each member", []string{"Member", "Before", "After"}, members)
 	o.lastStatements(r)
-	for i := range r.Result.Turns { // why the members voted as they did
+	for i := range r.Result.Turns {
 		t := &r.Result.Turns[i]
 		if v, err := transcript.Decode[panel.AudienceVote](*t); err == nil && t.Kind == transcript.Conclusion {
 			o.reason("Why the audience voted so", t.Actor, v.Reasoning)
 		}
 	}
 	return o
+}
+
+// audienceClauses says which side won the audience, by how much, and who voted otherwise.
+func audienceClauses(a *panel.Audience) (decision string, clauses []string) {
+	forward := fmt.Sprintf("for went from %d to %d", a.Before.For, a.After.For)
+	against := fmt.Sprintf("against went from %d to %d", a.Before.Against, a.After.Against)
+	switch a.Winner {
+	case "for":
+		decision, clauses = "The side “for” won the audience: the votes "+forward, []string{"those " + against}
+	case "against":
+		decision, clauses = "The side “against” won the audience: the votes "+against, []string{"those " + forward}
+	default:
+		return "Nobody won the audience: the votes " + forward, []string{"those " + against}
+	}
+	var others []string
+	for _, m := range a.Members {
+		if m.After != a.Winner {
+			others = append(others, m.Name+" voted "+m.After)
+		}
+	}
+	if len(others) == 0 {
+		others = []string{all(len(a.Members), "members") + " voted " + a.Winner}
+	}
+	return decision, append(clauses, "at the end, "+enumerate(others, 4))
 }
 
 // proconOutcome returns the outcome of a pro-con debate. Its reasons are the arguments of each side.
@@ -89,7 +87,7 @@ func proconOutcome(r *Report, data json.RawMessage) (o outcome) {
 	}
 	o.picture = bars.blocks(r.cast())
 	if j.Summary != "" {
-		o.decision, o.text = strings.Replace(wonWithScores(j.Winner, bars.rows), "mean score", "score", 1), j.Summary
+		o.decision, o.text = wonWithScores(j.Winner, bars.rows, "score"), j.Summary
 		switch judges := r.shownConfig().Judges; {
 		case len(j.Dissent) > 0:
 			o.clauses = append(o.clauses, plural(len(j.Dissent), "judge dissents", "judges dissent"))

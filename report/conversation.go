@@ -19,7 +19,7 @@ func (r *Report) rounds(speakers cast) (list []round) {
 	for _, a := range r.roundAssessments() {
 		assessed[a.round] = a
 	}
-	ids := map[string]bool{}
+	ids := map[string]int{}
 	for i := range r.Result.Turns {
 		t := &r.Result.Turns[i]
 		if t.Kind == transcript.Embeddings {
@@ -28,10 +28,9 @@ func (r *Report) rounds(speakers cast) (list []round) {
 		title, n := roundTitle(t), len(list)
 		if n == 0 || list[n-1].Title != title && t.Kind != transcript.Remark { // a remark belongs to no round
 			id := strings.ToLower(strings.ReplaceAll(title, " ", "-"))
-			for ids[id] {
-				id += "-again"
+			if ids[id]++; ids[id] > 1 {
+				id += fmt.Sprintf("-%d", ids[id])
 			}
-			ids[id] = true
 			list = append(list, round{ID: id, Title: title})
 		}
 		last := &list[len(list)-1]
@@ -129,7 +128,7 @@ func critiqueText(t *transcript.Turn) string {
 
 // cutCritique cuts the JSON object at the end of a text that is a critique.
 func cutCritique(text string) (head string, c skeptic.Critique, ok bool) {
-	for i, at := 0, 0; i < 8; i++ { // a text with more braces is not searched further
+	for i, at := 0, 0; i < 64; i++ { // a text with more braces is not searched further
 		next := strings.Index(text[at:], "{")
 		if next < 0 {
 			break

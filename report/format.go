@@ -151,6 +151,14 @@ func shortAnswer(text string) string {
 	return "“" + text + "”"
 }
 
+// all returns "both" or "all" with the number, and a word in the plural.
+func all(n int, many string) string {
+	if n == 2 {
+		return "both " + many
+	}
+	return fmt.Sprintf("all %d %s", n, many)
+}
+
 // plural returns a number with the singular or the plural of a word.
 func plural(n int, one, many string) string {
 	if n == 1 {

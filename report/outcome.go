@@ -57,7 +57,7 @@ func verdictOutcome(r *Report, data json.RawMessage) (o outcome) {
 	}
 	rounds := r.roundAssessments()
 	if v.Summary != "" {
-		o.decision = wonWithScores(v.Winner, meanScores(rounds))
+		o.decision = wonWithScores(v.Winner, meanScores(rounds), "mean score")
 		o.clauses = judgesClauses(v.Winner, joint.Opinions)
 		o.text = v.Summary + "\n\n" + v.WinnerReasoning
 	}
@@ -90,8 +90,8 @@ func (o *outcome) keyPoints(v judge.Verdict, rounds []roundAssessment) {
 // keyPointsTitle is the title of a speaker's reasons.
 const keyPointsTitle = "Key points"
 
-// wonWithScores says who won with which scores, of 10 points.
-func wonWithScores(winner string, scores []barRow) string {
+// wonWithScores says who won with which scores of a kind, of 10 points.
+func wonWithScores(winner string, scores []barRow, kind string) string {
 	at := slices.IndexFunc(scores, func(s barRow) bool { return s.name == winner })
 	switch {
 	case winner == "" && len(scores) < 2:
@@ -101,11 +101,11 @@ func wonWithScores(winner string, scores []barRow) string {
 		for _, s := range scores {
 			list = append(list, s.name+" "+formatScore(s.values[0]))
 		}
-		return "Nobody won, with mean scores of " + enumerate(list, 4) + " of 10"
+		return "Nobody won, with " + kind + "s of " + enumerate(list, 4) + " of 10"
 	case at < 0:
 		return winner + " won"
 	}
-	text := fmt.Sprintf("%s won with a mean score of %s of 10", winner, formatScore(scores[at].values[0]))
+	text := fmt.Sprintf("%s won with a %s of %s of 10", winner, kind, formatScore(scores[at].values[0]))
 	if others := slices.Delete(slices.Clone(scores), at, at+1); len(others) > 0 {
 		text += fmt.Sprintf(", against %s for %s", formatScore(others[0].values[0]), others[0].name)
 	}
@@ -144,7 +144,7 @@ func judgesClauses(winner string, opinions []judge.Opinion[judge.Verdict]) []str
 	case len(names) == 1 && yes == 1:
 		return []string{"the judge is " + names[0]}
 	case len(others) == 0:
-		return []string{fmt.Sprintf("all %d judges agree", len(names))}
+		return []string{all(len(names), "judges") + " agree"}
 	}
 	if yes == 0 && len(names) == 1 {
 		return []string{"the judge does not agree with itself: " + enumerate(others, 4)}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -55,15 +56,7 @@ func meanScores(rounds []roundAssessment) (list []barRow) {
 		}
 		list = append(list, barRow{s.name, []float64{sum / float64(len(s.values))}})
 	}
-	slices.SortStableFunc(list, func(a, b barRow) int {
-		switch {
-		case a.values[0] > b.values[0]:
-			return -1
-		case a.values[0] < b.values[0]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(list, func(a, b barRow) int { return cmp.Compare(b.values[0], a.values[0]) })
 	return list
 }
 

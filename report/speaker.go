@@ -98,7 +98,7 @@ func initials(name string, taken map[string]bool) string {
 		tries = []string{string([]rune{letters[0], letters[n-1]}), string(letters[:min(n, 3)])}
 	}
 	for i := 2; i < 100; i++ {
-		tries = append(tries, fmt.Sprint(tries[0][:len(string([]rune(tries[0])[:1]))], i))
+		tries = append(tries, fmt.Sprint(string([]rune(tries[0])[:1]), i))
 	}
 	for _, s := range tries {
 		if !taken[s] {
