@@ -47,7 +47,8 @@ type Debate struct {
 
 // Start drives the debate in the background, until it has ended or failed. If the debate is paused, driving continues
 // after Resume. If the store schedules debates, workers drive it; otherwise this engine does. Use Watch to follow it.
-// Starting a debate that is already running is not an error. A paused debate needs Resume instead.
+// Starting a debate that is already running is not an error. A paused debate needs Resume instead, except a fork that nobody
+// has started.
 //
 // Start returns ErrUnsupported and changes nothing if the debate needs something that Options does not provide. If
 // workers drive the debate, Start does not check this, because workers have their own Options.

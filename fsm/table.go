@@ -43,7 +43,7 @@ const (
 	Responded   Event = "responded"   // All responses of the round are committed.
 	Assessed    Event = "assessed"    // All assessments of the round are committed.
 	Advance     Event = "advance"     // The round is closed. The debate continues with the next round or the conclusion.
-	Pause       Event = "pause"       // A caller pauses the debate, or the debate waits for a person.
+	Pause       Event = "pause"       // A caller pauses the debate, or it waits for a person, or it is a new fork.
 	Resume      Event = "resume"      // A caller continues a paused debate in the state in which it was paused.
 	Stop        Event = "stop"        // A caller or a limit ends the debate with a conclusion from the turns so far.
 	Concluded   Event = "concluded"   // The conclusion is committed.

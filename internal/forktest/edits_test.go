@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -310,4 +311,122 @@ func TestWrongEdits(t *testing.T) {
 	require.ErrorContains(t, err, "fork debate d: the id d is taken")
 	_, taken := errors.AsType[*store.Conflict](err)
 	require.True(t, taken)
+}
+
+// A fork of a debate in error continues with another configuration.
+func TestAForkOfAnError(t *testing.T) {
+	cfg := lifeConfig()
+	broken := false
+	e, m := newEngine(t, cfg, func(o *debate.Options) {
+		o.Providers["n"] = failing{o.Providers["m"], func(debate.Step) bool { return broken }}
+	})
+	broken = true
+	cfg.Judges, cfg.OnJudgeFailure = []debate.Participant{{Name: "J", Provider: "n"}}, debate.Ask
+	parent := create(t, e, cfg)
+	run(t, parent)
+	asked := debatetest.Result(t, parent)
+	require.NotNil(t, asked.Question)
+	edited := cfg
+	edited.Judges = []debate.Participant{{Name: "J", Provider: "m"}}
+	d := fork(t, e, 0, debate.Edits{Config: &edited})
+	require.NoError(t, d.Decide(t.Context(), asked.Question.ID, "retry"))
+	run(t, d)
+	require.Equal(t, fsm.Completed, status(t, d).State)
+	require.Equal(t, fsm.Paused, status(t, parent).State)
+
+	cfg.ID, cfg.OnJudgeFailure, cfg.Judges = "e", debate.Continue, []debate.Participant{{Name: "J", Provider: "m"}}
+	cfg.Participants[1].Provider, cfg.Participants = "n", cfg.Participants[:2]
+	parent = create(t, e, cfg)
+	_, err := debatetest.Run(t, parent)
+	require.Error(t, err)
+	require.Equal(t, fsm.Error, status(t, parent).State)
+	edited = cfg
+	edited.Participants = []debate.Participant{{Name: "A", Provider: "m"}, {Name: "B", Provider: "m"}}
+	d, err = e.Fork(t.Context(), "e", 0, debate.Edits{Config: &edited})
+	require.NoError(t, err)
+	require.Equal(t, fsm.Error, status(t, d).State)
+	require.NoError(t, d.Retry(t.Context()))
+	m.take()
+	run(t, d)
+	r := debatetest.Result(t, d)
+	require.Equal(t, fsm.Completed, r.State)
+	require.Len(t, m.take(), len(r.Turns)-1, "the turn of A is not asked for again")
+}
+
+// A person's turn is edited as a model's, and its editing counts as the person's reply. With another configuration, people are
+// asked again.
+func TestForksOfPeoplesTurns(t *testing.T) {
+	cfg := lifeConfig()
+	cfg.Participants[1] = debate.Participant{Name: "B", Human: true}
+	e, _ := newEngine(t, cfg)
+	parent := create(t, e, cfg)
+	run(t, parent)
+	waiting, err := parent.Waiting(t.Context())
+	require.NoError(t, err)
+	require.Len(t, waiting, 1)
+	key := waiting[0].Key
+
+	edited := configAt(t, e, parent, 1)
+	edited.Topic = "Ban bikes?"
+	again := fork(t, e, 0, debate.Edits{Config: &edited})
+	require.Equal(t, []string{"B"}, status(t, again).Waiting)
+	list := events(t, again)
+	require.IsType(t, debate.Asked{}, list[len(list)-2], "B is asked again")
+
+	early := fork(t, e, 0, debate.Edits{Turn: key, Reply: "No."}) // in place of the person
+	require.Equal(t, "B", debatetest.Result(t, early).Turns[1].By)
+	require.NoError(t, parent.Answer(t.Context(), key, "Yes.", "Bob"))
+	d := fork(t, e, 0, debate.Edits{Turn: key, Reply: "No."})
+	turn := debatetest.Result(t, d).Turns[1]
+	require.Equal(t, "No.", turn.Text)
+	require.Equal(t, []transcript.Flag{transcript.Edited}, turn.Flags)
+	require.NoError(t, d.Answer(t.Context(), key, "No.", "Bob"))
+	require.ErrorIs(t, d.Answer(t.Context(), key, "Yes.", "Bob"), debate.ErrAnswered)
+	run(t, d)
+	require.Equal(t, []string{"B"}, status(t, d).Waiting, "in the second round")
+	require.Equal(t, "Yes.", debatetest.Result(t, parent).Turns[1].Text)
+}
+
+// Replies of an edited configuration are limited to what fits into the windows, as before a start.
+func TestRepliesOfAnEditedWindow(t *testing.T) {
+	cfg := lifeConfig()
+	e, m, parent := completed(t, cfg)
+	seq := debatetest.Result(t, parent).Turns[1].Seq
+	edited := configAt(t, e, parent, seq)
+	edited.Judges[0].Window = 4000
+	d := fork(t, e, seq, debate.Edits{Config: &edited})
+	run(t, d)
+	n := 0
+	for key, requests := range m.take() {
+		if key.Actor == "J" {
+			n++
+			require.Less(t, requests[0].MaxTokens, 3000, key)
+			require.Positive(t, requests[0].MaxTokens)
+		}
+	}
+	require.Equal(t, 3, n)
+}
+
+// A participant keeps the persona that it was assigned, unless the persona is edited.
+func TestAssignedPersonas(t *testing.T) {
+	cfg := lifeConfig()
+	cfg.Protocol = panel.Protocol{Personas: panel.Binary}
+	e, m, parent := completed(t, cfg)
+	turns := debatetest.Result(t, parent).Turns
+	require.Equal(t, transcript.Setup, turns[0].Kind)
+	edited := configAt(t, e, parent, turns[0].Seq)
+	edited.Topic, edited.Participants[0].Persona = "Ban bikes?", "Taxi driver"
+	d := fork(t, e, turns[0].Seq, debate.Edits{Config: &edited})
+	run(t, d)
+	words := strings.Fields(turns[0].Text)
+	require.NotEmpty(t, words)
+	calls := m.take()
+	a, b := turns[1].Key, turns[2].Key
+	require.Equal(t, []string{"A", "B"}, []string{a.Actor, b.Actor})
+	digest := regexp.MustCompile("[0-9a-f]{16}").FindString(turns[0].Text)
+	require.NotEmpty(t, digest)
+	own := func(key transcript.Key) string { return strings.Split(text(calls[key][0]), "The other")[0] }
+	require.Contains(t, own(a), "Taxi driver")
+	require.NotContains(t, own(a), digest)
+	require.Contains(t, own(b), digest)
 }
