@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"reflect"
 	"strings"
@@ -717,6 +718,9 @@ func TestADebateSharesNoMemoryWithItsCaller(t *testing.T) {
 			alone, err := debate.New(t.Context(), c, opts)
 			require.NoError(t, err)
 			require.Empty(t, memorytest.Shared(c, alone.Record()))
+			forked, err := e.Fork(t.Context(), c.ID, 0, debate.Edits{Config: &c, Labels: c.Labels})
+			require.NoError(t, err)
+			require.Empty(t, memorytest.Shared(c, forked.Record()))
 			require.Empty(t, memorytest.Shared(c, e))
 		})
 	}
@@ -748,6 +752,8 @@ func TestAnEngineSharesNoMemoryWithItsCaller(t *testing.T) {
 		Protocols: []protocol.Protocol{held, vote.Protocol{Graph: map[string][]string{"A": {"B"}}}},
 		Prompts:   fstest.MapFS{"x.tmpl": {Data: []byte(`{{define "system"}}x{{end}}x`)}},
 		Contracts: []*reply.Contract{reply.New[struct{ X string }]("x/1")},
+
+		PromptSets: map[string]fs.FS{"other": fstest.MapFS{"x.tmpl": {Data: []byte(`{{define "system"}}y{{end}}y`)}}},
 	}
 	v := reflect.ValueOf(o)
 	for f := range v.Type().Fields() {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
@@ -112,7 +113,7 @@ func (f *fork) addProtocol() (undo func()) {
 	given := f.engine.given[f.parent]
 	f.engine.mu.Unlock()
 	if c := f.edits.Config; c != nil && c.Protocol != nil {
-		given = c.Protocol
+		given = deepcopy.Of(c.Protocol)
 	}
 	if given == nil {
 		return func() {}

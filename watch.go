@@ -66,7 +66,7 @@ func (m *Snapshot) Result() *Result { return resultOf(m.rec) }
 
 // Refusal returns the *fsm.Refused with which the lifecycle refused an event at that point, or nil if the event was possible.
 func (m *Snapshot) Refusal(on fsm.Event) (err error) {
-	defer func() { _ = recover() }() // of the protocol: the driver meets the panic too, and reports it
+	defer func() { _ = recover() }()        // of the protocol: the driver meets the panic too, and reports it
 	if on == fsm.Start && m.rec.fork.idle { // Start resumes it
 		on = fsm.Resume
 	}
