@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"strings"
 	"sync"
 	"time"
@@ -12,11 +13,11 @@ import (
 type canvas struct {
 	status // of the next frame
 
-	mu            sync.Mutex
-	board         board
-	columns, rows int       // size of the terminal; 0 if the view is not live
-	started       time.Time // when the view began to draw
-	frame         []string  // what was drawn last
+	mu      sync.Mutex
+	board   board
+	rows    int       // height of the terminal
+	started time.Time // when the view began to draw
+	frame   []string  // what was drawn last
 }
 
 // skip records an event.
@@ -97,12 +98,12 @@ func (c *canvas) lastFrame() []string {
 	return c.frame
 }
 
-// resize sets the size of the terminal.
+// resize sets the size of the terminal. Some terminals report 0.
 func (c *canvas) resize(columns, rows int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.columns, c.rows = columns, rows
-	c.board.resize(textColumns(columns))
+	c.rows = cmp.Or(rows, defaultRows)
+	c.board.resize(textColumns(cmp.Or(columns, defaultColumns)))
 }
 
 // room returns the number of rows that the frame leaves to the transcript.

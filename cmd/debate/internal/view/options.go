@@ -54,6 +54,12 @@ func (o *Options) environ() (pairs []string) {
 	return pairs
 }
 
+// wrapsAgain reports whether the terminal wraps lines again when it gets narrower, as most do. xterm and GNU Screen cut
+// them off.
+func (o *Options) wrapsAgain() bool {
+	return o.variable("TMUX") != "" || o.variable("XTERM_VERSION") == "" && o.variable("STY") == ""
+}
+
 func (o *Options) variable(name string) string {
 	if o.Env == nil {
 		return ""

@@ -29,22 +29,23 @@ func (o *output) Write(b []byte) (int, error) {
 	return n, err //nolint:wrapcheck // a transparent writer
 }
 
-// terminal is an output whose size Bubble Tea can ask for. Most terminals wrap lines again when they get narrower, which
-// moves the frame down. Bubble Tea does not know that, so terminal moves the cursor back.
+// terminal is an output whose size Bubble Tea can ask for. If a terminal wraps lines again when it gets narrower, the
+// frame gets higher. Bubble Tea does not know that, so terminal erases the frame.
 type terminal struct {
 	*os.File
-	output  *output
-	canvas  *canvas
-	mu      sync.Mutex
-	columns int      // at the last write
-	frame   []string // at the last write
+	output     *output
+	canvas     *canvas
+	wrapsAgain bool
+	mu         sync.Mutex
+	columns    int      // at the last write
+	frame      []string // at the last write
 }
 
 func (t *terminal) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if columns, _, err := term.GetSize(t.Fd()); err == nil && columns > 0 {
-		if columns < t.columns {
+		if t.wrapsAgain && columns < t.columns {
 			_, _ = t.File.WriteString(eraseWrapped(t.frame, columns))
 		}
 		t.columns, t.frame = columns, t.canvas.lastFrame()
@@ -67,10 +68,10 @@ func eraseWrapped(frame []string, columns int) string {
 }
 
 // watch returns an output for Bubble Tea, and a channel that is closed after the first frame.
-func watch(w io.Writer, c *canvas) (out io.Writer, drawn <-chan struct{}) {
+func watch(w io.Writer, c *canvas, wrapsAgain bool) (out io.Writer, drawn <-chan struct{}) {
 	o := &output{Writer: w, drawn: make(chan struct{})}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(f.Fd()) {
-		return &terminal{File: f, output: o, canvas: c}, o.drawn
+		return &terminal{File: f, output: o, canvas: c, wrapsAgain: wrapsAgain}, o.drawn
 	}
 	return o, o.drawn
 }

@@ -31,7 +31,7 @@ func newScreen(c *canvas, o Options, profile colorprofile.Profile) *screen {
 	if in, ok := o.Input.(*os.File); ok {
 		s.restore = muteEcho(in)
 	}
-	out, drawn := watch(o.Output, c)
+	out, drawn := watch(o.Output, c, o.wrapsAgain())
 	s.program = tea.NewProgram(&model{canvas: c}, tea.WithOutput(out), tea.WithInput(nil), tea.WithoutSignalHandler(),
 		tea.WithEnvironment(o.environ()), tea.WithColorProfile(profile), tea.WithWindowSize(defaultColumns, defaultRows))
 	s.running.Go(func() {

@@ -2,6 +2,7 @@ package view
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -105,4 +106,20 @@ func stringsIn(text string) (values []string, ok bool) {
 	}
 	read()
 	return values, ok
+}
+
+// The time per piece does not depend on the length of the reply.
+func BenchmarkStream(b *testing.B) {
+	const piece = "Space is scarce. 空间 "
+	for _, pieces := range []int{1_000, 10_000, 100_000} {
+		b.Run(fmt.Sprint(pieces), func(b *testing.B) {
+			for b.Loop() {
+				s := newStream(&debate.Attempt{Kind: transcript.Speech}, 77, false)
+				for i := range pieces {
+					s.add(i*len(piece), piece)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*pieces), "ns/piece")
+		})
+	}
 }

@@ -195,3 +195,24 @@ func TestTerminalPipe(t *testing.T) {
 	require.Contains(t, text, "== round 1 of 2 ==")
 	require.Contains(t, text, "  A parked car")
 }
+
+// The command pauses a debate at the first Ctrl-C, and resumes it later.
+func TestTerminalCommand(t *testing.T) {
+	if os.Getenv("DEBATE_TERMINAL") == "" {
+		t.Skip("make terminal runs the tests that need tmux")
+	}
+	dir := t.TempDir()
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "debate"), "../..")
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	s := newTmux(t, 80, 24, fmt.Sprintf(
+		"cd %s; unset OPENAI_API_KEY ANTHROPIC_API_KEY MISTRAL_API_KEY GEMINI_API_KEY OPENROUTER_API_KEY OLLAMA_HOST; "+
+			"trap : INT; ./debate --store d.db --rounds 1 'Should cities ban private cars?'; read go; ./debate resume --store d.db $(./debate list --store d.db | tail -n 1 | cut -d ' ' -f 1)", dir))
+	s.await(s.screen, "Ada · for · respond\n│ My answer")
+	s.do("send-keys", "C-c")
+	s.await(s.all, "interrupted: waiting for the calls in flight", "debate paused", "continue with: debate resume ")
+	s.do("send-keys", "Enter")
+	text := s.await(s.all, "resuming: round 1 of 1", "completed in round 1", "exit 0")
+	require.Len(t, speakersIn(text), 4, text)
+	s.requireRestored()
+}

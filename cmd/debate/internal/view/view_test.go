@@ -160,6 +160,21 @@ type brokenTerminal struct{ fakeTerminal }
 
 func (*brokenTerminal) Write([]byte) (int, error) { return 0, fs.ErrClosed }
 
+func TestMostTerminalsWrapAgain(t *testing.T) {
+	for _, tt := range []struct {
+		pairs []string
+		want  bool
+	}{{nil, true}, {[]string{"XTERM_VERSION=XTerm(390)"}, false}, {[]string{"STY=1.pts"}, false}, {[]string{"XTERM_VERSION=XTerm(390)", "TMUX=/x,1,0"}, true}} {
+		require.Equal(t, tt.want, (&Options{Env: env(tt.pairs...)}).wrapsAgain(), tt.pairs)
+	}
+}
+
+func TestATerminalWithoutASize(t *testing.T) {
+	var c canvas
+	c.resize(0, 0)
+	require.Equal(t, []int{79, 24}, []int{c.board.columns, c.rows})
+}
+
 // When a terminal gets narrower, it wraps the lines of the frame.
 func TestAWrappedFrameIsErased(t *testing.T) {
 	frame := []string{"", strings.Repeat("x", 79), "short", "status"}
