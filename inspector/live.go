@@ -118,11 +118,6 @@ func (v *visit) live(h *history) (shown liveView, err error) {
 	return shown, nil
 }
 
-// masked reports whether a seat is a judge who knows the participants only by pseudonyms until the debate ends.
-func masked(h *history, seat string) bool {
-	return !h.status.State.Final() && slices.ContainsFunc(h.config.Judges, func(j debate.Participant) bool { return j.Name == seat && j.Human && j.Blind })
-}
-
 // An actor is a participant or a judge as the pages show it.
 type actor struct {
 	debate.ParticipantStatus

@@ -180,6 +180,9 @@ func TestABlindJudgeSeesNoNames(t *testing.T) {
 	require.Contains(t, page, `data-form="answers"`)
 	require.NotContains(t, page, "Ada")
 	require.NotContains(t, page, "data-events")
+	for _, path := range []string{"/past?", "/judges?", "/turn?key=1/1/respond/Ada/&", "/compare?with=cars&", "/fork?at=7&", "?at=7&", "?at=&"} {
+		require.NotContains(t, w.get(http.StatusForbidden, "/debates/cars"+path+"seat=Jo"), "Ada", path)
+	}
 	require.Contains(t, w.get(http.StatusOK, "/debates/cars"), "Ada")
 	require.NoError(t, d.Cancel(t.Context()))
 	require.Contains(t, w.get(http.StatusOK, "/debates/cars?seat=Jo"), "Ada")

@@ -168,7 +168,7 @@ type pastView struct {
 // nowOrThen shows a debate as it is, or as it was if the address has the parameter at.
 func (v *visit) nowOrThen() error {
 	if v.r.URL.Query().Has("at") {
-		return v.past()
+		return named((*visit).past)(v)
 	}
 	return v.now()
 }
