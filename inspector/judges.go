@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/debatehttp"
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/judge"
@@ -111,7 +112,7 @@ func (m *moment) judging(before int) *judgesView {
 	}
 	jury := juryOf(&m.config)
 	for n, turns := range assessmentsByRound(m.result) {
-		at(n).assess(jury, turns)
+		at(n).assess(jury, turns, m.config.Participants)
 	}
 	for _, f := range m.result.Findings {
 		at(f.Round).Findings = append(at(f.Round).Findings, f)
@@ -143,8 +144,8 @@ func (m *moment) judging(before int) *judgesView {
 	return j
 }
 
-// assess fills in the assessments of a round.
-func (r *judgedRound) assess(jury judge.Jury, turns []transcript.Turn) {
+// assess fills in the assessments of a round, in the order of the participants.
+func (r *judgedRound) assess(jury judge.Jury, turns []transcript.Turn, order []debate.Participant) {
 	turns = byJudge(turns)
 	opinions := judge.Opinions[judge.Assessment](turns...)
 	for i, o := range opinions {
@@ -156,6 +157,10 @@ func (r *judgedRound) assess(jury judge.Jury, turns []transcript.Turn) {
 	}
 	r.Dissent, r.Disagreement = joint.Dissent, joint.Disagreement
 	all := append(slices.Clone(opinions), joint)
+	place := func(a judge.ParticipantAssessment) int {
+		return slices.IndexFunc(order, func(p debate.Participant) bool { return p.Name == a.Name })
+	}
+	slices.SortStableFunc(joint.Value.Participants, func(a, b judge.ParticipantAssessment) int { return place(a) - place(b) })
 	for _, p := range joint.Value.Participants {
 		names := criteriaOf(all, p.Name)
 		for i, criterion := range append(names, "") {

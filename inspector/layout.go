@@ -66,11 +66,11 @@ var rails = map[string]rail{
 	"resume [canProceed]":     {162, 8, 7},
 	"responded [otherwise]":   {240, 0, 0},
 	"advance [canContinue]":   {430, 0, 0},
-	"initialized [shouldEnd]": {464, -11, -13},
-	"assessed [shouldEnd]":    {464, 0, -13},
-	"stop":                    {488, -3, -5},
-	"fail":                    {514, 5, 0},
-	"cancel":                  {540, 13, 0},
+	"initialized [shouldEnd]": {472, -11, -13},
+	"assessed [shouldEnd]":    {472, 0, -13},
+	"stop":                    {496, -3, -5},
+	"fail":                    {520, 5, 0},
+	"cancel":                  {544, 13, 0},
 }
 
 // spot is the place of a label. A label beside a vertical line is turned.
@@ -87,21 +87,21 @@ var labelPlaces = map[string]spot{
 	"accept":                    {341, 150, false},
 	"start [hasValidConfig]":    {341, 222, false},
 	"initialized [otherwise]":   {341, 290, false},
-	"initialized [shouldEnd]":   {460, 396, true},
+	"initialized [shouldEnd]":   {468, 396, true},
 	"responded [assessmentDue]": {268, 388, false},
 	"responded [otherwise]":     {236, 486, true},
-	"assessed [shouldEnd]":      {460, 550, true},
+	"assessed [shouldEnd]":      {468, 550, true},
 	"assessed [otherwise]":      {282, 460, false},
 	"advance [canContinue]":     {426, 478, true},
 	"advance [otherwise]":       {341, 550, false},
 	"pause":                     {136, 330, true},
 	"resume [canProceed]":       {158, 330, true},
-	"stop":                      {484, 330, true},
+	"stop":                      {492, 330, true},
 	"concluded":                 {341, 615, false},
-	"fail":                      {510, 330, true},
+	"fail":                      {516, 330, true},
 	"retry [isRecoverable]":     {616, 340, true},
 	"reset":                     {636, 340, true},
-	"cancel":                    {536, 330, true},
+	"cancel":                    {540, 330, true},
 }
 
 // pathOf returns the SVG path of an arrow, or "" if it has no place.

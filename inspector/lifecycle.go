@@ -97,7 +97,7 @@ func drawLifecycle(current fsm.State, j *journey, refusal func(fsm.Event) error)
 		}
 		drawn := stateBox{State: s, Label: words(s), Class: class, X: b.x, Y: b.y, W: b.w, H: b.h, MidX: b.cx(), MidY: b.cy() + 4}
 		if s == running {
-			drawn.MidY = b.y + 18
+			drawn.MidX, drawn.MidY = b.x+34, b.y+18 // beside the arrow that enters it
 		}
 		l.States = append(l.States, drawn)
 	}
