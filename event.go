@@ -221,9 +221,14 @@ func ParseEvent(b []byte) (Event, error) {
 	if err := json.Unmarshal(b, &s); err != nil {
 		return nil, fmt.Errorf("parse event: %w", err)
 	}
-	t, ok := eventTypes[s.Type]
+	return parseEvent(s.Type, b)
+}
+
+// parseEvent decodes an event of the given type from its JSON.
+func parseEvent(kind string, b []byte) (Event, error) {
+	t, ok := eventTypes[kind]
 	if !ok {
-		return nil, fmt.Errorf("parse event: type %q is unknown", s.Type)
+		return nil, fmt.Errorf("parse event: type %q is unknown", kind)
 	}
 	v := reflect.New(t)
 	switch ev := v.Interface().(type) { // Attempt must not be nil
@@ -235,7 +240,7 @@ func ParseEvent(b []byte) (Event, error) {
 		ev.Attempt = &Attempt{}
 	}
 	if err := json.Unmarshal(b, v.Interface()); err != nil {
-		return nil, fmt.Errorf("parse event of type %q: %w", s.Type, err)
+		return nil, fmt.Errorf("parse event of type %q: %w", kind, err)
 	}
 	return v.Elem().Interface().(Event), nil
 }

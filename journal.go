@@ -24,7 +24,10 @@ func decodeEntry(e store.Entry) (Event, error) {
 			return nil, fmt.Errorf("decode entry: data is %T, want an event or its JSON", e.Data)
 		}
 		var err error
-		if ev, err = ParseEvent(raw); err != nil {
+		if ev, err = parseEvent(e.Type, raw); err != nil { // perhaps only the type is damaged
+			ev, err = ParseEvent(raw)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -17,6 +17,7 @@ type site struct {
 	engine *debate.Engine
 	api    http.Handler // of package debatehttp
 	pages  cache
+	recent handles
 }
 
 var errReadOnly = &debatehttp.Problem{Title: "This inspector is read-only", Status: http.StatusForbidden, Detail: "its owner can set Options.Controls"}
@@ -46,10 +47,7 @@ func (s *site) authorize(ctx context.Context, a *debatehttp.Access) error {
 // open opens the debate of the page, for the seat of the visitor. It returns an error if the visitor may not do this.
 func (v *visit) open(action debatehttp.Action) (err error) {
 	id := v.r.PathValue("id")
-	if v.debate, err = v.engine.Open(v.r.Context(), id); err == nil {
-		v.status, err = v.debate.Status(v.r.Context())
-	}
-	if err == nil {
+	if v.debate, v.status, err = v.recent.open(v.r.Context(), v.engine, id); err == nil {
 		err = v.allow(&debatehttp.Access{Action: action, Debate: v.status, Seat: v.seat})
 	}
 	if errors.Is(err, store.ErrNotFound) { // the same text for debates that the visitor must not know of
