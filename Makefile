@@ -81,8 +81,9 @@ format: golangci-lint ## format the Go files of all modules
 terminal: tmux ## test the live view of cmd/debate in real terminals
 	@cd cmd/debate && DEBATE_TERMINAL=1 $(GO) test -run Terminal -count=1 -parallel 16 ./internal/view
 
-picture: tmux ## take the picture of the terminal for README
+pictures: tmux chromium ## take the pictures for README
 	@$(GO) run ./internal/terminalpicture docs/images/terminal.svg
+	@cd internal/browsertest && DEBATE_BROWSER="$(BROWSER)" DEBATE_README="$(CURDIR)/docs/images/report.png" $(GO) test -count=1 -run Picture .
 
 bench: ## run the benchmarks; BENCH=Next selects benchmarks by name
 	@for m in $(MODULES); do (cd $$m && $(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...) || exit 1; done
@@ -114,13 +115,15 @@ tidy: ## run go mod tidy in all modules
 
 CACHE = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/debate
 
+BROWSER = $$(command -v chromium || command -v chromium-browser || command -v google-chrome)
+
 browser: chromium axe ## test reports and the inspector in Chromium, and take pictures of them
-	@cd internal/browsertest && DEBATE_BROWSER="$$(command -v chromium || command -v chromium-browser || command -v google-chrome)" \
+	@cd internal/browsertest && DEBATE_BROWSER="$(BROWSER)" \
 		DEBATE_AXE="$(CACHE)/axe-core-$(AXE_VERSION)/package/axe.min.js" DEBATE_PICTURES="$(PICTURES)" \
 		$(GO) test -count=1 -timeout 30m .
 
 chromium: # installs Chromium if it can
-	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || { \
+	@[ -n "$(BROWSER)" ] || { \
 		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "== install Chromium" && apt-get update -qq && \
 		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-noto-core >/dev/null; \
 	} || { echo "Chromium is missing: install it"; exit 1; }

@@ -1,6 +1,7 @@
 package browsertest
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -30,6 +31,24 @@ func TestReports(t *testing.T) {
 			}
 		})
 	}
+}
+
+// readmeVar names the file for the picture of a report in README. make pictures sets it.
+const readmeVar = "DEBATE_README"
+
+func TestPicture(t *testing.T) {
+	file := os.Getenv(readmeVar)
+	if file == "" {
+		t.Skip("no picture is wanted: run make pictures")
+	}
+	p := newPage(t)
+	path, err := filepath.Abs("../../report/testdata/article.html")
+	require.NoError(t, err)
+	p.show(look{width: 1200, height: 1000, zoom: 1})
+	p.do(chromedp.Navigate("file://" + path))
+	png, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, png, 0o644)) //nolint:gosec // anyone may read it
 }
 
 // What the other tests rely on: axe-core finds faults.
