@@ -13,8 +13,12 @@ import (
 	"github.com/elenchus-go/debate/protocol/refine"
 )
 
-// defaultConfigPath is the configuration file that the command reads without --config.
-const defaultConfigPath = "debate-config.json"
+// The configuration files that the command reads without --config. If there are both, it reads the first one, which init
+// writes: editors allow comments in files of this name.
+const (
+	commentedConfigPath = "debate-config.jsonc"
+	defaultConfigPath   = "debate-config.json"
+)
 
 // configFile holds the contents of a configuration file.
 type configFile struct {
@@ -42,6 +46,9 @@ type roleConfig struct {
 // configuration. It does the same if the file is malformed, unless --config names the file.
 func (p *program) withConfigFile(use func(configFile) error) error {
 	path := cmp.Or(p.config, defaultConfigPath)
+	if p.config == "" && fileExists(commentedConfigPath) {
+		path = commentedConfigPath
+	}
 	s, err := readConfigFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if p.config != "" {
@@ -80,7 +87,7 @@ func malformedError(path string, err error) error {
 }
 
 func parseConfigFile(b []byte) (s configFile, err error) {
-	if err := json.Unmarshal(b, &s.rest); err != nil {
+	if err := json.Unmarshal(withoutComments(b), &s.rest); err != nil {
 		return s, err
 	}
 	if s.rest == nil {
@@ -100,6 +107,7 @@ func parseConfigFile(b []byte) (s configFile, err error) {
 			delete(s.rest, f.name)
 		}
 	}
+	delete(s.rest, "$schema") // for editors
 	for _, name := range []string{"topic", "id"} {
 		if _, given := s.rest[name]; given {
 			return s, fmt.Errorf("%s: not allowed here, because each debate has its own", name)

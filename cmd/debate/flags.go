@@ -8,7 +8,7 @@ import (
 
 // debateFlags are the flags that describe a debate.
 func (o *options) debateFlags(flags *pflag.FlagSet) {
-	flags.StringVarP(&o.protocol, "protocol", "p", "", "`name` of the protocol: "+strings.Join(sortedKeys(presets), ", ")+"; defaults to panel")
+	o.protocolFlag(flags)
 	flags.StringVar(&o.agents, "agents", "", "participants, as `A,B`: roles in critique-refine, names in other protocols")
 	flags.IntVar(&o.rounds, "rounds", 0, "largest `number` of rounds")
 	flags.StringVar(&o.scores, "scores", "", "scores of the evaluation that arbitration debates, as `A=5,B=7`")
@@ -49,7 +49,7 @@ func (o *options) addressFlags(flags *pflag.FlagSet) {
 // pricesFlags are the flags of prices.
 func (o *options) pricesFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.prices, "prices", "", "JSON `file` with prices that override the built-in ones")
-	flags.StringVar(&o.config, "config", "", "configuration `file`; defaults to "+defaultConfigPath)
+	flags.StringVar(&o.config, "config", "", "configuration `file`; defaults to "+commentedConfigPath+" or "+defaultConfigPath)
 	flags.BoolVar(&o.json, "json", false, "print JSON")
 }
 
@@ -62,7 +62,7 @@ func (o *options) seatFlags(flags *pflag.FlagSet) {
 
 // storeFlags are the flags of commands that use stored debates.
 func (o *options) storeFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.config, "config", "", "configuration `file`; defaults to "+defaultConfigPath)
+	flags.StringVar(&o.config, "config", "", "configuration `file`; defaults to "+commentedConfigPath+" or "+defaultConfigPath)
 	flags.StringVar(&o.store, "store", "", "SQLite database `file`; memory keeps nothing (default: a database in your data folder)")
 }
 
@@ -105,4 +105,14 @@ func (o *options) forkFlags(flags *pflag.FlagSet) {
 	flags.StringVarP(&o.file, "file", "f", "", "read the text of --reply from `file`")
 	flags.StringVar(&o.topicText, "topic", "", "another topic, as `text`")
 	flags.IntVar(&o.rounds, "rounds", 0, "another largest `number` of rounds")
+}
+
+// initFlags are the flags of init.
+func (o *options) initFlags(flags *pflag.FlagSet) {
+	o.protocolFlag(flags)
+	flags.StringVarP(&o.output, "output", "o", "", "write to `file`; defaults to "+commentedConfigPath)
+}
+
+func (o *options) protocolFlag(flags *pflag.FlagSet) {
+	flags.StringVarP(&o.protocol, "protocol", "p", "", "`name` of the protocol: "+strings.Join(sortedKeys(presets), ", ")+"; defaults to panel")
 }

@@ -56,10 +56,10 @@ func TestADebateIsForked(t *testing.T) {
 	require.Equal(t, shown, again)
 
 	edited := fork("--reply", "Trams are quieter.", "--topic", "Ban cars at night?", "--rounds", "1", "--model", "openai/huge")
-	code, stdout, stderr := start(t, env, "resume", edited, "--store", "kept/d.db", "--json")
+	code, _, stderr = start(t, env, "resume", edited, "--store", "kept/d.db", "--json")
 	require.Equal(t, 2, code, "OPENAI_MODEL names another model, which must be confirmed")
 	require.Contains(t, stderr, "Proposer uses huge, as stored with the debate, and not tiny")
-	code, stdout, stderr = start(t, env, "resume", edited, "--store", "kept/d.db", "--json", "--yes")
+	code, stdout, stderr := start(t, env, "resume", edited, "--store", "kept/d.db", "--json", "--yes")
 	require.Equal(t, 0, code, stderr)
 	r := state(t, []byte(stdout)).Result
 	require.Equal(t, "Ban cars at night?", r.Topic)

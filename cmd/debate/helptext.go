@@ -49,6 +49,9 @@ const mcpExample = `  claude mcp add debate --env OPENAI_API_KEY=$OPENAI_API_KEY
   {"mcpServers": {"debate": {"command": "debate", "args": ["mcp"], "env": {"OPENAI_API_KEY": "..."}}}}
   debate mcp --http 127.0.0.1:8765 --preset review=review.json`
 
+const initHelp = `Init writes a configuration with comments to debate-config.jsonc, which the command reads in the folder where it runs,
+and the JSON Schema of the configuration next to it. Editors such as VS Code use the schema to complete and check fields.`
+
 const pricesHelp = `Prices lists what models cost, in US dollars for a million tokens of input, cached input and output.
 
 A debate uses the built-in prices of its models, unless the configuration has prices for them, or the file of --prices,

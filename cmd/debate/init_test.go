@@ -1,0 +1,176 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	validator "github.com/santhosh-tekuri/jsonschema/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/internal/golden"
+)
+
+// The schema of the command's configuration is that of the library, with the fields of the command.
+func TestTheSchemaOfConfigurationsIsCurrent(t *testing.T) {
+	var schema map[string]any
+	b, err := os.ReadFile(filepath.Join(home, "..", "..", "docs", "configuration.schema.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(b, &schema))
+	object := func(description string, properties map[string]any, required ...string) map[string]any {
+		return map[string]any{"type": "object", "description": description, "properties": properties, "additionalProperties": false, "required": append([]string{}, required...)}
+	}
+	text := func(description string) map[string]any {
+		return map[string]any{"type": "string", "description": description}
+	}
+	defs := schema["$defs"].(map[string]any)
+	fields := schema["properties"].(map[string]any)
+	delete(fields, "id")
+	delete(fields, "topic")
+	var names, whole []any
+	for _, name := range sortedKeys(presets) {
+		version := presets[name].Name()
+		defs[name].(map[string]any)["properties"].(map[string]any)["name"] = map[string]any{"enum": []any{name, version}, "description": "The name of the protocol."}
+		names = append(names, name, version)
+		whole = append(whole, map[string]any{"$ref": "#/$defs/" + name})
+	}
+	fields["protocol"] = map[string]any{"description": fields["protocol"].(map[string]any)["description"], "anyOf": append([]any{map[string]any{"enum": names}}, whole...)}
+	var kinds []any
+	for _, k := range (&program{}).allKinds() {
+		kinds = append(kinds, k.name)
+	}
+	fields["$schema"] = text("The address of this schema.")
+	fields["store"] = text("The SQLite database that keeps the debates. memory keeps nothing. Defaults to a database in your data folder.")
+	fields["providers"] = map[string]any{
+		"type": "object", "description": "The services with models, by the names that provider uses.",
+		"additionalProperties": object("A service with models.", map[string]any{
+			"kind":  map[string]any{"enum": kinds, "description": "The kind of the service. Its key is in the environment."},
+			"model": text("The model of those that name none."),
+		}, "kind"),
+	}
+	role := object("A role of critique-refine.", map[string]any{"file": text("A file with the system prompt, relative to this file.")})
+	maps.Copy(role["properties"].(map[string]any), defs["role"].(map[string]any)["properties"].(map[string]any))
+	fields["roles"] = map[string]any{"type": "object", "description": "The roles of critique-refine, by name.", "additionalProperties": role}
+	schema["required"] = []any{}
+	schema["allowComments"], schema["allowTrailingCommas"] = true, true // for VS Code
+	schema["title"], schema["description"] = "Configuration of the command debate", "It may have comments. Flags override it."
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	require.NoError(t, e.Encode(schema))
+	golden.Require(t, filepath.Join(home, "config.schema.json"), out.String())
+}
+
+// valid returns the error of the schema for a configuration with comments.
+func valid(t *testing.T, config string) error {
+	t.Helper()
+	schema, err := validator.CompileString("config.schema.json", string(configSchema))
+	require.NoError(t, err)
+	var v any
+	require.NoError(t, json.Unmarshal(withoutComments([]byte(config)), &v), config)
+	return schema.Validate(v)
+}
+
+// Init writes a configuration of each protocol that the schema accepts, and with which a debate runs. It is valid too if the
+// comments are removed.
+func TestInitWritesAConfiguration(t *testing.T) {
+	for _, name := range sortedKeys(presets) {
+		t.Run(name, func(t *testing.T) {
+			folder(t)
+			code, stdout, stderr := start(t, environment(), "init", "--protocol", name)
+			require.Equal(t, 0, code, stderr)
+			require.Equal(t, "debate-config.jsonc and debate-config.schema.json written\n", stdout)
+			text := contents(t, commentedConfigPath)
+			require.NoError(t, valid(t, text))
+			require.Contains(t, text, `"$schema": "./debate-config.schema.json"`)
+			require.Equal(t, string(configSchema), contents(t, "debate-config.schema.json"))
+			all := strings.ReplaceAll(text[strings.Index(text, "{"):], `// "`, `"`)
+			require.NoError(t, valid(t, all))
+			require.NoError(t, os.WriteFile(commentedConfigPath, []byte(all), 0o600))
+			is, warnings, err := composed(t, topic)
+			require.NoError(t, err)
+			require.Empty(t, warnings)
+			require.Equal(t, 3, is.Limits.MaxRounds)
+
+			require.NoError(t, os.WriteFile(commentedConfigPath, []byte(strings.Replace(text, `"kind": "openai", "model": "gpt-4.1-mini"`, `"kind": "offline"`, 1)), 0o600))
+			code, _, stderr = start(t, environment(), topic)
+			require.Equal(t, 0, code, stderr)
+			require.NotContains(t, stderr, "using defaults")
+		})
+	}
+}
+
+func TestInitReplacesNothingUnasked(t *testing.T) {
+	folder(t, "conf/debate.jsonc", "mine")
+	code, stdout, stderr := start(t, environment(), "init", "--output", "conf/debate.jsonc")
+	require.Equal(t, 2, code)
+	require.Empty(t, stdout)
+	require.Contains(t, stderr, "Replace conf/debate.jsonc? Use --yes to answer yes")
+	require.Equal(t, "mine", contents(t, "conf/debate.jsonc"))
+	require.False(t, fileExists("conf/debate.schema.json"))
+	code, _, stderr = start(t, environment("ANTHROPIC_API_KEY", "sk-ant-0123456789"), "init", "--output", "conf/debate.jsonc", "--yes")
+	require.Equal(t, 0, code, stderr)
+	text := contents(t, "conf/debate.jsonc")
+	require.Contains(t, text, `"kind": "anthropic", "model": "claude-sonnet-4-5"`)
+	require.NotContains(t, text, "sk-ant")
+	require.NoError(t, valid(t, text))
+	code, _, stderr = start(t, environment(), "init", "--protocol", "duel")
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, `"duel" is unknown`)
+}
+
+// The schema accepts what the command accepts, and refuses what it refuses.
+func TestTheSchemaFitsTheCommand(t *testing.T) {
+	_, after, _ := strings.Cut(contents(t, "README.md"), "```json\n")
+	example, _, _ := strings.Cut(after, "```\n")
+	for config, ok := range map[string]bool{
+		example: true, contents(t, "mixed.json"): true, `{}`: true, `{"protocol": "panel"}`: true, `{"protocol": {"name": "vote/1", "topology": "ring"}}`: true,
+		`{"topic": "Tea?"}`: false, `{"particpants": []}`: false, `{"protocol": "duel"}`: false, `{"protocol": {"name": "vote", "topolgy": "ring"}}`: false,
+		`{"providers": {"p": {"kind": "oracle"}}}`: false, `{"providers": {"p": {"kind": "openai", "key": "x"}}}`: false, `{"roles": 3}`: false,
+	} {
+		require.Equal(t, ok, valid(t, config) == nil, config)
+	}
+}
+
+func TestCommentsAreRemoved(t *testing.T) {
+	for text, want := range map[string]string{
+		"{} // end":                    "{} ······",
+		"// begin\n{}":                 "········\n{}",
+		"{/* a\n * b */\"x\": 1}":      "{····\n·······\"x\": 1}",
+		`{"a": "// no", "b": "/* no"}`: `{"a": "// no", "b": "/* no"}`,
+		`{"a": "\" // no"}`:            `{"a": "\" // no"}`,
+		"[1, 2, // two\n]":             "[1, 2· ······\n]",
+		"[1, /* two, */ ]":             "[1· ·········· ]",
+		`{"a": [1,],}`:                 `{"a": [1·]·}`,
+		"[1,,]":                        "[1,·]",
+		`["a,]", "b"]`:                 `["a,]", "b"]`,
+		"/*":                           "··",
+		"/":                            "/",
+		`"`:                            `"`,
+		`"\`:                           `"\`,
+	} {
+		require.Equal(t, strings.ReplaceAll(want, "·", " "), string(withoutComments([]byte(text))), text)
+	}
+}
+
+// JSON stays as it is, and the text keeps its length.
+func FuzzWithoutComments(f *testing.F) {
+	for _, seed := range []string{`{"a": [1, "//", "/*"], "b": "\\"}`, "[1, // x\n]", "/**/{}", `"\`, "//", "[,]"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		out := withoutComments(text)
+		require.Len(t, out, len(text))
+		if json.Valid(text) {
+			require.Equal(t, text, out)
+		}
+		if again := withoutComments(out); json.Valid(out) {
+			require.Equal(t, out, again)
+		}
+	})
+}
