@@ -33,11 +33,13 @@ import (
 // Fork returns *Problems if seq or an edit is invalid, field by field, store.ErrNotFound if there is no debate with that
 // id, and ErrUnsupported if the engine lacks the debate's protocol.
 func (e *Engine) Fork(ctx context.Context, id string, seq int64, edits Edits) (d *Debate, err error) {
+	undo := func() {}
 	defer func() {
 		if v := recover(); v != nil { // of the protocol or of a hook
-			d, err = nil, panicFailure(panics.New(v), transcript.Key{})
+			err = panicFailure(panics.New(v), transcript.Key{})
 		}
 		if err != nil {
+			undo()
 			d, err = nil, fmt.Errorf("fork debate %s: %w", id, err)
 		}
 	}()
@@ -48,15 +50,12 @@ func (e *Engine) Fork(ctx context.Context, id string, seq int64, edits Edits) (d
 	if err != nil {
 		return nil, err
 	}
-	f := &fork{engine: e, parent: id, edits: edits, pendingDecision: pendingDecision{}}
+	f := &fork{engine: e, parent: id, edits: edits}
 	if f.entries, err = f.cut(entries, seq); err != nil {
 		return nil, err
 	}
-	undo := f.addProtocol()
-	if d, err = f.commit(ctx); err != nil {
-		undo()
-	}
-	return d, err
+	undo = f.addProtocol()
+	return f.commit(ctx)
 }
 
 // fork makes a fork.

@@ -184,7 +184,7 @@ func TestATurnEditedToWhatItWas(t *testing.T) {
 			e, m := newEngine(t, cfg)
 			parent := create(t, e, cfg)
 			run(t, parent)
-			m.take()
+			calls := m.take()
 			r := debatetest.Result(t, parent)
 			for i, turn := range r.Turns {
 				reply := turn.Text
@@ -204,6 +204,10 @@ func TestATurnEditedToWhatItWas(t *testing.T) {
 					require.JSONEq(t, string(data(r.Turns[j])), string(data(after)))
 				}
 				require.Empty(t, m.take()[turn.Key], "no model is asked for the edited turn")
+				p, err := d.PromptOf(t.Context(), turn.Key)
+				require.NoError(t, err)
+				require.Equal(t, calls[turn.Key][0], p.Request, "what a model would have been asked")
+				require.Contains(t, p.Missing[0], "no model was asked")
 			}
 		})
 	}

@@ -3,6 +3,7 @@ package forktest_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
@@ -286,24 +288,76 @@ func TestForksWithoutTheProtocol(t *testing.T) {
 	require.ErrorIs(t, err, debate.ErrUnsupported)
 }
 
-// A protocol that panics while a fork is made makes no fork, and does not end the program.
+// planned is a protocol whose phases may panic.
+type planned struct {
+	panel.Protocol
+	panics *bool
+}
+
+func (planned) Name() string { return "planned/1" }
+
+func (p planned) Phases(r *protocol.Record) []protocol.Phase {
+	if *p.panics {
+		panic("a bug")
+	}
+	return p.Protocol.Phases(r)
+}
+
+// A protocol that panics while a fork is made does not end the program, and its debate can be forked later.
 func TestAForkWhoseProtocolPanics(t *testing.T) {
 	panics := false
 	cfg := lifeConfig()
-	cfg.Protocol = ended{After: func(int) bool {
-		if panics {
-			panic("a bug")
-		}
-		return false
-	}}
+	cfg.Protocol = planned{panics: &panics}
 	e, _, parent := completed(t, cfg)
+	turn := debatetest.Result(t, parent).Turns[1]
 	panics = true
-	for seq := range status(t, parent).Seq {
-		d, err := e.Fork(t.Context(), "d", seq+1, debate.Edits{})
-		if err == nil { // or the fork is in an error that tells it
-			require.Contains(t, []fsm.State{fsm.Configuring, fsm.Paused, fsm.Error, fsm.Completed}, status(t, d).State)
-		}
+	d, err := e.Fork(t.Context(), "d", 0, debate.Edits{ID: "fork", Turn: turn.Key, Reply: "x"})
+	require.Nil(t, d)
+	failed, ok := errors.AsType[*debate.Failure](err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, providers.Panic, failed.Kind)
+	_, err = parent.PromptOf(t.Context(), turn.Key)
+	require.ErrorContains(t, err, "a bug")
+	_, err = e.Open(t.Context(), "fork")
+	require.ErrorIs(t, err, store.ErrNotFound)
+	panics = false
+	run(t, fork(t, e, 0, debate.Edits{ID: "fork", Turn: turn.Key, Reply: "x"}))
+}
+
+// What cannot be read is not copied.
+func TestForksOfDamagedJournals(t *testing.T) {
+	cfg := lifeConfig()
+	e, _, parent := completed(t, cfg)
+	var entries []store.Entry
+	for _, ev := range events(t, parent) {
+		entries = append(entries, store.Entry{Seq: ev.Meta().Seq, Type: ev.Meta().Type, Data: ev})
 	}
+	for name, damage := range map[string]func(*store.Entry){
+		"a time":          func(e *store.Entry) { e.At = e.At.Add(time.Second) },
+		"not an event":    func(e *store.Entry) { e.Data = 1 },
+		"a configuration": func(e *store.Entry) { e.Type = "config" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			damaged := slices.Clone(entries[:1])
+			damaged[0].At = damaged[0].Data.(debate.ConfigChanged).At
+			damaged = append(damaged, store.Entry{Seq: 2, Type: "state", At: entries[1].Data.(debate.StateChanged).At, Data: entries[1].Data})
+			damage(&damaged[1])
+			kept := store.Memory()
+			is := status(t, parent)
+			is.Seq = 2
+			require.NoError(t, kept.Commit(t.Context(), store.Change{ID: "d", Entries: damaged, Status: is}))
+			later, _ := newEngine(t, cfg, func(o *debate.Options) { o.Store = kept })
+			_, err := later.Fork(t.Context(), "d", 0, debate.Edits{})
+			require.ErrorContains(t, err, "fork debate d: ")
+			d, err := later.Fork(t.Context(), "d", 1, debate.Edits{})
+			require.NoError(t, err)
+			run(t, d)
+			require.Equal(t, outcome(t, parent), outcome(t, d))
+		})
+	}
+	require.NoError(t, e.Close(t.Context()))
+	_, err := e.Fork(t.Context(), "d", 0, debate.Edits{})
+	require.ErrorIs(t, err, debate.ErrClosed)
 }
 
 // Archives keep the parent of a fork, and an imported fork continues.

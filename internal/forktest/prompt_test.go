@@ -114,6 +114,8 @@ func TestPromptsOfSeveralAttempts(t *testing.T) {
 		"a cut reply":                          {keep: true, alter: func(_ transcript.Key, n int, reply *scripted.Reply) { cut(n, reply) }},
 		"a substitute":                         {change: substitute(0), alter: fails},
 		"a substitute with a smaller window":   {change: substitute(4200), alter: fails},
+		"reasoning that is refused":            {alter: refuses(providers.InvalidRequest)},
+		"reasoning that is too long":           {alter: refuses(providers.ContextOverflow)},
 		"a failure of the service":             {change: retries, alter: fails},
 		"an overflow of a judge, a substitute": {change: substitute(4200), alter: overflows},
 	} {
@@ -148,6 +150,19 @@ func (a attempts) require(t *testing.T) {
 	require.Positive(t, several)
 	if a.missing == "" {
 		requirePrompts(t, d, calls)
+	}
+}
+
+// refuses makes a model reason, and lets the first call of a step fail whose prompt has the reasoning.
+func refuses(kind providers.ErrorKind) func(transcript.Key, int, *scripted.Reply) {
+	return func(key transcript.Key, n int, reply *scripted.Reply) {
+		if key.Actor != "C" {
+			return
+		}
+		reply.Reasoning = []providers.Reasoning{{Service: "s", Data: []byte(`{"thought":"x"}`)}}
+		if key.Round == 3 && n == 1 {
+			*reply = scripted.Reply{Err: &providers.Error{Kind: kind, Err: errors.New("refused")}}
+		}
 	}
 }
 
