@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -130,10 +131,7 @@ func (v *visit) send(change request) (*response, error) {
 		}
 	}
 	r := v.r.Clone(context.WithoutCancel(v.r.Context()))
-	r.Method, r.Body, r.ContentLength = change.method, http.NoBody, int64(len(body))
-	if len(body) > 0 {
-		r.Body = readCloser{bytes.NewReader(body)}
-	}
+	r.Method, r.Body, r.ContentLength = change.method, io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	var err error
 	if r.URL, err = url.Parse("/debates/" + url.PathEscape(v.r.PathValue("id")) + "/" + change.path); err != nil {
 		return nil, err
@@ -144,10 +142,6 @@ func (v *visit) send(change request) (*response, error) {
 	v.api.ServeHTTP(res, r)
 	return res, nil
 }
-
-type readCloser struct{ *bytes.Reader }
-
-func (readCloser) Close() error { return nil }
 
 // A response takes the API's response to a change.
 type response struct {

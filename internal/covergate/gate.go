@@ -31,6 +31,7 @@ var targets = []target{
 	{"store", 85},
 	{"integrations", 85},
 	{"debatehttp", 85},
+	{"inspector", 85},
 	{"providers", 80},
 }
 
