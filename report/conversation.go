@@ -35,7 +35,7 @@ func (r *Report) rounds(speakers cast) (list []round) {
 		}
 		last := &list[len(list)-1]
 		e := turnEntry(t, i, speakers)
-		if t.Kind == transcript.Assessment {
+		if e.Aside {
 			last.Assessments = append(last.Assessments, e)
 			if a, ok := assessed[t.Round]; ok && last.Scores == nil {
 				last.Scores, last.Differences = a.table(), slices.Concat(a.combined.Disagreement, a.combined.Dissent)
@@ -52,6 +52,7 @@ func turnEntry(t *transcript.Turn, i int, speakers cast) entry {
 	e := entry{
 		ID: fmt.Sprintf("turn-%d", i+1), Speaker: speakers.of(t.Actor), Title: t.Actor, Text: turnText(t), Note: turnDetails(t),
 		Quiet: t.Kind == transcript.Setup && t.Contract != panel.AudienceContract.Name() || t.Kind == transcript.Summary,
+		Aside: t.Kind == transcript.Assessment,
 	}
 	switch {
 	case t.Kind == transcript.Remark: // the target of a remark is its id, which readers do not need

@@ -64,6 +64,7 @@ type entry struct {
 	Text    string // Markdown
 	Note    string // how the turn came about
 	Quiet   bool   // not part of the conversation, such as a summary
+	Aside   bool   // next to the conversation, such as an assessment
 }
 
 // newTable returns a table without the columns that say nothing in any row.

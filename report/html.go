@@ -30,8 +30,11 @@ var contentPolicy = func() string {
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"line": singleLine, "clean": markup.Clean, "text": markup.HTML, "fold": fold, "points": listPoints}).
 	Parse(strings.NewReplacer("@policy@", contentPolicy, "@style@", pageStyle, "@notices@", noticesTitle, "@noturns@", noTurns, "@differences@", differencesTitle).Replace(pageSource)))
 
-// foldLength is the number of bytes that a page shows of a text that is more than twice as long.
-const foldLength = 450
+// A page shows about these numbers of bytes of a text that is more than twice as long.
+const (
+	foldLength      = 450
+	foldAsideLength = 120
+)
 
 // folded is a text in Markdown. First is visible, and Rest is folded.
 type folded struct {
@@ -39,8 +42,12 @@ type folded struct {
 	Words       int // in Rest
 }
 
-func fold(text string) folded {
-	first, rest := markup.Fold(text, foldLength)
+func fold(text string, aside bool) folded {
+	length := foldLength
+	if aside {
+		length = foldAsideLength
+	}
+	first, rest := markup.Fold(text, length)
 	return folded{first, rest, len(strings.Fields(rest))}
 }
 
