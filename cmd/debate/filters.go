@@ -85,12 +85,14 @@ var outcomes = []transcript.Outcome{
 }
 
 // joinNames returns a list of names, separated by commas.
-func joinNames[S ~string](names []S) string {
+func joinNames[S ~string](names []S) string { return strings.Join(namesOf(names), ", ") }
+
+func namesOf[S ~string](names []S) []string {
 	list := make([]string, len(names))
 	for i, name := range names {
 		list[i] = string(name)
 	}
-	return strings.Join(list, ", ")
+	return list
 }
 
 // timeFlag is a flag for a time: a date, a time as in RFC 3339, or the time that has passed since then, such as 12h or 30d.

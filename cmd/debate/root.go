@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -14,6 +15,9 @@ const (
 	groupServe    = "serve"
 	groupSettings = "settings"
 )
+
+// idOperand describes the operand of commands on one debate.
+const idOperand = "the id of a debate"
 
 // subcommand describes a command.
 type subcommand struct {
@@ -70,7 +74,7 @@ func (p *program) rootCommand() *cobra.Command {
 
 // subcommands returns all commands except help and completion, which cobra adds.
 func (p *program) subcommands() []subcommand {
-	const id = "the id of a debate"
+	const id = idOperand
 	server := []func(*pflag.FlagSet){p.debateFlags, p.modelFlags, p.addressFlags, p.serverFlags, p.storeFlags}
 	run := []func(*pflag.FlagSet){p.addressFlags, p.seatFlags, p.storeFlags, p.resultFlags, p.yesFlag}
 	return []subcommand{
@@ -112,6 +116,13 @@ func (p *program) build(s subcommand) *cobra.Command {
 	c.Flags().SortFlags = false
 	for _, add := range s.flags {
 		add(c.Flags())
+	}
+	p.completeFlags(c)
+	switch {
+	case s.operands == idOperand || s.use == "inspect [ID]" || strings.HasPrefix(s.use, "delete"):
+		c.ValidArgsFunction = p.completeIDs
+	case s.use != "import FILE":
+		c.ValidArgsFunction = cobra.NoFileCompletions
 	}
 	c.Args = func(c *cobra.Command, operands []string) error {
 		if err := p.accept(c.Name(), operands, false, c.Flags()); err != nil {
