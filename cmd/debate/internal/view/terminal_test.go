@@ -87,6 +87,22 @@ func (s *tmux) requireRestored() {
 	require.Equal(s, "1\n", s.do("display-message", "-p", "#{cursor_flag}"), "the cursor is visible")
 }
 
+// requireOneFrame requires that nothing is left of earlier frames.
+func (s *tmux) requireOneFrame() {
+	s.Helper()
+	text, n := s.all(), 0
+	for _, r := range text {
+		if strings.ContainsRune(spinner, r) {
+			n++
+		}
+	}
+	require.Equal(s, 1, n, text)
+	require.LessOrEqual(s, len(streaming.FindAllString(text, -1)), 1, text)
+}
+
+// streaming matches the heading of a reply in flight.
+var streaming = regexp.MustCompile(`(?m) · respond *$`)
+
 // The live view in a real terminal: the text streams, and in the end the transcript is in the scrollback.
 func TestTerminal(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {120, 40}, {40, 10}} {
@@ -126,11 +142,17 @@ func TestTerminalResize(t *testing.T) {
 	s.await(s.screen, "Ada · for · respond\n│ A parked car")
 	s.do("resize-window", "-x", "80", "-y", "24")
 	s.await(s.screen, "Bo 文字 · against · respond\n│ A parked car")
-	require.Equal(t, 1, strings.Count(s.all(), "round 1 of 2 · respond"), "there is one status line:\n%s", s.all())
+	s.requireOneFrame()
+	s.await(func() string {
+		_, text, _ := strings.Cut(s.screen(), "Bo 文字 · against · respond\n")
+		return text
+	}, "families came back", "0:0") // the frame has several long lines
 	s.do("resize-window", "-x", "50", "-y", "30")
 	s.await(s.screen, "round 2 of 2 · respond 0/2")
+	s.requireOneFrame()
 	s.do("resize-window", "-x", "100", "-y", "15")
 	s.await(s.screen, "round 2 of 2 · respond 1/2")
+	s.requireOneFrame()
 	text := s.await(s.all, "answer: completed", "exit 0")
 	s.await(s.all, " echo ")
 	require.Equal(t, demoSpeakers, speakersIn(text), text)

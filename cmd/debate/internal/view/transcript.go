@@ -47,7 +47,10 @@ func (b *board) headingLines(title string) []string {
 
 // turnLines returns the heading and the text of a committed turn.
 func (b *board) turnLines(t transcript.Turn) []string {
-	details := []string{fmt.Sprintf("%d tokens", t.Usage.Output), seconds(t.Ended.Sub(t.Started))}
+	details := []string{seconds(t.Ended.Sub(t.Started))}
+	if t.Usage.Output > 0 { // a model replied
+		details = []string{fmt.Sprintf("%d tokens", t.Usage.Output), details[0]}
+	}
 	for _, f := range t.Flags {
 		details = append(details, string(f))
 	}
