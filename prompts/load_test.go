@@ -140,3 +140,19 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+func TestVersionsOfSets(t *testing.T) {
+	version := func(overlay fs.FS) string {
+		s, err := Load(overlay)
+		require.NoError(t, err)
+		return s.Version()
+	}
+	one := func(text string) fs.FS {
+		return fstest.MapFS{"opening.tmpl": {Data: []byte(`{{define "system"}}x{{end}}` + text)}}
+	}
+	require.Len(t, version(nil), 16)
+	require.Equal(t, version(nil), version(nil))
+	require.Equal(t, version(one("a")), version(one("a")))
+	require.NotEqual(t, version(one("a")), version(one("b")))
+	require.NotEqual(t, version(one("a")), version(nil))
+}

@@ -33,6 +33,9 @@
 // statements, and all other prompts are unchanged. Partials of an overlay replace blocks by name, whatever the name of
 // the file: a _house.tmpl that defines "rules" changes the rules of all participants and nothing else. To make a block
 // empty, define it as {{""}}: text/template ignores an empty definition of an existing block.
+//
+// Debates of one engine can use different sets: Options.PromptSets of package debate holds them by name, and a configuration
+// names one. [Set.Version] identifies the templates of a set. The journal of a debate has it for each turn.
 package prompts
 
 import "github.com/elenchus-go/debate/transcript"

@@ -434,3 +434,50 @@ func TestAssignedPersonas(t *testing.T) {
 	require.NotContains(t, own(a), digest)
 	require.Contains(t, own(b), digest)
 }
+
+// A configuration names one of the engine's sets of templates. An engine without it leaves the debate alone.
+func TestPromptSets(t *testing.T) {
+	formal := fstest.MapFS{"_house.tmpl": {Data: []byte(`{{define "rules"}}Speak formally.{{end}}`)}}
+	for want, sets := range map[string]map[string]fs.FS{
+		`prompt set "" needs a name and templates`:  {"": formal},
+		`prompt set "x" needs a name and templates`: {"x": nil},
+		`prompt set "x": check prompt: `:            {"x": fstest.MapFS{"opening.tmpl": {Data: []byte("no system prompt")}}},
+	} {
+		_, err := debate.NewEngine(debate.Options{PromptSets: sets})
+		require.ErrorContains(t, err, "make engine: "+want)
+	}
+	cfg := lifeConfig()
+	cfg.Prompts = "formal"
+	kept := store.Memory()
+	e, m := newEngine(t, cfg, func(o *debate.Options) { o.Store = kept })
+	_, err := e.Launch(t.Context(), cfg)
+	problems, ok := errors.AsType[*debate.Problems](err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, "prompts", problems.List[0].Field)
+	d := create(t, e, cfg)
+	_, err = debatetest.Run(t, d)
+	require.ErrorIs(t, err, debate.ErrUnsupported)
+	require.ErrorContains(t, err, `prompts: "formal" is unknown to this engine, add it to Options.PromptSets`)
+	require.Empty(t, m.take())
+	require.Equal(t, fsm.Configuring, status(t, d).State)
+	able, m := newEngine(t, cfg, func(o *debate.Options) { o.Store, o.PromptSets = kept, map[string]fs.FS{"formal": formal} })
+	d, err = able.Open(t.Context(), "d")
+	require.NoError(t, err)
+	run(t, d)
+	formally, versions := 0, map[string]bool{}
+	for _, requests := range m.take() {
+		if strings.Contains(text(requests[0]), "Speak formally.") {
+			formally++
+		}
+	}
+	require.Equal(t, 6, formally, "each speech")
+	for _, ev := range events(t, d) {
+		if done, ok := ev.(debate.TurnDone); ok {
+			versions[done.Templates] = true
+		}
+	}
+	require.Len(t, versions, 1)
+	plain, err := d.PromptOf(t.Context(), debatetest.Result(t, d).Turns[0].Key)
+	require.NoError(t, err)
+	require.False(t, plain.OtherTemplates)
+}
