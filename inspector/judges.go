@@ -103,6 +103,7 @@ func (v *visit) judges() error {
 // judging returns what the judges said by then in the last rounds before the given one, or in the last ones if it is 0.
 func (m *moment) judging(before int) *judgesView {
 	j := &judgesView{Seq: m.status.Seq, Last: m.last, Scores: scoresOf(m.result, &m.config)}
+	jury, assessments := juryOf(&m.config), assessmentsByRound(m.result)
 	rounds := map[int]*judgedRound{}
 	at := func(n int) *judgedRound {
 		if rounds[n] == nil {
@@ -110,38 +111,50 @@ func (m *moment) judging(before int) *judgesView {
 		}
 		return rounds[n]
 	}
-	jury := juryOf(&m.config)
-	for n, turns := range assessmentsByRound(m.result) {
-		at(n).assess(jury, turns, m.config.Participants)
+	for n := range assessments {
+		at(n)
 	}
 	for _, f := range m.result.Findings {
 		at(f.Round).Findings = append(at(f.Round).Findings, f)
 	}
-	var ends []transcript.Turn
+	var verdicts, replies []transcript.Turn
 	for i := range m.result.Turns {
 		t := &m.result.Turns[i]
 		switch t.Contract {
 		case "", judge.AssessmentContract.Name():
 		case judge.VerdictContract.Name():
-			ends = append(ends, *t)
+			verdicts = append(verdicts, *t)
 		default:
 			if t.Kind == transcript.Speech || t.Kind == transcript.Assessment || t.Kind == transcript.Conclusion {
-				at(t.Round).Replies = append(at(t.Round).Replies, structuredOf(t))
+				at(t.Round)
+				replies = append(replies, *t)
 			}
 		}
 	}
-	for _, n := range slices.Sorted(maps.Keys(rounds)) {
-		if before > 0 && n >= before {
-			j.Later = true
-			break
+	for _, n := range j.choose(slices.Sorted(maps.Keys(rounds)), before) {
+		r := rounds[n]
+		r.assess(jury, assessments[n], m.config.Participants)
+		for i := range replies {
+			if replies[i].Round == n {
+				r.Replies = append(r.Replies, structuredOf(&replies[i]))
+			}
 		}
-		j.Rounds = append(j.Rounds, *rounds[n])
+		j.Rounds = append(j.Rounds, *r)
 	}
-	if skip := len(j.Rounds) - maxJudged; skip > 0 {
-		j.Earlier, j.Rounds = j.Rounds[skip].Round, j.Rounds[skip:]
-	}
-	j.Verdicts = verdictsOf(jury, ends)
+	j.Verdicts = verdictsOf(jury, verdicts)
 	return j
+}
+
+// choose returns the rounds that the page shows.
+func (j *judgesView) choose(rounds []int, before int) []int {
+	if i := slices.IndexFunc(rounds, func(n int) bool { return n >= before }); before > 0 && i >= 0 {
+		rounds, j.Later = rounds[:i], true
+	}
+	if skip := len(rounds) - maxJudged; skip > 0 {
+		rounds = rounds[skip:]
+		j.Earlier = rounds[0]
+	}
+	return rounds
 }
 
 // assess fills in the assessments of a round, in the order of the participants.

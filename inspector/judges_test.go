@@ -2,6 +2,7 @@ package inspector
 
 import (
 	"context"
+	"html"
 	"net/http"
 	"regexp"
 	"strings"
@@ -113,4 +114,30 @@ func TestStructuredRepliesAreShownFieldByField(t *testing.T) {
 	require.Equal(t, map[string][]string{"Ada": {"8"}, "Bo": {"6"}}, scoresOn(page))
 	require.Contains(t, page, `<dt>winner</dt><dd dir="auto">Ada</dd>`)
 	require.Contains(t, w.get(http.StatusOK, "/debates/judgment/judges?at=1"), `id="no-judgments"`)
+}
+
+// Each round of a long debate is on one of the pages, once.
+func TestRoundsOfJudgesArePaged(t *testing.T) {
+	w := open(t, Options{})
+	cfg := pair("d")
+	cfg.Protocol, cfg.Limits.MaxRounds = panel.Protocol{Format: panel.RoundLimited}, 11
+	w.run(cfg)
+	var rounds []string
+	pages := 0
+	for path := "/debates/d/judges"; path != ""; pages++ {
+		page := w.get(http.StatusOK, path)
+		var here []string
+		for _, m := range regexp.MustCompile(`id="judged-(\d+)"`).FindAllStringSubmatch(page, -1) {
+			here = append(here, m[1])
+		}
+		rounds = append(here, rounds...)
+		require.Equal(t, pages > 0, strings.Contains(page, `id="latest"`))
+		path = ""
+		if m := earlier.FindStringSubmatch(page); m != nil {
+			_, query, _ := strings.Cut(html.UnescapeString(m[1]), "?")
+			path = "/debates/d/judges?" + query
+		}
+	}
+	require.Equal(t, []string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11"}, rounds)
+	require.Equal(t, 3, pages)
 }

@@ -44,22 +44,30 @@ const (
 )
 
 // scoresOf returns the scores of a debate so far: those of its assessments, combined by its jury, and every number named
-// score or confidence in other structured replies. It returns nil if there are none.
+// score or confidence in other structured replies. Of a long debate it has the last rounds, and some of those before. It
+// returns nil if there are no scores.
 func scoresOf(r *debate.Result, c *debate.Config) *scoreTable {
-	t := &scoreTable{}
-	rounds, jury := assessmentsByRound(r), juryOf(c)
-	for _, n := range slices.Sorted(maps.Keys(rounds)) {
-		joint, ok := jury.CombineAssessments(judge.Opinions[judge.Assessment](rounds[n]...))
-		for _, p := range joint.Value.Participants {
-			if ok {
-				t.add(p.Name, n, p.Score)
-			}
+	t, jury := &scoreTable{}, juryOf(c)
+	rounds := map[int][]transcript.Turn{}
+	for i := range r.Turns {
+		if turn := &r.Turns[i]; turn.Contract != "" && turn.Kind != transcript.Embeddings {
+			rounds[turn.Round] = append(rounds[turn.Round], *turn)
 		}
 	}
-	for i := range r.Turns {
-		turn := &r.Turns[i]
-		if turn.Contract != judge.AssessmentContract.Name() && turn.Kind != transcript.Embeddings && !slices.Contains(turn.Flags, transcript.Defaulted) {
-			t.addReply(turn)
+	all := slices.Sorted(maps.Keys(rounds))
+	last := max(len(all)-maxColumns, 0)
+	for _, n := range slices.Concat(spread(all[:last], maxPoints), all[last:]) {
+		var assessments []transcript.Turn
+		for _, turn := range rounds[n] {
+			if turn.Contract == judge.AssessmentContract.Name() {
+				assessments = append(assessments, turn)
+			} else if !slices.Contains(turn.Flags, transcript.Defaulted) {
+				t.addReply(&turn)
+			}
+		}
+		joint, _ := jury.CombineAssessments(judge.Opinions[judge.Assessment](assessments...)) // nobody has a score if there are none
+		for _, p := range joint.Value.Participants {
+			t.add(p.Name, n, p.Score)
 		}
 	}
 	if len(t.Series) == 0 {
