@@ -98,7 +98,9 @@ func (s schema) each(items schema, at string) (list []input) {
 			parts := slices.DeleteFunc(s.inputs(items, place), func(in input) bool { return in.Name == "choice:"+place+name })
 			list = append(list, input{Name: "fixed:" + place + name, Type: "fixed", Value: choice})
 			if len(parts) == 1 { // it needs no group of its own
-				parts[0].Label = label
+				if parts[0].Label = label; i > 0 {
+					parts[0].Help = "" // as that of the first
+				}
 				list = append(list, parts...)
 			} else {
 				list = append(list, input{Label: label, Type: "group", Parts: parts})

@@ -137,12 +137,13 @@ const liveOf = (k) => document.getElementById("live-" + keyOf(k));
 function begin(e) {
   liveOf(e.key)?.remove();
   const turn = document.createElement("article");
-  const tone = all("#actors [data-actor]").find((a) => a.dataset.actor === e.key.actor)?.className || "other";
-  turn.className = "turn live " + tone + " wide";
+  const actor = all("#actors [data-actor]").find((a) => a.dataset.actor === e.key.actor);
+  turn.className = "turn live " + (actor ? actor.className + " " + actor.dataset.place : "other wide");
   turn.id = "live-" + keyOf(e.key);
   turn.dataset.key = keyOf(e.key);
   turn.dataset.actor = e.key.actor;
   const head = turn.appendChild(document.createElement("header"));
+  if (actor) head.append(find(".who", actor).cloneNode(true), " ");
   const who = head.appendChild(document.createElement("b"));
   who.textContent = e.key.actor;
   who.dir = "auto";
