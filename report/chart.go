@@ -21,6 +21,7 @@ type lineChart struct {
 	title   string // what is scored, and by whom
 	unit    string // the title of the vertical axis
 	maximum float64
+	counts  bool // whether the values are whole numbers
 	series  []series
 }
 
@@ -52,11 +53,11 @@ func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Key
 // bars.
 func (c *lineChart) blocks(speakers cast) []block {
 	rounds := c.rounds()
-	if len(rounds) == 0 {
+	if len(rounds) == 0 || !(c.maximum > 0) {
 		return nil
 	}
 	if len(rounds) == 1 {
-		b := barChart{id: c.id, title: fmt.Sprintf("%s, round %d", c.title, rounds[0]), unit: c.unit, maximum: c.maximum, names: []string{"Score"}}
+		b := barChart{id: c.id, title: fmt.Sprintf("%s, round %d", c.title, rounds[0]), unit: c.unit, maximum: c.maximum, counts: c.counts, names: []string{c.unit}}
 		for _, x := range c.series {
 			b.rows = append(b.rows, barRow{x.name, []float64{x.values[rounds[0]]}})
 		}
@@ -79,6 +80,17 @@ func (c *lineChart) blocks(speakers cast) []block {
 	return []block{{Figure: c.draw(speakers), Table: &table{c.title, head, cells}}}
 }
 
+// scale returns the end of an axis and the number of its ticks. Counts have ticks at whole numbers.
+func scale(maximum float64, counts bool) (end float64, ticks int) {
+	switch {
+	case counts && maximum <= 5:
+		return math.Ceil(maximum), int(math.Ceil(maximum))
+	case counts:
+		return 5 * math.Ceil(maximum/5), 5
+	}
+	return maximum, 5
+}
+
 // color returns the color of the nth series.
 func (speakers cast) color(name string, n int) string {
 	if s := speakers[name]; s != nil && s.Class != otherClass {
@@ -98,9 +110,10 @@ func (c *lineChart) draw(speakers cast) *figure {
 	x := func(round int) float64 {
 		return left + 12 + (chartWidth-left-right-24)*(float64(round)-float64(first))/(float64(last)-float64(first))
 	}
-	y := func(v float64) float64 { return top + height*(1-min(max(v/c.maximum, 0), 1)) }
-	for i := range 6 {
-		v := c.maximum * float64(i) / 5
+	maximum, ticks := scale(c.maximum, c.counts)
+	y := func(v float64) float64 { return top + height*(1-min(max(v/maximum, 0), 1)) }
+	for i := range ticks + 1 {
+		v := maximum * float64(i) / float64(ticks)
 		f.line("grid", [2]float64{left, y(v)}, [2]float64{chartWidth - right, y(v)})
 		f.text("end", left-8, y(v)+5, formatScore(v))
 	}
@@ -138,6 +151,7 @@ type barChart struct {
 	title   string
 	unit    string // the title of the horizontal axis
 	maximum float64
+	counts  bool // whether the values are whole numbers
 	names   []string
 	rows    []barRow
 }
@@ -175,19 +189,16 @@ func (c *barChart) draw(speakers cast) *figure {
 	}
 	f := &figure{ID: cmp.Or(c.id, "chart"), Title: c.title, Width: chartWidth}
 	f.Description = fmt.Sprintf("Bars for %d names. The table after it contains the same values.", len(rows))
-	x := func(v float64) float64 { return left + (chartWidth-left-right)*min(max(v/c.maximum, 0), 1) }
+	maximum, ticks := scale(c.maximum, c.counts)
+	x := func(v float64) float64 { return left + (chartWidth-left-right)*min(max(v/maximum, 0), 1) }
 	step := float64(30 + (bar+3)*len(c.names))
 	bottom := step*float64(len(rows)) + 6
-	ticks := 5
-	if whole := math.Trunc(c.maximum); whole == c.maximum && whole < 5 { // numbers of votes
-		ticks = int(whole)
-	}
 	for i := range ticks + 1 {
-		v := c.maximum * float64(i) / float64(ticks)
+		v := maximum * float64(i) / float64(ticks)
 		f.line("grid", [2]float64{x(v), 6}, [2]float64{x(v), bottom})
 		f.text("middle", max(x(v), 9), bottom+18, formatScore(v))
 	}
-	f.line("axis", [2]float64{left, 6}, [2]float64{left, bottom}, [2]float64{x(c.maximum), bottom})
+	f.line("axis", [2]float64{left, 6}, [2]float64{left, bottom}, [2]float64{x(maximum), bottom})
 	for i, row := range rows {
 		class := speakers.color(row.name, i)
 		if pair {
@@ -212,7 +223,7 @@ func (c *barChart) draw(speakers cast) *figure {
 			f.text("start", x(v)+6, at+13, value)
 		}
 	}
-	f.text("end", x(c.maximum), bottom+37, c.unit)
+	f.text("end", x(maximum), bottom+37, c.unit)
 	f.Height = bottom + 44
 	return f
 }

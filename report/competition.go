@@ -32,7 +32,7 @@ func panelOutcome(r *Report, data json.RawMessage) (o outcome) {
 	if judges := r.shownConfig().Judges; len(judges) > len(a.Members) {
 		o.notes = append(o.notes, fmt.Sprintf("%d of %d members of the audience are not counted, because a valid vote is missing.", len(judges)-len(a.Members), len(judges)))
 	}
-	bars := barChart{title: "Votes of the audience", unit: "Votes", names: []string{"before", "after"}, rows: []barRow{
+	bars := barChart{title: "Votes of the audience", unit: "Votes", counts: true, names: []string{"before", "after"}, rows: []barRow{
 		{"for", []float64{float64(a.Before.For), float64(a.After.For)}},
 		{"against", []float64{float64(a.Before.Against), float64(a.After.Against)}},
 		{"undecided", []float64{float64(a.Before.Undecided), float64(a.After.Undecided)}},
@@ -108,7 +108,7 @@ func proconOutcome(r *Report, data json.RawMessage) (o outcome) {
 // voteOutcome returns the outcome of a vote.
 func voteOutcome(r *Report, data json.RawMessage) (o outcome) {
 	t := decodeOrZero[vote.Tally](data)
-	bars := barChart{title: "Votes by answer", unit: "Votes", names: []string{"Votes"}}
+	bars := barChart{title: "Votes by answer", unit: "Votes", counts: true, names: []string{"Votes"}}
 	total := 0
 	for _, s := range t.Answers {
 		total += s.Votes

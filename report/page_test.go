@@ -20,6 +20,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/report"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -182,6 +183,19 @@ func TestChartsHaveAxes(t *testing.T) {
 		for _, title := range titles {
 			require.Regexp(t, `<text class="(start|end)" x="[0-9.]+" y="[0-9.]+">`+regexp.QuoteMeta(title)+`</text>`, page, name)
 		}
+	}
+}
+
+// The ticks of counts are whole numbers.
+func TestCountsHaveWholeTicks(t *testing.T) {
+	for votes, want := range map[int]string{1: "0 1", 3: "0 1 2 3", 7: "0 2 4 6 8 10"} {
+		r := &report.Report{Result: debate.Result{Protocol: vote.Protocol{}.Name()}}
+		r.Result.Answer.Data = json.RawMessage(encode(t, vote.Tally{Answer: "a", Answers: []vote.AnswerVotes{{Answer: "a", AnswerText: "a", Votes: votes}}}))
+		var ticks []string
+		for _, m := range regexp.MustCompile(`<text class="middle"[^>]*>([^<]*)<`).FindAllStringSubmatch(html(t, r), -1) {
+			ticks = append(ticks, m[1])
+		}
+		require.Equal(t, want, strings.Join(ticks, " "))
 	}
 }
 

@@ -149,7 +149,7 @@ func refineOutcome(r *Report, data json.RawMessage) (o outcome) {
 
 // weaknessChart returns the number of weaknesses that the agents found, by severity and round.
 func weaknessChart(counts map[int]map[string]int) *lineChart {
-	c := &lineChart{title: "Weaknesses that the agents named", unit: "Weaknesses"}
+	c := &lineChart{title: "Weaknesses that the agents named", unit: "Weaknesses", counts: true}
 	for _, severity := range []string{"critical", "major", "minor"} {
 		for _, round := range sorted(counts) {
 			c.set(severity, round, float64(counts[round][severity]))
@@ -270,7 +270,7 @@ func madOutcome(r *Report, data json.RawMessage) (o outcome) {
 	if len(res.Rounds) > 0 && o.decision != "" && res.DecidedBy != "moderator" {
 		o.clauses = append(o.clauses, fmt.Sprintf("the moderator had no preference in %d of %s", preferred["no preference"]+preferred["no valid decision"], plural(len(rounds), "round", "rounds")))
 	}
-	bars := barChart{title: "What the moderator preferred", unit: "Rounds", maximum: float64(len(rounds)), names: []string{"Rounds"}}
+	bars := barChart{title: "What the moderator preferred", unit: "Rounds", counts: true, maximum: float64(len(rounds)), names: []string{"Rounds"}}
 	for _, name := range sorted(preferred) {
 		bars.rows = append(bars.rows, barRow{name, []float64{float64(preferred[name])}})
 	}
