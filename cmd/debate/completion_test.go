@@ -80,6 +80,7 @@ func TestScriptsForShells(t *testing.T) {
 	bin := t.TempDir()
 	require.NoError(t, os.Symlink(path, filepath.Join(bin, "debate")))
 	cmd := exec.CommandContext(t.Context(), bash, "--norc", "-c", `_get_comp_words_by_ref() { cur=li prev=debate words=(debate li) cword=1; } # of the package bash-completion
+		compopt() { :; } # works only within a completion
 		source <(debate completion bash)
 		COMP_WORDS=(debate li) COMP_CWORD=1 COMP_LINE="debate li" COMP_POINT=9; __start_debate; echo "${COMPREPLY[@]}"`)
 	cmd.Env = []string{"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + t.TempDir()}
