@@ -33,15 +33,9 @@ func (o outcome) sentence() string {
 	return strings.Join(parts, "; ") + "."
 }
 
-// maxPoints is the number of points of a reason. The transcript has all.
-const maxPoints = 10
-
 // reason adds a reason with at least one point.
 func (o *outcome) reason(title, name string, list ...string) {
 	list = slices.DeleteFunc(slices.Clone(list), func(s string) bool { return strings.TrimSpace(s) == "" })
-	if more := len(list) - maxPoints; more > 0 {
-		list = append(list[:maxPoints], fmt.Sprintf("%d more, in the transcript", more))
-	}
 	if len(list) > 0 {
 		o.reasons = append(o.reasons, Reason{Title: title, Name: name, Points: list})
 	}
@@ -171,10 +165,17 @@ func (p *pointsByName) add(name string, list ...string) {
 	p.points[name] = append(p.points[name], list...)
 }
 
+// maxPoints is the number of points that a person has in a reason. The transcript has all.
+const maxPoints = 10
+
 // reasonsByName adds a reason for each name.
 func (o *outcome) reasonsByName(title string, p pointsByName) {
 	for _, name := range p.names {
-		o.reason(title, name, p.points[name]...)
+		list := p.points[name]
+		if more := len(list) - maxPoints; more > 0 {
+			list = append(slices.Clone(list[:maxPoints]), fmt.Sprintf("%d more, in the transcript", more))
+		}
+		o.reason(title, name, list...)
 	}
 }
 

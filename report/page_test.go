@@ -20,6 +20,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/report"
 	"github.com/elenchus-go/debate/transcript"
@@ -366,4 +367,17 @@ func TestCritiquesAreLists(t *testing.T) {
 		r := &report.Report{Result: debate.Result{Turns: []transcript.Turn{{Key: transcript.Key{Actor: "Bo", Phase: "attack", Round: 1}, Text: text}}}}
 		require.Contains(t, markdown(t, r), "#### Bo\n\n"+want+"\n\n")
 	}
+}
+
+// The reasons have at most ten statements of each participant. The transcript has all.
+func TestReasonsAreBounded(t *testing.T) {
+	r := &report.Report{Result: debate.Result{Protocol: procon.Protocol{}.Name()}}
+	for i := range 12 {
+		r.Result.Turns = append(r.Result.Turns, transcript.Turn{Key: transcript.Key{Actor: "Ada", Round: i + 1}, Kind: transcript.Speech, Text: fmt.Sprintf("Argument %d.", i+1)})
+	}
+	reasons := r.Redact().Summary.Reasons
+	require.Len(t, reasons, 1)
+	require.Len(t, reasons[0].Points, 11)
+	require.Equal(t, []string{"Argument 10.", "2 more, in the transcript"}, reasons[0].Points[9:])
+	require.Contains(t, markdown(t, r), "> Argument 12.")
 }
