@@ -178,6 +178,7 @@ func (r *record) configure(ev ConfigChanged) error {
 		r.valid = false
 	}
 	r.limited, r.cache.fixedPrompts, r.findings.detector = nil, nil, nil
+	r.limitReplies(ev.ReplyTokens)
 	return nil
 }
 

@@ -64,11 +64,9 @@ func (e *Engine) editConfig(c *transaction, edits *Edits) error {
 	if len(found) == 0 && r.hasTurns() {
 		found = fixedFields(r, &cfg)
 	}
+	var limits map[string]int
 	if len(found) == 0 && r.valid && r.lifecycle.State != fsm.Ready { // it is not checked again before it continues
-		var limits map[string]int
-		if found, limits, _, _ = e.preflight(&cfg); len(found) == 0 { // what the engine lacks is reported when the fork runs
-			cfg.limitReplies(limits)
-		}
+		found, limits, _, _ = e.preflight(&cfg) // what the engine lacks is reported when the fork runs
 	}
 	for i := range found {
 		found[i].Field = "config." + found[i].Field
@@ -80,7 +78,7 @@ func (e *Engine) editConfig(c *transaction, edits *Edits) error {
 	if err != nil {
 		return err
 	}
-	if err := c.add(ConfigChanged{EventMeta: c.stamp("config"), At: c.now, Format: store.Format, Config: raw}); err != nil {
+	if err := c.add(ConfigChanged{EventMeta: c.stamp("config"), At: c.now, Format: store.Format, Config: raw, ReplyTokens: limits}); err != nil {
 		return err
 	}
 	if s := r.lifecycle.State; s == fsm.Configuring || s == fsm.Ready {

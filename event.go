@@ -54,6 +54,9 @@ type (
 		// Parent is what the debate is a fork of, and Forked is when it was made. Only the first entry of a fork has them.
 		Parent transcript.Parent `json:"parent,omitzero"`
 		Forked time.Time         `json:"forked,omitzero"`
+		// ReplyTokens is as in StateChanged. Only the edited configuration of a fork that continues has it, because it is not
+		// checked again.
+		ReplyTokens map[string]int `json:"reply_tokens,omitempty"`
 	}
 	// StateChanged is a transition of the lifecycle.
 	StateChanged struct {

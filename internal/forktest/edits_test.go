@@ -409,6 +409,9 @@ func TestRepliesOfAnEditedWindow(t *testing.T) {
 		}
 	}
 	require.Equal(t, 3, n)
+	require.Contains(t, strings.Join(debatetest.Result(t, d).Warnings, "\n"), "replies of J are limited to")
+	again := configAt(t, e, d, status(t, d).Seq)
+	require.Equal(t, edited.Judges[0].MaxTokens, again.Judges[0].MaxTokens, "the configuration itself does not change")
 }
 
 // A participant keeps the persona that it was assigned, unless the persona is edited.
