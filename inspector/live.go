@@ -101,6 +101,11 @@ func (v *visit) live(h *history) (shown liveView, err error) {
 	if shown.Masked = masked(h, v.seat); shown.Masked {
 		shown.Turns, shown.Earlier, shown.Older, shown.Actors, shown.Stream = nil, 0, false, nil, false
 	}
+	for _, name := range h.status.Waiting { // a seat may not know yet whether others have spoken
+		if name != v.seat && !slices.Contains(shown.Others, name) {
+			shown.Others = append(shown.Others, name)
+		}
+	}
 	if len(v.status.Waiting) == 0 {
 		return shown, nil
 	}
@@ -111,8 +116,6 @@ func (v *visit) live(h *history) (shown liveView, err error) {
 	for _, a := range asked {
 		if a.Key.Actor == v.seat {
 			shown.Asked = append(shown.Asked, askOf(a))
-		} else if !slices.Contains(shown.Others, a.Key.Actor) {
-			shown.Others = append(shown.Others, a.Key.Actor)
 		}
 	}
 	return shown, nil

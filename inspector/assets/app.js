@@ -89,35 +89,46 @@ const say = (text) => {
   if (line && line.textContent !== text) line.textContent = text;
 };
 
-// follow follows the events of the debate. The browser reconnects by itself, with the id of the last stored event.
+// follow follows the events of the debate after those that the page shows. The browser reconnects by itself, with the id of
+// the last stored event. lost says that the page may have missed events.
 let source = null;
-function follow() {
+function follow(lost = false) {
   const address = find("#turns")?.dataset.events;
-  if (!address || source) return;
-  source = new EventSource(address);
-  let lost = false;
-  source.onopen = () => {
+  const now = find("#now");
+  if (!address || source || ["completed", "canceled"].includes(now.dataset.state)) return;
+  const url = new URL(address, location.href);
+  url.searchParams.set("after", now.dataset.seq);
+  const stream = (source = new EventSource(url));
+  stream.onopen = () => {
     find("#live").replaceChildren(); // the server sends again what streams now
     say(lost ? "Connected again." : "Live.");
     if (lost) refresh();
     lost = false;
   };
-  source.onerror = () => {
+  stream.onerror = () => {
     lost = true;
-    say(source.readyState === EventSource.CLOSED ? "Not connected. Reload the page." : "Connection lost. It is being restored.");
+    say(stream.readyState === EventSource.CLOSED ? "Not connected. Reload the page." : "Connection lost. It is being restored.");
   };
-  const on = (type, f) => source.addEventListener(type, (e) => f(JSON.parse(e.data)));
+  const on = (type, f) => stream.addEventListener(type, (e) => f(JSON.parse(e.data)));
   on("turn_started", (e) => begin(e));
   on("chunk", (e) => add(e));
   on("turn_failed", (e) => failed(e));
   on("turn", (e) => refresh().then(() => drop(e.turn)));
+  on("dropped", (e) => discard((a) => a.dataset.actor === e.name));
+  on("state", (e) => discard(() => idle.includes(e.to)));
   for (const type of ["config", "state", "phase", "asked", "decided", "dropped", "annotated"]) on(type, () => refresh());
   on("problem", (e) => end(e.title));
-  on("ended", () => end("The debate has ended.").then(() => find("#live").replaceChildren()));
+  on("ended", () => end("The debate has ended.").then(() => discard(() => true)));
 }
 
+// idle lists the states in which no reply streams.
+const idle = ["configuring", "ready", "error", "completed", "canceled"];
+
+// discard removes replies that will not become turns.
+const discard = (match) => all("#live article").filter(match).forEach((a) => a.remove());
+
 async function end(text) {
-  source.close();
+  source?.close();
   source = null;
   await refresh();
   say(text);
@@ -174,6 +185,8 @@ function add(e) {
 function failed(e) {
   const turn = liveOf(e.key);
   if (!turn) return;
+  turn.classList.add("failed");
+  speaking();
   const wait = e.retry_in > 0 ? " The next attempt follows in " + Math.round(e.retry_in / 1e9) + " s." : "";
   find(".meta", turn).textContent = " failed: " + e.error.replaceAll("_", " ") + "." + (e.retry_in < 0 ? "" : wait);
 }
@@ -213,6 +226,13 @@ document.addEventListener("submit", (e) => {
   if (e.target.method !== "post" || !e.target.dataset.form) return;
   e.preventDefault();
   send(e.target, e.submitter);
+});
+
+// A hidden page does not follow, because browsers allow few connections to a server.
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) return follow(true);
+  source?.close();
+  source = null;
 });
 
 follow();
