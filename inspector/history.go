@@ -56,26 +56,10 @@ func masked(h *history, seat string) bool {
 	return !h.status.State.Final() && slices.ContainsFunc(h.config.Judges, func(j debate.Participant) bool { return j.Name == seat && j.Human && j.Blind })
 }
 
-// named returns the handler of a page that shows who says what, which refuses judges who must not know that.
-func named(handle func(*visit) error) func(*visit) error {
-	return func(v *visit) error {
-		if v.seat == "" {
-			return handle(v)
-		}
-		err := v.open(debatehttp.Watch)
-		if err != nil {
-			return err
-		}
-		h, err := v.read()
-		if err != nil {
-			return err
-		}
-		if masked(h, v.seat) {
-			return &debatehttp.Problem{
-				Title: "This page shows who says what", Status: http.StatusForbidden,
-				Detail: v.seat + " knows the participants only by pseudonyms until the debate ends",
-			}
-		}
-		return handle(v)
+// errMasked returns the problem of a page that shows who says what to a judge who must not know that.
+func errMasked(seat string) error {
+	return &debatehttp.Problem{
+		Title: "This page shows who says what", Status: http.StatusForbidden,
+		Detail: seat + " knows the participants only by pseudonyms until the debate ends",
 	}
 }

@@ -43,12 +43,13 @@ type entry struct {
 }
 
 // momentAt reads the journal once, and returns the debate as it was after an entry. Without such an entry it is the last one.
+// It refuses judges who must not know who says what.
 func (v *visit) momentAt(seq int64) (*moment, error) {
 	m := &moment{refused: map[fsm.Event]error{}}
 	if seq <= 0 {
 		seq = v.status.Seq
 	}
-	var config []byte
+	var config, newest []byte
 	var last *debate.Snapshot
 	for s, err := range v.debate.ReplayAs(v.r.Context(), v.seat) {
 		if err != nil {
@@ -57,8 +58,10 @@ func (v *visit) momentAt(seq int64) (*moment, error) {
 		if last = s; !m.taken {
 			m.journey.add(s.Event)
 		}
-		if c, ok := s.Event.(debate.ConfigChanged); ok && !m.taken {
-			config = c.Config
+		if c, ok := s.Event.(debate.ConfigChanged); ok {
+			if newest = c.Config; !m.taken {
+				config = newest
+			}
 		}
 		m.list(s.Event, seq)
 		if m.last == seq {
@@ -70,6 +73,9 @@ func (v *visit) momentAt(seq int64) (*moment, error) {
 	}
 	if !m.taken {
 		v.take(m, last, config)
+	}
+	if cfg, err := v.engine.ParseConfig(newest); v.seat != "" && err == nil && masked(&history{status: last.Status(), config: cfg}, v.seat) {
+		return nil, errMasked(v.seat)
 	}
 	m.entries = slices.DeleteFunc(m.entries, func(e entry) bool { return e.Seq < m.status.Seq-listed })
 	return m, nil
@@ -168,7 +174,7 @@ type pastView struct {
 // nowOrThen shows a debate as it is, or as it was if the address has the parameter at.
 func (v *visit) nowOrThen() error {
 	if v.r.URL.Query().Has("at") {
-		return named((*visit).past)(v)
+		return v.past()
 	}
 	return v.now()
 }

@@ -1,14 +1,19 @@
 package inspector
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/debatehttp"
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/protocol/panel"
@@ -85,4 +90,52 @@ func TestHostileTextsStayTextsInThePast(t *testing.T) {
 		}
 		require.NotRegexp(t, elsewhere, page, path)
 	}
+}
+
+// A judge who must not know who says what does not learn it from a fork's form, or from another debate's page.
+func TestABlindJudgeSeesNoNamesInThePast(t *testing.T) {
+	w := open(t, Options{Controls: true})
+	w.run(pair("other"))
+	cfg := pair("cars")
+	cfg.Judges[0].Human, cfg.Judges[0].Blind = true, true
+	d := w.run(cfg)
+	seq := speechOf(t, d, "Bo").Seq
+	for _, path := range []string{
+		"/debates/other/compare?with=cars", "/debates/cars/compare?with=other", fmt.Sprintf("/debates/cars/turn?seq=%d", seq), fmt.Sprintf("/debates/cars/fork?at=%d", seq), "/debates/cars/past?at=1",
+	} {
+		page := w.get(http.StatusForbidden, path+"&seat=Jo")
+		require.NotContains(t, page, "Ada", path)
+		require.Contains(t, page, "Jo knows the participants only by pseudonyms until the debate ends")
+	}
+	require.NotContains(t, w.post(http.StatusForbidden, "/debates/cars/forks?seat=Jo", url.Values{"at": {fmt.Sprint(seq)}, "max_rounds": {"many"}}), "Ada")
+}
+
+// Each page asks for permission to do what it does, for each debate that it shows.
+func TestPagesOfThePastAskForPermission(t *testing.T) {
+	var asked []string
+	var refuse debatehttp.Action
+	w := open(t, Options{Controls: true, Authorize: func(_ context.Context, a *debatehttp.Access) error {
+		asked = append(asked, strings.TrimSpace(string(a.Action)+" "+a.Debate.ID+" "+a.Seat))
+		if a.Action == refuse {
+			return errors.New("no")
+		}
+		return nil
+	}})
+	d := w.run(pair("cars"))
+	_, err := w.engine.Fork(t.Context(), "cars", 3, debate.Edits{ID: "fork"})
+	require.NoError(t, err)
+	for path, want := range map[string][]string{
+		"/debates/cars/past?seat=Bo": {"watch cars Bo"}, "/debates/cars?at=3": {"watch cars"}, "/debates/cars/judges": {"watch cars"}, "/debates/cars/fork": {"watch cars"},
+		"/debates/fork/family": {"status fork", "status cars", "list", "list"}, "/debates/cars/compare?with=fork": {"watch cars", "watch fork"},
+		fmt.Sprintf("/debates/cars/turn?seat=Bo&seq=%d", speechOf(t, d, "Bo").Seq): {"watch cars Bo", "prompt cars Bo"},
+	} {
+		asked, refuse = nil, ""
+		w.get(http.StatusOK, path)
+		require.Equal(t, want, asked, path)
+		refuse = debatehttp.Action(strings.Fields(want[0])[0])
+		w.get(http.StatusForbidden, path)
+	}
+	asked, refuse = nil, debatehttp.Fork
+	require.Contains(t, w.post(http.StatusForbidden, "/debates/cars/forks", url.Values{"at": {"3"}}), "the action fork is not allowed")
+	require.Equal(t, []string{"watch cars", "fork cars"}, asked)
 }

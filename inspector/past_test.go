@@ -24,6 +24,7 @@ import (
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/price"
 	"github.com/elenchus-go/debate/providers/scripted"
 	"github.com/elenchus-go/debate/store"
 )
@@ -43,7 +44,7 @@ func forEachPreset(t *testing.T, test func(t *testing.T, w *web, cfg debate.Conf
 	for _, name := range slices.Sorted(maps.Keys(presets)) {
 		t.Run(name, func(t *testing.T) {
 			cfg := presets[name]
-			cfg.Retriever.Provider = "model"
+			cfg.Retriever.Provider, cfg.Prices = "model", price.Prices{"": {Input: 3000, Output: 7000}}
 			if cfg.Embedder.Provider != "" {
 				cfg.Embedder.Provider = "model"
 			}
@@ -112,7 +113,7 @@ func assessed(r *debate.Result, jury judge.Jury) map[string][]string {
 // The page of each entry of each protocol shows the state, the scores, the cost and the turns of that moment, and calls no
 // model.
 func TestThePastIsShownAsItWas(t *testing.T) {
-	scored := 0
+	scored, costly := 0, 0
 	forEachPreset(t, func(t *testing.T, w *web, cfg debate.Config, calls *atomic.Int64) {
 		d, err := w.engine.Open(t.Context(), cfg.ID)
 		require.NoError(t, err)
@@ -126,6 +127,10 @@ func TestThePastIsShownAsItWas(t *testing.T) {
 			require.Contains(t, page, fmt.Sprintf(`<dd id="turns-then">%d</dd>`, len(r.Turns)))
 			require.Contains(t, page, fmt.Sprintf(`<dd id="tokens-then">%s in, %s out</dd>`, formatNumber(r.Total.Usage.Input), formatNumber(r.Total.Usage.Output)))
 			require.Contains(t, page, fmt.Sprintf(`<g class="state current" data-state="%s">`, at.State))
+			if cost := r.Total.Usage.Cost; cost > 0 {
+				require.Contains(t, page, `<dd id="cost-then">`+formatCost(cost)+`</dd>`)
+				costly++
+			}
 			want := []string{}
 			for _, turn := range r.Turns {
 				if turn.Kind != "embeddings" {
@@ -142,6 +147,7 @@ func TestThePastIsShownAsItWas(t *testing.T) {
 		require.Equal(t, called, calls.Load(), "no model was called")
 	})
 	require.NotZero(t, scored)
+	require.NotZero(t, costly)
 }
 
 // A viewer who speaks for a seat sees the past up to what the seat may not see yet.
@@ -166,6 +172,8 @@ func TestThePastOfABlindSeat(t *testing.T) {
 		require.NotContains(t, page, "turn-"+fmt.Sprint(spoke))
 		require.NotContains(t, page, "Ada: ")
 	}
+	w.get(http.StatusNotFound, fmt.Sprintf("/debates/d/turn?seat=Bo&seq=%d", spoke))
+	w.get(http.StatusOK, fmt.Sprintf("/debates/d/turn?seq=%d", spoke))
 	require.Contains(t, w.get(http.StatusOK, fmt.Sprintf("/debates/d/past?at=%d", spoke)), "turn-"+fmt.Sprint(spoke))
 	w.get(http.StatusBadRequest, "/debates/d/past?seat=Zoe")
 }
