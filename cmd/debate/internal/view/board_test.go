@@ -88,6 +88,7 @@ func tale() []debate.Event {
 		s.chunk(boAgain, 0, "Buses are rare outside of the city, and nobody can carry a wardrobe on a bicycle, whatever the figures say."),
 		s.chunk(adaAgain, 0, `{"answer": "Space is scarce, and `),
 		debate.Asked{EventMeta: s.stored(), Key: key(2, "argue", "Di", "")},
+		debate.StateChanged{EventMeta: s.stored(), Ending: transcript.Ending{Outcome: transcript.JudgeDecided, Evidence: "Jo: Ada had figures."}},
 	}
 }
 
@@ -206,6 +207,11 @@ func TestTheScoresAreMeansOfTheRound(t *testing.T) {
 	require.Equal(t, "Ada 7.5", s.String())
 	turn(2, "Jo", 3)
 	require.Equal(t, "Ada 3", s.String())
+	ev := tell.turn(key(2, "judge", "Jo", ""), transcript.Conclusion, "judgment/1", `{"participants": [{"name": "Ada", "score": 5}]}`, "")
+	s.add(ev.(debate.TurnDone).Turn)
+	require.Equal(t, "Ada 5", s.String())
+	s.add(tell.turn(key(2, "judge", "Jay", ""), transcript.Conclusion, "judgment/1", `{"participants": [{"name": "Ada", "score": 6}]}`, "").(debate.TurnDone).Turn)
+	require.Equal(t, "Ada 5.5", s.String())
 	require.Equal(t, []string{"", "▏", "█", "██████████", strings.Repeat("█", barColumns)}, []string{bar(-1), bar(0.06), bar(0.5), bar(5), bar(11)})
 }
 

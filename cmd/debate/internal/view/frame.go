@@ -140,9 +140,6 @@ func formatElapsed(d time.Duration) string {
 
 // formatCost returns the cost so far, or "" if it is unknown.
 func formatCost(u transcript.Usage, currency string) string {
-	if u.Cost <= 0 {
-		return ""
-	}
 	amount := fmt.Sprintf("%.4f", u.Cost)
 	if u.Cost >= 1 {
 		amount = fmt.Sprintf("%.2f", u.Cost)
@@ -150,7 +147,10 @@ func formatCost(u transcript.Usage, currency string) string {
 	if u.Unpriced {
 		amount = "at least " + amount
 	}
-	if currency == "" {
+	switch {
+	case u.Cost <= 0:
+		return ""
+	case currency == "":
 		return "cost " + amount
 	}
 	return amount + " " + currency

@@ -12,9 +12,10 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// scores holds the scores that judges gave in one round, of 10.
+// scores holds the scores that judges gave in one round or in the conclusion, of 10.
 type scores struct {
 	round int
+	kind  transcript.Kind
 	list  []score
 }
 
@@ -53,14 +54,14 @@ func scoresOf(t transcript.Turn) (list []score, text string, ok bool) {
 	return nil, "", false
 }
 
-// add adds the scores of a turn. The scores of another round replace those before.
+// add adds the scores of a turn. The scores of another round or of the conclusion replace those before.
 func (s *scores) add(t transcript.Turn) {
 	list, _, ok := scoresOf(t)
 	if !ok {
 		return
 	}
-	if t.Round != s.round || t.Kind == transcript.Conclusion {
-		*s = scores{round: t.Round}
+	if t.Round != s.round || t.Kind != s.kind {
+		*s = scores{round: t.Round, kind: t.Kind}
 	}
 	for _, a := range list {
 		i := slices.IndexFunc(s.list, func(b score) bool { return b.name == a.name })

@@ -13,7 +13,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// lines returns what remains in the terminal of an event that is about to be recorded: the lines of the transcript.
+// lines returns what remains in the terminal of an event: the lines of the transcript.
 func (b *board) lines(ev debate.Event) []string {
 	switch ev := ev.(type) {
 	case debate.TurnDone:
@@ -27,13 +27,21 @@ func (b *board) lines(ev debate.Event) []string {
 	case debate.StateChanged:
 		switch {
 		case ev.Ending.Outcome != "":
-			outcome := strings.ReplaceAll(string(ev.Ending.Outcome), "_", " ")
-			return append([]string{""}, b.noteLines(faintStyle, fmt.Sprintf("the debate ends: %s: %s", outcome, ev.Ending.Evidence))...)
+			return append([]string{""}, b.noteLines(faintStyle, b.ending(ev.Ending))...)
 		case ev.To == fsm.Paused:
 			return b.noteLines(faintStyle, "paused")
 		}
 	}
 	return nil
+}
+
+// ending describes why the debate ends. The evidence may quote a judge.
+func (b *board) ending(e transcript.Ending) string {
+	text := "the debate ends: " + strings.ReplaceAll(string(e.Outcome), "_", " ")
+	if !b.hidden && e.Evidence != "" {
+		text += ": " + e.Evidence
+	}
+	return text
 }
 
 // headingLines returns the heading of a round or a stage.
@@ -47,10 +55,11 @@ func (b *board) headingLines(title string) []string {
 
 // turnLines returns the heading and the text of a committed turn.
 func (b *board) turnLines(t transcript.Turn) []string {
-	details := []string{seconds(t.Ended.Sub(t.Started))}
+	var details []string
 	if t.Usage.Output > 0 { // a model replied
-		details = []string{fmt.Sprintf("%d tokens", t.Usage.Output), details[0]}
+		details = append(details, fmt.Sprintf("%d tokens", t.Usage.Output))
 	}
+	details = append(details, seconds(t.Ended.Sub(t.Started)))
 	for _, f := range t.Flags {
 		details = append(details, string(f))
 	}
