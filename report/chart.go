@@ -161,7 +161,7 @@ type barRow struct {
 	values []float64
 }
 
-// maxBars is the number of rows that a chart draws. Its table has all.
+// maxBars limits the rows that a chart draws. Its table has all.
 const maxBars = 12
 
 // blocks returns the chart and its table.

@@ -19,14 +19,14 @@ var (
 	pageStyle string
 )
 
-// contentPolicy is the content security policy of the page. It forbids loading, running and sending anything, and allows
+// contentPolicy holds the content security policy of the page. It forbids loading, running and sending anything, and allows
 // the page's own style sheet by its hash.
 var contentPolicy = func() string {
 	sum := sha256.Sum256([]byte(pageStyle))
 	return fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; form-action 'none'", base64.StdEncoding.EncodeToString(sum[:]))
 }()
 
-// pageTemplate is the template of the page. html/template escapes its data according to the context.
+// pageTemplate renders the page. html/template escapes its data according to the context.
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"line": singleLine, "clean": markup.Clean, "text": markup.HTML, "fold": fold, "points": listPoints}).
 	Parse(strings.NewReplacer("@policy@", contentPolicy, "@style@", pageStyle, "@notices@", noticesTitle, "@noturns@", noTurns, "@differences@", differencesTitle).Replace(pageSource)))
 

@@ -81,7 +81,7 @@ func (o *outcome) keyPoints(v judge.Verdict, rounds []roundAssessment) {
 	}
 }
 
-// keyPointsTitle is the title of a speaker's reasons.
+// keyPointsTitle holds the title of a speaker's reasons.
 const keyPointsTitle = "Key points"
 
 // wonWithScores says who won with which scores of a kind, of 10 points.
@@ -165,7 +165,7 @@ func (p *pointsByName) add(name string, list ...string) {
 	p.points[name] = append(p.points[name], list...)
 }
 
-// maxPoints is the number of points that a person has in a reason. The transcript has all.
+// maxPoints limits the points that a person has in a reason. The transcript has all.
 const maxPoints = 10
 
 // reasonsByName adds a reason for each name.

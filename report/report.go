@@ -35,7 +35,7 @@ import (
 	"github.com/elenchus-go/debate"
 )
 
-// formatVersion is the version of the report format that this package reads and writes.
+// formatVersion names the version of the report format that this package reads and writes.
 const formatVersion = 1
 
 // Report describes a debate at one point in its history, in the order in which readers need it: what it came to and why,

@@ -20,7 +20,7 @@ type speaker struct {
 // cast holds the speakers of a report by name.
 type cast map[string]*speaker
 
-// otherClass is the class of judges and of all others who are not participants.
+// otherClass holds the class of judges and of all others who are not participants.
 const otherClass = "other"
 
 // cast returns the participants, judges and all others who have turns.
