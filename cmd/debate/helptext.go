@@ -4,7 +4,7 @@ import "github.com/spf13/cobra"
 
 const rootHelp = `Debate runs structured debates between language models and people.
 
-The answer goes to stdout, the progress and all messages to stderr. Debates are kept in a database, so that you can list,
+The answer goes to stdout, the debate and all messages to stderr. Debates are kept in a database, so that you can list,
 show and continue them. Without an API key in the environment, an offline demo model replies.`
 
 const rootExample = `  debate "Should cities ban private cars?"

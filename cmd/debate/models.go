@@ -169,7 +169,7 @@ func (p *program) setAddresses() error {
 			for _, k := range providerKinds {
 				names = append(names, k.name)
 			}
-			return exitErrorf(exitArguments, "read arguments: --base-url %s, want KIND=URL with one of the kinds %s", text, strings.Join(names, ", "))
+			return exitErrorf(exitArguments, "read arguments: --base-url %s=..., want KIND=URL with one of the kinds %s", name, strings.Join(names, ", "))
 		}
 		given[providerKinds[at].addressVar] = address
 	}

@@ -94,9 +94,10 @@ func TestServicesOfOneDebate(t *testing.T) {
 	code, _, stderr = start(t, env, "--model", "anthropic/x", topic)
 	require.Equal(t, 4, code)
 	require.Contains(t, stderr, "connect provider anthropic: no API key for anthropic, set ANTHROPIC_API_KEY")
-	for _, text := range []string{"mistral", "mistral=", "oracle=http://127.0.0.1", "=http://127.0.0.1"} {
+	for _, text := range []string{"mistral", "mistral=", "oracle=http://me:hush@127.0.0.1", "=http://127.0.0.1"} {
 		code, _, stderr = start(t, env, "--base-url", text, topic)
 		require.Equal(t, 2, code)
+		require.NotContains(t, stderr, "hush")
 		require.Contains(t, stderr, "want KIND=URL with one of the kinds openai, anthropic, mistral, google, openrouter, ollama")
 	}
 }
