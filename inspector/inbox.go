@@ -48,7 +48,7 @@ func (v *visit) inbox() (err error) {
 			return err
 		case err != nil: // the others matter all the same
 			v.Logger.WarnContext(v.r.Context(), "read inbox", "debate", s.ID, "error", err)
-		default:
+		case len(item.Asked) > 0 || item.Question != nil: // not one that a person has paused
 			shown.Items = append(shown.Items, item)
 		}
 	}

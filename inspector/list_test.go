@@ -13,8 +13,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/debatehttp"
 	"github.com/elenchus-go/debate/protocol/vote"
+	"github.com/elenchus-go/debate/providers"
 )
 
 var (
@@ -122,6 +124,16 @@ func TestTheInboxHasWhatWaitsForPeople(t *testing.T) {
 	gate.AskBeforeRounds = true
 	w.run(gate)
 	w.run(pair("done"))
+	var d *debate.Debate
+	halted := open(t, Options{}, modelFunc(func(ctx context.Context, _ providers.Request) (providers.Response, error) {
+		return providers.Response{Text: "Yes."}, d.Pause(ctx)
+	}))
+	d = halted.create(pair("paused"))
+	for _, err := range d.Run(t.Context()) {
+		require.NoError(t, err)
+	}
+	require.Contains(t, halted.get(http.StatusOK, "/?state=paused"), "paused")
+	require.Contains(t, halted.get(http.StatusOK, "/inbox"), "Nothing waits.", "a person has paused it")
 	item := regexp.MustCompile(`<li data-debate="([^"]*)"`)
 	waiting := func(body string) (list []string) {
 		for _, m := range item.FindAllStringSubmatch(body, -1) {

@@ -76,7 +76,7 @@ type liveView struct {
 	Actors   []actor
 	Turns    []said
 	Earlier  int64 // seq of the first turn that is shown, if there are earlier ones
-	Older    bool  // whether there are later turns than those shown
+	Later    bool  // whether there are later turns than those shown
 	Budgets  []budget
 	Controls []control
 	Asked    []ask
@@ -94,12 +94,12 @@ func (v *visit) live(h *history) (shown liveView, err error) {
 		Status: h.status, Result: h.result, Phases: h.phases, Actors: actorsOf(h), Budgets: budgetsOf(h), Controls: controlsOf(h), Refused: v.refused, Archive: v.Store != nil,
 	}
 	before, _ := strconv.ParseInt(v.r.URL.Query().Get("before"), 10, 64) // 0 if there is none
-	shown.Turns, shown.Earlier, shown.Older = turnsOf(h, shown.Actors, before)
+	shown.Turns, shown.Earlier, shown.Later = turnsOf(h, shown.Actors, before)
 	if shown.Stream = !h.status.State.Final() && before == 0; h.status.State.Final() {
 		shown.Answer = markdown(cut(h.result.Answer.Text, maxTurn))
 	}
 	if shown.Masked = masked(h, v.seat); shown.Masked {
-		shown.Turns, shown.Earlier, shown.Older, shown.Actors, shown.Stream = nil, 0, false, nil, false
+		shown.Turns, shown.Earlier, shown.Later, shown.Actors, shown.Stream = nil, 0, false, nil, false
 	}
 	for _, name := range h.status.Waiting { // a seat may not know yet whether others have spoken
 		if name != v.seat && !slices.Contains(shown.Others, name) {

@@ -159,6 +159,7 @@ func TestASeatsPageIsBlind(t *testing.T) {
 	page := w.get(http.StatusOK, "/debates/cars?seat=Bo")
 	require.NotContains(t, page, "The secret of Ada.")
 	require.Contains(t, page, "You speak for <b>Bo</b>")
+	require.NotContains(t, page, "/report", "a report shows everything")
 	stream := regexp.MustCompile(`data-events="\.\.([^"]*)"`).FindStringSubmatch(page)[1]
 	require.Contains(t, stream, "seat=Bo")
 	v := w.follow(strings.ReplaceAll(stream, "&amp;", "&"))

@@ -12,7 +12,7 @@ import (
 // Options configure a handler.
 type Options struct {
 	// Authorize decides who may see and do what. It is required. See debatehttp.Options.Authorize, debatehttp.OwnersOnly
-	// and debatehttp.AllowEveryone.
+	// and debatehttp.AllowEveryone. A page that needs debatehttp.Inbox with an empty Seat lists what everybody is asked.
 	Authorize func(context.Context, *debatehttp.Access) error
 	// Principal tells who sent a request, for example from a cookie. See debatehttp.Options.Principal. Without this
 	// function, every principal is empty.
