@@ -111,11 +111,6 @@ func compareMoments(left, right *moment, from string) *compareView {
 	return c
 }
 
-// shownTurns returns the turns of a debate without vectors.
-func shownTurns(m *moment) []transcript.Turn {
-	return slices.DeleteFunc(slices.Clone(m.result.Turns), func(t transcript.Turn) bool { return t.Kind == transcript.Embeddings })
-}
-
 // commonTurns returns how many turns at the beginning are the same in both lists.
 func commonTurns(a, b []transcript.Turn) (n int) {
 	for n < min(len(a), len(b)) && a[n].Key == b[n].Key && a[n].Text == b[n].Text && bytes.Equal(a[n].Data, b[n].Data) {

@@ -38,7 +38,6 @@ type moment struct {
 type entry struct {
 	Seq   int64
 	At    time.Time
-	Type  string
 	Title string
 }
 
@@ -117,7 +116,7 @@ func (m *moment) list(ev debate.Event, seq int64) {
 
 // entryOf returns an entry for lists.
 func entryOf(ev debate.Event) entry {
-	e := entry{Seq: ev.Meta().Seq, Type: ev.Meta().Type}
+	e := entry{Seq: ev.Meta().Seq}
 	switch ev := ev.(type) {
 	case debate.ConfigChanged:
 		e.At, e.Title = ev.At, "The configuration is stored"
@@ -137,6 +136,11 @@ func entryOf(ev debate.Event) entry {
 		e.At, e.Title = ev.At, "A note is stored"
 	}
 	return e
+}
+
+// shownTurns returns the turns of a debate without vectors.
+func shownTurns(m *moment) []transcript.Turn {
+	return slices.DeleteFunc(slices.Clone(m.result.Turns), func(t transcript.Turn) bool { return t.Kind == transcript.Embeddings })
 }
 
 // turnTitle returns a turn in a few words, such as "Ada: rebut, round 2".

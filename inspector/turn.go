@@ -21,18 +21,16 @@ type turnView struct {
 	transcript.Turn
 	Title    string
 	Tone     string
-	Where    string // the part of the debate
 	HTML     template.HTML
 	Previous int64 // the turn before it; 0 if there is none
 	Next     int64 // the turn after it; 0 if there is none
 	Meanings []string
 	Valid    string    // the validated reply as JSON; empty for free text
-	Private  bool      // whether the visitor may see what only the model was told and said
 	Raw      []rawPart // what the service replied, where it is kept
 	Thought  string    // the reasoning, if it is kept
 	Prompt   *promptView
-	Failed   string // why there is no prompt
-	Sums     []transcript.Turn
+	Failed   string            // why there is no prompt
+	Sums     []transcript.Turn // the summaries until then, if the prompt has one
 }
 
 // rawPart is what the service replied in one attempt.
@@ -100,16 +98,13 @@ func (v *visit) turn() error {
 func (m *moment) turnView(turn *transcript.Turn) *turnView {
 	said := saidOf(*turn, actorsOf(&m.history))
 	t := &turnView{Turn: *turn, Title: turnTitle(turn), Tone: said.Tone, HTML: markdown(turn.Text)}
-	t.Where, _ = headingOf(*turn)
-	for i := range m.result.Turns {
-		other := &m.result.Turns[i]
-		switch {
-		case other.Kind == transcript.Embeddings:
-		case other.Seq < t.Seq:
-			t.Previous = max(t.Previous, other.Seq)
-			if other.Kind == transcript.Summary && t.Window != nil && t.Window.Summarized > 0 {
-				t.Sums = append(t.Sums, *other)
-			}
+	for _, other := range shownTurns(m) {
+		if other.Seq >= t.Seq {
+			continue
+		}
+		t.Previous = max(t.Previous, other.Seq)
+		if other.Kind == transcript.Summary && t.Window != nil && t.Window.Summarized > 0 {
+			t.Sums = append(t.Sums, other)
 		}
 	}
 	t.Next = m.nextTurn
@@ -149,7 +144,7 @@ func (v *visit) addPrompt(t *turnView) error {
 	if v.seat != "" && v.seat != t.Actor {
 		err = &debatehttp.Problem{Title: "You speak for " + v.seat}
 	}
-	if t.Private = err == nil; !t.Private {
+	if err != nil {
 		t.Raw, t.Thought = nil, ""
 		t.Failed = "You may not see what was asked here."
 		return nil
