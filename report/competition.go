@@ -3,7 +3,6 @@ package report
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/elenchus-go/debate/protocol/arbitration"
@@ -16,11 +15,6 @@ import (
 // This file has the outcomes of protocols in which sides or answers compete.
 
 type audienceData struct{ Audience *panel.Audience }
-
-// isOxford reports whether an audience votes in the debate.
-func isOxford(r *Report) bool {
-	return slices.ContainsFunc(r.Result.Turns, func(t transcript.Turn) bool { return t.Contract == panel.AudienceContract.Name() })
-}
 
 // panelOutcome returns the outcome of a panel: the vote of its audience, or the verdict.
 func panelOutcome(r *Report, data json.RawMessage) (o outcome) {

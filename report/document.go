@@ -100,7 +100,6 @@ func listBlock(note string, items []string) []block {
 
 // Texts that several places have.
 const (
-	unknownCost      = "unknown" // a cost without prices
 	noticesTitle     = "Before you rely on the answer:"
 	differencesTitle = "Where the judges differ:"
 	noTurns          = "There are no turns yet."

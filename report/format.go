@@ -13,6 +13,8 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
+const unknownCost = "unknown" // a cost without prices
+
 // singleLine returns a text on one line, without control characters.
 func singleLine(text string) string { return strings.Join(strings.Fields(markup.Clean(text)), " ") }
 

@@ -7,6 +7,8 @@ import (
 	"unicode"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // speaker is how a page shows who speaks.
@@ -107,4 +109,9 @@ func initials(name string, taken map[string]bool) string {
 		}
 	}
 	return tries[0]
+}
+
+// isOxford reports whether an audience votes in the debate.
+func isOxford(r *Report) bool {
+	return slices.ContainsFunc(r.Result.Turns, func(t transcript.Turn) bool { return t.Contract == panel.AudienceContract.Name() })
 }
