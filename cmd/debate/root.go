@@ -96,9 +96,9 @@ func (p *program) subcommands() []subcommand {
 		{use: "import FILE", group: groupStored, short: "Store a debate that export wrote", operands: "a file that export wrote", least: 1, most: 1, run: p.importDebate, flags: []func(*pflag.FlagSet){p.storeFlags}},
 		{
 			use: "delete {ID | FILTERS}", group: groupStored, short: "Delete a debate, or all that filters select", example: deleteExample,
-			operands: "the id of a debate, or filters such as --state completed", least: 1, most: 1, run: p.deleteDebates, flags: []func(*pflag.FlagSet){p.filters.addFlags, p.storeFlags, p.yesFlag},
+			operands: id + ", or filters such as --state completed", least: 1, most: 1, run: p.deleteDebates, flags: []func(*pflag.FlagSet){p.filters.addFlags, p.storeFlags, p.yesFlag},
 		},
-		{use: "inspect [ID]", group: groupServe, short: "Show debates in the browser", long: inspectHelp, most: 1, run: p.inspectDebates, flags: []func(*pflag.FlagSet){p.inspectFlags, p.addressFlags, p.storeFlags}},
+		{use: "inspect [ID]", group: groupServe, short: "Show debates in the browser", long: inspectHelp, operands: id, most: 1, run: p.inspectDebates, flags: []func(*pflag.FlagSet){p.inspectFlags, p.addressFlags, p.storeFlags}},
 		{use: "serve", group: groupServe, short: "Serve debates over HTTP", long: serveHelp, run: p.serveDebates, flags: append(server, func(f *pflag.FlagSet) {
 			f.StringVar(&p.http, "http", "", "`address` of the server; defaults to "+serveAddress)
 		})},
@@ -119,7 +119,7 @@ func (p *program) build(s subcommand) *cobra.Command {
 	}
 	p.completeFlags(c)
 	switch {
-	case s.operands == idOperand || s.use == "inspect [ID]" || strings.HasPrefix(s.use, "delete"):
+	case strings.HasPrefix(s.operands, idOperand):
 		c.ValidArgsFunction = p.completeIDs
 	case s.use != "import FILE":
 		c.ValidArgsFunction = cobra.NoFileCompletions
