@@ -35,8 +35,8 @@ func (o *options) inspectFlags(flags *pflag.FlagSet) {
 
 // modelFlags are the flags that choose models.
 func (o *options) modelFlags(flags *pflag.FlagSet) {
-	flags.StringArrayVarP(&o.models, "model", "m", nil, "`[name=]provider/model` of a participant or of all, such as openai/gpt-5-mini; can be repeated: several without a name are given to the participants in turn")
-	flags.StringArrayVar(&o.judgeModels, "judge-model", nil, "`provider/model` of the judges; defaults to the first --model; can be repeated")
+	flags.StringArrayVarP(&o.models, "model", "m", nil, "`model` of all, such as openai/gpt-5-mini, or of one participant, such as Ada=openai/gpt-5-mini; can be repeated: several without a name are given to the participants in turn")
+	flags.StringArrayVar(&o.judgeModels, "judge-model", nil, "`model` of the judges; defaults to the first --model; can be repeated")
 	flags.Float64Var(&o.maxCost, "max-cost", 0, "largest `amount` to spend, in the currency of the prices")
 	flags.StringVar(&o.prices, "prices", "", "JSON `file` with prices that override the built-in ones; see debate prices")
 }

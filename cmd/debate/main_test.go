@@ -153,6 +153,10 @@ func TestTheHelpIsComplete(t *testing.T) {
 	for _, c := range append(root.Commands(), root) {
 		require.NotEmpty(t, c.Short, c.Name())
 		c.Flags().VisitAll(func(f *pflag.Flag) { require.NotEmpty(t, f.Usage, "%s --%s", c.Name(), f.Name) })
+		_, flags, _ := strings.Cut(c.UsageString(), "\nFlags:\n")
+		for line := range strings.Lines(flags) {
+			require.LessOrEqual(t, len(line), 82, c.Name())
+		}
 	}
 }
 

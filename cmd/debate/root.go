@@ -55,6 +55,7 @@ func (p *program) rootCommand() *cobra.Command {
 		}
 		return p.setAddresses()
 	}
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 80 "))
 	root.SetOut(p.stdout)
 	root.SetErr(p.stderr)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
