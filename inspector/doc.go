@@ -9,8 +9,8 @@
 // # Authorization
 //
 // Options.Authorize is the function that package debatehttp takes. It is asked for each page and for everything that a page
-// reads or sends. A page of a debate needs the action debatehttp.Watch, and a prompt needs debatehttp.Prompt. With ?seat=Bo, a page shows what the person who
-// speaks for Bo may see; see debate.Debate.WatchAs.
+// reads or sends. A page of a debate needs the action debatehttp.Watch, and a prompt needs debatehttp.Prompt. With
+// ?seat=Bo, a page shows what the person who speaks for Bo may see; see debate.Debate.WatchAs.
 //
 // # Untrusted text
 //
