@@ -268,7 +268,7 @@ func madOutcome(r *Report, data json.RawMessage) (o outcome) {
 		rounds = append(rounds, []string{fmt.Sprint(x.Round), supported, x.Reasoning})
 	}
 	if len(res.Rounds) > 0 && o.decision != "" && res.DecidedBy != "moderator" {
-		o.clauses = append(o.clauses, fmt.Sprintf("the moderator had no preference in %d of %s", preferred["no preference"]+preferred["no valid decision"], plural(len(rounds), "round", "rounds")))
+		o.clauses = append(o.clauses, fmt.Sprintf("the moderator preferred no answer in %d of %s", preferred["no preference"]+preferred["no valid decision"], plural(len(rounds), "round", "rounds")))
 	}
 	bars := barChart{title: "What the moderator preferred", unit: "Rounds", counts: true, maximum: float64(len(rounds)), names: []string{"Rounds"}}
 	for _, name := range sorted(preferred) {
