@@ -83,6 +83,7 @@ func (s schema) input(p schema, at, name string, required bool) input {
 const (
 	maxEach  = 20 // objects of a list that a form has inputs for
 	maxDepth = 8  // objects within one another
+	maxPlace = 16 // slashes in the place of a value, which are more than those of any input
 )
 
 // each returns a group of inputs for each object of a list, if a property tells which objects there are, such as the name of
@@ -206,6 +207,9 @@ func replyOf(f map[string][]string) (string, error) {
 		kind, at, ok := strings.Cut(name, ":")
 		if !ok {
 			continue
+		}
+		if strings.Count(at, "/") > maxPlace {
+			return "", invalid("reply", "a field is more than %d levels deep", maxPlace)
 		}
 		value, err := valueOf(kind, at, strings.TrimSpace(values[len(values)-1]))
 		if err != nil {

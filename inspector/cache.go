@@ -21,7 +21,7 @@ type pageKey struct {
 	created time.Time // another debate may have the same id later
 	seq     int64
 	seat    string
-	before  string // seq of a turn; empty for the latest turns
+	before  int64 // seq of a turn; 0 for the latest turns
 }
 
 // cached is a page that was made, or that its first visitor is making.

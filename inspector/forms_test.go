@@ -114,6 +114,7 @@ func TestRepliesOfForms(t *testing.T) {
 		"lists of groups":        {map[string][]string{"fixed:a/#10/n": {"x"}, "number:a/#9/v": {"2"}}, `{"a":[{"v":2},{"n":"x"}]}`, ""},
 		"a value within a value": {map[string][]string{"text:a": {"x"}, "text:a/b": {"y"}}, "", ""},
 		"no number":              {map[string][]string{"number:a": {"0x1p3"}}, "", `"0x1p3" is not a number`},
+		"values too deep":        {map[string][]string{"text:" + strings.Repeat("a/", 2_000_000): {"x"}}, "", "reply: a field is more than 16 levels deep"},
 		"no JSON":                {map[string][]string{"json:a": {"{"}}, "", "a: it is not JSON"},
 	} {
 		got, err := replyOf(tt.form)

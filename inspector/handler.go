@@ -63,6 +63,9 @@ func Handler(e *debate.Engine, o Options) (http.Handler, error) {
 	}), nil
 }
 
+// maxSeat limits the bytes of a seat, which a page repeats in each link. Names of participants and judges are no longer.
+const maxSeat = 64
+
 // serve returns the handler of a route.
 func (s *site) serve(to route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -71,6 +74,8 @@ func (s *site) serve(to route) http.Handler {
 		var err error
 		if v.principal, err = s.Principal(r); err != nil {
 			err = unauthenticated(err)
+		} else if len(v.seat) > maxSeat {
+			err = invalid("seat", "it has %d bytes, use the name of a participant or judge, which has at most %d", len(v.seat), maxSeat)
 		} else {
 			err = to.handle(v) //nolint:contextcheck // the visit holds the request with its context
 		}

@@ -16,7 +16,7 @@ import (
 type history struct {
 	status store.Status
 	result *debate.Result
-	config debate.Config // without a protocol that the engine does not know
+	config debate.Config // only its participants and judges if the engine lacks the protocol
 	phases []progress.Update
 	last   *debate.Snapshot
 	held   bool // a person holds the debate: replies do not continue it
@@ -45,10 +45,24 @@ func (v *visit) read() (*history, error) {
 		h.last = past
 	}
 	h.status, h.result, h.phases = h.last.Status(), h.last.Result(), hooks.Phases()
-	if cfg, err := v.engine.ParseConfig(raw); err == nil {
-		h.config = cfg
-	}
+	h.config = v.configOf(raw)
 	return h, nil
+}
+
+// configOf returns a stored configuration. If the engine lacks the protocol, it has only the participants and judges.
+func (v *visit) configOf(raw json.RawMessage) (cfg debate.Config) {
+	cfg, err := v.engine.ParseConfig(raw)
+	if err == nil {
+		return cfg
+	}
+	var actors struct {
+		Participants []debate.Participant `json:"participants"`
+		Judges       []debate.Participant `json:"judges"`
+	}
+	if err := json.Unmarshal(raw, &actors); err != nil {
+		v.Logger.WarnContext(v.r.Context(), "read configuration", "debate", v.debate.ID(), "error", err)
+	}
+	return debate.Config{Participants: actors.Participants, Judges: actors.Judges}
 }
 
 // masked reports whether a seat is a judge who knows the participants only by pseudonyms until the debate ends.

@@ -26,6 +26,10 @@ func (v *visit) now() error {
 	if err := v.open(debatehttp.Watch); err != nil {
 		return err
 	}
+	before, err := v.number("before")
+	if err != nil {
+		return err
+	}
 	if v.refused != nil {
 		body, err := v.renderNow()
 		if err == nil {
@@ -33,7 +37,7 @@ func (v *visit) now() error {
 		}
 		return err
 	}
-	key := pageKey{v.status.ID, v.status.Created.UTC(), v.status.Seq, v.seat, v.r.URL.Query().Get("before")}
+	key := pageKey{v.status.ID, v.status.Created.UTC(), v.status.Seq, v.seat, before}
 	body, err := v.pages.get(key, v.renderNow)
 	if err == nil {
 		v.answer(http.StatusOK, body)
@@ -93,7 +97,10 @@ func (v *visit) live(h *history) (shown liveView, err error) {
 	shown = liveView{
 		Status: h.status, Result: h.result, Phases: h.phases, Actors: actorsOf(h), Budgets: budgetsOf(h), Controls: controlsOf(h), Refused: v.refused, Archive: v.Store != nil,
 	}
-	before, _ := strconv.ParseInt(v.r.URL.Query().Get("before"), 10, 64) // 0 if there is none
+	before, err := v.number("before")
+	if err != nil {
+		return shown, err
+	}
 	shown.Turns, shown.Earlier, shown.Later = turnsOf(h, shown.Actors, before)
 	if shown.Stream = !h.status.State.Final() && before == 0; h.status.State.Final() {
 		shown.Answer = markdown(cut(h.result.Answer.Text, maxTurn))
@@ -106,7 +113,7 @@ func (v *visit) live(h *history) (shown liveView, err error) {
 			shown.Others = append(shown.Others, name)
 		}
 	}
-	if len(v.status.Waiting) == 0 {
+	if len(v.status.Waiting) == 0 && len(h.status.Waiting) == 0 { // the journal may be newer than the status
 		return shown, nil
 	}
 	asked, err := v.debate.Waiting(v.r.Context())

@@ -258,3 +258,37 @@ func TestTheStreamContinuesThePage(t *testing.T) {
 	w.get(http.StatusBadRequest, "/debates/cars/events?after=x")
 	w.get(http.StatusBadRequest, "/debates/cars/events?from=1")
 }
+
+// The names stay hidden if the engine cannot read the whole configuration, which a newer version may have stored.
+func TestABlindJudgeOfANewerVersionSeesNoNames(t *testing.T) {
+	w := open(t, Options{})
+	v := &visit{site: &site{Options: Options{}.withDefaults(), engine: w.engine}}
+	cfg := v.configOf([]byte(`{"topic":"Ban cars?","newer":true,"participants":[{"name":"Ada","newer":1}],"judges":[{"name":"Jo","human":true,"blind":true}]}`))
+	require.True(t, masked(&history{config: cfg}, "Jo"))
+	require.False(t, masked(&history{config: cfg}, "Ada"))
+}
+
+// A page whose journal is newer than the status that it was opened with has the form that the journal asks for.
+func TestAPageHasTheFormOfANewerJournal(t *testing.T) {
+	w := open(t, Options{})
+	cfg := pair("cars")
+	cfg.Participants[1].Human = true
+	d := w.run(cfg)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "/debates/cars?seat=Bo", nil)
+	require.NoError(t, err)
+	v := &visit{site: &site{Options: Options{}.withDefaults(), engine: w.engine}, r: r, seat: "Bo", debate: d}
+	h, err := v.read()
+	require.NoError(t, err)
+	shown, err := v.live(h)
+	require.NoError(t, err)
+	require.Len(t, shown.Asked, 1)
+}
+
+// A page repeats its seat in each link, and addresses that no page links to cannot push shared pages out of the cache.
+func TestParametersAreLimited(t *testing.T) {
+	w := open(t, Options{})
+	w.create(pair("cars"))
+	require.Contains(t, w.get(http.StatusBadRequest, "/?seat="+strings.Repeat("x", maxSeat+1)), "use the name of a participant or judge")
+	w.get(http.StatusOK, "/?seat="+strings.Repeat("x", maxSeat))
+	require.Contains(t, w.get(http.StatusBadRequest, "/debates/cars?before=x"), "want the number of an entry")
+}

@@ -3,7 +3,6 @@ package inspector
 import (
 	"cmp"
 	"fmt"
-	"net/http"
 	"slices"
 	"strconv"
 	"time"
@@ -73,7 +72,7 @@ func (v *visit) momentAt(seq int64) (*moment, error) {
 	if !m.taken {
 		v.take(m, last, config)
 	}
-	if cfg, err := v.engine.ParseConfig(newest); v.seat != "" && err == nil && masked(&history{status: last.Status(), config: cfg}, v.seat) {
+	if v.seat != "" && masked(&history{status: last.Status(), config: v.configOf(newest)}, v.seat) {
 		return nil, errMasked(v.seat)
 	}
 	m.entries = slices.DeleteFunc(m.entries, func(e entry) bool { return e.Seq < m.status.Seq-listed })
@@ -86,9 +85,7 @@ func (v *visit) take(m *moment, s *debate.Snapshot, config []byte) {
 	for _, on := range controlEvents {
 		m.refused[on] = s.Refusal(on)
 	}
-	if cfg, err := v.engine.ParseConfig(config); err == nil { // otherwise the engine lacks its protocol
-		m.config = cfg
-	}
+	m.config = v.configOf(config)
 }
 
 // list adds an entry to the lists that it belongs to.
@@ -201,16 +198,6 @@ func (v *visit) past() error {
 		return err
 	}
 	return v.show("past", page{Title: v.status.Topic, Tab: "past", Scripts: []string{"time.js"}, Main: m.view(before)})
-}
-
-// number returns a parameter of the query that is not negative, or 0 if it is empty.
-func (v *visit) number(name string) (int64, error) {
-	text := v.r.URL.Query().Get(name)
-	n, err := strconv.ParseUint(cmp.Or(text, "0"), 10, 63)
-	if err != nil {
-		return 0, &debatehttp.Problem{Title: "The address is wrong", Status: http.StatusBadRequest, Detail: fmt.Sprintf("%s is %q, want the number of an entry", name, text)}
-	}
-	return int64(n), nil //nolint:gosec // it has 63 bits
 }
 
 // view returns what the page shows of a moment, with the turns before a seq.

@@ -1,10 +1,12 @@
 package inspector
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/debatehttp"
@@ -68,6 +70,16 @@ func (v *visit) allow(a *debatehttp.Access) error {
 	}
 	v.Logger.InfoContext(v.r.Context(), "refuse page", "action", string(a.Action), "debate", a.Debate.ID, "error", err)
 	return &debatehttp.Problem{Title: "You may not do this", Status: http.StatusForbidden, Detail: fmt.Sprintf("the action %s is not allowed", a.Action)}
+}
+
+// number returns a parameter of the query that is not negative, or 0 if it is empty.
+func (v *visit) number(name string) (int64, error) {
+	text := v.r.URL.Query().Get(name)
+	n, err := strconv.ParseUint(cmp.Or(text, "0"), 10, 63)
+	if err != nil {
+		return 0, &debatehttp.Problem{Title: "The address is wrong", Status: http.StatusBadRequest, Detail: fmt.Sprintf("%s is %q, want the number of an entry", name, text)}
+	}
+	return int64(n), nil //nolint:gosec // it has 63 bits
 }
 
 // problemOf returns what a visitor reads about an error.

@@ -200,9 +200,9 @@ async function send(form, button) {
   if (refused) return tell(errors, [document.getElementById(button.getAttribute("aria-describedby")).textContent]);
   errors.replaceChildren();
   all("[aria-invalid]", form).forEach((el) => el.removeAttribute("aria-invalid"));
-  let reply;
+  let reply; // a field of the form may be called action, so form.action may be that field
   try {
-    reply = await fetch(form.action, { method: "POST", headers: { Accept: "application/json" }, body: new URLSearchParams(new FormData(form)) });
+    reply = await fetch(form.getAttribute("action"), { method: "POST", headers: { Accept: "application/json" }, body: new URLSearchParams(new FormData(form)) });
   } catch {
     return tell(errors, ["The server cannot be reached."]);
   }

@@ -226,6 +226,18 @@ func TestAPersonReplies(t *testing.T) {
 	s.state(fsm.Completed)
 }
 
+// A person decides in the page.
+func TestAPersonDecides(t *testing.T) {
+	s := open(t, &speaker{words: []string{"Yes."}})
+	c := pair("cars")
+	c.AskBeforeRounds, c.Limits.MaxRounds = true, 1
+	s.start(c)
+	s.visit("/debates/cars")
+	s.shows("#question", "round 1 of 1 is next")
+	s.do(chromedp.Click(chromedp.CSS(`#question [value=approve]`)), chromedp.Click(chromedp.CSS("#question button")))
+	s.until(turns + `.some(a => a.dataset.kind === "speech")`)
+}
+
 // tabTo presses Tab until an element has the focus, which must be visible.
 func (s *site) tabTo(selector string) {
 	s.t.Helper()
