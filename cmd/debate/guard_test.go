@@ -39,6 +39,9 @@ func TestABrowserSignsInWithTheTokenOfTheAddress(t *testing.T) {
 	require.Equal(t, "debate-8080", cookie.Name)
 	require.Equal(t, "/", cookie.Path)
 
+	other := get(t, g, "127.0.0.1:8080", "//evil.example/?token="+g.token)
+	require.Equal(t, "/evil.example/", other.Header.Get("Location"), "the address of another site")
+
 	answer = get(t, g, "127.0.0.1:8080", "/debates/x?at=3", "Cookie", cookie.Name+"="+cookie.Value)
 	require.Equal(t, http.StatusOK, answer.StatusCode)
 	body, err := io.ReadAll(answer.Body)

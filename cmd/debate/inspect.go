@@ -65,7 +65,7 @@ func (p *program) inspect(ctx context.Context, e *debate.Engine) error {
 	return debatehttp.Serve(ctx, l, e, http.Handler(g), grace)
 }
 
-// openBrowser opens an address in the program that BROWSER names or in the system's browser.
+// openBrowser opens an address in the program that BROWSER names or in the system's browser, which stays open when ctx ends.
 func (p *program) openBrowser(ctx context.Context, address string) error {
 	name, args := "xdg-open", []string{address}
 	switch browser := p.env("BROWSER"); {
@@ -76,10 +76,10 @@ func (p *program) openBrowser(ctx context.Context, address string) error {
 	case runtime.GOOS == "windows":
 		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", address}
 	}
-	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // the user names the browser
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), name, args...) //nolint:gosec // the user names the browser
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	go func() { _ = cmd.Wait() }() // the browser may stay open
+	go func() { _ = cmd.Wait() }()
 	return nil
 }

@@ -145,6 +145,11 @@ func TestPricesOfADebate(t *testing.T) {
 		"gpt-5": {Input: 1, Output: 2}, "llama": {}, "other": {Input: 3},
 		"gpt-4.1-mini-2025-04-14": {Input: 0.4, Cached: 0.1, Output: 1.6}, "claude-sonnet-4-5-20250929": {Input: 3, Cached: 0.3, Output: 15},
 	}, c.Prices)
+
+	// Lookup uses the price of gpt-5 for gpt-5-mini, unless that has one.
+	p.prices, c = "", debate.Config{Participants: []debate.Participant{{Provider: "openai", Model: "gpt-5"}, {Provider: "openai", Model: "gpt-5-mini"}}}
+	require.NoError(t, p.setPrices(s, &c))
+	require.Equal(t, price.Prices{"gpt-5": {Input: 1.25, Cached: 0.125, Output: 10}, "gpt-5-mini": {Input: 0.25, Cached: 0.025, Output: 2}}, c.Prices)
 	for file, says := range map[string]string{"bad.json": "read prices: bad.json: json: ", "none.json": "read prices: open none.json"} {
 		p.prices = file
 		require.ErrorContains(t, p.setPrices(s, &c), says)

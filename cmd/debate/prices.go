@@ -74,6 +74,7 @@ func (p *program) setPrices(s configFile, c *debate.Config) error {
 	if len(own) == 0 {
 		p.currency = "USD"
 	}
+	all := maps.Clone(own)
 	for _, a := range slices.Concat(c.Participants, c.Judges, c.Substitutes, []debate.Participant{c.PersonaAssigner, c.Summarizer}) {
 		kind := cmp.Or(s.providers[a.Provider].Kind, a.Provider)
 		if _, known := own.Lookup(a.Model); known || a.Model == "" || a.Human || p.hasOtherAddress(kind) {
@@ -83,11 +84,11 @@ func (p *program) setPrices(s configFile, c *debate.Config) error {
 			return l.Service == kind && (l.Model == a.Model || l.Model == dated.ReplaceAllString(a.Model, ""))
 		})
 		if at >= 0 {
-			own[a.Model] = list[at].Price
+			all[a.Model] = list[at].Price
 		}
 	}
-	if len(own) > 0 {
-		c.Prices = own
+	if len(all) > 0 {
+		c.Prices = all
 	}
 	return nil
 }

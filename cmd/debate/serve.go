@@ -159,11 +159,12 @@ func (p *program) readPresets(s configFile, o *debate.Options) (map[string]debat
 	if err := p.setModels(s, o, p.configuredKinds(), slices.Collect(maps.Values(presets))...); err != nil {
 		return nil, err
 	}
-	list := map[string]debate.Config{}
+	list, unstored := map[string]debate.Config{}, *o
+	unstored.Store = nil
 	for _, name := range sortedKeys(presets) {
 		check := *presets[name]
 		check.Topic = "Is it valid?"
-		if _, err := debate.New(p.ctx, check, *o); err != nil {
+		if _, err := debate.New(p.ctx, check, unstored); err != nil {
 			return nil, p.withExitCode(fmt.Errorf("read preset %s: %w", name, err))
 		}
 		list[name] = *presets[name]

@@ -97,6 +97,7 @@ func TestDebatesAreServedOverHTTP(t *testing.T) {
 	code, stdout, _ := start(t, environment(), "list", "--store", "d.db")
 	require.Equal(t, 0, code)
 	require.Contains(t, stdout, "Is tea healthy?")
+	require.Equal(t, 2, strings.Count(stdout, "\n"), "the server has stored a debate of its own: %s", stdout)
 }
 
 func TestServersNeedATokenOrAWord(t *testing.T) {
@@ -171,6 +172,23 @@ func TestTheInspectorOpensInTheBrowser(t *testing.T) {
 	require.NotEqual(t, address, ticket, "other users can see the arguments of the browser")
 	status, _ = send(t, client, http.MethodGet, ticket, "")
 	require.Equal(t, http.StatusSeeOther, status)
+}
+
+// The browser may be the user's own, with other pages, so it stays open when the inspector ends.
+func TestTheBrowserStaysOpen(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the browser is a shell script")
+	}
+	dir := t.TempDir()
+	browser, end, ended := filepath.Join(dir, "browser"), filepath.Join(dir, "end"), filepath.Join(dir, "ended")
+	script := "#!/bin/sh\nuntil mv '" + end + "' '" + ended + "' 2>/dev/null; do [ -e \"$0\" ] || exit; sleep 0.01; done\n"
+	require.NoError(t, os.WriteFile(browser, []byte(script), 0o700)) //nolint:gosec // it is executable
+	ctx, cancel := context.WithCancel(t.Context())
+	p := &program{env: environment("BROWSER", browser)}
+	require.NoError(t, p.openBrowser(ctx, "http://127.0.0.1/"))
+	cancel()
+	require.NoError(t, os.WriteFile(end, nil, 0o600))
+	require.Eventually(t, func() bool { return fileExists(ended) }, 5*time.Second, 10*time.Millisecond)
 }
 
 func TestTheInspectorControlsDebates(t *testing.T) {
