@@ -153,9 +153,12 @@ func shortAnswer(text string) string {
 	return "“" + text + "”"
 }
 
-// all returns "both" or "all" with the number, and a word in the plural.
+// all returns "the only", "both" or "all" with the number, and a word, which is given in the plural.
 func all(n int, many string) string {
-	if n == 2 {
+	switch n {
+	case 1:
+		return "the only " + strings.TrimSuffix(many, "s")
+	case 2:
 		return "both " + many
 	}
 	return fmt.Sprintf("all %d %s", n, many)

@@ -66,6 +66,9 @@ func TestSentences(t *testing.T) {
 		"The side “for” won the audience: the votes for went from 0 to 3; those against went from 3 to 0; at the end, all 3 members voted for.": {
 			panel.Protocol{}.Name(), audience("for", panel.Votes{Against: 3}, panel.Votes{For: 3}, "for", "for", "for"),
 		},
+		"The side “for” won the audience: the votes for went from 0 to 1; those against went from 1 to 0; at the end, the only member voted for.": {
+			panel.Protocol{}.Name(), audience("for", panel.Votes{Against: 1}, panel.Votes{For: 1}, "for"),
+		},
 
 		"Nobody won, with scores of Ada 6 and Bo 6 of 10; 1 judge dissents.": {procon.Protocol{}.Name(), procon.Judgment{
 			Summary: "Well.", Participants: []procon.ParticipantScore{{Name: "Ada", Score: 6}, {Name: "Bo", Score: 6}}, Dissent: []string{"Jo: Ada won"},
