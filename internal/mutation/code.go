@@ -16,7 +16,7 @@ var engine = code{
 	functions: `^(Debate\.(Pause|Resume|Stop|Cancel|Retry|Reset|Decide|Inject|Edit|Answer|Decline|Recover|reply|control|driveAgain|Start|showNews)|Engine\.(startBackground|takeOver)|` +
 		`driver\.(wake|recheck|review|behind|outdated|writing|perform|commitTurn|handleFailures?)|execution\.isWanted|` +
 		`journal\.(change|attempt|commit)|transaction\.(begin|fire|settle|stop|stopWaiting|resume|start|askPeople|inject|hold|decline|goOn|applyDeclines?))$`,
-	packages: []string{"./internal/peopletest", "./internal/observertest", ".", "./internal/faulttest", "./internal/enginetest"},
+	packages: []string{"./internal/peopletest", "./internal/observertest", "./internal/forktest", ".", "./internal/faulttest", "./internal/enginetest"},
 }
 
 // mutant is one change of the code.
