@@ -1,6 +1,7 @@
 package vote
 
 import (
+	"cmp"
 	"math/big"
 	"regexp"
 	"slices"
@@ -63,10 +64,12 @@ func lastNumber(answer string) string {
 	return ""
 }
 
+const maxNumber = 100 // characters of a number, before and after it is canonical
+
 // canonicalNumber returns a number as a decimal, or as a fraction if no decimal is exact. It returns "" if the number has
-// no value or more than 100 characters.
+// no value or more than maxNumber characters.
 func canonicalNumber(found string) string {
-	if len(found) > 100 {
+	if len(found) > maxNumber {
 		return ""
 	}
 	over, under, fraction := strings.Cut(numberSigns.Replace(found), "/")
@@ -81,10 +84,14 @@ func canonicalNumber(found string) string {
 		}
 		n.Quo(n, d)
 	}
+	number := n.RatString()
 	if digits, exact := n.FloatPrec(); exact {
-		return n.FloatString(digits)
+		number = n.FloatString(digits)
 	}
-	return n.RatString()
+	if len(number) > maxNumber { // such as 1e200
+		return ""
+	}
+	return number
 }
 
 // boxPattern matches the beginning of a boxed answer in TeX. If a model does not double the backslash in JSON, \b and \f
@@ -109,7 +116,7 @@ func lastBoxed(answer string) string {
 		if depth == 0 {
 			inside = strings.Join(strings.Fields(inside[:i]), "")
 			if numberPattern.FindString(inside) == inside {
-				return canonicalNumber(inside)
+				return cmp.Or(canonicalNumber(inside), inside)
 			}
 			return inside
 		}

@@ -114,6 +114,8 @@ func TestAnswersAreRead(t *testing.T) {
 		{"boxed", `\boxed{7`, ""},
 		{"boxed", `\boxed{1} \boxed{7`, ""},
 		{"boxed", `\boxed{1e999999999}`, "1e999999999"},
+		{"boxed", `\boxed{1e991}`, "1e991"},
+		{"number", "7, not 1e991", "7"},
 	} {
 		require.Equal(t, tt.want, vote.Extractors[tt.extract](tt.answer), "%s of %q", tt.extract, tt.answer)
 	}
@@ -121,7 +123,7 @@ func TestAnswersAreRead(t *testing.T) {
 
 // Extractors are idempotent for any answer.
 func FuzzExtract(f *testing.F) {
-	for _, s := range []string{"", "Paris.", "$-1,250.50", "1/3", "1e9", "(B)", "A", `\boxed{\frac{1}{2}}`, "\boxed{7}", "“Ja”…", "−5", "٣", "ß"} {
+	for _, s := range []string{"", "Paris.", "$-1,250.50", "1/3", "1e9", "1e991", "1e-100", "(B)", "A", `\boxed{\frac{1}{2}}`, "\boxed{7}", "“Ja”…", "−5", "٣", "ß"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, answer string) {
