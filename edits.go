@@ -21,8 +21,9 @@ import (
 type Edits struct {
 	// ID identifies the fork. Defaults to a new UUID of version 7.
 	ID string `json:"id,omitempty"`
-	// Labels are the labels of the fork. If Labels is nil, the fork has those of Config, or else those of its parent.
-	Labels map[string]string `json:"labels,omitempty"`
+	// Labels are the labels of the fork. If Labels is nil, the fork has those of Config, or those of its parent if Config is
+	// nil.
+	Labels map[string]string `json:"labels,omitzero"`
 	// Config is the whole configuration of the fork from its last entry on; its ID and an empty Seed are ignored. What is
 	// committed stays as it is. If there is a turn, the seed, the protocol, and the names, the sides and the order of the
 	// participants must stay too. Defaults to the configuration of the parent at that point.

@@ -168,6 +168,9 @@ func (d *Debate) Watch(ctx context.Context, after int64) iter.Seq2[Event, error]
 // turns, nor what follows these. It then yields the stored events that it has withheld. If the debate fails in such a phase,
 // WatchAs withholds them until the phase continues or the debate ends. WatchAs yields *Problems if no participant or
 // judge has that name, and ErrUnsupported if the engine lacks the debate's protocol.
+//
+// Events have the real names of participants. To keep these from a judge with Participant.Blind, show the judge only what
+// Waiting asks of it until the debate ends.
 func (d *Debate) WatchAs(ctx context.Context, seat string, after int64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		b := &blindfold{rec: newRecord(d.ID(), d.engine.env), seat: seat, after: after}

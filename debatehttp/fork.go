@@ -105,10 +105,14 @@ func (c *call) makeFork(parent string, seq int64, edits debate.Edits, key, sum s
 	edits.ID = idOf(c.access.Principal, key)
 	edits.Labels = withLabel(edits.Labels, digestLabel, sum)
 	d, err := c.engine.Fork(ctx, parent, seq, edits)
-	if _, taken := errors.AsType[*store.Conflict](err); taken {
-		return c.again(ctx, edits.ID, sum)
+	if err == nil {
+		return d, nil
 	}
-	return d, err
+	made, failed := c.again(ctx, edits.ID, sum) // whatever the error: the debate may permit the edits no longer
+	if errors.Is(failed, store.ErrNotFound) {
+		return nil, err
+	}
+	return made, failed
 }
 
 // keyParameters are the parameters that name a step, and the seat of the client.

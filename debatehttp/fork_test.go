@@ -169,3 +169,35 @@ func TestAClientForks(t *testing.T) {
 	}
 	require.Equal(t, []string{id}, forks)
 }
+
+// A second request finds the fork of the first one, even if the debate no longer permits the edits.
+func TestAForkIsFoundAfterTheEnd(t *testing.T) {
+	s := open(t, store.Memory(), allowing())
+	s.begin()
+	body := `{"config": ` + strings.Replace(posted, "Ban ", "Allow ", 1) + `}`
+	id := s.forked(body, "Idempotency-Key", "k")
+	s.letAllSpeak()
+	s.watch("").until("ended")
+	require.Equal(t, id, s.forked(body, "Idempotency-Key", "k"))
+	s.refuses("invalid", http.MethodPost, "/debates/cars/forks", body)
+	s.refuses("invalid", http.MethodPost, "/debates/cars/forks", body, "Idempotency-Key", "other")
+}
+
+func TestAClientRemovesLabels(t *testing.T) {
+	s := open(t, store.Memory(), allowing())
+	cfg := parsed[debate.Config](t, posted)
+	cfg.Labels = map[string]string{"team": "red"}
+	_, err := s.engine.Create(t.Context(), cfg)
+	require.NoError(t, err)
+	client := Client{URL: s.URL}
+	for _, tt := range []struct{ labels, want map[string]string }{
+		{nil, cfg.Labels},
+		{map[string]string{}, nil},
+	} {
+		id, err := client.Fork(t.Context(), "cars", 0, debate.Edits{Labels: tt.labels}, "")
+		require.NoError(t, err)
+		is, err := client.Status(t.Context(), id)
+		require.NoError(t, err)
+		require.Equal(t, len(tt.want), len(is.Labels), is.Labels)
+	}
+}
