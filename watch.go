@@ -80,7 +80,7 @@ func (m *Snapshot) Refusal(on fsm.Event) (err error) {
 // error that names it.
 func (d *Debate) Replay(ctx context.Context) iter.Seq2[*Snapshot, error] { return d.ReplayAs(ctx, "") }
 
-// ReplayAs is like Replay for a viewer who speaks for a participant or a judge. It stops before the first entry that
+// ReplayAs replays the debate for a viewer who speaks for a participant or a judge. It stops before the first entry that
 // [Debate.WatchAs] withholds from that seat, and yields the same errors. An empty seat sees everything.
 func (d *Debate) ReplayAs(ctx context.Context, seat string) iter.Seq2[*Snapshot, error] {
 	return func(yield func(*Snapshot, error) bool) {
@@ -163,7 +163,7 @@ func (d *Debate) Watch(ctx context.Context, after int64) iter.Seq2[Event, error]
 	}
 }
 
-// WatchAs is like Watch for a viewer who speaks for a participant or a judge. It shows nothing of an open parallel phase
+// WatchAs follows the debate for a viewer who speaks for a participant or a judge. It shows nothing of an open parallel phase
 // until that seat has spoken in it, so that the speaker is not influenced: neither the live events of others, nor their
 // turns, nor what follows these. It then yields the stored events that it has withheld. If the debate fails in such a phase,
 // WatchAs withholds them until the phase continues or the debate ends. WatchAs yields *Problems if no participant or

@@ -115,7 +115,7 @@ func (c *call) makeFork(parent string, seq int64, edits debate.Edits, key, sum s
 	return made, failed
 }
 
-// keyParameters are the parameters that name a step, and the seat of the client.
+// keyParameters lists the parameters that name a step, and the seat of the client.
 var keyParameters = []string{"run", "round", "phase", "actor", "target", "seat"}
 
 // prompt answers with what a committed step was asked with. A client who speaks for a seat sees only the prompts of that

@@ -108,7 +108,7 @@ func memory() int64 {
 	return int64(m.HeapAlloc + m.StackInuse)
 }
 
-// TestFollowers is the process of the followers. It writes "ready" when all of them are connected, and reads the number of
+// TestFollowers runs the process of the followers. It writes "ready" when all of them are connected, and reads the number of
 // chunks that all of them will have read in the end. Then it writes the median and the 99th percentile of the delays.
 func TestFollowers(t *testing.T) {
 	address := os.Getenv("FOLLOW")

@@ -31,7 +31,7 @@ var routes = []route{
 	{"POST /debates/{id}/{control}", (*visit).control},
 }
 
-// policy is the content security policy of all pages.
+// policy holds the content security policy of all pages.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; " +
 	"base-uri 'none'; frame-ancestors 'none'"
 

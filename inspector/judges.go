@@ -242,7 +242,7 @@ func scoreIn(a *judge.Assessment, name, criterion string) (float64, bool) {
 	return 0, false
 }
 
-// judgedFlags are the questions to which a judge says yes or no.
+// judgedFlags lists the questions to which a judge says yes or no.
 var judgedFlags = []struct {
 	name string
 	of   func(*judge.Assessment) bool

@@ -16,7 +16,7 @@ const (
 	laneBelow     = 674 // below all states
 )
 
-// running is the state that contains the states of a round.
+// running names the state that contains the states of a round.
 const running fsm.State = "running"
 
 // box is the place of a state.
@@ -43,7 +43,7 @@ var places = map[fsm.State]box{
 	fsm.Canceled:          {600, 626, 110, 34},
 }
 
-// drawnStates are the states in the order in which they are drawn and read: what is in a state after it.
+// drawnStates lists the states in the order in which they are drawn and read: what is in a state after it.
 var drawnStates = []fsm.State{
 	fsm.Configuring, fsm.Validating, fsm.Ready, fsm.Initializing, running, fsm.AwaitingResponses, fsm.Judging, fsm.RoundComplete,
 	fsm.Completing, fsm.Completed, fsm.Paused, fsm.Error, fsm.Canceled,

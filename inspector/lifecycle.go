@@ -133,7 +133,7 @@ func newArrow(a fsm.Arrow, current fsm.State, j *journey, refusal func(fsm.Event
 	return drawn
 }
 
-// controlEvents are the events that a caller fires, in the order in which they are shown.
+// controlEvents lists the events that a caller fires, in the order in which they are shown.
 var controlEvents = []fsm.Event{fsm.Edit, fsm.Validate, fsm.Start, fsm.Pause, fsm.Resume, fsm.Stop, fsm.Retry, fsm.Reset, fsm.Cancel}
 
 // controlsAt returns the controls with the reasons why they are refused. Debate.Start validates a configuration first.

@@ -44,7 +44,7 @@ func (w *web) weigh(path string) int {
 	return size
 }
 
-// longSpeech is a speech of about 400 words.
+// longSpeech holds a speech of about 400 words.
 var longSpeech = strings.Repeat("Cars take space that people need, and *most* of them stand still for most of the day. ", 25)
 
 func TestPagesAreLight(t *testing.T) {
@@ -67,7 +67,7 @@ func TestPagesAreLight(t *testing.T) {
 	}
 }
 
-// speaker is a model with the same speech each time. Its structured replies are those of the offline model.
+// speaker returns a model with the same speech each time. Its structured replies are those of the offline model.
 func speaker(speech string) providers.Provider {
 	model := offline.Model(false)
 	return modelFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {

@@ -42,7 +42,7 @@ func parseTemplates() map[string]*template.Template {
 	return all
 }
 
-// functions are available in all templates.
+// functions holds what is available in all templates.
 var functions = template.FuncMap{
 	"time": formatTime, "duration": formatDuration, "number": formatNumber, "cost": formatCost,
 	"words": words, "initials": initials, "markdown": markdown, "json": encodeJSON, "short": short,
@@ -93,7 +93,7 @@ func (p page) Link(below string, parameters ...any) string {
 	return p.LinkTo(p.v.status.ID, below, parameters...)
 }
 
-// LinkTo is like Link for another debate.
+// LinkTo returns the address of a page of another debate, as Link does for this one.
 func (p page) LinkTo(id, below string, parameters ...any) string {
 	q := url.Values{}
 	if p.v.seat != "" {

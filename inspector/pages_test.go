@@ -24,7 +24,7 @@ var unstablePast = regexp.MustCompile(`<time datetime="[^"]*">[^<]*</time>|<dt>R
 
 var idPattern = regexp.MustCompile(` id="([^"]*)"`)
 
-// pastPages are the pages about the past, for a debate "cars" with the fork "fork".
+// pastPages lists the pages about the past, for a debate "cars" with the fork "fork".
 func pastPages(t *testing.T, d *debate.Debate) map[string]string {
 	t.Helper()
 	bo, jo := speechOf(t, d, "Bo").Seq, speechOf(t, d, "Jo").Seq

@@ -17,7 +17,7 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// prefix is the path below which the tests mount the inspector.
+// prefix holds the path below which the tests mount the inspector.
 const prefix = "/some/where"
 
 // web is an inspector on a server.

@@ -29,7 +29,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// deepest is the maximum depth of nested values in a report.
+// deepest limits the depth of nested values in a report.
 const deepest = 10
 
 // fill sets all strings in a value to a text, and gives slices two items and maps one.

@@ -226,7 +226,7 @@ func TestEstimatesAndCostsAreMarked(t *testing.T) {
 	}
 }
 
-// secret is in all text that is used only in prompts.
+// secret marks all text that is used only in prompts.
 const secret = "swordfish"
 
 func TestARedactedReportHasNoWordsOfPrompts(t *testing.T) {

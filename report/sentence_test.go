@@ -20,17 +20,17 @@ import (
 	"github.com/elenchus-go/debate/report"
 )
 
-// opinion is the verdict of one judge.
+// opinion returns the verdict of one judge.
 func opinion(name, winner string, swapped bool) judge.Opinion[judge.Verdict] {
 	return judge.Opinion[judge.Verdict]{Judge: name, Swapped: swapped, Value: judge.Verdict{Summary: "Well.", Winner: winner}}
 }
 
-// jury is the joint verdict of judges.
+// jury returns the joint verdict of judges.
 func jury(winner string, opinions ...judge.Opinion[judge.Verdict]) judge.Opinion[judge.Verdict] {
 	return judge.Opinion[judge.Verdict]{Value: judge.Verdict{Summary: "Well.", Winner: winner}, Opinions: opinions}
 }
 
-// audience is the vote of an audience, with the last votes of its members.
+// audience returns the vote of an audience, with the last votes of its members.
 func audience(winner string, before, after panel.Votes, last ...string) any {
 	a := panel.Audience{Winner: winner, Before: before, After: after}
 	for i, v := range last {

@@ -10,7 +10,7 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// creators are the commands that create a database where there is none. All commands create the default one.
+// creators lists the commands that create a database where there is none. All commands create the default one.
 var creators = []string{"import", "mcp", "serve"}
 
 // withStore calls use with the configuration file and the options of an engine that has the store.

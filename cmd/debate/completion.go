@@ -7,7 +7,7 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// completedIDs is the largest number of debates that a shell offers.
+// completedIDs limits the debates that a shell offers.
 const completedIDs = 50
 
 // completeFlags tells the shell which values the flags of a command have.

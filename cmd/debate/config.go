@@ -66,7 +66,7 @@ func (p *program) withConfigFile(use func(configFile) error) error {
 	return err
 }
 
-// errMalformed is in the chain of errors for a file that is not a configuration.
+// errMalformed marks the errors of a file that is not a configuration.
 var errMalformed = errors.New("malformed")
 
 func readConfigFile(path string) (configFile, error) {

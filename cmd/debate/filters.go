@@ -15,7 +15,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// filterFlags are the flags that select stored debates.
+// filterFlags lists the flags that select stored debates.
 var filterFlags = []string{"state", "outcome", "failure", "label", "waiting", "since", "before", "updated-since", "updated-before"}
 
 // filters hold the flags that select stored debates.
@@ -72,13 +72,13 @@ func (f *filters) query() (q store.Query, err error) {
 	return q, nil
 }
 
-// states are the states that --state accepts. It also accepts "running" for all states whose names begin with "running.".
+// states lists what --state accepts. It also accepts "running" for all states whose names begin with "running.".
 var states = []fsm.State{
 	fsm.Configuring, fsm.Validating, fsm.Ready, fsm.Initializing, fsm.AwaitingResponses, fsm.Judging, fsm.RoundComplete, fsm.Paused,
 	fsm.Completing, fsm.Completed, fsm.Canceled, fsm.Error,
 }
 
-// outcomes are the outcomes that --outcome accepts.
+// outcomes lists what --outcome accepts.
 var outcomes = []transcript.Outcome{
 	transcript.JudgeDecided, transcript.Converged, transcript.DiminishingReturns, transcript.Unanimous, transcript.EarlyStop, transcript.RoundLimit,
 	transcript.TokenBudget, transcript.CostBudget, transcript.TimeBudget, transcript.QuorumLost, transcript.Stopped, transcript.Canceled,

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// debateFlags are the flags that describe a debate.
+// debateFlags adds the flags that describe a debate.
 func (o *options) debateFlags(flags *pflag.FlagSet) {
 	o.protocolFlag(flags)
 	flags.StringVar(&o.agents, "agents", "", "participants, as `A,B`: roles in critique-refine, names in other protocols")
@@ -14,26 +14,26 @@ func (o *options) debateFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.scores, "scores", "", "scores of the evaluation that arbitration debates, as `A=5,B=7`")
 }
 
-// topicFlags are the flags of a new debate that a server does not have.
+// topicFlags adds the flags of a new debate that a server does not have.
 func (o *options) topicFlags(flags *pflag.FlagSet) {
 	flags.StringVarP(&o.file, "file", "f", "", "read the topic from `file`")
 }
 
-// serverFlags are the flags of serve and mcp.
+// serverFlags adds the flags of serve and mcp.
 func (o *options) serverFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&o.presets, "preset", nil, "another kind of debate, as `name=file` with a configuration; can be repeated")
 	flags.BoolVar(&o.insecure, "insecure", false, "answer everyone who reaches the address, without a token")
 	flags.StringVar(&o.prompts, "prompts", "", "replace prompts with the templates NAME.tmpl in `folder`")
 }
 
-// inspectFlags are the flags of inspect.
+// inspectFlags adds the flags of inspect.
 func (o *options) inspectFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.controls, "controls", false, "allow to control debates, reply, decide and fork; needs the keys of the models")
 	flags.BoolVar(&o.noOpen, "no-open", false, "do not open the browser")
 	flags.IntVar(&o.port, "port", 0, "`port` of 127.0.0.1; defaults to a free one")
 }
 
-// modelFlags are the flags that choose models.
+// modelFlags adds the flags that choose models.
 func (o *options) modelFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVarP(&o.models, "model", "m", nil, "`model` of all, such as openai/gpt-5-mini, or of one participant, such as Ada=openai/gpt-5-mini; can be repeated: several without a name are given to the participants in turn")
 	flags.StringArrayVar(&o.judgeModels, "judge-model", nil, "`model` of the judges; defaults to the first --model; can be repeated")
@@ -41,32 +41,32 @@ func (o *options) modelFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.prices, "prices", "", "JSON `file` with prices that override the built-in ones; see debate prices")
 }
 
-// addressFlags are the flags of commands that call models.
+// addressFlags adds the flags of commands that call models.
 func (o *options) addressFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&o.baseURLs, "base-url", nil, "address of a service, as `kind=URL`; can be repeated")
 }
 
-// pricesFlags are the flags of prices.
+// pricesFlags adds the flags of prices.
 func (o *options) pricesFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.prices, "prices", "", "JSON `file` with prices that override the built-in ones")
 	flags.StringVar(&o.config, "config", "", "configuration `file`; defaults to "+commentedConfigPath+" or "+defaultConfigPath)
 	flags.BoolVar(&o.json, "json", false, "print JSON")
 }
 
-// seatFlags are the flags of commands that run a debate.
+// seatFlags adds the flags of commands that run a debate.
 func (o *options) seatFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&o.me, "me", nil, "you reply for the participant or judge of this `name`; can be repeated")
 	flags.StringVar(&o.prompts, "prompts", "", "replace prompts with the templates NAME.tmpl in `folder`")
 	flags.BoolVar(&o.plain, "plain", false, "print the progress as plain lines")
 }
 
-// storeFlags are the flags of commands that use stored debates.
+// storeFlags adds the flags of commands that use stored debates.
 func (o *options) storeFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.config, "config", "", "configuration `file`; defaults to "+commentedConfigPath+" or "+defaultConfigPath)
 	flags.StringVar(&o.store, "store", "", "SQLite database `file`; memory keeps nothing (default: a database in your data folder)")
 }
 
-// resultFlags are the flags of commands that print the result of a debate.
+// resultFlags adds the flags of commands that print the result of a debate.
 func (o *options) resultFlags(flags *pflag.FlagSet) {
 	flags.StringVarP(&o.output, "output", "o", "", "also write the answer to `file`, or the complete state if it ends with .json")
 	flags.StringArrayVarP(&o.reports, "report", "r", nil, "write a report to `file`, which must end with .md or .html; can be repeated")
@@ -74,31 +74,31 @@ func (o *options) resultFlags(flags *pflag.FlagSet) {
 	flags.BoolVarP(&o.verbose, "verbose", "v", false, "list turns, tokens, durations and prompt sources")
 }
 
-// listFlags are the flags of list, apart from filters.
+// listFlags adds the flags of list, apart from filters.
 func (o *options) listFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.filters.limit, "limit", 0, "largest `number` of debates")
 	flags.BoolVar(&o.count, "count", false, "print the number of debates by state instead of a list")
 	flags.BoolVar(&o.json, "json", false, "print JSON")
 }
 
-// exportFlags are the flags of export.
+// exportFlags adds the flags of export.
 func (o *options) exportFlags(flags *pflag.FlagSet) {
 	flags.StringVarP(&o.output, "output", "o", "", "write to `file` instead of stdout")
 }
 
-// answerFlags are the flags of answer.
+// answerFlags adds the flags of answer.
 func (o *options) answerFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&o.me, "me", nil, "you reply for the participant or judge of this `name`")
 	flags.StringVarP(&o.file, "file", "f", "", "read the reply from `file`")
 	flags.StringVar(&o.decline, "decline", "", "give no reply, for this `reason`")
 }
 
-// yesFlag is the flag of commands that ask for a confirmation.
+// yesFlag adds the flag of commands that ask for a confirmation.
 func (o *options) yesFlag(flags *pflag.FlagSet) {
 	flags.BoolVarP(&o.yes, "yes", "y", false, "answer yes to the questions of this command")
 }
 
-// forkFlags are the flags of fork.
+// forkFlags adds the flags of fork.
 func (o *options) forkFlags(flags *pflag.FlagSet) {
 	flags.Int64Var(&o.at, "at", 0, "`seq` of the last entry that the fork has; show --verbose lists those of turns (default: all entries)")
 	flags.StringVar(&o.reply, "reply", "", "`text` in place of the turn of --at; JSON if the turn is")
@@ -107,7 +107,7 @@ func (o *options) forkFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.rounds, "rounds", 0, "another largest `number` of rounds")
 }
 
-// initFlags are the flags of init.
+// initFlags adds the flags of init.
 func (o *options) initFlags(flags *pflag.FlagSet) {
 	o.protocolFlag(flags)
 	flags.StringVarP(&o.output, "output", "o", "", "write to `file`; defaults to "+commentedConfigPath)

@@ -33,7 +33,7 @@ func main() {
 	os.Exit(run(ctx, interrupted, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
 }
 
-// run is like main, but takes what main takes from the process as arguments. It returns the exit code. When interrupted
+// run does what main does, with arguments in place of what main takes from the process. It returns the exit code. When interrupted
 // is closed, the debate stops after the calls in flight. When ctx ends, these calls are canceled.
 func run(ctx context.Context, interrupted <-chan struct{}, args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
 	p := &program{

@@ -112,7 +112,7 @@ func modelChanges(s configFile, c debate.Config, models, used map[string]string)
 	return changes
 }
 
-// offlineKind is the kind of the offline demo model.
+// offlineKind names the kind of the offline demo model.
 const offlineKind = "offline"
 
 // openProviders returns the providers of the file, and providers for the kinds among the names of the used providers. It

@@ -11,7 +11,7 @@ import (
 	"github.com/elenchus-go/debate/prompts"
 )
 
-// promptsLabel is the label of a stored debate with the folder of --prompts, so that it continues with the same prompts.
+// promptsLabel names the label of a stored debate with the folder of --prompts, so that it continues with the same prompts.
 const promptsLabel = "debate.prompts"
 
 // usePrompts sets the prompts of --prompts, or those that a stored debate began with.

@@ -20,13 +20,13 @@ import (
 	"github.com/elenchus-go/debate/integrations/debatemcp"
 )
 
-// tokenVar is the variable with the token that clients of serve and mcp send.
+// tokenVar names the variable with the token that clients of serve and mcp send.
 const tokenVar = "DEBATE_TOKEN"
 
-// serveAddress is the default address of serve.
+// serveAddress holds the default address of serve.
 const serveAddress = "127.0.0.1:8080"
 
-// grace is how long a server waits for calls in flight when it ends.
+// grace limits how long a server waits for calls in flight when it ends.
 const grace = 5 * time.Second
 
 // serveDebates serves debates over HTTP.

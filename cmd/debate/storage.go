@@ -9,10 +9,10 @@ import (
 	"github.com/elenchus-go/debate/store/sqlite"
 )
 
-// memoryStore is the name of a store that keeps nothing after the command.
+// memoryStore names a store that keeps nothing after the command.
 const memoryStore = "memory"
 
-// heartbeatInterval is the same for all commands on a database. After a few of them, a server continues the debates of a
+// heartbeatInterval applies to all commands on a database. After a few of them, a server continues the debates of a
 // process that has died.
 const heartbeatInterval = 2 * time.Second
 

@@ -192,7 +192,7 @@ func server(t *testing.T, say func(n int, w http.ResponseWriter, prompt string) 
 	return environment("OPENAI_API_KEY", "sk-secret-0123456789", "OPENAI_BASE_URL", s.URL+"/v1", "OPENAI_MODEL", "tiny")
 }
 
-// home is the folder of this package. Tests change the working directory.
+// home holds the folder of this package. Tests change the working directory.
 var home, _ = os.Getwd()
 
 var figures = regexp.MustCompile(`\d+\.\d+s|\d+ (tokens|input tokens|output tokens)`)

@@ -26,7 +26,7 @@ const (
 	picturesVar = "DEBATE_PICTURES" // folder for pictures; without it, none are taken
 )
 
-// browser is shared by all tests. Each has its own tab.
+// browser returns the browser of all tests. Each has its own tab.
 var browser = sync.OnceValue(func() context.Context {
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(os.Getenv(browserVar)), chromedp.NoSandbox, chromedp.DisableGPU,
@@ -155,7 +155,7 @@ func (p *page) picture(name string) {
 	require.NoError(p.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644))
 }
 
-// axe is the text of axe-core.
+// axe returns the text of axe-core.
 var axe = sync.OnceValues(func() (string, error) {
 	b, err := os.ReadFile(os.Getenv(axeVar))
 	return string(b), err

@@ -27,7 +27,7 @@ type board struct {
 	seq     int64 // sequence number of the last durable event
 }
 
-// gutterColumns is the length of what precedes each line of a turn.
+// gutterColumns holds the length of what precedes each line of a turn.
 const gutterColumns = 2
 
 // isNew reports whether an event was not recorded before.

@@ -18,7 +18,7 @@ type output struct {
 	drawn chan struct{}
 }
 
-// hideCursor is what Bubble Tea writes with its first frame.
+// hideCursor holds what Bubble Tea writes with its first frame.
 const hideCursor = "\x1b[?25l"
 
 func (o *output) Write(b []byte) (int, error) {

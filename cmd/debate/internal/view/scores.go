@@ -87,7 +87,7 @@ func formatScore(score float64) string {
 	return strconv.FormatFloat(math.Round(score*100)/100, 'f', -1, 64)
 }
 
-// barColumns is the length of a bar of 10 of 10.
+// barColumns holds the length of a bar of 10 of 10.
 const barColumns = 20
 
 // bar returns a bar for a score from 0 to 10.

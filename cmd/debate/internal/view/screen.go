@@ -22,7 +22,7 @@ type screen struct {
 	restore func() // makes the terminal show again what is typed
 }
 
-// interval is the time between two frames.
+// interval holds the time between two frames.
 const interval = 80 * time.Millisecond
 
 // newScreen starts to draw. If Bubble Tea fails, there is no frame, and lines are written plainly.
