@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/debatehttp"
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/transcript"
@@ -82,18 +81,7 @@ type verdictRow struct {
 // judges shows what the judges said until the entry in the parameter at, and of that the last rounds before the
 // round in the parameter before.
 func (v *visit) judges() error {
-	if err := v.open(debatehttp.Watch); err != nil {
-		return err
-	}
-	at, err := v.number("at")
-	if err != nil {
-		return err
-	}
-	before, err := v.number("before")
-	if err != nil {
-		return err
-	}
-	m, err := v.momentAt(at)
+	m, before, err := v.askedMoment()
 	if err != nil {
 		return err
 	}

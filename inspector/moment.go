@@ -182,22 +182,27 @@ func (v *visit) nowOrThen() error {
 
 // past shows a debate as it was. The parameter at is the seq of an entry.
 func (v *visit) past() error {
-	if err := v.open(debatehttp.Watch); err != nil {
-		return err
-	}
-	at, err := v.number("at")
-	if err != nil {
-		return err
-	}
-	before, err := v.number("before")
-	if err != nil {
-		return err
-	}
-	m, err := v.momentAt(at)
+	m, before, err := v.askedMoment()
 	if err != nil {
 		return err
 	}
 	return v.show("past", page{Title: v.status.Topic, Tab: "past", Scripts: []string{"time.js"}, Main: m.view(before)})
+}
+
+// askedMoment opens the debate, and returns the moment and the number in the parameters at and before.
+func (v *visit) askedMoment() (m *moment, before int64, err error) {
+	if err := v.open(debatehttp.Watch); err != nil {
+		return nil, 0, err
+	}
+	at, err := v.number("at")
+	if err != nil {
+		return nil, 0, err
+	}
+	if before, err = v.number("before"); err != nil {
+		return nil, 0, err
+	}
+	m, err = v.momentAt(at)
+	return m, before, err
 }
 
 // view returns what the page shows of a moment, with the turns before a seq.

@@ -135,21 +135,27 @@ func lifeConfig() debate.Config {
 	return c
 }
 
+// lead runs the debate of a life to its end.
+func (l life) lead(t *testing.T) (cfg debate.Config, e *debate.Engine, m *recorder, d *debate.Debate) {
+	cfg = lifeConfig()
+	if l.change != nil {
+		l.change(&cfg)
+	}
+	e, m = newEngine(t, cfg, func(o *debate.Options) {
+		model := failing{o.Providers["m"], l.fails}
+		o.Providers = map[string]providers.Provider{"m": model, "n": model}
+	})
+	d = create(t, e, cfg)
+	l.finish(t, d, cfg, l.after)
+	return cfg, e, m, d
+}
+
 // A fork at any entry of a debate with people, gates, failures and controls is in a state that a debate can be in, and
 // comes to the same end.
 func TestForksOfAllLives(t *testing.T) {
 	for name, l := range lives() {
 		t.Run(name, func(t *testing.T) {
-			cfg := lifeConfig()
-			if l.change != nil {
-				l.change(&cfg)
-			}
-			e, m := newEngine(t, cfg, func(o *debate.Options) {
-				model := failing{o.Providers["m"], l.fails}
-				o.Providers = map[string]providers.Provider{"m": model, "n": model}
-			})
-			parent := create(t, e, cfg)
-			l.finish(t, parent, cfg, l.after)
+			cfg, e, m, parent := l.lead(t)
 			m.take()
 			want, list := outcome(t, parent), events(t, parent)
 			require.Greater(t, len(list), 8)

@@ -248,16 +248,7 @@ func TestPromptsOfPeople(t *testing.T) {
 func TestPromptsOfAllLives(t *testing.T) {
 	for name, l := range lives() {
 		t.Run(name, func(t *testing.T) {
-			cfg := lifeConfig()
-			if l.change != nil {
-				l.change(&cfg)
-			}
-			e, m := newEngine(t, cfg, func(o *debate.Options) {
-				model := failing{o.Providers["m"], l.fails}
-				o.Providers = map[string]providers.Provider{"m": model, "n": model}
-			})
-			d := create(t, e, cfg)
-			l.finish(t, d, cfg, l.after)
+			_, _, m, d := l.lead(t)
 			calls, n := m.take(), 0
 			for _, ev := range events(t, d) {
 				done, ok := ev.(debate.TurnDone)
