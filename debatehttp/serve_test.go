@@ -2,11 +2,14 @@ package debatehttp
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -51,6 +54,89 @@ func TestTheServiceEndsGracefully(t *testing.T) {
 	head, _, err := kept.Load(t.Context(), "cars", 0)
 	require.NoError(t, err)
 	require.True(t, head.State.Active(), "the debate waits for the next service")
+}
+
+// pipes is a listener in memory. It accepts all connections that were dialed, also after Close.
+type pipes struct {
+	conns   chan net.Conn
+	closed  chan struct{}
+	once    sync.Once
+	onClose func()
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.closed:
+		time.Sleep(time.Millisecond) // until the server has closed its other connections
+	}
+	select {
+	case c := <-p.conns:
+		return c, nil
+	default:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error {
+	p.once.Do(func() {
+		close(p.closed)
+		p.onClose()
+	})
+	return nil
+}
+
+func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipes"} }
+
+// dial connects to the listener.
+func (p *pipes) dial() net.Conn {
+	client, server := net.Pipe()
+	p.conns <- server
+	return client
+}
+
+// Connections that send no request do not delay the end, and requests that do not end are cut. Neither is an error.
+func TestTheServiceEndsWhateverClientsDo(t *testing.T) {
+	for _, tt := range []struct {
+		name, sends string
+		late        bool // whether the client connects while the service ends
+		takes       time.Duration
+	}{
+		{"a connection without a request", "", false, 0},
+		{"a connection that comes late", "", true, 0},
+		{"a request that does not end", "GET / HTTP/1.1\r\nHost: x\r\n\r\n", false, answerTime},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e, err := debate.NewEngine(debate.Options{})
+				require.NoError(t, err)
+				var client net.Conn
+				l := &pipes{conns: make(chan net.Conn, 1), closed: make(chan struct{})}
+				connect := func() { client = l.dial() }
+				if l.onClose = func() {}; tt.late {
+					l.onClose = connect
+				} else {
+					connect()
+				}
+				ctx, interrupt := context.WithCancel(t.Context())
+				ended := make(chan error, 1)
+				forever := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+				go func() { ended <- Serve(ctx, l, e, http.HandlerFunc(forever), time.Minute) }()
+				if tt.sends != "" {
+					_, err = client.Write([]byte(tt.sends))
+					require.NoError(t, err)
+				}
+				synctest.Wait()
+				began := time.Now()
+				interrupt()
+				require.NoError(t, <-ended)
+				_, err = client.Read(make([]byte, 1))
+				require.ErrorIs(t, err, io.EOF)
+				require.InDelta(t, tt.takes, time.Since(began), float64(time.Second))
+			})
+		})
+	}
 }
 
 func TestAListenerThatIsClosed(t *testing.T) {
