@@ -75,6 +75,9 @@ func (f *Fault) refine(kind providers.ErrorKind) providers.ErrorKind {
 	return kind
 }
 
+// statusNoCapacity is Groq's status for a service tier without capacity.
+const statusNoCapacity = 498
+
 // kindOfStatus returns the kind for the HTTP status, or, within a reply, for the words.
 func (f *Fault) kindOfStatus() providers.ErrorKind {
 	switch f.Status {
@@ -91,7 +94,7 @@ func (f *Fault) kindOfStatus() providers.ErrorKind {
 		return providers.Authentication
 	case http.StatusRequestTimeout, http.StatusGatewayTimeout:
 		return providers.Timeout
-	case http.StatusConflict, http.StatusTooEarly:
+	case http.StatusConflict, http.StatusTooEarly, statusNoCapacity:
 		return providers.ServerError
 	case http.StatusRequestEntityTooLarge:
 		return providers.ContextOverflow
@@ -116,7 +119,7 @@ func (f *Fault) tooLarge() bool {
 // Patterns for the texts of errors.
 var (
 	limitPattern    = regexp.MustCompile(`Limit:? ([\d,]+),(?: Used:? [\d,]+,)? Requested:? ([\d,]+)`)
-	overflowPattern = regexp.MustCompile(`(?i)context_length_exceeded|max(imum)? context length|maximum prompt length|prompt (is )?too long|` +
+	overflowPattern = regexp.MustCompile(`(?i)context_length_exceeded|max(imum)? context length|maximum prompt length|(prompt|input|request) (is )?too long|` +
 		`too many tokens|exceed(s|ed|ing)? (\S+ ){0,4}context|input tokens? .{0,40}exceed|greater than the context length|` +
 		`context (length|window|size) (of|is|exceeded|overflow)|must be <= \d+|tokens to keep from the initial prompt`)
 	memoryPattern = regexp.MustCompile(`(?i)requires more system memory|out of memory|out_of_memory|cudaMalloc failed|insufficient (system |gpu |video )?memory|` +
@@ -125,8 +128,9 @@ var (
 	keyPattern    = regexp.MustCompile(`(?i)api.?key|unauthori[sz]ed|unauthenticated|authentication`)
 	unpaidPattern = regexp.MustCompile(`(?i)insufficient_quota|exceeded your current quota, please check your plan and billing details\. For more information on this error, read the docs: https://platform\.openai|` +
 		`credit balance is (too low|exhausted)|insufficient (balance|credits|funds)|requires? (more|at least .{0,20}) credits|location is not supported|billing (is )?(disabled|not enabled|hard limit)|` +
-		`no credits|out of credits|enable billing|quota exceeded for metric: \S+, limit: 0\b`)
-	filterPattern = regexp.MustCompile(`(?i)content[ _-]?(management|filter(ed|ing)?|policy)|requires moderation|flagged (as|for|by)|safety (system|filter)|content exists risk|inappropriate content`)
+		`no credits|(any|all available|out of) credits|key limit exceeded|enable billing|quota exceeded for metric: \S+, limit: 0\b|` +
+		`reached your specified api usage limits|organization has been disabled|not available in your (region|country)`)
+	filterPattern = regexp.MustCompile(`(?i)content[ _-]?(management|filter(ed|ing)?|policy)|requires moderation|flagged (as|for|by)|safety (system|filter)|content exists risk|inappropriate content|content violates`)
 
 	textPatterns = []struct {
 		in   *regexp.Regexp
