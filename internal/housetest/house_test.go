@@ -21,6 +21,7 @@ const (
 	maxFunction          = 70      // lines
 	maxMedian            = 12      // lines of the function of median length
 	maxFile              = 400     // lines
+	maxServiceFile       = 300     // lines of a file that speaks a service's protocol, which is read from top to bottom
 	maxExample           = 130     // lines of an example's main.go, without command-line parsing
 	maxAdapter           = 300     // lines of an adapter to a framework, without its example
 	maxAdapterExample    = 60      // lines of its example
@@ -51,6 +52,20 @@ func TestFilesAreShort(t *testing.T) {
 	for _, s := range load(t) {
 		assert.LessOrEqual(t, s.lines(), maxFile, "%s is too long", s.path)
 	}
+}
+
+// services matches the packages that speak the protocols of services.
+var services = regexp.MustCompile(`^providers/(anthropic|googleai|mistral|ollama|openai|internal/\w+)$`)
+
+func TestFilesOfServicesAreShort(t *testing.T) {
+	seen := map[string]bool{}
+	for _, s := range load(t) {
+		if dir := filepath.ToSlash(filepath.Dir(s.path)); services.MatchString(dir) {
+			seen[dir] = true
+			assert.LessOrEqual(t, s.lines(), maxServiceFile, "%s is too long", s.path)
+		}
+	}
+	assert.Len(t, seen, 9)
 }
 
 func TestExamplesAreShort(t *testing.T) {

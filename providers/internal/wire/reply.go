@@ -2,7 +2,6 @@ package wire
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -271,17 +270,6 @@ func (r *Reply) fill() {
 	if !plain {
 		r.res.Parts = parts
 	}
-}
-
-// arguments returns the arguments of a tool call as JSON: an object if there are none, and a string if they are not JSON.
-func arguments(raw []byte) json.RawMessage {
-	switch {
-	case len(raw) == 0:
-		return json.RawMessage("{}")
-	case !json.Valid(raw):
-		raw, _ = json.Marshal(string(raw)) // strings always encode
-	}
-	return raw
 }
 
 // has reports whether the reply has a segment of a kind.

@@ -139,3 +139,14 @@ func completeLength(t Text) int {
 	}
 	return len(t)
 }
+
+// arguments returns the arguments of a tool call as JSON: an object if there are none, and a string if they are not JSON.
+func arguments(raw []byte) json.RawMessage {
+	switch {
+	case len(raw) == 0:
+		return json.RawMessage("{}")
+	case !json.Valid(raw):
+		raw, _ = json.Marshal(string(raw)) // strings always encode
+	}
+	return raw
+}
