@@ -15,8 +15,6 @@ import (
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/fakellm"
 	"github.com/elenchus-go/debate/internal/golden"
-	"github.com/elenchus-go/debate/protocol"
-	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -38,12 +36,8 @@ func (r smallRun) String() string {
 }
 
 // runSmall runs a debate of five rounds on a server with a window of 4,096 tokens, with a limit for the tokens of each reply.
-func runSmall(t *testing.T, p protocol.Protocol, participants, limit int) (run smallRun) {
+func runSmall(t *testing.T, p preset, limit int) (run smallRun) {
 	t.Helper()
-	rounds := 5
-	if topics, ok := p.(arbitration.Protocol); ok && topics.Topics == nil {
-		rounds = 3 // one for each of the default topics
-	}
 	synctest.Test(t, func(t *testing.T) {
 		model := &schemaModel{InTurn: true}
 		s := &fakellm.OllamaServer{NumCtx: smallWindow, Reply: func(r fakellm.OllamaRequest) string {
@@ -55,14 +49,8 @@ func runSmall(t *testing.T, p protocol.Protocol, participants, limit int) (run s
 			assert.NoError(t, err)
 			return res.Text
 		}}
-		c := debate.Config{
-			ID: "small", Topic: "Should cities ban private cars?", Protocol: p, Judges: []debate.Participant{{Name: "Judge", Window: smallWindow}},
-			Limits: debate.Limits{MinRounds: rounds, MaxRounds: rounds, StepTokens: limit, JudgeTokens: limit, OutputTokens: 1 << 30},
-		}
-		c.PersonaAssigner.Window, c.Summarizer.Window, c.Retriever.Window = smallWindow, smallWindow, smallWindow
-		for _, name := range []string{"Ada", "Bo", "Cy"}[:participants] {
-			c.Participants = append(c.Participants, debate.Participant{Name: name, Position: "What " + name + " holds.", Window: smallWindow})
-		}
+		c := p.config("small", 5, smallWindow)
+		c.Limits.StepTokens, c.Limits.JudgeTokens = limit, limit
 		d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"m": viaOllama(t, s.Start(t), smallWindow)}})
 		require.NoError(t, err)
 		_, err = debatetest.Run(t, d)
@@ -104,7 +92,7 @@ func TestSmallWindows(t *testing.T) {
 	for _, p := range presets {
 		fmt.Fprintf(&b, "| %s |", p.name)
 		for _, limit := range []int{0, 1024, 512, 256} {
-			run := runSmall(t, p.protocol, p.participants, limit)
+			run := runSmall(t, p, limit)
 			if limit == 0 {
 				assert.Empty(t, run.stops, p.name)
 				assert.LessOrEqual(t, run.defaults*20, run.replies, p.name)
@@ -119,7 +107,7 @@ func TestSmallWindows(t *testing.T) {
 
 const smallText = `
 ` + "`go test ./internal/localtest -update`" + ` runs the presets against a stand-in for Ollama with a window of 4,096 tokens, and
-writes this table. Debates have five rounds (arbitration has three), and the model is the one above that copies names in
+writes this table. Debates have five rounds (arbitration has three, council one), and the model is the one above that copies names in
 order. All prompts and replies are in the window: the server refuses a prompt that is too long, and ends a reply that fills
 the window. The columns are values of ` + "`limits.step_tokens` and `limits.judge_tokens`" + `. Each cell shows how many structured replies
 were defaults, and the share of speeches whose prompt omitted a part of the history.
