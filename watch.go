@@ -104,11 +104,11 @@ func (d *Debate) ReplayAs(ctx context.Context, seat string) iter.Seq2[*Snapshot,
 	}
 }
 
-// entriesFor returns the entries of a whole journal that a viewer who speaks for a seat may see. They are decoded.
+// entriesFor returns the entries of a whole journal that a viewer who speaks for a seat may see, decoded to what the viewer
+// may see of them.
 func (d *Debate) entriesFor(seat string, entries []store.Entry) ([]store.Entry, error) {
 	b := &blindfold{rec: newRecord(d.ID(), d.engine.env), seat: seat}
-	entries = slices.Clone(entries)
-	for i, e := range entries {
+	for _, e := range entries {
 		ev, err := decodeEntry(e)
 		if err != nil {
 			return nil, fmt.Errorf("read entry %d of debate %s: %w", e.Seq, d.ID(), err)
@@ -116,9 +116,13 @@ func (d *Debate) entriesFor(seat string, entries []store.Entry) ([]store.Entry, 
 		if err := b.add(ev); err != nil {
 			return nil, err
 		}
+	}
+	shown := b.visible()
+	entries = slices.Clone(entries[:len(shown)])
+	for i, ev := range shown {
 		entries[i].Data = ev
 	}
-	return entries[:len(b.visible())], nil
+	return entries, nil
 }
 
 // Watch follows the debate, whichever process drives it. It first yields the stored events after the given seq (0 for
@@ -168,6 +172,8 @@ func (d *Debate) Watch(ctx context.Context, after int64) iter.Seq2[Event, error]
 // turns, nor what follows these. It then yields the stored events that it has withheld. If the debate fails in such a phase,
 // WatchAs withholds them until the phase continues or the debate ends. WatchAs yields *Problems if no participant or
 // judge has that name, and ErrUnsupported if the engine lacks the debate's protocol.
+//
+// Until [Ended], events have neither the reasoning of other actors nor their raw replies, which may contain it.
 //
 // Events have the real names of participants. To keep these from a judge with Participant.Blind, show the judge only what
 // Waiting asks of it until the debate ends.
@@ -223,9 +229,59 @@ func (b *blindfold) add(ev Event) error {
 		return nil
 	}
 	if meta.Seq > b.after || meta.Live && meta.Seq == b.after {
-		b.list = append(b.list, ev)
+		b.list = append(b.list, b.withoutThoughts(ev))
 	}
 	return nil
+}
+
+// withoutThoughts returns an event without what only another actor knows: its reasoning, and its raw replies.
+func (b *blindfold) withoutThoughts(ev Event) Event {
+	switch ev := ev.(type) {
+	case TurnDone:
+		if ev.Turn.Actor != b.seat {
+			ev.Turn.Reasoning, ev.Turn.Attempts = nil, withoutReplies(ev.Turn.Attempts)
+		}
+		return ev
+	case Dropped:
+		ev.Failure, ev.OtherFailures = b.withoutReplies(ev.Failure), b.allWithoutReplies(ev.OtherFailures)
+		return ev
+	case StateChanged:
+		ev.Failure, ev.OtherFailures = b.withoutReplies(ev.Failure), b.allWithoutReplies(ev.OtherFailures)
+		if ev.Question != nil {
+			q := *ev.Question
+			q.Failure = b.withoutReplies(q.Failure)
+			ev.Question = &q
+		}
+		return ev
+	}
+	return ev
+}
+
+// withoutReplies returns a failure without the raw replies of another actor.
+func (b *blindfold) withoutReplies(f *Failure) *Failure {
+	if f == nil || f.Key.Actor == b.seat {
+		return f
+	}
+	shown := *f
+	shown.AttemptDetails = withoutReplies(f.AttemptDetails)
+	return &shown
+}
+
+func (b *blindfold) allWithoutReplies(list []*Failure) []*Failure {
+	list = slices.Clone(list)
+	for i, f := range list {
+		list[i] = b.withoutReplies(f)
+	}
+	return list
+}
+
+// withoutReplies returns a copy of attempts without their raw replies.
+func withoutReplies(list []transcript.Attempt) []transcript.Attempt {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].Reply = ""
+	}
+	return list
 }
 
 // visible returns the events that the viewer may see now, and removes them from the list.

@@ -128,9 +128,9 @@ meaning, so the schema decides how often a reply is refused:
 
 ` + "`go test ./internal/localtest -update`" + ` counts what a model does that follows schemas and knows nothing else, and writes this
 section. Its texts and lists have random lengths within their bounds, and its numbers are from 2 to 10. Each preset runs %d
-debates of two rounds (council has one) with the default token limits. The model either copies names in the order of the enum, as models do
-that copy a list, or chooses each name at random. *Replies* are structured replies, *attempts* the calls for them, and
-*defaults* the replies that were replaced by a default after the last attempt.
+debates of two rounds (council has one) with the default token limits. The model either copies names in the order of the
+enum, as models do that copy a list, or chooses each name at random. *Replies* are structured replies, *attempts* the calls
+for them, and *defaults* the replies that were replaced by a default after the last attempt.
 
 | protocol | in order: replies | attempts | defaults | at random: replies | attempts | defaults |
 |---|---|---|---|---|---|---|

@@ -32,6 +32,7 @@ type table struct {
 	t     *testing.T
 	store store.Store
 	model providers.Provider
+	keep  bool // engines keep reasoning and replies
 }
 
 // sit creates the debate of the participants and a judge in two simultaneous rounds. A name that begins with "@" is a
@@ -67,6 +68,7 @@ func (b *table) engine() *debate.Engine {
 	b.t.Helper()
 	e, err := debate.NewEngine(debate.Options{
 		Store: b.store, Providers: map[string]providers.Provider{"m": b.model}, Contracts: []*reply.Contract{reply.New[mood]("mood/1")},
+		KeepReasoning: b.keep, KeepReplies: b.keep,
 	})
 	require.NoError(b.t, err)
 	b.t.Cleanup(func() { _ = e.Close(context.Background()) })

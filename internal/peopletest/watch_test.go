@@ -2,8 +2,11 @@ package peopletest
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -11,6 +14,8 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/providers"
 )
 
 // watchAs collects what a viewer sees who speaks for a seat: the speakers of turns, and of chunks with a tilde.
@@ -197,6 +202,72 @@ func TestTheEndShowsEverything(t *testing.T) {
 			})
 		})
 	}
+}
+
+// aloud is a model whose replies contain what it thinks. That of C and the first one of J contain nothing else.
+func aloud(inner providers.Provider) providers.Provider {
+	first := true
+	return debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+		res, err := inner.Generate(ctx, r)
+		who := strings.TrimPrefix(r.Model, "model of ")
+		thought := "<think>The plan of " + who + ".</think>"
+		if res.Text = thought + res.Text; who == "C" || who == "J" && first {
+			res.Text, first = thought, who == "C" && first
+		}
+		res.Parts = append(res.Parts, providers.Part{Reasoning: &providers.Reasoning{Text: "The plan of " + who + "."}}, providers.Part{Text: res.Text})
+		return res, err
+	})
+}
+
+// Nobody who speaks for a seat sees what others think, neither during the debate nor in its past.
+func TestASeatSeesNoReasoningOfOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := sit(t, "A @B C", func(c *debate.Config) {
+			c.Limits.MaxRounds = 1
+			for _, p := range []*debate.Participant{&c.Participants[0], &c.Participants[2], &c.Judges[0]} {
+				p.Model = "model of " + p.Name
+			}
+		})
+		b.model, b.keep = aloud(b.model.(slowly).Provider), true
+		b.Debate = b.elsewhere()
+		b.run()
+		b.answer("B", "No.")
+		require.Equal(t, fsm.Completed, b.run())
+
+		shown := func(events iter.Seq2[debate.Event, error]) string {
+			var all strings.Builder
+			for ev, err := range events {
+				require.NoError(t, err)
+				if _, end := ev.(debate.Ended); !end {
+					raw, err := json.Marshal(ev)
+					require.NoError(t, err)
+					all.Write(raw)
+				}
+			}
+			return all.String()
+		}
+		past := func(seat string) (text string) {
+			for s, err := range b.ReplayAs(t.Context(), seat) {
+				require.NoError(t, err)
+				event, err := json.Marshal(s.Event)
+				require.NoError(t, err)
+				result, err := json.Marshal(s.Result())
+				require.NoError(t, err)
+				text += string(event) + string(result)
+			}
+			return text
+		}
+		everything := shown(b.Watch(t.Context(), 0))
+		for _, who := range []string{"A", "C", "J"} {
+			require.Contains(t, everything, "The plan of "+who)
+			require.Contains(t, past(""), "The plan of "+who)
+			require.Contains(t, shown(b.WatchAs(t.Context(), who, 0)), "The plan of "+who)
+			require.Contains(t, past(who), "The plan of "+who)
+		}
+		require.Contains(t, everything, `"type":"dropped"`)
+		require.NotContains(t, shown(b.WatchAs(t.Context(), "B", 0)), "The plan of")
+		require.NotContains(t, past("B"), "The plan of")
+	})
 }
 
 // checkRefusals requires that no snapshot refuses the control that came next, and that the last one refuses what the debate
