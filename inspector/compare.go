@@ -18,7 +18,7 @@ import (
 
 const (
 	maxBeside = 24 << 10 // bytes of the turns that a page shows side by side
-	maxExtent = 1500     // bytes of one turn there
+	maxValue  = 400      // bytes of a value of a configuration there
 	maxDiffer = 40       // differences of configurations on a page
 	maxCommon = 8        // turns that are the same in both
 )
@@ -120,14 +120,8 @@ func commonTurns(a, b []transcript.Turn) (n int) {
 }
 
 func newBesideTurn(t *transcript.Turn, id string, actors []actor) besideTurn {
-	said := saidOf(*t, actors)
-	b := besideTurn{ID: id, Seq: t.Seq, Actor: t.Actor, Title: turnTitle(t), Tone: said.Tone}
-	text := t.Text
-	if b.Cut = len(text) > maxExtent; b.Cut {
-		text = cut(text, maxExtent)
-	}
-	b.HTML = markdown(text)
-	return b
+	said := saidOf(*t, actors, maxExtent)
+	return besideTurn{ID: id, Seq: t.Seq, Actor: t.Actor, Title: turnTitle(t), Tone: said.Tone, HTML: said.HTML, Cut: said.Cut}
 }
 
 // besideRounds returns the turns of one debate by their part of it.
@@ -239,10 +233,7 @@ func finalScores(m *moment) map[string]float64 {
 
 // shortAnswer returns the beginning of a debate's answer.
 func shortAnswer(r *debate.Result) string {
-	if len(r.Answer.Text) > 300 {
-		return cut(r.Answer.Text, 300)
-	}
-	return r.Answer.Text
+	return cut(r.Answer.Text, 300)
 }
 
 // configDifferences returns the fields in which two configurations differ. Their ids and labels do not count.
@@ -252,7 +243,7 @@ func configDifferences(a, b *debate.Config) (list []difference) {
 	maps.Copy(names, right)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if left[name] != right[name] && len(list) < maxDiffer {
-			list = append(list, difference{Name: name, Left: left[name], Right: right[name]})
+			list = append(list, difference{Name: name, Left: cut(left[name], maxValue), Right: cut(right[name], maxValue)})
 		}
 	}
 	return list
@@ -287,10 +278,6 @@ func addFields(fields map[string]string, path string, value any) {
 			addFields(fields, fmt.Sprintf("%s[%d]", path, i), x)
 		}
 	default:
-		text := fmt.Sprint(v)
-		if len(text) > maxExtent {
-			text = cut(text, maxExtent)
-		}
-		fields[path] = text
+		fields[path] = fmt.Sprint(v)
 	}
 }

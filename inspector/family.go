@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	maxFamily  = 200 // debates on a page
-	maxParents = 50  // generations above a debate
+	maxFamily  = 60 // debates on a page
+	maxParents = 50 // generations above a debate
 )
 
 // relative is a debate in a family of forks, with its own forks.

@@ -53,7 +53,7 @@ func (v *visit) inbox() (err error) {
 		}
 	}
 	shown.Next = next
-	return v.show("inbox", page{Title: "Inbox", Main: shown})
+	return v.show("inbox", page{Title: "Inbox", Scripts: appScript, Main: shown})
 }
 
 // inboxItem reads what a debate asks.

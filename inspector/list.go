@@ -93,7 +93,7 @@ func (v *visit) list() error {
 	if cursor != "" {
 		shown.Next = f.with("before", cursor)
 	}
-	return v.show("list", page{Title: "Debates", Main: shown})
+	return v.show("list", page{Title: "Debates", Scripts: appScript, Main: shown})
 }
 
 func filterOf(v url.Values) filter {

@@ -17,8 +17,10 @@ import (
 )
 
 const (
-	maxShown = 16 << 10 // bytes of the turns that the page of a debate shows, beyond the last one
-	maxTurn  = 12 << 10 // bytes of one turn there
+	maxShown  = 20 << 10 // bytes of the turns, as HTML, that the page of a debate shows, unless the last one is longer
+	maxTurn   = 12 << 10 // bytes of one turn there
+	maxExtent = 1500     // bytes of a turn of which a page shows the beginning
+	frame     = 500      // bytes of HTML around the text of a turn
 )
 
 // now shows a debate as it is, and app.js keeps the page up to date.
@@ -55,7 +57,7 @@ func (v *visit) renderNow() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.render("live", page{Title: v.status.Topic, Main: shown})
+	return v.render("live", page{Title: v.status.Topic, Scripts: appScript, Main: shown})
 }
 
 // events streams the events of a debate from the API. A browser cannot send Last-Event-ID with its first request, so the
@@ -101,10 +103,17 @@ func (v *visit) live(h *history) (shown liveView, err error) {
 	if err != nil {
 		return shown, err
 	}
-	shown.Turns, shown.Earlier, shown.Later = turnsOf(h, shown.Actors, before)
 	if shown.Stream = !h.status.State.Final() && before == 0; h.status.State.Final() {
 		shown.Answer = markdown(cut(h.result.Answer.Text, maxTurn))
 	}
+	if shown.Asked, err = v.asked(h); err != nil {
+		return shown, err
+	}
+	room := maxShown - len(shown.Answer)
+	if len(shown.Asked) > 0 { // their forms need room too
+		room = maxShown / 3
+	}
+	shown.Turns, shown.Earlier, shown.Later = turnsOf(h, shown.Actors, before, room)
 	if shown.Masked = masked(h, v.seat); shown.Masked {
 		shown.Turns, shown.Earlier, shown.Later, shown.Actors, shown.Stream = nil, 0, false, nil, false
 	}
@@ -113,19 +122,24 @@ func (v *visit) live(h *history) (shown liveView, err error) {
 			shown.Others = append(shown.Others, name)
 		}
 	}
+	return shown, nil
+}
+
+// asked returns what the visitor's seat is asked.
+func (v *visit) asked(h *history) (list []ask, err error) {
 	if len(v.status.Waiting) == 0 && len(h.status.Waiting) == 0 { // the journal may be newer than the status
-		return shown, nil
+		return nil, nil
 	}
-	asked, err := v.debate.Waiting(v.r.Context())
+	all, err := v.debate.Waiting(v.r.Context())
 	if err != nil && !errors.Is(err, debate.ErrUnsupported) {
-		return shown, err
+		return nil, err
 	}
-	for _, a := range asked {
+	for _, a := range all {
 		if a.Key.Actor == v.seat {
-			shown.Asked = append(shown.Asked, askOf(a))
+			list = append(list, askOf(a))
 		}
 	}
-	return shown, nil
+	return list, nil
 }
 
 // An actor is a participant or a judge as the pages show it.
@@ -172,40 +186,45 @@ type said struct {
 	Cut     bool // whether the text is longer
 }
 
-// turnsOf returns the last turns before a seq, or the last ones if before is 0, the seq of the first of them if there are
-// earlier ones, and whether there are later ones.
-func turnsOf(h *history, actors []actor, before int64) (list []said, earlier int64, later bool) {
+// turnsOf returns the last turns before the one with the seq before, or the last ones if before is 0, the seq of the first of
+// them if there are earlier ones, and whether there are later ones. Together they have at most room bytes of HTML, unless it
+// is a single turn.
+func turnsOf(h *history, actors []actor, before int64, room int) (list []said, earlier int64, later bool) {
 	turns := slices.DeleteFunc(slices.Clone(h.result.Turns), func(t transcript.Turn) bool { return t.Kind == transcript.Embeddings })
 	if before > 0 {
-		n := len(turns)
-		turns = slices.DeleteFunc(turns, func(t transcript.Turn) bool { return t.Seq >= before })
-		later = len(turns) < n
+		at := slices.IndexFunc(turns, func(t transcript.Turn) bool { return t.Seq == before }) // turns of a parallel phase are not in the order of their seqs
+		if at < 0 {
+			at = slices.IndexFunc(turns, func(t transcript.Turn) bool { return t.Seq > before })
+		}
+		if later = at >= 0; later {
+			turns = turns[:at]
+		}
 	}
-	first, size := len(turns), 0
-	for first > 0 && (first == len(turns) || size+min(len(turns[first-1].Text), maxTurn) <= maxShown) {
-		first--
-		size += min(len(turns[first].Text), maxTurn)
-	}
-	for i, anchor := first, ""; i < len(turns); i++ {
-		s := saidOf(turns[i], actors)
-		if title, id := headingOf(turns[i]); id != "" && id != anchor {
-			s.Heading, s.Anchor, anchor = title, id, id
+	for len(list) < len(turns) {
+		s := saidOf(turns[len(turns)-1-len(list)], actors, maxTurn)
+		if room -= len(s.HTML) + frame; room < 0 && len(list) > 0 {
+			earlier = list[len(list)-1].Seq
+			break
 		}
 		list = append(list, s)
 	}
-	if first > 0 && first < len(turns) {
-		earlier = turns[first].Seq
+	slices.Reverse(list)
+	anchor := ""
+	for i := range list {
+		if title, id := headingOf(list[i].Turn); id != "" && id != anchor {
+			list[i].Heading, list[i].Anchor, anchor = title, id, id
+		}
 	}
 	return list, earlier, later
 }
 
-// saidOf returns a turn as the pages show it.
-func saidOf(t transcript.Turn, actors []actor) said {
+// saidOf returns a turn as the pages show it, with at most so many bytes of its text.
+func saidOf(t transcript.Turn, actors []actor, most int) said {
 	s := said{Turn: t, Tone: "other", Place: "wide"}
 	if at := slices.IndexFunc(actors, func(a actor) bool { return a.Name == t.Actor }); at >= 0 {
 		s.Tone, s.Place = actors[at].Tone, actors[at].Place
 	}
-	s.HTML, s.Cut = markdown(cut(t.Text, maxTurn)), len(t.Text) > maxTurn
+	s.HTML, s.Cut = markdown(cut(t.Text, most)), len(t.Text) > most
 	return s
 }
 

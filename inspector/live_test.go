@@ -9,10 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/examples/offline"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
@@ -44,6 +46,14 @@ func (w *web) weigh(path string) int {
 	return size
 }
 
+// requireLight requires that a page with everything that it loads is light.
+func (w *web) requireLight(path string) {
+	w.t.Helper()
+	size := w.weigh(path)
+	w.t.Logf("%s: %d bytes", path, size)
+	assert.Less(w.t, size, maxWeight, path)
+}
+
 // longSpeech holds a speech of about 400 words.
 var longSpeech = strings.Repeat("Cars take space that people need, and *most* of them stand still for most of the day. ", 25)
 
@@ -60,10 +70,42 @@ func TestPagesAreLight(t *testing.T) {
 	person := pair("person")
 	person.Judges[0].Human = true
 	w.run(person)
-	for _, path := range []string{"/", "/inbox", "/debates/cars", "/debates/one-of-many-debates-3", "/debates/person?seat=Jo"} {
-		size := w.weigh(path)
-		t.Logf("%s: %d bytes", path, size)
-		require.Less(t, size, maxWeight, path)
+	person.ID = "persons"
+	for _, name := range []string{"Cem", "Dee"} {
+		person.Participants = append(person.Participants, debate.Participant{Name: name, Side: "for"})
+	}
+	w.run(person)
+	for _, path := range []string{"/", "/inbox", "/debates/cars", "/debates/one-of-many-debates-3", "/debates/person?seat=Jo", "/debates/persons?seat=Jo"} {
+		w.requireLight(path)
+	}
+}
+
+// Each page of a debate with long speeches and long prompts is light, and so is that of a family with many forks.
+func TestPagesOfADebateAreLight(t *testing.T) {
+	w := open(t, Options{Controls: true}, speaker(longSpeech))
+	cfg := pair("cars")
+	cfg.Protocol, cfg.Limits.MaxRounds = panel.Protocol{Format: panel.RoundLimited}, 100
+	for _, actors := range [][]debate.Participant{cfg.Participants, cfg.Judges} {
+		for i := range actors {
+			actors[i].Window = 1 << 20 // so that each prompt has all that was said
+		}
+	}
+	d := w.run(cfg)
+	turns := debatetest.Result(t, d).Turns
+	require.Len(t, turns, 301)
+	for i := range 100 {
+		_, err := w.engine.Fork(t.Context(), "cars", 5, debate.Edits{ID: fmt.Sprintf("a-fork-of-the-debate-about-cars-%d", i)})
+		require.NoError(t, err)
+	}
+	other := cfg
+	other.ID, other.Topic = "trucks", strings.Repeat("Ban trucks? ", 100)
+	w.run(other)
+	paths := []string{"", "/judges", "/fork?at=9", "/family", "/compare?with=trucks", "/compare?with=trucks&from=round-3"}
+	for _, turn := range append(turns[:3:3], turns[len(turns)-4:]...) {
+		paths = append(paths, fmt.Sprint("/turn?seq=", turn.Seq), fmt.Sprint("/past?at=", turn.Seq))
+	}
+	for _, path := range paths {
+		w.requireLight("/debates/cars" + path)
 	}
 }
 
@@ -105,6 +147,28 @@ func TestEarlierTurnsAreOnPagesOfTheirOwn(t *testing.T) {
 		}
 	}
 	require.Equal(t, want, got)
+}
+
+// The turns of a parallel phase are not in the order of their seqs. Each is on one page all the same.
+func TestTurnsOfAParallelPhaseAreOnOnePageEach(t *testing.T) {
+	h := &history{result: &debate.Result{}}
+	want := []int64{8, 7, 9, 5, 12, 10, 11}
+	for _, seq := range want {
+		h.result.Turns = append(h.result.Turns, transcript.Turn{Seq: seq, Kind: transcript.Speech, Key: transcript.Key{Round: 1}})
+	}
+	for room := range 4 * frame {
+		var got []int64
+		for before, more := int64(0), true; more; more = before > 0 {
+			list, earlier, later := turnsOf(h, nil, before, room)
+			require.Equal(t, before > 0, later)
+			var here []int64
+			for _, s := range list {
+				here = append(here, s.Seq)
+			}
+			got, before = append(here, got...), earlier
+		}
+		require.Equal(t, want, got)
+	}
 }
 
 // The structure of the pages is in golden files.

@@ -17,6 +17,8 @@ import (
 const (
 	listed   = 8  // entries that a page lists before and after the one that it shows
 	maxMarks = 30 // marks of rounds at the slider
+
+	maxPast = 12 << 10 // bytes of the turns, as HTML, that the page shows, unless the last one is longer
 )
 
 // moment is a debate as it was after one entry of its journal, as far as the visitor's seat may see it.
@@ -220,9 +222,9 @@ func (m *moment) view(before int64) *pastView {
 		p.After = seq + 1
 	}
 	actors := actorsOf(&m.history)
-	p.Turns, p.Earlier, p.Later = turnsOf(&m.history, actors, before)
+	p.Turns, p.Earlier, p.Later = turnsOf(&m.history, actors, before, maxPast)
 	if done, ok := m.event.(debate.TurnDone); ok {
-		said := saidOf(done.Turn, actors)
+		said := saidOf(done.Turn, actors, maxExtent) // the rest is among the turns
 		p.Said = &said
 	}
 	return p

@@ -59,11 +59,14 @@ var tabs = []tab{
 
 type tab struct{ Path, Title string }
 
+// appScript keeps a page up to date.
+var appScript = []string{"app.js"}
+
 // A page is what layout.tmpl shows.
 type page struct {
 	Title   string
 	Tab     string   // path of the tab that the page belongs to
-	Scripts []string // names of scripts beyond app.js
+	Scripts []string // names of the scripts in the folder assets
 	Main    any      // what the page's own template shows, as .Main
 
 	v *visit

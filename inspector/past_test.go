@@ -191,7 +191,7 @@ func TestAMomentThatDoesNotExist(t *testing.T) {
 }
 
 // large runs a debate with a journal of 10,000 entries.
-func large(t testing.TB, s store.Store) (h http.Handler, last int64) {
+func large(t testing.TB, s store.Store) (e *debate.Engine, last int64) {
 	t.Helper()
 	cfg := pair("large")
 	cfg.Protocol, cfg.Limits = panel.Protocol{Format: panel.RoundLimited}, debate.Limits{MaxRounds: 1250, OutputTokens: 1 << 40, RunningTime: 1 << 54}
@@ -214,21 +214,25 @@ func large(t testing.TB, s store.Store) (h http.Handler, last int64) {
 	status, err := d.Status(t.Context())
 	require.NoError(t, err)
 	require.Greater(t, status.Seq, int64(10_000))
-	h, err = Handler(e, Options{Authorize: debatehttp.AllowEveryone})
-	require.NoError(t, err)
-	return h, status.Seq
+	return e, status.Seq
 }
 
-// The pages of a long debate are small.
+// The pages of a long debate are light.
 func TestPagesOfALongDebateAreSmall(t *testing.T) {
-	h, last := large(t, nil)
-	for _, page := range []string{"past", "judges"} {
-		for _, at := range []int64{1, last / 2, last} {
-			w := httptest.NewRecorder()
-			h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprintf("/debates/large/%s?at=%d", page, at), nil))
-			require.Equal(t, http.StatusOK, w.Code)
-			require.Less(t, w.Body.Len(), 60_000, "%s at %d", page, at)
-		}
+	e, last := large(t, nil)
+	w := serve(t, e, Options{Controls: true})
+	d, err := e.Open(t.Context(), "large")
+	require.NoError(t, err)
+	turns := debatetest.Result(t, d).Turns
+	paths := []string{"", "/family", "/compare?with=large"}
+	for _, at := range []int64{1, last / 2, last} {
+		paths = append(paths, fmt.Sprint("/past?at=", at), fmt.Sprint("/judges?at=", at), fmt.Sprint("/fork?at=", at))
+	}
+	for _, turn := range turns[len(turns)/2:][:3] { // of both participants and of the judge
+		paths = append(paths, fmt.Sprint("/turn?seq=", turn.Seq), fmt.Sprint("/past?at=", turn.Seq))
+	}
+	for _, path := range append(paths, fmt.Sprint("/turn?seq=", turns[len(turns)-1].Seq)) {
+		w.requireLight("/debates/large" + path)
 	}
 }
 
@@ -260,7 +264,9 @@ func (j *jsonStore) Load(ctx context.Context, id string, after int64) (store.Sta
 // less on what else runs.
 func BenchmarkPast(b *testing.B) {
 	for kind, s := range map[string]store.Store{"memory": store.Memory(), "JSON": &jsonStore{Store: store.Memory()}} {
-		h, last := large(b, s)
+		e, last := large(b, s)
+		h, err := Handler(e, Options{Authorize: debatehttp.AllowEveryone})
+		require.NoError(b, err)
 		for name, path := range map[string]string{
 			"first": "past?at=1", "middle": fmt.Sprint("past?at=", last/2), "last": fmt.Sprint("past?at=", last), "judges": "judges",
 		} {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,7 +26,7 @@ type turnView struct {
 	Previous int64 // the turn before it; 0 if there is none
 	Next     int64 // the turn after it; 0 if there is none
 	Meanings []string
-	Valid    string    // the validated reply as JSON; empty for free text
+	Valid    string    // the validated reply: JSON or text
 	Raw      []rawPart // what the service replied, where it is kept
 	Thought  string    // the reasoning, if it is kept
 	Prompt   *promptView
@@ -51,15 +52,16 @@ type promptView struct {
 
 // message is a message of a prompt.
 type message struct {
-	Role providers.Role
-	Text string
-	More int // bytes that are left out
+	Role    providers.Role
+	Text    string
+	More    int // bytes that are left out
+	Skipped int // messages that are left out in place of this one
 }
 
-// maxPrompt limits the bytes of a prompt on a page, and maxMessage those of one message.
 const (
-	maxPrompt  = 24 << 10
-	maxMessage = 8 << 10
+	maxPrompt  = 16 << 10 // bytes of a prompt on a page
+	maxMessage = 6 << 10  // bytes of one of its messages
+	maxReply   = 5 << 10  // bytes of a validated reply, of its reasoning, and of all that the service replied
 )
 
 // flagMeanings says what the flags of turns mean.
@@ -96,8 +98,8 @@ func (v *visit) turn() error {
 
 // turnView returns what the page shows without the prompt.
 func (m *moment) turnView(turn *transcript.Turn) *turnView {
-	said := saidOf(*turn, actorsOf(&m.history))
-	t := &turnView{Turn: *turn, Title: turnTitle(turn), Tone: said.Tone, HTML: markdown(turn.Text)}
+	said := saidOf(*turn, actorsOf(&m.history), len(turn.Text))
+	t := &turnView{Turn: *turn, Title: turnTitle(turn), Tone: said.Tone, HTML: said.HTML, Valid: cut(turn.Text, maxReply)}
 	for _, other := range shownTurns(m) {
 		if other.Seq >= t.Seq {
 			continue
@@ -116,25 +118,20 @@ func (m *moment) turnView(turn *transcript.Turn) *turnView {
 		t.Meanings = append(t.Meanings, text)
 	}
 	if t.Contract != "" {
-		t.Valid = shorten(indent(t.Data))
+		t.Valid = cut(indent(t.Data), maxReply)
 	}
 	for i, a := range t.Attempts {
 		if a.Reply != "" {
-			t.Raw = append(t.Raw, rawPart{i + 1, shorten(a.Reply), a.ErrorKind})
+			t.Raw = append(t.Raw, rawPart{i + 1, a.Reply, a.ErrorKind})
 		}
 	}
+	for i := range t.Raw {
+		t.Raw[i].Text = cut(t.Raw[i].Text, maxReply/len(t.Raw))
+	}
 	if t.Reasoning != nil {
-		t.Thought = shorten(t.Reasoning.Text)
+		t.Thought = cut(t.Reasoning.Text, maxReply)
 	}
 	return t
-}
-
-// shorten returns as much of a text as a page shows.
-func shorten(text string) string {
-	if len(text) > maxTurn {
-		return cut(text, maxTurn)
-	}
-	return text
 }
 
 // addPrompt adds what only the model was told and said, if the visitor may see it: a visitor who speaks for a seat sees
@@ -203,21 +200,28 @@ func newPromptView(p *debate.Prompt, seat string) *promptView {
 	return shown
 }
 
-// shortMessages returns messages as far as a page shows them: of a long prompt, the last messages whole and less of the
-// others.
-func shortMessages(list []providers.Message) []message {
-	shown := make([]message, len(list))
+// shortMessages returns messages as far as a page shows them: of a long prompt, the first message and the last ones.
+func shortMessages(list []providers.Message) (shown []message) {
 	room := maxPrompt
-	for i := len(list) - 1; i >= 0; i-- {
-		text := textOf(list[i])
-		m := message{Role: list[i].Role, Text: text}
-		if most := min(maxMessage, max(room, 200)); len(text) > most {
-			m.Text = cut(text, most)
-			m.More = len(text) - most
-		}
-		room -= len(m.Text)
-		shown[i] = m
+	add := func(m providers.Message) {
+		text := textOf(m)
+		part := message{Role: m.Role, Text: cut(text, min(maxMessage, room))}
+		part.More = max(len(text)-min(maxMessage, room), 0)
+		room -= len(part.Text) + 150 // with the HTML around it
+		shown = append(shown, part)
 	}
+	if len(list) == 0 {
+		return nil
+	}
+	add(list[0])
+	last := len(list) - 1
+	for ; last > 0 && room > 200; last-- {
+		add(list[last])
+	}
+	if last > 0 {
+		shown = append(shown, message{Skipped: last})
+	}
+	slices.Reverse(shown[1:])
 	return shown
 }
 

@@ -147,14 +147,25 @@ func TestPromptsArePrivate(t *testing.T) {
 
 func TestALongPromptIsShortened(t *testing.T) {
 	long := strings.Repeat("é", 10_000)
-	list := shortMessages([]providers.Message{{Role: providers.System, Text: "Be brief."}, {Text: long}, {Text: long}, {Text: long}, {Text: long}, {Text: "And now?"}})
-	size := 0
-	for _, m := range list {
+	list := []providers.Message{{Role: providers.System, Text: "Be brief."}}
+	for range 1000 {
+		list = append(list, providers.Message{Text: "Yes."}, providers.Message{Text: long})
+	}
+	shown := shortMessages(append(list, providers.Message{Text: "And now?"}))
+	size, skipped := 0, 0
+	for _, m := range shown {
 		size += len(m.Text)
+		skipped += m.Skipped
 		require.True(t, strings.HasPrefix(long, strings.TrimSuffix(m.Text, " …")) || m.More == 0)
 	}
-	require.Less(t, size, maxPrompt+1000)
-	require.Equal(t, "Be brief.", list[0].Text)
-	require.Equal(t, "And now?", list[5].Text)
-	require.Equal(t, 20_000-maxMessage, list[4].More)
+	require.Less(t, size, maxPrompt+100)
+	require.Equal(t, len(list)+1, len(shown)-1+skipped, "each message is shown or counted")
+	require.Equal(t, "Be brief.", shown[0].Text)
+	require.Equal(t, skipped, shown[1].Skipped)
+	last := shown[len(shown)-3:]
+	require.Equal(t, "Yes.", last[0].Text)
+	require.Equal(t, 20_000-maxMessage, last[1].More)
+	require.Equal(t, "And now?", last[2].Text)
+	require.Equal(t, []message{{Text: "Hm."}, {Text: "Yes."}}, shortMessages([]providers.Message{{Text: "Hm."}, {Text: "Yes."}}))
+	require.Empty(t, shortMessages(nil))
 }
