@@ -1,17 +1,17 @@
 package debatea2a_test
 
 import (
+	"bufio"
 	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
-	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2aclient"
-	"github.com/a2aproject/a2a-go/v2/a2aclient/agentcard"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 	"github.com/stretchr/testify/require"
 
@@ -84,17 +84,20 @@ func TestAnotherServerContinuesATask(t *testing.T) {
 			agent, engine := newAgent(t, s, blocked(), presets(pair()))
 			c := connect(t, serve(t, agent), transport)
 			task := start(t, c)
-			stopped := make(chan *a2a.Task, 1)
+			follows, stopped := make(chan struct{}), make(chan *a2a.Task, 1)
 			go func() {
 				var last *a2a.Task
 				for event, err := range c.SubscribeToTask(context.Background(), &a2a.SubscribeToTaskRequest{ID: task.ID}) {
+					if _, begins := event.(*a2a.Task); begins {
+						close(follows)
+					}
 					if e, ok := event.(*a2a.TaskStatusUpdateEvent); ok && err == nil {
 						last = &a2a.Task{ID: e.TaskID, Status: e.Status}
 					}
 				}
 				stopped <- last
 			}()
-			time.Sleep(50 * time.Millisecond)
+			<-follows
 			closed, cancel := context.WithCancel(t.Context())
 			cancel()
 			_ = engine.Close(closed)
@@ -103,10 +106,16 @@ func TestAnotherServerContinuesATask(t *testing.T) {
 			require.Equal(t, a2a.TaskStateInputRequired, last.Status.State, "the task is not over")
 			require.Contains(t, textOf(last.Status), "Send a message to this task to continue.")
 
-			other, _ := newAgent(t, s, &model{}, presets(pair()))
+			m := blocked() // until the message has arrived, because a task that has ended accepts none
+			other, _ := newAgent(t, s, m, presets(pair()))
 			c = connect(t, serve(t, other), transport)
-			done := send(t, c, message(task.ID, a2a.NewTextPart("Go on.")))
-			require.Equal(t, task.ID, done.ID)
+			arrived := sync.OnceFunc(func() { close(m.gate) })
+			for _, err := range c.SendStreamingMessage(t.Context(), message(task.ID, a2a.NewTextPart("Go on."))) {
+				require.NoError(t, err)
+				arrived()
+			}
+			done, err := c.GetTask(t.Context(), &a2a.GetTaskRequest{ID: task.ID})
+			require.NoError(t, err)
 			require.Equal(t, a2a.TaskStateCompleted, done.Status.State)
 			require.Equal(t, spoken, names(done.Artifacts))
 		})
@@ -116,19 +125,19 @@ func TestAnotherServerContinuesATask(t *testing.T) {
 // A server is killed while a task runs. The next one continues the task.
 func TestAKilledServerContinuesItsTask(t *testing.T) {
 	t.Parallel()
-	url, file := freeURL(t), filepath.Join(t.TempDir(), "debates.db")
-	run := func() *exec.Cmd {
-		cmd := exec.CommandContext(t.Context(), os.Args[0])
-		cmd.Env = append(os.Environ(), serverURL+"="+url, serverFile+"="+file)
+	file := filepath.Join(t.TempDir(), "debates.db")
+	run := func(variables ...string) (cmd *exec.Cmd, url string) {
+		cmd = exec.CommandContext(t.Context(), os.Args[0])
+		cmd.Env = append(append(os.Environ(), serverFile+"="+file), variables...)
+		out, err := cmd.StdoutPipe()
+		require.NoError(t, err)
 		require.NoError(t, cmd.Start())
 		t.Cleanup(func() { _ = cmd.Process.Kill() })
-		require.Eventually(t, func() bool {
-			_, err := agentcard.DefaultResolver.Resolve(t.Context(), url)
-			return err == nil
-		}, 20*time.Second, 20*time.Millisecond)
-		return cmd
+		line, err := bufio.NewReader(out).ReadString('\n')
+		require.NoError(t, err)
+		return cmd, strings.TrimSpace(line)
 	}
-	first := run()
+	first, url := run(serverHangs + "=1")
 	c := connect(t, url)
 	var before []*a2a.Artifact
 	var id a2a.TaskID
@@ -148,7 +157,7 @@ func TestAKilledServerContinuesItsTask(t *testing.T) {
 	require.GreaterOrEqual(t, len(before), 2)
 	require.Less(t, len(before), len(spoken))
 
-	run()
+	_, url = run()
 	c = connect(t, url, a2a.TransportProtocolHTTPJSON)
 	var after []*a2a.Artifact
 	for event, err := range c.SubscribeToTask(t.Context(), &a2a.SubscribeToTaskRequest{ID: id}) {

@@ -3,11 +3,12 @@ package debatea2a_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,27 +28,35 @@ import (
 	"github.com/elenchus-go/debate/store/sqlite"
 )
 
-// serverURL and serverFile are the variables that make this program a server.
+// serverFile is the variable that makes this program a server, with the file of its debates. If serverHangs is set, its
+// model answers three calls only.
 const (
-	serverURL  = "DEBATE_A2A_URL"
-	serverFile = "DEBATE_A2A_FILE"
+	serverFile  = "DEBATE_A2A_FILE"
+	serverHangs = "DEBATE_A2A_HANGS"
 )
 
 func TestMain(m *testing.M) {
-	if url := os.Getenv(serverURL); url != "" {
-		panic(serveUntilKilled(url, os.Getenv(serverFile)))
+	if file := os.Getenv(serverFile); file != "" {
+		panic(serveUntilKilled(file, os.Getenv(serverHangs) != ""))
 	}
 	os.Exit(m.Run())
 }
 
-// serveUntilKilled runs a server whose debates are in a file, and whose model takes time.
-func serveUntilKilled(url, file string) error {
+// serveUntilKilled runs a server whose debates are in a file. It writes its URL to standard output.
+func serveUntilKilled(file string, hangs bool) error {
 	s, err := sqlite.Open(file)
 	if err != nil {
 		return err
 	}
+	m, calls := &model{}, atomic.Int32{}
+	m.say = func(providers.Request) (string, error) {
+		if calls.Add(1) > 3 && hangs {
+			select {}
+		}
+		return "", nil
+	}
 	e, err := debate.NewEngine(debate.Options{
-		Store: s, Providers: map[string]providers.Provider{"m": &model{wait: 150 * time.Millisecond}},
+		Store: s, Providers: map[string]providers.Provider{"m": m},
 		HeartbeatInterval: 500 * time.Millisecond, // the next server continues soon
 	})
 	if err == nil {
@@ -60,22 +69,22 @@ func serveUntilKilled(url, file string) error {
 	if err != nil {
 		return err
 	}
-	return http.ListenAndServe(strings.TrimPrefix(url, "http://"), agent.Handler(agent.Card(url)))
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // until the process is killed
+	if err != nil {
+		return err
+	}
+	url := "http://" + l.Addr().String()
+	fmt.Println(url)
+	return http.Serve(l, agent.Handler(agent.Card(url))) //nolint:gosec // the process is killed
 }
 
 // model speaks for everybody.
 type model struct {
-	wait time.Duration
 	gate chan struct{}                             // speeches wait until it is closed; may be nil
 	say  func(r providers.Request) (string, error) // the reply or the error of a call, or "" for an ordinary reply; may be nil
 }
 
 func (m *model) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
-	select {
-	case <-time.After(m.wait):
-	case <-ctx.Done():
-		return providers.Response{}, providers.ContextError(ctx, providers.Response{})
-	}
 	if m.gate != nil && r.Schema == nil {
 		select {
 		case <-m.gate:
@@ -210,15 +219,6 @@ func (asUser) Before(ctx context.Context, c *a2asrv.CallContext, _ *a2asrv.Reque
 	}
 	c.User = &a2asrv.User{Name: values[0], Authenticated: true}
 	return ctx, nil, nil
-}
-
-// freeURL returns a URL where a server can listen.
-func freeURL(t *testing.T) string {
-	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	return "http://" + l.Addr().String()
 }
 
 var errService = errors.New("the service is <<<ill>>>")
