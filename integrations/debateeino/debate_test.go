@@ -324,13 +324,18 @@ func TestADebateIsAnAgent(t *testing.T) {
 // An agent whose debate takes too long, or fails, interrupts its run, and continues when it is resumed.
 func TestAnAgentContinuesLater(t *testing.T) {
 	model := offline.Model(false)
-	for name, generate := range map[string]func(ctx context.Context) error{
-		"fails": func(context.Context) error {
-			return &providers.Error{Kind: providers.Billing, Err: errors.New("no credit")}
-		},
-		"takes too long": func(ctx context.Context) error {
+	for name, trouble := range map[string]func(ctx context.Context, over <-chan struct{}) error{
+		"fails": func(_ context.Context, over <-chan struct{}) error {
 			select {
-			case <-time.After(300 * time.Millisecond):
+			case <-over:
+				return nil
+			default:
+				return &providers.Error{Kind: providers.Billing, Err: errors.New("no credit")}
+			}
+		},
+		"takes too long": func(ctx context.Context, over <-chan struct{}) error {
+			select {
+			case <-over:
 				return nil
 			case <-ctx.Done():
 				return providers.ContextError(ctx, providers.Response{})
@@ -338,16 +343,10 @@ func TestAnAgentContinuesLater(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var mu sync.Mutex
-			first := true
+			over := make(chan struct{})
 			p := provider(func(ctx context.Context, r providers.Request) (providers.Response, error) {
-				mu.Lock()
-				troubled := first
-				mu.Unlock()
-				if troubled {
-					if err := generate(ctx); err != nil {
-						return providers.Response{}, err
-					}
+				if err := trouble(ctx, over); err != nil {
+					return providers.Response{}, err
 				}
 				return model.Generate(ctx, r)
 			})
@@ -357,15 +356,11 @@ func TestAnAgentContinuesLater(t *testing.T) {
 			r := collect(t, runner.Query(t.Context(), "Ban cars?", adk.WithCheckPointID("c1")))
 			require.NoError(t, r.err)
 			require.NotNil(t, r.interrupted)
-			mu.Lock()
-			first = false
-			mu.Unlock()
-			for range 20 {
+			close(over)
+			for r.interrupted != nil { // on a slow machine, the debate takes longer than MaxWait again
 				events, err := runner.Resume(t.Context(), "c1")
 				require.NoError(t, err)
-				if r = collect(t, events); r.interrupted == nil {
-					break
-				}
+				r = collect(t, events)
 			}
 			require.NoError(t, r.err)
 			require.Contains(t, r.last, "completed")

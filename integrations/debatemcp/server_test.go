@@ -224,7 +224,7 @@ func TestOverHTTP(t *testing.T) {
 	require.Eventually(t, func() bool {
 		progress, _ := c.seen()
 		return len(progress) >= 8
-	}, 10*time.Second, 10*time.Millisecond)
+	}, time.Minute, time.Millisecond)
 	require.NoError(t, c.Close())
 }
 
