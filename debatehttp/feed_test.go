@@ -1,7 +1,6 @@
 package debatehttp
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"net"
@@ -11,12 +10,15 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -150,28 +152,46 @@ func waitForEnd(t *testing.T, f *feed) {
 
 // A viewer who does not read is disconnected. It holds up neither the debate nor others, and catches up.
 func TestSlowViewersAreDisconnected(t *testing.T) {
-	o := allowing()
-	o.Timeout = 300 * time.Millisecond
-	s := open(t, store.Memory(), o)
-	s.letAllSpeak()
-	s.begin()
-	server, client := net.Pipe()
-	left := make(chan struct{})
-	go func() {
-		defer close(left)
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/debates/cars/events", nil)
-		s.Config.Handler.ServeHTTP(connected{server, http.Header{}}, r)
-	}()
-	slow := &viewer{t: t, body: client, scanner: bufio.NewScanner(client)}
-	slow.scanner.Buffer(nil, 1<<20)
-	seen := stored(slow.until("turn")) // and now it stops reading
-	all := stored(s.watch("").until("ended"))
-	<-left
-	require.NoError(t, server.Close())
+	synctest.Test(t, func(t *testing.T) { // time passes only while the viewer does not read
+		e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"model": offline.Model(false)}})
+		require.NoError(t, err)
+		o := allowing()
+		o.Timeout = 30 * time.Second
+		h, err := New(e, o)
+		require.NoError(t, err)
+		watch := func(w http.ResponseWriter, last string) {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/debates/cars/events", nil)
+			r.Header.Set("Last-Event-ID", last)
+			h.ServeHTTP(w, r)
+		}
+		read := func(last string) []message { // everything, at once
+			w := httptest.NewRecorder()
+			watch(w, last)
+			return viewerOf(t, w.Body).until("ended")
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/debates", strings.NewReader(posted)))
+		require.Equal(t, http.StatusCreated, w.Code)
 
-	rest := s.watch(seen[len(seen)-1].id).until("ended")
-	require.Equal(t, all, append(seen, stored(rest)...))
-	require.Equal(t, fsm.Completed, result(rest).State)
+		server, client := net.Pipe()
+		left := make(chan struct{})
+		go func() {
+			defer close(left)
+			watch(connected{server, http.Header{}}, "")
+		}()
+		seen := stored(viewerOf(t, client).until("turn")) // and now it stops reading
+		began := time.Now()
+		all := stored(read(""))
+		require.Zero(t, time.Since(began), "nobody waits for the slow viewer")
+		<-left
+		require.Equal(t, o.Timeout, time.Since(began))
+		require.NoError(t, server.Close())
+
+		rest := read(seen[len(seen)-1].id)
+		require.Equal(t, all, append(seen, stored(rest)...))
+		require.Equal(t, fsm.Completed, result(rest).State)
+		require.NoError(t, e.Close(t.Context()))
+	})
 }
 
 // connected is a response that goes to a connection without buffers.

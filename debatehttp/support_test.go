@@ -186,9 +186,16 @@ func (s *site) stream(path, last string) *viewer {
 	require.Equal(s.t, "no-store", res.Header.Get("Cache-Control"))
 	require.Equal(s.t, "no", res.Header.Get("X-Accel-Buffering"))
 	s.t.Cleanup(func() { res.Body.Close() })
-	scanner := bufio.NewScanner(res.Body)
+	v := viewerOf(s.t, res.Body)
+	v.body = res.Body
+	return v
+}
+
+// viewerOf returns a viewer who reads a stream from r.
+func viewerOf(t *testing.T, r io.Reader) *viewer {
+	scanner := bufio.NewScanner(r)
 	scanner.Buffer(nil, 1<<20)
-	return &viewer{t: s.t, body: res.Body, scanner: scanner}
+	return &viewer{t: t, scanner: scanner}
 }
 
 // next returns the next event, and false if the stream has ended.
