@@ -259,6 +259,7 @@ func TestParseConfigSaysWhatIsWrong(t *testing.T) {
 		`{"protocol":{"name":"panel/1","formatt":"x"}}`:                 `protocol.formatt: the field is unknown, use one of devils_advocate, format, jury, mode, personas, rotate_judges`,
 		`{"protocol":{"name":"vote","graph":{"A":[1]}}}`:                `protocol.graph.A[0]: 1 is not valid, use a string`,
 		`{"limits":{"running_time":"ten minutes"}}`:                     `limits.running_time: "ten minutes" is not a duration`,
+		`{"limits":{"round_time":90}}`:                                  `limits.round_time: "90" is not a duration, use one such as "90s" or "1h30m"`,
 		`{"limits":{"max_rounds":"five"}}`:                              `limits.max_rounds: "five" is not valid, use an integer`,
 		`{"limits":{"max_rounds":1e30}}`:                                `limits.max_rounds: 1e30 is not valid, use an integer`,
 		`{"participants":[{"name":"A"},{"name":"B","temprature":0.1}]}`: "participants[1].temprature: the field is unknown, use one of ",

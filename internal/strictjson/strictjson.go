@@ -68,10 +68,23 @@ func decodesItself(t reflect.Type) bool {
 func (d *decoder) leaf(path string, b json.RawMessage, v reflect.Value) {
 	err := json.Unmarshal(b, v.Addr().Interface())
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		d.add(path, "%s is not valid, use %s", excerpt(b), nameOf(wrong.Type))
-	} else if err != nil {
+		err = mistyped(b, v, wrong.Type)
+	}
+	if err != nil {
 		d.add(path, "%v", err)
 	}
+}
+
+// mistyped returns the error for a value that v does not accept, because it must be of another type.
+func mistyped(b json.RawMessage, v reflect.Value, want reflect.Type) error {
+	use := nameOf(want)
+	if text, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok { // it accepts strings only
+		if err := text.UnmarshalText(b); err != nil { // says which ones
+			return err
+		}
+		use = "a string"
+	}
+	return fmt.Errorf("%s is not valid, use %s", excerpt(b), use)
 }
 
 // object decodes the fields of a struct.
