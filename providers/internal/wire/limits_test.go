@@ -117,6 +117,34 @@ func TestHangingServiceTimesOut(t *testing.T) {
 	}
 }
 
+// A service may fall silent at any moment, also before the first byte of a body.
+func TestSilenceIsNoticedInEachBody(t *testing.T) {
+	for name, test := range map[string]struct {
+		status int
+		header http.Header
+	}{
+		"reply":            {http.StatusOK, nil},
+		"compressed reply": {http.StatusOK, http.Header{"Content-Encoding": {"gzip"}}},
+		"error":            {http.StatusInternalServerError, nil},
+		"refused field":    {http.StatusBadRequest, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+					body := &paced{r.Context(), time.Hour, []string{"{}"}}
+					return &http.Response{StatusCode: test.status, Header: test.header, Body: io.NopCloser(body), Request: r}, nil
+				})}
+				for _, protocol := range protocols {
+					began := time.Now()
+					_, err := service(t, protocol, client, nil).Generate(calltest.Forever(t), calltest.Ask())
+					require.EqualError(t, calltest.RequireKind(t, providers.Timeout, err), "timeout: call model: the service sent nothing for 2m0s", protocol)
+					require.Equal(t, 2*time.Minute, time.Since(began), protocol)
+				}
+			})
+		})
+	}
+}
+
 func TestRepliesLongerThanTheTokenLimit(t *testing.T) {
 	huge := strings.Repeat("word ", 20_000)
 	for name, test := range map[string]struct {

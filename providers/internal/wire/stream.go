@@ -97,7 +97,9 @@ func plainBody(resp *http.Response, w *watch, maxBytes int64) (*body, error) {
 	if !strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip") {
 		return b, nil
 	}
-	plain, err := gzip.NewReader(b.r)
+	w.start()
+	plain, err := gzip.NewReader(b.r) // reads the header
+	w.pause()
 	if err != nil {
 		return nil, fmt.Errorf("read reply: %w", err)
 	}

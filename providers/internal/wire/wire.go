@@ -137,7 +137,9 @@ func (c *Client) run(w *watch, r providers.Request, call Call, reply *Reply) err
 			}
 			return c.read(w, resp, call, reply, secrets)
 		}
+		w.start()
 		refused := fault.Read(resp)
+		w.pause()
 		if who := call.lackedBy(refused); who != nobody {
 			reply.Warn(call.warning(who))
 			support.lacksAPI, call, first = who, *call.Older, nil
