@@ -24,6 +24,7 @@ import (
 const (
 	maxSize  = 128 << 10 // bytes in a text
 	maxMarks = 2048      // characters in one paragraph that may be markup
+	maxCells = 8192      // cells in the tables of a text, including those that short rows leave out
 	maxDepth = 32        // blocks and spans within one another
 )
 
@@ -68,21 +69,30 @@ func plain(source string) template.HTML {
 // nested matches a line that begins with the marks of more lists and quotations than a text may have within one another.
 var nested = regexp.MustCompile(fmt.Sprintf(`(?m)^(?:[ \t]*(?:>|[-+*][ \t]|[0-9]{1,9}[.)][ \t])){%d}`, maxDepth))
 
-// crowded reports whether a paragraph or a line has more marks than a person would write. The time to parse them can grow
-// with the square of their number.
+// crowded reports whether a paragraph or a line has more marks than a person would write, or tables have more cells. The
+// time to parse marks can grow with the square of their number. Each row of a table gets all cells of its header, even if
+// its own text is one character.
 func crowded(source string) bool {
-	for _, p := range Paragraphs(source) {
-		marks := 0
-		for _, c := range []byte(p) {
+	marks, rows, columns, cells := 0, 0, 0, 0 // of the paragraph, and cells of those before
+	for l := range strings.Lines(source) {
+		if strings.Trim(l, " \t\n") == "" { // no other character ends a paragraph, such as a space of another width
+			marks, rows, columns, cells = 0, 0, 0, cells+rows*columns
+			continue
+		}
+		for _, c := range []byte(l) {
 			if strings.IndexByte("*_~[]()!`<&|>:", c) >= 0 {
 				marks++
 			}
 		}
-		if marks > maxMarks || nested.MatchString(p) {
+		rows++
+		if n := strings.Count(l, "|"); n > 0 && strings.Trim(l, "|-: \t\n>") == "" { // the line below a header
+			columns = max(columns, n+1)
+		}
+		if marks > maxMarks || cells+rows*columns > maxCells {
 			return true
 		}
 	}
-	return false
+	return nested.MatchString(source)
 }
 
 // markdown parses CommonMark with tables, strikethrough and bare addresses. It leaves out HTML, which becomes text, and

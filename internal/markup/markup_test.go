@@ -53,6 +53,7 @@ func TestHTML(t *testing.T) {
 		"entities":                    {"&lt;b&gt; &copy; &#x202e;x&#0;", "<p dir=\"auto\">&lt;b&gt; © x\uFFFD</p>"},
 		"control characters":          {"a\x00b\u202ec\x1b[31md\r\ne", `<p dir="auto">abc[31md<br/> e</p>`},
 		"crowded":                     {strings.Repeat("[a](", 2000) + "\n\n**b**\nc", `<p dir="auto">` + strings.Repeat("[a](", 2000) + `</p> <p dir="auto">**b**<br/> c</p>`},
+		"crowded with other spaces":   {strings.Repeat("[a](", 500) + strings.Repeat("\n\u00a0\n**b**", 500), ""},
 		"long":                        {"**b** " + strings.Repeat("a", 128<<10), `<p dir="auto">**b** ` + strings.Repeat("a", 128<<10) + `</p>`},
 		"deep":                        {strings.Repeat("> ", 100) + "a", `<p dir="auto">` + strings.Repeat("&gt; ", 100) + `a</p>`},
 		"deep in many lines":          {deepList(40), `<p dir="auto">- a<br/> ` + strings.Join(strings.Fields(strings.ReplaceAll(strings.TrimSpace(deepList(40)[4:]), "\n", "<br/>\n")), " ") + `</p>`},
@@ -115,6 +116,28 @@ func checkPage(t require.TestingT, page string) string {
 	})
 	require.Equal(t, -1, i, "control character in %q", page)
 	return text.String()
+}
+
+// Each row of a table has all cells of its header, so that a short text can be a large table.
+func TestTheSizeIsLimited(t *testing.T) {
+	table := func(columns, rows int) string {
+		return strings.Repeat("a|", columns) + "\n" + strings.Repeat("-|", columns) + strings.Repeat("\nb", rows)
+	}
+	for name, text := range map[string]string{
+		"a table":              table(200, 500),
+		"a table in a quote":   "> " + strings.ReplaceAll(table(200, 500), "\n", "\n> "),
+		"a table in a list":    "- " + strings.ReplaceAll(table(200, 500), "\n", "\n  "),
+		"tables":               strings.Repeat(table(50, 90)+"\n\n", 50),
+		"tables in paragraphs": strings.Repeat("a\n"+table(50, 90)+"\n\n", 50),
+		"rows of wide spaces":  table(200, 1) + strings.Repeat("\n\u00a0", 500),
+	} {
+		t.Run(name, func(t *testing.T) {
+			page := string(markup.HTML(text, 4))
+			checkPage(t, page)
+			require.Less(t, len(page), 20*len(text))
+		})
+	}
+	require.Equal(t, 51*100, strings.Count(string(markup.HTML(table(100, 50), 4)), `dir="auto"`), "a large table is one")
 }
 
 func FuzzHTML(f *testing.F) {
