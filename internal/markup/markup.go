@@ -45,7 +45,7 @@ func HTML(source string, level int) template.HTML {
 	}
 	src := []byte(source)
 	doc := markdown.Parser().Parse(text.NewReader(src))
-	if !prepare(doc, level) {
+	if !prepare(doc, src, level) {
 		return plain(source)
 	}
 	var b bytes.Buffer
@@ -95,12 +95,12 @@ func crowded(source string) bool {
 	return nested.MatchString(source)
 }
 
-// markdown parses CommonMark with tables, strikethrough and bare addresses. It leaves out HTML, which becomes text, and
-// definitions of links, which a reader would not see.
+// markdown parses CommonMark with tables, strikethrough and bare addresses. It leaves out HTML, which becomes text,
+// definitions of links, which a reader would not see, and underlines that turn the paragraph above into a heading: models
+// write such lines to separate paragraphs, and below a table they would move the text above the table.
 var markdown = goldmark.New(
 	goldmark.WithParser(parser.NewParser(
 		parser.WithBlockParsers(
-			util.Prioritized(parser.NewSetextHeadingParser(), 100),
 			util.Prioritized(parser.NewThematicBreakParser(), 200),
 			util.Prioritized(parser.NewListParser(), 300),
 			util.Prioritized(parser.NewListItemParser(), 400),
@@ -121,9 +121,9 @@ var markdown = goldmark.New(
 	goldmark.WithRendererOptions(html.WithXHTML(), html.WithHardWraps(), renderer.WithNodeRenderers(util.Prioritized(nodes{}, 1))),
 )
 
-// prepare sets the levels of headings and the direction of blocks. It reports whether the document is nested no deeper
+// prepare sets the levels of headings and the direction of blocks, and completes the rows of tables. It reports whether the document is nested no deeper
 // than it may be.
-func prepare(doc ast.Node, level int) bool {
+func prepare(doc ast.Node, src []byte, level int) bool {
 	depth, deepest := 0, 0
 	var above []int // levels in the text of the headings around a position
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -140,6 +140,8 @@ func prepare(doc ast.Node, level int) bool {
 			}
 			above = append(above, n.Level)
 			n.Level = min(level+len(above)-1, 6)
+		case *extast.TableRow:
+			addRest(n, src)
 		case *extast.TableCell:
 			n.SetAttributeString("dir", "auto")
 			if n.Parent().Kind() == extast.KindTableHeader {
@@ -152,6 +154,24 @@ func prepare(doc ast.Node, level int) bool {
 		return ast.WalkContinue, nil
 	})
 	return deepest <= maxDepth
+}
+
+// addRest adds a cell with the text of a row beyond the columns of its table, which the parser leaves out.
+func addRest(row *extast.TableRow, src []byte) {
+	last := row.LastChild()
+	if last == nil || last.Lines().Len() == 0 { // the row is short
+		return
+	}
+	start := last.Lines().At(0).Stop
+	line, _, _ := bytes.Cut(src[start:], []byte("\n"))
+	rest := bytes.TrimLeft(line, " \t|")
+	if len(rest) == 0 {
+		return
+	}
+	stop := start + len(line)
+	cell := extast.NewTableCell()
+	cell.AppendChild(cell, ast.NewTextSegment(text.NewSegment(stop-len(rest), stop)))
+	row.AppendChild(row, cell)
 }
 
 // nodes renders images, links and tables.
