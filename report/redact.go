@@ -20,7 +20,7 @@ const redacted = "[redacted]"
 //     models, the limits, the prices and the name of the protocol
 //   - turns before the first round: assigned personas and retrieved documents
 //   - the sources of role prompts, which may be file names
-//   - the reasoning of models, if Options.KeepReasoning has kept it
+//   - the reasoning of models and the replies as they came, if Options.KeepReasoning and Options.KeepReplies have kept them
 //   - the text of errors and problems, which may quote a request; their kinds remain
 //
 // The topic and the positions remain, because the debate is about them. Replies, summaries of replies, and annotations
@@ -37,7 +37,7 @@ func (r *Report) Redact() *Report {
 		q.Cause, q.Failure = quoted.Replace(q.Cause), mapPointer(q.Failure, redactFailure)
 		return q
 	}
-	res.Question = mapPointer(res.Question, question)
+	res.Question, res.Problems = mapPointer(res.Question, question), mapSlice(res.Problems, redactProblem)
 	res.Answer.Data = redactAnswerData(res.Protocol, res.Answer.Data)
 	res.Participants = mapSlice(res.Participants, func(s debate.ParticipantStatus) debate.ParticipantStatus {
 		s.Errors = mapSlice(s.Errors, func(string) string { return redacted })
@@ -46,7 +46,7 @@ func (r *Report) Redact() *Report {
 	c.Transitions = mapSlice(c.Transitions, func(s debate.StateChanged) debate.StateChanged {
 		s.Ending.Evidence = quoted.Replace(s.Ending.Evidence)
 		s.Failure, s.OtherFailures, s.Question = mapPointer(s.Failure, redactFailure), mapSlice(s.OtherFailures, redactLost), mapPointer(s.Question, question)
-		s.Problems = mapSlice(s.Problems, func(p protocol.Problem) protocol.Problem { return protocol.Problem{Field: p.Field, Reason: redacted} })
+		s.Problems = mapSlice(s.Problems, redactProblem)
 		return s
 	})
 	c.Dropped = mapSlice(c.Dropped, func(d debate.Dropped) debate.Dropped {
@@ -79,7 +79,12 @@ func redactTurn(t transcript.Turn) transcript.Turn {
 	return t
 }
 
+func redactProblem(p protocol.Problem) protocol.Problem {
+	return protocol.Problem{Field: p.Field, Reason: redacted}
+}
+
 func redactAttempt(a transcript.Attempt) transcript.Attempt {
+	a.Reply = ""
 	if a.ErrorMessage != "" {
 		a.ErrorMessage = redacted
 	}

@@ -280,7 +280,7 @@ func TestARedactedReportHasNoWordsOfPrompts(t *testing.T) {
 }
 
 func TestRedactionReachesEveryFailure(t *testing.T) {
-	f := &debate.Failure{Message: "said " + secret, Kind: providers.ServerError, AttemptDetails: []transcript.Attempt{{ErrorKind: "server_error", ErrorMessage: secret}}}
+	f := &debate.Failure{Message: "said " + secret, Kind: providers.ServerError, AttemptDetails: []transcript.Attempt{{ErrorKind: "server_error", ErrorMessage: secret, Reply: secret}}}
 	longer := &debate.Failure{Message: "said " + secret + " and " + secret}
 	r := &report.Report{
 		Transitions: []debate.StateChanged{{
@@ -288,7 +288,10 @@ func TestRedactionReachesEveryFailure(t *testing.T) {
 			Problems: []protocol.Problem{{Field: "judges", Reason: secret}}, Ending: transcript.Ending{Evidence: longer.Error()},
 		}},
 		Dropped: []debate.Dropped{{Failure: f, OtherFailures: []*debate.Failure{f}}},
-		Result:  debate.Result{Failure: f, Question: &debate.Question{Cause: longer.Error()}},
+		Result: debate.Result{
+			Failure: f, Question: &debate.Question{Cause: longer.Error()}, Problems: []protocol.Problem{{Field: "judges", Reason: secret}},
+			Turns: []transcript.Turn{{Attempts: []transcript.Attempt{{Reply: secret}}}},
+		},
 	}
 	require.Contains(t, markdown(t, r), "| said swordfish and swordfish |", "other failures are listed")
 	r = r.Redact()

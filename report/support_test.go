@@ -82,7 +82,7 @@ func duel(p protocol.Protocol, ada, bo, jo *scripted.Provider) *scene {
 func (s *scene) open(t *testing.T) *debate.Debate {
 	t.Helper()
 	var err error
-	s.engine, err = debate.NewEngine(debate.Options{Providers: s.models, Store: s.store})
+	s.engine, err = debate.NewEngine(debate.Options{Providers: s.models, Store: s.store, KeepReplies: true, KeepReasoning: true})
 	require.NoError(t, err)
 	s.debate, err = s.engine.Create(t.Context(), s.config)
 	require.NoError(t, err)
