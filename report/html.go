@@ -36,28 +36,33 @@ const (
 	foldAsideLength = 120
 )
 
-// folded is a text in Markdown. First is visible, and Rest is folded.
+// folded is a text in Markdown. First is visible, and Rest is folded. Its first heading gets the level.
 type folded struct {
 	First, Rest string
 	Words       int // in Rest
+	Level       int
 }
 
-func fold(text string, aside bool) folded {
+func fold(text string, aside bool, level int) folded {
 	length := foldLength
 	if aside {
 		length = foldAsideLength
 	}
 	first, rest := markup.Fold(text, length)
-	return folded{first, rest, len(strings.Fields(rest))}
+	return folded{first, rest, len(strings.Fields(rest)), level}
 }
 
-// listPoints returns points in Markdown as a list.
-func listPoints(items []string) template.HTML {
+// listPoints returns points in Markdown as a list below a heading of a speaker, or else of the page.
+func listPoints(items []string, speaker *speaker) template.HTML {
+	level := 4
+	if speaker != nil {
+		level++
+	}
 	var b strings.Builder
 	for _, x := range items {
 		b.WriteString("- " + strings.ReplaceAll(strings.TrimSpace(markup.Clean(x)), "\n", "\n  ") + "\n")
 	}
-	return markup.HTML(b.String(), 5)
+	return markup.HTML(b.String(), level)
 }
 
 // HTML writes a report as a single HTML file that loads no other resource. The file is also well-formed XML.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/report"
@@ -131,15 +132,12 @@ func TestPagesAreStructured(t *testing.T) {
 		list := elementsOf(t, html(t, s.collect(t)))
 		at := slices.IndexFunc(list, func(e element) bool { return e.name == "a" })
 		require.Equal(t, "skip", list[at].attrs["class"], "the first link skips to the transcript")
-		ids, level := map[string]bool{}, 0
+		checkHeadings(t, list)
+		ids := map[string]bool{}
 		for _, e := range list {
 			ids[e.attrs["id"]] = true
 		}
 		for i, e := range list {
-			if n, err := strconv.Atoi(strings.TrimPrefix(e.name, "h")); err == nil && len(e.name) == 2 {
-				require.LessOrEqual(t, n, level+1, "heading %d skips a level", i)
-				level = n
-			}
 			if to, ok := strings.CutPrefix(e.attrs["href"], "#"); ok {
 				require.True(t, ids[to], "a link leads to %q", to)
 			}
@@ -171,6 +169,33 @@ func TestPagesAreStructured(t *testing.T) {
 			require.Equal(t, 1, len(slices.DeleteFunc(slices.Clone(list), func(e element) bool { return e.name != name })), name)
 		}
 	})
+}
+
+// checkHeadings fails if a heading is more than one level below the heading before it.
+func checkHeadings(t *testing.T, list []element) {
+	t.Helper()
+	level := 0
+	for i, e := range list {
+		if n, err := strconv.Atoi(strings.TrimPrefix(e.name, "h")); err == nil && len(e.name) == 2 {
+			require.LessOrEqual(t, n, level+1, "heading %d skips a level", i)
+			level = n
+		}
+	}
+}
+
+// Headings in the texts of models are below those of the page around them.
+func TestHeadingsOfModelsSkipNoLevel(t *testing.T) {
+	const text = "Well.\n\n# A heading\n\nWell."
+	r := &report.Report{Result: debate.Result{
+		Topic: "Why?", Background: text,
+		Turns: []transcript.Turn{{Kind: transcript.Setup, Text: text}, {Key: transcript.Key{Round: 1, Actor: "Ada"}, Kind: transcript.Speech, Text: text}},
+	}}
+	r.Result.Answer.Data = json.RawMessage(encode(t, judge.Verdict{
+		Summary: text, Insights: []string{text}, Participants: []judge.KeyPoints{{Name: "Ada", Points: []string{text}}},
+	}))
+	page := html(t, r)
+	require.Equal(t, 6, strings.Count(page, ">A heading</h"))
+	checkHeadings(t, elementsOf(t, page))
 }
 
 // A chart has axes with titles.
