@@ -175,8 +175,8 @@ func (d *Debate) Watch(ctx context.Context, after int64) iter.Seq2[Event, error]
 //
 // Until [Ended], events have neither the reasoning of other actors nor their raw replies, which may contain it.
 //
-// Events have the real names of participants. To keep these from a judge with Participant.Blind, show the judge only what
-// Waiting asks of it until the debate ends.
+// WatchAs shows a judge with Participant.Blind nothing until the debate ends, because events have the real names of the
+// participants. Show such a judge what Waiting asks of it.
 func (d *Debate) WatchAs(ctx context.Context, seat string, after int64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		b := &blindfold{rec: newRecord(d.ID(), d.engine.env), seat: seat, after: after}
@@ -225,7 +225,7 @@ func (b *blindfold) add(ev Event) error {
 		}
 		b.findPhase()
 	}
-	if step, ok := stepOf(ev); meta.Live && (len(b.list) > 0 || b.phase != "") && (!ok || step.Actor != b.seat) {
+	if step, ok := stepOf(ev); meta.Live && (len(b.list) > 0 || b.phase != "" || b.masked()) && (!ok || step.Actor != b.seat) {
 		return nil
 	}
 	if meta.Seq > b.after || meta.Live && meta.Seq == b.after {
@@ -288,7 +288,7 @@ func withoutReplies(list []transcript.Attempt) []transcript.Attempt {
 func (b *blindfold) visible() []Event {
 	n := slices.IndexFunc(b.list, func(ev Event) bool {
 		t, ok := ev.(TurnDone)
-		return ok && b.phase != "" && t.Turn.Seq > b.since && t.Turn.Phase == b.phase && t.Turn.Actor != b.seat
+		return b.masked() || ok && b.phase != "" && t.Turn.Seq > b.since && t.Turn.Phase == b.phase && t.Turn.Actor != b.seat
 	})
 	if n < 0 {
 		n = len(b.list)
@@ -296,6 +296,12 @@ func (b *blindfold) visible() []Event {
 	shown := slices.Clone(b.list[:n])
 	b.list = slices.Delete(b.list, 0, n)
 	return shown
+}
+
+// masked reports whether the viewer is a judge who knows the participants only by pseudonyms, or may be one.
+func (b *blindfold) masked() bool {
+	s := b.rec.config.settings(b.seat)
+	return s == nil || s.Blind && !b.rec.lifecycle.State.Final()
 }
 
 // findPhase finds the open parallel phase in which the seat has yet to speak. A debate in error keeps it, because the phase

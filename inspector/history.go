@@ -3,7 +3,6 @@ package inspector
 import (
 	"encoding/json"
 	"net/http"
-	"slices"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/debatehttp"
@@ -20,16 +19,27 @@ type history struct {
 	phases []progress.Update
 	last   *debate.Snapshot
 	held   bool // a person holds the debate: replies do not continue it
+	masked bool // the visitor is a judge who must not know who says what: show only what is asked
 }
 
 // read reads the debate's journal.
 func (v *visit) read() (*history, error) {
+	h, err := v.readAs(v.seat)
+	if err == nil && h.last == nil {
+		h, err = v.readAs("")
+		h.masked = true
+	}
+	return h, err
+}
+
+// readAs reads what a seat may see.
+func (v *visit) readAs(seat string) (*history, error) {
 	h := &history{}
 	var raw json.RawMessage
 	var hooks progress.Hooks
-	for past, err := range v.debate.ReplayAs(v.r.Context(), v.seat) {
+	for past, err := range v.debate.ReplayAs(v.r.Context(), seat) {
 		if err != nil {
-			return nil, err
+			return h, err
 		}
 		hooks.Observe(past.Event)
 		switch ev := past.Event.(type) {
@@ -44,8 +54,10 @@ func (v *visit) read() (*history, error) {
 		}
 		h.last = past
 	}
-	h.status, h.result, h.phases = h.last.Status(), h.last.Result(), hooks.Phases()
-	h.config = v.configOf(raw)
+	if h.last != nil {
+		h.status, h.result, h.phases = h.last.Status(), h.last.Result(), hooks.Phases()
+		h.config = v.configOf(raw)
+	}
 	return h, nil
 }
 
@@ -63,11 +75,6 @@ func (v *visit) configOf(raw json.RawMessage) (cfg debate.Config) {
 		v.Logger.WarnContext(v.r.Context(), "read configuration", "debate", v.debate.ID(), "error", err)
 	}
 	return debate.Config{Participants: actors.Participants, Judges: actors.Judges}
-}
-
-// masked reports whether a seat is a judge who knows the participants only by pseudonyms until the debate ends.
-func masked(h *history, seat string) bool {
-	return !h.status.State.Final() && slices.ContainsFunc(h.config.Judges, func(j debate.Participant) bool { return j.Name == seat && j.Human && j.Blind })
 }
 
 // errMasked returns the problem of a page that shows who says what to a judge who must not know that.

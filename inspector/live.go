@@ -114,7 +114,7 @@ func (v *visit) live(h *history) (shown liveView, err error) {
 		room = maxShown / 3
 	}
 	shown.Turns, shown.Earlier, shown.Later = turnsOf(h, shown.Actors, before, room)
-	if shown.Masked = masked(h, v.seat); shown.Masked {
+	if shown.Masked = h.masked; shown.Masked {
 		shown.Turns, shown.Earlier, shown.Later, shown.Actors, shown.Stream = nil, 0, false, nil, false
 	}
 	for _, name := range h.status.Waiting { // a seat may not know yet whether others have spoken

@@ -323,15 +323,6 @@ func TestTheStreamContinuesThePage(t *testing.T) {
 	w.get(http.StatusBadRequest, "/debates/cars/events?from=1")
 }
 
-// The names stay hidden if the engine cannot read the whole configuration, which a newer version may have stored.
-func TestABlindJudgeOfANewerVersionSeesNoNames(t *testing.T) {
-	w := open(t, Options{})
-	v := &visit{site: &site{Options: Options{}.withDefaults(), engine: w.engine}}
-	cfg := v.configOf([]byte(`{"topic":"Ban cars?","newer":true,"participants":[{"name":"Ada","newer":1}],"judges":[{"name":"Jo","human":true,"blind":true}]}`))
-	require.True(t, masked(&history{config: cfg}, "Jo"))
-	require.False(t, masked(&history{config: cfg}, "Ada"))
-}
-
 // A page whose journal is newer than the status that it was opened with has the form that the journal asks for.
 func TestAPageHasTheFormOfANewerJournal(t *testing.T) {
 	w := open(t, Options{})

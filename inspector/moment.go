@@ -49,7 +49,7 @@ func (v *visit) momentAt(seq int64) (*moment, error) {
 	if seq <= 0 {
 		seq = v.status.Seq
 	}
-	var config, newest []byte
+	var config []byte
 	var last *debate.Snapshot
 	for s, err := range v.debate.ReplayAs(v.r.Context(), v.seat) {
 		if err != nil {
@@ -58,10 +58,8 @@ func (v *visit) momentAt(seq int64) (*moment, error) {
 		if last = s; !m.taken {
 			m.journey.add(s.Event)
 		}
-		if c, ok := s.Event.(debate.ConfigChanged); ok {
-			if newest = c.Config; !m.taken {
-				config = newest
-			}
+		if c, ok := s.Event.(debate.ConfigChanged); ok && !m.taken {
+			config = c.Config
 		}
 		m.list(s.Event, seq)
 		if m.last == seq {
@@ -69,13 +67,10 @@ func (v *visit) momentAt(seq int64) (*moment, error) {
 		}
 	}
 	if last == nil {
-		return nil, notFound("There is nothing to see yet", "the journal is empty for this seat")
+		return nil, errMasked(v.seat)
 	}
 	if !m.taken {
 		v.take(m, last, config)
-	}
-	if v.seat != "" && masked(&history{status: last.Status(), config: v.configOf(newest)}, v.seat) {
-		return nil, errMasked(v.seat)
 	}
 	m.entries = slices.DeleteFunc(m.entries, func(e entry) bool { return e.Seq < m.status.Seq-listed })
 	return m, nil

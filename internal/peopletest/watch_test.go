@@ -15,6 +15,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/providers"
 )
 
@@ -78,6 +79,64 @@ func TestABlindRoundStaysBlind(t *testing.T) {
 		require.Equal(t, fsm.Completed, b.run())
 		synctest.Wait()
 		require.Equal(t, []string{"A1", "C1", "B1", "~J", "J1", "A2", "B2", "C2", "J2", "J2", "end"}, *asB)
+	})
+}
+
+// A judge who knows the participants only by pseudonyms sees their names at the end.
+func TestABlindJudgeWatchesNothingBeforeTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := sit(t, "A @B", func(c *debate.Config) {
+			c.Judges[0] = debate.Participant{Name: "J", Human: true, Blind: true}
+			c.Limits.MaxRounds = 2
+		})
+		var viewers []*[]string // the types of the events that they see
+		watch := func(after int64) {
+			seen := &[]string{}
+			viewers = append(viewers, seen)
+			go func() {
+				for ev, err := range b.WatchAs(t.Context(), "J", after) {
+					if err != nil {
+						return
+					}
+					*seen = append(*seen, ev.Meta().Type)
+				}
+			}()
+			synctest.Wait()
+			for _, seen := range viewers {
+				require.Empty(t, *seen)
+			}
+			for _, err := range b.ReplayAs(t.Context(), "J") {
+				t.Fatal("ReplayAs shows an entry", err)
+			}
+		}
+		watch(0)
+		names := []string{"Debater A", "Debater B"}
+		assessment := debatetest.Encode(t, debatetest.Assessment(true, names...))
+		verdict := debatetest.Encode(t, judge.Verdict{
+			Winner: names[0], Summary: "A spoke well.", Quality: 50,
+			Participants: []judge.KeyPoints{{Name: names[0], Points: []string{"One."}}, {Name: names[1], Points: []string{"Two."}}},
+		})
+		for _, reply := range []struct{ name, text string }{{"B", "No."}, {"J", assessment}, {"B", "No."}, {"J", assessment}, {"J", verdict}} {
+			for ev, err := range b.Run(t.Context()) {
+				require.NoError(t, err)
+				if !b.status().State.Final() {
+					watch(ev.Meta().Seq)
+				}
+			}
+			b.answer(reply.name, reply.text)
+		}
+		require.Equal(t, fsm.Completed, b.run())
+		synctest.Wait()
+		var all []string
+		for s, err := range b.ReplayAs(t.Context(), "J") {
+			require.NoError(t, err)
+			all = append(all, s.Event.Meta().Type)
+		}
+		all = append(all, "ended")
+		for _, seen := range viewers {
+			require.Equal(t, all[len(all)-len(*seen):], *seen)
+		}
+		require.Equal(t, all, *viewers[0])
 	})
 }
 
