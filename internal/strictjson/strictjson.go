@@ -78,7 +78,7 @@ func (d *decoder) leaf(path string, b json.RawMessage, v reflect.Value) {
 // mistyped returns the error for a value that v does not accept, because it must be of another type.
 func mistyped(b json.RawMessage, v reflect.Value, want reflect.Type) error {
 	use := nameOf(want)
-	if text, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok { // it accepts strings only
+	if text, ok := reflect.TypeAssert[encoding.TextUnmarshaler](v.Addr()); ok { // it accepts strings only
 		if err := text.UnmarshalText(b); err != nil { // says which ones
 			return err
 		}
