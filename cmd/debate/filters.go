@@ -115,7 +115,11 @@ var age = regexp.MustCompile(`^(\d{1,6})([mhd])$`)
 func (t *timeFlag) Set(value string) (err error) {
 	if m := age.FindStringSubmatch(value); m != nil {
 		n, _ := strconv.Atoi(m[1])
-		unit := map[string]time.Duration{"m": time.Minute, "h": time.Hour, "d": 24 * time.Hour}[m[2]]
+		if m[2] == "d" {
+			t.Time = time.Now().AddDate(0, 0, -n) // a duration cannot be longer than 292 years
+			return nil
+		}
+		unit := map[string]time.Duration{"m": time.Minute, "h": time.Hour}[m[2]]
 		t.Time = time.Now().Add(-time.Duration(n) * unit)
 		return nil
 	}

@@ -149,6 +149,7 @@ func TestFiltersSelectDebates(t *testing.T) {
 	require.Len(t, list("--failure", "invalid_request"), 1)
 	require.Empty(t, list("--state", "running"))
 	require.Empty(t, list("--before", "1h"))
+	require.Empty(t, list("--updated-before", "999999d"), "the age is longer than a time.Duration")
 	require.Len(t, list("--since", "1h", "--updated-since", "2026-01-31"), 3)
 	require.Empty(t, list("--updated-before", "2026-01-31T12:00:00Z"))
 
