@@ -39,9 +39,9 @@ func checkFile(path string) error {
 	return os.Remove(path)
 }
 
-// makePrivate ensures that only its owner can read and write a database. It creates an empty file if there is none. SQLite
-// gives the files next to a database the mode of the database.
-func (p *program) makePrivate(path string) error {
+// createPrivate creates an empty file that only its owner can read and write, unless there is one. SQLite gives the files
+// next to a database the mode of the database.
+func createPrivate(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("create folder of %s: %w", path, err)
 	}
@@ -49,21 +49,25 @@ func (p *program) makePrivate(path string) error {
 	if err == nil {
 		return f.Close()
 	}
-	info, statErr := os.Stat(path)
-	if statErr != nil {
+	if _, statErr := os.Stat(path); statErr != nil {
 		return fmt.Errorf("create store: %w", err)
 	}
-	if info.Mode().Perm()&0o077 == 0 || runtime.GOOS == "windows" {
-		return nil
+	return nil
+}
+
+// makePrivate ensures that only its owner can read and write an open database, and the files next to it.
+func (p *program) makePrivate(path string) {
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm()&0o077 == 0 || runtime.GOOS == "windows" {
+		return
 	}
 	for _, file := range []string{path, path + "-wal", path + "-shm"} {
 		if err := os.Chmod(file, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			p.warnf("other users can access %s: %v", path, err)
-			return nil
+			return
 		}
 	}
 	p.warnf("other users could access %s; its mode is 0600 now", path)
-	return nil
 }
 
 func writeFile(path string, b []byte) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -50,10 +51,13 @@ func (p *program) checkSeats(c debate.Config) error {
 	return nil
 }
 
+// harmless matches a word that means itself in a command.
+var harmless = regexp.MustCompile(`^[\pL\pN_./:@%+=,-]+$`)
+
 // shellWord returns a word as you write it in a command.
 func shellWord(word string) string {
-	if strings.ContainsAny(word, " '\"\\$&;|<>()*?") {
-		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	if harmless.MatchString(word) {
+		return word
 	}
-	return word
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

@@ -32,6 +32,7 @@ func (p *program) chooseStore(s configFile) {
 			p.warnf("your data folder is unknown, because HOME is not set; use --store FILE to keep debates")
 		}
 	}
+	p.storeWords = ""
 	if p.store != "" || s.store != "" {
 		p.storeWords = " --store " + shellWord(p.storePath)
 	}
@@ -65,13 +66,14 @@ func (p *program) openStore(o *debate.Options) (done func(), err error) {
 	if p.storePath == "" {
 		return func() {}, nil
 	}
-	if err := p.makePrivate(p.storePath); err != nil {
+	if err := createPrivate(p.storePath); err != nil {
 		return nil, err
 	}
 	kept, err := sqlite.Open(p.storePath)
 	if err != nil {
 		return nil, err
 	}
+	p.makePrivate(p.storePath) // not before: the file may be something else than a database
 	o.Store, o.HeartbeatInterval = kept, heartbeatInterval
 	return func() {
 		if err := kept.Close(); err != nil {

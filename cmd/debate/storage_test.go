@@ -92,3 +92,38 @@ func TestTheDataFolderOfEachSystem(t *testing.T) {
 	require.Empty(t, p.storePath)
 	require.Contains(t, stderr.String(), "your data folder is unknown")
 }
+
+// A file that is no database of debates stays as it is.
+func TestAFileOfAnotherKindIsNoStore(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no such modes")
+	}
+	folder(t, "text.md", "Trams are quieter.")
+	require.NoError(t, os.Chmod("text.md", 0o644)) //nolint:gosec // the mode is what is tested
+	for _, args := range [][]string{{topic}, {"list"}} {
+		code, _, stderr := start(t, environment(), append(args, "--store", "text.md")...)
+		require.Equal(t, 1, code)
+		require.Contains(t, stderr, "open store text.md: file is not a database")
+		info, err := os.Stat("text.md")
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o644), info.Mode().Perm())
+	}
+}
+
+// The store of a configuration that is not used is not the one that the debate is in.
+func TestTheNextCommandForgetsAMalformedConfiguration(t *testing.T) {
+	folder(t, defaultConfigPath, `{"store": "mine.db", "particpants": []}`)
+	data := t.TempDir()
+	env := func(name string) string { return map[string]string{"XDG_DATA_HOME": data, "LOCALAPPDATA": data}[name] }
+	_, _, stderr := start(t, env, "--me", "Ada", topic)
+	require.True(t, strings.HasSuffix(stderr, "continue with: debate resume "+saved(t, stderr)+" --me Ada\n"), stderr)
+}
+
+func TestWordsOfCommandsAreQuoted(t *testing.T) {
+	for word, want := range map[string]string{
+		"Ada": "Ada", "Zoë": "Zoë", "./d-1.db": "./d-1.db", `C:\d.db`: `'C:\d.db'`, "my d.db": "'my d.db'", "it's": `'it'\''s'`,
+		"`id`": "'`id`'", "a\nb": "'a\nb'", "a\tb": "'a\tb'", "~x": "'~x'", "#x": "'#x'", "{a,b}": "'{a,b}'", "[a]": "'[a]'", "!x": "'!x'", "": "''",
+	} {
+		require.Equal(t, want, shellWord(word))
+	}
+}
