@@ -127,7 +127,8 @@ func TestBuiltInPricesHaveADateAndASource(t *testing.T) {
 
 // A debate uses the user's prices, and else the built-in ones of its models, in their dated versions too.
 func TestPricesOfADebate(t *testing.T) {
-	folder(t, "p.json", `{"gpt-5": {"input": 1, "output": 2}, "llama": {}}`, "bad.json", `[]`)
+	folder(t, "p.json", `{"gpt-5": {"input": 1, "output": 2}, "llama": {}}`, "bad.json", `[]`,
+		"field.json", `{"gpt-5": {"imput": 1, "output": 2}}`, "minus.json", `{"gpt-5": {"input": 1, "output": -2}}`, "two.json", `{} {}`)
 	actors := []debate.Participant{
 		{Provider: "openai", Model: "gpt-5"},
 		{Provider: "main", Model: "gpt-4.1-mini-2025-04-14"},
@@ -150,7 +151,13 @@ func TestPricesOfADebate(t *testing.T) {
 	p.prices, c = "", debate.Config{Participants: []debate.Participant{{Provider: "openai", Model: "gpt-5"}, {Provider: "openai", Model: "gpt-5-mini"}}}
 	require.NoError(t, p.setPrices(s, &c))
 	require.Equal(t, price.Prices{"gpt-5": {Input: 1.25, Cached: 0.125, Output: 10}, "gpt-5-mini": {Input: 0.25, Cached: 0.025, Output: 2}}, c.Prices)
-	for file, says := range map[string]string{"bad.json": "read prices: bad.json: json: ", "none.json": "read prices: open none.json"} {
+	c.Prices = price.Prices{"gpt-5": {Input: 9, Output: 9}}
+	require.NoError(t, p.setPrices(s, &c))
+	require.Equal(t, price.Prices{"gpt-5": {Input: 9, Output: 9}, "gpt-5-mini": {Input: 0.25, Cached: 0.025, Output: 2}}, c.Prices)
+	for file, says := range map[string]string{
+		"bad.json": "read prices: bad.json: json: ", "none.json": "read prices: open none.json",
+		"field.json": `unknown field "imput"`, "minus.json": "gpt-5: a price is below 0", "two.json": "more follows the object",
+	} {
 		p.prices = file
 		require.ErrorContains(t, p.setPrices(s, &c), says)
 	}

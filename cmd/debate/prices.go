@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"regexp"
@@ -52,12 +55,30 @@ func (p *program) ownPrices(inFile price.Prices) (price.Prices, error) {
 	if err != nil {
 		return nil, exitErrorf(exitArguments, "read prices: %w", err)
 	}
-	var given price.Prices
-	if err := json.Unmarshal(b, &given); err != nil {
+	given, err := parsePrices(b)
+	if err != nil {
 		return nil, exitErrorf(exitConfiguration, "read prices: %s: %w; want an object such as {\"gpt-x\": {\"input\": 2, \"cached\": 0.5, \"output\": 8}}", p.prices, err)
 	}
 	maps.Copy(own, given)
 	return own, nil
+}
+
+// parsePrices returns the prices of a JSON object. A misspelled field would be a price of 0, so it is an error.
+func parsePrices(b []byte) (list price.Prices, err error) {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&list); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("more follows the object")
+	}
+	for _, model := range sortedKeys(list) {
+		if p := list[model]; min(p.Input, p.Cached, p.Output) < 0 {
+			return nil, fmt.Errorf("%s: a price is below 0", model)
+		}
+	}
+	return list, nil
 }
 
 // setPrices adds built-in prices for the models that a debate uses and that have no price of the user. Only the services
@@ -77,12 +98,13 @@ func (p *program) setPrices(s configFile, c *debate.Config) error {
 	all := maps.Clone(own)
 	for _, a := range slices.Concat(c.Participants, c.Judges, c.Substitutes, []debate.Participant{c.PersonaAssigner, c.Summarizer}) {
 		kind := cmp.Or(s.providers[a.Provider].Kind, a.Provider)
-		if _, known := own.Lookup(a.Model); known || a.Model == "" || a.Human || p.hasOtherAddress(kind) {
-			continue
+		undated := dated.ReplaceAllString(a.Model, "")
+		_, known := own[a.Model]
+		_, alsoKnown := own[undated]
+		if known || alsoKnown || a.Model == "" || a.Human || p.hasOtherAddress(kind) {
+			continue // Lookup would use the user's price of gpt-x for gpt-x-mini, too
 		}
-		at := slices.IndexFunc(list, func(l listPrice) bool {
-			return l.Service == kind && (l.Model == a.Model || l.Model == dated.ReplaceAllString(a.Model, ""))
-		})
+		at := slices.IndexFunc(list, func(l listPrice) bool { return l.Service == kind && (l.Model == a.Model || l.Model == undated) })
 		if at >= 0 {
 			all[a.Model] = list[at].Price
 		}
@@ -119,14 +141,13 @@ func (p *program) setModels(s configFile, o *debate.Options, others []string, de
 // showPrices prints the prices that debates use: those of the user, and the built-in ones.
 func (p *program) showPrices() error {
 	var own price.Prices
-	err := p.withConfigFile(func(s configFile) error {
+	err := p.withConfigFile(func(s configFile) (err error) {
 		var inFile price.Prices
 		if raw, given := s.rest["prices"]; given {
-			if err := json.Unmarshal(raw, &inFile); err != nil {
+			if inFile, err = parsePrices(raw); err != nil {
 				return malformedError(s.path, fmt.Errorf("prices: %w", err))
 			}
 		}
-		var err error
 		own, err = p.ownPrices(inFile)
 		return err
 	})
