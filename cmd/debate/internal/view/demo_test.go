@@ -26,6 +26,9 @@ import (
 const demoVariable = "DEBATE_VIEW_DEMO"
 
 func TestMain(m *testing.M) {
+	if os.Getenv(demoVariable) == "abandoned" {
+		abandon()
+	}
 	if latency, err := strconv.Atoi(os.Getenv(demoVariable)); err == nil {
 		if err := demo(time.Duration(latency) * time.Millisecond); err != nil {
 			fmt.Fprintln(os.Stderr, "demo:", err)
@@ -34,6 +37,15 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	goleak.VerifyTestMain(m)
+}
+
+// abandon ends the process while a view is live.
+func abandon() {
+	o := Options{Output: os.Stderr, Input: os.Stdin, Env: os.Getenv}
+	restore := Save(o)
+	New(o).Start()
+	restore()
+	os.Exit(0)
 }
 
 // demo runs a debate in the terminal. The first Ctrl-C pauses it, the second one cancels it.

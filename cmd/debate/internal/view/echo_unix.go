@@ -14,7 +14,7 @@ import (
 // the background, where the system would stop the process.
 func muteEcho(in *os.File) (restore func()) {
 	fd := int(in.Fd())
-	if group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP); err != nil || group != unix.Getpgrp() {
+	if !inForeground(in) {
 		return func() {}
 	}
 	before, err := term.GetState(in.Fd())
@@ -30,4 +30,10 @@ func muteEcho(in *os.File) (restore func()) {
 		return func() {}
 	}
 	return func() { _ = term.SetState(in.Fd(), before) }
+}
+
+// inForeground reports whether this process may change a terminal.
+func inForeground(terminal *os.File) bool {
+	group, err := unix.IoctlGetInt(int(terminal.Fd()), unix.TIOCGPGRP)
+	return err == nil && group == unix.Getpgrp()
 }
