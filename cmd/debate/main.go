@@ -7,6 +7,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,19 +17,24 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"github.com/elenchus-go/debate/cmd/debate/internal/view"
 	"github.com/elenchus-go/debate/examples/console"
 )
 
 func main() {
 	ctx, kill := context.WithCancel(context.Background())
-	signals, interrupted := make(chan os.Signal, 2), make(chan struct{})
+	signals, interrupted := make(chan os.Signal, 3), make(chan struct{})
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	restore := view.Save(view.Options{Output: os.Stderr, Input: os.Stdin, Env: os.Getenv})
 	go func() {
 		<-signals
 		close(interrupted)
 		<-signals
 		kill()
-		signal.Stop(signals) // a third signal ends the process
+		<-signals
+		signal.Stop(signals)
+		restore()
+		os.Exit(exitGeneral)
 	}()
 	os.Exit(run(ctx, interrupted, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
 }
@@ -36,15 +42,19 @@ func main() {
 // run does what main does, with arguments in place of what main takes from the process. It returns the exit code. When interrupted
 // is closed, the debate stops after the calls in flight. When ctx ends, these calls are canceled.
 func run(ctx context.Context, interrupted <-chan struct{}, args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
+	out := &checkedWriter{Writer: stdout}
 	p := &program{
 		ctx: ctx, interrupted: interrupted, stdin: stdin, terminal: stderr, env: env,
-		stdout: console.SafeWriter{Writer: stdout}, stderr: console.SafeWriter{Writer: stderr},
+		stdout: console.SafeWriter{Writer: out}, stderr: console.SafeWriter{Writer: stderr},
 	}
 	root := p.rootCommand()
 	root.Version = version()
 	root.SetVersionTemplate("debate {{.Version}}\n")
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	if err == nil && out.err != nil {
+		err = fmt.Errorf("write output: %w", out.err)
+	}
 	if err == nil {
 		return exitSuccess
 	}
@@ -53,6 +63,19 @@ func run(ctx context.Context, interrupted <-chan struct{}, args []string, stdin 
 		return f.code
 	}
 	return exitGeneral
+}
+
+// checkedWriter is an output that remembers its first error.
+type checkedWriter struct {
+	io.Writer
+	err error
+}
+
+// Write implements io.Writer.
+func (w *checkedWriter) Write(b []byte) (int, error) {
+	n, err := w.Writer.Write(b)
+	w.err = cmp.Or(w.err, err)
+	return n, err //nolint:wrapcheck // a transparent writer
 }
 
 // version returns the version of the module, or "(devel)" if it is unknown.

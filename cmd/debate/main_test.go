@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -401,4 +402,25 @@ func TestKeysComeFromTheEnvironment(t *testing.T) {
 			yield(k.name)
 		}
 	}))
+}
+
+// full is an output on a full disk.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+// A command whose output is lost fails.
+func TestOutputThatIsLostIsAnError(t *testing.T) {
+	folder(t)
+	code, _, stderr := start(t, environment(), "--store", "d.db", "--me", "Ada", topic)
+	require.Equal(t, 1, code)
+	id := saved(t, stderr)
+	for _, args := range [][]string{{"list"}, {"list", "--count"}, {"show", id}, {"show", id, "--json"}, {"export", id}, {"pause", id}, {"prices"}, {"init"}, {"help"}, {"--version"}} {
+		if slices.Contains([]string{"list", "show", "export", "pause"}, args[0]) {
+			args = append(args, "--store", "d.db")
+		}
+		var stderr output
+		require.Equal(t, 1, run(t.Context(), nil, args, strings.NewReader(""), full{}, &stderr, environment()), args)
+		require.Contains(t, stderr.String(), "no space left on device", args)
+	}
 }
