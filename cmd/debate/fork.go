@@ -70,8 +70,10 @@ func (p *program) editConfig(s configFile, c *debate.Config, o *debate.Options) 
 
 // editedTurn returns the key of the turn of --at, and the text in its place.
 func (p *program) editedTurn(d *debate.Debate) (key transcript.Key, text string, err error) {
-	text = p.reply
-	if p.file != "" {
+	switch text = p.reply; {
+	case p.reply != "" && p.file != "":
+		return key, "", exitErrorf(exitArguments, "fork debate %s: want one of --reply and --file", d.ID())
+	case p.file != "":
 		if text, err = readText("reply", p.file); err != nil {
 			return key, "", err
 		}

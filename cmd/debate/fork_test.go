@@ -80,15 +80,16 @@ func TestForksThatCannotBe(t *testing.T) {
 	_, _, stderr := start(t, environment(), held...)
 	id := saved(t, stderr)
 	for args, says := range map[string]string{
-		"--at 99999":            "seq",
-		"--at 1 --reply No.":    "--at 1 is no turn, want one of ",
-		"--reply No.":           "--at 0 is no turn, want one of ",
-		"--at 3 --file none.md": "read reply: open none.md",
-		"--at 3 --rounds 0":     "--rounds 0, use 1 or more",
-		"--at 3 --model x":      "want PROVIDER/MODEL",
-		"--at 3 --topic":        "flag needs an argument",
-		"--at x":                "invalid argument",
-		"extra":                 `unexpected argument after "fork"`,
+		"--at 99999":                        "seq",
+		"--at 1 --reply No.":                "--at 1 is no turn, want one of ",
+		"--reply No.":                       "--at 0 is no turn, want one of ",
+		"--at 3 --file none.md":             "read reply: open none.md",
+		"--at 3 --reply No. --file none.md": "want one of --reply and --file",
+		"--at 3 --rounds 0":                 "--rounds 0, use 1 or more",
+		"--at 3 --model x":                  "want PROVIDER/MODEL",
+		"--at 3 --topic":                    "flag needs an argument",
+		"--at x":                            "invalid argument",
+		"extra":                             `unexpected argument after "fork"`,
 	} {
 		code, stdout, stderr := start(t, environment(), append([]string{"fork", id, "--store", "kept/d.db"}, strings.Fields(args)...)...)
 		require.Equal(t, 2, code, stderr)

@@ -85,6 +85,8 @@ func (f form) ask(path string, s field, optional bool) (any, error) {
 		return f.ask(path, inner, true)
 	case s.Type == "object":
 		return f.askObject(path, s, nil)
+	case s.Type == "array" && s.Items == nil:
+		return nil, fmt.Errorf("read the form: the list %q has no items", path)
 	case s.Type == "array" && s.Items.Type == "object":
 		return f.askEntries(path, s)
 	case s.Type == "array":

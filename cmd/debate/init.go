@@ -78,9 +78,13 @@ func (p *program) exampleConfig(kind preset, schema string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	address, err := json.Marshal("./" + schema)
+	if err != nil {
+		return nil, err
+	}
 	var b bytes.Buffer
 	err = t.Execute(&b, map[string]string{
-		"Schema": schema, "Kinds": p.kindNames(), "Kind": service.name, "Model": service.model, "Variable": service.envVar,
+		"Schema": string(address), "Kinds": p.kindNames(), "Kind": service.name, "Model": service.model, "Variable": service.envVar,
 		"Protocol": withoutVersion(kind.Name()), "Protocols": strings.Join(sortedKeys(presets), ", "), "Participants": lists[0], "Judges": lists[1],
 	})
 	return b.Bytes(), err

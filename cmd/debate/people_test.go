@@ -220,6 +220,16 @@ func TestFormsFollowTheirSchema(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `{"ranking": [{"name": "B", "reason": "Best."}, {"name": "C", "reason": "Fine."}, {"name": "A", "reason": "Last."}],
 		"issues": [{"text": "Slow.", "weight": 3}], "winner": null}`, text)
+
+	for schema, says := range map[string]string{ // of a journal that somebody else wrote
+		`{"type": "array"}`: `the list "" has no items`,
+		`{"type": "object", "properties": {"a": {"anyOf": [{"type": "array"}]}}}`: `the list "a" has no items`,
+		`{"type": "object", "properties": [1]}`:                                   "read the form of assessment/1",
+		`{"type": 3}`:                                                             "read the form of assessment/1",
+	} {
+		_, err := form{p, map[string]string{}}.read(debate.Asked{Schema: json.RawMessage(schema), Contract: "assessment/1"})
+		require.ErrorContains(t, err, says)
+	}
 }
 
 // A debate in which only people speak needs no model.

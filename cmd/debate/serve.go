@@ -135,8 +135,13 @@ func (p *program) readPresets(s configFile, o *debate.Options) (map[string]debat
 	presets := map[string]*debate.Config{"default": &c}
 	for _, text := range p.presets {
 		name, path, _ := strings.Cut(text, "=")
-		if path == "" {
-			return nil, exitErrorf(exitArguments, "read preset: %q has no file, want NAME=FILE", text)
+		switch _, twice := presets[name]; {
+		case strings.TrimSpace(name) == "" || path == "":
+			return nil, exitErrorf(exitArguments, "read preset: %q has no name or no file, want NAME=FILE", text)
+		case name == "default":
+			return nil, exitErrorf(exitArguments, "read preset: %q: the flags and the configuration describe the preset default, use another name", text)
+		case twice:
+			return nil, exitErrorf(exitArguments, "read preset: %s is given twice", name)
 		}
 		file, err := readConfigFile(path)
 		if err != nil {
