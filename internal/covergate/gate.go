@@ -32,6 +32,9 @@ var targets = []target{
 	{"integrations", 85},
 	{"debatehttp", 85},
 	{"inspector", 85},
+	{"protocol", 85},
+	{"report", 85},
+	{"cmd", 80},
 	{"providers", 80},
 }
 
