@@ -108,6 +108,7 @@ type promptParts struct {
 	slack      int                 // tokens by which the fixed part was rounded up
 	history    int                 // tokens of the history
 	opaque     int                 // the part of them that opaque reasoning takes
+	cut        window.Cut          // of the history, before any overflow
 	scale      window.Calibration  // of the actor's tokens
 	summarized bool                // the history begins with a summary
 	shortened  bool                // part of the history was summarized after an overflow

@@ -27,6 +27,10 @@ type Prompt struct {
 	// OtherTemplates reports that this engine has other templates, with which the request was rebuilt.
 	Templates      string `json:"templates,omitempty"`
 	OtherTemplates bool   `json:"other_templates,omitempty"`
+	// Summarized are the seqs of the turns in place of which the request has a summary, and Omitted of those that the window
+	// left out, in the order of Result.Turns. What was removed after an overflow is in neither.
+	Summarized []int64 `json:"summarized,omitempty"`
+	Omitted    []int64 `json:"omitted,omitempty"`
 	// Missing says what else the request lacks, in words. It is empty if the request is the one that was sent.
 	Missing []string `json:"missing,omitempty"`
 }
@@ -73,6 +77,7 @@ func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, e
 		return nil, err
 	}
 	defer c.release()
+	p.leaveOut(c, r, s)
 	if c.model.providerName, _, err = d.engine.bind(c.model.actor.Provider); err != nil {
 		c.model.providerName = c.model.actor.Provider
 	}
@@ -133,6 +138,23 @@ func (p *Prompt) askPerson(r *record, s *protocol.Step) {
 	if asked := r.people.asked[s.Key]; asked != nil {
 		p.Request.Messages = append(p.Request.Messages, providers.Message{Role: providers.User, Text: asked.Task})
 		p.Request.SchemaName, p.Request.Schema, p.Request.MaxTokens = asked.Contract, asked.Schema, asked.Tokens
+	}
+}
+
+// leaveOut sets which turns the window left out or summarized.
+func (p *Prompt) leaveOut(c *execution, r *record, s *protocol.Step) {
+	cut := c.prompt.cut
+	if cut.To == cut.From {
+		return
+	}
+	shown, _ := visibleTurns(r, s, c.pseudonyms)
+	for at, i := range shown[:cut.To] {
+		switch seq := r.Turns[i].Seq; {
+		case at < cut.Summarized():
+			p.Summarized = append(p.Summarized, seq)
+		case at >= cut.From:
+			p.Omitted = append(p.Omitted, seq)
+		}
 	}
 }
 

@@ -126,6 +126,7 @@ func (e *Engine) buildPrompt(r *record, c *execution, seat transcript.Profile) e
 		policy, c.prompt.summarized = window.Policy{Manager: window.Sliding}, r.history.wanted.Base > 0
 	}
 	cut := policy.Fit(countedHistory(r, &c.step, shown, tokens), room)
+	c.prompt.cut = cut
 	c.turn.setWindow(cut.Window())
 	c.prompt.tokens, c.prompt.history = fixed+cut.Used, cut.Used
 	c.prompt.summarized = c.prompt.summarized || cut.Summary.Covers > 0

@@ -46,8 +46,23 @@ type promptView struct {
 	Messages []message
 	Schema   string
 	Notes    []string // what the prompt lacks
-	Facts    [][2]string
-	Address  string // where the API has the whole prompt, below its root
+	// The turns that the window left out, and those in place of which the prompt has a summary.
+	Omitted, Summarized seqs
+	Facts               [][2]string
+	Address             string // where the API has the whole prompt, below its root
+}
+
+// seqs are the last of some entries.
+type seqs struct {
+	Last    []int64
+	Earlier int // how many there are before them
+}
+
+const maxLeftOut = 40 // entries that the window left out or summarized, on a page
+
+func lastSeqs(all []int64) seqs {
+	earlier := max(len(all)-maxLeftOut, 0)
+	return seqs{all[earlier:], earlier}
 }
 
 // message is a message of a prompt.
@@ -167,6 +182,7 @@ func (v *visit) addPrompt(t *turnView) error {
 // newPromptView returns what the page shows of a prompt to a seat.
 func newPromptView(p *debate.Prompt, seat string) *promptView {
 	shown := &promptView{Schema: indent(p.Request.Schema), Notes: p.Missing, Messages: shortMessages(p.Request.Messages)}
+	shown.Omitted, shown.Summarized = lastSeqs(p.Omitted), lastSeqs(p.Summarized)
 	q := url.Values{"phase": {p.Key.Phase}, "actor": {p.Key.Actor}, "run": {strconv.Itoa(p.Key.Run)}, "round": {strconv.Itoa(p.Key.Round)}}
 	if p.Key.Target != "" {
 		q.Set("target", p.Key.Target)

@@ -7,6 +7,8 @@ import (
 	"html"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/debatehttp"
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/judge"
@@ -59,6 +62,50 @@ func TestEachTurnHasAPage(t *testing.T) {
 		require.Equal(t, called, calls.Load(), "no model was called")
 	})
 	require.NotZero(t, windows)
+}
+
+var leftOutLink = regexp.MustCompile(`<a href="\.\./\.\./debates/d/turn\?seq=(\d+)">`)
+
+// The page of a turn has a link to each turn that the window left out or summarized, or to the last of them.
+func TestATurnLinksToWhatTheWindowLeftOut(t *testing.T) {
+	omitted, summarized := 0, 0
+	for _, manager := range []window.Manager{window.Sliding, window.Summarize} {
+		w := open(t, Options{}, speaker(longSpeech))
+		cfg := pair("d")
+		cfg.Protocol, cfg.History = panel.Protocol{Format: panel.RoundLimited}, window.Policy{Manager: manager}
+		cfg.Limits = debate.Limits{MaxRounds: 8, StepTokens: 600, JudgeTokens: 600}
+		for _, actors := range [][]debate.Participant{cfg.Participants, cfg.Judges} {
+			for i := range actors {
+				actors[i].Window = 4000
+			}
+		}
+		d := w.run(cfg)
+		for _, turn := range debatetest.Result(t, d).Turns {
+			page := w.get(http.StatusOK, fmt.Sprintf("/debates/d/turn?seq=%d", turn.Seq))
+			p, err := d.PromptOf(t.Context(), turn.Key)
+			require.NoError(t, err)
+			for id, want := range map[string][]int64{"omitted": p.Omitted, "summarized": p.Summarized} {
+				_, part, _ := strings.Cut(page, `<p id="`+id+`"`)
+				part, _, _ = strings.Cut(part, "</p>")
+				var got []int64
+				for _, m := range leftOutLink.FindAllStringSubmatch(part, -1) {
+					n, err := strconv.ParseInt(m[1], 10, 64)
+					require.NoError(t, err)
+					got = append(got, n)
+				}
+				require.Equal(t, want, got, "%s of entry %d", id, turn.Seq)
+			}
+			omitted, summarized = omitted+len(p.Omitted), summarized+len(p.Summarized)
+		}
+	}
+	require.Positive(t, omitted)
+	require.Positive(t, summarized)
+	all := make([]int64, 3*maxLeftOut)
+	all[2*maxLeftOut] = 7
+	last := lastSeqs(all)
+	require.Len(t, last.Last, maxLeftOut)
+	require.EqualValues(t, 7, last.Last[0])
+	require.Equal(t, 2*maxLeftOut, last.Earlier)
 }
 
 // pageOf returns a page of an engine's debates, without a server.

@@ -3,6 +3,7 @@ package forktest_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -69,7 +70,34 @@ func TestPromptsInWindows(t *testing.T) {
 				}
 				require.Positive(t, omitted+summaries, "the windows are too large for this test")
 				requirePrompts(t, d, m.take())
+				requireLeftOut(t, d)
 			})
+		}
+	}
+}
+
+// requireLeftOut requires that PromptOf tells which turns the window of each step left out or summarized.
+func requireLeftOut(t *testing.T, d *debate.Debate) {
+	t.Helper()
+	r, at := debatetest.Result(t, d), map[int64]int{}
+	for i, turn := range r.Turns {
+		at[turn.Seq] = i
+	}
+	for _, turn := range r.Turns {
+		p, err := d.PromptOf(t.Context(), turn.Key)
+		require.NoError(t, err)
+		w := transcript.Window{}
+		if turn.Window != nil && turn.Kind != transcript.Summary { // that of a summary is the one that led to it
+			w = *turn.Window
+		}
+		require.Len(t, p.Omitted, w.Omitted, turn.Key)
+		require.Len(t, p.Summarized, w.Summarized, turn.Key)
+		last := -1
+		for _, seq := range slices.Concat(p.Summarized, p.Omitted) {
+			require.Contains(t, at, seq, "entry %d is no turn", seq)
+			require.Less(t, last, at[seq], "the turns are in order")
+			last = at[seq]
+			require.NotContains(t, text(p.Request), r.Turns[last].Text, "%s, entry %d", turn.Key, seq)
 		}
 	}
 }
