@@ -186,7 +186,7 @@ func (dr *driver) logError(err error) (later bool) {
 	if errors.Is(err, ErrClosed) {
 		return false
 	}
-	dr.engine.log.WarnContext(dr.ctx, "drive debate", "debate", dr.journal.id, "error", err)
+	dr.engine.log.WarnContext(dr.ctx, "drive debate", "debate", dr.journal.id, "error", dr.engine.reports.shown(err))
 	_, rejected := errors.AsType[*Problems](err)
 	_, failed := errors.AsType[*Failure](err)
 	return !rejected && !failed && dr.ctx.Err() == nil && !errors.Is(err, ErrUnsupported) && !errors.Is(err, store.ErrNotFound)

@@ -59,8 +59,9 @@
 //
 // Some packages are modules of their own: store/sqlite and store/postgres keep debates in databases,
 // integrations/debateriver runs them as jobs on many machines, integrations/debateotel records them with OpenTelemetry,
-// integrations/debatemcp and integrations/debatea2a serve them over the Model Context Protocol and A2A, and
-// context/vocabulary counts tokens exactly.
+// integrations/debatemcp and integrations/debatea2a serve them over the Model Context Protocol and A2A,
+// integrations/debateeino and integrations/debateadk connect them with Eino and ADK, context/vocabulary counts tokens
+// exactly, cmd/debate is the command debate, and tools/debatevet finds mistakes in the use of this library.
 //
 // # Code tour: files of this package
 //

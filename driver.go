@@ -260,7 +260,7 @@ func (e *Engine) checkProviders(ctx context.Context, c Config) []protocol.Proble
 		case failed.Kind == providers.InvalidRequest:
 			l.add(field+".model", "provider %s: %v", name, failed)
 		case !again: // the problem may be temporary, and calls are retried
-			e.log.WarnContext(ctx, "check provider", "provider", name, "error", failed)
+			e.log.WarnContext(ctx, "check provider", "provider", name, "error", e.reports.shown(failed))
 		}
 	}
 	return append(l.problems, e.unsupportedSettings(ctx, c)...)

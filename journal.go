@@ -157,7 +157,11 @@ func (j *journal) repair(ctx context.Context, stored store.Status) {
 		return
 	}
 	err := j.store.Commit(ctx, store.Change{ID: j.id, After: j.rec.Seq, Status: statusOf(j.rec)})
-	j.log.WarnContext(ctx, "replace wrong status", "debate", j.id, "was", string(is), "is", string(want), "error", err)
+	attrs := []any{"debate", j.id, "seq", j.rec.Seq, "error", err}
+	if j.reports.texts {
+		attrs = append(attrs, "was", string(is), "is", string(want))
+	}
+	j.log.WarnContext(ctx, "replace wrong status", attrs...)
 }
 
 // read adds an entry to the record and returns its event. The event is nil if only a newer version of the library

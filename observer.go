@@ -2,7 +2,9 @@ package debate
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 
 	"github.com/elenchus-go/debate/internal/panics"
@@ -251,6 +253,29 @@ func (p *reporter) logFailure(ctx context.Context, id string, list ...*Failure) 
 		}
 		p.log.ErrorContext(ctx, "step failed", attrs...)
 	}
+}
+
+// shown returns what the log shows of an error that no caller sees. The messages of failures, and what is wrong with a
+// configuration, may quote a service or the debate. Unless texts are wanted, the kind or the fields stand for them.
+func (p *reporter) shown(err error) any {
+	if p.texts {
+		return err
+	}
+	if f, ok := errors.AsType[*Failure](err); ok {
+		return f.Kind
+	}
+	if e, ok := errors.AsType[*providers.Error](err); ok {
+		return e.Kind
+	}
+	wrong, ok := errors.AsType[*Problems](err)
+	if !ok {
+		return err
+	}
+	var fields []string
+	for _, w := range wrong.List {
+		fields = append(fields, w.Field)
+	}
+	return "wrong fields: " + strings.Join(fields, ", ")
 }
 
 // logAttempt writes a line for an attempt that failed.
