@@ -257,7 +257,7 @@ func (c *execution) structured(r providers.Response) error {
 	case r.FinishReason == providers.WindowFull:
 		return &providers.Error{Kind: providers.ContextOverflow, Partial: r, Err: fmt.Errorf("the context window was full before the reply was complete: %w", err)}
 	case c.maxRetries(providers.InvalidResponse) == 0:
-	case r.FinishReason == providers.Length && c.raiseCap(r.Text):
+	case r.FinishReason == providers.Length && c.raiseCap(r.Text, c.usage(r, true).Reasoning):
 		return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: fmt.Errorf("%w with a higher token limit: %w", errAskedAgain, err)}
 	case r.FinishReason != providers.Length && !c.attempts.askedAgain:
 		return c.askAgain(r, err)
@@ -296,7 +296,7 @@ func parseReply(contract *reply.Contract, s *protocol.Step, m *judge.Pseudonyms,
 // emptyReply prepares a request with room for more.
 func (c *execution) emptyReply(e *providers.Error) error {
 	limit := c.request.MaxTokens
-	if e.Partial.FinishReason != providers.Length || c.maxRetries(e.Kind) == 0 || !c.raiseCap("") {
+	if e.Partial.FinishReason != providers.Length || c.maxRetries(e.Kind) == 0 || !c.raiseCap("", 0) {
 		return e
 	}
 	return &providers.Error{Kind: e.Kind, Partial: e.Partial, Err: fmt.Errorf(
@@ -318,10 +318,11 @@ func (c *execution) withoutReasoning(r reply.Reply) (reply.Reply, error) {
 }
 
 // raiseCap doubles the token limit of a reply that reached it, once, as far as the window allows. If text has nothing but
-// reasoning, the new limit has room for more of it. raiseCap returns false if the limit cannot be raised.
-func (c *execution) raiseCap(text string) bool {
+// reasoning, or at least half of the limit was spent on reasoning, the new limit has room for more of it. raiseCap returns
+// false if the limit cannot be raised.
+func (c *execution) raiseCap(text string, thought int) bool {
 	limit := 2 * c.request.MaxTokens
-	if said, _ := reasoning.Split(text); strings.TrimSpace(said) == "" {
+	if said, _ := reasoning.Split(text); strings.TrimSpace(said) == "" || thought > 0 && 2*thought >= c.request.MaxTokens {
 		limit = max(limit, c.request.MaxTokens+reasoning.MediumTokens)
 	}
 	room := min(limit, c.model.actor.Window-c.prompt.tokens)

@@ -184,11 +184,11 @@ func (p *Prompt) askAgain(c *execution, i int, a transcript.Attempt) {
 	switch {
 	case !strings.Contains(a.ErrorMessage, errAskedAgain.Error()): // the same request is sent again
 	case strings.Contains(a.ErrorMessage, usedUp):
-		c.raiseCap("")
+		c.raiseCap("", 0)
 	case a.Reply != "":
-		_ = c.accept(providers.Response{Text: a.Reply, FinishReason: providers.FinishReason(a.FinishReason)})
+		_ = c.accept(providers.Response{Text: a.Reply, FinishReason: providers.FinishReason(a.FinishReason), Usage: a.Usage})
 	case a.FinishReason == string(providers.Length):
-		c.raiseCap("the beginning of a reply")
+		c.raiseCap("the beginning of a reply", a.Usage.Reasoning)
 	default:
 		p.Missing = append(p.Missing, fmt.Sprintf("the invalid reply of attempt %d is not kept: set Options.KeepReplies", i+1))
 	}

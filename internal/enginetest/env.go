@@ -18,8 +18,8 @@ import (
 	"github.com/elenchus-go/debate/store/storetest"
 )
 
-// envTimeout ends waits that would never end. It is long enough for slow disks.
-const envTimeout = 20 * time.Second
+// envTimeout ends waits that would never end. It is long enough for slow machines and disks.
+const envTimeout = 2 * time.Minute
 
 // env is a storage that several simulated processes use.
 type env struct {

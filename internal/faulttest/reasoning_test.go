@@ -630,6 +630,35 @@ func TestReasoningThatUsesUpTheLimitGetsMoreRoom(t *testing.T) {
 	}
 }
 
+// A reply that begins late is cut like one that does not begin: twice the limit would not be enough for the reasoning.
+func TestAReplyThatIsCutAfterMuchReasoningGetsMoreRoom(t *testing.T) {
+	for thought, want := range map[int]int{0: 800, 199: 800, 200: 400 + 8192, 390: 400 + 8192} {
+		for _, keep := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				d, heard := reasoningDebate(t, &speaker{reply: func(int, providers.Request) scripted.Reply { return scripted.Reply{Text: "So."} }},
+					func(c *debate.Config, o *debate.Options) {
+						c.Protocol, o.KeepReplies = procon.Protocol{}, keep
+						c.Participants[0].Side, c.Participants[1].Side = "pro", "con"
+					})
+				whole := heard.reply
+				heard.reply = func(n int, r providers.Request) scripted.Reply {
+					if n > 1 {
+						return whole(n, r)
+					}
+					return scripted.Reply{Text: `{"winner": "A`, FinishReason: providers.Length, Usage: transcript.Usage{Input: 900, Output: 400, Reasoning: thought}}
+				}
+				_, err := debatetest.Run(t, d)
+				require.NoError(t, err)
+				require.Equal(t, 400, heard.calls[0].MaxTokens)
+				require.Equal(t, want, heard.calls[1].MaxTokens, "%d tokens of reasoning", thought)
+				p, err := d.PromptOf(t.Context(), debatetest.Result(t, d).Verdict.Key)
+				require.NoError(t, err)
+				require.Equal(t, want, p.Request.MaxTokens, "the request can be rebuilt")
+			})
+		}
+	}
+}
+
 // The model is asked again only once, and only if the policy has a retry for invalid replies.
 func TestMoreRoomIsGivenOnce(t *testing.T) {
 	for retries, want := range map[int][]int{0: {4096, 4096}, 1: {4096, 12288, 4096, 12288}} {

@@ -22,7 +22,7 @@ func (p Protocol) Check(r *protocol.Record) []protocol.Problem {
 	case p.Samples != 0:
 		p.checkSamples(&l, r)
 	case n < 2 || n > 16:
-		l.add("participants", "%d enabled, a vote takes 2 to 16", n)
+		l.add("participants", "%d enabled, a vote takes 2 to 16, or 1 with protocol.samples", n)
 	}
 	if p.Decision == Judge && len(r.Judges) == 0 {
 		l.add("judges", "none, the decision %q needs one", Judge)

@@ -60,8 +60,8 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 	}{
 		{"the zero vote of two", vote.Protocol{}, "a b", nil},
 		{"sixteen", vote.Protocol{}, strings.Join(many[:16], " "), nil},
-		{"seventeen", vote.Protocol{}, strings.Join(many, " "), []string{"participants: 17 enabled, a vote takes 2 to 16"}},
-		{"one", vote.Protocol{}, "a", []string{"participants: 1 enabled, a vote takes 2 to 16"}},
+		{"seventeen", vote.Protocol{}, strings.Join(many, " "), []string{"participants: 17 enabled, a vote takes 2 to 16, or 1 with protocol.samples"}},
+		{"one", vote.Protocol{}, "a", []string{"participants: 1 enabled, a vote takes 2 to 16, or 1 with protocol.samples"}},
 		{"a judge that may break ties", vote.Protocol{}, "a b j*", nil},
 		{"a judge that decides", vote.Protocol{Decision: vote.Judge}, "a b j*", nil},
 		{"no judge to decide", vote.Protocol{Decision: vote.Judge}, "a b", []string{`judges: none, the decision "judge" needs one`}},
