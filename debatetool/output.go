@@ -13,11 +13,10 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// The largest numbers of turns, of turns beside what a person is asked, and of notices in an output.
+// The largest numbers of turns in an output: in all, and beside what a person is asked.
 const (
-	maxTurns   = 20
-	maxSaid    = 4
-	maxNotices = 20
+	maxTurns = 20
+	maxSaid  = 4
 )
 
 // Output describes a debate to a model. Texts of models and of people are bounded, and enclosed in delimiters that they
@@ -157,9 +156,6 @@ func isShown(k transcript.Kind) bool {
 func (q quoter) describe(r *report.Report, waiting []debate.Asked, rounds int, after int64) Output {
 	res := &r.Result
 	o := Output{ID: res.ID, Round: res.Round, Rounds: rounds, Notices: r.Notices(), Position: max(after, 0)}
-	if n := len(o.Notices); n > maxNotices {
-		o.Notices = append(o.Notices[:maxNotices:maxNotices], fmt.Sprintf("There are %d more notices like these.", n-maxNotices))
-	}
 	if e := res.Ending; e.Outcome != "" {
 		o.Outcome = fmt.Sprintf("%s in round %d", strings.ReplaceAll(string(e.Outcome), "_", " "), e.Round)
 	}

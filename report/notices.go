@@ -20,9 +20,9 @@ var seriousFlags = []transcript.Flag{
 }
 
 // Notices returns what a reader should know before relying on the answer, one sentence for each: that the debate ended
-// early, that there is no verdict or only a default, who dropped out, and which replies are
-// incomplete, a default, by a substitute or edited in a fork. It returns none if nothing of this happened. The sentences contain names of participants and judges, but no
-// text of models.
+// early, that there is no verdict or only a default, who dropped out, and which replies are incomplete, a default, by a
+// substitute or edited in a fork, or how many if they are many. It returns none if nothing of this happened. The sentences
+// contain names of participants and judges, but no text of models.
 func (r *Report) Notices() (list []string) {
 	res := &r.Result
 	if e := res.Ending; slices.Contains(earlyOutcomes, e.Outcome) {
@@ -45,13 +45,41 @@ func (r *Report) Notices() (list []string) {
 		}
 		list = append(list, d.Name+" dropped out"+why+".")
 	}
-	for i := range res.Turns {
-		t := &res.Turns[i]
-		isVerdict := res.Verdict != nil && t.Key == res.Verdict.Key
+	return append(list, r.turnNotices()...)
+}
+
+// maxTurnNotices limits the sentences about turns with the same flag. One sentence counts them if there are more.
+const maxTurnNotices = 3
+
+// turnNotices returns the notices about turns, by flag in the order of the flags' first turns.
+func (r *Report) turnNotices() (list []string) {
+	verdict := r.Result.Verdict
+	var flags []transcript.Flag
+	turns := map[transcript.Flag][]*transcript.Turn{}
+	for i := range r.Result.Turns {
+		t := &r.Result.Turns[i]
 		for _, f := range t.Flags {
-			if hasSentence := isVerdict && f == transcript.Defaulted; !hasSentence && slices.Contains(seriousFlags, f) {
-				list = append(list, fmt.Sprintf("%s, %s: %s.", turnLabel(t), strings.ToLower(roundTitle(t)), flagTexts[f]))
+			hasSentence := f == transcript.Defaulted && verdict != nil && t.Key == verdict.Key
+			if hasSentence || !slices.Contains(seriousFlags, f) {
+				continue
 			}
+			if turns[f] == nil {
+				flags = append(flags, f)
+			}
+			turns[f] = append(turns[f], t)
+		}
+	}
+	for _, f := range flags {
+		var names []string
+		for _, t := range turns[f] {
+			if len(turns[f]) <= maxTurnNotices {
+				list = append(list, fmt.Sprintf("%s, %s: %s.", turnLabel(t), strings.ToLower(roundTitle(t)), flagTexts[f]))
+			} else if !slices.Contains(names, t.Actor) {
+				names = append(names, t.Actor)
+			}
+		}
+		if len(names) > 0 {
+			list = append(list, fmt.Sprintf("%s replies of %s: %s.", formatCount(len(turns[f])), enumerate(names, 4), flagTexts[f]))
 		}
 	}
 	return list

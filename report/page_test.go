@@ -198,6 +198,16 @@ func TestHeadingsOfModelsSkipNoLevel(t *testing.T) {
 	checkHeadings(t, elementsOf(t, page))
 }
 
+// The sentences of the report are in English, also if they begin with a name in another script.
+func TestSentencesKeepTheirDirection(t *testing.T) {
+	r := &report.Report{Dropped: []debate.Dropped{{Name: "ليلى"}}, Result: debate.Result{Topic: "ليلى?", State: fsm.Completed}}
+	r.Result.Answer.Data = json.RawMessage(encode(t, judge.Verdict{Summary: "ليلى.", Winner: "ليلى"}))
+	page := html(t, r)
+	for _, part := range []string{`<h1 dir="auto">ليلى?</h1>`, `<li>ليلى dropped out.</li>`, `<p class="lead">ليلى won.</p>`, `<p dir="auto">ليلى.</p>`} {
+		require.Contains(t, page, part)
+	}
+}
+
 // A chart has axes with titles.
 func TestChartsHaveAxes(t *testing.T) {
 	for name, titles := range map[string][]string{
