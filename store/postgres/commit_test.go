@@ -234,18 +234,3 @@ func TestAWaitEndsWithItsContext(t *testing.T) {
 	require.ErrorIs(t, <-done, context.Canceled)
 	require.NoError(t, tx.Commit(t.Context()))
 }
-
-// Pages of lists by label take less than 5 ms on an idle machine. The limit here leaves room for a busy one; without an
-// index, a page takes 200 ms.
-func TestAListByLabelUsesAnIndex(t *testing.T) {
-	s := manyDebates(t).open(t)
-	for _, labels := range []map[string]string{{"common": "yes"}, {"rare": "yes"}, {"none": "yes"}, {"common": "yes", "rare": "yes"}} {
-		best := time.Hour
-		for range 10 {
-			start := time.Now()
-			ids(t, s, store.Query{Labels: labels, Limit: 20})
-			best = min(best, time.Since(start))
-		}
-		require.Less(t, best, 20*time.Millisecond, "%v", labels)
-	}
-}

@@ -120,7 +120,8 @@ func (s *Store) count(ctx context.Context, q store.Query) (map[fsm.State]int, er
 	return counts, err
 }
 
-// rarest returns the label that fewest debates have, counted up to a limit, or "" if there are no labels.
+// rarest returns the label that fewest debates have, counted up to a limit, or "" if there are no labels. PostgreSQL reads
+// them in the order of an index, because it would read the whole table to find few rows in any order.
 func (s *Store) rarest(ctx context.Context, pairs []string) (label string, err error) {
 	switch len(pairs) {
 	case 0:
@@ -129,7 +130,7 @@ func (s *Store) rarest(ctx context.Context, pairs []string) (label string, err e
 		return pairs[0], nil
 	}
 	err = s.pool.QueryRow(ctx, `select label from unnest($1::text[]) wanted (label) order by (
-		select count(*) from (select from `+s.sql.labels+` l where l.label = wanted.label limit 300) found) limit 1`, pairs).Scan(&label)
+		select count(*) from (select from `+s.sql.labels+` l where l.label = wanted.label order by l.created, l.debate limit 300) found) limit 1`, pairs).Scan(&label)
 	return label, err
 }
 

@@ -107,8 +107,7 @@ func (s *Store) readPage(ctx context.Context, q store.Query, from listPosition, 
 			return err
 		}
 		w := newWhere(q, from, labels)
-		//nolint:gosec // only the arguments come from the query
-		rows, err := tx.QueryContext(ctx, `SELECT d.created, d.id, d.status, `+heartbeatSQL+w.String()+w.order+` LIMIT ?`, append(w.args, most)...)
+		rows, err := tx.QueryContext(ctx, w.page(), append(w.args, most)...)
 		if err != nil {
 			return err
 		}
@@ -182,6 +181,11 @@ type where struct {
 	strings.Builder
 	args  []any
 	order string
+}
+
+// page returns the query of a page. Its last argument is the largest number of rows.
+func (w *where) page() string {
+	return `SELECT d.created, d.id, d.status, ` + heartbeatSQL + w.String() + w.order + ` LIMIT ?`
 }
 
 // newWhere returns the clauses for the debates that follow from and that q selects. With labels, the first one selects
