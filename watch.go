@@ -104,8 +104,7 @@ func (d *Debate) ReplayAs(ctx context.Context, seat string) iter.Seq2[*Snapshot,
 	}
 }
 
-// entriesFor returns the entries of a whole journal that a viewer who speaks for a seat may see, decoded to what the viewer
-// may see of them.
+// entriesFor decodes the entries of a whole journal to what a viewer who speaks for a seat may see of them.
 func (d *Debate) entriesFor(seat string, entries []store.Entry) ([]store.Entry, error) {
 	b := &blindfold{rec: newRecord(d.ID(), d.engine.env), seat: seat}
 	for _, e := range entries {
@@ -304,8 +303,7 @@ func (b *blindfold) masked() bool {
 	return s == nil || s.Blind && !b.rec.lifecycle.State.Final()
 }
 
-// findPhase finds the open parallel phase in which the seat has yet to speak. A debate in error keeps it, because the phase
-// may continue.
+// findPhase finds the open parallel phase in which the seat has yet to speak. A debate in error keeps it: it may continue.
 func (b *blindfold) findPhase() {
 	defer func() { _ = recover() }() // of the protocol: the driver meets the panic too, and reports it
 	r := b.rec
