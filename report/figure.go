@@ -51,13 +51,18 @@ func (f *figure) text(class string, x, y float64, text string) {
 	f.Shapes = append(f.Shapes, shape{Kind: "text", X: roundToTenth(x), Y: roundToTenth(y), Style: class, Text: text})
 }
 
-// truncateText returns a text on one line, shortened to at most n characters.
+// truncateText returns a text on one line, shortened to at most n characters, and to whole words unless they are long.
 func truncateText(text string, n int) string {
-	r := []rune(singleLine(text))
-	if len(r) > n {
-		return strings.TrimSpace(string(r[:n-1])) + "…"
+	text = singleLine(text)
+	r := []rune(text)
+	if len(r) <= n {
+		return text
 	}
-	return string(r)
+	short := string(r[:n-1])
+	if at := strings.LastIndex(short, " "); at > len(short)*2/3 {
+		short = short[:at]
+	}
+	return strings.TrimSpace(short) + "…"
 }
 
 // colorClass returns the CSS class for the nth color.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/markup"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/mad"
@@ -107,8 +108,9 @@ func (r *Report) progress() string {
 func (r *Report) document() document {
 	o := r.outcome()
 	s, speakers := r.summaryOf(o), r.cast()
-	d := document{Title: s.Question, About: r.about(), Notices: s.Notices, Answer: s.Answer, Result: o.picture}
-	if singleLine(d.Title) == "" {
+	d := document{About: r.about(), Notices: s.Notices, Answer: s.Answer, Result: o.picture}
+	d.Title, d.Question = headline(s.Question)
+	if d.Title == "" {
 		d.Title = "Debate " + r.Result.ID
 	}
 	if s.Text != "" {
@@ -123,6 +125,26 @@ func (r *Report) document() document {
 	}
 	d.Rounds, d.Details = r.rounds(speakers), r.details(o)
 	return d
+}
+
+// headline returns a title for a question, and the question itself if it says more than the title. A question may be a
+// whole document in Markdown.
+func headline(question string) (title, whole string) {
+	const length = 200 // of a title that is the whole question
+	question = strings.TrimSpace(markup.Clean(question))
+	if title = singleLine(question); len([]rune(title)) <= length && !strings.Contains(question, "\n") {
+		return title, ""
+	}
+	for l := range strings.Lines(question) {
+		if strings.Trim(l, "#=-*_`~> \t\n") != "" {
+			title = singleLine(strings.NewReplacer("**", "", "__", "", "`", "").Replace(strings.Trim(l, "#> \t\n")))
+			break
+		}
+	}
+	if len([]rune(title)) > length {
+		title = truncateText(title, 120)
+	}
+	return title, question
 }
 
 // about returns the kind of debate, its size and its date.

@@ -208,6 +208,30 @@ func TestSentencesKeepTheirDirection(t *testing.T) {
 	}
 }
 
+// A topic may be a whole document. Then its beginning is the title.
+func TestALongQuestionHasATitle(t *testing.T) {
+	words := strings.Repeat("Say how the service should store sessions. ", 10)
+	for topic, title := range map[string]string{
+		"Ban cars?": "Ban cars?",
+		"\n## Design the **login** ##\n\nWe need **a design**. " + words: "Design the login",
+		"Design the login:\nWe need **a design**.":                       "Design the login:",
+		words:                                   "Say how the service should store sessions. Say how the service should store sessions. Say how the service should store…",
+		"#\n\n---\nWe need **a design**.":       "We need a design.",
+		"```\ncode\n```\nWe need **a design**.": "code",
+	} {
+		r := &report.Report{Result: debate.Result{Topic: topic}}
+		whole := title != strings.TrimSpace(topic)
+		page, text := html(t, r), markdown(t, r)
+		require.Contains(t, page, "<title>"+title+"</title>")
+		require.Contains(t, page, `<h1 dir="auto">`+title+`</h1>`)
+		require.Equal(t, whole, strings.Contains(page, "<summary>The whole question</summary>"), topic)
+		require.Equal(t, whole, strings.Contains(text, "The whole question"), topic)
+		require.Equal(t, whole && strings.Contains(topic, "**"), strings.Contains(page, "<strong>a design</strong>"), page)
+		checkHeadings(t, elementsOf(t, page))
+		require.Equal(t, topic, r.Redact().Summary.Question)
+	}
+}
+
 // A chart has axes with titles.
 func TestChartsHaveAxes(t *testing.T) {
 	for name, titles := range map[string][]string{
@@ -369,14 +393,15 @@ func TestCostsStandWherePricesAreKnown(t *testing.T) {
 // Initials differ, whatever the names are.
 func TestInitialsDiffer(t *testing.T) {
 	for names, want := range map[string]string{
-		"Ada,Bo":         "A,B",
-		"Ada,Alan,Anna":  "A,Al,An",
-		"Ada,Ada B,AB":   "A,AB,A2",
-		"For the motion": "FM",
-		"élan,Élodie":    "É,Él",
-		"!,?,…":          "?,?2,?3",
-		"ليلى,لبنى":      "ل,لب",
-		"gpt-5,gpt-6":    "G5,G6",
+		"Ada,Bo":                 "A,B",
+		"Ada,Alan,Anna":          "A,Al,An",
+		"Ada,Ada B,AB":           "A,AB,A2",
+		"For the motion":         "FM",
+		"élan,Élodie":            "É,Él",
+		"!,?,…":                  "?,?2,?3",
+		"ليلى,لبنى":              "ل,لب",
+		"gpt-5,gpt-6":            "G5,G6",
+		"Zoe\u0308 Mu\u0308ller": "ZM", // the dots are characters of their own
 	} {
 		r := &report.Report{}
 		for i, name := range strings.Split(names, ",") {

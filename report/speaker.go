@@ -83,7 +83,7 @@ func joinWords(words ...string) string {
 // initials returns at most three characters that stand for a name, and adds them to those that are taken.
 func initials(name string, taken map[string]bool) string {
 	var letters []rune // the first of each word
-	words := strings.FieldsFunc(singleLine(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	words := strings.FieldsFunc(singleLine(name), func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M, unicode.N) })
 	for _, w := range words {
 		letters = append(letters, unicode.ToUpper([]rune(w)[0]))
 	}
