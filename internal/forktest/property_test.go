@@ -3,11 +3,13 @@ package forktest_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/transcript"
@@ -74,6 +76,49 @@ func TestPromptOfEachStep(t *testing.T) {
 				}
 			}
 			require.Empty(t, m.take(), "no model is called")
+		})
+	}
+}
+
+// From any entry of any protocol, a fork with another topic keeps what is committed, and asks for the rest about that topic.
+// PromptOf rebuilds the requests before and after the edit.
+func TestAnotherTopicFromEachEntry(t *testing.T) {
+	for name, cfg := range enginetest.PresetConfigs() {
+		t.Run(name, func(t *testing.T) {
+			e, m := newEngine(t, cfg)
+			parent := create(t, e, cfg)
+			run(t, parent)
+			before := m.take()
+			for seq := int64(1); seq < status(t, parent).Seq; seq++ { // with the last entry the debate has ended
+				edited := configAt(t, e, parent, seq)
+				edited.Topic = "Ban bikes?"
+				d := fork(t, e, seq, debate.Edits{ID: fmt.Sprint("fork-", seq), Config: &edited})
+				stood := map[transcript.Key]string{}
+				for _, turn := range debatetest.Result(t, d).Turns {
+					stood[turn.Key] = turn.Text
+				}
+				run(t, d)
+				r := debatetest.Result(t, d)
+				require.Equal(t, fsm.Completed, r.State, "entry %d", seq)
+				after := m.take()
+				for _, turn := range r.Turns {
+					said, committed := stood[turn.Key]
+					asked := after
+					if committed {
+						asked = before
+						require.Equal(t, said, turn.Text)
+						require.Empty(t, after[turn.Key], "entry %d: no model is asked for what is committed", seq)
+					}
+					list := asked[turn.Key]
+					require.Len(t, list, 1, turn.Key.String())
+					p, err := d.PromptOf(t.Context(), turn.Key)
+					require.NoError(t, err)
+					require.Equal(t, list[0], p.Request, "entry %d, %s", seq, turn.Key)
+					if turn.Kind != transcript.Embeddings {
+						require.Equal(t, !committed, strings.Contains(text(p.Request), "Ban bikes?"), "entry %d, %s", seq, turn.Key)
+					}
+				}
+			}
 		})
 	}
 }
