@@ -134,9 +134,8 @@ func TestTheInboxHasWhatWaitsForPeople(t *testing.T) {
 	}
 	require.Contains(t, halted.get(http.StatusOK, "/?state=paused"), "paused")
 	require.Contains(t, halted.get(http.StatusOK, "/inbox"), "Nothing waits.", "a person has paused it")
-	item := regexp.MustCompile(`<li data-debate="([^"]*)"`)
 	waiting := func(body string) (list []string) {
-		for _, m := range item.FindAllStringSubmatch(body, -1) {
+		for _, m := range inboxRow.FindAllStringSubmatch(body, -1) {
 			list = append(list, m[1])
 		}
 		return list
@@ -147,6 +146,46 @@ func TestTheInboxHasWhatWaitsForPeople(t *testing.T) {
 	require.Contains(t, body, `<b>Bo</b>: speech in round 1. <a href="./debates/person?seat=Bo#asked">Reply</a>`)
 	require.Equal(t, []string{"person"}, waiting(w.get(http.StatusOK, "/inbox?seat=Bo")))
 	require.Contains(t, w.get(http.StatusOK, "/inbox?seat=Ada"), "Nothing waits for Ada.")
+}
+
+var (
+	inboxRow  = regexp.MustCompile(`<li data-debate="([^"]*)"`)
+	olderPage = regexp.MustCompile(`<a rel="next" href="([^"]*)"`)
+)
+
+// A long inbox has each debate that waits on one of its pages.
+func TestTheInboxIsPaged(t *testing.T) {
+	w := open(t, Options{})
+	var want []string
+	for i := range pageSize + 3 {
+		cfg := pair(fmt.Sprint("d", i))
+		cfg.Participants[i%2].Human = true
+		w.run(cfg)
+		if i%10 == 0 {
+			w.create(pair(fmt.Sprint("fresh", i)))
+		}
+		want = append([]string{cfg.ID}, want...)
+	}
+	for seat, pages := range map[string]int{"": 2, "Bo": 1} {
+		var got []string
+		path := "/inbox?seat=" + seat
+		for range pages {
+			body := w.get(http.StatusOK, path)
+			for _, m := range inboxRow.FindAllStringSubmatch(body, -1) {
+				got = append(got, m[1])
+			}
+			path = ""
+			if m := olderPage.FindStringSubmatch(body); m != nil {
+				path = "/inbox" + html.UnescapeString(m[1])
+			}
+		}
+		require.Empty(t, path, "there are no more pages")
+		expected := want
+		if seat == "Bo" {
+			expected = slices.DeleteFunc(slices.Clone(want), func(id string) bool { return (id[len(id)-1]-'0')%2 == 0 })
+		}
+		require.Equal(t, expected, got)
+	}
 }
 
 // signedIn returns the name in a request's header.
