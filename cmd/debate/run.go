@@ -170,15 +170,17 @@ func (p *program) exitStatus(r *debate.Result, waiting []string, failed error) e
 	_, called := errors.AsType[*providers.Error](failed)
 	switch {
 	case isFailure && (called || stopped.Provider != ""):
-		return exitErrorf(exitProvider, "%w\n%s%s", stopped, stopped.Hint(), p.nextCommand("retry", r.ID))
+		return exitErrorf(exitProvider, "%w\n%s%s", stopped, hint(stopped), p.nextCommand("retry", r.ID))
 	case isFailure:
-		return fmt.Errorf("%w\n%s%s", stopped, stopped.Hint(), p.nextCommand("retry", r.ID))
+		return fmt.Errorf("%w\n%s%s", stopped, hint(stopped), p.nextCommand("retry", r.ID))
 	case isProblem: // a provider rejected a key or a model; the configuration was checked before
 		return exitErrorf(exitProvider, "%w%s", rejected, p.nextCommand("resume", r.ID))
 	case r.Question != nil:
 		return fmt.Errorf("waiting for a decision: %s%s%s", r.Question.Cause, formatChoices(r.Question), p.nextCommand("answer", r.ID, "ANSWER"))
 	case r.State == fsm.Canceled:
 		return errors.New("debate canceled")
+	case failed != nil && r.State != fsm.Completed && !errors.Is(failed, context.Canceled) && !errors.Is(failed, errInterrupted): // for example a full disk
+		return fmt.Errorf("%w%s", failed, p.nextCommand("resume", r.ID))
 	case r.State == fsm.Paused && len(waiting) > 0:
 		return fmt.Errorf("waiting for the reply of %s%s", strings.Join(waiting, ", "), p.nextCommand("resume", r.ID, "--me", shellWord(waiting[0])))
 	case r.State == fsm.Paused:

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
@@ -400,4 +402,24 @@ func TestDebatesAreListed(t *testing.T) {
 	require.Regexp(t, `^[0-9a-f-]{36}  completed  \S+ +2/2    vote/1     \S+ \S+  A topic of two lines, which .*…$`, lines[2])
 	_, err := os.Stat("kept/d.db")
 	require.NoError(t, err)
+}
+
+// An error that stops the command, here a full disk, is said, even if the state of the debate is not an error.
+func TestAFullDiskIsSaid(t *testing.T) {
+	folder(t)
+	env := server(t, func(n int, _ http.ResponseWriter, prompt string) string {
+		if n == 2 {
+			db, err := sql.Open("sqlite", "file:kept/d.db?_pragma=busy_timeout(60000)")
+			if assert.NoError(t, err) {
+				_, err = db.ExecContext(t.Context(), `CREATE TRIGGER full BEFORE INSERT ON entries BEGIN SELECT RAISE(FAIL, 'no space left'); END`)
+				assert.NoError(t, err)
+				assert.NoError(t, db.Close())
+			}
+		}
+		return echo(prompt)
+	})
+	code, stdout, stderr := start(t, env, held...)
+	require.Equal(t, 1, code)
+	require.Empty(t, stdout)
+	require.Regexp(t, `(?s)debate: [^\n]*no space left[^\n]*\ncontinue with: debate resume `+saved(t, stderr)+` --store kept/d.db\n$`, stderr)
 }
