@@ -105,7 +105,7 @@ func (p *program) printDebate(r *debate.Result, status store.Status) {
 		fmt.Fprintf(p.stdout, "waiting for the reply of %s\n\n", strings.Join(status.Waiting, ", "))
 	}
 	if r.Failure != nil {
-		fmt.Fprintf(p.stdout, "%v\n%s\n\n", r.Failure, r.Failure.Hint())
+		fmt.Fprintf(p.stdout, "%v\n%s\n\n", r.Failure, hint(r.Failure))
 	}
 	p.printTranscript(r)
 	if answer(r) != "" {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/cmd/debate/internal/view"
 )
 
 // form asks a person for the fields of a reply, one after another.
@@ -233,7 +234,7 @@ func (f form) label(path string, s field, optional bool) string {
 	if hint := strings.Join(slices.DeleteFunc(hints, func(h string) bool { return h == "" }), ", "); hint != "" {
 		text += " (" + hint + ")"
 	}
-	return text + "\n> "
+	return view.Wrap(f.terminal, text) + "\n> "
 }
 
 // hint describes what to enter, or is empty for a text.

@@ -125,7 +125,7 @@ func (p *program) openProviders(s configFile, used []string) (opened map[string]
 			continue
 		}
 		if all[k.name] = (providerConfig{Kind: k.name}); k.name == offlineKind {
-			fmt.Fprintf(p.stderr, "%s (set OPENAI_API_KEY, ANTHROPIC_API_KEY, MISTRAL_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY or OLLAMA_HOST to use another model)\n", offline.Notice)
+			p.say(offline.Notice + " (set OPENAI_API_KEY, ANTHROPIC_API_KEY, MISTRAL_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY or OLLAMA_HOST to use another model)")
 		}
 	}
 	opened, models = map[string]providers.Provider{}, map[string]string{}
@@ -247,4 +247,22 @@ func ollamaURL(host string) string {
 		host += ":11434"
 	}
 	return "http://" + host
+}
+
+// hint returns what can be done about a failure. It names variables of the environment where the library names options.
+func hint(f *debate.Failure) string {
+	keys := "the environment; see debate help environment"
+	for _, k := range providerKinds {
+		if k.name == f.Provider {
+			keys = k.envVar
+		}
+	}
+	switch f.Kind {
+	case providers.Authentication:
+		return fmt.Sprintf("provider %s rejects its key: set a valid one in %s", f.Provider, keys)
+	case providers.Billing:
+		return fmt.Sprintf("provider %s does not serve this account: check its credit, its plan and the region, or set another key in %s", f.Provider, keys)
+	default:
+		return f.Hint()
+	}
 }

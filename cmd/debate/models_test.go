@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/price"
 )
 
@@ -196,4 +197,14 @@ func TestPricesAreListed(t *testing.T) {
 	require.Equal(t, 3, strings.Count(stdout, "\n"), stdout)
 	_, stdout, _ = start(t, environment(), "prices", "o4-mini", "--json")
 	require.JSONEq(t, `[{"service": "openai", "model": "o4-mini", "input": 1.1, "cached": 0.275, "output": 4.4, "date": "2025-07-04", "source": "github.com/pydantic/genai-prices, from developers.openai.com/api/docs/pricing"}]`, stdout)
+}
+
+// Users of the command set variables of the environment, not options.
+func TestHintsNameTheVariable(t *testing.T) {
+	for _, kind := range []providers.ErrorKind{providers.Authentication, providers.Billing} {
+		require.Contains(t, hint(&debate.Failure{Kind: kind, Provider: "mistral"}), " in MISTRAL_API_KEY")
+		require.Contains(t, hint(&debate.Failure{Kind: kind, Provider: "main"}), " in the environment; see debate help environment")
+	}
+	limited := &debate.Failure{Kind: providers.RateLimit, Provider: "mistral"}
+	require.Equal(t, limited.Hint(), hint(limited))
 }

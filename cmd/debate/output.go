@@ -24,8 +24,8 @@ func (p *program) writeResult(ctx context.Context, d *debate.Debate, r *debate.R
 	if p.verbose {
 		p.listTurns(r)
 	}
-	fmt.Fprintf(p.stderr, "%s in round %d%s; %d turns, %d input tokens, %d output tokens%s, %s\n",
-		r.State, r.Round, ending(r), r.Total.Turns, r.Total.Usage.Input, r.Total.Usage.Output, p.spent(r.Total.Usage), seconds(r.RunningTime))
+	p.say(fmt.Sprintf("%s in round %d%s; %d turns, %d input tokens, %d output tokens%s, %s",
+		r.State, r.Round, ending(r), r.Total.Turns, r.Total.Usage.Input, r.Total.Usage.Output, p.spent(r.Total.Usage), seconds(r.RunningTime)))
 	all, err := report.Collect(ctx, d)
 	if err != nil {
 		return err

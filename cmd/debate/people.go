@@ -60,7 +60,8 @@ func (p *program) isInterrupted() bool {
 // askDecision asks for the answer to a question until it is valid, or somebody else has answered.
 func (p *program) askDecision(d *debate.Debate, q *debate.Question) error {
 	for {
-		fmt.Fprintf(p.stderr, "\n%s%s\n", q.Cause, formatChoices(q))
+		fmt.Fprintln(p.stderr)
+		p.say(q.Cause + formatChoices(q))
 		action, err := p.readLine("your decision (Ctrl-D: later): ")
 		if errors.Is(err, io.EOF) {
 			return errLater
@@ -141,15 +142,17 @@ func (p *program) showSaid(a debate.Asked) {
 	name, last := a.Key.Actor, p.shown[a.Key.Actor]
 	for _, t := range a.Said {
 		if t.Seq > last && t.Actor != name {
-			fmt.Fprintf(p.stderr, "\n%s (%s):\n%s\n", printableLine(actorLabel(t.Key)), t.Phase, strings.TrimSpace(t.Text))
+			fmt.Fprintf(p.stderr, "\n%s (%s):\n", printableLine(actorLabel(t.Key)), t.Phase)
+			p.say(strings.TrimSpace(t.Text))
 		}
 		p.shown[name] = max(p.shown[name], t.Seq)
 	}
 	label := actorLabel(a.Key)
-	fmt.Fprintf(p.stderr, "\n== %s: %s ==\n%s\n", printableLine(label), a.Key.Phase, strings.TrimSpace(a.Task))
+	fmt.Fprintf(p.stderr, "\n== %s: %s ==\n", printableLine(label), a.Key.Phase)
+	p.say(strings.TrimSpace(a.Task))
 	hint := "/decline REASON gives no reply"
 	if p.env("EDITOR") != "" {
 		hint += ", /edit opens $EDITOR"
 	}
-	fmt.Fprintf(p.stderr, "(%s, Ctrl-D leaves it for later)\n", hint)
+	p.say("(" + hint + ", Ctrl-D leaves it for later)")
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/elenchus-go/debate/cmd/debate/internal/view"
 	"github.com/elenchus-go/debate/examples/console"
 )
 
@@ -29,6 +30,9 @@ type program struct {
 func (p *program) isLive() bool {
 	return !p.plain && console.IsTerminal(p.terminal) && p.env("TERM") != "dumb"
 }
+
+// say prints a text, in lines that fit into the terminal.
+func (p *program) say(text string) { fmt.Fprintln(p.stderr, view.Wrap(p.terminal, text)) }
 
 func (p *program) warnf(format string, args ...any) {
 	fmt.Fprintf(p.stderr, "warning: "+format+"\n", args...)

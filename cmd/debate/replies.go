@@ -34,7 +34,7 @@ func (p *program) readCommand(question string) (string, error) {
 // readText reads a text of several lines. An empty line, or the end of the input, ends it. The line /edit opens an editor
 // with the lines so far or, if there are none, with the text that was entered before.
 func (p *program) readText(question, before string) (string, error) {
-	fmt.Fprintf(p.stderr, "%s\n", question)
+	p.say(question)
 	var lines []string
 	for {
 		line, err := p.readCommand("> ")

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"unicode"
@@ -132,4 +133,17 @@ func FuzzText(f *testing.F) {
 		require.LessOrEqual(t, textWidth(truncate(line, columns)), columns)
 		require.LessOrEqual(t, textWidth(truncateLeft(line, columns)), columns)
 	})
+}
+
+// A text fits into a terminal, and stays as it is elsewhere.
+func TestATextFitsIntoATerminal(t *testing.T) {
+	text := strings.Repeat("Trams are quieter. ", 10) + "\n\n  - \x1b[31mred\n"
+	var lines []string
+	for line := range strings.SplitSeq(Wrap(&fakeTerminal{}, text), "\n") {
+		require.LessOrEqual(t, textWidth(line), 79)
+		lines = append(lines, line)
+	}
+	require.Len(t, lines, 5)
+	require.Equal(t, []string{"", "  - [31mred"}, lines[3:])
+	require.Equal(t, text, Wrap(&bytes.Buffer{}, text))
 }
