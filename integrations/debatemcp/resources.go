@@ -69,7 +69,9 @@ func (s *resources) read(mime string, f func(context.Context, *debate.Debate) (s
 		if err != nil {
 			return nil, err
 		}
-		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: r.Params.URI, MIMEType: mime, Text: text}}}, nil
+		return &mcp.ReadResourceResult{
+			Cacheable: mcp.Cacheable{CacheScope: "private"}, Contents: []*mcp.ResourceContents{{URI: r.Params.URI, MIMEType: mime, Text: text}},
+		}, nil
 	}
 }
 

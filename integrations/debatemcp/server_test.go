@@ -131,6 +131,7 @@ func (c *client) read(t *testing.T, uri string) string {
 	t.Helper()
 	r, err := c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
 	require.NoError(t, err)
+	require.Equal(t, "private", r.CacheScope, "no proxy serves a debate to others")
 	return r.Contents[0].Text
 }
 
