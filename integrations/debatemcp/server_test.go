@@ -216,7 +216,7 @@ func TestTheToolsWorkTogether(t *testing.T) {
 func TestOverHTTP(t *testing.T) {
 	s := newServer(t, offline.Model(false), pair())
 	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil))
-	defer web.Close()
+	t.Cleanup(web.Close) // after the session
 	c := connect(t, &mcp.StreamableClientTransport{Endpoint: web.URL}, nil)
 	out, _ := c.call(t, "debate", map[string]any{"question": "Ban cars?", "id": "x"})
 	require.Equal(t, "completed", out.Status)
