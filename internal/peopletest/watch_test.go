@@ -278,17 +278,42 @@ func aloud(inner providers.Provider) providers.Provider {
 	})
 }
 
+// thinkAloud replaces the models of a debate, which has not begun, by models that think aloud.
+func (b *table) thinkAloud() {
+	b.model, b.keep = aloud(b.model.(slowly).Provider), true
+	b.Debate = b.elsewhere()
+}
+
+// nameModels names each model after its actor.
+func nameModels(c *debate.Config) {
+	for _, list := range [][]debate.Participant{c.Participants, c.Judges} {
+		for i := range list {
+			if !list[i].Human {
+				list[i].Model = "model of " + list[i].Name
+			}
+		}
+	}
+	c.Limits.MaxRounds = 1
+}
+
+// past returns all that ReplayAs shows to a seat, as JSON.
+func (b *table) past(seat string) string {
+	b.t.Helper()
+	var all strings.Builder
+	write := json.NewEncoder(&all)
+	for s, err := range b.ReplayAs(b.t.Context(), seat) {
+		require.NoError(b.t, err)
+		require.NoError(b.t, write.Encode(s.Event))
+		require.NoError(b.t, write.Encode(s.Result()))
+	}
+	return all.String()
+}
+
 // Nobody who speaks for a seat sees what others think, neither during the debate nor in its past.
 func TestASeatSeesNoReasoningOfOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := sit(t, "A @B C", func(c *debate.Config) {
-			c.Limits.MaxRounds = 1
-			for _, p := range []*debate.Participant{&c.Participants[0], &c.Participants[2], &c.Judges[0]} {
-				p.Model = "model of " + p.Name
-			}
-		})
-		b.model, b.keep = aloud(b.model.(slowly).Provider), true
-		b.Debate = b.elsewhere()
+		b := sit(t, "A @B C", nameModels)
+		b.thinkAloud()
 		b.run()
 		b.answer("B", "No.")
 		require.Equal(t, fsm.Completed, b.run())
@@ -298,35 +323,47 @@ func TestASeatSeesNoReasoningOfOthers(t *testing.T) {
 			for ev, err := range events {
 				require.NoError(t, err)
 				if _, end := ev.(debate.Ended); !end {
-					raw, err := json.Marshal(ev)
-					require.NoError(t, err)
-					all.Write(raw)
+					require.NoError(t, json.NewEncoder(&all).Encode(ev))
 				}
 			}
 			return all.String()
 		}
-		past := func(seat string) (text string) {
-			for s, err := range b.ReplayAs(t.Context(), seat) {
-				require.NoError(t, err)
-				event, err := json.Marshal(s.Event)
-				require.NoError(t, err)
-				result, err := json.Marshal(s.Result())
-				require.NoError(t, err)
-				text += string(event) + string(result)
-			}
-			return text
-		}
-		everything := shown(b.Watch(t.Context(), 0))
 		for _, who := range []string{"A", "C", "J"} {
-			require.Contains(t, everything, "The plan of "+who)
-			require.Contains(t, past(""), "The plan of "+who)
+			require.Contains(t, shown(b.Watch(t.Context(), 0)), "The plan of "+who)
 			require.Contains(t, shown(b.WatchAs(t.Context(), who, 0)), "The plan of "+who)
-			require.Contains(t, past(who), "The plan of "+who)
+			require.Contains(t, b.past(""), "The plan of "+who)
+			require.Contains(t, b.past(who), "The plan of "+who)
 		}
-		require.Contains(t, everything, `"type":"dropped"`)
 		require.NotContains(t, shown(b.WatchAs(t.Context(), "B", 0)), "The plan of")
-		require.NotContains(t, past("B"), "The plan of")
+		require.NotContains(t, b.past("B"), "The plan of")
 	})
+}
+
+// Failures have the raw replies of their attempts.
+func TestASeatSeesNoReasoningInFailures(t *testing.T) {
+	for name, test := range map[string]struct {
+		seats  string
+		policy debate.FailurePolicy
+		want   string // in the event
+	}{
+		"a participant drops out": {"A B C", debate.Degrade, `"type":"dropped"`},
+		"a question":              {"A B C", debate.Ask, `"question":{`},
+		"an error":                {"A C", debate.Degrade, `"to":"error"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := sit(t, test.seats, func(c *debate.Config) {
+					c.Judges[0].Human, c.OnFailure = true, test.policy
+					nameModels(c)
+				})
+				b.thinkAloud()
+				_, _ = debatetest.Run(t, b.Debate)
+				require.Contains(t, b.past(""), "The plan of C")
+				require.Contains(t, b.past("J"), test.want)
+				require.NotContains(t, b.past("J"), "The plan of")
+			})
+		})
+	}
 }
 
 // checkRefusals requires that no snapshot refuses the control that came next, and that the last one refuses what the debate

@@ -90,6 +90,19 @@ func TestASummaryIsAStepBeforeTheOneThatNeedsIt(t *testing.T) {
 	}
 }
 
+// A summary has room for the reasoning of a summarizer that reasons.
+func TestASummaryHasRoomForReasoning(t *testing.T) {
+	limitOf := func(level string) int {
+		h := &smallWindowDebate{t: t}
+		_, _ = h.run(t, limited, 15, summing, func(c *debate.Config) { c.Summarizer.Reasoning = level })
+		return h.asked["s"][0].MaxTokens
+	}
+	plain := limitOf("")
+	require.Equal(t, plain, limitOf("none"))
+	require.Equal(t, plain+2048, limitOf("low"))
+	require.Equal(t, plain+3000, limitOf("3000"))
+}
+
 // requireSummariesShown checks that each prompt shows the newest summary in place of the turns that it covers.
 func requireSummariesShown(t *testing.T, h *smallWindowDebate, res *debate.Result, made []transcript.Turn) {
 	t.Helper()

@@ -361,14 +361,17 @@ func TestErrorInSeveralLines(t *testing.T) {
 	}
 }
 
-// Gateways report the same count under several names.
+// Gateways report the same count under several names. Some services count reasoning only in the total.
 func TestUsageUnderSeveralNames(t *testing.T) {
 	for usage, want := range map[string]transcript.Usage{
 		`{"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 150, "prompt_tokens_details": {"cached_tokens": 90},
 			"input_tokens": 7, "output_tokens": 50, "cache_read_input_tokens": 90, "cache_creation_input_tokens": 3}`: {Input: 100, Cached: 90, Output: 50},
-		`{"prompt_tokens": 100, "completion_tokens": 50, "prompt_cache_hit_tokens": 90, "prompt_cache_miss_tokens": 10}`: {Input: 100, Cached: 90, Output: 50},
-		`{"prompt_tokens": 100, "completion_tokens": 50, "prompt_tokens_details": null, "cache_read_input_tokens": 90}`:  {Input: 100, Cached: 90, Output: 50},
-		`{"input_tokens": 7, "output_tokens": 50, "cache_read_input_tokens": 90, "cache_creation_input_tokens": null}`:   {Input: 97, Cached: 90, Output: 50},
+		`{"prompt_tokens": 100, "completion_tokens": 50, "prompt_cache_hit_tokens": 90, "prompt_cache_miss_tokens": 10}`:              {Input: 100, Cached: 90, Output: 50},
+		`{"prompt_tokens": 100, "completion_tokens": 50, "prompt_tokens_details": null, "cache_read_input_tokens": 90}`:               {Input: 100, Cached: 90, Output: 50},
+		`{"input_tokens": 7, "output_tokens": 50, "cache_read_input_tokens": 90, "cache_creation_input_tokens": null}`:                {Input: 97, Cached: 90, Output: 50},
+		`{"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 150, "completion_tokens_details": {"reasoning_tokens": 30}}`: {Input: 100, Output: 50, Reasoning: 30},
+		`{"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 180, "completion_tokens_details": {"reasoning_tokens": 30}}`: {Input: 100, Output: 80, Reasoning: 30},
+		`{"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 180}`:                                                        {Input: 100, Output: 80, Reasoning: 30},
 	} {
 		t.Run(usage, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
