@@ -23,7 +23,10 @@ type judgesView struct {
 	Verdicts  *verdicts // nil if there are none
 }
 
-const maxJudged = 4 // rounds on a page
+const (
+	maxJudged = 4        // rounds on a page
+	maxJudges = 24 << 10 // bytes of their replies, unless one round has more
+)
 
 // judgedRound is everything that was found about a round.
 type judgedRound struct {
@@ -36,6 +39,7 @@ type judgedRound struct {
 	Abstentions  []string
 	Findings     []detect.Finding
 	Replies      []structured // other structured replies
+	size         int          // bytes of all replies
 }
 
 // opinion is the head of a column: one reply of a judge. A judge who was asked in both orders has two neighboring columns.
@@ -99,8 +103,10 @@ func (m *moment) judging(before int) *judgesView {
 		}
 		return rounds[n]
 	}
-	for n := range assessments {
-		at(n)
+	for n, turns := range assessments {
+		for i := range turns {
+			at(n).size += len(turns[i].Data)
+		}
 	}
 	for _, f := range m.result.Findings {
 		at(f.Round).Findings = append(at(f.Round).Findings, f)
@@ -114,12 +120,12 @@ func (m *moment) judging(before int) *judgesView {
 			verdicts = append(verdicts, *t)
 		default:
 			if t.Kind == transcript.Speech || t.Kind == transcript.Assessment || t.Kind == transcript.Conclusion {
-				at(t.Round)
+				at(t.Round).size += len(t.Data)
 				replies = append(replies, *t)
 			}
 		}
 	}
-	for _, n := range j.choose(slices.Sorted(maps.Keys(rounds)), before) {
+	for _, n := range j.choose(rounds, before) {
 		r := rounds[n]
 		r.assess(jury, assessments[n], m.config.Participants)
 		for i := range replies {
@@ -134,15 +140,22 @@ func (m *moment) judging(before int) *judgesView {
 }
 
 // choose returns the rounds that the page shows.
-func (j *judgesView) choose(rounds []int, before int) []int {
-	if i := slices.IndexFunc(rounds, func(n int) bool { return n >= before }); before > 0 && i >= 0 {
-		rounds, j.Later = rounds[:i], true
+func (j *judgesView) choose(rounds map[int]*judgedRound, before int) []int {
+	all := slices.Sorted(maps.Keys(rounds))
+	if i := slices.IndexFunc(all, func(n int) bool { return n >= before }); before > 0 && i >= 0 {
+		all, j.Later = all[:i], true
 	}
-	if skip := len(rounds) - maxJudged; skip > 0 {
-		rounds = rounds[skip:]
-		j.Earlier = rounds[0]
+	first, size := len(all), 0
+	for first > 0 && len(all)-first < maxJudged {
+		if size += rounds[all[first-1]].size; size > maxJudges && first < len(all) {
+			break
+		}
+		first--
 	}
-	return rounds
+	if first > 0 {
+		j.Earlier = all[first]
+	}
+	return all[first:]
 }
 
 // assess fills in the assessments of a round, in the order of the participants.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/detect"
+	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol/panel"
@@ -55,6 +56,42 @@ func swapped(t *testing.T) providers.Provider {
 		return providers.Response{Text: debatetest.Encode(t, reply)}, nil
 	})
 }
+
+// Of a large jury that explains itself at length, the page shows fewer rounds.
+func TestTheJudgesOfALargeJuryAreOnALightPage(t *testing.T) {
+	w := open(t, Options{}, debatetest.ProviderFunc(func(_ context.Context, r providers.Request) (providers.Response, error) {
+		if !debatetest.AsksFor(r, "assessment") {
+			return offline.Model(false).Generate(t.Context(), r)
+		}
+		a := assessment(6, 5, true)
+		a.Reasoning = longSpeech[:1000]
+		return providers.Response{Text: debatetest.Encode(t, a)}, nil
+	}))
+	cfg := pair("d")
+	cfg.Protocol, cfg.Limits.MaxRounds = panel.Protocol{Format: panel.RoundLimited, Jury: judge.Jury{Swap: true}}, 7
+	cfg.Judges = nil
+	for _, name := range []string{"Jo", "Kim", "Lea", "Max", "Nia"} {
+		cfg.Judges = append(cfg.Judges, debate.Participant{Name: name})
+	}
+	w.run(cfg)
+	var rounds []string
+	for path := "/debates/d/judges"; path != ""; {
+		w.requireLight(path)
+		page := w.get(http.StatusOK, path)
+		var here []string
+		for _, m := range judgedPattern.FindAllStringSubmatch(page, -1) {
+			here = append(here, m[1])
+		}
+		rounds = append(here, rounds...)
+		if path = ""; earlier.MatchString(page) {
+			_, query, _ := strings.Cut(html.UnescapeString(earlier.FindStringSubmatch(page)[1]), "?")
+			path = "/debates/d/judges?" + query
+		}
+	}
+	require.Equal(t, []string{"1", "2", "3", "4", "5", "6", "7"}, rounds)
+}
+
+var judgedPattern = regexp.MustCompile(`id="judged-(\d+)"`)
 
 func TestJudgesAreShownByCriterionAndOrder(t *testing.T) {
 	w := open(t, Options{}, swapped(t))
