@@ -97,11 +97,12 @@ func compareMoments(left, right *moment, from string) *compareView {
 		c.Common = append(c.Common, newBesideTurn(&a[i], left.status.ID, tones))
 	}
 	parts := slices.Concat(besideRounds(left.status.ID, a[n:], tones, true), besideRounds(right.status.ID, b[n:], actorsOf(&right.history), false))
-	size, began := 0, from == ""
-	for _, p := range mergeRounds(parts) {
-		if began = began || p.Anchor == from; !began {
-			continue
-		}
+	list := mergeRounds(parts)
+	if at := slices.IndexFunc(list, func(r besideRound) bool { return r.Anchor == from }); at > 0 {
+		list = list[at:]
+	}
+	size := 0
+	for _, p := range list {
 		if size += p.size(); size > maxBeside && len(c.Rounds) > 0 {
 			c.Next = p.Anchor
 			break

@@ -1,7 +1,6 @@
 package inspector
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -64,7 +63,10 @@ func (v *visit) showFork(m *moment, entered url.Values, refused *debatehttp.Prob
 	if refused != nil {
 		code = refused.Status
 		edited, _ := editConfig(cfg, entered) // what is wrong with it is in the refusal
-		f.Config, f.Reply, f.Started = &edited, cmp.Or(entered.Get("reply"), f.Reply), entered.Get("start") != ""
+		f.Config, f.Started = &edited, entered.Get("start") != ""
+		if entered.Has("reply") {
+			f.Reply = entered.Get("reply")
+		}
 	}
 	f.Actors = actorsIn(f.Config)
 	v.write(code, "fork", page{Title: "Fork of " + v.status.Topic, Tab: "family", Main: f})

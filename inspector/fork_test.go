@@ -3,6 +3,7 @@ package inspector
 import (
 	"context"
 	"fmt"
+	"html"
 	"net/http"
 	"net/url"
 	"path"
@@ -121,6 +122,7 @@ func TestARefusedForkKeepsTheForm(t *testing.T) {
 		{url.Values{"max_rounds": {"many"}}, "max_rounds: &#34;many&#34; is not a number"},
 		{url.Values{"max_rounds": {"-1"}}, "limits.max_rounds"},
 		{url.Values{"reply": {`{"quality": 11}`}}, "quality"},
+		{url.Values{"reply": {""}}, "reply: it is blank"},
 	} {
 		c.form.Set("at", at)
 		c.form.Set("topic", "My <own> topic")
@@ -129,6 +131,9 @@ func TestARefusedForkKeepsTheForm(t *testing.T) {
 		require.Contains(t, page, `id="refused"`)
 		require.Contains(t, page, c.wrong)
 		require.Contains(t, page, "My &lt;own&gt; topic</textarea>")
+		if c.form.Has("reply") {
+			require.Contains(t, page, `rows="8" dir="auto">`+html.EscapeString(c.form.Get("reply"))+"</textarea>")
+		}
 	}
 	require.Contains(t, w.post(http.StatusBadRequest, "/debates/d/forks", url.Values{"at": {"x"}}), "is not the number of an entry")
 	list := 0
@@ -247,6 +252,9 @@ func TestTwoDebatesSideBySide(t *testing.T) {
 	require.Contains(t, page, `id="same-config"`)
 	require.NotContains(t, page, "differ")
 	w.get(http.StatusNotFound, "/debates/d/compare?with=none")
+	page = w.get(http.StatusOK, "/debates/d/compare?from=round-99&with="+fork.ID())
+	require.Contains(t, page, `id="round-1"`, "there is no round 99")
+	require.NotContains(t, page, `id="same"`)
 	w.get(http.StatusBadRequest, "/debates/d/compare")
 }
 
