@@ -187,14 +187,15 @@ func TestTheWordsRemain(t *testing.T) {
 func TestFold(t *testing.T) {
 	long := strings.Repeat("Some words. ", 20)
 	for name, tt := range map[string]struct{ text, first, rest string }{
-		"short":                {"One.\n\nTwo.", "One.\n\nTwo.", ""},
-		"between paragraphs":   {"One is first.\nAnd then.\n\n" + long, "One is first.\nAnd then.", long[:len(long)-1]},
-		"after a sentence":     {long, strings.Repeat("Some words. ", 4)[:47], long[48 : len(long)-1]},
-		"after a word":         {strings.Repeat("some words ", 20), strings.Repeat("some words ", 4)[:43], strings.TrimSpace(strings.Repeat("some words ", 20)[43:])},
-		"never within a word":  {strings.Repeat("x", 200), strings.Repeat("x", 200), ""},
-		"never within code":    {"```\na\n\nb\n" + strings.Repeat("c\n\n", 20) + "```\n\nafter it " + long, "", ""},
-		"never within a list":  {"- a b c d e f\n- b" + strings.Repeat("\n- c d e f", 20) + "\n\nafter it " + long, "", ""},
-		"a tab is no new line": {"One is the first of all.\n\n\tcode\n\n" + long, "One is the first of all.\n\n\tcode", long[:len(long)-1]},
+		"short":                 {"One.\n\nTwo.", "One.\n\nTwo.", ""},
+		"between paragraphs":    {"One is first.\nAnd then.\n\n" + long, "One is first.\nAnd then.", long[:len(long)-1]},
+		"never after a heading": {"One is first and.\n\n## Two\n\nMore of it.\n\n" + long, "One is first and.\n\n## Two\n\nMore of it.", long[:len(long)-1]},
+		"after a sentence":      {long, strings.Repeat("Some words. ", 4)[:47], long[48 : len(long)-1]},
+		"after a word":          {strings.Repeat("some words ", 20), strings.Repeat("some words ", 4)[:43], strings.TrimSpace(strings.Repeat("some words ", 20)[43:])},
+		"never within a word":   {strings.Repeat("x", 200), strings.Repeat("x", 200), ""},
+		"never within code":     {"```\na\n\nb\n" + strings.Repeat("c\n\n", 20) + "```\n\nafter it " + long, "", ""},
+		"never within a list":   {"- a b c d e f\n- b" + strings.Repeat("\n- c d e f", 20) + "\n\nafter it " + long, "", ""},
+		"a tab is no new line":  {"One is the first of all.\n\n\tcode\n\n" + long, "One is the first of all.\n\n\tcode", long[:len(long)-1]},
 	} {
 		t.Run(name, func(t *testing.T) {
 			first, rest := markup.Fold(tt.text, 40)

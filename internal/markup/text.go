@@ -34,7 +34,8 @@ func Paragraphs(text string) (list []string) {
 
 // Fold splits a text in Markdown that is longer than 2n bytes in two, so that a page can show the first lines and fold
 // the rest. It splits between paragraphs, or at the end of a sentence if the paragraph is long, after about n bytes. It
-// does not split lists, tables and code. The rest is "" if the text is shorter or cannot be split.
+// does not split lists, tables and code, nor a heading from the text below it. The rest is "" if the text is shorter or
+// cannot be split.
 func Fold(text string, n int) (first, rest string) {
 	text = strings.Trim(Clean(text), "\n")
 	if len(text) <= 2*n {
@@ -44,7 +45,9 @@ func Fold(text string, n int) (first, rest string) {
 	pos, fence, blank := 0, "", false
 	for l := range strings.Lines(text) {
 		if blank && fence == "" && !strings.HasPrefix(l, " ") && !strings.HasPrefix(l, "\t") {
-			if end = pos; end >= n/2 {
+			last := strings.TrimSpace(text[start:pos])
+			isHeading := strings.HasPrefix(last, "#") && !strings.Contains(last, "\n")
+			if end = pos; end >= n/2 && !isHeading {
 				break
 			}
 			start = pos
