@@ -297,6 +297,28 @@ func TestMalformedEvents(t *testing.T) {
 	}
 }
 
+// Servers of llama.cpp until September 2025 report errors within a stream in a field that server-sent events do not have.
+// Source: https://github.com/ggml-org/llama.cpp/pull/16109
+func TestErrorsInAFieldOfTheirOwn(t *testing.T) {
+	const overflow = `error: {"code": 400, "message": "the request exceeds the available context size", "type": "invalid_request_error"}`
+	for name, test := range map[string]struct {
+		lines []string
+		want  providers.ErrorKind
+	}{
+		"an error":       {[]string{overflow, "", "data: [DONE]", ""}, providers.ContextOverflow},
+		"at the end":     {[]string{overflow}, providers.ContextOverflow},
+		"a broken error": {[]string{overflow[:60]}, providers.Network},
+	} {
+		for _, chunks := range [][]string{nil, {"So "}} {
+			t.Run(fmt.Sprint(name, " after ", len(chunks)), func(t *testing.T) {
+				s := fakellm.Start(t, fakellm.OpenAI, fakellm.Reply{Chunks: chunks, RawLines: test.lines})
+				_, err := service(t, fakellm.OpenAI, s.Client(t), nil).Generate(t.Context(), calltest.Listen(new([]string)))
+				require.Equal(t, strings.Join(chunks, ""), calltest.RequireKind(t, test.want, err).Partial.Text)
+			})
+		}
+	}
+}
+
 func TestNoGoroutineIsLeft(t *testing.T) {
 	replies := []fakellm.Reply{{Chunks: []string{"Be", "cause"}, Hang: true}}
 	for name, end := range map[string]func(cancel context.CancelFunc) error{

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -233,6 +234,8 @@ func (l *lines) readSSE(event func([]byte) error) error {
 			if failed = send(); failed == nil {
 				failed = dispatch(line, event)
 			}
+		case isError(line):
+			failed = event(slices.Concat([]byte(`{"error":`), line[len(errorField):], []byte("}")))
 		}
 		if err != nil && failed == nil {
 			return send()
@@ -241,6 +244,15 @@ func (l *lines) readSSE(event func([]byte) error) error {
 			return failed
 		}
 	}
+}
+
+// errorField is a field of events that is not in their specification. llama.cpp used it for errors until September 2025.
+// Source: https://github.com/ggml-org/llama.cpp/pull/16109
+const errorField = "error:"
+
+// isError reports whether a line is a field with an error.
+func isError(line []byte) bool {
+	return bytes.HasPrefix(line, []byte(errorField)) && json.Valid(line[len(errorField):])
 }
 
 // isWhole reports whether the first data line of an event can be the whole event.
