@@ -29,7 +29,8 @@ func browserGuard(next http.Handler, port string) *guard {
 
 // ServeHTTP implements http.Handler.
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	given, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	bearer := strings.EqualFold(scheme, "Bearer")
 	cookie, err := r.Cookie(g.cookie)
 	switch {
 	case g.local && !isLocal(r.Host):

@@ -76,6 +76,8 @@ func TestAGuardRefuses(t *testing.T) {
 		{"a client with the token in the address", client, "debates.example", "/?token=secret", nil, 401},
 		{"a client with the token as a cookie", client, "debates.example", "/", []string{"Cookie", "=secret"}, 401},
 		{"a client with the token", client, "debates.example", "/", []string{"Authorization", "Bearer secret"}, 200},
+		{"a client with the scheme in small letters", client, "debates.example", "/", []string{"Authorization", "bearer secret"}, 200},
+		{"a client with another scheme", client, "debates.example", "/", []string{"Authorization", "Basic secret"}, 401},
 		{"everyone on this machine", open, "127.0.0.1:8080", "/", nil, 200},
 		{"another site's name where everyone may", open, "evil.example", "/", nil, 403},
 	} {
