@@ -71,7 +71,7 @@ func (p *program) completeIDs(_ *cobra.Command, given []string, _ string) (list 
 		}
 		defer done()
 		for status, err := range o.Store.List(p.ctx, store.Query{Limit: completedIDs}) {
-			if err == nil {
+			if err == nil && harmless.MatchString(status.ID) {
 				list = append(list, cobra.CompletionWithDesc(status.ID, string(status.State)+": "+truncateTopic(status.Topic)))
 			}
 		}

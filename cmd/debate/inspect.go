@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"os/exec"
 	"runtime"
 	"strconv"
@@ -39,7 +40,7 @@ func (p *program) inspect(ctx context.Context, e *debate.Engine) error {
 		if _, err := e.Open(ctx, p.operands[0]); err != nil {
 			return p.notFound(err)
 		}
-		path = "/debates/" + p.operands[0]
+		path = "/debates/" + url.PathEscape(p.operands[0])
 	}
 	pages, err := inspector.Handler(e, inspector.Options{Authorize: debatehttp.AllowEveryone, Controls: p.controls})
 	if err != nil {

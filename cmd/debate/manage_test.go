@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -333,4 +334,26 @@ func TestPromptsAreReplaced(t *testing.T) {
 	code, _, stderr = execute(t, env, "retry", id, "--store", "kept/d.db", "--prompts", "moved")
 	require.Equal(t, 0, code, stderr)
 	require.EqualValues(t, 3, mine.Load(), fmt.Sprint(stderr))
+}
+
+// The id of a debate that somebody else wrote has one line in a list, and shells do not read it.
+func TestTheIDOfAnImportedDebateIsHarmless(t *testing.T) {
+	folder(t)
+	_, _, stderr := start(t, environment(), "--me", "Ada", "--store", "own.db", topic)
+	mine := saved(t, stderr)
+	_, journal, _ := start(t, environment(), "export", mine, "--store", "own.db")
+	const id = "$(reboot)\n`now`\x1b[31m?"
+	quoted, err := json.Marshal(id)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile("j.json", []byte(strings.ReplaceAll(journal, `"`+mine+`"`, string(quoted))), 0o600))
+	code, stdout, stderr := start(t, environment(), "import", "j.json", "--store", "kept/d.db")
+	require.Equal(t, 0, code, stderr)
+	require.Equal(t, "$(reboot) `now`[31m? imported into kept/d.db\n", stdout)
+	require.Equal(t, id, heads(t)[0].ID)
+	_, stdout, _ = start(t, environment(), "list", "--store", "kept/d.db")
+	require.Equal(t, 2, strings.Count(stdout, "\n"), stdout)
+	_, _, stderr = start(t, environment(), "resume", id, "--store", "kept/d.db")
+	require.Contains(t, stderr, "is not valid, use up to 128 letters")
+	list, _ := completions(t, "show", "--store", "kept/d.db", "")
+	require.Empty(t, list)
 }

@@ -47,7 +47,7 @@ func (p *program) listStored(s store.Store) error {
 		if len(h.Waiting) > 0 {
 			reason = "waits for " + strings.Join(h.Waiting, ", ")
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d/%d\t%s\t%s\t%s\n", h.ID, h.State, printableLine(reason), h.Cursor.Round, h.MaxRounds, h.Protocol, h.Created.Format(time.DateTime), truncateTopic(h.Topic))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d/%d\t%s\t%s\t%s\n", printableLine(h.ID), h.State, printableLine(reason), h.Cursor.Round, h.MaxRounds, printableLine(h.Protocol), h.Created.Format(time.DateTime), truncateTopic(h.Topic))
 	}
 	return w.Flush()
 }
@@ -170,6 +170,6 @@ func (p *program) importDebate() error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stdout, "%s imported into %s\n", j.Status.ID, p.storePath)
+	fmt.Fprintf(p.stdout, "%s imported into %s\n", printableLine(j.Status.ID), p.storePath)
 	return nil
 }
