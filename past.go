@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
+	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/protocol"
@@ -14,6 +16,78 @@ import (
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
+
+// Snapshot is the state of a debate after one entry of its journal.
+type Snapshot struct {
+	Event Event // the event in the entry
+	rec   *record
+}
+
+// Status returns a short summary of the debate's state at that point.
+func (m *Snapshot) Status() store.Status { return statusOf(m.rec) }
+
+// Result returns the debate as it was at that point.
+func (m *Snapshot) Result() *Result { return resultOf(m.rec) }
+
+// Refusal returns the *fsm.Refused with which the lifecycle refused an event at that point, or nil if the event was possible.
+func (m *Snapshot) Refusal(on fsm.Event) (err error) {
+	defer func() { _ = recover() }()        // of the protocol: the driver meets the panic too, and reports it
+	if on == fsm.Start && m.rec.fork.idle { // Start resumes it
+		on = fsm.Resume
+	}
+	_, err = fsm.Next(m.rec.lifecycle, on, m.rec.facts())
+	return err
+}
+
+// Replay yields the debate's state after each entry of its journal, with the entry's event. The events are those that
+// were shown when they happened, except live events. Replay stops at the end of the journal; use Watch to follow the
+// debate further. A snapshot is valid until the next one is yielded. If an entry cannot be read, Replay yields an
+// error that names it.
+func (d *Debate) Replay(ctx context.Context) iter.Seq2[*Snapshot, error] { return d.ReplayAs(ctx, "") }
+
+// ReplayAs replays the debate for a viewer who speaks for a participant or a judge. It stops before the first entry that
+// [Debate.WatchAs] withholds from that seat, and yields the same errors. An empty seat sees everything.
+func (d *Debate) ReplayAs(ctx context.Context, seat string) iter.Seq2[*Snapshot, error] {
+	return func(yield func(*Snapshot, error) bool) {
+		_, entries, err := d.engine.store.Load(ctx, d.ID(), 0)
+		if err == nil && seat != "" {
+			entries, err = d.entriesFor(seat, entries)
+		}
+		past := d.engine.journal(d.ID())
+		if err == nil {
+			err = past.begin()
+		}
+		for i := 0; i < len(entries) && err == nil; i++ {
+			var ev Event
+			if ev, err = past.read(entries[i]); ev != nil && err == nil && !yield(&Snapshot{Event: ev, rec: past.rec}, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// entriesFor decodes the entries of a whole journal to what a viewer who speaks for a seat may see of them.
+func (d *Debate) entriesFor(seat string, entries []store.Entry) ([]store.Entry, error) {
+	b := &blindfold{rec: newRecord(d.ID(), d.engine.env), seat: seat}
+	for _, e := range entries {
+		ev, err := decodeEntry(e)
+		if err != nil {
+			return nil, fmt.Errorf("read entry %d of debate %s: %w", e.Seq, d.ID(), err)
+		}
+		if err := b.add(ev); err != nil {
+			return nil, err
+		}
+	}
+	shown := b.visible()
+	entries = slices.Clone(entries[:len(shown)])
+	for i, ev := range shown {
+		entries[i].Data = ev
+	}
+	return entries, nil
+}
 
 // Prompt is what a committed step was asked with.
 type Prompt struct {
