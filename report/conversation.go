@@ -38,7 +38,7 @@ func (r *Report) rounds(speakers cast) (list []round) {
 		if e.Aside {
 			last.Assessments = append(last.Assessments, e)
 			if a, ok := assessed[t.Round]; ok && last.Scores == nil {
-				last.Scores, last.Differences = a.table(), slices.Concat(a.combined.Disagreement, a.combined.Dissent)
+				last.Scores, last.Differences = a.table(), a.differences()
 			}
 		} else {
 			last.Turns = append(last.Turns, e)

@@ -363,6 +363,28 @@ func assessed(t *testing.T, turns ...transcript.Turn) *report.Report {
 }
 
 // The picture of an arbitration has each category before and after, and the sentence the sum.
+// The reader need not know the fields of an assessment.
+func TestJudgesDifferInSentences(t *testing.T) {
+	for i, want := range []string{
+		"Jo: the debate should end: So.", "Jo: the debate is repetitive: So.", "Jo: the debate drifts from the topic: So.",
+		"Jo: further rounds bring little: So.", "Jo: the participants have converged: So.",
+	} {
+		for _, flag := range []bool{true, false} {
+			r := &report.Report{Result: debate.Result{Turns: []transcript.Turn{{Key: transcript.Key{Round: 1, Actor: "Jo"}, Kind: transcript.Assessment}}}}
+			for n, name := range []string{"Jo", "Jay", "Kim"} {
+				a := judge.Assessment{Reasoning: "So.", ShouldContinue: true}
+				*[]*bool{&a.ShouldContinue, &a.Repetitive, &a.Drifting, &a.DiminishingReturns, &a.Converged}[i] = flag == (n == 0) == (i > 0)
+				r.Result.Assessments = append(r.Result.Assessments, transcript.Turn{
+					Key: transcript.Key{Round: 1, Actor: name}, Contract: judge.AssessmentContract.Name(), Data: json.RawMessage(encode(t, a)),
+				})
+			}
+			page := html(t, r)
+			require.Equal(t, flag, strings.Contains(page, "<li>"+want+"</li>"), page[strings.Index(page, "Where the judges"):])
+			require.NotRegexp(t, ` is (true|false)|<li>[^<]*_`, page)
+		}
+	}
+}
+
 func TestTheScoresOfAnArbitrationAreDrawnBeforeAndAfter(t *testing.T) {
 	res := arbitration.Result{
 		Scale: 20, Scores: []arbitration.ScoreChange{{Category: "market", Before: 4, After: 3.5, Delta: -0.5}, {Category: "team", Before: 8, After: 8}},

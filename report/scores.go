@@ -104,6 +104,20 @@ func (a roundAssessment) table() *table {
 	return t
 }
 
+// flagSentences replaces the flags of an assessment, as judges' dissent names them, by what they mean.
+var flagSentences = strings.NewReplacer(
+	"should_continue is true", "the debate should continue", "should_continue is false", "the debate should end",
+	"repetitive is true", "the debate is repetitive", "repetitive is false", "the debate is not repetitive",
+	"drifting is true", "the debate drifts from the topic", "drifting is false", "the debate keeps to the topic",
+	"diminishing_returns is true", "further rounds bring little", "diminishing_returns is false", "further rounds bring more",
+	"converged is true", "the participants have converged", "converged is false", "the participants have not converged",
+)
+
+// differences returns where the judges of a round differ.
+func (a roundAssessment) differences() []string {
+	return mapSlice(slices.Concat(a.combined.Disagreement, a.combined.Dissent), flagSentences.Replace)
+}
+
 // assessmentText returns the reasons of an assessment as Markdown. The table of the round has the scores.
 func assessmentText(a judge.Assessment) string {
 	var b strings.Builder
