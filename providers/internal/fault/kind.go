@@ -128,7 +128,7 @@ var (
 	keyPattern    = regexp.MustCompile(`(?i)api.?key|unauthori[sz]ed|unauthenticated|authentication`)
 	unpaidPattern = regexp.MustCompile(`(?i)insufficient_quota|exceeded your current quota, please check your plan and billing details\. For more information on this error, read the docs: https://platform\.openai|` +
 		`credit balance is (too low|exhausted)|insufficient (balance|credits|funds)|requires? (more|at least .{0,20}) credits|location is not supported|billing (is )?(disabled|not enabled|hard limit)|` +
-		`no credits|(any|all available|out of) credits|key limit exceeded|enable billing|quota exceeded for metric: \S+, limit: 0\b|` +
+		`no credits|(have any|all available|out of) credits|key limit exceeded.{0,60}openrouter\.ai|enable billing|quota exceeded for metric: \S+, limit: 0\b|` +
 		`reached your specified api usage limits|organization has been disabled|not available in your (region|country)`)
 	filterPattern = regexp.MustCompile(`(?i)content[ _-]?(management|filter(ed|ing)?|policy)|requires moderation|flagged (as|for|by)|safety (system|filter)|content exists risk|inappropriate content|content violates`)
 
