@@ -15,13 +15,12 @@ type cache struct {
 // maxCached limits the pages of a cache.
 const maxCached = 64
 
-// A pageKey tells everything that the page of a debate depends on.
+// A pageKey tells everything that the page with the latest turns of a debate depends on.
 type pageKey struct {
 	id      string
 	created time.Time // another debate may have the same id later
 	seq     int64
 	seat    string
-	before  int64 // seq of a turn; 0 for the latest turns
 }
 
 // cached is a page that was made, or that its first visitor is making.

@@ -32,17 +32,18 @@ func (v *visit) now() error {
 	if err != nil {
 		return err
 	}
+	code := http.StatusOK
 	if v.refused != nil {
-		body, err := v.renderNow()
-		if err == nil {
-			v.answer(v.refused.Status, body)
-		}
-		return err
+		code = v.refused.Status
 	}
-	key := pageKey{v.status.ID, v.status.Created.UTC(), v.status.Seq, v.seat, before}
-	body, err := v.pages.get(key, v.renderNow)
+	var body []byte
+	if v.refused != nil || before > 0 {
+		body, err = v.renderNow()
+	} else {
+		body, err = v.pages.get(pageKey{v.status.ID, v.status.Created.UTC(), v.status.Seq, v.seat}, v.renderNow)
+	}
 	if err == nil {
-		v.answer(http.StatusOK, body)
+		v.answer(code, body)
 	}
 	return err
 }

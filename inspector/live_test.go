@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/debatehttp"
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/golden"
@@ -339,7 +341,20 @@ func TestAPageHasTheFormOfANewerJournal(t *testing.T) {
 	require.Len(t, shown.Asked, 1)
 }
 
-// A page repeats its seat in each link, and addresses that no page links to cannot push shared pages out of the cache.
+// Visitors who follow a debate share its page. Pages of earlier turns cannot push it out of the cache.
+func TestPagesOfEarlierTurnsAreNotKept(t *testing.T) {
+	w := open(t, Options{})
+	w.create(pair("cars"))
+	s := &site{Options: Options{Authorize: debatehttp.AllowEveryone}.withDefaults(), engine: w.engine}
+	for _, query := range []string{"", "?before=1", "?before=2", ""} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/debates/cars"+query, nil)
+		r.SetPathValue("id", "cars")
+		require.NoError(t, (&visit{site: s, w: httptest.NewRecorder(), r: r}).now())
+		require.Len(t, s.pages.pages, 1, query)
+	}
+}
+
+// A page repeats its seat in each link.
 func TestParametersAreLimited(t *testing.T) {
 	w := open(t, Options{})
 	w.create(pair("cars"))
