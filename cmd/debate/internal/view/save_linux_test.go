@@ -17,7 +17,9 @@ import (
 func newTerminal(t *testing.T) (terminal, user *os.File) {
 	t.Helper()
 	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
-	require.NoError(t, err)
+	if err != nil {
+		t.Skip("the system has no terminals for programs: ", err)
+	}
 	t.Cleanup(func() { _ = user.Close() })
 	require.NoError(t, unix.IoctlSetPointerInt(int(user.Fd()), unix.TIOCSPTLCK, 0))
 	n, err := unix.IoctlGetInt(int(user.Fd()), unix.TIOCGPTN)
