@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -52,12 +53,24 @@ func NewServer(e *debate.Engine, o Options) (*mcp.Server, error) {
 	}
 	s, r := &server{tools: tools, heartbeat: o.Heartbeat}, newResources(tools)
 	o.Server.SubscribeHandler, o.Server.UnsubscribeHandler = r.subscribe, r.unsubscribe
-	server := mcp.NewServer(&mcp.Implementation{Name: "debate", Title: "Debates between models"}, &o.Server)
+	server := mcp.NewServer(&mcp.Implementation{Name: "debate", Title: "Debates between models", Version: version()}, &o.Server)
 	for _, t := range tools.Tools() {
 		server.AddTool(&mcp.Tool{Name: t.Name(), Description: t.Description(), InputSchema: t.InputSchema(), OutputSchema: t.OutputSchema()}, s.handler(t))
 	}
 	r.addTo(server)
 	return server, nil
+}
+
+// version returns the version of this module in the program, or "(devel)" if the program was built without one.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range info.Deps {
+			if m.Path == "github.com/elenchus-go/debate/integrations/debatemcp" {
+				return m.Version
+			}
+		}
+	}
+	return "(devel)"
 }
 
 // handler returns the handler of a tool.

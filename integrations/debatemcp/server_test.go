@@ -324,6 +324,7 @@ func TestPeopleAreAskedByTheClient(t *testing.T) {
 		require.Equal(t, "completed", out.Status)
 		require.Len(t, asked, 2)
 		require.Equal(t, version, c.InitializeResult().ProtocolVersion)
+		require.NotEmpty(t, c.InitializeResult().ServerInfo.Version, "the protocol requires one")
 		require.Contains(t, asked[0], "approve: ")
 		require.NotContains(t, asked[1], "<<<")
 		require.Contains(t, c.read(t, "debate://x/transcript"), "I disagree.")
