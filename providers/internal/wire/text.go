@@ -83,9 +83,7 @@ func hexRune(digits []byte) rune {
 const surrogateLen = 3
 
 // isHighSurrogate reports whether t begins with the first half of a surrogate pair.
-func isHighSurrogate(t Text) bool {
-	return len(t) >= surrogateLen && t[0] == 0xED && t[1] >= 0xA0 && t[1] < 0xB0
-}
+func isHighSurrogate(t Text) bool { return isSurrogate(t) && t[1] < 0xB0 }
 
 // MarshalJSON writes a JSON string.
 func (t Text) MarshalJSON() ([]byte, error) { return json.Marshal(t.String()) }
@@ -97,7 +95,7 @@ func (t Text) String() string {
 	}
 	out := make([]byte, 0, len(t))
 	for len(t) > 0 {
-		if isHighSurrogate(t) && len(t) >= 2*surrogateLen {
+		if isHighSurrogate(t) && isSurrogate(t[surrogateLen:]) {
 			if r := utf16.DecodeRune(surrogate(t), surrogate(t[surrogateLen:])); r != utf8.RuneError {
 				out = utf8.AppendRune(out, r)
 				t = t[2*surrogateLen:]
@@ -118,7 +116,9 @@ func (t Text) String() string {
 }
 
 // isSurrogate reports whether t begins with half of a surrogate pair.
-func isSurrogate(t Text) bool { return len(t) >= surrogateLen && t[0] == 0xED && t[1] >= 0xA0 }
+func isSurrogate(t Text) bool {
+	return len(t) >= surrogateLen && t[0] == 0xED && t[1] >= 0xA0 && t[1] < 0xC0 && t[2] >= 0x80 && t[2] < 0xC0
+}
 
 // surrogate returns the half of a surrogate pair with which t begins.
 func surrogate(t Text) rune { return rune(t[0]&0x0F)<<12 | rune(t[1]&0x3F)<<6 | rune(t[2]&0x3F) }
