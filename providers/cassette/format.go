@@ -54,7 +54,8 @@ func (i *interaction) setRequestBody(b []byte) {
 	i.RequestJSON = text
 }
 
-// chunk is a sequence of bytes. In JSON it is a string, or {"base64": "..."} if the bytes are not valid UTF-8.
+// chunk is a sequence of bytes, nil if there are none. In JSON it is a string, or {"base64": "..."} if the bytes are not
+// valid UTF-8.
 type chunk []byte
 
 type binary struct {
@@ -69,9 +70,10 @@ func (p chunk) MarshalJSON() ([]byte, error) {
 }
 
 func (p *chunk) UnmarshalJSON(data []byte) error {
+	*p = nil
 	var text string
 	if json.Unmarshal(data, &text) == nil {
-		*p = chunk(text)
+		*p = append(*p, text...)
 		return nil
 	}
 	var b binary
@@ -79,7 +81,7 @@ func (p *chunk) UnmarshalJSON(data []byte) error {
 		return errors.New(`invalid body, want a string or {"base64": "..."}`)
 	}
 	decoded, err := base64.StdEncoding.DecodeString(b.Base64)
-	*p = decoded
+	*p = append(*p, decoded...)
 	return err
 }
 

@@ -94,6 +94,8 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"cassette": 2, "interactions": [{"method": "POST", "url": "http://h:1/chat?b=1&a=%2f#x", "request_json": {"b": 1e0, "a": null},
 		"status": 200, "response_header": {"content-type": ["text/plain"]}, "response_chunks": ["x", {"base64": "/w=="}], "error": "cut"}]}`))
 	f.Add([]byte(`{"cassette": 2, "interactions": [{"method": "GET", "url": "a:b", "request_raw": "x", "error": "refused"}]}`))
+	f.Add([]byte(`{"cassette": 2, "interactions": [{"method": "GET", "url": "a:b", "request_raw": "", "error": "refused"}]}`))
+	f.Add([]byte(`{"cassette": 2, "interactions": [{"method": "GET", "url": "a:b", "request_raw": {"base64": ""}, "error": "refused"}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		first, err := parse(data)
 		if err != nil {
