@@ -172,6 +172,8 @@ func (c *Child) Disturb(ctx context.Context, d *debate.Debate) error {
 		return err
 	}
 	switch {
+	case !c.Finish && isSteered(d.ID()) && (rand.IntN(6) == 0 || r.State == fsm.Error && rand.IntN(2) == 0):
+		err = c.steer(ctx, d, r.State)
 	case r.State == fsm.Paused && len(status.Waiting) > 0: // it replies at the next call
 	case r.Question != nil:
 		c.writeLedger("stopped", d.ID(), "question")

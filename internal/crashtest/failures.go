@@ -61,7 +61,7 @@ func RunThroughFailures(t *testing.T, s store.Store, id string, failed func(err 
 	r, err := d.Result(ctx)
 	require.NoError(t, err)
 	require.Equal(t, fsm.Completed, r.State)
-	require.Equal(t, runInMemory(t, id), transcript(r))
+	require.Equal(t, runInMemory(t, id), transcriptOf(r))
 	require.LessOrEqual(t, int(calls.Load()), len(r.Turns)+failures*len(NewConfig(id).Participants)*2)
 	return failures
 }

@@ -1,0 +1,153 @@
+package crashtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// isSteered reports whether children change the course of the debate with this ID: they inject remarks, stop it, cancel it,
+// and reset it with another topic. No undisturbed debate is the same, so the trial checks these debates otherwise. Only
+// long trials have them.
+func isSteered(id string) bool { return Soak() && id[len(id)-3] >= 'c' }
+
+// steer changes the course of a debate. It records what it tries, and what the store has acknowledged.
+func (c *Child) steer(ctx context.Context, d *debate.Debate, state fsm.State) error {
+	id, word := d.ID(), fmt.Sprintf("%016x", rand.Uint64())
+	controls := map[string]func() error{
+		"inject": func() error { return d.Inject(ctx, debate.Remark{From: "Zoe", Text: word}) },
+		"stop":   func() error { return d.Stop(ctx) },
+		"cancel": func() error { return d.Cancel(ctx) },
+		"reset":  func() error { return d.Reset(ctx) },
+		"edit": func() error {
+			cfg := NewConfig(id)
+			cfg.Topic = word
+			return d.Edit(ctx, cfg)
+		},
+	}
+	control := "inject"
+	switch n := rand.IntN(20); {
+	case state == fsm.Configuring:
+		control = "edit"
+	case state == fsm.Error:
+		control = "reset"
+	case n == 0:
+		control = "cancel"
+	case n < 3:
+		control = "stop"
+	}
+	c.writeLedger("try", id, control, word)
+	err := controls[control]()
+	if _, refused := errors.AsType[*fsm.Refused](err); refused { // the debate has gone on meanwhile
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if control == "stop" {
+		status, err := d.Status(ctx)
+		if err != nil {
+			return err
+		}
+		word = strconv.Itoa(status.Cursor.Round) // no round begins any more
+	}
+	c.writeLedger("done", id, control, word)
+	if control == "reset" {
+		return c.steer(ctx, d, fsm.Configuring)
+	}
+	return nil
+}
+
+// steering is what children have done to debates: the words by control, by debate and "try" or "done". The word of a stop is
+// the round in which it happened.
+type steering map[string]map[string][]string
+
+func steeringOf(lines []ledgerLine) steering {
+	s := steering{}
+	for _, l := range lines {
+		if l.kind == "try" || l.kind == "done" {
+			at := l.kind + " " + l.args[0]
+			if s[at] == nil {
+				s[at] = map[string][]string{}
+			}
+			s[at][l.args[1]] = append(s[at][l.args[1]], l.args[2])
+		}
+	}
+	return s
+}
+
+// count returns the number of acknowledged controls by name.
+func (s steering) count() map[string]int {
+	count := map[string]int{}
+	for at, words := range s {
+		for control, list := range words {
+			if strings.HasPrefix(at, "done ") {
+				count[control] += len(list)
+			}
+		}
+	}
+	return count
+}
+
+// digest matches the digest of the request in a reply.
+var digest = regexp.MustCompile("[0-9a-f]{16}")
+
+// check checks that what the store has acknowledged has happened, that nothing has happened that no child has tried, and
+// that each speech has the digest of its prompt.
+func (s steering) check(t *testing.T, status store.Status, entries []store.Entry, res *debate.Result) {
+	id := status.ID
+	tried, done := s["try "+id], s["done "+id]
+	switch res.State {
+	case fsm.Completed:
+		assert.Empty(t, done["cancel"], "debate %s", id)
+	case fsm.Canceled:
+		assert.NotEmpty(t, tried["cancel"], "debate %s", id)
+	default:
+		t.Errorf("debate %s is in state %s", id, res.State)
+	}
+	if len(tried["edit"]) == 0 || len(done["edit"]) > 0 && !slices.Contains(tried["edit"], res.Topic) {
+		assert.Equal(t, NewConfig(id).Topic, res.Topic, "debate %s", id)
+	}
+	remarks := map[string]int{}
+	e, err := debate.NewEngine(debate.Options{Store: replica(t, status, entries), Providers: map[string]providers.Provider{"m": DigestModel(0)}})
+	require.NoError(t, err)
+	d, err := e.Open(t.Context(), id)
+	require.NoError(t, err)
+	for _, turn := range res.Turns {
+		switch {
+		case turn.Kind == transcript.Remark:
+			remarks[turn.Text]++
+			assert.Contains(t, tried["inject"], turn.Text, "debate %s", id)
+			assert.Equal(t, 1, remarks[turn.Text], "debate %s", id)
+		case turn.Kind == transcript.Speech && turn.By == "":
+			for _, last := range done["stop"] {
+				assert.True(t, len(tried["reset"]) > 0 || strconv.Itoa(turn.Round) <= last, "%s of debate %s, which was stopped in round %s", turn.Key, id, last)
+			}
+			p, err := d.PromptOf(t.Context(), turn.Key)
+			require.NoError(t, err)
+			reply, err := DigestModel(0).Generate(t.Context(), p.Request)
+			require.NoError(t, err)
+			assert.Contains(t, turn.Text, digest.FindString(reply.Text), "%s of debate %s", turn.Key, id)
+		}
+	}
+	if len(tried["reset"]) == 0 {
+		for _, word := range done["inject"] {
+			assert.Equal(t, 1, remarks[word], "debate %s", id)
+		}
+	}
+}
