@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -194,6 +195,53 @@ func (c *Child) Disturb(ctx context.Context, d *debate.Debate) error {
 		return nil // the debate, or another process, was faster
 	}
 	return err
+}
+
+// steer changes the course of a debate. It records what it tries, and what the store has acknowledged.
+func (c *Child) steer(ctx context.Context, d *debate.Debate, state fsm.State) error {
+	id, word := d.ID(), fmt.Sprintf("%016x", rand.Uint64())
+	controls := map[string]func() error{
+		"inject": func() error { return d.Inject(ctx, debate.Remark{From: "Zoe", Text: word}) },
+		"stop":   func() error { return d.Stop(ctx) },
+		"cancel": func() error { return d.Cancel(ctx) },
+		"reset":  func() error { return d.Reset(ctx) },
+		"edit": func() error {
+			cfg := NewConfig(id)
+			cfg.Topic = word
+			return d.Edit(ctx, cfg)
+		},
+	}
+	control := "inject"
+	switch n := rand.IntN(20); {
+	case state == fsm.Configuring:
+		control = "edit"
+	case state == fsm.Error:
+		control = "reset"
+	case n == 0:
+		control = "cancel"
+	case n < 3:
+		control = "stop"
+	}
+	c.writeLedger("try", id, control, word)
+	err := controls[control]()
+	if _, refused := errors.AsType[*fsm.Refused](err); refused { // the debate has gone on meanwhile
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if control == "stop" {
+		status, err := d.Status(ctx)
+		if err != nil {
+			return err
+		}
+		word = strconv.Itoa(status.Cursor.Round) // no round begins any more
+	}
+	c.writeLedger("done", id, control, word)
+	if control == "reset" {
+		return c.steer(ctx, d, fsm.Configuring)
+	}
+	return nil
 }
 
 // concurrentDebates is the number of debates that a child runs concurrently.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,6 +69,14 @@ func NewConfig(id string) debate.Config {
 	}
 	return c
 }
+
+// isSteered reports whether children change the course of the debate with this ID: they inject remarks, stop it, cancel it,
+// and reset it with another topic. No undisturbed debate is the same, so the trial checks these debates otherwise. Only
+// long trials have them.
+func isSteered(id string) bool { return Soak() && id[len(id)-3] >= 'c' }
+
+// Soak reports whether DEBATE_KILLS_EACH is set, which asks for a long trial.
+func Soak() bool { return os.Getenv("DEBATE_KILLS_EACH") != "" }
 
 // hasPeople reports whether people take part in the debate with this ID.
 func hasPeople(id string) bool { return id[len(id)-2] >= 'c' }

@@ -74,9 +74,6 @@ func (tr *Trial) Run(t *testing.T) {
 	verify(t, tr.Store, tr.ledger)
 }
 
-// Soak reports whether DEBATE_KILLS_EACH is set, which asks for a long trial.
-func Soak() bool { return os.Getenv("DEBATE_KILLS_EACH") != "" }
-
 // intFromEnv returns a number from the environment, or otherwise if it is not set.
 func intFromEnv(t *testing.T, name string, otherwise int) int {
 	text := os.Getenv(name)

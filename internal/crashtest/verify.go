@@ -109,14 +109,6 @@ func (n *trialResult) checkDebate(t *testing.T, st store.Store, id string, spoke
 	return entries
 }
 
-// replica returns a store with one debate, so that reading the debate does not change the original.
-func replica(t *testing.T, status store.Status, entries []store.Entry) store.Store {
-	s := store.Memory()
-	status.Seq = int64(len(entries))
-	require.NoError(t, s.Commit(t.Context(), store.Change{ID: status.ID, Entries: entries, Status: status}))
-	return s
-}
-
 func encode(t *testing.T, v any) string {
 	b, err := json.Marshal(v)
 	require.NoError(t, err)

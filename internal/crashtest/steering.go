@@ -1,10 +1,6 @@
 package crashtest
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strconv"
@@ -20,58 +16,6 @@ import (
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
-
-// isSteered reports whether children change the course of the debate with this ID: they inject remarks, stop it, cancel it,
-// and reset it with another topic. No undisturbed debate is the same, so the trial checks these debates otherwise. Only
-// long trials have them.
-func isSteered(id string) bool { return Soak() && id[len(id)-3] >= 'c' }
-
-// steer changes the course of a debate. It records what it tries, and what the store has acknowledged.
-func (c *Child) steer(ctx context.Context, d *debate.Debate, state fsm.State) error {
-	id, word := d.ID(), fmt.Sprintf("%016x", rand.Uint64())
-	controls := map[string]func() error{
-		"inject": func() error { return d.Inject(ctx, debate.Remark{From: "Zoe", Text: word}) },
-		"stop":   func() error { return d.Stop(ctx) },
-		"cancel": func() error { return d.Cancel(ctx) },
-		"reset":  func() error { return d.Reset(ctx) },
-		"edit": func() error {
-			cfg := NewConfig(id)
-			cfg.Topic = word
-			return d.Edit(ctx, cfg)
-		},
-	}
-	control := "inject"
-	switch n := rand.IntN(20); {
-	case state == fsm.Configuring:
-		control = "edit"
-	case state == fsm.Error:
-		control = "reset"
-	case n == 0:
-		control = "cancel"
-	case n < 3:
-		control = "stop"
-	}
-	c.writeLedger("try", id, control, word)
-	err := controls[control]()
-	if _, refused := errors.AsType[*fsm.Refused](err); refused { // the debate has gone on meanwhile
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if control == "stop" {
-		status, err := d.Status(ctx)
-		if err != nil {
-			return err
-		}
-		word = strconv.Itoa(status.Cursor.Round) // no round begins any more
-	}
-	c.writeLedger("done", id, control, word)
-	if control == "reset" {
-		return c.steer(ctx, d, fsm.Configuring)
-	}
-	return nil
-}
 
 // steering is what children have done to debates: the words by control, by debate and "try" or "done". The word of a stop is
 // the round in which it happened.
@@ -150,4 +94,12 @@ func (s steering) check(t *testing.T, status store.Status, entries []store.Entry
 			assert.Equal(t, 1, remarks[word], "debate %s", id)
 		}
 	}
+}
+
+// replica returns a store with one debate, so that reading the debate does not change the original.
+func replica(t *testing.T, status store.Status, entries []store.Entry) store.Store {
+	s := store.Memory()
+	status.Seq = int64(len(entries))
+	require.NoError(t, s.Commit(t.Context(), store.Change{ID: status.ID, Entries: entries, Status: status}))
+	return s
 }
