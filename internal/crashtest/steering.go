@@ -12,13 +12,11 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// steering is what children have done to debates: the words by control, by debate and "try" or "done". The word of a stop is
-// the round in which it happened.
+// steering holds the words with which children have changed the course of debates, by control, and by "try" or "done" and the
+// debate. The word of a stop is the round in which it happened.
 type steering map[string]map[string][]string
 
 func steeringOf(lines []ledgerLine) steering {
@@ -53,8 +51,8 @@ var digest = regexp.MustCompile("[0-9a-f]{16}")
 
 // check checks that what the store has acknowledged has happened, that nothing has happened that no child has tried, and
 // that each speech has the digest of its prompt.
-func (s steering) check(t *testing.T, status store.Status, entries []store.Entry, res *debate.Result) {
-	id := status.ID
+func (s steering) check(t *testing.T, d *debate.Debate, res *debate.Result) {
+	id := d.ID()
 	tried, done := s["try "+id], s["done "+id]
 	switch res.State {
 	case fsm.Completed:
@@ -68,10 +66,6 @@ func (s steering) check(t *testing.T, status store.Status, entries []store.Entry
 		assert.Equal(t, NewConfig(id).Topic, res.Topic, "debate %s", id)
 	}
 	remarks := map[string]int{}
-	e, err := debate.NewEngine(debate.Options{Store: replica(t, status, entries), Providers: map[string]providers.Provider{"m": DigestModel(0)}})
-	require.NoError(t, err)
-	d, err := e.Open(t.Context(), id)
-	require.NoError(t, err)
 	for _, turn := range res.Turns {
 		switch {
 		case turn.Kind == transcript.Remark:
@@ -94,12 +88,4 @@ func (s steering) check(t *testing.T, status store.Status, entries []store.Entry
 			assert.Equal(t, 1, remarks[word], "debate %s", id)
 		}
 	}
-}
-
-// replica returns a store with one debate, so that reading the debate does not change the original.
-func replica(t *testing.T, status store.Status, entries []store.Entry) store.Store {
-	s := store.Memory()
-	status.Seq = int64(len(entries))
-	require.NoError(t, s.Commit(t.Context(), store.Change{ID: status.ID, Entries: entries, Status: status}))
-	return s
 }

@@ -72,7 +72,7 @@ func verify(t *testing.T, st store.Store, ledger ledger) {
 func (n *trialResult) checkDebate(t *testing.T, st store.Store, id string, spoken map[actorOfDebate]int) []store.Entry {
 	status, entries, err := st.Load(t.Context(), id, 0)
 	require.NoError(t, err)
-	e, err := debate.NewEngine(debate.Options{Store: replica(t, status, entries)})
+	e, err := debate.NewEngine(debate.Options{Store: replica(t, status, entries), Providers: map[string]providers.Provider{"m": DigestModel(0)}})
 	require.NoError(t, err)
 	d, err := e.Open(t.Context(), id)
 	require.NoError(t, err)
@@ -101,12 +101,20 @@ func (n *trialResult) checkDebate(t *testing.T, st store.Store, id string, spoke
 	n.turns += len(res.Turns)
 	if isSteered(id) {
 		n.steered++
-		n.steering.check(t, status, entries, res)
+		n.steering.check(t, d, res)
 	} else {
 		assert.Equal(t, fsm.Completed, res.State, "debate %s", id)
 		assert.Equal(t, runInMemory(t, id), transcriptOf(res), "debate %s", id)
 	}
 	return entries
+}
+
+// replica returns a store with one debate, so that reading the debate does not change the original.
+func replica(t *testing.T, status store.Status, entries []store.Entry) store.Store {
+	s := store.Memory()
+	status.Seq = int64(len(entries))
+	require.NoError(t, s.Commit(t.Context(), store.Change{ID: status.ID, Entries: entries, Status: status}))
+	return s
 }
 
 func encode(t *testing.T, v any) string {
