@@ -52,7 +52,7 @@ type promptView struct {
 	Address             string // where the API has the whole prompt, below its root
 }
 
-// seqs are the last of some entries.
+// seqs holds the last entries of a list.
 type seqs struct {
 	Last    []int64
 	Earlier int // how many there are before them

@@ -28,8 +28,8 @@ import (
 	"github.com/elenchus-go/debate/store/sqlite"
 )
 
-// serverFile is the variable that makes this program a server, with the file of its debates. If serverHangs is set, its
-// model answers three calls only.
+// serverFile names the environment variable with the file of debates, which makes this program a server. If the variable
+// serverHangs is set, the server's model answers three calls only.
 const (
 	serverFile  = "DEBATE_A2A_FILE"
 	serverHangs = "DEBATE_A2A_HANGS"

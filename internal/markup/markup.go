@@ -121,8 +121,8 @@ var markdown = goldmark.New(
 	goldmark.WithRendererOptions(html.WithXHTML(), html.WithHardWraps(), renderer.WithNodeRenderers(util.Prioritized(nodes{}, 1))),
 )
 
-// prepare sets the levels of headings and the direction of blocks, and completes the rows of tables. It reports whether the document is nested no deeper
-// than it may be.
+// prepare sets the levels of headings and the direction of blocks, and completes the rows of tables. It reports whether the
+// document is nested no deeper than it may be.
 func prepare(doc ast.Node, src []byte, level int) bool {
 	depth, deepest := 0, 0
 	var above []int // levels in the text of the headings around a position
