@@ -773,16 +773,80 @@ func TestARemarkBeforeTheStartBindsNobody(t *testing.T) {
 	require.Equal(t, []string{"1/0/remark/Host/r", "1/1/respond/A/", "1/1/respond/B/", "1/1/respond/C/"}, debatetest.TurnKeys(debatetest.Result(t, d))[:4])
 }
 
-// loadCountingStore is a store that counts loads.
+// loadCountingStore is a store that counts loads, and the entries that they return.
 type loadCountingStore struct {
 	store.Store
 	store.Watcher
-	loads atomic.Int64
+	loads, entries atomic.Int64
 }
 
 func (c *loadCountingStore) Load(ctx context.Context, id string, after int64) (store.Status, []store.Entry, error) {
+	status, entries, err := c.Store.Load(ctx, id, after)
 	c.loads.Add(1)
-	return c.Store.Load(ctx, id, after)
+	c.entries.Add(int64(len(entries)))
+	return status, entries, err
+}
+
+func TestAnOpenedDebateReadsEachEntryOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		memory := store.Memory()
+		opts := debate.Options{Store: memory, Providers: providersOf(talkingModel(), scriptedJudge(t, 1))}
+		d, err := debate.New(t.Context(), debatetest.PairConfig(nil), opts)
+		require.NoError(t, err)
+		runUntilTurn(t, d, "assessment")
+		counted := &loadCountingStore{Store: memory, Watcher: memory.(store.Watcher)}
+		opts.Store = counted
+		e, err := debate.NewEngine(opts)
+		require.NoError(t, err)
+		opened, err := e.Open(t.Context(), "d")
+		require.NoError(t, err)
+		read := func() int { return int(counted.entries.Swap(0)) }
+		last := func() (seq int64) {
+			t.Helper()
+			for _, ev := range storedEvents(t, opened) {
+				seq++
+				require.Equal(t, seq, ev.Meta().Seq)
+			}
+			return seq
+		}
+		seq := last()
+		require.EqualValues(t, seq, read(), "Open has read all")
+		key := debatetest.Result(t, opened).Turns[1].Key
+		want, err := d.PromptOf(t.Context(), key)
+		require.NoError(t, err)
+		got, err := opened.PromptOf(t.Context(), key)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+		require.Zero(t, read())
+
+		require.NoError(t, opened.Annotate(t.Context(), "mood", "calm"))
+		require.Equal(t, seq+1, last(), "with what the handle commits")
+		require.Zero(t, read())
+		require.NoError(t, d.Annotate(t.Context(), "mood", "tense"))
+		require.Equal(t, seq+2, last(), "with what others commit")
+		require.Equal(t, 1, read())
+		require.Equal(t, seq+2, head(t, opened).Seq)
+		require.Equal(t, 1, read())
+		require.Equal(t, seq+2, last())
+		require.Zero(t, read())
+
+		require.NoError(t, e.Delete(t.Context(), "d"))
+		for _, err := range opened.Replay(t.Context()) {
+			require.ErrorIs(t, err, store.ErrNotFound)
+		}
+		time.Sleep(time.Second)
+		cfg := debatetest.PairConfig(nil)
+		cfg.Topic = "Ban bikes?"
+		other, err := debate.New(t.Context(), cfg, debate.Options{Store: memory, Providers: opts.Providers})
+		require.NoError(t, err)
+		_, err = debatetest.Run(t, other)
+		require.NoError(t, err)
+		require.Equal(t, storedEvents(t, other), storedEvents(t, opened), "a new debate has the id")
+		require.Equal(t, head(t, other), head(t, opened))
+		read()
+		require.Equal(t, storedEvents(t, other), storedEvents(t, opened))
+		require.Zero(t, read())
+	})
 }
 
 func TestChunksAreWatchedWithoutALookAtTheJournal(t *testing.T) {

@@ -181,11 +181,13 @@ func (e *Engine) commitFirst(ctx context.Context, c Config, start bool) (*Debate
 	return d, nil
 }
 
-// Open returns a handle on a stored debate. It returns store.ErrNotFound if there is no debate with that id.
+// Open returns a handle on a stored debate. The handle keeps the journal's entries in memory, so that [Debate.Replay] and
+// [Debate.PromptOf] do not read them again. Open returns store.ErrNotFound if there is no debate with that id.
 func (e *Engine) Open(ctx context.Context, id string) (*Debate, error) {
 	d := &Debate{engine: e, journal: e.journal(id)}
 	d.journal.mu.Lock()
 	defer d.journal.mu.Unlock()
+	d.journal.keeps = true
 	return d, d.journal.refresh(ctx)
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -82,10 +83,12 @@ type journal struct {
 	reports *reporter
 
 	mu      sync.Mutex
-	rec     *record      // the journal as far as it was read; nil if it must be read again
-	machine *fsm.Machine // executes what the record holds
-	inert   bool         // for new records; see record
-	driver  follower     // the driver that uses this journal; nil if there is none
+	rec     *record       // the journal as far as it was read; nil if it must be read again
+	machine *fsm.Machine  // executes what the record holds
+	keeps   bool          // whether kept holds what was read
+	kept    []store.Entry // the first entries of the journal, decoded
+	inert   bool          // for new records; see record
+	driver  follower      // the driver that uses this journal; nil if there is none
 
 	transaction transaction // the one that change makes
 }
@@ -113,8 +116,7 @@ func (j *journal) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if j.rec != nil && (head.Seq < j.rec.Seq || head.Created.Sub(j.rec.times.created).Abs() > time.Millisecond) {
-		// a new debate has the id of a deleted one, or the status is wrong
+	if j.rec != nil && (head.Seq < j.rec.Seq || isOther(head, j.rec.times.created)) {
 		j.rec = nil
 		return j.refresh(ctx)
 	}
@@ -139,7 +141,7 @@ func (j *journal) refresh(ctx context.Context) error {
 
 // begin creates an empty record to read the journal into.
 func (j *journal) begin() (err error) {
-	j.rec = newRecord(j.id, j.env)
+	j.rec, j.kept = newRecord(j.id, j.env), nil
 	j.rec.inert = j.inert
 	j.machine, err = fsm.New(j.rec.lifecycle)
 	return err
@@ -170,6 +172,7 @@ func (j *journal) read(e store.Entry) (Event, error) {
 	ev, err := decodeEntry(e)
 	if err != nil && j.rec.supported() != nil { // skip what this version does not understand
 		j.rec.Seq = e.Seq
+		j.keep(e)
 		return nil, nil
 	}
 	if err != nil {
@@ -178,7 +181,38 @@ func (j *journal) read(e store.Entry) (Event, error) {
 	if err := j.rec.apply(ev, e.At); err != nil {
 		return nil, err
 	}
+	e.Data = ev
+	j.keep(e)
 	return ev, j.follow(ev)
+}
+
+// keep keeps an entry for all, if it is the next one.
+func (j *journal) keep(e store.Entry) {
+	if j.keeps && e.Seq == int64(len(j.kept))+1 {
+		j.kept = append(j.kept, e)
+	}
+}
+
+// all returns the entries of the whole journal. It reads from the store only those that are not kept.
+func (j *journal) all(ctx context.Context) ([]store.Entry, error) {
+	j.mu.Lock()
+	kept := slices.Clip(j.kept)
+	j.mu.Unlock()
+	status, entries, err := j.store.Load(ctx, j.id, int64(len(kept)))
+	if err != nil || len(kept) == 0 {
+		return entries, err
+	}
+	if isOther(status, kept[0].At) || status.Seq < int64(len(kept)) {
+		_, entries, err = j.store.Load(ctx, j.id, 0)
+		return entries, err
+	}
+	return append(kept, entries...), nil
+}
+
+// isOther reports whether a stored status is wrong or of another debate than the one that was created at a time: a new
+// debate can have the id of a deleted one.
+func isOther(stored store.Status, created time.Time) bool {
+	return stored.Created.Sub(created).Abs() > time.Millisecond
 }
 
 // follow executes a committed transition on the machine and passes the event to the driver.
@@ -287,7 +321,8 @@ func (j *journal) commit(ctx context.Context, c *transaction) error {
 		return err
 	}
 	defer j.machine.Release()
-	for _, ev := range c.events {
+	for i, ev := range c.events {
+		j.keep(entries[i])
 		j.reports.committed(ctx, j.id, ev)
 		if err := j.follow(ev); err != nil {
 			return err

@@ -49,7 +49,7 @@ func (d *Debate) Replay(ctx context.Context) iter.Seq2[*Snapshot, error] { retur
 // [Debate.WatchAs] withholds from that seat, and yields the same errors. An empty seat sees everything.
 func (d *Debate) ReplayAs(ctx context.Context, seat string) iter.Seq2[*Snapshot, error] {
 	return func(yield func(*Snapshot, error) bool) {
-		_, entries, err := d.engine.store.Load(ctx, d.ID(), 0)
+		entries, err := d.journal.all(ctx)
 		if err == nil && seat != "" {
 			entries, err = d.entriesFor(seat, entries)
 		}
@@ -126,8 +126,12 @@ func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, e
 			p, err = nil, fmt.Errorf("rebuild prompt of debate %s: %w", d.ID(), err)
 		}
 	}()
+	entries, err := d.journal.all(ctx)
+	if err != nil {
+		return nil, err
+	}
 	past := d.engine.journal(d.ID())
-	ev, err := past.readBefore(ctx, key)
+	ev, err := past.readBefore(entries, key)
 	if err != nil {
 		return nil, err
 	}
@@ -164,12 +168,8 @@ func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, e
 }
 
 // readBefore reads the entries that the prompt of a committed step was made from, and returns the entry of its turn.
-func (j *journal) readBefore(ctx context.Context, key transcript.Key) (done TurnDone, err error) {
-	_, entries, err := j.store.Load(ctx, j.id, 0)
-	if err == nil {
-		err = j.begin()
-	}
-	if err != nil {
+func (j *journal) readBefore(entries []store.Entry, key transcript.Key) (done TurnDone, err error) {
+	if err := j.begin(); err != nil {
 		return done, err
 	}
 	at := slices.IndexFunc(entries, func(e store.Entry) bool { return e.Key == key.String() })

@@ -260,25 +260,39 @@ func (j *jsonStore) Load(ctx context.Context, id string, after int64) (store.Sta
 	return status, entries, err
 }
 
-// BenchmarkPast opens pages of a debate with a journal of 10,000 entries. It reports the CPU time too, because that depends
-// less on what else runs.
+// BenchmarkPast opens pages of a debate with a journal of 10,000 entries: as the first pages after a start, and when others
+// have been open before. It reports the CPU time too, because that depends less on what else runs.
 func BenchmarkPast(b *testing.B) {
 	for kind, s := range map[string]store.Store{"memory": store.Memory(), "JSON": &jsonStore{Store: store.Memory()}} {
 		e, last := large(b, s)
-		h, err := Handler(e, Options{Authorize: debatehttp.AllowEveryone})
+		d, err := e.Open(b.Context(), "large")
 		require.NoError(b, err)
+		turns := debatetest.Result(b, d).Turns
+		opened := handler(b, e)
 		for name, path := range map[string]string{
-			"first": "past?at=1", "middle": fmt.Sprint("past?at=", last/2), "last": fmt.Sprint("past?at=", last), "judges": "judges",
+			"now": "", "first": "/past?at=1", "middle": fmt.Sprint("/past?at=", last/2), "last": fmt.Sprint("/past?at=", last),
+			"judges": "/judges", "turn": fmt.Sprint("/turn?seq=", turns[len(turns)-1].Seq),
 		} {
-			b.Run(kind+"/"+name, func(b *testing.B) {
-				began := debatetest.CPUTime(b)
-				for b.Loop() {
-					w := httptest.NewRecorder()
-					h.ServeHTTP(w, httptest.NewRequestWithContext(b.Context(), http.MethodGet, "/debates/large/"+path, nil))
-					require.Equal(b, http.StatusOK, w.Code)
-				}
-				b.ReportMetric(float64(debatetest.CPUTime(b)-began)/1e6/float64(b.N), "cpu-ms/op")
-			})
+			for when, handlerOf := range map[string]func() http.Handler{
+				"after a start": func() http.Handler { return handler(b, e) }, "later": func() http.Handler { return opened },
+			} {
+				b.Run(kind+"/"+name+"/"+when, func(b *testing.B) {
+					began := debatetest.CPUTime(b)
+					for b.Loop() {
+						w := httptest.NewRecorder()
+						handlerOf().ServeHTTP(w, httptest.NewRequestWithContext(b.Context(), http.MethodGet, "/debates/large"+path, nil))
+						require.Equal(b, http.StatusOK, w.Code)
+					}
+					b.ReportMetric(float64(debatetest.CPUTime(b)-began)/1e6/float64(b.N), "cpu-ms/op")
+				})
+			}
 		}
 	}
+}
+
+// handler returns the inspector of an engine, which has no debate open yet.
+func handler(b *testing.B, e *debate.Engine) http.Handler {
+	h, err := Handler(e, Options{Authorize: debatehttp.AllowEveryone})
+	require.NoError(b, err)
+	return h
 }
