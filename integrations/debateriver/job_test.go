@@ -128,11 +128,11 @@ func TestAJobThatTakesTooLongIsCutAndTriedAgain(t *testing.T) {
 	status := statusOf(t, d)
 	receiveValue(t, g.cut)
 	within(time.Minute)
-	eventually(t, func() bool { return s.activeJobs(t, d)[0].Errors == 1 }, "River records the error")
+	eventually(t, func() bool { return s.activeJobs(t, d)[0].Errors > 0 }, "River records the error")
 	require.Equal(t, status, statusOf(t, d))
 	g.open()
 	r := requireUndisturbed(t, d, sequentialPanel())
-	require.Equal(t, len(r.Turns)+1, m.callCount())
+	require.Equal(t, len(r.Turns)+1+len(g.cut), m.callCount(), "on a slow machine, the call is cut more than once")
 	s.waitForNoJobs(t, d)
 }
 

@@ -31,8 +31,8 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// testTimeout ends waits that would never end.
-const testTimeout = 20 * time.Second
+// testTimeout ends waits that would never end. No test that passes takes as long, however slow the machine is.
+const testTimeout = 5 * time.Minute
 
 // timeoutContext returns a context that ends after testTimeout.
 func timeoutContext(t testing.TB) context.Context {

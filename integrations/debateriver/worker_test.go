@@ -198,7 +198,13 @@ func TestAWorkerThatStopsLeavesNoGoroutine(t *testing.T) {
 				require.NoError(t, w.Close(t.Context()), "the engine runs nothing")
 				require.Len(t, s.activeJobs(t, d), 1)
 			})
-			goleak.VerifyNone(t, before)
+			var err error
+			for range 100 { // each call waits for less than a second, and the machine may be slow
+				if err = goleak.Find(before); err == nil {
+					break
+				}
+			}
+			require.NoError(t, err)
 		})
 	}
 }

@@ -81,7 +81,7 @@ func newCluster(programs string, durable bool) (*Cluster, error) {
 	c := &Cluster{
 		DSN:      "postgres:///postgres?user=postgres&host=" + url.QueryEscape(dir),
 		programs: programs, dir: dir,
-		settings: []string{"-clisten_addresses=", "-cunix_socket_directories=" + dir, "-cmax_connections=200"},
+		settings: []string{"-clisten_addresses=", "-cunix_socket_directories=" + dir, "-cmax_connections=500"},
 	}
 	if !durable {
 		c.settings = append(c.settings, "-cfsync=off")
@@ -110,14 +110,14 @@ func (c *Cluster) start() (err error) {
 	if err != nil {
 		return fmt.Errorf("start PostgreSQL: %w", err)
 	}
-	for range 600 {
+	for range 6000 {
 		if pid, ready := c.pid(); ready && pid != c.killed {
 			return nil
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
 	c.stop()
-	return fmt.Errorf("start PostgreSQL: not ready after 30 seconds: %s", c.log.String())
+	return fmt.Errorf("start PostgreSQL: not ready after 5 minutes: %s", c.log.String())
 }
 
 // stop waits until all processes of the server have ended: they keep its output open.

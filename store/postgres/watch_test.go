@@ -21,7 +21,7 @@ import (
 	"github.com/elenchus-go/debate/store/postgres"
 )
 
-const patience = 10 * time.Second
+const patience = 5 * time.Minute // no test that passes waits as long, however slow the machine is
 
 // An ear receives the seqs that a watcher is told.
 type ear chan int64

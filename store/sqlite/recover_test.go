@@ -59,7 +59,7 @@ func TestARollingDeployOnOneFilePaysForEachCallOnce(t *testing.T) {
 	require.Eventually(t, func() bool {
 		s, err := d.Status(t.Context())
 		return err == nil && s.Driver.Driver == "old"
-	}, 10*time.Second, 5*time.Millisecond)
+	}, 5*time.Minute, 5*time.Millisecond)
 	require.NoError(t, next.Recover(t.Context()))
 	require.NoError(t, old.Close(t.Context()))
 	turns := 0
