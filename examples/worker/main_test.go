@@ -58,6 +58,12 @@ func command(t *testing.T, env func(string) string, args ...string) (out string,
 	return stdout.String() + stderr.String(), code
 }
 
+// waitFor waits until a program has written a text.
+func waitFor(t *testing.T, s *screen, text string) {
+	t.Helper()
+	require.Eventually(t, func() bool { return strings.Contains(s.String(), text) }, 5*time.Minute, time.Millisecond)
+}
+
 // working starts a worker that stops at the end of the test at the latest.
 func working(t *testing.T, env func(string) string) (stop func() string) {
 	t.Helper()
@@ -71,6 +77,7 @@ func working(t *testing.T, env func(string) string) (stop func() string) {
 		return stderr.String()
 	})
 	t.Cleanup(func() { stop() })
+	waitFor(t, &stderr, "waiting for jobs") // a worker that stops before is an error
 	return stop
 }
 
@@ -102,7 +109,7 @@ func TestWhoSubmitsMayLeave(t *testing.T) {
 	var stdout, stderr screen
 	code := make(chan int, 1)
 	go func() { code <- run(ctx, []string{"submit", "Ban cars?"}, &stdout, &stderr, env) }()
-	require.Eventually(t, func() bool { return strings.Contains(stdout.String(), "-- validating") }, 20*time.Second, time.Millisecond)
+	waitFor(t, &stdout, "-- validating")
 	leave()
 	require.Zero(t, <-code, stderr.String())
 	require.Contains(t, stdout.String(), "The debate continues. To watch it again: worker watch ")
@@ -120,7 +127,7 @@ func TestACanceledDebateIsWatchedToItsEnd(t *testing.T) {
 	var stdout screen
 	done := make(chan int, 1)
 	go func() { done <- run(ctx, []string{"submit", "Ban cars?"}, &stdout, &screen{}, env) }()
-	require.Eventually(t, func() bool { return strings.Contains(stdout.String(), "-- validating") }, 20*time.Second, time.Millisecond)
+	waitFor(t, &stdout, "-- validating")
 	id := regexp.MustCompile(`(?m)^debate (\S+)$`).FindStringSubmatch(stdout.String())[1]
 	out, code := command(t, env, "cancel", id)
 	require.Zero(t, code, out)
