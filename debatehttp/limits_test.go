@@ -2,6 +2,7 @@ package debatehttp
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -10,10 +11,13 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 )
 
@@ -66,16 +70,41 @@ func TestDeadlinesEndWithTheStream(t *testing.T) {
 
 // A deadline for a body does not end the stream that follows on the same connection, or a long answer.
 func TestDeadlinesEndWithTheBody(t *testing.T) {
-	o := allowing()
-	o.Timeout, o.Heartbeat = 500*time.Millisecond, time.Second // so the stream is quiet for longer than a deadline
-	s := open(t, store.Memory(), o)
-	s.begin()
-	v := s.watch("")
-	v.until("turn_started")
-	for v.scanner.Scan() && v.scanner.Text() != ": keep-alive" { //nolint:revive // until the first comment
-	}
-	s.letAllSpeak()
-	v.until("ended")
+	synctest.Test(t, func(t *testing.T) { // time passes only while the stream is quiet
+		g := newGate()
+		e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"model": g}})
+		require.NoError(t, err)
+		o := allowing()
+		o.Timeout, o.Heartbeat = time.Second, time.Minute // so the stream is quiet for longer than a deadline
+		h, err := New(e, o)
+		require.NoError(t, err)
+		l := &pipes{conns: make(chan net.Conn, 1), closed: make(chan struct{}), onClose: func() {}}
+		conn := l.dial()
+		ctx, interrupt := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- Serve(ctx, l, e, h, time.Minute) }()
+		read := bufio.NewReader(conn)
+		ask := func(request string) *http.Response {
+			_, err := io.WriteString(conn, request)
+			require.NoError(t, err)
+			res, err := http.ReadResponse(read, nil)
+			require.NoError(t, err)
+			return res
+		}
+		res := ask(fmt.Sprintf("POST /debates HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(posted), posted))
+		require.Equal(t, http.StatusCreated, res.StatusCode)
+		_, err = io.Copy(io.Discard, res.Body)
+		require.NoError(t, err)
+		v := viewerOf(t, ask("GET /debates/cars/events HTTP/1.1\r\nHost: x\r\n\r\n").Body)
+		v.until("turn_started")
+		for v.scanner.Scan() && v.scanner.Text() != ": keep-alive" { //nolint:revive // until the first comment
+		}
+		close(g.tokens)
+		v.until("ended")
+		require.NoError(t, conn.Close())
+		interrupt()
+		require.NoError(t, <-ended)
+	})
 }
 
 func TestAHandlerBelowAPrefix(t *testing.T) {
