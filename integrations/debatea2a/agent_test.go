@@ -132,7 +132,10 @@ func TestAKilledServerContinuesItsTask(t *testing.T) {
 		out, err := cmd.StdoutPipe()
 		require.NoError(t, err)
 		require.NoError(t, cmd.Start())
-		t.Cleanup(func() { _ = cmd.Process.Kill() })
+		t.Cleanup(func() { // before the folder of the file is removed
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+		})
 		line, err := bufio.NewReader(out).ReadString('\n')
 		require.NoError(t, err)
 		return cmd, strings.TrimSpace(line)

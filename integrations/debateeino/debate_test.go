@@ -273,7 +273,7 @@ func TestADebateSurvivesItsProcess(t *testing.T) {
 	set, err := debatetool.New(died, debatetool.Options{Presets: presets})
 	require.NoError(t, err)
 	ctx, kill := context.WithCancel(t.Context())
-	events := adk.NewRunner(ctx, adk.RunnerConfig{Agent: host(t, set, &fake{replies: []providertest.Reply{calls(`{"question": "Ban cars?"}`)}})}).Query(ctx, "Ban cars?")
+	events := adk.NewRunner(ctx, adk.RunnerConfig{Agent: host(t, set, &fake{replies: []providertest.Reply{calls(`{"question": "Ban cars?"}`), answers}})}).Query(ctx, "Ban cars?")
 	for e, ok := events.Next(); ok && e.AgentName != "Ada"; e, ok = events.Next() {
 		require.NoError(t, e.Err)
 	}
