@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
@@ -77,7 +78,7 @@ func (r *record) checkEntry(ev Event) error {
 		if ev.On == fsm.Fail && ev.Failure == nil {
 			return errors.New("the entry has no failure")
 		}
-		for _, f := range append(ev.OtherFailures, failureOf(ev)) {
+		for _, f := range append(slices.Clip(ev.OtherFailures), failureOf(ev)) {
 			if f != nil && r.checkRound(f.Key.Round) != nil {
 				return r.checkRound(f.Key.Round)
 			}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -847,6 +848,59 @@ func TestAnOpenedDebateReadsEachEntryOnce(t *testing.T) {
 		require.Equal(t, storedEvents(t, other), storedEvents(t, opened))
 		require.Zero(t, read())
 	})
+}
+
+func TestAnOpenedForkReadsEachEntryOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		memory := store.Memory()
+		counted := &loadCountingStore{Store: memory, Watcher: memory.(store.Watcher)}
+		e, err := debate.NewEngine(debate.Options{Store: counted, Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
+		require.NoError(t, err)
+		d, err := e.Create(t.Context(), debatetest.PairConfig(nil))
+		require.NoError(t, err)
+		_, err = debatetest.Run(t, d)
+		require.NoError(t, err)
+		time.Sleep(time.Second) // the fork is created later than what it begins with
+		_, err = e.Fork(t.Context(), "d", 0, debate.Edits{ID: "fork"})
+		require.NoError(t, err)
+		opened, err := e.Open(t.Context(), "fork")
+		require.NoError(t, err)
+		counted.entries.Store(0)
+		require.NotEmpty(t, storedEvents(t, opened))
+		require.Zero(t, counted.entries.Load())
+	})
+}
+
+// roomyStore returns entries whose lists of failures have room for more.
+type roomyStore struct{ store.Store }
+
+func (s roomyStore) Load(ctx context.Context, id string, after int64) (store.Status, []store.Entry, error) {
+	status, entries, err := s.Store.Load(ctx, id, after)
+	for i := range entries {
+		if ev, ok := entries[i].Data.(debate.StateChanged); ok {
+			ev.OtherFailures = slices.Grow(ev.OtherFailures, 1)
+			entries[i].Data = ev
+		}
+	}
+	return status, entries, err
+}
+
+func TestReplaysDoNotChangeEvents(t *testing.T) {
+	refused := debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
+		return providers.Response{}, &providers.Error{Kind: providers.Authentication}
+	})
+	e, err := debate.NewEngine(debate.Options{Store: roomyStore{store.Memory()}, Providers: providersOf(refused, scriptedJudge(t, 1))})
+	require.NoError(t, err)
+	d, err := e.Create(t.Context(), debatetest.PairConfig(panel.Protocol{Mode: panel.Simultaneous}))
+	require.NoError(t, err)
+	_, err = debatetest.Run(t, d)
+	require.Error(t, err)
+	opened, err := e.Open(t.Context(), "d")
+	require.NoError(t, err)
+	failed := lastFailure(storedEvents(t, opened))
+	require.NotNil(t, failed.Failure)
+	n := len(failed.OtherFailures)
+	require.Nil(t, failed.OtherFailures[:n+1][n], "replays of a handle share the event, and may run at the same time")
 }
 
 func TestChunksAreWatchedWithoutALookAtTheJournal(t *testing.T) {

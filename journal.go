@@ -195,18 +195,26 @@ func (j *journal) keep(e store.Entry) {
 
 // all returns the entries of the whole journal. It reads from the store only those that are not kept.
 func (j *journal) all(ctx context.Context) ([]store.Entry, error) {
-	j.mu.Lock()
-	kept := slices.Clip(j.kept)
-	j.mu.Unlock()
+	kept, created := j.known()
 	status, entries, err := j.store.Load(ctx, j.id, int64(len(kept)))
 	if err != nil || len(kept) == 0 {
 		return entries, err
 	}
-	if isOther(status, kept[0].At) || status.Seq < int64(len(kept)) {
+	if isOther(status, created) || status.Seq < int64(len(kept)) {
 		_, entries, err = j.store.Load(ctx, j.id, 0)
 		return entries, err
 	}
 	return append(kept, entries...), nil
+}
+
+// known returns the entries that are kept, and when their debate was created.
+func (j *journal) known() (kept []store.Entry, created time.Time) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.rec == nil {
+		return nil, time.Time{}
+	}
+	return slices.Clip(j.kept), j.rec.times.created
 }
 
 // isOther reports whether a stored status is wrong or of another debate than the one that was created at a time: a new
