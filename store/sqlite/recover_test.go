@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"context"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -30,14 +31,20 @@ func (m *callCounter) Generate(ctx context.Context, r providers.Request) (provid
 // Two services use one file during a rolling deploy. No call is made twice.
 func TestARollingDeployOnOneFilePaysForEachCallOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "debates.db")
-	m := &callCounter{DigestModel: debatetest.DigestModel{Names: []string{"A", "B"}, Latency: func() time.Duration { return 100 * time.Millisecond }}}
+	looked := make(chan struct{}) // closed when the new service has looked at the debates: until then, none ends
+	look := sync.OnceFunc(func() { close(looked) })
+	defer look()
+	m := &callCounter{DigestModel: debatetest.DigestModel{Names: []string{"A", "B"}, Latency: func() time.Duration {
+		<-looked
+		return 100 * time.Millisecond
+	}}}
 	service := func(name string) (*debate.Engine, *sqlite.Store) {
 		s, err := sqlite.Open(path)
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, s.Close()) })
 		e, err := debate.NewEngine(debate.Options{
 			Store: s, Providers: map[string]providers.Provider{"m": m, "j": m}, Name: name,
-			HeartbeatInterval: 50 * time.Millisecond, RecoverAfter: 10 * time.Second,
+			HeartbeatInterval: 50 * time.Millisecond, RecoverAfter: 10 * time.Minute,
 		})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, e.Close(context.Background())) })
@@ -61,6 +68,7 @@ func TestARollingDeployOnOneFilePaysForEachCallOnce(t *testing.T) {
 		return err == nil && s.Driver.Driver == "old"
 	}, 5*time.Minute, 5*time.Millisecond)
 	require.NoError(t, next.Recover(t.Context()))
+	look()
 	require.NoError(t, old.Close(t.Context()))
 	turns := 0
 	for _, id := range ids {
