@@ -253,7 +253,7 @@ func ollamaURL(host string) string {
 func hint(f *debate.Failure) string {
 	keys := "the environment; see debate help environment"
 	for _, k := range providerKinds {
-		if k.name == f.Provider {
+		if k.name == f.Provider && k.envRequired { // Ollama has no key
 			keys = k.envVar
 		}
 	}

@@ -205,6 +205,7 @@ func TestHintsNameTheVariable(t *testing.T) {
 		require.Contains(t, hint(&debate.Failure{Kind: kind, Provider: "mistral"}), " in MISTRAL_API_KEY")
 		require.Contains(t, hint(&debate.Failure{Kind: kind, Provider: "main"}), " in the environment; see debate help environment")
 	}
+	require.NotContains(t, hint(&debate.Failure{Kind: providers.Authentication, Provider: "ollama"}), "OLLAMA_HOST", "it has the address")
 	limited := &debate.Failure{Kind: providers.RateLimit, Provider: "mistral"}
 	require.Equal(t, limited.Hint(), hint(limited))
 }
