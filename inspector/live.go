@@ -117,13 +117,27 @@ func (v *visit) live(h *history) (shown liveView, err error) {
 	shown.Turns, shown.Earlier, shown.Later = turnsOf(h, shown.Actors, before, room)
 	if shown.Masked = h.masked; shown.Masked {
 		shown.Turns, shown.Earlier, shown.Later, shown.Actors, shown.Stream = nil, 0, false, nil, false
+		shown.Result = withoutNames(h.result)
 	}
 	for _, name := range h.status.Waiting { // a seat may not know yet whether others have spoken
 		if name != v.seat && !slices.Contains(shown.Others, name) {
 			shown.Others = append(shown.Others, name)
 		}
 	}
+	if h.masked && len(shown.Asked) > 0 { // the history has more than the seat may know
+		shown.Others, shown.Phases = nil, nil
+	}
 	return shown, nil
+}
+
+// withoutNames returns a result without the texts that name participants, from which a judge could tell who says what.
+func withoutNames(r *debate.Result) *debate.Result {
+	shown := *r
+	shown.Ending.Evidence, shown.Failure, shown.Annotations = "", nil, nil
+	if q := r.Question; q != nil && q.Failure != nil {
+		shown.Question = nil
+	}
+	return &shown
 }
 
 // asked returns what the visitor's seat is asked.

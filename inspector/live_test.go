@@ -251,8 +251,55 @@ func TestABlindJudgeSeesNoNames(t *testing.T) {
 		require.NotContains(t, w.get(http.StatusForbidden, "/debates/cars"+path+"seat=Jo"), "Ada", path)
 	}
 	require.Contains(t, w.get(http.StatusOK, "/debates/cars"), "Ada")
+
+	assessment := debatetest.Assessment(false, "Debater A", "Debater B")
+	assessment.Reasoning = "Debater A and Debater B repeat themselves."
+	asked, err := d.Waiting(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, d.Answer(t.Context(), asked[0].Key, debatetest.Encode(t, assessment), ""))
+	for _, err := range d.Run(t.Context()) {
+		require.NoError(t, err)
+	}
+	require.NoError(t, d.Annotate(t.Context(), "rating", "Ada is better."))
+	page = w.get(http.StatusOK, "/debates/cars")
+	require.Contains(t, page, "Ada and Bo repeat themselves.", "why the debate ends")
+	require.Contains(t, page, "Ada is better.")
+	page = w.get(http.StatusOK, "/debates/cars?seat=Jo")
+	require.Contains(t, page, "judge decided")
+	require.Contains(t, page, `data-form="answers"`)
+	require.NotContains(t, page, "Ada")
 	require.NoError(t, d.Cancel(t.Context()))
 	require.Contains(t, w.get(http.StatusOK, "/debates/cars?seat=Jo"), "Ada")
+}
+
+// A judge who knows who has failed could tell whose texts are missing.
+func TestABlindJudgeSeesNoFailures(t *testing.T) {
+	w := open(t, Options{Controls: true}, debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
+		return providers.Response{}, &providers.Error{Kind: providers.Authentication}
+	}))
+	for id, policy := range map[string]debate.FailurePolicy{"question": debate.Ask, "failure": debate.Degrade} {
+		cfg := pair(id)
+		cfg.OnFailure, cfg.Judges[0].Human, cfg.Judges[0].Blind = policy, true, true
+		_, _ = debatetest.Run(t, w.create(cfg))
+		require.Contains(t, w.get(http.StatusOK, "/debates/"+id), "Ada", id)
+		require.NotContains(t, w.get(http.StatusOK, "/debates/"+id+"?seat=Jo"), "Ada", id)
+	}
+}
+
+// A judge who has not replied does not learn whether other judges have.
+func TestABlindJudgeDoesNotSeeWhoHasReplied(t *testing.T) {
+	w := open(t, Options{Controls: true})
+	cfg := pair("cars")
+	cfg.Judges = []debate.Participant{{Name: "Jo", Human: true, Blind: true}, {Name: "Kim", Human: true}}
+	d := w.run(cfg)
+	shown := regexp.MustCompile(`(?s)id="phases".*?</ol>|id="waiting".*?</p>`)
+	before := shown.FindAllString(w.get(http.StatusOK, "/debates/cars?seat=Jo"), -1)
+	asked, err := d.Waiting(t.Context())
+	require.NoError(t, err)
+	require.Len(t, asked, 2)
+	require.Equal(t, "Kim", asked[1].Key.Actor)
+	require.NoError(t, d.Answer(t.Context(), asked[1].Key, debatetest.Encode(t, debatetest.Assessment(false, "Ada", "Bo")), ""))
+	require.Equal(t, before, shown.FindAllString(w.get(http.StatusOK, "/debates/cars?seat=Jo"), -1))
 }
 
 // follower reads a stream of events.
