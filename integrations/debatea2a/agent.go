@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
@@ -27,6 +28,9 @@ const (
 type Agent struct {
 	engine  *debate.Engine
 	options debatetool.Options
+
+	mu        sync.Mutex
+	executing map[a2a.TaskID]int // number of loops over Execute that have not ended
 }
 
 // New returns an agent for the debates of an engine. It ignores Options.MaxWait.
@@ -35,7 +39,7 @@ func New(e *debate.Engine, o debatetool.Options) (*Agent, error) {
 	if _, err := debatetool.New(e, o); err != nil {
 		return nil, err
 	}
-	return &Agent{engine: e, options: o}, nil
+	return &Agent{engine: e, options: o, executing: map[a2a.TaskID]int{}}, nil
 }
 
 // Card returns the card of an agent whose Handler clients reach at a URL, with a skill for each preset. Change it as you
@@ -79,6 +83,7 @@ func (a *Agent) tools(ctx context.Context, contextID string) *debatetool.Toolset
 // the debate has ended, or needs a message. If you break out of the loop, the debate goes on.
 func (a *Agent) Execute(ctx context.Context, ec *a2asrv.ExecutorContext) iter.Seq2[a2a.Event, error] {
 	return func(yield func(a2a.Event, error) bool) {
+		defer a.execute(ec.TaskID)()
 		set, first, stream := a.tools(ctx, ec.ContextID), ec.Message, a.rest(ctx, ec.StoredTask)
 		if ec.StoredTask == nil {
 			input, err := inputOf(ec.Message, ec.TaskID, "question", nil)
@@ -106,6 +111,27 @@ func (a *Agent) Execute(ctx context.Context, ec *a2asrv.ExecutorContext) iter.Se
 		}
 		follow(ec.TaskInfo(), first, stream, yield)
 	}
+}
+
+// execute notes that a task is executed, until end is called.
+func (a *Agent) execute(id a2a.TaskID) (end func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.executing[id]++
+	return func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if a.executing[id]--; a.executing[id] == 0 {
+			delete(a.executing, id)
+		}
+	}
+}
+
+// isExecuted reports whether a task is executed now.
+func (a *Agent) isExecuted(id a2a.TaskID) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.executing[id] > 0
 }
 
 // rest returns what happens in the debate of a task from now on.
@@ -144,9 +170,11 @@ func follow(info a2a.TaskInfo, first *a2a.Message, stream iter.Seq2[debatetool.P
 	}
 }
 
-// Cancel ends the debate of a task without an answer.
+// Cancel ends the debate of a task without an answer. While a loop over Execute follows the debate, that loop yields the
+// status, and Cancel yields nothing.
 func (a *Agent) Cancel(ctx context.Context, ec *a2asrv.ExecutorContext) iter.Seq2[a2a.Event, error] {
 	return func(yield func(a2a.Event, error) bool) {
+		told := a.isExecuted(ec.TaskID) // the server of the SDK takes no event after that of Execute
 		d, err := a.tools(ctx, "").Open(ctx, string(ec.TaskID))
 		if err == nil {
 			err = d.Cancel(ctx)
@@ -158,7 +186,9 @@ func (a *Agent) Cancel(ctx context.Context, ec *a2asrv.ExecutorContext) iter.Seq
 			yield(nil, explain(err))
 			return
 		}
-		yield(a2a.NewStatusUpdateEvent(ec, a2a.TaskStateCanceled, nil), nil)
+		if !told {
+			yield(a2a.NewStatusUpdateEvent(ec, a2a.TaskStateCanceled, nil), nil)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package debatea2a_test
 import (
 	"bufio"
 	"context"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -433,4 +434,37 @@ func TestAnExecutorForTheServerOfTheSDK(t *testing.T) {
 			require.Equal(t, a2a.TaskStateCanceled, task.Status.State)
 		})
 	}
+}
+
+// Each event of a task is told once. The server of the SDK refuses a second status of a task that has ended.
+func TestACanceledTaskIsToldOnce(t *testing.T) {
+	agent, _ := newAgent(t, store.Memory(), blocked(), presets(pair()))
+	states := func(events iter.Seq2[a2a.Event, error], seen func(a2a.TaskState)) {
+		for event, err := range events {
+			if err != nil {
+				t.Error(err)
+			}
+			switch e := event.(type) {
+			case *a2a.Task:
+				seen(e.Status.State)
+			case *a2a.TaskStatusUpdateEvent:
+				seen(e.Status.State)
+			}
+		}
+	}
+	canceled := func(id a2a.TaskID) (list []a2a.TaskState) {
+		states(agent.Cancel(t.Context(), &a2asrv.ExecutorContext{TaskID: id}), func(s a2a.TaskState) { list = append(list, s) })
+		return list
+	}
+	executed := make(chan a2a.TaskState, 10)
+	go func() {
+		defer close(executed)
+		states(agent.Execute(context.Background(), &a2asrv.ExecutorContext{TaskID: "x", Message: question().Message}), func(s a2a.TaskState) { executed <- s })
+	}()
+	require.Equal(t, a2a.TaskStateWorking, <-executed)
+	require.Empty(t, canceled("x"))
+	require.Equal(t, a2a.TaskStateCanceled, <-executed)
+	_, more := <-executed
+	require.False(t, more)
+	require.Equal(t, []a2a.TaskState{a2a.TaskStateCanceled}, canceled("x"), "nobody follows the task now")
 }
