@@ -54,11 +54,11 @@ func Run(t *testing.T, h ProviderFunc) {
 	}
 }
 
-// requireNoLeak waits until at most as many goroutines run as before a test, and fails after 10 s. Unlike
+// requireNoLeak waits until at most as many goroutines run as before a test, and fails after a minute. Unlike
 // require.Eventually, it starts no goroutines itself.
 func requireNoLeak(t *testing.T, before int, test string) {
 	t.Helper()
-	patience := time.NewTimer(10 * time.Second)
+	patience := time.NewTimer(time.Minute)
 	defer patience.Stop()
 	again := time.NewTicker(time.Millisecond)
 	defer again.Stop()

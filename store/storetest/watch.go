@@ -19,7 +19,7 @@ var watchTests = []testCase{
 }
 
 // notifyTimeout is the longest time that a store may take to notify a watcher.
-const notifyTimeout = 10 * time.Second
+const notifyTimeout = time.Minute
 
 // A notifications channel receives the seqs that a watcher is told.
 type notifications chan int64
