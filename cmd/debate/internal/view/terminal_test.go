@@ -74,7 +74,7 @@ func (s *tmux) await(get func() string, words ...string) string {
 			}
 		}
 		return true
-	}, 30*time.Second, 20*time.Millisecond, "%q in %s", words, get())
+	}, 5*time.Minute, 20*time.Millisecond, "%q in %s", words, get())
 	return text
 }
 
