@@ -186,7 +186,7 @@ func (j *journal) read(e store.Entry) (Event, error) {
 	return ev, j.follow(ev)
 }
 
-// keep keeps an entry for all, if it is the next one.
+// keep keeps an entry if it follows those that are kept, so that method all need not read it again.
 func (j *journal) keep(e store.Entry) {
 	if j.keeps && e.Seq == int64(len(j.kept))+1 {
 		j.kept = append(j.kept, e)
