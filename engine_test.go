@@ -685,3 +685,52 @@ func TestSurvivesACrash(t *testing.T) {
 func TestObservationAllocatesNothingWithoutAnObserver(t *testing.T) {
 	require.Zero(t, debate.ObservationAllocations())
 }
+
+// encodedStore returns entries as JSON, as a database would. The row of one of them may be damaged.
+type encodedStore struct {
+	store.Store
+	damaged int64 // the seq; 0 if there is none
+}
+
+func (s encodedStore) Load(ctx context.Context, id string, after int64) (store.Status, []store.Entry, error) {
+	status, entries, err := s.Store.Load(ctx, id, after)
+	for i, e := range entries {
+		raw, _ := json.Marshal(e.Data)
+		if e.Seq == s.damaged {
+			raw = raw[:len(raw)/2]
+		}
+		entries[i].Data = json.RawMessage(raw)
+	}
+	return status, entries, err
+}
+
+// Long journals are decoded on all processors.
+func TestALongJournalIsRead(t *testing.T) {
+	memory := store.Memory()
+	opts := debate.Options{Store: memory, Providers: providersOf(talkingModel(), scriptedJudge(t, 1000))}
+	cfg := debatetest.PairConfig(panel.Protocol{Format: panel.RoundLimited})
+	cfg.Limits.MaxRounds, cfg.Limits.OutputTokens = 100, 1<<40
+	d, err := debate.New(t.Context(), cfg, opts)
+	require.NoError(t, err)
+	_, err = debatetest.Run(t, d)
+	require.NoError(t, err)
+	last := head(t, d).Seq
+	require.Greater(t, last, int64(700))
+	for damaged := last - 512; damaged <= last; damaged += 64 {
+		opts.Store = encodedStore{memory, damaged}
+		e, err := debate.NewEngine(opts)
+		require.NoError(t, err)
+		_, err = e.Open(t.Context(), "d")
+		require.ErrorContains(t, err, fmt.Sprintf("read entry %d of debate d: parse event: unexpected end of JSON input", damaged))
+	}
+	opts.Store = encodedStore{memory, 0}
+	e, err := debate.NewEngine(opts)
+	require.NoError(t, err)
+	opened, err := e.Open(t.Context(), "d")
+	require.NoError(t, err)
+	want, got := storedEvents(t, d), storedEvents(t, opened)
+	require.Len(t, got, len(want))
+	for i, ev := range want {
+		require.Equal(t, debatetest.Encode(t, ev), debatetest.Encode(t, got[i]))
+	}
+}

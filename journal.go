@@ -49,6 +49,28 @@ func decodeEntry(e store.Entry) (Event, error) {
 	return ev, nil
 }
 
+// decodeAll returns the entries with their events. It decodes long lists on all processors. Entries that it cannot decode
+// are unchanged.
+func decodeAll(entries []store.Entry) []store.Entry {
+	const each = 256
+	if len(entries) <= each {
+		return entries
+	}
+	entries = slices.Clone(entries)
+	var all sync.WaitGroup
+	for some := range slices.Chunk(entries, each) {
+		all.Go(func() {
+			for i, e := range some {
+				if ev, err := decodeEntry(e); err == nil {
+					some[i].Data = ev
+				}
+			}
+		})
+	}
+	all.Wait()
+	return entries
+}
+
 // entryFields returns the key and the time of the entry that holds an event.
 func entryFields(ev Event) (key string, at time.Time) {
 	switch ev := ev.(type) {
@@ -125,7 +147,7 @@ func (j *journal) refresh(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, e := range entries {
+	for _, e := range decodeAll(entries) {
 		if _, err := j.read(e); err != nil {
 			j.rec = nil
 			return err
