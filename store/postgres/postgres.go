@@ -17,6 +17,9 @@
 // own transaction. Commits to the same debate wait for each other on an advisory lock. They need the isolation level
 // READ COMMITTED, PostgreSQL's default, and return an error for any other.
 //
+// [Store.Delete] deletes rows. As always in PostgreSQL, their texts stay in the files of the tables until VACUUM, which
+// autovacuum runs by itself, in the write-ahead log until the server recycles it, and in backups and replicas.
+//
 // [Store.Watch] listens for notifications on one connection outside the pool, until [Store.Close]. It also polls every
 // five seconds. So watching works where notifications do not arrive, for example through PgBouncer in transaction mode,
 // but with that delay. PgBouncer may also require another DefaultQueryExecMode in pgx's configuration, because pgx

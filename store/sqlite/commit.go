@@ -79,7 +79,8 @@ func encode(c store.Change) (data []string, status string, err error) {
 	return data, string(text), nil
 }
 
-// Delete implements [store.Store]. It ignores the end of ctx once it holds the write lock.
+// Delete implements [store.Store]. It ignores the end of ctx once it holds the write lock, but not while it waits until it
+// can remove the texts from the files.
 func (s *Store) Delete(ctx context.Context, id string, last int64) error {
 	err := writeTx(ctx, s.writer, func(ctx context.Context, tx *sql.Tx) error {
 		var known bool
@@ -108,9 +109,14 @@ func (s *Store) Delete(ctx context.Context, id string, last int64) error {
 	if _, conflict := errors.AsType[*store.Conflict](err); conflict {
 		return err
 	}
+	if err == nil {
+		s.watchers.notify(id, entryRef{})
+	}
+	if err == nil || errors.Is(err, store.ErrNotFound) { // an earlier deletion may have left texts
+		err = errors.Join(err, s.erase(ctx))
+	}
 	if err != nil {
 		return fmt.Errorf("delete debate %s: %w", id, err)
 	}
-	s.watchers.notify(id, entryRef{})
 	return nil
 }

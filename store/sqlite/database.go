@@ -29,7 +29,8 @@ func newPool(path string, most int) (*sql.DB, error) {
 		"_busy_timeout": {busyTimeoutMS},
 		"_synchronous":  {"FULL"}, // lower settings may lose the last commits on a power failure
 		"_txlock":       {"immediate"},
-		"_error_rc":     {"1"}, // report errors in the words of SQLite
+		"_error_rc":     {"1"},                // report errors in the words of SQLite
+		"_pragma":       {"secure_delete(1)"}, // overwrite what is deleted or replaced with zeros; see erase
 	}
 	connector, err := driver.NewConnector((&url.URL{Scheme: "file", Path: name, RawQuery: query.Encode()}).String())
 	if err != nil {
@@ -84,8 +85,7 @@ func readTx(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
 func retryWhileLocked(ctx context.Context, try func() error) error {
 	for start := time.Now(); ; {
 		err := try()
-		locked, ok := errors.AsType[*driver.Error](err)
-		if !ok || locked.Code()&0xff != codes.SQLITE_BUSY || time.Since(start) > lockTimeout {
+		if !isLocked(err) || time.Since(start) > lockTimeout {
 			return err
 		}
 		select {
@@ -94,4 +94,13 @@ func retryWhileLocked(ctx context.Context, try func() error) error {
 		case <-time.After(time.Millisecond): // SQLite returns at once for some locks
 		}
 	}
+}
+
+// errInUse is returned if a reader or writer of the file prevents a checkpoint.
+var errInUse = errors.New("the file is in use")
+
+// isLocked reports whether err says that another user of the file locks it.
+func isLocked(err error) bool {
+	locked, ok := errors.AsType[*driver.Error](err)
+	return ok && locked.Code()&0xff == codes.SQLITE_BUSY || errors.Is(err, errInUse)
 }

@@ -16,6 +16,12 @@
 // A commit has reached the disk when it returns. It costs one flush of the disk (fsync), and commits run one after
 // another: a few hundred to a few thousand per second. Readers never wait.
 //
+// When Delete returns, the texts of the debate are neither in the file nor in the -wal file. If a reader or writer prevents
+// this for 10 seconds, or until the context ends, Delete returns an error that names its process where it can. The debate
+// is deleted then, but the -wal file holds its texts until the next Delete succeeds or the last store closes. Copies and
+// backups of the file keep them. A file in which a version of this package before this rule has deleted or changed debates
+// can still hold texts; run the SQL statement VACUUM once to remove them.
+//
 // To back up a database in use, run the SQL statement VACUUM INTO 'copy.db', for example with the sqlite3 tool. If all
 // stores are closed, you can copy the file instead.
 package sqlite
@@ -41,6 +47,7 @@ var (
 // Store is a [store.Store] in a database file. It is a [store.Watcher] and keeps [store.Heartbeats]. Watchers learn of
 // commits through the same Store at once, and of other commits to the file within about 50 milliseconds.
 type Store struct {
+	path     string
 	writer   *sql.DB // one connection, so that writers wait for it instead of for the lock of the file
 	readers  *sql.DB
 	watchers watchers
@@ -76,7 +83,7 @@ func open(path string) (*Store, error) {
 	if _, err := os.Stat(filepath.Dir(path)); err != nil { //nolint:gosec // the caller chooses the path
 		return nil, err
 	}
-	s := &Store{watchers: watchers{byDebate: map[string]*subscription{}}}
+	s := &Store{path: path, watchers: watchers{byDebate: map[string]*subscription{}}}
 	if s.writer, err = newPool(path, 1); err != nil {
 		return nil, err
 	}
