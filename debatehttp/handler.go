@@ -101,7 +101,6 @@ func New(e *debate.Engine, o Options) (http.Handler, error) {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cache-Control", "no-store")
-		s.limitBody(w, r)
 		web.ServeHTTP(w, r)
 	}), nil
 }

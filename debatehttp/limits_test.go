@@ -1,45 +1,17 @@
 package debatehttp
 
 import (
-	"bufio"
-	"context"
-	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 )
-
-// A client that does not send its body is answered, and does not hold the connection.
-func TestBodiesThatDoNotCome(t *testing.T) {
-	o := allowing()
-	o.Timeout = 10 * time.Millisecond
-	s := open(t, store.Memory(), o)
-	for path, want := range map[string]int{"/debates": http.StatusBadRequest, "/debates/none/pause": http.StatusNotFound} {
-		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", s.Listener.Addr().String())
-		require.NoError(t, err)
-		defer conn.Close()
-		_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{", path)
-		require.NoError(t, err)
-		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		require.NoError(t, err)
-		defer res.Body.Close()
-		require.Equal(t, want, res.StatusCode)
-		_, err = io.Copy(io.Discard, conn)
-		require.NoError(t, err, "the server closes the connection")
-	}
-}
 
 // deadlines takes a response and remembers the last deadline.
 type deadlines struct {
@@ -66,45 +38,6 @@ func TestDeadlinesEndWithTheStream(t *testing.T) {
 		require.True(t, w.Flushed)
 		require.Zero(t, w.last, r.path)
 	}
-}
-
-// A deadline for a body does not end the stream that follows on the same connection, or a long answer.
-func TestDeadlinesEndWithTheBody(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // time passes only while the stream is quiet
-		g := newGate()
-		e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"model": g}})
-		require.NoError(t, err)
-		o := allowing()
-		o.Timeout, o.Heartbeat = time.Second, time.Minute // so the stream is quiet for longer than a deadline
-		h, err := New(e, o)
-		require.NoError(t, err)
-		l := &pipes{conns: make(chan net.Conn, 1), closed: make(chan struct{}), onClose: func() {}}
-		conn := l.dial()
-		ctx, interrupt := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- Serve(ctx, l, e, h, time.Minute) }()
-		read := bufio.NewReader(conn)
-		ask := func(request string) *http.Response {
-			_, err := io.WriteString(conn, request)
-			require.NoError(t, err)
-			res, err := http.ReadResponse(read, nil)
-			require.NoError(t, err)
-			return res
-		}
-		res := ask(fmt.Sprintf("POST /debates HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(posted), posted))
-		require.Equal(t, http.StatusCreated, res.StatusCode)
-		_, err = io.Copy(io.Discard, res.Body)
-		require.NoError(t, err)
-		v := viewerOf(t, ask("GET /debates/cars/events HTTP/1.1\r\nHost: x\r\n\r\n").Body)
-		v.until("turn_started")
-		for v.scanner.Scan() && v.scanner.Text() != ": keep-alive" { //nolint:revive // until the first comment
-		}
-		close(g.tokens)
-		v.until("ended")
-		require.NoError(t, conn.Close())
-		interrupt()
-		require.NoError(t, <-ended)
-	})
 }
 
 func TestAHandlerBelowAPrefix(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/elenchus-go/debate"
@@ -18,9 +17,15 @@ const answerTime = 5 * time.Second
 // grace for calls in flight, and ends the streams of all viewers. It cuts requests that take 5 more seconds. It closes the
 // engine and the listener. Another engine can continue the debates, if the store keeps them. Serve returns nil if ctx ended
 // and no call in flight was canceled.
+//
+// Serve limits what clients can hold. It closes connections that send headers for more than 10 seconds, a body for more
+// than 30 seconds, or nothing for a minute, and those that read less than 64 KiB of an answer in 30 seconds. Streams go on as
+// long as the client reads them. A request that is answered before its body was read has one second to send the rest. At
+// most 10,000 connections are open, or three quarters of the files that the process may open; beyond that, Serve closes idle
+// connections, and new ones wait.
 func Serve(ctx context.Context, l net.Listener, e *debate.Engine, h http.Handler, grace time.Duration) error {
-	web := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
-	closeUnused(web)
+	web := &http.Server{Handler: limited(h), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
+	limitConnections(web, maxConnections())
 	end := func() error {
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 		defer cancel()
@@ -39,31 +44,4 @@ func Serve(ctx context.Context, l net.Listener, e *debate.Engine, h http.Handler
 		return errors.Join(err, end())
 	}
 	return <-closed
-}
-
-// closeUnused makes a server that ends close the connections that have sent no request. Browsers and HTTP clients open some
-// in advance, and Shutdown waits for them.
-func closeUnused(s *http.Server) {
-	var mu sync.Mutex
-	unused, ended := map[net.Conn]bool{}, false
-	s.ConnState = func(c net.Conn, state http.ConnState) {
-		mu.Lock()
-		defer mu.Unlock()
-		switch {
-		case state != http.StateNew:
-			delete(unused, c)
-		case ended:
-			_ = c.Close()
-		default:
-			unused[c] = true
-		}
-	}
-	s.RegisterOnShutdown(func() {
-		mu.Lock()
-		defer mu.Unlock()
-		ended = true
-		for c := range unused {
-			_ = c.Close()
-		}
-	})
 }

@@ -43,9 +43,8 @@ type Options struct {
 	// Heartbeat is the interval of comments in streams, so that proxies do not close quiet connections. Defaults to 15
 	// seconds.
 	Heartbeat time.Duration
-	// Timeout is the time that a client may take to send the body of a request, and that a viewer may take to read what
-	// the handler writes at once. Then the handler disconnects it; a viewer can continue with Last-Event-ID. Defaults to 30
-	// seconds.
+	// Timeout is the time that a viewer may take to read what the handler writes to a stream at once. Then the handler
+	// disconnects the viewer, who can continue with Last-Event-ID. Defaults to 30 seconds. Serve limits other requests.
 	Timeout time.Duration
 	// Logger receives errors that clients do not see. Defaults to none.
 	Logger *slog.Logger
@@ -198,15 +197,7 @@ func (c *call) body() ([]byte, error) {
 	if err != nil {
 		return nil, problem("invalid", "the body ended early, or took too long")
 	}
-	_ = http.NewResponseController(c.w).SetReadDeadline(time.Time{}) // see limitBody
 	return b, nil
-}
-
-// limitBody limits the time that the client may take to send a body, also if nobody reads it.
-func (s *service) limitBody(w http.ResponseWriter, r *http.Request) {
-	if r.ContentLength != 0 { // otherwise the deadline would end a stream
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.Timeout)) // fails for writers that do not support deadlines
-	}
 }
 
 // decode reads the request's body, a JSON object, into v. It refuses unknown fields.
