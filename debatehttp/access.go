@@ -56,6 +56,7 @@ func (a Action) Changes() bool {
 type Access struct {
 	Principal string // who asks, as Options.Principal tells; empty without that function
 	Action    Action
+	Host      string // host of the server as the request names it, with the port if there is one; see AllowEveryone
 	// Debate is the status of the debate. It is zero for Launch, List, Inbox and Models.
 	Debate store.Status
 	// Seat is the participant or judge for whom the client speaks, in Answer, Decline, Inbox and Waiting, or whose view it
@@ -71,7 +72,15 @@ type Access struct {
 
 // AllowEveryone allows everything to everyone. Use it as Options.Authorize. Everyone who can reach the handler can then run
 // debates at your expense, and read and delete all debates.
-func AllowEveryone(context.Context, *Access) error { return nil }
+//
+// At a loopback address, it refuses requests for other hosts, as [CheckHost] does. If a proxy on the same machine sends you
+// such requests, use a function of your own that returns nil.
+func AllowEveryone(ctx context.Context, a *Access) error {
+	if isForeign(ctx, a.Host) {
+		return foreignHost()
+	}
+	return nil
+}
 
 // OwnersOnly returns a function for Options.Authorize by which each principal sees and controls only the debates that it
 // has launched, and their forks. The label with the given name holds the principal, and clients cannot change it. For everyone else the

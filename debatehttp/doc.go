@@ -10,7 +10,7 @@
 //
 //	engine, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"openai": model}})
 //	handler, err := debatehttp.New(engine, debatehttp.Options{Authorize: debatehttp.AllowEveryone})
-//	err = http.ListenAndServe("127.0.0.1:8080", handler)
+//	err = debatehttp.Serve(ctx, listener, engine, handler, time.Minute) // listener listens on 127.0.0.1:8080
 //
 // The handler launches, lists, follows, controls and deletes debates, takes people's replies, and serves reports. It also
 // serves debates to OpenAI clients. GET /openapi.json describes every request, and docs/http.md explains them. [Client]
@@ -20,6 +20,11 @@
 //
 // Options.Authorize is required. It receives who asks, for what, about which debate and as whom, and can restrict lists.
 // [OwnersOnly] gives each principal its own debates. [AllowEveryone] allows everything to everyone.
+//
+// # Servers
+//
+// [Serve] ends gracefully, and limits what clients can hold: bodies, answers that nobody reads, and connections. [CheckHost]
+// protects handlers of yours on a loopback address from pages of other sites.
 //
 // # Viewers
 //

@@ -150,7 +150,7 @@ func (d *discarded) Write(b []byte) (int, error) { return len(b), nil }
 // serve returns the handler of a route.
 func (s *service) serve(r route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		c := &call{service: s, w: w, r: req, access: Access{Action: r.action}, release: func() {}}
+		c := &call{service: s, w: w, r: req, access: Access{Action: r.action, Host: req.Host}, release: func() {}}
 		if err := c.run(r); err != nil { //nolint:contextcheck // the call holds the request with its context
 			c.fail(err, strings.HasPrefix(r.path, chatPath)) //nolint:contextcheck // the same
 		}

@@ -60,7 +60,7 @@ func (v *visit) open(action debatehttp.Action) (err error) {
 
 // allow returns an error if the visitor may not do something.
 func (v *visit) allow(a *debatehttp.Access) error {
-	a.Principal = v.principal
+	a.Principal, a.Host = v.principal, v.r.Host
 	if a.Query != nil && a.Query.Labels == nil {
 		a.Query.Labels = map[string]string{} // so that Authorize can add one
 	}

@@ -70,7 +70,7 @@ func newHandler(engine *debate.Engine) (http.Handler, error) {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 		}
 	})))
-	return mux, nil
+	return debatehttp.CheckHost(mux), nil
 }
 
 // agent launches a debate and streams its events as those of AG-UI. It returns an error before the stream begins.

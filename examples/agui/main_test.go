@@ -19,6 +19,7 @@ import (
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
+	"github.com/elenchus-go/debate/store"
 )
 
 func serve(t *testing.T, model providers.Provider) (*httptest.Server, *debate.Engine) {
@@ -140,4 +141,25 @@ func TestTheProgram(t *testing.T) {
 	interrupt()
 	var stderr bytes.Buffer
 	require.Equal(t, 0, console.Run(ctx, run, []string{"-listen", "127.0.0.1:0"}, io.Discard, &stderr, func(string) string { return "" }), stderr.String())
+}
+
+// A site that lets its name point at this machine can neither start debates nor read them.
+func TestOtherHostsAreRefused(t *testing.T) {
+	s, engine := serve(t, offline.Model(false))
+	for path, body := range map[string]string{"/agui": posted, "/debates": ""} {
+		method := http.MethodPost
+		if body == "" {
+			method = http.MethodGet
+		}
+		req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
+		require.NoError(t, err)
+		req.Host = "evil.example:8080"
+		res, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		require.Equal(t, http.StatusForbidden, res.StatusCode, path)
+	}
+	for status := range engine.List(t.Context(), store.Query{}) {
+		t.Errorf("%s was launched", status.ID)
+	}
 }

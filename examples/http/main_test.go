@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -33,8 +34,16 @@ func TestTheProgram(t *testing.T) {
 	_, url, found := strings.Cut(lines.Text(), "listening on ")
 	require.True(t, found)
 
+	stranger, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/debates", http.NoBody)
+	require.NoError(t, err)
+	stranger.Host = "evil.example" // a site that lets its name point at this machine
+	res, err := http.DefaultClient.Do(stranger)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	require.Equal(t, http.StatusForbidden, res.StatusCode)
+
 	client := debatehttp.Client{URL: url}
-	_, err := client.Status(ctx, "cars")
+	_, err = client.Status(ctx, "cars")
 	require.ErrorIs(t, err, store.ErrNotFound)
 	cfg := presets["debate"]
 	cfg.Topic = "Should cities ban private cars?"

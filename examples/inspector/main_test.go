@@ -33,6 +33,11 @@ func TestTheProgram(t *testing.T) {
 	body, err := io.ReadAll(res.Body)
 	require.NoError(t, err)
 	require.Equal(t, 2, strings.Count(string(body), ">Ban cars?</a>"))
+	req.Host = "evil.example" // a site that lets its name point at this machine
+	refused, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	require.NoError(t, refused.Body.Close())
+	require.Equal(t, http.StatusForbidden, refused.StatusCode)
 	interrupt()
 	require.Zero(t, <-ended)
 }

@@ -4,7 +4,8 @@
 //	if err != nil {
 //		log.Fatal(err)
 //	}
-//	err = http.ListenAndServe("127.0.0.1:8080", agent.Handler(agent.Card("http://127.0.0.1:8080")))
+//	handler := agent.Handler(agent.Card("http://127.0.0.1:8080"))
+//	err = debatehttp.Serve(ctx, listener, engine, debatehttp.CheckHost(handler), time.Minute)
 //
 // A task is a debate, and has its id. Call Engine.Recover when a server starts. The README of the module describes
 // messages, artifacts, states and users.
