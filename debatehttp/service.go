@@ -259,5 +259,5 @@ func unauthenticated(err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
 	}
-	return problem("unauthenticated", "the request does not tell who sends it")
+	return problem("unauthenticated", "the request does not tell who sends it, or its token is wrong")
 }

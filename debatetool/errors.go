@@ -18,7 +18,13 @@ type Error struct {
 	Problems []protocol.Problem // what is wrong with the input, by field
 	Again    bool               // whether the same call with ID may succeed
 	Err      error              // the cause; nil if there are only problems
+
+	internal bool
 }
+
+// Internal reports whether the call failed for a reason that the caller cannot know, such as a store that is not available.
+// Log it: nobody else may look at it.
+func (e *Error) Internal() bool { return e.internal }
 
 // Error returns a message for the model: the cause, one line for each problem, and what to call next.
 func (e *Error) Error() string {
@@ -84,7 +90,7 @@ func explain(id string, err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		e.Again, e.Err = id != "", fmt.Errorf("the call was interrupted: %w", err)
 	default:
-		e.Again = id != ""
+		e.Again, e.internal = id != "", true
 	}
 	return e
 }

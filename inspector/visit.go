@@ -110,7 +110,7 @@ func unauthenticated(err error) error {
 	if _, ok := errors.AsType[*debatehttp.Problem](err); ok {
 		return err
 	}
-	return &debatehttp.Problem{Title: "You are not signed in", Status: http.StatusUnauthorized, Detail: "the request does not tell who sends it"}
+	return &debatehttp.Problem{Title: "You are not signed in", Status: http.StatusUnauthorized, Detail: "the request does not tell who sends it, or its token is wrong"}
 }
 
 // invalid returns the problem with a field of a request.

@@ -63,7 +63,13 @@ func (o *options) seatFlags(flags *pflag.FlagSet) {
 // storeFlags adds the flags of commands that use stored debates.
 func (o *options) storeFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.config, "config", "", "configuration `file`; defaults to "+commentedConfigPath+" or "+defaultConfigPath)
-	flags.StringVar(&o.store, "store", "", "SQLite database `file`; memory keeps nothing (default: a database in your data folder)")
+	flags.StringVar(&o.store, "store", "", "SQLite database `file` (default: a database in your data folder)")
+}
+
+// newDebateFlags adds the flags of a new debate, which need not be stored.
+func (o *options) newDebateFlags(flags *pflag.FlagSet) {
+	o.storeFlags(flags)
+	flags.Lookup("store").Usage = "SQLite database `file`; memory keeps nothing (default: a database in your data folder)"
 }
 
 // resultFlags adds the flags of commands that print the result of a debate.

@@ -68,7 +68,8 @@ const environmentHelp = `The command reads these variables from the environment:
                     addresses of the services, or of servers with their protocols; with that of OpenAI, no key is needed
   OPENAI_MODEL, ANTHROPIC_MODEL, MISTRAL_MODEL, GOOGLE_MODEL, OPENROUTER_MODEL, OLLAMA_MODEL
                     the models of the services
-  DEBATE_STORE      database, if neither --store nor the configuration names one; memory keeps nothing
+  DEBATE_STORE      database, if neither --store nor the configuration names one; memory keeps nothing,
+                    and is only for a new debate
   DEBATE_TOKEN      token that clients of serve and mcp must send
   XDG_DATA_HOME     folder of the default database, debate/debates.db
   BROWSER           program that inspect opens

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/http"
 	"net/url"
 	"os/exec"
 	"runtime"
@@ -23,6 +22,7 @@ func (p *program) inspectDebates() error {
 		})
 	}
 	return p.withStore(func(_ configFile, o debate.Options) error {
+		o.Logger = p.log()
 		engine, err := debate.NewEngine(o)
 		if err != nil {
 			return err
@@ -42,7 +42,7 @@ func (p *program) inspect(ctx context.Context, e *debate.Engine) error {
 		}
 		path = "/debates/" + url.PathEscape(p.operands[0])
 	}
-	pages, err := inspector.Handler(e, inspector.Options{Authorize: debatehttp.AllowEveryone, Controls: p.controls})
+	pages, err := inspector.Handler(e, inspector.Options{Authorize: debatehttp.AllowEveryone, Controls: p.controls, Logger: p.log()})
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (p *program) inspect(ctx context.Context, e *debate.Engine) error {
 	if err != nil {
 		return err
 	}
-	g := browserGuard(pages, port)
+	g := newBrowserGuard(pages, port)
 	address := "http://127.0.0.1:" + port + path + "?token="
 	fmt.Fprintf(p.stderr, "open %s%s\nCtrl-C ends the inspector\n", address, g.token)
 	if !p.noOpen {
@@ -63,7 +63,7 @@ func (p *program) inspect(ctx context.Context, e *debate.Engine) error {
 			p.warnf("cannot open the browser: %v", err)
 		}
 	}
-	return debatehttp.Serve(ctx, l, e, http.Handler(g), grace)
+	return debatehttp.Serve(ctx, l, e, debatehttp.CheckHost(g), grace)
 }
 
 // openBrowser opens an address in the program that BROWSER names or in the system's browser, which stays open when ctx ends.

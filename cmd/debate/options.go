@@ -29,7 +29,7 @@ type options struct {
 	presets                                                 []string // kinds of debates of a server, as name=file
 	http                                                    string   // address of a server
 	port                                                    int
-	insecure, controls, noOpen                              bool
+	insecure, controls, noOpen, showTurns                   bool
 	rounds                                                  int
 	filters                                                 filters
 	verbose, json, plain, yes, count                        bool

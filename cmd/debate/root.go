@@ -32,7 +32,7 @@ type subcommand struct {
 func (p *program) rootCommand() *cobra.Command {
 	root := p.build(subcommand{
 		use: `debate [flags] "topic"`, short: "Run structured debates between language models and people", example: rootExample, run: p.newDebate,
-		flags: []func(*pflag.FlagSet){p.debateFlags, p.topicFlags, p.modelFlags, p.addressFlags, p.seatFlags, p.storeFlags, p.resultFlags},
+		flags: []func(*pflag.FlagSet){p.debateFlags, p.topicFlags, p.modelFlags, p.addressFlags, p.seatFlags, p.newDebateFlags, p.resultFlags},
 	})
 	root.Long, root.SilenceErrors, root.SilenceUsage, root.DisableFlagsInUseLine = rootHelp, true, true, true
 	root.SuggestionsMinimumDistance = 2
@@ -102,6 +102,7 @@ func (p *program) subcommands() []subcommand {
 		{use: "inspect [ID]", group: groupServe, short: "Show debates in the browser", long: inspectHelp, operands: id, most: 1, run: p.inspectDebates, flags: []func(*pflag.FlagSet){p.inspectFlags, p.addressFlags, p.storeFlags}},
 		{use: "serve", group: groupServe, short: "Serve debates over HTTP", long: serveHelp, run: p.serveDebates, flags: append(server, func(f *pflag.FlagSet) {
 			f.StringVar(&p.http, "http", "", "`address` of the server; defaults to "+serveAddress)
+			f.BoolVar(&p.showTurns, "show-turns", false, "send OpenAI clients the turns while a debate runs, as reasoning")
 		})},
 		{use: "mcp", group: groupServe, short: "Serve debates over the Model Context Protocol", long: mcpHelp, example: mcpExample, run: p.serveMCP, flags: append(server, func(f *pflag.FlagSet) {
 			f.StringVar(&p.http, "http", "", "`address` for streamable HTTP, at /mcp; defaults to standard input and output")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net"
 	"net/http"
@@ -36,7 +37,12 @@ func (p *program) serveDebates() error {
 		return err
 	}
 	return p.withEngine(func(ctx context.Context, e *debate.Engine, presets map[string]debate.Config) error {
-		handler, err := debatehttp.New(e, debatehttp.Options{Authorize: debatehttp.AllowEveryone, Presets: presets})
+		o := debatehttp.Options{Authorize: debatehttp.AllowEveryone, Presets: presets, ShowTurns: p.showTurns, Logger: p.log()}
+		if token := p.env(tokenVar); token != "" {
+			o.Authorize = func(context.Context, *debatehttp.Access) error { return nil } // also for a proxy on this machine
+			o.Principal = func(r *http.Request) (string, error) { return "", checkBearer(r, token) }
+		}
+		handler, err := debatehttp.New(e, o)
 		if err != nil {
 			return err
 		}
@@ -52,7 +58,7 @@ func (p *program) serveMCP() error {
 		}
 	}
 	return p.withEngine(func(ctx context.Context, e *debate.Engine, presets map[string]debate.Config) error {
-		o := debatemcp.Options{Tools: debatetool.Options{Presets: map[string]debatetool.Preset{}}}
+		o := debatemcp.Options{Tools: debatetool.Options{Presets: map[string]debatetool.Preset{}}, Server: mcp.ServerOptions{Logger: p.log()}}
 		for name, c := range presets {
 			o.Tools.Presets[name] = debatetool.Preset{Config: c}
 		}
@@ -67,9 +73,37 @@ func (p *program) serveMCP() error {
 			return nil
 		}
 		mux := http.NewServeMux()
-		mux.Handle("/mcp", mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{SessionTimeout: time.Hour}))
-		return p.listen(ctx, e, p.http, http.NewCrossOriginProtection().Handler(mux), "mcp")
+		mux.Handle("/mcp", limitSessions(server, maxSessions, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
+			SessionTimeout: time.Hour, Logger: p.log(),
+		})))
+		handler := http.NewCrossOriginProtection().Handler(mux)
+		if token := p.env(tokenVar); token != "" {
+			handler = requireBearer(handler, token)
+		} else {
+			handler = debatehttp.CheckHost(handler)
+		}
+		return p.listen(ctx, e, p.http, handler, "mcp")
 	})
+}
+
+// maxSessions limits the sessions of MCP clients. A session without requests ends after an hour.
+const maxSessions = 1000
+
+// limitSessions refuses requests that would begin a session if a server has that many.
+func limitSessions(s *mcp.Server, most int, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Mcp-Session-Id") == "" && len(slices.Collect(s.Sessions())) >= most {
+			w.Header().Set("Retry-After", "60")
+			http.Error(w, fmt.Sprintf("this server has %d sessions: end one that you do not need, or try again later", most), http.StatusServiceUnavailable)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// log returns the log of a server: what goes wrong, apart from what clients are told.
+func (p *program) log() *slog.Logger {
+	return slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
 // checkToken returns an error if a server would answer everyone and the user has not said so.
@@ -86,10 +120,8 @@ func (p *program) listen(ctx context.Context, e *debate.Engine, address string, 
 	if err != nil {
 		return exitErrorf(exitArguments, "%s debates: %w", p.command, err)
 	}
-	token := p.env(tokenVar)
-	at, isTCP := l.Addr().(*net.TCPAddr)
 	fmt.Fprintf(p.stderr, "serving http://%s/%s\n", l.Addr(), path)
-	return debatehttp.Serve(ctx, l, e, &guard{next: h, token: token, local: token == "" && isTCP && at.IP.IsLoopback()}, grace)
+	return debatehttp.Serve(ctx, l, e, h, grace)
 }
 
 // withEngine calls use with an engine that has all configured providers, and with the kinds of debates that the flags and
@@ -103,6 +135,7 @@ func (p *program) withEngine(use func(context.Context, *debate.Engine, map[strin
 		}
 		ctx, stop := p.untilInterrupt()
 		defer stop()
+		o.Logger = p.log()
 		engine, err := debate.NewEngine(o)
 		if err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -83,9 +84,13 @@ func TestDebatesAreServedOverHTTP(t *testing.T) {
 	env := environment("DEBATE_TOKEN", "secret")
 	base := serving(t, env, "serving", "serve", "--http", "127.0.0.1:0", "--store", "d.db", "--config", "c.json", "--preset", "short=c.json")
 	client := &http.Client{Transport: withToken("secret")}
-	for _, token := range []withToken{"", "wrong"} {
-		status, _ := send(t, &http.Client{Transport: token}, http.MethodGet, base+"debates", "")
-		require.Equal(t, http.StatusUnauthorized, status)
+	for _, token := range []withToken{"", "wrong"} { // each client reads the refusal in its own format
+		for path, want := range map[string]string{"debates": `"title":"You are not signed in"`, "v1/models": `{"error":{`} {
+			status, text := send(t, &http.Client{Transport: token}, http.MethodGet, base+path, "")
+			require.Equal(t, http.StatusUnauthorized, status)
+			require.Contains(t, text, want)
+			require.NotContains(t, text, "secret")
+		}
 	}
 	status, text := send(t, client, http.MethodGet, base+"v1/models", "")
 	require.Equal(t, http.StatusOK, status)
@@ -305,4 +310,50 @@ func TestMCPOverHTTP(t *testing.T) {
 	status, _ := send(t, &http.Client{Transport: withToken("secret")}, http.MethodPost, url, "{}", "Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site")
 	require.Equal(t, http.StatusForbidden, status)
 	require.NoError(t, session.Close())
+}
+
+// With --show-turns, OpenAI clients see the turns while the debate runs.
+func TestTurnsAreShownToOpenAIClients(t *testing.T) {
+	folder(t, "c.json", `{"limits": {"max_rounds": 1}}`)
+	for _, flags := range [][]string{nil, {"--show-turns"}} {
+		args := append([]string{"serve", "--http", "127.0.0.1:0", "--store", "d.db", "--config", "c.json", "--insecure"}, flags...)
+		base := serving(t, environment(), "serving", args...)
+		status, text := send(t, http.DefaultClient, http.MethodPost, base+"v1/chat/completions", `{"model": "default", "messages": [{"role": "user", "content": "Is tea healthy?"}]}`)
+		require.Equal(t, http.StatusOK, status, text)
+		require.Equal(t, flags != nil, strings.Contains(text, "reasoning_content"), text)
+	}
+}
+
+// The help of a command offers the store memory only where the command takes it.
+func TestOnlyANewDebateMayUseMemory(t *testing.T) {
+	folder(t)
+	for _, command := range []string{"", "serve", "mcp", "inspect", "list", "show", "resume", "fork", "import"} {
+		args := append(strings.Fields(command), "--help")
+		code, stdout, stderr := start(t, environment(), args...)
+		require.Equal(t, 0, code, stderr)
+		require.Equal(t, command == "", strings.Contains(stdout, "memory keeps nothing"), command)
+	}
+}
+
+// A server of MCP begins only so many sessions. Those that it has go on.
+func TestSessionsAreLimited(t *testing.T) {
+	s := mcp.NewServer(&mcp.Implementation{Name: "test"}, nil)
+	web := httptest.NewServer(limitSessions(s, 2, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil)))
+	defer web.Close()
+	begin := func() (*mcp.ClientSession, error) {
+		return mcp.NewClient(&mcp.Implementation{Name: "test"}, nil).Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: web.URL, MaxRetries: -1}, nil)
+	}
+	first, err := begin()
+	require.NoError(t, err)
+	second, err := begin()
+	require.NoError(t, err)
+	_, err = begin()
+	require.ErrorContains(t, err, "Service Unavailable")
+	require.NoError(t, first.Ping(t.Context(), nil))
+	require.NoError(t, first.Close())
+	third, err := begin()
+	require.NoError(t, err)
+	require.NoError(t, second.Close())
+	require.NoError(t, third.Close())
+	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 }

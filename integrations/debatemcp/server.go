@@ -3,7 +3,9 @@ package debatemcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -26,7 +28,8 @@ type Options struct {
 	Tools debatetool.Options
 	// Heartbeat is the longest time between two progress notifications of a call. Defaults to 20 seconds.
 	Heartbeat time.Duration
-	// Server configures the server of the SDK. Its handlers for subscriptions are replaced.
+	// Server configures the server of the SDK. Its handlers for subscriptions are replaced. Its Logger also receives errors
+	// of calls that have an internal cause.
 	Server mcp.ServerOptions
 }
 
@@ -34,6 +37,7 @@ type Options struct {
 type server struct {
 	tools     *debatetool.Toolset
 	heartbeat time.Duration
+	log       *slog.Logger
 }
 
 // NewServer returns a server for the debates of an engine. Keep the engine open as long as the server runs.
@@ -51,7 +55,10 @@ func NewServer(e *debate.Engine, o Options) (*mcp.Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make MCP server: %w", err)
 	}
-	s, r := &server{tools: tools, heartbeat: o.Heartbeat}, newResources(tools)
+	s, r := &server{tools: tools, heartbeat: o.Heartbeat, log: o.Server.Logger}, newResources(tools)
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
 	o.Server.SubscribeHandler, o.Server.UnsubscribeHandler = r.subscribe, r.unsubscribe
 	server := mcp.NewServer(&mcp.Implementation{Name: "debate", Title: "Debates between models", Version: version()}, &o.Server)
 	for _, t := range tools.Tools() {
@@ -81,7 +88,7 @@ func (s *server) handler(t debatetool.Tool) mcp.ToolHandler {
 		if t.Name() == "debate" && len(r.Params.InputResponses) > 0 {
 			out, err := takeReplies(ctx, s.tools, r.Params)
 			if err != nil {
-				return failure(err), nil
+				return s.failure(ctx, t, err), nil
 			}
 			if out.Status == "failed" { // because a person has declined; another call tries again
 				return success(out), nil
@@ -91,7 +98,7 @@ func (s *server) handler(t debatetool.Tool) mcp.ToolHandler {
 		}
 		out, err := s.call(ctx, t, r, input)
 		if err != nil {
-			return failure(err), nil
+			return s.failure(ctx, t, err), nil
 		}
 		if mayAsk {
 			if asked := requestsFor(out); len(asked) > 0 {
@@ -127,8 +134,11 @@ func success(out debatetool.Output) *mcp.CallToolResult {
 	return r
 }
 
-// failure returns the result of a call that failed. The model reads the message.
-func failure(err error) *mcp.CallToolResult {
+// failure returns the result of a call that failed. The model reads the message, and the log gets it if its cause is internal.
+func (s *server) failure(ctx context.Context, t debatetool.Tool, err error) *mcp.CallToolResult {
+	if e, ok := errors.AsType[*debatetool.Error](err); ok && e.Internal() {
+		s.log.ErrorContext(ctx, "call tool", "tool", t.Name(), "debate", e.ID, "error", e.Err)
+	}
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: err.Error()}}, IsError: true}
 }
 
