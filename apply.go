@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
@@ -16,17 +15,23 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// apply adds a durable event, committed at the given time, to the record.
+// apply adds a durable event, committed at the given time, to the record. It returns a *store.Damaged if no version of the
+// library writes such an event.
 func (r *record) apply(ev Event, at time.Time) error {
-	stamp := ev.Meta()
-	if stamp.Seq != r.Seq+1 {
-		return fmt.Errorf("read entry %d of debate %s: entry %d is missing", stamp.Seq, r.ID, r.Seq+1)
+	err := r.checkEntry(ev)
+	if err == nil {
+		r.elapse(ev, at)
+		err = r.add(ev)
 	}
-	if err := r.checkEntry(ev); err != nil {
-		return fmt.Errorf("read entry %d of debate %s: %w", stamp.Seq, r.ID, err)
+	if err != nil {
+		return &store.Damaged{ID: r.ID, Seq: ev.Meta().Seq, Err: err}
 	}
-	r.elapse(ev, at)
-	var err error
+	r.Seq = ev.Meta().Seq
+	return nil
+}
+
+// add adds a checked event.
+func (r *record) add(ev Event) (err error) {
 	switch ev := ev.(type) {
 	case ConfigChanged:
 		err = r.configure(ev)
@@ -38,7 +43,7 @@ func (r *record) apply(ev Event, at time.Time) error {
 		r.addFailures(ev.OtherFailures...)
 		r.transition(ev)
 	case PhaseStarted:
-		r.StartPhase(ev.Phase, stamp.Seq)
+		r.StartPhase(ev.Phase, ev.Seq)
 		if r.parallel, r.history.wanted = ev.Parallel, ev.Summary; r.parallel {
 			r.history.freeze(ev.Phase)
 		}
@@ -59,48 +64,9 @@ func (r *record) apply(ev Event, at time.Time) error {
 	case Annotated:
 		r.annotate(ev)
 	default:
-		err = fmt.Errorf("type %q is not an entry of a journal", stamp.Type)
+		err = fmt.Errorf("type %q is not an entry of a journal", ev.Meta().Type)
 	}
-	if err != nil {
-		return fmt.Errorf("read entry %d of debate %s: %w", stamp.Seq, r.ID, err)
-	}
-	r.Seq = stamp.Seq
-	return nil
-}
-
-// checkEntry rejects entries that no version of the library writes.
-func (r *record) checkEntry(ev Event) error {
-	if _, config := ev.(ConfigChanged); r.Seq == 0 && !config {
-		return errors.New("the journal must begin with a configuration")
-	}
-	switch ev := ev.(type) {
-	case StateChanged:
-		if ev.On == fsm.Fail && ev.Failure == nil {
-			return errors.New("the entry has no failure")
-		}
-		for _, f := range append(slices.Clip(ev.OtherFailures), failureOf(ev)) {
-			if f != nil && r.checkRound(f.Key.Round) != nil {
-				return r.checkRound(f.Key.Round)
-			}
-		}
-	case Dropped:
-		if ev.Failure == nil {
-			return errors.New("the entry has no failure")
-		}
-		return r.checkRound(ev.Failure.Key.Round)
-	case TurnDone:
-		return r.checkRound(ev.Turn.Round)
-	case Asked:
-		return r.checkRound(ev.Key.Round)
-	case Decided:
-		switch err := r.checkRound(ev.Key.Round); { // of a step that is declined
-		case err != nil:
-			return err
-		case r.question == nil && ev.Action != actionDecline && ev.Action != actionHold && ev.Action != actionRelease:
-			return errors.New("no question is open")
-		}
-	}
-	return nil
+	return err
 }
 
 // decide applies a person's decision.
@@ -135,14 +101,22 @@ func put[K comparable, V any](m *map[K]V, key K, value V) {
 	(*m)[key] = value
 }
 
-// parse reads a configuration. One that was just encoded need not be read.
-func (r *record) parse(b json.RawMessage) (Config, error) {
+// parse reads and checks a configuration. One that was just encoded need not be read.
+func (r *record) parse(ev ConfigChanged) (Config, error) {
 	if r.given != nil {
 		c := *r.given
 		r.given = nil
 		return c, nil
 	}
-	return r.env.parse(b)
+	newer := ev.Format > store.Format || ev.Revision > revision
+	c, err := r.env.parse(ev.Config, newer)
+	if err == nil && c.Protocol == nil {
+		err = errors.New("the configuration has no protocol")
+	}
+	if err == nil && !newer {
+		err = c.checkStored(r.ID)
+	}
+	return c, err
 }
 
 func (r *record) configure(ev ConfigChanged) error {
@@ -150,7 +124,7 @@ func (r *record) configure(ev ConfigChanged) error {
 		return fmt.Errorf("the journal has format %d, this version of the library reads format %d: %w", ev.Format, store.Format, ErrUnsupported)
 	}
 	r.format = max(r.format, ev.Format) // once a newer version has written, the journal has its format
-	c, err := r.parse(ev.Config)
+	c, err := r.parse(ev)
 	if err != nil {
 		return err
 	}
@@ -163,10 +137,7 @@ func (r *record) configure(ev ConfigChanged) error {
 		return !done
 	})
 	was := r.config
-	r.config = &c // calls in flight keep the old configuration
-	if r.config.Protocol == nil {
-		return errors.New("the configuration has no protocol")
-	}
+	r.config = &c                 // calls in flight keep the old configuration
 	r.Seed = cmp.Or(c.Seed, r.ID) // journals of earlier versions have none
 	r.Topic, r.MinRounds, r.MaxRounds = r.config.Topic, r.config.Limits.MinRounds, r.config.Limits.MaxRounds
 	r.addJudges()
@@ -298,7 +269,7 @@ func (r *record) reset() {
 func (r *record) addTurn(t transcript.Turn) error {
 	t.Seq = r.Seq + 1
 	if r.Turns == nil {
-		r.Turns = make([]transcript.Turn, 0, min((len(r.Participants)+len(r.Judges))*r.MaxRounds+2, 64))
+		r.Turns = make([]transcript.Turn, 0, 64)
 	}
 	if !r.Record.Apply(t) {
 		return fmt.Errorf("turn %s is a duplicate", t.Key)

@@ -288,6 +288,7 @@ const (
 	maxAttempts = 1_000_000
 	maxStops    = 16
 	maxBudget   = math.MaxInt / 4
+	maxSpent    = 1e15 // by a call
 	maxTime     = 365 * 24 * time.Hour
 )
 

@@ -56,6 +56,7 @@ func (c *execution) addAttempt(a transcript.Attempt, resp providers.Response, er
 	}
 	a.Warnings = resp.Warnings
 	c.price(&a.Usage, a.Model, asked)
+	a.Usage = limitUsage(a.Usage, 1) // a service can report anything
 	if failed := providers.AsError(err); failed != nil {
 		a.ErrorKind, a.ErrorMessage = string(failed.Kind), c.pseudonyms.Reveal(failed.Error())
 	}

@@ -132,6 +132,21 @@ func presets() []protocol.Protocol {
 	return []protocol.Protocol{panel.Protocol{}, skeptic.Protocol{}, refine.Protocol{}, arbitration.Protocol{}, procon.Protocol{}, vote.Protocol{}, council.Protocol{}, mad.Protocol{}}
 }
 
+// isPreset reports whether a protocol is one of the library.
+func isPreset(p protocol.Protocol) bool {
+	return slices.ContainsFunc(presets(), func(own protocol.Protocol) bool { return reflect.TypeOf(own) == reflect.TypeOf(p) })
+}
+
+// unmarshalKnown decodes JSON as json.Unmarshal does. unknown names a field that v does not have, if there is one.
+func unmarshalKnown(b []byte, v any) (unknown, err error) {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if unknown = d.Decode(v); unknown == nil && len(bytes.TrimSpace(b[d.InputOffset():])) == 0 {
+		return nil, nil
+	}
+	return unknown, json.Unmarshal(b, v)
+}
+
 // decodeStrict decodes a configuration that a person wrote, and adds everything that is wrong with it. advice says what
 // to do about a protocol that is not known.
 func decodeStrict(l *problemList, b []byte, c *Config, known map[string]protocol.Protocol, advice string) {

@@ -576,11 +576,11 @@ func TestABadRowIsNamed(t *testing.T) {
 
 		"an unknown transition":         {[]any{config, transitionRow(2, "configuring", "start", "initializing", "")}, 2, "no such transition"},
 		"an unknown state":              {[]any{config, transitionRow(2, "configuring", "validate", "thinking", "")}, 2, "no such transition"},
-		"an error without a failure":    {then(transitionRow(6, "running.awaiting_responses", "fail", "error", "")), 6, "the entry has no failure"},
-		"a failure of a later round":    {then(transitionRow(6, "running.awaiting_responses", "fail", "error", `, "failure": {"key": {"round": 9}}`)), 6, "it belongs to round 9"},
-		"a failure of a negative round": {then(transitionRow(6, "running.awaiting_responses", "fail", "error", `, "failure": {"key": {"round": -1}}`)), 6, "it belongs to round -1"},
+		"an error without a failure":    {then(transitionRow(6, "running.awaiting_responses", "fail", "error", `, "round": 1`)), 6, "the entry has no failure"},
+		"a failure of a later round":    {then(transitionRow(6, "running.awaiting_responses", "fail", "error", `, "round": 1, "failure": {"key": {"round": 9}}`)), 6, "it belongs to round 9"},
+		"a failure of a negative round": {then(transitionRow(6, "running.awaiting_responses", "fail", "error", `, "round": 1, "failure": {"key": {"round": -1}}`)), 6, "it belongs to round -1"},
 		"a question of a later round": {
-			then(transitionRow(6, "running.awaiting_responses", "pause", "paused", `, "question": {"failure": {"key": {"round": 9}}}`)), 6, "it belongs to round 9",
+			then(transitionRow(6, "running.awaiting_responses", "pause", "paused", `, "round": 1, "question": {"failure": {"key": {"round": 9}}}`)), 6, "it belongs to round 9",
 		},
 		"a drop without a failure":         {then(`{"type": "dropped", "seq": 6, "name": "A"}`), 6, "the entry has no failure"},
 		"a drop of a later round":          {then(`{"type": "dropped", "seq": 6, "name": "A", "failure": {"key": {"round": 9}}}`), 6, "it belongs to round 9"},
@@ -609,7 +609,7 @@ func TestWatchNamesABadRow(t *testing.T) {
 	require.NoError(t, memory.Commit(t.Context(), store.Change{ID: "d", After: 1, Entries: []store.Entry{bad}, Status: store.Status{ID: "d", Seq: 2}}))
 	n, err := countEvents(d.Watch(t.Context(), 0))
 	require.Equal(t, 1, n, "what can be read is shown")
-	require.EqualError(t, err, `watch debate d: read entry 2: parse event: type "thunder" is unknown`)
+	require.EqualError(t, err, `read entry 2 of debate d: parse event: type "thunder" is unknown`)
 }
 
 // Fields that a stored configuration or question omits are not required.
@@ -624,7 +624,7 @@ func TestARowThatLeavesSomethingOut(t *testing.T) {
 		list := []any{
 			validConfigRow(t), transitionRow(2, "configuring", "validate", "validating", ""), transitionRow(3, "validating", "accept", "ready", ""),
 			transitionRow(4, "ready", "start", "initializing", ""), transitionRow(5, "initializing", "initialized", "running.awaiting_responses", `, "round": 1`),
-			transitionRow(6, "running.awaiting_responses", "pause", "paused", `, "question": {"cause": "Shall it?", "choices": [{"action": "end"}, {"action": "drop"}]}`),
+			transitionRow(6, "running.awaiting_responses", "pause", "paused", `, "round": 1, "question": {"cause": "Shall it?", "choices": [{"action": "end"}, {"action": "drop"}]}`),
 		}
 		d := openRows(t, list...)
 		require.ErrorContains(t, d.Decide(t.Context(), debatetest.Result(t, d).Question.ID, "drop"), "the question has no actor to drop")

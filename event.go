@@ -36,7 +36,14 @@ type EventMeta struct {
 	Type string `json:"type"`           // such as "turn"
 	Seq  int64  `json:"seq"`            // sequence number of the event, or of the durable event before it if it is live
 	Live bool   `json:"live,omitempty"` // whether the event is not stored
+	// Revision is the number of times that fields had been added to the journal format, store.Format, in the version of the
+	// library that wrote the entry. A version ignores the fields that it does not know in an entry of a later revision than
+	// its own. In any other entry they are damage, and it refuses the entry.
+	Revision int `json:"revision,omitempty"`
 }
+
+// revision is the Revision of the entries that this version writes.
+const revision = 0
 
 // Meta returns s.
 func (s EventMeta) Meta() EventMeta { return s }
@@ -224,11 +231,11 @@ func ParseEvent(b []byte) (Event, error) {
 	if err := json.Unmarshal(b, &s); err != nil {
 		return nil, fmt.Errorf("parse event: %w", err)
 	}
-	return parseEvent(s.Type, b)
+	return parseEvent(s.Type, b, json.Unmarshal)
 }
 
 // parseEvent decodes an event of the given type from its JSON.
-func parseEvent(kind string, b []byte) (Event, error) {
+func parseEvent(kind string, b []byte, decode func([]byte, any) error) (Event, error) {
 	t, ok := eventTypes[kind]
 	if !ok {
 		return nil, fmt.Errorf("parse event: type %q is unknown", kind)
@@ -242,7 +249,7 @@ func parseEvent(kind string, b []byte) (Event, error) {
 	case *TurnFailed:
 		ev.Attempt = &Attempt{}
 	}
-	if err := json.Unmarshal(b, v.Interface()); err != nil {
+	if err := decode(b, v.Interface()); err != nil {
 		return nil, fmt.Errorf("parse event of type %q: %w", kind, err)
 	}
 	return v.Elem().Interface().(Event), nil

@@ -195,7 +195,7 @@ func (f *fork) reconfigure(e store.Entry) (store.Entry, error) {
 	}
 	fields := map[string]json.RawMessage{}
 	if err := json.Unmarshal(c.Config, &fields); err != nil {
-		return e, fmt.Errorf("read entry %d: %w", e.Seq, err)
+		return e, &store.Damaged{ID: f.parent, Seq: e.Seq, Err: err}
 	}
 	set := func(name string, v any) {
 		fields[name], _ = json.Marshal(v) // texts

@@ -2,6 +2,7 @@ package debate
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,8 +17,20 @@ import (
 )
 
 // decodeEntry returns the event in an entry. It returns an error if the entry's seq, type, key or time is not that of
-// the event, because one of them is damaged.
-func decodeEntry(e store.Entry) (Event, error) {
+// the event, or if the event has an unknown field, because one of them is damaged.
+func decodeEntry(e store.Entry) (Event, error) { return decodeEntryBy(e, unmarshalEvent) }
+
+// unmarshalEvent decodes an event from its JSON. It rejects unknown fields, unless a newer version wrote them.
+func unmarshalEvent(b []byte, v any) error {
+	unknown, err := unmarshalKnown(b, v)
+	if c, ok := v.(*ConfigChanged); ok && c.Format > store.Format || v.(Event).Meta().Revision > revision {
+		unknown = nil
+	}
+	return cmp.Or(err, unknown)
+}
+
+// decodeEntryBy returns the event in an entry. decode decodes it from JSON.
+func decodeEntryBy(e store.Entry, decode func([]byte, any) error) (Event, error) {
 	ev, ok := e.Data.(Event)
 	if !ok {
 		raw, ok := e.Data.(json.RawMessage)
@@ -25,8 +38,10 @@ func decodeEntry(e store.Entry) (Event, error) {
 			return nil, fmt.Errorf("decode entry: data is %T, want an event or its JSON", e.Data)
 		}
 		var err error
-		if ev, err = parseEvent(e.Type, raw); err != nil { // perhaps only the type is damaged
-			ev, err = ParseEvent(raw)
+		if ev, err = parseEvent(e.Type, raw, decode); err != nil { // perhaps only the type is damaged
+			if other, parsed := ParseEvent(raw); parsed == nil && other.Meta().Type != e.Type || parsed != nil {
+				ev, err = other, parsed
+			}
 		}
 		if err != nil {
 			return nil, err
@@ -154,6 +169,12 @@ func (j *journal) refresh(ctx context.Context) error {
 		}
 	}
 	j.machine.Release()
+	if head.Seq > j.rec.Seq {
+		end := j.rec.Seq
+		j.rec = nil
+		return &store.Damaged{ID: j.id, Seq: end + 1, Err: fmt.Errorf(
+			"the journal ends at entry %d, but its status is at entry %d: restore the missing entries, or continue without them in a fork", end, head.Seq)}
+	}
 	j.rec.storedPlan, j.rec.awaited, j.rec.driver = head.Plan, head.Waiting, head.Driver
 	if after == 0 || head.Seq != j.rec.Seq {
 		j.repair(ctx, head)
@@ -192,13 +213,15 @@ func (j *journal) repair(ctx context.Context, stored store.Status) {
 // knows its type.
 func (j *journal) read(e store.Entry) (Event, error) {
 	ev, err := decodeEntry(e)
-	if err != nil && j.rec.supported() != nil { // skip what this version does not understand
-		j.rec.Seq = e.Seq
-		j.keep(e)
-		return nil, nil
+	if newer := j.rec.supported() != nil; err != nil && newer {
+		if ev, err = decodeEntryBy(e, json.Unmarshal); err != nil { // skip what this version does not understand
+			j.rec.Seq = e.Seq
+			j.keep(e)
+			return nil, nil
+		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read entry %d of debate %s: %w", e.Seq, j.id, err)
+		return nil, &store.Damaged{ID: j.id, Seq: e.Seq, Err: err}
 	}
 	if err := j.rec.apply(ev, e.At); err != nil {
 		return nil, err
@@ -253,7 +276,7 @@ func (j *journal) follow(ev Event) error {
 			to.PausedFrom = s.From
 		}
 		if err := j.machine.Execute(s.On, to); err != nil {
-			return fmt.Errorf("read entry %d of debate %s: %w", s.Seq, j.id, err)
+			return &store.Damaged{ID: j.id, Seq: s.Seq, Err: err}
 		}
 	}
 	if j.driver != nil {

@@ -75,7 +75,7 @@ func (d *Debate) entriesFor(seat string, entries []store.Entry) ([]store.Entry, 
 	for _, e := range entries {
 		ev, err := decodeEntry(e)
 		if err != nil {
-			return nil, fmt.Errorf("read entry %d of debate %s: %w", e.Seq, d.ID(), err)
+			return nil, &store.Damaged{ID: d.ID(), Seq: e.Seq, Err: err}
 		}
 		if err := b.add(ev); err != nil {
 			return nil, err

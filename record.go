@@ -169,7 +169,7 @@ type people struct {
 
 // environment holds what a record needs from its engine.
 type environment struct {
-	parse         func(json.RawMessage) (Config, error)
+	parse         func(b json.RawMessage, newer bool) (Config, error)   // see Engine.parse
 	sets          map[string]*prompts.Set                               // by Config.Prompts
 	count         func(model, text string) int                          // counts tokens
 	extractAnswer func(transcript.Turn) string                          // see Options.ExtractAnswer
@@ -234,14 +234,6 @@ func newRecord(id string, env *environment) *record {
 	r := &record{env: env, format: store.Format, lifecycle: fsm.Position{State: fsm.Configuring}, config: &noConfig}
 	r.ID, r.Cursor.Run = id, 1
 	return r
-}
-
-// checkRound returns an error if a round has not begun.
-func (r *record) checkRound(round int) error {
-	if round < 0 || round > r.Cursor.Round {
-		return fmt.Errorf("it belongs to round %d, but the debate is in round %d", round, r.Cursor.Round)
-	}
-	return nil
 }
 
 // hasTurns reports whether the debate has a turn other than a person's remark.

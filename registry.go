@@ -266,11 +266,15 @@ func (e *Engine) knownProtocols() map[string]protocol.Protocol {
 	return maps.Clone(e.protocols)
 }
 
-// parse decodes a stored configuration. It accepts an unknown protocol and fields of a newer version: such a debate
-// can be read but not driven.
-func (e *Engine) parse(b json.RawMessage) (c Config, err error) {
+// parse decodes a stored configuration. It accepts an unknown protocol: such a debate can be read but not driven. Unless
+// a newer version of the library wrote the configuration, it rejects unknown fields.
+func (e *Engine) parse(b json.RawMessage, newer bool) (c Config, err error) {
 	w := configJSON{plainConfig: (*plainConfig)(&c)}
-	if err := json.Unmarshal(b, &w); err != nil {
+	unknown, err := unmarshalKnown(b, &w)
+	if err == nil && !newer {
+		err = unknown
+	}
+	if err != nil {
 		return Config{}, err
 	}
 	c.Limits = w.Limits.toLimits()
@@ -295,7 +299,11 @@ func (e *Engine) parse(b json.RawMessage) (c Config, err error) {
 		return c, nil
 	}
 	v := newLike(known)
-	if err := json.Unmarshal(params, v.Interface()); err != nil {
+	unknown, err = unmarshalKnown(params, v.Interface())
+	if err == nil && !newer && isPreset(known) {
+		err = unknown
+	}
+	if err != nil {
 		return Config{}, fmt.Errorf("protocol %s: %w", name, err)
 	}
 	if c.Protocol = v.Elem().Interface().(protocol.Protocol); own && parameters(given) == parameters(c.Protocol) {

@@ -61,7 +61,7 @@ func (c *transaction) begin(r *record) {
 }
 
 func (c *transaction) stamp(kind string) EventMeta {
-	return EventMeta{Type: kind, Seq: c.rec.Seq + 1}
+	return EventMeta{Type: kind, Seq: c.rec.Seq + 1, Revision: revision}
 }
 
 func (c *transaction) add(ev Event) error {

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/google/uuid"
 
@@ -22,13 +20,6 @@ import (
 
 // newID returns an id that sorts by time.
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
-
-// policy adds a problem if a field does not have one of the known policies.
-func (l *problemList) policy(field string, is FailurePolicy, known ...FailurePolicy) {
-	if !slices.Contains(known, is) {
-		l.add(field, "%q is unknown, use one of %q", is, known)
-	}
-}
 
 // withDefaults returns a copy of the configuration with all defaults filled in, and every problem with it. A debate
 // stores its defaults, so that later versions of the library do not change them.
@@ -141,48 +132,18 @@ func (l Limits) withDefaults(own protocol.Defaults) Limits {
 
 // check adds every problem with a configuration whose defaults are filled in, as far as data alone can tell.
 func (c *Config) check(l *problemList, own protocol.Defaults) {
-	l.checkID(c.ID)
-	if len(c.Seed) > 128 {
-		l.add("seed", "it has %d bytes, use at most 128", len(c.Seed))
-	}
 	if strings.TrimSpace(c.Topic) == "" {
 		l.add("topic", "it is blank, set a question or claim to debate")
 	}
-	l.policy("on_failure", c.OnFailure, Degrade, Ask)
-	l.policy("on_judge_failure", c.OnJudgeFailure, Continue, DropJudge, End, Ask)
-	l.policy("on_retrieval_failure", c.OnRetrievalFailure, Degrade, Continue, Ask)
-	l.policy("on_overflow", c.OnOverflow, OverflowTruncate, OverflowSummarize, End, Degrade)
-	for _, kind := range slices.Sorted(maps.Keys(c.Retries)) {
-		n := c.Retries[kind]
-		if _, known := defaultRetries[kind]; !known || n < 0 {
-			l.add("retries", "%s: %d is not valid, use 0 or more for each of %q", kind, n, slices.Sorted(maps.Keys(defaultRetries)))
-		}
-	}
 	c.checkTopic(l)
-	named := c.checkNames(l)
+	before := len(l.problems)
+	c.checkNames(l)
+	named := len(l.problems) == before
+	c.checkValues(l)
 	for field, p := range c.allActors() {
-		p.MaxTokens = c.replyLimit(field, p)
-		p.check(l, field)
 		if _, known := c.Prices.Lookup(p.Model); !known && !p.Human && (c.Limits.Cost > 0 || c.AskAboveCost > 0) && (p.Model != "" || field != "retriever" && field != "embedder") {
 			l.add(field+".model", "%q has no price in prices, but limits.cost and ask_above_cost require one", p.Model)
 		}
-	}
-	for _, model := range slices.Sorted(maps.Keys(c.Prices)) {
-		p := c.Prices[model]
-		for _, x := range []float64{p.Input, p.Cached, p.Output} {
-			if !(x >= 0) || math.IsInf(x, 0) {
-				l.add("prices", "%s: %v is not valid, use 0 or more", model, x)
-			}
-		}
-	}
-	if x := c.AskAboveCost; !(x >= 0) || math.IsInf(x, 0) {
-		l.add("ask_above_cost", "%v is not valid, use 0 or more", x)
-	}
-	for _, p := range c.Rubric.Check() {
-		l.add("rubric", "%s", p)
-	}
-	for _, p := range c.History.Check() {
-		l.add("history", "%s", p)
 	}
 	c.checkProtocol(l, own, named)
 }
@@ -275,120 +236,10 @@ func (c *Config) checkBudget(l *problemList, r *record, first []protocol.Step) {
 	}
 }
 
-// protocolRecord returns the record that the protocol checks before the debate starts.
-func (c *Config) protocolRecord() *protocol.Record {
-	r := &protocol.Record{ID: c.ID, Seed: cmp.Or(c.Seed, c.ID), Topic: c.Topic, Participants: participantProfiles(*c), MinRounds: c.Limits.MinRounds, MaxRounds: c.Limits.MaxRounds}
-	r.Cursor = transcript.Cursor{Run: 1}
-	for _, j := range c.Judges {
-		r.Judges = append(r.Judges, j.Name)
-	}
-	return r
-}
-
 // plannedRecord returns the record of a debate that has not begun.
 func (c *Config) plannedRecord() *record {
 	r := newRecord(c.ID, noEnvironment)
 	r.config, r.Record = c, *c.protocolRecord()
 	r.addParticipants()
 	return r
-}
-
-// checkNames adds a problem for each name that an actor cannot have. It reports whether there is none.
-func (c *Config) checkNames(l *problemList) bool {
-	before := len(l.problems)
-	seen := map[string]string{}
-	for _, name := range systemActors {
-		seen[name] = "a system actor"
-	}
-	for field, p := range c.allActors() {
-		if !strings.HasPrefix(field, "participants") && !strings.HasPrefix(field, "judges") {
-			continue
-		}
-		if reason := nameProblem(p.Name); reason != "" {
-			l.add(field+".name", "%s", reason)
-		}
-		if other, dup := seen[strings.ToLower(p.Name)]; dup {
-			l.add(field+".name", "%q is taken by %s", p.Name, other)
-		}
-		seen[strings.ToLower(p.Name)] = field
-	}
-	valid := len(l.problems) == before
-	for i, j := range c.Judges {
-		if j.Side != "" || j.Position != "" || j.Disabled {
-			l.add(fmt.Sprintf("judges[%d]", i), "a judge must not have a side or a position and must not be disabled")
-		}
-	}
-	return valid
-}
-
-// nameProblem returns what is wrong with a name, or the empty string.
-func nameProblem(name string) string {
-	switch {
-	case strings.TrimSpace(name) != name || name == "":
-		return fmt.Sprintf("%q is not valid, use a name without leading or trailing blanks", name)
-	case len(name) > 64:
-		return fmt.Sprintf("%d bytes is too long, use at most 64", len(name))
-	case strings.ContainsFunc(name, func(r rune) bool { return r == '/' || r == ':' || !unicode.IsPrint(r) }):
-		return fmt.Sprintf("%q is not valid, remove '/', ':' and control characters", name)
-	}
-	return ""
-}
-
-func (p Participant) check(l *problemList, field string) {
-	p.checkHuman(l, field)
-	if t := p.Temperature; t != nil && !(*t >= 0 && *t <= 2) {
-		l.add(field+".temperature", "%v is out of range, use 0 to 2", *t)
-	}
-	if !(p.TopP >= 0 && p.TopP <= 1) {
-		l.add(field+".top_p", "%v is out of range, use more than 0, at most 1", p.TopP)
-	}
-	if len(p.Stop) > maxStops || slices.Contains(p.Stop, "") {
-		l.add(field+".stop", "%q is not valid, use up to %d texts that are not empty", p.Stop, maxStops)
-	}
-	if problem := reasoning.Check(p.Reasoning); problem != "" {
-		l.add(field+".reasoning", "%s", problem)
-	} else if n := reasoning.Budget(p.Reasoning); n > 0 && p.MaxTokens > 0 && n >= p.MaxTokens {
-		l.add(field+".reasoning", "%d tokens leave no room for the reply, max_tokens is %d", n, p.MaxTokens)
-	}
-	switch {
-	case p.MaxTokens < 0 || p.MaxTokens > maxTokens:
-		l.add(field+".max_tokens", "%d is not valid, use 1 to %d", p.MaxTokens, maxTokens)
-	case p.Window < 0 || p.Window > maxTokens:
-		l.add(field+".window", "%d is not valid, use 1 to %d", p.Window, maxTokens)
-	case p.Window > 0 && p.Window <= min(p.MaxTokens, minReply):
-		l.add(field+".window", "%d is too small for a prompt and a reply", p.Window)
-	}
-}
-
-// checkHuman adds a problem for each setting that does not fit a person, or that only a person can have.
-func (p Participant) checkHuman(l *problemList, field string) {
-	judge := strings.HasPrefix(field, "judges")
-	if p.Blind && (!p.Human || !judge) {
-		l.add(field+".blind", "only a human judge can choose it")
-	}
-	if !p.Human {
-		return
-	}
-	if !judge && !strings.HasPrefix(field, "participants") {
-		l.add(field+".human", "only a participant or a judge can be a person")
-	}
-	if p.Provider != humanProvider {
-		l.add(field+".provider", "a person has no provider, but it is %q", p.Provider)
-	}
-	for _, x := range []struct {
-		setting string
-		set     bool
-	}{
-		{"model", p.Model != ""},
-		{"temperature", p.Temperature != nil},
-		{"window", p.Window != 0},
-		{"top_p", p.TopP != 0},
-		{"seed", p.Seed != nil},
-		{"stop", p.Stop != nil},
-		{"reasoning", p.Reasoning != ""},
-	} {
-		if x.set {
-			l.add(field+"."+x.setting, "a person has no %s", x.setting)
-		}
-	}
 }

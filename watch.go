@@ -2,6 +2,7 @@ package debate
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"math"
@@ -310,10 +311,13 @@ func (d *Debate) readEvents(ctx context.Context, last *int64, limit int64) (stor
 		case err == nil:
 			list = append(list, timedEvent{after: e.Seq - 1, event: ev})
 		case d.hasNewerFormat(ctx): // skip what this version does not understand
+			if ev, err := decodeEntryBy(e, json.Unmarshal); err == nil {
+				list = append(list, timedEvent{after: e.Seq - 1, event: ev})
+			}
 		case ctx.Err() != nil: // the format could not be read
 			return status, list, context.Cause(ctx)
 		default:
-			return status, list, fmt.Errorf("watch debate %s: read entry %d: %w", d.ID(), e.Seq, err)
+			return status, list, &store.Damaged{ID: d.ID(), Seq: e.Seq, Err: err}
 		}
 		*last = e.Seq
 	}

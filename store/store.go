@@ -29,7 +29,9 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Format is the version of the journal format that this version of the library reads and writes.
+// Format is the version of the journal format that this version of the library reads and writes. It rises when the names
+// or the meaning of fields change, and other versions refuse such a journal. If a version only adds fields, Format stays,
+// and the entries say so; see debate.EventMeta.
 const Format = 2
 
 // Entry is one durable fact about a debate.
@@ -126,7 +128,7 @@ type Store interface {
 	// already has a turn with one of the keys.
 	Commit(ctx context.Context, c Change) error
 	// Load returns the status and, in order, the entries with a seq greater than after, all from one consistent
-	// snapshot. For an unknown id it returns ErrNotFound. If an entry is missing or unreadable, the error names it.
+	// snapshot. For an unknown id it returns ErrNotFound. If an entry is missing or unreadable, it returns a *Damaged.
 	// If the status is missing or unreadable, Load returns a status that has only the ID, because the entries are
 	// authoritative.
 	Load(ctx context.Context, id string, after int64) (Status, []Entry, error)
@@ -249,3 +251,18 @@ func (c *Conflict) Error() string {
 	}
 	return fmt.Sprintf("change debate %s: computed on entry %d, but the journal ends at entry %d", c.ID, c.After, c.LastSeq)
 }
+
+// Damaged is returned if a debate cannot be read because one of its entries is missing, damaged or forged.
+type Damaged struct {
+	ID  string
+	Seq int64 // seq of the first entry that cannot be read
+	Err error // what is wrong with it; it may quote the entry
+}
+
+// Error names the entry and says what is wrong with it.
+func (d *Damaged) Error() string {
+	return fmt.Sprintf("read entry %d of debate %s: %v", d.Seq, d.ID, d.Err)
+}
+
+// Unwrap returns what is wrong with the entry.
+func (d *Damaged) Unwrap() error { return d.Err }

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -29,7 +30,7 @@ func (s *Store) load(ctx context.Context, id string, after int64) (status store.
 		if next == after {
 			status, err = readStatus(rows, id)
 		} else {
-			entries, err = readEntry(rows, next, entries)
+			entries, err = readEntry(rows, id, next, entries)
 		}
 		if err != nil {
 			return status, nil, err
@@ -59,15 +60,15 @@ func readStatus(rows pgx.Rows, id string) (store.Status, error) {
 }
 
 // readEntry reads the next row and appends it to entries. It returns an error if the row is not that of entry seq.
-func readEntry(rows pgx.Rows, seq int64, entries []store.Entry) ([]store.Entry, error) {
+func readEntry(rows pgx.Rows, id string, seq int64, entries []store.Entry) ([]store.Entry, error) {
 	var got *int64
 	var key, data *string
 	e := store.Entry{Seq: seq}
 	if err := rows.Scan(&got, &e.Type, &key, &e.At, &data, nil, nil); err != nil {
-		return nil, fmt.Errorf("entry %d: %w", seq, err)
+		return nil, &store.Damaged{ID: id, Seq: seq, Err: err}
 	}
 	if *got != seq {
-		return nil, fmt.Errorf("entry %d is missing", seq)
+		return nil, &store.Damaged{ID: id, Seq: seq, Err: errors.New("the entry is missing")}
 	}
 	if key != nil {
 		e.Key = *key

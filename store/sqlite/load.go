@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -45,10 +46,10 @@ func readEntries(ctx context.Context, tx *sql.Tx, id string, after int64) (entri
 		var data []byte
 		err := rows.Scan(&e.Seq, &e.Type, &e.Key, &at, &data)
 		if want := after + 1 + int64(len(entries)); e.Seq != want {
-			return nil, fmt.Errorf("entry %d is missing", want)
+			return nil, &store.Damaged{ID: id, Seq: want, Err: errors.New("the entry is missing")}
 		}
 		if err != nil {
-			return nil, fmt.Errorf("entry %d: %w", e.Seq, err)
+			return nil, &store.Damaged{ID: id, Seq: e.Seq, Err: err}
 		}
 		e.At, e.Data = time.UnixMicro(at).UTC(), json.RawMessage(data)
 		entries = append(entries, e)

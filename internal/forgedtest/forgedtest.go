@@ -1,0 +1,138 @@
+// Package forgedtest makes forged journals for tests: exported debates of all presets in which values are changed.
+package forgedtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/archive"
+	"github.com/elenchus-go/debate/internal/enginetest"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/scripted"
+	"github.com/elenchus-go/debate/store"
+)
+
+// Exports returns a finished debate of each preset as JSON, by the name of the preset. Its id is "d". It runs them once in
+// a process.
+func Exports(t testing.TB) map[string][]byte {
+	t.Helper()
+	once.Do(func() {
+		for name, cfg := range enginetest.PresetConfigs() {
+			exports[name] = export(t, cfg)
+		}
+	})
+	return exports
+}
+
+var (
+	once    sync.Once
+	exports = map[string][]byte{}
+)
+
+// export runs a debate with a note and a remark, and returns its journal.
+func export(t testing.TB, cfg debate.Config) []byte {
+	t.Helper()
+	model := &scripted.Provider{DiscardCalls: true, Func: func(r providers.Request) scripted.Reply {
+		return scripted.Reply{Text: enginetest.PresetReply(cfg, r)}
+	}}
+	s := store.Memory()
+	d, err := debate.New(t.Context(), cfg, debate.Options{Store: s, Providers: map[string]providers.Provider{"m": model}})
+	require.NoError(t, err)
+	require.NoError(t, d.Annotate(t.Context(), "rating", 4))
+	require.NoError(t, d.Inject(t.Context(), debate.Remark{ID: "1", From: "Mayor", Text: "Think of deliveries."}))
+	for _, err := range d.Run(t.Context()) {
+		require.NoError(t, err)
+	}
+	j, err := archive.Export(t.Context(), s, cfg.ID)
+	require.NoError(t, err)
+	raw, err := json.Marshal(j)
+	require.NoError(t, err)
+	return raw
+}
+
+// Values are what Change puts in place of a value. The last one, which is nil, removes the value.
+var Values = []any{
+	-1, 0, 1, int64(1) << 62, json.Number("1e308"), json.Number("-9223372036854775808"), 0.5, "", "x", "\x00\x1b[31m\n", "0001-01-01T00:00:00Z",
+	"9999-12-31T23:59:59Z", strings.Repeat("y", 1<<16), true, json.RawMessage("null"), []any{}, []any{nil}, map[string]any{}, map[string]any{"x": nil}, nil,
+}
+
+// Change returns an export with some of its values changed. The numbers in pick choose which, and to what.
+func Change(t testing.TB, export []byte, pick *rand.Rand, changes int) ([]byte, string) {
+	t.Helper()
+	root := Decode(t, export)
+	told := ""
+	for range changes {
+		places := placesIn(root, "")
+		at := places[pick.IntN(len(places))]
+		v := Values[pick.IntN(len(Values))]
+		told += fmt.Sprintf("%s = %.40v; ", at.path, v)
+		at.set(v)
+	}
+	raw, err := json.Marshal(root)
+	require.NoError(t, err)
+	return raw, told
+}
+
+// Decode decodes JSON with numbers as they are written.
+func Decode(t testing.TB, raw []byte) (v any) {
+	t.Helper()
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	require.NoError(t, dec.Decode(&v))
+	return v
+}
+
+// place is a value in a JSON document.
+type place struct {
+	path string
+	set  func(any) // removes the value of an object if it is nil
+}
+
+// placesIn returns all values in v, in a fixed order.
+func placesIn(v any, path string) (list []place) {
+	switch v := v.(type) {
+	case map[string]any:
+		var names []string
+		for name := range v {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			at := path + "." + name
+			list = append(list, place{at, func(to any) {
+				if v[name] = to; to == nil {
+					delete(v, name)
+				}
+			}})
+			list = append(list, placesIn(v[name], at)...)
+		}
+	case []any:
+		for i := range v {
+			at := path + "[" + strconv.Itoa(i) + "]"
+			list = append(list, place{at, func(to any) { v[i] = to }})
+			list = append(list, placesIn(v[i], at)...)
+		}
+	}
+	return list
+}
+
+// Put stores a journal as it is, like a database that was damaged later.
+func Put(t testing.TB, s store.Store, raw []byte) (id string, err error) {
+	t.Helper()
+	j := &archive.Journal{}
+	if err := json.Unmarshal(raw, j); err != nil {
+		return "", err
+	}
+	id = j.Status.ID
+	return id, s.Commit(t.Context(), store.Change{ID: id, Entries: j.Entries, Status: j.Status})
+}
