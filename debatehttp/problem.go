@@ -89,6 +89,7 @@ var kinds = []kind{
 	{"unsupported", http.StatusNotImplemented, "This server lacks something that the debate needs", debate.ErrUnsupported},
 	{"closed", http.StatusServiceUnavailable, "The server is stopping", debate.ErrClosed},
 	{"stopped", http.StatusBadGateway, "The debate has no answer", nil},
+	{"damaged", http.StatusInternalServerError, "The stored debate is damaged", nil},
 	{"internal", http.StatusInternalServerError, "The server failed", nil},
 }
 
@@ -144,6 +145,9 @@ func problemOf(err error) *Problem {
 		if k.is != nil && errors.Is(err, k.is) {
 			return problem(k.name, "%v", err)
 		}
+	}
+	if damaged, ok := errors.AsType[*store.Damaged](err); ok {
+		return problem("damaged", "entry %d of debate %s is missing, damaged or forged", damaged.Seq, damaged.ID)
 	}
 	return problem("internal", "")
 }

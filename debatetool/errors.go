@@ -77,6 +77,7 @@ func explain(id string, err error) error {
 	e := &Error{ID: id, Err: err}
 	wrong, invalid := errors.AsType[*debate.Problems](err)
 	refused, early := errors.AsType[*fsm.Refused](err)
+	_, damaged := errors.AsType[*store.Damaged](err)
 	switch {
 	case invalid:
 		for _, p := range wrong.List {
@@ -86,7 +87,7 @@ func explain(id string, err error) error {
 		e.Err = fmt.Errorf("the debate %q does not allow this now: %w", id, refused)
 	case errors.Is(err, store.ErrNotFound):
 		e.Problems = []protocol.Problem{protocol.Problemf("id", "there is no debate %q; use the id that an earlier call returned, or ask a question without an id", id)}
-	case errors.Is(err, debate.ErrUnsupported), errors.Is(err, debate.ErrAnswered), errors.Is(err, debate.ErrNotAsked):
+	case damaged, errors.Is(err, debate.ErrUnsupported), errors.Is(err, debate.ErrAnswered), errors.Is(err, debate.ErrNotAsked):
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		e.Again, e.Err = id != "", fmt.Errorf("the call was interrupted: %w", err)
 	default:

@@ -2,6 +2,7 @@ package inspector
 
 import (
 	"encoding/json"
+	"mime"
 	"net/http"
 
 	"github.com/elenchus-go/debate/archive"
@@ -25,7 +26,7 @@ func (v *visit) archive() error {
 		return err
 	}
 	v.w.Header().Set("Content-Type", "application/json")
-	v.w.Header().Set("Content-Disposition", `attachment; filename="`+v.debate.ID()+`.json"`)
+	v.w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": v.debate.ID() + ".json"}))
 	v.w.WriteHeader(http.StatusOK)
 	_, _ = v.w.Write(b) // fails if the client has disconnected
 	return nil

@@ -98,6 +98,12 @@ func problemOf(err error) *debatehttp.Problem {
 	case errors.Is(err, debate.ErrClosed):
 		return &debatehttp.Problem{Title: "The server is stopping", Status: http.StatusServiceUnavailable}
 	}
+	if damaged, ok := errors.AsType[*store.Damaged](err); ok {
+		return &debatehttp.Problem{
+			Title: "The stored debate is damaged", Status: http.StatusInternalServerError,
+			Detail: fmt.Sprintf("entry %d of debate %s is missing, damaged or forged", damaged.Seq, damaged.ID),
+		}
+	}
 	return &debatehttp.Problem{Title: "The server failed", Status: http.StatusInternalServerError}
 }
 

@@ -94,8 +94,9 @@ func Decode(t testing.TB, raw []byte) (v any) {
 
 // place is a value in a JSON document.
 type place struct {
-	path string
-	set  func(any) // removes the value of an object if it is nil
+	path  string
+	value any
+	set   func(any) // removes the value of an object if it is nil
 }
 
 // placesIn returns all values in v, in a fixed order.
@@ -109,7 +110,7 @@ func placesIn(v any, path string) (list []place) {
 		slices.Sort(names)
 		for _, name := range names {
 			at := path + "." + name
-			list = append(list, place{at, func(to any) {
+			list = append(list, place{at, v[name], func(to any) {
 				if v[name] = to; to == nil {
 					delete(v, name)
 				}
@@ -119,7 +120,7 @@ func placesIn(v any, path string) (list []place) {
 	case []any:
 		for i := range v {
 			at := path + "[" + strconv.Itoa(i) + "]"
-			list = append(list, place{at, func(to any) { v[i] = to }})
+			list = append(list, place{at, v[i], func(to any) { v[i] = to }})
 			list = append(list, placesIn(v[i], at)...)
 		}
 	}
@@ -135,4 +136,59 @@ func Put(t testing.TB, s store.Store, raw []byte) (id string, err error) {
 	}
 	id = j.Status.ID
 	return id, s.Commit(t.Context(), store.Change{ID: id, Entries: j.Entries, Status: j.Status})
+}
+
+// A Forgery is a journal that no version of the library writes.
+type Forgery struct {
+	Name    string
+	Entry   int64 // the entry that is forged
+	Journal []byte
+}
+
+// Forgeries returns forged journals of the debate "d", for tests of doors: each must answer with an error that names the
+// entry.
+func Forgeries(t testing.TB) (list []Forgery) {
+	t.Helper()
+	export := Exports(t)["panel"]
+	for _, f := range []struct {
+		name  string
+		entry int64
+		path  string
+		value any
+	}{
+		{"a negative limit", 1, ".entries[0].data.config.limits.max_rounds", -1},
+		{"an enormous limit", 1, ".entries[0].data.config.limits.max_rounds", int64(1) << 62},
+		{"a name with a slash", 1, ".entries[0].data.config.participants[0].name", "A/B"},
+		{"a parameter out of range", 1, ".entries[0].data.config.protocol.mode", "shouted"},
+		{"a transition from another state", 4, ".entries[3].data.from", "paused"},
+		{"tokens that overflow", 11, ".entries[10].data.turn.usage.input", int64(1) << 62},
+		{"an unknown kind", 11, ".entries[10].data.turn.kind", "sung"},
+		{"an unknown field", 11, ".entries[10].data.turn.promptWtokens", 3},
+	} {
+		root := Decode(t, export)
+		Set(t, root, f.path, f.value)
+		raw, err := json.Marshal(root)
+		require.NoError(t, err)
+		list = append(list, Forgery{f.name, f.entry, raw})
+	}
+	return list
+}
+
+// Set sets the value at a path such as ".entries[0].type". The last field may be new.
+func Set(t testing.TB, root any, path string, value any) {
+	t.Helper()
+	for _, at := range placesIn(root, "") {
+		if at.path == path {
+			at.set(value)
+			return
+		}
+	}
+	dot := strings.LastIndex(path, ".")
+	for _, at := range placesIn(root, "") {
+		if object, ok := at.value.(map[string]any); ok && at.path == path[:dot] {
+			object[path[dot+1:]] = value
+			return
+		}
+	}
+	require.Fail(t, "there is no such value", path)
 }

@@ -1,0 +1,48 @@
+package debatemcp_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/debatetool"
+	"github.com/elenchus-go/debate/integrations/debatemcp"
+	"github.com/elenchus-go/debate/internal/forgedtest"
+	"github.com/elenchus-go/debate/store"
+)
+
+// Tools and resources answer with an error that names the entry if a stored debate is damaged or forged.
+func TestAForgedDebateIsAnError(t *testing.T) {
+	for _, f := range forgedtest.Forgeries(t) {
+		t.Run(f.Name, func(t *testing.T) {
+			s := store.Memory()
+			_, err := forgedtest.Put(t, s, f.Journal)
+			require.NoError(t, err)
+			e, err := debate.NewEngine(debate.Options{Store: s})
+			require.NoError(t, err)
+			server, err := debatemcp.NewServer(e, debatemcp.Options{Tools: debatetool.Options{}})
+			require.NoError(t, err)
+			c := inMemory(t, server, nil)
+			want := fmt.Sprintf("read entry %d of debate d", f.Entry)
+			tools, err := c.ListTools(t.Context(), nil)
+			require.NoError(t, err)
+			told := 0
+			for _, tool := range tools.Tools {
+				r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: tool.Name, Arguments: map[string]any{"id": "d"}})
+				if err != nil || !r.IsError {
+					continue
+				}
+				if strings.Contains(r.Content[0].(*mcp.TextContent).Text, want) {
+					told++
+				}
+			}
+			require.NotZero(t, told)
+			_, err = c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "debate://d/report"})
+			require.ErrorContains(t, err, want)
+		})
+	}
+}
