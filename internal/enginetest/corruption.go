@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/store/storetest"
@@ -16,6 +17,7 @@ import (
 var corruptionTests = map[string]func(*env){
 	"opening a debate repairs a wrong status":              (*env).wrongStatus,
 	"a missing or corrupt entry stops only its own debate": (*env).wrongEntry,
+	"missing last entries are not paid for again":          (*env).lastEntriesMissing,
 }
 
 // statusCorruptions returns functions that damage a status.
@@ -29,7 +31,6 @@ func (s *env) statusCorruptions() map[string]func(id string, status store.Status
 	if d := s.backend.Corruption; d != nil {
 		harms["is lost"] = func(id string, _ store.Status) { d.DeleteStatus(s, id) }
 		harms["unreadable"] = func(id string, _ store.Status) { d.CorruptStatus(s, id) }
-		harms["is ahead"] = func(id string, status store.Status) { d.SetStatusSeq(s, id, status.Seq+3) }
 		harms["is behind"] = func(id string, status store.Status) { d.SetStatusSeq(s, id, status.Seq-2) }
 	}
 	return harms
@@ -119,4 +120,44 @@ func (s *env) callAll(id string) map[string]error {
 		errs["watch"] = err
 	}
 	return errs
+}
+
+// lastEntriesMissing removes the last entries of a journal, or has the status claim more. The debate does not go on, but a
+// fork of what is left does.
+func (s *env) lastEntriesMissing() {
+	d := s.backend.Corruption
+	if d == nil {
+		s.Skip("the backend has no Corruption")
+	}
+	for name, harm := range map[string]func(id string, last int64) (end int64){
+		"one": func(id string, last int64) int64 { d.DeleteEntry(s, id, last); return last - 1 },
+		"two": func(id string, last int64) int64 {
+			d.DeleteEntry(s, id, last)
+			d.DeleteEntry(s, id, last-1)
+			return last - 2
+		},
+		"a status ahead": func(id string, last int64) int64 { d.SetStatusSeq(s, id, last+3); return last },
+	} {
+		s.runSubtest(name, func(s *env) {
+			cfg := pair(nil)
+			cfg.ID = strings.ReplaceAll(name, " ", "-")
+			created := s.create(s.newProcess(), cfg)
+			require.True(s, s.runUntilEvent(created, 8))
+			end := harm(cfg.ID, s.status(created).Seq)
+			d, opened := s.newProcess().Open(s.ctx, cfg.ID)
+			_, status := d.Status(s.ctx)
+			for verb, err := range map[string]error{"open": opened, "status": status, "run": s.runDebate(d).err, "start": d.Start(s.ctx), "pause": d.Pause(s.ctx)} {
+				var damaged *store.Damaged
+				require.ErrorAs(s, err, &damaged, verb)
+				require.Equal(s, end+1, damaged.Seq, verb)
+				require.ErrorContains(s, err, "in a fork", verb)
+			}
+			p := s.newProcess()
+			fork, err := p.Fork(s.ctx, cfg.ID, 0, debate.Edits{ID: "fork-" + cfg.ID})
+			require.NoError(s, err)
+			require.Empty(s, p.model.requests(), "nothing was asked again")
+			s.runToEnd(fork)
+			require.Equal(s, fsm.Completed, s.status(fork).State)
+		})
+	}
 }
