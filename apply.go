@@ -319,7 +319,8 @@ func (r *record) annotate(ev Annotated) {
 		r.annotations = map[string]json.RawMessage{}
 	}
 	r.annotations[ev.Name] = ev.Value
-	if ev.Name == "rating" {
+	r.noted += len(ev.Name) + len(ev.Value) + noteEntry
+	if ev.Name == "rating" && len(ev.Value) <= maxNote {
 		r.Rating = ev.Value
 	}
 }

@@ -166,7 +166,8 @@ type Config struct {
 	// Prices lists what each model costs, by the model's name. The cost of other models is unknown. Limits.Cost
 	// requires a price for every model in use.
 	Prices price.Prices `json:"prices,omitempty"`
-	// Labels are your own key-value pairs. Engine.List can select debates by them.
+	// Labels are your own key-value pairs. Engine.List can select debates by them. Use at most 64, without control
+	// characters. A key has at most 128 bytes, a value 4 KiB, and all of them 16 KiB.
 	Labels map[string]string `json:"labels,omitempty"`
 }
 

@@ -291,16 +291,17 @@ func digest(text string) string {
 }
 
 // Annotate stores a note on the debate, also after its end. value must encode to JSON. A later note with the same
-// name replaces the earlier one. Protocols read the note "rating" as the user's rating. Annotate returns *Problems if the
-// name is blank.
+// name replaces the earlier one. Protocols read the note "rating" as the user's rating. A debate has at most 100 notes.
+// A name has at most 128 bytes and no control characters, a value at most 16 KiB of JSON, and all of them at most 64 KiB;
+// those that were replaced count up to 4 MiB. Annotate returns *Problems if a note is not valid.
 func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 	b, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("annotate debate %s: encode %s: %w", d.ID(), name, err)
 	}
 	return d.control(ctx, "annotate", func(c *transaction) error {
-		if strings.TrimSpace(name) == "" {
-			return problemsOf("annotation", []protocol.Problem{protocol.Problemf("name", "it is blank")})
+		if err := problemsOf("annotation", c.rec.checkNote(name, b)); err != nil {
+			return err
 		}
 		return c.add(Annotated{EventMeta: c.stamp("annotated"), At: c.now, Name: name, Value: b})
 	})
@@ -353,10 +354,12 @@ func frozenFields(r *record, cfg Config) (list []protocol.Problem) {
 
 // Remark is a person's contribution between turns.
 type Remark struct {
-	// ID identifies the remark: adding the same remark twice adds it once. Defaults to a new id.
+	// ID identifies the remark: adding the same remark twice adds it once. Use at most 128 bytes without control
+	// characters. Defaults to a new id.
 	ID string
 	// From is the person's name, as it appears in prompts. It must not be the name of an actor in the debate.
 	From string
+	// Text is what the person says. A run has at most 1,000 remarks, with 1 MiB of text in all.
 	Text string
 }
 
@@ -378,7 +381,7 @@ func (r Remark) check(rec *record) []protocol.Problem {
 	} else if knownName(rec, r.From) {
 		l.add("from", "%q is the name of an actor in this debate, use another name", r.From)
 	}
-	return l.problems
+	return append(l.problems, r.checkSizes(rec)...)
 }
 
 func (r Remark) turn(c *transaction) transcript.Turn {

@@ -80,6 +80,7 @@ type pendingDecision struct {
 func (f *fork) cut(entries []store.Entry, seq int64) ([]store.Entry, error) {
 	l := &problemList{}
 	l.checkID(f.edits.ID)
+	l.checkLabels(f.edits.Labels)
 	end := int64(len(entries))
 	if seq < 0 || seq > end {
 		l.add("seq", "%d is not an entry of the debate, use 1 to %d", seq, end)

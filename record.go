@@ -141,6 +141,7 @@ type record struct {
 	lost        []*Failure // steps that failed, including those that were retried later
 	people      people
 	annotations map[string]json.RawMessage
+	noted       int // bytes of all notes in the journal
 	fork        forkPoint
 	storedPlan  store.Plan // the plan in the stored status
 	awaited     []string   // and the names for whom the debate waits

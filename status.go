@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/deepcopy"
@@ -160,17 +159,6 @@ const rejected = "rejected"
 // maxFailureCause limits the length of Status.FailureCause in bytes.
 const maxFailureCause = 500
 
-// cutText returns text, cut to at most that many bytes without breaking a character.
-func cutText(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	for most -= len("…"); most > 0 && !utf8.RuneStart(text[most]); {
-		most--
-	}
-	return text[:most] + "…"
-}
-
 // withoutPastDriver returns a status without a heartbeat that no longer says anything: the debate has ended, or was driven
 // by another engine after this one lacked something.
 func withoutPastDriver(s store.Status) store.Status {
@@ -224,10 +212,14 @@ func resultOf(r *record) *Result {
 	res := &Result{
 		ID: r.ID, Topic: r.config.Topic, Background: r.config.Background, Protocol: r.config.Protocol.Name(), State: r.lifecycle.State,
 		Ending: r.Ending, Round: r.Cursor.Round, Turns: copyTurns(r.Turns), Sides: map[string]Totals{},
-		Rounds: make([]Totals, r.Cursor.Round+1), Annotations: deepcopy.Of(r.annotations), Question: deepcopy.Of(r.question), Failure: deepcopy.Of(r.failure), Problems: deepcopy.Of(r.problems),
+		Rounds: make([]Totals, r.Cursor.Round+1), Question: deepcopy.Of(r.question), Failure: deepcopy.Of(r.failure), Problems: deepcopy.Of(r.problems),
 		RunningTime: r.times.running, Created: r.times.created, Started: r.Started, Updated: r.times.changed(), Completed: r.times.completed,
 	}
 	res.Parent = r.fork.Parent
+	var tooLarge string
+	if res.Annotations, tooLarge = r.shownNotes(); tooLarge != "" {
+		res.Warnings = append(res.Warnings, tooLarge)
+	}
 	res.Findings = deepcopy.Of(r.findings.list)
 	for _, w := range r.configWarnings() {
 		res.Warnings = append(res.Warnings, w.Text)

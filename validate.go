@@ -135,6 +135,7 @@ func (c *Config) check(l *problemList, own protocol.Defaults) {
 	if strings.TrimSpace(c.Topic) == "" {
 		l.add("topic", "it is blank, set a question or claim to debate")
 	}
+	l.checkLabels(c.Labels)
 	c.checkTopic(l)
 	before := len(l.problems)
 	c.checkNames(l)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"html/template"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -21,6 +22,8 @@ const (
 	maxTurn   = 12 << 10 // bytes of one turn there
 	maxExtent = 1500     // bytes of a turn of which a page shows the beginning
 	frame     = 500      // bytes of HTML around the text of a turn
+	maxNotes  = 20       // notes that the page of a debate shows
+	maxNote   = 300      // bytes of one note there
 )
 
 // now shows a debate as it is, and app.js keeps the page up to date.
@@ -94,6 +97,20 @@ type liveView struct {
 	Refused  *debatehttp.Problem
 	Stream   bool // whether more may follow, so that the page follows the events
 }
+
+type note struct{ Name, Value string }
+
+// Notes returns the notes that the page shows, sorted by name.
+func (l liveView) Notes() (list []note) {
+	names := slices.Sorted(maps.Keys(l.Result.Annotations))
+	for _, name := range names[:min(len(names), maxNotes)] {
+		list = append(list, note{name, cut(string(l.Result.Annotations[name]), maxNote)})
+	}
+	return list
+}
+
+// MoreNotes returns the number of notes that the page does not show.
+func (l liveView) MoreNotes() int { return max(len(l.Result.Annotations)-maxNotes, 0) }
 
 // live returns what the page shows.
 func (v *visit) live(h *history) (shown liveView, err error) {

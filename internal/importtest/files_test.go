@@ -29,7 +29,7 @@ var rootOrder = []string{
 	// Data.
 	"config.go", "errors.go", "config_json.go", "result.go", "event.go",
 	// The state, and functions that read it.
-	"record.go", "findings.go", "prompt.go", "budget.go", "history.go", "elapse.go", "status.go", "check.go",
+	"record.go", "findings.go", "prompt.go", "budget.go", "history.go", "elapse.go", "notes.go", "status.go", "check.go",
 	// Decisions.
 	"apply.go", "validate.go", "transition.go", "policy.go",
 	// Model calls.
