@@ -20,6 +20,7 @@ func Memory() Store {
 type memory struct {
 	mu       sync.RWMutex
 	debates  map[string]*journal
+	newest   []*journal            // of all debates, the newest last
 	watchers map[string][]*watcher // of debates that exist or may come to; the lists never change, but are replaced
 }
 
@@ -29,6 +30,9 @@ type journal struct {
 	entries []Entry
 	keys    map[string]struct{}
 }
+
+// place returns where the debate stands in lists.
+func (j *journal) place() place { return place{j.status.Created, j.status.ID} }
 
 // current returns a copy of the status, with the last heartbeat.
 func (j *journal) current() Status {
@@ -77,10 +81,39 @@ func (m *memory) append(c Change) error {
 		}
 		j.keys[e.Key] = struct{}{}
 	}
+	known, moves := m.debates[c.ID] != nil, !j.status.Created.Equal(c.Status.Created)
+	if known && moves {
+		m.unlist(j)
+	}
 	j.entries, j.status = append(j.entries, c.Entries...), c.Status.clone()
 	j.status.Driver = Heartbeat{}
 	m.debates[c.ID] = j
+	if !known || moves {
+		at, _ := m.find(j.place())
+		m.newest = slices.Insert(m.newest, at, j)
+	}
 	return nil
+}
+
+// unlist removes a debate from the list.
+func (m *memory) unlist(j *journal) {
+	at, _ := m.find(j.place())
+	m.newest = slices.Delete(m.newest, at, at+1)
+}
+
+// A place is where a debate stands in lists.
+type place struct {
+	created time.Time
+	id      string
+}
+
+func (p place) compare(q place) int {
+	return cmp.Or(p.created.Compare(q.created), cmp.Compare(p.id, q.id))
+}
+
+// find returns the index in newest of the first debate that is not before p. It reports whether that debate is at p.
+func (m *memory) find(p place) (at int, found bool) {
+	return slices.BinarySearchFunc(m.newest, p, func(j *journal, p place) int { return j.place().compare(p) })
 }
 
 func (j *journal) check(c Change) error {
@@ -113,41 +146,76 @@ func (m *memory) Load(ctx context.Context, id string, after int64) (Status, []En
 	return j.current(), slices.Clone(j.entries[after:]), nil
 }
 
+// pageSize is the number of statuses that List reads at a time. It holds no lock between pages, so that the loop body may
+// use the store.
+const pageSize = 200
+
 func (m *memory) List(ctx context.Context, q Query) iter.Seq2[Status, error] {
 	return func(yield func(Status, error) bool) {
-		if err := ctx.Err(); err != nil {
-			yield(Status{}, fmt.Errorf("list debates: %w", err))
-			return
-		}
-		for i, h := range m.statuses(q) {
-			if q.Limit > 0 && i == q.Limit || !yield(h, nil) {
+		var page []Status
+		var last *place
+		left := q.Limit
+		for more := true; more; {
+			if err := ctx.Err(); err != nil {
+				yield(Status{}, fmt.Errorf("list debates: %w", err))
 				return
 			}
+			most := pageSize
+			if q.Limit > 0 {
+				most = min(left, pageSize)
+			}
+			page, last, more = m.page(page[:0], q, last, most)
+			for _, h := range page {
+				if !yield(h, nil) {
+					return
+				}
+			}
+			left -= len(page)
+			more = more && (q.Limit <= 0 || left > 0)
 		}
 	}
 }
 
-func (m *memory) statuses(q Query) (found []Status) {
+// page appends the first debates that a query selects, after the place where the last page ended, and at most that many.
+// It returns where this page ends, and whether there may be more.
+func (m *memory) page(page []Status, q Query, last *place, most int) (_ []Status, end *place, more bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	for _, j := range m.debates {
-		if q.Matches(j.status) {
-			found = append(found, j.current())
+	at := m.start(q)
+	if last != nil {
+		at, _ = m.find(*last)
+	}
+	for at--; at >= 0 && len(page) < most; at-- {
+		if j := m.newest[at]; q.matches(&j.status) {
+			page = append(page, j.current())
 		}
 	}
-	slices.SortFunc(found, func(a, b Status) int {
-		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(b.ID, a.ID))
-	})
-	return found
+	if at < 0 {
+		return page, nil, false
+	}
+	return page, new(m.newest[at+1].place()), true
+}
+
+// start returns the index after the first debate in newest that a query may select.
+func (m *memory) start(q Query) int {
+	if q.CreatedBefore.IsZero() {
+		return len(m.newest)
+	}
+	at, _ := m.find(place{q.CreatedBefore, q.BeforeID})
+	return at
 }
 
 func (m *memory) Count(ctx context.Context, q Query) (map[fsm.State]int, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("count debates: %w", err)
 	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
 	counts := map[fsm.State]int{}
-	for _, h := range m.statuses(q) {
-		counts[h.State]++
+	for _, j := range m.newest[:m.start(q)] {
+		if q.matches(&j.status) {
+			counts[j.status.State]++
+		}
 	}
 	return counts, nil
 }
@@ -174,6 +242,7 @@ func (m *memory) remove(id string, last int64) error {
 		return &Conflict{ID: id, After: last, LastSeq: end}
 	}
 	delete(m.debates, id)
+	m.unlist(j)
 	return nil
 }
 

@@ -182,23 +182,25 @@ type Query struct {
 }
 
 // Matches reports whether the query selects a debate with the status h. It ignores Limit.
-func (q Query) Matches(h Status) bool {
+func (q Query) Matches(h Status) bool { return q.matches(&h) }
+
+func (q *Query) matches(h *Status) bool {
+	if !contains(q.States, h.State) || !contains(q.Outcomes, h.Ending.Outcome) || !contains(q.FailureKinds, h.FailureKind) {
+		return false
+	}
 	for k, v := range q.Labels {
 		if got, ok := h.Labels[k]; !ok || got != v {
 			return false
 		}
 	}
-	if h.Created.Equal(q.CreatedBefore) && h.ID < q.BeforeID {
-		q.CreatedBefore = time.Time{} // the debate is on the next page
-	}
-	if q.Waiting != "" && !slices.Contains(h.Waiting, q.Waiting) {
+	if q.Waiting != "" && !slices.Contains(h.Waiting, q.Waiting) || q.Parent != "" && h.Parent.ID != q.Parent {
 		return false
 	}
-	if q.Parent != "" && h.Parent.ID != q.Parent {
-		return false
+	before := q.CreatedBefore
+	if h.Created.Equal(before) && h.ID < q.BeforeID {
+		before = time.Time{} // the debate is on the next page
 	}
-	return contains(q.States, h.State) && contains(q.Outcomes, h.Ending.Outcome) && contains(q.FailureKinds, h.FailureKind) &&
-		within(q.CreatedSince, q.CreatedBefore, h.Created) && within(q.UpdatedSince, q.UpdatedBefore, h.Updated)
+	return within(q.CreatedSince, before, h.Created) && within(q.UpdatedSince, q.UpdatedBefore, h.Updated)
 }
 
 // contains reports whether list contains v or is empty.

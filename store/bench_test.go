@@ -1,0 +1,69 @@
+package store_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/store"
+)
+
+// manyDebates returns a store with 14,000 debates, one in a thousand of which is paused.
+func manyDebates(t testing.TB) store.Store {
+	t.Helper()
+	s := store.Memory()
+	for i := range 14_000 {
+		id := fmt.Sprintf("d%05d", i)
+		status := store.Status{ID: id, Seq: 1, State: fsm.Completed, Created: now.Add(time.Duration(i) * time.Second), Labels: map[string]string{"team": "red"}}
+		if i%1000 == 0 {
+			status.State = fsm.Paused
+		}
+		require.NoError(t, s.Commit(t.Context(), store.Change{ID: id, Entries: []store.Entry{{Seq: 1, Type: "config"}}, Status: status}))
+	}
+	return s
+}
+
+var manyQueries = map[string]struct {
+	query store.Query
+	found int
+}{
+	"the newest 100": {store.Query{Limit: 100}, 100},
+	"a later page":   {store.Query{Limit: 100, CreatedBefore: now.Add(time.Hour)}, 100},
+	"a rare state":   {store.Query{States: []fsm.State{fsm.Paused}}, 14},
+	"all":            {store.Query{}, 14_000},
+}
+
+func BenchmarkMemoryList(b *testing.B) {
+	s := manyDebates(b)
+	for name, tt := range manyQueries {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				n := 0
+				for range s.List(b.Context(), tt.query) {
+					n++
+				}
+				require.Equal(b, tt.found, n)
+			}
+		})
+	}
+}
+
+// A list copies and sorts only what it returns.
+func TestAListOfTheMemoryStoreCopiesOnlyWhatItReturns(t *testing.T) {
+	s := manyDebates(t)
+	for name, tt := range manyQueries {
+		n := 0
+		allocs := testing.AllocsPerRun(1, func() {
+			n = 0
+			for range s.List(t.Context(), tt.query) {
+				n++
+			}
+		})
+		require.Equal(t, tt.found, n, name)
+		require.LessOrEqual(t, allocs, float64(10+5*n), name)
+	}
+}
