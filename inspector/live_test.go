@@ -205,7 +205,7 @@ func TestHostileTextsStayTexts(t *testing.T) {
 	cfg.Participants[0].Name, cfg.Participants[0].Side, cfg.Participants[1].Human = `A"><i>da`, `"for'<`, true
 	d := w.run(cfg)
 	require.NoError(t, d.Inject(t.Context(), debate.Remark{From: `Z<b>oe"`, Text: evil}))
-	require.NoError(t, d.Annotate(t.Context(), evil, evil))
+	require.NoError(t, d.Annotate(t.Context(), evil[:min(len(evil), 128)], evil))
 	for _, path := range []string{"/", "/inbox", "/inbox?seat=%22%3E%3Cscript%3E", "/debates/cars", "/debates/cars?seat=Bo", "/?text=%22%3E%3Cscript%3E&waiting=%3Cb%3E"} {
 		page := w.get(http.StatusOK, path)
 		for _, bad := range []string{"<script>", "<img", "<b>bel", "<i>da", "<b>oe", "javascript:alert(3)\"", "onerror=alert(2)>\"", "<!-- '", "\u202e"} {

@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 const pageSize = 200 // statuses that List reads at a time
@@ -102,12 +105,12 @@ func waiting(q store.Query) []string {
 func (s *Store) readPage(ctx context.Context, q store.Query, from listPosition, most int) (found []statusRow, err error) {
 	err = readTx(ctx, s.readers, func(tx *sql.Tx) error {
 		found = nil
-		labels, err := rarestFirst(ctx, tx, encodeLabels(q.Labels, waiting(q), q.Parent))
+		p, err := planOf(ctx, tx, q)
 		if err != nil {
 			return err
 		}
-		w := newWhere(q, from, labels)
-		rows, err := tx.QueryContext(ctx, w.page(), append(w.args, most)...)
+		text, args := p.page(from)
+		rows, err := tx.QueryContext(ctx, text, append(args, most)...)
 		if err != nil {
 			return err
 		}
@@ -132,7 +135,7 @@ func (s *Store) Count(ctx context.Context, q store.Query) (counts map[fsm.State]
 		if err != nil {
 			return err
 		}
-		w := newWhere(q, listStart(q), labels)
+		w := newWhere(q, listStart(q), labels, len(labels) > 0)
 		//nolint:gosec // only the arguments come from the query
 		rows, err := tx.QueryContext(ctx, `SELECT d.state, count(*)`+w.String()+` GROUP BY d.state`, w.args...)
 		if err != nil {
@@ -162,8 +165,7 @@ func rarestFirst(ctx context.Context, tx *sql.Tx, labels []string) ([]string, er
 	}
 	fewest := math.MaxInt
 	for i := range labels {
-		var n int
-		err := tx.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT 1 FROM labels WHERE label = ? LIMIT 300)`, labels[i]).Scan(&n)
+		n, err := countSome(ctx, tx, `labels WHERE label = ?`, labels[i])
 		if err != nil {
 			return nil, err
 		}
@@ -175,6 +177,91 @@ func rarestFirst(ctx context.Context, tx *sql.Tx, labels []string) ([]string, er
 	return labels, nil
 }
 
+// enough is the number of debates up to which those that a condition selects are counted.
+const enough = 300
+
+// A plan says how to read the debates that a query selects. Its arms together select them. Each reads its rows in the order
+// of an index.
+type plan struct {
+	arms    []store.Query
+	labels  []string // the labels that the debates have, encoded
+	byLabel bool     // whether the first label selects the rows that are read
+}
+
+// planOf returns the plan of a query that reads fewest rows. If a state, an outcome or a failure leads, there is an arm for
+// each value, because SQLite would sort what it finds for several.
+func planOf(ctx context.Context, tx *sql.Tx, q store.Query) (p plan, err error) {
+	p = plan{arms: []store.Query{q}}
+	if p.labels, err = rarestFirst(ctx, tx, encodeLabels(q.Labels, waiting(q), q.Parent)); err != nil {
+		return p, err
+	}
+	fewest := math.MaxInt
+	if p.byLabel = len(p.labels) > 0; p.byLabel {
+		if fewest, err = countSome(ctx, tx, `labels WHERE label = ?`, p.labels[0]); err != nil {
+			return p, err
+		}
+	}
+	states := split(q, q.States, func(q *store.Query, v []fsm.State) { q.States = v })
+	outcomes := split(q, q.Outcomes, func(q *store.Query, v []transcript.Outcome) { q.Outcomes = v })
+	failures := split(q, q.FailureKinds, func(q *store.Query, v []string) { q.FailureKinds = v })
+	for _, x := range []struct {
+		arms  []store.Query
+		where string
+		value func(store.Query) any
+	}{
+		{states, `debates WHERE state = ?`, func(q store.Query) any { return string(q.States[0]) }},
+		{outcomes, `debates WHERE outcome = ? AND outcome <> ''`, func(q store.Query) any { return string(q.Outcomes[0]) }},
+		{failures, `debates WHERE failure = ? AND failure <> ''`, func(q store.Query) any { return q.FailureKinds[0] }},
+	} {
+		n := 0
+		for _, arm := range x.arms {
+			some, err := countSome(ctx, tx, x.where, x.value(arm))
+			if err != nil {
+				return p, err
+			}
+			n += some
+		}
+		if x.arms != nil && n < fewest {
+			fewest, p.arms, p.byLabel = n, x.arms, false
+		}
+	}
+	return p, nil
+}
+
+// split returns a query for each of some values that a query selects by. It returns nil if one is empty, because the indexes
+// lack debates without an outcome or a failure.
+func split[T ~string](q store.Query, values []T, set func(*store.Query, []T)) (arms []store.Query) {
+	if slices.Contains(values, "") {
+		return nil
+	}
+	for _, v := range slices.Compact(slices.Sorted(slices.Values(values))) {
+		set(&q, []T{v})
+		arms = append(arms, q)
+	}
+	return arms
+}
+
+// countSome counts the rows of a table that a condition with one argument selects, up to enough.
+func countSome(ctx context.Context, tx *sql.Tx, from string, arg any) (n int, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT 1 FROM `+from+` LIMIT `+strconv.Itoa(enough)+`)`, arg).Scan(&n)
+	return n, err
+}
+
+// page returns the query of a page of the debates that follow from, and its arguments except the last one, the largest number
+// of rows.
+func (p plan) page(from listPosition) (text string, args []any) {
+	var texts []string
+	order := ` ORDER BY 1 DESC, 2 DESC`
+	for _, q := range p.arms {
+		w := newWhere(q, from, p.labels, p.byLabel)
+		texts, args = append(texts, `SELECT d.created, d.id, d.status, `+heartbeatSQL+w.String()), append(args, w.args...)
+		if len(p.arms) == 1 {
+			order = w.order
+		}
+	}
+	return strings.Join(texts, ` UNION ALL `) + order + ` LIMIT ?`, args
+}
+
 // where is the FROM and WHERE clauses of a query of debates, with their arguments and the clause that sorts them. The
 // table debates has the alias d.
 type where struct {
@@ -183,25 +270,21 @@ type where struct {
 	order string
 }
 
-// page returns the query of a page. Its last argument is the largest number of rows.
-func (w *where) page() string {
-	return `SELECT d.created, d.id, d.status, ` + heartbeatSQL + w.String() + w.order + ` LIMIT ?`
-}
-
-// newWhere returns the clauses for the debates that follow from and that q selects. With labels, the first one selects
-// rows of the table labels in the order of the list, and the other conditions apply to these rows.
-func newWhere(q store.Query, from listPosition, labels []string) *where {
+// newWhere returns the clauses for the debates that follow from, that q selects and that have the labels. If byLabel is set,
+// the first label selects rows of the table labels in the order of the list, and the other conditions apply to these rows.
+func newWhere(q store.Query, from listPosition, labels []string, byLabel bool) *where {
 	w := &where{}
-	if len(labels) == 0 {
-		w.order = ` ORDER BY d.created DESC, d.id DESC`
-		w.add(` FROM debates d WHERE (d.created, d.id) < (?, ?)`, from.created, from.id)
-	} else {
+	if byLabel {
 		w.order = ` ORDER BY l.created DESC, l.debate DESC`
 		w.add(` FROM labels l CROSS JOIN debates d ON d.id = l.debate AND d.created = l.created WHERE l.label = ? AND (l.created, l.debate) < (?, ?)`,
 			labels[0], from.created, from.id)
-		for _, label := range labels[1:] {
-			w.add(` AND EXISTS (SELECT 1 FROM labels WHERE label = ? AND created = l.created AND debate = l.debate)`, label)
-		}
+		labels = labels[1:]
+	} else {
+		w.order = ` ORDER BY d.created DESC, d.id DESC`
+		w.add(` FROM debates d WHERE (d.created, d.id) < (?, ?)`, from.created, from.id)
+	}
+	for _, label := range labels {
+		w.add(` AND EXISTS (SELECT 1 FROM labels WHERE label = ? AND created = d.created AND debate = d.id)`, label)
 	}
 	addIn(w, `d.state`, q.States)
 	addIn(w, `d.outcome`, q.Outcomes)
@@ -227,6 +310,9 @@ func addIn[T ~string](w *where, column string, values []T) {
 		return
 	}
 	w.WriteString(` AND ` + column + ` IN (?` + strings.Repeat(`, ?`, len(values)-1) + `)`)
+	if !slices.Contains(values, "") {
+		w.WriteString(` AND ` + column + ` <> ''`) // an index lacks empty values
+	}
 	for _, v := range values {
 		w.args = append(w.args, string(v))
 	}
