@@ -75,11 +75,14 @@ func (c *execution) performAttempts() error {
 			c.finish()
 			return nil
 		}
-		failed := providers.AsError(err)
+		failed, shorter := c.tryShorter(n, providers.AsError(err))
 		if c.attempts.capRaised && failed.Kind == providers.InvalidRequest { // the model does not allow the raised limit
 			failed = &providers.Error{Kind: providers.InvalidResponse, Partial: failed.Partial, Err: failed}
 		}
-		again := c.retryDelay(n, failed)
+		again := time.Duration(0)
+		if !shorter {
+			again = c.retryDelay(n, failed)
+		}
 		if err := c.reportFailure(failed, again); err != nil || again < 0 {
 			return c.giveUp(n, failed)
 		}

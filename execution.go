@@ -127,6 +127,7 @@ type attempts struct {
 	partial     string                      // longest text of a failed attempt
 	askedAgain  bool                        // the request asks for a valid reply after an invalid one
 	capRaised   bool                        // the token limit was raised after a truncated or empty reply
+	shortened   bool                        // the prompt was shortened because of a guess
 	waitedAfter int                         // number of the last attempt before a wait for a rate limit
 	waitError   error                       // why the step cannot wait any longer
 	// While calls fail because the provider cannot be reached: when the first of them began. It begins again after

@@ -38,6 +38,21 @@ func (c *execution) retryDelay(n int, e *providers.Error) time.Duration {
 	return rest
 }
 
+// tryShorter shortens the prompt after attempt n has failed with an error that may be an overflow. It reports whether it
+// did. It does so once: otherwise, the error has the kind that it would have without the guess.
+func (c *execution) tryShorter(n int, e *providers.Error) (*providers.Error, bool) {
+	if e.Otherwise == "" {
+		return e, false
+	}
+	if !c.attempts.shortened && n-c.attempts.waitedAfter < c.config.Limits.StepAttempts && c.shortenPrompt() {
+		c.attempts.shortened = true
+		return e, true
+	}
+	certain := *e
+	certain.Kind, certain.Otherwise = e.Otherwise, ""
+	return &certain, false
+}
+
 // The wait before the nth retry is random, between minBackoff and a bound that doubles up to maxBackoff.
 const (
 	minBackoff = time.Second
@@ -66,7 +81,7 @@ func (c *execution) substitute() bool {
 		}
 		c.model.actor, c.model.providerName, c.model.provider = &next, name, provider
 		c.attempts.unreachableSince = time.Time{}
-		c.attempts.failures, c.attempts.askedAgain, c.attempts.capRaised, c.model.substituted = nil, false, false, true
+		c.attempts.failures, c.attempts.askedAgain, c.attempts.capRaised, c.attempts.shortened, c.model.substituted = nil, false, false, false, true
 		fresh := next.request()
 		fresh.MaxTokens = substituteLimit(findParticipant(c.config.Judges, c.step.Actor), &next)
 		fresh.Messages, fresh.Schema, fresh.SchemaName = c.prompt.messages, c.request.Schema, c.request.SchemaName

@@ -28,7 +28,10 @@ const (
 
 // Error is the error of a failed call.
 type Error struct {
-	Kind       ErrorKind
+	Kind ErrorKind
+	// Otherwise is set only if Kind is a ContextOverflow that is guessed, because a large request was refused in unknown
+	// words that speak of a length and of a limit. It is the kind of the error if a shorter prompt fails too.
+	Otherwise  ErrorKind
 	RetryAfter time.Duration // the wait that the service asks for; 0 if it does not ask for one
 	Partial    Response      // the part of the reply that arrived before the failure; the finish reason if the reply is empty
 	Err        error         // the cause

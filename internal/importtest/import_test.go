@@ -26,8 +26,8 @@ const (
 // below x that no longer pattern matches. "." is the root package.
 var floors = [][]string{
 	0: {"fsm", "transcript", "internal/deepcopy", "internal/naming", "internal/panics", "internal/spool", "internal/steptimer", "internal/strictjson"},
-	1: {"providers", "providers/price", "providers/retrieval"},
-	2: {"prompts", "context/window", "detect", "judge/reply", "store", "store/storetest"},
+	1: {"providers", "providers/price", "providers/internal/fault"},
+	2: {"prompts", "context/window", "detect", "judge/reply", "providers/retrieval", "store", "store/storetest"},
 	3: {"judge", "protocol", "internal/confidence"},
 	4: {"protocol/*", "internal/embedding"},
 	5: {"."},
@@ -49,6 +49,7 @@ var sides = map[string][]string{
 	"providers/anthropic":     {"internal/reasoning", "providers", "providers/internal/prompt", "providers/internal/wire"},
 	"providers/googleai":      {"internal/reasoning", "providers", "providers/internal/prompt", "providers/internal/wire"},
 	"providers/adapter":       {"internal/panics", "providers", "transcript", "providers/internal/fault", "providers/internal/prompt", "providers/internal/wire"},
+	"providers/cassette":      {"providers", "providers/internal/fault"},
 	"providers/langchain":     {"providers", "providers/adapter", "transcript"},
 	"providers/mistral":       {"internal/reasoning", "providers", "providers/openai"},
 	"providers/ollama":        {"internal/reasoning", "providers", "providers/internal/prompt", "providers/internal/wire"},

@@ -55,7 +55,11 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 	}
 	run, cancel := context.WithCancel(ctx)
 	defer cancel() // ends the model's goroutine even if OnChunk panics
-	c := &call{reply: wire.NewReply(r), kind: p.Kind, chunks: make(chan Chunk), done: make(chan error, 1)}
+	sent := 0
+	for _, m := range messages {
+		sent += len(m.Text)
+	}
+	c := &call{reply: wire.NewReply(r), sent: sent, kind: p.Kind, chunks: make(chan Chunk), done: make(chan error, 1)}
 	r.Messages = messages
 	if r.OnChunk != nil {
 		r.OnChunk = func(string) error { return nil }

@@ -14,6 +14,7 @@ import (
 // call is one call of a model. The model runs on its own goroutine, and the rest of the call on the caller's.
 type call struct {
 	reply  *wire.Reply
+	sent   int // the size of the prompt in bytes
 	kind   func(error) providers.ErrorKind
 	chunks chan Chunk // unbuffered, so that the model is at most one chunk ahead
 	done   chan error // buffered, so that a model can return after the call has ended
@@ -48,8 +49,10 @@ func (c *call) wait(ctx context.Context, timeout time.Duration) (providers.Respo
 	var res providers.Response
 	err := c.receive(ctx, timeout)
 	if err == nil {
-		c.reply.Finish(finishReason(c.finish))
-		res, err = c.reply.End()
+		c.reply.Finish("") // whatever the model says about it
+		if err = c.reply.FinishWord(c.finish); err == nil {
+			res, err = c.reply.End()
+		}
 	}
 	switch {
 	case c.reply.CallbackErr() != nil:
@@ -57,7 +60,7 @@ func (c *call) wait(ctx context.Context, timeout time.Duration) (providers.Respo
 	case ctx.Err() != nil:
 		return providers.Response{}, providers.ContextError(ctx, c.reply.Partial())
 	case err != nil:
-		return providers.Response{}, asError(err, c.reply.Partial(), c.kind)
+		return providers.Response{}, asError(err, c.reply.Partial(), c.sent, c.kind)
 	}
 	return res, nil
 }

@@ -7,39 +7,38 @@ import (
 	"net"
 	"regexp"
 	"strconv"
+	"time"
 
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/internal/fault"
 )
 
-// asError returns the error of a failed call with its kind and the part of the reply that arrived. It redacts keys.
-func asError(err error, partial providers.Response, kind func(error) providers.ErrorKind) *providers.Error {
+// asError returns the error of a failed call with its kind and the part of the reply that arrived. It determines the kind
+// by the HTTP status, then by the type of the error, then by its text. sent is the size of the prompt in bytes. It redacts
+// keys.
+func asError(err error, partial providers.Response, sent int, kind func(error) providers.ErrorKind) *providers.Error {
 	if known, ok := errors.AsType[*providers.Error](err); ok {
 		e := *known
-		e.Partial = partial
+		if e.Partial = partial; e.Kind != providers.Panic && e.Err != nil {
+			e.Err = fault.RedactError(e.Err, nil)
+		}
 		return &e
 	}
-	e := &providers.Error{Kind: kindOf(err, kind), Partial: partial, Err: fmt.Errorf("call model: %w", fault.RedactError(err, nil))}
+	e := fault.OfText(statusOf(err), err.Error(), sent).Error(nil)
+	e.Partial, e.Err = partial, fmt.Errorf("call model: %w", fault.RedactError(err, nil))
+	if byType := kindOfType(err, kind); byType != "" && statusOf(err) == 0 && e.Kind != providers.ContextOverflow {
+		e.Kind, e.Otherwise = byType, ""
+	}
 	switch {
-	case e.Kind == providers.RateLimit:
-		e.RetryAfter = fault.RetryAfter(err.Error())
-	case e.Kind == providers.InvalidResponse && partial.Text != "":
+	case e.Kind != providers.RateLimit:
+		e.RetryAfter = 0
+	case e.RetryAfter == 0: // it is one by its type
+		e.RetryAfter = fault.RetryAfter(err.Error(), time.Now())
+	}
+	if e.Kind == providers.InvalidResponse && partial.Text != "" {
 		e.Kind = providers.Network // some models report a cut stream as an empty response
 	}
 	return e
-}
-
-// kindOf determines the kind of an error by its HTTP status, then by its type, then by its text.
-func kindOf(err error, own func(error) providers.ErrorKind) providers.ErrorKind {
-	text := err.Error()
-	if status := statusOf(err); status != 0 {
-		return fault.KindOfStatus(status, text)
-	}
-	kind := fault.KindOfText(text)
-	if byType := kindOfType(err, own); byType != "" && kind != providers.ContextOverflow {
-		return byType
-	}
-	return kind
 }
 
 // statusPattern finds an HTTP status in the text of an error. A number is a status only after a word such as "status",

@@ -33,6 +33,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/internal/wire"
 )
 
@@ -57,6 +58,10 @@ type Config struct {
 	// Extra is merged into the body of each request as a JSON Merge Patch (RFC 7396): objects are merged, nil removes a
 	// field, and anything else replaces it. Examples are "top_k" and "metadata".
 	Extra map[string]any
+	// ErrorKind returns the kind of an error, or "" if the provider's own rules decide. Set it for a server whose errors
+	// they misunderstand. status is the HTTP status, or 0 for an error within a stream without one. It must be safe for
+	// concurrent use.
+	ErrorKind func(status int, body []byte) providers.ErrorKind `json:"-"`
 	// NoSchema sends no schemas, so that only the prompt describes a structured reply.
 	NoSchema bool
 	// NoCache sends no cache breakpoints. Set it if prompts do not repeat within five minutes, because writing to the
@@ -93,7 +98,7 @@ func New(c Config) (*Provider, error) {
 		start.Schemas = wire.SchemasNone
 	}
 	client, err := wire.New(wire.Config{
-		HTTP: c.HTTPClient, Key: c.Key, KeyFunc: c.KeyFunc, Header: setHeader, Timeout: c.Timeout, Extra: c.Extra, Start: start,
+		HTTP: c.HTTPClient, Key: c.Key, KeyFunc: c.KeyFunc, Header: setHeader, Timeout: c.Timeout, ErrorKind: c.ErrorKind, Extra: c.Extra, Start: start,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create anthropic provider: %w", err)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/internal/prompt"
@@ -20,7 +19,6 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 		URL:   p.base + "/messages",
 		Body:  func(s wire.Support) (wire.Object, error) { return body(r, s) },
 		Event: s.read,
-		Kinds: errorKinds,
 	})
 }
 
@@ -130,7 +128,7 @@ func (s *stream) read(data []byte, r *wire.Reply) error {
 		return s.end(e.Index, r)
 	case "message_delta":
 		e.Usage.add(r)
-		return finish(e.End.Stop, r)
+		return r.FinishWord(e.End.Stop)
 	case "message_stop":
 		return wire.ErrDone
 	case "message":
@@ -211,48 +209,20 @@ func (s *stream) whole(e event, r *wire.Reply) error {
 			return err
 		}
 	}
-	return finish(e.Stop, r)
+	return r.FinishWord(e.Stop)
 }
 
 // usage holds the token counts of a reply. Each event repeats only the counts that it knows.
 type usage struct {
-	Input     int `json:"input_tokens"` // without cached tokens
-	Output    int `json:"output_tokens"`
-	CacheRead int `json:"cache_read_input_tokens"`
-	CacheNew  int `json:"cache_creation_input_tokens"`
+	Input     wire.Count `json:"input_tokens"` // without cached tokens
+	Output    wire.Count `json:"output_tokens"`
+	CacheRead wire.Count `json:"cache_read_input_tokens"`
+	CacheNew  wire.Count `json:"cache_creation_input_tokens"`
 }
 
 func (u usage) add(r *wire.Reply) {
 	to := r.Usage()
-	to.Input = max(to.Input, u.Input+u.CacheRead+u.CacheNew)
-	to.Cached = max(to.Cached, u.CacheRead)
-	to.Output = cmp.Or(u.Output, to.Output)
-}
-
-// Errors. Source: https://platform.claude.com/docs/en/api/errors and
-// https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons
-
-// finishReasons maps the stop reasons.
-var finishReasons = map[string]providers.FinishReason{
-	"end_turn": providers.Stop, "stop_sequence": providers.Stop, "max_tokens": providers.Length,
-	"model_context_window_exceeded": providers.WindowFull, "refusal": providers.ContentFilter, "tool_use": providers.ToolCalls,
-}
-
-// finish completes a reply whose stop reason is set.
-func finish(reason string, r *wire.Reply) error {
-	switch reason {
-	case "":
-		return nil
-	case "pause_turn":
-		return &providers.Error{Kind: providers.ServerError, Err: fmt.Errorf("read reply: the service paused it (%s) while it used its own tools", reason)}
-	}
-	r.Finish(finishReasons[reason])
-	return nil
-}
-
-// errorKinds maps the types of errors.
-var errorKinds = map[string]providers.ErrorKind{
-	"authentication_error": providers.Authentication, "permission_error": providers.Authentication, "billing_error": providers.Billing,
-	"not_found_error": providers.InvalidRequest, "invalid_request_error": providers.InvalidRequest, "request_too_large": providers.ContextOverflow,
-	"rate_limit_error": providers.RateLimit, "timeout_error": providers.Timeout, "api_error": providers.ServerError, "overloaded_error": providers.ServerError,
+	to.Input = max(to.Input, int(u.Input+u.CacheRead+u.CacheNew))
+	to.Cached = max(to.Cached, int(u.CacheRead))
+	to.Output = cmp.Or(int(u.Output), to.Output)
 }

@@ -18,9 +18,9 @@
 // # Secrets
 //
 // A cassette never stores request headers or cookies. It replaces the following values with SCRUBBED wherever else they
-// occur, if they have at least 8 bytes: the values of Authorization, Proxy-Authorization, X-Api-Key, Api-Key,
-// X-Goog-Api-Key and cookies, a password in the URL, and query parameters such as key. It also replaces each of
-// [Options.Secrets], regardless of length. It finds secrets in plain form and in their JSON and URL encodings. It does
+// occur, if they have at least 8 bytes: the values of all headers that are not known to be harmless, such as Content-Type,
+// the values of cookies, a password in the URL, and query parameters such as key. It also replaces each of
+// [Options.Secrets], regardless of length. It finds secrets in plain form and in their JSON, HTML and URL encodings. It does
 // not find a secret that is split across several events of a stream, or part of a key that an error quotes. Read the
 // file before you commit it.
 //

@@ -3,24 +3,15 @@ package cassette
 import (
 	"bytes"
 	"cmp"
-	"encoding/base64"
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
+
+	"github.com/elenchus-go/debate/providers/internal/fault"
 )
 
 // scrubbed replaces a secret.
 const scrubbed = "SCRUBBED"
-
-// minSecretLength is the length in bytes that a detected value must have to count as a secret. Local servers accept
-// words such as "none" as a key, and replacing such a word everywhere would garble the texts.
-const minSecretLength = 8
-
-var (
-	secretHeaders    = []string{"Authorization", "Proxy-Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-Key"}
-	secretParameters = []string{"key", "api_key", "api-key", "apikey", "access_token", "token"}
-)
 
 // scrubber removes known secrets from recorded data.
 type scrubber struct {
@@ -33,7 +24,8 @@ func (s *scrubber) addSecrets(least int, secrets ...string) {
 		if len(secret) < least || secret == scrubbed {
 			continue
 		}
-		for _, form := range encodings(secret) {
+		for _, encoding := range fault.Encodings(secret) {
+			form := []byte(encoding)
 			if !slices.ContainsFunc(s.encodings, func(f []byte) bool { return bytes.Equal(f, form) }) {
 				s.encodings = append(s.encodings, form)
 			}
@@ -42,54 +34,15 @@ func (s *scrubber) addSecrets(least int, secrets ...string) {
 	slices.SortStableFunc(s.encodings, func(a, b []byte) int { return cmp.Compare(len(b), len(a)) })
 }
 
-// encodings returns a secret in plain form and in its JSON and URL encodings.
-func encodings(secret string) [][]byte {
-	all := [][]byte{[]byte(secret), []byte(url.QueryEscape(secret)), []byte(url.PathEscape(secret))}
-	for range 2 { // JSON, and JSON inside a JSON string
-		text, err := marshal(secret)
-		if err != nil || len(text) < 2 {
-			break
-		}
-		secret = string(text[1 : len(text)-1])
-		all = append(all, []byte(secret))
-	}
-	return all
-}
-
-// addRequestSecrets adds the secrets in a request's headers, cookies and URL.
+// addRequestSecrets adds the values in a request that may be keys: the same as those that providers keep out of errors.
 func (s *scrubber) addRequestSecrets(req *http.Request) {
-	for _, name := range secretHeaders {
-		for _, v := range req.Header.Values(name) {
-			scheme, credentials, ok := strings.Cut(v, " ")
-			if !ok {
-				credentials = scheme
-			}
-			s.addSecrets(minSecretLength, v, strings.TrimSpace(credentials))
-			if plain, err := base64.StdEncoding.DecodeString(credentials); err == nil && strings.EqualFold(scheme, "Basic") {
-				_, password, _ := strings.Cut(string(plain), ":")
-				s.addSecrets(minSecretLength, password)
-			}
-		}
-	}
-	s.addCookieSecrets(req.Cookies())
-	if password, ok := req.URL.User.Password(); ok {
-		s.addSecrets(minSecretLength, password)
-	}
-	for name, values := range req.URL.Query() {
-		if isSecret(name) {
-			s.addSecrets(minSecretLength, values...)
-		}
-	}
+	s.addSecrets(fault.MinSecretLength, fault.Secrets(req)...)
 }
 
 func (s *scrubber) addCookieSecrets(cookies []*http.Cookie) {
 	for _, c := range cookies {
-		s.addSecrets(minSecretLength, c.Value)
+		s.addSecrets(fault.MinSecretLength, c.Value)
 	}
-}
-
-func isSecret(parameter string) bool {
-	return slices.Contains(secretParameters, strings.ToLower(parameter))
 }
 
 // url returns u as text without secrets, in canonical form.
@@ -98,7 +51,7 @@ func (s *scrubber) url(u *url.URL) string {
 	t.User = nil
 	q := t.Query()
 	for name := range q {
-		if isSecret(name) {
+		if fault.IsKeyParameter(name) {
 			q.Set(name, scrubbed)
 		}
 	}

@@ -20,7 +20,6 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 		URL:   p.modelURL(r.Model) + ":streamGenerateContent?alt=sse",
 		Body:  func(s wire.Support) (wire.Object, error) { return body(r, s) },
 		Event: readEvent,
-		Kinds: errorKinds,
 	})
 }
 
@@ -160,7 +159,7 @@ func readEvent(data []byte, r *wire.Reply) error {
 				return err
 			}
 		}
-		if err := finish(c.Finish, r); err != nil {
+		if err := r.FinishWord(c.Finish); err != nil {
 			return err
 		}
 	}
@@ -192,53 +191,19 @@ func keep(signature string, r *wire.Reply) error {
 
 // usage holds the token counts of a reply so far.
 type usage struct {
-	Prompt   int `json:"promptTokenCount"`
-	Cached   int `json:"cachedContentTokenCount"`
-	Reply    int `json:"candidatesTokenCount"` // without reasoning
-	Thoughts int `json:"thoughtsTokenCount"`
-	Tools    int `json:"toolUsePromptTokenCount"`
-	Total    int `json:"totalTokenCount"`
+	Prompt   wire.Count `json:"promptTokenCount"`
+	Cached   wire.Count `json:"cachedContentTokenCount"`
+	Reply    wire.Count `json:"candidatesTokenCount"` // without reasoning
+	Thoughts wire.Count `json:"thoughtsTokenCount"`
+	Tools    wire.Count `json:"toolUsePromptTokenCount"`
+	Total    wire.Count `json:"totalTokenCount"`
 }
 
 func (u usage) add(r *wire.Reply) {
 	to := r.Usage()
-	to.Input = cmp.Or(u.Prompt+u.Tools, to.Input)
-	to.Cached = cmp.Or(u.Cached, to.Cached)
+	to.Input = cmp.Or(int(u.Prompt+u.Tools), to.Input)
+	to.Cached = cmp.Or(int(u.Cached), to.Cached)
 	thoughts := max(u.Thoughts, u.Total-u.Prompt-u.Tools-u.Reply)
-	to.Reasoning = max(to.Reasoning, thoughts)
-	to.Output = max(to.Output, u.Reply+max(0, thoughts))
-}
-
-// Errors.
-
-// finishReasons maps the finish reasons of replies.
-// Source: https://ai.google.dev/api/generate-content#FinishReason
-var finishReasons = map[string]providers.FinishReason{
-	"STOP": providers.Stop, "MAX_TOKENS": providers.Length,
-	"SAFETY": providers.ContentFilter, "RECITATION": providers.ContentFilter, "LANGUAGE": providers.ContentFilter,
-	"BLOCKLIST": providers.ContentFilter, "PROHIBITED_CONTENT": providers.ContentFilter, "SPII": providers.ContentFilter,
-	"IMAGE_SAFETY": providers.ContentFilter,
-}
-
-// finish completes a reply whose finish reason is set.
-func finish(reason string, r *wire.Reply) error {
-	known, ok := finishReasons[reason]
-	switch {
-	case reason == "" || reason == "FINISH_REASON_UNSPECIFIED":
-		return nil
-	case !ok:
-		return &providers.Error{Kind: providers.InvalidResponse, Err: fmt.Errorf("read reply: the service ended it with finish reason %q", reason)}
-	}
-	r.Finish(known)
-	return nil
-}
-
-// errorKinds maps the statuses of errors and the reasons in their details.
-// Source: https://ai.google.dev/gemini-api/docs/troubleshooting
-var errorKinds = map[string]providers.ErrorKind{
-	"api_key_invalid": providers.Authentication, "api_key_service_blocked": providers.Authentication, "service_disabled": providers.Authentication,
-	"billing_disabled": providers.Billing, "user_location_invalid": providers.Billing, "failed_precondition": providers.Billing,
-	"unauthenticated": providers.Authentication, "permission_denied": providers.Authentication, "not_found": providers.InvalidRequest,
-	"resource_exhausted": providers.RateLimit, "deadline_exceeded": providers.Timeout, "unavailable": providers.ServerError,
-	"internal": providers.ServerError, "unknown": providers.ServerError,
+	to.Reasoning = max(to.Reasoning, int(thoughts))
+	to.Output = max(to.Output, int(u.Reply+max(0, thoughts)))
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/internal/wire"
 )
 
@@ -38,6 +39,10 @@ type Config struct {
 	// field, and anything else replaces it. Examples are "safetySettings", and "generationConfig", an object with
 	// settings such as "topK".
 	Extra map[string]any
+	// ErrorKind returns the kind of an error, or "" if the provider's own rules decide. Set it for a server whose errors
+	// they misunderstand. status is the HTTP status, or 0 for an error within a stream without one. It must be safe for
+	// concurrent use.
+	ErrorKind func(status int, body []byte) providers.ErrorKind `json:"-"`
 	// NoSchema sends no schemas, so that only the prompt describes a structured reply.
 	NoSchema bool
 }
@@ -68,7 +73,7 @@ func New(c Config) (*Provider, error) {
 		start.Schemas = wire.SchemasNone
 	}
 	client, err := wire.New(wire.Config{
-		HTTP: c.HTTPClient, Key: c.Key, KeyFunc: c.KeyFunc, Header: setKey, Timeout: c.Timeout, Extra: c.Extra, Start: start,
+		HTTP: c.HTTPClient, Key: c.Key, KeyFunc: c.KeyFunc, Header: setKey, Timeout: c.Timeout, ErrorKind: c.ErrorKind, Extra: c.Extra, Start: start,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create googleai provider: %w", err)

@@ -45,6 +45,7 @@ package langchain
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -62,6 +63,9 @@ type Provider struct {
 	// NoStreaming asks the model for whole replies, which arrive in one chunk. Set it before the first call, for a model
 	// that cannot stream text: Amazon's Nova models refuse to stream, and Cloudflare's models stream JSON.
 	NoStreaming bool
+	// ErrorKind returns the kind of an error of the model, or "" if the provider's own rules decide. Set it before the first
+	// call, for a model whose errors they misunderstand. It must be safe for concurrent use.
+	ErrorKind func(error) providers.ErrorKind
 
 	model   llms.Model
 	options []llms.CallOption
@@ -86,9 +90,19 @@ func (p *Provider) stream(ctx context.Context, r providers.Request, add adapter.
 	}
 	content, err := p.model.GenerateContent(ctx, contents(r), options...)
 	if err != nil {
-		return err
+		return p.withKind(err)
 	}
 	return h.read(content)
+}
+
+// withKind returns err with the kind that ErrorKind gives it.
+func (p *Provider) withKind(err error) error {
+	if p.ErrorKind != nil {
+		if kind := p.ErrorKind(err); kind != "" {
+			return &providers.Error{Kind: kind, Err: fmt.Errorf("call model: %w", err)}
+		}
+	}
+	return err
 }
 
 // callOptions returns the provider's options, followed by those of the request.

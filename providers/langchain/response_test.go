@@ -2,6 +2,7 @@ package langchain_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -78,13 +79,29 @@ func TestFinish(t *testing.T) {
 		"stop": providers.Stop, "end_turn": providers.Stop, "FinishReasonStop": providers.Stop, "COMPLETE": providers.Stop,
 		"length": providers.Length, "max_tokens": providers.Length, "FinishReasonMaxTokens": providers.Length,
 		"content_filter": providers.ContentFilter, "refusal": providers.ContentFilter, "FinishReasonSafety": providers.ContentFilter,
-		"": "", "pause_turn": "",
+		"": "",
 	} {
 		t.Run(reason, func(t *testing.T) {
 			choice := &llms.ContentChoice{Content: "Because.", StopReason: reason}
 			res, err := langchain.New(says(nil, nil, choice)).Generate(t.Context(), calltest.Ask())
 			require.NoError(t, err)
 			require.Equal(t, want, res.FinishReason)
+		})
+	}
+}
+
+// A reply that ended in a failure is no reply, and neither is one that ended for an unknown reason.
+func TestFinishReasonsOfFailures(t *testing.T) {
+	for reason, want := range map[string]providers.ErrorKind{
+		"error": providers.ServerError, "pause_turn": providers.ServerError, "network_error": providers.Network,
+		"malformed_function_call": providers.InvalidResponse, "FinishReasonOther": providers.InvalidResponse, "tired": providers.InvalidResponse,
+		"error_finish": providers.RateLimit,
+	} {
+		t.Run(reason, func(t *testing.T) {
+			choice := &llms.ContentChoice{Content: "Too many tokens, please wait before trying again.", StopReason: reason}
+			_, err := langchain.New(says(nil, nil, choice)).Generate(t.Context(), calltest.Ask())
+			_ = calltest.RequireKind(t, want, err)
+			require.ErrorContains(t, err, fmt.Sprintf("%q", reason))
 		})
 	}
 }

@@ -17,7 +17,7 @@ type Fallbacks struct {
 	// Alternatives are the models to try after the wrapped provider, in order.
 	Alternatives []Alternative
 	// On lists the kinds of failures after which Fallback tries the next model. Defaults to Network, RateLimit,
-	// ServerError, Timeout, ContextOverflow, ContentFiltered, Authentication and Billing. It does not include
+	// ServerError, Timeout, ContextOverflow, ContentFiltered, Authentication, Billing and OutOfMemory. It does not include
 	// InvalidRequest, because that kind also reports a misspelled model name, which should not be hidden.
 	On []providers.ErrorKind
 	// Cooldown is the time after a failure during which Fallback tries the failed model last. The error's RetryAfter is

@@ -39,6 +39,10 @@ type Config struct {
 	// Extra is merged into the body of each request as a JSON Merge Patch (RFC 7396): objects are merged, nil removes a
 	// field, and anything else replaces it. An example is "safe_prompt".
 	Extra map[string]any
+	// ErrorKind returns the kind of an error, or "" if the provider's own rules decide. Set it for a server whose errors
+	// they misunderstand. status is the HTTP status, or 0 for an error within a stream without one. It must be safe for
+	// concurrent use.
+	ErrorKind func(status int, body []byte) providers.ErrorKind `json:"-"`
 }
 
 // String returns a description without the key.
@@ -89,7 +93,7 @@ func New(c Config) (*Provider, error) {
 	extra := map[string]any{"stream_options": nil} // the service refuses it, and always reports usage
 	maps.Copy(extra, c.Extra)
 	p, err := openai.New(openai.Config{
-		Key: c.Key, KeyFunc: c.KeyFunc, Model: c.Model, BaseURL: c.BaseURL, HTTPClient: c.HTTPClient, Timeout: c.Timeout, Extra: extra,
+		Key: c.Key, KeyFunc: c.KeyFunc, Model: c.Model, BaseURL: c.BaseURL, HTTPClient: c.HTTPClient, Timeout: c.Timeout, Extra: extra, ErrorKind: c.ErrorKind,
 		MaxTokensField: "max_tokens", Rename: map[string]string{"seed": "random_seed"},
 	})
 	if err != nil {

@@ -103,10 +103,10 @@ type event struct {
 		Thinking  wire.Text  `json:"thinking"`
 		ToolCalls []toolCall `json:"tool_calls"`
 	} `json:"message"`
-	Done   bool   `json:"done"`
-	Reason string `json:"done_reason"`
-	Prompt int    `json:"prompt_eval_count"`
-	Reply  int    `json:"eval_count"`
+	Done   bool       `json:"done"`
+	Reason string     `json:"done_reason"`
+	Prompt wire.Count `json:"prompt_eval_count"`
+	Reply  wire.Count `json:"eval_count"`
 }
 
 // readEvent reads one line.
@@ -130,10 +130,12 @@ func readEvent(data []byte, r *wire.Reply) error {
 	if !e.Done {
 		return nil
 	}
-	r.Usage().Input, r.Usage().Output = e.Prompt, e.Reply
-	r.Finish(finishReasons[e.Reason])
+	r.Usage().Input, r.Usage().Output = int(e.Prompt), int(e.Reply)
+	if e.Reason == "" { // from older servers
+		r.Finish("")
+	}
+	if err := r.FinishWord(e.Reason); err != nil {
+		return err
+	}
 	return wire.ErrDone
 }
-
-// finishReasons maps the finish reasons. Older servers give none.
-var finishReasons = map[string]providers.FinishReason{"stop": providers.Stop, "length": providers.Length}

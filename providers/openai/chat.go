@@ -3,7 +3,6 @@ package openai
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/internal/prompt"
@@ -18,7 +17,6 @@ func (p *Provider) chatCall(r providers.Request) wire.Call {
 		URL:   p.base + "/chat/completions",
 		Body:  func(s wire.Support) (wire.Object, error) { return body(r, s) },
 		Event: p.readEvent,
-		Kinds: errorKinds,
 	}
 }
 
@@ -162,9 +160,12 @@ func (p *Provider) readEvent(data []byte, r *wire.Reply) error {
 		if err := c.Message.read(r); err != nil {
 			return err
 		}
-		if err := finish(c.Finish, r); err != nil {
+		if err := r.FinishWord(c.Finish); err != nil {
 			return err
 		}
+	}
+	if e.Choices == nil && e.Usage == nil && e.Groq.Usage == nil {
+		return wire.ErrUnknown
 	}
 	return nil
 }
@@ -226,22 +227,22 @@ func (c *content) UnmarshalJSON(raw []byte) error {
 
 // usage holds the token counts of a reply, under the names of OpenAI and DeepSeek.
 type usage struct {
-	Prompt     int `json:"prompt_tokens"`
-	Completion int `json:"completion_tokens"`
-	Total      int `json:"total_tokens"`
+	Prompt     wire.Count `json:"prompt_tokens"`
+	Completion wire.Count `json:"completion_tokens"`
+	Total      wire.Count `json:"total_tokens"`
 	PromptOf   struct {
-		Cached int `json:"cached_tokens"`
+		Cached wire.Count `json:"cached_tokens"`
 	} `json:"prompt_tokens_details"`
 	CompletionOf struct {
-		Reasoning int `json:"reasoning_tokens"`
+		Reasoning wire.Count `json:"reasoning_tokens"`
 	} `json:"completion_tokens_details"`
-	CacheHit int `json:"prompt_cache_hit_tokens"`
+	CacheHit wire.Count `json:"prompt_cache_hit_tokens"`
 
 	// Gateways to Anthropic use these names, where the input excludes cached tokens.
-	Input     int `json:"input_tokens"`
-	Output    int `json:"output_tokens"`
-	CacheRead int `json:"cache_read_input_tokens"`
-	CacheNew  int `json:"cache_creation_input_tokens"`
+	Input     wire.Count `json:"input_tokens"`
+	Output    wire.Count `json:"output_tokens"`
+	CacheRead wire.Count `json:"cache_read_input_tokens"`
+	CacheNew  wire.Count `json:"cache_creation_input_tokens"`
 }
 
 // add sets the usage of the reply. Some services count reasoning only in the total.
@@ -250,51 +251,9 @@ func (u *usage) add(r *wire.Reply) {
 		return
 	}
 	to := r.Usage()
-	to.Input = cmp.Or(u.Prompt, u.Input+u.CacheRead+u.CacheNew, to.Input)
-	to.Cached = cmp.Or(max(u.PromptOf.Cached, u.CacheHit, u.CacheRead), to.Cached)
+	to.Input = cmp.Or(int(cmp.Or(u.Prompt, u.Input+u.CacheRead+u.CacheNew)), to.Input)
+	to.Cached = cmp.Or(int(max(u.PromptOf.Cached, u.CacheHit, u.CacheRead)), to.Cached)
 	hidden := max(0, u.Total-u.Prompt-u.Completion)
-	to.Output = cmp.Or(cmp.Or(u.Completion, u.Output)+hidden, to.Output)
-	to.Reasoning = cmp.Or(max(u.CompletionOf.Reasoning, hidden), to.Reasoning)
-}
-
-// Errors. Sources: https://platform.openai.com/docs/guides/error-codes, and providers/internal/wire/testdata/errors.json.
-
-// finishReasons maps the finish reasons of OpenAI and of compatible servers.
-var finishReasons = map[string]providers.FinishReason{
-	"stop": providers.Stop, "eos": providers.Stop, "eos_token": providers.Stop, "end_turn": providers.Stop, "stop_sequence": providers.Stop,
-	"length": providers.Length, "max_tokens": providers.Length, "model_length": providers.WindowFull, "model_context_window_exceeded": providers.WindowFull,
-	"content_filter": providers.ContentFilter, "content_filtered": providers.ContentFilter, "refusal": providers.ContentFilter,
-	"safety": providers.ContentFilter, "recitation": providers.ContentFilter,
-	"tool_calls": providers.ToolCalls, "function_call": providers.ToolCalls,
-}
-
-// failedReasons maps the finish reasons of failed replies. They come from OpenRouter, DeepSeek and vLLM.
-var failedReasons = map[string]providers.ErrorKind{
-	"error": providers.ServerError, "insufficient_system_resource": providers.ServerError, "abort": providers.Network,
-}
-
-// finish completes a reply whose finish reason is set.
-func finish(reason string, r *wire.Reply) error {
-	if reason == "" {
-		return nil
-	}
-	if kind, ok := failedReasons[reason]; ok {
-		return &providers.Error{Kind: kind, Err: fmt.Errorf("read reply: the service ended it with finish reason %q", reason)}
-	}
-	r.Finish(finishReasons[reason])
-	return nil
-}
-
-// errorKinds maps the codes in the errors of OpenAI and of compatible servers.
-var errorKinds = map[string]providers.ErrorKind{
-	"string_above_max_length":      providers.ContextOverflow,
-	"account_deactivated":          providers.Billing,
-	"access_terminated":            providers.Billing,
-	"data_inspection_failed":       providers.ContentFiltered,
-	"sensitive_content":            providers.ContentFiltered,
-	"server_error":                 providers.ServerError,
-	"engine_overloaded_error":      providers.ServerError,
-	"exceeded_current_quota_error": providers.Billing,
-	// Sent by the Responses API. Source: ResponseErrorCode in https://github.com/openai/openai-go
-	"bio_policy": providers.ContentFiltered, "misalignment_policy_violation": providers.ContentFiltered, "content_policy_violation": providers.ContentFiltered,
+	to.Output = cmp.Or(int(cmp.Or(u.Completion, u.Output)+hidden), to.Output)
+	to.Reasoning = cmp.Or(int(max(u.CompletionOf.Reasoning, hidden)), to.Reasoning)
 }

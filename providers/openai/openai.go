@@ -30,6 +30,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/internal/fault"
 	"github.com/elenchus-go/debate/providers/internal/wire"
 )
@@ -69,6 +70,10 @@ type Config struct {
 	// the API that the provider calls: "verbosity" of chat completions is {"text": {"verbosity": "low"}} in the
 	// Responses API.
 	Extra map[string]any
+	// ErrorKind returns the kind of an error, or "" if the provider's own rules decide. Set it for a server whose errors
+	// they misunderstand. status is the HTTP status, or 0 for an error within a stream without one. It must be safe for
+	// concurrent use.
+	ErrorKind func(status int, body []byte) providers.ErrorKind `json:"-"`
 	// NoSchema sends no schemas, so that only the prompt describes a structured reply. By default the provider sends as
 	// much of a schema as the server accepts.
 	NoSchema bool
@@ -114,7 +119,7 @@ func New(c Config) (*Provider, error) {
 	}
 	client, err := wire.New(wire.Config{
 		HTTP: c.HTTPClient, Key: c.Key, KeyFunc: c.KeyFunc, Header: setKey, Timeout: c.Timeout,
-		Extra: c.Extra, Rename: c.renamedFields(own), Start: c.support(own),
+		ErrorKind: c.ErrorKind, Extra: c.Extra, Rename: c.renamedFields(own), Start: c.support(own),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create openai provider: %w", err)

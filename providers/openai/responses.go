@@ -32,7 +32,6 @@ func (p *Provider) responsesCall(r providers.Request) wire.Call {
 		URL:   p.base + "/responses",
 		Body:  func(s wire.Support) (wire.Object, error) { return p.responsesBody(r, s) },
 		Event: p.readResponseEvent,
-		Kinds: errorKinds,
 		Older: &older,
 	}
 }
@@ -98,13 +97,13 @@ type response struct {
 		Reason string `json:"reason"`
 	} `json:"incomplete_details"`
 	Usage struct {
-		Input   int `json:"input_tokens"`
-		Output  int `json:"output_tokens"`
+		Input   wire.Count `json:"input_tokens"`
+		Output  wire.Count `json:"output_tokens"`
 		InputOf struct {
-			Cached int `json:"cached_tokens"`
+			Cached wire.Count `json:"cached_tokens"`
 		} `json:"input_tokens_details"`
 		OutputOf struct {
-			Reasoning int `json:"reasoning_tokens"`
+			Reasoning wire.Count `json:"reasoning_tokens"`
 		} `json:"output_tokens_details"`
 	} `json:"usage"`
 }
@@ -215,8 +214,8 @@ var incompleteReasons = map[string]providers.FinishReason{
 func (e *response) end(r *wire.Reply) error {
 	r.SetModel(e.Model)
 	u := r.Usage()
-	u.Input, u.Cached = e.Usage.Input, e.Usage.InputOf.Cached
-	u.Output, u.Reasoning = e.Usage.Output, e.Usage.OutputOf.Reasoning
+	u.Input, u.Cached = int(e.Usage.Input), int(e.Usage.InputOf.Cached)
+	u.Output, u.Reasoning = int(e.Usage.Output), int(e.Usage.OutputOf.Reasoning)
 	switch e.Status {
 	case "completed":
 		r.Finish(providers.Stop)

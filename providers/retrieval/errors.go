@@ -8,9 +8,10 @@ import (
 	"strconv"
 
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/internal/fault"
 )
 
-// asError wraps err in a *providers.Error with its kind. It returns nil if err is nil.
+// asError wraps err in a *providers.Error with its kind, without the keys that it quotes. It returns nil if err is nil.
 func asError(err error) error {
 	if err == nil {
 		return nil
@@ -19,14 +20,19 @@ func asError(err error) error {
 		return known
 	} else if ok {
 		e := *known
-		e.Err = err
+		e.Err = fault.RedactError(err, nil)
 		return &e
 	}
-	return &providers.Error{Kind: kindOf(err), Err: err}
+	e := fault.OfText(statusOf(err), err.Error(), 0).Error(nil)
+	if kind := kindOfType(err); kind != "" {
+		e.Kind = kind
+	}
+	e.Err = fault.RedactError(err, nil)
+	return e
 }
 
-// kindOf determines the kind of an error by its type, then by an HTTP status in its text, then by other patterns.
-func kindOf(err error) providers.ErrorKind {
+// kindOfType returns the kind of an error by its type, or an empty kind if the type does not determine it.
+func kindOfType(err error) providers.ErrorKind {
 	broken, network := errors.AsType[net.Error](err)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), network && broken.Timeout():
@@ -34,43 +40,17 @@ func kindOf(err error) providers.ErrorKind {
 	case network:
 		return providers.Network
 	}
-	text := err.Error()
-	if m := statusPattern.FindStringSubmatch(text); m != nil {
-		code, _ := strconv.Atoi(m[1])
-		return kindOfStatus(code)
-	}
-	for _, w := range errorPatterns {
-		if w.in.MatchString(text) {
-			return w.kind
-		}
-	}
-	return providers.ServerError
+	return ""
 }
 
-func kindOfStatus(code int) providers.ErrorKind {
-	switch {
-	case code == 429:
-		return providers.RateLimit
-	case code == 401, code == 402, code == 403:
-		return providers.Authentication
-	case code == 408, code == 504:
-		return providers.Timeout
-	case code < 500:
-		return providers.InvalidRequest
+// statusOf returns the HTTP status that follows the word "status" in the text of an error, or 0 if there is none.
+func statusOf(err error) int {
+	m := statusPattern.FindStringSubmatch(err.Error())
+	if m == nil {
+		return 0
 	}
-	return providers.ServerError
+	status, _ := strconv.Atoi(m[1])
+	return status
 }
 
-// statusPattern matches an HTTP status that follows the word "status".
 var statusPattern = regexp.MustCompile(`(?i)\bstatus(?: code)?:? ([45]\d\d)\b`)
-
-var errorPatterns = []struct {
-	in   *regexp.Regexp
-	kind providers.ErrorKind
-}{
-	{regexp.MustCompile(`(?i)rate.?limit|too many requests|quota`), providers.RateLimit},
-	{regexp.MustCompile(`(?i)api.?key|unauthori[sz]ed|authentication|permission denied`), providers.Authentication},
-	{regexp.MustCompile(`(?i)(maximum|exceed\w*) (the )?context length`), providers.ContextOverflow},
-	{regexp.MustCompile(`(?i)connection (refused|reset)|unexpected EOF|no such host`), providers.Network},
-	{regexp.MustCompile(`(?i)timed? ?out|deadline exceeded`), providers.Timeout},
-}

@@ -1,4 +1,7 @@
 // Package fault reads the errors of model services: their kinds, their messages without keys, and how long to wait.
+//
+// The kind of an error is decided by one table of what services send, in rows.go. Add a row for a service whose errors are
+// classified wrongly, and a case to testdata/errors.json.
 package fault
 
 import (
@@ -20,13 +23,15 @@ import (
 // maxErrorBody limits how much of an error response is read, in bytes.
 const maxErrorBody = 64 << 10
 
-// Read reads a response with an error status.
-func Read(resp *http.Response) *Fault {
+// Read reads a response with an error status to a request of the given size in bytes.
+func Read(resp *http.Response, sent int) *Fault {
 	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // a part is enough
 	_ = resp.Body.Close()
-	f := &Fault{Status: resp.StatusCode, Redirect: resp.Header.Get("Location"), RequestID: RequestID(resp.Header)}
-	f.parse(raw)
-	f.RetryAfter = cmp.Or(retryAfterHeader(resp.Header, time.Now()), f.RetryAfter)
+	f := &Fault{Status: resp.StatusCode, Sent: sent, Redirect: resp.Header.Get("Location"), RequestID: RequestID(resp.Header)}
+	now := clock(resp.Header)
+	f.parse(raw, now)
+	f.waits = cmp.Or(headerDelay(resp.Header, now), f.waits)
+	f.resets = cmp.Or(resetHeaders(resp.Header, now), f.resets)
 	return f
 }
 
@@ -35,90 +40,78 @@ func RequestID(h http.Header) string {
 	return cmp.Or(h.Get("X-Request-Id"), h.Get("Request-Id"), h.Get("Apim-Request-Id"))
 }
 
+// errorMarks are in every event that may report an error, so that other events are not decoded twice.
+var errorMarks = [][]byte{[]byte(`"error`), []byte(`"base_resp"`)}
+
 // InEvent returns the error in an event of a stream, or nil if the event has none.
 func InEvent(data []byte) *Fault {
-	if !bytes.Contains(data, []byte(`"error"`)) {
+	if !bytes.Contains(data, errorMarks[0]) && !bytes.Contains(data, errorMarks[1]) {
 		return nil
 	}
-	var e, inner struct{ Type, Error, Response json.RawMessage }
-	if json.Unmarshal(data, &e) != nil {
+	var e struct {
+		Error     json.RawMessage `json:"error"`
+		Errors    json.RawMessage `json:"errors"`     // sent by Cloudflare
+		ErrorCode json.RawMessage `json:"error_code"` // sent by FastChat and Baidu
+		Type      json.RawMessage `json:"type"`
+		Object    json.RawMessage `json:"object"`   // sent by vLLM
+		Response  json.RawMessage `json:"response"` // sent by OpenAI's Responses API, where it may quote the prompt
+		Data      json.RawMessage `json:"data"`     // sent by Z.ai
+		MiniMax   struct {
+			Status int `json:"status_code"`
+		} `json:"base_resp"`
+	}
+	var typed *json.UnmarshalTypeError
+	if err := json.Unmarshal(data, &e); err != nil && (!errors.As(err, &typed) || typed.Field == "") {
 		var list []json.RawMessage
-		if json.Unmarshal(data, &list) != nil || len(list) == 0 || json.Unmarshal(list[0], &e) != nil {
+		if json.Unmarshal(data, &list) != nil || len(list) == 0 {
 			return nil
 		}
+		return InEvent(list[0])
 	}
-	_ = json.Unmarshal(e.Response, &inner) // sent by OpenAI's Responses API, where the response may quote the prompt
+	const marked = `"error"`
 	switch {
-	case !isEmpty(e.Error), string(e.Type) == `"error"`:
-	case !isEmpty(inner.Error):
-		data = inner.Error
+	case !isEmpty(e.Error), !isEmpty(e.Errors), !isEmpty(e.ErrorCode), string(e.Type) == marked, string(e.Object) == marked, e.MiniMax.Status != 0:
+	case hasError(e.Response):
+		data = errorOf(e.Response)
+	case hasError(e.Data):
+		data = e.Data
 	default:
 		return nil
 	}
+	return InReply(data)
+}
+
+// hasError reports whether an object has an error.
+func hasError(raw json.RawMessage) bool { return !isEmpty(errorOf(raw)) }
+
+func errorOf(raw json.RawMessage) json.RawMessage {
+	var o struct{ Error json.RawMessage }
+	_ = json.Unmarshal(raw, &o) // anything else has none
+	return o.Error
+}
+
+// InReply returns the fault that an event reports. Some services use HTTP statuses as codes.
+func InReply(data []byte) *Fault {
 	f := &Fault{}
-	f.parse(data)
-	if len(f.Codes) > 0 { // OpenRouter and Google use HTTP statuses as codes
-		for _, code := range f.Codes {
-			if status, _ := strconv.Atoi(code); status >= http.StatusBadRequest && status < 600 {
-				f.Status = status
-			}
+	f.parse(data, time.Now())
+	for _, code := range f.codes {
+		if status, _ := strconv.Atoi(code); status >= http.StatusBadRequest && status < 600 {
+			f.Status = status
 		}
 	}
 	return f
 }
 
+// HasMessage reports whether the service gives a reason.
+func (f *Fault) HasMessage() bool { return f.message != "" }
+
 // isEmpty reports whether a JSON value says that there is no error.
 func isEmpty(raw json.RawMessage) bool {
 	switch string(bytes.TrimSpace(raw)) {
-	case "", "null", `""`, "{}", "false":
+	case "", "null", `""`, "{}", "[]", "false", "0":
 		return true
 	}
 	return false
-}
-
-// parse reads the body of an error.
-func (f *Fault) parse(raw []byte) {
-	f.Body = string(raw)
-	f.Message = errorMessage(raw, f.Status)
-	collectCodes(raw, &f.Codes, maxNesting)
-	f.RetryAfter = RetryAfter(f.Body)
-}
-
-// codeFields are the fields of an error that hold codes, the most specific ones first: those of Google's and Azure's
-// details, then code, type and status.
-var codeFields = []string{"quotaId", "reason", "code", "type", "status"}
-
-// nestedFields are the fields of an error that hold an error or its details, innermost first.
-var nestedFields = []string{"innererror", "details", "violations", "metadata", "error", "errors"}
-
-// collectCodes collects the codes in the JSON of an error.
-func collectCodes(raw json.RawMessage, codes *[]string, depth int) {
-	raw = bytes.TrimSpace(raw)
-	if depth == 0 || len(raw) == 0 {
-		return
-	}
-	switch raw[0] {
-	case '[':
-		var list []json.RawMessage
-		if json.Unmarshal(raw, &list) == nil {
-			for _, item := range list {
-				collectCodes(item, codes, depth-1)
-			}
-		}
-	case '{':
-		var o map[string]json.RawMessage
-		if json.Unmarshal(raw, &o) != nil {
-			return
-		}
-		for _, name := range nestedFields {
-			collectCodes(o[name], codes, depth-1)
-		}
-		for _, name := range codeFields {
-			if code := strings.ToLower(strings.Trim(string(o[name]), `"`)); code != "" && code != "null" && code != "error" && !strings.ContainsAny(code, "{[ ") {
-				*codes = append(*codes, code)
-			}
-		}
-	}
 }
 
 // MayBeField reports whether the request may succeed without one of its optional fields.
@@ -130,26 +123,37 @@ func (f *Fault) MayBeField() bool {
 	return false
 }
 
-// Error returns the fault as an error. kinds maps the codes of the service, in lower case.
-func (f *Fault) Error(kinds map[string]providers.ErrorKind, secrets []string) *providers.Error {
+// Error returns the fault as an error.
+func (f *Fault) Error(secrets []string) *providers.Error {
+	v := f.classify()
 	var b strings.Builder
 	if f.Status > 0 {
 		fmt.Fprintf(&b, "call model: status %d: ", f.Status)
 	} else {
 		b.WriteString("read reply: the service reported an error: ")
 	}
-	b.WriteString(redactText(f.Message, secrets))
+	b.WriteString(cut(redactText(f.text(), secrets), maxMessage))
+	if v.hint != "" {
+		b.WriteString(": " + v.hint)
+	}
 	if f.Redirect != "" && f.Status < http.StatusBadRequest {
 		fmt.Fprintf(&b, ": the server redirects to %s: set Config.BaseURL to the address that does not redirect", redactText(RedactURL(f.Redirect), secrets))
 	}
 	if f.RequestID != "" {
 		fmt.Fprintf(&b, " (request %s)", Excerpt(f.RequestID, secrets))
 	}
-	e := &providers.Error{Kind: f.Kind(kinds), Err: errors.New(b.String())}
-	if e.Kind == providers.RateLimit || e.Kind == providers.ServerError || e.Kind == providers.Timeout {
-		e.RetryAfter = f.RetryAfter
+	return &providers.Error{Kind: v.kind, Otherwise: v.otherwise, RetryAfter: f.delay(cmp.Or(v.otherwise, v.kind)), Err: errors.New(b.String())}
+}
+
+// delay returns the wait that the service asks for, if a retry after it makes sense.
+func (f *Fault) delay(kind providers.ErrorKind) time.Duration {
+	switch kind { //nolint:exhaustive // the others are not retried after a wait
+	case providers.RateLimit:
+		return cmp.Or(f.waits, f.resets)
+	case providers.ServerError, providers.Timeout:
+		return f.waits
 	}
-	return e
+	return 0
 }
 
 // Connection returns the error of a connection that failed. It returns errors of this package unchanged.

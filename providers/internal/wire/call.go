@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/internal/fault"
 )
 
@@ -18,10 +17,8 @@ type Call struct {
 	// Body returns the body for what the model supports. It may be called several times.
 	Body func(Support) (Object, error)
 	// Event reads one event of the stream into the reply. A service that does not stream sends the whole reply as one
-	// event. If Event returns [ErrDone], the stream has ended.
+	// event. If Event returns [ErrDone], the stream has ended. If it returns [ErrUnknown], it does not know the event.
 	Event func(data []byte, r *Reply) error
-	// Kinds maps the codes, types and statuses in the service's errors to kinds. The keys are in lower case.
-	Kinds map[string]providers.ErrorKind
 	// Older is the same call over an older API, for servers and models that lack this one. It is nil if there is none.
 	Older *Call
 }

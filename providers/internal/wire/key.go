@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/internal/fault"
@@ -21,12 +23,40 @@ func keyFunc(constant string, f func(context.Context) (string, error)) (func(con
 	return f, nil
 }
 
-// currentKey returns the key that f returns, or an error without the key.
-func currentKey(ctx context.Context, f func(context.Context) (string, error)) (string, *providers.Error) {
+// keyCache holds the last keys of a client, because a service may quote the key of an earlier request.
+type keyCache struct {
+	mu   sync.Mutex
+	keys []string // the newest last
+}
+
+// maxKeys limits how many keys are remembered.
+const maxKeys = 8
+
+func (c *keyCache) all() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.keys)
+}
+
+func (c *keyCache) add(key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !slices.Contains(c.keys, key) {
+		c.keys = append(c.keys, key)
+		c.keys = c.keys[max(0, len(c.keys)-maxKeys):]
+	}
+}
+
+// current returns the key that f returns, or an error without keys.
+func (c *keyCache) current(ctx context.Context, f func(context.Context) (string, error)) (string, *providers.Error) {
 	key, err := f(ctx)
+	if key != "" {
+		c.add(key)
+	}
 	switch {
 	case err != nil:
-		failed := &providers.Error{Kind: providers.Authentication, Err: fmt.Errorf("get key: %w", fault.RedactError(err, []string{key}))}
+		quiet := fault.RedactError(fault.RedactError(err, c.all()), nil) // it may quote a key that f did not return
+		failed := &providers.Error{Kind: providers.Authentication, Err: fmt.Errorf("get key: %w", quiet)}
 		if known, ok := errors.AsType[*providers.Error](err); ok {
 			failed.Kind, failed.RetryAfter = known.Kind, known.RetryAfter
 		}

@@ -26,15 +26,17 @@ func (c *Client) Query(ctx context.Context, what, url string, body Object) ([]by
 	if body != nil {
 		method = http.MethodPost
 	}
-	resp, secrets, err := c.send(w, method, url, body)
+	sent, err := c.send(w, method, url, body)
 	var raw []byte
 	if err == nil {
-		defer func() { _ = resp.Body.Close() }()
+		defer func() { _ = sent.resp.Body.Close() }()
 		w.start()
-		if resp.StatusCode >= http.StatusMultipleChoices {
-			err = fault.Read(resp).Error(nil, secrets)
-		} else if raw, err = io.ReadAll(io.LimitReader(resp.Body, maxPage)); err != nil {
-			err = fault.Connection(err, secrets)
+		if sent.resp.StatusCode >= http.StatusMultipleChoices {
+			refused := fault.Read(sent.resp, sent.size)
+			refused.Own = c.own
+			err = refused.Error(sent.secrets)
+		} else if raw, err = io.ReadAll(io.LimitReader(sent.resp.Body, maxPage)); err != nil {
+			err = fault.Connection(err, sent.secrets)
 		}
 	}
 	switch {

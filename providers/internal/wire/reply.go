@@ -2,6 +2,7 @@ package wire
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,7 +15,9 @@ import (
 type Reply struct {
 	res      providers.Response
 	asked    providers.Request
-	complete bool  // the service said that the reply is complete
+	complete bool // the service said that the reply is complete
+	unknown  bool // an event was not understood
+	secrets  []string
 	failed   error // why the service says that the reply has failed
 
 	segments []segment
@@ -146,13 +149,15 @@ func (r *Reply) AddCall(call providers.ToolCall) error {
 // wholeCall replaces the index of a call of which no more pieces arrive.
 const wholeCall = -1
 
-// GrowCall adds to the tool call with an index, whose arguments arrive in pieces. Empty fields of call do not change it.
+// GrowCall adds to the last tool call with an index, whose arguments arrive in pieces. Empty fields of call do not change
+// it. Some services give no index, or the same for all calls: a new ID, or the name of a function after whole arguments,
+// begins another call.
 func (r *Reply) GrowCall(index int, call providers.ToolCall, arguments string) error {
 	i := len(r.segments) - 1
 	for i >= 0 && (r.segments[i].kind != callSegment || r.segments[i].index != index) {
 		i--
 	}
-	if i < 0 {
+	if i < 0 || r.segments[i].isOther(call, arguments) {
 		r.segments = append(r.segments, segment{kind: callSegment, index: index})
 		i = len(r.segments) - 1
 	}
@@ -162,6 +167,14 @@ func (r *Reply) GrowCall(index int, call providers.ToolCall, arguments string) e
 	s.call.Opaque = cmp.Or(s.call.Opaque, call.Opaque)
 	s.bytes = append(s.bytes, arguments...)
 	return r.Grow(len(arguments) + len(call.Name) + len(call.ID))
+}
+
+// isOther reports whether a piece belongs to another call than s.
+func (s *segment) isOther(call providers.ToolCall, arguments string) bool {
+	if call.ID != "" && s.call.ID != "" {
+		return call.ID != s.call.ID
+	}
+	return call.Name != "" && arguments != "" && len(s.bytes) > 0 && json.Valid(s.bytes)
 }
 
 // CallbackErr returns the error of OnChunk, or nil if there was none.

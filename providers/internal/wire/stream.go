@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -44,7 +43,9 @@ func readEvents(resp *http.Response, w *watch, maxBytes int64, event func([]byte
 		return eof(err)
 	case first == '<':
 		return &providers.Error{Kind: providers.InvalidResponse, Err: errors.New("read reply: the server sent an HTML page: check that Config.BaseURL is the address of an API")}
-	case first == '{', first == '[':
+	case first == '[':
+		err = readArray(buffer, event)
+	case first == '{':
 		err = l.readJSON(event)
 	default:
 		err = l.readSSE(event)
@@ -90,6 +91,7 @@ type body struct {
 	w    *watch
 	left int64
 	size int64
+	cr   bool // the last byte was a carriage return
 }
 
 // plainBody returns the body of a response without compression. net/http decompresses what it asked for itself.
@@ -108,8 +110,28 @@ func plainBody(resp *http.Response, w *watch, maxBytes int64) (*body, error) {
 	return b, nil
 }
 
-// Read reads from the body.
+// Read reads from the body. It returns a carriage return without a line feed as a line feed, because it ends a line of
+// server-sent events too. JSON has none within strings.
 func (b *body) Read(p []byte) (int, error) {
+	n, err := b.read(p)
+	if b.cr && n > 0 && p[0] == '\n' { // the carriage return was read before
+		copy(p, p[1:n])
+		n--
+	}
+	b.cr = b.cr && n == 0
+	for at := 0; ; at++ {
+		i := bytes.IndexByte(p[at:n], '\r')
+		if i < 0 {
+			return n, err
+		}
+		if at += i; at+1 == n || p[at+1] != '\n' {
+			p[at] = '\n'
+			b.cr = at+1 == n
+		}
+	}
+}
+
+func (b *body) read(p []byte) (int, error) {
 	if b.left <= 0 {
 		return 0, &providers.Error{Kind: providers.InvalidResponse, Err: fmt.Errorf("read reply: the stream is longer than %d bytes, which is more than the token limit explains", b.size)}
 	}
@@ -127,9 +149,7 @@ const drainTime = 250 * time.Millisecond
 func (b *body) drain() {
 	const rest = 4 << 10
 	b.left = min(b.left, rest)
-	if b.w.limit > 0 {
-		b.w.left = min(b.w.left, drainTime)
-	}
+	b.w.limitRest(drainTime)
 	_, _ = io.Copy(io.Discard, b) // the reply is complete
 }
 
@@ -195,79 +215,28 @@ func (l *lines) readJSON(event func([]byte) error) error {
 	}
 }
 
-// readSSE reads server-sent events. An event ends with an empty line. A server that leaves the empty lines out is
-// understood if each of its data lines is a JSON value, or empty.
-// Source: https://html.spec.whatwg.org/multipage/server-sent-events.html
-func (l *lines) readSSE(event func([]byte) error) error {
-	var held []byte  // the data of an event
-	begun := false   // an event has begun
-	several := false // it has several data lines
-	send := func() error {
-		if !begun {
-			return nil
-		}
-		begun = false
-		return dispatch(held, event)
+// readArray passes on each element of a JSON array, as Google sends a stream for which no server-sent events are asked.
+func readArray(r io.Reader, event func([]byte) error) error {
+	part := &io.LimitedReader{R: r}
+	d := json.NewDecoder(part)
+	part.N = maxLine
+	if _, err := d.Token(); err != nil {
+		return eof(err)
 	}
-	for {
-		line, err := l.next()
-		if err != nil && !errors.Is(err, io.EOF) {
+	for d.More() {
+		part.N = maxLine
+		var element json.RawMessage
+		switch err := d.Decode(&element); {
+		case err != nil && part.N <= 0:
+			return errTooLong()
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF): // cut off
+			return nil
+		case err != nil:
 			return err
 		}
-		data, isData := bytes.CutPrefix(line, []byte("data:"))
-		data = bytes.TrimPrefix(data, []byte(" "))
-		var failed error
-		switch {
-		case err != nil && isData && !json.Valid(data) && string(data) != doneMark: // cut off
-			return nil
-		case isData && begun && (several || !isWhole(held)):
-			several = true
-			if held = append(append(held, '\n'), data...); len(held) > maxLine {
-				return errTooLong()
-			}
-		case isData:
-			failed = send()
-			held, begun, several = append(held[:0], data...), true, false
-		case len(line) == 0:
-			failed = send()
-		case line[0] == '{', line[0] == '<': // not an event
-			if failed = send(); failed == nil {
-				failed = dispatch(line, event)
-			}
-		case isError(line):
-			failed = event(slices.Concat([]byte(`{"error":`), line[len(errorField):], []byte("}")))
-		}
-		if err != nil && failed == nil {
-			return send()
-		}
-		if failed != nil {
-			return failed
+		if err := event(element); err != nil {
+			return err
 		}
 	}
-}
-
-// errorField is a field of events that is not in their specification. llama.cpp used it for errors until September 2025.
-// Source: https://github.com/ggml-org/llama.cpp/pull/16109
-const errorField = "error:"
-
-// isError reports whether a line is a field with an error.
-func isError(line []byte) bool {
-	return bytes.HasPrefix(line, []byte(errorField)) && json.Valid(line[len(errorField):])
-}
-
-// isWhole reports whether the first data line of an event can be the whole event.
-func isWhole(data []byte) bool { return len(bytes.TrimSpace(data)) == 0 || json.Valid(data) }
-
-// doneMark is the data of the event with which OpenAI ends a stream.
-const doneMark = "[DONE]"
-
-// dispatch passes the data of an event on. Events without data keep the connection alive.
-func dispatch(data []byte, event func([]byte) error) error {
-	switch text := bytes.TrimSpace(data); {
-	case len(text) == 0:
-		return nil
-	case string(text) == doneMark:
-		return ErrDone
-	}
-	return event(data)
+	return nil
 }

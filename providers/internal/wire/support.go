@@ -190,7 +190,7 @@ func (s Support) without(sent, extra Object, structured bool, f *fault.Fault) (S
 	refused := f.Status == http.StatusBadRequest || f.Status == http.StatusUnprocessableEntity
 	switch {
 	case structured && s.Schemas < SchemasNone && (refused || f.Status == http.StatusInternalServerError || f.Status == http.StatusNotImplemented) &&
-		aboutSchema.MatchString(f.Body) && f.Kind(nil) != providers.ContextOverflow:
+		aboutSchema.MatchString(f.Body) && !f.Certain(providers.ContextOverflow):
 		s.Schemas++
 		return s, true
 	case refused && !s.NoReasoning && aboutReasoning.MatchString(f.Body) && contains(sent["input"], encryptedContent):

@@ -56,6 +56,14 @@ func (w *watch) pause() {
 	}
 }
 
+// limitRest limits the time that the call may still wait in all, also if it had no limit.
+func (w *watch) limitRest(d time.Duration) {
+	if w.limit == 0 {
+		w.limit, w.left = d, d
+	}
+	w.left = min(w.left, d)
+}
+
 // stop ends the call.
 func (w *watch) stop() {
 	w.pause()

@@ -19,7 +19,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"time"
 
@@ -46,6 +45,8 @@ type Config struct {
 	Rename map[string]string
 	// Start is what the service is assumed to support before the first call of a model.
 	Start Support
+	// ErrorKind is that of the provider's configuration. It may be nil.
+	ErrorKind func(status int, body []byte) providers.ErrorKind
 }
 
 // Client calls one service. It is safe for concurrent use.
@@ -57,7 +58,9 @@ type Client struct {
 	extra   Object
 	rename  map[string]string
 	start   Support
+	own     func(status int, body []byte) providers.ErrorKind
 	support supportCache
+	keys    keyCache
 }
 
 // New returns a client. Its errors name fields of the provider's configuration.
@@ -81,7 +84,7 @@ func New(c Config) (*Client, error) {
 	}
 	return &Client{
 		http: &h, key: key, header: c.Header, timeout: cmp.Or(c.Timeout, defaultTimeout),
-		extra: extra, rename: c.Rename, start: c.Start,
+		extra: extra, rename: c.Rename, start: c.Start, own: c.ErrorKind,
 	}, nil
 }
 
@@ -103,10 +106,10 @@ func (c *Client) Generate(ctx context.Context, r providers.Request, call Call) (
 	switch {
 	case reply.callbackErr != nil:
 		return providers.Response{}, reply.callbackErr
-	case ctx.Err() != nil: // whatever the service has sent by now
-		return providers.Response{}, providers.ContextError(ctx, reply.Partial())
-	case err == nil:
+	case err == nil: // even if ctx has ended since
 		return res, nil
+	case ctx.Err() != nil:
+		return providers.Response{}, providers.ContextError(ctx, reply.Partial())
 	}
 	partial := reply.Partial()
 	partial.Model = cmp.Or(partial.Model, call.Model)
@@ -126,19 +129,21 @@ func (c *Client) run(w *watch, r providers.Request, call Call, reply *Reply) err
 		if err != nil {
 			return &providers.Error{Kind: providers.InvalidRequest, Err: err}
 		}
-		resp, secrets, err := c.send(w, http.MethodPost, call.URL, body) //nolint:bodyclose // read and fault.Read close it
+		sent, err := c.send(w, http.MethodPost, call.URL, body)
 		if err != nil {
 			return err
 		}
+		resp, secrets := sent.resp, sent.secrets
 		if resp.StatusCode < http.StatusMultipleChoices {
 			if n > 1 {
 				c.support.put(call.Model, support)
 				reply.Warn(support.warning(call.Model, c.start))
 			}
-			return c.read(w, resp, call, reply, secrets)
+			return c.read(w, sent, call, reply)
 		}
 		w.start()
-		refused := fault.Read(resp)
+		refused := fault.Read(resp, sent.size)
+		refused.Own = c.own
 		w.pause()
 		if who := call.lackedBy(refused); who != nobody {
 			reply.Warn(call.warning(who))
@@ -150,7 +155,7 @@ func (c *Client) run(w *watch, r providers.Request, call Call, reply *Reply) err
 		}
 		next, ok := support.without(body, c.extra, len(r.Schema) > 0, refused)
 		if !ok || n == maxTries {
-			return first.Error(call.Kinds, secrets)
+			return first.Error(secrets)
 		}
 		support = next
 	}
@@ -199,34 +204,44 @@ func rename(body Object, names map[string]string) {
 	}
 }
 
-// send sends a request with a JSON body, or without a body if it is nil. It also returns the secrets in the request.
-func (c *Client) send(w *watch, method, url string, body Object) (*http.Response, []string, error) {
-	var sent io.Reader
+// exchange is a request that was sent, and its response.
+type exchange struct {
+	resp    *http.Response
+	size    int      // of the request's body, in bytes
+	secrets []string // in the request, and the keys of earlier ones
+}
+
+// send sends a request with a JSON body, or without a body if it is nil.
+func (c *Client) send(w *watch, method, url string, body Object) (exchange, error) {
+	var sent []byte
 	if body != nil {
 		raw, err := json.Marshal(body)
 		if err != nil {
-			return nil, nil, &providers.Error{Kind: providers.InvalidRequest, Err: fmt.Errorf("encode request: %w", err)}
+			return exchange{}, &providers.Error{Kind: providers.InvalidRequest, Err: fmt.Errorf("encode request: %w", err)}
 		}
-		sent = bytes.NewReader(raw)
+		sent = raw
 	}
-	r, err := http.NewRequestWithContext(w.ctx, method, url, sent)
+	r, err := http.NewRequestWithContext(w.ctx, method, url, bytes.NewReader(sent))
 	if err != nil {
-		return nil, nil, &providers.Error{Kind: providers.InvalidRequest, Err: fmt.Errorf("create request: %w", err)}
+		return exchange{}, &providers.Error{Kind: providers.InvalidRequest, Err: fmt.Errorf("create request: %w", err)}
 	}
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
 	if err := c.setHeader(w, r.Header); err != nil {
-		return nil, nil, err
+		return exchange{}, err
 	}
-	secrets := fault.Secrets(r)
+	secrets := append(fault.Secrets(r), c.keys.all()...)
 	w.start()
 	resp, err := c.http.Do(r)
 	w.pause()
 	if err != nil {
-		return nil, nil, fault.Connection(err, secrets)
+		return exchange{}, fault.Connection(err, secrets)
 	}
-	return resp, secrets, nil
+	if resp.Request != nil && resp.Request != r { // a transport may have added keys to a copy
+		secrets = append(secrets, fault.Secrets(resp.Request)...)
+	}
+	return exchange{resp, len(sent), secrets}, nil
 }
 
 // setHeader sets the headers of a request.
@@ -235,7 +250,7 @@ func (c *Client) setHeader(w *watch, h http.Header) error {
 	key := ""
 	if c.key != nil {
 		w.start()
-		current, failed := currentKey(w.ctx, c.key)
+		current, failed := c.keys.current(w.ctx, c.key)
 		w.pause()
 		if failed != nil {
 			return failed
@@ -246,26 +261,44 @@ func (c *Client) setHeader(w *watch, h http.Header) error {
 	return nil
 }
 
+// ErrUnknown is returned by [Call.Event] for an event that the provider does not know. If it has a message, it is an
+// error. Otherwise, the reply is complete only if the service gives a finish reason.
+var ErrUnknown = errors.New("unknown event")
+
 // read reads a reply to its end.
-func (c *Client) read(w *watch, resp *http.Response, call Call, reply *Reply, secrets []string) error {
+func (c *Client) read(w *watch, sent exchange, call Call, reply *Reply) error {
+	resp, secrets := sent.resp, sent.secrets
+	reply.secrets = secrets
 	defer func() { _ = resp.Body.Close() }()
+	report := func(f *fault.Fault) error {
+		f.RequestID, f.Sent, f.Own = fault.RequestID(resp.Header), sent.size, c.own
+		return f.Error(secrets)
+	}
 	err := readEvents(resp, w, reply.maxStream(), func(data []byte) error {
-		if err := w.ctx.Err(); err != nil { // the caller canceled in OnChunk, and more events have arrived
+		if err := w.ctx.Err(); err != nil && !reply.complete { // the caller canceled in OnChunk, and more events have arrived
 			return err
 		}
 		if failed := fault.InEvent(data); failed != nil {
-			failed.RequestID = fault.RequestID(resp.Header)
-			return failed.Error(call.Kinds, secrets)
+			return report(failed)
 		}
 		err := call.Event(data, reply)
-		if malformed(err) {
+		switch {
+		case errors.Is(err, ErrUnknown):
+			if f := fault.InReply(data); f.HasMessage() {
+				return report(f)
+			}
+			reply.unknown = true
+			return nil
+		case malformed(err):
 			return &providers.Error{Kind: providers.InvalidResponse, Err: fmt.Errorf("read reply: %w in %q", err, fault.Excerpt(string(data), secrets))}
+		case reply.complete:
+			w.limitRest(restTime)
 		}
 		return err
 	})
 	switch {
 	case errors.Is(err, ErrDone):
-		reply.complete = true
+		reply.complete = reply.complete || !reply.unknown
 		return nil
 	case err == nil:
 		return nil
@@ -274,6 +307,10 @@ func (c *Client) read(w *watch, resp *http.Response, call Call, reply *Reply, se
 	}
 	return fault.Connection(err, secrets)
 }
+
+// restTime limits how long a service may take after the finish reason. Usage may still arrive then, but some servers
+// leave the connection open.
+const restTime = 3 * time.Second
 
 // Decode decodes an event. It ignores fields whose values have an unexpected type.
 func Decode(data []byte, event any) error {
