@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 
@@ -164,7 +165,7 @@ func (p *Provider) readEvent(data []byte, r *wire.Reply) error {
 			return err
 		}
 	}
-	if e.Choices == nil && e.Usage == nil && e.Groq.Usage == nil {
+	if len(e.Choices) == 0 && e.Usage == nil && e.Groq.Usage == nil && !bytes.Contains(data, []byte(`"choices"`)) {
 		return wire.ErrUnknown
 	}
 	return nil

@@ -33,7 +33,8 @@ var (
 func only(status int) span { return span{status, status} }
 
 // rows are the table, in order: the first row that matches decides. What one service means for certain comes first, what
-// the HTTP status says comes last, and the rule for unknown words between them. Each row has a case in testdata/errors.json.
+// the HTTP status says comes last, and the rule for unknown words between them. A test requires a case
+// in testdata/errors.json for each row.
 var rows = [][]row{limitRows, billingRows, memoryRows, filterRows, overflowRows, passingRows, refusalRows, unknownRows, generalRows, statusRows, wordRows}
 
 // limitRows are about limits in a time, whose words are often those of a prompt that is too long.
@@ -57,7 +58,7 @@ var billingRows = []row{
 	{words: `quota exceeded for metric: \S+, limit: 0\b`, kind: providers.Billing, source: "Google: no free tier"},
 	{words: `(credit|account|wallet|prepaid)\S* balance|balance (is )?(too low|not enough|exhausted|insufficient|depleted|negative)|insufficient[ _](account[ _])?(balance|credits?|funds?|money)`, kind: providers.Billing, source: "Anthropic, DeepSeek; MiniMax: MiniMax-AI/MiniMax-M2#62"},
 	{words: `\bno credits|(any|available|out of|more|enough|prepaid|\d) credits\b|credits? (have |has |is |are )?(run out|used up|depleted|exhausted)|key limit exceeded.{0,60}openrouter\.ai`, kind: providers.Billing, source: "xAI: continuedev/continue#12670, OpenRouter: MCPJam/inspector#1287"},
-	{words: `(monthly|spend(ing)?|usage|cost|hard) (limit|cap|budget)\b.{0,40}(reached|exceeded|hit)|(reached|reaching|exceeded|hit)\b.{0,40}(spend(ing)?|api usage|monthly|cost|billing) (limit|cap|budget)|budget (has been |was |is )?exceeded`, kind: providers.Billing, source: "Anthropic: anthropics/claude-code#38035; Fireworks: pollinations/pollinations#12136"},
+	{words: `(monthly|spend(ing)?|cost|hard) (limit|cap|budget)\b.{0,40}(reached|exceeded|hit)|(reached|reaching|exceeded|hit)\b.{0,40}(spend(ing)?|api usage|monthly|cost|billing) (limit|cap|budget)|budget (has been |was |is )?exceeded`, kind: providers.Billing, source: "Anthropic: anthropics/claude-code#38035; Fireworks: pollinations/pollinations#12136"},
 	{words: `billing (is )?(disabled|not enabled|hard limit|not active)|enable billing|\boverdue|\brecharge|top[ -]?up|payment (is )?required|purchase (more )?credits|please pay`, kind: providers.Billing, source: "Google; Volcengine: RooCodeInc/Roo-Code#12309"},
 	{words: `(requires?|needs?|without|no|upgrade your) (an? )?(\w+ )?(subscription|paid plan)|subscription (has |is )?(expired|required|inactive)|out of call volume quota|upgrade your plan`, kind: providers.Billing, source: "Ollama: ollama/ollama#16773; Azure: MicrosoftDocs/azure-docs#16282"},
 	{words: `(account|organization|team)\b.{0,40} (is |has been |was )(suspended|disabled)`, kind: providers.Billing, source: "Fireworks: pollinations/pollinations#12136; anthropics/claude-code#72457"},

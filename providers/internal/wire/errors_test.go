@@ -1,9 +1,7 @@
 package wire_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,56 +11,33 @@ import (
 
 	"github.com/elenchus-go/debate/internal/calltest"
 	"github.com/elenchus-go/debate/internal/fakellm"
+	"github.com/elenchus-go/debate/internal/servicefault"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// errorCase is an error as a service sends it. The status 200 means that it is an event of a stream.
-type errorCase struct {
-	Service    fakellm.Protocol    `json:"service"`
-	Status     int                 `json:"status"`
-	Kind       providers.ErrorKind `json:"kind"`
-	RetryAfter string              `json:"retry_after"`
-	Source     string              `json:"source"` // where the error was seen; parts that were not seen are unverified
-	Body       json.RawMessage     `json:"body"`
-}
-
-// TestErrorsOfTheServices reads the errors in testdata/errors.json. Add an error there if a service sends one that is
-// classified wrongly.
+// TestErrorsOfTheServices reads the errors that services send. Add an error to testdata/errors.json of package fault if a
+// service sends one that is classified wrongly.
 func TestErrorsOfTheServices(t *testing.T) {
-	raw, err := os.ReadFile("testdata/errors.json")
-	require.NoError(t, err)
-	var cases []errorCase
-	require.NoError(t, json.Unmarshal(raw, &cases))
-	for i, test := range cases {
+	for i, test := range servicefault.Load(t) {
 		require.NotEmpty(t, test.Source)
 		t.Run(fmt.Sprint(i, " ", test.Service, " ", test.Kind), func(t *testing.T) {
-			reply := fakellm.Reply{Status: test.Status, Body: text(test.Body)}
-			if test.Status == 200 {
-				event := text(test.Body)
-				if test.Service != fakellm.Ollama {
-					event = "data: " + event + "\n\n"
-				}
-				reply = fakellm.Reply{Chunks: []string{"So "}, RawLines: []string{event}}
-			}
-			s := fakellm.Start(t, test.Service, reply)
-			_, err := service(t, test.Service, s.Client(t), nil).Generate(t.Context(), calltest.Ask())
+			s := fakellm.Start(t, test.Service, test.Reply())
+			r := calltest.Listen(new([]string))
+			r.Messages[0].Text += strings.Repeat("Why? ", test.Sent/5)
+			_, err := service(t, test.Service, s.Client(t), nil).Generate(t.Context(), r)
 			e := calltest.RequireKind(t, test.Kind, err)
+			require.Equal(t, test.Guess, e.Otherwise)
 			want, _ := time.ParseDuration("0" + test.RetryAfter)
 			require.Equal(t, want, e.RetryAfter)
+			require.ErrorContains(t, err, test.Says)
+			if test.Partial != nil {
+				require.Equal(t, *test.Partial, e.Partial.Text)
+			}
 			require.Len(t, s.Requests(), 1, "nothing is repeated")
 			require.Less(t, len(err.Error()), 1000)
 		})
 	}
-}
-
-// text returns a body, which is JSON or a JSON string with another text.
-func text(body json.RawMessage) string {
-	var s string
-	if json.Unmarshal(body, &s) == nil {
-		return s
-	}
-	return strings.ReplaceAll(string(body), "\n", " ")
 }
 
 // A reply that ends at its length before its token limit was cut by the context window.

@@ -13,7 +13,6 @@
 package wire
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -202,63 +201,6 @@ func rename(body Object, names map[string]string) {
 			body[to] = value
 		}
 	}
-}
-
-// exchange is a request that was sent, and its response.
-type exchange struct {
-	resp    *http.Response
-	size    int      // of the request's body, in bytes
-	secrets []string // in the request, and the keys of earlier ones
-}
-
-// send sends a request with a JSON body, or without a body if it is nil.
-func (c *Client) send(w *watch, method, url string, body Object) (exchange, error) {
-	var sent []byte
-	if body != nil {
-		raw, err := json.Marshal(body)
-		if err != nil {
-			return exchange{}, &providers.Error{Kind: providers.InvalidRequest, Err: fmt.Errorf("encode request: %w", err)}
-		}
-		sent = raw
-	}
-	r, err := http.NewRequestWithContext(w.ctx, method, url, bytes.NewReader(sent))
-	if err != nil {
-		return exchange{}, &providers.Error{Kind: providers.InvalidRequest, Err: fmt.Errorf("create request: %w", err)}
-	}
-	if body != nil {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	if err := c.setHeader(w, r.Header); err != nil {
-		return exchange{}, err
-	}
-	secrets := append(fault.Secrets(r), c.keys.all()...)
-	w.start()
-	resp, err := c.http.Do(r)
-	w.pause()
-	if err != nil {
-		return exchange{}, fault.Connection(err, secrets)
-	}
-	if resp.Request != nil && resp.Request != r { // a transport may have added keys to a copy
-		secrets = append(secrets, fault.Secrets(resp.Request)...)
-	}
-	return exchange{resp, len(sent), secrets}, nil
-}
-
-// setHeader sets the headers of a request.
-func (c *Client) setHeader(w *watch, h http.Header) error {
-	h.Set("Accept", "text/event-stream, application/json")
-	key := ""
-	if c.key != nil {
-		w.start()
-		current, failed := c.keys.current(w.ctx, c.key)
-		w.pause()
-		if failed != nil {
-			return failed
-		}
-		key = current
-	}
-	c.header(h, key)
-	return nil
 }
 
 // ErrUnknown is returned by [Call.Event] for an event that the provider does not know. If it has a message, it is an

@@ -1,0 +1,73 @@
+// Package servicefault has the errors that services send, as testdata/errors.json of providers/internal/fault lists them.
+package servicefault
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/internal/fakellm"
+	"github.com/elenchus-go/debate/providers"
+)
+
+// Case is an error as a service sends it.
+type Case struct {
+	Service    fakellm.Protocol    `json:"service"`
+	Status     int                 `json:"status"` // 200 means that the error is an event of a stream
+	Kind       providers.ErrorKind `json:"kind"`
+	Guess      providers.ErrorKind `json:"guess"`       // the kind if a shorter prompt fails too; empty if the kind is certain
+	Sent       int                 `json:"sent"`        // the size of the prompt in bytes; 0 means a short one
+	RetryAfter string              `json:"retry_after"` // such as 1m30s
+	Says       string              `json:"says"`        // words that the error has
+	Partial    *string             `json:"partial"`     // what has arrived of the reply; nil if the test does not look
+	Header     map[string]string   `json:"header"`      // of the response
+	Source     string              `json:"source"`      // where the error was seen; parts that were not seen are unverified
+	Body       json.RawMessage     `json:"body"`        // JSON, or a JSON string with another text
+	Lines      []string            `json:"lines"`       // of a stream, instead of Body
+}
+
+// Load returns all cases.
+func Load(t testing.TB) (cases []Case) {
+	t.Helper()
+	_, file, _, ok := runtime.Caller(0)
+	require.True(t, ok)
+	raw, err := os.ReadFile(filepath.Join(filepath.Dir(file), "../../providers/internal/fault/testdata/errors.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(raw, &cases))
+	require.NotEmpty(t, cases)
+	return cases
+}
+
+// InStream reports whether the error is an event of a stream.
+func (c Case) InStream() bool { return c.Status == http.StatusOK }
+
+// Text returns the body.
+func (c Case) Text() string {
+	var text string
+	if json.Unmarshal(c.Body, &text) == nil {
+		return text
+	}
+	return strings.ReplaceAll(string(c.Body), "\n", " ")
+}
+
+// Reply returns the reply with the error.
+func (c Case) Reply() fakellm.Reply {
+	switch {
+	case c.Lines != nil:
+		return fakellm.Reply{RawLines: append(slices.Clone(c.Lines), "")}
+	case !c.InStream():
+		return fakellm.Reply{Status: c.Status, Header: c.Header, Body: c.Text()}
+	}
+	event := c.Text()
+	if c.Service != fakellm.Ollama {
+		event = "data: " + event + "\n\n"
+	}
+	return fakellm.Reply{Chunks: []string{"So "}, RawLines: []string{event}, Header: c.Header}
+}
