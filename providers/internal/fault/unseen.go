@@ -36,7 +36,7 @@ func (f *Fault) seemsTooLong() bool {
 	if f.Sent < largeRequest || elsewhere().MatchString(f.words) {
 		return false
 	}
-	if aboutPrompt().MatchString(f.words) {
+	if aboutPrompt().MatchString(noise().ReplaceAllString(f.words, "")) {
 		return true
 	}
 	return !aboutSetting().MatchString(f.words) && (aboutLength().MatchString(f.words) || f.exceedsNumber())
@@ -58,6 +58,8 @@ var (
 	aboutLength = near(lengthWords, limitWords)
 	// aboutSetting matches words about a limit of something other than the prompt.
 	aboutSetting = compiled(`(?i)max_?(new_|completion_|output_)?tokens|(output|completion) tokens|temperature|top_p|stop (sequence|text)|schema|nesting|\btools?\b|function|header|\bname\b|\buser\b|metadata|image (size|width|height)|\bfile`)
+	// noise matches words that are not about the prompt, although they sound like it.
+	noise = compiled("(?i)max_?(new_|completion_|output_)?tokens|(input|prompt) validation|invalid input")
 	// elsewhere matches words about a limit of something that a shorter prompt does not change.
 	elsewhere  = compiled(`(?i)per (second|minute|hour|day|month)|\brate\b|requests? (limit|count|quota)|concurren|queue|retries|time ?out|time limit|expired?|access token|\bauth|too many images|stop sequences|nesting depth|temperature`)
 	numberWord = regexp.MustCompile(`\d+(?:[,_]\d{3})*`)
