@@ -67,13 +67,16 @@ var codePattern = regexp.MustCompile(`\b[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+\b`)
 // codeFields are the fields of an error that hold codes.
 var codeFields = []string{"quotaId", "reason", "code", "error_code", "type", "status", "status_code", "Code"}
 
-// quotingFields are the fields of an error that quote the request or the reply. Their words are not those of the service.
+// quotingFields are the fields of an error that quote the request or the reply if they have more than maxOwnWords bytes.
+// Their words are then not those of the service.
 var quotingFields = []string{"input", "flagged_input", "failed_generation", "prompt", "messages", "choices", "instructions", "output"}
+
+const maxOwnWords = 200
 
 // collect collects the codes, the texts and the numbers in the JSON of an error.
 func (f *Fault) collect(name string, raw json.RawMessage, words *strings.Builder, depth int) {
 	raw = bytes.TrimSpace(raw)
-	if depth == 0 || len(raw) == 0 || slices.Contains(quotingFields, name) {
+	if depth == 0 || len(raw) == 0 || len(raw) > maxOwnWords && slices.Contains(quotingFields, name) {
 		return
 	}
 	switch raw[0] {

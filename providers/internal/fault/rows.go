@@ -59,7 +59,7 @@ var billingRows = []row{
 	{words: `(credit|account|wallet|prepaid)\S* balance|balance (is )?(too low|not enough|exhausted|insufficient|depleted|negative)|insufficient[ _](account[ _])?(balance|credits?|funds?|money)`, kind: providers.Billing, source: "Anthropic, DeepSeek; MiniMax: MiniMax-AI/MiniMax-M2#62"},
 	{words: `\bno credits|(any|available|out of|more|enough|prepaid|\d) credits\b|credits? (have |has |is |are )?(run out|used up|depleted|exhausted)|key limit exceeded.{0,60}openrouter\.ai`, kind: providers.Billing, source: "xAI: continuedev/continue#12670, OpenRouter: MCPJam/inspector#1287"},
 	{words: `(monthly|spend(ing)?|cost|hard) (limit|cap|budget)\b.{0,40}(reached|exceeded|hit)|(reached|reaching|exceeded|hit)\b.{0,40}(spend(ing)?|api usage|monthly|cost|billing) (limit|cap|budget)|budget (has been |was |is )?exceeded`, kind: providers.Billing, source: "Anthropic: anthropics/claude-code#38035; Fireworks: pollinations/pollinations#12136"},
-	{words: `billing (is )?(disabled|not enabled|hard limit|not active)|enable billing|\boverdue|\brecharge|top[ -]?up|payment (is )?required|purchase (more )?credits|please pay`, kind: providers.Billing, source: "Google; Volcengine: RooCodeInc/Roo-Code#12309"},
+	{words: `billing (is )?(disabled|not enabled|hard limit|not active)|enable billing|\bwallet\b|add (money|funds)|\boverdue|\brecharge|top[ -]?up|payment (is )?required|purchase (more )?credits|please pay`, kind: providers.Billing, source: "Google; Volcengine: RooCodeInc/Roo-Code#12309"},
 	{words: `(requires?|needs?|without|no|upgrade your) (an? )?(\w+ )?(subscription|paid plan)|subscription (has |is )?(expired|required|inactive)|out of call volume quota|upgrade your plan`, kind: providers.Billing, source: "Ollama: ollama/ollama#16773; Azure: MicrosoftDocs/azure-docs#16282"},
 	{words: `(account|organization|team)\b.{0,40} (is |has been |was )(suspended|disabled)`, kind: providers.Billing, source: "Fireworks: pollinations/pollinations#12136; anthropics/claude-code#72457"},
 	{words: `location is not supported|not available in your (region|country)`, kind: providers.Billing, source: "Google: gemini-api-php/client#32; OpenRouter: standardagents/dmux#43"},
@@ -114,7 +114,7 @@ var refusalRows = []row{
 	{codes: "rate_limit_exceeded rate_limit_error ratelimitexceeded resource_exhausted usage_limit_reached", kind: providers.RateLimit, source: "OpenAI, Anthropic, Google"},
 	{statuses: only(http.StatusTooManyRequests), kind: providers.RateLimit, source: "RFC 6585"},
 	{statuses: only(420), kind: providers.RateLimit, source: "Enhance Your Calm"},
-	{statuses: span{0, 499}, words: `rate.?limit (is |was |has been )?(exceeded|reached)|secondary rate limit|(tokens|requests) per (second|min|minute|hour|day|month)`, kind: providers.RateLimit, source: "GitHub: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api"},
+	{statuses: span{0, 499}, words: `rate.?limit (is |was |has been )?(exceeded|reached)|secondary rate limit|slow down|\d requests allowed|(tokens|requests) per (second|min|minute|hour|day|month)`, kind: providers.RateLimit, source: "GitHub: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api"},
 	{codes: "invalid_api_key authentication_error unauthenticated api_key_invalid", kind: providers.Authentication, source: "OpenAI, Anthropic, Google"},
 	{codes: "permission_error permission_denied api_key_service_blocked service_disabled", kind: providers.Authentication, source: "Anthropic, Google"},
 	{statuses: span{http.StatusUnauthorized, http.StatusUnauthorized}, kind: providers.Authentication, source: "RFC 9110"},
@@ -122,7 +122,7 @@ var refusalRows = []row{
 	{statuses: only(http.StatusBadRequest), words: keyWords, kind: providers.Authentication, source: "Google"},
 }
 
-const keyWords = `api.?key|unauthori[sz]ed|unauthenticated|authentication|(access|auth|bearer|session) token`
+const keyWords = `api.?key|unauthori[sz]ed|unauthenticated|authentication|(access|auth|bearer|session) token|(access|secret) key`
 
 // unknownRows is the rule for words that nobody has seen. See [Fault.seemsTooLong].
 var unknownRows = []row{

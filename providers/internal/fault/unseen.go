@@ -30,8 +30,9 @@ func number(text string) int {
 const largeRequest = 4_000
 
 // seemsTooLong reports whether a refusal in words that no row has seems to say that the prompt is too long: the request is
-// large, and the words speak of a length and of a limit, or of two numbers, of which one is about the size of the request
-// and the other is less.
+// large, and the words speak of a length and of a limit, say that something is too long, or have two numbers, of which one is
+// about the size of the request and the other is less. A language that the rule does not know counts too. A wrong guess costs
+// one retry with a shorter prompt.
 func (f *Fault) seemsTooLong() bool {
 	if f.Sent < largeRequest || elsewhere().MatchString(f.words) {
 		return false
@@ -39,29 +40,35 @@ func (f *Fault) seemsTooLong() bool {
 	if aboutPrompt().MatchString(noise().ReplaceAllString(f.words, "")) {
 		return true
 	}
-	return !aboutSetting().MatchString(f.words) && (aboutLength().MatchString(f.words) || f.exceedsNumber())
+	if aboutSetting().MatchString(f.words) {
+		return false
+	}
+	return tooLong().MatchString(f.words) || aboutLength().MatchString(f.words) || foreign().MatchString(f.words) || f.exceedsNumber()
 }
 
 // Words of length and of limit.
 const (
-	promptWords = `prompt|input|context|conversation|history|dialog|sequence|window|n_ctx|` +
-		`输入|提示|上下文|对话|入力|コンテキスト|プロンプト|입력|컨텍스트|프롬프트|запрос|контекст|eingabe|kontext|anfrage|invite|contexte|requ[eê]te|entr[aeé]d?a|contexto|prompts?|richiesta|contesto`
+	promptWords = `prompt|input|context|conversation|chat\b|history|dialog|sequence|window|n_ctx|` +
+		`eingabe|kontext|anfrage|invite|contexte|entrada?|contexto|richiesta|contesto`
 	lengthWords = `tokens?|length|text|content|messages?|payload|body|characters?|size|` +
-		`字数|长度|文字|トークン|長さ|文字数|토큰|길이|длин|токен|länge|longueur|taille|jetons?|longitud|tamaño|comprimento|tamanho|texto|lunghezza`
-	limitWords = `exceed|longer|larger|limit|max|too (?:long|large|big|many|much)|over|greater than|bigger|at most|up to|more than|no more|beyond|fit\b|surpass|capacity|truncat|reduce|shorten|cap\b|ceiling|above|` +
-		`超|过长|太长|最大|上限|限制|長すぎ|초과|최대|제한|너무|превы|слишком|максим|лимит|überschr|zu (?:lang|groß|viel)|höchst|maximal|dépass|trop|limite|excede|supera|demasiad|límite|máxim|muito|troppo|eccede|massim`
+		`longueur|taille|jetons?|longitud|comprimento|tamanho|texto|lunghezza`
+	limitWords = `exceed|overflow|longer|larger|limit|max|too (?:long|large|big|many|much)|\bover\b|greater than|bigger|at most|up to|more than|no more|beyond|\bpast\b|\bfit\b|\bfull\b|surpass|capacity|truncat|reduce|shorten|\bcap\b|ceiling|\babove\b|` +
+		`zu (?:lang|viel)|maximal|\btrop\b|excede|supera|demasiad|muito|troppo|eccede|massim`
 )
 
 // Patterns of the rule.
 var (
 	aboutPrompt = near(promptWords, limitWords)
 	aboutLength = near(lengthWords, limitWords)
+	tooLong     = compiled(`(?i)too[ _-]?(long|large|big)|demasiado (larg|grand)|trop (long|grand)|zu (lang|groß)|te lang|troppo lung|muito long|terlalu panjang`)
 	// aboutSetting matches words about a limit of something other than the prompt.
 	aboutSetting = compiled(`(?i)max_?(new_|completion_|output_)?tokens|(output|completion) tokens|temperature|top_p|stop (sequence|text)|schema|nesting|\btools?\b|function|header|\bname\b|\buser\b|metadata|image (size|width|height)|\bfile`)
 	// noise matches words that are not about the prompt, although they sound like it.
 	noise = compiled("(?i)max_?(new_|completion_|output_)?tokens|(input|prompt) validation|invalid input")
 	// elsewhere matches words about a limit of something that a shorter prompt does not change.
-	elsewhere  = compiled(`(?i)per (second|minute|hour|day|month)|\brate\b|requests? (limit|count|quota)|concurren|queue|retries|time ?out|time limit|expired?|access token|\bauth|too many images|stop sequences|nesting depth|temperature`)
+	elsewhere = compiled(`(?i)per (second|minute|hour|day|month)|\brate\b|requests? (limit|count|quota)|concurren|queue|retries|time ?out|time limit|expired?|access token|\bauth|too many images|stop sequences|nesting depth|temperature`)
+	// foreign matches a letter that English does not have.
+	foreign    = compiled(`[^\P{L}\x00-\x7F]`)
 	numberWord = regexp.MustCompile(`\d+(?:[,_]\d{3})*`)
 )
 
