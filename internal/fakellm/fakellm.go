@@ -151,6 +151,10 @@ func (s *Server) writeStream(w http.ResponseWriter, r *http.Request, reply Reply
 		}
 	case reply.RawLines != nil:
 		fmt.Fprint(w, strings.Join(reply.RawLines, "\n")) // the last line may be incomplete
+		if reply.Hang {
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		}
 	case reply.Reset:
 		panic(http.ErrAbortHandler)
 	case reply.Hang:

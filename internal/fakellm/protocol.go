@@ -46,7 +46,7 @@ type Reply struct {
 	RawLines  []string // send these lines unchanged, without a line break after the last
 	Reset     bool     // reset the connection
 	EndEarly  bool     // end the stream without its final events
-	Hang      bool     // send nothing more until the client disconnects
+	Hang      bool     // send nothing more until the client disconnects, also after RawLines
 
 	Status int               // if set, refuse the call with this HTTP status
 	Header map[string]string // the headers of a refusal or a stream

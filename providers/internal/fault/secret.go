@@ -73,13 +73,14 @@ func Encodings(secret string) []string {
 	for _, form := range []string{url.QueryEscape(secret), url.PathEscape(secret)} {
 		all = append(all, form, escapePattern.ReplaceAllStringFunc(form, strings.ToLower))
 	}
-	inner := secret
+	quoted := []string{secret}
 	for range 2 {
-		for _, escapeHTML := range []bool{false, true} {
-			form := quoteJSON(inner, escapeHTML)
-			all = append(all, form, strings.ReplaceAll(form, "/", `\/`), strings.ReplaceAll(form, "/", `\\/`))
+		var next []string
+		for _, form := range quoted {
+			next = append(next, quoteJSON(form, false), quoteJSON(form, true), strings.ReplaceAll(quoteJSON(form, false), "/", `\/`))
 		}
-		inner = quoteJSON(inner, false)
+		quoted = next
+		all = append(all, quoted...)
 	}
 	slices.Sort(all)
 	all = slices.Compact(all)
@@ -100,7 +101,7 @@ func quoteJSON(text string, escapeHTML bool) string {
 
 // secretPattern matches text that looks like a key.
 var secretPattern = regexp.MustCompile(`\b(?:sk|gsk|xai|pplx|hf|csk|fw|tgp|nvapi|r8|ghp|gho|ghu|github_pat|glpat|hvs|xox[abp])[-_][\w*.-]{8,}|\bAIza[\w-]{8,}|\bya29\.[\w.-]{8,}|` +
-	`\bA(?:KIA|SIA)[A-Z0-9]{12,}|\beyJ[\w-]{8,}\.[\w-]{8,}[\w.-]*|` +
+	`\bA(?:KIA|SIA)[A-Z0-9]{12,}|\beyJ[\w-]{6,}\.[\w-]{6,}[\w.-]*|` +
 	`((?i:bearer +|[?&]key=|api[ _-]?key[^:=\n]{0,20}[:=] *))[^\s"'&]*[\d*][^\s"'&]*`)
 
 // randomPattern matches words that may be keys of a form that nobody knows. It also matches some names of requests.

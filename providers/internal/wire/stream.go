@@ -196,6 +196,8 @@ func readArray(r io.Reader, event func([]byte) error) error {
 			return errTooLong()
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF): // cut off
 			return nil
+		case malformed(err):
+			return &providers.Error{Kind: providers.InvalidResponse, Err: fmt.Errorf("read reply: %w", err)}
 		case err != nil:
 			return err
 		}
