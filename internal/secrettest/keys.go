@@ -16,6 +16,9 @@ import (
 
 const firstKey, secondKey = "the-first-key-of-two", "the-second-key-of-two"
 
+// unknownKey is a key that a KeyFunc quotes in an error but does not return.
+const unknownKey = "9f8e7d6c5b4a39281706f5e4d3c2b1a09f8e7d6c5b4a3928"
+
 // KeyProvider returns a provider with the given Config.Key and Config.KeyFunc, for the service at a URL.
 type KeyProvider func(url string, client *http.Client, key string, keyFunc func(context.Context) (string, error)) (providers.Provider, error)
 
@@ -55,7 +58,7 @@ func calls(ctx context.Context, p providers.Provider) map[string]func() error {
 func testRotation(t *testing.T, start startFunc) {
 	var key atomic.Value
 	refusal := fakellm.Reply{Status: http.StatusUnauthorized, Body: `{"error": "the key ` + firstKey + ` has expired"}`}
-	p, s := start(t, func(context.Context) (string, error) { return key.Load().(string), nil }, fakellm.Reply{Chunks: []string{"So."}}, refusal)
+	p, s := start(t, func(context.Context) (string, error) { return key.Load().(string), nil }, fakellm.Reply{Chunks: []string{"So."}}, refusal, refusal)
 	run := calls(t.Context(), p)
 	key.Store(firstKey)
 	require.NoError(t, run["Generate"]())
@@ -64,6 +67,8 @@ func testRotation(t *testing.T, start startFunc) {
 	require.ErrorContains(t, err, "the key [key] has expired")
 
 	key.Store(secondKey)
+	err = run["Generate"]()
+	require.ErrorContains(t, err, "the key [key] has expired", "the key before the rotation is a secret too")
 	require.NoError(t, run["Generate"]())
 	if run["Check"] != nil {
 		_ = run["Check"]() // whatever the service replies
@@ -76,7 +81,7 @@ func testRotation(t *testing.T, start startFunc) {
 		require.Contains(t, fmt.Sprint(r.Header), sent)
 		require.NotContains(t, fmt.Sprint(r.Header), other)
 	}
-	require.Len(t, s.Requests(), 2+len(run))
+	require.Len(t, s.Requests(), 3+len(run))
 }
 
 func testKeyFailure(t *testing.T, start startFunc) {
@@ -86,11 +91,12 @@ func testKeyFailure(t *testing.T, start startFunc) {
 		kind providers.ErrorKind
 		want string
 	}{
-		"error":            {"", errors.New("the vault is sealed"), providers.Authentication, "get key: the vault is sealed"},
-		"error with key":   {firstKey, errors.New("no lease for " + firstKey), providers.Authentication, "get key: no lease for [key]"},
-		"error with kind":  {"", &providers.Error{Kind: providers.Network, Err: errors.New("dial vault")}, providers.Network, "get key: network: dial vault"},
-		"empty key":        {"", nil, providers.Authentication, "get key: the key is empty"},
-		"key with newline": {firstKey + "\n", nil, providers.Authentication, "get key: the key contains a space, a line break or "},
+		"error":                  {"", errors.New("the vault is sealed"), providers.Authentication, "get key: the vault is sealed"},
+		"error with key":         {firstKey, errors.New("no lease for " + firstKey), providers.Authentication, "get key: no lease for [key]"},
+		"error with another key": {"", errors.New("no lease for " + unknownKey), providers.Authentication, "get key: no lease for [key]"},
+		"error with kind":        {"", &providers.Error{Kind: providers.Network, Err: errors.New("dial vault")}, providers.Network, "get key: network: dial vault"},
+		"empty key":              {"", nil, providers.Authentication, "get key: the key is empty"},
+		"key with newline":       {firstKey + "\n", nil, providers.Authentication, "get key: the key contains a space, a line break or "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, s := start(t, func(context.Context) (string, error) { return test.key, test.err })
@@ -100,6 +106,7 @@ func testKeyFailure(t *testing.T, start startFunc) {
 				require.Equal(t, test.kind, providers.AsError(err).Kind, name)
 				require.ErrorContains(t, err, test.want, name)
 				require.NotContains(t, err.Error(), firstKey, name)
+				require.NotContains(t, err.Error(), unknownKey[:8], name)
 			}
 			require.Empty(t, s.Requests(), "no request is sent")
 		})

@@ -533,7 +533,7 @@ func TestNoSecretIsWritten(t *testing.T) {
 	secrets := map[string]string{
 		"bearer": "sk-bearer-0123456789", "basic": "basic/pass+word==", "proxy": "sk-proxy-0123456789", "x-api-key": "sk-x-api-0123456789",
 		"api-key": "sk-api-key-01234567", "goog": "AIza-goog-012345678", "query": "query key/with+signs&", "cookie": "cookie-0123456789",
-		"set": "set-cookie-0123456789", "user": "url-password-0123", "short": "pin7", "odd": `given "quoted" <b> \ ü`, "path": "path-token-0123",
+		"set": "set-cookie-0123456789", "user": "url-password-0123", "short": "pin7", "gateway": "gw-0123456789abc", "portkey": "pk-0123456789abc", "odd": `given "quoted" <b> \ ü`, "path": "path-token-0123",
 	}
 	all := make([]string, 0, len(secrets))
 	for _, secret := range secrets {
@@ -552,7 +552,8 @@ func TestNoSecretIsWritten(t *testing.T) {
 		"POST", "http://me:"+secrets["user"]+"@h/v1/"+secrets["path"]+"/chat?alt=sse&key="+url.QueryEscape(secrets["query"])+"&Token=short&x="+secrets["bearer"],
 		fmt.Sprintf(`{"model": "m", "user": %q, "nested": %q, "pin": "pin7"}`, secrets["bearer"], quoted),
 		"Authorization", "Bearer "+secrets["bearer"], "Authorization", "Basic "+plain, "Proxy-Authorization", "Bearer "+secrets["proxy"],
-		"X-Api-Key", secrets["x-api-key"], "Api-Key", secrets["api-key"], "X-Goog-Api-Key", secrets["goog"], "Cookie", "c="+secrets["cookie"])
+		"X-Api-Key", secrets["x-api-key"], "Api-Key", secrets["api-key"], "X-Goog-Api-Key", secrets["goog"], "Cookie", "c="+secrets["cookie"],
+		"Ocp-Apim-Subscription-Key", secrets["gateway"], "X-Portkey-Api-Key", secrets["portkey"], "Helicone-Auth", "Bearer "+secrets["portkey"])
 
 	text := content(t, path)
 	require.Contains(t, text, "http://h/v1/SCRUBBED/chat?Token=SCRUBBED&alt=sse&key=SCRUBBED&x=SCRUBBED")

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -173,4 +174,26 @@ func TestKeysAreBlankedOut(t *testing.T) {
 		e := fail(t, errors.New(text))
 		require.EqualError(t, e.Err, "call model: "+want)
 	}
+}
+
+// A rule of the user decides before the rules of the provider. Keys are removed all the same.
+func TestTheUsersRule(t *testing.T) {
+	p := langchain.New(says(nil, errors.New("API returned unexpected status code: 400: the stars are wrong for sk-proj-abcdefgh12345")))
+	p.ErrorKind = func(err error) providers.ErrorKind {
+		if strings.Contains(err.Error(), "stars") {
+			return providers.ServerError
+		}
+		return ""
+	}
+	_, err := p.Generate(t.Context(), calltest.Ask())
+	e := calltest.RequireKind(t, providers.ServerError, err)
+	require.EqualError(t, e.Err, "call model: API returned unexpected status code: 400: the stars are wrong for [key]")
+}
+
+// A large prompt that is refused in unknown words may be too long.
+func TestUnknownWordsForALargePrompt(t *testing.T) {
+	r := calltest.Ask()
+	r.Messages[0].Text = strings.Repeat("Why? ", 2_000)
+	_, err := langchain.New(says(nil, errors.New("API returned unexpected status code: 400: Prompt would need 9,100 of the 4,096 places"))).Generate(t.Context(), r)
+	require.Equal(t, providers.InvalidRequest, calltest.RequireKind(t, providers.ContextOverflow, err).Otherwise)
 }
