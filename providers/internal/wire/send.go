@@ -39,7 +39,7 @@ func (c *Client) send(w *watch, method, url string, body Object) (exchange, erro
 	}
 	secrets := append(fault.Secrets(r), c.keys.all()...)
 	w.start()
-	resp, err := c.http.Do(r)
+	resp, err := c.http.Do(r) //nolint:bodyclose // read, Query and fault.Read close it
 	w.pause()
 	if err != nil {
 		return exchange{}, fault.Connection(err, secrets)

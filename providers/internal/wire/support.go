@@ -237,10 +237,10 @@ func contains(part any, field string) bool {
 	return err == nil && bytes.Contains(raw, []byte(`"`+field+`":`))
 }
 
-// mentions reports whether a text contains the name of a field as a word.
+// mentions reports whether a text contains the name of a field as a word. Ollama writes thinking for its field think.
 func mentions(text, field string) bool {
 	words := strings.FieldsFunc(text, func(r rune) bool {
 		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 	})
-	return slices.Contains(words, field)
+	return slices.Contains(words, field) || field == "think" && slices.Contains(words, "thinking")
 }

@@ -158,6 +158,20 @@ func TestARefusalByTheNewerAPIIsNotReported(t *testing.T) {
 	})
 }
 
+// Ollama's error has another word than its field.
+func TestAModelWithoutThinking(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakellm.Start(t, fakellm.Ollama, fakellm.Reply{Status: 400, Body: `{"error": "\"m\" does not support thinking"}`}, fakellm.Reply{Chunks: []string{"So."}})
+		r := calltest.Ask()
+		r.Reasoning = "low"
+		res, err := service(t, fakellm.Ollama, s.Client(t), nil).Generate(t.Context(), r)
+		require.NoError(t, err)
+		require.Len(t, res.Warnings, 1)
+		require.Contains(t, s.Requests()[0].Body, "think")
+		require.NotContains(t, s.Requests()[1].Body, "think")
+	})
+}
+
 func TestValuesOutOfRangeAreErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, message := range []string{

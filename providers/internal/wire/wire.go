@@ -203,10 +203,6 @@ func rename(body Object, names map[string]string) {
 	}
 }
 
-// ErrUnknown is returned by [Call.Event] for an event that the provider does not know. If it has a message, it is an
-// error. Otherwise, the reply is complete only if the service gives a finish reason.
-var ErrUnknown = errors.New("unknown event")
-
 // read reads a reply to its end.
 func (c *Client) read(w *watch, sent exchange, call Call, reply *Reply) error {
 	resp, secrets := sent.resp, sent.secrets
@@ -223,14 +219,13 @@ func (c *Client) read(w *watch, sent exchange, call Call, reply *Reply) error {
 		if failed := fault.InEvent(data); failed != nil {
 			return report(failed)
 		}
+		before := reply.unknown
 		err := call.Event(data, reply)
 		switch {
-		case errors.Is(err, ErrUnknown):
+		case reply.unknown > before && err == nil:
 			if f := fault.InReply(data); f.HasMessage() {
 				return report(f)
 			}
-			reply.unknown = true
-			return nil
 		case malformed(err):
 			return &providers.Error{Kind: providers.InvalidResponse, Err: fmt.Errorf("read reply: %w in %q", err, fault.Excerpt(string(data), secrets))}
 		case reply.complete:
@@ -240,7 +235,7 @@ func (c *Client) read(w *watch, sent exchange, call Call, reply *Reply) error {
 	})
 	switch {
 	case errors.Is(err, ErrDone):
-		reply.complete = reply.complete || !reply.unknown
+		reply.complete = reply.complete || reply.unknown == 0
 		return nil
 	case err == nil:
 		return nil
