@@ -170,7 +170,7 @@ func settingsOf(body Object) []Object {
 // Patterns for the text of an error response. A response counts as a refusal of a field only if the field was sent and
 // the text says that it is unknown or unsupported. A value that is out of range is the caller's error.
 var (
-	unsupported = regexp.MustCompile(`(?i)unsupported|not supported?|n't support|not permitted|not allowed|not available|unavailable|` +
+	unsupported = regexp.MustCompile(`(?i)unsupported|not support(ed)?|n't support|not permitted|not allowed|not available|unavailable|` +
 		`deprecated|unrecognized|unknown|unexpected|extra_forbidden|extra (inputs|fields)|cannot both|only the default|must be verified to stream`)
 	aboutReasoning = regexp.MustCompile(`(?i)encrypted[_ ]content`)
 	aboutSchema    = regexp.MustCompile(`(?i)response_?format|json_?schema|output_(config|format)|structured output|schema|grammar|invalid format`)
