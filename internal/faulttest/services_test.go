@@ -19,7 +19,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/fakellm"
-	"github.com/elenchus-go/debate/internal/servicefault"
+	"github.com/elenchus-go/debate/internal/servicetest"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/anthropic"
@@ -65,10 +65,10 @@ func (f *failing) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // roomFor returns the size in bytes of the requests that a service accepts.
-func roomFor(c servicefault.Case) int { return max(5_000, c.Sent) }
+func roomFor(c servicetest.Case) int { return max(5_000, c.Sent) }
 
 // debateOver creates a debate of three rounds whose models are those of a service. It returns the service too.
-func debateOver(t *testing.T, c servicefault.Case, fails func(n int, body []byte) bool) (*debate.Debate, *failing) {
+func debateOver(t *testing.T, c servicetest.Case, fails func(n int, body []byte) bool) (*debate.Debate, *failing) {
 	t.Helper()
 	f := &failing{
 		good:  fakellm.Start(t, c.Service, fakellm.Reply{Chunks: []string{argument(roomFor(c))}}).Client(t).Transport,
@@ -111,7 +111,7 @@ var messageOf = regexp.MustCompile(`"(?:message|error|msg|detail|status_msg)": ?
 // A debate over each error that a service sends ends as it should: it shortens the prompt, waits, tries again, or stops with
 // the service's words. No error becomes an argument.
 func TestDebatesOverTheErrorsOfServices(t *testing.T) {
-	for i, c := range servicefault.Load(t) {
+	for i, c := range servicetest.Load(t) {
 		t.Run(fmt.Sprint(i, " ", c.Service, " ", c.Kind), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				fails := func(n int, _ []byte) bool { return n == 4 }
@@ -170,7 +170,7 @@ func TestAWrongGuessCostsOneRetry(t *testing.T) {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const words = "the context of this question is beyond me"
-				c := servicefault.Case{Service: fakellm.OpenAI, Status: status, Body: []byte(fmt.Sprintf(`{"error": %q}`, words))}
+				c := servicetest.Case{Service: fakellm.OpenAI, Status: status, Body: []byte(fmt.Sprintf(`{"error": %q}`, words))}
 				d, service := debateOver(t, c, func(n int, _ []byte) bool { return n > 5 })
 				events, _ := debatetest.Run(t, d)
 				require.Equal(t, want.calls, service.failed)

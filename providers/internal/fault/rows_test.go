@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/servicefault"
+	"github.com/elenchus-go/debate/internal/servicetest"
 )
 
 // decidingRow returns the index of the row of the table that decides about a fault, or -1, and that of the rule for unknown
@@ -34,7 +34,7 @@ func TestEachRowHasACase(t *testing.T) {
 		row, guess := decidingRow(f)
 		used[row], used[guess] = true, true
 	}
-	for _, c := range servicefault.Load(t) {
+	for _, c := range servicetest.Load(t) {
 		switch {
 		case c.Lines != nil:
 		case c.InStream():

@@ -11,7 +11,7 @@ import (
 
 	"github.com/elenchus-go/debate/internal/calltest"
 	"github.com/elenchus-go/debate/internal/fakellm"
-	"github.com/elenchus-go/debate/internal/servicefault"
+	"github.com/elenchus-go/debate/internal/servicetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -19,7 +19,7 @@ import (
 // TestErrorsOfTheServices reads the errors that services send. Add an error to testdata/errors.json of package fault if a
 // service sends one that is classified wrongly.
 func TestErrorsOfTheServices(t *testing.T) {
-	for i, test := range servicefault.Load(t) {
+	for i, test := range servicetest.Load(t) {
 		require.NotEmpty(t, test.Source)
 		t.Run(fmt.Sprint(i, " ", test.Service, " ", test.Kind), func(t *testing.T) {
 			s := fakellm.Start(t, test.Service, test.Reply())

@@ -1,5 +1,5 @@
 // Package wire calls model services over HTTP. It has what the services have in common, so that a provider describes
-// only its service's requests, events and error codes:
+// only its service's requests and events:
 //
 //	p.client.Generate(ctx, r, wire.Call{
 //		URL:   p.base + "/chat/completions",
@@ -15,7 +15,6 @@ package wire
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -24,70 +23,6 @@ import (
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/internal/fault"
 )
-
-// Config configures a client.
-type Config struct {
-	// HTTP sends the requests. Defaults to a client with default settings.
-	HTTP *http.Client
-	// Key and KeyFunc are those of the provider's configuration. At most one may be set.
-	Key     string
-	KeyFunc func(context.Context) (string, error)
-	// Header sets the headers of a request, among them the one with the key. The key is empty if there is none.
-	Header func(h http.Header, key string)
-	// Timeout limits the time in which the service sends nothing. A whole call takes at most ten times as long.
-	// Defaults to 120 s. A negative value disables both limits.
-	Timeout time.Duration
-	// Extra is merged into the body of each request, as a JSON Merge Patch (RFC 7396): objects are merged, null removes
-	// a field, and anything else replaces it.
-	Extra map[string]any
-	// Rename maps names of fields in the body to the names that the service uses.
-	Rename map[string]string
-	// Start is what the service is assumed to support before the first call of a model.
-	Start Support
-	// ErrorKind is that of the provider's configuration. It may be nil.
-	ErrorKind func(status int, body []byte) providers.ErrorKind
-}
-
-// Client calls one service. It is safe for concurrent use.
-type Client struct {
-	http    *http.Client
-	key     func(context.Context) (string, error) // nil if the service needs no key
-	header  func(h http.Header, key string)
-	timeout time.Duration
-	extra   Object
-	rename  map[string]string
-	start   Support
-	own     func(status int, body []byte) providers.ErrorKind
-	support supportCache
-	keys    keyCache
-}
-
-// New returns a client. Its errors name fields of the provider's configuration.
-func New(c Config) (*Client, error) {
-	key, err := keyFunc(c.Key, c.KeyFunc)
-	if err != nil {
-		return nil, err
-	}
-	raw, err := json.Marshal(c.Extra)
-	if err != nil {
-		return nil, fmt.Errorf("Config.Extra cannot be written as JSON: %w", err)
-	}
-	var extra Object
-	_ = json.Unmarshal(raw, &extra) // it was just encoded
-	var h http.Client
-	if c.HTTP != nil {
-		h = *c.HTTP
-	}
-	if h.CheckRedirect == nil { // a redirected request would take the key to another server
-		h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	}
-	return &Client{
-		http: &h, key: key, header: c.Header, timeout: cmp.Or(c.Timeout, defaultTimeout),
-		extra: extra, rename: c.Rename, start: c.Start, own: c.ErrorKind,
-	}, nil
-}
-
-const defaultTimeout = 120 * time.Second
 
 // Generate makes a call and returns the reply. All errors but those of r.OnChunk are of type *providers.Error.
 func (c *Client) Generate(ctx context.Context, r providers.Request, call Call) (providers.Response, error) {
@@ -248,19 +183,3 @@ func (c *Client) read(w *watch, sent exchange, call Call, reply *Reply) error {
 // restTime limits how long a service may take after the finish reason. Usage may still arrive then, but some servers
 // leave the connection open.
 const restTime = 3 * time.Second
-
-// Decode decodes an event. It ignores fields whose values have an unexpected type.
-func Decode(data []byte, event any) error {
-	err := json.Unmarshal(data, event)
-	if typed, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && typed.Field != "" {
-		return nil
-	}
-	return err
-}
-
-// malformed reports whether an event is not a JSON object.
-func malformed(err error) bool {
-	var syntax *json.SyntaxError
-	var typed *json.UnmarshalTypeError
-	return errors.As(err, &syntax) || errors.As(err, &typed)
-}

@@ -1,5 +1,5 @@
-// Package servicefault has the errors that services send, as testdata/errors.json of providers/internal/fault lists them.
-package servicefault
+// Package servicetest has the errors that services send, as testdata/errors.json of providers/internal/fault lists them.
+package servicetest
 
 import (
 	"encoding/json"
