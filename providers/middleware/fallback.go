@@ -186,7 +186,7 @@ func joinFailures(failures []failure) error {
 		all = fmt.Errorf("%w; %q: %w", all, f.model, f.err)
 	}
 	all = fmt.Errorf("call %d models: %w", len(failures), all)
-	return &providers.Error{Kind: best.Kind, RetryAfter: best.RetryAfter, Partial: best.Partial, Err: all}
+	return &providers.Error{Kind: best.Kind, Otherwise: best.Otherwise, RetryAfter: best.RetryAfter, Partial: best.Partial, Err: all}
 }
 
 // transient reports whether the same call may succeed later.

@@ -244,3 +244,11 @@ func TestCheckAsksAboutAllAlternatives(t *testing.T) {
 	require.ErrorContains(t, err, `check alternative 3: invalid_request: scripted: unknown model "x"`)
 	require.Equal(t, providers.InvalidRequest, providers.AsError(err).Kind)
 }
+
+// A guess stays a guess when all models have failed.
+func TestFallbackKeepsAGuess(t *testing.T) {
+	guess := &scripted.Provider{Replies: []scripted.Reply{{Err: &providers.Error{Kind: providers.ContextOverflow, Otherwise: providers.InvalidRequest, Err: errors.New("beyond me")}}}}
+	p := middleware.Fallback(middleware.Fallbacks{Alternatives: []middleware.Alternative{{Provider: guess}}})(guess)
+	_, err := p.Generate(t.Context(), request(""))
+	require.Equal(t, providers.InvalidRequest, providers.AsError(err).Otherwise)
+}
