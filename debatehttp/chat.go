@@ -136,6 +136,7 @@ func (c *call) chat() error {
 	if err != nil {
 		return err
 	}
+	c.lasts()
 	r := &completion{call: c, debate: d, usage: !body.Stream || body.StreamOptions.IncludeUsage}
 	r.head = chatResponse{ID: d.ID(), Object: "chat.completion", Created: time.Now().Unix(), Model: body.Model}
 	if !body.Stream {

@@ -15,6 +15,7 @@ func (c *call) events() error {
 	if err := c.allow(); err != nil {
 		return err
 	}
+	c.lasts()
 	after := min(last, c.access.Debate.Seq) // what lies beyond the end belongs to an earlier debate with the same id, which was deleted
 	if c.r.Method == http.MethodHead {
 		c.w.Header().Set("Content-Type", "text/event-stream")

@@ -132,6 +132,9 @@ func (l *feeds) problem(ctx context.Context, d *debate.Debate, err error) *Probl
 		return nil
 	}
 	l.log.WarnContext(ctx, "watch debate", "debate", d.ID(), "error", err)
+	if errors.Is(err, store.ErrUnavailable) {
+		return nil
+	}
 	return problemOf(err)
 }
 

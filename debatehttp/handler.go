@@ -150,7 +150,7 @@ func (d *discarded) Write(b []byte) (int, error) { return len(b), nil }
 // serve returns the handler of a route.
 func (s *service) serve(r route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		c := &call{service: s, w: w, r: req, access: Access{Action: r.action, Host: req.Host}, release: func() {}}
+		c := &call{service: s, w: w, r: req, asked: req, access: Access{Action: r.action, Host: req.Host}, release: func() {}}
 		if err := c.run(r); err != nil { //nolint:contextcheck // the call holds the request with its context
 			c.fail(err, strings.HasPrefix(r.path, chatPath)) //nolint:contextcheck // the same
 		}
@@ -173,7 +173,7 @@ func (c *call) run(r route) error {
 	if slices.Contains(r.parameters, "seat") {
 		c.access.Seat = c.query.Get("seat")
 	}
-	defer func() { c.release() }() // allow sets it
+	defer func() { c.release() }() // later sets it
 	return r.handle(c)
 }
 
@@ -181,7 +181,7 @@ func (c *call) run(r route) error {
 // not read.
 func (c *call) fail(err error, chat bool) {
 	p := problemOf(err)
-	if p.Status == http.StatusInternalServerError && c.r.Context().Err() == nil {
+	if (p.Status == http.StatusInternalServerError || p.Type == typeOf("unavailable")) && c.asked.Context().Err() == nil {
 		c.Logger.ErrorContext(c.r.Context(), "answer request", "method", c.r.Method, "path", c.r.URL.Path, "error", err)
 	}
 	if chat {

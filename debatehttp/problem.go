@@ -2,6 +2,7 @@ package debatehttp
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -87,6 +88,7 @@ var kinds = []kind{
 	{"too-large", http.StatusRequestEntityTooLarge, "The body is too large", nil},
 	{"key-reused", http.StatusUnprocessableEntity, "The idempotency key belongs to another request", nil},
 	{"unsupported", http.StatusNotImplemented, "This server lacks something that the debate needs", debate.ErrUnsupported},
+	{"unavailable", http.StatusServiceUnavailable, "The store is not available", store.ErrUnavailable},
 	{"closed", http.StatusServiceUnavailable, "The server is stopping", debate.ErrClosed},
 	{"stopped", http.StatusBadGateway, "The debate has no answer", nil},
 	{"damaged", http.StatusInternalServerError, "The stored debate is damaged", nil},
@@ -141,6 +143,9 @@ func problemOf(err error) *Problem {
 	if _, ok := errors.AsType[*store.Conflict](err); ok {
 		return problem("conflict", "%v", err)
 	}
+	if errors.Is(err, store.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) { // see storeTime
+		return problem("unavailable", "try again later")
+	}
 	for _, k := range kinds {
 		if k.is != nil && errors.Is(err, k.is) {
 			return problem(k.name, "%v", err)
@@ -158,11 +163,17 @@ func (p *Problem) write(w http.ResponseWriter) {
 	writeJSON(w, "application/problem+json", p.Status, p)
 }
 
+// retryAfter is the number of seconds after which clients may repeat a request that the server could not serve.
+const retryAfter = "5"
+
 // prepare sets the status if it is missing, and the header that belongs to it.
 func (p *Problem) prepare(w http.ResponseWriter) {
 	p.Status = cmp.Or(p.Status, http.StatusInternalServerError)
 	if p.Status == http.StatusUnauthorized && w.Header().Get("WWW-Authenticate") == "" {
 		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	if p.Status == http.StatusServiceUnavailable && w.Header().Get("Retry-After") == "" {
+		w.Header().Set("Retry-After", retryAfter)
 	}
 }
 

@@ -133,20 +133,44 @@ func (h *handle) open(ctx context.Context, e *debate.Engine, id string) (*debate
 type call struct {
 	*service
 	w      http.ResponseWriter
-	r      *http.Request
+	r      *http.Request // its context ends storeTime after allow, unless lasts was called
+	asked  *http.Request // the request as it came
 	query  url.Values // parameters of the request
 	access Access
 
 	debate  *debate.Debate // nil before allow, and for requests about no debate
-	release func()         // ends the use of the debate
+	release func()         // ends the use of the debate and of the context
+}
+
+// storeTime limits how long a request waits for the store, for example for a connection of its pool.
+const storeTime = 10 * time.Second
+
+// limit gives the request a context that ends after storeTime.
+func (c *call) limit(ctx context.Context) {
+	ctx, stop := context.WithTimeout(ctx, storeTime)
+	c.r = c.asked.WithContext(ctx)
+	c.later(stop)
+}
+
+// lasts gives the request its own context again.
+func (c *call) lasts() { c.r = c.asked }
+
+// later adds a function that is called at the end.
+func (c *call) later(f func()) {
+	before := c.release
+	c.release = func() { f(); before() }
 }
 
 // detached returns the context of a change, which continues if the client disconnects.
-func (c *call) detached() context.Context { return context.WithoutCancel(c.r.Context()) }
+func (c *call) detached() context.Context {
+	c.limit(context.WithoutCancel(c.asked.Context()))
+	return c.r.Context()
+}
 
 // allow opens the debate of the request, if it is about one, and returns an error if the client may not do what the call's
 // access says. The request was read before, so that the answer to an invalid one does not tell whether the debate exists.
 func (c *call) allow() error {
+	c.limit(c.asked.Context())
 	if err := c.find(); err != nil {
 		return err
 	}
@@ -156,7 +180,9 @@ func (c *call) allow() error {
 // find opens the debate of the request, if it is about one.
 func (c *call) find() (err error) {
 	if id := c.r.PathValue("id"); id != "" {
-		c.debate, c.access.Debate, c.release, err = c.open(c.r.Context(), id)
+		var release func()
+		c.debate, c.access.Debate, release, err = c.open(c.r.Context(), id)
+		c.later(release)
 		if errors.Is(err, store.ErrNotFound) {
 			return notFound(id)
 		}
@@ -259,5 +285,5 @@ func unauthenticated(err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
 	}
-	return problem("unauthenticated", "the request does not tell who sends it, or its token is wrong")
+	return problem("unauthenticated", "the request does not tell who sends it, or not correctly")
 }

@@ -130,7 +130,7 @@ func (v *visit) send(change request) (*response, error) {
 			return nil, err
 		}
 	}
-	r := v.r.Clone(context.WithoutCancel(v.r.Context()))
+	r := v.whole.Clone(context.WithoutCancel(v.whole.Context()))
 	r.Method, r.Body, r.ContentLength = change.method, io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	var err error
 	if r.URL, err = url.Parse("/debates/" + url.PathEscape(v.r.PathValue("id")) + "/" + change.path); err != nil {

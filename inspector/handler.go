@@ -1,8 +1,10 @@
 package inspector
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/debatehttp"
@@ -63,6 +65,9 @@ func Handler(e *debate.Engine, o Options) (http.Handler, error) {
 	}), nil
 }
 
+// storeTime limits how long a page waits for the store, for example for a connection of its pool.
+const storeTime = 10 * time.Second
+
 // maxSeat limits the bytes of a seat, which a page repeats in each link. Names of participants and judges are no longer.
 const maxSeat = 64
 
@@ -70,7 +75,9 @@ const maxSeat = 64
 func (s *site) serve(to route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
-		v := &visit{site: s, w: w, r: r, seat: r.URL.Query().Get("seat")}
+		ctx, stop := context.WithTimeout(r.Context(), storeTime)
+		defer stop()
+		v := &visit{site: s, w: w, r: r.WithContext(ctx), whole: r, seat: r.URL.Query().Get("seat")}
 		var err error
 		if v.principal, err = s.Principal(r); err != nil {
 			err = unauthenticated(err)
@@ -88,7 +95,10 @@ func (s *site) serve(to route) http.Handler {
 // fail answers with a page that tells what is wrong. It logs errors whose text the visitor does not read.
 func (v *visit) fail(err error) {
 	p := problemOf(err)
-	if p.Status == http.StatusInternalServerError && v.r.Context().Err() == nil {
+	if p.Status == http.StatusServiceUnavailable {
+		v.w.Header().Set("Retry-After", "5")
+	}
+	if (p.Status == http.StatusInternalServerError || unavailable(err)) && v.whole.Context().Err() == nil {
 		v.Logger.ErrorContext(v.r.Context(), "show page", "path", v.r.URL.Path, "error", err)
 	}
 	v.debate = nil // the page has no parts of the debate

@@ -67,7 +67,7 @@ func (v *visit) renderNow() ([]byte, error) {
 // events streams the events of a debate from the API. A browser cannot send Last-Event-ID with its first request, so the
 // parameter after says which events the page has.
 func (v *visit) events() error {
-	r := v.r.Clone(v.r.Context())
+	r := v.whole.Clone(v.whole.Context()) // the stream lasts
 	q := r.URL.Query()
 	if after := q.Get("after"); after != "" && r.Header.Get("Last-Event-ID") == "" {
 		r.Header.Set("Last-Event-ID", after)

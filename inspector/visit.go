@@ -28,7 +28,8 @@ var errReadOnly = &debatehttp.Problem{Title: "This inspector is read-only", Stat
 type visit struct {
 	*site
 	w         http.ResponseWriter
-	r         *http.Request
+	r         *http.Request // its context ends after storeTime
+	whole     *http.Request // the request as it came
 	principal string
 	seat      string // the participant or judge for whom the visitor speaks; empty shows everything
 
@@ -95,6 +96,8 @@ func problemOf(err error) *debatehttp.Problem {
 		return notFound("There is no such debate", "it was deleted")
 	case errors.Is(err, debate.ErrUnsupported):
 		return &debatehttp.Problem{Title: "This server lacks something that the debate needs", Status: http.StatusNotImplemented, Detail: err.Error()}
+	case unavailable(err):
+		return &debatehttp.Problem{Title: "The store is not available", Status: http.StatusServiceUnavailable, Detail: "try again later"}
 	case errors.Is(err, debate.ErrClosed):
 		return &debatehttp.Problem{Title: "The server is stopping", Status: http.StatusServiceUnavailable}
 	}
@@ -107,6 +110,11 @@ func problemOf(err error) *debatehttp.Problem {
 	return &debatehttp.Problem{Title: "The server failed", Status: http.StatusInternalServerError}
 }
 
+// unavailable reports whether the store cannot answer at the moment.
+func unavailable(err error) bool {
+	return errors.Is(err, store.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
+}
+
 func notFound(title, detail string) *debatehttp.Problem {
 	return &debatehttp.Problem{Title: title, Status: http.StatusNotFound, Detail: detail}
 }
@@ -116,7 +124,7 @@ func unauthenticated(err error) error {
 	if _, ok := errors.AsType[*debatehttp.Problem](err); ok {
 		return err
 	}
-	return &debatehttp.Problem{Title: "You are not signed in", Status: http.StatusUnauthorized, Detail: "the request does not tell who sends it, or its token is wrong"}
+	return &debatehttp.Problem{Title: "You are not signed in", Status: http.StatusUnauthorized, Detail: "the request does not tell who sends it, or not correctly"}
 }
 
 // invalid returns the problem with a field of a request.

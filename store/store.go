@@ -237,6 +237,10 @@ func (q Query) Delete(ctx context.Context, s Store) (n int, err error) {
 // ErrNotFound is returned if the store has no debate with the given ID.
 var ErrNotFound = errors.New("no such debate")
 
+// ErrUnavailable is returned if the store cannot be reached or cannot be written at the moment, for example because its disk
+// is full. The same call may succeed later.
+var ErrUnavailable = errors.New("the store is not available")
+
 // Conflict is returned if another writer committed first. Load the new entries and decide again. An engine does that
 // itself, but returns the Conflict if it does not help.
 type Conflict struct {

@@ -115,7 +115,7 @@ func (s *Store) Commit(ctx context.Context, c store.Change) error {
 		return s.schedule(ctx, tx, c)
 	})
 	if err != nil {
-		return err
+		return postgres.Unavailable(err)
 	}
 	if t := jobRunFor(ctx, c); t != nil && t.completesWith(c) {
 		t.completed.Store(true)

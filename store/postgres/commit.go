@@ -95,7 +95,7 @@ func (s *Store) execLocked(ctx context.Context, to batchSender, id, sql string, 
 	var b pgx.Batch
 	b.Queue(s.sql.lock, s.lockKey(id))
 	b.Queue(sql, args...).QueryRow(func(r pgx.Row) error { return r.Scan(row...) })
-	return to.SendBatch(ctx, &b).Close()
+	return Unavailable(to.SendBatch(ctx, &b).Close())
 }
 
 // isolationError returns an error for a transaction that would not see what others commit while it waits for the lock.

@@ -37,7 +37,7 @@ func (s *Store) List(ctx context.Context, q store.Query) iter.Seq2[store.Status,
 				from = r
 			}
 			if err != nil {
-				yield(store.Status{}, fmt.Errorf("list debates: %w", err))
+				yield(store.Status{}, fmt.Errorf("list debates: %w", Unavailable(err)))
 			}
 			if err != nil || len(rows) < pageSize {
 				return
@@ -95,7 +95,7 @@ func (s *Store) readPage(ctx context.Context, q store.Query, from statusRow, lim
 func (s *Store) Count(ctx context.Context, q store.Query) (map[fsm.State]int, error) {
 	counts, err := s.count(ctx, q)
 	if err != nil {
-		return nil, fmt.Errorf("count debates: %w", err)
+		return nil, fmt.Errorf("count debates: %w", Unavailable(err))
 	}
 	return counts, nil
 }

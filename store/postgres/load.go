@@ -15,7 +15,7 @@ import (
 func (s *Store) Load(ctx context.Context, id string, after int64) (store.Status, []store.Entry, error) {
 	status, entries, err := s.load(ctx, id, max(after, 0))
 	if err != nil {
-		return store.Status{}, nil, fmt.Errorf("load debate %s: %w", id, err)
+		return store.Status{}, nil, fmt.Errorf("load debate %s: %w", id, Unavailable(err))
 	}
 	return status, entries, nil
 }

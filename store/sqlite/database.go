@@ -4,13 +4,17 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	driver "modernc.org/sqlite"
 	codes "modernc.org/sqlite/lib"
+
+	"github.com/elenchus-go/debate/store"
 )
 
 const (
@@ -86,7 +90,7 @@ func retryWhileLocked(ctx context.Context, try func() error) error {
 	for start := time.Now(); ; {
 		err := try()
 		if !isLocked(err) || time.Since(start) > lockTimeout {
-			return err
+			return unavailable(err)
 		}
 		select {
 		case <-ctx.Done():
@@ -103,4 +107,13 @@ var errInUse = errors.New("the file is in use")
 func isLocked(err error) bool {
 	locked, ok := errors.AsType[*driver.Error](err)
 	return ok && locked.Code()&0xff == codes.SQLITE_BUSY || errors.Is(err, errInUse)
+}
+
+// unavailable adds store.ErrUnavailable to errors whose cause may pass: locks of other processes, and failures of the disk.
+func unavailable(err error) error {
+	failed, ok := errors.AsType[*driver.Error](err)
+	if !ok || !slices.Contains([]int{codes.SQLITE_BUSY, codes.SQLITE_IOERR, codes.SQLITE_FULL, codes.SQLITE_CANTOPEN}, failed.Code()&0xff) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 }

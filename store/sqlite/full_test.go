@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/internal/crashtest"
+	"github.com/elenchus-go/debate/store"
 )
 
 // A debate whose commit fails because the disk is full returns the error. When there is space again it continues. The
@@ -24,6 +25,7 @@ func TestADebateContinuesAfterTheDiskWasFull(t *testing.T) {
 			limit()
 			n := crashtest.RunThroughFailures(t, s, fmt.Sprintf("%d-80000000000000%c8", kind, "0c"[kind%2]), func(err error) {
 				require.ErrorContains(t, err, "database or disk is full")
+				require.ErrorIs(t, err, store.ErrUnavailable)
 				limit()
 			})
 			require.Greater(t, n, 2)
