@@ -23,8 +23,14 @@ import (
 // serving runs a server until the test has ended, and returns the address that follows a word in its messages.
 func serving(t *testing.T, env func(string) string, word string, args ...string) (address string) {
 	t.Helper()
+	return servingTo(t, &output{}, env, word, args...)
+}
+
+// servingTo does what serving does, and records the messages.
+func servingTo(t *testing.T, stderr *output, env func(string) string, word string, args ...string) (address string) {
+	t.Helper()
 	interrupted, done, printed := make(chan struct{}), make(chan int, 1), make(chan string, 1)
-	var stdout, stderr output
+	var stdout output
 	stderr.seen = func(all string) {
 		if _, after, ok := strings.Cut(all, word+" "); ok {
 			if line, _, whole := strings.Cut(after, "\n"); whole {
@@ -35,7 +41,7 @@ func serving(t *testing.T, env func(string) string, word string, args ...string)
 			}
 		}
 	}
-	go func() { done <- run(t.Context(), interrupted, args, strings.NewReader(""), &stdout, &stderr, env) }()
+	go func() { done <- run(t.Context(), interrupted, args, strings.NewReader(""), &stdout, stderr, env) }()
 	t.Cleanup(func() {
 		close(interrupted)
 		require.Equal(t, 0, <-done, stderr.String())

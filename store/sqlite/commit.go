@@ -37,6 +37,9 @@ func (s *Store) commit(ctx context.Context, c store.Change) (end entryRef, err e
 	if err != nil {
 		return end, err
 	}
+	if err := s.inPlace(); err != nil {
+		return end, err
+	}
 	err = writeTx(ctx, s.writer, func(ctx context.Context, tx *sql.Tx) error {
 		before, err := s.statements.readBefore(ctx, tx, c.ID)
 		if err != nil {

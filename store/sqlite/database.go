@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -23,8 +24,15 @@ const (
 	maxReaders    = 8                // largest number of connections
 )
 
+// Ways to open a file, as parameters of its URI.
+var (
+	writable  = url.Values{}
+	readOnly  = url.Values{"mode": {"ro"}}
+	immutable = url.Values{"mode": {"ro"}, "immutable": {"1"}} // without the files -wal and -shm
+)
+
 // newPool returns a pool of connections. It opens none of them yet.
-func newPool(path string, most int) (*sql.DB, error) {
+func newPool(path string, most int, way url.Values) (*sql.DB, error) {
 	name := filepath.ToSlash(path)
 	if !strings.HasPrefix(name, "/") {
 		name = "/" + name // Windows paths start with a volume
@@ -36,6 +44,7 @@ func newPool(path string, most int) (*sql.DB, error) {
 		"_error_rc":     {"1"},                // report errors in the words of SQLite
 		"_pragma":       {"secure_delete(1)"}, // overwrite what is deleted or replaced with zeros; see erase
 	}
+	maps.Copy(query, way)
 	connector, err := driver.NewConnector((&url.URL{Scheme: "file", Path: name, RawQuery: query.Encode()}).String())
 	if err != nil {
 		return nil, err

@@ -37,6 +37,21 @@ func setUp(ctx context.Context, db *sql.DB) error {
 	})
 }
 
+// checkSchema returns an error if a database that cannot be written does not have the newest schema.
+func checkSchema(ctx context.Context, db *sql.DB) error {
+	names, err := fs.Glob(migrations, "migrations/*.sql")
+	if err != nil {
+		return err
+	}
+	return readTx(ctx, db, func(tx *sql.Tx) error {
+		version, err := schemaVersion(ctx, tx, len(names))
+		if err == nil && version < len(names) {
+			err = fmt.Errorf("schema version is %d, want %d; open a copy that is writable", version, len(names))
+		}
+		return err
+	})
+}
+
 // migrate updates the schema to the newest version. Each step is a transaction that reads the schema version again,
 // because another process may migrate at the same time.
 func migrate(ctx context.Context, db *sql.DB, files fs.FS) error {

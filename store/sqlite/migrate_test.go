@@ -215,7 +215,7 @@ func TestACommitWaitsForOtherWritersAsLongAsItsContext(t *testing.T) {
 // The first version of the schema had no columns for outcomes, times and labels, and no table of labels.
 func TestDebatesOfTheFirstSchemaAreFound(t *testing.T) {
 	path := file(t)
-	db, err := newPool(path, 1)
+	db, err := newPool(path, 1, writable)
 	require.NoError(t, err)
 	text, err := migrations.ReadFile("migrations/0001_debates.sql")
 	require.NoError(t, err)

@@ -31,9 +31,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+
+	driver "modernc.org/sqlite"
+	codes "modernc.org/sqlite/lib"
 
 	"github.com/elenchus-go/debate/store"
 )
@@ -48,7 +53,8 @@ var (
 // commits through the same Store at once, and of other commits to the file within about 50 milliseconds.
 type Store struct {
 	path     string
-	writer   *sql.DB // one connection, so that writers wait for it instead of for the lock of the file
+	file     os.FileInfo // of path
+	writer   *sql.DB     // one connection, so that writers wait for it instead of for the lock of the file
 	readers  *sql.DB
 	watchers watchers
 
@@ -56,9 +62,11 @@ type Store struct {
 }
 
 // Open opens the database file at path and creates it if it does not exist. Its folder must exist. Open fails if the
-// file is not a database, belongs to another program, is not writable, or has a newer schema than this version of the
-// package knows. It also refuses a database in memory; use [store.Memory] for that. Close the store when you no longer
-// need it.
+// file is not a database, belongs to another program, or has a newer schema than this version of the package knows. It also
+// refuses a database in memory; use [store.Memory] for that. Close the store when you no longer need it.
+//
+// If the file or its folder is read-only, debates can be listed and loaded, and changes return an error. Its schema must be
+// that of this version of the package. Nobody may write to a file in a read-only folder while it is open.
 func Open(path string) (*Store, error) {
 	s, err := open(path)
 	if err != nil {
@@ -83,20 +91,57 @@ func open(path string) (*Store, error) {
 	if _, err := os.Stat(filepath.Dir(path)); err != nil { //nolint:gosec // the caller chooses the path
 		return nil, err
 	}
+	s, err := openFile(path, writable, setUp)
+	if there, statErr := os.Stat(path); statErr != nil || !there.Mode().IsRegular() { //nolint:gosec // the caller chooses the path
+		return s, err
+	}
+	for _, way := range []url.Values{readOnly, immutable} {
+		if !isReadOnly(err) {
+			break
+		}
+		if s, err = openFile(path, way, checkSchema); err != nil {
+			err = fmt.Errorf("the file is read-only: %w", err)
+		}
+	}
+	return s, err
+}
+
+// openFile opens the file at path in a way, and prepares or checks it.
+func openFile(path string, way url.Values, prepareFile func(context.Context, *sql.DB) error) (*Store, error) {
 	s := &Store{path: path, watchers: watchers{byDebate: map[string]*subscription{}}}
-	if s.writer, err = newPool(path, 1); err != nil {
+	var err error
+	if s.writer, err = newPool(path, 1, way); err != nil {
 		return nil, err
 	}
-	if s.readers, err = newPool(path, maxReaders); err != nil {
+	if s.readers, err = newPool(path, maxReaders, way); err != nil {
 		return nil, errors.Join(err, s.writer.Close())
 	}
-	if err = setUp(context.Background(), s.writer); err == nil {
+	if err = prepareFile(context.Background(), s.writer); err == nil {
 		s.statements, err = prepare(context.Background(), s.writer)
+	}
+	if err == nil {
+		s.file, err = os.Stat(path)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+// isReadOnly reports whether err says that the file cannot be written, or that the files next to it cannot be created.
+func isReadOnly(err error) bool {
+	failed, ok := errors.AsType[*driver.Error](err)
+	return ok && (failed.Code()&0xff == codes.SQLITE_READONLY || failed.Code()&0xff == codes.SQLITE_CANTOPEN)
+}
+
+// inPlace returns an error if the file was removed or replaced. SQLite goes on with the file that it has opened, and everything
+// would be lost when it is closed.
+func (s *Store) inPlace() error {
+	now, err := os.Stat(s.path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(s.file, now) {
+		return fmt.Errorf("%w: %s was removed or replaced while it was open; put it back, or restart the program", store.ErrUnavailable, s.path)
+	}
+	return nil
 }
 
 // Close stops all watches and closes the database. Do not use the store afterwards, except to call the stop functions of

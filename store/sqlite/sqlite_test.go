@@ -126,22 +126,6 @@ func TestAnEmptyFileBecomesAStore(t *testing.T) {
 	commit(t, open(t, path), change("d", 0, ""))
 }
 
-func TestAFileThatCannotBeWrittenIsRefused(t *testing.T) {
-	if os.Geteuid() == 0 {
-		t.Skip("root can write every file")
-	}
-	path := filepath.Join(t.TempDir(), "debates.db")
-	require.NoError(t, open(t, path).Close())
-	require.NoError(t, os.Chmod(path, 0o400))
-	_, err := sqlite.Open(path)
-	require.ErrorContains(t, err, "attempt to write a readonly database")
-
-	fresh := filepath.Join(t.TempDir(), "fresh.db")
-	require.NoError(t, os.Chmod(filepath.Dir(fresh), 0o500)) //nolint:gosec // a read-only folder
-	_, err = sqlite.Open(fresh)
-	require.ErrorContains(t, err, "unable to open database file")
-}
-
 func TestAClosedStoreRefuses(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "debates.db"))
 	commit(t, s, change("d", 0, ""))
