@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	pageSize = 40     // debates on a page
-	maxScan  = 20_000 // debates that are read for a page, if a filter selects few of them
+	pageSize = 40   // debates on a page
+	maxScan  = 1000 // debates that are read for a page, if a filter that the store does not know selects few of them
 )
 
 // A group is a set of states by which the list can be filtered.
@@ -51,6 +51,7 @@ type listing struct {
 	Outcomes []transcript.Outcome
 	Debates  []store.Status
 	Next     string // address of the next page; empty on the last one
+	Searched int    // the debates that were searched, if there are more; 0 if the page is full or the last one
 }
 
 // counted is a group with the number of its debates.
@@ -92,6 +93,9 @@ func (v *visit) list() error {
 	}
 	if cursor != "" {
 		shown.Next = f.with("before", cursor)
+		if len(shown.Debates) < pageSize {
+			shown.Searched = maxScan
+		}
 	}
 	return v.show("list", page{Title: "Debates", Scripts: appScript, Main: shown})
 }

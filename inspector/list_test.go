@@ -5,11 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"html"
+	"iter"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -17,6 +21,7 @@ import (
 	"github.com/elenchus-go/debate/debatehttp"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/store"
 )
 
 var (
@@ -256,4 +261,52 @@ func TestAuthorizeIsAskedForEverything(t *testing.T) {
 	require.EqualValues(t, 1, s.Seq)
 	_, err = Handler(w.engine, Options{})
 	require.ErrorContains(t, err, "Options.Authorize is nil")
+}
+
+// counting counts the statuses that are read from a store.
+type counting struct {
+	store.Store
+	read *atomic.Int64
+}
+
+func (c counting) List(ctx context.Context, q store.Query) iter.Seq2[store.Status, error] {
+	return func(yield func(store.Status, error) bool) {
+		for status, err := range c.Store.List(ctx, q) {
+			if c.read.Add(1); !yield(status, err) {
+				return
+			}
+		}
+	}
+}
+
+// A search reads a limited number of debates for a page. The next pages have the rest.
+func TestASearchIsLimited(t *testing.T) {
+	kept := counting{store.Memory(), &atomic.Int64{}}
+	engine, err := debate.NewEngine(debate.Options{Store: kept})
+	require.NoError(t, err)
+	const n = 2*maxScan + 500
+	for i := range n {
+		id := fmt.Sprintf("d%05d", i)
+		status := store.Status{ID: id, Seq: 1, Topic: "Ban cars?", Protocol: "panel/1", Created: time.Unix(int64(i), 0).UTC()}
+		if i == 3 {
+			status.Topic = "Ban BIKES?"
+		}
+		require.NoError(t, kept.Commit(t.Context(), store.Change{ID: id, Entries: []store.Entry{{Seq: 1, Type: "config"}}, Status: status}))
+	}
+	w := serve(t, engine, Options{})
+	for _, query := range []string{"text=nothing", "protocol=vote"} {
+		kept.read.Store(0)
+		body := w.get(http.StatusOK, "/?"+query)
+		require.LessOrEqual(t, kept.read.Load(), int64(maxScan+1))
+		require.Contains(t, body, "1,000 debates were searched.")
+		require.Contains(t, body, "Search older debates")
+		require.NotContains(t, body, "No debate matches")
+	}
+	found, pages := w.all("/?text=bikes")
+	require.Equal(t, []string{"d00003"}, found)
+	require.Equal(t, 3, pages)
+	require.Contains(t, w.get(http.StatusOK, "/?text=nothing&before="+url.QueryEscape(cursorOf(store.Status{ID: "d00400", Created: time.Unix(400, 0)}))), "No debate matches")
+	kept.read.Store(0)
+	require.Contains(t, w.get(http.StatusOK, "/?text=cars"), "Older debates")
+	require.Equal(t, int64(pageSize+1), kept.read.Load())
 }
