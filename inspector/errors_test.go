@@ -121,6 +121,21 @@ func TestADebateOfAnotherEngineIsShown(t *testing.T) {
 	require.Contains(t, w.get(http.StatusOK, "/"), "own/1")
 }
 
+func TestPagesWithoutAStore(t *testing.T) {
+	var log bytes.Buffer
+	kept := &broken{Store: store.Memory()}
+	engine, err := debate.NewEngine(debate.Options{Store: kept})
+	require.NoError(t, err)
+	w := serve(t, engine, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	kept.fail = fmt.Errorf("load: %w: disk of db.example is full", store.ErrUnavailable)
+	res, body := w.do(http.MethodGet, "/debates/cars", nil)
+	require.Equal(t, http.StatusServiceUnavailable, res.StatusCode)
+	require.Equal(t, "5", res.Header.Get("Retry-After"))
+	require.Contains(t, body, "The store is not available")
+	require.NotContains(t, body, "db.example")
+	require.Contains(t, log.String(), "db.example")
+}
+
 func TestFormats(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "0s", 1234567 * time.Nanosecond: "1ms", 1250 * time.Millisecond: "1.3s", 61 * time.Second: "1m1s", time.Hour: "1h", 90 * time.Minute: "1h30m", 2 * time.Minute: "2m",

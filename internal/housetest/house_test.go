@@ -27,7 +27,7 @@ const (
 	maxAdapterExample    = 60      // lines of its example
 	maxExported          = 15      // exported names of a subpackage
 	maxExportedProviders = 21      // exported names of package providers, which holds the types of requests and of responses
-	maxExportedStore     = 16      // exported names of package store; 15 before Damaged, which stores and engines return
+	maxExportedStore     = 17      // exported names of package store; 15 before Damaged and ErrUnavailable, which stores return
 	maxExportedData      = 17      // exported names of package transcript, which holds plain data
 	maxExportedRoot      = 48      // exported names of the root package; 46 before Edits and Prompt, which forks and past prompts need
 	unfinishedMarker     = `\b(TO` + `DO|FIX` + `ME|XX` + `X)\b`
