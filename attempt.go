@@ -151,9 +151,9 @@ func (c *execution) attempt(n int) error {
 	if failed := providers.AsError(err); failed != nil {
 		resp = failed.Partial
 		said, _ := reasoning.Split(validText(resp.Text[:incompleteCharacter(resp.Text)]))
-		if text := strings.TrimSpace(said); len(text) > len(c.attempts.partial) {
+		if text := strings.TrimSpace(said); len(text) > len(c.attempts.partial) && !isBlank(text) {
 			c.attempts.partial = text
-		} else if failed.Kind == providers.InvalidResponse && text == "" {
+		} else if failed.Kind == providers.InvalidResponse && isBlank(text) {
 			err = c.emptyReply(failed)
 		}
 	} else if err = c.accept(resp); err == nil {
@@ -197,7 +197,7 @@ func (c *execution) accept(r providers.Response) error {
 	if c.contract == nil { // a contract removes reasoning itself
 		text, _ = reasoning.Split(validText(r.Text))
 	}
-	if strings.TrimSpace(text) == "" && !c.attempts.askedAgain {
+	if isBlank(text) && !c.attempts.askedAgain {
 		return c.emptyReply(&providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: errors.New("the reply is empty")})
 	}
 	c.turn.clearFlags()
@@ -325,7 +325,7 @@ func (c *execution) withoutReasoning(r reply.Reply) (reply.Reply, error) {
 // false if the limit cannot be raised.
 func (c *execution) raiseCap(text string, thought int) bool {
 	limit := 2 * c.request.MaxTokens
-	if said, _ := reasoning.Split(text); strings.TrimSpace(said) == "" || thought > 0 && 2*thought >= c.request.MaxTokens {
+	if said, _ := reasoning.Split(text); isBlank(said) || thought > 0 && 2*thought >= c.request.MaxTokens {
 		limit = max(limit, c.request.MaxTokens+reasoning.MediumTokens)
 	}
 	room := min(limit, c.model.actor.Window-c.prompt.tokens)

@@ -38,6 +38,9 @@ type plainConfig Config // has no methods, so that encoding it does not call Mar
 // "10m0s". UnmarshalJSON and [Engine.ParseConfig] decode it.
 func (c Config) MarshalJSON() ([]byte, error) {
 	w := configJSON{plainConfig: (*plainConfig)(&c), Limits: c.Limits.toJSON()}
+	if isNilPointer(c.Protocol) {
+		return nil, fmt.Errorf("encode protocol: it is a nil pointer of type %T", c.Protocol)
+	}
 	if c.Protocol != nil {
 		params, err := json.Marshal(c.Protocol)
 		if err != nil {
@@ -130,6 +133,12 @@ func (c *Config) UnmarshalJSON(b []byte) error {
 // presets returns the protocols of the library.
 func presets() []protocol.Protocol {
 	return []protocol.Protocol{panel.Protocol{}, skeptic.Protocol{}, refine.Protocol{}, arbitration.Protocol{}, procon.Protocol{}, vote.Protocol{}, council.Protocol{}, mad.Protocol{}}
+}
+
+// isNilPointer reports whether a protocol is a pointer to nothing, whose methods cannot be called.
+func isNilPointer(p protocol.Protocol) bool {
+	v := reflect.ValueOf(p)
+	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // isPreset reports whether a protocol is one of the library.

@@ -247,7 +247,7 @@ func (d *Debate) reply(ctx context.Context, verb string, key transcript.Key, sam
 // personsTurn returns the turn of a person's step with a reply.
 func personsTurn(c *transaction, s *protocol.Step, text string) (t transcript.Turn, err error) {
 	r := c.rec
-	if strings.TrimSpace(text) == "" {
+	if isBlank(text) {
 		return t, problemsOf("reply", []protocol.Problem{protocol.Problemf("reply", "it is blank")})
 	}
 	if err := checkLength(r, s.Key, "reply", text); err != nil {
@@ -366,7 +366,7 @@ type Remark struct {
 // check returns everything that is wrong with a remark.
 func (r Remark) check(rec *record) []protocol.Problem {
 	l := &problemList{}
-	if strings.TrimSpace(r.Text) == "" {
+	if isBlank(r.Text) {
 		l.add("text", "it is blank")
 	}
 	tokens := rec.env.count("", r.Text)

@@ -195,9 +195,15 @@ func (dr *driver) unobserve(err error) {
 	end(o)
 }
 
+// release ends the drive.
 func (dr *driver) release() {
 	dr.cancel(errViewerLeft)
+	defer dr.leave() // also if the observer ends the goroutine
 	dr.unobserve(dr.failed)
+}
+
+// leave lets others drive the debate.
+func (dr *driver) leave() {
 	dr.mu.Lock()
 	dr.released = true
 	dr.mu.Unlock()

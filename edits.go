@@ -7,7 +7,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/judge/reply"
@@ -132,7 +131,7 @@ func editedTurn(r *record, s *protocol.Step, text string) (t transcript.Turn, er
 	l := &problemList{}
 	who, _, _ := r.actor(s.Actor)
 	switch tokens := r.env.count(who.Model, text); {
-	case strings.TrimSpace(text) == "":
+	case isBlank(text):
 		l.add("reply", "it is blank")
 	case who.MaxTokens > 0 && tokens > who.MaxTokens:
 		l.add("reply", "about %d tokens are too long, use at most %d", tokens, who.MaxTokens)

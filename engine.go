@@ -37,7 +37,7 @@ func NewEngine(o Options) (*Engine, error) {
 			return nil, fmt.Errorf("make engine: provider %q is nil", name)
 		}
 	}
-	if slices.Contains(o.Protocols, nil) {
+	if slices.Contains(o.Protocols, nil) || slices.ContainsFunc(o.Protocols, isNilPointer) {
 		return nil, errors.New("make engine: a protocol is nil")
 	}
 	if slices.Contains(o.Contracts, nil) {

@@ -81,6 +81,9 @@ func (f *fork) cut(entries []store.Entry, seq int64) ([]store.Entry, error) {
 	l := &problemList{}
 	l.checkID(f.edits.ID)
 	l.checkLabels(f.edits.Labels)
+	if c := f.edits.Config; c != nil && isNilPointer(c.Protocol) {
+		l.add("config.protocol", "it is a nil pointer of type %T, use a value", c.Protocol)
+	}
 	end := int64(len(entries))
 	if seq < 0 || seq > end {
 		l.add("seq", "%d is not an entry of the debate, use 1 to %d", seq, end)

@@ -35,11 +35,19 @@ func isPlain(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
+// isBlank reports whether nobody can see anything of a text: it has only spaces, controls and characters without a width.
+func isBlank(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool {
+		const brailleBlank = '\u2800'
+		return r != brailleBlank && !unicode.IsSpace(r) && !unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+	})
+}
+
 // checkNote returns everything that is wrong with a new note.
 func (r *record) checkNote(name string, value json.RawMessage) []protocol.Problem {
 	l := &problemList{}
 	switch {
-	case strings.TrimSpace(name) == "":
+	case isBlank(name):
 		l.add("name", "it is blank")
 	case len(name) > maxNoteName:
 		l.add("name", "it has %d bytes, use at most %d", len(name), maxNoteName)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 
@@ -224,6 +225,9 @@ func (p *reporter) guard(id string, f func()) {
 
 // logStored writes a line for a transition, each failure and each warning.
 func (p *reporter) logStored(ctx context.Context, id string, ev Event) {
+	if done, ok := ev.(TurnDone); ok && !p.texts {
+		ev = p.logProviders(ctx, id, done)
+	}
 	for _, w := range warningsOf(ev) {
 		p.log.WarnContext(ctx, "warning", "debate", id, "step", w.Key.String(), "text", w.Text)
 	}
@@ -239,6 +243,20 @@ func (p *reporter) logStored(ctx context.Context, id string, ev Event) {
 		p.logFailure(ctx, id, ev.Failure)
 		p.logFailure(ctx, id, ev.OtherFailures...)
 	}
+}
+
+// logProviders writes a line for each warning of a provider, without its text, which may quote the service. It returns the
+// turn without them.
+func (p *reporter) logProviders(ctx context.Context, id string, done TurnDone) TurnDone {
+	done.Turn.Attempts = slices.Clone(done.Turn.Attempts)
+	for i := range done.Turn.Attempts {
+		a := &done.Turn.Attempts[i]
+		for range a.Warnings {
+			p.log.WarnContext(ctx, "warning of a provider", "debate", id, "step", done.Turn.Key.String(), "provider", a.Provider, "model", a.Model)
+		}
+		a.Warnings = nil
+	}
+	return done
 }
 
 // logFailure writes a line for each failure.

@@ -55,7 +55,8 @@ type Options struct {
 	// Logger receives a line for each transition, failed attempt, failed step and warning, with the ids of the debate and
 	// the step, and errors that no caller would otherwise see. Defaults to none.
 	Logger *slog.Logger
-	// LogTexts adds the messages of failures to their lines, what is wrong with a refused configuration, and the topic to a
-	// line about a wrong status. They may contain text of services and of models. The log has no other texts of a debate.
+	// LogTexts adds the messages of failures and the texts of providers' warnings to their lines, what is wrong with a
+	// refused configuration, and the topic to a line about a wrong status. They may contain text of services and of models.
+	// The log has no other texts of a debate.
 	LogTexts bool
 }

@@ -76,7 +76,7 @@ func (c *execution) summarizeOldest() bool {
 	a := transcript.Attempt{Provider: name, Model: s.Model, Usage: c.usage(resp, err == nil)}
 	c.addAttempt(a, resp, err)
 	said, _ := reasoning.Split(resp.Text)
-	if err != nil || strings.TrimSpace(said) == "" {
+	if err != nil || isBlank(said) {
 		return false
 	}
 	c.useSummary(said)

@@ -282,7 +282,7 @@ func (p *Prompt) summarize(c *execution, a transcript.Attempt) bool {
 		return false
 	}
 	said, _ := reasoning.Split(a.Reply)
-	if a.ErrorKind != "" || strings.TrimSpace(said) == "" {
+	if a.ErrorKind != "" || isBlank(said) {
 		return false
 	}
 	c.useSummary(said)

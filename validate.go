@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -25,6 +24,10 @@ func newID() string { return uuid.Must(uuid.NewV7()).String() }
 // stores its defaults, so that later versions of the library do not change them.
 func (c Config) withDefaults() (Config, []protocol.Problem) {
 	l := &problemList{}
+	if isNilPointer(c.Protocol) {
+		l.add("protocol", "it is a nil pointer of type %T, use a value", c.Protocol)
+		return c, l.problems
+	}
 	c = c.clone()
 	if c.Protocol == nil {
 		c.Protocol = panel.Protocol{}
@@ -132,7 +135,7 @@ func (l Limits) withDefaults(own protocol.Defaults) Limits {
 
 // check adds every problem with a configuration whose defaults are filled in, as far as data alone can tell.
 func (c *Config) check(l *problemList, own protocol.Defaults) {
-	if strings.TrimSpace(c.Topic) == "" {
+	if isBlank(c.Topic) {
 		l.add("topic", "it is blank, set a question or claim to debate")
 	}
 	l.checkLabels(c.Labels)
