@@ -239,6 +239,15 @@ func TestAnImportOverwritesNothing(t *testing.T) {
 	require.Len(t, exported(t, s).Entries, 2)
 }
 
+// setID returns a function that changes the id of a journal, also in its configurations.
+func setID(id string) func(*archive.Journal) {
+	return func(j *archive.Journal) {
+		j.Status.ID = id
+		quoted, _ := json.Marshal(id)
+		j.Entries[0].Data = json.RawMessage(strings.Replace(string(j.Entries[0].Data.(json.RawMessage)), `"id":"d"`, `"id":`+string(quoted), 1))
+	}
+}
+
 func TestADamagedJournalIsRefused(t *testing.T) {
 	var text string
 	synctest.Test(t, func(t *testing.T) {
@@ -250,13 +259,17 @@ func TestADamagedJournalIsRefused(t *testing.T) {
 		change func(*archive.Journal)
 		want   string
 	}{
-		"no entries":          {func(j *archive.Journal) { j.Entries = nil }, "the journal has no entries"},
-		"missing entry":       {func(j *archive.Journal) { j.Entries = append(j.Entries[:3:3], j.Entries[4:]...) }, "entry 4 is missing, entry 5 is in its place"},
-		"no first entry":      {func(j *archive.Journal) { j.Entries = j.Entries[1:] }, "entry 1 is missing, entry 2 is in its place"},
-		"decreasing time":     {func(j *archive.Journal) { j.Entries[9].At = j.Entries[0].At.Add(-time.Second) }, "entry 10: time is 1999-12-31 23:59:59"},
-		"nanoseconds":         {func(j *archive.Journal) { j.Entries[9].At = j.Entries[9].At.Add(1) }, "want whole microseconds"},
-		"incomplete JSON":     {func(j *archive.Journal) { j.Entries[2].Data = json.RawMessage(`{"type":`) }, "entry 3: parse event"},
-		"data that is an int": {func(j *archive.Journal) { j.Entries[2].Data = 1 }, "entry 3: data is a value of type int, want JSON"},
+		"no entries":           {func(j *archive.Journal) { j.Entries = nil }, "the journal has no entries"},
+		"missing entry":        {func(j *archive.Journal) { j.Entries = append(j.Entries[:3:3], j.Entries[4:]...) }, "entry 4 is missing, entry 5 is in its place"},
+		"missing last entries": {func(j *archive.Journal) { j.Entries = j.Entries[:4] }, "entry 5 is missing: the journal ends at entry 4, but its status is at entry "},
+		"an id that is a path": {setID("../../x"), `read entry 1 of debate ../../x: check configuration: id: "../../x" is not valid`},
+		"a long id":            {setID(strings.Repeat("x", 129)), "is not valid, use up to 128 letters"},
+		"an id with a line":    {setID("x\ny"), "is not valid, use up to 128 letters"},
+		"no first entry":       {func(j *archive.Journal) { j.Entries = j.Entries[1:] }, "entry 1 is missing, entry 2 is in its place"},
+		"decreasing time":      {func(j *archive.Journal) { j.Entries[9].At = j.Entries[0].At.Add(-time.Second) }, "entry 10: time is 1999-12-31 23:59:59"},
+		"nanoseconds":          {func(j *archive.Journal) { j.Entries[9].At = j.Entries[9].At.Add(1) }, "want whole microseconds"},
+		"incomplete JSON":      {func(j *archive.Journal) { j.Entries[2].Data = json.RawMessage(`{"type":`) }, "entry 3: parse event"},
+		"data that is an int":  {func(j *archive.Journal) { j.Entries[2].Data = 1 }, "entry 3: data is a value of type int, want JSON"},
 		"unknown event type": {
 			func(j *archive.Journal) { j.Entries[2].Data = json.RawMessage(`{"type":"sung","seq":3}`) },
 			`entry 3: parse event: type "sung" is unknown`,
