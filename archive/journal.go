@@ -82,9 +82,6 @@ func (j *Journal) check() error {
 	if len(j.Entries) == 0 {
 		return errors.New("the journal has no entries")
 	}
-	if end := int64(len(j.Entries)); j.Status.Seq > end {
-		return fmt.Errorf("entry %d is missing: the journal ends at entry %d, but its status is at entry %d", end+1, end, j.Status.Seq)
-	}
 	keys, last := map[string]int64{}, time.Time{}
 	for i, e := range j.Entries {
 		if want := int64(i) + 1; e.Seq != want {
@@ -100,6 +97,9 @@ func (j *Journal) check() error {
 		if err := checkEntry(e, j.Status.ID); err != nil {
 			return fmt.Errorf("entry %d: %w", e.Seq, err)
 		}
+	}
+	if end := int64(len(j.Entries)); j.Status.Seq > end {
+		return fmt.Errorf("entry %d is missing: the journal ends at entry %d, but its status is at entry %d", end+1, end, j.Status.Seq)
 	}
 	return nil
 }
