@@ -110,8 +110,10 @@ func TestAnObserverEndsItsGoroutineWithTheDrive(t *testing.T) {
 	for _, drive := range []func(){
 		func() { _, _ = d.RunOnce(context.Background()) },
 		func() {
-			for range d.Run(context.Background()) {
-				break
+			for ev, err := range d.Run(context.Background()) {
+				if ev != nil || err != nil {
+					break
+				}
 			}
 		},
 	} {

@@ -142,8 +142,10 @@ func TestLabelsHaveLimits(t *testing.T) {
 		"long name":         {map[string]string{strings.Repeat("n", 129): ""}, "a name has 129 bytes, use at most 128"},
 		"long value":        {map[string]string{"n": strings.Repeat("v", 4097)}, "n: the value has 4097 bytes, use at most 4096"},
 		"control character": {map[string]string{"n": "a\nb"}, `"n" is not valid, remove control characters`},
-		"too much in all": {map[string]string{"a": strings.Repeat("v", 4096), "b": strings.Repeat("v", 4096), "c": strings.Repeat("v", 4096), "d": strings.Repeat("v", 4096)},
-			"all names and values have 16388 bytes, use at most 16384"},
+		"too much in all": {
+			map[string]string{"a": strings.Repeat("v", 4096), "b": strings.Repeat("v", 4096), "c": strings.Repeat("v", 4096), "d": strings.Repeat("v", 4096)},
+			"all names and values have 16388 bytes, use at most 16384",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := debatetest.PairConfig(nil)

@@ -61,9 +61,9 @@ func TestTheFieldsOfEntriesBelongToTheRevision(t *testing.T) {
 // An unknown field is damage, such as a flipped bit in a name. If a later revision wrote the entry, the field is ignored.
 func TestAnUnknownFieldOfAnEntry(t *testing.T) {
 	config := validConfigRow(t)
-	with := func(row, old, new string) string {
+	with := func(row, old, now string) string {
 		require.Contains(t, row, old)
-		return strings.Replace(row, old, new, 1)
+		return strings.Replace(row, old, now, 1)
 	}
 	note := `{"type": "annotated", "seq": 2, "name": "n", "value": 1}`
 	for name, tt := range map[string]struct {

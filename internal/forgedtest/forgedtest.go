@@ -63,24 +63,29 @@ func export(t testing.TB, cfg debate.Config) []byte {
 // Values are what Change puts in place of a value. The last one, which is nil, removes the value.
 var Values = []any{
 	-1, 0, 1, int64(1) << 62, json.Number("1e308"), json.Number("-9223372036854775808"), 0.5, "", "x", "\x00\x1b[31m\n", "0001-01-01T00:00:00Z",
-	"9999-12-31T23:59:59Z", strings.Repeat("y", 1<<16), true, json.RawMessage("null"), []any{}, []any{nil}, map[string]any{}, map[string]any{"x": nil}, nil,
+	"9999-12-31T23:59:59Z", strings.Repeat("y", 1<<16), true, json.RawMessage("null"),
+	[]any{},
+	[]any{nil},
+	map[string]any{},
+	map[string]any{"x": nil},
+	nil,
 }
 
 // Change returns an export with some of its values changed. The numbers in pick choose which, and to what.
 func Change(t testing.TB, export []byte, pick *rand.Rand, changes int) ([]byte, string) {
 	t.Helper()
 	root := Decode(t, export)
-	told := ""
+	var told strings.Builder
 	for range changes {
 		places := placesIn(root, "")
 		at := places[pick.IntN(len(places))]
 		v := Values[pick.IntN(len(Values))]
-		told += fmt.Sprintf("%s = %.40v; ", at.path, v)
+		fmt.Fprintf(&told, "%s = %.40v; ", at.path, v)
 		at.set(v)
 	}
 	raw, err := json.Marshal(root)
 	require.NoError(t, err)
-	return raw, told
+	return raw, told.String()
 }
 
 // Decode decodes JSON with numbers as they are written.

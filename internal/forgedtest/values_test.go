@@ -35,8 +35,8 @@ func use(t testing.TB, s store.Store, id string) {
 	before := allocated()
 	e, err := debate.NewEngine(debate.Options{Store: s})
 	require.NoError(t, err)
-	visit(t, ctx, e, id)
-	read(t, ctx, e, id)
+	visit(ctx, t, e, id)
+	read(ctx, t, e, id)
 	require.NoError(t, ctx.Err(), "it takes too long")
 	require.Less(t, allocated()-before, uint64(1<<30), "it needs too much memory")
 }
@@ -48,7 +48,7 @@ func allocated() uint64 {
 }
 
 // visit gets the addresses of a debate over HTTP, and the pages of the inspector.
-func visit(t testing.TB, ctx context.Context, e *debate.Engine, id string) {
+func visit(ctx context.Context, t testing.TB, e *debate.Engine, id string) {
 	t.Helper()
 	api, err := debatehttp.New(e, debatehttp.Options{Authorize: debatehttp.AllowEveryone})
 	require.NoError(t, err)
@@ -65,9 +65,10 @@ func visit(t testing.TB, ctx context.Context, e *debate.Engine, id string) {
 }
 
 // read calls the methods of a debate that read it.
-func read(t testing.TB, ctx context.Context, e *debate.Engine, id string) {
+func read(ctx context.Context, t testing.TB, e *debate.Engine, id string) {
 	t.Helper()
-	for range e.List(ctx, store.Query{}) { //nolint:revive // the errors are not of interest
+	for status, err := range e.List(ctx, store.Query{}) {
+		require.True(t, err != nil || status.ID != "")
 	}
 	_, _ = e.Fork(ctx, id, 0, debate.Edits{ID: "fork"})
 	d, err := e.Open(ctx, id)
@@ -83,7 +84,8 @@ func read(t testing.TB, ctx context.Context, e *debate.Engine, id string) {
 	for _, turn := range r.Turns[:min(len(r.Turns), 3)] {
 		_, _ = d.PromptOf(ctx, turn.Key)
 	}
-	for range d.ReplayAs(ctx, "A") { //nolint:revive // the errors are not of interest
+	for m, err := range d.ReplayAs(ctx, "A") {
+		require.True(t, err != nil || m != nil)
 	}
 	_, _ = d.Waiting(ctx)
 	if doc, err := report.Collect(ctx, d); err == nil {
