@@ -27,7 +27,7 @@ export PATH
 
 .DEFAULT_GOAL := help
 .PHONY: help test soak kills interruptions rescue mutation lint portable debatevet format bench fuzz generate tidy frameworks frameworks-changed release-check \
-	browser postgres chromium axe golangci-lint
+	browser clients npm-clients clients-lock postgres chromium axe golangci-lint
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | while IFS='	' read -r t h; do printf '  make %-19s %s\n' "$$t" "$$h"; done
@@ -132,6 +132,19 @@ axe: # downloads axe-core, which tests accessibility
 	@[ -f "$(CACHE)/axe-core-$(AXE_VERSION)/package/axe.min.js" ] || { mkdir -p "$(CACHE)/axe-core-$(AXE_VERSION)" && \
 		cd "$(CACHE)/axe-core-$(AXE_VERSION)" && npm pack --silent axe-core@$(AXE_VERSION) >/dev/null && tar xzf axe-core-*.tgz package/axe.min.js; } || \
 		{ echo "axe-core is missing: install npm"; exit 1; }
+
+CLIENTS = $(CACHE)/clients-$(shell cat internal/clienttest/package-lock.json | cksum | tr ' ' -)
+
+clients: npm-clients ## run clients that others wrote against the HTTP handler and other doors; needs Node 20 or newer, and npm
+	@cd internal/clienttest && DEBATE_CLIENTS="$(CLIENTS)" $(GO) test -count=1 -timeout 30m .
+
+npm-clients: # installs the packages of internal/clienttest
+	@[ -e "$(CLIENTS)/installed" ] || { command -v npm >/dev/null || { echo "npm is missing: install Node"; exit 1; }; \
+		echo "== install clients" && mkdir -p "$(CLIENTS)" && cp internal/clienttest/package*.json "$(CLIENTS)" && \
+		cd "$(CLIENTS)" && npm ci --silent --no-audit --no-fund && touch installed; }
+
+clients-lock: ## update internal/clienttest/package-lock.json after a change of package.json
+	@cd internal/clienttest && npm install --package-lock-only --omit-lockfile-registry-resolved --silent --no-audit --no-fund
 
 FRAMEWORKS_SUM = $(shell cat go.mod go.sum testdata/frameworks/* | cksum | tr ' ' -)
 
