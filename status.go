@@ -211,7 +211,7 @@ func longestChain(r *record) int {
 func resultOf(r *record) *Result {
 	res := &Result{
 		ID: r.ID, Topic: r.config.Topic, Background: r.config.Background, Protocol: r.config.Protocol.Name(), State: r.lifecycle.State,
-		Ending: r.Ending, Round: r.Cursor.Round, Turns: copyTurns(r.Turns), Sides: map[string]Totals{},
+		Ending: r.Ending, Round: r.Cursor.Round, Turns: copyTurns(r.Turns), Sides: map[string]Totals{}, Participants: []ParticipantStatus{},
 		Rounds: make([]Totals, r.Cursor.Round+1), Question: deepcopy.Of(r.question), Failure: deepcopy.Of(r.failure), Problems: deepcopy.Of(r.problems),
 		RunningTime: r.times.running, Created: r.times.created, Started: r.Started, Updated: r.times.changed(), Completed: r.times.completed,
 	}
@@ -269,7 +269,7 @@ func copyTurns(turns []transcript.Turn) []transcript.Turn {
 			windows++
 		}
 	}
-	list := slices.Clone(turns)
+	list := append([]transcript.Turn{}, turns...) // never nil, because null is no list in JSON
 	dataRoom, flagRoom := make([]byte, 0, data), make([]transcript.Flag, 0, flags)
 	attemptRoom, windowRoom := make([]transcript.Attempt, 0, attempts), make([]transcript.Window, 0, windows)
 	for i := range list {

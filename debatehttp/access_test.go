@@ -58,7 +58,7 @@ func TestEachRouteIsAuthorized(t *testing.T) {
 		before, err := d.Status(t.Context())
 		require.NoError(t, err)
 		got = nil
-		path := strings.NewReplacer("{id}", "cars", "{name}", "note").Replace(r.path)
+		path := strings.NewReplacer("{id}", "cars", "{name}", "note", "{model}", "pair").Replace(r.path)
 		if r.action == Inbox || r.action == Watch || r.action == Waiting {
 			path += "?seat=Ada"
 		}
@@ -199,7 +199,7 @@ func TestWritesOfOtherSites(t *testing.T) {
 	s := open(t, store.Memory(), o)
 	s.begin()
 	for _, r := range routes {
-		path := strings.NewReplacer("{id}", "cars", "{name}", "note").Replace(r.path)
+		path := strings.NewReplacer("{id}", "cars", "{name}", "note", "{model}", "pair").Replace(r.path)
 		if r.action.Changes() {
 			s.refuses("cross-origin", r.method, path, bodies[r.action], "Sec-Fetch-Site", "cross-site")
 			s.refuses("cross-origin", r.method, path, bodies[r.action], "Origin", "https://evil.example")

@@ -5,16 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/deepcopy"
-	"github.com/elenchus-go/debate/transcript"
 )
 
 // The bodies of the OpenAI API, as far as this package uses them. Clients send many more fields, which are ignored.
@@ -24,7 +21,19 @@ type (
 		Messages      []chatMessage `json:"messages"`
 		Stream        bool          `json:"stream,omitempty"`
 		StreamOptions streamOptions `json:"stream_options,omitzero"`
-		N             int           `json:"n,omitempty"`
+
+		// Fields that would change the answer. Values that would are refused.
+		N              int             `json:"n,omitempty"`                  // at most 1
+		ResponseFormat chatFormat      `json:"response_format,omitzero"`     // text
+		ToolChoice     json.RawMessage `json:"tool_choice,omitempty"`        // auto or none
+		FunctionCall   json.RawMessage `json:"function_call,omitempty"`      // auto or none
+		Modalities     []string        `json:"modalities,omitempty"`         // text
+		Stop           json.RawMessage `json:"stop,omitempty"`               // null or an empty list
+		Logprobs       bool            `json:"logprobs,omitempty"`           // false
+		WebSearch      json.RawMessage `json:"web_search_options,omitempty"` // null
+	}
+	chatFormat struct {
+		Type string `json:"type"`
 	}
 	streamOptions struct {
 		IncludeUsage bool `json:"include_usage,omitempty"`
@@ -33,7 +42,7 @@ type (
 		Role    string      `json:"role"`
 		Content chatContent `json:"content"`
 	}
-	chatResponse struct {
+	chatCompletion struct {
 		ID      string       `json:"id"` // the debate's id
 		Object  string       `json:"object"`
 		Created int64        `json:"created"`
@@ -56,25 +65,6 @@ type (
 		PromptTokens     int `json:"prompt_tokens"`
 		CompletionTokens int `json:"completion_tokens"`
 		TotalTokens      int `json:"total_tokens"`
-	}
-	chatModel struct {
-		ID      string `json:"id"`
-		Object  string `json:"object"`
-		Created int64  `json:"created"`
-		OwnedBy string `json:"owned_by"`
-	}
-	chatModels struct {
-		Object string      `json:"object"`
-		Data   []chatModel `json:"data"`
-	}
-	chatError struct {
-		Error chatErrorBody `json:"error"`
-	}
-	chatErrorBody struct {
-		Message string `json:"message"`
-		Type    string `json:"type"`
-		Param   string `json:"param,omitempty"` // the field that is wrong
-		Code    string `json:"code"`            // the kind of problem, as in Problem.Type
 	}
 )
 
@@ -105,18 +95,6 @@ func (t *chatContent) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// models lists the presets.
-func (c *call) models() error {
-	if err := c.allow(); err != nil {
-		return err
-	}
-	list := chatModels{Object: "list", Data: []chatModel{}}
-	for _, name := range slices.Sorted(maps.Keys(c.Presets)) {
-		list.Data = append(list.Data, chatModel{ID: name, Object: "model", OwnedBy: "debate"})
-	}
-	return c.answer(http.StatusOK, list)
-}
-
 // chat launches a debate about the last message, and answers with the debate's answer. The debate continues when the
 // client leaves.
 func (c *call) chat() error {
@@ -132,30 +110,69 @@ func (c *call) chat() error {
 	if err != nil {
 		return err
 	}
-	d, err := c.begin(cfg)
+	d, err := c.begin(cfg, func(ctx context.Context, cfg debate.Config) (*debate.Debate, error) { return c.ask(ctx, cfg, b) })
 	if err != nil {
 		return err
 	}
 	c.lasts()
 	r := &completion{call: c, debate: d, usage: !body.Stream || body.StreamOptions.IncludeUsage}
-	r.head = chatResponse{ID: d.ID(), Object: "chat.completion", Created: time.Now().Unix(), Model: body.Model}
+	r.head = chatCompletion{ID: d.ID(), Object: "chat.completion", Created: time.Now().Unix(), Model: body.Model}
 	if !body.Stream {
 		return r.whole()
 	}
 	r.head.Object = "chat.completion.chunk"
-	r.streamed(c.startStream())
+	r.streamed()
 	return nil
+}
+
+// refusal returns a problem for a field that would change the answer in a way that a debate cannot.
+func (r *chatRequest) refusal() error {
+	stop := string(r.Stop)
+	switch {
+	case r.N > 1:
+		return invalid("n", "there is one answer only, leave it out")
+	case r.ResponseFormat.Type != "" && r.ResponseFormat.Type != "text":
+		return invalid("response_format", "the answer of a debate is text, leave it out, and let a model convert the answer")
+	case requires(r.ToolChoice):
+		return invalid("tool_choice", "a debate calls no tool of the client, use auto or none")
+	case requires(r.FunctionCall):
+		return invalid("function_call", "a debate calls no function of the client, use auto or none")
+	case slices.ContainsFunc(r.Modalities, func(m string) bool { return m != "text" }):
+		return invalid("modalities", "the answer of a debate is text, leave it out")
+	case stop != "" && stop != "null" && stop != "[]":
+		return invalid("stop", "the answer of a debate is whole, leave it out")
+	case r.Logprobs:
+		return invalid("logprobs", "the answer of a debate has no probabilities, leave it out")
+	case len(r.WebSearch) > 0 && string(r.WebSearch) != "null":
+		return invalid("web_search_options", "the preset decides what a debate retrieves, leave it out")
+	}
+	return nil
+}
+
+// requires reports whether a tool_choice or a function_call wants a tool to be called.
+func requires(choice json.RawMessage) bool {
+	var word string
+	if len(choice) == 0 || json.Unmarshal(choice, &word) == nil {
+		return word != "" && word != "auto" && word != "none"
+	}
+	var allowed struct {
+		Tools struct {
+			Mode string `json:"mode"`
+		} `json:"allowed_tools"`
+	}
+	return json.Unmarshal(choice, &allowed) != nil || allowed.Tools.Mode != "auto"
 }
 
 // preset returns the configuration for a chat request.
 func (c *call) preset(body *chatRequest) (cfg debate.Config, err error) {
 	cfg, ok := c.Presets[body.Model]
 	last := len(body.Messages) - 1
+	if err := body.refusal(); err != nil {
+		return cfg, err
+	}
 	switch {
 	case !ok:
-		return cfg, invalid("model", "%q does not exist, use one of %s", body.Model, strings.Join(slices.Sorted(maps.Keys(c.Presets)), ", "))
-	case body.N > 1:
-		return cfg, invalid("n", "there is one answer only, leave it out")
+		return cfg, c.noModel(body.Model)
 	case last < 0 || body.Messages[last].Role != "user":
 		return cfg, invalid("messages", "the last message is not from the user")
 	}
@@ -177,34 +194,52 @@ func (c *call) preset(body *chatRequest) (cfg debate.Config, err error) {
 type completion struct {
 	*call
 	debate *debate.Debate
-	head   chatResponse // the fields that all parts of the response have
-	usage  bool         // whether the client wants to know what the debate has used
+	head   chatCompletion // the fields that all parts of the response have
+	usage  bool           // whether the client wants to know what the debate has used
 }
 
-// whole answers when the debate has ended.
+// whole answers when the debate has ended. If that takes long, it begins the answer with blank lines, so that proxies and
+// clients do not close the connection. An error after that has the status 200.
 func (r *completion) whole() error {
 	var turns strings.Builder
-	result, err := r.follow(nil, func(text string) bool { turns.WriteString(text); return true })
-	if err != nil {
-		return err
+	var out *stream
+	result, err := r.follow(func() bool {
+		if out == nil {
+			out = r.startStream("application/json")
+		}
+		return out.send([]byte("\n"))
+	}, func(text string) bool { turns.WriteString(text); return true })
+	if err == nil {
+		r.head.Usage = usageOf(result)
+		r.head.Choices = []chatChoice{{
+			Message: &chatReply{Role: "assistant", Content: answerText(result), ReasoningContent: turns.String()}, FinishReason: new("stop"),
+		}}
 	}
-	r.head.Usage = usageOf(result)
-	r.head.Choices = []chatChoice{{
-		Message: &chatReply{Role: "assistant", Content: answerText(result), ReasoningContent: turns.String()}, FinishReason: new("stop"),
-	}}
-	return r.answer(http.StatusOK, r.head)
+	switch {
+	case out == nil && err != nil:
+		return err
+	case out == nil:
+		return r.answer(http.StatusOK, r.head)
+	case err != nil:
+		out.sendJSON("%s\n", openAIError(problemOf(err)))
+	default:
+		out.sendJSON("%s\n", r.head)
+	}
+	out.end()
+	return nil
 }
 
 // streamed answers with a stream. It sends the turns as they come, and the answer when the debate has ended.
-func (r *completion) streamed(out *stream) {
+func (r *completion) streamed() {
+	out := r.startStream("text/event-stream")
 	show := func(reply chatReply) bool { return r.part(out, chatChoice{Delta: &reply}) }
 	if !show(chatReply{Role: "assistant"}) {
 		return
 	}
-	result, err := r.follow(out, func(text string) bool { return show(chatReply{ReasoningContent: text}) })
+	result, err := r.follow(out.keepAlive, func(text string) bool { return show(chatReply{ReasoningContent: text}) })
 	if err != nil {
 		if r.r.Context().Err() == nil {
-			r.data(out, chatErrorOf(problemOf(err)))
+			out.sendJSON(eventFormat, openAIError(problemOf(err)))
 			out.end()
 		}
 		return
@@ -215,7 +250,7 @@ func (r *completion) streamed(out *stream) {
 	if r.usage {
 		last := r.head
 		last.Choices, last.Usage = []chatChoice{}, usageOf(result)
-		r.data(out, last)
+		out.sendJSON(eventFormat, last)
 	}
 	if out.send([]byte("data: [DONE]\n\n")) {
 		out.end()
@@ -226,119 +261,10 @@ func (r *completion) streamed(out *stream) {
 func (r *completion) part(out *stream, choice chatChoice) bool {
 	next := r.head
 	next.Choices = []chatChoice{choice}
-	return r.data(out, next)
-}
-
-func (r *completion) data(out *stream, v any) bool {
-	b, err := json.Marshal(v)
-	return err == nil && out.send(fmt.Appendf(nil, "data: %s\n\n", b))
-}
-
-// A happening is what a debate's viewer sees next.
-type happening struct {
-	event debate.Event
-	err   error
-}
-
-// follow waits for the end of the debate. It calls show with the text of each statement if Options.ShowTurns is set, and
-// sends comments to out, if it is not nil, so that the connection stays open.
-func (r *completion) follow(out *stream, show func(string) bool) (*debate.Result, error) {
-	ctx, leave := context.WithCancel(r.r.Context())
-	events := make(chan happening)
-	go func() {
-		defer close(events)
-		for ev, err := range r.debate.Watch(ctx, 0) {
-			select {
-			case events <- happening{ev, err}:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	defer func() {
-		leave()
-		for range events { //nolint:revive // until the goroutine has returned
-		}
-	}()
-	beat := time.NewTicker(r.Heartbeat)
-	defer beat.Stop()
-	for {
-		select {
-		case <-beat.C:
-			if out != nil && !out.send([]byte(": keep-alive\n\n")) {
-				return nil, errClientLeft
-			}
-		case h, more := <-events:
-			if !more {
-				return nil, errClientLeft
-			}
-			if result, err := r.see(ctx, h, show); result != nil || err != nil {
-				return result, err
-			}
-		}
-	}
-}
-
-// errClientLeft ends a response whose client has disconnected.
-var errClientLeft = errors.New("the client has disconnected")
-
-// see handles what happens in the debate. It returns the result if the debate has ended.
-func (r *completion) see(ctx context.Context, h happening, show func(string) bool) (*debate.Result, error) {
-	if _, refused := errors.AsType[*debate.Problems](h.err); refused {
-		r.Logger.WarnContext(ctx, "answer chat request", "debate", r.debate.ID(), "error", h.err)
-		return nil, problem("stopped", "debate %s could not start, see its problems", r.debate.ID())
-	}
-	if h.err != nil {
-		return nil, h.err
-	}
-	switch ev := h.event.(type) {
-	case debate.TurnDone:
-		said := ev.Turn.Kind == transcript.Speech || ev.Turn.Kind == transcript.Remark
-		if r.ShowTurns && said && !show(fmt.Sprintf("%s: %s\n\n", ev.Turn.Actor, ev.Turn.Text)) {
-			return nil, errClientLeft
-		}
-	case debate.StateChanged:
-		if ev.To != fsm.Error {
-			return nil, nil
-		}
-		s, err := r.debate.Status(ctx)
-		if err == nil && s.State == fsm.Error { // nobody has retried it
-			err = problem("stopped", "debate %s is in error: %s", s.ID, s.FailureKind)
-		}
-		return nil, err
-	case debate.Ended:
-		if answerText(ev.Result) == "" {
-			return nil, problem("stopped", "debate %s has ended without an answer: %s", ev.Result.ID, ev.Result.Ending.Outcome)
-		}
-		return ev.Result, nil
-	}
-	return nil, nil
-}
-
-// answerText returns the answer as text, or as JSON if it has no text.
-func answerText(r *debate.Result) string {
-	if r.Answer.Text != "" {
-		return r.Answer.Text
-	}
-	return string(r.Answer.Data)
+	return out.sendJSON(eventFormat, next)
 }
 
 func usageOf(r *debate.Result) *chatUsage {
 	u := r.Total.Usage
 	return &chatUsage{u.Input, u.Output, u.Input + u.Output}
-}
-
-// chatErrorOf returns a problem in the format of the OpenAI API.
-func chatErrorOf(p *Problem) chatError {
-	e := chatErrorBody{Message: p.Detail, Type: "server_error", Code: strings.TrimPrefix(p.Type, typeBase)}
-	if e.Message == "" {
-		e.Message = p.Title
-	}
-	if p.Status < http.StatusInternalServerError {
-		e.Type = "invalid_request_error"
-	}
-	if len(p.Problems) > 0 {
-		e.Param = p.Problems[0].Field
-	}
-	return chatError{e}
 }

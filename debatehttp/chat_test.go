@@ -2,6 +2,7 @@ package debatehttp
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -115,7 +116,7 @@ func TestAStreamedCompletion(t *testing.T) {
 	require.NoError(t, err)
 	defer res.Body.Close()
 	require.Equal(t, "text/event-stream", res.Header.Get("Content-Type"))
-	var parts []chatResponse
+	var parts []chatCompletion
 	beats := 0
 	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
 		data, ok := strings.CutPrefix(lines.Text(), "data: ")
@@ -125,9 +126,9 @@ func TestAStreamedCompletion(t *testing.T) {
 				s.letAllSpeak()
 			}
 		case ok && data != "[DONE]":
-			parts = append(parts, parsed[chatResponse](t, data))
+			parts = append(parts, parsed[chatCompletion](t, data))
 		case ok:
-			parts = append(parts, chatResponse{Object: data})
+			parts = append(parts, chatCompletion{Object: data})
 		}
 	}
 	r := s.only()
@@ -176,29 +177,40 @@ func TestARetriedDebateHasAnAnswer(t *testing.T) {
 	again(http.StatusBadGateway)
 	s.gate.Provider = good
 	s.posts(http.StatusNoContent, "/debates/"+s.only().ID+"/retry", "")
-	require.NotEmpty(t, parsed[chatResponse](t, again(http.StatusOK)).Choices[0].Message.Content)
+	require.NotEmpty(t, parsed[chatCompletion](t, again(http.StatusOK)).Choices[0].Message.Content)
 }
 
 func TestChatRequestsThatAreRefused(t *testing.T) {
 	s := chatSite(t, false)
 	for name, test := range map[string]struct{ body, param, says string }{
-		"unknown model": {`{"model": "gpt", "messages": [{"role": "user", "content": "x"}]}`, "model", `"gpt" does not exist, use one of other, pair`},
 		"no message":    {`{"model": "pair"}`, "messages", "not from the user"},
 		"no question":   {`{"model": "pair", "messages": [{"role": "assistant", "content": "x"}]}`, "messages", "not from the user"},
 		"an image":      {`{"model": "pair", "messages": [{"role": "user", "content": [{"type": "image_url"}]}]}`, "", `part of type "image_url"`},
 		"a number":      {`{"model": "pair", "messages": [{"role": "user", "content": 1}]}`, "", "neither a text"},
 		"two answers":   {asked + `, "n": 2}`, "n", "one answer only"},
+		"a schema":      {asked + `, "response_format": {"type": "json_schema", "json_schema": {}}}`, "response_format", "the answer of a debate is text"},
+		"JSON":          {asked + `, "response_format": {"type": "json_object"}}`, "response_format", "the answer of a debate is text"},
+		"a tool":        {asked + `, "tools": [], "tool_choice": "required"}`, "tool_choice", "calls no tool"},
+		"one tool":      {asked + `, "tool_choice": {"type": "function", "function": {"name": "x"}}}`, "tool_choice", "calls no tool"},
+		"some tools":    {asked + `, "tool_choice": {"type": "allowed_tools", "allowed_tools": {"mode": "required"}}}`, "tool_choice", "calls no tool"},
+		"a function":    {asked + `, "function_call": {"name": "x"}}`, "function_call", "calls no function"},
+		"sound":         {asked + `, "modalities": ["text", "audio"]}`, "modalities", "is text"},
+		"an end":        {asked + `, "stop": "\n"}`, "stop", "is whole"},
+		"ends":          {asked + `, "stop": ["\n"]}`, "stop", "is whole"},
+		"probabilities": {asked + `, "logprobs": true}`, "logprobs", "no probabilities"},
+		"a search":      {asked + `, "web_search_options": {}}`, "web_search_options", "preset decides"},
 		"a blank topic": {`{"model": "pair", "messages": [{"role": "user", "content": " "}]}`, "topic", "topic"},
 		"no JSON":       {`{`, "", "not a chat request"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := parsed[chatError](t, s.wants(http.StatusBadRequest, http.MethodPost, "/v1/chat/completions", test.body)).Error
 			require.Equal(t, "invalid_request_error", e.Type)
-			require.Equal(t, "invalid", e.Code)
-			require.Equal(t, test.param, e.Param)
+			require.Equal(t, "invalid_value", e.Code)
+			require.Equal(t, test.param, *cmp.Or(e.Param, new("")))
 			require.Contains(t, e.Message, test.says)
 		})
 	}
+	require.Empty(t, s.gate.called, "a refused request costs nothing")
 	s.wants(http.StatusRequestEntityTooLarge, http.MethodPost, "/v1/chat/completions", `"`+strings.Repeat("x", 2<<20)+`"`)
 
 	e, err := debate.NewEngine(debate.Options{})
@@ -221,7 +233,9 @@ func TestADebateWithoutAnAnswer(t *testing.T) {
 			return reply
 		}}
 		s.letAllSpeak()
-		text := s.wants(http.StatusBadGateway, http.MethodPost, "/v1/chat/completions", asked+`}`)
+		code, header, text := s.do(http.MethodPost, "/v1/chat/completions", asked+`}`)
+		require.Equal(t, http.StatusBadGateway, code)
+		require.Equal(t, "false", header.Get("X-Should-Retry"), "clients of OpenAI repeat a 502, and each would start a debate")
 		e := parsed[chatError](t, text).Error
 		require.Equal(t, "stopped", e.Code)
 		require.Equal(t, "server_error", e.Type)
@@ -271,7 +285,7 @@ func TestAChatClientThatLeaves(t *testing.T) {
 	text := s.wants(http.StatusOK, http.MethodPost, "/v1/chat/completions", asked+`}`, "Idempotency-Key", "k")
 	r := s.only()
 	require.Equal(t, fsm.Completed, r.State)
-	reply := parsed[chatResponse](t, text)
+	reply := parsed[chatCompletion](t, text)
 	require.Equal(t, r.ID, reply.ID)
 	require.Equal(t, r.Answer.Text, reply.Choices[0].Message.Content)
 	e := parsed[chatError](t, s.wants(http.StatusUnprocessableEntity, http.MethodPost, "/v1/chat/completions",

@@ -247,7 +247,7 @@ func TestAClientReconnects(t *testing.T) {
 		}
 		switch n := connections.Add(1); {
 		case n == 2:
-			problem("closed", "").write(w) // the server restarts
+			problem("closed", "").writeFor(w, r) // the server restarts
 		case n < 12:
 			inner.ServeHTTP(&breaking{ResponseWriter: w, left: 3}, r)
 		default:

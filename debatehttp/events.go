@@ -1,6 +1,8 @@
 package debatehttp
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -26,7 +28,7 @@ func (c *call) events() error {
 	if p := f.refusal(c.r.Context()); p != nil {
 		return p
 	}
-	out := c.startStream()
+	out := c.startStream("text/event-stream")
 	beat := time.NewTicker(c.Heartbeat)
 	defer beat.Stop()
 	for from, ok := 0, out.send(nil); ok; { // send the headers before the first event
@@ -48,7 +50,7 @@ func (c *call) events() error {
 		select {
 		case <-changed:
 		case <-beat.C:
-			ok = out.send([]byte(": keep-alive\n\n"))
+			ok = out.keepAlive()
 		case <-c.r.Context().Done():
 			return nil
 		}
@@ -76,10 +78,10 @@ type stream struct {
 	timeout time.Duration // time that the client may take to read what is written at once
 }
 
-// startStream begins a response of server-sent events.
-func (c *call) startStream() *stream {
+// startStream begins a response that continues.
+func (c *call) startStream(contentType string) *stream {
 	h := c.w.Header()
-	h.Set("Content-Type", "text/event-stream")
+	h.Set("Content-Type", contentType)
 	h.Set("X-Accel-Buffering", "no") // proxies such as nginx must not hold events back
 	return &stream{c.w, http.NewResponseController(c.w), c.Timeout}
 }
@@ -99,3 +101,15 @@ func (s *stream) end() { _ = s.control.SetWriteDeadline(time.Time{}) }
 
 // send writes a part of the response and sends it.
 func (s *stream) send(b []byte) bool { return s.write(b) && s.flush() }
+
+// keepAlive sends a comment, so that proxies do not close the connection.
+func (s *stream) keepAlive() bool { return s.send([]byte(": keep-alive\n\n")) }
+
+// eventFormat is the format of a server-sent event without a name.
+const eventFormat = "data: %s\n\n"
+
+// sendJSON sends a value in a format.
+func (s *stream) sendJSON(format string, v any) bool {
+	b, err := json.Marshal(v)
+	return err == nil && s.send(fmt.Appendf(nil, format, b))
+}

@@ -80,6 +80,7 @@ func (c *call) fork() error {
 		cfg.Labels = maps.Clone(c.access.Debate.Labels)
 	}
 	delete(cfg.Labels, digestLabel)
+	delete(cfg.Labels, requestLabel)
 	c.access.Config = &cfg
 	if err := c.authorize(); err != nil {
 		return err

@@ -64,6 +64,7 @@ var routes = []route{
 	{"POST", "/debates/{id}/declines", Decline, nil, (*call).decline},
 	{"GET", "/inbox", Inbox, append([]string{"seat"}, filters...), (*call).inbox},
 	{"GET", chatPath + "models", Models, nil, (*call).models},
+	{"GET", chatPath + "models/{model}", Models, nil, (*call).model},
 	{"POST", chatPath + "chat/completions", Launch, nil, (*call).chat},
 }
 
@@ -94,8 +95,8 @@ func New(e *debate.Engine, o Options) (http.Handler, error) {
 			return nil, err
 		}
 	}
-	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		problem("cross-origin", "a page of another site sent it; add the site to Options.TrustedOrigins to allow this").write(w)
+	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		problem("cross-origin", "a page of another site sent it; add the site to Options.TrustedOrigins to allow this").writeFor(w, r)
 	}))
 	web := guard.Handler(known(mux))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -130,10 +131,10 @@ func known(mux *http.ServeMux) http.Handler {
 		if refusal.status == http.StatusMethodNotAllowed {
 			methods := refusal.header.Get("Allow")
 			w.Header().Set("Allow", methods)
-			problem("method-not-allowed", "use one of %s", methods).write(w)
+			problem("method-not-allowed", "use one of %s", methods).writeFor(w, r)
 			return
 		}
-		problem("no-route", "GET /openapi.json describes all addresses").write(w)
+		problem("no-route", "GET /openapi.json describes all addresses").writeFor(w, r)
 	})
 }
 
@@ -152,7 +153,7 @@ func (s *service) serve(r route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		c := &call{service: s, w: w, r: req, asked: req, access: Access{Action: r.action, Host: req.Host}, release: func() {}}
 		if err := c.run(r); err != nil { //nolint:contextcheck // the call holds the request with its context
-			c.fail(err, strings.HasPrefix(r.path, chatPath)) //nolint:contextcheck // the same
+			c.fail(err) //nolint:contextcheck // the same
 		}
 	})
 }
@@ -177,17 +178,11 @@ func (c *call) run(r route) error {
 	return r.handle(c)
 }
 
-// fail answers with a problem, in the format of the OpenAI API if chat is true. It logs errors whose text the client does
-// not read.
-func (c *call) fail(err error, chat bool) {
+// fail answers with a problem. It logs errors whose text the client does not read.
+func (c *call) fail(err error) {
 	p := problemOf(err)
 	if (p.Status == http.StatusInternalServerError || p.Type == typeOf("unavailable")) && c.asked.Context().Err() == nil {
 		c.Logger.ErrorContext(c.r.Context(), "answer request", "method", c.r.Method, "path", c.r.URL.Path, "error", err)
 	}
-	if chat {
-		p.prepare(c.w)
-		writeJSON(c.w, "application/json", p.Status, chatErrorOf(p))
-		return
-	}
-	p.write(c.w)
+	p.writeFor(c.w, c.r)
 }

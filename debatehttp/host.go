@@ -16,7 +16,7 @@ import (
 func CheckHost(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if isForeign(r.Context(), r.Host) {
-			foreignHost().write(w)
+			foreignHost().writeFor(w, r)
 			return
 		}
 		h.ServeHTTP(w, r)

@@ -24,7 +24,8 @@ func (c *call) launch() error {
 	if err != nil {
 		return err
 	}
-	d, err := c.begin(cfg)
+	delete(cfg.Labels, requestLabel)
+	d, err := c.begin(cfg, c.engine.Launch)
 	if err != nil {
 		return err
 	}
@@ -32,9 +33,9 @@ func (c *call) launch() error {
 	return c.answer(http.StatusCreated, launched{d.ID()})
 }
 
-// begin creates and starts a debate if the client may. With an idempotency key, the debate of an earlier request with the
-// same key is returned.
-func (c *call) begin(cfg debate.Config) (*debate.Debate, error) {
+// begin launches a debate by a function, if the client may. With an idempotency key, the debate of an earlier request with
+// the same key is returned.
+func (c *call) begin(cfg debate.Config, launch func(context.Context, debate.Config) (*debate.Debate, error)) (*debate.Debate, error) {
 	key := c.r.Header.Get("Idempotency-Key")
 	if err := checkKey(key, cfg.ID); err != nil {
 		return nil, err
@@ -49,7 +50,7 @@ func (c *call) begin(cfg debate.Config) (*debate.Debate, error) {
 	}
 	ctx := c.detached()
 	if key == "" {
-		return c.engine.Launch(ctx, cfg)
+		return launch(ctx, cfg)
 	}
 	cfg.ID = idOf(c.access.Principal, key)
 	cfg.Labels = withLabel(cfg.Labels, digestLabel, sum)
@@ -111,6 +112,7 @@ func (c *call) edit() error {
 	if cfg.ID != "" && cfg.ID != c.r.PathValue("id") {
 		return invalid("id", "%q is not the id of this debate, leave it out", cfg.ID)
 	}
+	delete(cfg.Labels, requestLabel)
 	c.access.Config = &cfg
 	if err := c.allow(); err != nil {
 		return err

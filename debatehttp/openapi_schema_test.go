@@ -27,15 +27,16 @@ type schema = map[string]any
 
 // schemaBook holds the schemas of the OpenAPI document, which it makes from Go types and their comments.
 type schemaBook struct {
-	t        *testing.T
-	schemas  schema
-	types    map[string]reflect.Type // by name of the schema
-	comments map[string]string       // by import path, type and field
-	parsed   map[string]bool         // import paths whose comments were read
+	t         *testing.T
+	schemas   schema
+	responses schema                  // of failures, by name
+	types     map[string]reflect.Type // by name of the schema
+	comments  map[string]string       // by import path, type and field
+	parsed    map[string]bool         // import paths whose comments were read
 }
 
 func newSchemaBook(t *testing.T) *schemaBook {
-	return &schemaBook{t: t, schemas: schema{}, types: map[string]reflect.Type{}, comments: map[string]string{}, parsed: map[string]bool{}}
+	return &schemaBook{t: t, schemas: schema{}, responses: schema{}, types: map[string]reflect.Type{}, comments: map[string]string{}, parsed: map[string]bool{}}
 }
 
 // of returns the schema of a type.
@@ -100,6 +101,9 @@ func (b *schemaBook) define(typ reflect.Type) string {
 	return name
 }
 
+// neverNull lists the properties, of any schema, whose lists, maps and pointers are never nil.
+var neverNull = []string{"turns", "participants", "rounds", "sides", "debates", "data", "choices", "messages", "result"}
+
 // addFields adds the properties of a struct and returns those that are always there.
 func (b *schemaBook) addFields(properties schema, typ reflect.Type) (required []string) {
 	for f := range typ.Fields() {
@@ -119,9 +123,9 @@ func (b *schemaBook) addFields(properties schema, typ reflect.Type) (required []
 		s := b.of(f.Type)
 		if options == "" {
 			required = append(required, name)
-			if kind, ok := s["type"]; ok && (f.Type.Kind() == reflect.Slice || f.Type.Kind() == reflect.Map) {
+			if kind, ok := s["type"]; ok && !slices.Contains(neverNull, name) && (f.Type.Kind() == reflect.Slice || f.Type.Kind() == reflect.Map) {
 				s["type"] = []any{kind, "null"}
-			} else if f.Type.Kind() == reflect.Pointer {
+			} else if f.Type.Kind() == reflect.Pointer && !slices.Contains(neverNull, name) {
 				s = schema{"oneOf": []schema{s, {"type": "null"}}}
 			}
 		}
@@ -202,6 +206,7 @@ func paragraph(list ...*ast.CommentGroup) string {
 // addEvents adds the schema of events.
 func (b *schemaBook) addEvents() {
 	var list []schema
+	mapping := schema{}
 	for kind, ev := range map[string]debate.Event{
 		"config": debate.ConfigChanged{}, "state": debate.StateChanged{}, "phase": debate.PhaseStarted{}, "turn": debate.TurnDone{},
 		"dropped": debate.Dropped{}, "decided": debate.Decided{}, "asked": debate.Asked{}, "annotated": debate.Annotated{},
@@ -210,9 +215,13 @@ func (b *schemaBook) addEvents() {
 		name := b.define(reflect.TypeOf(ev))
 		b.schemas[name].(schema)["properties"].(schema)["type"] = schema{"const": kind}
 		list = append(list, ref(name))
+		mapping[kind] = ref(name)["$ref"]
 	}
 	slices.SortFunc(list, func(a, b schema) int { return strings.Compare(a["$ref"].(string), b["$ref"].(string)) })
-	b.schemas["Event"] = schema{"description": "An event of a debate. The property type tells which.", "oneOf": list}
+	b.schemas["Event"] = schema{
+		"description": "An event of a debate. The property type tells which.", "oneOf": list,
+		"discriminator": schema{"propertyName": "type", "mapping": mapping},
+	}
 }
 
 // addConfiguration adds the schema of a configuration, which is in docs.
@@ -223,11 +232,30 @@ func (b *schemaBook) addConfiguration() {
 	var s schema
 	require.NoError(b.t, json.Unmarshal(text, &s))
 	for name, def := range s["$defs"].(schema) {
-		b.schemas["configuration."+name] = def
+		b.schemas["configuration."+name] = withoutDefaults(def)
 	}
 	delete(s, "$defs")
 	delete(s, "$schema")
-	b.schemas["Configuration"] = s
+	b.schemas["Configuration"] = withoutDefaults(s).(schema)
+}
+
+// withoutDefaults removes the keyword default, because generators of clients take a property with a default as required. The
+// descriptions have the defaults.
+func withoutDefaults(v any) any {
+	switch v := v.(type) {
+	case schema:
+		if _, value := v["default"].(schema); !value { // or a property with that name
+			delete(v, "default")
+		}
+		for _, child := range v {
+			withoutDefaults(child)
+		}
+	case []any:
+		for _, child := range v {
+			withoutDefaults(child)
+		}
+	}
+	return v
 }
 
 // strict returns a copy of a schema that refuses unknown properties everywhere.

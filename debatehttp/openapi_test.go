@@ -2,6 +2,7 @@ package debatehttp
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -32,7 +33,7 @@ type operation struct {
 	body    reflect.Type // nil if there is none
 	status  int
 	answer  reflect.Type // nil if there is none, or if other says what is sent
-	other   []string     // further content types
+	other   schema       // schemas of further content types; of server-sent events, that of their data
 }
 
 var (
@@ -48,8 +49,8 @@ var operations = map[string]operation{
 	"DELETE /debates/{id}":         {"Delete a debate", "", nil, nil, 204, nil, nil},
 	"PUT /debates/{id}/config":     {"Edit the configuration", "Replaces the configuration of a debate that is configuring or ready.", nil, reflect.TypeFor[debate.Config](), 204, nil, nil},
 	"GET /debates/{id}/result":     {"Read the result", "The debate so far, or as it ended.", nil, nil, 200, reflect.TypeFor[debate.Result](), nil},
-	"GET /debates/{id}/report":     {"Read a report", "Without full, the report has no text that was used only in prompts.", nil, nil, 200, reflect.TypeFor[report.Report](), []string{"text/html", "text/markdown"}},
-	"GET /debates/{id}/events":     {"Follow the events", "A stream of server-sent events. The data of each is an Event in JSON. Durable events have an id. Continue after one with Last-Event-ID. The last event of a debate that has ended is ended. If the event is problem, its data is a Problem, and nothing follows.", []string{"Last-Event-ID"}, nil, 200, nil, []string{"text/event-stream"}},
+	"GET /debates/{id}/report":     {"Read a report", "Without full, the report has no text that was used only in prompts.", nil, nil, 200, reflect.TypeFor[report.Report](), schema{"text/html": schema{"type": "string"}, "text/markdown": schema{"type": "string"}}},
+	"GET /debates/{id}/events":     {"Follow the events", "A stream of server-sent events. The schema describes the data of each. Durable events and ended have an id. Continue after one with Last-Event-ID. The last event of a debate that has ended is ended. If the event is problem, its data is a Problem, and nothing follows.", []string{"Last-Event-ID"}, nil, 200, nil, schema{"text/event-stream": ref("Event")}},
 	"POST /debates/{id}/start":     {"Start a debate", "Needed only after a reset, and for a fork.", nil, nil, 204, nil, nil},
 	"POST /debates/{id}/pause":     {"Pause a debate", "", nil, nil, 204, nil, nil},
 	"POST /debates/{id}/resume":    {"Resume a debate", "", nil, nil, 204, nil, nil},
@@ -71,10 +72,11 @@ var operations = map[string]operation{
 	"POST /debates/{id}/declines": {"Decline", "Says that a person gives no reply to a step.", nil, reflect.TypeFor[declineBody](), 204, nil, nil},
 	"GET /inbox":                  {"List what all debates ask a person", "seat is required.", nil, nil, 200, reflect.TypeFor[[]InboxItem](), nil},
 	"GET /v1/models":              {"List the presets", "In the format of the OpenAI API.", nil, nil, 200, reflect.TypeFor[chatModels](), nil},
+	"GET /v1/models/{model}":      {"Read a preset", "In the format of the OpenAI API.", nil, nil, 200, reflect.TypeFor[chatModel](), nil},
 	"POST /v1/chat/completions": {
 		"Debate the last message", "In the format of the OpenAI API. The message of the answer is the answer of the debate, whose id is id.", idempotent,
-		reflect.TypeFor[chatRequest](), 200, reflect.TypeFor[chatResponse](),
-		[]string{"text/event-stream"},
+		reflect.TypeFor[chatRequest](), 200, reflect.TypeFor[chatCompletion](),
+		schema{"text/event-stream": ref("ChatCompletion")},
 	},
 	"GET /openapi.json": {"Read this document", "", nil, nil, 200, reflect.TypeFor[json.RawMessage](), nil},
 }
@@ -124,26 +126,16 @@ func (b *schemaBook) describeRoute(r route) schema {
 	for _, name := range op.headers {
 		list = append(list, schema{"name": name, "in": "header", "schema": schema{"type": "string"}})
 	}
-	failure := schema{"application/problem+json": schema{"schema": b.of(reflect.TypeFor[Problem]())}}
-	if strings.HasPrefix(r.path, chatPath) {
-		failure = schema{"application/json": schema{"schema": b.of(reflect.TypeFor[chatError]())}}
+	responses := b.failures(r, op)
+	responses[strconv.Itoa(op.status)] = b.success(op)
+	if r.action == Watch {
+		responses["204"] = schema{"description": "The viewer has the last event, and no other follows."}
 	}
-	success := schema{"description": http.StatusText(op.status)}
-	content := schema{}
-	if op.answer != nil {
-		content["application/json"] = schema{"schema": b.of(op.answer)}
+	s := schema{"summary": op.summary, "operationId": operationID(r), "responses": responses}
+	if len(list) > 0 {
+		s["parameters"] = list
 	}
-	for _, kind := range op.other {
-		content[kind] = schema{"schema": schema{"type": "string"}}
-	}
-	if len(content) > 0 {
-		success["content"] = content
-	}
-	s := schema{"summary": op.summary, "parameters": list, "responses": schema{
-		strconv.Itoa(op.status): success, "default": schema{"description": "A problem", "content": failure},
-	}}
 	if r.action != "" {
-		s["operationId"] = operationID(r)
 		s["description"] = strings.TrimSpace(op.about + " Action: " + string(r.action) + ".")
 	}
 	if op.body != nil {
@@ -152,12 +144,81 @@ func (b *schemaBook) describeRoute(r route) schema {
 	return s
 }
 
-func operationID(r route) string {
-	if r.path == chatPath+"chat/completions" {
-		return "chat"
+// success returns the response of an operation that succeeds.
+func (b *schemaBook) success(op operation) schema {
+	s, content := schema{"description": http.StatusText(op.status)}, schema{}
+	if op.answer != nil {
+		content["application/json"] = schema{"schema": b.of(op.answer)}
 	}
-	return string(r.action)
+	for kind, other := range op.other {
+		content[kind] = schema{"schema": other}
+	}
+	if len(content) > 0 {
+		s["content"] = content
+	}
+	return s
 }
+
+// failures returns the responses of an operation that fails, by status. They are components, because many operations have
+// the same. The response default is for the problems of Options.Authorize and Options.Principal.
+func (b *schemaBook) failures(r route, op operation) schema {
+	chat := strings.HasPrefix(r.path, chatPath)
+	list := schema{}
+	for _, k := range kinds {
+		if !fails(r, op, k.name) {
+			continue
+		}
+		name := strings.ReplaceAll(http.StatusText(k.status), " ", "")
+		body := schema{"application/problem+json": schema{"schema": b.of(reflect.TypeFor[Problem]())}}
+		if chat {
+			name, body = "OpenAI"+name, schema{"application/json": schema{"schema": b.of(reflect.TypeFor[chatError]())}}
+		}
+		about := fmt.Sprintf("%s: %s.", k.name, k.title)
+		if known, ok := b.responses[name].(schema); !ok {
+			b.responses[name] = schema{"description": about, "content": body}
+		} else if text := known["description"].(string); !strings.Contains(text, about) {
+			known["description"] = text + " " + about
+		}
+		list[strconv.Itoa(k.status)] = schema{"$ref": "#/components/responses/" + name}
+		list["default"] = schema{"description": "Another problem", "content": body}
+	}
+	return list
+}
+
+// fails reports whether an operation can fail with a kind of problem.
+func fails(r route, op operation, kind string) bool {
+	debate := strings.Contains(r.path, "{id}")
+	switch kind {
+	case "not-found":
+		return debate
+	case "model-not-found":
+		return strings.HasPrefix(r.path, chatPath) && r.path != chatPath+"models"
+	case "answered", "not-asked", "refused":
+		return debate && r.method != http.MethodGet
+	case "conflict":
+		return r.method != http.MethodGet
+	case "too-large":
+		return op.body != nil
+	case "key-reused":
+		return slices.Contains(op.headers, "Idempotency-Key")
+	case "unsupported":
+		return debate || r.action == Launch
+	case "stopped":
+		return r.path == chatPath+"chat/completions"
+	case "cross-origin":
+		return r.method != http.MethodGet
+	case "no-route", "method-not-allowed":
+		return false
+	}
+	return r.action != "" // openapi.json needs no action
+}
+
+// operationIDs names the operations whose action has another one.
+var operationIDs = map[string]string{
+	chatPath + "models/{model}": "retrieveModel", chatPath + "chat/completions": "createChatCompletion", "/openapi.json": "document",
+}
+
+func operationID(r route) string { return cmp.Or(operationIDs[r.path], string(r.action)) }
 
 // document returns the OpenAPI document of the routes.
 func document(t *testing.T) []byte {
@@ -174,10 +235,14 @@ func document(t *testing.T) []byte {
 	text, err := json.MarshalIndent(schema{
 		"openapi": "3.1.0",
 		"info": schema{
-			"title": "Debates", "version": "1",
+			"title": "Debates", "version": "1", "license": schema{"name": "Apache-2.0", "identifier": "Apache-2.0"},
 			"description": "Launch, follow and control debates between language models and people. https://github.com/elenchus-go/debate/blob/main/docs/http.md explains it.",
 		},
-		"servers": []schema{{"url": "."}}, "paths": paths, "components": schema{"schemas": b.schemas},
+		"servers": []schema{{"url": "."}}, "paths": paths, "security": []schema{{"token": []string{}}, {}},
+		"components": schema{
+			"schemas": b.schemas, "responses": b.responses,
+			"securitySchemes": schema{"token": schema{"type": "http", "scheme": "bearer", "description": "Needed if the server wants it; see Options.Principal."}},
+		},
 	}, "", "  ")
 	require.NoError(t, err)
 	return append(text, '\n')
@@ -205,8 +270,9 @@ func TestTheDocumentHasTheRoutesOfTheHandler(t *testing.T) {
 	require.Equal(t, http.StatusOK, code)
 	require.Equal(t, "application/json", header.Get("Content-Type"))
 	doc := parsed[struct {
-		OpenAPI string                       `json:"openapi"`
-		Paths   map[string]map[string]schema `json:"paths"`
+		OpenAPI    string                       `json:"openapi"`
+		Paths      map[string]map[string]schema `json:"paths"`
+		Components struct{ Schemas schema }     `json:"components"`
 	}](t, text)
 	require.Equal(t, "3.1.0", doc.OpenAPI)
 	methods := []string{"GET", "POST", "PUT", "DELETE", "PATCH"}
@@ -224,7 +290,13 @@ func TestTheDocumentHasTheRoutesOfTheHandler(t *testing.T) {
 		}
 		require.Subset(t, methods, strings.Split(strings.ToUpper(strings.Join(slices.Collect(maps.Keys(ops)), " ")), " "))
 	}
-	require.Len(t, ids, len(routes))
+	require.Len(t, ids, len(routes)+1)
+	for id := range ids { // generators of clients name types after operations
+		for _, suffix := range []string{"Response", "Params", "JSONBody", "JSONRequestBody"} {
+			name := strings.ToUpper(id.(string)[:1]) + id.(string)[1:] + suffix
+			require.NotContains(t, doc.Components.Schemas, name)
+		}
+	}
 	for at := range operations {
 		method, path, _ := strings.Cut(at, " ")
 		require.NotNil(t, doc.Paths[path][strings.ToLower(method)], at)
@@ -296,20 +368,54 @@ func described(t *testing.T, method, path, body string, status int, header http.
 		if operations[method+" "+r.path].body != nil && status < 300 {
 			describes(t, body, append(op, "requestBody", "content", "application/json", "schema")...)
 		}
-		at := "default"
-		if status < 300 {
-			at = strconv.Itoa(status)
-		}
 		kind, _, _ := strings.Cut(header.Get("Content-Type"), ";")
 		switch {
-		case strings.HasSuffix(kind, "json") && status != http.StatusForbidden:
-			describes(t, text, append(op, "responses", at, "content", kind, "schema")...)
+		case strings.HasSuffix(kind, "json"):
+			describes(t, text, append(responseOf(t, op, status), "content", kind, "schema")...)
 		case kind == "":
 			require.Equal(t, http.StatusNoContent, status)
 			require.Empty(t, text)
 		}
 		return
 	}
+}
+
+// listedOperation is an operation of the document.
+type listedOperation struct {
+	Responses map[string]struct {
+		Ref string `json:"$ref"`
+	} `json:"responses"`
+}
+
+// listedResponses returns the operations of the document, by path and method.
+var listedResponses = sync.OnceValues(func() (map[string]map[string]listedOperation, error) {
+	text, err := os.ReadFile("openapi.json")
+	if err != nil {
+		return nil, err
+	}
+	var doc struct {
+		Paths map[string]map[string]listedOperation `json:"paths"`
+	}
+	err = json.Unmarshal(text, &doc)
+	return doc.Paths, err
+})
+
+// responseOf returns the place of the response of an operation with a status. The document must have one for each status of
+// a problem.
+func responseOf(t *testing.T, op []string, status int) []string {
+	t.Helper()
+	paths, err := listedResponses()
+	require.NoError(t, err)
+	at := strconv.Itoa(status)
+	response, listed := paths[op[1]][op[2]].Responses[at]
+	if !listed {
+		require.False(t, slices.ContainsFunc(kinds, func(k kind) bool { return k.status == status }), "%s %s answers with the status %d", op[2], op[1], status)
+		at = "default"
+	}
+	if response.Ref != "" {
+		return strings.Split(strings.TrimPrefix(response.Ref, "#/"), "/")
+	}
+	return append(op, "responses", at)
 }
 
 // Each kind of problem has the anchor in docs/http.md to which its type refers.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
@@ -79,6 +80,7 @@ var kinds = []kind{
 	{"forbidden", http.StatusForbidden, "You may not do this", nil},
 	{"cross-origin", http.StatusForbidden, "Another site sent this request", nil},
 	{"not-found", http.StatusNotFound, "There is no such debate", store.ErrNotFound},
+	{"model-not-found", http.StatusNotFound, "There is no such model", nil},
 	{"no-route", http.StatusNotFound, "There is no such address", nil},
 	{"method-not-allowed", http.StatusMethodNotAllowed, "This address does not take this method", nil},
 	{"answered", http.StatusConflict, "The step has another reply", debate.ErrAnswered},
@@ -157,17 +159,11 @@ func problemOf(err error) *Problem {
 	return problem("internal", "")
 }
 
-// write answers a request with the problem.
-func (p *Problem) write(w http.ResponseWriter) {
-	p.prepare(w)
-	writeJSON(w, "application/problem+json", p.Status, p)
-}
-
 // retryAfter is the number of seconds after which clients may repeat a request that the server could not serve.
 const retryAfter = "5"
 
-// prepare sets the status if it is missing, and the header that belongs to it.
-func (p *Problem) prepare(w http.ResponseWriter) {
+// writeFor answers a request with the problem, in the format of the OpenAI API if the request is for that.
+func (p *Problem) writeFor(w http.ResponseWriter, r *http.Request) {
 	p.Status = cmp.Or(p.Status, http.StatusInternalServerError)
 	if p.Status == http.StatusUnauthorized && w.Header().Get("WWW-Authenticate") == "" {
 		w.Header().Set("WWW-Authenticate", "Bearer")
@@ -175,6 +171,14 @@ func (p *Problem) prepare(w http.ResponseWriter) {
 	if p.Status == http.StatusServiceUnavailable && w.Header().Get("Retry-After") == "" {
 		w.Header().Set("Retry-After", retryAfter)
 	}
+	if !strings.HasPrefix(r.URL.Path, chatPath) {
+		writeJSON(w, "application/problem+json", p.Status, p)
+		return
+	}
+	if p.Type == typeOf("stopped") { // the answer to a retry is the same
+		w.Header().Set("X-Should-Retry", "false")
+	}
+	writeJSON(w, "application/json", p.Status, openAIError(p))
 }
 
 // writeJSON answers a request with a value, which must encode to JSON.

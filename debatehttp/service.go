@@ -36,12 +36,16 @@ type Options struct {
 	// ShowTurns sends the turns of a chat completion as they are committed, in reasoning_content. The message itself is
 	// the debate's answer in any case.
 	ShowTurns bool
+	// StopOnCancel cancels the debate of a chat completion if its client disconnects before the answer, so that the debate
+	// costs nothing more. By default the debate continues, and a client that repeats the request finds it. With it, a
+	// client that disconnects because of its timeout cancels the debate too.
+	StopOnCancel bool
 	// TrustedOrigins are other sites whose pages may send writes, such as "https://app.example.com".
 	TrustedOrigins []string
 	// MaxBody is the largest size of a request's body, in bytes. Defaults to 1 MiB.
 	MaxBody int64
-	// Heartbeat is the interval of comments in streams, so that proxies do not close quiet connections. Defaults to 15
-	// seconds.
+	// Heartbeat is the interval of comments in streams, and of blank lines before the answer of a chat completion without
+	// streaming, so that proxies do not close quiet connections. Defaults to 15 seconds.
 	Heartbeat time.Duration
 	// Timeout is the time that a viewer may take to read what the handler writes to a stream at once. Then the handler
 	// disconnects the viewer, who can continue with Last-Event-ID. Defaults to 30 seconds. Serve limits other requests.
