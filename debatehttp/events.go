@@ -5,17 +5,21 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
 // events streams the events of a debate: first the durable events after the viewer's last one, then new events.
 func (c *call) events() error {
-	last, err := c.lastEvent()
+	last, ended, err := c.lastEvent()
 	if err != nil {
 		return err
 	}
 	if err := c.allow(); err != nil {
 		return err
+	}
+	if ended && c.access.Debate.State.Final() && last == c.access.Debate.Seq {
+		return c.done(nil) // by this an EventSource knows that it need not come back
 	}
 	c.lasts()
 	after := min(last, c.access.Debate.Seq) // what lies beyond the end belongs to an earlier debate with the same id, which was deleted
@@ -58,17 +62,18 @@ func (c *call) events() error {
 	return nil
 }
 
-// lastEvent returns the id of the last event that the viewer has seen.
-func (c *call) lastEvent() (int64, error) {
+// lastEvent returns the seq in the id of the last event that the viewer has seen, and whether that is the event Ended.
+func (c *call) lastEvent() (seq int64, ended bool, err error) {
 	id := c.r.Header.Get("Last-Event-ID")
 	if id == "" {
-		return 0, nil
+		return 0, false, nil
 	}
-	n, err := strconv.ParseUint(id, 10, 63)
+	number, ended := strings.CutSuffix(id, endedSuffix)
+	n, err := strconv.ParseUint(number, 10, 63)
 	if err != nil {
-		return 0, invalid("Last-Event-ID", "%q is not the id of an event, use an integer of 0 or more", id)
+		return 0, false, invalid("Last-Event-ID", "%q is not the id of an event, use an integer of 0 or more", id)
 	}
-	return int64(n), nil
+	return int64(n), ended, nil
 }
 
 // A stream is a response that continues as long as there are events.

@@ -34,7 +34,7 @@ func TestTwoViewersSeeTheSame(t *testing.T) {
 	for _, m := range first {
 		stamp := m.event.Meta()
 		require.Equal(t, m.kind, stamp.Type)
-		require.Equal(t, m.id == "", stamp.Live, "what is not stored has no id")
+		require.Equal(t, m.id == "" || m.kind == "ended", stamp.Live, "what is not stored has no id")
 	}
 	require.Equal(t, fsm.Completed, result(first).State)
 	require.Equal(t, 2, result(first).Round)
@@ -63,6 +63,31 @@ func TestAViewerWhoComesBackMissesNothing(t *testing.T) {
 		rest := s.watch(seen.id).until("ended")
 		require.Equal(t, all[i+1:], append([]message{}, stored(rest)...), "after event %s", seen.id)
 		require.Equal(t, eventsAfter(first, "warning", i+1), eventsAfter(rest, "warning", 0), "after event %s", seen.id)
+	}
+}
+
+// A viewer who has the event ended learns that there is no more: an EventSource stops after 204. Who lacks it receives it, and
+// so does everyone after a later entry.
+func TestAViewerWhoHasTheLastEventIsDone(t *testing.T) {
+	s := open(t, store.Memory(), allowing())
+	s.letAllSpeak()
+	s.begin()
+	all := s.watch("").until("ended")
+	end := all[len(all)-1].id
+	seq := stored(all)[len(stored(all))-1].id
+	require.Equal(t, seq+"-ended", end)
+	for _, path := range []string{"/debates/cars/events", "/debates/cars/events?seat=Ada"} {
+		code, _, text := s.do(http.MethodGet, path, "", "Last-Event-ID", end)
+		require.Equal(t, http.StatusNoContent, code)
+		require.Empty(t, text)
+		again := s.stream(path, "").until("ended")
+		require.Equal(t, end, again[len(again)-1].id)
+	}
+	require.Len(t, s.watch(seq).until("ended"), 1+len(eventsAfter(all, "warning", len(stored(all)))))
+	s.wants(http.StatusNoContent, http.MethodPut, "/debates/cars/annotations/note", "1")
+	require.Equal(t, "annotated", s.watch(end).until("ended")[0].kind)
+	for _, id := range []string{"-ended", "x-ended", "1-end"} {
+		s.refuses("invalid", http.MethodGet, "/debates/cars/events", "", "Last-Event-ID", id)
 	}
 }
 

@@ -82,7 +82,7 @@ func TestAThousandViewersReadOnce(t *testing.T) {
 	require.LessOrEqual(t, kept.most.Load(), int64(4), "the number of readers at a time")
 	require.LessOrEqual(t, kept.entries.Load(), 6*total, "a constant number of readers: the driver, the feed, the handle and this test")
 	for _, o := range out {
-		require.Equal(t, int(total), strings.Count(o.text.String(), "\nid: ")+1)
+		require.Equal(t, int(total)+1, strings.Count("\n"+o.text.String(), "\nid: "), "all stored events and the end")
 		require.Contains(t, o.text.String(), "event: ended\n")
 	}
 }

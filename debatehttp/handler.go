@@ -89,16 +89,10 @@ func New(e *debate.Engine, o Options) (http.Handler, error) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(openAPI) // fails if the client has disconnected
 	})
-	guard := http.NewCrossOriginProtection()
-	for _, origin := range o.TrustedOrigins {
-		if err := guard.AddTrustedOrigin(origin); err != nil {
-			return nil, err
-		}
+	web, err := CrossOrigin(known(mux), o.TrustedOrigins...)
+	if err != nil {
+		return nil, fmt.Errorf("make handler: %w", err)
 	}
-	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		problem("cross-origin", "a page of another site sent it; add the site to Options.TrustedOrigins to allow this").writeFor(w, r)
-	}))
-	web := guard.Handler(known(mux))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cache-Control", "no-store")

@@ -40,7 +40,8 @@ type Options struct {
 	// costs nothing more. By default the debate continues, and a client that repeats the request finds it. With it, a
 	// client that disconnects because of its timeout cancels the debate too.
 	StopOnCancel bool
-	// TrustedOrigins are other sites whose pages may send writes, such as "https://app.example.com".
+	// TrustedOrigins are other sites whose pages may send requests and read the answers, such as
+	// "https://app.example.com"; see CrossOrigin. They may do what the user may whose cookies the browser sends.
 	TrustedOrigins []string
 	// MaxBody is the largest size of a request's body, in bytes. Defaults to 1 MiB.
 	MaxBody int64

@@ -57,14 +57,20 @@ func shownEvent(ev debate.Event) debate.Event {
 	return ev
 }
 
-// encodeEvent returns an event as a server-sent event. Only durable events have an id, so that a viewer who reconnects
-// receives each of them exactly once.
+// endedSuffix ends the id of the event Ended, after the seq of the last durable event.
+const endedSuffix = "-ended"
+
+// encodeEvent returns an event as a server-sent event. Durable events have an id, so that a viewer who reconnects receives
+// each of them exactly once, and so has Ended, so that the viewer learns that there is no more.
 func encodeEvent(ev debate.Event) ([]byte, error) {
 	data, err := json.Marshal(shownEvent(ev)) // one line, with <, > and & escaped
 	if err != nil {
 		return nil, err
 	}
 	meta := ev.Meta()
+	if _, ended := ev.(debate.Ended); ended {
+		return fmt.Appendf(nil, "id: %d%s\nevent: %s\ndata: %s\n\n", meta.Seq, endedSuffix, meta.Type, data), nil
+	}
 	if meta.Live {
 		return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", meta.Type, data), nil
 	}

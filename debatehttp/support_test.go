@@ -240,10 +240,10 @@ func (v *viewer) until(kind string) (read []message) {
 	}
 }
 
-// stored returns the messages with an id.
+// stored returns the durable events.
 func stored(all []message) (kept []message) {
 	for _, m := range all {
-		if m.id != "" {
+		if m.id != "" && m.kind != "ended" {
 			kept = append(kept, m)
 		}
 	}
