@@ -26,6 +26,14 @@ func (o *options) serverFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.prompts, "prompts", "", "replace prompts with the templates NAME.tmpl in `folder`")
 }
 
+// serveFlags adds the flags of serve.
+func (o *options) serveFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.http, "http", "", "`address` of the server; defaults to "+serveAddress)
+	flags.StringArrayVar(&o.origins, "origin", nil, "`site` whose pages may send requests and read the answers, such as https://app.example.com; can be repeated")
+	flags.BoolVar(&o.showTurns, "show-turns", false, "send OpenAI clients the turns while a debate runs, as reasoning")
+	flags.BoolVar(&o.stopOnCancel, "stop-on-cancel", false, "cancel the debate of an OpenAI client that disconnects before the answer")
+}
+
 // inspectFlags adds the flags of inspect.
 func (o *options) inspectFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.controls, "controls", false, "allow to control debates, reply, decide and fork; needs the keys of the models")

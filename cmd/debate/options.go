@@ -28,8 +28,9 @@ type options struct {
 	maxCost                                                 float64
 	presets                                                 []string // kinds of debates of a server, as name=file
 	http                                                    string   // address of a server
+	origins                                                 []string // sites whose pages may send requests to serve
 	port                                                    int
-	insecure, controls, noOpen, showTurns                   bool
+	insecure, controls, noOpen, showTurns, stopOnCancel     bool
 	rounds                                                  int
 	filters                                                 filters
 	verbose, json, plain, yes, count                        bool

@@ -100,10 +100,7 @@ func (p *program) subcommands() []subcommand {
 			operands: id + ", or filters such as --state completed", least: 1, most: 1, run: p.deleteDebates, flags: []func(*pflag.FlagSet){p.filters.addFlags, p.storeFlags, p.yesFlag},
 		},
 		{use: "inspect [ID]", group: groupServe, short: "Show debates in the browser", long: inspectHelp, operands: id, most: 1, run: p.inspectDebates, flags: []func(*pflag.FlagSet){p.inspectFlags, p.addressFlags, p.storeFlags}},
-		{use: "serve", group: groupServe, short: "Serve debates over HTTP", long: serveHelp, run: p.serveDebates, flags: append(server, func(f *pflag.FlagSet) {
-			f.StringVar(&p.http, "http", "", "`address` of the server; defaults to "+serveAddress)
-			f.BoolVar(&p.showTurns, "show-turns", false, "send OpenAI clients the turns while a debate runs, as reasoning")
-		})},
+		{use: "serve", group: groupServe, short: "Serve debates over HTTP", long: serveHelp, run: p.serveDebates, flags: append(server, p.serveFlags)},
 		{use: "mcp", group: groupServe, short: "Serve debates over the Model Context Protocol", long: mcpHelp, example: mcpExample, run: p.serveMCP, flags: append(server, func(f *pflag.FlagSet) {
 			f.StringVar(&p.http, "http", "", "`address` for streamable HTTP, at /mcp; defaults to standard input and output")
 		})},

@@ -37,14 +37,17 @@ func (p *program) serveDebates() error {
 		return err
 	}
 	return p.withEngine(func(ctx context.Context, e *debate.Engine, presets map[string]debate.Config) error {
-		o := debatehttp.Options{Authorize: debatehttp.AllowEveryone, Presets: presets, ShowTurns: p.showTurns, Logger: p.log()}
+		o := debatehttp.Options{
+			Authorize: debatehttp.AllowEveryone, Presets: presets, ShowTurns: p.showTurns, StopOnCancel: p.stopOnCancel,
+			TrustedOrigins: p.origins, Logger: p.log(),
+		}
 		if token := p.env(tokenVar); token != "" {
 			o.Authorize = func(context.Context, *debatehttp.Access) error { return nil } // also for a proxy on this machine
 			o.Principal = func(r *http.Request) (string, error) { return "", checkBearer(r, token) }
 		}
 		handler, err := debatehttp.New(e, o)
 		if err != nil {
-			return err
+			return exitErrorf(exitArguments, "%s debates: %w", p.command, err)
 		}
 		return p.listen(ctx, e, p.http, handler, "")
 	})

@@ -111,6 +111,20 @@ func TestDebatesAreServedOverHTTP(t *testing.T) {
 	require.Equal(t, 2, strings.Count(stdout, "\n"), "the server has stored a debate of its own: %s", stdout)
 }
 
+// A page of another origin may use the server if a flag says so, with the token that a preflight lacks.
+func TestOptionsOfTheServer(t *testing.T) {
+	folder(t, "c.json", `{"limits": {"max_rounds": 1}}`)
+	base := serving(t, environment("DEBATE_TOKEN", "secret"), "serving", "serve", "--http", "127.0.0.1:0", "--store", "d.db", "--config", "c.json",
+		"--origin", "https://app.example.com", "--show-turns", "--stop-on-cancel")
+	origin := []string{"Origin", "https://app.example.com", "Sec-Fetch-Site", "cross-site"}
+	status, _ := send(t, http.DefaultClient, http.MethodOptions, base+"v1/chat/completions", "", append(origin, "Access-Control-Request-Method", "POST")...)
+	require.Equal(t, http.StatusNoContent, status)
+	status, text := send(t, &http.Client{Transport: withToken("secret")}, http.MethodPost, base+"v1/chat/completions",
+		`{"model": "default", "messages": [{"role": "user", "content": "Is tea healthy?"}]}`, origin...)
+	require.Equal(t, http.StatusOK, status, text)
+	require.Contains(t, text, `"reasoning_content":`)
+}
+
 func TestServersNeedATokenOrAWord(t *testing.T) {
 	folder(t, "p.json", `{"protocol": "vote"}`, "own.json", `{"providers": {"x": {"kind": "offline"}}}`, "bad.json", `{"topics": 1}`, "few.json", `{"participants": [{"name": "Ann"}]}`)
 	_, _, _ = start(t, environment(), "--store", "d.db", "--protocol", "vote", topic)
@@ -122,6 +136,7 @@ func TestServersNeedATokenOrAWord(t *testing.T) {
 	}{
 		{"serve", nil, 2, "serve debates: set DEBATE_TOKEN in the environment to a token that clients must send, or use --insecure to answer everyone who reaches 127.0.0.1:8080"},
 		{"mcp --http 127.0.0.1:0", nil, 2, "mcp debates: set DEBATE_TOKEN"},
+		{"serve --insecure --origin app.example.com", nil, 2, "serve debates: make handler: "},
 		{"serve --http 127.0.0.1:99999 --insecure", nil, 2, "serve debates: listen tcp"},
 		{"mcp --preset x", nil, 2, `read preset: "x" has no name or no file, want NAME=FILE`},
 		{"serve --insecure --preset =p.json", nil, 2, `read preset: "=p.json" has no name or no file, want NAME=FILE`},
