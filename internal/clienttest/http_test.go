@@ -1,8 +1,12 @@
 package clienttest
 
 import (
+	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -13,12 +17,33 @@ import (
 // newHTTPSite starts package debatehttp.
 func newHTTPSite(t *testing.T) *site {
 	return newSite(t, func(e *debate.Engine, presets map[string]debate.Config) http.Handler {
-		h, err := debatehttp.New(e, debatehttp.Options{Authorize: debatehttp.AllowEveryone, Presets: presets})
+		h, err := debatehttp.New(e, debatehttp.Options{Authorize: debatehttp.AllowEveryone, Presets: presets, Heartbeat: 3 * time.Second})
 		require.NoError(t, err)
 		return h
 	})
 }
 
-func TestOpenAI(t *testing.T) {
-	runScript(t, "openai.mjs", "DEBATE_URL="+newHTTPSite(t).URL)
+func TestHTTP(t *testing.T) {
+	for _, script := range []string{"openai.mjs", "eventsource.mjs", "openapi.mjs"} {
+		t.Run(script, func(t *testing.T) {
+			t.Parallel()
+			runScript(t, script, "DEBATE_URL="+newHTTPSite(t).URL)
+		})
+	}
+}
+
+// The clients in Go are a module of its own. It is copied, because the generator writes into it.
+func TestClientsInGo(t *testing.T) {
+	s := newHTTPSite(t)
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS("testdata/goclients")))
+	document, err := http.Get(s.URL + "/openapi.json") //nolint:noctx // the server is local
+	require.NoError(t, err)
+	defer document.Body.Close()
+	text, err := io.ReadAll(document.Body)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "api", "openapi.json"), text, 0o600))
+	environment := []string{"GOWORK=off", "DEBATE_URL=" + s.URL}
+	runProgram(t, dir, environment, "go", "generate", "./api")
+	runProgram(t, dir, environment, "go", "run", ".")
 }

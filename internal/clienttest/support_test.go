@@ -55,7 +55,7 @@ func runScript(t *testing.T, name string, environment ...string) {
 	dir, err := os.MkdirTemp(needClients(t), "run-")
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
-	scripts, err := filepath.Glob("*.mjs")
+	scripts, err := filepath.Glob("*.[mt][jx][st]")
 	require.NoError(t, err)
 	for _, script := range scripts {
 		text, err := os.ReadFile(script)
