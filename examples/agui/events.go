@@ -11,16 +11,6 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// input is what a user interface sends to begin a run.
-type input struct {
-	ThreadID string `json:"threadId"`
-	RunID    string `json:"runId"`
-	Messages []struct {
-		Role    string `json:"role"`
-		Content string `json:"content"`
-	} `json:"messages"`
-}
-
 // event is an event of AG-UI, with the fields that this example uses.
 type event struct {
 	Type      string          `json:"type"`
@@ -38,6 +28,7 @@ type event struct {
 
 // state is the state that the agent shares with the user interface.
 type state struct {
+	Debate string    `json:"debate"` // its id
 	State  fsm.State `json:"state"`
 	Round  int       `json:"round"`
 	Answer string    `json:"answer"`
@@ -51,11 +42,11 @@ type patch struct {
 }
 
 // translate returns the events of AG-UI for the events of a debate. They end when the debate ends or is in error.
-func translate(in input, events iter.Seq2[debate.Event, error]) iter.Seq[event] {
+func translate(in input, id string, events iter.Seq2[debate.Event, error]) iter.Seq[event] {
 	return func(yield func(event) bool) {
-		t := &translator{yield: yield, open: map[transcript.Key]*message{}}
+		t := &translator{yield: yield, debate: id, open: map[transcript.Key]*streaming{}}
 		t.send(event{Type: "RUN_STARTED", ThreadID: in.ThreadID, RunID: in.RunID})
-		t.send(event{Type: "STATE_SNAPSHOT", Snapshot: &state{}})
+		t.send(event{Type: "STATE_SNAPSHOT", Snapshot: &state{Debate: id}})
 		for ev, err := range events {
 			if err != nil {
 				t.stop(event{Type: "RUN_ERROR", Message: err.Error()})
@@ -71,13 +62,15 @@ func translate(in input, events iter.Seq2[debate.Event, error]) iter.Seq[event] 
 
 // translator keeps what is open, because AG-UI wants everything closed before the end.
 type translator struct {
-	yield func(event) bool
-	done  bool
-	step  string
-	open  map[transcript.Key]*message // streaming messages
+	yield  func(event) bool
+	done   bool
+	debate string // id of the debate, which begins the ids of messages, because a conversation has several debates
+	step   string
+	open   map[transcript.Key]*streaming
 }
 
-type message struct{ id, text string }
+// streaming is a message that has not ended.
+type streaming struct{ id, text string }
 
 func (t *translator) send(list ...event) {
 	for _, e := range list {
@@ -105,9 +98,7 @@ func (t *translator) translate(in input, ev debate.Event) {
 	case debate.TurnDone:
 		t.finish(&ev.Turn)
 	case debate.Ended:
-		answer := ev.Result.Answer.Text
-		t.send(event{Type: "STATE_DELTA", Delta: []patch{{"replace", "/answer", answer}}})
-		t.stop(event{Type: "RUN_FINISHED", ThreadID: in.ThreadID, RunID: in.RunID})
+		t.conclude(in, ev.Result)
 	}
 }
 
@@ -127,7 +118,7 @@ func (t *translator) endStep() {
 // start starts the message of an attempt. It ends that of an earlier attempt, which failed.
 func (t *translator) start(k transcript.Key, attempt int) {
 	t.end(k)
-	m := &message{id: fmt.Sprintf("%s#%d", k, attempt)}
+	m := &streaming{id: fmt.Sprintf("%s/%s#%d", t.debate, k, attempt)}
 	t.open[k] = m
 	t.send(event{Type: "TEXT_MESSAGE_START", MessageID: m.id, Role: "assistant", Name: k.Actor})
 }
@@ -152,7 +143,9 @@ func (t *translator) end(k transcript.Key) {
 func (t *translator) finish(turn *transcript.Turn) {
 	k := turn.Key
 	if turn.Kind == transcript.Speech || turn.Kind == transcript.Remark {
-		if m := t.open[k]; m == nil || !strings.HasPrefix(turn.Text, m.text) { // it was not streamed, or not like this
+		if m := t.open[k]; m == nil { // it was not streamed
+			t.start(k, max(1, len(turn.Attempts)))
+		} else if !strings.HasPrefix(turn.Text, m.text) { // or not like this
 			t.start(k, len(turn.Attempts)+1)
 		}
 		t.say(k, strings.TrimPrefix(turn.Text, t.open[k].text))
@@ -160,6 +153,20 @@ func (t *translator) finish(turn *transcript.Turn) {
 	} else if len(turn.Data) > 0 {
 		t.send(event{Type: "CUSTOM", Name: string(turn.Kind), Value: turn.Data})
 	}
+}
+
+// conclude sends the answer, as a message and in the state.
+func (t *translator) conclude(in input, r *debate.Result) {
+	answer := answerOf(r)
+	if answer == "" {
+		t.stop(event{Type: "RUN_ERROR", Message: fmt.Sprintf("the debate has ended without an answer: %s", r.Ending.Outcome)})
+		return
+	}
+	id := t.debate + answerID
+	t.send(event{Type: "STATE_DELTA", Delta: []patch{{"replace", "/answer", answer}}},
+		event{Type: "TEXT_MESSAGE_START", MessageID: id, Role: "assistant"}, event{Type: "TEXT_MESSAGE_CONTENT", MessageID: id, Delta: answer},
+		event{Type: "TEXT_MESSAGE_END", MessageID: id})
+	t.stop(event{Type: "RUN_FINISHED", ThreadID: in.ThreadID, RunID: in.RunID})
 }
 
 // stop closes everything and sends the last event.

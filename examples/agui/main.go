@@ -1,13 +1,16 @@
 // Agui is a web service for user interfaces that speak AG-UI, such as CopilotKit: each run is a debate about the last
-// message.
+// message, and the answer is its last message. The messages before it are the background.
 //
 //	go run ./examples/agui
 //	curl -N localhost:8080/agui -d '{"threadId": "cars", "runId": "1", "messages": [{"role": "user", "content": "Ban cars?"}]}'
 //
-// The id of the debate is the one of the thread and the run, so a request that is repeated follows the same debate. The
-// service also has all routes of package debatehttp, by which a user can control the debate:
+// The id of the debate is derived from those of the thread and the run, so a request that is repeated follows the same
+// debate. It is in the shared state. The service also has all routes of package debatehttp, by which a user can control the
+// debate:
 //
-//	curl -X POST localhost:8080/debates/cars.1/stop
+//	curl -X POST localhost:8080/debates/agui-e3b0.../stop
+//
+// With -origin, pages of another site may use the service. With -stop-on-cancel, a user who aborts a run cancels its debate.
 //
 // Set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST to choose a model. If none is set, the example uses an offline
 // demo model.
@@ -15,8 +18,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -27,13 +28,14 @@ import (
 	"github.com/elenchus-go/debate/examples/console"
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/store"
 )
 
 func main() { console.Main(run) }
 
 func run(ctx context.Context, p *console.Program) error {
 	address := p.Flags.String("listen", "127.0.0.1:8080", "`address` to listen on; everyone who can reach it can run debates at your expense")
+	origin := p.Flags.String("origin", "", "`site` whose pages may use the service, such as http://localhost:3000")
+	stop := p.Flags.Bool("stop-on-cancel", false, "cancel a debate when its viewer leaves")
 	if _, err := p.Topic(""); err != nil {
 		return err
 	}
@@ -45,7 +47,11 @@ func run(ctx context.Context, p *console.Program) error {
 	if err != nil {
 		return err
 	}
-	handler, err := newHandler(engine)
+	var origins []string
+	if *origin != "" {
+		origins = append(origins, *origin)
+	}
+	handler, err := newHandler(&agent{engine: engine, stopOnCancel: *stop}, origins...)
 	if err != nil {
 		return err
 	}
@@ -57,58 +63,19 @@ func run(ctx context.Context, p *console.Program) error {
 	return debatehttp.Serve(ctx, l, engine, handler, time.Minute)
 }
 
-// newHandler returns a handler for AG-UI beside the routes of package debatehttp.
-func newHandler(engine *debate.Engine) (http.Handler, error) {
-	debates, err := debatehttp.New(engine, debatehttp.Options{Authorize: debatehttp.AllowEveryone})
+// newHandler returns a handler for AG-UI beside the routes of package debatehttp, for pages of its own and of some origins.
+func newHandler(a *agent, origins ...string) (http.Handler, error) {
+	debates, err := debatehttp.New(a.engine, debatehttp.Options{Authorize: debatehttp.AllowEveryone, TrustedOrigins: origins})
+	if err != nil {
+		return nil, err
+	}
+	runs, err := debatehttp.CrossOrigin(a, origins...)
 	if err != nil {
 		return nil, err
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/", debates)
-	mux.Handle("POST /agui", http.NewCrossOriginProtection().Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := agent(engine, w, r); err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-		}
-	})))
+	mux.Handle("POST /agui", runs)
+	mux.Handle("OPTIONS /agui", runs) // what browsers ask before they send a run from another site
 	return debatehttp.CheckHost(mux), nil
-}
-
-// agent launches a debate and streams its events as those of AG-UI. It returns an error before the stream begins.
-func agent(engine *debate.Engine, w http.ResponseWriter, r *http.Request) error {
-	var in input
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&in); err != nil {
-		return fmt.Errorf("read run: %w", err)
-	}
-	if len(in.Messages) == 0 {
-		return errors.New("read run: it has no message")
-	}
-	d, err := launch(r.Context(), engine, in)
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	for e := range translate(in, d.Watch(r.Context(), 0)) {
-		b, err := json.Marshal(e)
-		if err != nil {
-			return nil
-		}
-		if _, err := fmt.Fprintf(w, "data: %s\n\n", b); err != nil || http.NewResponseController(w).Flush() != nil {
-			return nil // the viewer has left; the debate goes on
-		}
-	}
-	return nil
-}
-
-// launch launches the debate of a run, or opens it if the run is repeated.
-func launch(ctx context.Context, engine *debate.Engine, in input) (*debate.Debate, error) {
-	d, err := engine.Launch(context.WithoutCancel(ctx), debate.Config{
-		ID: in.ThreadID + "." + in.RunID, Topic: in.Messages[len(in.Messages)-1].Content,
-		Participants: []debate.Participant{{Name: "Ada", Side: "for"}, {Name: "Bo", Side: "against"}}, Judges: []debate.Participant{{Name: "Judge"}},
-		Limits: debate.Limits{MaxRounds: 2},
-	})
-	if _, taken := errors.AsType[*store.Conflict](err); taken {
-		return engine.Open(ctx, in.ThreadID+"."+in.RunID)
-	}
-	return d, err
 }
