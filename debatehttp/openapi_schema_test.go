@@ -203,15 +203,18 @@ func paragraph(list ...*ast.CommentGroup) string {
 	return ""
 }
 
+// eventTypes holds an event of each type, by the property type.
+var eventTypes = map[string]debate.Event{
+	"config": debate.ConfigChanged{}, "state": debate.StateChanged{}, "phase": debate.PhaseStarted{}, "turn": debate.TurnDone{},
+	"dropped": debate.Dropped{}, "decided": debate.Decided{}, "asked": debate.Asked{}, "annotated": debate.Annotated{},
+	"turn_started": debate.TurnStarted{}, "chunk": debate.Chunk{}, "turn_failed": debate.TurnFailed{}, "warning": debate.Warning{}, "ended": debate.Ended{},
+}
+
 // addEvents adds the schema of events.
 func (b *schemaBook) addEvents() {
 	var list []schema
 	mapping := schema{}
-	for kind, ev := range map[string]debate.Event{
-		"config": debate.ConfigChanged{}, "state": debate.StateChanged{}, "phase": debate.PhaseStarted{}, "turn": debate.TurnDone{},
-		"dropped": debate.Dropped{}, "decided": debate.Decided{}, "asked": debate.Asked{}, "annotated": debate.Annotated{},
-		"turn_started": debate.TurnStarted{}, "chunk": debate.Chunk{}, "turn_failed": debate.TurnFailed{}, "warning": debate.Warning{}, "ended": debate.Ended{},
-	} {
+	for kind, ev := range eventTypes {
 		name := b.define(reflect.TypeOf(ev))
 		b.schemas[name].(schema)["properties"].(schema)["type"] = schema{"const": kind}
 		list = append(list, ref(name))

@@ -430,3 +430,17 @@ func TestProblemsAreDocumented(t *testing.T) {
 	require.Equal(t, http.StatusInternalServerError, p.Status)
 	require.Empty(t, p.Detail)
 }
+
+// The page lists the names of all events, by which an EventSource listens.
+func TestEventsAreDocumented(t *testing.T) {
+	b := newSchemaBook(t)
+	var table strings.Builder
+	table.WriteString("| event | what happened |\n|---|---|\n")
+	for _, kind := range slices.Sorted(maps.Keys(eventTypes)) {
+		about := b.comment(reflect.TypeOf(eventTypes[kind]), "")
+		require.NotEmpty(t, about, kind)
+		first, _, _ := strings.Cut(about, ". ")
+		fmt.Fprintf(&table, "| `%s` | %s |\n", kind, strings.TrimSuffix(first, "."))
+	}
+	golden.Section(t, "../docs/http.md", "events", table.String())
+}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,4 +47,14 @@ func TestClientsInGo(t *testing.T) {
 	environment := []string{"GOWORK=off", "DEBATE_URL=" + s.URL}
 	runProgram(t, dir, environment, "go", "generate", "./api")
 	runProgram(t, dir, environment, "go", "run", ".")
+}
+
+// The example in JavaScript prints the speeches and the answer.
+func TestExampleInJavaScript(t *testing.T) {
+	address := startExample(t, "http")
+	output := runProgram(t, "../../examples/http", []string{"SERVICE=" + address}, "node", "client.mjs", "Ban cars?")
+	for _, said := range []string{"Ada: My answer is yes. ", "Bo: ", "On the question “Ban cars?”"} {
+		require.Contains(t, output, said)
+	}
+	require.Equal(t, 1, strings.Count(output, "Ada: My answer is yes. "), output)
 }

@@ -16,6 +16,7 @@
 package clienttest
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"net/http"
@@ -23,6 +24,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -65,8 +67,9 @@ func runScript(t *testing.T, name string, environment ...string) {
 	runProgram(t, dir, environment, "node", "--test-reporter=spec", name)
 }
 
-// runProgram runs a program in a folder. The test fails if the program does, or takes more than five minutes.
-func runProgram(t *testing.T, dir string, environment []string, name string, args ...string) {
+// runProgram runs a program in a folder, and returns what it prints. The test fails if the program does, or takes more than
+// five minutes.
+func runProgram(t *testing.T, dir string, environment []string, name string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
@@ -75,6 +78,34 @@ func runProgram(t *testing.T, dir string, environment []string, name string, arg
 	output, err := c.CombinedOutput()
 	require.NoError(t, err, "%s", output)
 	t.Logf("%s", output)
+	return string(output)
+}
+
+// startExample builds and runs an example that serves, and returns its address.
+func startExample(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	needClients(t)
+	for _, name := range []string{"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OLLAMA_HOST"} {
+		t.Setenv(name, "") // the example uses the offline demo model
+	}
+	program := filepath.Join(t.TempDir(), name)
+	runProgram(t, ".", nil, "go", "build", "-o", program, "github.com/elenchus-go/debate/examples/"+name)
+	c := exec.Command(program, append([]string{"-listen", "127.0.0.1:0"}, args...)...)
+	stderr, err := c.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, c.Start())
+	t.Cleanup(func() { _, _ = c.Process.Kill(), c.Wait() })
+	for lines := bufio.NewScanner(stderr); lines.Scan(); {
+		if address, ok := strings.CutPrefix(lines.Text(), "listening on "); ok {
+			go func() { // whatever else it says
+				for lines.Scan() {
+				}
+			}()
+			return address
+		}
+	}
+	require.Fail(t, "the example does not listen")
+	return ""
 }
 
 // A site is a door on a free port.
