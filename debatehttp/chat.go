@@ -1,10 +1,12 @@
 package debatehttp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -66,6 +68,16 @@ type (
 		CompletionTokens int `json:"completion_tokens"`
 		TotalTokens      int `json:"total_tokens"`
 	}
+	chatModel struct {
+		ID      string `json:"id"`
+		Object  string `json:"object"`
+		Created int64  `json:"created"`
+		OwnedBy string `json:"owned_by"`
+	}
+	chatModels struct {
+		Object string      `json:"object"`
+		Data   []chatModel `json:"data"`
+	}
 )
 
 // chatContent holds the text of a message, which clients send as a string or as a list of parts.
@@ -95,6 +107,38 @@ func (t *chatContent) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// models lists the presets.
+func (c *call) models() error {
+	if err := c.allow(); err != nil {
+		return err
+	}
+	list := chatModels{Object: "list", Data: []chatModel{}}
+	for _, name := range slices.Sorted(maps.Keys(c.Presets)) {
+		list.Data = append(list.Data, modelOf(name))
+	}
+	return c.answer(http.StatusOK, list)
+}
+
+// model answers with a preset.
+func (c *call) model() error {
+	if err := c.allow(); err != nil {
+		return err
+	}
+	name := c.r.PathValue("model")
+	if _, ok := c.Presets[name]; !ok {
+		return c.noModel(name)
+	}
+	return c.answer(http.StatusOK, modelOf(name))
+}
+
+func modelOf(name string) chatModel { return chatModel{ID: name, Object: "model", OwnedBy: "debate"} }
+
+func (c *call) noModel(name string) *Problem {
+	p := problem("model-not-found", "the model %q does not exist, use one of %s", name, cmp.Or(strings.Join(slices.Sorted(maps.Keys(c.Presets)), ", "), "none"))
+	p.Problems = invalid("model", "%s", p.Detail).Problems
+	return p
+}
+
 // chat launches a debate about the last message, and answers with the debate's answer. The debate continues when the
 // client leaves.
 func (c *call) chat() error {
@@ -115,7 +159,7 @@ func (c *call) chat() error {
 		return err
 	}
 	c.lasts()
-	r := &completion{call: c, debate: d, usage: !body.Stream || body.StreamOptions.IncludeUsage}
+	r := &completion{waiter: waiter{c, d}, usage: !body.Stream || body.StreamOptions.IncludeUsage}
 	r.head = chatCompletion{ID: d.ID(), Object: "chat.completion", Created: time.Now().Unix(), Model: body.Model}
 	if !body.Stream {
 		return r.whole()
@@ -192,10 +236,9 @@ func (c *call) preset(body *chatRequest) (cfg debate.Config, err error) {
 
 // A completion is the answer to a chat request.
 type completion struct {
-	*call
-	debate *debate.Debate
-	head   chatCompletion // the fields that all parts of the response have
-	usage  bool           // whether the client wants to know what the debate has used
+	waiter
+	head  chatCompletion // the fields that all parts of the response have
+	usage bool           // whether the client wants to know what the debate has used
 }
 
 // whole answers when the debate has ended. If that takes long, it begins the answer with blank lines, so that proxies and

@@ -34,9 +34,6 @@ var (
 //go:embed openapi.json
 var openAPI []byte
 
-// chatPath begins the paths of the OpenAI API.
-const chatPath = "/v1/"
-
 // routes lists everything that needs an action. openapi.json describes it.
 var routes = []route{
 	{"POST", "/debates", Launch, nil, (*call).launch},

@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/store"
@@ -131,4 +133,35 @@ func checkKey(key, id string) error {
 		return invalid("Idempotency-Key", "it has %d bytes, use at most %d", len(key), maxKey)
 	}
 	return nil
+}
+
+// requestLabel names the label that holds a digest of the request of an OpenAI client and its principal. By it, a retry
+// finds the debate of the first try. Clients cannot set it.
+const requestLabel = "openai_request"
+
+// retryWindow is the age at which a debate is too old to be the one of a first try. By default, clients wait ten minutes
+// for each of three tries.
+const retryWindow = time.Hour
+
+// ask launches a debate for a request with the given body. If the request is a retry, it returns the debate of the first
+// try. OpenAI's clients retry by themselves after a timeout or a cut connection, and count their retries in a header.
+func (c *call) ask(ctx context.Context, cfg debate.Config, body []byte) (*debate.Debate, error) {
+	retries, err := strconv.Atoi(c.r.Header.Get("X-Stainless-Retry-Count"))
+	if err != nil {
+		return c.engine.Launch(ctx, cfg)
+	}
+	sum := hash(hash(c.access.Principal) + hash(c.r.URL.Path) + hash(string(body)))[:32]
+	if retries > 0 {
+		first := store.Query{Labels: map[string]string{requestLabel: sum}, CreatedSince: time.Now().Add(-retryWindow)}
+		for s, err := range c.engine.List(ctx, first) { // newest first
+			switch {
+			case err == nil:
+				return c.engine.Open(ctx, s.ID)
+			case s.ID == "":
+				return nil, err
+			}
+		}
+	}
+	cfg.Labels = withLabel(cfg.Labels, requestLabel, sum)
+	return c.engine.Launch(ctx, cfg)
 }

@@ -162,6 +162,9 @@ func problemOf(err error) *Problem {
 // retryAfter is the number of seconds after which clients may repeat a request that the server could not serve.
 const retryAfter = "5"
 
+// chatPath begins the paths of the OpenAI API.
+const chatPath = "/v1/"
+
 // writeFor answers a request with the problem, in the format of the OpenAI API if the request is for that.
 func (p *Problem) writeFor(w http.ResponseWriter, r *http.Request) {
 	p.Status = cmp.Or(p.Status, http.StatusInternalServerError)
@@ -190,4 +193,36 @@ func writeJSON(w http.ResponseWriter, contentType string, status int, v any) {
 	w.Header().Set("Content-Type", contentType)
 	w.WriteHeader(status)
 	_, _ = w.Write(append(b, '\n')) // fails if the client has disconnected
+}
+
+// Errors in the format of the OpenAI API.
+type (
+	chatError struct {
+		Error chatErrorBody `json:"error"`
+	}
+	chatErrorBody struct {
+		Message string  `json:"message"`
+		Type    string  `json:"type"`  // invalid_request_error or server_error
+		Param   *string `json:"param"` // the field that is wrong
+		Code    string  `json:"code"`  // OpenAI's code, or the kind of problem if OpenAI has none for it
+	}
+)
+
+// openAICodes are the codes of the OpenAI API for kinds of problems.
+var openAICodes = map[string]string{
+	"invalid": "invalid_value", "unauthenticated": "invalid_api_key", "model-not-found": "model_not_found", "no-route": "unknown_url",
+	"method-not-allowed": "method_not_supported",
+}
+
+// openAIError returns a problem in the format of the OpenAI API.
+func openAIError(p *Problem) chatError {
+	kind := strings.TrimPrefix(p.Type, typeBase)
+	e := chatErrorBody{Message: cmp.Or(p.Detail, p.Title), Type: "server_error", Code: cmp.Or(openAICodes[kind], kind)}
+	if p.Status < http.StatusInternalServerError {
+		e.Type = "invalid_request_error"
+	}
+	if len(p.Problems) > 0 {
+		e.Param = &p.Problems[0].Field
+	}
+	return chatError{e}
 }

@@ -11,6 +11,12 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
+// A waiter is a request whose client waits for the answer of a debate.
+type waiter struct {
+	*call
+	debate *debate.Debate
+}
+
 // A happening is what a debate's viewer sees next.
 type happening struct {
 	event debate.Event
@@ -19,7 +25,7 @@ type happening struct {
 
 // follow waits for the end of the debate. It calls show with the text of each statement if Options.ShowTurns is set, and
 // keepAlive at each heartbeat. Both report whether the client is there.
-func (r *completion) follow(keepAlive func() bool, show func(string) bool) (*debate.Result, error) {
+func (r *waiter) follow(keepAlive func() bool, show func(string) bool) (*debate.Result, error) {
 	result, err := r.await(keepAlive, show)
 	if err != nil && r.StopOnCancel && (errors.Is(err, errClientLeft) || r.r.Context().Err() != nil) {
 		if err := r.debate.Cancel(r.detached()); err != nil {
@@ -29,7 +35,7 @@ func (r *completion) follow(keepAlive func() bool, show func(string) bool) (*deb
 	return result, err
 }
 
-func (r *completion) await(keepAlive func() bool, show func(string) bool) (*debate.Result, error) {
+func (r *waiter) await(keepAlive func() bool, show func(string) bool) (*debate.Result, error) {
 	ctx, leave := context.WithCancel(r.r.Context())
 	events := make(chan happening)
 	go func() {
@@ -70,7 +76,7 @@ func (r *completion) await(keepAlive func() bool, show func(string) bool) (*deba
 var errClientLeft = errors.New("the client has disconnected")
 
 // see handles what happens in the debate. It returns the result if the debate has ended.
-func (r *completion) see(ctx context.Context, h happening, show func(string) bool) (*debate.Result, error) {
+func (r *waiter) see(ctx context.Context, h happening, show func(string) bool) (*debate.Result, error) {
 	if _, refused := errors.AsType[*debate.Problems](h.err); refused {
 		r.Logger.WarnContext(ctx, "answer chat request", "debate", r.debate.ID(), "error", h.err)
 		return nil, problem("stopped", "debate %s could not start, see its problems", r.debate.ID())

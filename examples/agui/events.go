@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -178,3 +179,6 @@ func (t *translator) stop(last event) {
 	t.send(last)
 	t.done = true
 }
+
+// answerOf returns the answer of a debate as text, or as JSON if it has no text.
+func answerOf(r *debate.Result) string { return cmp.Or(r.Answer.Text, string(r.Answer.Data)) }
