@@ -385,3 +385,12 @@ func TestNoStackIsShown(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, r.Failure.Stack, ".go:", "the journal has it")
 }
+
+// Lists of a result are never null, not even before the first turn.
+func TestAResultHasLists(t *testing.T) {
+	s := open(t, store.Memory(), allowing())
+	s.begin()
+	text := s.wants(http.StatusOK, http.MethodGet, "/debates/cars/result", "")
+	require.Contains(t, text, `"turns":[]`)
+	require.NotContains(t, text, "null")
+}

@@ -144,8 +144,10 @@ func TestAConversation(t *testing.T) {
 	_, list := post(t, s, posted)
 	first, said := debateOf(t, engine, list), checked(t, list)
 	before := []map[string]any{
-		{"id": "s", "role": "system", "content": "Be brief."}, {"id": "m", "role": "user", "content": "Ban cars?"},
-		{"id": "t", "role": "assistant", "toolCalls": []any{}}, {"id": "u", "role": "tool", "content": "42", "toolCallId": "c"},
+		{"id": "s", "role": "system", "content": "Be brief."},
+		{"id": "m", "role": "user", "content": "Ban cars?"},
+		{"id": "t", "role": "assistant", "toolCalls": []any{}},
+		{"id": "u", "role": "tool", "content": "42", "toolCallId": "c"},
 	}
 	for _, m := range said {
 		before = append(before, map[string]any{"id": m.id, "role": "assistant", "content": m.text})

@@ -54,7 +54,7 @@ func needClients(t *testing.T) string {
 // The test fails if the script does.
 func runScript(t *testing.T, name string, environment ...string) {
 	t.Helper()
-	dir, err := os.MkdirTemp(needClients(t), "run-")
+	dir, err := os.MkdirTemp(needClients(t), "run-") //nolint:usetesting // below the packages, where Node finds them
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	scripts, err := filepath.Glob("*.[mt][jx][st]")
@@ -90,11 +90,11 @@ func startExample(t *testing.T, name string, args ...string) string {
 	}
 	program := filepath.Join(t.TempDir(), name)
 	runProgram(t, ".", nil, "go", "build", "-o", program, "github.com/elenchus-go/debate/examples/"+name)
-	c := exec.Command(program, append([]string{"-listen", "127.0.0.1:0"}, args...)...)
+	c := exec.CommandContext(t.Context(), program, append([]string{"-listen", "127.0.0.1:0"}, args...)...)
 	stderr, err := c.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, c.Start())
-	t.Cleanup(func() { _, _ = c.Process.Kill(), c.Wait() })
+	t.Cleanup(func() { _ = c.Wait() }) // the end of the context has killed it
 	for lines := bufio.NewScanner(stderr); lines.Scan(); {
 		if address, ok := strings.CutPrefix(lines.Text(), "listening on "); ok {
 			go func() { // whatever else it says
@@ -114,8 +114,8 @@ type site struct {
 	engine *debate.Engine
 }
 
-// newSite starts a door: the handler that make returns for an engine and the presets.
-func newSite(t *testing.T, make func(*debate.Engine, map[string]debate.Config) http.Handler) *site {
+// newSite starts a door: the handler that open returns for an engine and the presets.
+func newSite(t *testing.T, open func(*debate.Engine, map[string]debate.Config) http.Handler) *site {
 	t.Helper()
 	needClients(t)
 	engine, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{
@@ -126,7 +126,7 @@ func newSite(t *testing.T, make func(*debate.Engine, map[string]debate.Config) h
 		}},
 	}})
 	require.NoError(t, err)
-	s := &site{httptest.NewServer(make(engine, presets())), engine}
+	s := &site{httptest.NewServer(open(engine, presets())), engine}
 	t.Cleanup(func() {
 		now, end := context.WithCancel(context.Background())
 		end()
