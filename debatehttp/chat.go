@@ -264,7 +264,7 @@ func (r *completion) whole() error {
 	case out == nil:
 		return r.answer(http.StatusOK, r.head)
 	case err != nil:
-		out.sendJSON("%s\n", openAIError(problemOf(err)))
+		out.sendJSON("%s\n", openAIError(r.problemOf(err)))
 	default:
 		out.sendJSON("%s\n", r.head)
 	}
@@ -282,7 +282,7 @@ func (r *completion) streamed() {
 	result, err := r.follow(out.keepAlive, func(text string) bool { return show(chatReply{ReasoningContent: text}) })
 	if err != nil {
 		if r.r.Context().Err() == nil {
-			out.sendJSON(eventFormat, openAIError(problemOf(err)))
+			out.sendJSON(eventFormat, openAIError(r.problemOf(err)))
 			out.end()
 		}
 		return

@@ -2,11 +2,14 @@ package debatehttp
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -154,6 +157,42 @@ func TestErrorsOfOpenAI(t *testing.T) {
 	}
 	require.JSONEq(t, `{"id": "pair", "object": "model", "created": 0, "owned_by": "debate"}`, s.wants(http.StatusOK, "GET", "/v1/models/pair", "", key...))
 	require.Equal(t, 0, s.count())
+}
+
+// breakingStore cannot load debates any more once it is broken.
+type breakingStore struct {
+	store.Store
+	broken atomic.Bool
+}
+
+func (b *breakingStore) Load(ctx context.Context, id string, after int64) (store.Status, []store.Entry, error) {
+	if b.broken.Load() {
+		return store.Status{}, nil, errors.New("the disk is gone")
+	}
+	return b.Store.Load(ctx, id, after)
+}
+
+// An error of the server after the answer has begun is logged, and the client reads no more than that the server failed.
+func TestAnErrorInAStreamIsLogged(t *testing.T) {
+	for _, body := range []string{asked + `}`, asked + `, "stream": true}`} {
+		var log bytes.Buffer
+		o := allowing()
+		o.Presets, o.Heartbeat, o.Logger = map[string]debate.Config{"pair": preset}, time.Millisecond, slog.New(slog.NewTextHandler(&log, nil))
+		kept := &breakingStore{Store: store.Memory()}
+		s := open(t, kept, o)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/v1/chat/completions", strings.NewReader(body))
+		require.NoError(t, err)
+		res, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		defer res.Body.Close()
+		kept.broken.Store(true)
+		s.gate.tokens <- struct{}{}
+		text, err := io.ReadAll(res.Body)
+		require.NoError(t, err)
+		require.Contains(t, string(text), `{"error":{"message":"The server failed","type":"server_error","param":null,"code":"internal"}}`)
+		s.shut()
+		require.Contains(t, log.String(), "the disk is gone")
+	}
 }
 
 // With StopOnCancel, a debate whose client leaves is canceled, and costs nothing more.

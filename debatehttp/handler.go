@@ -169,11 +169,5 @@ func (c *call) run(r route) error {
 	return r.handle(c)
 }
 
-// fail answers with a problem. It logs errors whose text the client does not read.
-func (c *call) fail(err error) {
-	p := problemOf(err)
-	if (p.Status == http.StatusInternalServerError || p.Type == typeOf("unavailable")) && c.asked.Context().Err() == nil {
-		c.Logger.ErrorContext(c.r.Context(), "answer request", "method", c.r.Method, "path", c.r.URL.Path, "error", err)
-	}
-	p.writeFor(c.w, c.r)
-}
+// fail answers with the problem of an error.
+func (c *call) fail(err error) { c.problemOf(err).writeFor(c.w, c.r) }

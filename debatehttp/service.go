@@ -140,7 +140,7 @@ type call struct {
 	w      http.ResponseWriter
 	r      *http.Request // its context ends storeTime after allow, unless lasts was called
 	asked  *http.Request // the request as it came
-	query  url.Values // parameters of the request
+	query  url.Values    // parameters of the request
 	access Access
 
 	debate  *debate.Debate // nil before allow, and for requests about no debate
@@ -281,6 +281,15 @@ func (c *call) done(err error) error {
 		c.w.WriteHeader(http.StatusNoContent)
 	}
 	return err
+}
+
+// problemOf returns the problem that the client reads for an error. It logs errors whose text the client does not read.
+func (c *call) problemOf(err error) *Problem {
+	p := problemOf(err)
+	if (p.Status == http.StatusInternalServerError || p.Type == typeOf("unavailable")) && c.asked.Context().Err() == nil {
+		c.Logger.ErrorContext(c.r.Context(), "answer request", "method", c.r.Method, "path", c.r.URL.Path, "error", err)
+	}
+	return p
 }
 
 var errNoAuthorize = fmt.Errorf("make handler: Options.Authorize is nil, set it, for example to debatehttp.OwnersOnly(%q)", "owner")
