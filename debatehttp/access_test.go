@@ -150,7 +150,7 @@ func TestOwnersOnly(t *testing.T) {
 	free := s.refuses("invalid", http.MethodPost, "/debates", strings.Replace(posted, "cars", "missing", 1), bob...)
 	require.Equal(t, free, taken, "nobody learns that an id is taken")
 	p := s.refuses("unauthenticated", http.MethodGet, "/debates", "")
-	require.NotContains(t, p.Detail, "token")
+	require.NotContains(t, p.Detail, "there is no token")
 	_, h, _ := s.do(http.MethodGet, "/debates", "")
 	require.Equal(t, "Bearer", h.Get("WWW-Authenticate"))
 	require.Error(t, o.Authorize(t.Context(), &Access{Action: List, Query: &store.Query{}}), "nobody")
