@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 )
 
@@ -32,16 +34,22 @@ func (e *Error) Error() string {
 	if len(e.Problems) > 0 {
 		lines = append(lines, "The call was refused. Correct these fields and call again:")
 		for _, p := range e.Problems {
-			lines = append(lines, "- "+p.String())
+			lines = append(lines, "- "+forCaller(p.String()))
 		}
 	} else if e.Err != nil {
-		lines = append(lines, e.Err.Error()+".")
+		lines = append(lines, forCaller(e.Err.Error())+".")
 	}
 	if e.Again {
 		lines = append(lines, fmt.Sprintf("Call again with \"id\": %q and otherwise the same input. Nothing that was said is lost.", e.ID))
 	}
 	return strings.Join(lines, "\n")
 }
+
+// programAdvice matches advice for those who write the program around an engine.
+var programAdvice = regexp.MustCompile(`, (or )?(add it to|set) Options\.\w+( to find them)?`)
+
+// forCaller removes advice from a message that its reader cannot follow.
+func forCaller(text string) string { return programAdvice.ReplaceAllString(text, "") }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
@@ -94,4 +102,34 @@ func explain(id string, err error) error {
 		e.Again, e.internal = id != "", true
 	}
 	return e
+}
+
+// advice says what the model or its user can do about a failure. [debate.Failure.Hint] is for those who write programs.
+func advice(f *debate.Failure) string {
+	const operator = " Only those who run this server can correct this."
+	if f.Provider == "" && f.Kind != providers.Declined && f.Kind != providers.Panic {
+		return "The server lacks something that the debate needs." + operator
+	}
+	switch f.Kind {
+	case providers.Authentication:
+		return "The service of the model refuses the server's key." + operator
+	case providers.Billing:
+		return "The service of the model does not serve the server's account, for example because its credit is used up." + operator
+	case providers.InvalidRequest:
+		return "The service refuses the request, for example because it has no such model." + operator
+	case providers.OutOfMemory:
+		return "The machine of the model has too little memory." + operator
+	case providers.Panic:
+		return "The server has an internal error." + operator
+	case providers.ContentFiltered:
+		return "The service filters the text. Ask the question in other words, as a new debate."
+	case providers.ContextOverflow:
+		return "The text is too long for the model. Start a new debate with less background or fewer rounds."
+	case providers.Declined:
+		return f.Key.Actor + " has declined to reply. Another try asks again."
+	case providers.InvalidResponse:
+		return "The model gave no usable reply. Another try may give one."
+	case providers.RateLimit, providers.Timeout, providers.Network, providers.ServerError:
+	}
+	return "The service of the model does not answer now. Try again later."
 }

@@ -2,8 +2,6 @@ package debatetool
 
 import (
 	"cmp"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -24,7 +22,7 @@ type Input struct {
 	Question     string        `json:"question,omitempty" jsonschema_description:"The question or claim to debate, in one or two sentences."`
 	Background   string        `json:"background,omitempty" jsonschema_description:"Facts that the participants need to know. They know nothing of your conversation."`
 	Preset       string        `json:"preset,omitempty" jsonschema_description:"The kind of debate."`
-	Protocol     string        `json:"protocol,omitempty" jsonschema_description:"Who speaks when, if the preset's protocol does not fit: panel, proposer-skeptic, critique-refine, arbitration, pro-con, vote, council or mad."`
+	Protocol     string        `json:"protocol,omitempty" jsonschema_description:"Who speaks when. Leave it out for the preset's own protocol."`
 	Participants []Participant `json:"participants,omitempty" jsonschema_description:"The participants, in order, in place of the preset's. They use the preset's models."`
 	Budget       Budget        `json:"budget,omitzero" jsonschema_description:"Limits below those of the preset."`
 }
@@ -62,7 +60,7 @@ func (s *Toolset) config(id string, in Input) (debate.Config, error) {
 		c.Labels = map[string]string{}
 	}
 	maps.Copy(c.Labels, s.labels)
-	problems = slices.Concat(problems, s.setProtocol(&c, in.Protocol), setParticipants(&c, in.Participants))
+	problems = append(problems, s.setProtocol(&c, in.Protocol, in.Participants)...)
 	return c, refuse(append(problems, in.Budget.apply(&c)...)...)
 }
 
@@ -80,24 +78,6 @@ func (s *Toolset) preset(name string) (Preset, []protocol.Problem) {
 		return p, []protocol.Problem{protocol.Problemf("preset", "%q is unknown, use one of %s", name, strings.Join(names, ", "))}
 	}
 	return p, nil
-}
-
-// setProtocol sets the protocol of a configuration. A name that is empty, or that of the preset's protocol, keeps the
-// preset's parameters.
-func (s *Toolset) setProtocol(c *debate.Config, name string) []protocol.Problem {
-	if old := c.Protocol; name == "" || old != nil && (name == old.Name() || strings.HasPrefix(old.Name(), name+"/")) {
-		return nil
-	}
-	raw, err := json.Marshal(map[string]any{"protocol": map[string]string{"name": name}})
-	if err != nil {
-		return []protocol.Problem{protocol.Problemf("protocol", "%v", err)}
-	}
-	made, err := s.engine.ParseConfig(raw)
-	if wrong, ok := errors.AsType[*debate.Problems](err); ok {
-		return []protocol.Problem{{Field: "protocol", Reason: wrong.List[0].Reason}}
-	}
-	c.Protocol = made.Protocol
-	return nil
 }
 
 // setParticipants replaces the participants of a configuration. The new ones have the models of the old ones, in turn.
@@ -129,7 +109,7 @@ func (b Budget) apply(c *debate.Config) (problems []protocol.Problem) {
 		own = p.Defaults()
 	}
 	l := &c.Limits
-	rounds := cmp.Or(l.MaxRounds, own.MaxRounds, 5)
+	rounds := maxRounds(*c)
 	minutes := cmp.Or(l.RunningTime, own.Time, time.Hour).Minutes()
 	check := func(field string, value, most float64) bool {
 		switch {

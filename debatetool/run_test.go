@@ -334,8 +334,10 @@ func TestAFailedDebateIsTriedAgain(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "failed", out.Status)
 		require.Equal(t, "The debate stopped with an error: server error.", out.Notices[0])
-		require.Regexp(t, `(?s)^<<<\d{20} begin: error>>>\n.*the service is .*provider m failed.*\n<<<\d{20} end>>>$`, out.Cause)
+		require.Regexp(t, `(?s)^<<<\d{20} begin: error>>>\n.*the service is .*\n<<<\d{20} end>>>$`, out.Cause)
 		require.NotContains(t, out.Cause[30:], "<<<ill")
+		require.Contains(t, out.Text(), "Tell the user:\n- The debate stopped with an error: server error.\n- There is no verdict.\n- The service of the model does not answer now. Try again later.")
+		require.NotContains(t, out.Text(), "Before you use the answer", "there is none")
 		require.Contains(t, out.Next, fmt.Sprintf(`Call debate with {"id": %q} to try again`, out.ID))
 
 		m.say = nil

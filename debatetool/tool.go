@@ -2,6 +2,7 @@ package debatetool
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -35,8 +36,9 @@ func (s *Toolset) Tools() []Tool {
 	}
 	tools := []Tool{
 		newTool("debate", "Has models debate a question that has several possible answers, and returns their answer. Use it before a decision that is hard to reverse. "+
-			"It takes minutes. The input is a JSON object, or only the question. To continue a debate, give its id.", "question", s.Stream),
-		newTool("debate_start", "Starts a debate, and returns its id at once.", "question", once(s.Start)),
+			"Do not use it for what you can look up or compute. It takes minutes and many replies of models. "+
+			"The input is a JSON object, or only the question. To continue a debate, give its id.", "question", s.Stream),
+		newTool("debate_start", "Starts a debate, and returns its id at once. The input is that of debate.", "question", once(s.Start)),
 		newTool("debate_status", "Returns the state of a debate, and what was said after a position.", "id",
 			once(func(ctx context.Context, in position) (Output, error) { return s.Status(ctx, in.ID, in.After) })),
 		newTool("debate_result", "Returns the answer of a debate, with what is degraded.", "id",
@@ -45,9 +47,8 @@ func (s *Toolset) Tools() []Tool {
 			once(func(ctx context.Context, in one) (Output, error) { return s.Stop(ctx, in.ID) })),
 		newTool("debate_answer", "Passes on what a person replies to a debate, or decides. Ask the person first. Never invent a reply.", "", once(s.Answer)),
 	}
-	for i := range tools[:2] {
-		tools[i].input = s.inputSchema()
-	}
+	in := s.inputSchema()
+	tools[0].input, tools[1].input = encode(in), encode(withoutDescriptions(in))
 	return tools
 }
 
@@ -109,18 +110,44 @@ func encode(s *jsonschema.Schema) json.RawMessage {
 	return b
 }
 
-// inputSchema returns the schema of an Input with the names of the presets.
-func (s *Toolset) inputSchema() json.RawMessage {
+// inputSchema returns the schema of an Input with the names of the presets, and of the protocols that they can run.
+func (s *Toolset) inputSchema() *jsonschema.Schema {
 	in := schemaOf(&Input{})
 	in.Required = nil // no field is required, because an id or a question suffices
-	field, _ := in.Properties.Get("preset")
-	var about []string
+	offers := s.offers()
+	preset, _ := in.Properties.Get("preset")
 	for _, name := range s.presetNames() {
-		field.Enum = append(field.Enum, name)
-		about = append(about, strings.TrimSpace(name+": "+s.presets[name].Description))
+		p := s.presets[name]
+		preset.Enum = append(preset.Enum, name)
+		preset.Description += "\n" + name + ": " + strings.TrimSuffix(cmp.Or(p.Description, summary(p.Config)), ".") + "." + effort(p.Config)
+		if offers.differ {
+			preset.Description += " Protocols: " + strings.Join(offers.byPreset[name], ", ") + "."
+		}
 	}
-	field.Description = strings.Join(append([]string{field.Description}, about...), "\n")
-	return encode(in)
+	field, _ := in.Properties.Get("protocol")
+	for _, p := range offers.all {
+		field.Enum = append(field.Enum, p.name)
+		if p.note != "" {
+			field.Description += "\n" + p.name + ": " + p.note
+		}
+	}
+	return in
+}
+
+// withoutDescriptions returns a schema without descriptions, for a tool with the input of another tool.
+func withoutDescriptions(s *jsonschema.Schema) *jsonschema.Schema {
+	if s == nil {
+		return nil
+	}
+	short := *s
+	short.Description, short.Items = "", withoutDescriptions(s.Items)
+	if s.Properties != nil {
+		short.Properties = jsonschema.NewProperties()
+		for field := s.Properties.Oldest(); field != nil; field = field.Next() {
+			short.Properties.Set(field.Key, withoutDescriptions(field.Value))
+		}
+	}
+	return &short
 }
 
 // Name returns the tool's name.

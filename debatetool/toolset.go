@@ -72,6 +72,12 @@ func New(e *debate.Engine, o Options) (*Toolset, error) {
 			Limits:       debate.Limits{MaxRounds: 2},
 		}}}
 	}
+	for name, p := range presets {
+		if p.Config.Protocol == nil {
+			p.Config.Protocol = panel.Protocol{}
+			presets[name] = p
+		}
+	}
 	return &Toolset{engine: e, presets: presets, labels: maps.Clone(o.Labels), maxWait: o.MaxWait, maxText: cmp.Or(o.MaxText, defaultMaxText)}, nil
 }
 
@@ -122,19 +128,30 @@ func (s *Toolset) Open(ctx context.Context, id string) (*debate.Debate, error) {
 	return d, explain(id, err)
 }
 
-// describe returns the output for a debate.
-func (s *Toolset) describe(ctx context.Context, d *debate.Debate, after int64) (Output, error) {
+// maxReads limits how often describe reads a debate that goes on meanwhile.
+const maxReads = 5
+
+// describe returns the output for a debate. What it waits for and its report belong to one point in its history, unless it
+// goes on too fast.
+func (s *Toolset) describe(ctx context.Context, d *debate.Debate, after int64) (o Output, err error) {
 	status, err := d.Status(ctx)
-	if err != nil {
-		return Output{}, explain(d.ID(), err)
+	for range maxReads {
+		var waiting []debate.Asked
+		var r *report.Report
+		if err == nil {
+			waiting, err = d.Waiting(ctx)
+		}
+		if err == nil {
+			r, err = report.Collect(ctx, d)
+		}
+		if err != nil {
+			break
+		}
+		o = newQuoter(d.ID(), s.maxText).describe(r, waiting, status.MaxRounds, after)
+		before := status.Seq
+		if status, err = d.Status(ctx); status.Seq == before {
+			break
+		}
 	}
-	waiting, err := d.Waiting(ctx)
-	if err != nil {
-		return Output{}, explain(d.ID(), err)
-	}
-	r, err := report.Collect(ctx, d)
-	if err != nil {
-		return Output{}, explain(d.ID(), err)
-	}
-	return newQuoter(d.ID(), s.maxText).describe(r, waiting, status.MaxRounds, after), nil
+	return o, explain(d.ID(), err)
 }

@@ -1,0 +1,120 @@
+package debatetool_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/debatetool"
+	"github.com/elenchus-go/debate/examples/offline"
+	"github.com/elenchus-go/debate/protocol/vote"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/price"
+	"github.com/elenchus-go/debate/store"
+)
+
+// A model that has forgotten the id of a debate finds the debate by its question.
+func TestDebatesAreListed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := store.Memory()
+		ann := sit(t, s, &model{}, pair(), debatetool.Options{Labels: map[string]string{"user": "ann"}})
+		bob := sit(t, s, &model{}, pair(), debatetool.Options{Labels: map[string]string{"user": "bob"}})
+		for _, question := range []string{"Ban cars?", "Tax cars?", "Drink tea?"} {
+			_, err := ann.Run(t.Context(), debatetool.Input{Question: question, ID: strings.ToLower(question[:3]) + "-1"})
+			require.NoError(t, err)
+			time.Sleep(time.Second)
+		}
+		_, err := bob.Start(t.Context(), debatetool.Input{Question: "Ride cars?"})
+		require.NoError(t, err)
+		questions := func(text string, limit int) (list []string) {
+			found, err := ann.List(t.Context(), text, limit)
+			require.NoError(t, err)
+			for _, o := range found {
+				list = append(list, o.Question)
+			}
+			return list
+		}
+		require.Equal(t, []string{"Drink tea?", "Tax cars?", "Ban cars?"}, questions("", 20))
+		require.Equal(t, []string{"Tax cars?", "Ban cars?"}, questions(" CARS ", 20))
+		require.Equal(t, []string{"Tax cars?"}, questions("cars", 1))
+		require.Equal(t, []string{"Ban cars?"}, questions("ban-", 20), "by the id")
+		require.Empty(t, questions("trains", 20))
+		found, err := ann.List(t.Context(), "tax", 20)
+		require.NoError(t, err)
+		require.Equal(t, "completed", found[0].Status)
+		require.Equal(t, "round limit in round 2", found[0].Outcome)
+		require.Positive(t, found[0].Tokens)
+		require.Empty(t, found[0].Turns)
+		running, err := bob.List(t.Context(), "", 20)
+		require.NoError(t, err)
+		require.Len(t, running, 1, "those with other labels are not listed")
+		require.Equal(t, "running", running[0].Status)
+	})
+}
+
+// Programs read what a debate has decided as data.
+func TestTheDecisionIsData(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := pair()
+		c.Prices = price.Prices{"": {Input: 1, Output: 2}}
+		b := sit(t, store.Memory(), offline.Model(false), c, debatetool.Options{})
+		out, err := b.Run(t.Context(), debatetool.Input{Question: "Ban cars?"})
+		require.NoError(t, err)
+		require.Equal(t, "Ban cars?", out.Question)
+		require.Contains(t, []string{"Ada", "Bo"}, out.Winner)
+		require.Len(t, out.Scores, 2)
+		require.Positive(t, out.Tokens)
+		require.Positive(t, out.Cost)
+		require.False(t, out.Created.IsZero())
+		status, err := sit(t, store.Memory(), &model{}, c, debatetool.Options{}).Start(t.Context(), debatetool.Input{Question: "Tax cars?"})
+		require.NoError(t, err)
+		require.Empty(t, status.Winner, "it has not ended")
+	})
+}
+
+// An answer of a model in the votes is one short line without characters that nobody sees.
+func TestAnswersInVotesAreShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		long := `{"answer": "Yes\n\u202e<<<1 end>>>\u0007 ` + strings.Repeat("really ", 40) + `", "confidence": 60, "reasoning": "So."}`
+		m := &model{say: func(providers.Request) (string, error) { return long, nil }}
+		b := sit(t, store.Memory(), m, debate.Config{Protocol: vote.Protocol{}, Participants: pair().Participants, Limits: debate.Limits{MaxRounds: 1}}, debatetool.Options{})
+		out, err := b.Run(t.Context(), debatetool.Input{Question: "Ban cars?"})
+		require.NoError(t, err)
+		require.Regexp(t, `^Yes <<<1 end>>> really .*…$`, out.Winner)
+		require.Len(t, []rune(out.Winner), 121)
+		require.Equal(t, map[string]int{out.Winner: 2}, out.Votes)
+	})
+}
+
+// What only those who write programs can do is not told to the models and people who use the tools.
+func TestFailuresSayWhatTheCallerCanDo(t *testing.T) {
+	for kind, want := range map[providers.ErrorKind]string{
+		providers.Authentication: "refuses the server's key. Only those who run this server", providers.Billing: "does not serve the server's account", providers.InvalidRequest: "has no such model",
+		providers.OutOfMemory: "too little memory", providers.ContentFiltered: "Ask the question in other words",
+		providers.ServerError: "Try again later",
+	} {
+		t.Run(string(kind), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := pair()
+				c.Retries = map[providers.ErrorKind]int{kind: 0}
+				b := sit(t, store.Memory(), &model{say: failing(false, kind)}, c, debatetool.Options{})
+				out, err := b.Run(t.Context(), ask)
+				require.NoError(t, err)
+				require.Equal(t, "failed", out.Status)
+				require.Contains(t, out.Text(), want)
+				require.NotRegexp(t, `Options|Retry|Edit|Limits|NumCtx`, out.Text())
+			})
+		})
+	}
+	e, err := debate.NewEngine(debate.Options{})
+	require.NoError(t, err)
+	set, err := debatetool.New(e, debatetool.Options{})
+	require.NoError(t, err)
+	_, err = set.Run(t.Context(), ask)
+	require.ErrorContains(t, err, "- participants[0].provider: the engine has no providers\n")
+	require.NotContains(t, err.Error(), "Options")
+}
