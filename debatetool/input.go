@@ -17,13 +17,13 @@ const maxParticipants = 8
 
 // Input asks for a debate, or continues one.
 type Input struct {
-	ID           string        `json:"id,omitempty" jsonschema_description:"The id of a debate. If the debate exists, the call continues it and the other fields may be missing. Leave it out for a new debate."`
-	After        int64         `json:"after,omitempty" jsonschema_description:"The position that an earlier call returned. Turns up to it are not returned again."`
-	Question     string        `json:"question,omitempty" jsonschema_description:"The question or claim to debate, in one or two sentences."`
-	Background   string        `json:"background,omitempty" jsonschema_description:"Facts that the participants need to know. They know nothing of your conversation."`
+	ID           string        `json:"id,omitempty" jsonschema_description:"Continues the debate with this id; the other fields may be missing. Leave it out for a new debate."`
+	After        int64         `json:"after,omitempty" jsonschema_description:"The position that an earlier call returned. Only later turns are returned."`
+	Question     string        `json:"question,omitempty" jsonschema_description:"The question or claim, in one or two sentences."`
+	Background   string        `json:"background,omitempty" jsonschema_description:"All facts that the participants need. They know nothing of your conversation."`
 	Preset       string        `json:"preset,omitempty" jsonschema_description:"The kind of debate."`
 	Protocol     string        `json:"protocol,omitempty" jsonschema_description:"Who speaks when. Leave it out for the preset's own protocol."`
-	Participants []Participant `json:"participants,omitempty" jsonschema_description:"The participants, in order, in place of the preset's. They use the preset's models."`
+	Participants []Participant `json:"participants,omitempty" jsonschema_description:"Replaces the preset's participants. They use its models."`
 	Budget       Budget        `json:"budget,omitzero" jsonschema_description:"Limits below those of the preset."`
 }
 
@@ -31,16 +31,16 @@ type Input struct {
 type Participant struct {
 	Name     string `json:"name" jsonschema_description:"A unique name."`
 	Role     string `json:"role,omitempty" jsonschema_description:"A function, such as economist."`
-	Side     string `json:"side,omitempty" jsonschema_description:"Participants of one side argue together."`
+	Side     string `json:"side,omitempty" jsonschema_description:"Those of one side argue together."`
 	Position string `json:"position,omitempty" jsonschema_description:"The claim to defend."`
 }
 
 // Budget lowers the limits of a preset. A field that is 0 leaves the limit as it is.
 type Budget struct {
-	Rounds  int     `json:"rounds,omitempty" jsonschema_description:"The largest number of rounds."`
-	Minutes float64 `json:"minutes,omitempty" jsonschema_description:"The longest running time in minutes."`
-	Tokens  int     `json:"tokens,omitempty" jsonschema_description:"The most tokens of all prompts and replies."`
-	Cost    float64 `json:"cost,omitempty" jsonschema_description:"The highest cost, in the currency of the prices."`
+	Rounds  int     `json:"rounds,omitempty" jsonschema_description:"Most rounds."`
+	Minutes float64 `json:"minutes,omitempty" jsonschema_description:"Longest running time."`
+	Tokens  int     `json:"tokens,omitempty" jsonschema_description:"Most tokens of prompts and replies."`
+	Cost    float64 `json:"cost,omitempty" jsonschema_description:"Highest cost, in the currency of the prices."`
 }
 
 // config returns the configuration that an input asks for, or what is wrong with the input.

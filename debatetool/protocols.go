@@ -19,14 +19,14 @@ type protocolNote struct{ name, note string }
 
 // protocolNotes say what happens in each protocol of the library, when to use it and when not.
 var protocolNotes = []protocolNote{
-	{"panel", "arguments in rounds before a judge, who scores and decides. For a choice on which people differ. Not for facts."},
-	{"proposer-skeptic", "one answers, the other attacks the answer until it holds. For a plan with hidden flaws. Not to compare options."},
-	{"critique-refine", "all propose, criticize one another and refine; a judge merges the proposals. For a design with many demands. Not for yes or no."},
-	{"arbitration", "a review of the preset's scores. Not for other questions."},
-	{"pro-con", "for and against in turn, then one judgment. For a claim. Not for open questions."},
-	{"vote", "all answer, read the others' answers, revise and vote. For a short answer, such as a number. Not for open questions."},
-	{"council", "all answer and rank one another, and a chair writes the answer. For open questions. Not to test one claim."},
-	{"mad", "one answers, the other must disagree, a moderator decides. For a puzzle with a tempting wrong answer. Not for open questions."},
+	{"panel", "arguments before a judge, who scores and decides. For a choice on which people differ. Not for facts."},
+	{"proposer-skeptic", "one answers, the other attacks it until it holds. For a plan with hidden flaws. Not to compare options."},
+	{"critique-refine", "all propose, criticize and refine; a judge merges. For a design with many demands. Not for yes or no."},
+	{"arbitration", "a review of the preset's scores. For doubts about them. Not for other questions."},
+	{"pro-con", "for and against in turn, then a judgment. For a claim. Not for open questions."},
+	{"vote", "all answer, read each other, revise and vote. For a short answer, such as a number. Not for open questions."},
+	{"council", "all answer and rank each other; a chair answers. For open questions. Not to test one claim."},
+	{"mad", "one answers, the other must disagree; a moderator decides. For a puzzle with a tempting answer. Not for open questions."},
 }
 
 // usual are the participants of protocols that do not take the preset's: two on opposite sides, or four.
@@ -214,7 +214,7 @@ func effort(c debate.Config) string {
 		play(r, round+1, transcript.Speech, transcript.Assessment)
 	}
 	play(plannedRecord(c), r.MaxRounds, transcript.Conclusion) // without turns, a protocol plans the longest conclusion
-	return fmt.Sprintf(" At most %d replies, %d in a row.", replies, inRow)
+	return fmt.Sprintf(" Up to %d replies, %d in a row.", replies, inRow)
 }
 
 // plannedRecord returns the record of a debate that has not begun.

@@ -113,11 +113,11 @@ func TestPresetsOfferDifferentProtocols(t *testing.T) {
 	}})
 	names, notes, presets := offered(t, b.Toolset)
 	require.Equal(t, []string{"vote", "council", "critique-refine", "mad", "panel", "pro-con", "proposer-skeptic"}, names)
-	require.Contains(t, presets, "\nask: vote with Ada, Bo, Cy, Di. At most 8 replies, 2 in a row. Protocols: vote.\n")
-	require.Contains(t, presets, "\ndefault: A panel. At most 7 replies, 7 in a row. Protocols: council, critique-refine, mad, panel, pro-con, proposer-skeptic, vote.")
+	require.Contains(t, presets, "\nask: vote with Ada, Bo, Cy, Di. Up to 8 replies, 2 in a row. Protocols: vote.\n")
+	require.Contains(t, presets, "\ndefault: A panel. Up to 7 replies, 7 in a row. Protocols: council, critique-refine, mad, panel, pro-con, proposer-skeptic, vote.")
 	require.NotContains(t, notes, "arbitration")
 	for _, name := range names {
-		require.Regexp(t, `^.+\. For .+\. Not .+\. At most \d+ replies, \d+ in a row\.$`, notes[name], "when to use it, when not, how costly and how long")
+		require.Regexp(t, `^.+\. For .+\. Not .+\. Up to \d+ replies, \d+ in a row\.$`, notes[name], "when to use it, when not, how costly and how long")
 	}
 }
 
@@ -135,7 +135,7 @@ func TestTheNotesCountReplies(t *testing.T) {
 					b, began := sit(t, store.Memory(), m, c, debatetool.Options{}), time.Now()
 					out, err := b.Run(t.Context(), debatetool.Input{Question: "Ban cars?", Protocol: p})
 					require.NoError(t, err)
-					_, note, _ := strings.Cut(notes[p], "At most ")
+					_, note, _ := strings.Cut(notes[p], "Up to ")
 					var most, inRow int64
 					_, err = fmt.Sscanf(note, "%d replies, %d in a row.", &most, &inRow)
 					require.NoError(t, err, p)

@@ -36,7 +36,7 @@ func (s *Toolset) Tools() []Tool {
 	}
 	tools := []Tool{
 		newTool("debate", "Has models debate a question that has several possible answers, and returns their answer. Use it before a decision that is hard to reverse. "+
-			"Do not use it for what you can look up or compute. It takes minutes and many replies of models. "+
+			"Not for what you can look up or compute: it takes minutes and many replies of models. "+
 			"The input is a JSON object, or only the question. To continue a debate, give its id.", "question", s.Stream),
 		newTool("debate_start", "Starts a debate, and returns its id at once. The input is that of debate.", "question", once(s.Start)),
 		newTool("debate_status", "Returns the state of a debate, and what was said after a position.", "id",
@@ -45,7 +45,7 @@ func (s *Toolset) Tools() []Tool {
 			once(func(ctx context.Context, in one) (Output, error) { return s.Result(ctx, in.ID) })),
 		newTool("debate_stop", "Ends a debate early, with an answer from what was said so far.", "id",
 			once(func(ctx context.Context, in one) (Output, error) { return s.Stop(ctx, in.ID) })),
-		newTool("debate_answer", "Passes on what a person replies to a debate, or decides. Ask the person first. Never invent a reply.", "", once(s.Answer)),
+		newTool("debate_answer", "Passes on what a person replies or decides. Ask the person first. Never invent a reply.", "", once(s.Answer)),
 	}
 	in := s.inputSchema()
 	tools[0].input, tools[1].input = encode(in), encode(withoutDescriptions(in))

@@ -69,7 +69,7 @@ func TestEachToolHasSchemas(t *testing.T) {
 				require.Equal(t, "debate_answer", tool.Name())
 			}
 		}
-		require.Contains(t, string(b.Tools()[0].InputSchema()), `"enum":["default"],"description":"The kind of debate.\ndefault: a panel. At most 4 replies, 3 in a row."`)
+		require.Contains(t, string(b.Tools()[0].InputSchema()), `"enum":["default"],"description":"The kind of debate.\ndefault: a panel. Up to 4 replies, 3 in a row."`)
 		waiting, err := b.Run(t.Context(), ask)
 		require.NoError(t, err)
 		raw, err := json.Marshal(waiting)

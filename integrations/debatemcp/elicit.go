@@ -13,96 +13,108 @@ import (
 	"github.com/elenchus-go/debate/debatetool"
 )
 
-// sinceRounds names the first version of the protocol in which a client can be asked again during one call.
+// sinceRounds names the first version of the protocol in which a server must not send requests: it asks in the result of a
+// call, and the client calls again with the replies.
 const sinceRounds = "2026-07-28"
 
-// mayElicit reports whether the result of a call may ask the client for input.
+// mayElicit reports whether a call may ask the client for input.
 func mayElicit(r *mcp.CallToolRequest) bool {
 	c := r.ClientCapabilities()
-	if c == nil || c.Elicitation == nil || c.Elicitation.Form == nil && c.Elicitation.URL != nil {
-		return false
-	}
-	return len(r.Params.InputResponses) == 0 || r.ProtocolVersion() >= sinceRounds
+	return c != nil && c.Elicitation != nil && (c.Elicitation.Form != nil || c.Elicitation.URL == nil)
 }
 
-// property is a field of a form.
-type property struct {
-	Type  string   `json:"type"`
-	Title string   `json:"title"`
-	Enum  []string `json:"enum,omitempty"`
+// asking runs a call of debate. As often as the debate waits for people, it shows them forms, until somebody dismisses one.
+func (c *call) asking(ctx context.Context) (out debatetool.Output, _ mcp.InputRequestMap, err error) {
+	out, err = c.run(ctx, c.request.Params.Arguments)
+	for err == nil {
+		asked := requestsFor(out)
+		if len(asked) == 0 {
+			break
+		}
+		c.notifier.tell(ctx, fmt.Sprintf("Debate %s: The debate waits for %s.", out.ID, waitedFor(out)))
+		if answered, failed := c.forms.show(ctx, c.server, c.request.Session, out.ID, asked); failed != nil || !answered {
+			return out, nil, failed
+		}
+		if latest, failed := c.tools.Result(ctx, out.ID); failed != nil || latest.Status == "failed" { // because a person has declined; another call tries again
+			return latest, nil, failed
+		}
+		out, err = c.run(ctx, continuation(out.ID))
+	}
+	return out, nil, err
 }
 
-// requestsFor returns a form for each thing that a debate asks people. Forms have no nested fields, so replies that follow
-// a schema are left to debate_answer.
-func requestsFor(out debatetool.Output) mcp.InputRequestMap {
-	if out.Status != "waiting" {
-		return nil
-	}
-	list := mcp.InputRequestMap{}
-	for _, a := range out.Waiting {
-		fields, required := map[string]property{"text": {Type: "string", Title: "Your reply"}}, []string{"text"}
-		message := unquote(a.Task)
-		for _, t := range slices.Backward(a.Said) {
-			message = t.Actor + ": " + unquote(t.Text) + "\n\n" + message
-		}
-		if a.Name != "" {
-			message = "For " + a.Name + "\n\n" + message
-		}
-		if len(a.Choices) > 0 {
-			action := property{Type: "string", Title: "Your decision"}
-			for _, c := range a.Choices {
-				action.Enum = append(action.Enum, c.Action)
-				message += "\n" + c.Action + ": " + c.Description
+// inRounds runs a call of debate, which may have replies to what an earlier call asked.
+func (c *call) inRounds(ctx context.Context) (out debatetool.Output, asked mcp.InputRequestMap, err error) {
+	p, input := c.request.Params, c.request.Params.Arguments
+	answered := true
+	if len(p.InputResponses) > 0 {
+		c.id, answered = p.RequestState, false
+		for _, step := range slices.Sorted(maps.Keys(p.InputResponses)) {
+			form, ok := p.InputResponses[step].(*mcp.ElicitResult)
+			if !ok {
+				continue
 			}
-			fields = map[string]property{"action": action, "text": {Type: "string", Title: "Your remark, for edit"}, "by": {Type: "string", Title: "Your name, for edit"}}
-			required = []string{"action"}
-		}
-		if len(a.Schema) == 0 {
-			list[a.Step] = &mcp.ElicitParams{Message: message, RequestedSchema: map[string]any{"type": "object", "properties": fields, "required": required}}
-		}
-	}
-	return list
-}
-
-// unquote returns a quotation without its delimiters, for a person.
-func unquote(text string) string {
-	if lines := strings.Split(text, "\n"); len(lines) > 2 && strings.HasPrefix(text, "<<<") {
-		return strings.Join(lines[1:len(lines)-1], "\n")
-	}
-	return text
-}
-
-// takeReplies gives a debate what people have entered, and returns the debate after the last reply. A form that was dismissed
-// stays open. If all were dismissed, the output is zero.
-func takeReplies(ctx context.Context, tools *debatetool.Toolset, p *mcp.CallToolParamsRaw) (out debatetool.Output, err error) {
-	for _, step := range slices.Sorted(maps.Keys(p.InputResponses)) {
-		form, ok := p.InputResponses[step].(*mcp.ElicitResult)
-		if !ok {
-			continue
-		}
-		reply := debatetool.Reply{}
-		switch {
-		case form.Action == "accept":
-			b, err := json.Marshal(form.Content)
-			if err == nil {
-				err = json.Unmarshal(b, &reply)
-			}
+			took, err := c.take(ctx, p.RequestState, step, form)
 			if err != nil {
-				return out, fmt.Errorf("read reply to %s: %w", step, err)
+				return out, nil, err
 			}
-		case form.Action == "decline" && isStep(step):
-			reply.Action = "decline"
-		default:
-			continue
+			answered = answered || took
 		}
-		reply.ID, reply.Step = p.RequestState, step
-		if out, err = tools.Answer(ctx, reply); err != nil {
-			return out, err
+		if out, err = c.tools.Result(ctx, p.RequestState); err != nil || answered && out.Status == "failed" {
+			return out, nil, err
 		}
+		input = continuation(p.RequestState)
 	}
-	return out, nil
+	if out, err = c.run(ctx, input); err == nil && answered { // otherwise the people do not want to be asked now
+		asked = requestsFor(out)
+	}
+	return out, asked, err
+}
+
+// continuation returns the input that continues a debate.
+func continuation(id string) json.RawMessage {
+	input, _ := json.Marshal(debatetool.Input{ID: id}) // it has only a text
+	return input
+}
+
+// take gives a debate what a person has entered in a form. It reports whether the person has replied or declined. A form
+// that was dismissed stays open, and so does the decision about a question.
+func (s *server) take(ctx context.Context, id, key string, form *mcp.ElicitResult) (answered bool, err error) {
+	step, isJSON := strings.CutPrefix(key, structured)
+	reply := debatetool.Reply{}
+	switch {
+	case form.Action == "accept":
+		b, err := json.Marshal(form.Content)
+		if isJSON {
+			reply.Text = string(b)
+		} else if err == nil {
+			err = json.Unmarshal(b, &reply)
+		}
+		if err != nil {
+			return false, fmt.Errorf("read reply to %s: %w", step, err)
+		}
+	case form.Action == "decline" && isStep(step):
+		reply.Action = "decline"
+	default:
+		return false, nil
+	}
+	reply.ID, reply.Step = id, step
+	_, err = s.tools.Answer(ctx, reply)
+	return err == nil, err
 }
 
 // isStep reports whether what is asked is the reply of a step, which a person can decline. The ids of questions have no
 // slashes.
 func isStep(step string) bool { return strings.Contains(step, "/") }
+
+// waitedFor names the people for whom a debate waits.
+func waitedFor(out debatetool.Output) string {
+	var names []string
+	for _, a := range out.Waiting {
+		if a.Name == "" {
+			a.Name = "a decision"
+		}
+		names = append(names, a.Name)
+	}
+	return strings.Join(names, ", ")
+}

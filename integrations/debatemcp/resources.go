@@ -193,3 +193,28 @@ func (s *resources) leave(uri string, session *mcp.ServerSession) {
 		delete(s.followed, uri)
 	}
 }
+
+// maxCompletions is the largest number of ids that a completion returns. The protocol allows no more.
+const maxCompletions = 100
+
+// complete completes the id of a debate, in the address of a resource or as the argument of a prompt.
+func (s *resources) complete(ctx context.Context, r *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
+	details := mcp.CompletionResultDetails{Values: []string{}}
+	if r.Params.Argument.Name == "id" {
+		begin := r.Params.Argument.Value
+		found, err := s.tools.List(ctx, begin, 2*maxCompletions)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range found {
+			switch {
+			case !strings.HasPrefix(o.ID, begin): // the question has the text
+			case len(details.Values) == maxCompletions:
+				details.HasMore = true
+			default:
+				details.Values = append(details.Values, o.ID)
+			}
+		}
+	}
+	return &mcp.CompleteResult{Completion: details}, nil
+}

@@ -107,8 +107,18 @@ func inMemory(t *testing.T, s *mcp.Server, elicit func(context.Context, *mcp.Eli
 	return connect(t, here, elicit)
 }
 
-// call calls a tool, and returns its output.
+// call calls a tool, and returns its output, which its text says too.
 func (c *client) call(t *testing.T, tool string, input map[string]any) (out debatetool.Output, text string) {
+	t.Helper()
+	out, text = c.callLoose(t, tool, input)
+	if out.ID != "" {
+		require.Equal(t, out.Text(), text)
+	}
+	return out, text
+}
+
+// callLoose does what call does, for outputs with a schema, which JSON may write in another order.
+func (c *client) callLoose(t *testing.T, tool string, input map[string]any) (out debatetool.Output, text string) {
 	t.Helper()
 	p := &mcp.CallToolParams{Name: tool, Arguments: input}
 	p.SetProgressToken("p")
@@ -116,13 +126,14 @@ func (c *client) call(t *testing.T, tool string, input map[string]any) (out deba
 	require.NoError(t, err)
 	require.NotEmpty(t, r.Content)
 	text = r.Content[0].(*mcp.TextContent).Text
-	if r.IsError {
+	if r.StructuredContent == nil {
+		require.True(t, r.IsError)
 		return out, text
 	}
 	raw, err := json.Marshal(r.StructuredContent)
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(raw, &out))
-	require.Equal(t, out.Text(), text)
+	require.Equal(t, out.Status == "failed", r.IsError)
 	return out, text
 }
 
@@ -192,9 +203,8 @@ func TestTheToolsWorkTogether(t *testing.T) {
 		var names []string
 		for _, tool := range tools.Tools {
 			names = append(names, tool.Name)
-			require.NotNil(t, tool.OutputSchema)
 		}
-		require.ElementsMatch(t, []string{"debate", "debate_start", "debate_status", "debate_result", "debate_stop", "debate_answer"}, names)
+		require.ElementsMatch(t, []string{"debate", "debate_start", "debate_status", "debate_result", "debate_stop", "debate_answer", "debate_list"}, names)
 
 		out, _ := c.call(t, "debate_start", map[string]any{"question": "Ban cars?"})
 		require.Equal(t, "running", out.Status)
@@ -310,18 +320,13 @@ func TestPeopleAreAskedByTheClient(t *testing.T) {
 		var asked []string
 		c := inMemory(t, newServer(t, offline.Model(false), people(), version), func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 			asked = append(asked, r.Params.Message)
-			if strings.HasPrefix(r.Params.Message, "For Bo\n\nAda: ") {
+			if strings.HasPrefix(r.Params.Message, "For Bo\n\nAda, round 1:\n> ") {
 				return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"text": "I disagree."}}, nil
 			}
 			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"action": "approve"}}, nil
 		})
 		out, _ := c.call(t, "debate", map[string]any{"question": "Ban cars?", "id": "x"})
-		for range 3 {
-			if out.Status == "waiting" { // older clients are asked once in each call
-				out, _ = c.call(t, "debate", map[string]any{"id": "x"})
-			}
-		}
-		require.Equal(t, "completed", out.Status)
+		require.Equal(t, "completed", out.Status, "after one call")
 		require.Len(t, asked, 2)
 		require.Equal(t, version, c.InitializeResult().ProtocolVersion)
 		require.NotEmpty(t, c.InitializeResult().ServerInfo.Version, "the protocol requires one")
