@@ -66,13 +66,43 @@ func (l *limiter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			http.Error(w, "all sessions are in use, try again later", http.StatusServiceUnavailable)
 			return
 		}
-		defer func() { l.opened(w.Header().Get(sessionHeader)) }()
+		o := &opening{ResponseWriter: w}
+		o.opened = sync.OnceFunc(func() { l.opened(w.Header().Get(sessionHeader)) })
+		defer o.opened()
+		w = o
 	} else {
 		l.count(id, 1)
 		defer l.count(id, -1)
 	}
 	l.next.ServeHTTP(w, r)
 }
+
+// opening is the response to a request for a new session. It calls opened before the client learns the session's id.
+type opening struct {
+	http.ResponseWriter
+	opened func()
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (o *opening) WriteHeader(status int) {
+	o.opened()
+	o.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (o *opening) Write(b []byte) (int, error) {
+	o.opened()
+	return o.ResponseWriter.Write(b)
+}
+
+// Flush implements http.Flusher.
+func (o *opening) Flush() {
+	o.opened()
+	_ = http.NewResponseController(o.ResponseWriter).Flush() // as much as it can
+}
+
+// Unwrap returns the response for http.ResponseController.
+func (o *opening) Unwrap() http.ResponseWriter { return o.ResponseWriter }
 
 // count counts a request of a session that begins or ends.
 func (l *limiter) count(id string, change int) {
@@ -84,7 +114,7 @@ func (l *limiter) count(id string, change int) {
 	}
 }
 
-// opened notes that a request for a new session is over. The id is empty if it has failed.
+// opened notes that a new session is open. The id is empty if the request has failed.
 func (l *limiter) opened(id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

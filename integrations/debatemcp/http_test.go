@@ -111,12 +111,23 @@ func TestACutStreamResumes(t *testing.T) {
 	require.NoError(t, c.Close())
 }
 
+// listening is closed when a client listens.
+type listening chan struct{}
+
+func (l listening) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := http.DefaultTransport.RoundTrip(r)
+	if r.Method == http.MethodGet && err == nil {
+		close(l)
+	}
+	return answer, err
+}
+
 // A client that opens one session too many ends the one that was idle for the longest time. Sessions with requests in flight
 // stay.
 func TestSessionsAreLimited(t *testing.T) {
-	s := web(t, offline.Model(false), pair(), debatemcp.Options{MaxSessions: 3})
+	url := web(t, offline.Model(false), pair(), debatemcp.Options{MaxSessions: 3}).URL
 	post := func(session, body string) (int, string) {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL, strings.NewReader(body))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
 		require.NoError(t, err)
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Accept", "application/json, text/event-stream")
@@ -156,18 +167,21 @@ func TestSessionsAreLimited(t *testing.T) {
 	}
 
 	// Each of three clients listens, so that none is idle.
+	url = web(t, offline.Model(false), pair(), debatemcp.Options{MaxSessions: 3}).URL
 	var clients []*client
 	for range 3 {
-		clients = append(clients, connect(t, &mcp.StreamableClientTransport{Endpoint: s.URL}, nil))
+		listens := listening(make(chan struct{}))
+		clients = append(clients, connect(t, &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: listens}}, nil))
+		<-listens
 	}
-	require.Eventually(t, func() bool { status, _ = open(); return status == http.StatusServiceUnavailable }, time.Minute, time.Millisecond)
+	status, _ = open()
+	require.Equal(t, http.StatusServiceUnavailable, status)
 	out, _ := clients[0].call(t, "debate", map[string]any{"question": "Ban cars?"})
 	require.Equal(t, "completed", out.Status)
 	for _, c := range clients {
 		require.NoError(t, c.Close())
 	}
-	status, _ = open()
-	require.Equal(t, http.StatusOK, status)
+	require.Eventually(t, func() bool { status, _ = open(); return status == http.StatusOK }, time.Minute, time.Millisecond)
 }
 
 func TestHandlerOptions(t *testing.T) {
