@@ -23,6 +23,7 @@ const (
 // configFile holds the contents of a configuration file.
 type configFile struct {
 	path      string // empty if there is no file
+	about     string // what its debates are good for, for models that choose one over MCP
 	providers map[string]providerConfig
 	roles     map[string]roleConfig
 	store     string
@@ -96,7 +97,7 @@ func parseConfigFile(b []byte) (s configFile, err error) {
 	own := []struct {
 		name string
 		to   any
-	}{{"providers", &s.providers}, {"roles", &s.roles}, {"store", &s.store}}
+	}{{"providers", &s.providers}, {"roles", &s.roles}, {"store", &s.store}, {"description", &s.about}}
 	for _, f := range own {
 		if raw, ok := s.rest[f.name]; ok {
 			d := json.NewDecoder(bytes.NewReader(raw))

@@ -45,6 +45,7 @@ func TestTheSchemaOfConfigurationsIsCurrent(t *testing.T) {
 	}
 	fields["$schema"] = text("The address of this schema.")
 	fields["store"] = text("The SQLite database that keeps the debates. memory keeps nothing. Defaults to a database in your data folder.")
+	fields["description"] = text("What these debates are good for, and what not. Models that choose a kind of debate over MCP read it.")
 	fields["providers"] = map[string]any{
 		"type": "object", "description": "The services with models, by the names that provider uses.",
 		"additionalProperties": object("A service with models.", map[string]any{

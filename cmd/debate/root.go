@@ -103,6 +103,7 @@ func (p *program) subcommands() []subcommand {
 		{use: "serve", group: groupServe, short: "Serve debates over HTTP", long: serveHelp, run: p.serveDebates, flags: append(server, p.serveFlags)},
 		{use: "mcp", group: groupServe, short: "Serve debates over the Model Context Protocol", long: mcpHelp, example: mcpExample, run: p.serveMCP, flags: append(server, func(f *pflag.FlagSet) {
 			f.StringVar(&p.http, "http", "", "`address` for streamable HTTP, at /mcp; defaults to standard input and output")
+			f.BoolVar(&p.stopOnCancel, "stop-on-cancel", false, "cancel the debate of a call that the client cancels; many clients cancel a call after 60 seconds")
 		})},
 		{use: "init", group: groupSettings, short: "Write a configuration with comments, and its JSON Schema", long: initHelp, run: p.writeConfig, flags: []func(*pflag.FlagSet){p.initFlags, p.yesFlag}},
 		{use: "prices [MODEL]", group: groupSettings, short: "List the prices of models, with their date and source", most: 1, run: p.showPrices, long: pricesHelp, flags: []func(*pflag.FlagSet){p.pricesFlags}},

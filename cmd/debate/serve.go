@@ -61,46 +61,33 @@ func (p *program) serveMCP() error {
 		}
 	}
 	return p.withEngine(func(ctx context.Context, e *debate.Engine, presets map[string]debate.Config) error {
-		o := debatemcp.Options{Tools: debatetool.Options{Presets: map[string]debatetool.Preset{}}, Server: mcp.ServerOptions{Logger: p.log()}}
+		o := debatemcp.Options{Tools: debatetool.Options{Presets: map[string]debatetool.Preset{}}, StopOnCancel: p.stopOnCancel, Server: mcp.ServerOptions{Logger: p.log()}}
 		for name, c := range presets {
-			o.Tools.Presets[name] = debatetool.Preset{Config: c}
-		}
-		server, err := debatemcp.NewServer(e, o)
-		if err != nil {
-			return err
+			o.Tools.Presets[name] = debatetool.Preset{Description: p.about[name], Config: c}
 		}
 		if p.http == "" {
+			server, err := debatemcp.NewServer(e, o)
+			if err != nil {
+				return err
+			}
 			if err := server.Run(ctx, &mcp.StdioTransport{}); err != nil && ctx.Err() == nil {
 				return err
 			}
 			return nil
 		}
+		handler, err := debatemcp.NewHandler(e, o)
+		if err != nil {
+			return err
+		}
 		mux := http.NewServeMux()
-		mux.Handle("/mcp", limitSessions(server, maxSessions, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
-			SessionTimeout: time.Hour, Logger: p.log(),
-		})))
-		handler := http.NewCrossOriginProtection().Handler(mux)
+		mux.Handle("/mcp", handler)
+		handler = http.NewCrossOriginProtection().Handler(mux)
 		if token := p.env(tokenVar); token != "" {
 			handler = requireBearer(handler, token)
 		} else {
 			handler = debatehttp.CheckHost(handler)
 		}
 		return p.listen(ctx, e, p.http, handler, "mcp")
-	})
-}
-
-// maxSessions limits the sessions of MCP clients. A session without requests ends after an hour.
-const maxSessions = 1000
-
-// limitSessions refuses requests that would begin a session if a server has that many.
-func limitSessions(s *mcp.Server, most int, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Mcp-Session-Id") == "" && len(slices.Collect(s.Sessions())) >= most {
-			w.Header().Set("Retry-After", "60")
-			http.Error(w, fmt.Sprintf("this server has %d sessions: end one that you do not need, or try again later", most), http.StatusServiceUnavailable)
-			return
-		}
-		next.ServeHTTP(w, r)
 	})
 }
 
@@ -169,6 +156,7 @@ func (p *program) readPresets(s configFile, o *debate.Options) (map[string]debat
 		c.Limits.MaxRounds = 2 // a model waits for the answer
 	}
 	presets := map[string]*debate.Config{"default": &c}
+	p.about = map[string]string{"default": s.about}
 	for _, text := range p.presets {
 		name, path, _ := strings.Cut(text, "=")
 		switch _, twice := presets[name]; {
@@ -189,7 +177,7 @@ func (p *program) readPresets(s configFile, o *debate.Options) (map[string]debat
 		plain := *p
 		plain.options = options{command: p.command}
 		if c, err := plain.buildConfig(file, ""); err == nil {
-			presets[name] = &c
+			presets[name], p.about[name] = &c, file.about
 		} else {
 			return nil, err
 		}
