@@ -11,6 +11,16 @@ import (
 	"github.com/elenchus-go/debate/debatetool"
 )
 
+// sinceRounds names the first version of the protocol in which a server must not send requests: it asks in the result of a
+// call, and the client calls again with the replies.
+const sinceRounds = "2026-07-28"
+
+// mayElicit reports whether a call may ask the client for input.
+func mayElicit(r *mcp.CallToolRequest) bool {
+	c := r.ClientCapabilities()
+	return c != nil && c.Elicitation != nil && (c.Elicitation.Form != nil || c.Elicitation.URL == nil)
+}
+
 // property is a field of a form. Clients show no other kinds of fields.
 type property struct {
 	Type        string   `json:"type"`
@@ -102,4 +112,16 @@ func unquote(text string) string {
 		return strings.Join(lines[1:len(lines)-1], "\n")
 	}
 	return text
+}
+
+// waitedFor names the people for whom a debate waits.
+func waitedFor(out debatetool.Output) string {
+	var names []string
+	for _, a := range out.Waiting {
+		if a.Name == "" {
+			a.Name = "a decision"
+		}
+		names = append(names, a.Name)
+	}
+	return strings.Join(names, ", ")
 }

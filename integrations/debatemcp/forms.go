@@ -2,6 +2,8 @@ package debatemcp
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +17,9 @@ import (
 // forms are the forms that clients show to people. A form outlives the call that has opened it: the person may type for
 // longer than the client waits for the call, and the reply counts all the same.
 type forms struct {
+	tools *debatetool.Toolset
+	every time.Duration // between two looks at whether a reply is still needed
+
 	mu   sync.Mutex
 	open map[formKey]*form
 }
@@ -35,38 +40,45 @@ type form struct {
 
 // show shows forms to people at the same time, and waits until all are closed. It reports whether all were answered, by
 // this client or in another way.
-func (f *forms) show(ctx context.Context, s *server, session *mcp.ServerSession, id string, asked mcp.InputRequestMap) (answered bool, err error) {
+func (f *forms) show(ctx context.Context, session *mcp.ServerSession, id string, asked mcp.InputRequestMap) (answered bool, err error) {
 	list := map[string]*form{}
 	for key, params := range asked {
-		list[key] = f.start(ctx, s, formKey{session, id, key}, params.(*mcp.ElicitParams))
+		list[key] = f.start(ctx, formKey{session, id, key}, params.(*mcp.ElicitParams))
 	}
-	tick := time.NewTicker(s.heartbeat)
-	defer tick.Stop()
 	answered = true
 	for key, one := range list {
-		for open := true; open; {
-			select {
-			case <-one.done:
-				open, answered, err = false, answered && one.answered, one.err
-			case <-ctx.Done():
-				err = context.Cause(ctx)
-			case <-tick.C:
-				var isAsked bool
-				if isAsked, err = s.isAsked(ctx, id, strings.TrimPrefix(key, structured)); err == nil && !isAsked {
-					one.close()
-					open = false
-				}
-			}
-			if err != nil {
-				return false, err
-			}
+		replied, err := f.wait(ctx, id, strings.TrimPrefix(key, structured), one)
+		if err != nil {
+			return false, err
 		}
+		answered = answered && replied
 	}
 	return answered, nil
 }
 
+// wait waits until a form is closed, or its reply is no longer needed.
+func (f *forms) wait(ctx context.Context, id, step string, one *form) (answered bool, err error) {
+	tick := time.NewTicker(f.every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-one.done:
+			return one.answered, one.err
+		case <-ctx.Done():
+			return false, context.Cause(ctx)
+		case <-tick.C:
+			if isAsked, err := f.isAsked(ctx, id, step); err != nil {
+				return false, err
+			} else if !isAsked {
+				one.close()
+				return true, nil
+			}
+		}
+	}
+}
+
 // start shows a form, unless the client shows it already.
-func (f *forms) start(ctx context.Context, s *server, k formKey, params *mcp.ElicitParams) *form {
+func (f *forms) start(ctx context.Context, k formKey, params *mcp.ElicitParams) *form {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if one := f.open[k]; one != nil {
@@ -82,7 +94,7 @@ func (f *forms) start(ctx context.Context, s *server, k formKey, params *mcp.Eli
 		defer stop()
 		entered, err := k.session.Elicit(ctx, params) // returns when the session ends
 		if err == nil {
-			one.answered, one.err = s.take(ctx, k.id, k.key, entered)
+			one.answered, one.err = f.take(ctx, k.id, k.key, entered)
 		}
 		f.mu.Lock()
 		delete(f.open, k)
@@ -93,7 +105,37 @@ func (f *forms) start(ctx context.Context, s *server, k formKey, params *mcp.Eli
 }
 
 // isAsked reports whether a debate still asks for a step, so that nobody has replied in another way.
-func (s *server) isAsked(ctx context.Context, id, step string) (bool, error) {
-	out, err := s.tools.Result(ctx, id)
+func (f *forms) isAsked(ctx context.Context, id, step string) (bool, error) {
+	out, err := f.tools.Result(ctx, id)
 	return slices.ContainsFunc(out.Waiting, func(a debatetool.Ask) bool { return a.Step == step }), err
 }
+
+// take gives a debate what a person has entered in a form. It reports whether the person has replied or declined. A form
+// that was dismissed stays open, and so does the decision about a question.
+func (f *forms) take(ctx context.Context, id, key string, form *mcp.ElicitResult) (answered bool, err error) {
+	step, isJSON := strings.CutPrefix(key, structured)
+	reply := debatetool.Reply{}
+	switch {
+	case form.Action == "accept":
+		b, err := json.Marshal(form.Content)
+		if isJSON {
+			reply.Text = string(b)
+		} else if err == nil {
+			err = json.Unmarshal(b, &reply)
+		}
+		if err != nil {
+			return false, fmt.Errorf("read reply to %s: %w", step, err)
+		}
+	case form.Action == "decline" && isStep(step):
+		reply.Action = "decline"
+	default:
+		return false, nil
+	}
+	reply.ID, reply.Step = id, step
+	_, err = f.tools.Answer(ctx, reply)
+	return err == nil, err
+}
+
+// isStep reports whether what is asked is the reply of a step, which a person can decline. The ids of questions have no
+// slashes.
+func isStep(step string) bool { return strings.Contains(step, "/") }

@@ -35,6 +35,7 @@ func NewHandler(e *debate.Engine, o Options) (http.Handler, error) {
 	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
 		SessionTimeout: cmp.Or(o.IdleTime, defaultIdleTime),
 		EventStore:     mcp.NewMemoryEventStore(nil),
+		Logger:         o.Server.Logger,
 	})
 	return &limiter{next: h, server: server, most: cmp.Or(o.MaxSessions, defaultMaxSessions), used: map[string]use{}}, nil
 }
