@@ -144,22 +144,27 @@ func (s *Toolset) runnable(preset debate.Config) []string {
 
 // offers are the protocols that presets can run.
 type offers struct {
-	byPreset map[string][]string
-	differ   bool           // whether the presets can run different protocols
-	all      []protocolNote // those that any preset can run, with what they take there
+	all     []protocolNote      // those that any preset can run, with what they take there
+	missing map[string][]string // those among them that a preset cannot run, by preset
 }
 
 // offers returns the protocols that the presets can run.
 func (s *Toolset) offers() offers {
-	o := offers{byPreset: map[string][]string{}}
-	noted := map[string]bool{}
+	o := offers{missing: map[string][]string{}}
+	runs := map[string][]string{}
 	for _, name := range s.presetNames() {
 		c := s.presets[name].Config
-		o.byPreset[name] = s.runnable(c)
-		o.differ = o.differ || !slices.Equal(o.byPreset[name], o.byPreset[s.presetNames()[0]])
-		for _, p := range o.byPreset[name] {
-			if !noted[p] {
-				noted[p], o.all = true, append(o.all, s.note(c, p))
+		runs[name] = s.runnable(c)
+		for _, p := range runs[name] {
+			if !slices.ContainsFunc(o.all, func(n protocolNote) bool { return n.name == p }) {
+				o.all = append(o.all, s.note(c, p))
+			}
+		}
+	}
+	for name, list := range runs {
+		for _, p := range o.all {
+			if !slices.Contains(list, p.name) {
+				o.missing[name] = append(o.missing[name], p.name)
 			}
 		}
 	}

@@ -48,7 +48,7 @@ func (s *Toolset) Tools() []Tool {
 		newTool("debate_answer", "Passes on what a person replies or decides. Ask the person first. Never invent a reply.", "", once(s.Answer)),
 	}
 	in := s.inputSchema()
-	tools[0].input, tools[1].input = encode(in), encode(withoutDescriptions(in))
+	tools[0].input, tools[1].input = encode(in), encode(outline(in))
 	return tools
 }
 
@@ -120,8 +120,8 @@ func (s *Toolset) inputSchema() *jsonschema.Schema {
 		p := s.presets[name]
 		preset.Enum = append(preset.Enum, name)
 		preset.Description += "\n" + name + ": " + strings.TrimSuffix(cmp.Or(p.Description, summary(p.Config)), ".") + "." + effort(p.Config)
-		if offers.differ {
-			preset.Description += " Protocols: " + strings.Join(offers.byPreset[name], ", ") + "."
+		if missing := offers.missing[name]; len(missing) > 0 {
+			preset.Description += " Not with " + strings.Join(missing, ", ") + "."
 		}
 	}
 	field, _ := in.Properties.Get("protocol")
@@ -134,17 +134,17 @@ func (s *Toolset) inputSchema() *jsonschema.Schema {
 	return in
 }
 
-// withoutDescriptions returns a schema without descriptions, for a tool with the input of another tool.
-func withoutDescriptions(s *jsonschema.Schema) *jsonschema.Schema {
+// outline returns a schema without descriptions and lists of values, for a tool with the input of another tool.
+func outline(s *jsonschema.Schema) *jsonschema.Schema {
 	if s == nil {
 		return nil
 	}
 	short := *s
-	short.Description, short.Items = "", withoutDescriptions(s.Items)
+	short.Description, short.Enum, short.Items = "", nil, outline(s.Items)
 	if s.Properties != nil {
 		short.Properties = jsonschema.NewProperties()
 		for field := s.Properties.Oldest(); field != nil; field = field.Next() {
-			short.Properties.Set(field.Key, withoutDescriptions(field.Value))
+			short.Properties.Set(field.Key, outline(field.Value))
 		}
 	}
 	return &short
