@@ -23,7 +23,7 @@ func (s *Toolset) List(ctx context.Context, text string, limit int) ([]Output, e
 	list := []Output{}
 	for status, err := range s.engine.List(ctx, q) {
 		if err != nil && status.ID == "" {
-			return nil, &Error{Err: fmt.Errorf("list debates: %w", err)}
+			return nil, explain("", fmt.Errorf("list debates: %w", err))
 		}
 		matches := strings.HasPrefix(strings.ToLower(status.ID), text) || strings.Contains(strings.ToLower(status.Topic), text)
 		if err != nil || !matches { // one that cannot be read is left out

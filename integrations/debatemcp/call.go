@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"time"
@@ -20,6 +21,7 @@ type server struct {
 	forms        *forms
 	heartbeat    time.Duration
 	stopOnCancel bool
+	log          *slog.Logger
 }
 
 // handler returns the handler of a tool.
@@ -42,7 +44,7 @@ func (s *server) handler(t debatetool.Tool) mcp.ToolHandler {
 		}
 		switch {
 		case err != nil:
-			return failure(err), nil
+			return s.failure(ctx, t.Name(), err), nil
 		case len(asked) > 0:
 			return &mcp.CallToolResult{InputRequests: asked, RequestState: out.ID}, nil
 		}
@@ -98,8 +100,12 @@ func (c *call) result(out debatetool.Output) *mcp.CallToolResult {
 	return r
 }
 
-// failure returns the result of a call that failed. The model reads the message.
-func failure(err error) *mcp.CallToolResult {
+// failure returns the result of a call that failed. The model reads the message, and the log gets it if its cause is
+// internal.
+func (s *server) failure(ctx context.Context, tool string, err error) *mcp.CallToolResult {
+	if e, ok := errors.AsType[*debatetool.Error](err); ok && e.Internal() {
+		s.log.ErrorContext(ctx, "call tool", "tool", tool, "debate", e.ID, "error", e.Err)
+	}
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: err.Error()}}, IsError: true}
 }
 

@@ -29,7 +29,7 @@ type listed struct {
 }
 
 // addList adds the tool debate_list.
-func addList(server *mcp.Server, tools *debatetool.Toolset) {
+func (s *server) addList(server *mcp.Server) {
 	schema := fmt.Sprintf(`{"type": "object", "additionalProperties": false, "properties": {"text": {"type": "string", "description": "Part of the question, or the beginning of the id."},`+
 		`"limit": {"type": "integer", "minimum": 1, "maximum": %d, "description": "Defaults to %d."}}}`, maxListed, defaultListed)
 	t := describe("debate_list", "Lists debates, newest first, with id, question, status and outcome. Use it to find a debate whose id you do not know.", json.RawMessage(schema))
@@ -38,11 +38,11 @@ func addList(server *mcp.Server, tools *debatetool.Toolset) {
 		d := json.NewDecoder(strings.NewReader(cmp.Or(string(r.Params.Arguments), "{}")))
 		d.DisallowUnknownFields()
 		if err := d.Decode(&in); err != nil {
-			return failure(fmt.Errorf("read input: %w", err)), nil
+			return s.failure(ctx, t.Name, fmt.Errorf("read input: %w", err)), nil
 		}
-		found, err := tools.List(ctx, in.Text, min(max(cmp.Or(in.Limit, defaultListed), 1), maxListed))
+		found, err := s.tools.List(ctx, in.Text, min(max(cmp.Or(in.Limit, defaultListed), 1), maxListed))
 		if err != nil {
-			return failure(err), nil
+			return s.failure(ctx, t.Name, err), nil
 		}
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: listText(found)}}, StructuredContent: listed{found}}, nil
 	})

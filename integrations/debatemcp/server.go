@@ -1,7 +1,9 @@
 package debatemcp
 
 import (
+	"cmp"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"time"
 
@@ -27,7 +29,7 @@ type Options struct {
 	// seconds.
 	StopOnCancel bool
 	// Server configures the server of the SDK. Its handlers for subscriptions and for completion are replaced. Instructions
-	// default to a text that says when to hold a debate.
+	// default to a text that says when to hold a debate. Its Logger also receives errors of calls that have an internal cause.
 	Server mcp.ServerOptions
 	// MaxSessions is the largest number of sessions over HTTP. If a client opens one more, the session ends that was idle for
 	// the longest time. Defaults to 1,000.
@@ -56,7 +58,8 @@ func NewServer(e *debate.Engine, o Options) (*mcp.Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make MCP server: %w", err)
 	}
-	s, r := &server{tools: tools, forms: &forms{tools: tools, every: o.Heartbeat}, heartbeat: o.Heartbeat, stopOnCancel: o.StopOnCancel}, newResources(tools)
+	log := cmp.Or(o.Server.Logger, slog.New(slog.DiscardHandler))
+	s, r := &server{tools: tools, forms: &forms{tools: tools, every: o.Heartbeat}, heartbeat: o.Heartbeat, stopOnCancel: o.StopOnCancel, log: log}, newResources(tools)
 	o.Server.SubscribeHandler, o.Server.UnsubscribeHandler = r.subscribe, r.unsubscribe
 	o.Server.CompletionHandler = r.complete
 	if o.Server.Instructions == "" {
@@ -73,7 +76,7 @@ func NewServer(e *debate.Engine, o Options) (*mcp.Server, error) {
 		}
 		server.AddTool(tool, s.handler(t))
 	}
-	addList(server, tools)
+	s.addList(server)
 	addPrompts(server)
 	r.addTo(server)
 	return server, nil
