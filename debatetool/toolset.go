@@ -23,9 +23,10 @@ const (
 
 // Preset is a kind of debate that a model can choose.
 type Preset struct {
-	Description string // what it is good for, for the model
+	// Description says what it is good for, for the model. Defaults to its protocol and the names of its participants.
+	Description string
 	// Config is the configuration of its debates. An input sets the topic and may replace the background, the protocol and
-	// the participants. It may lower the limits.
+	// the participants. It may lower the limits. With another protocol, the numbers of rounds do not apply.
 	Config debate.Config
 }
 

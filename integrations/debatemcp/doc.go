@@ -4,7 +4,9 @@
 //	if err != nil {
 //		return err
 //	}
-//	return server.Run(ctx, &mcp.StdioTransport{}) // or mcp.NewStreamableHTTPHandler
+//	return server.Run(ctx, &mcp.StdioTransport{})
+//
+// [NewHandler] serves over HTTP: a client whose connection breaks gets the rest of an answer when it connects again.
 //
 // The command cmd/debate of this repository has such a server: debate mcp. It keeps its debates in a file.
 //
@@ -13,8 +15,9 @@
 // meanwhile. If the client listens, it gets a notification for each turn, and at least every 20 seconds. The notifications
 // name the debate's id, so a client whose call is interrupted can continue by it.
 //
-// If the client has elicitation, debate asks people for their replies and decisions through it. Otherwise the model passes
-// them on with debate_answer.
+// If the client has elicitation, debate shows people forms for their replies and decisions. A form outlives the call: the
+// reply counts even if the client has given up the call. Without elicitation, the model passes replies on with
+// debate_answer.
 //
 // The resources debate://{id}/report and debate://{id}/transcript are Markdown and text. Clients can subscribe to them. The
 // report contains every turn, also those of a round in which a person has not spoken yet; the transcript does not.
