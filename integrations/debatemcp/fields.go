@@ -99,11 +99,11 @@ func message(a debatetool.Ask) string {
 		}
 		parts = append(parts, who+":\n> "+strings.ReplaceAll(unquote(t.Text), "\n", "\n> "))
 	}
-	task := unquote(a.Task)
+	task := []string{unquote(a.Task)}
 	for _, c := range a.Choices {
-		task += "\n" + c.Action + ": " + c.Description
+		task = append(task, c.Action+": "+c.Description)
 	}
-	return strings.Join(append(parts, task), "\n\n")
+	return strings.Join(append(parts, strings.Join(task, "\n")), "\n\n")
 }
 
 // unquote returns a quotation without its delimiters, for a person. Inside them, there is no line break but \n.

@@ -55,11 +55,11 @@ func TestCapabilities(t *testing.T) {
 	})
 	e, err := debate.NewEngine(debate.Options{})
 	require.NoError(t, err)
-	own, err := debatemcp.NewServer(e, debatemcp.Options{Server: mcp.ServerOptions{Instructions: "Mine.", Capabilities: &mcp.ServerCapabilities{Logging: &mcp.LoggingCapabilities{}}}})
+	own, err := debatemcp.NewServer(e, debatemcp.Options{Server: mcp.ServerOptions{Instructions: "Mine.", Capabilities: &mcp.ServerCapabilities{Experimental: map[string]any{"own": map[string]any{}}}}})
 	require.NoError(t, err)
 	c := inMemory(t, own, nil)
 	require.Equal(t, "Mine.", c.InitializeResult().Instructions)
-	require.NotNil(t, c.InitializeResult().Capabilities.Logging)
+	require.NotNil(t, c.InitializeResult().Capabilities.Experimental["own"])
 }
 
 // The output schema of debate fits what each tool returns.
@@ -222,7 +222,7 @@ func TestStopOnCancel(t *testing.T) {
 						time.Sleep(time.Minute)
 					}
 					cancel()
-					<-ended
+					require.Error(t, <-ended)
 					time.Sleep(5 * time.Minute)
 					d, err := e.Open(t.Context(), "x")
 					require.NoError(t, err)
