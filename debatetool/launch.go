@@ -55,7 +55,7 @@ func (s *Toolset) launch(ctx context.Context, in Input) (*debate.Debate, error) 
 	}
 	d, err := s.open(ctx, id)
 	if errors.Is(err, store.ErrNotFound) && (in.Question != "" || in.ID == "") {
-		c, wrong := s.config(id, in) //nolint:contextcheck // it tries configurations in memory
+		c, wrong := s.config(id, in)
 		if wrong != nil {
 			return nil, wrong
 		}

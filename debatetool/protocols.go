@@ -99,7 +99,10 @@ func seat(c *debate.Config) []protocol.Problem {
 	return wrong
 }
 
-// problemsOf returns the problems that any engine would find in a configuration, whatever its providers are.
+// problemsOf returns the problems that any engine would find in a configuration, whatever its providers are. It tries the
+// configuration in memory, so it needs no context.
+//
+//nolint:contextcheck // see above
 func problemsOf(c debate.Config) []protocol.Problem {
 	e, err := debate.NewEngine(debate.Options{})
 	if err == nil {
