@@ -22,7 +22,7 @@ func (s *Toolset) config(id string, in Input) (debate.Config, error) {
 		return debate.Config{}, refuse(append(problems, unknown...)...)
 	}
 	c := p.Config
-	c.ID, c.Topic, c.Background = id, in.Question, cmp.Or(in.Background, c.Background)
+	c.ID, c.Topic, c.Background = id, in.Question, s.background(cmp.Or(in.Background, c.Background), in.Earlier)
 	c.Labels = maps.Clone(c.Labels)
 	if c.Labels == nil {
 		c.Labels = map[string]string{}

@@ -20,6 +20,10 @@ type Input struct {
 	Protocol     string        `json:"protocol,omitempty" jsonschema_description:"Who speaks when. Leave it out for the preset's own protocol."`
 	Participants []Participant `json:"participants,omitempty" jsonschema_description:"Replaces the preset's participants. They use its models."`
 	Budget       Budget        `json:"budget,omitzero" jsonschema_description:"Limits below those of the preset."`
+
+	// Earlier has the messages of the conversation before the question, oldest first. They are added to the background. A
+	// program sets it; models give Background.
+	Earlier []Message `json:"-"`
 }
 
 // Participant is a participant of a debate.

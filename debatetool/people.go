@@ -52,7 +52,7 @@ func (s *Toolset) Transcript(ctx context.Context, id string) ([]Turn, error) {
 	if err != nil {
 		return nil, explain(id, err)
 	}
-	list, _ := newQuoter(id, s.maxText).turns(r.Turns, waiting, 0, math.MaxInt)
+	list, _ := s.quoter(id).turns(r.Turns, waiting, 0, math.MaxInt)
 	return list, nil
 }
 

@@ -63,7 +63,7 @@ func (s *Toolset) Stream(ctx context.Context, in Input) iter.Seq2[Progress, erro
 		if !yield(Progress{ID: d.ID(), Position: in.After, Text: "The debate runs."}, nil) {
 			return
 		}
-		f := &follower{toolset: s, debate: d, quoter: newQuoter(d.ID(), s.maxText), after: in.After}
+		f := &follower{toolset: s, debate: d, quoter: s.quoter(d.ID()), after: in.After}
 		left, err := f.follow(ctx, func(p Progress) bool { return yield(p, nil) })
 		if left {
 			return

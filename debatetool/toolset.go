@@ -42,15 +42,20 @@ type Options struct {
 	MaxWait time.Duration
 	// MaxText is the largest number of characters of each text in an output. Defaults to 4,000.
 	MaxText int
+	// QuoteAlways keeps the delimiters in what agents say to people, too; see [Toolset.ForPeople]. Set it if models read what
+	// such an agent says, for example a supervisor above it.
+	QuoteAlways bool
 }
 
 // Toolset holds debates as tools for models. It is safe for concurrent use.
 type Toolset struct {
-	engine  *debate.Engine
-	presets map[string]Preset
-	labels  map[string]string
-	maxWait time.Duration
-	maxText int
+	engine      *debate.Engine
+	presets     map[string]Preset
+	labels      map[string]string
+	maxWait     time.Duration
+	maxText     int
+	quoteAlways bool
+	forPeople   bool // whether outputs have no delimiters
 }
 
 // New returns the tools for the debates of an engine. Keep the engine open as long as debates run. After a restart, call
@@ -79,7 +84,10 @@ func New(e *debate.Engine, o Options) (*Toolset, error) {
 			presets[name] = p
 		}
 	}
-	return &Toolset{engine: e, presets: presets, labels: maps.Clone(o.Labels), maxWait: o.MaxWait, maxText: cmp.Or(o.MaxText, defaultMaxText)}, nil
+	return &Toolset{
+		engine: e, presets: presets, labels: maps.Clone(o.Labels), maxWait: o.MaxWait, maxText: cmp.Or(o.MaxText, defaultMaxText),
+		quoteAlways: o.QuoteAlways,
+	}, nil
 }
 
 func (s *Toolset) presetNames() []string { return slices.Sorted(maps.Keys(s.presets)) }
@@ -148,7 +156,7 @@ func (s *Toolset) describe(ctx context.Context, d *debate.Debate, after int64) (
 		if err != nil {
 			break
 		}
-		o = newQuoter(d.ID(), s.maxText).describe(r, waiting, status.MaxRounds, after)
+		o = s.quoter(d.ID()).describe(r, waiting, status.MaxRounds, after)
 		before := status.Seq
 		if status, err = d.Status(ctx); status.Seq == before {
 			break

@@ -1,0 +1,68 @@
+package debatetool
+
+import (
+	"fmt"
+	"strings"
+)
+
+// maxEarlier is the largest number of earlier messages that become background.
+const maxEarlier = 20
+
+// Message is an earlier message of a conversation.
+type Message struct {
+	Role string // "system" for instructions; otherwise who has spoken: "user", "assistant", "tool" or a name
+	Text string
+}
+
+// background returns the background of a debate within a conversation: its own, all instructions, and the last of the other
+// messages. Each of these is cut to the length that texts have in outputs.
+func (s *Toolset) background(own string, earlier []Message) string {
+	parts, said := []string{own}, []string(nil)
+	for _, m := range earlier {
+		text := strings.TrimSpace(m.Text)
+		switch kept, left := cut(text, s.maxText); {
+		case text == "":
+		case m.Role == "system":
+			parts = append(parts, text)
+		case left > 0:
+			said = append(said, fmt.Sprintf("Earlier, %s said: %s [%d characters left out]", m.speaker(), kept, left))
+		default:
+			said = append(said, fmt.Sprintf("Earlier, %s said: %s", m.speaker(), kept))
+		}
+	}
+	if most := len(said) - maxEarlier; most > 0 {
+		parts, said = append(parts, fmt.Sprintf("[%d earlier messages left out]", most)), said[most:]
+	}
+	return strings.TrimSpace(strings.Join(append(parts, said...), "\n\n"))
+}
+
+func (m Message) speaker() string {
+	if m.Role == "user" || m.Role == "assistant" || m.Role == "tool" {
+		return "the " + m.Role
+	}
+	return m.Role
+}
+
+// ForPeople returns the same tools for people who read what an agent says, in a chat window. Their outputs have texts without
+// delimiters, and say what to do next by a message. A model that reads them cannot tell the texts from instructions. If it
+// has to, set Options.QuoteAlways: then ForPeople changes nothing.
+func (s *Toolset) ForPeople() *Toolset {
+	c := *s
+	c.forPeople = !s.quoteAlways
+	return &c
+}
+
+// nextMessage returns what a person can do next.
+func nextMessage(o *Output, _, recoverable bool) string {
+	switch {
+	case o.Status == "running":
+		return "The debate goes on meanwhile. Send a message to wait for the answer."
+	case o.Status == "waiting":
+		return "Send the reply, or the name of the action, as a message."
+	case o.Status == "paused":
+		return "A person has paused the debate, and has to resume it. After that, send a message to continue."
+	case o.Status == "failed" && recoverable:
+		return "Send a message to try again. Nothing that was said is lost."
+	}
+	return ""
+}
