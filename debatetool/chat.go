@@ -8,26 +8,20 @@ import (
 // maxEarlier is the largest number of earlier messages that become background.
 const maxEarlier = 20
 
-// Message is an earlier message of a conversation.
-type Message struct {
-	Role string // "system" for instructions; otherwise who has spoken: "user", "assistant", "tool" or a name
-	Text string
-}
-
 // background returns the background of a debate within a conversation: its own, all instructions, and the last of the other
 // messages. Each of these is cut to the length that texts have in outputs.
-func (s *Toolset) background(own string, earlier []Message) string {
+func (s *Toolset) background(own string, earlier []Turn) string {
 	parts, said := []string{own}, []string(nil)
 	for _, m := range earlier {
 		text := strings.TrimSpace(m.Text)
 		switch kept, left := cut(text, s.maxText); {
 		case text == "":
-		case m.Role == "system":
+		case m.Actor == "system":
 			parts = append(parts, text)
 		case left > 0:
-			said = append(said, fmt.Sprintf("Earlier, %s said: %s [%d characters left out]", m.speaker(), kept, left))
+			said = append(said, fmt.Sprintf("Earlier, %s said: %s [%d characters left out]", speaker(m.Actor), kept, left))
 		default:
-			said = append(said, fmt.Sprintf("Earlier, %s said: %s", m.speaker(), kept))
+			said = append(said, fmt.Sprintf("Earlier, %s said: %s", speaker(m.Actor), kept))
 		}
 	}
 	if most := len(said) - maxEarlier; most > 0 {
@@ -36,11 +30,12 @@ func (s *Toolset) background(own string, earlier []Message) string {
 	return strings.TrimSpace(strings.Join(append(parts, said...), "\n\n"))
 }
 
-func (m Message) speaker() string {
-	if m.Role == "user" || m.Role == "assistant" || m.Role == "tool" {
-		return "the " + m.Role
+// speaker returns who has said a message.
+func speaker(role string) string {
+	if role == "user" || role == "assistant" || role == "tool" {
+		return "the " + role
 	}
-	return m.Role
+	return role
 }
 
 // ForPeople returns the same tools for people who read what an agent says, in a chat window. Their outputs have texts without

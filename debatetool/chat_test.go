@@ -53,6 +53,7 @@ func TestPeopleReadNoDelimiters(t *testing.T) {
 		require.NoError(t, err)
 		require.Contains(t, quoted.Text(), " begin: Ada, round 1>>>\nYes.", "a model reads the same debate")
 		require.Contains(t, quoted.Text(), "debate_answer")
+		require.Equal(t, "Yes.\n\nBuses [31mfit.", quoted.Turns[0].Plain())
 
 		for p, err := range people.Resume(t.Context(), debatetool.Reply{ID: out.ID, Text: "No."}) {
 			require.NoError(t, err)
@@ -121,9 +122,9 @@ func TestEarlierMessagesAreBackground(t *testing.T) {
 		c.Background = "The preset's."
 		b := sit(t, store.Memory(), &model{}, c, debatetool.Options{MaxText: 20})
 		in := ask
-		in.Earlier = []debatetool.Message{
-			{Role: "system", Text: "Answer briefly, and in the words of a town."},
-			{Role: "user", Text: "Ban cars in towns, and also in all villages?"}, {Role: "assistant", Text: " \n"}, {Role: "panel", Text: "Yes."},
+		in.Earlier = []debatetool.Turn{
+			{Actor: "system", Text: "Answer briefly, and in the words of a town."},
+			{Actor: "user", Text: "Ban cars in towns, and also in all villages?"}, {Actor: "assistant", Text: " \n"}, {Actor: "panel", Text: "Yes."},
 		}
 		want := "\n\nAnswer briefly, and in the words of a town.\n\nEarlier, the user said: Ban cars in towns, a [24 characters left out]\n\nEarlier, panel said: Yes."
 		require.Equal(t, "The preset's."+want, background(t, b, in))
@@ -132,7 +133,7 @@ func TestEarlierMessagesAreBackground(t *testing.T) {
 
 		in.Earlier = in.Earlier[:1]
 		for range 30 {
-			in.Earlier = append(in.Earlier, debatetool.Message{Role: "user", Text: "x"})
+			in.Earlier = append(in.Earlier, debatetool.Turn{Actor: "user", Text: "x"})
 		}
 		text := background(t, b, in)
 		require.Equal(t, 20, strings.Count(text, "Earlier, the user said"))
@@ -148,7 +149,7 @@ func TestEarlierMessagesAreNoInput(t *testing.T) {
 		first, err := b.Start(ctx, ask)
 		require.NoError(t, err)
 		in := ask
-		in.Earlier = []debatetool.Message{{Role: "user", Text: "Hello."}}
+		in.Earlier = []debatetool.Turn{{Actor: "user", Text: "Hello."}}
 		again, err := b.Start(ctx, in)
 		require.NoError(t, err)
 		require.Equal(t, first.ID, again.ID)

@@ -21,9 +21,10 @@ type Input struct {
 	Participants []Participant `json:"participants,omitempty" jsonschema_description:"Replaces the preset's participants. They use its models."`
 	Budget       Budget        `json:"budget,omitzero" jsonschema_description:"Limits below those of the preset."`
 
-	// Earlier has the messages of the conversation before the question, oldest first. They are added to the background. A
-	// program sets it; models give Background.
-	Earlier []Message `json:"-"`
+	// Earlier has the messages of the conversation before the question, oldest first, by Actor and Text. Actor is "system" for
+	// instructions, and otherwise says who has spoken: "user", "assistant", "tool" or a name. The instructions and the last 20
+	// others are added to the background. A program sets this field; models give Background.
+	Earlier []Turn `json:"-"`
 }
 
 // Participant is a participant of a debate.

@@ -147,10 +147,21 @@ func (q quoter) quote(who string, round int, text string) string {
 	}
 	quoted := q.delimiters.Quote(who, round, kept)
 	if q.forPeople {
-		quoted = quoted[strings.Index(quoted, "\n")+1 : strings.LastIndex(quoted, "\n")]
+		return unquote(quoted)
 	}
 	return quoted
 }
+
+// unquote returns a text without the delimiters around it, if it has any: texts of debates have none within.
+func unquote(text string) string {
+	if first, last := strings.Index(text, "\n"), strings.LastIndex(text, "\n"); strings.HasPrefix(text, "<<<") && first < last {
+		return text[first+1 : last]
+	}
+	return text
+}
+
+// Plain returns the text without delimiters, for people.
+func (t Turn) Plain() string { return unquote(t.Text) }
 
 // cut returns the first characters of a text, and how many it leaves out.
 func cut(text string, most int) (kept string, left int) {

@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/agent/llmagent"
+	"google.golang.org/adk/v2/agent/workflowagents/parallelagent"
+	"google.golang.org/adk/v2/agent/workflowagents/sequentialagent"
 	"google.golang.org/adk/v2/runner"
 	"google.golang.org/adk/v2/session"
 	"google.golang.org/genai"
@@ -57,12 +59,13 @@ func toolset(t *testing.T, s store.Store, p providers.Provider, c debate.Config)
 type conversation struct {
 	sessions session.Service
 	runner   *runner.Runner
+	texts    map[string]bool // everything that was said
 }
 
 func talk(t *testing.T, a agent.Agent, sessions session.Service) conversation {
 	r, err := runner.New(runner.Config{AppName: "app", Agent: a, SessionService: sessions, AutoCreateSession: true})
 	require.NoError(t, err)
-	return conversation{sessions, r}
+	return conversation{sessions, r, map[string]bool{}}
 }
 
 // say sends a message, and returns the authors of the answers, and the last answer.
@@ -75,6 +78,7 @@ func (c conversation) say(t *testing.T, text string) (authors []string, last str
 			continue
 		}
 		authors = append(authors, e.Author)
+		c.texts[e.Content.Parts[0].Text] = true
 		if last = e.Content.Parts[0].Text; e.Author == "" {
 			require.Fail(t, "an event without an author")
 		}
@@ -221,9 +225,70 @@ func TestADebateIsAnAgent(t *testing.T) {
 		require.Equal(t, []string{"Ada", "Bo", "Judge", "Judge", "panel"}, authors, "each turn says who speaks")
 		require.Contains(t, last, "completed, round limit in round 1")
 		require.NotContains(t, c.stored(t), "Arguments about", "the turns are not stored")
+		for text := range c.texts {
+			require.NotContains(t, text, "<<<", "people read it in a chat window")
+		}
 	}
 	_, _, err = c.say(t, " ")
 	require.ErrorContains(t, err, "- question: it is empty")
+}
+
+// A set can quote for models that read what the agent says.
+func TestAnAgentBelowAModelQuotes(t *testing.T) {
+	e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": offline.Model(false)}})
+	require.NoError(t, err)
+	set, err := debatetool.New(e, debatetool.Options{QuoteAlways: true})
+	require.NoError(t, err)
+	a, err := debateadk.NewAgent(set, "panel", "Debates.", debatetool.Input{})
+	require.NoError(t, err)
+	_, last, err := talk(t, a, session.InMemoryService()).say(t, "Ban cars?")
+	require.NoError(t, err)
+	require.Contains(t, last, " begin: answer>>>")
+}
+
+// What was said before in the session is background: by the user, by this agent and by others, but not by agents that run
+// in parallel.
+func TestAConversationIsBackground(t *testing.T) {
+	s := store.Memory()
+	set, _ := toolset(t, s, offline.Model(false), pair())
+	a, err := debateadk.NewAgent(set, "panel", "Debates.", debatetool.Input{Background: "A small town."})
+	require.NoError(t, err)
+	talks := func(name, text string) agent.Agent {
+		m := &fake{replies: []providertest.Reply{{Chunks: []string{text}}}}
+		a, err := llmagent.New(llmagent.Config{Name: name, Description: "Talks.", Model: m})
+		require.NoError(t, err)
+		return a
+	}
+	both, err := parallelagent.New(parallelagent.Config{AgentConfig: agent.Config{Name: "both", SubAgents: []agent.Agent{a}}})
+	require.NoError(t, err)
+	all, err := sequentialagent.New(sequentialagent.Config{AgentConfig: agent.Config{Name: "all", SubAgents: []agent.Agent{talks("clerk", "I have counted the cars."), both}}})
+	require.NoError(t, err)
+	sessions := session.InMemoryService()
+	made, err := sessions.Create(t.Context(), &session.CreateRequest{AppName: "app", UserID: "u", SessionID: "s1"})
+	require.NoError(t, err)
+	beside := &session.Event{ID: "e1", InvocationID: "i1", Author: "beside", Branch: "both.beside"}
+	beside.Content = genai.NewContentFromText("I am elsewhere.", genai.RoleModel)
+	require.NoError(t, sessions.AppendEvent(t.Context(), made.Session, beside))
+	_, _, err = talk(t, all, sessions).say(t, "Ban cars?")
+	require.NoError(t, err)
+	_, last, err := talk(t, a, sessions).say(t, "And bikes?")
+	require.NoError(t, err)
+	require.Contains(t, last, "completed")
+
+	backgrounds := map[string]string{}
+	for status, err := range s.List(t.Context(), store.Query{}) {
+		require.NoError(t, err)
+		_, entries, err := s.Load(t.Context(), status.ID, 0)
+		require.NoError(t, err)
+		first, err := json.Marshal(entries[0].Data)
+		require.NoError(t, err)
+		backgrounds[status.Topic] = string(first)
+	}
+	require.Contains(t, backgrounds["Ban cars?"], `A small town.\n\nEarlier, clerk said: I have counted the cars."`)
+	require.NotContains(t, backgrounds["Ban cars?"], "elsewhere")
+	require.Contains(t, backgrounds["And bikes?"], `Earlier, the user said: Ban cars?\n\nEarlier, clerk said: I have`)
+	require.Contains(t, backgrounds["And bikes?"], `Earlier, panel said: Debate tool-`)
+	require.Contains(t, backgrounds["And bikes?"], "elsewhere", "the root agent sees all branches")
 }
 
 // A debate waits for a person. Another process continues it from the session, which has nothing but its id.

@@ -1,10 +1,14 @@
 package debateeino
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
+	"strings"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/tool"
@@ -15,9 +19,9 @@ import (
 	"github.com/elenchus-go/debate/debatetool"
 )
 
-// NewTool returns the tool debate of a set. If ToolsConfig.EmitInternalEvents is set, an agent that calls the tool passes
-// on an event for each turn; its AgentName is the speaker. If the debate waits for people, the tool interrupts the run;
-// see [NewAgent].
+// NewTool returns the tool debate of a set. The calling model reads texts of the debate between delimiters. If
+// ToolsConfig.EmitInternalEvents is set, an agent that calls the tool passes on an event for each turn, for people; its
+// AgentName is the speaker. If the debate waits for people, the tool interrupts the run; see [NewAgent].
 func NewTool(ctx context.Context, set *debatetool.Toolset) (tool.BaseTool, error) {
 	t := set.Tools()[0]
 	var input jsonschema.Schema
@@ -28,16 +32,18 @@ func NewTool(ctx context.Context, set *debatetool.Toolset) (tool.BaseTool, error
 	return adk.NewAgentTool(ctx, a, adk.WithAgentInputSchema(schema.NewParamsOneOfByJSONSchema(&input))), nil
 }
 
-// NewAgent returns an agent that answers by a debate. The question is the last message of its input; the other fields of
-// the debate are those of in. Each turn is an event whose AgentName is the speaker. The last event is the agent's own, with
-// the answer and what is degraded.
+// NewAgent returns an agent that answers by a debate. The question is the last message of its input, and the messages
+// before it are added to the background; the other fields of the debate are those of in. Each turn is an event whose
+// AgentName is the speaker. The last event is the agent's own, with the answer and what is degraded. Its texts are for
+// people; see [debatetool.Toolset.ForPeople].
 //
 // If the debate waits for people, has failed, or takes too long, the agent interrupts the run, with the debate's id as the
-// info; [debatetool.Toolset.Status] says what it waits for. Resume the run, with a [debatetool.Reply] as the data if a
-// person has replied. A checkpoint has the debate's id and nothing else of it. To continue a debate whose process has died,
-// run the agent again, both times with the same [debatetool.WithCallID].
+// info; [debatetool.Toolset.Status] says what it waits for. Resume the run. If a person has replied, the data is the text of
+// the reply, a [debatetool.Reply], or a map with the fields of its JSON. A text is the reply to the first step that the
+// debate waits for, or the chosen action. A checkpoint has the debate's id and nothing else of it. To continue a debate whose
+// process has died, run the agent again, both times with the same [debatetool.WithCallID].
 func NewAgent(set *debatetool.Toolset, name, description string, in debatetool.Input) adk.ResumableAgent {
-	return &agent{set: set, name: name, description: description, input: in}
+	return &agent{set: set.ForPeople(), name: name, description: description, input: in}
 }
 
 type agent struct {
@@ -52,25 +58,64 @@ func (a *agent) Description(context.Context) string { return a.description }
 
 // Run holds a debate.
 func (a *agent) Run(ctx context.Context, input *adk.AgentInput, _ ...adk.AgentRunOption) *adk.AsyncIterator[*adk.AgentEvent] {
-	text := ""
-	for _, m := range input.Messages {
-		text = m.Content // of the last one
+	in := a.input
+	for i, m := range input.Messages {
+		text := textOf(m)
+		if i == len(input.Messages)-1 {
+			in.Question = text
+		} else {
+			in.Earlier = append(in.Earlier, debatetool.Turn{Actor: string(m.Role), Text: text})
+		}
 	}
 	if a.tool == nil {
-		in := a.input
-		in.Question = text
 		return a.events(ctx, a.set.Stream(ctx, in))
 	}
 	ctx = debatetool.WithCallID(ctx, compose.GetToolCallID(ctx))
-	return a.events(ctx, a.tool.Stream(ctx, json.RawMessage(text)))
+	return a.events(ctx, a.tool.Stream(ctx, json.RawMessage(in.Question)))
+}
+
+// textOf returns the text of a message. Debates read only text.
+func textOf(m *schema.Message) string {
+	texts := []string{m.Content}
+	for _, p := range m.UserInputMultiContent {
+		texts = append(texts, p.Text)
+	}
+	return strings.TrimSpace(strings.Join(texts, "\n"))
 }
 
 // Resume continues the debate of a checkpoint.
 func (a *agent) Resume(ctx context.Context, info *adk.ResumeInfo, _ ...adk.AgentRunOption) *adk.AsyncIterator[*adk.AgentEvent] {
 	id, _ := info.InterruptState.(string)
-	reply, _ := info.ResumeData.(debatetool.Reply)
-	reply.ID = id
-	return a.events(ctx, a.set.Resume(ctx, reply))
+	r, err := replyOf(info.ResumeData)
+	if err != nil { // a mistake of the program, not of a model that calls the tool
+		events, gen := adk.NewAsyncIteratorPair[*adk.AgentEvent]()
+		gen.Send(&adk.AgentEvent{Err: fmt.Errorf("resume debate %s: %w", id, err)})
+		gen.Close()
+		return events
+	}
+	r.ID = id
+	return a.events(ctx, a.set.Resume(ctx, r))
+}
+
+// replyOf returns the reply that the data of a resumed run are. It is empty if there are no data.
+func replyOf(data any) (r debatetool.Reply, err error) {
+	switch data := data.(type) {
+	case nil:
+	case string:
+		if r.Text = strings.TrimSpace(data); r.Text == "" {
+			err = errors.New("the text is empty; give the person's reply, or resume without data")
+		}
+	case debatetool.Reply, *debatetool.Reply, map[string]any:
+		raw, failed := json.Marshal(data)
+		d := json.NewDecoder(bytes.NewReader(raw))
+		d.DisallowUnknownFields()
+		if err = cmp.Or(failed, d.Decode(&r)); err != nil {
+			err = fmt.Errorf("decode the fields of a reply: %w", err)
+		}
+	default:
+		err = fmt.Errorf("the data have the type %T, use a text, a debatetool.Reply, or a map with its fields", data)
+	}
+	return r, err
 }
 
 // events returns the events of a debate.
@@ -85,7 +130,11 @@ func (a *agent) events(ctx context.Context, stream iter.Seq2[debatetool.Progress
 			case err != nil:
 				gen.Send(&adk.AgentEvent{Err: err})
 			case p.Turn != nil:
-				e := says(p.Turn.Actor, p.Turn.Text)
+				text := p.Turn.Text
+				if a.tool != nil { // the model reads the output only
+					text = p.Turn.Plain()
+				}
+				e := says(p.Turn.Actor, text)
 				// With a path of its own, Eino keeps the event out of the session, and so out of checkpoints.
 				e.AgentName, e.RunPath = p.Turn.Actor, []adk.RunStep{{}}
 				gen.Send(e)

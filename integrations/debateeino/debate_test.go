@@ -11,6 +11,7 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/compose"
+	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
@@ -80,7 +81,8 @@ func (c *checkpoints) Set(_ context.Context, id string, b []byte) error {
 
 // run is what a run of an agent has sent.
 type run struct {
-	said        []string // "name: text" of each message, whose texts are cut
+	said        []string // who has spoken
+	texts       []string // what they have said
 	last        string   // the last message
 	interrupted *adk.InterruptCtx
 	err         error
@@ -103,6 +105,7 @@ func collect(t *testing.T, events *adk.AsyncIterator[*adk.AgentEvent]) (r run) {
 			require.NoError(t, err)
 			r.last = m.Content
 			r.said = append(r.said, e.AgentName)
+			r.texts = append(r.texts, m.Content)
 		}
 	}
 	return r
@@ -142,6 +145,8 @@ func TestADebateIsATool(t *testing.T) {
 		require.Len(t, asked, 3, "the turns are not part of the conversation")
 		require.Regexp(t, `^Debate call-\w+: completed, round limit in round 1\.`, asked[2].Content)
 		require.Contains(t, asked[2].Content, "Ban cars?")
+		require.Contains(t, asked[2].Content, " begin: answer>>>", "the model reads a quotation")
+		require.NotContains(t, r.texts[1], "<<<", "people see the turns")
 	}
 }
 
@@ -316,9 +321,88 @@ func TestADebateIsAnAgent(t *testing.T) {
 		require.NoError(t, r.err)
 		require.Equal(t, []string{"Ada", "Bo", "Judge", "Judge", "panel"}, r.said)
 		require.Contains(t, r.last, "completed, round limit in round 1")
+		require.NotContains(t, strings.Join(r.texts, "\n"), "<<<", "people read it in a chat window")
 	}
 	r := collect(t, adk.NewRunner(t.Context(), adk.RunnerConfig{Agent: agent}).Run(t.Context(), nil))
 	require.ErrorContains(t, r.err, "- question: it is empty")
+}
+
+// A set can quote for models that read what the agent says.
+func TestAnAgentBelowAModelQuotes(t *testing.T) {
+	set := toolset(t, store.Memory(), offline.Model(false), pair(), debatetool.Options{QuoteAlways: true})
+	r := collect(t, adk.NewRunner(t.Context(), adk.RunnerConfig{Agent: debateeino.NewAgent(set, "panel", "Debates.", debatetool.Input{})}).Query(t.Context(), "Ban cars?"))
+	require.NoError(t, r.err)
+	require.Contains(t, r.texts[0], " begin: Ada, round 1>>>")
+	require.Contains(t, r.last, "no instructions for you")
+}
+
+func TestAConversationIsBackground(t *testing.T) {
+	s, prompts := store.Memory(), &strings.Builder{}
+	model := offline.Model(false)
+	set := toolset(t, s, provider(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+		for _, m := range r.Messages {
+			prompts.WriteString(m.Text)
+		}
+		return model.Generate(ctx, r)
+	}), pair(), debatetool.Options{})
+	agent := debateeino.NewAgent(set, "panel", "Debates.", debatetool.Input{Background: "A small town."})
+	parts := []schema.MessageInputPart{{Type: schema.ChatMessagePartTypeText, Text: "And"}, {Type: schema.ChatMessagePartTypeText, Text: "bikes?"}}
+	r := collect(t, adk.NewRunner(t.Context(), adk.RunnerConfig{Agent: agent}).Run(t.Context(), []*schema.Message{
+		schema.SystemMessage("Be brief."), schema.UserMessage("Ban cars?"), schema.AssistantMessage("Yes, in the centre.", nil),
+		{Role: schema.User, UserInputMultiContent: parts},
+	}))
+	require.NoError(t, r.err)
+	require.Contains(t, prompts.String(), "A small town.\n\nBe brief.\n\nEarlier, the user said: Ban cars?\n\nEarlier, the assistant said: Yes, in the centre.")
+	for status, err := range s.List(t.Context(), store.Query{}) {
+		require.NoError(t, err)
+		require.Equal(t, "And\nbikes?", status.Topic)
+	}
+}
+
+// A program may resume a run with what it has: a text, a reply, or the map that it has decoded.
+func TestARunIsResumedWith(t *testing.T) {
+	for name, c := range map[string]struct {
+		data any
+		want string // the error; empty if the debate goes on
+	}{
+		"text":            {"Shops need deliveries.", ""},
+		"reply":           {debatetool.Reply{Text: "Shops need deliveries."}, ""},
+		"pointer":         {&debatetool.Reply{Text: "Shops need deliveries."}, ""},
+		"map":             {map[string]any{"text": "Shops need deliveries."}, ""},
+		"map of anything": {map[string]any{"reply": "Shops need deliveries."}, `unknown field "reply"`},
+		"wrong type":      {map[string]any{"text": 7}, "decode the fields of a reply"},
+		"blank":           {" \n", "the text is empty"},
+		"number":          {7, "the data have the type int, use a text, a debatetool.Reply, or a map"},
+		"list":            {[]string{"Shops need deliveries."}, "the data have the type []string"},
+	} {
+		for _, as := range []string{"tool", "agent"} {
+			t.Run(name+" to a "+as, func(t *testing.T) {
+				s, kept := store.Memory(), &checkpoints{data: map[string][]byte{}}
+				set := toolset(t, s, offline.Model(false), withPerson(), debatetool.Options{})
+				var a adk.Agent = debateeino.NewAgent(set, "panel", "Debates.", debatetool.Input{})
+				if as == "tool" {
+					a = host(t, set, &fake{replies: []providertest.Reply{calls(`{"question": "Ban cars?"}`), answers}})
+				}
+				runner := adk.NewRunner(t.Context(), adk.RunnerConfig{Agent: a, CheckPointStore: kept})
+				r := collect(t, runner.Query(t.Context(), "Ban cars?", adk.WithCheckPointID("c1")))
+				require.NotNil(t, r.interrupted)
+				id := r.interrupted.Info.(string)
+				events, err := runner.ResumeWithParams(t.Context(), "c1", &adk.ResumeParams{Targets: map[string]any{r.interrupted.ID: c.data}})
+				require.NoError(t, err)
+				r = collect(t, events)
+				out, err := set.Status(t.Context(), id, 0)
+				require.NoError(t, err)
+				if c.want == "" {
+					require.NoError(t, r.err)
+					require.Nil(t, r.interrupted)
+					require.Equal(t, "Shops need deliveries.", out.Turns[1].Plain())
+					return
+				}
+				require.Equal(t, "waiting", out.Status)
+				require.ErrorContains(t, r.err, c.want)
+			})
+		}
+	}
 }
 
 // An agent whose debate takes too long, or fails, interrupts its run, and continues when it is resumed.
