@@ -46,18 +46,3 @@ func (s *Toolset) ForPeople() *Toolset {
 	c.forPeople = !s.quoteAlways
 	return &c
 }
-
-// nextMessage returns what a person can do next.
-func nextMessage(o *Output, _, recoverable bool) string {
-	switch {
-	case o.Status == "running":
-		return "The debate goes on meanwhile. Send a message to wait for the answer."
-	case o.Status == "waiting":
-		return "Send the reply, or the name of the action, as a message."
-	case o.Status == "paused":
-		return "A person has paused the debate, and has to resume it. After that, send a message to continue."
-	case o.Status == "failed" && recoverable:
-		return "Send a message to try again. Nothing that was said is lost."
-	}
-	return ""
-}

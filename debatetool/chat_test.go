@@ -124,7 +124,9 @@ func TestEarlierMessagesAreBackground(t *testing.T) {
 		in := ask
 		in.Earlier = []debatetool.Turn{
 			{Actor: "system", Text: "Answer briefly, and in the words of a town."},
-			{Actor: "user", Text: "Ban cars in towns, and also in all villages?"}, {Actor: "assistant", Text: " \n"}, {Actor: "panel", Text: "Yes."},
+			{Actor: "user", Text: "Ban cars in towns, and also in all villages?"},
+			{Actor: "assistant", Text: " \n"},
+			{Actor: "panel", Text: "Yes."},
 		}
 		want := "\n\nAnswer briefly, and in the words of a town.\n\nEarlier, the user said: Ban cars in towns, a [24 characters left out]\n\nEarlier, panel said: Yes."
 		require.Equal(t, "The preset's."+want, background(t, b, in))

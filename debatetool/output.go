@@ -132,10 +132,6 @@ type quoter struct {
 	forPeople  bool // whether people read the texts, so that delimiters are left out
 }
 
-func (s *Toolset) quoter(id string) quoter {
-	return quoter{judge.NewPseudonyms(nil, id, "debatetool", false), s.maxText, s.forPeople}
-}
-
 // quote returns a text between delimiters, if a model reads it. It cuts what is too long, and removes what nobody sees.
 func (q quoter) quote(who string, round int, text string) string {
 	if text = strings.TrimSpace(text); text == "" {
@@ -350,6 +346,21 @@ func next(o *Output, more, recoverable bool) string {
 		return "A person has paused the debate, and has to resume it."
 	case o.Status == "failed" && recoverable:
 		return callAgain(o.ID, o.Position, "try again; nothing that was said is lost")
+	}
+	return ""
+}
+
+// nextMessage returns what a person can do next.
+func nextMessage(o *Output, _, recoverable bool) string {
+	switch {
+	case o.Status == "running":
+		return "The debate goes on meanwhile. Send a message to wait for the answer."
+	case o.Status == "waiting":
+		return "Send the reply, or the name of the action, as a message."
+	case o.Status == "paused":
+		return "A person has paused the debate, and has to resume it. After that, send a message to continue."
+	case o.Status == "failed" && recoverable:
+		return "Send a message to try again. Nothing that was said is lost."
 	}
 	return ""
 }

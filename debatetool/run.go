@@ -54,23 +54,34 @@ func last(stream iter.Seq2[Progress, error]) (out Output, err error) {
 // and last the output. If a person takes part, it yields the turns of a parallel phase together when the phase is over. If
 // you break out of the loop, the debate goes on.
 func (s *Toolset) Stream(ctx context.Context, in Input) iter.Seq2[Progress, error] {
+	return s.stream(ctx, in.After, func() (*debate.Debate, error) { return s.launch(ctx, in) })
+}
+
+// Follow yields what Stream yields of a debate that exists, after a position. Unlike Stream, it does not try again a debate
+// that has failed.
+func (s *Toolset) Follow(ctx context.Context, id string, after int64) iter.Seq2[Progress, error] {
+	return s.stream(ctx, after, func() (*debate.Debate, error) { return s.Open(ctx, id) })
+}
+
+// stream yields what happens after a position in the debate that begin returns.
+func (s *Toolset) stream(ctx context.Context, after int64, begin func() (*debate.Debate, error)) iter.Seq2[Progress, error] {
 	return func(yield func(Progress, error) bool) {
-		d, err := s.launch(ctx, in)
+		d, err := begin()
 		if err != nil {
 			yield(Progress{}, err)
 			return
 		}
-		if !yield(Progress{ID: d.ID(), Position: in.After, Text: "The debate runs."}, nil) {
+		if !yield(Progress{ID: d.ID(), Position: after, Text: "The debate runs."}, nil) {
 			return
 		}
-		f := &follower{toolset: s, debate: d, quoter: s.quoter(d.ID()), after: in.After}
+		f := &follower{toolset: s, debate: d, quoter: s.quoter(d.ID()), after: after}
 		left, err := f.follow(ctx, func(p Progress) bool { return yield(p, nil) })
 		if left {
 			return
 		}
 		var out Output
 		if err == nil {
-			out, err = s.describe(ctx, d, in.After)
+			out, err = s.describe(ctx, d, after)
 		}
 		if err != nil {
 			yield(Progress{}, explain(d.ID(), err))

@@ -78,6 +78,12 @@ func once[In any](f func(context.Context, In) (Output, error)) func(context.Cont
 	}
 }
 
+// ParseInput decodes an input of the tool debate. Its errors are of type *[Error], with a problem for each wrong field.
+func (s *Toolset) ParseInput(input json.RawMessage) (in Input, err error) {
+	err = decode(input, &in)
+	return in, err
+}
+
 // decode decodes an input. It returns an error with a problem for each field that is unknown or has a wrong type.
 func decode[In any](input json.RawMessage, in *In) error {
 	if len(bytes.TrimSpace(input)) == 0 {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/report"
 	"github.com/elenchus-go/debate/store"
@@ -163,4 +164,9 @@ func (s *Toolset) describe(ctx context.Context, d *debate.Debate, after int64) (
 		}
 	}
 	return o, explain(d.ID(), err)
+}
+
+// quoter returns what prepares the texts of a debate.
+func (s *Toolset) quoter(id string) quoter {
+	return quoter{judge.NewPseudonyms(nil, id, "debatetool", false), s.maxText, s.forPeople}
 }

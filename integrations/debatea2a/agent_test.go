@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -52,7 +53,7 @@ func TestADebateStreamsItsTurns(t *testing.T) {
 			require.Equal(t, []a2a.TaskState{a2a.TaskStateWorking, a2a.TaskStateCompleted}, states)
 			require.Equal(t, spoken, names(artifacts))
 			require.Equal(t, "Round 1 of at most 2: Ada has spoken.", artifacts[0].Description)
-			require.Contains(t, artifacts[0].Parts[0].Text(), "begin: Ada, round 1>>>\nI say yes.\n<<<")
+			require.Equal(t, "I say yes.", artifacts[0].Parts[0].Text(), "people read it, so it has no delimiters")
 			require.Equal(t, "speech", artifacts[0].Metadata["kind"])
 			answer := artifacts[len(artifacts)-1]
 			require.Equal(t, a2a.ArtifactID("answer"), answer.ID)
@@ -328,8 +329,6 @@ func TestMessagesThatAreRefused(t *testing.T) {
 	for _, err := range connect(t, url).SubscribeToTask(t.Context(), &a2a.SubscribeToTaskRequest{ID: "unknown"}) {
 		require.ErrorIs(t, err, a2a.ErrTaskNotFound)
 	}
-	_, err = connect(t, url).ListTasks(t.Context(), &a2a.ListTasksRequest{})
-	require.ErrorIs(t, err, a2a.ErrUnsupportedOperation)
 }
 
 func TestUsersHaveTheirOwnTasks(t *testing.T) {
@@ -359,23 +358,41 @@ func TestUsersHaveTheirOwnTasks(t *testing.T) {
 	}
 }
 
+// An orchestrator asks its user for what a task needs. It must not ask for the key of this server.
 func TestAFailedDebateIsTriedAgain(t *testing.T) {
-	kind := providers.Billing
-	m := &model{say: func(r providers.Request) (string, error) {
-		if kind != "" {
-			return "", &providers.Error{Kind: kind, Err: errService}
-		}
-		return "", nil
-	}}
-	agent, _ := newAgent(t, store.Memory(), m, presets(pair()))
-	c := connect(t, serve(t, agent))
-	task := send(t, c, question())
-	require.Equal(t, a2a.TaskStateInputRequired, task.Status.State)
-	require.Contains(t, textOf(task.Status), "failed")
-	require.Contains(t, textOf(task.Status), "Send a message to this task to try again.")
-	kind = ""
-	task = send(t, c, message(task.ID, a2a.NewTextPart("Try again.")))
-	require.Equal(t, a2a.TaskStateCompleted, task.Status.State)
+	for kind, want := range map[providers.ErrorKind]a2a.TaskState{
+		providers.Authentication: a2a.TaskStateFailed, providers.Billing: a2a.TaskStateFailed, providers.InvalidRequest: a2a.TaskStateFailed,
+		providers.ServerError: a2a.TaskStateInputRequired, providers.Timeout: a2a.TaskStateInputRequired,
+	} {
+		t.Run(string(kind), func(t *testing.T) {
+			fails := atomic.Bool{}
+			fails.Store(true)
+			m := &model{say: func(r providers.Request) (string, error) {
+				if fails.Load() {
+					return "", &providers.Error{Kind: kind, Err: errService}
+				}
+				return "", nil
+			}}
+			config := pair()
+			config.Limits.StepAttempts = 1
+			agent, _ := newAgent(t, store.Memory(), m, presets(config))
+			c := connect(t, serve(t, agent))
+			task := send(t, c, question())
+			require.Equal(t, want, task.Status.State)
+			require.Contains(t, textOf(task.Status), "failed")
+			if want == a2a.TaskStateFailed {
+				require.Contains(t, textOf(task.Status), "Whoever runs this server has to correct the cause.")
+			} else {
+				require.Contains(t, textOf(task.Status), "Send a message to try again.")
+			}
+			stored, err := c.GetTask(t.Context(), &a2a.GetTaskRequest{ID: task.ID})
+			require.NoError(t, err)
+			require.Equal(t, want, stored.Status.State)
+			fails.Store(false)
+			task = send(t, c, message(task.ID, a2a.NewTextPart("Try again.")))
+			require.Equal(t, a2a.TaskStateCompleted, task.Status.State, "nothing that was said is lost")
+		})
+	}
 }
 
 func TestTextsAreBounded(t *testing.T) {
@@ -405,10 +422,10 @@ func TestCard(t *testing.T) {
 	require.True(t, card.Capabilities.Streaming)
 	require.Len(t, card.Skills, 2)
 	require.Equal(t, `One round. Send the data {"preset": "quick", "question": ...}.`, card.Skills[1].Description)
-	plain, err := debatea2a.New(engine, debatetool.Options{})
+	plain, err := debatea2a.New(engine, debatea2a.Options{})
 	require.NoError(t, err)
 	require.Len(t, plain.Card("").Skills, 1)
-	_, err = debatea2a.New(nil, debatetool.Options{})
+	_, err = debatea2a.New(nil, debatea2a.Options{})
 	require.ErrorContains(t, err, "the engine is nil")
 }
 

@@ -1,6 +1,6 @@
 // Package debatea2a offers debates to other agents over the protocol A2A.
 //
-//	agent, err := debatea2a.New(engine, debatetool.Options{})
+//	agent, err := debatea2a.New(engine, debatea2a.Options{})
 //	if err != nil {
 //		log.Fatal(err)
 //	}

@@ -65,7 +65,7 @@ func serveUntilKilled(file string, hangs bool) error {
 	if err != nil {
 		return err
 	}
-	agent, err := debatea2a.New(e, presets(pair()))
+	agent, err := debatea2a.New(e, debatea2a.Options{Tools: presets(pair())})
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func newAgent(t *testing.T, s store.Store, m providers.Provider, o debatetool.Op
 		cancel()
 		_ = e.Close(ctx)
 	})
-	a, err := debatea2a.New(e, o)
+	a, err := debatea2a.New(e, debatea2a.Options{Tools: o})
 	require.NoError(t, err)
 	return a, e
 }

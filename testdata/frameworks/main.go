@@ -48,7 +48,7 @@ func serve() error {
 	if err != nil {
 		return err
 	}
-	if _, err = debatea2a.New(engine, debatetool.Options{}); err != nil {
+	if _, err = debatea2a.New(engine, debatea2a.Options{}); err != nil {
 		return err
 	}
 	_, err = debatemcp.NewServer(engine, debatemcp.Options{})

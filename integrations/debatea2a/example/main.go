@@ -7,7 +7,6 @@ import (
 	"io"
 	"log"
 	"net"
-	"net/http"
 	"os"
 	"time"
 
@@ -16,7 +15,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2aclient/agentcard"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/debatetool"
+	"github.com/elenchus-go/debate/debatehttp"
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/integrations/debatea2a"
 	"github.com/elenchus-go/debate/providers"
@@ -34,9 +33,9 @@ func main() {
 func serve(listener net.Listener, url string) {
 	engine, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"offline": offline.Model(false)}})
 	check(err)
-	agent, err := debatea2a.New(engine, debatetool.Options{})
+	agent, err := debatea2a.New(engine, debatea2a.Options{})
 	check(err)
-	check((&http.Server{Handler: agent.Handler(agent.Card(url)), ReadHeaderTimeout: time.Minute}).Serve(listener))
+	check(debatehttp.Serve(context.Background(), listener, engine, debatehttp.CheckHost(agent.Handler(agent.Card(url))), time.Second))
 }
 
 // ask has the agent at a URL debate a question, and shows each turn.
