@@ -1,6 +1,7 @@
 package debate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -130,10 +131,11 @@ type attempts struct {
 	shortened   bool                        // the prompt was shortened because of a guess
 	waitedAfter int                         // number of the last attempt before a wait for a rate limit
 	waitError   error                       // why the step cannot wait any longer
-	// While calls fail because the provider cannot be reached: when the first of them began. It begins again after
-	// each wait.
-	unreachableSince time.Time
-	outage           bool // the step has waited until the provider can be reached
+	// While calls fail because the provider cannot be reached: when the last one failed, and the one before it or, if
+	// there is none, the same one.
+	unreachable, unreachableSince time.Time
+	outage                        bool // the step waits until the provider can be reached
+	recoveries                    int  // number of waits in which the provider has answered others, but not this step
 }
 
 // timing is the time limit for the attempts.
@@ -260,10 +262,10 @@ func (c *execution) timeLeft() time.Duration {
 // maxWait returns how long the step may wait after e. It is 0 unless e affects all participants: it is a rate limit of
 // all, or the provider cannot be reached.
 func (c *execution) maxWait(e *providers.Error) time.Duration {
-	switch since := c.attempts.unreachableSince; {
+	switch {
 	case e.Kind == providers.RateLimit:
 		return c.timing.maxWait
-	case !since.IsZero() && !c.answers.since(c.model.providerName, since):
+	case !c.attempts.unreachable.IsZero() && !c.isBack() && c.attempts.recoveries < maxRecoveries:
 		return c.timing.maxOutage
 	}
 	return 0
@@ -288,8 +290,8 @@ func (l *lastAnswers) add(provider string, began time.Time) {
 	}
 }
 
-// since reports whether a provider has answered a call that began after t. An earlier call proves nothing: a server that
-// is being stopped may still answer it.
+// since reports whether a provider has answered a call that began after t, when another call had failed. A call that began
+// earlier proves nothing: the server may have answered it before it went down, or while it was being stopped.
 func (l *lastAnswers) since(provider string, t time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -302,16 +304,34 @@ func (c *execution) noteAnswer(began time.Time, err error) {
 	switch {
 	case failed == nil || failed.Partial.Text != "":
 	case failed.Kind == providers.Network:
-		if c.attempts.unreachableSince.IsZero() {
-			c.attempts.unreachableSince = began
+		now := time.Now()
+		c.attempts.unreachableSince, c.attempts.unreachable = cmp.Or(c.attempts.unreachable, now), now
+		if c.attempts.outage && c.isBack() { // the outage is over: this is a first failure
+			c.attempts.outage = false
+			c.attempts.recoveries++
+			delete(c.attempts.failures, providers.Network)
 		}
 		return
 	case failed.Kind == providers.Timeout:
 		return
 	}
-	c.attempts.unreachableSince, c.attempts.outage = time.Time{}, false
+	c.noteReached()
 	c.answers.add(c.model.providerName, began)
 }
+
+// noteReached records that the provider of the next call is not known to be unreachable.
+func (c *execution) noteReached() {
+	c.attempts.unreachable, c.attempts.unreachableSince = time.Time{}, time.Time{}
+	c.attempts.outage, c.attempts.recoveries = false, 0
+}
+
+// maxRecoveries is the number of outages after which a step whose calls still fail is alone with that. Others may be
+// answered between two outages.
+const maxRecoveries = 2
+
+// isBack reports whether the provider has answered a call of others that began after the last but one failure of the step.
+// Then others can reach it, or could before another outage began.
+func (c *execution) isBack() bool { return c.answers.since(c.model.providerName, c.attempts.unreachableSince) }
 
 // exceedsTimeout reports whether a wait is longer than the remaining time of a worker's job.
 func (c *execution) exceedsTimeout(wait time.Duration) bool {

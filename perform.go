@@ -18,7 +18,7 @@ func (c *execution) noteWait(ch *transaction) error {
 		return err
 	}
 	name := "rate_limit"
-	if !c.attempts.unreachableSince.IsZero() {
+	if !c.attempts.unreachable.IsZero() {
 		name = outageNote
 	}
 	return ch.add(Annotated{EventMeta: ch.stamp("annotated"), At: ch.now, Name: name, Value: value})

@@ -80,7 +80,7 @@ func (c *execution) substitute() bool {
 			continue
 		}
 		c.model.actor, c.model.providerName, c.model.provider = &next, name, provider
-		c.attempts.unreachableSince = time.Time{}
+		c.noteReached()
 		c.attempts.failures, c.attempts.askedAgain, c.attempts.capRaised, c.attempts.shortened, c.model.substituted = nil, false, false, false, true
 		fresh := next.request()
 		fresh.MaxTokens = substituteLimit(findParticipant(c.config.Judges, c.step.Actor), &next)
@@ -117,7 +117,7 @@ func (c *execution) waitForService(e *providers.Error) time.Duration {
 	if c.timing.waited = true; !outage { // in an outage, one attempt follows each wait
 		c.attempts.failures = nil
 	}
-	c.attempts.outage, c.attempts.unreachableSince = outage, time.Time{}
+	c.attempts.outage = outage
 	return rest
 }
 

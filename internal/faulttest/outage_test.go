@@ -3,6 +3,8 @@ package faulttest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"hash/fnv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -14,6 +16,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/enginetest"
+	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
@@ -235,5 +238,169 @@ func TestJobsShareTheTimeOfAnOutage(t *testing.T) {
 		require.ErrorAs(t, onceWithDeadline(t.Context(), d), new(*debate.Failure))
 		require.Less(t, time.Since(began), 32*time.Minute)
 		require.Contains(t, debatetest.Result(t, d).Annotations, "outage")
+	})
+}
+
+// restarted is a server that cannot be reached for 20 s. Calls that are in flight when it goes down break off, some after the
+// first half of their replies. Some replies are empty at first, so that the steps of a phase do not call at the same time.
+type restarted struct {
+	reply func(r providers.Request) string
+	down  time.Time
+
+	mu     sync.Mutex
+	asked  map[uint64]bool
+	broken int // calls that the outage has broken off
+}
+
+func (s *restarted) isDown() bool {
+	since := time.Since(s.down)
+	return since >= 0 && since < 20*time.Second
+}
+
+// delivers reports whether the server is up for the time.
+func (s *restarted) delivers(took time.Duration) bool {
+	for ; took > 0 && !s.isDown(); took -= 100 * time.Millisecond {
+		time.Sleep(100 * time.Millisecond)
+	}
+	return !s.isDown()
+}
+
+func (s *restarted) Generate(_ context.Context, r providers.Request) (resp providers.Response, err error) {
+	failed := &providers.Error{Kind: providers.Network, Err: errors.New("connection refused")}
+	h := fnv.New64a()
+	fmt.Fprint(h, r.SchemaName, r.Messages)
+	sum := h.Sum64()
+	s.mu.Lock()
+	first := !s.asked[sum]
+	s.asked[sum] = true
+	s.mu.Unlock()
+	text, took := s.reply(r), time.Duration(1+sum%7)*time.Second
+	switch {
+	case s.isDown():
+		return resp, failed
+	case first && sum%3 == 0:
+		text, took = "", time.Second
+	}
+	half := ""
+	if s.delivers(took) && sum%2 == 0 {
+		half = text[:len(text)/2]
+		if err := r.OnChunk(half); half != "" && err != nil {
+			return resp, err
+		}
+	}
+	if s.isDown() || !s.delivers(took) {
+		s.mu.Lock()
+		s.broken++
+		s.mu.Unlock()
+		failed.Err, failed.Partial.Text = errors.New("connection reset"), half
+		return resp, failed
+	}
+	return providers.Response{Text: text, FinishReason: providers.Stop}, r.OnChunk(text[len(half):])
+}
+
+// A server that is restarted costs nobody the place in a debate, wherever the steps of a parallel phase are by then.
+func TestAnOutageInAParallelPhase(t *testing.T) {
+	run := func(t *testing.T, cfg debate.Config, at time.Duration) (keys []string, took time.Duration, broken int) {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			s := &restarted{reply: func(r providers.Request) string { return enginetest.PresetReply(cfg, r) }, down: began.Add(at), asked: map[uint64]bool{}}
+			d, err := debate.New(t.Context(), cfg, debate.Options{Providers: map[string]providers.Provider{"m": s}})
+			require.NoError(t, err)
+			events, err := debatetest.Run(t, d)
+			require.NoError(t, err)
+			for _, ev := range events {
+				_, dropped := ev.(debate.Dropped)
+				require.False(t, dropped)
+			}
+			r := debatetest.Result(t, d)
+			require.Equal(t, fsm.Completed, r.State)
+			for _, turn := range r.Turns {
+				if turn.Actor != protocol.Embedder { // a debate does not wait for vectors
+					require.Empty(t, turn.Flags, turn.Key)
+				}
+			}
+			keys, took, broken = debatetest.TurnKeys(r), time.Since(began), s.broken
+		})
+		return keys, took, broken
+	}
+	for name, cfg := range enginetest.PresetConfigs() {
+		t.Run(name, func(t *testing.T) {
+			want, length, _ := run(t, cfg, -time.Hour)
+			broken := 0
+			for at := time.Second; at < length; at += length / 20 {
+				keys, took, n := run(t, cfg, at)
+				require.Equal(t, want, keys, at)
+				require.Less(t, took, length+3*time.Minute, at)
+				broken += n
+			}
+			require.Positive(t, broken)
+		})
+	}
+}
+
+// A call that was answered before the outage proves nothing, although it began after those that fail.
+func TestAnAnswerBeforeAnOutageIsNoneAfterIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		down, calls := time.Now().Add(5*time.Second), 0
+		var mu sync.Mutex
+		m := debatetest.ProviderFunc(func(_ context.Context, r providers.Request) (providers.Response, error) {
+			mu.Lock()
+			calls++
+			n := calls
+			mu.Unlock()
+			s := &restarted{down: down}
+			text, took := "So be it.", 8*time.Second
+			switch n { // the second call of one participant begins after those of the others, and ends before the outage
+			case 3:
+				text, took = "", time.Second
+			case 4:
+				took = 2 * time.Second
+			}
+			if !s.delivers(took) {
+				return providers.Response{}, &providers.Error{Kind: providers.Network, Err: errors.New("connection refused")}
+			}
+			return providers.Response{Text: enginetest.Reply(r, []string{"A", "B", "C"}, text, 0), FinishReason: providers.Stop}, nil
+		})
+		cfg := debatetest.PairConfig(panel.Protocol{Mode: panel.Simultaneous})
+		cfg.Participants = append(cfg.Participants, debate.Participant{Name: "C", Provider: "m"})
+		cfg.Limits = debate.Limits{MaxRounds: 1}
+		d, err := debate.New(t.Context(), cfg, debate.Options{Providers: map[string]providers.Provider{"m": m, "j": m}})
+		require.NoError(t, err)
+		_, err = debatetest.Run(t, d)
+		require.NoError(t, err)
+		r := debatetest.Result(t, d)
+		require.Equal(t, fsm.Completed, r.State)
+		require.Len(t, r.Turns, 5)
+	})
+}
+
+// A participant whose calls alone fail is dropped, even if nobody else called while it retried: it waits, and by
+// then the provider has answered others.
+func TestAProviderThatAnswersOthersDuringTheWaitIsReachable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := debatetest.ProviderFunc(func(_ context.Context, r providers.Request) (providers.Response, error) {
+			if r.Model == "broken" {
+				return providers.Response{}, &providers.Error{Kind: providers.Network, Err: errors.New("reset by peer")}
+			}
+			time.Sleep(25 * time.Second)
+			return providers.Response{Text: enginetest.Reply(r, []string{"A", "B", "C"}, "So it is.", 0), FinishReason: providers.Stop}, nil
+		})
+		e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": m, "j": m}})
+		require.NoError(t, err)
+		cfg := debatetest.PairConfig(nil)
+		cfg.ID, cfg.Limits = "other", debate.Limits{MinRounds: 50, MaxRounds: 50, OutputTokens: 1 << 30}
+		other, err := e.Create(t.Context(), cfg)
+		require.NoError(t, err)
+		require.NoError(t, other.Start(t.Context()))
+
+		cfg.ID, cfg.Limits = "d", debate.Limits{MaxRounds: 2}
+		cfg.Participants = append(cfg.Participants, debate.Participant{Name: "C", Provider: "m", Model: "broken"})
+		d, err := e.Create(t.Context(), cfg)
+		require.NoError(t, err)
+		_, err = debatetest.Run(t, d)
+		require.NoError(t, err)
+		require.Equal(t, "dropped", debatetest.Result(t, d).Participants[2].State)
+		require.NoError(t, other.Cancel(t.Context()))
+		require.NoError(t, e.Close(t.Context()))
 	})
 }
