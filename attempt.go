@@ -86,7 +86,11 @@ func (c *execution) performAttempts() error {
 		if err := c.reportFailure(failed, again); err != nil || again < 0 {
 			return c.giveUp(n, failed)
 		}
-		if c.attempts.waited = again; sleepContext(c.ctx, again) != nil {
+		c.attempts.waited = again
+		switch ended := c.wait(again); {
+		case errors.Is(ended, errHeld):
+			return ended
+		case ended != nil:
 			return c.contextEnded(n, err)
 		}
 		if c.timing.waited {
@@ -352,14 +356,22 @@ func (c *execution) askAgain(r providers.Response, findings error) error {
 	return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: fmt.Errorf("%w: %w", errAskedAgain, findings)}
 }
 
-// sleepContext sleeps for d or until ctx ends.
-func sleepContext(ctx context.Context, d time.Duration) error {
+// wait waits before the next attempt. It returns errHeld if the debate is paused or the engine is closed, and the cause if
+// the step's context ends. An attempt that follows at once belongs to the call in flight: a pause does not prevent it.
+func (c *execution) wait(d time.Duration) error {
+	if d == 0 {
+		return context.Cause(c.ctx)
+	}
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
 		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	case <-c.pause.begun():
+		return errHeld
+	case <-c.closing:
+		return errHeld
+	case <-c.ctx.Done():
+		return context.Cause(c.ctx)
 	}
 }

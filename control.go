@@ -20,7 +20,7 @@ import (
 )
 
 // Pause prevents new steps from starting. It takes effect at once. Calls in flight continue, and their turns are
-// committed. A check of the configuration is canceled, and repeated after Resume. Pause holds a debate that has paused
+// committed. A step that waits for its next attempt waits no longer: it begins again after Resume. A check of the configuration is canceled, and repeated after Resume. Pause holds a debate that has paused
 // because it waits for people: their replies are committed, but the debate continues only after Resume.
 func (d *Debate) Pause(ctx context.Context) error {
 	return d.control(ctx, "pause", func(c *transaction) error {

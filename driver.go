@@ -34,6 +34,7 @@ type driver struct {
 	stop       []func() // called in order by release
 
 	executions []*execution                    // reused for each plan
+	pause      pauseSignal
 	show       func(ev Event, seq int64) error // out.show
 
 	known  atomic.Int64 // seq of the last entry that this driver has written or read
@@ -101,6 +102,7 @@ func (dr *driver) review() {
 	if dr.cancelCheck != nil && dr.journal.rec.lifecycle.State != fsm.Validating {
 		dr.cancelCheck(errSuperseded)
 	}
+	dr.pause.set(dr.journal.rec.lifecycle.State == fsm.Paused)
 	for _, call := range dr.running {
 		if !call.isWanted(dr.journal.rec) {
 			call.cancel(errSuperseded)

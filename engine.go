@@ -191,7 +191,8 @@ func (e *Engine) Open(ctx context.Context, id string) (*Debate, error) {
 	return d, d.journal.refresh(ctx)
 }
 
-// Close stops driving debates. It starts no new steps and lets calls in flight finish and commit. If ctx ends first,
+// Close stops driving debates. It starts no new steps and lets calls in flight finish and commit. Steps that wait for their
+// next attempt wait no longer. If ctx ends first,
 // Close cancels the calls and returns ctx's error; goroutines that are slow to notice may still be running then. Close
 // also waits until the observer has had all events. Finally every watcher gets ErrClosed. Another engine can continue the
 // debates.
@@ -381,4 +382,16 @@ func (e *Engine) Count(ctx context.Context, q store.Query) (map[fsm.State]int, e
 // DeleteAll removes the stored debates that a query selects, and returns their number. See store.Query.Delete.
 func (e *Engine) DeleteAll(ctx context.Context, q store.Query) (int, error) {
 	return q.Delete(ctx, e.store)
+}
+
+// sleepContext sleeps for d or until ctx ends.
+func sleepContext(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }

@@ -62,6 +62,9 @@ var (
 	errSuperseded = errors.New("the step was superseded")
 )
 
+// errHeld ends a step that waits when the debate is paused or the engine is closed. The step runs again later.
+var errHeld = fmt.Errorf("the debate was paused, or its engine closed, while the step waited: %w", errSuperseded)
+
 var (
 	// ErrBusy reports that this engine already drives the debate.
 	ErrBusy = errors.New("the debate is already being driven")

@@ -44,7 +44,9 @@ type execution struct {
 	counter     counter
 	turn        draft
 
-	after, over chan struct{} // closed when the actor's previous call ends, and when this one ends
+	after, over chan struct{}   // closed when the actor's previous call ends, and when this one ends
+	pause       *pauseSignal    // of the driver
+	closing     <-chan struct{} // closed when the engine is closed
 
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
@@ -88,6 +90,33 @@ var executionPool = sync.Pool{New: func() any {
 	c.shown = c.emitShown
 	return c
 }}
+
+// pauseSignal tells the calls of a driver whether the debate is paused.
+type pauseSignal struct {
+	mu     sync.Mutex
+	paused bool
+	begins chan struct{} // closed when a pause begins
+}
+
+// begun returns a channel that is closed while the debate is paused.
+func (p *pauseSignal) begun() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.begins
+}
+
+// set says whether the debate is paused.
+func (p *pauseSignal) set(paused bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.begins == nil || p.paused && !paused {
+		p.begins = make(chan struct{})
+	}
+	if paused && !p.paused {
+		close(p.begins)
+	}
+	p.paused = paused
+}
 
 // model identifies the model that gives the reply.
 type model struct {

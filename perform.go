@@ -69,6 +69,12 @@ func (c *execution) runParallel(i int, inbox chan<- message) {
 	}()
 	if c.after != nil { // an actor makes one call at a time
 		<-c.after
+		select {
+		case <-c.pause.begun(): // nothing new starts
+			m.err = errHeld
+			return
+		default:
+		}
 		c.attempts.waited = time.Since(c.timing.launched)
 		c.subtractWait(c.attempts.waited)
 	}
@@ -133,10 +139,11 @@ func (dr *driver) launch(calls []*execution) {
 	if len(calls) > 1 {
 		chainByActor(calls)
 	}
+	dr.pause.set(false) // if that is no longer true, the calls are reviewed
 	for _, c := range calls {
 		c.timing.launched = time.Now()
 		c.ctx, c.cancel = context.WithCancelCause(dr.within)
-		c.feed = dr.feed
+		c.feed, c.pause = dr.feed, &dr.pause
 		if dr.out.yield != nil {
 			c.emit, c.show = c.shown, dr.show
 		}

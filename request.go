@@ -47,7 +47,7 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 	if c.maxRetries(providers.Network) > 0 && s.Actor != protocol.Embedder && (s.Actor != protocol.Retriever || !c.hasDefault()) { // otherwise the debate continues without the reply
 		c.timing.maxOutage = max(c.timing.remaining-r.times.outage, 1)
 	}
-	c.answers = &e.answers
+	c.answers, c.closing = &e.answers, e.closing
 	c.request, c.keepText, c.keepReplies = who.request(), e.keepReasoning, e.keepReplies
 	if s.Contract != "" {
 		if c.contract = e.contract(r, s.Contract); c.contract == nil {

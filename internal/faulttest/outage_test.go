@@ -63,6 +63,13 @@ func (s *server) repair() {
 // newServed creates a debate of three participants whose models are all on the servers m and j.
 func newServed(t *testing.T, s store.Store, mode panel.Mode, m, j *server) *debate.Debate {
 	t.Helper()
+	_, d := servedBy(t, s, mode, m, j)
+	return d
+}
+
+// servedBy does so and returns the engine too.
+func servedBy(t *testing.T, s store.Store, mode panel.Mode, m, j *server) (*debate.Engine, *debate.Debate) {
+	t.Helper()
 	e, err := debate.NewEngine(debate.Options{Store: s, Providers: map[string]providers.Provider{"m": m, "j": j}})
 	require.NoError(t, err)
 	cfg := debatetest.PairConfig(panel.Protocol{Mode: mode})
@@ -70,7 +77,7 @@ func newServed(t *testing.T, s store.Store, mode panel.Mode, m, j *server) *deba
 	cfg.Limits = debate.Limits{MinRounds: 6, MaxRounds: 6, RunningTime: 30 * time.Minute}
 	d, err := e.Create(t.Context(), cfg)
 	require.NoError(t, err)
-	return d
+	return e, d
 }
 
 // onceWithDeadline drives a debate as workers do, with a deadline for each job. A job that fails is tried again.
@@ -402,5 +409,87 @@ func TestAProviderThatAnswersOthersDuringTheWaitIsReachable(t *testing.T) {
 		require.Equal(t, "dropped", debatetest.Result(t, d).Participants[2].State)
 		require.NoError(t, other.Cancel(t.Context()))
 		require.NoError(t, e.Close(t.Context()))
+	})
+}
+
+// A step that waits for its next attempt waits no longer once the debate is paused or its engine is closed. What runs
+// ends, nothing fails, and the debate continues with everybody.
+func TestNothingWaitsWhileTheDebateIsPaused(t *testing.T) {
+	type end = func(e *debate.Engine, d, other *debate.Debate, ctx context.Context) error
+	for how, end := range map[string]end{
+		"pause":          func(_ *debate.Engine, d, _ *debate.Debate, ctx context.Context) error { return d.Pause(ctx) },
+		"pause by other": func(_ *debate.Engine, _, other *debate.Debate, ctx context.Context) error { return other.Pause(ctx) },
+		"close":          func(e *debate.Engine, _, _ *debate.Debate, ctx context.Context) error { return e.Close(ctx) },
+	} {
+		for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
+			for _, wait := range []time.Duration{15 * time.Second, 5 * time.Minute} { // between retries, and for the provider
+				t.Run(fmt.Sprintf("%s/%s/%v", how, mode, wait), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						s, m := store.Memory(), &server{down: 5}
+						e, d := servedBy(t, s, mode, m, m)
+						o, err := debate.NewEngine(debate.Options{Store: s, Providers: map[string]providers.Provider{"m": m, "j": m}})
+						require.NoError(t, err)
+						other, err := o.Open(t.Context(), d.ID())
+						require.NoError(t, err)
+						done, ended := make(chan error, 1), time.Time{}
+						go func() {
+							var last error
+							for _, err := range d.Run(t.Context()) {
+								last = err
+							}
+							ended = time.Now()
+							done <- last
+						}()
+						time.Sleep(wait)
+						began := time.Now()
+						require.NoError(t, end(e, d, other, t.Context()))
+						err = <-done
+						require.LessOrEqual(t, ended.Sub(began), time.Second, "a call takes as long")
+						if how == "close" {
+							require.ErrorIs(t, err, debate.ErrClosed)
+						} else {
+							require.NoError(t, err)
+							require.Equal(t, fsm.Paused, debatetest.Result(t, other).State)
+							require.NoError(t, other.Resume(t.Context()))
+						}
+						m.repair()
+						_, err = debatetest.Run(t, other)
+						require.NoError(t, err)
+						r := debatetest.Result(t, other)
+						require.Equal(t, fsm.Completed, r.State)
+						for _, turn := range r.Turns {
+							require.Empty(t, turn.Flags)
+						}
+						for _, p := range r.Participants {
+							require.NotEqual(t, "dropped", p.State)
+						}
+					})
+				})
+			}
+		}
+	}
+}
+
+// A debate that was paused and resumed during a call retries that call.
+func TestACallAfterAShortPauseIsRetried(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var d *debate.Debate
+		calls := 0
+		m := debatetest.ProviderFunc(func(_ context.Context, r providers.Request) (providers.Response, error) {
+			if calls++; calls == 2 {
+				require.NoError(t, d.Pause(context.Background()))
+				synctest.Wait()
+				require.NoError(t, d.Resume(context.Background()))
+				synctest.Wait()
+				return providers.Response{}, &providers.Error{Kind: providers.ServerError, Err: errors.New("busy")}
+			}
+			return providers.Response{Text: enginetest.Reply(r, []string{"A", "B"}, "So it is.", 0)}, nil
+		})
+		d = newPairOn(t, store.Memory(), m, nil)
+		_, err := debatetest.Run(t, d)
+		require.NoError(t, err)
+		r := debatetest.Result(t, d)
+		require.Equal(t, fsm.Completed, r.State)
+		require.Len(t, r.Turns[1].Attempts, 2)
 	})
 }
