@@ -256,6 +256,8 @@ func (dr *driver) validate(p plan) error {
 		return nil
 	}
 	cfg := *p.check
+	windows := dr.engine.knownWindows(dr.within, &cfg)
+	cfg.setWindows(windows)
 	var limits map[string]int
 	var planned *record
 	if len(problems) == 0 {
@@ -277,8 +279,8 @@ func (dr *driver) validate(p plan) error {
 			found = problems
 			return c.fire(fsm.Reject, StateChanged{Problems: found})
 		}
-		warnings := append(c.rec.configWarnings(), cfg.replyLimitWarnings(c.rec.Cursor.Run, limits)...)
-		if err := c.fire(fsm.Accept, StateChanged{Warnings: warnings, ReplyTokens: limits}); err != nil {
+		warnings := slices.Concat(c.rec.configWarnings(), cfg.windowWarnings(c.rec.Cursor.Run, windows), cfg.replyLimitWarnings(c.rec.Cursor.Run, limits))
+		if err := c.fire(fsm.Accept, StateChanged{Warnings: warnings, ReplyTokens: limits, Windows: windows}); err != nil {
 			return err
 		}
 		if err := c.fire(fsm.Start, StateChanged{}); err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
@@ -149,7 +150,7 @@ func (r *record) configure(ev ConfigChanged) error {
 	if s := r.lifecycle.State; s == fsm.Configuring || s == fsm.Ready { // a fork that continues is not checked again
 		r.valid = false
 	}
-	r.limited, r.cache.fixedPrompts, r.findings.detector = nil, nil, nil
+	r.limited, r.mismatched, r.cache.fixedPrompts, r.findings.detector = nil, nil, nil, nil
 	r.limitReplies(ev.ReplyTokens)
 	return nil
 }
@@ -190,6 +191,17 @@ func (r *record) limitReplies(limits map[string]int) {
 	}
 }
 
+// setWindows sets the windows of actors that have none, by the fields of the actors.
+func (r *record) setWindows(known map[string]int) {
+	r.mismatched = r.config.windowWarnings(r.Cursor.Run, known)
+	none := func(p Participant) bool { return p.Window == 0 && !p.Human }
+	c := *r.config
+	if slices.ContainsFunc(c.Participants, none) || slices.ContainsFunc(c.Judges, none) || slices.ContainsFunc(c.Substitutes, none) || none(c.Summarizer) || none(c.PersonaAssigner) {
+		c.setWindows(known)
+		r.config = &c
+	}
+}
+
 // addJudges makes all configured judges active.
 func (r *record) addJudges() {
 	r.Judges = nil
@@ -226,6 +238,7 @@ func (r *record) transition(ev StateChanged) {
 		return
 	case fsm.Accept:
 		r.valid = true
+		r.setWindows(ev.Windows)
 		r.limitReplies(ev.ReplyTokens)
 	case fsm.Start:
 		r.Started = cmp.Or(r.Started, ev.At)
@@ -258,7 +271,7 @@ func (r *record) reset() {
 	}
 	r.Cursor.Run = run
 	r.addJudges()
-	r.Ending, r.failure, r.cache.fixedPrompts, r.valid = transcript.Ending{}, nil, nil, false
+	r.Ending, r.failure, r.cache.fixedPrompts, r.mismatched, r.valid = transcript.Ending{}, nil, nil, nil, false
 	r.people = people{}
 	r.usage, r.times.running, r.times.roundBegan, r.history.tokens, r.lost = transcript.Usage{}, 0, 0, 0, nil // budgets apply to each run
 	r.history.summaries, r.history.scales, r.history.frozen, r.history.opaque = nil, nil, nil, nil

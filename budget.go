@@ -77,7 +77,7 @@ func maxUsage(r *record, steps []protocol.Step) (all transcript.Usage) {
 		case ok && p.Human: // costs nothing
 			history += p.MaxTokens
 		case ok && !makesNoText(s.Actor):
-			u := transcript.Usage{Input: min(history+tokensBesideHistory(r, seat), p.Window-p.MaxTokens)}
+			u := transcript.Usage{Input: min(history+tokensBesideHistory(r, seat), p.window()-p.MaxTokens)}
 			u.Cost = maxCost(r, p, s.Actor, u.Input)
 			u.Output = maxReply(r, p, s.Actor)
 			all = all.Add(u)

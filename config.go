@@ -209,9 +209,11 @@ type Participant struct {
 	// and to Limits.JudgeTokens for all other actors, and to more if the model reasons: 2,048 tokens with low, 8,192 with
 	// medium, 16,384 with high, or the budget. At most 2,000,000,000, as is Window.
 	MaxTokens int `json:"max_tokens,omitempty"`
-	// Window is the size of the model's context window in tokens: prompt and reply together. Defaults to 32,000. If it
-	// cannot hold the longest first prompt, a reply of MaxTokens and some history, replies are limited to what fits, and
-	// a Warning says so. If less than 256 tokens remain for a reply, the configuration is refused before the first call.
+	// Window is the size of the model's context window in tokens: prompt and reply together. Defaults to the provider's
+	// window, if it knows that when the debate starts, or else 32,000. If the provider knows a smaller window than the
+	// configured one, a Warning says so. If the window cannot hold the longest first prompt, a reply of MaxTokens and some
+	// history, replies are limited to what fits, and a Warning says so. If less than 256 tokens remain for a reply, the
+	// configuration is refused before the first call.
 	Window int `json:"window,omitempty"`
 }
 

@@ -20,8 +20,9 @@ import (
 )
 
 // Pause prevents new steps from starting. It takes effect at once. Calls in flight continue, and their turns are
-// committed. A step that waits for its next attempt waits no longer: it begins again after Resume. A check of the configuration is canceled, and repeated after Resume. Pause holds a debate that has paused
-// because it waits for people: their replies are committed, but the debate continues only after Resume.
+// committed. A step that waits for its next attempt waits no longer: it begins again after Resume. A check of the
+// configuration is canceled, and repeated after Resume. Pause holds a debate that has paused because it waits for people:
+// their replies are committed, but the debate continues only after Resume.
 func (d *Debate) Pause(ctx context.Context) error {
 	return d.control(ctx, "pause", func(c *transaction) error {
 		switch r := c.rec; {
@@ -313,7 +314,7 @@ func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 // Edit returns *Problems and changes nothing if the new configuration is invalid.
 func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 	cfg.ID = d.ID()
-	cfg, found := cfg.withDefaults()
+	cfg, found := cfg.withDefaults(d.engine.learnsWindow)
 	return d.control(ctx, "edit", func(c *transaction) error {
 		if _, err := fsm.Next(c.rec.lifecycle, fsm.Edit, c.rec.facts()); err != nil {
 			return err
@@ -371,7 +372,7 @@ func (r Remark) check(rec *record) []protocol.Problem {
 	}
 	tokens := rec.env.count("", r.Text)
 	for _, p := range slices.Concat(rec.config.active(), rec.config.Judges) {
-		if most := p.Window - p.MaxTokens; tokens > most && !p.Human { // people have no window
+		if most := p.window() - p.MaxTokens; tokens > most && !p.Human { // people have no window
 			l.add("text", "about %d tokens are too long, at most %d fit into the window of %s beside a reply", tokens, most, p.Name)
 			break
 		}

@@ -67,8 +67,8 @@
 //
 // Each file refers only to files listed before it:
 //
-//   - Data: config.go and config_json.go define a debate, errors.go its errors, result.go its result, and event.go its
-//     events.
+//   - Data: config.go and config_json.go define a debate, errors.go its errors, result.go its result, event.go its
+//     events, and fit.go what is decided when it starts.
 //   - State: record.go holds the state of a debate, which is computed from its journal. Pure functions read it: budget.go
 //     for the limits, findings.go for detectors, prompt.go for the text of prompts, history.go for summaries, elapse.go for
 //     running time, and status.go for results.

@@ -33,7 +33,7 @@ type driver struct {
 	background bool     // Start drives the debate
 	stop       []func() // called in order by release
 
-	executions []*execution                    // reused for each plan
+	executions []*execution // reused for each plan
 	pause      pauseSignal
 	show       func(ev Event, seq int64) error // out.show
 

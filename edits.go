@@ -2,6 +2,7 @@ package debate
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -35,7 +36,7 @@ type Edits struct {
 }
 
 // edit adds the edits to the fork.
-func (e *Engine) edit(c *transaction, edits *Edits) error {
+func (e *Engine) edit(ctx context.Context, c *transaction, edits *Edits) error {
 	if edits.Config == nil && edits.Turn == (transcript.Key{}) {
 		return nil
 	}
@@ -43,7 +44,7 @@ func (e *Engine) edit(c *transaction, edits *Edits) error {
 		return problemsOf("fork", []protocol.Problem{protocol.Problemf("seq", "the debate has ended by entry %d, so edits have no effect: use an earlier entry", c.rec.Seq)})
 	}
 	if edits.Config != nil {
-		if err := e.editConfig(c, edits); err != nil {
+		if err := e.editConfig(ctx, c, edits); err != nil {
 			return err
 		}
 	}
@@ -54,9 +55,9 @@ func (e *Engine) edit(c *transaction, edits *Edits) error {
 }
 
 // editConfig adds the edited configuration.
-func (e *Engine) editConfig(c *transaction, edits *Edits) error {
+func (e *Engine) editConfig(ctx context.Context, c *transaction, edits *Edits) error {
 	r := c.rec
-	cfg, found := edits.Config.withDefaults()
+	cfg, found := edits.Config.withDefaults(e.learnsWindow)
 	cfg.ID, cfg.Seed = edits.ID, cmp.Or(edits.Config.Seed, r.Seed)
 	if edits.Labels != nil {
 		cfg.Labels = maps.Clone(edits.Labels)
@@ -66,6 +67,8 @@ func (e *Engine) editConfig(c *transaction, edits *Edits) error {
 	}
 	var limits map[string]int
 	if len(found) == 0 && r.valid && r.lifecycle.State != fsm.Ready { // it is not checked again before it continues
+		cfg.keepWindows(r.config)
+		cfg.setWindows(e.knownWindows(ctx, &cfg))
 		found, limits, _, _ = e.preflight(&cfg) // what the engine lacks is reported when the fork runs
 	}
 	for i := range found {

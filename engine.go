@@ -90,11 +90,13 @@ func New(ctx context.Context, c Config, o Options) (*Debate, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, found := c.withDefaults()
+	c, found := c.withDefaults(e.learnsWindow)
 	found = append(append(found, e.missingNames(c)...), e.unsupportedSettings(ctx, c)...)
 	if len(found) == 0 {
 		var lacks error
-		if found, _, _, lacks = e.preflight(&c); lacks != nil {
+		planned := c
+		planned.setWindows(e.knownWindows(ctx, &c))
+		if found, _, _, lacks = e.preflight(&planned); lacks != nil {
 			found = append(found, protocol.Problemf("protocol", "%v", lacks))
 		}
 	}
@@ -108,7 +110,7 @@ func New(ctx context.Context, c Config, o Options) (*Debate, error) {
 // Create calls no provider and needs none: the engine that drives the debate looks up its providers, and checks their
 // keys and models.
 func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
-	c, found := c.withDefaults()
+	c, found := c.withDefaults(e.learnsWindow)
 	if err := problemsError(found); err != nil {
 		return nil, err
 	}
@@ -120,7 +122,7 @@ func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
 // the debate is stored but cannot be driven, because the engine was closed in between or the store failed, Launch returns
 // the debate and the error.
 func (e *Engine) Launch(ctx context.Context, c Config) (*Debate, error) {
-	c, found := c.withDefaults()
+	c, found := c.withDefaults(e.learnsWindow)
 	if !e.schedules {
 		found = append(found, e.missingNames(c)...)
 	}

@@ -1,7 +1,6 @@
 package debate
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -85,6 +84,9 @@ type (
 		// ReplyTokens holds the token limits of replies that were lowered to fit into windows when the configuration was
 		// accepted, by field, such as "judges[0]". A warning names each of them.
 		ReplyTokens map[string]int `json:"reply_tokens,omitempty"`
+		// Windows holds windows that were known when the configuration was accepted, by field: those of actors without a
+		// window of their own, and those that are smaller than the configured ones. A warning names each of the latter.
+		Windows map[string]int `json:"windows,omitempty"`
 	}
 	// PhaseStarted announces the steps of a phase.
 	PhaseStarted struct {
@@ -296,46 +298,6 @@ func (c *Config) selfPreferenceWarnings(run int, named func(string) (string, boo
 		})
 	}
 	return list
-}
-
-// replyLimitWarnings returns a warning for each actor whose replies get a lower token limit than c gives them.
-func (c *Config) replyLimitWarnings(run int, limits map[string]int) (list []Warning) {
-	if len(limits) == 0 {
-		return nil
-	}
-	for field, p := range c.allActors() {
-		if n, ok := limits[field]; ok {
-			who := cmp.Or(p.Name, field)
-			list = append(list, Warning{
-				EventMeta: liveMeta("warning"), Key: transcript.Key{Run: run, Phase: "configuration", Actor: p.Name, Target: field},
-				Text: fmt.Sprintf("replies of %s are limited to %d tokens instead of %d, because the prompt and some history must fit into the window of %d", who, n, p.MaxTokens, p.Window),
-			})
-		}
-	}
-	return list
-}
-
-// minReply limits, in tokens, how far the engine lowers the limit of a reply to fit it into a window.
-const minReply = 256
-
-// limitReplies sets the token limits of actors' replies, by the path of the actor's field.
-func (c *Config) limitReplies(limits map[string]int) {
-	set := func(field string, p *Participant) {
-		if n, ok := limits[field]; ok {
-			p.MaxTokens = n
-		}
-	}
-	for _, list := range []struct {
-		field  string
-		actors *[]Participant
-	}{{"participants", &c.Participants}, {"judges", &c.Judges}, {"substitutes", &c.Substitutes}} {
-		*list.actors = slices.Clone(*list.actors) // calls in flight keep the old list
-		for i := range *list.actors {
-			set(indexed(list.field, i), &(*list.actors)[i])
-		}
-	}
-	set("persona_assigner", &c.PersonaAssigner)
-	set("summarizer", &c.Summarizer)
 }
 
 // liveMeta returns the EventMeta of a live event. The event gets its seq when it is shown.

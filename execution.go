@@ -360,7 +360,9 @@ const maxRecoveries = 2
 
 // isBack reports whether the provider has answered a call of others that began after the last but one failure of the step.
 // Then others can reach it, or could before another outage began.
-func (c *execution) isBack() bool { return c.answers.since(c.model.providerName, c.attempts.unreachableSince) }
+func (c *execution) isBack() bool {
+	return c.answers.since(c.model.providerName, c.attempts.unreachableSince)
+}
 
 // exceedsTimeout reports whether a wait is longer than the remaining time of a worker's job.
 func (c *execution) exceedsTimeout(wait time.Duration) bool {

@@ -138,7 +138,7 @@ func (f *fork) commit(ctx context.Context) (*Debate, error) {
 		return nil, err
 	}
 	c := newTransaction(j.rec)
-	if err := f.engine.edit(c, &f.edits); err != nil {
+	if err := f.engine.edit(ctx, c, &f.edits); err != nil {
 		return nil, err
 	}
 	if err := f.settle(c); err != nil {

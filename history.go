@@ -195,7 +195,7 @@ func (h *history) addOpaque(t *transcript.Turn) {
 func (h *history) dropStale(old, now *Config) {
 	for name := range h.scales {
 		was, is := old.settings(name), now.settings(name)
-		if was == nil || is == nil || was.Provider != is.Provider || was.Model != is.Model || was.Window != is.Window {
+		if was == nil || is == nil || was.Provider != is.Provider || was.Model != is.Model || is.Window > 0 && was.Window != is.Window {
 			delete(h.scales, name)
 			h.frozen = nil
 		}

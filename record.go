@@ -78,9 +78,8 @@ type promptCache struct {
 	pseudonyms   map[pseudonymsKey]*judge.Pseudonyms
 	texts        map[*judge.Pseudonyms][]string // formatted turns, by reader and seq
 	// Buffers that are reused for each prompt.
-	shown   []int
-	tokens  []int
-	covered []window.Summary
+	shown, tokens []int
+	covered       []window.Summary
 }
 
 // phaseOpen reports whether the debate is active and its open phase has steps to run. If so, nothing can be committed
@@ -132,6 +131,7 @@ type record struct {
 	parallel    bool               // the open phase runs all its steps at once
 	valid       bool               // the configuration was accepted and has not changed since
 	limited     []Warning          // about replies whose token limits were lowered when the configuration was accepted
+	mismatched  []Warning          // about windows that were larger than those of the providers then
 	problems    []protocol.Problem // why the last start was refused
 	failure     *Failure           // why the debate is in error
 	question    *Question          // the open question

@@ -1,6 +1,7 @@
 package debate
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -85,6 +86,35 @@ func (e *Engine) unsupportedSettings(ctx context.Context, c Config) []protocol.P
 		}
 	}
 	return l.problems
+}
+
+// learnsWindow reports whether the windows of a provider's models are known only when a debate starts. It is true if the
+// engine lacks the provider, because another engine may drive the debate.
+func (e *Engine) learnsWindow(provider string) bool {
+	_, p, err := e.bind(provider)
+	_, knows := p.(providers.Windowed)
+	return err != nil || knows
+}
+
+// knownWindows returns the windows of StateChanged.Windows for a configuration.
+func (e *Engine) knownWindows(ctx context.Context, c *Config) (known map[string]int) {
+	for field, p := range c.allActors() {
+		name, provider, err := e.bind(p.Provider)
+		if err != nil || p.Human || makesNoText(actorOf(field, p)) {
+			continue
+		}
+		size := 0
+		if w, ok := provider.(providers.Windowed); ok {
+			_ = e.callApart(ctx, name, func() error { size = w.Window(p.Model); return nil }) // a panic is logged
+		}
+		switch {
+		case p.Window == 0:
+			put(&known, field, cmp.Or(max(size, 0), window.DefaultSize))
+		case size > 0 && size < p.Window:
+			put(&known, field, size)
+		}
+	}
+	return known
 }
 
 // checkApart calls Check on another goroutine.
@@ -184,9 +214,6 @@ func (e *Engine) identify(name string) (bound string, person bool) {
 	h, ok := p.(providers.Person)
 	return bound, ok && h.IsPerson()
 }
-
-// inheritsModel reports whether an actor may have the provider and model of another one.
-func inheritsModel(field string) bool { return field == "persona_assigner" || field == "summarizer" }
 
 // Engine drives debates. One engine can drive many. It is safe for concurrent use.
 type Engine struct {

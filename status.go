@@ -109,7 +109,7 @@ func (r *record) supported() error {
 
 // configWarnings returns the warnings about the configuration.
 func (r *record) configWarnings() []Warning {
-	return append(r.config.selfPreferenceWarnings(r.Cursor.Run, r.env.identify), r.limited...)
+	return slices.Concat(r.config.selfPreferenceWarnings(r.Cursor.Run, r.env.identify), r.mismatched, r.limited)
 }
 
 // position returns the key of a failure that belongs to no step.

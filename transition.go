@@ -238,15 +238,19 @@ func (c *transaction) stop(with StateChanged) error {
 	return c.settle()
 }
 
-// advanceToSteps advances a record to its next steps, as a driver would.
-func advanceToSteps(r *record) error {
+// advanceToSteps advances a record to its next steps, as a driver would that knows these windows.
+func advanceToSteps(r *record, windows map[string]int) error {
 	c := newTransaction(r)
 	path := map[fsm.State][]fsm.Event{
 		fsm.Configuring: {fsm.Validate, fsm.Accept, fsm.Start}, fsm.Validating: {fsm.Accept, fsm.Start}, fsm.Ready: {fsm.Start},
 		fsm.Error: {fsm.Retry, fsm.Start},
 	}
 	for _, on := range path[r.lifecycle.State] {
-		if err := c.fire(on, StateChanged{}); err != nil {
+		ev := StateChanged{}
+		if on == fsm.Accept {
+			ev.Windows = windows
+		}
+		if err := c.fire(on, ev); err != nil {
 			return err
 		}
 	}

@@ -21,8 +21,9 @@ import (
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
 // withDefaults returns a copy of the configuration with all defaults filled in, and every problem with it. A debate
-// stores its defaults, so that later versions of the library do not change them.
-func (c Config) withDefaults() (Config, []protocol.Problem) {
+// stores its defaults, so that later versions of the library do not change them. open reports whether the windows of a
+// provider's models are known only when the debate starts: they remain 0.
+func (c Config) withDefaults(open func(provider string) bool) (Config, []protocol.Problem) {
 	l := &problemList{}
 	if isNilPointer(c.Protocol) {
 		l.add("protocol", "it is a nil pointer of type %T, use a value", c.Protocol)
@@ -39,17 +40,17 @@ func (c Config) withDefaults() (Config, []protocol.Problem) {
 	own := protocolDefaults(c.Protocol)
 	c.Limits = c.Limits.valid(l).withDefaults(own).valid(l)
 	for i, p := range c.Participants {
-		c.Participants[i] = p.withDefaults(own.Temperatures[min(i, len(own.Temperatures)-1)], c.Limits.StepTokens)
+		c.Participants[i] = p.withDefaults(own.Temperatures[min(i, len(own.Temperatures)-1)], c.Limits.StepTokens, open)
 	}
 	c.derivePositions()
 	for i, p := range c.Judges {
-		c.Judges[i] = p.withDefaults(*own.JudgeTemperature, c.Limits.JudgeTokens)
+		c.Judges[i] = p.withDefaults(*own.JudgeTemperature, c.Limits.JudgeTokens, open)
 	}
 	for i, p := range c.Substitutes {
-		c.Substitutes[i] = p.withDefaults(*own.JudgeTemperature, c.Limits.JudgeTokens)
+		c.Substitutes[i] = p.withDefaults(*own.JudgeTemperature, c.Limits.JudgeTokens, open)
 	}
-	c.PersonaAssigner = c.systemActor(c.PersonaAssigner).withDefaults(0.9, c.Limits.JudgeTokens)
-	c.Summarizer = c.systemActor(c.Summarizer).withDefaults(0.3, c.Limits.JudgeTokens)
+	c.PersonaAssigner = c.systemActor(c.PersonaAssigner).withDefaults(0.9, c.Limits.JudgeTokens, open)
+	c.Summarizer = c.systemActor(c.Summarizer).withDefaults(0.3, c.Limits.JudgeTokens, open)
 	c.Retriever.Provider = cmp.Or(c.Retriever.Provider, templatesProvider)
 	c.Embedder.Window = cmp.Or(c.Embedder.Window, 8_000)
 	c.check(l, own)
@@ -90,7 +91,7 @@ func protocolDefaults(p protocol.Protocol) (d protocol.Defaults) {
 	return d
 }
 
-func (p Participant) withDefaults(temperature float64, tokens int) Participant {
+func (p Participant) withDefaults(temperature float64, tokens int, open func(provider string) bool) Participant {
 	if p.Human {
 		p.Provider, p.MaxTokens = cmp.Or(p.Provider, humanProvider), cmp.Or(p.MaxTokens, tokens)
 		return p
@@ -100,7 +101,9 @@ func (p Participant) withDefaults(temperature float64, tokens int) Participant {
 		p.Temperature = cmp.Or(p.Temperature, &temperature)
 	}
 	p.MaxTokens = cmp.Or(p.MaxTokens, tokens+room)
-	p.Window = cmp.Or(p.Window, window.DefaultSize)
+	if !open(p.Provider) {
+		p.Window = p.window()
+	}
 	return p
 }
 

@@ -33,7 +33,7 @@ func (d *Debate) Preview(ctx context.Context) ([]Preview, error) {
 	if err := look.refresh(ctx); err != nil {
 		return nil, err
 	}
-	if err := advanceToSteps(look.rec); err != nil {
+	if err := advanceToSteps(look.rec, d.engine.knownWindows(ctx, look.rec.config)); err != nil {
 		return nil, err
 	}
 	var list []Preview

@@ -14,7 +14,7 @@
 //
 // The packages below this one implement [Provider] for the services of OpenAI, Anthropic, Google, Mistral and Ollama,
 // and for any langchaingo model. Package providers/scripted provides a deterministic provider for tests and examples.
-// A provider may implement further small interfaces: [Checker], [Limited] and [Person].
+// A provider may implement further small interfaces: [Checker], [Limited], [Windowed] and [Person].
 //
 // A provider calls [Request.OnChunk] only on the goroutine that called Generate, and never after Generate has returned.
 // The consumer of a debate runs inside that callback. If it panicked on another goroutine, the process would end. If
@@ -60,6 +60,14 @@ type Limited interface {
 	// Seed, Stop and Reasoning; r has no messages. An empty model means the provider's default. Unsupported calls no
 	// service. It returns only what is certain; what a service refuses later is a Warning of the response.
 	Unsupported(r Request) map[string]string
+}
+
+// Windowed is an optional interface of a provider that knows the context windows of its models. A debate asks when it
+// starts. An actor without a window of its own in the configuration has the provider's.
+type Windowed interface {
+	// Window returns how many tokens a prompt and its reply can have together, or 0 if the provider does not know. An empty
+	// model means the provider's default. Window calls no service. It may know more after [Checker.Check].
+	Window(model string) int
 }
 
 // Role is the role of a message's author.

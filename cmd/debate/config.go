@@ -33,8 +33,9 @@ type configFile struct {
 // providerConfig is a provider in the configuration file. It has no key and no address: a configuration from somebody
 // else could send the user's key to another server.
 type providerConfig struct {
-	Kind  string `json:"kind"`
-	Model string `json:"model,omitempty"` // defaults to KIND_MODEL in the environment, or else to the default of the kind
+	Kind   string `json:"kind"`
+	Model  string `json:"model,omitempty"`   // defaults to KIND_MODEL in the environment, or else to the default of the kind
+	NumCtx int    `json:"num_ctx,omitempty"` // context window of Ollama's models in tokens; defaults to defaultNumCtx
 }
 
 // roleConfig is a role of critique-refine. Its system prompt may be in a file.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -51,6 +52,8 @@ func TestTheSchemaOfConfigurationsIsCurrent(t *testing.T) {
 		"additionalProperties": object("A service with models.", map[string]any{
 			"kind":  map[string]any{"enum": kinds, "description": "The kind of the service. Its key is in the environment."},
 			"model": text("The model of those that name none."),
+			"num_ctx": map[string]any{"type": "integer", "minimum": 1, "description": fmt.Sprintf(
+				"The context window of Ollama's models, in tokens. Defaults to %d. The debate plans for it. More needs more memory.", defaultNumCtx)},
 		}, "kind"),
 	}
 	role := object("A role of critique-refine.", map[string]any{"file": text("A file with the system prompt, relative to this file.")})

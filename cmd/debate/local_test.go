@@ -2,13 +2,20 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/fakellm"
+	"github.com/elenchus-go/debate/providers"
 )
 
 // closedAddress returns the address of a port where nothing listens.
@@ -40,6 +47,54 @@ func TestAnInterruptEndsTheWaitForAServer(t *testing.T) {
 			require.NoError(t, ctx.Err())
 			require.Equal(t, exitGeneral, code, screen.String())
 			require.Contains(t, screen.String(), want)
+		})
+	}
+}
+
+// The window of a request to Ollama is the one for which the debate plans its prompts.
+func TestTheWindowOfOllama(t *testing.T) {
+	for name, tt := range map[string]struct {
+		file       string
+		most, want int // the model's own maximum, and the window
+	}{
+		"by default":                  {`{"kind": "ollama"}`, 131_072, 16_384},
+		"of the configuration":        {`{"kind": "ollama", "num_ctx": 32768}`, 131_072, 32_768},
+		"more than the model's":       {`{"kind": "ollama", "num_ctx": 32768}`, 8_192, 8_192},
+		"a model with a small window": {`{"kind": "ollama"}`, 4_096, 4_096},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var asked fakellm.OllamaRequest
+			fake := &fakellm.OllamaServer{ModelWindow: tt.most, Reply: func(fakellm.OllamaRequest) string { return "" }}
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path != "/api/chat" {
+					fake.ServeHTTP(w, r)
+					return
+				}
+				_ = json.NewDecoder(r.Body).Decode(&asked)
+				http.Error(w, `{"error": "no"}`, http.StatusUnauthorized) // the first call is enough
+			}))
+			t.Cleanup(s.Close)
+			t.Cleanup(http.DefaultTransport.(*http.Transport).CloseIdleConnections)
+			folder(t, "c.json", `{"providers": {"main": `+tt.file+`}}`)
+			config, _, err := composed(t, "--config", "c.json", topic)
+			require.NoError(t, err)
+			p := &program{env: environment("OLLAMA_HOST", s.URL)}
+			file, err := readConfigFile("c.json")
+			require.NoError(t, err)
+			made, _, err := p.openProviders(file, nil)
+			require.NoError(t, err)
+			d, err := debate.New(t.Context(), config, debate.Options{Providers: made})
+			require.NoError(t, err)
+			windows := map[string]int{}
+			for ev, err := range d.Run(t.Context()) {
+				if accepted, ok := ev.(debate.StateChanged); err == nil && ok && accepted.Windows != nil {
+					windows = accepted.Windows
+				}
+			}
+			require.Equal(t, tt.want, windows["participants[0]"])
+			require.Equal(t, tt.want, windows["judges[0]"])
+			require.Equal(t, tt.want, min(asked.Options.NumCtx, tt.most))
+			require.Equal(t, tt.want, made["main"].(providers.Windowed).Window(""))
 		})
 	}
 }

@@ -20,32 +20,36 @@ import (
 // providerKind is a service with models.
 type providerKind struct {
 	name        string
-	envVar      string // environment variable with the key or the host; if it is set, the kind can be the default
-	envRequired bool   // the service needs envVar
-	addressVar  string // environment variable with the address of the service
-	model       string // default model
-	open        func(name string, env func(string) string) (providers.Provider, error)
+	envVar      string                                                                      // environment variable with the key or the host; if it is set, the kind can be the default
+	envRequired bool                                                                        // the service needs envVar
+	addressVar  string                                                                      // environment variable with the address of the service
+	model       string                                                                      // default model
+	open        func(m providerConfig, env func(string) string) (providers.Provider, error) // m.Model is not empty
 }
+
+// defaultNumCtx is the context window of Ollama's models in tokens, if the configuration names none. A debate plans for it, or
+// for the model's own maximum if that is smaller.
+const defaultNumCtx = 16_384
 
 // providerKinds lists the services. The first one whose envVar is set is the default.
 var providerKinds = []providerKind{
-	{"openai", "OPENAI_API_KEY", true, "OPENAI_BASE_URL", "gpt-4.1-mini", func(name string, env func(string) string) (providers.Provider, error) {
-		return openai.New(openai.Config{Key: env("OPENAI_API_KEY"), BaseURL: env("OPENAI_BASE_URL"), Model: name})
+	{"openai", "OPENAI_API_KEY", true, "OPENAI_BASE_URL", "gpt-4.1-mini", func(m providerConfig, env func(string) string) (providers.Provider, error) {
+		return openai.New(openai.Config{Key: env("OPENAI_API_KEY"), BaseURL: env("OPENAI_BASE_URL"), Model: m.Model})
 	}},
-	{"anthropic", "ANTHROPIC_API_KEY", true, "ANTHROPIC_BASE_URL", "claude-sonnet-4-5", func(name string, env func(string) string) (providers.Provider, error) {
-		return anthropic.New(anthropic.Config{Key: env("ANTHROPIC_API_KEY"), BaseURL: env("ANTHROPIC_BASE_URL"), Model: name})
+	{"anthropic", "ANTHROPIC_API_KEY", true, "ANTHROPIC_BASE_URL", "claude-sonnet-4-5", func(m providerConfig, env func(string) string) (providers.Provider, error) {
+		return anthropic.New(anthropic.Config{Key: env("ANTHROPIC_API_KEY"), BaseURL: env("ANTHROPIC_BASE_URL"), Model: m.Model})
 	}},
-	{"mistral", "MISTRAL_API_KEY", true, "MISTRAL_BASE_URL", "mistral-medium-latest", func(name string, env func(string) string) (providers.Provider, error) {
-		return mistral.New(mistral.Config{Key: env("MISTRAL_API_KEY"), BaseURL: env("MISTRAL_BASE_URL"), Model: name})
+	{"mistral", "MISTRAL_API_KEY", true, "MISTRAL_BASE_URL", "mistral-medium-latest", func(m providerConfig, env func(string) string) (providers.Provider, error) {
+		return mistral.New(mistral.Config{Key: env("MISTRAL_API_KEY"), BaseURL: env("MISTRAL_BASE_URL"), Model: m.Model})
 	}},
-	{"google", "GEMINI_API_KEY", true, "GEMINI_BASE_URL", "gemini-2.5-flash", func(name string, env func(string) string) (providers.Provider, error) {
-		return googleai.New(googleai.Config{Key: env("GEMINI_API_KEY"), BaseURL: env("GEMINI_BASE_URL"), Model: name})
+	{"google", "GEMINI_API_KEY", true, "GEMINI_BASE_URL", "gemini-2.5-flash", func(m providerConfig, env func(string) string) (providers.Provider, error) {
+		return googleai.New(googleai.Config{Key: env("GEMINI_API_KEY"), BaseURL: env("GEMINI_BASE_URL"), Model: m.Model})
 	}},
-	{"openrouter", "OPENROUTER_API_KEY", true, "OPENROUTER_BASE_URL", "openai/gpt-4.1-mini", func(name string, env func(string) string) (providers.Provider, error) {
-		return openai.New(openai.Config{Key: env("OPENROUTER_API_KEY"), BaseURL: cmp.Or(env("OPENROUTER_BASE_URL"), "https://openrouter.ai/api/v1"), Model: name})
+	{"openrouter", "OPENROUTER_API_KEY", true, "OPENROUTER_BASE_URL", "openai/gpt-4.1-mini", func(m providerConfig, env func(string) string) (providers.Provider, error) {
+		return openai.New(openai.Config{Key: env("OPENROUTER_API_KEY"), BaseURL: cmp.Or(env("OPENROUTER_BASE_URL"), "https://openrouter.ai/api/v1"), Model: m.Model})
 	}},
-	{"ollama", "OLLAMA_HOST", false, "OLLAMA_HOST", "llama3.2", func(name string, env func(string) string) (providers.Provider, error) {
-		return ollama.New(ollama.Config{BaseURL: ollamaURL(env("OLLAMA_HOST")), Model: name, NumCtx: 16_384})
+	{ollamaKind, "OLLAMA_HOST", false, "OLLAMA_HOST", "llama3.2", func(m providerConfig, env func(string) string) (providers.Provider, error) {
+		return ollama.New(ollama.Config{BaseURL: ollamaURL(env("OLLAMA_HOST")), Model: m.Model, NumCtx: cmp.Or(m.NumCtx, defaultNumCtx)})
 	}},
 }
 
@@ -112,8 +116,11 @@ func modelChanges(s configFile, c debate.Config, models, used map[string]string)
 	return changes
 }
 
-// offlineKind names the kind of the offline demo model.
-const offlineKind = "offline"
+// Names of kinds: Ollama, and the offline demo model.
+const (
+	ollamaKind  = "ollama"
+	offlineKind = "offline"
+)
 
 // openProviders returns the providers of the file, and providers for the kinds among the names of the used providers. It
 // also returns the default model of each provider.
@@ -140,8 +147,13 @@ func (p *program) openProviders(s configFile, used []string) (opened map[string]
 			}
 			continue // no debate uses it
 		}
-		models[name] = cmp.Or(all[name].Model, p.env(strings.ToUpper(open.name)+"_MODEL"), open.model)
-		if opened[name], err = open.open(models[name], p.env); err != nil {
+		m := all[name]
+		if m.NumCtx != 0 && m.Kind != ollamaKind {
+			return nil, nil, exitErrorf(exitConfiguration, "connect provider %s: num_ctx is a setting of kind %s, remove it", name, ollamaKind)
+		}
+		m.Model = cmp.Or(m.Model, p.env(strings.ToUpper(open.name)+"_MODEL"), open.model)
+		models[name] = m.Model
+		if opened[name], err = open.open(m, p.env); err != nil {
 			return nil, nil, exitErrorf(exitConfiguration, "connect provider %s: %w", name, err)
 		}
 	}
@@ -207,7 +219,7 @@ func (p *program) findKind(name string, m providerConfig) (providerKind, error) 
 
 // allKinds returns all kinds, including the offline demo model, which is slow on a terminal.
 func (p *program) allKinds() []providerKind {
-	return append(slices.Clip(providerKinds), providerKind{name: offlineKind, open: func(string, func(string) string) (providers.Provider, error) {
+	return append(slices.Clip(providerKinds), providerKind{name: offlineKind, open: func(providerConfig, func(string) string) (providers.Provider, error) {
 		return offline.Model(p.isLive()), nil
 	}})
 }

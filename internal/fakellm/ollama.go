@@ -23,6 +23,8 @@ type OllamaServer struct {
 	NumCtx int
 	// MaxNumCtx is the largest context window for which there is memory. 0 means any.
 	MaxNumCtx int
+	// ModelWindow is the model's own maximum, to which the server lowers the window of a request without saying so. 0 means any.
+	ModelWindow int
 	// BytesPerToken is the length of a token. Defaults to 4.
 	BytesPerToken int
 	// Reply returns the reply to the part of a request that the model reads.
@@ -82,7 +84,10 @@ func (o *OllamaServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var asked OllamaRequest
 	p := Ollama
 	switch r.URL.Path {
-	case "/api/show", "/v1/models":
+	case "/api/show":
+		fmt.Fprintf(w, `{"model_info": {"general.architecture": "llama", "llama.context_length": %d}}`, o.ModelWindow)
+		return
+	case "/v1/models":
 		fmt.Fprint(w, `{}`)
 		return
 	case "/v1/chat/completions":
@@ -96,6 +101,9 @@ func (o *OllamaServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	window := cmp.Or(o.NumCtx, 4096)
 	if p == Ollama {
 		window = cmp.Or(asked.Options.NumCtx, window)
+	}
+	if o.ModelWindow > 0 {
+		window = min(window, o.ModelWindow)
 	}
 	sent := len(asked.Messages)
 	asked.Messages = o.cut(asked.Messages, window)

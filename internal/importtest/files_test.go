@@ -27,7 +27,7 @@ import (
 var rootOrder = []string{
 	"doc.go",
 	// Data.
-	"config.go", "errors.go", "config_json.go", "result.go", "event.go",
+	"config.go", "errors.go", "config_json.go", "result.go", "event.go", "fit.go",
 	// The state, and functions that read it.
 	"record.go", "findings.go", "prompt.go", "budget.go", "history.go", "elapse.go", "notes.go", "status.go", "check.go",
 	// Decisions.

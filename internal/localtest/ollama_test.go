@@ -16,7 +16,6 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/fakellm"
-	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/ollama"
 	"github.com/elenchus-go/debate/providers/openai"
@@ -39,14 +38,7 @@ func reply(r fakellm.OllamaRequest) string {
 // longDebate runs a debate of 20 rounds, which a judge judges at the end, on a server.
 func longDebate(t *testing.T, window int, provider providers.Provider) (*debate.Result, error) {
 	t.Helper()
-	person := func(name, position string) debate.Participant {
-		return debate.Participant{Name: name, Position: position, Provider: "m", Window: window}
-	}
-	c := debate.Config{
-		ID: "local", Topic: "Should cities ban private cars?", Protocol: procon.Protocol{}, Judges: []debate.Participant{person("Judge", "")},
-		Participants: []debate.Participant{person("Ada", "It is time."), person("Bo", "It is not.")},
-		Limits:       debate.Limits{MinRounds: 20, MaxRounds: 20, StepTokens: 512, OutputTokens: 1 << 20},
-	}
+	c := longConfig(window)
 	d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"m": provider}})
 	require.NoError(t, err)
 	_, err = debatetest.Run(t, d)

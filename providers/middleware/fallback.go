@@ -156,6 +156,17 @@ func (f *fallback) Unsupported(r providers.Request) map[string]string {
 	return all
 }
 
+// Window returns the smallest known window of the model and its alternatives, or 0 if that of the model is not known.
+func (f *fallback) Window(model string) int {
+	smallest := windowOf(f.inner, model)
+	for n, a := range f.Alternatives {
+		if size := windowOf(f.provider(n+1), a.Model); size > 0 {
+			smallest = min(smallest, size)
+		}
+	}
+	return smallest
+}
+
 // Check checks the model and all alternatives, so that a broken alternative is found before it is needed.
 func (f *fallback) Check(ctx context.Context, model string) error {
 	err := check(ctx, f.inner, model)

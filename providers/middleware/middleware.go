@@ -16,8 +16,8 @@
 //
 // If you wrap several providers with the same middleware, they share its limit. Use this for providers that share a key.
 // The middleware in this package does not retry, because the engine does. It keeps a call and its chunks on the caller's
-// goroutine. The wrapped providers implement [providers.Checker], [providers.Limited] and [providers.Person], and forward
-// them to the inner provider if that implements them too.
+// goroutine. The wrapped providers implement [providers.Checker], [providers.Limited], [providers.Windowed] and
+// [providers.Person], and forward them to the inner provider if that implements them too.
 package middleware
 
 import (
@@ -55,6 +55,8 @@ func (w *wrapped) Check(ctx context.Context, model string) error { return check(
 
 func (w *wrapped) Unsupported(r providers.Request) map[string]string { return unsupported(w.inner, r) }
 
+func (w *wrapped) Window(model string) int { return windowOf(w.inner, model) }
+
 func (w *wrapped) IsPerson() bool { return isPerson(w.inner) }
 
 func isPerson(p providers.Provider) bool {
@@ -67,6 +69,13 @@ func unsupported(p providers.Provider, r providers.Request) map[string]string {
 		return l.Unsupported(r)
 	}
 	return nil
+}
+
+func windowOf(p providers.Provider, model string) int {
+	if w, ok := p.(providers.Windowed); ok {
+		return w.Window(model)
+	}
+	return 0
 }
 
 func check(ctx context.Context, p providers.Provider, model string) error {

@@ -195,6 +195,8 @@ func TestAWrappedPersonIsAPerson(t *testing.T) {
 // limited refuses a seed.
 type limited struct{ providers.Provider }
 
+func (limited) Window(model string) int { return map[string]int{"": 4096, "b": 2048, "c": 8192}[model] }
+
 func (limited) Unsupported(r providers.Request) map[string]string {
 	if r.Seed == nil {
 		return nil
@@ -214,6 +216,19 @@ func TestWhatAProviderDoesNotSupportIsPassedOn(t *testing.T) {
 	})
 	alternatives := middleware.Fallback(middleware.Fallbacks{Alternatives: []middleware.Alternative{{Model: "a"}, {Provider: limited{model(nil)}, Model: "b"}}})
 	require.Equal(t, map[string]string{"seed": "alternative 2: b has none"}, alternatives(model(nil)).(providers.Limited).Unsupported(r))
+}
+
+func TestTheWindowIsPassedOn(t *testing.T) {
+	each(t, func(t *testing.T, m middleware.Middleware) {
+		require.Equal(t, 4096, m(limited{model(nil)}).(providers.Windowed).Window(""))
+		require.Equal(t, 2048, m(limited{model(nil)}).(providers.Windowed).Window("b"))
+		if w, ok := m(model(nil)).(providers.Windowed); ok {
+			require.Zero(t, w.Window("b"), "it is not known")
+		}
+	})
+	alternatives := middleware.Fallback(middleware.Fallbacks{Alternatives: []middleware.Alternative{{Model: "unknown"}, {Provider: limited{model(nil)}, Model: "b"}}})
+	require.Equal(t, 2048, alternatives(limited{model(nil)}).(providers.Windowed).Window("c"), "the smallest")
+	require.Zero(t, alternatives(model(nil)).(providers.Windowed).Window("c"), "that of the model is not known")
 }
 
 func TestManyCallsAtOnce(t *testing.T) {

@@ -13,12 +13,16 @@ import (
 // Generate requests one reply from the model.
 func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
 	r.Model = cmp.Or(r.Model, p.model)
-	return p.client.Generate(ctx, r, wire.Call{
+	res, err := p.client.Generate(ctx, r, wire.Call{
 		Model: r.Model,
 		URL:   p.base + "/api/chat",
 		Body:  func(s wire.Support) (wire.Object, error) { return p.body(r, s) },
 		Event: readEvent,
 	})
+	if err != nil {
+		return res, p.explain(ctx, r.Model, err)
+	}
+	return res, nil
 }
 
 // The request. Source: https://docs.ollama.com/api/chat

@@ -19,6 +19,7 @@ const key = "a-key-that-nobody-sees"
 var (
 	_ providers.Provider = (*ollama.Provider)(nil)
 	_ providers.Checker  = (*ollama.Provider)(nil)
+	_ providers.Windowed = (*ollama.Provider)(nil)
 )
 
 func TestContract(t *testing.T) {

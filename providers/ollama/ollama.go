@@ -3,16 +3,15 @@
 //	llama, err := ollama.New(ollama.Config{Model: "llama3.2", NumCtx: 16384})
 //
 // The server enforces the schema of a structured reply, including its bounds. A prompt that does not fit into the
-// model's context window causes an error of kind context_overflow. By default the server would truncate it silently.
+// model's context window causes an error of kind context_overflow. By default the server would truncate it silently. An
+// error says what to do if the server does not run or does not have the model.
 package ollama
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -36,7 +35,7 @@ type Config struct {
 	KeyFunc func(context.Context) (string, error) `json:"-"`
 	// NumCtx is the size of the context window in tokens, input and output together. It is sent as num_ctx. Defaults to
 	// the server's setting, which may be as low as 4,096. Memory grows with it: a model that needs more than the server has
-	// causes an error of kind out_of_memory. Set Participant.Window to the same value.
+	// causes an error of kind out_of_memory. The server lowers it to the model's own maximum. See [Provider.Window].
 	NumCtx int
 	// HTTPClient sends the requests. Defaults to a client with default settings.
 	HTTPClient *http.Client `json:"-"`
@@ -71,7 +70,7 @@ type Provider struct {
 	base   string
 	model  string
 	numCtx int
-	plain  sync.Map // the models that do not reason, by name; what Check has learned
+	models sync.Map // of description, by name; what Check has learned
 }
 
 // New returns a provider for the models that c describes.
@@ -118,27 +117,4 @@ func (c Config) baseURL() (string, error) {
 		return "", fmt.Errorf("Config.BaseURL ends with %s: remove it, or use providers/openai for /v1", u.Path)
 	}
 	return base, nil
-}
-
-// Check asks the server whether it has the model. If model is empty, Check uses the default model.
-func (p *Provider) Check(ctx context.Context, model string) error {
-	if model == "" {
-		model = p.model
-	}
-	description, err := p.client.Query(ctx, fmt.Sprintf("check model %q", model), p.base+"/api/show", wire.Object{"model": model})
-	if err == nil && isPlain(description) {
-		p.plain.Store(model, true)
-	} else {
-		p.plain.Delete(model)
-	}
-	return err
-}
-
-// isPlain reports whether a model does not reason, by the server's description of it. Older servers list no
-// capabilities.
-func isPlain(description []byte) bool {
-	var d struct {
-		Capabilities []string `json:"capabilities"`
-	}
-	return json.Unmarshal(description, &d) == nil && len(d.Capabilities) > 0 && !slices.Contains(d.Capabilities, "thinking")
 }

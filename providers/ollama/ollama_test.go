@@ -3,6 +3,7 @@ package ollama_test
 import (
 	"encoding/json"
 	"errors"
+	"net"
 	"net/http"
 	"testing"
 
@@ -90,12 +91,12 @@ func TestCheck(t *testing.T) {
 		want   string // empty if the check succeeds
 	}{
 		"known model":   {fakellm.Reply{Body: "{}"}, ""},
-		"unknown model": {fakellm.Reply{Status: 404, Body: `{"error": "model 'm' not found"}`}, "invalid_request: check model \"m\": call model: status 404: model 'm' not found"},
+		"unknown model": {fakellm.Reply{Status: 404, Body: `{"error": "model 'm' not found"}`}, "invalid_request: the Ollama server at http://service does not have model \"m\": run `ollama pull m`; it has no model yet"},
 		"refused key":   {fakellm.Reply{Status: 401, Body: "not " + key}, "authentication: check model \"m\": call model: status 401: not [key]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, s := provider(t, ollama.Config{})
-			s.Routes["/api/show"] = test.answer
+			s.Routes["/api/show"], s.Routes["/api/tags"] = test.answer, fakellm.Reply{Body: `{"models": []}`}
 			for _, model := range []string{"", "m"} {
 				err := p.Check(t.Context(), model)
 				if test.want == "" {
@@ -121,6 +122,81 @@ func TestCheckLearnsWhetherAModelReasons(t *testing.T) {
 		require.NoError(t, p.Check(t.Context(), ""))
 		require.Equal(t, want, p.Unsupported(providers.Request{Reasoning: "low"})["reasoning"])
 		require.Empty(t, p.Unsupported(providers.Request{Reasoning: "none"}))
+	}
+}
+
+// An error of a missing model names those that the server has, also if the model was removed after the check.
+func TestAMissingModelIsExplained(t *testing.T) {
+	for name, test := range map[string]struct {
+		tags fakellm.Reply
+		want string
+	}{
+		"some":    {fakellm.Reply{Body: `{"models": [{"name": "qwen3:8b"}, {"name": "gemma3:4b"}, {}]}`}, ", or use one that it has: gemma3:4b, qwen3:8b"},
+		"none":    {fakellm.Reply{Body: `{"models": null}`}, "; it has no model yet"},
+		"no list": {fakellm.Reply{Status: 500}, ""},
+		"no JSON": {fakellm.Reply{Body: "<html>"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			missing := fakellm.Reply{Status: 404, Body: `{"error": "model 'tiny' not found"}`}
+			p, s := provider(t, ollama.Config{}, missing)
+			s.Routes["/api/show"], s.Routes["/api/tags"] = missing, test.tags
+			want := "invalid_request: the Ollama server at http://service does not have model \"tiny\": run `ollama pull tiny`" + test.want
+			require.EqualError(t, p.Check(t.Context(), "tiny"), want)
+			r := ask
+			r.Model = "tiny"
+			_, err := p.Generate(t.Context(), r)
+			require.EqualError(t, err, want)
+			require.ErrorContains(t, errors.Unwrap(errors.Unwrap(err)), "status 404", "the cause remains")
+		})
+	}
+	p, _ := provider(t, ollama.Config{}, fakellm.Reply{Status: 404, Body: "page not found"})
+	_, err := p.Generate(t.Context(), ask)
+	require.EqualError(t, err, "invalid_request: call model: status 404: page not found", "no model is missing")
+}
+
+// Where no server listens, the error says how to start one.
+func TestAServerThatDoesNotRunIsExplained(t *testing.T) {
+	var c net.ListenConfig
+	l, err := c.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	p, err := ollama.New(ollama.Config{Model: "m", BaseURL: "http://" + l.Addr().String()})
+	require.NoError(t, err)
+	_, err = p.Generate(t.Context(), ask)
+	for _, err := range []error{err, p.Check(t.Context(), "")} {
+		require.Equal(t, providers.Network, providers.AsError(err).Kind)
+		require.ErrorContains(t, err, "network: no Ollama server answers at http://"+l.Addr().String()+" (")
+		require.ErrorContains(t, err, "): start it with `ollama serve`, or correct the address")
+		require.ErrorAs(t, err, new(*net.OpError))
+	}
+}
+
+func TestWindow(t *testing.T) {
+	for name, test := range map[string]struct {
+		numCtx         int
+		description    string
+		before, window int
+	}{
+		"NumCtx":                          {16_384, `{}`, 16_384, 16_384},
+		"the model's own maximum":         {131_072, `{"model_info": {"general.architecture": "llama", "llama.context_length": 32768, "llama.rope.dimension_count": 64}}`, 131_072, 32_768},
+		"more than NumCtx":                {8_192, `{"model_info": {"qwen3.context_length": 40960}}`, 8_192, 8_192},
+		"a Modelfile":                     {0, `{"parameters": "stop \"<|eot_id|>\"\nnum_ctx                        8192\ntemperature 0.6"}`, 0, 8_192},
+		"a Modelfile asks for too much":   {0, `{"parameters": "num_ctx 131072", "model_info": {"llama.context_length": 2048}}`, 0, 2_048},
+		"NumCtx before a Modelfile":       {4_096, `{"parameters": "num_ctx 8192"}`, 4_096, 4_096},
+		"the server decides":              {0, `{"model_info": {"llama.context_length": 131072}}`, 0, 0},
+		"an older server says nothing":    {0, `{"details": {}}`, 0, 0},
+		"values that make no sense":       {4_096, `{"parameters": "num_ctx -1\nnum_ctx x", "model_info": {"llama.context_length": -5}}`, 4_096, 4_096},
+		"a description that is no object": {4_096, `[]`, 4_096, 4_096},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, s := provider(t, ollama.Config{NumCtx: test.numCtx})
+			require.Equal(t, test.before, p.Window(""))
+			s.Routes["/api/show"] = fakellm.Reply{Body: test.description}
+			require.NoError(t, p.Check(t.Context(), ""))
+			require.Equal(t, test.window, p.Window(""))
+			require.Equal(t, test.window, p.Window("m"))
+			require.Equal(t, test.numCtx, p.Window("another"), "it was not checked")
+		})
 	}
 }
 

@@ -40,7 +40,7 @@ func hasLevels(model string) bool {
 // whether the model reasons.
 func (p *Provider) Unsupported(r providers.Request) map[string]string {
 	model, found := cmp.Or(r.Model, p.model), map[string]string{}
-	_, plain := p.plain.Load(model)
+	plain := p.described(model).plain
 	switch {
 	case r.Reasoning == "":
 	case reasoning.Budget(r.Reasoning) > 0:

@@ -1,0 +1,141 @@
+package ollama
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/internal/wire"
+)
+
+// Check asks the server whether it has the model. If model is empty, Check uses the default model.
+func (p *Provider) Check(ctx context.Context, model string) error {
+	model = cmp.Or(model, p.model)
+	raw, err := p.client.Query(ctx, fmt.Sprintf("check model %q", model), p.base+"/api/show", wire.Object{"model": model})
+	if err != nil {
+		p.models.Delete(model)
+		return p.explain(ctx, model, err)
+	}
+	p.models.Store(model, describe(raw))
+	return nil
+}
+
+// Window returns the context window of a model: Config.NumCtx or, if that is 0, the one in the model's Modelfile, but at most
+// the model's own maximum. [Provider.Check] learns the last two. If NumCtx is 0 and the Modelfile sets nothing, the server
+// decides, and Window returns 0.
+func (p *Provider) Window(model string) int {
+	d := p.described(model)
+	size := cmp.Or(p.numCtx, d.numCtx)
+	if d.most > 0 {
+		size = min(size, d.most)
+	}
+	return size
+}
+
+// described returns what Check has learned about a model.
+func (p *Provider) described(model string) (d description) {
+	if known, ok := p.models.Load(cmp.Or(model, p.model)); ok {
+		d, _ = known.(description)
+	}
+	return d
+}
+
+// description is what the server says about a model.
+type description struct {
+	plain  bool // the model does not reason
+	numCtx int  // context window in the Modelfile; 0 if it has none
+	most   int  // largest context window of the model; 0 if unknown
+}
+
+// describe reads the server's description of a model. Older servers list no capabilities.
+// Source: https://docs.ollama.com/api-reference/show-model-details
+func describe(raw []byte) (d description) {
+	var said struct {
+		Capabilities []string
+		Parameters   string                     // lines of the Modelfile, each with a name and a value
+		Info         map[string]json.RawMessage `json:"model_info"`
+	}
+	if json.Unmarshal(raw, &said) != nil {
+		return d
+	}
+	d.plain = len(said.Capabilities) > 0 && !slices.Contains(said.Capabilities, "thinking")
+	for line := range strings.Lines(said.Parameters) {
+		if words := strings.Fields(line); len(words) == 2 && words[0] == "num_ctx" {
+			n, _ := strconv.Atoi(words[1]) // 0 if it is no number
+			d.numCtx = max(n, 0)
+		}
+	}
+	for name, value := range said.Info { // the name begins with the model's architecture, such as llama.context_length
+		if strings.HasSuffix(name, ".context_length") {
+			_ = json.Unmarshal(value, &d.most) // 0 if it is no number
+		}
+	}
+	d.most = max(d.most, 0)
+	return d
+}
+
+// explain adds what to do to an error of the server's absence or of a missing model.
+func (p *Provider) explain(ctx context.Context, model string, err error) error {
+	failed, ok := errors.AsType[*providers.Error](err)
+	if !ok {
+		return err
+	}
+	text := ""
+	switch broken, dialed := errors.AsType[*net.OpError](failed.Err); {
+	case failed.Kind == providers.Network && dialed && broken.Op == "dial":
+		text = fmt.Sprintf("no Ollama server answers at %s (%v): start it with `ollama serve`, or correct the address", p.base, broken.Err)
+	case failed.Kind == providers.InvalidRequest && missingModel.MatchString(failed.Error()):
+		text = fmt.Sprintf("the Ollama server at %s does not have model %q: run `ollama pull %s`%s", p.base, model, model, p.installed(ctx))
+	default:
+		return err
+	}
+	return &providers.Error{Kind: failed.Kind, RetryAfter: failed.RetryAfter, Partial: failed.Partial, Err: &explained{text, failed.Err}}
+}
+
+// explained is an error with another text.
+type explained struct {
+	text  string
+	cause error
+}
+
+func (e *explained) Error() string { return e.text }
+
+func (e *explained) Unwrap() error { return e.cause }
+
+// missingModel matches the server's error for a model that it does not have.
+var missingModel = regexp.MustCompile(`status 404: .*model \S+ not found`)
+
+// maxListed limits how many installed models an error names.
+const maxListed = 100
+
+// installed names the models that the server has, as the end of a sentence.
+func (p *Provider) installed(ctx context.Context) string {
+	raw, err := p.client.Query(ctx, "list models", p.base+"/api/tags", nil)
+	var list struct {
+		Models []struct{ Name string }
+	}
+	if err != nil || json.Unmarshal(raw, &list) != nil {
+		return ""
+	}
+	var names []string
+	for _, m := range list.Models {
+		if m.Name != "" && len(m.Name) < 200 {
+			names = append(names, m.Name)
+		}
+	}
+	switch slices.Sort(names); {
+	case len(names) == 0:
+		return "; it has no model yet"
+	case len(names) > maxListed:
+		return fmt.Sprintf(", or use one of its %d models, such as %s", len(names), strings.Join(names[:maxListed], ", "))
+	}
+	return ", or use one that it has: " + strings.Join(names, ", ")
+}
