@@ -167,13 +167,25 @@ func (c *execution) attempt(n int) error {
 	// Otherwise the estimate is for another prompt or another model, or the service may ignore a part of the prompt.
 	if !reasked && !c.model.substituted && c.prompt.opaque == 0 {
 		a.PromptTokens = prompt
-		if err == nil && c.prompt.scale.SuspectsCut(prompt, a.Usage.Input) && !a.Usage.Estimated && a.Usage.Cached == 0 {
+		if c.compareCount(&a, resp.FinishReason, err); a.Cut {
 			resp.Warnings = append(slices.Clip(resp.Warnings), c.cutWarning(prompt, a.Usage.Input))
 		}
 	}
 	c.addAttempt(a, resp, err)
 	c.attempts.part = nil
 	return err
+}
+
+// compareCount records what the service's count of the prompt says about the estimate. err is the error of the attempt. A
+// service that cuts a prompt may have no room for the reply.
+func (c *execution) compareCount(a *transcript.Attempt, end providers.FinishReason, err error) {
+	failed, scale, n := providers.AsError(err), c.prompt.scale, a.Usage.Input
+	if a.Usage.Estimated || failed != nil && failed.Kind != providers.InvalidResponse && end != providers.WindowFull {
+		return
+	}
+	cut := scale.SuspectsCut(a.PromptTokens, n) || scale.SuspectsFirstCut(a.PromptTokens-c.prompt.schema, n)
+	a.Cut = cut && a.Usage.Cached == 0
+	a.Counted = failed != nil && failed.Kind == providers.InvalidResponse && !cut && n > 0
 }
 
 // cutWarning returns the warning that a service seems to have cut a prompt.
@@ -269,8 +281,8 @@ func (c *execution) structured(r providers.Response) error {
 	case r.FinishReason != providers.Length && !c.attempts.askedAgain:
 		return c.askAgain(r, err)
 	}
-	if !c.judging && c.step.Actor != protocol.Retriever && c.useDefault() {
-		return nil
+	if _, ok := c.defaultReply(); ok && !c.judging && c.step.Actor != protocol.Retriever {
+		err = fmt.Errorf("%w: %w", errDefault, err)
 	}
 	return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: err}
 }

@@ -25,6 +25,9 @@ var errUnreachable = errors.New("the provider cannot be reached")
 // errAskedAgain reports that a reply was invalid and that the request now asks for a correct one.
 var errAskedAgain = errors.New("asking for the reply again")
 
+// errDefault reports that a reply was invalid again and that the debate continues with the default reply.
+var errDefault = errors.New("the default reply is used")
+
 func (q *Question) actions() (names []string) {
 	for _, c := range q.Choices {
 		names = append(names, c.Action)

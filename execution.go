@@ -138,6 +138,7 @@ type promptParts struct {
 	slack      int                 // tokens by which the fixed part was rounded up
 	history    int                 // tokens of the history
 	opaque     int                 // the part of them that opaque reasoning takes
+	schema     int                 // tokens of the schema, a part of tokens
 	cut        window.Cut          // of the history, before any overflow
 	scale      window.Calibration  // of the actor's tokens
 	summarized bool                // the history begins with a summary
@@ -243,13 +244,18 @@ func (c *execution) price(u *transcript.Usage, answered, asked string) {
 	u.Cost, u.Unpriced = p.Cost(*u), !known
 }
 
-// useDefault sets the default of the reply contract as the reply, or an empty text for a summary. It returns false if
-// there is no default.
-func (c *execution) useDefault() bool {
-	safe, ok := reply.Reply{}, c.step.Actor == protocol.Summarizer
+// defaultReply returns the default of the reply contract, or an empty text for a summary. It returns false if there is no
+// default.
+func (c *execution) defaultReply() (reply.Reply, bool) {
 	if c.contract != nil {
-		safe, ok = c.contract.Default(c.names)
+		return c.contract.Default(c.names)
 	}
+	return reply.Reply{}, c.step.Actor == protocol.Summarizer
+}
+
+// useDefault sets the default reply as the turn's reply. It returns false if there is no default.
+func (c *execution) useDefault() bool {
+	safe, ok := c.defaultReply()
 	if ok {
 		c.turn.setDefault(safe.Text, safe.Data, c.count(safe.Text))
 	}

@@ -219,7 +219,9 @@ func calibrate(r *record, key transcript.Key, attempts []transcript.Attempt) {
 			continue
 		case a.ErrorKind == string(providers.ContextOverflow):
 			scale = scale.WithOverflow(a.PromptTokens, who.Window-who.MaxTokens)
-		case a.ErrorKind == "" && !a.Usage.Estimated:
+		case a.Cut:
+			scale = scale.WithCut(a.Usage.Input)
+		case (a.ErrorKind == "" || a.Counted) && !a.Usage.Estimated: // journals of earlier versions count valid replies only
 			scale = scale.WithReported(a.PromptTokens, a.Usage.Input)
 		}
 	}

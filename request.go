@@ -114,7 +114,8 @@ func (e *Engine) buildPrompt(r *record, c *execution, seat transcript.Profile) e
 		return err
 	}
 	shown, tokens := visibleTurns(r, &c.step, b.pseudonyms)
-	fixed := b.tokens + setSchema(r, c, b) + c.count(user)
+	c.prompt.schema = setSchema(r, c, b)
+	fixed := b.tokens + c.prompt.schema + c.count(user)
 	c.prompt.slack = roundingTokens - fixed%roundingTokens
 	fixed += c.prompt.slack // rounded up, so that small changes do not move the cut
 	c.prompt.scale = scaleOf(r, c.model.actor, c.step.Actor, c.step.Phase)

@@ -15,6 +15,8 @@ import (
 // attempt.
 func (c *execution) retryDelay(n int, e *providers.Error) time.Duration {
 	switch {
+	case errors.Is(e, errDefault):
+		return -1
 	case n-c.attempts.waitedAfter >= c.config.Limits.StepAttempts && c.maxWait(e) == 0:
 		return -1
 	case errors.Is(e, errAskedAgain):
@@ -133,7 +135,7 @@ func (c *execution) giveUp(n int, e *providers.Error) error {
 		return c.attempts.waitError
 	case f.mustStop():
 		return f
-	case c.hasDefault() && c.useDefault():
+	case (errors.Is(e, errDefault) || c.hasDefault()) && c.useDefault():
 	case c.keepPartial():
 		return nil
 	default:

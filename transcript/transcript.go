@@ -140,6 +140,8 @@ type Attempt struct {
 	ErrorKind    string        `json:"error_kind,omitempty"`    // kind of the error; empty for the successful attempt
 	ErrorMessage string        `json:"error_message,omitempty"` // message of the error
 	PromptTokens int           `json:"prompt_tokens,omitempty"` // estimated tokens of the prompt
+	Cut          bool          `json:"cut,omitempty"`           // the service seems to have cut the prompt, so Usage.Input counts what was left
+	Counted      bool          `json:"counted,omitempty"`       // Usage.Input counts the prompt, although the reply was not valid
 	Usage        Usage         `json:"usage"`
 	Began        time.Time     `json:"began,omitzero"`        // when the call began
 	Waited       time.Duration `json:"waited,omitempty"`      // wait before it, after an earlier attempt or call of the actor, in nanoseconds

@@ -18,12 +18,18 @@ type Calibration struct {
 	recent    [9]int // the last ratios, in thousandths
 	count     int    // number of ratios so far
 	largest   int    // largest count that was used
+	cut       int    // count of the first prompt if it seemed to be cut, otherwise 0
+	others    int    // factor from reported counts of the others with which this one starts, in thousandths; 0 if there are none
 }
 
 // Start returns the Calibration with which another actor of the same model starts: it has the same factor until counts are
 // reported for the actor's own prompts.
 func (c Calibration) Start() Calibration {
-	return Calibration{reported: c.factor() - 1000, start: c.factor() - 1000}
+	next := Calibration{reported: c.factor() - 1000, start: c.factor() - 1000, others: c.others}
+	if c.count > 0 {
+		next.others = 1000 + c.reported
+	}
+	return next
 }
 
 // Bounds within which reported counts are used.
@@ -39,6 +45,7 @@ const (
 // estimate by 18.3 % at most, and a prompt, which has many texts, by less.
 const (
 	cutRatio = 800 // of the median of the earlier ratios, in thousandths
+	firstCut = 700 // of the factor of others, whose prompts are of another kind, in thousandths
 	cutLeast = 500 // of the largest count so far, in thousandths; a lower count omits tokens that were read from a cache
 )
 
@@ -53,6 +60,26 @@ func (c Calibration) SuspectsCut(estimated, counted int) bool {
 	ratio := counted * 1000 / estimated
 	known := slices.Sorted(slices.Values(c.recent[:min(c.count, len(c.recent))]))
 	return ratio >= minRatio && ratio*1000 < known[(len(known)-1)/2]*cutRatio
+}
+
+// SuspectsFirstCut reports whether a service seems to have cut a prompt of an actor without counts of its own, by the factor
+// of other actors with the same model. least is the estimate of the part of the prompt that every service counts: without a
+// schema. The count is less than seven tenths of what the factor says, and it has not grown by more than a quarter since the
+// first prompt that seemed to be cut: what a service leaves of prompts does not grow.
+func (c Calibration) SuspectsFirstCut(least, counted int) bool {
+	if c.others == 0 || c.count > 0 || least < minTokens || counted < minTokens || c.cut > 0 && counted*4 > c.cut*5 {
+		return false
+	}
+	return counted*1_000_000 < least*c.others*firstCut
+}
+
+// WithCut returns the Calibration after a provider reported the token count of a prompt that it seems to have cut. The count
+// changes no factor.
+func (c Calibration) WithCut(counted int) Calibration {
+	if c.count == 0 && c.cut == 0 {
+		c.cut = counted
+	}
+	return c
 }
 
 // WithReported returns the Calibration after a provider reported the token count of a prompt with this estimate. It

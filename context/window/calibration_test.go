@@ -200,3 +200,40 @@ func TestAnotherActorStartsFromTheFactor(t *testing.T) {
 	require.InDelta(t, 2.09, c.WithOverflow(1000, 1500).Start().Factor(), 1e-9)
 	require.Zero(t, window.Calibration{}.Start())
 }
+
+// An actor without counts of its own is compared with others of the same model.
+func TestTheFirstPromptMayBeCut(t *testing.T) {
+	other := window.Calibration{}.WithReported(1000, 1300).WithReported(1000, 1300)
+	for _, tt := range []struct {
+		name           string
+		scale          window.Calibration
+		least, counted int
+		want           bool
+	}{
+		{"a large cut", other.Start(), 5473, 4096, true},
+		{"a small one", other.Start(), 5473, 5000, false},
+		{"just enough", other.Start(), 10_000, 9_099, true},
+		{"not enough", other.Start(), 10_000, 9_100, false},
+		{"of a third actor", other.Start().Start(), 5473, 4096, true},
+		{"nothing is known of others", window.Calibration{}.Start(), 5473, 4096, false},
+		{"others have no counts, but were too long", window.Calibration{}.WithOverflow(1000, 2000).Start(), 5473, 4096, false},
+		{"others were too long too", other.WithOverflow(1000, 3000).Start(), 10_000, 9_100, false},
+		{"a short prompt", other.Start(), 99, 100, false},
+		{"no count", other.Start(), 5473, 0, false},
+		{"it has counts of its own", other.Start().WithReported(1000, 1300), 5473, 4096, false},
+		{"cut again", other.Start().WithCut(3911).WithCut(4096), 9000, 4090, true},
+		{"it grows", other.Start().WithCut(3911).WithCut(4096), 9000, 4890, false},
+	} {
+		require.Equal(t, tt.want, tt.scale.SuspectsFirstCut(tt.least, tt.counted), tt.name)
+	}
+}
+
+// The count of a cut prompt changes no factor.
+func TestCountsOfCutPrompts(t *testing.T) {
+	c := window.Calibration{}.WithReported(1000, 1300).Start()
+	cut := c.WithCut(4096)
+	require.InDelta(t, c.Factor(), cut.Factor(), 0)
+	require.InDelta(t, 0.9, cut.WithReported(10_000, 9_000).WithReported(10_000, 9_000).Factor(), 1e-9)
+	known := c.WithReported(1000, 1300)
+	require.Equal(t, known, known.WithCut(900))
+}

@@ -77,7 +77,8 @@ func TestPromptsThatAreCutSilentlyAreNoticed(t *testing.T) {
 		_, cuts := s.Calls()
 		noticed := warningsWith(r, "it seems to cut prompts to its context window without an error")
 		require.Greater(t, cuts, 20)
-		require.GreaterOrEqual(t, len(noticed), cuts-8, "all but the judge's, and the first few of each participant, which lack little")
+		require.GreaterOrEqual(t, len(noticed), cuts-8, "all but the first few of each participant, which lack little")
+		require.True(t, r.Turns[len(r.Turns)-1].Attempts[0].Cut, "the judge's, although it is its first")
 		require.Len(t, warningsWith(r, "the server is Ollama"), 1, "once for a provider")
 		require.Contains(t, warningsWith(r, "the server is Ollama")[0], "use providers/ollama")
 
