@@ -316,6 +316,9 @@ func parseReply(contract *reply.Contract, s *protocol.Step, m *judge.Pseudonyms,
 func (c *execution) emptyReply(e *providers.Error) error {
 	limit := c.request.MaxTokens
 	if e.Partial.FinishReason != providers.Length || c.maxRetries(e.Kind) == 0 || !c.raiseCap("", 0) {
+		if onlyReasons(e.Partial) {
+			return &providers.Error{Kind: e.Kind, Partial: e.Partial, Err: fmt.Errorf("%w: %s", e.Err, lessReasoning(c.step.Actor))}
+		}
 		return e
 	}
 	return &providers.Error{Kind: e.Kind, Partial: e.Partial, Err: fmt.Errorf(

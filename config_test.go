@@ -578,8 +578,7 @@ func TestAnAnnotationNeedsAName(t *testing.T) {
 	}
 }
 
-// A driver reports rejected keys and unknown models at once: a key once for each provider, and a model for each actor
-// that names it.
+// A driver reports rejected keys and unknown models at once: each once, with all actors that name the model.
 func TestADriverReportsEverythingAtOnce(t *testing.T) {
 	knows := &scripted.Provider{Models: []string{"good"}}
 	locked := providerWithFailingCheck{talkingModel(), &providers.Error{Kind: providers.Authentication, Err: errors.New("set J_KEY")}}
@@ -591,7 +590,8 @@ func TestADriverReportsEverythingAtOnce(t *testing.T) {
 	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(knows, locked)})
 	require.NoError(t, err)
 	_, err = debatetest.Run(t, d)
-	require.Equal(t, []string{"participants[0].model", "participants[1].model", "judges[0].provider"}, problemFields(t, err))
+	require.Equal(t, []string{"participants[0].model", "judges[0].provider"}, problemFields(t, err))
+	require.ErrorContains(t, err, `; the same model is in participants[1]`+"\n")
 }
 
 func TestTextsMustFitIntoTheWindows(t *testing.T) {

@@ -120,6 +120,12 @@ func readableReasoning(r providers.Response) string {
 	return validText(text)
 }
 
+// onlyReasons reports whether a model has reasoned and written no reply.
+func onlyReasons(r providers.Response) bool {
+	said, _ := reasoning.Split(r.Text)
+	return strings.TrimSpace(said) == "" && (r.Usage.Reasoning > 0 || readableReasoning(r) != "" || opaqueParts(r) != nil)
+}
+
 func (d *draft) setReply(text string, data json.RawMessage, tokens int) {
 	d.Text, d.Data, d.Tokens = text, data, tokens
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -239,22 +240,23 @@ func (dr *driver) state() fsm.State {
 
 // checkProviders asks each provider that implements providers.Checker to check its key and models, and each that
 // implements providers.Limited to check settings. It returns a problem for each provider whose key is rejected, for each
-// actor whose model is, and for each setting that is not supported.
+// model that is, and for each setting that is not supported.
 func (e *Engine) checkProviders(ctx context.Context, c Config) []protocol.Problem {
 	l := &problemList{}
 	type pair struct{ provider, model string }
 	asked := map[pair]*providers.Error{}
-	rejected := map[string]bool{}
+	rejected, uses := map[string]bool{}, map[pair][]string{} // uses are the fields of the actors with the same model
 	for field, p := range c.allActors() {
 		name, provider, err := e.bind(p.Provider)
 		checker, ok := provider.(providers.Checker)
 		if err != nil || !ok || rejected[name] || ctx.Err() != nil {
 			continue
 		}
-		failed, again := asked[pair{name, p.Model}]
+		model := pair{name, p.Model}
+		failed, again := asked[model]
 		if !again {
 			failed = e.checkApart(ctx, name, checker, p.Model)
-			asked[pair{name, p.Model}] = failed
+			asked[model] = failed
 		}
 		switch {
 		case failed == nil:
@@ -266,9 +268,17 @@ func (e *Engine) checkProviders(ctx context.Context, c Config) []protocol.Proble
 			l.add(field+".provider", "provider %s: %v", name, failed)
 		case failed.Kind == providers.InvalidRequest && again && inheritsModel(field):
 		case failed.Kind == providers.InvalidRequest:
-			l.add(field+".model", "provider %s: %v", name, failed)
+			if uses[model] = append(uses[model], field); !again {
+				l.add(field+".model", "provider %s: %v", name, failed)
+			}
 		case !again: // the problem may be temporary, and calls are retried
 			e.log.WarnContext(ctx, "check provider", "provider", name, "error", e.reports.shown(failed))
+		}
+	}
+	for _, fields := range uses {
+		at := slices.IndexFunc(l.problems, func(x protocol.Problem) bool { return x.Field == fields[0]+".model" })
+		if len(fields) > 1 {
+			l.problems[at].Reason += "; the same model is in " + listOf(fields[1:])
 		}
 	}
 	return append(l.problems, e.unsupportedSettings(ctx, c)...)

@@ -154,6 +154,7 @@ type Failure struct {
 	Stack          string               `json:"stack,omitempty"`           // where the program's code panicked, at most 8 kB; not in reports
 	Recoverable    bool                 `json:"recoverable"`               // whether Retry is possible
 	Unreachable    bool                 `json:"unreachable,omitempty"`     // the step waited until the provider could be reached, for as long as the time budget allowed
+	OnlyReasoning  bool                 `json:"only_reasoning,omitempty"`  // the model reasoned and wrote no reply
 
 	cause error // nil if the failure was read from the store
 }
@@ -225,12 +226,20 @@ func (f *Failure) Hint() string {
 		}
 		return fmt.Sprintf("provider %s cannot be reached, or the connection broke: check its address and the network, then Retry", f.Provider)
 	case providers.InvalidResponse:
+		if f.OnlyReasoning {
+			return fmt.Sprintf("model %q reasons and writes no reply: %s, then Retry", f.Model, lessReasoning(f.Key.Actor))
+		}
 		return fmt.Sprintf("model %q gives no usable reply: choose a model that follows a format, or raise its token limit", f.Model)
 	case providers.OutOfMemory:
 		return fmt.Sprintf("provider %s has too little memory for model %q: choose a smaller model, or a smaller context window (NumCtx of package providers/ollama), or free memory on the server, then Retry", f.Provider, f.Model)
 	case providers.ServerError, providers.Panic, providers.Declined:
 	}
 	return fmt.Sprintf("provider %s failed: see its message; Retry may help", f.Provider)
+}
+
+// lessReasoning is advice about a model that only reasons.
+func lessReasoning(actor string) string {
+	return fmt.Sprintf(`set "reasoning": "none" for %s, or raise its token limit`, actor)
 }
 
 // Question asks a person for a decision. The debate is paused until Debate.Decide answers it.

@@ -167,6 +167,7 @@ func (c *execution) newFailure(n int, e *providers.Error) *Failure {
 		Stack: stack,
 		Key:   c.step.Key, Kind: e.Kind, Provider: c.model.providerName, Model: c.usedModel(), Attempts: n, AttemptDetails: c.turn.Attempts,
 		Started: c.turn.Started.UTC(), At: time.Now().UTC(), Message: c.pseudonyms.Reveal(e.Error()), Recoverable: true, cause: e,
+		OnlyReasoning: e.Kind == providers.InvalidResponse && onlyReasons(e.Partial),
 	}
 }
 

@@ -98,3 +98,39 @@ func TestTheWindowOfOllama(t *testing.T) {
 		})
 	}
 }
+
+// What helps is on the screen in one piece: once, and not for each actor.
+func TestMistakesWithOllamaAreExplained(t *testing.T) {
+	folder(t)
+	down := closedAddress(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	interrupted := make(chan struct{})
+	var once sync.Once
+	screen := output{seen: func(all string) {
+		if strings.Count(all, "retrying in") > 1 {
+			once.Do(func() { close(interrupted) })
+		}
+	}}
+	run(ctx, interrupted, []string{"--model", "ollama/llama3.2", topic}, strings.NewReader(""), &output{}, &screen, environment("OLLAMA_HOST", down))
+	require.Contains(t, screen.String(), "no Ollama server answers at http://"+down)
+	require.Equal(t, 1, strings.Count(screen.String(), "start it with `ollama serve`, or correct the address\n"), screen.String())
+
+	asked := 0
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/api/tags":
+			_, _ = w.Write([]byte(`{"models": [{"name": "qwen3:8b"}]}`))
+		default:
+			asked++
+			http.Error(w, `{"error": "model 'llama3.2' not found"}`, http.StatusNotFound)
+		}
+	}))
+	t.Cleanup(s.Close)
+	t.Cleanup(http.DefaultTransport.(*http.Transport).CloseIdleConnections)
+	code, _, stderr := start(t, environment("OLLAMA_HOST", s.URL), topic)
+	require.Equal(t, exitProvider, code)
+	require.Equal(t, 1, asked)
+	require.Equal(t, 1, strings.Count(stderr, "run `ollama pull llama3.2`, or use one that it has: qwen3:8b"), stderr)
+	require.Contains(t, stderr, "the same model is in participants[1] and judges[0]")
+}

@@ -156,3 +156,36 @@ func TestAModelThatNeedsMoreMemoryIsCalledOnce(t *testing.T) {
 		require.Equal(t, fsm.Error, r.State)
 	})
 }
+
+// A model that only thinks is asked again with more room. Then the error says what to do.
+func TestAModelThatOnlyThinks(t *testing.T) {
+	for name, thought := range map[string]fakellm.Reply{
+		"in its own field": {Reasoning: "Hm. ", FinishReason: "length"},
+		"in the text":      {Chunks: []string{"<think>Hm. Hm. "}, FinishReason: "length"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := fakellm.Start(t, fakellm.Ollama, thought)
+				s.Routes["/api/show"] = fakellm.Reply{Body: "{}"}
+				c := longConfig(0)
+				d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"m": viaOllama(t, s.Client(t), 8_192)}})
+				require.NoError(t, err)
+				const want = `set "reasoning": "none" for Ada, or raise its token limit`
+				var last debate.TurnFailed
+				var failure *debate.Failure
+				for ev, err := range d.Run(t.Context()) {
+					if failed, ok := ev.(debate.TurnFailed); ok && failed.RetryIn < 0 && failed.Key.Actor == "Ada" {
+						last = failed
+					}
+					if err != nil {
+						require.ErrorAs(t, err, &failure)
+					}
+				}
+				require.Equal(t, 2, last.Number)
+				require.Contains(t, last.Message, want)
+				require.True(t, failure.OnlyReasoning)
+				require.Contains(t, failure.Hint(), want[:len(`set "reasoning": "none" for `)])
+			})
+		})
+	}
+}

@@ -22,9 +22,11 @@ type board struct {
 	used    transcript.Usage  // of all steps so far
 	scores  scores            // of the last round that has scores
 	failed  map[failureID]bool
-	columns int   // most columns of a line of text
-	hidden  bool  // show no text of replies and no scores
-	seq     int64 // sequence number of the last durable event
+	// waitsFor is the message of the last failed attempt if it made its step wait, otherwise empty.
+	waitsFor string
+	columns  int   // most columns of a line of text
+	hidden   bool  // show no text of replies and no scores
+	seq      int64 // sequence number of the last durable event
 }
 
 // gutterColumns holds the length of what precedes each line of a turn.
@@ -59,6 +61,8 @@ func (b *board) record(ev debate.Event) {
 	case debate.TurnFailed:
 		if ev.RetryIn < 0 {
 			b.end(ev.Key)
+		} else if i := b.streamOf(ev.Key); i >= 0 {
+			b.streams[i].waits = ev.RetryIn > 0
 		}
 	case debate.TurnDone:
 		b.end(ev.Turn.Key)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
@@ -122,7 +123,8 @@ func TestTheTranscriptAndTheFrame(t *testing.T) {
 		{"hidden", 80, 24, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			lines, frame := watchTale(tale(), tt.columns, tt.rows, tt.hidden)
+			var lines, frame []string
+			synctest.Test(t, func(*testing.T) { lines, frame = watchTale(tale(), tt.columns, tt.rows, tt.hidden) }) // the frame shows times
 			require.LessOrEqual(t, len(frame), frameRows(tt.rows))
 			for _, l := range append(lines, frame...) {
 				if tt.columns > 0 {
@@ -153,7 +155,10 @@ func TestEachSpeakerHasAColour(t *testing.T) {
 	require.Len(t, colours, len(colors))
 }
 
-func TestTheFrameFollowsTheEvents(t *testing.T) {
+func TestTheFrameFollowsTheEvents(t *testing.T) { synctest.Test(t, testTheFrameFollowsTheEvents) }
+
+func testTheFrameFollowsTheEvents(t *testing.T) {
+	t.Helper()
 	var s story
 	var b board
 	b.resize(79)
@@ -172,10 +177,10 @@ func TestTheFrameFollowsTheEvents(t *testing.T) {
 		{s.config(), ""},
 		{s.phase(transcript.Setup, 0, "persona", 1), "⠋ setup · persona 0/1 · 0:00"},
 		{s.phase(transcript.Speech, 1, "argue", 3), "⠋ round 1 of 3 · argue 0/3 · 0:00"},
-		{s.started(ada, transcript.Speech), "Ada · for · argue\n⠋ round 1 of 3 · argue 0/3 · 0:00"},
+		{s.started(ada, transcript.Speech), "Ada · for · argue · thinking, 0s\n⠋ round 1 of 3 · argue 0/3 · 0:00"},
 		{s.chunk(ada, 0, "Spa"), "Ada · for · argue\n│ Spa\n⠋ round 1 of 3 · argue 0/3 · 0:00"},
-		{s.failed(ada, "busy", time.Second), "Ada · for · argue\n│ Spa\n⠋ round 1 of 3 · argue 0/3 · 0:00"},
-		{debate.TurnStarted{EventMeta: s.live(), Attempt: &debate.Attempt{Key: ada, Number: 2}}, "Ada · for · argue · attempt 2\n⠋ round 1 of 3 · argue 0/3 · 0:00"},
+		{s.failed(ada, "busy", time.Second), "Ada · for · argue · waiting to try again\n│ Spa\n⠋ round 1 of 3 · argue 0/3 · 0:00"},
+		{debate.TurnStarted{EventMeta: s.live(), Attempt: &debate.Attempt{Key: ada, Number: 2}}, "Ada · for · argue · thinking, 0s, attempt 2\n⠋ round 1 of 3 · argue 0/3 · 0:00"},
 		{s.failed(ada, "busy", -1), "⠋ round 1 of 3 · argue 0/3 · 0:00"},
 		{debate.StateChanged{EventMeta: s.stored(), Question: &debate.Question{Failure: failure}}, "⠋ round 1 of 3 · argue 0/3 · 0:00 · 100 tokens"},
 		{debate.Dropped{EventMeta: s.stored(), Name: "Ada", Failure: failure}, "⠋ round 1 of 3 · argue 0/3 · 0:00 · 100 tokens"},

@@ -85,11 +85,17 @@ func (b *board) lastWords(s *stream) string {
 	return b.style(s.Key.Actor).Bold().Styled(name) + " " + truncateLeft(text, b.columns-textWidth(name)-1)
 }
 
-// progress describes a reply whose text is not shown, or another attempt. Otherwise it returns "".
+// progress describes a reply whose text is not shown, with the time that it takes so far, or another attempt. Otherwise it
+// returns "". Before the first text, the service loads the model, reads the prompt or thinks.
 func (s *stream) progress() string {
 	text := ""
-	if len(s.raw) > 0 && (s.hidden || s.data && s.Kind != transcript.Speech) {
-		text = fmt.Sprintf("writing, %d bytes", len(s.raw))
+	switch took := time.Since(s.began).Truncate(time.Second); {
+	case s.waits:
+		text = "waiting to try again"
+	case len(s.raw) == 0:
+		text = fmt.Sprintf("thinking, %v", took)
+	case s.hidden || s.data && s.Kind != transcript.Speech:
+		text = fmt.Sprintf("writing, %d bytes, %v", len(s.raw), took)
 	}
 	if s.Number > 1 {
 		text = strings.TrimPrefix(fmt.Sprintf("%s, attempt %d", text, s.Number), ", ")

@@ -3,6 +3,7 @@ package view
 import (
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf16"
 
 	"github.com/elenchus-go/debate"
@@ -15,6 +16,8 @@ const tailLines = 64
 // stream is a reply in flight.
 type stream struct {
 	*debate.Attempt
+	began   time.Time
+	waits   bool   // the attempt has failed, and another one follows
 	raw     []byte // the reply so far
 	hidden  bool   // show no text
 	data    bool   // the reply is JSON
@@ -24,7 +27,7 @@ type stream struct {
 }
 
 func newStream(a *debate.Attempt, columns int, hidden bool) *stream {
-	return &stream{Attempt: a, hidden: hidden, wrapper: wrapper{columns: columns, keep: tailLines}}
+	return &stream{Attempt: a, began: time.Now(), hidden: hidden, wrapper: wrapper{columns: columns, keep: tailLines}}
 }
 
 // add appends a piece at an offset of the reply. A piece that replaces something is rare.
@@ -42,7 +45,7 @@ func (s *stream) add(offset int, text string) {
 func (s *stream) rewrap(columns int) {
 	raw := string(s.raw)
 	s.raw = s.raw[:0]
-	*s = stream{Attempt: s.Attempt, hidden: s.hidden, raw: s.raw, wrapper: wrapper{columns: columns, keep: s.keep}}
+	*s = stream{Attempt: s.Attempt, began: s.began, waits: s.waits, hidden: s.hidden, raw: s.raw, wrapper: wrapper{columns: columns, keep: s.keep}}
 	s.raw = append(s.raw, raw...)
 	s.show(raw)
 }

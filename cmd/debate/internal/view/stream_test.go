@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
@@ -25,21 +28,64 @@ func TestAReplyShowsWhatArrives(t *testing.T) {
 		{"blank lines before prose", transcript.Speech, false, []string{"\n\n", " Space"}, "Space", ""},
 		{"a participant's JSON", transcript.Speech, false, []string{`{"answer": "Can`, `berra", "confi`, `dence": 9, "why": "It \u00`, `e9s\"t"}`}, "Canberra\nIt és\"t", ""},
 		{"a participant's JSON in a fence", transcript.Speech, false, []string{"```json\n{\"a\": [\"x\", \"y\"]}\n```"}, "x\ny", ""},
-		{"a judge's JSON, which has pseudonyms", transcript.Assessment, false, []string{`{"winner": `, `"P1"}`}, "", "writing, 16 bytes"},
+		{"a judge's JSON, which has pseudonyms", transcript.Assessment, false, []string{`{"winner": `, `"P1"}`}, "", "writing, 16 bytes, 0s"},
 		{"a judge's prose", transcript.Conclusion, false, []string{"Ada won."}, "Ada won.", ""},
-		{"hidden", transcript.Speech, true, []string{"Space"}, "", "writing, 5 bytes"},
+		{"hidden", transcript.Speech, true, []string{"Space"}, "", "writing, 5 bytes, 0s"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s, n := newStream(&debate.Attempt{Kind: tt.kind}, 40, tt.hidden), 0
-			for _, p := range tt.pieces {
-				s.add(n, p)
-				n += len(p)
-			}
-			require.Equal(t, tt.want, strings.Join(s.tail(10), "\n"))
-			require.Equal(t, tt.about, s.progress())
-			s.rewrap(40)
-			require.Equal(t, tt.want, strings.Join(s.tail(10), "\n"), "after a resize")
+			synctest.Test(t, func(t *testing.T) {
+				s, n := newStream(&debate.Attempt{Kind: tt.kind}, 40, tt.hidden), 0
+				for _, p := range tt.pieces {
+					s.add(n, p)
+					n += len(p)
+				}
+				require.Equal(t, tt.want, strings.Join(s.tail(10), "\n"))
+				require.Equal(t, tt.about, s.progress())
+				s.rewrap(40)
+				require.Equal(t, tt.want, strings.Join(s.tail(10), "\n"), "after a resize")
+			})
 		})
+	}
+}
+
+// Whoever thinks for long is not stuck: the frame says since when, and what arrives.
+func TestTheFrameShowsHowLongAReplyTakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s story
+		var b board
+		b.resize(79)
+		frame := func() string { return ansi.Strip(strings.Join(b.frame(12, status{}), "\n")) }
+		judge := key(1, "assess", "Jo", "")
+		b.record(s.started(judge, transcript.Assessment))
+		time.Sleep(75*time.Second + 900*time.Millisecond)
+		require.Contains(t, frame(), "Jo · assess · thinking, 1m15s")
+		b.record(s.chunk(judge, 0, `{"scores": `))
+		require.Contains(t, frame(), "Jo · assess · writing, 11 bytes, 1m15s")
+		b.resize(60)
+		time.Sleep(time.Second)
+		require.Contains(t, frame(), "writing, 11 bytes, 1m16s", "after a resize")
+		b.record(s.failed(judge, "busy", time.Minute))
+		require.Contains(t, frame(), "Jo · assess · waiting to try again")
+		b.record(debate.TurnStarted{EventMeta: s.live(), Attempt: &debate.Attempt{Key: judge, Kind: transcript.Assessment, Number: 2}})
+		require.Contains(t, frame(), "thinking, 0s, attempt 2")
+	})
+}
+
+// The errors of an outage are complete once, however narrow the terminal is, and short when they are repeated.
+func TestErrorsThatSayWhatToDoAreNotCut(t *testing.T) {
+	const message = "network: no Ollama server answers at http://127.0.0.1:11434 (connect: connection refused): start it with `ollama serve`, or correct the address"
+	var s story
+	var b board
+	ada, bo := key(1, "argue", "Ada", ""), key(1, "argue", "Bo", "")
+	for _, columns := range []int{0, 79, 40} {
+		b.resize(columns)
+		lines := func(ev debate.Event) string { return ansi.Strip(strings.Join(b.lines(ev), " ")) }
+		require.Equal(t, "argue: Ada failed, retrying in 1s: "+message, lines(s.failed(ada, message, time.Second)))
+		require.Equal(t, "argue: Bo failed in the same way, retrying in 2s", lines(s.failed(bo, message, 2*time.Second)))
+		require.Equal(t, "argue: Ada failed, retrying in 4s: busy", lines(s.failed(ada, "busy", 4*time.Second)))
+		require.Equal(t, "argue: Ada failed, retrying in 1m0s: "+message, lines(s.failed(ada, message, time.Minute)))
+		require.Equal(t, "argue: Ada failed: "+message, lines(s.failed(ada, message, -1)))
+		require.Len(t, b.lines(s.failed(ada, strings.Repeat("The score is 11, use 1 to 10. ", 9), 0)), 1, "what is asked again takes a line")
 	}
 }
 

@@ -97,19 +97,25 @@ func (b *board) table(list []score) []string {
 	return lines
 }
 
-// failureLines describes a failed attempt. If another attempt follows, it takes one line; an error that ends the step is
-// complete.
+// failureLines describes a failed attempt. An error that ends the step or makes it wait is complete, except if it is the
+// error of the wait before. If another attempt follows at once, the error takes one line.
 func (b *board) failureLines(e debate.TurnFailed) []string {
-	text := fmt.Sprintf("%s: %s failed", e.Key.Phase, actorLabel(e.Key))
+	text, before := fmt.Sprintf("%s: %s failed", e.Key.Phase, actorLabel(e.Key)), b.waitsFor
+	b.waitsFor = ""
 	switch {
-	case e.RetryIn < 0:
-		return b.noteLines(warningStyle, text+": "+e.Message)
+	case e.RetryIn == 0:
+		return []string{warningStyle.Styled(truncate(cleanLine(text+", retrying: "+e.Message), cmp.Or(b.columns, maxColumns)))}
 	case e.RetryIn > 0:
+		b.waitsFor = e.Message
+		if e.Message == before {
+			text += " in the same way"
+		}
 		text += fmt.Sprintf(", retrying in %v", max(e.RetryIn.Round(time.Second), time.Second))
-	default:
-		text += ", retrying"
 	}
-	return []string{warningStyle.Styled(truncate(cleanLine(text+": "+e.Message), cmp.Or(b.columns, maxColumns)))}
+	if e.Message != before || e.RetryIn < 0 {
+		text += ": " + e.Message
+	}
+	return b.noteLines(warningStyle, text)
 }
 
 // noteLines returns the lines of a note.
