@@ -205,7 +205,7 @@ func (r *record) checkEntry(ev Event) error {
 	}
 	switch ev := ev.(type) {
 	case ConfigChanged:
-		return checkReplyTokens(ev.ReplyTokens)
+		return checkTokens("reply", ev.ReplyTokens)
 	case StateChanged:
 		return r.checkState(ev)
 	case PhaseStarted:
@@ -242,7 +242,7 @@ func (r *record) checkState(ev StateChanged) error {
 	if is := r.roundAfter(ev.On, ev.To); ev.Round != is && ev.On != fsm.Reset {
 		return fmt.Errorf("it leads to round %d, but the debate is in round %d then", ev.Round, is)
 	}
-	if err := checkReplyTokens(ev.ReplyTokens); err != nil {
+	if err := cmp.Or(checkTokens("reply", ev.ReplyTokens), checkTokens("window", ev.Windows)); err != nil {
 		return err
 	}
 	return r.checkFailures(append(slices.Clip(ev.OtherFailures), failureOf(ev))...)
@@ -307,11 +307,11 @@ func limitUsage(u transcript.Usage, calls int) transcript.Usage {
 	return u
 }
 
-// checkReplyTokens checks the lowered limits of replies.
-func checkReplyTokens(limits map[string]int) error {
-	for _, field := range slices.Sorted(maps.Keys(limits)) {
-		if n := limits[field]; n < 1 || n > maxTokens {
-			return fmt.Errorf("the reply of %s has %d tokens, want 1 to %d", field, n, maxTokens)
+// checkTokens checks the tokens of replies or windows of actors, by field.
+func checkTokens(what string, tokens map[string]int) error {
+	for _, field := range slices.Sorted(maps.Keys(tokens)) {
+		if n := tokens[field]; n < 1 || n > maxTokens {
+			return fmt.Errorf("the %s of %s has %d tokens, want 1 to %d", what, field, n, maxTokens)
 		}
 	}
 	return nil

@@ -109,7 +109,7 @@ func (e *Engine) knownWindows(ctx context.Context, c *Config) (known map[string]
 		}
 		switch {
 		case p.Window == 0:
-			put(&known, field, cmp.Or(max(size, 0), window.DefaultSize))
+			put(&known, field, cmp.Or(min(max(size, 0), maxTokens), window.DefaultSize))
 		case size > 0 && size < p.Window:
 			put(&known, field, size)
 		}

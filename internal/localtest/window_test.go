@@ -231,3 +231,25 @@ func TestATopicThatFitsNoWindowOfTheProvider(t *testing.T) {
 		require.ErrorContains(t, err, "background: about 2610 tokens are too long for the window of Ada, 2048")
 	})
 }
+
+// Windows in a journal are checked, as everything in it.
+func TestAForgedWindowIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, place := &fakellm.OllamaServer{Reply: reply}, store.Memory()
+		c := longConfig(0)
+		c.Limits.MinRounds, c.Limits.MaxRounds = 1, 1
+		d, err := engineOn(t, place, s.Start(t), 8_192).Create(t.Context(), c)
+		require.NoError(t, err)
+		_, err = debatetest.Run(t, d)
+		require.NoError(t, err)
+		j, err := archive.Export(t.Context(), place, "local")
+		require.NoError(t, err)
+		raw, err := json.Marshal(j)
+		require.NoError(t, err)
+		for _, size := range []string{"-1", "0", "3000000000"} {
+			forged := &archive.Journal{}
+			require.NoError(t, json.Unmarshal([]byte(strings.Replace(string(raw), `"judges[0]":8192`, `"judges[0]":`+size, 1)), forged))
+			require.ErrorContains(t, archive.Import(t.Context(), store.Memory(), forged), "the window of judges[0] has "+size+" tokens, want 1 to 2000000000")
+		}
+	})
+}
