@@ -280,8 +280,8 @@ func readReply(r *record, s *protocol.Step, text string) (reply.Reply, error) {
 	if s.Check != nil {
 		contract = contract.WithCheck(s.Check)
 	}
-	list, _ := namesFor(r, s)
-	return parseReply(contract, s, m, list, text)
+	list, own := namesFor(r, s)
+	return parseReply(withNames(r, contract, m, list, own), s, m, list, text)
 }
 
 // digest returns a hash of a person's reply, by which the journal recognizes a reply that is given again. The turn does not

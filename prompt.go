@@ -270,15 +270,15 @@ func promptData(r *record, s *protocol.Step, b *fixedPrompt, active []string) pr
 }
 
 // withNames returns a contract whose schema lists the names of all participants, as the reader sees them, including
-// those who dropped out. If the protocol lists other names for the step, the schema lists these. A list with an entry for
-// each participant has as many entries as participants are left, so the schema changes within the debate only if one drops
-// out or if the names of the step differ.
+// those who dropped out. If the protocol lists other names for the step, the schema lists these. What has an entry for
+// each participant has one for each who is left, so the schema changes within the debate only if one drops out or if the
+// names of the step differ.
 func withNames(r *record, c *reply.Contract, m *judge.Pseudonyms, active, own []string) *reply.Contract {
 	if own == nil {
 		own = names(r.profiles)
 	}
-	c = c.WithNames("participants", m.SortedPseudonyms(own))
-	return c.WithNames("active", active).WithNames("criteria", m.HideAll(r.config.Rubric.Names()))
+	c = c.WithNames("participants", m.SortedPseudonyms(own)).WithNames("active", m.SortedPseudonyms(active))
+	return c.WithNames("criteria", m.HideAll(r.config.Rubric.Names()))
 }
 
 // namesFor returns the participants that the reply to a step may name. own is the same list if the protocol gives it, and
@@ -312,7 +312,8 @@ func newAsked(r *record, s *protocol.Step) (q Asked, err error) {
 		if contract == nil {
 			return q, &unsupported{[]string{fmt.Sprintf("reply contract %q is unknown, add it to Options.Contracts", s.Contract)}}
 		}
-		q.Fields, q.Schema = contract.Outline(), withNames(r, contract, b.pseudonyms, active, own).Schema()
+		contract = withNames(r, contract, b.pseudonyms, active, own)
+		q.Fields, q.Schema = contract.Outline(), contract.Schema()
 	}
 	q.Task, err = r.promptSet().User(s.Prompt, promptData(r, s, b, active))
 	return q, err

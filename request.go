@@ -79,18 +79,20 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 	return c, nil
 }
 
-// setSchema sets the schema of the request and returns its tokens.
-func setSchema(r *record, c *execution, b *fixedPrompt) int {
+// setSchema sets the schema of the request, adds the names to the contract, and returns the tokens of the schema and the
+// outline of the reply.
+func setSchema(r *record, c *execution, b *fixedPrompt) (tokens int, outline string) {
 	if c.contract == nil {
-		return 0
+		return 0, ""
 	}
+	c.contract = withNames(r, c.contract, b.pseudonyms, c.names, c.ownNames)
 	if b.contract != c.step.Contract || b.active != len(c.names) || !slices.Equal(b.names, c.ownNames) {
 		b.contract, b.active, b.names = c.step.Contract, len(c.names), c.ownNames
-		b.schema = withNames(r, c.contract, b.pseudonyms, c.names, c.ownNames).Schema()
+		b.schema, b.outline = c.contract.Schema(), c.contract.Outline()
 		b.size = c.count(string(b.schema))
 	}
 	c.request.Schema = b.schema
-	return b.size
+	return b.size, b.outline
 }
 
 // buildPrompt sets the messages of the request: the system prompt, which does not change within the debate, the turns
@@ -102,9 +104,7 @@ func (e *Engine) buildPrompt(r *record, c *execution, seat transcript.Profile) e
 	}
 	c.prompt.fixed = b
 	data := promptData(r, &c.step, b, c.names)
-	if c.contract != nil {
-		data.ReplyFields = c.contract.Outline()
-	}
+	c.prompt.schema, data.ReplyFields = setSchema(r, c, b)
 	if c.contract != nil { // the reply may be asked for again
 		c.prompt.data = promptDataPool.Get().(*prompts.Data)
 		*c.prompt.data = data
@@ -114,7 +114,6 @@ func (e *Engine) buildPrompt(r *record, c *execution, seat transcript.Profile) e
 		return err
 	}
 	shown, tokens := visibleTurns(r, &c.step, b.pseudonyms)
-	c.prompt.schema = setSchema(r, c, b)
 	fixed := b.tokens + c.prompt.schema + c.count(user)
 	c.prompt.slack = roundingTokens - fixed%roundingTokens
 	fixed += c.prompt.slack // rounded up, so that small changes do not move the cut

@@ -13,7 +13,7 @@ var assessments = reply.New[Assessment]("assessment/1")
 
 // Assessment is a judge's reply after a round.
 type Assessment struct {
-	Participants       []ParticipantAssessment `json:"participants" each:"active" jsonschema:"maxItems=64" jsonschema_description:"one entry for each participant, in any order"`
+	Participants       []ParticipantAssessment `json:"participants" each:"active" jsonschema:"maxItems=64" jsonschema_description:"one entry for each participant"`
 	Reasoning          string                  `json:"reasoning,omitempty" jsonschema:"maxLength=1900" jsonschema_description:"the reasons for the assessment, in a few sentences"`
 	Repetitive         bool                    `json:"repetitive,omitempty" jsonschema_description:"whether the round mostly repeats earlier arguments"`
 	Drifting           bool                    `json:"drifting,omitempty" jsonschema_description:"whether the debate has drifted off its topic"`
@@ -29,7 +29,7 @@ type ParticipantAssessment struct {
 	Name       string           `json:"name" names:"participants" jsonschema:"minLength=1,maxLength=200" jsonschema_description:"the participant's name, exactly as given"`
 	Strengths  []string         `json:"strengths,omitempty" jsonschema:"maxItems=8,maxLength=400" jsonschema_description:"the strengths in this round"`
 	Weaknesses []string         `json:"weaknesses,omitempty" jsonschema:"maxItems=8,maxLength=400" jsonschema_description:"the weaknesses in this round"`
-	Criteria   []CriterionScore `json:"criteria" each:"criteria" jsonschema:"maxItems=16" jsonschema_description:"exactly one score for each criterion, and no others"`
+	Criteria   []CriterionScore `json:"criteria" each:"criteria" jsonschema:"maxItems=16" jsonschema_description:"one score for each criterion"`
 	Score      float64          `json:"score" jsonschema:"-"` // weighted mean of the criterion scores, 0 to 10; computed, and never read from a reply
 }
 

@@ -22,12 +22,29 @@ type form struct {
 type field struct {
 	Type        string     `json:"type"`
 	Description string     `json:"description"`
-	Enum        []string   `json:"enum"`
+	Enum        choices    `json:"enum"`
 	AnyOf       []field    `json:"anyOf"` // for an optional field: the field, and null
 	Properties  properties `json:"properties"`
 	Items       *field     `json:"items"`
 	MinItems    int        `json:"minItems"`
 	MaxItems    int        `json:"maxItems"`
+}
+
+// choices holds the texts that a field may have. It is nil if the field may have numbers, which the library checks.
+type choices []string
+
+// UnmarshalJSON leaves out numbers.
+func (l *choices) UnmarshalJSON(b []byte) error {
+	var list []any
+	if err := json.Unmarshal(b, &list); err != nil {
+		return err
+	}
+	for _, v := range list {
+		if text, ok := v.(string); ok {
+			*l = append(*l, text)
+		}
+	}
+	return nil
 }
 
 // properties holds the fields of an object, in order.
@@ -85,7 +102,7 @@ func (f form) ask(path string, s field, optional bool) (any, error) {
 		inner.Description = s.Description
 		return f.ask(path, inner, true)
 	case s.Type == "object":
-		return f.askObject(path, s, nil)
+		return f.askObject(path, s)
 	case s.Type == "array" && s.Items == nil:
 		return nil, fmt.Errorf("read the form: the list %q has no items", path)
 	case s.Type == "array" && s.Items.Type == "object":
@@ -96,14 +113,13 @@ func (f form) ask(path string, s field, optional bool) (any, error) {
 	return f.askValue(path, s, optional)
 }
 
-// askObject asks for the fields of an object that are not known.
-func (f form) askObject(path string, s field, known map[string]any) (any, error) {
+// askObject asks for the fields of an object.
+func (f form) askObject(path string, s field) (any, error) {
 	object := map[string]any{}
+	if path != "" && s.Description != "" { // the fields may have no description of their own
+		fmt.Fprintln(f.stderr, view.Wrap(f.terminal, path+": "+s.Description))
+	}
 	for _, p := range s.Properties {
-		if v, ok := known[p.name]; ok {
-			object[p.name] = v
-			continue
-		}
 		at := strings.ReplaceAll(p.name, "_", " ")
 		if path != "" {
 			at = path + ", " + at
@@ -117,35 +133,8 @@ func (f form) askObject(path string, s field, known map[string]any) (any, error)
 	return object, nil
 }
 
-// askEntries asks for a list of objects. If there is one for each name, it asks for a name only if the order may matter,
-// and offers the names that are left.
+// askEntries asks for a list of objects.
 func (f form) askEntries(path string, s field) (any, error) {
-	list, names := []any{}, slices.Clone(s.names())
-	if len(names) == 0 || s.MinItems != len(names) {
-		return f.askOpenEntries(path, s)
-	}
-	key := s.Items.nameField()
-	for i := 1; len(names) > 0; i++ {
-		name := names[0]
-		if len(names) > 1 && s.Items.isOnlyText() {
-			v, err := f.askValue(fmt.Sprintf("%s, %s %d", path, key, i), field{Enum: names, Description: s.Description}, false)
-			if err != nil {
-				return nil, err
-			}
-			name = fmt.Sprint(v)
-		}
-		names = slices.DeleteFunc(names, func(n string) bool { return n == name })
-		v, err := f.askObject(strings.TrimPrefix(path+", "+name, ", "), *s.Items, map[string]any{key: name})
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, v)
-	}
-	return list, nil
-}
-
-// askOpenEntries asks for a list with any number of objects.
-func (f form) askOpenEntries(path string, s field) (any, error) {
 	list := []any{}
 	for i := 1; s.MaxItems == 0 || i <= s.MaxItems; i++ {
 		at := fmt.Sprintf("%s %d", path, i)
@@ -155,7 +144,7 @@ func (f form) askOpenEntries(path string, s field) (any, error) {
 				return list, err
 			}
 		}
-		v, err := f.askObject(at, *s.Items, nil)
+		v, err := f.askObject(at, *s.Items)
 		if err != nil {
 			return nil, err
 		}
@@ -287,29 +276,4 @@ func (s field) parse(line string) (v any, problem string) {
 		return nil, fmt.Sprintf("%q is not a number", line)
 	}
 	return line, ""
-}
-
-// nameField returns the field of an entry that holds one of several names.
-func (s field) nameField() string {
-	for _, p := range s.Properties {
-		if len(p.Enum) > 0 {
-			return p.name
-		}
-	}
-	return ""
-}
-
-// names returns the names that the entries of a list may have.
-func (s field) names() []string {
-	for _, p := range s.Items.Properties {
-		if len(p.Enum) > 0 {
-			return p.Enum
-		}
-	}
-	return nil
-}
-
-// isOnlyText reports whether an entry has only texts. Then the order of the entries may be what they say, as in a ranking.
-func (s field) isOnlyText() bool {
-	return !slices.ContainsFunc(s.Properties, func(p property) bool { return p.Type != "string" })
 }

@@ -211,14 +211,17 @@ func TestAnInterruptWhileAPersonIsAsked(t *testing.T) {
 
 func TestFormsFollowTheirSchema(t *testing.T) {
 	schema := `{"type": "object", "properties": {
-		"ranking": {"type": "array", "minItems": 3, "maxItems": 3, "items": {"type": "object", "properties": {
-			"name": {"type": "string", "enum": ["A", "B", "C"]}, "reason": {"type": "string"}}}},
+		"ranking": {"type": "object", "description": "all answers", "properties": {
+			"Debater_A": {"type": "object", "properties": {"reason": {"type": "string"}, "place": {"type": "integer", "enum": [1, 2]}}},
+			"Debater_B": {"type": "object", "properties": {"reason": {"type": "string"}, "place": {"type": "integer", "enum": [1, 2]}}}}},
+		"side": {"type": "string", "enum": ["for", "against"]},
 		"issues": {"type": "array", "maxItems": 2, "items": {"type": "object", "properties": {"text": {"type": "string"}, "weight": {"type": "integer"}}}},
 		"winner": {"anyOf": [{"type": "string", "enum": ["A", "B"]}, {"type": "null"}]}}}`
-	p := &program{stdin: strings.NewReader(typed("B", "Best.", "D", "2", "Fine.", "Last.", "y", "Slow.", "x", "3", "n", "-")), stderr: &output{}, env: environment()}
+	p := &program{stdin: strings.NewReader(typed("Fine.", "second", "2", "Best.", "1", "against", "y", "Slow.", "x", "3", "n", "-")), stderr: &output{}, env: environment()}
 	text, err := form{p, map[string]string{}}.read(debate.Asked{Schema: json.RawMessage(schema)})
 	require.NoError(t, err)
-	require.JSONEq(t, `{"ranking": [{"name": "B", "reason": "Best."}, {"name": "C", "reason": "Fine."}, {"name": "A", "reason": "Last."}],
+	require.Contains(t, p.stderr.(*output).String(), "ranking: all answers\nranking, Debater A, reason\n> ranking, Debater A, place (a number)\n> not valid")
+	require.JSONEq(t, `{"ranking": {"Debater_A": {"reason": "Fine.", "place": 2}, "Debater_B": {"reason": "Best.", "place": 1}}, "side": "against",
 		"issues": [{"text": "Slow.", "weight": 3}], "winner": null}`, text)
 
 	for schema, says := range map[string]string{ // of a journal that somebody else wrote

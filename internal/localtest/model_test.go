@@ -18,10 +18,6 @@ import (
 // minItems to maxItems entries, or 8; a number is whole and from 2 to 10, which fits every scale. A reply that is longer
 // than its token limit is truncated. Requests without a schema get a speech of up to 300 words.
 type schemaModel struct {
-	// InTurn makes the model use the values of an enum in their order, from one entry of a list to the next, as models do
-	// that copy a list of names. Otherwise it chooses at random.
-	InTurn bool
-
 	// Seed makes models differ. The reply to a request depends only on the seed and the request.
 	Seed uint64
 }
@@ -30,14 +26,14 @@ type schemaModel struct {
 func (m *schemaModel) Generate(_ context.Context, r providers.Request) (providers.Response, error) {
 	h := fnv.New64a()
 	fmt.Fprintln(h, r.Messages, r.MaxTokens)
-	g := schemaGenerator{rand.New(rand.NewPCG(m.Seed, h.Sum64())), m.InTurn}
+	g := schemaGenerator{rand.New(rand.NewPCG(m.Seed, h.Sum64()))}
 	text := g.text(6 * (1 + g.IntN(300)))
 	if len(r.Schema) > 0 {
 		var s jsonSchema
 		if err := json.Unmarshal(r.Schema, &s); err != nil {
 			return providers.Response{}, err
 		}
-		raw, err := json.Marshal(g.value(&s, 0))
+		raw, err := json.Marshal(g.value(&s))
 		if err != nil {
 			return providers.Response{}, err
 		}
@@ -55,15 +51,12 @@ func (m *schemaModel) Generate(_ context.Context, r providers.Request) (provider
 }
 
 // schemaGenerator generates random values.
-type schemaGenerator struct {
-	*rand.Rand
-	inTurn bool
-}
+type schemaGenerator struct{ *rand.Rand }
 
 // jsonSchema is the part of JSON Schema that contracts send.
 type jsonSchema struct {
 	Type       string                 `json:"type"`
-	Enum       []string               `json:"enum"`
+	Enum       []any                  `json:"enum"`
 	AnyOf      []jsonSchema           `json:"anyOf"`
 	Properties map[string]*jsonSchema `json:"properties"`
 	Required   []string               `json:"required"`
@@ -73,13 +66,11 @@ type jsonSchema struct {
 	MaxLength  *int                   `json:"maxLength"`
 }
 
-// value returns a random value of a schema. index is the value's place in a list.
-func (g schemaGenerator) value(s *jsonSchema, index int) any {
+// value returns a random value of a schema.
+func (g schemaGenerator) value(s *jsonSchema) any {
 	switch {
 	case s.AnyOf != nil:
-		return g.value(&s.AnyOf[g.IntN(len(s.AnyOf))], index)
-	case s.Enum != nil && g.inTurn:
-		return s.Enum[index%len(s.Enum)]
+		return g.value(&s.AnyOf[g.IntN(len(s.AnyOf))])
 	case s.Enum != nil:
 		return s.Enum[g.IntN(len(s.Enum))]
 	}
@@ -87,13 +78,13 @@ func (g schemaGenerator) value(s *jsonSchema, index int) any {
 	case "object":
 		object := map[string]any{}
 		for _, name := range s.Required {
-			object[name] = g.value(s.Properties[name], index)
+			object[name] = g.value(s.Properties[name])
 		}
 		return object
 	case "array":
 		list := make([]any, s.MinItems+g.IntN(valueOr(s.MaxItems, 8)-s.MinItems+1))
 		for i := range list {
-			list[i] = g.value(s.Items, i)
+			list[i] = g.value(s.Items)
 		}
 		return list
 	case "string":

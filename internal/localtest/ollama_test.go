@@ -27,7 +27,7 @@ func reply(r fakellm.OllamaRequest) string {
 	if len(r.Format) == 0 {
 		return strings.Repeat("The bus is cheap. ", 22)
 	}
-	m := &schemaModel{InTurn: true}
+	m := &schemaModel{}
 	res, err := m.Generate(nil, providers.Request{Schema: r.Format}) //nolint:staticcheck // the model needs no context
 	if err != nil {
 		return err.Error()

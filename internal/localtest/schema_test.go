@@ -70,11 +70,11 @@ const debates = 20
 type replyCounts struct{ replies, attempts, defaults int }
 
 // countReplies runs debates of a preset with a model that follows schemas.
-func countReplies(t *testing.T, p preset, inTurn bool) (n replyCounts) {
+func countReplies(t *testing.T, p preset) (n replyCounts) {
 	t.Helper()
 	for seed := range uint64(debates) {
 		synctest.Test(t, func(t *testing.T) {
-			model := &schemaModel{Seed: seed, InTurn: inTurn}
+			model := &schemaModel{Seed: seed}
 			c := p.config(fmt.Sprint("local-", seed), 2, 0)
 			d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"m": model}})
 			require.NoError(t, err)
@@ -97,22 +97,20 @@ func countReplies(t *testing.T, p preset, inTurn bool) (n replyCounts) {
 
 const page = "../../docs/local.md"
 
-// A model that follows the schema and copies lists of names in their order has a valid reply in nearly all cases, mostly at
-// the first attempt. Only what no schema can exclude is refused: a winner with a lower score than another participant, and a
-// preference without a name or an answer.
+// The replies of a model that follows the schema are valid, mostly at the first attempt. Only what no schema can exclude is
+// refused: a winner with a lower score than another participant, and a preference without a name or an answer.
 func TestModelsThatFollowTheSchema(t *testing.T) {
 	var b strings.Builder
 	fmt.Fprintf(&b, schemaText, debates)
 	for _, p := range presets {
-		inTurn, anyOrder := countReplies(t, p, true), countReplies(t, p, false)
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d |\n", p.name,
-			inTurn.replies, inTurn.attempts, inTurn.defaults, anyOrder.replies, anyOrder.attempts, anyOrder.defaults)
+		n := countReplies(t, p)
+		fmt.Fprintf(&b, "| %s | %d | %d | %d |\n", p.name, n.replies, n.attempts, n.defaults)
 		if p.name == "pro-con" || p.name == "mad" {
-			assert.LessOrEqual(t, inTurn.defaults*10, inTurn.replies, p.name)
+			assert.LessOrEqual(t, n.defaults*2, n.replies, p.name)
 			continue
 		}
-		assert.Zero(t, inTurn.defaults, p.name)
-		assert.LessOrEqual(t, inTurn.attempts, inTurn.replies*101/100, p.name)
+		assert.Zero(t, n.defaults, p.name)
+		assert.LessOrEqual(t, n.attempts, n.replies*101/100, p.name)
 	}
 	b.WriteString(schemaRest)
 	golden.Section(t, page, "schemas", b.String())
@@ -121,23 +119,23 @@ func TestModelsThatFollowTheSchema(t *testing.T) {
 const schemaText = `Ollama, llama.cpp, LM Studio and vLLM force a reply to follow its schema. A weak model then writes a valid object without
 meaning, so the schema decides how often a reply is refused:
 
-- Names are enums. A list with an entry for each participant or criterion has exactly that many entries.
+- What has an entry for each participant or criterion is an object with one required property for each: a schema cannot
+  forbid that a list has a name twice. Other names are enums.
 - Every list has a largest number of entries, and texts have a largest length. Optional texts and texts in lists are short,
   because a weak model fills every field to its end.
 - Numbers have no bounds, because Ollama ignores them. The prompt describes the scale, and the reply is checked.
 
 ` + "`go test ./internal/localtest -update`" + ` counts what a model does that follows schemas and knows nothing else, and writes this
 section. Its texts and lists have random lengths within their bounds, and its numbers are from 2 to 10. Each preset runs %d
-debates of two rounds (council has one) with the default token limits. The model either copies names in the order of the
-enum, as models do that copy a list, or chooses each name at random. *Replies* are structured replies, *attempts* the calls
-for them, and *defaults* the replies that were replaced by a default after the last attempt.
+debates of two rounds (council has one) with the default token limits. The model chooses names at random. *Replies* are
+structured replies, *attempts* the calls for them, and *defaults* the replies that were replaced by a default after the last
+attempt.
 
-| protocol | in order: replies | attempts | defaults | at random: replies | attempts | defaults |
-|---|---|---|---|---|---|---|
+| protocol | replies | attempts | defaults |
+|---|---|---|---|
 `
 
 const schemaRest = `
-A name at random is often a name twice, which is refused. A judge of pro-con is also refused if its winner has a lower score
-than another participant, and a moderator of mad if it has a preference but names no participant or no answer; without a valid
-reply it has no preference, and the debate continues.
+A judge of pro-con is refused if its winner has a lower score than another participant, and a moderator of mad if it has a
+preference but names no participant or no answer; without a valid reply it has no preference, and the debate continues.
 `

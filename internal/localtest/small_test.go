@@ -39,7 +39,7 @@ func (r smallRun) String() string {
 func runSmall(t *testing.T, p preset, limit int) (run smallRun) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		model := &schemaModel{InTurn: true}
+		model := &schemaModel{}
 		s := &fakellm.OllamaServer{NumCtx: smallWindow, Reply: func(r fakellm.OllamaRequest) string {
 			asked := providers.Request{Schema: r.Format}
 			for _, m := range r.Messages {
@@ -107,8 +107,7 @@ func TestSmallWindows(t *testing.T) {
 
 const smallText = `
 ` + "`go test ./internal/localtest -update`" + ` runs the presets against a stand-in for Ollama with a window of 4,096 tokens, and
-writes this table. Debates have five rounds (arbitration has three, council one), and the model is the one above that copies
-names in order. All prompts and replies are in the window: the server refuses a prompt that is too long, and ends a reply that
+writes this table. Debates have five rounds (arbitration has three, council one), and the model is the one above. All prompts and replies are in the window: the server refuses a prompt that is too long, and ends a reply that
 fills the window. The columns are values of ` + "`limits.step_tokens` and `limits.judge_tokens`" + `. Each cell shows how many
 structured replies were defaults, and the share of speeches whose prompt omitted a part of the history.
 

@@ -85,8 +85,9 @@ func unwrapValue(text string) (string, error) {
 type object struct {
 	start, end int
 	value      map[string]any
-	misspelled bool  // whether the object has a misspelled property
-	err        error // why the object has no value, or the value is not valid
+	content    content // of value
+	misspelled bool    // whether the object has a misspelled property
+	err        error   // why the object has no value, or the value is not valid
 }
 
 // findObjects returns the JSON objects in a text and what looks like one. If an object is not closed, it is the last and

@@ -11,8 +11,8 @@ import (
 // complete adds to a struct's schema what version 0.13 of package jsonschema omits and later versions add: a field
 // with the option omitzero is not required, and a field with the option string is a string.
 //
-// It adds to named the kinds in the tags names and each.
-func complete(s *jsonschema.Schema, t reflect.Type, named kinds) {
+// It adds to n the kinds in the tags names and each.
+func complete(s *jsonschema.Schema, t reflect.Type, n *named) {
 	for slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Array}, t.Kind()) {
 		t = t.Elem()
 	}
@@ -37,16 +37,16 @@ func complete(s *jsonschema.Schema, t reflect.Type, named kinds) {
 		if len(p.OneOf) == 2 { // the tag "nullable"
 			p = p.OneOf[0]
 		}
-		if kind := f.Tag.Get("names"); kind != "" && p.Type == "string" {
-			named.fields[p] = kind
+		if kind := f.Tag.Get("names"); kind != "" && (p.Type == "string" || p.Type == "integer") {
+			n.fields[p] = kind
 		}
 		if kind := f.Tag.Get("each"); kind != "" && p.Type == "array" {
-			named.lists[p] = kind
+			n.lists[p] = kind
 		}
 		if number := p.Type == "integer" || p.Type == "number"; has(options, "string") && (number || p.Type == "boolean") {
 			p.Type, p.Minimum, p.Maximum, p.ExclusiveMinimum, p.ExclusiveMaximum, p.MultipleOf = "string", "", "", "", "", ""
 		}
-		complete(p, f.Type, named)
+		complete(p, f.Type, n)
 	}
 }
 

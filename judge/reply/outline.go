@@ -8,29 +8,67 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// writeOutline writes one line for each field of an object, with nested fields indented.
-func writeOutline(b *strings.Builder, s *jsonschema.Schema, indent string) {
-	for _, f := range fields(s) {
-		fmt.Fprintf(b, "%s- %s (%s", indent, f.name, describeType(f.schema))
-		switch {
-		case !f.required:
-			b.WriteString(", optional")
-		case f.nullable:
-			b.WriteString(", or null")
+// outliner writes the outline of a schema with names by kind.
+type outliner struct {
+	strings.Builder
+	named *named
+	names map[string][]string
+}
+
+// outlineOf returns one line for each field of an object, with nested fields indented.
+func outlineOf(s *jsonschema.Schema, n *named, names map[string][]string) string {
+	o := outliner{named: n, names: names}
+	o.lines(fields(s), "")
+	return o.String()
+}
+
+// lines writes a line for each field, and below it the lines of its own fields.
+func (o *outliner) lines(list []field, indent string) {
+	for _, f := range list {
+		if e := o.named.entriesOf(f.schema); e != nil && len(o.names[e.kind]) > 0 {
+			o.entries(f, e, indent)
+			continue
 		}
-		b.WriteString(")")
-		if about := f.schema.Description; about != "" {
-			b.WriteString(": " + about)
-		}
-		b.WriteString("\n")
+		o.line(f, describeType(f.schema), f.schema.Description, indent)
 		inner := f.schema
 		for inner.Items != nil {
 			inner = inner.Items
 		}
 		if inner.Properties != nil {
-			writeOutline(b, inner, indent+"  ")
+			o.lines(fields(inner), indent+"  ")
 		}
 	}
+}
+
+// entries writes the line of a list that is written as an object, and the lines of an entry's fields.
+func (o *outliner) entries(f field, e *entries, indent string) {
+	value, rest := "object", e.rest
+	if e.only != nil {
+		value, rest = describeType(e.only.schema), nil
+	}
+	var properties []string
+	names := o.names[e.kind]
+	for i, key := range keysOf(names) {
+		properties = append(properties, strings.TrimSpace(fmt.Sprintf("%q %s", key, keyNote(key, names[i]))))
+	}
+	o.line(f, "object with the properties "+strings.Join(properties, ", ")+", each "+value, e.about(f.schema), indent)
+	o.lines(rest, indent+"  ")
+}
+
+// line writes the line of a field.
+func (o *outliner) line(f field, kind, about, indent string) {
+	fmt.Fprintf(o, "%s- %s (%s", indent, f.name, kind)
+	switch {
+	case !f.required:
+		o.WriteString(", optional")
+	case f.nullable:
+		o.WriteString(", or null")
+	}
+	o.WriteString(")")
+	if about != "" {
+		o.WriteString(": " + about)
+	}
+	o.WriteString("\n")
 }
 
 // describeType describes a type with its bounds.

@@ -21,11 +21,11 @@ func (c *Contract) Parse(text string, names []string) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
-	value, repaired, err := c.find(text)
+	said, repaired, err := c.find(text)
 	if err != nil {
 		return Reply{}, err
 	}
-	r, err := c.decode(value, names)
+	r, err := c.decode(said, names)
 	r.Repaired = repaired && err == nil
 	return r, err
 }
@@ -49,48 +49,49 @@ func (c *Contract) Default(names []string) (Reply, bool) {
 	return r, err == nil
 }
 
-// find returns the value of the reply in a text.
-func (c *Contract) find(text string) (value any, repaired bool, err error) {
+// find returns the content of the reply in a text.
+func (c *Contract) find(text string) (said content, repaired bool, err error) {
 	if isObject(text) {
-		if value, err := parseObject(text); err == nil {
-			return value, false, c.validate(value)
+		if object, err := parseObject(text); err == nil {
+			said = c.read(object)
+			return said, false, c.validate(&said)
 		}
 	}
 	objects, err := findObjects(text, c.schemas().keys)
 	switch {
 	case err != nil:
-		return nil, false, err
+		return said, false, err
 	case len(objects) == 0:
-		return nil, false, newInvalid("the reply holds no JSON object: answer with one JSON object and nothing else")
+		return said, false, newInvalid("the reply holds no JSON object: answer with one JSON object and nothing else")
 	case slices.ContainsFunc(objects, func(o object) bool { return o.err != nil }):
-		value, err = c.repairOnly(text, objects)
-		return value, err == nil, err
+		said, err = c.repairOnly(text, objects)
+		return said, err == nil, err
 	}
-	value, err = c.choose(objects)
-	return value, false, err
+	said, err = c.choose(objects)
+	return said, false, err
 }
 
 // choose returns the last object that follows the schema. If there is none, it returns the violations of the last
 // object. It returns an error if another object contradicts the chosen one, because either could be the model's answer.
-func (c *Contract) choose(objects []object) (any, error) {
+func (c *Contract) choose(objects []object) (chosen content, err error) {
 	replies := slices.DeleteFunc(slices.Clone(objects), c.isOther)
 	if len(replies) == 0 {
 		replies = objects
 	}
-	var chosen map[string]any
 	for i := range replies {
 		o := &replies[i]
 		o.misspelled = c.schemas().known.hasMisspelled(o.value)
-		if o.err = c.validate(o.value); o.err == nil {
-			chosen = o.value
+		o.content = c.read(o.value)
+		if o.err = c.validate(&o.content); o.err == nil {
+			chosen = o.content
 		}
 	}
-	if chosen == nil {
-		return nil, replies[len(replies)-1].err
+	if chosen.value == nil {
+		return chosen, replies[len(replies)-1].err
 	}
 	for _, o := range replies {
-		if c.contradicts(o, chosen) {
-			return nil, newInvalid("the reply holds JSON objects that contradict each other: answer with one JSON object and nothing else")
+		if c.contradicts(o, chosen.value) {
+			return chosen, newInvalid("the reply holds JSON objects that contradict each other: answer with one JSON object and nothing else")
 		}
 	}
 	return chosen, nil
@@ -135,7 +136,7 @@ func differ(a, b map[string]any) bool {
 // repairOnly returns the value of the only object in a text that can be a reply, after repair. A missing quote can make
 // one object look like several, or like one that is not closed. So repairOnly also tries the text up to the last brace,
 // which the repair refuses if that is not one object.
-func (c *Contract) repairOnly(text string, objects []object) (any, error) {
+func (c *Contract) repairOnly(text string, objects []object) (content, error) {
 	objects = slices.DeleteFunc(objects, c.isOther)
 	first, last, sound := objects[0], objects[len(objects)-1], false
 	var err error
@@ -144,53 +145,55 @@ func (c *Contract) repairOnly(text string, objects []object) (any, error) {
 		err = cmp.Or(o.err, err)
 	}
 	if len(objects) == 1 && first.end > 0 {
-		if value, ok := c.repairObject(text[first.start:first.end]); ok {
-			return value, nil
+		if said, ok := c.repairObject(text[first.start:first.end]); ok {
+			return said, nil
 		}
 	}
 	end := strings.LastIndexByte(text, '}') + 1
 	if end > last.start && end != first.end && !sound {
-		if value, ok := c.repairObject(text[first.start:end]); ok {
-			return value, nil
+		if said, ok := c.repairObject(text[first.start:end]); ok {
+			return said, nil
 		}
 	}
-	return nil, err
+	return content{}, err
 }
 
-// repairObject returns the value of an object after repair. The repaired object must not have unknown properties,
+// repairObject returns the content of an object after repair. The repaired object must not have unknown properties,
 // because such a property may be part of a string that was split.
-func (c *Contract) repairObject(object string) (any, bool) {
+func (c *Contract) repairObject(object string) (said content, ok bool) {
 	fixed, ok := repair(object)
 	if !ok {
-		return nil, false
+		return said, false
 	}
 	value, err := parseObject(fixed)
-	if err != nil || c.schemas().known.hasUnknown(value) || c.validate(value) != nil {
-		return nil, false
+	if err != nil {
+		return said, false
 	}
-	return value, true
+	said = c.read(value)
+	return said, !c.schemas().known.hasUnknown(said.value) && c.validate(&said) == nil
 }
 
-// validate validates a value against the full schema and removes unknown properties.
-func (c *Contract) validate(value any) error {
-	if err := c.schemas().validator.Validate(value); err != nil {
-		findings := c.schemas().known.prune(value, "") // a missing property may be misspelled
-		return newInvalid(append(schemaViolations(err), findings...)...)
+// validate validates a reply against the full schema and removes unknown properties.
+func (c *Contract) validate(said *content) error {
+	var findings []string
+	if err := c.schemas().validator.Validate(said.value); err != nil {
+		findings = schemaViolations(err)
 	}
-	if findings := c.schemas().known.prune(value, ""); len(findings) > 0 {
+	findings = append(findings, c.schemas().known.prune(said.value, "")...) // a missing property may be misspelled
+	if findings = append(said.relocate(findings), said.wrong...); len(findings) > 0 {
 		return newInvalid(findings...)
 	}
 	return nil
 }
 
-// decode makes a reply from a validated value.
-func (c *Contract) decode(value any, names []string) (Reply, error) {
-	v, err := c.fill(value)
+// decode makes a reply from validated content.
+func (c *Contract) decode(said content, names []string) (Reply, error) {
+	v, err := c.fill(said.value)
 	if err != nil {
 		return Reply{}, err
 	}
 	if findings := c.check(v, names); len(findings) > 0 {
-		return Reply{}, newInvalid(findings...)
+		return Reply{}, newInvalid(said.relocate(findings)...)
 	}
 	return newReply(v)
 }

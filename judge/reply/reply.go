@@ -125,7 +125,7 @@ func (c *Contract) WithCheck(check func(v any) []string) *Contract {
 // The engine of package debate sets the kinds "participants" (all participants, as the reader sees them), "active" (those who
 // have not dropped out) and "criteria".
 func (c *Contract) WithNames(kind string, names []string) *Contract {
-	if s := c.schemas(); !s.has(kind) {
+	if !c.schemas().named.has(kind) {
 		return c
 	}
 	listing := *c
@@ -155,8 +155,14 @@ func (c *Contract) Schema() json.RawMessage {
 	if len(c.names) == 0 {
 		return s.strict
 	}
-	return s.withNames(c.names)
+	return strictSchema(s.root, s.named, c.names)
 }
 
 // Outline describes the fields for a prompt, one field per line, with nested fields indented.
-func (c *Contract) Outline() string { return c.schemas().outline }
+func (c *Contract) Outline() string {
+	s := c.schemas()
+	if len(c.names) == 0 {
+		return s.outline
+	}
+	return outlineOf(s.root, s.named, c.names)
+}

@@ -18,10 +18,6 @@ const (
 	maxOptionalItemLength = 200 // of a text in an optional list
 )
 
-// placeholderPrefix begins what stands for names of a kind: the only value of an enum, and the keyword that holds the
-// bounds of a list with one entry for each name.
-const placeholderPrefix = "\x00"
-
 // field is a property of an object. It may be omitted unless it is required, and null if it is nullable.
 type field struct {
 	name               string
@@ -40,71 +36,6 @@ func fields(s *jsonschema.Schema) (list []field) {
 		list = append(list, f)
 	}
 	return list
-}
-
-// kinds holds the kinds of names that parts of a schema refer to: fields that hold a name, and lists with one entry for
-// each name.
-type kinds struct{ fields, lists map[*jsonschema.Schema]string }
-
-// bounds are the bounds of a list.
-type bounds struct {
-	MinItems *uint64 `json:"minItems,omitempty"`
-	MaxItems *uint64 `json:"maxItems,omitempty"`
-}
-
-// strict returns a schema in the strict form. It copies only keywords that servers are known to accept, because servers
-// reject unknown keywords. It puts placeholders where names are inserted. optional reports whether the schema is a part of
-// an optional field. limit is the largest maxLength of a text, or 0 if only maxSentMaxLength limits it.
-func (n kinds) strict(s *jsonschema.Schema, optional bool, limit uint64) *jsonschema.Schema {
-	out := &jsonschema.Schema{Type: s.Type, Description: s.Description, Enum: s.Enum, MinItems: s.MinItems, MaxItems: s.MaxItems}
-	if kind := n.fields[s]; kind != "" {
-		out.Enum = []any{placeholderPrefix + kind}
-	}
-	if s.MaxLength != nil && *s.MaxLength <= maxSentMaxLength {
-		out.MaxLength = s.MaxLength
-	}
-	if limit > 0 && s.Type == "string" && s.Enum == nil && s.Format == "" {
-		out.MaxLength = atMost(out.MaxLength, limit)
-	}
-	if s.Items != nil {
-		limit = maxShortLength
-		if optional {
-			limit = maxOptionalItemLength
-			out.MaxItems = atMost(out.MaxItems, max(maxOptionalItems, value(s.MinItems)))
-		}
-		out.Items = n.strict(s.Items, optional, limit)
-	}
-	if kind := n.lists[s]; kind != "" {
-		out.Extras = map[string]any{placeholderPrefix + kind: bounds{out.MinItems, out.MaxItems}}
-		out.MinItems, out.MaxItems = nil, nil
-	}
-	if s.Properties == nil {
-		return out
-	}
-	out.AdditionalProperties, out.Properties = jsonschema.FalseSchema, jsonschema.NewProperties()
-	for _, f := range fields(s) {
-		limitOfField := uint64(0)
-		if limit > 0 || f.nullable {
-			limitOfField = maxShortLength
-		}
-		p := n.strict(f.schema, optional || f.nullable, limitOfField)
-		if f.nullable {
-			about := p.Description
-			p.Description = ""
-			p = &jsonschema.Schema{Description: about, AnyOf: []*jsonschema.Schema{p, {Type: "null"}}}
-		}
-		out.Properties.Set(f.name, p)
-		out.Required = append(out.Required, f.name)
-	}
-	return out
-}
-
-// atMost returns a bound that is at most n.
-func atMost(bound *uint64, n uint64) *uint64 {
-	if bound != nil && *bound <= n {
-		return bound
-	}
-	return &n
 }
 
 // value returns a bound, or 0 if there is none.

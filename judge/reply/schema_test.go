@@ -53,16 +53,18 @@ func TestSchemaListsNames(t *testing.T) {
 	require.NotContains(t, string(c.Schema()), "enum", "the contract that it was made of stays as it is")
 	require.JSONEq(t, `{"type":"object","additionalProperties":false,"required":["winner","places","others"],"properties":{
 		"winner":{"description":"who won","anyOf":[{"type":"string","maxLength":9,"enum":["\"<Ada>\"","Bo","Cy"]},{"type":"null"}]},
-		"places":{"anyOf":[{"type":"array","minItems":3,"maxItems":3,"items":{"type":"object","additionalProperties":false,"required":["name","why"],"properties":{
-			"name":{"type":"string","maxLength":600,"enum":["\"<Ada>\"","Bo","Cy"]},"why":{"type":"string","maxLength":600}}}},{"type":"null"}]},
+		"places":{"anyOf":[{"type":"object","additionalProperties":false,"required":["Ada","Bo","Cy"],"properties":{
+			"Ada":{"type":"string","maxLength":600,"description":"for \"<Ada>\""},"Bo":{"type":"string","maxLength":600},"Cy":{"type":"string","maxLength":600}}},{"type":"null"}]},
 		"others":{"type":"array","items":{"type":"string","maxLength":600}}}}`, string(named.Schema()))
 	require.Equal(t, string(named.Schema()), string(c.WithNames("people", []string{"Bo", "Cy", `"<Ada>"`}).Schema()), "the order does not matter")
 	both := string(named.WithNames("reasons", []string{"luck"}).Schema())
-	require.Contains(t, both, `"why":{"type":"string","enum":["luck"],"maxLength":600}`)
-	require.Contains(t, both, `"Bo"`)
-	require.Contains(t, both, `"others":{"items":{"type":"string","maxLength":600},"type":"array","minItems":1,"maxItems":1}`)
+	require.Contains(t, both, `"Bo":{"type":"string","enum":["luck"],"maxLength":600}`)
+	require.Contains(t, both, `"others":{"items":{"type":"string","maxLength":600},"type":"array","maxItems":1,"minItems":1}`)
 	require.Equal(t, string(c.Schema()), string(named.WithNames("people", nil).Schema()))
-	require.Equal(t, c.Outline(), named.Outline())
+	require.Equal(t, `- winner (text of at most 9 characters, optional): who won
+- places (object with the properties "Ada" for "<Ada>", "Bo", "Cy", each text, optional)
+- others (list, each text)
+`, named.Outline())
 
 	_, err := named.Parse(`{"winner":"Di","others":[]}`, nil)
 	require.NoError(t, err, "names are checked by the type's own check")

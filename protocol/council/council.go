@@ -21,7 +21,8 @@
 //
 // A member that ranks m answers gives its first choice 1 point and its last 0, in equal steps: the answer in place k, from
 // 1, gets (m-k)/(m-1) points. If there is only one answer to rank, it gets half a point. The score of an answer is the
-// mean of the points from all members that ranked it, rounded to four digits. So the number of answers that each member
+// mean of the points from all members that ranked it, rounded to four digits. Answers that a member puts in one place share
+// the points of their places. So the number of answers that each member
 // ranks, and the number of members that rank an answer, do not matter. An answer that nobody ranked has the neutral score
 // 0.5. Answers with the same score share a place.
 //

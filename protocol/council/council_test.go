@@ -324,6 +324,17 @@ func TestRankingsAreValidated(t *testing.T) {
 		`{"comparison":"c","ranking":[{"name":"Ann","reason":"r"},{"name":"Ann","reason":"r"},{"name":"Bo","reason":"r"}]}`: `/ranking/1/name: "Ann" appears twice`,
 		`{"comparison":"c","ranking":[{"name":"Ann","reason":"r"},{"name":"Bo","reason":"r"},{"name":"Me","reason":"r"}]}`:  `/ranking/2/name: "Me" is not a participant; the participants are ["Ann" "Bo"]`,
 		`{"ranking":[{"name":"Ann","reason":"r"},{"name":"Bo","reason":"r"}]}`:                                              `the reply: missing properties: 'comparison'`,
+
+		`{"comparison":"c","ranking":{"Bo":{"reason":"r","place":2},"Ann":{"reason":"r","place":1}}}`:                                "",
+		`{"comparison":"c","ranking":[{"name":"Bo","reason":"r","place":5},{"name":"Ann","reason":"r","place":3}]}`:                  "",
+		`{"comparison":"c","ranking":{"Bo":{"reason":"r"},"Ann":{"reason":"r","place":1}}}`:                                          `/ranking/Bo: missing properties: 'place'`,
+		`{"comparison":"c","ranking":{"Bo":"r","Ann":"r"}}`:                                                                          `/ranking/Ann: expected object, but got string; /ranking/Bo: expected object, but got string`,
+		`{"comparison":"c","ranking":{"Ann":{"reason":"r","place":1}}}`:                                                              `/ranking: "Bo" is not ranked`,
+		`{"comparison":"c","ranking":[{"name":"Ann","reason":"r","place":1},{"name":"Bo","reason":"r"}]}`:                            `/ranking/1: missing properties: 'place'`,
+		`{"comparison":"c","ranking":{"Ann":{"reason":"r","place":0},"Bo":{"reason":"r","place":17},"Me":{"reason":"r","place":1}}}`: `/ranking/Ann/place: must be >= 1 but found 0; /ranking/Bo/place: must be <= 16 but found 17`,
+		`{"comparison":"c","ranking":{"Ann":{"reason":"r","place":1},"Bo":{"reason":"r","place":2},"Me":{"reason":"r","place":3}}}`:  `/ranking/Me: "Me" is not a participant; the participants are ["Ann" "Bo"]`,
+		`{"comparison":"c","ranking":{"Ann":{"reason":"r","place":1},"ann":{"reason":"r","place":1},"Bo":{"reason":"r","place":2}}}`: `/ranking/ann: "Ann" appears twice`,
+		`{"comparison":"c","ranking":{"Ann":{"name":"Bo","reason":"r","place":1},"Bo":{"name":"bo","reason":"r","place":2}}}`:        `/ranking/Ann/name: "Bo" contradicts the name of the property`,
 	} {
 		read, err := council.RankingContract.Parse(reply, names)
 		if want != "" {
@@ -331,12 +342,58 @@ func TestRankingsAreValidated(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err)
-		require.JSONEq(t, `{"comparison":"c","ranking":[{"name":"Ann","reason":"r"},{"name":"Bo","reason":"r"}]}`, string(read.Data))
+		require.JSONEq(t, `{"comparison":"c","ranking":[{"name":"Ann","reason":"r","place":1},{"name":"Bo","reason":"r","place":2}]}`, string(read.Data))
 		require.Equal(t, "1. Ann: r\n2. Bo: r\nc", read.Text)
 	}
 	read, ok := council.RankingContract.Default(names)
 	require.True(t, ok)
 	require.Equal(t, "The member gave no valid ranking.", read.Text)
+}
+
+// A schema cannot exclude that two answers have one place. They share it.
+func TestAnswersMayShareAPlace(t *testing.T) {
+	names := []string{"A", "B", "C", "D"}
+	c := council.RankingContract.WithNames("active", names)
+	require.Contains(t, string(c.Schema()), `"place":{"type":"integer","enum":[1,2,3,4]}`)
+	read, err := c.Parse(`{"comparison":"","ranking":{"A":{"reason":"r","place":4},"B":{"reason":"","place":2},"C":{"reason":"","place":2},"D":{"reason":"","place":1}}}`, names)
+	require.NoError(t, err)
+	require.Equal(t, "1. D\n2. B\n2. C\n4. A: r", read.Text)
+
+	s := convene(t, council.Protocol{}, "Ada", "Bo", "Cy", "Di")
+	s.answer()
+	for i, step := range s.Begin(transcript.Speech, 1) {
+		places := [][3]int{{1, 1, 3}, {2, 3, 1}, {1, 2, 2}, {1, 1, 1}}[i]
+		var list []string
+		for j, name := range s.p.Names(&s.Record, step) {
+			list = append(list, fmt.Sprintf(`"%s":{"reason":"","place":%d}`, name, places[j]))
+		}
+		s.Say(step, `{"comparison":"","ranking":{`+strings.Join(list, ",")+`}}`)
+	}
+	_, res := s.result()
+	require.Equal(t, council.MemberRanking{Member: "Ada", Best: []string{"Bo", "Cy", "Di"}, Places: []int{1, 1, 3}}, res.Rankings[0])
+	require.Equal(t, council.MemberRanking{Member: "Bo", Best: []string{"Di", "Ada", "Cy"}}, res.Rankings[1])
+	want := map[string]float64{"Ada": 0.6667, "Bo": 0.5, "Cy": 0.4167, "Di": 0.4167} // (.5+1+.5)/3, (.75+.25+.5)/3, (.75+0+.5)/3, (0+1+.25)/3
+	for _, x := range res.Standings {
+		require.InDelta(t, want[x.Member], x.Score, 1e-9, x.Member)
+	}
+}
+
+// A ranking that an older version stored has no places: its order says them.
+func TestRankingsWithoutPlacesAreRead(t *testing.T) {
+	s := convene(t, council.Protocol{}, "Ada", "Bo", "Cy")
+	s.answer()
+	for _, step := range s.Begin(transcript.Speech, 1) {
+		names := s.p.Names(&s.Record, step)
+		data := fmt.Sprintf(`{"comparison":"c","ranking":[{"name":%q,"reason":"r"},{"name":%q,"reason":"r"}]}`, names[1], names[0])
+		turn := transcript.Turn{Key: step.Key, Kind: step.Kind, Order: step.Order, Seq: s.Seq + 1, Contract: step.Contract, Data: json.RawMessage(data)}
+		require.True(t, s.Apply(turn))
+		k, err := transcript.Decode[council.Ranking](turn)
+		require.NoError(t, err)
+		require.Equal(t, "1. "+names[1]+": r\n2. "+names[0]+": r\nc", k.Text())
+	}
+	_, res := s.result()
+	require.Equal(t, council.MemberRanking{Member: "Ada", Best: []string{"Cy", "Bo"}}, res.Rankings[0])
+	require.Equal(t, []council.Standing{{Member: "Cy", Place: 1, Score: 1, Rankings: 2}, {Member: "Bo", Place: 2, Score: 0.5, Rankings: 2}, {Member: "Ada", Place: 3, Score: 0, Rankings: 2}}, res.Standings)
 }
 
 func TestCheck(t *testing.T) {
@@ -417,7 +474,7 @@ func TestGoldenPrompts(t *testing.T) {
 			d.ActiveNames = []string{"Debater A", "Debater B"}
 		}
 		if c := contracts[step.Contract]; c != nil {
-			d.ReplyFields = c.Outline()
+			d.ReplyFields = c.WithNames("active", d.ActiveNames).Outline()
 		}
 		system, err := set.System(step.Prompt, d)
 		require.NoError(t, err)

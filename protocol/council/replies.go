@@ -1,6 +1,7 @@
 package council
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,13 +19,16 @@ var (
 // Ranking is a member's ranking of the others' answers.
 type Ranking struct {
 	Comparison string   `json:"comparison" jsonschema:"maxLength=1900" jsonschema_description:"what each answer gets right and wrong, before you rank them"`
-	Ranking    []Ranked `json:"ranking" each:"active" jsonschema:"maxItems=16" jsonschema_description:"all answers, the best first, each exactly once and no two in one place"`
+	Ranking    []Ranked `json:"ranking" each:"active" jsonschema:"maxItems=16" jsonschema_description:"all answers with their places, the best first"`
 }
 
-// Ranked is one place of a ranking.
+// Ranked is one answer of a ranking.
 type Ranked struct {
 	Name   string `json:"name" names:"participants" jsonschema:"minLength=1,maxLength=200" jsonschema_description:"who gave the answer, exactly as given"`
 	Reason string `json:"reason" jsonschema:"maxLength=400" jsonschema_description:"why the answer has this place, in one sentence"`
+	// Place is the place of the answer, from 1. Answers that a member does not tell apart share a place, and the next ones
+	// are left out: 1, 1, 3. It is 0 in a ranking of an older version, whose order says the places.
+	Place int `json:"place" names:"active" jsonschema:"minimum=1,maximum=16" jsonschema_description:"the place of the answer: 1 for the best, and each place once"`
 }
 
 // noRanking replaces a ranking that is not valid.
@@ -33,8 +37,8 @@ var noRanking = Ranking{Comparison: "The member gave no valid ranking.", Ranking
 // Default sets a ranking that ranks nothing.
 func (k *Ranking) Default([]string) { *k = noRanking }
 
-// Check corrects the spelling of names. It returns a violation for each unknown or repeated name, and for each of names that
-// is not ranked. These are the members whose answers are to be ranked.
+// Check corrects the spelling of names and sorts the answers by place. It returns a violation for each unknown or repeated
+// name, and for each of names that is not ranked. These are the members whose answers are to be ranked.
 func (k *Ranking) Check(names []string) []string {
 	if len(k.Ranking) == 0 && k.Comparison == noRanking.Comparison {
 		return nil
@@ -49,14 +53,31 @@ func (k *Ranking) Check(names []string) []string {
 			violations = append(violations, fmt.Sprintf("/ranking: %q is not ranked", name))
 		}
 	}
+	if len(violations) == 0 {
+		k.sort()
+	}
 	return violations
+}
+
+// sort sorts the answers by place, and counts the places from 1.
+func (k *Ranking) sort() {
+	slices.SortStableFunc(k.Ranking, func(a, b Ranked) int { return a.Place - b.Place })
+	said := 0
+	for i := range k.Ranking {
+		x := &k.Ranking[i]
+		if i > 0 && x.Place == said {
+			x.Place = k.Ranking[i-1].Place
+			continue
+		}
+		said, x.Place = x.Place, i+1
+	}
 }
 
 // Text returns the ranking for readers and for the chair.
 func (k *Ranking) Text() string {
 	var lines []string
 	for i, x := range k.Ranking {
-		lines = append(lines, strings.TrimRight(fmt.Sprintf("%d. %s: %s", i+1, x.Name, x.Reason), ": "))
+		lines = append(lines, strings.TrimRight(fmt.Sprintf("%d. %s: %s", cmp.Or(x.Place, i+1), x.Name, x.Reason), ": "))
 	}
 	if k.Comparison != "" {
 		lines = append(lines, k.Comparison)

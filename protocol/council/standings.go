@@ -32,6 +32,8 @@ type Standing struct {
 type MemberRanking struct {
 	Member string   `json:"member"`
 	Best   []string `json:"best"` // authors of the answers, the best first
+	// Places holds the place of each of Best, if some share one: 1, 1, 3. Otherwise it is empty.
+	Places []int `json:"places,omitempty"`
 }
 
 // authorsOf returns the active members, and the members that dropped out after they answered.
@@ -70,8 +72,16 @@ func rankings(r *protocol.Record) []MemberRanking {
 			continue
 		}
 		m := MemberRanking{Member: t.Actor}
-		for _, x := range k.Value.Ranking {
+		for i, x := range k.Value.Ranking {
 			m.Best = append(m.Best, x.Name)
+			if i > 0 && x.Place > 0 && x.Place == k.Value.Ranking[i-1].Place {
+				m.Places = []int{}
+			}
+		}
+		if m.Places != nil {
+			for _, x := range k.Value.Ranking {
+				m.Places = append(m.Places, x.Place)
+			}
 		}
 		list = append(list, m)
 	}
@@ -91,7 +101,7 @@ func standings(r *protocol.Record, rankings []MemberRanking) []Standing {
 	count := map[string]int{}
 	for _, k := range rankings {
 		for i, name := range k.Best {
-			points[name] += bordaPoints(i, len(k.Best))
+			points[name] += k.points(i)
 			count[name]++
 		}
 	}
@@ -108,6 +118,17 @@ func standings(r *protocol.Record, rankings []MemberRanking) []Standing {
 		}
 	}
 	return list
+}
+
+// points returns the points of the answer at an index of the ranking. Answers that share a place share their points.
+func (k *MemberRanking) points(i int) float64 {
+	sum, n := 0.0, 0
+	for j := range k.Best {
+		if j == i || len(k.Places) == len(k.Best) && k.Places[j] == k.Places[i] {
+			sum, n = sum+bordaPoints(j, len(k.Best)), n+1
+		}
+	}
+	return sum / float64(n)
 }
 
 // bordaPoints returns the points of the answer at index i of a ranking of n answers.

@@ -17,7 +17,7 @@ var JudgmentContract = reply.New[Judgment]("judgment/1")
 type Judgment struct {
 	Summary        string             `json:"summary" jsonschema:"minLength=1,maxLength=1200" jsonschema_description:"the debate and its result, in at most 100 words"`
 	NoNewArguments bool               `json:"no_new_arguments" jsonschema_description:"whether the last round of arguments brought no new argument"`
-	Participants   []ParticipantScore `json:"participants" each:"active" jsonschema:"maxItems=64" jsonschema_description:"the score of each participant, one entry each"`
+	Participants   []ParticipantScore `json:"participants" each:"active" jsonschema:"maxItems=64" jsonschema_description:"the score of each participant"`
 	Winner         string             `json:"winner,omitempty" names:"participants" jsonschema:"maxLength=200" jsonschema_description:"the winner's name, exactly as given; leave it out if nobody won"`
 	Dissent        []string           `json:"dissent,omitempty" jsonschema:"-"` // judges who named another winner, with their summaries; computed, and never read from a reply
 }

@@ -362,6 +362,6 @@ func TestPromptsOfADebate(t *testing.T) {
 	golden.Require(t, "testdata/procon-argue.golden", first+"========\n"+show("procon-argue", "Your position: "+ann.Position))
 	d.Phase, d.Round = "close", 3
 	golden.Require(t, "testdata/procon-close.golden", show("procon-close", "Your position: "+ann.Position))
-	d.Me, d.Others, d.ReplyFields = transcript.Profile{Name: "Jo"}, []transcript.Profile{ann, bob}, procon.JudgmentContract.Outline()
+	d.Me, d.Others, d.ReplyFields = transcript.Profile{Name: "Jo"}, []transcript.Profile{ann, bob}, procon.JudgmentContract.WithNames("active", d.ActiveNames).Outline()
 	golden.Require(t, "testdata/procon-judge.golden", show("procon-judge", "Be impartial"))
 }
