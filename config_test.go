@@ -949,9 +949,9 @@ func TestProConDerivesPositions(t *testing.T) {
 	_, err = debatetest.Run(t, d)
 	require.NoError(t, err)
 	require.Len(t, p.Calls(), 2)
-	require.Contains(t, p.Calls()[0].Messages[0].Text, "Your position: In favor of the topic")
-	require.Contains(t, p.Calls()[0].Messages[0].Text, "B, side: con. Position: Against the topic")
-	require.Contains(t, p.Calls()[1].Messages[0].Text, "Your position: Against the topic")
+	require.Contains(t, p.Calls()[0].Messages[0].Text, "begin: your position>>>\nIn favor of the topic")
+	require.Contains(t, p.Calls()[0].Messages[0].Text, "begin: the position of B>>>\nAgainst the topic")
+	require.Contains(t, p.Calls()[1].Messages[0].Text, "begin: your position>>>\nAgainst the topic")
 }
 
 // A protocol takes several judges, or refuses further judges by name.

@@ -1012,7 +1012,7 @@ func TestAssignedPersonasReachThePrompts(t *testing.T) {
 	}{
 		{
 			name: "assigned", casts: []scripted.Reply{{Text: debatetest.Encode(t, personas)}},
-			a: []string{"A tram driver", "Ban them", "Trams wait for no car", "B, side: against. Position: Keep them"}, b: []string{"A florist", "Flowers wilt on buses"},
+			a: []string{"A tram driver", "Ban them", "Trams wait for no car", "begin: the position of B>>>\nKeep them"}, b: []string{"A florist", "Flowers wilt on buses"},
 		},
 		{
 			name: "a configured persona stays", byHand: "A cyclist", casts: []scripted.Reply{{Text: debatetest.Encode(t, personas)}},

@@ -227,7 +227,8 @@ func (c *call) preset(body *chatRequest) (cfg debate.Config, err error) {
 		if m.Role == "system" || m.Role == "developer" {
 			background = append(background, string(m.Content))
 		} else {
-			background = append(background, fmt.Sprintf("Earlier, the %s said: %s", m.Role, m.Content))
+			said := strings.ReplaceAll(string(m.Content), "\n", "\n> ") // so that no line of it looks like another message
+			background = append(background, fmt.Sprintf("Earlier, the %s said:\n> %s", m.Role, said))
 		}
 	}
 	cfg.Background = strings.TrimSpace(strings.Join(background, "\n\n"))

@@ -24,16 +24,18 @@ type judgesView struct {
 }
 
 const (
-	maxJudged = 4        // rounds on a page
-	maxJudges = 24 << 10 // bytes of their replies, unless one round has more
+	maxJudged = 10       // rounds on a page
+	maxJudges = 36 << 10 // bytes of their replies, unless one round has more
 )
 
 // judgedRound is everything that was found about a round.
 type judgedRound struct {
 	Round        int
+	Criteria     []string    // the columns of the scores; the last one is empty, for the total
+	Scores       []scoreRow  // of each participant: of the jury, or of the only judge
+	Whole        [][2]string // what the jury, or the only judge, says about the round as a whole
 	Opinions     []opinion
-	Rows         []scoreRow
-	Flags        []scoreRow
+	Each         []scoreRow // of each participant by each judge; empty if there is only one opinion
 	Dissent      []string
 	Disagreement []string
 	Abstentions  []string
@@ -42,22 +44,28 @@ type judgedRound struct {
 	size         int          // bytes of all replies
 }
 
-// opinion is the head of a column: one reply of a judge. A judge who was asked in both orders has two neighboring columns.
+// opinion is one reply of a judge. A judge who was asked in both orders has two, next to each other.
 type opinion struct {
 	Judge   string
 	Swapped bool
 	Failed  bool
-	Seq     int64 // of the turn; 0 for the jury
+	Seq     int64 // of the turn
 	Reason  string
 }
 
-// scoreRow is a row of scores: a criterion or the total of a participant.
+// scoreRow is a row of scores: what one opinion gives one participant.
 type scoreRow struct {
+	opinion
 	Participant string
-	First       int // rows that the participant has, in its first row; 0 in the others
-	Criterion   string
-	Cells       []string // one for each opinion, and one for the jury
-	Apart       bool     // whether the two orders of a judge, or two judges, differ by more than 3 points
+	First       bool        // whether it is the first row of the participant
+	Cells       []scoreCell // one for each column
+}
+
+// scoreCell is a score.
+type scoreCell struct {
+	Text  string // empty if there is none
+	Level int    // for its colour: from 0, for a score below 1, to 10
+	Apart bool   // whether opinions of which it is made differ by more than 3 points
 }
 
 // structured is a structured reply, field by field.
@@ -170,35 +178,48 @@ func (r *judgedRound) assess(jury judge.Jury, turns []transcript.Turn, order []d
 		return
 	}
 	r.Dissent, r.Disagreement = joint.Dissent, joint.Disagreement
-	all := append(slices.Clone(opinions), joint)
 	place := func(a judge.ParticipantAssessment) int {
 		return slices.IndexFunc(order, func(p debate.Participant) bool { return p.Name == a.Name })
 	}
 	slices.SortStableFunc(joint.Value.Participants, func(a, b judge.ParticipantAssessment) int { return place(a) - place(b) })
+	r.Criteria = append(criteriaOf(opinions), "")
 	for _, p := range joint.Value.Participants {
-		names := criteriaOf(all, p.Name)
-		for i, criterion := range append(names, "") {
-			row := scoreRow{Participant: p.Name, Criterion: criterion}
-			if i == 0 {
-				row.First = len(names) + 1
+		all := scoreRow{Participant: p.Name}
+		rows := make([]scoreRow, len(opinions))
+		for _, criterion := range r.Criteria {
+			all.add(joint, criterion, farApart(opinions, p.Name, criterion))
+			for i, o := range opinions {
+				rows[i].opinion, rows[i].Participant = r.Opinions[i], p.Name
+				rows[i].add(o, criterion, false)
 			}
-			var scores []float64
-			for k, o := range all {
-				score, ok := scoreIn(&o.Value, p.Name, criterion)
-				if !ok || o.Failed {
-					row.Cells = append(row.Cells, "")
-					continue
-				}
-				row.Cells = append(row.Cells, formatScore(score))
-				if k < len(opinions) {
-					scores = append(scores, score)
-				}
-			}
-			row.Apart = len(scores) > 1 && slices.Max(scores)-slices.Min(scores) > 3
-			r.Rows = append(r.Rows, row)
+		}
+		rows[0].First = true
+		r.Scores, r.Each = append(r.Scores, all), append(r.Each, rows...)
+	}
+	if len(opinions) == 1 {
+		r.Each = nil
+	}
+	r.addFlags(opinions, joint)
+}
+
+// add adds the score of the row's participant by a criterion, or an empty cell if there is none.
+func (r *scoreRow) add(o judge.Opinion[judge.Assessment], criterion string, apart bool) {
+	cell := scoreCell{}
+	if score, ok := scoreIn(&o.Value, r.Participant, criterion); ok && !o.Failed {
+		cell = scoreCell{formatScore(score), int(min(max(score, 0), 10)), apart}
+	}
+	r.Cells = append(r.Cells, cell)
+}
+
+// farApart reports whether two opinions about a participant differ by more than 3 points.
+func farApart(opinions []judge.Opinion[judge.Assessment], name, criterion string) bool {
+	var scores []float64
+	for _, o := range opinions {
+		if score, ok := scoreIn(&o.Value, name, criterion); ok && !o.Failed {
+			scores = append(scores, score)
 		}
 	}
-	r.addFlags(opinions, joint.Value)
+	return len(scores) > 1 && slices.Max(scores)-slices.Min(scores) > 3
 }
 
 // byJudge returns turns so that those of a judge are next to each other.
@@ -211,12 +232,12 @@ func byJudge(turns []transcript.Turn) []transcript.Turn {
 	return sorted
 }
 
-// criteriaOf returns the criteria by which a participant was scored, in order.
-func criteriaOf(opinions []judge.Opinion[judge.Assessment], name string) (list []string) {
+// criteriaOf returns the criteria by which participants were scored, in order.
+func criteriaOf(opinions []judge.Opinion[judge.Assessment]) (list []string) {
 	for _, o := range opinions {
 		for _, p := range o.Value.Participants {
 			for _, c := range p.Criteria {
-				if p.Name == name && !slices.Contains(list, c.Criterion) {
+				if !slices.Contains(list, c.Criterion) {
 					list = append(list, c.Criterion)
 				}
 			}
@@ -255,14 +276,13 @@ var judgedFlags = []struct {
 	{"diminishing returns", func(a *judge.Assessment) bool { return a.DiminishingReturns }},
 }
 
-// addFlags adds what the judges said about the round as a whole. A judge whose answers differ between the orders abstains.
-func (r *judgedRound) addFlags(opinions []judge.Opinion[judge.Assessment], joint judge.Assessment) {
+// addFlags adds what the jury says about the round as a whole. A judge whose answers differ between the orders abstains.
+func (r *judgedRound) addFlags(opinions []judge.Opinion[judge.Assessment], joint judge.Opinion[judge.Assessment]) {
 	for _, f := range judgedFlags {
-		row := scoreRow{Criterion: f.name}
+		r.Whole = append(r.Whole, [2]string{f.name, yesOrNo(f.of(&joint.Value))})
 		said := map[string]bool{}
 		for _, o := range opinions {
 			if o.Failed {
-				row.Cells = append(row.Cells, "")
 				continue
 			}
 			now := f.of(&o.Value)
@@ -270,21 +290,9 @@ func (r *judgedRound) addFlags(opinions []judge.Opinion[judge.Assessment], joint
 				r.Abstentions = append(r.Abstentions, fmt.Sprintf("%s, %s: the answers differ between the orders", o.Judge, f.name))
 			}
 			said[o.Judge] = now
-			row.Cells = append(row.Cells, yesOrNo(now))
 		}
-		row.Cells = append(row.Cells, yesOrNo(f.of(&joint)))
-		r.Flags = append(r.Flags, row)
 	}
-	quality := scoreRow{Criterion: "quality of the round"}
-	for _, o := range opinions {
-		text := ""
-		if !o.Failed {
-			text = formatScore(o.Value.Quality)
-		}
-		quality.Cells = append(quality.Cells, text)
-	}
-	quality.Cells = append(quality.Cells, formatScore(joint.Quality))
-	r.Flags = append(r.Flags, quality)
+	r.Whole = append(r.Whole, [2]string{"quality of the round", formatScore(joint.Value.Quality)})
 }
 
 func yesOrNo(b bool) string {

@@ -22,8 +22,6 @@ import (
 	"github.com/elenchus-go/debate/providers/scripted"
 )
 
-var headPattern = regexp.MustCompile(`<th scope="col" data-judge="([^"]*)"(?: data-swapped="(true)")?>`)
-
 // assessment returns an assessment that scores the participants the same by each criterion.
 func assessment(ada, bo float64, goOn bool) judge.Assessment {
 	a := judge.Assessment{Reasoning: "Because.", Quality: 6, ShouldContinue: goOn}
@@ -101,16 +99,19 @@ func TestJudgesAreShownByCriterionAndOrder(t *testing.T) {
 	cfg.Judges = []debate.Participant{{Name: "Jo"}, {Name: "Kim"}}
 	w.run(cfg)
 	page := w.get(http.StatusOK, "/debates/d/judges")
-	_, table, _ := strings.Cut(page, `id="judged-1"`)
-	heads := headPattern.FindAllStringSubmatch(table, 5)
-	require.Equal(t, [][2]string{{"Jo", ""}, {"Jo", "true"}, {"Kim", ""}, {"Kim", "true"}, {"", ""}}, [][2]string{
-		{heads[0][1], heads[0][2]}, {heads[1][1], heads[1][2]}, {heads[2][1], heads[2][2]}, {heads[3][1], heads[3][2]}, {heads[4][1], heads[4][2]},
-	}, "the two orders of a judge are next to each other")
 	for _, row := range []string{
-		`<tr class="apart" data-participant="Ada" data-criterion="evidence"><th scope="row">evidence</th><td>9</td><td>4</td><td>6</td><td>6</td><td>6.25</td></tr>`,
-		`<tr class="apart" data-participant="Bo" data-criterion=""><th scope="row">total</th><td>3</td><td>7</td><td>6</td><td>6</td><td>5.5</td></tr>`,
-		`<tr><th scope="row" colspan="2">another round is worthwhile</th><td>yes</td><td>no</td><td>yes</td><td>yes</td><td>yes</td></tr>`,
-		`<tr><th scope="row" colspan="2">quality of the round</th><td>6</td><td>6</td><td>6</td><td>6</td><td>6</td></tr>`,
+		`<thead><tr><td></td><th scope="col">logical consistency</th><th scope="col">evidence</th><th scope="col">engagement</th><th scope="col">novelty</th>` +
+			`<th scope="col">persuasiveness</th><th scope="col">relevance</th><th scope="col">total</th></tr></thead>`,
+		"<tr><th scope=\"row\" dir=\"auto\">Ada</th>" + strings.Repeat(`<td class="s6 apart">6.25</td>`, 7) + "</tr>\n" +
+			"<tr><th scope=\"row\" dir=\"auto\">Bo</th>" + strings.Repeat(`<td class="s5 apart">5.5</td>`, 7) + "</tr>\n</tbody></table>",
+		"<tr class=\"of\"><th scope=\"rowgroup\" colspan=\"8\" dir=\"auto\">Ada</th></tr>\n" + // the two orders of a judge are next to each other
+			`<tr><th scope="row">Jo</th>` + strings.Repeat(`<td class="s9">9</td>`, 7) + "</tr>\n" +
+			`<tr><th scope="row">Jo, opposite order</th>` + strings.Repeat(`<td class="s4">4</td>`, 7) + "</tr>\n" +
+			`<tr><th scope="row">Kim</th>` + strings.Repeat(`<td class="s6">6</td>`, 7) + "</tr>\n" +
+			`<tr><th scope="row">Kim, opposite order</th>` + strings.Repeat(`<td class="s6">6</td>`, 7) + "</tr>\n",
+		`another round is worthwhile: <b>yes</b> · converged: <b>no</b>`,
+		`quality of the round: <b>6</b></p>`,
+		`>Jo</a>, opposite order:</strong>`,
 		`<li dir="auto">Jo, another round is worthwhile: the answers differ between the orders</li>`,
 		`<h4>Disagreement</h4>`,
 		`<li data-signal="repetitive">`,
@@ -120,6 +121,38 @@ func TestJudgesAreShownByCriterionAndOrder(t *testing.T) {
 	} {
 		require.Contains(t, page, row)
 	}
+}
+
+// A single judge is the jury: its scores are there once, without a fold for each judge.
+func TestASingleJudgeHasOneTable(t *testing.T) {
+	w := open(t, Options{}, swapped(t))
+	cfg := pair("d")
+	cfg.Protocol, cfg.Limits.MaxRounds = panel.Protocol{}, 1
+	cfg.Judges = []debate.Participant{{Name: "Jo"}}
+	w.run(cfg)
+	page := w.get(http.StatusOK, "/debates/d/judges")
+	require.Equal(t, 1, strings.Count(page, `<table class="judgments">`))
+	require.NotContains(t, page, "By judge")
+	require.NotContains(t, page, ` apart"`)
+	require.Equal(t, 7, strings.Count(page, `<td class="s9">9</td>`))
+	require.Equal(t, 7, strings.Count(page, `<td class="s3">3</td>`))
+	require.Regexp(t, `<strong><a href="[^"]*/turn\?seq=\d+">Jo</a>:</strong>`, page)
+}
+
+// Ten rounds of five judges are on one page, one table for each round.
+func TestTenRoundsOfFiveJudgesAreOnOnePage(t *testing.T) {
+	w := open(t, Options{}, swapped(t))
+	cfg := pair("d")
+	cfg.Protocol, cfg.Limits.MaxRounds = panel.Protocol{Format: panel.RoundLimited}, 10
+	cfg.Judges = nil
+	for _, name := range []string{"Jo", "Kim", "Lea", "Max", "Nia"} {
+		cfg.Judges = append(cfg.Judges, debate.Participant{Name: name})
+	}
+	w.run(cfg)
+	page := w.get(http.StatusOK, "/debates/d/judges")
+	require.Len(t, judgedPattern.FindAllString(page, -1), 10)
+	require.NotContains(t, page, `id="earlier"`)
+	w.requireLight("/debates/d/judges")
 }
 
 // Protocols without assessments show their structured replies, and the scores in them.
@@ -176,5 +209,5 @@ func TestRoundsOfJudgesArePaged(t *testing.T) {
 		}
 	}
 	require.Equal(t, []string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11"}, rounds)
-	require.Equal(t, 3, pages)
+	require.Equal(t, 2, pages)
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/elenchus-go/debate/internal/delimit"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -187,39 +188,14 @@ func (l *Pseudonyms) Nonce() string { return l.nonce }
 func (l *Pseudonyms) Quote(who string, round int, text string) string {
 	speaker, hidden := l.pseudonyms[who]
 	if !hidden {
-		speaker = oneLine.Replace(l.removeDelimiters(l.Hide(removeInvisible(who))))
+		speaker = delimit.Line(l.nonce, l.Hide(delimit.RemoveInvisible(who)))
 	}
 	if round > 0 {
 		speaker += ", round " + strconv.Itoa(round)
 	}
-	if !isPlain(text) {
-		return l.Enclose(speaker, l.Hide(removeInvisible(text)))
-	}
-	return l.enclose(speaker, l.Hide(text)) // pseudonyms are plain, too
+	return l.Enclose(speaker, l.Hide(delimit.RemoveInvisible(text)))
 }
-
-// oneLine replaces line breaks and tabs with spaces.
-var oneLine = strings.NewReplacer("\n", " ", "\t", " ")
 
 // Enclose returns a text between the delimiters of Quote. The names in the text must already be hidden, as in a text
 // that was made from quotes.
-func (l *Pseudonyms) Enclose(what, text string) string {
-	return l.enclose(what, l.removeDelimiters(text))
-}
-
-// enclose does what Enclose does, for a text that isPlain accepts or that was made plain.
-func (l *Pseudonyms) enclose(what, text string) string {
-	return "<<<" + l.nonce + " begin: " + what + ">>>\n" + l.withoutNonce(text) + "\n<<<" + l.nonce + " end>>>"
-}
-
-// removeDelimiters removes from a text everything that could be read as a delimiter.
-func (l *Pseudonyms) removeDelimiters(text string) string {
-	if !isPlain(text) {
-		text = shortenBracketRuns(removeInvisible(text))
-	}
-	return l.withoutNonce(text)
-}
-
-func (l *Pseudonyms) withoutNonce(text string) string {
-	return strings.ReplaceAll(text, l.nonce, "[removed]")
-}
+func (l *Pseudonyms) Enclose(what, text string) string { return delimit.Enclose(l.nonce, what, text) }

@@ -1,8 +1,6 @@
 package judge
 
 import (
-	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -107,74 +105,4 @@ func isWordRune(r rune) bool {
 // unspacedScripts are the scripts that put no space between words, and Korean, which appends endings to names.
 var unspacedScripts = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
-}
-
-// isPlain reports whether a text consists of printable ASCII, tabs and line breaks without angle brackets. Such a
-// text needs neither removeInvisible nor shortenBracketRuns.
-func isPlain(text string) bool {
-	for i := range len(text) {
-		if !plain[text[i]] {
-			return false
-		}
-	}
-	return true
-}
-
-// plain has the bytes of plain text.
-var plain = func() (set [256]bool) {
-	for b := range set {
-		set[b] = b >= ' ' && b <= '~' && b != '<' && b != '>' || b == '\n' || b == '\t'
-	}
-	return set
-}()
-
-// removeInvisible normalizes line breaks and removes control characters and invisible characters. It keeps the two
-// joiners, which Persian, Indian scripts and emoji need.
-func removeInvisible(text string) string {
-	if isPlain(text) {
-		return text
-	}
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= ' ' && r <= '~' || r == '\n' || r == '\t' || r == '\u200c' || r == '\u200d':
-			return r
-		case strings.ContainsRune("\r\v\f\u0085\u2028\u2029", r):
-			return '\n'
-		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co):
-			return -1
-		}
-		return r
-	}, strings.ReplaceAll(text, "\r\n", "\n"))
-}
-
-// Characters that look like opening and closing angle brackets. The last character of each set looks like three
-// brackets.
-const (
-	openingBrackets = "<\uff1c\u2039\u00ab\u3008\u300a\u27e8\u27ea\u2329\u276e\u2770\u226a\u02c2\u1438\ufe64\u2a9d\u22d8"
-	closingBrackets = ">\uff1e\u203a\u00bb\u3009\u300b\u27e9\u27eb\u232a\u276f\u2771\u226b\u02c3\u1433\ufe65\u2a9e\u22d9"
-)
-
-// bracketRuns matches runs of angle brackets of one direction with nothing visible between them.
-var bracketRuns = regexp.MustCompile(fmt.Sprintf("%s|%s|\u22d8|\u22d9", bracketRun(openingBrackets), bracketRun(closingBrackets)))
-
-// bracketRun returns the expression for a run of two or more brackets of a set.
-func bracketRun(set string) string {
-	return fmt.Sprintf("[%s](?:[\u200c\u200d\ufe00-\ufe0f]*[%[1]s])+", set)
-}
-
-// shortenBracketRuns replaces each run of angle brackets that looks like a delimiter with one bracket. It keeps two
-// plain brackets, which are common in code.
-func shortenBracketRuns(text string) string {
-	if isPlain(text) || !strings.ContainsAny(text, openingBrackets+closingBrackets) {
-		return text
-	}
-	return bracketRuns.ReplaceAllStringFunc(text, func(s string) string {
-		switch {
-		case s == "<<" || s == ">>":
-			return s
-		case strings.ContainsRune(openingBrackets, firstRune(s)):
-			return "<"
-		}
-		return ">"
-	})
 }

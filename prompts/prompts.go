@@ -18,7 +18,8 @@
 //	Round {{.Round}}. Answer {{.Opponents}} in one sentence.
 //
 // A body can read every field of [Data]. A system prompt can read only Topic, Background, Me, Others, Vars, Criteria and
-// Nonce. It must not change within a debate, because providers bill a prompt at a lower price if it begins like the
+// Nonce. Both can call [Data.Quote]: use it for texts that models or documents may have written, such as positions, personas
+// and key arguments. A system prompt must not change within a debate, because providers bill a prompt at a lower price if it begins like the
 // previous one. In addition to the functions of text/template, you can use:
 //
 //	join list separator last    joins strings with separator, and the last two with last
@@ -38,7 +39,10 @@
 // names one. [Set.Version] identifies the templates of a set. The journal of a debate has it for each turn.
 package prompts
 
-import "github.com/elenchus-go/debate/transcript"
+import (
+	"github.com/elenchus-go/debate/internal/delimit"
+	"github.com/elenchus-go/debate/transcript"
+)
 
 // Data is the data that a template can read.
 type Data struct {
@@ -71,6 +75,12 @@ type Names []string
 // String returns the names as in a sentence.
 func (n Names) String() string { return join(n, ", ", " and ") }
 
+// Quote returns a text between the delimiters of statements, as data and not as an instruction. what says in the first
+// delimiter what the text is. The text cannot close the delimiters.
+func (d *Data) Quote(what, text string) string {
+	return delimit.Enclose(d.Nonce, delimit.Line(d.Nonce, what), text)
+}
+
 // opponents adds to names those of the others who are not on the side of Me. Without a side, all others are opponents.
 func (d *Data) opponents(names Names) Names {
 	for i := range d.Others {
@@ -91,6 +101,11 @@ type systemData struct {
 	Criteria   string
 	Nonce      string
 	Blind      bool
+}
+
+// Quote does what [Data.Quote] does.
+func (d *systemData) Quote(what, text string) string {
+	return delimit.Enclose(d.Nonce, delimit.Line(d.Nonce, what), text)
 }
 
 func (d *Data) systemData() *systemData {

@@ -149,7 +149,7 @@ func TestABlindParticipantIsNoStrangerToItself(t *testing.T) {
 		require.Regexp(t, pattern, string(r.Schema))
 		require.Equal(t, people, strings.Count(seen[r.Model], "\nWords"), prompt.String())
 		if r.Model == "Zoe" {
-			require.Regexp(t, `Your position: Zoe against Debater [ABC]\n`, prompt.String())
+			require.Regexp(t, `begin: your position>>>\nZoe against Debater [ABC]\n`, prompt.String())
 			require.Regexp(t, `Zoe, be fair to Debater [ABC]\.`, prompt.String())
 		}
 	}

@@ -320,11 +320,13 @@ func TestASideIsToldItsProfile(t *testing.T) {
 	set, err := prompts.Load(nil)
 	require.NoError(t, err)
 	for _, prompt := range []string{"mad-affirm", "mad-oppose", "mad-argue"} {
-		system, err := set.System(prompt, prompts.Data{Topic: "t", Nonce: "n", Vars: map[string]string{"side": mad.Negative}, Me: transcript.Profile{
+		system, err := set.System(prompt, prompts.Data{Topic: "t", Nonce: "mark", Vars: map[string]string{"side": mad.Negative}, Me: transcript.Profile{
 			Name: "Ada", Role: "physicist", Side: "science", Position: "5 cents", Persona: "A tutor", KeyArguments: []string{"Add them."}, Instructions: "Be brief.",
 		}})
 		require.NoError(t, err)
-		require.Contains(t, system, "Your role: physicist\nYour side: science\nYour position: 5 cents\nYour persona: A tutor\nYour key arguments:\n- Add them.\n")
+		require.Contains(t, system, "Your role: physicist\nYour side: science\n")
+		require.Contains(t, system, "<<<mark begin: your position>>>\n5 cents\n<<<mark end>>>\n<<<mark begin: your persona>>>\nA tutor\n<<<mark end>>>\n"+
+			"<<<mark begin: your key arguments>>>\n- Add them.\n<<<mark end>>>\n")
 	}
 }
 

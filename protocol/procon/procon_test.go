@@ -357,11 +357,11 @@ func TestPromptsOfADebate(t *testing.T) {
 		}
 		return user + "\n"
 	}
-	first := show("procon-argue", "Your position: "+ann.Position)
+	first := show("procon-argue", "begin: your position>>>\n"+ann.Position)
 	d.Round = 2
-	golden.Require(t, "testdata/procon-argue.golden", first+"========\n"+show("procon-argue", "Your position: "+ann.Position))
+	golden.Require(t, "testdata/procon-argue.golden", first+"========\n"+show("procon-argue", "begin: your position>>>\n"+ann.Position))
 	d.Phase, d.Round = "close", 3
-	golden.Require(t, "testdata/procon-close.golden", show("procon-close", "Your position: "+ann.Position))
+	golden.Require(t, "testdata/procon-close.golden", show("procon-close", "begin: your position>>>\n"+ann.Position))
 	d.Me, d.Others, d.ReplyFields = transcript.Profile{Name: "Jo"}, []transcript.Profile{ann, bob}, procon.JudgmentContract.WithNames("active", d.ActiveNames).Outline()
 	golden.Require(t, "testdata/procon-judge.golden", show("procon-judge", "Be impartial"))
 }
