@@ -25,7 +25,7 @@ type judgesView struct {
 
 const (
 	maxJudged = 10       // rounds on a page
-	maxJudges = 36 << 10 // bytes of their replies, unless one round has more
+	maxJudges = 40 << 10 // bytes about these rounds, unless one round has more
 )
 
 // judgedRound is everything that was found about a round.
@@ -41,7 +41,7 @@ type judgedRound struct {
 	Abstentions  []string
 	Findings     []detect.Finding
 	Replies      []structured // other structured replies
-	size         int          // bytes of all replies
+	size         int          // about the bytes on the page
 }
 
 // opinion is one reply of a judge. A judge who was asked in both orders has two, next to each other.
@@ -112,8 +112,12 @@ func (m *moment) judging(before int) *judgesView {
 		return rounds[n]
 	}
 	for n, turns := range assessments {
-		for i := range turns {
-			at(n).size += len(turns[i].Data)
+		at(n).size += 1200
+		for _, o := range judge.Opinions[judge.Assessment](turns...) {
+			at(n).size += 350 + len(o.Value.Reasoning)
+			for _, p := range o.Value.Participants {
+				at(n).size += 40 + 12*len(p.Criteria)
+			}
 		}
 	}
 	for _, f := range m.result.Findings {

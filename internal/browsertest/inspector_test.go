@@ -19,6 +19,7 @@ import (
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/inspector"
+	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 )
@@ -373,6 +374,60 @@ func TestABlindSeat(t *testing.T) {
 	s.do(chromedp.SendKeys(chromedp.CSS("#asked textarea"), "Buses first."), chromedp.Click(chromedp.CSS("#asked form[data-form=answers] button")))
 	s.until(turns + `.some(a => a.textContent.includes("Trams everywhere."))`)
 	close(m.next)
+}
+
+// grader plays judges who give each score from 0 to 10, and explain themselves.
+type grader struct{ speaker }
+
+func (g *grader) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
+	step, _ := debate.StepFrom(ctx)
+	if r.SchemaName != judge.AssessmentContract.Name() {
+		return g.speaker.Generate(ctx, r)
+	}
+	a := judge.Assessment{Reasoning: strings.Repeat("Ada had **figures**, and Bo had none. ", 4), Quality: 6, ShouldContinue: true}
+	for i, name := range []string{"Ada", "Bo", "Cy"} {
+		p := judge.ParticipantAssessment{Name: name, Criteria: judge.Rubric(nil).UniformScores(0)}
+		for j := range p.Criteria {
+			p.Criteria[j].Score = float64((3*i + 2*j + step.Key.Round + len(step.Key.Actor)/2) % 11)
+		}
+		a.Participants = append(a.Participants, p)
+	}
+	b, err := json.Marshal(a)
+	return providers.Response{Text: string(b), FinishReason: providers.Stop}, err
+}
+
+// The scores of ten rounds and five judges can be read at a glance: a row of numbers for each participant in each round, all
+// in the window of a desktop, with the judges' own scores behind a click.
+func TestScoresOfManyRoundsAndJudges(t *testing.T) {
+	s := open(t, &grader{speaker{words: []string{"Yes."}}})
+	c := pair("cars")
+	c.Participants = append(c.Participants, debate.Participant{Name: "Cy"})
+	c.Protocol, c.Limits.MaxRounds = panel.Protocol{Format: panel.RoundLimited}, 10
+	c.Judges = nil
+	for _, name := range []string{"Jo", "Kim", "Leander", "Maximilian", "A long name of a judge"} {
+		c.Judges = append(c.Judges, debate.Participant{Name: name})
+	}
+	s.run(c)
+	s.visit("/debates/cars/judges")
+	require.GreaterOrEqual(t, value[int](s.page, `document.querySelectorAll(".round").length`), 6, "the others are a click away")
+	for _, l := range looks() {
+		s.show(l)
+		s.picture("inspector-judges-ten-" + l.name)
+		s.check()
+		tall := value[int](s.page, `Math.max(...[...document.querySelectorAll(".round > .wide")].map(e => e.offsetHeight))`)
+		require.Less(t, tall, 220, "a table of three participants")
+		if l.width == 1200 && l.zoom == 1 {
+			require.Zero(t, value[int](s.page, `[...document.querySelectorAll(".round > .wide")].filter(e => e.scrollWidth > e.clientWidth).length`))
+		}
+	}
+	s.do(chromedp.Click(chromedp.CSS("#judged-10 .each summary")))
+	s.shows("#judged-10 .each tr.of th", "Ada")
+	require.Equal(t, 15, value[int](s.page, `document.querySelectorAll("#judged-10 .each tbody tr:not(.of)").length`))
+	for _, l := range looks() {
+		s.show(l)
+		s.picture("inspector-judges-each-" + l.name)
+		s.check()
+	}
 }
 
 // pagesOf returns the paths of the pages of a debate.
