@@ -214,7 +214,6 @@ type fixedPrompt struct {
 	contract   string          // name of the reply's contract; "" if there is none yet
 	names      []string        // names that the protocol listed for the schema; nil if it did not
 	schema     json.RawMessage // of the reply, with the names that the reader sees
-	outline    string          // of the reply, with the same names
 	active     int             // number of participants who were left when the schema was made
 	size       int             // tokens of the schema
 	data       prompts.Data

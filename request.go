@@ -79,20 +79,21 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 	return c, nil
 }
 
-// setSchema sets the schema of the request, adds the names to the contract, and returns the tokens of the schema and the
-// outline of the reply.
-func setSchema(r *record, c *execution, b *fixedPrompt) (tokens int, outline string) {
+// setSchema sets the schema of the request and the outline of the reply, both with names, adds the names to the contract, and
+// returns the tokens of the schema.
+func setSchema(r *record, c *execution, b *fixedPrompt) int {
 	if c.contract == nil {
-		return 0, ""
+		b.contract, b.data.ReplyFields = "", ""
+		return 0
 	}
 	c.contract = withNames(r, c.contract, b.pseudonyms, c.names, c.ownNames)
 	if b.contract != c.step.Contract || b.active != len(c.names) || !slices.Equal(b.names, c.ownNames) {
 		b.contract, b.active, b.names = c.step.Contract, len(c.names), c.ownNames
-		b.schema, b.outline = c.contract.Schema(), c.contract.Outline()
+		b.schema, b.data.ReplyFields = c.contract.Schema(), c.contract.Outline()
 		b.size = c.count(string(b.schema))
 	}
 	c.request.Schema = b.schema
-	return b.size, b.outline
+	return b.size
 }
 
 // buildPrompt sets the messages of the request: the system prompt, which does not change within the debate, the turns
@@ -103,8 +104,8 @@ func (e *Engine) buildPrompt(r *record, c *execution, seat transcript.Profile) e
 		return err
 	}
 	c.prompt.fixed = b
+	c.prompt.schema = setSchema(r, c, b)
 	data := promptData(r, &c.step, b, c.names)
-	c.prompt.schema, data.ReplyFields = setSchema(r, c, b)
 	if c.contract != nil { // the reply may be asked for again
 		c.prompt.data = promptDataPool.Get().(*prompts.Data)
 		*c.prompt.data = data

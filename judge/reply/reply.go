@@ -80,8 +80,9 @@ type Defaulter interface {
 //
 // T is a struct of strings, numbers, booleans, structs, and lists of these. Its json tags name the fields. A field with
 // omitempty or omitzero is optional. The jsonschema_description tag describes a field, and the jsonschema tag bounds
-// it, as in package invopop/jsonschema. The tag names:"kind" marks a text that holds a name, and the tag each:"kind" a list
-// with one entry for each name; see [Contract.WithNames]. A *T may implement [Checker], [TextRenderer] and [Defaulter].
+// it, as in package invopop/jsonschema. The tag names:"kind" marks a text that holds a name, or a whole number that holds a
+// place among the names, and the tag each:"kind" a list with one entry for each name; see [Contract.WithNames]. A *T may
+// implement [Checker], [TextRenderer] and [Defaulter].
 //
 // New panics if T has another shape, for example if it contains maps, bytes or itself, because that is a programming
 // error. The schemas are made on first use, so a contract can be a package variable at no cost. That first use panics
@@ -118,9 +119,15 @@ func (c *Contract) WithCheck(check func(v any) []string) *Contract {
 }
 
 // WithNames returns a copy of the contract whose schema lists the names that a field may hold, sorted. The fields are those
-// with the tag names:"kind", of type string. A list with the tag each:"kind" has exactly as many entries in the schema as
-// there are names. Parse does not compare replies with these names: that is left to a [Checker], which may accept another
-// spelling.
+// with the tag names:"kind", of type string. A whole number with that tag is at most the number of names.
+//
+// A list with the tag each:"kind", whose entries hold such a name, is an object in the schema, with a required property for
+// each name. The property is the name with underscores in place of spaces and punctuation, or entry_1 and so on if the name
+// has other letters than ASCII. Its value is the entry without its name, or the only other field of the entry. A list has no
+// such schema that a model can only fill in one way: it may have a name twice. Parse reads both forms, in any contract, and
+// what it returns has the list. If the entries have a place, the order of a list without places says them.
+//
+// Parse does not compare replies with the names: that is left to a [Checker], which may accept another spelling.
 //
 // The engine of package debate sets the kinds "participants" (all participants, as the reader sees them), "active" (those who
 // have not dropped out) and "criteria".
@@ -158,7 +165,7 @@ func (c *Contract) Schema() json.RawMessage {
 	return strictSchema(s.root, s.named, c.names)
 }
 
-// Outline describes the fields for a prompt, one field per line, with nested fields indented.
+// Outline describes the fields for a prompt, one field per line, with nested fields indented. It has the names of WithNames.
 func (c *Contract) Outline() string {
 	s := c.schemas()
 	if len(c.names) == 0 {
