@@ -78,7 +78,7 @@ func TestAnOpenAIClient(t *testing.T) {
 			require.NotEmpty(t, r.Answer.Text)
 			require.Equal(t, "stop", reply.Choices[0].StopReason)
 			require.Equal(t, "Ban cars?", r.Topic)
-			require.Equal(t, "In Europe.\n\nBe brief.\n\nEarlier, the user said: Hello.\n\nEarlier, the assistant said: Good day.", r.Background)
+			require.Equal(t, "In Europe.\n\nBe brief.\n\nEarlier, the user said:\n> Hello.\n\nEarlier, the assistant said:\n> Good day.", r.Background)
 			if !streamed {
 				require.Equal(t, r.Total.Usage.Output, reply.Choices[0].GenerationInfo["CompletionTokens"])
 				reasoning.WriteString(reply.Choices[0].ReasoningContent)

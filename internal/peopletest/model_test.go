@@ -90,7 +90,7 @@ func TestAPersonInACouncil(t *testing.T) {
 			require.NotContains(t, string(asked.Schema), `"A"`)
 			require.Len(t, asked.Said, 2)
 			for _, turn := range asked.Said {
-				require.Contains(t, string(asked.Schema), `"`+turn.Actor+`"`)
+				require.Contains(t, string(asked.Schema), `"`+strings.ReplaceAll(turn.Actor, " ", "_")+`":{`)
 			}
 			require.Less(t, asked.Said[0].Actor, asked.Said[1].Actor, "the order does not tell who it is")
 		}

@@ -291,17 +291,11 @@ func TestABlindReplyIsGivenAgain(t *testing.T) {
 		require.NotContains(t, a.Task, "A, B")
 		var schema struct {
 			Properties struct {
-				Ranking struct {
-					Items struct {
-						Properties struct {
-							Name struct{ Enum []string }
-						}
-					}
-				}
+				Ranking struct{ Required []string }
 			}
 		}
 		require.NoError(t, json.Unmarshal(a.Schema, &schema), "%s", a.Schema)
-		names := schema.Properties.Ranking.Items.Properties.Name.Enum
+		names := schema.Properties.Ranking.Required
 		require.Len(t, names, 2, "%s", a.Schema)
 		reply := func(first, second string) string {
 			return fmt.Sprintf(`{"comparison": "Both are short.", "ranking": [{"name": %q, "reason": "x"}, {"name": %q, "reason": "y"}]}`, first, second)
