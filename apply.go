@@ -94,14 +94,6 @@ func (r *record) decide(ev Decided) {
 	}
 }
 
-// put sets a value of a map, which may be nil.
-func put[K comparable, V any](m *map[K]V, key K, value V) {
-	if *m == nil {
-		*m = map[K]V{}
-	}
-	(*m)[key] = value
-}
-
 // parse reads and checks a configuration. One that was just encoded need not be read.
 func (r *record) parse(ev ConfigChanged) (Config, error) {
 	if r.given != nil {

@@ -382,7 +382,7 @@ func (r Remark) check(rec *record) []protocol.Problem {
 	} else if knownName(rec, r.From) {
 		l.add("from", "%q is the name of an actor in this debate, use another name", r.From)
 	}
-	return append(l.problems, r.checkSizes(rec)...)
+	return append(l.problems, rec.checkRemark(r.ID, r.From, r.Text)...)
 }
 
 func (r Remark) turn(c *transaction) transcript.Turn {

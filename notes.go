@@ -101,16 +101,16 @@ func (r *record) shownNotes() (shown map[string]json.RawMessage, warning string)
 	return shown, "notes are left out, because they are too large: " + listOf(left)
 }
 
-// checkSizes returns everything that is wrong with the ID and the length of a remark.
-func (r Remark) checkSizes(rec *record) []protocol.Problem {
+// checkRemark returns everything that is wrong with the ID and the length of a new remark.
+func (r *record) checkRemark(id, from, text string) []protocol.Problem {
 	l := &problemList{}
-	if len(r.ID) > maxRemarkID || !isPlain(r.ID) {
+	if len(id) > maxRemarkID || !isPlain(id) {
 		l.add("id", "it is not valid, use at most %d bytes of UTF-8 without control characters", maxRemarkID)
 	}
-	n, all := 0, len(r.Text)
-	for i := range rec.Turns {
-		if t := &rec.Turns[i]; t.Kind == transcript.Remark {
-			if t.Actor == r.From && t.Target == r.ID { // it is there already
+	n, all := 0, len(text)
+	for i := range r.Turns {
+		if t := &r.Turns[i]; t.Kind == transcript.Remark {
+			if t.Actor == from && t.Target == id { // it is there already
 				return l.problems
 			}
 			n++
@@ -121,7 +121,7 @@ func (r Remark) checkSizes(rec *record) []protocol.Problem {
 		l.add("text", "the debate has %d remarks already, which is the most", n)
 	}
 	if all > maxAllRemarks {
-		l.add("text", "it has %d bytes, and all remarks would have %d, use at most %d", len(r.Text), all, maxAllRemarks)
+		l.add("text", "it has %d bytes, and all remarks would have %d, use at most %d", len(text), all, maxAllRemarks)
 	}
 	return l.problems
 }
