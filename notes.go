@@ -159,3 +159,11 @@ func cutText(text string, most int) string {
 	}
 	return text[:most] + "…"
 }
+
+// put sets a value of a map, which may be nil.
+func put[K comparable, V any](m *map[K]V, key K, value V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	(*m)[key] = value
+}

@@ -168,14 +168,6 @@ type people struct {
 	passed   map[string]bool             // gates that were decided, by name
 }
 
-// put sets a value of a map, which may be nil.
-func put[K comparable, V any](m *map[K]V, key K, value V) {
-	if *m == nil {
-		*m = map[K]V{}
-	}
-	(*m)[key] = value
-}
-
 // environment holds what a record needs from its engine.
 type environment struct {
 	parse         func(b json.RawMessage, newer bool) (Config, error)   // see Engine.parse
