@@ -2,6 +2,7 @@ package debate
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -77,6 +78,35 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 		}
 	}
 	return c, nil
+}
+
+// learnsWindow reports whether the windows of a provider's models are known only when a debate starts. It is true if the
+// engine lacks the provider, because another engine may drive the debate.
+func (e *Engine) learnsWindow(provider string) bool {
+	_, p, err := e.bind(provider)
+	_, knows := p.(providers.Windowed)
+	return err != nil || knows
+}
+
+// knownWindows returns the windows of StateChanged.Windows for a configuration.
+func (e *Engine) knownWindows(ctx context.Context, c *Config) (known map[string]int) {
+	for field, p := range c.allActors() {
+		name, provider, err := e.bind(p.Provider)
+		if err != nil || p.Human || makesNoText(actorOf(field, p)) {
+			continue
+		}
+		size := 0
+		if w, ok := provider.(providers.Windowed); ok {
+			_ = e.callApart(ctx, name, func() error { size = w.Window(p.Model); return nil }) // a panic is logged
+		}
+		switch {
+		case p.Window == 0:
+			put(&known, field, cmp.Or(min(max(size, 0), maxTokens), window.DefaultSize))
+		case size > 0 && size < p.Window:
+			put(&known, field, size)
+		}
+	}
+	return known
 }
 
 // setSchema sets the schema of the request and the outline of the reply, both with names, adds the names to the contract, and

@@ -113,8 +113,7 @@ func TestMistakesWithOllamaAreExplained(t *testing.T) {
 		}
 	}}
 	run(ctx, interrupted, []string{"--model", "ollama/llama3.2", topic}, strings.NewReader(""), &output{}, &screen, environment("OLLAMA_HOST", down))
-	require.Contains(t, screen.String(), "no Ollama server answers at http://"+down)
-	require.Equal(t, 1, strings.Count(screen.String(), "start it with `ollama serve`, or correct the address\n"), screen.String())
+	require.Equal(t, 1, strings.Count(screen.String(), ": start the server with `ollama serve`, or correct its address, http://"+down+"\n"), screen.String())
 
 	asked := 0
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -131,6 +130,6 @@ func TestMistakesWithOllamaAreExplained(t *testing.T) {
 	code, _, stderr := start(t, environment("OLLAMA_HOST", s.URL), topic)
 	require.Equal(t, exitProvider, code)
 	require.Equal(t, 1, asked)
-	require.Equal(t, 1, strings.Count(stderr, "run `ollama pull llama3.2`, or use one that it has: qwen3:8b"), stderr)
+	require.Equal(t, 1, strings.Count(stderr, ": run `ollama pull llama3.2` on the server at "+s.URL+", or use one that it has: qwen3:8b"), stderr)
 	require.Contains(t, stderr, "the same model is in participants[1] and judges[0]")
 }

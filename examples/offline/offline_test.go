@@ -85,7 +85,7 @@ func TestEachContractIsKept(t *testing.T) {
 		{vote.BallotContract, []string{topic + "Your answer is one number in digits", "Round 1 of 2."}, `"answer":"2"`},
 		{vote.BallotContract, []string{topic, said("Ada", "Answer: Yes"), said("Bo", "Answer: Yes"), "> Answer: No", "Round 2 of 2."}, `"answer":"Yes"`},
 		{vote.BallotContract, []string{topic, said("Ada", "Answer: Yes"), "> Answer: No", "Round 2 of 2."}, `"answer":"No"`},
-		{council.RankingContract, []string{topic, bo, ada, "Rank Ada and Bo, each exactly once."}, `"ranking":[{"name":"Ada","reason":"It has 6 words."},{"name":"Bo"`},
+		{council.RankingContract, []string{topic, bo, ada, "Rank Ada and Bo, each exactly once."}, `"ranking":[{"name":"Ada","reason":"It has 6 words.","place":1},{"name":"Bo"`},
 		{council.AnswerContract, []string{topic, ada, bo, "Scores:\n1. Ada: 1\n2. Bo: 0\n"}, `The best-ranked one ends: “Tea is cheap.”`},
 		{mad.ModerationContract, []string{topic, ada, bo, "Round 1 of 3 is complete."}, `"preference":false`},
 		{mad.CandidatesContract, []string{topic, ada, bo, "List the answers."}, `["Tea is cheap.","I say no."]`},

@@ -251,8 +251,8 @@ func (p prompt) ranking() any {
 	answers := slices.Clone(p.others)
 	slices.SortStableFunc(answers, func(a, b statement) int { return len(splitWords(b.text)) - len(splitWords(a.text)) })
 	k := council.Ranking{Comparison: "I counted the words of each answer. As an offline demo model, I cannot compare answers.", Ranking: []council.Ranked{}}
-	for _, s := range answers {
-		k.Ranking = append(k.Ranking, council.Ranked{Name: s.name, Reason: fmt.Sprintf("It has %d words.", len(splitWords(s.text)))})
+	for i, s := range answers {
+		k.Ranking = append(k.Ranking, council.Ranked{Name: s.name, Place: i + 1, Reason: fmt.Sprintf("It has %d words.", len(splitWords(s.text)))})
 	}
 	return k
 }

@@ -40,7 +40,7 @@ func (m *counting) Generate(_ context.Context, r providers.Request) (res provide
 		m.longest = max(m.longest, res.Usage.Input)
 		return res, nil
 	}
-	good, err := (&schemaModel{InTurn: true}).Generate(context.Background(), r)
+	good, err := (&schemaModel{}).Generate(context.Background(), r)
 	res.Text = good.Text
 	return res, err
 }
@@ -99,7 +99,7 @@ func TestTheSecondInvalidReplySaysWhy(t *testing.T) {
 		if r.SchemaName == "ranking/1" {
 			return providers.Response{Text: `{"comparison": "So.", "ranking": []}`, FinishReason: providers.Stop}, nil
 		}
-		return (&schemaModel{InTurn: true}).Generate(context.Background(), r)
+		return (&schemaModel{}).Generate(context.Background(), r)
 	})
 	for retries, attempts := range map[int]int{0: 1, 1: 2, 3: 2} {
 		d, err := debate.New(t.Context(), debate.Config{

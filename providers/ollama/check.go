@@ -82,33 +82,21 @@ func describe(raw []byte) (d description) {
 	return d
 }
 
-// explain adds what to do to an error of the server's absence or of a missing model.
+// explain adds what to do to an error of a server that does not answer or that lacks the model.
 func (p *Provider) explain(ctx context.Context, model string, err error) error {
 	failed, ok := errors.AsType[*providers.Error](err)
 	if !ok {
 		return err
 	}
-	text := ""
+	e := *failed
 	switch broken, dialed := errors.AsType[*net.OpError](failed.Err); {
 	case failed.Kind == providers.Network && dialed && broken.Op == "dial":
-		text = fmt.Sprintf("no Ollama server answers at %s (%v): start it with `ollama serve`, or correct the address", p.base, broken.Err)
+		e.Err = fmt.Errorf("%w: start the server with `ollama serve`, or correct its address, %s", failed.Err, p.base)
 	case failed.Kind == providers.InvalidRequest && missingModel.MatchString(failed.Error()):
-		text = fmt.Sprintf("the Ollama server at %s does not have model %q: run `ollama pull %s`%s", p.base, model, model, p.installed(ctx))
-	default:
-		return err
+		e.Err = fmt.Errorf("%w: run `ollama pull %s` on the server at %s%s", failed.Err, model, p.base, p.installed(ctx))
 	}
-	return &providers.Error{Kind: failed.Kind, RetryAfter: failed.RetryAfter, Partial: failed.Partial, Err: &explained{text, failed.Err}}
+	return &e
 }
-
-// explained is an error with another text.
-type explained struct {
-	text  string
-	cause error
-}
-
-func (e *explained) Error() string { return e.text }
-
-func (e *explained) Unwrap() error { return e.cause }
 
 // missingModel matches the server's error for a model that it does not have.
 var missingModel = regexp.MustCompile(`status 404: .*model \S+ not found`)
@@ -133,9 +121,9 @@ func (p *Provider) installed(ctx context.Context) string {
 	}
 	switch slices.Sort(names); {
 	case len(names) == 0:
-		return "; it has no model yet"
+		return ", which has no model yet"
 	case len(names) > maxListed:
-		return fmt.Sprintf(", or use one of its %d models, such as %s", len(names), strings.Join(names[:maxListed], ", "))
+		return fmt.Sprintf(", or use one of the %d models that it has, such as %s", len(names), strings.Join(names[:maxListed], ", "))
 	}
 	return ", or use one that it has: " + strings.Join(names, ", ")
 }

@@ -91,7 +91,7 @@ func TestCheck(t *testing.T) {
 		want   string // empty if the check succeeds
 	}{
 		"known model":   {fakellm.Reply{Body: "{}"}, ""},
-		"unknown model": {fakellm.Reply{Status: 404, Body: `{"error": "model 'm' not found"}`}, "invalid_request: the Ollama server at http://service does not have model \"m\": run `ollama pull m`; it has no model yet"},
+		"unknown model": {fakellm.Reply{Status: 404, Body: `{"error": "model 'm' not found"}`}, "invalid_request: check model \"m\": call model: status 404: model 'm' not found: run `ollama pull m` on the server at http://service, which has no model yet"},
 		"refused key":   {fakellm.Reply{Status: 401, Body: "not " + key}, "authentication: check model \"m\": call model: status 401: not [key]"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestAMissingModelIsExplained(t *testing.T) {
 		want string
 	}{
 		"some":    {fakellm.Reply{Body: `{"models": [{"name": "qwen3:8b"}, {"name": "gemma3:4b"}, {}]}`}, ", or use one that it has: gemma3:4b, qwen3:8b"},
-		"none":    {fakellm.Reply{Body: `{"models": null}`}, "; it has no model yet"},
+		"none":    {fakellm.Reply{Body: `{"models": null}`}, ", which has no model yet"},
 		"no list": {fakellm.Reply{Status: 500}, ""},
 		"no JSON": {fakellm.Reply{Body: "<html>"}, ""},
 	} {
@@ -140,13 +140,12 @@ func TestAMissingModelIsExplained(t *testing.T) {
 			missing := fakellm.Reply{Status: 404, Body: `{"error": "model 'tiny' not found"}`}
 			p, s := provider(t, ollama.Config{}, missing)
 			s.Routes["/api/show"], s.Routes["/api/tags"] = missing, test.tags
-			want := "invalid_request: the Ollama server at http://service does not have model \"tiny\": run `ollama pull tiny`" + test.want
-			require.EqualError(t, p.Check(t.Context(), "tiny"), want)
+			want := "call model: status 404: model 'tiny' not found: run `ollama pull tiny` on the server at http://service" + test.want
+			require.EqualError(t, p.Check(t.Context(), "tiny"), `invalid_request: check model "tiny": `+want)
 			r := ask
 			r.Model = "tiny"
 			_, err := p.Generate(t.Context(), r)
-			require.EqualError(t, err, want)
-			require.ErrorContains(t, errors.Unwrap(errors.Unwrap(err)), "status 404", "the cause remains")
+			require.EqualError(t, err, "invalid_request: "+want)
 		})
 	}
 	p, _ := provider(t, ollama.Config{}, fakellm.Reply{Status: 404, Body: "page not found"})
@@ -165,8 +164,7 @@ func TestAServerThatDoesNotRunIsExplained(t *testing.T) {
 	_, err = p.Generate(t.Context(), ask)
 	for _, err := range []error{err, p.Check(t.Context(), "")} {
 		require.Equal(t, providers.Network, providers.AsError(err).Kind)
-		require.ErrorContains(t, err, "network: no Ollama server answers at http://"+l.Addr().String()+" (")
-		require.ErrorContains(t, err, "): start it with `ollama serve`, or correct the address")
+		require.ErrorContains(t, err, ": start the server with `ollama serve`, or correct its address, http://"+l.Addr().String())
 		require.ErrorAs(t, err, new(*net.OpError))
 	}
 }

@@ -73,7 +73,7 @@ func TestTheFrameShowsHowLongAReplyTakes(t *testing.T) {
 
 // The errors of an outage are complete once, however narrow the terminal is, and short when they are repeated.
 func TestErrorsThatSayWhatToDoAreNotCut(t *testing.T) {
-	const message = "network: no Ollama server answers at http://127.0.0.1:11434 (connect: connection refused): start it with `ollama serve`, or correct the address"
+	const message = "network: call model: dial tcp 127.0.0.1:11434: connect: connection refused: start the server with `ollama serve`, or correct its address, http://127.0.0.1:11434"
 	var s story
 	var b board
 	ada, bo := key(1, "argue", "Ada", ""), key(1, "argue", "Bo", "")
