@@ -34,7 +34,7 @@ func TestErrorsOfTheServices(t *testing.T) {
 			if test.Partial != nil {
 				require.Equal(t, *test.Partial, e.Partial.Text)
 			}
-			require.Len(t, s.Requests(), 1, "nothing is repeated")
+			require.Len(t, calls(s), 1, "nothing is repeated")
 			require.Less(t, len(err.Error()), 1000)
 		})
 	}

@@ -119,8 +119,7 @@ func TestKindsByStatus(t *testing.T) {
 						require.NotContains(t, err.Error(), "<")
 						require.NotContains(t, err.Error(), key)
 					})
-					calls := slices.DeleteFunc(s.Requests(), func(r fakellm.Request) bool { return r.Path == "/api/tags" }) // the models that Ollama has
-					require.Len(t, calls, 2, "nothing is repeated")
+					require.Len(t, calls(s), 2, "nothing is repeated")
 				})
 			})
 		}
@@ -408,4 +407,9 @@ func TestUsageUnderSeveralNames(t *testing.T) {
 			})
 		})
 	}
+}
+
+// calls returns the requests to models. After an error of a missing model, a provider asks Ollama for those that it has.
+func calls(s *fakellm.Server) []fakellm.Request {
+	return slices.DeleteFunc(s.Requests(), func(r fakellm.Request) bool { return r.Path == "/api/tags" })
 }
