@@ -288,7 +288,8 @@ func TestOtherHostsAreRefused(t *testing.T) {
 		require.NoError(t, res.Body.Close())
 		require.Equal(t, http.StatusForbidden, res.StatusCode, path)
 	}
-	for status := range engine.List(t.Context(), store.Query{}) {
+	for status, err := range engine.List(t.Context(), store.Query{}) {
+		require.NoError(t, err)
 		t.Errorf("%s was launched", status.ID)
 	}
 }

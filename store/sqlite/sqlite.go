@@ -120,7 +120,7 @@ func openFile(path string, way url.Values, prepareFile func(context.Context, *sq
 		s.statements, err = prepare(context.Background(), s.writer)
 	}
 	if err == nil {
-		s.file, err = os.Stat(path)
+		s.file, err = os.Stat(path) //nolint:gosec // the caller chooses the path
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -137,7 +137,7 @@ func isReadOnly(err error) bool {
 // inPlace returns an error if the file was removed or replaced. SQLite goes on with the file that it has opened, and everything
 // would be lost when it is closed.
 func (s *Store) inPlace() error {
-	now, err := os.Stat(s.path)
+	now, err := os.Stat(s.path) //nolint:gosec // the same
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(s.file, now) {
 		return fmt.Errorf("%w: %s was removed or replaced while it was open; put it back, or restart the program", store.ErrUnavailable, s.path)
 	}
