@@ -336,24 +336,19 @@ func TestPromptsAreReplaced(t *testing.T) {
 	require.EqualValues(t, 3, mine.Load(), fmt.Sprint(stderr))
 }
 
-// The id of a debate that somebody else wrote has one line in a list, and shells do not read it.
+// The id of a debate that somebody else wrote follows the rule of ids, so that it has one line in a list and shells do not
+// read it.
 func TestTheIDOfAnImportedDebateIsHarmless(t *testing.T) {
 	folder(t)
 	_, _, stderr := start(t, environment(), "--me", "Ada", "--store", "own.db", topic)
 	mine := saved(t, stderr)
 	_, journal, _ := start(t, environment(), "export", mine, "--store", "own.db")
-	const id = "$(reboot)\n`now`\x1b[31m?"
-	quoted, err := json.Marshal(id)
+	quoted, err := json.Marshal("$(reboot)\n`now`\x1b[31m?")
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile("j.json", []byte(strings.ReplaceAll(journal, `"`+mine+`"`, string(quoted))), 0o600))
-	code, stdout, stderr := start(t, environment(), "import", "j.json", "--store", "kept/d.db")
-	require.Equal(t, 0, code, stderr)
-	require.Equal(t, "$(reboot) `now`[31m? imported into kept/d.db\n", stdout)
-	require.Equal(t, id, heads(t)[0].ID)
-	_, stdout, _ = start(t, environment(), "list", "--store", "kept/d.db")
-	require.Equal(t, 2, strings.Count(stdout, "\n"), stdout)
-	_, _, stderr = start(t, environment(), "resume", id, "--store", "kept/d.db")
+	code, _, stderr := start(t, environment(), "import", "j.json", "--store", "kept/d.db")
+	require.Equal(t, 1, code, stderr)
 	require.Contains(t, stderr, "is not valid, use up to 128 letters")
-	list, _ := completions(t, "show", "--store", "kept/d.db", "")
-	require.Empty(t, list)
+	require.NotContains(t, stderr, "\x1b")
+	require.Empty(t, heads(t))
 }

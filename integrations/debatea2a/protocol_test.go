@@ -208,19 +208,20 @@ func TestAMessageThatIsRepeatedAtOnceStartsOneDebate(t *testing.T) {
 	url := serve(t, agent)
 	r := question()
 	var group sync.WaitGroup
-	ids := make([]a2a.TaskID, 8)
+	ids, errs := make([]a2a.TaskID, 8), make([]error, 8)
 	for i := range ids {
 		c := connect(t, url)
 		group.Go(func() {
-			if result, err := c.SendMessage(t.Context(), r); err == nil {
+			var result a2a.SendMessageResult
+			if result, errs[i] = c.SendMessage(t.Context(), r); errs[i] == nil {
 				ids[i] = result.(*a2a.Task).ID
 			}
 		})
 	}
 	close(m.gate)
 	group.Wait()
-	for _, id := range ids {
-		require.NotEmpty(t, id)
+	for i, id := range ids {
+		require.NoError(t, errs[i])
 		require.Equal(t, ids[0], id)
 	}
 	require.Equal(t, 1, debates(t, s))

@@ -195,7 +195,7 @@ func TestRowsThatCannotBeReadAreNamed(t *testing.T) {
 	b.exec(t, "alter table entries alter column type drop not null")
 	b.exec(t, "update entries set type = null where seq = 2")
 	_, _, err := s.Load(t.Context(), "d", 0)
-	require.ErrorContains(t, err, "load debate d: entry 2: ")
+	require.ErrorContains(t, err, "load debate d: read entry 2 of debate d: ")
 	b.exec(t, `update debates set status = '{"id":"e"}'`)
 	status, _, err := s.Load(t.Context(), "d", 2)
 	require.NoError(t, err)

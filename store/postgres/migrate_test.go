@@ -51,7 +51,7 @@ func TestASchemaOfANewerVersionIsRefused(t *testing.T) {
 	s := b.open(t)
 	b.exec(t, "insert into migrations (version) values (1000)")
 	require.EqualError(t, s.Migrate(t.Context()),
-		`migrate schema "`+b.schema+`": schema version is 1000, but this program supports only versions up to 3; use a newer program`)
+		`migrate schema "`+b.schema+`": schema version is 1000, but this program supports only versions up to 4; use a newer program`)
 }
 
 func TestASchemaThatIsUpToDateNeedsNoRightToCreate(t *testing.T) {

@@ -162,7 +162,7 @@ func TestARowThatCannotBeReadIsNamed(t *testing.T) {
 	commit(t, s, change("d", 0, "", "", ""))
 	alter(t, path, `UPDATE entries SET at = 'noon' WHERE seq = 2`)
 	_, _, err := s.Load(t.Context(), "d", 0)
-	require.ErrorContains(t, err, "load debate d: entry 2: ")
+	require.ErrorContains(t, err, "load debate d: read entry 2 of debate d: ")
 	_, entries, err := s.Load(t.Context(), "d", 2)
 	require.NoError(t, err)
 	require.Len(t, entries, 1)
