@@ -140,11 +140,12 @@ func (h handler) begin(ctx context.Context, m *a2a.Message) (ec *a2asrv.Executor
 		return nil, false, refuse("message: send messageId, role and parts; messageId and contextId have at most 200 bytes")
 	}
 	labels := h.agent.labels(ctx)
-	ec = &a2asrv.ExecutorContext{Message: m, TaskID: m.TaskID, ContextID: cmp.Or(m.ContextID, a2a.NewContextID())}
+	ec = &a2asrv.ExecutorContext{Message: m, TaskID: m.TaskID}
 	if m.TaskID == "" {
 		if ec.TaskID, err = taskID(m, labels[userLabel]); err != nil {
 			return nil, false, err
 		}
+		ec.ContextID = cmp.Or(m.ContextID, string(ec.TaskID)) // the same for a message that is repeated at once
 		ec.StoredTask, err = h.agent.task(ctx, labels, ec.TaskID)
 		if err == nil {
 			return ec, true, nil
