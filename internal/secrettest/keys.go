@@ -73,6 +73,8 @@ func testRotation(t *testing.T, start startFunc) {
 	if run["Check"] != nil {
 		_ = run["Check"]() // whatever the service replies
 	}
+	NotPrinted(t, firstKey, p)
+	NotPrinted(t, secondKey, p)
 	for i, r := range s.Requests() {
 		sent, other := firstKey, secondKey
 		if i > 1 {

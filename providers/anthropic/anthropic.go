@@ -40,7 +40,8 @@ import (
 // Config configures a provider. The package reads no setting from the environment, except the proxy settings that
 // net/http reads.
 type Config struct {
-	// Key is the API key. Key or KeyFunc is required.
+	// Key is the API key. Key or KeyFunc is required, unless BaseURL is set: another server may need no key, or one in
+	// Header.
 	Key string `json:"-"`
 	// KeyFunc returns the API key of each request. Set it instead of Key if the key can change. It must be safe for
 	// concurrent use and return promptly when its context ends. If it returns an error, the call fails with an error of
@@ -50,6 +51,9 @@ type Config struct {
 	Model string
 	// BaseURL is the base URL, without /messages. Defaults to https://api.anthropic.com/v1.
 	BaseURL string
+	// Header holds further headers of each request, such as "Anthropic-Beta", or those of a gateway. They replace headers of the same
+	// name. Errors show no value that may be a key.
+	Header http.Header `json:"-"`
 	// HTTPClient sends the requests. Defaults to a client with default settings.
 	HTTPClient *http.Client `json:"-"`
 	// Timeout limits the time in which the service sends nothing. A whole call takes at most ten times as long.
@@ -98,7 +102,7 @@ func New(c Config) (*Provider, error) {
 		start.Schemas = wire.SchemasNone
 	}
 	client, err := wire.New(wire.Config{
-		HTTP: c.HTTPClient, Key: c.Key, KeyFunc: c.KeyFunc, Header: setHeader, Timeout: c.Timeout, ErrorKind: c.ErrorKind, Extra: c.Extra, Start: start,
+		HTTP: c.HTTPClient, Key: c.Key, KeyFunc: c.KeyFunc, SetHeader: setHeader, Header: c.Header, Timeout: c.Timeout, ErrorKind: c.ErrorKind, Extra: c.Extra, Start: start,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create anthropic provider: %w", err)
@@ -107,14 +111,16 @@ func New(c Config) (*Provider, error) {
 }
 
 func setHeader(h http.Header, key string) {
-	h.Set("X-Api-Key", key)
+	if key != "" {
+		h.Set("X-Api-Key", key)
+	}
 	h.Set("Anthropic-Version", apiVersion)
 }
 
 // baseURL validates c and returns the base of all URLs.
 func (c Config) baseURL() (string, error) {
 	switch {
-	case c.Key == "" && c.KeyFunc == nil:
+	case c.Key == "" && c.KeyFunc == nil && c.BaseURL == "":
 		return "", errors.New("Config.Key is empty: set the API key, or Config.KeyFunc")
 	case c.Model == "":
 		return "", errors.New("Config.Model is empty: name a model, such as claude-sonnet-4-5")

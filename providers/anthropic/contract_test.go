@@ -34,3 +34,11 @@ func TestKeyFunc(t *testing.T) {
 		return anthropic.New(anthropic.Config{Key: key, KeyFunc: keyFunc, Model: "m", BaseURL: url + "/v1", HTTPClient: client})
 	})
 }
+
+func TestHeader(t *testing.T) {
+	secrettest.RunHeader(t, fakellm.Anthropic, func(url string, client *http.Client, header http.Header) (providers.Provider, any, error) {
+		c := anthropic.Config{Key: key, Model: "m", BaseURL: url + "/v1", HTTPClient: client, Header: header}
+		p, err := anthropic.New(c)
+		return p, c, err
+	})
+}

@@ -40,3 +40,11 @@ func TestKeyFunc(t *testing.T) {
 		return googleai.New(googleai.Config{Key: key, KeyFunc: keyFunc, Model: "m", BaseURL: url, HTTPClient: client})
 	})
 }
+
+func TestHeader(t *testing.T) {
+	secrettest.RunHeader(t, fakellm.Google, func(url string, client *http.Client, header http.Header) (providers.Provider, any, error) {
+		c := googleai.Config{Key: key, Model: "m", BaseURL: url, HTTPClient: client, Header: header}
+		p, err := googleai.New(c)
+		return p, c, err
+	})
+}

@@ -20,7 +20,8 @@ import (
 // Config configures a provider. The package reads no setting from the environment, except the proxy settings that
 // net/http reads.
 type Config struct {
-	// Key is the API key. Key or KeyFunc is required.
+	// Key is the API key. Key or KeyFunc is required, unless BaseURL is set: another server may need no key, or one in
+	// Header.
 	Key string `json:"-"`
 	// KeyFunc returns the API key of each request. Set it instead of Key if the key can change. It must be safe for
 	// concurrent use and return promptly when its context ends. If it returns an error, the call fails with an error of
@@ -30,6 +31,9 @@ type Config struct {
 	Model string
 	// BaseURL is the service's URL. Defaults to https://generativelanguage.googleapis.com.
 	BaseURL string
+	// Header holds further headers of each request, such as those of a gateway. They replace headers of the same
+	// name. Errors show no value that may be a key.
+	Header http.Header `json:"-"`
 	// HTTPClient sends the requests. Defaults to a client with default settings.
 	HTTPClient *http.Client `json:"-"`
 	// Timeout limits the time in which the service sends nothing. A whole call takes at most ten times as long.
@@ -73,7 +77,7 @@ func New(c Config) (*Provider, error) {
 		start.Schemas = wire.SchemasNone
 	}
 	client, err := wire.New(wire.Config{
-		HTTP: c.HTTPClient, Key: c.Key, KeyFunc: c.KeyFunc, Header: setKey, Timeout: c.Timeout, ErrorKind: c.ErrorKind, Extra: c.Extra, Start: start,
+		HTTP: c.HTTPClient, Key: c.Key, KeyFunc: c.KeyFunc, SetHeader: setKey, Header: c.Header, Timeout: c.Timeout, ErrorKind: c.ErrorKind, Extra: c.Extra, Start: start,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create googleai provider: %w", err)
@@ -81,12 +85,16 @@ func New(c Config) (*Provider, error) {
 	return &Provider{client, base, c.Model}, nil
 }
 
-func setKey(h http.Header, key string) { h.Set("X-Goog-Api-Key", key) }
+func setKey(h http.Header, key string) {
+	if key != "" {
+		h.Set("X-Goog-Api-Key", key)
+	}
+}
 
 // baseURL validates c and returns the base of all URLs.
 func (c Config) baseURL() (string, error) {
 	switch {
-	case c.Key == "" && c.KeyFunc == nil:
+	case c.Key == "" && c.KeyFunc == nil && c.BaseURL == "":
 		return "", errors.New("Config.Key is empty: set the API key, or Config.KeyFunc")
 	case c.Model == "":
 		return "", errors.New("Config.Model is empty: name a model, such as gemini-2.5-flash")

@@ -31,6 +31,9 @@ type Config struct {
 	Model string
 	// BaseURL is the base URL, without /chat/completions. Defaults to https://api.mistral.ai/v1.
 	BaseURL string
+	// Header holds further headers of each request, such as those of a gateway. They replace headers of the same
+	// name. Errors show no value that may be a key.
+	Header http.Header `json:"-"`
 	// HTTPClient sends the requests. Defaults to a client with default settings.
 	HTTPClient *http.Client `json:"-"`
 	// Timeout limits the time in which the service sends nothing. A whole call takes at most ten times as long.
@@ -93,7 +96,7 @@ func New(c Config) (*Provider, error) {
 	extra := map[string]any{"stream_options": nil} // the service refuses it, and always reports usage
 	maps.Copy(extra, c.Extra)
 	p, err := openai.New(openai.Config{
-		Key: c.Key, KeyFunc: c.KeyFunc, Model: c.Model, BaseURL: c.BaseURL, HTTPClient: c.HTTPClient, Timeout: c.Timeout, Extra: extra, ErrorKind: c.ErrorKind,
+		Key: c.Key, KeyFunc: c.KeyFunc, Model: c.Model, BaseURL: c.BaseURL, HTTPClient: c.HTTPClient, Header: c.Header, Timeout: c.Timeout, Extra: extra, ErrorKind: c.ErrorKind,
 		MaxTokensField: "max_tokens", Rename: map[string]string{"seed": "random_seed"},
 	})
 	if err != nil {

@@ -86,3 +86,11 @@ func TestUnsupportedSettings(t *testing.T) {
 	require.Equal(t, map[string]string{"reasoning": `"2048": the service has only none and high`, "seed": "-7 is negative, use 0 or more"},
 		p.Unsupported(providers.Request{Reasoning: "2048", Seed: &negative}))
 }
+
+func TestHeader(t *testing.T) {
+	secrettest.RunHeader(t, fakellm.OpenAI, func(url string, client *http.Client, header http.Header) (providers.Provider, any, error) {
+		c := mistral.Config{Key: key, Model: "m", BaseURL: url + "/v1", HTTPClient: client, Header: header}
+		p, err := mistral.New(c)
+		return p, c, err
+	})
+}

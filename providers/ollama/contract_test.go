@@ -35,3 +35,11 @@ func TestKeyFunc(t *testing.T) {
 		return ollama.New(ollama.Config{Key: key, KeyFunc: keyFunc, Model: "m", BaseURL: url, HTTPClient: client})
 	})
 }
+
+func TestHeader(t *testing.T) {
+	secrettest.RunHeader(t, fakellm.Ollama, func(url string, client *http.Client, header http.Header) (providers.Provider, any, error) {
+		c := ollama.Config{Key: key, Model: "m", BaseURL: url, HTTPClient: client, Header: header}
+		p, err := ollama.New(c)
+		return p, c, err
+	})
+}

@@ -37,6 +37,9 @@ type Config struct {
 	// the server's setting, which may be as low as 4,096. Memory grows with it: a model that needs more than the server has
 	// causes an error of kind out_of_memory. The server lowers it to the model's own maximum. See [Provider.Window].
 	NumCtx int
+	// Header holds further headers of each request, such as those of a proxy. They replace headers of the same
+	// name. Errors show no value that may be a key.
+	Header http.Header `json:"-"`
 	// HTTPClient sends the requests. Defaults to a client with default settings.
 	HTTPClient *http.Client `json:"-"`
 	// Timeout limits the time in which the service sends nothing. A whole call takes at most ten times as long.
@@ -84,7 +87,7 @@ func New(c Config) (*Provider, error) {
 		start.Schemas = wire.SchemasNone
 	}
 	client, err := wire.New(wire.Config{
-		HTTP: c.HTTPClient, Key: c.Key, KeyFunc: c.KeyFunc, Header: setKey, Timeout: c.Timeout, ErrorKind: c.ErrorKind, Extra: c.Extra, Start: start,
+		HTTP: c.HTTPClient, Key: c.Key, KeyFunc: c.KeyFunc, SetHeader: setKey, Header: c.Header, Timeout: c.Timeout, ErrorKind: c.ErrorKind, Extra: c.Extra, Start: start,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create ollama provider: %w", err)

@@ -45,3 +45,11 @@ func TestKeyFunc(t *testing.T) {
 		})
 	}
 }
+
+func TestHeader(t *testing.T) {
+	secrettest.RunHeader(t, fakellm.OpenAI, func(url string, client *http.Client, header http.Header) (providers.Provider, any, error) {
+		c := openai.Config{Key: key, Model: "m", BaseURL: url + "/v1", HTTPClient: client, Header: header}
+		p, err := openai.New(c)
+		return p, c, err
+	})
+}

@@ -53,6 +53,9 @@ type Config struct {
 	// calls chat completions for an hour, with a warning in the first response. The Responses API accepts no token limit
 	// below 16; the provider then sends 16.
 	API string
+	// Header holds further headers of each request, such as "OpenAI-Project", "HTTP-Referer", or "Api-Key" for Azure. They replace headers of the same
+	// name. Errors show no value that may be a key.
+	Header http.Header `json:"-"`
 	// HTTPClient sends the requests. Defaults to a client with default settings.
 	HTTPClient *http.Client `json:"-"`
 	// Timeout limits the time in which the service sends nothing. A whole call takes at most ten times as long.
@@ -118,7 +121,7 @@ func New(c Config) (*Provider, error) {
 		return nil, fmt.Errorf("create openai provider: %w", err)
 	}
 	client, err := wire.New(wire.Config{
-		HTTP: c.HTTPClient, Key: c.Key, KeyFunc: c.KeyFunc, Header: setKey, Timeout: c.Timeout,
+		HTTP: c.HTTPClient, Key: c.Key, KeyFunc: c.KeyFunc, SetHeader: setKey, Header: c.Header, Timeout: c.Timeout,
 		ErrorKind: c.ErrorKind, Extra: c.Extra, Rename: c.renamedFields(own), Start: c.support(own),
 	})
 	if err != nil {

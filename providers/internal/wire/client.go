@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"time"
 
@@ -18,8 +19,10 @@ type Config struct {
 	// Key and KeyFunc are those of the provider's configuration. At most one may be set.
 	Key     string
 	KeyFunc func(context.Context) (string, error)
-	// Header sets the headers of a request, among them the one with the key. The key is empty if there is none.
-	Header func(h http.Header, key string)
+	// SetHeader sets the service's headers of a request, among them the one with the key. The key is empty if there is none.
+	SetHeader func(h http.Header, key string)
+	// Header is that of the provider's configuration. Its headers replace all others of the same name.
+	Header http.Header
 	// Timeout limits the time in which the service sends nothing. A whole call takes at most ten times as long.
 	// Defaults to 120 s. A negative value disables both limits.
 	Timeout time.Duration
@@ -45,12 +48,16 @@ type Client struct {
 	start   Support
 	own     func(status int, body []byte) providers.ErrorKind
 	support supportCache
-	keys    keyCache
+	keys    *keyCache // a pointer, so that no verb of fmt prints the keys
 }
 
 // New returns a client. Its errors name fields of the provider's configuration.
 func New(c Config) (*Client, error) {
 	key, err := keyFunc(c.Key, c.KeyFunc)
+	if err != nil {
+		return nil, err
+	}
+	header, err := checkHeader(c.Header)
 	if err != nil {
 		return nil, err
 	}
@@ -67,8 +74,13 @@ func New(c Config) (*Client, error) {
 	if h.CheckRedirect == nil { // a redirected request would take the key to another server
 		h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	}
+	setAll := func(h http.Header, key string) { // holds the headers, so that no verb of fmt prints them
+		h.Set("User-Agent", userAgent())
+		c.SetHeader(h, key)
+		maps.Copy(h, header)
+	}
 	return &Client{
-		http: &h, key: key, header: c.Header, timeout: cmp.Or(c.Timeout, defaultTimeout),
+		http: &h, key: key, header: setAll, keys: new(keyCache), timeout: cmp.Or(c.Timeout, defaultTimeout),
 		extra: extra, rename: c.Rename, start: c.Start, own: c.ErrorKind,
 	}, nil
 }
