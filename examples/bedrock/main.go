@@ -1,5 +1,5 @@
-// Bedrock runs a panel debate with a langchaingo model: one of the models on Amazon Bedrock, for which the library has
-// no provider of its own.
+// Bedrock runs a panel debate with a langchaingo model: one of the models on Amazon Bedrock. For Anthropic's models there,
+// you can also use providers/bedrock; for the others, the library has no provider of its own.
 //
 //	AWS_REGION=us-east-1 go run ./examples/bedrock "Should cities ban private cars?"
 //

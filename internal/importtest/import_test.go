@@ -49,6 +49,8 @@ var sides = map[string][]string{
 	"providers/anthropic":     {"internal/reasoning", "providers", "providers/internal/prompt", "providers/internal/wire"},
 	"providers/googleai":      {"internal/reasoning", "providers", "providers/internal/prompt", "providers/internal/wire"},
 	"providers/adapter":       {"internal/panics", "providers", "transcript", "providers/internal/fault", "providers/internal/prompt", "providers/internal/wire"},
+	"providers/bedrock":       {"providers", "providers/anthropic", "providers/internal/cloud", "providers/internal/fault"},
+	"providers/vertex":        {"providers", "providers/anthropic", "providers/googleai", "providers/internal/cloud"},
 	"providers/cassette":      {"providers", "providers/internal/fault"},
 	"providers/langchain":     {"providers", "providers/adapter", "transcript"},
 	"providers/mistral":       {"internal/reasoning", "providers", "providers/openai"},

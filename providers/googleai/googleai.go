@@ -2,7 +2,7 @@
 //
 //	gemini, err := googleai.New(googleai.Config{Key: key, Model: "gemini-2.5-flash"})
 //
-// The package calls the Gemini API with an API key. It does not support Vertex AI.
+// The package calls the Gemini API with an API key. For Vertex AI, use providers/vertex.
 package googleai
 
 import (

@@ -1,0 +1,17 @@
+module github.com/elenchus-go/debate/providers/bedrock
+
+go 1.26.0
+
+require (
+	github.com/aws/aws-sdk-go-v2 v1.2.0
+	github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream v1.7.8
+	github.com/elenchus-go/debate v0.0.0
+	github.com/stretchr/testify v1.11.1
+)
+
+require (
+	github.com/aws/smithy-go v1.24.2 // indirect
+	github.com/davecgh/go-spew v1.1.2-0.20180830191138-d8f796af33cc // indirect
+	github.com/pmezard/go-difflib v1.0.1-0.20181226105442-5d4384ee4fb2 // indirect
+	gopkg.in/yaml.v3 v3.0.1 // indirect
+)
