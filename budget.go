@@ -92,7 +92,10 @@ func maxUsage(r *record, steps []protocol.Step) (all transcript.Usage) {
 func maxCost(r *record, p *Participant, actor string, input int) float64 {
 	cost := func(model string, output int) float64 {
 		known, _ := r.config.Prices.Lookup(model)
-		return known.Cost(transcript.Usage{Input: input, Output: output})
+		u := transcript.Usage{Input: input, Output: output}
+		plain := known.Cost(u)
+		u.Written = input // the service may write the whole prompt to its cache
+		return max(plain, known.Cost(u))
 	}
 	most := cost(p.Model, p.MaxTokens)
 	for _, s := range r.substitutesOf(actor) {

@@ -44,7 +44,7 @@ func (c *Config) checkValues(l *problemList) {
 	}
 	for _, model := range slices.Sorted(maps.Keys(c.Prices)) {
 		p := c.Prices[model]
-		for _, x := range []float64{p.Input, p.Cached, p.Output} {
+		for _, x := range []float64{p.Input, p.Cached, p.Written, p.Output} {
 			if !(x >= 0) || math.IsInf(x, 0) {
 				l.add("prices", "%s: %v is not valid, use 0 or more", model, x)
 			}
@@ -297,7 +297,7 @@ func checkUsages(all transcript.Usage, attempts []transcript.Attempt) error {
 // limitUsage returns the usage of some calls in which no value is negative, or so large that sums overflow.
 func limitUsage(u transcript.Usage, calls int) transcript.Usage {
 	most := int64(maxTokens) * int64(max(calls, 1))
-	for _, n := range []*int{&u.Input, &u.Cached, &u.Output, &u.Reasoning} {
+	for _, n := range []*int{&u.Input, &u.Cached, &u.Written, &u.Output, &u.Reasoning} {
 		*n = int(min(max(int64(*n), 0), most))
 	}
 	if !(u.Cost >= 0) {

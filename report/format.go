@@ -41,6 +41,14 @@ func formatTokens(u transcript.Usage, n int) string {
 	return formatCount(n)
 }
 
+// formatCached formats the tokens that were read from a cache, and those that were written to it.
+func formatCached(u transcript.Usage) string {
+	if u.Written == 0 {
+		return formatTokens(u, u.Cached)
+	}
+	return formatTokens(u, u.Cached) + ", " + formatCount(u.Written) + " written"
+}
+
 // formatCost formats the cost of a usage, and notes if some or all prices are unknown.
 func (s shownConfig) formatCost(u transcript.Usage) string {
 	paid := strconv.FormatFloat(math.Round(u.Cost*1e6)/1e6, 'f', -1, 64)

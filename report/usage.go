@@ -91,6 +91,6 @@ func (r *Report) speakerRows(s shownConfig) (list [][]string) {
 func (s shownConfig) usageRow(label string, t debate.Totals) []string {
 	u := t.Usage
 	return []string{
-		label, formatCount(t.Turns), formatTokens(u, u.Input), formatTokens(u, u.Cached), formatTokens(u, u.Output), formatTokens(u, u.Reasoning), formatDuration(t.Duration), s.formatCost(u),
+		label, formatCount(t.Turns), formatTokens(u, u.Input), formatCached(u), formatTokens(u, u.Output), formatTokens(u, u.Reasoning), formatDuration(t.Duration), s.formatCost(u),
 	}
 }

@@ -155,6 +155,7 @@ type Attempt struct {
 type Usage struct {
 	Input     int  `json:"input"`               // tokens of prompts, including cached ones
 	Cached    int  `json:"cached,omitempty"`    // the part of Input that the provider read from its cache
+	Written   int  `json:"written,omitempty"`   // another part of Input, which the provider wrote to its cache
 	Output    int  `json:"output"`              // tokens of replies, including reasoning
 	Reasoning int  `json:"reasoning,omitempty"` // the part of Output that was spent on hidden reasoning
 	Estimated bool `json:"estimated,omitempty"` // at least one number was estimated because a provider reported none
@@ -167,7 +168,7 @@ type Usage struct {
 // Add returns the sum of u and v.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{
-		Input: u.Input + v.Input, Cached: u.Cached + v.Cached,
+		Input: u.Input + v.Input, Cached: u.Cached + v.Cached, Written: u.Written + v.Written,
 		Output: u.Output + v.Output, Reasoning: u.Reasoning + v.Reasoning,
 		Estimated: u.Estimated || v.Estimated, Cost: u.Cost + v.Cost, Unpriced: u.Unpriced || v.Unpriced,
 	}

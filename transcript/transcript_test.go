@@ -109,9 +109,9 @@ func TestDecodeIntoTheTypeOfAnotherContract(t *testing.T) {
 }
 
 func TestUsagesAddUp(t *testing.T) {
-	u := transcript.Usage{Input: 100, Cached: 40, Output: 20, Reasoning: 5}
-	v := transcript.Usage{Input: 1, Cached: 2, Output: 3, Reasoning: 4, Estimated: true}
-	want := transcript.Usage{Input: 101, Cached: 42, Output: 23, Reasoning: 9, Estimated: true}
+	u := transcript.Usage{Input: 100, Cached: 40, Written: 30, Output: 20, Reasoning: 5}
+	v := transcript.Usage{Input: 1, Cached: 2, Written: 6, Output: 3, Reasoning: 4, Estimated: true}
+	want := transcript.Usage{Input: 101, Cached: 42, Written: 36, Output: 23, Reasoning: 9, Estimated: true}
 	require.Equal(t, want, u.Add(v))
 	require.Equal(t, want, v.Add(u), "Add is commutative")
 	require.Equal(t, u, u.Add(transcript.Usage{}), "adding zero changes nothing")

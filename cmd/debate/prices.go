@@ -74,7 +74,7 @@ func parsePrices(b []byte) (list price.Prices, err error) {
 		return nil, errors.New("more follows the object")
 	}
 	for _, model := range sortedKeys(list) {
-		if p := list[model]; min(p.Input, p.Cached, p.Output) < 0 {
+		if p := list[model]; min(p.Input, p.Cached, p.Written, p.Output) < 0 {
 			return nil, fmt.Errorf("%s: a price is below 0", model)
 		}
 	}
@@ -170,10 +170,10 @@ func (p *program) showPrices() error {
 		return p.printJSON(list)
 	}
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "MODEL\tINPUT\tCACHED\tOUTPUT\tDATE\tSOURCE")
+	fmt.Fprintln(w, "MODEL\tINPUT\tCACHED\tWRITTEN\tOUTPUT\tDATE\tSOURCE")
 	for _, l := range list {
 		name := printableLine(strings.TrimPrefix(l.Service+"/"+l.Model, "/"))
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", name, formatAmount(l.Input), formatAmount(cmp.Or(l.Cached, l.Input)), formatAmount(l.Output), cmp.Or(l.Date, "-"), l.Source)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", name, formatAmount(l.Input), formatAmount(cmp.Or(l.Cached, l.Input)), formatAmount(cmp.Or(l.Written, l.Input)), formatAmount(l.Output), cmp.Or(l.Date, "-"), l.Source)
 	}
 	return w.Flush()
 }

@@ -148,6 +148,9 @@ func (c content) callAttributes(e *callEnd) (list []attribute.KeyValue) {
 		if a.Usage.Cached > 0 {
 			list = append(list, attribute.Int(keyCachedTokens, a.Usage.Cached))
 		}
+		if a.Usage.Written > 0 {
+			list = append(list, attribute.Int(keyWrittenTokens, a.Usage.Written))
+		}
 		if a.Usage.Reasoning > 0 {
 			list = append(list, attribute.Int(keyReasoningTokens, a.Usage.Reasoning))
 		}

@@ -16,7 +16,7 @@ import (
 type metrics struct {
 	workflows, agents, inferences, operations, firstChunks metric.Float64Histogram
 	agentCalls                                             metric.Int64Histogram
-	input, cached, output, reasoning                       metric.Int64Counter
+	input, cached, written, output, reasoning              metric.Int64Counter
 }
 
 func newMetrics(m metric.Meter) (x metrics) {
@@ -43,6 +43,7 @@ func newMetrics(m metric.Meter) (x metrics) {
 	report(err)
 	x.input = tokens(metricInputTokens, "Tokens of prompts, including cached ones.")
 	x.cached = tokens(metricCachedTokens, "Tokens of prompts that came from a cache.")
+	x.written = tokens(metricWrittenTokens, "Tokens of prompts that were written to a cache.")
 	x.output = tokens(metricOutputTokens, "Tokens of replies, including reasoning.")
 	x.reasoning = tokens(metricReasoningTokens, "Tokens of reasoning.")
 	return x
@@ -109,7 +110,7 @@ func (x *metrics) call(ctx context.Context, c *call, a *transcript.Attempt, kind
 	for _, c := range []struct {
 		counter metric.Int64Counter
 		tokens  int
-	}{{x.input, a.Usage.Input}, {x.cached, a.Usage.Cached}, {x.output, a.Usage.Output}, {x.reasoning, a.Usage.Reasoning}} {
+	}{{x.input, a.Usage.Input}, {x.cached, a.Usage.Cached}, {x.written, a.Usage.Written}, {x.output, a.Usage.Output}, {x.reasoning, a.Usage.Reasoning}} {
 		if c.tokens > 0 {
 			c.counter.Add(ctx, int64(c.tokens), with)
 		}

@@ -28,7 +28,6 @@ type Reply struct {
 	Chunks       []string // the text; a call that does not stream gets all chunks at once
 	FinishReason string   // the protocol's own value; defaults to the value for a complete reply
 	Usage        transcript.Usage
-	CacheWritten int // tokens of Usage.Input that the service wrote to its cache; only Anthropic reports them
 
 	RawChunks []string             // further text, as the contents of JSON strings
 	Reasoning string               // precedes the text
@@ -117,8 +116,8 @@ func (p Protocol) usage(r Reply) object {
 	switch p {
 	case Anthropic: // input_tokens excludes tokens that were read from or written to the cache
 		return object{
-			"input_tokens": r.Usage.Input - r.Usage.Cached - r.CacheWritten, "output_tokens": r.Usage.Output,
-			"cache_read_input_tokens": r.Usage.Cached, "cache_creation_input_tokens": r.CacheWritten,
+			"input_tokens": r.Usage.Input - r.Usage.Cached - r.Usage.Written, "output_tokens": r.Usage.Output,
+			"cache_read_input_tokens": r.Usage.Cached, "cache_creation_input_tokens": r.Usage.Written,
 		}
 	case Ollama:
 		return object{"prompt_eval_count": r.Usage.Input, "eval_count": r.Usage.Output}

@@ -11,8 +11,8 @@
 // Each prompt has cache breakpoints, and the service caches the prompt up to them: one at the end of the system prompt,
 // one at the end of the history, and one 20 messages earlier. With them, a prompt that has up to 39 more messages than
 // the previous one still finds a cache entry. The last message, which requests the reply, is not cached. A cache entry
-// expires five minutes after its last use. Writing a token to the cache costs 1.25 times its price, and reading it 0.1
-// times. A prompt below the model's minimum length, which is between 512 and 4,096 tokens, is not cached and costs the
+// expires five minutes after its last use, or after an hour with [Config.LongCache]. Writing a token to the cache costs 1.25
+// times its price, or twice with LongCache, and reading it 0.1 times. A prompt below the model's minimum length, which is between 512 and 4,096 tokens, is not cached and costs the
 // normal price. (Source: https://platform.claude.com/docs/en/build-with-claude/prompt-caching)
 //
 // If 87 % of a prompt repeats the previous one, its input costs at most 0.87 * 0.1 + 0.13 * 1.25, about a quarter of
@@ -20,8 +20,7 @@
 // less often than every five minutes, caching costs up to a quarter more. Set [Config.NoCache] for such a model.
 //
 // The service places a schema before the prompt, so replies with different schemas, or without one, do not share cache
-// entries. Usage counts tokens that were written to the cache as ordinary input, so costs computed by package price
-// omit the surcharge of a quarter for them.
+// entries. Usage counts the tokens that were written to the cache. Set price.Price.Written, so that costs have the surcharge.
 package anthropic
 
 import (
@@ -71,6 +70,9 @@ type Config struct {
 	// NoCache sends no cache breakpoints. Set it if prompts do not repeat within five minutes, because writing to the
 	// cache costs a quarter more.
 	NoCache bool
+	// LongCache keeps cache entries for an hour instead of five minutes. Writing to the cache then costs twice the price. Set
+	// it if more than five minutes pass between the turns of a model, for example because people take part.
+	LongCache bool
 }
 
 // String returns a description without the key.
@@ -89,6 +91,7 @@ type Provider struct {
 	client *wire.Client
 	base   string
 	model  string
+	mark   *cacheMark // of cache breakpoints
 }
 
 // New returns a provider for the models that c describes.
@@ -107,7 +110,11 @@ func New(c Config) (*Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create anthropic provider: %w", err)
 	}
-	return &Provider{client, base, c.Model}, nil
+	mark := shortMark
+	if c.LongCache {
+		mark = longMark
+	}
+	return &Provider{client, base, c.Model, mark}, nil
 }
 
 func setHeader(h http.Header, key string) {
@@ -124,6 +131,8 @@ func (c Config) baseURL() (string, error) {
 		return "", errors.New("Config.Key is empty: set the API key, or Config.KeyFunc")
 	case c.Model == "":
 		return "", errors.New("Config.Model is empty: name a model, such as claude-sonnet-4-5")
+	case c.NoCache && c.LongCache:
+		return "", errors.New("Config.NoCache and Config.LongCache are both set: set only one of them")
 	case c.BaseURL == "":
 		return defaultBaseURL, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -252,8 +253,8 @@ func TestARefusedMarkOfTheCallersStaysRefused(t *testing.T) {
 }
 
 func TestWhatTheCacheGaveAndTookIsInput(t *testing.T) {
-	usage := transcript.Usage{Input: 1000, Cached: 700, Output: 50}
-	p, _ := provider(t, anthropic.Config{}, fakellm.Reply{Chunks: []string{"Be", "cause."}, Usage: usage, CacheWritten: 250})
+	usage := transcript.Usage{Input: 1000, Cached: 700, Written: 250, Output: 50}
+	p, _ := provider(t, anthropic.Config{}, fakellm.Reply{Chunks: []string{"Be", "cause."}, Usage: usage})
 	for name, chunk := range map[string]func(string) error{"in one": nil, "streamed": func(string) error { return nil }} {
 		t.Run(name, func(t *testing.T) {
 			r := ask
@@ -264,3 +265,20 @@ func TestWhatTheCacheGaveAndTookIsInput(t *testing.T) {
 		})
 	}
 }
+
+func TestEntriesForAnHour(t *testing.T) {
+	for long, want := range map[bool]string{true: `{"type": "ephemeral", "ttl": "1h"}`, false: `{"type": "ephemeral"}`} {
+		raw, err := json.Marshal(bodies(t, anthropic.Config{LongCache: long}, prompt("Bo", "Ada", "Bo", "Ada"))[0])
+		require.NoError(t, err)
+		marks := cacheMarks.FindAllStringSubmatch(string(raw), -1)
+		require.Len(t, marks, 2, "one in the system prompt, and one in the history")
+		for _, m := range marks {
+			require.JSONEq(t, want, m[1])
+		}
+	}
+	_, err := anthropic.New(anthropic.Config{Key: key, Model: "m", NoCache: true, LongCache: true})
+	require.EqualError(t, err, "create anthropic provider: Config.NoCache and Config.LongCache are both set: set only one of them")
+}
+
+// cacheMarks finds the cache breakpoints in a body.
+var cacheMarks = regexp.MustCompile(`"cache_control":(\{[^}]*\})`)

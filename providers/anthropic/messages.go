@@ -17,7 +17,7 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 	return p.client.Generate(ctx, r, wire.Call{
 		Model: r.Model,
 		URL:   p.base + "/messages",
-		Body:  func(s wire.Support) (wire.Object, error) { return body(r, s) },
+		Body:  func(s wire.Support) (wire.Object, error) { return p.body(r, s) },
 		Event: s.read,
 	})
 }
@@ -26,13 +26,17 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 
 // body returns the body of a request. With output_config the reply stays text, unlike with a forced tool call: it
 // streams, and the part of a cut reply is kept. Models older than 4.5 refuse the field.
-func body(r providers.Request, s wire.Support) (wire.Object, error) {
-	p, err := prompt.New(r.Messages)
+func (p *Provider) body(r providers.Request, s wire.Support) (wire.Object, error) {
+	given, err := prompt.New(r.Messages)
 	if err != nil {
 		return nil, err
 	}
 	body := wire.Object{"model": r.Model, "stream": true}
-	writePrompt(body, p, !s.NoCache)
+	mark := p.mark
+	if s.NoCache {
+		mark = nil
+	}
+	writePrompt(body, given, mark)
 	if len(r.Tools) > 0 {
 		tools := make([]wire.Object, len(r.Tools))
 		for i, t := range r.Tools {
@@ -224,5 +228,6 @@ func (u usage) add(r *wire.Reply) {
 	to := r.Usage()
 	to.Input = max(to.Input, int(u.Input+u.CacheRead+u.CacheNew))
 	to.Cached = max(to.Cached, int(u.CacheRead))
+	to.Written = max(to.Written, int(u.CacheNew))
 	to.Output = cmp.Or(int(u.Output), to.Output)
 }

@@ -70,12 +70,16 @@ func blocks(t prompt.Turn) []*block {
 	return list
 }
 
-// cacheMark asks the service to keep the prompt up to here for five minutes.
+// cacheMark asks the service to keep the prompt up to here, for five minutes by default.
 type cacheMark struct {
 	Type string `json:"type"`
+	TTL  string `json:"ttl,omitempty"`
 }
 
-var ephemeral = &cacheMark{Type: "ephemeral"}
+var (
+	shortMark = &cacheMark{Type: "ephemeral"}
+	longMark  = &cacheMark{Type: "ephemeral", TTL: "1h"}
+)
 
 // lookback is the number of blocks that the service checks for a cache entry: the block with the breakpoint, and those
 // before it.
@@ -86,10 +90,10 @@ const lookback = 20
 // prompt, and one remains for a cache_control in Config.Extra.
 const maxBreakpoints = 2
 
-// writePrompt writes the prompt into the body of a request. With cache breakpoints, they are at the end of the system
+// writePrompt writes the prompt into the body of a request. With a mark, which is that of cache breakpoints, they are at the end of the system
 // prompt and before the last text. The last text requests the reply and does not occur again. A second breakpoint in
 // the dialog finds the cache entry of the previous prompt even if up to 39 texts were added since.
-func writePrompt(body wire.Object, p prompt.Prompt, breakpoints bool) {
+func writePrompt(body wire.Object, p prompt.Prompt, mark *cacheMark) {
 	messages := make([]message, len(p.Dialog))
 	var all []*block
 	for i, turn := range p.Dialog {
@@ -98,11 +102,11 @@ func writePrompt(body wire.Object, p prompt.Prompt, breakpoints bool) {
 	}
 	body["messages"] = messages
 	system := &block{Type: "text", Text: p.System}
-	if breakpoints {
-		system.CacheControl = ephemeral
+	if mark != nil {
+		system.CacheControl = mark
 		for n, i := 0, len(all)-2; n < maxBreakpoints && i >= 0; n, i = n+1, i-lookback {
 			if all[i].opaque == nil { // the service refuses breakpoints in reasoning
-				all[i].CacheControl = ephemeral
+				all[i].CacheControl = mark
 			}
 		}
 	}

@@ -70,6 +70,9 @@ type Config struct {
 	// NoCache sends no cache breakpoints. Set it if prompts do not repeat within five minutes, because writing to the
 	// cache costs a quarter more.
 	NoCache bool
+	// LongCache keeps cache entries for an hour instead of five minutes. Writing to the cache then costs twice the price. Set
+	// it if more than five minutes pass between the turns of a model, for example because people take part.
+	LongCache bool
 }
 
 // String returns a description without keys.
@@ -102,7 +105,7 @@ func New(c Config) (*Provider, error) {
 	})
 	claude, err := anthropic.New(anthropic.Config{
 		Key: c.Key, KeyFunc: c.KeyFunc, Model: c.Model, BaseURL: c.BaseURL, Header: c.Header, HTTPClient: client,
-		Timeout: c.Timeout, Extra: extra, ErrorKind: c.ErrorKind, NoSchema: c.NoSchema, NoCache: c.NoCache,
+		Timeout: c.Timeout, Extra: extra, ErrorKind: c.ErrorKind, NoSchema: c.NoSchema, NoCache: c.NoCache, LongCache: c.LongCache,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create bedrock provider: %w", err)

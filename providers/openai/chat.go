@@ -254,6 +254,7 @@ func (u *usage) add(r *wire.Reply) {
 	to := r.Usage()
 	to.Input = cmp.Or(int(cmp.Or(u.Prompt, u.Input+u.CacheRead+u.CacheNew)), to.Input)
 	to.Cached = cmp.Or(int(max(u.PromptOf.Cached, u.CacheHit, u.CacheRead)), to.Cached)
+	to.Written = cmp.Or(int(u.CacheNew), to.Written)
 	hidden := max(0, u.Total-u.Prompt-u.Completion)
 	to.Output = cmp.Or(int(cmp.Or(u.Completion, u.Output)+hidden), to.Output)
 	to.Reasoning = cmp.Or(int(max(u.CompletionOf.Reasoning, hidden)), to.Reasoning)

@@ -9,6 +9,9 @@
 //		fmt.Println(p.Cost(turn.Usage))
 //	}
 //
+// Anthropic charges 1.25 times the input price for writing to its cache, and twice the input price if the entry is kept for
+// an hour. (Source: https://platform.claude.com/docs/en/build-with-claude/prompt-caching)
+//
 // The package contains no prices, because prices change and depend on your contract. Enter the prices that you pay.
 package price
 
@@ -20,19 +23,22 @@ import (
 
 // Price is the price of a model per million tokens. The currency is your choice, but must be the same for all prices.
 type Price struct {
-	Input  float64 `json:"input"`            // input tokens
-	Cached float64 `json:"cached,omitempty"` // input tokens that the service read from its cache; defaults to Input
-	Output float64 `json:"output"`           // output tokens, including reasoning
+	Input   float64 `json:"input"`             // input tokens
+	Cached  float64 `json:"cached,omitempty"`  // input tokens that the service read from its cache; defaults to Input
+	Written float64 `json:"written,omitempty"` // input tokens that the service wrote to its cache; defaults to Input
+	Output  float64 `json:"output"`            // output tokens, including reasoning
 }
 
-// Cost returns the cost of u. It does not include surcharges for writing to a service's cache, because a usage does not
-// count cache writes separately.
+// Cost returns the cost of u.
 func (p Price) Cost(u transcript.Usage) float64 {
 	if p.Cached == 0 {
 		p.Cached = p.Input
 	}
-	fresh := max(0, u.Input-u.Cached)
-	return (p.Input*float64(fresh) + p.Cached*float64(u.Cached) + p.Output*float64(u.Output)) / 1e6
+	if p.Written == 0 {
+		p.Written = p.Input
+	}
+	fresh := max(0, u.Input-u.Cached-u.Written)
+	return (p.Input*float64(fresh) + p.Cached*float64(u.Cached) + p.Written*float64(u.Written) + p.Output*float64(u.Output)) / 1e6
 }
 
 // Prices maps the names of models to their prices.

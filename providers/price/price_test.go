@@ -44,6 +44,9 @@ func TestCostIsByTheMillionTokens(t *testing.T) {
 	}{
 		"cheaper cached tokens":           {price.Price{Input: 2, Cached: 0.5, Output: 8}, usage, 2*2 + 0.5 + 4},
 		"no price for cached tokens":      {price.Price{Input: 2, Output: 8}, usage, 3*2 + 4},
+		"dearer writes":                   {price.Price{Input: 3, Cached: 0.3, Written: 3.75, Output: 15}, transcript.Usage{Input: 100_000, Written: 100_000}, 0.375},
+		"writes for an hour":              {price.Price{Input: 3, Cached: 0.3, Written: 6, Output: 15}, transcript.Usage{Input: 300_000, Cached: 100_000, Written: 100_000}, 0.3 + 0.03 + 0.6},
+		"no price for writes":             {price.Price{Input: 3, Cached: 0.3, Output: 15}, transcript.Usage{Input: 100_000, Written: 100_000}, 0.3},
 		"free":                            {price.Price{}, usage, 0},
 		"zero usage":                      {price.Price{Input: 2, Output: 8}, transcript.Usage{}, 0},
 		"reasoning is part of the output": {price.Price{Output: 10}, transcript.Usage{Output: 100, Reasoning: 100}, 0.001},

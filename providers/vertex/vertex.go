@@ -66,6 +66,9 @@ type Config struct {
 	// NoCache sends no cache breakpoints to Claude. Set it if prompts do not repeat within five minutes, because writing to
 	// the cache costs a quarter more.
 	NoCache bool
+	// LongCache keeps cache entries for an hour instead of five minutes. Writing to the cache then costs twice the price. Set
+	// it if more than five minutes pass between the turns of a model, for example because people take part.
+	LongCache bool
 }
 
 // String returns a description without keys.
@@ -107,7 +110,7 @@ func (c Config) open() (*Provider, error) {
 	maps.Copy(extra, c.Extra)
 	claude, err := anthropic.New(anthropic.Config{
 		KeyFunc: token, Model: c.Model, BaseURL: base, Header: c.Header, Timeout: c.Timeout, Extra: extra, ErrorKind: c.ErrorKind,
-		NoSchema: c.NoSchema, NoCache: c.NoCache,
+		NoSchema: c.NoSchema, NoCache: c.NoCache, LongCache: c.LongCache,
 		HTTPClient: cloud.Client(c.HTTPClient, func(next http.RoundTripper) http.RoundTripper {
 			return &claudeTransport{next, place + "anthropic/models/"}
 		}),

@@ -388,7 +388,7 @@ func TestErrorInSeveralLines(t *testing.T) {
 func TestUsageUnderSeveralNames(t *testing.T) {
 	for usage, want := range map[string]transcript.Usage{
 		`{"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 150, "prompt_tokens_details": {"cached_tokens": 90},
-			"input_tokens": 7, "output_tokens": 50, "cache_read_input_tokens": 90, "cache_creation_input_tokens": 3}`: {Input: 100, Cached: 90, Output: 50},
+			"input_tokens": 7, "output_tokens": 50, "cache_read_input_tokens": 90, "cache_creation_input_tokens": 3}`: {Input: 100, Cached: 90, Written: 3, Output: 50},
 		`{"prompt_tokens": 100, "completion_tokens": 50, "prompt_cache_hit_tokens": 90, "prompt_cache_miss_tokens": 10}`:              {Input: 100, Cached: 90, Output: 50},
 		`{"prompt_tokens": 100, "completion_tokens": 50, "prompt_tokens_details": null, "cache_read_input_tokens": 90}`:               {Input: 100, Cached: 90, Output: 50},
 		`{"input_tokens": 7, "output_tokens": 50, "cache_read_input_tokens": 90, "cache_creation_input_tokens": null}`:                {Input: 97, Cached: 90, Output: 50},
