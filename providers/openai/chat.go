@@ -15,7 +15,7 @@ func (p *Provider) chatCall(r providers.Request) wire.Call {
 	return wire.Call{
 		Model: r.Model,
 		API:   "chat completions",
-		URL:   p.base + "/chat/completions",
+		URL:   p.base + "/chat/completions" + p.query,
 		Body:  func(s wire.Support) (wire.Object, error) { return body(r, s) },
 		Event: p.readEvent,
 	}

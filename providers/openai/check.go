@@ -18,7 +18,7 @@ func (p *Provider) Check(ctx context.Context, model string) error {
 	if model == "" {
 		model = p.model
 	}
-	raw, err := p.client.Query(ctx, "check key", p.base+"/models", nil)
+	raw, err := p.client.Query(ctx, "check key", p.base+"/models"+p.query, nil)
 	if failed, ok := errors.AsType[*providers.Error](err); ok {
 		if failed.Kind == providers.InvalidRequest || listForbidden(failed) {
 			return nil // the server has no list, or the key may not read it
@@ -51,9 +51,9 @@ func listForbidden(e *providers.Error) bool {
 }
 
 // listComplete reports whether names lists every model of the server. A server with one model may accept any name, and
-// a proxy may list patterns instead of names.
+// a proxy may list patterns instead of names. Azure lists no deployments.
 func (p *Provider) listComplete(names []string) bool {
-	return len(names) > 0 && (p.official || len(names) > 1) &&
+	return !p.azure && len(names) > 0 && (p.official || len(names) > 1) &&
 		!slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, "*") })
 }
 

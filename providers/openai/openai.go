@@ -9,6 +9,10 @@
 // providers/ollama, because the endpoint /v1 cuts long prompts without an error. The first chat completion of Ollama has
 // a warning that says so; its Responses API does not show which server it is. For Mistral, use providers/mistral.
 //
+// Azure's addresses work: https://NAME.openai.azure.com/openai/v1 with the name of a deployment as the model, and
+// https://NAME.openai.azure.com/openai/deployments/DEPLOYMENT?api-version=VERSION. Leave Key empty and set [Config].Header to
+// http.Header{"Api-Key": {key}}. For tokens of Entra ID, set KeyFunc.
+//
 // For api.openai.com, the package calls the Responses API, and chat completions if a model lacks it. For other servers, it
 // calls chat completions. [Config].API chooses.
 //
@@ -26,6 +30,8 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -46,7 +52,8 @@ type Config struct {
 	KeyFunc func(context.Context) (string, error) `json:"-"`
 	// Model is the default model, used if a request names none. Required.
 	Model string
-	// BaseURL is the base URL, without /chat/completions or /responses. Defaults to https://api.openai.com/v1.
+	// BaseURL is the base URL, without /chat/completions or /responses. Its query may have an api-version, and nothing else.
+	// Defaults to https://api.openai.com/v1.
 	BaseURL string
 	// API is "responses" for the Responses API, or "chat" for chat completions. Defaults to "responses" for
 	// api.openai.com, and to "chat" for other servers. If the server or the model lacks the Responses API, the provider
@@ -103,15 +110,19 @@ const (
 type Provider struct {
 	client    *wire.Client
 	base      string
+	query     string // of all URLs
 	model     string
 	service   string     // identifies opaque reasoning
 	official  bool       // the server is api.openai.com
+	azure     bool       // the server is one of Azure, whose models have names of the user
 	responses bool       // call the Responses API
 	ollama    *sync.Once // gives the warning about Ollama; a pointer, so that a Provider can be copied
 }
 
 // New returns a provider for the models that c describes.
 func New(c Config) (*Provider, error) {
+	var query string
+	c.BaseURL, query = cutVersion(c.BaseURL)
 	base, host, err := c.baseURL()
 	own := host == officialHost
 	if err == nil {
@@ -127,7 +138,7 @@ func New(c Config) (*Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create openai provider: %w", err)
 	}
-	p := &Provider{client: client, base: base, model: c.Model, service: host, official: own, responses: c.API == responsesAPI || c.API == "" && own, ollama: new(sync.Once)}
+	p := &Provider{client: client, base: base, query: query, azure: strings.HasSuffix(host, ".azure.com"), model: c.Model, service: host, official: own, responses: c.API == responsesAPI || c.API == "" && own, ollama: new(sync.Once)}
 	if own {
 		p.service = "openai"
 	}
@@ -139,6 +150,20 @@ func setKey(h http.Header, key string) {
 		h.Set("Authorization", "Bearer "+key)
 	}
 }
+
+// cutVersion returns an address without the api-version of Azure, and that version as a query. It leaves other queries to
+// baseURL, which refuses them.
+func cutVersion(address string) (base, query string) {
+	base, raw, _ := strings.Cut(address, "?")
+	values, err := url.ParseQuery(raw)
+	if err != nil || len(values) != 1 || !versionPattern.MatchString(values.Get("api-version")) {
+		return address, ""
+	}
+	return base, "?" + raw
+}
+
+// versionPattern matches versions such as 2024-10-21 and 2025-04-01-preview.
+var versionPattern = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}(-preview)?$|^(preview|latest|v1)$`)
 
 // baseURL validates c.BaseURL and returns the base of all URLs and the name of the server.
 func (c Config) baseURL() (base, host string, err error) {

@@ -29,7 +29,7 @@ func (p *Provider) responsesCall(r providers.Request) wire.Call {
 	return wire.Call{
 		Model: r.Model,
 		API:   "the Responses API",
-		URL:   p.base + "/responses",
+		URL:   p.base + "/responses" + p.query,
 		Body:  func(s wire.Support) (wire.Object, error) { return p.responsesBody(r, s) },
 		Event: p.readResponseEvent,
 		Older: &older,
