@@ -145,7 +145,7 @@ func TestPricesOfADebate(t *testing.T) {
 	require.NoError(t, p.setPrices(s, &c))
 	require.Equal(t, price.Prices{
 		"gpt-5": {Input: 1, Output: 2}, "llama": {}, "other": {Input: 3},
-		"gpt-4.1-mini-2025-04-14": {Input: 0.4, Cached: 0.1, Output: 1.6}, "claude-sonnet-4-5-20250929": {Input: 3, Cached: 0.3, Output: 15},
+		"gpt-4.1-mini-2025-04-14": {Input: 0.4, Cached: 0.1, Output: 1.6}, "claude-sonnet-4-5-20250929": {Input: 3, Cached: 0.3, Written: 3.75, Output: 15},
 	}, c.Prices)
 
 	// Lookup uses the price of gpt-5 for gpt-5-mini, unless that has one.
@@ -187,11 +187,11 @@ func TestPricesAreListed(t *testing.T) {
 	folder(t, defaultConfigPath, `{"prices": {"gpt-4o": {"input": 7, "output": 8}}}`, "p.json", `{"house/m": {"input": 0.5, "cached": 0.1, "output": 2}}`)
 	code, stdout, stderr := start(t, environment(), "prices", "--prices", "p.json")
 	require.Equal(t, 0, code, stderr)
-	require.Regexp(t, `(?m)^MODEL +INPUT +CACHED +OUTPUT +DATE +SOURCE$`, stdout)
-	require.Regexp(t, `(?m)^gpt-4o +7 +7 +8 +- +your prices$`, stdout)
-	require.Regexp(t, `(?m)^house/m +0.5 +0.1 +2 +- +your prices$`, stdout)
+	require.Regexp(t, `(?m)^MODEL +INPUT +CACHED +WRITTEN +OUTPUT +DATE +SOURCE$`, stdout)
+	require.Regexp(t, `(?m)^gpt-4o +7 +7 +7 +8 +- +your prices$`, stdout)
+	require.Regexp(t, `(?m)^house/m +0.5 +0.1 +0.5 +2 +- +your prices$`, stdout)
 	require.NotContains(t, stdout, "openai/gpt-4o ")
-	require.Regexp(t, `(?m)^openai/gpt-4.1-mini +0.4 +0.1 +1.6 +2025-07-04 +\S+genai-prices, `, stdout)
+	require.Regexp(t, `(?m)^openai/gpt-4.1-mini +0.4 +0.1 +0.4 +1.6 +2025-07-04 +\S+genai-prices, `, stdout)
 
 	_, stdout, _ = start(t, environment(), "prices", "anthropic/claude-haiku")
 	require.Equal(t, 3, strings.Count(stdout, "\n"), stdout)
