@@ -41,6 +41,7 @@ func (f maximalModel) Generate(_ context.Context, r providers.Request) (provider
 	for _, m := range r.Messages {
 		usage.Input += window.Estimate(m.Text)
 	}
+	usage.Written = usage.Input
 	if f.twice {
 		if *f.last = !*f.last; *f.last {
 			return providers.Response{Usage: usage}, nil
@@ -95,7 +96,7 @@ func TestBudgetsAreNeverExceeded(t *testing.T) {
 			MaxRounds: rapid.IntRange(2, 8).Draw(rt, "rounds"), StepTokens: rapid.IntRange(20, 400).Draw(rt, "step"),
 			JudgeTokens: rapid.IntRange(20, 400).Draw(rt, "judge"),
 		}
-		cfg.Prices = price.Prices{"x": {Input: 2e6, Output: 8e6}, "": {Input: 1e6}}
+		cfg.Prices = price.Prices{"x": {Input: 2e6, Written: 2.5e6, Output: 8e6}, "": {Input: 1e6}}
 		switch rapid.SampledFrom([]string{"output", "tokens", "cost"}).Draw(rt, "budget") {
 		case "output":
 			least := len(cfg.Participants)*l.StepTokens + len(cfg.Judges)*l.JudgeTokens
@@ -974,4 +975,18 @@ func TestDelimitersCountInTheTokenBudget(t *testing.T) {
 	}
 	const prompts = 3 // two speeches and the verdict
 	require.Equal(t, prompts*added, needed[round+1]-needed[round])
+}
+
+// A service may write a whole prompt to its cache, at a higher price.
+func TestABudgetHasRoomForCacheWrites(t *testing.T) {
+	for written, fits := range map[float64]bool{0: true, 1: true, 100: false} {
+		cfg := configOfSize(2, 1)
+		cfg.Limits.Cost, cfg.Prices = 0.1, price.Prices{"x": {Input: 1, Written: written, Output: 1}}
+		_, err := debate.New(t.Context(), cfg, debate.Options{Providers: map[string]providers.Provider{"m": maximalModel{names: participantNames(cfg)}}})
+		if fits {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, "too small for the first phase")
+		}
+	}
 }
