@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -42,7 +43,8 @@ type cloud struct {
 	key       string            // a Bedrock API key that is accepted instead of a signature
 	header    map[string]string // of a refusal
 	exception map[string]string // the payloads of exceptions that end a stream, by type
-	models    []string          // of the requests
+	mu        sync.Mutex
+	models    []string // of the requests
 }
 
 func (c *cloud) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -60,7 +62,9 @@ func (c *cloud) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !streams || !known || err != nil || strings.ContainsAny(escaped, ":/+") || json.Unmarshal(body, &fields) != nil || fields["anthropic_version"] != "bedrock-2023-05-31" || fields["model"] != nil || fields["stream"] != nil {
 		return &http.Response{StatusCode: http.StatusBadRequest, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`{"message": "Malformed input request"}`))}, nil
 	}
+	c.mu.Lock()
 	c.models = append(c.models, name)
+	c.mu.Unlock()
 	delete(fields, "anthropic_version")
 	fields["model"], fields["stream"] = name, true
 	raw, err := json.Marshal(fields)

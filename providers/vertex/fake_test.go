@@ -108,6 +108,7 @@ func signIn(t testing.TB, s *signInService) oauth2.TokenSource {
 // the Gemini API in that service's form.
 type cloud struct {
 	inner http.RoundTripper
+	mu    sync.Mutex
 	host  string   // of the last request
 	paths []string // of the requests
 }
@@ -120,7 +121,9 @@ func (c *cloud) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.mu.Lock()
 	c.host, c.paths = r.Host, append(c.paths, r.URL.Path)
+	c.mu.Unlock()
 	if r.Header.Get("Authorization") != "Bearer "+token || r.Header.Get("X-Api-Key")+r.Header.Get("X-Goog-Api-Key") != "" {
 		return respond(http.StatusUnauthorized, "Request had invalid authentication credentials.")
 	}
