@@ -6,6 +6,7 @@ import {createRequire} from 'node:module'
 import {dirname, join} from 'node:path'
 import {promisify} from 'node:util'
 import {Client} from '@modelcontextprotocol/sdk/client/index.js'
+import {StdioClientTransport} from '@modelcontextprotocol/sdk/client/stdio.js'
 import {StreamableHTTPClientTransport} from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import {ElicitRequestSchema} from '@modelcontextprotocol/sdk/types.js'
 
@@ -98,6 +99,27 @@ test('a cut stream resumes', async t => {
   const out = await call(client, 'debate', {question: 'Ban cars?', preset: 'slow'}, {timeout: 30000, onprogress() {}})
   assert.equal(out.status, 'completed')
   assert.equal(cuts, 1)
+})
+
+test('a debate goes on in another server over standard input and output', async t => {
+  const start = async () => {
+    const client = new Client({name: 'test', version: '1'})
+    const transport = new StdioClientTransport({
+      command: process.env.DEBATE_COMMAND, args: ['mcp', '--store', process.env.DEBATE_DATABASE], env: {}, stderr: 'ignore',
+    })
+    await client.connect(transport)
+    t.after(() => client.close())
+    return {client, transport}
+  }
+  const first = await start()
+  const {id} = await call(first.client, 'debate_start', {question: 'Ban cars?'})
+  process.kill(first.transport.pid, 'SIGKILL')
+  const {client} = await start()
+  let out
+  do out = await call(client, 'debate', {id}, {timeout: 120000})
+  while (out.status === 'running')
+  assert.equal(out.status, 'completed', out.text)
+  assert.ok(out.scores)
 })
 
 test('a failed debate is an error', async t => {
