@@ -1,6 +1,12 @@
 package providers
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+
+	"github.com/elenchus-go/debate/internal/attachment"
+)
 
 // Part is one part of a message. Exactly one field is set.
 type Part struct {
@@ -8,6 +14,44 @@ type Part struct {
 	ToolCall   *ToolCall   `json:"tool_call,omitempty"`   // in messages of the assistant
 	ToolResult *ToolResult `json:"tool_result,omitempty"` // in messages of the user
 	Reasoning  *Reasoning  `json:"reasoning,omitempty"`   // in messages of the assistant
+	Attachment *Attachment `json:"attachment,omitempty"`  // in messages of the user
+}
+
+// Attachment is an image or a document that the model reads. It has Data or a URL, but not both.
+type Attachment struct {
+	Name      string `json:"name"`            // such as "photo.png"
+	MediaType string `json:"media_type"`      // such as "image/png" or "application/pdf"
+	Pages     int    `json:"pages,omitempty"` // of a document; 0 if unknown
+	Data      []byte `json:"data,omitempty"`
+	URL       string `json:"url,omitempty"` // the service fetches it; the library never does
+}
+
+// String describes the attachment without its bytes and without its address, which may hold a key.
+func (a Attachment) String() string {
+	if a.URL != "" {
+		return fmt.Sprintf("%s (%s, by URL)", a.Name, a.MediaType)
+	}
+	return fmt.Sprintf("%s (%s, %d bytes)", a.Name, a.MediaType, len(a.Data))
+}
+
+// Format writes the result of String for every verb, so that no log holds the bytes.
+func (a Attachment) Format(f fmt.State, _ rune) { fmt.Fprint(f, a.String()) }
+
+// Tokens returns the most tokens that the attachment has for a model: for an image, one for every 256 pixels, but at least
+// 1,120 and at most 5,000; for a document, 5,000 for each page.
+func (a *Attachment) Tokens() int { return attachment.Tokens(a.MediaType, a.Data, a.Pages) }
+
+// Attachments yields the attachments in the messages of r, in order.
+func (r Request) Attachments() iter.Seq[*Attachment] {
+	return func(yield func(*Attachment) bool) {
+		for i := range r.Messages {
+			for _, p := range r.Messages[i].Parts {
+				if p.Attachment != nil && !yield(p.Attachment) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Tool is a tool that a model may call.

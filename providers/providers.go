@@ -53,11 +53,12 @@ type Person interface {
 
 // Limited is an optional interface of a provider whose service or models do not support every setting of a request. A
 // debate asks before its first call, and refuses the settings of its configuration that are not supported. A provider
-// without this interface is taken to support all settings.
+// without this interface is taken to support all settings, but no attachments.
 type Limited interface {
 	// Unsupported returns the settings of r that the service or the model does not support, by their JSON names, such as
 	// "seed", each with a sentence that says what is wrong and what to use instead. The settings are Temperature, TopP,
-	// Seed, Stop and Reasoning; r has no messages. An empty model means the provider's default. Unsupported calls no
+	// Seed, Stop and Reasoning, and "attachments" for those in the messages of r; the sentence then names each attachment
+	// that the model cannot read. Without attachments, r has no messages. An empty model means the provider's default. Unsupported calls no
 	// service. It returns only what is certain; what a service refuses later is a Warning of the response.
 	Unsupported(r Request) map[string]string
 }

@@ -38,7 +38,7 @@ var floors = [][]string{
 }
 
 // leaves lists internal packages that every layer may import. They import nothing of the library.
-var leaves = []string{"internal/contracttype", "internal/markup", "internal/reasoning"}
+var leaves = []string{"internal/attachment", "internal/contracttype", "internal/markup", "internal/reasoning"}
 
 // sides lists the adapters, and the packages of the library that each may import. Adapters have the layer of the root,
 // so only programs can import them.

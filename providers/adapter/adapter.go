@@ -25,7 +25,7 @@ import (
 	"github.com/elenchus-go/debate/providers/internal/wire"
 )
 
-// Provider calls a model of another framework. It refuses requests with tools. Set its fields before the first call. It is safe for concurrent use if
+// Provider calls a model of another framework. It refuses requests with tools or attachments. Set its fields before the first call. It is safe for concurrent use if
 // its functions are.
 type Provider struct {
 	// Stream calls the model. The messages of r are in a form that all services accept: at most one system message, which
@@ -86,10 +86,21 @@ func (p *Provider) Unsupported(r providers.Request) map[string]string {
 			found[name] = reason
 		}
 	}
+	if reason := prompt.Refused(r, r.Model, refuses); reason != "" {
+		found["attachments"] = reason
+	}
 	return found
 }
 
-var errTools = errors.New("build prompt: the request has tools, which this provider does not support")
+var (
+	errTools       = errors.New("build prompt: the request has tools, which this provider does not support")
+	errAttachments = errors.New("build prompt: the request has attachments, which this provider does not support")
+)
+
+// refuses returns why no attachment can be read.
+func refuses(string, *providers.Attachment) string {
+	return "this provider passes on texts only, use a provider of the library for the service, such as providers/openai"
+}
 
 // normalize returns the messages of a request in a form that all services accept.
 func normalize(r providers.Request) ([]providers.Message, error) {
@@ -105,6 +116,9 @@ func normalize(r providers.Request) ([]providers.Message, error) {
 		list = append(list, providers.Message{Role: providers.System, Text: p.System})
 	}
 	for _, turn := range p.Dialog {
+		if turn.HasAttachments() {
+			return nil, errAttachments
+		}
 		for _, part := range turn.Parts {
 			if part.ToolCall != nil || part.ToolResult != nil {
 				return nil, errTools

@@ -18,6 +18,8 @@ type block struct {
 	ID           string          `json:"id,omitempty"`   // of a tool call
 	Name         string          `json:"name,omitempty"` // of a tool
 	Input        json.RawMessage `json:"input,omitempty"`
+	Source       *source         `json:"source,omitempty"`      // of an image or a document
+	Title        string          `json:"title,omitempty"`       // of a document
 	ToolID       string          `json:"tool_use_id,omitempty"` // the call of a tool result
 	Content      string          `json:"content,omitempty"`     // of a tool result
 	Failed       bool            `json:"is_error,omitempty"`
@@ -56,6 +58,8 @@ func blocks(t prompt.Turn) []*block {
 			list = append(list, &block{Type: "tool_use", ID: part.ToolCall.ID, Name: part.ToolCall.Name, Input: input})
 		case part.ToolResult != nil:
 			list = append(list, &block{Type: "tool_result", ToolID: part.ToolResult.ID, Content: part.ToolResult.Text, Failed: part.ToolResult.Failed})
+		case part.Attachment != nil:
+			list = append(list, attachmentBlock(part.Attachment))
 		case part.Reasoning != nil:
 			if part.Reasoning.Service == service {
 				list = append(list, &block{opaque: part.Reasoning.Data})

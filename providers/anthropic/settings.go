@@ -10,6 +10,7 @@ import (
 
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/internal/prompt"
 	"github.com/elenchus-go/debate/providers/internal/wire"
 )
 
@@ -68,6 +69,9 @@ func (p *Provider) Unsupported(r providers.Request) map[string]string {
 	}
 	if slices.ContainsFunc(r.Stop, func(s string) bool { return strings.TrimSpace(s) == "" }) {
 		found["stop"] = "the service refuses blank texts, remove them"
+	}
+	if reason := prompt.Refused(r, model, refuses); reason != "" {
+		found["attachments"] = reason
 	}
 	v, budget := versionOf(model), reasoning.Budget(r.Reasoning)
 	thinks := r.Reasoning != "" && r.Reasoning != reasoning.None

@@ -28,6 +28,9 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 // body returns the body of a request.
 func body(r providers.Request, s wire.Support) (wire.Object, error) {
 	p, err := prompt.New(r.Messages)
+	if err == nil {
+		err = prompt.Refuse(r, refuses)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -68,6 +71,8 @@ type part struct {
 	Signature string        `json:"thoughtSignature,omitempty"`
 	Call      *functionCall `json:"functionCall,omitempty"`
 	Response  *functionCall `json:"functionResponse,omitempty"`
+	Inline    *blob         `json:"inlineData,omitempty"`
+	File      *blob         `json:"fileData,omitempty"`
 }
 
 type functionCall struct {
@@ -92,6 +97,8 @@ func contents(p prompt.Prompt) []content {
 			switch {
 			case given.ToolCall != nil:
 				c.Parts = append(c.Parts, part{Signature: given.ToolCall.Opaque, Call: &functionCall{ID: given.ToolCall.ID, Name: given.ToolCall.Name, Args: given.ToolCall.Arguments}})
+			case given.Attachment != nil:
+				c.Parts = append(c.Parts, attachmentPart(given.Attachment))
 			case given.ToolResult != nil:
 				c.Parts = append(c.Parts, part{Response: response(given.ToolResult)})
 			case given.Text != "":

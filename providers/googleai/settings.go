@@ -10,6 +10,7 @@ import (
 
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/internal/prompt"
 	"github.com/elenchus-go/debate/providers/internal/wire"
 )
 
@@ -47,6 +48,9 @@ func (p *Provider) Unsupported(r providers.Request) map[string]string {
 	}
 	if len(r.Stop) > maxStops {
 		found["stop"] = fmt.Sprintf("%d texts are too many, use at most %d", len(r.Stop), maxStops)
+	}
+	if reason := prompt.Refused(r, model, refuses); reason != "" {
+		found["attachments"] = reason
 	}
 	m, budget := modelOf(model), reasoning.Budget(r.Reasoning)
 	least, most := m.budgets()

@@ -1,12 +1,14 @@
 package langchain
 
 import (
+	"maps"
 	"reflect"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/adapter"
 )
 
 // dropped lists the settings that models of langchaingo 0.1.14 drop, by the last element of their package's path.
@@ -26,6 +28,7 @@ func (p *Provider) Unsupported(r providers.Request) map[string]string {
 	if r.Reasoning != "" {
 		found["reasoning"] = "langchaingo has no such setting for all models, pass the option of the model to langchain.New"
 	}
+	maps.Copy(found, (&adapter.Provider{}).Unsupported(providers.Request{Messages: r.Messages})) // attachments
 	set := map[string]bool{"seed": r.Seed != nil, "stop": len(r.Stop) > 0, "top_p": r.TopP > 0}
 	path := packageOf(p.model)
 	for _, name := range dropped[path[strings.LastIndexByte(path, '/')+1:]] {

@@ -252,3 +252,20 @@ func TestFallbackKeepsAGuess(t *testing.T) {
 	_, err := p.Generate(t.Context(), request(""))
 	require.Equal(t, providers.InvalidRequest, providers.AsError(err).Otherwise)
 }
+
+// unsaid is a provider that does not say what it reads.
+type unsaid struct{ providers.Provider }
+
+func TestFallbackAnswersForTheAttachmentsOfAllModels(t *testing.T) {
+	shown := []providers.Message{{Role: providers.User, Parts: []providers.Part{{Attachment: &providers.Attachment{Name: "a.png", MediaType: "image/png", Data: []byte("1")}}}}}
+	reads := &scripted.Provider{}
+	for want, alternative := range map[string]providers.Provider{
+		"": reads,
+		"alternative 1: the provider does not say what it reads, implement providers.Limited": unsaid{reads},
+	} {
+		p := middleware.Wrap(reads, middleware.Fallback(middleware.Fallbacks{Alternatives: []middleware.Alternative{{Provider: alternative}}}))
+		l := middleware.Wrap(p, middleware.Concurrency(1)).(providers.Limited)
+		require.Equal(t, want, l.Unsupported(providers.Request{Messages: shown})["attachments"])
+		require.Empty(t, l.Unsupported(providers.Request{}))
+	}
+}

@@ -68,6 +68,9 @@ func unsupported(p providers.Provider, r providers.Request) map[string]string {
 	if l, ok := p.(providers.Limited); ok {
 		return l.Unsupported(r)
 	}
+	for range r.Attachments() {
+		return map[string]string{"attachments": "the provider does not say what it reads, implement providers.Limited"}
+	}
 	return nil
 }
 

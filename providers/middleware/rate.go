@@ -72,6 +72,9 @@ func estimate(messages []providers.Message) (tokens int) {
 			if part.Reasoning != nil {
 				tokens += len(part.Reasoning.Data) / 4
 			}
+			if part.Attachment != nil {
+				tokens += part.Attachment.Tokens()
+			}
 		}
 	}
 	return tokens

@@ -94,3 +94,15 @@ func TestHeader(t *testing.T) {
 		return p, c, err
 	})
 }
+
+func TestDocumentsHaveMistralsForm(t *testing.T) {
+	s := fakellm.Start(t, fakellm.OpenAI, fakellm.Reply{Chunks: []string{"So."}})
+	p, err := mistral.New(mistral.Config{Key: key, Model: "m", BaseURL: s.URL + "/v1", HTTPClient: s.Client(t)})
+	require.NoError(t, err)
+	paper := &providers.Attachment{Name: "b.pdf", MediaType: "application/pdf", Data: []byte("456")}
+	_, err = p.Generate(t.Context(), providers.Request{Messages: []providers.Message{{Role: providers.User, Parts: []providers.Part{{Attachment: paper}}}}})
+	require.NoError(t, err)
+	require.Equal(t, []any{map[string]any{"role": "user", "content": []any{
+		map[string]any{"type": "document_url", "document_url": "data:application/pdf;base64,NDU2"},
+	}}}, s.Requests()[0].Body["messages"])
+}

@@ -31,6 +31,9 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 // ends a reply that fills the window; otherwise it would drop the beginning of the prompt.
 func (p *Provider) body(r providers.Request, s wire.Support) (wire.Object, error) {
 	asked, err := prompt.New(r.Messages)
+	if err == nil {
+		err = prompt.Refuse(r, p.refuses)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -60,6 +63,7 @@ func (p *Provider) body(r providers.Request, s wire.Support) (wire.Object, error
 type message struct {
 	Role      string     `json:"role"`
 	Content   wire.Text  `json:"content"`
+	Images    [][]byte   `json:"images,omitempty"`
 	Thinking  wire.Text  `json:"thinking,omitempty"`
 	ToolCalls []toolCall `json:"tool_calls,omitempty"`
 	ToolName  string     `json:"tool_name,omitempty"`
@@ -86,11 +90,13 @@ func messages(p prompt.Prompt) []message {
 				var c toolCall
 				c.Function.Name, c.Function.Arguments = part.ToolCall.Name, part.ToolCall.Arguments
 				m.ToolCalls = append(m.ToolCalls, c)
+			case part.Attachment != nil:
+				m.Images = append(m.Images, part.Attachment.Data)
 			case part.ToolResult != nil:
 				list = append(list, message{Role: "tool", Content: wire.Text(part.ToolResult.Text), ToolName: part.ToolResult.Name})
 			}
 		}
-		if len(m.Content) > 0 || m.ToolCalls != nil {
+		if len(m.Content) > 0 || m.ToolCalls != nil || m.Images != nil {
 			list = append(list, m)
 		}
 	}

@@ -51,6 +51,7 @@ func (p *Provider) described(model string) (d description) {
 // description is what the server says about a model.
 type description struct {
 	plain  bool // the model does not reason
+	blind  bool // the model reads no images
 	numCtx int  // context window in the Modelfile; 0 if it has none
 	most   int  // largest context window of the model; 0 if unknown
 }
@@ -66,7 +67,10 @@ func describe(raw []byte) (d description) {
 	if json.Unmarshal(raw, &said) != nil {
 		return d
 	}
-	d.plain = len(said.Capabilities) > 0 && !slices.Contains(said.Capabilities, "thinking")
+	lacks := func(capability string) bool {
+		return len(said.Capabilities) > 0 && !slices.Contains(said.Capabilities, capability)
+	}
+	d.plain, d.blind = lacks("thinking"), lacks("vision")
 	for line := range strings.Lines(said.Parameters) {
 		if words := strings.Fields(line); len(words) == 2 && words[0] == "num_ctx" {
 			n, _ := strconv.Atoi(words[1]) // 0 if it is no number

@@ -7,6 +7,7 @@ import (
 
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/internal/prompt"
 	"github.com/elenchus-go/debate/providers/internal/wire"
 )
 
@@ -37,9 +38,12 @@ func hasLevels(model string) bool {
 }
 
 // Unsupported returns the settings that the server or the model does not support. After [Provider.Check], it knows
-// whether the model reasons.
+// whether the model reasons and whether it reads images.
 func (p *Provider) Unsupported(r providers.Request) map[string]string {
 	model, found := cmp.Or(r.Model, p.model), map[string]string{}
+	if reason := prompt.Refused(r, model, p.refuses); reason != "" {
+		found["attachments"] = reason
+	}
 	plain := p.described(model).plain
 	switch {
 	case r.Reasoning == "":
@@ -51,4 +55,18 @@ func (p *Provider) Unsupported(r providers.Request) map[string]string {
 		found["reasoning"] = fmt.Sprintf("model %s does not reason, remove it or use none", model)
 	}
 	return found
+}
+
+// refuses returns why a model cannot read an attachment and what to do, or the empty string.
+// Source: https://docs.ollama.com/capabilities/vision
+func (p *Provider) refuses(model string, a *providers.Attachment) string {
+	switch {
+	case a.MediaType == prompt.PDF:
+		return "the server reads no PDF, give its text as the background of the debate, or its pages as images"
+	case a.URL != "":
+		return "the server fetches no addresses, give its data instead of its URL"
+	case p.described(model).blind:
+		return "model " + model + " reads text only, use a model with vision, such as qwen3-vl"
+	}
+	return ""
 }

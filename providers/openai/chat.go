@@ -16,21 +16,24 @@ func (p *Provider) chatCall(r providers.Request) wire.Call {
 		Model: r.Model,
 		API:   "chat completions",
 		URL:   p.base + "/chat/completions" + p.query,
-		Body:  func(s wire.Support) (wire.Object, error) { return body(r, s) },
+		Body:  func(s wire.Support) (wire.Object, error) { return p.chatBody(r, s) },
 		Event: p.readEvent,
 	}
 }
 
 // The request. Source: https://platform.openai.com/docs/api-reference/chat/create
 
-// body returns the body of a request.
-func body(r providers.Request, s wire.Support) (wire.Object, error) {
-	p, err := prompt.New(r.Messages)
+// chatBody returns the body of a request.
+func (p *Provider) chatBody(r providers.Request, s wire.Support) (wire.Object, error) {
+	given, err := prompt.New(r.Messages)
+	if err == nil {
+		err = prompt.Refuse(r, p.chatRefuses)
+	}
 	if err != nil {
 		return nil, err
 	}
 	body := wire.Object{
-		"model": r.Model, "messages": messages(p), "stream": true, "stream_options": wire.Object{"include_usage": true},
+		"model": r.Model, "messages": messages(given, p.documentURL), "stream": true, "stream_options": wire.Object{"include_usage": true},
 	}
 	chatNames.Write(body, r)
 	if effort := effort(r); effort != "" {
@@ -54,7 +57,7 @@ func body(r providers.Request, s wire.Support) (wire.Object, error) {
 // message is a message of the prompt.
 type message struct {
 	Role      string     `json:"role"`
-	Content   *string    `json:"content"`
+	Content   any        `json:"content"` // a *string, or a list of contentPart
 	ToolCalls []toolCall `json:"tool_calls,omitempty"`
 	ToolID    string     `json:"tool_call_id,omitempty"`
 }
@@ -73,8 +76,8 @@ type function struct {
 	Arguments   string          `json:"arguments,omitempty"`  // of a call
 }
 
-// messages returns the messages of a prompt. Each tool result is a message of its own.
-func messages(p prompt.Prompt) []message {
+// messages returns the messages of a prompt. PDFs are sent as [Config].DocumentURL says. Each tool result is a message of its own.
+func messages(p prompt.Prompt, documentURL bool) []message {
 	var list []message
 	if p.System != "" {
 		list = append(list, message{Role: "system", Content: &p.System})
@@ -89,7 +92,9 @@ func messages(p prompt.Prompt) []message {
 				list = append(list, message{Role: "tool", Content: &part.ToolResult.Text, ToolID: part.ToolResult.ID})
 			}
 		}
-		if text := turn.Text(); text != "" {
+		if turn.HasAttachments() {
+			m.Content = contentParts(turn, documentURL)
+		} else if text := turn.Text(); text != "" {
 			m.Content = &text
 		}
 		if m.Content != nil || m.ToolCalls != nil {

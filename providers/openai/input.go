@@ -18,10 +18,19 @@ type inputItem struct {
 	Name      string          `json:"name,omitempty"`
 	Arguments string          `json:"arguments,omitempty"`
 	Output    *string         `json:"output,omitempty"`
-	opaque    json.RawMessage // replaces all fields
+	opaque    json.RawMessage // reasoning, or a message with an attachment; replaces all fields
 }
 
-// MarshalJSON returns opaque reasoning unchanged.
+// attachedItem returns a message with an attachment.
+func attachedItem(a *providers.Attachment) inputItem {
+	raw, _ := json.Marshal(struct { // texts, so it cannot fail
+		Role    providers.Role `json:"role"`
+		Content []contentPart  `json:"content"`
+	}{providers.User, []contentPart{inputPart(a)}})
+	return inputItem{opaque: raw}
+}
+
+// MarshalJSON returns an opaque item unchanged.
 func (i inputItem) MarshalJSON() ([]byte, error) {
 	if i.opaque != nil {
 		return i.opaque, nil
@@ -45,6 +54,9 @@ func (p *Provider) input(given prompt.Prompt, s wire.Support) []inputItem {
 			switch {
 			case part.Text != "":
 				texts = append(texts, part.Text)
+			case part.Attachment != nil:
+				say()
+				list = append(list, attachedItem(part.Attachment))
 			case part.ToolCall != nil:
 				say()
 				list = append(list, inputItem{Type: "function_call", CallID: part.ToolCall.ID, Name: part.ToolCall.Name, Arguments: string(part.ToolCall.Arguments)})

@@ -84,6 +84,9 @@ type Config struct {
 	// they misunderstand. status is the HTTP status, or 0 for an error within a stream without one. It must be safe for
 	// concurrent use.
 	ErrorKind func(status int, body []byte) providers.ErrorKind `json:"-"`
+	// DocumentURL sends PDF attachments of chat completions as parts of type document_url, as Mistral's API has them, in
+	// place of parts of type file.
+	DocumentURL bool
 	// NoSchema sends no schemas, so that only the prompt describes a structured reply. By default the provider sends as
 	// much of a schema as the server accepts.
 	NoSchema bool
@@ -112,11 +115,13 @@ type Provider struct {
 	base      string
 	query     string // of all URLs
 	model     string
-	service   string     // identifies opaque reasoning
-	official  bool       // the server is api.openai.com
-	azure     bool       // the server is one of Azure, whose models have names of the user
-	responses bool       // call the Responses API
-	ollama    *sync.Once // gives the warning about Ollama; a pointer, so that a Provider can be copied
+	service   string // identifies opaque reasoning
+	official  bool   // the server is api.openai.com
+	azure     bool   // the server is one of Azure, whose models have names of the user
+	responses bool   // call the Responses API
+	// documentURL is that of Config.
+	documentURL bool
+	ollama      *sync.Once // gives the warning about Ollama; a pointer, so that a Provider can be copied
 }
 
 // New returns a provider for the models that c describes.
@@ -138,7 +143,7 @@ func New(c Config) (*Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create openai provider: %w", err)
 	}
-	p := &Provider{client: client, base: base, query: query, azure: strings.HasSuffix(host, ".azure.com"), model: c.Model, service: host, official: own, responses: c.API == responsesAPI || c.API == "" && own, ollama: new(sync.Once)}
+	p := &Provider{client: client, base: base, query: query, azure: strings.HasSuffix(host, ".azure.com"), model: c.Model, service: host, official: own, responses: c.API == responsesAPI || c.API == "" && own, ollama: new(sync.Once), documentURL: c.DocumentURL}
 	if own {
 		p.service = "openai"
 	}

@@ -46,6 +46,9 @@ var encryptedReasoning = []string{"reasoning.encrypted_content"}
 // responsesBody returns the body of a request.
 func (p *Provider) responsesBody(r providers.Request, s wire.Support) (wire.Object, error) {
 	given, err := prompt.New(r.Messages)
+	if err == nil {
+		err = prompt.Refuse(r, p.refuses)
+	}
 	if err != nil {
 		return nil, err
 	}

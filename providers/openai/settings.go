@@ -8,6 +8,7 @@ import (
 
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/internal/prompt"
 	"github.com/elenchus-go/debate/providers/internal/wire"
 )
 
@@ -55,6 +56,13 @@ func (p *Provider) Unsupported(r providers.Request) map[string]string {
 		if len(r.Stop) > 0 {
 			found["stop"] = instead
 		}
+	}
+	refuses := p.refuses
+	if !p.responses {
+		refuses = p.chatRefuses
+	}
+	if reason := prompt.Refused(r, model, refuses); reason != "" {
+		found["attachments"] = reason
 	}
 	if !p.official {
 		return found

@@ -24,6 +24,7 @@ func Run(t *testing.T, h ProviderFunc) {
 		"WholeReply":         testWholeReply,
 		"Schema":             testSchema,
 		"Settings":           testSettings,
+		"Attachments":        testAttachments,
 		"TokenLimit":         testTokenCap,
 		"CutStream":          testCutStream,
 		"ErrorKinds":         testErrorKinds,

@@ -117,6 +117,9 @@ func (p *Provider) Check(_ context.Context, model string) error {
 		"scripted: unknown model %q, want one of %s", model, strings.Join(p.Models, ", "))}
 }
 
+// Unsupported returns nil: the script decides what to do with all settings and attachments.
+func (p *Provider) Unsupported(providers.Request) map[string]string { return nil }
+
 // next records the call and returns its reply.
 func (p *Provider) next(r providers.Request) (Reply, error) {
 	r.OnChunk = nil
@@ -224,6 +227,12 @@ func estimate(messages []providers.Message, text string) transcript.Usage {
 	in := 0
 	for i := range messages {
 		in += len(messages[i].Text)
+		for _, p := range messages[i].Parts {
+			in += len(p.Text)
+			if p.Attachment != nil {
+				in += 4 * p.Attachment.Tokens()
+			}
+		}
 	}
 	return transcript.Usage{Input: (in + 3) / 4, Output: (len(text) + 3) / 4, Estimated: true}
 }

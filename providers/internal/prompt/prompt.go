@@ -82,7 +82,7 @@ func checkMessage(m providers.Message) error {
 	}
 	for j, p := range m.Parts {
 		kinds := 0
-		for _, set := range []bool{p.Text != "", p.ToolCall != nil, p.ToolResult != nil, p.Reasoning != nil} {
+		for _, set := range []bool{p.Text != "", p.ToolCall != nil, p.ToolResult != nil, p.Reasoning != nil, p.Attachment != nil} {
 			if set {
 				kinds++
 			}
@@ -90,7 +90,9 @@ func checkMessage(m providers.Message) error {
 		switch {
 		case kinds != 1:
 			return fmt.Errorf("has a part %d with %d kinds of content, want one", j+1, kinds)
-		case m.Role != providers.User && p.ToolResult != nil, m.Role != providers.Assistant && (p.ToolCall != nil || p.Reasoning != nil):
+		case p.Attachment != nil && (len(p.Attachment.Data) > 0) == (p.Attachment.URL != ""):
+			return fmt.Errorf("has a part %d whose attachment does not have either Data or a URL", j+1)
+		case m.Role != providers.User && (p.ToolResult != nil || p.Attachment != nil), m.Role != providers.Assistant && (p.ToolCall != nil || p.Reasoning != nil):
 			return fmt.Errorf("has a part %d that does not fit the role %s", j+1, m.Role)
 		}
 	}

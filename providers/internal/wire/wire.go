@@ -15,6 +15,7 @@ package wire
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
@@ -67,6 +68,7 @@ func (c *Client) run(w *watch, r providers.Request, call Call, reply *Reply) err
 		if err != nil {
 			return err
 		}
+		sent.size -= attachedBytes(r)
 		resp, secrets := sent.resp, sent.secrets
 		if resp.StatusCode < http.StatusMultipleChoices {
 			if n > 1 {
@@ -93,6 +95,15 @@ func (c *Client) run(w *watch, r providers.Request, call Call, reply *Reply) err
 		}
 		support = next
 	}
+}
+
+// attachedBytes returns the size of the attachments in the body of a request. They are not part of what is shortened if a
+// prompt is too long.
+func attachedBytes(r providers.Request) (n int) {
+	for a := range r.Attachments() {
+		n += base64.StdEncoding.EncodedLen(len(a.Data))
+	}
+	return n
 }
 
 // maxTries limits how often a request is sent. A model may refuse several fields, one after the other.
