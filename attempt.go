@@ -164,8 +164,9 @@ func (c *execution) attempt(n int) error {
 		resp.Warnings = c.keepReasoning(resp)
 	}
 	a := transcript.Attempt{Provider: c.model.providerName, Model: c.model.actor.Model, Usage: c.usage(resp, whole), FirstChunk: part.firstChunk}
-	// Otherwise the estimate is for another prompt or another model, or the service may ignore a part of the prompt.
-	if !reasked && !c.model.substituted && c.prompt.opaque == 0 {
+	// Otherwise the estimate is for another prompt or another model, or the service may ignore a part of the prompt, or the
+	// prompt has attachments, whose estimate is far above most counts.
+	if !reasked && !c.model.substituted && c.prompt.opaque == 0 && !c.showsAttachments() {
 		a.PromptTokens = prompt
 		if c.compareCount(&a, resp.FinishReason, err); a.Cut {
 			resp.Warnings = append(slices.Clip(resp.Warnings), c.cutWarning(prompt, a.Usage.Input))

@@ -146,7 +146,7 @@ func tokensBesideHistory(r *record, me transcript.Profile) int {
 	for _, s := range r.profiles {
 		tokens += window.Estimate(s.Role + s.Side + s.Position)
 	}
-	return templateTokens + tokens
+	return templateTokens + tokens + attachmentTokens(r.config.attachmentsFor(me.Name))
 }
 
 // templateTokens holds the number of tokens that budgets allow for the text of templates.

@@ -102,6 +102,8 @@ type Config struct {
 	Topic string `json:"topic"`
 	// Background is context that every system prompt includes.
 	Background string `json:"background,omitempty"`
+	// Attachments are pictures and PDF documents that participants and judges see before the history. Use at most 20.
+	Attachments []Attachment `json:"attachments,omitempty"`
 	// Protocol decides who speaks when. Defaults to panel.Protocol{}, a free-form sequential panel. In JSON:
 	// protocol, as an object with the protocol's name and parameters.
 	Protocol protocol.Protocol `json:"-"`

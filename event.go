@@ -145,6 +145,9 @@ type (
 		Fields   string          `json:"fields,omitempty"`   // description of the reply's fields; empty for free text
 		Schema   json.RawMessage `json:"schema,omitempty"`   // JSON Schema of the reply; empty for free text
 		Tokens   int             `json:"tokens"`             // most tokens of the reply
+		// Attachments describes what is attached for the person: the name, the media type and the size of each. Its content
+		// is in Config.
+		Attachments []string `json:"attachments,omitempty"`
 		// Said is what the actor may read of what was said before, in order: the key, the kind, the seq and the text of
 		// each turn, with the names that the actor sees. Only Debate.Waiting sets it.
 		Said []transcript.Turn `json:"said,omitempty"`

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -133,7 +134,7 @@ type promptParts struct {
 	set        *prompts.Set
 	fixed      *fixedPrompt
 	data       *prompts.Data       // nil if the reply is free text
-	messages   []providers.Message // without those that ask for a reply again
+	messages   []providers.Message // without attachments, and without those that ask for a reply again
 	tokens     int                 // estimated tokens of the prompt, including slack
 	slack      int                 // tokens by which the fixed part was rounded up
 	history    int                 // tokens of the history
@@ -203,6 +204,24 @@ func (c *execution) start() {
 	c.timing.timer = steptimer.Start(limit, func() { // it may fire late, when c is reused for another step
 		cancel(timeoutError(limit, budget, concluding))
 	})
+}
+
+// setMessages sets the messages of the prompt, to which the request adds the attachments.
+func (c *execution) setMessages(list []providers.Message) {
+	c.prompt.messages, c.request.Messages = list, c.withAttachments(list)
+}
+
+// withAttachments returns messages with the attachments between the system prompt and the history.
+func (c *execution) withAttachments(list []providers.Message) []providers.Message {
+	if !c.showsAttachments() {
+		return list
+	}
+	return slices.Concat(list[:1], c.prompt.fixed.shown, list[1:])
+}
+
+// showsAttachments reports whether the actor sees attachments.
+func (c *execution) showsAttachments() bool {
+	return c.prompt.fixed != nil && len(c.prompt.fixed.shown) > 0
 }
 
 // finish completes the turn.

@@ -51,7 +51,8 @@ func (c *execution) dropReasoning() bool {
 		}
 	}
 	c.prompt.tokens, c.prompt.history, c.prompt.opaque = c.prompt.tokens-c.prompt.opaque, c.prompt.history-c.prompt.opaque, 0
-	c.prompt.messages, c.request.Messages, c.attempts.askedAgain = list, list, false
+	c.setMessages(list)
+	c.attempts.askedAgain = false
 	return true
 }
 
@@ -121,8 +122,8 @@ func (c *execution) replaceHistory(n int, m providers.Message) {
 		c.omitTurn(gone)
 	}
 	c.prompt.tokens += c.count(m.Text)
-	c.prompt.messages = slices.Concat(c.prompt.messages[:1], []providers.Message{m}, c.prompt.messages[1+n:])
-	c.request.Messages, c.attempts.askedAgain = c.prompt.messages, false
+	c.setMessages(slices.Concat(c.prompt.messages[:1], []providers.Message{m}, c.prompt.messages[1+n:]))
+	c.attempts.askedAgain = false
 }
 
 // shrink removes the oldest part of the history until the prompt has about the given number of tokens. It removes a
@@ -151,7 +152,8 @@ func (c *execution) shrink(tokens int) bool {
 	if slices.EqualFunc(list, c.prompt.messages, func(a, b providers.Message) bool { return a.Text == b.Text }) {
 		return false
 	}
-	c.prompt.messages, c.request.Messages, c.attempts.askedAgain = list, list, false
+	c.setMessages(list)
+	c.attempts.askedAgain = false
 	return true
 }
 

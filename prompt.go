@@ -42,7 +42,8 @@ func targetRole(r *record, b *fixedPrompt, name string) *transcript.Profile {
 	return nil
 }
 
-// fixedPromptFor returns the part of a reader's prompts that does not change.
+// fixedPromptFor returns the part of a reader's prompts that does not change. Its tokens are those of the system prompt and
+// of the attachments.
 func fixedPromptFor(r *record, set *prompts.Set, s protocol.Step, seat transcript.Profile, model string) (*fixedPrompt, error) {
 	k := fixedPromptKey{s.Actor, s.Prompt, s.Blind, s.Swap}
 	for i, b := range r.cache.fixedPrompts {
@@ -69,7 +70,9 @@ func fixedPromptFor(r *record, set *prompts.Set, s protocol.Step, seat transcrip
 	if b.system, err = set.System(s.Prompt, b.data); err != nil {
 		return nil, err
 	}
-	b.tokens = r.env.count(model, b.system)
+	attached := r.config.attachmentsFor(s.Actor)
+	b.shown = attachmentMessage(attached, m)
+	b.tokens = r.env.count(model, b.system) + attachmentTokens(attached)
 	r.cache.fixedPrompts = append(r.cache.fixedPrompts, b)
 	return b, nil
 }
@@ -305,6 +308,9 @@ func newAsked(r *record, s *protocol.Step) (q Asked, err error) {
 	b, err := fixedPromptFor(r, r.promptSet(), *s, seat, "")
 	if err != nil {
 		return q, err
+	}
+	for _, a := range r.config.attachmentsFor(s.Actor) {
+		q.Attachments = append(q.Attachments, a.shownAs(b.pseudonyms.Hide(a.Name)).String())
 	}
 	active, own := namesFor(r, s)
 	if s.Contract != "" {

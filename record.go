@@ -217,9 +217,10 @@ type fixedPrompt struct {
 	active     int             // number of participants who were left when the schema was made
 	size       int             // tokens of the schema
 	data       prompts.Data
-	vars       map[string]string // of the first step
-	planned    bool              // no step has used it yet, so the first step may have other vars
-	pseudonyms *judge.Pseudonyms // names by which the reader sees the participants
+	vars       map[string]string   // of the first step
+	planned    bool                // no step has used it yet, so the first step may have other vars
+	pseudonyms *judge.Pseudonyms   // names by which the reader sees the participants
+	shown      []providers.Message // the message with the attachments; nil if there are none
 }
 
 // stages maps the states in which a protocol has steps to their stages.

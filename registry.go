@@ -72,15 +72,27 @@ func (e *Engine) unsupportedSettings(ctx context.Context, c Config) []protocol.P
 	l := &problemList{}
 	for field, p := range c.allActors() {
 		name, provider, err := e.bind(p.Provider)
-		limited, ok := provider.(providers.Limited)
-		if err != nil || !ok || makesNoText(actorOf(field, p)) {
+		if err != nil || makesNoText(actorOf(field, p)) || p.Human {
 			continue
 		}
-		found, failed := e.unsupportedApart(ctx, name, limited, p.request())
+		r := p.request()
+		r.Messages = attachmentMessage(c.attachmentsSeen(field, p), nil)
+		limited, ok := provider.(providers.Limited)
+		if !ok {
+			if r.Messages != nil {
+				l.add("attachments", "%s: provider %s does not say what it reads, implement providers.Limited or leave %s out of the readers", seatOf(field, p), name, seatOf(field, p))
+			}
+			continue
+		}
+		found, failed := e.unsupportedApart(ctx, name, limited, r)
 		if failed != nil {
 			l.add(field+".provider", "provider %s: check of its settings: %v", name, failed)
 		}
 		for _, setting := range slices.Sorted(maps.Keys(found)) {
+			if setting == "attachments" {
+				l.add(setting, "%s: provider %s: %s, or leave %s out of the readers", seatOf(field, p), name, found[setting], seatOf(field, p))
+				continue
+			}
 			l.add(field+"."+setting, "provider %s: %s", name, found[setting])
 		}
 	}

@@ -161,8 +161,9 @@ func (e *Engine) buildPrompt(r *record, c *execution, seat transcript.Profile) e
 	c.turn.setWindow(cut.Window())
 	c.prompt.tokens, c.prompt.history = fixed+cut.Used, cut.Used
 	c.prompt.summarized = c.prompt.summarized || cut.Summary.Covers > 0
-	c.prompt.messages, c.prompt.opaque = promptMessages(r, &c.step, b, shown, cut, user)
-	c.request.Messages = c.prompt.messages
+	list, opaque := promptMessages(r, &c.step, b, shown, cut, user)
+	c.prompt.opaque = opaque
+	c.setMessages(list)
 	return nil
 }
 
@@ -235,6 +236,10 @@ func (l *problemList) tooSmall(c *Config, field string, p Participant, size int)
 			}
 			return
 		}
+	}
+	if tokens := attachmentTokens(c.attachmentsFor(actorOf(field, p))); tokens > p.Window/2 {
+		l.add("attachments", "about %d tokens are too many for the window of %s, %d: set its window, or leave it out of the readers", tokens, cmp.Or(p.Name, field), p.Window)
+		return
 	}
 	l.add(field+".window", "%d is too small: the prompt takes about %d tokens, and the reply and the history need %d each", p.Window, size, minReply)
 }

@@ -86,7 +86,7 @@ func (c *execution) substitute() bool {
 		c.attempts.failures, c.attempts.askedAgain, c.attempts.capRaised, c.attempts.shortened, c.model.substituted = nil, false, false, false, true
 		fresh := next.request()
 		fresh.MaxTokens = substituteLimit(findParticipant(c.config.Judges, c.step.Actor), &next)
-		fresh.Messages, fresh.Schema, fresh.SchemaName = c.prompt.messages, c.request.Schema, c.request.SchemaName
+		fresh.Messages, fresh.Schema, fresh.SchemaName = c.withAttachments(c.prompt.messages), c.request.Schema, c.request.SchemaName
 		c.request = fresh
 		if room := next.Window - next.MaxTokens; c.prompt.tokens > room {
 			c.shrink(room)

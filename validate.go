@@ -37,6 +37,9 @@ func (c Config) withDefaults(open func(provider string) bool) (Config, []protoco
 	c.OnJudgeFailure = cmp.Or(c.OnJudgeFailure, Continue)
 	c.OnRetrievalFailure = cmp.Or(c.OnRetrievalFailure, Degrade)
 	c.OnOverflow = cmp.Or(c.OnOverflow, OverflowTruncate)
+	for i, a := range c.Attachments {
+		c.Attachments[i] = a.withDefaults()
+	}
 	own := protocolDefaults(c.Protocol)
 	c.Limits = c.Limits.valid(l).withDefaults(own).valid(l)
 	for i, p := range c.Participants {

@@ -27,9 +27,9 @@ import (
 var rootOrder = []string{
 	"doc.go",
 	// Data.
-	"config.go", "errors.go", "config_json.go", "result.go", "event.go", "fit.go",
+	"attachment.go", "config.go", "errors.go", "config_json.go", "result.go", "event.go", "fit.go",
 	// The state, and functions that read it.
-	"record.go", "findings.go", "prompt.go", "budget.go", "history.go", "elapse.go", "notes.go", "status.go", "check.go",
+	"record.go", "findings.go", "shown.go", "prompt.go", "budget.go", "history.go", "elapse.go", "notes.go", "status.go", "check.go",
 	// Decisions.
 	"apply.go", "validate.go", "transition.go", "policy.go",
 	// Model calls.
