@@ -682,6 +682,7 @@ func filledConfig(t *testing.T, p protocol.Protocol) debate.Config {
 	c.Retries = map[providers.ErrorKind]int{providers.Network: 1}
 	c.Prices = price.Prices{"m": {Input: 1}}
 	c.Labels = map[string]string{"team": "red"}
+	c.Attachments = []debate.Attachment{{Name: "a.png", MediaType: "image/png", Data: picture(t, 2, 2), Readers: []string{"A"}}}
 	require.Empty(t, memorytest.Empty(c), "set the new fields above")
 	return c
 }

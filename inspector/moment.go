@@ -261,6 +261,9 @@ func notesOf(ev debate.Event) (list []string) {
 	case debate.Decided:
 		add(ev.By, ev.Reason)
 	case debate.Asked:
+		for _, attached := range ev.Attachments {
+			add("Attached: " + attached)
+		}
 		add(ev.Task)
 	}
 	return list

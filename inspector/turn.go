@@ -247,6 +247,9 @@ func textOf(m providers.Message) string {
 	b.WriteString(m.Text)
 	for _, p := range m.Parts {
 		b.WriteString(p.Text)
+		if p.Attachment != nil {
+			b.WriteString("\n" + p.Attachment.String() + "\n")
+		}
 	}
 	return b.String()
 }

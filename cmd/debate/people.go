@@ -149,6 +149,9 @@ func (p *program) showSaid(a debate.Asked) {
 	}
 	label := actorLabel(a.Key)
 	fmt.Fprintf(p.stderr, "\n== %s: %s ==\n", printableLine(label), a.Key.Phase)
+	for _, attached := range a.Attachments {
+		fmt.Fprintf(p.stderr, "attached: %s\n", printableLine(attached))
+	}
 	p.say(strings.TrimSpace(a.Task))
 	hint := "/decline REASON gives no reply"
 	if p.env("EDITOR") != "" {

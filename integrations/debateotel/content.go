@@ -98,6 +98,9 @@ func (c content) prompt(all []providers.Message) (system []part, input []message
 		text := m.Text
 		for _, p := range m.Parts {
 			text += p.Text
+			if p.Attachment != nil { // never its bytes
+				text += " " + p.Attachment.String() + "\n"
+			}
 		}
 		if m.Role == providers.System {
 			system = append(system, part{"text", clip(text, c.most)})

@@ -26,10 +26,10 @@ const (
 	maxAdapter           = 340     // lines of an adapter to a framework, without its example: tool, agent with conversations and replies, and provider
 	maxAdapterExample    = 60      // lines of its example
 	maxExported          = 15      // exported names of a subpackage
-	maxExportedProviders = 22      // exported names of package providers, which holds the types of requests and of responses; 21 before Windowed
+	maxExportedProviders = 23      // exported names of package providers, which holds the types of requests and of responses; 21 before Windowed and Attachment
 	maxExportedStore     = 17      // exported names of package store; 15 before Damaged and ErrUnavailable, which stores return
 	maxExportedData      = 17      // exported names of package transcript, which holds plain data
-	maxExportedRoot      = 48      // exported names of the root package; 46 before Edits and Prompt, which forks and past prompts need
+	maxExportedRoot      = 49      // exported names of the root package; 46 before Edits and Prompt, which forks and past prompts need, and Attachment, which is in Config
 	unfinishedMarker     = `\b(TO` + `DO|FIX` + `ME|XX` + `X)\b`
 )
 
