@@ -33,7 +33,7 @@ func Collect(ctx context.Context, d *debate.Debate) (*Report, error) {
 func (r *Report) addEvent(ev debate.Event) {
 	switch ev := ev.(type) {
 	case debate.ConfigChanged:
-		r.Config = ev.Config
+		r.Config, r.Attachments = withoutContent(ev.Config)
 	case debate.StateChanged:
 		r.Transitions = append(r.Transitions, ev)
 		if ev.On == fsm.Reset {

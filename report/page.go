@@ -120,6 +120,9 @@ func (r *Report) document() document {
 	if reasons := slices.Concat(reasonBlocks(s.Reasons, speakers), o.evidence); len(reasons) > 0 {
 		d.Sections = append(d.Sections, section{"reasons", "Reasons", reasons})
 	}
+	if len(r.Attachments) > 0 {
+		d.Sections = append(d.Sections, section{"attachments", "Attachments", []block{{Text: strings.Join(r.Attachments, "\n\n")}}})
+	}
 	if r.Result.Background != "" {
 		d.Sections = append(d.Sections, section{"background", "Background", []block{{Text: r.Result.Background}}})
 	}

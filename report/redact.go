@@ -28,7 +28,7 @@ const redacted = "[redacted]"
 // includes the prompts.
 func (r *Report) Redact() *Report {
 	c, quoted := *r, r.errorTextRemover()
-	c.Redacted, c.Config = true, redactConfig(r.Config)
+	c.Redacted, c.Config, c.Attachments = true, redactConfig(r.Config), nil
 	res := &c.Result
 	res.Background, res.Ending.Evidence = "", quoted.Replace(res.Ending.Evidence)
 	res.Turns, res.Assessments = mapSlice(res.Turns, redactTurn), mapSlice(res.Assessments, redactTurn)

@@ -52,6 +52,8 @@ type Report struct {
 	Decisions   []debate.Decided      `json:"decisions,omitempty"` // answers that people gave to the debate's questions
 	Dropped     []debate.Dropped      `json:"dropped,omitempty"`   // participants who dropped out of the current run
 	Config      json.RawMessage       `json:"config,omitempty"`    // current configuration; debate.Engine.ParseConfig reads it
+	// Attachments describes each attachment: its name, its media type and its size. The report does not have their content.
+	Attachments []string `json:"attachments,omitempty"`
 }
 
 // Summary is the first screen of a report: the question, the answer in one sentence, and the reasons.
