@@ -100,7 +100,8 @@ func (d *Debate) Watch(ctx context.Context, after int64) iter.Seq2[Event, error]
 // WatchAs withholds them until the phase continues or the debate ends. WatchAs yields *Problems if no participant or
 // judge has that name, and ErrUnsupported if the engine lacks the debate's protocol.
 //
-// Until [Ended], events have neither the reasoning of other actors nor their raw replies, which may contain it.
+// Until [Ended], events have neither the reasoning of other actors nor their raw replies, which may contain it. The
+// configuration has only the attachments for that seat.
 //
 // WatchAs shows a judge with Participant.Blind nothing until the debate ends, because events have the real names of the
 // participants. Show such a judge what Waiting asks of it.
@@ -161,9 +162,18 @@ func (b *blindfold) add(ev Event) error {
 	return nil
 }
 
-// withoutThoughts returns an event without what only another actor knows: its reasoning, and its raw replies.
+// withoutThoughts returns an event without what only another actor knows: its reasoning, its raw replies, and attachments
+// that are not for the viewer.
 func (b *blindfold) withoutThoughts(ev Event) Event {
 	switch ev := ev.(type) {
+	case ConfigChanged:
+		ev.Config = withoutAttachments(ev.Config, b.seat)
+		return ev
+	case Asked:
+		if ev.Key.Actor != b.seat {
+			ev.Attachments = nil
+		}
+		return ev
 	case TurnDone:
 		if ev.Turn.Actor != b.seat {
 			ev.Turn.Reasoning, ev.Turn.Attempts = nil, withoutReplies(ev.Turn.Attempts)
@@ -182,6 +192,25 @@ func (b *blindfold) withoutThoughts(ev Event) Event {
 		return ev
 	}
 	return ev
+}
+
+// withoutAttachments returns a configuration without the attachments that are not for a seat.
+func withoutAttachments(config json.RawMessage, seat string) json.RawMessage {
+	var c struct {
+		Attachments []Attachment `json:"attachments"`
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(config, &c) != nil || json.Unmarshal(config, &fields) != nil { // the record has read it already
+		return nil
+	}
+	all := len(c.Attachments)
+	c.Attachments = slices.DeleteFunc(c.Attachments, func(a Attachment) bool { return !a.isFor(seat) })
+	if len(c.Attachments) == all {
+		return config
+	}
+	fields["attachments"], _ = json.Marshal(c.Attachments) // texts and bytes always encode
+	shown, _ := json.Marshal(fields)
+	return shown
 }
 
 // withoutReplies returns a failure without the raw replies of another actor.

@@ -46,6 +46,8 @@ func (b *schemaBook) of(typ reflect.Type) schema {
 		return schema{"type": "string", "format": "date-time"}
 	case reflect.TypeFor[json.RawMessage]():
 		return schema{}
+	case reflect.TypeFor[[]byte]():
+		return schema{"type": "string", "contentEncoding": "base64"}
 	case reflect.TypeFor[debate.Config]():
 		return ref("Configuration")
 	case reflect.TypeFor[chatContent]():

@@ -3,7 +3,6 @@ package providers
 import (
 	"encoding/json"
 	"fmt"
-	"iter"
 
 	"github.com/elenchus-go/debate/internal/attachment"
 )
@@ -40,19 +39,6 @@ func (a Attachment) Format(f fmt.State, _ rune) { fmt.Fprint(f, a.String()) }
 // Tokens returns the most tokens that the attachment has for a model: for an image, one for every 256 pixels, but at least
 // 1,120 and at most 5,000; for a document, 5,000 for each page.
 func (a *Attachment) Tokens() int { return attachment.Tokens(a.MediaType, a.Data, a.Pages) }
-
-// Attachments yields the attachments in the messages of r, in order.
-func (r Request) Attachments() iter.Seq[*Attachment] {
-	return func(yield func(*Attachment) bool) {
-		for i := range r.Messages {
-			for _, p := range r.Messages[i].Parts {
-				if p.Attachment != nil && !yield(p.Attachment) {
-					return
-				}
-			}
-		}
-	}
-}
 
 // Tool is a tool that a model may call.
 type Tool struct {

@@ -24,6 +24,7 @@ package providers
 import (
 	"context"
 	"encoding/json"
+	"iter"
 
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -147,4 +148,17 @@ type Response struct {
 	Model        string           `json:"model,omitempty"`         // the model that replied; empty if not reported
 	Usage        transcript.Usage `json:"usage"`                   // zero if the provider does not report it
 	Warnings     []string         `json:"warnings,omitempty"`      // what the provider changed in the request, or noticed about the service
+}
+
+// Attachments yields the attachments in the messages of r, in order.
+func (r Request) Attachments() iter.Seq[*Attachment] {
+	return func(yield func(*Attachment) bool) {
+		for i := range r.Messages {
+			for _, p := range r.Messages[i].Parts {
+				if p.Attachment != nil && !yield(p.Attachment) {
+					return
+				}
+			}
+		}
+	}
 }

@@ -33,13 +33,13 @@ func withFewFiles(t *testing.T, word string, args ...string) (address string, st
 		text.WriteString(lines.Text() + "\n")
 		_, address, _ = strings.Cut(lines.Text(), word+" ")
 	}
+	require.NotEmpty(t, address, text.String())
 	go func() {
 		for lines.Scan() {
 			text.WriteString(lines.Text() + "\n")
 		}
 		all <- text.String()
 	}()
-	require.NotEmpty(t, address, text.String())
 	return address, func() {
 		require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 		said := <-all

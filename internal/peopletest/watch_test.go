@@ -1,9 +1,12 @@
 package peopletest
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"image"
+	"image/png"
 	"iter"
 	"slices"
 	"strings"
@@ -336,6 +339,37 @@ func TestASeatSeesNoReasoningOfOthers(t *testing.T) {
 		}
 		require.NotContains(t, shown(b.WatchAs(t.Context(), "B", 0)), "The plan of")
 		require.NotContains(t, b.past("B"), "The plan of")
+	})
+}
+
+// An attachment for some seats is not in the configuration that others read.
+func TestASeatSeesItsAttachmentsOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		picture := func(name string, readers ...string) debate.Attachment {
+			var b bytes.Buffer
+			require.NoError(t, png.Encode(&b, image.NewGray(image.Rect(0, 0, 2, 2))))
+			return debate.Attachment{Name: name, MediaType: "image/png", Data: b.Bytes(), Readers: readers}
+		}
+		b := sit(t, "@A @B @C", func(c *debate.Config) {
+			c.Judges[0].Human = true
+			c.Attachments = []debate.Attachment{picture("for-all"), picture("for-B", "B", "J"), picture("for-A", "A")}
+		})
+		b.run()
+		shown := func(seat string) string {
+			for ev, err := range b.WatchAs(t.Context(), seat, 0) {
+				require.NoError(t, err)
+				first, err := json.Marshal(ev)
+				require.NoError(t, err)
+				return string(first) + b.past(seat)
+			}
+			return ""
+		}
+		for seat, names := range map[string][]string{"A": {"for-all", "for-A"}, "B": {"for-all", "for-B"}, "C": {"for-all"}, "J": {"for-all", "for-B"}} {
+			text := shown(seat)
+			for _, name := range []string{"for-all", "for-A", "for-B"} {
+				require.Equal(t, slices.Contains(names, name), strings.Contains(text, name), "%s reads %s", seat, name)
+			}
+		}
 	})
 }
 

@@ -118,3 +118,26 @@ func writePrompt(body wire.Object, p prompt.Prompt, mark *cacheMark) {
 		body["system"] = []*block{system}
 	}
 }
+
+// Sources of the forms of attachments: https://platform.claude.com/docs/en/build-with-claude/vision and
+// https://platform.claude.com/docs/en/build-with-claude/pdf-support
+
+// source is the content of an image or a document.
+type source struct {
+	Type      string `json:"type"`
+	MediaType string `json:"media_type,omitempty"`
+	Data      []byte `json:"data,omitempty"`
+	URL       string `json:"url,omitempty"`
+}
+
+// attachmentBlock returns an attachment as a block.
+func attachmentBlock(a *providers.Attachment) *block {
+	b := &block{Type: "image", Source: &source{Type: "base64", MediaType: a.MediaType, Data: a.Data}}
+	if a.MediaType == prompt.PDF {
+		b.Type, b.Title = "document", a.Name
+	}
+	if a.URL != "" {
+		b.Source = &source{Type: "url", URL: a.URL}
+	}
+	return b
+}

@@ -119,3 +119,11 @@ func versionOf(model string) modelVersion {
 func (v modelVersion) reasons() bool  { return v == 0 || v >= version(3, 7) }
 func (v modelVersion) adaptive() bool { return v == 0 || v >= version(4, 6) }
 func (v modelVersion) budgets() bool  { return v <= version(4, 6) }
+
+// refuses returns why a model cannot read an attachment and what to do, or the empty string.
+func refuses(model string, _ *providers.Attachment) string {
+	if v := versionOf(model); v > 0 && v < version(3, 0) {
+		return "model " + model + " reads text only, use one of version 3 or later"
+	}
+	return ""
+}

@@ -145,4 +145,6 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 }
 
 // Unsupported returns the settings that the service or the model does not support.
-func (p *Provider) Unsupported(r providers.Request) map[string]string { return p.claude.Unsupported(r) }
+func (p *Provider) Unsupported(r providers.Request) map[string]string {
+	return cloud.Unsupported(p.claude.Unsupported(r), r)
+}

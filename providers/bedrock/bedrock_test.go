@@ -209,3 +209,17 @@ func TestAddresses(t *testing.T) {
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestAttachmentsNeedTheirData(t *testing.T) {
+	p, err := bedrock.New(bedrock.Config{Region: region, Key: "k", Model: model})
+	require.NoError(t, err)
+	picture := providers.Attachment{Name: "a.png", MediaType: "image/png", URL: "https://example.com/a.png"}
+	request := func() providers.Request {
+		return providers.Request{Messages: []providers.Message{{Role: providers.User, Parts: []providers.Part{{Attachment: &picture}}}}}
+	}
+	require.Equal(t, map[string]string{
+		"attachments": `the service fetches no addresses, give the data of "a.png" instead of the URL`,
+	}, p.Unsupported(request()))
+	picture.URL, picture.Data = "", []byte("1")
+	require.Empty(t, p.Unsupported(request()))
+}

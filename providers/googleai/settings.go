@@ -107,3 +107,17 @@ func (m model) budgets() (least, most int) {
 	}
 	return 1, math.MaxInt
 }
+
+// refuses returns why a model cannot read an attachment and what to do, or the empty string.
+func refuses(model string, a *providers.Attachment) string {
+	m := modelOf(model)
+	switch {
+	case a.MediaType == "image/gif":
+		return "the service reads no GIF, convert it to PNG"
+	case a.URL != "" && m.version > 0 && m.version <= 200:
+		return "model " + model + " fetches no addresses, give its data instead of its URL"
+	case a.MediaType != prompt.PDF && a.MediaType != "image/png" && a.MediaType != "image/jpeg" && a.MediaType != "image/webp":
+		return "the service reads PDF, PNG, JPEG and WebP"
+	}
+	return ""
+}

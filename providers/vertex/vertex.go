@@ -184,7 +184,7 @@ func (p *Provider) Check(ctx context.Context, model string) error {
 // Unsupported returns the settings that the service or the model does not support.
 func (p *Provider) Unsupported(r providers.Request) map[string]string {
 	if isClaude(cmp.Or(r.Model, p.model)) {
-		return p.claude.Unsupported(r)
+		return cloud.Unsupported(p.claude.Unsupported(r), r)
 	}
 	return p.gemini.Unsupported(r)
 }

@@ -272,3 +272,14 @@ func TestAddresses(t *testing.T) {
 		}
 	}
 }
+
+func TestClaudeNeedsTheDataOfAttachments(t *testing.T) {
+	source := oauth2.StaticTokenSource(&oauth2.Token{AccessToken: "t"})
+	p, err := vertex.New(vertex.Config{Project: "p", Location: "global", TokenSource: source, Model: "gemini-2.5-flash"})
+	require.NoError(t, err)
+	picture := &providers.Attachment{Name: "a.png", MediaType: "image/png", URL: "https://example.com/a.png"}
+	r := providers.Request{Messages: []providers.Message{{Role: providers.User, Parts: []providers.Part{{Attachment: picture}}}}}
+	require.Empty(t, p.Unsupported(r))
+	r.Model = "claude-sonnet-4-5@20250929"
+	require.Contains(t, p.Unsupported(r)["attachments"], `give the data of "a.png" instead of the URL`)
+}

@@ -9,7 +9,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
+
+	"github.com/elenchus-go/debate/providers"
 )
 
 // Client returns a copy of a client, which may be nil, that sends its requests through the transport that wrap returns.
@@ -24,6 +27,21 @@ func Client(c *http.Client, wrap func(next http.RoundTripper) http.RoundTripper)
 	}
 	wrapped.Transport = wrap(next)
 	return &wrapped
+}
+
+// Unsupported adds to what Claude does not support what the clouds that it runs on do not support: the address of an
+// attachment in place of its data. Source: https://platform.claude.com/docs/en/build-with-claude/vision
+func Unsupported(found map[string]string, r providers.Request) map[string]string {
+	var names []string
+	for a := range r.Attachments() {
+		if a.URL != "" {
+			names = append(names, strconv.Quote(a.Name))
+		}
+	}
+	if names != nil {
+		found["attachments"] = "the service fetches no addresses, give the data of " + strings.Join(names, ", ") + " instead of the URL"
+	}
+	return found
 }
 
 // Fields are the fields of the body of a request.
