@@ -88,7 +88,7 @@ func (c Config) Format(f fmt.State, _ rune) { fmt.Fprint(f, c.String()) }
 const version = "bedrock-2023-05-31"
 
 // Provider calls the models of one region. It is safe for concurrent use.
-type Provider struct{ claude *anthropic.Provider }
+type Provider struct{ claude cloud.Claude }
 
 // New returns a provider for the models that c describes.
 func New(c Config) (*Provider, error) {
@@ -110,7 +110,7 @@ func New(c Config) (*Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create bedrock provider: %w", err)
 	}
-	return &Provider{claude}, nil
+	return &Provider{cloud.Claude{Provider: claude}}, nil
 }
 
 // domain returns the domain of the endpoints of a region.
@@ -145,6 +145,4 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 }
 
 // Unsupported returns the settings that the service or the model does not support.
-func (p *Provider) Unsupported(r providers.Request) map[string]string {
-	return cloud.Unsupported(p.claude.Unsupported(r), r)
-}
+func (p *Provider) Unsupported(r providers.Request) map[string]string { return p.claude.Unsupported(r) }

@@ -85,7 +85,7 @@ const version = "vertex-2023-10-16"
 
 // Provider calls the models of one project and location. It is safe for concurrent use.
 type Provider struct {
-	claude *anthropic.Provider
+	claude cloud.Claude
 	gemini *googleai.Provider
 	model  string
 }
@@ -126,7 +126,7 @@ func (c Config) open() (*Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Provider{claude, gemini, c.Model}, nil
+	return &Provider{cloud.Claude{Provider: claude}, gemini, c.Model}, nil
 }
 
 // address returns the URL of a location.
@@ -184,7 +184,7 @@ func (p *Provider) Check(ctx context.Context, model string) error {
 // Unsupported returns the settings that the service or the model does not support.
 func (p *Provider) Unsupported(r providers.Request) map[string]string {
 	if isClaude(cmp.Or(r.Model, p.model)) {
-		return cloud.Unsupported(p.claude.Unsupported(r), r)
+		return p.claude.Unsupported(r)
 	}
 	return p.gemini.Unsupported(r)
 }

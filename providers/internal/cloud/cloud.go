@@ -5,7 +5,9 @@ package cloud
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/anthropic"
 )
 
 // Client returns a copy of a client, which may be nil, that sends its requests through the transport that wrap returns.
@@ -29,19 +32,39 @@ func Client(c *http.Client, wrap func(next http.RoundTripper) http.RoundTripper)
 	return &wrapped
 }
 
-// Unsupported adds to what Claude does not support what the clouds that it runs on do not support: the address of an
-// attachment in place of its data. Source: https://platform.claude.com/docs/en/build-with-claude/vision
-func Unsupported(found map[string]string, r providers.Request) map[string]string {
+// Claude is the provider of Claude on a cloud, which reads attachments by their data only.
+// Source: https://platform.claude.com/docs/en/build-with-claude/vision
+type Claude struct{ *anthropic.Provider }
+
+// Generate requests one reply from the model. It refuses addresses of attachments.
+func (c Claude) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
+	if reason := addresses(r); reason != "" {
+		return providers.Response{}, &providers.Error{Kind: providers.InvalidRequest, Err: errors.New("build prompt: " + reason)}
+	}
+	return c.Provider.Generate(ctx, r)
+}
+
+// Unsupported returns the settings that the service or the model does not support.
+func (c Claude) Unsupported(r providers.Request) map[string]string {
+	found := c.Provider.Unsupported(r)
+	if reason := addresses(r); reason != "" {
+		found["attachments"] = reason
+	}
+	return found
+}
+
+// addresses returns what is wrong with a request that has addresses of attachments, or the empty string.
+func addresses(r providers.Request) string {
 	var names []string
 	for a := range r.Attachments() {
 		if a.URL != "" {
 			names = append(names, strconv.Quote(a.Name))
 		}
 	}
-	if names != nil {
-		found["attachments"] = "the service fetches no addresses, give the data of " + strings.Join(names, ", ") + " instead of the URL"
+	if names == nil {
+		return ""
 	}
-	return found
+	return "the service fetches no addresses, give the data of " + strings.Join(names, ", ") + " instead of the URL"
 }
 
 // Fields are the fields of the body of a request.
