@@ -90,7 +90,8 @@ type liveView struct {
 	Budgets  []budget
 	Controls []control
 	Asked    []ask
-	Others   []string      // people whose replies the debate waits for, but not from this seat
+	Others   []string // people whose replies the debate waits for, but not from this seat
+	Attached []attached
 	Answer   template.HTML // empty before the end
 	Archive  bool          // whether the journal can be downloaded
 	Masked   bool          // whether the visitor must not know who says what
@@ -116,6 +117,7 @@ func (l liveView) MoreNotes() int { return max(len(l.Result.Annotations)-maxNote
 func (v *visit) live(h *history) (shown liveView, err error) {
 	shown = liveView{
 		Status: h.status, Result: h.result, Phases: h.phases, Actors: actorsOf(h), Budgets: budgetsOf(h), Controls: controlsOf(h), Refused: v.refused, Archive: v.Store != nil,
+		Attached: v.attachmentsOf(h),
 	}
 	before, err := v.number("before")
 	if err != nil {
