@@ -110,7 +110,7 @@ func (s *Store) readPage(ctx context.Context, q store.Query, from listPosition, 
 			return err
 		}
 		text, args := p.page(from)
-		rows, err := tx.QueryContext(ctx, text, append(args, most)...)
+		rows, err := tx.QueryContext(ctx, text, append(args, most)...) //nolint:gosec // only the arguments come from the query
 		if err != nil {
 			return err
 		}
