@@ -8,6 +8,7 @@ import (
 	_ "image/gif" // formats that the demo model reads
 	_ "image/jpeg"
 	_ "image/png"
+	"strings"
 
 	"github.com/elenchus-go/debate/providers"
 )
@@ -20,9 +21,9 @@ func (describer) Unsupported(providers.Request) map[string]string { return nil }
 
 // Generate calls the demo model. The demo model reads text only, so it gets the prompt without the attachments.
 func (d describer) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
-	seen := ""
+	var seen strings.Builder
 	for a := range r.Attachments() {
-		seen += describe(a)
+		seen.WriteString(describe(a))
 	}
 	var texts []providers.Message
 	for _, m := range r.Messages {
@@ -35,12 +36,12 @@ func (d describer) Generate(ctx context.Context, r providers.Request) (providers
 		return d.Provider.Generate(ctx, r)
 	}
 	if r.OnChunk != nil {
-		if err := r.OnChunk(seen); err != nil {
+		if err := r.OnChunk(seen.String()); err != nil {
 			return providers.Response{}, err
 		}
 	}
 	res, err := d.Provider.Generate(ctx, r)
-	res.Text = seen + res.Text
+	res.Text = seen.String() + res.Text
 	return res, err
 }
 
