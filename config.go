@@ -109,7 +109,7 @@ type Config struct {
 	Protocol protocol.Protocol `json:"-"`
 	// Participants debate in this order.
 	Participants []Participant `json:"participants"`
-	// Judges assess rounds and conclude the debate, as the protocol defines. In panel, pro-con and vote, several judges
+	// Judges assess rounds and conclude the debate, as the protocol defines. In panel, procon and vote, several judges
 	// decide together; the other protocols of the library take one judge. A judge must not have a Side or a Position,
 	// and must not be Disabled.
 	Judges []Participant `json:"judges,omitempty"`

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/elenchus-go/debate/internal/former"
 	"github.com/elenchus-go/debate/internal/strictjson"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
@@ -170,7 +171,7 @@ func decodeStrict(l *problemList, b []byte, c *Config, known map[string]protocol
 		l.add("protocol.name", "%v", err)
 		return
 	}
-	p := findProtocol(known, name)
+	p := findProtocol(known, presentName(known, name))
 	if p == nil {
 		l.add("protocol.name", "%q is unknown, use one of %s, or %s", name, strings.Join(slices.Sorted(maps.Keys(known)), ", "), advice)
 		return
@@ -197,6 +198,14 @@ func splitProtocol(b json.RawMessage) (name string, params json.RawMessage, err 
 	delete(fields, "name")
 	params, err = json.Marshal(fields)
 	return name, params, err
+}
+
+// presentName returns the present name of a protocol. A name that is known is one, whatever the library once meant by it.
+func presentName(known map[string]protocol.Protocol, name string) string {
+	if known[name] != nil {
+		return name
+	}
+	return former.Protocol(name)
 }
 
 // findProtocol returns the protocol with the given name. If the name has no version, it returns the newest one. It

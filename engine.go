@@ -355,10 +355,11 @@ func (e *Engine) recoverOnce(ctx context.Context, failed map[string]time.Time) e
 	return errors.Join(errs...)
 }
 
-// List returns the stored debates that match a query, newest first.
+// List returns the stored debates that match a query, newest first. Protocols have their present names.
 func (e *Engine) List(ctx context.Context, q store.Query) iter.Seq2[store.Status, error] {
 	return func(yield func(store.Status, error) bool) {
 		for s, err := range e.store.List(ctx, q) {
+			s.Protocol = e.presentName(s.Protocol)
 			if !yield(withoutPastDriver(s), err) {
 				return
 			}

@@ -275,6 +275,13 @@ func (e *Engine) knownProtocols() map[string]protocol.Protocol {
 	return maps.Clone(e.protocols)
 }
 
+// presentName returns the name under which the engine has a protocol that may have a former name.
+func (e *Engine) presentName(name string) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return presentName(e.protocols, name)
+}
+
 // parse decodes a stored configuration. It accepts an unknown protocol: such a debate can be read but not driven. Unless
 // a newer version of the library wrote the configuration, it rejects unknown fields.
 func (e *Engine) parse(b json.RawMessage, newer bool) (c Config, err error) {
@@ -296,8 +303,11 @@ func (e *Engine) parse(b json.RawMessage, newer bool) (c Config, err error) {
 		return Config{}, fmt.Errorf("protocol.name: %w", err)
 	}
 	e.mu.Lock()
-	known, ok := e.protocols[name]
 	given := e.given[c.ID]
+	if given == nil || given.Name() != name {
+		name = presentName(e.protocols, name)
+	}
+	known, ok := e.protocols[name]
 	e.mu.Unlock()
 	own := given != nil && given.Name() == name
 	if own {

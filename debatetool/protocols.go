@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/former"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -20,10 +21,10 @@ type protocolNote struct{ name, note string }
 // protocolNotes say what happens in each protocol of the library, when to use it and when not.
 var protocolNotes = []protocolNote{
 	{"panel", "arguments before a judge, who scores and decides. For a choice on which people differ. Not for facts."},
-	{"proposer-skeptic", "one answers, the other attacks it until it holds. For a plan with hidden flaws. Not to compare options."},
-	{"critique-refine", "all propose, criticize and refine; a judge merges. For a design with many demands. Not for yes or no."},
+	{"skeptic", "one answers, the other attacks it until it holds. For a plan with hidden flaws. Not to compare options."},
+	{"refine", "all propose, criticize and refine; a judge merges. For a design with many demands. Not for yes or no."},
 	{"arbitration", "a review of the preset's scores. For doubts about them. Not for other questions."},
-	{"pro-con", "for and against in turn, then a judgment. For a claim. Not for open questions."},
+	{"procon", "for and against in turn, then a judgment. For a claim. Not for open questions."},
 	{"vote", "all answer, read each other, revise and vote. For a short answer, such as a number. Not for open questions."},
 	{"council", "all answer and rank each other; a chair answers. For open questions. Not to test one claim."},
 	{"mad", "one answers, the other must disagree; a moderator decides. For a puzzle with a tempting answer. Not for open questions."},
@@ -39,7 +40,8 @@ var usual = [][]Participant{
 // protocol, keeps the preset's parameters and rounds. Another protocol has rounds of its own. If it does not take the
 // preset's participants, and the call gives none, it gets the usual ones.
 func (s *Toolset) setProtocol(c *debate.Config, name string, given []Participant) []protocol.Problem {
-	if name == "" || name == c.Protocol.Name() || name == shortName(c.Protocol) {
+	same := []string{"", c.Protocol.Name(), shortName(c.Protocol)}
+	if slices.Contains(same, name) || slices.Contains(same, former.Protocol(name)) {
 		return setParticipants(c, given)
 	}
 	other, err := s.withProtocol(*c, name)

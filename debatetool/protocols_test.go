@@ -82,7 +82,7 @@ func kinds() map[string]debate.Config {
 
 // Each protocol that a preset offers runs with a question alone. Those that it does not offer are refused, with those that it does.
 func TestAPresetOffersWhatItCanRun(t *testing.T) {
-	all := []string{"arbitration", "council", "critique-refine", "mad", "panel", "pro-con", "proposer-skeptic", "vote"}
+	all := []string{"arbitration", "council", "mad", "panel", "procon", "refine", "skeptic", "vote"}
 	for name, c := range kinds() {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -112,8 +112,8 @@ func TestPresetsOfferDifferentProtocols(t *testing.T) {
 		"default": {Description: "A panel.", Config: kinds()["the command's"]}, "ask": {Config: kinds()["no judge"]},
 	}})
 	names, notes, presets := offered(t, b.Toolset)
-	require.Equal(t, []string{"vote", "council", "critique-refine", "mad", "panel", "pro-con", "proposer-skeptic"}, names)
-	require.Contains(t, presets, "\nask: vote with Ada, Bo, Cy, Di. Up to 8 replies, 2 in a row. Not with council, critique-refine, mad, panel, pro-con, proposer-skeptic.\n")
+	require.Equal(t, []string{"vote", "council", "mad", "panel", "procon", "refine", "skeptic"}, names)
+	require.Contains(t, presets, "\nask: vote with Ada, Bo, Cy, Di. Up to 8 replies, 2 in a row. Not with council, mad, panel, procon, refine, skeptic.\n")
 	require.True(t, strings.HasSuffix(presets, "\ndefault: A panel. Up to 7 replies, 7 in a row."), presets)
 	require.NotContains(t, notes, "arbitration")
 	for _, name := range names {
@@ -195,6 +195,6 @@ func TestOnlyPlainParticipantsAreReplaced(t *testing.T) {
 	names, _, _ := offered(t, sit(t, store.Memory(), offline.Model(false), kinds()["tasks"], debatetool.Options{}).Toolset)
 	require.NotContains(t, names, "council")
 	names, _, _ = offered(t, sit(t, store.Memory(), offline.Model(false), kinds()["a person"], debatetool.Options{}).Toolset)
-	require.NotContains(t, names, "pro-con")
+	require.NotContains(t, names, "procon")
 	require.Contains(t, names, "mad")
 }

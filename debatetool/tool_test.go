@@ -92,9 +92,9 @@ func TestErrorsSayWhatWouldBeRight(t *testing.T) {
 		"nothing":                   {"debate_start", ``, `- question: it is empty`},
 		"no preset":                 {"debate", `{"question": "Q?"}`, `- preset: "default" is unknown, use one of experts, panel, people, priced`},
 		"an unknown preset":         {"debate", `{"question": "Q?", "preset": "x"}`, `- preset: "x" is unknown, use one of experts, panel, people, priced`},
-		"an unknown protocol":       {"debate", `{"question": "Q?", "preset": "panel", "protocol": "x"}`, `- protocol: "x" is unknown, use one of council, critique-refine, mad, panel, pro-con, proposer-skeptic, vote`},
-		"a protocol without scores": {"debate", `{"question": "Q?", "preset": "panel", "protocol": "arbitration"}`, `- protocol: "arbitration" does not suit the preset (protocol.scores: no score for "problem", the category of topic "problem validity"); use one of council, critique`},
-		"a protocol for two":        {"debate", `{"question": "Q?", "preset": "experts", "protocol": "pro-con"}`, `- protocol: "pro-con" does not suit the preset (participants: 3 enabled, pro-con takes 2); use one of council, critique-refine, panel, vote, or give participants`},
+		"an unknown protocol":       {"debate", `{"question": "Q?", "preset": "panel", "protocol": "x"}`, `- protocol: "x" is unknown, use one of council, mad, panel, procon, refine, skeptic, vote`},
+		"a protocol without scores": {"debate", `{"question": "Q?", "preset": "panel", "protocol": "arbitration"}`, `- protocol: "arbitration" does not suit the preset (protocol.scores: no score for "problem", the category of topic "problem validity"); use one of council, mad`},
+		"a protocol for two":        {"debate", `{"question": "Q?", "preset": "experts", "protocol": "procon"}`, `- protocol: "procon" does not suit the preset (participants: 3 enabled, procon takes 2); use one of council, panel, refine, vote, or give participants`},
 		"an unknown field":          {"debate", `{"question": "Q?", "rounds": 2}`, `- rounds: the field is unknown, use one of after, background, budget, id,`},
 		"a wrong type":              {"debate", `{"question": "Q?", "budget": {"rounds": "two"}}`, `- budget.rounds: "two" is not valid, use an integer`},
 		"no object":                 {"debate_answer", `yes`, `- input: it is no JSON object: invalid character`},
@@ -145,7 +145,7 @@ func TestTheInputShapesTheDebate(t *testing.T) {
 		c.Participants[1].Instructions = "Rhyme."
 		b := sit(t, store.Memory(), &model{}, c, debatetool.Options{Labels: map[string]string{"user": "u"}})
 		out, err := b.Start(t.Context(), debatetool.Input{
-			Question: "Q?", Background: "mine", Protocol: "pro-con", Participants: []debatetool.Participant{{Name: "Di", Side: "pro"}, {Name: "Ed", Side: "con", Role: "chemist"}},
+			Question: "Q?", Background: "mine", Protocol: "procon", Participants: []debatetool.Participant{{Name: "Di", Side: "pro"}, {Name: "Ed", Side: "con", Role: "chemist"}},
 			Budget: debatetool.Budget{Rounds: 1, Minutes: 1.5, Tokens: 800_000},
 		})
 		require.NoError(t, err)
@@ -161,7 +161,7 @@ func TestTheInputShapesTheDebate(t *testing.T) {
 		}
 		require.Equal(t, "Q?", got.Topic)
 		require.Equal(t, "mine", got.Background)
-		require.Equal(t, "pro-con/1", got.Protocol.Name())
+		require.Equal(t, "procon/1", got.Protocol.Name())
 		require.Equal(t, "Ed", got.Participants[1].Name)
 		require.Equal(t, "chemist", got.Participants[1].Role)
 		require.Equal(t, 77, got.Participants[1].MaxTokens)

@@ -72,7 +72,7 @@ func audienceClauses(a *panel.Audience) (decision string, clauses []string) {
 	return decision, append(clauses, "at the end, "+enumerate(others, 4))
 }
 
-// proconOutcome returns the outcome of a pro-con debate. Its reasons are the arguments of each side.
+// proconOutcome returns the outcome of a procon debate. Its reasons are the arguments of each side.
 func proconOutcome(r *Report, data json.RawMessage) (o outcome) {
 	j := decodeOrZero[procon.Judgment](data)
 	bars := barChart{title: "Scores by the judges", unit: "Score (0–10)", maximum: 10, names: []string{"Score"}}

@@ -17,21 +17,21 @@ import (
 // Programs read the decision of each protocol as data.
 func TestDecisions(t *testing.T) {
 	want := map[string]string{
-		"panel":            `{"scores": {"Ada": 6.75, "Bo": 6.375}, "votes": {"Ada": 1, "Bo": 1}, "dissent": ["Jo: Ada won: Ada answered what was asked.", "Jay: Bo won: Bo answered what was asked."]}`,
-		"panel-oxford":     `{"winner": "for", "votes": {"against": 0, "for": 2, "undecided": 0}}`,
-		"article":          `{"winner": "Ada", "scores": {"Ada": 7, "Bo": 6.5, "ليلى": 6.5}, "votes": {"Ada": 2, "Bo": 1}, "dissent": ["Kim: Bo won: Bo answered the question that was asked, with figures that others can check."]}`,
-		"fork":             `{"winner": "Ada", "scores": {"Ada": 8, "Bo": 6}}`,
-		"pro-con":          `{"winner": "Ada", "scores": {"Ada": 8, "Bo": 6}}`,
-		"council":          `{"winner": "Bo", "scores": {"Ada": 0, "Bo": 1, "Cy": 0.5}}`,
-		"vote":             `{"winner": "Yes", "votes": {"No": 1, "Yes": 2}}`,
-		"mad":              `{"winner": "Bo"}`,
-		"arbitration":      `{"scores": {"market": 4, "problem": 6.8, "solution": 5}}`,
-		"proposer-skeptic": `{"scores": {"answer": 8.5}}`,
-		"critique-refine":  `{}`,
-		"waiting":          `{}`,
-		"gate":             `{}`,
-		"failed":           `{}`,
-		"canceled":         `{}`,
+		"panel":        `{"scores": {"Ada": 6.75, "Bo": 6.375}, "votes": {"Ada": 1, "Bo": 1}, "dissent": ["Jo: Ada won: Ada answered what was asked.", "Jay: Bo won: Bo answered what was asked."]}`,
+		"panel-oxford": `{"winner": "for", "votes": {"against": 0, "for": 2, "undecided": 0}}`,
+		"article":      `{"winner": "Ada", "scores": {"Ada": 7, "Bo": 6.5, "ليلى": 6.5}, "votes": {"Ada": 2, "Bo": 1}, "dissent": ["Kim: Bo won: Bo answered the question that was asked, with figures that others can check."]}`,
+		"fork":         `{"winner": "Ada", "scores": {"Ada": 8, "Bo": 6}}`,
+		"procon":       `{"winner": "Ada", "scores": {"Ada": 8, "Bo": 6}}`,
+		"council":      `{"winner": "Bo", "scores": {"Ada": 0, "Bo": 1, "Cy": 0.5}}`,
+		"vote":         `{"winner": "Yes", "votes": {"No": 1, "Yes": 2}}`,
+		"mad":          `{"winner": "Bo"}`,
+		"arbitration":  `{"scores": {"market": 4, "problem": 6.8, "solution": 5}}`,
+		"skeptic":      `{"scores": {"answer": 8.5}}`,
+		"refine":       `{}`,
+		"waiting":      `{}`,
+		"gate":         `{}`,
+		"failed":       `{}`,
+		"canceled":     `{}`,
 	}
 	staged(t, func(t *testing.T, name string, s *scene) {
 		require.JSONEq(t, want[name], encode(t, s.collect(t).Decision()))

@@ -37,21 +37,21 @@ func collected(t *testing.T, name string) (r *report.Report) {
 // The first sentence says who won or what was decided, by how much, how sure that is, and who dissents.
 func TestTheAnswerInOneSentence(t *testing.T) {
 	sentences := map[string]string{
-		"panel":            "Nobody won, with mean scores of Ada 6.75 and Bo 6.38 of 10; the judges do not agree: Jo chose Ada and Jay chose Bo.",
-		"panel-oxford":     "The side “for” won the audience: the votes for went from 0 to 2; those against went from 1 to 0; at the end, both members voted for.",
-		"proposer-skeptic": "The answer is “A ban in the centre, with deliveries before ten.”; the skeptic considers the answer ready, with a score of 8.5 of 10; it took 2 rounds; 1 issue is open: 1 minor.",
-		"critique-refine":  "The solution of Jo is “A toll, then a ban.”, with a confidence of 70 of 100; the agents named 2 weaknesses in 1 round.",
-		"arbitration":      "The total score rose from 15 to 15.8 of 30; the advocate won 1 of 2 topics, the challenger 0, and 1 ended in a draw; the mean confidence of the rulings is 70 of 100.",
-		"pro-con":          "Ada won with a score of 8 of 10, against 6 for Bo; the judge is Jo.",
-		"vote":             "The answer is “Yes”, with 2 of 3 votes; mean confidence 72.5 of 100; Cy voted “No”.",
-		"council":          "The answer is “Tax them.”; it is by Bo, because the chair gave none; the members ranked the answer of Bo first, with a score of 1 of 1 from 2 rankings.",
-		"mad":              "The answer is “5 cents”, decided by the judge after 2 rounds; it is the answer of Bo; the moderator preferred no answer in 2 of 2 rounds.",
-		"article":          "Ada won with a mean score of 7 of 10, against 6.5 for Bo; 2 of 3 judges chose Ada; Kim chose Bo.",
-		"fork":             "Ada won with a mean score of 8 of 10, against 6 for Bo; the judge is Jo.",
-		"waiting":          "There is no answer yet: the debate waits in round 1 for a reply of Bo.",
-		"gate":             "There is no answer yet: the debate waits in round 1 for a person's decision.",
-		"failed":           "The debate stopped with an error in round 1.",
-		"canceled":         "The debate was canceled in round 1.",
+		"panel":        "Nobody won, with mean scores of Ada 6.75 and Bo 6.38 of 10; the judges do not agree: Jo chose Ada and Jay chose Bo.",
+		"panel-oxford": "The side “for” won the audience: the votes for went from 0 to 2; those against went from 1 to 0; at the end, both members voted for.",
+		"skeptic":      "The answer is “A ban in the centre, with deliveries before ten.”; the skeptic considers the answer ready, with a score of 8.5 of 10; it took 2 rounds; 1 issue is open: 1 minor.",
+		"refine":       "The solution of Jo is “A toll, then a ban.”, with a confidence of 70 of 100; the agents named 2 weaknesses in 1 round.",
+		"arbitration":  "The total score rose from 15 to 15.8 of 30; the advocate won 1 of 2 topics, the challenger 0, and 1 ended in a draw; the mean confidence of the rulings is 70 of 100.",
+		"procon":       "Ada won with a score of 8 of 10, against 6 for Bo; the judge is Jo.",
+		"vote":         "The answer is “Yes”, with 2 of 3 votes; mean confidence 72.5 of 100; Cy voted “No”.",
+		"council":      "The answer is “Tax them.”; it is by Bo, because the chair gave none; the members ranked the answer of Bo first, with a score of 1 of 1 from 2 rankings.",
+		"mad":          "The answer is “5 cents”, decided by the judge after 2 rounds; it is the answer of Bo; the moderator preferred no answer in 2 of 2 rounds.",
+		"article":      "Ada won with a mean score of 7 of 10, against 6.5 for Bo; 2 of 3 judges chose Ada; Kim chose Bo.",
+		"fork":         "Ada won with a mean score of 8 of 10, against 6 for Bo; the judge is Jo.",
+		"waiting":      "There is no answer yet: the debate waits in round 1 for a reply of Bo.",
+		"gate":         "There is no answer yet: the debate waits in round 1 for a person's decision.",
+		"failed":       "The debate stopped with an error in round 1.",
+		"canceled":     "The debate was canceled in round 1.",
 	}
 	require.Len(t, sentences, len(scenes))
 	staged(t, func(t *testing.T, name string, s *scene) {
@@ -235,8 +235,8 @@ func TestALongQuestionHasATitle(t *testing.T) {
 // A chart has axes with titles.
 func TestChartsHaveAxes(t *testing.T) {
 	for name, titles := range map[string][]string{
-		"panel": {"Score (0–10)", "Round"}, "panel-oxford": {"Votes"}, "vote": {"Votes", "Confidence (0–100)", "Round"}, "arbitration": {"Score (0–10)"}, "pro-con": {"Score (0–10)"},
-		"proposer-skeptic": {"Score (0–10)", "Round"}, "critique-refine": {"Weaknesses"}, "council": {"Score (0–1)"}, "mad": {"Rounds"},
+		"panel": {"Score (0–10)", "Round"}, "panel-oxford": {"Votes"}, "vote": {"Votes", "Confidence (0–100)", "Round"}, "arbitration": {"Score (0–10)"}, "procon": {"Score (0–10)"},
+		"skeptic": {"Score (0–10)", "Round"}, "refine": {"Weaknesses"}, "council": {"Score (0–1)"}, "mad": {"Rounds"},
 	} {
 		page := html(t, collected(t, name))
 		require.Contains(t, page, `<polyline class="axis"`, name)

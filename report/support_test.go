@@ -295,8 +295,8 @@ func voteScene(t *testing.T) *scene {
 // scenes contains a debate for each preset, and one for the panel's format with an audience. Then follow one with long turns,
 // and some that did not complete.
 var scenes = map[string]func(*testing.T) *scene{
-	"panel": panelScene, "panel-oxford": oxfordScene, "proposer-skeptic": skepticScene, "critique-refine": refineScene,
-	"arbitration": arbitrationScene, "pro-con": proconScene, "vote": voteScene, "council": councilScene, "mad": madScene,
+	"panel": panelScene, "panel-oxford": oxfordScene, "skeptic": skepticScene, "refine": refineScene,
+	"arbitration": arbitrationScene, "procon": proconScene, "vote": voteScene, "council": councilScene, "mad": madScene,
 	"article": articleScene, "fork": forkScene,
 	"waiting": waitingScene, "gate": gateScene, "failed": failedScene, "canceled": canceledScene,
 }

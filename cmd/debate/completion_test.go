@@ -41,7 +41,7 @@ func TestTheShellCompletes(t *testing.T) {
 	}{
 		{[]string{"re"}, []string{"resume", "retry"}, noFiles},
 		{[]string{"completion", ""}, []string{"bash", "fish", "powershell", "zsh"}, noFiles},
-		{[]string{"--protocol", "c"}, []string{"council", "critique-refine"}, noFiles},
+		{[]string{"--protocol", "p"}, []string{"panel", "procon"}, noFiles},
 		{[]string{"serve", "--protocol", "v"}, []string{"vote"}, noFiles},
 		{[]string{"list", "--state", "c"}, []string{"configuring", "completing", "completed", "canceled"}, noFiles},
 		{[]string{"list", "--outcome", "ro"}, []string{"round_limit"}, noFiles},

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/former"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/refine"
 )
@@ -56,13 +57,14 @@ func (p *program) choosePreset(s configFile) (kind preset, params map[string]jso
 	if err != nil {
 		return kind, nil, err
 	}
-	code := exitConfiguration
-	if p.protocol != "" {
-		if name != "" && withoutVersion(name) != withoutVersion(p.protocol) && params != nil {
-			p.warnf("ignoring the parameters of protocol %s in %s, because --protocol is %s", name, s.path, p.protocol)
+	code, flag := exitConfiguration, former.Protocol(p.protocol)
+	name = former.Protocol(name)
+	if flag != "" {
+		if name != "" && withoutVersion(name) != withoutVersion(flag) && params != nil {
+			p.warnf("ignoring the parameters of protocol %s in %s, because --protocol is %s", name, s.path, flag)
 			params = nil
 		}
-		name, code = p.protocol, exitArguments
+		name, code = flag, exitArguments
 	}
 	name = cmp.Or(name, "panel")
 	kind, ok := presets[withoutVersion(name)]

@@ -38,7 +38,7 @@ type providerConfig struct {
 	NumCtx int    `json:"num_ctx,omitempty"` // context window of Ollama's models in tokens; defaults to defaultNumCtx
 }
 
-// roleConfig is a role of critique-refine. Its system prompt may be in a file.
+// roleConfig is a role of refine. Its system prompt may be in a file.
 type roleConfig struct {
 	refine.RolePrompt
 	File string `json:"file,omitempty"` // relative to the configuration file

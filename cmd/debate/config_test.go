@@ -85,15 +85,15 @@ func TestWhatAConfigurationLeavesOutIsSaid(t *testing.T) {
 			"warning: ignoring the role \"economist\" of J, because judges have no roles\nwarning: ignoring the role \"lawyer\" of S, because judges have no roles\n",
 		},
 		{
-			"roles that nobody has", `{"providers": {"p": {"kind": "offline"}}, "protocol": "critique-refine", "judges": [{"name": "J"}],
+			"roles that nobody has", `{"providers": {"p": {"kind": "offline"}}, "protocol": "refine", "judges": [{"name": "J"}],
 				"roles": {"costs": {"system": "You look at costs."}, "law": {"system": "You look at the law."}, "none": {}}}`,
 			[]string{"--agents", "costs,security"},
 			"warning: role none: it has neither a file nor a text; ignoring it\nwarning: ignoring the role \"law\" in c.json, because no participant has it\n",
 		},
 		{
-			"roles that the protocol does not know", `{"providers": {"p": {"kind": "offline"}}, "protocol": "proposer-skeptic", "judges": [{"name": "J"}],
+			"roles that the protocol does not know", `{"providers": {"p": {"kind": "offline"}}, "protocol": "skeptic", "judges": [{"name": "J"}],
 				"participants": [{"name": "A", "role": "poet"}, {"name": "B", "role": "skeptic"}]}`, nil,
-			"warning: ignoring the role \"poet\" of A, because the roles of proposer-skeptic are proposer and skeptic\n",
+			"warning: ignoring the role \"poet\" of A, because the roles of skeptic are proposer and skeptic\n",
 		},
 		{
 			"parameters of another protocol", `{"protocol": {"name": "vote", "topology": "ring"}}`,
@@ -140,18 +140,18 @@ func TestAMalformedConfigurationIsAnErrorWhereItIsNamed(t *testing.T) {
 }
 
 func TestAgentsAreSelected(t *testing.T) {
-	const own = `{"protocol": "critique-refine", "roles": {"costs": {"system": "You look at costs."}},
+	const own = `{"protocol": "refine", "roles": {"costs": {"system": "You look at costs."}},
 		"participants": [{"name": "Ann", "role": "security", "model": "m"}, {"name": "Ben", "role": "testing", "disabled": true}]}`
 	for _, tt := range []struct {
 		name, file string
 		args       []string
 		want       []string // name, role and model of each participant, or the error
 	}{
-		{"roles of the protocol's", `{}`, []string{"--protocol", "critique-refine", "--agents", "testing,generalist"}, []string{"testing:testing:", "generalist:generalist:"}},
+		{"roles of the protocol's", `{}`, []string{"--protocol", "refine", "--agents", "testing,generalist"}, []string{"testing:testing:", "generalist:generalist:"}},
 		{"roles of one's own", own, []string{"--agents", "costs,architect"}, []string{"costs:costs:", "architect:architect:"}},
 		{"participants of the file by role and by name", own, []string{"--agents", "security,Ben"}, []string{"Ann:security:m", "Ben:testing:"}},
 		{"an unknown one", own, []string{"--agents", "Cid"}, []string{`select agents: "Cid" is unknown, use one of Ann, Ben, architect, generalist, performance, security, testing, costs`}},
-		{"names", `{}`, []string{"--protocol", "proposer-skeptic", "--agents", "X,Y"}, []string{"X:proposer:", "Y:skeptic:"}},
+		{"names", `{}`, []string{"--protocol", "skeptic", "--agents", "X,Y"}, []string{"X:proposer:", "Y:skeptic:"}},
 		{"more than the protocol's own", `{}`, []string{"--protocol", "vote", "--agents", "W,X,Y,Z"}, []string{"W::", "X::", "Y::", "Z::"}},
 		{"a role that is none elsewhere", `{"participants": [{"name": "Ann", "role": "poet"}]}`, []string{"--agents", "poet"}, []string{`select agents: "poet" is unknown, use one of Ann`}},
 		{"all are disabled", `{"participants": [{"name": "Ann", "disabled": true}]}`, nil, []string{"select agents: all participants in c.json are disabled: Ann"}},
@@ -175,7 +175,7 @@ func TestAgentsAreSelected(t *testing.T) {
 // The known roles are those of the protocol.
 func TestKnownRolesAreTheProtocols(t *testing.T) {
 	folder(t)
-	roles := presets["critique-refine"].roles(debate.Config{Protocol: refine.Protocol{}})
+	roles := presets["refine"].roles(debate.Config{Protocol: refine.Protocol{}})
 	var seats []transcript.Profile
 	for _, r := range roles {
 		seats = append(seats, transcript.Profile{Name: r, Role: r})
@@ -191,7 +191,7 @@ func TestPromptsOfRolesStandInFiles(t *testing.T) {
 		"conf/c.json", `{"roles": {"security": {"file": "prompts/s.md", "refine": "Close holes."}, "testing": {"file": "prompts/blank.md"},
 			"architect": {"file": "no.md"}, "own": {"file": "../own.md"}}}`,
 		"conf/prompts/s.md", "\ufeffYou look for holes.\n", "conf/prompts/blank.md", " \n", "own.md", "You look at costs.")
-	is, warnings, err := composed(t, topic, "--config", "conf/c.json", "--protocol", "critique-refine", "--agents", "security,testing,own")
+	is, warnings, err := composed(t, topic, "--config", "conf/c.json", "--protocol", "refine", "--agents", "security,testing,own")
 	require.NoError(t, err)
 	require.Equal(t, map[string]refine.RolePrompt{
 		"security": {System: "You look for holes.", Refine: "Close holes.", Source: filepath.Join("conf", "prompts", "s.md")},

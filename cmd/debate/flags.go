@@ -9,7 +9,7 @@ import (
 // debateFlags adds the flags that describe a debate.
 func (o *options) debateFlags(flags *pflag.FlagSet) {
 	o.protocolFlag(flags)
-	flags.StringVar(&o.agents, "agents", "", "participants, as `A,B`: roles in critique-refine, names in other protocols")
+	flags.StringVar(&o.agents, "agents", "", "participants, as `A,B`: roles in refine, names in other protocols")
 	flags.IntVar(&o.rounds, "rounds", 0, "largest `number` of rounds")
 	flags.StringVar(&o.scores, "scores", "", "scores of the evaluation that arbitration debates, as `A=5,B=7`")
 }

@@ -9,7 +9,7 @@ show and continue them. Without an API key in the environment, an offline demo m
 
 const rootExample = `  debate "Should cities ban private cars?"
   debate --model openai/gpt-5-mini --model anthropic/claude-haiku-4-5 "Is tea better than coffee?"
-  debate --protocol critique-refine --agents security,performance --file problem.md --report report.html
+  debate --protocol refine --agents security,performance --file problem.md --report report.html
   debate -- Privacy                          # a topic of one word follows two dashes`
 
 const answerExample = `  debate answer ID --me Ada "Trams are quieter."

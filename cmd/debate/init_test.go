@@ -56,9 +56,9 @@ func TestTheSchemaOfConfigurationsIsCurrent(t *testing.T) {
 				"The context window of Ollama's models, in tokens. Defaults to %d. The debate plans for it. More needs more memory.", defaultNumCtx)},
 		}, "kind"),
 	}
-	role := object("A role of critique-refine.", map[string]any{"file": text("A file with the system prompt, relative to this file.")})
+	role := object("A role of refine.", map[string]any{"file": text("A file with the system prompt, relative to this file.")})
 	maps.Copy(role["properties"].(map[string]any), defs["role"].(map[string]any)["properties"].(map[string]any))
-	fields["roles"] = map[string]any{"type": "object", "description": "The roles of critique-refine, by name.", "additionalProperties": role}
+	fields["roles"] = map[string]any{"type": "object", "description": "The roles of refine, by name.", "additionalProperties": role}
 	schema["required"] = []any{}
 	schema["allowComments"], schema["allowTrailingCommas"] = true, true // for VS Code
 	schema["title"], schema["description"] = "Configuration of the command debate", "It may have comments. Flags override it."

@@ -46,10 +46,10 @@ func TestWrongArgumentsHaveTheirExitCode(t *testing.T) {
 		{"no rounds", []string{"--rounds", "0", topic}, 2, "--rounds 0, use 1 or more"},
 		{"too many rounds", []string{"--rounds", "99999", topic}, 2, "limits.max_rounds"},
 		{"more rounds than topics", []string{"--protocol", "arbitration", "--scores", "problem=5,solution=5,market=5", "--rounds", "4", topic}, 2, "use at most 3, one round for each topic"},
-		{"an unknown protocol", []string{"--protocol", "duel", topic}, 2, `"duel" is unknown, use one of arbitration, council, critique-refine, mad, panel, pro-con, proposer-skeptic, vote`},
+		{"an unknown protocol", []string{"--protocol", "duel", topic}, 2, `"duel" is unknown, use one of arbitration, council, mad, panel, procon, refine, skeptic, vote`},
 		{"an unknown version", []string{"--protocol", "panel/9", topic}, 2, `"panel/9" is unknown`},
-		{"an unknown role", []string{"--protocol", "critique-refine", "--agents", "security,magic", topic}, 2, `"magic" is unknown, use one of architect, performance, security, generalist, testing`},
-		{"no role", []string{"--protocol", "critique-refine", "--agents", " , ", topic}, 2, "--agents is empty, use some of architect, performance, security, generalist, testing"},
+		{"an unknown role", []string{"--protocol", "refine", "--agents", "security,magic", topic}, 2, `"magic" is unknown, use one of architect, performance, security, generalist, testing`},
+		{"no role", []string{"--protocol", "refine", "--agents", " , ", topic}, 2, "--agents is empty, use some of architect, performance, security, generalist, testing"},
 		{"no agent", []string{"--agents", "", topic}, 2, "--agents is blank"},
 		{"an agent twice", []string{"--agents", "Ann,Ann", topic}, 2, `"Ann" is taken`},
 		{"too many agents", []string{"--agents", "a,b,c,d,e", topic}, 2, "a panel takes 2 to 4"},
@@ -83,9 +83,9 @@ func TestWrongArgumentsHaveTheirExitCode(t *testing.T) {
 		{"a field that does not exist", []string{"--config", "typo.json", topic}, 4, "particpants: the field is unknown"},
 		{"a topic in the configuration", []string{"--config", "topic.json", topic}, 4, "topic: not allowed here"},
 		{"a configuration below a file", []string{"--config", "topic.md/x", topic}, 1, "read configuration: open topic.md/x"},
-		{"an agent of the file twice", []string{"--config", "roles.json", "--agents", "A,poet,A", "--protocol", "critique-refine", topic}, 2, `"A" is selected twice`},
+		{"an agent of the file twice", []string{"--config", "roles.json", "--agents", "A,poet,A", "--protocol", "refine", topic}, 2, `"A" is selected twice`},
 		{"too few agents of the file", []string{"--config", "roles.json", "--agents", "B", topic}, 2, "participants"},
-		{"a wrong role in the file", []string{"--config", "roles.json", "--agents", "A,B", "--protocol", "critique-refine", topic}, 4, `participants[0].role: "poet" of A is unknown`},
+		{"a wrong role in the file", []string{"--config", "roles.json", "--agents", "A,B", "--protocol", "refine", topic}, 4, `participants[0].role: "poet" of A is unknown`},
 		{"list without a store", []string{"list"}, 2, "the store is memory, which keeps no debates; use --store FILE"},
 		{"list of a missing store", []string{"list", "--store", "no.db"}, 2, "no.db does not exist"},
 		{"list with an argument", []string{"list", "x", "--store", "no.db"}, 2, `unexpected argument after "list": "x"`},
@@ -163,8 +163,8 @@ func TestTheHelpIsComplete(t *testing.T) {
 
 func TestEveryProtocolRunsOffline(t *testing.T) {
 	for name, says := range map[string]string{
-		"panel": "Winner: ", "proposer-skeptic": "offline demo model", "critique-refine": "Implementation:", "arbitration": "## Scores",
-		"pro-con": "Winner: ", "vote": "Answer: ", "council": "Ranks of the answers", "mad": "The judge decided",
+		"panel": "Winner: ", "skeptic": "offline demo model", "refine": "Implementation:", "arbitration": "## Scores",
+		"procon": "Winner: ", "vote": "Answer: ", "council": "Ranks of the answers", "mad": "The judge decided",
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder(t)
@@ -240,7 +240,7 @@ func contents(t *testing.T, path string) string {
 
 func TestTheWholeStateHasThisShape(t *testing.T) {
 	folder(t)
-	_, stdout, _ := start(t, environment(), topic, "--protocol", "pro-con", "--rounds", "1", "--json")
+	_, stdout, _ := start(t, environment(), topic, "--protocol", "procon", "--rounds", "1", "--json")
 	var v any
 	require.NoError(t, json.Unmarshal([]byte(stdout), &v))
 	paths := map[string]bool{}
@@ -296,7 +296,7 @@ func TestAReportThatFailsOnlyWarns(t *testing.T) {
 		_ = os.Mkdir("r.md", 0o750)
 		return "Yes."
 	})
-	code, stdout, stderr := start(t, env, topic, "--protocol", "proposer-skeptic", "--rounds", "1", "--report", "r.md", "--report", "s.md")
+	code, stdout, stderr := start(t, env, topic, "--protocol", "skeptic", "--rounds", "1", "--report", "r.md", "--report", "s.md")
 	require.Equal(t, 0, code)
 	require.NotEmpty(t, stdout)
 	require.Contains(t, stderr, "warning: cannot write report: ")
@@ -319,14 +319,14 @@ func TestAnOutputThatFailsIsAnErrorAfterTheAnswer(t *testing.T) {
 		_ = os.Mkdir("answer.txt", 0o750)
 		return "Yes."
 	})
-	code, stdout, stderr := start(t, env, topic, "--protocol", "proposer-skeptic", "--rounds", "1", "--output", "answer.txt")
+	code, stdout, stderr := start(t, env, topic, "--protocol", "skeptic", "--rounds", "1", "--output", "answer.txt")
 	require.Equal(t, 1, code)
 	require.Equal(t, "Yes.\n", stdout)
 	require.Contains(t, stderr, "answer.txt")
 }
 
 func TestVerboseListsTurnsAndSources(t *testing.T) {
-	folder(t, "conf/c.json", `{"providers": {"p": {"kind": "offline"}}, "protocol": "critique-refine", "judges": [{"name": "Judge"}],
+	folder(t, "conf/c.json", `{"providers": {"p": {"kind": "offline"}}, "protocol": "refine", "judges": [{"name": "Judge"}],
 		"roles": {"security": {"file": "prompts/security.md"}, "own": {"system": "You look at costs."}}}`, "conf/prompts/security.md", "You look for holes.")
 	code, _, stderr := start(t, environment(), topic, "--config", "conf/c.json", "--agents", "security,own,testing", "--rounds", "1", "--verbose")
 	require.Equal(t, 0, code, stderr)
@@ -341,7 +341,7 @@ func TestVerboseListsTurnsAndSources(t *testing.T) {
 
 func TestPlainProgress(t *testing.T) {
 	folder(t)
-	for _, name := range []string{"panel", "proposer-skeptic"} {
+	for _, name := range []string{"panel", "skeptic"} {
 		_, _, stderr := start(t, environment(), topic, "--protocol", name, "--rounds", "3")
 		golden.Require(t, filepath.Join(home, "testdata", name+".golden"), plainly(stderr))
 	}
@@ -353,7 +353,7 @@ func TestNothingCommandsTheTerminal(t *testing.T) {
 	folder(t)
 	env := server(t, func(int, http.ResponseWriter, string) string { return "Yes.\x1b]0;owned\x07\u202e\u009b2J" })
 	for _, args := range [][]string{{}, {"--json"}, {"--verbose"}} {
-		code, stdout, stderr := start(t, env, append(args, hostile, "--protocol", "proposer-skeptic", "--store", "d.db")...) // start checks the output
+		code, stdout, stderr := start(t, env, append(args, hostile, "--protocol", "skeptic", "--store", "d.db")...) // start checks the output
 		require.Equal(t, 0, code, stderr)
 		require.Contains(t, stdout, "Yes.")
 	}

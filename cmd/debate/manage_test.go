@@ -55,7 +55,7 @@ func TestWordsStartNoDebate(t *testing.T) {
 	require.Zero(t, calls.Load())
 	require.False(t, fileExists("d.db"))
 
-	code, stdout, stderr := execute(t, env, "--protocol", "proposer-skeptic", "--rounds", "1", "--", "Privacy")
+	code, stdout, stderr := execute(t, env, "--protocol", "skeptic", "--rounds", "1", "--", "Privacy")
 	require.Equal(t, 0, code, stderr)
 	require.Equal(t, "Yes.\n", stdout)
 }
@@ -131,7 +131,7 @@ func TestFiltersSelectDebates(t *testing.T) {
 	_, _, _ = start(t, env, held...) // fails
 	_, _, stderr := start(t, environment(), "--store", "kept/d.db", "--config", "labeled.json", "--protocol", "vote", topic)
 	labeled := saved(t, stderr)
-	_, _, stderr = start(t, environment(), "--store", "kept/d.db", "--protocol", "pro-con", topic)
+	_, _, stderr = start(t, environment(), "--store", "kept/d.db", "--protocol", "procon", topic)
 	plain := saved(t, stderr)
 
 	list := func(args ...string) (ids []string) {
@@ -265,7 +265,7 @@ func TestAChangedModelIsConfirmed(t *testing.T) {
 
 // A model that a participant of the configuration names is no change.
 func TestAConfiguredModelIsNoChange(t *testing.T) {
-	folder(t, "c.json", `{"providers": {"main": {"kind": "openai"}}, "protocol": "proposer-skeptic", "judges": [{"name": "J", "model": "huge"}],
+	folder(t, "c.json", `{"providers": {"main": {"kind": "openai"}}, "protocol": "skeptic", "judges": [{"name": "J", "model": "huge"}],
 		"participants": [{"name": "A", "model": "mini"}, {"name": "B"}]}`)
 	env := server(t, func(n int, w http.ResponseWriter, prompt string) string {
 		if n == 2 {

@@ -81,7 +81,7 @@ func TestServicesOfOneDebate(t *testing.T) {
 		return echo(prompt)
 	})
 	env := environment("OPENAI_BASE_URL", own("OPENAI_BASE_URL"), "MISTRAL_API_KEY", "sk-mistral-0123456789")
-	code, _, stderr := start(t, env, "--protocol", "proposer-skeptic", "--rounds", "1", "--model", "openai/alpha", "--model", "mistral/beta", "--judge-model", "openai/gamma",
+	code, _, stderr := start(t, env, "--protocol", "skeptic", "--rounds", "1", "--model", "openai/alpha", "--model", "mistral/beta", "--judge-model", "openai/gamma",
 		"--base-url", "mistral="+second("OPENAI_BASE_URL"), topic)
 	require.Equal(t, 0, code, stderr)
 	require.Len(t, other, 1)
@@ -168,7 +168,7 @@ func TestPricesOfADebate(t *testing.T) {
 func TestACostIsShownAndBounded(t *testing.T) {
 	folder(t, "p.json", `{"tiny": {"input": 100, "output": 100}}`)
 	env := server(t, func(_ int, _ http.ResponseWriter, prompt string) string { return echo(prompt) })
-	args := []string{"--protocol", "proposer-skeptic", "--rounds", "3", topic}
+	args := []string{"--protocol", "skeptic", "--rounds", "3", topic}
 	code, _, stderr := start(t, env, append(args, "--prices", "p.json")...)
 	require.Equal(t, 0, code, stderr)
 	require.Regexp(t, `output tokens, [0-9.]+ spent, `, stderr)

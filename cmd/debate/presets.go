@@ -26,15 +26,15 @@ type preset struct {
 
 // presets maps the names of the protocols, without a version, to the presets.
 var presets = map[string]preset{
-	"panel":            {panel.Protocol{}, []debate.Participant{{Name: "Ada", Side: "for"}, {Name: "Bo", Side: "against"}}, "Judge"},
-	"proposer-skeptic": {skeptic.Protocol{}, []debate.Participant{{Name: "Proposer", Role: "proposer"}, {Name: "Skeptic", Role: "skeptic"}}, "Synthesizer"},
-	"critique-refine": {refine.Protocol{}, []debate.Participant{
+	"panel":   {panel.Protocol{}, []debate.Participant{{Name: "Ada", Side: "for"}, {Name: "Bo", Side: "against"}}, "Judge"},
+	"skeptic": {skeptic.Protocol{}, []debate.Participant{{Name: "Proposer", Role: "proposer"}, {Name: "Skeptic", Role: "skeptic"}}, "Synthesizer"},
+	"refine": {refine.Protocol{}, []debate.Participant{
 		{Name: "architect", Role: "architect"}, {Name: "performance", Role: "performance"}, {Name: "security", Role: "security"},
 	}, "Judge"},
 	"arbitration": {arbitration.Protocol{}, []debate.Participant{
 		{Name: "Advocate", Role: arbitration.Advocate}, {Name: "Challenger", Role: arbitration.Challenger},
 	}, "Arbiter"},
-	"pro-con": {procon.Protocol{}, []debate.Participant{
+	"procon": {procon.Protocol{}, []debate.Participant{
 		{Name: "Pro", Position: "The answer to the topic is yes."}, {Name: "Con", Position: "The answer to the topic is no."},
 	}, "Judge"},
 	"council": {council.Protocol{}, []debate.Participant{{Name: "Ada"}, {Name: "Bo"}, {Name: "Cy"}, {Name: "Di"}}, "Chair"},

@@ -22,7 +22,7 @@ func (p *program) reportRoles(c debate.Config, s configFile) {
 	for _, a := range c.Participants {
 		used[a.Role] = true
 		if _, ok := c.Protocol.(skeptic.Protocol); ok && !slices.Contains([]string{"", "proposer", "skeptic"}, a.Role) {
-			p.warnf("ignoring the role %q of %s, because the roles of proposer-skeptic are proposer and skeptic", a.Role, a.Name)
+			p.warnf("ignoring the role %q of %s, because the roles of skeptic are proposer and skeptic", a.Role, a.Name)
 		}
 	}
 	own, ok := c.Protocol.(refine.Protocol)

@@ -300,7 +300,7 @@ func TestAKilledMCPServerLosesNoTurn(t *testing.T) {
 		}
 		return echo(prompt)
 	})
-	args := []string{"mcp", "--store", db, "--protocol", "proposer-skeptic"}
+	args := []string{"mcp", "--store", db, "--protocol", "skeptic"}
 	spoken := make(chan string, 100)
 	first := binaryCommand(t, slow, args...)
 	session := connect(t, &mcp.CommandTransport{Command: first}, func(s string) { spoken <- s })

@@ -11,6 +11,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/archive"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/former"
 	"github.com/elenchus-go/debate/store"
 )
 
@@ -32,6 +33,7 @@ func (p *program) listStored(s store.Store) error {
 		if err != nil {
 			return err
 		}
+		head.Protocol = former.Protocol(head.Protocol)
 		list = append(list, head)
 	}
 	if p.json {

@@ -23,7 +23,7 @@ import (
 )
 
 // held contains the arguments for a debate of eleven calls.
-var held = []string{"--protocol", "proposer-skeptic", "--store", "kept/d.db", topic}
+var held = []string{"--protocol", "skeptic", "--store", "kept/d.db", topic}
 
 // echo returns the length of the prompt, so that equal transcripts mean prompts of equal length.
 func echo(prompt string) string { return fmt.Sprintf("%d bytes", len(prompt)) }
@@ -189,7 +189,7 @@ func TestADebateThatIsNotKeptIsCanceled(t *testing.T) {
 		return echo(prompt)
 	})
 	var stdout, stderr output
-	require.Equal(t, 1, run(t.Context(), interrupted, []string{"--protocol", "proposer-skeptic", topic, "--output", "state.json"}, strings.NewReader(""), &stdout, &stderr, env))
+	require.Equal(t, 1, run(t.Context(), interrupted, []string{"--protocol", "skeptic", topic, "--output", "state.json"}, strings.NewReader(""), &stdout, &stderr, env))
 	close(left)
 	require.Contains(t, stderr.String(), "interrupted: canceling the debate; a debate in a store could be resumed\n")
 	require.Contains(t, stderr.String(), "debate: debate canceled\n")
@@ -237,7 +237,7 @@ func TestADebateThatFailedIsRetried(t *testing.T) {
 
 	code, stdout, _ := start(t, env, "show", id, "--store", "kept/d.db")
 	require.Equal(t, 0, code)
-	require.Contains(t, stdout, topic+"\nproposer-skeptic/1, error in round 5")
+	require.Contains(t, stdout, topic+"\nskeptic/1, error in round 5")
 	require.Contains(t, stdout, "run step synthesis of Synthesizer")
 
 	code, _, stderr = start(t, env, "resume", id, "--store", "kept/d.db")
@@ -310,7 +310,7 @@ func TestADebateThatNamesNoProvider(t *testing.T) {
 	kept, err := sqlite.Open("d.db")
 	require.NoError(t, err)
 	d, err := debate.New(t.Context(), debate.Config{
-		ID: "foreign", Topic: topic, Protocol: skeptic.Protocol{}, Participants: presets["proposer-skeptic"].agents, Judges: []debate.Participant{{Name: "J"}},
+		ID: "foreign", Topic: topic, Protocol: skeptic.Protocol{}, Participants: presets["skeptic"].agents, Judges: []debate.Participant{{Name: "J"}},
 	}, debate.Options{Store: kept, Providers: map[string]providers.Provider{"m": &scripted.Provider{}}})
 	require.NoError(t, err)
 	require.NotEmpty(t, d.ID())
@@ -324,7 +324,7 @@ func TestADebateThatNamesNoProvider(t *testing.T) {
 }
 
 func TestAQuestionIsAnswered(t *testing.T) {
-	folder(t, defaultConfigPath, `{"store": "kept/d.db", "protocol": "proposer-skeptic", "on_judge_failure": "ask", "on_failure": "ask"}`)
+	folder(t, defaultConfigPath, `{"store": "kept/d.db", "protocol": "skeptic", "on_judge_failure": "ask", "on_failure": "ask"}`)
 	env := server(t, func(n int, w http.ResponseWriter, prompt string) string {
 		if n == 2 {
 			w.WriteHeader(http.StatusBadRequest)
@@ -391,15 +391,15 @@ func TestCommandsThatCannotBe(t *testing.T) {
 func TestDebatesAreListed(t *testing.T) {
 	folder(t, defaultConfigPath, `{"store": "kept/d.db"}`)
 	_, _, _ = start(t, environment(), "--protocol", "vote", "A topic\nof two lines, which is by far too long to stand on one line of a list")
-	_, _, _ = start(t, environment(), "--protocol", "pro-con", topic)
+	_, _, _ = start(t, environment(), "--protocol", "procon", topic)
 	code, stdout, stderr := start(t, environment(), "list")
 	require.Equal(t, 0, code)
 	require.Empty(t, stderr)
 	lines := strings.Split(stdout, "\n")
 	require.Len(t, lines, 4)
 	require.Regexp(t, `^ID +STATE +REASON +ROUND +PROTOCOL +CREATED +TOPIC$`, lines[0])
-	require.Regexp(t, `^[0-9a-f-]{36}  completed  round_limit  5/5    pro-con/1  \S+ \S+  Should cities ban private cars\?$`, lines[1])
-	require.Regexp(t, `^[0-9a-f-]{36}  completed  \S+ +2/2    vote/1     \S+ \S+  A topic of two lines, which .*…$`, lines[2])
+	require.Regexp(t, `^[0-9a-f-]{36}  completed  round_limit  5/5    procon/1  \S+ \S+  Should cities ban private cars\?$`, lines[1])
+	require.Regexp(t, `^[0-9a-f-]{36}  completed  \S+ +2/2    vote/1 +\S+ \S+  A topic of two lines, which .*…$`, lines[2])
 	_, err := os.Stat("kept/d.db")
 	require.NoError(t, err)
 }

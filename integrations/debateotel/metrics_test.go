@@ -39,7 +39,7 @@ func collect(t *testing.T, r *recorder) map[string]metricdata.Aggregation {
 // The metrics of a debate in which one call failed.
 func TestMetrics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r, m := newRecorder(Options{}), &model{cfg: enginetest.PresetConfigs()["proposer-skeptic"]}
+		r, m := newRecorder(Options{}), &model{cfg: enginetest.PresetConfigs()["skeptic"]}
 		m.act = func(_ context.Context, s debate.Step) error {
 			if s.Key.Actor == "A" && s.Key.Round == 1 && s.Number == 1 {
 				return &providers.Error{Kind: providers.ServerError}

@@ -62,7 +62,7 @@ func checkTrees(t *testing.T, r *recorder, d *debate.Debate) {
 // has all steps of the journal too.
 func TestNoSpanStaysOpen(t *testing.T) {
 	presets := enginetest.PresetConfigs()
-	for _, name := range []string{"panel", "proposer-skeptic", "panel with summaries in its window"} {
+	for _, name := range []string{"panel", "skeptic", "panel with summaries in its window"} {
 		for seed := range uint64(100) {
 			t.Run(fmt.Sprint(name, " ", seed), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) { playRandomly(t, presets[name], rand.New(rand.NewPCG(seed, 17))) }) //nolint:gosec // not for secrets

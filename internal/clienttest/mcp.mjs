@@ -144,7 +144,7 @@ test('debates are found', async t => {
 test('the inspector calls a tool', async () => {
   const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/inspector/package.json')
   const command = join(dirname(manifest), createRequire(import.meta.url)(manifest).bin['mcp-inspector'])
-  for (const protocol of ['council', 'pro-con']) {
+  for (const protocol of ['council', 'procon']) {
     const {stdout} = await promisify(execFile)(process.execPath, [command, '--cli', url.href, '--transport', 'http',
       '--method', 'tools/call', '--tool-name', 'debate', '--tool-arg', 'question=Tea?', '--tool-arg', 'preset=fast', '--tool-arg', 'protocol=' + protocol])
     assert.equal(JSON.parse(stdout).structuredContent.status, 'completed')

@@ -23,7 +23,7 @@ var bounds = map[string][2]json.Number{
 	"limits.step_attempts": {"0", ""}, "configuration.retries": {"0", ""},
 	"criterion.weight": {"0", "1000000"}, "rule.threshold": {"0", "100"},
 	"price.input": {"0", ""}, "price.cached": {"0", ""}, "price.output": {"0", ""},
-	"proposer-skeptic.templates": {"", "8"}, "proposer-skeptic.ready_score": {"0", "10"},
+	"skeptic.templates": {"", "8"}, "skeptic.ready_score": {"0", "10"},
 	"arbitration.scores": {"0", ""}, "arbitration.scale": {"0", ""}, "arbitration.max_adjustment": {"0", ""},
 	"summary_policy.threshold": {"0", ""}, "summary_policy.target_length": {"0", ""},
 	"vote.agreement": {"0", "1"},

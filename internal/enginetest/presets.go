@@ -57,14 +57,14 @@ func PresetConfigs() map[string]debate.Config {
 	all := panel.Protocol{Mode: panel.Simultaneous, Personas: panel.Binary, Jury: judge.Jury{Swap: true}}
 	scores := map[string]float64{"problem": 7, "solution": 5, "market": 6}
 	return map[string]debate.Config{
-		"panel":            presetConfig(all, 2, "A", "B", "C"),
-		"proposer-skeptic": withOneJudge(presetConfig(skeptic.Protocol{}, 3, "A", "B")),
-		"critique-refine":  withOneJudge(presetConfig(refining, 2, "A", "B", "C")),
-		"arbitration":      withOneJudge(presetConfig(arbitration.Protocol{Scores: scores}, 3, "A", "B")),
-		"pro-con":          presetConfig(procon.Protocol{}, 3, "A", "B"),
-		"council":          withOneJudge(presetConfig(council.Protocol{Families: [][]string{{"C", "D"}}}, 1, "A", "B", "C", "D")),
-		"mad":              withOneJudge(presetConfig(mad.Protocol{}, 3, "A", "B")),
-		"vote":             presetConfig(vote.Protocol{Decision: vote.Judge, Topology: vote.Ring}, 2, "A", "B", "C", "D"),
+		"panel":       presetConfig(all, 2, "A", "B", "C"),
+		"skeptic":     withOneJudge(presetConfig(skeptic.Protocol{}, 3, "A", "B")),
+		"refine":      withOneJudge(presetConfig(refining, 2, "A", "B", "C")),
+		"arbitration": withOneJudge(presetConfig(arbitration.Protocol{Scores: scores}, 3, "A", "B")),
+		"procon":      presetConfig(procon.Protocol{}, 3, "A", "B"),
+		"council":     withOneJudge(presetConfig(council.Protocol{Families: [][]string{{"C", "D"}}}, 1, "A", "B", "C", "D")),
+		"mad":         withOneJudge(presetConfig(mad.Protocol{}, 3, "A", "B")),
+		"vote":        presetConfig(vote.Protocol{Decision: vote.Judge, Topology: vote.Ring}, 2, "A", "B", "C", "D"),
 
 		"vote with conditions":               presetConfig(vote.Protocol{Topology: vote.Groups, Grouped: true, Filter: new(0.5), Conditional: true}, 3, "A", "B", "C", "D"),
 		"vote of samples":                    withoutJudges(presetConfig(vote.Protocol{Samples: 3}, 1, "A", "B")),

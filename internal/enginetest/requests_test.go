@@ -174,7 +174,7 @@ func TestInternalNamesDoNotReachModels(t *testing.T) {
 		"skeptic":           configOf(skeptic.Protocol{}, 1, debate.Limits{MaxRounds: 2}, "Ann", "Bo"),
 		"refine":            configOf(sums, 1, debate.Limits{MaxRounds: 2}, "Ann", "Bo", "Cy"),
 		"arbitration":       configOf(arbitration.Protocol{Scores: map[string]float64{"problem": 7, "solution": 5, "market": 6}}, 1, debate.Limits{}, "Ann", "Bo"),
-		"pro-con":           configOf(procon.Protocol{}, 1, debate.Limits{MaxRounds: 3}, "Ann", "Bo"),
+		"procon":            configOf(procon.Protocol{}, 1, debate.Limits{MaxRounds: 3}, "Ann", "Bo"),
 		"council":           configOf(council.Protocol{}, 1, debate.Limits{}, "Ann", "Bo", "Cy"),
 		"mad":               configOf(mad.Protocol{}, 1, debate.Limits{}, "Ann", "Bo"),
 		"vote":              configOf(vote.Protocol{Decision: vote.Judge}, 1, debate.Limits{MaxRounds: 2}, "Ann", "Bo"),

@@ -20,7 +20,7 @@ import (
 // Results, pages and reports stay small, even if large notes are stored.
 func TestLargeStoredNotesDoNotFillAnswers(t *testing.T) {
 	s := store.Memory()
-	id, err := forgedtest.Put(t, s, forgedtest.Exports(t)["pro-con"])
+	id, err := forgedtest.Put(t, s, forgedtest.Exports(t)["procon"])
 	require.NoError(t, err)
 	sizes := func() (list []int) {
 		e, err := debate.NewEngine(debate.Options{Store: s})

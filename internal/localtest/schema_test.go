@@ -37,10 +37,10 @@ type preset struct {
 var presets = []preset{
 	{"panel", panel.Protocol{Personas: panel.Binary}, 3, 0},
 	{"panel, oxford", panel.Protocol{Format: panel.Oxford}, 2, 0},
-	{"proposer-skeptic", skeptic.Protocol{}, 2, 0},
-	{"critique-refine", refine.Protocol{}, 3, 0},
+	{"skeptic", skeptic.Protocol{}, 2, 0},
+	{"refine", refine.Protocol{}, 3, 0},
 	{"arbitration", arbitration.Protocol{Scores: map[string]float64{"problem": 7, "solution": 5, "market": 6}}, 2, 3}, // one for each topic
-	{"pro-con", procon.Protocol{}, 2, 0},
+	{"procon", procon.Protocol{}, 2, 0},
 	{"vote", vote.Protocol{Decision: vote.Judge}, 3, 0},
 	{"council", council.Protocol{}, 3, 1},
 	{"mad", mad.Protocol{}, 2, 0},
@@ -105,7 +105,7 @@ func TestModelsThatFollowTheSchema(t *testing.T) {
 	for _, p := range presets {
 		n := countReplies(t, p)
 		fmt.Fprintf(&b, "| %s | %d | %d | %d |\n", p.name, n.replies, n.attempts, n.defaults)
-		if p.name == "pro-con" || p.name == "mad" {
+		if p.name == "procon" || p.name == "mad" {
 			assert.LessOrEqual(t, n.defaults*2, n.replies, p.name)
 			continue
 		}
@@ -136,6 +136,6 @@ attempt.
 `
 
 const schemaRest = `
-A judge of pro-con is refused if its winner has a lower score than another participant, and a moderator of mad if it has a
+A judge of procon is refused if its winner has a lower score than another participant, and a moderator of mad if it has a
 preference but names no participant or no answer; without a valid reply it has no preference, and the debate continues.
 `

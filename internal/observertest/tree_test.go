@@ -466,7 +466,7 @@ func TestStepFromOutsideOfADebate(t *testing.T) {
 // Attempts have numbers and roles, and every kind of actor is told which step it is called for.
 func TestWhoIsAsking(t *testing.T) {
 	actors := map[string]bool{}
-	for _, name := range []string{"panel", "proposer-skeptic", "panel with summaries in its window", "panel with vectors"} {
+	for _, name := range []string{"panel", "skeptic", "panel with summaries in its window", "panel with vectors"} {
 		synctest.Test(t, func(t *testing.T) {
 			var failed atomic.Bool
 			m := &model{cfg: enginetest.PresetConfigs()[name]}

@@ -259,7 +259,7 @@ scripted models, whose speeches have 200 to 300 tokens. Each prompt is compared 
 `
 
 const quarterText = `Each model's window has room for a quarter of the longest history, and for two turns at least, in addition to the system
-prompt, the task and the reply. The summarizer uses 80 % of the tokens that it may use. The tables omit critique-refine and
+prompt, the task and the reply. The summarizer uses 80 % of the tokens that it may use. The tables omit refine and
 vote, because their prompts show only some of the earlier rounds and so do not grow.
 `
 

@@ -53,10 +53,10 @@ var heldProtocols = []struct {
 	rules func(rounds int) protocol.Protocol
 }{
 	{"panel", true, func(int) protocol.Protocol { return panel.Protocol{Format: panel.RoundLimited} }},
-	{"proposer-skeptic", true, func(int) protocol.Protocol { return skeptic.Protocol{} }},
-	{"critique-refine", false, func(int) protocol.Protocol { return refine.Protocol{} }},
+	{"skeptic", true, func(int) protocol.Protocol { return skeptic.Protocol{} }},
+	{"refine", false, func(int) protocol.Protocol { return refine.Protocol{} }},
 	{"arbitration", true, arbitrationOf},
-	{"pro-con", true, func(int) protocol.Protocol { return procon.Protocol{} }},
+	{"procon", true, func(int) protocol.Protocol { return procon.Protocol{} }},
 	{"mad", true, func(int) protocol.Protocol { return mad.Protocol{} }},
 	{"vote", false, func(int) protocol.Protocol { return vote.Protocol{} }},
 }

@@ -11,9 +11,9 @@
 //		Judges: []debate.Participant{{Name: "Cy"}},
 //	}, options)
 //
-// In a JSON configuration the protocol's name is "pro-con/1". It has no parameters:
+// In a JSON configuration the protocol's name is "procon/1". It has no parameters:
 //
-//	"protocol": {"name": "pro-con/1"}
+//	"protocol": {"name": "procon/1"}
 //
 // # Prompts
 //
@@ -39,8 +39,8 @@ import (
 // side of one participant suffices. The default limits are small; see [Protocol.Defaults].
 type Protocol struct{}
 
-// Name returns "pro-con/1".
-func (Protocol) Name() string { return "pro-con/1" }
+// Name returns "procon/1".
+func (Protocol) Name() string { return "procon/1" }
 
 // Defaults returns 5 rounds, 600 s and 8,000 output tokens, with at most 600 for a statement and 400 for a judgment. All
 // replies of five rounds with one judge, at their limits, have 6,400 tokens, so the token budget never ends a debate of
@@ -96,7 +96,7 @@ func (Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 		problems = append(problems, protocol.Problemf(field, format, args...))
 	}
 	if n := len(r.Participants); n != 2 {
-		wrong("participants", "%d enabled, pro-con takes 2", n)
+		wrong("participants", "%d enabled, procon takes 2", n)
 	}
 	for _, s := range r.Participants {
 		if normalized(s.Position) == "" {
@@ -113,7 +113,7 @@ func (Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 		}
 	}
 	if len(r.Judges) == 0 {
-		wrong("judges", "none, pro-con needs one")
+		wrong("judges", "none, procon needs one")
 	}
 	return problems
 }

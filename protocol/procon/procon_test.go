@@ -79,9 +79,9 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 	}{
 		{"two with opposite positions", []transcript.Profile{ann, bob}, true, nil},
 		{"two sides", []transcript.Profile{with(ann, "pro", "Yes."), with(bob, "con", "No.")}, true, nil},
-		{"no judge", []transcript.Profile{ann, bob}, false, []string{"judges: none, pro-con needs one"}},
-		{"one", []transcript.Profile{ann}, true, []string{"participants: 1 enabled, pro-con takes 2"}},
-		{"three", []transcript.Profile{ann, bob, with(bob, "", "Maybe.")}, true, []string{"participants: 3 enabled, pro-con takes 2"}},
+		{"no judge", []transcript.Profile{ann, bob}, false, []string{"judges: none, procon needs one"}},
+		{"one", []transcript.Profile{ann}, true, []string{"participants: 1 enabled, procon takes 2"}},
+		{"three", []transcript.Profile{ann, bob, with(bob, "", "Maybe.")}, true, []string{"participants: 3 enabled, procon takes 2"}},
 		{
 			"a position is missing",
 			[]transcript.Profile{ann, with(bob, "", " \n")},
@@ -336,7 +336,7 @@ func TestParametersAreStoredInThisForm(t *testing.T) {
 	b, err := json.Marshal(procon.Protocol{})
 	require.NoError(t, err)
 	require.JSONEq(t, `{}`, string(b))
-	require.Equal(t, "pro-con/1", procon.Protocol{}.Name())
+	require.Equal(t, "procon/1", procon.Protocol{}.Name())
 }
 
 func TestPromptsOfADebate(t *testing.T) {

@@ -8,9 +8,9 @@
 //		Judges:       []debate.Participant{{Name: "Cy"}},
 //	}, options)
 //
-// In a JSON configuration the protocol's name is "critique-refine/1", and the fields of [Protocol] stand next to it:
+// In a JSON configuration the protocol's name is "refine/1", and the fields of [Protocol] stand next to it:
 //
-//	"protocol": {"name": "critique-refine/1", "roles": {"lawyer": {"system": "You check what the law allows."}}}
+//	"protocol": {"name": "refine/1", "roles": {"lawyer": {"system": "You check what the law allows."}}}
 //
 // It takes 2 to 8 agents and a judge. The agents run in parallel in each of the three phases, and no agent sees what
 // the others say in the current phase. Agents have built-in roles or your own. By default, an agent remembers only its
@@ -37,7 +37,7 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 )
 
-// Protocol holds the parameters of a critique-refine debate. The zero value has the built-in roles and the default
+// Protocol holds the parameters of a refine debate. The zero value has the built-in roles and the default
 // policies.
 type Protocol struct {
 	// Roles are your own roles by name, in addition to the built-in roles architect, performance, security, testing and
@@ -100,8 +100,8 @@ const (
 	phaseSynthesize = "synthesize"
 )
 
-// Name returns "critique-refine/1".
-func (Protocol) Name() string { return "critique-refine/1" }
+// Name returns "refine/1".
+func (Protocol) Name() string { return "refine/1" }
 
 // Defaults returns a limit of three rounds.
 func (Protocol) Defaults() protocol.Defaults { return protocol.Defaults{MaxRounds: 3} }
@@ -113,10 +113,10 @@ func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 		problems = append(problems, protocol.Problemf(field, format, args...))
 	}
 	if n := len(r.Participants); n < 2 || n > 8 {
-		wrong("participants", "%d enabled, critique-refine takes 2 to 8", n)
+		wrong("participants", "%d enabled, refine takes 2 to 8", n)
 	}
 	if len(r.Judges) == 0 {
-		wrong("judges", "none, critique-refine needs one")
+		wrong("judges", "none, refine needs one")
 	}
 	problems = append(problems, r.FurtherJudges()...)
 	known := p.roleNames()

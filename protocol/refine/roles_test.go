@@ -31,8 +31,8 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 		{"two without roles", refine.Protocol{}, seats("", ""), []string{"J"}, nil},
 		{"all built-in roles", refine.Protocol{}, seats("architect", "performance", "security", "testing", "generalist"), []string{"J"}, nil},
 		{"eight", refine.Protocol{}, seats("", "", "", "", "", "", "", ""), []string{"J"}, nil},
-		{"nine", refine.Protocol{}, seats("", "", "", "", "", "", "", "", ""), []string{"J"}, []string{"participants: 9 enabled, critique-refine takes 2 to 8"}},
-		{"one, and no judge", refine.Protocol{}, seats(""), nil, []string{"participants: 1 enabled, critique-refine takes 2 to 8", "judges: none, critique-refine needs one"}},
+		{"nine", refine.Protocol{}, seats("", "", "", "", "", "", "", "", ""), []string{"J"}, []string{"participants: 9 enabled, refine takes 2 to 8"}},
+		{"one, and no judge", refine.Protocol{}, seats(""), nil, []string{"participants: 1 enabled, refine takes 2 to 8", "judges: none, refine needs one"}},
 		{"a role of one's own", refine.Protocol{Roles: poet}, seats("poet", ""), []string{"J"}, nil},
 		{
 			"an unknown role",
@@ -104,7 +104,7 @@ func TestParametersAreStoredInThisForm(t *testing.T) {
 		require.NoError(t, json.Unmarshal(b, &back))
 		require.Equal(t, tt.p, back)
 	}
-	require.Equal(t, "critique-refine/1", refine.Protocol{}.Name())
+	require.Equal(t, "refine/1", refine.Protocol{}.Name())
 	require.Equal(t, protocol.Defaults{MaxRounds: 3}, refine.Protocol{}.Defaults())
 	require.Implements(t, (*protocol.Protocol)(nil), refine.Protocol{})
 	require.Implements(t, (*protocol.Answerer)(nil), refine.Protocol{})

@@ -8,9 +8,9 @@
 //		Judges:       []debate.Participant{{Name: "Cy"}},
 //	}, options)
 //
-// In a JSON configuration the protocol's name is "proposer-skeptic/1", and the fields of [Protocol] stand next to it:
+// In a JSON configuration the protocol's name is "skeptic/1", and the fields of [Protocol] stand next to it:
 //
-//	"protocol": {"name": "proposer-skeptic/1", "templates": -1, "ready_score": 7.5}
+//	"protocol": {"name": "skeptic/1", "templates": -1, "ready_score": 7.5}
 //
 // Before round 1 a retriever looks for reasoning templates that fit the topic, and the proposer's system prompt shows
 // them. The debate ends early if the skeptic accepts the answer or finds no critical issue; see [Protocol].
@@ -31,7 +31,7 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 )
 
-// Protocol holds the parameters of a proposer-skeptic debate. It takes two participants with the roles "proposer" and
+// Protocol holds the parameters of a skeptic debate. It takes two participants with the roles "proposer" and
 // "skeptic". Without roles, the first participant is the proposer. The default temperatures depend on the order: set your
 // own if the skeptic is listed first.
 //
@@ -74,8 +74,8 @@ func (p Protocol) templateCount() int {
 	return min(cmp.Or(p.Templates, defaultTemplates), maxTemplates)
 }
 
-// Name returns "proposer-skeptic/1".
-func (Protocol) Name() string { return "proposer-skeptic/1" }
+// Name returns "skeptic/1".
+func (Protocol) Name() string { return "skeptic/1" }
 
 // Defaults returns 3 to 5 rounds, and the temperatures 0.7 for the proposer, 0.8 for the skeptic and 0.5 for the
 // synthesizer.

@@ -239,7 +239,7 @@ func TestParametersAreStoredInThisForm(t *testing.T) {
 		require.NoError(t, json.Unmarshal(b, &back))
 		require.Equal(t, p, back)
 	}
-	require.Equal(t, "proposer-skeptic/1", skeptic.Protocol{}.Name())
+	require.Equal(t, "skeptic/1", skeptic.Protocol{}.Name())
 }
 
 func TestItHasDefaultsOfItsOwn(t *testing.T) {
