@@ -107,7 +107,7 @@ func (d *Debate) Recover(ctx context.Context) error {
 // driveAgain drives a debate in the background if an engine did so until it was paused and that engine has gone.
 func (d *Debate) driveAgain(ctx context.Context) error {
 	s, err := d.Status(ctx)
-	if s.Driver.Driver == "" || len(s.Driver.Missing) > 0 || !s.State.Active() || d.engine.drives(s.ID) {
+	if s.Driver.Name == "" || len(s.Driver.Missing) > 0 || !s.State.Active() || d.engine.drives(s.ID) {
 		return err
 	}
 	return d.engine.takeOver(ctx, s.ID)

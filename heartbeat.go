@@ -147,7 +147,7 @@ func (h *heartbeats) leave(ctx context.Context) {
 // giveUp tells the store that another engine should continue debates.
 func (h *heartbeats) giveUp(ctx context.Context, ids ...string) {
 	h.write(ctx, func(ctx context.Context) error {
-		_, err := h.store.Beat(ctx, store.Heartbeat{Driver: h.driver()}, time.Now().Add(-h.after), ids...)
+		_, err := h.store.Beat(ctx, store.Heartbeat{Name: h.driver()}, time.Now().Add(-h.after), ids...)
 		return err
 	})
 }
@@ -205,10 +205,10 @@ func (h *heartbeats) isGone(s store.Status) bool {
 	switch {
 	case h == nil:
 		return true
-	case s.Driver.Driver == "" || len(s.Driver.Missing) > 0:
+	case s.Driver.Name == "" || len(s.Driver.Missing) > 0:
 		return time.Since(s.Updated) >= h.after
 	}
-	return s.Driver.Driver == h.driver() || time.Since(s.Driver.At) >= h.after
+	return s.Driver.Name == h.driver() || time.Since(s.Driver.At) >= h.after
 }
 
 // tick writes a heartbeat for all debates that are driven.
@@ -235,7 +235,7 @@ func (h *heartbeats) beat(ctx context.Context, missing []string, ids ...string) 
 		return nil, nil
 	}
 	now := time.Now().UTC().Truncate(time.Microsecond)
-	return h.store.Beat(ctx, store.Heartbeat{Driver: h.driver(), At: now, Missing: missing}, now.Add(-h.after), ids...)
+	return h.store.Beat(ctx, store.Heartbeat{Name: h.driver(), At: now, Missing: missing}, now.Add(-h.after), ids...)
 }
 
 // write runs a write to the store. Heartbeats are advice, so its error is only logged.

@@ -8,8 +8,8 @@ import (
 // Heartbeat is the last that a driver has said about a debate. It is advice for people and for other drivers. It does
 // not keep other drivers from committing.
 type Heartbeat struct {
-	Driver string    `json:"driver"`      // name of the driver, which is usually a process
-	At     time.Time `json:"at,omitzero"` // when it said so; zero if it has stopped driving a debate that is not over
+	Name string    `json:"driver"`      // name of the driver, which is usually a process
+	At   time.Time `json:"at,omitzero"` // when it said so; zero if it has stopped driving a debate that is not over
 	// Missing lists what the driver lacks to drive the debate, such as a provider. If it is empty, the driver drives it.
 	Missing []string `json:"missing,omitempty"`
 }
@@ -27,5 +27,5 @@ type Heartbeats interface {
 
 // yieldsTo reports whether a newer heartbeat replaces h; see [Heartbeats].
 func (h Heartbeat) yieldsTo(newer Heartbeat, since time.Time) bool {
-	return h.Driver == newer.Driver || len(h.Missing) > 0 || !h.At.After(since)
+	return h.Name == newer.Name || len(h.Missing) > 0 || !h.At.After(since)
 }

@@ -292,7 +292,7 @@ func (m *memory) Forget(ctx context.Context, driver string, ids ...string) error
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, id := range ids {
-		if j := m.debates[id]; j != nil && j.driver.Driver == driver {
+		if j := m.debates[id]; j != nil && j.driver.Name == driver {
 			j.driver = Heartbeat{}
 		}
 	}

@@ -40,7 +40,7 @@ func TestADebateIsRecovered(t *testing.T) {
 		require.NoError(t, d.Recover(t.Context())) // the first process lives
 		s, err := d.Status(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, "first", s.Driver.Driver)
+		require.Equal(t, "first", s.Driver.Name)
 
 		dying.dead.Store(true)
 		time.Sleep(time.Minute)
@@ -49,7 +49,7 @@ func TestADebateIsRecovered(t *testing.T) {
 		s, err = d.Status(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, fsm.Paused, s.State, "Recover ends no pause")
-		require.NotEqual(t, "second", s.Driver.Driver)
+		require.NotEqual(t, "second", s.Driver.Name)
 		require.NoError(t, d.Resume(t.Context()))
 		require.NoError(t, d.Recover(t.Context()))
 		for _, err := range d.Watch(t.Context(), 0) {
@@ -82,7 +82,7 @@ func TestARunningDebateIsRecovered(t *testing.T) {
 		}
 		s, err := d.Status(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, "e", s.Driver.Driver)
+		require.Equal(t, "e", s.Driver.Name)
 		for _, err := range d.Watch(t.Context(), 0) {
 			require.NoError(t, err)
 		}
@@ -109,7 +109,7 @@ func TestADebateThatChangesIsNotRecovered(t *testing.T) {
 		require.NoError(t, other.Recover(t.Context()))
 		synctest.Wait()
 		require.Equal(t, before, m.calls.Load(), "no call is made twice")
-		require.NotEqual(t, "other", statusOf(t, other).Driver.Driver)
+		require.NotEqual(t, "other", statusOf(t, other).Driver.Name)
 	})
 }
 

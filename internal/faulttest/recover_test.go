@@ -118,12 +118,12 @@ func TestARollingDeployPaysForEachCallOnce(t *testing.T) {
 		require.NoError(t, e.Start(t.Context()))
 		time.Sleep(2 * time.Second)
 		other := openDebate(t, next, "d")
-		require.Equal(t, "old", statusOf(t, other).Driver.Driver)
+		require.Equal(t, "old", statusOf(t, other).Driver.Name)
 		require.WithinRange(t, statusOf(t, other).Driver.At, time.Now().Add(-10*time.Second), time.Now())
 		require.NoError(t, old.Close(t.Context()))
 		require.Zero(t, statusOf(t, openDebate(t, next, "e")).Driver.At, "the old process has left")
 		time.Sleep(10 * time.Second)
-		require.Equal(t, "next", statusOf(t, other).Driver.Driver)
+		require.Equal(t, "next", statusOf(t, other).Driver.Name)
 		time.Sleep(5 * time.Minute)
 		turns := 0
 		for _, id := range []string{"d", "e"} {
@@ -270,7 +270,7 @@ func TestAPausedDebateIsAnnouncedOnce(t *testing.T) {
 			synctest.Wait()
 		}
 		require.Len(t, s.written(), before)
-		require.Equal(t, "x", statusOf(t, d).Driver.Driver)
+		require.Equal(t, "x", statusOf(t, d).Driver.Name)
 		require.NoError(t, d.Cancel(t.Context()))
 		synctest.Wait()
 	})
@@ -316,7 +316,7 @@ func TestADebateContinuesWhenItsEngineHasGone(t *testing.T) {
 				}
 				time.Sleep(time.Minute)
 				require.Equal(t, fsm.Paused, statusOf(t, d).State)
-				require.Equal(t, "old", statusOf(t, d).Driver.Driver)
+				require.Equal(t, "old", statusOf(t, d).Driver.Name)
 				dying.die(t, old)
 				m.broken = false
 				time.Sleep(time.Minute) // its last heartbeat is too old

@@ -50,7 +50,7 @@ func leftPaused(t *testing.T, shared store.Store, m *meter) {
 	time.Sleep(time.Second)
 	require.NoError(t, d.Pause(t.Context()))
 	time.Sleep(time.Minute)
-	require.Equal(t, "old", statusOf(t, d).Driver.Driver)
+	require.Equal(t, "old", statusOf(t, d).Driver.Name)
 	dying.die(t, old)
 	time.Sleep(time.Minute) // its last heartbeat is too old
 }
@@ -85,7 +85,7 @@ func TestResumeLeavesADebateToItsCaller(t *testing.T) {
 			for ev, err := range d.Run(t.Context()) {
 				require.NoError(t, err)
 				if _, ok := ev.(debate.TurnDone); ok {
-					require.Equal(t, "x", statusOf(t, d).Driver.Driver)
+					require.Equal(t, "x", statusOf(t, d).Driver.Name)
 					resume(t, d)
 					break
 				}
@@ -160,7 +160,7 @@ func TestAnotherProcessIsFasterThanResume(t *testing.T) {
 		"it cancels": {func(t *testing.T, _ store.Store, d *debate.Debate) error { return d.Cancel(t.Context()) }, fsm.Canceled},
 		"it drives": {func(t *testing.T, s store.Store, _ *debate.Debate) error {
 			now := time.Now()
-			_, err := s.(store.Heartbeats).Beat(t.Context(), store.Heartbeat{Driver: "third", At: now}, now.Add(-time.Minute), "d")
+			_, err := s.(store.Heartbeats).Beat(t.Context(), store.Heartbeat{Name: "third", At: now}, now.Add(-time.Minute), "d")
 			return err
 		}, fsm.AwaitingResponses},
 	} {

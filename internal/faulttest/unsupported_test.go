@@ -163,7 +163,7 @@ func requireLeftAlone(t *testing.T, err error, d *debate.Debate, missing string,
 	if s.State != fsm.Configuring { // its driver lives
 		return
 	}
-	require.Equal(t, "lacking", s.Driver.Driver)
+	require.Equal(t, "lacking", s.Driver.Name)
 	require.Len(t, s.Driver.Missing, 1)
 	require.Contains(t, s.Driver.Missing[0], missing)
 	require.Equal(t, time.Now().UTC().Truncate(time.Microsecond), s.Driver.At)

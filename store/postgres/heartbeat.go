@@ -21,7 +21,7 @@ func (s *Store) Beat(ctx context.Context, h store.Heartbeat, since time.Time, id
 	for i, m := range h.Missing {
 		missing[i] = storable(m)
 	}
-	rows, err := s.pool.Query(ctx, s.sql.beat, inOrder(ids), storable(h.Driver), h.At, missing, since)
+	rows, err := s.pool.Query(ctx, s.sql.beat, inOrder(ids), storable(h.Name), h.At, missing, since)
 	if err != nil {
 		return nil, fmt.Errorf("write heartbeats of %d debates: %w", len(ids), err)
 	}
@@ -61,7 +61,7 @@ func decodeHeartbeat(text *string) store.Heartbeat {
 	if text == nil || json.Unmarshal([]byte(*text), &row) != nil { // heartbeats may be lost
 		return store.Heartbeat{}
 	}
-	h := store.Heartbeat{Driver: row.Driver, At: time.UnixMicro(row.At).UTC()}
+	h := store.Heartbeat{Name: row.Driver, At: time.UnixMicro(row.At).UTC()}
 	if h.At.IsZero() {
 		h.At = time.Time{}
 	}

@@ -18,7 +18,7 @@ func (s *Store) Beat(ctx context.Context, h store.Heartbeat, since time.Time, id
 			SELECT value, ?, ?, ? FROM json_each(?) WHERE EXISTS (SELECT 1 FROM debates WHERE id = value)
 			ON CONFLICT (debate) DO UPDATE SET driver = excluded.driver, at = excluded.at, missing = excluded.missing
 			WHERE heartbeats.driver = excluded.driver OR heartbeats.missing <> '[]' OR heartbeats.at <= ?
-			RETURNING debate`, h.Driver, h.At.UnixMicro(), string(missing), list, since.UnixMicro())
+			RETURNING debate`, h.Name, h.At.UnixMicro(), string(missing), list, since.UnixMicro())
 		if err != nil {
 			return err
 		}
@@ -67,7 +67,7 @@ func decodeHeartbeat(text []byte) store.Heartbeat {
 	if text == nil || json.Unmarshal(text, &row) != nil { // heartbeats may be lost
 		return store.Heartbeat{}
 	}
-	h := store.Heartbeat{Driver: row.Driver, At: time.UnixMicro(row.At).UTC()}
+	h := store.Heartbeat{Name: row.Driver, At: time.UnixMicro(row.At).UTC()}
 	if h.At.IsZero() {
 		h.At = time.Time{}
 	}

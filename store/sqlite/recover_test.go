@@ -65,7 +65,7 @@ func TestARollingDeployOnOneFilePaysForEachCallOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		s, err := d.Status(t.Context())
-		return err == nil && s.Driver.Driver == "old"
+		return err == nil && s.Driver.Name == "old"
 	}, 5*time.Minute, 5*time.Millisecond)
 	require.NoError(t, next.Recover(t.Context()))
 	look()

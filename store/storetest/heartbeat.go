@@ -65,7 +65,7 @@ func requireDriver(t *testing.T, id string, want store.Heartbeat, stores ...keep
 func testBeat(t *testing.T, p Backend) {
 	a, b := openKeeper(t, p), openKeeper(t, p)
 	commit(t, a, creation("c"), creation("d"), creation("e"))
-	first := store.Heartbeat{Driver: "first", At: noon}
+	first := store.Heartbeat{Name: "first", At: noon}
 	require.Equal(t, []string{"c", "d"}, beat(t, a, first, noon, "d", "unknown", "c"))
 	requireDriver(t, "c", first, a, b)
 	requireDriver(t, "d", first, a, b)
@@ -76,12 +76,12 @@ func testBeat(t *testing.T, p Backend) {
 	require.Equal(t, []string{"d"}, beat(t, b, first, noon, "d"))
 	requireDriver(t, "d", first, a, b)
 	for _, text := range unusualTexts {
-		h := store.Heartbeat{Driver: "first", At: noon, Missing: []string{"a provider", text}}
+		h := store.Heartbeat{Name: "first", At: noon, Missing: []string{"a provider", text}}
 		require.Equal(t, []string{"d"}, beat(t, a, h, noon, "d"))
 		got, _ := load(t, b, "d", 0)
 		require.Len(t, got.Driver.Missing, 2)
 	}
-	left := store.Heartbeat{Driver: "first"} // without a time
+	left := store.Heartbeat{Name: "first"} // without a time
 	require.Equal(t, []string{"d"}, beat(t, a, left, noon, "d"))
 	requireDriver(t, "d", left, a, b)
 	require.Empty(t, beat(t, a, first, noon))
@@ -91,11 +91,11 @@ func testBeat(t *testing.T, p Backend) {
 func testBeatWritesNoJournal(t *testing.T, p Backend) {
 	k := openKeeper(t, p)
 	c := change("d", 0, "a", "")
-	c.Status.Driver = store.Heartbeat{Driver: "of a commit", At: noon}
+	c.Status.Driver = store.Heartbeat{Name: "of a commit", At: noon}
 	commit(t, k, c)
 	requireDriver(t, "d", store.Heartbeat{}, k)
 	before, entries := load(t, k, "d", 0)
-	h := store.Heartbeat{Driver: "x", At: noon}
+	h := store.Heartbeat{Name: "x", At: noon}
 	beat(t, k, h, noon, "d")
 	after, same := load(t, k, "d", 0)
 	require.Equal(t, comparableEntries(t, entries), comparableEntries(t, same))
@@ -112,7 +112,7 @@ func testBeatWritesNoJournal(t *testing.T, p Backend) {
 func testBeatYields(t *testing.T, p Backend) {
 	k := openKeeper(t, p)
 	commit(t, k, creation("d"))
-	mine, other := store.Heartbeat{Driver: "mine", At: noon}, store.Heartbeat{Driver: "other", At: noon.Add(time.Minute)}
+	mine, other := store.Heartbeat{Name: "mine", At: noon}, store.Heartbeat{Name: "other", At: noon.Add(time.Minute)}
 	beat(t, k, mine, noon, "d")
 	require.Empty(t, beat(t, k, other, noon.Add(-time.Second), "d"))
 	requireDriver(t, "d", mine, k)
@@ -127,14 +127,14 @@ func testBeatYields(t *testing.T, p Backend) {
 	require.Empty(t, beat(t, k, other, noon.Add(-time.Second), "d"), "mine can")
 	requireDriver(t, "d", mine, k)
 
-	require.Equal(t, []string{"d"}, beat(t, k, store.Heartbeat{Driver: "mine"}, noon, "d"))
+	require.Equal(t, []string{"d"}, beat(t, k, store.Heartbeat{Name: "mine"}, noon, "d"))
 	require.Equal(t, []string{"d"}, beat(t, k, other, noon, "d"), "mine has left")
 }
 
 func testForget(t *testing.T, p Backend) {
 	a, b := openKeeper(t, p), openKeeper(t, p)
 	commit(t, a, creation("c"), creation("d"), creation("e"))
-	h := store.Heartbeat{Driver: "x", At: noon}
+	h := store.Heartbeat{Name: "x", At: noon}
 	beat(t, a, h, noon, "c", "d", "e")
 	require.NoError(t, b.Forget(t.Context(), "y", "c", "d"))
 	requireDriver(t, "d", h, a, b)
@@ -147,7 +147,7 @@ func testForget(t *testing.T, p Backend) {
 func testBeatDeleted(t *testing.T, p Backend) {
 	k := openKeeper(t, p)
 	commit(t, k, creation("d"), creation("e"))
-	h := store.Heartbeat{Driver: "x", At: noon}
+	h := store.Heartbeat{Name: "x", At: noon}
 	beat(t, k, h, noon, "d", "e")
 	deleteDebate(t, k, "d")
 	commit(t, k, creation("d"))
@@ -169,7 +169,7 @@ func testBeatRace(t *testing.T, p Backend) {
 		mine := slices.Concat(ids[i:], ids[:i]) // in another order for each driver
 		other := openKeeper(t, p)
 		all.Go(func() {
-			stored[i], errs[i] = other.Beat(context.WithoutCancel(t.Context()), store.Heartbeat{Driver: fmt.Sprint(i), At: noon}, noon.Add(-time.Minute), mine...)
+			stored[i], errs[i] = other.Beat(context.WithoutCancel(t.Context()), store.Heartbeat{Name: fmt.Sprint(i), At: noon}, noon.Add(-time.Minute), mine...)
 		})
 	}
 	all.Wait()
@@ -183,6 +183,6 @@ func testBeatRace(t *testing.T, p Backend) {
 	}
 	require.Len(t, owner, debates)
 	for id, driver := range owner {
-		requireDriver(t, id, store.Heartbeat{Driver: driver, At: noon}, k)
+		requireDriver(t, id, store.Heartbeat{Name: driver, At: noon}, k)
 	}
 }

@@ -22,6 +22,6 @@ func TestAFullHeadHasEveryField(t *testing.T) {
 		}
 	}
 	full := fullStatus("d", 1)
-	full.Driver = store.Heartbeat{Driver: "x", At: noon, Missing: []string{"y"}} // it is not stored with the status
+	full.Driver = store.Heartbeat{Name: "x", At: noon, Missing: []string{"y"}} // it is not stored with the status
 	check("status", reflect.ValueOf(full))
 }
