@@ -13,6 +13,7 @@ require (
 	github.com/stretchr/testify v1.11.1
 	github.com/tmc/langchaingo v0.1.14
 	github.com/yuin/goldmark v1.7.8
+	golang.org/x/text v0.28.0
 	golang.org/x/time v0.9.0
 	golang.org/x/tools v0.35.0
 	pgregory.net/rapid v1.2.0

@@ -27,6 +27,7 @@ var targets = []target{
 	{"context", 85},
 	{"judge", 85},
 	{"detect", 85},
+	{"evidence", 85},
 	{"debatetool", 85},
 	{"store", 85},
 	{"integrations", 85},

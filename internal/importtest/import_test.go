@@ -26,7 +26,7 @@ const (
 // below x that no longer pattern matches. "." is the root package.
 var floors = [][]string{
 	0: {"fsm", "transcript", "internal/deepcopy", "internal/delimit", "internal/former", "internal/naming", "internal/panics", "internal/spool", "internal/steptimer", "internal/strictjson"},
-	1: {"providers", "providers/price", "providers/internal/fault"},
+	1: {"evidence/quote", "providers", "providers/price", "providers/internal/fault"},
 	2: {"prompts", "context/window", "detect", "judge/reply", "providers/retrieval", "store", "store/storetest"},
 	3: {"judge", "protocol", "internal/confidence"},
 	4: {"protocol/*", "internal/embedding"},
@@ -77,6 +77,7 @@ var dependencies = map[string][]string{
 	"github.com/stretchr/testify":              {"*test", "internal/golden", "internal/recorded"},
 	"github.com/tmc/langchaingo":               {"providers/langchain", "providers/retrieval/vectorstore", "examples/*"},
 	"github.com/yuin/goldmark":                 {"internal/markup"},
+	"golang.org/x/text":                        {"evidence/quote"},
 	"golang.org/x/time":                        {"providers/middleware"},
 	"golang.org/x/tools":                       {"*test", "internal/golden", "internal/recorded"},
 	"pgregory.net/rapid":                       {"*test", "internal/golden", "internal/recorded"},

@@ -1,0 +1,296 @@
+package quote
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/text/unicode/norm"
+)
+
+// TestRates checks quotes of a text, and quotes that were changed so that the text does not contain them. It measures
+// the documents of this project. make quotes measures other texts, which QUOTE_TEXTS names.
+func TestRates(t *testing.T) {
+	files := filepath.SplitList(os.Getenv("QUOTE_TEXTS"))
+	if len(files) == 0 {
+		measure(t, "docs", documents(t), 40)
+		return
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		measure(t, filepath.Base(file), string(text), 250)
+	}
+}
+
+func documents(t *testing.T) string {
+	t.Helper()
+	files, err := filepath.Glob("../../docs/*.md")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	b := &strings.Builder{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		b.Write(text)
+	}
+	return b.String()
+}
+
+// A sampler draws quotes from a text.
+type sampler struct {
+	*rand.Rand
+	text   string
+	fields []Place // the parts between white space
+	words  string  // the words of the text, each between spaces
+}
+
+// A class makes quotes of one kind. It returns "" if the passage that was drawn has no quote of this kind.
+type class struct {
+	name  string
+	words bool // its quotes have other words than the text, so that one with the words of the text is left out
+	make  func(*sampler) string
+}
+
+// present are classes of quotes that a text contains, and absent those of quotes that it does not contain.
+var (
+	present = []class{
+		{"exact", false, func(s *sampler) string { return s.passage() }},
+		{"case", false, func(s *sampler) string { return strings.ToUpper(s.passage()) }},
+		{"punctuation", false, func(s *sampler) string { return withoutPunctuation(s.passage()) }},
+		{"white space", false, func(s *sampler) string { return strings.Join(strings.Fields(s.passage()), "\n  ") }},
+		{"Unicode form", false, func(s *sampler) string { return unicodeForm(s.passage()) }},
+		{"hyphen at line end", false, func(s *sampler) string { return s.hyphenated(s.passage()) }},
+		{"omission", false, func(s *sampler) string { return s.omission(true, 3, 40, " ... ") }},
+	}
+	absent = []class{
+		{"word replaced", true, func(s *sampler) string {
+			return s.changeWord(func(w []string, i int) []string { w[i] = s.word(); return w })
+		}},
+		{"word deleted", true, func(s *sampler) string {
+			return s.changeWord(func(w []string, i int) []string { return slices.Delete(w, i, i+1) })
+		}},
+		{"word inserted", true, func(s *sampler) string {
+			return s.changeWord(func(w []string, i int) []string { return slices.Insert(w, i, s.word()) })
+		}},
+		{"words swapped", true, func(s *sampler) string {
+			return s.changeWord(func(w []string, i int) []string { w[i], w[i-1] = w[i-1], w[i]; return w })
+		}},
+		{"letter changed", true, func(s *sampler) string {
+			return s.changeWord(func(w []string, i int) []string { w[i] = s.misspell(w[i]); return w })
+		}},
+		{"digit changed", false, func(s *sampler) string { return s.number(changeDigit) }},
+		{"decimal point moved", false, func(s *sampler) string { return s.number(movePoint) }},
+		{"words cut", false, func(s *sampler) string { return s.cut() }},
+		{"pieces in wrong order", false, func(s *sampler) string { return s.omission(false, 3, 40, " ... ") }},
+		{"pieces far apart", false, func(s *sampler) string { return s.omission(true, 1500, 5000, " ... ") }},
+		{"pieces without a mark", false, func(s *sampler) string { return s.omission(true, 3, 40, " ") }},
+	}
+)
+
+func measure(t *testing.T, name, text string, each int) {
+	s := &sampler{Rand: rand.New(rand.NewPCG(1, 2)), text: text, words: " " + strings.Join(plainWords(text), " ") + " "}
+	for _, at := range regexp.MustCompile(`\S+`).FindAllStringIndex(text, -1) {
+		s.fields = append(s.fields, Place{at[0], at[1]})
+	}
+	prepared := New(text)
+	var all, found, accepted int
+	check := func(c class, want bool) {
+		made, wrong := 0, 0
+		for range each * 50 {
+			q := c.make(s)
+			if made == each {
+				break
+			}
+			if q == "" || c.words && s.contains(q) {
+				continue
+			}
+			verdict, _ := prepared.Check(q)
+			if verdict == TooShort {
+				continue
+			}
+			made++
+			if ok := verdict == Verified || verdict == Elided; ok != want {
+				wrong++
+				if testing.Verbose() && wrong <= 3 {
+					t.Logf("%s: %q: %s", c.name, q, verdict)
+				}
+			}
+		}
+		t.Logf("%-12s %-24s %4d quotes, %d wrong", name, c.name, made, wrong)
+		if want {
+			all, found = all+made, found+made-wrong
+		} else {
+			accepted += wrong
+		}
+	}
+	for _, c := range present {
+		check(c, true)
+	}
+	for _, c := range absent {
+		check(c, false)
+	}
+	require.Positive(t, found)
+	precision, recall := float64(found)/float64(found+accepted), float64(found)/float64(all)
+	t.Logf("| %s | %d | %.4f | %.4f |", name, len(text), precision, recall)
+	require.GreaterOrEqual(t, precision, 0.99)
+	require.GreaterOrEqual(t, recall, 0.99)
+}
+
+// plainWords returns the words of a text in lower case. It finds them in another way than reduce does.
+func plainWords(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(norm.NFC.String(text)), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+}
+
+// contains reports whether the text contains the words of a quote.
+func (s *sampler) contains(q string) bool { return s.count(q) > 0 }
+
+func (s *sampler) count(q string) int {
+	return strings.Count(s.words, " "+strings.Join(plainWords(q), " ")+" ")
+}
+
+// passage returns 6 to 40 words.
+func (s *sampler) passage() string {
+	from, to := s.bounds()
+	return s.text[s.fields[from].Start:s.fields[to].End]
+}
+
+func (s *sampler) bounds() (from, to int) {
+	n := 6 + s.IntN(35)
+	from = s.IntN(len(s.fields) - n)
+	for strings.HasPrefix(s.text[s.fields[from+n].Start:], "%") {
+		n++ // a number and its unit are one word
+	}
+	return from, from + n - 1
+}
+
+func (s *sampler) word() string {
+	f := s.fields[s.IntN(len(s.fields))]
+	return s.text[f.Start:f.End]
+}
+
+func withoutPunctuation(q string) string {
+	if regexp.MustCompile(`[\d$€£]`).MatchString(q) {
+		return "" // punctuation has a meaning in numbers
+	}
+	return strings.Map(func(c rune) rune {
+		if unicode.IsPunct(c) && c != '-' && c != '_' && c != '/' && c != '.' {
+			return -1
+		}
+		return c
+	}, q)
+}
+
+func unicodeForm(q string) string {
+	q = strings.NewReplacer("fi", "ﬁ", "fl", "ﬂ", `"`, "”", "'", "’", "en", "e\u00adn").Replace(q)
+	return norm.NFD.String(q)
+}
+
+// hyphenated divides a word of a quote at the end of a line.
+func (s *sampler) hyphenated(q string) string {
+	long := regexp.MustCompile(`[a-z]{6,}`).FindAllStringIndex(q, -1)
+	if len(long) == 0 {
+		return ""
+	}
+	at := long[s.IntN(len(long))][0] + 3
+	return q[:at] + "-\n" + q[at:]
+}
+
+// omission returns two pieces of 4 to 12 words, in order or not, and the mark between them.
+func (s *sampler) omission(inOrder bool, fewest, most int, mark string) string {
+	a, b, gap := 4+s.IntN(9), 4+s.IntN(9), fewest+s.IntN(most-fewest)
+	if a+b+gap >= len(s.fields) {
+		return ""
+	}
+	from := s.IntN(len(s.fields) - a - b - gap)
+	first := s.text[s.fields[from].Start:s.fields[from+a-1].End]
+	second := s.text[s.fields[from+a+gap].Start:s.fields[from+a+gap+b-1].End]
+	if ellipsis.MatchString(first+" "+second) || strings.HasPrefix(s.text[s.fields[from+a].Start:], "%") ||
+		!inOrder && (s.count(first) > 1 || s.count(second) > 1) || most > 40 && (s.count(first) > 1 || s.count(second) > 1) {
+		return ""
+	}
+	omitted := s.text[s.fields[from+a].Start:s.fields[from+a+gap-1].End]
+	switch letters := len(strings.Join(plainWords(omitted), "")); {
+	case most <= 40 && letters > MaxOmission*9/10, most > 40 && letters < MaxOmission*11/10:
+		return ""
+	case inOrder:
+		return first + mark + second
+	}
+	return second + mark + first
+}
+
+func (s *sampler) changeWord(change func(words []string, i int) []string) string {
+	q := s.passage()
+	words := strings.Fields(q)
+	i := 1 + s.IntN(len(words)-2)
+	changed := strings.Join(change(slices.Clone(words), i), " ")
+	if slices.Equal(plainWords(changed), plainWords(q)) || strings.Join(plainWords(changed), "") == strings.Join(plainWords(q), "") {
+		return ""
+	}
+	return changed
+}
+
+func (s *sampler) misspell(w string) string {
+	at := regexp.MustCompile(`[a-z]`).FindAllStringIndex(w, -1)
+	if len(at) == 0 {
+		return w
+	}
+	i := at[s.IntN(len(at))][0]
+	return w[:i] + string('a'+(w[i]-'a'+1+byte(s.IntN(25)))%26) + w[i+1:]
+}
+
+var digits = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
+
+// number changes a number of a passage that has one.
+func (s *sampler) number(change func(string) string) string {
+	for range 200 {
+		q := s.passage()
+		at := digits.FindAllStringIndex(q, -1)
+		if len(at) == 0 {
+			continue
+		}
+		i := at[s.IntN(len(at))]
+		if changed := change(q[i[0]:i[1]]); changed != "" {
+			return q[:i[0]] + changed + q[i[1]:]
+		}
+	}
+	return ""
+}
+
+func changeDigit(n string) string {
+	i := strings.LastIndexAny(n, "0123456789")
+	return n[:i] + string('0'+(n[i]-'0'+1)%10) + n[i+1:]
+}
+
+func movePoint(n string) string {
+	if whole, part, ok := strings.Cut(n, "."); ok && len(part) > 1 && !strings.Contains(part, ".") {
+		return whole + part[:1] + "." + part[1:]
+	} else if !ok && len(n) > 1 && !strings.Contains(n, ",") {
+		return n[:1] + "." + n[1:]
+	}
+	return ""
+}
+
+// cut returns a passage without the beginning of its first word, or without the end of its last word.
+func (s *sampler) cut() string {
+	from, to := s.bounds()
+	first, last := s.fields[from], s.fields[to]
+	if s.IntN(2) == 0 {
+		first.Start += 1 + s.IntN(2)
+		if first.End-first.Start < 2 || !regexp.MustCompile(`^[a-z]{2}`).MatchString(s.text[first.Start-1:]) {
+			return ""
+		}
+	} else {
+		last.End -= 1 + s.IntN(2)
+		if last.End-last.Start < 2 || !regexp.MustCompile(`^[a-z]{2}`).MatchString(s.text[last.End-1:]) {
+			return ""
+		}
+	}
+	return s.text[first.Start:last.End]
+}
