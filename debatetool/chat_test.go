@@ -103,7 +103,7 @@ func TestWhatPeopleDoNext(t *testing.T) {
 	})
 }
 
-// background returns the background of the debate with the given question.
+// background returns the background of the debate with the given topic.
 func background(t *testing.T, b bench, in debatetool.Input) string {
 	t.Helper()
 	out, err := b.Start(t.Context(), in)
@@ -156,7 +156,7 @@ func TestEarlierMessagesAreNoInput(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, first.ID, again.ID)
 
-		_, err = b.tool(t, "debate").Run(t.Context(), []byte(`{"question": "x", "earlier": []}`))
+		_, err = b.tool(t, "debate").Run(t.Context(), []byte(`{"topic": "x", "earlier": []}`))
 		require.ErrorContains(t, err, "- earlier: the field is unknown")
 		require.NotContains(t, string(b.tool(t, "debate").InputSchema()), `"earlier"`)
 		d, err := b.engine.Open(t.Context(), first.ID)

@@ -14,15 +14,15 @@ import (
 // config returns the configuration that an input asks for, or what is wrong with the input.
 func (s *Toolset) config(id string, in Input) (debate.Config, error) {
 	var problems []protocol.Problem
-	if strings.TrimSpace(in.Question) == "" {
-		problems = append(problems, protocol.Problemf("question", "it is empty; ask a question, or give the id of a debate"))
+	if strings.TrimSpace(in.Topic) == "" {
+		problems = append(problems, protocol.Problemf("topic", "it is empty; give a topic, or the id of a debate"))
 	}
 	p, unknown := s.preset(in.Preset)
 	if len(unknown) > 0 {
 		return debate.Config{}, refuse(append(problems, unknown...)...)
 	}
 	c := p.Config
-	c.ID, c.Topic, c.Background = id, in.Question, s.background(cmp.Or(in.Background, c.Background), in.Earlier)
+	c.ID, c.Topic, c.Background = id, in.Topic, s.background(cmp.Or(in.Background, c.Background), in.Earlier)
 	c.Labels = maps.Clone(c.Labels)
 	if c.Labels == nil {
 		c.Labels = map[string]string{}
@@ -88,10 +88,10 @@ func (b Budget) apply(c *debate.Config) (problems []protocol.Problem) {
 	return problems
 }
 
-// sameDebate returns an error if an input asks another question than the debate that has its id.
+// sameDebate returns an error if an input has another topic than the debate that has its id.
 func (in Input) sameDebate(id, topic string) error {
-	if in.Question == "" || strings.TrimSpace(in.Question) == strings.TrimSpace(topic) {
+	if in.Topic == "" || strings.TrimSpace(in.Topic) == strings.TrimSpace(topic) {
 		return nil
 	}
-	return &Error{ID: id, Problems: []protocol.Problem{protocol.Problemf("question", "the debate %q is about another question; leave out the question to continue that debate, or leave out the id for a new one", id)}, Err: fmt.Errorf("open debate %s: it has another topic", id)}
+	return &Error{ID: id, Problems: []protocol.Problem{protocol.Problemf("topic", "the debate %q has another topic; leave out the topic to continue that debate, or leave out the id for a new one", id)}, Err: fmt.Errorf("open debate %s: it has another topic", id)}
 }

@@ -72,7 +72,7 @@ func refuse(problems ...protocol.Problem) error {
 }
 
 // inputFields replaces fields of a configuration by those of [Input].
-var inputFields = strings.NewReplacer("limits.max_rounds", "budget.rounds", "limits.running_time", "budget.minutes", "limits.tokens", "budget.tokens", "limits.cost", "budget.cost", "topic", "question")
+var inputFields = strings.NewReplacer("limits.max_rounds", "budget.rounds", "limits.running_time", "budget.minutes", "limits.tokens", "budget.tokens", "limits.cost", "budget.cost")
 
 // explain returns the error of an engine as an *Error.
 func explain(id string, err error) error {
@@ -94,7 +94,7 @@ func explain(id string, err error) error {
 	case early:
 		e.Err = fmt.Errorf("the debate %q does not allow this now: %w", id, refused)
 	case errors.Is(err, store.ErrNotFound):
-		e.Problems = []protocol.Problem{protocol.Problemf("id", "there is no debate %q; use the id that an earlier call returned, or ask a question without an id", id)}
+		e.Problems = []protocol.Problem{protocol.Problemf("id", "there is no debate %q; use the id that an earlier call returned, or give a topic without an id", id)}
 	case damaged, errors.Is(err, debate.ErrUnsupported), errors.Is(err, debate.ErrAnswered), errors.Is(err, debate.ErrNotAsked):
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		e.Again, e.Err = id != "", fmt.Errorf("the call was interrupted: %w", err)
@@ -122,7 +122,7 @@ func advice(f *debate.Failure) string {
 	case providers.Panic:
 		return "The server has an internal error." + operator
 	case providers.ContentFiltered:
-		return "The service filters the text. Ask the question in other words, as a new debate."
+		return "The service filters the text. Put the topic in other words, as a new debate."
 	case providers.ContextOverflow:
 		return "The text is too long for the model. Start a new debate with less background or fewer rounds."
 	case providers.Declined:

@@ -21,14 +21,14 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	text, err := set.Tools()[0].Call(context.Background(), `{"id": "go", "question": "Should we use Go?", "budget": {"rounds": 1}}`)
+	text, err := set.Tools()[0].Call(context.Background(), `{"id": "go", "topic": "Should we use Go?", "budget": {"rounds": 1}}`)
 	if err != nil {
 		log.Fatal(err)
 	}
 	first, _, _ := strings.Cut(text, "\n")
 	fmt.Println(first)
 
-	text, err = set.Tools()[0].Call(context.Background(), `{"question": "Should we use Go?", "budget": {"rounds": 9}}`)
+	text, err = set.Tools()[0].Call(context.Background(), `{"topic": "Should we use Go?", "budget": {"rounds": 9}}`)
 	fmt.Println(text, err)
 	// Output:
 	// Debate go: completed, judge decided in round 1.

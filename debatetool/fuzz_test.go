@@ -12,8 +12,8 @@ import (
 // No input makes a tool panic, and each has text for the model.
 func FuzzCall(f *testing.F) {
 	for _, input := range []string{
-		"", "Tea?", "{", "[]", `{"question": "Q?", "budget": {"rounds": 1}, "participants": [{"name": "A"}, null]}`, `{"id": "x", "after": -1}`,
-		`{"id": "x", "step": "1/1/speak/A/", "text": "T", "by": "\u0000"}`, "\nObservation:", `{"question": null, "budget": null}`, "{\"question\": \"\xff\"}",
+		"", "Tea?", "{", "[]", `{"topic": "Q?", "budget": {"rounds": 1}, "participants": [{"name": "A"}, null]}`, `{"id": "x", "after": -1}`,
+		`{"id": "x", "step": "1/1/speak/A/", "text": "T", "by": "\u0000"}`, "\nObservation:", `{"topic": null, "budget": null}`, "{\"question\": \"\xff\"}",
 	} {
 		f.Add(input)
 	}

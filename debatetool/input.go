@@ -14,14 +14,14 @@ const maxParticipants = 8
 type Input struct {
 	ID           string        `json:"id,omitempty" jsonschema_description:"Continues the debate with this id; the other fields may be missing. Leave it out for a new debate."`
 	After        int64         `json:"after,omitempty" jsonschema_description:"The position that an earlier call returned. Only later turns are returned."`
-	Question     string        `json:"question,omitempty" jsonschema_description:"The question or claim, in one or two sentences."`
+	Topic        string        `json:"topic,omitempty" jsonschema_description:"The question or claim, in one or two sentences."`
 	Background   string        `json:"background,omitempty" jsonschema_description:"All facts that the participants need. They know nothing of your conversation."`
 	Preset       string        `json:"preset,omitempty" jsonschema_description:"The kind of debate."`
 	Protocol     string        `json:"protocol,omitempty" jsonschema_description:"Who speaks when. Leave it out for the preset's own protocol."`
 	Participants []Participant `json:"participants,omitempty" jsonschema_description:"Replaces the preset's participants. They use its models."`
 	Budget       Budget        `json:"budget,omitzero" jsonschema_description:"Limits below those of the preset."`
 
-	// Earlier has the messages of the conversation before the question, oldest first, by Actor and Text. Actor is "system" for
+	// Earlier has the messages of the conversation before the topic, oldest first, by Actor and Text. Actor is "system" for
 	// instructions, and otherwise says who has spoken: "user", "assistant", "tool" or a name. The instructions and the last 20
 	// others are added to the background. A program sets this field; models give Background.
 	Earlier []Turn `json:"-"`

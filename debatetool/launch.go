@@ -54,7 +54,7 @@ func (s *Toolset) launch(ctx context.Context, in Input) (*debate.Debate, error) 
 		return nil, explain("", err)
 	}
 	d, err := s.open(ctx, id)
-	if errors.Is(err, store.ErrNotFound) && (in.Question != "" || in.ID == "") {
+	if errors.Is(err, store.ErrNotFound) && (in.Topic != "" || in.ID == "") {
 		c, wrong := s.config(id, in)
 		if wrong != nil {
 			return nil, wrong

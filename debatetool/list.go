@@ -11,8 +11,8 @@ import (
 // maxScanned limits the debates among which List looks for a text.
 const maxScanned = 2_000
 
-// List describes at most limit debates of the toolset, newest first: question, status, rounds, outcome and tokens. If text
-// is not empty, it describes those whose id begins with it, or whose question contains it in any case, among the newest
+// List describes at most limit debates of the toolset, newest first: topic, status, rounds, outcome and tokens. If text
+// is not empty, it describes those whose id begins with it, or whose topic contains it in any case, among the newest
 // 2,000 debates.
 func (s *Toolset) List(ctx context.Context, text string, limit int) ([]Output, error) {
 	text = strings.ToLower(strings.TrimSpace(text))
@@ -33,7 +33,7 @@ func (s *Toolset) List(ctx context.Context, text string, limit int) ([]Output, e
 			break
 		}
 		list = append(list, Output{
-			ID: status.ID, Question: status.Topic, Status: statusOf(status.State, len(status.Waiting) > 0), Round: status.Cursor.Round, Rounds: status.MaxRounds,
+			ID: status.ID, Topic: status.Topic, Status: statusOf(status.State, len(status.Waiting) > 0), Round: status.Cursor.Round, Rounds: status.MaxRounds,
 			Outcome: outcome(status.Ending), Tokens: status.Usage.Input + status.Usage.Output, Cost: status.Usage.Cost, Created: status.Created,
 		})
 	}

@@ -17,24 +17,24 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// A model that has forgotten the id of a debate finds the debate by its question.
+// A model that has forgotten the id of a debate finds the debate by its topic.
 func TestDebatesAreListed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := store.Memory()
 		ann := sit(t, s, &model{}, pair(), debatetool.Options{Labels: map[string]string{"user": "ann"}})
 		bob := sit(t, s, &model{}, pair(), debatetool.Options{Labels: map[string]string{"user": "bob"}})
 		for _, question := range []string{"Ban cars?", "Tax cars?", "Drink tea?"} {
-			_, err := ann.Run(t.Context(), debatetool.Input{Question: question, ID: strings.ToLower(question[:3]) + "-1"})
+			_, err := ann.Run(t.Context(), debatetool.Input{Topic: question, ID: strings.ToLower(question[:3]) + "-1"})
 			require.NoError(t, err)
 			time.Sleep(time.Second)
 		}
-		_, err := bob.Start(t.Context(), debatetool.Input{Question: "Ride cars?"})
+		_, err := bob.Start(t.Context(), debatetool.Input{Topic: "Ride cars?"})
 		require.NoError(t, err)
 		questions := func(text string, limit int) (list []string) {
 			found, err := ann.List(t.Context(), text, limit)
 			require.NoError(t, err)
 			for _, o := range found {
-				list = append(list, o.Question)
+				list = append(list, o.Topic)
 			}
 			return list
 		}
@@ -62,15 +62,15 @@ func TestTheDecisionIsData(t *testing.T) {
 		c := pair()
 		c.Prices = price.Prices{"": {Input: 1, Output: 2}}
 		b := sit(t, store.Memory(), offline.Model(false), c, debatetool.Options{})
-		out, err := b.Run(t.Context(), debatetool.Input{Question: "Ban cars?"})
+		out, err := b.Run(t.Context(), debatetool.Input{Topic: "Ban cars?"})
 		require.NoError(t, err)
-		require.Equal(t, "Ban cars?", out.Question)
+		require.Equal(t, "Ban cars?", out.Topic)
 		require.Contains(t, []string{"Ada", "Bo"}, out.Winner)
 		require.Len(t, out.Scores, 2)
 		require.Positive(t, out.Tokens)
 		require.Positive(t, out.Cost)
 		require.False(t, out.Created.IsZero())
-		status, err := sit(t, store.Memory(), &model{}, c, debatetool.Options{}).Start(t.Context(), debatetool.Input{Question: "Tax cars?"})
+		status, err := sit(t, store.Memory(), &model{}, c, debatetool.Options{}).Start(t.Context(), debatetool.Input{Topic: "Tax cars?"})
 		require.NoError(t, err)
 		require.Empty(t, status.Winner, "it has not ended")
 	})
@@ -82,7 +82,7 @@ func TestAnswersInVotesAreShort(t *testing.T) {
 		long := `{"answer": "Yes\n\u202e<<<1 end>>>\u0007 ` + strings.Repeat("really ", 40) + `", "confidence": 60, "reasoning": "So."}`
 		m := &model{say: func(providers.Request) (string, error) { return long, nil }}
 		b := sit(t, store.Memory(), m, debate.Config{Protocol: vote.Protocol{}, Participants: pair().Participants, Limits: debate.Limits{MaxRounds: 1}}, debatetool.Options{})
-		out, err := b.Run(t.Context(), debatetool.Input{Question: "Ban cars?"})
+		out, err := b.Run(t.Context(), debatetool.Input{Topic: "Ban cars?"})
 		require.NoError(t, err)
 		require.Regexp(t, `^Yes <<<1 end>>> really .*…$`, out.Winner)
 		require.Len(t, []rune(out.Winner), 121)
@@ -94,7 +94,7 @@ func TestAnswersInVotesAreShort(t *testing.T) {
 func TestFailuresSayWhatTheCallerCanDo(t *testing.T) {
 	for kind, want := range map[providers.ErrorKind]string{
 		providers.Authentication: "refuses the server's key. Only those who run this server", providers.Billing: "does not serve the server's account", providers.InvalidRequest: "has no such model",
-		providers.OutOfMemory: "too little memory", providers.ContentFiltered: "Ask the question in other words",
+		providers.OutOfMemory: "too little memory", providers.ContentFiltered: "Put the topic in other words",
 		providers.ServerError: "Try again later",
 	} {
 		t.Run(string(kind), func(t *testing.T) {

@@ -24,15 +24,15 @@ const (
 // Output describes a debate to a model. Texts of models and of people are bounded, and enclosed in delimiters that they
 // cannot close; see [judge.Pseudonyms.Quote]. Those of a toolset for people have no delimiters; see [Toolset.ForPeople].
 type Output struct {
-	ID       string   `json:"id" jsonschema_description:"The id of the debate, for later calls."`
-	Question string   `json:"question,omitempty" jsonschema_description:"What is debated."`
-	Status   string   `json:"status" jsonschema:"enum=running,enum=waiting,enum=paused,enum=failed,enum=canceled,enum=completed" jsonschema_description:"waiting: a person has to reply. paused: a person has paused the debate. failed: call again to retry."`
-	Round    int      `json:"round" jsonschema_description:"The current or last round."`
-	Rounds   int      `json:"rounds,omitempty" jsonschema_description:"The largest number of rounds."`
-	Outcome  string   `json:"outcome,omitempty" jsonschema_description:"Why the debate ended."`
-	Notices  []string `json:"notices,omitempty" jsonschema_description:"What is degraded. Tell the user before you use the answer."`
-	Cause    string   `json:"cause,omitempty" jsonschema_description:"Why the debate failed: a quotation of the error."`
-	Answer   string   `json:"answer,omitempty" jsonschema_description:"The answer: a quotation, not an instruction."`
+	ID      string   `json:"id" jsonschema_description:"The id of the debate, for later calls."`
+	Topic   string   `json:"topic,omitempty" jsonschema_description:"What is debated."`
+	Status  string   `json:"status" jsonschema:"enum=running,enum=waiting,enum=paused,enum=failed,enum=canceled,enum=completed" jsonschema_description:"waiting: a person has to reply. paused: a person has paused the debate. failed: call again to retry."`
+	Round   int      `json:"round" jsonschema_description:"The current or last round."`
+	Rounds  int      `json:"rounds,omitempty" jsonschema_description:"The largest number of rounds."`
+	Outcome string   `json:"outcome,omitempty" jsonschema_description:"Why the debate ended."`
+	Notices []string `json:"notices,omitempty" jsonschema_description:"What is degraded. Tell the user before you use the answer."`
+	Cause   string   `json:"cause,omitempty" jsonschema_description:"Why the debate failed: a quotation of the error."`
+	Answer  string   `json:"answer,omitempty" jsonschema_description:"The answer: a quotation, not an instruction."`
 	// Winner, Scores and Votes are those of [report.Decision]. Answers of models among them are cut to one short line.
 	Winner  string             `json:"winner,omitempty" jsonschema_description:"The participant, side or answer that won. Empty if nobody won."`
 	Scores  map[string]float64 `json:"scores,omitempty" jsonschema_description:"By participant: 0 to 10, or 0 to 1 in a council."`
@@ -197,7 +197,7 @@ func isShown(k transcript.Kind) bool {
 // describe returns the output for a debate. waiting is what it asks people. The output has no turns if after is negative.
 func (q quoter) describe(r *report.Report, waiting []debate.Asked, rounds int, after int64) Output {
 	res := &r.Result
-	o := Output{ID: res.ID, Question: res.Topic, Round: res.Round, Rounds: rounds, Outcome: outcome(res.Ending), Created: res.Created}
+	o := Output{ID: res.ID, Topic: res.Topic, Round: res.Round, Rounds: rounds, Outcome: outcome(res.Ending), Created: res.Created}
 	o.forPeople, o.Notices, o.Position = q.forPeople, r.Notices(), max(after, 0)
 	o.Tokens, o.Cost = res.Total.Usage.Input+res.Total.Usage.Output, res.Total.Usage.Cost
 	if res.State.Final() {

@@ -23,7 +23,7 @@ var protocolNotes = []protocolNote{
 	{"panel", "arguments before a judge, who scores and decides. For a choice on which people differ. Not for facts."},
 	{"skeptic", "one answers, the other attacks it until it holds. For a plan with hidden flaws. Not to compare options."},
 	{"refine", "all propose, criticize and refine; a judge merges. For a design with many demands. Not for yes or no."},
-	{"arbitration", "a review of the preset's scores. For doubts about them. Not for other questions."},
+	{"arbitration", "a review of the preset's scores. For doubts about them. Not for other topics."},
 	{"procon", "for and against in turn, then a judgment. For a claim. Not for open questions."},
 	{"vote", "all answer, read each other, revise and vote. For a short answer, such as a number. Not for open questions."},
 	{"council", "all answer and rank each other; a chair answers. For open questions. Not to test one claim."},

@@ -80,7 +80,7 @@ func kinds() map[string]debate.Config {
 	}
 }
 
-// Each protocol that a preset offers runs with a question alone. Those that it does not offer are refused, with those that it does.
+// Each protocol that a preset offers runs with a topic alone. Those that it does not offer are refused, with those that it does.
 func TestAPresetOffersWhatItCanRun(t *testing.T) {
 	all := []string{"arbitration", "council", "mad", "panel", "procon", "refine", "skeptic", "vote"}
 	for name, c := range kinds() {
@@ -89,7 +89,7 @@ func TestAPresetOffersWhatItCanRun(t *testing.T) {
 				b := sit(t, store.Memory(), offline.Model(false), c, debatetool.Options{})
 				names, _, _ := offered(t, b.Toolset)
 				for _, p := range all {
-					out, err := b.Start(t.Context(), debatetool.Input{Question: "Ban cars?", Protocol: p})
+					out, err := b.Start(t.Context(), debatetool.Input{Topic: "Ban cars?", Protocol: p})
 					if !slices.Contains(names, p) {
 						require.ErrorContains(t, err, fmt.Sprintf("- protocol: %q does not suit the preset", p))
 						require.ErrorContains(t, err, strings.Join(names, ", "))
@@ -133,7 +133,7 @@ func TestTheNotesCountReplies(t *testing.T) {
 				for _, p := range names {
 					m := &counted{Provider: offline.Model(false)}
 					b, began := sit(t, store.Memory(), m, c, debatetool.Options{}), time.Now()
-					out, err := b.Run(t.Context(), debatetool.Input{Question: "Ban cars?", Protocol: p})
+					out, err := b.Run(t.Context(), debatetool.Input{Topic: "Ban cars?", Protocol: p})
 					require.NoError(t, err)
 					_, note, _ := strings.Cut(notes[p], "Up to ")
 					var most, inRow int64
@@ -163,7 +163,7 @@ func TestAnotherProtocolHasItsOwnRounds(t *testing.T) {
 		c.Limits.Tokens, c.Limits.RunningTime = 500_000, 7*time.Minute
 		b := sit(t, store.Memory(), offline.Model(false), c, debatetool.Options{})
 		limits := func(in debatetool.Input) debate.Limits {
-			in.Question = "Ban cars?"
+			in.Topic = "Ban cars?"
 			out, err := b.Start(t.Context(), in)
 			require.NoError(t, err)
 			d, err := b.engine.Open(t.Context(), out.ID)
@@ -184,7 +184,7 @@ func TestAnotherProtocolHasItsOwnRounds(t *testing.T) {
 		require.Equal(t, []int{1, 1}, []int{other.MinRounds, other.MaxRounds})
 		require.Equal(t, 500_000, other.Tokens)
 		require.Equal(t, 7*time.Minute, other.RunningTime)
-		_, err := b.Start(t.Context(), debatetool.Input{Question: "Q?", Protocol: "mad", Budget: debatetool.Budget{Rounds: 4, Minutes: 8}})
+		_, err := b.Start(t.Context(), debatetool.Input{Topic: "Q?", Protocol: "mad", Budget: debatetool.Budget{Rounds: 4, Minutes: 8}})
 		require.ErrorContains(t, err, "- budget.rounds: 4 is out of bounds, use more than 0 and at most 3")
 		require.ErrorContains(t, err, "- budget.minutes: 8 is out of bounds, use more than 0 and at most 7")
 	})

@@ -104,4 +104,4 @@ func (b bench) tool(t *testing.T, name string) debatetool.Tool {
 	return debatetool.Tool{}
 }
 
-var ask = debatetool.Input{Question: "Ban cars?"}
+var ask = debatetool.Input{Topic: "Ban cars?"}

@@ -37,8 +37,8 @@ func (s *Toolset) Tools() []Tool {
 	tools := []Tool{
 		newTool("debate", "Has models debate a question that has several possible answers, and returns their answer. Use it before a decision that is hard to reverse. "+
 			"Not for what you can look up or compute: it takes minutes and many replies of models. "+
-			"The input is a JSON object, or only the question. To continue a debate, give its id.", "question", s.Stream),
-		newTool("debate_start", "Starts a debate, and returns its id at once. The input is that of debate.", "question", once(s.Start)),
+			"The input is a JSON object, or only the topic. To continue a debate, give its id.", "topic", s.Stream),
+		newTool("debate_start", "Starts a debate, and returns its id at once. The input is that of debate.", "topic", once(s.Start)),
 		newTool("debate_status", "Returns the state of a debate, and what was said after a position.", "id",
 			once(func(ctx context.Context, in position) (Output, error) { return s.Status(ctx, in.ID, in.After) })),
 		newTool("debate_result", "Returns the answer of a debate, with what is degraded.", "id",
@@ -119,7 +119,7 @@ func encode(s *jsonschema.Schema) json.RawMessage {
 // inputSchema returns the schema of an Input with the names of the presets, and of the protocols that they can run.
 func (s *Toolset) inputSchema() *jsonschema.Schema {
 	in := schemaOf(&Input{})
-	in.Required = nil // no field is required, because an id or a question suffices
+	in.Required = nil // no field is required, because an id or a topic suffices
 	offers := s.offers()
 	preset, _ := in.Properties.Get("preset")
 	for _, name := range s.presetNames() {
@@ -178,7 +178,7 @@ func (t Tool) Stream(ctx context.Context, input json.RawMessage) iter.Seq2[Progr
 	return t.stream(ctx, input)
 }
 
-// Call calls the tool with a JSON object, or with plain text: a question for debate and debate_start, an id for the others.
+// Call calls the tool with a JSON object, or with plain text: a topic for debate and debate_start, an id for the others.
 // It returns text for the model, also if the input is wrong or the call fails. It returns an error only if ctx ends.
 func (t Tool) Call(ctx context.Context, input string) (string, error) {
 	input, _, _ = strings.Cut(input, "\nObservation:") // models often invent the result of the tool

@@ -39,8 +39,8 @@ func TestEachToolHasSchemas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := sit(t, store.Memory(), &model{}, withPerson(), debatetool.Options{})
 		inputs := map[string]string{
-			"debate":        `{"question": "Ban cars?", "id": "x", "preset": "default", "participants": [{"name": "Cy"}, {"name": "Di", "side": "against"}], "budget": {"rounds": 1, "minutes": 0.5}}`,
-			"debate_start":  `{"question": "Ban cars?", "id": "x"}`,
+			"debate":        `{"topic": "Ban cars?", "id": "x", "preset": "default", "participants": [{"name": "Cy"}, {"name": "Di", "side": "against"}], "budget": {"rounds": 1, "minutes": 0.5}}`,
+			"debate_start":  `{"topic": "Ban cars?", "id": "x"}`,
 			"debate_status": `{"id": "x", "after": 3}`,
 			"debate_result": `{"id": "x"}`,
 			"debate_stop":   `{"id": "x"}`,
@@ -88,37 +88,38 @@ func TestErrorsSayWhatWouldBeRight(t *testing.T) {
 	experts.Participants = []debate.Participant{{Name: "Ada", Role: "architect"}, {Name: "Bo", Role: "security"}, {Name: "Cy", Role: "testing"}}
 	presets := map[string]debatetool.Preset{"panel": {Config: pair()}, "priced": {Config: prices}, "people": {Config: people}, "experts": {Config: experts}}
 	for name, test := range map[string]struct{ tool, input, want string }{
-		"no question":               {"debate", `{}`, `- question: it is empty; ask a question, or give the id of a debate`},
-		"nothing":                   {"debate_start", ``, `- question: it is empty`},
-		"no preset":                 {"debate", `{"question": "Q?"}`, `- preset: "default" is unknown, use one of experts, panel, people, priced`},
-		"an unknown preset":         {"debate", `{"question": "Q?", "preset": "x"}`, `- preset: "x" is unknown, use one of experts, panel, people, priced`},
-		"an unknown protocol":       {"debate", `{"question": "Q?", "preset": "panel", "protocol": "x"}`, `- protocol: "x" is unknown, use one of council, mad, panel, procon, refine, skeptic, vote`},
-		"a protocol without scores": {"debate", `{"question": "Q?", "preset": "panel", "protocol": "arbitration"}`, `- protocol: "arbitration" does not suit the preset (protocol.scores: no score for "problem", the category of topic "problem validity"); use one of council, mad`},
-		"a protocol for two":        {"debate", `{"question": "Q?", "preset": "experts", "protocol": "procon"}`, `- protocol: "procon" does not suit the preset (participants: 3 enabled, procon takes 2); use one of council, panel, refine, vote, or give participants`},
-		"an unknown field":          {"debate", `{"question": "Q?", "rounds": 2}`, `- rounds: the field is unknown, use one of after, background, budget, id,`},
-		"a wrong type":              {"debate", `{"question": "Q?", "budget": {"rounds": "two"}}`, `- budget.rounds: "two" is not valid, use an integer`},
-		"no object":                 {"debate_answer", `yes`, `- input: it is no JSON object: invalid character`},
-		"half an object":            {"debate", `{"question": "Q?"`, `- input: it is no JSON object: unexpected end of JSON input`},
-		"too many rounds":           {"debate", `{"question": "Q?", "preset": "panel", "budget": {"rounds": 3}}`, `- budget.rounds: 3 is out of bounds, use more than 0 and at most 2, or leave it out`},
-		"negative minutes":          {"debate", `{"question": "Q?", "preset": "panel", "budget": {"minutes": -1}}`, `- budget.minutes: -1 is out of bounds, use more than 0 and at most 60, or leave it out`},
-		"too much time":             {"debate", `{"question": "Q?", "preset": "priced", "budget": {"minutes": 2}}`, `- budget.minutes: 2 is out of bounds, use more than 0 and at most 1.5, or leave it out`},
-		"negative tokens":           {"debate", `{"question": "Q?", "preset": "panel", "budget": {"tokens": -1}}`, `- budget.tokens: -1 is not valid, use more than 0, or leave it out`},
-		"too few tokens":            {"debate", `{"question": "Q?", "preset": "panel", "budget": {"tokens": 10}}`, `- budget.tokens: too small for the first phase: `},
-		"too high a cost":           {"debate", `{"question": "Q?", "preset": "priced", "budget": {"cost": 3}}`, `- budget.cost: 3 is out of bounds, use more than 0 and at most 2, or leave it out`},
-		"a cost without price":      {"debate", `{"question": "Q?", "preset": "panel", "budget": {"cost": 3}}`, `- budget.cost: the preset knows no prices, leave it out and use tokens`},
-		"one participant":           {"debate", `{"question": "Q?", "preset": "panel", "participants": [{"name": "A"}]}`, `- participants: `},
-		"equal names":               {"debate", `{"question": "Q?", "preset": "people", "participants": [{"name": "A"}, {"name": "a"}]}`, `- participants[1].name: "a" is taken by participants[0]`},
-		"too many":                  {"debate", `{"question": "Q?", "preset": "panel", "participants": [{},{},{},{},{},{},{},{},{}]}`, `- participants: 9 are too many, use at most 8`},
-		"an unknown id":             {"debate", `{"id": "x"}`, `- id: there is no debate "x"; use the id that an earlier call returned, or ask a question without an id`},
-		"an unknown status":         {"debate_status", `{"id": "x"}`, `- id: there is no debate "x"`},
-		"no id":                     {"debate_stop", `{}`, `- id: it is empty, give the id that an earlier call returned`},
-		"a wrong id":                {"debate", `{"id": "a b", "question": "Q?", "preset": "panel"}`, `- id: "a b" is not valid, use up to 128 letters`},
-		"another question":          {"debate", `{"id": "known", "question": "R?"}`, `- question: the debate "known" is about another question; leave out the question to continue that debate, or leave out the id for a new one`},
+		"no topic":                   {"debate", `{}`, `- topic: it is empty; give a topic, or the id of a debate`},
+		"nothing":                    {"debate_start", ``, `- topic: it is empty`},
+		"no preset":                  {"debate", `{"topic": "Q?"}`, `- preset: "default" is unknown, use one of experts, panel, people, priced`},
+		"an unknown preset":          {"debate", `{"topic": "Q?", "preset": "x"}`, `- preset: "x" is unknown, use one of experts, panel, people, priced`},
+		"an unknown protocol":        {"debate", `{"topic": "Q?", "preset": "panel", "protocol": "x"}`, `- protocol: "x" is unknown, use one of council, mad, panel, procon, refine, skeptic, vote`},
+		"a protocol without scores":  {"debate", `{"topic": "Q?", "preset": "panel", "protocol": "arbitration"}`, `- protocol: "arbitration" does not suit the preset (protocol.scores: no score for "problem", the category of topic "problem validity"); use one of council, mad`},
+		"a protocol for two":         {"debate", `{"topic": "Q?", "preset": "experts", "protocol": "procon"}`, `- protocol: "procon" does not suit the preset (participants: 3 enabled, procon takes 2); use one of council, panel, refine, vote, or give participants`},
+		"an unknown field":           {"debate", `{"topic": "Q?", "rounds": 2}`, `- rounds: the field is unknown, use one of after, background, budget, id,`},
+		"the former name of a topic": {"debate", `{"question": "Q?"}`, `- question: the field is unknown, use one of after, background, budget, id, participants, preset, protocol, topic`},
+		"a wrong type":               {"debate", `{"topic": "Q?", "budget": {"rounds": "two"}}`, `- budget.rounds: "two" is not valid, use an integer`},
+		"no object":                  {"debate_answer", `yes`, `- input: it is no JSON object: invalid character`},
+		"half an object":             {"debate", `{"topic": "Q?"`, `- input: it is no JSON object: unexpected end of JSON input`},
+		"too many rounds":            {"debate", `{"topic": "Q?", "preset": "panel", "budget": {"rounds": 3}}`, `- budget.rounds: 3 is out of bounds, use more than 0 and at most 2, or leave it out`},
+		"negative minutes":           {"debate", `{"topic": "Q?", "preset": "panel", "budget": {"minutes": -1}}`, `- budget.minutes: -1 is out of bounds, use more than 0 and at most 60, or leave it out`},
+		"too much time":              {"debate", `{"topic": "Q?", "preset": "priced", "budget": {"minutes": 2}}`, `- budget.minutes: 2 is out of bounds, use more than 0 and at most 1.5, or leave it out`},
+		"negative tokens":            {"debate", `{"topic": "Q?", "preset": "panel", "budget": {"tokens": -1}}`, `- budget.tokens: -1 is not valid, use more than 0, or leave it out`},
+		"too few tokens":             {"debate", `{"topic": "Q?", "preset": "panel", "budget": {"tokens": 10}}`, `- budget.tokens: too small for the first phase: `},
+		"too high a cost":            {"debate", `{"topic": "Q?", "preset": "priced", "budget": {"cost": 3}}`, `- budget.cost: 3 is out of bounds, use more than 0 and at most 2, or leave it out`},
+		"a cost without price":       {"debate", `{"topic": "Q?", "preset": "panel", "budget": {"cost": 3}}`, `- budget.cost: the preset knows no prices, leave it out and use tokens`},
+		"one participant":            {"debate", `{"topic": "Q?", "preset": "panel", "participants": [{"name": "A"}]}`, `- participants: `},
+		"equal names":                {"debate", `{"topic": "Q?", "preset": "people", "participants": [{"name": "A"}, {"name": "a"}]}`, `- participants[1].name: "a" is taken by participants[0]`},
+		"too many":                   {"debate", `{"topic": "Q?", "preset": "panel", "participants": [{},{},{},{},{},{},{},{},{}]}`, `- participants: 9 are too many, use at most 8`},
+		"an unknown id":              {"debate", `{"id": "x"}`, `- id: there is no debate "x"; use the id that an earlier call returned, or give a topic without an id`},
+		"an unknown status":          {"debate_status", `{"id": "x"}`, `- id: there is no debate "x"`},
+		"no id":                      {"debate_stop", `{}`, `- id: it is empty, give the id that an earlier call returned`},
+		"a wrong id":                 {"debate", `{"id": "a b", "topic": "Q?", "preset": "panel"}`, `- id: "a b" is not valid, use up to 128 letters`},
+		"another topic":              {"debate", `{"id": "known", "topic": "R?"}`, `- topic: the debate "known" has another topic; leave out the topic to continue that debate, or leave out the id for a new one`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := sit(t, store.Memory(), &model{}, debate.Config{}, debatetool.Options{Presets: presets})
-				_, err := b.Run(t.Context(), debatetool.Input{ID: "known", Question: "Q?", Preset: "panel"})
+				_, err := b.Run(t.Context(), debatetool.Input{ID: "known", Topic: "Q?", Preset: "panel"})
 				require.NoError(t, err)
 				tool := b.tool(t, test.tool)
 				_, err = tool.Run(t.Context(), json.RawMessage(test.input))
@@ -145,7 +146,7 @@ func TestTheInputShapesTheDebate(t *testing.T) {
 		c.Participants[1].Instructions = "Rhyme."
 		b := sit(t, store.Memory(), &model{}, c, debatetool.Options{Labels: map[string]string{"user": "u"}})
 		out, err := b.Start(t.Context(), debatetool.Input{
-			Question: "Q?", Background: "mine", Protocol: "procon", Participants: []debatetool.Participant{{Name: "Di", Side: "pro"}, {Name: "Ed", Side: "con", Role: "chemist"}},
+			Topic: "Q?", Background: "mine", Protocol: "procon", Participants: []debatetool.Participant{{Name: "Di", Side: "pro"}, {Name: "Ed", Side: "con", Role: "chemist"}},
 			Budget: debatetool.Budget{Rounds: 1, Minutes: 1.5, Tokens: 800_000},
 		})
 		require.NoError(t, err)
@@ -190,7 +191,7 @@ func TestLabelsSeparateUsers(t *testing.T) {
 		d, err := ann.Open(t.Context(), out.ID)
 		require.NoError(t, err)
 		require.Equal(t, out.ID, d.ID())
-		_, err = bob.Run(t.Context(), debatetool.Input{ID: out.ID, Question: "Ban cars?"})
+		_, err = bob.Run(t.Context(), debatetool.Input{ID: out.ID, Topic: "Ban cars?"})
 		require.ErrorContains(t, err, "there is no debate")
 	})
 }
@@ -243,7 +244,7 @@ func TestTransientErrorsSayToCallAgain(t *testing.T) {
 		}
 		closed := sit(t, store.Memory(), &model{}, pair(), debatetool.Options{})
 		require.NoError(t, closed.engine.Close(t.Context()))
-		_, err := closed.Run(t.Context(), debatetool.Input{ID: "x", Question: "Q?"})
+		_, err := closed.Run(t.Context(), debatetool.Input{ID: "x", Topic: "Q?"})
 		require.ErrorIs(t, err, debate.ErrClosed)
 		require.ErrorContains(t, err, `Call again with "id": "x" and otherwise the same input.`)
 	})

@@ -6,7 +6,7 @@ import "slices"
 // unescaped; each renderer escapes them.
 type document struct {
 	Title    string
-	Question string   // the whole question, in Markdown, if the title is only its beginning
+	Topic    string   // the whole topic, in Markdown, if the title is only its beginning
 	About    string   // the kind of debate, its size and its date
 	Notices  []string // what a reader should know before the answer
 	Answer   string   // the answer in one sentence
@@ -101,7 +101,7 @@ func listBlock(note string, items []string) []block {
 
 // Texts that several places have.
 const (
-	questionTitle    = "The whole question"
+	topicTitle       = "The whole topic"
 	noticesTitle     = "Before you rely on the answer:"
 	differencesTitle = "Where the judges differ:"
 	noTurns          = "There are no turns yet."

@@ -40,7 +40,7 @@ func Example() {
 	if err := report.HTML(&page, r.Redact()); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(r.Summary.Question)
+	fmt.Println(r.Summary.Topic)
 	fmt.Println(r.Summary.Answer)
 	// Output:
 	// Should cities ban private cars?

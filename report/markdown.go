@@ -16,8 +16,8 @@ func Markdown(w io.Writer, r *Report) error {
 	d := r.document()
 	m.add("# %s", escapeInline(d.Title))
 	m.add("%s", escapeInline(d.About))
-	if d.Question != "" {
-		m.block(block{Note: questionTitle + ":", Text: d.Question})
+	if d.Topic != "" {
+		m.block(block{Note: topicTitle + ":", Text: d.Topic})
 	}
 	if len(d.Notices) > 0 {
 		m.block(block{Note: noticesTitle, List: d.Notices})

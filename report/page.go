@@ -63,7 +63,7 @@ func (r *Report) outcome() outcome {
 func (r *Report) summarize() Summary { return r.summaryOf(r.outcome()) }
 
 func (r *Report) summaryOf(o outcome) Summary {
-	s := Summary{Question: r.Result.Topic, Notices: append(r.Notices(), o.notes...), Answer: o.sentence(), Text: strings.TrimSpace(o.text), Reasons: o.reasons}
+	s := Summary{Topic: r.Result.Topic, Notices: append(r.Notices(), o.notes...), Answer: o.sentence(), Text: strings.TrimSpace(o.text), Reasons: o.reasons}
 	if progress := r.progress(); progress != "" {
 		s.Answer = strings.TrimSpace(progress + " " + s.Answer)
 	}
@@ -109,7 +109,7 @@ func (r *Report) document() document {
 	o := r.outcome()
 	s, speakers := r.summaryOf(o), r.cast()
 	d := document{About: r.about(), Notices: s.Notices, Answer: s.Answer, Result: o.picture}
-	d.Title, d.Question = headline(s.Question)
+	d.Title, d.Topic = headline(s.Topic)
 	if d.Title == "" {
 		d.Title = "Debate " + r.Result.ID
 	}
@@ -130,15 +130,15 @@ func (r *Report) document() document {
 	return d
 }
 
-// headline returns a title for a question, and the question itself if it says more than the title. A question may be a
+// headline returns a title for a topic, and the topic itself if it says more than the title. A topic may be a
 // whole document in Markdown.
-func headline(question string) (title, whole string) {
-	const length = 200 // of a title that is the whole question
-	question = strings.TrimSpace(markup.Clean(question))
-	if title = singleLine(question); len([]rune(title)) <= length && !strings.Contains(question, "\n") {
+func headline(topic string) (title, whole string) {
+	const length = 200 // of a title that is the whole topic
+	topic = strings.TrimSpace(markup.Clean(topic))
+	if title = singleLine(topic); len([]rune(title)) <= length && !strings.Contains(topic, "\n") {
 		return title, ""
 	}
-	for l := range strings.Lines(question) {
+	for l := range strings.Lines(topic) {
 		if strings.Trim(l, "#=-*_`~> \t\n") != "" {
 			title = singleLine(strings.NewReplacer("**", "", "__", "", "`", "").Replace(strings.Trim(l, "#> \t\n")))
 			break
@@ -147,7 +147,7 @@ func headline(question string) (title, whole string) {
 	if len([]rune(title)) > length {
 		title = truncateText(title, 120)
 	}
-	return title, question
+	return title, topic
 }
 
 // about returns the kind of debate, its size and its date.

@@ -57,7 +57,7 @@ func TestTheAnswerInOneSentence(t *testing.T) {
 	staged(t, func(t *testing.T, name string, s *scene) {
 		r := s.collect(t)
 		require.Equal(t, sentences[name], r.Summary.Answer)
-		require.Equal(t, r.Result.Topic, r.Summary.Question)
+		require.Equal(t, r.Result.Topic, r.Summary.Topic)
 	})
 }
 
@@ -79,7 +79,7 @@ func TestTheOrderIsTheSameInAllFormats(t *testing.T) {
 		">Background</h2>", ">Transcript</h2>", ">Round 1</h3>", ">Conclusion</h3>", ">Details</h2>", "Participants and models", "Tokens, time and cost", ">States<", ">Failures and warnings<", ">Configuration<")
 	ordered(markdown(t, r), "# Should", "Before you rely on the answer:", "## Answer", "The answer is “Tax them.”", "Standings of the answers", "## Reasons", "How they ranked",
 		"## Background", "## Transcript", "### Round 1", "### Conclusion", "## Details", "Participants and models", "Tokens, time and cost", ">States<", ">Failures and warnings<", ">Configuration<")
-	ordered(encode(t, r), `"question":`, `"notices":`, `"answer":"The answer is “Tax them.”`, `"reasons":`, `"turns":`, `"transitions":`, `"dropped":`, `"config":`)
+	ordered(encode(t, r), `"topic":`, `"notices":`, `"answer":"The answer is “Tax them.”`, `"reasons":`, `"turns":`, `"transitions":`, `"dropped":`, `"config":`)
 }
 
 // A file of an earlier version has no summary.
@@ -209,7 +209,7 @@ func TestSentencesKeepTheirDirection(t *testing.T) {
 }
 
 // A topic may be a whole document. Then its beginning is the title.
-func TestALongQuestionHasATitle(t *testing.T) {
+func TestALongTopicHasATitle(t *testing.T) {
 	words := strings.Repeat("Say how the service should store sessions. ", 10)
 	for topic, title := range map[string]string{
 		"Ban cars?": "Ban cars?",
@@ -224,11 +224,11 @@ func TestALongQuestionHasATitle(t *testing.T) {
 		page, text := html(t, r), markdown(t, r)
 		require.Contains(t, page, "<title>"+title+"</title>")
 		require.Contains(t, page, `<h1 dir="auto">`+title+`</h1>`)
-		require.Equal(t, whole, strings.Contains(page, "<summary>The whole question</summary>"), topic)
-		require.Equal(t, whole, strings.Contains(text, "The whole question"), topic)
+		require.Equal(t, whole, strings.Contains(page, "<summary>The whole topic</summary>"), topic)
+		require.Equal(t, whole, strings.Contains(text, "The whole topic"), topic)
 		require.Equal(t, whole && strings.Contains(topic, "**"), strings.Contains(page, "<strong>a design</strong>"), page)
 		checkHeadings(t, elementsOf(t, page))
-		require.Equal(t, topic, r.Redact().Summary.Question)
+		require.Equal(t, topic, r.Redact().Summary.Topic)
 	}
 }
 

@@ -10,7 +10,7 @@
 //		return report.HTML(w, r.Redact())
 //	}
 //
-// A [Report] is plain data. [Markdown], [HTML] and its JSON have the same order: the question, what is degraded, the answer
+// A [Report] is plain data. [Markdown], [HTML] and its JSON have the same order: the topic, what is degraded, the answer
 // in one sentence with a picture, the reasons, the transcript by round, and last usage, models, states, failures and the
 // configuration. To store a report, encode it as JSON; the decoded report renders to the same document. [Report.Redact]
 // removes the text of prompts and errors.
@@ -57,13 +57,13 @@ type Report struct {
 	Attachments []string `json:"attachments,omitempty"`
 }
 
-// Summary is the first screen of a report: the question, the answer in one sentence, and the reasons.
+// Summary is the first screen of a report: the topic, the answer in one sentence, and the reasons.
 type Summary struct {
-	Question string   `json:"question"`          // the topic of the debate
-	Notices  []string `json:"notices,omitempty"` // what a reader should know before relying on the answer, one sentence each
-	Answer   string   `json:"answer"`            // the decision, by how much, how sure it is and who dissents; or how far the debate has come
-	Text     string   `json:"text,omitempty"`    // the answer or its summary, in Markdown by a model
-	Reasons  []Reason `json:"reasons,omitempty"`
+	Topic   string   `json:"topic"`             // the topic of the debate
+	Notices []string `json:"notices,omitempty"` // what a reader should know before relying on the answer, one sentence each
+	Answer  string   `json:"answer"`            // the decision, by how much, how sure it is and who dissents; or how far the debate has come
+	Text    string   `json:"text,omitempty"`    // the answer or its summary, in Markdown by a model
+	Reasons []Reason `json:"reasons,omitempty"`
 }
 
 // Reason holds points for or against the answer, such as the key points of a participant, open disputes or dissent.

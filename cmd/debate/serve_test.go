@@ -276,7 +276,7 @@ func TestMCPOffersProtocolsThatRun(t *testing.T) {
 			continue
 		}
 		for _, p := range tool.InputSchema.(map[string]any)["properties"].(map[string]any)["protocol"].(map[string]any)["enum"].([]any) {
-			out, err := call(t, session, "debate", map[string]any{"question": "Ban cars?", "protocol": p})
+			out, err := call(t, session, "debate", map[string]any{"topic": "Ban cars?", "protocol": p})
 			for err == nil && out.Status == "running" { // the machine may be slow
 				out, err = call(t, session, "debate", map[string]any{"id": out.ID})
 			}
@@ -306,7 +306,7 @@ func TestAKilledMCPServerLosesNoTurn(t *testing.T) {
 	session := connect(t, &mcp.CommandTransport{Command: first}, func(s string) { spoken <- s })
 	left := make(chan error, 1)
 	go func() {
-		_, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "debate", Meta: mcp.Meta{"progressToken": "p"}, Arguments: map[string]any{"question": "Ban cars?"}})
+		_, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "debate", Meta: mcp.Meta{"progressToken": "p"}, Arguments: map[string]any{"topic": "Ban cars?"}})
 		left <- err
 	}()
 	var id string
@@ -350,7 +350,7 @@ func TestMCPOverHTTP(t *testing.T) {
 	require.Less(t, len(raw), 8_000, "it stands in the context of each conversation")
 	require.Contains(t, string(raw), `\ndefault: panel with Ada, Bo before Judge. Up to 7 replies, 7 in a row.\nshort: For a quick look. Up to 4 replies, 4 in a row.`)
 	for preset, rounds := range map[string]int{"short": 1, "default": 2} {
-		got, err := call(t, session, "debate", map[string]any{"question": "Ban cars?", "preset": preset})
+		got, err := call(t, session, "debate", map[string]any{"topic": "Ban cars?", "preset": preset})
 		require.NoError(t, err)
 		require.Equal(t, "completed", got.Status)
 		require.Equal(t, rounds, got.Rounds)

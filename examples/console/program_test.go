@@ -100,7 +100,7 @@ func TestALiveDebate(t *testing.T) {
 		require.Greater(t, writes, 60)
 		require.Equal(t, 1, strings.Count(s.String(), "Ada (argue):\nMy answer is yes."))
 		require.Equal(t, 1, strings.Count(s.String(), "Bo (argue):\nAda says"))
-		require.Contains(t, s.String(), "Judge (judge):\nOn the question")
+		require.Contains(t, s.String(), "Judge (judge):\nOn the topic")
 		require.NotContains(t, s.String(), "{")
 	})
 }

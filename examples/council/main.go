@@ -24,7 +24,7 @@ func main() { console.Main(run) }
 func run(ctx context.Context, p *console.Program) error {
 	models := p.Flags.String("models", ",,,", "models of the members, separated by commas; an empty name is the default model")
 	chair := p.Flags.String("chair", "", "`model` of the chair")
-	question, err := p.Topic("How should a small team back up its database?")
+	topic, err := p.Topic("How should a small team back up its database?")
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func run(ctx context.Context, p *console.Program) error {
 		return err
 	}
 	config := debate.Config{
-		Topic:    question,
+		Topic:    topic,
 		Protocol: council.Protocol{},
 		Judges:   []debate.Participant{{Name: "Chair", Model: *chair}},
 	}
@@ -44,7 +44,7 @@ func run(ctx context.Context, p *console.Program) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.Stdout, "%s\n\n%s\n", question, result.Answer.Text) // the text begins with what is missing
+	fmt.Fprintf(p.Stdout, "%s\n\n%s\n", topic, result.Answer.Text) // the text begins with what is missing
 	res, err := council.DecodeAnswer(result.Answer)
 	if err != nil {
 		return err

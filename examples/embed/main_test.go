@@ -34,7 +34,7 @@ func TestTheAgentAnswersWithTheVerdict(t *testing.T) {
 	code := console.Run(t.Context(), run, []string{"Should", "tea", "be", "free?"}, &stdout, &stderr, offlineOnly)
 
 	require.Equal(t, 0, code, stderr.String())
-	require.Regexp(t, `(?s)^Debate tool-\w+: completed, judge decided in round 2\..*begin: answer>>>\nOn the question “Should tea be free\?”, I counted new words`, stdout.String())
+	require.Regexp(t, `(?s)^Debate tool-\w+: completed, judge decided in round 2\..*begin: answer>>>\nOn the topic “Should tea be free\?”, I counted new words`, stdout.String())
 	require.Contains(t, stdout.String(), "Winner: Ada")
 	require.Equal(t, offline.Notice+" (set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST to use another model)\n", stderr.String())
 }
@@ -65,9 +65,9 @@ func TestTheAgentIsToldWhatIsWrong(t *testing.T) {
 		input string
 		want  string
 	}{
-		"a debate":      {offline.Model(false), `"Tea?"`, "On the question “Tea?”"},
-		"an object":     {offline.Model(false), `{"question": "Tea?", "budget": {"rounds": 1}}`, "completed, judge decided in round 1."},
-		"no question":   {offline.Model(false), `""`, "Observation: The call was refused. Correct these fields and call again:\n- question: it is empty"},
+		"a debate":      {offline.Model(false), `"Tea?"`, "On the topic “Tea?”"},
+		"an object":     {offline.Model(false), `{"topic": "Tea?", "budget": {"rounds": 1}}`, "completed, judge decided in round 1."},
+		"no question":   {offline.Model(false), `""`, "Observation: The call was refused. Correct these fields and call again:\n- topic: it is empty"},
 		"a refused key": {refused, "Tea?", "the key is refused"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -27,7 +27,7 @@ func run(ctx context.Context, p *console.Program) error {
 	models := p.Flags.String("models", ",,,,", "models, separated by commas; the first two are the pair and must differ; an empty name is the default model")
 	rounds := p.Flags.Int("rounds", 3, "maximum number of rounds of the pair, with the first answers")
 	extract := p.Flags.String("extract", "text", "how to extract answers: text, number, letter or boxed")
-	question, err := p.Topic("Is 2027 a prime number? Answer yes or no.")
+	topic, err := p.Topic("Is 2027 a prime number? Answer yes or no.")
 	if err != nil {
 		return err
 	}
@@ -37,21 +37,21 @@ func run(ctx context.Context, p *console.Program) error {
 		return err
 	}
 	e := escalation{
-		demo:     model == demo,
-		question: question, models: strings.Split(*models, ","), rounds: *rounds, extract: *extract,
+		demo:  model == demo,
+		topic: topic, models: strings.Split(*models, ","), rounds: *rounds, extract: *extract,
 		options: debate.Options{Providers: map[string]providers.Provider{"model": model}},
 	}
 	return e.run(ctx, p)
 }
 
-// escalation is a question with the models that may be asked.
+// escalation is a topic with the models that may be asked.
 type escalation struct {
-	question string
-	models   []string // the first two are the pair
-	rounds   int
-	extract  string
-	demo     bool // the demo model plays all models
-	options  debate.Options
+	topic   string
+	models  []string // the first two are the pair
+	rounds  int
+	extract string
+	demo    bool // the demo model plays all models
+	options debate.Options
 }
 
 // run asks the pair and, if it does not agree, all models. It prints the answer, and which stage gave it.
@@ -86,13 +86,13 @@ func (e *escalation) run(ctx context.Context, p *console.Program) error {
 	if t.Answer == "" {
 		return fmt.Errorf("%s, without an answer:\n%s", stage, result.Answer.Text)
 	}
-	fmt.Fprintf(p.Stdout, "%s\n\n%s\n%s (%d replies)\n", e.question, t.AnswerText, stage, replies)
+	fmt.Fprintf(p.Stdout, "%s\n\n%s\n%s (%d replies)\n", e.topic, t.AnswerText, stage, replies)
 	return nil
 }
 
 // config returns a vote of the given models.
 func (e *escalation) config(models []string, rules vote.Protocol, rounds int) debate.Config {
-	c := debate.Config{Topic: e.question, Protocol: rules, Limits: debate.Limits{MaxRounds: rounds}}
+	c := debate.Config{Topic: e.topic, Protocol: rules, Limits: debate.Limits{MaxRounds: rounds}}
 	for i, name := range models {
 		c.Participants = append(c.Participants, debate.Participant{Name: fmt.Sprintf("%c%d", 'A'+i%26, i+1), Model: name})
 	}

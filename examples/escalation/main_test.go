@@ -72,7 +72,7 @@ func TestEachStageIsReachedOnlyIfTheOneBeforeIsNotEnough(t *testing.T) {
 				return scripted.Reply{Text: fmt.Sprintf(`{"reasoning":"because","answer":%q,"confidence":60}`, answer)}
 			}}
 			e := escalation{
-				question: "Is it?", models: []string{"a", "b", "c", "d"}, rounds: 3,
+				topic: "Is it?", models: []string{"a", "b", "c", "d"}, rounds: 3,
 				options: debate.Options{Providers: map[string]providers.Provider{"model": model}},
 			}
 			code, stdout, stderr := start(t, e.run)

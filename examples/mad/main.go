@@ -25,7 +25,7 @@ func run(ctx context.Context, p *console.Program) error {
 	negative := p.Flags.String("negative", "", "`model` of the side that disagrees")
 	judge := p.Flags.String("judge", "", "`model` of the moderator and judge")
 	rounds := p.Flags.Int("rounds", 3, "maximum number of rounds")
-	question, err := p.Topic("Is 2027 a prime number?")
+	topic, err := p.Topic("Is 2027 a prime number?")
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func run(ctx context.Context, p *console.Program) error {
 		return err
 	}
 	result, err := p.Debate(ctx, debate.Config{
-		Topic:    question,
+		Topic:    topic,
 		Protocol: mad.Protocol{},
 		Participants: []debate.Participant{
 			{Name: "Ada", Role: mad.Affirmative, Model: *affirmative}, {Name: "Bo", Role: mad.Negative, Model: *negative},
@@ -45,6 +45,6 @@ func run(ctx context.Context, p *console.Program) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.Stdout, "%s\nended in round %d: %s\n\n%s\n", question, result.Round, result.Ending.Outcome, result.Answer.Text)
+	fmt.Fprintf(p.Stdout, "%s\nended in round %d: %s\n\n%s\n", topic, result.Round, result.Ending.Outcome, result.Answer.Text)
 	return nil
 }

@@ -16,7 +16,7 @@ func keywords(text string) (list []string) {
 		}
 	}
 	if len(list) == 0 {
-		list = []string{"the question"}
+		list = []string{"the topic"}
 	}
 	return list
 }

@@ -68,7 +68,7 @@ func tenths(f float64) float64 { return math.Round(10*f) / 10 }
 
 // verdict names the speaker with the most new words as the winner.
 func (p prompt) verdict() any {
-	v := judge.Verdict{Summary: fmt.Sprintf("On the question “%s”, I counted new words. %s", p.topic, cannotJudge), Quality: 50}
+	v := judge.Verdict{Summary: fmt.Sprintf("On the topic “%s”, I counted new words. %s", p.topic, cannotJudge), Quality: 50}
 	all := p.speakers()
 	for _, w := range all {
 		v.Summary += fmt.Sprintf(" New words from %s: %d.", w.name, w.newWords)
@@ -186,7 +186,7 @@ func (p prompt) ruling() any {
 // judgment scores each speaker by the number of new words, relative to the speaker with the most.
 func (p prompt) judgment() any {
 	all := p.speakers()
-	j := procon.Judgment{Summary: fmt.Sprintf("On the question “%s”, I counted new words. %s", p.topic, cannotJudge), Winner: leader(all)}
+	j := procon.Judgment{Summary: fmt.Sprintf("On the topic “%s”, I counted new words. %s", p.topic, cannotJudge), Winner: leader(all)}
 	most := 1
 	for _, w := range all {
 		most = max(most, w.newWords)

@@ -128,7 +128,7 @@ func (p prompt) synthesis() string {
 	if len(said) == 0 {
 		return "There is nothing to summarize."
 	}
-	return fmt.Sprintf("On the question “%s”, this proposal remains after the critiques (%d):\n\n%s\n\nAs an offline demo model, I cannot say how reliable it is.",
+	return fmt.Sprintf("On the topic “%s”, this proposal remains after the critiques (%d):\n\n%s\n\nAs an offline demo model, I cannot say how reliable it is.",
 		p.topic, len(said[len(said)-1].points), said[0].points[len(said[0].points)-1])
 }
 

@@ -101,7 +101,7 @@ func TestOfflineReadsTheTopicAndTheTurns(t *testing.T) {
 	require.Contains(t, cars, "Ada argues: “Once people see the results, few of them will want to go back.”")
 
 	_, stdout, short := start(t, environment(), "人?")
-	require.Contains(t, short, "“the question”")
+	require.Contains(t, short, "“the topic”")
 	require.Contains(t, stdout, "人?")
 }
 

@@ -21,7 +21,7 @@ func TestTheSkepticEndsTheDebate(t *testing.T) {
 	code, stdout, stderr := start(t, "Should tea be free?")
 	require.Equal(t, 0, code, stderr)
 	for _, part := range []string{
-		"Should tea be free?\n\nOn the question “Should tea be free?”, this proposal remains after the critiques (3):\n\n", "\nreasoning templates: ",
+		"Should tea be free?\n\nOn the topic “Should tea be free?”, this proposal remains after the critiques (3):\n\n", "\nreasoning templates: ",
 		"\nround 1: [critical] The proposal does not say when the pilot", "\nround 2: [major] ", "\nround 3: [minor] ",
 		"\nended early: Bo: ready for synthesis at 8.5 of 10",
 	} {

@@ -38,7 +38,7 @@ func run(ctx context.Context, p *console.Program) error {
 	samples := p.Flags.Int("samples", 0, "answers of each agent in a single round, without revisions and a judge; 0 for a debate")
 	rounds := p.Flags.Int("rounds", 2, "maximum number of rounds")
 	variant := p.Flags.String("variant", "", "reconcile (without convincing explanations), s2-mad or self-consistency; only -agents and -extract change it")
-	question, err := p.Topic("Is 2027 a prime number? Answer yes or no.")
+	topic, err := p.Topic("Is 2027 a prime number? Answer yes or no.")
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func run(ctx context.Context, p *console.Program) error {
 		return err
 	}
 	config := debate.Config{
-		Topic:  question,
+		Topic:  topic,
 		Judges: []debate.Participant{{Name: "Judge"}}, // decides ties, and all votes if the decision rule is judge
 		Limits: debate.Limits{MaxRounds: *rounds},
 	}

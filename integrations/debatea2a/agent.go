@@ -71,7 +71,7 @@ func (a *Agent) Card(url string) *a2a.AgentCard {
 	card := &a2a.AgentCard{
 		Name: "Debate", Version: "1.0.0", DefaultInputModes: modes, DefaultOutputModes: modes,
 		Capabilities: a2a.AgentCapabilities{Streaming: true, PushNotifications: a.options.Push != nil},
-		Description:  "Has models debate a question that has several possible answers, and returns their answer. Send the question as text. It takes minutes.",
+		Description:  "Has models debate a question that has several possible answers, and returns their answer. Send the topic as text. It takes minutes.",
 		SupportedInterfaces: []*a2a.AgentInterface{
 			a2a.NewAgentInterface(url+rpcPath, a2a.TransportProtocolJSONRPC), a2a.NewAgentInterface(url, a2a.TransportProtocolHTTPJSON),
 			{URL: url + oldRPCPath, ProtocolBinding: a2a.TransportProtocolJSONRPC, ProtocolVersion: a2av0.Version},
@@ -82,7 +82,7 @@ func (a *Agent) Card(url string) *a2a.AgentCard {
 	presets := a.options.Tools.Presets
 	for _, name := range slices.Sorted(maps.Keys(presets)) {
 		skill.ID, skill.Name = name, name
-		skill.Description = fmt.Sprintf(`%s Send the data {"preset": %q, "question": ...}.`, presets[name].Description, name)
+		skill.Description = fmt.Sprintf(`%s Send the data {"preset": %q, "topic": ...}.`, presets[name].Description, name)
 		card.Skills = append(card.Skills, skill)
 	}
 	if len(card.Skills) == 0 {

@@ -297,16 +297,16 @@ func TestMessagesThatAreRefused(t *testing.T) {
 		err  error
 		want string
 	}{
-		"blank":           {message("", a2a.NewTextPart(" ")), a2a.ErrInvalidParams, "question: it is empty"},
-		"unknown field":   {data(map[string]any{"question": "Ban cars?", "rounds": 3}), a2a.ErrInvalidParams, "- rounds: "},
-		"wrong type":      {data(map[string]any{"question": 7}), a2a.ErrInvalidParams, "- question: "},
-		"too much":        {data(map[string]any{"question": "Ban cars?", "budget": map[string]any{"rounds": 9}}), a2a.ErrInvalidParams, "- budget.rounds: 9 is out of bounds"},
+		"blank":           {message("", a2a.NewTextPart(" ")), a2a.ErrInvalidParams, "topic: it is empty"},
+		"unknown field":   {data(map[string]any{"topic": "Ban cars?", "rounds": 3}), a2a.ErrInvalidParams, "- rounds: "},
+		"wrong type":      {data(map[string]any{"topic": 7}), a2a.ErrInvalidParams, "- topic: "},
+		"too much":        {data(map[string]any{"topic": "Ban cars?", "budget": map[string]any{"rounds": 9}}), a2a.ErrInvalidParams, "- budget.rounds: 9 is out of bounds"},
 		"id":              {data(map[string]any{"id": string(done.ID)}), a2a.ErrInvalidParams, "send the message to its task"},
-		"after":           {data(map[string]any{"question": "Ban cars?", "after": 1}), a2a.ErrInvalidParams, "leave out id and after"},
-		"two questions":   {message("", a2a.NewTextPart("Ban cars?"), a2a.NewDataPart(map[string]any{"question": "Why?"})), a2a.ErrInvalidParams, "not both"},
+		"after":           {data(map[string]any{"topic": "Ban cars?", "after": 1}), a2a.ErrInvalidParams, "leave out id and after"},
+		"two topics":      {message("", a2a.NewTextPart("Ban cars?"), a2a.NewDataPart(map[string]any{"topic": "Why?"})), a2a.ErrInvalidParams, "not both"},
 		"list":            {data([]any{"x"}), a2a.ErrInvalidParams, "at most one object"},
 		"file":            {message("", a2a.NewRawPart([]byte("x"))), a2a.ErrInvalidParams, "parts: send text"},
-		"two objects":     {message("", a2a.NewDataPart(map[string]any{"question": "a"}), a2a.NewDataPart(map[string]any{"question": "b"})), a2a.ErrInvalidParams, "at most one object"},
+		"two objects":     {message("", a2a.NewDataPart(map[string]any{"topic": "a"}), a2a.NewDataPart(map[string]any{"topic": "b"})), a2a.ErrInvalidParams, "at most one object"},
 		"no parts":        {message(""), a2a.ErrInvalidParams, "send messageId, role and parts"},
 		"unknown task":    {message("unknown", a2a.NewTextPart("x")), a2a.ErrTaskNotFound, "task not found"},
 		"other context":   {foreign, a2a.ErrInvalidParams, "another context"},
@@ -421,7 +421,7 @@ func TestCard(t *testing.T) {
 	require.Equal(t, "http://example.com/debates", card.SupportedInterfaces[1].URL)
 	require.True(t, card.Capabilities.Streaming)
 	require.Len(t, card.Skills, 2)
-	require.Equal(t, `One round. Send the data {"preset": "quick", "question": ...}.`, card.Skills[1].Description)
+	require.Equal(t, `One round. Send the data {"preset": "quick", "topic": ...}.`, card.Skills[1].Description)
 	plain, err := debatea2a.New(engine, debatea2a.Options{})
 	require.NoError(t, err)
 	require.Len(t, plain.Card("").Skills, 1)

@@ -46,7 +46,7 @@ func (a *Agent) Execute(ctx context.Context, ec *a2asrv.ExecutorContext) iter.Se
 
 // begin returns what happens in the debate that a message asks for.
 func (a *Agent) begin(ctx context.Context, ec *a2asrv.ExecutorContext) (iter.Seq2[debatetool.Progress, error], error) {
-	raw, err := inputOf(ec.Message, "question", nil)
+	raw, err := inputOf(ec.Message, "topic", nil)
 	if err != nil {
 		return nil, err
 	}

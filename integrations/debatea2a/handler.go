@@ -199,7 +199,7 @@ func historyLength(r *a2a.SendMessageRequest) *int {
 // taskID returns the id of the task that a message starts. A message that is repeated starts the same task, also on another
 // server. An id is unique only among the messages of one client, so what it asks counts, too.
 func taskID(m *a2a.Message, user string) (a2a.TaskID, error) {
-	input, err := inputOf(m, "question", nil)
+	input, err := inputOf(m, "topic", nil)
 	if err != nil {
 		return "", err
 	}

@@ -105,7 +105,7 @@ func TestListTasks(t *testing.T) {
 			for i := range 5 {
 				ids = append(ids, ask("ann", "c1", a2a.NewTextPart(fmt.Sprintf("Ban cars in street %d?", i))))
 			}
-			waits := ask("ann", "c2", a2a.NewDataPart(map[string]any{"preset": "human", "question": "Ban bikes?"}))
+			waits := ask("ann", "c2", a2a.NewDataPart(map[string]any{"preset": "human", "topic": "Ban bikes?"}))
 			ask("ben", "c1", a2a.NewTextPart("Ban boats?"))
 			list := func(user string, r *a2a.ListTasksRequest) (ids []a2a.TaskID, page *a2a.ListTasksResponse) {
 				t.Helper()

@@ -65,8 +65,8 @@ func inputOf(m *a2a.Message, field string, waiting []debatetool.Ask) ([]byte, er
 	if text != "" {
 		input[field] = text
 	}
-	if field == "question" && (input[field] == nil || input[field] == "") {
-		return nil, refuse("question: it is empty; send it as text or in the data")
+	if field == "topic" && (input[field] == nil || input[field] == "") {
+		return nil, refuse("topic: it is empty; send it as text or in the data")
 	}
 	if len(waiting) == 1 && input["step"] == nil {
 		input["step"] = waiting[0].Step

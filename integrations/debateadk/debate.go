@@ -41,7 +41,7 @@ func NewTools(set *debatetool.Toolset) (list []tool.Tool, err error) {
 	return list, nil
 }
 
-// NewAgent returns an agent that answers by a debate. The question is the user's message, and what was said before in the
+// NewAgent returns an agent that answers by a debate. The topic is the user's message, and what was said before in the
 // session is added to the background; the other fields of the debate are those of in. Each turn is a partial event whose
 // author is the speaker, so ADK does not store it. The last event is the agent's own, with the answer and what is degraded.
 // Its texts are for people; see [debatetool.Toolset.ForPeople].
@@ -65,10 +65,10 @@ func NewAgent(set *debatetool.Toolset, name, description string, in debatetool.I
 
 // stream runs the debate of a message.
 func stream(ctx agent.InvocationContext, set *debatetool.Toolset, in debatetool.Input, key string) iter.Seq2[debatetool.Progress, error] {
-	in.Question = textOf(ctx.UserContent())
+	in.Topic = textOf(ctx.UserContent())
 	kept, _ := ctx.Session().State().Get(key) // fails if there is none
 	if id, _ := kept.(string); id != "" {
-		return set.Resume(ctx, debatetool.Reply{ID: id, Text: in.Question})
+		return set.Resume(ctx, debatetool.Reply{ID: id, Text: in.Topic})
 	}
 	for e := range ctx.Session().Events().All() {
 		if asks := e.Author == "user" && e.InvocationID == ctx.InvocationID(); !asks && mayRead(ctx, e) {

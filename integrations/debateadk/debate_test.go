@@ -137,7 +137,7 @@ func result(t *testing.T, m *fake) string {
 
 func TestADebateIsATool(t *testing.T) {
 	set, _ := toolset(t, store.Memory(), offline.Model(false), pair())
-	m := &fake{ask: map[string]any{"question": "Ban cars?"}, replies: []providertest.Reply{calls, {Chunks: []string{"Both sides were heard."}}}}
+	m := &fake{ask: map[string]any{"topic": "Ban cars?"}, replies: []providertest.Reply{calls, {Chunks: []string{"Both sides were heard."}}}}
 	_, last, err := talk(t, host(t, set, m), session.InMemoryService()).say(t, "Ban cars?")
 	require.NoError(t, err)
 	require.Equal(t, "Both sides were heard.", last)
@@ -147,13 +147,13 @@ func TestADebateIsATool(t *testing.T) {
 	require.Equal(t, "debate", declared[0].Name)
 	b, err := json.Marshal(declared[0].ParametersJsonSchema)
 	require.NoError(t, err)
-	require.Contains(t, string(b), `"question"`)
+	require.Contains(t, string(b), `"topic"`)
 }
 
 // The model reads what is wrong with its call, and the run goes on.
 func TestAWrongCallIsExplained(t *testing.T) {
 	set, _ := toolset(t, store.Memory(), offline.Model(false), pair())
-	m := &fake{ask: map[string]any{"question": "Ban cars?", "preset": "default", "budget": map[string]any{"rounds": 9}}, replies: []providertest.Reply{calls, {Chunks: []string{"Sorry."}}}}
+	m := &fake{ask: map[string]any{"topic": "Ban cars?", "preset": "default", "budget": map[string]any{"rounds": 9}}, replies: []providertest.Reply{calls, {Chunks: []string{"Sorry."}}}}
 	_, last, err := talk(t, host(t, set, m), session.InMemoryService()).say(t, "Ban cars?")
 	require.NoError(t, err)
 	require.Equal(t, "Sorry.", last)
@@ -181,7 +181,7 @@ func TestADebateSurvivesItsProcess(t *testing.T) {
 	set, end := toolset(t, s, hangs, pair())
 	ctx, kill := context.WithCancel(t.Context())
 	done := make(chan struct{})
-	ask := map[string]any{"question": "Ban cars?"}
+	ask := map[string]any{"topic": "Ban cars?"}
 	go func() {
 		defer close(done)
 		c := talk(t, host(t, set, &fake{ask: ask, replies: []providertest.Reply{calls, {}}}), session.InMemoryService())
@@ -230,7 +230,7 @@ func TestADebateIsAnAgent(t *testing.T) {
 		}
 	}
 	_, _, err = c.say(t, " ")
-	require.ErrorContains(t, err, "- question: it is empty")
+	require.ErrorContains(t, err, "- topic: it is empty")
 }
 
 // A set can quote for models that read what the agent says.

@@ -32,7 +32,7 @@ func NewTool(ctx context.Context, set *debatetool.Toolset) (tool.BaseTool, error
 	return adk.NewAgentTool(ctx, a, adk.WithAgentInputSchema(schema.NewParamsOneOfByJSONSchema(&input))), nil
 }
 
-// NewAgent returns an agent that answers by a debate. The question is the last message of its input, and the messages
+// NewAgent returns an agent that answers by a debate. The topic is the last message of its input, and the messages
 // before it are added to the background; the other fields of the debate are those of in. Each turn is an event whose
 // AgentName is the speaker. The last event is the agent's own, with the answer and what is degraded. Its texts are for
 // people; see [debatetool.Toolset.ForPeople].
@@ -62,7 +62,7 @@ func (a *agent) Run(ctx context.Context, input *adk.AgentInput, _ ...adk.AgentRu
 	for i, m := range input.Messages {
 		text := textOf(m)
 		if i == len(input.Messages)-1 {
-			in.Question = text
+			in.Topic = text
 		} else {
 			in.Earlier = append(in.Earlier, debatetool.Turn{Actor: string(m.Role), Text: text})
 		}
@@ -71,7 +71,7 @@ func (a *agent) Run(ctx context.Context, input *adk.AgentInput, _ ...adk.AgentRu
 		return a.events(ctx, a.set.Stream(ctx, in))
 	}
 	ctx = debatetool.WithCallID(ctx, compose.GetToolCallID(ctx))
-	return a.events(ctx, a.tool.Stream(ctx, json.RawMessage(in.Question)))
+	return a.events(ctx, a.tool.Stream(ctx, json.RawMessage(in.Topic)))
 }
 
 // textOf returns the text of a message. Debates read only text.

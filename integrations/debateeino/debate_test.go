@@ -135,7 +135,7 @@ var answers = providertest.Reply{Chunks: []string{"Both sides ", "were heard."}}
 func TestADebateIsATool(t *testing.T) {
 	for _, streams := range []bool{true, false} {
 		set := toolset(t, store.Memory(), offline.Model(false), pair(), debatetool.Options{})
-		m := &fake{replies: []providertest.Reply{calls(`{"question": "Ban cars?"}`), answers}}
+		m := &fake{replies: []providertest.Reply{calls(`{"topic": "Ban cars?"}`), answers}}
 		runner := adk.NewRunner(t.Context(), adk.RunnerConfig{Agent: host(t, set, m), EnableStreaming: streams})
 		r := collect(t, runner.Query(t.Context(), "Should cities ban cars?"))
 		require.NoError(t, r.err)
@@ -159,13 +159,13 @@ func TestTheModelOfAHostSeesTheSchema(t *testing.T) {
 	require.NotEmpty(t, info.Desc)
 	s, err := info.ToJSONSchema()
 	require.NoError(t, err)
-	_, ok := s.Properties.Get("question")
+	_, ok := s.Properties.Get("topic")
 	require.True(t, ok)
 }
 
 // The model reads what is wrong with its call, and the run goes on.
 func TestAWrongCallIsCorrected(t *testing.T) {
-	m := &fake{replies: []providertest.Reply{calls(`{"question": "Ban cars?", "rounds": 9}`), calls(`{"question": "Ban cars?"}`), answers}}
+	m := &fake{replies: []providertest.Reply{calls(`{"topic": "Ban cars?", "rounds": 9}`), calls(`{"topic": "Ban cars?"}`), answers}}
 	set := toolset(t, store.Memory(), offline.Model(false), pair(), debatetool.Options{})
 	r := collect(t, adk.NewRunner(t.Context(), adk.RunnerConfig{Agent: host(t, set, m)}).Query(t.Context(), "Ban cars?"))
 	require.NoError(t, r.err)
@@ -177,7 +177,7 @@ func TestAWrongCallIsCorrected(t *testing.T) {
 func TestAPersonReplies(t *testing.T) {
 	for name, newAgent := range map[string]func(t *testing.T, s store.Store) adk.Agent{
 		"tool": func(t *testing.T, s store.Store) adk.Agent {
-			return host(t, toolset(t, s, offline.Model(false), withPerson(), debatetool.Options{}), &fake{replies: []providertest.Reply{calls(`{"question": "Ban cars?"}`), answers}})
+			return host(t, toolset(t, s, offline.Model(false), withPerson(), debatetool.Options{}), &fake{replies: []providertest.Reply{calls(`{"topic": "Ban cars?"}`), answers}})
 		},
 		"agent": func(t *testing.T, s store.Store) adk.Agent {
 			return debateeino.NewAgent(toolset(t, s, offline.Model(false), withPerson(), debatetool.Options{}), "panel", "Debates.", debatetool.Input{})
@@ -278,7 +278,7 @@ func TestADebateSurvivesItsProcess(t *testing.T) {
 	set, err := debatetool.New(died, debatetool.Options{Presets: presets})
 	require.NoError(t, err)
 	ctx, kill := context.WithCancel(t.Context())
-	events := adk.NewRunner(ctx, adk.RunnerConfig{Agent: host(t, set, &fake{replies: []providertest.Reply{calls(`{"question": "Ban cars?"}`), answers}})}).Query(ctx, "Ban cars?")
+	events := adk.NewRunner(ctx, adk.RunnerConfig{Agent: host(t, set, &fake{replies: []providertest.Reply{calls(`{"topic": "Ban cars?"}`), answers}})}).Query(ctx, "Ban cars?")
 	for e, ok := events.Next(); ok && e.AgentName != "Ada"; e, ok = events.Next() {
 		require.NoError(t, e.Err)
 	}
@@ -291,7 +291,7 @@ func TestADebateSurvivesItsProcess(t *testing.T) {
 	defer closeNow(t, again)
 	set, err = debatetool.New(again, debatetool.Options{Presets: presets})
 	require.NoError(t, err)
-	m := &fake{replies: []providertest.Reply{calls(`{"question": "Ban cars?"}`), answers}}
+	m := &fake{replies: []providertest.Reply{calls(`{"topic": "Ban cars?"}`), answers}}
 	r := collect(t, adk.NewRunner(t.Context(), adk.RunnerConfig{Agent: host(t, set, m)}).Query(t.Context(), "Ban cars?"))
 	require.NoError(t, r.err)
 	require.Contains(t, m.asked[1][2].Content, "completed")
@@ -324,7 +324,7 @@ func TestADebateIsAnAgent(t *testing.T) {
 		require.NotContains(t, strings.Join(r.texts, "\n"), "<<<", "people read it in a chat window")
 	}
 	r := collect(t, adk.NewRunner(t.Context(), adk.RunnerConfig{Agent: agent}).Run(t.Context(), nil))
-	require.ErrorContains(t, r.err, "- question: it is empty")
+	require.ErrorContains(t, r.err, "- topic: it is empty")
 }
 
 // A set can quote for models that read what the agent says.
@@ -381,7 +381,7 @@ func TestARunIsResumedWith(t *testing.T) {
 				set := toolset(t, s, offline.Model(false), withPerson(), debatetool.Options{})
 				var a adk.Agent = debateeino.NewAgent(set, "panel", "Debates.", debatetool.Input{})
 				if as == "tool" {
-					a = host(t, set, &fake{replies: []providertest.Reply{calls(`{"question": "Ban cars?"}`), answers}})
+					a = host(t, set, &fake{replies: []providertest.Reply{calls(`{"topic": "Ban cars?"}`), answers}})
 				}
 				runner := adk.NewRunner(t.Context(), adk.RunnerConfig{Agent: a, CheckPointStore: kept})
 				r := collect(t, runner.Query(t.Context(), "Ban cars?", adk.WithCheckPointID("c1")))

@@ -105,7 +105,7 @@ func TestACutStreamResumes(t *testing.T) {
 	s := web(t, m, pair(), debatemcp.Options{})
 	cut := &cutting{cut: sync.OnceFunc(func() { close(m.gate) })}
 	c := connect(t, &mcp.StreamableClientTransport{Endpoint: s.URL, HTTPClient: &http.Client{Transport: cut}}, nil)
-	out, _ := c.call(t, "debate", map[string]any{"question": "Ban cars?"})
+	out, _ := c.call(t, "debate", map[string]any{"topic": "Ban cars?"})
 	require.Equal(t, "completed", out.Status)
 	require.True(t, cut.done)
 	require.NoError(t, c.Close())
@@ -176,7 +176,7 @@ func TestSessionsAreLimited(t *testing.T) {
 	}
 	status, _ = open()
 	require.Equal(t, http.StatusServiceUnavailable, status)
-	out, _ := clients[0].call(t, "debate", map[string]any{"question": "Ban cars?"})
+	out, _ := clients[0].call(t, "debate", map[string]any{"topic": "Ban cars?"})
 	require.Equal(t, "completed", out.Status)
 	for _, c := range clients {
 		require.NoError(t, c.Close())

@@ -30,9 +30,9 @@ type listed struct {
 
 // addList adds the tool debate_list.
 func (s *server) addList(server *mcp.Server) {
-	schema := fmt.Sprintf(`{"type": "object", "additionalProperties": false, "properties": {"text": {"type": "string", "description": "Part of the question, or the beginning of the id."},`+
+	schema := fmt.Sprintf(`{"type": "object", "additionalProperties": false, "properties": {"text": {"type": "string", "description": "Part of the topic, or the beginning of the id."},`+
 		`"limit": {"type": "integer", "minimum": 1, "maximum": %d, "description": "Defaults to %d."}}}`, maxListed, defaultListed)
-	t := describe("debate_list", "Lists debates, newest first, with id, question, status and outcome. Use it to find a debate whose id you do not know.", json.RawMessage(schema))
+	t := describe("debate_list", "Lists debates, newest first, with id, topic, status and outcome. Use it to find a debate whose id you do not know.", json.RawMessage(schema))
 	server.AddTool(t, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		var in listing
 		d := json.NewDecoder(strings.NewReader(cmp.Or(string(r.Params.Arguments), "{}")))
@@ -48,7 +48,7 @@ func (s *server) addList(server *mcp.Server) {
 	})
 }
 
-// listText returns a list of debates for a model. Questions are cut to one short line.
+// listText returns a list of debates for a model. Topics are cut to one short line.
 func listText(found []debatetool.Output) string {
 	if len(found) == 0 {
 		return "There is no such debate."
@@ -59,16 +59,16 @@ func listText(found []debatetool.Output) string {
 		if o.Outcome != "" {
 			how += ", " + o.Outcome
 		}
-		fmt.Fprintf(b, "%s (%s; %s): %s\n", o.ID, o.Created.UTC().Format("2006-01-02 15:04"), how, short(o.Question))
+		fmt.Fprintf(b, "%s (%s; %s): %s\n", o.ID, o.Created.UTC().Format("2006-01-02 15:04"), how, short(o.Topic))
 	}
 	b.WriteString("\nCall debate_result with an id to read the answer.")
 	return b.String()
 }
 
-// short returns the beginning of a question in one line.
-func short(question string) string {
+// short returns the beginning of a topic in one line.
+func short(topic string) string {
 	const most = 120
-	line := []rune(strings.Join(strings.Fields(question), " "))
+	line := []rune(strings.Join(strings.Fields(topic), " "))
 	if len(line) > most {
 		return string(line[:most]) + "…"
 	}

@@ -31,13 +31,13 @@ func TestInternalErrorsAreLogged(t *testing.T) {
 	}})
 	require.NoError(t, err)
 	c := inMemory(t, server, nil)
-	for tool, input := range map[string]map[string]any{"debate_status": {"id": "nothing"}, "debate": {"questions": "Ban cars?"}} {
+	for tool, input := range map[string]map[string]any{"debate_status": {"id": "nothing"}, "debate": {"question": "Ban cars?"}} {
 		r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: input})
 		require.NoError(t, err)
 		require.True(t, r.IsError)
 	}
 	require.Empty(t, log.String())
-	r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "debate_start", Arguments: map[string]any{"question": "Ban cars?"}})
+	r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "debate_start", Arguments: map[string]any{"topic": "Ban cars?"}})
 	require.NoError(t, err)
 	require.True(t, r.IsError)
 	require.Contains(t, log.String(), `level=ERROR msg="call tool" tool=debate_start`)

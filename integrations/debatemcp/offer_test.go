@@ -79,7 +79,7 @@ func TestTheOutlineFitsTheOutputs(t *testing.T) {
 		for _, field := range []string{"winner", "scores", "votes", "dissent", "tokens", "cost"} {
 			require.Contains(t, properties, field)
 		}
-		r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "debate", Arguments: map[string]any{"question": "Ban cars?"}})
+		r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "debate", Arguments: map[string]any{"topic": "Ban cars?"}})
 		require.NoError(t, err)
 		for field := range r.StructuredContent.(map[string]any) {
 			require.Contains(t, properties, field)
@@ -123,7 +123,7 @@ func TestPrompts(t *testing.T) {
 func TestDebatesAreFound(t *testing.T) {
 	c := inMemory(t, newServer(t, offline.Model(false), pair()), nil)
 	for id, question := range map[string]string{"cars-1": "Ban\ncars?", "cars-2": "Tax cars?", "tea": "Drink tea, or " + strings.Repeat("coffee ", 50) + "?"} {
-		_, _ = c.call(t, "debate", map[string]any{"question": question, "id": id})
+		_, _ = c.call(t, "debate", map[string]any{"topic": question, "id": id})
 	}
 	find := func(input map[string]any) (debates []debatetool.Output, text string) {
 		r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "debate_list", Arguments: input})
@@ -149,8 +149,8 @@ func TestDebatesAreFound(t *testing.T) {
 	require.Len(t, debates, 2)
 	_, text = find(map[string]any{"text": "trains"})
 	require.Equal(t, "There is no such debate.", text)
-	_, text = find(map[string]any{"question": "x"})
-	require.Contains(t, text, `unknown field "question"`)
+	_, text = find(map[string]any{"topic": "x"})
+	require.Contains(t, text, `unknown field "topic"`)
 
 	complete := func(ref *mcp.CompleteReference, argument, value string) []string {
 		r, err := c.Complete(t.Context(), &mcp.CompleteParams{Ref: ref, Argument: mcp.CompleteParamsArgument{Name: argument, Value: value}})
@@ -169,7 +169,7 @@ func TestDebatesAreFound(t *testing.T) {
 func TestCompletionsAreLimited(t *testing.T) {
 	c := inMemory(t, newServer(t, hanging{}, pair()), nil)
 	for i := range 105 {
-		_, _ = c.call(t, "debate_start", map[string]any{"question": "Ban cars?", "id": fmt.Sprintf("car-%03d", i)})
+		_, _ = c.call(t, "debate_start", map[string]any{"topic": "Ban cars?", "id": fmt.Sprintf("car-%03d", i)})
 	}
 	r, err := c.Complete(t.Context(), &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/resource", URI: "debate://{id}/report"}, Argument: mcp.CompleteParamsArgument{Name: "id", Value: "car-"}})
 	require.NoError(t, err)
@@ -181,7 +181,7 @@ func TestCompletionsAreLimited(t *testing.T) {
 func TestAFailedDebateIsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := inMemory(t, newServer(t, refused{}, pair()), nil)
-		r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "debate", Arguments: map[string]any{"question": "Ban cars?", "id": "x"}})
+		r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "debate", Arguments: map[string]any{"topic": "Ban cars?", "id": "x"}})
 		require.NoError(t, err)
 		require.True(t, r.IsError)
 		require.Equal(t, "failed", r.StructuredContent.(map[string]any)["status"])
@@ -214,7 +214,7 @@ func TestStopOnCancel(t *testing.T) {
 					ended := make(chan struct{})
 					go func() {
 						defer close(ended)
-						_, _ = c.CallTool(ctx, &mcp.CallToolParams{Name: "debate", Arguments: map[string]any{"question": "Ban cars?", "id": "x"}})
+						_, _ = c.CallTool(ctx, &mcp.CallToolParams{Name: "debate", Arguments: map[string]any{"topic": "Ban cars?", "id": "x"}})
 					}()
 					time.Sleep(15 * time.Second)
 					if breaks {

@@ -41,7 +41,7 @@ func TestProgressWhileAFormIsOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := inMemory(t, newServer(t, offline.Model(false), person(), "2025-11-25"), typing(290*time.Second, "I disagree."))
 		began := time.Now()
-		out, _ := c.call(t, "debate", map[string]any{"question": "Ban cars?", "id": "x"})
+		out, _ := c.call(t, "debate", map[string]any{"topic": "Ban cars?", "id": "x"})
 		require.Equal(t, "completed", out.Status)
 		require.Equal(t, 290*time.Second, time.Since(began))
 		synctest.Wait()
@@ -69,7 +69,7 @@ func TestAReplyAfterTheClientHasGivenUp(t *testing.T) {
 		})
 		for range 2 {
 			impatient, cancel := context.WithTimeout(t.Context(), time.Minute)
-			_, err := c.CallTool(impatient, &mcp.CallToolParams{Name: "debate", Arguments: map[string]any{"question": "Ban cars?", "id": "x"}})
+			_, err := c.CallTool(impatient, &mcp.CallToolParams{Name: "debate", Arguments: map[string]any{"topic": "Ban cars?", "id": "x"}})
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 			cancel()
 		}
@@ -111,7 +111,7 @@ func TestEachPersonGetsAForm(t *testing.T) {
 					asked = append(asked, who)
 					return &mcp.ElicitResult{Action: "accept", Content: filled(r)}, nil
 				})
-				out, text := client.call(t, "debate", map[string]any{"question": "Ban cars?", "id": "x"})
+				out, text := client.call(t, "debate", map[string]any{"topic": "Ban cars?", "id": "x"})
 				require.Equal(t, "completed", out.Status, text)
 				require.ElementsMatch(t, []string{"For Ada", "For Bo", "For Ada", "For Bo"}, asked)
 			})
@@ -127,7 +127,7 @@ func TestNestedRepliesNeedNoForm(t *testing.T) {
 		client := inMemory(t, newServer(t, offline.Model(false), c, version), func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 			panic("a form was shown")
 		})
-		out, _ := client.callLoose(t, "debate", map[string]any{"question": "Ban cars?", "id": "x"})
+		out, _ := client.callLoose(t, "debate", map[string]any{"topic": "Ban cars?", "id": "x"})
 		require.Equal(t, "waiting", out.Status)
 		require.Contains(t, out.Next, "pass each reply on with debate_answer")
 	})
@@ -141,7 +141,7 @@ func TestFormsAtTheSameTime(t *testing.T) {
 		c.Participants[0].Human = true
 		client := inMemory(t, newServer(t, offline.Model(false), c, version), typing(time.Minute, "Yes."))
 		began := time.Now()
-		out, _ := client.call(t, "debate", map[string]any{"question": "Ban cars?", "id": "x"})
+		out, _ := client.call(t, "debate", map[string]any{"topic": "Ban cars?", "id": "x"})
 		require.Equal(t, "completed", out.Status)
 		require.Equal(t, time.Minute, time.Since(began))
 	})
@@ -163,7 +163,7 @@ func TestAFormClosesWhenItsReplyIsThere(t *testing.T) {
 			out, _ := other.call(t, "debate_status", map[string]any{"id": "x"})
 			_, _ = other.call(t, "debate_answer", map[string]any{"id": "x", "step": out.Waiting[0].Step, "text": "From elsewhere."})
 		}()
-		out, _ := c.call(t, "debate", map[string]any{"question": "Ban cars?", "id": "x"})
+		out, _ := c.call(t, "debate", map[string]any{"topic": "Ban cars?", "id": "x"})
 		require.Equal(t, "completed", out.Status)
 		<-closed
 	})
@@ -176,7 +176,7 @@ func TestTheNextCallShowsADismissedForm(t *testing.T) {
 		c := inMemory(t, newServer(t, offline.Model(false), person(), version), func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 			return &mcp.ElicitResult{Action: action, Content: map[string]any{"text": "Well."}}, nil
 		})
-		out, text := c.call(t, "debate", map[string]any{"question": "Ban cars?", "id": "x"})
+		out, text := c.call(t, "debate", map[string]any{"topic": "Ban cars?", "id": "x"})
 		require.Equal(t, "waiting", out.Status)
 		require.Contains(t, text, `Call debate with {"id": "x"} to show the people a form for each reply.`)
 		action = "accept"
@@ -191,7 +191,7 @@ func TestAClientWhoseFormsFail(t *testing.T) {
 		c := inMemory(t, newServer(t, offline.Model(false), person(), "2025-11-25"), func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 			return nil, fmt.Errorf("no window")
 		})
-		out, text := c.call(t, "debate", map[string]any{"question": "Ban cars?", "id": "x"})
+		out, text := c.call(t, "debate", map[string]any{"topic": "Ban cars?", "id": "x"})
 		require.Equal(t, "waiting", out.Status)
 		require.Contains(t, text, "pass that on with debate_answer")
 	})
@@ -216,7 +216,7 @@ func TestAFormQuotesEachLine(t *testing.T) {
 				form = r.Params.Message
 				return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"text": "No."}}, nil
 			})
-			_, _ = c.call(t, "debate", map[string]any{"question": "Ban cars?"})
+			_, _ = c.call(t, "debate", map[string]any{"topic": "Ban cars?"})
 			require.NotContains(t, form, "<<<")
 			require.NotRegexp(t, `\d{20}`, form)
 			for i, line := range strings.FieldsFunc(form, func(r rune) bool { return strings.ContainsRune("\n\r\v\f\u0085\u2028\u2029", r) }) {

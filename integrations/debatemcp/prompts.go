@@ -14,11 +14,11 @@ var prompts = []struct {
 }{
 	{
 		mcp.Prompt{
-			Name: "debate", Title: "Debate a question", Description: "Has models debate a question, and explains their answer.",
-			Arguments: []*mcp.PromptArgument{{Name: "question", Description: "The question or claim", Required: true}, {Name: "protocol", Description: "Who speaks when, such as vote"}},
+			Name: "debate", Title: "Debate a topic", Description: "Has models debate a topic, and explains their answer.",
+			Arguments: []*mcp.PromptArgument{{Name: "topic", Description: "The question or claim", Required: true}, {Name: "protocol", Description: "Who speaks when, such as vote"}},
 		},
 		func(a map[string]string) string {
-			text := "Have this question debated with the tool debate:\n\n" + a["question"] + "\n\nGive the participants the facts of our conversation that they need as background."
+			text := "Have this topic debated with the tool debate:\n\n" + a["topic"] + "\n\nGive the participants the facts of our conversation that they need as background."
 			if p := a["protocol"]; p != "" {
 				text += fmt.Sprintf(" Use the protocol %q.", p)
 			}
@@ -28,7 +28,7 @@ var prompts = []struct {
 	{
 		mcp.Prompt{
 			Name: "find", Title: "Find a debate", Description: "Finds an earlier debate, and sums up what it decided.",
-			Arguments: []*mcp.PromptArgument{{Name: "text", Description: "Part of its question", Required: true}},
+			Arguments: []*mcp.PromptArgument{{Name: "text", Description: "Part of its topic", Required: true}},
 		},
 		func(a map[string]string) string {
 			return fmt.Sprintf("Find the debate about %q with the tool debate_list, read its answer with debate_result, and sum up what it decided and who dissents. If several debates fit, ask me which one.", a["text"])

@@ -208,7 +208,7 @@ func (s *resources) complete(ctx context.Context, r *mcp.CompleteRequest) (*mcp.
 		}
 		for _, o := range found {
 			switch {
-			case !strings.HasPrefix(o.ID, begin): // the question has the text
+			case !strings.HasPrefix(o.ID, begin): // the topic has the text
 			case len(details.Values) == maxCompletions:
 				details.HasMore = true
 			default:

@@ -160,7 +160,7 @@ func TestALongDebateNeedsSeveralCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := inMemory(t, newServer(t, slowly{offline.Model(false)}, pair()), nil)
 		began := time.Now()
-		out, text := c.call(t, "debate", map[string]any{"question": "Ban cars?", "id": "x"})
+		out, text := c.call(t, "debate", map[string]any{"topic": "Ban cars?", "id": "x"})
 		require.Equal(t, 45*time.Second, time.Since(began))
 		require.Equal(t, "running", out.Status)
 		require.Len(t, out.Turns, 4)
@@ -180,7 +180,7 @@ func TestALongDebateNeedsSeveralCalls(t *testing.T) {
 func TestASilentDebateBeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := inMemory(t, newServer(t, hanging{}, pair()), nil)
-		_, _ = c.call(t, "debate", map[string]any{"question": "Ban cars?", "id": "x"})
+		_, _ = c.call(t, "debate", map[string]any{"topic": "Ban cars?", "id": "x"})
 		synctest.Wait()
 		progress, _ := c.seen()
 		require.Len(t, progress, 3) // at 0, 20 and 40 seconds
@@ -206,7 +206,7 @@ func TestTheToolsWorkTogether(t *testing.T) {
 		}
 		require.ElementsMatch(t, []string{"debate", "debate_start", "debate_status", "debate_result", "debate_stop", "debate_answer", "debate_list"}, names)
 
-		out, _ := c.call(t, "debate_start", map[string]any{"question": "Ban cars?"})
+		out, _ := c.call(t, "debate_start", map[string]any{"topic": "Ban cars?"})
 		require.Equal(t, "running", out.Status)
 		time.Sleep(15 * time.Second)
 		status, _ := c.call(t, "debate_status", map[string]any{"id": out.ID})
@@ -217,7 +217,7 @@ func TestTheToolsWorkTogether(t *testing.T) {
 		require.Equal(t, "completed", result.Status)
 		require.Equal(t, "The debate ended early: stopped in round 1.", result.Notices[0])
 
-		_, text := c.call(t, "debate", map[string]any{"question": "Ban cars?", "budget": map[string]any{"rounds": 7}})
+		_, text := c.call(t, "debate", map[string]any{"topic": "Ban cars?", "budget": map[string]any{"rounds": 7}})
 		require.Contains(t, text, "- budget.rounds: 7 is out of bounds, use more than 0 and at most 2")
 	})
 }
@@ -228,7 +228,7 @@ func TestOverHTTP(t *testing.T) {
 	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil))
 	t.Cleanup(web.Close) // after the session
 	c := connect(t, &mcp.StreamableClientTransport{Endpoint: web.URL}, nil)
-	out, _ := c.call(t, "debate", map[string]any{"question": "Ban cars?", "id": "x"})
+	out, _ := c.call(t, "debate", map[string]any{"topic": "Ban cars?", "id": "x"})
 	require.Equal(t, "completed", out.Status)
 	require.Contains(t, c.read(t, "debate://x/report"), "# Ban cars?")
 	require.Regexp(t, `^<<<\d{20} begin: Ada, round 1>>>\n`, c.read(t, "debate://x/transcript"))
@@ -243,7 +243,7 @@ func TestSubscribersAreTold(t *testing.T) {
 	versions(t, func(t *testing.T, version string) {
 		s := newServer(t, slowly{offline.Model(false)}, pair(), version)
 		c, other := inMemory(t, s, nil), inMemory(t, s, nil)
-		_, _ = c.call(t, "debate_start", map[string]any{"question": "Ban cars?", "id": "x"})
+		_, _ = c.call(t, "debate_start", map[string]any{"topic": "Ban cars?", "id": "x"})
 		for range 2 {
 			require.NoError(t, c.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "debate://x/report"}))
 		}
@@ -271,7 +271,7 @@ func TestSubscribersOfOneResource(t *testing.T) {
 	versions(t, func(t *testing.T, version string) {
 		s := newServer(t, slowly{offline.Model(false)}, pair(), version)
 		first, second, single := inMemory(t, s, nil), inMemory(t, s, nil), inMemory(t, s, nil)
-		_, _ = first.call(t, "debate_start", map[string]any{"question": "Ban cars?", "id": "x"})
+		_, _ = first.call(t, "debate_start", map[string]any{"topic": "Ban cars?", "id": "x"})
 		synctest.Wait()
 		shared, own := "debate://x/report", "debate://x/transcript"
 		require.NoError(t, single.Subscribe(t.Context(), &mcp.SubscribeParams{URI: own}))
@@ -325,7 +325,7 @@ func TestPeopleAreAskedByTheClient(t *testing.T) {
 			}
 			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"action": "approve"}}, nil
 		})
-		out, _ := c.call(t, "debate", map[string]any{"question": "Ban cars?", "id": "x"})
+		out, _ := c.call(t, "debate", map[string]any{"topic": "Ban cars?", "id": "x"})
 		require.Equal(t, "completed", out.Status, "after one call")
 		require.Len(t, asked, 2)
 		require.Equal(t, version, c.InitializeResult().ProtocolVersion)
@@ -343,7 +343,7 @@ func TestPeopleMayDeclineOrDismiss(t *testing.T) {
 			return &mcp.ElicitResult{Action: action}, nil
 		})
 		for _, action = range []string{"cancel", "decline"} { // leave the gate closed
-			out, _ := c.call(t, "debate", map[string]any{"question": "Ban cars?", "id": "x"})
+			out, _ := c.call(t, "debate", map[string]any{"topic": "Ban cars?", "id": "x"})
 			require.Equal(t, "waiting", out.Status)
 		}
 		out, _ := c.call(t, "debate_status", map[string]any{"id": "x"})
@@ -357,7 +357,7 @@ func TestPeopleMayDeclineOrDismiss(t *testing.T) {
 func TestTheModelPassesOnReplies(t *testing.T) {
 	versions(t, func(t *testing.T, version string) {
 		c := inMemory(t, newServer(t, offline.Model(false), people(), version), nil)
-		out, text := c.call(t, "debate", map[string]any{"question": "Ban cars?", "id": "x"})
+		out, text := c.call(t, "debate", map[string]any{"topic": "Ban cars?", "id": "x"})
 		require.Contains(t, text, "pass each reply on with debate_answer")
 		_, _ = c.call(t, "debate_answer", map[string]any{"id": "x", "step": out.Waiting[0].Step, "action": "approve"})
 		out, _ = c.call(t, "debate", map[string]any{"id": "x"})

@@ -19,7 +19,7 @@ function request(parts, message = {}, configuration) {
     message: {messageId: randomUUID(), contextId: '', taskId: '', role: Role.ROLE_USER, parts, metadata: undefined, extensions: [], referenceTaskIds: [], ...message},
   }
 }
-const debate = preset => [data({preset, question: 'Ban cars?'})]
+const debate = preset => [data({preset, topic: 'Ban cars?'})]
 const answer = task => task.artifacts.at(-1).parts[0].content.value
 
 for (const transport of [new JsonRpcTransportFactory(), new RestTransportFactory()]) {
@@ -86,7 +86,7 @@ test('protocol 0.3', async () => {
   const c = await new OldFactory().createFromUrl(url)
   const send = (parts, more = {}) => ({message: {kind: 'message', messageId: randomUUID(), role: 'user', parts, ...more}})
   let id, artifacts = [], state
-  for await (const event of c.sendMessageStream(send([{kind: 'data', data: {preset: 'human', question: 'Ban cars?'}}]))) {
+  for await (const event of c.sendMessageStream(send([{kind: 'data', data: {preset: 'human', topic: 'Ban cars?'}}]))) {
     if (event.kind === 'task') id = event.id
     if (event.kind === 'artifact-update') artifacts.push(event.artifact.name)
     if (event.kind === 'status-update') state = event.status.state
@@ -100,6 +100,6 @@ test('protocol 0.3', async () => {
   await assert.rejects(c.getTask({id: 'unknown'}), /not found/i)
 
   const first = await A2AClient.fromCardUrl(url + '/.well-known/agent-card.json')
-  const whole = await first.sendMessage(send([{kind: 'data', data: {preset: 'fast', question: 'Ban cars?'}}]))
+  const whole = await first.sendMessage(send([{kind: 'data', data: {preset: 'fast', topic: 'Ban cars?'}}]))
   assert.equal(whole.result.status.state, 'completed')
 })

@@ -47,7 +47,7 @@ test('each protocol that is offered holds a debate, with a decision as data', as
   const protocols = tools.find(tool => tool.name === 'debate').inputSchema.properties.protocol.enum
   assert.equal(protocols.length, 7)
   for (const protocol of protocols) {
-    const out = await call(client, 'debate', {question: 'Ban cars?', preset: 'fast', protocol})
+    const out = await call(client, 'debate', {topic: 'Ban cars?', preset: 'fast', protocol})
     assert.equal(out.status, 'completed', protocol)
     assert.ok(out.tokens > 0)
     if (protocol === 'panel') assert.deepEqual(Object.keys(out.scores).sort(), ['Ada', 'Bo'])
@@ -62,7 +62,7 @@ test('a person types for longer than the timeout while the client hears of progr
     return {action: 'accept', content: {text: 'No.'}}
   }})
   const options = {timeout: 4000, resetTimeoutOnProgress: true, onprogress() { heard++ }}
-  const out = await call(client, 'debate', {question: 'Ban cars?', preset: 'human'}, options)
+  const out = await call(client, 'debate', {topic: 'Ban cars?', preset: 'human'}, options)
   assert.equal(out.status, 'completed')
   assert.ok(heard >= 6, `${heard} notifications`)
 })
@@ -75,7 +75,7 @@ test('a person replies after the client has given up the call', async t => {
     return {action: 'accept', content: {text: 'No.'}}
   }})
   const id = 'late-' + Date.now()
-  await assert.rejects(call(client, 'debate', {question: 'Ban cars?', preset: 'human', id, budget: {rounds: 1}}, {timeout: 2000}), /timed out/)
+  await assert.rejects(call(client, 'debate', {topic: 'Ban cars?', preset: 'human', id, budget: {rounds: 1}}, {timeout: 2000}), /timed out/)
   const out = await call(client, 'debate', {id}, {timeout: 30000})
   assert.equal(out.status, 'completed')
   assert.equal(forms, 1)
@@ -96,7 +96,7 @@ test('a cut stream resumes', async t => {
     return new Response(body, {status: answer.status, headers: answer.headers})
   }
   const client = await connect(t, {fetch: cutting})
-  const out = await call(client, 'debate', {question: 'Ban cars?', preset: 'slow'}, {timeout: 30000, onprogress() {}})
+  const out = await call(client, 'debate', {topic: 'Ban cars?', preset: 'slow'}, {timeout: 30000, onprogress() {}})
   assert.equal(out.status, 'completed')
   assert.equal(cuts, 1)
 })
@@ -112,7 +112,7 @@ test('a debate goes on in another server over standard input and output', async 
     return {client, transport}
   }
   const first = await start()
-  const {id} = await call(first.client, 'debate_start', {question: 'Ban cars?'})
+  const {id} = await call(first.client, 'debate_start', {topic: 'Ban cars?'})
   process.kill(first.transport.pid, 'SIGKILL')
   const {client} = await start()
   let out
@@ -123,7 +123,7 @@ test('a debate goes on in another server over standard input and output', async 
 })
 
 test('a failed debate is an error', async t => {
-  const out = await call(await connect(t), 'debate', {question: 'Ban cars?', preset: 'fail'})
+  const out = await call(await connect(t), 'debate', {topic: 'Ban cars?', preset: 'fail'})
   assert.equal(out.status, 'failed')
   assert.ok(out.isError)
   assert.doesNotMatch(out.text, /Options|Before you use/)
@@ -132,7 +132,7 @@ test('a failed debate is an error', async t => {
 test('debates are found', async t => {
   const client = await connect(t)
   const id = 'find-' + Date.now()
-  await call(client, 'debate', {question: 'Ride bicycles?', preset: 'fast', id})
+  await call(client, 'debate', {topic: 'Ride bicycles?', preset: 'fast', id})
   const {debates} = await call(client, 'debate_list', {text: 'bicycles'})
   assert.equal(debates[0].id, id)
   const {completion} = await client.complete({ref: {type: 'ref/resource', uri: 'debate://{id}/report'}, argument: {name: 'id', value: 'find-'}})
@@ -146,7 +146,7 @@ test('the inspector calls a tool', async () => {
   const command = join(dirname(manifest), createRequire(import.meta.url)(manifest).bin['mcp-inspector'])
   for (const protocol of ['council', 'procon']) {
     const {stdout} = await promisify(execFile)(process.execPath, [command, '--cli', url.href, '--transport', 'http',
-      '--method', 'tools/call', '--tool-name', 'debate', '--tool-arg', 'question=Tea?', '--tool-arg', 'preset=fast', '--tool-arg', 'protocol=' + protocol])
+      '--method', 'tools/call', '--tool-name', 'debate', '--tool-arg', 'topic=Tea?', '--tool-arg', 'preset=fast', '--tool-arg', 'protocol=' + protocol])
     assert.equal(JSON.parse(stdout).structuredContent.status, 'completed')
   }
 })

@@ -48,7 +48,7 @@ func (script) Generate(_ context.Context, m []*schema.Message, _ ...model.Option
 	if last := m[len(m)-1]; last.Role == schema.Tool {
 		return schema.AssistantMessage("I have heard both sides. "+last.Content, nil), nil
 	}
-	call := schema.FunctionCall{Name: "debate", Arguments: fmt.Sprintf(`{"question": %q}`, m[len(m)-1].Content)}
+	call := schema.FunctionCall{Name: "debate", Arguments: fmt.Sprintf(`{"topic": %q}`, m[len(m)-1].Content)}
 	return schema.AssistantMessage("", []schema.ToolCall{{ID: "1", Function: call}}), nil
 }
 
