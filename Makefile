@@ -26,7 +26,7 @@ PATH    := $(PATH):$(shell $(GO) env GOPATH)/bin
 export PATH
 
 .DEFAULT_GOAL := help
-.PHONY: help test soak kills interruptions rescue mutation lint portable debatevet format bench fuzz generate tidy frameworks frameworks-changed release-check \
+.PHONY: help test soak kills interruptions rescue mutation lint work-sum portable debatevet format bench fuzz generate tidy frameworks frameworks-changed release-check \
 	browser clients npm-clients clients-lock postgres chromium axe golangci-lint
 
 help: ## list the targets
@@ -59,10 +59,14 @@ rescue: postgres ## for an hour, measure how long River takes to give the job of
 mutation: ## make small changes to the code of controls and commits, one at a time, and check that the tests notice them
 	@$(GO) run ./internal/mutation
 
-lint: golangci-lint portable debatevet ## run golangci-lint and tools/debatevet in all modules and vet them for Windows and macOS
+lint: golangci-lint portable debatevet work-sum ## run golangci-lint and tools/debatevet in all modules and vet them for Windows and macOS
 	@for m in $(MODULES); do echo "== module $$m"; \
 		(cd $$m && $(GOLANGCI) run --config $(CURDIR)/.golangci.yml ./...) || exit 1; \
 	done
+
+work-sum: ## check that go commands do not change go.work.sum
+	@$(GO) doc . >/dev/null && $(GO) list -m all >/dev/null
+	@git diff --exit-code go.work.sum || { echo 'go commands change go.work.sum: commit the change'; exit 1; }
 
 portable: ## vet the code and tests of all modules for Windows and macOS
 	@for os in windows darwin; do for m in $(MODULES); do echo "== $$os, module $$m"; \
