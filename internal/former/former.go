@@ -2,7 +2,11 @@
 // links still have them.
 package former
 
-import "strings"
+import (
+	"iter"
+	"maps"
+	"strings"
+)
 
 // protocols maps each former name to the present one. The rules and their versions are the same.
 var protocols = map[string]string{
@@ -24,3 +28,6 @@ func Protocol(name string) string {
 	}
 	return now
 }
+
+// Protocols yields each former name with the present one, both without a version.
+func Protocols() iter.Seq2[string, string] { return maps.All(protocols) }
