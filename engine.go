@@ -106,8 +106,8 @@ func New(ctx context.Context, c Config, o Options) (*Debate, error) {
 	return e.create(ctx, c, false)
 }
 
-// Create stores a new debate, with a copy of the configuration. It returns *Problems if the configuration is invalid.
-// Create calls no provider and needs none: the engine that drives the debate looks up its providers, and checks their
+// Create stores a new debate, with a copy of the configuration. It returns *Problems if the configuration is invalid, and
+// an error that wraps ErrTaken if the store has a debate with that ID. Create calls no provider and needs none: the engine that drives the debate looks up its providers, and checks their
 // keys and models.
 func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
 	c, found := c.withDefaults(e.learnsWindow)
@@ -118,9 +118,9 @@ func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
 }
 
 // Launch stores a new debate as Create does, and starts it as Start does, in one commit. It returns *Problems if the
-// configuration is invalid, or if it names something that Options does not provide, unless workers drive the debate. If
-// the debate is stored but cannot be driven, because the engine was closed in between or the store failed, Launch returns
-// the debate and the error.
+// configuration is invalid, or if it names something that Options does not provide, unless workers drive the debate, and
+// ErrTaken as Create does. If the debate is stored but cannot be driven, because the engine was closed in between or the
+// store failed, Launch returns the debate and the error.
 func (e *Engine) Launch(ctx context.Context, c Config) (*Debate, error) {
 	c, found := c.withDefaults(e.learnsWindow)
 	if !e.schedules {
@@ -176,7 +176,7 @@ func (e *Engine) commitFirst(ctx context.Context, c Config, start bool) (*Debate
 	}
 	if err := d.journal.commit(ctx, change); err != nil {
 		if _, taken := errors.AsType[*store.Conflict](err); taken {
-			return nil, fmt.Errorf("create debate %s: the id is taken: %w", c.ID, err)
+			err = fmt.Errorf("create debate %s: %w", c.ID, ErrTaken)
 		}
 		return nil, err
 	}

@@ -32,7 +32,10 @@ func TestIdsAreSortableOrGiven(t *testing.T) {
 	_, err = e.Create(t.Context(), cfg)
 	require.NoError(t, err)
 	_, err = e.Create(t.Context(), cfg)
-	require.ErrorContains(t, err, "create debate d: the id is taken")
+	require.ErrorIs(t, err, debate.ErrTaken)
+	require.EqualError(t, err, "create debate d: the id is taken")
+	_, err = e.Launch(t.Context(), cfg)
+	require.ErrorIs(t, err, debate.ErrTaken)
 	cfg.ID = ""
 	last := ""
 	for range 50 {

@@ -78,6 +78,8 @@ var (
 	// journal. The engine leaves the debate as it is, because another engine may have what is missing. The debate can
 	// be listed, watched and, except for an unknown protocol or format, controlled.
 	ErrUnsupported = errors.New("not supported by this engine")
+	// ErrTaken reports that the store has another debate with the id.
+	ErrTaken = errors.New("the id is taken")
 	// ErrAnswered reports that a step of a person has another reply.
 	ErrAnswered = errors.New("the step has another reply")
 	// ErrNotAsked reports that the debate does not wait for a person's reply to a step, or no longer does.

@@ -31,7 +31,7 @@ import (
 // entry of a fork and of those that the fork does not have from its parent.
 //
 // Fork returns *Problems if seq or an edit is invalid, field by field, store.ErrNotFound if there is no debate with that
-// id, and ErrUnsupported if the engine lacks the debate's protocol.
+// id, ErrTaken if the store has a debate with the ID of the edits, and ErrUnsupported if the engine lacks the debate's protocol.
 func (e *Engine) Fork(ctx context.Context, id string, seq int64, edits Edits) (d *Debate, err error) {
 	undo := func() {}
 	defer func() {
@@ -150,7 +150,7 @@ func (f *fork) commit(ctx context.Context) (*Debate, error) {
 	}
 	err = j.store.Commit(ctx, store.Change{ID: j.id, Entries: entries, Status: statusOf(j.rec)})
 	if _, taken := errors.AsType[*store.Conflict](err); taken {
-		return nil, fmt.Errorf("the id %s is taken: %w", j.id, err)
+		return nil, fmt.Errorf("%w: %s", ErrTaken, j.id)
 	}
 	if err != nil {
 		return nil, err

@@ -46,7 +46,7 @@ func Export(ctx context.Context, s store.Store, id string) (*Journal, error) {
 }
 
 // Import writes a debate into a store. If the store already has a debate with the same id, Import returns an error that
-// wraps *store.Conflict and changes nothing. Import first reads the journal as an engine would: it rejects a damaged
+// wraps debate.ErrTaken and changes nothing. Import first reads the journal as an engine would: it rejects a damaged
 // journal, and returns an error that wraps debate.ErrUnsupported if the journal's format is not store.Format. It uses
 // only the ID, the Seq and the Plan of the journal's Status, and computes the other fields from the entries.
 //
@@ -62,7 +62,7 @@ func Import(ctx context.Context, s store.Store, j *Journal) error {
 		err = s.Commit(ctx, store.Change{ID: j.Status.ID, Entries: j.Entries, Status: head})
 	}
 	if _, taken := errors.AsType[*store.Conflict](err); taken {
-		err = fmt.Errorf("the id is taken: %w", err)
+		err = debate.ErrTaken
 	}
 	if err != nil {
 		return fmt.Errorf("import debate %q: %w", j.Status.ID, err)

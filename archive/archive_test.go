@@ -233,9 +233,8 @@ func TestAnImportOverwritesNothing(t *testing.T) {
 	j := exported(t, s)
 	require.NoError(t, d.Annotate(t.Context(), "rating", 5))
 	err := archive.Import(t.Context(), s, j)
-	require.ErrorContains(t, err, `import debate "d": the id is taken: `)
-	var conflict *store.Conflict
-	require.ErrorAs(t, err, &conflict)
+	require.ErrorIs(t, err, debate.ErrTaken)
+	require.EqualError(t, err, `import debate "d": the id is taken`)
 	require.Len(t, exported(t, s).Entries, 2)
 }
 

@@ -84,7 +84,7 @@ func TestEditsOverHTTP(t *testing.T) {
 		require.Equal(t, tt.field, p.Problems[0].Field, "%s: %s", tt.body, p.Detail)
 	}
 	s.refuses("not-found", http.MethodPost, "/debates/none/forks", `{}`)
-	s.refuses("conflict", http.MethodPost, "/debates/cars/forks", `{"id": "cars"}`)
+	s.refuses("taken", http.MethodPost, "/debates/cars/forks", `{"id": "cars"}`)
 }
 
 // The same key gives the same fork. The labels of the server's own are not those of the parent.

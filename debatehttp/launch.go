@@ -57,7 +57,7 @@ func (c *call) begin(cfg debate.Config, launch func(context.Context, debate.Conf
 	cfg.ID = idOf(c.access.Principal, key)
 	cfg.Labels = withLabel(cfg.Labels, digestLabel, sum)
 	d, err := c.engine.Launch(ctx, cfg)
-	if _, taken := errors.AsType[*store.Conflict](err); taken {
+	if errors.Is(err, debate.ErrTaken) {
 		return c.again(ctx, cfg.ID, sum)
 	}
 	return d, err

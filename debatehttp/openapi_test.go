@@ -197,6 +197,8 @@ func fails(r route, op operation, kind string) bool {
 		return debate && r.method != http.MethodGet
 	case "conflict":
 		return r.method != http.MethodGet
+	case "taken":
+		return r.action == Launch || r.action == Fork
 	case "too-large":
 		return op.body != nil
 	case "key-reused":

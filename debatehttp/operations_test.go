@@ -290,7 +290,7 @@ func TestInvalidRequests(t *testing.T) {
 		"no note":               {"invalid", "PUT", "/debates/cars/annotations/x", "{"},
 		"too large":             {"too-large", "POST", "/debates", `{"topic": "` + strings.Repeat("x", 2000) + `"}`},
 		"too large a remark":    {"too-large", "POST", "/debates/cars/remarks", `{"text": "` + strings.Repeat("x", 2000) + `"}`},
-		"id taken":              {"conflict", "POST", "/debates", posted},
+		"id taken":              {"taken", "POST", "/debates", posted},
 		"ended":                 {"refused", "POST", "/debates/cars/pause", ""},
 		"no question":           {"refused", "POST", "/debates/cars/decisions", `{"question": "1", "action": "retry"}`},
 		"unknown provider":      {"invalid", "POST", "/debates", strings.Replace(named("new", "x"), `"side": "for"`, `"provider": "x"`, 1)},

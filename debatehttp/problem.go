@@ -86,6 +86,7 @@ var kinds = []kind{
 	{"answered", http.StatusConflict, "The step has another reply", debate.ErrAnswered},
 	{"not-asked", http.StatusConflict, "The debate does not ask for this step", debate.ErrNotAsked},
 	{"refused", http.StatusConflict, "The state of the debate does not allow this", nil},
+	{"taken", http.StatusConflict, "Another debate has this id", debate.ErrTaken},
 	{"conflict", http.StatusConflict, "Another change came first", nil},
 	{"too-large", http.StatusRequestEntityTooLarge, "The body is too large", nil},
 	{"key-reused", http.StatusUnprocessableEntity, "The idempotency key belongs to another request", nil},

@@ -62,7 +62,7 @@ func (s *Toolset) launch(ctx context.Context, in Input) (*debate.Debate, error) 
 		if d, err = s.engine.Launch(ctx, c); err == nil {
 			return d, nil
 		}
-		if _, taken := errors.AsType[*store.Conflict](err); taken { // by the same call, at the same time
+		if errors.Is(err, debate.ErrTaken) { // by the same call, at the same time
 			d, err = s.open(ctx, id)
 		}
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/debatehttp"
-	"github.com/elenchus-go/debate/store"
 )
 
 // agent is the handler of runs.
@@ -59,7 +58,7 @@ func (a *agent) begin(ctx context.Context, in input) (*debate.Debate, iter.Seq[e
 		Participants: []debate.Participant{{Name: "Ada", Side: "for"}, {Name: "Bo", Side: "against"}}, Judges: []debate.Participant{{Name: "Judge"}},
 		Limits: debate.Limits{MaxRounds: 2},
 	})
-	if _, taken := errors.AsType[*store.Conflict](err); taken {
+	if errors.Is(err, debate.ErrTaken) {
 		d, err = a.engine.Open(ctx, id)
 	}
 	if err != nil {

@@ -98,8 +98,7 @@ func (s *env) createdTwice() {
 			one, other = other, one
 		}
 		require.NoError(s, one)
-		require.ErrorContains(s, other, "the id is taken")
-		require.ErrorAs(s, other, new(*store.Conflict))
+		require.ErrorIs(s, other, debate.ErrTaken)
 		require.Equal(s, int64(1), s.status(s.openInNewProcess(cfg.ID)).Seq)
 	}
 }

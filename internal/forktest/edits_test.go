@@ -312,9 +312,8 @@ func TestWrongEdits(t *testing.T) {
 	_, err = e.Fork(t.Context(), "none", 0, debate.Edits{})
 	require.ErrorIs(t, err, store.ErrNotFound)
 	_, err = e.Fork(t.Context(), "d", 0, debate.Edits{ID: "d"})
-	require.ErrorContains(t, err, "fork debate d: the id d is taken")
-	_, taken := errors.AsType[*store.Conflict](err)
-	require.True(t, taken)
+	require.ErrorIs(t, err, debate.ErrTaken)
+	require.EqualError(t, err, "fork debate d: the id is taken: d")
 }
 
 // A fork of a debate in error continues with another configuration.
