@@ -34,6 +34,10 @@ func TestIdsAreSortableOrGiven(t *testing.T) {
 	_, err = e.Create(t.Context(), cfg)
 	require.ErrorIs(t, err, debate.ErrTaken)
 	require.EqualError(t, err, "create debate d: the id is taken")
+	e, err = debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": &scripted.Provider{}, "j": &scripted.Provider{}}})
+	require.NoError(t, err)
+	_, err = e.Create(t.Context(), cfg)
+	require.NoError(t, err)
 	_, err = e.Launch(t.Context(), cfg)
 	require.ErrorIs(t, err, debate.ErrTaken)
 	cfg.ID = ""
