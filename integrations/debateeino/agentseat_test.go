@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/components/tool/utils"
 	"github.com/cloudwego/eino/compose"
@@ -27,7 +28,7 @@ type query struct {
 }
 
 // agent returns an agent over the model. It has a tool, search.
-func agent(t *testing.T, m *fake, search func(context.Context, query) (string, error)) adk.Agent {
+func agent(t *testing.T, m model.BaseChatModel, search func(context.Context, query) (string, error)) adk.Agent {
 	found, err := utils.InferTool("search", "Searches.", search)
 	require.NoError(t, err)
 	a, err := adk.NewChatModelAgent(t.Context(), &adk.ChatModelAgentConfig{
@@ -154,4 +155,27 @@ func TestAnAgentHasASeat(t *testing.T) {
 	}
 	require.Equal(t, map[string]string{"Ada": strings.Join(speech.Chunks, ""), "Bo": "But trade needs them."}, said)
 	require.Equal(t, 1, searched)
+}
+
+// mute is a model that cannot stream.
+type mute struct{ model.ToolCallingChatModel }
+
+func (mute) Generate(context.Context, []*schema.Message, ...model.Option) (*schema.Message, error) {
+	return schema.AssistantMessage("Yes.", nil), nil
+}
+
+func (m mute) WithTools([]*schema.ToolInfo) (model.ToolCallingChatModel, error) { return m, nil }
+
+func TestAnErrorSaysThatTheModelOfAnAgentCannotStream(t *testing.T) {
+	p := debateeino.FromAgent(agent(t, mute{}, func(context.Context, query) (string, error) { return "", nil }))
+	r := providers.Request{Messages: []providers.Message{{Role: providers.User, Text: "Ban cars?"}}, OnChunk: func(string) error { return nil }}
+	_, err := p.Generate(t.Context(), r)
+	failed := providers.AsError(err)
+	require.Equal(t, providers.Panic, failed.Kind)
+	require.ErrorContains(t, err, "check that the agent's model has the method Stream")
+	require.NotContains(t, err.Error(), "\n", "the stack is apart")
+	r.OnChunk = nil
+	got, err := p.Generate(t.Context(), r)
+	require.NoError(t, err)
+	require.Equal(t, "Yes.", got.Text)
 }

@@ -4,13 +4,16 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/adapter"
 	"github.com/elenchus-go/debate/transcript"
@@ -117,7 +120,7 @@ var errInterrupted = &providers.Error{
 // FromAgent returns a provider that lets an agent of Eino speak, which may call its tools before each turn. The agent gets
 // the prompt of the turn, with the system message at the head of the first user message, because it has instructions of
 // its own. Its last message is the reply. Temperature, TopP, Stop, Model and MaxTokens apply to the model of an
-// [adk.ChatModelAgent]. Usage is that of all its calls. The provider is safe for concurrent use if the agent is.
+// [adk.ChatModelAgent]. The model must be able to stream. Usage is that of all its calls. The provider is safe for concurrent use if the agent is.
 func FromAgent(a adk.Agent, options ...adk.AgentRunOption) providers.Provider {
 	// Tools may take any time: the debate's step timeout applies.
 	return &adapter.Provider{Settings: unsupported, Timeout: -1, Stream: func(ctx context.Context, r providers.Request, add adapter.Add) error {
@@ -128,8 +131,24 @@ func FromAgent(a adk.Agent, options ...adk.AgentRunOption) providers.Provider {
 		}
 		o := append(slices.Clip(options), adk.WithChatModelOptions(modelOptions(r)))
 		runner := adk.NewRunner(ctx, adk.RunnerConfig{Agent: a, EnableStreaming: r.OnChunk != nil})
-		return speak(runner.Run(ctx, list, o...), add)
+		return panicked(speak(runner.Run(ctx, list, o...), add), r.OnChunk != nil)
 	}}
+}
+
+// panicked returns the panic that Eino reports as the text of an error, without the stack in its message. It returns any
+// other error as it is.
+func panicked(err error, streams bool) error {
+	_, text, _ := strings.Cut(fmt.Sprint(err), "panic error: ")
+	cause, stack, found := strings.Cut(text, "\nstack: ")
+	if !found {
+		return err
+	}
+	message := "run agent: panic: " + strings.TrimRight(cause, ", ")
+	if streams && strings.Contains(cause, "nil pointer") {
+		message += "; the debate streams replies: check that the agent's model has the method Stream"
+	}
+	const most = 8 << 10 // bytes that a failure keeps of a stack
+	return &providers.Error{Kind: providers.Panic, Err: &panics.Error{Message: message, Stack: stack[:min(len(stack), most)]}}
 }
 
 // speak adds what an agent says.
