@@ -126,3 +126,6 @@ func ObservationAllocations() float64 {
 		p.committed(ctx, "d", entry)
 	})
 }
+
+// ForgetProtocol makes an engine one of an earlier version, which lacks a protocol.
+func (e *Engine) ForgetProtocol(name string) { delete(e.protocols, name) }

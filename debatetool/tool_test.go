@@ -146,8 +146,9 @@ func TestTheInputShapesTheDebate(t *testing.T) {
 		c.Participants[1].Instructions = "Rhyme."
 		b := sit(t, store.Memory(), &model{}, c, debatetool.Options{Labels: map[string]string{"user": "u"}})
 		out, err := b.Start(t.Context(), debatetool.Input{
-			Topic: "Q?", Background: "mine", Protocol: "procon", Participants: []debatetool.Participant{{Name: "Di", Side: "pro"}, {Name: "Ed", Side: "con", Role: "chemist"}},
-			Budget: debatetool.Budget{Rounds: 1, Minutes: 1.5, Tokens: 800_000},
+			Topic: "Q?", Background: "mine", Protocol: "pro-con", // a former name
+			Participants: []debatetool.Participant{{Name: "Di", Side: "pro"}, {Name: "Ed", Side: "con", Role: "chemist"}},
+			Budget:       debatetool.Budget{Rounds: 1, Minutes: 1.5, Tokens: 800_000},
 		})
 		require.NoError(t, err)
 		d, err := b.engine.Open(t.Context(), out.ID)

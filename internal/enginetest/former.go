@@ -35,7 +35,9 @@ func (s *env) formerNames() {
 			require.Equal(s, 2, strings.Count(text, was), "the configuration and the status name the protocol")
 			require.NoError(s, json.Unmarshal([]byte(text), j))
 			for way, write := range map[string]func(store.Store) error{
-				"stored":   func(st store.Store) error { return st.Commit(s.ctx, store.Change{ID: cfg.ID, Entries: j.Entries, Status: j.Status}) },
+				"stored": func(st store.Store) error {
+					return st.Commit(s.ctx, store.Change{ID: cfg.ID, Entries: j.Entries, Status: j.Status})
+				},
 				"imported": func(st store.Store) error { return archive.Import(s.ctx, st, j) },
 			} {
 				p := s.newProcess(presetModel(cfg))
