@@ -221,7 +221,9 @@ func (d *Debate) Waiting(ctx context.Context) (list []Asked, err error) {
 	}
 	for _, a := range d.journal.rec.waiting() {
 		q := deepcopy.Of(*a)
-		q.Said = turnsFor(d.journal.rec, a.Key)
+		if err := d.journal.rec.brief(&q); err != nil {
+			return nil, fmt.Errorf("read what debate %s waits for: %w", d.ID(), err)
+		}
 		list = append(list, q)
 	}
 	return list, nil

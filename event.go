@@ -11,6 +11,7 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
@@ -151,6 +152,8 @@ type (
 		// Said is what the actor may read of what was said before, in order: the key, the kind, the seq and the text of
 		// each turn, with the names that the actor sees. Only Debate.Waiting sets it.
 		Said []transcript.Turn `json:"said,omitempty"`
+		// Briefing is what the actor must know besides. Only Debate.Waiting sets it. It is nil if the engine lacks the prompt.
+		Briefing *Briefing `json:"briefing,omitempty"`
 	}
 	// Annotated is a note on the debate, such as a rating.
 	Annotated struct {
@@ -160,6 +163,22 @@ type (
 		Value json.RawMessage `json:"value"`
 	}
 )
+
+// Briefing is what a person must know to reply to a step. It has what a system prompt tells a model, with the names that the
+// person sees. Users and models wrote its texts: escape them where you show them.
+type Briefing struct {
+	Topic      string `json:"topic"`
+	Background string `json:"background,omitempty"`
+	// Rules says what the format of the debate is and what the person has to heed.
+	Rules string `json:"rules,omitempty"`
+	// Me describes the person's seat: the role, the side, the position, the persona and the user's instructions.
+	Me transcript.Profile `json:"me"`
+	// Others are the other participants, or all of them for a judge: the name, the role, the side and the position of each.
+	Others []transcript.Profile `json:"others,omitempty"`
+	// Rubric holds the criteria by which the person judges, in order. Their weights are percentages. It is empty for
+	// participants, and for judges who do not judge by criteria.
+	Rubric judge.Rubric `json:"rubric,omitempty"`
+}
 
 // The live events.
 type (

@@ -96,7 +96,9 @@ type Prompt struct {
 	// Request is the request of the last attempt, which gave the turn. For a person's step, it holds what the person could
 	// read, and as the last message the task.
 	Request providers.Request `json:"request"`
-	Tokens  int               `json:"tokens,omitempty"` // estimated tokens of the prompt
+	// Briefing is what the person had to know besides. It is nil if a model was asked.
+	Briefing *Briefing `json:"briefing,omitempty"`
+	Tokens   int       `json:"tokens,omitempty"` // estimated tokens of the prompt
 	// Templates is the version of the templates that the step was asked with; it is empty if the journal does not have it.
 	// OtherTemplates reports that this engine has other templates, with which the request was rebuilt.
 	Templates      string `json:"templates,omitempty"`
@@ -147,8 +149,7 @@ func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, e
 	p = &Prompt{Key: key, Kind: s.Kind, Templates: ev.Templates}
 	p.OtherTemplates = p.Templates != "" && p.Templates != r.promptSet().Version()
 	if r.isHuman(s.Actor) {
-		p.askPerson(r, s)
-		return p, nil
+		return p, p.askPerson(r, s)
 	}
 	c, err := d.engine.newExecution(r, *s)
 	if err != nil {
@@ -196,8 +197,8 @@ func (j *journal) readBefore(entries []store.Entry, key transcript.Key) (done Tu
 	return done, nil
 }
 
-// askPerson sets what a person could read and was asked.
-func (p *Prompt) askPerson(r *record, s *protocol.Step) {
+// askPerson sets what a person could read, had to know and was asked.
+func (p *Prompt) askPerson(r *record, s *protocol.Step) (err error) {
 	m := pseudonymsFor(r, s)
 	shown, _ := visibleTurns(r, s, m)
 	m.Sort(r.Turns, shown)
@@ -213,6 +214,8 @@ func (p *Prompt) askPerson(r *record, s *protocol.Step) {
 		p.Request.Messages = append(p.Request.Messages, providers.Message{Role: providers.User, Text: asked.Task})
 		p.Request.SchemaName, p.Request.Schema, p.Request.MaxTokens = asked.Contract, asked.Schema, asked.Tokens
 	}
+	p.Briefing, err = newBriefing(r, s)
+	return err
 }
 
 // leaveOut sets which turns the window left out or summarized.

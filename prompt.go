@@ -2,7 +2,6 @@ package debate
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -296,52 +295,6 @@ func namesFor(r *record, s *protocol.Step) (list, own []string) {
 		return own, own
 	}
 	return r.names, nil
-}
-
-// newAsked returns what a person is asked in a step.
-func newAsked(r *record, s *protocol.Step) (q Asked, err error) {
-	who, seat, _ := r.actor(s.Actor)
-	q = Asked{Key: s.Key, Kind: s.Kind, Contract: s.Contract, Tokens: who.MaxTokens}
-	if !r.promptSet().Has(s.Prompt) {
-		return q, &unsupported{[]string{fmt.Sprintf("prompt %q is unknown, add it to Options.Prompts", s.Prompt)}}
-	}
-	b, err := fixedPromptFor(r, r.promptSet(), *s, seat, "")
-	if err != nil {
-		return q, err
-	}
-	for _, a := range r.config.attachmentsFor(s.Actor) {
-		q.Attachments = append(q.Attachments, a.shownAs(b.pseudonyms.Hide(a.Name)).String())
-	}
-	active, own := namesFor(r, s)
-	if s.Contract != "" {
-		contract := r.env.contract(r, s.Contract)
-		if contract == nil {
-			return q, &unsupported{[]string{fmt.Sprintf("reply contract %q is unknown, add it to Options.Contracts", s.Contract)}}
-		}
-		contract = withNames(r, contract, b.pseudonyms, active, own)
-		q.Fields, q.Schema = contract.Outline(), contract.Schema()
-	}
-	q.Task, err = r.promptSet().User(s.Prompt, promptData(r, s, b, active))
-	return q, err
-}
-
-// turnsFor returns the turns that the actor of a next step may read, as in a prompt for a model.
-func turnsFor(r *record, key transcript.Key) (list []transcript.Turn) {
-	for _, s := range r.next() {
-		if s.Key != key {
-			continue
-		}
-		m := pseudonymsFor(r, &s)
-		shown, _ := visibleTurns(r, &s, m)
-		m.Sort(r.Turns, shown)
-		for _, i := range shown {
-			t := &r.Turns[i]
-			seen := transcript.Turn{Key: t.Key, Kind: t.Kind, Seq: t.Seq, Text: m.Hide(t.Text)}
-			seen.Actor, seen.Target = m.Of(cmp.Or(systemHeadings[t.Actor], t.Actor)), m.Of(t.Target)
-			list = append(list, seen)
-		}
-	}
-	return list
 }
 
 // adopt takes over the prompts of a record of the same configuration without turns, if there are none yet.

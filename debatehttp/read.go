@@ -162,10 +162,14 @@ func (c *call) selected(q store.Query) ([]store.Status, error) {
 
 // InboxItem is a step for which a debate asks a person.
 type InboxItem struct {
-	Debate string       `json:"debate"` // its id
-	Topic  string       `json:"topic"`
-	Asked  debate.Asked `json:"asked"` // answer it by its Key
+	Debate string `json:"debate"` // its id
+	Topic  string `json:"topic"`
+	// Asked is what it asks: answer it by its Key. A background of more than 4,096 bytes is cut; Client.Waiting has all of it.
+	Asked debate.Asked `json:"asked"`
 }
+
+// maxBackground limits the background of a debate in an inbox, in bytes.
+const maxBackground = 4 << 10
 
 // inbox answers with what all debates ask the person who speaks for a seat, newest debate first.
 func (c *call) inbox() error {
@@ -192,6 +196,9 @@ func (c *call) inbox() error {
 			c.Logger.WarnContext(c.r.Context(), "read inbox", "debate", s.ID, "error", err)
 		}
 		for _, a := range forSeat(asked, c.access.Seat) {
+			if b := a.Briefing; b != nil && len(b.Background) > maxBackground {
+				b.Background = strings.ToValidUTF8(b.Background[:maxBackground], "") + "…"
+			}
 			items = append(items, InboxItem{s.ID, s.Topic, a})
 		}
 	}

@@ -61,12 +61,15 @@ type Turn struct {
 
 // Ask is what a debate asks a person: the reply of a step, or the choice of an action.
 type Ask struct {
-	Step    string          `json:"step" jsonschema_description:"Identifies what is asked, for debate_answer."`
-	Name    string          `json:"name,omitempty" jsonschema_description:"The person who is asked. Empty if anybody may decide."`
-	Task    string          `json:"task" jsonschema_description:"What is asked: a quotation for the person."`
-	Said    []Turn          `json:"said,omitempty" jsonschema_description:"The last turns that the person may read, with the names that the person may know."`
-	Schema  json.RawMessage `json:"schema,omitempty" jsonschema_description:"The JSON Schema of the reply. Without it, the reply is free text."`
-	Choices []debate.Choice `json:"choices,omitempty" jsonschema_description:"The actions to choose from. Without them, give a text."`
+	Step string `json:"step" jsonschema_description:"Identifies what is asked, for debate_answer."`
+	Name string `json:"name,omitempty" jsonschema_description:"The person who is asked. Empty if anybody may decide."`
+	Task string `json:"task" jsonschema_description:"What is asked: a quotation for the person."`
+	// Briefing and Background have what the person must know; see debate.Briefing.
+	Briefing   string          `json:"briefing,omitempty" jsonschema_description:"The person's seat, the participants, the criteria of a judge and the rules: a quotation for the person."`
+	Background string          `json:"background,omitempty" jsonschema_description:"The background of the question: a quotation for the person."`
+	Said       []Turn          `json:"said,omitempty" jsonschema_description:"The last turns that the person may read, with the names that the person may know."`
+	Schema     json.RawMessage `json:"schema,omitempty" jsonschema_description:"The JSON Schema of the reply. Without it, the reply is free text."`
+	Choices    []debate.Choice `json:"choices,omitempty" jsonschema_description:"The actions to choose from. Without them, give a text."`
 }
 
 // Text returns the output as text: what is degraded first, then the answer or the turns, then what to do next.
@@ -93,7 +96,7 @@ func (o Output) Text() string {
 		}
 	}
 	for _, a := range o.Waiting {
-		fmt.Fprintf(b, "\n\nStep %q asks %s:\n%s", a.Step, orAnybody(a.Name), a.Task)
+		fmt.Fprintf(b, "\n\nStep %q asks %s:\n%s", a.Step, orAnybody(a.Name), strings.Join(a.texts(), "\n\n"))
 		for _, c := range a.Choices {
 			fmt.Fprintf(b, "\n- %s: %s", c.Action, c.Description)
 		}
@@ -105,6 +108,11 @@ func (o Output) Text() string {
 		b.WriteString("\n\n" + o.Next)
 	}
 	return b.String()
+}
+
+// texts returns what the person must know and has to do.
+func (a *Ask) texts() []string {
+	return slices.DeleteFunc([]string{a.Briefing, a.Background, a.Task}, func(text string) bool { return text == "" })
 }
 
 // spoken returns the texts of the turns. Delimiters name the speaker; without them, the text begins with the name.
@@ -308,6 +316,11 @@ func isHidden(t *transcript.Turn, waiting []debate.Asked) bool {
 func (q quoter) addWaiting(o *Output, question *debate.Question, waiting []debate.Asked) {
 	for _, a := range waiting {
 		ask := Ask{Step: a.Key.String(), Name: a.Key.Actor, Task: q.quote("task", 0, a.Task), Schema: a.Schema}
+		if a.Briefing != nil {
+			b := *a.Briefing
+			b.Topic, b.Background = "", "" // the output has the question
+			ask.Briefing, ask.Background = q.quote("briefing", 0, b.Text()), q.quote("background", 0, a.Briefing.Background)
+		}
 		for i := max(0, len(a.Said)-maxSaid); i < len(a.Said); i++ {
 			ask.Said = append(ask.Said, q.turn(&a.Said[i]))
 		}

@@ -27,6 +27,19 @@ func (l *Pseudonyms) HideValues(values map[string]string) map[string]string {
 	return hidden
 }
 
+// Rubric returns a rubric with the names in all texts hidden.
+func (l *Pseudonyms) Rubric(r Rubric) Rubric {
+	r = slices.Clone(r)
+	for i := range r {
+		c := &r[i]
+		for _, text := range []*string{&c.Name, &c.Description, &c.Zero, &c.Ten} {
+			*text = l.Hide(*text)
+		}
+		c.Bands = l.HideAll(slices.Clone(c.Bands))
+	}
+	return r
+}
+
 // OwnProfile returns the profile of the reader itself, with the names in its texts hidden.
 func (l *Pseudonyms) OwnProfile(s transcript.Profile) transcript.Profile {
 	if len(l.names) > 0 {

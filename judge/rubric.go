@@ -201,6 +201,16 @@ func (r Rubric) Contract() *reply.Contract {
 	})
 }
 
+// Shares returns the criteria in order, those of the default rubric if there are none. Their weights are percentages of the
+// total, rounded to hundredths.
+func (r Rubric) Shares() Rubric {
+	list, sum := slices.Clone(r.criteria()), r.totalWeight()
+	for i := range list {
+		list[i].Weight = roundToHundredths(100 * list[i].Weight / sum)
+	}
+	return list
+}
+
 // Names returns the names of the criteria, in order.
 func (r Rubric) Names() (names []string) {
 	for _, c := range r.criteria() {

@@ -20,7 +20,13 @@
 // A body can read every field of [Data]. A system prompt can read only Topic, Background, Me, Others, Vars, Criteria and
 // Nonce. Both can call [Data.Quote]: use it for texts that models or documents may have written, such as positions, personas
 // and key arguments. A system prompt must not change within a debate, because providers bill a prompt at a lower price if it begins like the
-// previous one. In addition to the functions of text/template, you can use:
+// previous one.
+//
+// A person has no system prompt, but reads the same rules: System renders them if Me.Human is set. Topic, Background, Others,
+// Criteria, Nonce and the texts of Me are empty then, because the person sees them elsewhere. A template leaves out for a
+// person what concerns only models, such as delimiters, with {{if not .Me.Human}}.
+//
+// In addition to the functions of text/template, you can use:
 //
 //	join list separator last    joins strings with separator, and the last two with last
 //	sorted list                 returns the strings of a list in order
@@ -77,8 +83,14 @@ func (n Names) String() string { return join(n, ", ", " and ") }
 
 // Quote returns a text between the delimiters of statements, as data and not as an instruction. what says in the first
 // delimiter what the text is. The text cannot close the delimiters.
-func (d *Data) Quote(what, text string) string {
-	return delimit.Enclose(d.Nonce, delimit.Line(d.Nonce, what), text)
+func (d *Data) Quote(what, text string) string { return quote(d.Nonce, what, text) }
+
+// quote encloses a text in delimiters. Without a nonce, a person reads the text: each of its lines begins with a mark then.
+func quote(nonce, what, text string) string {
+	if nonce == "" {
+		return delimit.Line("", what) + ":\n" + delimit.Mark(text)
+	}
+	return delimit.Enclose(nonce, delimit.Line(nonce, what), text)
 }
 
 // opponents adds to names those of the others who are not on the side of Me. Without a side, all others are opponents.
@@ -104,9 +116,7 @@ type systemData struct {
 }
 
 // Quote does what [Data.Quote] does.
-func (d *systemData) Quote(what, text string) string {
-	return delimit.Enclose(d.Nonce, delimit.Line(d.Nonce, what), text)
-}
+func (d *systemData) Quote(what, text string) string { return quote(d.Nonce, what, text) }
 
 func (d *Data) systemData() *systemData {
 	return &systemData{

@@ -60,6 +60,14 @@ func (u *reusable) release() {
 	userData.Put(u)
 }
 
+// ReadsCriteria reports whether the named prompt shows a judge the criteria of the rubric.
+func (s *Set) ReadsCriteria(name string) bool {
+	p, err := s.lookup(name)
+	return err == nil && slices.ContainsFunc(p.user.Templates(), func(t *template.Template) bool { // those that it uses
+		return strings.Contains(t.Root.String(), ".Criteria")
+	})
+}
+
 // Names returns the names of all prompts, sorted.
 func (s *Set) Names() []string { return slices.Sorted(maps.Keys(s.prompts)) }
 

@@ -85,12 +85,19 @@ func flatFields(schema json.RawMessage) (f fields, flat bool) {
 	return f, true
 }
 
-// message returns what a person reads in a form: who is asked, what others have said, and the task. Each line that others
-// have said begins with a mark, so that none of them can pass for another speaker or for the task.
+// message returns what a person reads in a form: who is asked, what the person must know, what others have said, and the
+// task. Each line that others have written begins with a mark, so that none of them can pass for another speaker or for the
+// task.
 func message(a debatetool.Ask) string {
 	var parts []string
 	if a.Name != "" {
 		parts = append(parts, "For "+a.Name)
+	}
+	if a.Briefing != "" {
+		parts = append(parts, unquote(a.Briefing))
+	}
+	if a.Background != "" {
+		parts = append(parts, "Background:\n> "+strings.ReplaceAll(unquote(a.Background), "\n", "\n> "))
 	}
 	for _, t := range a.Said {
 		who := strings.Join(strings.Fields(t.Actor), " ")

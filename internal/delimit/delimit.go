@@ -20,6 +20,11 @@ func Enclose(nonce, what, text string) string {
 	return "<<<" + nonce + " begin: " + what + ">>>\n" + Clean(nonce, text) + "\n<<<" + nonce + " end>>>"
 }
 
+// Mark returns a text for a person: each line begins with a mark, so that none of them can pass for what surrounds the text.
+func Mark(text string) string {
+	return "> " + strings.ReplaceAll(strings.TrimSpace(RemoveInvisible(text)), "\n", "\n> ")
+}
+
 // Line returns what a text is, on one line that cannot be read as a delimiter.
 func Line(nonce, what string) string { return oneLine.Replace(Clean(nonce, what)) }
 

@@ -87,6 +87,19 @@ func keysOf(names []string) []string {
 	return keys
 }
 
+// Named is a name with what it means, which may be empty.
+type Named struct{ Name, About string }
+
+// inOrder returns properties and their names in the order of a form, and what the names mean.
+func inOrder(keys, names []string, form []Named) (ordered, named, about []string) {
+	for _, n := range form {
+		if at := slices.Index(names, n.Name); at >= 0 && !slices.Contains(named, n.Name) {
+			ordered, named, about = append(ordered, keys[at]), append(named, n.Name), append(about, n.About)
+		}
+	}
+	return ordered, named, about
+}
+
 // keyOf returns the property for a name, or "" if the name does not make one.
 func keyOf(name string) string {
 	var b strings.Builder

@@ -13,11 +13,12 @@ type outliner struct {
 	strings.Builder
 	named *named
 	names map[string][]string
+	form  map[string][]Named // as in strictWriter
 }
 
 // outlineOf returns one line for each field of an object, with nested fields indented.
-func outlineOf(s *jsonschema.Schema, n *named, names map[string][]string) string {
-	o := outliner{named: n, names: names}
+func outlineOf(s *jsonschema.Schema, n *named, names map[string][]string, form map[string][]Named) string {
+	o := outliner{named: n, names: names, form: form}
 	o.lines(fields(s), "")
 	return o.String()
 }
@@ -48,7 +49,11 @@ func (o *outliner) entries(f field, e *entries, indent string) {
 	}
 	var properties []string
 	names := o.names[e.kind]
-	for i, key := range keysOf(names) {
+	keys := keysOf(names)
+	if form := o.form[e.kind]; form != nil {
+		keys, names, _ = inOrder(keys, names, form)
+	}
+	for i, key := range keys {
 		properties = append(properties, strings.TrimSpace(fmt.Sprintf("%q %s", key, keyNote(key, names[i]))))
 	}
 	o.line(f, "object with the properties "+strings.Join(properties, ", ")+", each "+value, e.about(f.schema), indent)

@@ -45,6 +45,7 @@ type Contract struct {
 	schemas    func() schemas
 	extraCheck func(v any) []string // the checks added by WithCheck; nil if there are none
 	names      map[string][]string  // the names added by WithNames, by tag
+	form       map[string][]Named   // the names added by ForPerson, in order, by tag; nil if models read the schema
 }
 
 // Reply is a validated reply.
@@ -144,6 +145,22 @@ func (c *Contract) WithNames(kind string, names []string) *Contract {
 	return &listing
 }
 
+// ForPerson returns a copy of the contract as WithNames does, whose schema suits a form that a person fills in. The
+// properties for the names are in the order of the names, and have what these mean as descriptions. All fields of an entry
+// have their descriptions too. A reply to either schema is a reply to the other.
+func (c *Contract) ForPerson(kind string, list []Named) *Contract {
+	var names []string
+	for _, n := range list {
+		names = append(names, n.Name)
+	}
+	form := *c.WithNames(kind, names)
+	if form.form = maps.Clone(c.form); form.form == nil {
+		form.form = map[string][]Named{}
+	}
+	form.form[kind] = list
+	return &form
+}
+
 // Name returns the name of the contract, including its version.
 func (c *Contract) Name() string { return c.name }
 
@@ -162,7 +179,7 @@ func (c *Contract) Schema() json.RawMessage {
 	if len(c.names) == 0 {
 		return s.strict
 	}
-	return strictSchema(s.root, s.named, c.names)
+	return strictSchema(s.root, s.named, c.names, c.form)
 }
 
 // Outline describes the fields for a prompt, one field per line, with nested fields indented. It has the names of WithNames.
@@ -171,5 +188,5 @@ func (c *Contract) Outline() string {
 	if len(c.names) == 0 {
 		return s.outline
 	}
-	return outlineOf(s.root, s.named, c.names)
+	return outlineOf(s.root, s.named, c.names, c.form)
 }

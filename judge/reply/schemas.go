@@ -36,7 +36,7 @@ func buildSchemas(name string, t reflect.Type) schemas {
 	}
 	known := knownFieldsOf(s)
 	return schemas{
-		root: s, named: n, strict: strictSchema(s, n, nil), outline: outlineOf(s, n, nil),
+		root: s, named: n, strict: strictSchema(s, n, nil, nil), outline: outlineOf(s, n, nil, nil),
 		validator: compiled, known: known, keys: newKeys(known), layout: n.layoutOf(s), decoder: newDecoder(t),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+	"strings"
 
 	"github.com/invopop/jsonschema"
 )
@@ -14,6 +15,7 @@ type strictWriter struct {
 	bytes.Buffer
 	named *named
 	names map[string][]string // by kind
+	form  map[string][]Named  // by kind, in the order of a form for people; nil if models read the schema
 }
 
 // strictPart says where in a reply a part of the schema is.
@@ -26,8 +28,8 @@ type strictPart struct {
 
 // strictSchema returns the strict form of a schema with names by kind. If a kind has no names, its fields have no enum, and
 // its lists have the bounds of their tags.
-func strictSchema(s *jsonschema.Schema, n *named, names map[string][]string) json.RawMessage {
-	w := strictWriter{named: n, names: names}
+func strictSchema(s *jsonschema.Schema, n *named, names map[string][]string, form map[string][]Named) json.RawMessage {
+	w := strictWriter{named: n, names: names, form: form}
 	w.schema(s, strictPart{})
 	return w.Bytes()
 }
@@ -165,7 +167,7 @@ func (w *strictWriter) property(f field, at strictPart) {
 	if at.limit > 0 || f.nullable {
 		in.limit = maxShortLength
 	}
-	if at.entry {
+	if at.entry && w.form == nil {
 		in.description = ""
 	}
 	if !f.nullable || at.entry && f.schema.Type == "array" && value(f.schema.MinItems) == 0 { // an empty list says the same as null
@@ -188,13 +190,19 @@ func (w *strictWriter) property(f field, at strictPart) {
 }
 
 // entries writes the schema of an object that has a property for each name, in place of a list with an entry for each.
-// Entries are described once, in the outline.
+// Models read what an entry has once, in the outline. People read it at each entry.
 func (w *strictWriter) entries(e *entries, names []string, at strictPart) {
-	keys := keysOf(names)
+	keys, about := keysOf(names), []string(nil)
+	if form := w.form[e.kind]; form != nil {
+		keys, names, about = inOrder(keys, names, form)
+	}
 	w.keyword("properties")
 	w.WriteByte('{')
 	for i, key := range keys {
 		in := strictPart{optional: at.optional, limit: maxShortLength, entry: true, description: keyNote(key, names[i])}
+		if about != nil && about[i] != "" {
+			in.description = strings.TrimPrefix(in.description+": "+about[i], ": ")
+		}
 		w.keyword(key)
 		if e.only != nil {
 			w.schema(e.only.schema, in)
