@@ -319,7 +319,8 @@ func (q quoter) addWaiting(o *Output, question *debate.Question, waiting []debat
 		if a.Briefing != nil {
 			b := *a.Briefing
 			b.Topic, b.Background = "", "" // the output has the question
-			ask.Briefing, ask.Background = q.quote("briefing", 0, b.Text()), q.quote("background", 0, a.Briefing.Background)
+			wide := quoter{q.delimiters, 4 * q.most, q.forPeople} // a judge needs all criteria
+			ask.Briefing, ask.Background = wide.quote("briefing", 0, b.Text()), q.quote("background", 0, a.Briefing.Background)
 		}
 		for i := max(0, len(a.Said)-maxSaid); i < len(a.Said); i++ {
 			ask.Said = append(ask.Said, q.turn(&a.Said[i]))

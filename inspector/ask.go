@@ -1,6 +1,7 @@
 package inspector
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -43,7 +44,10 @@ func askOf(a debate.Asked) ask {
 // inputs returns an input for each property of an object at a place in the reply.
 func (s schema) inputs(object schema, at string) (list []input) {
 	for _, name := range object.Properties.names {
-		list = append(list, s.input(object.Properties.byName[name].resolve(s), at+name, name, slices.Contains(object.Required, name)))
+		p := object.Properties.byName[name]
+		in := s.input(p.resolve(s), at+name, name, slices.Contains(object.Required, name) && !p.isOptional())
+		in.Help = cmp.Or(in.Help, p.Description) // an optional value has it beside its type
+		list = append(list, in)
 	}
 	return list
 }
@@ -99,9 +103,7 @@ func (s schema) each(items schema, at string) (list []input) {
 			parts := slices.DeleteFunc(s.inputs(items, place), func(in input) bool { return in.Name == "choice:"+place+name })
 			list = append(list, input{Name: "fixed:" + place + name, Type: "fixed", Value: choice})
 			if len(parts) == 1 { // it needs no group of its own
-				if parts[0].Label = label; i > 0 {
-					parts[0].Help = "" // as that of the first
-				}
+				parts[0].Label = label
 				list = append(list, parts...)
 			} else {
 				list = append(list, input{Label: label, Type: "group", Parts: parts})
@@ -169,6 +171,12 @@ func (s schema) resolve(whole schema) schema {
 		s = s.AnyOf[at]
 	}
 	return schema{}
+}
+
+// isOptional reports whether the value may be null.
+func (s schema) isOptional() bool {
+	types, _ := s.Type.([]any)
+	return slices.Contains(types, any("null")) || slices.ContainsFunc(s.AnyOf, func(one schema) bool { return one.Type == "null" })
 }
 
 // kind returns the type of the value, apart from null.
@@ -263,7 +271,7 @@ func listsOf(value any) any {
 // valueOf returns the value of an input, or nil if it is left empty.
 func valueOf(kind, property, text string) (any, error) {
 	switch {
-	case kind == "boolean":
+	case kind == "boolean" && text != "":
 		return text == "true", nil
 	case kind == "lines":
 		list := []string{}

@@ -85,6 +85,20 @@ func initials(name string) string {
 // short returns a topic for a list.
 func short(topic string) string { return cut(topic, 200) }
 
+// formatPercent returns a percentage.
+func formatPercent(p float64) string {
+	return strconv.FormatFloat(math.Round(10*p)/10, 'f', -1, 64) + " %"
+}
+
+// maxBackground limits the background of a debate on a page, in bytes.
+const maxBackground = 6 << 10
+
+// cutBackground returns the background that a page shows.
+func cutBackground(text string) string { return cut(text, maxBackground) }
+
+// isCut reports whether a page shows only the beginning of a background.
+func isCut(background string) bool { return len(background) > maxBackground }
+
 // cut returns a text, or its beginning if it has more bytes, without a broken character.
 func cut(text string, most int) string {
 	if len(text) <= most {

@@ -36,6 +36,7 @@ var groups = []group{
 
 // A filter selects debates of the list. The store applies all of it but Protocol and Text.
 type filter struct {
+	Seat     string // of the visitor; it selects nothing
 	State    string // name of a group
 	Outcome  string
 	Protocol string // name, with or without its version
@@ -53,6 +54,25 @@ type listing struct {
 	Debates  []store.Status
 	Next     string // address of the next page; empty on the last one
 	Searched int    // the debates that were searched, if there are more; 0 if the page is full or the last one
+
+	seats map[string]string // by debate, whose page the visitor may open if it is not that of everything
+}
+
+// SeatIn returns the seat for which the visitor may open the page of a debate, or "" for that of the list.
+func (l listing) SeatIn(s store.Status) string { return l.seats[s.ID] }
+
+// seatsIn returns a seat for each debate that waits for a person and whose page the visitor may open only for that seat.
+func (v *visit) seatsIn(list []store.Status, person string) map[string]string {
+	seats := map[string]string{}
+	if v.seat != "" || person == "" {
+		return seats
+	}
+	for _, s := range list {
+		if v.allow(&debatehttp.Access{Action: debatehttp.Watch, Debate: s}) != nil {
+			seats[s.ID] = person
+		}
+	}
+	return seats
 }
 
 // counted is a group with the number of its debates.
@@ -92,6 +112,7 @@ func (v *visit) list() error {
 	if shown.Debates, cursor, err = v.selectPage(q, f.matches); err != nil {
 		return err
 	}
+	shown.seats = v.seatsIn(shown.Debates, f.Waiting)
 	if cursor != "" {
 		shown.Next = f.with("before", cursor)
 		if len(shown.Debates) < pageSize {
@@ -102,7 +123,7 @@ func (v *visit) list() error {
 }
 
 func filterOf(v url.Values) filter {
-	return filter{v.Get("state"), v.Get("outcome"), former.Protocol(v.Get("protocol")), strings.TrimSpace(v.Get("label")), strings.TrimSpace(v.Get("waiting")), strings.TrimSpace(v.Get("text")), v.Get("before")}
+	return filter{v.Get("seat"), v.Get("state"), v.Get("outcome"), former.Protocol(v.Get("protocol")), strings.TrimSpace(v.Get("label")), strings.TrimSpace(v.Get("waiting")), strings.TrimSpace(v.Get("text")), v.Get("before")}
 }
 
 // query returns the part of the filter that the store applies.
@@ -146,7 +167,7 @@ func (f filter) matches(s store.Status) bool {
 func (f filter) with(name, value string) string {
 	q := url.Values{}
 	for name, value := range map[string]string{
-		"state": f.State, "outcome": f.Outcome, "protocol": f.Protocol, "label": f.Label, "waiting": f.Waiting, "text": f.Text, name: value,
+		"seat": f.Seat, "state": f.State, "outcome": f.Outcome, "protocol": f.Protocol, "label": f.Label, "waiting": f.Waiting, "text": f.Text, name: value,
 	} {
 		if value != "" {
 			q.Set(name, value)

@@ -45,7 +45,7 @@ func parseTemplates() map[string]*template.Template {
 // functions holds what is available in all templates.
 var functions = template.FuncMap{
 	"time": formatTime, "duration": formatDuration, "number": formatNumber, "cost": formatCost,
-	"words": words, "initials": initials, "markdown": markdown, "json": encodeJSON, "short": short,
+	"words": words, "initials": initials, "percent": formatPercent, "background": cutBackground, "isCut": isCut, "markdown": markdown, "json": encodeJSON, "short": short,
 	"list": func(all ...any) []any { return all }, "next": func(i int) int { return i + 1 },
 }
 

@@ -43,6 +43,7 @@ type rawPart struct {
 
 // promptView is what the model was asked.
 type promptView struct {
+	Briefing *debate.Briefing // of a person
 	Messages []message
 	Schema   string
 	Notes    []string // what the prompt lacks
@@ -181,7 +182,7 @@ func (v *visit) addPrompt(t *turnView) error {
 
 // newPromptView returns what the page shows of a prompt to a seat.
 func newPromptView(p *debate.Prompt, seat string) *promptView {
-	shown := &promptView{Schema: indent(p.Request.Schema), Notes: p.Missing, Messages: shortMessages(p.Request.Messages)}
+	shown := &promptView{Briefing: p.Briefing, Schema: indent(p.Request.Schema), Notes: p.Missing, Messages: shortMessages(p.Request.Messages)}
 	shown.Omitted, shown.Summarized = lastSeqs(p.Omitted), lastSeqs(p.Summarized)
 	q := url.Values{"phase": {p.Key.Phase}, "actor": {p.Key.Actor}, "run": {strconv.Itoa(p.Key.Run)}, "round": {strconv.Itoa(p.Key.Round)}}
 	if p.Key.Target != "" {

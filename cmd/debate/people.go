@@ -152,10 +152,35 @@ func (p *program) showSaid(a debate.Asked) {
 	for _, attached := range a.Attachments {
 		fmt.Fprintf(p.stderr, "attached: %s\n", printableLine(attached))
 	}
+	p.showBriefing(a)
 	p.say(strings.TrimSpace(a.Task))
 	hint := "/decline REASON gives no reply"
 	if p.env("EDITOR") != "" {
 		hint += ", /edit opens $EDITOR"
 	}
 	p.say("(" + hint + ", Ctrl-D leaves it for later)")
+}
+
+// maxBackground limits the background that the terminal shows, in bytes.
+const maxBackground = 8 << 10
+
+// showBriefing prints what a person must know, unless it was the last thing printed for that person.
+func (p *program) showBriefing(a debate.Asked) {
+	if a.Briefing == nil {
+		return
+	}
+	b := *a.Briefing
+	if len(b.Background) > maxBackground {
+		b.Background = strings.ToValidUTF8(b.Background[:maxBackground], "") + " …\n(all of it is in the configuration)"
+	}
+	text := b.Text()
+	if p.briefed == nil {
+		p.briefed = map[string]string{}
+	}
+	if p.briefed[a.Key.Actor] == text {
+		return
+	}
+	p.briefed[a.Key.Actor] = text
+	p.say(text)
+	fmt.Fprintln(p.stderr)
 }

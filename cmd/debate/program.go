@@ -25,6 +25,7 @@ type program struct {
 	input          *bufio.Reader     // reads stdin; nil before the first question
 	about          map[string]string // what the kinds of debates of a server are good for, by name
 	shown          map[string]int64  // seq of the last turn that each person was shown
+	briefed        map[string]string // the last briefing that each person was shown
 }
 
 // isLive reports whether to show the progress live: stderr is a terminal that supports it, and --plain is not given.
