@@ -140,7 +140,7 @@ func (b *Briefing) Text() string {
 	if len(b.Rubric) > 0 {
 		add("Criteria for each participant, with their weights", b.Rubric.Outline())
 	}
-	add("Rules", b.Rules)
+	add("Format and rules", b.Rules)
 	add("Background", quoted(b.Background))
 	return strings.Join(parts, "\n\n")
 }

@@ -394,3 +394,32 @@ func TestAResultHasLists(t *testing.T) {
 	require.Contains(t, text, `"turns":[]`)
 	require.NotContains(t, text, "null")
 }
+
+// A human judge and a human participant read what they must know, and nobody else's. An inbox cuts a large background.
+func TestPeopleAreBriefed(t *testing.T) {
+	o := allowing()
+	o.Principal = func(r *http.Request) (string, error) { return r.Header.Get("X-User"), nil }
+	s := open(t, store.Memory(), o)
+	s.letAllSpeak()
+	large := "BACKGROUND-TEXT " + strings.Repeat("é", 4000)
+	config := `{"id": "b", "topic": "Ban cars?", "protocol": {"name": "panel/1", "format": "round-limited"}, "limits": {"max_rounds": 1}, "background": "` + large + `",
+		"participants": [{"name": "Ada", "position": "POSITION-TEXT", "persona": "SECRET"}, {"name": "Bo", "human": true}], "judges": [{"name": "Jo", "human": true}],
+		"rubric": [{"name": "policy_fit", "weight": 70, "description": "DESCRIPTION-TEXT", "zero": "ZERO-TEXT"}, {"name": "cost", "weight": 30}]}`
+	s.posts(http.StatusCreated, "/debates", config)
+	s.stream("/debates/b/events?seat=Bo", "").until("asked")
+	body := s.wants(http.StatusOK, http.MethodGet, "/debates/b/waiting?seat=Bo", "")
+	require.Contains(t, body, large)
+	require.Contains(t, body, "POSITION-TEXT")
+	require.NotContains(t, body, "DESCRIPTION-TEXT")
+	require.NotContains(t, body, "SECRET")
+	inbox := s.wants(http.StatusOK, http.MethodGet, "/inbox?seat=Bo", "")
+	require.Contains(t, inbox, "BACKGROUND-TEXT")
+	require.NotContains(t, inbox, large)
+	asked := parsed[[]debate.Asked](t, body)
+	key, err := json.Marshal(map[string]any{"key": asked[0].Key, "text": "No."})
+	require.NoError(t, err)
+	s.posts(http.StatusNoContent, "/debates/b/answers", string(key))
+	s.stream("/debates/b/events?seat=Jo", "").until("asked")
+	judged := parsed[[]debate.Asked](t, s.wants(http.StatusOK, http.MethodGet, "/debates/b/waiting?seat=Jo", ""))
+	require.Contains(t, judged[0].Briefing.Text(), "- policy_fit (70 %): DESCRIPTION-TEXT\n  - 0 means: ZERO-TEXT\n- cost (30 %)")
+}

@@ -1,6 +1,7 @@
 package debatetool_test
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/debatetool"
+	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/store"
 )
@@ -38,7 +40,8 @@ func TestPeopleReply(t *testing.T) {
 		require.Equal(t, "Bo", asked.Name)
 		require.NotEmpty(t, asked.Task)
 		require.Contains(t, out.Next, "debate_answer")
-		require.Contains(t, out.Text(), `Step "`+asked.Step+`" asks Bo:`+"\n"+asked.Task)
+		require.Contains(t, out.Text(), `Step "`+asked.Step+`" asks Bo:`+"\n"+asked.Briefing+"\n\n"+asked.Task)
+		require.Regexp(t, `(?s)^<<<\d{20} begin: briefing>>>\nYour seat:\n- Bo, side: against\n.*end>>>$`, asked.Briefing)
 		require.Regexp(t, `(?s)^<<<\d{20} begin: task>>>\nRound 1 of 1\..*end>>>$`, asked.Task)
 		require.Empty(t, asked.Said)
 
@@ -172,5 +175,24 @@ func TestPeopleDecide(t *testing.T) {
 		out, err = b.Run(t.Context(), debatetool.Input{ID: out.ID})
 		require.NoError(t, err)
 		require.Equal(t, "completed", out.Status)
+	})
+}
+
+// Whoever asks a human judge reads what the judge must know, in the data and in the text.
+func TestAJudgeIsBriefed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := withPerson()
+		c.Participants[1].Human, c.Judges[0].Human = false, true
+		c.Background = "BACKGROUND-TEXT " + strings.Repeat("long ", 2000)
+		c.Rubric = judge.Rubric{{Name: "policy_fit", Weight: 70, Description: "DESCRIPTION-TEXT", Zero: "ZERO-TEXT"}, {Name: "cost", Weight: 30}}
+		b := sit(t, store.Memory(), &model{}, c, debatetool.Options{})
+		out, err := b.Run(t.Context(), ask)
+		require.NoError(t, err)
+		require.Equal(t, "waiting", out.Status)
+		for _, marker := range []string{"BACKGROUND-TEXT", "DESCRIPTION-TEXT", "ZERO-TEXT", "policy_fit (70 %)"} {
+			require.Contains(t, out.Text(), marker)
+			require.Contains(t, out.Waiting[0].Briefing+out.Waiting[0].Background, marker)
+		}
+		require.Contains(t, out.Waiting[0].Background, "characters left out", "a large background does not fill the caller's window")
 	})
 }

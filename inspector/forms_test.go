@@ -195,3 +195,46 @@ func with(f url.Values, name, value string) url.Values {
 	f.Set(name, value)
 	return f
 }
+
+// The form of a human judge shows the rubric in its order, the background, the positions and the rules. What users wrote is
+// escaped, and a large background is cut and linked.
+func TestTheFormOfAJudgeHasTheRubric(t *testing.T) {
+	w := open(t, Options{Controls: true})
+	cfg := pair("cars")
+	cfg.Participants[0].Position, cfg.Participants[0].Persona = "POSITION-TEXT <b>", "SECRET"
+	cfg.Judges[0].Human = true
+	cfg.Background = "BACKGROUND-TEXT <script>alert(1)</script> " + strings.Repeat("long ", 3000)
+	cfg.Rubric = judge.Rubric{{Name: "policy_fit", Weight: 70, Description: "DESCRIPTION-TEXT <i>", Zero: "ZERO-TEXT"}, {Name: "cost", Weight: 30, Description: "COST-TEXT"}}
+	w.run(cfg)
+	page := w.get(http.StatusOK, "/debates/cars?seat=Jo")
+	for _, want := range []string{
+		"BACKGROUND-TEXT &lt;script&gt;", "DESCRIPTION-TEXT &lt;i&gt;", "ZERO-TEXT", "70 %", "POSITION-TEXT &lt;b&gt;", "Be impartial", "The format is",
+		`href="../api/debates/cars/waiting?seat=Jo"`,
+	} {
+		require.Contains(t, page, want)
+	}
+	require.NotContains(t, page, "SECRET")
+	require.Less(t, len(page), 60<<10)
+	_, fields, _ := strings.Cut(page, `data-form="answers"`)
+	require.Less(t, strings.Index(fields, "policy fit"), strings.Index(fields, "<label>cost"))
+	require.Equal(t, 2, strings.Count(fields, "DESCRIPTION-TEXT"), "once for each participant")
+	require.Equal(t, 2, strings.Count(fields, "COST-TEXT"))
+	require.Contains(t, w.get(http.StatusOK, "/api/debates/cars/waiting?seat=Jo"), strings.Repeat("long ", 3000))
+	require.NotContains(t, w.get(http.StatusOK, "/debates/cars"), "DESCRIPTION-TEXT", "only the judge's page has it")
+}
+
+// A form has every field of a schema, in its order, with its description. A field that may be null need not be filled in.
+func TestFormsOfAnySchema(t *testing.T) {
+	a := askOf(debate.Asked{Contract: "own/1", Schema: []byte(`{"type": "object", "required": ["z", "m", "a"], "properties": {
+		"z": {"type": "integer", "enum": [1, 2], "description": "the option"},
+		"m": {"anyOf": [{"type": "boolean"}, {"type": "null"}], "description": "whether it depends"},
+		"a": {"type": "array", "items": {"type": "string"}, "description": "conditions"}}}`)})
+	require.Equal(t, []input{
+		{Name: "integer:z", Label: "z", Help: "the option", Type: "integer", Required: true},
+		{Name: "boolean:m", Label: "m", Help: "whether it depends", Type: "boolean"},
+		{Name: "lines:a", Label: "a", Help: "conditions", Type: "lines", Required: true},
+	}, a.Inputs)
+	got, err := replyOf(map[string][]string{"boolean:m": {""}, "integer:z": {"2"}})
+	require.NoError(t, err)
+	require.Equal(t, `{"z":2}`, got)
+}

@@ -310,3 +310,29 @@ func TestASearchIsLimited(t *testing.T) {
 	require.Contains(t, w.get(http.StatusOK, "/?text=cars"), "Older debates")
 	require.Equal(t, int64(pageSize+1), kept.read.Load())
 }
+
+// All links of a person's lists lead to pages that Authorize allows.
+func TestListsOfAPersonLinkToTheSeat(t *testing.T) {
+	w := open(t, Options{Authorize: func(_ context.Context, a *debatehttp.Access) error {
+		if a.Action != debatehttp.List && a.Seat != "Bo" {
+			return errors.New("only for Bo")
+		}
+		return nil
+	}})
+	cfg := pair("cars")
+	cfg.Participants[1].Human = true
+	w.run(cfg)
+	for _, path := range []string{"/?waiting=Bo", "/?seat=Bo", "/inbox?seat=Bo"} {
+		page := w.get(http.StatusOK, path)
+		links := regexp.MustCompile(`href="\./(debates/[^"]*)"`).FindAllStringSubmatch(page, -1)
+		require.NotEmpty(t, links, path)
+		for _, link := range links {
+			w.get(http.StatusOK, "/"+html.UnescapeString(link[1]))
+		}
+	}
+	page := w.get(http.StatusOK, "/?seat=Bo")
+	require.Contains(t, page, `<a class="brand" href="./?seat=Bo">`)
+	require.Contains(t, page, `<input type="hidden" name="seat" value="Bo">`)
+	require.Contains(t, page, "seat=Bo&amp;state=", "groups keep the seat")
+	require.Contains(t, w.get(http.StatusOK, "/debates/cars?seat=Bo"), `<a class="brand" href="../?seat=Bo">`)
+}

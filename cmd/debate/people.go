@@ -181,6 +181,5 @@ func (p *program) showBriefing(a debate.Asked) {
 		return
 	}
 	p.briefed[a.Key.Actor] = text
-	p.say(text)
-	fmt.Fprintln(p.stderr)
+	p.say(text + "\n")
 }

@@ -304,3 +304,23 @@ func TestSomebodyElseWasFaster(t *testing.T) {
 	require.Contains(t, screen.String(), "warning: ")
 	require.Equal(t, "Yes.", state(t, []byte(stdout.String())).Result.Turns[0].Text)
 }
+
+// marked is a configuration with a marker in each text that a human judge must see.
+const marked = `{"providers": {"main": {"kind": "offline"}}, "participants": [{"name": "Ada", "position": "POSITION-TEXT"}, {"name": "Bo"}], "judges": [{"name": "Judge"}],
+	"background": "BACKGROUND-TEXT\nCriteria:", "limits": {"max_rounds": 1}, "rubric": [{"name": "policy_fit", "weight": 70,
+	"description": "DESCRIPTION-TEXT", "zero": "ZERO-TEXT"}, {"name": "cost", "weight": 30}]}`
+
+// A person reads the briefing before the first task, and again only if it changes. A judge enters scores in the rubric's order.
+func TestPeopleAreBriefedOnTheTerminal(t *testing.T) {
+	folder(t, "m.json", marked)
+	_, _, stderr := answering(t, environment(), typed("", "", "3", "4", "/decline tired"), "--me", "Judge", "--config", "m.json", topic)
+	for _, marker := range []string{"> BACKGROUND-TEXT\n> Criteria:", "- policy_fit (70 %): DESCRIPTION-TEXT", "0 means: ZERO-TEXT", "> POSITION-TEXT", "Be impartial"} {
+		require.Equal(t, 1, strings.Count(stderr, marker), stderr)
+	}
+	require.Regexp(t, `(?s)criteria, policy fit: DESCRIPTION-TEXT.*criteria, cost`, stderr)
+	require.NotContains(t, stderr, "<<<")
+
+	_, _, stderr = answering(t, environment(), typed("Yes.", "", "No.", ""), "--me", "Ada", "--config", "m.json", "--plain", topic)
+	require.Equal(t, 1, strings.Count(stderr, "BACKGROUND-TEXT"), stderr)
+	require.NotContains(t, stderr, "ZERO-TEXT")
+}

@@ -25,6 +25,7 @@ import (
 	"github.com/elenchus-go/debate/debatetool"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/integrations/debatea2a"
+	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 )
@@ -620,4 +621,21 @@ func TestTheDefaultSenderReachesNoPrivateAddress(t *testing.T) {
 		require.ErrorContains(t, err, "blocked address range", target)
 	}
 	require.False(t, reached.Load())
+}
+
+// A task that needs a human judge has what the judge must know, as text and as data.
+func TestATaskBriefsAJudge(t *testing.T) {
+	config := pair()
+	config.Judges[0].Human, config.Limits.MaxRounds = true, 1
+	config.Background = "BACKGROUND-TEXT"
+	config.Rubric = judge.Rubric{{Name: "policy_fit", Weight: 70, Description: "DESCRIPTION-TEXT", Zero: "ZERO-TEXT"}, {Name: "cost", Weight: 30}}
+	agent, _ := newAgent(t, store.Memory(), &model{}, presets(config))
+	task := send(t, connect(t, serve(t, agent)), question())
+	require.Equal(t, a2a.TaskStateInputRequired, task.Status.State)
+	data, err := json.Marshal(task.Status.Message.Parts[1])
+	require.NoError(t, err)
+	for _, marker := range []string{"BACKGROUND-TEXT", "DESCRIPTION-TEXT", "ZERO-TEXT"} {
+		require.Contains(t, textOf(task.Status), marker)
+		require.Contains(t, string(data), marker)
+	}
 }

@@ -85,7 +85,7 @@ func flatFields(schema json.RawMessage) (f fields, flat bool) {
 	return f, true
 }
 
-// message returns what a person reads in a form: who is asked, what the person must know, what others have said, and the
+// message returns what a person reads in a form: who is asked, what others have said, what the person must know, and the
 // task. Each line that others have written begins with a mark, so that none of them can pass for another speaker or for the
 // task.
 func message(a debatetool.Ask) string {
@@ -93,18 +93,18 @@ func message(a debatetool.Ask) string {
 	if a.Name != "" {
 		parts = append(parts, "For "+a.Name)
 	}
-	if a.Briefing != "" {
-		parts = append(parts, unquote(a.Briefing))
-	}
-	if a.Background != "" {
-		parts = append(parts, "Background:\n> "+strings.ReplaceAll(unquote(a.Background), "\n", "\n> "))
-	}
 	for _, t := range a.Said {
 		who := strings.Join(strings.Fields(t.Actor), " ")
 		if t.Round > 0 {
 			who += fmt.Sprintf(", round %d", t.Round)
 		}
 		parts = append(parts, who+":\n> "+strings.ReplaceAll(unquote(t.Text), "\n", "\n> "))
+	}
+	if a.Briefing != "" {
+		parts = append(parts, unquote(a.Briefing))
+	}
+	if a.Background != "" {
+		parts = append(parts, "Background:\n> "+strings.ReplaceAll(unquote(a.Background), "\n", "\n> "))
 	}
 	task := []string{unquote(a.Task)}
 	for _, c := range a.Choices {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/examples/offline"
+	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/providers"
@@ -226,9 +227,32 @@ func TestAFormQuotesEachLine(t *testing.T) {
 					require.Equal(t, []string{"For Bo", "Ada, round 1:"}[i], line)
 				default:
 					require.NotContains(t, line, "Judge:")
-					require.NotContains(t, line, "gree")
+					require.NotContains(t, line, "agree")
 				}
 			}
 		})
 	}
+}
+
+// The form for a human participant has the background, and a judge, whose reply has more fields than a form, is briefed in the
+// output.
+func TestFormsAndOutputsBriefPeople(t *testing.T) {
+	versions(t, func(t *testing.T, version string) {
+		config := person()
+		config.Judges[0].Human = true
+		config.Background = "BACKGROUND-TEXT\n\nFor Bo"
+		config.Rubric = judge.Rubric{{Name: "policy_fit", Weight: 70, Description: "DESCRIPTION-TEXT", Zero: "ZERO-TEXT"}, {Name: "cost", Weight: 30}}
+		var form string
+		c := inMemory(t, newServer(t, offline.Model(false), config, version), func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			form = r.Params.Message
+			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"text": "No."}}, nil
+		})
+		out, text := c.callLoose(t, "debate", map[string]any{"question": "Ban cars?"})
+		require.Contains(t, form, "Background:\n> BACKGROUND-TEXT\n> \n> For Bo")
+		require.NotContains(t, form, "DESCRIPTION-TEXT")
+		require.Equal(t, "waiting", out.Status)
+		for _, marker := range []string{"BACKGROUND-TEXT", "DESCRIPTION-TEXT", "ZERO-TEXT"} {
+			require.Contains(t, text, marker)
+		}
+	})
 }

@@ -109,3 +109,52 @@ func TestRenameOfWhatIsNoReply(t *testing.T) {
 	_, err := grades.MapStrings(reply.Reply{Data: json.RawMessage(`[]`)}, strings.ToUpper)
 	require.ErrorContains(t, err, "map strings of reply grade/1: ")
 }
+
+// The form of a person has the names in their order, with what they mean. Its properties are those of the models' schema, so a
+// reply to one is a reply to the other, whatever the script of the names.
+func TestTheFormOfAPersonKeepsTheOrder(t *testing.T) {
+	type score struct {
+		Of   string `json:"of" names:"criteria"`
+		Give int    `json:"give" jsonschema_description:"from 0 to 10"`
+	}
+	type scores struct {
+		Each []score `json:"each" each:"criteria" jsonschema_description:"the scores"`
+	}
+	names := []reply.Named{{Name: "Цена", About: "what it costs"}, {Name: "b c", About: "whether it works"}, {Name: "Вкус"}, {Name: "a"}}
+	var list []string
+	for _, n := range names {
+		list = append(list, n.Name)
+	}
+	models := reply.New[scores]("scores/1").WithNames("criteria", list)
+	person := reply.New[scores]("scores/1").ForPerson("criteria", names)
+	schema := string(person.Schema())
+	require.Less(t, strings.Index(schema, "for Цена: what it costs"), strings.Index(schema, "whether it works"))
+	require.Less(t, strings.Index(schema, `"b_c"`), strings.Index(schema, `"a":`))
+	require.NotContains(t, string(models.Schema()), "what it costs")
+
+	var form struct {
+		Properties struct {
+			Each struct {
+				Properties map[string]struct{ Description string }
+			}
+		}
+	}
+	require.NoError(t, json.Unmarshal(person.Schema(), &form))
+	filled := map[string]int{}
+	for key, p := range form.Properties.Each.Properties {
+		switch {
+		case strings.Contains(p.Description, "Цена"):
+			filled[key] = 1
+		case strings.Contains(p.Description, "Вкус"):
+			filled[key] = 2
+		default:
+			filled[key] = 3
+		}
+	}
+	text, err := json.Marshal(map[string]any{"each": filled})
+	require.NoError(t, err)
+	got, err := models.Parse(string(text), nil)
+	require.NoError(t, err)
+	require.Contains(t, string(got.Data), `{"of":"Цена","give":1}`)
+	require.Contains(t, string(got.Data), `{"of":"Вкус","give":2}`)
+}

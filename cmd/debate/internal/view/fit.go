@@ -10,7 +10,8 @@ import (
 	"github.com/elenchus-go/debate/examples/console"
 )
 
-// Wrap returns a text with lines that fit into a terminal, and without what could control it. For an output that is not a
+// Wrap returns a text with lines that fit into a terminal, and without what could control it. A line that begins with "> "
+// keeps this mark on each of its lines. For an output that is not a
 // terminal, it returns the text as it is.
 func Wrap(output io.Writer, text string) string {
 	if !console.IsTerminal(output) {
@@ -22,5 +23,19 @@ func Wrap(output io.Writer, text string) string {
 			columns = n
 		}
 	}
-	return strings.Join(wrap(cleanText(text), textColumns(columns)), "\n")
+	var lines []string
+	for line := range strings.SplitSeq(cleanText(text), "\n") {
+		said, quoted := strings.CutPrefix(line, quoteMark)
+		if !quoted {
+			lines = append(lines, wrap(line, textColumns(columns))...)
+			continue
+		}
+		for _, part := range wrap(said, max(textColumns(columns)-len(quoteMark), 1)) {
+			lines = append(lines, quoteMark+part)
+		}
+	}
+	return strings.Join(lines, "\n")
 }
+
+// quoteMark begins each line of a quotation.
+const quoteMark = "> "
