@@ -318,7 +318,7 @@ func (q quoter) addWaiting(o *Output, question *debate.Question, waiting []debat
 		ask := Ask{Step: a.Key.String(), Name: a.Key.Actor, Task: q.quote("task", 0, a.Task), Schema: a.Schema}
 		if a.Briefing != nil {
 			b := *a.Briefing
-			b.Topic, b.Background = "", "" // the output has the question
+			b.Topic, b.Background = "", ""                        // the output has the question
 			wide := quoter{q.delimiters, 4 * q.most, q.forPeople} // a judge needs all criteria
 			ask.Briefing, ask.Background = wide.quote("briefing", 0, b.Text()), q.quote("background", 0, a.Briefing.Background)
 		}

@@ -181,5 +181,6 @@ func (p *program) showBriefing(a debate.Asked) {
 		return
 	}
 	p.briefed[a.Key.Actor] = text
-	p.say(text + "\n")
+	p.say(text)
+	fmt.Fprintln(p.stderr)
 }
