@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
@@ -14,18 +13,13 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// budgetEnding returns an Ending if a budget is too small for the given steps and the conclusion after them,
-// otherwise the zero Ending.
-func budgetEnding(r *record, steps []protocol.Step) transcript.Ending {
+// budgetEnding returns an Ending if a budget is too small for the given phases, which come next in the current stage, and
+// for the conclusion after them. Otherwise it returns the zero Ending.
+func budgetEnding(r *record, next ...protocol.Phase) transcript.Ending {
 	if r.Cursor.Stage == transcript.Conclusion {
 		return transcript.Ending{}
 	}
-	need, l := maxOutput(r, steps)+conclusionReserve(r), r.config.Limits
-	if r.usage.Output+need > l.OutputTokens {
-		return transcript.Ending{Outcome: transcript.TokenBudget, Evidence: fmt.Sprintf(
-			"%d of %d output tokens are used, and up to %d more are needed for the next phase and the conclusion", r.usage.Output, l.OutputTokens, need)}
-	}
-	if e := spendingEnding(r, steps); e.Outcome != "" {
+	if e := usageEnding(r, worstCase(r, stagePhases{r.Cursor.Stage, next})); e.Outcome != "" {
 		return e
 	}
 	if remainingTime(r) <= 0 {
@@ -44,14 +38,14 @@ func timeEnding(r *record) transcript.Ending {
 	return transcript.Ending{Outcome: transcript.TimeBudget, Evidence: evidence}
 }
 
-// spendingEnding returns an Ending if the token or cost budget is too small for the given steps and the conclusion
-// after them, otherwise the zero Ending.
-func spendingEnding(r *record, steps []protocol.Step) transcript.Ending {
+// usageEnding returns an Ending if a budget is too small for the given usage in addition to what is used already,
+// otherwise the zero Ending.
+func usageEnding(r *record, most transcript.Usage) transcript.Ending {
 	l := r.config.Limits
-	if l.Tokens == 0 && l.Cost == 0 {
-		return transcript.Ending{}
+	if need := most.Output; r.usage.Output+need > l.OutputTokens {
+		return transcript.Ending{Outcome: transcript.TokenBudget, Evidence: fmt.Sprintf(
+			"%d of %d output tokens are used, and up to %d more are needed for the next phase and the conclusion", r.usage.Output, l.OutputTokens, need)}
 	}
-	most := maxUsage(r, steps)
 	if used, need := r.usage.Input+r.usage.Output, most.Input+most.Output; l.Tokens > 0 && used+need > l.Tokens {
 		return transcript.Ending{Outcome: transcript.TokenBudget, Evidence: fmt.Sprintf(
 			"%d of %d tokens are used, and up to %d more are needed for the next phase and the conclusion", used, l.Tokens, need)}
@@ -63,94 +57,46 @@ func spendingEnding(r *record, steps []protocol.Step) transcript.Ending {
 	return transcript.Ending{}
 }
 
-// maxUsage returns the most that the given steps and the conclusion can use. It assumes that each prompt contains the
-// whole history at that point and an allowance for everything else, up to the reader's window, and that each reply
-// has its maximum length.
-func maxUsage(r *record, steps []protocol.Step) (all transcript.Usage) {
-	history := historyTokens(r)
-	for _, p := range r.phases(transcript.Conclusion) {
-		steps = append(slices.Clip(steps), p.Steps...)
-	}
-	for _, s := range steps {
-		p, seat, ok := r.actor(s.Actor)
-		switch {
-		case ok && p.Human: // costs nothing
-			history += p.MaxTokens
-		case ok && !makesNoText(s.Actor):
-			u := transcript.Usage{Input: min(history+tokensBesideHistory(r, seat), p.window()-p.MaxTokens)}
-			u.Cost = maxCost(r, p, s.Actor, u.Input)
-			u.Output = maxReply(r, p, s.Actor)
-			all = all.Add(u)
-			history += u.Output
-		}
-	}
-	return all
-}
-
-// maxCost returns the cost of a prompt and a reply of maximum length. For a judge, it returns the largest cost among those
-// of the judge itself and its substitutes.
-func maxCost(r *record, p *Participant, actor string, input int) float64 {
-	cost := func(model string, output int) float64 {
-		known, _ := r.config.Prices.Lookup(model)
-		u := transcript.Usage{Input: input, Output: output}
-		plain := known.Cost(u)
-		u.Written = input // the service may write the whole prompt to its cache
-		return max(plain, known.Cost(u))
-	}
-	most := cost(p.Model, p.MaxTokens)
-	for _, s := range r.substitutesOf(actor) {
-		most = max(most, cost(s.Model, substituteLimit(p, &s)))
-	}
-	return most
-}
-
-// maxReply returns the token limit of an actor's replies. For a judge, it returns the largest limit among those of the
-// judge itself and its substitutes.
-func maxReply(r *record, p *Participant, actor string) int {
-	most := p.MaxTokens
-	for _, s := range r.substitutesOf(actor) {
-		most = max(most, substituteLimit(p, &s))
-	}
-	return most
-}
-
-// substitutesOf returns the substitutes that may reply in place of an actor.
-func (r *record) substitutesOf(actor string) []Participant {
-	if !slices.Contains(r.Judges, actor) {
+// summaryNeeded returns the summary that must come before any of the given steps, or nil if there is none. Only a
+// process that commits calls it; other processes read the decision from the journal.
+func summaryNeeded(r *record, steps []protocol.Step) *window.SummaryPlan {
+	policy := r.config.History
+	if !policy.UsesSummaries() {
 		return nil
 	}
-	return r.config.Substitutes
-}
-
-// substituteLimit returns the token limit of a substitute's replies in place of a judge: the lower one of the two limits.
-// The substitute has room for its reasoning in addition to the judge's limit.
-func substituteLimit(judge, s *Participant) int {
-	return min(s.MaxTokens, judge.MaxTokens+reasoning.Tokens(s.Reasoning))
-}
-
-// replyLimit returns the token limit of an actor's replies. That of a substitute is the lowest for any judge.
-func (c *Config) replyLimit(field string, p Participant) int {
-	limit := p.MaxTokens
-	for i := range c.Judges {
-		if strings.HasPrefix(field, "substitutes") {
-			limit = min(limit, substituteLimit(&c.Judges[i], &p))
+	for i := range steps {
+		s := &steps[i]
+		who, seat, ok := r.actor(s.Actor)
+		if !ok || who.Human || slices.Contains(systemActors, s.Actor) {
+			continue
+		}
+		room := historyRoom(r, s, who, seat)
+		if historyTokens(r)*2 < room { // it fits, even if the step sees every turn
+			continue
+		}
+		shown, tokens := visibleTurns(r, s, pseudonymsFor(r, s))
+		past := countedHistory(r, s, shown, tokens)
+		if past.SummarizerRoom = summarizerRoom(r, readerOf(s)); past.SummarizerRoom == 0 {
+			continue
+		}
+		if cut := policy.Fit(past, room); cut.Wanted.Covers > 0 && affordsSummary(r, steps, cut.Wanted.Tokens+reasoning.Tokens(r.config.Summarizer.Reasoning)) {
+			return newSummaryPlan(r, s, shown, cut)
 		}
 	}
-	return limit
+	return nil
 }
 
-// tokensBesideHistory returns the tokens of a reader's prompts other than the history: the texts of the configuration
-// and the personas, and an allowance for the library's templates.
-func tokensBesideHistory(r *record, me transcript.Profile) int {
-	tokens := window.Estimate(r.config.Topic + r.config.Background + me.Persona + me.Instructions + strings.Join(me.KeyArguments, ""))
-	for _, s := range r.profiles {
-		tokens += window.Estimate(s.Role + s.Side + s.Position)
+// affordsSummary reports whether the budgets of a conclusion allow a summary in addition to its steps. In earlier
+// stages the checks at the start of a phase ensure this.
+func affordsSummary(r *record, steps []protocol.Step, tokens int) bool {
+	if r.Cursor.Stage != transcript.Conclusion {
+		return true
 	}
-	return templateTokens + tokens + attachmentTokens(r.config.attachmentsFor(me.Name))
+	step := protocol.Step{Key: transcript.Key{Actor: protocol.Summarizer}}
+	most := worstCase(r, stagePhases{transcript.Conclusion, []protocol.Phase{{Name: summaryPhase, Steps: []protocol.Step{step}}}})
+	most.Output += tokens - r.config.Summarizer.MaxTokens
+	return usageEnding(r, most).Outcome == ""
 }
-
-// templateTokens holds the number of tokens that budgets allow for the text of templates.
-const templateTokens = 2048
 
 // maxOutput returns the output tokens of steps whose replies have their maximum length.
 func maxOutput(r *record, steps []protocol.Step) (tokens int) {
@@ -165,7 +111,7 @@ func maxOutput(r *record, steps []protocol.Step) (tokens int) {
 // forecast describes the steps that a protocol says it can ask for, before the first turn.
 type forecast struct {
 	steps      []protocol.Step // one for each actor, prompt and contract, in order
-	first      []protocol.Step // the steps of the first phase of round 1
+	first      []stagePhases   // the setup, and the first phase of round 1
 	output     int             // tokens of all replies if each has its maximum length
 	assesses   bool            // a judge assesses each round by the rubric
 	duplicates []string        // what phases have a step twice
@@ -194,13 +140,17 @@ func forecastOf(r *record) (f forecast) {
 
 // add adds the steps of a stage in the current round. It returns the output tokens of replies of maximum length.
 func (f *forecast) add(r *record, stage transcript.Kind) (output int) {
-	for _, p := range r.phases(stage) {
+	phases := r.phases(stage)
+	switch {
+	case stage == transcript.Setup:
+		f.first = []stagePhases{{stage, phases}}
+	case stage == transcript.Speech && len(f.first) == 1:
+		f.first = append(f.first, stagePhases{stage, phases[:min(1, len(phases))]})
+	}
+	for _, p := range phases {
 		output += maxOutput(r, p.Steps)
 		if problem := duplicateStep(p.Name, p.Steps); problem != "" && !slices.Contains(f.duplicates, problem) {
 			f.duplicates = append(f.duplicates, problem)
-		}
-		if f.first == nil && stage == transcript.Speech {
-			f.first = p.Steps
 		}
 		for _, s := range p.Steps {
 			f.assesses = f.assesses || stage == transcript.Assessment && s.Contract == judge.AssessmentContract.Name()
@@ -244,14 +194,6 @@ func duplicateStep(phase string, steps []protocol.Step) string {
 		}
 	}
 	return ""
-}
-
-// conclusionReserve returns the output tokens that are reserved for the conclusion.
-func conclusionReserve(r *record) (tokens int) {
-	for _, p := range r.phases(transcript.Conclusion) {
-		tokens += maxOutput(r, p.Steps)
-	}
-	return tokens
 }
 
 // inRound reports whether the current stage counts towards Limits.RoundTime.

@@ -337,7 +337,7 @@ func TestABudgetWithWhichNobodyCouldSpeakIsRefused(t *testing.T) {
 				require.Equal(t, []string{tt.field}, problemFields(t, err))
 				if cfg.Limits.Tokens == 1 {
 					at := strings.Index(err.Error(), "up to ")
-					_, err := fmt.Sscanf(err.Error()[at:], "up to %d more", &needed)
+					_, err := fmt.Sscanf(err.Error()[at:], "up to %d tokens", &needed)
 					require.NoError(t, err)
 				}
 				return
@@ -362,7 +362,7 @@ func TestImpossibleLimitsAreNamed(t *testing.T) {
 		field  string // empty if the limits are valid
 		reason string
 	}{
-		"a budget without room for a round": {with(func(l *debate.Limits) { l.OutputTokens = 249 }), "limits.output_tokens", "the first phase and the conclusion can use 250"},
+		"a budget without room for a round": {with(func(l *debate.Limits) { l.OutputTokens = 249 }), "limits.output_tokens", "up to 250 tokens are needed, but it is 249"},
 		"a budget with room for one":        {with(func(l *debate.Limits) { l.OutputTokens = 250 }), "", ""},
 		"the most rounds":                   {debate.Limits{MaxRounds: 10_000}, "", ""},
 		"a round more":                      {debate.Limits{MaxRounds: 10_001}, "limits.max_rounds", "use at most 10000"},

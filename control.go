@@ -314,7 +314,7 @@ func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 // Edit returns *Problems and changes nothing if the new configuration is invalid.
 func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 	cfg.ID = d.ID()
-	cfg, found := cfg.withDefaults(d.engine.learnsWindow)
+	cfg, found := cfg.withDefaults(d.engine.env, d.engine.learnsWindow)
 	return d.control(ctx, "edit", func(c *transaction) error {
 		if _, err := fsm.Next(c.rec.lifecycle, fsm.Edit, c.rec.facts()); err != nil {
 			return err

@@ -57,7 +57,7 @@ func (e *Engine) edit(ctx context.Context, c *transaction, edits *Edits) error {
 // editConfig adds the edited configuration.
 func (e *Engine) editConfig(ctx context.Context, c *transaction, edits *Edits) error {
 	r := c.rec
-	cfg, found := edits.Config.withDefaults(e.learnsWindow)
+	cfg, found := edits.Config.withDefaults(e.env, e.learnsWindow)
 	cfg.ID, cfg.Seed = edits.ID, cmp.Or(edits.Config.Seed, r.Seed)
 	if edits.Labels != nil {
 		cfg.Labels = maps.Clone(edits.Labels)

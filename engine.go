@@ -90,7 +90,7 @@ func New(ctx context.Context, c Config, o Options) (*Debate, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, found := c.withDefaults(e.learnsWindow)
+	c, found := c.withDefaults(e.env, e.learnsWindow)
 	found = append(append(found, e.missingNames(c)...), e.unsupportedSettings(ctx, c)...)
 	if len(found) == 0 {
 		var lacks error
@@ -110,7 +110,7 @@ func New(ctx context.Context, c Config, o Options) (*Debate, error) {
 // an error that wraps ErrTaken if the store has a debate with that ID. Create calls no provider and needs none: the engine that drives the debate looks up its providers, and checks their
 // keys and models.
 func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
-	c, found := c.withDefaults(e.learnsWindow)
+	c, found := c.withDefaults(e.env, e.learnsWindow)
 	if err := problemsError(found); err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
 // ErrTaken as Create does. If the debate is stored but cannot be driven, because the engine was closed in between or the
 // store failed, Launch returns the debate and the error.
 func (e *Engine) Launch(ctx context.Context, c Config) (*Debate, error) {
-	c, found := c.withDefaults(e.learnsWindow)
+	c, found := c.withDefaults(e.env, e.learnsWindow)
 	if !e.schedules {
 		found = append(found, e.missingNames(c)...)
 	}

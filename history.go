@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/internal/reasoning"
@@ -34,45 +35,6 @@ func summaryTarget(reader string, upTo transcript.Key) string {
 
 const coversPrefix = "up to "
 
-// summaryNeeded returns the summary that must come before any of the given steps, or nil if there is none. Only a
-// process that commits calls it; other processes read the decision from the journal.
-func summaryNeeded(r *record, steps []protocol.Step) *window.SummaryPlan {
-	policy := r.config.History
-	if !policy.UsesSummaries() {
-		return nil
-	}
-	for i := range steps {
-		s := &steps[i]
-		who, seat, ok := r.actor(s.Actor)
-		if !ok || who.Human || slices.Contains(systemActors, s.Actor) {
-			continue
-		}
-		room := historyRoom(r, s, who, seat)
-		if historyTokens(r)*2 < room { // it fits, even if the step sees every turn
-			continue
-		}
-		shown, tokens := visibleTurns(r, s, pseudonymsFor(r, s))
-		past := countedHistory(r, s, shown, tokens)
-		if past.SummarizerRoom = summarizerRoom(r, readerOf(s)); past.SummarizerRoom == 0 {
-			continue
-		}
-		if cut := policy.Fit(past, room); cut.Wanted.Covers > 0 && affordsSummary(r, steps, cut.Wanted.Tokens+reasoning.Tokens(r.config.Summarizer.Reasoning)) {
-			return newSummaryPlan(r, s, shown, cut)
-		}
-	}
-	return nil
-}
-
-// affordsSummary reports whether the budgets of a conclusion allow a summary in addition to its steps. In earlier
-// stages the checks at the start of a phase ensure this.
-func affordsSummary(r *record, steps []protocol.Step, tokens int) bool {
-	if r.Cursor.Stage != transcript.Conclusion {
-		return true
-	}
-	step := protocol.Step{Key: transcript.Key{Actor: protocol.Summarizer}}
-	return r.usage.Output+maxOutput(r, steps)+tokens <= r.config.Limits.OutputTokens && spendingEnding(r, []protocol.Step{step}).Outcome == ""
-}
-
 // historyRoom returns the tokens that a reader's prompts have for the history, in estimated tokens.
 func historyRoom(r *record, s *protocol.Step, who *Participant, seat transcript.Profile) int {
 	beside := tokensBesideHistory(r, seat)
@@ -81,6 +43,19 @@ func historyRoom(r *record, s *protocol.Step, who *Participant, seat transcript.
 	}
 	return max(scaleOf(r, who, s.Actor, s.Phase).ToEstimated(who.Window-cmp.Or(who.MaxTokens, window.DefaultReplyTokens))-beside, 0)
 }
+
+// tokensBesideHistory returns an estimate of the tokens of a reader's prompts other than the history: the texts of the
+// configuration and the personas, and an allowance for the library's templates.
+func tokensBesideHistory(r *record, me transcript.Profile) int {
+	tokens := window.Estimate(r.config.Topic + r.config.Background + me.Persona + me.Instructions + strings.Join(me.KeyArguments, ""))
+	for _, s := range r.profiles {
+		tokens += window.Estimate(s.Role + s.Side + s.Position)
+	}
+	return templateTokens + tokens + attachmentTokens(r.config.attachmentsFor(me.Name))
+}
+
+// templateTokens holds the number of tokens that estimates allow for the text of templates.
+const templateTokens = 2048
 
 // taskTokens holds the number of tokens that windows allow for the task of a step and the schema of its reply.
 const taskTokens = 1536

@@ -249,8 +249,10 @@ func (c *transaction) applyDecision(action string, q *Question) error {
 	case action == actionDrop && q.Failure == nil:
 		return errors.New("the question has no actor to drop")
 	}
-	if e := budgetEnding(c.rec, c.rec.next()); action == actionRetry && e.Outcome != "" { // failed attempts may have used up a budget
-		return c.stop(StateChanged{Ending: e})
+	if steps := c.rec.next(); action == actionRetry && len(steps) > 0 { // failed attempts may have used up a budget
+		if e := budgetEnding(c.rec, protocol.Phase{Name: steps[0].Phase, Parallel: len(steps) > 1, Steps: steps}); e.Outcome != "" {
+			return c.stop(StateChanged{Ending: e})
+		}
 	}
 	if action == actionDrop {
 		return c.drop(q.Failure, nil)

@@ -173,8 +173,7 @@ func (e *Engine) buildPrompt(r *record, c *execution, seat transcript.Profile) e
 // ErrUnsupported if the engine lacks something.
 func (e *Engine) preflight(c *Config) (found []protocol.Problem, limits map[string]int, r *record, lacks error) {
 	l := &problemList{}
-	r = c.plannedRecord()
-	r.env = e.env
+	r = c.plannedRecord(e.env)
 	steps := forecastOf(r).steps
 	if c.History.UsesSummaries() {
 		steps = append(steps, protocol.Step{Key: transcript.Key{Actor: protocol.Summarizer, Phase: summaryPhase}, Prompt: "summarize", Vars: map[string]string{"words": "1000"}})

@@ -21,15 +21,6 @@ func phaseNamed(r *record, name string) protocol.Phase {
 	return phases[i]
 }
 
-// missingSteps returns all steps of a phase that are not committed. In a sequential phase, next contains only the
-// first of them.
-func missingSteps(p protocol.Phase, next []protocol.Step) []protocol.Step {
-	if p.Parallel {
-		return next
-	}
-	return p.Steps[next[0].Order:]
-}
-
 // transaction is a change that is not committed yet. Each event is added to the record at once, so the record shows
 // the state after it. If the transaction is not committed, its record is discarded.
 type transaction struct {
@@ -159,7 +150,7 @@ func (c *transaction) proceed() (more bool, err error) {
 		return c.askPeople(steps)
 	}
 	phase := phaseNamed(r, steps[0].Phase)
-	if e := budgetEnding(r, missingSteps(phase, steps)); e.Outcome != "" {
+	if e := budgetEnding(r, phase); e.Outcome != "" {
 		return true, c.fire(fsm.Stop, StateChanged{Ending: e})
 	}
 	return r.config.hasPeople(), c.add(PhaseStarted{
@@ -171,7 +162,7 @@ func (c *transaction) proceed() (more bool, err error) {
 // startSummary starts the phase of a summary that must come first.
 func (c *transaction) startSummary(w *window.SummaryPlan) (more bool, err error) {
 	step := protocol.Step{Key: transcript.Key{Actor: protocol.Summarizer}}
-	if e := budgetEnding(c.rec, []protocol.Step{step}); e.Outcome != "" {
+	if e := budgetEnding(c.rec, protocol.Phase{Name: summaryPhase, Steps: []protocol.Step{step}}); e.Outcome != "" {
 		return true, c.fire(fsm.Stop, StateChanged{Ending: e})
 	}
 	return false, c.add(PhaseStarted{

@@ -23,7 +23,7 @@ func newID() string { return uuid.Must(uuid.NewV7()).String() }
 // withDefaults returns a copy of the configuration with all defaults filled in, and every problem with it. A debate
 // stores its defaults, so that later versions of the library do not change them. open reports whether the windows of a
 // provider's models are known only when the debate starts: they remain 0.
-func (c Config) withDefaults(open func(provider string) bool) (Config, []protocol.Problem) {
+func (c Config) withDefaults(env *environment, open func(provider string) bool) (Config, []protocol.Problem) {
 	l := &problemList{}
 	if isNilPointer(c.Protocol) {
 		l.add("protocol", "it is a nil pointer of type %T, use a value", c.Protocol)
@@ -56,7 +56,7 @@ func (c Config) withDefaults(open func(provider string) bool) (Config, []protoco
 	c.Summarizer = c.systemActor(c.Summarizer).withDefaults(0.3, c.Limits.JudgeTokens, open)
 	c.Retriever.Provider = cmp.Or(c.Retriever.Provider, templatesProvider)
 	c.Embedder.Window = cmp.Or(c.Embedder.Window, 8_000)
-	c.check(l, own)
+	c.check(env, l, own)
 	return c, l.problems
 }
 
@@ -140,7 +140,7 @@ func (l Limits) withDefaults(own protocol.Defaults) Limits {
 }
 
 // check adds every problem with a configuration whose defaults are filled in, as far as data alone can tell.
-func (c *Config) check(l *problemList, own protocol.Defaults) {
+func (c *Config) check(env *environment, l *problemList, own protocol.Defaults) {
 	if isBlank(c.Topic) {
 		l.add("topic", "it is blank, set a question or claim to debate")
 	}
@@ -155,7 +155,7 @@ func (c *Config) check(l *problemList, own protocol.Defaults) {
 			l.add(field+".model", "%q has no price in prices, but limits.cost and ask_above_cost require one", p.Model)
 		}
 	}
-	c.checkProtocol(l, own, named)
+	c.checkProtocol(env, l, own, named)
 }
 
 // checkTopic adds a problem if the topic or the background alone is too long for an actor that reads it.
@@ -176,8 +176,8 @@ func (c *Config) checkTopic(l *problemList) {
 
 // checkProtocol adds every problem that the protocol finds. If it finds none and all names are valid, it adds those of
 // the phases and budgets, and fills in the default of Limits.OutputTokens.
-func (c *Config) checkProtocol(l *problemList, own protocol.Defaults, named bool) {
-	r := c.plannedRecord()
+func (c *Config) checkProtocol(env *environment, l *problemList, own protocol.Defaults, named bool) {
+	r := c.plannedRecord(env)
 	found := c.Protocol.Check(&r.Record)
 	l.problems = append(l.problems, found...)
 	f := forecast{assesses: true}
@@ -233,22 +233,26 @@ func (c *Config) checkDetect(l *problemList, judged bool) {
 	}
 }
 
-// checkBudget adds a problem for each budget that is too small for the first phase and the conclusion. The debate
-// would end before the first turn.
-func (c *Config) checkBudget(l *problemList, r *record, first []protocol.Step) {
+// checkBudget adds a problem for each budget that is too small for the setup, the first phase and the conclusion. The debate
+// would end before the first speech.
+func (c *Config) checkBudget(l *problemList, r *record, first []stagePhases) {
 	r.Cursor.Round = 1
-	need := conclusionReserve(r) + maxOutput(r, first)
-	if c.Limits.OutputTokens > 0 && need > c.Limits.OutputTokens {
-		l.add("limits.output_tokens", "%d is too small, the first phase and the conclusion can use %d", c.Limits.OutputTokens, need)
+	most := worstCase(r, first...)
+	const text = "too small for the first phase: with the setup and the conclusion, up to"
+	if n, need := c.Limits.OutputTokens, most.Output; n > 0 && need > n {
+		l.add("limits.output_tokens", "%s %d tokens are needed, but it is %d", text, need, n)
 	}
-	if e := spendingEnding(r, first); e.Outcome != "" {
-		l.add(map[transcript.Outcome]string{transcript.TokenBudget: "limits.tokens", transcript.CostBudget: "limits.cost"}[e.Outcome], "too small for the first phase: %s", e.Evidence)
+	if n, need := c.Limits.Tokens, most.Input+most.Output; n > 0 && need > n {
+		l.add("limits.tokens", "%s %d tokens are needed, but it is %d", text, need, n)
+	}
+	if n, need := c.Limits.Cost, most.Cost; n > 0 && need > n {
+		l.add("limits.cost", "%s %.4f is needed, but it is %v", text, need, n)
 	}
 }
 
 // plannedRecord returns the record of a debate that has not begun.
-func (c *Config) plannedRecord() *record {
-	r := newRecord(c.ID, noEnvironment)
+func (c *Config) plannedRecord(env *environment) *record {
+	r := newRecord(c.ID, env)
 	r.config, r.Record = c, *c.protocolRecord()
 	r.addParticipants()
 	return r

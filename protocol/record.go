@@ -91,6 +91,35 @@ func (r *Record) Apply(t transcript.Turn) bool {
 	return true
 }
 
+// Suppose adds turns that may be made later, so that a program can ask a protocol what would follow. The turns need no data
+// and get the next seqs. They are as good as committed until undo is called. A later call must be undone first.
+func (r *Record) Suppose(turns ...transcript.Turn) (undo func()) {
+	seq, count, rounds := r.Seq, len(r.Turns), len(r.roundStarts)
+	var added []transcript.Key
+	for _, t := range turns {
+		if _, dup := r.turnIndex[t.Key]; dup {
+			continue
+		}
+		if r.turnIndex == nil {
+			r.turnIndex = map[transcript.Key]int{}
+		}
+		for len(r.roundStarts) <= t.Round {
+			r.roundStarts = append(r.roundStarts, len(r.Turns))
+		}
+		r.Seq++
+		t.Seq = r.Seq
+		r.turnIndex[t.Key] = len(r.Turns)
+		r.Turns, added = append(r.Turns, t), append(added, t.Key)
+	}
+	return func() {
+		clear(r.Turns[count:])
+		r.Seq, r.Turns, r.roundStarts = seq, r.Turns[:count], r.roundStarts[:rounds]
+		for _, k := range added {
+			delete(r.turnIndex, k)
+		}
+	}
+}
+
 // insert adds a turn and keeps Turns sorted: the turn goes before the first turn of the current phase with a higher
 // Order. Turns after Cursor.PhaseSeq belong to the current phase, or are remarks, which stay after the step that they
 // followed. Remarks made while the phase was interrupted have no Order in it, so insert compares with every turn of the

@@ -354,3 +354,26 @@ func TestDroppedParticipantsAreListed(t *testing.T) {
 	require.Equal(t, []string{"Bo"}, r.Dropped, "only participants, each once")
 	require.Empty(t, r.Judges)
 }
+
+// What a protocol is asked with supposed turns leaves no trace.
+func TestSupposedTurnsAreTakenBack(t *testing.T) {
+	said := func(actor string, seq int64) transcript.Turn {
+		return transcript.Turn{Key: transcript.Key{Run: 1, Round: 1, Phase: "talk", Actor: actor}, Kind: transcript.Speech, Seq: seq}
+	}
+	r := &protocol.Record{Cursor: transcript.Cursor{Run: 1, Round: 1, Stage: transcript.Speech}}
+	require.True(t, r.Apply(said("A", 1)))
+	undo := r.Suppose(said("A", 0), said("B", 0), said("C", 0))
+	require.Len(t, r.Turns, 3, "a turn that exists is not supposed")
+	require.EqualValues(t, 3, r.Seq)
+	b, ok := r.FindCurrent("talk", "B", "")
+	require.True(t, ok)
+	require.EqualValues(t, 2, b.Seq)
+	require.Len(t, r.TurnsFrom(1), 3)
+	undo()
+	require.Len(t, r.Turns, 1)
+	require.EqualValues(t, 1, r.Seq)
+	_, ok = r.FindCurrent("talk", "B", "")
+	require.False(t, ok)
+	require.True(t, r.Apply(said("B", 2)))
+	require.Len(t, r.TurnsFrom(1), 2)
+}

@@ -29,7 +29,7 @@ var rootOrder = []string{
 	// Data.
 	"attachment.go", "config.go", "errors.go", "config_json.go", "result.go", "event.go", "fit.go",
 	// The state, and functions that read it.
-	"record.go", "findings.go", "shown.go", "prompt.go", "budget.go", "history.go", "elapse.go", "notes.go", "asked.go", "status.go", "check.go",
+	"record.go", "findings.go", "shown.go", "prompt.go", "history.go", "reserve.go", "budget.go", "elapse.go", "notes.go", "asked.go", "status.go", "check.go",
 	// Decisions.
 	"apply.go", "validate.go", "transition.go", "policy.go",
 	// Model calls.

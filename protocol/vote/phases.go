@@ -102,14 +102,14 @@ func (p Protocol) End(r *protocol.Record) transcript.Ending {
 }
 
 // needsRuling reports whether there are judges and something to decide. It also returns true before a round is complete,
-// so that budgets reserve enough for the judge.
+// and if a turn is only supposed, so that budgets reserve enough for the judge.
 func (p Protocol) needsRuling(r *protocol.Record) bool {
 	if len(r.Judges) == 0 {
 		return false
 	}
 	phase := p.speeches(r)
 	for _, s := range phase.Steps {
-		if _, done := r.FindCurrent(phase.Name, s.Actor, s.Target); !done {
+		if t, done := r.FindCurrent(phase.Name, s.Actor, s.Target); !done || t.Data == nil {
 			return true
 		}
 	}

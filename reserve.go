@@ -1,0 +1,312 @@
+package debate
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/elenchus-go/debate/internal/reasoning"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// This file computes the worst case that budgets reserve for steps that have not run yet. The rule is:
+//
+//   - A step makes as many calls as replyCount returns, and each reply has its maximum length.
+//   - A prompt has its real size: the system prompt, the attachments, the task and the schema of the reply, built as for a
+//     call. It shows the turns that the step's Show selects: those that exist, and those that may be made before it, at their
+//     maximum length. The steps of a parallel phase do not see one another. No prompt exceeds the window.
+//   - The steps of the conclusion are those that the protocol asks for once these turns exist. If there are none, they are
+//     those that it asks for now.
+//   - Personas that are not assigned yet have the maximum length of the assigner's reply. The positions count in each
+//     prompt, and the rest for one participant.
+//
+// What failed attempts use is known afterwards. It counts from the next phase on.
+
+// replyCount returns the number of replies that budgets reserve for a step.
+func replyCount(*record, *protocol.Step) int { return 1 }
+
+const (
+	valueTokens    = 32   // for values in a prompt that differ from those of its worst case, such as scores
+	adviceTokens   = 96   // for what a finding advises a judge
+	documentTokens = 2304 // for documents that are not retrieved yet
+	positionTokens = 1500 // for a position that is not assigned yet: the most that the contract allows
+	maxSupposed    = 1 << 20
+)
+
+// supposedText has about one token for each five bytes.
+var supposedText = sync.OnceValue(func() string { return strings.Repeat("text ", maxSupposed/5) })
+
+// worstCase returns the most that the given phases and the conclusion after them can use. If only the output tokens are
+// limited, it leaves out the rest.
+func worstCase(r *record, next ...stagePhases) transcript.Usage {
+	w := &reservation{record: r, spends: r.config.Limits.Tokens > 0 || r.config.Limits.Cost > 0, speeches: map[string]int{}}
+	declared := r.phases(transcript.Conclusion)
+	cursor, seq, cache := r.Cursor, r.Seq, r.cache
+	r.cache = promptCache{pseudonyms: cache.pseudonyms} // the prompts that are sent must not depend on budgets
+	var undo []func()
+	defer func() {
+		for _, f := range slices.Backward(undo) {
+			f()
+		}
+		r.Cursor, r.Seq, r.cache = cursor, seq, cache
+	}()
+	w.suppose = func(turns ...transcript.Turn) { undo = append(undo, r.Suppose(turns...)) }
+	for _, s := range next {
+		for _, p := range s.phases {
+			w.add(s.stage, p)
+		}
+	}
+	w.conclude(declared)
+	w.addPersonas()
+	return w.total
+}
+
+// reservation adds up the worst case of steps.
+type reservation struct {
+	*record
+
+	suppose   func(turns ...transcript.Turn) // adds turns to the record
+	spends    bool                           // the tokens of prompts and the cost matter
+	total     transcript.Usage
+	personas  int            // tokens of personas that are not assigned yet, except positions
+	profile   int            // tokens of the delimiters of a persona that is not assigned yet
+	positions int            // tokens of positions that are not assigned yet
+	documents int            // tokens of documents that are not retrieved yet
+	speeches  map[string]int // number of steps of each participant
+}
+
+// add adds the steps of a phase that have no turn yet, and supposes their turns.
+func (w *reservation) add(stage transcript.Kind, p protocol.Phase) {
+	w.Cursor.Stage = stage
+	since := w.Seq
+	var turns []transcript.Turn
+	for i, s := range p.Steps {
+		s.Key = transcript.Key{Run: w.Cursor.Run, Round: w.Cursor.Round, Phase: p.Name, Actor: s.Actor, Target: s.Target}
+		if stage == transcript.Setup {
+			s.Round = 0
+		}
+		who, seat, ok := w.actor(s.Actor)
+		if _, done := w.Find(s.Key); done || !ok {
+			continue
+		}
+		if s.Kind, s.Order, s.VisibleSeq = stage, i, since; !p.Parallel {
+			s.VisibleSeq = w.Seq
+		}
+		w.addStep(&s, who, seat)
+		t := transcript.Turn{Key: s.Key, Kind: stage, Order: i, Contract: s.Contract, Tokens: maxReply(w.record, who, s.Actor)}
+		t.Text = supposedText()[:min(5*min(t.Tokens, maxSupposed), maxSupposed/5*5)]
+		if makesNoText(s.Actor) {
+			t.Text, t.Tokens = "", 0
+		}
+		if turns = append(turns, t); !p.Parallel {
+			w.suppose(turns...)
+			turns = nil
+		}
+	}
+	w.suppose(turns...)
+}
+
+// conclude adds the phases of the conclusion. declared are those that the protocol asks for before the supposed turns.
+func (w *reservation) conclude(declared []protocol.Phase) {
+	added := map[string]bool{}
+	add := func(phases []protocol.Phase) bool {
+		at := slices.IndexFunc(phases, func(p protocol.Phase) bool { return !added[p.Name] })
+		if at >= 0 {
+			added[phases[at].Name] = true
+			w.add(transcript.Conclusion, phases[at])
+		}
+		return at >= 0
+	}
+	for add(w.supposedConclusion()) { // a phase may depend on the turns of the one before it
+	}
+	if len(added) > 0 {
+		return
+	}
+	for add(declared) {
+	}
+}
+
+// supposedConclusion returns the phases of the conclusion after the supposed turns. It returns nothing if the protocol
+// panics, because it may not expect turns without data.
+func (w *reservation) supposedConclusion() (phases []protocol.Phase) {
+	defer func() {
+		if recover() != nil {
+			phases = nil
+		}
+	}()
+	w.Cursor.Stage = transcript.Conclusion
+	phases = w.rules().Phases(&w.Record)
+	if w.config.hasPeople() {
+		phases = w.adaptToPeople(phases)
+	}
+	return phases
+}
+
+// addStep adds the calls of a step.
+func (w *reservation) addStep(s *protocol.Step, who *Participant, seat transcript.Profile) {
+	switch {
+	case who.Human: // costs nothing
+		return
+	case s.Actor == protocol.Retriever:
+		if w.documents = documentTokens; w.spends && who.Provider != templatesProvider {
+			w.addCall(who, s.Actor, w.promptLimit(s, who, seat), 0)
+		}
+		return
+	case s.Actor == protocol.Embedder:
+		texts := 0
+		for _, m := range embedderMessages(w.record, who.Window, s) {
+			texts += w.env.count(who.Model, m.Text)
+		}
+		w.addCall(who, s.Actor, texts, 0)
+		return
+	}
+	reply := maxReply(w.record, who, s.Actor)
+	n := replyCount(w.record, s)
+	if !w.spends {
+		w.total.Output += n * reply
+		return
+	}
+	prompt := w.promptLimit(s, who, seat)
+	for range n {
+		w.addCall(who, s.Actor, prompt, reply)
+		prompt += reply + taskTokens // asked again, the prompt has the reply and what is wrong with it
+	}
+	switch {
+	case s.Actor == protocol.PersonaAssigner:
+		quote, delimiters := pseudonymsFor(w.record, s).QuoteTokens()+valueTokens/4, 0
+		for _, p := range w.Participants {
+			if p.Position == "" {
+				w.positions += positionTokens
+				delimiters += quote
+			}
+		}
+		w.positions = min(reply, w.positions)
+		w.personas = reply - w.positions
+		w.profile = 2*quote + valueTokens // of a persona and its arguments
+		w.positions += delimiters
+	case w.isParticipating(s.Actor):
+		w.speeches[s.Actor] += n
+	}
+}
+
+// addCall adds a call with a prompt and a reply of the given tokens.
+func (w *reservation) addCall(who *Participant, actor string, prompt, reply int) {
+	w.total = w.total.Add(transcript.Usage{Input: prompt, Output: reply, Cost: maxCost(w.record, who, actor, prompt, reply)})
+}
+
+// addPersonas adds personas that are not assigned yet to the prompts of the participant for whom that costs most.
+func (w *reservation) addPersonas() {
+	input, cost := 0, 0.0
+	for name, n := range w.speeches {
+		who, _, _ := w.actor(name)
+		input = max(input, n*w.personas)
+		cost = max(cost, float64(n)*maxCost(w.record, who, name, w.personas, 0))
+	}
+	w.total.Input += input
+	w.total.Cost += cost
+}
+
+// promptLimit returns the most tokens that the prompt of a step can have.
+func (w *reservation) promptLimit(s *protocol.Step, who *Participant, seat transcript.Profile) int {
+	fixed := promptTokens(w.record, s, seat, who.Model) + valueTokens + w.positions
+	if w.isParticipating(s.Actor) {
+		fixed += w.profile
+	}
+	if slices.Contains(w.Judges, s.Actor) {
+		fixed += adviceTokens * len(w.config.Detect)
+	}
+	if s.Kind == transcript.Speech {
+		fixed += w.documents
+	}
+	_, tokens := visibleTurns(w.record, s, pseudonymsFor(w.record, s))
+	all := fixed
+	for _, n := range tokens {
+		all += n
+	}
+	scale := max(scaleOf(w.record, who, s.Actor, s.Phase).Factor(), 1)
+	if all = int(float64(all)*scale) + 1; who.Window > 0 {
+		all = min(all, max(who.Window-who.MaxTokens, int(float64(fixed)*scale)+1))
+	}
+	return all
+}
+
+// promptTokens returns the tokens of a step's prompt without the history: the system prompt, the attachments, the task and the
+// schema of the reply. If the engine lacks the template or the contract, it returns an estimate.
+func promptTokens(r *record, s *protocol.Step, seat transcript.Profile, model string) int {
+	set := r.promptSet()
+	if set == nil || !set.Has(s.Prompt) {
+		return tokensBesideHistory(r, seat)
+	}
+	b, err := fixedPromptFor(r, set, *s, seat, model)
+	if err != nil { // the step reports this error
+		return tokensBesideHistory(r, seat)
+	}
+	active, own := namesFor(r, s)
+	data, schema := promptData(r, s, b, active), 0
+	if s.Contract != "" {
+		contract := r.env.contract(r, s.Contract)
+		if contract == nil {
+			return tokensBesideHistory(r, seat)
+		}
+		contract = withNames(r, contract, b.pseudonyms, active, own)
+		schema, data.ReplyFields = r.env.count(model, string(contract.Schema())), contract.Outline()
+	}
+	user, err := set.User(s.Prompt, data)
+	if err != nil {
+		return tokensBesideHistory(r, seat)
+	}
+	return b.tokens + schema + r.env.count(model, user)
+}
+
+// maxCost returns the most that a prompt and a reply with the given tokens can cost. A judge's substitutes may have other
+// prices.
+func maxCost(r *record, p *Participant, actor string, input, output int) float64 {
+	cost := func(model string, output int) float64 {
+		known, _ := r.config.Prices.Lookup(model)
+		u := transcript.Usage{Input: input, Output: output}
+		plain := known.Cost(u)
+		u.Written = input // the service may write the whole prompt to its cache
+		return max(plain, known.Cost(u))
+	}
+	most := cost(p.Model, min(output, p.MaxTokens))
+	for _, s := range r.substitutesOf(actor) {
+		most = max(most, cost(s.Model, min(output, substituteLimit(p, &s))))
+	}
+	return most
+}
+
+// maxReply returns the token limit of an actor's replies. For a judge, it returns the largest limit among those of the
+// judge itself and its substitutes.
+func maxReply(r *record, p *Participant, actor string) int {
+	most := p.MaxTokens
+	for _, s := range r.substitutesOf(actor) {
+		most = max(most, substituteLimit(p, &s))
+	}
+	return most
+}
+
+// substitutesOf returns the substitutes that may reply in place of an actor.
+func (r *record) substitutesOf(actor string) []Participant {
+	if !slices.Contains(r.Judges, actor) {
+		return nil
+	}
+	return r.config.Substitutes
+}
+
+// substituteLimit returns the token limit of a substitute's replies in place of a judge: the lower one of the two limits.
+// The substitute has room for its reasoning in addition to the judge's limit.
+func substituteLimit(judge, s *Participant) int {
+	return min(s.MaxTokens, judge.MaxTokens+reasoning.Tokens(s.Reasoning))
+}
+
+// replyLimit returns the token limit of an actor's replies. That of a substitute is the lowest for any judge.
+func (c *Config) replyLimit(field string, p Participant) int {
+	limit := p.MaxTokens
+	for i := range c.Judges {
+		if strings.HasPrefix(field, "substitutes") {
+			limit = min(limit, substituteLimit(&c.Judges[i], &p))
+		}
+	}
+	return limit
+}
