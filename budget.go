@@ -79,7 +79,7 @@ func summaryNeeded(r *record, steps []protocol.Step) *window.SummaryPlan {
 		if past.SummarizerRoom = summarizerRoom(r, readerOf(s)); past.SummarizerRoom == 0 {
 			continue
 		}
-		if cut := policy.Fit(past, room); cut.Wanted.Covers > 0 && affordsSummary(r, steps, cut.Wanted.Tokens+reasoning.Tokens(r.config.Summarizer.Reasoning)) {
+		if cut := policy.Fit(past, room); cut.Wanted.Covers > 0 && affordsSummary(r, cut.Wanted.Tokens+reasoning.Tokens(r.config.Summarizer.Reasoning)) {
 			return newSummaryPlan(r, s, shown, cut)
 		}
 	}
@@ -88,7 +88,7 @@ func summaryNeeded(r *record, steps []protocol.Step) *window.SummaryPlan {
 
 // affordsSummary reports whether the budgets of a conclusion allow a summary in addition to its steps. In earlier
 // stages the checks at the start of a phase ensure this.
-func affordsSummary(r *record, steps []protocol.Step, tokens int) bool {
+func affordsSummary(r *record, tokens int) bool {
 	if r.Cursor.Stage != transcript.Conclusion {
 		return true
 	}

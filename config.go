@@ -223,21 +223,12 @@ type Participant struct {
 // documentation lists. Rounds are at most 10,000, tokens of a reply 2,000,000,000, attempts 1,000,000, and times 365
 // days.
 //
-// A debate checks its budgets when a phase begins. If the worst case of the phase and of the conclusion after it does
-// not fit, the debate concludes. A configuration is refused if its budgets are too small for the worst case of the
-// setup, the first phase and the conclusion.
-//
-// In the worst case, each step makes one call, and its reply has its maximum length. A prompt has the size of its
-// templates, texts, attachments and schema, and shows what the step can see: the turns so far, and those that are made
-// before it, each at its maximum length, up to the reader's window. Steps of a parallel phase do not see one another.
-// Personas that are not assigned yet count with the longest reply of the assigner, and documents that are not retrieved
-// yet with 2,304 tokens. The smallest limit that a preset accepts is at most 1.2 times what these phases use in the
-// worst case.
-//
-// Tokens beyond the worst case count from the next phase on: those of failed attempts, of invalid replies, and of
-// replies that were truncated or empty and requested again with a higher limit. The usage of calls that a person
-// cancels, or that fail while the debate is paused, is not recorded. To limit the cost of many debates together, use
-// Budget of package middleware.
+// A debate checks its budgets when a phase begins, and concludes if the worst case of the phase and of the conclusion
+// does not fit. In the worst case, each step makes one call with a reply of maximum length. Its prompt has its real size
+// and shows all that the step can see by then, with replies of maximum length. A configuration is refused if a budget is
+// too small for the setup, the first phase and the conclusion: the smallest limit that a preset accepts is at most 1.2
+// times their worst case. What failed attempts, invalid replies and second requests use counts from the next phase on.
+// The usage of calls that a person cancels, or that fail while the debate is paused, is not recorded.
 type Limits struct {
 	// MinRounds is the number of rounds before which neither the protocol nor a finding ends the debate. Defaults to
 	// 1. In JSON: min_rounds.

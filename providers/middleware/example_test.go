@@ -61,3 +61,21 @@ func ExampleMeter() {
 	// gpt-x-2026-01-31 {"calls":1,"usage":{"input":1,"output":2,"estimated":true},"duration":0,"cost":0.000018}
 	// other {"calls":1,"usage":{"input":1,"output":2,"estimated":true},"duration":0,"cost":null,"unpriced":1}
 }
+
+// Two debates, or a thousand, share one budget. A call that does not fit is refused before it reaches the model.
+func ExampleBudget() {
+	budget := &middleware.Budget{Tokens: 500}
+	fast, slow := budget.Limit(scripted.Text("Because.")), budget.Limit(scripted.Text("Perhaps."))
+	for most, model := range map[int]providers.Provider{400: fast, 600: slow} {
+		_, err := model.Generate(context.Background(), providers.Request{
+			MaxTokens: most, Messages: []providers.Message{{Role: providers.User, Text: "Why?"}},
+		})
+		if failed := providers.AsError(err); failed != nil {
+			fmt.Println("refused:", failed.Kind)
+		}
+	}
+	fmt.Println(budget.Used().Output, "tokens of output")
+	// Output:
+	// refused: billing
+	// 2 tokens of output
+}
