@@ -142,13 +142,20 @@ func (dr *driver) step() (more bool, err error) {
 	if dr.out.flush(); dr.out.gone || err != nil {
 		return false, err
 	}
-	if p.check != nil || len(p.executions) > 0 { // in the background, a drive begins again after a pause
-		dr.observe()
+	if p.check != nil || len(p.executions) > 0 {
+		if !dr.admitted() {
+			if dr.ctx.Err() != nil {
+				return false, context.Cause(dr.ctx)
+			}
+			return dr.hasMore() // it is planned again
+		}
+		dr.observe() // in the background, a drive begins again after a pause
 	}
 	switch {
 	case p.check != nil:
 		err = dr.validate(p)
 	case p.wait > 0:
+		dr.yieldTurn()
 		dr.sleep(p.wait)
 	case len(p.executions) > 0 && !dr.outdated(p): // otherwise it is planned again
 		err = dr.perform(p)

@@ -89,6 +89,8 @@ func (e *Engine) startBackground(ctx context.Context, j *journal, late bool) err
 			dr.release()
 			return nil
 		}
+		dr.background = true
+		dr.turn = e.admission.join()
 		go dr.runBackground() //nolint:contextcheck // see fail
 		return nil
 	}
@@ -145,7 +147,6 @@ func (e *Engine) afterDriver(id string, f func()) bool {
 }
 
 func (dr *driver) runBackground() {
-	dr.background = true
 	defer dr.release()
 	again := minBackoff
 	for {
@@ -162,6 +163,7 @@ func (dr *driver) runBackground() {
 		case more:
 		case s == fsm.Paused:
 			dr.unobserve(nil)
+			dr.yieldTurn()
 			dr.engine.heartbeats.announce(dr.ctx, dr.journal.id) // tells whoever resumes it that it is driven here
 			if dr.sleep(-1); dr.restarted() {
 				return

@@ -31,8 +31,9 @@ type driver struct {
 	checked    *Config         // the configuration that the engine supports; nil if none was checked yet
 	feed       *liveFeed
 	out        delivery
-	background bool     // Start drives the debate
-	stop       []func() // called in order by release
+	background bool          // Start drives the debate
+	turn       chan struct{} // closed when a debate in the background may be driven; nil if it does not wait for that
+	stop       []func()      // called in order by release
 
 	executions []*execution // reused for each plan
 	pause      pauseSignal
@@ -175,6 +176,37 @@ func (dr *driver) enter() error {
 	return nil
 }
 
+// admitted reports whether the debate may be driven. If it may not, admitted waits until that changes or there is something
+// new.
+func (dr *driver) admitted() bool {
+	if !dr.background {
+		return true
+	}
+	if dr.turn == nil {
+		dr.turn = dr.engine.admission.join()
+	}
+	select {
+	case <-dr.turn:
+		return true
+	default:
+	}
+	select {
+	case <-dr.turn:
+	case <-dr.woken:
+	case <-dr.engine.closing:
+	case <-dr.ctx.Done():
+	}
+	return false
+}
+
+// yieldTurn lets another debate be driven.
+func (dr *driver) yieldTurn() {
+	if dr.turn != nil {
+		dr.engine.admission.leave(dr.turn)
+		dr.turn = nil
+	}
+}
+
 // observe begins a drive for the observer, unless it has begun.
 func (dr *driver) observe() {
 	if dr.endDrive == nil {
@@ -201,6 +233,7 @@ func (dr *driver) unobserve(err error) {
 // release ends the drive.
 func (dr *driver) release() {
 	dr.cancel(errViewerLeft)
+	dr.yieldTurn()
 	defer dr.leave() // also if the observer ends the goroutine
 	dr.unobserve(dr.failed)
 }

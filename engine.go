@@ -47,7 +47,7 @@ func NewEngine(o Options) (*Engine, error) {
 		providers: maps.Clone(o.Providers), protocols: map[string]protocol.Protocol{}, sets: sets, replies: map[string]*reply.Contract{}, extractAnswer: o.ExtractAnswer, counter: o.TokenCounter,
 		keepReasoning: o.KeepReasoning, keepReplies: o.KeepReplies,
 		log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), closing: make(chan struct{}),
-		driven: map[string]*driverSlot{}, feeds: map[string]*liveFeed{},
+		admission: admission{most: o.MaxDebates}, driven: map[string]*driverSlot{}, feeds: map[string]*liveFeed{},
 	}
 	e.reports = e.newReporter(o)
 	e.heartbeats = newHeartbeats(o.Store, o.Name, o.HeartbeatInterval, o.RecoverAfter, e.log)
@@ -120,7 +120,7 @@ func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
 // Launch stores a new debate as Create does, and starts it as Start does, in one commit. It returns *Problems if the
 // configuration is invalid, or if it names something that Options does not provide, unless workers drive the debate, and
 // ErrTaken as Create does. If the debate is stored but cannot be driven, because the engine was closed in between or the
-// store failed, Launch returns the debate and the error.
+// store failed, Launch returns the debate and the error. Debates above Options.MaxDebates are stored and wait.
 func (e *Engine) Launch(ctx context.Context, c Config) (*Debate, error) {
 	c, found := c.withDefaults(e.env, e.learnsWindow)
 	if !e.schedules {

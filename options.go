@@ -50,6 +50,10 @@ type Options struct {
 	// RecoverAfter is the age of a heartbeat from which on it no longer counts. Defaults to three times
 	// HeartbeatInterval. Use the same in all engines of a store, and keep their clocks closer together than this.
 	RecoverAfter time.Duration
+	// MaxDebates limits how many debates the engine drives in the background at once. Further debates that Launch, Start
+	// or Recover starts wait in order. A debate that is paused, waits for a person or waits for its next round gives up its
+	// place. Run is not limited. Defaults to no limit. It has no effect if the store has workers drive debates.
+	MaxDebates int
 	// Observer is told what the engine does. Its zero value observes nothing.
 	Observer Observer
 	// Logger receives a line for each transition, failed attempt, failed step and warning, with the ids of the debate and

@@ -218,6 +218,7 @@ type Engine struct {
 	reports       *reporter
 	keepReasoning bool
 	keepReplies   bool
+	admission     admission
 
 	ctx     context.Context // ends when Close stops waiting
 	cancel  context.CancelCauseFunc

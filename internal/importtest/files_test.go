@@ -35,7 +35,7 @@ var rootOrder = []string{
 	// Model calls.
 	"observer.go", "options.go", "live.go", "draft.go", "execution.go", "call.go", "overflow.go", "retry.go", "attempt.go",
 	// The engine's registry and requests.
-	"heartbeat.go", "registry.go", "request.go",
+	"heartbeat.go", "admission.go", "registry.go", "request.go",
 	// The journal and the driver.
 	"journal.go", "delivery.go", "driver.go", "perform.go", "advance.go",
 	// The API.
