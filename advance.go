@@ -197,6 +197,7 @@ func (dr *driver) plan() (p plan, err error) {
 		return p, err
 	}
 	p.known = dr.known.Load()
+	dr.firstRun.Store(dr.out.yield != nil && !j.rec.hasTurns())
 	switch r := j.rec; {
 	case dr.only != "" && dr.only != planOf(r).Key: // the plan is done
 	case r.lifecycle.State == fsm.Validating:

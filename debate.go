@@ -246,6 +246,9 @@ func (d *Debate) Result(ctx context.Context) (*Result, error) {
 // configuration is rejected, Run yields the cause once, as the last error. If the debate needs something that Options
 // does not provide, Run yields ErrUnsupported and changes nothing.
 //
+// If the first call of the debate cannot reach a provider that has never answered this engine, Run fails the debate within
+// 30 s, with a Failure that is Unreachable. Later, and with Start and RunOnce, the debate waits for its providers.
+//
 // If you break out of the loop, or ctx ends, driving stops but the debate does not end. Calls in flight are canceled
 // and nothing more is committed. Run yields the end of ctx as an error. A later Run, RunOnce or Start continues from
 // the last committed turn.

@@ -38,6 +38,7 @@ type driver struct {
 	executions []*execution // reused for each plan
 	pause      pauseSignal
 	show       func(ev Event, seq int64) error // out.show
+	firstRun   atomic.Bool                     // Run drives a debate that has no turn
 
 	known  atomic.Int64 // seq of the last entry that this driver has written or read
 	newest atomic.Int64 // seq of the last entry that the store has announced
@@ -133,6 +134,7 @@ func (dr *driver) writing(last int64) { dr.known.Store(last) }
 func (dr *driver) committed(ev Event) {
 	if t, ok := ev.(TurnDone); ok {
 		dr.feed.end(t.Turn.Key)
+		dr.firstRun.Store(false)
 	}
 	dr.out.enqueue(ev)
 	dr.known.Store(max(ev.Meta().Seq, dr.known.Load()))
@@ -278,11 +280,11 @@ func (e *Engine) checkProviders(ctx context.Context, c Config) []protocol.Proble
 	l := &problemList{}
 	type pair struct{ provider, model string }
 	asked := map[pair]*providers.Error{}
-	rejected, uses := map[string]bool{}, map[pair][]string{} // uses are the fields of the actors with the same model
+	skipped, uses := map[string]bool{}, map[pair][]string{} // uses are the fields of the actors with the same model
 	for field, p := range c.allActors() {
 		name, provider, err := e.bind(p.Provider)
 		checker, ok := provider.(providers.Checker)
-		if err != nil || !ok || rejected[name] || ctx.Err() != nil {
+		if err != nil || !ok || skipped[name] || ctx.Err() != nil {
 			continue
 		}
 		model := pair{name, p.Model}
@@ -294,16 +296,19 @@ func (e *Engine) checkProviders(ctx context.Context, c Config) []protocol.Proble
 		switch {
 		case failed == nil:
 		case failed.Kind == providers.Panic:
-			rejected[name] = true
+			skipped[name] = true
 			l.add(field+".provider", "provider %s: check of its key and model: %v", name, failed)
 		case failed.Kind == providers.Authentication, failed.Kind == providers.Billing:
-			rejected[name] = true
+			skipped[name] = true
 			l.add(field+".provider", "provider %s: %v", name, failed)
 		case failed.Kind == providers.InvalidRequest && again && inheritsModel(field):
 		case failed.Kind == providers.InvalidRequest:
 			if uses[model] = append(uses[model], field); !again {
 				l.add(field+".model", "provider %s: %v", name, failed)
 			}
+		case failed.Kind == providers.Network: // the first call says so too; do not wait for each model
+			skipped[name] = true
+			fallthrough
 		case !again: // the problem may be temporary, and calls are retried
 			e.log.WarnContext(ctx, "check provider", "provider", name, "error", e.reports.shown(failed))
 		}

@@ -19,7 +19,8 @@ var errProtocol = errors.New("invalid protocol")
 // errOutOfTime ends a call when the time budget of the debate is used up.
 var errOutOfTime = errors.New("the time budget is used up")
 
-// errUnreachable ends a call when its provider could not be reached in the time that the debate had left.
+// errUnreachable ends a call when its provider could not be reached in the time that the debate had left, or on the first
+// call of a debate that Run drives.
 var errUnreachable = errors.New("the provider cannot be reached")
 
 // errAskedAgain reports that a reply was invalid and that the request now asks for a correct one.
@@ -155,7 +156,7 @@ type Failure struct {
 	Message        string               `json:"message"`                   // text of the last error
 	Stack          string               `json:"stack,omitempty"`           // where the program's code panicked, at most 8 kB; not in reports
 	Recoverable    bool                 `json:"recoverable"`               // whether Retry is possible
-	Unreachable    bool                 `json:"unreachable,omitempty"`     // the step waited until the provider could be reached, for as long as the time budget allowed
+	Unreachable    bool                 `json:"unreachable,omitempty"`     // the provider could not be reached: for as long as the time budget allowed or, if it has never answered, on the first call of Run
 	OnlyReasoning  bool                 `json:"only_reasoning,omitempty"`  // the model reasoned and wrote no reply
 
 	cause error // nil if the failure was read from the store

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
@@ -47,6 +48,7 @@ type execution struct {
 
 	after, over chan struct{}   // closed when the actor's previous call ends, and when this one ends
 	pause       *pauseSignal    // of the driver
+	firstRun    *atomic.Bool    // of the driver
 	closing     <-chan struct{} // closed when the engine is closed
 
 	ctx     context.Context
@@ -351,6 +353,9 @@ func (l *lastAnswers) since(provider string, t time.Time) bool {
 	defer l.mu.Unlock()
 	return l.began[provider].After(t)
 }
+
+// ever reports whether a provider has answered a call of this engine.
+func (l *lastAnswers) ever(provider string) bool { return l.since(provider, time.Time{}) }
 
 // noteAnswer records whether a call that began at the given time has reached the provider. err is the error of the call.
 func (c *execution) noteAnswer(began time.Time, err error) {

@@ -143,7 +143,7 @@ func (dr *driver) launch(calls []*execution) {
 	for _, c := range calls {
 		c.timing.launched = time.Now()
 		c.ctx, c.cancel = context.WithCancelCause(dr.within)
-		c.feed, c.pause = dr.feed, &dr.pause
+		c.feed, c.pause, c.firstRun = dr.feed, &dr.pause, &dr.firstRun
 		if dr.out.yield != nil {
 			c.emit, c.show = c.shown, dr.show
 		}

@@ -27,7 +27,7 @@ func (c *execution) retryDelay(n int, e *providers.Error) time.Duration {
 	case e.Kind == providers.InvalidRequest && c.dropReasoning(): // the service may no longer accept it
 		return 0
 	}
-	if again := backoff(e, c.countFailure(e.Kind), c.maxRetries(e.Kind)); again >= 0 && again < c.timeLeft() && (c.maxWait(e) == 0 || !c.exceedsTimeout(again)) {
+	if again := backoff(e, c.countFailure(e.Kind), c.maxRetries(e.Kind)); again >= 0 && again < c.timeLeft() && (c.maxWait(e) == 0 || !c.exceedsTimeout(again)) && c.mayWaitFirst(again) {
 		return again
 	}
 	if c.substitute() {
@@ -96,6 +96,23 @@ func (c *execution) substitute() bool {
 	return false
 }
 
+// firstContact is the time in which Run retries calls to a provider that has never answered, counted from the step's start.
+// If connections are refused, the step fails within 15 s, and if none is made in the time that the providers give it, within
+// 30 s. A person who has just configured the provider waits for the answer.
+const firstContact = 10 * time.Second
+
+// mayWaitFirst reports whether the step may wait before its next attempt. It may not wait longer than firstContact for a
+// provider that this engine has never reached.
+func (c *execution) mayWaitFirst(wait time.Duration) bool {
+	return !c.neverReached() || time.Since(c.turn.Started)-c.timing.viewed+wait <= firstContact
+}
+
+// neverReached reports whether the provider cannot be reached and has never answered this engine, in a debate without turns
+// that Run drives. Its address is probably wrong: to wait for it would only hide that.
+func (c *execution) neverReached() bool {
+	return c.firstRun.Load() && c.timing.maxOutage > 0 && !c.attempts.unreachable.IsZero() && !c.answers.ever(c.model.providerName)
+}
+
 // waitForService returns the wait for a rate limit that affects all participants, or for a provider that cannot be
 // reached: dropping one participant after the other would not help. It is negative if the time budget does not allow
 // the wait.
@@ -105,6 +122,10 @@ func (c *execution) waitForService(e *providers.Error) time.Duration {
 		return -1
 	}
 	outage, rest := e.Kind != providers.RateLimit, max(e.RetryAfter, maxBackoff)
+	if outage && c.neverReached() {
+		c.attempts.waitError = errUnreachable
+		return -1
+	}
 	if time.Since(c.turn.Started)-c.timing.viewed+rest >= most {
 		if c.attempts.waitError = errOutOfTime; outage {
 			c.attempts.waitError = errUnreachable

@@ -262,6 +262,7 @@ const (
 	lost      = "quorum lost"
 	fallback  = "default"
 	stopped   = "error"
+	unreached = "unreachable" // at once
 )
 
 // expected returns the outcome of a cell under the rules, and the least and the largest number of failed attempts.
@@ -280,6 +281,8 @@ func (f fault) expected() (what string, least, most int) {
 	switch {
 	case f.kind == providers.Authentication || f.kind == providers.InvalidRequest || f.kind == providers.Billing || f.kind == providers.OutOfMemory:
 		return stopped, 1, 1
+	case f.kind == providers.Network && f.isFirst():
+		return unreached, 3, 4
 	case f.kind == providers.Network && f.site.said == "" && !f.site.optional: // the debate waits for the provider, then stops
 		return stopped, 5, 70
 	case f.site.safe:
@@ -292,6 +295,12 @@ func (f fault) expected() (what string, least, most int) {
 		return lost, least, most
 	}
 	return stopped, least, most
+}
+
+// isFirst reports whether the debate has no turn when the call fails, and waits for the reply.
+func (f fault) isFirst() bool {
+	together := f.want.parallel[phaseOf(f.site.key)] && phaseOf(f.want.keys[1]) == phaseOf(f.site.key) // others speak meanwhile
+	return !f.site.optional && f.want.keys[0] == f.site.key && !together
 }
 
 // turns returns the keys of the final turns under the rules.
@@ -313,7 +322,7 @@ func (f fault) turns(what string) (keys []string) {
 			}
 		}
 		return append(slices.Clone(want[:len(want)-f.want.last]), keys...)
-	case what == stopped || what == lost:
+	case what == stopped || what == unreached || what == lost:
 		keys = append(keys, want[:at]...)
 		for _, key := range want[at+1:] { // parallel steps of the failed one have finished
 			if f.want.parallel[phaseOf(key)] && phaseOf(key) == phaseOf(f.site.key) {
@@ -512,7 +521,7 @@ func (f fault) check(t *testing.T) string {
 	f.checkEvents(t, events, what, w)
 	is := f.outcome(res, err)
 	require.Equal(t, what, is)
-	if what == stopped {
+	if what == stopped || what == unreached {
 		f.checkRetry(t, d, w, err)
 	}
 	for actor, n := range w.calls { // only failed calls were repeated
@@ -541,6 +550,8 @@ func (f fault) outcome(res *debate.Result, err error) string {
 	flagged := func(flag transcript.Flag) bool { return marked != nil && slices.Contains(marked.Flags, flag) }
 	is := string(res.State) + " " + string(res.Ending.Outcome)
 	switch {
+	case res.State == fsm.Error && err != nil && res.Failure.Unreachable && res.Failure.At.Sub(res.Failure.Started) <= 15*time.Second:
+		return unreached
 	case res.State == fsm.Error && err != nil:
 		return stopped
 	case res.State != fsm.Completed || err != nil:

@@ -69,6 +69,8 @@ func kindOfType(err error, own func(error) providers.ErrorKind) providers.ErrorK
 	}
 	var broken net.Error
 	switch {
+	case fault.NotConnected(err):
+		return providers.Network
 	case errors.As(err, &broken) && broken.Timeout():
 		return providers.Timeout
 	case broken != nil, errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):

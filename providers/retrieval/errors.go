@@ -35,6 +35,8 @@ func asError(err error) error {
 func kindOfType(err error) providers.ErrorKind {
 	broken, network := errors.AsType[net.Error](err)
 	switch {
+	case fault.NotConnected(err):
+		return providers.Network
 	case errors.Is(err, context.DeadlineExceeded), network && broken.Timeout():
 		return providers.Timeout
 	case network:

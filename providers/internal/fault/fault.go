@@ -163,8 +163,22 @@ func Connection(err error, secrets []string) error {
 	}
 	kind := providers.Network
 	var broken net.Error
-	if errors.As(err, &broken) && broken.Timeout() || strings.Contains(err.Error(), "net/http: request canceled") {
+	if !NotConnected(err) && (errors.As(err, &broken) && broken.Timeout() || strings.Contains(err.Error(), "net/http: request canceled")) {
 		kind = providers.Timeout // http.Client.Timeout expired
 	}
 	return &providers.Error{Kind: kind, Err: fmt.Errorf("call model: %w", RedactError(err, secrets))}
+}
+
+// NotConnected reports whether err says that no connection was made: the host is unknown, it refuses, or nothing answers.
+// Such an error may be a timeout, but the service is not slow: it has not been reached.
+func NotConnected(err error) bool {
+	if _, unknown := errors.AsType[*net.DNSError](err); unknown {
+		return true
+	}
+	for broken, ok := errors.AsType[*net.OpError](err); ok; broken, ok = errors.AsType[*net.OpError](broken.Err) {
+		if broken.Op == "dial" || broken.Op == "proxyconnect" {
+			return true
+		}
+	}
+	return strings.Contains(err.Error(), "net/http: TLS handshake timeout")
 }

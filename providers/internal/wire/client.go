@@ -39,16 +39,18 @@ type Config struct {
 
 // Client calls one service. It is safe for concurrent use.
 type Client struct {
-	http    *http.Client
-	key     func(context.Context) (string, error) // nil if the service needs no key
-	header  func(h http.Header, key string)
-	timeout time.Duration
-	extra   Object
-	rename  map[string]string
-	start   Support
-	own     func(status int, body []byte) providers.ErrorKind
-	support supportCache
-	keys    *keyCache // a pointer, so that no verb of fmt prints the keys
+	http *http.Client
+	// ownClient reports whether http is not the user's, whose transport decides how long it connects.
+	ownClient bool
+	key       func(context.Context) (string, error) // nil if the service needs no key
+	header    func(h http.Header, key string)
+	timeout   time.Duration
+	extra     Object
+	rename    map[string]string
+	start     Support
+	own       func(status int, body []byte) providers.ErrorKind
+	support   supportCache
+	keys      *keyCache // a pointer, so that no verb of fmt prints the keys
 }
 
 // New returns a client. Its errors name fields of the provider's configuration.
@@ -80,7 +82,7 @@ func New(c Config) (*Client, error) {
 		maps.Copy(h, header)
 	}
 	return &Client{
-		http: &h, key: key, header: setAll, keys: new(keyCache), timeout: cmp.Or(c.Timeout, defaultTimeout),
+		http: &h, ownClient: c.HTTP == nil, key: key, header: setAll, keys: new(keyCache), timeout: cmp.Or(c.Timeout, defaultTimeout),
 		extra: extra, rename: c.Rename, start: c.Start, own: c.ErrorKind,
 	}, nil
 }

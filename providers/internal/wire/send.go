@@ -38,6 +38,11 @@ func (c *Client) send(w *watch, method, url string, body Object) (exchange, erro
 		return exchange{}, err
 	}
 	secrets := append(fault.Secrets(r), c.keys.all()...)
+	if c.ownClient {
+		limited, connected := w.limitConnecting(r)
+		r = limited
+		defer connected()
+	}
 	w.start()
 	resp, err := c.http.Do(r) //nolint:bodyclose // read, Query and fault.Read close it
 	w.pause()

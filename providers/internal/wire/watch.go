@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptrace"
 	"time"
 
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/internal/fault"
 )
 
 // A watch cancels a call if the service sends nothing for too long. It runs only while the call waits for the service,
@@ -49,6 +53,21 @@ func (w *watch) start() {
 	w.timer.Reset(d)
 }
 
+// connectLimit limits the time until the service accepts the connection. Three retransmissions fit into it.
+const connectLimit = 10 * time.Second
+
+// limitConnecting returns the request with a limit on the time until it has a connection, and a function that removes the
+// limit. Without it, nobody knows for a long time whether the service is slow or cannot be reached.
+func (w *watch) limitConnecting(r *http.Request) (limited *http.Request, connected func()) {
+	timer := time.AfterFunc(connectLimit, func() {
+		failed := &net.OpError{Op: "dial", Net: "tcp", Err: fmt.Errorf("%s does not answer within %v", r.URL.Host, connectLimit)}
+		w.cancel(&providers.Error{Kind: providers.Network, Err: fmt.Errorf("call model: %w", failed)})
+	})
+	connected = func() { timer.Stop() }
+	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected() }}
+	return r.WithContext(httptrace.WithClientTrace(w.ctx, trace)), connected
+}
+
 // pause ends waiting.
 func (w *watch) pause() {
 	if w.timer != nil && w.timer.Stop() {
@@ -73,6 +92,9 @@ func (w *watch) stop() {
 // asError returns the error of a failed call with the part of the reply that arrived.
 func (w *watch) asError(err error, partial providers.Response) *providers.Error {
 	e := *providers.AsError(err)
+	if unconnected, ok := errors.AsType[*providers.Error](context.Cause(w.ctx)); ok && fault.NotConnected(unconnected) {
+		e = *unconnected
+	}
 	if errors.Is(context.Cause(w.ctx), errExpired) {
 		e = providers.Error{Kind: providers.Timeout, Err: fmt.Errorf("call model: %w for %v", errExpired, w.limit)}
 		if w.left < w.limit {

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -98,13 +97,15 @@ func (b *board) table(list []score) []string {
 }
 
 // failureLines describes a failed attempt. An error that ends the step or makes it wait is complete, except if it is the
-// error of the wait before. If another attempt follows at once, the error takes one line.
+// error of the wait before. If another attempt follows at once, the error takes one line of a terminal.
 func (b *board) failureLines(e debate.TurnFailed) []string {
 	text, before := fmt.Sprintf("%s: %s failed", e.Key.Phase, actorLabel(e.Key)), b.waitsFor
 	b.waitsFor = ""
 	switch {
+	case e.RetryIn == 0 && b.columns > 0:
+		return []string{warningStyle.Styled(truncate(cleanLine(text+", retrying: "+e.Message), b.columns))}
 	case e.RetryIn == 0:
-		return []string{warningStyle.Styled(truncate(cleanLine(text+", retrying: "+e.Message), cmp.Or(b.columns, maxColumns)))}
+		text += ", retrying"
 	case e.RetryIn > 0:
 		b.waitsFor = e.Message
 		if e.Message == before {
@@ -112,7 +113,7 @@ func (b *board) failureLines(e debate.TurnFailed) []string {
 		}
 		text += fmt.Sprintf(", retrying in %v", max(e.RetryIn.Round(time.Second), time.Second))
 	}
-	if e.Message != before || e.RetryIn < 0 {
+	if e.Message != before || e.RetryIn <= 0 {
 		text += ": " + e.Message
 	}
 	return b.noteLines(warningStyle, text)
