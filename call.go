@@ -3,8 +3,10 @@ package debate
 import (
 	"cmp"
 	"context"
+	"errors"
 	"time"
 
+	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -55,6 +57,9 @@ func (c *execution) addAttempt(a transcript.Attempt, resp providers.Response, er
 		a.Requested = asked
 	}
 	a.Warnings = resp.Warnings
+	if invalid, ok := errors.AsType[*reply.Invalid](err); ok {
+		a.Violations = invalid.Rules
+	}
 	c.price(&a.Usage, a.Model, asked)
 	a.Usage = limitUsage(a.Usage, 1) // a service can report anything
 	if failed := providers.AsError(err); failed != nil {

@@ -541,7 +541,7 @@ func TestWarningsAndFailuresReachWatchers(t *testing.T) {
 				failed++
 			case debate.Warning:
 				warned++
-				require.Contains(t, ev.Text, "there was no valid reply, the default is used")
+				require.Contains(t, ev.Text, "there was no valid reply, the default is used: the reply holds no JSON object: answer with")
 			}
 		}
 		require.Equal(t, 3, failed, "the network, the reply that was asked for again, and that of the second asking")

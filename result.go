@@ -3,6 +3,7 @@ package debate
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/elenchus-go/debate/detect"
@@ -102,7 +103,7 @@ func turnWarnings(t *transcript.Turn) (list []string) {
 		case transcript.Filtered:
 			list = append(list, "the service filtered the rest of the reply")
 		case transcript.Defaulted:
-			list = append(list, "there was no valid reply, the default is used")
+			list = append(list, strings.TrimSuffix("there was no valid reply, the default is used: "+t.Refusal(), ": "))
 		case transcript.Partial:
 			list = append(list, "the model failed, the reply is incomplete")
 		case transcript.Substituted:

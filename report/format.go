@@ -115,6 +115,18 @@ var flagTexts = map[transcript.Flag]string{
 	transcript.Edited:      "given by a person in this fork",
 }
 
+// flagText describes a flag of a turn. It tells why a default stands in.
+func flagText(t *transcript.Turn, f transcript.Flag) string {
+	text, known := flagTexts[f]
+	if !known {
+		text = humanize(f)
+	}
+	if f == transcript.Defaulted {
+		text = strings.TrimSuffix(text+": "+t.Refusal(), ": ")
+	}
+	return text
+}
+
 // turnNotes returns notes on a turn: the person who replied, the number of attempts if there were several, its flags, and
 // the number of turns that its prompt left out.
 func turnNotes(t *transcript.Turn) (list []string) {
@@ -125,11 +137,7 @@ func turnNotes(t *transcript.Turn) (list []string) {
 		list = append(list, fmt.Sprintf("%d attempts", n))
 	}
 	for _, f := range t.Flags {
-		text, known := flagTexts[f]
-		if !known {
-			text = humanize(f)
-		}
-		list = append(list, text)
+		list = append(list, flagText(t, f))
 	}
 	if w := t.Window; w != nil && w.Omitted > 0 {
 		list = append(list, fmt.Sprintf("turns left out of the prompt: %d", w.Omitted))

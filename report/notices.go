@@ -36,7 +36,7 @@ func (r *Report) Notices() (list []string) {
 	case res.Verdict == nil && strings.TrimSpace(res.Answer.Text) == "":
 		list = append(list, "There is no verdict.")
 	case res.Verdict != nil && slices.Contains(res.Verdict.Flags, transcript.Defaulted):
-		list = append(list, "The verdict is a "+flagTexts[transcript.Defaulted]+".")
+		list = append(list, "The verdict is a "+flagText(res.Verdict, transcript.Defaulted)+".")
 	}
 	for _, d := range r.Dropped {
 		why := ""
@@ -73,7 +73,7 @@ func (r *Report) turnNotices() (list []string) {
 		var names []string
 		for _, t := range turns[f] {
 			if len(turns[f]) <= maxTurnNotices {
-				list = append(list, fmt.Sprintf("%s, %s: %s.", turnLabel(t), strings.ToLower(roundTitle(t)), flagTexts[f]))
+				list = append(list, fmt.Sprintf("%s, %s: %s.", turnLabel(t), strings.ToLower(roundTitle(t)), flagText(t, f)))
 			} else if !slices.Contains(names, t.Actor) {
 				names = append(names, t.Actor)
 			}

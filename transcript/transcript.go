@@ -131,6 +131,24 @@ func Decode[T any](t Turn) (v T, err error) {
 	return v, err
 }
 
+// Refusal returns why no reply to a defaulted turn was valid: the violations of the last reply, or the kind of the last error.
+// It contains no text of a model. It is empty if no attempt failed.
+func (t *Turn) Refusal() string {
+	for _, a := range slices.Backward(t.Attempts) {
+		switch {
+		case len(a.Violations) > 0:
+			return strings.Join(a.Violations, "; ")
+		case a.FinishReason == "length":
+			return "it was cut off at its token limit"
+		case a.ErrorKind == "invalid_response": // empty, or the service says no more
+			return ""
+		case a.ErrorKind != "":
+			return "the last error was " + a.ErrorKind
+		}
+	}
+	return ""
+}
+
 // Attempt is one request to a model for a turn.
 type Attempt struct {
 	Provider     string        `json:"provider"`                // name of the provider in the options
@@ -147,6 +165,7 @@ type Attempt struct {
 	Waited       time.Duration `json:"waited,omitempty"`      // wait before it, after an earlier attempt or call of the actor, in nanoseconds
 	FirstChunk   time.Duration `json:"first_chunk,omitempty"` // from Began to the first piece of the reply, in nanoseconds; 0 if none came
 	Duration     time.Duration `json:"duration"`              // of the call, in nanoseconds
+	Violations   []string      `json:"violations,omitempty"`  // why the reply was not valid: paths and rules, without texts
 	Warnings     []string      `json:"warnings,omitempty"`    // what the provider changed in the request, and what was noticed about the service
 	Reply        string        `json:"reply,omitempty"`       // what the service replied, as it was; only if Options.KeepReplies is set
 }

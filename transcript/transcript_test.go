@@ -214,3 +214,14 @@ func TestStoredWordsNeverChange(t *testing.T) {
 		transcript.RoundLimit, transcript.TokenBudget, transcript.TimeBudget, transcript.QuorumLost, transcript.Stopped, transcript.Canceled,
 	})
 }
+
+func TestATurnTellsWhyNoReplyWasValid(t *testing.T) {
+	for want, list := range map[string][]transcript.Attempt{
+		"":                                   nil,
+		"/winner: … is not a participant; b": {{ErrorKind: "timeout"}, {ErrorKind: "invalid_response", Violations: []string{"/winner: … is not a participant", "b"}}},
+		"it was cut off at its token limit":  {{ErrorKind: "invalid_response", FinishReason: "length"}},
+		"the last error was server_error":    {{ErrorKind: "invalid_response", Violations: []string{"a"}}, {ErrorKind: "server_error"}},
+	} {
+		require.Equal(t, want, (&transcript.Turn{Attempts: list}).Refusal())
+	}
+}

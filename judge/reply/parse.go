@@ -17,6 +17,11 @@ import (
 // Parse does not notice if a model reached its token limit after an object that was only a draft. If a provider
 // reports that, do not parse the reply: ask again with a higher limit.
 func (c *Contract) Parse(text string, names []string) (Reply, error) {
+	r, err := c.parse(text, names)
+	return r, c.withRules(err, text)
+}
+
+func (c *Contract) parse(text string, names []string) (Reply, error) {
 	text, err := unwrapReply(text)
 	if err != nil {
 		return Reply{}, err

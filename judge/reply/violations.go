@@ -20,7 +20,10 @@ const (
 // Invalid is the error for an invalid reply. Its violations are written for a model that is asked again, such as
 // "/participants/0/score: expected number, but got string". They are sorted and unique, there are at most 10 and a
 // count of the rest, and they are the same for the same reply.
-type Invalid struct{ Violations []string }
+//
+// Violations may quote the reply. Rules are the same violations without what they quote: paths and rules, such as
+// "/winner: … is not a participant", for people who may not see the texts.
+type Invalid struct{ Violations, Rules []string }
 
 // Error returns the violations in one line.
 func (e *Invalid) Error() string { return "parse reply: " + strings.Join(e.Violations, "; ") }
