@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/elenchus-go/debate/examples/console"
+	"github.com/elenchus-go/debate/printer"
 )
 
 // confirm asks a question on the terminal and returns an error unless the answer is yes. With --yes it does not ask. If
@@ -30,7 +30,7 @@ func (p *program) confirm(question string) error {
 }
 
 // canAsk reports whether there is a terminal to ask on.
-func (p *program) canAsk() bool { return console.IsTerminal(p.stdin) && console.IsTerminal(p.terminal) }
+func (p *program) canAsk() bool { return printer.IsTerminal(p.stdin) && printer.IsTerminal(p.terminal) }
 
 var errInterrupted = errors.New("interrupted")
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/elenchus-go/debate/examples/console"
+	"github.com/elenchus-go/debate/printer"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -30,6 +30,6 @@ func seconds(d time.Duration) string { return fmt.Sprintf("%.1fs", d.Seconds()) 
 // printableLine returns a text on one line, without characters that could control a terminal.
 func printableLine(text string) string {
 	var b strings.Builder
-	fmt.Fprint(console.SafeWriter{Writer: &b}, strings.Join(strings.Fields(text), " "))
+	fmt.Fprint(printer.SafeWriter{Writer: &b}, strings.Join(strings.Fields(text), " "))
 	return b.String()
 }

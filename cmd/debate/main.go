@@ -18,7 +18,7 @@ import (
 	"syscall"
 
 	"github.com/elenchus-go/debate/cmd/debate/internal/view"
-	"github.com/elenchus-go/debate/examples/console"
+	"github.com/elenchus-go/debate/printer"
 )
 
 func main() {
@@ -45,7 +45,7 @@ func run(ctx context.Context, interrupted <-chan struct{}, args []string, stdin 
 	out := &checkedWriter{Writer: stdout}
 	p := &program{
 		ctx: ctx, interrupted: interrupted, stdin: stdin, terminal: stderr, env: env,
-		stdout: console.SafeWriter{Writer: out}, stderr: console.SafeWriter{Writer: stderr},
+		stdout: printer.SafeWriter{Writer: out}, stderr: printer.SafeWriter{Writer: stderr},
 	}
 	root := p.rootCommand()
 	root.Version = version()

@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"github.com/elenchus-go/debate/cmd/debate/internal/view"
-	"github.com/elenchus-go/debate/examples/console"
+	"github.com/elenchus-go/debate/printer"
 )
 
 // program is one run of the command.
@@ -30,7 +30,7 @@ type program struct {
 
 // isLive reports whether to show the progress live: stderr is a terminal that supports it, and --plain is not given.
 func (p *program) isLive() bool {
-	return !p.plain && console.IsTerminal(p.terminal) && p.env("TERM") != "dumb"
+	return !p.plain && printer.IsTerminal(p.terminal) && p.env("TERM") != "dumb"
 }
 
 // say prints a text, in lines that fit into the terminal.

@@ -1,3 +1,5 @@
+// Package console runs the examples: it reads their flags, runs their debate and exits with their code. It may change with any
+// version. Package printer prints the debate, and may be imported.
 package console
 
 import (
@@ -12,12 +14,13 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/printer"
 )
 
 // Program is one run of an example.
 type Program struct {
 	Flags          *flag.FlagSet // add flags before you call Topic
-	Stdout, Stderr io.Writer     // for the result and for progress; both are SafeWriters
+	Stdout, Stderr io.Writer     // for the result and for progress; both are of type printer.SafeWriter
 	Env            func(string) string
 	IsTerminal     bool // Stderr is a terminal
 
@@ -36,7 +39,7 @@ func Main(run func(ctx context.Context, p *Program) error) {
 // if the program fails, 2 if its arguments are wrong, and 130 if its debate was canceled.
 func Run(ctx context.Context, run func(context.Context, *Program) error, args []string, stdout, stderr io.Writer, env func(string) string) int {
 	p := &Program{
-		Flags: flag.NewFlagSet("", flag.ContinueOnError), Stdout: SafeWriter{stdout}, Stderr: SafeWriter{stderr}, Env: env, IsTerminal: IsTerminal(stderr), args: args,
+		Flags: flag.NewFlagSet("", flag.ContinueOnError), Stdout: printer.SafeWriter{Writer: stdout}, Stderr: printer.SafeWriter{Writer: stderr}, Env: env, IsTerminal: printer.IsTerminal(stderr), args: args,
 	}
 	p.Flags.SetOutput(p.Stderr)
 	p.Flags.Usage = func() {
@@ -82,12 +85,12 @@ func (p *Program) Debate(ctx context.Context, c debate.Config, o debate.Options)
 		return nil, err // *debate.Problems lists every configuration error
 	}
 	defer context.AfterFunc(ctx, func() { _ = d.Cancel(whole) })() // fails if the debate has just ended
-	v := display{w: p.Stderr, live: p.IsTerminal}
+	v := printer.Printer{Output: p.Stderr, Live: p.IsTerminal}
 	for event, err := range d.Run(whole) {
 		if err != nil {
 			return nil, err
 		}
-		v.show(event)
+		v.Show(event)
 	}
 	r, err := d.Result(whole)
 	if err == nil && r.State == fsm.Canceled {

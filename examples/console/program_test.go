@@ -98,9 +98,9 @@ func TestALiveDebate(t *testing.T) {
 		s := &screen{wrote: func(string) { writes++ }}
 		require.Equal(t, 0, show(t, procon.Protocol{}, offline.Model(true), s))
 		require.Greater(t, writes, 60)
-		require.Equal(t, 1, strings.Count(s.String(), "Ada (argue):\nMy answer is yes."))
-		require.Equal(t, 1, strings.Count(s.String(), "Bo (argue):\nAda says"))
-		require.Contains(t, s.String(), "Judge (judge):\nOn the topic")
+		require.Equal(t, 1, strings.Count(s.String(), "Ada · argue\n  My answer is yes."))
+		require.Equal(t, 1, strings.Count(s.String(), "Bo · argue\n  Ada says"))
+		require.Contains(t, s.String(), "  On the topic")
 		require.NotContains(t, s.String(), "{")
 	})
 }
@@ -110,9 +110,9 @@ func TestALiveDebateOfAllAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &screen{}
 		require.Equal(t, 0, show(t, panel.Protocol{Mode: panel.Simultaneous}, offline.Model(true), s))
-		require.Contains(t, s.String(), "\nAda (respond):\nMy answer is yes. Arguments about “free” often treat the status quo as if it cost nothing.")
-		require.Equal(t, 1, strings.Count(s.String(), "Ada (respond):"))
-		require.Contains(t, s.String(), "\nBo (respond):\nMy answer is no. A rule about “free” is easy to write.")
+		require.Contains(t, s.String(), "  My answer is yes. Arguments about “free” often treat the status quo as if it cost nothing.")
+		require.Equal(t, 1, strings.Count(s.String(), "Ada · respond · "))
+		require.Contains(t, s.String(), "  My answer is no. A rule about “free” is easy to write.")
 	})
 }
 
@@ -120,7 +120,7 @@ func TestALiveVote(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &screen{}
 		require.Equal(t, 0, show(t, vote.Protocol{}, offline.Model(true), s))
-		require.Contains(t, s.String(), "\nAda (answer):\nAnswer: Yes\nConfidence: 60 %\n")
+		require.Contains(t, s.String(), "  Answer: Yes\n  Confidence: 60 %\n")
 		require.NotContains(t, s.String(), "{")
 	})
 }
@@ -136,7 +136,7 @@ func TestFailuresAreShown(t *testing.T) {
 		}}
 		s := &screen{}
 		require.Equal(t, 0, show(t, procon.Protocol{}, flaky, s))
-		require.Regexp(t, `Ada \(argue\):\nI was about to\nAda failed, retrying in \ds: .*the line is dead\n\nAda \(argue\):\nIt is\.\n`, s.String())
+		require.Regexp(t, `Ada · argue\n  I was about to\nargue: Ada failed, retrying in \ds: network: the line is dead\n\nAda · argue\n  It is\.\n`, s.String())
 
 		var plain bytes.Buffer // without a terminal, incomplete replies do not appear
 		require.Equal(t, 0, show(t, procon.Protocol{}, flaky, &plain))
@@ -159,7 +159,7 @@ func TestCtrlC(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, interrupt := context.WithCancel(t.Context())
 		s := &screen{wrote: func(text string) {
-			if strings.Contains(text, "Bo (argue)") {
+			if strings.Contains(text, "Bo · argue") {
 				interrupt()
 			}
 		}}

@@ -71,7 +71,7 @@ func TestTheProgram(t *testing.T) {
 	code := console.Run(t.Context(), run, []string{"-rounds", "2", "Should tea be free?"}, &stdout, &stderr, func(string) string { return "" })
 	require.Equal(t, 0, code, stderr.String())
 	require.Contains(t, stdout.String(), "Should tea be free?\n\nOn the topic “Should tea be free?”")
-	require.Contains(t, stderr.String(), "\nAda (Ada-asks-1, Bo):\nPlease answer directly: does the status quo have costs, yes or no?\n\nBo (Bo-answers-1, Ada):\nYes, but the costs")
+	require.Regexp(t, `Ada · Ada-asks-1, Bo · .*\n  Please answer directly: does the status quo have costs, yes or no\?\n\nBo · Bo-answers-1, Ada · .*\n  Yes, but the costs`, stderr.String())
 }
 
 // Bo evades Ada's first question and is asked again. Ada answers plainly and is not.

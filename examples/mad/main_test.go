@@ -23,7 +23,7 @@ func TestTheJudgeDecidesInTwoSteps(t *testing.T) {
 	require.Contains(t, stdout, "Is tea green?\nended in round 2: round_limit\n\n")
 	require.Contains(t, stdout, "The judge decided for ")
 	require.Contains(t, stdout, "\n\nThe candidates:\n- ")
-	for _, part := range []string{"Ada (argue):\nMy answer is yes.", "Bo (argue):\nAda says: ", "Judge (moderate):\nNo preference.", "Judge (candidates):\n", "Judge (decide):\n"} {
+	for _, part := range []string{"Ada · argue · ", "  My answer is yes.", "Bo · argue · ", "  Ada says: ", "Judge · moderate · ", "  No preference.", "Judge · candidates · ", "Judge · decide · "} {
 		require.Contains(t, stderr, part)
 	}
 }

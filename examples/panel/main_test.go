@@ -20,17 +20,17 @@ func start(t *testing.T, args ...string) (code int, stdout, stderr string) {
 
 func TestTheOtherFormats(t *testing.T) {
 	for format, want := range map[string][]string{
-		"free-form":           {"ended in round 3: judge_decided", "Ada (respond):", "Bo (respond):"},
-		"round-limited":       {"ended in round 3: round_limit", "Ada (respond):"},
-		"structured-rounds":   {"ended in round 3: round_limit", "Ada (opening):", "Bo (rebuttal):", "Bo (closing):"},
-		"convergence-seeking": {"ended in round 3: judge_decided", "Judge (assess):"},
+		"free-form":           {"ended in round 3: judge_decided", "Ada · respond · ", "Bo · respond · "},
+		"round-limited":       {"ended in round 3: round_limit", "Ada · respond · "},
+		"structured-rounds":   {"ended in round 3: round_limit", "Ada · opening · ", "Bo · rebuttal · ", "Bo · closing · "},
+		"convergence-seeking": {"ended in round 3: judge_decided", "Judge · assess · "},
 	} {
 		t.Run(format, func(t *testing.T) {
 			code, stdout, stderr := start(t, "-format", format, "Should tea be free?")
 			require.Equal(t, 0, code, stderr)
 			require.Contains(t, stdout, "Should tea be free?\n"+want[0]+"\n")
 			require.Contains(t, stdout, "Winner: Ada")
-			for _, part := range append(want[1:], "personas (personas):\nAda: A policy analyst", "Position: No, not in this form.") {
+			for _, part := range append(want[1:], "personas · personas · ", "  Ada: A policy analyst", "Position: No, not in this form.") {
 				require.Contains(t, stderr, part)
 			}
 		})
@@ -41,7 +41,7 @@ func TestAnAudienceVotes(t *testing.T) {
 	code, stdout, stderr := start(t, "-format", "oxford", "-judges", "3", "Tea should be free")
 	require.Equal(t, 0, code, stderr)
 	require.Contains(t, stdout, "Undecided: 3 before, 0 after (-3)")
-	for _, part := range []string{"Judge 3 (audience-before):\nVote: undecided.", "Ada (opening):", "Bo (closing):", "Judge (audience-after):\nVote: "} {
+	for _, part := range []string{"Judge 3 · audience-before · ", "  Vote: undecided.", "Ada · opening · ", "Bo · closing · ", "Judge · audience-after · ", "  Vote: "} {
 		require.Contains(t, stderr, part)
 	}
 }
@@ -50,8 +50,8 @@ func TestAnAdvocateSpeaks(t *testing.T) {
 	code, stdout, stderr := start(t, "-format", "convergence-seeking", "-advocate", "-judges", "3", "-rotate")
 	require.Equal(t, 0, code, stderr)
 	require.Contains(t, stdout, "ended in round 3: judge_decided\n")
-	require.Equal(t, 1, strings.Count(stderr, "devil's advocate):"))
-	for _, part := range []string{"Judge (assess):\nIn round 1,", "Signals: converged", "== round 2 of 3 ==\n\nAda (respond, devil's advocate):\nI speak as the devil's advocate."} {
+	require.Equal(t, 1, strings.Count(stderr, "devil's advocate ·"))
+	for _, part := range []string{"Judge · assess · ", "  In round 1,", "== round 2 of 3 ==\n\nAda · respond, devil's advocate · ", "  I speak as the devil's advocate."} {
 		require.Contains(t, stderr, part)
 	}
 }
@@ -59,16 +59,16 @@ func TestAnAdvocateSpeaks(t *testing.T) {
 func TestJudgesRotate(t *testing.T) {
 	code, _, stderr := start(t, "-format", "round-limited", "-judges", "2", "-rotate")
 	require.Equal(t, 0, code, stderr)
-	require.Equal(t, 2, strings.Count(stderr, "Judge (assess):"), "rounds 1 and 3")
-	require.Equal(t, 1, strings.Count(stderr, "Judge 2 (assess):"))
+	require.Equal(t, 2, strings.Count(stderr, "Judge · assess · "), "rounds 1 and 3")
+	require.Equal(t, 1, strings.Count(stderr, "Judge 2 · assess · "))
 }
 
 // In simultaneous mode, a speech does not refer to others of the same round.
 func TestAllSpeakAtOnce(t *testing.T) {
 	code, _, stderr := start(t, "-mode", "simultaneous", "-personas", "", "-rounds", "1")
 	require.Equal(t, 0, code, stderr)
-	require.Contains(t, stderr, "Ada (respond):\nMy answer is yes.")
-	require.Contains(t, stderr, "Bo (respond):\nMy answer is no.")
+	require.Regexp(t, `Ada · respond · .*\n  My answer is yes\.`, stderr)
+	require.Regexp(t, `Bo · respond · .*\n  My answer is no\.`, stderr)
 	require.NotContains(t, stderr, "personas")
 }
 

@@ -8,6 +8,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -16,11 +17,13 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/examples/console"
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/printer"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 func main() {
@@ -31,18 +34,19 @@ func main() {
 
 // run is like main, but takes what main takes from the process as arguments. It returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, env func(string) string) int {
-	v := view{Writer: console.SafeWriter{Writer: stderr}, live: console.IsTerminal(stderr)}
+	v := printer.SafeWriter{Writer: stderr}
+	live := printer.IsTerminal(stderr)
 	topic := strings.Join(args, " ")
 	if strings.TrimSpace(topic) == "" || strings.HasPrefix(topic, "-") {
 		fmt.Fprintln(v, `usage: quickstart "Should cities ban private cars?"`)
 		return 2
 	}
-	model, err := offline.Choose(env, v, offline.Model(v.live))
+	model, err := offline.Choose(env, v, offline.Model(live))
 	if err != nil {
 		fmt.Fprintln(v, "quickstart:", err)
 		return 1
 	}
-	result, err := runDebate(ctx, topic, model, v)
+	result, err := runDebate(ctx, topic, model, &printer.Printer{Output: v, Live: live})
 	switch {
 	case err != nil:
 		fmt.Fprintln(v, "\nquickstart:", err)
@@ -51,11 +55,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, env func(
 		fmt.Fprintf(v, "\ncanceled; completed turns: %d\n", result.Total.Turns)
 		return 130
 	}
-	return printResult(console.SafeWriter{Writer: stdout}, result)
+	return printResult(printer.SafeWriter{Writer: stdout}, result)
 }
 
 // runDebate runs the debate and returns its result. If ctx ends, runDebate cancels the debate and still returns a result.
-func runDebate(ctx context.Context, topic string, model providers.Provider, v view) (*debate.Result, error) {
+func runDebate(ctx context.Context, topic string, model providers.Provider, p *printer.Printer) (*debate.Result, error) {
 	whole := context.WithoutCancel(ctx)
 	d, err := debate.New(whole, debate.Config{
 		Topic:        topic,
@@ -72,7 +76,26 @@ func runDebate(ctx context.Context, topic string, model providers.Provider, v vi
 		if err != nil {
 			return nil, err
 		}
-		v.show(event)
+		p.Show(event)
 	}
 	return d.Result(whole)
+}
+
+// printResult prints the verdict and returns the exit code.
+func printResult(w io.Writer, r *debate.Result) int {
+	fmt.Fprintf(w, "%s\nended in round %d: %s\n", r.Topic, r.Round, r.Ending.Outcome)
+	if r.Verdict == nil {
+		fmt.Fprintln(w, "the debate has no verdict")
+		return 1
+	}
+	v, err := transcript.Decode[judge.Verdict](*r.Verdict)
+	if err != nil {
+		fmt.Fprintln(w, "quickstart:", err)
+		return 1
+	}
+	fmt.Fprintf(w, "winner: %s\n\n%s\n", cmp.Or(v.Winner, "none"), v.Summary)
+	for _, p := range v.Participants {
+		fmt.Fprintf(w, "\n%s:\n- %s\n", p.Name, strings.Join(p.Points, "\n- "))
+	}
+	return 0
 }

@@ -27,8 +27,8 @@ func TestTheJudgeMakesOneSolution(t *testing.T) {
 		require.Contains(t, stdout, part)
 	}
 	for _, part := range []string{
-		"architect (propose):\nIn the architect role, I would start", "security (critique, cost):\nOn the proposal of cost:", "major: No one is responsible for this: “",
-		"cost (refine):\nIn the cost role, I keep", "== round 2 of 2 ==", "Judge (synthesize):",
+		"architect · propose · ", "  In the architect role, I would start", "security · critique, cost · ", "  On the proposal of cost:", "major: No one is responsible for this: “",
+		"cost · refine · ", "  In the cost role, I keep", "== round 2 of 2 ==", "Judge · synthesize · ",
 	} {
 		require.Contains(t, stderr, part)
 	}
@@ -39,7 +39,7 @@ func TestMemoriesAreSummedUp(t *testing.T) {
 	code, stdout, stderr := start(t, "-rounds", "5", "-agents", "architect,performance,security,testing,generalist,cost")
 	require.Equal(t, 0, code, stderr)
 	require.Regexp(t, `summary for architect in round \d: \d{4} characters reduced to \d+\n`, stdout)
-	require.Contains(t, stderr, "summarizer (summarize, architect):\nThe last sentence of each turn:")
+	require.Regexp(t, `summarizer · summarize, architect · .*\n  The last sentence of each turn:`, stderr)
 }
 
 func TestAnUnknownRoleIsAProblem(t *testing.T) {

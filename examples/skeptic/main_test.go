@@ -28,7 +28,7 @@ func TestTheSkepticEndsTheDebate(t *testing.T) {
 		require.Contains(t, stdout, part)
 	}
 	require.NotContains(t, stdout, "round 4")
-	for _, part := range []string{"retriever (retrieval):\nDocuments used: ", "Ada (propose):", "Bo (attack):", "🔴", "Ada (defend):", "Ready for Synthesis ✅"} {
+	for _, part := range []string{"retriever · retrieval · ", "  Documents used: ", "Ada · propose · ", "Bo · attack · ", "🔴", "Ada · defend · ", "Ready for Synthesis ✅"} {
 		require.Contains(t, stderr, part)
 	}
 }

@@ -25,9 +25,9 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/examples/console"
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/integrations/debateriver"
+	"github.com/elenchus-go/debate/printer"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/openai"
 )
@@ -40,8 +40,8 @@ func main() {
 
 // run is like main, but takes what main takes from the process as arguments. It returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, env func(string) string) int {
-	slow := console.IsTerminal(stderr)
-	stdout, stderr = console.SafeWriter{Writer: stdout}, console.SafeWriter{Writer: stderr}
+	slow := printer.IsTerminal(stderr)
+	stdout, stderr = printer.SafeWriter{Writer: stdout}, printer.SafeWriter{Writer: stderr}
 	if len(args) == 0 || (args[0] == "work") != (len(args) == 1) || len(args) > 2 {
 		fmt.Fprintln(stderr, usage)
 		return 2

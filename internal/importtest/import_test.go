@@ -31,8 +31,8 @@ var floors = [][]string{
 	3: {"judge", "protocol", "internal/confidence"},
 	4: {"protocol/*", "internal/embedding"},
 	5: {"."},
-	6: {"examples/console", "examples/offline", "report", "progress", "archive"},
-	7: {"debatehttp", "debatetool"},
+	6: {"examples/offline", "report", "progress", "archive", "printer"},
+	7: {"examples/console", "debatehttp", "debatetool"},
 	8: {"inspector", "integrations/*"},
 	9: {"cmd/*", "examples/*", "tools/*"},
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/golden"
+	"github.com/elenchus-go/debate/printer"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -95,18 +96,21 @@ func tale() []debate.Event {
 
 // watchTale returns what remains and what changes after the events on a terminal.
 func watchTale(events []debate.Event, columns, rows int, hidden bool) (lines, frame []string) {
-	b := board{hidden: hidden}
-	if columns > 0 {
-		b.resize(textColumns(columns))
+	if columns == 0 {
+		var b strings.Builder
+		p := printer.Printer{Output: &b}
+		for _, ev := range events {
+			p.Show(ev)
+		}
+		return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n"), nil
 	}
+	b := board{hidden: hidden}
+	b.resize(textColumns(columns))
 	c := canvas{board: b}
 	for _, ev := range events {
 		lines = append(lines, c.record(ev)...)
 	}
-	if columns > 0 {
-		frame = c.board.frame(frameRows(rows), status{turn: 3, elapsed: 65 * time.Second, currency: "USD", hint: "Ctrl-C pauses"})
-	}
-	return lines, frame
+	return lines, c.board.frame(frameRows(rows), status{turn: 3, elapsed: 65 * time.Second, currency: "USD", hint: "Ctrl-C pauses"})
 }
 
 func TestTheTranscriptAndTheFrame(t *testing.T) {

@@ -7,14 +7,14 @@ import (
 
 	"github.com/charmbracelet/x/term"
 
-	"github.com/elenchus-go/debate/examples/console"
+	"github.com/elenchus-go/debate/printer"
 )
 
 // Wrap returns a text with lines that fit into a terminal, and without what could control it. A line that begins with "> "
 // keeps this mark on each of its lines. For an output that is not a
 // terminal, it returns the text as it is.
 func Wrap(output io.Writer, text string) string {
-	if !console.IsTerminal(output) {
+	if !printer.IsTerminal(output) {
 		return text
 	}
 	columns := defaultColumns

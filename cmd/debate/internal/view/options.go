@@ -6,7 +6,7 @@ import (
 
 	"github.com/charmbracelet/colorprofile"
 
-	"github.com/elenchus-go/debate/examples/console"
+	"github.com/elenchus-go/debate/printer"
 )
 
 // Options configure a view.
@@ -30,7 +30,7 @@ const defaultColumns, defaultRows = 80, 24
 
 // isLive reports whether the output is a terminal that can show changes.
 func (o *Options) isLive() bool {
-	return !o.Plain && console.IsTerminal(o.Output) && o.variable("TERM") != "dumb"
+	return !o.Plain && printer.IsTerminal(o.Output) && o.variable("TERM") != "dumb"
 }
 
 // profile returns the colours of the terminal. Any value of NO_COLOR turns them off.

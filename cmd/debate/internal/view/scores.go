@@ -7,8 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/elenchus-go/debate/judge"
-	"github.com/elenchus-go/debate/protocol/procon"
+	"github.com/elenchus-go/debate/printer"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -30,28 +29,11 @@ func (s score) mean() float64 { return s.sum / float64(s.n) }
 
 // scoresOf returns the scores in a judge's turn and the text that explains them. It returns false if the turn has none.
 func scoresOf(t transcript.Turn) (list []score, text string, ok bool) {
-	switch {
-	case slices.Contains(t.Flags, transcript.Defaulted):
-	case t.Contract == "assessment/1":
-		a, err := transcript.Decode[judge.Assessment](t)
-		for _, p := range a.Participants {
-			list = append(list, score{p.Name, p.Score, 1})
-		}
-		if text = a.Reasoning; len(a.Recommendations) > 0 {
-			text += "\nNext: " + strings.Join(a.Recommendations, " ")
-		}
-		return list, text, err == nil && len(list) > 0
-	case t.Contract == "judgment/1":
-		j, err := transcript.Decode[procon.Judgment](t)
-		for _, p := range j.Participants {
-			list = append(list, score{p.Name, p.Score, 1})
-		}
-		if text = j.Summary; j.Winner != "" {
-			text += "\nWinner: " + j.Winner
-		}
-		return list, text, err == nil && len(list) > 0
+	found, text, ok := printer.Scores(&t)
+	for _, s := range found {
+		list = append(list, score{s.Name, s.Value, 1})
 	}
-	return nil, "", false
+	return list, text, ok
 }
 
 // add adds the scores of a turn. The scores of another round or of the conclusion replace those before.
@@ -101,22 +83,20 @@ func bar(score float64) string {
 	return b
 }
 
-// table returns a line for each score. If columns is 0, the lines have no limit and no bars.
+// table returns a line for each score, with a bar if there is room.
 func table(list []score, columns int) (lines []string) {
 	const number = len("  10.25 of 10")
 	width := 0
 	for _, s := range list {
 		width = max(width, textWidth(cleanLine(s.name)))
 	}
-	if columns > 0 {
-		width = min(width, max(columns-number, 1))
-	}
+	width = min(width, max(columns-number, 1))
 	for _, s := range list {
 		name := truncate(cleanLine(s.name), width)
 		line := fmt.Sprintf("%s%s %5s of 10", name, strings.Repeat(" ", width-textWidth(name)), formatScore(s.mean()))
 		if columns >= width+number+2+barColumns {
 			line += "  " + bar(s.mean())
-		} else if columns > 0 {
+		} else {
 			line = truncate(line, columns)
 		}
 		lines = append(lines, line)

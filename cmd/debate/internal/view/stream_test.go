@@ -77,7 +77,7 @@ func TestErrorsThatSayWhatToDoAreNotCut(t *testing.T) {
 	var s story
 	var b board
 	ada, bo := key(1, "argue", "Ada", ""), key(1, "argue", "Bo", "")
-	for _, columns := range []int{0, 79, 40} {
+	for _, columns := range []int{79, 40} {
 		b.resize(columns)
 		lines := func(ev debate.Event) string { return ansi.Strip(strings.Join(b.lines(ev), " ")) }
 		require.Equal(t, "argue: Ada failed, retrying in 1s: "+message, lines(s.failed(ada, message, time.Second)))

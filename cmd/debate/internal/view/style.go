@@ -1,8 +1,6 @@
 package view
 
 import (
-	"strings"
-
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/elenchus-go/debate/transcript"
@@ -25,12 +23,9 @@ func (b *board) style(name string) ansi.Style {
 	return plainStyle.ForegroundColor(colors[b.place(name)%len(colors)])
 }
 
-// textLine returns a line of a turn's text behind what marks the turn: a bar, or spaces in plain output.
+// textLine returns a line of a turn's text behind the bar that marks the turn.
 func (b *board) textLine(style ansi.Style, text string) string {
-	switch {
-	case b.columns == 0:
-		return strings.TrimRight("  "+text, " ")
-	case text == "":
+	if text == "" {
 		return style.Styled("│")
 	}
 	return style.Styled("│ ") + text
@@ -48,11 +43,8 @@ func (b *board) speaker(k transcript.Key, details string) string {
 	if details != "" {
 		about += " · " + details
 	}
-	name := cleanLine(k.Actor)
-	if b.columns > 0 {
-		name = truncate(name, b.columns/2)
-		about = truncate(about, b.columns-textWidth(name)-3)
-	}
+	name := truncate(cleanLine(k.Actor), b.columns/2)
+	about = truncate(about, b.columns-textWidth(name)-3)
 	return b.style(k.Actor).Bold().Styled(name) + faintStyle.Styled(" · "+about)
 }
 

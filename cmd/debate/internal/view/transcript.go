@@ -45,9 +45,6 @@ func (b *board) ending(e transcript.Ending) string {
 
 // headingLines returns the heading of a round or a stage.
 func (b *board) headingLines(title string) []string {
-	if b.columns == 0 {
-		return []string{"", "== " + title + " =="}
-	}
 	title = truncate(title, b.columns-6)
 	return []string{"", headingStyle.Styled("── " + title + " " + strings.Repeat("─", max(b.columns-4-textWidth(title), 0)))}
 }
@@ -76,13 +73,10 @@ func (b *board) turnLines(t transcript.Turn) []string {
 	return lines
 }
 
-// textLines returns the lines of a text. They are not wrapped if the output is plain.
+// textLines returns the lines of a text.
 func (b *board) textLines(text string) []string {
-	switch text = cleanText(text); {
-	case text == "":
+	if text = cleanText(text); text == "" {
 		return nil
-	case b.columns == 0:
-		return strings.Split(text, "\n")
 	}
 	return wrap(text, b.columns-gutterColumns)
 }
@@ -102,10 +96,8 @@ func (b *board) failureLines(e debate.TurnFailed) []string {
 	text, before := fmt.Sprintf("%s: %s failed", e.Key.Phase, actorLabel(e.Key)), b.waitsFor
 	b.waitsFor = ""
 	switch {
-	case e.RetryIn == 0 && b.columns > 0:
-		return []string{warningStyle.Styled(truncate(cleanLine(text+", retrying: "+e.Message), b.columns))}
 	case e.RetryIn == 0:
-		text += ", retrying"
+		return []string{warningStyle.Styled(truncate(cleanLine(text+", retrying: "+e.Message), b.columns))}
 	case e.RetryIn > 0:
 		b.waitsFor = e.Message
 		if e.Message == before {
@@ -113,7 +105,7 @@ func (b *board) failureLines(e debate.TurnFailed) []string {
 		}
 		text += fmt.Sprintf(", retrying in %v", max(e.RetryIn.Round(time.Second), time.Second))
 	}
-	if e.Message != before || e.RetryIn <= 0 {
+	if e.Message != before || e.RetryIn < 0 {
 		text += ": " + e.Message
 	}
 	return b.noteLines(warningStyle, text)
@@ -121,10 +113,7 @@ func (b *board) failureLines(e debate.TurnFailed) []string {
 
 // noteLines returns the lines of a note.
 func (b *board) noteLines(style ansi.Style, text string) (lines []string) {
-	lines = []string{cleanLine(text)}
-	if b.columns > 0 {
-		lines = wrap(lines[0], b.columns)
-	}
+	lines = wrap(cleanLine(text), b.columns)
 	for i := range lines {
 		lines[i] = style.Styled(lines[i])
 	}

@@ -27,6 +27,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/printer"
 )
 
 // View shows one debate. Its methods may be called concurrently.
@@ -34,6 +35,7 @@ type View struct {
 	options Options
 	profile colorprofile.Profile
 	canvas  canvas
+	plain   *printer.Printer // prints the transcript if the view is not live
 
 	mu      sync.Mutex // held while lines are printed, so that they are in order
 	began   bool       // Start was called
@@ -44,6 +46,7 @@ type View struct {
 // New returns a view. It shows nothing before the first call of Start, Show or Notef.
 func New(o Options) *View {
 	v := &View{options: o, profile: colorprofile.NoTTY}
+	v.plain = &printer.Printer{Output: o.Output, HideTexts: o.HideTexts}
 	v.canvas.board.hidden = o.HideTexts
 	v.canvas.status = status{elapsed: o.Elapsed, currency: o.Currency, hint: o.Hint}
 	if v.Live() {
@@ -57,12 +60,21 @@ func New(o Options) *View {
 func (v *View) Live() bool { return v.options.isLive() }
 
 // Skip records an event of the past without showing it.
-func (v *View) Skip(ev debate.Event) { v.canvas.skip(ev) }
+func (v *View) Skip(ev debate.Event) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.plain.Skip(ev)
+	v.canvas.skip(ev)
+}
 
 // Show shows an event. It ignores durable events that it has recorded before.
 func (v *View) Show(ev debate.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if !v.Live() {
+		v.plain.Show(ev)
+		return
+	}
 	v.print(v.canvas.record(ev))
 }
 
@@ -70,7 +82,15 @@ func (v *View) Show(ev debate.Event) {
 func (v *View) Notef(format string, args ...any) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.print(v.canvas.note(fmt.Sprintf(format, args...)))
+	v.note(fmt.Sprintf(format, args...))
+}
+
+func (v *View) note(text string) {
+	if !v.Live() {
+		v.plain.Notef("%s", text)
+		return
+	}
+	v.print(v.canvas.note(text))
 }
 
 // Start begins to draw the replies in flight if the view is live.
@@ -78,7 +98,7 @@ func (v *View) Start() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if title := v.canvas.resuming(); title != "" && !v.began {
-		v.print(v.canvas.note("resuming: " + title))
+		v.note("resuming: " + title)
 	}
 	v.began = true
 	if v.Live() && v.screen == nil {
