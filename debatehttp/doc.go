@@ -1,9 +1,9 @@
 // Package debatehttp serves the debates of an engine over HTTP, and provides a client for it.
 //
-// To use it from an empty folder, run
+// To use it from an empty folder once v0.1.0 is released, run
 //
 //	go mod init example.com/debates
-//	go get github.com/elenchus-go/debate
+//	go get github.com/elenchus-go/debate@v0.1.0
 //	go run .
 //
 // with the main.go of docs/http.md, whose core is

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const readmeLinesBeforeTables = 90
+const readmeLinesBeforeTables = 150
 
 var (
 	relativeLink = regexp.MustCompile(`\]\(([^):#]+)(#[^)]*)?\)`)

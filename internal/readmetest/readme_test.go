@@ -16,9 +16,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/golden"
 )
 
 const (
@@ -45,17 +42,6 @@ func TestProgramsOfDocumentsCompile(t *testing.T) {
 		compiled, message := compile(t, program, line)
 		require.True(t, compiled, "docs/%s: %s", name, message)
 	}
-}
-
-func TestReadmeDiagramIsTheLifecycle(t *testing.T) {
-	text := readReadme(t)
-	diagram, _ := codeBlock(t, text, "mermaid")
-	if golden.Update() {
-		text = strings.Replace(text, "```mermaid\n"+diagram+"```", "```mermaid\n"+fsm.Mermaid("")+"```", 1)
-		require.NoError(t, os.WriteFile(readme, []byte(text), 0o644))
-		return
-	}
-	require.Equal(t, fsm.Mermaid(""), diagram, "run go test ./internal/readmetest -update and read the diff")
 }
 
 // countLines returns the number of lines of a program, without its imports and blank lines.
