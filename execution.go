@@ -354,9 +354,6 @@ func (l *lastAnswers) since(provider string, t time.Time) bool {
 	return l.began[provider].After(t)
 }
 
-// ever reports whether a provider has answered a call of this engine.
-func (l *lastAnswers) ever(provider string) bool { return l.since(provider, time.Time{}) }
-
 // noteAnswer records whether a call that began at the given time has reached the provider. err is the error of the call.
 func (c *execution) noteAnswer(began time.Time, err error) {
 	failed := providers.AsError(err)

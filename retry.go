@@ -110,7 +110,7 @@ func (c *execution) mayWaitFirst(wait time.Duration) bool {
 // neverReached reports whether the provider cannot be reached and has never answered this engine, in a debate without turns
 // that Run drives. Its address is probably wrong: to wait for it would only hide that.
 func (c *execution) neverReached() bool {
-	return c.firstRun.Load() && c.timing.maxOutage > 0 && !c.attempts.unreachable.IsZero() && !c.answers.ever(c.model.providerName)
+	return c.firstRun.Load() && c.timing.maxOutage > 0 && !c.attempts.unreachable.IsZero() && !c.answers.since(c.model.providerName, time.Time{})
 }
 
 // waitForService returns the wait for a rate limit that affects all participants, or for a provider that cannot be
