@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
@@ -432,5 +433,19 @@ func TestOutputThatIsLostIsAnError(t *testing.T) {
 		var stderr output
 		require.Equal(t, 1, run(t.Context(), nil, args, strings.NewReader(""), full{}, &stderr, environment()), args)
 		require.Contains(t, stderr.String(), "no space left on device", args)
+	}
+}
+
+// A service that cannot be reached stops the first run soon. Its cause is complete without a terminal, with and without --plain.
+func TestAServiceThatCannotBeReached(t *testing.T) {
+	for _, args := range [][]string{{"--plain"}, nil} {
+		folder(t)
+		began := time.Now()
+		code, _, stderr := start(t, func(name string) string { return map[string]string{"OPENAI_API_KEY": "sk-0"}[name] }, append(args, "--store", "memory", "--model", "openai/gpt-4.1-mini", "--base-url", "openai=http://127.0.0.1:1/v1", "Should cities ban private cars?")...)
+		require.Equal(t, exitProvider, code, stderr)
+		require.Less(t, time.Since(began), time.Minute, "the debate waits for an hour otherwise")
+		require.Contains(t, stderr, `connection refused`)
+		require.Contains(t, stderr, "cannot be reached: start it, or check its address")
+		require.NotContains(t, stderr, "…")
 	}
 }
