@@ -10,7 +10,11 @@
 // chunks, take time, be cut, or fail. Concurrent calls take the replies from the list in the order in which the calls
 // arrive. If that order is not certain, use the function, and choose the reply by the content of the request.
 //
-// A scripted provider ignores the schema of a request. Write replies that match the schema.
+// [Values] makes replies that follow the schema of a request, with the values that a test chooses:
+//
+//	judge := &scripted.Provider{Func: scripted.Values{"quality": 9, "winner": "Debater A"}.Reply}
+//
+// A reply with a Text of your own is sent as it is, even if the request has a schema.
 package scripted
 
 import (
@@ -60,9 +64,11 @@ type Reply struct {
 	Hang bool
 	// Reasoning precedes the text in the parts of the response.
 	Reasoning []providers.Reasoning
-	// FinishReason defaults to providers.Stop.
+	// ToolCalls follow the text in the parts of the response.
+	ToolCalls []providers.ToolCall
+	// FinishReason defaults to providers.Stop, or to providers.ToolCalls if there are any.
 	FinishReason providers.FinishReason
-	// Usage defaults to an estimate of one token for every 4 bytes, for the messages and for the text.
+	// Usage defaults to an estimate of one token for every 4 bytes, for the messages, the text and the tool calls.
 	Usage transcript.Usage
 }
 
@@ -210,29 +216,41 @@ func (y *Reply) response(r providers.Request) providers.Response {
 	for i := range y.Reasoning {
 		res.Parts = append(res.Parts, providers.Part{Reasoning: &y.Reasoning[i]})
 	}
-	if res.Parts != nil && y.Text != "" {
+	if len(y.Reasoning)+len(y.ToolCalls) > 0 && y.Text != "" {
 		res.Parts = append(res.Parts, providers.Part{Text: y.Text})
 	}
-	if res.FinishReason == "" {
+	written := len(y.Text)
+	for i := range y.ToolCalls {
+		res.Parts = append(res.Parts, providers.Part{ToolCall: &y.ToolCalls[i]})
+		written += len(y.ToolCalls[i].Name) + len(y.ToolCalls[i].Arguments)
+	}
+	switch {
+	case res.FinishReason != "":
+	case len(y.ToolCalls) > 0:
+		res.FinishReason = providers.ToolCalls
+	default:
 		res.FinishReason = providers.Stop
 	}
 	if res.Usage == (transcript.Usage{}) {
-		res.Usage = estimate(r.Messages, y.Text)
+		res.Usage = estimate(r.Messages, written)
 	}
 	return res
 }
 
-// estimate returns a usage estimated from the lengths of the texts.
-func estimate(messages []providers.Message, text string) transcript.Usage {
+// estimate returns a usage estimated from the lengths of the texts, and from the number of bytes that were written.
+func estimate(messages []providers.Message, written int) transcript.Usage {
 	in := 0
 	for i := range messages {
 		in += len(messages[i].Text)
 		for _, p := range messages[i].Parts {
 			in += len(p.Text)
+			if p.ToolResult != nil {
+				in += len(p.ToolResult.Text)
+			}
 			if p.Attachment != nil {
 				in += 4 * p.Attachment.Tokens()
 			}
 		}
 	}
-	return transcript.Usage{Input: (in + 3) / 4, Output: (len(text) + 3) / 4, Estimated: true}
+	return transcript.Usage{Input: (in + 3) / 4, Output: (written + 3) / 4, Estimated: true}
 }

@@ -1,0 +1,136 @@
+package scripted
+
+import (
+	"iter"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/elenchus-go/debate/providers"
+)
+
+// segment is a name in a path, with another spelling of it.
+type segment struct{ name, label string }
+
+// choice returns the key that chooses the value at a path: a path without wildcards, one with them, or a name.
+func (f *filler) choice(path []segment) (key string, ok bool) {
+	wild := -1
+	for _, p := range f.paths {
+		n, match := matchPath(p, path)
+		if match && len(path) == n.segments && (wild < 0 || n.wild < wild) {
+			key, ok, wild = p, true, n.wild
+		}
+	}
+	if ok || len(path) == 0 {
+		return key, ok
+	}
+	for _, name := range []string{path[len(path)-1].name, path[len(path)-1].label} {
+		if _, ok := f.chosen[name]; ok && name != "" {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+func (f *filler) isChosen(path []segment) bool {
+	_, ok := f.choice(path)
+	return ok
+}
+
+// wants reports whether a path chooses something below this one.
+func (f *filler) wants(path []segment) bool {
+	return slices.ContainsFunc(f.paths, func(p string) bool {
+		n, match := matchPath(p, path)
+		return match && n.segments > len(path)
+	})
+}
+
+// items returns the number of items that chosen paths need in a list.
+func (f *filler) items(path []segment) (n int) {
+	for _, p := range f.paths {
+		if found, match := matchPath(p, path); match && found.segments > len(path) {
+			next := strings.Split(p, "/")[len(path)+1]
+			if i, err := strconv.Atoi(next); err == nil && i >= 0 && i < maxSteps {
+				n = max(n, i+1)
+			} else if next == "*" {
+				n = max(n, 1)
+			}
+		}
+	}
+	return n
+}
+
+// pathKey says how many segments a chosen path has, and how many of them are wildcards.
+type pathKey struct{ segments, wild int }
+
+// matchPath reports whether a chosen path is or begins with another path.
+func matchPath(key string, path []segment) (n pathKey, match bool) {
+	said := strings.Split(key, "/")[1:]
+	n.segments = len(said)
+	if len(said) < len(path) {
+		return n, false
+	}
+	for i, s := range said {
+		if s == "*" {
+			n.wild++
+		}
+		if i < len(path) && s != "*" && !sameName(unescape(s), path[i].name) && unescape(s) != path[i].label {
+			return n, false
+		}
+	}
+	return n, true
+}
+
+// label returns the name that a property stands for if it has another spelling, from a description such as "for Debater A".
+func label(s *schema) string {
+	name, ok := strings.CutPrefix(s.about, "for ")
+	if !ok {
+		return ""
+	}
+	return name
+}
+
+// sameName reports whether two names differ in nothing but spaces and punctuation, as a property differs from the name that it
+// stands for.
+func sameName(a, b string) bool {
+	words := func(s string) []string {
+		return strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	}
+	return a == b || len(words(a)) > 0 && slices.Equal(words(a), words(b))
+}
+
+func pointer(path []segment) (text string) {
+	for _, s := range path {
+		text = join(text, s.name)
+	}
+	return text
+}
+
+// Statements yields the statements in a request, with the names of their speakers as the reader sees them. A judge's reader
+// has pseudonyms, which are drawn for each debate: to let Ada win, look for what Ada said.
+//
+//	for name, text := range scripted.Statements(r) {
+//		if strings.Contains(text, "Trams are quieter.") {
+//			return scripted.Values{"winner": name}.Reply(r)
+//		}
+//	}
+func Statements(r providers.Request) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for _, m := range r.Messages {
+			delimiter, text, _ := strings.Cut(m.Text, "\n")
+			_, name, isStatement := strings.Cut(delimiter, " begin: ")
+			if m.Role != providers.User || !isStatement || !strings.HasPrefix(delimiter, "<<<") {
+				continue
+			}
+			name, _, _ = strings.Cut(strings.TrimSuffix(name, ">>>"), ", round ")
+			name, _, _ = strings.Cut(name, " on ")
+			if !yield(name, text[:max(0, strings.LastIndex(text, "\n"))]) {
+				return
+			}
+		}
+	}
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

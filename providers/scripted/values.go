@@ -1,0 +1,83 @@
+package scripted
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/elenchus-go/debate/providers"
+)
+
+// Values are chosen values of structured replies. Everything that is not chosen is filled in as the schema of the request
+// says, so that any judge can be scripted:
+//
+//	judge := &scripted.Provider{Func: scripted.Values{
+//		"score":                           7,
+//		"/participants/*/criteria/clarity": 9,
+//	}.Reply}
+//
+// A key is one of these, and a later kind overrides an earlier one:
+//
+//   - The empty key holds the text of replies to requests without a schema, and of all texts that are not chosen.
+//   - A name chooses the value of each property of this name. A name that the schema lacks has no effect, so one script
+//     serves several kinds of replies.
+//   - A path, which begins with a slash, chooses one value, such as "/arguments/0/claim". Its segment "*" stands for each item
+//     and each property. A path that the schema lacks is an error.
+//
+// In the schemas of a debate, what has an entry for each participant or criterion is an object with a property for each. A
+// segment of a path may be its name as the prompt has it, such as "Debater A". Participants have pseudonyms there; see
+// [Statements].
+//
+// A value is anything that encoding/json encodes. It must follow its part of the schema; only formats are not checked.
+//
+// What is not chosen is always the same for the same schema: the constant or the first value of an enum; null, or nothing,
+// where the schema allows that; as few items as possible; false; the middle of the range of a number, or 5 without one, which
+// every scale of the library's judges has.
+type Values map[string]any
+
+// Reply returns a reply to a request: the JSON of [Values.Fill] for its schema. If that fails, the reply is an error of kind
+// [providers.InvalidRequest], which no debate retries. The reply to a request without a schema is the text of the empty key.
+//
+// The schemas that debates send have no bounds of numbers, and no patterns. Choose the values that your contract bounds.
+func (v Values) Reply(r providers.Request) Reply {
+	if r.Schema == nil {
+		text, _ := v[""].(string)
+		if text == "" {
+			text = "Text."
+		}
+		return Reply{Text: text}
+	}
+	data, err := v.Fill(r.Schema)
+	if err != nil {
+		return Reply{Err: &providers.Error{Kind: providers.InvalidRequest, Err: fmt.Errorf("scripted: reply %s: %w", r.SchemaName, err)}}
+	}
+	return Reply{Text: string(data)}
+}
+
+// Fill returns JSON that follows a schema, such as that of a request or of a [providers.Tool]. It supports the keywords that
+// Go structs reflect to: type, properties, required, additionalProperties, items, enum, const, anyOf, oneOf, $ref to
+// definitions of the same schema, and the bounds of numbers, texts and lists. It returns an error for other keywords that
+// limit values, for a path that the schema lacks, for a chosen value that does not follow the schema, and for a schema or a
+// pattern for which it finds no value.
+func (v Values) Fill(schema json.RawMessage) (json.RawMessage, error) {
+	root, err := parseSchema(schema)
+	if err != nil {
+		return nil, err
+	}
+	f, err := newFiller(root, v)
+	if err != nil {
+		return nil, err
+	}
+	filled, err := f.fill(root, nil)
+	if err == nil {
+		err = f.check(root, filled.value, "")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("fill in the schema: %w", err)
+	}
+	for _, path := range f.paths {
+		if !f.used[path] {
+			return nil, fmt.Errorf("fill in the schema: %s: the schema has no such property", path)
+		}
+	}
+	return json.Marshal(filled.value)
+}
