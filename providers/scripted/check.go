@@ -13,7 +13,6 @@ import (
 )
 
 // check returns an error if a value of encoding/json does not follow a schema. It names the path of the value and the rule.
-// It does not check formats.
 func (f *filler) check(s *schema, v any, path string) error {
 	wrong := func(format string, args ...any) error {
 		return fmt.Errorf("%s: %s", at(path), fmt.Sprintf(format, args...))
@@ -134,7 +133,11 @@ func (s *schema) checkText(text, path string) error {
 		return fmt.Errorf("%s: %d characters, want at least %d", at(path), n, s.minLength)
 	case s.maxLength != nil && n > *s.maxLength:
 		return fmt.Errorf("%s: %d characters, want at most %d", at(path), n, *s.maxLength)
-	case s.pattern == "":
+	}
+	if known, ok := formats[s.format]; ok && !known.pattern.MatchString(text) {
+		return fmt.Errorf("%s: %s is no %s", at(path), encode(text), s.format)
+	}
+	if s.pattern == "" {
 		return nil
 	}
 	pattern, err := regexp.Compile(s.pattern)

@@ -255,9 +255,7 @@ func (f *filler) another(s *schema, v any, list []any, i int) any {
 	candidates := append([]any{v}, s.enum...)
 	switch x := v.(type) {
 	case string:
-		if formats[s.format] == "" {
-			candidates = append(candidates, x+strconv.Itoa(i), strconv.Itoa(i))
-		}
+		candidates = append(candidates, x+strconv.Itoa(i), strconv.Itoa(i))
 	case float64:
 		candidates = append(candidates, x+float64(i), x-float64(i), x+float64(i)*s.multipleOf)
 	case bool:

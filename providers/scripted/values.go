@@ -27,7 +27,7 @@ import (
 // segment of a path may be its name as the prompt has it, such as "Debater A". Participants have pseudonyms there; see
 // [Statements].
 //
-// A value is anything that encoding/json encodes. It must follow its part of the schema; only formats are not checked.
+// A value is anything that encoding/json encodes. It must follow its part of the schema.
 //
 // What is not chosen is always the same for the same schema: the constant or the first value of an enum; null, or nothing,
 // where the schema allows that; as few items as possible; false; the middle of the range of a number, or 5 without one, which
