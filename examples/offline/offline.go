@@ -1,12 +1,17 @@
 // Package offline contains the demo model that the examples use if there is no API key. It takes the topic and the
-// earlier turns from the prompt, but does not understand them: it only quotes them and counts words. It has a reply for
-// each reply contract of the library's protocols.
+// earlier turns from the prompt, but does not understand them: it only quotes them and counts words. It replies to any
+// contract as its schema says; for those of the library's protocols, it chooses some values by what was said.
 package offline
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
 )
@@ -17,7 +22,8 @@ const Notice = "No API key found; using the offline demo model"
 // Model returns the offline demo model. If slow is true, it takes one second for each reply.
 func Model(slow bool) providers.Provider {
 	return &scripted.Provider{DiscardCalls: true, Func: func(r providers.Request) scripted.Reply {
-		reply := scripted.Reply{Text: replyTo(read(r), r.SchemaName), Chunks: 40}
+		reply := replyTo(read(r), r)
+		reply.Chunks = 40
 		if slow {
 			reply.Latency = time.Second
 		}
@@ -25,15 +31,67 @@ func Model(slow bool) providers.Provider {
 	}}
 }
 
-// replyTo returns the reply for a contract, or prose that fits the system prompt if contract is empty.
-func replyTo(p prompt, contract string) string {
-	if contract == "" {
-		return p.prose()
+// replyTo returns a reply that follows the schema of a request, or prose that fits the system prompt if there is none. It
+// chooses values by the contract. If the contract is unknown or the reply was refused, it keeps to the limits that it is told.
+func replyTo(p prompt, r providers.Request) scripted.Reply {
+	if r.Schema == nil {
+		return scripted.Reply{Text: p.prose()}
 	}
-	reply, known := replies[contract]
-	if !known {
-		return "The offline demo model has no reply for " + contract + "."
+	choose, known := replies[r.SchemaName]
+	if !known || p.violations != nil {
+		return accepted(p.limited(), r.Schema).Reply(r)
 	}
-	b, _ := json.Marshal(reply(p)) // plain structs always encode
-	return string(b)
+	reply := accepted(choose(p), r.Schema).Reply(r)
+	reply.Text = p.inOrder(reply.Text, r.SchemaName)
+	return reply
+}
+
+// accepted returns the values that a schema accepts. A user's contract may have the name of another one, somebody who spoke
+// may have dropped out, and the prompt describes a name as a text.
+func accepted(values scripted.Values, schema json.RawMessage) scripted.Values {
+	kept := scripted.Values{"": cannotJudge}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		kept[key] = values[key]
+		if _, err := kept.Fill(schema); err != nil {
+			delete(kept, key)
+		}
+	}
+	return kept
+}
+
+// inOrder lists what a reply says about each participant in the order in which they spoke. The properties of the schema would
+// have the order of the pseudonyms, which are drawn for each debate.
+func (p prompt) inOrder(text, contract string) string {
+	value, listed := entryValues[contract]
+	var reply map[string]any
+	if !listed || json.Unmarshal([]byte(text), &reply) != nil {
+		return text
+	}
+	entries, _ := reply["participants"].(map[string]any)
+	var list []any
+	for _, w := range p.speakers() {
+		said, found := entries[strings.ReplaceAll(w.name, " ", "_")]
+		if !found {
+			return text // the property has a number in place of the name
+		}
+		entry, isObject := said.(map[string]any)
+		if !isObject {
+			entry = map[string]any{value: said}
+		}
+		entry["name"] = w.name
+		list = append(list, entry)
+	}
+	if len(list) == 0 || len(list) != len(entries) {
+		return text
+	}
+	reply["participants"] = list
+	inOrder, _ := json.Marshal(reply) // it was read from JSON
+	return string(inOrder)
+}
+
+// entryValues has the contracts with an entry for each participant, and the field of an entry that is not an object.
+var entryValues = map[string]string{
+	judge.AssessmentContract.Name(): "",
+	judge.VerdictContract.Name():    "points",
+	procon.JudgmentContract.Name():  "score",
 }

@@ -2,6 +2,7 @@ package offline_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -25,9 +26,12 @@ import (
 )
 
 // ask returns the demo model's reply to a prompt that consists of the system message, earlier turns, and the task.
-func ask(t *testing.T, contract string, messages ...string) string {
+func ask(t *testing.T, contract *reply.Contract, messages ...string) string {
 	t.Helper()
-	r := providers.Request{SchemaName: contract}
+	r := providers.Request{}
+	if contract != nil {
+		r.SchemaName, r.Schema = contract.Name(), contract.Schema()
+	}
 	for i, text := range messages {
 		role := providers.User
 		if i == 0 {
@@ -47,6 +51,11 @@ var ada, bo = said("Ada", "I say yes. Tea is cheap."), said("Bo on Ada", "I say 
 // said returns a statement as others see it.
 func said(who, text string) string {
 	return judge.NewPseudonyms(nil, "d", "", false).Quote(who, 1, text)
+}
+
+// named returns a contract with the names that the engine adds.
+func named(c *reply.Contract, participants ...string) *reply.Contract {
+	return c.WithNames("participants", participants).WithNames("active", participants).WithNames("criteria", judge.Rubric(nil).Names())
 }
 
 // The reply fulfills the contract of each preset, even if nothing has been said yet.
@@ -93,32 +102,30 @@ func TestEachContractIsKept(t *testing.T) {
 		{vote.RulingContract, []string{topic, said("Ada", "Answer: Yes"), said("Bo", "Answer: No"), "Decide."}, `"winner":"Ada"`},
 	} {
 		t.Run(test.contract.Name(), func(t *testing.T) {
-			text := ask(t, test.contract.Name(), test.messages...)
-			_, err := test.contract.Parse(text, []string{"Ada", "Bo"})
+			text := ask(t, named(test.contract, "Ada", "Bo"), test.messages...)
+			r, err := named(test.contract, "Ada", "Bo").Parse(text, []string{"Ada", "Bo"})
 			require.NoError(t, err, text)
-			require.Contains(t, text, test.says)
+			require.Contains(t, string(r.Data), test.says)
 		})
 	}
 }
 
 // In a judge's prompt, the speakers have pseudonyms.
 func TestLabelsAreSpeakers(t *testing.T) {
-	text := ask(t, judge.VerdictContract.Name(), "Topic: Tea?\n", "<<<7 begin: Debater A, round 1>>>\nYes: it is.\nReally.\n<<<7 end>>>", "Judge.")
+	text := ask(t, named(judge.VerdictContract, "Debater A", "Debater B"), "Topic: Tea?\n", "<<<7 begin: Debater A, round 1>>>\nYes: it is.\nReally.\n<<<7 end>>>", "Judge.")
 	require.Contains(t, text, `"winner":"Debater A"`)
-	require.Contains(t, text, `"points":["Really."]`)
+	require.Contains(t, text, `"Debater_A":["Really."]`)
 }
 
 // The pseudonyms differ from debate to debate, but the counts do not.
 func TestLabelsDoNotCount(t *testing.T) {
 	count := func(first, second string) string {
-		text := ask(t, judge.VerdictContract.Name(), "Topic: Tea?\n", said(first, "It is a choice."), said(second, first+" says so. It is a rule."), "Judge.")
-		return strings.NewReplacer(first, "1", second, "2").Replace(text)
+		text := ask(t, named(judge.VerdictContract, "Debater A", "Debater B"), "Topic: Tea?\n", said(first, "It is a choice."), said(second, first+" says so. It is a rule."), "Judge.")
+		var v judge.Verdict
+		require.NoError(t, json.Unmarshal([]byte(strings.ReplaceAll(text, `"participants"`, `"other"`)), &v))
+		return strings.NewReplacer(first, "1", second, "2").Replace(v.Winner + v.Summary)
 	}
 	require.Equal(t, count("Debater A", "Debater B"), count("Debater B", "Debater A"))
-}
-
-func TestUnknownRepliesAreNotMadeUp(t *testing.T) {
-	require.Equal(t, "The offline demo model has no reply for riddle/1.", ask(t, "riddle/1", "S", "U"))
 }
 
 // The skeptic's issues become less severe each round, and the protocol can parse the critiques.
@@ -129,7 +136,7 @@ func TestCritiques(t *testing.T) {
 	}{
 		"1": {skeptic.Critical, false}, "2": {skeptic.Major, false}, "3": {skeptic.Minor, true}, "5": {skeptic.Minor, true},
 	} {
-		text := ask(t, "", "You are Bo, the skeptic. You attack.\n\nTopic: Is tea free?\n", ada, "Round "+round+" of 5. Phase: attack.")
+		text := ask(t, nil, "You are Bo, the skeptic. You attack.\n\nTopic: Is tea free?\n", ada, "Round "+round+" of 5. Phase: attack.")
 		c, read := skeptic.ParseCritique(text)
 		require.True(t, read, text)
 		require.Equal(t, want.worst, c.Issues[0].Severity)
@@ -149,7 +156,7 @@ func TestStances(t *testing.T) {
 		{"You are Bo, a participant.\nYour position: Maybe\n", "My answer is no."},
 		{"", "My answer is yes."},
 	} {
-		require.Contains(t, ask(t, "", test.system, "Round 1 of 3."), test.says, test.system)
+		require.Contains(t, ask(t, nil, test.system, "Round 1 of 3."), test.says, test.system)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/scripted"
 )
 
 // prompt holds what the demo model finds in a request.
@@ -14,33 +15,30 @@ type prompt struct {
 	round, rounds int
 	own           []string    // earlier statements of the actor, in order
 	others        []statement // earlier statements of others, in order
+	violations    []string    // what was wrong with the reply to the same prompt
 }
 
 // statement is a text and the name of its speaker.
 type statement struct{ name, text string }
 
 func read(r providers.Request) (p prompt) {
-	p.system, p.task = r.Messages[0].Text, r.Messages[len(r.Messages)-1].Text
+	messages := r.Messages
+	if last := messages[len(messages)-1].Text; strings.HasPrefix(last, "Your last reply is invalid.") && len(messages) > 3 {
+		p.violations, messages = listItems(last, "It has the following errors:"), messages[:len(messages)-2]
+	}
+	p.system, p.task = messages[0].Text, messages[len(messages)-1].Text
 	p.topic, p.side = labeledLine(p.system, "Topic: "), labeledLine(p.system, "Your side: ")
 	_, _ = fmt.Sscanf(p.task, "Round %d of %d", &p.round, &p.rounds) // a verdict has no round
-	for _, m := range r.Messages[1 : len(r.Messages)-1] {
-		if m.Role == providers.User {
-			p.others = append(p.others, parseStatement(m.Text))
-		} else {
+	between := messages[1 : len(messages)-1]
+	for name, text := range scripted.Statements(providers.Request{Messages: between}) {
+		p.others = append(p.others, statement{name, text})
+	}
+	for _, m := range between {
+		if m.Role == providers.Assistant {
 			p.own = append(p.own, m.Text)
 		}
 	}
 	return p
-}
-
-// parseStatement parses a statement of another actor. It is a text between two delimiter lines, the first of which names
-// the speaker, such as "Ada, round 1" or "Ada on Bo, round 1".
-func parseStatement(message string) statement {
-	delimiter, text, _ := strings.Cut(message, "\n")
-	_, name, _ := strings.Cut(delimiter, " begin: ")
-	name, _, _ = strings.Cut(strings.TrimSuffix(name, ">>>"), ", round ")
-	name, _, _ = strings.Cut(name, " on ")
-	return statement{name, text[:max(0, strings.LastIndex(text, "\n"))]}
 }
 
 // between returns the text between two strings, up to the end of the line.
@@ -56,7 +54,8 @@ func labeledLine(text, label string) string { return between("\n"+text, "\n"+lab
 
 // listItems returns the lines of a list under a heading, without their dashes.
 func listItems(text, heading string) (list []string) {
-	_, rest, _ := strings.Cut(text, heading+"\n")
+	_, rest, _ := strings.Cut(text, heading)
+	rest = strings.TrimPrefix(rest, "\n")
 	for item := range strings.Lines(rest) {
 		item, ok := strings.CutPrefix(item, "- ")
 		if !ok {

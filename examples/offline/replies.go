@@ -16,10 +16,12 @@ import (
 	"github.com/elenchus-go/debate/protocol/refine"
 	"github.com/elenchus-go/debate/protocol/skeptic"
 	"github.com/elenchus-go/debate/protocol/vote"
+	"github.com/elenchus-go/debate/providers/scripted"
 )
 
-// replies maps the names of reply contracts to the functions that make the replies.
-var replies = map[string]func(prompt) any{
+// replies maps the names of reply contracts to functions that choose values of the replies. The schema of the request decides
+// on everything else, such as the criteria.
+var replies = map[string]func(prompt) scripted.Values{
 	judge.AssessmentContract.Name():     prompt.assessment,
 	judge.VerdictContract.Name():        prompt.verdict,
 	protocol.PersonasContract.Name():    prompt.personas,
@@ -45,122 +47,142 @@ const cannotJudge = "As an offline demo model, I cannot weigh the arguments."
 
 // assessment scores each speaker by the share of new words in the last statement. In round 1 of a debate with a devil's
 // advocate it says that the participants agree, so that the advocate speaks.
-func (p prompt) assessment() any {
-	a := judge.Assessment{
-		Reasoning:      fmt.Sprintf("In round %d, I counted the words that nobody had used before. %s", p.round, cannotJudge),
-		ShouldContinue: p.round < p.rounds,
-	}
-	all := p.speakers()
+func (p prompt) assessment() scripted.Values {
+	all, sum := p.speakers(), 0.0
+	v := scripted.Values{"should_continue": p.round < p.rounds}
 	for _, w := range all {
 		score := tenths(10 * w.newWordShare)
-		a.Quality += score
-		a.Participants = append(a.Participants, judge.ParticipantAssessment{Name: w.name, Criteria: judge.Rubric(nil).UniformScores(score)})
+		sum += score
+		v[path("participants", w.name, "criteria", "*")] = score
 	}
-	a.Quality = tenths(a.Quality / float64(max(len(all), 1)))
-	a.DiminishingReturns = a.Quality < 1
-	if a.Converged = p.round == 1 && strings.Contains(p.system, "devil's advocate"); a.Converged {
-		a.Reasoning += " I say that all agree, so that the devil's advocate speaks."
+	quality := tenths(sum / float64(max(len(all), 1)))
+	v["quality"], v["diminishing_returns"] = quality, quality < 1
+	reasoning := fmt.Sprintf("In round %d, I counted the words that nobody had used before. %s", p.round, cannotJudge)
+	if p.round == 1 && strings.Contains(p.system, "devil's advocate") {
+		v["converged"] = true
+		reasoning += " I say that all agree, so that the devil's advocate speaks."
 	}
-	return a
+	v["reasoning"] = reasoning
+	return v
+}
+
+// path returns the path of a value in a reply.
+func path(segments ...string) string {
+	var b strings.Builder
+	for _, s := range segments {
+		b.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(s))
+	}
+	return b.String()
 }
 
 func tenths(f float64) float64 { return math.Round(10*f) / 10 }
 
 // verdict names the speaker with the most new words as the winner.
-func (p prompt) verdict() any {
-	v := judge.Verdict{Summary: fmt.Sprintf("On the topic “%s”, I counted new words. %s", p.topic, cannotJudge), Quality: 50}
+func (p prompt) verdict() scripted.Values {
+	var summary strings.Builder
+	fmt.Fprintf(&summary, "On the topic “%s”, I counted new words. %s", p.topic, cannotJudge)
+	v := scripted.Values{"quality": 50}
 	all := p.speakers()
 	for _, w := range all {
-		v.Summary += fmt.Sprintf(" New words from %s: %d.", w.name, w.newWords)
-		v.Participants = append(v.Participants, judge.KeyPoints{Name: w.name, Points: w.points[max(0, len(w.points)-8):]})
+		fmt.Fprintf(&summary, " New words from %s: %d.", w.name, w.newWords)
+		v[path("participants", w.name)] = w.points[max(0, len(w.points)-4):] // the schema allows four
 	}
-	v.Winner = leader(all)
+	v["summary"] = summary.String()
+	return withName(v, "winner", leader(all))
+}
+
+// withName adds a name, unless it is empty.
+func withName(v scripted.Values, field, name string) scripted.Values {
+	if name != "" {
+		v[field] = name
+	}
 	return v
 }
 
 // audience votes by its name, once it has heard the debate.
-func (p prompt) audience() any {
-	v := panel.AudienceVote{Reasoning: "As an offline demo model, I choose a side by my name.", Vote: "undecided"}
+func (p prompt) audience() scripted.Values {
+	side := "undecided"
 	if len(p.own) > 0 {
-		if v.Vote = "against"; p.hasOddName() {
-			v.Vote = "for"
+		if side = "against"; p.hasOddName() {
+			side = "for"
 		}
+	}
+	return scripted.Values{"reasoning": "As an offline demo model, I choose a side by my name.", "vote": side}
+}
+
+func (p prompt) personas() scripted.Values {
+	v := scripted.Values{}
+	for i, name := range listItems(p.system, "The participants, in order:") {
+		name, _, _ = strings.Cut(name, ", ")
+		persona, position, argument := "A policy analyst", "Yes, and soon.", "Delay has a cost."
+		if i%2 == 1 {
+			persona, position, argument = "A small-business owner", "No, not in this form.", "A rule is hard to reverse."
+		}
+		v[path("personas", name, "persona")], v[path("personas", name, "position")] = persona, position
+		v[path("personas", name, "key_arguments")] = []string{argument}
 	}
 	return v
 }
 
-func (p prompt) personas() any {
-	var all protocol.Personas
-	for i, name := range listItems(p.system, "The participants, in order:") {
-		name, _, _ = strings.Cut(name, ", ")
-		who := protocol.Persona{
-			Name: name, Persona: "A policy analyst", Position: "Yes, and soon.", KeyArguments: []string{"Delay has a cost."},
-		}
-		if i%2 == 1 {
-			who.Persona, who.Position, who.KeyArguments = "A small-business owner", "No, not in this form.", []string{"A rule is hard to reverse."}
-		}
-		all.Personas = append(all.Personas, who)
-	}
-	return all
-}
-
-func (p prompt) documents() any {
-	return skeptic.Documents{Documents: []skeptic.Document{
+func (p prompt) documents() scripted.Values {
+	return scripted.Values{"documents": []skeptic.Document{
 		{Title: "Pilot", Text: "Start with the smallest step that can fail. Decide in advance what counts as failure."},
 		{Title: "Pre-mortem", Text: "Assume that the plan has failed. Explain step by step how that happened."},
 	}}
 }
 
-func (p prompt) critique() any {
+func (p prompt) critique() scripted.Values {
 	author := between(p.task, "Criticize the proposal that ", " has made in this round")
-	c := refine.Critique{
-		Author: author, Strengths: []string{"It starts with a small step."}, Weaknesses: []refine.Weakness{},
-		Overall: "The proposal is a sound basis once each part has an owner.",
-	}
+	weaknesses := []refine.Weakness{}
 	for _, w := range p.speakers() {
 		if w.name == author {
-			c.Weaknesses = append(c.Weaknesses, refine.Weakness{
+			weaknesses = append(weaknesses, refine.Weakness{
 				Issue: fmt.Sprintf("No one is responsible for this: “%s”", w.points[len(w.points)-1]), Severity: "major", Suggestion: "Name an owner.",
 			})
 		}
 	}
-	return c
+	return scripted.Values{
+		"author": author, "strengths": []string{"It starts with a small step."}, "weaknesses": weaknesses,
+		"overall": "The proposal is a sound basis once each part has an owner.",
+	}
 }
 
-func (p prompt) summary() any {
+func (p prompt) summary() scripted.Values {
 	var points []string
 	for _, s := range p.others {
 		points = append(points, s.name+": "+s.lastSentence())
 	}
-	return refine.Summary{Summary: "The last sentence of each turn:\n" + strings.Join(points, "\n")}
+	return scripted.Values{"summary": "The last sentence of each turn:\n" + strings.Join(points, "\n")}
 }
 
-func (p prompt) solution() any {
-	s := refine.Solution{
-		Description:     fmt.Sprintf("An answer to “%s” in small steps. Each step can be shown to work.", p.topic),
-		TradeOffs:       []string{"Small steps take longer than building everything at once."},
-		Recommendations: []string{"Ask a real model. This is the offline demo model, which only quotes the proposals."}, Confidence: 50,
-	}
+func (p prompt) solution() scripted.Values {
+	steps := []string{}
 	for _, w := range p.speakers() {
-		s.Implementation = append(s.Implementation, w.name+" proposes: "+w.points[len(w.points)-1])
+		steps = append(steps, w.name+" proposes: "+w.points[len(w.points)-1])
 	}
-	return s
+	return scripted.Values{
+		"description":     fmt.Sprintf("An answer to “%s” in small steps. Each step can be shown to work.", p.topic),
+		"implementation":  steps,
+		"trade_offs":      []string{"Small steps take longer than building everything at once."},
+		"recommendations": []string{"Ask a real model. This is the offline demo model, which only quotes the proposals."},
+		"confidence":      50,
+	}
 }
 
-func (p prompt) argument() any {
+func (p prompt) argument() scripted.Values {
 	side := arbitration.Advocate
 	if strings.Contains(p.task, "You are the challenger.") {
 		side = arbitration.Challenger
 	}
 	_, position, _ := strings.Cut(labeledLine(p.task, "The "+side), " holds: ")
 	evidence := append(listItems(p.system, "The evidence of the evaluation:"), "There is no evidence.")
-	return arbitration.Case{Arguments: []arbitration.Argument{{
+	return scripted.Values{"arguments": []arbitration.Argument{{
 		Claim: position, Reasoning: "The evidence is consistent with this claim, and no argument so far refutes it.", Evidence: nth(evidence, p.round-1),
 	}}}
 }
 
 // ruling decides for the longer case. Its confidence increases with the difference in length.
-func (p prompt) ruling() any {
+func (p prompt) ruling() scripted.Values {
 	advocate := between(p.task, "The advocate, ", ", holds: ")
 	lead := 0
 	for _, s := range p.others {
@@ -170,31 +192,30 @@ func (p prompt) ruling() any {
 			lead -= n
 		}
 	}
-	r := arbitration.Ruling{
-		Reasoning: "I compared the lengths of the two cases. " + cannotJudge,
-		KeyPoints: []string{}, Winner: arbitration.Draw, Confidence: float64(min(50+10*max(lead, -lead), 100)),
-	}
+	winner := arbitration.Draw
 	switch {
 	case lead > 0:
-		r.Winner = arbitration.Advocate
+		winner = arbitration.Advocate
 	case lead < 0:
-		r.Winner = arbitration.Challenger
+		winner = arbitration.Challenger
 	}
-	return r
+	return scripted.Values{
+		"reasoning": "I compared the lengths of the two cases. " + cannotJudge, "winner": winner, "confidence": min(50+10*max(lead, -lead), 100),
+	}
 }
 
 // judgment scores each speaker by the number of new words, relative to the speaker with the most.
-func (p prompt) judgment() any {
+func (p prompt) judgment() scripted.Values {
 	all := p.speakers()
-	j := procon.Judgment{Summary: fmt.Sprintf("On the topic “%s”, I counted new words. %s", p.topic, cannotJudge), Winner: leader(all)}
 	most := 1
 	for _, w := range all {
 		most = max(most, w.newWords)
 	}
+	v := scripted.Values{"summary": fmt.Sprintf("On the topic “%s”, I counted new words. %s", p.topic, cannotJudge)}
 	for _, w := range all {
-		j.Participants = append(j.Participants, procon.ParticipantScore{Name: w.name, Score: tenths(10 * float64(w.newWords) / float64(most))})
+		v[path("participants", w.name)] = tenths(10 * float64(w.newWords) / float64(most))
 	}
-	return j
+	return withName(v, "winner", leader(all))
 }
 
 // voteAnswers lists the answers of the two opinions by a phrase of the system prompt that asks for answers of this kind.
@@ -206,32 +227,32 @@ var voteAnswers = []struct{ asked, yes, no string }{
 }
 
 // ballot returns an answer that depends on the actor's name, and adopts the answer of the majority in later rounds.
-func (p prompt) ballot() any {
-	b := vote.Ballot{Reasoning: "As an offline demo model, I choose an answer by my name.", Confidence: 60}
+func (p prompt) ballot() scripted.Values {
+	answer, reasoning, confidence := "", "As an offline demo model, I choose an answer by my name.", 60
 	for _, o := range voteAnswers {
 		if strings.Contains(p.system, o.asked) {
-			if b.Answer = o.no; p.hasOddName() {
-				b.Answer = o.yes
+			if answer = o.no; p.hasOddName() {
+				answer = o.yes
 			}
 			break
 		}
 	}
 	votes := map[string]int{}
 	for _, text := range p.own[max(0, len(p.own)-1):] {
-		b.Answer = labeledLine(text, "Answer: ")
-		votes[b.Answer]++
+		answer = labeledLine(text, "Answer: ")
+		votes[answer]++
 	}
 	for _, s := range p.others {
-		answer := labeledLine(s.text, "Answer: ")
-		if votes[answer]++; votes[answer] > votes[b.Answer] {
-			b = vote.Ballot{Reasoning: "As an offline demo model, I follow the majority.", Answer: answer, Confidence: 70}
+		other := labeledLine(s.text, "Answer: ")
+		if votes[other]++; votes[other] > votes[answer] {
+			answer, reasoning, confidence = other, "As an offline demo model, I follow the majority.", 70
 		}
 	}
-	return b
+	return scripted.Values{"reasoning": reasoning, "answer": answer, "confidence": confidence}
 }
 
 // decision names the first agent that gave the most frequent answer as the winner.
-func (p prompt) decision() any {
+func (p prompt) decision() scripted.Values {
 	votes, who := map[string]int{}, map[string]string{}
 	best := ""
 	for _, s := range p.others {
@@ -243,54 +264,54 @@ func (p prompt) decision() any {
 			best = answer
 		}
 	}
-	return vote.Ruling{Reasoning: "I counted the answers. " + cannotJudge, Winner: who[best]}
+	return withName(scripted.Values{"reasoning": "I counted the answers. " + cannotJudge}, "winner", who[best])
 }
 
 // ranking ranks the answers by their number of words.
-func (p prompt) ranking() any {
+func (p prompt) ranking() scripted.Values {
 	answers := slices.Clone(p.others)
 	slices.SortStableFunc(answers, func(a, b statement) int { return len(splitWords(b.text)) - len(splitWords(a.text)) })
-	k := council.Ranking{Comparison: "I counted the words of each answer. As an offline demo model, I cannot compare answers.", Ranking: []council.Ranked{}}
+	v := scripted.Values{"comparison": "I counted the words of each answer. As an offline demo model, I cannot compare answers."}
 	for i, s := range answers {
-		k.Ranking = append(k.Ranking, council.Ranked{Name: s.name, Place: i + 1, Reason: fmt.Sprintf("It has %d words.", len(splitWords(s.text)))})
+		v[path("ranking", s.name, "place")], v[path("ranking", s.name, "reason")] = i+1, fmt.Sprintf("It has %d words.", len(splitWords(s.text)))
 	}
-	return k
+	return v
 }
 
 // finalAnswer quotes the answer with the best score.
-func (p prompt) finalAnswer() any {
+func (p prompt) finalAnswer() scripted.Values {
 	best, _, _ := strings.Cut(labeledLine(p.task, "1. "), ":")
-	a := council.ChairAnswer{Answer: "As an offline demo model, I cannot write an answer.", Disagreements: []string{}}
+	const answer = "As an offline demo model, I cannot write an answer."
 	for _, s := range p.others {
 		if s.name == best {
-			a.Answer += fmt.Sprintf(" The best-ranked one ends: “%s”", s.lastSentence())
-			break
+			return scripted.Values{"answer": fmt.Sprintf("%s The best-ranked one ends: “%s”", answer, s.lastSentence())}
 		}
 	}
-	return a
+	return scripted.Values{"answer": answer}
 }
 
 // moderation states no preference.
-func (p prompt) moderation() any {
-	return mad.Moderation{Reasoning: "I have no preference. " + cannotJudge}
+func (p prompt) moderation() scripted.Values {
+	return scripted.Values{"reasoning": "I have no preference. " + cannotJudge, "preference": false}
 }
 
 // candidates lists the last sentence of each side.
-func (p prompt) candidates() any {
-	c := mad.Candidates{Candidates: []string{}}
+func (p prompt) candidates() scripted.Values {
+	list := []string{}
 	for _, s := range p.speakers() {
-		c.Candidates = append(c.Candidates, s.points[len(s.points)-1])
+		list = append(list, s.points[len(s.points)-1])
 	}
-	return c
+	return scripted.Values{"candidates": list}
 }
 
 // madDecision decides for the side with the most new words.
-func (p prompt) madDecision() any {
-	d := mad.Decision{Reasoning: "I counted new words. " + cannotJudge, Answer: "There is no answer.", Supported: leader(p.speakers())}
-	for _, s := range p.speakers() {
-		if s.name == d.Supported {
-			d.Answer = s.points[len(s.points)-1]
+func (p prompt) madDecision() scripted.Values {
+	v := scripted.Values{"reasoning": "I counted new words. " + cannotJudge, "answer": "There is no answer."}
+	all := p.speakers()
+	for _, s := range all {
+		if s.name == leader(all) {
+			v["answer"], v["supported"] = s.points[len(s.points)-1], s.name
 		}
 	}
-	return d
+	return v
 }

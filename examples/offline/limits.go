@@ -1,0 +1,116 @@
+package offline
+
+import (
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/elenchus-go/debate/providers/scripted"
+)
+
+// limited returns values that are within the limits that the prompt states for the fields of the reply, and within those that
+// the last reply violated. The schemas of requests lack most limits.
+func (p prompt) limited() scripted.Values {
+	limits := outlineLimits(p.task)
+	for _, v := range p.violations {
+		where, what, _ := strings.Cut(v, ": ")
+		for _, rule := range rules {
+			m := rule.pattern.FindStringSubmatch(what)
+			if m == nil {
+				continue
+			}
+			if limits[where] == nil {
+				limits[where] = map[string]any{}
+			}
+			limits[where][rule.keyword] = json.RawMessage(m[1])
+			if rule.isText {
+				limits[where][rule.keyword] = strings.ReplaceAll(strings.Trim(m[1], "'"), `\\`, `\`)
+			}
+		}
+	}
+	values := scripted.Values{}
+	for where, limit := range limits {
+		data, err := json.Marshal(limit)
+		if err != nil {
+			continue
+		}
+		if value, err := (scripted.Values{"": cannotJudge}).Fill(data); err == nil {
+			values[where] = value
+		}
+	}
+	return values
+}
+
+// rules are the violations that name a limit, and the keywords of the limits.
+var rules = []struct {
+	keyword string
+	pattern *regexp.Regexp
+	isText  bool
+}{
+	{"minLength", regexp.MustCompile(`^length must be >= (\d+)`), false},
+	{"maxLength", regexp.MustCompile(`^length must be <= (\d+)`), false},
+	{"minimum", regexp.MustCompile(`^must be >= (\S+) but`), false},
+	{"maximum", regexp.MustCompile(`^must be <= (\S+) but`), false},
+	{"exclusiveMinimum", regexp.MustCompile(`^must be > (\S+) but`), false},
+	{"exclusiveMaximum", regexp.MustCompile(`^must be < (\S+) but`), false},
+	{"multipleOf", regexp.MustCompile(`not multipleOf (\S+)$`), false},
+	{"pattern", regexp.MustCompile(`^does not match pattern ('.*')$`), true},
+	{"format", regexp.MustCompile(`is not valid ('.*')$`), true},
+}
+
+// outlineField matches the line of a field in the outline of a reply, and fieldBounds the bounds in it.
+var (
+	outlineField = regexp.MustCompile(`^( *)- (\S+) \((.*?)\)(?:: .*)?$`)
+	fieldBounds  = regexp.MustCompile(`^(number|whole number|text)(?: from (\S+) to ([^\s,]+)| of at least ([^\s,]+)| of at most ([^\s,]+))`)
+)
+
+// outlineLimits returns the limits of required fields in the outline of a reply, as schemas by path.
+func outlineLimits(task string) map[string]map[string]any {
+	limits := map[string]map[string]any{}
+	var parents []string // the paths of the fields that contain the line, by indentation
+	_, outline, _ := strings.Cut(task, "Its fields:\n")
+	for line := range strings.Lines(outline) {
+		m := outlineField.FindStringSubmatch(strings.TrimRight(line, "\n"))
+		depth := 0
+		if m != nil {
+			depth = len(m[1]) / 2
+		}
+		if m == nil || depth > len(parents) {
+			continue
+		}
+		parents = parents[:depth]
+		if strings.HasSuffix(m[3], ", optional") || strings.HasSuffix(m[3], ", or null") {
+			continue // its fields are deeper than parents
+		}
+		where := path(m[2])
+		if depth > 0 {
+			where = parents[depth-1] + where
+		}
+		kinds := strings.Split(m[3], ", each ")
+		where += strings.Repeat("/*", len(kinds)-1)
+		parents = append(parents, where)
+		if b := fieldBounds.FindStringSubmatch(kinds[len(kinds)-1]); b != nil {
+			limits[where] = bounds(b)
+		}
+	}
+	return limits
+}
+
+// bounds returns the schema for a match of fieldBounds.
+func bounds(m []string) map[string]any {
+	low, high := "minimum", "maximum"
+	s := map[string]any{"type": "number"}
+	switch m[1] {
+	case "text":
+		s["type"], low, high = "string", "minLength", "maxLength"
+	case "whole number":
+		s["type"] = "integer"
+	}
+	for keyword, text := range map[string]string{low: m[2] + m[4], high: m[3] + m[5]} {
+		if n, err := strconv.ParseFloat(text, 64); err == nil {
+			s[keyword] = n
+		}
+	}
+	return s
+}
