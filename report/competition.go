@@ -102,6 +102,9 @@ func proconOutcome(r *Report, data json.RawMessage) (o outcome) {
 // voteOutcome returns the outcome of a vote.
 func voteOutcome(r *Report, data json.RawMessage) (o outcome) {
 	t := decodeOrZero[vote.Tally](data)
+	if t.Single {
+		return singleOutcome(r, t)
+	}
 	bars := barChart{title: "Votes by answer", unit: "Votes", counts: true, names: []string{"Votes"}}
 	total := 0
 	for _, s := range t.Answers {
@@ -120,14 +123,7 @@ func voteOutcome(r *Report, data json.RawMessage) (o outcome) {
 	for _, s := range t.Agents {
 		agents = append(agents, []string{s.Name, strings.Join(s.Answers, " → "), formatScore(s.Confidence)})
 	}
-	var reasons pointsByName
-	for i := range r.Result.Turns {
-		ballot := &r.Result.Turns[i]
-		if b, err := transcript.Decode[vote.Ballot](*ballot); err == nil && ballot.Round == r.Result.Round {
-			reasons.add(ballot.Actor, b.Reasoning)
-		}
-	}
-	o.reasonsByName(keyPointsTitle, reasons)
+	o.reasonsByName(keyPointsTitle, ballotReasons(r))
 	for _, s := range t.Answers {
 		if s.Answer != t.Answer {
 			o.reason("Other answers", "", fmt.Sprintf("%s: %s", enumerate(s.Agents, 8), s.AnswerText))
@@ -135,6 +131,27 @@ func voteOutcome(r *Report, data json.RawMessage) (o outcome) {
 	}
 	o.reason("Dissenting judges", "", t.Dissent...)
 	o.evidence = append(tableBlock("Agents", []string{"Agent", "Answers by round", "Confidence (0–100)"}, agents), confidenceChart(r).blocks(r.cast())...)
+	return o
+}
+
+// ballotReasons returns the reasons of the answers of the last round.
+func ballotReasons(r *Report) (reasons pointsByName) {
+	for i := range r.Result.Turns {
+		ballot := &r.Result.Turns[i]
+		if b, err := transcript.Decode[vote.Ballot](*ballot); err == nil && ballot.Round == r.Result.Round {
+			reasons.add(ballot.Actor, b.Reasoning)
+		}
+	}
+	return reasons
+}
+
+// singleOutcome returns the outcome of one answer of one agent.
+func singleOutcome(r *Report, t vote.Tally) (o outcome) {
+	if t.Answer != "" {
+		o.decision = fmt.Sprintf("The answer is “%s”", truncateText(t.AnswerText, 120))
+		o.clauses = []string{"confidence " + formatScore(t.Agents[0].Confidence) + " of 100"}
+	}
+	o.reasonsByName(keyPointsTitle, ballotReasons(r))
 	return o
 }
 

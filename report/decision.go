@@ -116,6 +116,9 @@ func proconDecision(_ *Report, data json.RawMessage) (d Decision) {
 
 func voteDecision(_ *Report, data json.RawMessage) Decision {
 	t := decodeOrZero[vote.Tally](data)
+	if t.Single {
+		return Decision{Winner: t.AnswerText}
+	}
 	d := Decision{Winner: t.AnswerText, Votes: map[string]int{}, Dissent: t.Dissent}
 	for _, a := range t.Answers {
 		d.Votes[a.AnswerText] += a.Votes

@@ -153,8 +153,11 @@ func headline(topic string) (title, whole string) {
 // about returns the kind of debate, its size and its date.
 func (r *Report) about() string {
 	kind := protocolTitles[r.Result.Protocol]
-	if isOxford(r) {
+	switch {
+	case isOxford(r):
 		kind = "Panel before an audience"
+	case r.Result.Protocol == vote.Protocol{}.Name() && decodeOrZero[vote.Tally](r.Result.Answer.Data).Single:
+		kind = "One answer"
 	}
 	if kind == "" {
 		kind, _, _ = strings.Cut(r.Result.Protocol, "/")

@@ -56,8 +56,8 @@ func checkKnown[T ~string](l *problems, field string, word T, words ...T) {
 
 // checkSamples checks what several samples of an agent allow: a single round and its vote.
 func (p Protocol) checkSamples(l *problems, r *protocol.Record) {
-	if p.Samples < 2 || p.Samples > 100 {
-		l.add("protocol.samples", "%d, use 2 to 100, or 0 for debates", p.Samples)
+	if p.Samples < 1 || p.Samples > 100 {
+		l.add("protocol.samples", "%d, use 1 to 100, or 0 for debates", p.Samples)
 	}
 	if n := len(r.Participants); n < 1 || n > 16 {
 		l.add("participants", "%d enabled, samples take 1 to 16", n)

@@ -27,6 +27,8 @@ type Tally struct {
 	Agents   []AgentResult `json:"agents"`        // active agents, in order
 	// Unanimous lists the rounds in which all agents who spoke gave the same answer.
 	Unanimous []int `json:"unanimous,omitempty"`
+	// Single reports that one agent answered once, so that there was no vote: Answer is its answer, and Decision is empty.
+	Single bool `json:"single,omitempty"`
 	// Dissent lists the judges whose ruling is for another answer, with their reasons.
 	Dissent []string `json:"dissent,omitempty"`
 }
@@ -81,8 +83,12 @@ func (p Protocol) Answer(r *protocol.Record) protocol.Answer {
 func (p Protocol) tally(r *protocol.Record) Tally {
 	t := Tally{Agents: p.agentResults(r), Unanimous: p.unanimousRounds(r)}
 	t.Answers, t.Tie = p.countVotes(t.Agents)
+	t.Single = p.Samples == 1 && len(t.Agents) == 1
 	at, by := 0, Majority
-	if p.Decision == Confidence {
+	switch {
+	case t.Single:
+		by, t.Unanimous = "", nil
+	case p.Decision == Confidence:
 		by = Confidence
 	}
 	rulings := rulingsOn(t.Answers, r)
@@ -119,9 +125,12 @@ func (p Protocol) agentResults(r *protocol.Record) (results []AgentResult) {
 	return results
 }
 
-// targets returns the targets of an agent's steps in a round: the numbers of its samples, or a single empty one.
+// targets returns the targets of an agent's steps in a round: the numbers of its samples, or an empty one if it answers once.
 func (p Protocol) targets() []string {
-	list := make([]string, max(p.Samples, 1))
+	if p.Samples <= 1 {
+		return []string{""}
+	}
+	list := make([]string, p.Samples)
 	for i := range p.Samples {
 		list[i] = strconv.Itoa(i + 1)
 	}
@@ -255,6 +264,10 @@ func majorityRuling(rulings []judgeRuling) int {
 func (t Tally) text() string {
 	var lines []string
 	switch {
+	case t.Single && t.Answer != "":
+		return fmt.Sprintf("Answer: %s\nConfidence: %s %%", t.AnswerText, formatNumber(t.Agents[0].Confidence))
+	case t.Single:
+		return "No answer."
 	case t.Answer != "":
 		lines = append(lines, fmt.Sprintf("Answer: %s (by %s)", t.AnswerText, t.Decision))
 	case t.Tie:

@@ -11,7 +11,8 @@
 //
 //	"protocol": {"name": "vote/1", "decision": "confidence", "topology": "ring", "extract": "number"}
 //
-// A vote takes 2 to 16 agents; [Protocol.Samples] also allows one. It needs a judge only if the judge decides; with another
+// A vote takes 2 to 16 agents; [Protocol.Samples] also allows one. With one sample of one agent, the model answers once and
+// nothing is decided: compare debates with that, too. It needs a judge only if the judge decides; with another
 // decision, the judges are asked only if the vote is a tie or if the last round is incomplete. Several judges decide by
 // majority; if more than half of them do not agree on an answer, the vote decides.
 //
@@ -114,8 +115,8 @@ type Protocol struct {
 	// you find an error in it. In between: give both answers the same scrutiny. If nil, the prompts say nothing about
 	// agreement. Tuning it gained published runs about 15 % in accuracy (DebateLLM, Multi-Persona on USMLE).
 	Agreement *float64 `json:"agreement,omitempty"`
-	// Samples is the number of times that each agent answers in the only round, from 2 to 100. 0 means that each answers once
-	// in each round. Each answer is a vote. There are no revisions and no judges. If you set the seed of an agent's
+	// Samples is the number of times that each agent answers in the only round, from 1 to 100. 0 means that each answers once
+	// in each round. Each answer is a vote. One sample of one agent is a plain answer, the baseline of everything else. There are no revisions and no judges. If you set the seed of an agent's
 	// model, its answers may all be the same. If the model of an agent fails in one sample, the agent drops out, and none of
 	// its samples counts.
 	Samples int `json:"samples,omitempty"`

@@ -105,8 +105,8 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 		},
 		{"samples of one", vote.Protocol{Samples: 2, Rescale: true, Decision: vote.Confidence}, "a", nil},
 		{"most samples", vote.Protocol{Samples: 100}, "a b", nil},
-		{"one sample", vote.Protocol{Samples: 1}, "a", []string{"protocol.samples: 1, use 2 to 100, or 0 for debates"}},
-		{"too many samples", vote.Protocol{Samples: 101}, "a", []string{"protocol.samples: 101, use 2 to 100, or 0 for debates"}},
+		{"one sample", vote.Protocol{Samples: 1}, "a", nil},
+		{"too many samples", vote.Protocol{Samples: 101}, "a", []string{"protocol.samples: 101, use 1 to 100, or 0 for debates"}},
 		{"samples of nobody", vote.Protocol{Samples: 2}, "", []string{"participants: 0 enabled, samples take 1 to 16"}},
 		{
 			"samples in a debate",
