@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -150,9 +151,12 @@ func (c *Config) check(env *environment, l *problemList, own protocol.Defaults) 
 	c.checkNames(l)
 	named := len(l.problems) == before
 	c.checkValues(l)
+	unpriced := map[string]bool{}
 	for field, p := range c.allActors() {
-		if _, known := c.Prices.Lookup(p.Model); !known && !p.Human && (c.Limits.Cost > 0 || c.AskAboveCost > 0) && (p.Model != "" || field != "retriever" && field != "embedder") {
+		own := strings.Contains(field, "[") // the others have the model of a participant, unless they are configured
+		if _, known := c.Prices.Lookup(p.Model); !known && (own || !unpriced[p.Model]) && !p.Human && (c.Limits.Cost > 0 || c.AskAboveCost > 0) && (p.Model != "" || field != "retriever" && field != "embedder") {
 			l.add(field+".model", "%q has no price in prices, but limits.cost and ask_above_cost require one", p.Model)
+			unpriced[p.Model] = true
 		}
 	}
 	c.checkProtocol(env, l, own, named)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/store"
@@ -47,6 +48,9 @@ func (p *program) withDebate(use func(*debate.Debate, configFile, debate.Options
 	return p.withStore(func(s configFile, o debate.Options) error {
 		engine, err := debate.NewEngine(o)
 		if err != nil {
+			return err
+		}
+		if err := p.completeID(o.Store.List(p.ctx, store.Query{})); err != nil {
 			return err
 		}
 		d, err := engine.Open(p.ctx, p.operands[0])
@@ -97,7 +101,14 @@ func (p *program) showDebate() error {
 
 // printDebate prints what a debate waits for, its failure and its transcript.
 func (p *program) printDebate(r *debate.Result, status store.Status) {
-	fmt.Fprintf(p.stdout, "%s\n%s, %s in round %d%s\n\n", printableLine(r.Topic), r.Protocol, r.State, r.Round, ending(r))
+	fmt.Fprintf(p.stdout, "%s\n%s, %s in round %d%s\n", printableLine(r.Topic), r.Protocol, r.State, r.Round, ending(r))
+	if r.Parent.ID != "" {
+		fmt.Fprintf(p.stdout, "fork of %s at entry %d\n", printableLine(r.Parent.ID), r.Parent.Seq)
+	}
+	fmt.Fprintln(p.stdout)
+	if isAbandoned(status, time.Now()) {
+		fmt.Fprintf(p.stdout, "no process runs this debate any more%s\n\n", p.nextCommand("resume", r.ID))
+	}
 	if q := r.Question; q != nil {
 		fmt.Fprintf(p.stdout, "waiting for a decision: %s%s\n\n", q.Cause, formatChoices(q))
 	}

@@ -19,6 +19,7 @@ func (p *program) completeFlags(c *cobra.Command) {
 		"model":       completeModels,
 		"judge-model": completeModels,
 		"report":      files("md", "html"),
+		"background":  files("md", "txt"),
 		"config":      files("json", "jsonc"),
 		"prices":      files("json"),
 		"prompts": func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {

@@ -47,6 +47,9 @@ func (p *program) buildConfig(s configFile, topic string) (c debate.Config, err 
 	if p.rounds > 0 {
 		c.Limits.MaxRounds = p.rounds
 	}
+	if c.Background, err = p.addBackground(c.Background); err != nil {
+		return c, err
+	}
 	p.reportRoles(c, s)
 	return c, nil
 }

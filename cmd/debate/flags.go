@@ -17,6 +17,7 @@ func (o *options) debateFlags(flags *pflag.FlagSet) {
 // topicFlags adds the flags of a new debate that a server does not have.
 func (o *options) topicFlags(flags *pflag.FlagSet) {
 	flags.StringVarP(&o.file, "file", "f", "", "read the topic from `file`")
+	flags.StringArrayVar(&o.backgrounds, "background", nil, "add the text of `file` to the background, which all participants and judges know; can be repeated")
 }
 
 // serverFlags adds the flags of serve and mcp.

@@ -54,7 +54,7 @@ func (p *program) writeConfig() error {
 func (p *program) exampleConfig(kind preset, schema string) ([]byte, error) {
 	service := providerKind{name: offlineKind}
 	for _, k := range p.allKinds() {
-		if k.name == cmp.Or(p.defaultKind(), "openai") {
+		if k.name == cmp.Or(p.defaultKind(), offlineKind) {
 			service = k
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/debatehttp"
 	"github.com/elenchus-go/debate/inspector"
+	"github.com/elenchus-go/debate/store"
 )
 
 // inspectDebates shows debates in the browser.
@@ -37,6 +38,9 @@ func (p *program) inspectDebates() error {
 func (p *program) inspect(ctx context.Context, e *debate.Engine) error {
 	path := "/"
 	if len(p.operands) > 0 {
+		if err := p.completeID(e.List(ctx, store.Query{})); err != nil {
+			return err
+		}
 		if _, err := e.Open(ctx, p.operands[0]); err != nil {
 			return p.notFound(err)
 		}

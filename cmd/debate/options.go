@@ -19,6 +19,7 @@ type options struct {
 	protocol, agents, scores, file, config, output, prompts string
 	decline                                                 string // why the user gives no reply
 	store                                                   string
+	backgrounds                                             []string // files
 	reports                                                 []string
 	me                                                      []string // participants and judges for whom the user replies
 	models, judgeModels, baseURLs                           []string

@@ -82,7 +82,7 @@ func parsePrices(b []byte) (list price.Prices, err error) {
 }
 
 // setPrices adds built-in prices for the models that a debate uses and that have no price of the user. Only the services
-// themselves have these prices, not other servers with their protocols.
+// themselves have these prices, not other servers with their protocols, unless there is a limit of costs, which needs prices.
 func (p *program) setPrices(s configFile, c *debate.Config) error {
 	own, err := p.ownPrices(c.Prices)
 	if err != nil {
@@ -101,11 +101,15 @@ func (p *program) setPrices(s configFile, c *debate.Config) error {
 		undated := dated.ReplaceAllString(a.Model, "")
 		_, known := own[a.Model]
 		_, alsoKnown := own[undated]
-		if known || alsoKnown || a.Model == "" || a.Human || p.hasOtherAddress(kind) {
+		elsewhere := p.hasOtherAddress(kind)
+		if known || alsoKnown || a.Model == "" || a.Human || elsewhere && c.Limits.Cost == 0 && c.AskAboveCost == 0 {
 			continue // Lookup would use the user's price of gpt-x for gpt-x-mini, too
 		}
 		at := slices.IndexFunc(list, func(l listPrice) bool { return l.Service == kind && (l.Model == a.Model || l.Model == undated) })
 		if at >= 0 {
+			if _, told := all[a.Model]; elsewhere && !told {
+				p.warnf("the limit of costs uses the price of %s at %s; if your server charges another one, use --prices", a.Model, kind)
+			}
 			all[a.Model] = list[at].Price
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -39,8 +40,21 @@ func (p *program) listStored(s store.Store) error {
 	if p.json {
 		return p.printJSON(list)
 	}
+	return p.printList(list)
+}
+
+// printList prints a line for each debate, and what continues those whose process is gone.
+func (p *program) printList(list []store.Status) error {
+	forks := slices.ContainsFunc(list, func(h store.Status) bool { return h.Parent.ID != "" })
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ID\tSTATE\tREASON\tROUND\tPROTOCOL\tCREATED\tTOPIC")
+	fork := func(text string) string {
+		if !forks {
+			return ""
+		}
+		return text + "\t"
+	}
+	fmt.Fprintln(w, "ID\tSTATE\tREASON\tROUND\tPROTOCOL\tCREATED\t"+fork("FORK OF")+"TOPIC")
+	var abandoned []string
 	for _, h := range list {
 		reason := string(h.Ending.Outcome)
 		if h.FailureKind != "" {
@@ -49,9 +63,19 @@ func (p *program) listStored(s store.Store) error {
 		if len(h.Waiting) > 0 {
 			reason = "waits for " + strings.Join(h.Waiting, ", ")
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d/%d\t%s\t%s\t%s\n", printableLine(h.ID), h.State, printableLine(reason), h.Cursor.Round, h.MaxRounds, printableLine(h.Protocol), h.Created.Format(time.DateTime), truncateTopic(h.Topic))
+		if isAbandoned(h, time.Now()) {
+			reason, abandoned = "no process", append(abandoned, h.ID)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d/%d\t%s\t%s\t%s%s\n", printableLine(h.ID), h.State, printableLine(reason), h.Cursor.Round, h.MaxRounds,
+			printableLine(h.Protocol), h.Created.Format(time.DateTime), fork(printableLine(h.Parent.ID)), truncateTopic(h.Topic))
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, id := range abandoned {
+		fmt.Fprintf(p.stderr, "no process runs debate %s any more%s\n", printableLine(id), p.nextCommand("resume", id))
+	}
+	return nil
 }
 
 // countDebates prints the number of debates by state.
@@ -97,6 +121,9 @@ func (p *program) deleteDebates() error {
 
 func (p *program) deleteStored(s store.Store) error {
 	if len(p.operands) > 0 {
+		if err := p.completeID(s.List(p.ctx, store.Query{})); err != nil {
+			return err
+		}
 		id := p.operands[0]
 		head, _, err := s.Load(p.ctx, id, 0)
 		if err != nil {
@@ -139,6 +166,9 @@ func (p *program) confirmDeletion(s store.Store, q store.Query) error {
 func (p *program) exportDebate() error {
 	var j *archive.Journal
 	err := p.withStore(func(_ configFile, o debate.Options) (err error) {
+		if err = p.completeID(o.Store.List(p.ctx, store.Query{})); err != nil {
+			return err
+		}
 		j, err = archive.Export(p.ctx, o.Store, p.operands[0])
 		return p.notFound(err)
 	})

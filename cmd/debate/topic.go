@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"unicode/utf8"
 )
@@ -24,6 +25,25 @@ func (o options) topic() (string, error) {
 		return "", exitErrorf(exitArguments, "read topic: the topic is blank")
 	}
 	return strings.TrimSpace(o.operands[0]), nil
+}
+
+// addBackground adds the files of --background to a background. If there are several texts, each begins with its name.
+func (o options) addBackground(background string) (string, error) {
+	var texts []string
+	if strings.TrimSpace(background) != "" {
+		texts = append(texts, background)
+	}
+	for _, path := range o.backgrounds {
+		text, err := readText("background", path)
+		if err != nil {
+			return "", err
+		}
+		if len(o.backgrounds) > 1 || len(texts) > 0 {
+			text = filepath.Base(path) + ":\n\n" + text
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, "\n\n"), nil
 }
 
 // readText returns the text of a file, without white space around it. Errors name what the text is.
