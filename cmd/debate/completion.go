@@ -14,6 +14,7 @@ const completedIDs = 50
 func (p *program) completeFlags(c *cobra.Command) {
 	for name, complete := range map[string]cobra.CompletionFunc{
 		"protocol":    fixed(sortedKeys(presets)...),
+		"for":         completePurposes,
 		"state":       fixed(append([]string{"running"}, namesOf(states)...)...),
 		"outcome":     fixed(namesOf(outcomes)...),
 		"model":       completeModels,
@@ -30,6 +31,14 @@ func (p *program) completeFlags(c *cobra.Command) {
 			_ = c.RegisterFlagCompletionFunc(name, complete) // the flag exists and has no other function
 		}
 	}
+}
+
+// completePurposes offers the purposes with what they mean.
+func completePurposes(*cobra.Command, []string, string) (list []cobra.Completion, _ cobra.ShellCompDirective) {
+	for _, name := range sortedKeys(purposes) {
+		list = append(list, cobra.CompletionWithDesc(name, purposes[name]))
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp
 }
 
 // fixed completes a flag that has one of these values.

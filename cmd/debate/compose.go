@@ -17,6 +17,9 @@ import (
 // buildConfig returns the configuration of a new debate. Flags override the file, and the file overrides the defaults of
 // the protocol.
 func (p *program) buildConfig(s configFile, topic string) (c debate.Config, err error) {
+	if s, err = p.withPurpose(s); err != nil {
+		return c, err
+	}
 	kind, params, err := p.choosePreset(s)
 	if err != nil {
 		return c, err

@@ -8,6 +8,7 @@ import (
 
 // debateFlags adds the flags that describe a debate.
 func (o *options) debateFlags(flags *pflag.FlagSet) {
+	o.purposeFlag(flags)
 	o.protocolFlag(flags)
 	flags.StringVar(&o.agents, "agents", "", "participants, as `A,B`: roles in refine, names in other protocols")
 	flags.IntVar(&o.rounds, "rounds", 0, "largest `number` of rounds")
@@ -124,10 +125,15 @@ func (o *options) forkFlags(flags *pflag.FlagSet) {
 
 // initFlags adds the flags of init.
 func (o *options) initFlags(flags *pflag.FlagSet) {
+	o.purposeFlag(flags)
 	o.protocolFlag(flags)
 	flags.StringVarP(&o.output, "output", "o", "", "write to `file`; defaults to "+commentedConfigPath)
 }
 
 func (o *options) protocolFlag(flags *pflag.FlagSet) {
 	flags.StringVarP(&o.protocol, "protocol", "p", "", "`name` of the protocol: "+strings.Join(sortedKeys(presets), ", ")+"; defaults to panel")
+}
+
+func (o *options) purposeFlag(flags *pflag.FlagSet) {
+	flags.StringVar(&o.purpose, "for", "", "what you want, as `purpose`: "+strings.Join(sortedKeys(purposes), ", ")+"; chooses protocol, participants and judges; see debate help purposes")
 }

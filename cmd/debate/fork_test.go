@@ -53,7 +53,8 @@ func TestADebateIsForked(t *testing.T) {
 	require.Equal(t, 0, code, stderr)
 	require.Equal(t, whole+whole-2, calls.Load(), "two turns are the parent's")
 	_, again, _ := start(t, env, "show", same, "--store", "kept/d.db")
-	require.Equal(t, shown, again)
+	require.Equal(t, shown, strings.Replace(again, "fork of "+parent+" at entry "+at+"\n", "", 1))
+	require.NotEqual(t, shown, again)
 
 	edited := fork("--reply", "Trams are quieter.", "--topic", "Ban cars at night?", "--rounds", "1", "--model", "openai/huge")
 	code, _, stderr = start(t, env, "resume", edited, "--store", "kept/d.db", "--json")

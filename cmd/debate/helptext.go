@@ -1,6 +1,11 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
 
 const rootHelp = `Debate runs structured debates between language models and people.
 
@@ -8,6 +13,7 @@ The answer goes to stdout, the debate and all messages to stderr. Debates are ke
 show and continue them. Without an API key in the environment, an offline demo model replies.`
 
 const rootExample = `  debate "Should cities ban private cars?"
+  debate --for decision "Refund the broken lamp: in full, in part, or not at all?"
   debate --model openai/gpt-5-mini --model anthropic/claude-haiku-4-5 "Is tea better than coffee?"
   debate --protocol refine --agents security,performance --file problem.md --report report.html
   debate -- Privacy                          # a topic of one word follows two dashes`
@@ -84,9 +90,20 @@ const exitHelp = `The command exits with one of these codes:
   3  a service with models failed
   4  a key is missing, or the configuration is wrong`
 
+// purposesHelp lists the purposes.
+func purposesHelp() string {
+	var b strings.Builder
+	b.WriteString("The flag --for chooses the protocol, the participants and the judges by what you want:\n\n")
+	for _, name := range sortedKeys(purposes) {
+		fmt.Fprintf(&b, "  %-11s %s\n", name, purposes[name])
+	}
+	return b.String() + "\nThe document docs/choose.md of the library says what each takes and what is measured about it."
+}
+
 // helpTopics returns commands that only have a help text.
 func helpTopics() []*cobra.Command {
 	return []*cobra.Command{
+		{Use: "purposes", Short: "What a debate can be for", Long: purposesHelp()},
 		{Use: "environment", Short: "Variables of the environment", Long: environmentHelp},
 		{Use: "exit-codes", Short: "Exit codes", Long: exitHelp},
 	}

@@ -17,6 +17,7 @@ type options struct {
 	command                                                 string   // name of the subcommand; empty for a new debate
 	operands                                                []string // arguments that are not flags
 	protocol, agents, scores, file, config, output, prompts string
+	purpose                                                 string // what the debate is for
 	decline                                                 string // why the user gives no reply
 	store                                                   string
 	backgrounds                                             []string // files
