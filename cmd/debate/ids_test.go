@@ -21,7 +21,7 @@ func ids(t *testing.T, n int) []string {
 	t.Helper()
 	var list []string
 	for range n {
-		code, _, stderr := start(t, environment(), "--store", "d.db", "--rounds", "1", "--protocol", "pro-con", topic)
+		code, _, stderr := start(t, environment(), "--store", "d.db", "--rounds", "1", "--protocol", "procon", topic)
 		require.Equal(t, 0, code, stderr)
 		_, saved, _ := strings.Cut(stderr, "saved as ")
 		id, _, _ := strings.Cut(saved, " ")
