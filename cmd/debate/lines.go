@@ -33,3 +33,12 @@ func printableLine(text string) string {
 	fmt.Fprint(printer.SafeWriter{Writer: &b}, strings.Join(strings.Fields(text), " "))
 	return b.String()
 }
+
+// truncateTopic returns a topic on one line, shortened to at most 60 characters.
+func truncateTopic(topic string) string {
+	r := []rune(printableLine(topic))
+	if len(r) > 60 {
+		return string(r[:59]) + "…"
+	}
+	return string(r)
+}

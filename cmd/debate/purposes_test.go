@@ -24,23 +24,39 @@ import (
 
 // purposeNotes says for each purpose in docs/choose.md why it has its protocol, what was measured and what was not.
 var purposeNotes = []struct{ name, heading, why, measured string }{
-	{"decision", "A decision", "`vote`: three participants look at the options from different sides, read one another, and vote; the judge breaks a tie. " +
-		"Name the options in the topic. A panel does not decide: its judge scores how well each participant argues, not which option is right.",
-		"Measured: how often votes are right on questions with a known answer, and what a second round adds; see [Voting](voting.md). Not measured: decisions without a known answer."},
-	{"answer", "A right answer", "`vote`: three answers, and a second round only if they differ. For a short answer that can be compared, such as a number.",
-		"Measured: on arithmetic, the second round is better than the vote of round 1; on GSM8K and MMLU, no difference was shown. A second round only on disagreement saves 27 to 29 % of the calls; see [Voting](voting.md). Not measured: longer answers."},
-	{"text", "A better text", "`refine`: two experts each propose a text, criticize each other and refine; the judge merges what they have. Give the experts other roles or instructions for other demands.",
-		"Not measured: whether the text is better than that of one model that revises its own."},
-	{"sides", "Both sides heard", "`procon`: one participant argues for the claim and one against it, in turn; a judge who does not see who is who judges once, at the end. To choose who speaks for which side, or to have more than two, use `panel`.",
-		"Measured: how reliably judgments are parsed; see [Judging](judging.md). Not measured: whether the judge is right. Do not take a judgment for a proof."},
-	{"ranking", "A ranking", "`council`: four members answer, each ranks the answers of the others under pseudonyms, and the chair writes the final answer. The report has the standings.",
-		"Not measured: whether the best-ranked answer is the best."},
-	{"evaluation", "An evaluation checked", "`arbitration`: an advocate defends the scores of an evaluation, a challenger attacks them, and an arbiter rules on one category after the other. Put your scores in place of these, with `--scores` or in the file.",
-		"Not measured: whether the scores after the rulings are better."},
-	{"claim", "A hard claim attacked", "`skeptic`: one participant answers, another attacks the answer, harder in each round, until it finds nothing critical; the synthesizer writes what is left.",
-		"Not measured: how many real flaws the skeptic finds."},
-	{"baseline", "One answer, to compare with", "`vote` with one sample of one participant: the model answers once. Ask your questions in this way first: a debate that is not better than one answer does not pay.",
-		"Not measured: the rows of [Voting](voting.md) begin with a vote of three answers."},
+	{
+		"decision", "A decision", "`vote`: three participants look at the options from different sides, read one another, and vote; the judge breaks a tie. " +
+			"Name the options in the topic. A panel does not decide: its judge scores how well each participant argues, not which option is right.",
+		"Measured: how often votes are right on questions with a known answer, and what a second round adds; see [Voting](voting.md). Not measured: decisions without a known answer.",
+	},
+	{
+		"answer", "A right answer", "`vote`: three answers, and a second round only if they differ. For a short answer that can be compared, such as a number.",
+		"Measured: on arithmetic, the second round is better than the vote of round 1; on GSM8K and MMLU, no difference was shown. A second round only on disagreement saves 27 to 29 % of the calls; see [Voting](voting.md). Not measured: longer answers.",
+	},
+	{
+		"text", "A better text", "`refine`: two experts each propose a text, criticize each other and refine; the judge merges what they have. Give the experts other roles or instructions for other demands.",
+		"Not measured: whether the text is better than that of one model that revises its own.",
+	},
+	{
+		"sides", "Both sides heard", "`procon`: one participant argues for the claim and one against it, in turn; a judge who does not see who is who judges once, at the end. To choose who speaks for which side, or to have more than two, use `panel`.",
+		"Measured: how reliably judgments are parsed; see [Judging](judging.md). Not measured: whether the judge is right. Do not take a judgment for a proof.",
+	},
+	{
+		"ranking", "A ranking", "`council`: four members answer, each ranks the answers of the others under pseudonyms, and the chair writes the final answer. The report has the standings.",
+		"Not measured: whether the best-ranked answer is the best.",
+	},
+	{
+		"evaluation", "An evaluation checked", "`arbitration`: an advocate defends the scores of an evaluation, a challenger attacks them, and an arbiter rules on one category after the other. Put your scores in place of these, with `--scores` or in the file.",
+		"Not measured: whether the scores after the rulings are better.",
+	},
+	{
+		"claim", "A hard claim attacked", "`skeptic`: one participant answers, another attacks the answer, harder in each round, until it finds nothing critical; the synthesizer writes what is left.",
+		"Not measured: how many real flaws the skeptic finds.",
+	},
+	{
+		"baseline", "One answer, to compare with", "`vote` with one sample of one participant: the model answers once. Ask your questions in this way first: a debate that is not better than one answer does not pay.",
+		"Not measured: the rows of [Voting](voting.md) begin with a vote of three answers.",
+	},
 }
 
 // counting counts the calls of a model.
@@ -125,7 +141,7 @@ func anchor(heading string) string {
 func wrap(text string) string {
 	var lines []string
 	line := ""
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		if len(line)+len(word) > 119 {
 			lines, line = append(lines, line), ""
 		}

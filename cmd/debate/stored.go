@@ -105,15 +105,6 @@ func describeCounts(counts map[fsm.State]int) string {
 	return fmt.Sprintf("debates: %d (%s)", total, strings.Join(parts, ", "))
 }
 
-// truncateTopic returns a topic on one line, shortened to at most 60 characters.
-func truncateTopic(topic string) string {
-	r := []rune(printableLine(topic))
-	if len(r) > 60 {
-		return string(r[:59]) + "…"
-	}
-	return string(r)
-}
-
 // deleteDebates deletes one debate, or all that the filters select. It asks first.
 func (p *program) deleteDebates() error {
 	return p.withStore(func(_ configFile, o debate.Options) error { return p.deleteStored(o.Store) })

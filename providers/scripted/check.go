@@ -2,6 +2,7 @@ package scripted
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -12,20 +13,63 @@ import (
 	"unicode/utf8"
 )
 
+// format is a form of texts: one such text, and a pattern that all of them match.
+type format struct {
+	sample  string
+	pattern *regexp.Regexp
+}
+
+const (
+	dayForm  = `\d{4}-\d\d-\d\d`
+	timeForm = `\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)`
+)
+
+// formats has the formats that have a form of their own.
+var formats = map[string]format{
+	"date-time": {"2026-01-02T03:04:05Z", regexp.MustCompile("^" + dayForm + "[Tt]" + timeForm + "$")},
+	"date":      {"2026-01-02", regexp.MustCompile("^" + dayForm + "$")},
+	"time":      {"03:04:05Z", regexp.MustCompile("^" + timeForm + "$")},
+	"duration":  {"P1D", regexp.MustCompile(`^P(\d+[YMWD])*(T(\d+[HMS])+)?$`)},
+	"email":     {"ada@example.com", regexp.MustCompile(`^\S+@\S+$`)},
+	"hostname":  {"example.com", regexp.MustCompile(`^[\w.-]+$`)},
+	"ipv4":      {"192.0.2.1", regexp.MustCompile(`^(\d{1,3}\.){3}\d{1,3}$`)},
+	"ipv6":      {"2001:db8::1", regexp.MustCompile(`^[\da-fA-F:.]+$`)},
+	"uri":       {"https://example.com/", regexp.MustCompile(`^[A-Za-z][A-Za-z\d+.-]*:\S*$`)},
+	"uuid":      {"01890a5d-ac96-774b-bcce-b302099a8057", regexp.MustCompile(`^[\da-fA-F]{8}(-[\da-fA-F]{4}){3}-[\da-fA-F]{12}$`)},
+}
+
+// checker checks values by a schema and its definitions.
+type checker struct {
+	root  *schema
+	open  map[place]bool // what is being checked by references, so that a schema that contains itself ends
+	steps int
+}
+
+// place is a value that is checked by a schema.
+type place struct {
+	schema *schema
+	path   string
+}
+
+var (
+	errEndless = errors.New("the schema contains itself without an end")
+	errLarge   = errors.New("the schema is too large to fill in")
+)
+
 // check returns an error if a value of encoding/json does not follow a schema. It names the path of the value and the rule.
-func (f *filler) check(s *schema, v any, path string) error {
+func (c *checker) check(s *schema, v any, path string) error {
 	wrong := func(format string, args ...any) error {
 		return fmt.Errorf("%s: %s", at(path), fmt.Sprintf(format, args...))
 	}
-	switch f.steps++; {
-	case f.steps > maxSteps:
+	switch c.steps++; {
+	case c.steps > maxSteps:
 		return errLarge
 	case s.boolean != nil && !*s.boolean:
 		return wrong("the schema allows no value")
 	case s.boolean != nil:
 		return nil
 	case s.ref != "":
-		if err := f.checkReferred(s, v, path); err != nil {
+		if err := c.checkReferred(s, v, path); err != nil {
 			return err
 		}
 	}
@@ -37,17 +81,17 @@ func (f *filler) check(s *schema, v any, path string) error {
 		return wrong("%s is not %s", encode(v), encode(*s.constant))
 	case s.enum != nil && !slices.ContainsFunc(s.enum, func(x any) bool { return reflect.DeepEqual(x, v) }):
 		return wrong("%s is not one of %s", encode(v), encode(s.enum))
-	case s.anyOf != nil && f.matches(s.anyOf, v, path) == 0:
+	case s.anyOf != nil && c.matches(s.anyOf, v, path) == 0:
 		return wrong("%s follows no schema of anyOf", encode(v))
 	}
-	if n := f.matches(s.oneOf, v, path); s.oneOf != nil && n != 1 {
+	if n := c.matches(s.oneOf, v, path); s.oneOf != nil && n != 1 {
 		return wrong("%s follows %d schemas of oneOf, want 1", encode(v), n)
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		return f.checkObject(s, v, path)
+		return c.checkObject(s, v, path)
 	case []any:
-		return f.checkList(s, v, path)
+		return c.checkList(s, v, path)
 	case string:
 		return s.checkText(v, path)
 	case float64:
@@ -57,31 +101,31 @@ func (f *filler) check(s *schema, v any, path string) error {
 }
 
 // checkReferred checks a value by the schema that a reference names.
-func (f *filler) checkReferred(s *schema, v any, path string) error {
-	to, err := f.root.find(s.ref)
+func (c *checker) checkReferred(s *schema, v any, path string) error {
+	to, err := c.root.find(s.ref)
 	here := place{to, path}
 	switch {
 	case err != nil:
 		return fmt.Errorf("%s: %w", at(path), err)
-	case f.checking[here]:
+	case c.open[here]:
 		return fmt.Errorf("%s: %w", at(path), errEndless)
 	}
-	f.checking[here] = true
-	defer delete(f.checking, here)
-	return f.check(to, v, path)
+	c.open[here] = true
+	defer delete(c.open, here)
+	return c.check(to, v, path)
 }
 
 // matches returns how many schemas a value follows.
-func (f *filler) matches(list []*schema, v any, path string) (n int) {
+func (c *checker) matches(list []*schema, v any, path string) (n int) {
 	for _, s := range list {
-		if f.check(s, v, path) == nil {
+		if c.check(s, v, path) == nil {
 			n++
 		}
 	}
 	return n
 }
 
-func (f *filler) checkObject(s *schema, object map[string]any, path string) error {
+func (c *checker) checkObject(s *schema, object map[string]any, path string) error {
 	for _, name := range s.required {
 		if _, ok := object[name]; !ok {
 			return fmt.Errorf("%s: %q is missing", at(path), name)
@@ -98,14 +142,14 @@ func (f *filler) checkObject(s *schema, object map[string]any, path string) erro
 		if !known && s.closed {
 			return fmt.Errorf("%s: there is no property %q", at(path), name)
 		}
-		if err := f.check(p, object[name], join(path, name)); err != nil {
+		if err := c.check(p, object[name], join(path, name)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (f *filler) checkList(s *schema, list []any, path string) error {
+func (c *checker) checkList(s *schema, list []any, path string) error {
 	switch n := len(list); {
 	case n < s.minItems:
 		return fmt.Errorf("%s: %d items, want at least %d", at(path), n, s.minItems)
@@ -119,7 +163,7 @@ func (f *filler) checkList(s *schema, list []any, path string) error {
 		if s.items == nil {
 			continue
 		}
-		if err := f.check(s.items, v, join(path, strconv.Itoa(i))); err != nil {
+		if err := c.check(s.items, v, join(path, strconv.Itoa(i))); err != nil {
 			return err
 		}
 	}
@@ -197,14 +241,3 @@ func encode(v any) string {
 	data, _ := json.Marshal(v) // cannot fail: it was read from JSON
 	return shorten(data)
 }
-
-// at names a path in an error.
-func at(path string) string {
-	if path == "" {
-		return "the reply"
-	}
-	return path
-}
-
-// join returns the path of a property or an item.
-func join(path, name string) string { return path + "/" + escapes.Replace(name) }

@@ -1,71 +1,52 @@
 package scripted
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // filler makes one value.
 type filler struct {
-	root   *schema
-	chosen map[string]any
-	paths  []string // the keys of chosen that are paths
-	used   map[string]bool
-	words  string // for texts that are not chosen
-	// What is being filled in and checked by references, so that a schema that contains itself ends.
-	open     map[*schema]int
-	checking map[place]bool
-	steps    int
+	checker
+	choices
+	used  map[string]bool // the keys that have chosen a value
+	words string          // for texts that are not chosen
+	open  map[*schema]int // definitions that are being filled in, so that a schema that contains itself ends
 }
 
-// place is a value that is checked by a schema.
-type place struct {
-	schema *schema
-	path   string
+// maxDepth limits how often a definition contains itself.
+const maxDepth = 100
+
+// newFiller returns a filler with chosen values.
+func newFiller(root *schema, chosen choices) *filler {
+	f := &filler{checker: checker{root: root, open: map[place]bool{}}, choices: chosen, used: map[string]bool{}, open: map[*schema]int{root: 1}}
+	f.words, _ = chosen.values[""].(string)
+	return f
+}
+
+// whole returns a value for the whole schema. It returns an error if a path chooses nothing.
+func (f *filler) whole() (any, error) {
+	v, err := f.fill(f.root, nil)
+	if err == nil {
+		err = f.check(f.root, v.value, "")
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range f.paths {
+		if !f.used[path] {
+			return nil, fmt.Errorf("%s: the schema has no such property", path)
+		}
+	}
+	return v.value, nil
 }
 
 // filled is a value, and whether it has a chosen part.
 type filled struct {
 	value  any
 	chosen bool
-}
-
-// Limits of a value: the number of its parts, and how often a definition contains itself.
-const (
-	maxSteps = 100_000
-	maxDepth = 100
-)
-
-var (
-	errEndless = errors.New("the schema contains itself without an end")
-	errLarge   = errors.New("the schema is too large to fill in")
-)
-
-// newFiller returns a filler with chosen values.
-func newFiller(root *schema, values Values) (*filler, error) {
-	f := &filler{root: root, chosen: map[string]any{}, used: map[string]bool{}, checking: map[place]bool{}, open: map[*schema]int{root: 1}}
-	for key, value := range values {
-		data, err := json.Marshal(value)
-		if err != nil {
-			return nil, fmt.Errorf("encode the value of %q: %w", key, err)
-		}
-		var plain any
-		if err := json.Unmarshal(data, &plain); err != nil {
-			return nil, fmt.Errorf("encode the value of %q: %w", key, err)
-		}
-		f.chosen[key] = plain
-		if strings.HasPrefix(key, "/") {
-			f.paths = append(f.paths, key)
-		}
-	}
-	slices.Sort(f.paths)
-	f.words, _ = f.chosen[""].(string)
-	return f, nil
 }
 
 // fill returns a value for a schema.
@@ -75,7 +56,7 @@ func (f *filler) fill(s *schema, path []segment) (v filled, err error) {
 	}
 	if key, ok := f.choice(path); ok {
 		f.used[key] = true
-		v = filled{f.chosen[key], true}
+		v = filled{f.choices.values[key], true}
 		return v, f.check(s, v.value, pointer(path))
 	}
 	switch {

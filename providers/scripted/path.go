@@ -1,6 +1,8 @@
 package scripted
 
 import (
+	"encoding/json"
+	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -11,13 +13,43 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
+// maxSteps limits the number of parts of a value.
+const maxSteps = 100_000
+
+// choices are chosen values.
+type choices struct {
+	values map[string]any // by key, as encoding/json decodes them
+	paths  []string       // the keys that are paths, sorted
+}
+
+// newChoices returns the choices of a map by key.
+func newChoices(from map[string]any) (c choices, err error) {
+	c.values = map[string]any{}
+	for key, value := range from {
+		data, err := json.Marshal(value)
+		if err != nil {
+			return c, fmt.Errorf("encode the value of %q: %w", key, err)
+		}
+		var plain any
+		if err := json.Unmarshal(data, &plain); err != nil {
+			return c, fmt.Errorf("encode the value of %q: %w", key, err)
+		}
+		c.values[key] = plain
+		if strings.HasPrefix(key, "/") {
+			c.paths = append(c.paths, key)
+		}
+	}
+	slices.Sort(c.paths)
+	return c, nil
+}
+
 // segment is a name in a path, with another spelling of it.
 type segment struct{ name, label string }
 
 // choice returns the key that chooses the value at a path: a path without wildcards, one with them, or a name.
-func (f *filler) choice(path []segment) (key string, ok bool) {
+func (c choices) choice(path []segment) (key string, ok bool) {
 	wild := -1
-	for _, p := range f.paths {
+	for _, p := range c.paths {
 		n, match := matchPath(p, path)
 		if match && len(path) == n.segments && (wild < 0 || n.wild < wild) {
 			key, ok, wild = p, true, n.wild
@@ -27,29 +59,29 @@ func (f *filler) choice(path []segment) (key string, ok bool) {
 		return key, ok
 	}
 	for _, name := range []string{path[len(path)-1].name, path[len(path)-1].label} {
-		if _, ok := f.chosen[name]; ok && name != "" {
+		if _, ok := c.values[name]; ok && name != "" {
 			return name, true
 		}
 	}
 	return "", false
 }
 
-func (f *filler) isChosen(path []segment) bool {
-	_, ok := f.choice(path)
+func (c choices) isChosen(path []segment) bool {
+	_, ok := c.choice(path)
 	return ok
 }
 
 // wants reports whether a path chooses something below this one.
-func (f *filler) wants(path []segment) bool {
-	return slices.ContainsFunc(f.paths, func(p string) bool {
+func (c choices) wants(path []segment) bool {
+	return slices.ContainsFunc(c.paths, func(p string) bool {
 		n, match := matchPath(p, path)
 		return match && n.segments > len(path)
 	})
 }
 
 // items returns the number of items that chosen paths need in a list.
-func (f *filler) items(path []segment) (n int) {
-	for _, p := range f.paths {
+func (c choices) items(path []segment) (n int) {
+	for _, p := range c.paths {
 		if found, match := matchPath(p, path); match && found.segments > len(path) {
 			next := strings.Split(p, "/")[len(path)+1]
 			if i, err := strconv.Atoi(next); err == nil && i >= 0 && i < maxSteps {
@@ -134,3 +166,14 @@ func Statements(r providers.Request) iter.Seq2[string, string] {
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// at names a path in an error.
+func at(path string) string {
+	if path == "" {
+		return "the reply"
+	}
+	return path
+}
+
+// join returns the path of a property or an item.
+func join(path, name string) string { return path + "/" + escapes.Replace(name) }

@@ -2,37 +2,11 @@ package scripted
 
 import (
 	"fmt"
-	"regexp"
 	"regexp/syntax"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
-
-// format is a form of texts: one such text, and a pattern that all of them match.
-type format struct {
-	sample  string
-	pattern *regexp.Regexp
-}
-
-const (
-	dayForm  = `\d{4}-\d\d-\d\d`
-	timeForm = `\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)`
-)
-
-// formats has the formats that have a form of their own.
-var formats = map[string]format{
-	"date-time": {"2026-01-02T03:04:05Z", regexp.MustCompile("^" + dayForm + "[Tt]" + timeForm + "$")},
-	"date":      {"2026-01-02", regexp.MustCompile("^" + dayForm + "$")},
-	"time":      {"03:04:05Z", regexp.MustCompile("^" + timeForm + "$")},
-	"duration":  {"P1D", regexp.MustCompile(`^P(\d+[YMWD])*(T(\d+[HMS])+)?$`)},
-	"email":     {"ada@example.com", regexp.MustCompile(`^\S+@\S+$`)},
-	"hostname":  {"example.com", regexp.MustCompile(`^[\w.-]+$`)},
-	"ipv4":      {"192.0.2.1", regexp.MustCompile(`^(\d{1,3}\.){3}\d{1,3}$`)},
-	"ipv6":      {"2001:db8::1", regexp.MustCompile(`^[\da-fA-F:.]+$`)},
-	"uri":       {"https://example.com/", regexp.MustCompile(`^[A-Za-z][A-Za-z\d+.-]*:\S*$`)},
-	"uuid":      {"01890a5d-ac96-774b-bcce-b302099a8057", regexp.MustCompile(`^[\da-fA-F]{8}(-[\da-fA-F]{4}){3}-[\da-fA-F]{12}$`)},
-}
 
 // text returns a text that follows a schema: the given one, shortened or repeated, if the schema has no format and no pattern.
 func (s *schema) text(words, path string) (string, error) {

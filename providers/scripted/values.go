@@ -63,21 +63,13 @@ func (v Values) Fill(schema json.RawMessage) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := newFiller(root, v)
+	chosen, err := newChoices(v)
 	if err != nil {
 		return nil, err
 	}
-	filled, err := f.fill(root, nil)
-	if err == nil {
-		err = f.check(root, filled.value, "")
-	}
+	value, err := newFiller(root, chosen).whole()
 	if err != nil {
 		return nil, fmt.Errorf("fill in the schema: %w", err)
 	}
-	for _, path := range f.paths {
-		if !f.used[path] {
-			return nil, fmt.Errorf("fill in the schema: %s: the schema has no such property", path)
-		}
-	}
-	return json.Marshal(filled.value)
+	return json.Marshal(value)
 }
