@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const readmeLinesBeforeTables = 150
+const readmeLinesBeforeTables = 150 // the program, its output, what it costs, and when a debate is worth it
 
 var (
 	relativeLink = regexp.MustCompile(`\]\(([^):#]+)(#[^)]*)?\)`)
