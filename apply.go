@@ -142,7 +142,8 @@ func (r *record) configure(ev ConfigChanged) error {
 	if s := r.lifecycle.State; s == fsm.Configuring || s == fsm.Ready { // a fork that continues is not checked again
 		r.valid = false
 	}
-	r.limited, r.mismatched, r.cache.fixedPrompts, r.findings.detector = nil, nil, nil, nil
+	r.limited, r.mismatched, r.findings.detector = nil, nil, nil
+	r.forgetPrompts()
 	r.limitReplies(ev.ReplyTokens)
 	return nil
 }
@@ -205,7 +206,8 @@ func (r *record) addJudges() {
 // addParticipants makes all enabled participants active.
 func (r *record) addParticipants() {
 	r.Participants = participantProfiles(*r.config)
-	r.profiles, r.names, r.dropped, r.cache.pseudonyms = r.Participants, names(r.Participants), nil, nil
+	r.profiles, r.names, r.dropped = r.Participants, names(r.Participants), nil
+	r.cache.pseudonyms, r.supposed.pseudonyms = nil, nil
 }
 
 func (r *record) transition(ev StateChanged) {
@@ -263,7 +265,8 @@ func (r *record) reset() {
 	}
 	r.Cursor.Run = run
 	r.addJudges()
-	r.Ending, r.failure, r.cache.fixedPrompts, r.mismatched, r.valid = transcript.Ending{}, nil, nil, nil, false
+	r.Ending, r.failure, r.mismatched, r.valid = transcript.Ending{}, nil, nil, false
+	r.forgetPrompts()
 	r.people = people{}
 	r.usage, r.times.running, r.times.roundBegan, r.history.tokens, r.lost = transcript.Usage{}, 0, 0, 0, nil // budgets apply to each run
 	r.history.summaries, r.history.scales, r.history.frozen, r.history.opaque = nil, nil, nil, nil
@@ -294,7 +297,8 @@ func (r *record) addTurn(t transcript.Turn) error {
 		r.times.outage = 0
 	}
 	if t.Contract == protocol.PersonasContract.Name() {
-		r.profiles, r.cache.fixedPrompts = r.Participants, nil // nobody has dropped out yet
+		r.profiles = r.Participants // nobody has dropped out yet
+		r.forgetPrompts()
 	}
 	return nil
 }

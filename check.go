@@ -310,12 +310,16 @@ func limitUsage(u transcript.Usage, calls int) transcript.Usage {
 
 // checkTokens checks the tokens of replies or windows of actors, by field.
 func checkTokens(what string, tokens map[string]int) error {
-	for _, field := range slices.Sorted(maps.Keys(tokens)) {
-		if n := tokens[field]; n < 1 || n > maxTokens {
-			return fmt.Errorf("the %s of %s has %d tokens, want 1 to %d", what, field, n, maxTokens)
+	first := ""
+	for field, n := range tokens {
+		if (n < 1 || n > maxTokens) && (first == "" || field < first) {
+			first = field
 		}
 	}
-	return nil
+	if first == "" {
+		return nil
+	}
+	return fmt.Errorf("the %s of %s has %d tokens, want 1 to %d", what, first, tokens[first], maxTokens)
 }
 
 // checkKey returns an error if a run or a round has not begun.

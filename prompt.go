@@ -283,6 +283,23 @@ func withNames(r *record, c *reply.Contract, m *judge.Pseudonyms, active, own []
 	return c.WithNames("criteria", m.HideAll(r.config.Rubric.Names()))
 }
 
+// replyFor returns what a reply with the given contract must look like, or nil if the engine lacks the contract. It is made
+// again only if the names have changed.
+func (b *fixedPrompt) replyFor(r *record, contract, model string, active, own []string) *namedReply {
+	if n := b.reply; n != nil && n.contract.Name() == contract && n.active == len(active) && slices.Equal(n.names, own) {
+		return n
+	}
+	c := r.env.contract(r, contract)
+	if c == nil {
+		return nil
+	}
+	c = withNames(r, c, b.pseudonyms, active, own)
+	n := &namedReply{contract: c, schema: c.Schema(), outline: c.Outline(), active: len(active), names: own}
+	n.tokens = r.env.count(model, string(n.schema))
+	b.reply = n
+	return n
+}
+
 // namesFor returns the participants that the reply to a step may name. own is the same list if the protocol gives it, and
 // nil if the reply may name all who have not dropped out.
 func namesFor(r *record, s *protocol.Step) (list, own []string) {
@@ -301,9 +318,7 @@ func namesFor(r *record, s *protocol.Step) (list, own []string) {
 func (c *promptCache) adopt(from *promptCache) {
 	if c.fixedPrompts == nil && c.pseudonyms == nil {
 		c.fixedPrompts, c.pseudonyms = from.fixedPrompts, from.pseudonyms
-		for _, b := range c.fixedPrompts {
-			b.planned = true
-		}
+		c.plan()
 	}
 }
 

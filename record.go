@@ -82,6 +82,16 @@ type promptCache struct {
 	covered       []window.Summary
 }
 
+// plan allows the first step of each reader to have other vars than the prompt was made with.
+func (c *promptCache) plan() {
+	for _, b := range c.fixedPrompts {
+		b.planned = true
+	}
+}
+
+// forgetPrompts makes the constant parts of prompts again when they are needed.
+func (r *record) forgetPrompts() { r.cache.fixedPrompts, r.supposed.fixedPrompts = nil, nil }
+
 // phaseOpen reports whether the debate is active and its open phase has steps to run. If so, nothing can be committed
 // before a turn.
 func (r *record) phaseOpen() bool {
@@ -154,6 +164,7 @@ type record struct {
 	history     history
 	findings    findings
 	cache       promptCache
+	supposed    promptCache // for the prompts that budgets suppose
 	env         *environment
 	inert       bool    // the protocol must not be called, because it ends the goroutine; the record is only used to report that
 	given       *Config // the configuration of the first entry; nil once it was applied
@@ -210,17 +221,23 @@ type fixedPromptKey struct {
 type fixedPrompt struct {
 	key        fixedPromptKey
 	system     string
-	tokens     int             // of the system prompt
-	contract   string          // name of the reply's contract; "" if there is none yet
-	names      []string        // names that the protocol listed for the schema; nil if it did not
-	schema     json.RawMessage // of the reply, with the names that the reader sees
-	active     int             // number of participants who were left when the schema was made
-	size       int             // tokens of the schema
+	tokens     int // of the system prompt
 	data       prompts.Data
+	reply      *namedReply         // what the last reply with a contract must look like; nil if there is none yet
 	vars       map[string]string   // of the first step
 	planned    bool                // no step has used it yet, so the first step may have other vars
 	pseudonyms *judge.Pseudonyms   // names by which the reader sees the participants
 	shown      []providers.Message // the message with the attachments; nil if there are none
+}
+
+// namedReply is what a reply must look like, with the names that the reader sees.
+type namedReply struct {
+	contract *reply.Contract
+	schema   json.RawMessage
+	outline  string
+	tokens   int      // of the schema
+	active   int      // number of participants who were left
+	names    []string // names that the protocol listed; nil if it did not
 }
 
 // stages maps the states in which a protocol has steps to their stages.

@@ -54,10 +54,7 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 		if c.contract = e.contract(r, s.Contract); c.contract == nil {
 			return nil, &unsupported{[]string{fmt.Sprintf("reply contract %q is unknown, add it to Options.Contracts", s.Contract)}}
 		}
-		if s.Check != nil {
-			c.contract = c.contract.WithCheck(s.Check)
-		}
-		c.request.SchemaName, c.request.Schema = s.Contract, c.contract.Schema() // buildPrompt adds names to the schema
+		c.request.SchemaName = s.Contract // buildPrompt sets the schema
 	}
 	if s.Actor == protocol.Embedder {
 		c.request.Messages = embedderMessages(r, who.Window, &s)
@@ -113,17 +110,15 @@ func (e *Engine) knownWindows(ctx context.Context, c *Config) (known map[string]
 // returns the tokens of the schema.
 func setSchema(r *record, c *execution, b *fixedPrompt) int {
 	if c.contract == nil {
-		b.contract, b.data.ReplyFields = "", ""
+		b.data.ReplyFields = ""
 		return 0
 	}
-	c.contract = withNames(r, c.contract, b.pseudonyms, c.names, c.ownNames)
-	if b.contract != c.step.Contract || b.active != len(c.names) || !slices.Equal(b.names, c.ownNames) {
-		b.contract, b.active, b.names = c.step.Contract, len(c.names), c.ownNames
-		b.schema, b.data.ReplyFields = c.contract.Schema(), c.contract.Outline()
-		b.size = c.count(string(b.schema))
+	n := b.replyFor(r, c.step.Contract, c.model.actor.Model, c.names, c.ownNames)
+	if c.contract = n.contract; c.step.Check != nil {
+		c.contract = c.contract.WithCheck(c.step.Check)
 	}
-	c.request.Schema = b.schema
-	return b.size
+	c.request.Schema, b.data.ReplyFields = n.schema, n.outline
+	return n.tokens
 }
 
 // buildPrompt sets the messages of the request: the system prompt, which does not change within the debate, the turns

@@ -40,18 +40,15 @@ var supposedText = sync.OnceValue(func() string { return strings.Repeat("text ",
 // worstCase returns the most that the given phases and the conclusion after them can use. If only the output tokens are
 // limited, it leaves out the rest.
 func worstCase(r *record, next ...stagePhases) transcript.Usage {
-	w := &reservation{record: r, spends: r.config.Limits.Tokens > 0 || r.config.Limits.Cost > 0, speeches: map[string]int{}}
+	w := reservation{record: r, spends: r.config.Limits.Tokens > 0 || r.config.Limits.Cost > 0}
 	declared := r.phases(transcript.Conclusion)
-	cursor, seq, cache := r.Cursor, r.Seq, r.cache
-	r.cache = promptCache{pseudonyms: cache.pseudonyms} // the prompts that are sent must not depend on budgets
-	var undo []func()
+	cursor := r.Cursor
+	r.cache, r.supposed = r.supposed, r.cache // the prompts that are sent must not depend on budgets
+	r.cache.plan()
 	defer func() {
-		for _, f := range slices.Backward(undo) {
-			f()
-		}
-		r.Cursor, r.Seq, r.cache = cursor, seq, cache
+		r.TakeBack()
+		r.Cursor, r.cache, r.supposed = cursor, r.supposed, r.cache
 	}()
-	w.suppose = func(turns ...transcript.Turn) { undo = append(undo, r.Suppose(turns...)) }
 	for _, s := range next {
 		for _, p := range s.phases {
 			w.add(s.stage, p)
@@ -66,8 +63,7 @@ func worstCase(r *record, next ...stagePhases) transcript.Usage {
 type reservation struct {
 	*record
 
-	suppose   func(turns ...transcript.Turn) // adds turns to the record
-	spends    bool                           // the tokens of prompts and the cost matter
+	spends    bool // the tokens of prompts and the cost matter
 	total     transcript.Usage
 	personas  int            // tokens of personas that are not assigned yet, except positions
 	profile   int            // tokens of the delimiters of a persona that is not assigned yet
@@ -100,20 +96,20 @@ func (w *reservation) add(stage transcript.Kind, p protocol.Phase) {
 			t.Text, t.Tokens = "", 0
 		}
 		if turns = append(turns, t); !p.Parallel {
-			w.suppose(turns...)
-			turns = nil
+			w.Suppose(turns...)
+			turns = turns[:0]
 		}
 	}
-	w.suppose(turns...)
+	w.Suppose(turns...)
 }
 
 // conclude adds the phases of the conclusion. declared are those that the protocol asks for before the supposed turns.
 func (w *reservation) conclude(declared []protocol.Phase) {
-	added := map[string]bool{}
+	var added []string
 	add := func(phases []protocol.Phase) bool {
-		at := slices.IndexFunc(phases, func(p protocol.Phase) bool { return !added[p.Name] })
+		at := slices.IndexFunc(phases, func(p protocol.Phase) bool { return !slices.Contains(added, p.Name) })
 		if at >= 0 {
-			added[phases[at].Name] = true
+			added = append(added, phases[at].Name)
 			w.add(transcript.Conclusion, phases[at])
 		}
 		return at >= 0
@@ -186,6 +182,9 @@ func (w *reservation) addStep(s *protocol.Step, who *Participant, seat transcrip
 		w.profile = 2*quote + valueTokens // of a persona and its arguments
 		w.positions += delimiters
 	case w.isParticipating(s.Actor):
+		if w.speeches == nil {
+			w.speeches = map[string]int{}
+		}
 		w.speeches[s.Actor] += n
 	}
 }
@@ -245,12 +244,11 @@ func promptTokens(r *record, s *protocol.Step, seat transcript.Profile, model st
 	active, own := namesFor(r, s)
 	data, schema := promptData(r, s, b, active), 0
 	if s.Contract != "" {
-		contract := r.env.contract(r, s.Contract)
-		if contract == nil {
+		c := b.replyFor(r, s.Contract, model, active, own)
+		if c == nil {
 			return tokensBesideHistory(r, seat)
 		}
-		contract = withNames(r, contract, b.pseudonyms, active, own)
-		schema, data.ReplyFields = r.env.count(model, string(contract.Schema())), contract.Outline()
+		schema, data.ReplyFields = c.tokens, c.outline
 	}
 	user, err := set.User(s.Prompt, data)
 	if err != nil {

@@ -30,6 +30,7 @@ type Record struct {
 	turnIndex   map[transcript.Key]int // into Turns
 	roundStarts []int                  // where each round begins in Turns
 	phaseStarts []phaseStart           // phases, and the seq at which each began
+	supposed    int                    // number of turns at the end that are only supposed
 }
 
 // currentKey returns the key of a step in the current stage and round. The setup stage always has round 0, even if the
@@ -80,9 +81,7 @@ func (r *Record) Apply(t transcript.Turn) bool {
 	if r.turnIndex == nil {
 		r.turnIndex = map[transcript.Key]int{}
 	}
-	for len(r.roundStarts) <= t.Round {
-		r.roundStarts = append(r.roundStarts, len(r.Turns))
-	}
+	r.startRounds(t.Round)
 	r.Seq = t.Seq
 	r.insert(t)
 	if t.Contract == PersonasContract.Name() {
@@ -92,31 +91,41 @@ func (r *Record) Apply(t transcript.Turn) bool {
 }
 
 // Suppose adds turns that may be made later, so that a program can ask a protocol what would follow. The turns need no data
-// and get the next seqs. They are as good as committed until undo is called. A later call must be undone first.
-func (r *Record) Suppose(turns ...transcript.Turn) (undo func()) {
-	seq, count, rounds := r.Seq, len(r.Turns), len(r.roundStarts)
-	var added []transcript.Key
-	for _, t := range turns {
-		if _, dup := r.turnIndex[t.Key]; dup {
+// and get the next seqs. They are as good as committed until TakeBack is called.
+func (r *Record) Suppose(turns ...transcript.Turn) {
+	if r.turnIndex == nil {
+		r.turnIndex = map[transcript.Key]int{}
+	}
+	for i := range turns {
+		if _, dup := r.turnIndex[turns[i].Key]; dup {
 			continue
 		}
-		if r.turnIndex == nil {
-			r.turnIndex = map[transcript.Key]int{}
-		}
-		for len(r.roundStarts) <= t.Round {
-			r.roundStarts = append(r.roundStarts, len(r.Turns))
-		}
+		r.startRounds(turns[i].Round)
 		r.Seq++
-		t.Seq = r.Seq
-		r.turnIndex[t.Key] = len(r.Turns)
-		r.Turns, added = append(r.Turns, t), append(added, t.Key)
+		r.supposed++
+		r.turnIndex[turns[i].Key] = len(r.Turns)
+		r.Turns = append(r.Turns, turns[i])
+		r.Turns[len(r.Turns)-1].Seq = r.Seq
 	}
-	return func() {
-		clear(r.Turns[count:])
-		r.Seq, r.Turns, r.roundStarts = seq, r.Turns[:count], r.roundStarts[:rounds]
-		for _, k := range added {
-			delete(r.turnIndex, k)
-		}
+}
+
+// TakeBack removes all supposed turns.
+func (r *Record) TakeBack() {
+	count := len(r.Turns) - r.supposed
+	for _, t := range r.Turns[count:] {
+		delete(r.turnIndex, t.Key)
+	}
+	clear(r.Turns[count:])
+	r.Turns, r.Seq, r.supposed = r.Turns[:count], r.Seq-int64(r.supposed), 0
+	for n := len(r.roundStarts); n > 0 && r.roundStarts[n-1] >= count; n-- {
+		r.roundStarts = r.roundStarts[:n-1]
+	}
+}
+
+// startRounds records that the turns of a round, and of rounds before it that have none, begin after the present turns.
+func (r *Record) startRounds(round int) {
+	for len(r.roundStarts) <= round {
+		r.roundStarts = append(r.roundStarts, len(r.Turns))
 	}
 }
 
