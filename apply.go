@@ -276,8 +276,8 @@ func (r *record) reset() {
 
 func (r *record) addTurn(t transcript.Turn) error {
 	t.Seq = r.Seq + 1
-	if r.Turns == nil {
-		r.Turns = make([]transcript.Turn, 0, 64)
+	if len(r.Turns) == 0 {
+		r.Turns = slices.Grow(r.Turns, 64)
 	}
 	if !r.Record.Apply(t) {
 		return fmt.Errorf("turn %s is a duplicate", t.Key)

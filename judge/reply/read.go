@@ -3,6 +3,7 @@ package reply
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/elenchus-go/debate/internal/naming"
@@ -17,37 +18,71 @@ type content struct {
 
 // read returns the content of an object of a reply.
 func (c *Contract) read(object map[string]any) content {
-	r := reader{names: c.names, content: content{value: object, moved: map[string]string{}}}
-	r.object(c.schemas().layout, object, "", "")
+	r := reader{names: c.names, content: content{value: object}}
+	r.object(c.schemas().layout, object)
 	return r.content
 }
 
 type reader struct {
 	names map[string][]string
 	content
+
+	at, from path // where the reader is in the value, and where the reply has that
 }
 
+// path is a location in a reply.
+type path []segment
+
+// segment is a property, or a place in a list.
+type segment struct {
+	name  string
+	place int // counted from 1; 0 for a property
+}
+
+// String returns the location as a JSON pointer.
+func (p path) String() string {
+	var b strings.Builder
+	for _, s := range p {
+		b.WriteByte('/')
+		if s.place > 0 {
+			b.WriteString(strconv.Itoa(s.place - 1))
+		}
+		b.WriteString(s.name)
+	}
+	return b.String()
+}
+
+// enter goes to a part of the value, which the reply has elsewhere.
+func (r *reader) enter(at, from segment) { r.at, r.from = append(r.at, at), append(r.from, from) }
+
+// leave goes back.
+func (r *reader) leave() { r.at, r.from = r.at[:len(r.at)-1], r.from[:len(r.from)-1] }
+
 // object replaces objects by lists within an object.
-func (r *reader) object(l layout, object map[string]any, at, from string) {
+func (r *reader) object(l layout, object map[string]any) {
 	for name, inner := range l.fields {
 		if value, ok := object[name]; ok {
-			object[name] = r.value(inner, value, at+"/"+name, from+"/"+name)
+			r.enter(segment{name: name}, segment{name: name})
+			object[name] = r.value(inner, value)
+			r.leave()
 		}
 	}
 }
 
-// value returns a value with lists in place of objects. It is at one location, and the reply has it at another.
-func (r *reader) value(l layout, value any, at, from string) any {
+// value returns a value with lists in place of objects.
+func (r *reader) value(l layout, value any) any {
 	switch v := value.(type) {
 	case map[string]any:
 		if l.entries != nil {
-			return r.entries(l, v, at, from)
+			return r.entries(l, v)
 		}
-		r.object(l, v, at, from)
+		r.object(l, v)
 	case []any:
 		for i, item := range v {
 			if entry, ok := item.(map[string]any); ok {
-				r.object(l, entry, fmt.Sprint(at, "/", i), fmt.Sprint(from, "/", i))
+				r.enter(segment{place: i + 1}, segment{place: i + 1})
+				r.object(l, entry)
+				r.leave()
 			}
 		}
 		if l.entries != nil {
@@ -72,7 +107,7 @@ func (e *entries) rankInOrder(list []any) {
 }
 
 // entries returns the list of an object with a property for each entry, or the object if it is none.
-func (r *reader) entries(l layout, object map[string]any, at, from string) any {
+func (r *reader) entries(l layout, object map[string]any) any {
 	e, names := l.entries, r.names[l.entries.kind]
 	byKey := map[string]string{}
 	for i, key := range keysOf(names) {
@@ -102,24 +137,43 @@ func (r *reader) entries(l layout, object map[string]any, at, from string) any {
 	})
 	list := []any{}
 	for i, key := range keys {
-		in, out := fmt.Sprint(at, "/", i), from+"/"+key
-		r.moved[in], r.moved[in+"/"+e.name] = out, out
-		entry := e.entry(object[key])
-		if entry == nil {
-			list = append(list, object[key]) // of the wrong type
-			continue
-		}
-		if e.only != nil {
-			r.moved[in+"/"+e.only.name] = out
-		}
-		if said, ok := entry[e.name].(string); ok && !naming.Same(said, byKey[key]) && !naming.Same(said, key) {
-			r.wrong = append(r.wrong, fmt.Sprintf("%s/%s: %q contradicts the name of the property", out, e.name, said))
-		}
-		entry[e.name] = byKey[key]
-		r.object(l, entry, in, out)
-		list = append(list, entry)
+		r.enter(segment{place: i + 1}, segment{name: key})
+		list = append(list, r.entry(l, key, byKey[key], object[key]))
+		r.leave()
 	}
 	return list
+}
+
+// entry returns the entry for a name, which the reply has in a property.
+func (r *reader) entry(l layout, key, name string, value any) any {
+	e, out := l.entries, r.from.String()
+	r.move(out, "")
+	r.move(out, e.name)
+	entry := e.entry(value)
+	if entry == nil {
+		return value // of the wrong type
+	}
+	if e.only != nil {
+		r.move(out, e.only.name)
+	}
+	if said, ok := entry[e.name].(string); ok && !naming.Same(said, name) && !naming.Same(said, key) {
+		r.wrong = append(r.wrong, fmt.Sprintf("%s/%s: %q contradicts the name of the property", out, e.name, said))
+	}
+	entry[e.name] = name
+	r.object(l, entry)
+	return entry
+}
+
+// move records where the reply has the entry at which the reader is, or a field of it.
+func (r *reader) move(out, field string) {
+	if r.moved == nil {
+		r.moved = map[string]string{}
+	}
+	in := r.at.String()
+	if field != "" {
+		in += "/" + field
+	}
+	r.moved[in] = out
 }
 
 // written reports whether an object is written for a list. An object with a field of an entry is an entry without its list.

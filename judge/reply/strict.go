@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/invopop/jsonschema"
 )
@@ -39,8 +40,21 @@ func (w *strictWriter) keyword(name string) {
 	if b := w.Bytes(); b[len(b)-1] != '{' {
 		w.WriteByte(',')
 	}
-	w.value(name)
+	w.text(name)
 	w.WriteByte(':')
+}
+
+// text writes a string. Most strings need no escapes.
+func (w *strictWriter) text(s string) {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= utf8.RuneSelf || strings.IndexByte(`"\<>&`, c) >= 0 {
+			w.value(s)
+			return
+		}
+	}
+	w.WriteByte('"')
+	w.WriteString(s)
+	w.WriteByte('"')
 }
 
 // value writes a JSON value.
@@ -80,7 +94,7 @@ func (w *strictWriter) schema(s *jsonschema.Schema, at strictPart) {
 	}
 	if at.description != "" {
 		w.keyword("description")
-		w.value(at.description)
+		w.text(at.description)
 	}
 	w.WriteByte('}')
 }
@@ -88,7 +102,7 @@ func (w *strictWriter) schema(s *jsonschema.Schema, at strictPart) {
 // scalar writes the schema of a text, a number or a boolean.
 func (w *strictWriter) scalar(s *jsonschema.Schema, at strictPart) {
 	w.keyword("type")
-	w.value(s.Type)
+	w.text(s.Type)
 	enum := s.Enum
 	switch list := w.names[w.named.fields[s]]; {
 	case s.Type == "integer":
@@ -124,7 +138,7 @@ func (w *strictWriter) list(s *jsonschema.Schema, names []string, at strictPart)
 	}
 	w.schema(s.Items, strictPart{optional: at.optional, limit: limit, entry: at.entry, description: s.Items.Description})
 	w.keyword("type")
-	w.value("array")
+	w.text("array")
 	low, high := s.MinItems, s.MaxItems
 	if n := uint64(len(names)); n > 0 {
 		low, high, most = &n, &n, 0
@@ -152,9 +166,9 @@ func (w *strictWriter) object(list []field, at strictPart) {
 // closed writes that an object has these properties and no others.
 func (w *strictWriter) closed(required []string) {
 	w.keyword("additionalProperties")
-	w.value(false)
+	w.WriteString("false")
 	w.keyword("type")
-	w.value("object")
+	w.text("object")
 	if len(required) > 0 {
 		w.keyword("required")
 		w.value(required)
@@ -184,7 +198,7 @@ func (w *strictWriter) property(f field, at strictPart) {
 	w.WriteString(`,{"type":"null"}]`)
 	if about != "" {
 		w.keyword("description")
-		w.value(about)
+		w.text(about)
 	}
 	w.WriteByte('}')
 }
@@ -212,7 +226,7 @@ func (w *strictWriter) entries(e *entries, names []string, at strictPart) {
 		w.object(e.rest, in)
 		if in.description != "" {
 			w.keyword("description")
-			w.value(in.description)
+			w.text(in.description)
 		}
 		w.WriteByte('}')
 	}
