@@ -76,7 +76,7 @@ func compare(b *testing.B, o debate.Options, p protocol.Protocol, chunks int, ba
 	if o.Providers["j"] != nil {
 		judges = []debate.Participant{{Name: "Judge", Provider: "j"}}
 	}
-	full := func(b *testing.B) { runBench(b, e, p, judges, chunks) }
+	full := func(b *testing.B) { runBench(b, e, p, judges, debate.Limits{MaxRounds: benchRounds}, chunks) }
 	b.Run("bare loop", func(b *testing.B) { measure(b, func() { bare(b) }) })
 	b.Run("debate", func(b *testing.B) { measure(b, func() { full(b) }) })
 	b.Run("both", func(b *testing.B) { interleave(b, func() { bare(b) }, func() { full(b) }) })
@@ -157,12 +157,30 @@ func measure(b *testing.B, f func()) {
 	}
 }
 
-func runBench(b *testing.B, e *debate.Engine, p protocol.Protocol, judges []debate.Participant, want int) {
+// BenchmarkTokenLimit measures judged debates with a limit of all tokens. Each phase reserves the prompts that may follow, so
+// the allocations must be linear in the rounds.
+func BenchmarkTokenLimit(b *testing.B) {
+	e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": benchSpeaker(), "j": benchJudge(b)}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, rounds := range []int{5, 10, 20, 40} {
+		b.Run(fmt.Sprint(rounds), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				limits := debate.Limits{MaxRounds: rounds, Tokens: 100_000_000, OutputTokens: 100_000_000}
+				runBench(b, e, panel.Protocol{Format: panel.RoundLimited}, []debate.Participant{{Name: "Judge", Provider: "j"}}, limits, (3*rounds+1)*benchChunks)
+			}
+		})
+	}
+}
+
+func runBench(b *testing.B, e *debate.Engine, p protocol.Protocol, judges []debate.Participant, limits debate.Limits, want int) {
 	ctx := b.Context()
 	d, err := e.Create(ctx, debate.Config{
 		Topic: "Ban cars?", Protocol: p, Judges: judges,
 		Participants: []debate.Participant{{Name: "Ada", Provider: "m"}, {Name: "Bo", Provider: "m"}},
-		Limits:       debate.Limits{MaxRounds: benchRounds},
+		Limits:       limits,
 	})
 	if err != nil {
 		b.Fatal(err)
