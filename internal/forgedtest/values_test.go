@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,17 +27,18 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// use does with a stored debate everything that reads it. What is wrong with the debate must be an error: nothing may
+// use does with a stored debate what the given doors do with it. What is wrong with the debate must be an error: nothing may
 // panic, take long or need much memory.
-func use(t testing.TB, s store.Store, id string) {
+func use(t testing.TB, s store.Store, id string, through []door) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	before := allocated()
 	e, err := debate.NewEngine(debate.Options{Store: s})
 	require.NoError(t, err)
-	visit(ctx, t, e, id)
-	read(ctx, t, e, id)
+	for _, d := range through {
+		d(ctx, t, e, id)
+	}
 	require.NoError(t, ctx.Err(), "it takes too long")
 	require.Less(t, allocated()-before, uint64(1<<30), "it needs too much memory")
 }
@@ -47,34 +49,53 @@ func allocated() uint64 {
 	return m.TotalAlloc
 }
 
-// visit gets the addresses of a debate over HTTP, and the pages of the inspector.
-func visit(ctx context.Context, t testing.TB, e *debate.Engine, id string) {
-	t.Helper()
-	api, err := debatehttp.New(e, debatehttp.Options{Authorize: debatehttp.AllowEveryone})
-	require.NoError(t, err)
-	pages, err := inspector.Handler(e, inspector.Options{Authorize: debatehttp.AllowEveryone})
-	require.NoError(t, err)
-	at := "/debates/" + url.PathEscape(id)
-	for path, h := range map[string]http.Handler{
-		"/debates": api, at: api, at + "/result": api, at + "/report?full=true&format=html": api, at + "/waiting": api,
-		"/": pages, at + "/judges": pages, at + "/past?seq=7": pages, at + "/family": pages, at + "/archive": pages,
-	} {
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, path, nil))
+// door is something that reads a debate.
+type door func(ctx context.Context, t testing.TB, e *debate.Engine, id string)
+
+// doors is everything that reads a debate.
+func doors() (list []door) {
+	const at = "/debates/{id}"
+	for _, path := range []string{"/debates", at, at + "/result", at + "/report?full=true&format=html", at + "/waiting"} {
+		list = append(list, func(ctx context.Context, t testing.TB, e *debate.Engine, id string) {
+			t.Helper()
+			h, err := debatehttp.New(e, debatehttp.Options{Authorize: debatehttp.AllowEveryone})
+			require.NoError(t, err)
+			visit(ctx, h, path, id)
+		})
 	}
+	for _, path := range []string{"/", at + "/judges", at + "/past?seq=7", at + "/family", at + "/archive"} {
+		list = append(list, func(ctx context.Context, t testing.TB, e *debate.Engine, id string) {
+			t.Helper()
+			h, err := inspector.Handler(e, inspector.Options{Authorize: debatehttp.AllowEveryone})
+			require.NoError(t, err)
+			visit(ctx, h, path, id)
+		})
+	}
+	return append(list, enumerate, branch, results, replay, reports)
 }
 
-// read calls the methods of a debate that read it.
-func read(ctx context.Context, t testing.TB, e *debate.Engine, id string) {
+// visit gets an address about a debate.
+func visit(ctx context.Context, h http.Handler, path, id string) {
+	path = strings.ReplaceAll(path, "{id}", url.PathEscape(id))
+	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodGet, path, nil))
+}
+
+func enumerate(ctx context.Context, t testing.TB, e *debate.Engine, _ string) {
 	t.Helper()
 	for status, err := range e.List(ctx, store.Query{}) {
 		require.True(t, err != nil || status.ID != "")
 	}
+}
+
+func branch(ctx context.Context, t testing.TB, e *debate.Engine, id string) {
+	t.Helper()
 	_, _ = e.Fork(ctx, id, 0, debate.Edits{ID: "fork"})
-	d, err := e.Open(ctx, id)
-	if err != nil {
-		var damaged *store.Damaged
-		require.True(t, errors.As(err, &damaged) || errors.Is(err, debate.ErrUnsupported) || errors.Is(err, store.ErrNotFound), "%v", err)
+}
+
+func results(ctx context.Context, t testing.TB, e *debate.Engine, id string) {
+	t.Helper()
+	d, opened := open(ctx, t, e, id)
+	if !opened {
 		return
 	}
 	r, err := d.Result(ctx)
@@ -84,33 +105,65 @@ func read(ctx context.Context, t testing.TB, e *debate.Engine, id string) {
 	for _, turn := range r.Turns[:min(len(r.Turns), 3)] {
 		_, _ = d.PromptOf(ctx, turn.Key)
 	}
+}
+
+func replay(ctx context.Context, t testing.TB, e *debate.Engine, id string) {
+	t.Helper()
+	d, opened := open(ctx, t, e, id)
+	if !opened {
+		return
+	}
 	for m, err := range d.ReplayAs(ctx, "A") {
 		require.True(t, err != nil || m != nil)
 	}
 	_, _ = d.Waiting(ctx)
+}
+
+func reports(ctx context.Context, t testing.TB, e *debate.Engine, id string) {
+	t.Helper()
+	d, opened := open(ctx, t, e, id)
+	if !opened {
+		return
+	}
 	if doc, err := report.Collect(ctx, d); err == nil {
 		require.NoError(t, report.HTML(io.Discard, doc))
 		require.NoError(t, report.Markdown(io.Discard, doc.Redact()))
 	}
 }
 
-// try imports a journal, stores it as it is too, and uses both debates.
-func try(t testing.TB, raw []byte) (imported bool) {
+// open opens a debate. It reports whether it is valid.
+func open(ctx context.Context, t testing.TB, e *debate.Engine, id string) (*debate.Debate, bool) {
+	t.Helper()
+	d, err := e.Open(ctx, id)
+	if err != nil {
+		var damaged *store.Damaged
+		require.True(t, errors.As(err, &damaged) || errors.Is(err, debate.ErrUnsupported) || errors.Is(err, store.ErrNotFound), "%v", err)
+	}
+	return d, err == nil
+}
+
+// try imports a journal and uses the debate.
+func try(t testing.TB, raw []byte, through []door) (imported bool) {
 	t.Helper()
 	j := &archive.Journal{}
 	if json.Unmarshal(raw, j) != nil {
 		return false
 	}
 	s := store.Memory()
-	err := archive.Import(t.Context(), s, j)
-	if err == nil {
-		use(t, s, j.Status.ID)
+	if archive.Import(t.Context(), s, j) != nil {
+		return false
 	}
-	s = store.Memory()
-	if id, stored := forgedtest.Put(t, s, raw); stored == nil {
-		use(t, s, id)
+	use(t, s, j.Status.ID, through)
+	return true
+}
+
+// tryStored stores a journal as it is and uses the debate.
+func tryStored(t testing.TB, raw []byte, through []door) {
+	t.Helper()
+	s := store.Memory()
+	if id, err := forgedtest.Put(t, s, raw); err == nil {
+		use(t, s, id, through)
 	}
-	return err == nil
 }
 
 // A journal in which some values are changed is refused, or it is another valid journal.
@@ -118,11 +171,12 @@ func TestChangedValuesAreHarmless(t *testing.T) {
 	exports := forgedtest.Exports(t)
 	imported := 0
 	for i, name := range slices.Sorted(maps.Keys(exports)) {
-		require.True(t, try(t, exports[name]), name)
+		require.True(t, try(t, exports[name], doors()), name)
 		for n := range 12 {
 			raw, what := forgedtest.Change(t, exports[name], rand.New(rand.NewPCG(uint64(i), uint64(n))), 1+n%3) //nolint:gosec // the same each time
 			if !t.Run(name+": "+what, func(t *testing.T) {
-				if try(t, raw) {
+				tryStored(t, raw, doors())
+				if try(t, raw, doors()) {
 					imported++
 				}
 			}) {
@@ -133,18 +187,23 @@ func TestChangedValuesAreHarmless(t *testing.T) {
 	require.NotZero(t, imported, "not every change is refused")
 }
 
-// FuzzValues changes values of exported debates.
+// FuzzValues changes values of exported debates. Each run uses one door, so that there are many runs.
 func FuzzValues(f *testing.F) {
 	exports := forgedtest.Exports(f)
-	names := slices.Sorted(maps.Keys(exports))
-	for i := range names {
-		f.Add(uint(i), uint64(1), uint8(1))
+	names, all := slices.Sorted(maps.Keys(exports)), doors()
+	for i := range max(len(names), 2*len(all)) {
+		f.Add(uint(i), uint64(1), uint8(1), uint8(i))
 	}
-	f.Fuzz(func(t *testing.T, which uint, seed uint64, changes uint8) {
+	f.Fuzz(func(t *testing.T, which uint, seed uint64, changes, through uint8) {
 		name := names[which%uint(len(names))]
 		raw, what := forgedtest.Change(t, exports[name], rand.New(rand.NewPCG(seed, 0)), int(changes%4)) //nolint:gosec // the fuzzer chooses the seed
-		t.Log(name, what)
-		try(t, raw)
+		at := int(through) / 2 % len(all)
+		t.Log(name, what, "door", at)
+		if one := all[at : at+1]; through%2 == 0 {
+			tryStored(t, raw, one)
+		} else {
+			try(t, raw, one)
+		}
 	})
 }
 
