@@ -136,6 +136,38 @@ func TestAPausedDebateGivesUpItsPlace(t *testing.T) {
 	})
 }
 
+// A debate that waits for a person needs no place until the person has replied.
+func TestADebateThatWaitsForAPersonGivesUpItsPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &crowd{}
+		e := crowdEngine(t, store.Memory(), c)
+		var list []*debate.Debate
+		for i := range 10 {
+			cfg := debatetest.PairConfig(nil)
+			cfg.ID, cfg.Topic, cfg.Limits.MaxRounds = fmt.Sprint("d", i), fmt.Sprintf("Question %d?", i), 1
+			if i < 4 {
+				cfg.Participants[1] = debate.Participant{Name: "B", Human: true}
+			}
+			d, err := e.Launch(t.Context(), cfg)
+			require.NoError(t, err)
+			list = append(list, d)
+		}
+		time.Sleep(time.Hour)
+		require.Equal(t, map[fsm.State]int{fsm.Completed: 6, fsm.Paused: 4}, states(t, e))
+		for _, d := range list[:4] {
+			asked, err := d.Waiting(t.Context())
+			require.NoError(t, err)
+			require.Len(t, asked, 1)
+			require.NoError(t, d.Answer(t.Context(), asked[0].Key, "Because of the noise.", "Bea"))
+		}
+		time.Sleep(time.Hour)
+		require.Equal(t, map[fsm.State]int{fsm.Completed: 10}, states(t, e))
+		_, _, most := c.seen()
+		require.Equal(t, 3, most)
+		require.NoError(t, e.Close(t.Context()))
+	})
+}
+
 func TestDebatesThatWaitSurviveTheirEngine(t *testing.T) {
 	for name, ctx := range map[string]func() (context.Context, context.CancelFunc){
 		"closed":  func() (context.Context, context.CancelFunc) { return context.WithCancel(context.Background()) },
