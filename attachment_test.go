@@ -221,6 +221,50 @@ func TestAttachmentsStayWhenAPromptIsShortened(t *testing.T) {
 	}
 }
 
+// A judge that is asked again, and its substitute, see what the judge may see. What only a participant sees is not among that.
+func TestAttachmentsOfAJudgeThatIsAskedAgainAndOfItsSubstitute(t *testing.T) {
+	j := scripted.Text("What?", "How?")
+	s := &scripted.Provider{Replies: []scripted.Reply{{Text: "Me?"}}, Func: scriptedJudge(t, 1).Func}
+	d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
+		o.Providers = providersOf(talkingModel(), j)
+		o.Providers["s"] = s
+		c.Substitutes = []debate.Participant{{Provider: "s"}}
+		for name, reader := range map[string]string{"a.png": "A", "j.png": "J"} {
+			c.Attachments = append(c.Attachments, debate.Attachment{Name: name, MediaType: "image/png", Data: picture(t, 2, 2), Readers: []string{reader}})
+		}
+	})
+	result, err := runToEnd(t, d)
+	require.NoError(t, err)
+	require.Contains(t, result.Turns[2].Flags, transcript.Substituted)
+	require.GreaterOrEqual(t, len(j.Calls()), 2)
+	require.GreaterOrEqual(t, len(s.Calls()), 2)
+	for _, r := range append(j.Calls(), s.Calls()...) {
+		require.Equal(t, []string{"j.png"}, shownIn(t, r))
+	}
+}
+
+// A substitute must be able to read what the judge reads, which is known before the first call.
+func TestASubstituteThatCannotReadAttachmentsIsRefused(t *testing.T) {
+	m := talkingModel()
+	for reader, want := range map[string]string{"J": "attachments: substitutes[0]: provider s: it cannot read a.png", "A": ""} {
+		c := debatetest.PairConfig(nil)
+		c.Limits.MaxRounds = 1
+		c.Substitutes = []debate.Participant{{Provider: "s"}}
+		c.Attachments = []debate.Attachment{{Name: "a.png", MediaType: "image/png", Data: picture(t, 2, 2), Readers: []string{reader}}}
+		o := debate.Options{Providers: providersOf(m, scriptedJudge(t, 1))}
+		o.Providers["s"] = blindModel{talkingModel()}
+		d, err := debate.New(t.Context(), c, o)
+		if err == nil {
+			_, err = runToEnd(t, d)
+		}
+		if want == "" {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorContains(t, err, want)
+	}
+}
+
 func TestAttachmentsCountTowardsBudgets(t *testing.T) {
 	run := func(list ...debate.Attachment) error {
 		return runPair(t, talkingModel(), func(c *debate.Config) { c.Limits.Tokens, c.Attachments = 60_000, list })
