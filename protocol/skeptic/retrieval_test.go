@@ -1,6 +1,7 @@
 package skeptic_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/protocol/skeptic"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
@@ -65,4 +67,63 @@ func TestTheRetrievalNamesTheDocumentsThatAreUsed(t *testing.T) {
 			require.Equal(t, tt.used, trace.Templates)
 		})
 	}
+}
+
+// Documents may be larger than what the token limit supposes before they are retrieved. The debate then ends by its budget.
+func TestDocumentsThatAreLargerThanSupposedEndTheDebateByItsBudget(t *testing.T) {
+	run := func(size, limit int) (*debate.Result, error) {
+		var docs skeptic.Documents
+		for i := range size / 100 {
+			if i%80 == 0 {
+				docs.Documents = append(docs.Documents, skeptic.Document{Title: fmt.Sprint("Part ", i)})
+			}
+			docs.Documents[len(docs.Documents)-1].Text += strings.Repeat("Consider it ", 8) + "now."
+		}
+		found, err := json.Marshal(docs)
+		require.NoError(t, err)
+		d, err := debate.New(t.Context(), debate.Config{
+			Topic: "Why?", Protocol: skeptic.Protocol{Templates: 8}, Retriever: debate.Participant{Provider: "library"},
+			Participants: []debate.Participant{{Name: "Ann", Provider: "model"}, {Name: "Bob", Provider: "model"}},
+			Judges:       []debate.Participant{{Name: "Eve", Provider: "model"}},
+			Limits:       debate.Limits{MinRounds: 1, MaxRounds: 1, Tokens: limit},
+		}, debate.Options{Providers: map[string]providers.Provider{
+			"library": library(found),
+			"model":   &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: "So."} }},
+		}})
+		if err != nil {
+			return nil, err
+		}
+		for _, err := range d.Run(t.Context()) {
+			if err != nil {
+				return nil, err
+			}
+		}
+		return d.Result(t.Context())
+	}
+	least := 1_000
+	for ; ; least += 100 { // the least limit with which a debate begins
+		_, err := run(100, least)
+		if err == nil {
+			break
+		}
+		require.ErrorContains(t, err, "limits.tokens: too small for the first phase")
+		require.Less(t, least, 100_000)
+	}
+	for size, want := range map[int]transcript.Outcome{1_000: transcript.RoundLimit, 20_000: transcript.TokenBudget, 64_000: transcript.TokenBudget} {
+		r, err := run(size, least)
+		require.NoError(t, err)
+		require.Equal(t, fsm.Completed, r.State, size)
+		require.Equal(t, want, r.Ending.Outcome, "%d: %s", size, r.Ending.Evidence)
+		require.LessOrEqual(t, r.Total.Usage.Input+r.Total.Usage.Output, least, size)
+		r, err = run(size, 10*least)
+		require.NoError(t, err)
+		require.Equal(t, transcript.RoundLimit, r.Ending.Outcome, "%d: %s", size, r.Ending.Evidence)
+	}
+}
+
+// library is a retriever that always finds the same. As usual for retrievers, it reports no usage.
+type library string
+
+func (l library) Generate(context.Context, providers.Request) (providers.Response, error) {
+	return providers.Response{Text: string(l), FinishReason: providers.Stop}, nil
 }
