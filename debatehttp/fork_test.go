@@ -1,7 +1,12 @@
 package debatehttp
 
 import (
+	"bytes"
+	"encoding/base64"
+	"image"
+	"image/png"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"testing"
@@ -10,6 +15,9 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/enginetest"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/scripted"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -142,6 +150,35 @@ func TestPromptsOverHTTP(t *testing.T) {
 	} {
 		p := s.refuses("invalid", http.MethodGet, first+query, "")
 		require.Equal(t, field, p.Problems[0].Field, p.Detail)
+	}
+}
+
+// A seat gets the bytes of an attachment only if it may read it, at any address that it may get.
+func TestASeatGetsOnlyTheAttachmentsThatItReads(t *testing.T) {
+	s := open(t, store.Memory(), allowing())
+	s.gate.Provider = &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
+		return scripted.Reply{Text: enginetest.PresetReply(parsed[debate.Config](t, posted), r)}
+	}}
+	s.letAllSpeak()
+	var photo bytes.Buffer
+	require.NoError(t, png.Encode(&photo, image.NewGray(image.Rect(0, 0, 9, 9))))
+	encoded := base64.StdEncoding.EncodeToString(photo.Bytes())
+	s.posts(http.StatusCreated, "/debates", strings.Replace(posted, "{", `{"attachments": [{"name": "a.png", "media_type": "image/png", "data": "`+encoded+`", "readers": ["Ada"]}],`, 1))
+	turns := result(s.watch("").until("ended")).Turns
+	require.Equal(t, "Bo", turns[1].Actor)
+	of := func(turn transcript.Turn) string {
+		return "/debates/cars/prompts?" + url.Values{"round": {strconv.Itoa(turn.Round)}, "phase": {turn.Phase}, "actor": {turn.Actor}}.Encode()
+	}
+	require.Contains(t, s.wants(http.StatusOK, http.MethodGet, of(turns[0])+"&seat=Ada", ""), encoded)
+	require.NotContains(t, s.wants(http.StatusOK, http.MethodGet, of(turns[1])+"&seat=Bo", ""), encoded)
+	for _, turn := range turns {
+		if turn.Actor != "Bo" {
+			s.refuses("invalid", http.MethodGet, of(turn)+"&seat=Bo", "")
+		}
+	}
+	require.Contains(t, s.wants(http.StatusOK, http.MethodGet, "/debates/cars/events?seat=Ada", ""), encoded)
+	for _, path := range []string{"/debates", "/debates/cars/events?seat=Bo", "/debates/cars/result", "/debates/cars/report", "/debates/cars/report?full=true&format=html", "/debates/cars/waiting", "/debates/cars/waiting?seat=Bo", "/debates/cars"} {
+		require.NotContains(t, s.wants(http.StatusOK, http.MethodGet, path, ""), encoded, path)
 	}
 }
 

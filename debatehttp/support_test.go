@@ -42,6 +42,9 @@ func (g *gate) Generate(ctx context.Context, r providers.Request) (providers.Res
 	}
 }
 
+// Unsupported reports that the model reads everything, as attachments require.
+func (g *gate) Unsupported(providers.Request) map[string]string { return nil }
+
 // site is a server with a model that waits for tokens.
 type site struct {
 	t *testing.T
