@@ -1,10 +1,13 @@
 package forktest_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image"
+	"image/png"
 	"slices"
 	"strings"
 	"sync"
@@ -53,6 +56,48 @@ func TestFamilies(t *testing.T) {
 	run(t, grandchild)
 	require.Equal(t, fsm.Completed, status(t, grandchild).State)
 	require.Equal(t, "d", configAt(t, e, grandchild, 1).Seed, "it draws what its parents drew")
+}
+
+// A fork has the attachments of its parent, each for the same readers. It may have others.
+func TestForksHaveTheAttachmentsOfTheirParent(t *testing.T) {
+	cfg := lifeConfig()
+	reader := cfg.Participants[0].Name
+	photo := func(size int, name string, readers ...string) debate.Attachment {
+		var b bytes.Buffer
+		require.NoError(t, png.Encode(&b, image.NewGray(image.Rect(0, 0, size, size))))
+		return debate.Attachment{Name: name, MediaType: "image/png", Data: b.Bytes(), Readers: readers}
+	}
+	cfg.Attachments = []debate.Attachment{photo(2, "all.png"), photo(3, "one.png", reader)}
+	e, m := newEngine(t, cfg)
+	parent := create(t, e, cfg)
+	run(t, parent)
+	asked := m.take()
+	attached := func(requests []providers.Request) (list []string) {
+		for _, r := range requests {
+			for a := range r.Attachments() {
+				list = append(list, a.Name)
+			}
+		}
+		return list
+	}
+	turns := debatetest.Result(t, parent).Turns
+	child := fork(t, e, turns[1].Seq, debate.Edits{ID: "same"})
+	run(t, child)
+	again := m.take()
+	require.NotEmpty(t, again)
+	for key, requests := range again {
+		require.Equal(t, attached(asked[key]), attached(requests), key)
+		require.Contains(t, attached(requests), "all.png", key)
+		require.Equal(t, key.Actor == reader, slices.Contains(attached(requests), "one.png"), key)
+		p, err := child.PromptOf(t.Context(), key)
+		require.NoError(t, err)
+		require.Equal(t, attached(requests), attached([]providers.Request{p.Request}), key)
+	}
+	cfg.Attachments = []debate.Attachment{photo(4, "other.png")}
+	run(t, fork(t, e, turns[1].Seq, debate.Edits{ID: "edited", Config: &cfg}))
+	for key, requests := range m.take() {
+		require.Equal(t, []string{"other.png"}, attached(requests), key)
+	}
 }
 
 // Nothing starts a fork by itself: neither Recover nor the heartbeat of its parent.

@@ -45,6 +45,9 @@ func (m *recorder) Generate(ctx context.Context, r providers.Request) (providers
 	return (&scripted.Provider{Replies: []scripted.Reply{reply}}).Generate(ctx, r)
 }
 
+// Unsupported reports that the model reads everything, as attachments require.
+func (m *recorder) Unsupported(providers.Request) map[string]string { return nil }
+
 // take returns the requests since the last call of take, by step.
 func (m *recorder) take() map[transcript.Key][]providers.Request {
 	m.mu.Lock()
