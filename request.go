@@ -54,7 +54,10 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 		if c.contract = e.contract(r, s.Contract); c.contract == nil {
 			return nil, &unsupported{[]string{fmt.Sprintf("reply contract %q is unknown, add it to Options.Contracts", s.Contract)}}
 		}
-		c.request.SchemaName = s.Contract // buildPrompt sets the schema
+		if s.Check != nil {
+			c.contract = c.contract.WithCheck(s.Check)
+		}
+		c.request.SchemaName, c.request.Schema = s.Contract, c.contract.Schema() // buildPrompt adds names to the schema
 	}
 	if s.Actor == protocol.Embedder {
 		c.request.Messages = embedderMessages(r, who.Window, &s)
