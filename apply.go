@@ -148,6 +148,9 @@ func (r *record) configure(ev ConfigChanged) error {
 	return nil
 }
 
+// forgetPrompts drops the constant parts of prompts, which are made again when they are needed.
+func (r *record) forgetPrompts() { r.cache.fixedPrompts, r.supposed.fixedPrompts = nil, nil }
+
 // editParticipants changes the profiles of participants where the configuration differs from the one before.
 func (r *record) editParticipants(was *Config) {
 	for _, list := range [][]transcript.Profile{r.Participants, r.profiles} { // addPeople has copied them

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/judge"
@@ -33,7 +35,7 @@ func benchSpeaker() *scripted.Provider {
 	}}
 }
 
-func benchJudge(b *testing.B) *scripted.Provider {
+func benchJudge(b testing.TB) *scripted.Provider {
 	more := debatetest.Encode(b, debatetest.LongAssessment("Ada", "Bo"))
 	final := debatetest.Encode(b, judge.Verdict{Summary: "Both sides made their case, and neither answered the other's strongest point.", Quality: 50})
 	return &scripted.Provider{DiscardCalls: true, Func: func(r providers.Request) scripted.Reply {
@@ -157,25 +159,43 @@ func measure(b *testing.B, f func()) {
 	}
 }
 
-// BenchmarkTokenLimit measures judged debates with a limit of all tokens. Each phase reserves the prompts that may follow, so
-// the allocations must be linear in the rounds.
+// BenchmarkTokenLimit measures judged debates with a limit of all tokens. Each phase reserves the prompts that may follow.
 func BenchmarkTokenLimit(b *testing.B) {
-	e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": benchSpeaker(), "j": benchJudge(b)}})
-	if err != nil {
-		b.Fatal(err)
-	}
 	for _, rounds := range []int{5, 10, 20, 40} {
 		b.Run(fmt.Sprint(rounds), func(b *testing.B) {
+			run := judgedDebate(b, debate.Limits{MaxRounds: rounds, Tokens: 100_000_000})
 			b.ReportAllocs()
 			for b.Loop() {
-				limits := debate.Limits{MaxRounds: rounds, Tokens: 100_000_000, OutputTokens: 100_000_000}
-				runBench(b, e, panel.Protocol{Format: panel.RoundLimited}, []debate.Participant{{Name: "Judge", Provider: "j"}}, limits, (3*rounds+1)*benchChunks)
+				run()
 			}
 		})
 	}
 }
 
-func runBench(b *testing.B, e *debate.Engine, p protocol.Protocol, judges []debate.Participant, limits debate.Limits, want int) {
+// judgedDebate returns a function that runs a judged debate with the given limits.
+func judgedDebate(b testing.TB, l debate.Limits) func() {
+	e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": benchSpeaker(), "j": benchJudge(b)}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	l.OutputTokens = 100_000_000
+	judges := []debate.Participant{{Name: "Judge", Provider: "j"}}
+	return func() {
+		runBench(b, e, panel.Protocol{Format: panel.RoundLimited}, judges, l, (3*l.MaxRounds+1)*benchChunks)
+	}
+}
+
+// What a token limit reserves is computed from parts that are made once, and its cost is linear in the rounds.
+func TestTokenLimitsAllocateLittle(t *testing.T) {
+	count := func(rounds, tokens int) float64 {
+		return testing.AllocsPerRun(3, judgedDebate(t, debate.Limits{MaxRounds: rounds, Tokens: tokens}))
+	}
+	limited := count(40, 100_000_000)
+	require.Less(t, limited, 1.2*count(40, 0), "a token limit costs little")
+	require.Less(t, limited, 4.4*count(10, 100_000_000), "the allocations are linear in the rounds")
+}
+
+func runBench(b testing.TB, e *debate.Engine, p protocol.Protocol, judges []debate.Participant, limits debate.Limits, want int) {
 	ctx := b.Context()
 	d, err := e.Create(ctx, debate.Config{
 		Topic: "Ban cars?", Protocol: p, Judges: judges,

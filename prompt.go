@@ -322,6 +322,13 @@ func (c *promptCache) adopt(from *promptCache) {
 	}
 }
 
+// plan allows the first step of each reader to have other vars than the prompt was made with.
+func (c *promptCache) plan() {
+	for _, b := range c.fixedPrompts {
+		b.planned = true
+	}
+}
+
 // judgeAdvice returns the advice that findings give to the judges of the current round.
 func judgeAdvice(r *record) (list []string) {
 	for _, f := range r.findings.since(r.Cursor.Round - 1) {

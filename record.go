@@ -82,16 +82,6 @@ type promptCache struct {
 	covered       []window.Summary
 }
 
-// plan allows the first step of each reader to have other vars than the prompt was made with.
-func (c *promptCache) plan() {
-	for _, b := range c.fixedPrompts {
-		b.planned = true
-	}
-}
-
-// forgetPrompts makes the constant parts of prompts again when they are needed.
-func (r *record) forgetPrompts() { r.cache.fixedPrompts, r.supposed.fixedPrompts = nil, nil }
-
 // phaseOpen reports whether the debate is active and its open phase has steps to run. If so, nothing can be committed
 // before a turn.
 func (r *record) phaseOpen() bool {
