@@ -222,12 +222,11 @@ type fixedPrompt struct {
 
 // namedReply is what a reply must look like, with the names that the reader sees.
 type namedReply struct {
-	contract *reply.Contract
-	schema   json.RawMessage
-	outline  string
-	tokens   int      // of the schema
-	active   int      // number of participants who were left
-	names    []string // names that the protocol listed; nil if it did not
+	contract       *reply.Contract
+	schema         json.RawMessage
+	outline        string
+	tokens, active int      // of the schema, and participants who were left
+	names          []string // that the protocol listed; nil if it did not
 }
 
 // stages maps the states in which a protocol has steps to their stages.
