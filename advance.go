@@ -11,6 +11,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
@@ -59,7 +60,8 @@ func (dr *driver) newExecution(r *record, s protocol.Step) (c *execution, err er
 	}()
 	dr.planning = s.Key
 	if c, err = dr.engine.newExecution(r, s); err == nil {
-		c.model.providerName, c.model.provider, err = dr.engine.bind(c.model.actor.Provider)
+		m := &c.run.Plan.Model
+		m.Provider, m.Client, err = dr.engine.bind(m.Provider)
 	}
 	dr.planning = transcript.Key{} // not deferred: it stays if the goroutine ends
 	return c, err
@@ -321,7 +323,7 @@ func (dr *driver) checkProviders(p plan) (problems []protocol.Problem, supersede
 		dr.recheck()
 	}
 	problems = dr.engine.checkProviders(ctx, *p.check)
-	return problems, errors.Is(context.Cause(ctx), errSuperseded)
+	return problems, errors.Is(context.Cause(ctx), step.ErrSuperseded)
 }
 
 // sleep waits until something changes, the engine closes, or the given time has passed. If wait is negative, it waits

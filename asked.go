@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/delimit"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
@@ -32,11 +33,11 @@ func newAsked(r *record, s *protocol.Step) (q Asked, err error) {
 		q.Attachments = append(q.Attachments, a.shownAs(b.pseudonyms.Hide(a.Name)).String())
 	}
 	active, own := namesFor(r, s)
-	if s.Contract != "" {
-		contract := r.env.contract(r, s.Contract)
-		if contract == nil {
-			return q, &unsupported{[]string{fmt.Sprintf("reply contract %q is unknown, add it to Options.Contracts", s.Contract)}}
-		}
+	contract, err := contractFor(r, s)
+	if err != nil {
+		return q, err
+	}
+	if contract != nil {
 		contract = asForm(r, withNames(r, contract, b.pseudonyms, active, own), b.pseudonyms, active, own)
 		q.Fields, q.Schema = contract.Outline(), contract.Schema()
 	}
@@ -123,7 +124,7 @@ func newBriefing(r *record, s *protocol.Step) (*Briefing, error) {
 func (b *Briefing) Text() string {
 	var parts []string
 	add := func(title, text string) {
-		if !isBlank(text) {
+		if !characters.IsBlank(text) {
 			parts = append(parts, title+":\n"+text)
 		}
 	}
@@ -147,7 +148,7 @@ func (b *Briefing) Text() string {
 
 // quoted marks the lines of a text. It returns "" for a blank text.
 func quoted(text string) string {
-	if isBlank(text) {
+	if characters.IsBlank(text) {
 		return ""
 	}
 	return delimit.Mark(text)

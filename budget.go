@@ -8,6 +8,7 @@ import (
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/internal/reasoning"
+	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
@@ -229,11 +230,10 @@ func timeLimit(r *record) (limit time.Duration, budget bool) {
 // The greatest limits. With these, no sum or product of limits overflows.
 const (
 	maxRounds   = 10_000
-	maxTokens   = 2_000_000_000
+	maxTokens   = step.MaxTokens
 	maxAttempts = 1_000_000
 	maxStops    = 16
 	maxBudget   = math.MaxInt / 4
-	maxSpent    = 1e15 // by a call
 	maxTime     = 365 * 24 * time.Hour
 )
 

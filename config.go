@@ -364,13 +364,6 @@ func names(seats []transcript.Profile) []string {
 	return list
 }
 
-// defaultRetries holds the default number of retries for each kind of error.
-var defaultRetries = map[providers.ErrorKind]int{
-	providers.Network: 3, providers.RateLimit: 5, providers.ServerError: 2, providers.Timeout: 2, providers.InvalidResponse: 1,
-	providers.ContentFiltered: 1, providers.ContextOverflow: 0, providers.Authentication: 0, providers.Billing: 0, providers.InvalidRequest: 0,
-	providers.OutOfMemory: 0,
-}
-
 // settings returns the configuration of a participant, judge or system actor, or nil if the name is unknown.
 func (c *Config) settings(name string) *Participant {
 	switch name {

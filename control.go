@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/store"
@@ -195,7 +197,7 @@ func (c *transaction) inject(r Remark) error {
 // the step, and ErrAnswered if the step has another reply. Giving the same reply again is not an error.
 func (d *Debate) Answer(ctx context.Context, key transcript.Key, text, by string) error {
 	return d.reply(ctx, "answer", key, digest(text), func(c *transaction, s *protocol.Step) error {
-		t, err := personsTurn(c, s, validText(text))
+		t, err := personsTurn(c, s, characters.Valid(text))
 		if err := cmp.Or(checkBy(by), err); err != nil {
 			return err
 		}
@@ -209,7 +211,7 @@ func (d *Debate) Answer(ctx context.Context, key transcript.Key, text, by string
 // many tokens as a reply. Decline returns the errors of Answer.
 func (d *Debate) Decline(ctx context.Context, key transcript.Key, reason, by string) error {
 	return d.reply(ctx, "decline", key, "", func(c *transaction, _ *protocol.Step) error {
-		reason = validText(reason)
+		reason = characters.Valid(reason)
 		if err := cmp.Or(checkBy(by), checkLength(c.rec, key, "reason", reason)); err != nil {
 			return err
 		}
@@ -248,7 +250,7 @@ func (d *Debate) reply(ctx context.Context, verb string, key transcript.Key, sam
 // personsTurn returns the turn of a person's step with a reply.
 func personsTurn(c *transaction, s *protocol.Step, text string) (t transcript.Turn, err error) {
 	r := c.rec
-	if isBlank(text) {
+	if characters.IsBlank(text) {
 		return t, problemsOf("reply", []protocol.Problem{protocol.Problemf("reply", "it is blank")})
 	}
 	if err := checkLength(r, s.Key, "reply", text); err != nil {
@@ -270,18 +272,15 @@ func personsTurn(c *transaction, s *protocol.Step, text string) (t transcript.Tu
 // readReply reads a person's reply to a step.
 func readReply(r *record, s *protocol.Step, text string) (reply.Reply, error) {
 	m := pseudonymsFor(r, s)
-	if s.Contract == "" {
+	contract, err := contractFor(r, s)
+	if err != nil {
+		return reply.Reply{}, err
+	}
+	if contract == nil {
 		return reply.Reply{Text: m.Reveal(text)}, nil
 	}
-	contract := r.env.contract(r, s.Contract)
-	if contract == nil {
-		return reply.Reply{}, &unsupported{[]string{fmt.Sprintf("reply contract %q is unknown, add it to Options.Contracts", s.Contract)}}
-	}
-	if s.Check != nil {
-		contract = contract.WithCheck(s.Check)
-	}
 	list, own := namesFor(r, s)
-	return parseReply(withNames(r, contract, m, list, own), s, m, list, text)
+	return step.ParseReply(withNames(r, contract, m, list, own), s, m, list, text)
 }
 
 // digest returns a hash of a person's reply, by which the journal recognizes a reply that is given again. The turn does not
@@ -367,7 +366,7 @@ type Remark struct {
 // check returns everything that is wrong with a remark.
 func (r Remark) check(rec *record) []protocol.Problem {
 	l := &problemList{}
-	if isBlank(r.Text) {
+	if characters.IsBlank(r.Text) {
 		l.add("text", "it is blank")
 	}
 	tokens := rec.env.count("", r.Text)

@@ -50,7 +50,7 @@
 //   - Layer 3: package judge defines rubrics, assessments, verdicts, pseudonyms and juries. Package protocol defines what a
 //     protocol is: it returns the phases of a round, and protocol.Next compares them with the committed turns.
 //   - Layer 4: eight protocols. protocol/panel is the default; the others are skeptic, refine, arbitration, procon, vote,
-//     council and mad.
+//     council and mad. internal/step executes one step: its calls, retries, shortened prompts and replies.
 //   - Layer 5: this package.
 //   - Layer 6: package report renders a debate for readers, package progress reports how far it has come, and package
 //     archive exports and imports stored debates.
@@ -75,9 +75,8 @@
 //   - Decisions: apply.go adds one event to the record. validate.go fills in defaults and checks a configuration.
 //     transition.go decides which transitions follow from an event. policy.go decides what follows from a failed step.
 //   - Observation: observer.go tells the log and an observer what the engine does. options.go holds what an engine is given.
-//   - Model calls: live.go passes replies to viewers while they stream. draft.go writes the fields of a turn.
-//     execution.go, call.go, overflow.go, retry.go and attempt.go run one step: its limits, its calls, its shortened prompts,
-//     its retries and its attempts.
+//   - Steps: live.go passes replies to viewers while they stream, and execution.go turns what happens in a step into
+//     events.
 //   - Requests: registry.go holds what an engine knows by name, and request.go builds the request of a step.
 //   - Driving: journal.go reads and commits entries. delivery.go shows events to the caller of Run. driver.go runs one
 //     debate, perform.go runs the steps of a plan, and advance.go plans.

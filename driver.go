@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
@@ -36,7 +37,7 @@ type driver struct {
 	stop       []func()      // called in order by release
 
 	executions []*execution // reused for each plan
-	pause      pauseSignal
+	pause      step.Hold
 	show       func(ev Event, seq int64) error // out.show
 	firstRun   atomic.Bool                     // Run drives a debate that has no turn
 
@@ -103,20 +104,21 @@ func (dr *driver) review() {
 	dr.mu.Lock()
 	defer dr.mu.Unlock()
 	if dr.cancelCheck != nil && dr.journal.rec.lifecycle.State != fsm.Validating {
-		dr.cancelCheck(errSuperseded)
+		dr.cancelCheck(step.ErrSuperseded)
 	}
-	dr.pause.set(dr.journal.rec.lifecycle.State == fsm.Paused)
+	dr.pause.Set(dr.journal.rec.lifecycle.State == fsm.Paused)
 	for _, call := range dr.running {
 		if !call.isWanted(dr.journal.rec) {
-			call.cancel(errSuperseded)
+			call.cancel(step.ErrSuperseded)
 		}
 	}
 }
 
-// isWanted reports whether the step may still be committed. It is false for another debate with the same id.
-func (c *execution) isWanted(r *record) bool {
-	return r.times.created.Equal(c.created) && r.isOpen(c.step.Key)
-}
+// The waits before the store is tried again, which double.
+const (
+	minBackoff = time.Second
+	maxBackoff = time.Minute
+)
 
 // behind reports whether the store has announced entries after seq.
 func (dr *driver) behind(seq int64) bool { return dr.newest.Load() > seq }

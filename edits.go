@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/store"
@@ -117,7 +118,7 @@ func editTurn(c *transaction, edits *Edits) error {
 		return problemsOf("fork", []protocol.Problem{protocol.Problemf("turn", "%s is neither a step of the first %d entries nor one that may run after them", key, r.Seq)})
 	}
 	s := &r.next()[at]
-	t, err := editedTurn(r, s, validText(edits.Reply))
+	t, err := editedTurn(r, s, characters.Valid(edits.Reply))
 	if err != nil {
 		return err
 	}
@@ -134,7 +135,7 @@ func editedTurn(r *record, s *protocol.Step, text string) (t transcript.Turn, er
 	l := &problemList{}
 	who, _, _ := r.actor(s.Actor)
 	switch tokens := r.env.count(who.Model, text); {
-	case isBlank(text):
+	case characters.IsBlank(text):
 		l.add("reply", "it is blank")
 	case who.MaxTokens > 0 && tokens > who.MaxTokens:
 		l.add("reply", "about %d tokens are too long, use at most %d", tokens, who.MaxTokens)

@@ -50,7 +50,7 @@ func (d *Debate) Prompt(t testing.TB) func() int {
 		c, err := d.engine.newExecution(d.journal.rec, steps[0])
 		require.NoError(t, err)
 		defer c.release()
-		return len(c.prompt.messages)
+		return len(c.run.Plan.Prompt.Messages)
 	}
 }
 

@@ -6,10 +6,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
-	"unicode/utf8"
 
-	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -32,65 +29,10 @@ type liveFeed struct {
 // liveAttempt is an attempt with its live events.
 type liveAttempt struct {
 	TurnStarted
-	text []byte // streamed so far
-	// Only the provider's goroutine uses these: the time until the first piece, the bytes of a character that has not arrived
-	// completely, whether the reply has ended, and what removes reasoning.
-	firstChunk time.Duration
-	rest       string
-	complete   bool
-	filter     reasoning.Filter
-
+	text     []byte // streamed so far
 	failures []timedEvent
 	// The driver's journal ended with these entries when the attempt started and when text was added last.
 	started, extended int64
-}
-
-// visible returns what viewers see once a piece of the reply has arrived.
-func (p *liveAttempt) visible(piece string) string {
-	text := p.filter.Add(p.wholeCharacters(piece))
-	if p.complete {
-		text += p.filter.End()
-	}
-	return text
-}
-
-// end reports whether the reply has ended with a part that was not visible yet. It becomes visible with an empty piece.
-func (p *liveAttempt) end() bool {
-	p.rest, p.complete = validText(p.rest), true
-	return p.rest != "" || p.filter.Pending()
-}
-
-// wholeCharacters returns the characters that are complete once a piece of the reply has arrived. Bytes that are not
-// UTF-8 become U+FFFD.
-func (p *liveAttempt) wholeCharacters(piece string) string {
-	if p.rest == "" && utf8.ValidString(piece) {
-		return piece
-	}
-	piece = p.rest + piece
-	n := incompleteCharacter(piece)
-	p.rest = piece[n:]
-	return validText(piece[:n])
-}
-
-// incompleteCharacter returns the index of an incomplete character at the end of text, or the length of the text.
-func incompleteCharacter(text string) int {
-	for i := len(text) - 1; i >= max(0, len(text)-utf8.UTFMax+1); i-- {
-		if utf8.RuneStart(text[i]) {
-			if !utf8.FullRuneInString(text[i:]) {
-				return i
-			}
-			break
-		}
-	}
-	return len(text)
-}
-
-// validText returns text with U+FFFD for each byte that is not UTF-8. JSON would replace these bytes in the journal.
-func validText(text string) string {
-	if utf8.ValidString(text) {
-		return text
-	}
-	return string([]rune(text))
 }
 
 // timedEvent is an event, with the seq of the durable event that it follows.
@@ -119,15 +61,13 @@ func (f *liveFeed) now() int64 {
 }
 
 // begin adds a new attempt and ends an earlier attempt of the same step.
-func (f *liveFeed) begin(ev TurnStarted) *liveAttempt {
+func (f *liveFeed) begin(p *liveAttempt) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.remove(ev.Key)
-	p := &liveAttempt{TurnStarted: ev, text: f.spare, started: f.now()}
-	f.spare = nil
+	f.remove(p.Key)
+	p.text, p.started, f.spare = f.spare, f.now(), nil
 	f.flying = append(f.flying, p)
 	f.wake()
-	return p
 }
 
 // chunk adds text to an attempt, and returns its offset.

@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
-	"unicode"
 	"unicode/utf8"
 
+	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -30,28 +29,15 @@ const (
 	maxAllLabels    = 16 << 10 // bytes of all names and values
 )
 
-// isPlain reports whether a text is UTF-8 without control characters.
-func isPlain(text string) bool {
-	return utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
-}
-
-// isBlank reports whether nobody can see anything of a text: it has only spaces, controls and characters without a width.
-func isBlank(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool {
-		const brailleBlank = '\u2800'
-		return r != brailleBlank && !unicode.IsSpace(r) && !unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
-	})
-}
-
 // checkNote returns everything that is wrong with a new note.
 func (r *record) checkNote(name string, value json.RawMessage) []protocol.Problem {
 	l := &problemList{}
 	switch {
-	case isBlank(name):
+	case characters.IsBlank(name):
 		l.add("name", "it is blank")
 	case len(name) > maxNoteName:
 		l.add("name", "it has %d bytes, use at most %d", len(name), maxNoteName)
-	case !isPlain(name):
+	case !characters.IsPlain(name):
 		l.add("name", "%q is not valid, remove control characters", name)
 	}
 	if len(value) > maxNote {
@@ -104,7 +90,7 @@ func (r *record) shownNotes() (shown map[string]json.RawMessage, warning string)
 // checkRemark returns everything that is wrong with the ID and the length of a new remark.
 func (r *record) checkRemark(id, from, text string) []protocol.Problem {
 	l := &problemList{}
-	if len(id) > maxRemarkID || !isPlain(id) {
+	if len(id) > maxRemarkID || !characters.IsPlain(id) {
 		l.add("id", "it is not valid, use at most %d bytes of UTF-8 without control characters", maxRemarkID)
 	}
 	n, all := 0, len(text)
@@ -135,7 +121,7 @@ func (l *problemList) checkLabels(labels map[string]string) {
 		switch {
 		case len(name) > maxLabelName:
 			l.add("labels", "a name has %d bytes, use at most %d", len(name), maxLabelName)
-		case !isPlain(name) || !isPlain(value):
+		case !characters.IsPlain(name) || !characters.IsPlain(value):
 			l.add("labels", "%q is not valid, remove control characters", name)
 		case len(value) > maxLabel:
 			l.add("labels", "%s: the value has %d bytes, use at most %d", name, len(value), maxLabel)

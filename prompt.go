@@ -2,6 +2,7 @@ package debate
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -281,6 +282,21 @@ func withNames(r *record, c *reply.Contract, m *judge.Pseudonyms, active, own []
 	}
 	c = c.WithNames("participants", m.SortedPseudonyms(own)).WithNames("active", m.SortedPseudonyms(active))
 	return c.WithNames("criteria", m.HideAll(r.config.Rubric.Names()))
+}
+
+// contractFor returns the contract of the reply to a step, with the step's own check, or nil if the reply is free text.
+func contractFor(r *record, s *protocol.Step) (*reply.Contract, error) {
+	if s.Contract == "" {
+		return nil, nil
+	}
+	c := r.env.contract(r, s.Contract)
+	if c == nil {
+		return nil, &unsupported{[]string{fmt.Sprintf("reply contract %q is unknown, add it to Options.Contracts", s.Contract)}}
+	}
+	if s.Check != nil {
+		c = c.WithCheck(s.Check)
+	}
+	return c, nil
 }
 
 // namesFor returns the participants that the reply to a step may name. own is the same list if the protocol gives it, and

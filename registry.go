@@ -16,6 +16,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
@@ -214,7 +215,7 @@ type Engine struct {
 	heartbeats    *heartbeats
 	log           *slog.Logger
 	env           *environment // of all records
-	answers       lastAnswers
+	answers       step.Answers
 	reports       *reporter
 	keepReasoning bool
 	keepReplies   bool

@@ -9,6 +9,7 @@ import (
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/internal/reasoning"
+	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
@@ -32,52 +33,82 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 	if !ok {
 		return nil, fmt.Errorf("plan step %s: %q is not a participant, judge or system actor: %w", s.Phase, s.Actor, errProtocol)
 	}
-	c := executionPool.Get().(*execution)
-	*c = execution{
-		shown: c.shown, reports: e.reports, debate: r.ID, promptSeq: r.Seq,
-		step: s, pseudonyms: pseudonymsFor(r, &s), role: seat.Role, config: r.config, created: r.times.created,
-		concluding: r.Cursor.Stage == transcript.Conclusion, judging: slices.Contains(r.Judges, s.Actor), debating: r.isParticipating(s.Actor),
-		model: model{actor: who, bind: r.env.bind, substitutes: r.substitutesOf(s.Actor)}, prompt: promptParts{set: r.promptSet()}, counter: counter{count: r.env.count}, turn: newDraft(&s),
+	x := executionPool.Get().(*execution)
+	*x = execution{shown: x.shown, reports: e.reports, debate: r.ID, promptSeq: r.Seq, role: seat.Role, created: r.times.created}
+	p, own := &x.run.Plan, []string(nil)
+	e.setPlan(r, p, &s, who)
+	p.Names, own = namesFor(r, &s)
+	var err error
+	if p.Contract, err = contractFor(r, &s); err != nil {
+		return nil, err
 	}
-	c.names, c.ownNames = namesFor(r, &s)
-	c.timing.limit, c.timing.budget = timeLimit(r)
-	c.timing.remaining = remainingTime(r)
-	if c.debating && s.Kind != transcript.Conclusion && allThrottled(r, who) {
-		c.timing.maxWait = remainingTime(r)
-	}
-	if c.maxRetries(providers.Network) > 0 && s.Actor != protocol.Embedder && (s.Actor != protocol.Retriever || !c.hasDefault()) { // otherwise the debate continues without the reply
-		c.timing.maxOutage = max(c.timing.remaining-r.times.outage, 1)
-	}
-	c.answers, c.closing = &e.answers, e.closing
-	c.request, c.keepText, c.keepReplies = who.request(), e.keepReasoning, e.keepReplies
-	if s.Contract != "" {
-		if c.contract = e.contract(r, s.Contract); c.contract == nil {
-			return nil, &unsupported{[]string{fmt.Sprintf("reply contract %q is unknown, add it to Options.Contracts", s.Contract)}}
-		}
-		if s.Check != nil {
-			c.contract = c.contract.WithCheck(s.Check)
-		}
-		c.request.SchemaName, c.request.Schema = s.Contract, c.contract.Schema() // buildPrompt adds names to the schema
+	if p.Contract != nil {
+		p.Model.Request.SchemaName, p.Model.Request.Schema = s.Contract, p.Contract.Schema() // buildPrompt adds names to the schema
 	}
 	if s.Actor == protocol.Embedder {
-		c.request.Messages = embedderMessages(r, who.Window, &s)
-		return c, nil
+		p.Model.Request.Messages = embedderMessages(r, who.Window, &s)
+		return x, nil
 	}
-	if !c.prompt.set.Has(s.Prompt) {
+	if !p.Prompt.Set.Has(s.Prompt) {
 		return nil, &unsupported{[]string{fmt.Sprintf("prompt %q is unknown, add it to Options.Prompts", s.Prompt)}}
 	}
-	if err := e.buildPrompt(r, c, seat); err != nil {
+	if err := buildPrompt(r, p, who, seat, own); err != nil {
 		return nil, err
 	}
 	if s.Kind == transcript.Summary {
 		wanted := r.history.wanted.Tokens + reasoning.Tokens(who.Reasoning)
-		c.request.MaxTokens = min(cmp.Or(who.MaxTokens, wanted), wanted)
-		if c.turn.Window == nil { // show the window that led to the summary
+		p.Model.Request.MaxTokens = min(cmp.Or(who.MaxTokens, wanted), wanted)
+		if p.Window == nil { // show the window that led to the summary
 			led := r.history.wanted.Window
-			c.turn.setWindow(&led)
+			p.Window = &led
 		}
 	}
-	return c, nil
+	return x, nil
+}
+
+// setPlan sets what the plan of a step has besides the prompt and the contract of the reply.
+func (e *Engine) setPlan(r *record, p *step.Plan, s *protocol.Step, who *Participant) {
+	c := r.config
+	p.Step, p.Pseudonyms, p.Count, p.Prices, p.Retries = *s, pseudonymsFor(r, s), r.env.count, c.Prices, c.Retries
+	p.Model = step.Model{Provider: who.Provider, Request: who.request(), Window: who.Window}
+	p.Participating, p.Judging, p.NoText = r.isParticipating(s.Actor), slices.Contains(r.Judges, s.Actor), makesNoText(s.Actor)
+	p.Concluding = r.Cursor.Stage == transcript.Conclusion
+	p.KeepPartial = p.Participating && s.Contract == "" && c.OnFailure == Degrade
+	p.UseDefault = r.hasDefault(s)
+	p.KeepReasoning, p.KeepReplies, p.Answers, p.Closing = e.keepReasoning, e.keepReplies, &e.answers, e.closing
+	p.Prompt.Heading, p.Prompt.Set, p.Prompt.Shorten, p.Prompt.Summarize = summaryHeading, r.promptSet(), c.OnOverflow != Degrade && c.OnOverflow != End, c.OnOverflow == OverflowSummarize
+	p.Limits.Attempts, p.Limits.Remaining = c.Limits.StepAttempts, remainingTime(r)
+	p.Limits.Time, p.Limits.Budget = timeLimit(r)
+	if p.Participating && s.Kind != transcript.Conclusion && allThrottled(r, who) {
+		p.Limits.RateLimit = p.Limits.Remaining
+	}
+	if s.Actor != protocol.Embedder && (s.Actor != protocol.Retriever || !p.UseDefault) { // otherwise the debate continues without the reply
+		p.Limits.Outage = max(p.Limits.Remaining-r.times.outage, 1)
+	}
+	for _, other := range r.substitutesOf(s.Actor) {
+		if name, client, err := r.env.bind(other.Provider); err == nil {
+			m := step.Model{Provider: name, Client: client, Request: other.request(), Window: other.Window, Room: other.Window - other.MaxTokens}
+			m.Request.MaxTokens = substituteLimit(who, &other)
+			p.Substitutes = append(p.Substitutes, m)
+		}
+	}
+	if p.Prompt.Summarize {
+		p.Summarizer = step.Model{Request: c.Summarizer.request(), Instructions: c.Summarizer.Instructions}
+		p.Summarizer.Provider, p.Summarizer.Client, _ = r.env.bind(c.Summarizer.Provider)
+	}
+}
+
+// hasDefault reports whether the debate continues with a default reply if a step fails.
+func (r *record) hasDefault(s *protocol.Step) bool {
+	switch s.Actor {
+	case protocol.Retriever:
+		return r.config.OnRetrievalFailure == Continue
+	case protocol.Embedder:
+		return true
+	case protocol.Summarizer:
+		return s.Kind != transcript.Conclusion
+	}
+	return slices.Contains(r.Judges, s.Actor) && r.config.OnJudgeFailure == Continue
 }
 
 // learnsWindow reports whether the windows of a provider's models are known only when a debate starts. It is true if the
@@ -110,60 +141,58 @@ func (e *Engine) knownWindows(ctx context.Context, c *Config) (known map[string]
 }
 
 // setSchema sets the schema of the request and the outline of the reply, both with names, adds the names to the contract, and
-// returns the tokens of the schema.
-func setSchema(r *record, c *execution, b *fixedPrompt) int {
-	if c.contract == nil {
+// returns the tokens of the schema. own are the names that the protocol lists for the step.
+func setSchema(r *record, p *step.Plan, b *fixedPrompt, own []string) int {
+	if p.Contract == nil {
 		b.contract, b.data.ReplyFields = "", ""
 		return 0
 	}
-	c.contract = withNames(r, c.contract, b.pseudonyms, c.names, c.ownNames)
-	if b.contract != c.step.Contract || b.active != len(c.names) || !slices.Equal(b.names, c.ownNames) {
-		b.contract, b.active, b.names = c.step.Contract, len(c.names), c.ownNames
-		b.schema, b.data.ReplyFields = c.contract.Schema(), c.contract.Outline()
-		b.size = c.count(string(b.schema))
+	p.Contract = withNames(r, p.Contract, b.pseudonyms, p.Names, own)
+	if b.contract != p.Step.Contract || b.active != len(p.Names) || !slices.Equal(b.names, own) {
+		b.contract, b.active, b.names = p.Step.Contract, len(p.Names), own
+		b.schema, b.data.ReplyFields = p.Contract.Schema(), p.Contract.Outline()
+		b.size = r.env.count(p.Model.Request.Model, string(b.schema))
 	}
-	c.request.Schema = b.schema
+	p.Model.Request.Schema = b.schema
 	return b.size
 }
 
-// buildPrompt sets the messages of the request: the system prompt, which does not change within the debate, the turns
-// that fit into the window, and the task.
-func (e *Engine) buildPrompt(r *record, c *execution, seat transcript.Profile) error {
-	b, err := fixedPromptFor(r, c.prompt.set, c.step, seat, c.model.actor.Model)
+// buildPrompt sets the prompt of a plan: the system prompt, which does not change within the debate, the turns that fit into
+// the window, and the task.
+func buildPrompt(r *record, p *step.Plan, who *Participant, seat transcript.Profile, own []string) error {
+	s, q := &p.Step, &p.Prompt
+	b, err := fixedPromptFor(r, q.Set, *s, seat, who.Model)
 	if err != nil {
 		return err
 	}
-	c.prompt.fixed = b
-	c.prompt.schema = setSchema(r, c, b)
-	data := promptData(r, &c.step, b, c.names)
-	if c.contract != nil { // the reply may be asked for again
-		c.prompt.data = promptDataPool.Get().(*prompts.Data)
-		*c.prompt.data = data
+	q.Base, q.Attachments = &b.data, b.shown
+	q.Schema = setSchema(r, p, b, own)
+	data := promptData(r, s, b, p.Names)
+	if p.Contract != nil { // the reply may be asked for again
+		q.Data = promptDataPool.Get().(*prompts.Data)
+		*q.Data = data
 	}
-	user, err := c.prompt.set.User(c.step.Prompt, data)
+	user, err := q.Set.User(s.Prompt, data)
 	if err != nil {
 		return err
 	}
-	shown, tokens := visibleTurns(r, &c.step, b.pseudonyms)
-	fixed := b.tokens + c.prompt.schema + c.count(user)
-	c.prompt.slack = roundingTokens - fixed%roundingTokens
-	fixed += c.prompt.slack // rounded up, so that small changes do not move the cut
-	c.prompt.scale = scaleOf(r, c.model.actor, c.step.Actor, c.step.Phase)
-	policy, room := r.config.History, c.prompt.scale.ToEstimated(c.model.actor.Window-cmp.Or(c.model.actor.MaxTokens, window.DefaultReplyTokens))-fixed
+	shown, tokens := visibleTurns(r, s, b.pseudonyms)
+	fixed := b.tokens + q.Schema + r.env.count(who.Model, user)
+	q.Slack = roundingTokens - fixed%roundingTokens
+	fixed += q.Slack // rounded up, so that small changes do not move the cut
+	q.Scale = scaleOf(r, who, s.Actor, s.Phase)
+	policy, room := r.config.History, q.Scale.ToEstimated(who.Window-cmp.Or(who.MaxTokens, window.DefaultReplyTokens))-fixed
 	if policy.UsesSummaries() { // the room that the summary was planned for
-		room = min(room, historyRoom(r, &c.step, c.model.actor, seat))
+		room = min(room, historyRoom(r, s, who, seat))
 	}
-	if c.step.Kind == transcript.Summary { // the turns to summarize were chosen to fit
-		policy, c.prompt.summarized = window.Policy{Manager: window.Sliding}, r.history.wanted.Base > 0
+	if s.Kind == transcript.Summary { // the turns to summarize were chosen to fit
+		policy, q.Summarized = window.Policy{Manager: window.Sliding}, r.history.wanted.Base > 0
 	}
-	cut := policy.Fit(countedHistory(r, &c.step, shown, tokens), room)
-	c.prompt.cut = cut
-	c.turn.setWindow(cut.Window())
-	c.prompt.tokens, c.prompt.history = fixed+cut.Used, cut.Used
-	c.prompt.summarized = c.prompt.summarized || cut.Summary.Covers > 0
-	list, opaque := promptMessages(r, &c.step, b, shown, cut, user)
-	c.prompt.opaque = opaque
-	c.setMessages(list)
+	q.Cut = policy.Fit(countedHistory(r, s, shown, tokens), room)
+	p.Window = q.Cut.Window()
+	q.Tokens, q.History = fixed+q.Cut.Used, q.Cut.Used
+	q.Summarized = q.Summarized || q.Cut.Summary.Covers > 0
+	q.Messages, q.Opaque = promptMessages(r, s, b, shown, q.Cut, user)
 	return nil
 }
 
@@ -199,9 +228,9 @@ func (e *Engine) preflight(c *Config) (found []protocol.Problem, limits map[stri
 			l.add("protocol", "phase %q: %v", s.Phase, err)
 			continue
 		case slices.Contains(r.Judges, s.Actor):
-			sizes["substitutes"] = max(sizes["substitutes"], x.prompt.tokens-x.prompt.slack)
+			sizes["substitutes"] = max(sizes["substitutes"], x.run.Plan.Prompt.Tokens-x.run.Plan.Prompt.Slack)
 		}
-		sizes[s.Actor] = max(sizes[s.Actor], x.prompt.tokens-x.prompt.slack)
+		sizes[s.Actor] = max(sizes[s.Actor], x.run.Plan.Prompt.Tokens-x.run.Plan.Prompt.Slack)
 		x.release()
 	}
 	for field, p := range c.allActors() {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/detect"
+	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
@@ -142,7 +143,7 @@ func (l Limits) withDefaults(own protocol.Defaults) Limits {
 
 // check adds every problem with a configuration whose defaults are filled in, as far as data alone can tell.
 func (c *Config) check(env *environment, l *problemList, own protocol.Defaults) {
-	if isBlank(c.Topic) {
+	if characters.IsBlank(c.Topic) {
 		l.add("topic", "it is blank, set a question or claim to debate")
 	}
 	l.checkLabels(c.Labels)

@@ -41,13 +41,13 @@ func (d *Debate) Preview(ctx context.Context) ([]Preview, error) {
 		if look.rec.isHuman(s.Actor) {
 			continue
 		}
-		c, err := d.engine.newExecution(look.rec, s)
+		x, err := d.engine.newExecution(look.rec, s)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, Preview{
-			Key: s.Key, Kind: s.Kind, Provider: c.model.actor.Provider, Request: c.request, Tokens: c.prompt.tokens, Window: c.turn.Window,
-		})
+		provider, seen := x.run.Plan.Model.Provider, x.run.Plan.Window
+		request, tokens, _ := x.run.Repeat(nil)
+		list = append(list, Preview{Key: s.Key, Kind: s.Kind, Provider: provider, Request: request, Tokens: tokens, Window: seen})
 	}
 	return list, nil
 }

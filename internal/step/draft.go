@@ -1,4 +1,4 @@
-package debate
+package step
 
 import (
 	"encoding/json"
@@ -7,42 +7,26 @@ import (
 	"strings"
 	"time"
 
+	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// draft is the turn that an execution produces. Only the methods in this file write the fields of a turn before it is
-// committed.
+// draft is the turn that a step produces. Only the methods in this file write its fields.
 type draft struct{ transcript.Turn }
 
-func newDraft(s *protocol.Step) draft {
-	return draft{transcript.Turn{Key: s.Key, Kind: s.Kind, Order: s.Order, VisibleSeq: s.VisibleSeq, Contract: s.Contract}}
+// start begins the turn of a step, with its first attempt.
+func (d *draft) start(s *protocol.Step) {
+	d.Turn = transcript.Turn{Key: s.Key, Kind: s.Kind, Order: s.Order, VisibleSeq: s.VisibleSeq, Contract: s.Contract, Started: time.Now()}
 }
 
-// start records the start of the first attempt.
-func (d *draft) start() { d.Started = time.Now() }
-
-// setWindow records how the history was fitted into the window. w is nil if nothing was cut.
-func (d *draft) setWindow(w *transcript.Window) { d.Window = w }
-
-// omit records that an overflow removed the given number of tokens and turns from the history, and that the rest is
-// all that fits. without is the window to start from if none was recorded before.
-func (d *draft) omit(tokens, turns int, without transcript.Window) {
-	w := without
-	if d.Window != nil {
-		w = *d.Window
-	}
-	w.Used, w.Kept, w.Omitted = max(w.Used-tokens, 0), w.Kept-turns, w.Omitted+turns
-	w.Limit = w.Used
-	d.Window = &w
-}
-
-// addAttempt adds an attempt and its usage.
-func (d *draft) addAttempt(a transcript.Attempt) {
+// addAttempt adds an attempt and its usage, and returns where it is.
+func (d *draft) addAttempt(a transcript.Attempt) *transcript.Attempt {
 	d.Attempts = append(d.Attempts, a)
 	d.Usage = d.Usage.Add(a.Usage)
+	return &d.Attempts[len(d.Attempts)-1]
 }
 
 // clearFlags removes the flags of an earlier attempt.
@@ -54,20 +38,11 @@ func (d *draft) flag(f transcript.Flag) { d.Flags = append(d.Flags, f) }
 // attempt keeps.
 const maxKept = 64 << 10
 
-// firstBytes returns the first bytes of a text, most of them at most, in whole characters.
-func firstBytes(text string, most int) string {
-	if len(text) > most {
-		text = text[:most]
-		text = text[:incompleteCharacter(text)]
-	}
-	return text
-}
-
 // setReasoning sets the reasoning that the turn keeps: a text, and the opaque part that goes back to the model, or nil. If
 // the opaque part is too large, setReasoning omits it and returns a warning.
 func (d *draft) setReasoning(text string, o *reasoning.Opaque) (warning string) {
 	d.Reasoning = nil
-	if text = firstBytes(text, maxKept); text != "" {
+	if text = characters.First(text, maxKept); text != "" {
 		d.Reasoning = &transcript.Reasoning{Text: text}
 	}
 	if o == nil {
@@ -117,7 +92,7 @@ func readableReasoning(r providers.Response) string {
 	if _, inline := reasoning.Split(r.Text); inline != "" {
 		text = strings.TrimLeft(text+"\n\n"+inline, "\n")
 	}
-	return validText(text)
+	return characters.Valid(text)
 }
 
 // onlyReasons reports whether a model has reasoned and written no reply.
@@ -137,16 +112,7 @@ func (d *draft) setDefault(text string, data json.RawMessage, tokens int) {
 	d.flag(transcript.Defaulted)
 }
 
-// finish records when the turn was complete and how much time the viewer took.
-func (d *draft) finish(viewed time.Duration) { d.Ended, d.ViewerTime = time.Now(), viewed }
-
-// commit returns the turn for the journal entry seq. If the viewer's time was measured, it replaces the timer's
-// estimate.
-func (d *draft) commit(seq int64, viewed time.Duration, measured bool) transcript.Turn {
-	t := d.Turn
-	t.Seq = seq
-	if measured {
-		t.ViewerTime = viewed
-	}
-	return t
+// finish records when the turn was complete, how the history was fitted into the window, and how much time the viewer took.
+func (d *draft) finish(w *transcript.Window, viewed time.Duration) {
+	d.Window, d.Ended, d.ViewerTime = w, time.Now(), viewed
 }
