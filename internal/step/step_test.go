@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -360,6 +361,28 @@ func TestAnOutage(t *testing.T) {
 				require.ErrorAs(t, err, &f)
 				require.Equal(t, tt.outage > 0 && !tt.answered, f.Unreachable)
 			})
+		})
+	}
+}
+
+// A person who waits for the first turn soon learns that the address of the provider is wrong. One that has answered before
+// is waited for.
+func TestAFirstRun(t *testing.T) {
+	for _, answered := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			r := newRun(t, &scripted.Provider{Func: func(providers.Request) scripted.Reply { return failing(providers.Network) }})
+			r.Plan.Limits.Outage, r.Plan.FirstRun = 20*time.Minute, new(atomic.Bool)
+			r.Plan.FirstRun.Store(true)
+			if answered {
+				r.Plan.Answers.add("p", time.Now())
+			}
+			_, err := do(t, r, &recorder{})
+			var f *Failure
+			require.ErrorAs(t, err, &f)
+			require.True(t, f.Unreachable)
+			require.Equal(t, answered, time.Since(began) > 10*time.Minute)
+			require.Equal(t, !answered, time.Since(began) <= firstContact)
 		})
 	}
 }

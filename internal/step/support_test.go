@@ -38,7 +38,9 @@ type recorder struct {
 	run    *Run
 }
 
-func (h *recorder) add(format string, args ...any) { h.log = append(h.log, fmt.Sprintf(format, args...)) }
+func (h *recorder) add(format string, args ...any) {
+	h.log = append(h.log, fmt.Sprintf(format, args...))
+}
 
 func (h *recorder) Begin(ctx context.Context, a Attempt) (context.Context, Call, error) {
 	what := "begin"
