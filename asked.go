@@ -22,14 +22,14 @@ const maxDescribed = 32 << 10
 func newAsked(r *record, s *protocol.Step) (q Asked, err error) {
 	who, seat, _ := r.actor(s.Actor)
 	q = Asked{Key: s.Key, Kind: s.Kind, Contract: s.Contract, Tokens: who.MaxTokens}
-	if !r.promptSet().Has(s.Prompt) {
+	if !promptSet(r).Has(s.Prompt) {
 		return q, &unsupported{[]string{fmt.Sprintf("prompt %q is unknown, add it to Options.Prompts", s.Prompt)}}
 	}
-	b, err := fixedPromptFor(r, r.promptSet(), *s, seat, "")
+	b, err := fixedPromptFor(r, promptSet(r), *s, seat, "")
 	if err != nil {
 		return q, err
 	}
-	for _, a := range r.config.attachmentsFor(s.Actor) {
+	for _, a := range attachmentsFor(r.config, s.Actor) {
 		q.Attachments = append(q.Attachments, a.shownAs(b.pseudonyms.Hide(a.Name)).String())
 	}
 	active, own := namesFor(r, s)
@@ -41,12 +41,12 @@ func newAsked(r *record, s *protocol.Step) (q Asked, err error) {
 		contract = asForm(r, withNames(r, contract, b.pseudonyms, active, own), b.pseudonyms, active, own)
 		q.Fields, q.Schema = contract.Outline(), contract.Schema()
 	}
-	q.Task, err = r.promptSet().User(s.Prompt, promptData(r, s, b, active))
+	q.Task, err = promptSet(r).User(s.Prompt, promptData(r, s, b, active))
 	return q, err
 }
 
 // brief sets what the actor of a next step may read and must know, as in a prompt for a model.
-func (r *record) brief(q *Asked) (err error) {
+func brief(r *record, q *Asked) (err error) {
 	q.Said, q.Briefing = nil, nil // no entry of the journal has them
 	at := slices.IndexFunc(r.next(), func(s protocol.Step) bool { return s.Key == q.Key })
 	if at < 0 {
@@ -62,7 +62,7 @@ func (r *record) brief(q *Asked) (err error) {
 		seen.Actor, seen.Target = m.Of(cmp.Or(systemHeadings[t.Actor], t.Actor)), m.Of(t.Target)
 		q.Said = append(q.Said, seen)
 	}
-	if r.promptSet().Has(s.Prompt) {
+	if promptSet(r).Has(s.Prompt) {
 		q.Briefing, err = newBriefing(r, s)
 	}
 	return err
@@ -95,7 +95,7 @@ func asForm(r *record, c *reply.Contract, m *judge.Pseudonyms, active, own []str
 // newBriefing returns what a person must know to reply to a step.
 func newBriefing(r *record, s *protocol.Step) (*Briefing, error) {
 	_, seat, _ := r.actor(s.Actor)
-	set, m := r.promptSet(), pseudonymsFor(r, s)
+	set, m := promptSet(r), pseudonymsFor(r, s)
 	b := &Briefing{
 		Topic: m.Hide(r.config.Topic), Background: m.Hide(r.config.Background), Me: m.OwnProfile(seat),
 	}

@@ -40,7 +40,7 @@ func (c *Config) checkValues(l *problemList) {
 		}
 	}
 	for field, p := range c.allActors() {
-		p.MaxTokens = c.replyLimit(field, p)
+		p.MaxTokens = replyLimit(c, field, p)
 		p.check(l, field)
 	}
 	for _, model := range slices.Sorted(maps.Keys(c.Prices)) {
@@ -51,7 +51,7 @@ func (c *Config) checkValues(l *problemList) {
 			}
 		}
 	}
-	c.checkAttachments(l)
+	checkAttachments(c, l)
 	if x := c.AskAboveCost; !(x >= 0) || math.IsInf(x, 0) {
 		l.add("ask_above_cost", "%v is not valid, use 0 or more", x)
 	}
@@ -227,7 +227,7 @@ func (r *record) checkEntry(ev Event) error {
 		switch err := r.checkKey(ev.Key); { // of a step that is declined
 		case err != nil:
 			return err
-		case r.question == nil && ev.Action != actionDecline && ev.Action != actionHold && ev.Action != actionRelease:
+		case r.decisions.question == nil && ev.Action != actionDecline && ev.Action != actionHold && ev.Action != actionRelease:
 			return errors.New("no question is open")
 		}
 	}

@@ -28,7 +28,7 @@ import (
 func (d *Debate) Pause(ctx context.Context) error {
 	return d.control(ctx, "pause", func(c *transaction) error {
 		switch r := c.rec; {
-		case r.lifecycle.State == fsm.Paused && r.question == nil && !r.people.held:
+		case r.lifecycle.State == fsm.Paused && r.decisions.question == nil && !r.people.held:
 			return c.hold(actionHold)
 		case r.lifecycle.State == fsm.Paused:
 			return nil
@@ -47,7 +47,7 @@ func (d *Debate) Resume(ctx context.Context) error {
 		if c.rec.lifecycle.State.Active() {
 			return nil
 		}
-		if q := c.rec.question; q != nil {
+		if q := c.rec.decisions.question; q != nil {
 			_, err := fsm.Next(c.rec.lifecycle, fsm.Resume, c.rec.facts())
 			return fmt.Errorf("a question is open, call Decide with one of %s: %w", strings.Join(q.actions(), ", "), err)
 		}
@@ -126,13 +126,13 @@ func (d *Debate) Reset(ctx context.Context) error {
 // has another answer, or if the remark is invalid, and *fsm.Refused if no question is open.
 func (d *Debate) Decide(ctx context.Context, id, action string, remarks ...Remark) error {
 	err := d.control(ctx, "decide", func(c *transaction) error {
-		if answer, answered := c.rec.decided[id]; answered {
+		if answer, answered := c.rec.decisions.made[id]; answered {
 			if answer == action {
 				return nil
 			}
 			return problemsError([]protocol.Problem{protocol.Problemf("action", "question %s was answered with %q", id, answer)})
 		}
-		q := c.rec.question
+		q := c.rec.decisions.question
 		switch {
 		case q == nil:
 			return c.refuse("decide")
@@ -300,7 +300,7 @@ func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 		return fmt.Errorf("annotate debate %s: encode %s: %w", d.ID(), name, err)
 	}
 	return d.control(ctx, "annotate", func(c *transaction) error {
-		if err := problemsOf("annotation", c.rec.checkNote(name, b)); err != nil {
+		if err := problemsOf("annotation", checkNote(c.rec, name, b)); err != nil {
 			return err
 		}
 		return c.add(Annotated{EventMeta: c.stamp("annotated"), At: c.now, Name: name, Value: b})
@@ -381,7 +381,7 @@ func (r Remark) check(rec *record) []protocol.Problem {
 	} else if knownName(rec, r.From) {
 		l.add("from", "%q is the name of an actor in this debate, use another name", r.From)
 	}
-	return append(l.problems, rec.checkRemark(r.ID, r.From, r.Text)...)
+	return append(l.problems, checkRemark(rec, r.ID, r.From, r.Text)...)
 }
 
 func (r Remark) turn(c *transaction) transcript.Turn {

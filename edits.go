@@ -37,7 +37,7 @@ type Edits struct {
 }
 
 // edit adds the edits to the fork.
-func (e *Engine) edit(ctx context.Context, c *transaction, edits *Edits) error {
+func edit(e *Engine, ctx context.Context, c *transaction, edits *Edits) error {
 	if edits.Config == nil && edits.Turn == (transcript.Key{}) {
 		return nil
 	}
@@ -45,7 +45,7 @@ func (e *Engine) edit(ctx context.Context, c *transaction, edits *Edits) error {
 		return problemsOf("fork", []protocol.Problem{protocol.Problemf("seq", "the debate has ended by entry %d, so edits have no effect: use an earlier entry", c.rec.Seq)})
 	}
 	if edits.Config != nil {
-		if err := e.editConfig(ctx, c, edits); err != nil {
+		if err := editConfig(e, ctx, c, edits); err != nil {
 			return err
 		}
 	}
@@ -56,7 +56,7 @@ func (e *Engine) edit(ctx context.Context, c *transaction, edits *Edits) error {
 }
 
 // editConfig adds the edited configuration.
-func (e *Engine) editConfig(ctx context.Context, c *transaction, edits *Edits) error {
+func editConfig(e *Engine, ctx context.Context, c *transaction, edits *Edits) error {
 	r := c.rec
 	cfg, found := edits.Config.withDefaults(e.env, e.learnsWindow)
 	cfg.ID, cfg.Seed = edits.ID, cmp.Or(edits.Config.Seed, r.Seed)
@@ -67,9 +67,9 @@ func (e *Engine) editConfig(ctx context.Context, c *transaction, edits *Edits) e
 		found = fixedFields(r, &cfg)
 	}
 	var limits map[string]int
-	if len(found) == 0 && r.valid && r.lifecycle.State != fsm.Ready { // it is not checked again before it continues
-		cfg.keepWindows(r.config)
-		cfg.setWindows(e.knownWindows(ctx, &cfg))
+	if len(found) == 0 && r.accepted.valid && r.lifecycle.State != fsm.Ready { // it is not checked again before it continues
+		keepWindows(&cfg, r.config)
+		setWindows(&cfg, e.knownWindows(ctx, &cfg))
 		found, limits, _, _ = e.preflight(&cfg) // what the engine lacks is reported when the fork runs
 	}
 	for i := range found {

@@ -78,6 +78,17 @@ func (u *unsupported) Error() string {
 
 func (u *unsupported) Unwrap() error { return ErrUnsupported }
 
+// lackedBy returns what an engine lacks if err is an ErrUnsupported, otherwise nil.
+func lackedBy(err error) []string {
+	if u, ok := errors.AsType[*unsupported](err); ok {
+		return u.missing
+	}
+	if errors.Is(err, ErrUnsupported) {
+		return []string{err.Error()}
+	}
+	return nil
+}
+
 // Problems lists everything that is wrong with a configuration, a remark, an annotation or the edits of a fork, field by
 // field.
 type Problems struct {

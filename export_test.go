@@ -71,10 +71,10 @@ func FilledResults(fill func(any)) (a, b *Result, rec any) {
 	r.Turns[0].Actor, r.Turns[1].Kind, r.Turns[2].Kind = "A", transcript.Assessment, transcript.Conclusion
 	r.Turns[0].Attempts[0].ErrorKind = string(providers.Network)
 	fill(&r.findings.list)
-	fill(&r.annotations)
-	fill(&r.question)
-	fill(&r.failure)
-	fill(&r.problems)
+	fill(&r.notes.values)
+	fill(&r.decisions.question)
+	fill(&r.losses.failure)
+	fill(&r.accepted.problems)
 	r.config.Judges = []Participant{{Name: "A"}} // leads to a warning
 	r.config.Participants = []Participant{{Name: "A"}}
 	return resultOf(r), resultOf(r), r

@@ -80,7 +80,7 @@ type pendingDecision struct {
 func (f *fork) cut(entries []store.Entry, seq int64) ([]store.Entry, error) {
 	l := &problemList{}
 	l.checkID(f.edits.ID)
-	l.checkLabels(f.edits.Labels)
+	checkLabels(l, f.edits.Labels)
 	if c := f.edits.Config; c != nil && isNilPointer(c.Protocol) {
 		l.add("config.protocol", "it is a nil pointer of type %T, use a value", c.Protocol)
 	}
@@ -126,7 +126,7 @@ func (f *fork) addProtocol() (undo func()) {
 
 // commit commits the fork.
 func (f *fork) commit(ctx context.Context) (*Debate, error) {
-	j := f.engine.journal(f.edits.ID)
+	j := newJournal(f.engine, f.edits.ID)
 	f.journal = j
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -138,7 +138,7 @@ func (f *fork) commit(ctx context.Context) (*Debate, error) {
 		return nil, err
 	}
 	c := newTransaction(j.rec)
-	if err := f.engine.edit(ctx, c, &f.edits); err != nil {
+	if err := edit(f.engine, ctx, c, &f.edits); err != nil {
 		return nil, err
 	}
 	if err := f.settle(c); err != nil {
@@ -179,7 +179,7 @@ func (f *fork) replay() (list []store.Entry, err error) {
 				return nil, err
 			}
 		}
-		asked := rec.question
+		asked := rec.decisions.question
 		ev, err := f.journal.read(e)
 		if err != nil {
 			return nil, err

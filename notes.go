@@ -30,7 +30,7 @@ const (
 )
 
 // checkNote returns everything that is wrong with a new note.
-func (r *record) checkNote(name string, value json.RawMessage) []protocol.Problem {
+func checkNote(r *record, name string, value json.RawMessage) []protocol.Problem {
 	l := &problemList{}
 	switch {
 	case characters.IsBlank(name):
@@ -43,12 +43,12 @@ func (r *record) checkNote(name string, value json.RawMessage) []protocol.Proble
 	if len(value) > maxNote {
 		l.add("value", "it has %d bytes, use at most %d", len(value), maxNote)
 	}
-	_, replaced := r.annotations[name]
-	if n := len(r.annotations); n >= maxNotes && !replaced {
+	_, replaced := r.notes.values[name]
+	if n := len(r.notes.values); n >= maxNotes && !replaced {
 		l.add("name", "the debate has %d notes already, which is the most: replace one of them", n)
 	}
 	all := len(name) + len(value)
-	for other, v := range r.annotations {
+	for other, v := range r.notes.values {
 		if other != name {
 			all += len(other) + len(v)
 		}
@@ -56,7 +56,7 @@ func (r *record) checkNote(name string, value json.RawMessage) []protocol.Proble
 	if all > maxAllNotes {
 		l.add("value", "all notes would have %d bytes, use at most %d", all, maxAllNotes)
 	}
-	if all := r.noted + len(name) + len(value) + noteEntry; all > maxNotesWritten {
+	if all := r.notes.written + len(name) + len(value) + noteEntry; all > maxNotesWritten {
 		l.add("value", "all notes that were ever stored would have %d bytes, use at most %d", all, maxNotesWritten)
 	}
 	return l.problems
@@ -64,11 +64,11 @@ func (r *record) checkNote(name string, value json.RawMessage) []protocol.Proble
 
 // shownNotes returns the notes that a result has. It leaves out those that are too large, which earlier versions have
 // accepted, and says so in a warning.
-func (r *record) shownNotes() (shown map[string]json.RawMessage, warning string) {
+func shownNotes(r *record) (shown map[string]json.RawMessage, warning string) {
 	var left []string
 	all := 0
-	for _, name := range slices.Sorted(maps.Keys(r.annotations)) {
-		value := r.annotations[name]
+	for _, name := range slices.Sorted(maps.Keys(r.notes.values)) {
+		value := r.notes.values[name]
 		size := len(name) + len(value)
 		if len(name) > maxNoteName || len(value) > maxNote || all+size > maxAllNotes || len(shown) == maxNotes {
 			left = append(left, fmt.Sprintf("%q with %d bytes", cutText(name, maxNoteName), len(value)))
@@ -88,7 +88,7 @@ func (r *record) shownNotes() (shown map[string]json.RawMessage, warning string)
 }
 
 // checkRemark returns everything that is wrong with the ID and the length of a new remark.
-func (r *record) checkRemark(id, from, text string) []protocol.Problem {
+func checkRemark(r *record, id, from, text string) []protocol.Problem {
 	l := &problemList{}
 	if len(id) > maxRemarkID || !characters.IsPlain(id) {
 		l.add("id", "it is not valid, use at most %d bytes of UTF-8 without control characters", maxRemarkID)
@@ -113,7 +113,7 @@ func (r *record) checkRemark(id, from, text string) []protocol.Problem {
 }
 
 // checkLabels adds a problem for each label of a new debate that is not valid.
-func (l *problemList) checkLabels(labels map[string]string) {
+func checkLabels(l *problemList, labels map[string]string) {
 	all := 0
 	for _, name := range slices.Sorted(maps.Keys(labels)) {
 		value := labels[name]

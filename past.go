@@ -52,7 +52,7 @@ func (d *Debate) ReplayAs(ctx context.Context, seat string) iter.Seq2[*Snapshot,
 		if err == nil && seat != "" {
 			entries, err = d.entriesFor(seat, entries)
 		}
-		past := d.engine.journal(d.ID())
+		past := newJournal(d.engine, d.ID())
 		if err == nil {
 			err = past.begin()
 		}
@@ -131,7 +131,7 @@ func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, e
 	if err != nil {
 		return nil, err
 	}
-	past := d.engine.journal(d.ID())
+	past := newJournal(d.engine, d.ID())
 	ev, err := past.readBefore(entries, key)
 	if err != nil {
 		return nil, err
@@ -146,7 +146,7 @@ func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, e
 	}
 	s := &r.next()[at]
 	p = &Prompt{Key: key, Kind: s.Kind, Templates: ev.Templates}
-	p.OtherTemplates = p.Templates != "" && p.Templates != r.promptSet().Version()
+	p.OtherTemplates = p.Templates != "" && p.Templates != promptSet(r).Version()
 	if r.isHuman(s.Actor) {
 		return p, p.askPerson(r, s)
 	}

@@ -67,7 +67,7 @@ func (c *transaction) goOn() error {
 	switch r := c.rec; {
 	case r.lifecycle.State.Active():
 		return c.applyDeclines()
-	case r.lifecycle.State == fsm.Paused && !r.people.held && r.question == nil && !r.awaitsPeople():
+	case r.lifecycle.State == fsm.Paused && !r.people.held && r.decisions.question == nil && !r.awaitsPeople():
 		return c.resume()
 	}
 	return nil
@@ -155,7 +155,7 @@ func checkBy(by string) error {
 // conclusion has not begun.
 func (c *transaction) stopWaiting(reason string) error {
 	r := c.rec
-	if q := r.question; q != nil && q.Gate != "" {
+	if q := r.decisions.question; q != nil && q.Gate != "" {
 		return nil
 	}
 	for again := true; again; again = len(r.waiting()) > 0 { // people speak one after another

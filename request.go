@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/prompts"
@@ -74,9 +76,9 @@ func (e *Engine) setPlan(r *record, p *step.Plan, s *protocol.Step, who *Partici
 	p.Participating, p.Judging, p.NoText = r.isParticipating(s.Actor), slices.Contains(r.Judges, s.Actor), makesNoText(s.Actor)
 	p.Concluding = r.Cursor.Stage == transcript.Conclusion
 	p.KeepPartial = p.Participating && s.Contract == "" && c.OnFailure == Degrade
-	p.UseDefault = r.hasDefault(s)
+	p.UseDefault = hasDefault(r, s)
 	p.KeepReasoning, p.KeepReplies, p.Answers, p.Closing = e.keepReasoning, e.keepReplies, &e.answers, e.closing
-	p.Prompt.Heading, p.Prompt.Set, p.Prompt.Shorten, p.Prompt.Summarize = summaryHeading, r.promptSet(), c.OnOverflow != Degrade && c.OnOverflow != End, c.OnOverflow == OverflowSummarize
+	p.Prompt.Heading, p.Prompt.Set, p.Prompt.Shorten, p.Prompt.Summarize = summaryHeading, promptSet(r), c.OnOverflow != Degrade && c.OnOverflow != End, c.OnOverflow == OverflowSummarize
 	p.Limits.Attempts, p.Limits.Remaining = c.Limits.StepAttempts, remainingTime(r)
 	p.Limits.Time, p.Limits.Budget = timeLimit(r)
 	if p.Participating && s.Kind != transcript.Conclusion && allThrottled(r, who) {
@@ -85,7 +87,7 @@ func (e *Engine) setPlan(r *record, p *step.Plan, s *protocol.Step, who *Partici
 	if s.Actor != protocol.Embedder && (s.Actor != protocol.Retriever || !p.UseDefault) { // otherwise the debate continues without the reply
 		p.Limits.Outage = max(p.Limits.Remaining-r.times.outage, 1)
 	}
-	for _, other := range r.substitutesOf(s.Actor) {
+	for _, other := range substitutesOf(r, s.Actor) {
 		if name, client, err := r.env.bind(other.Provider); err == nil {
 			m := step.Model{Provider: name, Client: client, Request: other.request(), Window: other.Window, Room: other.Window - other.MaxTokens}
 			m.Request.MaxTokens = substituteLimit(who, &other)
@@ -99,7 +101,7 @@ func (e *Engine) setPlan(r *record, p *step.Plan, s *protocol.Step, who *Partici
 }
 
 // hasDefault reports whether the debate continues with a default reply if a step fails.
-func (r *record) hasDefault(s *protocol.Step) bool {
+func hasDefault(r *record, s *protocol.Step) bool {
 	switch s.Actor {
 	case protocol.Retriever:
 		return r.config.OnRetrievalFailure == Continue
@@ -109,6 +111,120 @@ func (r *record) hasDefault(s *protocol.Step) bool {
 		return s.Kind != transcript.Conclusion
 	}
 	return slices.Contains(r.Judges, s.Actor) && r.config.OnJudgeFailure == Continue
+}
+
+// unsupportedSettings returns a problem for each setting of an actor that its provider does not support.
+func (e *Engine) unsupportedSettings(ctx context.Context, c Config) []protocol.Problem {
+	l := &problemList{}
+	for field, p := range c.allActors() {
+		name, provider, err := e.bind(p.Provider)
+		if err != nil || makesNoText(actorOf(field, p)) || p.Human {
+			continue
+		}
+		r := p.request()
+		r.Messages = attachmentMessage(attachmentsSeen(&c, field, p), nil)
+		limited, ok := provider.(providers.Limited)
+		if !ok {
+			if r.Messages != nil {
+				l.add("attachments", "%s: provider %s does not say what it reads, implement providers.Limited or leave %s out of the readers", seatOf(field, p), name, seatOf(field, p))
+			}
+			continue
+		}
+		found, failed := e.unsupportedApart(ctx, name, limited, r)
+		if failed != nil {
+			l.add(field+".provider", "provider %s: check of its settings: %v", name, failed)
+		}
+		for _, setting := range slices.Sorted(maps.Keys(found)) {
+			if setting == "attachments" {
+				l.add(setting, "%s: provider %s: %s, or leave %s out of the readers", seatOf(field, p), name, found[setting], seatOf(field, p))
+				continue
+			}
+			l.add(field+"."+setting, "provider %s: %s", name, found[setting])
+		}
+	}
+	return l.problems
+}
+
+// checkApart calls Check on another goroutine.
+func (e *Engine) checkApart(ctx context.Context, name string, checker providers.Checker, model string) *providers.Error {
+	return e.callApart(ctx, name, func() error { return checker.Check(ctx, model) })
+}
+
+// unsupportedApart calls Unsupported on another goroutine.
+func (e *Engine) unsupportedApart(ctx context.Context, name string, l providers.Limited, r providers.Request) (found map[string]string, failed *providers.Error) {
+	failed = e.callApart(ctx, name, func() error { found = l.Unsupported(r); return nil })
+	return found, failed
+}
+
+// callApart calls a function of a provider on another goroutine, which the function may end. It logs the stack of a
+// panic.
+func (e *Engine) callApart(ctx context.Context, name string, check func() error) *providers.Error {
+	var err error
+	done := make(chan struct{})
+	go func() {
+		returned := false
+		defer func() {
+			if !returned {
+				p := panics.New(recover())
+				err = &providers.Error{Kind: providers.Panic, Err: p}
+				e.log.ErrorContext(ctx, "check provider", "provider", name, "error", err, "stack", p.Stack)
+			}
+			close(done)
+		}()
+		err = check()
+		returned = true
+	}()
+	<-done
+	return providers.AsError(err)
+}
+
+// checkProviders asks each provider that implements providers.Checker to check its key and models, and each that
+// implements providers.Limited to check settings. It returns a problem for each provider whose key is rejected, for each
+// model that is, and for each setting that is not supported.
+func checkProviders(e *Engine, ctx context.Context, c Config) []protocol.Problem {
+	l := &problemList{}
+	type pair struct{ provider, model string }
+	asked := map[pair]*providers.Error{}
+	skipped, uses := map[string]bool{}, map[pair][]string{} // uses are the fields of the actors with the same model
+	for field, p := range c.allActors() {
+		name, provider, err := e.bind(p.Provider)
+		checker, ok := provider.(providers.Checker)
+		if err != nil || !ok || skipped[name] || ctx.Err() != nil {
+			continue
+		}
+		model := pair{name, p.Model}
+		failed, again := asked[model]
+		if !again {
+			failed = e.checkApart(ctx, name, checker, p.Model)
+			asked[model] = failed
+		}
+		switch {
+		case failed == nil:
+		case failed.Kind == providers.Panic:
+			skipped[name] = true
+			l.add(field+".provider", "provider %s: check of its key and model: %v", name, failed)
+		case failed.Kind == providers.Authentication, failed.Kind == providers.Billing:
+			skipped[name] = true
+			l.add(field+".provider", "provider %s: %v", name, failed)
+		case failed.Kind == providers.InvalidRequest && again && inheritsModel(field):
+		case failed.Kind == providers.InvalidRequest:
+			if uses[model] = append(uses[model], field); !again {
+				l.add(field+".model", "provider %s: %v", name, failed)
+			}
+		case failed.Kind == providers.Network: // the first call says so too; do not wait for each model
+			skipped[name] = true
+			fallthrough
+		case !again: // the problem may be temporary, and calls are retried
+			e.log.WarnContext(ctx, "check provider", "provider", name, "error", e.reports.shown(failed))
+		}
+	}
+	for _, fields := range uses {
+		at := slices.IndexFunc(l.problems, func(x protocol.Problem) bool { return x.Field == fields[0]+".model" })
+		if len(fields) > 1 {
+			l.problems[at].Reason += "; the same model is in " + listOf(fields[1:])
+		}
+	}
+	return append(l.problems, e.unsupportedSettings(ctx, c)...)
 }
 
 // learnsWindow reports whether the windows of a provider's models are known only when a debate starts. It is true if the
@@ -239,7 +355,7 @@ func (e *Engine) preflight(c *Config) (found []protocol.Problem, limits map[stri
 		switch {
 		case size == 0 || makesNoText(actorOf(field, p)) || room >= p.MaxTokens:
 		case room < minReply+reasoning.Budget(p.Reasoning):
-			l.tooSmall(c, field, p, size)
+			tooSmall(l, c, field, p, size)
 		default:
 			if limits == nil {
 				limits = map[string]int{}
@@ -256,7 +372,7 @@ func replyRoom(left int) int { return left - min(left/2, 1024) }
 
 // tooSmall adds a problem about a prompt that leaves too little of a window. It names the topic or the background if that
 // takes more than half of the window.
-func (l *problemList) tooSmall(c *Config, field string, p Participant, size int) {
+func tooSmall(l *problemList, c *Config, field string, p Participant, size int) {
 	for _, text := range []struct{ field, text string }{{"topic", c.Topic}, {"background", c.Background}} {
 		if tokens := window.Estimate(text.text); tokens > p.Window/2 {
 			if !slices.ContainsFunc(l.problems, func(x protocol.Problem) bool { return x.Field == text.field }) {
@@ -265,7 +381,7 @@ func (l *problemList) tooSmall(c *Config, field string, p Participant, size int)
 			return
 		}
 	}
-	if tokens := attachmentTokens(c.attachmentsFor(actorOf(field, p))); tokens > p.Window/2 {
+	if tokens := attachmentTokens(attachmentsFor(c, actorOf(field, p))); tokens > p.Window/2 {
 		l.add("attachments", "about %d tokens are too many for the window of %s, %d: set its window, or leave it out of the readers", tokens, cmp.Or(p.Name, field), p.Window)
 		return
 	}

@@ -234,7 +234,7 @@ func (w *reservation) promptLimit(s *protocol.Step, who *Participant, seat trans
 // promptTokens returns the tokens of a step's prompt without the history: the system prompt, the attachments, the task and the
 // schema of the reply. If the engine lacks the template or the contract, it returns an estimate.
 func promptTokens(r *record, s *protocol.Step, seat transcript.Profile, model string) int {
-	set := r.promptSet()
+	set := promptSet(r)
 	if set == nil || !set.Has(s.Prompt) {
 		return tokensBesideHistory(r, seat)
 	}
@@ -270,7 +270,7 @@ func maxCost(r *record, p *Participant, actor string, input, output int) float64
 		return max(plain, known.Cost(u))
 	}
 	most := cost(p.Model, min(output, p.MaxTokens))
-	for _, s := range r.substitutesOf(actor) {
+	for _, s := range substitutesOf(r, actor) {
 		most = max(most, cost(s.Model, min(output, substituteLimit(p, &s))))
 	}
 	return most
@@ -280,14 +280,14 @@ func maxCost(r *record, p *Participant, actor string, input, output int) float64
 // judge itself and its substitutes.
 func maxReply(r *record, p *Participant, actor string) int {
 	most := p.MaxTokens
-	for _, s := range r.substitutesOf(actor) {
+	for _, s := range substitutesOf(r, actor) {
 		most = max(most, substituteLimit(p, &s))
 	}
 	return most
 }
 
 // substitutesOf returns the substitutes that may reply in place of an actor.
-func (r *record) substitutesOf(actor string) []Participant {
+func substitutesOf(r *record, actor string) []Participant {
 	if !slices.Contains(r.Judges, actor) {
 		return nil
 	}
@@ -301,7 +301,7 @@ func substituteLimit(judge, s *Participant) int {
 }
 
 // replyLimit returns the token limit of an actor's replies. That of a substitute is the lowest for any judge.
-func (c *Config) replyLimit(field string, p Participant) int {
+func replyLimit(c *Config, field string, p Participant) int {
 	limit := p.MaxTokens
 	for i := range c.Judges {
 		if strings.HasPrefix(field, "substitutes") {

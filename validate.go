@@ -146,7 +146,7 @@ func (c *Config) check(env *environment, l *problemList, own protocol.Defaults) 
 	if characters.IsBlank(c.Topic) {
 		l.add("topic", "it is blank, set a question or claim to debate")
 	}
-	l.checkLabels(c.Labels)
+	checkLabels(l, c.Labels)
 	c.checkTopic(l)
 	before := len(l.problems)
 	c.checkNames(l)

@@ -27,7 +27,7 @@ type Preview struct {
 // Preview returns the requests that the debate would send next: one for each step that may run, except those of people. It
 // calls no model and commits nothing. It returns none for a debate that has ended.
 func (d *Debate) Preview(ctx context.Context) ([]Preview, error) {
-	look := d.engine.journal(d.ID()) // a separate record, which is discarded afterwards
+	look := newJournal(d.engine, d.ID()) // a separate record, which is discarded afterwards
 	look.mu.Lock()
 	defer look.mu.Unlock()
 	if err := look.refresh(ctx); err != nil {

@@ -1,10 +1,11 @@
-package debate
+// Package heartbeat tells a store which debates an engine drives, so that other engines continue those of an engine that
+// has gone.
+package heartbeat
 
 import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -25,7 +26,7 @@ const (
 	heartbeatsToMiss         = 3 // after this many intervals a heartbeat no longer counts, by default
 )
 
-// processName returns the default of Options.Name for the first engine of this process.
+// processName returns the default name of the first engine of this process.
 var processName = sync.OnceValue(func() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -36,7 +37,7 @@ var processName = sync.OnceValue(func() string {
 
 var enginesNamed atomic.Int64
 
-// engineName returns the default of Options.Name.
+// engineName returns the default name of an engine.
 func engineName() string {
 	if n := enginesNamed.Add(1); n > 1 {
 		return fmt.Sprintf("%s-%d", processName(), n)
@@ -44,9 +45,9 @@ func engineName() string {
 	return processName()
 }
 
-// heartbeats tells the store which debates an engine drives: all of them in one write for each interval. A nil
-// *heartbeats does nothing, because the store keeps none.
-type heartbeats struct {
+// Keeper tells the store which debates an engine drives: all of them in one write for each interval. A nil *Keeper does
+// nothing, because the store keeps no heartbeats.
+type Keeper struct {
 	store store.Heartbeats
 	name  string
 	every time.Duration
@@ -62,19 +63,19 @@ type heartbeats struct {
 	timer   *time.Timer
 }
 
-// newHeartbeats returns nil if the store keeps no heartbeats or the interval is negative.
-func newHeartbeats(s store.Store, name string, every, after time.Duration, log *slog.Logger) *heartbeats {
+// New returns nil if the store keeps no heartbeats or the interval is negative.
+func New(s store.Store, name string, every, after time.Duration, log *slog.Logger) *Keeper {
 	keeper, ok := s.(store.Heartbeats)
 	if !ok || every < 0 {
 		return nil
 	}
-	h := &heartbeats{store: keeper, name: name, every: cmp.Or(every, defaultHeartbeatInterval), log: log, driven: map[string]bool{}}
+	h := &Keeper{store: keeper, name: name, every: cmp.Or(every, defaultHeartbeatInterval), log: log, driven: map[string]bool{}}
 	h.after = cmp.Or(after, heartbeatsToMiss*h.every)
 	return h
 }
 
 // driver returns the name of the engine in its heartbeats.
-func (h *heartbeats) driver() string {
+func (h *Keeper) driver() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.name == "" {
@@ -83,8 +84,11 @@ func (h *heartbeats) driver() string {
 	return h.name
 }
 
-// begin notes that the engine drives a debate.
-func (h *heartbeats) begin(id string) {
+// Every returns the interval of the heartbeats.
+func (h *Keeper) Every() time.Duration { return h.every }
+
+// Begin notes that the engine drives a debate.
+func (h *Keeper) Begin(id string) {
 	if h == nil {
 		return
 	}
@@ -99,7 +103,7 @@ func (h *heartbeats) begin(id string) {
 }
 
 // arm sets the time until the next heartbeat. The mutex is held.
-func (h *heartbeats) arm(wait time.Duration) {
+func (h *Keeper) arm(wait time.Duration) {
 	if h.timer == nil {
 		h.timer = time.AfterFunc(wait, h.tick)
 	} else {
@@ -107,8 +111,8 @@ func (h *heartbeats) arm(wait time.Duration) {
 	}
 }
 
-// end notes that the engine no longer drives a debate. left means that another engine should continue it.
-func (h *heartbeats) end(ctx context.Context, id string, left bool) {
+// End notes that the engine no longer drives a debate. left means that another engine should continue it.
+func (h *Keeper) End(ctx context.Context, id string, left bool) {
 	if h == nil {
 		return
 	}
@@ -127,8 +131,8 @@ func (h *heartbeats) end(ctx context.Context, id string, left bool) {
 	}
 }
 
-// leave notes that the engine drives no debate any more, and that other engines should continue those that it drove.
-func (h *heartbeats) leave(ctx context.Context) {
+// Leave notes that the engine drives no debate any more, and that other engines should continue those that it drove.
+func (h *Keeper) Leave(ctx context.Context) {
 	if h == nil {
 		return
 	}
@@ -145,15 +149,15 @@ func (h *heartbeats) leave(ctx context.Context) {
 }
 
 // giveUp tells the store that another engine should continue debates.
-func (h *heartbeats) giveUp(ctx context.Context, ids ...string) {
+func (h *Keeper) giveUp(ctx context.Context, ids ...string) {
 	h.write(ctx, func(ctx context.Context) error {
 		_, err := h.store.Beat(ctx, store.Heartbeat{Name: h.driver()}, time.Now().Add(-h.after), ids...)
 		return err
 	})
 }
 
-// claim writes a heartbeat for debates that the engine is about to drive. It returns those that no other engine drives.
-func (h *heartbeats) claim(ctx context.Context, ids ...string) (claimed []string, err error) {
+// Claim writes a heartbeat for debates that the engine is about to drive. It returns those that no other engine drives.
+func (h *Keeper) Claim(ctx context.Context, ids ...string) (claimed []string, err error) {
 	if h == nil {
 		return ids, nil
 	}
@@ -172,8 +176,8 @@ func (h *heartbeats) claim(ctx context.Context, ids ...string) (claimed []string
 	return claimed, nil
 }
 
-// announce writes a heartbeat for a debate that the engine drives, unless the store has one.
-func (h *heartbeats) announce(ctx context.Context, id string) {
+// Announce writes a heartbeat for a debate that the engine drives, unless the store has one.
+func (h *Keeper) Announce(ctx context.Context, id string) {
 	if h == nil {
 		return
 	}
@@ -189,19 +193,20 @@ func (h *heartbeats) announce(ctx context.Context, id string) {
 	}
 }
 
-// disclaim notes that the engine does not drive a debate that it has claimed. What it lacks to do so remains in the store.
-func (h *heartbeats) disclaim(ctx context.Context, id string, err error) {
-	if h != nil && errors.Is(err, ErrUnsupported) {
+// Disclaim notes that the engine does not drive a debate that it has claimed. If it lacks something to do so, that remains
+// in the store.
+func (h *Keeper) Disclaim(ctx context.Context, id string, lacks bool) {
+	if h != nil && lacks {
 		h.mu.Lock()
 		h.driven[id] = false
 		h.mu.Unlock()
 	}
-	h.end(ctx, id, false)
+	h.End(ctx, id, false)
 }
 
-// isGone reports whether the driver of a debate has given no heartbeat for too long, or has left the debate. A debate
+// IsGone reports whether the driver of a debate has given no heartbeat for too long, or has left the debate. A debate
 // without a heartbeat may have begun before the first one was due.
-func (h *heartbeats) isGone(s store.Status) bool {
+func (h *Keeper) IsGone(s store.Status) bool {
 	switch {
 	case h == nil:
 		return true
@@ -212,7 +217,7 @@ func (h *heartbeats) isGone(s store.Status) bool {
 }
 
 // tick writes a heartbeat for all debates that are driven.
-func (h *heartbeats) tick() {
+func (h *Keeper) tick() {
 	h.write(context.Background(), func(ctx context.Context) error {
 		h.mu.Lock()
 		h.last = time.Now()
@@ -230,7 +235,7 @@ func (h *heartbeats) tick() {
 }
 
 // beat writes a heartbeat and returns the debates for which it was written.
-func (h *heartbeats) beat(ctx context.Context, missing []string, ids ...string) ([]string, error) {
+func (h *Keeper) beat(ctx context.Context, missing []string, ids ...string) ([]string, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -239,7 +244,7 @@ func (h *heartbeats) beat(ctx context.Context, missing []string, ids ...string) 
 }
 
 // write runs a write to the store. Heartbeats are advice, so its error is only logged.
-func (h *heartbeats) write(ctx context.Context, f func(context.Context) error) {
+func (h *Keeper) write(ctx context.Context, f func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), h.every)
 	defer cancel()
 	h.writing.Lock()
@@ -249,14 +254,11 @@ func (h *heartbeats) write(ctx context.Context, f func(context.Context) error) {
 	}
 }
 
-// lack tells the store what the engine lacks to drive a debate, if err says so. It does so at most once per interval.
-func (h *heartbeats) lack(ctx context.Context, id string, err error) {
-	if h == nil || !errors.Is(err, ErrUnsupported) {
+// Lack tells the store what the engine lacks to drive a debate, unless the list is empty. It does so at most once per
+// interval.
+func (h *Keeper) Lack(ctx context.Context, id string, missing []string) {
+	if h == nil || len(missing) == 0 {
 		return
-	}
-	missing := []string{err.Error()}
-	if u, ok := errors.AsType[*unsupported](err); ok {
-		missing = u.missing
 	}
 	h.mu.Lock()
 	maps.DeleteFunc(h.lacking, func(_ string, at time.Time) bool { return time.Since(at) >= h.every })
