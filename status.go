@@ -279,6 +279,7 @@ func copyTurns(turns []transcript.Turn) []transcript.Turn {
 		t.Attempts, attemptRoom = moveInto(attemptRoom, t.Attempts)
 		for j := range t.Attempts {
 			t.Attempts[j].Warnings = slices.Clone(t.Attempts[j].Warnings) // rarely any
+			t.Attempts[j].Violations = slices.Clone(t.Attempts[j].Violations)
 		}
 		if t.Reasoning != nil {
 			t.Reasoning = deepcopy.Of(t.Reasoning) // rarely any

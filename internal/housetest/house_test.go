@@ -60,7 +60,7 @@ func TestFilesAreShort(t *testing.T) {
 // spread lists types whose methods are in more files, with their number. Each has one file for each of the things that it
 // serves, so that a reader finds what belongs together.
 var spread = map[string]int{
-	"cmd/debate.program":        26, // a file for each command
+	"cmd/debate.program":        28, // a file for each command
 	"inspector.visit":           16, // a file for each page
 	"report.Report":             13, // a file for each part of a report
 	"debatetool.Toolset":        10, // a file for each tool
@@ -71,6 +71,7 @@ var spread = map[string]int{
 	"protocol/vote.Protocol":    7,  // a file for each rule
 	"protocol/panel.Protocol":   6,  // the same
 	"providers/openai.Provider": 7,  // a file for each of its two APIs, with their settings and attachments
+	"examples/offline.prompt":   6,  // a file for each kind of reply
 	"internal/fakellm.Protocol": 6,  // a file for each part of a protocol
 }
 

@@ -16,7 +16,7 @@ type content struct {
 }
 
 // read returns the content of an object of a reply.
-func (c *Contract) read(object map[string]any) content {
+func read(c *Contract, object map[string]any) content {
 	r := reader{names: c.names, content: content{value: object, moved: map[string]string{}}}
 	r.object(c.schemas().layout, object, "", "")
 	return r.content
