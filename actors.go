@@ -105,6 +105,63 @@ func keepWindows(c *Config, of *Config) {
 	})
 }
 
+func participantProfiles(c Config) (list []transcript.Profile) {
+	for i := range c.Participants {
+		if !c.Participants[i].Disabled {
+			list = append(list, c.Participants[i].profile())
+		}
+	}
+	return list
+}
+
+func judgeProfiles(c Config) (list []transcript.Profile) {
+	for _, j := range c.Judges {
+		list = append(list, j.profile())
+	}
+	return list
+}
+
+func names(seats []transcript.Profile) []string {
+	list := make([]string, len(seats))
+	for i, s := range seats {
+		list[i] = s.Name
+	}
+	return list
+}
+
+// The limits of attachments.
+const (
+	maxAttachments    = 20
+	maxAttachment     = 5 << 20 / 4 * 3 // bytes of one
+	maxAllAttachments = 12 << 20        // bytes of all
+	maxPixels         = 8_000           // on each side of a picture
+	maxPages          = 100             // of a PDF
+)
+
+// String describes the attachment without its bytes and without its address.
+func (a Attachment) String() string { return a.shownAs(a.Name).String() }
+
+// Format writes the result of String for every verb, so that no log holds the bytes.
+func (a Attachment) Format(f fmt.State, _ rune) { fmt.Fprint(f, a.String()) }
+
+// shownAs returns the attachment for a model that knows it by the given name. It shares the bytes.
+func (a *Attachment) shownAs(name string) *providers.Attachment {
+	return &providers.Attachment{Name: name, MediaType: a.MediaType, Data: a.Data, URL: a.URL, Pages: a.Pages}
+}
+
+// isFor reports whether a participant or a judge sees the attachment.
+func (a *Attachment) isFor(name string) bool {
+	return len(a.Readers) == 0 || slices.Contains(a.Readers, name)
+}
+
+// withDefaults returns the attachment with its pages.
+func (a Attachment) withDefaults() Attachment {
+	if a.MediaType == attachment.PDF && a.Pages == 0 && len(a.Data) <= maxAttachment {
+		a.Pages = attachment.Pages(a.Data)
+	}
+	return a
+}
+
 // attachmentsFor returns the attachments that an actor sees.
 func attachmentsFor(c *Config, actor string) (list []*Attachment) {
 	if len(c.Attachments) == 0 || slices.Contains(systemActors, actor) {

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -14,8 +13,6 @@ import (
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/characters"
-	"github.com/elenchus-go/debate/internal/step"
-	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
@@ -248,39 +245,11 @@ func (d *Debate) reply(ctx context.Context, verb string, key transcript.Key, sam
 }
 
 // personsTurn returns the turn of a person's step with a reply.
-func personsTurn(c *transaction, s *protocol.Step, text string) (t transcript.Turn, err error) {
-	r := c.rec
-	if characters.IsBlank(text) {
-		return t, problemsOf("reply", []protocol.Problem{protocol.Problemf("reply", "it is blank")})
-	}
-	if err := checkLength(r, s.Key, "reply", text); err != nil {
-		return t, err
-	}
-	said, err := readReply(r, s, text)
-	if invalid, ok := errors.AsType[*reply.Invalid](err); ok {
-		l := &problemList{}
-		for _, v := range invalid.Violations {
-			l.add("reply", "%s", v)
-		}
-		return t, problemsOf("reply", l.problems)
-	}
-	t = replyOf(r, s, said.Text, said.Data)
-	t.Started, t.Ended = r.people.asked[s.Key].At, c.now
+func personsTurn(c *transaction, s *protocol.Step, text string) (transcript.Turn, error) {
+	asked := c.rec.people.asked[s.Key]
+	t, err := givenTurn(c.rec, s, "reply", text, c.rec.env.count("", text), asked.Tokens)
+	t.Started, t.Ended = asked.At, c.now
 	return t, err
-}
-
-// readReply reads a person's reply to a step.
-func readReply(r *record, s *protocol.Step, text string) (reply.Reply, error) {
-	m := pseudonymsFor(r, s)
-	contract, err := contractFor(r, s)
-	if err != nil {
-		return reply.Reply{}, err
-	}
-	if contract == nil {
-		return reply.Reply{Text: m.Reveal(text)}, nil
-	}
-	list, own := namesFor(r, s)
-	return step.ParseReply(withNames(r, contract, m, list, own), s, m, list, text)
 }
 
 // digest returns a hash of a person's reply, by which the journal recognizes a reply that is given again. The turn does not

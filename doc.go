@@ -70,8 +70,8 @@
 //   - Data: config.go and config_json.go define a debate, errors.go its errors, result.go its result, event.go its
 //     events, and actors.go what its actors read and write at most.
 //   - State: record.go holds the state of a debate, which is computed from its journal, and parts.go its parts. Pure
-//     functions read it: budget.go for the limits, prompt.go for the text of prompts, history.go for summaries and
-//     detectors, notes.go for what people add, and status.go for results.
+//     functions read it: reserve.go and budget.go for the limits, prompt.go for the text of prompts, history.go for summaries and
+//     detectors, people.go for what people add and are asked, and status.go for results.
 //   - Decisions: apply.go adds one event to the record. validate.go fills in defaults and checks a configuration.
 //     transition.go decides which transitions follow from an event. policy.go decides what follows from a failed step.
 //   - Steps: observer.go tells the log and an observer what the engine does, and holds what an engine is given. live.go
@@ -80,5 +80,5 @@
 //   - Requests: registry.go holds what an engine knows by name, and request.go plans a step with its request.
 //   - Driving: journal.go reads and commits entries. driver.go runs one debate, perform.go runs the steps of a plan,
 //     advance.go plans, and background.go drives a debate that Start has begun.
-//   - API: debate.go, control.go, watch.go, past.go for prompts of the past, engine.go, and edits.go and fork.go for forks.
+//   - API: debate.go, control.go, watch.go, past.go for prompts of the past, engine.go, and fork.go for forks.
 package debate

@@ -184,7 +184,7 @@ func (dr *driver) admitted() bool {
 		return true
 	}
 	if dr.turn == nil {
-		dr.turn = dr.engine.admission.join()
+		dr.turn = dr.engine.admission.Join()
 	}
 	select {
 	case <-dr.turn:
@@ -203,7 +203,7 @@ func (dr *driver) admitted() bool {
 // yieldTurn lets another debate be driven.
 func (dr *driver) yieldTurn() {
 	if dr.turn != nil {
-		dr.engine.admission.leave(dr.turn)
+		dr.engine.admission.Leave(dr.turn)
 		dr.turn = nil
 	}
 }

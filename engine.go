@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/admission"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/heartbeat"
 	"github.com/elenchus-go/debate/internal/spool"
@@ -48,7 +49,7 @@ func NewEngine(o Options) (*Engine, error) {
 		providers: maps.Clone(o.Providers), protocols: map[string]protocol.Protocol{}, sets: sets, replies: map[string]*reply.Contract{}, extractAnswer: o.ExtractAnswer, counter: o.TokenCounter,
 		keepReasoning: o.KeepReasoning, keepReplies: o.KeepReplies,
 		log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), closing: make(chan struct{}),
-		admission: admission{most: o.MaxDebates}, driven: map[string]*driverSlot{}, feeds: map[string]*liveFeed{},
+		admission: admission.Queue{Most: o.MaxDebates}, driven: map[string]*driverSlot{}, feeds: map[string]*liveFeed{},
 	}
 	e.reports = e.newReporter(o)
 	e.heartbeats = heartbeat.New(o.Store, o.Name, o.HeartbeatInterval, o.RecoverAfter, e.log)

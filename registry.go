@@ -15,6 +15,7 @@ import (
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/admission"
 	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/internal/heartbeat"
 	"github.com/elenchus-go/debate/internal/step"
@@ -155,7 +156,7 @@ type Engine struct {
 	reports       *reporter
 	keepReasoning bool
 	keepReplies   bool
-	admission     admission
+	admission     admission.Queue
 
 	ctx     context.Context // ends when Close stops waiting
 	cancel  context.CancelCauseFunc
