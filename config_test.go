@@ -20,6 +20,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/memorytest"
+	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
@@ -218,10 +219,10 @@ func TestAProtocolWithoutAVersionIsTheNewest(t *testing.T) {
 		require.Equal(t, want, c.Protocol.Name())
 	}
 	known := map[string]protocol.Protocol{"x/2": versioned{version: "x/2"}, "x/10": versioned{version: "x/10"}, "x/old": versioned{version: "x/old"}, "xy/11": versioned{}, "plain": versioned{version: "plain"}}
-	require.Equal(t, versioned{version: "x/10"}, debate.FindProtocol(known, "x"))
-	require.Equal(t, versioned{version: "plain"}, debate.FindProtocol(known, "plain"))
+	require.Equal(t, versioned{version: "x/10"}, protocoljson.Find(known, "x"))
+	require.Equal(t, versioned{version: "plain"}, protocoljson.Find(known, "plain"))
 	for _, name := range []string{"x/3", "y", "", "x/"} {
-		require.Nil(t, debate.FindProtocol(known, name))
+		require.Nil(t, protocoljson.Find(known, name))
 	}
 	var c debate.Config
 	require.NoError(t, json.Unmarshal([]byte(`{"protocol": {"name": "panel", "mode": "simultaneous"}}`), &c))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
@@ -316,7 +317,7 @@ func frozenFields(r *record, cfg Config) (list []protocol.Problem) {
 	same("seed", r.Seed, cfg.Seed)
 	same("topic", r.config.Topic, cfg.Topic)
 	same("background", r.config.Background, cfg.Background)
-	same("protocol", parameters(r.config.Protocol), parameters(cfg.Protocol))
+	same("protocol", protocoljson.Parameters(r.config.Protocol), protocoljson.Parameters(cfg.Protocol))
 	same("participants", asModels(participantProfiles(*r.config)), asModels(participantProfiles(cfg)))
 	return list
 }

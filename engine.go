@@ -17,6 +17,7 @@ import (
 	"github.com/elenchus-go/debate/internal/admission"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/heartbeat"
+	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/internal/spool"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
@@ -39,7 +40,7 @@ func NewEngine(o Options) (*Engine, error) {
 			return nil, fmt.Errorf("make engine: provider %q is nil", name)
 		}
 	}
-	if slices.Contains(o.Protocols, nil) || slices.ContainsFunc(o.Protocols, isNilPointer) {
+	if slices.Contains(o.Protocols, nil) || slices.ContainsFunc(o.Protocols, protocoljson.IsNil) {
 		return nil, errors.New("make engine: a protocol is nil")
 	}
 	if slices.Contains(o.Contracts, nil) {

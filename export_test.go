@@ -80,9 +80,6 @@ func FilledResults(fill func(any)) (a, b *Result, rec any) {
 	return resultOf(r), resultOf(r), r
 }
 
-// FindProtocol returns the protocol with a name; see findProtocol.
-var FindProtocol = findProtocol
-
 // sharing is a protocol whose answer shares memory with a turn.
 type sharing struct{ protocol.Protocol }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
@@ -102,7 +103,7 @@ func fixedFields(r *record, cfg *Config) (list []protocol.Problem) {
 		}
 	}
 	same("seed", r.Seed, cfg.Seed)
-	same("protocol", parameters(r.config.Protocol), parameters(cfg.Protocol))
+	same("protocol", protocoljson.Parameters(r.config.Protocol), protocoljson.Parameters(cfg.Protocol))
 	seats := func(c *Config) (list []string) {
 		for _, p := range participantProfiles(*c) {
 			list = append(list, p.Name, p.Side)
@@ -200,7 +201,7 @@ func (f *fork) cut(entries []store.Entry, seq int64) ([]store.Entry, error) {
 	l := &problemList{}
 	l.checkID(f.edits.ID)
 	checkLabels(l, f.edits.Labels)
-	if c := f.edits.Config; c != nil && isNilPointer(c.Protocol) {
+	if c := f.edits.Config; c != nil && protocoljson.IsNil(c.Protocol) {
 		l.add("config.protocol", "it is a nil pointer of type %T, use a value", c.Protocol)
 	}
 	end := int64(len(entries))

@@ -18,6 +18,7 @@ import (
 	"github.com/elenchus-go/debate/internal/admission"
 	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/internal/heartbeat"
+	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
@@ -218,7 +219,7 @@ func (e *Engine) knownProtocols() map[string]protocol.Protocol {
 func (e *Engine) presentName(name string) string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return presentName(e.protocols, name)
+	return protocoljson.PresentName(e.protocols, name)
 }
 
 // parse decodes a stored configuration. It accepts an unknown protocol: such a debate can be read but not driven. Unless
@@ -237,14 +238,14 @@ func (e *Engine) parse(b json.RawMessage, newer bool) (c Config, err error) {
 	if isNull(w.Protocol) {
 		return c, nil
 	}
-	name, params, err := splitProtocol(w.Protocol)
+	name, params, err := protocoljson.Split(w.Protocol)
 	if err != nil {
 		return Config{}, fmt.Errorf("protocol.name: %w", err)
 	}
 	e.mu.Lock()
 	given := e.given[c.ID]
 	if given == nil || given.Name() != name {
-		name = presentName(e.protocols, name)
+		name = protocoljson.PresentName(e.protocols, name)
 	}
 	known, ok := e.protocols[name]
 	e.mu.Unlock()
@@ -256,7 +257,7 @@ func (e *Engine) parse(b json.RawMessage, newer bool) (c Config, err error) {
 		c.Protocol = unknownProtocol{name: name}
 		return c, nil
 	}
-	v := newLike(known)
+	v := protocoljson.NewLike(known)
 	unknown, err = unmarshalKnown(params, v.Interface())
 	if err == nil && !newer && isPreset(known) {
 		err = unknown
@@ -264,7 +265,7 @@ func (e *Engine) parse(b json.RawMessage, newer bool) (c Config, err error) {
 	if err != nil {
 		return Config{}, fmt.Errorf("protocol %s: %w", name, err)
 	}
-	if c.Protocol = v.Elem().Interface().(protocol.Protocol); own && parameters(given) == parameters(c.Protocol) {
+	if c.Protocol = v.Elem().Interface().(protocol.Protocol); own && protocoljson.Parameters(given) == protocoljson.Parameters(c.Protocol) {
 		c.Protocol = given // with everything that JSON omits
 	}
 	return c, nil
@@ -353,9 +354,9 @@ func (e *Engine) addProtocol(id string, p protocol.Protocol) (undo func()) {
 	v := reflect.ValueOf(p)
 	_, known := e.protocols[p.Name()]
 	switch {
-	case !known && !omitsType(v.Type()):
+	case !known && !protocoljson.OmitsType(v.Type()):
 		e.protocols[p.Name()] = p
-	case !known || omitsValue(v):
+	case !known || protocoljson.OmitsValue(v):
 		before, had := e.given[id]
 		if e.given == nil {
 			e.given = map[string]protocol.Protocol{}

@@ -13,6 +13,7 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
@@ -27,7 +28,7 @@ func newID() string { return uuid.Must(uuid.NewV7()).String() }
 // provider's models are known only when the debate starts: they remain 0.
 func (c Config) withDefaults(env *environment, open func(provider string) bool) (Config, []protocol.Problem) {
 	l := &problemList{}
-	if isNilPointer(c.Protocol) {
+	if protocoljson.IsNil(c.Protocol) {
 		l.add("protocol", "it is a nil pointer of type %T, use a value", c.Protocol)
 		return c, l.problems
 	}
