@@ -322,7 +322,7 @@ func (dr *driver) checkProviders(p plan) (problems []protocol.Problem, supersede
 	if dr.outdated(p) { // the plan became outdated before its check could be canceled
 		dr.recheck()
 	}
-	problems = checkProviders(dr.engine, ctx, *p.check)
+	problems = checkProviders(ctx, dr.engine, *p.check)
 	return problems, errors.Is(context.Cause(ctx), step.ErrSuperseded)
 }
 

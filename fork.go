@@ -41,7 +41,7 @@ type Edits struct {
 }
 
 // edit adds the edits to the fork.
-func edit(e *Engine, ctx context.Context, c *transaction, edits *Edits) error {
+func edit(ctx context.Context, e *Engine, c *transaction, edits *Edits) error {
 	if edits.Config == nil && edits.Turn == (transcript.Key{}) {
 		return nil
 	}
@@ -49,7 +49,7 @@ func edit(e *Engine, ctx context.Context, c *transaction, edits *Edits) error {
 		return problemsOf("fork", []protocol.Problem{protocol.Problemf("seq", "the debate has ended by entry %d, so edits have no effect: use an earlier entry", c.rec.Seq)})
 	}
 	if edits.Config != nil {
-		if err := editConfig(e, ctx, c, edits); err != nil {
+		if err := editConfig(ctx, e, c, edits); err != nil {
 			return err
 		}
 	}
@@ -60,7 +60,7 @@ func edit(e *Engine, ctx context.Context, c *transaction, edits *Edits) error {
 }
 
 // editConfig adds the edited configuration.
-func editConfig(e *Engine, ctx context.Context, c *transaction, edits *Edits) error {
+func editConfig(ctx context.Context, e *Engine, c *transaction, edits *Edits) error {
 	r := c.rec
 	cfg, found := edits.Config.withDefaults(e.env, e.learnsWindow)
 	cfg.ID, cfg.Seed = edits.ID, cmp.Or(edits.Config.Seed, r.Seed)
@@ -258,7 +258,7 @@ func (f *fork) commit(ctx context.Context) (*Debate, error) {
 		return nil, err
 	}
 	c := newTransaction(j.rec)
-	if err := edit(f.engine, ctx, c, &f.edits); err != nil {
+	if err := edit(ctx, f.engine, c, &f.edits); err != nil {
 		return nil, err
 	}
 	if err := f.settle(c); err != nil {

@@ -181,7 +181,7 @@ func (e *Engine) callApart(ctx context.Context, name string, check func() error)
 // checkProviders asks each provider that implements providers.Checker to check its key and models, and each that
 // implements providers.Limited to check settings. It returns a problem for each provider whose key is rejected, for each
 // model that is, and for each setting that is not supported.
-func checkProviders(e *Engine, ctx context.Context, c Config) []protocol.Problem {
+func checkProviders(ctx context.Context, e *Engine, c Config) []protocol.Problem {
 	l := &problemList{}
 	type pair struct{ provider, model string }
 	asked := map[pair]*providers.Error{}

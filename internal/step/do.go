@@ -38,7 +38,7 @@ func (r *Run) Do(ctx context.Context, cancel context.CancelCauseFunc, host Host)
 		}
 		r.timing.stop()
 	}()
-	err = r.perform()
+	err = r.perform() //nolint:contextcheck // it has the context of the run
 	if returned = true; err != nil {
 		return nil, err
 	}
