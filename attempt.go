@@ -67,6 +67,7 @@ func (c *execution) performAttempts() error {
 		return errOutOfTime
 	}
 	for n := 1; ; n++ {
+		reconsiders := c.attempts.doubtful != nil
 		err := c.attempt(n)
 		if c.ctx.Err() != nil {
 			return c.contextEnded(n, err)
@@ -74,6 +75,10 @@ func (c *execution) performAttempts() error {
 		if err == nil {
 			c.finish()
 			return nil
+		}
+		if reconsiders { // the model is asked once, and the first reply stands
+			_ = c.reportFailure(providers.AsError(err), -1)
+			return c.giveUp(n, providers.AsError(err))
 		}
 		failed, shorter := c.tryShorter(n, providers.AsError(err))
 		if c.attempts.capRaised && failed.Kind == providers.InvalidRequest { // the model does not allow the raised limit
@@ -110,7 +115,7 @@ func (c *execution) contextEnded(n int, err error) error {
 		c.attempts.waitError = errUnreachable
 		return c.giveUp(n, timeout)
 	}
-	if errors.Is(cause, errOutOfTime) && c.keepPartial() {
+	if errors.Is(cause, errOutOfTime) && (c.keepDoubtful() || c.keepPartial()) {
 		return nil
 	}
 	if timeout, ok := errors.AsType[*providers.Error](cause); ok {
@@ -162,6 +167,7 @@ func (c *execution) attempt(n int) error {
 		}
 	} else if err = c.accept(resp); err == nil {
 		resp.Warnings = c.keepReasoning(resp)
+		err = c.reconsider(resp)
 	}
 	a := transcript.Attempt{Provider: c.model.providerName, Model: c.model.actor.Model, Usage: c.usage(resp, whole), FirstChunk: part.firstChunk}
 	// Otherwise the estimate is for another prompt or another model, or the service may ignore a part of the prompt, or the
@@ -358,18 +364,11 @@ func (c *execution) raiseCap(text string, thought int) bool {
 
 // askAgain adds the invalid reply and its violations to the request, and returns an error for the attempt.
 func (c *execution) askAgain(r providers.Response, findings error) error {
-	c.attempts.askedAgain = true
-	c.prompt.data.Violations = []string{findings.Error()}
+	violations := []string{findings.Error()}
 	if invalid, ok := errors.AsType[*reply.Invalid](findings); ok {
-		c.prompt.data.Violations = invalid.Violations
+		violations = invalid.Violations
 	}
-	words, err := c.prompt.set.User("reask", *c.prompt.data)
-	if err != nil {
-		return &providers.Error{Kind: providers.InvalidRequest, Partial: r, Err: err}
-	}
-	c.request.Messages = append(slices.Clone(c.request.Messages),
-		providers.Message{Role: providers.Assistant, Text: r.Text}, providers.Message{Role: providers.User, Text: words})
-	return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: fmt.Errorf("%w: %w", errAskedAgain, findings)}
+	return c.ask("reask", r, violations, findings)
 }
 
 // wait waits before the next attempt. It returns errHeld if the debate is paused or the engine is closed, and the cause if

@@ -160,6 +160,7 @@ type attempts struct {
 	failures    map[providers.ErrorKind]int // number of failures by kind, for the model in use
 	partial     string                      // longest text of a failed attempt
 	askedAgain  bool                        // the request asks for a valid reply after an invalid one
+	doubtful    *draft                      // the turn with a valid reply that the model is asked to reconsider; otherwise nil
 	capRaised   bool                        // the token limit was raised after a truncated or empty reply
 	shortened   bool                        // the prompt was shortened because of a guess
 	waitedAfter int                         // number of the last attempt before a wait for a rate limit

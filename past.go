@@ -263,7 +263,10 @@ func (p *Prompt) askAgain(c *execution, i int, a transcript.Attempt) {
 	case strings.Contains(a.ErrorMessage, usedUp):
 		c.raiseCap("", 0)
 	case a.Reply != "":
-		_ = c.accept(providers.Response{Text: a.Reply, FinishReason: providers.FinishReason(a.FinishReason), Usage: a.Usage})
+		said := providers.Response{Text: a.Reply, FinishReason: providers.FinishReason(a.FinishReason), Usage: a.Usage}
+		if c.accept(said) == nil {
+			_ = c.reconsider(said)
+		}
 	case a.FinishReason == string(providers.Length):
 		c.raiseCap("the beginning of a reply", a.Usage.Reasoning)
 	default:

@@ -147,6 +147,9 @@ func (c *execution) waitForService(e *providers.Error) time.Duration {
 // giveUp ends a step that failed after all attempts. It completes the turn with a default or partial reply if that is
 // possible, and otherwise returns the failure.
 func (c *execution) giveUp(n int, e *providers.Error) error {
+	if c.keepDoubtful() {
+		return nil
+	}
 	f := c.newFailure(n, e)
 	switch {
 	case errors.Is(c.attempts.waitError, errUnreachable):
@@ -164,6 +167,16 @@ func (c *execution) giveUp(n int, e *providers.Error) error {
 	}
 	c.finish()
 	return nil
+}
+
+// keepDoubtful completes the turn with the reply that the model was asked to reconsider. It returns false if there is none.
+func (c *execution) keepDoubtful() bool {
+	if c.attempts.doubtful == nil {
+		return false
+	}
+	c.turn.restore(c.attempts.doubtful)
+	c.finish()
+	return true
 }
 
 // hasDefault reports whether the debate continues with a default reply if the step fails.

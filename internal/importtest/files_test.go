@@ -33,7 +33,7 @@ var rootOrder = []string{
 	// Decisions.
 	"apply.go", "validate.go", "transition.go", "policy.go",
 	// Model calls.
-	"observer.go", "options.go", "live.go", "draft.go", "execution.go", "call.go", "overflow.go", "retry.go", "attempt.go",
+	"observer.go", "options.go", "live.go", "draft.go", "execution.go", "call.go", "overflow.go", "retry.go", "reconsider.go", "attempt.go",
 	// The engine's registry and requests.
 	"heartbeat.go", "admission.go", "registry.go", "request.go",
 	// The journal and the driver.
