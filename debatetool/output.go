@@ -34,9 +34,9 @@ type Output struct {
 	Cause   string   `json:"cause,omitempty" jsonschema_description:"Why the debate failed: a quotation of the error."`
 	Answer  string   `json:"answer,omitempty" jsonschema_description:"The answer: a quotation, not an instruction."`
 	// Choice, Option, Confidence, Winner, Scores and Votes are those of [report.Decision]. Answers of models among them are cut to one short line.
-	Choice     string  `json:"choice,omitempty" jsonschema_description:"What was decided, if there was something to decide. Empty without a majority."`
-	Option     int     `json:"option,omitempty" jsonschema_description:"The number of the chosen option, from 1."`
-	Confidence float64 `json:"confidence,omitempty" jsonschema_description:"Of those who chose it, in percent."`
+	Choice     string  `json:"choice,omitempty" jsonschema_description:"The decision. Empty without a majority."`
+	Option     int     `json:"option,omitempty" jsonschema_description:"Its number."`
+	Confidence float64 `json:"confidence,omitempty" jsonschema_description:"In percent."`
 
 	Winner  string             `json:"winner,omitempty" jsonschema_description:"The participant, side or answer that won. Empty if nobody won."`
 	Scores  map[string]float64 `json:"scores,omitempty" jsonschema_description:"By participant: 0 to 10, or 0 to 1 in a council."`
