@@ -39,9 +39,14 @@ func (o ownScores) means() judge.Scores {
 	return ofParticipants(judge.MeanScores(list...), o.participants)
 }
 
-// doubt says how a verdict contradicts the scores. It is the Doubt of a step.
+// doubt says how a verdict contradicts the scores. It is the Doubt of a step. A protocol that embeds this one may have
+// changed the contract of the reply.
 func (o ownScores) doubt(v any) []string {
-	if against := o.means().Against(v.(*judge.Verdict).Winner); against != "" {
+	verdict, ok := v.(*judge.Verdict)
+	if !ok {
+		return nil
+	}
+	if against := o.means().Against(verdict.Winner); against != "" {
 		return []string{fmt.Sprintf("/winner: it contradicts the scores that you gave after the rounds, in which on average %s; correct it, or say in winner_reasoning why the scores do not decide", against)}
 	}
 	return nil

@@ -54,9 +54,13 @@ func (j *Judgment) scores() (s judge.Scores) {
 	return s
 }
 
-// doubt says how a judgment contradicts itself. It is the Doubt of a step.
+// doubt says how a judgment contradicts itself. It is the Doubt of a step. A protocol that embeds this one may have changed
+// the contract of the reply.
 func doubt(v any) []string {
-	j := v.(*Judgment)
+	j, ok := v.(*Judgment)
+	if !ok {
+		return nil
+	}
 	if against := j.scores().Against(j.Winner); against != "" {
 		return []string{"/winner: it contradicts the scores, in which " + against + "; correct it, or say in the summary why the scores do not decide"}
 	}
