@@ -28,7 +28,7 @@ func setOptions(c *debate.Config, options []string) []protocol.Problem {
 		p.Options = options
 		c.Protocol = p
 	default:
-		return []protocol.Problem{protocol.Problemf("options", "%s cannot decide between options, use panel, pro-con or vote, or leave them out", shortName(c.Protocol))}
+		return []protocol.Problem{protocol.Problemf("options", "%s cannot decide between options, use panel, procon or vote, or leave them out", shortName(c.Protocol))}
 	}
 	return nil
 }
