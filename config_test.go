@@ -704,7 +704,7 @@ func TestADebateSharesNoMemoryWithItsCaller(t *testing.T) {
 	for _, p := range []protocol.Protocol{
 		panel.Protocol{},
 		vote.Protocol{
-			Topology: vote.Graph, Graph: map[string][]string{"A": {"B"}}, Agreement: &share, Filter: &share,
+			Topology: vote.Graph, Graph: map[string][]string{"A": {"B"}}, Agreement: &share, Filter: &share, Options: []string{"Yes", "No"},
 			Convincing: map[string][]string{"A": {"Is ice warm? No, it is frozen."}},
 		},
 		&pointed{Tags: map[string][]string{"a": {"b"}}},

@@ -76,8 +76,13 @@ func (s Scores) String() string {
 	return strings.Join(names, ", ")
 }
 
-// Contradiction returns the warning that a judge named a winner against its own scores, which [Scores.Against] describes.
-func Contradiction(judge string, swapped bool, winner, against string) string {
+// Warning returns a sentence if a judge named a winner against its own scores, and otherwise "". swapped says that it judged
+// with the participants in the opposite order.
+func (s Scores) Warning(judge string, swapped bool, winner string) string {
+	against := s.Against(winner)
+	if against == "" {
+		return ""
+	}
 	if swapped {
 		judge += ", with the participants in reversed order,"
 	}

@@ -77,20 +77,7 @@ func run(ctx context.Context, p *console.Program) (err error) {
 		return err
 	}
 	defer func() { _ = engine.Close(context.WithoutCancel(ctx)) }()
-	config := debate.Config{
-		ID: "refund-" + fmt.Sprintf("%x", order), Topic: order + ": how much of the price does the shop refund?", Background: string(text),
-		Protocol: panel.Protocol{Format: panel.StructuredRounds, Decision: decision.Task{Contract: contract.Name()}},
-		Participants: []debate.Participant{
-			{Name: "Ada", Role: "speaks for the customer", Position: "The shop refunds the price.", Model: *customer},
-			{Name: "Bo", Role: "speaks for the shop", Position: "The shop refunds nothing.", Model: *shop},
-		},
-		Judges: []debate.Participant{{Name: "Cy", Model: *decides}},
-		Rubric: judge.Rubric{
-			{Name: "facts", Weight: 60, Description: "Do the arguments keep to the facts of the case?", Zero: "invented facts", Ten: "each claim can be found in the case"},
-			{Name: "terms", Weight: 40, Description: "Do they apply the shop's terms?", Zero: "the terms are ignored", Ten: "the term that decides is applied"},
-		},
-		Limits: debate.Limits{MaxRounds: 2},
-	}
+	config := refundCase(order, string(text), *customer, *shop, *decides)
 	d, err := engine.Open(ctx, config.ID)
 	if errors.Is(err, store.ErrNotFound) {
 		d, err = engine.Create(ctx, config)
@@ -117,4 +104,22 @@ func run(ctx context.Context, p *console.Program) (err error) {
 	fmt.Fprintf(p.Stdout, "%s: refund %d %%, with a confidence of %.0f %%\n\n%s\n", order, j.Value.Percent, j.Value.Confidence, j.Value.Letter)
 	fmt.Fprintf(p.Stdout, "\nscores of the arguments: %s; tokens: %d\n", cmp.Or(j.Scores.String(), "none"), result.Total.Usage.Input+result.Total.Usage.Output)
 	return nil
+}
+
+// refundCase returns the debate about an order.
+func refundCase(order, text, customer, shop, decides string) debate.Config {
+	return debate.Config{
+		ID: "refund-" + fmt.Sprintf("%x", order), Topic: order + ": how much of the price does the shop refund?", Background: text,
+		Protocol: panel.Protocol{Format: panel.StructuredRounds, Decision: decision.Task{Contract: contract.Name()}},
+		Participants: []debate.Participant{
+			{Name: "Ada", Role: "speaks for the customer", Position: "The shop refunds the price.", Model: customer},
+			{Name: "Bo", Role: "speaks for the shop", Position: "The shop refunds nothing.", Model: shop},
+		},
+		Judges: []debate.Participant{{Name: "Cy", Model: decides}},
+		Rubric: judge.Rubric{
+			{Name: "facts", Weight: 60, Description: "Do the arguments keep to the facts of the case?", Zero: "invented facts", Ten: "each claim can be found in the case"},
+			{Name: "terms", Weight: 40, Description: "Do they apply the shop's terms?", Zero: "the terms are ignored", Ten: "the term that decides is applied"},
+		},
+		Limits: debate.Limits{MaxRounds: 2},
+	}
 }

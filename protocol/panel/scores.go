@@ -59,8 +59,8 @@ func contradictions(r *protocol.Record, verdicts []judge.Opinion[judge.Verdict])
 		if v.Swapped {
 			order = judge.Swapped
 		}
-		if against := scoresOf(r, v.Judge, order).means().Against(v.Value.Winner); against != "" && !v.Failed {
-			list = append(list, judge.Contradiction(v.Judge, v.Swapped, v.Value.Winner, against))
+		if warning := scoresOf(r, v.Judge, order).means().Warning(v.Judge, v.Swapped, v.Value.Winner); warning != "" && !v.Failed {
+			list = append(list, warning)
 		}
 	}
 	return list

@@ -18,8 +18,8 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 	}
 	opinions := judge.Opinions[Judgment](judgments...)
 	for _, o := range opinions {
-		if against := o.Value.scores().Against(o.Value.Winner); against != "" && !o.Failed {
-			a.Warnings = append(a.Warnings, judge.Contradiction(o.Judge, false, o.Value.Winner, against))
+		if warning := o.Value.scores().Warning(o.Judge, false, o.Value.Winner); warning != "" && !o.Failed {
+			a.Warnings = append(a.Warnings, warning)
 		}
 	}
 	joint := combine(opinions)
