@@ -103,7 +103,7 @@ func affordsSummary(r *record, tokens int) bool {
 func maxOutput(r *record, steps []protocol.Step) (tokens int) {
 	for _, s := range steps {
 		if p, _, ok := r.actor(s.Actor); ok && !p.Human && !makesNoText(s.Actor) {
-			tokens += maxReply(r, p, s.Actor)
+			tokens += replyCount(&s) * maxReply(r, p, s.Actor)
 		}
 	}
 	return tokens

@@ -363,8 +363,8 @@ func TestImpossibleLimitsAreNamed(t *testing.T) {
 		field  string // empty if the limits are valid
 		reason string
 	}{
-		"a budget without room for a round": {with(func(l *debate.Limits) { l.OutputTokens = 249 }), "limits.output_tokens", "up to 250 tokens are needed, but it is 249"},
-		"a budget with room for one":        {with(func(l *debate.Limits) { l.OutputTokens = 250 }), "", ""},
+		"a budget without room for a round": {with(func(l *debate.Limits) { l.OutputTokens = 299 }), "limits.output_tokens", "up to 300 tokens are needed, but it is 299"},
+		"a budget with room for one":        {with(func(l *debate.Limits) { l.OutputTokens = 300 }), "", ""},
 		"the most rounds":                   {debate.Limits{MaxRounds: 10_000}, "", ""},
 		"a round more":                      {debate.Limits{MaxRounds: 10_001}, "limits.max_rounds", "use at most 10000"},
 		"very many rounds":                  {debate.Limits{MaxRounds: math.MaxInt}, "limits.max_rounds", "use at most 10000"},
@@ -705,7 +705,7 @@ func TestADebateSharesNoMemoryWithItsCaller(t *testing.T) {
 	for _, p := range []protocol.Protocol{
 		panel.Protocol{},
 		vote.Protocol{
-			Topology: vote.Graph, Graph: map[string][]string{"A": {"B"}}, Agreement: &share, Filter: &share,
+			Topology: vote.Graph, Graph: map[string][]string{"A": {"B"}}, Agreement: &share, Filter: &share, Options: []string{"Yes", "No"},
 			Convincing: map[string][]string{"A": {"Is ice warm? No, it is frozen."}},
 		},
 		&pointed{Tags: map[string][]string{"a": {"b"}}},

@@ -86,7 +86,7 @@ type sharing struct{ protocol.Protocol }
 func (sharing) Name() string { return "sharing/1" }
 
 func (sharing) Answer(r *protocol.Record) protocol.Answer {
-	return protocol.Answer{Text: r.Turns[2].Text, Data: r.Turns[2].Data}
+	return protocol.Answer{Text: r.Turns[2].Text, Data: r.Turns[2].Data, Warnings: r.Turns[2].Attempts[0].Warnings}
 }
 
 // PerformPlanAfter plans the next calls, calls between, and then performs the plan.

@@ -21,6 +21,7 @@ import (
 	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
@@ -177,7 +178,7 @@ func contracts() []*reply.Contract {
 		judge.AssessmentContract, judge.VerdictContract, protocol.PersonasContract, embedding.Contract, skeptic.DocumentsContract,
 		refine.CritiqueContract, refine.SummaryContract, refine.SolutionContract, arbitration.ArgumentContract, arbitration.RulingContract,
 		procon.JudgmentContract, panel.AudienceContract, vote.BallotContract, vote.RulingContract, council.RankingContract, council.AnswerContract,
-		mad.ModerationContract, mad.CandidatesContract, mad.DecisionContract,
+		mad.ModerationContract, mad.CandidatesContract, mad.DecisionContract, decision.Contract,
 	}
 }
 

@@ -23,8 +23,13 @@ import (
 //
 // What failed attempts use is known afterwards. It counts from the next phase on.
 
-// replyCount returns the number of replies that budgets reserve for a step.
-func replyCount(*record, *protocol.Step) int { return 1 }
+// replyCount returns the number of replies that budgets reserve for a step: two if the first may be doubtful.
+func replyCount(s *protocol.Step) int {
+	if s.Doubt != nil {
+		return 2
+	}
+	return 1
+}
 
 const (
 	valueTokens    = 32   // for values in a prompt that differ from those of its worst case, such as scores
@@ -162,7 +167,7 @@ func (w *reservation) addStep(s *protocol.Step, who *Participant, seat transcrip
 		return
 	}
 	reply := maxReply(w.record, who, s.Actor)
-	n := replyCount(w.record, s)
+	n := replyCount(s)
 	if !w.spends {
 		w.total.Output += n * reply
 		return

@@ -255,6 +255,7 @@ func resultOf(r *record) *Result {
 	if res.Answer, failed = answerOf(r, res.Verdict); failed != nil {
 		res.Warnings = append(res.Warnings, fmt.Sprintf("the protocol cannot compute the answer: panic: %v", failed))
 	}
+	res.Warnings = append(res.Warnings, res.Answer.Warnings...)
 	return res
 }
 
@@ -311,7 +312,7 @@ func answerOf(r *record, verdict *transcript.Turn) (a protocol.Answer, failed *p
 	}()
 	if p, ok := r.config.Protocol.(protocol.Answerer); ok {
 		if a = deepcopy.Of(p.Answer(&r.Record)); a.Text != "" || len(a.Data) > 0 {
-			a.Type = r.config.Protocol.Name()
+			a.Type = cmp.Or(a.Type, r.config.Protocol.Name())
 		}
 	} else if verdict != nil {
 		a.Text, a.Data, a.Type = verdict.Text, verdict.Data, verdict.Contract

@@ -25,10 +25,10 @@ const (
 // its own layer or above only packages that it is below, or that are below it. The pattern "x/*" means all packages
 // below x that no longer pattern matches. "." is the root package.
 var floors = [][]string{
-	0: {"fsm", "transcript", "internal/admission", "internal/deepcopy", "internal/delimit", "internal/former", "internal/naming", "internal/panics", "internal/spool", "internal/steptimer", "internal/strictjson"},
+	0: {"fsm", "transcript", "internal/admission", "internal/confidence", "internal/deepcopy", "internal/delimit", "internal/former", "internal/naming", "internal/panics", "internal/spool", "internal/steptimer", "internal/strictjson"},
 	1: {"evidence/quote", "providers", "providers/price", "providers/internal/fault"},
 	2: {"prompts", "context/window", "detect", "judge/reply", "providers/retrieval", "store", "store/storetest"},
-	3: {"judge", "protocol", "internal/confidence", "internal/heartbeat"},
+	3: {"judge", "judge/decision", "protocol", "internal/heartbeat"},
 	4: {"protocol/*", "internal/embedding", "internal/protocoljson", "internal/step"},
 	5: {"."},
 	6: {"examples/offline", "report", "progress", "archive", "printer"},

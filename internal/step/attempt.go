@@ -45,6 +45,7 @@ func (r *Run) attempt(n int) error {
 		}
 	} else if err = r.accept(&resp); err == nil {
 		resp.Warnings = r.keepReasoning(&resp)
+		err = r.reconsider(&resp)
 	}
 	a := r.newAttempt(q.usage(resp, whole, r.Plan.NoText))
 	// Otherwise the estimate is for another prompt or another model, or the service may ignore a part of the prompt, or the
@@ -157,6 +158,27 @@ func (r *Run) structured(resp *providers.Response) error {
 		err = fmt.Errorf("%w: %w", errDefault, err)
 	}
 	return &providers.Error{Kind: providers.InvalidResponse, Partial: *resp, Err: err}
+}
+
+// reconsider prepares a request to reconsider the reply that was accepted if the step doubts it, and returns an error for
+// the attempt. It does so once, and not if no further attempt is allowed. resp is the reply as it came.
+func (r *Run) reconsider(resp *providers.Response) error {
+	p := &r.Plan
+	last := len(r.draft.Attempts)+1-r.attempts.waitedAfter >= p.Limits.Attempts
+	if p.Step.Doubt == nil || r.attempts.doubtful != nil || last || r.maxRetries(providers.InvalidResponse) == 0 {
+		return nil
+	}
+	v, err := p.Contract.Decode(reply.Reply{Data: r.draft.Data})
+	if err != nil {
+		return err
+	}
+	doubts := p.Step.Doubt(v)
+	if len(doubts) == 0 {
+		return nil
+	}
+	kept := r.draft
+	r.attempts.doubtful = &kept
+	return r.query.ask("reconsider", *resp, p.Pseudonyms.HideAll(slices.Clone(doubts)), fmt.Errorf("the reply is doubtful: %s", strings.Join(doubts, "; ")))
 }
 
 // parse validates a reply against its contract. It rejects a truncated reply, because a complete object in it may be

@@ -74,6 +74,7 @@ func (r *Run) perform() error {
 		return ErrOutOfTime
 	}
 	for n := 1; ; n++ {
+		reconsiders := r.attempts.doubtful != nil
 		err := r.attempt(n)
 		if r.ctx.Err() != nil {
 			return r.contextEnded(n, err)
@@ -81,6 +82,10 @@ func (r *Run) perform() error {
 		if err == nil {
 			r.finish()
 			return nil
+		}
+		if reconsiders { // the model is asked once, and the first reply stands
+			_ = r.attempts.current.Failed(providers.AsError(err), -1)
+			return r.giveUp(n, providers.AsError(err))
 		}
 		failed, shorter := r.tryShorter(n, providers.AsError(err))
 		if r.query.capRaised && failed.Kind == providers.InvalidRequest { // the model does not allow the raised limit
@@ -117,7 +122,7 @@ func (r *Run) contextEnded(n int, err error) error {
 		r.attempts.waitError = errUnreachable
 		return r.giveUp(n, timeout)
 	}
-	if errors.Is(cause, ErrOutOfTime) && r.keepPartial() {
+	if errors.Is(cause, ErrOutOfTime) && (r.keepDoubtful() || r.keepPartial()) {
 		return nil
 	}
 	if timeout, ok := errors.AsType[*providers.Error](cause); ok {
@@ -155,6 +160,9 @@ func (r *Run) wait(d time.Duration) error {
 // giveUp ends a step that failed after all attempts. It completes the turn with a default or partial reply if that is
 // possible, and otherwise returns the failure.
 func (r *Run) giveUp(n int, e *providers.Error) error {
+	if r.keepDoubtful() {
+		return nil
+	}
 	f := r.failure(n, e)
 	switch {
 	case errors.Is(r.attempts.waitError, errUnreachable):
@@ -172,6 +180,16 @@ func (r *Run) giveUp(n int, e *providers.Error) error {
 	}
 	r.finish()
 	return nil
+}
+
+// keepDoubtful completes the turn with the reply that the model was asked to reconsider. It returns false if there is none.
+func (r *Run) keepDoubtful() bool {
+	if r.attempts.doubtful == nil {
+		return false
+	}
+	r.draft.restore(r.attempts.doubtful)
+	r.finish()
+	return true
 }
 
 // keepPartial completes the turn with the partial text of a failed attempt, if the plan allows it and there is any text.
@@ -219,7 +237,10 @@ func (r *Run) repeatAskedAgain(i int, a transcript.Attempt) (missing []string) {
 	case strings.Contains(a.ErrorMessage, usedUp):
 		r.query.raiseCap("", 0)
 	case a.Reply != "":
-		_ = r.accept(&providers.Response{Text: a.Reply, FinishReason: providers.FinishReason(a.FinishReason), Usage: a.Usage})
+		said := &providers.Response{Text: a.Reply, FinishReason: providers.FinishReason(a.FinishReason), Usage: a.Usage}
+		if r.accept(said) == nil {
+			_ = r.reconsider(said)
+		}
 	case a.FinishReason == string(providers.Length):
 		r.query.raiseCap("the beginning of a reply", a.Usage.Reasoning)
 	default:

@@ -105,6 +105,12 @@ func (d *draft) setReply(text string, data json.RawMessage, tokens int) {
 	d.Text, d.Data, d.Tokens = text, data, tokens
 }
 
+// restore sets the reply of an earlier attempt, with its flags and its reasoning.
+func (d *draft) restore(from *draft) {
+	d.setReply(from.Text, from.Data, from.Tokens)
+	d.Flags, d.Reasoning = from.Flags, from.Reasoning
+}
+
 // setDefault sets a default reply in place of the model's or a substitute's.
 func (d *draft) setDefault(text string, data json.RawMessage, tokens int) {
 	d.setReply(text, data, tokens)

@@ -79,19 +79,25 @@ func (q *query) raiseCap(text string, thought int) bool {
 
 // askAgain adds an invalid reply and its violations to the request, and returns an error for the attempt.
 func (q *query) askAgain(r providers.Response, findings error) error {
-	q.askedAgain = true
-	q.Data.Violations = []string{findings.Error()}
+	violations := []string{findings.Error()}
 	if invalid, ok := errors.AsType[*reply.Invalid](findings); ok {
-		q.Data.Violations = invalid.Violations
+		violations = invalid.Violations
 	}
-	words, err := q.Set.User("reask", *q.Data)
+	return q.ask("reask", r, violations, findings)
+}
+
+// ask adds a reply and a request for another one, with its reasons, to the messages, and returns an error for the attempt.
+func (q *query) ask(prompt string, r providers.Response, reasons []string, cause error) error {
+	q.askedAgain = true
+	q.Data.Violations = reasons
+	words, err := q.Set.User(prompt, *q.Data)
 	if err != nil {
 		return &providers.Error{Kind: providers.InvalidRequest, Partial: r, Err: err}
 	}
 	request := &q.model.Request
 	request.Messages = append(slices.Clone(request.Messages),
 		providers.Message{Role: providers.Assistant, Text: r.Text}, providers.Message{Role: providers.User, Text: words})
-	return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: fmt.Errorf("%w: %w", errAskedAgain, findings)}
+	return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: fmt.Errorf("%w: %w", errAskedAgain, cause)}
 }
 
 // emptyReply returns the error of a reply without text. If the token limit ended the reply, reasoning has used it up. Then

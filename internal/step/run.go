@@ -41,6 +41,7 @@ type attempts struct {
 	waited      time.Duration               // wait before the call
 	failures    map[providers.ErrorKind]int // number of failures by kind, for the model in use
 	partial     string                      // longest text of a failed attempt
+	doubtful    *draft                      // the turn with a valid reply that the model is asked to reconsider; otherwise nil
 	substituted bool                        // a substitute is in use
 	shortened   bool                        // the prompt was shortened because of a guess
 	waitedAfter int                         // number of the last attempt before a wait for a rate limit
