@@ -252,8 +252,10 @@ func TestWhatFailedAttemptsUseCountsForTheBudget(t *testing.T) {
 			c.Limits = debate.Limits{OutputTokens: 999, StepTokens: 100, JudgeTokens: 100}
 			o.Providers = providersOf(modelAtTokenCapAfter(3, model), modelAtTokenCap(scriptedJudge(t, 9)))
 		})
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		require.NoError(t, d.Start(t.Context())) // Run would not wait for a provider that has never answered
+		for _, err := range d.Watch(t.Context(), 0) {
+			require.NoError(t, err)
+		}
 		res := debatetest.Result(t, d)
 		require.Equal(t, transcript.TokenBudget, res.Ending.Outcome)
 		require.Contains(t, res.Ending.Evidence, "600 of 999 output tokens are used, and up to 400 more are needed")
