@@ -11,6 +11,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
@@ -59,7 +60,8 @@ func (dr *driver) newExecution(r *record, s protocol.Step) (c *execution, err er
 	}()
 	dr.planning = s.Key
 	if c, err = dr.engine.newExecution(r, s); err == nil {
-		c.model.providerName, c.model.provider, err = dr.engine.bind(c.model.actor.Provider)
+		m := &c.run.Plan.Model
+		m.Provider, m.Client, err = dr.engine.bind(m.Provider)
 	}
 	dr.planning = transcript.Key{} // not deferred: it stays if the goroutine ends
 	return c, err
@@ -124,7 +126,7 @@ func (dr *driver) fail(p *panics.Error, inert bool) error {
 	}
 	j.rec.inert = false
 	if j.rec.lifecycle.State == fsm.Error {
-		return deepcopy.Of(j.rec.failure)
+		return deepcopy.Of(j.rec.losses.failure)
 	}
 	return nil
 }
@@ -138,7 +140,7 @@ var startEvents = map[fsm.State][]fsm.Event{fsm.Validating: {fsm.Accept, fsm.Sta
 // step does what can be done now and reports whether there is more to do.
 func (dr *driver) step() (more bool, err error) {
 	p, err := dr.plan()
-	dr.engine.heartbeats.lack(dr.ctx, dr.journal.id, err)
+	dr.engine.heartbeats.Lack(dr.ctx, dr.journal.id, lackedBy(err))
 	if dr.out.flush(); dr.out.gone || err != nil {
 		return false, err
 	}
@@ -175,7 +177,7 @@ func (dr *driver) hasMore() (more bool, err error) {
 	defer dr.journal.mu.Unlock()
 	r := dr.journal.rec
 	if r != nil && r.lifecycle.State == fsm.Error {
-		return false, deepcopy.Of(r.failure)
+		return false, deepcopy.Of(r.losses.failure)
 	}
 	return r == nil || r.lifecycle.State.Active(), nil
 }
@@ -239,7 +241,7 @@ func (dr *driver) supported() error {
 		err = dr.checkSupport(dr.journal.rec)
 	}
 	dr.journal.mu.Unlock()
-	dr.engine.heartbeats.lack(dr.ctx, dr.journal.id, err)
+	dr.engine.heartbeats.Lack(dr.ctx, dr.journal.id, lackedBy(err))
 	return err
 }
 
@@ -265,13 +267,13 @@ func (dr *driver) validate(p plan) error {
 	}
 	cfg := *p.check
 	windows := dr.engine.knownWindows(dr.within, &cfg)
-	cfg.setWindows(windows)
+	setWindows(&cfg, windows)
 	var limits map[string]int
 	var planned *record
 	if len(problems) == 0 {
 		var lacks error
 		if problems, limits, planned, lacks = dr.engine.preflight(&cfg); lacks != nil {
-			dr.engine.heartbeats.lack(dr.ctx, dr.journal.id, lacks)
+			dr.engine.heartbeats.Lack(dr.ctx, dr.journal.id, lackedBy(lacks))
 			return fmt.Errorf("drive debate %s: %w", dr.journal.id, lacks)
 		}
 	}
@@ -287,7 +289,7 @@ func (dr *driver) validate(p plan) error {
 			found = problems
 			return c.fire(fsm.Reject, StateChanged{Problems: found})
 		}
-		warnings := slices.Concat(c.rec.configWarnings(), cfg.windowWarnings(c.rec.Cursor.Run, windows), cfg.replyLimitWarnings(c.rec.Cursor.Run, limits))
+		warnings := slices.Concat(c.rec.configWarnings(), windowWarnings(&cfg, c.rec.Cursor.Run, windows), replyLimitWarnings(&cfg, c.rec.Cursor.Run, limits))
 		if err := c.fire(fsm.Accept, StateChanged{Warnings: warnings, ReplyTokens: limits, Windows: windows}); err != nil {
 			return err
 		}
@@ -320,8 +322,8 @@ func (dr *driver) checkProviders(p plan) (problems []protocol.Problem, supersede
 	if dr.outdated(p) { // the plan became outdated before its check could be canceled
 		dr.recheck()
 	}
-	problems = dr.engine.checkProviders(ctx, *p.check)
-	return problems, errors.Is(context.Cause(ctx), errSuperseded)
+	problems = checkProviders(ctx, dr.engine, *p.check)
+	return problems, errors.Is(context.Cause(ctx), step.ErrSuperseded)
 }
 
 // sleep waits until something changes, the engine closes, or the given time has passed. If wait is negative, it waits
@@ -339,4 +341,29 @@ func (dr *driver) sleep(wait time.Duration) {
 	case <-dr.engine.closing:
 	case <-dr.ctx.Done():
 	}
+}
+
+// showEnd shows the Ended event if the debate has ended.
+func (dr *driver) showEnd() {
+	for {
+		dr.out.flush()
+		dr.journal.mu.Lock()
+		r := dr.journal.rec
+		if len(dr.out.queue) > 0 && !dr.out.gone { // another goroutine has committed something
+			dr.journal.mu.Unlock()
+			continue
+		}
+		if dr.out.gone || r == nil || !r.lifecycle.State.Final() {
+			dr.journal.mu.Unlock()
+			return
+		}
+		ev := endedOf(r)
+		dr.journal.mu.Unlock()
+		dr.out.present(ev)
+		return
+	}
+}
+
+func endedOf(r *record) Ended {
+	return Ended{EventMeta: EventMeta{Type: "ended", Seq: r.Seq, Live: true}, Result: resultOf(r)}
 }

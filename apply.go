@@ -53,7 +53,7 @@ func (r *record) add(ev Event) (err error) {
 			put(&r.people.replies, ev.Turn.Key, ev.Reply)
 		}
 	case Dropped:
-		if r.withdrawn == nil || r.withdrawn.Key != ev.Failure.Key { // otherwise the question has already added it
+		if r.decisions.withdrawn == nil || r.decisions.withdrawn.Key != ev.Failure.Key { // otherwise the question has already added it
 			r.addFailures(ev.Failure)
 		}
 		r.addFailures(ev.OtherFailures...)
@@ -80,17 +80,17 @@ func (r *record) decide(ev Decided) {
 		r.people.held = ev.Action == actionHold
 		return
 	}
-	q := r.question
-	r.withdrawn, r.question = nil, nil
-	put(&r.decided, q.ID, ev.Action)
+	q := r.decisions.question
+	r.decisions.withdrawn, r.decisions.question = nil, nil
+	put(&r.decisions.made, q.ID, ev.Action)
 	if q.Failure != nil {
 		delete(r.people.declined, q.Failure.Key) // the person is asked again, unless the actor is dropped
 	}
 	if ev.Action == actionDrop {
-		r.withdrawn = q.Failure
+		r.decisions.withdrawn = q.Failure
 	}
 	if q.Gate != "" {
-		put(&r.people.passed, q.Gate, true)
+		put(&r.decisions.passed, q.Gate, true)
 	}
 }
 
@@ -140,9 +140,9 @@ func (r *record) configure(ev ConfigChanged) error {
 		r.editParticipants(was)
 	}
 	if s := r.lifecycle.State; s == fsm.Configuring || s == fsm.Ready { // a fork that continues is not checked again
-		r.valid = false
+		r.accepted.valid = false
 	}
-	r.limited, r.mismatched, r.findings.detector = nil, nil, nil
+	r.accepted.limited, r.accepted.mismatched, r.findings.detector = nil, nil, nil
 	r.forgetPrompts()
 	r.limitReplies(ev.ReplyTokens)
 	return nil
@@ -180,20 +180,20 @@ func (r *record) editParticipants(was *Config) {
 // limitReplies lowers the token limits of replies, by the fields of the actors.
 func (r *record) limitReplies(limits map[string]int) {
 	if len(limits) > 0 {
-		r.limited = append(r.limited, r.config.replyLimitWarnings(r.Cursor.Run, limits)...)
+		r.accepted.limited = append(r.accepted.limited, replyLimitWarnings(r.config, r.Cursor.Run, limits)...)
 		c := *r.config
-		c.limitReplies(limits)
+		limitReplies(&c, limits)
 		r.config = &c
 	}
 }
 
 // setWindows sets the windows of actors that have none, by the fields of the actors.
 func (r *record) setWindows(known map[string]int) {
-	r.mismatched = r.config.windowWarnings(r.Cursor.Run, known)
+	r.accepted.mismatched = windowWarnings(r.config, r.Cursor.Run, known)
 	none := func(p Participant) bool { return p.Window == 0 && !p.Human }
 	c := *r.config
 	if slices.ContainsFunc(c.Participants, none) || slices.ContainsFunc(c.Judges, none) || slices.ContainsFunc(c.Substitutes, none) || none(c.Summarizer) || none(c.PersonaAssigner) {
-		c.setWindows(known)
+		setWindows(&c, known)
 		r.config = &c
 	}
 }
@@ -209,12 +209,12 @@ func (r *record) addJudges() {
 // addParticipants makes all enabled participants active.
 func (r *record) addParticipants() {
 	r.Participants = participantProfiles(*r.config)
-	r.profiles, r.names, r.dropped = r.Participants, names(r.Participants), nil
+	r.profiles, r.names, r.losses.dropped = r.Participants, names(r.Participants), nil
 	r.cache.pseudonyms, r.supposed.pseudonyms = nil, nil
 }
 
 func (r *record) transition(ev StateChanged) {
-	r.lifecycle, r.problems = fsm.Position{State: ev.To}, ev.Problems
+	r.lifecycle, r.accepted.problems = fsm.Position{State: ev.To}, ev.Problems
 	r.findings.list = append(r.findings.list, ev.Findings...)
 	switch ev.On {
 	case fsm.Responded:
@@ -223,10 +223,10 @@ func (r *record) transition(ev StateChanged) {
 		r.findings.reported.judged = r.Cursor.Round
 	case fsm.Pause: // the cursor stays: a pause does not change what a parallel phase sees
 		r.lifecycle.PausedFrom = ev.From
-		if r.question = ev.Question; r.question != nil {
+		if r.decisions.question = ev.Question; r.decisions.question != nil {
 			q := *ev.Question
 			q.ID = questionID(ev.Seq)
-			r.question = &q
+			r.decisions.question = &q
 		}
 		r.people.held, r.fork.idle = ev.Question == nil && !ev.ForPeople, ev.Fork
 		return
@@ -234,15 +234,15 @@ func (r *record) transition(ev StateChanged) {
 		r.people.held, r.fork.idle = false, false
 		return
 	case fsm.Accept:
-		r.valid = true
+		r.accepted.valid = true
 		r.setWindows(ev.Windows)
 		r.limitReplies(ev.ReplyTokens)
 	case fsm.Start:
 		r.Started = cmp.Or(r.Started, ev.At)
 	case fsm.Fail:
-		r.failure = ev.Failure
+		r.losses.failure = ev.Failure
 	case fsm.Retry:
-		r.failure, r.people.declined, r.times.outage = nil, nil, 0
+		r.losses.failure, r.people.declined, r.times.outage = nil, nil, 0
 	case fsm.Reset:
 		r.reset()
 	default:
@@ -256,7 +256,7 @@ func (r *record) transition(ev StateChanged) {
 	if ev.To.Final() {
 		r.times.completed = ev.At
 	}
-	r.question, r.people.held, r.fork.idle, r.history.wanted, r.times.entered = nil, false, false, nil, ev.At
+	r.decisions.question, r.people.held, r.fork.idle, r.history.wanted, r.times.entered = nil, false, false, nil, ev.At
 	r.Cursor.Stage, r.Cursor.Phase, r.Cursor.PhaseSeq = stages[ev.To], "", ev.Seq
 }
 
@@ -268,10 +268,10 @@ func (r *record) reset() {
 	}
 	r.Cursor.Run = run
 	r.addJudges()
-	r.Ending, r.failure, r.mismatched, r.valid = transcript.Ending{}, nil, nil, false
+	r.Ending, r.losses.failure, r.accepted.mismatched, r.accepted.valid = transcript.Ending{}, nil, nil, false
 	r.forgetPrompts()
-	r.people = people{}
-	r.usage, r.times.running, r.times.roundBegan, r.history.tokens, r.lost = transcript.Usage{}, 0, 0, 0, nil // budgets apply to each run
+	r.people, r.decisions.passed = people{}, nil
+	r.usage, r.times.running, r.times.roundBegan, r.history.tokens, r.losses.steps = transcript.Usage{}, 0, 0, 0, nil // budgets apply to each run
 	r.history.summaries, r.history.scales, r.history.frozen, r.history.opaque = nil, nil, nil, nil
 	r.findings.list, r.findings.detector, r.findings.reported.spoken, r.findings.reported.judged = nil, nil, 0, 0
 	r.addParticipants()
@@ -310,7 +310,7 @@ func (r *record) addTurn(t transcript.Turn) error {
 func (r *record) addFailures(failures ...*Failure) {
 	for _, f := range failures {
 		if f != nil {
-			r.lost = append(r.lost, f)
+			r.losses.steps = append(r.losses.steps, f)
 			r.usage = r.usage.Add(f.usage())
 			calibrate(r, f.Key, f.AttemptDetails)
 			if begun := r.history.frozen[f.Key.Phase]; begun != nil && f.Kind == providers.ContextOverflow { // otherwise the retry would fail too
@@ -323,15 +323,15 @@ func (r *record) addFailures(failures ...*Failure) {
 func (r *record) drop(ev Dropped) {
 	r.Record.Drop(ev.Name)
 	r.names = names(r.Participants)
-	r.dropped = append(r.dropped, ev)
+	r.losses.dropped = append(r.losses.dropped, ev)
 }
 
 func (r *record) annotate(ev Annotated) {
-	if r.annotations == nil {
-		r.annotations = map[string]json.RawMessage{}
+	if r.notes.values == nil {
+		r.notes.values = map[string]json.RawMessage{}
 	}
-	r.annotations[ev.Name] = ev.Value
-	r.noted += len(ev.Name) + len(ev.Value) + noteEntry
+	r.notes.values[ev.Name] = ev.Value
+	r.notes.written += len(ev.Name) + len(ev.Value) + noteEntry
 	if ev.Name == "rating" && len(ev.Value) <= maxNote {
 		r.Rating = ev.Value
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/internal/reasoning"
+	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
@@ -102,7 +103,7 @@ func affordsSummary(r *record, tokens int) bool {
 func maxOutput(r *record, steps []protocol.Step) (tokens int) {
 	for _, s := range steps {
 		if p, _, ok := r.actor(s.Actor); ok && !p.Human && !makesNoText(s.Actor) {
-			tokens += maxReply(r, p, s.Actor)
+			tokens += replyCount(&s) * maxReply(r, p, s.Actor)
 		}
 	}
 	return tokens
@@ -229,11 +230,10 @@ func timeLimit(r *record) (limit time.Duration, budget bool) {
 // The greatest limits. With these, no sum or product of limits overflows.
 const (
 	maxRounds   = 10_000
-	maxTokens   = 2_000_000_000
+	maxTokens   = step.MaxTokens
 	maxAttempts = 1_000_000
 	maxStops    = 16
 	maxBudget   = math.MaxInt / 4
-	maxSpent    = 1e15 // by a call
 	maxTime     = 365 * 24 * time.Hour
 )
 

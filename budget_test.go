@@ -99,7 +99,7 @@ func TestBudgetsAreNeverExceeded(t *testing.T) {
 		cfg.Prices = price.Prices{"x": {Input: 2e6, Written: 2.5e6, Output: 8e6}, "": {Input: 1e6}}
 		switch rapid.SampledFrom([]string{"output", "tokens", "cost"}).Draw(rt, "budget") {
 		case "output":
-			least := len(cfg.Participants)*l.StepTokens + len(cfg.Judges)*l.JudgeTokens
+			least := len(cfg.Participants)*l.StepTokens + 2*len(cfg.Judges)*l.JudgeTokens // a verdict may be asked for again
 			l.OutputTokens = least + rapid.IntRange(0, 20*least).Draw(rt, "tokens")
 		case "tokens":
 			l.Tokens = rapid.IntRange(1, 400_000).Draw(rt, "tokens")
@@ -158,9 +158,9 @@ func TestEachBudgetEndsADebateWithAVerdict(t *testing.T) {
 		evidence string
 		turns    int // two speeches and an assessment for each round, and the verdict
 	}{
-		"output tokens": { // a reply uses 100, a round 300, and two speeches with the verdict 300
-			debate.Limits{OutputTokens: 799, StepTokens: 100, JudgeTokens: 100},
-			transcript.TokenBudget, "600 of 799 output tokens are used, and up to 300 more are needed for the next phase and the conclusion", 7,
+		"output tokens": { // a reply uses 100, a round 300, and two speeches with two verdicts 400
+			debate.Limits{OutputTokens: 899, StepTokens: 100, JudgeTokens: 100},
+			transcript.TokenBudget, "600 of 899 output tokens are used, and up to 400 more are needed for the next phase and the conclusion", 7,
 		},
 		"all tokens": {
 			debate.Limits{Tokens: 40_000, StepTokens: 100, JudgeTokens: 100},
@@ -249,14 +249,16 @@ func TestWhatFailedAttemptsUseCountsForTheBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		model := modelFailingFirst(3, providers.Network, transcript.Usage{Output: 100})
 		d := newPanelDebate(t, 9, func(c *debate.Config, o *debate.Options) {
-			c.Limits = debate.Limits{OutputTokens: 899, StepTokens: 100, JudgeTokens: 100}
+			c.Limits = debate.Limits{OutputTokens: 999, StepTokens: 100, JudgeTokens: 100}
 			o.Providers = providersOf(modelAtTokenCapAfter(3, model), modelAtTokenCap(scriptedJudge(t, 9)))
 		})
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		require.NoError(t, d.Start(t.Context())) // Run would not wait for a provider that has never answered
+		for _, err := range d.Watch(t.Context(), 0) {
+			require.NoError(t, err)
+		}
 		res := debatetest.Result(t, d)
 		require.Equal(t, transcript.TokenBudget, res.Ending.Outcome)
-		require.Contains(t, res.Ending.Evidence, "600 of 899 output tokens are used, and up to 300 more are needed")
+		require.Contains(t, res.Ending.Evidence, "600 of 999 output tokens are used, and up to 400 more are needed")
 		require.Equal(t, 400, res.Turns[0].Usage.Output)
 		require.Len(t, res.Assessments, 1, "without the failures there was room for two rounds")
 	})
@@ -453,7 +455,7 @@ func TestSubstitutesKeepToTheJudgesCap(t *testing.T) {
 			})
 		}
 		d := newPanelDebate(t, 9, func(c *debate.Config, o *debate.Options) {
-			c.Limits, c.OnOverflow = debate.Limits{OutputTokens: 950, StepTokens: 100}, debate.Degrade
+			c.Limits, c.OnOverflow = debate.Limits{OutputTokens: 1050, StepTokens: 100}, debate.Degrade
 			c.Judges[0].MaxTokens = 100
 			c.Substitutes = []debate.Participant{{Provider: "less", MaxTokens: 30}, {Provider: "more", MaxTokens: 4000}}
 			o.Providers["m"] = modelAtTokenCap(talkingModel())
@@ -465,7 +467,7 @@ func TestSubstitutesKeepToTheJudgesCap(t *testing.T) {
 		res := debatetest.Result(t, d)
 		require.Equal(t, []string{"j 100", "less 30", "more 100"}, caps[:3])
 		require.Equal(t, transcript.TokenBudget, res.Ending.Outcome)
-		require.LessOrEqual(t, res.Total.Usage.Output, 950)
+		require.LessOrEqual(t, res.Total.Usage.Output, 1050)
 		require.Len(t, res.Turns, 9, "two rounds, the speeches of a third and the verdict")
 	})
 }
@@ -478,9 +480,9 @@ func TestTheDearestSubstituteCountsForTheBudgetOfMoney(t *testing.T) {
 		turns   int     // 0 if the configuration is rejected
 		outcome transcript.Outcome
 	}{
-		"no room for a verdict": {99, 1, 0, ""},
-		"room for some rounds":  {450, 1, 3*3 + 3, transcript.CostBudget}, // none for an assessment and the verdict in round 4
-		"room for all":          {450, 0.1, 9*3 + 1, transcript.RoundLimit},
+		"no room for a verdict": {199, 1, 0, ""},
+		"room for some rounds":  {550, 1, 3*3 + 3, transcript.CostBudget}, // none for an assessment and the verdict in round 4
+		"room for all":          {550, 0.1, 9*3 + 1, transcript.RoundLimit},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -797,7 +799,7 @@ func TestTryingAgainEndsWithTheBudget(t *testing.T) {
 	model := modelFailingFirst(99, providers.ContextOverflow, transcript.Usage{Output: 900})
 	d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 		c.OnFailure, o.Providers["m"] = debate.Ask, model
-		c.Limits = debate.Limits{OutputTokens: 3000, StepTokens: 900, JudgeTokens: 900}
+		c.Limits = debate.Limits{OutputTokens: 3600, StepTokens: 900, JudgeTokens: 900}
 	})
 	for range 10 {
 		_, err := debatetest.Run(t, d)
@@ -976,7 +978,7 @@ func TestDelimitersCountInTheTokenBudget(t *testing.T) {
 			added += turn.Tokens + delimiters
 		}
 	}
-	const prompts = 3 // two speeches and the verdict
+	const prompts = 4 // two speeches and the verdict, which may be asked for again
 	require.Equal(t, prompts*added, needed[round+1]-needed[round])
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/reasoning"
+	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -29,8 +30,8 @@ func (c *Config) checkValues(l *problemList) {
 	l.policy("on_overflow", c.OnOverflow, OverflowTruncate, OverflowSummarize, End, Degrade)
 	for _, kind := range slices.Sorted(maps.Keys(c.Retries)) {
 		n := c.Retries[kind]
-		if _, known := defaultRetries[kind]; !known || n < 0 {
-			l.add("retries", "%s: %d is not valid, use 0 or more for each of %q", kind, n, slices.Sorted(maps.Keys(defaultRetries)))
+		if _, known := step.DefaultRetries[kind]; !known || n < 0 {
+			l.add("retries", "%s: %d is not valid, use 0 or more for each of %q", kind, n, slices.Sorted(maps.Keys(step.DefaultRetries)))
 		}
 	}
 	for i, j := range c.Judges {
@@ -39,7 +40,7 @@ func (c *Config) checkValues(l *problemList) {
 		}
 	}
 	for field, p := range c.allActors() {
-		p.MaxTokens = c.replyLimit(field, p)
+		p.MaxTokens = replyLimit(c, field, p)
 		p.check(l, field)
 	}
 	for _, model := range slices.Sorted(maps.Keys(c.Prices)) {
@@ -50,7 +51,7 @@ func (c *Config) checkValues(l *problemList) {
 			}
 		}
 	}
-	c.checkAttachments(l)
+	checkAttachments(c, l)
 	if x := c.AskAboveCost; !(x >= 0) || math.IsInf(x, 0) {
 		l.add("ask_above_cost", "%v is not valid, use 0 or more", x)
 	}
@@ -226,7 +227,7 @@ func (r *record) checkEntry(ev Event) error {
 		switch err := r.checkKey(ev.Key); { // of a step that is declined
 		case err != nil:
 			return err
-		case r.question == nil && ev.Action != actionDecline && ev.Action != actionHold && ev.Action != actionRelease:
+		case r.decisions.question == nil && ev.Action != actionDecline && ev.Action != actionHold && ev.Action != actionRelease:
 			return errors.New("no question is open")
 		}
 	}
@@ -284,28 +285,15 @@ func (r *record) checkFailures(list ...*Failure) error {
 
 // checkUsages checks the usage of a turn, and that of its attempts.
 func checkUsages(all transcript.Usage, attempts []transcript.Attempt) error {
-	if all != limitUsage(all, len(attempts)) {
+	if all != step.LimitUsage(all, len(attempts)) {
 		return fmt.Errorf("the usage is not valid: %+v", all)
 	}
 	for i, a := range attempts {
-		if a.Usage != limitUsage(a.Usage, 1) || a.PromptTokens < 0 {
+		if a.Usage != step.LimitUsage(a.Usage, 1) || a.PromptTokens < 0 {
 			return fmt.Errorf("the usage of attempt %d is not valid: %+v, with a prompt of %d tokens", i+1, a.Usage, a.PromptTokens)
 		}
 	}
 	return nil
-}
-
-// limitUsage returns the usage of some calls in which no value is negative, or so large that sums overflow.
-func limitUsage(u transcript.Usage, calls int) transcript.Usage {
-	most := int64(maxTokens) * int64(max(calls, 1))
-	for _, n := range []*int{&u.Input, &u.Cached, &u.Written, &u.Output, &u.Reasoning} {
-		*n = int(min(max(int64(*n), 0), most))
-	}
-	if !(u.Cost >= 0) {
-		u.Cost = 0
-	}
-	u.Cost = min(u.Cost, maxSpent*float64(max(calls, 1)))
-	return u
 }
 
 // checkTokens checks the tokens of replies or windows of actors, by field.

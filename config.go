@@ -266,6 +266,29 @@ type Limits struct {
 	RoundDelay time.Duration
 }
 
+// Attachment is a picture or a PDF document that is part of the question. It has Data or a URL, but not both. It is
+// stored with the debate; Data is base64 in JSON.
+//
+// Data has at most 3,932,160 bytes, because that is 5 MiB in base64, the most that Anthropic accepts for a picture. All
+// data of a debate has at most 12 MiB, because each prompt contains it, and Google accepts requests up to 20 MB. A picture
+// has at most 8,000 pixels on each side, and a PDF at most 100 pages, as Anthropic's service requires.
+type Attachment struct {
+	// Name identifies the attachment in prompts, reports and errors, such as "photo.png". It is unique and has at most 128
+	// bytes.
+	Name string `json:"name"`
+	// MediaType is image/png, image/jpeg, image/gif, image/webp or application/pdf. Data must be of that type.
+	MediaType string `json:"media_type"`
+	Data      []byte `json:"data,omitempty"`
+	// URL is an https address. The library never fetches it: the model's service does. It is stored and shown, so it must
+	// hold no secret.
+	URL string `json:"url,omitempty"`
+	// Pages is the number of pages of a PDF. By default, those in Data are counted. It is required with a URL.
+	Pages int `json:"pages,omitempty"`
+	// Readers are the participants and judges who see it. Defaults to all. Persona assigner, summarizer, retriever and
+	// embedder never see it.
+	Readers []string `json:"readers,omitempty"`
+}
+
 // FailurePolicy defines what happens when a model has failed after all attempts. Config lists the policies that each
 // field accepts.
 //
@@ -323,22 +346,6 @@ func (p *Participant) profile() transcript.Profile {
 	}
 }
 
-func participantProfiles(c Config) (list []transcript.Profile) {
-	for i := range c.Participants {
-		if !c.Participants[i].Disabled {
-			list = append(list, c.Participants[i].profile())
-		}
-	}
-	return list
-}
-
-func judgeProfiles(c Config) (list []transcript.Profile) {
-	for _, j := range c.Judges {
-		list = append(list, j.profile())
-	}
-	return list
-}
-
 // Names of providers that the engine has built in.
 const (
 	templatesProvider = "templates" // retrieves reasoning templates
@@ -354,21 +361,6 @@ func (c *Config) hasPeople() bool {
 // needsEmbeddings reports whether a rule needs vectors of the speeches.
 func (c *Config) needsEmbeddings() bool {
 	return slices.ContainsFunc(c.Detect, func(r detect.Rule) bool { return r.EffectiveMethod() == "vectors" })
-}
-
-func names(seats []transcript.Profile) []string {
-	list := make([]string, len(seats))
-	for i, s := range seats {
-		list[i] = s.Name
-	}
-	return list
-}
-
-// defaultRetries holds the default number of retries for each kind of error.
-var defaultRetries = map[providers.ErrorKind]int{
-	providers.Network: 3, providers.RateLimit: 5, providers.ServerError: 2, providers.Timeout: 2, providers.InvalidResponse: 1,
-	providers.ContentFiltered: 1, providers.ContextOverflow: 0, providers.Authentication: 0, providers.Billing: 0, providers.InvalidRequest: 0,
-	providers.OutOfMemory: 0,
 }
 
 // settings returns the configuration of a participant, judge or system actor, or nil if the name is unknown.

@@ -20,7 +20,9 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/memorytest"
+	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
@@ -218,10 +220,10 @@ func TestAProtocolWithoutAVersionIsTheNewest(t *testing.T) {
 		require.Equal(t, want, c.Protocol.Name())
 	}
 	known := map[string]protocol.Protocol{"x/2": versioned{version: "x/2"}, "x/10": versioned{version: "x/10"}, "x/old": versioned{version: "x/old"}, "xy/11": versioned{}, "plain": versioned{version: "plain"}}
-	require.Equal(t, versioned{version: "x/10"}, debate.FindProtocol(known, "x"))
-	require.Equal(t, versioned{version: "plain"}, debate.FindProtocol(known, "plain"))
+	require.Equal(t, versioned{version: "x/10"}, protocoljson.Find(known, "x"))
+	require.Equal(t, versioned{version: "plain"}, protocoljson.Find(known, "plain"))
 	for _, name := range []string{"x/3", "y", "", "x/"} {
-		require.Nil(t, debate.FindProtocol(known, name))
+		require.Nil(t, protocoljson.Find(known, name))
 	}
 	var c debate.Config
 	require.NoError(t, json.Unmarshal([]byte(`{"protocol": {"name": "panel", "mode": "simultaneous"}}`), &c))
@@ -256,7 +258,7 @@ func TestParseConfigSaysWhatIsWrong(t *testing.T) {
 		`{"protocol":{"name":"chess/1"}}`:                               `protocol.name: "chess/1" is unknown, use one of arbitration/1, council/1, mad/1, mesh/1, panel/1, procon/1, refine/1, skeptic/1, vote/1, or add it to Options.Protocols`,
 		`{"protocol":{"format":"free-form"}}`:                           `protocol.name: use an object with a name, such as {"name": "panel/1"}`,
 		`{"protocol":7}`:                                                "protocol.name: use an object",
-		`{"protocol":{"name":"panel/1","formatt":"x"}}`:                 `protocol.formatt: the field is unknown, use one of devils_advocate, format, jury, mode, personas, rotate_judges`,
+		`{"protocol":{"name":"panel/1","formatt":"x"}}`:                 `protocol.formatt: the field is unknown, use one of by_scores, decision, devils_advocate, format, jury, mode, personas, rotate_judges`,
 		`{"protocol":{"name":"vote","graph":{"A":[1]}}}`:                `protocol.graph.A[0]: 1 is not valid, use a string`,
 		`{"limits":{"running_time":"ten minutes"}}`:                     `limits.running_time: "ten minutes" is not a duration`,
 		`{"limits":{"round_time":90}}`:                                  `limits.round_time: "90" is not a duration, use one such as "90s" or "1h30m"`,
@@ -301,7 +303,7 @@ func TestDefaultsStandInTheStoredConfiguration(t *testing.T) {
 			require.Equal(t, panel.Protocol{}, cfg.Protocol)
 			require.Equal(t, debate.Limits{
 				MinRounds: 1, MaxRounds: 5, RunningTime: time.Hour, StepTokens: 4096, JudgeTokens: 4096, StepTimeout: 5 * time.Minute, StepAttempts: 10,
-				OutputTokens: 2 * (5*3*4096 + 4096),
+				OutputTokens: 2 * (5*3*4096 + 2*4096), // a verdict may be asked for again
 			}, cfg.Limits)
 			require.Equal(t, 0.7, *cfg.Participants[0].Temperature)
 			require.Equal(t, 0.2, *cfg.Judges[0].Temperature)
@@ -322,10 +324,10 @@ func TestABudgetWithWhichNobodyCouldSpeakIsRefused(t *testing.T) {
 		{"one less than is needed", func(l *debate.Limits) { l.Tokens = needed - 1 }, "limits.tokens"},
 		{"what is needed", func(l *debate.Limits) { l.Tokens = needed }, ""},
 		{"a token of output", func(l *debate.Limits) { l.OutputTokens = 1 }, "limits.output_tokens"},
-		{"one less than the replies", func(l *debate.Limits) { l.OutputTokens = 299 }, "limits.output_tokens"},
-		{"the replies", func(l *debate.Limits) { l.OutputTokens = 300 }, ""},
-		{"too little money", func(l *debate.Limits) { l.Cost = 300 - 1 }, "limits.cost"},
-		{"the money for the replies", func(l *debate.Limits) { l.Cost = 300 }, ""},
+		{"one less than the replies", func(l *debate.Limits) { l.OutputTokens = 399 }, "limits.output_tokens"},
+		{"the replies", func(l *debate.Limits) { l.OutputTokens = 400 }, ""},
+		{"too little money", func(l *debate.Limits) { l.Cost = 400 - 1 }, "limits.cost"},
+		{"the money for the replies", func(l *debate.Limits) { l.Cost = 400 }, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			cfg := debatetest.PairConfig(nil)
@@ -362,8 +364,8 @@ func TestImpossibleLimitsAreNamed(t *testing.T) {
 		field  string // empty if the limits are valid
 		reason string
 	}{
-		"a budget without room for a round": {with(func(l *debate.Limits) { l.OutputTokens = 249 }), "limits.output_tokens", "up to 250 tokens are needed, but it is 249"},
-		"a budget with room for one":        {with(func(l *debate.Limits) { l.OutputTokens = 250 }), "", ""},
+		"a budget without room for a round": {with(func(l *debate.Limits) { l.OutputTokens = 299 }), "limits.output_tokens", "up to 300 tokens are needed, but it is 299"},
+		"a budget with room for one":        {with(func(l *debate.Limits) { l.OutputTokens = 300 }), "", ""},
 		"the most rounds":                   {debate.Limits{MaxRounds: 10_000}, "", ""},
 		"a round more":                      {debate.Limits{MaxRounds: 10_001}, "limits.max_rounds", "use at most 10000"},
 		"very many rounds":                  {debate.Limits{MaxRounds: math.MaxInt}, "limits.max_rounds", "use at most 10000"},
@@ -702,9 +704,9 @@ func TestADebateSharesNoMemoryWithItsCaller(t *testing.T) {
 	e, err := debate.NewEngine(opts)
 	require.NoError(t, err)
 	for _, p := range []protocol.Protocol{
-		panel.Protocol{},
+		panel.Protocol{Decision: decision.Task{Options: []string{"Yes", "No"}}},
 		vote.Protocol{
-			Topology: vote.Graph, Graph: map[string][]string{"A": {"B"}}, Agreement: &share, Filter: &share,
+			Topology: vote.Graph, Graph: map[string][]string{"A": {"B"}}, Agreement: &share, Filter: &share, Options: []string{"Yes", "No"},
 			Convincing: map[string][]string{"A": {"Is ice warm? No, it is frozen."}},
 		},
 		&pointed{Tags: map[string][]string{"a": {"b"}}},

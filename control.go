@@ -6,14 +6,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/judge/reply"
+	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
@@ -26,7 +26,7 @@ import (
 func (d *Debate) Pause(ctx context.Context) error {
 	return d.control(ctx, "pause", func(c *transaction) error {
 		switch r := c.rec; {
-		case r.lifecycle.State == fsm.Paused && r.question == nil && !r.people.held:
+		case r.lifecycle.State == fsm.Paused && r.decisions.question == nil && !r.people.held:
 			return c.hold(actionHold)
 		case r.lifecycle.State == fsm.Paused:
 			return nil
@@ -45,7 +45,7 @@ func (d *Debate) Resume(ctx context.Context) error {
 		if c.rec.lifecycle.State.Active() {
 			return nil
 		}
-		if q := c.rec.question; q != nil {
+		if q := c.rec.decisions.question; q != nil {
 			_, err := fsm.Next(c.rec.lifecycle, fsm.Resume, c.rec.facts())
 			return fmt.Errorf("a question is open, call Decide with one of %s: %w", strings.Join(q.actions(), ", "), err)
 		}
@@ -124,13 +124,13 @@ func (d *Debate) Reset(ctx context.Context) error {
 // has another answer, or if the remark is invalid, and *fsm.Refused if no question is open.
 func (d *Debate) Decide(ctx context.Context, id, action string, remarks ...Remark) error {
 	err := d.control(ctx, "decide", func(c *transaction) error {
-		if answer, answered := c.rec.decided[id]; answered {
+		if answer, answered := c.rec.decisions.made[id]; answered {
 			if answer == action {
 				return nil
 			}
 			return problemsError([]protocol.Problem{protocol.Problemf("action", "question %s was answered with %q", id, answer)})
 		}
-		q := c.rec.question
+		q := c.rec.decisions.question
 		switch {
 		case q == nil:
 			return c.refuse("decide")
@@ -195,7 +195,7 @@ func (c *transaction) inject(r Remark) error {
 // the step, and ErrAnswered if the step has another reply. Giving the same reply again is not an error.
 func (d *Debate) Answer(ctx context.Context, key transcript.Key, text, by string) error {
 	return d.reply(ctx, "answer", key, digest(text), func(c *transaction, s *protocol.Step) error {
-		t, err := personsTurn(c, s, validText(text))
+		t, err := personsTurn(c, s, characters.Valid(text))
 		if err := cmp.Or(checkBy(by), err); err != nil {
 			return err
 		}
@@ -209,7 +209,7 @@ func (d *Debate) Answer(ctx context.Context, key transcript.Key, text, by string
 // many tokens as a reply. Decline returns the errors of Answer.
 func (d *Debate) Decline(ctx context.Context, key transcript.Key, reason, by string) error {
 	return d.reply(ctx, "decline", key, "", func(c *transaction, _ *protocol.Step) error {
-		reason = validText(reason)
+		reason = characters.Valid(reason)
 		if err := cmp.Or(checkBy(by), checkLength(c.rec, key, "reason", reason)); err != nil {
 			return err
 		}
@@ -246,42 +246,11 @@ func (d *Debate) reply(ctx context.Context, verb string, key transcript.Key, sam
 }
 
 // personsTurn returns the turn of a person's step with a reply.
-func personsTurn(c *transaction, s *protocol.Step, text string) (t transcript.Turn, err error) {
-	r := c.rec
-	if isBlank(text) {
-		return t, problemsOf("reply", []protocol.Problem{protocol.Problemf("reply", "it is blank")})
-	}
-	if err := checkLength(r, s.Key, "reply", text); err != nil {
-		return t, err
-	}
-	said, err := readReply(r, s, text)
-	if invalid, ok := errors.AsType[*reply.Invalid](err); ok {
-		l := &problemList{}
-		for _, v := range invalid.Violations {
-			l.add("reply", "%s", v)
-		}
-		return t, problemsOf("reply", l.problems)
-	}
-	t = replyOf(r, s, said.Text, said.Data)
-	t.Started, t.Ended = r.people.asked[s.Key].At, c.now
+func personsTurn(c *transaction, s *protocol.Step, text string) (transcript.Turn, error) {
+	asked := c.rec.people.asked[s.Key]
+	t, err := givenTurn(c.rec, s, "reply", text, c.rec.env.count("", text), asked.Tokens)
+	t.Started, t.Ended = asked.At, c.now
 	return t, err
-}
-
-// readReply reads a person's reply to a step.
-func readReply(r *record, s *protocol.Step, text string) (reply.Reply, error) {
-	m := pseudonymsFor(r, s)
-	if s.Contract == "" {
-		return reply.Reply{Text: m.Reveal(text)}, nil
-	}
-	contract := r.env.contract(r, s.Contract)
-	if contract == nil {
-		return reply.Reply{}, &unsupported{[]string{fmt.Sprintf("reply contract %q is unknown, add it to Options.Contracts", s.Contract)}}
-	}
-	if s.Check != nil {
-		contract = contract.WithCheck(s.Check)
-	}
-	list, own := namesFor(r, s)
-	return parseReply(withNames(r, contract, m, list, own), s, m, list, text)
 }
 
 // digest returns a hash of a person's reply, by which the journal recognizes a reply that is given again. The turn does not
@@ -301,7 +270,7 @@ func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 		return fmt.Errorf("annotate debate %s: encode %s: %w", d.ID(), name, err)
 	}
 	return d.control(ctx, "annotate", func(c *transaction) error {
-		if err := problemsOf("annotation", c.rec.checkNote(name, b)); err != nil {
+		if err := problemsOf("annotation", checkNote(c.rec, name, b)); err != nil {
 			return err
 		}
 		return c.add(Annotated{EventMeta: c.stamp("annotated"), At: c.now, Name: name, Value: b})
@@ -348,7 +317,7 @@ func frozenFields(r *record, cfg Config) (list []protocol.Problem) {
 	same("seed", r.Seed, cfg.Seed)
 	same("topic", r.config.Topic, cfg.Topic)
 	same("background", r.config.Background, cfg.Background)
-	same("protocol", parameters(r.config.Protocol), parameters(cfg.Protocol))
+	same("protocol", protocoljson.Parameters(r.config.Protocol), protocoljson.Parameters(cfg.Protocol))
 	same("participants", asModels(participantProfiles(*r.config)), asModels(participantProfiles(cfg)))
 	return list
 }
@@ -367,7 +336,7 @@ type Remark struct {
 // check returns everything that is wrong with a remark.
 func (r Remark) check(rec *record) []protocol.Problem {
 	l := &problemList{}
-	if isBlank(r.Text) {
+	if characters.IsBlank(r.Text) {
 		l.add("text", "it is blank")
 	}
 	tokens := rec.env.count("", r.Text)
@@ -382,7 +351,7 @@ func (r Remark) check(rec *record) []protocol.Problem {
 	} else if knownName(rec, r.From) {
 		l.add("from", "%q is the name of an actor in this debate, use another name", r.From)
 	}
-	return append(l.problems, rec.checkRemark(r.ID, r.From, r.Text)...)
+	return append(l.problems, checkRemark(rec, r.ID, r.From, r.Text)...)
 }
 
 func (r Remark) turn(c *transaction) transcript.Turn {

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"reflect"
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/panics"
-	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -67,43 +65,20 @@ func (d *Debate) Start(ctx context.Context) error {
 		return c.start()
 	})
 	if err != nil || workers {
-		d.engine.heartbeats.lack(ctx, d.ID(), err)
+		d.engine.heartbeats.Lack(ctx, d.ID(), lackedBy(err))
 		return err
 	}
-	return d.engine.startBackground(context.WithoutCancel(ctx), d.engine.journal(d.ID()), false)
-}
-
-// startBackground drives the debate in the background. If it already has a driver, startBackground starts again when
-// that driver has left, because it may be about to leave.
-func (e *Engine) startBackground(ctx context.Context, j *journal, late bool) error {
-	for {
-		dr, err := engage(ctx, e, j, nil)
-		switch {
-		case errors.Is(err, ErrBusy) && !e.afterDriver(j.id, func() { _ = e.startBackground(ctx, j, true) }):
-			continue
-		case errors.Is(err, ErrBusy):
-			return nil
-		case err != nil:
-			return err
-		case late && !dr.state().Active() && dr.state() != fsm.Paused: // the previous driver has finished
-			dr.release()
-			return nil
-		}
-		dr.background = true
-		dr.turn = e.admission.join()
-		go dr.runBackground() //nolint:contextcheck // see fail
-		return nil
-	}
+	return startBackground(context.WithoutCancel(ctx), d.engine, newJournal(d.engine, d.ID()), false)
 }
 
 // Recover drives the debate in the background if it is running and the engine that drove it has gone, as [Engine.Recover]
 // does for all debates. Otherwise it changes nothing: it never ends a pause.
 func (d *Debate) Recover(ctx context.Context) error {
 	s, err := d.Status(ctx)
-	if !s.State.Active() || d.engine.drives(s.ID) || !d.engine.heartbeats.isGone(s) {
+	if !s.State.Active() || d.engine.drives(s.ID) || !d.engine.heartbeats.IsGone(s) {
 		return err
 	}
-	return d.engine.takeOver(ctx, s.ID)
+	return takeOver(ctx, d.engine, s.ID)
 }
 
 // driveAgain drives a debate in the background if an engine did so until it was paused and that engine has gone.
@@ -112,86 +87,26 @@ func (d *Debate) driveAgain(ctx context.Context) error {
 	if s.Driver.Name == "" || len(s.Driver.Missing) > 0 || !s.State.Active() || d.engine.drives(s.ID) {
 		return err
 	}
-	return d.engine.takeOver(ctx, s.ID)
+	return takeOver(ctx, d.engine, s.ID)
 }
 
 // takeOver drives a debate in the background, unless another engine does so first.
-func (e *Engine) takeOver(ctx context.Context, id string) error {
-	d := &Debate{engine: e, journal: e.journal(id)}
+func takeOver(ctx context.Context, e *Engine, id string) error {
+	d := &Debate{engine: e, journal: newJournal(e, id)}
 	if e.schedules { // workers drive it
 		return d.Start(ctx)
 	}
-	claimed, err := e.heartbeats.claim(ctx, id)
+	claimed, err := e.heartbeats.Claim(ctx, id)
 	if len(claimed) == 0 {
 		return err
 	}
 	if err = d.Start(ctx); err != nil {
-		e.heartbeats.disclaim(ctx, id, err)
+		e.heartbeats.Disclaim(ctx, id, errors.Is(err, ErrUnsupported))
 	}
 	if _, over := errors.AsType[*fsm.Refused](err); over { // it has just ended or was paused
 		return nil
 	}
 	return err
-}
-
-// afterDriver arranges for f to be called when the debate's driver has left. It returns false if the debate has no
-// driver.
-func (e *Engine) afterDriver(id string, f func()) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	s := e.driven[id]
-	if s != nil {
-		s.next = f
-	}
-	return s != nil
-}
-
-func (dr *driver) runBackground() {
-	defer dr.release()
-	again := minBackoff
-	for {
-		more, err := dr.advanceApart()
-		dr.failed = err
-		if err != nil && !dr.logError(err) {
-			return
-		}
-		switch s := dr.state(); {
-		case err != nil: // a store error, which may be temporary
-			dr.sleep(again)
-			again = min(2*again, maxBackoff)
-			continue
-		case more:
-		case s == fsm.Paused:
-			dr.unobserve(nil)
-			dr.yieldTurn()
-			dr.engine.heartbeats.announce(dr.ctx, dr.journal.id) // tells whoever resumes it that it is driven here
-			if dr.sleep(-1); dr.restarted() {
-				return
-			}
-		case s != "" && !s.Active(): // it may be active again after a concurrent resume
-			return
-		}
-		again = minBackoff
-	}
-}
-
-// restarted reports whether the debate is back in its first state, because it was reset, or deleted and created again
-// under the same id. Nobody has started that debate yet.
-func (dr *driver) restarted() bool {
-	dr.journal.mu.Lock()
-	defer dr.journal.mu.Unlock()
-	return dr.journal.refresh(dr.ctx) == nil && dr.journal.rec.lifecycle.State == fsm.Configuring
-}
-
-// logError logs an error and reports whether driving may succeed later.
-func (dr *driver) logError(err error) (later bool) {
-	if errors.Is(err, ErrClosed) {
-		return false
-	}
-	dr.engine.log.WarnContext(dr.ctx, "drive debate", "debate", dr.journal.id, "error", dr.engine.reports.shown(err))
-	_, rejected := errors.AsType[*Problems](err)
-	_, failed := errors.AsType[*Failure](err)
-	return !rejected && !failed && dr.ctx.Err() == nil && !errors.Is(err, ErrUnsupported) && !errors.Is(err, store.ErrNotFound)
 }
 
 // ID returns the debate's id.
@@ -206,7 +121,7 @@ func (d *Debate) Status(ctx context.Context) (store.Status, error) {
 		return store.Status{}, err
 	}
 	s := statusOf(d.journal.rec)
-	s.Driver = d.journal.rec.driver
+	s.Driver = d.journal.rec.stored.driver
 	return withoutPastDriver(s), nil
 }
 
@@ -223,7 +138,7 @@ func (d *Debate) Waiting(ctx context.Context) (list []Asked, err error) {
 	}
 	for _, a := range d.journal.rec.waiting() {
 		q := deepcopy.Of(*a)
-		if err := d.journal.rec.brief(&q); err != nil {
+		if err := brief(d.journal.rec, &q); err != nil {
 			return nil, fmt.Errorf("read what debate %s waits for: %w", d.ID(), err)
 		}
 		list = append(list, q)
@@ -316,27 +231,6 @@ func (d *Debate) RunOnce(ctx context.Context) (more bool, err error) {
 	return more, dr.failed
 }
 
-// showEnd shows the Ended event if the debate has ended.
-func (dr *driver) showEnd() {
-	for {
-		dr.out.flush()
-		dr.journal.mu.Lock()
-		r := dr.journal.rec
-		if len(dr.out.queue) > 0 && !dr.out.gone { // another goroutine has committed something
-			dr.journal.mu.Unlock()
-			continue
-		}
-		if dr.out.gone || r == nil || !r.lifecycle.State.Final() {
-			dr.journal.mu.Unlock()
-			return
-		}
-		ev := endedOf(r)
-		dr.journal.mu.Unlock()
-		dr.out.present(ev)
-		return
-	}
-}
-
 // ending returns the event that ends the events of a debate.
 func (d *Debate) ending(ctx context.Context) (Ended, error) {
 	d.journal.mu.Lock()
@@ -345,40 +239,4 @@ func (d *Debate) ending(ctx context.Context) (Ended, error) {
 		return Ended{}, err
 	}
 	return endedOf(d.journal.rec), nil
-}
-
-func endedOf(r *record) Ended {
-	return Ended{EventMeta: EventMeta{Type: "ended", Seq: r.Seq, Live: true}, Result: resultOf(r)}
-}
-
-// addProtocol notes the protocol of a debate, so that the engine can decode it later. A protocol that is only data serves
-// all debates that use its name. One that holds what JSON omits, such as functions, serves its own debate only. undo takes
-// that back.
-func (e *Engine) addProtocol(id string, p protocol.Protocol) (undo func()) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	v := reflect.ValueOf(p)
-	_, known := e.protocols[p.Name()]
-	switch {
-	case !known && !omitsType(v.Type()):
-		e.protocols[p.Name()] = p
-	case !known || omitsValue(v):
-		before, had := e.given[id]
-		if e.given == nil {
-			e.given = map[string]protocol.Protocol{}
-		}
-		e.given[id] = p
-		return func() { e.restoreProtocol(id, before, had) }
-	}
-	return func() {}
-}
-
-func (e *Engine) restoreProtocol(id string, p protocol.Protocol, had bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if had {
-		e.given[id] = p
-	} else {
-		delete(e.given, id)
-	}
 }

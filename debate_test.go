@@ -669,7 +669,7 @@ func TestAResetBeginsWithFreshBudgets(t *testing.T) {
 			return resp, nil
 		})
 		d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
-			c.Limits = debate.Limits{StepTokens: 100, JudgeTokens: 100, OutputTokens: 400, RunningTime: 10 * time.Minute}
+			c.Limits = debate.Limits{StepTokens: 100, JudgeTokens: 100, OutputTokens: 500, RunningTime: 10 * time.Minute}
 			o.Providers["m"] = model
 		})
 		_, err := debatetest.Run(t, d)

@@ -50,7 +50,7 @@
 //   - Layer 3: package judge defines rubrics, assessments, verdicts, pseudonyms and juries. Package protocol defines what a
 //     protocol is: it returns the phases of a round, and protocol.Next compares them with the committed turns.
 //   - Layer 4: eight protocols. protocol/panel is the default; the others are skeptic, refine, arbitration, procon, vote,
-//     council and mad.
+//     council and mad. internal/step executes one step: its calls, retries, shortened prompts and replies.
 //   - Layer 5: this package.
 //   - Layer 6: package report renders a debate for readers, package progress reports how far it has come, and package
 //     archive exports and imports stored debates.
@@ -68,18 +68,17 @@
 // Each file refers only to files listed before it:
 //
 //   - Data: config.go and config_json.go define a debate, errors.go its errors, result.go its result, event.go its
-//     events, and fit.go what is decided when it starts.
-//   - State: record.go holds the state of a debate, which is computed from its journal. Pure functions read it: budget.go
-//     for the limits, findings.go for detectors, prompt.go for the text of prompts, history.go for summaries, elapse.go for
-//     running time, and status.go for results.
+//     events, and actors.go what its actors read and write at most.
+//   - State: record.go holds the state of a debate, which is computed from its journal, and parts.go its parts. Pure
+//     functions read it: reserve.go and budget.go for the limits, prompt.go for the text of prompts, history.go for summaries and
+//     detectors, people.go for what people add and are asked, and status.go for results.
 //   - Decisions: apply.go adds one event to the record. validate.go fills in defaults and checks a configuration.
 //     transition.go decides which transitions follow from an event. policy.go decides what follows from a failed step.
-//   - Observation: observer.go tells the log and an observer what the engine does. options.go holds what an engine is given.
-//   - Model calls: live.go passes replies to viewers while they stream. draft.go writes the fields of a turn.
-//     execution.go, call.go, overflow.go, retry.go and attempt.go run one step: its limits, its calls, its shortened prompts,
-//     its retries and its attempts.
-//   - Requests: registry.go holds what an engine knows by name, and request.go builds the request of a step.
-//   - Driving: journal.go reads and commits entries. delivery.go shows events to the caller of Run. driver.go runs one
-//     debate, perform.go runs the steps of a plan, and advance.go plans.
-//   - API: debate.go, control.go, watch.go, past.go for prompts of the past, engine.go, and edits.go and fork.go for forks.
+//   - Steps: observer.go tells the log and an observer what the engine does, and holds what an engine is given. live.go
+//     shows events to the caller of Run and passes replies to other viewers while they stream. execution.go turns what
+//     happens in a step into events.
+//   - Requests: registry.go holds what an engine knows by name, and request.go plans a step with its request.
+//   - Driving: journal.go reads and commits entries. driver.go runs one debate, perform.go runs the steps of a plan,
+//     advance.go plans, and background.go drives a debate that Start has begun.
+//   - API: debate.go, control.go, watch.go, past.go for prompts of the past, engine.go, and fork.go for forks.
 package debate

@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/protocol"
-	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -36,7 +34,7 @@ type driver struct {
 	stop       []func()      // called in order by release
 
 	executions []*execution // reused for each plan
-	pause      pauseSignal
+	pause      step.Hold
 	show       func(ev Event, seq int64) error // out.show
 	firstRun   atomic.Bool                     // Run drives a debate that has no turn
 
@@ -103,20 +101,21 @@ func (dr *driver) review() {
 	dr.mu.Lock()
 	defer dr.mu.Unlock()
 	if dr.cancelCheck != nil && dr.journal.rec.lifecycle.State != fsm.Validating {
-		dr.cancelCheck(errSuperseded)
+		dr.cancelCheck(step.ErrSuperseded)
 	}
-	dr.pause.set(dr.journal.rec.lifecycle.State == fsm.Paused)
+	dr.pause.Set(dr.journal.rec.lifecycle.State == fsm.Paused)
 	for _, call := range dr.running {
 		if !call.isWanted(dr.journal.rec) {
-			call.cancel(errSuperseded)
+			call.cancel(step.ErrSuperseded)
 		}
 	}
 }
 
-// isWanted reports whether the step may still be committed. It is false for another debate with the same id.
-func (c *execution) isWanted(r *record) bool {
-	return r.times.created.Equal(c.created) && r.isOpen(c.step.Key)
-}
+// The waits before the store is tried again, which double.
+const (
+	minBackoff = time.Second
+	maxBackoff = time.Minute
+)
 
 // behind reports whether the store has announced entries after seq.
 func (dr *driver) behind(seq int64) bool { return dr.newest.Load() > seq }
@@ -153,7 +152,7 @@ func engage(ctx context.Context, e *Engine, j *journal, yield func(Event, error)
 		dr.cancel(err)
 		return nil, err
 	}
-	e.heartbeats.begin(j.id)
+	e.heartbeats.Begin(j.id)
 	closed := context.AfterFunc(e.ctx, func() { dr.cancel(ErrClosed) }) //nolint:contextcheck // Close ends drivers, whatever their own context
 	var leave func()
 	dr.feed, leave = e.join(j.id)
@@ -185,7 +184,7 @@ func (dr *driver) admitted() bool {
 		return true
 	}
 	if dr.turn == nil {
-		dr.turn = dr.engine.admission.join()
+		dr.turn = dr.engine.admission.Join()
 	}
 	select {
 	case <-dr.turn:
@@ -204,7 +203,7 @@ func (dr *driver) admitted() bool {
 // yieldTurn lets another debate be driven.
 func (dr *driver) yieldTurn() {
 	if dr.turn != nil {
-		dr.engine.admission.leave(dr.turn)
+		dr.engine.admission.Leave(dr.turn)
 		dr.turn = nil
 	}
 }
@@ -247,7 +246,7 @@ func (dr *driver) leave() {
 	dr.mu.Unlock()
 	dr.reviews.Wait()
 	state := dr.state()
-	dr.engine.heartbeats.end(dr.ctx, dr.journal.id, dr.engine.isClosed() && (state.Active() || state == fsm.Paused && dr.background))
+	dr.engine.heartbeats.End(dr.ctx, dr.journal.id, dr.engine.isClosed() && (state.Active() || state == fsm.Paused && dr.background))
 	dr.journal.mu.Lock()
 	dr.journal.driver = nil
 	dr.journal.mu.Unlock()
@@ -271,53 +270,4 @@ func (dr *driver) state() fsm.State {
 		return ""
 	}
 	return dr.journal.rec.lifecycle.State
-}
-
-// checkProviders asks each provider that implements providers.Checker to check its key and models, and each that
-// implements providers.Limited to check settings. It returns a problem for each provider whose key is rejected, for each
-// model that is, and for each setting that is not supported.
-func (e *Engine) checkProviders(ctx context.Context, c Config) []protocol.Problem {
-	l := &problemList{}
-	type pair struct{ provider, model string }
-	asked := map[pair]*providers.Error{}
-	skipped, uses := map[string]bool{}, map[pair][]string{} // uses are the fields of the actors with the same model
-	for field, p := range c.allActors() {
-		name, provider, err := e.bind(p.Provider)
-		checker, ok := provider.(providers.Checker)
-		if err != nil || !ok || skipped[name] || ctx.Err() != nil {
-			continue
-		}
-		model := pair{name, p.Model}
-		failed, again := asked[model]
-		if !again {
-			failed = e.checkApart(ctx, name, checker, p.Model)
-			asked[model] = failed
-		}
-		switch {
-		case failed == nil:
-		case failed.Kind == providers.Panic:
-			skipped[name] = true
-			l.add(field+".provider", "provider %s: check of its key and model: %v", name, failed)
-		case failed.Kind == providers.Authentication, failed.Kind == providers.Billing:
-			skipped[name] = true
-			l.add(field+".provider", "provider %s: %v", name, failed)
-		case failed.Kind == providers.InvalidRequest && again && inheritsModel(field):
-		case failed.Kind == providers.InvalidRequest:
-			if uses[model] = append(uses[model], field); !again {
-				l.add(field+".model", "provider %s: %v", name, failed)
-			}
-		case failed.Kind == providers.Network: // the first call says so too; do not wait for each model
-			skipped[name] = true
-			fallthrough
-		case !again: // the problem may be temporary, and calls are retried
-			e.log.WarnContext(ctx, "check provider", "provider", name, "error", e.reports.shown(failed))
-		}
-	}
-	for _, fields := range uses {
-		at := slices.IndexFunc(l.problems, func(x protocol.Problem) bool { return x.Field == fields[0]+".model" })
-		if len(fields) > 1 {
-			l.problems[at].Reason += "; the same model is in " + listOf(fields[1:])
-		}
-	}
-	return append(l.problems, e.unsupportedSettings(ctx, c)...)
 }

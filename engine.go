@@ -14,7 +14,10 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/admission"
 	"github.com/elenchus-go/debate/internal/deepcopy"
+	"github.com/elenchus-go/debate/internal/heartbeat"
+	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/internal/spool"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
@@ -37,7 +40,7 @@ func NewEngine(o Options) (*Engine, error) {
 			return nil, fmt.Errorf("make engine: provider %q is nil", name)
 		}
 	}
-	if slices.Contains(o.Protocols, nil) || slices.ContainsFunc(o.Protocols, isNilPointer) {
+	if slices.Contains(o.Protocols, nil) || slices.ContainsFunc(o.Protocols, protocoljson.IsNil) {
 		return nil, errors.New("make engine: a protocol is nil")
 	}
 	if slices.Contains(o.Contracts, nil) {
@@ -47,10 +50,10 @@ func NewEngine(o Options) (*Engine, error) {
 		providers: maps.Clone(o.Providers), protocols: map[string]protocol.Protocol{}, sets: sets, replies: map[string]*reply.Contract{}, extractAnswer: o.ExtractAnswer, counter: o.TokenCounter,
 		keepReasoning: o.KeepReasoning, keepReplies: o.KeepReplies,
 		log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), closing: make(chan struct{}),
-		admission: admission{most: o.MaxDebates}, driven: map[string]*driverSlot{}, feeds: map[string]*liveFeed{},
+		admission: admission.Queue{Most: o.MaxDebates}, driven: map[string]*driverSlot{}, feeds: map[string]*liveFeed{},
 	}
 	e.reports = e.newReporter(o)
-	e.heartbeats = newHeartbeats(o.Store, o.Name, o.HeartbeatInterval, o.RecoverAfter, e.log)
+	e.heartbeats = heartbeat.New(o.Store, o.Name, o.HeartbeatInterval, o.RecoverAfter, e.log)
 	e.store = store.Watched(o.Store)
 	if s, ok := o.Store.(store.Scheduler); ok {
 		e.schedules = s.Schedules()
@@ -95,7 +98,7 @@ func New(ctx context.Context, c Config, o Options) (*Debate, error) {
 	if len(found) == 0 {
 		var lacks error
 		planned := c
-		planned.setWindows(e.knownWindows(ctx, &c))
+		setWindows(&planned, e.knownWindows(ctx, &c))
 		if found, _, _, lacks = e.preflight(&planned); lacks != nil {
 			found = append(found, protocol.Problemf("protocol", "%v", lacks))
 		}
@@ -133,7 +136,7 @@ func (e *Engine) Launch(ctx context.Context, c Config) (*Debate, error) {
 	if err != nil || e.schedules {
 		return d, err
 	}
-	return d, e.startBackground(context.WithoutCancel(ctx), e.journal(d.ID()), false)
+	return d, startBackground(context.WithoutCancel(ctx), e, newJournal(e, d.ID()), false)
 }
 
 // create stores a debate, and starts it if start is set. The configuration must be complete and valid.
@@ -158,7 +161,7 @@ func (e *Engine) commitFirst(ctx context.Context, c Config, start bool) (*Debate
 	if err != nil {
 		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
 	}
-	d := &Debate{engine: e, journal: e.journal(c.ID)}
+	d := &Debate{engine: e, journal: newJournal(e, c.ID)}
 	if err := d.journal.begin(); err != nil {
 		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
 	}
@@ -186,7 +189,7 @@ func (e *Engine) commitFirst(ctx context.Context, c Config, start bool) (*Debate
 // Open returns a handle on a stored debate. The handle keeps the journal's entries in memory, so that [Debate.Replay] and
 // [Debate.PromptOf] do not read them again. Open returns store.ErrNotFound if there is no debate with that id.
 func (e *Engine) Open(ctx context.Context, id string) (*Debate, error) {
-	d := &Debate{engine: e, journal: e.journal(id)}
+	d := &Debate{engine: e, journal: newJournal(e, id)}
 	d.journal.mu.Lock()
 	defer d.journal.mu.Unlock()
 	d.journal.keeps = true
@@ -218,7 +221,7 @@ func (e *Engine) Close(ctx context.Context) error {
 	case <-idle:
 	case <-ctx.Done():
 		e.cancel(ErrClosed)
-		e.heartbeats.leave(ctx) // a call that does not notice must not keep its debate from other engines
+		e.heartbeats.Leave(ctx) // a call that does not notice must not keep its debate from other engines
 		return fmt.Errorf("close engine: calls in flight were canceled: %w", context.Cause(ctx))
 	}
 	if q := e.reports.queue; q != nil && q.Wait(ctx) != nil {
@@ -245,7 +248,7 @@ func (e *Engine) newReporter(o Options) *reporter {
 		}
 		present(id, ev)
 		if s, ok := ev.(StateChanged); ok && s.To.Final() {
-			d := &Debate{engine: e, journal: e.journal(id)}
+			d := &Debate{engine: e, journal: newJournal(e, id)}
 			if last, err := d.ending(e.ctx); err == nil { // otherwise it was deleted, or its store is gone
 				present(id, last)
 			}
@@ -283,7 +286,9 @@ func (e *Engine) readAgain(id string, r spool.Range, deliver func(string, Event)
 			return
 		}
 		e.log.WarnContext(e.ctx, "read events for the observer", "debate", id, "error", err)
-		if sleepContext(e.ctx, again) != nil {
+		select {
+		case <-time.After(again):
+		case <-e.ctx.Done():
 			return
 		}
 	}
@@ -313,7 +318,7 @@ func (e *Engine) Recover(ctx context.Context) error {
 	case e.closed:
 		return fmt.Errorf("recover debates: %w", ErrClosed)
 	case e.recovery == nil && e.heartbeats != nil && !e.schedules:
-		e.recovery = time.AfterFunc(e.heartbeats.every, func() { e.recoverAgain(failed) })
+		e.recovery = time.AfterFunc(e.heartbeats.Every(), func() { e.recoverAgain(failed) })
 	}
 	return err
 }
@@ -326,7 +331,7 @@ func (e *Engine) recoverAgain(failed map[string]time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.closed {
-		e.recovery.Reset(e.heartbeats.every)
+		e.recovery.Reset(e.heartbeats.Every())
 	}
 }
 
@@ -342,10 +347,10 @@ func (e *Engine) recoverOnce(ctx context.Context, failed map[string]time.Time) e
 			continue
 		}
 		if err != nil { // its status is unreadable, but its journal may not be
-			s, err = (&Debate{engine: e, journal: e.journal(s.ID)}).Status(ctx)
+			s, err = (&Debate{engine: e, journal: newJournal(e, s.ID)}).Status(ctx)
 		}
-		if err == nil && slices.Contains(recoverable, s.State) && (e.schedules || e.heartbeats.isGone(s)) {
-			err = e.takeOver(ctx, s.ID)
+		if err == nil && slices.Contains(recoverable, s.State) && (e.schedules || e.heartbeats.IsGone(s)) {
+			err = takeOver(ctx, e, s.ID)
 		}
 		if err != nil {
 			failed[s.ID] = time.Now()
@@ -385,16 +390,4 @@ func (e *Engine) Count(ctx context.Context, q store.Query) (map[fsm.State]int, e
 // DeleteAll removes the stored debates that a query selects, and returns their number. See store.Query.Delete.
 func (e *Engine) DeleteAll(ctx context.Context, q store.Query) (int, error) {
 	return q.Delete(ctx, e.store)
-}
-
-// sleepContext sleeps for d or until ctx ends.
-func sleepContext(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
@@ -15,19 +16,6 @@ import (
 
 // errProtocol reports that a protocol returned an impossible step. A retry cannot help.
 var errProtocol = errors.New("invalid protocol")
-
-// errOutOfTime ends a call when the time budget of the debate is used up.
-var errOutOfTime = errors.New("the time budget is used up")
-
-// errUnreachable ends a call when its provider could not be reached in the time that the debate had left, or on the first
-// call of a debate that Run drives.
-var errUnreachable = errors.New("the provider cannot be reached")
-
-// errAskedAgain reports that a reply was invalid and that the request now asks for a correct one.
-var errAskedAgain = errors.New("asking for the reply again")
-
-// errDefault reports that a reply was invalid again and that the debate continues with the default reply.
-var errDefault = errors.New("the default reply is used")
 
 func (q *Question) actions() (names []string) {
 	for _, c := range q.Choices {
@@ -39,8 +27,7 @@ func (q *Question) actions() (names []string) {
 // mustStop reports whether the debate must stop. The step can only succeed with another key, account, model or program,
 // or when the provider can be reached again. Dropping the actor would hide that.
 func (f *Failure) mustStop() bool {
-	return f.Kind == providers.Authentication || f.Kind == providers.Billing || f.Kind == providers.InvalidRequest || f.Kind == providers.OutOfMemory ||
-		f.Kind == providers.Panic || f.Unreachable
+	return step.Fatal(f.Kind) || f.Unreachable
 }
 
 // The actions of a person: about a failure, and at a gate.
@@ -59,15 +46,8 @@ const (
 	actionRelease = "release"
 )
 
-// errViewerLeft ends driving when the loop over Run stops. errSuperseded ends a call whose step may no longer be
-// committed.
-var (
-	errViewerLeft = errors.New("the viewer has left")
-	errSuperseded = errors.New("the step was superseded")
-)
-
-// errHeld ends a step that waits when the debate is paused or the engine is closed. The step runs again later.
-var errHeld = fmt.Errorf("the debate was paused, or its engine closed, while the step waited: %w", errSuperseded)
+// errViewerLeft ends driving when the loop over Run stops.
+var errViewerLeft = errors.New("the viewer has left")
 
 var (
 	// ErrBusy reports that this engine already drives the debate.
@@ -97,6 +77,17 @@ func (u *unsupported) Error() string {
 }
 
 func (u *unsupported) Unwrap() error { return ErrUnsupported }
+
+// lackedBy returns what an engine lacks if err is an ErrUnsupported, otherwise nil.
+func lackedBy(err error) []string {
+	if u, ok := errors.AsType[*unsupported](err); ok {
+		return u.missing
+	}
+	if errors.Is(err, ErrUnsupported) {
+		return []string{err.Error()}
+	}
+	return nil
+}
 
 // Problems lists everything that is wrong with a configuration, a remark, an annotation or the edits of a fork, field by
 // field.
@@ -230,7 +221,7 @@ func (f *Failure) Hint() string {
 		return fmt.Sprintf("provider %s cannot be reached, or the connection broke: check its address and the network, then Retry", f.Provider)
 	case providers.InvalidResponse:
 		if f.OnlyReasoning {
-			return fmt.Sprintf("model %q reasons and writes no reply: %s, then Retry", f.Model, lessReasoning(f.Key.Actor))
+			return fmt.Sprintf("model %q reasons and writes no reply: %s, then Retry", f.Model, step.LessReasoning(f.Key.Actor))
 		}
 		return fmt.Sprintf("model %q gives no usable reply: choose a model that follows a format, or raise its token limit", f.Model)
 	case providers.OutOfMemory:
@@ -238,11 +229,6 @@ func (f *Failure) Hint() string {
 	case providers.ServerError, providers.Panic, providers.Declined:
 	}
 	return fmt.Sprintf("provider %s failed: see its message; Retry may help", f.Provider)
-}
-
-// lessReasoning is advice about a model that only reasons.
-func lessReasoning(actor string) string {
-	return fmt.Sprintf(`set "reasoning": "none" for %s, or raise its token limit`, actor)
 }
 
 // Question asks a person for a decision. The debate is paused until Debate.Decide answers it.
@@ -260,6 +246,3 @@ type Choice struct {
 	Label       string `json:"label"`
 	Description string `json:"description"`
 }
-
-// errServiceWait ends a call in a worker's job whose remaining time is too short to wait for a rate limit or a provider.
-var errServiceWait = errors.New("waiting for a rate limit or a provider, the next job continues")

@@ -294,7 +294,7 @@ func warningsOf(ev Event) (list []Warning) {
 
 // selfPreferenceWarnings returns a warning for each judge that uses the same model as a participant: models tend to
 // prefer their own output. named resolves the name of a provider, and reports whether its replies come from a person.
-func (c *Config) selfPreferenceWarnings(run int, named func(string) (string, bool)) (list []Warning) {
+func selfPreferenceWarnings(c *Config, run int, named func(string) (string, bool)) (list []Warning) {
 	for i, j := range slices.Concat(c.Judges, c.Substitutes) {
 		judge, person := named(j.Provider)
 		if person {

@@ -50,7 +50,7 @@ func (d *Debate) Prompt(t testing.TB) func() int {
 		c, err := d.engine.newExecution(d.journal.rec, steps[0])
 		require.NoError(t, err)
 		defer c.release()
-		return len(c.prompt.messages)
+		return len(c.run.Plan.Prompt.Messages)
 	}
 }
 
@@ -71,17 +71,14 @@ func FilledResults(fill func(any)) (a, b *Result, rec any) {
 	r.Turns[0].Actor, r.Turns[1].Kind, r.Turns[2].Kind = "A", transcript.Assessment, transcript.Conclusion
 	r.Turns[0].Attempts[0].ErrorKind = string(providers.Network)
 	fill(&r.findings.list)
-	fill(&r.annotations)
-	fill(&r.question)
-	fill(&r.failure)
-	fill(&r.problems)
+	fill(&r.notes.values)
+	fill(&r.decisions.question)
+	fill(&r.losses.failure)
+	fill(&r.accepted.problems)
 	r.config.Judges = []Participant{{Name: "A"}} // leads to a warning
 	r.config.Participants = []Participant{{Name: "A"}}
 	return resultOf(r), resultOf(r), r
 }
-
-// FindProtocol returns the protocol with a name; see findProtocol.
-var FindProtocol = findProtocol
 
 // sharing is a protocol whose answer shares memory with a turn.
 type sharing struct{ protocol.Protocol }
@@ -89,7 +86,7 @@ type sharing struct{ protocol.Protocol }
 func (sharing) Name() string { return "sharing/1" }
 
 func (sharing) Answer(r *protocol.Record) protocol.Answer {
-	return protocol.Answer{Text: r.Turns[2].Text, Data: r.Turns[2].Data}
+	return protocol.Answer{Text: r.Turns[2].Text, Data: r.Turns[2].Data, Warnings: r.Turns[2].Attempts[0].Warnings}
 }
 
 // PerformPlanAfter plans the next calls, calls between, and then performs the plan.

@@ -6,15 +6,135 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/internal/protocoljson"
+	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
+
+// Edits are the differences between a fork and the debate that it is a fork of. The zero Edits changes nothing. Edits are
+// plain data and survive JSON.
+type Edits struct {
+	// ID identifies the fork. Defaults to a new UUID of version 7.
+	ID string `json:"id,omitempty"`
+	// Labels are the labels of the fork. If Labels is nil, the fork has those of Config, or those of its parent if Config is
+	// nil.
+	Labels map[string]string `json:"labels,omitzero"`
+	// Config is the whole configuration of the fork from its last entry on; its ID and an empty Seed are ignored. What is
+	// committed stays as it is. If there is a turn, the seed, the protocol, and the names, the sides and the order of the
+	// participants must stay too. Defaults to the configuration of the parent at that point.
+	Config *Config `json:"config,omitempty"`
+	// Turn is the key of a step that has the text Reply in the fork, as text or as JSON that follows the contract of the
+	// step. It must be a step of the last entries that the fork has, or one that may run after them. The turn has the flag
+	// transcript.Edited.
+	Turn  transcript.Key `json:"turn,omitzero"`
+	Reply string         `json:"reply,omitempty"`
+}
+
+// edit adds the edits to the fork.
+func edit(ctx context.Context, e *Engine, c *transaction, edits *Edits) error {
+	if edits.Config == nil && edits.Turn == (transcript.Key{}) {
+		return nil
+	}
+	if c.rec.lifecycle.State.Final() {
+		return problemsOf("fork", []protocol.Problem{protocol.Problemf("seq", "the debate has ended by entry %d, so edits have no effect: use an earlier entry", c.rec.Seq)})
+	}
+	if edits.Config != nil {
+		if err := editConfig(ctx, e, c, edits); err != nil {
+			return err
+		}
+	}
+	if edits.Turn == (transcript.Key{}) {
+		return nil
+	}
+	return editTurn(c, edits)
+}
+
+// editConfig adds the edited configuration.
+func editConfig(ctx context.Context, e *Engine, c *transaction, edits *Edits) error {
+	r := c.rec
+	cfg, found := edits.Config.withDefaults(e.env, e.learnsWindow)
+	cfg.ID, cfg.Seed = edits.ID, cmp.Or(edits.Config.Seed, r.Seed)
+	if edits.Labels != nil {
+		cfg.Labels = maps.Clone(edits.Labels)
+	}
+	if len(found) == 0 && r.hasTurns() {
+		found = fixedFields(r, &cfg)
+	}
+	var limits map[string]int
+	if len(found) == 0 && r.accepted.valid && r.lifecycle.State != fsm.Ready { // it is not checked again before it continues
+		keepWindows(&cfg, r.config)
+		setWindows(&cfg, e.knownWindows(ctx, &cfg))
+		found, limits, _, _ = e.preflight(&cfg) // what the engine lacks is reported when the fork runs
+	}
+	for i := range found {
+		found[i].Field = "config." + found[i].Field
+	}
+	if err := problemsOf("fork", found); err != nil {
+		return err
+	}
+	raw, err := json.Marshal(cfg)
+	if err != nil {
+		return err
+	}
+	if err := c.add(ConfigChanged{EventMeta: c.stamp("config"), At: c.now, Format: store.Format, Config: raw, ReplyTokens: limits}); err != nil {
+		return err
+	}
+	if s := r.lifecycle.State; s == fsm.Configuring || s == fsm.Ready {
+		return c.fire(fsm.Edit, StateChanged{})
+	}
+	return nil
+}
+
+// fixedFields returns a problem for each field that a fork with turns must not change.
+func fixedFields(r *record, cfg *Config) (list []protocol.Problem) {
+	same := func(field string, a, b any) {
+		if !reflect.DeepEqual(a, b) {
+			list = append(list, protocol.Problemf(field, "it cannot change after the first turn, fork from an earlier entry"))
+		}
+	}
+	same("seed", r.Seed, cfg.Seed)
+	same("protocol", protocoljson.Parameters(r.config.Protocol), protocoljson.Parameters(cfg.Protocol))
+	seats := func(c *Config) (list []string) {
+		for _, p := range participantProfiles(*c) {
+			list = append(list, p.Name, p.Side)
+		}
+		return list
+	}
+	same("participants", seats(r.config), seats(cfg))
+	return list
+}
+
+// editTurn adds the edited turn.
+func editTurn(c *transaction, edits *Edits) error {
+	r, key := c.rec, edits.Turn
+	at := slices.IndexFunc(r.next(), func(s protocol.Step) bool { return s.Key == key })
+	if at < 0 {
+		return problemsOf("fork", []protocol.Problem{protocol.Problemf("turn", "%s is neither a step of the first %d entries nor one that may run after them", key, r.Seq)})
+	}
+	s := &r.next()[at]
+	who, _, _ := r.actor(s.Actor)
+	text := characters.Valid(edits.Reply)
+	t, err := givenTurn(r, s, "fork", text, r.env.count(who.Model, text), cmp.Or(who.MaxTokens, maxTokens))
+	if err != nil {
+		return err
+	}
+	t.Started, t.Ended, t.Flags = c.now, c.now, []transcript.Flag{transcript.Edited}
+	ev := TurnDone{EventMeta: c.stamp("turn"), At: c.now, Turn: t}
+	if r.isHuman(s.Actor) {
+		ev.Turn.By, ev.Reply = s.Actor, digest(edits.Reply)
+	}
+	return c.add(ev)
+}
 
 // Fork creates a debate from the first seq entries of the journal of another debate, with edits. If seq is 0, the fork
 // has all entries. The other debate does not change, and may be running. The fork refers to it in Status.Parent, but does
@@ -80,8 +200,8 @@ type pendingDecision struct {
 func (f *fork) cut(entries []store.Entry, seq int64) ([]store.Entry, error) {
 	l := &problemList{}
 	l.checkID(f.edits.ID)
-	l.checkLabels(f.edits.Labels)
-	if c := f.edits.Config; c != nil && isNilPointer(c.Protocol) {
+	checkLabels(l, f.edits.Labels)
+	if c := f.edits.Config; c != nil && protocoljson.IsNil(c.Protocol) {
 		l.add("config.protocol", "it is a nil pointer of type %T, use a value", c.Protocol)
 	}
 	end := int64(len(entries))
@@ -126,7 +246,7 @@ func (f *fork) addProtocol() (undo func()) {
 
 // commit commits the fork.
 func (f *fork) commit(ctx context.Context) (*Debate, error) {
-	j := f.engine.journal(f.edits.ID)
+	j := newJournal(f.engine, f.edits.ID)
 	f.journal = j
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -138,7 +258,7 @@ func (f *fork) commit(ctx context.Context) (*Debate, error) {
 		return nil, err
 	}
 	c := newTransaction(j.rec)
-	if err := f.engine.edit(ctx, c, &f.edits); err != nil {
+	if err := edit(ctx, f.engine, c, &f.edits); err != nil {
 		return nil, err
 	}
 	if err := f.settle(c); err != nil {
@@ -179,7 +299,7 @@ func (f *fork) replay() (list []store.Entry, err error) {
 				return nil, err
 			}
 		}
-		asked := rec.question
+		asked := rec.decisions.question
 		ev, err := f.journal.read(e)
 		if err != nil {
 			return nil, err

@@ -138,8 +138,8 @@ type follower interface {
 	recheck()              // another writer has committed: steps in flight may be superseded
 }
 
-// journal returns the journal of a debate. Nothing has been read yet.
-func (e *Engine) journal(id string) *journal {
+// newJournal returns the journal of a debate. Nothing has been read yet.
+func newJournal(e *Engine, id string) *journal {
 	return &journal{id: id, store: e.store, log: e.log, env: e.env, reports: e.reports}
 }
 
@@ -175,7 +175,7 @@ func (j *journal) refresh(ctx context.Context) error {
 		return &store.Damaged{ID: j.id, Seq: end + 1, Err: fmt.Errorf(
 			"the journal ends at entry %d, but its status is at entry %d: restore the missing entries, or continue without them in a fork", end, head.Seq)}
 	}
-	j.rec.storedPlan, j.rec.awaited, j.rec.driver = head.Plan, head.Waiting, head.Driver
+	j.rec.stored.plan, j.rec.stored.awaited, j.rec.stored.driver = head.Plan, head.Waiting, head.Driver
 	if after == 0 || head.Seq != j.rec.Seq {
 		j.repair(ctx, head)
 	}

@@ -7,9 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
-	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -32,65 +30,10 @@ type liveFeed struct {
 // liveAttempt is an attempt with its live events.
 type liveAttempt struct {
 	TurnStarted
-	text []byte // streamed so far
-	// Only the provider's goroutine uses these: the time until the first piece, the bytes of a character that has not arrived
-	// completely, whether the reply has ended, and what removes reasoning.
-	firstChunk time.Duration
-	rest       string
-	complete   bool
-	filter     reasoning.Filter
-
+	text     []byte // streamed so far
 	failures []timedEvent
 	// The driver's journal ended with these entries when the attempt started and when text was added last.
 	started, extended int64
-}
-
-// visible returns what viewers see once a piece of the reply has arrived.
-func (p *liveAttempt) visible(piece string) string {
-	text := p.filter.Add(p.wholeCharacters(piece))
-	if p.complete {
-		text += p.filter.End()
-	}
-	return text
-}
-
-// end reports whether the reply has ended with a part that was not visible yet. It becomes visible with an empty piece.
-func (p *liveAttempt) end() bool {
-	p.rest, p.complete = validText(p.rest), true
-	return p.rest != "" || p.filter.Pending()
-}
-
-// wholeCharacters returns the characters that are complete once a piece of the reply has arrived. Bytes that are not
-// UTF-8 become U+FFFD.
-func (p *liveAttempt) wholeCharacters(piece string) string {
-	if p.rest == "" && utf8.ValidString(piece) {
-		return piece
-	}
-	piece = p.rest + piece
-	n := incompleteCharacter(piece)
-	p.rest = piece[n:]
-	return validText(piece[:n])
-}
-
-// incompleteCharacter returns the index of an incomplete character at the end of text, or the length of the text.
-func incompleteCharacter(text string) int {
-	for i := len(text) - 1; i >= max(0, len(text)-utf8.UTFMax+1); i-- {
-		if utf8.RuneStart(text[i]) {
-			if !utf8.FullRuneInString(text[i:]) {
-				return i
-			}
-			break
-		}
-	}
-	return len(text)
-}
-
-// validText returns text with U+FFFD for each byte that is not UTF-8. JSON would replace these bytes in the journal.
-func validText(text string) string {
-	if utf8.ValidString(text) {
-		return text
-	}
-	return string([]rune(text))
 }
 
 // timedEvent is an event, with the seq of the durable event that it follows.
@@ -119,15 +62,13 @@ func (f *liveFeed) now() int64 {
 }
 
 // begin adds a new attempt and ends an earlier attempt of the same step.
-func (f *liveFeed) begin(ev TurnStarted) *liveAttempt {
+func (f *liveFeed) begin(p *liveAttempt) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.remove(ev.Key)
-	p := &liveAttempt{TurnStarted: ev, text: f.spare, started: f.now()}
-	f.spare = nil
+	f.remove(p.Key)
+	p.text, p.started, f.spare = f.spare, f.now(), nil
 	f.flying = append(f.flying, p)
 	f.wake()
-	return p
 }
 
 // chunk adds text to an attempt, and returns its offset.
@@ -321,4 +262,87 @@ func signal(ch chan struct{}) {
 	case ch <- struct{}{}:
 	default:
 	}
+}
+
+// delivery shows a driver's viewer what happens: committed events in order, and live events between them.
+type delivery struct {
+	yield   func(Event, error) bool // nil if there is no viewer
+	leave   func()                  // called when yield has returned false
+	gone    bool                    // yield has returned false
+	viewing bool                    // the viewer is looking at an event, or has panicked
+	timing  bool                    // whether to measure the viewer's time
+	viewed  time.Duration           // viewer's time since the last commit, while timing is set
+	shown   int64                   // seq of the last durable event that was shown
+	known   *atomic.Int64           // seq of the last entry that the driver has written or read
+
+	lock  *sync.Mutex // the journal's; guards queue and spare
+	queue []Event     // durable events to be shown
+	spare []Event     // previous queue, for reuse
+}
+
+// enqueue adds a committed event to the queue. The caller holds the journal's mutex.
+func (v *delivery) enqueue(ev Event) {
+	seq := ev.Meta().Seq
+	if v.yield != nil && seq > v.shown && (len(v.queue) == 0 || seq > v.queue[len(v.queue)-1].Meta().Seq) {
+		v.queue = append(v.queue, ev)
+	}
+}
+
+// flush shows the queued events.
+func (v *delivery) flush() {
+	if v.yield == nil || v.gone {
+		return
+	}
+	v.lock.Lock()
+	due := v.queue
+	v.queue, v.spare = v.spare[:0], nil
+	if len(due) > 0 {
+		v.shown = due[len(due)-1].Meta().Seq
+	}
+	v.lock.Unlock()
+	for _, ev := range due {
+		if !v.presentAll(ev) {
+			return
+		}
+	}
+	v.spare = due
+}
+
+// presentAll shows a durable event, preceded by the warnings about it.
+func (v *delivery) presentAll(ev Event) bool {
+	for _, w := range warningsOf(ev) {
+		if !v.present(restamp(w, ev.Meta().Seq-1)) {
+			return false
+		}
+	}
+	return v.present(ev)
+}
+
+// present shows one event. It returns false if the viewer has left.
+func (v *delivery) present(ev Event) bool {
+	if v.timing {
+		began := time.Now()
+		defer func() { v.viewed += time.Since(began) }()
+	}
+	v.viewing = true
+	more := v.yield(ev, nil)
+	if v.viewing = false; !more { // viewing stays true if the viewer panics
+		v.gone = true
+		v.leave()
+	}
+	return !v.gone
+}
+
+// show shows a live event, which carries the given seq. It runs on the viewer's goroutine.
+func (v *delivery) show(ev Event, seq int64) error {
+	if v.known.Load() > v.shown {
+		v.flush()
+	}
+	if seq != v.shown {
+		ev = restamp(ev, v.shown)
+	}
+	if v.gone || !v.present(ev) {
+		return errViewerLeft
+	}
+	return nil
 }

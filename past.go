@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/panics"
-	"github.com/elenchus-go/debate/internal/reasoning"
+	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
@@ -53,7 +52,7 @@ func (d *Debate) ReplayAs(ctx context.Context, seat string) iter.Seq2[*Snapshot,
 		if err == nil && seat != "" {
 			entries, err = d.entriesFor(seat, entries)
 		}
-		past := d.engine.journal(d.ID())
+		past := newJournal(d.engine, d.ID())
 		if err == nil {
 			err = past.begin()
 		}
@@ -132,7 +131,7 @@ func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, e
 	if err != nil {
 		return nil, err
 	}
-	past := d.engine.journal(d.ID())
+	past := newJournal(d.engine, d.ID())
 	ev, err := past.readBefore(entries, key)
 	if err != nil {
 		return nil, err
@@ -147,24 +146,25 @@ func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, e
 	}
 	s := &r.next()[at]
 	p = &Prompt{Key: key, Kind: s.Kind, Templates: ev.Templates}
-	p.OtherTemplates = p.Templates != "" && p.Templates != r.promptSet().Version()
+	p.OtherTemplates = p.Templates != "" && p.Templates != promptSet(r).Version()
 	if r.isHuman(s.Actor) {
 		return p, p.askPerson(r, s)
 	}
-	c, err := d.engine.newExecution(r, *s)
+	x, err := d.engine.newExecution(r, *s)
 	if err != nil {
 		return nil, err
 	}
-	defer c.release()
-	p.leaveOut(c, r, s)
-	if c.model.providerName, _, err = d.engine.bind(c.model.actor.Provider); err != nil {
-		c.model.providerName = c.model.actor.Provider
+	defer x.release()
+	m := &x.run.Plan.Model
+	if name, _, err := d.engine.bind(m.Provider); err == nil {
+		m.Provider = name
 	}
+	p.leaveOut(&x.run.Plan, r)
 	if slices.Contains(ev.Turn.Flags, transcript.Edited) {
 		p.Missing = append(p.Missing, "a person gave the reply in a fork: no model was asked")
 	}
-	p.repeat(c, ev.Turn.Attempts)
-	p.Request, p.Tokens = c.request, c.prompt.tokens
+	request, tokens, missing := x.run.Repeat(ev.Turn.Attempts)
+	p.Request, p.Tokens, p.Missing = request, tokens, append(p.Missing, missing...)
 	return p, nil
 }
 
@@ -219,12 +219,12 @@ func (p *Prompt) askPerson(r *record, s *protocol.Step) (err error) {
 }
 
 // leaveOut sets which turns the window left out or summarized.
-func (p *Prompt) leaveOut(c *execution, r *record, s *protocol.Step) {
-	cut := c.prompt.cut
+func (p *Prompt) leaveOut(plan *step.Plan, r *record) {
+	cut := plan.Prompt.Cut
 	if cut.To == cut.From {
 		return
 	}
-	shown, _ := visibleTurns(r, s, c.pseudonyms)
+	shown, _ := visibleTurns(r, &plan.Step, plan.Pseudonyms)
 	for at, i := range shown[:cut.To] {
 		switch seq := r.Turns[i].Seq; {
 		case at < cut.Summarized():
@@ -233,61 +233,4 @@ func (p *Prompt) leaveOut(c *execution, r *record, s *protocol.Step) {
 			p.Omitted = append(p.Omitted, seq)
 		}
 	}
-}
-
-// repeat changes the request of an execution as its failed attempts did.
-func (p *Prompt) repeat(c *execution, tried []transcript.Attempt) {
-	for i := 0; i+1 < len(tried); i++ {
-		switch a := tried[i]; providers.ErrorKind(a.ErrorKind) {
-		case providers.ContextOverflow:
-			c.shorten(func() bool {
-				i++ // the attempt of the summary
-				return p.summarize(c, tried[i])
-			})
-		case providers.InvalidRequest:
-			c.dropReasoning()
-		case providers.InvalidResponse:
-			p.askAgain(c, i, a)
-		default: // the same request is sent again
-		}
-		for i+1 < len(tried) && !c.made(tried[i+1]) && c.substitute() {
-			continue
-		}
-	}
-}
-
-// askAgain changes the request as an invalid reply of attempt i did.
-func (p *Prompt) askAgain(c *execution, i int, a transcript.Attempt) {
-	switch {
-	case !strings.Contains(a.ErrorMessage, errAskedAgain.Error()): // the same request is sent again
-	case strings.Contains(a.ErrorMessage, usedUp):
-		c.raiseCap("", 0)
-	case a.Reply != "":
-		_ = c.accept(providers.Response{Text: a.Reply, FinishReason: providers.FinishReason(a.FinishReason), Usage: a.Usage})
-	case a.FinishReason == string(providers.Length):
-		c.raiseCap("the beginning of a reply", a.Usage.Reasoning)
-	default:
-		p.Missing = append(p.Missing, fmt.Sprintf("the invalid reply of attempt %d is not kept: set Options.KeepReplies", i+1))
-	}
-}
-
-// made reports whether the model of the execution made an attempt.
-func (c *execution) made(a transcript.Attempt) bool {
-	model := c.request.Model
-	return a.Provider == c.model.providerName && (model == "" || a.Model == model || a.Requested == model)
-}
-
-// summarize changes the request as the attempt of a summary did, or returns false.
-func (p *Prompt) summarize(c *execution, a transcript.Attempt) bool {
-	if a.ErrorKind == "" && a.Reply == "" {
-		c.prompt.shortened = true
-		p.Missing = append(p.Missing, "the summary of the older half of the history, which was made after an overflow, is not kept: set Options.KeepReplies")
-		return false
-	}
-	said, _ := reasoning.Split(a.Reply)
-	if a.ErrorKind != "" || isBlank(said) {
-		return false
-	}
-	c.useSummary(said)
-	return true
 }

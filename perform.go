@@ -2,27 +2,14 @@ package debate
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/transcript"
 )
-
-// noteWait writes a note about a wait to the journal, so that the next job knows how long the debate has waited.
-func (c *execution) noteWait(ch *transaction) error {
-	value, err := json.Marshal(map[string]string{"actor": c.step.Actor, "provider": c.model.providerName, "phase": c.step.Phase})
-	if err != nil || !ch.rec.lifecycle.State.Active() {
-		return err
-	}
-	name := "rate_limit"
-	if !c.attempts.unreachable.IsZero() {
-		name = outageNote
-	}
-	return ch.add(Annotated{EventMeta: ch.stamp("annotated"), At: ch.now, Name: name, Value: value})
-}
 
 // message is what the goroutine of a call sends to the driver's goroutine: an event to show, or the end of the call.
 type message struct {
@@ -41,66 +28,43 @@ func ended(m message) int {
 }
 
 // post returns a function that sends an event to the driver's goroutine.
-func (c *execution) post(i int, inbox chan<- message) func(Event, int64) error {
+func (x *execution) post(i int, inbox chan<- message) func(Event, int64) error {
 	return func(ev Event, seq int64) error {
-		c.timing.timer.Viewing(true)
-		defer c.timing.timer.Viewing(false)
-		if c.ctx.Err() != nil { // the end of a canceled call is still shown
+		x.run.Viewing(true)
+		defer x.run.Viewing(false)
+		if x.ctx.Err() != nil { // the end of a canceled call is still shown
 			inbox <- message{index: i, event: ev, seq: seq}
 			return nil
 		}
 		select {
 		case inbox <- message{index: i, event: ev, seq: seq}:
 			return nil
-		case <-c.ctx.Done():
-			return context.Cause(c.ctx)
+		case <-x.ctx.Done():
+			return context.Cause(x.ctx)
 		}
 	}
 }
 
-func (c *execution) runParallel(i int, inbox chan<- message) {
+func (x *execution) runParallel(i int, inbox chan<- message) {
 	m := message{index: i, ended: true}
 	defer func() {
-		if c.exited != nil {
-			m.err = c.exited
+		if f := x.exited(); f != nil {
+			m.err = f
 		}
-		close(c.over)
+		close(x.over)
 		inbox <- m
 	}()
-	if c.after != nil { // an actor makes one call at a time
-		<-c.after
+	if x.after != nil { // an actor makes one call at a time
+		<-x.after
 		select {
-		case <-c.pause.begun(): // nothing new starts
-			m.err = errHeld
+		case <-x.run.Plan.Hold.Paused(): // nothing new starts
+			m.err = step.ErrSuperseded
 			return
 		default:
 		}
-		c.attempts.waited = time.Since(c.timing.launched)
-		c.subtractWait(c.attempts.waited)
+		x.run.Late(time.Since(x.launched))
 	}
-	m.err = c.perform()
-}
-
-// failure returns the failure of a call that has ended. For a call that ended with the time budget, this is one that
-// holds its usage. It returns nil if there is none.
-func (c *execution) failure() *Failure {
-	if f, failed := errors.AsType[*Failure](c.err); failed {
-		return f
-	}
-	if errors.Is(c.err, errOutOfTime) {
-		return c.usageFailure()
-	}
-	return nil
-}
-
-// failures returns the failures of calls that have ended.
-func failures(calls []*execution) (list []*Failure) {
-	for _, c := range calls {
-		if f := c.failure(); f != nil {
-			list = append(list, f)
-		}
-	}
-	return list
+	m.err = x.perform()
 }
 
 // perform runs the steps of a plan and commits each turn when it is complete. It runs a single step on this
@@ -123,8 +87,8 @@ func (dr *driver) perform(p plan) error {
 	}
 	c := calls[0]
 	defer func() {
-		if c.exited != nil { // this goroutine is ending
-			c.err = c.exited
+		if f := c.exited(); f != nil { // this goroutine is ending
+			c.err = f
 			_ = dr.handleFailures(calls)
 		}
 	}()
@@ -139,11 +103,11 @@ func (dr *driver) launch(calls []*execution) {
 	if len(calls) > 1 {
 		chainByActor(calls)
 	}
-	dr.pause.set(false) // if that is no longer true, the calls are reviewed
+	dr.pause.Set(false) // if that is no longer true, the calls are reviewed
 	for _, c := range calls {
-		c.timing.launched = time.Now()
+		c.launched = time.Now()
 		c.ctx, c.cancel = context.WithCancelCause(dr.within)
-		c.feed, c.pause, c.firstRun = dr.feed, &dr.pause, &dr.firstRun
+		c.feed, c.run.Plan.Hold, c.run.Plan.FirstRun = dr.feed, &dr.pause, &dr.firstRun
 		if dr.out.yield != nil {
 			c.emit, c.show = c.shown, dr.show
 		}
@@ -156,10 +120,10 @@ func chainByActor(calls []*execution) {
 	last := map[string]*execution{}
 	for _, c := range calls {
 		c.over = make(chan struct{})
-		if before := last[c.step.Actor]; before != nil {
+		if before := last[c.key().Actor]; before != nil {
 			c.after = before.over
 		}
-		last[c.step.Actor] = c
+		last[c.key().Actor] = c
 	}
 }
 
@@ -168,18 +132,15 @@ func (dr *driver) finish(calls []*execution) {
 	dr.mu.Lock()
 	defer dr.mu.Unlock()
 	for _, c := range calls {
-		if c.timing.timer != nil {
-			c.timing.timer.Stop()
-		}
 		c.cancel(errViewerLeft)
-		dr.feed.end(c.step.Key)
+		dr.feed.end(c.key())
 		dr.remove(c)
 	}
 }
 
 // remove takes an execution from those that are running. The driver's mutex is held.
-func (dr *driver) remove(c *execution) {
-	if i := slices.Index(dr.running, c); i >= 0 {
+func (dr *driver) remove(x *execution) {
+	if i := slices.Index(dr.running, x); i >= 0 {
 		dr.running = slices.Delete(dr.running, i, i+1)
 	}
 }
@@ -219,7 +180,7 @@ func (dr *driver) commitTurn(c *execution, err error) error {
 	switch {
 	case dr.ctx.Err() != nil:
 		return context.Cause(dr.ctx)
-	case errors.Is(err, errSuperseded):
+	case errors.Is(err, step.ErrSuperseded):
 		return nil
 	case err != nil:
 		return err
@@ -235,8 +196,11 @@ func (dr *driver) commitTurn(c *execution, err error) error {
 			return nil
 		}
 		stamp := ch.stamp("turn")
-		turn := c.turn.commit(stamp.Seq, dr.out.viewed, dr.out.timing)
-		if err := ch.add(TurnDone{EventMeta: stamp, At: ch.now, Turn: turn, PromptSeq: c.promptSeq, Templates: c.prompt.set.Version()}); err != nil {
+		turn := *c.turn
+		if turn.Seq = stamp.Seq; dr.out.timing { // measured, in place of the timer's estimate
+			turn.ViewerTime = dr.out.viewed
+		}
+		if err := ch.add(TurnDone{EventMeta: stamp, At: ch.now, Turn: turn, PromptSeq: c.promptSeq, Templates: c.run.Plan.Prompt.Set.Version()}); err != nil {
 			return err
 		}
 		return ch.settle()
@@ -261,7 +225,7 @@ func (dr *driver) handleFailures(calls []*execution) error {
 func (dr *driver) handleFailure(c *execution, later []*execution) error {
 	failed, isFailure := errors.AsType[*Failure](c.err)
 	switch {
-	case isFailure || errors.Is(c.err, errOutOfTime):
+	case isFailure || errors.Is(c.err, step.ErrOutOfTime):
 		return dr.journal.change(dr.ctx, func(ch *transaction) error {
 			if ch.rec.lifecycle.State == fsm.Paused || !c.isWanted(ch.rec) {
 				return nil // a resumed debate repeats the call
@@ -269,11 +233,11 @@ func (dr *driver) handleFailure(c *execution, later []*execution) error {
 			if isFailure {
 				return ch.applyFailurePolicy(failed, failures(later))
 			}
-			return ch.stop(StateChanged{Failure: c.usageFailure(), OtherFailures: failures(later), Ending: transcript.Ending{
+			return ch.stop(StateChanged{Failure: c.failure(), OtherFailures: failures(later), Ending: transcript.Ending{
 				Outcome: transcript.TimeBudget, Evidence: "the time budget for rounds was used up during a call",
 			}})
 		})
-	case errors.Is(c.err, errServiceWait):
+	case errors.Is(c.err, step.ErrNextJob):
 		err := dr.journal.change(dr.ctx, func(ch *transaction) error {
 			if !c.isWanted(ch.rec) { // another call has ended the debate
 				c.err = nil

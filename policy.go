@@ -11,6 +11,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/step"
+	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
@@ -67,7 +70,7 @@ func (c *transaction) goOn() error {
 	switch r := c.rec; {
 	case r.lifecycle.State.Active():
 		return c.applyDeclines()
-	case r.lifecycle.State == fsm.Paused && !r.people.held && r.question == nil && !r.awaitsPeople():
+	case r.lifecycle.State == fsm.Paused && !r.people.held && r.decisions.question == nil && !r.awaitsPeople():
 		return c.resume()
 	}
 	return nil
@@ -155,7 +158,7 @@ func checkBy(by string) error {
 // conclusion has not begun.
 func (c *transaction) stopWaiting(reason string) error {
 	r := c.rec
-	if q := r.question; q != nil && q.Gate != "" {
+	if q := r.decisions.question; q != nil && q.Gate != "" {
 		return nil
 	}
 	for again := true; again; again = len(r.waiting()) > 0 { // people speak one after another
@@ -182,6 +185,43 @@ func replyOf(r *record, s *protocol.Step, text string, data json.RawMessage) tra
 		Key: s.Key, Kind: s.Kind, Order: s.Order, VisibleSeq: s.VisibleSeq, Contract: s.Contract,
 		Text: text, Data: data, Tokens: r.env.count("", text), Seq: r.Seq + 1,
 	}
+}
+
+// givenTurn returns the turn of a step with a reply that a person gives, which has so many tokens. If the reply is blank,
+// invalid or has more than most tokens, givenTurn returns *Problems about the subject.
+func givenTurn(r *record, s *protocol.Step, subject, text string, tokens, most int) (t transcript.Turn, err error) {
+	l := &problemList{}
+	switch {
+	case characters.IsBlank(text):
+		l.add("reply", "it is blank")
+	case tokens > most:
+		l.add("reply", "about %d tokens are too long, use at most %d", tokens, most)
+	}
+	if err := problemsOf(subject, l.problems); err != nil {
+		return t, err
+	}
+	said, err := readReply(r, s, text)
+	if invalid, ok := errors.AsType[*reply.Invalid](err); ok {
+		for _, v := range invalid.Violations {
+			l.add("reply", "%s", v)
+		}
+		return t, problemsOf(subject, l.problems)
+	}
+	return replyOf(r, s, said.Text, said.Data), err
+}
+
+// readReply reads a person's reply to a step.
+func readReply(r *record, s *protocol.Step, text string) (reply.Reply, error) {
+	m := pseudonymsFor(r, s)
+	contract, err := contractFor(r, s)
+	if err != nil {
+		return reply.Reply{}, err
+	}
+	if contract == nil {
+		return reply.Reply{Text: m.Reveal(text)}, nil
+	}
+	list, own := namesFor(r, s)
+	return step.ParseReply(withNames(r, contract, m, list, own), s, m, list, text)
 }
 
 // applyGate carries out a person's decision at a gate.

@@ -2,6 +2,7 @@ package debate
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -23,7 +24,7 @@ const roundingTokens = 512
 
 // promptSet returns the templates of the debate's prompts. If the engine lacks them, it returns its own; it does not drive
 // the debate then.
-func (r *record) promptSet() *prompts.Set {
+func promptSet(r *record) *prompts.Set {
 	if set := r.env.sets[r.config.Prompts]; set != nil {
 		return set
 	}
@@ -69,7 +70,7 @@ func fixedPromptFor(r *record, set *prompts.Set, s protocol.Step, seat transcrip
 	if b.system, err = set.System(s.Prompt, b.data); err != nil {
 		return nil, err
 	}
-	attached := r.config.attachmentsFor(s.Actor)
+	attached := attachmentsFor(r.config, s.Actor)
 	b.shown = attachmentMessage(attached, m)
 	b.tokens = r.env.count(model, b.system) + attachmentTokens(attached)
 	r.cache.fixedPrompts = append(r.cache.fixedPrompts, b)
@@ -106,7 +107,7 @@ func visibleTurns(r *record, s *protocol.Step, m *judge.Pseudonyms) (shown, toke
 	}
 	for _, i := range shown {
 		n := r.Turns[i].Tokens + m.QuoteTokens()
-		if o := r.opaqueFor(s, &r.Turns[i]); o != nil {
+		if o := opaqueFor(r, s, &r.Turns[i]); o != nil {
 			n += o.Tokens
 		}
 		tokens = append(tokens, n)
@@ -142,7 +143,7 @@ func promptMessages(r *record, s *protocol.Step, b *fixedPrompt, shown []int, cu
 		t := &r.Turns[i]
 		m := turnMessage(r, s, t, b.pseudonyms, cut)
 		if m.Parts != nil {
-			opaque += r.opaqueFor(s, t).Tokens
+			opaque += opaqueFor(r, s, t).Tokens
 		}
 		list = append(list, m)
 	}
@@ -158,7 +159,7 @@ func turnMessage(r *record, s *protocol.Step, t *transcript.Turn, m *judge.Pseud
 	}
 	switch {
 	case t.Actor == s.Actor && t.Kind != transcript.Summary:
-		if o := r.opaqueFor(s, t); o != nil && cut.Used <= cut.Limit {
+		if o := opaqueFor(r, s, t); o != nil && cut.Used <= cut.Limit {
 			return opaqueMessage(o, m.Hide(text))
 		}
 		return providers.Message{Role: providers.Assistant, Text: m.Hide(text)}
@@ -170,7 +171,7 @@ func turnMessage(r *record, s *protocol.Step, t *transcript.Turn, m *judge.Pseud
 
 // opaqueFor returns the opaque reasoning of a turn for the prompt of a step, or nil. Only the actor of the turn gets it
 // back, and only if its provider and its model are still the same.
-func (r *record) opaqueFor(s *protocol.Step, t *transcript.Turn) *reasoning.Opaque {
+func opaqueFor(r *record, s *protocol.Step, t *transcript.Turn) *reasoning.Opaque {
 	o := r.history.opaque[t.Seq]
 	if o == nil || t.Actor != s.Actor || s.Blind || strings.TrimSpace(t.Text) == "" {
 		return nil
@@ -298,6 +299,21 @@ func (b *fixedPrompt) replyFor(r *record, contract, model string, active, own []
 	n.tokens = r.env.count(model, string(n.schema))
 	b.reply = n
 	return n
+}
+
+// contractFor returns the contract of the reply to a step, with the step's own check, or nil if the reply is free text.
+func contractFor(r *record, s *protocol.Step) (*reply.Contract, error) {
+	if s.Contract == "" {
+		return nil, nil
+	}
+	c := r.env.contract(r, s.Contract)
+	if c == nil {
+		return nil, &unsupported{[]string{fmt.Sprintf("reply contract %q is unknown, add it to Options.Contracts", s.Contract)}}
+	}
+	if s.Check != nil {
+		c = c.WithCheck(s.Check)
+	}
+	return c, nil
 }
 
 // namesFor returns the participants that the reply to a step may name. own is the same list if the protocol gives it, and

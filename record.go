@@ -7,11 +7,8 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
-	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/embedding"
-	"github.com/elenchus-go/debate/internal/reasoning"
-	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
@@ -20,42 +17,8 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// findings holds what the rules of Config.Detect have found.
-type findings struct {
-	list     []detect.Finding             // in order
-	reported struct{ spoken, judged int } // the rounds whose findings are in the journal
-	detector *detector                    // created when first needed
-}
-
-// detector is a debate's detect.Detector, with the last rounds that it has checked.
-type detector struct {
-	detect.Detector
-
-	spoken, judged int
-}
-
-// history holds what the record needs to fit a debate's turns into the context windows of its readers.
-type history struct {
-	tokens    int                                      // of all turns except summaries
-	summaries []madeSummary                            // in order
-	wanted    *window.SummaryPlan                      // the summary to make now; nil if there is none
-	scales    map[string]window.Calibration            // the token calibration of each actor's model
-	frozen    map[string]map[string]window.Calibration // the scales with which each phase of the current round began
-	opaque    map[int64]*reasoning.Opaque              // by the seq of the turn
-}
-
 // summaryPhase names the phase of a step that summarizes older turns.
 const summaryPhase = "summary"
-
-// madeSummary is a turn that replaces earlier turns in prompts.
-type madeSummary struct {
-	reader string // the reader that it is for; empty if it is for every reader that sees all speeches
-	upTo   int64  // the seq of the last turn that it covers
-	seq    int64
-	round  int
-	tokens int
-	failed bool // whether the summary is empty or incomplete
-}
 
 // summaryStep returns the step that makes the wanted summary.
 func (r *record) summaryStep() protocol.Step {
@@ -70,16 +33,6 @@ func (r *record) summaryStep() protocol.Step {
 		Vars: map[string]string{"words": fmt.Sprint(w.Tokens * 7 / 10)}, // a word has about 1.4 tokens
 		Show: func(t *transcript.Turn) bool { return covered[t.Seq] },
 	}
-}
-
-// promptCache keeps parts of prompts that do not change. Losing it only costs time.
-type promptCache struct {
-	fixedPrompts []*fixedPrompt // the constant part of each reader's prompts
-	pseudonyms   map[pseudonymsKey]*judge.Pseudonyms
-	texts        map[*judge.Pseudonyms][]string // formatted turns, by reader and seq
-	// Buffers that are reused for each prompt.
-	shown, tokens []int
-	covered       []window.Summary
 }
 
 // phaseOpen reports whether the debate is active and its open phase has steps to run. If so, nothing can be committed
@@ -113,60 +66,34 @@ func (r *record) isParticipating(name string) bool {
 	return false
 }
 
-type pseudonymsKey struct {
-	reader string // empty for all readers that share the debaters' nonce
-	swap   bool
-	blind  bool
-}
-
 // record is the state of a debate, computed from its journal. Only apply changes it, entry by entry and in place.
-// Replay, resume and a live run all use apply. Its parts hold what readers compute from it: history holds the summaries,
-// findings holds what the detectors found, and cache holds parts of prompts.
+// Replay, resume and a live run all use apply. Of its parts, history, findings and cache hold what readers compute from it.
 type record struct {
 	protocol.Record
 
-	format      int
-	config      *Config
-	lifecycle   fsm.Position
-	parallel    bool               // the open phase runs all its steps at once
-	valid       bool               // the configuration was accepted and has not changed since
-	limited     []Warning          // about replies whose token limits were lowered when the configuration was accepted
-	mismatched  []Warning          // about windows that were larger than those of the providers then
-	problems    []protocol.Problem // why the last start was refused
-	failure     *Failure           // why the debate is in error
-	question    *Question          // the open question
-	decided     map[string]string  // the answers to questions, by ID
-	withdrawn   *Failure           // the failure whose actor a person chose to drop
-	dropped     []Dropped
-	lost        []*Failure // steps that failed, including those that were retried later
-	people      people
-	annotations map[string]json.RawMessage
-	noted       int // bytes of all notes in the journal
-	fork        forkPoint
-	storedPlan  store.Plan // the plan in the stored status
-	awaited     []string   // and the names for whom the debate waits
-	driver      store.Heartbeat
-	usage       transcript.Usage
-	times       times
-	profiles    []transcript.Profile // in the order of the configuration, including those who were dropped
-	names       []string             // names of the participants that were not dropped
-	planned     plannedSteps
-	history     history
-	findings    findings
-	cache       promptCache
-	supposed    promptCache // for the prompts that budgets suppose
-	env         *environment
-	inert       bool    // the protocol must not be called, because it ends the goroutine; the record is only used to report that
-	given       *Config // the configuration of the first entry; nil once it was applied
-}
-
-// people holds what the debate waits for people for.
-type people struct {
-	asked    map[transcript.Key]*Asked   // the steps that people were asked for
-	declined map[transcript.Key]*Decided // those to which they give no reply
-	replies  map[transcript.Key]string   // hashes of the replies
-	held     bool                        // a person holds the debate: replies do not continue it
-	passed   map[string]bool             // gates that were decided, by name
+	format    int
+	config    *Config
+	lifecycle fsm.Position
+	parallel  bool // the open phase runs all its steps at once
+	accepted  acceptance
+	losses    losses
+	decisions decisions
+	people    people
+	notes     notes
+	fork      forkPoint
+	stored    storedStatus
+	usage     transcript.Usage
+	times     times
+	profiles  []transcript.Profile // in the order of the configuration, including those who were dropped
+	names     []string             // names of the participants that were not dropped
+	planned   plannedSteps
+	history   history
+	findings  findings
+	cache     promptCache
+	supposed  promptCache // for the prompts that budgets suppose
+	env       *environment
+	inert     bool    // the protocol must not be called, because it ends the goroutine; the record is only used to report that
+	given     *Config // the configuration of the first entry; nil once it was applied
 }
 
 // environment holds what a record needs from its engine.
@@ -186,47 +113,11 @@ var noEnvironment = &environment{
 	identify: func(name string) (string, bool) { return name, false },
 }
 
-// times holds when things happened and how long the debate has run.
-type times struct {
-	created, updated, completed time.Time
-	entered                     time.Time // when the current state was entered; a pause does not change it
-	running                     time.Duration
-	outage                      time.Duration // time since the last turn in which a provider could not be reached; no running time
-	roundBegan                  time.Duration // running time at the start of the current round
-}
-
 // plannedSteps caches the steps that may run after the entry seq.
 type plannedSteps struct {
 	seq   int64
 	steps []protocol.Step
 	cache phaseCache
-}
-
-type fixedPromptKey struct {
-	actor, prompt string
-	blind, swap   bool
-}
-
-// fixedPrompt is the part of a reader's prompts that does not change.
-type fixedPrompt struct {
-	key        fixedPromptKey
-	system     string
-	tokens     int // of the system prompt
-	data       prompts.Data
-	reply      *namedReply         // what the last reply with a contract must look like; nil if there is none yet
-	vars       map[string]string   // of the first step
-	planned    bool                // no step has used it yet, so the first step may have other vars
-	pseudonyms *judge.Pseudonyms   // names by which the reader sees the participants
-	shown      []providers.Message // the message with the attachments; nil if there are none
-}
-
-// namedReply is what a reply must look like, with the names that the reader sees.
-type namedReply struct {
-	contract       *reply.Contract
-	schema         json.RawMessage
-	outline        string
-	tokens, active int      // of the schema, and participants who were left
-	names          []string // that the protocol listed; nil if it did not
 }
 
 // stages maps the states in which a protocol has steps to their stages.
@@ -397,4 +288,91 @@ func (r *record) actor(name string) (*Participant, transcript.Profile, bool) {
 		return who, transcript.Profile{Name: name, Instructions: who.Instructions}, true
 	}
 	return who, who.profile(), true
+}
+
+// elapse adds to the running time. It adds the gaps between entries while the debate is active. Each gap counts at
+// most the step timeout, or the duration of a step that waited for a rate limit. Time before a call began and time
+// that the viewer took do not count, nor do the wait between rounds and the time before a fork.
+func (r *record) elapse(ev Event, now time.Time) {
+	if r.times.created.IsZero() {
+		r.times.created = now
+	}
+	if r.lifecycle.State.Active() && r.lifecycle.State != fsm.Validating && r.lifecycle.State != fsm.RoundComplete {
+		since, most := r.times.updated, r.config.Limits.StepTimeout
+		if t, ok := ev.(TurnDone); ok && t.Turn.Kind != transcript.Remark {
+			if t.Turn.Started.After(since) {
+				since = t.Turn.Started
+			}
+			since = since.Add(t.Turn.ViewerTime)
+		}
+		if most = max(most, rateLimitWait(ev)); r.fork.begins(ev) {
+			most = 0
+		}
+		if gap := max(now.Sub(since), 0); isOutage(ev) {
+			r.times.outage += gap
+		} else {
+			r.times.running += min(gap, most)
+		}
+	}
+	r.times.updated = now
+}
+
+// changed returns when the debate was last changed. The entries that a fork has from its parent are older than the fork.
+func (t *times) changed() time.Time {
+	if t.updated.Before(t.created) {
+		return t.created
+	}
+	return t.updated
+}
+
+// outageNote names the note in the journal that reports a provider that cannot be reached.
+const outageNote = "outage"
+
+// isOutage reports whether an event ends a wait for a provider that could not be reached. The wait takes no running
+// time, so that the debate can continue after it.
+func isOutage(ev Event) bool {
+	if note, ok := ev.(Annotated); ok {
+		return note.Name == outageNote
+	}
+	f := failureOf(ev)
+	return f != nil && f.Unreachable
+}
+
+// rateLimitWait returns the duration of a step that waited for a rate limit, or 0 if the event has no such step.
+func rateLimitWait(ev Event) (most time.Duration) {
+	if done, ok := ev.(TurnDone); ok {
+		return waitedFor(done.Turn.Attempts, done.Turn.Started, done.Turn.Ended)
+	}
+	failures := []*Failure{failureOf(ev)}
+	if s, ok := ev.(StateChanged); ok {
+		failures = append(failures, s.OtherFailures...)
+	}
+	for _, f := range failures {
+		if f != nil {
+			most = max(most, waitedFor(f.AttemptDetails, f.Started, f.At))
+		}
+	}
+	return most
+}
+
+// waitedFor returns the time from the start to the end of the attempts if any of them met a rate limit, otherwise 0.
+func waitedFor(tried []transcript.Attempt, began, ended time.Time) time.Duration {
+	if !slices.ContainsFunc(tried, func(a transcript.Attempt) bool { return a.ErrorKind == string(providers.RateLimit) }) {
+		return 0
+	}
+	return ended.Round(0).Sub(began.Round(0)) // by the wall clock, as when read from the journal
+}
+
+// failureOf returns the failure that an event reports, or nil if there is none.
+func failureOf(ev Event) *Failure {
+	switch ev := ev.(type) {
+	case StateChanged:
+		if ev.Question != nil {
+			return ev.Question.Failure
+		}
+		return ev.Failure
+	case Dropped:
+		return ev.Failure
+	}
+	return nil
 }

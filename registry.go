@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -14,9 +15,13 @@ import (
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/admission"
 	"github.com/elenchus-go/debate/internal/embedding"
-	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/internal/heartbeat"
+	"github.com/elenchus-go/debate/internal/protocoljson"
+	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
@@ -65,71 +70,6 @@ func (e *Engine) missingNames(c Config) []protocol.Problem {
 		told[p.Provider] = true
 	}
 	return l.problems
-}
-
-// unsupportedSettings returns a problem for each setting of an actor that its provider does not support.
-func (e *Engine) unsupportedSettings(ctx context.Context, c Config) []protocol.Problem {
-	l := &problemList{}
-	for field, p := range c.allActors() {
-		name, provider, err := e.bind(p.Provider)
-		if err != nil || makesNoText(actorOf(field, p)) || p.Human {
-			continue
-		}
-		r := p.request()
-		r.Messages = attachmentMessage(c.attachmentsSeen(field, p), nil)
-		limited, ok := provider.(providers.Limited)
-		if !ok {
-			if r.Messages != nil {
-				l.add("attachments", "%s: provider %s does not say what it reads, implement providers.Limited or leave %s out of the readers", seatOf(field, p), name, seatOf(field, p))
-			}
-			continue
-		}
-		found, failed := e.unsupportedApart(ctx, name, limited, r)
-		if failed != nil {
-			l.add(field+".provider", "provider %s: check of its settings: %v", name, failed)
-		}
-		for _, setting := range slices.Sorted(maps.Keys(found)) {
-			if setting == "attachments" {
-				l.add(setting, "%s: provider %s: %s, or leave %s out of the readers", seatOf(field, p), name, found[setting], seatOf(field, p))
-				continue
-			}
-			l.add(field+"."+setting, "provider %s: %s", name, found[setting])
-		}
-	}
-	return l.problems
-}
-
-// checkApart calls Check on another goroutine.
-func (e *Engine) checkApart(ctx context.Context, name string, checker providers.Checker, model string) *providers.Error {
-	return e.callApart(ctx, name, func() error { return checker.Check(ctx, model) })
-}
-
-// unsupportedApart calls Unsupported on another goroutine.
-func (e *Engine) unsupportedApart(ctx context.Context, name string, l providers.Limited, r providers.Request) (found map[string]string, failed *providers.Error) {
-	failed = e.callApart(ctx, name, func() error { found = l.Unsupported(r); return nil })
-	return found, failed
-}
-
-// callApart calls a function of a provider on another goroutine, which the function may end. It logs the stack of a
-// panic.
-func (e *Engine) callApart(ctx context.Context, name string, check func() error) *providers.Error {
-	var err error
-	done := make(chan struct{})
-	go func() {
-		returned := false
-		defer func() {
-			if !returned {
-				p := panics.New(recover())
-				err = &providers.Error{Kind: providers.Panic, Err: p}
-				e.log.ErrorContext(ctx, "check provider", "provider", name, "error", err, "stack", p.Stack)
-			}
-			close(done)
-		}()
-		err = check()
-		returned = true
-	}()
-	<-done
-	return providers.AsError(err)
 }
 
 // supports returns an ErrUnsupported if the engine lacks something that a debate needs to be driven. A debate that does
@@ -211,14 +151,14 @@ type Engine struct {
 	replies       map[string]*reply.Contract
 	extractAnswer func(transcript.Turn) string
 	counter       window.TokenCounter
-	heartbeats    *heartbeats
+	heartbeats    *heartbeat.Keeper
 	log           *slog.Logger
 	env           *environment // of all records
-	answers       lastAnswers
+	answers       step.Answers
 	reports       *reporter
 	keepReasoning bool
 	keepReplies   bool
-	admission     admission
+	admission     admission.Queue
 
 	ctx     context.Context // ends when Close stops waiting
 	cancel  context.CancelCauseFunc
@@ -238,7 +178,7 @@ func contracts() []*reply.Contract {
 		judge.AssessmentContract, judge.VerdictContract, protocol.PersonasContract, embedding.Contract, skeptic.DocumentsContract,
 		refine.CritiqueContract, refine.SummaryContract, refine.SolutionContract, arbitration.ArgumentContract, arbitration.RulingContract,
 		procon.JudgmentContract, panel.AudienceContract, vote.BallotContract, vote.RulingContract, council.RankingContract, council.AnswerContract,
-		mad.ModerationContract, mad.CandidatesContract, mad.DecisionContract,
+		mad.ModerationContract, mad.CandidatesContract, mad.DecisionContract, decision.Contract,
 	}
 }
 
@@ -280,7 +220,7 @@ func (e *Engine) knownProtocols() map[string]protocol.Protocol {
 func (e *Engine) presentName(name string) string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return presentName(e.protocols, name)
+	return protocoljson.PresentName(e.protocols, name)
 }
 
 // parse decodes a stored configuration. It accepts an unknown protocol: such a debate can be read but not driven. Unless
@@ -299,14 +239,14 @@ func (e *Engine) parse(b json.RawMessage, newer bool) (c Config, err error) {
 	if isNull(w.Protocol) {
 		return c, nil
 	}
-	name, params, err := splitProtocol(w.Protocol)
+	name, params, err := protocoljson.Split(w.Protocol)
 	if err != nil {
 		return Config{}, fmt.Errorf("protocol.name: %w", err)
 	}
 	e.mu.Lock()
 	given := e.given[c.ID]
 	if given == nil || given.Name() != name {
-		name = presentName(e.protocols, name)
+		name = protocoljson.PresentName(e.protocols, name)
 	}
 	known, ok := e.protocols[name]
 	e.mu.Unlock()
@@ -318,7 +258,7 @@ func (e *Engine) parse(b json.RawMessage, newer bool) (c Config, err error) {
 		c.Protocol = unknownProtocol{name: name}
 		return c, nil
 	}
-	v := newLike(known)
+	v := protocoljson.NewLike(known)
 	unknown, err = unmarshalKnown(params, v.Interface())
 	if err == nil && !newer && isPreset(known) {
 		err = unknown
@@ -326,7 +266,7 @@ func (e *Engine) parse(b json.RawMessage, newer bool) (c Config, err error) {
 	if err != nil {
 		return Config{}, fmt.Errorf("protocol %s: %w", name, err)
 	}
-	if c.Protocol = v.Elem().Interface().(protocol.Protocol); own && parameters(given) == parameters(c.Protocol) {
+	if c.Protocol = v.Elem().Interface().(protocol.Protocol); own && protocoljson.Parameters(given) == protocoljson.Parameters(c.Protocol) {
 		c.Protocol = given // with everything that JSON omits
 	}
 	return c, nil
@@ -370,6 +310,18 @@ func (e *Engine) reserve(id string, cancel context.CancelCauseFunc) (release fun
 	}, nil
 }
 
+// afterDriver arranges for f to be called when the debate's driver has left. It returns false if the debate has no
+// driver.
+func (e *Engine) afterDriver(id string, f func()) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := e.driven[id]
+	if s != nil {
+		s.next = f
+	}
+	return s != nil
+}
+
 // driverSlot represents the one driver of a debate in this engine.
 type driverSlot struct {
 	cancel context.CancelCauseFunc
@@ -391,5 +343,37 @@ func (e *Engine) join(id string) (f *liveFeed, leave func()) {
 		if f.users--; f.users == 0 {
 			delete(e.feeds, id)
 		}
+	}
+}
+
+// addProtocol notes the protocol of a debate, so that the engine can decode it later. A protocol that is only data serves
+// all debates that use its name. One that holds what JSON omits, such as functions, serves its own debate only. undo takes
+// that back.
+func (e *Engine) addProtocol(id string, p protocol.Protocol) (undo func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	v := reflect.ValueOf(p)
+	_, known := e.protocols[p.Name()]
+	switch {
+	case !known && !protocoljson.OmitsType(v.Type()):
+		e.protocols[p.Name()] = p
+	case !known || protocoljson.OmitsValue(v):
+		before, had := e.given[id]
+		if e.given == nil {
+			e.given = map[string]protocol.Protocol{}
+		}
+		e.given[id] = p
+		return func() { e.restoreProtocol(id, before, had) }
+	}
+	return func() {}
+}
+
+func (e *Engine) restoreProtocol(id string, p protocol.Protocol, had bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if had {
+		e.given[id] = p
+	} else {
+		delete(e.given, id)
 	}
 }

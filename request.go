@@ -5,10 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/reasoning"
+	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
@@ -32,52 +35,196 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 	if !ok {
 		return nil, fmt.Errorf("plan step %s: %q is not a participant, judge or system actor: %w", s.Phase, s.Actor, errProtocol)
 	}
-	c := executionPool.Get().(*execution)
-	*c = execution{
-		shown: c.shown, reports: e.reports, debate: r.ID, promptSeq: r.Seq,
-		step: s, pseudonyms: pseudonymsFor(r, &s), role: seat.Role, config: r.config, created: r.times.created,
-		concluding: r.Cursor.Stage == transcript.Conclusion, judging: slices.Contains(r.Judges, s.Actor), debating: r.isParticipating(s.Actor),
-		model: model{actor: who, bind: r.env.bind, substitutes: r.substitutesOf(s.Actor)}, prompt: promptParts{set: r.promptSet()}, counter: counter{count: r.env.count}, turn: newDraft(&s),
+	x := executionPool.Get().(*execution)
+	*x = execution{shown: x.shown, reports: e.reports, debate: r.ID, promptSeq: r.Seq, role: seat.Role, created: r.times.created}
+	p, own := &x.run.Plan, []string(nil)
+	e.setPlan(r, p, &s, who)
+	p.Names, own = namesFor(r, &s)
+	var err error
+	if p.Contract, err = contractFor(r, &s); err != nil {
+		return nil, err
 	}
-	c.names, c.ownNames = namesFor(r, &s)
-	c.timing.limit, c.timing.budget = timeLimit(r)
-	c.timing.remaining = remainingTime(r)
-	if c.debating && s.Kind != transcript.Conclusion && allThrottled(r, who) {
-		c.timing.maxWait = remainingTime(r)
-	}
-	if c.maxRetries(providers.Network) > 0 && s.Actor != protocol.Embedder && (s.Actor != protocol.Retriever || !c.hasDefault()) { // otherwise the debate continues without the reply
-		c.timing.maxOutage = max(c.timing.remaining-r.times.outage, 1)
-	}
-	c.answers, c.closing = &e.answers, e.closing
-	c.request, c.keepText, c.keepReplies = who.request(), e.keepReasoning, e.keepReplies
-	if s.Contract != "" {
-		if c.contract = e.contract(r, s.Contract); c.contract == nil {
-			return nil, &unsupported{[]string{fmt.Sprintf("reply contract %q is unknown, add it to Options.Contracts", s.Contract)}}
-		}
-		if s.Check != nil {
-			c.contract = c.contract.WithCheck(s.Check)
-		}
-		c.request.SchemaName, c.request.Schema = s.Contract, c.contract.Schema() // buildPrompt adds names to the schema
+	if p.Contract != nil {
+		p.Model.Request.SchemaName, p.Model.Request.Schema = s.Contract, p.Contract.Schema() // buildPrompt adds names to the schema
 	}
 	if s.Actor == protocol.Embedder {
-		c.request.Messages = embedderMessages(r, who.Window, &s)
-		return c, nil
+		p.Model.Request.Messages = embedderMessages(r, who.Window, &s)
+		return x, nil
 	}
-	if !c.prompt.set.Has(s.Prompt) {
+	if !p.Prompt.Set.Has(s.Prompt) {
 		return nil, &unsupported{[]string{fmt.Sprintf("prompt %q is unknown, add it to Options.Prompts", s.Prompt)}}
 	}
-	if err := e.buildPrompt(r, c, seat); err != nil {
+	if err := buildPrompt(r, p, who, seat, own); err != nil {
 		return nil, err
 	}
 	if s.Kind == transcript.Summary {
 		wanted := r.history.wanted.Tokens + reasoning.Tokens(who.Reasoning)
-		c.request.MaxTokens = min(cmp.Or(who.MaxTokens, wanted), wanted)
-		if c.turn.Window == nil { // show the window that led to the summary
+		p.Model.Request.MaxTokens = min(cmp.Or(who.MaxTokens, wanted), wanted)
+		if p.Window == nil { // show the window that led to the summary
 			led := r.history.wanted.Window
-			c.turn.setWindow(&led)
+			p.Window = &led
 		}
 	}
-	return c, nil
+	return x, nil
+}
+
+// setPlan sets what the plan of a step has besides the prompt and the contract of the reply.
+func (e *Engine) setPlan(r *record, p *step.Plan, s *protocol.Step, who *Participant) {
+	c := r.config
+	p.Step, p.Pseudonyms, p.Count, p.Prices, p.Retries = *s, pseudonymsFor(r, s), r.env.count, c.Prices, c.Retries
+	p.Model = step.Model{Provider: who.Provider, Request: who.request(), Window: who.Window}
+	p.Participating, p.Judging, p.NoText = r.isParticipating(s.Actor), slices.Contains(r.Judges, s.Actor), makesNoText(s.Actor)
+	p.Concluding = r.Cursor.Stage == transcript.Conclusion
+	p.KeepPartial = p.Participating && s.Contract == "" && c.OnFailure == Degrade
+	p.UseDefault = hasDefault(r, s)
+	p.KeepReasoning, p.KeepReplies, p.Answers, p.Closing = e.keepReasoning, e.keepReplies, &e.answers, e.closing
+	p.Prompt.Heading, p.Prompt.Set, p.Prompt.Shorten, p.Prompt.Summarize = summaryHeading, promptSet(r), c.OnOverflow != Degrade && c.OnOverflow != End, c.OnOverflow == OverflowSummarize
+	p.Limits.Attempts, p.Limits.Remaining = c.Limits.StepAttempts, remainingTime(r)
+	p.Limits.Time, p.Limits.Budget = timeLimit(r)
+	if p.Participating && s.Kind != transcript.Conclusion && allThrottled(r, who) {
+		p.Limits.RateLimit = p.Limits.Remaining
+	}
+	if s.Actor != protocol.Embedder && (s.Actor != protocol.Retriever || !p.UseDefault) { // otherwise the debate continues without the reply
+		p.Limits.Outage = max(p.Limits.Remaining-r.times.outage, 1)
+	}
+	for _, other := range substitutesOf(r, s.Actor) {
+		if name, client, err := r.env.bind(other.Provider); err == nil {
+			m := step.Model{Provider: name, Client: client, Request: other.request(), Window: other.Window, Room: other.Window - other.MaxTokens}
+			m.Request.MaxTokens = substituteLimit(who, &other)
+			p.Substitutes = append(p.Substitutes, m)
+		}
+	}
+	if p.Prompt.Summarize {
+		p.Summarizer = step.Model{Request: c.Summarizer.request(), Instructions: c.Summarizer.Instructions}
+		p.Summarizer.Provider, p.Summarizer.Client, _ = r.env.bind(c.Summarizer.Provider)
+	}
+}
+
+// hasDefault reports whether the debate continues with a default reply if a step fails.
+func hasDefault(r *record, s *protocol.Step) bool {
+	switch s.Actor {
+	case protocol.Retriever:
+		return r.config.OnRetrievalFailure == Continue
+	case protocol.Embedder:
+		return true
+	case protocol.Summarizer:
+		return s.Kind != transcript.Conclusion
+	}
+	return slices.Contains(r.Judges, s.Actor) && r.config.OnJudgeFailure == Continue
+}
+
+// unsupportedSettings returns a problem for each setting of an actor that its provider does not support.
+func (e *Engine) unsupportedSettings(ctx context.Context, c Config) []protocol.Problem {
+	l := &problemList{}
+	for field, p := range c.allActors() {
+		name, provider, err := e.bind(p.Provider)
+		if err != nil || makesNoText(actorOf(field, p)) || p.Human {
+			continue
+		}
+		r := p.request()
+		r.Messages = attachmentMessage(attachmentsSeen(&c, field, p), nil)
+		limited, ok := provider.(providers.Limited)
+		if !ok {
+			if r.Messages != nil {
+				l.add("attachments", "%s: provider %s does not say what it reads, implement providers.Limited or leave %s out of the readers", seatOf(field, p), name, seatOf(field, p))
+			}
+			continue
+		}
+		found, failed := e.unsupportedApart(ctx, name, limited, r)
+		if failed != nil {
+			l.add(field+".provider", "provider %s: check of its settings: %v", name, failed)
+		}
+		for _, setting := range slices.Sorted(maps.Keys(found)) {
+			if setting == "attachments" {
+				l.add(setting, "%s: provider %s: %s, or leave %s out of the readers", seatOf(field, p), name, found[setting], seatOf(field, p))
+				continue
+			}
+			l.add(field+"."+setting, "provider %s: %s", name, found[setting])
+		}
+	}
+	return l.problems
+}
+
+// checkApart calls Check on another goroutine.
+func (e *Engine) checkApart(ctx context.Context, name string, checker providers.Checker, model string) *providers.Error {
+	return e.callApart(ctx, name, func() error { return checker.Check(ctx, model) })
+}
+
+// unsupportedApart calls Unsupported on another goroutine.
+func (e *Engine) unsupportedApart(ctx context.Context, name string, l providers.Limited, r providers.Request) (found map[string]string, failed *providers.Error) {
+	failed = e.callApart(ctx, name, func() error { found = l.Unsupported(r); return nil })
+	return found, failed
+}
+
+// callApart calls a function of a provider on another goroutine, which the function may end. It logs the stack of a
+// panic.
+func (e *Engine) callApart(ctx context.Context, name string, check func() error) *providers.Error {
+	var err error
+	done := make(chan struct{})
+	go func() {
+		returned := false
+		defer func() {
+			if !returned {
+				p := panics.New(recover())
+				err = &providers.Error{Kind: providers.Panic, Err: p}
+				e.log.ErrorContext(ctx, "check provider", "provider", name, "error", err, "stack", p.Stack)
+			}
+			close(done)
+		}()
+		err = check()
+		returned = true
+	}()
+	<-done
+	return providers.AsError(err)
+}
+
+// checkProviders asks each provider that implements providers.Checker to check its key and models, and each that
+// implements providers.Limited to check settings. It returns a problem for each provider whose key is rejected, for each
+// model that is, and for each setting that is not supported.
+func checkProviders(ctx context.Context, e *Engine, c Config) []protocol.Problem {
+	l := &problemList{}
+	type pair struct{ provider, model string }
+	asked := map[pair]*providers.Error{}
+	skipped, uses := map[string]bool{}, map[pair][]string{} // uses are the fields of the actors with the same model
+	for field, p := range c.allActors() {
+		name, provider, err := e.bind(p.Provider)
+		checker, ok := provider.(providers.Checker)
+		if err != nil || !ok || skipped[name] || ctx.Err() != nil {
+			continue
+		}
+		model := pair{name, p.Model}
+		failed, again := asked[model]
+		if !again {
+			failed = e.checkApart(ctx, name, checker, p.Model)
+			asked[model] = failed
+		}
+		switch {
+		case failed == nil:
+		case failed.Kind == providers.Panic:
+			skipped[name] = true
+			l.add(field+".provider", "provider %s: check of its key and model: %v", name, failed)
+		case failed.Kind == providers.Authentication, failed.Kind == providers.Billing:
+			skipped[name] = true
+			l.add(field+".provider", "provider %s: %v", name, failed)
+		case failed.Kind == providers.InvalidRequest && again && inheritsModel(field):
+		case failed.Kind == providers.InvalidRequest:
+			if uses[model] = append(uses[model], field); !again {
+				l.add(field+".model", "provider %s: %v", name, failed)
+			}
+		case failed.Kind == providers.Network: // the first call says so too; do not wait for each model
+			skipped[name] = true
+			fallthrough
+		case !again: // the problem may be temporary, and calls are retried
+			e.log.WarnContext(ctx, "check provider", "provider", name, "error", e.reports.shown(failed))
+		}
+	}
+	for _, fields := range uses {
+		at := slices.IndexFunc(l.problems, func(x protocol.Problem) bool { return x.Field == fields[0]+".model" })
+		if len(fields) > 1 {
+			l.problems[at].Reason += "; the same model is in " + listOf(fields[1:])
+		}
+	}
+	return append(l.problems, e.unsupportedSettings(ctx, c)...)
 }
 
 // learnsWindow reports whether the windows of a provider's models are known only when a debate starts. It is true if the
@@ -110,58 +257,56 @@ func (e *Engine) knownWindows(ctx context.Context, c *Config) (known map[string]
 }
 
 // setSchema sets the schema of the request and the outline of the reply, both with names, adds the names to the contract, and
-// returns the tokens of the schema.
-func setSchema(r *record, c *execution, b *fixedPrompt) int {
-	if c.contract == nil {
+// returns the tokens of the schema. own are the names that the protocol lists for the step.
+func setSchema(r *record, p *step.Plan, b *fixedPrompt, own []string) int {
+	if p.Contract == nil {
 		b.data.ReplyFields = ""
 		return 0
 	}
-	n := b.replyFor(r, c.step.Contract, c.model.actor.Model, c.names, c.ownNames)
-	if c.contract = n.contract; c.step.Check != nil {
-		c.contract = c.contract.WithCheck(c.step.Check)
+	n := b.replyFor(r, p.Step.Contract, p.Model.Request.Model, p.Names, own)
+	if p.Contract = n.contract; p.Step.Check != nil {
+		p.Contract = p.Contract.WithCheck(p.Step.Check)
 	}
-	c.request.Schema, b.data.ReplyFields = n.schema, n.outline
+	p.Model.Request.Schema, b.data.ReplyFields = n.schema, n.outline
 	return n.tokens
 }
 
-// buildPrompt sets the messages of the request: the system prompt, which does not change within the debate, the turns
-// that fit into the window, and the task.
-func (e *Engine) buildPrompt(r *record, c *execution, seat transcript.Profile) error {
-	b, err := fixedPromptFor(r, c.prompt.set, c.step, seat, c.model.actor.Model)
+// buildPrompt sets the prompt of a plan: the system prompt, which does not change within the debate, the turns that fit into
+// the window, and the task.
+func buildPrompt(r *record, p *step.Plan, who *Participant, seat transcript.Profile, own []string) error {
+	s, q := &p.Step, &p.Prompt
+	b, err := fixedPromptFor(r, q.Set, *s, seat, who.Model)
 	if err != nil {
 		return err
 	}
-	c.prompt.fixed = b
-	c.prompt.schema = setSchema(r, c, b)
-	data := promptData(r, &c.step, b, c.names)
-	if c.contract != nil { // the reply may be asked for again
-		c.prompt.data = promptDataPool.Get().(*prompts.Data)
-		*c.prompt.data = data
+	q.Base, q.Attachments = &b.data, b.shown
+	q.Schema = setSchema(r, p, b, own)
+	data := promptData(r, s, b, p.Names)
+	if p.Contract != nil { // the reply may be asked for again
+		q.Data = promptDataPool.Get().(*prompts.Data)
+		*q.Data = data
 	}
-	user, err := c.prompt.set.User(c.step.Prompt, data)
+	user, err := q.Set.User(s.Prompt, data)
 	if err != nil {
 		return err
 	}
-	shown, tokens := visibleTurns(r, &c.step, b.pseudonyms)
-	fixed := b.tokens + c.prompt.schema + c.count(user)
-	c.prompt.slack = roundingTokens - fixed%roundingTokens
-	fixed += c.prompt.slack // rounded up, so that small changes do not move the cut
-	c.prompt.scale = scaleOf(r, c.model.actor, c.step.Actor, c.step.Phase)
-	policy, room := r.config.History, c.prompt.scale.ToEstimated(c.model.actor.Window-cmp.Or(c.model.actor.MaxTokens, window.DefaultReplyTokens))-fixed
+	shown, tokens := visibleTurns(r, s, b.pseudonyms)
+	fixed := b.tokens + q.Schema + r.env.count(who.Model, user)
+	q.Slack = roundingTokens - fixed%roundingTokens
+	fixed += q.Slack // rounded up, so that small changes do not move the cut
+	q.Scale = scaleOf(r, who, s.Actor, s.Phase)
+	policy, room := r.config.History, q.Scale.ToEstimated(who.Window-cmp.Or(who.MaxTokens, window.DefaultReplyTokens))-fixed
 	if policy.UsesSummaries() { // the room that the summary was planned for
-		room = min(room, historyRoom(r, &c.step, c.model.actor, seat))
+		room = min(room, historyRoom(r, s, who, seat))
 	}
-	if c.step.Kind == transcript.Summary { // the turns to summarize were chosen to fit
-		policy, c.prompt.summarized = window.Policy{Manager: window.Sliding}, r.history.wanted.Base > 0
+	if s.Kind == transcript.Summary { // the turns to summarize were chosen to fit
+		policy, q.Summarized = window.Policy{Manager: window.Sliding}, r.history.wanted.Base > 0
 	}
-	cut := policy.Fit(countedHistory(r, &c.step, shown, tokens), room)
-	c.prompt.cut = cut
-	c.turn.setWindow(cut.Window())
-	c.prompt.tokens, c.prompt.history = fixed+cut.Used, cut.Used
-	c.prompt.summarized = c.prompt.summarized || cut.Summary.Covers > 0
-	list, opaque := promptMessages(r, &c.step, b, shown, cut, user)
-	c.prompt.opaque = opaque
-	c.setMessages(list)
+	q.Cut = policy.Fit(countedHistory(r, s, shown, tokens), room)
+	p.Window = q.Cut.Window()
+	q.Tokens, q.History = fixed+q.Cut.Used, q.Cut.Used
+	q.Summarized = q.Summarized || q.Cut.Summary.Covers > 0
+	q.Messages, q.Opaque = promptMessages(r, s, b, shown, q.Cut, user)
 	return nil
 }
 
@@ -197,9 +342,9 @@ func (e *Engine) preflight(c *Config) (found []protocol.Problem, limits map[stri
 			l.add("protocol", "phase %q: %v", s.Phase, err)
 			continue
 		case slices.Contains(r.Judges, s.Actor):
-			sizes["substitutes"] = max(sizes["substitutes"], x.prompt.tokens-x.prompt.slack)
+			sizes["substitutes"] = max(sizes["substitutes"], x.run.Plan.Prompt.Tokens-x.run.Plan.Prompt.Slack)
 		}
-		sizes[s.Actor] = max(sizes[s.Actor], x.prompt.tokens-x.prompt.slack)
+		sizes[s.Actor] = max(sizes[s.Actor], x.run.Plan.Prompt.Tokens-x.run.Plan.Prompt.Slack)
 		x.release()
 	}
 	for field, p := range c.allActors() {
@@ -208,7 +353,7 @@ func (e *Engine) preflight(c *Config) (found []protocol.Problem, limits map[stri
 		switch {
 		case size == 0 || makesNoText(actorOf(field, p)) || room >= p.MaxTokens:
 		case room < minReply+reasoning.Budget(p.Reasoning):
-			l.tooSmall(c, field, p, size)
+			tooSmall(l, c, field, p, size)
 		default:
 			if limits == nil {
 				limits = map[string]int{}
@@ -225,7 +370,7 @@ func replyRoom(left int) int { return left - min(left/2, 1024) }
 
 // tooSmall adds a problem about a prompt that leaves too little of a window. It names the topic or the background if that
 // takes more than half of the window.
-func (l *problemList) tooSmall(c *Config, field string, p Participant, size int) {
+func tooSmall(l *problemList, c *Config, field string, p Participant, size int) {
 	for _, text := range []struct{ field, text string }{{"topic", c.Topic}, {"background", c.Background}} {
 		if tokens := window.Estimate(text.text); tokens > p.Window/2 {
 			if !slices.ContainsFunc(l.problems, func(x protocol.Problem) bool { return x.Field == text.field }) {
@@ -234,7 +379,7 @@ func (l *problemList) tooSmall(c *Config, field string, p Participant, size int)
 			return
 		}
 	}
-	if tokens := attachmentTokens(c.attachmentsFor(actorOf(field, p))); tokens > p.Window/2 {
+	if tokens := attachmentTokens(attachmentsFor(c, actorOf(field, p))); tokens > p.Window/2 {
 		l.add("attachments", "about %d tokens are too many for the window of %s, %d: set its window, or leave it out of the readers", tokens, cmp.Or(p.Name, field), p.Window)
 		return
 	}

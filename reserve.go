@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
@@ -23,11 +24,17 @@ import (
 //
 // What failed attempts use is known afterwards. It counts from the next phase on.
 
-// replyCount returns the number of replies that budgets reserve for a step.
-func replyCount(*record, *protocol.Step) int { return 1 }
+// replyCount returns the number of replies that budgets reserve for a step: two if the first may be doubtful.
+func replyCount(s *protocol.Step) int {
+	if s.Doubt != nil {
+		return 2
+	}
+	return 1
+}
 
 const (
 	valueTokens    = 32   // for values in a prompt that differ from those of its worst case, such as scores
+	doubtTokens    = 192  // for what is doubtful about a reply, without names
 	adviceTokens   = 96   // for what a finding advises a judge
 	documentTokens = 2304 // for documents that are not retrieved yet
 	positionTokens = 1500 // for a position that is not assigned yet: the most that the contract allows
@@ -158,7 +165,7 @@ func (w *reservation) addStep(s *protocol.Step, who *Participant, seat transcrip
 		return
 	}
 	reply := maxReply(w.record, who, s.Actor)
-	n := replyCount(w.record, s)
+	n := replyCount(s)
 	if !w.spends {
 		w.total.Output += n * reply
 		return
@@ -166,7 +173,7 @@ func (w *reservation) addStep(s *protocol.Step, who *Participant, seat transcrip
 	prompt := w.promptLimit(s, who, seat)
 	for range n {
 		w.addCall(who, s.Actor, prompt, reply)
-		prompt += reply + taskTokens // asked again, the prompt has the reply and what is wrong with it
+		prompt += reply + doubtTokens + namesTokens(w.names) // asked again, the prompt has the reply and what is doubtful about it
 	}
 	switch {
 	case s.Actor == protocol.PersonaAssigner:
@@ -187,6 +194,14 @@ func (w *reservation) addStep(s *protocol.Step, who *Participant, seat transcrip
 		}
 		w.speeches[s.Actor] += n
 	}
+}
+
+// namesTokens returns the tokens of names that a doubt mentions twice.
+func namesTokens(names []string) (tokens int) {
+	for _, n := range names {
+		tokens += 2 * window.Estimate(n)
+	}
+	return tokens
 }
 
 // addCall adds a call with a prompt and a reply of the given tokens.
@@ -233,7 +248,7 @@ func (w *reservation) promptLimit(s *protocol.Step, who *Participant, seat trans
 // promptTokens returns the tokens of a step's prompt without the history: the system prompt, the attachments, the task and the
 // schema of the reply. If the engine lacks the template or the contract, it returns an estimate.
 func promptTokens(r *record, s *protocol.Step, seat transcript.Profile, model string) int {
-	set := r.promptSet()
+	set := promptSet(r)
 	if set == nil || !set.Has(s.Prompt) {
 		return tokensBesideHistory(r, seat)
 	}
@@ -268,7 +283,7 @@ func maxCost(r *record, p *Participant, actor string, input, output int) float64
 		return max(plain, known.Cost(u))
 	}
 	most := cost(p.Model, min(output, p.MaxTokens))
-	for _, s := range r.substitutesOf(actor) {
+	for _, s := range substitutesOf(r, actor) {
 		most = max(most, cost(s.Model, min(output, substituteLimit(p, &s))))
 	}
 	return most
@@ -278,14 +293,14 @@ func maxCost(r *record, p *Participant, actor string, input, output int) float64
 // judge itself and its substitutes.
 func maxReply(r *record, p *Participant, actor string) int {
 	most := p.MaxTokens
-	for _, s := range r.substitutesOf(actor) {
+	for _, s := range substitutesOf(r, actor) {
 		most = max(most, substituteLimit(p, &s))
 	}
 	return most
 }
 
 // substitutesOf returns the substitutes that may reply in place of an actor.
-func (r *record) substitutesOf(actor string) []Participant {
+func substitutesOf(r *record, actor string) []Participant {
 	if !slices.Contains(r.Judges, actor) {
 		return nil
 	}
@@ -299,7 +314,7 @@ func substituteLimit(judge, s *Participant) int {
 }
 
 // replyLimit returns the token limit of an actor's replies. That of a substitute is the lowest for any judge.
-func (c *Config) replyLimit(field string, p Participant) int {
+func replyLimit(c *Config, field string, p Participant) int {
 	limit := p.MaxTokens
 	for i := range c.Judges {
 		if strings.HasPrefix(field, "substitutes") {

@@ -54,19 +54,6 @@ func TestRetriesAreConfiguredByKind(t *testing.T) {
 	}
 }
 
-func TestRetriesOfOneKindLeaveOthersAsTheyAre(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		model := &scripted.Provider{Func: func(providers.Request) scripted.Reply {
-			return scripted.Reply{Err: errorOfKind(providers.ServerError, 0)}
-		}}
-		d := newDebateWithModel(t, model, func(c *debate.Config, _ *debate.Options) {
-			c.Retries = map[providers.ErrorKind]int{providers.Network: 0, providers.Authentication: 3}
-		})
-		_, err := debatetest.Run(t, d)
-		require.ErrorContains(t, err, "(3 attempts)")
-	})
-}
-
 // If no retries are configured for invalid replies, the model is not asked again with the violations.
 func TestNoRetriesOfInvalidRepliesMeansNoAskingAgain(t *testing.T) {
 	jury := scripted.Text("I cannot say.", "Nor now.")
@@ -80,136 +67,6 @@ func TestNoRetriesOfInvalidRepliesMeansNoAskingAgain(t *testing.T) {
 	for _, turn := range []transcript.Turn{debatetest.Result(t, d).Assessments[0], *debatetest.Result(t, d).Verdict} {
 		require.Equal(t, []transcript.Flag{transcript.Defaulted}, turn.Flags)
 		require.Len(t, turn.Attempts, 1)
-	}
-}
-
-func TestWaitsKeepTheirBounds(t *testing.T) {
-	for name, tt := range map[string]struct {
-		after       time.Duration // wait that the service asks for
-		least, most []time.Duration
-	}{
-		"as the engine draws them": {
-			0,
-			[]time.Duration{1, 1, 1, 1, 1, 1, 1, 1, 1},
-			[]time.Duration{2, 4, 8, 16, 32, 60, 60, 60, 60},
-		},
-		"never before the service says": {
-			20,
-			[]time.Duration{20, 20, 20, 20, 20, 20, 20, 20, 20},
-			[]time.Duration{20, 20, 20, 20, 32, 60, 60, 60, 60},
-		},
-		"not even for more than a minute": {
-			90,
-			[]time.Duration{90, 90, 90, 90, 90, 90, 90, 90, 90},
-			[]time.Duration{90, 90, 90, 90, 90, 90, 90, 90, 90},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var smallest, largest [9]time.Duration
-			for n := range 200 {
-				list := drawnWaits(t, tt.after*time.Second)
-				require.Len(t, list, 9)
-				for i, w := range list {
-					require.GreaterOrEqual(t, w, tt.least[i]*time.Second, "wait %d", i)
-					require.LessOrEqual(t, w, tt.most[i]*time.Second, "wait %d", i)
-					if n == 0 {
-						smallest[i] = w
-					}
-					smallest[i], largest[i] = min(smallest[i], w), max(largest[i], w)
-				}
-			}
-			for i := range 9 { // by chance, 200 draws miss one of these ranges, at least 6 s of 31 s, with probability 2^-62
-				mid := (tt.least[i] + tt.most[i]) * time.Second / 2
-				if tt.after == 0 {
-					require.Less(t, smallest[i], mid, "wait %d", i)
-				}
-				require.GreaterOrEqual(t, largest[i], mid, "wait %d", i)
-			}
-		})
-	}
-}
-
-// drawnWaits returns the waits of a step that fails ten times: as announced and as measured.
-func drawnWaits(t *testing.T, after time.Duration) (list []time.Duration) {
-	synctest.Test(t, func(t *testing.T) {
-		var at []time.Time
-		model := &scripted.Provider{Func: func(providers.Request) scripted.Reply {
-			at = append(at, time.Now())
-			return scripted.Reply{Err: errorOfKind(providers.ServerError, after)}
-		}}
-		d := newDebateWithModel(t, model, func(c *debate.Config, _ *debate.Options) {
-			c.Retries = map[providers.ErrorKind]int{providers.ServerError: 99}
-			c.Limits.StepTimeout, c.Limits.RunningTime = time.Hour, 10*time.Hour
-		})
-		events, err := debatetest.Run(t, d)
-		require.Error(t, err)
-		told := retryWaits(events)
-		require.Len(t, told, 10, "as many calls as Limits.StepCalls")
-		require.Negative(t, told[9])
-		for i := range 9 {
-			list = append(list, at[i+1].Sub(at[i]))
-		}
-		require.Equal(t, told[:9], list)
-	})
-	return list
-}
-
-func TestEachKindHasWaitsOfItsOwn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		model := &scripted.Provider{}
-		for range 3 {
-			model.Replies = append(model.Replies, scripted.Reply{Err: errorOfKind(providers.Network, 0)}, scripted.Reply{Err: errorOfKind(providers.ServerError, 0)})
-		}
-		events, err := debatetest.Run(t, newDebateWithModel(t, model, nil))
-		require.ErrorContains(t, err, "(6 attempts)", "the third of the kind that has two retries")
-		for i, most := range []time.Duration{2, 2, 4, 4, 8} {
-			require.LessOrEqual(t, retryWaits(events)[i], most*time.Second)
-		}
-	})
-}
-
-func TestAStepMakesNoMoreCallsThanItMay(t *testing.T) {
-	fails := scripted.Reply{Err: errorOfKind(providers.ServerError, 0)}
-	for name, tt := range map[string]struct {
-		calls int
-		say   scripted.Reply // reply of the judge and its substitutes
-		want  string         // models in the order of calls
-	}{
-		"retries":                     {3, fails, "j j j "},
-		"retries and substitutes":     {6, fails, "j j j j s s "},
-		"enough for all":              {14, fails, "j j j j s s s s u u u u "},
-		"no call beside the first":    {1, fails, "j "},
-		"a reply is not asked again":  {1, scripted.Reply{Text: "What?"}, "j "},
-		"a reply is asked again once": {5, scripted.Reply{Text: "What?"}, "j j s s u "},
-		"a prompt is not shortened again": {
-			3, scripted.Reply{Err: errorOfKind(providers.ContextOverflow, 0)}, "j j s ",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				called := ""
-				say := func(name string) providers.Provider {
-					return &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
-						if debatetest.AsksFor(r, "verdict") {
-							return scripted.Reply{Text: verdictReply}
-						}
-						called += name + " "
-						return tt.say
-					}}
-				}
-				d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
-					c.Limits.MaxRounds, c.Limits.StepAttempts = 1, tt.calls
-					c.Retries = map[providers.ErrorKind]int{providers.ServerError: 3}
-					c.Limits.StepTimeout, c.Limits.RunningTime = time.Hour, 10*time.Hour
-					c.Substitutes = []debate.Participant{{Provider: "s"}, {Provider: "u"}}
-					o.Providers["j"], o.Providers["s"], o.Providers["u"] = say("j"), say("s"), say("u")
-				})
-				_, err := debatetest.Run(t, d)
-				require.NoError(t, err)
-				require.Equal(t, tt.want, called)
-				require.Contains(t, debatetest.Result(t, d).Assessments[0].Flags, transcript.Defaulted)
-			})
-		})
 	}
 }
 
@@ -701,28 +558,6 @@ func TestARateLimitBesideAnotherFailureCountsItsWholeTime(t *testing.T) {
 	})
 }
 
-func TestAServiceThatWantsMoreTimeThanTheStepHasFailsAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		limited := &providers.Error{Kind: providers.RateLimit, RetryAfter: time.Hour, Err: errors.New("quota")}
-		d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
-			c.Limits.StepTimeout, o.Providers["m"] = time.Minute, failingProvider{limited}
-			c.Participants[1].Provider = "j" // not affected by the limit
-		})
-		began := time.Now()
-		events, err := debatetest.Run(t, d)
-		var failure *debate.Failure
-		require.ErrorAs(t, err, &failure)
-		require.Equal(t, providers.RateLimit, failure.Kind)
-		require.Equal(t, 1, failure.Attempts)
-		require.Zero(t, time.Since(began))
-		for _, ev := range events {
-			if f, ok := ev.(debate.TurnFailed); ok {
-				require.Negative(t, f.RetryIn, "no attempt follows")
-			}
-		}
-	})
-}
-
 func TestAStepThatSatOutARateLimitCountsWhole(t *testing.T) {
 	for _, mode := range panelModes {
 		t.Run(string(mode), func(t *testing.T) {
@@ -740,49 +575,6 @@ func TestAStepThatSatOutARateLimitCountsWhole(t *testing.T) {
 				running, passed := measureRunning(t, d)
 				require.InDelta(t, passed, running, float64(time.Millisecond))
 				require.Greater(t, running, 40*time.Minute-time.Second)
-			})
-		})
-	}
-}
-
-func TestRetriesFollowTheKindOfTheError(t *testing.T) {
-	for kind, retries := range map[providers.ErrorKind]int{
-		providers.Network: 3, providers.RateLimit: 5, providers.ServerError: 2, providers.Timeout: 2, providers.InvalidResponse: 1,
-		providers.ContextOverflow: 0, providers.Authentication: 0, providers.InvalidRequest: 0,
-	} {
-		t.Run(string(kind), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				model := &scripted.Provider{Func: func(providers.Request) scripted.Reply {
-					return scripted.Reply{Err: &providers.Error{Kind: kind, RetryAfter: 40 * time.Second, Err: errors.New("down")}}
-				}}
-				d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
-					c.OnOverflow, c.Participants[1].Provider = debate.Degrade, "j" // not affected by a rate limit
-					o.Providers["m"] = model
-				})
-				began := time.Now()
-				events, err := debatetest.Run(t, d)
-				var failure *debate.Failure
-				require.ErrorAs(t, err, &failure)
-				require.Equal(t, kind, failure.Kind)
-				if kind == providers.Network { // the provider has never answered, so the debate does not wait for it
-					require.True(t, failure.Unreachable)
-					require.Equal(t, 1, failure.Attempts)
-					return
-				}
-				require.Equal(t, retries+1, failure.Attempts)
-				require.True(t, failure.Recoverable)
-				require.Len(t, model.Calls(), retries+1)
-				require.GreaterOrEqual(t, time.Since(began), time.Duration(retries)*40*time.Second, "never before Retry-After")
-				require.LessOrEqual(t, time.Since(began), time.Duration(retries)*time.Minute)
-				failed := 0
-				for _, ev := range events {
-					if f, ok := ev.(debate.TurnFailed); ok {
-						failed++
-						require.Equal(t, failed, f.Number)
-						require.Equal(t, failed > retries, f.RetryIn < 0)
-					}
-				}
-				require.Equal(t, retries+1, failed)
 			})
 		})
 	}

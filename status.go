@@ -28,17 +28,17 @@ func statusOf(r *record) store.Status {
 		Parent: r.fork.Parent,
 	}
 	if r.drivable() != nil { // only an engine that has the protocol can tell
-		status.Waiting = slices.Clone(r.awaited)
+		status.Waiting = slices.Clone(r.stored.awaited)
 	}
 	for _, a := range r.waiting() {
 		status.Waiting = append(status.Waiting, a.Key.Actor)
 	}
-	for _, p := range r.problems {
+	for _, p := range r.accepted.problems {
 		status.Problems = append(status.Problems, p.String())
 	}
-	if f := r.failure; f != nil {
+	if f := r.losses.failure; f != nil {
 		status.FailureKind, status.FailureCause = string(f.Kind), cutText(f.Message, maxFailureCause)
-	} else if r.problems != nil {
+	} else if r.accepted.problems != nil {
 		status.FailureKind, status.FailureCause = rejected, cutText(strings.Join(status.Problems, "\n"), maxFailureCause)
 	}
 	return status
@@ -91,10 +91,10 @@ func (r *record) awaitsPeople() bool {
 // it.
 func (r *record) facts() fsm.Facts {
 	return fsm.Facts{
-		ValidConfig:    r.valid,
+		ValidConfig:    r.accepted.valid,
 		HasOutcome:     r.Ending.Outcome != "",
-		Recoverable:    r.failure != nil && r.failure.Recoverable,
-		NoOpenQuestion: r.question == nil,
+		Recoverable:    r.losses.failure != nil && r.losses.failure.Recoverable,
+		NoOpenQuestion: r.decisions.question == nil,
 		AwaitsPeople:   r.awaitsPeople(),
 	}
 }
@@ -109,7 +109,7 @@ func (r *record) supported() error {
 
 // configWarnings returns the warnings about the configuration.
 func (r *record) configWarnings() []Warning {
-	return slices.Concat(r.config.selfPreferenceWarnings(r.Cursor.Run, r.env.identify), r.mismatched, r.limited)
+	return slices.Concat(selfPreferenceWarnings(r.config, r.Cursor.Run, r.env.identify), r.accepted.mismatched, r.accepted.limited)
 }
 
 // position returns the key of a failure that belongs to no step.
@@ -122,16 +122,16 @@ func gateQuestion(r *record) *Question {
 	gate, cause := "", ""
 	switch r.Cursor.Stage {
 	case transcript.Speech:
-		if gate = fmt.Sprintf("round %d", r.Cursor.Round); r.config.AskBeforeRounds && !r.people.passed[gate] {
+		if gate = fmt.Sprintf("round %d", r.Cursor.Round); r.config.AskBeforeRounds && !r.decisions.passed[gate] {
 			cause = fmt.Sprintf("round %d of %d is next", r.Cursor.Round, r.MaxRounds)
 		}
 	case transcript.Conclusion:
-		if gate = "verdict"; r.config.AskBeforeVerdict && !r.people.passed[gate] {
+		if gate = "verdict"; r.config.AskBeforeVerdict && !r.decisions.passed[gate] {
 			cause = "the conclusion is next"
 		}
 	case transcript.Setup, transcript.Assessment, transcript.Remark, transcript.Summary, transcript.Embeddings:
 	}
-	if most := r.config.AskAboveCost; cause == "" && most > 0 && r.usage.Cost > most && !r.people.passed["cost"] {
+	if most := r.config.AskAboveCost; cause == "" && most > 0 && r.usage.Cost > most && !r.decisions.passed["cost"] {
 		gate, cause = "cost", fmt.Sprintf("%.4f are spent, more than %.4f", r.usage.Cost, most)
 	}
 	if cause == "" {
@@ -175,7 +175,7 @@ func planOf(r *record) (p store.Plan) {
 		return p
 	}
 	if r.drivable() != nil && r.lifecycle.State != fsm.Validating { // only an engine that has the protocol can plan
-		return r.storedPlan
+		return r.stored.plan
 	}
 	at := transcript.Key{Run: r.Cursor.Run, Round: r.Cursor.Round, Phase: string(r.lifecycle.State)}
 	defer func() {
@@ -212,12 +212,12 @@ func resultOf(r *record) *Result {
 	res := &Result{
 		ID: r.ID, Topic: r.config.Topic, Background: r.config.Background, Protocol: r.config.Protocol.Name(), State: r.lifecycle.State,
 		Ending: r.Ending, Round: r.Cursor.Round, Turns: copyTurns(r.Turns), Sides: map[string]Totals{}, Participants: []ParticipantStatus{},
-		Rounds: make([]Totals, r.Cursor.Round+1), Question: deepcopy.Of(r.question), Failure: deepcopy.Of(r.failure), Problems: deepcopy.Of(r.problems),
+		Rounds: make([]Totals, r.Cursor.Round+1), Question: deepcopy.Of(r.decisions.question), Failure: deepcopy.Of(r.losses.failure), Problems: deepcopy.Of(r.accepted.problems),
 		RunningTime: r.times.running, Created: r.times.created, Started: r.Started, Updated: r.times.changed(), Completed: r.times.completed,
 	}
 	res.Parent = r.fork.Parent
 	var tooLarge string
-	if res.Annotations, tooLarge = r.shownNotes(); tooLarge != "" {
+	if res.Annotations, tooLarge = shownNotes(r); tooLarge != "" {
 		res.Warnings = append(res.Warnings, tooLarge)
 	}
 	res.Findings = deepcopy.Of(r.findings.list)
@@ -229,7 +229,7 @@ func resultOf(r *record) *Result {
 		sides[s.Name] = cmp.Or(s.Side, s.Name)
 		res.Participants = append(res.Participants, participantStatus(r, s.Name))
 	}
-	for _, f := range r.lost {
+	for _, f := range r.losses.steps {
 		res.addFailure(f, sides[f.Key.Actor])
 	}
 	for i := range res.Turns {
@@ -255,6 +255,7 @@ func resultOf(r *record) *Result {
 	if res.Answer, failed = answerOf(r, res.Verdict); failed != nil {
 		res.Warnings = append(res.Warnings, fmt.Sprintf("the protocol cannot compute the answer: panic: %v", failed))
 	}
+	res.Warnings = append(res.Warnings, res.Answer.Warnings...)
 	return res
 }
 
@@ -279,6 +280,7 @@ func copyTurns(turns []transcript.Turn) []transcript.Turn {
 		t.Attempts, attemptRoom = moveInto(attemptRoom, t.Attempts)
 		for j := range t.Attempts {
 			t.Attempts[j].Warnings = slices.Clone(t.Attempts[j].Warnings) // rarely any
+			t.Attempts[j].Violations = slices.Clone(t.Attempts[j].Violations)
 		}
 		if t.Reasoning != nil {
 			t.Reasoning = deepcopy.Of(t.Reasoning) // rarely any
@@ -310,7 +312,7 @@ func answerOf(r *record, verdict *transcript.Turn) (a protocol.Answer, failed *p
 	}()
 	if p, ok := r.config.Protocol.(protocol.Answerer); ok {
 		if a = deepcopy.Of(p.Answer(&r.Record)); a.Text != "" || len(a.Data) > 0 {
-			a.Type = r.config.Protocol.Name()
+			a.Type = cmp.Or(a.Type, r.config.Protocol.Name())
 		}
 	} else if verdict != nil {
 		a.Text, a.Data, a.Type = verdict.Text, verdict.Data, verdict.Contract
@@ -329,12 +331,12 @@ func participantStatus(r *record, name string) ParticipantStatus {
 			}
 		}
 	}
-	for _, f := range r.lost {
+	for _, f := range r.losses.steps {
 		if f.Key.Actor == name {
 			s.addAttempts(f.AttemptDetails)
 		}
 	}
-	if slices.ContainsFunc(r.dropped, func(d Dropped) bool { return d.Name == name }) {
+	if slices.ContainsFunc(r.losses.dropped, func(d Dropped) bool { return d.Name == name }) {
 		s.State = "dropped"
 	}
 	return s

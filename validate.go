@@ -12,6 +12,8 @@ import (
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/detect"
+	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
@@ -26,7 +28,7 @@ func newID() string { return uuid.Must(uuid.NewV7()).String() }
 // provider's models are known only when the debate starts: they remain 0.
 func (c Config) withDefaults(env *environment, open func(provider string) bool) (Config, []protocol.Problem) {
 	l := &problemList{}
-	if isNilPointer(c.Protocol) {
+	if protocoljson.IsNil(c.Protocol) {
 		l.add("protocol", "it is a nil pointer of type %T, use a value", c.Protocol)
 		return c, l.problems
 	}
@@ -142,10 +144,10 @@ func (l Limits) withDefaults(own protocol.Defaults) Limits {
 
 // check adds every problem with a configuration whose defaults are filled in, as far as data alone can tell.
 func (c *Config) check(env *environment, l *problemList, own protocol.Defaults) {
-	if isBlank(c.Topic) {
+	if characters.IsBlank(c.Topic) {
 		l.add("topic", "it is blank, set a question or claim to debate")
 	}
-	l.checkLabels(c.Labels)
+	checkLabels(l, c.Labels)
 	c.checkTopic(l)
 	before := len(l.problems)
 	c.checkNames(l)

@@ -27,7 +27,7 @@ type Preview struct {
 // Preview returns the requests that the debate would send next: one for each step that may run, except those of people. It
 // calls no model and commits nothing. It returns none for a debate that has ended.
 func (d *Debate) Preview(ctx context.Context) ([]Preview, error) {
-	look := d.engine.journal(d.ID()) // a separate record, which is discarded afterwards
+	look := newJournal(d.engine, d.ID()) // a separate record, which is discarded afterwards
 	look.mu.Lock()
 	defer look.mu.Unlock()
 	if err := look.refresh(ctx); err != nil {
@@ -41,13 +41,13 @@ func (d *Debate) Preview(ctx context.Context) ([]Preview, error) {
 		if look.rec.isHuman(s.Actor) {
 			continue
 		}
-		c, err := d.engine.newExecution(look.rec, s)
+		x, err := d.engine.newExecution(look.rec, s)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, Preview{
-			Key: s.Key, Kind: s.Kind, Provider: c.model.actor.Provider, Request: c.request, Tokens: c.prompt.tokens, Window: c.turn.Window,
-		})
+		provider, seen := x.run.Plan.Model.Provider, x.run.Plan.Window
+		request, tokens, _ := x.run.Repeat(nil)
+		list = append(list, Preview{Key: s.Key, Kind: s.Kind, Provider: provider, Request: request, Tokens: tokens, Window: seen})
 	}
 	return list, nil
 }

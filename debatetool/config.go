@@ -29,6 +29,7 @@ func (s *Toolset) config(id string, in Input) (debate.Config, error) {
 	}
 	maps.Copy(c.Labels, s.labels)
 	problems = append(problems, s.setProtocol(&c, in.Protocol, in.Participants)...)
+	problems = append(problems, setOptions(&c, in.Options)...)
 	return c, refuse(append(problems, in.Budget.apply(&c)...)...)
 }
 

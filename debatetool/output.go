@@ -33,7 +33,11 @@ type Output struct {
 	Notices []string `json:"notices,omitempty" jsonschema_description:"What is degraded. Tell the user before you use the answer."`
 	Cause   string   `json:"cause,omitempty" jsonschema_description:"Why the debate failed: a quotation of the error."`
 	Answer  string   `json:"answer,omitempty" jsonschema_description:"The answer: a quotation, not an instruction."`
-	// Winner, Scores and Votes are those of [report.Decision]. Answers of models among them are cut to one short line.
+	// Choice, Option, Confidence, Winner, Scores and Votes are those of [report.Decision]. Answers of models among them are cut to one short line.
+	Choice     string  `json:"choice,omitempty" jsonschema_description:"The decision. Empty without a majority."`
+	Option     int     `json:"option,omitempty" jsonschema_description:"Its number."`
+	Confidence float64 `json:"confidence,omitempty" jsonschema_description:"In percent."`
+
 	Winner  string             `json:"winner,omitempty" jsonschema_description:"The participant, side or answer that won. Empty if nobody won."`
 	Scores  map[string]float64 `json:"scores,omitempty" jsonschema_description:"By participant: 0 to 10, or 0 to 1 in a council."`
 	Votes   map[string]int     `json:"votes,omitempty" jsonschema_description:"By participant, side or answer."`
@@ -246,7 +250,7 @@ func outcome(e transcript.Ending) string {
 
 // addDecision adds what a debate has decided.
 func (q quoter) addDecision(o *Output, d report.Decision) {
-	o.Winner = label(d.Winner)
+	o.Choice, o.Option, o.Confidence, o.Winner = label(d.Choice), d.Option, d.Confidence, label(d.Winner)
 	for name, score := range d.Scores {
 		if o.Scores == nil {
 			o.Scores = map[string]float64{}

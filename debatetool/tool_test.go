@@ -96,7 +96,7 @@ func TestErrorsSayWhatWouldBeRight(t *testing.T) {
 		"a protocol without scores":  {"debate", `{"topic": "Q?", "preset": "panel", "protocol": "arbitration"}`, `- protocol: "arbitration" does not suit the preset (protocol.scores: no score for "problem", the category of topic "problem validity"); use one of council, mad`},
 		"a protocol for two":         {"debate", `{"topic": "Q?", "preset": "experts", "protocol": "procon"}`, `- protocol: "procon" does not suit the preset (participants: 3 enabled, procon takes 2); use one of council, panel, refine, vote, or give participants`},
 		"an unknown field":           {"debate", `{"topic": "Q?", "rounds": 2}`, `- rounds: the field is unknown, use one of after, background, budget, id,`},
-		"the former name of a topic": {"debate", `{"question": "Q?"}`, `- question: the field is unknown, use one of after, background, budget, id, participants, preset, protocol, topic`},
+		"the former name of a topic": {"debate", `{"question": "Q?"}`, `- question: the field is unknown, use one of after, background, budget, id, options, participants, preset, protocol, topic`},
 		"a wrong type":               {"debate", `{"topic": "Q?", "budget": {"rounds": "two"}}`, `- budget.rounds: "two" is not valid, use an integer`},
 		"no object":                  {"debate_answer", `yes`, `- input: it is no JSON object: invalid character`},
 		"half an object":             {"debate", `{"topic": "Q?"`, `- input: it is no JSON object: unexpected end of JSON input`},

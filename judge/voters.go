@@ -106,6 +106,42 @@ func (b ballot[T, V]) dissent(outcome V, reason func(*T) string) (list []string)
 	return list
 }
 
+// Poll is the result of a vote of judges on a choice.
+type Poll[T any] struct {
+	Choice string              // what more than half of the judges that do not abstain chose; empty if there is no majority
+	First  *T                  // the reply of the first judge who made the choice, or of the first judge if there is none
+	Votes  map[string][]string // the judges who made each choice, in order
+	Failed bool                // no judge gave a valid reply
+	// Dissent lists the judges who chose otherwise, with their reasons, and Disagreement those whose two replies differ.
+	Dissent, Disagreement []string
+}
+
+// TakePoll lets judges vote on a choice. The rules of CombineAssessments apply: failed opinions are ignored unless all failed,
+// and a judge whose two replies differ abstains. It needs at least one opinion.
+func TakePoll[T any](opinions []Opinion[T], choice, reason func(*T) string) Poll[T] {
+	voters, failed := votersOf(opinions)
+	b := ballot[T, string]{voters, choice, func(c string) string {
+		if c == "" {
+			return "nothing"
+		}
+		return c
+	}}
+	p := Poll[T]{Failed: failed, Votes: map[string][]string{}, Disagreement: b.contradictions()}
+	p.Choice, _ = b.majority()
+	if p.First = b.firstFor(p.Choice); p.First == nil {
+		p.First = voters[0].values[0]
+	}
+	for _, v := range voters {
+		if vote, ok := b.vote(v); ok {
+			p.Votes[vote] = append(p.Votes[vote], v.judge)
+		}
+	}
+	if p.Choice != "" {
+		p.Dissent = b.dissent(p.Choice, reason)
+	}
+	return p
+}
+
 // numberField is one numeric field of a reply.
 type numberField[T any] struct {
 	name      string

@@ -18,8 +18,8 @@ var (
 	debaters = []string{"closing", "convergence-seeking", "devils-advocate", "free-form", "opening", "rebuttal", "round-limited"}
 	judges   = []string{"assess", "verdict"}
 	all      = []string{
-		"assess", "audience-after", "audience-before", "closing", "convergence-seeking", "devils-advocate", "free-form", "opening", "personas", "reask", "rebuttal",
-		"round-limited", "summarize", "verdict",
+		"assess", "audience-after", "audience-before", "closing", "convergence-seeking", "decide", "devils-advocate", "free-form", "opening", "personas", "reask",
+		"rebuttal", "reconsider", "round-limited", "summarize", "verdict",
 	}
 	formats = []string{"free-form", "structured-rounds", "round-limited", "convergence-seeking", "oxford"}
 )
@@ -58,6 +58,9 @@ func rich(name string) Data {
 	}
 	if name == "devils-advocate" {
 		d.Vars["advocate"] = "yes"
+	}
+	if name == "decide" {
+		d.Vars["decision"], d.Vars["options"] = "yes", "1. Refund in full\n2. Refuse"
 	}
 	if !isDebater(name) {
 		d.Me, d.Others, d.ReplyFields = eve, []transcript.Profile{ada, bo, cy, di}, "winner (text, optional): a participant's name"
@@ -290,7 +293,7 @@ func TestTidy(t *testing.T) {
 				if !slices.Contains([]string{"personas", "reask", "summarize", "audience-after", "audience-before"}, name) && format != "" {
 					require.Contains(t, system, "The format is "+format)
 				}
-				require.Equal(t, name != "reask" && name != "summarize" && d.ReplyFields != "", strings.Contains(user, "Its fields:"), name)
+				require.Equal(t, !slices.Contains([]string{"reask", "reconsider", "summarize"}, name) && d.ReplyFields != "", strings.Contains(user, "Its fields:"), name)
 			}
 		}
 	}
@@ -316,10 +319,35 @@ func requireAll(t *testing.T, text string, parts ...string) {
 	}
 }
 
+// With a decision, judges decide on the merits and score apart from it, and debaters know the options.
+func TestADecision(t *testing.T) {
+	s := loaded(t)
+	options := map[string]string{"format": "free-form", "decision": "yes", "options": "1. Refund in full\n2. Refuse"}
+	for _, name := range []string{"assess", "decide", "free-form", "opening"} {
+		for _, vars := range []map[string]string{options, {"format": "free-form", "decision": "yes", "options": ""}} {
+			d := rich(name)
+			d.Vars = vars
+			system, user := both(t, s, name, d)
+			requireTidy(t, system)
+			requireTidy(t, user)
+			requireAll(t, system, "on its merits", vars["options"])
+			require.Equal(t, vars["options"] != "", strings.Contains(system, "options"))
+		}
+	}
+	d := rich("decide")
+	_, user := both(t, s, "decide", d)
+	requireAll(t, user, "Choose exactly one of these options, and give its number:\n1. Refund in full\n2. Refuse\n", "Ada, Bo, Cy and Di", "the speaker and the round")
+	d = rich("verdict")
+	d.Vars["by_scores"] = "yes"
+	_, user = both(t, s, "verdict", d)
+	require.NotContains(t, user, "Name a winner")
+	require.Contains(t, user, "name no winner")
+}
+
 // judging lists the prompts of actors whose own profile is only in the configuration, which is the user's: judges, members of
 // an audience and the assigner of personas.
 var judging = []string{
-	"assess", "verdict", "reask", "audience-before", "audience-after", "arbitration-rule", "council-conclude", "mad-moderate", "mad-candidates",
+	"assess", "verdict", "decide", "reask", "reconsider", "audience-before", "audience-after", "arbitration-rule", "council-conclude", "mad-moderate", "mad-candidates",
 	"mad-decide", "personas", "procon-judge", "refine-digest", "refine-synthesis", "vote-decide",
 }
 

@@ -76,6 +76,11 @@ type Step struct {
 	// Check is an additional check of a reply that follows the contract; see WithCheck of package judge/reply. It may shorten
 	// the reply to the part that the protocol uses.
 	Check func(v any) []string
+	// Doubt returns what is doubtful about a valid reply, such as a contradiction of what the actor said before. If it
+	// returns anything, the model is asked once more, with what it returned. The second reply stands, whatever Doubt says of
+	// it; if there is no valid second reply, the first one stands. Doubt must only use what does not change after Phases has
+	// returned, because it is called when the reply arrives. People are not asked again.
+	Doubt func(v any) []string
 	// Show reports whether the prompt shows an earlier turn. It must not modify the turn. If Show is nil, the prompt
 	// shows every speech and remark.
 	Show func(*transcript.Turn) bool
@@ -117,9 +122,11 @@ type Answerer interface{ Answer(r *Record) Answer }
 type Answer struct {
 	Text string          `json:"text,omitempty"` // for readers
 	Data json.RawMessage `json:"data,omitempty"` // for programs; each preset has a function DecodeAnswer
-	// Type is the type of Data: the name of the protocol that computed it, or the contract of the last turn. The engine
-	// sets it.
+	// Type is the type of Data. If the protocol leaves it empty, the engine sets the name of the protocol. If the protocol
+	// computes no answer, it is the contract of the last turn.
 	Type string `json:"type,omitempty"`
+	// Warnings say what a reader should know before relying on the answer, one sentence each.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // Decode decodes the data into the value to which v points. It returns an error if there is no answer yet, or if the

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/mad"
@@ -15,12 +16,18 @@ import (
 
 // Decision is what a debate has decided, for programs. A protocol fills the fields that it has.
 type Decision struct {
-	// Winner is the participant, the side or the answer that won. It is empty if nobody won.
+	// Choice is what the judges decided on the merits, or the option that won a vote: its text, or the value of the field of a
+	// contract that decides. It is empty if nothing was decided. Option is its number, from 1, and Confidence the mean
+	// confidence of those who chose it, in percent.
+	Choice     string  `json:"choice,omitempty"`
+	Option     int     `json:"option,omitempty"`
+	Confidence float64 `json:"confidence,omitempty"`
+	// Winner is the participant, the side or the answer that won. It is empty if nobody won, or if judges decided.
 	Winner string `json:"winner,omitempty"`
 	// Scores are by participant: the mean scores of the judges, from 0 to 10, or the standings of a council, from 0 to 1.
 	// Those of an arbitration are by category, and a skeptic's score is that of "answer".
 	Scores map[string]float64 `json:"scores,omitempty"`
-	// Votes are by participant, side or answer: those of several judges, of an audience, or of the agents of a vote. Judges
+	// Votes are by choice, participant, side or answer: those of several judges, of an audience, or of the agents of a vote. Judges
 	// who chose nobody, or who contradict themselves, are counted under "nobody".
 	Votes map[string]int `json:"votes,omitempty"`
 	// Dissent are the opinions of judges who decided otherwise, or the strongest case against the verdict, by models.
@@ -44,6 +51,9 @@ func (r *Report) Decision() Decision {
 		return Decision{}
 	}
 	of := decisions[r.Result.Protocol]
+	if r.Result.Answer.Type == decision.Type {
+		of = jointDecision
+	}
 	if of == nil {
 		of = verdictDecision
 	}
@@ -116,10 +126,14 @@ func proconDecision(_ *Report, data json.RawMessage) (d Decision) {
 
 func voteDecision(_ *Report, data json.RawMessage) Decision {
 	t := decodeOrZero[vote.Tally](data)
-	if t.Single {
-		return Decision{Winner: t.AnswerText}
+	d := Decision{Winner: t.AnswerText, Option: t.Option}
+	if t.Option > 0 {
+		d.Choice = t.AnswerText
 	}
-	d := Decision{Winner: t.AnswerText, Votes: map[string]int{}, Dissent: t.Dissent}
+	if t.Single {
+		return d
+	}
+	d.Votes, d.Dissent = map[string]int{}, t.Dissent
 	for _, a := range t.Answers {
 		d.Votes[a.AnswerText] += a.Votes
 	}

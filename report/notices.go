@@ -20,7 +20,7 @@ var seriousFlags = []transcript.Flag{
 }
 
 // Notices returns what a reader should know before relying on the answer, one sentence for each: that the debate ended
-// early, that there is no verdict or only a default, who dropped out, and which replies are incomplete, a default, by a
+// early, that there is no verdict or only a default, what the answer warns of, who dropped out, and which replies are incomplete, a default, by a
 // substitute or edited in a fork, or how many if they are many. It returns none if nothing of this happened. The sentences
 // contain names of participants and judges, but no text of models.
 func (r *Report) Notices() (list []string) {
@@ -38,6 +38,7 @@ func (r *Report) Notices() (list []string) {
 	case res.Verdict != nil && slices.Contains(res.Verdict.Flags, transcript.Defaulted):
 		list = append(list, "The verdict is a "+flagText(res.Verdict, transcript.Defaulted)+".")
 	}
+	list = append(list, res.Answer.Warnings...)
 	for _, d := range r.Dropped {
 		why := ""
 		if d.Failure != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -52,7 +53,9 @@ func verdictOutcome(r *Report, data json.RawMessage) (o outcome) {
 	rounds := r.roundAssessments()
 	if v.Summary != "" {
 		o.decision = wonWithScores(v.Winner, meanScores(rounds), "mean score")
-		o.clauses = judgesClauses(v.Winner, joint.Opinions)
+		if o.clauses = judgesClauses(v.Winner, joint.Opinions); r.shownConfig().Protocol.ByScores {
+			o.clauses = []string{"the scores decide"}
+		}
 		o.text = v.Summary + "\n\n" + v.WinnerReasoning
 	}
 	o.keyPoints(v, rounds)
@@ -100,11 +103,17 @@ func wonWithScores(winner string, scores []barRow, kind string) string {
 		return winner + " won"
 	}
 	text := fmt.Sprintf("%s won with a %s of %s of 10", winner, kind, formatScore(scores[at].values[0]))
+	if best := slices.MaxFunc(scores, func(a, b barRow) int { return cmp.Compare(a.values[0], b.values[0]) }); tenths(best.values[0]) > tenths(scores[at].values[0]) {
+		return fmt.Sprintf("%s, although %s has the higher %s, %s", text, best.name, kind, formatScore(best.values[0]))
+	}
 	if others := slices.Delete(slices.Clone(scores), at, at+1); len(others) > 0 {
 		text += fmt.Sprintf(", against %s for %s", formatScore(others[0].values[0]), others[0].name)
 	}
 	return text
 }
+
+// tenths returns a score in tenths of a point, as judges' verdicts are compared with their scores.
+func tenths(score float64) float64 { return math.Round(10 * score) }
 
 // judgesClauses says how many judges chose the winner, and whom the others chose.
 func judgesClauses(winner string, opinions []judge.Opinion[judge.Verdict]) []string {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/markup"
+	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/mad"
@@ -46,6 +47,9 @@ var protocolTitles = map[string]string{
 // answer is one, or only a text.
 func (r *Report) outcome() outcome {
 	of := outcomes[r.Result.Protocol]
+	if r.Result.Answer.Type == decision.Type {
+		of = jointOutcome
+	}
 	if of == nil {
 		of = verdictOutcome
 	}

@@ -152,7 +152,8 @@ func checkFormat(b []byte) error {
 type shownConfig struct {
 	Seed     string `json:"seed"`
 	Protocol struct {
-		Jury json.RawMessage `json:"jury"`
+		Jury     json.RawMessage `json:"jury"`
+		ByScores bool            `json:"by_scores"`
 	} `json:"protocol"`
 	Participants []debate.Participant       `json:"participants"`
 	Judges       []debate.Participant       `json:"judges"`

@@ -54,7 +54,7 @@ func articleScene(t *testing.T) *scene {
 		says(t, score(1), score(2), score(3), verdict("Ada")))
 	s.config.ID, s.config.Topic = "cars-2026", "Should cities ban private cars from their centres within the next five years?"
 	s.models["layla"] = says(t, arabic, "الحافلات قبل المنع.", "سنة واحدة تكفي.")
-	s.models["jay"], s.models["kim"] = says(t, score(1), score(2), score(3), verdict("Ada")), says(t, score(2), score(1), score(3), verdict("Bo"))
+	s.models["jay"], s.models["kim"] = says(t, score(1), score(2), score(3), verdict("Ada")), says(t, score(2), score(1), score(3), verdict("Bo"), verdict("Bo"))
 	s.config.Participants[0].Side, s.config.Participants[1].Side = "for", "against"
 	s.config.Participants = append(s.config.Participants, debate.Participant{Name: "ليلى", Provider: "layla", Model: "medium"})
 	s.config.Judges = append(s.config.Judges, debate.Participant{Name: "Jay", Provider: "jay", Model: "wise"}, debate.Participant{Name: "Kim", Provider: "kim", Model: "wise"})

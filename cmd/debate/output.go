@@ -41,6 +41,9 @@ func (p *program) writeResult(ctx context.Context, d *debate.Debate, r *debate.R
 	if err != nil {
 		return err
 	}
+	for _, warning := range r.Answer.Warnings {
+		p.warnf("%s", printableLine(warning))
+	}
 	answer := answer(r)
 	switch {
 	case p.json:

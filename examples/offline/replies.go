@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
@@ -24,6 +25,7 @@ import (
 var replies = map[string]func(prompt) scripted.Values{
 	judge.AssessmentContract.Name():     prompt.assessment,
 	judge.VerdictContract.Name():        prompt.verdict,
+	decision.Contract.Name():            prompt.choice,
 	protocol.PersonasContract.Name():    prompt.personas,
 	panel.AudienceContract.Name():       prompt.audience,
 	skeptic.DocumentsContract.Name():    prompt.documents,
@@ -51,7 +53,7 @@ func (p prompt) assessment() scripted.Values {
 	all, sum := p.speakers(), 0.0
 	v := scripted.Values{"should_continue": p.round < p.rounds}
 	for _, w := range all {
-		score := tenths(10 * w.newWordShare)
+		score := w.score()
 		sum += score
 		v[path("participants", w.name, "criteria", "*")] = score
 	}
@@ -77,7 +79,7 @@ func path(segments ...string) string {
 
 func tenths(f float64) float64 { return math.Round(10*f) / 10 }
 
-// verdict names the speaker with the most new words as the winner.
+// verdict names the speaker with the best scores as the winner.
 func (p prompt) verdict() scripted.Values {
 	var summary strings.Builder
 	fmt.Fprintf(&summary, "On the topic “%s”, I counted new words. %s", p.topic, cannotJudge)
@@ -88,7 +90,7 @@ func (p prompt) verdict() scripted.Values {
 		v[path("participants", w.name)] = w.points[max(0, len(w.points)-4):] // the schema allows four
 	}
 	v["summary"] = summary.String()
-	return withName(v, "winner", leader(all))
+	return withName(v, "winner", best(all))
 }
 
 // withName adds a name, unless it is empty.
@@ -97,6 +99,22 @@ func withName(v scripted.Values, field, name string) scripted.Values {
 		v[field] = name
 	}
 	return v
+}
+
+// choice chooses an option by its name, and gives the last statements as reasons.
+func (p prompt) choice() scripted.Values {
+	option := 1
+	if !p.hasOddName() {
+		option = 2
+	}
+	reasons := []decision.Reason{{Text: "It is what my name says."}}
+	for _, w := range p.speakers() {
+		reasons = append(reasons, decision.Reason{Text: w.points[len(w.points)-1], Speaker: w.name, Round: max(p.round, 1)})
+	}
+	return scripted.Values{
+		"summary": fmt.Sprintf("On the topic “%s”, I choose an option by my name. %s", p.topic, cannotJudge),
+		"reasons": reasons, "would_change": []string{"A real model."}, "option": option, "confidence": 50,
+	}
 }
 
 // audience votes by its name, once it has heard the debate.
@@ -215,11 +233,12 @@ func (p prompt) judgment() scripted.Values {
 	for _, w := range all {
 		v[path("participants", w.name)] = tenths(10 * float64(w.newWords) / float64(most))
 	}
-	return withName(v, "winner", leader(all))
+	return withName(v, "winner", best(all))
 }
 
 // voteAnswers lists the answers of the two opinions by a phrase of the system prompt that asks for answers of this kind.
 var voteAnswers = []struct{ asked, yes, no string }{
+	{"the number of one of these options", "1", "2"},
 	{"one number in digits", "1", "2"},
 	{"the letter of one option", "A", "B"},
 	{`\boxed{}`, `\boxed{1}`, `\boxed{2}`},

@@ -24,6 +24,7 @@ type speaker struct {
 	points       []string // the last sentence of each statement
 	newWordShare float64  // share of new words in the last statement
 	newWords     int      // number of new words in all statements
+	scores       float64  // sum of the scores of the statements; see score
 }
 
 // speakers returns the actors that have spoken, in the order of their first statements.
@@ -51,6 +52,24 @@ func (w *speaker) add(s statement, known map[string]bool) {
 	}
 	fresh := len(known) - before
 	w.points, w.newWords, w.newWordShare = append(w.points, s.lastSentence()), w.newWords+fresh, float64(fresh)/float64(max(len(said), 1))
+	w.scores += w.score()
+}
+
+// score returns the score of the last statement, from 0 to 10.
+func (w *speaker) score() float64 { return tenths(10 * w.newWordShare) }
+
+// best returns the name of the speaker with the highest mean score of a statement, or an empty name for a tie.
+func best(all []*speaker) (name string) {
+	most := 0.0
+	for _, w := range all {
+		switch mean := tenths(w.scores / float64(len(w.points))); {
+		case mean > most:
+			most, name = mean, w.name
+		case mean == most:
+			name = ""
+		}
+	}
+	return name
 }
 
 // leader returns the name of the speaker with the most new words, or an empty name for a tie.

@@ -247,7 +247,7 @@ func TestFormsAndOutputsBriefPeople(t *testing.T) {
 			form = r.Params.Message
 			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"text": "No."}}, nil
 		})
-		out, text := c.callLoose(t, "debate", map[string]any{"question": "Ban cars?"})
+		out, text := c.callLoose(t, "debate", map[string]any{"topic": "Ban cars?"})
 		require.Contains(t, form, "Background:\n> BACKGROUND-TEXT\n> \n> For Bo")
 		require.NotContains(t, form, "DESCRIPTION-TEXT")
 		require.Equal(t, "waiting", out.Status)

@@ -14,6 +14,7 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
@@ -59,6 +60,7 @@ func newObjects() []*object {
 		{typ: reflect.TypeFor[price.Price](), all: reflect.TypeFor[price.Prices](), name: "price", title: "Prices"},
 		newProtocol(panel.Protocol{}),
 		{typ: reflect.TypeFor[judge.Jury](), name: "jury", title: "Jury"},
+		{typ: reflect.TypeFor[decision.Task](), name: "decision", title: "Decisions"},
 		newProtocol(skeptic.Protocol{}),
 		newProtocol(refine.Protocol{}),
 		{typ: reflect.TypeFor[refine.RolePrompt](), name: "role", title: "Role prompts"},

@@ -10,12 +10,14 @@ import (
 var (
 	mu    sync.RWMutex
 	names = map[reflect.Type][]string{}
+	types = map[string]reflect.Type{}
 )
 
 // Register records that replies of the named contract are decoded into the given type. A type may have several contracts.
 func Register(name string, of reflect.Type) {
 	mu.Lock()
 	defer mu.Unlock()
+	types[name] = of
 	if known := names[of]; !slices.Contains(known, name) {
 		names[of] = append(known, name)
 	}
@@ -29,4 +31,12 @@ func Names(of reflect.Type) []string {
 	mu.RLock()
 	defer mu.RUnlock()
 	return slices.Clone(names[of])
+}
+
+// Of returns the type of the replies of the named contract: the last one that was registered. It reports whether there is one.
+func Of(name string) (of reflect.Type, known bool) {
+	mu.RLock()
+	defer mu.RUnlock()
+	of, known = types[name]
+	return of, known
 }

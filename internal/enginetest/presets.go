@@ -13,6 +13,7 @@ import (
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
@@ -68,6 +69,8 @@ func PresetConfigs() map[string]debate.Config {
 
 		"vote with conditions":               presetConfig(vote.Protocol{Topology: vote.Groups, Grouped: true, Filter: new(0.5), Conditional: true}, 3, "A", "B", "C", "D"),
 		"vote of samples":                    withoutJudges(presetConfig(vote.Protocol{Samples: 3}, 1, "A", "B")),
+		"panel with a decision":              presetConfig(panel.Protocol{Decision: decision.Task{Options: []string{"Yes", "No"}}, Jury: judge.Jury{Swap: true}}, 2, "A", "B"),
+		"procon with a decision":             presetConfig(procon.Protocol{Decision: decision.Task{Options: []string{"Yes", "No"}}}, 2, "A", "B"),
 		"panel in Oxford style":              withSides(presetConfig(panel.Protocol{Format: panel.Oxford, Personas: panel.Binary}, 3, "A", "B", "C")),
 		"panel with a devil's advocate":      presetConfig(panel.Protocol{Format: panel.ConvergenceSeeking, DevilsAdvocate: true, RotateJudges: true}, 4, "A", "B"),
 		"panel with summaries in its window": withSummaries(presetConfig(panel.Protocol{}, 3, "A", "B")),

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
@@ -44,13 +45,18 @@ func Reply(r providers.Request, names []string, words string, pick uint64) strin
 var replies = map[string]func(r providers.Request, names []string, words string, pick uint64) any{
 	judge.AssessmentContract.Name(): func(_ providers.Request, names []string, words string, pick uint64) any {
 		a := judge.Assessment{Reasoning: words, Quality: 6, ShouldContinue: true}
-		for i, n := range names {
-			a.Participants = append(a.Participants, judge.ParticipantAssessment{Name: n, Criteria: judge.Rubric(nil).UniformScores(6 - float64((pick+uint64(i))%2))})
+		for _, n := range names { // all are even, so that any winner fits the scores
+			a.Participants = append(a.Participants, judge.ParticipantAssessment{Name: n, Criteria: judge.Rubric(nil).UniformScores(6 - float64(pick%2))})
 		}
 		return a
 	},
 	judge.VerdictContract.Name(): func(_ providers.Request, names []string, words string, pick uint64) any {
 		return judge.Verdict{Summary: words, Winner: pickFrom(pick, append([]string{""}, names...)...), Quality: 50}
+	},
+	decision.Contract.Name(): func(_ providers.Request, names []string, words string, pick uint64) any {
+		return decision.Choice{
+			Summary: words, Reasons: []decision.Reason{{Text: words, Speaker: pickFrom(pick, names...), Round: 1}}, Option: 1 + int(pick%2), Confidence: percentOf(pick),
+		}
 	},
 	protocol.PersonasContract.Name(): func(_ providers.Request, names []string, words string, _ uint64) any {
 		p := protocol.Personas{}

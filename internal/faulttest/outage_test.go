@@ -313,9 +313,9 @@ func TestAnOutageInAParallelPhase(t *testing.T) {
 			s := &restarted{reply: func(r providers.Request) string { return enginetest.PresetReply(cfg, r) }, down: began.Add(at), asked: map[uint64]bool{}}
 			d, err := debate.New(t.Context(), cfg, debate.Options{Providers: map[string]providers.Provider{"m": s}})
 			require.NoError(t, err)
-			events, err := debatetest.Run(t, d)
-			require.NoError(t, err)
-			for _, ev := range events {
+			require.NoError(t, d.Start(t.Context())) // Run would not wait for a provider that has never answered
+			for ev, err := range d.Watch(t.Context(), 0) {
+				require.NoError(t, err)
 				_, dropped := ev.(debate.Dropped)
 				require.False(t, dropped)
 			}

@@ -471,7 +471,7 @@ func TestBudgetsOfForks(t *testing.T) {
 		}
 	}
 	edited := configAt(t, e, parent, last.Seq)
-	edited.Limits.OutputTokens = used + 19_500
+	edited.Limits.OutputTokens = used + 28_000
 	d := fork(t, e, last.Seq, debate.Edits{Config: &edited})
 	require.Equal(t, used, status(t, d).Usage.Output)
 	run(t, d)

@@ -22,6 +22,7 @@ const (
 	maxMedian            = 12      // lines of the function of median length
 	maxFile              = 400     // lines
 	maxServiceFile       = 300     // lines of a file that speaks a service's protocol, which is read from top to bottom
+	maxMethodFiles       = 4       // files with the methods of one type
 	maxExample           = 130     // lines of an example's main.go, without command-line parsing
 	maxAdapter           = 350     // lines of an adapter to a framework, without its example: tool, agent with conversations and replies, and provider; 340 before it explained panics of agents
 	maxAdapterExample    = 60      // lines of its example
@@ -29,6 +30,7 @@ const (
 	maxExportedProviders = 23      // exported names of package providers, which holds the types of requests and of responses; 21 before Windowed and Attachment
 	maxExportedStore     = 17      // exported names of package store; 15 before Damaged and ErrUnavailable, which stores return
 	maxExportedData      = 17      // exported names of package transcript, which holds plain data
+	maxExportedStep      = 20      // exported names of package internal/step: a plan in five types, a host in three, two more that steps share, and errors
 	maxExportedRoot      = 51      // exported names of the root package; 46 before Edits and Prompt, which forks and past prompts need, Attachment, which is in Config, ErrTaken, so that a service can launch a debate twice, and Briefing, which people read
 	unfinishedMarker     = `\b(TO` + `DO|FIX` + `ME|XX` + `X)\b`
 )
@@ -52,6 +54,41 @@ func TestFunctionsAreShort(t *testing.T) {
 func TestFilesAreShort(t *testing.T) {
 	for _, s := range load(t) {
 		assert.LessOrEqual(t, s.lines(), maxFile, "%s is too long", s.path)
+	}
+}
+
+// spread lists types whose methods are in more files, with their number. Each has one file for each of the things that it
+// serves, so that a reader finds what belongs together.
+var spread = map[string]int{
+	"cmd/debate.program":        28, // a file for each command
+	"inspector.visit":           16, // a file for each page
+	"report.Report":             13, // a file for each part of a report
+	"debatetool.Toolset":        10, // a file for each tool
+	"internal/enginetest.env":   11, // a file for each kind of test
+	"debatehttp.call":           8,  // a file for each group of routes
+	"store/postgres.Store":      8,  // a file for each method of the interface
+	"store/sqlite.Store":        7,  // the same
+	"protocol/vote.Protocol":    8,  // a file for each rule
+	"protocol/panel.Protocol":   7,  // the same
+	"providers/openai.Provider": 7,  // a file for each of its two APIs, with their settings and attachments
+	"examples/offline.prompt":   6,  // a file for each kind of reply
+	"internal/fakellm.Protocol": 6,  // a file for each part of a protocol
+}
+
+func TestMethodsOfATypeStandTogether(t *testing.T) {
+	for dir, sources := range byFolder(load(t)) {
+		files := map[string][]string{}
+		for _, s := range sources {
+			s.methods(files)
+		}
+		for name, list := range files {
+			most, listed := spread[filepath.ToSlash(dir)+"."+name]
+			if !listed {
+				most = maxMethodFiles
+			}
+			assert.LessOrEqual(t, len(list), most, "the methods of %s.%s are in %s", dir, name, strings.Join(list, ", "))
+			assert.False(t, listed && len(list) < most, "%s.%s is in %d files: lower its number in this test", dir, name, len(list))
+		}
 	}
 }
 
@@ -116,6 +153,10 @@ func TestPackagesAreNarrow(t *testing.T) {
 			limit = maxExportedData
 		case "providers/internal/fault": // NotConnected is the same in all packages that connect
 			limit++
+		case "internal/step":
+			limit = maxExportedStep
+		case "judge": // scores to compare with winners, and polls of judges for decisions
+			limit += 4
 		case "providers/internal/wire": // two of its types read values that services write in several forms
 			limit++
 		}

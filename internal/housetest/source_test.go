@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 	"maps"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"testing"
@@ -37,6 +38,35 @@ func (s source) functions() []function {
 		}
 	}
 	return fs
+}
+
+// methods adds the files of each type's methods, by the type's name.
+func (s source) methods(files map[string][]string) {
+	for _, d := range s.file.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil {
+			name, file := receiver(f), filepath.Base(s.path)
+			if !slices.Contains(files[name], file) {
+				files[name] = append(files[name], file)
+			}
+		}
+	}
+}
+
+// receiver returns the name of the type of a method.
+func receiver(f *ast.FuncDecl) string {
+	e := f.Recv.List[0].Type
+	for {
+		switch x := e.(type) {
+		case *ast.StarExpr:
+			e = x.X
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.IndexListExpr:
+			e = x.X
+		default:
+			return types.ExprString(x)
+		}
+	}
 }
 
 // exported returns the exported top-level names of a package. All constants of one type count as one name, and methods
@@ -150,21 +180,7 @@ func exportedReceiver(d *ast.FuncDecl) bool {
 	if d.Recv == nil {
 		return true
 	}
-	e := d.Recv.List[0].Type
-	for {
-		switch x := e.(type) {
-		case *ast.StarExpr:
-			e = x.X
-		case *ast.IndexExpr:
-			e = x.X
-		case *ast.IndexListExpr:
-			e = x.X
-		case *ast.Ident:
-			return x.IsExported()
-		default:
-			return false
-		}
-	}
+	return ast.IsExported(receiver(d))
 }
 
 // words returns the comments and identifiers that match re.
@@ -229,4 +245,11 @@ func TestSample(t *testing.T) {
 	assert.Equal(t, []string{"Box", "Chest", "Colour", "Door", "Large", "Open", "Small", "the constants of Colour"}, exported([]source{s}))
 	assert.Equal(t, []string{"Red", "Green", "Door", "Chest", "Open", "Open"}, s.undocumented())
 	assert.Equal(t, []string{"// " + "TO" + "DO: open"}, s.words(regexp.MustCompile(unfinishedMarker)))
+}
+
+func TestMethodsByFile(t *testing.T) {
+	files := map[string][]string{}
+	parse(t, "a/one.go", "package a\ntype T struct{}\nfunc (T) A() {}\nfunc (t *T) B() {}\nfunc f() {}").methods(files)
+	parse(t, "a/two.go", "package a\ntype G[K, V any] struct{}\nfunc (T) C() {}\nfunc (g *G[K, V]) D() {}").methods(files)
+	assert.Equal(t, map[string][]string{"T": {"one.go", "two.go"}, "G": {"two.go"}}, files)
 }

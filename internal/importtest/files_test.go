@@ -27,19 +27,19 @@ import (
 var rootOrder = []string{
 	"doc.go",
 	// Data.
-	"attachment.go", "config.go", "errors.go", "config_json.go", "result.go", "event.go", "fit.go",
+	"config.go", "errors.go", "config_json.go", "result.go", "event.go", "actors.go",
 	// The state, and functions that read it.
-	"record.go", "findings.go", "shown.go", "prompt.go", "history.go", "reserve.go", "budget.go", "elapse.go", "notes.go", "asked.go", "status.go", "check.go",
+	"parts.go", "record.go", "prompt.go", "history.go", "reserve.go", "budget.go", "people.go", "status.go", "check.go",
 	// Decisions.
 	"apply.go", "validate.go", "transition.go", "policy.go",
-	// Model calls.
-	"observer.go", "options.go", "live.go", "draft.go", "execution.go", "call.go", "overflow.go", "retry.go", "attempt.go",
+	// Steps.
+	"observer.go", "live.go", "execution.go",
 	// The engine's registry and requests.
-	"heartbeat.go", "admission.go", "registry.go", "request.go",
+	"registry.go", "request.go",
 	// The journal and the driver.
-	"journal.go", "delivery.go", "driver.go", "perform.go", "advance.go",
+	"journal.go", "driver.go", "perform.go", "advance.go", "background.go",
 	// The API.
-	"debate.go", "control.go", "watch.go", "past.go", "engine.go", "edits.go", "fork.go",
+	"debate.go", "control.go", "watch.go", "past.go", "engine.go", "fork.go",
 }
 
 // A reference is a use of a name in one file that another file of the package defines.

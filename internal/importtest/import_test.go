@@ -25,11 +25,11 @@ const (
 // its own layer or above only packages that it is below, or that are below it. The pattern "x/*" means all packages
 // below x that no longer pattern matches. "." is the root package.
 var floors = [][]string{
-	0: {"fsm", "transcript", "internal/deepcopy", "internal/delimit", "internal/former", "internal/naming", "internal/panics", "internal/spool", "internal/steptimer", "internal/strictjson"},
+	0: {"fsm", "transcript", "internal/admission", "internal/confidence", "internal/deepcopy", "internal/delimit", "internal/former", "internal/naming", "internal/panics", "internal/spool", "internal/steptimer", "internal/strictjson"},
 	1: {"evidence/quote", "providers", "providers/price", "providers/internal/fault"},
 	2: {"prompts", "context/window", "detect", "judge/reply", "providers/retrieval", "store", "store/storetest"},
-	3: {"judge", "protocol", "internal/confidence"},
-	4: {"protocol/*", "internal/embedding"},
+	3: {"judge", "judge/decision", "protocol", "internal/heartbeat"},
+	4: {"protocol/*", "internal/embedding", "internal/protocoljson", "internal/step"},
 	5: {"."},
 	6: {"examples/offline", "report", "progress", "archive", "printer"},
 	7: {"examples/console", "debatehttp", "debatetool"},
@@ -38,7 +38,7 @@ var floors = [][]string{
 }
 
 // leaves lists internal packages that every layer may import. They import nothing of the library.
-var leaves = []string{"internal/attachment", "internal/contracttype", "internal/markup", "internal/reasoning"}
+var leaves = []string{"internal/attachment", "internal/characters", "internal/contracttype", "internal/markup", "internal/reasoning"}
 
 // sides lists the adapters, and the packages of the library that each may import. Adapters have the layer of the root,
 // so only programs can import them.

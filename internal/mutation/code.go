@@ -12,8 +12,8 @@ type code struct {
 // engine is the code that controls debates, commits turns, and drops work that another process has superseded.
 var engine = code{
 	root: ".", folder: ".",
-	files: []string{"control.go", "debate.go", "driver.go", "journal.go", "perform.go", "policy.go", "transition.go", "watch.go"},
-	functions: `^(Debate\.(Pause|Resume|Stop|Cancel|Retry|Reset|Decide|Inject|Edit|Answer|Decline|Recover|reply|control|driveAgain|Start|showNews)|Engine\.(startBackground|takeOver)|` +
+	files: []string{"background.go", "control.go", "debate.go", "driver.go", "execution.go", "journal.go", "perform.go", "policy.go", "transition.go", "watch.go"},
+	functions: `^(Debate\.(Pause|Resume|Stop|Cancel|Retry|Reset|Decide|Inject|Edit|Answer|Decline|Recover|reply|control|driveAgain|Start|showNews)|startBackground|takeOver|` +
 		`driver\.(wake|recheck|review|behind|outdated|writing|perform|commitTurn|handleFailures?)|execution\.isWanted|` +
 		`journal\.(change|attempt|commit)|transaction\.(begin|fire|settle|stop|stopWaiting|resume|start|askPeople|inject|hold|decline|goOn|applyDeclines?))$`,
 	packages: []string{"./internal/peopletest", "./internal/observertest", "./internal/forktest", ".", "./internal/faulttest", "./internal/enginetest"},

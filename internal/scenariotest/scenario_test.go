@@ -422,6 +422,9 @@ func describeAnswer(t *testing.T, r *debate.Result, show string) string {
 	if r.Answer.Text != "" {
 		text = "answer: " + firstLine(r.Answer.Text) + "\n"
 	}
+	for _, w := range r.Answer.Warnings {
+		text += "warning: " + w + "\n"
+	}
 	for path := range strings.FieldsSeq(show) {
 		if path == "text" {
 			text += "text: " + strings.ReplaceAll(r.Answer.Text, "\n", "\n  ") + "\n"

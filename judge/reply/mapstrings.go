@@ -6,6 +6,15 @@ import (
 	"reflect"
 )
 
+// Decode returns the value of a reply of this contract, a *T.
+func (c *Contract) Decode(r Reply) (any, error) {
+	v := c.newValue()
+	if err := json.Unmarshal(r.Data, v); err != nil {
+		return nil, fmt.Errorf("decode reply %s: %w", c.name, err)
+	}
+	return v, nil
+}
+
 // MapStrings applies f to each string in a reply of this contract, at any depth, and summarizes the result again. It
 // does not validate the result, so f must keep the reply valid, for example by replacing pseudonyms with names.
 func (c *Contract) MapStrings(r Reply, f func(string) string) (Reply, error) {

@@ -58,7 +58,7 @@ func (c *Contract) Default(names []string) (Reply, bool) {
 func (c *Contract) find(text string) (said content, repaired bool, err error) {
 	if isObject(text) {
 		if object, err := parseObject(text); err == nil {
-			said = c.read(object)
+			said = read(c, object)
 			return said, false, c.validate(&said)
 		}
 	}
@@ -86,7 +86,7 @@ func (c *Contract) choose(objects []object) (chosen content, err error) {
 	for i := range replies {
 		o := &replies[i]
 		o.misspelled = c.schemas().known.hasMisspelled(o.value)
-		o.content = c.read(o.value)
+		o.content = read(c, o.value)
 		if o.err = c.validate(&o.content); o.err == nil {
 			chosen = o.content
 		}
@@ -174,7 +174,7 @@ func (c *Contract) repairObject(object string) (said content, ok bool) {
 	if err != nil {
 		return said, false
 	}
-	said = c.read(value)
+	said = read(c, value)
 	return said, !c.schemas().known.hasUnknown(said.value) && c.validate(&said) == nil
 }
 

@@ -17,7 +17,7 @@ type content struct {
 }
 
 // read returns the content of an object of a reply.
-func (c *Contract) read(object map[string]any) content {
+func read(c *Contract, object map[string]any) content {
 	r := reader{names: c.names, content: content{value: object}}
 	r.object(c.schemas().layout, object)
 	return r.content

@@ -45,6 +45,7 @@ func (p Protocol) Check(r *protocol.Record) []protocol.Problem {
 	}
 	p.checkOxford(&l, r)
 	p.checkAdvocate(&l, r)
+	p.checkDecision(&l, r)
 	if n := len(r.Judges); p.RotateJudges && n == 1 && r.Cursor.Round == 0 { // judges may drop out later
 		l.add("protocol.rotate_judges", "there is 1 judge, use at least 2")
 	}
@@ -70,7 +71,7 @@ func (p Protocol) checkOxford(l *problems, r *protocol.Record) {
 	for _, x := range []struct {
 		field string
 		set   bool
-	}{{"jury", p.Jury != judge.Jury{}}, {"rotate_judges", p.RotateJudges}} {
+	}{{"jury", p.Jury != judge.Jury{}}, {"rotate_judges", p.RotateJudges}, {"by_scores", p.ByScores}, {"decision", !p.Decision.IsZero()}} {
 		if x.set {
 			l.add("protocol."+x.field, "the judges vote and do not assess in the format %q, leave it out", Oxford)
 		}
@@ -85,5 +86,18 @@ func (p Protocol) checkAdvocate(l *problems, r *protocol.Record) {
 		l.add("protocol.devils_advocate", "the rounds of the format %q have fixed tasks, use another format", p.Format)
 	case r.MaxRounds < 2:
 		l.add("limits.max_rounds", "%d, a devil's advocate speaks in round 2 at the earliest", r.MaxRounds)
+	}
+}
+
+// checkDecision checks the decision, and that it does not exclude the other parameters.
+func (p Protocol) checkDecision(l *problems, r *protocol.Record) {
+	if p.Decision.IsZero() {
+		return
+	}
+	for _, problem := range p.Decision.Check(len(r.Judges), p.Jury.Swap) {
+		l.add("protocol.decision", "%s", problem)
+	}
+	if p.ByScores {
+		l.add("protocol.by_scores", "the judges name no winner when they decide, leave it out")
 	}
 }

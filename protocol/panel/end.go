@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -57,7 +58,7 @@ func (p Protocol) End(r *protocol.Record) transcript.Ending {
 func (p Protocol) AssessmentJury() judge.Jury { return p.Jury }
 
 // DecodeAnswer returns the data of a debate's answer. It returns an error if there is no answer yet, if another protocol
-// gave it, or if it is the vote of an audience; see [DecodeAudience].
+// gave it, if it is a decision, or if it is the vote of an audience; see [decision.Joint] and [DecodeAudience].
 func DecodeAnswer(a protocol.Answer) (judge.Opinion[judge.Verdict], error) {
 	var data struct {
 		audienceData
@@ -71,14 +72,31 @@ func DecodeAnswer(a protocol.Answer) (judge.Opinion[judge.Verdict], error) {
 }
 
 // Answer returns the joint verdict of the jury. The data is a judge.Opinion[judge.Verdict], even with a single judge. With
-// the format oxford, it returns the result of the audience's votes.
+// the format oxford, it returns the result of the audience's votes, and with a decision the joint decision.
 func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
-	if p.Format == Oxford {
+	turns := judgeTurns(r, phaseVerdict)
+	switch {
+	case p.Format == Oxford:
 		return audienceAnswer(r)
-	}
-	joint, ok := p.Jury.CombineVerdicts(judge.Opinions[judge.Verdict](judgeTurns(r, phaseVerdict)...))
-	if !ok {
+	case len(turns) == 0:
 		return a
+	case !p.Decision.IsZero():
+		a.Type = decision.Type
+		a.Text, a.Data = p.Decision.Combine(p.jointScores(r), turns...)
+		return a
+	}
+	opinions := judge.Opinions[judge.Verdict](turns...)
+	if p.ByScores {
+		for i := range opinions {
+			opinions[i].Value.Winner = ""
+		}
+	}
+	joint, _ := p.Jury.CombineVerdicts(opinions)
+	if p.ByScores {
+		scores := p.jointScores(r)
+		joint.Value.Winner, joint.Value.WinnerReasoning = scores.Leader(), "The scores decide: "+scores.String()+"."
+	} else {
+		a.Warnings = contradictions(r, opinions)
 	}
 	lines := append([]string{joint.Value.Text()}, append(joint.Dissent, joint.Disagreement...)...)
 	a.Text = strings.Join(lines, "\n")

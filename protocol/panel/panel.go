@@ -29,23 +29,41 @@
 // round 1, in round 3 the second of those who spoke in round 2, and so on in turn. After that round the format decides as
 // usual. Until then, only the limits and the rules of Config.Detect end the debate.
 //
+// # Scores and winner
+//
+// A judge whose verdict names a winner with a lower mean score than another participant, over the rounds that this judge
+// scored itself, is asked once more. The second verdict stands. If it still contradicts the scores, the answer has a warning.
+// With [Protocol.ByScores], the scores decide.
+//
+// # Decision
+//
+// With [Protocol.Decision], the judges do not name a winner. They still score the arguments after each round. At the end they
+// decide the topic on its merits: for one of your options, or in a contract of your own.
+//
+//	panel.Protocol{Decision: decision.Task{Options: []string{"Refund in full", "Refund half", "Refuse"}}}
+//
 // # Prompts
 //
 // The prompt of a speech depends on the format. With [StructuredRounds] and [Oxford] it is "opening" in the first round,
 // "closing" in the last and "rebuttal" in between. With any other format the prompt has the name of the format: "free-form",
 // "round-limited" or "convergence-seeking". The devil's advocate gets "devils-advocate". Judges get "assess" after each
-// round and "verdict" at the end, and an audience gets "audience-before" and "audience-after". If [Protocol.Personas] is
+// round and "verdict" at the end, and an audience gets "audience-before" and "audience-after". With
+// a decision, judges get "decide" in place of "verdict". If [Protocol.Personas] is
 // set, the prompt "personas" comes before round 1.
 //
 // # Answer
 //
 // The data of the answer decodes to a judge.Opinion[judge.Verdict], even with a single judge. Its text is the
 // verdict in words, followed by dissenting opinions and disagreements of the judges. With [Oxford], the data decodes to an
-// [Audience].
+// [Audience], and with a decision to a decision.Joint.
 package panel
 
 import (
+	"cmp"
+	"maps"
+
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol"
 )
 
@@ -94,6 +112,11 @@ type Protocol struct {
 	// DevilsAdvocate makes a participant argue against the consensus in the round after the judges found that the
 	// participants converged. Until then, only the limits and the rules of Config.Detect end the debate.
 	DevilsAdvocate bool `json:"devils_advocate,omitempty"`
+	// ByScores lets the scores decide who wins: the participant with the highest mean score over all rounds, rounded to a
+	// tenth, and nobody if several have it. The judges name no winner.
+	ByScores bool `json:"by_scores,omitempty"`
+	// Decision lets the judges decide the topic on its merits, apart from the scores, instead of naming a winner.
+	Decision decision.Task `json:"decision,omitzero"`
 }
 
 var (
@@ -135,23 +158,40 @@ func onePhase(name string, parallel bool, step protocol.Step, actors ...string) 
 	return []protocol.Phase{{Name: name, Parallel: parallel, Steps: steps}}
 }
 
-// vars returns the parameters of the prompts. All steps with the same parameters share one map, because Phases is called
-// for every look at the record.
+// vars returns the parameters of the prompts. All steps with the same parameters share one map if there is no decision,
+// because Phases is called for every look at the record.
 func (p Protocol) vars() map[string]string {
-	return varsByParameters[Protocol{Format: p.Format, Personas: p.Personas, DevilsAdvocate: p.DevilsAdvocate}]
+	vars := varsByParameters[parameters{p.Format, p.Personas, p.DevilsAdvocate, p.ByScores}]
+	if p.Decision.IsZero() {
+		return vars
+	}
+	vars = maps.Clone(vars)
+	maps.Copy(vars, p.Decision.Vars())
+	return vars
 }
 
-// varsByParameters has the result of vars for each combination of parameters that prompts depend on.
-var varsByParameters = func() map[Protocol]map[string]string {
-	m := map[Protocol]map[string]string{}
+// parameters are those parameters of which each combination has its own map.
+type parameters struct {
+	format             Format
+	style              PersonaStyle
+	advocate, byScores bool
+}
+
+// varsByParameters has the parameters of prompts without a decision.
+var varsByParameters = func() map[parameters]map[string]string {
+	m := map[parameters]map[string]string{}
 	for _, f := range formats {
 		for _, s := range styles {
-			name := f
-			if f == "" {
-				name = FreeForm
+			for i := range 4 {
+				x := parameters{f, s, i&1 != 0, i&2 != 0}
+				m[x] = map[string]string{"format": string(cmp.Or(f, FreeForm)), "style": string(s)}
+				if x.advocate {
+					m[x]["advocate"] = "yes"
+				}
+				if x.byScores {
+					m[x]["by_scores"] = "yes"
+				}
 			}
-			m[Protocol{Format: f, Personas: s}] = map[string]string{"format": string(name), "style": string(s)}
-			m[Protocol{Format: f, Personas: s, DevilsAdvocate: true}] = map[string]string{"format": string(name), "style": string(s), "advocate": "yes"}
 		}
 	}
 	return m

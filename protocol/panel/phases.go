@@ -27,10 +27,26 @@ func (p Protocol) Phases(r *protocol.Record) (phases []protocol.Phase) {
 		if p.Format == Oxford {
 			return []protocol.Phase{p.votes(r, phaseAfter)}
 		}
-		return p.judgePhases(phaseVerdict, protocol.Step{Prompt: "verdict", Contract: judge.VerdictContract.Name()}, r.Judges)
+		return p.conclusion(r)
 	case transcript.Remark, transcript.Summary, transcript.Embeddings:
 	}
 	return nil
+}
+
+// conclusion returns the phase in which the judges give their verdicts, or decide.
+func (p Protocol) conclusion(r *protocol.Record) []protocol.Phase {
+	if !p.Decision.IsZero() {
+		step := protocol.Step{Prompt: "decide", Contract: p.Decision.ContractName(), Check: p.Decision.CheckReply(r.Cursor.Round)}
+		return p.judgePhases(phaseVerdict, step, r.Judges)
+	}
+	phases := p.judgePhases(phaseVerdict, protocol.Step{Prompt: "verdict", Contract: judge.VerdictContract.Name()}, r.Judges)
+	if !p.ByScores {
+		for i := range phases[0].Steps {
+			s := &phases[0].Steps[i]
+			s.Doubt = scoresOf(r, s.Actor, s.Target).doubt
+		}
+	}
+	return phases
 }
 
 // assessors returns the judges who assess the current round.

@@ -5,29 +5,47 @@ import (
 	"math"
 
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Answer returns the joint judgment of the judges. It is zero before the first judgment.
-func (Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
-	var turns []transcript.Turn
-	for _, t := range r.TurnsFrom(r.Cursor.Round) {
-		if t.Kind == transcript.Conclusion {
-			turns = append(turns, t)
-		}
-	}
-	if len(turns) == 0 {
+// Answer returns the joint judgment of the judges, or with a decision the joint decision. It is zero before the first one.
+func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
+	judgments, decisions := turnsOf(r, phaseJudge), turnsOf(r, phaseDecide)
+	if len(judgments) == 0 {
 		return a
 	}
-	joint := combine(judge.Opinions[Judgment](turns...))
-	a.Text = joint.Text()
-	a.Data, _ = json.Marshal(joint) // a decoded value always encodes
+	opinions := judge.Opinions[Judgment](judgments...)
+	for _, o := range opinions {
+		if warning := o.Value.scores().Warning(o.Judge, false, o.Value.Winner); warning != "" && !o.Failed {
+			a.Warnings = append(a.Warnings, warning)
+		}
+	}
+	joint := combine(opinions)
+	switch {
+	case p.Decision.IsZero():
+		a.Text = joint.Text()
+		a.Data, _ = json.Marshal(joint) // a decoded value always encodes
+	case len(decisions) > 0:
+		a.Type = decision.Type
+		a.Text, a.Data = p.Decision.Combine(joint.scores(), decisions...)
+	}
 	return a
 }
 
-// DecodeAnswer returns the data of a debate's answer. It returns an error if there is no answer yet, or if another protocol
-// gave it.
+// turnsOf returns the turns of a phase of the conclusion.
+func turnsOf(r *protocol.Record, phase string) (turns []transcript.Turn) {
+	for _, t := range r.TurnsFrom(r.Cursor.Round) {
+		if t.Kind == transcript.Conclusion && t.Phase == phase {
+			turns = append(turns, t)
+		}
+	}
+	return turns
+}
+
+// DecodeAnswer returns the data of a debate's answer. It returns an error if there is no answer yet, if another protocol
+// gave it, or if it is a decision.
 func DecodeAnswer(a protocol.Answer) (data Judgment, err error) {
 	err = a.Decode(Protocol{}.Name(), &data)
 	return data, err

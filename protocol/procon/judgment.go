@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/internal/naming"
+	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
 )
 
@@ -28,8 +29,8 @@ type ParticipantScore struct {
 	Score float64 `json:"score" jsonschema:"minimum=0,maximum=10" jsonschema_description:"how well the participant argued, from 0 (worst) to 10 (best)"`
 }
 
-// Check corrects the spelling of names. It returns a violation for each participant that is not scored exactly once, for
-// each unknown name, and for a winner with a lower score than another participant.
+// Check corrects the spelling of names. It returns a violation for each participant that is not scored exactly once, and for
+// each unknown name.
 func (j *Judgment) Check(names []string) []string {
 	var spoken []*string
 	for i := range j.Participants {
@@ -42,21 +43,28 @@ func (j *Judgment) Check(names []string) []string {
 			findings = append(findings, fmt.Sprintf("/participants: %q has no score", name))
 		}
 	}
-	if len(findings) > 0 || j.Winner == "" {
-		return findings
-	}
-	return j.checkWinnerScore()
+	return findings
 }
 
-// checkWinnerScore returns a violation for each participant with a higher score than the winner.
-func (j *Judgment) checkWinnerScore() (findings []string) {
-	at := slices.IndexFunc(j.Participants, func(s ParticipantScore) bool { return s.Name == j.Winner })
-	for _, s := range j.Participants {
-		if s.Score > j.Participants[at].Score {
-			findings = append(findings, fmt.Sprintf("/winner: %q has a lower score than %q", j.Winner, s.Name))
-		}
+// scores returns the scores of the participants.
+func (j *Judgment) scores() (s judge.Scores) {
+	for _, p := range j.Participants {
+		s.Set(p.Name, p.Score)
 	}
-	return findings
+	return s
+}
+
+// doubt says how a judgment contradicts itself. It is the Doubt of a step. A protocol that embeds this one may have changed
+// the contract of the reply.
+func doubt(v any) []string {
+	j, ok := v.(*Judgment)
+	if !ok {
+		return nil
+	}
+	if against := j.scores().Against(j.Winner); against != "" {
+		return []string{"/winner: it contradicts the scores, in which " + against + "; correct it, or say in the summary why the scores do not decide"}
+	}
+	return nil
 }
 
 // Default sets a judgment without a winner, in which each participant scores 5 of 10. The summary says that there is no

@@ -11,42 +11,55 @@
 //		Judges: []debate.Participant{{Name: "Cy"}},
 //	}, options)
 //
-// In a JSON configuration the protocol's name is "procon/1". It has no parameters:
+// In a JSON configuration the protocol's name is "procon/1", and the fields of [Protocol] stand next to it:
 //
-//	"protocol": {"name": "procon/1"}
+//	"protocol": {"name": "procon/1", "decision": {"options": ["Ban them", "Charge for entry", "Change nothing"]}}
+//
+// A judge that names a winner with a lower score than the other participant is asked once more. The second judgment stands. If
+// it still contradicts the scores, the answer has a warning.
+//
+// With [Protocol.Decision], the judges first score the arguments, and then decide the topic on its merits.
 //
 // # Prompts
 //
 // The prompt of a speech is "procon-argue", and "procon-close" in the last round unless that is also the first. The
-// judge's prompt is "procon-judge".
+// judge's prompt is "procon-judge". With a decision, "decide" follows.
 //
 // # Answer
 //
 // The data of the answer decodes to a [Judgment], and its text is the summary with the scores. Several judges decide by
-// majority, and their scores are averaged.
+// majority, and their scores are averaged. With a decision, the data decodes to a decision.Joint.
 package procon
 
 import (
 	"strings"
 	"time"
 
+	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Protocol has no parameters. The two participants need opposite positions. If only one has a Position, the other's is
+// Protocol holds the parameters. The two participants need opposite positions. If only one has a Position, the other's is
 // the opposite. If none has one, the sides "pro" (in favor of the topic) and "con" (against it) set the positions; the
 // side of one participant suffices. The default limits are small; see [Protocol.Defaults].
-type Protocol struct{}
+type Protocol struct {
+	// Decision lets the judges decide the topic on its merits, apart from the scores.
+	Decision decision.Task `json:"decision,omitzero"`
+}
 
 // Name returns "procon/1".
 func (Protocol) Name() string { return "procon/1" }
 
 // Defaults returns 5 rounds, 600 s and 8,000 output tokens, with at most 600 for a statement and 400 for a judgment. All
-// replies of five rounds with one judge, at their limits, have 6,400 tokens, so the token budget never ends a debate of
-// five rounds.
-func (Protocol) Defaults() protocol.Defaults {
-	return protocol.Defaults{MaxRounds: 5, Time: 600 * time.Second, OutputTokens: 8000, StepTokens: 600, JudgeTokens: 400}
+// replies of five rounds with one judge, at their limits, have 6,800 tokens, with a judgment that is asked for again, so the token budget never ends a debate of
+// five rounds. With a decision, a judge's reply has 1,500 tokens at most, and the output 12,000.
+func (p Protocol) Defaults() protocol.Defaults {
+	d := protocol.Defaults{MaxRounds: 5, Time: 600 * time.Second, OutputTokens: 8000, StepTokens: 600, JudgeTokens: 400}
+	if !p.Decision.IsZero() {
+		d.OutputTokens, d.JudgeTokens = 12_000, 1500
+	}
+	return d
 }
 
 // The sides from which positions are derived.
@@ -91,7 +104,7 @@ func derivePosition(s, other transcript.Profile) string {
 }
 
 // Check requires two participants with different positions, on different sides or none, and a judge.
-func (Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
+func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	wrong := func(field, format string, args ...any) {
 		problems = append(problems, protocol.Problemf(field, format, args...))
 	}
@@ -115,6 +128,11 @@ func (Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	if len(r.Judges) == 0 {
 		wrong("judges", "none, procon needs one")
 	}
+	if !p.Decision.IsZero() {
+		for _, problem := range p.Decision.Check(len(r.Judges), false) {
+			wrong("protocol.decision", "%s", problem)
+		}
+	}
 	return problems
 }
 
@@ -128,30 +146,55 @@ const (
 	promptJudge = "procon-judge"
 )
 
-// Phases returns the speeches of a round, or the judgments of all judges at the end.
+// The phases of judges.
+const (
+	phaseJudge  = "judge"
+	phaseDecide = "decide"
+)
+
+// Phases returns the speeches of a round, or at the end the judgments of all judges and, if there are any, their decisions.
 func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 	switch r.Cursor.Stage {
 	case transcript.Speech:
+		vars := p.vars()
 		phase := protocol.Phase{Name: "argue"}
 		prompt := promptArgue
 		if closingRound(r) {
 			phase.Name, prompt = "close", promptClose
 		}
 		for _, s := range r.Participants {
-			phase.Steps = append(phase.Steps, protocol.Step{Key: transcript.Key{Actor: s.Name}, Prompt: prompt})
+			phase.Steps = append(phase.Steps, protocol.Step{Key: transcript.Key{Actor: s.Name}, Prompt: prompt, Vars: vars})
 		}
 		return []protocol.Phase{phase}
 	case transcript.Conclusion:
-		phase := protocol.Phase{Name: "judge", Parallel: true}
-		for _, name := range r.Judges {
-			phase.Steps = append(phase.Steps, protocol.Step{
-				Key: transcript.Key{Actor: name}, Prompt: promptJudge, Contract: JudgmentContract.Name(), Blind: true,
-			})
+		phases := []protocol.Phase{p.judging(r, phaseJudge, protocol.Step{Prompt: promptJudge, Contract: JudgmentContract.Name(), Doubt: doubt})}
+		if !p.Decision.IsZero() {
+			phases = append(phases, p.judging(r, phaseDecide, protocol.Step{
+				Prompt: "decide", Contract: p.Decision.ContractName(), Check: p.Decision.CheckReply(r.Cursor.Round),
+			}))
 		}
-		return []protocol.Phase{phase}
+		return phases
 	default:
 		return nil
 	}
+}
+
+// judging returns a phase in which each judge performs the step.
+func (p Protocol) judging(r *protocol.Record, name string, step protocol.Step) protocol.Phase {
+	phase := protocol.Phase{Name: name, Parallel: true}
+	step.Vars, step.Blind = p.vars(), true
+	for _, step.Actor = range r.Judges {
+		phase.Steps = append(phase.Steps, step)
+	}
+	return phase
+}
+
+// vars returns the parameters of the prompts. There are none without a decision.
+func (p Protocol) vars() map[string]string {
+	if p.Decision.IsZero() {
+		return nil
+	}
+	return p.Decision.Vars()
 }
 
 // closingRound reports whether the current round has closing statements: the last round does, unless it is also the first.

@@ -43,6 +43,7 @@ func (p Protocol) Check(r *protocol.Record) []protocol.Problem {
 		l.add("protocol.conditional", "it ends the debate after any unanimous round, do not use it with the unanimity %q", Prevent)
 	}
 	p.checkExtract(&l)
+	p.checkOptions(&l)
 	p.checkTopology(&l, r)
 	return l
 }

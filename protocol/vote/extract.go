@@ -27,6 +27,12 @@ func (p Protocol) answer(t transcript.Turn) string {
 	if err != nil || extract == nil {
 		return ""
 	}
+	if len(p.Options) > 0 {
+		if n := p.option(b.Answer); n > 0 {
+			return p.Options[n-1]
+		}
+		return ""
+	}
 	return extract(b.Answer)
 }
 

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -43,7 +44,7 @@ func (p Protocol) speeches(r *protocol.Record) protocol.Phase {
 			continue
 		}
 		step := protocol.Step{
-			Key: transcript.Key{Actor: s.Name}, Prompt: "vote-" + phase.Name, Contract: BallotContract.Name(), Vars: v.agentVars(s.Name, vars), Show: v.show(s.Name),
+			Key: transcript.Key{Actor: s.Name}, Prompt: "vote-" + phase.Name, Contract: BallotContract.Name(), Vars: v.agentVars(s.Name, vars), Show: v.show(s.Name), Check: p.ballotCheck(),
 		}
 		for _, step.Target = range p.targets() {
 			phase.Steps = append(phase.Steps, step)
@@ -74,6 +75,9 @@ func (v view) agentVars(name string, vars map[string]string) map[string]string {
 // vars returns the parameters of the prompts.
 func (p Protocol) vars() map[string]string {
 	vars := map[string]string{"extract": p.Extract}
+	if len(p.Options) > 0 {
+		vars["options"] = decision.Outline(p.Options)
+	}
 	if p.Filter != nil {
 		vars["filtered"] = "yes"
 	}

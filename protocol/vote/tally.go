@@ -19,6 +19,7 @@ import (
 type Tally struct {
 	Answer     string `json:"answer,omitempty"` // the winning answer; empty if there is none
 	AnswerText string `json:"answer_text,omitempty"`
+	Option     int    `json:"option,omitempty"` // number of the winning option, from 1; 0 without Protocol.Options
 	// Decision is the rule that decided: "majority", "confidence" or "judge". It is empty if nothing was decided. It is
 	// "majority" if the judges were to decide but were not asked, gave no valid ruling or did not agree.
 	Decision DecisionRule  `json:"decision,omitempty"`
@@ -36,7 +37,8 @@ type Tally struct {
 // AnswerVotes is an answer with its votes.
 type AnswerVotes struct {
 	Answer          string   `json:"answer"`
-	AnswerText      string   `json:"answer_text"` // wording of the first agent who gave it
+	AnswerText      string   `json:"answer_text"`      // wording of the first agent who gave it
+	Option          int      `json:"option,omitempty"` // number of the option, from 1; 0 without Protocol.Options
 	Votes           int      `json:"votes"`
 	TotalConfidence float64  `json:"total_confidence"` // sum of the confidence of its agents, rescaled if Rescale is set, 0 to 100 each; no percentage
 	Agents          []string `json:"agents"`           // agents who gave it
@@ -98,7 +100,7 @@ func (p Protocol) tally(r *protocol.Record) Tally {
 		at = -1
 	}
 	if at >= 0 {
-		t.Answer, t.AnswerText, t.Decision = t.Answers[at].Answer, t.Answers[at].AnswerText, by
+		t.Answer, t.AnswerText, t.Option, t.Decision = t.Answers[at].Answer, t.Answers[at].AnswerText, t.Answers[at].Option, by
 	}
 	for _, u := range rulings {
 		if u.answer >= 0 && u.answer != at {
@@ -163,7 +165,7 @@ func (p Protocol) countVotes(stands []AgentResult) (shares []AnswerVotes, tie bo
 		}
 		i := slices.IndexFunc(shares, func(x AnswerVotes) bool { return x.Answer == s.lastAnswer() })
 		if i < 0 {
-			i, shares = len(shares), append(shares, AnswerVotes{Answer: s.lastAnswer(), AnswerText: s.AnswerText})
+			i, shares = len(shares), append(shares, AnswerVotes{Answer: s.lastAnswer(), AnswerText: s.AnswerText, Option: slices.Index(p.Options, s.lastAnswer()) + 1})
 		}
 		shares[i].Votes++
 		shares[i].TotalConfidence += p.weight(s.Confidence)

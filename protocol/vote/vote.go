@@ -135,6 +135,9 @@ type Protocol struct {
 	// Conditional lets an agent take part in a revision only if it has no answer or sees a different one. The answer of an
 	// agent that does not take part stands. If all answers are equal, the debate ends, as with the unanimity "stop".
 	Conditional bool `json:"conditional,omitempty"`
+	// Options closes the ballots: an agent's answer is one of these two to sixteen lines, which it names by the number, from
+	// 1. Prompts list them. If it is empty, agents may answer what they like.
+	Options []string `json:"options,omitempty"`
 	// Extract is the name of the extractor that brings answers into a canonical form for comparison: "text" (the default)
 	// ignores case and punctuation, "number" takes the last number, "letter" the letter of an option, and "boxed" the content
 	// of the last \boxed{}. If you set Extractor, Extract is its name, which is stored with the debate.

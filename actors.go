@@ -1,0 +1,297 @@
+package debate
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/internal/attachment"
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// This file holds what is decided when a debate starts, because only then the prompts and the providers are known: the
+// windows of actors, and the token limits of replies that fit into them.
+
+// inheritsModel reports whether an actor may have the provider and model of another one.
+func inheritsModel(field string) bool { return field == "persona_assigner" || field == "summarizer" }
+
+// window returns the size of the actor's window. Before the debate has started, it may be a guess.
+func (p *Participant) window() int { return cmp.Or(p.Window, window.DefaultSize) }
+
+// replyLimitWarnings returns a warning for each actor whose replies get a lower token limit than c gives them.
+func replyLimitWarnings(c *Config, run int, limits map[string]int) (list []Warning) {
+	if len(limits) == 0 {
+		return nil
+	}
+	for field, p := range c.allActors() {
+		if n, ok := limits[field]; ok {
+			who := cmp.Or(p.Name, field)
+			list = append(list, Warning{
+				EventMeta: liveMeta("warning"), Key: transcript.Key{Run: run, Phase: "configuration", Actor: p.Name, Target: field},
+				Text: fmt.Sprintf("replies of %s are limited to %d tokens instead of %d, because the prompt and some history must fit into the window of %d", who, n, p.MaxTokens, p.Window),
+			})
+		}
+	}
+	return list
+}
+
+// windowWarnings returns a warning for each actor whose configured window is larger than the one that its provider knows.
+func windowWarnings(c *Config, run int, known map[string]int) (list []Warning) {
+	if len(known) == 0 {
+		return nil
+	}
+	for field, p := range c.allActors() {
+		if n := known[field]; n > 0 && n < p.Window && (list == nil || !inheritsModel(field)) {
+			list = append(list, Warning{
+				EventMeta: liveMeta("warning"), Key: transcript.Key{Run: run, Phase: "configuration", Actor: p.Name, Target: field},
+				Text: fmt.Sprintf("the window of %s is %d tokens, but its provider has only %d for the model: longer prompts fail or are cut; leave out window, or enlarge that of the server", cmp.Or(p.Name, field), p.Window, n),
+			})
+		}
+	}
+	return list
+}
+
+// minReply limits, in tokens, how far the engine lowers the limit of a reply to fit it into a window.
+const minReply = 256
+
+// limitReplies sets the token limits of actors' replies, by the path of the actor's field.
+func limitReplies(c *Config, limits map[string]int) {
+	changeActors(c, func(field string, p *Participant) {
+		if n, ok := limits[field]; ok {
+			p.MaxTokens = n
+		}
+	})
+}
+
+// setWindows sets the windows of actors that have none to those that are known, by the path of the actor's field, or to the
+// default.
+func setWindows(c *Config, known map[string]int) {
+	changeActors(c, func(field string, p *Participant) {
+		if !p.Human {
+			p.Window = cmp.Or(p.Window, known[field], window.DefaultSize)
+		}
+	})
+}
+
+// changeActors calls set with each actor that generates text, and with the path of its field.
+func changeActors(c *Config, set func(field string, p *Participant)) {
+	for _, list := range []struct {
+		field  string
+		actors *[]Participant
+	}{{"participants", &c.Participants}, {"judges", &c.Judges}, {"substitutes", &c.Substitutes}} {
+		*list.actors = slices.Clone(*list.actors) // calls in flight keep the old list
+		for i := range *list.actors {
+			set(indexed(list.field, i), &(*list.actors)[i])
+		}
+	}
+	set("persona_assigner", &c.PersonaAssigner)
+	set("summarizer", &c.Summarizer)
+}
+
+// keepWindows gives each actor without a window the one that it has in another configuration, if it has the same model.
+func keepWindows(c *Config, of *Config) {
+	changeActors(c, func(field string, p *Participant) {
+		was := of.settings(actorOf(field, *p))
+		if p.Window == 0 && was != nil && was.Provider == p.Provider && was.Model == p.Model {
+			p.Window = was.Window
+		}
+	})
+}
+
+func participantProfiles(c Config) (list []transcript.Profile) {
+	for i := range c.Participants {
+		if !c.Participants[i].Disabled {
+			list = append(list, c.Participants[i].profile())
+		}
+	}
+	return list
+}
+
+func judgeProfiles(c Config) (list []transcript.Profile) {
+	for _, j := range c.Judges {
+		list = append(list, j.profile())
+	}
+	return list
+}
+
+func names(seats []transcript.Profile) []string {
+	list := make([]string, len(seats))
+	for i, s := range seats {
+		list[i] = s.Name
+	}
+	return list
+}
+
+// The limits of attachments.
+const (
+	maxAttachments    = 20
+	maxAttachment     = 5 << 20 / 4 * 3 // bytes of one
+	maxAllAttachments = 12 << 20        // bytes of all
+	maxPixels         = 8_000           // on each side of a picture
+	maxPages          = 100             // of a PDF
+)
+
+// String describes the attachment without its bytes and without its address.
+func (a Attachment) String() string { return a.shownAs(a.Name).String() }
+
+// Format writes the result of String for every verb, so that no log holds the bytes.
+func (a Attachment) Format(f fmt.State, _ rune) { fmt.Fprint(f, a.String()) }
+
+// shownAs returns the attachment for a model that knows it by the given name. It shares the bytes.
+func (a *Attachment) shownAs(name string) *providers.Attachment {
+	return &providers.Attachment{Name: name, MediaType: a.MediaType, Data: a.Data, URL: a.URL, Pages: a.Pages}
+}
+
+// isFor reports whether a participant or a judge sees the attachment.
+func (a *Attachment) isFor(name string) bool {
+	return len(a.Readers) == 0 || slices.Contains(a.Readers, name)
+}
+
+// withDefaults returns the attachment with its pages.
+func (a Attachment) withDefaults() Attachment {
+	if a.MediaType == attachment.PDF && a.Pages == 0 && len(a.Data) <= maxAttachment {
+		a.Pages = attachment.Pages(a.Data)
+	}
+	return a
+}
+
+// attachmentsFor returns the attachments that an actor sees.
+func attachmentsFor(c *Config, actor string) (list []*Attachment) {
+	if len(c.Attachments) == 0 || slices.Contains(systemActors, actor) {
+		return nil
+	}
+	for i := range c.Attachments {
+		if a := &c.Attachments[i]; a.isFor(actor) {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// attachmentsSeen returns the attachments that the actor in a field sees. A substitute sees those of all judges.
+func attachmentsSeen(c *Config, field string, p Participant) (list []*Attachment) {
+	if !strings.HasPrefix(field, "substitutes") {
+		return attachmentsFor(c, actorOf(field, p))
+	}
+	for i := range c.Attachments {
+		a := &c.Attachments[i]
+		if slices.ContainsFunc(c.Judges, func(j Participant) bool { return !j.Human && a.isFor(j.Name) }) {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// seatOf names an actor in an error.
+func seatOf(field string, p Participant) string { return cmp.Or(p.Name, field) }
+
+// attachmentMessage returns the message that shows attachments, which precedes the history in all prompts of an actor, so
+// that services can cache it. It returns nil if there are none.
+func attachmentMessage(list []*Attachment, m *judge.Pseudonyms) []providers.Message {
+	if len(list) == 0 {
+		return nil
+	}
+	parts := make([]providers.Part, 0, 2*len(list))
+	for i, a := range list {
+		shown := a.shownAs(a.Name)
+		if m != nil {
+			shown.Name = m.Hide(a.Name)
+		}
+		parts = append(parts, providers.Part{Text: fmt.Sprintf(attachmentHeading, i+1, shown.Name)}, providers.Part{Attachment: shown})
+	}
+	return []providers.Message{{Role: providers.User, Parts: parts}}
+}
+
+// attachmentHeading names an attachment in prompts.
+const attachmentHeading = "Attachment %d: %s"
+
+// attachmentTokens returns the most tokens that attachments have in a prompt, with their headings.
+func attachmentTokens(list []*Attachment) (tokens int) {
+	const heading = 64
+	for _, a := range list {
+		tokens += a.shownAs(a.Name).Tokens() + heading
+	}
+	return tokens
+}
+
+// checkAttachments adds every problem of the attachments.
+func checkAttachments(c *Config, l *problemList) {
+	all, seen := 0, map[string]bool{}
+	for i := range c.Attachments {
+		a, field := &c.Attachments[i], fmt.Sprintf("attachments[%d]", i)
+		if a.Name == "" || len(a.Name) > 128 || strings.TrimSpace(a.Name) != a.Name || strings.ContainsFunc(a.Name, func(r rune) bool { return r == '/' || !unicode.IsPrint(r) }) {
+			l.add(field+".name", "%q is not valid, use 1 to 128 bytes without '/', control characters, and blanks at its ends", a.Name[:min(len(a.Name), 128)])
+		} else if seen[a.Name] {
+			l.add(field+".name", "%q is the name of two attachments", a.Name)
+		}
+		seen[a.Name] = true
+		a.checkContent(l, field)
+		for _, name := range a.Readers {
+			is := func(p Participant) bool { return p.Name == name }
+			if !slices.ContainsFunc(c.Participants, is) && !slices.ContainsFunc(c.Judges, is) {
+				l.add(field+".readers", "%q is neither a participant nor a judge", name)
+			}
+		}
+		all += len(a.Data)
+	}
+	if all > maxAllAttachments {
+		l.add("attachments", "they have %d bytes, use at most %d for all, because each prompt contains them", all, maxAllAttachments)
+	}
+	if n := len(c.Attachments); n > maxAttachments {
+		l.add("attachments", "%d are too many, use at most %d", n, maxAttachments)
+	}
+}
+
+// checkContent adds every problem of an attachment's content.
+func (a *Attachment) checkContent(l *problemList, field string) {
+	if !slices.Contains(attachment.MediaTypes, a.MediaType) {
+		l.add(field+".media_type", "%q is not supported, use one of %q", a.MediaType, attachment.MediaTypes)
+		return
+	}
+	switch pdf := a.MediaType == attachment.PDF; {
+	case !pdf && a.Pages != 0:
+		l.add(field+".pages", "a picture has no pages, remove it")
+	case pdf && a.Pages == 0 && (a.URL != "" || len(a.Data) <= maxAttachment):
+		l.add(field+".pages", "the pages of the document cannot be counted, set their number")
+	case a.Pages < 0 || a.Pages > maxPages:
+		l.add(field+".pages", "%d is not valid, use 1 to %d", a.Pages, maxPages)
+	}
+	switch {
+	case a.URL != "" && a.Data != nil:
+		l.add(field, "it has data and a URL, use one of them")
+	case a.URL != "":
+		if u, err := url.Parse(a.URL); err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || len(a.URL) > 2048 {
+			l.add(field+".url", "it is not valid, use an https address without a user, with at most 2048 bytes")
+		}
+	case len(a.Data) == 0:
+		l.add(field+".data", "it is empty, give the data or a URL")
+	case len(a.Data) > maxAttachment:
+		l.add(field+".data", "it has %d bytes, use at most %d", len(a.Data), maxAttachment)
+	default:
+		a.checkData(l, field)
+	}
+}
+
+// checkData adds a problem if the data is not what the media type says.
+func (a *Attachment) checkData(l *problemList, field string) {
+	if is := http.DetectContentType(a.Data); is != a.MediaType {
+		l.add(field+".media_type", "it is %s, but the data is %s", a.MediaType, is)
+		return
+	}
+	if a.MediaType == attachment.PDF {
+		return
+	}
+	switch width, height, err := attachment.Pixels(a.MediaType, a.Data); {
+	case err != nil:
+		l.add(field+".data", "the picture cannot be read: %v", err)
+	case width < 1 || height < 1 || width > maxPixels || height > maxPixels:
+		l.add(field+".data", "the picture has %d × %d pixels, use 1 to %d on each side", width, height, maxPixels)
+	}
+}

@@ -1,0 +1,51 @@
+// Package characters makes the texts of models and people valid, and reads them by character.
+package characters
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Valid returns text with U+FFFD for each byte that is not UTF-8. JSON would replace these bytes in the journal.
+func Valid(text string) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	return string([]rune(text))
+}
+
+// Complete returns the index of an incomplete character at the end of text, or the length of the text.
+func Complete(text string) int {
+	for i := len(text) - 1; i >= max(0, len(text)-utf8.UTFMax+1); i-- {
+		if utf8.RuneStart(text[i]) {
+			if !utf8.FullRuneInString(text[i:]) {
+				return i
+			}
+			break
+		}
+	}
+	return len(text)
+}
+
+// First returns the first bytes of a text, most of them at most, in whole characters.
+func First(text string, most int) string {
+	if len(text) > most {
+		text = text[:most]
+		text = text[:Complete(text)]
+	}
+	return text
+}
+
+// IsBlank reports whether nobody can see anything of a text: it has only spaces, controls and characters without a width.
+func IsBlank(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool {
+		const brailleBlank = '\u2800'
+		return r != brailleBlank && !unicode.IsSpace(r) && !unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+	})
+}
+
+// IsPlain reports whether a text is UTF-8 without control characters.
+func IsPlain(text string) bool {
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
+}

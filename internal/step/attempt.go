@@ -1,0 +1,235 @@
+package step
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/reasoning"
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/reply"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// attempt calls the model once and accepts its reply as the turn, or returns an error.
+func (r *Run) attempt(n int) error {
+	q := &r.query
+	request := &q.model.Request
+	ctx, call, err := r.begin(Attempt{Number: n, Provider: q.model.Provider, Request: request})
+	if r.attempts.current = call; err != nil {
+		return err
+	}
+	s := &stream{call: call, began: r.attempts.began}
+	r.attempts.stream, r.attempts.response = s, providers.Response{}
+	prompt, reasked := q.Tokens-q.Slack, q.askedAgain
+	request.OnChunk = s.add
+	resp, err := q.model.Client.Generate(ctx, *request)
+	r.attempts.response = resp
+	r.noteAnswer(r.attempts.began, err)
+	if err = r.checkTimeout(resp, err); err == nil {
+		s.end()
+	}
+	whole := err == nil
+	if failed := providers.AsError(err); failed != nil {
+		resp = failed.Partial
+		said, _ := reasoning.Split(characters.Valid(resp.Text[:characters.Complete(resp.Text)]))
+		if text := strings.TrimSpace(said); len(text) > len(r.attempts.partial) && !characters.IsBlank(text) {
+			r.attempts.partial = text
+		} else if failed.Kind == providers.InvalidResponse && characters.IsBlank(text) {
+			err = r.emptyReply(failed)
+		}
+	} else if err = r.accept(&resp); err == nil {
+		resp.Warnings = r.keepReasoning(&resp)
+		err = r.reconsider(&resp)
+	}
+	a := r.newAttempt(q.usage(resp, whole, r.Plan.NoText))
+	// Otherwise the estimate is for another prompt or another model, or the service may ignore a part of the prompt, or the
+	// prompt has attachments, whose estimate is far above most counts.
+	if !reasked && !r.attempts.substituted && q.Opaque == 0 && len(q.Attachments) == 0 {
+		a.PromptTokens = prompt
+		if w := q.compareCount(&a, resp.FinishReason, err, r.Plan.Step.Actor); w != "" {
+			resp.Warnings = append(slices.Clip(resp.Warnings), w)
+		}
+	}
+	r.attempts.response, r.attempts.stream = resp, nil
+	r.addAttempt(a, &r.attempts.response, err)
+	return err
+}
+
+// checkTimeout returns the error of a call. If the step's time is over, that is a timeout, regardless of what the
+// provider returned.
+func (r *Run) checkTimeout(resp providers.Response, err error) error {
+	timeout, late := errors.AsType[*providers.Error](context.Cause(r.ctx))
+	if !late {
+		return err
+	}
+	if err != nil {
+		resp = providers.AsError(err).Partial
+	}
+	return &providers.Error{Kind: timeout.Kind, Err: timeout.Err, Partial: resp}
+}
+
+// accept sets a reply as the turn's reply, or returns an error if it is not valid.
+func (r *Run) accept(resp *providers.Response) error {
+	text := resp.Text
+	if r.Plan.Contract == nil { // a contract removes reasoning itself
+		text, _ = reasoning.Split(characters.Valid(text))
+	}
+	if characters.IsBlank(text) && !r.query.askedAgain {
+		return r.emptyReply(&providers.Error{Kind: providers.InvalidResponse, Partial: *resp, Err: errors.New("the reply is empty")})
+	}
+	r.draft.clearFlags()
+	if r.attempts.substituted {
+		r.draft.flag(transcript.Substituted)
+	}
+	if r.query.askedAgain || r.query.capRaised {
+		r.draft.flag(transcript.Reasked)
+	}
+	switch resp.FinishReason {
+	case providers.Length, providers.WindowFull:
+		r.draft.flag(transcript.Truncated)
+	case providers.ContentFilter:
+		r.draft.flag(transcript.Filtered)
+	case providers.Stop, providers.ToolCalls:
+	}
+	if r.Plan.Contract != nil {
+		return r.structured(resp)
+	}
+	text = r.Plan.Pseudonyms.Reveal(text)
+	r.draft.setReply(text, nil, r.query.count(text))
+	return nil
+}
+
+// emptyReply returns the error of a reply without text; see query.emptyReply.
+func (r *Run) emptyReply(e *providers.Error) error {
+	return r.query.emptyReply(e, r.Plan.Step.Actor, r.maxRetries(e.Kind) > 0)
+}
+
+// keepReasoning records the reasoning of an accepted reply. Opaque reasoning goes back only to participants, whose prompts
+// use the same names in each round. It returns the warnings of the reply.
+func (r *Run) keepReasoning(resp *providers.Response) []string {
+	if slices.Contains(r.draft.Flags, transcript.Defaulted) {
+		return resp.Warnings
+	}
+	text, o := "", (*reasoning.Opaque)(nil)
+	if r.Plan.KeepReasoning {
+		text = r.Plan.Pseudonyms.Reveal(readableReasoning(*resp))
+	}
+	if resp.Parts != nil && r.Plan.Participating && !r.Plan.Step.Blind {
+		if o = opaqueParts(*resp); o != nil {
+			o.Provider, o.Model = r.query.model.Provider, r.query.model.Request.Model
+		}
+	}
+	if warning := r.draft.setReasoning(text, o); warning != "" {
+		return append(slices.Clip(resp.Warnings), warning)
+	}
+	return resp.Warnings
+}
+
+// structured validates a reply against its contract. If the reply is invalid, it prepares a request for a valid one
+// if possible.
+func (r *Run) structured(resp *providers.Response) error {
+	p := &r.Plan
+	parsed, err := r.parse(resp)
+	if _, inline := reasoning.Split(parsed.Text); err == nil && inline != "" {
+		parsed, err = withoutReasoning(p.Contract, parsed, p.Names)
+	}
+	switch {
+	case err == nil:
+		r.draft.setReply(parsed.Text, parsed.Data, r.query.count(parsed.Text))
+		if parsed.Repaired {
+			r.draft.flag(transcript.Repaired)
+		}
+		return nil
+	case resp.FinishReason == providers.WindowFull:
+		return &providers.Error{Kind: providers.ContextOverflow, Partial: *resp, Err: fmt.Errorf("the context window was full before the reply was complete: %w", err)}
+	case r.maxRetries(providers.InvalidResponse) == 0:
+	case resp.FinishReason == providers.Length && r.query.raiseCap(resp.Text, r.query.usage(*resp, true, p.NoText).Reasoning):
+		return &providers.Error{Kind: providers.InvalidResponse, Partial: *resp, Err: fmt.Errorf("%w with a higher token limit: %w", errAskedAgain, err)}
+	case resp.FinishReason != providers.Length && !r.query.askedAgain:
+		return r.query.askAgain(*resp, err)
+	}
+	if _, ok := r.defaultReply(); ok && !p.Judging && p.Step.Actor != protocol.Retriever {
+		err = fmt.Errorf("%w: %w", errDefault, err)
+	}
+	return &providers.Error{Kind: providers.InvalidResponse, Partial: *resp, Err: err}
+}
+
+// reconsider prepares a request to reconsider the reply that was accepted if the step doubts it, and returns an error for
+// the attempt. It does so once, and not if no further attempt is allowed. resp is the reply as it came.
+func (r *Run) reconsider(resp *providers.Response) error {
+	p := &r.Plan
+	last := len(r.draft.Attempts)+1-r.attempts.waitedAfter >= p.Limits.Attempts
+	if p.Step.Doubt == nil || r.attempts.doubtful != nil || last || r.maxRetries(providers.InvalidResponse) == 0 {
+		return nil
+	}
+	v, err := p.Contract.Decode(reply.Reply{Data: r.draft.Data})
+	if err != nil {
+		return err
+	}
+	doubts := p.Step.Doubt(v)
+	if len(doubts) == 0 {
+		return nil
+	}
+	kept := r.draft
+	r.attempts.doubtful = &kept
+	return r.query.ask("reconsider", *resp, p.Pseudonyms.HideAll(slices.Clone(doubts)), fmt.Errorf("the reply is doubtful: %s", strings.Join(doubts, "; ")))
+}
+
+// parse validates a reply against its contract. It rejects a truncated reply, because a complete object in it may be
+// a draft.
+func (r *Run) parse(resp *providers.Response) (reply.Reply, error) {
+	if resp.FinishReason == providers.Length {
+		return reply.Reply{}, fmt.Errorf("the reply was truncated at %d tokens", r.query.model.Request.MaxTokens)
+	}
+	return ParseReply(r.Plan.Contract, &r.Plan.Step, r.Plan.Pseudonyms, r.Plan.Names, resp.Text)
+}
+
+// ParseReply validates the reply to a step against its contract, and replaces pseudonyms with the names of the
+// participants.
+func ParseReply(c *reply.Contract, s *protocol.Step, m *judge.Pseudonyms, names []string, text string) (reply.Reply, error) {
+	if !m.Mentions(text) { // the step is not blind, or the reply uses the real names
+		if parsed, err := c.Parse(text, names); err == nil || !s.Blind {
+			return parsed, err
+		}
+	}
+	parsed, err := c.Parse(text, m.SortedPseudonyms(names))
+	if err != nil {
+		return parsed, err
+	}
+	return c.MapStrings(parsed, m.Reveal)
+}
+
+// withoutReasoning removes reasoning from the strings of a valid reply, and validates the rest.
+func withoutReasoning(c *reply.Contract, r reply.Reply, names []string) (reply.Reply, error) {
+	said, err := c.MapStrings(r, func(s string) string { s, _ = reasoning.Split(s); return s })
+	if err != nil {
+		return said, err
+	}
+	valid, err := c.Parse(string(said.Data), names)
+	valid.Repaired = r.Repaired
+	return valid, err
+}
+
+// defaultReply returns the default of the reply contract, or an empty text for a summary. It returns false if there is no
+// default.
+func (r *Run) defaultReply() (reply.Reply, bool) {
+	if r.Plan.Contract != nil {
+		return r.Plan.Contract.Default(r.Plan.Names)
+	}
+	return reply.Reply{}, r.Plan.Step.Actor == protocol.Summarizer
+}
+
+// useDefault sets the default reply as the turn's reply. It returns false if there is no default.
+func (r *Run) useDefault() bool {
+	safe, ok := r.defaultReply()
+	if ok {
+		r.draft.setDefault(safe.Text, safe.Data, r.query.count(safe.Text))
+	}
+	return ok
+}

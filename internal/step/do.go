@@ -1,0 +1,270 @@
+package step
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/internal/reasoning"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Do executes the step. It returns the turn, which is valid until the Run is reset, or an error: a [*Failure] if all
+// attempts have failed, [ErrOutOfTime], [ErrNextJob], one that wraps [ErrSuperseded], or the cause that ended ctx. cancel
+// ends ctx; Do calls it when the time of the step is over.
+//
+// If a provider or a hook panics, Do returns a Failure. If it ends the goroutine, Exited returns the Failure. A panic
+// between Viewing(true) and Viewing(false) passes through.
+func (r *Run) Do(ctx context.Context, cancel context.CancelCauseFunc, host Host) (t *transcript.Turn, err error) {
+	r.ctx, r.cancel, r.host = ctx, cancel, host
+	returned := false
+	defer func() {
+		if !returned && !r.viewing {
+			v := recover()
+			f := r.panicked(panics.New(v))
+			if err = f; v == nil {
+				r.exited = f
+			}
+		}
+		if call := r.attempts.open; call != nil {
+			call.End(nil, nil, cmp.Or(err, context.Canceled))
+		}
+		r.timing.stop()
+	}()
+	err = r.perform() //nolint:contextcheck // it has the context of the run
+	if returned = true; err != nil {
+		return nil, err
+	}
+	return &r.draft.Turn, nil
+}
+
+// panicked returns the failure of a step in which the program's own code panicked. It calls no such code.
+func (r *Run) panicked(p *panics.Error) *Failure {
+	e := &providers.Error{Kind: providers.Panic, Err: p}
+	if s := r.attempts.stream; s != nil { // a call was in progress or had just ended
+		e.Partial = r.attempts.response
+		if e.Partial.Text == "" {
+			e.Partial.Text = s.call.Text()
+		}
+		a := r.newAttempt(e.Partial.Usage)
+		if a.Usage == (transcript.Usage{}) && !r.Plan.NoText {
+			a.Usage = transcript.Usage{Input: r.query.Tokens, Output: window.Estimate(e.Partial.Text), Estimated: true}
+		}
+		r.addAttempt(a, &e.Partial, e)
+		_ = r.attempts.current.Failed(e, -1) // the step ends even if the viewer has left
+	}
+	return r.failure(len(r.draft.Attempts), e)
+}
+
+func (r *Run) perform() error {
+	r.draft.start(&r.Plan.Step)
+	r.query.set(&r.Plan)
+	r.startTimer()
+	switch {
+	case r.ctx.Err() != nil:
+		return r.contextEnded(0, nil)
+	case r.Plan.Limits.Budget && r.Plan.Limits.Time <= 1 && !r.Plan.Concluding: // no time is left for a call
+		return ErrOutOfTime
+	}
+	for n := 1; ; n++ {
+		reconsiders := r.attempts.doubtful != nil
+		err := r.attempt(n)
+		if r.ctx.Err() != nil {
+			return r.contextEnded(n, err)
+		}
+		if err == nil {
+			r.finish()
+			return nil
+		}
+		if reconsiders { // the model is asked once, and the first reply stands
+			_ = r.attempts.current.Failed(providers.AsError(err), -1)
+			return r.giveUp(n, providers.AsError(err))
+		}
+		failed, shorter := r.tryShorter(n, providers.AsError(err))
+		if r.query.capRaised && failed.Kind == providers.InvalidRequest { // the model does not allow the raised limit
+			failed = &providers.Error{Kind: providers.InvalidResponse, Partial: failed.Partial, Err: failed}
+		}
+		again := time.Duration(0)
+		if !shorter {
+			again = r.retryDelay(n, failed)
+		}
+		if err := r.attempts.current.Failed(failed, again); err != nil || again < 0 {
+			return r.giveUp(n, failed)
+		}
+		r.attempts.waited = again
+		switch ended := r.wait(again); {
+		case errors.Is(ended, errHeld):
+			return ended
+		case ended != nil:
+			return r.contextEnded(n, err)
+		}
+		if r.timing.waited {
+			r.startTimer()
+		}
+	}
+}
+
+// contextEnded handles the end of the step's context and returns its cause. A step that took too long counts as a
+// failure.
+func (r *Run) contextEnded(n int, err error) error {
+	cause := context.Cause(r.ctx)
+	if timeout, ok := errors.AsType[*providers.Error](cause); r.attempts.outage && (ok || errors.Is(cause, ErrOutOfTime)) {
+		if !ok {
+			timeout = &providers.Error{Kind: providers.Timeout, Err: cause}
+		}
+		r.attempts.waitError = errUnreachable
+		return r.giveUp(n, timeout)
+	}
+	if errors.Is(cause, ErrOutOfTime) && (r.keepDoubtful() || r.keepPartial()) {
+		return nil
+	}
+	if timeout, ok := errors.AsType[*providers.Error](cause); ok {
+		if err != nil {
+			timeout = &providers.Error{Kind: timeout.Kind, Err: timeout.Err, Partial: providers.AsError(err).Partial}
+		}
+		if n > 0 {
+			_ = r.attempts.current.Failed(timeout, -1) // the step ends even if the viewer has left
+		}
+		return r.giveUp(n, timeout)
+	}
+	return cause
+}
+
+// wait waits before the next attempt. It returns errHeld if the debate is paused or the engine is closed, and the cause if
+// the step's context ends. An attempt that follows at once belongs to the call in flight: a pause does not prevent it.
+func (r *Run) wait(d time.Duration) error {
+	if d == 0 {
+		return context.Cause(r.ctx)
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-r.Plan.Hold.Paused():
+		return errHeld
+	case <-r.Plan.Closing:
+		return errHeld
+	case <-r.ctx.Done():
+		return context.Cause(r.ctx)
+	}
+}
+
+// giveUp ends a step that failed after all attempts. It completes the turn with a default or partial reply if that is
+// possible, and otherwise returns the failure.
+func (r *Run) giveUp(n int, e *providers.Error) error {
+	if r.keepDoubtful() {
+		return nil
+	}
+	f := r.failure(n, e)
+	switch {
+	case errors.Is(r.attempts.waitError, errUnreachable):
+		f.Unreachable = true
+		return f
+	case r.attempts.waitError != nil:
+		return r.attempts.waitError
+	case Fatal(e.Kind):
+		return f
+	case (errors.Is(e, errDefault) || r.Plan.UseDefault) && r.useDefault():
+	case r.keepPartial():
+		return nil
+	default:
+		return f
+	}
+	r.finish()
+	return nil
+}
+
+// keepDoubtful completes the turn with the reply that the model was asked to reconsider. It returns false if there is none.
+func (r *Run) keepDoubtful() bool {
+	if r.attempts.doubtful == nil {
+		return false
+	}
+	r.draft.restore(r.attempts.doubtful)
+	r.finish()
+	return true
+}
+
+// keepPartial completes the turn with the partial text of a failed attempt, if the plan allows it and there is any text.
+func (r *Run) keepPartial() bool {
+	if !r.Plan.KeepPartial || r.attempts.partial == "" {
+		return false
+	}
+	r.draft.setReply(r.attempts.partial, nil, r.query.count(r.attempts.partial))
+	r.draft.flag(transcript.Partial)
+	r.finish()
+	return true
+}
+
+// Repeat returns the request of the last attempt of a step that was executed earlier, with the estimated tokens of its
+// prompt. It calls no model, but changes the first request as the failed attempts did. missing says in words what cannot be
+// repeated, because the attempts do not have it.
+func (r *Run) Repeat(tried []transcript.Attempt) (request providers.Request, tokens int, missing []string) {
+	r.query.set(&r.Plan)
+	for i := 0; i+1 < len(tried); i++ {
+		switch a := tried[i]; providers.ErrorKind(a.ErrorKind) {
+		case providers.ContextOverflow:
+			r.query.shorten(func() bool {
+				i++ // the attempt of the summary
+				done, lacks := r.repeatSummary(tried[i])
+				missing = append(missing, lacks...)
+				return done
+			})
+		case providers.InvalidRequest:
+			r.query.dropReasoning()
+		case providers.InvalidResponse:
+			missing = append(missing, r.repeatAskedAgain(i, a)...)
+		default: // the same request is sent again
+		}
+		for i+1 < len(tried) && !r.made(tried[i+1]) && r.substitute() {
+			continue
+		}
+	}
+	return r.query.model.Request, r.query.Tokens, missing
+}
+
+// repeatAskedAgain changes the request as an invalid reply of attempt i did.
+func (r *Run) repeatAskedAgain(i int, a transcript.Attempt) (missing []string) {
+	switch {
+	case !strings.Contains(a.ErrorMessage, errAskedAgain.Error()): // the same request is sent again
+	case strings.Contains(a.ErrorMessage, usedUp):
+		r.query.raiseCap("", 0)
+	case a.Reply != "":
+		said := &providers.Response{Text: a.Reply, FinishReason: providers.FinishReason(a.FinishReason), Usage: a.Usage}
+		if r.accept(said) == nil {
+			_ = r.reconsider(said)
+		}
+	case a.FinishReason == string(providers.Length):
+		r.query.raiseCap("the beginning of a reply", a.Usage.Reasoning)
+	default:
+		return []string{fmt.Sprintf("the invalid reply of attempt %d is not kept: set Options.KeepReplies", i+1)}
+	}
+	return nil
+}
+
+// made reports whether the model in use made an attempt.
+func (r *Run) made(a transcript.Attempt) bool {
+	model := r.query.model.Request.Model
+	return a.Provider == r.query.model.Provider && (model == "" || a.Model == model || a.Requested == model)
+}
+
+// repeatSummary changes the request as the attempt of a summary did, or returns false.
+func (r *Run) repeatSummary(a transcript.Attempt) (done bool, missing []string) {
+	if a.ErrorKind == "" && a.Reply == "" {
+		r.query.summarized = true
+		return false, []string{"the summary of the older half of the history, which was made after an overflow, is not kept: set Options.KeepReplies"}
+	}
+	said, _ := reasoning.Split(a.Reply)
+	if a.ErrorKind != "" || characters.IsBlank(said) {
+		return false, nil
+	}
+	r.query.useSummary(r.Plan.Pseudonyms, said)
+	return true, nil
+}

@@ -1,0 +1,66 @@
+package step
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+var (
+	// ErrOutOfTime ends a step when the time budget of the debate is used up.
+	ErrOutOfTime = errors.New("the time budget is used up")
+	// ErrSuperseded ends a step that may no longer be committed, or that waits when it must not: it runs again later.
+	ErrSuperseded = errors.New("the step was superseded")
+	// ErrNextJob ends a step whose context ends too soon to wait for a rate limit or a provider.
+	ErrNextJob = errors.New("waiting for a rate limit or a provider, the next job continues")
+
+	// errHeld ends a step that waits when the debate is paused or the engine is closed.
+	errHeld = fmt.Errorf("the debate was paused, or its engine closed, while the step waited: %w", ErrSuperseded)
+	// errUnreachable ends a step when its provider could not be reached in the time that the debate had left, or on the first
+	// call of a debate for which a person waits.
+	errUnreachable = errors.New("the provider cannot be reached")
+	// errAskedAgain reports that a reply was invalid and that the request now asks for a correct one.
+	errAskedAgain = errors.New("asking for the reply again")
+	// errDefault reports that a reply was invalid again and that the debate continues with the default reply.
+	errDefault = errors.New("the default reply is used")
+)
+
+// usedUp is in the error of a reply that did not begin before its token limit.
+const usedUp = "were used up before the reply began"
+
+// Failure is why a step failed after all its attempts.
+type Failure struct {
+	Err             *providers.Error // the last error
+	Provider, Model string           // of the last attempt
+	Number          int              // of the last attempt
+	Attempts        []transcript.Attempt
+	Started, At     time.Time // start of the first attempt, and end of the last one
+	Message         string    // of the last error, with the names of the participants
+	Unreachable     bool      // the provider could not be reached: for as long as the time budget allowed or, if it has never answered, on the first run
+	OnlyReasoning   bool      // the model reasoned and wrote no reply
+}
+
+// Error returns the message.
+func (f *Failure) Error() string { return f.Message }
+
+// Unwrap returns the last error.
+func (f *Failure) Unwrap() error { return f.Err }
+
+// Fatal reports whether a step whose last error has a kind can only succeed with another key, account, model or program.
+// Continuing without the reply would hide that.
+func Fatal(k providers.ErrorKind) bool {
+	switch k {
+	case providers.Authentication, providers.Billing, providers.InvalidRequest, providers.OutOfMemory, providers.Panic:
+		return true
+	default:
+		return false
+	}
+}
+
+// LessReasoning returns advice about the model of an actor that only reasons.
+func LessReasoning(actor string) string {
+	return fmt.Sprintf(`set "reasoning": "none" for %s, or raise its token limit`, actor)
+}

@@ -1,0 +1,149 @@
+package step
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/reasoning"
+	"github.com/elenchus-go/debate/judge/reply"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// query is what a model is asked, with what the request is built from.
+type query struct {
+	Prompt
+
+	model      Model // the model in use, with the request
+	window     *transcript.Window
+	askedAgain bool // the request asks for a valid reply after an invalid one
+	capRaised  bool // the token limit was raised after a truncated or empty reply
+	summarized bool // part of the history was summarized after an overflow
+	counter    counter
+}
+
+// counter counts tokens for the first model and caches the last count.
+type counter struct {
+	count  func(model, text string) int
+	text   string
+	tokens int
+}
+
+// set begins with the query of a plan.
+func (q *query) set(p *Plan) {
+	*q = query{Prompt: p.Prompt, model: p.Model, window: p.Window, counter: counter{count: p.Count}}
+	if q.Messages != nil {
+		q.setMessages(q.Messages)
+	}
+}
+
+// setMessages sets the messages of the prompt, to which the request adds the attachments.
+func (q *query) setMessages(list []providers.Message) {
+	q.Messages, q.model.Request.Messages = list, q.withAttachments(list)
+}
+
+// withAttachments returns messages with the attachments between the system prompt and the history.
+func (q *query) withAttachments(list []providers.Message) []providers.Message {
+	if len(q.Attachments) == 0 {
+		return list
+	}
+	return slices.Concat(list[:1], q.Attachments, list[1:])
+}
+
+// count returns the number of tokens that a text has for the model. It caches the last text.
+func (q *query) count(text string) int {
+	if text != q.counter.text {
+		q.counter.text, q.counter.tokens = text, q.counter.count(q.model.Request.Model, text)
+	}
+	return q.counter.tokens
+}
+
+// raiseCap doubles the token limit of a reply that reached it, once, as far as the window allows. If text has nothing but
+// reasoning, or at least half of the limit was spent on reasoning, the new limit has room for more of it. raiseCap returns
+// false if the limit cannot be raised.
+func (q *query) raiseCap(text string, thought int) bool {
+	r := &q.model.Request
+	limit := 2 * r.MaxTokens
+	if said, _ := reasoning.Split(text); characters.IsBlank(said) || thought > 0 && 2*thought >= r.MaxTokens {
+		limit = max(limit, r.MaxTokens+reasoning.MediumTokens)
+	}
+	room := min(limit, q.model.Window-q.Tokens)
+	if q.capRaised || room <= r.MaxTokens {
+		return false
+	}
+	q.capRaised, r.MaxTokens = true, room
+	return true
+}
+
+// askAgain adds an invalid reply and its violations to the request, and returns an error for the attempt.
+func (q *query) askAgain(r providers.Response, findings error) error {
+	violations := []string{findings.Error()}
+	if invalid, ok := errors.AsType[*reply.Invalid](findings); ok {
+		violations = invalid.Violations
+	}
+	return q.ask("reask", r, violations, findings)
+}
+
+// ask adds a reply and a request for another one, with its reasons, to the messages, and returns an error for the attempt.
+func (q *query) ask(prompt string, r providers.Response, reasons []string, cause error) error {
+	q.askedAgain = true
+	q.Data.Violations = reasons
+	words, err := q.Set.User(prompt, *q.Data)
+	if err != nil {
+		return &providers.Error{Kind: providers.InvalidRequest, Partial: r, Err: err}
+	}
+	request := &q.model.Request
+	request.Messages = append(slices.Clone(request.Messages),
+		providers.Message{Role: providers.Assistant, Text: r.Text}, providers.Message{Role: providers.User, Text: words})
+	return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: fmt.Errorf("%w: %w", errAskedAgain, cause)}
+}
+
+// emptyReply returns the error of a reply without text. If the token limit ended the reply, reasoning has used it up. Then
+// emptyReply prepares a request with room for more, if there may be another one.
+func (q *query) emptyReply(e *providers.Error, actor string, again bool) error {
+	limit := q.model.Request.MaxTokens
+	if e.Partial.FinishReason != providers.Length || !again || !q.raiseCap("", 0) {
+		if onlyReasons(e.Partial) {
+			return &providers.Error{Kind: e.Kind, Partial: e.Partial, Err: fmt.Errorf("%w: %s", e.Err, LessReasoning(actor))}
+		}
+		return e
+	}
+	return &providers.Error{Kind: e.Kind, Partial: e.Partial, Err: fmt.Errorf(
+		"%w with a limit of %d tokens: %d "+usedUp+": %w", errAskedAgain, q.model.Request.MaxTokens, limit, e.Err)}
+}
+
+// compareCount records in an attempt what the service's count of the prompt says about the estimate. err is the error of
+// the attempt. A service that cuts a prompt may have no room for the reply. compareCount returns a warning if the service
+// seems to cut prompts.
+func (q *query) compareCount(a *transcript.Attempt, end providers.FinishReason, err error, actor string) (warning string) {
+	failed, n := providers.AsError(err), a.Usage.Input
+	if a.Usage.Estimated || failed != nil && failed.Kind != providers.InvalidResponse && end != providers.WindowFull {
+		return ""
+	}
+	cut := q.Scale.SuspectsCut(a.PromptTokens, n) || q.Scale.SuspectsFirstCut(a.PromptTokens-q.Schema, n)
+	a.Cut = cut && a.Usage.Cached == 0
+	a.Counted = failed != nil && failed.Kind == providers.InvalidResponse && !cut && n > 0
+	if !a.Cut {
+		return ""
+	}
+	return fmt.Sprintf("the server counted %d tokens in a prompt of about %.0f: it seems to cut prompts to its context window without an error; lower the window of %s from %d tokens to that of the server, or enlarge the server's",
+		n, float64(a.PromptTokens)*q.Scale.Factor(), actor, q.model.Window)
+}
+
+// usage returns the usage that the provider reported, or an estimate.
+func (q *query) usage(r providers.Response, whole, noText bool) transcript.Usage {
+	switch {
+	case noText:
+	case r.Usage == (transcript.Usage{}) && (r.Text != "" || r.Parts != nil):
+		thought := 0
+		if text := partsReasoning(r.Parts); text != "" {
+			thought = q.count(text)
+		}
+		return transcript.Usage{Input: q.Tokens, Output: q.count(r.Text) + thought, Reasoning: thought, Estimated: true}
+	case !whole && 4*r.Usage.Output < q.count(r.Text): // the stream ended before the usage was reported
+		r.Usage.Output, r.Usage.Estimated = q.count(r.Text), true
+	}
+	return r.Usage
+}

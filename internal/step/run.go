@@ -1,0 +1,205 @@
+package step
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/steptimer"
+	"github.com/elenchus-go/debate/judge/reply"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Run is the execution of one step. Set its Plan, then call Do or Repeat once. A Run may be reused if it is reset to its
+// zero value.
+type Run struct {
+	Plan Plan
+
+	query    query
+	draft    draft
+	attempts attempts
+	timing   timing
+
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	host    Host
+	viewing bool     // somebody is looking at an event on this goroutine, or has panicked while doing so
+	exited  *Failure // set if code that the step called has ended the goroutine
+}
+
+// attempts is the state of the attempts so far.
+type attempts struct {
+	current     Call                        // of the last attempt
+	open        Call                        // the call in progress, which may be for a summary; nil if there is none
+	began       time.Time                   // when that call began
+	stream      *stream                     // of the attempt whose call is in progress or has just ended; otherwise nil
+	response    providers.Response          // what the provider returned; zero until then
+	waited      time.Duration               // wait before the call
+	failures    map[providers.ErrorKind]int // number of failures by kind, for the model in use
+	partial     string                      // longest text of a failed attempt
+	doubtful    *draft                      // the turn with a valid reply that the model is asked to reconsider; otherwise nil
+	substituted bool                        // a substitute is in use
+	shortened   bool                        // the prompt was shortened because of a guess
+	waitedAfter int                         // number of the last attempt before a wait for a rate limit
+	waitError   error                       // why the step cannot wait any longer
+	// While calls fail because the provider cannot be reached: when the last one failed, and the one before it or, if
+	// there is none, the same one.
+	unreachable, unreachableSince time.Time
+	outage                        bool // the step waits until the provider can be reached
+	recoveries                    int  // number of waits in which the provider has answered others, but not this step
+}
+
+// Viewing says whether somebody looks at an event of the step on the goroutine of Do. Meanwhile, the time limit stands
+// still, and a panic is not the step's.
+func (r *Run) Viewing(now bool) {
+	r.viewing = now
+	r.timing.timer.Viewing(now)
+}
+
+// Exited returns the failure of a step that has ended the goroutine of Do, or nil.
+func (r *Run) Exited() *Failure { return r.exited }
+
+// Spent returns a failure that holds the usage of a step that ended with the time budget, or nil if the step made no
+// attempt.
+func (r *Run) Spent() *Failure {
+	if len(r.draft.Attempts) == 0 {
+		return nil
+	}
+	return r.failure(len(r.draft.Attempts), &providers.Error{Kind: providers.Timeout, Err: ErrOutOfTime})
+}
+
+// Unreachable reports whether the provider could not be reached in the last attempt.
+func (r *Run) Unreachable() bool { return !r.attempts.unreachable.IsZero() }
+
+// Late subtracts the time that a step waited before Do for an earlier step of its actor.
+func (r *Run) Late(waited time.Duration) {
+	r.attempts.waited = waited
+	l := &r.Plan.Limits
+	if left := max(l.Remaining-waited, 1); left < l.Time {
+		l.Time, l.Budget = left, true
+	}
+	for _, most := range []*time.Duration{&l.RateLimit, &l.Outage} {
+		if *most > 0 {
+			*most = max(*most-waited, 1)
+		}
+	}
+}
+
+// finish completes the turn.
+func (r *Run) finish() { r.draft.finish(r.query.window, r.timing.viewedTime()) }
+
+func (r *Run) failure(n int, e *providers.Error) *Failure {
+	return &Failure{
+		Err: e, Provider: r.query.model.Provider, Model: r.usedModel(), Number: n, Attempts: r.draft.Attempts,
+		Started: r.draft.Started.UTC(), At: time.Now().UTC(), Message: r.Plan.Pseudonyms.Reveal(e.Error()),
+		OnlyReasoning: e.Kind == providers.InvalidResponse && onlyReasons(e.Partial),
+	}
+}
+
+// usedModel returns the name of the model of the last attempt.
+func (r *Run) usedModel() string {
+	if n := len(r.draft.Attempts); n > 0 && r.draft.Attempts[n-1].Model != "" {
+		return r.draft.Attempts[n-1].Model
+	}
+	return r.query.model.Request.Model
+}
+
+// begin begins a call and returns its context.
+func (r *Run) begin(a Attempt) (context.Context, Call, error) {
+	ctx, call, err := r.host.Begin(r.ctx, a)
+	r.attempts.open, r.attempts.began = call, time.Now()
+	return ctx, call, err
+}
+
+// newAttempt returns an attempt with the model in use.
+func (r *Run) newAttempt(used transcript.Usage) transcript.Attempt {
+	return transcript.Attempt{Provider: r.query.model.Provider, Model: r.query.model.Request.Model, Usage: used, FirstChunk: r.attempts.stream.first}
+}
+
+// addAttempt adds an attempt and its outcome to the turn, and ends its call.
+func (r *Run) addAttempt(a transcript.Attempt, resp *providers.Response, err error) {
+	asked := a.Model
+	a.Model, a.FinishReason = cmp.Or(resp.Model, asked), string(resp.FinishReason)
+	if a.Model != asked {
+		a.Requested = asked
+	}
+	a.Warnings = resp.Warnings
+	if invalid, ok := errors.AsType[*reply.Invalid](err); ok {
+		a.Violations = invalid.Rules
+	}
+	r.price(&a.Usage, a.Model, asked)
+	a.Usage = LimitUsage(a.Usage, 1) // a service can report anything
+	if failed := providers.AsError(err); failed != nil {
+		a.ErrorKind, a.ErrorMessage = string(failed.Kind), r.Plan.Pseudonyms.Reveal(failed.Error())
+	}
+	a.Began, a.Duration = r.attempts.began.UTC(), time.Since(r.attempts.began)
+	a.Waited, r.attempts.waited = r.attempts.waited, 0
+	if r.Plan.KeepReplies {
+		a.Reply = characters.First(characters.Valid(resp.Text), maxKept)
+	}
+	call := r.attempts.open
+	r.attempts.open = nil
+	call.End(r.draft.addAttempt(a), resp, err)
+}
+
+// price adds the cost of a call, by the price of the model that answered, or of the requested one if that is unknown.
+func (r *Run) price(u *transcript.Usage, answered, asked string) {
+	if r.Plan.Prices == nil || *u == (transcript.Usage{}) {
+		return
+	}
+	p, known := r.Plan.Prices.Lookup(answered)
+	if !known {
+		p, known = r.Plan.Prices.Lookup(asked)
+	}
+	u.Cost, u.Unpriced = p.Cost(*u), !known
+}
+
+// timing is the time limit of the attempts.
+type timing struct {
+	waited bool // the step waited for a rate limit or a provider: its time begins again
+	timer  *steptimer.Timer
+	began  time.Time     // when the timer started
+	viewed time.Duration // time that the viewer took, according to earlier timers
+}
+
+// stop stops the timer, if there is one.
+func (t *timing) stop() {
+	if t.timer != nil {
+		t.timer.Stop()
+	}
+}
+
+// viewedTime returns the time that the viewer took.
+func (t *timing) viewedTime() time.Duration { return t.viewed + t.timer.Viewed() }
+
+// startTimer starts the timer of the step.
+func (r *Run) startTimer() {
+	t, l := &r.timing, &r.Plan.Limits
+	if t.timer != nil {
+		t.timer.Stop()
+		t.viewed += t.timer.Viewed()
+	}
+	t.waited, t.began = false, time.Now()
+	if rest := l.RateLimit - time.Since(r.draft.Started) + t.viewed; l.RateLimit > 0 && rest < l.Time {
+		l.Time, l.Budget = rest, true
+	}
+	cancel, limit, budget, concluding := r.cancel, l.Time, l.Budget, r.Plan.Concluding
+	t.timer = steptimer.Start(limit, func() { // it may fire late, when r is reused for another step
+		cancel(timeoutError(limit, budget, concluding))
+	})
+}
+
+// timeoutError returns the cause that ends a step when its time is over.
+func timeoutError(limit time.Duration, budget, concluding bool) error {
+	switch {
+	case !budget:
+		return &providers.Error{Kind: providers.Timeout, Err: fmt.Errorf("the step took longer than %v", limit)}
+	case concluding:
+		return &providers.Error{Kind: providers.Timeout, Err: ErrOutOfTime}
+	}
+	return ErrOutOfTime
+}

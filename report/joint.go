@@ -1,0 +1,83 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/elenchus-go/debate/judge/decision"
+)
+
+// This file has the outcome of debates whose judges decide on the merits.
+
+// jointDecision returns what the judges have decided.
+func jointDecision(_ *Report, data json.RawMessage) Decision {
+	j := decodeOrZero[decision.Joint[json.RawMessage]](data)
+	d := Decision{Choice: j.Choice, Option: j.Option, Confidence: j.Confidence, Dissent: j.Dissent}
+	for name, score := range j.Scores {
+		d.score(name, score)
+	}
+	if len(j.Opinions) > 1 {
+		d.Votes = map[string]int{}
+		for _, v := range j.Votes {
+			d.Votes[v.Choice] = len(v.Judges)
+		}
+	}
+	return d
+}
+
+// jointOutcome returns the outcome of a decision: the choice first, then its reasons, and the scores of the arguments.
+func jointOutcome(r *Report, data json.RawMessage) (o outcome) {
+	j := decodeOrZero[decision.Joint[json.RawMessage]](data)
+	o.decision = j.Sentence()
+	if j.Option > 0 {
+		o.clauses = append(o.clauses, fmt.Sprintf("the judges' confidence is %.0f %%", j.Confidence))
+	}
+	var votes []string
+	for _, v := range j.Votes {
+		votes = append(votes, fmt.Sprintf("%d for %s", len(v.Judges), v.Choice))
+	}
+	switch {
+	case j.Choice == "":
+	case len(j.Votes) > 1:
+		o.clauses = append(o.clauses, "the votes are "+enumerate(votes, 4))
+	case len(j.Votes) == 1 && len(j.Votes[0].Judges) == 1:
+		o.clauses = append(o.clauses, "the judge is "+j.Votes[0].Judges[0])
+	case len(j.Votes) == 1:
+		o.clauses = append(o.clauses, all(len(j.Votes[0].Judges), "judges")+" agree")
+	}
+	for _, said := range j.Opinions {
+		c := decodeOrZero[decision.Choice](said.Value)
+		var reasons []string
+		for _, x := range c.Reasons {
+			reasons = append(reasons, x.String())
+		}
+		if said.Failed || j.Field == "" && c.Option == 0 {
+			continue
+		}
+		if o.text == "" && c.Option == j.Option {
+			o.text = c.Summary
+		}
+		title := said.Judge
+		if c.Option > 0 {
+			title += fmt.Sprintf(", for option %d", c.Option)
+		}
+		o.reason("Reasons", title, reasons...)
+		o.reason("Conditions", title, c.Conditions...)
+		o.reason("What would change it", title, c.WouldChange...)
+	}
+	if o.text == "" {
+		o.text = r.Result.Answer.Text
+	}
+	o.reason("Dissenting judges", "", j.Dissent...)
+	o.reason("Judges who contradict themselves", "", j.Disagreement...)
+	bars := barChart{title: "Scores of the arguments, which do not decide", unit: "Score (0–10)", maximum: 10, names: []string{"Score"}}
+	for _, name := range slices.Sorted(maps.Keys(j.Scores)) {
+		bars.rows = append(bars.rows, barRow{name, []float64{j.Scores[name]}})
+	}
+	if len(bars.rows) > 0 {
+		o.picture = bars.blocks(r.cast())
+	}
+	return o
+}
