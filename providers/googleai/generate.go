@@ -15,11 +15,16 @@ import (
 // Generate requests one reply from the model.
 func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
 	r.Model = cmp.Or(r.Model, p.model)
+	var warnings []string
+	if !modelOf(r.Model).combines() {
+		r, warnings = prompt.Separate(r)
+	}
 	return p.client.Generate(ctx, r, wire.Call{
-		Model: r.Model,
-		URL:   p.modelURL(r.Model) + ":streamGenerateContent?alt=sse",
-		Body:  func(s wire.Support) (wire.Object, error) { return body(r, s) },
-		Event: readEvent,
+		Model:    r.Model,
+		URL:      p.modelURL(r.Model) + ":streamGenerateContent?alt=sse",
+		Body:     func(s wire.Support) (wire.Object, error) { return body(r, s) },
+		Event:    readEvent,
+		Warnings: warnings,
 	})
 }
 
@@ -27,7 +32,7 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 
 // body returns the body of a request.
 func body(r providers.Request, s wire.Support) (wire.Object, error) {
-	p, err := prompt.New(r.Messages)
+	p, err := prompt.New(r, nil)
 	if err == nil {
 		err = prompt.Refuse(r, refuses)
 	}
@@ -35,7 +40,7 @@ func body(r providers.Request, s wire.Support) (wire.Object, error) {
 		return nil, err
 	}
 	settings := wire.Object{}
-	body := wire.Object{"contents": contents(p), "generationConfig": settings}
+	body := wire.Object{"contents": contents(p, modelOf(r.Model).signs()), "generationConfig": settings}
 	if p.System != "" {
 		body["systemInstruction"] = wire.Object{"parts": []part{{Text: wire.Text(p.System)}}}
 	}
@@ -46,6 +51,9 @@ func body(r providers.Request, s wire.Support) (wire.Object, error) {
 			tools[i] = wire.Object{"name": t.Name, "description": t.Description, "parametersJsonSchema": t.Schema}
 		}
 		body["tools"] = []wire.Object{{"functionDeclarations": tools}}
+		if r.ToolChoice != "" {
+			body["toolConfig"] = wire.Object{"functionCallingConfig": wire.Object{"mode": "NONE"}}
+		}
 	}
 	schema, err := s.Schema(r.Schema)
 	if err == nil && schema != nil {
@@ -84,8 +92,9 @@ type functionCall struct {
 
 // contents returns the messages of a prompt, with one part for each text, so that a new text does not change the parts
 // before it. Joined, the texts equal the text of the message. A signature goes with the text that follows it, or
-// with the last one.
-func contents(p prompt.Prompt) []content {
+// with the last one. If a call follows, it goes with the text before the call. If signed is set, the first call of a message
+// without a signature gets the placeholder.
+func contents(p prompt.Prompt, signed bool) []content {
 	list := make([]content, len(p.Dialog))
 	for i, turn := range p.Dialog {
 		c := content{Role: "user"}
@@ -96,7 +105,9 @@ func contents(p prompt.Prompt) []content {
 		for _, given := range turn.Parts {
 			switch {
 			case given.ToolCall != nil:
-				c.Parts = append(c.Parts, part{Signature: given.ToolCall.Opaque, Call: &functionCall{ID: given.ToolCall.ID, Name: given.ToolCall.Name, Args: given.ToolCall.Arguments}})
+				signature = signBefore(c.Parts, signature)
+				c.Parts = append(c.Parts, callPart(given.ToolCall, signature, signed && !hasCall(c.Parts)))
+				signature = ""
 			case given.Attachment != nil:
 				c.Parts = append(c.Parts, attachmentPart(given.Attachment))
 			case given.ToolResult != nil:
@@ -117,15 +128,6 @@ func contents(p prompt.Prompt) []content {
 		list[i] = c
 	}
 	return list
-}
-
-// response returns a tool result in the service's form.
-func response(r *providers.ToolResult) *functionCall {
-	name := "output"
-	if r.Failed {
-		name = "error"
-	}
-	return &functionCall{ID: r.ID, Name: r.Name, Response: wire.Object{name: r.Text}}
 }
 
 // The stream. Source: https://ai.google.dev/api/generate-content#v1beta.GenerateContentResponse
@@ -213,24 +215,4 @@ func (u usage) add(r *wire.Reply) {
 	thoughts := max(u.Thoughts, u.Total-u.Prompt-u.Tools-u.Reply)
 	to.Reasoning = max(to.Reasoning, int(thoughts))
 	to.Output = max(to.Output, int(u.Reply+max(0, thoughts)))
-}
-
-// Sources of the forms of attachments: https://ai.google.dev/gemini-api/docs/file-input-methods,
-// https://ai.google.dev/gemini-api/docs/image-understanding and
-// https://ai.google.dev/gemini-api/docs/document-processing
-
-// blob is an image or a document, as data or by its URL.
-type blob struct {
-	MediaType string `json:"mimeType"`
-	Data      []byte `json:"data,omitempty"`
-	URL       string `json:"fileUri,omitempty"`
-}
-
-// attachmentPart returns an attachment as a part.
-func attachmentPart(a *providers.Attachment) part {
-	b := &blob{a.MediaType, a.Data, a.URL}
-	if a.URL != "" {
-		return part{File: b}
-	}
-	return part{Inline: b}
 }

@@ -53,6 +53,9 @@ func (p *Provider) Unsupported(r providers.Request) map[string]string {
 		found["attachments"] = reason
 	}
 	m, budget := modelOf(model), reasoning.Budget(r.Reasoning)
+	if reason := prompt.NotCombined(r); reason != "" && !m.combines() {
+		found["schema"] = reason
+	}
 	least, most := m.budgets()
 	switch none := r.Reasoning == reasoning.None; {
 	case r.Reasoning == "" || none && !m.reasons():

@@ -64,6 +64,9 @@ func (p *Provider) Unsupported(r providers.Request) map[string]string {
 	if reason := prompt.Refused(r, model, refuses); reason != "" {
 		found["attachments"] = reason
 	}
+	if reason := prompt.NotCombined(r); reason != "" && p.separates() {
+		found["schema"] = reason
+	}
 	if !p.official {
 		return found
 	}

@@ -4,6 +4,8 @@ package prompt
 import (
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/elenchus-go/debate/providers"
@@ -41,10 +43,15 @@ func (t Turn) Text() string {
 	return strings.Join(texts, BlankLine)
 }
 
-// New returns the prompt for messages. It omits messages without content.
-func New(messages []providers.Message) (Prompt, error) {
+// New returns the prompt of a request. It omits messages without content, and blank texts. Its rounds of tool calls are in
+// a form that all services accept: each call has an object as its arguments, and the next turn begins with the results, in
+// the order of the calls. If ids is set, all IDs match it and differ. The request may have rounds of any other service.
+func New(r providers.Request, ids *regexp.Regexp) (Prompt, error) {
+	if r.ToolChoice != "" && r.ToolChoice != noTools {
+		return Prompt{}, fmt.Errorf("build prompt: tool_choice is %q, want %q or an empty text", r.ToolChoice, noTools)
+	}
 	var p Prompt
-	for i, m := range messages {
+	for i, m := range r.Messages {
 		if err := checkMessage(m); err != nil {
 			return Prompt{}, fmt.Errorf("build prompt: message %d %w", i+1, err)
 		}
@@ -53,7 +60,7 @@ func New(messages []providers.Message) (Prompt, error) {
 			parts = []providers.Part{{Text: m.Text}}
 		}
 		for _, part := range parts {
-			if part.Reasoning != nil && part.Reasoning.Data == nil { // no service gets its words back
+			if part.Text != "" && strings.TrimSpace(part.Text) == "" || part.Reasoning != nil && !goesBack(part.Reasoning, m) {
 				continue
 			}
 			if m.Role != providers.System {
@@ -69,7 +76,15 @@ func New(messages []providers.Message) (Prompt, error) {
 	if len(p.Dialog) == 0 {
 		return Prompt{}, errNoMessages
 	}
+	if err := p.fitRounds(ids); err != nil {
+		return Prompt{}, fmt.Errorf("build prompt: %w", err)
+	}
 	return p, nil
+}
+
+// goesBack reports whether a service may need reasoning back. It never needs words, except beside tool calls.
+func goesBack(r *providers.Reasoning, m providers.Message) bool {
+	return r.Data != nil || r.Service != "" && slices.ContainsFunc(m.Parts, func(p providers.Part) bool { return p.ToolCall != nil })
 }
 
 // checkMessage returns what is wrong with a message.
