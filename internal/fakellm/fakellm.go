@@ -98,7 +98,7 @@ func (s *Server) nextReply(r Request) (reply Reply, isPage bool) {
 	if page, ok := s.Routes[r.Path]; ok {
 		return page, true
 	}
-	if words := s.protocol.complaint(r.Path, r.Body); words != "" {
+	if words := complaint(s.protocol, r.Path, r.Body); words != "" {
 		return Reply{Status: http.StatusBadRequest, Body: s.errorBody(words)}, true
 	}
 	reply = s.replies[0]

@@ -29,7 +29,7 @@ var (
 )
 
 // complaint returns what is wrong with the rounds of a request.
-func (p Protocol) complaint(path string, body map[string]any) string {
+func complaint(p Protocol, path string, body map[string]any) string {
 	raw, _ := json.Marshal(body) // it was decoded
 	c := checker{}
 	switch p {

@@ -40,7 +40,7 @@ func body(r providers.Request, s wire.Support) (wire.Object, error) {
 		return nil, err
 	}
 	settings := wire.Object{}
-	body := wire.Object{"contents": contents(p, modelOf(r.Model).signs()), "generationConfig": settings}
+	body := wire.Object{"contents": contents(p, modelOf(r.Model).levels()), "generationConfig": settings}
 	if p.System != "" {
 		body["systemInstruction"] = wire.Object{"parts": []part{{Text: wire.Text(p.System)}}}
 	}
@@ -61,73 +61,6 @@ func body(r providers.Request, s wire.Support) (wire.Object, error) {
 		settings["responseJsonSchema"] = schema
 	}
 	return body, err
-}
-
-// service names the service in opaque reasoning.
-const service = "googleai"
-
-// content is a message.
-type content struct {
-	Role  string `json:"role"`
-	Parts []part `json:"parts"`
-}
-
-// part is a part of a message.
-type part struct {
-	Text      wire.Text     `json:"text,omitempty"`
-	Thought   bool          `json:"thought,omitempty"` // the text is reasoning
-	Signature string        `json:"thoughtSignature,omitempty"`
-	Call      *functionCall `json:"functionCall,omitempty"`
-	Response  *functionCall `json:"functionResponse,omitempty"`
-	Inline    *blob         `json:"inlineData,omitempty"`
-	File      *blob         `json:"fileData,omitempty"`
-}
-
-type functionCall struct {
-	ID       string          `json:"id,omitempty"`
-	Name     string          `json:"name"`
-	Args     json.RawMessage `json:"args,omitempty"`
-	Response wire.Object     `json:"response,omitempty"`
-}
-
-// contents returns the messages of a prompt, with one part for each text, so that a new text does not change the parts
-// before it. Joined, the texts equal the text of the message. A signature goes with the text that follows it, or
-// with the last one. If a call follows, it goes with the text before the call. If signed is set, the first call of a message
-// without a signature gets the placeholder.
-func contents(p prompt.Prompt, signed bool) []content {
-	list := make([]content, len(p.Dialog))
-	for i, turn := range p.Dialog {
-		c := content{Role: "user"}
-		if turn.Role == providers.Assistant {
-			c.Role = "model"
-		}
-		texts, signature := 0, ""
-		for _, given := range turn.Parts {
-			switch {
-			case given.ToolCall != nil:
-				signature = signBefore(c.Parts, signature)
-				c.Parts = append(c.Parts, callPart(given.ToolCall, signature, signed && !hasCall(c.Parts)))
-				signature = ""
-			case given.Attachment != nil:
-				c.Parts = append(c.Parts, attachmentPart(given.Attachment))
-			case given.ToolResult != nil:
-				c.Parts = append(c.Parts, part{Response: response(given.ToolResult)})
-			case given.Text != "":
-				if texts++; texts > 1 {
-					given.Text = prompt.BlankLine + given.Text
-				}
-				c.Parts = append(c.Parts, part{Text: wire.Text(given.Text), Signature: signature})
-				signature = ""
-			case given.Reasoning != nil && given.Reasoning.Service == service:
-				_ = json.Unmarshal(given.Reasoning.Data, &signature) // the service refuses the prompt if it is not its own
-			}
-		}
-		if last := len(c.Parts) - 1; signature != "" && last >= 0 && c.Parts[last].Call == nil {
-			c.Parts[last].Signature = signature
-		}
-		list[i] = c
-	}
-	return list
 }
 
 // The stream. Source: https://ai.google.dev/api/generate-content#v1beta.GenerateContentResponse

@@ -30,7 +30,7 @@ func (p *Provider) chatCall(r providers.Request) wire.Call {
 
 // chatBody returns the body of a request.
 func (p *Provider) chatBody(r providers.Request, s wire.Support) (wire.Object, error) {
-	given, err := prompt.New(r, p.callIDs())
+	given, err := prompt.New(r, callIDs(p.strictRounds))
 	if err == nil {
 		err = prompt.Refuse(r, p.chatRefuses)
 	}
@@ -102,7 +102,7 @@ func (p *Provider) messages(given prompt.Prompt, s wire.Support) []message {
 			}
 		}
 		if m.ToolCalls != nil {
-			m.Reasoning = p.reasoning(turn, s)
+			m.Reasoning = callReasoning(turn, p.service, s)
 		}
 		text := turn.Text()
 		switch last := len(list) - 1; {

@@ -19,26 +19,21 @@ var (
 )
 
 // callIDs returns the pattern of IDs in chat completions.
-func (p *Provider) callIDs() *regexp.Regexp {
-	if p.strictRounds {
+func callIDs(strict bool) *regexp.Regexp {
+	if strict {
 		return strictIDs
 	}
 	return chatIDs
 }
 
-// separates reports whether the server is taken to be unable to combine tools with a schema. OpenAI's servers can. Groq and
-// llama.cpp refuse it, and servers that enforce the schema from the first token suppress calls.
-// Sources: https://console.groq.com/docs/structured-outputs and https://github.com/ollama/ollama/issues/8095
-func (p *Provider) separates() bool { return !p.official && !p.azure }
-
-// reasoning returns the reasoning that a message with tool calls needs. DeepSeek refuses such a message without the
+// callReasoning returns the reasoning that a message with tool calls needs. DeepSeek refuses such a message without the
 // reasoning_content that it had, also in later requests. If the server refuses calls of other models, which have none, it
 // gets a space.
 // Source: https://api-docs.deepseek.com/guides/thinking_mode
-func (p *Provider) reasoning(t prompt.Turn, s wire.Support) string {
+func callReasoning(t prompt.Turn, service string, s wire.Support) string {
 	var text strings.Builder
 	for _, part := range t.Parts {
-		if part.Reasoning != nil && part.Reasoning.Service == p.service && !s.NoReasoning {
+		if part.Reasoning != nil && part.Reasoning.Service == service && !s.NoReasoning {
 			text.WriteString(part.Reasoning.Text)
 		}
 	}

@@ -122,8 +122,10 @@ var foreignRounds = map[string][]providers.Part{
 	"same ID twice":  {{ToolCall: &providers.ToolCall{ID: "1", Name: "search", Arguments: json.RawMessage(`{}`)}}, {ToolCall: &providers.ToolCall{ID: "1", Name: "today", Arguments: json.RawMessage(`{}`)}}},
 	"blank text":     {{Text: "\n\n"}, {ToolCall: &providers.ToolCall{ID: "call-1", Name: "today", Arguments: json.RawMessage(`{}`)}}, {Text: " "}},
 	"reasoning": {
-		{Reasoning: &providers.Reasoning{Text: "Hm.", Service: "elsewhere"}}, {Reasoning: &providers.Reasoning{Service: "elsewhere", Data: json.RawMessage(`{"type": "thinking"}`)}},
-		{Text: "I look."}, {ToolCall: &providers.ToolCall{ID: "call-1", Name: "today", Arguments: json.RawMessage(`{}`)}},
+		{Reasoning: &providers.Reasoning{Text: "Hm.", Service: "elsewhere"}},
+		{Reasoning: &providers.Reasoning{Service: "elsewhere", Data: json.RawMessage(`{"type": "thinking"}`)}},
+		{Text: "I look."},
+		{ToolCall: &providers.ToolCall{ID: "call-1", Name: "today", Arguments: json.RawMessage(`{}`)}},
 	},
 }
 

@@ -30,12 +30,12 @@ type call struct {
 
 // fitRounds brings the rounds of tool calls into a form that all services accept. What it does to a round depends only on
 // what precedes it, so a longer dialog begins with the same bytes.
-func (p *Prompt) fitRounds(ids *regexp.Regexp) error {
+func fitRounds(dialog []Turn, ids *regexp.Regexp) error {
 	r := rounds{ids: ids, taken: map[string]bool{}}
-	for i := range p.Dialog {
-		if p.Dialog[i].Role == providers.Assistant {
-			r.ask(&p.Dialog[i])
-		} else if err := r.answer(&p.Dialog[i]); err != nil {
+	for i := range dialog {
+		if dialog[i].Role == providers.Assistant {
+			r.ask(&dialog[i])
+		} else if err := r.answer(&dialog[i]); err != nil {
 			return err
 		}
 	}

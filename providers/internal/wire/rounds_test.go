@@ -9,27 +9,19 @@ import (
 
 	"github.com/elenchus-go/debate/internal/fakellm"
 	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/providers/openai"
 )
 
 // A fallback may change the model after each round. Each service accepts the rounds of each other one, and its own again.
 func TestEachServiceContinuesTheRoundsOfEachOther(t *testing.T) {
-	all := append(slices.Clone(protocols), fakellm.DeepSeek)
+	all := append(slices.Clone(protocols), fakellm.DeepSeek, fakellm.Mistral)
 	call := providers.ToolCall{ID: "call-1", Name: "today", Arguments: json.RawMessage(`{}`)}
 	looks := fakellm.Reply{Reasoning: "I need the day.", Chunks: []string{"I look."}, ToolCalls: []providers.ToolCall{call}}
-	open := func(t *testing.T, p fakellm.Protocol) providers.Provider {
-		client := fakellm.Start(t, p, looks).Client(t)
-		if p != fakellm.DeepSeek {
-			return service(t, p, client, nil)
-		}
-		model, err := openai.New(openai.Config{Key: key, Model: "m", BaseURL: "http://service/v1", HTTPClient: client})
-		require.NoError(t, err)
-		return model
-	}
 	for _, a := range all {
 		for _, b := range all {
 			t.Run(string(a+" "+b), func(t *testing.T) {
-				models := []providers.Provider{open(t, a), open(t, b)}
+				models := []providers.Provider{
+					service(t, a, fakellm.Start(t, a, looks).Client(t), nil), service(t, b, fakellm.Start(t, b, looks).Client(t), nil),
+				}
 				r := providers.Request{
 					Messages: []providers.Message{{Role: providers.User, Text: "Why?"}}, Reasoning: "2048", MaxTokens: 8192,
 					Tools: []providers.Tool{{Name: "today", Schema: json.RawMessage(`{"type": "object"}`)}},
