@@ -49,9 +49,9 @@ type Tool struct {
 
 // ToolCall is a model's call of a tool.
 type ToolCall struct {
-	ID        string          `json:"id,omitempty"` // empty if the service does not number its calls
+	ID        string          `json:"id,omitempty"` // empty if the service does not number its calls; a provider changes it to what its service accepts, in call and result alike
 	Name      string          `json:"name"`
-	Arguments json.RawMessage `json:"arguments"`        // as the model wrote them, or a JSON string if that is not JSON: validate them
+	Arguments json.RawMessage `json:"arguments"`        // as the model wrote them, or a JSON string if that is not JSON: validate them; a provider sends {} back for what is no object
 	Opaque    string          `json:"opaque,omitempty"` // what the service needs back with the call
 }
 
@@ -64,9 +64,10 @@ type ToolResult struct {
 }
 
 // Reasoning is what a model thought before it replied. It has Text that a person can read, or Data that only the service
-// can read. A provider sends Data back to the service that it came from, and omits all other reasoning.
+// can read. A provider sends Data back to the service that it came from. It sends Text back only beside tool calls, and
+// only if Service names its service. It omits all other reasoning.
 type Reasoning struct {
 	Text    string          `json:"text,omitempty"`
-	Service string          `json:"service,omitempty"` // the service of Data, such as "anthropic"
+	Service string          `json:"service,omitempty"` // the service that needs the part back, such as "anthropic"; empty if none does
 	Data    json.RawMessage `json:"data,omitempty"`
 }

@@ -59,7 +59,9 @@ type Limited interface {
 	// Unsupported returns the settings of r that the service or the model does not support, by their JSON names, such as
 	// "seed", each with a sentence that says what is wrong and what to use instead. The settings are Temperature, TopP,
 	// Seed, Stop and Reasoning, and "attachments" for those in the messages of r; the sentence then names each attachment
-	// that the model cannot read. Without attachments, r has no messages. An empty model means the provider's default. Unsupported calls no
+	// that the model cannot read. Without attachments, r has no messages. If r has Tools, "tools" means that the model
+	// cannot call any. If r has Tools and a Schema, "schema" means that the model cannot have both in one call, which is no
+	// error: see Request.Schema. An empty model means the provider's default. Unsupported calls no
 	// service. It returns only what is certain; what a service refuses later is a Warning of the response.
 	Unsupported(r Request) map[string]string
 }
@@ -116,11 +118,20 @@ type Request struct {
 	// SchemaName names the kind of a structured reply, such as "assessment/1". It is empty for free text.
 	SchemaName string `json:"schema_name,omitempty"`
 	// Schema is the JSON Schema of a structured reply. It is nil for free text. A provider whose service does not
-	// support schemas ignores it: the prompt describes the reply too, and the caller validates the reply.
+	// support schemas ignores it: the prompt describes the reply too, and the caller validates the reply. Some services
+	// cannot combine a schema with tools. Their providers then send no schema while the model may call tools, with a
+	// Warning, and no tools if ToolChoice is "none". So gather with tools first. If the reply then is not valid, ask again
+	// with the same tools and ToolChoice "none"; the service follows the schema in that call.
 	Schema json.RawMessage `json:"schema,omitempty"`
-	// Tools lists the tools that the model may call. The response of a call with tools may consist of tool calls only. A
-	// provider that does not support tools refuses them with an error of kind [InvalidRequest].
+	// Tools lists the tools that the model may call. The response of a call with tools may consist of tool calls only. To
+	// go on, add two messages: an assistant message with the Parts of the response, and a user message that begins with a
+	// result for each call. The parts may be those of another provider. A provider that does not support tools refuses them
+	// with an error of kind [InvalidRequest].
 	Tools []Tool `json:"tools,omitempty"`
+	// ToolChoice is "none" if the model must reply without a call. The calls of earlier rounds, and Tools, stay in the
+	// request. If it is empty, the model chooses. A provider refuses any other value with an error of kind
+	// [InvalidRequest].
+	ToolChoice string `json:"tool_choice,omitempty"`
 	// OnChunk, if set, receives the pieces of the reply in order as they arrive. A piece is never empty and contains only
 	// whole UTF-8 characters: the provider keeps the bytes of an incomplete character until the rest arrives, and
 	// replaces bytes that are not UTF-8 with U+FFFD. The provider calls OnChunk on the goroutine that
@@ -149,6 +160,9 @@ type Response struct {
 	Usage        transcript.Usage `json:"usage"`                   // zero if the provider does not report it
 	Warnings     []string         `json:"warnings,omitempty"`      // what the provider changed in the request, or noticed about the service
 }
+
+// MayCallTools reports whether the model may call a tool: r has tools and does not forbid calls.
+func (r Request) MayCallTools() bool { return len(r.Tools) > 0 && r.ToolChoice == "" }
 
 // Attachments yields the attachments in the messages of r, in order.
 func (r Request) Attachments() iter.Seq[*Attachment] {

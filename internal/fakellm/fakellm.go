@@ -98,6 +98,9 @@ func (s *Server) nextReply(r Request) (reply Reply, isPage bool) {
 	if page, ok := s.Routes[r.Path]; ok {
 		return page, true
 	}
+	if words := complaint(s.protocol, r.Path, r.Body); words != "" {
+		return Reply{Status: http.StatusBadRequest, Body: s.errorBody(words)}, true
+	}
 	reply = s.replies[0]
 	if len(s.replies) > 1 {
 		s.replies = s.replies[1:]

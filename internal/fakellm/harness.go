@@ -37,6 +37,8 @@ var statusCodes = map[providers.ErrorKind]int{
 // finishReasons maps finish reasons to those of the protocols.
 var finishReasons = map[Protocol]map[providers.FinishReason]string{
 	OpenAI:    {providers.Length: "length", providers.ContentFilter: "content_filter", providers.ToolCalls: "tool_calls"},
+	Mistral:   {providers.Length: "length", providers.ContentFilter: "content_filter", providers.ToolCalls: "tool_calls"},
+	DeepSeek:  {providers.Length: "length", providers.ContentFilter: "content_filter", providers.ToolCalls: "tool_calls"},
 	Responses: {providers.Length: "max_output_tokens", providers.ContentFilter: "content_filter"},
 	Anthropic: {providers.Length: "max_tokens", providers.ContentFilter: "refusal", providers.ToolCalls: "tool_use"},
 	Google:    {providers.Length: "MAX_TOKENS", providers.ContentFilter: "SAFETY", providers.ToolCalls: "STOP"},
@@ -49,6 +51,8 @@ func (p Protocol) FinishReason(reason providers.FinishReason) string { return fi
 // errorCodes maps kinds of failures to the types of errors within streams. Ollama's errors have no type.
 var errorCodes = map[Protocol]map[providers.ErrorKind]string{
 	OpenAI:    {providers.RateLimit: "rate_limit_exceeded", providers.ServerError: "server_error", providers.ContextOverflow: "context_length_exceeded"},
+	Mistral:   {providers.RateLimit: "rate_limit_exceeded", providers.ServerError: "server_error", providers.ContextOverflow: "context_length_exceeded"},
+	DeepSeek:  {providers.RateLimit: "rate_limit_exceeded", providers.ServerError: "server_error", providers.ContextOverflow: "context_length_exceeded"},
 	Responses: {providers.RateLimit: "rate_limit_exceeded", providers.ServerError: "server_error", providers.ContextOverflow: "context_length_exceeded"},
 	Anthropic: {providers.RateLimit: "rate_limit_error", providers.ServerError: "overloaded_error"},
 	Google:    {providers.RateLimit: "RESOURCE_EXHAUSTED", providers.ServerError: "UNAVAILABLE"},

@@ -52,9 +52,9 @@ func (p Protocol) reasoningEvents(text string) []string {
 		return []string{
 			"data: " + object{"type": "content_block_start", "index": 0, "content_block": object{"type": "thinking", "thinking": "", "signature": ""}}.String(),
 			"data: " + object{"type": "content_block_delta", "index": 0, "delta": object{"type": "thinking_delta", "thinking": text}}.String(),
-			"data: " + object{"type": "content_block_delta", "index": 0, "delta": object{"type": "signature_delta", "signature": "c2ln"}}.String(),
+			"data: " + object{"type": "content_block_delta", "index": 0, "delta": object{"type": "signature_delta", "signature": signature}}.String(),
 			`data: {"type": "content_block_stop", "index": 0}`,
-			"data: " + object{"type": "content_block_start", "index": 1, "content_block": object{"type": "redacted_thinking", "data": "b3BhcXVl"}}.String(),
+			"data: " + object{"type": "content_block_start", "index": 1, "content_block": object{"type": "redacted_thinking", "data": opaque}}.String(),
 			`data: {"type": "content_block_stop", "index": 1}`,
 		}
 	case Ollama:
@@ -64,7 +64,11 @@ func (p Protocol) reasoningEvents(text string) []string {
 	case Responses:
 		return responseReasoning(text)
 	default:
-		return []string{"data: " + object{"model": "m-1", "choices": []any{object{"index": 0, "delta": object{"content": "", "reasoning_content": text}}}}.String()}
+		field := "reasoning" // as Groq and OpenRouter, which do not need it back
+		if p == DeepSeek {
+			field = "reasoning_content"
+		}
+		return []string{"data: " + object{"model": "m-1", "choices": []any{object{"index": 0, "delta": object{"content": "", field: text}}}}.String()}
 	}
 }
 
@@ -91,7 +95,7 @@ func (p Protocol) callEvents(i int, call providers.ToolCall) []string {
 			object{"function": object{"name": call.Name, "arguments": call.Arguments}},
 		}}}.String()}
 	case Google:
-		return []string{p.googleParts(object{"functionCall": object{"name": call.Name, "args": call.Arguments}, "thoughtSignature": "c2ln"})}
+		return []string{p.googleParts(object{"functionCall": object{"name": call.Name, "args": call.Arguments}, "thoughtSignature": signature})}
 	case Responses:
 		return responseCall(i, call)
 	default:

@@ -17,6 +17,8 @@ type Protocol string
 // The protocols.
 const (
 	OpenAI    Protocol = "openai"    // chat completions
+	Mistral   Protocol = "mistral"   // chat completions of Mistral
+	DeepSeek  Protocol = "deepseek"  // chat completions of DeepSeek
 	Responses Protocol = "responses" // OpenAI's Responses API
 	Anthropic Protocol = "anthropic"
 	Ollama    Protocol = "ollama"

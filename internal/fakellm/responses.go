@@ -49,7 +49,7 @@ func responseOutput(r Reply) []any {
 }
 
 func reasoningItem(text string) object {
-	return object{"type": "reasoning", "id": "rs_1", "summary": []any{object{"type": "summary_text", "text": text}}, "encrypted_content": "b3BhcXVl"}
+	return object{"type": "reasoning", "id": "rs_1", "summary": []any{object{"type": "summary_text", "text": text}}, "encrypted_content": opaque}
 }
 
 func callItem(call providers.ToolCall) object {

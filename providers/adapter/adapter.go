@@ -18,6 +18,8 @@ package adapter
 import (
 	"context"
 	"errors"
+	"regexp"
+	"slices"
 	"time"
 
 	"github.com/elenchus-go/debate/providers"
@@ -25,14 +27,18 @@ import (
 	"github.com/elenchus-go/debate/providers/internal/wire"
 )
 
-// Provider calls a model of another framework. It refuses requests with tools or attachments. Set its fields before the first call. It is safe for concurrent use if
+// Provider calls a model of another framework. It refuses requests with attachments, and with tools unless Tools is set. Set its fields before the first call. It is safe for concurrent use if
 // its functions are.
 type Provider struct {
 	// Stream calls the model. The messages of r are in a form that all services accept: at most one system message, which
 	// is the first, followed by alternating user and assistant messages, the first of which is a user message. Each message
-	// has text only. r.OnChunk only says whether the caller wants the reply in pieces; do not call it. If Stream returns
+	// has text only, unless Tools is set. r.OnChunk only says whether the caller wants the reply in pieces; do not call it. If Stream returns
 	// nil, the reply is complete.
 	Stream func(ctx context.Context, r providers.Request, add Add) error
+	// Tools says that Stream passes on r.Tools and r.ToolChoice, and adds the calls of the model to the reply. A message that
+	// has tool calls or results then has Parts: texts, calls whose arguments are objects, and results. Each call has an ID of
+	// at most 64 letters, digits, underscores and hyphens, and the next message begins with the results.
+	Tools bool
 	// Kind returns the kind of an error of Stream by its type, or "" if the type does not tell. It may be nil. Errors of
 	// type *providers.Error keep their kinds.
 	Kind func(error) providers.ErrorKind
@@ -46,7 +52,7 @@ type Provider struct {
 
 // Generate requests one reply from the model.
 func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
-	messages, err := normalize(r)
+	messages, err := p.normalize(r)
 	if err != nil {
 		return providers.Response{}, &providers.Error{Kind: providers.InvalidRequest, Err: err}
 	}
@@ -58,6 +64,12 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 	sent := 0
 	for _, m := range messages {
 		sent += len(m.Text)
+		for _, part := range m.Parts {
+			sent += len(part.Text)
+			if part.ToolResult != nil {
+				sent += len(part.ToolResult.Text)
+			}
+		}
 	}
 	c := &call{reply: wire.NewReply(r), sent: sent, kind: p.Kind, chunks: make(chan Chunk), done: make(chan error, 1)}
 	r.Messages = messages
@@ -86,16 +98,19 @@ func (p *Provider) Unsupported(r providers.Request) map[string]string {
 			found[name] = reason
 		}
 	}
+	if len(r.Tools) > 0 && !p.Tools {
+		found["tools"] = "this provider passes on no tools, use a provider of the library for the service, such as providers/openai"
+	}
 	if reason := prompt.Refused(r, r.Model, refuses); reason != "" {
 		found["attachments"] = reason
 	}
 	return found
 }
 
-var (
-	errTools       = errors.New("build prompt: the request has tools, which this provider does not support")
-	errAttachments = errors.New("build prompt: the request has attachments, which this provider does not support")
-)
+var errAttachments = errors.New("build prompt: the request has attachments, which this provider does not support")
+
+// callIDs is the pattern of the IDs of tool calls, which all services but Mistral accept.
+var callIDs = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
 // refuses returns why no attachment can be read.
 func refuses(string, *providers.Attachment) string {
@@ -103,28 +118,31 @@ func refuses(string, *providers.Attachment) string {
 }
 
 // normalize returns the messages of a request in a form that all services accept.
-func normalize(r providers.Request) ([]providers.Message, error) {
-	if len(r.Tools) > 0 {
-		return nil, errTools
+func (p *Provider) normalize(r providers.Request) ([]providers.Message, error) {
+	if !p.Tools {
+		if err := prompt.RefuseTools(r); err != nil {
+			return nil, err
+		}
 	}
-	p, err := prompt.New(r.Messages)
+	given, err := prompt.New(r, callIDs)
 	if err != nil {
 		return nil, err
 	}
 	var list []providers.Message
-	if p.System != "" {
-		list = append(list, providers.Message{Role: providers.System, Text: p.System})
+	if given.System != "" {
+		list = append(list, providers.Message{Role: providers.System, Text: given.System})
 	}
-	for _, turn := range p.Dialog {
+	for _, turn := range given.Dialog {
 		if turn.HasAttachments() {
 			return nil, errAttachments
 		}
-		for _, part := range turn.Parts {
-			if part.ToolCall != nil || part.ToolResult != nil {
-				return nil, errTools
-			}
+		m := providers.Message{Role: turn.Role}
+		if isRound := func(part providers.Part) bool { return part.ToolCall != nil || part.ToolResult != nil }; slices.ContainsFunc(turn.Parts, isRound) {
+			m.Parts = slices.DeleteFunc(turn.Parts, func(part providers.Part) bool { return part.Reasoning != nil })
+		} else {
+			m.Text = turn.Text()
 		}
-		list = append(list, providers.Message{Role: turn.Role, Text: turn.Text()})
+		list = append(list, m)
 	}
 	return list, nil
 }

@@ -3,6 +3,7 @@ package adapter_test
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -61,19 +62,45 @@ var errorTexts = map[providers.ErrorKind]string{
 }
 
 func TestContract(t *testing.T) {
-	providertest.Run(t, func(t *testing.T, replies ...providertest.Reply) providers.Provider {
-		for _, r := range replies {
-			switch {
-			case r.Fault != "" && r.Fault != providertest.ErrorEvent && r.Fault != providertest.Cut:
-				t.Skip("a function has no stream that could be disturbed")
-			case r.ToolCalls != nil && r.FinishReason == providers.ToolCalls && len(replies) > 1:
-				t.Skip("the adapter supports no tools")
-			case r.RetryForm == providertest.RetrySeconds, r.RetryForm == providertest.RetryDate:
-				t.Skip("a function has no headers")
-			}
-		}
-		return &adapter.Provider{Stream: (&player{replies: replies}).stream}
-	})
+	for name, tools := range map[string]bool{"with tools": true, "without tools": false} {
+		t.Run(name, func(t *testing.T) {
+			providertest.Run(t, func(t *testing.T, replies ...providertest.Reply) providers.Provider {
+				for _, r := range replies {
+					switch {
+					case r.Fault != "" && r.Fault != providertest.ErrorEvent && r.Fault != providertest.Cut:
+						t.Skip("a function has no stream that could be disturbed")
+					case r.RetryForm == providertest.RetrySeconds, r.RetryForm == providertest.RetryDate:
+						t.Skip("a function has no headers")
+					}
+				}
+				return &adapter.Provider{Stream: (&player{replies: replies}).stream, Tools: tools}
+			})
+		})
+	}
+}
+
+// A function that supports tools gets rounds in a form that services accept.
+func TestRounds(t *testing.T) {
+	var got providers.Request
+	p := &adapter.Provider{Tools: true, Stream: func(_ context.Context, r providers.Request, add adapter.Add) error {
+		got = r
+		return add(adapter.Chunk{Text: "So."})
+	}}
+	r := calltest.Ask()
+	r.Tools, r.ToolChoice = []providers.Tool{{Name: "today"}}, "none"
+	r.Messages = append(r.Messages,
+		providers.Message{Role: providers.Assistant, Parts: []providers.Part{
+			{Reasoning: &providers.Reasoning{Text: "Hm."}}, {Text: "I look."}, {ToolCall: &providers.ToolCall{ID: "call 1", Name: "today", Arguments: json.RawMessage(`"x"`)}},
+		}},
+		providers.Message{Role: providers.User, Parts: []providers.Part{{Text: "Go on."}, {ToolResult: &providers.ToolResult{ID: "call 1", Text: "Monday."}}}})
+	_, err := p.Generate(t.Context(), r)
+	require.NoError(t, err)
+	require.Equal(t, r.Tools, got.Tools)
+	require.Equal(t, "none", got.ToolChoice)
+	require.Equal(t, []providers.Message{
+		{Role: providers.Assistant, Parts: []providers.Part{{Text: "I look."}, {ToolCall: &providers.ToolCall{ID: "call00001", Name: "today", Arguments: json.RawMessage(`{}`)}}}},
+		{Role: providers.User, Parts: []providers.Part{{ToolResult: &providers.ToolResult{ID: "call00001", Name: "today", Text: "Monday."}}, {Text: "Go on."}}},
+	}, got.Messages[len(got.Messages)-2:])
 }
 
 // adds returns a provider that adds the chunks and then returns err.

@@ -12,7 +12,7 @@ type Add func(Chunk) error
 type Chunk struct {
 	Text         string               // a piece of the text; it may end inside a character
 	Reasoning    string               // a piece of what the model thought
-	ToolCalls    []providers.ToolCall // calls of tools that the model was not given, which are an error
+	ToolCalls    []providers.ToolCall // calls of tools; an error if the reply has no text and the model may call none
 	FinishReason string               // in the service's words, such as "stop", "MAX_TOKENS" or "end_turn"; the last one counts, and an unknown one is an error
 	Usage        transcript.Usage     // of the reply so far; the last one that is not zero counts
 	Total        int                  // all tokens so far, if reported: those that Usage lacks are reasoning

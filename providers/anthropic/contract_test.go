@@ -22,11 +22,15 @@ var (
 )
 
 func TestContract(t *testing.T) {
-	providertest.Run(t, fakellm.ProviderFunc(fakellm.Anthropic, func(t *testing.T, url string, client *http.Client) providers.Provider {
-		p, err := anthropic.New(anthropic.Config{Key: key, Model: "m", BaseURL: url + "/v1", HTTPClient: client})
-		require.NoError(t, err)
-		return p
-	}))
+	for _, model := range []string{"m", "claude-sonnet-4-5", "claude-opus-4-8"} { // the last one has no budgets
+		t.Run(model, func(t *testing.T) {
+			providertest.Run(t, fakellm.ProviderFunc(fakellm.Anthropic, func(t *testing.T, url string, client *http.Client) providers.Provider {
+				p, err := anthropic.New(anthropic.Config{Key: key, Model: model, BaseURL: url + "/v1", HTTPClient: client})
+				require.NoError(t, err)
+				return p
+			}))
+		})
+	}
 }
 
 func TestKeyFunc(t *testing.T) {

@@ -13,12 +13,14 @@ import (
 // Generate requests one reply from the model.
 func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
 	r.Model = cmp.Or(r.Model, p.model)
+	r, warnings := fitRounds(r)
 	s := stream{thinking: map[int]*thought{}}
 	return p.client.Generate(ctx, r, wire.Call{
-		Model: r.Model,
-		URL:   p.base + "/messages",
-		Body:  func(s wire.Support) (wire.Object, error) { return p.body(r, s) },
-		Event: s.read,
+		Model:    r.Model,
+		URL:      p.base + "/messages",
+		Body:     func(s wire.Support) (wire.Object, error) { return p.body(r, s) },
+		Event:    s.read,
+		Warnings: warnings,
 	})
 }
 
@@ -27,7 +29,7 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 // body returns the body of a request. With output_config the reply stays text, unlike with a forced tool call: it
 // streams, and the part of a cut reply is kept. Models older than 4.5 refuse the field.
 func (p *Provider) body(r providers.Request, s wire.Support) (wire.Object, error) {
-	given, err := prompt.New(r.Messages)
+	given, err := prompt.New(r, callIDs)
 	if err != nil {
 		return nil, err
 	}
@@ -43,6 +45,9 @@ func (p *Provider) body(r providers.Request, s wire.Support) (wire.Object, error
 			tools[i] = wire.Object{"name": t.Name, "description": t.Description, "input_schema": t.Schema}
 		}
 		body["tools"] = tools
+		if r.ToolChoice != "" {
+			body["tool_choice"] = wire.Object{"type": r.ToolChoice}
+		}
 	}
 	schema, err := s.Schema(r.Schema)
 	var format wire.Object

@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/internal/prompt"
@@ -51,17 +52,17 @@ func blocks(t prompt.Turn) []*block {
 	for _, part := range t.Parts {
 		switch {
 		case part.ToolCall != nil:
-			input := part.ToolCall.Arguments
-			if len(input) == 0 {
-				input = json.RawMessage("{}")
-			}
-			list = append(list, &block{Type: "tool_use", ID: part.ToolCall.ID, Name: part.ToolCall.Name, Input: input})
+			list = append(list, &block{Type: "tool_use", ID: part.ToolCall.ID, Name: part.ToolCall.Name, Input: part.ToolCall.Arguments})
 		case part.ToolResult != nil:
-			list = append(list, &block{Type: "tool_result", ToolID: part.ToolResult.ID, Content: part.ToolResult.Text, Failed: part.ToolResult.Failed})
+			result := &block{Type: "tool_result", ToolID: part.ToolResult.ID, Content: part.ToolResult.Text, Failed: part.ToolResult.Failed}
+			if strings.TrimSpace(result.Content) == "" { // the service refuses blank text
+				result.Content = ""
+			}
+			list = append(list, result)
 		case part.Attachment != nil:
 			list = append(list, attachmentBlock(part.Attachment))
 		case part.Reasoning != nil:
-			if part.Reasoning.Service == service {
+			if part.Reasoning.Data != nil && part.Reasoning.Service == service {
 				list = append(list, &block{opaque: part.Reasoning.Data})
 			}
 		default:

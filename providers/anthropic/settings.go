@@ -42,7 +42,7 @@ func writeSettings(body wire.Object, r providers.Request, format wire.Object) {
 	case r.Reasoning == "", r.Reasoning == reasoning.None && !v.reasons():
 	case r.Reasoning == reasoning.None:
 		body["thinking"] = wire.Object{"type": "disabled"}
-	case reasoning.Budget(r.Reasoning) == 0 && v.adaptive():
+	case !thinksByBudget(r):
 		body["thinking"] = wire.Object{"type": "adaptive"}
 		output["effort"] = r.Reasoning
 	default:
@@ -59,6 +59,11 @@ func writeSettings(body wire.Object, r providers.Request, format wire.Object) {
 	if len(output) > 0 {
 		body["output_config"] = output
 	}
+}
+
+// thinksByBudget reports whether a request has reasoning with a budget.
+func thinksByBudget(r providers.Request) bool {
+	return r.Reasoning != "" && r.Reasoning != reasoning.None && (reasoning.Budget(r.Reasoning) > 0 || !versionOf(r.Model).adaptive())
 }
 
 // Unsupported returns the settings that the service or the model does not support.

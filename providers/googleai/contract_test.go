@@ -26,13 +26,17 @@ type line struct{ http.RoundTripper }
 
 // TestContract uses one provider, because langchaingo's client holds a connection that cannot be closed.
 func TestContract(t *testing.T) {
-	var to line
-	p, err := googleai.New(googleai.Config{Key: key, Model: "m", BaseURL: "http://service", HTTPClient: &http.Client{Transport: &to}})
-	require.NoError(t, err)
-	providertest.Run(t, fakellm.ProviderFunc(fakellm.Google, func(_ *testing.T, _ string, client *http.Client) providers.Provider {
-		to.RoundTripper = client.Transport
-		return p
-	}))
+	for _, model := range []string{"m", "gemini-2.5-flash", "gemini-3-flash"} {
+		t.Run(model, func(t *testing.T) {
+			var to line
+			p, err := googleai.New(googleai.Config{Key: key, Model: model, BaseURL: "http://service", HTTPClient: &http.Client{Transport: &to}})
+			require.NoError(t, err)
+			providertest.Run(t, fakellm.ProviderFunc(fakellm.Google, func(_ *testing.T, _ string, client *http.Client) providers.Provider {
+				to.RoundTripper = client.Transport
+				return p
+			}))
+		})
+	}
 }
 
 func TestKeyFunc(t *testing.T) {

@@ -15,11 +15,16 @@ import (
 // Generate requests one reply from the model.
 func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
 	r.Model = cmp.Or(r.Model, p.model)
+	var warnings []string
+	if !modelOf(r.Model).combines() {
+		r, warnings = prompt.Separate(r)
+	}
 	return p.client.Generate(ctx, r, wire.Call{
-		Model: r.Model,
-		URL:   p.modelURL(r.Model) + ":streamGenerateContent?alt=sse",
-		Body:  func(s wire.Support) (wire.Object, error) { return body(r, s) },
-		Event: readEvent,
+		Model:    r.Model,
+		URL:      p.modelURL(r.Model) + ":streamGenerateContent?alt=sse",
+		Body:     func(s wire.Support) (wire.Object, error) { return body(r, s) },
+		Event:    readEvent,
+		Warnings: warnings,
 	})
 }
 
@@ -27,7 +32,7 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 
 // body returns the body of a request.
 func body(r providers.Request, s wire.Support) (wire.Object, error) {
-	p, err := prompt.New(r.Messages)
+	p, err := prompt.New(r, nil)
 	if err == nil {
 		err = prompt.Refuse(r, refuses)
 	}
@@ -35,7 +40,7 @@ func body(r providers.Request, s wire.Support) (wire.Object, error) {
 		return nil, err
 	}
 	settings := wire.Object{}
-	body := wire.Object{"contents": contents(p), "generationConfig": settings}
+	body := wire.Object{"contents": contents(p, modelOf(r.Model).levels()), "generationConfig": settings}
 	if p.System != "" {
 		body["systemInstruction"] = wire.Object{"parts": []part{{Text: wire.Text(p.System)}}}
 	}
@@ -46,6 +51,9 @@ func body(r providers.Request, s wire.Support) (wire.Object, error) {
 			tools[i] = wire.Object{"name": t.Name, "description": t.Description, "parametersJsonSchema": t.Schema}
 		}
 		body["tools"] = []wire.Object{{"functionDeclarations": tools}}
+		if r.ToolChoice != "" {
+			body["toolConfig"] = wire.Object{"functionCallingConfig": wire.Object{"mode": "NONE"}}
+		}
 	}
 	schema, err := s.Schema(r.Schema)
 	if err == nil && schema != nil {
@@ -53,79 +61,6 @@ func body(r providers.Request, s wire.Support) (wire.Object, error) {
 		settings["responseJsonSchema"] = schema
 	}
 	return body, err
-}
-
-// service names the service in opaque reasoning.
-const service = "googleai"
-
-// content is a message.
-type content struct {
-	Role  string `json:"role"`
-	Parts []part `json:"parts"`
-}
-
-// part is a part of a message.
-type part struct {
-	Text      wire.Text     `json:"text,omitempty"`
-	Thought   bool          `json:"thought,omitempty"` // the text is reasoning
-	Signature string        `json:"thoughtSignature,omitempty"`
-	Call      *functionCall `json:"functionCall,omitempty"`
-	Response  *functionCall `json:"functionResponse,omitempty"`
-	Inline    *blob         `json:"inlineData,omitempty"`
-	File      *blob         `json:"fileData,omitempty"`
-}
-
-type functionCall struct {
-	ID       string          `json:"id,omitempty"`
-	Name     string          `json:"name"`
-	Args     json.RawMessage `json:"args,omitempty"`
-	Response wire.Object     `json:"response,omitempty"`
-}
-
-// contents returns the messages of a prompt, with one part for each text, so that a new text does not change the parts
-// before it. Joined, the texts equal the text of the message. A signature goes with the text that follows it, or
-// with the last one.
-func contents(p prompt.Prompt) []content {
-	list := make([]content, len(p.Dialog))
-	for i, turn := range p.Dialog {
-		c := content{Role: "user"}
-		if turn.Role == providers.Assistant {
-			c.Role = "model"
-		}
-		texts, signature := 0, ""
-		for _, given := range turn.Parts {
-			switch {
-			case given.ToolCall != nil:
-				c.Parts = append(c.Parts, part{Signature: given.ToolCall.Opaque, Call: &functionCall{ID: given.ToolCall.ID, Name: given.ToolCall.Name, Args: given.ToolCall.Arguments}})
-			case given.Attachment != nil:
-				c.Parts = append(c.Parts, attachmentPart(given.Attachment))
-			case given.ToolResult != nil:
-				c.Parts = append(c.Parts, part{Response: response(given.ToolResult)})
-			case given.Text != "":
-				if texts++; texts > 1 {
-					given.Text = prompt.BlankLine + given.Text
-				}
-				c.Parts = append(c.Parts, part{Text: wire.Text(given.Text), Signature: signature})
-				signature = ""
-			case given.Reasoning != nil && given.Reasoning.Service == service:
-				_ = json.Unmarshal(given.Reasoning.Data, &signature) // the service refuses the prompt if it is not its own
-			}
-		}
-		if last := len(c.Parts) - 1; signature != "" && last >= 0 && c.Parts[last].Call == nil {
-			c.Parts[last].Signature = signature
-		}
-		list[i] = c
-	}
-	return list
-}
-
-// response returns a tool result in the service's form.
-func response(r *providers.ToolResult) *functionCall {
-	name := "output"
-	if r.Failed {
-		name = "error"
-	}
-	return &functionCall{ID: r.ID, Name: r.Name, Response: wire.Object{name: r.Text}}
 }
 
 // The stream. Source: https://ai.google.dev/api/generate-content#v1beta.GenerateContentResponse
@@ -213,24 +148,4 @@ func (u usage) add(r *wire.Reply) {
 	thoughts := max(u.Thoughts, u.Total-u.Prompt-u.Tools-u.Reply)
 	to.Reasoning = max(to.Reasoning, int(thoughts))
 	to.Output = max(to.Output, int(u.Reply+max(0, thoughts)))
-}
-
-// Sources of the forms of attachments: https://ai.google.dev/gemini-api/docs/file-input-methods,
-// https://ai.google.dev/gemini-api/docs/image-understanding and
-// https://ai.google.dev/gemini-api/docs/document-processing
-
-// blob is an image or a document, as data or by its URL.
-type blob struct {
-	MediaType string `json:"mimeType"`
-	Data      []byte `json:"data,omitempty"`
-	URL       string `json:"fileUri,omitempty"`
-}
-
-// attachmentPart returns an attachment as a part.
-func attachmentPart(a *providers.Attachment) part {
-	b := &blob{a.MediaType, a.Data, a.URL}
-	if a.URL != "" {
-		return part{File: b}
-	}
-	return part{Inline: b}
 }

@@ -53,6 +53,9 @@ func (p *Provider) Unsupported(r providers.Request) map[string]string {
 		found["attachments"] = reason
 	}
 	m, budget := modelOf(model), reasoning.Budget(r.Reasoning)
+	if reason := prompt.NotCombined(r); reason != "" && !m.combines() {
+		found["schema"] = reason
+	}
 	least, most := m.budgets()
 	switch none := r.Reasoning == reasoning.None; {
 	case r.Reasoning == "" || none && !m.reasons():
@@ -89,8 +92,12 @@ func modelOf(name string) model {
 
 func (m model) reasons() bool { return m.version == 0 || m.version >= 205 }
 
-// levels reports whether the model has levels of reasoning. Older ones have budgets.
+// levels reports whether the model has levels of reasoning. Older ones have budgets. Those with levels require signatures.
 func (m model) levels() bool { return m.version == 0 || m.version >= 300 }
+
+// combines reports whether the model can have tools and a schema in one call.
+// Source: https://ai.google.dev/gemini-api/docs/structured-output
+func (m model) combines() bool { return m.version >= 300 }
 
 // always reports whether the model always reasons.
 func (m model) always() bool { return m.version >= 300 || strings.HasPrefix(m.name, "gemini-2.5-pro") }

@@ -28,7 +28,7 @@ func (p *Provider) Unsupported(r providers.Request) map[string]string {
 	if r.Reasoning != "" {
 		found["reasoning"] = "langchaingo has no such setting for all models, pass the option of the model to langchain.New"
 	}
-	maps.Copy(found, (&adapter.Provider{}).Unsupported(providers.Request{Messages: r.Messages})) // attachments
+	maps.Copy(found, (&adapter.Provider{}).Unsupported(providers.Request{Messages: r.Messages, Tools: r.Tools})) // attachments and tools
 	set := map[string]bool{"seed": r.Seed != nil, "stop": len(r.Stop) > 0, "top_p": r.TopP > 0}
 	path := packageOf(p.model)
 	for _, name := range dropped[path[strings.LastIndexByte(path, '/')+1:]] {

@@ -269,3 +269,25 @@ func TestFallbackAnswersForTheAttachmentsOfAllModels(t *testing.T) {
 		require.Empty(t, l.Unsupported(providers.Request{}))
 	}
 }
+
+// toolless is a provider whose models with a name call no tools.
+type toolless struct{ providers.Provider }
+
+func (toolless) Unsupported(r providers.Request) map[string]string {
+	if len(r.Tools) == 0 || r.Model == "" {
+		return nil
+	}
+	return map[string]string{"tools": "model " + r.Model + " calls none"}
+}
+
+func TestFallbackAnswersForTheToolsOfAllModels(t *testing.T) {
+	calls := &scripted.Provider{}
+	for want, alternative := range map[string]middleware.Alternative{
+		"":                                  {Provider: toolless{calls}},
+		"alternative 1: model b calls none": {Provider: toolless{calls}, Model: "b"},
+	} {
+		p := middleware.Wrap(calls, middleware.Concurrency(1), middleware.Fallback(middleware.Fallbacks{Alternatives: []middleware.Alternative{alternative}}))
+		require.Equal(t, want, p.(providers.Limited).Unsupported(providers.Request{Tools: []providers.Tool{{Name: "today"}}})["tools"])
+		require.Empty(t, p.(providers.Limited).Unsupported(providers.Request{}))
+	}
+}

@@ -72,6 +72,12 @@ func estimate(messages []providers.Message) (tokens int) {
 			if part.Reasoning != nil {
 				tokens += len(part.Reasoning.Data) / 4
 			}
+			if part.ToolCall != nil {
+				tokens += len(part.ToolCall.Arguments) / 4
+			}
+			if part.ToolResult != nil {
+				tokens += window.Estimate(part.ToolResult.Text)
+			}
 			if part.Attachment != nil {
 				tokens += part.Attachment.Tokens()
 			}

@@ -80,9 +80,8 @@ func (p *Provider) Unsupported(r providers.Request) map[string]string {
 	if r.Seed != nil && *r.Seed < 0 {
 		found["seed"] = fmt.Sprintf("%d is negative, use 0 or more", *r.Seed)
 	}
-	if reason, refused := p.compatible.Unsupported(providers.Request{Model: r.Model, Messages: r.Messages})["attachments"]; refused {
-		found["attachments"] = reason
-	}
+	r.Reasoning, r.Seed = "", nil
+	maps.Copy(found, p.compatible.Unsupported(r))
 	return found
 }
 
@@ -100,7 +99,7 @@ func New(c Config) (*Provider, error) {
 	maps.Copy(extra, c.Extra)
 	p, err := openai.New(openai.Config{
 		Key: c.Key, KeyFunc: c.KeyFunc, Model: c.Model, BaseURL: c.BaseURL, HTTPClient: c.HTTPClient, Header: c.Header, Timeout: c.Timeout, Extra: extra, ErrorKind: c.ErrorKind,
-		MaxTokensField: "max_tokens", DocumentURL: true, Rename: map[string]string{"seed": "random_seed"},
+		MaxTokensField: "max_tokens", DocumentURL: true, StrictRounds: true, Rename: map[string]string{"seed": "random_seed"},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create mistral provider: %w", err)

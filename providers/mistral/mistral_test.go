@@ -18,7 +18,7 @@ import (
 const key = "a-key-that-nobody-sees"
 
 func TestContract(t *testing.T) {
-	providertest.Run(t, fakellm.ProviderFunc(fakellm.OpenAI, func(t *testing.T, url string, client *http.Client) providers.Provider {
+	providertest.Run(t, fakellm.ProviderFunc(fakellm.Mistral, func(t *testing.T, url string, client *http.Client) providers.Provider {
 		p, err := mistral.New(mistral.Config{Key: key, Model: "m", BaseURL: url + "/v1", HTTPClient: client})
 		require.NoError(t, err)
 		return p
@@ -26,7 +26,7 @@ func TestContract(t *testing.T) {
 }
 
 func TestKeyFunc(t *testing.T) {
-	secrettest.RunKeyFunc(t, fakellm.OpenAI, func(url string, client *http.Client, key string, keyFunc func(context.Context) (string, error)) (providers.Provider, error) {
+	secrettest.RunKeyFunc(t, fakellm.Mistral, func(url string, client *http.Client, key string, keyFunc func(context.Context) (string, error)) (providers.Provider, error) {
 		return mistral.New(mistral.Config{Key: key, KeyFunc: keyFunc, Model: "m", BaseURL: url + "/v1", HTTPClient: client})
 	})
 }
@@ -50,7 +50,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestRequestsHaveMistralsForm(t *testing.T) {
-	s := fakellm.Start(t, fakellm.OpenAI, fakellm.Reply{Chunks: []string{"So."}})
+	s := fakellm.Start(t, fakellm.Mistral, fakellm.Reply{Chunks: []string{"So."}})
 	inner := s.Client(t).Transport
 	address := ""
 	client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -88,7 +88,7 @@ func TestUnsupportedSettings(t *testing.T) {
 }
 
 func TestHeader(t *testing.T) {
-	secrettest.RunHeader(t, fakellm.OpenAI, func(url string, client *http.Client, header http.Header) (providers.Provider, any, error) {
+	secrettest.RunHeader(t, fakellm.Mistral, func(url string, client *http.Client, header http.Header) (providers.Provider, any, error) {
 		c := mistral.Config{Key: key, Model: "m", BaseURL: url + "/v1", HTTPClient: client, Header: header}
 		p, err := mistral.New(c)
 		return p, c, err
@@ -96,7 +96,7 @@ func TestHeader(t *testing.T) {
 }
 
 func TestDocumentsHaveMistralsForm(t *testing.T) {
-	s := fakellm.Start(t, fakellm.OpenAI, fakellm.Reply{Chunks: []string{"So."}})
+	s := fakellm.Start(t, fakellm.Mistral, fakellm.Reply{Chunks: []string{"So."}})
 	p, err := mistral.New(mistral.Config{Key: key, Model: "m", BaseURL: s.URL + "/v1", HTTPClient: s.Client(t)})
 	require.NoError(t, err)
 	paper := &providers.Attachment{Name: "b.pdf", MediaType: "application/pdf", Data: []byte("456")}

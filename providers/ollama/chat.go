@@ -13,11 +13,13 @@ import (
 // Generate requests one reply from the model.
 func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
 	r.Model = cmp.Or(r.Model, p.model)
+	r, warnings := prompt.Separate(r) // a schema suppresses calls: https://github.com/ollama/ollama/issues/8095
 	res, err := p.client.Generate(ctx, r, wire.Call{
-		Model: r.Model,
-		URL:   p.base + "/api/chat",
-		Body:  func(s wire.Support) (wire.Object, error) { return p.body(r, s) },
-		Event: readEvent,
+		Model:    r.Model,
+		URL:      p.base + "/api/chat",
+		Body:     func(s wire.Support) (wire.Object, error) { return p.body(r, s) },
+		Event:    readEvent,
+		Warnings: warnings,
 	})
 	if err != nil {
 		return res, p.explain(ctx, r.Model, err)
@@ -30,7 +32,7 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 // body returns the body of a request. Without truncate and shift, the server refuses a prompt that is too long, and
 // ends a reply that fills the window; otherwise it would drop the beginning of the prompt.
 func (p *Provider) body(r providers.Request, s wire.Support) (wire.Object, error) {
-	asked, err := prompt.New(r.Messages)
+	asked, err := prompt.New(r, nil)
 	if err == nil {
 		err = prompt.Refuse(r, p.refuses)
 	}
@@ -45,7 +47,7 @@ func (p *Provider) body(r providers.Request, s wire.Support) (wire.Object, error
 	if p.numCtx > 0 {
 		options["num_ctx"] = p.numCtx
 	}
-	if len(r.Tools) > 0 {
+	if r.MayCallTools() { // the server has no tool choice
 		tools := make([]wire.Object, len(r.Tools))
 		for i, t := range r.Tools {
 			tools[i] = wire.Object{"type": "function", "function": wire.Object{"name": t.Name, "description": t.Description, "parameters": t.Schema}}
@@ -76,6 +78,9 @@ type toolCall struct {
 	} `json:"function"`
 }
 
+// service names the service in reasoning that goes back. Source: https://docs.ollama.com/capabilities/tool-calling
+const service = "ollama"
+
 // messages returns the messages of a prompt. Each tool result is a message of its own.
 func messages(p prompt.Prompt) []message {
 	var list []message
@@ -90,6 +95,8 @@ func messages(p prompt.Prompt) []message {
 				var c toolCall
 				c.Function.Name, c.Function.Arguments = part.ToolCall.Name, part.ToolCall.Arguments
 				m.ToolCalls = append(m.ToolCalls, c)
+			case part.Reasoning != nil && part.Reasoning.Service == service: // only beside calls
+				m.Thinking = append(m.Thinking, part.Reasoning.Text...)
 			case part.Attachment != nil:
 				m.Images = append(m.Images, part.Attachment.Data)
 			case part.ToolResult != nil:
@@ -126,7 +133,7 @@ func readEvent(data []byte, r *wire.Reply) error {
 		return err
 	}
 	r.SetModel(e.Model)
-	if err := r.Reason(e.Message.Thinking); err != nil {
+	if err := r.ReasonFor(service, e.Message.Thinking); err != nil {
 		return err
 	}
 	if err := r.Add(e.Message.Content); err != nil {

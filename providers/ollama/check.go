@@ -52,6 +52,7 @@ func (p *Provider) described(model string) (d description) {
 type description struct {
 	plain  bool // the model does not reason
 	blind  bool // the model reads no images
+	idle   bool // the model calls no tools
 	numCtx int  // context window in the Modelfile; 0 if it has none
 	most   int  // largest context window of the model; 0 if unknown
 }
@@ -70,7 +71,7 @@ func describe(raw []byte) (d description) {
 	lacks := func(capability string) bool {
 		return len(said.Capabilities) > 0 && !slices.Contains(said.Capabilities, capability)
 	}
-	d.plain, d.blind = lacks("thinking"), lacks("vision")
+	d.plain, d.blind, d.idle = lacks("thinking"), lacks("vision"), lacks("tools")
 	for line := range strings.Lines(said.Parameters) {
 		if words := strings.Fields(line); len(words) == 2 && words[0] == "num_ctx" {
 			n, _ := strconv.Atoi(words[1]) // 0 if it is no number

@@ -38,20 +38,26 @@ func hasLevels(model string) bool {
 }
 
 // Unsupported returns the settings that the server or the model does not support. After [Provider.Check], it knows
-// whether the model reasons and whether it reads images.
+// whether the model reasons, reads images and calls tools.
 func (p *Provider) Unsupported(r providers.Request) map[string]string {
 	model, found := cmp.Or(r.Model, p.model), map[string]string{}
 	if reason := prompt.Refused(r, model, p.refuses); reason != "" {
 		found["attachments"] = reason
 	}
-	plain := p.described(model).plain
+	if reason := prompt.NotCombined(r); reason != "" {
+		found["schema"] = reason
+	}
+	known := p.described(model)
+	if len(r.Tools) > 0 && known.idle {
+		found["tools"] = "model " + model + " calls no tools, use one with tools, such as qwen3"
+	}
 	switch {
 	case r.Reasoning == "":
 	case reasoning.Budget(r.Reasoning) > 0:
 		found["reasoning"] = fmt.Sprintf("%s tokens: the server has no budgets for reasoning, use low, medium or high", r.Reasoning)
 	case r.Reasoning == reasoning.None && hasLevels(model):
 		found["reasoning"] = fmt.Sprintf("model %s always reasons, use low", model)
-	case r.Reasoning != reasoning.None && plain:
+	case r.Reasoning != reasoning.None && known.plain:
 		found["reasoning"] = fmt.Sprintf("model %s does not reason, remove it or use none", model)
 	}
 	return found

@@ -12,12 +12,17 @@ import (
 
 // chatCall returns the call of a request to the API for chat completions.
 func (p *Provider) chatCall(r providers.Request) wire.Call {
+	var warnings []string
+	if p.separates() {
+		r, warnings = prompt.Separate(r)
+	}
 	return wire.Call{
-		Model: r.Model,
-		API:   "chat completions",
-		URL:   p.base + "/chat/completions" + p.query,
-		Body:  func(s wire.Support) (wire.Object, error) { return p.chatBody(r, s) },
-		Event: p.readEvent,
+		Model:    r.Model,
+		API:      "chat completions",
+		URL:      p.base + "/chat/completions" + p.query,
+		Body:     func(s wire.Support) (wire.Object, error) { return p.chatBody(r, s) },
+		Event:    p.readEvent,
+		Warnings: warnings,
 	}
 }
 
@@ -25,7 +30,7 @@ func (p *Provider) chatCall(r providers.Request) wire.Call {
 
 // chatBody returns the body of a request.
 func (p *Provider) chatBody(r providers.Request, s wire.Support) (wire.Object, error) {
-	given, err := prompt.New(r.Messages)
+	given, err := prompt.New(r, callIDs(p.strictRounds))
 	if err == nil {
 		err = prompt.Refuse(r, p.chatRefuses)
 	}
@@ -33,7 +38,7 @@ func (p *Provider) chatBody(r providers.Request, s wire.Support) (wire.Object, e
 		return nil, err
 	}
 	body := wire.Object{
-		"model": r.Model, "messages": messages(given, p.documentURL), "stream": true, "stream_options": wire.Object{"include_usage": true},
+		"model": r.Model, "messages": p.messages(given, s), "stream": true, "stream_options": wire.Object{"include_usage": true},
 	}
 	chatNames.Write(body, r)
 	if effort := effort(r); effort != "" {
@@ -44,6 +49,9 @@ func (p *Provider) chatBody(r providers.Request, s wire.Support) (wire.Object, e
 	}
 	if len(r.Tools) > 0 {
 		body["tools"] = tools(r.Tools)
+		if r.ToolChoice != "" {
+			body["tool_choice"] = r.ToolChoice
+		}
 	}
 	schema, err := s.Schema(r.Schema)
 	if err == nil && schema != nil {
@@ -58,6 +66,7 @@ func (p *Provider) chatBody(r providers.Request, s wire.Support) (wire.Object, e
 type message struct {
 	Role      string     `json:"role"`
 	Content   any        `json:"content"` // a *string, or a list of contentPart
+	Reasoning string     `json:"reasoning_content,omitempty"`
 	ToolCalls []toolCall `json:"tool_calls,omitempty"`
 	ToolID    string     `json:"tool_call_id,omitempty"`
 }
@@ -77,12 +86,12 @@ type function struct {
 }
 
 // messages returns the messages of a prompt. PDFs are sent as [Config].DocumentURL says. Each tool result is a message of its own.
-func messages(p prompt.Prompt, documentURL bool) []message {
+func (p *Provider) messages(given prompt.Prompt, s wire.Support) []message {
 	var list []message
-	if p.System != "" {
-		list = append(list, message{Role: "system", Content: &p.System})
+	if given.System != "" {
+		list = append(list, message{Role: "system", Content: &given.System})
 	}
-	for _, turn := range p.Dialog {
+	for _, turn := range given.Dialog {
 		m := message{Role: string(turn.Role)}
 		for _, part := range turn.Parts {
 			switch {
@@ -92,9 +101,18 @@ func messages(p prompt.Prompt, documentURL bool) []message {
 				list = append(list, message{Role: "tool", Content: &part.ToolResult.Text, ToolID: part.ToolResult.ID})
 			}
 		}
-		if turn.HasAttachments() {
-			m.Content = contentParts(turn, documentURL)
-		} else if text := turn.Text(); text != "" {
+		if m.ToolCalls != nil {
+			m.Reasoning = callReasoning(turn, p.service, s)
+		}
+		text := turn.Text()
+		switch last := len(list) - 1; {
+		case turn.HasAttachments():
+			m.Content = contentParts(turn, p.documentURL)
+		case text != "" && p.strictRounds && last >= 0 && list[last].Role == "tool":
+			// The service refuses a user message after a result: https://github.com/BerriAI/litellm/issues/6323
+			text = *list[last].Content.(*string) + prompt.BlankLine + text
+			list[last].Content = &text
+		case text != "":
 			m.Content = &text
 		}
 		if m.Content != nil || m.ToolCalls != nil {
@@ -160,10 +178,10 @@ func (p *Provider) readEvent(data []byte, r *wire.Reply) error {
 			continue
 		}
 		c.Usage.add(r)
-		if err := c.Delta.read(r); err != nil {
+		if err := c.Delta.read(r, p.service); err != nil {
 			return err
 		}
-		if err := c.Message.read(r); err != nil {
+		if err := c.Message.read(r, p.service); err != nil {
 			return err
 		}
 		if err := r.FinishWord(c.Finish); err != nil {
@@ -176,18 +194,22 @@ func (p *Provider) readEvent(data []byte, r *wire.Reply) error {
 	return nil
 }
 
-// read adds a piece to the reply.
-func (d *delta) read(r *wire.Reply) error {
+// read adds a piece to the reply of a service.
+func (d *delta) read(r *wire.Reply, service string) error {
 	if d == nil {
 		return nil
 	}
-	for _, reasoning := range [...]wire.Text{d.ReasoningContent, d.Reasoning, d.Content.reasoning} {
-		if len(reasoning) > 0 {
-			if err := r.Reason(reasoning); err != nil {
-				return err
-			}
-			break // OpenRouter may send both fields
+	for i, reasoning := range [...]wire.Text{d.ReasoningContent, d.Reasoning, d.Content.reasoning} {
+		if len(reasoning) == 0 {
+			continue
 		}
+		if i > 0 { // no service needs these fields back
+			service = ""
+		}
+		if err := r.ReasonFor(service, reasoning); err != nil {
+			return err
+		}
+		break // OpenRouter may send both fields
 	}
 	if err := r.Add(d.Content.text); err != nil {
 		return err

@@ -22,8 +22,12 @@ var (
 )
 
 func TestContract(t *testing.T) {
-	for api, protocol := range protocols {
-		t.Run(api, func(t *testing.T) {
+	for _, protocol := range []fakellm.Protocol{fakellm.OpenAI, fakellm.DeepSeek, fakellm.Responses} {
+		t.Run(string(protocol), func(t *testing.T) {
+			api := "chat"
+			if protocol == fakellm.Responses {
+				api = "responses"
+			}
 			providertest.Run(t, fakellm.ProviderFunc(protocol, func(t *testing.T, url string, client *http.Client) providers.Provider {
 				p, err := openai.New(openai.Config{Key: key, Model: "m", BaseURL: url + "/v1", HTTPClient: client, API: api})
 				require.NoError(t, err)

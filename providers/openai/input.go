@@ -63,7 +63,7 @@ func (p *Provider) input(given prompt.Prompt, s wire.Support) []inputItem {
 			case part.ToolResult != nil:
 				say()
 				list = append(list, inputItem{Type: "function_call_output", CallID: part.ToolResult.ID, Output: &part.ToolResult.Text})
-			case part.Reasoning.Service == p.service && !s.NoReasoning:
+			case part.Reasoning.Data != nil && part.Reasoning.Service == p.service && !s.NoReasoning:
 				say()
 				list = append(list, inputItem{opaque: part.Reasoning.Data})
 			}

@@ -87,6 +87,9 @@ type Config struct {
 	// DocumentURL sends PDF attachments of chat completions as parts of type document_url, as Mistral's API has them, in
 	// place of parts of type file.
 	DocumentURL bool
+	// StrictRounds sends rounds of tool calls as Mistral's API requires them: the ID of a call has nine letters and digits,
+	// and text that follows a result is part of the result.
+	StrictRounds bool
 	// NoSchema sends no schemas, so that only the prompt describes a structured reply. By default the provider sends as
 	// much of a schema as the server accepts.
 	NoSchema bool
@@ -119,9 +122,9 @@ type Provider struct {
 	official  bool   // the server is api.openai.com
 	azure     bool   // the server is one of Azure, whose models have names of the user
 	responses bool   // call the Responses API
-	// documentURL is that of Config.
-	documentURL bool
-	ollama      *sync.Once // gives the warning about Ollama; a pointer, so that a Provider can be copied
+	// documentURL and strictRounds are those of Config.
+	documentURL, strictRounds bool
+	ollama                    *sync.Once // gives the warning about Ollama; a pointer, so that a Provider can be copied
 }
 
 // New returns a provider for the models that c describes.
@@ -143,7 +146,7 @@ func New(c Config) (*Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create openai provider: %w", err)
 	}
-	p := &Provider{client: client, base: base, query: query, azure: strings.HasSuffix(host, ".azure.com"), model: c.Model, service: host, official: own, responses: c.API == responsesAPI || c.API == "" && own, ollama: new(sync.Once), documentURL: c.DocumentURL}
+	p := &Provider{client: client, base: base, query: query, azure: strings.HasSuffix(host, ".azure.com"), model: c.Model, service: host, official: own, responses: c.API == responsesAPI || c.API == "" && own, ollama: new(sync.Once), documentURL: c.DocumentURL, strictRounds: c.StrictRounds}
 	if own {
 		p.service = "openai"
 	}

@@ -26,13 +26,18 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 // responsesCall returns the call of a request to the Responses API.
 func (p *Provider) responsesCall(r providers.Request) wire.Call {
 	older := p.chatCall(r)
+	var warnings []string
+	if p.separates() {
+		r, warnings = prompt.Separate(r)
+	}
 	return wire.Call{
-		Model: r.Model,
-		API:   "the Responses API",
-		URL:   p.base + "/responses" + p.query,
-		Body:  func(s wire.Support) (wire.Object, error) { return p.responsesBody(r, s) },
-		Event: p.readResponseEvent,
-		Older: &older,
+		Model:    r.Model,
+		API:      "the Responses API",
+		URL:      p.base + "/responses" + p.query,
+		Body:     func(s wire.Support) (wire.Object, error) { return p.responsesBody(r, s) },
+		Event:    p.readResponseEvent,
+		Warnings: warnings,
+		Older:    &older,
 	}
 }
 
@@ -45,7 +50,7 @@ var encryptedReasoning = []string{"reasoning.encrypted_content"}
 
 // responsesBody returns the body of a request.
 func (p *Provider) responsesBody(r providers.Request, s wire.Support) (wire.Object, error) {
-	given, err := prompt.New(r.Messages)
+	given, err := prompt.New(r, responsesIDs)
 	if err == nil {
 		err = prompt.Refuse(r, p.refuses)
 	}
@@ -68,6 +73,9 @@ func (p *Provider) responsesBody(r providers.Request, s wire.Support) (wire.Obje
 	}
 	if len(r.Tools) > 0 {
 		body["tools"] = responsesTools(r.Tools)
+		if r.ToolChoice != "" {
+			body["tool_choice"] = r.ToolChoice
+		}
 	}
 	schema, err := s.Schema(r.Schema)
 	if err == nil && schema != nil {

@@ -38,6 +38,11 @@ var (
 // maxStops limits the number of stop texts, as OpenAI does.
 const maxStops = 4
 
+// separates reports whether the server is taken to be unable to combine tools with a schema. OpenAI's servers can. Groq and
+// llama.cpp refuse it, and servers that enforce the schema from the first token suppress calls.
+// Sources: https://console.groq.com/docs/structured-outputs and https://github.com/ollama/ollama/issues/8095
+func (p *Provider) separates() bool { return !p.official && !p.azure }
+
 // Unsupported returns the settings that the API, the server or the model does not support. It knows OpenAI's own models.
 // Of other servers it knows only that they have levels of reasoning, but no budgets.
 func (p *Provider) Unsupported(r providers.Request) map[string]string {
@@ -63,6 +68,9 @@ func (p *Provider) Unsupported(r providers.Request) map[string]string {
 	}
 	if reason := prompt.Refused(r, model, refuses); reason != "" {
 		found["attachments"] = reason
+	}
+	if reason := prompt.NotCombined(r); reason != "" && p.separates() {
+		found["schema"] = reason
 	}
 	if !p.official {
 		return found

@@ -46,7 +46,12 @@ func Run(t *testing.T, h ProviderFunc) {
 		"NoUsage":            testNoUsage,
 		"Reasoning":          testReasoning,
 		"Refusal":            testRefusal,
-		"ToolCalls":          testToolCalls,
+		"ToolRounds":         testToolRounds,
+		"ForeignRounds":      testForeignRounds,
+		"MalformedArguments": testMalformedArguments,
+		"IncompleteRounds":   testIncompleteRounds,
+		"ToolChoice":         testToolChoice,
+		"SchemaWithTools":    testSchemaWithTools,
 		"UnexpectedToolCall": testUnexpectedToolCall,
 	} {
 		before := runtime.NumGoroutine()

@@ -129,44 +129,6 @@ var sampleCalls = []providers.ToolCall{
 	{ID: "call-2", Name: "today", Arguments: json.RawMessage(`{}`)},
 }
 
-func testToolCalls(t *testing.T, h ProviderFunc) {
-	for name, chunks := range map[string][]string{"only calls": nil, "text and calls": {"Let me ", "look."}} {
-		t.Run(name, func(t *testing.T) {
-			p := h(t, Reply{Chunks: chunks, ToolCalls: sampleCalls, FinishReason: providers.ToolCalls, Usage: sampleReply.Usage}, sampleReply)
-			r := sampleRequest()
-			r.Tools = []providers.Tool{
-				{Name: "search", Description: "Searches.", Schema: json.RawMessage(`{"type": "object", "properties": {"query": {"type": "string"}}}`)},
-				{Name: "today", Schema: json.RawMessage(`{"type": "object"}`)},
-			}
-			res, err := p.Generate(t.Context(), r)
-			require.NoError(t, err)
-			require.Equal(t, strings.Join(chunks, ""), res.Text)
-			require.Equal(t, providers.ToolCalls, res.FinishReason)
-			calls, results := requireCalls(t, res)
-			r.Messages = append(r.Messages, providers.Message{Role: providers.Assistant, Parts: calls}, providers.Message{Role: providers.User, Parts: results})
-			res, err = p.Generate(t.Context(), r)
-			require.NoError(t, err, "the provider sends calls and results back")
-			requireReply(t, sampleReply, res)
-		})
-	}
-}
-
-// requireCalls requires a response to hold the sample calls. It returns its parts, and a result for each call.
-func requireCalls(t *testing.T, res providers.Response) (parts, results []providers.Part) {
-	t.Helper()
-	for _, part := range res.Parts {
-		if part.ToolCall == nil {
-			continue
-		}
-		want := sampleCalls[len(results)]
-		require.Equal(t, want.Name, part.ToolCall.Name)
-		require.JSONEq(t, string(want.Arguments), string(part.ToolCall.Arguments))
-		results = append(results, providers.Part{ToolResult: &providers.ToolResult{ID: part.ToolCall.ID, Name: want.Name, Text: "nothing"}})
-	}
-	require.Len(t, results, len(sampleCalls))
-	return res.Parts, results
-}
-
 func testUnexpectedToolCall(t *testing.T, h ProviderFunc) {
 	res, err := h(t, Reply{ToolCalls: sampleCalls, FinishReason: providers.ToolCalls, Usage: sampleReply.Usage}).Generate(t.Context(), sampleRequest())
 	require.Contains(t, requireKind(t, providers.InvalidResponse, res, err).Error(), "tool")

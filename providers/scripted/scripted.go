@@ -87,6 +87,9 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 	if ctx.Err() != nil {
 		return providers.Response{}, providers.ContextError(ctx, providers.Response{})
 	}
+	if r.ToolChoice != "" && r.ToolChoice != "none" {
+		return providers.Response{}, &providers.Error{Kind: providers.InvalidRequest, Err: fmt.Errorf("scripted: tool_choice is %q, want \"none\" or an empty text", r.ToolChoice)}
+	}
 	reply, err := p.next(r)
 	if err != nil {
 		return providers.Response{}, err

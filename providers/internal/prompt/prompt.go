@@ -4,47 +4,24 @@ package prompt
 import (
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/elenchus-go/debate/providers"
 )
 
-// BlankLine separates texts that a service receives as one.
-const BlankLine = "\n\n"
-
-// openingText is a user message that precedes a leading assistant message, because some services refuse a dialog that
-// begins with the assistant.
-const openingText = "(The debate begins.)"
-
 var errNoMessages = errors.New("build prompt: no user or assistant message has text")
 
-// Prompt is a prompt in a form that all services accept: the dialog begins with the user, and the roles alternate.
-type Prompt struct {
-	System string
-	Dialog []Turn
-}
-
-// Turn holds consecutive parts of one role.
-type Turn struct {
-	Role  providers.Role
-	Parts []providers.Part
-}
-
-// Text returns the texts of the turn as one.
-func (t Turn) Text() string {
-	var texts []string
-	for _, p := range t.Parts {
-		if p.Text != "" {
-			texts = append(texts, p.Text)
-		}
+// New returns the prompt of a request. It omits messages without content, and blank texts. Its rounds of tool calls are in
+// a form that all services accept: each call has an object as its arguments, and the next turn begins with the results, in
+// the order of the calls. If ids is set, all IDs match it and differ. The request may have rounds of any other service.
+func New(r providers.Request, ids *regexp.Regexp) (Prompt, error) {
+	if r.ToolChoice != "" && r.ToolChoice != noTools {
+		return Prompt{}, fmt.Errorf("build prompt: tool_choice is %q, want %q or an empty text", r.ToolChoice, noTools)
 	}
-	return strings.Join(texts, BlankLine)
-}
-
-// New returns the prompt for messages. It omits messages without content.
-func New(messages []providers.Message) (Prompt, error) {
 	var p Prompt
-	for i, m := range messages {
+	for i, m := range r.Messages {
 		if err := checkMessage(m); err != nil {
 			return Prompt{}, fmt.Errorf("build prompt: message %d %w", i+1, err)
 		}
@@ -53,7 +30,7 @@ func New(messages []providers.Message) (Prompt, error) {
 			parts = []providers.Part{{Text: m.Text}}
 		}
 		for _, part := range parts {
-			if part.Reasoning != nil && part.Reasoning.Data == nil { // no service gets its words back
+			if part.Text != "" && strings.TrimSpace(part.Text) == "" || part.Reasoning != nil && !goesBack(part.Reasoning, m) {
 				continue
 			}
 			if m.Role != providers.System {
@@ -69,7 +46,15 @@ func New(messages []providers.Message) (Prompt, error) {
 	if len(p.Dialog) == 0 {
 		return Prompt{}, errNoMessages
 	}
+	if err := fitRounds(p.Dialog, ids); err != nil {
+		return Prompt{}, fmt.Errorf("build prompt: %w", err)
+	}
 	return p, nil
+}
+
+// goesBack reports whether a service may need reasoning back. It never needs words, except beside tool calls.
+func goesBack(r *providers.Reasoning, m providers.Message) bool {
+	return r.Data != nil || r.Service != "" && slices.ContainsFunc(m.Parts, func(p providers.Part) bool { return p.ToolCall != nil })
 }
 
 // checkMessage returns what is wrong with a message.
@@ -97,16 +82,4 @@ func checkMessage(m providers.Message) error {
 		}
 	}
 	return nil
-}
-
-// add adds a part to the dialog. It ensures that the dialog begins with the user.
-func (p *Prompt) add(role providers.Role, part providers.Part) {
-	if len(p.Dialog) == 0 && role == providers.Assistant {
-		p.Dialog = append(p.Dialog, Turn{Role: providers.User, Parts: []providers.Part{{Text: openingText}}})
-	}
-	if n := len(p.Dialog); n == 0 || p.Dialog[n-1].Role != role {
-		p.Dialog = append(p.Dialog, Turn{Role: role})
-	}
-	last := &p.Dialog[len(p.Dialog)-1]
-	last.Parts = append(last.Parts, part)
 }

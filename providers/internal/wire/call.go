@@ -19,6 +19,8 @@ type Call struct {
 	// Event reads one event of the stream into the reply. A service that does not stream sends the whole reply as one
 	// event. If Event returns [ErrDone], the stream has ended.
 	Event func(data []byte, r *Reply) error
+	// Warnings say what the provider changed in the request.
+	Warnings []string
 	// Older is the same call over an older API, for servers and models that lack this one. It is nil if there is none.
 	Older *Call
 }

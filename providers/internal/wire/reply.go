@@ -123,11 +123,15 @@ func (r *Reply) deliver(t Text) error {
 }
 
 // Reason adds text of the model's reasoning.
-func (r *Reply) Reason(t Text) error {
+func (r *Reply) Reason(t Text) error { return r.ReasonFor("", t) }
+
+// ReasonFor adds text of the model's reasoning that a service needs back if the model calls tools.
+func (r *Reply) ReasonFor(service string, t Text) error {
 	if len(t) == 0 {
 		return nil
 	}
 	s := r.last(reasonSegment)
+	s.keep.Service = service
 	s.bytes = append(s.bytes, t...)
 	return r.Grow(len(t))
 }
@@ -210,7 +214,7 @@ func (r *Reply) check() error {
 	if r.res.FinishReason == providers.Length && endedEarly(r.res.Usage.Output, r.asked.MaxTokens) {
 		r.res.FinishReason = providers.WindowFull
 	}
-	if strings.TrimSpace(r.res.Text) != "" || r.has(callSegment) && len(r.asked.Tools) > 0 {
+	if strings.TrimSpace(r.res.Text) != "" || r.has(callSegment) && r.asked.MayCallTools() {
 		return nil
 	}
 	thought := r.has(reasonSegment) || r.has(opaqueSegment) || r.res.Usage.Reasoning > 0
@@ -221,7 +225,7 @@ func (r *Reply) check() error {
 func (r *Reply) fill() {
 	var text []byte
 	var parts []providers.Part
-	plain := true
+	plain, calls := true, r.has(callSegment)
 	for _, s := range r.segments {
 		part := providers.Part{}
 		switch s.kind {
@@ -230,6 +234,9 @@ func (r *Reply) fill() {
 			text = append(text, s.bytes...)
 		case reasonSegment:
 			part.Reasoning = &providers.Reasoning{Text: Text(s.bytes).String()}
+			if calls {
+				part.Reasoning.Service = s.keep.Service
+			}
 		case opaqueSegment:
 			part.Reasoning = &s.keep
 		case callSegment:

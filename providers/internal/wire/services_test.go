@@ -37,8 +37,10 @@ func service(t testing.TB, p fakellm.Protocol, client *http.Client, extra map[st
 	var err error
 	const url = "http://service"
 	switch p {
-	case fakellm.OpenAI:
-		model, err = openai.New(openai.Config{Key: key, Model: "m", BaseURL: url + "/v1", HTTPClient: client, MaxTokensField: "max_completion_tokens", Extra: extra})
+	case fakellm.OpenAI, fakellm.DeepSeek, fakellm.Mistral:
+		model, err = openai.New(openai.Config{
+			Key: key, Model: "m", BaseURL: url + "/v1", HTTPClient: client, MaxTokensField: "max_completion_tokens", Extra: extra, StrictRounds: p == fakellm.Mistral,
+		})
 	case fakellm.Responses:
 		model, err = openai.New(openai.Config{Key: key, Model: "m", BaseURL: url + "/v1", HTTPClient: client, API: "responses", Extra: extra})
 	case fakellm.Anthropic:

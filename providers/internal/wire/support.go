@@ -28,6 +28,8 @@ type Support struct {
 	NoCache bool
 	// NoReasoning means that the model refuses the opaque reasoning of earlier replies.
 	NoReasoning bool
+	// NeedsReasoning means that the model refuses tool calls without reasoning.
+	NeedsReasoning bool
 
 	lacksAPI        lacking         // who lacks the newest API
 	omit            map[string]bool // the fields that the model refused
@@ -113,6 +115,9 @@ func (s Support) warning(model string, start Support) string {
 	if s.NoReasoning {
 		parts = append(parts, "the reasoning of earlier replies")
 	}
+	if s.NeedsReasoning {
+		parts = append(parts, "tool calls without reasoning (a space is sent)")
+	}
 	parts = append(parts, slices.Sorted(maps.Keys(s.omit))...)
 	if s.otherTokenField {
 		parts = append(parts, "the usual name of the token limit")
@@ -173,6 +178,9 @@ var (
 	unsupported = regexp.MustCompile(`(?i)unsupported|not support(ed)?|n't support|not permitted|not allowed|not available|unavailable|` +
 		`deprecated|unrecognized|unknown|unexpected|extra_forbidden|extra (inputs|fields)|cannot both|only the default|must be verified to stream`)
 	aboutReasoning = regexp.MustCompile(`(?i)encrypted[_ ]content`)
+	// DeepSeek and Moonshot refuse tool calls of other models, which have no reasoning.
+	// Sources: https://github.com/QwenLM/qwen-code/issues/3578 and https://api-docs.deepseek.com/guides/thinking_mode
+	lacksReasoning = regexp.MustCompile(`(?i)reasoning_content.{0,80}(passed back|missing)|missing.{0,80}reasoning_content`)
 	aboutSchema    = regexp.MustCompile(`(?i)response_?format|json_?schema|output_(config|format)|structured output|schema|grammar|invalid format`)
 )
 
@@ -196,10 +204,16 @@ func (s Support) without(sent, extra Object, structured bool, f *fault.Fault) (S
 	case refused && !s.NoReasoning && aboutReasoning.MatchString(f.Body) && contains(sent["input"], encryptedContent):
 		s.NoReasoning = true
 		return s, true
+	case refused && !s.NeedsReasoning && lacksReasoning.MatchString(f.Body) && contains(sent["messages"], "tool_calls"):
+		s.NeedsReasoning = true
+		return s, true
 	case !refused || !unsupported.MatchString(f.Body):
 		return s, false
 	case mentions(f.Body, cacheControl) && (contains(sent["system"], cacheControl) || contains(sent["messages"], cacheControl)):
 		s.NoCache = true
+		return s, true
+	case !s.NoReasoning && mentions(f.Body, reasoningContent) && contains(sent["messages"], reasoningContent):
+		s.NoReasoning = true
 		return s, true
 	}
 	given := settingsOf(extra)
@@ -229,6 +243,7 @@ func (s Support) without(sent, extra Object, structured bool, f *fault.Fault) (S
 const (
 	cacheControl     = "cache_control"     // asks for a cache breakpoint
 	encryptedContent = "encrypted_content" // has the opaque reasoning of an earlier reply
+	reasoningContent = "reasoning_content" // has the readable reasoning of an earlier reply
 )
 
 // contains reports whether a part of a body has a field, at any depth.

@@ -33,6 +33,9 @@ func (c *Client) Generate(ctx context.Context, r providers.Request, call Call) (
 	w := newWatch(ctx, c.timeout)
 	defer w.stop()
 	reply := NewReply(r)
+	for _, warning := range call.Warnings {
+		reply.Warn(warning)
+	}
 	err := c.run(w, r, call, reply)
 	var res providers.Response
 	if err == nil {
