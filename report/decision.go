@@ -173,3 +173,19 @@ func skepticDecision(_ *Report, data json.RawMessage) (d Decision) {
 	}
 	return d
 }
+
+// jointDecision returns what the judges have decided.
+func jointDecision(_ *Report, data json.RawMessage) Decision {
+	j := decodeOrZero[decision.Joint[json.RawMessage]](data)
+	d := Decision{Choice: j.Choice, Option: j.Option, Confidence: j.Confidence, Dissent: j.Dissent}
+	for name, score := range j.Scores {
+		d.score(name, score)
+	}
+	if len(j.Opinions) > 1 {
+		d.Votes = map[string]int{}
+		for _, v := range j.Votes {
+			d.Votes[v.Choice] = len(v.Judges)
+		}
+	}
+	return d
+}

@@ -11,22 +11,6 @@ import (
 
 // This file has the outcome of debates whose judges decide on the merits.
 
-// jointDecision returns what the judges have decided.
-func jointDecision(_ *Report, data json.RawMessage) Decision {
-	j := decodeOrZero[decision.Joint[json.RawMessage]](data)
-	d := Decision{Choice: j.Choice, Option: j.Option, Confidence: j.Confidence, Dissent: j.Dissent}
-	for name, score := range j.Scores {
-		d.score(name, score)
-	}
-	if len(j.Opinions) > 1 {
-		d.Votes = map[string]int{}
-		for _, v := range j.Votes {
-			d.Votes[v.Choice] = len(v.Judges)
-		}
-	}
-	return d
-}
-
 // jointOutcome returns the outcome of a decision: the choice first, then its reasons, and the scores of the arguments.
 func jointOutcome(r *Report, data json.RawMessage) (o outcome) {
 	j := decodeOrZero[decision.Joint[json.RawMessage]](data)

@@ -2,7 +2,6 @@ package offline
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -76,8 +75,6 @@ func path(segments ...string) string {
 	}
 	return b.String()
 }
-
-func tenths(f float64) float64 { return math.Round(10*f) / 10 }
 
 // verdict names the speaker with the best scores as the winner.
 func (p prompt) verdict() scripted.Values {

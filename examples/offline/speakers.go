@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"math"
 	"regexp"
 	"strings"
 )
@@ -85,3 +86,5 @@ func leader(all []*speaker) (name string) {
 	}
 	return name
 }
+
+func tenths(f float64) float64 { return math.Round(10*f) / 10 }

@@ -3,6 +3,7 @@ package enginetest
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"sync"
 
 	"github.com/stretchr/testify/require"
@@ -39,7 +40,7 @@ func (s *env) interruptedAfter(n int, cfg debate.Config, want string) {
 	require.Equal(s, want, s.transcript(d))
 	s.requireNoRepeatedCalls(first, nil)
 	s.requireNoRepeatedCalls(second, stood)
-	if cfg.Protocol == modes["in sequence"] {
+	if reflect.DeepEqual(cfg.Protocol, modes["in sequence"]) {
 		require.Equal(s, turnDigests(s.result(d).Turns), append(first.model.requestDigests(), second.model.requestDigests()...), "each step is called once")
 	}
 }
@@ -60,7 +61,7 @@ func (s *env) processPerEvent() {
 
 func (s *env) commitFails() {
 	s.forEachMode(func(s *env, cfg debate.Config, want reference) {
-		id, inSequence := cfg.ID, cfg.Protocol == modes["in sequence"]
+		id, inSequence := cfg.ID, reflect.DeepEqual(cfg.Protocol, modes["in sequence"])
 		for n := 1; n <= want.commits; n++ {
 			for when, after := range map[string]bool{"before": false, "after": true} {
 				if even := n%2 == 0; !s.everyMoment() && after == (even == inSequence) {

@@ -68,7 +68,7 @@ var spread = map[string]int{
 	"debatehttp.call":           8,  // a file for each group of routes
 	"store/postgres.Store":      8,  // a file for each method of the interface
 	"store/sqlite.Store":        7,  // the same
-	"protocol/vote.Protocol":    8,  // a file for each rule
+	"protocol/vote.Protocol":    7,  // a file for each rule
 	"protocol/panel.Protocol":   7,  // the same
 	"providers/openai.Provider": 7,  // a file for each of its two APIs, with their settings and attachments
 	"examples/offline.prompt":   6,  // a file for each kind of reply

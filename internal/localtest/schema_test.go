@@ -98,19 +98,23 @@ func countReplies(t *testing.T, p preset) (n replyCounts) {
 const page = "../../docs/local.md"
 
 // The replies of a model that follows the schema are valid, mostly at the first attempt. Only what no schema can exclude is
-// refused: a winner with a lower score than another participant, and a preference without a name or an answer.
+// asked for again: a winner with lower scores than another participant, and a preference without a name or an answer.
 func TestModelsThatFollowTheSchema(t *testing.T) {
 	var b strings.Builder
 	fmt.Fprintf(&b, schemaText, debates)
 	for _, p := range presets {
 		n := countReplies(t, p)
 		fmt.Fprintf(&b, "| %s | %d | %d | %d |\n", p.name, n.replies, n.attempts, n.defaults)
-		if p.name == "procon" || p.name == "mad" {
+		if p.name == "mad" {
 			assert.LessOrEqual(t, n.defaults*2, n.replies, p.name)
 			continue
 		}
 		assert.Zero(t, n.defaults, p.name)
-		assert.LessOrEqual(t, n.attempts, n.replies*101/100, p.name)
+		most := n.replies * 101 / 100
+		if p.name == "panel" || p.name == "procon" {
+			most = n.replies * 12 / 10
+		}
+		assert.LessOrEqual(t, n.attempts, most, p.name)
 	}
 	b.WriteString(schemaRest)
 	golden.Section(t, page, "schemas", b.String())
@@ -136,6 +140,7 @@ attempt.
 `
 
 const schemaRest = `
-A judge of procon is refused if its winner has a lower score than another participant, and a moderator of mad if it has a
-preference but names no participant or no answer; without a valid reply it has no preference, and the debate continues.
+A judge of panel or procon is asked once more if its winner has lower scores than another participant, and its second reply
+stands. A moderator of mad is refused if it has a preference but names no participant or no answer; without a valid reply it
+has no preference, and the debate continues.
 `

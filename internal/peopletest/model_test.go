@@ -35,10 +35,10 @@ func TestPeopleUseNoBudget(t *testing.T) {
 		limits debate.Limits
 		want   transcript.Outcome
 	}{
-		"the judge's replies fit":                       {debate.Limits{OutputTokens: 1500}, transcript.RoundLimit},
-		"they do not fit":                               {debate.Limits{OutputTokens: 900}, transcript.TokenBudget},
+		"the judge's replies fit":                       {debate.Limits{OutputTokens: 2000}, transcript.RoundLimit},
+		"they do not fit":                               {debate.Limits{OutputTokens: 1200}, transcript.TokenBudget},
 		"what the judge reads fits":                     {debate.Limits{Tokens: 150_000}, transcript.RoundLimit},
-		"the replies of people may be too long to read": {debate.Limits{Tokens: 24_000}, transcript.TokenBudget},
+		"the replies of people may be too long to read": {debate.Limits{Tokens: 46_000}, transcript.TokenBudget},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -1,9 +1,11 @@
 package vote
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
+	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol"
 )
 
@@ -120,5 +122,24 @@ func (p Protocol) checkNames(l *problems, r *protocol.Record) {
 	*l = append(*l, r.UnknownNames("protocol.convincing", slices.Sorted(maps.Keys(p.Convincing))...)...)
 	for _, from := range slices.Sorted(maps.Keys(p.Graph)) {
 		*l = append(*l, r.UnknownNames("protocol.graph", append([]string{from}, p.Graph[from]...)...)...)
+	}
+}
+
+// checkOptions checks the options, and that no extractor is set beside them.
+func (p Protocol) checkOptions(l *problems) {
+	if len(p.Options) == 0 {
+		return
+	}
+	wrong := decision.CheckOptions(p.Options)
+	for i, o := range p.Options {
+		if n := p.option(o); len(wrong) == 0 && n != i+1 {
+			wrong = append(wrong, fmt.Sprintf("option %d, %q, reads like another option, use other words", i+1, o))
+		}
+	}
+	for _, problem := range wrong {
+		l.add("protocol.options", "%s", problem)
+	}
+	if p.Extract != "" || p.Extractor != nil {
+		l.add("protocol.extract", "answers are options, leave it out")
 	}
 }

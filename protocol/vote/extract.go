@@ -2,9 +2,11 @@ package vote
 
 import (
 	"cmp"
+	"fmt"
 	"math/big"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/elenchus-go/debate/transcript"
@@ -128,4 +130,54 @@ func lastBoxed(answer string) string {
 		}
 	}
 	return "" // the box is not closed
+}
+
+// optionPattern matches the number of an option, such as "2", "Option 2" or "2. Refuse".
+var optionPattern = regexp.MustCompile(`(?i)^(?:option\s*)?#?(\d{1,2})(?:$|[.):])`)
+
+// option returns the number of the option that an answer names, by its number or by its text. It returns 0 if there is none.
+func (p Protocol) option(answer string) int {
+	answer = strings.TrimSpace(answer)
+	if found := optionPattern.FindStringSubmatch(answer); found != nil {
+		if n, err := strconv.Atoi(found[1]); err == nil && n >= 1 && n <= len(p.Options) {
+			return n
+		}
+	}
+	if at := slices.Index(p.Options, answer); at >= 0 {
+		return at + 1
+	}
+	text, is := normalizeText(answer), 0
+	for i, o := range p.Options {
+		switch {
+		case text == "" || normalizeText(o) != text:
+		case is > 0: // two options differ only in what comparisons ignore
+			return 0
+		default:
+			is = i + 1
+		}
+	}
+	return is
+}
+
+// checkBallot sets the answer of a ballot to the text of the option that it names. It returns a violation if it names none.
+// A ballot without an answer is valid and does not count.
+func (p Protocol) checkBallot(v any) []string {
+	b := v.(*Ballot)
+	if b.Answer == "" {
+		return nil
+	}
+	n := p.option(b.Answer)
+	if n == 0 {
+		return []string{fmt.Sprintf("/answer: %q is no option, give a number from 1 to %d", b.Answer, len(p.Options))}
+	}
+	b.Answer = p.Options[n-1]
+	return nil
+}
+
+// ballotCheck returns the check of ballots, or nil if they are open.
+func (p Protocol) ballotCheck() func(any) []string {
+	if len(p.Options) == 0 {
+		return nil
+	}
+	return p.checkBallot
 }
