@@ -10,6 +10,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/internal/former"
+	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/refine"
 )
@@ -80,8 +81,31 @@ func (p *program) choosePreset(s configFile) (kind preset, params map[string]jso
 	if params == nil {
 		params = map[string]json.RawMessage{}
 	}
-	params["name"], err = json.Marshal(kind.Name())
-	return kind, params, err
+	if params["name"], err = json.Marshal(kind.Name()); err != nil {
+		return kind, nil, fmt.Errorf("compose configuration: %w", err)
+	}
+	return kind, params, p.addOptions(name, params)
+}
+
+// addOptions adds the options of --option to the parameters of a protocol.
+func (p *program) addOptions(protocol string, params map[string]json.RawMessage) error {
+	if len(p.choices) == 0 {
+		return nil
+	}
+	field, value := "decision", any(decision.Task{Options: p.choices})
+	switch withoutVersion(protocol) {
+	case "panel", "procon":
+	case "vote":
+		field, value = "options", p.choices
+	default:
+		return exitErrorf(exitArguments, "set options: protocol %s decides between no options, remove --option or use panel, procon or vote", protocol)
+	}
+	b, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("compose configuration: %w", err)
+	}
+	params[field] = b
+	return nil
 }
 
 // applyDefaults sets defaults for missing parts of the configuration, and warns about them if there is a file.

@@ -15,7 +15,7 @@ var purposes = map[string]string{
 	"answer":     "a right answer",
 	"baseline":   "one answer of one model, to compare with",
 	"claim":      "a hard claim attacked",
-	"decision":   "a decision between options that the topic names",
+	"decision":   "a decision, yes or no, or between options given with --option",
 	"evaluation": "the scores of an evaluation checked",
 	"ranking":    "the best of several answers, and a ranking",
 	"sides":      "both sides heard",

@@ -25,9 +25,9 @@ import (
 // purposeNotes says for each purpose in docs/choose.md why it has its protocol, what was measured and what was not.
 var purposeNotes = []struct{ name, heading, why, measured string }{
 	{
-		"decision", "A decision", "`vote`: three participants look at the options from different sides, read one another, and vote; the judge breaks a tie. " +
-			"Name the options in the topic. A panel does not decide: its judge scores how well each participant argues, not which option is right.",
-		"Measured: how often votes are right on questions with a known answer, and what a second round adds; see [Voting](voting.md). Not measured: decisions without a known answer.",
+		"decision", "A decision", "`panel` with options: two participants weigh the options, and the judge decides between them on the merits, with a confidence, reasons, conditions and what would change it. " +
+			"Give the options with `--option`, or in `decision.options`; without them, the judge decides yes or no. Several judges decide by majority. For short answers without scores, a vote with `options` takes fewer calls.",
+		"Not measured: whether such decisions are better than those of one call. Measured for votes: how often they are right on questions with a known answer; see [Voting](voting.md).",
 	},
 	{
 		"answer", "A right answer", "`vote`: three answers, and a second round only if they differ. For a short answer that can be compared, such as a number.",
@@ -71,13 +71,15 @@ func (c *counting) Generate(ctx context.Context, r providers.Request) (providers
 }
 
 // agreeing is a model that always gives the same answer and finds nothing wrong.
-var agreeing = &scripted.Provider{Func: scripted.Values{"": `Yes. {"score": 9, "ready": true, "issues": []}`, "answer": "Yes", "confidence": 90}.Reply}
+var agreeing = &scripted.Provider{Func: scripted.Values{"": `Yes. {"score": 9, "ready": true, "issues": []}`, "answer": "Yes", "confidence": 90, "option": 1, "reasons": reasons}.Reply}
+
+var reasons = []map[string]any{{"text": "It follows.", "speaker": nil, "round": nil}}
 
 // stubborn is a model that never agrees, so that a debate takes all its rounds.
 func stubborn(r providers.Request) scripted.Reply {
 	_, name, _ := strings.Cut(r.Messages[0].Text, "You are ")
 	name, _, _ = strings.Cut(name, ",")
-	return scripted.Values{"": `{"score": 3, "ready": false, "issues": [{"severity": "critical", "text": "It is wrong."}]}`, "answer": name, "should_continue": true, "confidence": 50}.Reply(r)
+	return scripted.Values{"": `{"score": 3, "ready": false, "issues": [{"severity": "critical", "text": "It is wrong."}]}`, "answer": name, "should_continue": true, "confidence": 50, "option": 2, "reasons": reasons}.Reply(r)
 }
 
 // callsFor runs a debate of a purpose, and returns the number of calls.
@@ -203,4 +205,20 @@ func TestPurposesAndTheirFlags(t *testing.T) {
 		require.Contains(t, stdout, name)
 		require.Contains(t, offered, name+"\t"+what)
 	}
+}
+
+func TestOptionsOfADecision(t *testing.T) {
+	folder(t)
+	for _, args := range [][]string{{"--for", "decision"}, {"--protocol", "procon"}, {"--protocol", "vote"}} {
+		args = append(args, "--option", "Refund", "--option", "Refuse", "--plain", "Order 4711")
+		code, stdout, stderr := start(t, environment(), args...)
+		require.Equal(t, exitSuccess, code, "%v: %s", args, stderr)
+		require.Regexp(t, `(?i)(decision|answer).*(Refund|Refuse)`, stdout, "%v", args)
+	}
+	code, _, stderr := start(t, environment(), "--protocol", "mad", "--option", "A", "--option", "B", "Order 4711")
+	require.Equal(t, exitArguments, code)
+	require.Contains(t, stderr, "set options: protocol mad decides between no options, remove --option or use panel, procon or vote")
+	code, _, stderr = start(t, environment(), "--for", "decision", "--option", "A", "Order 4711")
+	require.Equal(t, exitConfiguration, code)
+	require.Contains(t, stderr, "it has 1 options, use 2 to 16")
 }

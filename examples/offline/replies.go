@@ -104,9 +104,9 @@ func (p prompt) choice() scripted.Values {
 	if !p.hasOddName() {
 		option = 2
 	}
-	reasons := []decision.Reason{{Text: "It is what my name says."}}
+	reasons := []map[string]any{{"text": "It is what my name says.", "speaker": nil, "round": nil}}
 	for _, w := range p.speakers() {
-		reasons = append(reasons, decision.Reason{Text: w.points[len(w.points)-1], Speaker: w.name, Round: max(p.round, 1)})
+		reasons = append(reasons, map[string]any{"text": w.points[len(w.points)-1], "speaker": w.name, "round": max(p.round, 1)})
 	}
 	return scripted.Values{
 		"summary": fmt.Sprintf("On the topic “%s”, I choose an option by my name. %s", p.topic, cannotJudge),
