@@ -18,7 +18,7 @@ type Input struct {
 	Background   string        `json:"background,omitempty" jsonschema_description:"All facts that the participants need. They know nothing of your conversation."`
 	Preset       string        `json:"preset,omitempty" jsonschema_description:"The kind of debate."`
 	Protocol     string        `json:"protocol,omitempty" jsonschema_description:"Who speaks when. Leave it out for the preset's own protocol."`
-	Options      []string      `json:"options,omitempty" jsonschema_description:"Choices (panel, procon, vote)."`
+	Options      []string      `json:"options,omitempty" jsonschema_description:"Choices: panel, procon, vote."`
 	Participants []Participant `json:"participants,omitempty" jsonschema_description:"Replaces the preset's participants. They use its models."`
 	Budget       Budget        `json:"budget,omitzero" jsonschema_description:"Limits below those of the preset."`
 
@@ -40,7 +40,7 @@ type Participant struct {
 type Budget struct {
 	Rounds  int     `json:"rounds,omitempty" jsonschema_description:"Most rounds."`
 	Minutes float64 `json:"minutes,omitempty" jsonschema_description:"Longest running time."`
-	Tokens  int     `json:"tokens,omitempty" jsonschema_description:"Most tokens of prompts and replies."`
+	Tokens  int     `json:"tokens,omitempty" jsonschema_description:"Most tokens, with prompts."`
 	Cost    float64 `json:"cost,omitempty" jsonschema_description:"Highest cost, in the currency of the prices."`
 }
 

@@ -87,7 +87,7 @@ func TestOneCommandWorksAnotherSubmitsAndWatches(t *testing.T) {
 	working(t, env)
 	out, code := command(t, env, "submit", "Should cities ban private cars?")
 	require.Zero(t, code, out)
-	for _, part := range []string{"Ada · respond · ", "Bo · respond · ", "Judge · assess · ", "-- completed", "ended in round"} {
+	for _, part := range []string{"Ada (respond):", "Bo (respond):", "Judge (assess):", "-- completed", "ended in round"} {
 		require.Contains(t, out, part)
 	}
 	require.Contains(t, stop(), "No API key found; using the offline demo model (set OPENAI_API_KEY to use OpenAI)\nwaiting for jobs\n")
