@@ -223,8 +223,8 @@ func TestACrashWhileTheModelReconsidersRepeatsTheStep(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	stop = cancel
-	for range d.Run(ctx) {
-		continue
+	for _, err := range d.Run(ctx) {
+		_ = err // the debate is interrupted
 	}
 	require.Nil(t, debatetest.Result(t, d).Verdict)
 

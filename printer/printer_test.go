@@ -56,20 +56,35 @@ func TestWhatIsPrinted(t *testing.T) {
 		events []debate.Event
 		want   string
 	}{
-		"a turn": {printer.Printer{}, []debate.Event{config, round, chunk(ada, 0, "Yes"), turn(3, ada, "", "", "Yes.\n\nIt is\t\x1b[2J so.\n")},
-			"== round 1 of 2 ==\n\nAda · for · respond · 7 tokens, 1.0s\n  Yes.\n\n  It is    [2J so.\n"},
-		"a live turn": {printer.Printer{Live: true}, []debate.Event{round, chunk(ada, 0, "Yes.\n"), chunk(ada, 5, "\nIt"), chunk(ada, 8, " is."), turn(3, ada, "", "", "Yes.\n\nIt is.")},
-			"== round 1 of 2 ==\n\nAda · respond\n  Yes.\n\n  It is.\n"},
-		"a failed live turn": {printer.Printer{Live: true}, []debate.Event{chunk(ada, 0, "Ye"), failed("cut", time.Second), chunk(ada, 0, "Yes."), turn(3, ada, "", "", "Yes.")},
-			"Ada · respond\n  Ye\nrespond: Ada failed, retrying in 1s: cut\n\nAda · respond\n  Yes.\n"},
+		"a turn": {
+			printer.Printer{},
+			[]debate.Event{config, round, chunk(ada, 0, "Yes"), turn(3, ada, "", "", "Yes.\n\nIt is\t\x1b[2J so.\n")},
+			"== round 1 of 2 ==\n\nAda · for · respond · 7 tokens, 1.0s\n  Yes.\n\n  It is    [2J so.\n",
+		},
+		"a live turn": {
+			printer.Printer{Live: true},
+			[]debate.Event{round, chunk(ada, 0, "Yes.\n"), chunk(ada, 5, "\nIt"), chunk(ada, 8, " is."), turn(3, ada, "", "", "Yes.\n\nIt is.")},
+			"== round 1 of 2 ==\n\nAda · respond\n  Yes.\n\n  It is.\n",
+		},
+		"a failed live turn": {
+			printer.Printer{Live: true},
+			[]debate.Event{chunk(ada, 0, "Ye"), failed("cut", time.Second), chunk(ada, 0, "Yes."), turn(3, ada, "", "", "Yes.")},
+			"Ada · respond\n  Ye\nrespond: Ada failed, retrying in 1s: cut\n\nAda · respond\n  Yes.\n",
+		},
 		"a parallel phase": {printer.Printer{Live: true}, []debate.Event{debate.PhaseStarted{EventMeta: stored(1), Stage: transcript.Setup, Parallel: true}, chunk(ada, 0, "Ye")}, "== setup ==\n"},
-		"a judge": {printer.Printer{Live: true}, []debate.Event{chunk(jo, 0, ` {"participants"`), turn(1, jo, "assessment/1", scored, "?")},
-			"Jo · assess · 7 tokens, 1.0s\n  Figures.\n  Next: Name a cost.\n  Ada  7.25 of 10\n"},
+		"a judge": {
+			printer.Printer{Live: true},
+			[]debate.Event{chunk(jo, 0, ` {"participants"`), turn(1, jo, "assessment/1", scored, "?")},
+			"Jo · assess · 7 tokens, 1.0s\n  Figures.\n  Next: Name a cost.\n  Ada  7.25 of 10\n",
+		},
 		"a default":    {printer.Printer{}, []debate.Event{turn(1, jo, "assessment/1", scored, "There is none.", transcript.Defaulted)}, "Jo · assess · 7 tokens, 1.0s, defaulted\n  There is none.\n"},
 		"hidden":       {printer.Printer{HideTexts: true, Live: true}, []debate.Event{chunk(ada, 0, "Y"), turn(1, ada, "", "", "Yes."), turn(2, jo, "assessment/1", scored, "?")}, "Ada · respond · 7 tokens, 1.0s\n\nJo · assess · 7 tokens, 1.0s\n"},
 		"what repeats": {printer.Printer{}, []debate.Event{turn(1, ada, "", "", "Yes."), turn(1, ada, "", "", "Yes.")}, "Ada · respond · 7 tokens, 1.0s\n  Yes.\n"},
-		"failures": {printer.Printer{}, []debate.Event{failed(cause, 0), failed(cause, 1500*time.Millisecond), failed(cause, time.Minute), failed(cause, -1)},
-			"respond: Ada failed, retrying: " + cause + "\nrespond: Ada failed, retrying in 2s: " + cause + "\nrespond: Ada failed in the same way, retrying in 1m0s\nrespond: Ada failed: " + cause + "\n"},
+		"failures": {
+			printer.Printer{},
+			[]debate.Event{failed(cause, 0), failed(cause, 1500*time.Millisecond), failed(cause, time.Minute), failed(cause, -1)},
+			"respond: Ada failed, retrying: " + cause + "\nrespond: Ada failed, retrying in 2s: " + cause + "\nrespond: Ada failed in the same way, retrying in 1m0s\nrespond: Ada failed: " + cause + "\n",
+		},
 		"the end": {printer.Printer{}, []debate.Event{
 			debate.Warning{EventMeta: debate.EventMeta{Live: true}, Text: "mind\nthe gap"},
 			debate.Dropped{EventMeta: stored(1), Name: "Bo", Failure: &debate.Failure{Key: ada, Message: "no key"}},

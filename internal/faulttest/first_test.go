@@ -150,7 +150,8 @@ func TestRecoverWaitsForAProviderThatNeverAnswered(t *testing.T) {
 		s, m := store.Memory(), &blocked{}
 		first, err := engineOn(t, s, m, m).Create(t.Context(), debatetest.PairConfig(nil))
 		require.NoError(t, err)
-		for range first.Run(t.Context()) { // the process dies when the debate has begun
+		for _, err := range first.Run(t.Context()) { // the process dies when the debate has begun
+			require.NoError(t, err)
 			if st, err := first.Status(t.Context()); err == nil && st.State.Active() {
 				break
 			}

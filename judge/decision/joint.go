@@ -54,7 +54,7 @@ func (t Task) Combine(scores judge.Scores, turns ...transcript.Turn) (text strin
 	var said any
 	if len(t.Options) > 0 {
 		j := t.combineChoices(judge.Opinions[Choice](turns...))
-		j.Scores, text, said = scores, "", &j
+		j.Scores, said = scores, &j
 		text = j.text((*Choice).Text)
 	} else {
 		j := t.combineReplies(judge.Opinions[json.RawMessage](turns...))

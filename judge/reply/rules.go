@@ -37,7 +37,7 @@ var (
 // ownWords are the words of the rules of this library and of the validator. They say nothing about a reply that has them too.
 var ownWords = func() map[string]bool {
 	known := map[string]bool{}
-	for _, w := range strings.Fields(`a after all allowed an and answer appears are as assessment at be before bracket brief but by bytes
+	for w := range strings.FieldsSeq(`a after all allowed an and answer appears are as assessment at be before bracket brief but by bytes
 		character characters close closed contradict deeper different each else empty end entries entry error every exactly expected
 		field for found give has have hold holds in invalid is it item items its json known length less levels list lower many
 		missing more most must name named names needs nested no not nothing null number object objects of once one only or order out

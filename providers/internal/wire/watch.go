@@ -65,7 +65,7 @@ func (w *watch) limitConnecting(r *http.Request) (limited *http.Request, connect
 	})
 	connected = func() { timer.Stop() }
 	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected() }}
-	return r.WithContext(httptrace.WithClientTrace(w.ctx, trace)), connected
+	return r.WithContext(httptrace.WithClientTrace(r.Context(), trace)), connected
 }
 
 // pause ends waiting.
