@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,13 +23,20 @@ import (
 // blocked is a model whose connections fail after some time, until it is repaired. It answers calls with the model "up".
 type blocked struct {
 	after    time.Duration // 0 if connections are refused
-	repaired bool
+	repaired atomic.Bool
+}
+
+// answering returns a model that is repaired.
+func answering() *blocked {
+	b := &blocked{}
+	b.repaired.Store(true)
+	return b
 }
 
 const blockedCause = `call model: Post "http://127.0.0.1:1/v1/chat/completions": dial tcp 127.0.0.1:1: connect: connection refused`
 
 func (b *blocked) Generate(_ context.Context, r providers.Request) (providers.Response, error) {
-	if !b.repaired && r.Model != "up" {
+	if !b.repaired.Load() && r.Model != "up" {
 		time.Sleep(b.after)
 		return providers.Response{}, &providers.Error{Kind: providers.Network, Err: errors.New(blockedCause)}
 	}
@@ -67,7 +75,7 @@ func TestTheFirstRunDoesNotWaitForAProviderThatNeverAnswered(t *testing.T) {
 						require.Equal(t, fsm.Error, debatetest.Result(t, d).State)
 						require.NoError(t, d.Retry(t.Context()))
 					}
-					m.repaired = true
+					m.repaired.Store(true)
 					_, err = debatetest.Run(t, d)
 					require.NoError(t, err)
 					require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
@@ -108,7 +116,7 @@ func TestOthersWaitForAProviderThatNeverAnswered(t *testing.T) {
 		t.Helper()
 		s := store.Memory()
 		cfg := debatetest.PairConfig(nil)
-		d, err := engineOn(t, s, &blocked{repaired: true}, m).Create(t.Context(), cfg) // only the judge is blocked
+		d, err := engineOn(t, s, answering(), m).Create(t.Context(), cfg) // only the judge is blocked
 		require.NoError(t, err)
 		return d
 	}
@@ -116,7 +124,7 @@ func TestOthersWaitForAProviderThatNeverAnswered(t *testing.T) {
 		t.Helper()
 		cfg := debatetest.PairConfig(panel.Protocol{Mode: panel.Simultaneous})
 		cfg.Participants[1].Provider = "j"
-		d, err := engineOn(t, store.Memory(), &blocked{repaired: true}, m).Create(t.Context(), cfg) // A speaks while B is blocked
+		d, err := engineOn(t, store.Memory(), answering(), m).Create(t.Context(), cfg) // A speaks while B is blocked
 		require.NoError(t, err)
 		return d
 	}
@@ -135,7 +143,7 @@ func TestOthersWaitForAProviderThatNeverAnswered(t *testing.T) {
 				require.ErrorAs(t, outageDrivers[test.drive](t.Context(), d), &failed)
 				require.True(t, failed.Unreachable)
 				require.Greater(t, time.Since(began), 15*time.Minute)
-				m.repaired = true
+				m.repaired.Store(true)
 				require.NoError(t, d.Retry(t.Context()))
 				require.NoError(t, outageDrivers[test.drive](t.Context(), d))
 				require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
@@ -160,7 +168,7 @@ func TestRecoverWaitsForAProviderThatNeverAnswered(t *testing.T) {
 		e := engineOn(t, s, m, m)
 		require.NoError(t, e.Recover(t.Context()))
 		time.Sleep(10 * time.Minute)
-		m.repaired = true
+		m.repaired.Store(true)
 		time.Sleep(10 * time.Minute)
 		d, err := e.Open(t.Context(), first.ID())
 		require.NoError(t, err)
