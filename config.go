@@ -224,10 +224,10 @@ type Participant struct {
 // days.
 //
 // A debate checks its budgets when a phase begins, and concludes if the worst case of the phase and of the conclusion
-// does not fit. In the worst case, each step makes one call with a reply of maximum length. Its prompt has its real size
-// and shows all that the step can see by then, with replies of maximum length. A configuration is refused if a budget is
+// does not fit. In the worst case, each step makes one call, or two if its first reply can be doubted, with replies of
+// maximum length. Its prompt has its real size and shows all that the step can see by then. A configuration is refused if a budget is
 // too small for the setup, the first phase and the conclusion: the smallest limit that a preset accepts is at most 1.2
-// times their worst case. What failed attempts, invalid replies and second requests use counts from the next phase on.
+// times their worst case. What failed attempts and invalid replies use counts from the next phase on.
 // The usage of calls that a person cancels, or that fail while the debate is paused, is not recorded.
 type Limits struct {
 	// MinRounds is the number of rounds before which neither the protocol nor a finding ends the debate. Defaults to

@@ -222,7 +222,12 @@ func (w *reservation) addPersonas() {
 }
 
 // promptLimit returns the most tokens that the prompt of a step can have.
-func (w *reservation) promptLimit(s *protocol.Step, who *Participant, seat transcript.Profile) int {
+func (w *reservation) promptLimit(s *protocol.Step, who *Participant, seat transcript.Profile) (most int) {
+	defer func() {
+		if recover() != nil { // of Names or Show, which may not expect turns without data
+			most = w.estimatedPrompt(s, who, seat)
+		}
+	}()
 	fixed := promptTokens(w.record, s, seat, who.Model) + valueTokens + w.positions
 	if w.isParticipating(s.Actor) {
 		fixed += w.profile
@@ -243,6 +248,16 @@ func (w *reservation) promptLimit(s *protocol.Step, who *Participant, seat trans
 		all = min(all, max(who.Window-who.MaxTokens, int(float64(fixed)*scale)+1))
 	}
 	return all
+}
+
+// estimatedPrompt returns an estimate of the tokens of a prompt that shows every turn.
+func (w *reservation) estimatedPrompt(s *protocol.Step, who *Participant, seat transcript.Profile) int {
+	tokens := tokensBesideHistory(w.record, seat) + taskTokens + w.positions + w.profile + w.documents
+	quote := pseudonymsFor(w.record, s).QuoteTokens()
+	for i := range w.Turns {
+		tokens += w.Turns[i].Tokens + quote
+	}
+	return int(float64(tokens)*max(scaleOf(w.record, who, s.Actor, s.Phase).Factor(), 1)) + 1
 }
 
 // promptTokens returns the tokens of a step's prompt without the history: the system prompt, the attachments, the task and the

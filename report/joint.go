@@ -16,7 +16,7 @@ func jointOutcome(r *Report, data json.RawMessage) (o outcome) {
 	j := decodeOrZero[decision.Joint[json.RawMessage]](data)
 	o.decision = j.Sentence()
 	if j.Option > 0 {
-		o.clauses = append(o.clauses, fmt.Sprintf("the judges' confidence is %.0f %%", j.Confidence))
+		o.clauses = append(o.clauses, fmt.Sprintf("the confidence is %.0f %%", j.Confidence))
 	}
 	var votes []string
 	for _, v := range j.Votes {
@@ -40,7 +40,7 @@ func jointOutcome(r *Report, data json.RawMessage) (o outcome) {
 		if said.Failed || j.Field == "" && c.Option == 0 {
 			continue
 		}
-		if o.text == "" && c.Option == j.Option {
+		if o.text == "" && j.Option > 0 && c.Option == j.Option {
 			o.text = c.Summary
 		}
 		title := said.Judge
@@ -51,7 +51,7 @@ func jointOutcome(r *Report, data json.RawMessage) (o outcome) {
 		o.reason("Conditions", title, c.Conditions...)
 		o.reason("What would change it", title, c.WouldChange...)
 	}
-	if o.text == "" {
+	if o.text == "" && j.Choice != "" {
 		o.text = r.Result.Answer.Text
 	}
 	o.reason("Dissenting judges", "", j.Dissent...)

@@ -37,7 +37,7 @@ func TestADecisionComesFirst(t *testing.T) {
 
 	r := decided(t, options, yes, no, yes)
 	s := report.Summarize(r)
-	require.Equal(t, "The decision is option 1: Refund in full; the judges' confidence is 80 %; the votes are 2 for Refund in full and 1 for Refuse.", s.Answer)
+	require.Equal(t, "The decision is option 1: Refund in full; the confidence is 80 %; the votes are 2 for Refund in full and 1 for Refuse.", s.Answer)
 	require.Equal(t, "It was broken.", s.Text)
 	require.Contains(t, s.Reasons, report.Reason{Title: "Reasons", Name: "Cy, for option 1", Points: []string{"The photo shows it. (Bo, round 2)"}})
 	require.Contains(t, s.Reasons, report.Reason{Title: "What would change it", Name: "Eve, for option 1", Points: []string{"A second photo."}})
@@ -48,7 +48,7 @@ func TestADecisionComesFirst(t *testing.T) {
 	}, r.Decision())
 
 	s = report.Summarize(decided(t, options, yes))
-	require.Equal(t, "The decision is option 1: Refund in full; the judges' confidence is 80 %; the judge is Cy.", s.Answer)
+	require.Equal(t, "The decision is option 1: Refund in full; the confidence is 80 %; the judge is Cy.", s.Answer)
 	s = report.Summarize(decided(t, options, yes, no))
 	require.Equal(t, `There is no decision, because the votes are tied: 1 for "Refund in full" (Cy), 1 for "Refuse" (Di).`, s.Answer)
 }

@@ -155,7 +155,7 @@ type Attempt struct {
 	Model        string        `json:"model,omitempty"`         // as reported by the provider, or else as requested
 	Requested    string        `json:"requested,omitempty"`     // the model as requested, if the provider reported another name
 	FinishReason string        `json:"finish_reason,omitempty"` // why the model stopped, as reported by the provider
-	ErrorKind    string        `json:"error_kind,omitempty"`    // kind of the error; empty for the successful attempt
+	ErrorKind    string        `json:"error_kind,omitempty"`    // kind of the error; empty for the successful attempt; a doubtful reply has invalid_response and can stand
 	ErrorMessage string        `json:"error_message,omitempty"` // message of the error
 	PromptTokens int           `json:"prompt_tokens,omitempty"` // estimated tokens of the prompt
 	Cut          bool          `json:"cut,omitempty"`           // the service seems to have cut the prompt, so Usage.Input counts what was left

@@ -98,7 +98,7 @@ func (p *program) addOptions(protocol string, params map[string]json.RawMessage)
 	case "vote":
 		field, value = "options", p.choices
 	default:
-		return exitErrorf(exitArguments, "set options: protocol %s decides between no options, remove --option or use panel, procon or vote", protocol)
+		return exitErrorf(exitArguments, "set options: protocol %s cannot decide between options, remove --option or use panel, procon or vote", protocol)
 	}
 	b, err := json.Marshal(value)
 	if err != nil {

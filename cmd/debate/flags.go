@@ -121,7 +121,6 @@ func (o *options) forkFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.reply, "reply", "", "`text` in place of the turn of --at; JSON if the turn is")
 	flags.StringVarP(&o.file, "file", "f", "", "read the text of --reply from `file`")
 	flags.StringVar(&o.topicText, "topic", "", "another topic, as `text`")
-	flags.StringArrayVar(&o.choices, "option", nil, "an option, as `text`, between which judges or votes decide in panel, procon and vote; use two to sixteen")
 	flags.IntVar(&o.rounds, "rounds", 0, "another largest `number` of rounds")
 }
 

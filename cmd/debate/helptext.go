@@ -13,7 +13,7 @@ The answer goes to stdout, the debate and all messages to stderr. Debates are ke
 show and continue them. Without an API key in the environment, an offline demo model replies.`
 
 const rootExample = `  debate "Should cities ban private cars?"
-  debate --for decision "Refund the broken lamp: in full, in part, or not at all?"
+  debate --for decision --option "in full" --option "in part" --option "not at all" "Refund the broken lamp?"
   debate --model openai/gpt-5-mini --model anthropic/claude-haiku-4-5 "Is tea better than coffee?"
   debate --protocol refine --agents security,performance --file problem.md --report report.html
   debate -- Privacy                          # a topic of one word follows two dashes`

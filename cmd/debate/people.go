@@ -171,7 +171,7 @@ func (p *program) showBriefing(a debate.Asked) {
 	}
 	b := *a.Briefing
 	if len(b.Background) > maxBackground {
-		b.Background = strings.ToValidUTF8(b.Background[:maxBackground], "") + " …\n(all of it is in the configuration)"
+		b.Background = strings.ToValidUTF8(b.Background[:maxBackground], "") + " …\n(debate show --json prints all of it)"
 	}
 	text := b.Text()
 	if p.briefed == nil {

@@ -217,8 +217,8 @@ func TestOptionsOfADecision(t *testing.T) {
 	}
 	code, _, stderr := start(t, environment(), "--protocol", "mad", "--option", "A", "--option", "B", "Order 4711")
 	require.Equal(t, exitArguments, code)
-	require.Contains(t, stderr, "set options: protocol mad decides between no options, remove --option or use panel, procon or vote")
+	require.Contains(t, stderr, "set options: protocol mad cannot decide between options, remove --option or use panel, procon or vote")
 	code, _, stderr = start(t, environment(), "--for", "decision", "--option", "A", "Order 4711")
 	require.Equal(t, exitConfiguration, code)
-	require.Contains(t, stderr, "it has 1 options, use 2 to 16")
+	require.Contains(t, stderr, "the number of options is 1, use 2 to 16")
 }

@@ -12,6 +12,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -50,11 +51,11 @@ func run(ctx context.Context, p *console.Program) (err error) {
 			return err
 		}
 	}
-	model, err := offline.Choose(p.Env, p.Stderr, script{offline.Model(p.IsTerminal)})
+	model, err := offline.Choose(p.Env, p.Stderr, offline.Model(p.IsTerminal))
 	if err != nil {
 		return err
 	}
-	stored, err := sqlite.Open(*path)
+	stored, err := sqlite.Open(*path) //nolint:contextcheck // it takes none
 	if err != nil {
 		return err
 	}
@@ -98,7 +99,7 @@ func run(ctx context.Context, p *console.Program) (err error) {
 // refundCase returns the debate about an order.
 func refundCase(order, text, customer, shop, decides string) debate.Config {
 	return debate.Config{
-		ID: "refund-" + fmt.Sprintf("%x", order), Topic: order + ": how much of the price does the shop refund?", Background: text,
+		ID: fmt.Sprintf("refund-%x", sha256.Sum256([]byte(order+"\n"+text)))[:39], Topic: order + ": how much of the price does the shop refund?", Background: text,
 		Protocol: panel.Protocol{Format: panel.StructuredRounds, Decision: decision.Task{Contract: contract.Name()}},
 		Participants: []debate.Participant{
 			{Name: "Ada", Role: "speaks for the customer", Position: "The shop refunds the price.", Model: customer},

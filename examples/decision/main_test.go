@@ -34,14 +34,19 @@ func TestACaseIsDecided(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "refunds.db")
 	code, first, progress := start(t, "-store", path, "-case", "case.txt", "Order 12")
 	require.Equal(t, 0, code, progress)
-	require.Contains(t, first, "Order 12: refund 100 %, with a confidence of 50 %\n")
-	require.Contains(t, first, "scores of the arguments: Ada 5 of 10, Bo 5 of 10")
+	require.Contains(t, first, "Order 12: refund 50 %, with a confidence of 50 %\n")
+	require.Contains(t, first, "scores of the arguments: Ada ")
 	require.Contains(t, progress, "round 2, verdict: Cy\n")
 
-	code, again, progress := start(t, "-store", path, "Order 12")
+	code, again, progress := start(t, "-store", path, "-case", "case.txt", "Order 12")
 	require.Equal(t, 0, code, progress)
 	require.Equal(t, first, again, "a decided case is not debated again")
 	require.NotContains(t, progress, "verdict")
+	other := filepath.Join(t.TempDir(), "other.txt")
+	require.NoError(t, os.WriteFile(other, []byte("The customer broke the lamp."), 0o600))
+	code, _, progress = start(t, "-store", path, "-case", other, "Order 12")
+	require.Equal(t, 0, code, progress)
+	require.Contains(t, progress, "verdict", "another text is another case")
 }
 
 // A killed program continues where it was.
@@ -63,7 +68,7 @@ func TestTheDebateSurvivesAKill(t *testing.T) {
 
 	code, stdout, progress := start(t, "-store", path)
 	require.Equal(t, 0, code, progress)
-	require.Contains(t, stdout, "Order 4711: refund 100 %")
+	require.Contains(t, stdout, "Order 4711: refund 50 %")
 	require.NotContains(t, progress, "round 1, opening: Ada", "what was said is not asked for again")
 	require.NotContains(t, progress, "round 1, assess: Cy")
 }

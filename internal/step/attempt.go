@@ -151,7 +151,7 @@ func (r *Run) structured(resp *providers.Response) error {
 	case r.maxRetries(providers.InvalidResponse) == 0:
 	case resp.FinishReason == providers.Length && r.query.raiseCap(resp.Text, r.query.usage(*resp, true, p.NoText).Reasoning):
 		return &providers.Error{Kind: providers.InvalidResponse, Partial: *resp, Err: fmt.Errorf("%w with a higher token limit: %w", errAskedAgain, err)}
-	case resp.FinishReason != providers.Length && !r.query.askedAgain:
+	case resp.FinishReason != providers.Length && !r.query.askedAgain && r.query.Data != nil: // an embedder has no prompt to repeat
 		return r.query.askAgain(*resp, err)
 	}
 	if _, ok := r.defaultReply(); ok && !p.Judging && p.Step.Actor != protocol.Retriever {
@@ -165,7 +165,7 @@ func (r *Run) structured(resp *providers.Response) error {
 func (r *Run) reconsider(resp *providers.Response) error {
 	p := &r.Plan
 	last := len(r.draft.Attempts)+1-r.attempts.waitedAfter >= p.Limits.Attempts
-	if p.Step.Doubt == nil || r.attempts.doubtful != nil || last || r.maxRetries(providers.InvalidResponse) == 0 {
+	if p.Step.Doubt == nil || p.Contract == nil || r.attempts.doubtful != nil || last || r.maxRetries(providers.InvalidResponse) == 0 {
 		return nil
 	}
 	v, err := p.Contract.Decode(reply.Reply{Data: r.draft.Data})

@@ -71,6 +71,7 @@ func TestSeveralJudgesDecideByTheMarkedField(t *testing.T) {
 		{"test-team/1", "", `There is no decision, because no choice has a majority: 2 for "b" (J1, J2), 1 for "c" (J3), 1 for "d" (J4).`, []string{`{"team":"b"}`, `{"team":"b"}`, `{"team":"c"}`, `{"team":"d"}`}, nil},
 		{"test-team/1", "red", "The decision is: team is red.", []string{`{"team":"red"}`, `!{"team":"blue"}`}, nil},
 		{"test-team/1", "red", "The decision is: team is red.", []string{`{"team":"red"}`}, nil},
+		{"test-team/1", "Blue", "The decision is: team is Blue.", []string{`{"team":"Blue"}`, `{"team":"red"}`, `{"team":"blue"}`}, nil},
 	} {
 		text, data := decision.Task{Contract: tt.contract}.Combine(judge.Scores{"Ada": 7}, turns(tt.contract, tt.replies...)...)
 		var j decision.Joint[json.RawMessage]
@@ -124,6 +125,7 @@ func TestASwappedJudgeThatContradictsItselfAbstains(t *testing.T) {
 	require.Equal(t, "No", j.Choice)
 	require.Equal(t, []string{"J1: Yes in one order and No in the other"}, j.Disagreement)
 	require.Contains(t, text, "Disagreement: J1")
+	require.InDelta(t, 60, j.Confidence, 0, "a judge who abstains does not count")
 }
 
 func TestChoicesAreValidated(t *testing.T) {

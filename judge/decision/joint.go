@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/internal/contracttype"
+	"github.com/elenchus-go/debate/internal/naming"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -85,7 +86,7 @@ func (t Task) combineChoices(opinions []judge.Opinion[Choice]) Joint[Choice] {
 	}
 	sum, n := 0.0, 0
 	for i := range opinions {
-		if o := &opinions[i]; j.Option > 0 && !o.Failed && option(&o.Value) == j.Option {
+		if o := &opinions[i]; j.Option > 0 && !o.Failed && slices.Contains(j.Votes[0].Judges, o.Judge) {
 			sum, n = sum+o.Value.Confidence, n+1
 		}
 	}
@@ -106,7 +107,15 @@ func (t Task) combineReplies(opinions []judge.Opinion[json.RawMessage]) (j Joint
 		}
 		return j
 	}
-	j = combine(opinions, func(v *json.RawMessage) string { return readField(*v, field) }, func(*json.RawMessage) string { return "" })
+	var known []string
+	j = combine(opinions, func(v *json.RawMessage) string {
+		choice := readField(*v, field)
+		if at := slices.IndexFunc(known, func(k string) bool { return naming.Same(k, choice) }); at >= 0 {
+			return known[at] // judges may write a choice in several ways
+		}
+		known = append(known, choice)
+		return choice
+	}, func(*json.RawMessage) string { return "" })
 	j.Field = field
 	return j
 }

@@ -56,7 +56,7 @@ func (t Task) Check(judges int, twice bool) []string {
 // CheckOptions returns a description of everything that is wrong with a list of options.
 func CheckOptions(options []string) (problems []string) {
 	if n := len(options); n < minOptions || n > maxOptions {
-		problems = append(problems, fmt.Sprintf("it has %d options, use %d to %d", n, minOptions, maxOptions))
+		problems = append(problems, fmt.Sprintf("the number of options is %d, use %d to %d", n, minOptions, maxOptions))
 	}
 	for i, o := range options {
 		switch {

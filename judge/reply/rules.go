@@ -10,7 +10,10 @@ import (
 // rulesOf returns what violations say without what they quote of a reply: the paths, with the names of fields only, and the
 // rules. A rule of which a word may come from the reply is replaced.
 func (c *Contract) rulesOf(violations []string, text string) (rules []string) {
-	text = strings.ToLower(text)
+	text = strings.ToLower(text + " " + escapes.ReplaceAllStringFunc(text, func(e string) string {
+		plain, _ := strconv.Unquote(`"` + e + `"`) // "" for half of a surrogate pair, which no word contains
+		return plain
+	}))
 	for _, v := range violations {
 		where, rule, ok := strings.Cut(v, ": ")
 		if where += ": "; !ok || !strings.HasPrefix(v, "/") { // there is no path
@@ -31,7 +34,9 @@ func (c *Contract) rulesOf(violations []string, text string) (rules []string) {
 var (
 	// quoted matches what a violation quotes, also if it was cut. The validator quotes names with single quotes.
 	quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*("|$)|'(?:[^'\\]|\\.)*('|$)|“[^”]*(”|$)`)
-	words  = regexp.MustCompile(`[\pL\pN]+`)
+	// escapes matches characters that a reply may write in another way than a violation.
+	escapes = regexp.MustCompile(`\\u[0-9a-fA-F]{4}`)
+	words   = regexp.MustCompile(`[\pL\pN]+`)
 )
 
 // ownWords are the words of the rules of this library and of the validator. They say nothing about a reply that has them too.

@@ -95,6 +95,9 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 	if p.ByScores {
 		scores := p.jointScores(r)
 		joint.Value.Winner, joint.Value.WinnerReasoning = scores.Leader(), "The scores decide: "+scores.String()+"."
+		if len(scores) == 0 {
+			joint.Value.WinnerReasoning = "There are no scores, so nobody wins."
+		}
 	} else {
 		a.Warnings = contradictions(r, opinions)
 	}

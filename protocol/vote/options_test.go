@@ -34,7 +34,7 @@ func TestOptionsAreChecked(t *testing.T) {
 	r := &protocol.Record{MinRounds: 1, MaxRounds: 2, Cursor: transcript.Cursor{Run: 1}}
 	r.Participants = []transcript.Profile{{Name: "A"}, {Name: "B"}}
 	for problem, p := range map[string]vote.Protocol{
-		"protocol.options: it has 1 options, use 2 to 16":                             {Options: []string{"Yes"}},
+		"protocol.options: the number of options is 1, use 2 to 16":                   {Options: []string{"Yes"}},
 		`protocol.options: option 1, "2", reads like another option, use other words`: {Options: []string{"2", "3 or more"}},
 		"protocol.extract: answers are options, leave it out":                         {Options: []string{"Yes", "No"}, Extract: "number"},
 		`protocol.options: option 2, "yes", appears twice`:                            {Options: []string{"Yes", "yes"}},
