@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -136,13 +137,17 @@ func TestOnlyAJudgesOwnScoresContradictIt(t *testing.T) {
 				c.Protocol = panel.Protocol{Format: panel.RoundLimited, RotateJudges: tt.rotate}
 				c.Limits.MaxRounds = max(len(tt.scores["J"]), 1)
 				c.Retries = map[providers.ErrorKind]int{providers.InvalidResponse: 0}
+				var mu sync.Mutex // judges reply at the same time
 				round := map[string]int{}
 				o.Providers["j"] = &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
 					if debatetest.AsksFor(r, "verdict") {
 						return names("B")
 					}
+					mu.Lock()
 					n := round[r.Model]
-					if round[r.Model]++; tt.rotate && r.Model == "K" { // J has round 1, and K round 2
+					round[r.Model]++
+					mu.Unlock()
+					if tt.rotate && r.Model == "K" { // J has round 1, and K round 2
 						n++
 					}
 					list := tt.scores[r.Model]
