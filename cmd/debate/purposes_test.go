@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -62,11 +63,12 @@ var purposeNotes = []struct{ name, heading, why, measured string }{
 // counting counts the calls of a model.
 type counting struct {
 	providers.Provider
-	calls int
+
+	calls atomic.Int64
 }
 
 func (c *counting) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
-	c.calls++
+	c.calls.Add(1)
 	return c.Provider.Generate(ctx, r)
 }
 
@@ -108,7 +110,7 @@ func callsFor(t *testing.T, name string, model providers.Provider) (calls int) {
 		for _, turn := range r.Turns {
 			require.NotContains(t, turn.Flags, transcript.Defaulted)
 		}
-		calls = counted.calls
+		calls = int(counted.calls.Load())
 	})
 	return calls
 }
