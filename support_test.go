@@ -8,6 +8,7 @@ import (
 	"iter"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -159,13 +160,12 @@ func unavailableModel(kind providers.ErrorKind) *scripted.Provider {
 // the given number of assessments.
 func scriptedJudgeOfAll(t testing.TB, rounds int) *scripted.Provider {
 	t.Helper()
-	said := 0
+	var said atomic.Int64 // judges reply at the same time
 	return &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
 		if debatetest.AsksFor(r, "verdict") {
 			return scripted.Reply{Text: verdictReply}
 		}
-		said++
-		return scripted.Reply{Text: assessmentReply(t, said < rounds, assessedNames(r)...)}
+		return scripted.Reply{Text: assessmentReply(t, said.Add(1) < int64(rounds), assessedNames(r)...)}
 	}}
 }
 
