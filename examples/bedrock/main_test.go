@@ -16,6 +16,7 @@ import (
 	"github.com/elenchus-go/debate/examples/console"
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/providers"
 )
 
@@ -160,11 +161,17 @@ func (s *service) reply(body io.Reader) string {
 	}
 	switch {
 	case strings.Contains(task, "Assess"):
-		r.SchemaName = judge.Rubric(nil).Contract().Name()
+		r.SchemaName, r.Schema = contract(judge.Rubric(nil).Contract())
 	case strings.Contains(string(asked.System), "You are Judge"):
-		r.SchemaName = judge.VerdictContract.Name()
+		r.SchemaName, r.Schema = contract(judge.VerdictContract)
 	}
 	said, err := offline.Model(false).Generate(s.t.Context(), r)
 	require.NoError(s.t, err)
 	return said.Text
+}
+
+// contract returns the name of a judge's contract and its schema, with the names of the participants and the criteria.
+func contract(c *reply.Contract) (name string, schema json.RawMessage) {
+	names := []string{"Debater A", "Debater B"}
+	return c.Name(), c.WithNames("participants", names).WithNames("active", names).WithNames("criteria", judge.Rubric(nil).Names()).Schema()
 }
