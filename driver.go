@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/live"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
@@ -27,7 +28,7 @@ type driver struct {
 	failed     error           // why driving ended
 	only       string          // key of the plan to run; empty for any plan
 	checked    *Config         // the configuration that the engine supports; nil if none was checked yet
-	feed       *liveFeed
+	feed       *live.Feed[Event]
 	out        delivery
 	background bool          // Start drives the debate
 	turn       chan struct{} // closed when a debate in the background may be driven; nil if it does not wait for that
@@ -76,7 +77,7 @@ func (dr *driver) wake(last int64) {
 }
 
 func (dr *driver) recheck() {
-	signal(dr.woken)
+	live.Signal(dr.woken)
 	dr.mu.Lock()
 	defer dr.mu.Unlock()
 	if !dr.released && (len(dr.running) > 0 || dr.cancelCheck != nil) {
@@ -132,7 +133,7 @@ func (dr *driver) writing(last int64) { dr.known.Store(last) }
 // committed implements follower. It queues the event until it can be shown.
 func (dr *driver) committed(ev Event) {
 	if t, ok := ev.(TurnDone); ok {
-		dr.feed.end(t.Turn.Key)
+		dr.feed.End(t.Turn.Key)
 		dr.firstRun.Store(false)
 	}
 	dr.out.enqueue(ev)
@@ -155,7 +156,7 @@ func engage(ctx context.Context, e *Engine, j *journal, yield func(Event, error)
 	e.heartbeats.Begin(j.id)
 	closed := context.AfterFunc(e.ctx, func() { dr.cancel(ErrClosed) }) //nolint:contextcheck // Close ends drivers, whatever their own context
 	var leave func()
-	dr.feed, leave = e.join(j.id)
+	dr.feed, leave = e.feeds.Join(j.id)
 	dr.stop = []func(){e.store.Watch(j.id, dr.wake), func() { closed() }, leave, release}
 	if err := dr.enter(); err != nil {
 		dr.release()
@@ -172,7 +173,7 @@ func (dr *driver) enter() error {
 	}
 	dr.journal.driver, dr.out.shown = dr, dr.journal.rec.Seq
 	dr.known.Store(dr.journal.rec.Seq)
-	dr.feed.attach(&dr.known)
+	dr.feed.Attach(&dr.known)
 	dr.engine.reports.enter(dr.journal.id, dr.journal.rec.Seq)
 	return nil
 }

@@ -50,7 +50,7 @@ func NewEngine(o Options) (*Engine, error) {
 		providers: maps.Clone(o.Providers), protocols: map[string]protocol.Protocol{}, sets: sets, replies: map[string]*reply.Contract{}, extractAnswer: o.ExtractAnswer, counter: o.TokenCounter,
 		keepReasoning: o.KeepReasoning, keepReplies: o.KeepReplies,
 		log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), closing: make(chan struct{}),
-		admission: admission.Queue{Most: o.MaxDebates}, driven: map[string]*driverSlot{}, feeds: map[string]*liveFeed{},
+		admission: admission.Queue{Most: o.MaxDebates}, driven: map[string]*driverSlot{},
 	}
 	e.reports = e.newReporter(o)
 	e.heartbeats = heartbeat.New(o.Store, o.Name, o.HeartbeatInterval, o.RecoverAfter, e.log)

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/elenchus-go/debate/internal/live"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/prompts"
@@ -29,7 +30,7 @@ type execution struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	end     func(Outcome) // ends the step for the observer; nil if nobody observes it
-	feed    *liveFeed
+	feed    *live.Feed[Event]
 	reports *reporter
 	// emit shows an event that carries the given seq; nil if there is no viewer.
 	emit func(ev Event, seq int64) error
@@ -168,9 +169,10 @@ func (x *execution) noteWait(c *transaction) error {
 // what a late piece of the reply needs.
 type call struct {
 	ctx     attemptContext
-	live    liveAttempt
-	host    *execution // while the call is in progress
-	feed    *liveFeed  // nil for a summary that shortens a prompt, of which no events tell
+	live    live.Attempt[Event]
+	seq     int64             // seq that its events carry
+	host    *execution        // while the call is in progress
+	feed    *live.Feed[Event] // nil for a summary that shortens a prompt, of which no events tell
 	reports *reporter
 	emit    func(ev Event, seq int64) error
 	end     func(Outcome)      // ends the call for the observer; nil if nobody observes it
@@ -199,40 +201,54 @@ func (x *execution) Begin(ctx context.Context, a step.Attempt) (context.Context,
 func (c *call) start() error {
 	x := c.host
 	c.feed, c.emit = x.feed, x.emit
-	c.live.TurnStarted = TurnStarted{EventMeta: liveMeta("turn_started"), Attempt: &c.ctx.Attempt}
-	c.live.Seq = x.run.Plan.Step.VisibleSeq
-	c.feed.begin(&c.live)
+	c.seq = x.run.Plan.Step.VisibleSeq
+	c.live.Key, c.live.Events = x.key(), c
+	c.feed.Begin(&c.live)
+	if c.emit == nil && x.reports.queue == nil {
+		return nil
+	}
+	ev := c.StartEvent()
 	if x.reports.queue != nil {
-		x.reports.live(c.ctx.Debate, c.live.TurnStarted)
+		x.reports.live(c.ctx.Debate, ev)
 	}
 	if c.emit == nil {
 		return nil
 	}
-	return c.emit(c.live.TurnStarted, c.live.Seq)
+	return c.emit(ev, c.seq)
 }
 
 // Chunk implements step.Call.
 func (c *call) Chunk(text string) error {
 	offset := 0
 	if text != "" {
-		offset = c.feed.chunk(&c.live, text)
+		offset = c.feed.Add(&c.live, text)
 	}
 	reports := c.reports
 	if text == "" || c.emit == nil && reports.queue == nil || c.ctx.Err() != nil {
 		return c.ctx.Err()
 	}
-	ev := Chunk{EventMeta: EventMeta{Type: "chunk", Seq: c.live.Seq, Live: true}, Attempt: &c.ctx.Attempt, Offset: offset, Text: text}
+	ev := c.ChunkEvent(offset, text)
 	if reports.queue != nil {
 		reports.live(c.ctx.Debate, ev)
 	}
 	if c.emit == nil {
 		return nil
 	}
-	return c.emit(ev, ev.Seq)
+	return c.emit(ev, c.seq)
+}
+
+// StartEvent implements live.Maker.
+func (c *call) StartEvent() Event {
+	return TurnStarted{EventMeta: EventMeta{Type: "turn_started", Seq: c.seq, Live: true}, Attempt: &c.ctx.Attempt}
+}
+
+// ChunkEvent implements live.Maker.
+func (c *call) ChunkEvent(offset int, text string) Event {
+	return Chunk{EventMeta: EventMeta{Type: "chunk", Seq: c.seq, Live: true}, Attempt: &c.ctx.Attempt, Offset: offset, Text: text}
 }
 
 // Text implements step.Call.
-func (c *call) Text() string { return c.feed.textOf(&c.live) }
+func (c *call) Text() string { return c.feed.Text(&c.live) }
 
 // End implements step.Call.
 func (c *call) End(a *transcript.Attempt, r *providers.Response, err error) {
@@ -252,7 +268,7 @@ func (c *call) End(a *transcript.Attempt, r *providers.Response, err error) {
 func (c *call) Failed(e *providers.Error, wait time.Duration) error {
 	x := c.host
 	ev := TurnFailed{EventMeta: liveMeta("turn_failed"), Attempt: &c.ctx.Attempt, Error: e.Kind, Message: x.run.Plan.Pseudonyms.Reveal(e.Error()), RetryIn: wait}
-	c.feed.fail(ev)
+	c.feed.Fail(x.key(), ev)
 	if x.reports.queue != nil {
 		x.reports.live(x.debate, ev)
 	}

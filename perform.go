@@ -133,7 +133,7 @@ func (dr *driver) finish(calls []*execution) {
 	defer dr.mu.Unlock()
 	for _, c := range calls {
 		c.cancel(errViewerLeft)
-		dr.feed.end(c.key())
+		dr.feed.End(c.key())
 		dr.remove(c)
 	}
 }

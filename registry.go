@@ -18,6 +18,7 @@ import (
 	"github.com/elenchus-go/debate/internal/admission"
 	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/internal/heartbeat"
+	"github.com/elenchus-go/debate/internal/live"
 	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/judge"
@@ -159,6 +160,7 @@ type Engine struct {
 	keepReasoning bool
 	keepReplies   bool
 	admission     admission.Queue
+	feeds         live.Feeds[Event]
 
 	ctx     context.Context // ends when Close stops waiting
 	cancel  context.CancelCauseFunc
@@ -169,7 +171,6 @@ type Engine struct {
 	closed   bool
 	driven   map[string]*driverSlot // debates that this engine drives
 	recovery *time.Timer            // of the next look for debates that nobody drives; nil before Recover
-	feeds    map[string]*liveFeed   // debates that this engine drives or watches
 }
 
 // contracts returns the contracts of all replies that the presets and the engine request.
@@ -326,24 +327,6 @@ func (e *Engine) afterDriver(id string, f func()) bool {
 type driverSlot struct {
 	cancel context.CancelCauseFunc
 	next   func() // called when the driver has left; nil if there is nothing to do; guarded by Engine.mu until then
-}
-
-// join returns the live feed of a debate, which exists at least until leave is called.
-func (e *Engine) join(id string) (f *liveFeed, leave func()) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if f = e.feeds[id]; f == nil {
-		f = &liveFeed{}
-		e.feeds[id] = f
-	}
-	f.users++
-	return f, func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		if f.users--; f.users == 0 {
-			delete(e.feeds, id)
-		}
-	}
 }
 
 // addProtocol notes the protocol of a debate, so that the engine can decode it later. A protocol that is only data serves

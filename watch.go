@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/elenchus-go/debate/internal/live"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
@@ -64,16 +65,15 @@ func (d *Debate) Preview(ctx context.Context) ([]Preview, error) {
 // attempts behind misses the live events of the oldest ones; a [Warning] tells it how many.
 func (d *Debate) Watch(ctx context.Context, after int64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		feed, leave := d.engine.join(d.ID())
+		feed, leave := d.engine.feeds.Join(d.ID())
 		defer leave()
-		v, leaveFeed := feed.view()
+		v, leaveFeed := newViewer(feed, max(after, 0))
 		defer leaveFeed()
-		v.seq = max(after, 0)
 		v.refresh()
 		defer d.engine.store.Watch(d.ID(), func(int64) { v.refresh() })()
 		for {
 			over := d.engine.ctx.Err() // read first: the read below is the last one if the engine is closed
-			more, err := d.showNews(ctx, feed, v, yield)
+			more, err := d.showNews(ctx, v, yield)
 			if err == nil && more && over != nil {
 				err = ErrClosed
 			}
@@ -84,7 +84,7 @@ func (d *Debate) Watch(ctx context.Context, after int64) iter.Seq2[Event, error]
 				return
 			}
 			select {
-			case <-v.news:
+			case <-v.News:
 			case <-d.engine.ctx.Done():
 			case <-ctx.Done():
 				yield(nil, context.Cause(ctx))
@@ -274,22 +274,22 @@ func (b *blindfold) findPhase() {
 }
 
 // showNews yields what is new to a viewer and reports whether more may follow. Nothing follows an error.
-func (d *Debate) showNews(ctx context.Context, f *liveFeed, v *viewer, yield func(Event, error) bool) (more bool, err error) {
+func (d *Debate) showNews(ctx context.Context, v *viewer, yield func(Event, error) bool) (more bool, err error) {
 	stale, last := v.stale.Swap(false), v.seq
 	var status store.Status
-	var stored []timedEvent
+	var stored []live.Timed[Event]
 	if stale {
 		status, stored, err = d.readEvents(ctx, &last, math.MaxInt64)
 	}
-	list := f.take(v) // read after the journal: it has all live events that precede the entries
-	if n := len(list); err == nil && n > 0 && list[n-1].after > last {
-		var newer []timedEvent // they precede the last live event
-		_, newer, err = d.readEvents(ctx, &last, list[n-1].after)
+	list := v.take() // read after the journal: it has all live events that precede the entries
+	if n := len(list); err == nil && n > 0 && list[n-1].After > last {
+		var newer []live.Timed[Event] // they precede the last live event
+		_, newer, err = d.readEvents(ctx, &last, list[n-1].After)
 		stored = append(stored, newer...)
 		v.refresh()
 	}
 	list = append(list, stored...)
-	sortByTime(list)          // a live event precedes the entry that follows the same one
+	live.SortByTime(list)     // a live event precedes the entry that follows the same one
 	if !v.show(list, yield) { // the viewer has left, and must not get the error
 		return false, nil
 	}
@@ -325,12 +325,12 @@ func (d *Debate) showNews(ctx context.Context, f *liveFeed, v *viewer, yield fun
 
 // readEvents returns the debate's status, and the events of the entries after last and up to limit. It sets last to the
 // last entry that it has read. If an entry cannot be read, it returns the events before it and an error.
-func (d *Debate) readEvents(ctx context.Context, last *int64, limit int64) (store.Status, []timedEvent, error) {
+func (d *Debate) readEvents(ctx context.Context, last *int64, limit int64) (store.Status, []live.Timed[Event], error) {
 	status, entries, err := d.engine.store.Load(ctx, d.ID(), *last)
 	if err != nil {
 		return status, nil, err
 	}
-	list := make([]timedEvent, 0, len(entries))
+	list := make([]live.Timed[Event], 0, len(entries))
 	for _, e := range entries {
 		if e.Seq > limit {
 			break
@@ -338,10 +338,10 @@ func (d *Debate) readEvents(ctx context.Context, last *int64, limit int64) (stor
 		ev, err := decodeEntry(e)
 		switch {
 		case err == nil:
-			list = append(list, timedEvent{after: e.Seq - 1, event: ev})
+			list = append(list, live.Timed[Event]{After: e.Seq - 1, Event: ev})
 		case d.hasNewerFormat(ctx): // skip what this version does not understand
 			if ev, err := decodeEntryBy(e, json.Unmarshal); err == nil {
-				list = append(list, timedEvent{after: e.Seq - 1, event: ev})
+				list = append(list, live.Timed[Event]{After: e.Seq - 1, Event: ev})
 			}
 		case ctx.Err() != nil: // the format could not be read
 			return status, list, context.Cause(ctx)

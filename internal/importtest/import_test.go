@@ -26,10 +26,10 @@ const (
 // below x that no longer pattern matches. "." is the root package.
 var floors = [][]string{
 	0: {"fsm", "transcript", "internal/admission", "internal/confidence", "internal/deepcopy", "internal/delimit", "internal/former", "internal/naming", "internal/panics", "internal/spool", "internal/steptimer", "internal/strictjson"},
-	1: {"evidence/quote", "providers", "providers/price", "providers/internal/fault"},
+	1: {"evidence/quote", "internal/live", "providers", "providers/price", "providers/internal/fault"},
 	2: {"prompts", "context/window", "detect", "judge/reply", "providers/retrieval", "store", "store/storetest"},
 	3: {"judge", "judge/decision", "protocol", "internal/heartbeat"},
-	4: {"protocol/*", "internal/embedding", "internal/protocoljson", "internal/step"},
+	4: {"protocol/*", "internal/embedding", "internal/findings", "internal/protocoljson", "internal/step"},
 	5: {"."},
 	6: {"examples/offline", "report", "progress", "archive", "printer"},
 	7: {"examples/console", "debatehttp", "debatetool"},
