@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/calibration"
+	"github.com/elenchus-go/debate/internal/findings"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
@@ -46,7 +48,7 @@ func (r *record) add(ev Event) (err error) {
 	case PhaseStarted:
 		r.StartPhase(ev.Phase, ev.Seq)
 		if r.parallel, r.history.wanted = ev.Parallel, ev.Summary; r.parallel {
-			r.history.freeze(ev.Phase)
+			r.history.scales.Freeze(ev.Phase)
 		}
 	case TurnDone:
 		if err = r.addTurn(ev.Turn); ev.Reply != "" {
@@ -124,7 +126,7 @@ func (r *record) configure(ev ConfigChanged) error {
 	if ev.Parent.ID != "" {
 		r.fork.Parent, r.times.created = ev.Parent, ev.Forked
 	}
-	r.history.dropStale(r.config, &c)
+	r.history.scales.Reconfigure((*models)(r.config), (*models)(&c))
 	maps.DeleteFunc(r.people.asked, func(k transcript.Key, _ *Asked) bool { // of a step that may change: it is asked again
 		_, done := r.Find(k)
 		return !done
@@ -142,7 +144,8 @@ func (r *record) configure(ev ConfigChanged) error {
 	if s := r.lifecycle.State; s == fsm.Configuring || s == fsm.Ready { // a fork that continues is not checked again
 		r.accepted.valid = false
 	}
-	r.accepted.limited, r.accepted.mismatched, r.findings.detector = nil, nil, nil
+	r.accepted.limited, r.accepted.mismatched = nil, nil
+	r.findings.ChangeRules()
 	r.forgetPrompts()
 	r.limitReplies(ev.ReplyTokens)
 	return nil
@@ -215,12 +218,12 @@ func (r *record) addParticipants() {
 
 func (r *record) transition(ev StateChanged) {
 	r.lifecycle, r.accepted.problems = fsm.Position{State: ev.To}, ev.Problems
-	r.findings.list = append(r.findings.list, ev.Findings...)
+	r.findings.List = append(r.findings.List, ev.Findings...)
 	switch ev.On {
 	case fsm.Responded:
-		r.findings.reported.spoken = r.Cursor.Round
+		r.findings.Reported(r.Cursor.Round, false)
 	case fsm.Assessed:
-		r.findings.reported.judged = r.Cursor.Round
+		r.findings.Reported(r.Cursor.Round, true)
 	case fsm.Pause: // the cursor stays: a pause does not change what a parallel phase sees
 		r.lifecycle.PausedFrom = ev.From
 		if r.decisions.question = ev.Question; r.decisions.question != nil {
@@ -248,7 +251,8 @@ func (r *record) transition(ev StateChanged) {
 	default:
 	}
 	if round := r.roundAfter(ev.On, ev.To); round != r.Cursor.Round {
-		r.Cursor.Round, r.times.roundBegan, r.history.frozen = round, r.times.running, nil
+		r.Cursor.Round, r.times.roundBegan = round, r.times.running
+		r.history.scales.NextRound()
 	}
 	if ev.Ending.Outcome != "" {
 		r.Ending = ev.Ending
@@ -272,8 +276,8 @@ func (r *record) reset() {
 	r.forgetPrompts()
 	r.people, r.decisions.passed = people{}, nil
 	r.usage, r.times.running, r.times.roundBegan, r.history.tokens, r.losses.steps = transcript.Usage{}, 0, 0, 0, nil // budgets apply to each run
-	r.history.summaries, r.history.scales, r.history.frozen, r.history.opaque = nil, nil, nil, nil
-	r.findings.list, r.findings.detector, r.findings.reported.spoken, r.findings.reported.judged = nil, nil, 0, 0
+	r.history.summaries, r.history.scales, r.history.opaque = nil, calibration.Scales{}, nil
+	r.findings = findings.Findings{}
 	r.addParticipants()
 }
 
@@ -313,8 +317,8 @@ func (r *record) addFailures(failures ...*Failure) {
 			r.losses.steps = append(r.losses.steps, f)
 			r.usage = r.usage.Add(f.usage())
 			calibrate(r, f.Key, f.AttemptDetails)
-			if begun := r.history.frozen[f.Key.Phase]; begun != nil && f.Kind == providers.ContextOverflow { // otherwise the retry would fail too
-				begun[f.Key.Actor] = r.history.scales[f.Key.Actor]
+			if f.Kind == providers.ContextOverflow { // otherwise the retry would fail too
+				r.history.scales.Refreeze(f.Key.Actor, f.Key.Phase)
 			}
 		}
 	}

@@ -2,96 +2,15 @@ package debate
 
 import (
 	"cmp"
-	"maps"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/elenchus-go/debate/context/window"
-	"github.com/elenchus-go/debate/detect"
-	"github.com/elenchus-go/debate/internal/embedding"
+	"github.com/elenchus-go/debate/internal/calibration"
 	"github.com/elenchus-go/debate/internal/reasoning"
-	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
-	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )
-
-// findingsOf returns the findings of a round whose speeches (or assessments, if judged is set) are complete. It returns
-// them only once.
-func findingsOf(r *record, judged bool) []detect.Finding {
-	round := r.Cursor.Round
-	if len(r.config.Detect) == 0 || judged && r.findings.reported.judged >= round || !judged && r.findings.reported.spoken >= round {
-		return nil
-	}
-	if r.findings.detector == nil {
-		r.findings.detector = &detector{Detector: detect.Detector{
-			Rules: r.config.Detect, Topic: r.config.Topic, Seats: r.profiles, Answer: r.env.extractAnswer,
-		}}
-	}
-	for k := min(r.findings.detector.spoken, r.findings.detector.judged) + 1; k < round; k++ { // rounds that an earlier process has checked
-		speechFindings(r, k)
-		assessmentFindings(r, k)
-	}
-	found := speechFindings(r, round)
-	if judged {
-		found = assessmentFindings(r, round)
-	}
-	for i := range found {
-		found[i].Round = round // also in a round without speeches
-	}
-	return found
-}
-
-// speechFindings checks the speeches of a round, once.
-func speechFindings(r *record, round int) []detect.Finding {
-	if r.findings.detector.spoken >= round {
-		return nil
-	}
-	r.findings.detector.spoken = round
-	turns := r.TurnsOf(round)
-	return r.findings.detector.CheckSpeeches(turns, embedding.Vectors(&r.Record, round))
-}
-
-// juryOf returns how the assessments of a debate are combined. A protocol that combines them in its own way has the
-// method AssessmentJury.
-func juryOf(p protocol.Protocol) judge.Jury {
-	if own, ok := p.(interface{ AssessmentJury() judge.Jury }); ok {
-		return own.AssessmentJury()
-	}
-	return judge.Jury{}
-}
-
-// assessmentFindings checks the assessments of a round, once, if there are any.
-func assessmentFindings(r *record, round int) []detect.Finding {
-	if r.findings.detector.judged >= round {
-		return nil
-	}
-	r.findings.detector.judged = round
-	turns := slices.DeleteFunc(slices.Clone(r.TurnsOf(round)), func(t transcript.Turn) bool { return t.Contract != judge.AssessmentContract.Name() })
-	jury := juryOf(r.config.Protocol)
-	joint, ok := jury.CombineAssessments(judge.Opinions[judge.Assessment](turns...))
-	switch {
-	case !ok: // there are no assessments
-		return nil
-	case joint.Failed:
-		return r.findings.detector.CheckScores(detect.Scores{Round: round, Quality: math.NaN(), Novelty: math.NaN()}, math.NaN())
-	}
-	a := &joint.Value
-	s := detect.Scores{Round: round, Quality: a.Quality, Novelty: a.MeanScore(judge.Novelty), Repetitive: a.Repetitive}
-	return r.findings.detector.CheckScores(s, a.MeanScore(judge.Relevance), jury.ConvergedVotes(joint.Opinions)...)
-}
-
-// stoppingFinding returns the ending that a finding of the current round, or one of the given new findings, causes.
-// It returns the zero Ending if none does.
-func stoppingFinding(r *record, found ...detect.Finding) transcript.Ending {
-	for _, f := range append(slices.Clip(r.findings.since(r.Cursor.Round)), found...) {
-		if f.Found && f.Effect == detect.Stop {
-			return f.Ending()
-		}
-	}
-	return transcript.Ending{}
-}
 
 // readerOf returns a name for the view that a step has of the history. Steps with the same view share summaries.
 func readerOf(s *protocol.Step) string {
@@ -121,7 +40,7 @@ func historyRoom(r *record, s *protocol.Step, who *Participant, seat transcript.
 	if b, err := fixedPromptFor(r, promptSet(r), *s, seat, who.Model); err == nil { // the step reports this error
 		beside = max(beside, b.tokens+taskTokens)
 	}
-	return max(scaleOf(r, who, s.Actor, s.Phase).ToEstimated(who.Window-cmp.Or(who.MaxTokens, window.DefaultReplyTokens))-beside, 0)
+	return max(scaleOf(r, s.Actor, s.Phase).ToEstimated(who.Window-cmp.Or(who.MaxTokens, window.DefaultReplyTokens))-beside, 0)
 }
 
 // tokensBesideHistory returns an estimate of the tokens of a reader's prompts other than the history: the texts of the
@@ -140,40 +59,34 @@ const templateTokens = 2048
 // taskTokens holds the number of tokens that windows allow for the task of a step and the schema of its reply.
 const taskTokens = 1536
 
-// scaleOf returns the token calibration for an actor in a phase. A parallel phase uses the calibrations from when it
-// began: what its own turns show applies from the next phase on, regardless of their order. An actor without counts of its
-// own starts from the largest factor of the actors with the same model.
-func scaleOf(r *record, who *Participant, actor, phase string) window.Calibration {
-	scales := r.history.scales
-	if frozen, ok := r.history.frozen[phase]; ok && r.parallel && phase == r.Cursor.Phase {
-		scales = frozen
-	}
-	own, known := scales[actor]
-	if known {
-		return own
-	}
-	for name, other := range scales {
-		is := r.config.settings(name)
-		if is == nil || is.Provider != who.Provider || is.Model != who.Model {
-			continue
-		}
-		if start := other.Start(); !known || start.Factor() > own.Factor() {
-			own, known = start, true
-		}
-	}
-	return own
+// scaleOf returns the token calibration for an actor in a phase.
+func scaleOf(r *record, actor, phase string) window.Calibration {
+	return r.history.scales.Of(actor, scaledPhase(r, phase), (*models)(r.config))
 }
 
-// freeze saves the calibrations with which a phase of the round begins. A phase that continues after an interruption
-// keeps the saved ones.
-func (h *history) freeze(phase string) {
-	if _, again := h.frozen[phase]; again {
-		return
+// scaledPhase returns the phase if it is open and parallel, otherwise the empty string.
+func scaledPhase(r *record, phase string) string {
+	if r.parallel && phase == r.Cursor.Phase {
+		return phase
 	}
-	if h.frozen == nil {
-		h.frozen = map[string]map[string]window.Calibration{}
+	return ""
+}
+
+// calibrate updates an actor's calibration from its attempts at a step.
+func calibrate(r *record, key transcript.Key, attempts []transcript.Attempt) {
+	r.history.scales.Learn(key.Actor, scaledPhase(r, key.Phase), (*models)(r.config), attempts)
+}
+
+// models implements calibration.Models.
+type models Config
+
+// ModelOf returns the model of an actor.
+func (c *models) ModelOf(actor string) (calibration.Model, bool) {
+	p := (*Config)(c).settings(actor)
+	if p == nil {
+		return calibration.Model{}, false
 	}
-	h.frozen[phase] = maps.Clone(h.scales)
+	return calibration.Model{Provider: p.Provider, Name: p.Model, Window: p.Window, MaxTokens: p.MaxTokens}, true
 }
 
 // summarizerRoom returns the tokens of history that the summarizer can read for a reader, or 0 if it has already
@@ -244,47 +157,4 @@ func (h *history) addOpaque(t *transcript.Turn) {
 	}
 	h.opaque[t.Seq] = o
 	h.tokens += o.Tokens
-}
-
-// dropStale deletes the calibrations of actors whose model has changed in a new configuration.
-func (h *history) dropStale(old, now *Config) {
-	for name := range h.scales {
-		was, is := old.settings(name), now.settings(name)
-		if was == nil || is == nil || was.Provider != is.Provider || was.Model != is.Model || is.Window > 0 && was.Window != is.Window {
-			delete(h.scales, name)
-			h.frozen = nil
-		}
-	}
-}
-
-// calibrate updates an actor's calibration from its attempts at a step.
-func calibrate(r *record, key transcript.Key, attempts []transcript.Attempt) {
-	who, _, ok := r.actor(key.Actor)
-	if !ok {
-		return
-	}
-	start, known := r.history.scales[key.Actor]
-	if !known {
-		start = scaleOf(r, who, key.Actor, key.Phase)
-	}
-	scale := start
-	for _, a := range attempts {
-		switch {
-		case a.PromptTokens == 0: // the attempt has no estimate
-			continue
-		case a.ErrorKind == string(providers.ContextOverflow):
-			scale = scale.WithOverflow(a.PromptTokens, who.Window-who.MaxTokens)
-		case a.Cut:
-			scale = scale.WithCut(a.Usage.Input)
-		case (a.ErrorKind == "" || a.Counted) && !a.Usage.Estimated: // journals of earlier versions count valid replies only
-			scale = scale.WithReported(a.PromptTokens, a.Usage.Input)
-		}
-	}
-	if scale == start { // the attempts say nothing: the actor continues to follow others with the same model
-		return
-	}
-	if r.history.scales == nil {
-		r.history.scales = map[string]window.Calibration{}
-	}
-	r.history.scales[key.Actor] = scale
 }

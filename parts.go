@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
-	"github.com/elenchus-go/debate/detect"
+	"github.com/elenchus-go/debate/internal/calibration"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
@@ -69,37 +69,13 @@ type times struct {
 	roundBegan                  time.Duration // running time at the start of the current round
 }
 
-// findings holds what the rules of Config.Detect have found.
-type findings struct {
-	list     []detect.Finding             // in order
-	reported struct{ spoken, judged int } // the rounds whose findings are in the journal
-	detector *detector                    // created when first needed
-}
-
-// since returns the findings of a round and of all later rounds.
-func (f *findings) since(round int) []detect.Finding {
-	from := len(f.list)
-	for from > 0 && f.list[from-1].Round >= round {
-		from--
-	}
-	return f.list[from:]
-}
-
-// detector is a debate's detect.Detector, with the last rounds that it has checked.
-type detector struct {
-	detect.Detector
-
-	spoken, judged int
-}
-
 // history holds what the record needs to fit a debate's turns into the context windows of its readers.
 type history struct {
-	tokens    int                                      // of all turns except summaries
-	summaries []madeSummary                            // in order
-	wanted    *window.SummaryPlan                      // the summary to make now; nil if there is none
-	scales    map[string]window.Calibration            // the token calibration of each actor's model
-	frozen    map[string]map[string]window.Calibration // the scales with which each phase of the current round began
-	opaque    map[int64]*reasoning.Opaque              // by the seq of the turn
+	tokens    int                 // of all turns except summaries
+	summaries []madeSummary       // in order
+	wanted    *window.SummaryPlan // the summary to make now; nil if there is none
+	scales    calibration.Scales
+	opaque    map[int64]*reasoning.Opaque // by the seq of the turn
 }
 
 // madeSummary is a turn that replaces earlier turns in prompts.

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/context/window"
-	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/judge"
@@ -267,7 +266,7 @@ func promptData(r *record, s *protocol.Step, b *fixedPrompt, active []string) pr
 	d.Phase, d.Round, d.Rounds, d.MinRounds = s.Phase, r.Cursor.Round, r.MaxRounds, r.MinRounds
 	d.ActiveNames, d.Target = b.pseudonyms.SortedPseudonyms(active), targetRole(r, b, s.Target)
 	if slices.Contains(r.Judges, s.Actor) {
-		d.Advice = b.pseudonyms.HideAll(judgeAdvice(r))
+		d.Advice = b.pseudonyms.HideAll(r.findings.Advice(r.Cursor.Round))
 	}
 	return d
 }
@@ -343,16 +342,6 @@ func (c *promptCache) plan() {
 	for _, b := range c.fixedPrompts {
 		b.planned = true
 	}
-}
-
-// judgeAdvice returns the advice that findings give to the judges of the current round.
-func judgeAdvice(r *record) (list []string) {
-	for _, f := range r.findings.since(r.Cursor.Round - 1) {
-		if f.Found && f.Effect != detect.Report {
-			list = append(list, f.Advice())
-		}
-	}
-	return list
 }
 
 // embedderMessages returns the messages of an embedder's request: its share of the speeches of the round, in order.

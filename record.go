@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/embedding"
+	"github.com/elenchus-go/debate/internal/findings"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
@@ -88,7 +90,7 @@ type record struct {
 	names     []string             // names of the participants that were not dropped
 	planned   plannedSteps
 	history   history
-	findings  findings
+	findings  findings.Findings
 	cache     promptCache
 	supposed  promptCache // for the prompts that budgets suppose
 	env       *environment
@@ -361,6 +363,14 @@ func waitedFor(tried []transcript.Attempt, began, ended time.Time) time.Duration
 		return 0
 	}
 	return ended.Round(0).Sub(began.Round(0)) // by the wall clock, as when read from the journal
+}
+
+// newFindings returns the findings of a round whose speeches (or assessments, if judged is set) are complete. It returns
+// them only once.
+func (r *record) newFindings(judged bool) []detect.Finding {
+	return r.findings.New(findings.Source{
+		Record: &r.Record, Protocol: r.config.Protocol, Rules: r.config.Detect, Seats: r.profiles, Answer: r.env.extractAnswer, Vectors: embedding.Vectors,
+	}, judged)
 }
 
 // failureOf returns the failure that an event reports, or nil if there is none.

@@ -294,7 +294,7 @@ func buildPrompt(r *record, p *step.Plan, who *Participant, seat transcript.Prof
 	fixed := b.tokens + q.Schema + r.env.count(who.Model, user)
 	q.Slack = roundingTokens - fixed%roundingTokens
 	fixed += q.Slack // rounded up, so that small changes do not move the cut
-	q.Scale = scaleOf(r, who, s.Actor, s.Phase)
+	q.Scale = scaleOf(r, s.Actor, s.Phase)
 	policy, room := r.config.History, q.Scale.ToEstimated(who.Window-cmp.Or(who.MaxTokens, window.DefaultReplyTokens))-fixed
 	if policy.UsesSummaries() { // the room that the summary was planned for
 		room = min(room, historyRoom(r, s, who, seat))

@@ -243,7 +243,7 @@ func (w *reservation) promptLimit(s *protocol.Step, who *Participant, seat trans
 	for _, n := range tokens {
 		all += n
 	}
-	scale := max(scaleOf(w.record, who, s.Actor, s.Phase).Factor(), 1)
+	scale := max(scaleOf(w.record, s.Actor, s.Phase).Factor(), 1)
 	if all = int(float64(all)*scale) + 1; who.Window > 0 {
 		all = min(all, max(who.Window-who.MaxTokens, int(float64(fixed)*scale)+1))
 	}
@@ -257,7 +257,7 @@ func (w *reservation) estimatedPrompt(s *protocol.Step, who *Participant, seat t
 	for i := range w.Turns {
 		tokens += w.Turns[i].Tokens + quote
 	}
-	return int(float64(tokens)*max(scaleOf(w.record, who, s.Actor, s.Phase).Factor(), 1)) + 1
+	return int(float64(tokens)*max(scaleOf(w.record, s.Actor, s.Phase).Factor(), 1)) + 1
 }
 
 // promptTokens returns the tokens of a step's prompt without the history: the system prompt, the attachments, the task and the

@@ -220,7 +220,7 @@ func resultOf(r *record) *Result {
 	if res.Annotations, tooLarge = shownNotes(r); tooLarge != "" {
 		res.Warnings = append(res.Warnings, tooLarge)
 	}
-	res.Findings = deepcopy.Of(r.findings.list)
+	res.Findings = deepcopy.Of(r.findings.List)
 	for _, w := range r.configWarnings() {
 		res.Warnings = append(res.Warnings, w.Text)
 	}

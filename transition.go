@@ -130,10 +130,10 @@ func (c *transaction) proceed() (more bool, err error) {
 	steps := r.next()
 	switch {
 	case len(steps) == 0 && r.lifecycle.State == fsm.Judging:
-		found := findingsOf(r, true)
+		found := r.newFindings(true)
 		return true, c.fire(fsm.Assessed, StateChanged{Findings: found, Ending: c.ending(found...)})
 	case len(steps) == 0 && r.lifecycle.State == fsm.AwaitingResponses:
-		return true, c.fire(fsm.Responded, StateChanged{Findings: findingsOf(r, false)})
+		return true, c.fire(fsm.Responded, StateChanged{Findings: r.newFindings(false)})
 	case len(steps) == 0:
 		return true, c.fire(completionEvents[r.lifecycle.State], StateChanged{})
 	}
@@ -181,7 +181,7 @@ func (c *transaction) ending(found ...detect.Finding) (e transcript.Ending) {
 	}
 	if r.Cursor.Round >= r.MinRounds {
 		if e = r.config.Protocol.End(&r.Record); e.Outcome == "" {
-			e = stoppingFinding(r, found...)
+			e = r.findings.Stopping(r.Cursor.Round, found...)
 		}
 	}
 	if e.Outcome == "" && r.Cursor.Round >= r.MaxRounds {
