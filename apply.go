@@ -2,7 +2,6 @@ package debate
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -331,12 +330,7 @@ func (r *record) drop(ev Dropped) {
 }
 
 func (r *record) annotate(ev Annotated) {
-	if r.notes.values == nil {
-		r.notes.values = map[string]json.RawMessage{}
-	}
-	r.notes.values[ev.Name] = ev.Value
-	r.notes.written += len(ev.Name) + len(ev.Value) + noteEntry
-	if ev.Name == "rating" && len(ev.Value) <= maxNote {
+	if small := r.notes.Add(ev.Name, ev.Value); small && ev.Name == "rating" {
 		r.Rating = ev.Value
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/protocol"
@@ -270,7 +271,7 @@ func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 		return fmt.Errorf("annotate debate %s: encode %s: %w", d.ID(), name, err)
 	}
 	return d.control(ctx, "annotate", func(c *transaction) error {
-		if err := problemsOf("annotation", checkNote(c.rec, name, b)); err != nil {
+		if err := problemsOf("annotation", c.rec.notes.Check(name, b)); err != nil {
 			return err
 		}
 		return c.add(Annotated{EventMeta: c.stamp("annotated"), At: c.now, Name: name, Value: b})
@@ -351,7 +352,7 @@ func (r Remark) check(rec *record) []protocol.Problem {
 	} else if knownName(rec, r.From) {
 		l.add("from", "%q is the name of an actor in this debate, use another name", r.From)
 	}
-	return append(l.problems, checkRemark(rec, r.ID, r.From, r.Text)...)
+	return append(l.problems, additions.CheckRemark(rec.Turns, r.ID, r.From, r.Text)...)
 }
 
 func (r Remark) turn(c *transaction) transcript.Turn {

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/naming"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
@@ -316,7 +316,7 @@ func selfPreferenceWarnings(c *Config, run int, named func(string) (string, bool
 		}
 		list = append(list, Warning{
 			EventMeta: liveMeta("warning"), Key: transcript.Key{Run: run, Phase: "configuration", Actor: j.Name, Target: field},
-			Text: fmt.Sprintf("%s uses the same model as %s and may favor them", who, listOf(kin)),
+			Text: fmt.Sprintf("%s uses the same model as %s and may favor them", who, naming.Enumerate(kin, len(kin))),
 		})
 	}
 	return list
@@ -353,13 +353,4 @@ func stepOf(ev Event) (k transcript.Key, ok bool) {
 		return ev.Key, true
 	}
 	return k, false
-}
-
-// listOf joins names as in "Ada, Bo and Cy".
-func listOf(names []string) string {
-	last := len(names) - 1
-	if last < 1 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:last], ", ") + " and " + names[last]
 }

@@ -71,7 +71,7 @@ func FilledResults(fill func(any)) (a, b *Result, rec any) {
 	r.Turns[0].Actor, r.Turns[1].Kind, r.Turns[2].Kind = "A", transcript.Assessment, transcript.Conclusion
 	r.Turns[0].Attempts[0].ErrorKind = string(providers.Network)
 	fill(&r.findings.List)
-	fill(&r.notes.values)
+	fill(&r.notes.Values)
 	fill(&r.decisions.question)
 	fill(&r.losses.failure)
 	fill(&r.accepted.problems)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/panics"
@@ -200,7 +201,7 @@ type pendingDecision struct {
 func (f *fork) cut(entries []store.Entry, seq int64) ([]store.Entry, error) {
 	l := &problemList{}
 	l.checkID(f.edits.ID)
-	checkLabels(l, f.edits.Labels)
+	l.problems = append(l.problems, additions.CheckLabels(f.edits.Labels)...)
 	if c := f.edits.Config; c != nil && protocoljson.IsNil(c.Protocol) {
 		l.add("config.protocol", "it is a nil pointer of type %T, use a value", c.Protocol)
 	}

@@ -47,12 +47,6 @@ type people struct {
 	held     bool                        // a person holds the debate: replies do not continue it
 }
 
-// notes are the notes on a debate.
-type notes struct {
-	values  map[string]json.RawMessage
-	written int // bytes of all notes in the journal
-}
-
 // storedStatus is what only the stored status of a debate has.
 type storedStatus struct {
 	plan    store.Plan

@@ -9,6 +9,7 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/internal/findings"
 	"github.com/elenchus-go/debate/judge/reply"
@@ -81,7 +82,7 @@ type record struct {
 	losses    losses
 	decisions decisions
 	people    people
-	notes     notes
+	notes     additions.Notes
 	fork      forkPoint
 	stored    storedStatus
 	usage     transcript.Usage

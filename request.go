@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/internal/naming"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/internal/step"
@@ -221,7 +222,7 @@ func checkProviders(ctx context.Context, e *Engine, c Config) []protocol.Problem
 	for _, fields := range uses {
 		at := slices.IndexFunc(l.problems, func(x protocol.Problem) bool { return x.Field == fields[0]+".model" })
 		if len(fields) > 1 {
-			l.problems[at].Reason += "; the same model is in " + listOf(fields[1:])
+			l.problems[at].Reason += "; the same model is in " + naming.Enumerate(fields[1:], len(fields))
 		}
 	}
 	return append(l.problems, e.unsupportedSettings(ctx, c)...)

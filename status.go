@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/protocol"
@@ -37,9 +38,9 @@ func statusOf(r *record) store.Status {
 		status.Problems = append(status.Problems, p.String())
 	}
 	if f := r.losses.failure; f != nil {
-		status.FailureKind, status.FailureCause = string(f.Kind), cutText(f.Message, maxFailureCause)
+		status.FailureKind, status.FailureCause = string(f.Kind), characters.Cut(f.Message, maxFailureCause)
 	} else if r.accepted.problems != nil {
-		status.FailureKind, status.FailureCause = rejected, cutText(strings.Join(status.Problems, "\n"), maxFailureCause)
+		status.FailureKind, status.FailureCause = rejected, characters.Cut(strings.Join(status.Problems, "\n"), maxFailureCause)
 	}
 	return status
 }
@@ -217,7 +218,7 @@ func resultOf(r *record) *Result {
 	}
 	res.Parent = r.fork.Parent
 	var tooLarge string
-	if res.Annotations, tooLarge = shownNotes(r); tooLarge != "" {
+	if res.Annotations, tooLarge = r.notes.Shown(); tooLarge != "" {
 		res.Warnings = append(res.Warnings, tooLarge)
 	}
 	res.Findings = deepcopy.Of(r.findings.List)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/detect"
+	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/internal/reasoning"
@@ -147,7 +148,7 @@ func (c *Config) check(env *environment, l *problemList, own protocol.Defaults) 
 	if characters.IsBlank(c.Topic) {
 		l.add("topic", "it is blank, set a question or claim to debate")
 	}
-	checkLabels(l, c.Labels)
+	l.problems = append(l.problems, additions.CheckLabels(c.Labels)...)
 	c.checkTopic(l)
 	before := len(l.problems)
 	c.checkNames(l)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/elenchus-go/debate/internal/naming"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
@@ -69,7 +70,7 @@ func audienceClauses(a *panel.Audience) (decision string, clauses []string) {
 	if len(others) == 0 {
 		others = []string{all(len(a.Members), "members") + " voted " + a.Winner}
 	}
-	return decision, append(clauses, "at the end, "+enumerate(others, 4))
+	return decision, append(clauses, "at the end, "+naming.Enumerate(others, 4))
 }
 
 // proconOutcome returns the outcome of a procon debate. Its reasons are the arguments of each side.
@@ -126,7 +127,7 @@ func voteOutcome(r *Report, data json.RawMessage) (o outcome) {
 	o.reasonsByName(keyPointsTitle, ballotReasons(r))
 	for _, s := range t.Answers {
 		if s.Answer != t.Answer {
-			o.reason("Other answers", "", fmt.Sprintf("%s: %s", enumerate(s.Agents, 8), s.AnswerText))
+			o.reason("Other answers", "", fmt.Sprintf("%s: %s", naming.Enumerate(s.Agents, 8), s.AnswerText))
 		}
 	}
 	o.reason("Dissenting judges", "", t.Dissent...)
@@ -172,7 +173,7 @@ func voteClauses(t vote.Tally) (list []string) {
 		if s.Answer == t.Answer && s.Votes > 0 {
 			list = append(list, "mean confidence "+formatScore(s.TotalConfidence/float64(s.Votes))+" of 100")
 		} else {
-			others = append(others, fmt.Sprintf("%s voted “%s”", enumerate(s.Agents, 3), truncateText(s.AnswerText, 60)))
+			others = append(others, fmt.Sprintf("%s voted “%s”", naming.Enumerate(s.Agents, 3), truncateText(s.AnswerText, 60)))
 		}
 	}
 	if t.Tie {
@@ -181,7 +182,7 @@ func voteClauses(t vote.Tally) (list []string) {
 		list = append(list, "decided by "+humanize(t.Decision))
 	}
 	if len(others) > 0 {
-		return append(list, enumerate(others, 3))
+		return append(list, naming.Enumerate(others, 3))
 	}
 	return append(list, "nobody voted otherwise")
 }

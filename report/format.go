@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -143,20 +142,6 @@ func turnNotes(t *transcript.Turn) (list []string) {
 		list = append(list, fmt.Sprintf("turns left out of the prompt: %d", w.Omitted))
 	}
 	return list
-}
-
-// enumerate joins at most n items with commas and "and", and counts the rest.
-func enumerate(items []string, n int) string {
-	if rest := len(items) - n; rest > 0 {
-		items = append(slices.Clone(items[:n]), fmt.Sprintf("%d more", rest))
-	}
-	switch len(items) {
-	case 0:
-		return ""
-	case 1:
-		return items[0]
-	}
-	return strings.Join(items[:len(items)-1], ", ") + " and " + items[len(items)-1]
 }
 
 // shortAnswer returns an answer in quotation marks if it is short enough for a sentence, or else "".

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/elenchus-go/debate/internal/naming"
 	"github.com/elenchus-go/debate/judge/decision"
 )
 
@@ -25,7 +26,7 @@ func jointOutcome(r *Report, data json.RawMessage) (o outcome) {
 	switch {
 	case j.Choice == "":
 	case len(j.Votes) > 1:
-		o.clauses = append(o.clauses, "the votes are "+enumerate(votes, 4))
+		o.clauses = append(o.clauses, "the votes are "+naming.Enumerate(votes, 4))
 	case len(j.Votes) == 1 && len(j.Votes[0].Judges) == 1:
 		o.clauses = append(o.clauses, "the judge is "+j.Votes[0].Judges[0])
 	case len(j.Votes) == 1:

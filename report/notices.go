@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/naming"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -80,7 +81,7 @@ func (r *Report) turnNotices() (list []string) {
 			}
 		}
 		if len(names) > 0 {
-			list = append(list, fmt.Sprintf("%s replies of %s: %s.", formatCount(len(turns[f])), enumerate(names, 4), flagTexts[f]))
+			list = append(list, fmt.Sprintf("%s replies of %s: %s.", formatCount(len(turns[f])), naming.Enumerate(names, 4), flagTexts[f]))
 		}
 	}
 	return list

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/internal/markup"
+	"github.com/elenchus-go/debate/internal/naming"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -98,7 +99,7 @@ func wonWithScores(winner string, scores []barRow, kind string) string {
 		for _, s := range scores {
 			list = append(list, s.name+" "+formatScore(s.values[0]))
 		}
-		return "Nobody won, with " + kind + "s of " + enumerate(list, 4) + " of 10"
+		return "Nobody won, with " + kind + "s of " + naming.Enumerate(list, 4) + " of 10"
 	case at < 0:
 		return winner + " won"
 	}
@@ -150,12 +151,12 @@ func judgesClauses(winner string, opinions []judge.Opinion[judge.Verdict]) []str
 		return []string{all(len(names), "judges") + " agree"}
 	}
 	if yes == 0 && len(names) == 1 {
-		return []string{"the judge does not agree with itself: " + enumerate(others, 4)}
+		return []string{"the judge does not agree with itself: " + naming.Enumerate(others, 4)}
 	}
 	if yes == 0 {
-		return []string{"the judges do not agree: " + enumerate(others, 4)}
+		return []string{"the judges do not agree: " + naming.Enumerate(others, 4)}
 	}
-	return []string{fmt.Sprintf("%d of %d judges chose %s", yes, len(names), cmp.Or(winner, "nobody")), enumerate(others, 4)}
+	return []string{fmt.Sprintf("%d of %d judges chose %s", yes, len(names), cmp.Or(winner, "nobody")), naming.Enumerate(others, 4)}
 }
 
 // pointsByName are the points of several people, in the order of their first points.

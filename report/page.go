@@ -8,6 +8,7 @@ import (
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/markup"
+	"github.com/elenchus-go/debate/internal/naming"
 	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
@@ -99,7 +100,7 @@ func (r *Report) progress() string {
 	case state.Final():
 		return "The debate was " + string(state) + " " + at + "."
 	case len(r.Waiting) > 0:
-		return fmt.Sprintf("There is no answer yet: the debate waits %s for a reply of %s.", at, enumerate(r.Waiting, 4))
+		return fmt.Sprintf("There is no answer yet: the debate waits %s for a reply of %s.", at, naming.Enumerate(r.Waiting, 4))
 	case r.Result.Question != nil:
 		return "There is no answer yet: the debate waits " + at + " for a person's decision."
 	case state == fsm.Paused:

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/elenchus-go/debate/internal/naming"
 	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/mad"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -86,7 +87,7 @@ func openIssues(c *skeptic.Critique) string {
 			list = append(list, fmt.Sprintf("%d %s", n, s))
 		}
 	}
-	return strings.TrimSuffix(plural(len(c.Issues), "issue is open: ", "issues are open: ")+enumerate(list, 3), ": ")
+	return strings.TrimSuffix(plural(len(c.Issues), "issue is open: ", "issues are open: ")+naming.Enumerate(list, 3), ": ")
 }
 
 // refineOutcome returns the outcome of critiques and refinements.
@@ -210,7 +211,7 @@ func councilOutcome(r *Report, data json.RawMessage) (o outcome) {
 			names = append(names, s.Member)
 		}
 		o.clauses = append(o.clauses, fmt.Sprintf("the members ranked the answer of %s first, with a score of %s of 1 from %s",
-			enumerate(names, 3), formatScore(res.Standings[0].Score), plural(len(res.Rankings), "ranking", "rankings")))
+			naming.Enumerate(names, 3), formatScore(res.Standings[0].Score), plural(len(res.Rankings), "ranking", "rankings")))
 		o.clauses = append(o.clauses, otherFavorites(res, names))
 	}
 	for i := range r.Result.Turns {
@@ -235,7 +236,7 @@ func otherFavorites(res council.Result, best []string) string {
 			list = append(list, k.Member+" prefers that of "+k.Best[0])
 		}
 	}
-	return enumerate(list, 3)
+	return naming.Enumerate(list, 3)
 }
 
 // madOutcome returns the outcome of a debate with a moderator.

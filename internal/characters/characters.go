@@ -37,6 +37,17 @@ func First(text string, most int) string {
 	return text
 }
 
+// Cut returns text, cut to at most that many bytes without breaking a character.
+func Cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most -= len("…"); most > 0 && !utf8.RuneStart(text[most]); {
+		most--
+	}
+	return text[:most] + "…"
+}
+
 // IsBlank reports whether nobody can see anything of a text: it has only spaces, controls and characters without a width.
 func IsBlank(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool {

@@ -1,5 +1,5 @@
 // Package naming resolves the names in judges' replies. A judge may write a name with another case, with surrounding
-// space, or with other characters between its words.
+// space, or with other characters between its words. It also enumerates names in sentences.
 package naming
 
 import (
@@ -81,3 +81,17 @@ func Same(a, b string) bool {
 func Words(name string) string { return separators.Replace(name) }
 
 var separators = strings.NewReplacer("_", " ", "-", " ")
+
+// Enumerate joins at most n items with commas and "and", and counts the rest.
+func Enumerate(items []string, n int) string {
+	if rest := len(items) - n; rest > 0 {
+		items = append(slices.Clone(items[:n]), fmt.Sprintf("%d more", rest))
+	}
+	switch len(items) {
+	case 0:
+		return ""
+	case 1:
+		return items[0]
+	}
+	return strings.Join(items[:len(items)-1], ", ") + " and " + items[len(items)-1]
+}

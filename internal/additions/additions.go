@@ -1,0 +1,162 @@
+// Package additions limits what people add to a debate: labels, notes and remarks.
+package additions
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/naming"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// list is a list of problems.
+type list []protocol.Problem
+
+func (l *list) add(field, format string, args ...any) {
+	*l = append(*l, protocol.Problemf(field, format, args...))
+}
+
+// The limits of what people add to a debate, so that its results, pages and reports stay small.
+const (
+	maxNotes        = 100
+	maxNoteName     = 128      // bytes
+	maxNote         = 16 << 10 // bytes of a value
+	maxAllNotes     = 64 << 10 // bytes of all names and values
+	maxNotesWritten = 4 << 20  // bytes in the journal, with notes that were replaced
+	noteEntry       = 64       // bytes that an entry of the journal takes besides
+	maxRemarks      = 1000     // in a run
+	maxAllRemarks   = 1 << 20  // bytes of the texts of all remarks in a run
+	maxRemarkID     = 128      // bytes
+	maxLabels       = 64       //
+	maxLabelName    = 128      // bytes
+	maxLabel        = 4096     // bytes of a value
+	maxAllLabels    = 16 << 10 // bytes of all names and values
+)
+
+// Notes are the notes on a debate. The zero value has none.
+type Notes struct {
+	Values map[string]json.RawMessage // by name
+
+	written int // bytes of all notes in the journal
+}
+
+// Check returns everything that is wrong with a new note.
+func (n *Notes) Check(name string, value json.RawMessage) []protocol.Problem {
+	var l list
+	switch {
+	case characters.IsBlank(name):
+		l.add("name", "it is blank")
+	case len(name) > maxNoteName:
+		l.add("name", "it has %d bytes, use at most %d", len(name), maxNoteName)
+	case !characters.IsPlain(name):
+		l.add("name", "%q is not valid, remove control characters", name)
+	}
+	if len(value) > maxNote {
+		l.add("value", "it has %d bytes, use at most %d", len(value), maxNote)
+	}
+	_, replaced := n.Values[name]
+	if has := len(n.Values); has >= maxNotes && !replaced {
+		l.add("name", "the debate has %d notes already, which is the most: replace one of them", has)
+	}
+	all := len(name) + len(value)
+	for other, v := range n.Values {
+		if other != name {
+			all += len(other) + len(v)
+		}
+	}
+	if all > maxAllNotes {
+		l.add("value", "all notes would have %d bytes, use at most %d", all, maxAllNotes)
+	}
+	if all := n.written + len(name) + len(value) + noteEntry; all > maxNotesWritten {
+		l.add("value", "all notes that were ever stored would have %d bytes, use at most %d", all, maxNotesWritten)
+	}
+	return l
+}
+
+// Add adds a note, and reports whether it is small enough for what reads it.
+func (n *Notes) Add(name string, value json.RawMessage) (small bool) {
+	if n.Values == nil {
+		n.Values = map[string]json.RawMessage{}
+	}
+	n.Values[name] = value
+	n.written += len(name) + len(value) + noteEntry
+	return len(value) <= maxNote
+}
+
+// Shown returns the notes that a result has. It leaves out those that are too large, which earlier versions have
+// accepted, and says so in a warning.
+func (n *Notes) Shown() (shown map[string]json.RawMessage, warning string) {
+	var left []string
+	all := 0
+	for _, name := range slices.Sorted(maps.Keys(n.Values)) {
+		value := n.Values[name]
+		size := len(name) + len(value)
+		if len(name) > maxNoteName || len(value) > maxNote || all+size > maxAllNotes || len(shown) == maxNotes {
+			left = append(left, fmt.Sprintf("%q with %d bytes", characters.Cut(name, maxNoteName), len(value)))
+			continue
+		}
+		all += size
+		if shown == nil {
+			shown = map[string]json.RawMessage{}
+		}
+		shown[name] = slices.Clone(value)
+	}
+	if left == nil {
+		return shown, ""
+	}
+	return shown, "notes are left out, because they are too large: " + naming.Enumerate(left, 3)
+}
+
+// CheckRemark returns everything that is wrong with the ID and the length of a new remark after the given turns.
+func CheckRemark(turns []transcript.Turn, id, from, text string) []protocol.Problem {
+	var l list
+	if len(id) > maxRemarkID || !characters.IsPlain(id) {
+		l.add("id", "it is not valid, use at most %d bytes of UTF-8 without control characters", maxRemarkID)
+	}
+	n, all := 0, len(text)
+	for i := range turns {
+		if t := &turns[i]; t.Kind == transcript.Remark {
+			if t.Actor == from && t.Target == id { // it is there already
+				return l
+			}
+			n++
+			all += len(t.Text)
+		}
+	}
+	if n >= maxRemarks {
+		l.add("text", "the debate has %d remarks already, which is the most", n)
+	}
+	if all > maxAllRemarks {
+		l.add("text", "it has %d bytes, and all remarks would have %d, use at most %d", len(text), all, maxAllRemarks)
+	}
+	return l
+}
+
+// CheckLabels returns a problem for each label of a new debate that is not valid.
+func CheckLabels(labels map[string]string) []protocol.Problem {
+	var l list
+	all := 0
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		value := labels[name]
+		all += len(name) + len(value)
+		switch {
+		case len(name) > maxLabelName:
+			l.add("labels", "a name has %d bytes, use at most %d", len(name), maxLabelName)
+		case !characters.IsPlain(name) || !characters.IsPlain(value):
+			l.add("labels", "%q is not valid, remove control characters", name)
+		case len(value) > maxLabel:
+			l.add("labels", "%s: the value has %d bytes, use at most %d", name, len(value), maxLabel)
+		}
+	}
+	if n := len(labels); n > maxLabels {
+		l.add("labels", "there are %d, use at most %d", n, maxLabels)
+	}
+	if all > maxAllLabels {
+		l.add("labels", "all names and values have %d bytes, use at most %d", all, maxAllLabels)
+	}
+	return l
+}
