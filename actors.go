@@ -3,8 +3,6 @@ package debate
 import (
 	"cmp"
 	"fmt"
-	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"unicode"
@@ -132,10 +130,7 @@ func names(seats []transcript.Profile) []string {
 // The limits of attachments.
 const (
 	maxAttachments    = 20
-	maxAttachment     = 5 << 20 / 4 * 3 // bytes of one
-	maxAllAttachments = 12 << 20        // bytes of all
-	maxPixels         = 8_000           // on each side of a picture
-	maxPages          = 100             // of a PDF
+	maxAllAttachments = 12 << 20 // bytes of all
 )
 
 // String describes the attachment without its bytes and without its address.
@@ -156,7 +151,7 @@ func (a *Attachment) isFor(name string) bool {
 
 // withDefaults returns the attachment with its pages.
 func (a Attachment) withDefaults() Attachment {
-	if a.MediaType == attachment.PDF && a.Pages == 0 && len(a.Data) <= maxAttachment {
+	if a.MediaType == attachment.PDF && a.Pages == 0 && len(a.Data) <= attachment.MaxData {
 		a.Pages = attachment.Pages(a.Data)
 	}
 	return a
@@ -232,7 +227,10 @@ func checkAttachments(c *Config, l *problemList) {
 			l.add(field+".name", "%q is the name of two attachments", a.Name)
 		}
 		seen[a.Name] = true
-		a.checkContent(l, field)
+		content := attachment.File{MediaType: a.MediaType, Data: a.Data, URL: a.URL, Pages: a.Pages}
+		for _, p := range content.Check() {
+			l.add(field+p.Field, "%s", p.Reason)
+		}
 		for _, name := range a.Readers {
 			is := func(p Participant) bool { return p.Name == name }
 			if !slices.ContainsFunc(c.Participants, is) && !slices.ContainsFunc(c.Judges, is) {
@@ -246,52 +244,5 @@ func checkAttachments(c *Config, l *problemList) {
 	}
 	if n := len(c.Attachments); n > maxAttachments {
 		l.add("attachments", "%d are too many, use at most %d", n, maxAttachments)
-	}
-}
-
-// checkContent adds every problem of an attachment's content.
-func (a *Attachment) checkContent(l *problemList, field string) {
-	if !slices.Contains(attachment.MediaTypes, a.MediaType) {
-		l.add(field+".media_type", "%q is not supported, use one of %q", a.MediaType, attachment.MediaTypes)
-		return
-	}
-	switch pdf := a.MediaType == attachment.PDF; {
-	case !pdf && a.Pages != 0:
-		l.add(field+".pages", "a picture has no pages, remove it")
-	case pdf && a.Pages == 0 && (a.URL != "" || len(a.Data) <= maxAttachment):
-		l.add(field+".pages", "the pages of the document cannot be counted, set their number")
-	case a.Pages < 0 || a.Pages > maxPages:
-		l.add(field+".pages", "%d is not valid, use 1 to %d", a.Pages, maxPages)
-	}
-	switch {
-	case a.URL != "" && a.Data != nil:
-		l.add(field, "it has data and a URL, use one of them")
-	case a.URL != "":
-		if u, err := url.Parse(a.URL); err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || len(a.URL) > 2048 {
-			l.add(field+".url", "it is not valid, use an https address without a user, with at most 2048 bytes")
-		}
-	case len(a.Data) == 0:
-		l.add(field+".data", "it is empty, give the data or a URL")
-	case len(a.Data) > maxAttachment:
-		l.add(field+".data", "it has %d bytes, use at most %d", len(a.Data), maxAttachment)
-	default:
-		a.checkData(l, field)
-	}
-}
-
-// checkData adds a problem if the data is not what the media type says.
-func (a *Attachment) checkData(l *problemList, field string) {
-	if is := http.DetectContentType(a.Data); is != a.MediaType {
-		l.add(field+".media_type", "it is %s, but the data is %s", a.MediaType, is)
-		return
-	}
-	if a.MediaType == attachment.PDF {
-		return
-	}
-	switch width, height, err := attachment.Pixels(a.MediaType, a.Data); {
-	case err != nil:
-		l.add(field+".data", "the picture cannot be read: %v", err)
-	case width < 1 || height < 1 || width > maxPixels || height > maxPixels:
-		l.add(field+".data", "the picture has %d × %d pixels, use 1 to %d on each side", width, height, maxPixels)
 	}
 }

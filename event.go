@@ -11,6 +11,7 @@ import (
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/naming"
+	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
@@ -285,7 +286,7 @@ func warningsOf(ev Event) (list []Warning) {
 	case StateChanged:
 		return ev.Warnings
 	case TurnDone:
-		for _, text := range turnWarnings(&ev.Turn) {
+		for _, text := range turns.Warnings(&ev.Turn) {
 			list = append(list, Warning{EventMeta: liveMeta("warning"), Key: ev.Turn.Key, Text: text})
 		}
 	}

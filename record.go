@@ -12,6 +12,7 @@ import (
 	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/internal/findings"
+	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
@@ -344,7 +345,7 @@ func isOutage(ev Event) bool {
 // rateLimitWait returns the duration of a step that waited for a rate limit, or 0 if the event has no such step.
 func rateLimitWait(ev Event) (most time.Duration) {
 	if done, ok := ev.(TurnDone); ok {
-		return waitedFor(done.Turn.Attempts, done.Turn.Started, done.Turn.Ended)
+		return turns.RateLimitWait(done.Turn.Attempts, done.Turn.Started, done.Turn.Ended)
 	}
 	failures := []*Failure{failureOf(ev)}
 	if s, ok := ev.(StateChanged); ok {
@@ -352,18 +353,10 @@ func rateLimitWait(ev Event) (most time.Duration) {
 	}
 	for _, f := range failures {
 		if f != nil {
-			most = max(most, waitedFor(f.AttemptDetails, f.Started, f.At))
+			most = max(most, turns.RateLimitWait(f.AttemptDetails, f.Started, f.At))
 		}
 	}
 	return most
-}
-
-// waitedFor returns the time from the start to the end of the attempts if any of them met a rate limit, otherwise 0.
-func waitedFor(tried []transcript.Attempt, began, ended time.Time) time.Duration {
-	if !slices.ContainsFunc(tried, func(a transcript.Attempt) bool { return a.ErrorKind == string(providers.RateLimit) }) {
-		return 0
-	}
-	return ended.Round(0).Sub(began.Round(0)) // by the wall clock, as when read from the journal
 }
 
 // newFindings returns the findings of a round whose speeches (or assessments, if judged is set) are complete. It returns

@@ -2,8 +2,6 @@ package debate
 
 import (
 	"encoding/json"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/elenchus-go/debate/detect"
@@ -84,44 +82,6 @@ func (r *Result) addFailure(f *Failure, side string) {
 	r.Sides[side] = of
 	r.Rounds[f.Key.Round].Usage = r.Rounds[f.Key.Round].Usage.Add(used)
 	r.Total.Usage = r.Total.Usage.Add(used)
-}
-
-// turnWarnings returns what a user should know about a turn.
-func turnWarnings(t *transcript.Turn) (list []string) {
-	if w := t.Window; w != nil && w.Omitted > 0 {
-		list = append(list, fmt.Sprintf("the prompt omits %d of %d turns to fit the window: %d of %d tokens are used", w.Omitted, w.Omitted+w.Kept, w.Used, w.Limit))
-	} else if w != nil && w.Percent >= 80 {
-		list = append(list, fmt.Sprintf("the history uses %d %% of its space in the window", w.Percent))
-	}
-	for _, a := range t.Attempts {
-		list = append(list, a.Warnings...)
-	}
-	for _, f := range t.Flags {
-		switch f {
-		case transcript.Truncated:
-			list = append(list, truncation(t))
-		case transcript.Filtered:
-			list = append(list, "the service filtered the rest of the reply")
-		case transcript.Defaulted:
-			list = append(list, strings.TrimSuffix("there was no valid reply, the default is used: "+t.Refusal(), ": "))
-		case transcript.Partial:
-			list = append(list, "the model failed, the reply is incomplete")
-		case transcript.Substituted:
-			list = append(list, "a substitute gave the reply because the judge's model failed")
-		case transcript.Edited:
-			list = append(list, "a person gave the reply in a fork")
-		case transcript.Reasked, transcript.Repaired: // the turn is valid
-		}
-	}
-	return list
-}
-
-// truncation describes why a reply was truncated.
-func truncation(t *transcript.Turn) string {
-	if n := len(t.Attempts); n > 0 && t.Attempts[n-1].FinishReason == string(providers.WindowFull) {
-		return "the reply was truncated because the model's context window was full, or at a limit of the service"
-	}
-	return "the reply was truncated at its token limit"
 }
 
 func (a Totals) add(t *transcript.Turn) Totals {

@@ -14,6 +14,7 @@ import (
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
@@ -212,7 +213,7 @@ func longestChain(r *record) int {
 func resultOf(r *record) *Result {
 	res := &Result{
 		ID: r.ID, Topic: r.config.Topic, Background: r.config.Background, Protocol: r.config.Protocol.Name(), State: r.lifecycle.State,
-		Ending: r.Ending, Round: r.Cursor.Round, Turns: copyTurns(r.Turns), Sides: map[string]Totals{}, Participants: []ParticipantStatus{},
+		Ending: r.Ending, Round: r.Cursor.Round, Turns: turns.Copy(r.Turns), Sides: map[string]Totals{}, Participants: []ParticipantStatus{},
 		Rounds: make([]Totals, r.Cursor.Round+1), Question: deepcopy.Of(r.decisions.question), Failure: deepcopy.Of(r.losses.failure), Problems: deepcopy.Of(r.accepted.problems),
 		RunningTime: r.times.running, Created: r.times.created, Started: r.Started, Updated: r.times.changed(), Completed: r.times.completed,
 	}
@@ -239,7 +240,7 @@ func resultOf(r *record) *Result {
 		res.Sides[side] = res.Sides[side].add(t)
 		res.Rounds[t.Round] = res.Rounds[t.Round].add(t)
 		res.Total = res.Total.add(t)
-		for _, w := range turnWarnings(t) {
+		for _, w := range turns.Warnings(t) {
 			res.Warnings = append(res.Warnings, fmt.Sprintf("round %d, %s of %s: %s", t.Round, t.Phase, t.Actor, w))
 		}
 		switch t.Kind {
@@ -258,50 +259,6 @@ func resultOf(r *record) *Result {
 	}
 	res.Warnings = append(res.Warnings, res.Answer.Warnings...)
 	return res
-}
-
-// copyTurns returns a copy of turns that shares no memory with them. All copies of a kind have one array, because a
-// result has many turns.
-func copyTurns(turns []transcript.Turn) []transcript.Turn {
-	var data, flags, attempts, windows int
-	for i := range turns {
-		t := &turns[i]
-		data, flags, attempts = data+len(t.Data), flags+len(t.Flags), attempts+len(t.Attempts)
-		if t.Window != nil {
-			windows++
-		}
-	}
-	list := append([]transcript.Turn{}, turns...) // never nil, because null is no list in JSON
-	dataRoom, flagRoom := make([]byte, 0, data), make([]transcript.Flag, 0, flags)
-	attemptRoom, windowRoom := make([]transcript.Attempt, 0, attempts), make([]transcript.Window, 0, windows)
-	for i := range list {
-		t := &list[i]
-		t.Data, dataRoom = moveInto(dataRoom, t.Data)
-		t.Flags, flagRoom = moveInto(flagRoom, t.Flags)
-		t.Attempts, attemptRoom = moveInto(attemptRoom, t.Attempts)
-		for j := range t.Attempts {
-			t.Attempts[j].Warnings = slices.Clone(t.Attempts[j].Warnings) // rarely any
-			t.Attempts[j].Violations = slices.Clone(t.Attempts[j].Violations)
-		}
-		if t.Reasoning != nil {
-			t.Reasoning = deepcopy.Of(t.Reasoning) // rarely any
-		}
-		if t.Window != nil {
-			windowRoom = append(windowRoom, *t.Window)
-			t.Window = &windowRoom[len(windowRoom)-1]
-		}
-	}
-	return list
-}
-
-// moveInto appends a list to room, which has the capacity for it, and returns the copy and the longer room.
-func moveInto[L ~[]T, T any](room []T, list L) (moved L, longer []T) {
-	if list == nil {
-		return nil, room
-	}
-	from := len(room)
-	room = append(room, list...)
-	return room[from:len(room):len(room)], room
 }
 
 // answerOf returns the protocol's answer, or the verdict if the protocol computes no answer.
