@@ -1,7 +1,6 @@
 package debate
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -111,16 +110,6 @@ func presets() []protocol.Protocol {
 // isPreset reports whether a protocol is one of the library.
 func isPreset(p protocol.Protocol) bool {
 	return slices.ContainsFunc(presets(), func(own protocol.Protocol) bool { return reflect.TypeOf(own) == reflect.TypeOf(p) })
-}
-
-// unmarshalKnown decodes JSON as json.Unmarshal does. unknown names a field that v does not have, if there is one.
-func unmarshalKnown(b []byte, v any) (unknown, err error) {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if unknown = d.Decode(v); unknown == nil && len(bytes.TrimSpace(b[d.InputOffset():])) == 0 {
-		return nil, nil
-	}
-	return unknown, json.Unmarshal(b, v)
 }
 
 // decodeStrict decodes a configuration that a person wrote, and adds everything that is wrong with it. advice says what

@@ -293,7 +293,7 @@ func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 		if err := problemsError(slices.Concat(found, frozenFields(c.rec, cfg))); err != nil {
 			return err
 		}
-		c.undo = d.engine.addProtocol(cfg.ID, cfg.Protocol)
+		c.undo = d.engine.protocols.Add(cfg.ID, cfg.Protocol)
 		raw, err := json.Marshal(cfg)
 		if err != nil {
 			return err

@@ -47,7 +47,7 @@ func NewEngine(o Options) (*Engine, error) {
 		return nil, errors.New("make engine: a contract is nil")
 	}
 	e := &Engine{
-		providers: maps.Clone(o.Providers), protocols: map[string]protocol.Protocol{}, sets: sets, replies: map[string]*reply.Contract{}, extractAnswer: o.ExtractAnswer, counter: o.TokenCounter,
+		providers: maps.Clone(o.Providers), protocols: protocoljson.NewRegistry(append(presets(), deepcopy.Of(o.Protocols)...)...), sets: sets, replies: map[string]*reply.Contract{}, extractAnswer: o.ExtractAnswer, counter: o.TokenCounter,
 		keepReasoning: o.KeepReasoning, keepReplies: o.KeepReplies,
 		log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), closing: make(chan struct{}),
 		admission: admission.Queue{Most: o.MaxDebates}, driven: map[string]*driverSlot{},
@@ -59,9 +59,6 @@ func NewEngine(o Options) (*Engine, error) {
 		e.schedules = s.Schedules()
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
-	for _, p := range append(presets(), deepcopy.Of(o.Protocols)...) {
-		e.protocols[p.Name()] = p
-	}
 	for _, c := range append(contracts(), o.Contracts...) {
 		e.replies[c.Name()] = c
 	}
@@ -146,7 +143,7 @@ func (e *Engine) create(ctx context.Context, c Config, start bool) (*Debate, err
 	}
 	c.ID = cmp.Or(c.ID, newID())
 	c.Seed = cmp.Or(c.Seed, c.ID)
-	undo := e.addProtocol(c.ID, c.Protocol)
+	undo := e.protocols.Add(c.ID, c.Protocol)
 	d, err := e.commitFirst(ctx, c, start)
 	if err != nil {
 		undo()
@@ -364,7 +361,7 @@ func (e *Engine) recoverOnce(ctx context.Context, failed map[string]time.Time) e
 func (e *Engine) List(ctx context.Context, q store.Query) iter.Seq2[store.Status, error] {
 	return func(yield func(store.Status, error) bool) {
 		for s, err := range e.store.List(ctx, q) {
-			s.Protocol = e.presentName(s.Protocol)
+			s.Protocol = e.protocols.Present(s.Protocol)
 			if !yield(withoutPastDriver(s), err) {
 				return
 			}
@@ -377,7 +374,7 @@ func (e *Engine) List(ctx context.Context, q store.Query) iter.Seq2[store.Status
 func (e *Engine) Delete(ctx context.Context, id string) error {
 	err := e.store.Delete(ctx, id, 0)
 	if err == nil {
-		e.restoreProtocol(id, nil, false)
+		e.protocols.Forget(id)
 	}
 	return err
 }

@@ -3,12 +3,15 @@ package debate
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
@@ -29,8 +32,8 @@ func (d *Debate) OpenWithCounter(t testing.TB, c window.TokenCounter) *Debate {
 	t.Helper()
 	e, err := NewEngine(Options{Store: d.engine.store, Providers: d.engine.providers, TokenCounter: c})
 	require.NoError(t, err)
-	for _, p := range d.engine.protocols {
-		e.addProtocol(d.ID(), p)
+	for _, p := range d.engine.protocols.Known() {
+		e.protocols.Add(d.ID(), p)
 	}
 	other, err := e.Open(t.Context(), d.ID())
 	require.NoError(t, err)
@@ -125,4 +128,8 @@ func ObservationAllocations() float64 {
 }
 
 // ForgetProtocol makes an engine one of an earlier version, which lacks a protocol.
-func (e *Engine) ForgetProtocol(name string) { delete(e.protocols, name) }
+func (e *Engine) ForgetProtocol(name string) {
+	all := e.protocols.Known()
+	delete(all, name)
+	e.protocols = protocoljson.NewRegistry(slices.Collect(maps.Values(all))...)
+}

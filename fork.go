@@ -233,16 +233,14 @@ func (f *fork) cut(entries []store.Entry, seq int64) ([]store.Entry, error) {
 // addProtocol makes the engine use the very protocol of the configuration, or of the parent, for the fork.
 func (f *fork) addProtocol() (undo func()) {
 	f.edits.ID = cmp.Or(f.edits.ID, newID())
-	f.engine.mu.Lock()
-	given := f.engine.given[f.parent]
-	f.engine.mu.Unlock()
+	given := f.engine.protocols.Given(f.parent)
 	if c := f.edits.Config; c != nil && c.Protocol != nil {
 		given = deepcopy.Of(c.Protocol)
 	}
 	if given == nil {
 		return func() {}
 	}
-	return f.engine.addProtocol(f.edits.ID, given)
+	return f.engine.protocols.Add(f.edits.ID, given)
 }
 
 // commit commits the fork.

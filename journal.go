@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/strictjson"
 	"github.com/elenchus-go/debate/store"
 )
 
@@ -22,7 +23,7 @@ func decodeEntry(e store.Entry) (Event, error) { return decodeEntryBy(e, unmarsh
 
 // unmarshalEvent decodes an event from its JSON. It rejects unknown fields, unless a newer version wrote them.
 func unmarshalEvent(b []byte, v any) error {
-	unknown, err := unmarshalKnown(b, v)
+	unknown, err := strictjson.Unmarshal(b, v)
 	if c, ok := v.(*ConfigChanged); ok && c.Format > store.Format || v.(Event).Meta().Revision > revision {
 		unknown = nil
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -21,6 +20,7 @@ import (
 	"github.com/elenchus-go/debate/internal/live"
 	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/internal/step"
+	"github.com/elenchus-go/debate/internal/strictjson"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/judge/reply"
@@ -51,7 +51,7 @@ func (e *Engine) contract(r *record, name string) *reply.Contract {
 func (e *Engine) missingNames(c Config) []protocol.Problem {
 	l := &problemList{}
 	if u, ok := c.Protocol.(unknownProtocol); ok {
-		l.add("protocol.name", "%q is unknown to this engine, use one of %s", u.name, strings.Join(slices.Sorted(maps.Keys(e.knownProtocols())), ", "))
+		l.add("protocol.name", "%q is unknown to this engine, use one of %s", u.name, strings.Join(slices.Sorted(maps.Keys(e.protocols.Known())), ", "))
 	}
 	for i, rule := range c.Detect {
 		if rule.EffectiveMethod() == "answers" && e.extractAnswer == nil {
@@ -146,9 +146,8 @@ type Engine struct {
 		store.Watcher
 	}
 	schedules     bool // the store has workers drive debates
-	protocols     map[string]protocol.Protocol
-	given         map[string]protocol.Protocol // by debate: protocols that hold more than data; guarded by mu
-	sets          map[string]*prompts.Set      // templates of prompts, by Config.Prompts
+	protocols     *protocoljson.Registry
+	sets          map[string]*prompts.Set // templates of prompts, by Config.Prompts
 	replies       map[string]*reply.Contract
 	extractAnswer func(transcript.Turn) string
 	counter       window.TokenCounter
@@ -201,7 +200,7 @@ func (e *Engine) ParseConfig(b []byte) (c Config, err error) {
 	var raw json.RawMessage
 	if err = json.Unmarshal(b, &raw); err == nil {
 		l := &problemList{}
-		decodeStrict(l, raw, &c, e.knownProtocols(), "add it to Options.Protocols")
+		decodeStrict(l, raw, &c, e.protocols.Known(), "add it to Options.Protocols")
 		err = problemsError(l.problems)
 	}
 	if err != nil {
@@ -210,25 +209,11 @@ func (e *Engine) ParseConfig(b []byte) (c Config, err error) {
 	return c, nil
 }
 
-// knownProtocols returns the engine's protocols by name.
-func (e *Engine) knownProtocols() map[string]protocol.Protocol {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return maps.Clone(e.protocols)
-}
-
-// presentName returns the name under which the engine has a protocol that may have a former name.
-func (e *Engine) presentName(name string) string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return protocoljson.PresentName(e.protocols, name)
-}
-
 // parse decodes a stored configuration. It accepts an unknown protocol: such a debate can be read but not driven. Unless
 // a newer version of the library wrote the configuration, it rejects unknown fields.
 func (e *Engine) parse(b json.RawMessage, newer bool) (c Config, err error) {
 	w := configJSON{plainConfig: (*plainConfig)(&c)}
-	unknown, err := unmarshalKnown(b, &w)
+	unknown, err := strictjson.Unmarshal(b, &w)
 	if err == nil && !newer {
 		err = unknown
 	}
@@ -240,35 +225,15 @@ func (e *Engine) parse(b json.RawMessage, newer bool) (c Config, err error) {
 	if isNull(w.Protocol) {
 		return c, nil
 	}
-	name, params, err := protocoljson.Split(w.Protocol)
-	if err != nil {
+	p, name, err := e.protocols.Decode(c.ID, w.Protocol, func(known protocol.Protocol) bool { return !newer && isPreset(known) })
+	switch {
+	case err != nil && name == "":
 		return Config{}, fmt.Errorf("protocol.name: %w", err)
-	}
-	e.mu.Lock()
-	given := e.given[c.ID]
-	if given == nil || given.Name() != name {
-		name = protocoljson.PresentName(e.protocols, name)
-	}
-	known, ok := e.protocols[name]
-	e.mu.Unlock()
-	own := given != nil && given.Name() == name
-	if own {
-		known, ok = given, true
-	}
-	if !ok {
-		c.Protocol = unknownProtocol{name: name}
-		return c, nil
-	}
-	v := protocoljson.NewLike(known)
-	unknown, err = unmarshalKnown(params, v.Interface())
-	if err == nil && !newer && isPreset(known) {
-		err = unknown
-	}
-	if err != nil {
+	case err != nil:
 		return Config{}, fmt.Errorf("protocol %s: %w", name, err)
 	}
-	if c.Protocol = v.Elem().Interface().(protocol.Protocol); own && protocoljson.Parameters(given) == protocoljson.Parameters(c.Protocol) {
-		c.Protocol = given // with everything that JSON omits
+	if c.Protocol = p; p == nil {
+		c.Protocol = unknownProtocol{name: name}
 	}
 	return c, nil
 }
@@ -327,36 +292,4 @@ func (e *Engine) afterDriver(id string, f func()) bool {
 type driverSlot struct {
 	cancel context.CancelCauseFunc
 	next   func() // called when the driver has left; nil if there is nothing to do; guarded by Engine.mu until then
-}
-
-// addProtocol notes the protocol of a debate, so that the engine can decode it later. A protocol that is only data serves
-// all debates that use its name. One that holds what JSON omits, such as functions, serves its own debate only. undo takes
-// that back.
-func (e *Engine) addProtocol(id string, p protocol.Protocol) (undo func()) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	v := reflect.ValueOf(p)
-	_, known := e.protocols[p.Name()]
-	switch {
-	case !known && !protocoljson.OmitsType(v.Type()):
-		e.protocols[p.Name()] = p
-	case !known || protocoljson.OmitsValue(v):
-		before, had := e.given[id]
-		if e.given == nil {
-			e.given = map[string]protocol.Protocol{}
-		}
-		e.given[id] = p
-		return func() { e.restoreProtocol(id, before, had) }
-	}
-	return func() {}
-}
-
-func (e *Engine) restoreProtocol(id string, p protocol.Protocol, had bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if had {
-		e.given[id] = p
-	} else {
-		delete(e.given, id)
-	}
 }

@@ -110,8 +110,8 @@ func NewLike(known protocol.Protocol) reflect.Value {
 	return v
 }
 
-// OmitsType reports whether JSON omits a part of a type, such as a function.
-func OmitsType(t reflect.Type) bool {
+// omitsType reports whether JSON omits a part of a type, such as a function.
+func omitsType(t reflect.Type) bool {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -119,15 +119,15 @@ func OmitsType(t reflect.Type) bool {
 		return false
 	}
 	for f := range t.Fields() {
-		if f.Anonymous && OmitsType(f.Type) || !f.Anonymous && isOmitted(f) {
+		if f.Anonymous && omitsType(f.Type) || !f.Anonymous && isOmitted(f) {
 			return true
 		}
 	}
 	return false
 }
 
-// OmitsValue reports whether JSON omits a part of v that is not zero.
-func OmitsValue(v reflect.Value) bool {
+// omitsValue reports whether JSON omits a part of v that is not zero.
+func omitsValue(v reflect.Value) bool {
 	if v.Kind() == reflect.Pointer {
 		v = v.Elem()
 	}
@@ -136,7 +136,7 @@ func OmitsValue(v reflect.Value) bool {
 	}
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
-		if f.Anonymous && OmitsValue(v.Field(i)) || !f.Anonymous && isOmitted(f) && !v.Field(i).IsZero() {
+		if f.Anonymous && omitsValue(v.Field(i)) || !f.Anonymous && isOmitted(f) && !v.Field(i).IsZero() {
 			return true
 		}
 	}

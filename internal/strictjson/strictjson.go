@@ -3,6 +3,7 @@
 package strictjson
 
 import (
+	"bytes"
 	"encoding"
 	"encoding/json"
 	"errors"
@@ -200,4 +201,14 @@ func nameOf(t reflect.Type) string {
 	default:
 		return "an integer"
 	}
+}
+
+// Unmarshal decodes JSON as json.Unmarshal does. unknown names a field that v does not have, if there is one.
+func Unmarshal(b []byte, v any) (unknown, err error) {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if unknown = d.Decode(v); unknown == nil && len(bytes.TrimSpace(b[d.InputOffset():])) == 0 {
+		return nil, nil
+	}
+	return unknown, json.Unmarshal(b, v)
 }
