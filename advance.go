@@ -186,7 +186,7 @@ func (dr *driver) plan() (p plan, err error) {
 	j := dr.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if dr.engine.isClosed() {
+	if dr.engine.drivers.Closed() {
 		return p, ErrClosed
 	}
 	p.newest = dr.newest.Load()

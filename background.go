@@ -14,7 +14,7 @@ func startBackground(ctx context.Context, e *Engine, j *journal, late bool) erro
 	for {
 		dr, err := engage(ctx, e, j, nil)
 		switch {
-		case errors.Is(err, ErrBusy) && !e.afterDriver(j.id, func() { _ = startBackground(ctx, e, j, true) }):
+		case errors.Is(err, ErrBusy) && !e.drivers.After(j.id, func() { _ = startBackground(ctx, e, j, true) }):
 			continue
 		case errors.Is(err, ErrBusy):
 			return nil

@@ -75,7 +75,7 @@ func (d *Debate) Start(ctx context.Context) error {
 // does for all debates. Otherwise it changes nothing: it never ends a pause.
 func (d *Debate) Recover(ctx context.Context) error {
 	s, err := d.Status(ctx)
-	if !s.State.Active() || d.engine.drives(s.ID) || !d.engine.heartbeats.IsGone(s) {
+	if !s.State.Active() || d.engine.drivers.Drives(s.ID) || !d.engine.heartbeats.IsGone(s) {
 		return err
 	}
 	return takeOver(ctx, d.engine, s.ID)
@@ -84,7 +84,7 @@ func (d *Debate) Recover(ctx context.Context) error {
 // driveAgain drives a debate in the background if an engine did so until it was paused and that engine has gone.
 func (d *Debate) driveAgain(ctx context.Context) error {
 	s, err := d.Status(ctx)
-	if s.Driver.Name == "" || len(s.Driver.Missing) > 0 || !s.State.Active() || d.engine.drives(s.ID) {
+	if s.Driver.Name == "" || len(s.Driver.Missing) > 0 || !s.State.Active() || d.engine.drivers.Drives(s.ID) {
 		return err
 	}
 	return takeOver(ctx, d.engine, s.ID)

@@ -138,7 +138,7 @@ func (dr *driver) committed(ev Event) {
 	}
 	dr.out.enqueue(ev)
 	dr.known.Store(max(ev.Meta().Seq, dr.known.Load()))
-	dr.engine.reports.read(dr.journal.id, ev.Meta().Seq)
+	dr.engine.reports.queue.Read(dr.journal.id, ev.Meta().Seq)
 }
 
 // engage starts driving a debate. The caller must call release.
@@ -148,7 +148,7 @@ func engage(ctx context.Context, e *Engine, j *journal, yield func(Event, error)
 	dr.within = dr.ctx
 	dr.out = delivery{yield: yield, leave: func() { dr.cancel(errViewerLeft) }, known: &dr.known, lock: &j.mu}
 	dr.show = dr.out.show
-	release, err := e.reserve(j.id, dr.cancel)
+	release, err := e.reserve(j.id)
 	if err != nil {
 		dr.cancel(err)
 		return nil, err
@@ -174,7 +174,7 @@ func (dr *driver) enter() error {
 	dr.journal.driver, dr.out.shown = dr, dr.journal.rec.Seq
 	dr.known.Store(dr.journal.rec.Seq)
 	dr.feed.Attach(&dr.known)
-	dr.engine.reports.enter(dr.journal.id, dr.journal.rec.Seq)
+	dr.engine.reports.queue.Enter(dr.journal.id, dr.journal.rec.Seq)
 	return nil
 }
 
@@ -247,11 +247,11 @@ func (dr *driver) leave() {
 	dr.mu.Unlock()
 	dr.reviews.Wait()
 	state := dr.state()
-	dr.engine.heartbeats.End(dr.ctx, dr.journal.id, dr.engine.isClosed() && (state.Active() || state == fsm.Paused && dr.background))
+	dr.engine.heartbeats.End(dr.ctx, dr.journal.id, dr.engine.drivers.Closed() && (state.Active() || state == fsm.Paused && dr.background))
 	dr.journal.mu.Lock()
 	dr.journal.driver = nil
 	dr.journal.mu.Unlock()
-	dr.engine.reports.leave(dr.journal.id)
+	dr.engine.reports.queue.Leave(dr.journal.id)
 	for _, stop := range dr.stop {
 		stop()
 	}

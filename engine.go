@@ -50,7 +50,7 @@ func NewEngine(o Options) (*Engine, error) {
 		providers: maps.Clone(o.Providers), protocols: protocoljson.NewRegistry(append(presets(), deepcopy.Of(o.Protocols)...)...), sets: sets, replies: map[string]*reply.Contract{}, extractAnswer: o.ExtractAnswer, counter: o.TokenCounter,
 		keepReasoning: o.KeepReasoning, keepReplies: o.KeepReplies,
 		log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), closing: make(chan struct{}),
-		admission: admission.Queue{Most: o.MaxDebates}, driven: map[string]*driverSlot{},
+		admission: admission.Queue{Most: o.MaxDebates},
 	}
 	e.reports = e.newReporter(o)
 	e.heartbeats = heartbeat.New(o.Store, o.Name, o.HeartbeatInterval, o.RecoverAfter, e.log)
@@ -138,7 +138,7 @@ func (e *Engine) Launch(ctx context.Context, c Config) (*Debate, error) {
 
 // create stores a debate, and starts it if start is set. The configuration must be complete and valid.
 func (e *Engine) create(ctx context.Context, c Config, start bool) (*Debate, error) {
-	if e.isClosed() {
+	if e.drivers.Closed() {
 		return nil, fmt.Errorf("create debate: %w", ErrClosed)
 	}
 	c.ID = cmp.Or(c.ID, newID())
@@ -200,8 +200,7 @@ func (e *Engine) Open(ctx context.Context, id string) (*Debate, error) {
 // debates.
 func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()
-	if !e.closed {
-		e.closed = true
+	if e.drivers.Close() {
 		if e.recovery != nil {
 			e.recovery.Stop()
 		}
@@ -312,7 +311,7 @@ func (e *Engine) Recover(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
-	case e.closed:
+	case e.drivers.Closed():
 		return fmt.Errorf("recover debates: %w", ErrClosed)
 	case e.recovery == nil && e.heartbeats != nil && !e.schedules:
 		e.recovery = time.AfterFunc(e.heartbeats.Every(), func() { e.recoverAgain(failed) })
@@ -327,7 +326,7 @@ func (e *Engine) recoverAgain(failed map[string]time.Time) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.closed {
+	if !e.drivers.Closed() {
 		e.recovery.Reset(e.heartbeats.Every())
 	}
 }
@@ -340,7 +339,7 @@ func (e *Engine) recoverOnce(ctx context.Context, failed map[string]time.Time) e
 		if s.ID == "" && err != nil {
 			return errors.Join(append(errs, err)...)
 		}
-		if _, wait := failed[s.ID]; wait || e.drives(s.ID) {
+		if _, wait := failed[s.ID]; wait || e.drivers.Drives(s.ID) {
 			continue
 		}
 		if err != nil { // its status is unreadable, but its journal may not be

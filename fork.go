@@ -164,7 +164,7 @@ func (e *Engine) Fork(ctx context.Context, id string, seq int64, edits Edits) (d
 			d, err = nil, fmt.Errorf("fork debate %s: %w", id, err)
 		}
 	}()
-	if e.isClosed() {
+	if e.drivers.Closed() {
 		return nil, ErrClosed
 	}
 	_, entries, err := e.store.Load(ctx, id, 0)
@@ -265,7 +265,7 @@ func (f *fork) commit(ctx context.Context) (*Debate, error) {
 	}
 	entries = append(entries, entriesOf(c.events)...)
 	if j.reports.ordered() {
-		defer j.reports.lock(j.id)()
+		defer j.reports.commits.Lock(j.id)()
 	}
 	err = j.store.Commit(ctx, store.Change{ID: j.id, Entries: entries, Status: statusOf(j.rec)})
 	if _, taken := errors.AsType[*store.Conflict](err); taken {

@@ -364,7 +364,7 @@ func (j *journal) commit(ctx context.Context, c *transaction) error {
 		j.driver.writing(c.rec.Seq)
 	}
 	if j.reports.ordered() {
-		defer j.reports.lock(j.id)()
+		defer j.reports.commits.Lock(j.id)()
 	}
 	err := j.store.Commit(ctx, store.Change{ID: j.id, After: c.after, Entries: entries, Status: statusOf(c.rec)})
 	if err != nil {

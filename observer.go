@@ -7,10 +7,10 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/internal/admission"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/spool"
 	"github.com/elenchus-go/debate/judge/reply"
@@ -99,41 +99,12 @@ type reporter struct {
 	begin  func(context.Context, Step) (context.Context, func(Outcome))
 	commit func(ctx context.Context, id string, ev Event)
 	queue  *spool.Queue[Event] // nil if no observer wants events
-
-	mu      sync.Mutex
-	commits map[string]*commitLock // by debate; only if an observer is told of commits
-	last    map[string]int64       // by debate that is driven: seq of the last event that was queued or read; only if there is a queue
-}
-
-// commitLock is held during a commit to a debate, so that the observer gets events in the order of the journal.
-type commitLock struct {
-	sync.Mutex
-	users int
+	// commits are held during a commit to a debate, so that the observer gets events in the order of the journal.
+	commits admission.Locks
 }
 
 // ordered reports whether an observer is told of commits.
 func (p *reporter) ordered() bool { return p.queue != nil || p.commit != nil }
-
-// lock makes the commits to a debate wait for one another until unlock is called.
-func (p *reporter) lock(id string) (unlock func()) {
-	p.mu.Lock()
-	l := p.commits[id]
-	if l == nil {
-		l = &commitLock{}
-		put(&p.commits, id, l)
-	}
-	l.users++
-	p.mu.Unlock()
-	l.Lock()
-	return func() {
-		l.Unlock()
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if l.users--; l.users == 0 {
-			delete(p.commits, id)
-		}
-	}
-}
 
 // committed reports an event that this engine has committed.
 func (p *reporter) committed(ctx context.Context, id string, ev Event) {
@@ -146,54 +117,12 @@ func (p *reporter) committed(ctx context.Context, id string, ev Event) {
 		}
 		p.guard(id, func() { p.commit(ctx, id, ev) })
 	}
-	if p.queue != nil {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.queue.Add(id, ev, ev.Meta().Seq)
-		p.advance(id, ev.Meta().Seq)
-	}
+	p.queue.Add(id, ev, ev.Meta().Seq)
 }
 
 // live reports a live event of a debate that is driven. It follows what was queued before it.
 func (p *reporter) live(id string, ev Event) {
-	if p.queue != nil {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.queue.Add(id, restamp(ev, p.last[id]), 0)
-	}
-}
-
-// enter notes that the engine drives a debate from the stored event seq on, until leave is called.
-func (p *reporter) enter(id string, seq int64) {
-	if p.queue != nil {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		put(&p.last, id, seq)
-	}
-}
-
-func (p *reporter) leave(id string) {
-	if p.queue != nil {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		delete(p.last, id)
-	}
-}
-
-// read notes that the driver has read a stored event, which another engine may have committed.
-func (p *reporter) read(id string, seq int64) {
-	if p.queue != nil {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.advance(id, seq)
-	}
-}
-
-// advance raises the seq of a debate that is driven. The mutex is held.
-func (p *reporter) advance(id string, seq int64) {
-	if last, driven := p.last[id]; driven {
-		p.last[id] = max(last, seq)
-	}
+	p.queue.AddLive(id, func(seq int64) Event { return restamp(ev, seq) })
 }
 
 // observe begins a drive, a step or an attempt. The function that it returns ends it; it is nil if nobody observes.

@@ -159,17 +159,15 @@ type Engine struct {
 	keepReasoning bool
 	keepReplies   bool
 	admission     admission.Queue
+	drivers       admission.Drivers
 	feeds         live.Feeds[Event]
 
 	ctx     context.Context // ends when Close stops waiting
 	cancel  context.CancelCauseFunc
 	closing chan struct{}
-	drivers sync.WaitGroup
 
 	mu       sync.Mutex
-	closed   bool
-	driven   map[string]*driverSlot // debates that this engine drives
-	recovery *time.Timer            // of the next look for debates that nobody drives; nil before Recover
+	recovery *time.Timer // of the next look for debates that nobody drives; nil before Recover
 }
 
 // contracts returns the contracts of all replies that the presets and the engine request.
@@ -238,58 +236,14 @@ func (e *Engine) parse(b json.RawMessage, newer bool) (c Config, err error) {
 	return c, nil
 }
 
-// drives reports whether this engine drives a debate.
-func (e *Engine) drives(id string) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.driven[id] != nil
-}
-
-func (e *Engine) isClosed() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.closed
-}
-
 // reserve marks a debate as driven by this engine until release is called. It returns ErrBusy if the engine already
 // drives the debate.
-func (e *Engine) reserve(id string, cancel context.CancelCauseFunc) (release func(), err error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.closed {
-		return nil, fmt.Errorf("drive debate %s: %w", id, ErrClosed)
+func (e *Engine) reserve(id string) (release func(), err error) {
+	if release = e.drivers.Enter(id); release != nil {
+		return release, nil
 	}
-	if _, busy := e.driven[id]; busy {
-		return nil, fmt.Errorf("drive debate %s: %w", id, ErrBusy)
+	if err = ErrBusy; e.drivers.Closed() {
+		err = ErrClosed
 	}
-	s := &driverSlot{cancel: cancel}
-	e.driven[id] = s
-	e.drivers.Add(1)
-	return func() {
-		e.mu.Lock()
-		delete(e.driven, id)
-		e.mu.Unlock()
-		if s.next != nil {
-			s.next()
-		}
-		e.drivers.Done()
-	}, nil
-}
-
-// afterDriver arranges for f to be called when the debate's driver has left. It returns false if the debate has no
-// driver.
-func (e *Engine) afterDriver(id string, f func()) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	s := e.driven[id]
-	if s != nil {
-		s.next = f
-	}
-	return s != nil
-}
-
-// driverSlot represents the one driver of a debate in this engine.
-type driverSlot struct {
-	cancel context.CancelCauseFunc
-	next   func() // called when the driver has left; nil if there is nothing to do; guarded by Engine.mu until then
+	return nil, fmt.Errorf("drive debate %s: %w", id, err)
 }

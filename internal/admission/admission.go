@@ -1,4 +1,4 @@
-// Package admission limits how many debates are driven at once.
+// Package admission decides which debates an engine drives: how many at once, and each with one driver.
 package admission
 
 import (

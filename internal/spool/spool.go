@@ -7,7 +7,7 @@ import (
 )
 
 // Queue passes events to an observer in order, one at a time, on a goroutine of its own. Add never blocks. The goroutine
-// exists only while there are events.
+// exists only while there are events. A nil Queue has no observer, and its methods do nothing.
 //
 // The queue holds a bounded number of events. While it is full, it drops live events and counts them. Of a stored event it
 // keeps only the number, so that the observer can read it again.
@@ -21,6 +21,7 @@ type Queue[E any] struct {
 	items   []item[E]
 	taken   int                // items before this index were delivered
 	overdue map[string]*Missed // what could not be queued, by id; each has an item that stands for it
+	last    map[string]int64   // by id that was entered: number of the last stored event that was added or read
 }
 
 // Missed is what a full queue could not hold of the events with one id.
@@ -41,14 +42,69 @@ type item[E any] struct {
 // New returns a queue that holds size events. It calls deliver with each event, and missed in place of events that it could
 // not hold. A call that panics or ends its goroutine does not stop the queue; pass functions that report it.
 func New[E any](size int, deliver func(id string, e E), missed func(id string, m Missed)) *Queue[E] {
-	return &Queue[E]{size: size, deliver: deliver, missed: missed, overdue: map[string]*Missed{}}
+	return &Queue[E]{size: size, deliver: deliver, missed: missed, overdue: map[string]*Missed{}, last: map[string]int64{}}
 }
 
-// Add adds an event. Events with the same id are delivered in the order in which they were added. seq is the number of a
-// stored event, and 0 for a live one.
-func (q *Queue[E]) Add(id string, e E, seq int64) {
+// Enter notes that events with an id follow its stored event seq, until Leave is called.
+func (q *Queue[E]) Enter(id string, seq int64) {
+	if q == nil {
+		return
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.last[id] = seq
+}
+
+// Leave ends what Enter began.
+func (q *Queue[E]) Leave(id string) {
+	if q == nil {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.last, id)
+}
+
+// Read notes that a stored event was read, which another queue may have.
+func (q *Queue[E]) Read(id string, seq int64) {
+	if q == nil {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.advance(id, seq)
+}
+
+// advance raises the number of the last stored event. The mutex is held.
+func (q *Queue[E]) advance(id string, seq int64) {
+	if last, entered := q.last[id]; entered {
+		q.last[id] = max(last, seq)
+	}
+}
+
+// Add adds the stored event seq. Events with the same id are delivered in the order in which they were added.
+func (q *Queue[E]) Add(id string, e E, seq int64) {
+	if q == nil {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.add(id, e, seq)
+	q.advance(id, seq)
+}
+
+// AddLive adds the live event that made returns for the stored event before it.
+func (q *Queue[E]) AddLive(id string, made func(after int64) E) {
+	if q == nil {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.add(id, made(q.last[id]), 0)
+}
+
+// add adds an event. seq is 0 for a live one. The mutex is held.
+func (q *Queue[E]) add(id string, e E, seq int64) {
 	m := q.overdue[id]
 	switch {
 	case m == nil && len(q.items)-q.taken < q.size:

@@ -21,7 +21,7 @@ func TestEventsAreDeliveredInOrder(t *testing.T) {
 		require.NoError(t, q.Wait(t.Context()), "nothing was added yet")
 		for i := range 3 {
 			q.Add("a", i, int64(i+1))
-			q.Add("b", i, 0)
+			q.AddLive("b", func(int64) int { return i })
 		}
 		require.NoError(t, q.Wait(t.Context()))
 		require.Equal(t, []string{"a0", "b0", "a1", "b1", "a2", "b2"}, got)
@@ -44,9 +44,13 @@ func TestAFullQueueKeepsTheNumbersOfStoredEvents(t *testing.T) {
 			synctest.Wait() // the first event has left the queue
 		}
 		for i := 3; i < 9; i++ {
-			q.Add("a", i, []int64{4, 0, 5, 0, 8, 9}[i-3])
+			if seq := []int64{4, 0, 5, 0, 8, 9}[i-3]; seq > 0 {
+				q.Add("a", i, seq)
+			} else {
+				q.AddLive("a", func(int64) int { return i })
+			}
 		}
-		q.Add("b", 0, 0)
+		q.AddLive("b", func(int64) int { return 0 })
 		close(open)
 		require.NoError(t, q.Wait(t.Context()))
 		require.Equal(t, []string{"a0", "a1", "a2", "a{2 [{4 5} {8 9}]}", "b{1 []}"}, got)
@@ -78,7 +82,7 @@ func TestAnObserverThatEndsTheGoroutineGetsTheRest(t *testing.T) {
 			}
 		}, nil)
 		for i := range 3 {
-			q.Add("a", i, 0)
+			q.AddLive("a", func(int64) int { return i })
 		}
 		require.NoError(t, q.Wait(t.Context()))
 		require.Equal(t, 3, got)
@@ -118,7 +122,7 @@ func TestNoStoredEventIsLost(t *testing.T) {
 			all.Go(func() {
 				for n := range int64(200) {
 					q.Add(id, n+1, n+1)
-					q.Add(id, 0, 0)
+					q.AddLive(id, func(int64) int64 { return 0 })
 				}
 			})
 		}
@@ -127,4 +131,32 @@ func TestNoStoredEventIsLost(t *testing.T) {
 		require.Equal(t, 600, stored)
 		require.Equal(t, 600, live)
 	}
+}
+
+func TestLiveEventsFollowTheLastStoredOne(t *testing.T) {
+	var got []int64
+	q := spool.New(100, func(_ string, e int64) { got = append(got, e) }, nil)
+	live := func() { q.AddLive("a", func(after int64) int64 { return after }) }
+	live() // nobody has entered
+	q.Enter("a", 3)
+	live()
+	q.Add("a", -1, 4)
+	live()
+	q.Read("a", 7)
+	q.Read("a", 6)
+	live()
+	q.Leave("a")
+	q.Read("a", 8)
+	live()
+	require.NoError(t, q.Wait(t.Context()))
+	require.Equal(t, []int64{0, 3, -1, 4, 7, 0}, got)
+}
+
+func TestANilQueueDoesNothing(t *testing.T) {
+	var q *spool.Queue[int]
+	q.Enter("a", 1)
+	q.Read("a", 2)
+	q.Add("a", 1, 3)
+	q.AddLive("a", func(int64) int { panic("of the queue") })
+	q.Leave("a")
 }
