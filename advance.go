@@ -10,6 +10,7 @@ import (
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/deepcopy"
+	"github.com/elenchus-go/debate/internal/forecast"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/protocol"
@@ -21,7 +22,7 @@ import (
 // as its protocol returned it.
 func (dr *driver) newExecutions(r *record) ([]*execution, error) {
 	calls := dr.executions[:0]
-	twice := duplicateStep(r.Cursor.Phase, r.next())
+	twice := forecast.DuplicateStep(r.Cursor.Phase, r.next())
 	for _, s := range r.next() {
 		if r.mustAsk(s) { // this engine cannot
 			_, err := newAsked(r, &s)

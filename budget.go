@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/internal/forecast"
 	"github.com/elenchus-go/debate/internal/reasoning"
-	"github.com/elenchus-go/debate/internal/step"
-	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -20,7 +20,7 @@ func budgetEnding(r *record, next ...protocol.Phase) transcript.Ending {
 	if r.Cursor.Stage == transcript.Conclusion {
 		return transcript.Ending{}
 	}
-	if e := usageEnding(r, worstCase(r, stagePhases{r.Cursor.Stage, next})); e.Outcome != "" {
+	if e := usageEnding(r, worstCase(r, forecast.Stage{Kind: r.Cursor.Stage, Phases: next})); e.Outcome != "" {
 		return e
 	}
 	if remainingTime(r) <= 0 {
@@ -94,7 +94,7 @@ func affordsSummary(r *record, tokens int) bool {
 		return true
 	}
 	step := protocol.Step{Key: transcript.Key{Actor: protocol.Summarizer}}
-	most := worstCase(r, stagePhases{transcript.Conclusion, []protocol.Phase{{Name: summaryPhase, Steps: []protocol.Step{step}}}})
+	most := worstCase(r, forecast.Stage{Kind: transcript.Conclusion, Phases: []protocol.Phase{{Name: summaryPhase, Steps: []protocol.Step{step}}}})
 	most.Output += tokens - r.config.Summarizer.MaxTokens
 	return usageEnding(r, most).Outcome == ""
 }
@@ -109,92 +109,9 @@ func maxOutput(r *record, steps []protocol.Step) (tokens int) {
 	return tokens
 }
 
-// forecast describes the steps that a protocol says it can ask for, before the first turn.
-type forecast struct {
-	steps      []protocol.Step // one for each actor, prompt and contract, in order
-	first      []stagePhases   // the setup, and the first phase of round 1
-	output     int             // tokens of all replies if each has its maximum length
-	assesses   bool            // a judge assesses each round by the rubric
-	duplicates []string        // what phases have a step twice
-}
-
 // forecastOf asks the protocol for the phases of all stages and rounds. r is the record of a debate that has not begun.
-func forecastOf(r *record) (f forecast) {
-	at := r.Cursor
-	defer func() { r.Cursor = at }()
-	f.output = f.add(r, transcript.Setup)
-	most := 0
-	for r.Cursor.Round = 1; r.Cursor.Round <= r.MaxRounds; r.Cursor.Round++ {
-		most = max(most, f.add(r, transcript.Speech)+f.add(r, transcript.Assessment))
-	}
-	r.Cursor.Round = r.MaxRounds
-	f.output += r.MaxRounds*most + f.add(r, transcript.Conclusion)
-	if p, ok := r.config.Protocol.(interface {
-		Steps(r *protocol.Record) []protocol.Step
-	}); ok {
-		for _, s := range p.Steps(&r.Record) {
-			f.addStep(s)
-		}
-	}
-	return f
-}
-
-// add adds the steps of a stage in the current round. It returns the output tokens of replies of maximum length.
-func (f *forecast) add(r *record, stage transcript.Kind) (output int) {
-	phases := r.phases(stage)
-	switch {
-	case stage == transcript.Setup:
-		f.first = []stagePhases{{stage, phases}}
-	case stage == transcript.Speech && len(f.first) == 1:
-		f.first = append(f.first, stagePhases{stage, phases[:min(1, len(phases))]})
-	}
-	for _, p := range phases {
-		output += maxOutput(r, p.Steps)
-		if problem := duplicateStep(p.Name, p.Steps); problem != "" && !slices.Contains(f.duplicates, problem) {
-			f.duplicates = append(f.duplicates, problem)
-		}
-		for _, s := range p.Steps {
-			f.assesses = f.assesses || stage == transcript.Assessment && s.Contract == judge.AssessmentContract.Name()
-			s.Kind, s.Round, s.Phase = stage, r.Cursor.Round, p.Name
-			f.addStep(s)
-		}
-	}
-	return output
-}
-
-// addStep adds a step unless there is one with the same prompt.
-func (f *forecast) addStep(s protocol.Step) {
-	for i := range f.steps {
-		if sameRequest(&f.steps[i], &s) {
-			return
-		}
-	}
-	f.steps = append(f.steps, s)
-}
-
-// sameRequest reports whether the prompts of two steps differ at most in values.
-func sameRequest(a, b *protocol.Step) bool {
-	if a.Actor != b.Actor || a.Prompt != b.Prompt || a.Contract != b.Contract || a.Kind != b.Kind || a.Blind != b.Blind || len(a.Vars) != len(b.Vars) {
-		return false
-	}
-	for key := range a.Vars {
-		if _, both := b.Vars[key]; !both {
-			return false
-		}
-	}
-	return true
-}
-
-// duplicateStep returns a sentence if a phase has a step twice, or the empty string. Only one of them could be committed.
-func duplicateStep(phase string, steps []protocol.Step) string {
-	for i := range steps {
-		for j := range i {
-			if steps[i].Actor == steps[j].Actor && steps[i].Target == steps[j].Target {
-				return fmt.Sprintf("phase %q has two steps of %q about %q, set another Target in each", phase, steps[i].Actor, steps[i].Target)
-			}
-		}
-	}
-	return ""
+func forecastOf(r *record) forecast.Forecast {
+	return forecast.Of(&r.Record, r.config.Protocol, r.phases, func(steps []protocol.Step) int { return maxOutput(r, steps) })
 }
 
 // inRound reports whether the current stage counts towards Limits.RoundTime.
@@ -230,7 +147,7 @@ func timeLimit(r *record) (limit time.Duration, budget bool) {
 // The greatest limits. With these, no sum or product of limits overflows.
 const (
 	maxRounds   = 10_000
-	maxTokens   = step.MaxTokens
+	maxTokens   = turns.MaxTokens
 	maxAttempts = 1_000_000
 	maxStops    = 16
 	maxBudget   = math.MaxInt / 4

@@ -14,6 +14,7 @@ import (
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/internal/step"
+	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -220,11 +221,11 @@ func (r *record) checkEntry(ev Event) error {
 		}
 		return r.checkFailures(append(slices.Clip(ev.OtherFailures), ev.Failure)...)
 	case TurnDone:
-		return r.checkTurn(&ev.Turn)
+		return turns.Check(&ev.Turn, r.Cursor)
 	case Asked:
-		return r.checkKey(ev.Key)
+		return turns.CheckKey(ev.Key, r.Cursor)
 	case Decided:
-		switch err := r.checkKey(ev.Key); { // of a step that is declined
+		switch err := turns.CheckKey(ev.Key, r.Cursor); { // of a step that is declined
 		case err != nil:
 			return err
 		case r.decisions.question == nil && ev.Action != actionDecline && ev.Action != actionHold && ev.Action != actionRelease:
@@ -250,47 +251,14 @@ func (r *record) checkState(ev StateChanged) error {
 	return r.checkFailures(append(slices.Clip(ev.OtherFailures), failureOf(ev))...)
 }
 
-func (r *record) checkTurn(t *transcript.Turn) error {
-	if err := r.checkKey(t.Key); err != nil {
-		return err
-	}
-	if t.Run != r.Cursor.Run {
-		return fmt.Errorf("it belongs to run %d, but the debate is in run %d", t.Run, r.Cursor.Run)
-	}
-	if !slices.Contains(turnKinds, t.Kind) {
-		return fmt.Errorf("the kind of the turn is %q, want one of %q", t.Kind, turnKinds)
-	}
-	if t.Tokens < 0 || t.Tokens > maxTokens {
-		return fmt.Errorf("tokens are %d, want 0 to %d", t.Tokens, maxTokens)
-	}
-	return checkUsages(t.Usage, t.Attempts)
-}
-
-var turnKinds = []transcript.Kind{
-	transcript.Setup, transcript.Speech, transcript.Assessment, transcript.Conclusion, transcript.Remark, transcript.Summary, transcript.Embeddings,
-}
-
 // checkFailures checks failures, which may be nil.
 func (r *record) checkFailures(list ...*Failure) error {
 	for _, f := range list {
 		if f == nil {
 			continue
 		}
-		if err := cmp.Or(r.checkKey(f.Key), checkUsages(transcript.Usage{}, f.AttemptDetails)); err != nil {
+		if err := cmp.Or(turns.CheckKey(f.Key, r.Cursor), turns.CheckUsages(transcript.Usage{}, f.AttemptDetails)); err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-// checkUsages checks the usage of a turn, and that of its attempts.
-func checkUsages(all transcript.Usage, attempts []transcript.Attempt) error {
-	if all != step.LimitUsage(all, len(attempts)) {
-		return fmt.Errorf("the usage is not valid: %+v", all)
-	}
-	for i, a := range attempts {
-		if a.Usage != step.LimitUsage(a.Usage, 1) || a.PromptTokens < 0 {
-			return fmt.Errorf("the usage of attempt %d is not valid: %+v, with a prompt of %d tokens", i+1, a.Usage, a.PromptTokens)
 		}
 	}
 	return nil
@@ -308,15 +276,4 @@ func checkTokens(what string, tokens map[string]int) error {
 		return nil
 	}
 	return fmt.Errorf("the %s of %s has %d tokens, want 1 to %d", what, first, tokens[first], maxTokens)
-}
-
-// checkKey returns an error if a run or a round has not begun.
-func (r *record) checkKey(k transcript.Key) error {
-	if k.Run < 0 || k.Run > r.Cursor.Run {
-		return fmt.Errorf("it belongs to run %d, but the debate is in run %d", k.Run, r.Cursor.Run)
-	}
-	if k.Round < 0 || k.Round > r.Cursor.Round {
-		return fmt.Errorf("it belongs to round %d, but the debate is in round %d", k.Round, r.Cursor.Round)
-	}
-	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/internal/findings"
+	"github.com/elenchus-go/debate/internal/forecast"
 	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
@@ -207,12 +208,7 @@ func (r *record) phases(stage transcript.Kind) []protocol.Phase {
 type phaseCache struct {
 	seq    int64
 	at     transcript.Cursor // without a stage
-	stages []stagePhases
-}
-
-type stagePhases struct {
-	stage  transcript.Kind
-	phases []protocol.Phase
+	stages []forecast.Stage
 }
 
 // cachedRules are the rules of a record's debate. They ask for the phases of a stage once after each entry.
@@ -231,15 +227,15 @@ func (c cachedRules) Phases(r *protocol.Record) []protocol.Phase {
 		*cache = phaseCache{seq: r.Seq, at: at, stages: cache.stages[:0]}
 	}
 	for _, s := range cache.stages {
-		if s.stage == r.Cursor.Stage {
-			return s.phases
+		if s.Kind == r.Cursor.Stage {
+			return s.Phases
 		}
 	}
 	phases := c.rules().Phases(r)
 	if c.config.hasPeople() {
 		phases = c.adaptToPeople(phases)
 	}
-	cache.stages = append(cache.stages, stagePhases{r.Cursor.Stage, phases})
+	cache.stages = append(cache.stages, forecast.Stage{Kind: r.Cursor.Stage, Phases: phases})
 	return phases
 }
 

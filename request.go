@@ -318,7 +318,7 @@ func buildPrompt(r *record, p *step.Plan, who *Participant, seat transcript.Prof
 func (e *Engine) preflight(c *Config) (found []protocol.Problem, limits map[string]int, r *record, lacks error) {
 	l := &problemList{}
 	r = c.plannedRecord(e.env)
-	steps := forecastOf(r).steps
+	steps := forecastOf(r).Steps
 	if c.History.UsesSummaries() {
 		steps = append(steps, protocol.Step{Key: transcript.Key{Actor: protocol.Summarizer, Phase: summaryPhase}, Prompt: "summarize", Vars: map[string]string{"words": "1000"}})
 	}

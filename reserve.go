@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/internal/forecast"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
@@ -46,7 +47,7 @@ var supposedText = sync.OnceValue(func() string { return strings.Repeat("text ",
 
 // worstCase returns the most that the given phases and the conclusion after them can use. If only the output tokens are
 // limited, it leaves out the rest.
-func worstCase(r *record, next ...stagePhases) transcript.Usage {
+func worstCase(r *record, next ...forecast.Stage) transcript.Usage {
 	w := reservation{record: r, spends: r.config.Limits.Tokens > 0 || r.config.Limits.Cost > 0}
 	declared := r.phases(transcript.Conclusion)
 	cursor := r.Cursor
@@ -57,8 +58,8 @@ func worstCase(r *record, next ...stagePhases) transcript.Usage {
 		r.Cursor, r.cache, r.supposed = cursor, r.supposed, r.cache
 	}()
 	for _, s := range next {
-		for _, p := range s.phases {
-			w.add(s.stage, p)
+		for _, p := range s.Phases {
+			w.add(s.Kind, p)
 		}
 	}
 	w.conclude(declared)

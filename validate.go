@@ -14,6 +14,7 @@ import (
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/forecast"
 	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/protocol"
@@ -187,29 +188,29 @@ func (c *Config) checkProtocol(env *environment, l *problemList, own protocol.De
 	r := c.plannedRecord(env)
 	found := c.Protocol.Check(&r.Record)
 	l.problems = append(l.problems, found...)
-	f := forecast{assesses: true}
+	f := forecast.Forecast{Assesses: true}
 	if named && len(found) == 0 { // otherwise the protocol may return anything
 		f = forecastOf(r)
-		f.check(l)
+		checkSteps(l, f)
 	}
-	c.checkDetect(l, f.assesses)
+	c.checkDetect(l, f.Assesses)
 	if len(l.problems) == 0 {
-		c.checkBudget(l, r, f.first)
+		c.checkBudget(l, r, f.First)
 	}
 	if c.Limits.OutputTokens == 0 && len(l.problems) == 0 {
 		c.Limits.OutputTokens = own.OutputTokens
-		if own.OutputTokens < f.output { // it does not suffice for all rounds
-			c.Limits.OutputTokens = 2 * f.output
+		if own.OutputTokens < f.Output { // it does not suffice for all rounds
+			c.Limits.OutputTokens = 2 * f.Output
 		}
 	}
 }
 
-// check adds a problem if the protocol has no step, or a step twice.
-func (f forecast) check(l *problemList) {
-	if len(f.steps) == 0 {
+// checkSteps adds a problem if the protocol has no step, or a step twice.
+func checkSteps(l *problemList, f forecast.Forecast) {
+	if len(f.Steps) == 0 {
 		l.add("protocol", "it has no step in any phase")
 	}
-	for _, problem := range f.duplicates {
+	for _, problem := range f.Duplicates {
 		l.add("protocol", "%s", problem)
 	}
 }
@@ -242,7 +243,7 @@ func (c *Config) checkDetect(l *problemList, judged bool) {
 
 // checkBudget adds a problem for each budget that is too small for the setup, the first phase and the conclusion. The debate
 // would end before the first speech.
-func (c *Config) checkBudget(l *problemList, r *record, first []stagePhases) {
+func (c *Config) checkBudget(l *problemList, r *record, first []forecast.Stage) {
 	r.Cursor.Round = 1
 	most := worstCase(r, first...)
 	const text = "too small for the first phase: with the setup and the conclusion, up to"

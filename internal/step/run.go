@@ -9,6 +9,7 @@ import (
 
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/steptimer"
+	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
@@ -132,7 +133,7 @@ func (r *Run) addAttempt(a transcript.Attempt, resp *providers.Response, err err
 		a.Violations = invalid.Rules
 	}
 	r.price(&a.Usage, a.Model, asked)
-	a.Usage = LimitUsage(a.Usage, 1) // a service can report anything
+	a.Usage = turns.LimitUsage(a.Usage, 1) // a service can report anything
 	if failed := providers.AsError(err); failed != nil {
 		a.ErrorKind, a.ErrorMessage = string(failed.Kind), r.Plan.Pseudonyms.Reveal(failed.Error())
 	}

@@ -183,22 +183,3 @@ var DefaultRetries = map[providers.ErrorKind]int{
 	providers.ContentFiltered: 1, providers.ContextOverflow: 0, providers.Authentication: 0, providers.Billing: 0, providers.InvalidRequest: 0,
 	providers.OutOfMemory: 0,
 }
-
-// The greatest values that a service can report. With these, no sum overflows.
-const (
-	MaxTokens = 2_000_000_000 // of a call
-	maxSpent  = 1e15          // by a call
-)
-
-// LimitUsage returns the usage of some calls in which no value is negative, or so large that sums overflow.
-func LimitUsage(u transcript.Usage, calls int) transcript.Usage {
-	most := int64(MaxTokens) * int64(max(calls, 1))
-	for _, n := range []*int{&u.Input, &u.Cached, &u.Written, &u.Output, &u.Reasoning} {
-		*n = int(min(max(int64(*n), 0), most))
-	}
-	if !(u.Cost >= 0) {
-		u.Cost = 0
-	}
-	u.Cost = min(u.Cost, maxSpent*float64(max(calls, 1)))
-	return u
-}

@@ -1,0 +1,72 @@
+package turns
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// The greatest values that a service can report. With these, no sum overflows.
+const (
+	MaxTokens = 2_000_000_000 // of a call
+	maxSpent  = 1e15          // by a call
+)
+
+// LimitUsage returns the usage of some calls in which no value is negative, or so large that sums overflow.
+func LimitUsage(u transcript.Usage, calls int) transcript.Usage {
+	most := int64(MaxTokens) * int64(max(calls, 1))
+	for _, n := range []*int{&u.Input, &u.Cached, &u.Written, &u.Output, &u.Reasoning} {
+		*n = int(min(max(int64(*n), 0), most))
+	}
+	if !(u.Cost >= 0) {
+		u.Cost = 0
+	}
+	u.Cost = min(u.Cost, maxSpent*float64(max(calls, 1)))
+	return u
+}
+
+// Check returns an error if no version of the library commits such a turn when the debate is at the cursor.
+func Check(t *transcript.Turn, at transcript.Cursor) error {
+	if err := CheckKey(t.Key, at); err != nil {
+		return err
+	}
+	if t.Run != at.Run {
+		return fmt.Errorf("it belongs to run %d, but the debate is in run %d", t.Run, at.Run)
+	}
+	if !slices.Contains(kinds, t.Kind) {
+		return fmt.Errorf("the kind of the turn is %q, want one of %q", t.Kind, kinds)
+	}
+	if t.Tokens < 0 || t.Tokens > MaxTokens {
+		return fmt.Errorf("tokens are %d, want 0 to %d", t.Tokens, MaxTokens)
+	}
+	return CheckUsages(t.Usage, t.Attempts)
+}
+
+var kinds = []transcript.Kind{
+	transcript.Setup, transcript.Speech, transcript.Assessment, transcript.Conclusion, transcript.Remark, transcript.Summary, transcript.Embeddings,
+}
+
+// CheckUsages checks the usage of a turn, and that of its attempts.
+func CheckUsages(all transcript.Usage, attempts []transcript.Attempt) error {
+	if all != LimitUsage(all, len(attempts)) {
+		return fmt.Errorf("the usage is not valid: %+v", all)
+	}
+	for i, a := range attempts {
+		if a.Usage != LimitUsage(a.Usage, 1) || a.PromptTokens < 0 {
+			return fmt.Errorf("the usage of attempt %d is not valid: %+v, with a prompt of %d tokens", i+1, a.Usage, a.PromptTokens)
+		}
+	}
+	return nil
+}
+
+// CheckKey returns an error if the run or the round of a step has not begun at the cursor.
+func CheckKey(k transcript.Key, at transcript.Cursor) error {
+	if k.Run < 0 || k.Run > at.Run {
+		return fmt.Errorf("it belongs to run %d, but the debate is in run %d", k.Run, at.Run)
+	}
+	if k.Round < 0 || k.Round > at.Round {
+		return fmt.Errorf("it belongs to round %d, but the debate is in round %d", k.Round, at.Round)
+	}
+	return nil
+}
