@@ -679,3 +679,7 @@ func TestTheUsageOfAnInvalidReplyIsTakenAsReported(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, used, debatetest.Result(t, d).Assessments[0].Attempts[0].Usage)
 }
+
+func TestAFailureOfNoStepNamesTheRound(t *testing.T) {
+	require.Equal(t, "plan round 2: it fell", (&debate.Failure{Key: transcript.Key{Round: 2}, Message: "it fell"}).Error())
+}

@@ -60,7 +60,7 @@ func Fatal(k providers.ErrorKind) bool {
 	}
 }
 
-// LessReasoning returns advice about the model of an actor that only reasons.
-func LessReasoning(actor string) string {
+// lessReasoning returns advice about the model of an actor that only reasons.
+func lessReasoning(actor string) string {
 	return fmt.Sprintf(`set "reasoning": "none" for %s, or raise its token limit`, actor)
 }

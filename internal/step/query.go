@@ -106,7 +106,7 @@ func (q *query) emptyReply(e *providers.Error, actor string, again bool) error {
 	limit := q.model.Request.MaxTokens
 	if e.Partial.FinishReason != providers.Length || !again || !q.raiseCap("", 0) {
 		if onlyReasons(e.Partial) {
-			return &providers.Error{Kind: e.Kind, Partial: e.Partial, Err: fmt.Errorf("%w: %s", e.Err, LessReasoning(actor))}
+			return &providers.Error{Kind: e.Kind, Partial: e.Partial, Err: fmt.Errorf("%w: %s", e.Err, lessReasoning(actor))}
 		}
 		return e
 	}
