@@ -88,13 +88,7 @@ func (dr *driver) advance() (more bool, err error) {
 
 // advanceApart calls advance on another goroutine, which the code that it calls may end.
 func (dr *driver) advanceApart() (more bool, err error) {
-	returned, done := false, make(chan struct{})
-	go func() {
-		defer close(done)
-		more, err = dr.advance()
-		returned = true
-	}()
-	if <-done; !returned {
+	if panics.Apart(func() { more, err = dr.advance() }) != nil {
 		return false, dr.exited
 	}
 	return more, err

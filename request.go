@@ -161,21 +161,10 @@ func (e *Engine) unsupportedApart(ctx context.Context, name string, l providers.
 // panic.
 func (e *Engine) callApart(ctx context.Context, name string, check func() error) *providers.Error {
 	var err error
-	done := make(chan struct{})
-	go func() {
-		returned := false
-		defer func() {
-			if !returned {
-				p := panics.New(recover())
-				err = &providers.Error{Kind: providers.Panic, Err: p}
-				e.log.ErrorContext(ctx, "check provider", "provider", name, "error", err, "stack", p.Stack)
-			}
-			close(done)
-		}()
-		err = check()
-		returned = true
-	}()
-	<-done
+	if p := panics.Apart(func() { err = check() }); p != nil {
+		err = &providers.Error{Kind: providers.Panic, Err: p}
+		e.log.ErrorContext(ctx, "check provider", "provider", name, "error", err, "stack", p.Stack)
+	}
 	return providers.AsError(err)
 }
 

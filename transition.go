@@ -100,18 +100,12 @@ func (c *transaction) settle() error {
 
 // proceedSafely calls proceed and returns a panic of the protocol or of a hook as a *panics.Error.
 func (c *transaction) proceedSafely() (more bool, err error) {
-	returned := false
 	defer func() {
-		if returned {
-			return
-		}
-		if v := recover(); v != nil { // otherwise the goroutine is ending, and its driver reports that
+		if v := recover(); v != nil { // if the goroutine is ending, its driver reports that
 			err = panics.New(v)
 		}
 	}()
-	more, err = c.proceed()
-	returned = true
-	return more, err
+	return c.proceed()
 }
 
 // completionEvents maps states to the events that report that their work is done.

@@ -29,6 +29,28 @@ func New(value any) *Error {
 	return &Error{Message: clip(message, maxMessage), Stack: clip(string(debug.Stack()), maxStack)}
 }
 
+// Watch calls f, and then ended, also if f panics or ends the goroutine. ended gets what f did instead of returning, or nil.
+// A panic goes no further.
+func Watch(f func(), ended func(*Error)) {
+	returned := false
+	defer func() {
+		if returned {
+			ended(nil)
+			return
+		}
+		ended(New(recover()))
+	}()
+	f()
+	returned = true
+}
+
+// Apart calls f on another goroutine, which f may end, and waits for it. It returns what f did instead of returning, or nil.
+func Apart(f func()) *Error {
+	done := make(chan *Error)
+	go Watch(f, func(e *Error) { done <- e })
+	return <-done
+}
+
 // Error returns the message, without the stack.
 func (e *Error) Error() string { return e.Message }
 

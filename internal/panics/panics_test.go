@@ -51,3 +51,11 @@ func TestNew(t *testing.T) {
 		})
 	}
 }
+
+func TestApart(t *testing.T) {
+	ran := false
+	require.Nil(t, Apart(func() { ran = true }))
+	require.True(t, ran)
+	require.Contains(t, Apart(runtime.Goexit).Message, "runtime.Goexit")
+	require.Equal(t, "a bug", Apart(func() { panic("a bug") }).Message)
+}

@@ -25,22 +25,21 @@ type call struct {
 // run calls the model, on the model's goroutine.
 func (c *call) run(ctx context.Context, stream func(context.Context, providers.Request, Add) error, r providers.Request) {
 	var err error
-	returned := false
-	defer func() {
-		if !returned {
-			err = &providers.Error{Kind: providers.Panic, Err: panics.New(recover())}
+	panics.Watch(func() {
+		err = stream(ctx, r, func(chunk Chunk) error {
+			select {
+			case c.chunks <- chunk:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+	}, func(p *panics.Error) {
+		if p != nil {
+			err = &providers.Error{Kind: providers.Panic, Err: p}
 		}
 		c.done <- err
-	}()
-	err = stream(ctx, r, func(chunk Chunk) error {
-		select {
-		case c.chunks <- chunk:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
 	})
-	returned = true
 }
 
 // wait waits for the reply and validates it. An error of OnChunk and the end of ctx take precedence over the model's
