@@ -226,7 +226,7 @@ func (w *reservation) addPersonas() {
 func (w *reservation) promptLimit(s *protocol.Step, who *Participant, seat transcript.Profile) (most int) {
 	defer func() {
 		if recover() != nil { // of Names or Show, which may not expect turns without data
-			most = w.estimatedPrompt(s, who, seat)
+			most = w.estimatedPrompt(s, seat)
 		}
 	}()
 	fixed := promptTokens(w.record, s, seat, who.Model) + valueTokens + w.positions
@@ -252,7 +252,7 @@ func (w *reservation) promptLimit(s *protocol.Step, who *Participant, seat trans
 }
 
 // estimatedPrompt returns an estimate of the tokens of a prompt that shows every turn.
-func (w *reservation) estimatedPrompt(s *protocol.Step, who *Participant, seat transcript.Profile) int {
+func (w *reservation) estimatedPrompt(s *protocol.Step, seat transcript.Profile) int {
 	tokens := tokensBesideHistory(w.record, seat) + taskTokens + w.positions + w.profile + w.documents
 	quote := pseudonymsFor(w.record, s).QuoteTokens()
 	for i := range w.Turns {

@@ -25,7 +25,9 @@ func TestStoredTurnsAreChecked(t *testing.T) {
 		"negative tokens": {func(t *transcript.Turn) { t.Tokens = -1 }, "tokens are -1"},
 		"negative usage":  {func(t *transcript.Turn) { t.Usage.Cost = -1 }, "the usage is not valid"},
 		"usage of an attempt": {
-			func(t *transcript.Turn) { t.Attempts = []transcript.Attempt{{}, {Usage: transcript.Usage{Input: turns.MaxTokens + 1}}} },
+			func(t *transcript.Turn) {
+				t.Attempts = []transcript.Attempt{{}, {Usage: transcript.Usage{Input: turns.MaxTokens + 1}}}
+			},
 			"the usage of attempt 2 is not valid",
 		},
 	}
