@@ -344,6 +344,33 @@ func TestADecision(t *testing.T) {
 	require.Contains(t, user, "name no winner")
 }
 
+// A judge who decides the topic at the end makes one decision: the prompts call nothing else a decision, and ask for no winner.
+func TestADecisionIsTheOnlyOne(t *testing.T) {
+	s := loaded(t)
+	for _, format := range formats {
+		for _, name := range []string{"assess", "decide"} {
+			d := rich(name)
+			d.Vars = map[string]string{"format": format, "decision": "yes", "options": "1. Yes\n2. No"}
+			system, _ := both(t, s, name, d)
+			requireTidy(t, system)
+			require.NotContains(t, system, "your decision")
+			d.Vars = map[string]string{"format": format}
+			without, _ := both(t, s, name, d)
+			require.NotContains(t, without, "the topic on its merits")
+		}
+	}
+	d := rich("procon-judge")
+	_, user := both(t, s, "procon-judge", d)
+	requireAll(t, user, "Name a winner only if", "it decides the debate", "decided the debate, for readers")
+	d.Vars = map[string]string{"decision": "yes", "options": "1. Yes\n2. No"}
+	_, user = both(t, s, "procon-judge", d)
+	requireTidy(t, user)
+	requireAll(t, user, "about the arguments only", "Name no winner.")
+	require.NotContains(t, user, "Name a winner")
+	require.NotContains(t, user, "decided the debate")
+	require.NotContains(t, user, "decides the debate")
+}
+
 // judging lists the prompts of actors whose own profile is only in the configuration, which is the user's: judges, members of
 // an audience and the assigner of personas.
 var judging = []string{
