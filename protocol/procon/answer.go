@@ -17,16 +17,16 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 		return a
 	}
 	opinions := judge.Opinions[Judgment](judgments...)
-	for _, o := range opinions {
-		if warning := o.Value.scores().Warning(o.Judge, false, o.Value.Winner); warning != "" && !o.Failed {
-			a.Warnings = append(a.Warnings, warning)
-		}
-	}
 	joint := combine(opinions)
 	switch {
 	case p.Decision.IsZero():
 		a.Text = joint.Text()
 		a.Data, _ = json.Marshal(joint) // a decoded value always encodes
+		for _, o := range opinions {
+			if warning := o.Value.scores().Warning(o.Judge, false, o.Value.Winner); warning != "" && !o.Failed {
+				a.Warnings = append(a.Warnings, warning)
+			}
+		}
 	case len(decisions) > 0:
 		a.Type = decision.Type
 		a.Text, a.Data = p.Decision.Combine(joint.scores(), decisions...)

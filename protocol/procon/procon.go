@@ -18,7 +18,8 @@
 // A judge that names a winner with a lower score than the other participant is asked once more. The second judgment stands. If
 // it still contradicts the scores, the answer has a warning.
 //
-// With [Protocol.Decision], the judges first score the arguments, and then decide the topic on its merits.
+// With [Protocol.Decision], the judges first score the arguments without naming a winner, and then decide the topic on its
+// merits.
 //
 // # Prompts
 //
@@ -167,13 +168,14 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 		}
 		return []protocol.Phase{phase}
 	case transcript.Conclusion:
-		phases := []protocol.Phase{p.judging(r, phaseJudge, protocol.Step{Prompt: promptJudge, Contract: JudgmentContract.Name(), Doubt: doubt})}
-		if !p.Decision.IsZero() {
-			phases = append(phases, p.judging(r, phaseDecide, protocol.Step{
-				Prompt: "decide", Contract: p.Decision.ContractName(), Check: p.Decision.CheckReply(r.Cursor.Round),
-			}))
+		step := protocol.Step{Prompt: promptJudge, Contract: JudgmentContract.Name()}
+		if p.Decision.IsZero() {
+			step.Doubt = doubt
+			return []protocol.Phase{p.judging(r, phaseJudge, step)}
 		}
-		return phases
+		return []protocol.Phase{p.judging(r, phaseJudge, step), p.judging(r, phaseDecide, protocol.Step{
+			Prompt: "decide", Contract: p.Decision.ContractName(), Check: p.Decision.CheckReply(r.Cursor.Round),
+		})}
 	default:
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/internal/golden"
+	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/procon"
@@ -302,6 +303,43 @@ func TestSeveralJudgesJudgeTogether(t *testing.T) {
 			require.Equal(t, tt.want, got)
 			require.Equal(t, tt.want.Text(), a.Text)
 		})
+	}
+}
+
+// With a decision, nobody reads who won the argument: a judgment that names a winner is neither doubted nor warned about.
+func TestWithADecisionNoWinnerIsNamed(t *testing.T) {
+	against := `{"summary":"So.","no_new_arguments":false,"participants":[{"name":"Ann","score":9},{"name":"Bob","score":1}],"winner":"Bob"}`
+	choice := `{"summary":"Yes, then.","reasons":[{"text":"It helps."}],"option":1,"confidence":80}`
+	for _, tt := range []struct {
+		p        procon.Protocol
+		doubts   bool
+		warnings []string
+	}{
+		{p: procon.Protocol{}, doubts: true, warnings: []string{"Jo named Bob the winner against its own scores: Bob has 1 of 10, and Ann has 9."}},
+		{p: procon.Protocol{Decision: decision.Task{Options: []string{"Yes", "No"}}}},
+	} {
+		r := duel(ann, bob)
+		r.Cursor.Round = 3
+		enter(r, transcript.Conclusion)
+		for steps := protocol.Next(tt.p, r); len(steps) > 0; steps = protocol.Next(tt.p, r) {
+			s := steps[0]
+			if s.Phase != r.Cursor.Phase {
+				r.StartPhase(s.Phase, r.Seq+1)
+				continue
+			}
+			turn := transcript.Turn{Key: s.Key, Kind: s.Kind, Order: s.Order, VisibleSeq: s.VisibleSeq, Contract: s.Contract, Seq: r.Seq + 1}
+			if s.Contract == procon.JudgmentContract.Name() {
+				require.Equal(t, tt.doubts, s.Doubt != nil)
+				turn.Data = json.RawMessage(against)
+			} else {
+				require.Nil(t, s.Doubt)
+				turn.Data = json.RawMessage(choice)
+			}
+			require.True(t, r.Apply(turn))
+		}
+		a := tt.p.Answer(r)
+		require.NotEmpty(t, a.Data)
+		require.Equal(t, tt.warnings, a.Warnings)
 	}
 }
 
