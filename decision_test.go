@@ -104,6 +104,16 @@ func TestADecisionWithoutItsContractIsLeftAlone(t *testing.T) {
 	require.ErrorContains(t, err, `reply contract "nobody-knows/1" is unknown, add it to Options.Contracts`)
 }
 
+func TestADecisionBetweenNoOptionsIsRefused(t *testing.T) {
+	for _, name := range []string{"panel/1", "procon/1"} {
+		var c debate.Config
+		require.NoError(t, c.UnmarshalJSON([]byte(`{"topic": "t", "participants": [{"name": "A", "position": "x"}, {"name": "B", "position": "y"}], "judges": [{"name": "J"}],
+			"protocol": {"name": "`+name+`", "decision": {"options": []}}}`)))
+		_, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(talkingModel(), talkingModel())})
+		require.ErrorContains(t, err, "protocol.decision: the number of options is 0, use 2 to 16")
+	}
+}
+
 // A person decides with the same fields as a model.
 func TestAPersonDecides(t *testing.T) {
 	d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {

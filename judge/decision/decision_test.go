@@ -110,9 +110,24 @@ func TestMarksAreChecked(t *testing.T) {
 	}
 	require.Empty(t, decision.Task{Contract: "test-unknown/1"}.Check(3, true), "the engine says so")
 	require.Len(t, decision.Task{Contract: "test-note/1", Options: []string{"a", "b"}}.Check(1, false), 1)
-	for _, n := range []int{1, 17} {
-		require.Len(t, decision.Task{Options: make([]string, n)}.Check(1, false)[:1], 1)
+	for _, n := range []int{0, 1, 17} {
+		require.Contains(t, decision.Task{Options: make([]string, n)}.Check(1, false), fmt.Sprintf("the number of options is %d, use 2 to 16", n))
 	}
+}
+
+// An empty list of options is a mistake, and stays one in JSON. Without options and contract, nothing is decided.
+func TestEmptyOptionsAreNotNoDecision(t *testing.T) {
+	for text, zero := range map[string]bool{`{}`: true, `{"options":null}`: true, `{"options":[]}`: false, `{"options":["a","b"]}`: false, `{"contract":"test-note/1"}`: false} {
+		var task decision.Task
+		require.NoError(t, json.Unmarshal([]byte(text), &task))
+		require.Equal(t, zero, task.IsZero(), text)
+		b, err := json.Marshal(task)
+		require.NoError(t, err)
+		var again decision.Task
+		require.NoError(t, json.Unmarshal(b, &again))
+		require.Equal(t, task, again)
+	}
+	require.Equal(t, []string{"it has options and a contract, use one of them"}, decision.Task{Options: []string{}, Contract: "test-note/1"}.Check(1, false))
 }
 
 // A judge that chooses differently in the two orders abstains.

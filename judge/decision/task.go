@@ -13,7 +13,7 @@ import (
 
 // Task is what judges decide. The zero Task is none.
 type Task struct {
-	Options []string `json:"options,omitempty"` // two to sixteen, one line each; the judges choose one by its number, from 1
+	Options []string `json:"options,omitzero"` // two to sixteen, one line each; the judges choose one by its number, from 1
 	// Contract is the name of a contract in Options.Contracts of the engine, such as "refund/1". It is the form of the
 	// judges' replies if there are no options.
 	Contract string `json:"contract,omitempty"`
@@ -25,16 +25,16 @@ const (
 	maxOptionBytes         = 400
 )
 
-// IsZero reports whether nothing is decided.
-func (t Task) IsZero() bool { return len(t.Options) == 0 && t.Contract == "" }
+// IsZero reports whether nothing is decided. An empty list of options is not nothing: Check says that it is too short.
+func (t Task) IsZero() bool { return t.Options == nil && t.Contract == "" }
 
 // Check returns a description of everything that is wrong. judges is the number of judges, and twice says that each replies
 // twice.
 func (t Task) Check(judges int, twice bool) []string {
 	switch {
-	case len(t.Options) > 0 && t.Contract != "":
+	case t.Options != nil && t.Contract != "":
 		return []string{"it has options and a contract, use one of them"}
-	case len(t.Options) > 0:
+	case t.Options != nil:
 		return CheckOptions(t.Options)
 	}
 	of, known := contracttype.Of(t.Contract)
