@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/elenchus-go/debate/internal/naming"
+	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/decision"
 )
 
@@ -33,24 +34,24 @@ func jointOutcome(r *Report, data json.RawMessage) (o outcome) {
 		o.clauses = append(o.clauses, all(len(j.Votes[0].Judges), "judges")+" agree")
 	}
 	for _, said := range j.Opinions {
-		c := decodeOrZero[decision.Choice](said.Value)
-		var reasons []string
-		for _, x := range c.Reasons {
-			reasons = append(reasons, x.String())
-		}
-		if said.Failed || j.Field == "" && c.Option == 0 {
-			continue
-		}
-		if o.text == "" && j.Option > 0 && c.Option == j.Option {
+		if c := decodeOrZero[decision.Choice](said.Value); !said.Failed && j.Option > 0 && c.Option == j.Option {
 			o.text = c.Summary
+			break
 		}
-		title := said.Judge
-		if c.Option > 0 {
-			title += fmt.Sprintf(", for option %d", c.Option)
+	}
+	for _, list := range []struct {
+		title string
+		of    func(decision.Choice) []string
+	}{
+		{"Reasons", reasonTexts},
+		{"Conditions", func(c decision.Choice) []string { return c.Conditions }},
+		{"What would change it", func(c decision.Choice) []string { return c.WouldChange }},
+	} {
+		for _, said := range j.Opinions {
+			if c := decodeOrZero[decision.Choice](said.Value); !said.Failed && (j.Field != "" || c.Option > 0) {
+				o.reason(list.title, deciderName(said, c), list.of(c)...)
+			}
 		}
-		o.reason("Reasons", title, reasons...)
-		o.reason("Conditions", title, c.Conditions...)
-		o.reason("What would change it", title, c.WouldChange...)
 	}
 	if o.text == "" && j.Choice != "" {
 		o.text = r.Result.Answer.Text
@@ -65,4 +66,25 @@ func jointOutcome(r *Report, data json.RawMessage) (o outcome) {
 		o.picture = bars.blocks(r.cast())
 	}
 	return o
+}
+
+// reasonTexts returns the reasons of a choice, with their speakers.
+func reasonTexts(c decision.Choice) (texts []string) {
+	for _, x := range c.Reasons {
+		texts = append(texts, x.String())
+	}
+	return texts
+}
+
+// deciderName returns the name of a judge, with the order in which it saw the participants if that was reversed, and what it
+// chose.
+func deciderName(o judge.Opinion[json.RawMessage], c decision.Choice) string {
+	name := o.Judge
+	if o.Swapped {
+		name += ", in reversed order"
+	}
+	if c.Option > 0 {
+		name += fmt.Sprintf(", for option %d", c.Option)
+	}
+	return name
 }

@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -51,6 +52,28 @@ func TestADecisionComesFirst(t *testing.T) {
 	require.Equal(t, "The decision is option 1: Refund in full; the confidence is 80 %; the judge is Cy.", s.Answer)
 	s = report.Summarize(decided(t, options, yes, no))
 	require.Equal(t, `There is no decision, because the votes are tied: 1 for "Refund in full" (Cy), 1 for "Refuse" (Di).`, s.Answer)
+}
+
+// Each heading stands once, with an entry for each judge. A judge that decided in both orders has one for each.
+func TestReasonsOfSeveralJudgesShareHeadings(t *testing.T) {
+	turns := make([]transcript.Turn, 3)
+	for i, who := range []transcript.Key{{Actor: "Cy"}, {Actor: "Di"}, {Actor: "Cy", Target: judge.Swapped}} {
+		data, err := json.Marshal(decision.Choice{
+			Summary: "So.", Option: 1, Confidence: 80, Reasons: []decision.Reason{{Text: "A reason."}}, Conditions: []string{"A condition."}, WouldChange: []string{"A fact."},
+		})
+		require.NoError(t, err)
+		turns[i] = transcript.Turn{Key: who, Contract: decision.Contract.Name(), Data: data}
+	}
+	a := protocol.Answer{Type: decision.Type}
+	a.Text, a.Data = decision.Task{Options: []string{"Yes", "No"}}.Combine(nil, turns...)
+	s := report.Summarize(&report.Report{Result: debate.Result{Protocol: "panel/1", State: fsm.Completed, Answer: a}})
+	var titles, names []string
+	for _, x := range s.Reasons {
+		titles, names = append(titles, x.Title), append(names, x.Name)
+	}
+	require.Equal(t, []string{"Reasons", "Conditions", "What would change it"}, slices.Compact(titles))
+	of := []string{"Cy, for option 1", "Di, for option 1", "Cy, in reversed order, for option 1"}
+	require.Equal(t, slices.Concat(of, of, of), names)
 }
 
 // The first sentence says both: who won, and who has the higher score.
