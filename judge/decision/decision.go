@@ -49,6 +49,7 @@ type Choice struct {
 	Conditions  []string `json:"conditions,omitempty" jsonschema:"maxItems=8,maxLength=400" jsonschema_description:"conditions under which the decision holds"`
 	WouldChange []string `json:"would_change,omitempty" jsonschema:"maxItems=8,maxLength=400" jsonschema_description:"facts or arguments that would change the decision"`
 	Option      int      `json:"option" jsonschema:"minimum=0,maximum=16" jsonschema_description:"the number of the option that you choose"`
+	Chosen      string   `json:"chosen,omitempty" jsonschema:"-"` // the text of the option; computed, and never read from a reply
 	Confidence  float64  `json:"confidence" jsonschema:"minimum=0,maximum=100" jsonschema_description:"the probability that the decision is right, in percent, by your own judgment: 50 is a coin toss, 100 is certain"`
 }
 
@@ -97,7 +98,11 @@ func (c *Choice) Check(names []string) (findings []string) {
 func (c *Choice) Text() string {
 	var lines []string
 	if c.Option > 0 {
-		lines = append(lines, fmt.Sprintf("Option %d, with a confidence of %.0f %%.", c.Option, c.Confidence))
+		option := fmt.Sprintf("Option %d", c.Option)
+		if c.Chosen != "" {
+			option += ": " + c.Chosen
+		}
+		lines = append(lines, fmt.Sprintf("%s, with a confidence of %.0f %%.", option, c.Confidence))
 	}
 	lines = append(lines, c.Summary)
 	for _, x := range c.Reasons {

@@ -163,6 +163,14 @@ func TestChoicesAreValidated(t *testing.T) {
 			require.ErrorContains(t, err, fault)
 		}
 	}
+	said, err := contract.Parse(`{"summary":"It was late.","reasons":[{"text":"t"}],"option":2,"chosen":"Yes","confidence":80}`, nil)
+	require.NoError(t, err)
+	require.Equal(t, "Option 2: No, with a confidence of 80 %.\nIt was late.\nReason: t", said.Text, "the text of the option is not what the judge claims")
+	again, err := decision.Contract.MapStrings(said, func(s string) string { return s })
+	require.NoError(t, err)
+	require.Equal(t, said, again)
+	require.NotContains(t, string(decision.Contract.Schema()), "chosen")
+	require.Equal(t, "Option 2, with a confidence of 0 %.\n", (&decision.Choice{Option: 2}).Text(), "of an older version")
 	r, ok := contract.Default([]string{"Ada", "Bo"})
 	require.True(t, ok)
 	require.Contains(t, r.Text, "no valid decision")

@@ -95,20 +95,21 @@ func Outline(options []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// CheckReply returns the check of a judge's reply to a task with options, after the given number of rounds. It is nil for
-// a contract, which has its own.
+// CheckReply returns the check of a judge's reply to a task with options, after the given number of rounds. The check also
+// sets the text of the option. It is nil for a contract, which has its own.
 func (t Task) CheckReply(rounds int) func(v any) []string {
 	if len(t.Options) == 0 {
 		return nil
 	}
-	options := len(t.Options)
 	return func(v any) (findings []string) {
 		c, ok := v.(*Choice)
 		if !ok || c.isDefault() {
 			return nil
 		}
-		if c.Option < 1 || c.Option > options {
-			findings = append(findings, fmt.Sprintf("/option: %d is no option, give a number from 1 to %d", c.Option, options))
+		if c.Option < 1 || c.Option > len(t.Options) {
+			findings = append(findings, fmt.Sprintf("/option: %d is no option, give a number from 1 to %d", c.Option, len(t.Options)))
+		} else {
+			c.Chosen = strings.TrimSpace(t.Options[c.Option-1])
 		}
 		for i, x := range c.Reasons {
 			if x.Round > rounds {
