@@ -268,6 +268,9 @@ func (c *call) End(a *transcript.Attempt, r *providers.Response, err error) {
 func (c *call) Failed(e *providers.Error, wait time.Duration) error {
 	x := c.host
 	ev := TurnFailed{EventMeta: liveMeta("turn_failed"), Attempt: &c.ctx.Attempt, Error: e.Kind, Message: x.run.Plan.Pseudonyms.Reveal(e.Error()), RetryIn: wait}
+	if doubtful, ok := errors.AsType[*step.Doubtful](e); ok {
+		ev.Doubtful, ev.Message = true, x.run.Plan.Pseudonyms.Reveal(doubtful.Error())+"; asked once more"
+	}
 	c.feed.Fail(x.key(), ev)
 	if x.reports.queue != nil {
 		x.reports.live(x.debate, ev)

@@ -243,6 +243,10 @@ func (p *reporter) logAttempt(ctx context.Context, id string, ev TurnFailed) {
 		p.log.WarnContext(ctx, "attempt failed, no retry", attrs...)
 		return
 	}
+	if ev.Doubtful {
+		p.log.WarnContext(ctx, "reply contradicts itself, asked once more", attrs...)
+		return
+	}
 	p.log.WarnContext(ctx, "attempt failed, retry", append(attrs, "retry_in", ev.RetryIn)...)
 }
 

@@ -1,9 +1,11 @@
 package debate_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -243,6 +245,28 @@ func TestACrashWhileTheModelReconsidersRepeatsTheStep(t *testing.T) {
 	require.Empty(t, res.Answer.Warnings)
 }
 
+// Viewers and logs learn what contradicts what, and that the attempt did not fail.
+func TestADoubtfulReplyIsNoFailure(t *testing.T) {
+	var log bytes.Buffer
+	d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) {
+		o.Providers["j"], o.Logger = unevenJudge(t, names("B"), names("B")), slog.New(slog.NewTextHandler(&log, nil))
+	})
+	events, err := debatetest.Run(t, d)
+	require.NoError(t, err)
+	var failed []debate.TurnFailed
+	for _, ev := range events {
+		if f, ok := ev.(debate.TurnFailed); ok {
+			failed = append(failed, f)
+		}
+	}
+	require.Len(t, failed, 1)
+	require.True(t, failed[0].Doubtful)
+	require.Zero(t, failed[0].RetryIn)
+	require.Regexp(t, `^the reply contradicts itself: /winner: it contradicts the scores .* B has 0 of 10, and A has 10; .*; asked once more$`, failed[0].Message)
+	require.Contains(t, log.String(), "reply contradicts itself, asked once more")
+	require.NotContains(t, log.String(), "attempt failed")
+}
+
 // The prompt of the second attempt is rebuilt like any other.
 func TestAPromptToReconsiderIsRebuilt(t *testing.T) {
 	j := unevenJudge(t, names("B"), names("A"))
@@ -251,7 +275,7 @@ func TestAPromptToReconsiderIsRebuilt(t *testing.T) {
 	require.NoError(t, err)
 	turn := debatetest.Result(t, d).Verdict
 	require.Equal(t, []transcript.Flag{transcript.Reasked}, turn.Flags)
-	require.True(t, strings.Contains(turn.Attempts[0].ErrorMessage, "the reply is doubtful"))
+	require.True(t, strings.Contains(turn.Attempts[0].ErrorMessage, "the reply contradicts itself"))
 	p, err := d.PromptOf(t.Context(), turn.Key)
 	require.NoError(t, err)
 	require.Empty(t, p.Missing)

@@ -179,15 +179,19 @@ func (p *Printer) heading(k transcript.Key) string {
 	return oneLine(k.Actor) + " · " + about
 }
 
-// failure describes a failed attempt, with its complete cause unless that is the one of the attempt before.
+// failure describes a failed attempt, with its complete cause unless that is the one of the attempt before. A reply that
+// contradicts itself is no failure: the message says what the contradiction is.
 func (p *Printer) failure(e debate.TurnFailed) string {
 	p.endStream()
 	actor := e.Key.Actor
 	if e.Key.Target != "" {
 		actor += " (" + e.Key.Target + ")"
 	}
-	text, before := fmt.Sprintf("%s: %s failed", e.Key.Phase, actor), p.waitsFor
-	p.waitsFor = ""
+	text, before := e.Key.Phase+": "+actor, p.waitsFor
+	if p.waitsFor = ""; e.Doubtful {
+		return oneLine(text + ": " + e.Message)
+	}
+	text += " failed"
 	switch {
 	case e.RetryIn == 0:
 		text += ", retrying"

@@ -85,6 +85,11 @@ func TestWhatIsPrinted(t *testing.T) {
 			[]debate.Event{failed(cause, 0), failed(cause, 1500*time.Millisecond), failed(cause, time.Minute), failed(cause, -1)},
 			"respond: Ada failed, retrying: " + cause + "\nrespond: Ada failed, retrying in 2s: " + cause + "\nrespond: Ada failed in the same way, retrying in 1m0s\nrespond: Ada failed: " + cause + "\n",
 		},
+		"a contradiction": {
+			printer.Printer{},
+			[]debate.Event{debate.TurnFailed{EventMeta: debate.EventMeta{Live: true}, Attempt: &debate.Attempt{Key: jo}, Doubtful: true, Message: "the reply contradicts itself: so; asked once more"}},
+			"assess: Jo: the reply contradicts itself: so; asked once more\n",
+		},
 		"the end": {printer.Printer{}, []debate.Event{
 			debate.Warning{EventMeta: debate.EventMeta{Live: true}, Text: "mind\nthe gap"},
 			debate.Dropped{EventMeta: stored(1), Name: "Bo", Failure: &debate.Failure{Key: ada, Message: "no key"}},

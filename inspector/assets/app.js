@@ -188,6 +188,10 @@ function failed(e) {
   turn.classList.add("failed");
   speaking();
   const wait = e.retry_in > 0 ? " The next attempt follows in " + Math.round(e.retry_in / 1e9) + " s." : "";
+  if (e.doubtful) {
+    find(".meta", turn).textContent = " contradicts itself; asked once more.";
+    return;
+  }
   find(".meta", turn).textContent = " failed: " + e.error.replaceAll("_", " ") + "." + (e.retry_in < 0 ? "" : wait);
 }
 

@@ -178,7 +178,7 @@ func (r *Run) reconsider(resp *providers.Response) error {
 	}
 	kept := r.draft
 	r.attempts.doubtful = &kept
-	return r.query.ask("reconsider", *resp, p.Pseudonyms.HideAll(slices.Clone(doubts)), fmt.Errorf("the reply is doubtful: %s", strings.Join(doubts, "; ")))
+	return r.query.ask("reconsider", *resp, p.Pseudonyms.HideAll(slices.Clone(doubts)), &Doubtful{doubts})
 }
 
 // parse validates a reply against its contract. It rejects a truncated reply, because a complete object in it may be

@@ -3,6 +3,7 @@ package step
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/elenchus-go/debate/providers"
@@ -27,6 +28,12 @@ var (
 	// errDefault reports that a reply was invalid again and that the debate continues with the default reply.
 	errDefault = errors.New("the default reply is used")
 )
+
+// Doubtful is the error of a valid reply that the step doubts. The request now asks the model to reconsider it.
+type Doubtful struct{ Doubts []string }
+
+// Error says what is doubtful.
+func (d *Doubtful) Error() string { return "the reply contradicts itself: " + strings.Join(d.Doubts, "; ") }
 
 // usedUp is in the error of a reply that did not begin before its token limit.
 const usedUp = "were used up before the reply began"
