@@ -187,12 +187,9 @@ function failed(e) {
   if (!turn) return;
   turn.classList.add("failed");
   speaking();
-  const wait = e.retry_in > 0 ? " The next attempt follows in " + Math.round(e.retry_in / 1e9) + " s." : "";
-  if (e.doubtful) {
-    find(".meta", turn).textContent = " contradicts itself; asked once more.";
-    return;
-  }
-  find(".meta", turn).textContent = " failed: " + e.error.replaceAll("_", " ") + "." + (e.retry_in < 0 ? "" : wait);
+  const wait = e.retry_in > 0 ? " The next follows in " + Math.round(e.retry_in / 1e9) + " s." : "";
+  const why = " failed: " + e.error.replaceAll("_", " ") + "." + wait;
+  find(".meta", turn).textContent = e.doubtful ? " contradicts itself; asked once more." : why;
 }
 
 const drop = (turn) => liveOf(turn)?.remove();

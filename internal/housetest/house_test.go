@@ -30,7 +30,7 @@ const (
 	maxExportedProviders = 23      // exported names of package providers, which holds the types of requests and of responses; 21 before Windowed and Attachment
 	maxExportedStore     = 17      // exported names of package store; 15 before Damaged and ErrUnavailable, which stores return
 	maxExportedData      = 17      // exported names of package transcript, which holds plain data
-	maxExportedStep      = 18      // exported names of package internal/step: a plan in five types, a host in three, one more that steps share, a hint, and errors
+	maxExportedStep      = 19      // exported names of package internal/step: a plan in five types, a host in three, one more that steps share, a hint, and errors, one of them for doubtful replies
 	maxExportedRoot      = 51      // exported names of the root package; 46 before Edits and Prompt, which forks and past prompts need, Attachment, which is in Config, ErrTaken, so that a service can launch a debate twice, and Briefing, which people read
 	unfinishedMarker     = `\b(TO` + `DO|FIX` + `ME|XX` + `X)\b`
 )

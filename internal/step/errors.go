@@ -33,7 +33,9 @@ var (
 type Doubtful struct{ Doubts []string }
 
 // Error says what is doubtful.
-func (d *Doubtful) Error() string { return "the reply contradicts itself: " + strings.Join(d.Doubts, "; ") }
+func (d *Doubtful) Error() string {
+	return "the reply contradicts itself: " + strings.Join(d.Doubts, "; ")
+}
 
 // usedUp is in the error of a reply that did not begin before its token limit.
 const usedUp = "were used up before the reply began"
