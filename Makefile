@@ -26,7 +26,7 @@ PATH    := $(PATH):$(shell $(GO) env GOPATH)/bin
 export PATH
 
 .DEFAULT_GOAL := help
-.PHONY: help test soak kills interruptions rescue mutation lint work-sum portable debatevet format bench fuzz generate tidy frameworks frameworks-changed release-check \
+.PHONY: help test soak kills interruptions intervals rescue mutation lint work-sum portable debatevet format bench fuzz generate tidy frameworks frameworks-changed release-check \
 	browser clients npm-clients clients-lock postgres chromium axe golangci-lint
 
 help: ## list the targets
@@ -52,6 +52,9 @@ interruptions: postgres ## interrupt debates in databases at every event and eve
 	@for m in store/sqlite store/postgres; do echo "== module $$m"; \
 		(cd $$m && DEBATE_REQUIRE_POSTGRES=1 DEBATE_KILLS_EACH=1 $(GO) test -run Surviv -skip SurviveKill -count=1 -timeout 6h -v .) || exit 1; \
 	done
+
+intervals: ## simulate thousands of evaluations, and check how often confidence intervals contain the truth
+	@DEBATE_COVERAGE=4000 $(GO) test -run TestIntervalsCover -count=1 -timeout 1h -v ./internal/statistics
 
 rescue: postgres ## for an hour, measure how long River takes to give the job of a killed worker to another one
 	@cd integrations/debateriver && DEBATE_REQUIRE_POSTGRES=1 DEBATE_RESCUE=1 $(GO) test -run TestARescueTakesTheStatedTime -count=1 -timeout 3h -parallel 6 -v .

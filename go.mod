@@ -16,6 +16,7 @@ require (
 	golang.org/x/text v0.28.0
 	golang.org/x/time v0.9.0
 	golang.org/x/tools v0.35.0
+	gonum.org/v1/gonum v0.16.0
 	pgregory.net/rapid v1.2.0
 )
 

@@ -38,7 +38,7 @@ var floors = [][]string{
 }
 
 // leaves lists internal packages that every layer may import. They import nothing of the library.
-var leaves = []string{"internal/attachment", "internal/characters", "internal/contracttype", "internal/markup", "internal/reasoning"}
+var leaves = []string{"internal/attachment", "internal/characters", "internal/contracttype", "internal/markup", "internal/reasoning", "internal/statistics"}
 
 // sides lists the adapters, and the packages of the library that each may import. Adapters have the layer of the root,
 // so only programs can import them.
@@ -80,6 +80,7 @@ var dependencies = map[string][]string{
 	"golang.org/x/text":                        {"evidence/quote"},
 	"golang.org/x/time":                        {"providers/middleware"},
 	"golang.org/x/tools":                       {"*test", "internal/golden", "internal/recorded"},
+	"gonum.org/v1/gonum":                       {"*test"},
 	"pgregory.net/rapid":                       {"*test", "internal/golden", "internal/recorded"},
 }
 
