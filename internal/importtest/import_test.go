@@ -28,7 +28,7 @@ var floors = [][]string{
 	0: {"fsm", "transcript", "internal/admission", "internal/confidence", "internal/deepcopy", "internal/delimit", "internal/former", "internal/naming", "internal/panics", "internal/spool", "internal/steptimer", "internal/strictjson"},
 	1: {"evidence/quote", "internal/live", "providers", "providers/price", "providers/internal/fault"},
 	2: {"internal/turns", "prompts", "context/window", "detect", "judge/reply", "providers/retrieval", "store", "store/storetest"},
-	3: {"judge", "judge/decision", "protocol", "internal/calibration", "internal/heartbeat"},
+	3: {"judge", "judge/agreement", "judge/decision", "protocol", "internal/calibration", "internal/heartbeat"},
 	4: {"protocol/*", "internal/additions", "internal/briefing", "internal/embedding", "internal/findings", "internal/forecast", "internal/protocoljson", "internal/step"},
 	5: {"."},
 	6: {"examples/offline", "report", "progress", "archive", "printer"},

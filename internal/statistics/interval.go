@@ -11,6 +11,7 @@ type Method string
 // The methods of intervals.
 const (
 	TooFew      Method = "too few"   // there is no interval: Low and High mean nothing
+	Undefined   Method = "undefined" // there is no estimate either, because the data have no spread, or are too few
 	WilsonScore Method = "Wilson"    // for shares of independent observations
 	StudentT    Method = "t"         // the t distribution over groups, for 10 to 29 groups
 	Bootstrap   Method = "bootstrap" // percentile bootstrap over groups, for 30 groups or more
@@ -33,7 +34,7 @@ type Interval struct {
 }
 
 // Known reports whether there are enough observations for the interval.
-func (i Interval) Known() bool { return i.Method != TooFew && i.Method != "" }
+func (i Interval) Known() bool { return i.Method != TooFew && i.Method != Undefined && i.Method != "" }
 
 // Above reports whether the whole interval is above x.
 func (i Interval) Above(x float64) bool { return i.Known() && i.Low > x }
@@ -43,7 +44,7 @@ func (i Interval) Below(x float64) bool { return i.Known() && i.High < x }
 
 // String returns the estimate and its interval, such as "0.750 [0.612, 0.851]", or "0.750 [too few]".
 func (i Interval) String() string {
-	if i.N == 0 {
+	if i.N == 0 || i.Method == Undefined {
 		return "–"
 	}
 	if !i.Known() {

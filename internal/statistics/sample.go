@@ -113,11 +113,14 @@ func Resample(n int, f func(draw []int) float64) []float64 {
 	return values
 }
 
-// Percentile returns the interval of an estimate whose values in n resampled groups Resample has returned: from their
-// 25th to their 975th value. With fewer than 30 groups it is unknown.
-func Percentile(value float64, observations, groups int, values []float64) Interval {
+// Percentile returns the interval of an estimate that f computes from groups: from the 25th to the 975th of its values for
+// a thousand draws. With fewer than 30 groups it is unknown.
+func Percentile(value float64, observations, groups int, f func(draw []int) float64) Interval {
 	i := Interval{Value: value, N: observations, Groups: groups, Method: TooFew}
-	if groups >= minResampled && len(values) > 0 {
+	if groups < minResampled {
+		return i
+	}
+	if values := Resample(groups, f); len(values) > 0 {
 		i.Low, i.High = percentiles(values, .025)
 		i.Method = Bootstrap
 	}
