@@ -772,7 +772,7 @@ func TestAnEngineSharesNoMemoryWithItsCaller(t *testing.T) {
 
 func TestResultsShareNoMemory(t *testing.T) {
 	a, b, rec := debate.FilledResults(memorytest.Fill)
-	require.Empty(t, memorytest.Empty(a), "fill the new fields")
+	require.Equal(t, []string{".Agreement"}, memorytest.Empty(a), "fill the new fields; the agreement is computed for each result")
 	require.Equal(t, a, b)
 	require.Empty(t, memorytest.Shared(a, b))
 	require.Empty(t, memorytest.Shared(rec, a))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/judge/agreement"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
@@ -33,6 +34,8 @@ type Result struct {
 	// Answer is the answer that the protocol computes, or the verdict if the protocol computes none.
 	Answer   protocol.Answer  `json:"answer,omitzero"`
 	Findings []detect.Finding `json:"findings,omitempty"` // findings of Config.Detect, in order
+	// Agreement says how far several judges agree on the scores. It is nil unless two judges scored the same round.
+	Agreement *agreement.Scores `json:"agreement,omitempty"`
 
 	Participants []ParticipantStatus `json:"participants"` // in order, including those who dropped out
 	Total        Totals              `json:"total"`

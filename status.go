@@ -15,6 +15,7 @@ import (
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/turns"
+	"github.com/elenchus-go/debate/judge/agreement"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
@@ -253,6 +254,7 @@ func resultOf(r *record) *Result {
 		case transcript.Setup, transcript.Speech, transcript.Remark, transcript.Summary, transcript.Embeddings:
 		}
 	}
+	res.Agreement = agreement.MeasureScores(res.Assessments...)
 	var failed *panics.Error
 	if res.Answer, failed = answerOf(r, res.Verdict); failed != nil {
 		res.Warnings = append(res.Warnings, fmt.Sprintf("the protocol cannot compute the answer: panic: %v", failed))

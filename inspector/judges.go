@@ -17,6 +17,7 @@ import (
 type judgesView struct {
 	Seq, Last int64
 	Scores    *scoreTable
+	Agreement string // how far several judges agree on the scores; empty if there are not several
 	Rounds    []judgedRound
 	Earlier   int       // the first round that is shown, if there are earlier ones
 	Later     bool      // whether there are later rounds than those shown
@@ -103,6 +104,9 @@ func (v *visit) judges() error {
 // judging returns what the judges said by then in the last rounds before the given one, or in the last ones if it is 0.
 func (m *moment) judging(before int) *judgesView {
 	j := &judgesView{Seq: m.status.Seq, Last: m.last, Scores: scoresOf(m.result, &m.config)}
+	if a := m.result.Agreement; a != nil {
+		j.Agreement = a.String()
+	}
 	jury, assessments := juryOf(&m.config), assessmentsByRound(m.result)
 	rounds := map[int]*judgedRound{}
 	at := func(n int) *judgedRound {

@@ -118,6 +118,7 @@ func TestJudgesAreShownByCriterionAndOrder(t *testing.T) {
 		`>Jo</a>, opposite order</th>`,
 		`It was &lt;i&gt;close&lt;/i&gt;.`,
 		`<tr data-series="Ada"><th scope="row" dir="auto">Ada</th><td>6.25</td>`,
+		`<p class="meta" id="agreement">Agreement of the judges: in 100 % of cases, the scores of two judges differ by at most 1 point; Krippendorff&#39;s alpha is `,
 	} {
 		require.Contains(t, page, row)
 	}
@@ -133,6 +134,7 @@ func TestASingleJudgeHasOneTable(t *testing.T) {
 	page := w.get(http.StatusOK, "/debates/d/judges")
 	require.Equal(t, 1, strings.Count(page, `<table class="judgments">`))
 	require.NotContains(t, page, "By judge")
+	require.NotContains(t, page, "Agreement of the judges")
 	require.NotContains(t, page, ` apart"`)
 	require.Equal(t, 7, strings.Count(page, `<td class="s9">9</td>`))
 	require.Equal(t, 7, strings.Count(page, `<td class="s3">3</td>`))

@@ -54,6 +54,9 @@ func (r *Report) facts() []block {
 	}
 	add("Protocol", res.Protocol)
 	add("Rounds", fmt.Sprint(res.Round))
+	if a := res.Agreement; a != nil {
+		add("Agreement of the judges", a.String())
+	}
 	add("Created", formatTime(res.Created))
 	add("Started", formatTime(res.Started))
 	add("Ended", formatTime(res.Completed))

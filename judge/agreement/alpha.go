@@ -90,6 +90,9 @@ func resample(units []Unit, f func([]Unit) float64) Interval {
 
 // alpha returns Krippendorff's alpha of units, or NaN if it is undefined.
 func alpha(units []Unit, level Level) float64 {
+	if level == Numeric {
+		return numericAlpha(units)
+	}
 	var values []float64
 	for _, u := range units {
 		if u.count() >= 2 {
@@ -128,6 +131,29 @@ func alpha(units []Unit, level Level) float64 {
 	return 1 - (n-1)*observed/expected
 }
 
+// numericAlpha returns alpha of numbers, of which the sum of all squared differences follows from their sums and squares.
+func numericAlpha(units []Unit) float64 {
+	var n, sum, squares, observed float64
+	for _, u := range units {
+		m := float64(u.count())
+		if m < 2 {
+			continue
+		}
+		n += m
+		u.pairs(func(a, b float64) { observed += 2 * (a - b) * (a - b) / (m - 1) })
+		for _, v := range u.Values {
+			if !math.IsNaN(v) {
+				sum, squares = sum+v, squares+v*v
+			}
+		}
+	}
+	expected := 2 * (n*squares - sum*sum)
+	if expected <= 1e-12*n*squares {
+		return math.NaN()
+	}
+	return 1 - (n-1)*observed/expected
+}
+
 // distance returns the difference function of two values, which it squares, from the values and how often each occurs.
 func (l Level) distance(values, totals []float64) func(c, k int) float64 {
 	switch l {
@@ -139,9 +165,7 @@ func (l Level) distance(values, totals []float64) func(c, k int) float64 {
 			sum += n
 		}
 		return func(c, k int) float64 { return (below[c] - below[k]) * (below[c] - below[k]) }
-	case Numeric:
-		return func(c, k int) float64 { return (values[c] - values[k]) * (values[c] - values[k]) }
-	case Nominal:
+	case Nominal, Numeric: // numericAlpha needs no values one by one
 	}
 	return func(c, k int) float64 {
 		if c == k {
