@@ -113,20 +113,6 @@ func Resample(n int, f func(draw []int) float64) []float64 {
 	return values
 }
 
-// Percentile returns the interval of an estimate that f computes from groups: from the 25th to the 975th of its values for
-// a thousand draws. With fewer than 30 groups it is unknown.
-func Percentile(value float64, observations, groups int, f func(draw []int) float64) Interval {
-	i := Interval{Value: value, N: observations, Groups: groups, Method: TooFew}
-	if groups < minResampled {
-		return i
-	}
-	if values := Resample(groups, f); len(values) > 0 {
-		i.Low, i.High = percentiles(values, .025)
-		i.Method = Bootstrap
-	}
-	return i
-}
-
 // percentiles returns the values that leave out the given share at each end of sorted values.
 func percentiles(values []float64, tail float64) (low, high float64) {
 	at := max(1, int(math.Round(tail*float64(len(values))))) // counted from 1
