@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/elenchus-go/debate/internal/canonical"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -160,7 +161,7 @@ func (v view) groups(name string) string {
 // wordsOf returns the distinct words of a text, in lower case.
 func wordsOf(text string) map[string]bool {
 	words := map[string]bool{}
-	for w := range strings.FieldsSeq(normalizeText(text)) {
+	for w := range strings.FieldsSeq(canonical.Text(text)) {
 		words[w] = true
 	}
 	return words

@@ -1,4 +1,4 @@
-package vote
+package canonical
 
 import (
 	"regexp"
@@ -19,10 +19,10 @@ var (
 	letterInBrackets = regexp.MustCompile(`[(\[](\pL)[)\]]`) // "It is (B)"
 )
 
-// optionLetter returns the letter of an option: the only letter of the answer; else its first letter if ")", ".", ":" or
+// Letter returns the letter of an option: the only letter of the answer; else its first letter if ")", ".", ":" or
 // "]" follows; else the letter of the last statement such as "the answer is A" or "A is correct"; else the last letter in
 // brackets; else the last single capital letter, except "A" and "I", which are words unless they are at the end.
-func optionLetter(answer string) string {
+func Letter(answer string) string {
 	for _, re := range []*regexp.Regexp{letterAlone, letterFirst, letterStated, letterInBrackets} {
 		if all := re.FindAllStringSubmatch(answer, -1); len(all) > 0 {
 			return strings.ToUpper(strings.Join(all[len(all)-1][1:], "")) // one group has matched
