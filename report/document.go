@@ -14,6 +14,7 @@ type document struct {
 	Sections []section
 	Rounds   []round
 	Details  []section
+	NoDebate bool // it is not about one debate: it has neither rounds nor details
 }
 
 type section struct {

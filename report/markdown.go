@@ -12,8 +12,14 @@ import (
 // Markdown writes a report as GitHub Flavored Markdown, with tables. What few readers need is collapsed. It contains no
 // figures; the tables contain the same data. Texts of models are quoted as they are, with their markup escaped.
 func Markdown(w io.Writer, r *Report) error {
+	if _, err := io.WriteString(w, r.document().markdown()); err != nil {
+		return fmt.Errorf("write report of debate %s as Markdown: %w", r.Result.ID, err)
+	}
+	return nil
+}
+
+func (d document) markdown() string {
 	var m markdown
-	d := r.document()
 	m.add("# %s", escapeInline(d.Title))
 	m.add("%s", escapeInline(d.About))
 	if d.Topic != "" {
@@ -29,6 +35,9 @@ func Markdown(w io.Writer, r *Report) error {
 		m.add("## %s", s.Title)
 		m.blocks(s.Blocks)
 	}
+	if d.NoDebate {
+		return m.String()
+	}
 	m.transcript(d.Rounds)
 	m.add("## Details")
 	for _, s := range d.Details {
@@ -36,10 +45,7 @@ func Markdown(w io.Writer, r *Report) error {
 		m.blocks(s.Blocks)
 		m.add("</details>")
 	}
-	if _, err := io.WriteString(w, m.String()); err != nil {
-		return fmt.Errorf("write report of debate %s as Markdown: %w", r.Result.ID, err)
-	}
-	return nil
+	return m.String()
 }
 
 // markdown builds a text from blocks with a blank line between them.
