@@ -32,7 +32,7 @@ var floors = [][]string{
 	4: {"protocol/*", "internal/additions", "internal/briefing", "internal/embedding", "internal/findings", "internal/forecast", "internal/protocoljson", "internal/step"},
 	5: {"."},
 	6: {"examples/offline", "report", "progress", "archive", "printer"},
-	7: {"examples/console", "debatehttp", "debatetool"},
+	7: {"eval", "examples/console", "debatehttp", "debatetool"},
 	8: {"inspector", "integrations/*"},
 	9: {"cmd/*", "examples/*", "tools/*"},
 }

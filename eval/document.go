@@ -1,0 +1,240 @@
+package eval
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/elenchus-go/debate/report"
+)
+
+// Markdown writes the report as GitHub Flavored Markdown.
+func (p *Report) Markdown(w io.Writer) error { return p.page().Markdown(w) }
+
+// HTML writes the report as a single HTML file that loads no other resource.
+func (p *Report) HTML(w io.Writer) error { return p.page().HTML(w) }
+
+// sentences returns a sentence for each comparison: what is shown and what not.
+func (p *Report) sentences() (list []string) {
+	for _, d := range p.Differences {
+		list = append(list, d.sentence(p.Budget, len(p.Differences)))
+	}
+	for _, a := range p.Arms {
+		if len(p.Arms) == 1 {
+			list = append(list, fmt.Sprintf("%s is right on %d of %d questions: %s. There is no other arm, so this does not show that it is better than another way to answer.", a.Name, a.Right, a.Runs, a.Accuracy))
+		}
+	}
+	return list
+}
+
+// sentence says what a comparison has shown.
+func (d Difference) sentence(budget Budget, comparisons int) string {
+	base, n := d.Baseline, d.Interval.N
+	if name, _, equal := strings.Cut(d.Baseline, "@"); equal {
+		base = fmt.Sprintf("%s on as many tokens", name)
+		if budget == Cost {
+			base = fmt.Sprintf("%s for as much money", name)
+		}
+	}
+	interval := fmt.Sprintf("%+.3f [%+.3f, %+.3f]", d.Interval.Value, d.Interval.Low, d.Interval.High)
+	word := "better"
+	if d.Interval.Value < 0 {
+		word = "worse"
+	}
+	switch {
+	case n == 0:
+		return fmt.Sprintf("There is no question that both %s and %s have answered.", d.Arm, base)
+	case !d.Interval.Known():
+		return fmt.Sprintf("%s are too few to compare %s with %s: an interval needs 10 groups.", questions(n, d.Interval.Groups), d.Arm, base)
+	case d.Shown():
+		return fmt.Sprintf("%s is %s than %s by %.3f [%.3f, %.3f] on %s.", d.Arm, word, base,
+			math.Abs(d.Interval.Value), min(math.Abs(d.Interval.Low), math.Abs(d.Interval.High)), max(math.Abs(d.Interval.Low), math.Abs(d.Interval.High)), questions(n, d.Interval.Groups))
+	case d.Interval.Above(0) || d.Interval.Below(0):
+		return fmt.Sprintf("The difference between %s and %s, %s on %s, is not shown: its p-value is %.3f, corrected for %d comparisons.", d.Arm, base, interval, questions(n, d.Interval.Groups), d.Adjusted, comparisons)
+	}
+	s := fmt.Sprintf("%s cannot show a difference smaller than %.3f between %s and %s; it is %s.", questions(n, d.Interval.Groups), d.Detectable, d.Arm, base, interval)
+	if d.Needed > n {
+		s += fmt.Sprintf(" About %s would show a difference of this size.", plural(d.Needed, "question"))
+	}
+	return s
+}
+
+// questions returns how many questions there are, and in how many groups.
+func questions(n, groups int) string {
+	text := "These " + plural(n, "question")
+	if n == 1 {
+		text = "This 1 question"
+	}
+	if groups < n {
+		text += " in " + plural(groups, "group")
+	}
+	return text
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return strconv.Itoa(n) + " " + word + "s"
+}
+
+// page returns the report as a document.
+func (p *Report) page() report.Page {
+	page := report.Page{
+		Title: "Evaluation " + p.Eval, Answer: strings.Join(p.Summary, " "),
+		About: fmt.Sprintf("%s, %s, %s", plural(p.Tasks, "question"), plural(len(p.Arms), "arm"), p.spent()),
+	}
+	if p.Incomplete != "" {
+		page.Notices = append(page.Notices, "The evaluation is not complete: "+p.Incomplete+".")
+	}
+	for _, a := range p.Arms {
+		if a.Failed > 0 {
+			page.Notices = append(page.Notices, fmt.Sprintf("%s of %s failed and count neither as right nor as wrong.", plural(a.Failed, "run"), a.Name))
+		}
+	}
+	page.Sections = append(page.Sections, report.Section{Title: "Accuracy", Blocks: []report.Block{{Note: accuracyNote, Table: p.accuracy()}}})
+	if len(p.Differences) > 0 {
+		page.Sections = append(page.Sections, report.Section{Title: "Differences to the baseline", Blocks: []report.Block{{Note: differenceNote, Table: p.differenceTable()}}})
+	}
+	cost := report.Block{Table: p.costs()}
+	if len(p.Arms) > 1 {
+		cost.Plot = p.plot()
+	}
+	page.Sections = append(page.Sections, report.Section{Title: "Cost", Blocks: []report.Block{{Note: p.costNote()}, cost}})
+	if rounds := p.rounds(); len(rounds.Rows) > 0 {
+		page.Sections = append(page.Sections, report.Section{Title: "Rounds", Blocks: []report.Block{{Note: roundsNote, Table: rounds}}})
+	}
+	var failures []string
+	for _, a := range p.Arms {
+		for _, f := range a.Failures {
+			failures = append(failures, a.Name+", "+f)
+		}
+	}
+	if len(failures) > 0 {
+		page.Sections = append(page.Sections, report.Section{Title: "Failures", Blocks: []report.Block{{Note: "The first failures of each arm:", List: failures}}})
+	}
+	return page
+}
+
+// Sentences that explain the tables.
+const (
+	accuracyNote = "Brackets contain 95 % confidence intervals. Runs without an answer count as wrong. Runs that failed do not count. " +
+		"A name with @ is the baseline on the budget of the arm after the @: it answered each question again and again, and its most frequent answer counts."
+	differenceNote = "Each difference is of the questions that both have answered, which is more exact than to compare two intervals of the table above. " +
+		"P-values are corrected for the number of comparisons by Holm's method."
+	roundsNote = "The answers that participants gave in each round, and how many of them changed from wrong to right and from right to wrong."
+)
+
+func (p *Report) costNote() string {
+	return fmt.Sprintf("The means for each question. No other arm is at least as accurate as a best one for as %s.", map[bool]string{true: "little money", false: "few tokens"}[p.priced()])
+}
+
+// spent says what everything has used.
+func (p *Report) spent() string {
+	if p.Cost > 0 {
+		return fmt.Sprintf("%s tokens, cost %s", thousands(p.Tokens), money(p.Cost))
+	}
+	return thousands(p.Tokens) + " tokens"
+}
+
+func (p *Report) accuracy() *report.Table {
+	t := &report.Table{Title: "Accuracy", Header: []string{"Arm", "Accuracy", "Right", "Results", "No answer", "Ties", "Failed", "Missing", "Samples"}}
+	for _, a := range p.Arms {
+		samples := ""
+		if a.Samples > 0 {
+			samples = strconv.FormatFloat(a.Samples, 'f', 1, 64)
+		}
+		t.Rows = append(t.Rows, []string{a.Name, a.Accuracy.String(), strconv.Itoa(a.Right), strconv.Itoa(a.Runs), count(a.NoAnswer), count(a.Ties), count(a.Failed), count(a.Missing), samples})
+	}
+	return t
+}
+
+func (p *Report) differenceTable() *report.Table {
+	t := &report.Table{Title: "Differences", Header: []string{"Arm", "Baseline", "Difference", "Questions", "Better", "Worse", "p", "Smallest difference shown", "Questions needed"}}
+	for _, d := range p.Differences {
+		least := ""
+		if d.Detectable > 0 {
+			least = fmt.Sprintf("%.3f", d.Detectable)
+		}
+		t.Rows = append(t.Rows, []string{
+			d.Arm, d.Baseline, d.Interval.String(), strconv.Itoa(d.Interval.N), strconv.Itoa(d.Better), strconv.Itoa(d.Worse), fmt.Sprintf("%.3f", d.Adjusted), least, count(d.Needed),
+		})
+	}
+	return t
+}
+
+func (p *Report) costs() *report.Table {
+	t := &report.Table{Title: "Cost for each question", Header: []string{"Arm", "Best", "Tokens", "Tokens per right answer", "Cost", "Cost per right answer", "Calls", "Latency"}}
+	for _, a := range p.Arms {
+		if a.Runs+a.Failed == 0 {
+			continue
+		}
+		t.Rows = append(t.Rows, []string{
+			a.Name, map[bool]string{true: "best"}[a.Unbeaten], thousands(int(math.Round(a.Tokens))), number(a.TokensPerRight), money(a.Cost), money(a.CostPerRight),
+			strconv.FormatFloat(a.Calls, 'f', 1, 64), a.Latency.Round(time.Millisecond).String(),
+		})
+	}
+	return t
+}
+
+func (p *Report) rounds() *report.Table {
+	t := &report.Table{Title: "Answers by round", Header: []string{"Arm, round", "Answers", "Right", "Turned right", "Turned wrong"}}
+	for _, a := range p.Arms {
+		for i, r := range a.Rounds {
+			share := fmt.Sprintf("%.3f", float64(r.Right)/float64(max(r.Answers, 1)))
+			t.Rows = append(t.Rows, []string{fmt.Sprintf("%s, %d", a.Name, i+1), strconv.Itoa(r.Answers), share, count(r.TurnedRight), count(r.TurnedWrong)})
+		}
+	}
+	return t
+}
+
+// plot returns accuracy against cost, or against tokens if a cost is unknown.
+func (p *Report) plot() *report.Plot {
+	plot := &report.Plot{Title: "Accuracy against cost", X: "Cost for each question", Y: "Accuracy"}
+	if !p.priced() {
+		plot.Title, plot.X = "Accuracy against tokens", "Tokens for each question"
+	}
+	for _, a := range p.Arms {
+		if a.Runs > 0 {
+			point := report.Point{Name: a.Name, X: p.expense(a), Y: a.Accuracy.Value, Best: a.Unbeaten}
+			if a.Accuracy.Known() {
+				point.Low, point.High = a.Accuracy.Low, a.Accuracy.High
+			}
+			plot.Points = append(plot.Points, point)
+		}
+	}
+	return plot
+}
+
+// count returns a number, or "" for 0.
+func count(n int) string {
+	return strings.TrimPrefix(strconv.Itoa(n), map[bool]string{true: "0"}[n == 0])
+}
+
+func number(f float64) string {
+	if f == 0 {
+		return ""
+	}
+	return thousands(int(math.Round(f)))
+}
+
+// money returns an amount with four significant digits, or "" for 0.
+func money(f float64) string {
+	if f == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(cmp.Or(f, 0), 'g', 4, 64)
+}
+
+// thousands returns a number with separators.
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

@@ -1,0 +1,243 @@
+package eval
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/elenchus-go/debate"
+)
+
+// Evaluation compares arms on tasks. Its runs are debates in a store, with the labels of [Labels].
+type Evaluation struct {
+	// Name identifies the evaluation in its store. Use at most 128 bytes without control characters.
+	Name  string
+	Tasks []Task
+	Arms  []Arm
+	// Baseline is the name of the arm to which the others are compared. Defaults to the first arm.
+	Baseline string
+	// Budget is what the baseline of equal budget gets for each question: as many tokens as the arm that is compared, or as
+	// much money. It answers the question again and again while its budget lasts, and its most frequent answer counts, or of
+	// equally frequent ones the first. Defaults to Tokens. A report shows it beside the cheap baseline.
+	Budget Budget
+	Scorer Scorer
+	// Require lists what the evaluation is to show; Report.Unmet has what it does not. "vote > single": the interval of the
+	// difference is above 0, and its adjusted p-value below 0.05. "vote >= single": the interval is not below 0. "vote > 0.8"
+	// and "vote >= 0.8": the interval of the accuracy is above 0.8, or not below it. An arm can be a baseline of equal budget,
+	// such as single@vote. One of two arms is the baseline.
+	Require []string
+	// MaxCost and MaxTokens limit the whole evaluation: what is stored under its name counts, so that limits hold across
+	// restarts. At a limit no further run begins, and those in progress pause; calls in flight are completed. 0 means no
+	// limit. MaxCost is in the currency of the configurations' prices, which must have a price for each model.
+	MaxCost   float64
+	MaxTokens int
+	// Concurrency is the number of tasks that are answered at the same time. Defaults to 8.
+	Concurrency int
+	// Progress is called after each run. Calls do not overlap.
+	Progress func(Progress)
+	// Results receives a line of JSON for each [Run], in the order of tasks, arms and samples.
+	Results io.Writer
+	// Stop ends the evaluation when it is closed: no further run begins, and those in progress pause. Calls in flight are
+	// completed and committed.
+	Stop <-chan struct{}
+}
+
+// Budget says what two arms have in common.
+type Budget string
+
+// The budgets.
+const (
+	Tokens   Budget = "tokens" // of prompts and replies
+	Cost     Budget = "cost"   // in the currency of the prices
+	NoBudget Budget = "none"   // there is no baseline of equal budget, which costs about as much as the arms
+)
+
+// Progress says how far an evaluation has come.
+type Progress struct {
+	Tasks, TotalTasks int           // tasks that all arms have answered, or failed to
+	Runs              int           // runs of this call that have ended
+	Failed            int           // of these, runs that failed
+	Tokens            int           // of all runs that are stored, also of earlier calls
+	Cost              float64       // the same, in the currency of the prices
+	Elapsed           time.Duration // since this call began
+	// RemainingTime and RemainingCost are estimates from the tasks that this call has completed; 0 before the first.
+	RemainingTime time.Duration
+	RemainingCost float64
+}
+
+// Labels of runs. A debate that scores a run has the labels eval and scores, which is the id of the run.
+const (
+	labelEval   = "eval"
+	labelArm    = "arm"
+	labelTask   = "task"
+	labelSample = "sample"
+	labelScores = "scores"
+)
+
+// check returns everything that is wrong with the evaluation.
+func (e *Evaluation) check() error {
+	var wrong []error
+	add := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
+	if !isName(e.Name) {
+		add("name: %q, use 1 to %d bytes without control characters", e.Name, maxName)
+	}
+	if len(e.Tasks) == 0 {
+		add("tasks: there are none")
+	}
+	seen := make(map[string]bool, len(e.Tasks))
+	for i, t := range e.Tasks {
+		if err := t.check(); err != nil {
+			add("tasks[%d]: %w", i, err)
+		}
+		if seen[t.ID] {
+			add("tasks[%d]: id: %q is the id of another task", i, t.ID)
+		}
+		seen[t.ID] = true
+	}
+	if len(e.Arms) == 0 {
+		add("arms: there are none")
+	}
+	for i, a := range e.Arms {
+		switch {
+		case !armName.MatchString(a.Name):
+			add("arms[%d]: name: %q, use at most 64 letters, digits, '.', '_' and '-', with a letter first", i, a.Name)
+		case slices.ContainsFunc(e.Arms[:i], func(b Arm) bool { return b.Name == a.Name }):
+			add("arms[%d]: name: another arm is called %q", i, a.Name)
+		case a.Config == nil:
+			add("arms[%d]: config: %s has none", i, a.Name)
+		case a.Samples < 0 || a.Samples > maxSamples:
+			add("arms[%d]: samples: %d, use 1 to %d", i, a.Samples, maxSamples)
+		}
+	}
+	if e.Baseline != "" && e.arm(e.Baseline) == nil {
+		add("baseline: no arm is called %q", e.Baseline)
+	}
+	if !slices.Contains([]Budget{"", Tokens, Cost, NoBudget}, e.Budget) {
+		add("budget: %q is unknown, use %q, %q or %q", e.Budget, Tokens, Cost, NoBudget)
+	}
+	if !slices.Contains([]Comparison{ByTask, Exact, Number, Choice}, e.Scorer.Compare) {
+		add("scorer: comparison %q is unknown, use %q, %q or %q", e.Scorer.Compare, Exact, Number, Choice)
+	}
+	if e.Scorer.Judge != nil && e.Scorer.Func != nil {
+		add("scorer: use a judge or a function, not both")
+	}
+	if e.MaxCost < 0 || e.MaxTokens < 0 || e.Concurrency < 0 {
+		add("limits: a limit is negative")
+	}
+	if len(wrong) == 0 {
+		empty := (&runner{Evaluation: *e}).compared(nil)
+		for _, text := range e.Require {
+			if _, err := empty.require(text); err != nil {
+				add("%w", err)
+			}
+		}
+	}
+	if len(wrong) > 0 {
+		return fmt.Errorf("check evaluation: %w", errors.Join(wrong...))
+	}
+	return nil
+}
+
+// maxSamples limits the runs of one arm for one task.
+const maxSamples = 100
+
+func (e *Evaluation) arm(name string) *Arm {
+	if i := slices.IndexFunc(e.Arms, func(a Arm) bool { return a.Name == name }); i >= 0 {
+		return &e.Arms[i]
+	}
+	return nil
+}
+
+// baseline returns the arm to which the others are compared, or nil if there are no others.
+func (e *Evaluation) baseline() *Arm {
+	switch {
+	case len(e.Arms) < 2:
+		return nil
+	case e.Baseline == "":
+		return &e.Arms[0]
+	}
+	return e.arm(e.Baseline)
+}
+
+// samples returns how often the arm answers each task.
+func (a *Arm) samples() int { return max(a.Samples, 1) }
+
+// config returns the configuration of a run. Its id derives from everything that determines it.
+func (e *Evaluation) config(a *Arm, t Task, sample int) (debate.Config, error) {
+	number := strconv.Itoa(sample)
+	return e.labeled(a.Config(t), map[string]string{labelArm: a.Name, labelTask: t.ID, labelSample: number}, a.Name, t.ID, number)
+}
+
+// labeled returns a configuration with labels, and the id that derives from it and from the names.
+func (e *Evaluation) labeled(c debate.Config, labels map[string]string, names ...string) (debate.Config, error) {
+	c.ID = ""
+	text, err := json.Marshal(c)
+	if err != nil {
+		return c, fmt.Errorf("encode configuration of %s: %w", strings.Join(names, ", "), err)
+	}
+	key, err := json.Marshal(append([]string{e.Name}, names...))
+	if err != nil {
+		return c, fmt.Errorf("encode names of %s: %w", strings.Join(names, ", "), err)
+	}
+	sum := sha256.Sum256(append(append(key, 0), text...))
+	c.ID = "eval-" + hex.EncodeToString(sum[:16])
+	c.Labels = maps.Clone(c.Labels)
+	if c.Labels == nil {
+		c.Labels = map[string]string{}
+	}
+	maps.Copy(c.Labels, labels)
+	c.Labels[labelEval] = e.Name
+	return c, nil
+}
+
+// scoring returns the configuration of the debate that scores an answer of a run.
+func (e *Evaluation) scoring(run string, t Task, answer string) (debate.Config, error) {
+	return e.labeled(e.Scorer.Judge(t, answer), map[string]string{labelScores: run}, labelScores, run)
+}
+
+// Run makes the runs that are missing in the store of o, goes on with those that were interrupted, retries those that
+// ended in error, and returns the report of all. It makes an engine with o.
+//
+// Before the first call, Run returns an error if a task or a configuration cannot be used, or if the store has runs of an
+// arm with another configuration. It ends early if a service rejects a key or an account has no money, if the store fails,
+// and with the error of ctx if ctx ends; nothing that is committed is lost. At a limit, or after Stop, there is no error:
+// the report says what is missing.
+func (e Evaluation) Run(ctx context.Context, o debate.Options) (*Report, error) {
+	r, err := e.open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close(ctx)
+	if err := r.checkConfigs(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.readStored(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.runTasks(ctx); err != nil {
+		return nil, fmt.Errorf("run evaluation %s: %w", e.Name, err)
+	}
+	return r.report(ctx)
+}
+
+// Report returns the report of what is stored. It makes no run.
+func (e Evaluation) Report(ctx context.Context, o debate.Options) (*Report, error) {
+	r, err := e.open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close(ctx)
+	if err := r.readStored(ctx); err != nil {
+		return nil, err
+	}
+	return r.report(ctx)
+}

@@ -1,0 +1,214 @@
+package eval
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Run is the result of one run, and a line of Evaluation.Results.
+type Run struct {
+	Eval   string    `json:"eval"`
+	Arm    string    `json:"arm"`
+	Task   string    `json:"task"`
+	Group  string    `json:"group,omitempty"`
+	Sample int       `json:"sample"` // from 1
+	ID     string    `json:"id"`     // of the debate
+	State  fsm.State `json:"state,omitempty"`
+	// Failed says why there is no result, such as an error of a service or a wait for a person. Then the run counts neither
+	// as right nor as wrong.
+	Failed string `json:"failed,omitempty"`
+	Text   string `json:"text,omitempty"`   // the answer as it was written, at most 4,000 characters
+	Answer string `json:"answer,omitempty"` // the answer in the form that was compared; empty if there is none
+	Tie    bool   `json:"tie,omitempty"`    // there is no answer because of a tie
+	Right  bool   `json:"right"`
+	// Rounds are the answers that participants gave in each round, from round 1, as far as their replies have a field for it
+	// and answers are compared with gold.
+	Rounds  []Round          `json:"rounds,omitempty"`
+	Calls   int              `json:"calls"` // of models, failed attempts included
+	Usage   transcript.Usage `json:"usage"`
+	Latency time.Duration    `json:"latency"` // running time of the debate, in nanoseconds
+}
+
+// Round counts the answers that participants gave in a round.
+type Round struct {
+	Answers int `json:"answers"`
+	Right   int `json:"right"`
+	// TurnedRight and TurnedWrong count the participants whose answer was wrong in their previous round and is right now,
+	// and the reverse.
+	TurnedRight int `json:"turned_right"`
+	TurnedWrong int `json:"turned_wrong"`
+}
+
+// outcome reads the result of a run. It reports false if the run was not begun.
+func (r *runner) outcome(ctx context.Context, a *Arm, t Task, sample int) (run Run, begun bool, err error) {
+	c, err := r.config(a, t, sample)
+	if err != nil {
+		return run, false, err
+	}
+	run = Run{Eval: r.Name, Arm: a.Name, Task: t.ID, Group: t.Group, Sample: sample, ID: c.ID}
+	d, err := r.engine.Open(ctx, c.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return run, false, nil
+	} else if err != nil {
+		return run, false, err
+	}
+	result, err := d.Result(ctx)
+	if err != nil {
+		return run, true, err
+	}
+	run.State, run.Usage, run.Latency = result.State, result.Total.Usage, result.RunningTime
+	for _, turn := range result.Turns {
+		run.Calls += len(turn.Attempts)
+	}
+	if run.Failed = failureOf(result); run.Failed == "" {
+		err = r.score(ctx, &run, t, result)
+	}
+	return run, true, err
+}
+
+// failureOf says why a debate has no result. It returns "" if the debate has ended.
+func failureOf(r *debate.Result) string {
+	switch {
+	case r.State == fsm.Completed && r.Ending.Outcome == transcript.QuorumLost:
+		return "too many participants failed"
+	case r.State == fsm.Completed:
+		return ""
+	case r.Failure != nil:
+		return fmt.Sprintf("%s: %s", r.Failure.Kind, r.Failure.Error())
+	case r.State == fsm.Canceled:
+		return "it was canceled"
+	case r.Question != nil:
+		return "it waits for a decision: " + r.Question.Cause
+	}
+	return "it is not complete: " + string(r.State)
+}
+
+// score sets what the answer of a run is and whether it is right.
+func (r *runner) score(ctx context.Context, run *Run, t Task, result *debate.Result) error {
+	text, tie := answerOf(result)
+	run.Text, run.Tie = shorten(text, 4000), tie
+	switch {
+	case r.Scorer.Func != nil:
+		s, err := r.Scorer.Func(ctx, t, result)
+		if err != nil {
+			return fmt.Errorf("score run %s of task %s: %w", run.ID, t.ID, err)
+		}
+		run.Answer, run.Right = s.Answer, s.Right
+	case r.Scorer.Judge != nil:
+		return r.readVerdict(ctx, run, t, text)
+	default:
+		s := r.Scorer.compare(t, text)
+		run.Answer, run.Right = s.Answer, s.Right
+		run.Rounds = r.rounds(t, result)
+	}
+	return nil
+}
+
+// readVerdict reads the judge's verdict on the answer of a run.
+func (r *runner) readVerdict(ctx context.Context, run *Run, t Task, text string) error {
+	if run.Answer = text; text == "" {
+		return nil
+	}
+	c, err := r.scoring(run.ID, t, text)
+	if err != nil {
+		return err
+	}
+	d, err := r.engine.Open(ctx, c.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		run.Failed = "its answer was not scored"
+		return nil
+	} else if err != nil {
+		return err
+	}
+	result, err := d.Result(ctx)
+	if err != nil {
+		return err
+	}
+	verdict, _ := answerOf(result)
+	switch failed := failureOf(result); {
+	case failed != "":
+		run.Failed = "score its answer: " + failed
+	case verdict != verdictRight && verdict != verdictWrong:
+		run.Failed = fmt.Sprintf("score its answer: the judge says %q, want %q or %q", shorten(verdict, 80), verdictRight, verdictWrong)
+	}
+	run.Right = verdict == verdictRight
+	return nil
+}
+
+func shorten(text string, most int) string {
+	if r := []rune(text); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return text
+}
+
+// rounds counts the answers of the participants' replies in each round.
+func (r *runner) rounds(t Task, result *debate.Result) (list []Round) {
+	last := map[string]bool{} // whether the speaker's last answer was right
+	for _, turn := range result.Turns {
+		if turn.Kind != transcript.Speech || turn.Contract == "" || turn.Round < 1 || slices.Contains(turn.Flags, transcript.Defaulted) {
+			continue
+		}
+		var data struct{ Answer *string }
+		if json.Unmarshal(turn.Data, &data) != nil || data.Answer == nil {
+			continue
+		}
+		for len(list) < turn.Round {
+			list = append(list, Round{})
+		}
+		who, now := turn.Actor+"\x00"+turn.Target, r.Scorer.compare(t, *data.Answer).Right
+		before, had := last[who]
+		last[who] = now
+		at := &list[turn.Round-1]
+		at.Answers++
+		if now {
+			at.Right++
+		}
+		if had && now && !before {
+			at.TurnedRight++
+		}
+		if had && !now && before {
+			at.TurnedWrong++
+		}
+	}
+	return list
+}
+
+func (r *Round) add(other Round) {
+	r.Answers += other.Answers
+	r.Right += other.Right
+	r.TurnedRight += other.TurnedRight
+	r.TurnedWrong += other.TurnedWrong
+}
+
+// joined returns the outcome of several samples of one task: the most frequent answer, and of equally frequent ones the
+// first.
+func joined(runs []Run) Run {
+	all := runs[0]
+	all.Usage, all.Calls, all.Latency, all.Rounds = transcript.Usage{}, 0, 0, nil
+	votes := map[string]int{}
+	for _, x := range runs {
+		votes[x.Answer]++
+	}
+	delete(votes, "")
+	best := slices.MaxFunc(runs, func(a, b Run) int { // the first of the largest
+		return cmp.Compare(votes[a.Answer], votes[b.Answer])
+	})
+	all.Answer, all.Text, all.Right, all.Tie = best.Answer, best.Text, best.Right, best.Tie
+	for _, x := range runs {
+		all.Usage = all.Usage.Add(x.Usage)
+		all.Calls += x.Calls
+		all.Latency = max(all.Latency, x.Latency)
+	}
+	return all
+}

@@ -1,0 +1,324 @@
+package eval_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/eval"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/protocol/vote"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/store"
+)
+
+// debaters is a vote of three with a revision: two phases of three calls.
+func debaters(t testing.TB, name string) eval.Arm {
+	c := debate.Config{Protocol: vote.Protocol{Extract: "{{extract}}"}}
+	for _, name := range []string{"Ann", "Ben", "Cem"} {
+		c.Participants = append(c.Participants, debate.Participant{Name: name, Model: "m"})
+	}
+	return arm(t, name, c)
+}
+
+// kept returns options with a store that several evaluations use.
+func kept(m providers.Provider) debate.Options {
+	o := options(m)
+	o.Store = store.Memory()
+	return o
+}
+
+// modelFunc is a provider.
+type modelFunc func(ctx context.Context, r providers.Request) (providers.Response, error)
+
+func (f modelFunc) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
+	return f(ctx, r)
+}
+
+func TestAChangedConfigurationIsRefused(t *testing.T) {
+	m := &simulated{accuracy: 1}
+	o := kept(m)
+	e := eval.Evaluation{Name: "changed", Tasks: questions(3), Arms: []eval.Arm{samples(t, "vote", 3)}}
+	_, err := e.Run(t.Context(), o)
+	require.NoError(t, err)
+	calls := m.total()
+	for want, change := range map[string]func(*eval.Evaluation){
+		"protocol.samples was 3 and is 5": func(e *eval.Evaluation) { e.Arms = []eval.Arm{samples(t, "vote", 5)} },
+		`participants[0].name was "Ann" and is "Bo"`: func(e *eval.Evaluation) {
+			e.Arms = []eval.Arm{arm(t, "vote", eval.Samples(debate.Participant{Name: "Bo", Model: "m"}, 3))}
+		},
+		`topic was "Q2: is it 0 or 1?" and is "Q2: another" for task 2`: func(e *eval.Evaluation) { e.Tasks = questions(3); e.Tasks[1].Topic = "Q2: another" },
+		`background was not set and is "A text." for task`:              func(e *eval.Evaluation) { e.Tasks = questions(3); e.Tasks[0].Background = "A text." },
+		`protocol.extract was "number" and is "text" for task 3`:        func(e *eval.Evaluation) { e.Tasks = questions(3); e.Tasks[2].Gold = []string{"one"} },
+		"a field that is not shown, such as a seed or a default that is now": func(e *eval.Evaluation) {
+			c := eval.Samples(debate.Participant{Name: "Ann", Model: "m", Temperature: new(0.7)}, 3)
+			e.Arms = []eval.Arm{arm(t, "vote", c)}
+		},
+	} {
+		other := e
+		change(&other)
+		_, err := other.Run(t.Context(), o)
+		require.ErrorContains(t, err, "run evaluation changed: arm vote has runs with another configuration: "+want)
+		_, err = other.Report(t.Context(), o)
+		require.ErrorContains(t, err, want)
+	}
+	require.Equal(t, calls, m.total())
+	e.Arms = append(e.Arms, samples(t, "other", 1))
+	_, err = e.Run(t.Context(), o)
+	require.NoError(t, err, "a new arm is no change")
+}
+
+func TestFailedRunsAreRetriedAndCountApart(t *testing.T) {
+	m, broken := &simulated{accuracy: 1}, atomic.Bool{}
+	broken.Store(true)
+	o := kept(modelFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+		if broken.Load() && questionOf(r) == "Q2" {
+			return providers.Response{}, &providers.Error{Kind: providers.InvalidRequest, Err: errors.New("not today")}
+		}
+		return m.Generate(ctx, r)
+	}))
+	var lines bytes.Buffer
+	e := eval.Evaluation{Name: "failures", Tasks: questions(3), Arms: []eval.Arm{samples(t, "single", 1)}, Results: &lines}
+	p, err := e.Run(t.Context(), o)
+	require.NoError(t, err)
+	single := p.Arms[0]
+	require.Equal(t, []int{2, 2, 1, 0}, []int{single.Runs, single.Right, single.Failed, single.Missing})
+	require.Len(t, single.Failures, 1)
+	require.Contains(t, single.Failures[0], "task 2: invalid_request: ")
+	require.Contains(t, single.Failures[0], "not today")
+	var runs []eval.Run
+	for d := json.NewDecoder(&lines); d.More(); {
+		var x eval.Run
+		require.NoError(t, d.Decode(&x))
+		runs = append(runs, x)
+	}
+	require.Len(t, runs, 3)
+	require.Equal(t, []string{"1", "2", "3"}, []string{runs[0].Task, runs[1].Task, runs[2].Task})
+	require.Equal(t, []bool{true, false, true}, []bool{runs[0].Right, runs[1].Right, runs[2].Right})
+	require.Equal(t, []fsm.State{fsm.Completed, fsm.Error, fsm.Completed}, []fsm.State{runs[0].State, runs[1].State, runs[2].State})
+	require.Equal(t, 1, runs[0].Calls)
+
+	broken.Store(false)
+	p, err = e.Run(t.Context(), o)
+	require.NoError(t, err)
+	require.Equal(t, []int{3, 3, 0}, []int{p.Arms[0].Runs, p.Arms[0].Right, p.Arms[0].Failed})
+	require.Equal(t, 3, m.total())
+}
+
+// A rejected key, an empty account and an unreachable service fail every run, so the evaluation ends.
+func TestAnEvaluationEndsIfEveryRunWouldFail(t *testing.T) {
+	for _, kind := range []providers.ErrorKind{providers.Authentication, providers.Billing} {
+		var calls atomic.Int64
+		o := kept(modelFunc(func(context.Context, providers.Request) (providers.Response, error) {
+			calls.Add(1)
+			return providers.Response{}, &providers.Error{Kind: kind, Err: errors.New("go away")}
+		}))
+		e := eval.Evaluation{Name: "ends", Tasks: questions(200), Arms: []eval.Arm{samples(t, "single", 1)}, Concurrency: 2}
+		_, err := e.Run(t.Context(), o)
+		require.ErrorContains(t, err, "run evaluation ends: ")
+		require.ErrorContains(t, err, "go away")
+		failure, ok := errors.AsType[*debate.Failure](err)
+		require.True(t, ok)
+		require.Equal(t, kind, failure.Kind)
+		require.LessOrEqual(t, calls.Load(), int64(6))
+	}
+}
+
+// Everything that is wrong is found before the first call.
+func TestWrongConfigurationsAreFoundFirst(t *testing.T) {
+	m := &simulated{}
+	for want, change := range map[string]func(*eval.Evaluation){
+		"name: \"\", use 1 to 128 bytes":                 func(e *eval.Evaluation) { e.Name = "" },
+		"tasks: there are none":                          func(e *eval.Evaluation) { e.Tasks = nil },
+		`tasks[1]: id: "1" is the id of another task`:    func(e *eval.Evaluation) { e.Tasks[1].ID = "1" },
+		"tasks[2]: gold: it is missing":                  func(e *eval.Evaluation) { e.Tasks[2].Gold = nil },
+		"arms: there are none":                           func(e *eval.Evaluation) { e.Arms = nil },
+		`arms[0]: name: "a@b", use at most 64`:           func(e *eval.Evaluation) { e.Arms[0].Name = "a@b" },
+		`arms[1]: name: another arm is called "single"`:  func(e *eval.Evaluation) { e.Arms = append(e.Arms, e.Arms[0]) },
+		"arms[0]: config: single has none":               func(e *eval.Evaluation) { e.Arms[0].Config = nil },
+		"arms[0]: samples: 101, use 1 to 100":            func(e *eval.Evaluation) { e.Arms[0].Samples = 101 },
+		`baseline: no arm is called "other"`:             func(e *eval.Evaluation) { e.Baseline = "other" },
+		`budget: "time" is unknown`:                      func(e *eval.Evaluation) { e.Budget = "time" },
+		`scorer: comparison "fuzzy" is unknown`:          func(e *eval.Evaluation) { e.Scorer.Compare = "fuzzy" },
+		`read requirement "single = 1": want an arm`:     func(e *eval.Evaluation) { e.Require = []string{"single = 1"} },
+		`read requirement "x > 0.5": no arm is`:          func(e *eval.Evaluation) { e.Require = []string{"x > 0.5"} },
+		`read requirement "single > y": no arm is`:       func(e *eval.Evaluation) { e.Require = []string{"single > y"} },
+		"check arm single for task 3: check configurati": func(e *eval.Evaluation) { e.Tasks[2].Topic += string(bytes.Repeat([]byte("long "), 2_000_000)) },
+		`check arm a for task 1: check configuration: p`: func(e *eval.Evaluation) {
+			c := eval.Samples(debate.Participant{Provider: "none"}, 1)
+			e.Arms = []eval.Arm{arm(t, "a", c)}
+		},
+		"limits.cost": func(e *eval.Evaluation) {
+			f, err := eval.Template(eval.Samples(debate.Participant{Model: "unpriced"}, 1))
+			require.NoError(t, err)
+			e.Arms, e.MaxCost = []eval.Arm{{Name: "a", Config: f}}, 1
+		},
+	} {
+		e := eval.Evaluation{Name: "wrong", Tasks: questions(3), Arms: []eval.Arm{samples(t, "single", 1)}}
+		change(&e)
+		_, err := e.Run(t.Context(), options(m))
+		require.ErrorContains(t, err, want)
+	}
+	require.Zero(t, m.total())
+}
+
+// The limits of tokens and of cost count what is stored, and are exceeded at most by the calls in flight.
+func TestLimits(t *testing.T) {
+	const perCall = 110
+	const cost = (100 + 10*10) / 1e6 // at the prices of the tests, for a million tokens
+	for name, limit := range map[string]func(e *eval.Evaluation, calls float64){
+		"tokens": func(e *eval.Evaluation, calls float64) { e.MaxTokens = int(calls * perCall) },
+		"cost":   func(e *eval.Evaluation, calls float64) { e.MaxCost = calls * cost },
+	} {
+		t.Run(name, func(t *testing.T) {
+			const inFlight = 3 * 3 // three tasks at the same time, three calls in a phase
+			m := &simulated{accuracy: 0.7}
+			o := kept(m)
+			e := eval.Evaluation{Name: "limits", Tasks: questions(12), Arms: []eval.Arm{samples(t, "single", 1), debaters(t, "debate")}, Concurrency: 3}
+			for _, calls := range []int{20, 20, 61} {
+				limit(&e, float64(calls)-0.5)
+				p, err := e.Run(t.Context(), o)
+				require.NoError(t, err)
+				require.NotZero(t, p.Incomplete)
+				require.Contains(t, p.Incomplete, "the limit of "+name)
+				require.GreaterOrEqual(t, m.total(), calls)
+				require.Less(t, m.total(), calls+inFlight)
+				require.Equal(t, m.total()*perCall, p.Tokens)
+			}
+			e.MaxTokens, e.MaxCost = 0, 0
+			p, err := e.Run(t.Context(), o)
+			require.NoError(t, err)
+			require.Empty(t, p.Incomplete)
+			require.Equal(t, 12*12, m.total(), "no call was made twice")
+			undisturbed, err := e.Run(t.Context(), kept(m))
+			require.NoError(t, err)
+			require.Equal(t, withoutTimes(undisturbed), withoutTimes(p))
+		})
+	}
+}
+
+// Stop lets the calls in flight finish, and keeps them.
+func TestStop(t *testing.T) {
+	m, stop := &simulated{accuracy: 0.7}, make(chan struct{})
+	var calls atomic.Int64
+	o := kept(modelFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+		if calls.Add(1) == 10 {
+			close(stop)
+		}
+		return m.Generate(ctx, r)
+	}))
+	e := eval.Evaluation{Name: "stop", Tasks: questions(10), Arms: []eval.Arm{samples(t, "single", 1), debaters(t, "debate")}, Concurrency: 2, Stop: stop}
+	p, err := e.Run(t.Context(), o)
+	require.NoError(t, err)
+	require.Contains(t, p.Incomplete, "runs are missing")
+	require.Less(t, calls.Load(), int64(10+2*3+1))
+	e.Stop = nil
+	p, err = e.Run(t.Context(), o)
+	require.NoError(t, err)
+	require.Empty(t, p.Incomplete)
+	require.Equal(t, 120, m.total())
+}
+
+// The end of the context keeps what is committed.
+func TestTheEndOfTheContextKeepsWhatIsCommitted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	m := &simulated{accuracy: 0.7}
+	var calls atomic.Int64
+	o := kept(modelFunc(func(callCtx context.Context, r providers.Request) (providers.Response, error) {
+		if calls.Add(1) == 10 {
+			cancel()
+		}
+		return m.Generate(callCtx, r)
+	}))
+	e := eval.Evaluation{Name: "context", Tasks: questions(10), Arms: []eval.Arm{samples(t, "single", 1), debaters(t, "debate")}, Concurrency: 2}
+	_, err := e.Run(ctx, o)
+	require.ErrorIs(t, err, context.Canceled)
+	p, err := e.Run(t.Context(), o)
+	require.NoError(t, err)
+	require.Empty(t, p.Incomplete)
+	require.LessOrEqual(t, m.total(), 120+2*3, "at most the calls in flight are repeated")
+}
+
+func TestProgress(t *testing.T) {
+	m := &simulated{accuracy: 0.7}
+	var seen []eval.Progress
+	e := eval.Evaluation{Name: "progress", Tasks: questions(5), Arms: []eval.Arm{samples(t, "single", 1)}, Progress: func(p eval.Progress) { seen = append(seen, p) }}
+	_, err := e.Run(t.Context(), options(m))
+	require.NoError(t, err)
+	last := seen[len(seen)-1]
+	require.Equal(t, []int{5, 5, 5, 0, 550}, []int{last.Tasks, last.TotalTasks, last.Runs, last.Failed, last.Tokens})
+	require.InDelta(t, 5*200/1e6, last.Cost, 1e-12)
+	require.Zero(t, last.RemainingTime)
+	for _, p := range seen {
+		if p.Tasks > 0 && p.Tasks < 5 {
+			require.Positive(t, p.RemainingCost)
+		}
+	}
+}
+
+// scheduling is a store whose debates workers run. It tells them of each commit.
+type scheduling struct {
+	store.Store
+	store.Watcher
+	news chan struct{}
+}
+
+func (scheduling) Schedules() bool { return true }
+
+func (s scheduling) Commit(ctx context.Context, c store.Change) error {
+	defer func() {
+		select {
+		case s.news <- struct{}{}:
+		default:
+		}
+	}()
+	return s.Store.Commit(ctx, c)
+}
+
+// work runs the debates of a store until ctx ends.
+func (s scheduling) work(ctx context.Context, e *debate.Engine) {
+	for {
+		for status, err := range e.List(ctx, store.Query{States: fsm.Active()}) {
+			if err != nil {
+				break
+			}
+			if d, err := e.Open(ctx, status.ID); err == nil {
+				_, _ = d.RunOnce(ctx)
+			}
+		}
+		select {
+		case <-s.news:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// An evaluation on a store that schedules debates makes no call itself.
+func TestWorkersRunTheDebates(t *testing.T) {
+	memory := store.Memory()
+	s := scheduling{memory, memory.(store.Watcher), make(chan struct{}, 1)}
+	m := &simulated{accuracy: 0.7}
+	worker, err := debate.NewEngine(debate.Options{Store: s, Providers: options(m).Providers})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	var done sync.WaitGroup
+	done.Go(func() { s.work(ctx, worker) })
+	e := eval.Evaluation{Name: "workers", Tasks: questions(6), Arms: []eval.Arm{samples(t, "single", 1), debaters(t, "debate")}}
+	p, err := e.Run(t.Context(), debate.Options{Store: s})
+	cancel()
+	done.Wait()
+	require.NoError(t, err)
+	require.Empty(t, p.Incomplete)
+	require.Equal(t, 6*12, m.total())
+	undisturbed, err := e.Run(t.Context(), options(m))
+	require.NoError(t, err)
+	require.Equal(t, withoutTimes(undisturbed), withoutTimes(p))
+}

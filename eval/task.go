@@ -1,0 +1,95 @@
+package eval
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/elenchus-go/debate/internal/canonical"
+)
+
+// Task is a question with its right answers.
+type Task struct {
+	// ID identifies the task in its evaluation. Use at most 128 bytes without control characters. Read sets it to the number
+	// of the line if the file has no id.
+	ID    string   `json:"id"`
+	Topic string   `json:"topic"` // the question
+	Gold  []string `json:"gold"`  // the right answers; one of them suffices
+	// Choices are the 2 to 26 answers to choose from, which are lettered from A. Then each of Gold is the text of a choice
+	// or its letter.
+	Choices    []string `json:"choices,omitempty"`
+	Background string   `json:"background,omitempty"` // what every system prompt includes
+	// Group names the tasks that depend on one another, such as similar questions or questions about one text. Intervals
+	// are then computed over groups. If it is empty, the task stands for itself.
+	Group string `json:"group,omitempty"`
+}
+
+// Question returns the topic, and below it the choices with their letters.
+func (t Task) Question() string {
+	var b strings.Builder
+	b.WriteString(t.Topic)
+	for i, c := range t.Choices {
+		if i == 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "\n%c. %s", 'A'+i, c)
+	}
+	return b.String()
+}
+
+// maxName limits the bytes of names, which are labels of debates.
+const maxName = 128
+
+// check returns what is wrong with the task, or nil.
+func (t Task) check() error {
+	switch {
+	case !isName(t.ID):
+		return fmt.Errorf("id: %q, use 1 to %d bytes without control characters", t.ID, maxName)
+	case len(t.Group) > maxName || !isPrintable(t.Group):
+		return fmt.Errorf("group: %q, use at most %d bytes without control characters", t.Group, maxName)
+	case strings.TrimSpace(t.Topic) == "":
+		return errors.New("topic: it is missing or blank")
+	case len(t.Gold) == 0:
+		return errors.New("gold: it is missing, use one right answer or a list")
+	case slices.ContainsFunc(t.Gold, func(g string) bool { return strings.TrimSpace(g) == "" }):
+		return errors.New("gold: an answer is blank")
+	case len(t.Choices) == 1 || len(t.Choices) > 26:
+		return fmt.Errorf("choices: %d, use 2 to 26", len(t.Choices))
+	}
+	for i, c := range t.Choices {
+		if canonical.Text(c) == "" && strings.TrimSpace(c) == "" {
+			return fmt.Errorf("choices: choice %c is blank", 'A'+i)
+		}
+	}
+	for _, g := range t.Gold {
+		if len(t.Choices) > 0 && t.letter(g) == "" {
+			return fmt.Errorf("gold: %q is neither the text nor the letter of one of the %d choices", g, len(t.Choices))
+		}
+	}
+	return nil
+}
+
+// letter returns the letter of the choice that a text names: by its text, or else by its letter. It returns "" if it names
+// none.
+func (t Task) letter(text string) string {
+	at := slices.Index(t.Choices, text)
+	if at < 0 {
+		at = slices.IndexFunc(t.Choices, func(c string) bool { return canonical.Text(c) != "" && canonical.Text(c) == canonical.Text(text) })
+	}
+	if l := strings.ToUpper(strings.TrimSpace(text)); at < 0 && len(l) == 1 {
+		at = int(l[0]) - 'A'
+	}
+	if at < 0 || at >= len(t.Choices) {
+		return ""
+	}
+	return string(rune('A' + at))
+}
+
+// isName reports whether a text can be the name of a task or of an evaluation.
+func isName(text string) bool {
+	return strings.TrimSpace(text) != "" && len(text) <= maxName && isPrintable(text)
+}
+
+func isPrintable(text string) bool { return !strings.ContainsFunc(text, unicode.IsControl) }
