@@ -208,13 +208,16 @@ func (r *runner) run(ctx context.Context, a *Arm, t Task, sample int) (s store.S
 func (r *runner) drive(ctx context.Context, c debate.Config) (store.Status, error) {
 	d, err := r.engine.Open(ctx, c.ID)
 	if errors.Is(err, store.ErrNotFound) {
+		if r.stopped() {
+			return store.Status{}, nil
+		}
 		d, err = r.engine.Create(ctx, c)
 	}
 	if err != nil {
 		return store.Status{}, err
 	}
 	s, err := d.Status(ctx)
-	if err != nil || s.State.Final() {
+	if err != nil || s.State.Final() || r.stopped() {
 		return s, err
 	}
 	switch {

@@ -204,6 +204,15 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// A task that was handed out before the limit was reached is not begun after it.
+func TestNoRunBeginsAtALimit(t *testing.T) {
+	m := &simulated{accuracy: 0.7}
+	e := eval.Evaluation{Name: "one", Tasks: questions(10), Arms: []eval.Arm{samples(t, "single", 1)}, Concurrency: 1, MaxTokens: 1}
+	p, err := e.Run(t.Context(), options(m))
+	require.NoError(t, err)
+	require.Equal(t, []int{1, 1, 9}, []int{m.total(), p.Arms[0].Runs, p.Arms[0].Missing})
+}
+
 // Stop lets the calls in flight finish, and keeps them.
 func TestStop(t *testing.T) {
 	m, stop := &simulated{accuracy: 0.7}, make(chan struct{})

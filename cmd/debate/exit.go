@@ -5,7 +5,7 @@ import "fmt"
 // Exit codes.
 const (
 	exitSuccess       = iota
-	exitGeneral       // the debate has no answer, or a file cannot be read or written
+	exitGeneral       // the debate has no answer, an evaluation does not show what it is required to, or a file cannot be read or written
 	exitArguments     // the command line is wrong
 	exitProvider      // a provider failed
 	exitConfiguration // an API key is missing, or a configuration is wrong

@@ -24,6 +24,18 @@ const answerExample = `  debate answer ID --me Ada "Trams are quieter."
   debate answer ID approve
   debate answer ID edit "Mention trams."`
 
+const evalHelp = `Eval answers tasks with right answers by several arms, and reports whether one is better than the baseline.
+
+Tasks are lines of JSON with topic (or question) and gold, and perhaps id, choices, background and group. An arm is one
+call of one model (single), the most frequent of K answers (self-consistency:K), a protocol, or a configuration file, in
+which {{question}}, {{topic}}, {{choices}}, {{background}} and {{extract}} are filled in.
+
+Each run is a stored debate, so the same command continues an evaluation that was interrupted. The report also compares
+each arm with the baseline on the same budget. docs/evaluation.md explains it.`
+
+const evalExample = `  debate eval tasks.jsonl --arm single --arm vote --max-cost 5 --report out.html
+  debate eval test.jsonl --format gsm8k --arm single --arm panel=panel.json --require 'panel > single'`
+
 const deleteExample = `  debate delete ID
   debate delete --state completed --updated-before 90d --yes`
 
@@ -85,7 +97,7 @@ const environmentHelp = `The command reads these variables from the environment:
 const exitHelp = `The command exits with one of these codes:
 
   0  success
-  1  the debate has no answer or is paused, or a file cannot be read or written
+  1  the debate has no answer or is paused, an evaluation does not show what it should, or a file cannot be read or written
   2  the command line is wrong
   3  a service with models failed
   4  a key is missing, or the configuration is wrong`

@@ -39,7 +39,8 @@ type options struct {
 	verbose, json, plain, yes, count                        bool
 	flagGiven                                               map[string]bool // names of the flags on the command line
 	afterDashes                                             bool            // the operands follow "--"
-	participantsInFile                                      bool            // the configuration has participants; --agents selects from them
+	eval                                                    evalOptions
+	participantsInFile                                      bool // the configuration has participants; --agents selects from them
 }
 
 // accept records the arguments of a command and the flags that were given. It returns the first error that does not depend
@@ -69,7 +70,7 @@ func (o *options) accept(command string, operands []string, afterDashes bool, fl
 	if o.flagGiven["max-cost"] && !(o.maxCost > 0) {
 		return exitErrorf(exitArguments, "read arguments: --max-cost %v, use more than 0", o.maxCost)
 	}
-	for name, n := range map[string]int{"rounds": o.rounds, "limit": o.filters.limit} {
+	for name, n := range map[string]int{"rounds": o.rounds, "limit": o.filters.limit, "concurrency": o.eval.atOnce, "max-tokens": o.eval.tokens} {
 		if o.flagGiven[name] && n < 1 {
 			return exitErrorf(exitArguments, "read arguments: --%s %d, use 1 or more", name, n)
 		}

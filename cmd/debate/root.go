@@ -89,6 +89,10 @@ func (p *program) subcommands() []subcommand {
 			use: "fork ID", group: groupRun, short: "Make a new debate from the beginning of another one", long: forkHelp, example: forkExample,
 			operands: id, least: 1, most: 1, run: p.forkDebate, flags: []func(*pflag.FlagSet){p.forkFlags, p.modelFlags, p.addressFlags, p.storeFlags},
 		},
+		{
+			use: "eval TASKS", group: groupRun, short: "Compare ways to answer tasks with right answers", long: evalHelp, example: evalExample,
+			operands: "a file with tasks", least: 1, most: 1, run: p.evaluate, flags: []func(*pflag.FlagSet){p.evalFlags, p.modelFlags, p.addressFlags, p.newDebateFlags},
+		},
 		{use: "pause ID", group: groupRun, short: "Pause a debate, whichever process runs it", operands: id, least: 1, most: 1, run: p.pauseDebate, flags: []func(*pflag.FlagSet){p.storeFlags}},
 		{use: "cancel ID", group: groupRun, short: "Cancel a debate", operands: id, least: 1, most: 1, run: p.cancelDebate, flags: []func(*pflag.FlagSet){p.storeFlags}},
 		{use: "list", group: groupStored, short: "List debates, newest first", run: p.listDebates, flags: []func(*pflag.FlagSet){p.filters.addFlags, p.listFlags, p.storeFlags}},
@@ -121,7 +125,7 @@ func (p *program) build(s subcommand) *cobra.Command {
 	switch {
 	case strings.HasPrefix(s.operands, idOperand):
 		c.ValidArgsFunction = p.completeIDs
-	case s.use != "import FILE":
+	case s.use != "import FILE" && s.use != "eval TASKS":
 		c.ValidArgsFunction = cobra.NoFileCompletions
 	}
 	c.Args = func(c *cobra.Command, operands []string) error {
