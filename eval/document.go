@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -161,7 +160,7 @@ func (p *Report) differenceTable() *report.Table {
 			least = fmt.Sprintf("%.3f", d.Detectable)
 		}
 		t.Rows = append(t.Rows, []string{
-			d.Arm, d.Baseline, d.Interval.String(), strconv.Itoa(d.Interval.N), strconv.Itoa(d.Better), strconv.Itoa(d.Worse), fmt.Sprintf("%.3f", d.Adjusted), least, count(d.Needed),
+			d.Arm, d.Baseline, d.Interval.String(), strconv.Itoa(d.Interval.N), strconv.Itoa(d.Better), strconv.Itoa(d.Worse), probability(d.Adjusted), least, count(d.Needed),
 		})
 	}
 	return t
@@ -210,6 +209,13 @@ func (p *Report) plot() *report.Plot {
 	return plot
 }
 
+func probability(p float64) string {
+	if p < 0.001 {
+		return "< 0.001"
+	}
+	return fmt.Sprintf("%.3f", p)
+}
+
 // count returns a number, or "" for 0.
 func count(n int) string {
 	return strings.TrimPrefix(strconv.Itoa(n), map[bool]string{true: "0"}[n == 0])
@@ -227,7 +233,7 @@ func money(f float64) string {
 	if f == 0 {
 		return ""
 	}
-	return strconv.FormatFloat(cmp.Or(f, 0), 'g', 4, 64)
+	return strconv.FormatFloat(f, 'g', 4, 64)
 }
 
 // thousands returns a number with separators.

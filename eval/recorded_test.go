@@ -121,6 +121,12 @@ func compareToVoting(t *testing.T, page, kind string, tasks []eval.Task, all rep
 			require.Equal(t, calls[1+i], total, a.Name)
 		}
 	}
+	d, chance := p.Differences[0], "< 0.001"
+	if d.P >= 0.001 {
+		chance = fmt.Sprintf("%.3f", d.P)
+	}
+	interval := fmt.Sprintf("%+.3f [%+.3f, %+.3f]", d.Interval.Value, d.Interval.Low, d.Interval.High)
+	require.Equal(t, cells(t, page, "Differences", kind)[2:], []string{interval, strconv.Itoa(d.Better), strconv.Itoa(d.Worse), chance})
 	raw, err := json.Marshal(p)
 	require.NoError(t, err)
 	require.NotContains(t, string(raw), "null")

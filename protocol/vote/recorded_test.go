@@ -4,7 +4,6 @@ package vote_test
 
 import (
 	"fmt"
-	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/internal/recorded"
+	"github.com/elenchus-go/debate/internal/statistics"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -100,13 +100,19 @@ func (q question) read(t *testing.T, p vote.Protocol) (n int) {
 }
 
 // ending counts the results of the questions of one kind with one setting.
-type ending struct{ right, ties, calls int }
+type ending struct {
+	right, ties, calls int
+	each               []float64 // of each question: 1 if it is right, or else 0
+}
 
 func (e *ending) add(q question, h *hall) {
 	tally := h.tally()
+	value := 0.0
 	if q.right(tally.Answer) {
 		e.right++
+		value = 1
 	}
+	e.each = append(e.each, value)
 	if tally.Tie {
 		e.ties++
 	}
@@ -114,11 +120,30 @@ func (e *ending) add(q question, h *hall) {
 }
 
 func (e ending) cell(n int) string {
-	const z = 1.96 // for a Wilson interval of 95 %
-	p, m := float64(e.right)/float64(n), float64(n)
-	middle := (p + z*z/(2*m)) / (1 + z*z/m)
-	half := z * math.Sqrt(p*(1-p)/m+z*z/(4*m*m)) / (1 + z*z/m)
-	return fmt.Sprintf("%.3f [%.2f, %.2f] | %d", p, middle-half, middle+half, e.ties)
+	i := statistics.Wilson(e.right, n)
+	return fmt.Sprintf("%.3f [%.2f, %.2f] | %d", i.Value, i.Low, i.High, e.ties)
+}
+
+// gain returns the cells of the paired difference to another setting: its interval, the questions that only one of them
+// answers right, and the p-value of McNemar's exact test.
+func (e ending) gain(other ending) string {
+	var seen []statistics.Observation
+	better, worse := 0, 0
+	for i, value := range e.each {
+		difference := value - other.each[i]
+		seen = append(seen, statistics.Observation{Value: difference})
+		switch {
+		case difference > 0:
+			better++
+		case difference < 0:
+			worse++
+		}
+	}
+	i, p := statistics.Difference(seen), "< 0.001"
+	if exact := statistics.McNemar(better, worse); exact >= 0.001 {
+		p = fmt.Sprintf("%.3f", exact)
+	}
+	return fmt.Sprintf("%+.3f [%+.3f, %+.3f] | %d | %d | %s", i.Value, i.Low, i.High, better, worse, p)
 }
 
 // kind has the totals of the questions of one kind.
@@ -190,7 +215,8 @@ func sayWhatIsMeasured(t *testing.T, kinds []*kind) {
 		"two agents answer three times. All agents see each other's answers. Brackets contain 95 % confidence intervals.\n\n" +
 		"A tie is undecided and counts as wrong. [Judging](judging.md) counts the first of equally frequent answers instead, and so\n" +
 		"reports a few more right ones. The recordings contain no confidence that could break a tie. The six runs of arithmetic ask\n" +
-		"similar questions, so their intervals are too narrow.\n\n" +
+		"similar questions, so their intervals are too narrow. `go test ./eval` replays the same answers in debates, and compares the\n" +
+		"results with this page.\n\n" +
 		"The option `Unanimity` ends a debate early: `prevent` after a unanimous round 1, `stop` after any unanimous round.\n\n" +
 		"## Right answers\n\n" +
 		"| questions | n | vote of round 1 | ties | after the last round | ties | `prevent` | ties | `stop` | ties |\n|---|---|---|---|---|---|---|---|---|---|\n")
@@ -207,11 +233,20 @@ func sayWhatIsMeasured(t *testing.T, kinds []*kind) {
 		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %d | %s | %s |\n", k.name, share(k.unanimous, k.n), k.wrong, k.whole.calls, k.prevented.calls, k.stopped.calls,
 			share(k.whole.calls-k.stopped.calls, k.whole.calls), share(k.changed, k.first.calls))
 	}
-	b.WriteString("\nA debate only on disagreement saves more than a quarter of the calls, and its accuracy differs from that of the whole debate\n" +
-		"by less than the intervals can show. Where the intervals of the vote of round 1 and of the last round overlap, these\n" +
-		"recordings do not show that the debate is better or worse than the vote, which takes half the calls. On arithmetic, they\n" +
-		"do not overlap: there the debate is better, partly because it breaks ties. The protocol's default is two rounds. The only\n" +
-		"recordings with more rounds are of two agents that agreed from the start.\n")
+	b.WriteString("\n## Differences\n\n" +
+		"The settings share their questions, so each difference is taken within a question, which is more exact than to compare two\n" +
+		"of the intervals above. Better and worse are the numbers of questions that only the first or only the second setting answers\n" +
+		"right; p is that of McNemar's exact test. The intervals are resampled over the questions.\n\n" +
+		"| questions | first | second | difference | better | worse | p |\n|---|---|---|---|---|---|---|\n")
+	for _, k := range kinds {
+		fmt.Fprintf(&b, "| %s | last round | vote of round 1 | %s |\n", k.name, k.whole.gain(k.first))
+		fmt.Fprintf(&b, "| %s | `stop` | last round | %s |\n", k.name, k.stopped.gain(k.whole))
+	}
+	b.WriteString("\nA debate only on disagreement saves more than a quarter of the calls, and changes few or no answers of the whole debate.\n" +
+		"Where the interval of a difference contains 0, these recordings do not show that the debate is better or worse than the\n" +
+		"vote of round 1, which takes half the calls. On arithmetic, it does not: there the debate is better, partly because it breaks\n" +
+		"ties. The protocol's default is two rounds. The only recordings with more rounds are of two agents that agreed from the\n" +
+		"start. [Evaluation](evaluation.md) explains how to compare a debate with as many single answers as it costs.\n")
 	b.WriteString("\n## Conditional participation and the filter\n\n" +
 		"With `Conditional`, an agent revises only if it has no answer or sees another answer than its own. With `Filter` at 0, it\n" +
 		"reads one statement for each answer other than its own. The right answers are those of the recorded revisions, in which\n" +
