@@ -54,7 +54,8 @@
 //   - Layer 5: this package.
 //   - Layer 6: package report renders a debate for readers, package progress reports how far it has come, and package
 //     archive exports and imports stored debates.
-//   - Layer 7: package debatehttp serves debates over HTTP, and package debatetool offers them as tools for models.
+//   - Layer 7: package debatehttp serves debates over HTTP, package debatetool offers them as tools for models, and package
+//     eval compares ways to answer on tasks with right answers.
 //   - Layer 8: package inspector serves web pages that show debates.
 //
 // Some packages are modules of their own: store/sqlite and store/postgres keep debates in databases,
