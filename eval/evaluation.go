@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -133,14 +132,6 @@ func (e *Evaluation) check() error {
 	if e.MaxCost < 0 || e.MaxTokens < 0 || e.Concurrency < 0 {
 		add("limits: a limit is negative")
 	}
-	if len(wrong) == 0 {
-		empty := (&runner{Evaluation: *e}).compared(nil)
-		for _, text := range e.Require {
-			if _, err := empty.require(text); err != nil {
-				add("%w", err)
-			}
-		}
-	}
 	if len(wrong) > 0 {
 		return fmt.Errorf("check evaluation: %w", errors.Join(wrong...))
 	}
@@ -202,42 +193,4 @@ func (e *Evaluation) labeled(c debate.Config, labels map[string]string, names ..
 // scoring returns the configuration of the debate that scores an answer of a run.
 func (e *Evaluation) scoring(run string, t Task, answer string) (debate.Config, error) {
 	return e.labeled(e.Scorer.Judge(t, answer), map[string]string{labelScores: run}, labelScores, run)
-}
-
-// Run makes the runs that are missing in the store of o, goes on with those that were interrupted, retries those that
-// ended in error, and returns the report of all. It makes an engine with o.
-//
-// Before the first call, Run returns an error if a task or a configuration cannot be used, or if the store has runs of an
-// arm with another configuration. It ends early if a service rejects a key or an account has no money, if the store fails,
-// and with the error of ctx if ctx ends; nothing that is committed is lost. At a limit, or after Stop, there is no error:
-// the report says what is missing.
-func (e Evaluation) Run(ctx context.Context, o debate.Options) (*Report, error) {
-	r, err := e.open(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	defer r.close(ctx)
-	if err := r.checkConfigs(ctx); err != nil {
-		return nil, err
-	}
-	if err := r.readStored(ctx); err != nil {
-		return nil, err
-	}
-	if err := r.runTasks(ctx); err != nil {
-		return nil, fmt.Errorf("run evaluation %s: %w", e.Name, err)
-	}
-	return r.report(ctx)
-}
-
-// Report returns the report of what is stored. It makes no run.
-func (e Evaluation) Report(ctx context.Context, o debate.Options) (*Report, error) {
-	r, err := e.open(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	defer r.close(ctx)
-	if err := r.readStored(ctx); err != nil {
-		return nil, err
-	}
-	return r.report(ctx)
 }

@@ -12,8 +12,13 @@ import (
 	"strings"
 )
 
+// formats maps the names of data sets to the functions that add the tasks of their files.
+var formats = map[string]func(*taskList, []byte){
+	"gsm8k": readGSM8K, "mmlu": readMMLU, "truthfulqa": readTruthfulQA, "quality": readQuality, "llmbar": readLLMBar,
+}
+
 // readGSM8K reads lines with question and answer. The right answer follows #### at the end of the answer.
-func readGSM8K(l *taskList, _ Format, text []byte) {
+func readGSM8K(l *taskList, text []byte) {
 	eachLine(text, func(line int, text []byte) {
 		var q struct{ Question, Answer string }
 		if err := json.Unmarshal(text, &q); err != nil {
@@ -48,7 +53,7 @@ func eachRecord(l *taskList, text []byte, use func(line int, record []string)) {
 }
 
 // readMMLU reads records of a question, four choices and the letter of the right one, without a header.
-func readMMLU(l *taskList, _ Format, text []byte) {
+func readMMLU(l *taskList, text []byte) {
 	eachRecord(l, text, func(line int, record []string) {
 		if len(record) != 6 {
 			l.refuse(line, fmt.Errorf("it has %d fields, want 6: the question, four choices and the letter of the right one", len(record)))
@@ -66,7 +71,7 @@ func readMMLU(l *taskList, _ Format, text []byte) {
 // readTruthfulQA reads records with a header. Where there is a best incorrect answer, the choice is between it and the best
 // answer, as its authors advise; a hash of the question determines the order. Otherwise, the question is open, and all
 // correct answers are right.
-func readTruthfulQA(l *taskList, _ Format, text []byte) {
+func readTruthfulQA(l *taskList, text []byte) {
 	var header []string
 	eachRecord(l, text, func(line int, record []string) {
 		if header == nil {
@@ -103,7 +108,7 @@ func readTruthfulQA(l *taskList, _ Format, text []byte) {
 }
 
 // readQuality reads lines of an article with its questions. The questions about an article are one group.
-func readQuality(l *taskList, _ Format, text []byte) {
+func readQuality(l *taskList, text []byte) {
 	eachLine(text, func(line int, text []byte) {
 		var a struct {
 			ID        string `json:"article_id"`
@@ -138,7 +143,7 @@ func readQuality(l *taskList, _ Format, text []byte) {
 }
 
 // readLLMBar reads an array of instructions with two outputs, of which one is better.
-func readLLMBar(l *taskList, _ Format, text []byte) {
+func readLLMBar(l *taskList, text []byte) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	lineAt := func(offset int64) int { return 1 + bytes.Count(text[:offset], []byte("\n")) }
 	if start, err := d.Token(); err != nil || start != json.Delim('[') {

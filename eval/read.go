@@ -9,7 +9,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -24,11 +23,6 @@ type Format struct {
 	Fields map[string]string
 }
 
-// formats maps the names of formats to their parsers, which add the tasks of a file.
-var formats = map[string]func(*taskList, Format, []byte){
-	"": readLines, "jsonl": readLines, "gsm8k": readGSM8K, "mmlu": readMMLU, "truthfulqa": readTruthfulQA, "quality": readQuality, "llmbar": readLLMBar,
-}
-
 // taskFields lists the fields of a task in JSON Lines.
 var taskFields = []string{"id", "topic", "gold", "choices", "background", "group"}
 
@@ -36,8 +30,13 @@ var taskFields = []string{"id", "topic", "gold", "choices", "background", "group
 // and there are no tasks.
 func (f Format) Read(r io.Reader) ([]Task, error) {
 	parse := formats[f.Name]
-	if parse == nil {
-		return nil, fmt.Errorf("read tasks: format %q is unknown, use one of %s", f.Name, strings.Join(slices.Sorted(maps.Keys(formats))[1:], ", "))
+	switch {
+	case f.Name == "", f.Name == "jsonl":
+		parse = f.readLines
+	case parse == nil:
+		names := append(slices.Collect(maps.Keys(formats)), "jsonl")
+		slices.Sort(names)
+		return nil, fmt.Errorf("read tasks: format %q is unknown, use one of %s", f.Name, strings.Join(names, ", "))
 	}
 	for name, theirs := range f.Fields {
 		switch {
@@ -54,7 +53,7 @@ func (f Format) Read(r io.Reader) ([]Task, error) {
 		return nil, fmt.Errorf("read tasks: %w", err)
 	}
 	l := &taskList{lines: map[string]int{}}
-	parse(l, f, bytes.TrimPrefix(text, []byte("\ufeff")))
+	parse(l, bytes.TrimPrefix(text, []byte("\ufeff")))
 	if len(l.tasks) == 0 && len(l.wrong) == 0 {
 		return nil, errors.New("read tasks: the file has none")
 	}
@@ -64,43 +63,8 @@ func (f Format) Read(r io.Reader) ([]Task, error) {
 	return l.tasks, nil
 }
 
-// taskList collects tasks, and what cannot be used.
-type taskList struct {
-	tasks []Task
-	lines map[string]int // where each id was first
-	wrong []error
-}
-
-func (l *taskList) refuse(line int, err error) {
-	l.wrong = append(l.wrong, fmt.Errorf("line %d: %w", line, err))
-}
-
-// add adds the task of a line. Its id defaults to the number of the line.
-func (l *taskList) add(line int, t Task) {
-	t.ID = cmp.Or(t.ID, strconv.Itoa(line))
-	if err := t.check(); err != nil {
-		l.refuse(line, err)
-		return
-	}
-	if before, again := l.lines[t.ID]; again {
-		l.refuse(line, fmt.Errorf("id: %q is the id of line %d too", t.ID, before))
-		return
-	}
-	l.lines[t.ID] = line
-	l.tasks = append(l.tasks, t)
-}
-
-// eachLine calls use with each line that is not blank, and with its number.
-func eachLine(text []byte, use func(line int, text []byte)) {
-	line := 0
-	for one := range bytes.Lines(text) {
-		if line++; len(bytes.TrimSpace(one)) > 0 {
-			use(line, one)
-		}
-	}
-}
-
-func readLines(l *taskList, f Format, text []byte) {
+// readLines reads JSON Lines.
+func (f Format) readLines(l *taskList, text []byte) {
 	eachLine(text, func(line int, text []byte) {
 		t, err := f.parse(text)
 		if err != nil {

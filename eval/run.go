@@ -30,6 +30,12 @@ type runner struct {
 	startCost float64
 }
 
+// close closes the engines.
+func (r *runner) close(ctx context.Context) {
+	_ = r.engine.Close(context.WithoutCancel(ctx)) // nothing is driven any more
+	_ = r.scratch.Close(context.WithoutCancel(ctx))
+}
+
 // spending is what runs have used.
 type spending struct {
 	tokens   int

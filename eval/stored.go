@@ -16,38 +16,10 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// open returns a runner of the evaluation over the store of o.
-func (e Evaluation) open(_ context.Context, o debate.Options) (*runner, error) {
-	if err := e.check(); err != nil {
-		return nil, err
-	}
-	if o.Store == nil {
-		o.Store = store.Memory()
-	}
-	engine, err := debate.NewEngine(o)
-	if err != nil {
-		return nil, err
-	}
-	scratch, err := debate.NewEngine(inMemory(o))
-	if err != nil {
-		return nil, err
-	}
-	r := &runner{Evaluation: e, options: o, engine: engine, scratch: scratch}
-	if s, ok := o.Store.(store.Scheduler); ok {
-		r.schedules = s.Schedules()
-	}
-	return r, nil
-}
-
 // inMemory returns options for debates that are not part of the evaluation.
 func inMemory(o debate.Options) debate.Options {
 	o.Store, o.Observer, o.Logger = nil, debate.Observer{}, nil
 	return o
-}
-
-func (r *runner) close(ctx context.Context) {
-	_ = r.engine.Close(context.WithoutCancel(ctx)) // nothing is driven any more
-	_ = r.scratch.Close(context.WithoutCancel(ctx))
 }
 
 // checkConfigs returns an error if the configuration of a run is not valid, or if this engine lacks what the first run of

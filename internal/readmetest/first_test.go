@@ -62,7 +62,7 @@ func TestReadmeAnswersInOrder(t *testing.T) {
 	for _, part := range []string{
 		"`debate` is a Go library", "```text", "with Go 1.26.5 or newer", `go run ./cmd/debate "Should cities ban private cars?"`, "make test",
 		"**When a debate helps.**", "**What it costs.**", "**What a loop over a model's SDK cannot do.**", "```go", "You already use Eino, ADK, langchaingo, MCP",
-		"[decide](docs/choose.md), [evaluate](docs/voting.md), [with people](docs/people.md)", "## Once released", "## Features",
+		"[decide](docs/choose.md), [evaluate](docs/evaluation.md), [with people](docs/people.md)", "## Once released", "## Features",
 	} {
 		i := strings.Index(text[at:], part)
 		require.GreaterOrEqual(t, i, 0, "README has no %q after %q", part, text[max(0, at-40):at])

@@ -1,0 +1,76 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/store"
+)
+
+// Run makes the runs that are missing in the store of o, goes on with those that were interrupted, retries those that
+// ended in error, and returns the report of all. It makes an engine with o.
+//
+// Before the first call, Run returns an error if a task or a configuration cannot be used, or if the store has runs of an
+// arm with another configuration. It ends early if a service rejects a key or an account has no money, if the store fails,
+// and with the error of ctx if ctx ends; nothing that is committed is lost. At a limit, or after Stop, there is no error:
+// the report says what is missing.
+func (e Evaluation) Run(ctx context.Context, o debate.Options) (*Report, error) {
+	r, err := e.open(o)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close(ctx)
+	if err := r.checkConfigs(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.readStored(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.runTasks(ctx); err != nil {
+		return nil, fmt.Errorf("run evaluation %s: %w", e.Name, err)
+	}
+	return r.report(ctx)
+}
+
+// Report returns the report of what is stored. It makes no run.
+func (e Evaluation) Report(ctx context.Context, o debate.Options) (*Report, error) {
+	r, err := e.open(o)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close(ctx)
+	if err := r.readStored(ctx); err != nil {
+		return nil, err
+	}
+	return r.report(ctx)
+}
+
+// open returns a runner of the evaluation over the store of o.
+func (e Evaluation) open(o debate.Options) (*runner, error) {
+	if err := e.check(); err != nil {
+		return nil, err
+	}
+	empty := (&runner{Evaluation: e}).compared(nil)
+	for _, text := range e.Require {
+		if _, err := empty.require(text); err != nil {
+			return nil, fmt.Errorf("check evaluation: %w", err)
+		}
+	}
+	if o.Store == nil {
+		o.Store = store.Memory()
+	}
+	engine, err := debate.NewEngine(o)
+	if err != nil {
+		return nil, err
+	}
+	scratch, err := debate.NewEngine(inMemory(o))
+	if err != nil {
+		return nil, err
+	}
+	r := &runner{Evaluation: e, options: o, engine: engine, scratch: scratch}
+	if s, ok := o.Store.(store.Scheduler); ok {
+		r.schedules = s.Schedules()
+	}
+	return r, nil
+}

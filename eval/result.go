@@ -1,0 +1,117 @@
+package eval
+
+import (
+	"time"
+
+	"github.com/elenchus-go/debate/internal/statistics"
+)
+
+// formatVersion is the version of the report's JSON.
+const formatVersion = 1
+
+// Interval is an estimate with its 95 % confidence interval. It is Wilson's where each question stands for itself. Otherwise
+// it is a bootstrap over groups from 30 groups on, one of the t distribution for 10 to 29, and unknown below.
+type Interval = statistics.Interval
+
+// Report says what an evaluation has shown. It is plain data: encode it as JSON, or render it with [Report.Markdown] or
+// [Report.HTML].
+type Report struct {
+	Format int    `json:"format"` // version of the report format, 1
+	Eval   string `json:"eval"`
+	Tasks  int    `json:"tasks"`
+	// Incomplete says why runs are missing, such as a limit. It is empty if there is a result or a failure for each run.
+	Incomplete string `json:"incomplete,omitempty"`
+	Baseline   string `json:"baseline,omitempty"` // empty with one arm
+	Budget     Budget `json:"budget,omitempty"`   // what baselines of equal budget got; empty if there are none
+	// Summary has a sentence for each comparison: what is shown and what not.
+	Summary     []string     `json:"summary"`
+	Arms        []ArmResult  `json:"arms"` // as given, then the baselines of equal budget
+	Differences []Difference `json:"differences,omitempty"`
+	Unmet       []string     `json:"unmet,omitempty"` // which of Evaluation.Require are not shown to hold, and why
+	Tokens      int          `json:"tokens"`          // of everything that is stored under the evaluation's name
+	Cost        float64      `json:"cost"`            // the same, in the currency of the prices; 0 without prices
+}
+
+// ArmResult is how an arm answered the tasks. Means are those of runs that did not fail.
+type ArmResult struct {
+	Name string `json:"name"`
+	// EqualTo is the arm whose budget the baseline got for each question; empty for the arms themselves. The name is then
+	// that of the baseline, '@' and that of the arm. The result of several samples is their most frequent answer; their usage
+	// is added up, and the latency is that of the slowest one, because samples can run at the same time.
+	EqualTo  string   `json:"equal_to,omitempty"`
+	Runs     int      `json:"runs"`                // runs that have a result
+	Right    int      `json:"right"`               // of these
+	NoAnswer int      `json:"no_answer,omitempty"` // of these; they count as wrong
+	Ties     int      `json:"ties,omitempty"`      // of those without an answer
+	Failed   int      `json:"failed,omitempty"`    // runs without a result because something failed; they are neither right nor wrong
+	Missing  int      `json:"missing,omitempty"`   // runs that were not begun
+	Failures []string `json:"failures,omitempty"`  // causes of the first ones
+	Accuracy Interval `json:"accuracy"`
+
+	Tokens  float64       `json:"tokens"`  // for each question
+	Cost    float64       `json:"cost"`    // for each question
+	Calls   float64       `json:"calls"`   // for each question
+	Latency time.Duration `json:"latency"` // mean, in nanoseconds
+	// TokensPerRight and CostPerRight are all tokens and all money by the number of right answers; 0 without any.
+	TokensPerRight float64 `json:"tokens_per_right"`
+	CostPerRight   float64 `json:"cost_per_right"`
+	Samples        float64 `json:"samples,omitempty"` // mean number of samples of a baseline of equal budget
+	// Unbeaten reports that no other arm is at least as accurate for at most as much.
+	Unbeaten bool    `json:"unbeaten,omitempty"`
+	Rounds   []Round `json:"rounds,omitempty"` // by round, from 1; added up over the runs
+}
+
+// Difference compares an arm with a baseline on the questions that both have answered.
+type Difference struct {
+	Arm      string   `json:"arm"`
+	Baseline string   `json:"baseline"`
+	Interval Interval `json:"interval"` // accuracy of the arm minus that of the baseline
+	Better   int      `json:"better"`   // questions that only the arm answered right, or more often
+	Worse    int      `json:"worse"`    // the reverse
+	// P is the two-sided p-value: that of McNemar's exact test if each question stands for itself and was answered once,
+	// or else the one that belongs to the interval. Adjusted is corrected by Holm's method for the number of comparisons.
+	// Both are 1 if the interval is unknown.
+	P        float64 `json:"p"`
+	Adjusted float64 `json:"adjusted"`
+	// Detectable is the smallest difference that as many questions would show four times out of five. Needed is how many
+	// questions would show the difference that was found; 0 if none was found. Both are 0 if the interval is unknown.
+	Detectable float64 `json:"detectable"`
+	Needed     int     `json:"needed,omitempty"`
+}
+
+// Shown reports whether the difference is not zero, as far as its interval and the adjusted p-value say.
+func (d Difference) Shown() bool {
+	return (d.Interval.Above(0) || d.Interval.Below(0)) && d.Adjusted < 0.05
+}
+
+// markUnbeaten marks the arms that no other arm beats: by money if each has a cost, or else by tokens.
+func (p *Report) markUnbeaten() {
+	for i := range p.Arms {
+		a := &p.Arms[i]
+		a.Unbeaten = a.Runs > 0
+		for j, b := range p.Arms {
+			x, y := p.expense(*a), p.expense(b)
+			if i != j && b.Runs > 0 && b.Accuracy.Value >= a.Accuracy.Value && y <= x && (b.Accuracy.Value > a.Accuracy.Value || y < x) {
+				a.Unbeaten = false
+			}
+		}
+	}
+}
+
+// priced reports whether each arm has a cost.
+func (p *Report) priced() bool {
+	for _, a := range p.Arms {
+		if a.Runs > 0 && a.Cost == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// expense returns the cost of an arm, or its tokens if a cost is unknown.
+func (p *Report) expense(a ArmResult) float64 {
+	if p.priced() {
+		return a.Cost
+	}
+	return a.Tokens
+}
