@@ -168,7 +168,7 @@ func (w texts) walkList(v reflect.Value) {
 		return
 	}
 	at := -1
-	if list, ok := v.Interface().([]string); ok && len(w.choices) > 0 {
+	if list, ok := reflect.TypeAssert[[]string](v); ok && len(w.choices) > 0 {
 		at = slices.Index(list, "{{choices}}")
 	}
 	for i := range v.Len() {

@@ -75,13 +75,7 @@ func (s Scorer) compare(t Task, text string) Score {
 	if how == ByTask {
 		how = map[string]Comparison{"letter": Choice, "number": Number, "text": Exact}[t.extractor()]
 	}
-	form := canonical.Text
-	switch how {
-	case Number:
-		form = canonical.Number
-	case Choice:
-		form = t.choiceOf
-	}
+	form := map[Comparison]func(string) string{Exact: canonical.Text, Number: canonical.Number, Choice: t.choiceOf}[how]
 	answer := form(text)
 	return Score{answer, answer != "" && slices.ContainsFunc(t.Gold, func(g string) bool { return t.equal(how, form(g), answer) })}
 }

@@ -81,10 +81,10 @@ func (t Task) letter(text string) string {
 	if l := strings.ToUpper(strings.TrimSpace(text)); at < 0 && len(l) == 1 {
 		at = int(l[0]) - 'A'
 	}
-	if at < 0 || at >= len(t.Choices) {
+	if at < 0 || at >= min(len(t.Choices), 26) {
 		return ""
 	}
-	return string(rune('A' + at))
+	return "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[at : at+1]
 }
 
 // isName reports whether a text can be the name of a task or of an evaluation.

@@ -138,3 +138,21 @@ func (o *options) protocolFlag(flags *pflag.FlagSet) {
 func (o *options) purposeFlag(flags *pflag.FlagSet) {
 	flags.StringVar(&o.purpose, "for", "", "what you want, as `purpose`: "+strings.Join(sortedKeys(purposes), ", ")+"; chooses protocol, participants and judges; see debate help purposes")
 }
+
+// evalFlags adds the flags of eval.
+func (o *options) evalFlags(flags *pflag.FlagSet) {
+	e := &o.eval
+	flags.StringArrayVar(&e.arms, "arm", nil, "a way to answer, as `[name=]what`: single, self-consistency:K, a protocol such as vote, or a configuration file; can be repeated")
+	flags.StringVar(&e.baseline, "baseline", "", "`name` of the arm to which the others are compared; defaults to the first one")
+	flags.StringVar(&e.budget, "budget", "", "what a baseline of equal budget gets: tokens, cost or none; defaults to tokens")
+	flags.StringArrayVar(&e.required, "require", nil, "fail unless this `requirement` is shown, such as 'vote > single' or 'vote >= 0.8'; can be repeated")
+	flags.StringVar(&e.format, "format", "", "`format` of the tasks: jsonl, gsm8k, mmlu, truthfulqa, quality or llmbar; defaults to jsonl")
+	flags.StringArrayVar(&e.fields, "field", nil, "another name of a field in the tasks, as `topic=prompt`; can be repeated")
+	flags.StringVar(&e.name, "name", "", "`name` of the evaluation; defaults to that of the file")
+	flags.IntVar(&e.tokens, "max-tokens", 0, "largest `number` of tokens to use")
+	flags.IntVar(&e.atOnce, "concurrency", 8, "`number` of tasks that are answered at the same time")
+	flags.StringVarP(&o.output, "output", "o", "", "write the result of each run to `file`, as JSON Lines")
+	flags.StringArrayVarP(&o.reports, "report", "r", nil, "write the report to `file`, which must end with .md or .html; can be repeated")
+	flags.BoolVar(&o.json, "json", false, "print the report as JSON instead of Markdown")
+	flags.StringVar(&o.prompts, "prompts", "", "replace prompts with the templates NAME.tmpl in `folder`")
+}

@@ -43,6 +43,13 @@ type options struct {
 	participantsInFile                                      bool // the configuration has participants; --agents selects from them
 }
 
+// evalOptions are the flags of eval.
+type evalOptions struct {
+	arms, fields, required         []string
+	name, baseline, format, budget string
+	tokens, atOnce                 int
+}
+
 // accept records the arguments of a command and the flags that were given. It returns the first error that does not depend
 // on the configuration.
 func (o *options) accept(command string, operands []string, afterDashes bool, flags *pflag.FlagSet) error {

@@ -1,0 +1,59 @@
+package eval_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/eval"
+	"github.com/elenchus-go/debate/internal/golden"
+)
+
+// evaluated is the report of two arms on two hundred questions.
+func evaluated(t *testing.T) *eval.Report {
+	t.Helper()
+	e := eval.Evaluation{
+		Name: "votes", Tasks: questions(200), Arms: []eval.Arm{samples(t, "single", 1), samples(t, "vote", 7), debaters(t, "debate")},
+		Require: []string{"vote > single", "vote >= 0.7", "single >= vote", "vote > single@vote", "single > 0.9", "debate > single"},
+	}
+	p, err := e.Run(t.Context(), options(&simulated{accuracy: 0.7}))
+	require.NoError(t, err)
+	return withoutTimes(p)
+}
+
+func TestReports(t *testing.T) {
+	p := evaluated(t)
+	var markdown, html bytes.Buffer
+	require.NoError(t, p.Markdown(&markdown))
+	require.NoError(t, p.HTML(&html))
+	golden.Require(t, "testdata/report.md", markdown.String())
+	require.Contains(t, html.String(), "<svg")
+	require.Contains(t, html.String(), "single@vote")
+	for d := xml.NewDecoder(bytes.NewReader(html.Bytes())); ; {
+		_, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		require.NoError(t, err)
+	}
+	raw, err := json.Marshal(p)
+	require.NoError(t, err)
+	var again eval.Report
+	require.NoError(t, json.Unmarshal(raw, &again))
+	require.Equal(t, p, &again)
+}
+
+// A requirement is met only if the interval shows it.
+func TestRequirements(t *testing.T) {
+	p := evaluated(t)
+	var unmet []string
+	for _, text := range p.Unmet {
+		unmet = append(unmet, text[:bytes.IndexByte([]byte(text), ':')])
+	}
+	require.Equal(t, []string{"single >= vote is not shown", "vote > single@vote is not shown", "single > 0.9 is not shown", "debate > single is not shown"}, unmet)
+}
