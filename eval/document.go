@@ -48,26 +48,23 @@ func (d Difference) sentence(budget Budget, comparisons int) string {
 	case n == 0:
 		return fmt.Sprintf("There is no question that both %s and %s have answered.", d.Arm, base)
 	case !d.Interval.Known():
-		return fmt.Sprintf("%s are too few to compare %s with %s: an interval needs 10 groups.", questions(n, d.Interval.Groups), d.Arm, base)
+		return fmt.Sprintf("%s are too few to compare %s with %s: an interval needs 10 groups.", questions("These", n, d.Interval.Groups), d.Arm, base)
 	case d.Shown():
 		return fmt.Sprintf("%s is %s than %s by %.3f [%.3f, %.3f] on %s.", d.Arm, word, base,
-			math.Abs(d.Interval.Value), min(math.Abs(d.Interval.Low), math.Abs(d.Interval.High)), max(math.Abs(d.Interval.Low), math.Abs(d.Interval.High)), questions(n, d.Interval.Groups))
+			math.Abs(d.Interval.Value), min(math.Abs(d.Interval.Low), math.Abs(d.Interval.High)), max(math.Abs(d.Interval.Low), math.Abs(d.Interval.High)), questions("these", n, d.Interval.Groups))
 	case d.Interval.Above(0) || d.Interval.Below(0):
-		return fmt.Sprintf("The difference between %s and %s, %s on %s, is not shown: its p-value is %.3f, corrected for %d comparisons.", d.Arm, base, interval, questions(n, d.Interval.Groups), d.Adjusted, comparisons)
+		return fmt.Sprintf("The difference between %s and %s, %s on %s, is not shown: its p-value is %.3f, corrected for %d comparisons.", d.Arm, base, interval, questions("these", n, d.Interval.Groups), d.Adjusted, comparisons)
 	}
-	s := fmt.Sprintf("%s cannot show a difference smaller than %.3f between %s and %s; it is %s.", questions(n, d.Interval.Groups), d.Detectable, d.Arm, base, interval)
+	s := fmt.Sprintf("%s cannot show a difference smaller than %.3f between %s and %s; it is %s.", questions("These", n, d.Interval.Groups), d.Detectable, d.Arm, base, interval)
 	if d.Needed > n {
 		s += fmt.Sprintf(" About %s would show a difference of this size.", plural(d.Needed, "question"))
 	}
 	return s
 }
 
-// questions returns how many questions there are, and in how many groups.
-func questions(n, groups int) string {
-	text := "These " + plural(n, "question")
-	if n == 1 {
-		text = "This 1 question"
-	}
+// questions returns how many questions there are, after a word, and in how many groups.
+func questions(these string, n, groups int) string {
+	text := these + " " + plural(n, "question")
 	if groups < n {
 		text += " in " + plural(groups, "group")
 	}
