@@ -18,8 +18,10 @@ package store
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"iter"
 	"maps"
 	"slices"
@@ -43,6 +45,29 @@ type Entry struct {
 	// Data encodes to JSON. Do not change it after the commit. Load returns either the value itself or its encoding
 	// as a json.RawMessage.
 	Data any
+}
+
+// castagnoli is the table of CRC-32C.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Checksum returns the CRC-32C of everything that is stored of an entry of a debate. data is the stored text of e.Data, and
+// the other fields of e are those that are stored too. Stores keep it beside the entry. It shows damage by a disk, but
+// whoever changes an entry on purpose can compute it too.
+func (e Entry) Checksum(debate string, data []byte) uint32 {
+	b := make([]byte, 0, 128)
+	for _, text := range [...]string{debate, e.Type, e.Key} {
+		b = append(binary.AppendUvarint(b, uint64(len(text))), text...)
+	}
+	b = binary.AppendVarint(binary.AppendVarint(b, e.Seq), e.At.UnixMicro())
+	return crc32.Update(crc32.Checksum(b, castagnoli), castagnoli, data)
+}
+
+// Verify returns a *Damaged if an entry of a debate does not have the checksum that is stored beside it.
+func (e Entry) Verify(debate string, data []byte, sum uint32) error {
+	if e.Checksum(debate, data) == sum {
+		return nil
+	}
+	return &Damaged{ID: debate, Seq: e.Seq, Err: errors.New("it does not match its checksum: restore the debate from a backup")}
 }
 
 // Status summarizes the journal of one debate.
@@ -128,7 +153,8 @@ type Store interface {
 	// already has a turn with one of the keys.
 	Commit(ctx context.Context, c Change) error
 	// Load returns the status and, in order, the entries with a seq greater than after, all from one consistent
-	// snapshot. For an unknown id it returns ErrNotFound. If an entry is missing or unreadable, it returns a *Damaged.
+	// snapshot. For an unknown id it returns ErrNotFound. If an entry is missing, unreadable or not as it was committed, it
+	// returns a *Damaged.
 	// If the status is missing or unreadable, Load returns a status that has only the ID, because the entries are
 	// authoritative.
 	Load(ctx context.Context, id string, after int64) (Status, []Entry, error)

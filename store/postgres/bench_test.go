@@ -126,6 +126,22 @@ func race(b *testing.B, writers int, commit func(ctx context.Context, id string,
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commits/s")
 }
 
+// BenchmarkLoad measures loading a debate of 100 turns.
+func BenchmarkLoad(b *testing.B) {
+	s := empty(b).open(b)
+	c := change("d", 0, make([]string, 100)...)
+	for i := range c.Entries {
+		c.Entries[i].Data = json.RawMessage(`{"text":"` + strings.Repeat("words of a turn ", 125) + `"}`)
+	}
+	require.NoError(b, s.Commit(context.Background(), c))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, entries, err := s.Load(context.Background(), "d", 0); err != nil || len(entries) != 100 {
+			b.Fatal(len(entries), err)
+		}
+	}
+}
+
 // BenchmarkList measures pages of 20 of 30,000 debates, of which a third has a common label and 30 have a rare one.
 func BenchmarkList(b *testing.B) {
 	base := manyDebates(b)

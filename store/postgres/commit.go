@@ -110,6 +110,7 @@ func (s *Store) commitArgs(c store.Change, notify bool) ([]any, error) {
 		types, data []string
 		keys        []*string
 		times       []time.Time
+		sums        []int32
 	)
 	for _, e := range c.Entries {
 		text, err := encode(e.Data)
@@ -119,8 +120,10 @@ func (s *Store) commitArgs(c store.Change, notify bool) ([]any, error) {
 		if strings.ContainsRune(e.Type+e.Key, 0) {
 			return nil, fmt.Errorf("entry %d: type %q, key %q: want no zero byte", e.Seq, e.Type, e.Key)
 		}
-		seqs, types, keys = append(seqs, e.Seq), append(types, validUTF8(e.Type)), append(keys, nullable(validUTF8(e.Key)))
+		e.Type, e.Key = validUTF8(e.Type), validUTF8(e.Key)
+		seqs, types, keys = append(seqs, e.Seq), append(types, e.Type), append(keys, nullable(e.Key))
 		times, data = append(times, e.At), append(data, text)
+		sums = append(sums, int32(e.Checksum(c.ID, []byte(text)))) //nolint:gosec // the sign is only another reading of a bit
 	}
 	c.Status.Driver = store.Heartbeat{}
 	status, err := encode(c.Status)
@@ -131,7 +134,7 @@ func (s *Store) commitArgs(c store.Change, notify bool) ([]any, error) {
 		c.ID, c.After, notify && len(seqs) > 0, seqs, types, keys, times, data,
 		string(c.Status.State), validUTF8(string(c.Status.Ending.Outcome)), validUTF8(c.Status.FailureKind),
 		labelPairs(c.Status.Labels, c.Status.Waiting, c.Status.Parent.ID), c.Status.Created, c.Status.Updated, status,
-		s.schema, notification("", c.Status.Seq, c.ID),
+		s.schema, notification("", c.Status.Seq, c.ID), sums,
 	}, nil
 }
 

@@ -43,7 +43,7 @@ func (s *Store) load(ctx context.Context, id string, after int64) (status store.
 func readStatus(rows pgx.Rows, id string) (store.Status, error) {
 	var text, beat *string
 	var known bool
-	switch err := rows.Scan(nil, nil, nil, nil, &text, &known, &beat); {
+	switch err := rows.Scan(nil, nil, nil, nil, &text, &known, &beat, nil); {
 	case err != nil:
 		return store.Status{}, fmt.Errorf("status: %w", err)
 	case !known:
@@ -63,8 +63,9 @@ func readStatus(rows pgx.Rows, id string) (store.Status, error) {
 func readEntry(rows pgx.Rows, id string, seq int64, entries []store.Entry) ([]store.Entry, error) {
 	var got *int64
 	var key, data *string
+	var sum *int32
 	e := store.Entry{Seq: seq}
-	if err := rows.Scan(&got, &e.Type, &key, &e.At, &data, nil, nil); err != nil {
+	if err := rows.Scan(&got, &e.Type, &key, &e.At, &data, nil, nil, &sum); err != nil {
 		return nil, &store.Damaged{ID: id, Seq: seq, Err: err}
 	}
 	if *got != seq {
@@ -73,7 +74,12 @@ func readEntry(rows pgx.Rows, id string, seq int64, entries []store.Entry) ([]st
 	if key != nil {
 		e.Key = *key
 	}
-	e.At, e.Data = e.At.UTC(), json.RawMessage(*data)
+	text := []byte(*data)
+	if e.At, e.Data = e.At.UTC(), json.RawMessage(text); sum != nil {
+		if err := e.Verify(id, text, uint32(*sum)); err != nil { //nolint:gosec // stored as a signed number
+			return nil, err
+		}
+	}
 	return append(entries, e), nil
 }
 

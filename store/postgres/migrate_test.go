@@ -51,7 +51,7 @@ func TestASchemaOfANewerVersionIsRefused(t *testing.T) {
 	s := b.open(t)
 	b.exec(t, "insert into migrations (version) values (1000)")
 	require.EqualError(t, s.Migrate(t.Context()),
-		`migrate schema "`+b.schema+`": schema version is 1000, but this program supports only versions up to 4; use a newer program`)
+		`migrate schema "`+b.schema+`": schema version is 1000, but this program supports only versions up to 5; use a newer program`)
 }
 
 func TestASchemaThatIsUpToDateNeedsNoRightToCreate(t *testing.T) {
@@ -141,7 +141,7 @@ func TestDebatesOfTheFirstSchemaAreFound(t *testing.T) {
 	require.NoError(t, s.Commit(t.Context(), c))
 	require.NoError(t, s.Commit(t.Context(), change("e", 0, "a")))
 	b.exec(t, `drop trigger labels_added on debates; drop trigger labels_changed on debates; drop trigger labels_removed on debates;
-		drop function write_labels; drop table labels, heartbeats; drop index debates_state, debates_failure; alter table debates drop updated, drop outcome, drop failure;
+		drop function write_labels; drop table labels, heartbeats; drop index debates_state, debates_failure; alter table entries drop checksum; alter table debates drop updated, drop outcome, drop failure;
 		delete from migrations where version > 1`)
 	require.NoError(t, s.Migrate(t.Context()))
 	for _, q := range []store.Query{
@@ -153,4 +153,19 @@ func TestDebatesOfTheFirstSchemaAreFound(t *testing.T) {
 		require.Equal(t, []string{"d"}, ids(t, s, q), "%+v", q)
 	}
 	require.Equal(t, []string{"e"}, ids(t, s, store.Query{UpdatedBefore: c.Status.Updated}))
+}
+
+// A process with an older version of this package goes on after a newer one has updated the schema.
+func TestAnOlderProcessWritesEntriesWithoutChecksums(t *testing.T) {
+	b := empty(t)
+	s := b.open(t)
+	require.NoError(t, s.Commit(t.Context(), change("d", 0, "a")))
+	b.exec(t, "insert into entries (debate, seq, type, key, at, data) values ('d', 2, 'turn', 'b', now(), '{}')")
+	require.NoError(t, s.Commit(t.Context(), change("d", 2, "c")))
+	_, entries, err := s.Load(t.Context(), "d", 0)
+	require.NoError(t, err)
+	require.Len(t, entries, 3)
+	var n int
+	require.NoError(t, b.pool.QueryRow(t.Context(), "select count(*) from "+b.quoted()+".entries where checksum is null").Scan(&n))
+	require.Equal(t, 1, n)
 }

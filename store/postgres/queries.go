@@ -37,9 +37,9 @@ with found as (
 ), accepted as (
 	select from found where last = $2 and key is null and isolation = 'read committed'
 ), added as (
-	insert into {entries} (debate, seq, type, key, at, data)
-	select $1, e.seq, e.type, e.key, e.at, e.data::json
-	from accepted, unnest($4::bigint[], $5::text[], $6::text[], $7::timestamptz[], $8::text[]) e (seq, type, key, at, data)
+	insert into {entries} (debate, seq, type, key, at, data, checksum)
+	select $1, e.seq, e.type, e.key, e.at, e.data::json, e.checksum
+	from accepted, unnest($4::bigint[], $5::text[], $6::text[], $7::timestamptz[], $8::text[], $18::integer[]) e (seq, type, key, at, data, checksum)
 ), summarized as (
 	insert into {debates} (id, state, outcome, failure, labels, created, updated, status)
 	select $1, $9, $10, $11, $12::text[], $13, $14, $15::text::json from accepted
@@ -74,10 +74,10 @@ const loadSQL = `
 select null::bigint as seq, null::text as type, null::text as key, null::timestamptz as at,
 	(select status::text from {debates} where id = $1) as data,
 	exists (select from {debates} where id = $1) or exists (select from {entries} where debate = $1) as known,
-	{heartbeat} as heartbeat
+	{heartbeat} as heartbeat, null::integer as checksum
 from (values ($1)) d (id)
 union all
-select seq, type, key, at, data::text, true, null from {entries} where debate = $1 and seq > $2
+select seq, type, key, at, data::text, true, null, checksum from {entries} where debate = $1 and seq > $2
 order by seq nulls first`
 
 // notifySQL sends notifications with the given payloads. They may be lost in a crash of the server, so it need not wait

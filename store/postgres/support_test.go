@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"log/slog"
 	"testing"
 	"time"
@@ -103,7 +104,12 @@ func (b base) place() storetest.Backend {
 			DeleteEntry:   entry("delete from entries where debate = $1 and seq = $2"),
 			CorruptEntry:  entry("update entries set data = '[]' where debate = $1 and seq = $2"),
 			SetEntryField: func(t testing.TB, id string, seq int64, path, value string) {
-				b.exec(t, "update entries set data = jsonb_set(data::jsonb, string_to_array($3, '.'), to_jsonb($4::text))::json where debate = $1 and seq = $2", id, seq, path, value)
+				b.exec(t, "update entries set data = jsonb_set(data::jsonb, string_to_array($3, '.'), to_jsonb($4::text))::json, checksum = null where debate = $1 and seq = $2", id, seq, path, value)
+			},
+			Rewrite: func(t testing.TB, id string, seq int64, e store.Entry) bool {
+				_, err := b.pool.Exec(t.Context(), "update "+b.quoted()+".entries set seq = $3, type = $4, key = nullif($5, ''), at = $6, data = $7::text::json where debate = $1 and seq = $2",
+					id, seq, e.Seq, e.Type, e.Key, e.At, string(e.Data.(json.RawMessage)))
+				return err == nil
 			},
 		},
 	}

@@ -144,6 +144,7 @@ func BenchmarkLoad(b *testing.B) {
 		c.Entries[i].Data = turn
 	}
 	commit(b, s, c)
+	b.ReportAllocs()
 	for b.Loop() {
 		if _, entries, err := s.Load(context.Background(), "d", 0); err != nil || len(entries) != 100 {
 			b.Fatal(len(entries), err)

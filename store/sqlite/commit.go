@@ -50,7 +50,8 @@ func (s *Store) commit(ctx context.Context, c store.Change) (end entryRef, err e
 		}
 		add := tx.StmtContext(ctx, s.statements.addEntry)
 		for i, e := range c.Entries {
-			result, err := add.ExecContext(ctx, c.ID, e.Seq, e.Type, sql.NullString{String: e.Key, Valid: e.Key != ""}, e.At.UnixMicro(), data[i])
+			sum := int32(e.Checksum(c.ID, data[i])) //nolint:gosec // the sign is only another reading of a bit
+			result, err := add.ExecContext(ctx, c.ID, e.Seq, e.Type, sql.NullString{String: e.Key, Valid: e.Key != ""}, e.At.UnixMicro(), string(data[i]), sum)
 			if failed, ok := errors.AsType[*driver.Error](err); ok && failed.Code() == codes.SQLITE_CONSTRAINT_UNIQUE && e.Key != "" {
 				return &store.Conflict{ID: c.ID, After: c.After, LastSeq: before.end.seq, Key: e.Key}
 			}
@@ -66,13 +67,13 @@ func (s *Store) commit(ctx context.Context, c store.Change) (end entryRef, err e
 }
 
 // encode returns the JSON of the entries' data and of the status.
-func encode(c store.Change) (data []string, status string, err error) {
+func encode(c store.Change) (data [][]byte, status string, err error) {
 	for _, e := range c.Entries {
 		text, err := json.Marshal(e.Data)
 		if err != nil {
 			return nil, "", fmt.Errorf("encode entry %d: %w", e.Seq, err)
 		}
-		data = append(data, string(text))
+		data = append(data, text)
 	}
 	c.Status.Driver = store.Heartbeat{}
 	text, err := json.Marshal(c.Status)

@@ -34,17 +34,18 @@ func (s *Store) Load(ctx context.Context, id string, after int64) (h store.Statu
 
 // readEntries returns the entries with a seq greater than after.
 func readEntries(ctx context.Context, tx *sql.Tx, id string, after int64) (entries []store.Entry, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT seq, type, coalesce(key, ''), at, data FROM entries
+	rows, err := tx.QueryContext(ctx, `SELECT seq, type, coalesce(key, ''), at, data, checksum FROM entries
 		WHERE debate = ? AND seq > ? ORDER BY seq`, id, after)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close() //nolint:errcheck // Err returns the same error
+	var at int64
+	var data []byte
+	var sum any // scanning into a type of number costs more
 	for rows.Next() {
 		var e store.Entry
-		var at int64
-		var data []byte
-		err := rows.Scan(&e.Seq, &e.Type, &e.Key, &at, &data)
+		err := rows.Scan(&e.Seq, &e.Type, &e.Key, &at, &data, &sum)
 		if want := after + 1 + int64(len(entries)); e.Seq != want {
 			return nil, &store.Damaged{ID: id, Seq: want, Err: errors.New("the entry is missing")}
 		}
@@ -52,7 +53,22 @@ func readEntries(ctx context.Context, tx *sql.Tx, id string, after int64) (entri
 			return nil, &store.Damaged{ID: id, Seq: e.Seq, Err: err}
 		}
 		e.At, e.Data = time.UnixMicro(at).UTC(), json.RawMessage(data)
+		if sum != nil {
+			err = verify(e, id, data, sum)
+		}
+		if err != nil {
+			return nil, err
+		}
 		entries = append(entries, e)
 	}
 	return entries, rows.Err()
+}
+
+// verify returns a *store.Damaged if an entry does not have its checksum, or if the checksum is none.
+func verify(e store.Entry, id string, data []byte, sum any) error {
+	n, ok := sum.(int64)
+	if !ok || n != int64(int32(n)) { //nolint:gosec // this is the question
+		return &store.Damaged{ID: id, Seq: e.Seq, Err: fmt.Errorf("its checksum is %v", sum)}
+	}
+	return e.Verify(id, data, uint32(n)) //nolint:gosec // stored as a signed number
 }

@@ -78,7 +78,7 @@ func TestAReadOnlyFolder(t *testing.T) {
 		_, err := sqlite.Open(filepath.Join(folder, "fresh.db"))
 		assert.ErrorContains(t, err, "unable to open database file")
 		_, err = sqlite.Open(old)
-		assert.ErrorContains(t, err, "the file is read-only: schema version is 3, want 4; open a copy that is writable")
+		assert.ErrorContains(t, err, "the file is read-only: schema version is 3, want 5; open a copy that is writable")
 	})
 }
 

@@ -3,10 +3,14 @@ package sqlite_test
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -168,6 +172,77 @@ func TestARowThatCannotBeReadIsNamed(t *testing.T) {
 	require.Len(t, entries, 1)
 }
 
+// A process with an older version of this package that has the file open goes on after a newer one has updated the schema.
+func TestAnOlderProcessWritesEntriesWithoutChecksums(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "debates.db")
+	s := open(t, path)
+	commit(t, s, change("d", 0, "a"))
+	alter(t, path, `INSERT INTO entries (debate, seq, type, key, at, data) VALUES ('d', 2, 'turn', 'b', ?, '{}')`, noon.UnixMicro())
+	commit(t, s, change("d", 2, "c"))
+	require.Equal(t, []int64{1, 2, 3}, load(t, s, "d"))
+	require.Equal(t, "2", ask(t, path, `SELECT seq FROM entries WHERE checksum IS NULL`))
+
+	for _, sum := range []any{"none", 1 << 40, 1.5} {
+		alter(t, path, `UPDATE entries SET checksum = ? WHERE seq = 3`, sum)
+		_, _, err := s.Load(t.Context(), "d", 0)
+		require.ErrorContains(t, err, fmt.Sprintf("read entry 3 of debate d: its checksum is %v", sum))
+	}
+}
+
+// A file with a few flipped bits cannot be opened, names the damage, or has lost the last entries, but no entry differs.
+func TestADamagedFileGivesNoOtherEntries(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "debates.db")
+	s := open(t, path)
+	c := change("d", 0, make([]string, 40)...)
+	for i := range c.Entries {
+		c.Entries[i].Data = map[string]any{"text": strings.Repeat(fmt.Sprint("Reason ", i, ". "), 20), "tokens": 50 + i}
+	}
+	commit(t, s, c)
+	_, right, err := s.Load(t.Context(), "d", 0)
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	file, err := os.ReadFile(path)
+	require.NoError(t, err)
+
+	random, outcomes := rand.New(rand.NewPCG(1, 2)), map[string]int{} //nolint:gosec // the same bits in each run
+	for i := range 300 {
+		damaged := slices.Clone(file)
+		for range 1 + i%3 {
+			damaged[random.IntN(len(damaged))] ^= 1 << random.IntN(8)
+		}
+		path := filepath.Join(t.TempDir(), "damaged.db")
+		require.NoError(t, os.WriteFile(path, damaged, 0o600))
+		outcomes[readDamaged(t, path, right)]++
+	}
+	t.Log(outcomes)
+	require.Greater(t, outcomes["named"], 50)
+}
+
+// readDamaged reads the debate d from a damaged file, checks the entries that it returns, and says how that went.
+func readDamaged(t *testing.T, path string, right []store.Entry) string {
+	t.Helper()
+	s, err := sqlite.Open(path)
+	if err != nil {
+		return "not opened"
+	}
+	defer s.Close() //nolint:errcheck // the file is damaged
+	_, entries, err := s.Load(t.Context(), "d", 0)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return "not found"
+	case err != nil:
+		if _, named := errors.AsType[*store.Damaged](err); named {
+			return "named"
+		}
+		return "another error"
+	}
+	require.Equal(t, right[:len(entries)], entries)
+	if len(entries) < len(right) {
+		return "shorter"
+	}
+	return "same"
+}
+
 func TestAHeadOfAnotherDebateCannotBeRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "debates.db")
 	s := open(t, path)
@@ -301,10 +376,27 @@ func entryRef(t testing.TB) storetest.Backend {
 				alter(t, path, `UPDATE entries SET data = '{"text":' WHERE debate = ? AND seq = ?`, id, seq)
 			},
 			SetEntryField: func(t testing.TB, id string, seq int64, field, value string) {
-				alter(t, path, `UPDATE entries SET data = json_set(data, ?, ?) WHERE debate = ? AND seq = ?`, "$."+field, value, id, seq)
+				alter(t, path, `UPDATE entries SET data = json_set(data, ?, ?), checksum = NULL WHERE debate = ? AND seq = ?`, "$."+field, value, id, seq)
+			},
+			Rewrite: func(t testing.TB, id string, seq int64, e store.Entry) bool {
+				return rewrite(t, path, id, seq, e)
 			},
 		},
 	}
+}
+
+// rewrite replaces the fields of an entry, but not its checksum. SQLite stores any bytes as text.
+func rewrite(t testing.TB, path, id string, seq int64, e store.Entry) bool {
+	t.Helper()
+	db := raw(t, path)
+	_, err := db.ExecContext(t.Context(), `PRAGMA synchronous = OFF; UPDATE entries SET seq = ?, type = CAST(? AS TEXT), key = nullif(CAST(? AS TEXT), ''), at = ?,
+		data = CAST(? AS TEXT) WHERE debate = ? AND seq = ?`, e.Seq, []byte(e.Type), []byte(e.Key), e.At.UnixMicro(), []byte(e.Data.(json.RawMessage)), id, seq)
+	require.NoError(t, db.Close())
+	if e.Seq != seq && err != nil { // there is another entry with that number
+		return false
+	}
+	require.NoError(t, err)
+	return true
 }
 
 // noon is the creation time of the debates in these tests.

@@ -21,7 +21,7 @@ func prepare(ctx context.Context, db *sql.DB) (s statements, err error) {
 	}{
 		{&s.before, `SELECT coalesce(e.seq, 0), coalesce(e.row, 0), d.created, d.state, d.outcome, d.failure, d.labels FROM (SELECT 1)
 			LEFT JOIN (SELECT seq, row FROM entries WHERE debate = ?1 ORDER BY seq DESC LIMIT 1) e LEFT JOIN debates d ON d.id = ?1`},
-		{&s.addEntry, `INSERT INTO entries (debate, seq, type, key, at, data) VALUES (?, ?, ?, ?, ?, ?)`},
+		{&s.addEntry, `INSERT INTO entries (debate, seq, type, key, at, data, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)`},
 		{&s.updateStatus, `UPDATE debates SET updated = ?, status = ? WHERE id = ?`},
 	} {
 		if *p.to, err = db.PrepareContext(ctx, p.sql); err != nil {

@@ -3,7 +3,11 @@ package storetest
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -18,6 +22,7 @@ var corruptionTests = []testCase{
 	{"a missing entry before others is named", testDeletedEntry},
 	{"a journal ends at its last existing entry", testDeletedLastEntry},
 	{"a corrupt entry is named, or returned for the reader to refuse", testCorruptEntry},
+	{"each of 1,000 entries with a flipped bit is named", testFlippedBits},
 }
 
 // openForCorruption opens a storage twice. It holds the debates d, with five entries, and e, with one.
@@ -210,4 +215,81 @@ func testCorruptEntry(t *testing.T, p Backend) {
 	require.Equal(t, store.Conflict{ID: "d", After: 3, LastSeq: 5}, requireConflict(t, b, change("d", 3, "new")))
 	deleteDebate(t, b, "d")
 	requireNotFound(t, a, "d")
+}
+
+// testFlippedBits flips bits of everything that is stored of entries. It flips none in the seq of the last entry, because a
+// journal ends at the last entry that exists.
+func testFlippedBits(t *testing.T, p Backend) {
+	if p.Corruption == nil || p.Corruption.Rewrite == nil {
+		t.Skip("the backend keeps no checksums")
+	}
+	s, d := p.Open(t), change("d", 0, "1/1/respond/Ann/", "", "1/1/respond/Bob/", "")
+	for i := range d.Entries {
+		d.Entries[i].Data = map[string]any{"text": strings.Repeat("Ban cars? ", 20), "tokens": 1234567 + i, "actor": "Ann"}
+	}
+	commit(t, s, d)
+	_, right := load(t, s, "d", 0)
+	random := rand.New(rand.NewPCG(1, 2))
+	for flipped := 0; flipped < 1000; {
+		e := right[random.IntN(len(right))]
+		e.Data = stored(t, e)
+		wrong, what := flipBit(random, e, e.Seq < int64(len(right)))
+		if !p.Corruption.Rewrite(t, "d", e.Seq, wrong) {
+			continue
+		}
+		flipped++
+		_, _, err := s.Load(t.Context(), "d", 0)
+		require.Error(t, err, "%s of entry %d", what, e.Seq)
+		requireDamaged(t, err, e.Seq)
+		require.True(t, p.Corruption.Rewrite(t, "d", wrong.Seq, e))
+	}
+	requireStored(t, s, d)
+}
+
+// stored returns the stored text of an entry's data.
+func stored(t *testing.T, e store.Entry) json.RawMessage {
+	t.Helper()
+	text, ok := e.Data.(json.RawMessage)
+	require.True(t, ok, "the data of an entry is %T", e.Data)
+	return text
+}
+
+// flipBit returns an entry with another bit in one of its fields, and the name of that field. Each bit is as likely as any
+// other.
+func flipBit(random *rand.Rand, e store.Entry, seqToo bool) (store.Entry, string) {
+	data := slices.Clone(e.Data.(json.RawMessage))
+	fields := []struct {
+		name string
+		bits int
+		flip func(bit int)
+	}{
+		{"the seq", 63, func(bit int) { e.Seq ^= 1 << bit }},
+		{"the type", 8 * len(e.Type), func(bit int) { e.Type = flipped(e.Type, bit) }},
+		{"the key", 8 * len(e.Key), func(bit int) { e.Key = flipped(e.Key, bit) }},
+		{"the time", 63, func(bit int) { e.At = time.UnixMicro(e.At.UnixMicro() ^ 1<<bit).UTC() }},
+		{"the data", 8 * len(data), func(bit int) { e.Data = json.RawMessage(flipped(string(data), bit)) }},
+	}
+	if !seqToo {
+		fields = fields[1:]
+	}
+	all := 0
+	for _, f := range fields {
+		all += f.bits
+	}
+	bit := random.IntN(all)
+	for _, f := range fields {
+		if bit < f.bits {
+			f.flip(bit)
+			return e, f.name
+		}
+		bit -= f.bits
+	}
+	panic("no such bit")
+}
+
+// flipped returns a text with another bit.
+func flipped(text string, bit int) string {
+	b := []byte(text)
+	b[bit/8] ^= 1 << (bit % 8)
+	return string(b)
 }
