@@ -242,7 +242,7 @@ func (r *record) checkState(ev StateChanged) error {
 	if ev.From != r.lifecycle.State {
 		return fmt.Errorf("it is a transition from %q, but the debate is %q", ev.From, r.lifecycle.State)
 	}
-	if is := r.roundAfter(ev.On, ev.To); ev.Round != is && ev.On != fsm.Reset {
+	if is := r.roundAfter(ev.On, ev.To); ev.Round != is {
 		return fmt.Errorf("it leads to round %d, but the debate is in round %d then", ev.Round, is)
 	}
 	if err := cmp.Or(checkTokens("reply", ev.ReplyTokens), checkTokens("window", ev.Windows)); err != nil {

@@ -127,6 +127,7 @@ type journal struct {
 	kept    []store.Entry // the first entries of the journal, decoded
 	inert   bool          // for new records; see record
 	driver  follower      // the driver that uses this journal; nil if there is none
+	verify  *verifier     // checks each entry that is read; nil if nobody has asked for it
 
 	transaction transaction // the one that change makes
 }
@@ -223,6 +224,11 @@ func (j *journal) read(e store.Entry) (Event, error) {
 	}
 	if err != nil {
 		return nil, &store.Damaged{ID: j.id, Seq: e.Seq, Err: err}
+	}
+	if j.verify != nil && j.rec.supported() == nil {
+		if err := j.verify.check(j.rec, ev); err != nil {
+			return nil, &store.Damaged{ID: j.id, Seq: e.Seq, Err: err}
+		}
 	}
 	if err := j.rec.apply(ev, e.At); err != nil {
 		return nil, err

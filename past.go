@@ -68,6 +68,35 @@ func (d *Debate) ReplayAs(ctx context.Context, seat string) iter.Seq2[*Snapshot,
 	}
 }
 
+// Verify reads the whole journal and checks what no reader needs: that each turn, question and failure is of a step that could
+// run, with the round, the order, the visible_seq and the contract of that step, and that the usage of a turn is that of its
+// attempts. It returns a *store.Damaged for the first entry that the entries before it contradict, and ErrUnsupported if a
+// newer version wrote the journal. Of a debate with a protocol that the engine lacks, it checks the numbers only.
+func (d *Debate) Verify(ctx context.Context) (err error) {
+	last := int64(0)
+	defer func() {
+		if v := recover(); v != nil { // of the protocol
+			err = &store.Damaged{ID: d.ID(), Seq: last, Err: panics.New(v)}
+		}
+		if err != nil {
+			err = fmt.Errorf("verify debate %s: %w", d.ID(), err)
+		}
+	}()
+	past := newJournal(d.engine, d.ID())
+	past.verify = &verifier{}
+	_, entries, err := d.engine.store.Load(ctx, d.ID(), 0)
+	if err = cmp.Or(err, past.begin()); err != nil {
+		return err
+	}
+	for _, e := range entries {
+		last = e.Seq
+		if _, err := past.read(e); err != nil {
+			return err
+		}
+	}
+	return past.rec.supported()
+}
+
 // entriesFor decodes the entries of a whole journal to what a viewer who speaks for a seat may see of them.
 func (d *Debate) entriesFor(seat string, entries []store.Entry) ([]store.Entry, error) {
 	b := &blindfold{rec: newRecord(d.ID(), d.engine.env), seat: seat}

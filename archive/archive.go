@@ -46,9 +46,9 @@ func Export(ctx context.Context, s store.Store, id string) (*Journal, error) {
 }
 
 // Import writes a debate into a store. If the store already has a debate with the same id, Import returns an error that
-// wraps debate.ErrTaken and changes nothing. Import first reads the journal as an engine would: it rejects a damaged
-// journal, and returns an error that wraps debate.ErrUnsupported if the journal's format is not store.Format. It uses
-// only the ID, the Seq and the Plan of the journal's Status, and computes the other fields from the entries.
+// wraps debate.ErrTaken and changes nothing. Import first reads the journal as an engine would, and checks it with
+// debate.Debate.Verify: it rejects a damaged journal, and one with an entry that the entries before it contradict. It returns an
+// error that wraps debate.ErrUnsupported if the journal's format is not store.Format. It uses only the ID, the Seq and the Plan of the journal's Status, and computes the other fields from the entries.
 //
 // If the debate was running when you exported it, both stores now contain a running debate, and workers of the target
 // store start on it immediately. To avoid this, pause the debate before you export it.
@@ -84,6 +84,9 @@ func (j *Journal) summarize(ctx context.Context) (store.Status, error) {
 	}
 	d, err := e.Open(ctx, j.Status.ID)
 	if err != nil {
+		return store.Status{}, err
+	}
+	if err := d.Verify(ctx); err != nil {
 		return store.Status{}, err
 	}
 	return d.Status(ctx)

@@ -132,6 +132,22 @@ func placesIn(v any, path string) (list []place) {
 	return list
 }
 
+// Vary calls try for each other value that with returns for a value of an export, given the path of the value, such as
+// ".entries[0].type". Only that value is changed.
+func Vary(t testing.TB, export []byte, with func(path string, value any) []any, try func(path string, wrong any, raw []byte)) {
+	t.Helper()
+	root := Decode(t, export)
+	for _, at := range placesIn(root, "") {
+		for _, wrong := range with(at.path, at.value) {
+			at.set(wrong)
+			raw, err := json.Marshal(root)
+			require.NoError(t, err)
+			try(at.path, wrong, raw)
+		}
+		at.set(at.value)
+	}
+}
+
 // Put stores a journal as it is, like a database that was damaged later.
 func Put(t testing.TB, s store.Store, raw []byte) (id string, err error) {
 	t.Helper()

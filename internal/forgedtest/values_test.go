@@ -4,14 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -230,4 +233,50 @@ func TestAForgedEntryIsNamed(t *testing.T) {
 			require.ErrorContains(t, archive.Import(t.Context(), store.Memory(), j), "entry ")
 		})
 	}
+}
+
+// An import refuses a journal in which a value that follows from the entries before is another one.
+func TestAnImportRefusesWhatTheRecordContradicts(t *testing.T) {
+	derived := regexp.MustCompile(`^\.entries\[(\d+)\]\.data\.(from|round|ending\.round|turn\.(round|order|seq|visible_seq|kind|contract|usage\..*|attempts\[\d+\]\.usage\..*)|.*failure.*\.key\.round|question\.id)$`)
+	for name, export := range forgedtest.Exports(t) {
+		t.Run(name, func(t *testing.T) {
+			seen := map[string]bool{}
+			forgedtest.Vary(t, export, func(path string, value any) []any {
+				if !derived.MatchString(path) {
+					return nil
+				}
+				if wrong := wrongValues(value); strings.Contains(path, "usage") {
+					return wrong[:1] // there are many
+				}
+				return wrongValues(value)
+			}, func(path string, wrong any, raw []byte) {
+				at := derived.FindStringSubmatch(path)
+				j := &archive.Journal{}
+				require.NoError(t, json.Unmarshal(raw, j))
+				n, err := strconv.Atoi(at[1])
+				require.NoError(t, err)
+				require.ErrorContains(t, archive.Import(t.Context(), store.Memory(), j), fmt.Sprintf("entry %d", n+1), "%s = %v", path, wrong)
+				seen[at[2]] = true
+			})
+			for _, field := range []string{"from", "round", "turn.round", "turn.order", "turn.seq", "turn.visible_seq", "turn.usage.input", "turn.attempts[0].usage.output"} {
+				require.True(t, seen[field], field)
+			}
+		})
+	}
+}
+
+// wrongValues returns other values of the kind of v.
+func wrongValues(v any) []any {
+	switch v := v.(type) {
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return []any{n - 1, n + 1}
+		}
+		return []any{json.Number("0.25")}
+	case string:
+		return []any{v + "2", "paused"}
+	case bool:
+		return []any{!v}
+	}
+	return nil
 }

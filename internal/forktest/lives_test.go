@@ -159,6 +159,7 @@ func TestForksOfAllLives(t *testing.T) {
 			m.take()
 			want, list := outcome(t, parent), events(t, parent)
 			require.Greater(t, len(list), 8)
+			require.NoError(t, parent.Verify(t.Context()))
 			for i, before := range turnsAfter(t, parent) {
 				seq := int64(i) + 1
 				d := fork(t, e, seq, debate.Edits{ID: fmt.Sprint("fork-", seq)})
@@ -170,6 +171,7 @@ func TestForksOfAllLives(t *testing.T) {
 				require.Equal(t, texts(before), texts(stood[:len(before)]), "entry %d", seq)
 				l.requireReason(t, d)
 				l.finish(t, d, cfg, nil)
+				require.NoError(t, d.Verify(t.Context()), "entry %d", seq)
 				if l.other {
 					require.True(t, status(t, d).State.Final())
 					continue

@@ -24,9 +24,10 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// requirePrompts requires that PromptOf rebuilds the last request of each step that a model was asked for.
+// requirePrompts requires that the journal is valid, and that PromptOf rebuilds the last request of each step that a model was asked for.
 func requirePrompts(t *testing.T, d *debate.Debate, calls map[transcript.Key][]providers.Request) {
 	t.Helper()
+	require.NoError(t, d.Verify(t.Context()))
 	for _, turn := range debatetest.Result(t, d).Turns {
 		if len(turn.Attempts) == 0 {
 			continue

@@ -84,6 +84,7 @@ func run(t testing.TB, d *debate.Debate) {
 	t.Helper()
 	_, err := debatetest.Run(t, d)
 	require.NoError(t, err)
+	require.NoError(t, d.Verify(t.Context()))
 }
 
 // fork returns a fork.
@@ -91,6 +92,7 @@ func fork(t testing.TB, e *debate.Engine, seq int64, edits debate.Edits) *debate
 	t.Helper()
 	d, err := e.Fork(t.Context(), "d", seq, edits)
 	require.NoError(t, err)
+	require.NoError(t, d.Verify(t.Context()))
 	return d
 }
 

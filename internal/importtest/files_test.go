@@ -37,7 +37,7 @@ var rootOrder = []string{
 	// The engine's registry and requests.
 	"registry.go", "request.go",
 	// The journal and the driver.
-	"journal.go", "driver.go", "perform.go", "advance.go", "background.go",
+	"verify.go", "journal.go", "driver.go", "perform.go", "advance.go", "background.go",
 	// The API.
 	"debate.go", "control.go", "watch.go", "past.go", "engine.go", "fork.go",
 }
