@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/step"
@@ -135,6 +136,9 @@ type Prompt struct {
 	// left out, in the order of Result.Turns. What was removed after an overflow is in neither.
 	Summarized []int64 `json:"summarized,omitempty"`
 	Omitted    []int64 `json:"omitted,omitempty"`
+	// OtherCounter reports that this engine counts tokens in another way, so that what the window left out was taken from the
+	// turn's Window.
+	OtherCounter bool `json:"other_counter,omitempty"`
 	// Missing says what else the request lacks, in words. It is empty if the request is the one that was sent.
 	Missing []string `json:"missing,omitempty"`
 }
@@ -144,9 +148,11 @@ type Prompt struct {
 // shortened.
 //
 // Prompt.Missing says what the journal does not have: an invalid reply that was asked for again, and a summary after an
-// overflow, unless Options.KeepReplies was set, and the prompt of a step whose reply a fork has edited. PromptOf returns
-// *Problems if the debate has no turn with that key or the turn is a remark, and ErrUnsupported if the engine lacks
-// the debate's protocol, a template or a reply contract.
+// overflow, unless Options.KeepReplies was set, and the prompt of a step whose reply a fork has edited. It also says
+// if the request depends on how tokens were counted then, and this engine counts in another way. No provider is needed.
+//
+// PromptOf returns *Problems if the debate has no turn with that key or the turn is a remark, and ErrUnsupported if the engine
+// lacks the debate's protocol, a template or a reply contract.
 func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, err error) {
 	defer func() {
 		if v := recover(); v != nil { // of the protocol or of a hook
@@ -179,20 +185,19 @@ func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, e
 	if r.isHuman(s.Actor) {
 		return p, p.askPerson(r, s)
 	}
+	p.remember(r, &ev.Turn)
 	x, err := d.engine.newExecution(r, *s)
 	if err != nil {
 		return nil, err
 	}
 	defer x.release()
 	m := &x.run.Plan.Model
-	if name, _, err := d.engine.bind(m.Provider); err == nil {
-		m.Provider = name
-	}
+	m.Provider, _, _ = r.env.bind(m.Provider)
 	p.leaveOut(&x.run.Plan, r)
 	if slices.Contains(ev.Turn.Flags, transcript.Edited) {
 		p.Missing = append(p.Missing, "a person gave the reply in a fork: no model was asked")
 	}
-	request, tokens, missing := x.run.Repeat(ev.Turn.Attempts)
+	request, tokens, missing := x.run.Repeat(ev.Turn.Attempts, ev.Turn.Window)
 	p.Request, p.Tokens, p.Missing = request, tokens, append(p.Missing, missing...)
 	return p, nil
 }
@@ -224,6 +229,34 @@ func (j *journal) readBefore(entries []store.Entry, key transcript.Key) (done Tu
 		}
 	}
 	return done, nil
+}
+
+// remember makes the environment of a record the one in which the prompt of a turn was made: providers have the names that its
+// attempts had, and its window says what was left out.
+func (p *Prompt) remember(r *record, t *transcript.Turn) {
+	env := *r.env
+	only, shortened := "", len(t.Attempts) == 0 // no model was asked
+	if len(t.Attempts) > 0 {
+		only = t.Attempts[0].Provider
+		for _, a := range t.Attempts[:len(t.Attempts)-1] { // an overflow, or a substitute's smaller window, has changed the turn's Window
+			shortened = shortened || a.ErrorKind == string(providers.ContextOverflow)
+		}
+		shortened = shortened || slices.Contains(t.Flags, transcript.Substituted)
+	}
+	env.bind = func(name string) (string, providers.Provider, error) { return cmp.Or(name, only), person{}, nil }
+	env.recut = func(policy window.Policy, h window.History, cut *window.Cut) {
+		is := t.Window
+		if t.Kind == transcript.Summary && is != nil && *is == r.history.wanted.Window { // the window that led to it
+			is = nil
+		}
+		if was := cut.Window(); shortened || was == nil && is == nil || was != nil && is != nil && *was == *is {
+			return
+		}
+		if made, ok := policy.Recorded(h, is); ok {
+			*cut, p.OtherCounter = made, true
+		}
+	}
+	r.env = &env
 }
 
 // askPerson sets what a person could read, had to know and was asked.

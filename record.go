@@ -110,6 +110,7 @@ type environment struct {
 	contract      func(r *record, name string) *reply.Contract          // returns a reply contract, or nil
 	identify      func(string) (string, bool)                           // returns a provider's full name, and whether it is a person
 	bind          func(name string) (string, providers.Provider, error) // returns a provider and its name
+	recut         func(window.Policy, window.History, *window.Cut)      // replaces the cut of a prompt of the past; otherwise nil
 }
 
 // noEnvironment serves records that only plan a debate, as validation does.

@@ -292,7 +292,10 @@ func buildPrompt(r *record, p *step.Plan, who *Participant, seat transcript.Prof
 	if s.Kind == transcript.Summary { // the turns to summarize were chosen to fit
 		policy, q.Summarized = window.Policy{Manager: window.Sliding}, r.history.wanted.Base > 0
 	}
-	q.Cut = policy.Fit(countedHistory(r, s, shown, tokens), room)
+	h := countedHistory(r, s, shown, tokens)
+	if q.Cut = policy.Fit(h, room); r.env.recut != nil {
+		r.env.recut(policy, h, &q.Cut)
+	}
 	p.Window = q.Cut.Window()
 	q.Tokens, q.History = fixed+q.Cut.Used, q.Cut.Used
 	q.Summarized = q.Summarized || q.Cut.Summary.Covers > 0

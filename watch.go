@@ -47,7 +47,7 @@ func (d *Debate) Preview(ctx context.Context) ([]Preview, error) {
 			return nil, err
 		}
 		provider, seen := x.run.Plan.Model.Provider, x.run.Plan.Window
-		request, tokens, _ := x.run.Repeat(nil)
+		request, tokens, _ := x.run.Repeat(nil, nil)
 		list = append(list, Preview{Key: s.Key, Kind: s.Kind, Provider: provider, Request: request, Tokens: tokens, Window: seen})
 	}
 	return list, nil

@@ -195,6 +195,9 @@ func newPromptView(p *debate.Prompt, seat string) *promptView {
 	if p.OtherTemplates {
 		shown.Notes = append([]string{fmt.Sprintf("the templates are not those of that time (%s), so the words may differ", p.Templates)}, shown.Notes...)
 	}
+	if p.OtherCounter {
+		shown.Notes = append([]string{"tokens are not counted as at that time: what the window left out is taken from the turn"}, shown.Notes...)
+	}
 	fact := func(name string, value any) {
 		if text := fmt.Sprint(value); text != "" && text != "0" {
 			shown.Facts = append(shown.Facts, [2]string{name, text})

@@ -3,6 +3,8 @@ package window
 import (
 	"fmt"
 	"slices"
+
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // Manager is a strategy to fit a history into the room that a prompt has for it.
@@ -83,6 +85,35 @@ func (p Policy) Fit(h History, room int) Cut {
 		return c
 	}
 	return p.summarize(h, c)
+}
+
+// Recorded returns the Cut that a turn has recorded with Cut.Window, whatever room the history would have now. It returns false
+// if the policy does not cut this history so.
+func (p Policy) Recorded(h History, w *transcript.Window) (c Cut, ok bool) {
+	if w == nil {
+		c = newCut(h.Tokens, 0, Summary{})
+		c.Limit, c.Percent = c.Used, 0
+		return c, true
+	}
+	for _, s := range append([]Summary{{}}, h.Summaries...) {
+		if c = p.omit(newCut(h.Tokens, w.Limit, s), h.Tokens, w.Omitted); c.recorded() == *w {
+			return c, true
+		}
+	}
+	return Cut{}, false
+}
+
+// omit omits so many messages, as slide does.
+func (p Policy) omit(c Cut, tokens []int, messages int) Cut {
+	newest := len(tokens) - 1
+	if messages == 0 || newest < 1 {
+		return c
+	}
+	for c = c.keepBeginning(tokens, p.Manager != Truncate); c.To-c.From-c.Summarized() < messages && c.To < newest; c.To++ {
+		c.Used -= tokens[c.To]
+	}
+	c.Kept = len(tokens) - (c.To - c.From)
+	return c
 }
 
 // slide leaves out the oldest messages if the history is too long.

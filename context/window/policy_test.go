@@ -529,3 +529,31 @@ func TestFittingAllocatesNothing(t *testing.T) {
 		require.Zero(t, testing.AllocsPerRun(10, func() { p.Fit(h, 5000) }), name)
 	}
 }
+
+// What a turn records of a cut is enough to make the cut again, in any room.
+func TestARecordedCutIsMadeAgain(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := window.Policy{Manager: rapid.SampledFrom([]window.Manager{"", window.Truncate, window.Sliding, window.Summarize, window.Hybrid}).Draw(t, "manager")}
+		p.AllowSummaries = p.Manager == window.Hybrid && rapid.Bool().Draw(t, "summaries")
+		h := histories(t)
+		cut := p.Fit(h, rapid.IntRange(0, 400).Draw(t, "room"))
+		w := cut.Window()
+		if slices.ContainsFunc(h.Summaries, func(s window.Summary) bool { return s.Seq != cut.Summary.Seq && s.Tokens == cut.Summary.Tokens }) {
+			return // the record does not say which of them
+		}
+		if w == nil && cut.Summary.Covers > 0 { // the newest message alone, which a summary covers too
+			return
+		}
+		got, ok := p.Recorded(h, w)
+		require.True(t, ok, "%+v", cut)
+		if cut.Wanted = (window.SummaryRequest{}); w == nil {
+			cut.Limit, cut.Percent = got.Limit, got.Percent
+		}
+		if cut.From == cut.To { // nothing is omitted
+			cut.From, cut.To = got.From, got.To
+		}
+		require.Equal(t, cut, got)
+	})
+	_, ok := window.Policy{}.Recorded(window.History{Tokens: []int{10, 20}}, &transcript.Window{Limit: 100, Used: 31, Kept: 2})
+	require.False(t, ok)
+}

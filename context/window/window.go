@@ -60,7 +60,12 @@ func (c Cut) Window() *transcript.Window {
 	if c.To == c.From && c.Used <= c.Limit && !c.Warn() {
 		return nil
 	}
-	return &transcript.Window{
+	w := c.recorded()
+	return &w
+}
+
+func (c Cut) recorded() transcript.Window {
+	return transcript.Window{
 		Limit: c.Limit, Used: c.Used, Kept: c.Kept, Omitted: c.To - c.From - c.Summarized(), Summarized: c.Summarized(), Percent: c.Percent,
 	}
 }
@@ -99,22 +104,28 @@ func (c Cut) slide(tokens []int, limit, step int, first bool) Cut {
 	if c.Used <= limit || newest < 1 {
 		return c
 	}
-	goal := roundUp(c.Used-limit, max(step, 1))
+	goal, used := roundUp(c.Used-limit, max(step, 1)), c.Used
+	c = c.keepBeginning(tokens, first)
+	for goal -= used - c.Used; goal > 0 && c.To < newest; c.To++ {
+		goal -= tokens[c.To]
+		c.Used -= tokens[c.To]
+	}
+	c.Kept = len(tokens) - (c.To - c.From)
+	return c
+}
+
+// keepBeginning chooses what stays before the omitted messages.
+func (c Cut) keepBeginning(tokens []int, first bool) Cut {
+	newest := len(tokens) - 1
 	switch {
 	case c.Summary.Covers > 0:
 		if c.Summary.Tokens+tokens[newest] > c.Limit {
-			goal -= c.Summary.Tokens
 			c.Used -= c.Summary.Tokens
 			c.Summary = Summary{}
 		}
 	case first && tokens[0]+tokens[newest] <= c.Limit:
 		c.From, c.To = 1, 1
 	}
-	for ; goal > 0 && c.To < newest; c.To++ {
-		goal -= tokens[c.To]
-		c.Used -= tokens[c.To]
-	}
-	c.Kept = len(tokens) - (c.To - c.From)
 	return c
 }
 

@@ -38,6 +38,49 @@ func requirePrompts(t *testing.T, d *debate.Debate, calls map[transcript.Key][]p
 		list := calls[turn.Key]
 		require.Equal(t, list[len(list)-1], p.Request, turn.Key.String())
 	}
+	requireWords(t, d, calls)
+}
+
+// counter counts tokens in another way.
+type counter struct{ factor float64 }
+
+func (c counter) Count(_, text string) int { return int(c.factor * float64(window.Estimate(text))) }
+
+// requireWords requires that an engine without providers, or with another way to count tokens, rebuilds the same requests or says
+// why it cannot. It returns how often it took a cut from a turn's Window.
+func requireWords(t *testing.T, d *debate.Debate, calls map[transcript.Key][]providers.Request) (recut int) {
+	t.Helper()
+	made, known := options.Load(d)
+	if !known {
+		return 0
+	}
+	for _, c := range []window.TokenCounter{nil, counter{0.2}, counter{3}} {
+		o := debate.Options{Store: made.(debate.Options).Store, TokenCounter: c}
+		e, err := debate.NewEngine(o)
+		require.NoError(t, err)
+		other, err := e.Open(t.Context(), d.ID())
+		require.NoError(t, err)
+		for _, turn := range debatetest.Result(t, d).Turns {
+			if len(turn.Attempts) == 0 {
+				continue
+			}
+			p, err := other.PromptOf(t.Context(), turn.Key)
+			require.NoError(t, err)
+			if c != nil && p.Missing != nil {
+				require.Greater(t, len(turn.Attempts), 1, "%s: %s", turn.Key, p.Missing)
+				continue
+			}
+			require.Empty(t, p.Missing, turn.Key.String())
+			list := calls[turn.Key]
+			require.Equal(t, list[len(list)-1], p.Request, "%s, %v", turn.Key, c)
+			if p.OtherCounter {
+				recut++
+			}
+			require.False(t, c == nil && p.OtherCounter)
+		}
+		require.NoError(t, e.Close(t.Context()))
+	}
+	return recut
 }
 
 // In small windows, each manager cuts histories, and the calibration of the models moves the cut.
@@ -70,7 +113,9 @@ func TestPromptsInWindows(t *testing.T) {
 					}
 				}
 				require.Positive(t, omitted+summaries, "the windows are too large for this test")
-				requirePrompts(t, d, m.take())
+				calls := m.take()
+				requirePrompts(t, d, calls)
+				require.Positive(t, requireWords(t, d, calls), "no cut is taken from a turn's Window")
 				requireLeftOut(t, d)
 			})
 		}

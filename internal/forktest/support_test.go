@@ -67,15 +67,22 @@ func newEngine(t testing.TB, c debate.Config, change ...func(*debate.Options)) (
 	}
 	e, err := debate.NewEngine(o)
 	require.NoError(t, err)
+	options.Store(e, o)
 	t.Cleanup(func() { require.NoError(t, e.Close(context.WithoutCancel(t.Context()))) })
 	return e, m
 }
+
+// options holds the debate.Options with which newEngine made an engine, and those of the engine that created a debate.
+var options sync.Map
 
 // create creates a debate.
 func create(t testing.TB, e *debate.Engine, c debate.Config) *debate.Debate {
 	t.Helper()
 	d, err := e.Create(t.Context(), c)
 	require.NoError(t, err)
+	o, _ := options.Load(e)
+	options.Store(d, o)
+	t.Cleanup(func() { options.Delete(e); options.Delete(d) })
 	return d
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
@@ -205,9 +206,11 @@ func (r *Run) keepPartial() bool {
 
 // Repeat returns the request of the last attempt of a step that was executed earlier, with the estimated tokens of its
 // prompt. It calls no model, but changes the first request as the failed attempts did. missing says in words what cannot be
-// repeated, because the attempts do not have it.
-func (r *Run) Repeat(tried []transcript.Attempt) (request providers.Request, tokens int, missing []string) {
+// repeated, because the attempts do not have it, or because tokens are counted in another way than then. fitted is how the
+// history was fitted then.
+func (r *Run) Repeat(tried []transcript.Attempt, fitted *transcript.Window) (request providers.Request, tokens int, missing []string) {
 	r.query.set(&r.Plan)
+	recounted := len(tried) > 0 && tried[0].PromptTokens > 0 && tried[0].PromptTokens != r.query.Tokens-r.query.Slack
 	for i := 0; i+1 < len(tried); i++ {
 		switch a := tried[i]; providers.ErrorKind(a.ErrorKind) {
 		case providers.ContextOverflow:
@@ -226,6 +229,12 @@ func (r *Run) Repeat(tried []transcript.Attempt) (request providers.Request, tok
 		for i+1 < len(tried) && !r.made(tried[i+1]) && r.substitute() {
 			continue
 		}
+	}
+	if missing == nil && len(tried) > 0 && !reflect.DeepEqual(r.query.window, fitted) {
+		missing = append(missing, "what was left out of the history is not known: tokens are counted in another way than then")
+	}
+	if recounted && r.query.capRaised {
+		missing = append(missing, "how far the token limit of the reply was raised is not known: tokens are counted in another way than then")
 	}
 	return r.query.model.Request, r.query.Tokens, missing
 }

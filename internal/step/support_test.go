@@ -149,7 +149,7 @@ func do(t *testing.T, r *Run, h *recorder) (*transcript.Turn, error) {
 	defer cancel(nil)
 	turn, err := r.Do(ctx, cancel, h)
 	if turn != nil && turn.Attempts != nil && !slices.Contains(turn.Flags, transcript.Partial) && !slices.Contains(turn.Flags, transcript.Defaulted) {
-		request, _, missing := again.Repeat(turn.Attempts)
+		request, _, missing := again.Repeat(turn.Attempts, turn.Window)
 		require.Empty(t, missing)
 		last := r.query.model.Request
 		last.OnChunk = nil
