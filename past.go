@@ -85,7 +85,7 @@ func (d *Debate) Verify(ctx context.Context) (err error) {
 	}()
 	past := newJournal(d.engine, d.ID())
 	past.verify = &verifier{}
-	_, entries, err := d.engine.store.Load(ctx, d.ID(), 0)
+	status, entries, err := d.engine.store.Load(ctx, d.ID(), 0)
 	if err = cmp.Or(err, past.begin()); err != nil {
 		return err
 	}
@@ -94,6 +94,9 @@ func (d *Debate) Verify(ctx context.Context) (err error) {
 		if _, err := past.read(e); err != nil {
 			return err
 		}
+	}
+	if status.Seq > last {
+		return &store.Damaged{ID: d.ID(), Seq: last + 1, Err: fmt.Errorf("the journal ends at entry %d, but its status is at entry %d", last, status.Seq)}
 	}
 	return past.rec.supported()
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -408,4 +409,51 @@ func FuzzJournal(f *testing.F) {
 		require.NoError(t, err)
 		require.NoError(t, archive.Import(t.Context(), store.Memory(), again))
 	})
+}
+
+// Verify finds in a store what an import refuses, and that the last entries are missing.
+func TestAStoredDebateIsVerified(t *testing.T) {
+	d, s := begun(t, config(panel.Protocol{}))
+	run(t, d, 0)
+	require.NoError(t, d.Verify(t.Context()))
+	status, err := d.Status(t.Context())
+	require.NoError(t, err)
+	for name, harm := range map[string]func(*archive.Journal) (entry int64){
+		"missing entries": func(j *archive.Journal) int64 {
+			j.Entries = j.Entries[:len(j.Entries)-1]
+			return int64(len(j.Entries)) + 1
+		},
+		"another order": func(j *archive.Journal) int64 {
+			at := slices.IndexFunc(j.Entries, func(e store.Entry) bool { return e.Type == "turn" })
+			j.Entries[at].Data = json.RawMessage(strings.Replace(encode(t, j.Entries[at].Data), `"order":0`, `"order":1`, 1))
+			return int64(at) + 1
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j, stored := exported(t, s), store.Memory()
+			entry := harm(j)
+			j.Status.Seq = int64(len(j.Entries))
+			require.NoError(t, stored.Commit(t.Context(), store.Change{ID: "d", Entries: j.Entries, Status: j.Status}))
+			is := engine(t, ahead{stored, status.Seq}, model)
+			forged, _ := is.Open(t.Context(), "d")
+			err := forged.Verify(t.Context())
+			var damaged *store.Damaged
+			require.ErrorAs(t, err, &damaged)
+			require.Equal(t, entry, damaged.Seq)
+			require.ErrorContains(t, err, "verify debate d: ")
+		})
+	}
+}
+
+// ahead is a store whose statuses are at a later entry.
+type ahead struct {
+	store.Store
+
+	seq int64
+}
+
+func (a ahead) Load(ctx context.Context, id string, after int64) (store.Status, []store.Entry, error) {
+	status, entries, err := a.Store.Load(ctx, id, after)
+	status.Seq = a.seq
+	return status, entries, err
 }
