@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/elenchus-go/debate/store"
 )
@@ -26,11 +28,12 @@ func (s *Store) load(ctx context.Context, id string, after int64) (status store.
 		return status, nil, err
 	}
 	defer rows.Close()
+	var row row
 	for next := after; rows.Next(); next++ {
 		if next == after {
 			status, err = readStatus(rows, id)
 		} else {
-			entries, err = readEntry(rows, id, next, entries)
+			entries, err = row.readEntry(rows, id, next, entries)
 		}
 		if err != nil {
 			return status, nil, err
@@ -59,24 +62,27 @@ func readStatus(rows pgx.Rows, id string) (store.Status, error) {
 	return status, nil
 }
 
+// row is where the rows of entries are scanned to, one after another.
+type row struct {
+	seq  int64
+	kind string
+	key  pgtype.Text
+	at   time.Time
+	data []byte
+	sum  pgtype.Int4
+}
+
 // readEntry reads the next row and appends it to entries. It returns an error if the row is not that of entry seq.
-func readEntry(rows pgx.Rows, id string, seq int64, entries []store.Entry) ([]store.Entry, error) {
-	var got *int64
-	var key, data *string
-	var sum *int32
-	e := store.Entry{Seq: seq}
-	if err := rows.Scan(&got, &e.Type, &key, &e.At, &data, nil, nil, &sum); err != nil {
+func (r *row) readEntry(rows pgx.Rows, id string, seq int64, entries []store.Entry) ([]store.Entry, error) {
+	if err := rows.Scan(&r.seq, &r.kind, &r.key, &r.at, &r.data, nil, nil, &r.sum); err != nil {
 		return nil, &store.Damaged{ID: id, Seq: seq, Err: err}
 	}
-	if *got != seq {
+	if r.seq != seq {
 		return nil, &store.Damaged{ID: id, Seq: seq, Err: errors.New("the entry is missing")}
 	}
-	if key != nil {
-		e.Key = *key
-	}
-	text := []byte(*data)
-	if e.At, e.Data = e.At.UTC(), json.RawMessage(text); sum != nil {
-		if err := e.Verify(id, text, uint32(*sum)); err != nil { //nolint:gosec // stored as a signed number
+	e := store.Entry{Seq: seq, Type: r.kind, Key: r.key.String, At: r.at.UTC(), Data: json.RawMessage(r.data)}
+	if r.sum.Valid {
+		if err := e.Verify(id, r.data, uint32(r.sum.Int32)); err != nil { //nolint:gosec // stored as a signed number
 			return nil, err
 		}
 	}
