@@ -7,8 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -174,6 +177,12 @@ func TestRequests(t *testing.T) {
 	}
 }
 
+// coded is an error with the HTTPCode method of Google's errors.
+type coded int
+
+func (c coded) Error() string { return "refused" }
+func (c coded) HTTPCode() int { return int(c) }
+
 func TestErrors(t *testing.T) {
 	secret := "sk-" + "abcdefghijklmnopqrstuvwxyz0123456789"
 	own := errors.New("own")
@@ -186,6 +195,10 @@ func TestErrors(t *testing.T) {
 		"the end of a stream": {io.ErrUnexpectedEOF, providers.Network},
 		"a quoted key":        {errors.New("status code 401: the key " + secret + " is wrong"), providers.Authentication},
 		"no status":           {errors.New("used 450 tokens of 500"), providers.ServerError},
+		"a status by method":  {coded(429), providers.RateLimit},
+		"no connection":       {&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, providers.Network},
+		"a broken connection": {&net.OpError{Op: "read", Err: syscall.ECONNRESET}, providers.Network},
+		"a slow connection":   {&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}, providers.Timeout},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := adds(test.err, adapter.Chunk{Text: "I was"})

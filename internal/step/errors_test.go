@@ -1,0 +1,23 @@
+package step_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/internal/step"
+	"github.com/elenchus-go/debate/providers"
+)
+
+func TestErrorsHaveTheirCauses(t *testing.T) {
+	doubt := &providers.Error{Kind: providers.InvalidResponse, Err: &step.Doubtful{Doubts: []string{"Ada wins", "Bo has the better scores"}}}
+	failed := error(&step.Failure{Err: doubt, Message: "Ada failed"})
+	require.EqualError(t, failed, "Ada failed")
+	cause, ok := errors.AsType[*providers.Error](failed)
+	require.True(t, ok)
+	require.Equal(t, providers.InvalidResponse, cause.Kind)
+	why, ok := errors.AsType[*step.Doubtful](failed)
+	require.True(t, ok)
+	require.EqualError(t, why, "the reply contradicts itself: Ada wins; Bo has the better scores")
+}
