@@ -145,8 +145,8 @@ func TestEvaluationsSurviveKills(t *testing.T) {
 			require.NoError(t, err)
 			complete = true
 		case <-time.After(life):
-			require.NoError(t, cmd.Process.Kill())
-			_ = <-ended // the process was killed
+			_ = cmd.Process.Kill() // it may just have ended
+			complete = <-ended == nil
 			kills++
 		}
 	}
