@@ -212,9 +212,10 @@ func TestAMessageThatIsRepeatedAtOnceStartsOneDebate(t *testing.T) {
 	ids, errs := make([]a2a.TaskID, 8), make([]error, 8)
 	for i := range ids {
 		c := connect(t, url)
+		again := *r // the client writes to it
 		group.Go(func() {
 			var result a2a.SendMessageResult
-			if result, errs[i] = c.SendMessage(t.Context(), r); errs[i] == nil {
+			if result, errs[i] = c.SendMessage(t.Context(), &again); errs[i] == nil {
 				ids[i] = result.(*a2a.Task).ID
 			}
 		})
