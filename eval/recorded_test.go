@@ -18,16 +18,8 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// recording is a question with the answer of each agent in each round. Null means no answer.
-type recording struct {
-	Set     string
-	Gold    any
-	Agents  int
-	Answers [][]any
-}
-
 // replayed answers as the agents of a recording did. The topic of a debate has the number of the recording.
-type replayed []recording
+type replayed []recorded.Votes
 
 func (p replayed) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
 	step, ok := debate.StepFrom(ctx)
@@ -35,18 +27,7 @@ func (p replayed) Generate(ctx context.Context, r providers.Request) (providers.
 	if !ok || err != nil || number < 1 || number > len(p) {
 		return providers.Response{}, fmt.Errorf("no recording %q", questionOf(r))
 	}
-	return ballot(written(p[number-1].Answers[step.Key.Round-1][step.Key.Actor[0]-'a']), 10), nil
-}
-
-// written returns an answer as an agent writes it.
-func written(answer any) string {
-	switch a := answer.(type) {
-	case float64:
-		return strconv.FormatFloat(a, 'f', -1, 64)
-	case string:
-		return a
-	}
-	return ""
+	return ballot(recorded.Written(p[number-1].Answers[step.Key.Round-1][step.Key.Actor[0]-'a']), 10), nil
 }
 
 // cells returns the cells of the row of a table in docs/voting.md, below a heading and beginning with a name.
@@ -65,7 +46,7 @@ func cells(t *testing.T, page, heading, name string) []string {
 
 // A provider that replays recorded answers gives what docs/voting.md says, which was computed without debates.
 func TestRecordedAnswersGiveTheTablesOfVoting(t *testing.T) {
-	all := recorded.Lines[recording](t, "vote-answers.jsonl")
+	all := recorded.Lines[recorded.Votes](t, "vote-answers.jsonl")
 	text, err := os.ReadFile("../docs/voting.md")
 	require.NoError(t, err)
 	kinds := map[string][]eval.Task{}
@@ -74,7 +55,7 @@ func TestRecordedAnswersGiveTheTablesOfVoting(t *testing.T) {
 		if q.Agents == 2 {
 			kind = "arithmetic, two agents"
 		}
-		task := eval.Task{ID: strconv.Itoa(i + 1), Topic: fmt.Sprintf("Q%d: the recorded question", i+1), Gold: []string{written(q.Gold)}}
+		task := eval.Task{ID: strconv.Itoa(i + 1), Topic: fmt.Sprintf("Q%d: the recorded question", i+1), Gold: []string{recorded.Written(q.Gold)}}
 		if _, isLetter := q.Gold.(string); isLetter {
 			task.Choices = []string{"the first", "the second", "the third", "the fourth"}
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/elenchus-go/debate/internal/golden"
 )
 
-// evaluated is the report of two arms on two hundred questions.
+// evaluated returns the report of three arms on two hundred questions.
 func evaluated(t *testing.T) *eval.Report {
 	t.Helper()
 	e := eval.Evaluation{

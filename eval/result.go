@@ -6,7 +6,7 @@ import (
 	"github.com/elenchus-go/debate/internal/statistics"
 )
 
-// formatVersion is the version of the report's JSON.
+// formatVersion names the version of the report's JSON that this package writes.
 const formatVersion = 1
 
 // Interval is an estimate with its 95 % confidence interval. It is Wilson's where each question stands for itself. Otherwise

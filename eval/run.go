@@ -36,7 +36,7 @@ func (r *runner) close(ctx context.Context) {
 	_ = r.scratch.Close(context.WithoutCancel(ctx))
 }
 
-// spending is what runs have used.
+// spending counts the tokens and the money that runs have used.
 type spending struct {
 	tokens   int
 	cost     float64
@@ -249,7 +249,7 @@ func (r *runner) drive(ctx context.Context, c debate.Config) (store.Status, erro
 	return end, r.checkCost(end)
 }
 
-// followed is what was seen of a run.
+// followed holds the usage that the events of a run showed, and the error that ends the evaluation.
 type followed struct {
 	usage transcript.Usage
 	err   error // after which further runs are of no use

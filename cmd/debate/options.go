@@ -43,7 +43,7 @@ type options struct {
 	participantsInFile                                      bool // the configuration has participants; --agents selects from them
 }
 
-// evalOptions are the flags of eval.
+// evalOptions holds the values of the flags of eval.
 type evalOptions struct {
 	arms, fields, required         []string
 	name, baseline, format, budget string

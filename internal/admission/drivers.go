@@ -10,7 +10,7 @@ type Drivers struct {
 	all    sync.WaitGroup
 }
 
-// slot is the place of a debate's driver.
+// slot notes that a debate has a driver.
 type slot struct {
 	next func() // called when the driver has left; nil if there is nothing to do; guarded by Drivers.mu until then
 }

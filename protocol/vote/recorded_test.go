@@ -21,24 +21,8 @@ import (
 
 const judging = "../../docs/judging.md"
 
-// question is a question with the answer of each agent in each round. Null means no answer.
-type question struct {
-	Set     string
-	Gold    any
-	Agents  int
-	Answers [][]any
-}
-
-// written returns an answer as an agent writes it.
-func written(answer any) string {
-	switch a := answer.(type) {
-	case float64:
-		return strconv.FormatFloat(a, 'f', -1, 64)
-	case string:
-		return a
-	}
-	return ""
-}
+// question is a question with its recorded answers.
+type question struct{ recorded.Votes }
 
 // extract returns the name of the extractor for the answers to a question.
 func (q question) extract() string {
@@ -50,7 +34,7 @@ func (q question) extract() string {
 
 // right reports whether an answer in its canonical form is right.
 func (q question) right(answer string) bool {
-	return answer != "" && answer == vote.Extractors[q.extract()](written(q.Gold))
+	return answer != "" && answer == vote.Extractors[q.extract()](recorded.Written(q.Gold))
 }
 
 // hold runs the protocol with the recorded answers to a question and the same confidence for all, until the protocol ends
@@ -65,7 +49,7 @@ func (q question) hold(t *testing.T, p vote.Protocol) *hall {
 		h.Cursor.Round++
 		h.enter(transcript.Speech)
 		for _, s := range h.Next() {
-			h.Say(s, fmt.Sprintf(`{"reasoning":"","answer":%q,"confidence":50}`, written(answers[slices.Index(names, s.Actor)])))
+			h.Say(s, fmt.Sprintf(`{"reasoning":"","answer":%q,"confidence":50}`, recorded.Written(answers[slices.Index(names, s.Actor)])))
 		}
 		if p.End(&h.Record).Outcome != "" {
 			break
@@ -81,7 +65,7 @@ func (q question) samples(t *testing.T) vote.Tally {
 	h.Cursor.Round++
 	h.enter(transcript.Speech)
 	for i, s := range h.Next() {
-		h.Say(s, fmt.Sprintf(`{"reasoning":"","answer":%q,"confidence":50}`, written(q.Answers[0][i])))
+		h.Say(s, fmt.Sprintf(`{"reasoning":"","answer":%q,"confidence":50}`, recorded.Written(q.Answers[0][i])))
 	}
 	return h.tally()
 }
