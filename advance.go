@@ -134,7 +134,13 @@ var startEvents = map[fsm.State][]fsm.Event{fsm.Validating: {fsm.Accept, fsm.Sta
 
 // step does what can be done now and reports whether there is more to do.
 func (dr *driver) step() (more bool, err error) {
-	p, err := dr.plan()
+	var p plan
+	if err = dr.checkDocuments(); err == nil {
+		p, err = dr.plan()
+	}
+	if err == nil {
+		err = dr.giveDocuments(p.executions)
+	}
 	dr.engine.heartbeats.Lack(dr.ctx, dr.journal.id, lackedBy(err))
 	if dr.out.flush(); dr.out.gone || err != nil {
 		return false, err

@@ -114,8 +114,8 @@ func (r *record) parse(ev ConfigChanged) (Config, error) {
 }
 
 func (r *record) configure(ev ConfigChanged) error {
-	if ev.Format < store.Format {
-		return fmt.Errorf("the journal has format %d, this version of the library reads format %d: %w", ev.Format, store.Format, ErrUnsupported)
+	if ev.Format < store.OldestFormat {
+		return fmt.Errorf("the journal has format %d, this version of the library reads formats %d to %d: %w", ev.Format, store.OldestFormat, store.Format, ErrUnsupported)
 	}
 	r.format = max(r.format, ev.Format) // once a newer version has written, the journal has its format
 	c, err := r.parse(ev)

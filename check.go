@@ -53,6 +53,7 @@ func (c *Config) checkValues(l *problemList) {
 		}
 	}
 	checkAttachments(c, l)
+	checkDocuments(c, l)
 	if x := c.AskAboveCost; !(x >= 0) || math.IsInf(x, 0) {
 		l.add("ask_above_cost", "%v is not valid, use 0 or more", x)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/detect"
+	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
@@ -104,6 +105,9 @@ type Config struct {
 	Background string `json:"background,omitempty"`
 	// Attachments are pictures and PDF documents that participants and judges see before the history. Use at most 20.
 	Attachments []Attachment `json:"attachments,omitempty"`
+	// Documents are texts that participants and judges read in their system prompts: shared ones, which are stored with the
+	// debate, and private ones, which Options.Documents gives. See package evidence.
+	Documents []evidence.Document `json:"documents,omitempty"`
 	// Protocol decides who speaks when. Defaults to panel.Protocol{}, a free-form sequential panel. In JSON:
 	// protocol, as an object with the protocol's name and parameters.
 	Protocol protocol.Protocol `json:"-"`

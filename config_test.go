@@ -17,6 +17,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/detect"
+	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/memorytest"
@@ -685,6 +686,7 @@ func filledConfig(t *testing.T, p protocol.Protocol) debate.Config {
 	c.Prices = price.Prices{"m": {Input: 1}}
 	c.Labels = map[string]string{"team": "red"}
 	c.Attachments = []debate.Attachment{{Name: "a.png", MediaType: "image/png", Data: picture(t, 2, 2), Readers: []string{"A"}}}
+	c.Documents = []evidence.Document{evidence.Shared("notes.md", "Ice floats.")}
 	require.Empty(t, memorytest.Empty(c), "set the new fields above")
 	return c
 }

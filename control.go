@@ -16,7 +16,6 @@ import (
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/protocol"
-	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -290,7 +289,7 @@ func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 			return err
 		}
 		cfg.Seed = cmp.Or(cfg.Seed, c.rec.Seed)
-		if err := problemsError(slices.Concat(found, frozenFields(c.rec, cfg))); err != nil {
+		if err := problemsError(slices.Concat(found, frozenFields(c.rec, cfg), addedReaders(c.rec.config, &cfg))); err != nil {
 			return err
 		}
 		c.undo = d.engine.protocols.Add(cfg.ID, cfg.Protocol)
@@ -298,7 +297,7 @@ func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 		if err != nil {
 			return err
 		}
-		if err := c.add(ConfigChanged{EventMeta: c.stamp("config"), At: c.now, Format: store.Format, Config: raw}); err != nil {
+		if err := c.add(ConfigChanged{EventMeta: c.stamp("config"), At: c.now, Format: cfg.format(), Config: raw}); err != nil {
 			return err
 		}
 		return c.fire(fsm.Edit, StateChanged{})

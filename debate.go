@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
+	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -144,6 +147,37 @@ func (d *Debate) Waiting(ctx context.Context) (list []Asked, err error) {
 		list = append(list, q)
 	}
 	return list, nil
+}
+
+// Document returns the text of a document for a participant or a judge who reads it, with the names that this seat sees.
+// Whoever asks must speak for the seat; check that first. It returns *Problems if the seat reads no such document, and
+// ErrUnsupported if Options.Documents does not give the text.
+func (d *Debate) Document(ctx context.Context, seat, name string) (string, error) {
+	d.journal.mu.Lock()
+	err := d.journal.refresh(ctx)
+	r := d.journal.rec
+	if err != nil {
+		d.journal.mu.Unlock()
+		return "", err
+	}
+	var who Participant
+	if p := r.config.settings(seat); p != nil {
+		who = *p
+	}
+	m := pseudonymsFor(r, &protocol.Step{Key: transcript.Key{Actor: seat}, Blind: who.Blind})
+	list, labels := documentsFor(r.config, seat), r.config.Labels
+	d.journal.mu.Unlock()
+	at := slices.IndexFunc(list, func(x evidence.Document) bool { return m.Hide(x.Name) == name || x.Name == name })
+	if at < 0 {
+		return "", problemsOf("document", []protocol.Problem{protocol.Problemf("name", "%q is no document that %q reads", name, seat)})
+	}
+	text := list[at].Text
+	if list[at].IsPrivate() {
+		if text, err = d.engine.readDocument(ctx, d.ID(), labels, list[at]); err != nil {
+			return "", fmt.Errorf("read document of debate %s: %w", d.ID(), err)
+		}
+	}
+	return m.Hide(text), nil
 }
 
 // Result returns the debate so far, or as it ended.

@@ -28,6 +28,7 @@ type driver struct {
 	failed     error           // why driving ended
 	only       string          // key of the plan to run; empty for any plan
 	checked    *Config         // the configuration that the engine supports; nil if none was checked yet
+	readable   *Config         // the configuration whose private documents can be read; nil if none was checked yet
 	feed       *live.Feed[Event]
 	out        delivery
 	background bool          // Start drives the debate

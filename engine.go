@@ -47,7 +47,7 @@ func NewEngine(o Options) (*Engine, error) {
 		return nil, errors.New("make engine: a contract is nil")
 	}
 	e := &Engine{
-		providers: maps.Clone(o.Providers), protocols: protocoljson.NewRegistry(append(presets(), deepcopy.Of(o.Protocols)...)...), sets: sets, replies: map[string]*reply.Contract{}, extractAnswer: o.ExtractAnswer, counter: o.TokenCounter,
+		providers: maps.Clone(o.Providers), protocols: protocoljson.NewRegistry(append(presets(), deepcopy.Of(o.Protocols)...)...), sets: sets, replies: map[string]*reply.Contract{}, extractAnswer: o.ExtractAnswer, documents: o.Documents, counter: o.TokenCounter,
 		keepReasoning: o.KeepReasoning, keepReplies: o.KeepReplies,
 		log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), closing: make(chan struct{}),
 		admission: admission.Queue{Most: o.MaxDebates},
@@ -166,7 +166,7 @@ func (e *Engine) commitFirst(ctx context.Context, c Config, start bool) (*Debate
 		d.journal.rec.given = &c
 	}
 	change := newTransaction(d.journal.rec)
-	if err := change.add(ConfigChanged{EventMeta: change.stamp("config"), At: change.now, Format: store.Format, Config: raw}); err != nil {
+	if err := change.add(ConfigChanged{EventMeta: change.stamp("config"), At: change.now, Format: c.format(), Config: raw}); err != nil {
 		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
 	}
 	if start {

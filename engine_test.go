@@ -109,7 +109,7 @@ func TestADebateOfANewerFormatIsReadButNotChanged(t *testing.T) {
 	_, err = debatetest.Run(t, d)
 	require.ErrorIs(t, err, debate.ErrUnsupported)
 	require.ErrorIs(t, d.Pause(t.Context()), debate.ErrUnsupported)
-	require.ErrorContains(t, d.Pause(t.Context()), "pause debate d: the journal has format 3, this version of the library supports formats up to 2")
+	require.ErrorContains(t, d.Pause(t.Context()), "pause debate d: the journal has format 4, this version of the library supports formats up to 3")
 }
 
 func TestAJournalOfAnOlderFormatIsRefusedByName(t *testing.T) {
@@ -124,7 +124,7 @@ func TestAJournalOfAnOlderFormatIsRefusedByName(t *testing.T) {
 	require.NoError(t, err)
 	d, err := e.Open(t.Context(), "d")
 	require.ErrorIs(t, err, debate.ErrUnsupported)
-	require.ErrorContains(t, err, "the journal has format 1, this version of the library reads format 2")
+	require.ErrorContains(t, err, "the journal has format 1, this version of the library reads formats 2 to 3")
 	_, err = d.Status(t.Context())
 	require.ErrorIs(t, err, debate.ErrUnsupported)
 	_, err = d.Result(t.Context())

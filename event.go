@@ -150,6 +150,9 @@ type (
 		// Attachments describes what is attached for the person: the name, the media type and the size of each. Its content
 		// is in Config.
 		Attachments []string `json:"attachments,omitempty"`
+		// Documents describes the documents that the person may read: the name and the size of each. Debate.Document gives the
+		// text.
+		Documents []string `json:"documents,omitempty"`
 		// Said is what the actor may read of what was said before, in order: the key, the kind, the seq and the text of
 		// each turn, with the names that the actor sees. Only Debate.Waiting sets it.
 		Said []transcript.Turn `json:"said,omitempty"`

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/live"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/step"
@@ -23,6 +24,8 @@ type execution struct {
 	created   time.Time // when the debate was created
 	promptSeq int64     // seq of the last entry that the prompt is made from
 	role      string
+	documents []evidence.Document // private ones that the actor reads
+	labels    map[string]string   // of the debate
 
 	launched    time.Time
 	after, over chan struct{} // closed when the actor's previous step ends, and when this one ends

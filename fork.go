@@ -71,6 +71,7 @@ func editConfig(ctx context.Context, e *Engine, c *transaction, edits *Edits) er
 	if len(found) == 0 && r.hasTurns() {
 		found = fixedFields(r, &cfg)
 	}
+	found = append(found, addedReaders(r.config, &cfg)...)
 	var limits map[string]int
 	if len(found) == 0 && r.accepted.valid && r.lifecycle.State != fsm.Ready { // it is not checked again before it continues
 		keepWindows(&cfg, r.config)
@@ -87,7 +88,7 @@ func editConfig(ctx context.Context, e *Engine, c *transaction, edits *Edits) er
 	if err != nil {
 		return err
 	}
-	if err := c.add(ConfigChanged{EventMeta: c.stamp("config"), At: c.now, Format: store.Format, Config: raw, ReplyTokens: limits}); err != nil {
+	if err := c.add(ConfigChanged{EventMeta: c.stamp("config"), At: c.now, Format: cfg.format(), Config: raw, ReplyTokens: limits}); err != nil {
 		return err
 	}
 	if s := r.lifecycle.State; s == fsm.Configuring || s == fsm.Ready {

@@ -50,7 +50,7 @@ func tokensBesideHistory(r *record, me transcript.Profile) int {
 	for _, s := range r.profiles {
 		tokens += window.Estimate(s.Role + s.Side + s.Position)
 	}
-	return templateTokens + tokens + attachmentTokens(attachmentsFor(r.config, me.Name))
+	return templateTokens + tokens + attachmentTokens(attachmentsFor(r.config, me.Name)) + documentsTokens(documentsFor(r.config, me.Name))
 }
 
 // templateTokens holds the number of tokens that estimates allow for the text of templates.

@@ -48,7 +48,7 @@ func decodeEntryBy(e store.Entry, decode func([]byte, any) error) (Event, error)
 			return nil, err
 		}
 	}
-	if c, ok := ev.(ConfigChanged); ok && c.Format != store.Format { // another format may have other fields
+	if c, ok := ev.(ConfigChanged); ok && (c.Format < store.OldestFormat || c.Format > store.Format) { // another format may have other fields
 		return ev, nil
 	}
 	key, at := entryFields(ev)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/admission"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/spool"
@@ -261,6 +262,11 @@ type Options struct {
 	// uses the very protocol that Create or Edit was given for that debate. It learns the other debates' protocols of
 	// the same name only if JSON omits nothing of them.
 	Protocols []protocol.Protocol
+	// Documents gives the text of a private document. It gets the ID and the labels of the debate, because a configuration,
+	// which names readers, is no proof of who may read a text: return an error if this debate may not have it. The engine calls
+	// it before each step that reads the document, and drives the debate only if the text has the document's hash. The
+	// messages of its errors are not shown, because they may quote the text; errors.As finds them.
+	Documents func(ctx context.Context, id string, labels map[string]string, d evidence.Document) (string, error)
 	// Prompts holds templates that replace those of the library or add to them; see package prompts.
 	Prompts fs.FS
 	// PromptSets holds templates, like Prompts, for debates that name them in Config.Prompts.

@@ -38,6 +38,10 @@ func newAsked(r *record, s *protocol.Step) (q Asked, err error) {
 	for _, a := range attachmentsFor(r.config, s.Actor) {
 		q.Attachments = append(q.Attachments, a.shownAs(b.pseudonyms.Hide(a.Name)).String())
 	}
+	for _, d := range documentsFor(r.config, s.Actor) {
+		d.Name = b.pseudonyms.Hide(d.Name)
+		q.Documents = append(q.Documents, d.String())
+	}
 	active, own := namesFor(r, s)
 	contract, err := contractFor(r, s)
 	if err != nil {

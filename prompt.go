@@ -41,8 +41,8 @@ func targetRole(r *record, b *fixedPrompt, name string) *transcript.Profile {
 	return nil
 }
 
-// fixedPromptFor returns the part of a reader's prompts that does not change. Its tokens are those of the system prompt and
-// of the attachments.
+// fixedPromptFor returns the part of a reader's prompts that does not change. Its tokens are those of the system prompt,
+// with the documents, and of the attachments.
 func fixedPromptFor(r *record, set *prompts.Set, s protocol.Step, seat transcript.Profile, model string) (*fixedPrompt, error) {
 	k := fixedPromptKey{s.Actor, s.Prompt, s.Blind, s.Swap}
 	for i, b := range r.cache.fixedPrompts {
@@ -69,9 +69,12 @@ func fixedPromptFor(r *record, set *prompts.Set, s protocol.Step, seat transcrip
 	if b.system, err = set.System(s.Prompt, b.data); err != nil {
 		return nil, err
 	}
+	documents := documentsFor(r.config, s.Actor)
+	b.tokens = r.env.count(model, b.system) + documentsTokens(documents)
+	b.system += documentsText(documents, m)
 	attached := attachmentsFor(r.config, s.Actor)
 	b.shown = attachmentMessage(attached, m)
-	b.tokens = r.env.count(model, b.system) + attachmentTokens(attached)
+	b.tokens += attachmentTokens(attached)
 	r.cache.fixedPrompts = append(r.cache.fixedPrompts, b)
 	return b, nil
 }

@@ -136,7 +136,7 @@ var stages = map[fsm.State]transcript.Kind{
 var noConfig Config
 
 func newRecord(id string, env *environment) *record {
-	r := &record{env: env, format: store.Format, lifecycle: fsm.Position{State: fsm.Configuring}, config: &noConfig}
+	r := &record{env: env, format: store.OldestFormat, lifecycle: fsm.Position{State: fsm.Configuring}, config: &noConfig}
 	r.ID, r.Cursor.Run = id, 1
 	return r
 }

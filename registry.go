@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/admission"
 	"github.com/elenchus-go/debate/internal/embedding"
@@ -61,6 +62,9 @@ func (e *Engine) missingNames(c Config) []protocol.Problem {
 	if e.sets[c.Prompts] == nil {
 		l.add("prompts", "%q is unknown to this engine, add it to Options.PromptSets", c.Prompts)
 	}
+	if e.documents == nil && privateOnes(c.Documents) != nil {
+		l.add("documents", "some are private: give their texts in Options.Documents")
+	}
 	told := map[string]bool{}
 	for field, p := range c.allActors() {
 		_, _, err := e.bind(p.Provider)
@@ -96,7 +100,7 @@ func (e *Engine) namesAll(c *Config) bool {
 	missing := func(p Participant) bool {
 		return e.providers[p.Provider] == nil && p.Provider != templatesProvider && p.Provider != humanProvider
 	}
-	return !unknown && e.sets[c.Prompts] != nil && (len(c.Detect) == 0 || e.extractAnswer != nil) &&
+	return !unknown && (len(c.Documents) == 0 || e.documents != nil) && e.sets[c.Prompts] != nil && (len(c.Detect) == 0 || e.extractAnswer != nil) &&
 		!slices.ContainsFunc(c.Participants, missing) && !slices.ContainsFunc(c.Judges, missing) && !slices.ContainsFunc(c.Substitutes, missing) &&
 		!missing(c.PersonaAssigner) && !missing(c.Summarizer) && !missing(c.Retriever) && (c.Embedder.Provider == "" || !missing(c.Embedder))
 }
@@ -150,6 +154,7 @@ type Engine struct {
 	sets          map[string]*prompts.Set // templates of prompts, by Config.Prompts
 	replies       map[string]*reply.Contract
 	extractAnswer func(transcript.Turn) string
+	documents     func(ctx context.Context, id string, labels map[string]string, d evidence.Document) (string, error)
 	counter       window.TokenCounter
 	heartbeats    *heartbeat.Keeper
 	log           *slog.Logger

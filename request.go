@@ -40,6 +40,8 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 	*x = execution{shown: x.shown, reports: e.reports, debate: r.ID, promptSeq: r.Seq, role: seat.Role, created: r.times.created}
 	p, own := &x.run.Plan, []string(nil)
 	e.setPlan(r, p, &s, who)
+	x.documents, x.labels = privateOnes(documentsFor(r.config, s.Actor)), r.config.Labels
+	p.Private = x.documents != nil
 	p.Names, own = namesFor(r, &s)
 	var err error
 	if p.Contract, err = contractFor(r, &s); err != nil {
@@ -374,6 +376,9 @@ func tooSmall(l *problemList, c *Config, field string, p Participant, size int) 
 	}
 	if tokens := attachmentTokens(attachmentsFor(c, actorOf(field, p))); tokens > p.Window/2 {
 		l.add("attachments", "about %d tokens are too many for the window of %s, %d: set its window, or leave it out of the readers", tokens, cmp.Or(p.Name, field), p.Window)
+		return
+	}
+	if c.blameDocuments(l, field, p) {
 		return
 	}
 	l.add(field+".window", "%d is too small: the prompt takes about %d tokens, and the reply and the history need %d each", p.Window, size, minReply)

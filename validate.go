@@ -45,6 +45,9 @@ func (c Config) withDefaults(env *environment, open func(provider string) bool) 
 	for i, a := range c.Attachments {
 		c.Attachments[i] = a.withDefaults()
 	}
+	for i, d := range c.Documents {
+		c.Documents[i] = d.WithDefaults(func(text string) int { return env.count("", text) })
+	}
 	own := protocolDefaults(c.Protocol)
 	c.Limits = c.Limits.valid(l).withDefaults(own).valid(l)
 	for i, p := range c.Participants {
@@ -169,6 +172,7 @@ func (c *Config) check(env *environment, l *problemList, own protocol.Defaults) 
 // checkTopic adds a problem if the topic or the background alone is too long for an actor that reads it.
 func (c *Config) checkTopic(l *problemList) {
 	topic, background := window.Estimate(c.Topic), window.Estimate(c.Background)
+	c.checkRoom(l)
 	for field, p := range c.allActors() {
 		if p.Window <= 0 || max(topic, background) < p.Window || makesNoText(actorOf(field, p)) {
 			continue

@@ -301,15 +301,15 @@ func TestADamagedJournalIsRefused(t *testing.T) {
 		},
 		"newer configuration format": {
 			func(j *archive.Journal) {
-				j.Entries[0].Data = json.RawMessage(strings.Replace(string(j.Entries[0].Data.(json.RawMessage)), `"format":2`, `"format":3`, 1))
+				j.Entries[0].Data = json.RawMessage(strings.Replace(string(j.Entries[0].Data.(json.RawMessage)), `"format":2`, `"format":4`, 1))
 			},
-			"entry 1: format is 3, this version of the library reads format 2",
+			"entry 1: format is 4, this version of the library reads formats 2 to 3",
 		},
 		"older configuration format": {
 			func(j *archive.Journal) {
 				j.Entries[0].Data = json.RawMessage(strings.Replace(string(j.Entries[0].Data.(json.RawMessage)), `"format":2`, `"format":1`, 1))
 			},
-			"entry 1: format is 1, this version of the library reads format 2",
+			"entry 1: format is 1, this version of the library reads formats 2 to 3",
 		},
 		"configuration that is an array": {
 			func(j *archive.Journal) {
@@ -329,10 +329,10 @@ func TestADamagedJournalIsRefused(t *testing.T) {
 }
 
 func TestAJournalOfAnotherFormatIsRefused(t *testing.T) {
-	for _, format := range []int{0, 1, 3} {
+	for _, format := range []int{0, 1, 4} {
 		err := json.Unmarshal(fmt.Appendf(nil, `{"format": %d}`, format), &archive.Journal{})
 		require.ErrorIs(t, err, debate.ErrUnsupported)
-		require.EqualError(t, err, fmt.Sprintf("read journal: format is %d, this version of the library reads format 2: not supported by this engine", format))
+		require.EqualError(t, err, fmt.Sprintf("read journal: format is %d, this version of the library reads formats 2 to 3: not supported by this engine", format))
 	}
 	require.ErrorContains(t, json.Unmarshal([]byte(`{"format": "x"}`), &archive.Journal{}), "read journal: ")
 	require.ErrorContains(t, json.Unmarshal([]byte(`{"format": 2, "entries": 1}`), &archive.Journal{}), "read journal: ")

@@ -35,7 +35,7 @@ type journalJSON struct {
 
 // MarshalJSON encodes the format, the status and the entries.
 func (j Journal) MarshalJSON() ([]byte, error) {
-	f := journalJSON{Format: max(j.Status.Format, store.Format), Status: j.Status, Entries: []entryJSON{}}
+	f := journalJSON{Format: max(j.Status.Format, store.OldestFormat), Status: j.Status, Entries: []entryJSON{}}
 	for _, e := range j.Entries {
 		raw, err := json.Marshal(e.Data)
 		if err != nil {
@@ -46,7 +46,7 @@ func (j Journal) MarshalJSON() ([]byte, error) {
 	return json.Marshal(f)
 }
 
-// UnmarshalJSON decodes a journal. The error wraps debate.ErrUnsupported if the format is not store.Format.
+// UnmarshalJSON decodes a journal. The error wraps debate.ErrUnsupported if the library does not read the format.
 func (j *Journal) UnmarshalJSON(b []byte) error {
 	if err := checkFormat(b); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (j *Journal) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// checkFormat returns an error that wraps debate.ErrUnsupported if the format of a journal is not store.Format.
+// checkFormat returns an error that wraps debate.ErrUnsupported if the library does not read the format of a journal.
 func checkFormat(b []byte) error {
 	var f struct {
 		Format int `json:"format"`
@@ -70,9 +70,16 @@ func checkFormat(b []byte) error {
 	if err := json.Unmarshal(b, &f); err != nil {
 		return fmt.Errorf("read journal: %w", err)
 	}
-	if f.Format != store.Format {
-		return fmt.Errorf("read journal: format is %d, this version of the library reads format %d: %w",
-			f.Format, store.Format, debate.ErrUnsupported)
+	if err := readsFormat(f.Format); err != nil {
+		return fmt.Errorf("read journal: %w", err)
+	}
+	return nil
+}
+
+// readsFormat returns an error that wraps debate.ErrUnsupported if the library does not read a format.
+func readsFormat(n int) error {
+	if n < store.OldestFormat || n > store.Format {
+		return fmt.Errorf("format is %d, this version of the library reads formats %d to %d: %w", n, store.OldestFormat, store.Format, debate.ErrUnsupported)
 	}
 	return nil
 }
@@ -133,10 +140,10 @@ func checkEntry(e store.Entry, id string) error {
 	return err
 }
 
-// checkConfig checks that a configuration belongs to the debate with the given id and has the format store.Format.
+// checkConfig checks that a configuration belongs to the debate with the given id and has a format that the library reads.
 func checkConfig(ev debate.ConfigChanged, id string) error {
-	if ev.Format != store.Format {
-		return fmt.Errorf("format is %d, this version of the library reads format %d: %w", ev.Format, store.Format, debate.ErrUnsupported)
+	if err := readsFormat(ev.Format); err != nil {
+		return err
 	}
 	var c struct {
 		ID string `json:"id"`

@@ -31,10 +31,15 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Format is the version of the journal format that this version of the library reads and writes. It rises when the names
-// or the meaning of fields change, and other versions refuse such a journal. If a version only adds fields, Format stays,
-// and the entries say so; see debate.EventMeta.
-const Format = 2
+// The versions of the journal format that this version of the library reads. Format rises when the names or the meaning of
+// fields change, or when an engine that does not know a field would do wrong, and versions that do not know it leave such a
+// journal alone. If a version only adds fields, Format stays, and the entries say so; see debate.EventMeta.
+//
+// A journal has Format only if its debate needs it: it has documents or tools. Any other has OldestFormat.
+const (
+	Format       = 3
+	OldestFormat = 2
+)
 
 // Entry is one durable fact about a debate.
 type Entry struct {

@@ -125,7 +125,7 @@ func TestQueryMatches(t *testing.T) {
 func TestHeadAsJSON(t *testing.T) {
 	h := store.Status{
 		ID: "d", Seq: 9, State: fsm.Judging, Cursor: transcript.Cursor{Run: 1, Round: 2, Stage: transcript.Assessment, Phase: "assess", PhaseSeq: 8}, MaxRounds: 5,
-		Topic: "Ban cars?", Protocol: "panel/1", Usage: transcript.Usage{Input: 3, Output: 2}, RunningTime: time.Second, Format: store.Format, Created: noon, Updated: noon,
+		Topic: "Ban cars?", Protocol: "panel/1", Usage: transcript.Usage{Input: 3, Output: 2}, RunningTime: time.Second, Format: store.OldestFormat, Created: noon, Updated: noon,
 	}
 	b, err := json.Marshal(h)
 	require.NoError(t, err)

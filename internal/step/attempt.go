@@ -49,8 +49,8 @@ func (r *Run) attempt(n int) error {
 	}
 	a := r.newAttempt(q.usage(resp, whole, r.Plan.NoText))
 	// Otherwise the estimate is for another prompt or another model, or the service may ignore a part of the prompt, or the
-	// prompt has attachments, whose estimate is far above most counts.
-	if !reasked && !r.attempts.substituted && q.Opaque == 0 && len(q.Attachments) == 0 {
+	// prompt has attachments, whose estimate is far above most counts, or private documents, whose texts the estimate lacks.
+	if !reasked && !r.Plan.Private && !r.attempts.substituted && q.Opaque == 0 && len(q.Attachments) == 0 {
 		a.PromptTokens = prompt
 		if w := q.compareCount(&a, resp.FinishReason, err, r.Plan.Step.Actor); w != "" {
 			resp.Warnings = append(slices.Clip(resp.Warnings), w)
@@ -115,6 +115,9 @@ func (r *Run) emptyReply(e *providers.Error) error {
 func (r *Run) keepReasoning(resp *providers.Response) []string {
 	if slices.Contains(r.draft.Flags, transcript.Defaulted) {
 		return resp.Warnings
+	}
+	if r.Plan.Private {
+		return nil
 	}
 	text, o := "", (*reasoning.Opaque)(nil)
 	if r.Plan.KeepReasoning {

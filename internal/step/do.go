@@ -195,7 +195,7 @@ func (r *Run) keepDoubtful() bool {
 
 // keepPartial completes the turn with the partial text of a failed attempt, if the plan allows it and there is any text.
 func (r *Run) keepPartial() bool {
-	if !r.Plan.KeepPartial || r.attempts.partial == "" {
+	if !r.Plan.KeepPartial || r.Plan.Private || r.attempts.partial == "" {
 		return false
 	}
 	r.draft.setReply(r.attempts.partial, nil, r.query.count(r.attempts.partial))

@@ -30,15 +30,20 @@ func (q *query) shorten(summarize func() bool) bool {
 	return q.shrink(q.Tokens - (history+1)/2)
 }
 
-// dropReasoning removes opaque reasoning from the prompt. It returns false if there is none.
+// dropReasoning removes opaque reasoning from the prompt, and nothing else. It returns false if there is none.
 func (q *query) dropReasoning() bool {
 	if q.Opaque == 0 {
 		return false
 	}
 	list := slices.Clone(q.Messages)
 	for i, m := range list {
-		if m.Parts != nil {
-			list[i] = providers.Message{Role: m.Role, Text: m.Parts[len(m.Parts)-1].Text}
+		rest := slices.DeleteFunc(slices.Clone(m.Parts), func(p providers.Part) bool { return p.Reasoning != nil })
+		switch {
+		case len(rest) == len(m.Parts):
+		case len(rest) == 1 && rest[0].Text != "":
+			list[i] = providers.Message{Role: m.Role, Text: rest[0].Text}
+		default:
+			list[i].Parts = rest
 		}
 	}
 	q.Tokens, q.History, q.Opaque = q.Tokens-q.Opaque, q.History-q.Opaque, 0

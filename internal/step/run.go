@@ -94,10 +94,12 @@ func (r *Run) Late(waited time.Duration) {
 func (r *Run) finish() { r.draft.finish(r.query.window, r.timing.viewedTime()) }
 
 func (r *Run) failure(n int, e *providers.Error) *Failure {
+	only := e.Kind == providers.InvalidResponse && onlyReasons(e.Partial)
+	e = r.hide(e)
 	return &Failure{
 		Err: e, Provider: r.query.model.Provider, Model: r.usedModel(), Number: n, Attempts: r.draft.Attempts,
 		Started: r.draft.Started.UTC(), At: time.Now().UTC(), Message: r.Plan.Pseudonyms.Reveal(e.Error()),
-		OnlyReasoning: e.Kind == providers.InvalidResponse && onlyReasons(e.Partial),
+		OnlyReasoning: only,
 	}
 }
 
@@ -111,7 +113,14 @@ func (r *Run) usedModel() string {
 
 // begin begins a call and returns its context.
 func (r *Run) begin(a Attempt) (context.Context, Call, error) {
+	private := r.Plan.Private && !a.Summary // a summarizer reads no documents
+	if private {
+		a.Request = r.shownRequest(a.Request)
+	}
 	ctx, call, err := r.host.Begin(r.ctx, a)
+	if private {
+		ctx, call = providers.WithPrivate(ctx), &privateCall{call, r}
+	}
 	r.attempts.open, r.attempts.began = call, time.Now()
 	return ctx, call, err
 }
@@ -128,18 +137,20 @@ func (r *Run) addAttempt(a transcript.Attempt, resp *providers.Response, err err
 	if a.Model != asked {
 		a.Requested = asked
 	}
-	a.Warnings = resp.Warnings
+	if !r.Plan.Private {
+		a.Warnings = resp.Warnings
+	}
 	if invalid, ok := errors.AsType[*reply.Invalid](err); ok {
 		a.Violations = invalid.Rules
 	}
 	r.price(&a.Usage, a.Model, asked)
 	a.Usage = turns.LimitUsage(a.Usage, 1) // a service can report anything
 	if failed := providers.AsError(err); failed != nil {
-		a.ErrorKind, a.ErrorMessage = string(failed.Kind), r.Plan.Pseudonyms.Reveal(failed.Error())
+		a.ErrorKind, a.ErrorMessage = string(failed.Kind), r.Plan.Pseudonyms.Reveal(r.hide(failed).Error())
 	}
 	a.Began, a.Duration = r.attempts.began.UTC(), time.Since(r.attempts.began)
 	a.Waited, r.attempts.waited = r.attempts.waited, 0
-	if r.Plan.KeepReplies {
+	if r.Plan.KeepReplies && !r.Plan.Private {
 		a.Reply = characters.First(characters.Valid(resp.Text), maxKept)
 	}
 	call := r.attempts.open

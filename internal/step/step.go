@@ -73,6 +73,7 @@ type Plan struct {
 	UseDefault    bool // the default reply is the turn if the step fails
 	KeepReasoning bool // the turn keeps reasoning that a person can read
 	KeepReplies   bool // its attempts keep the replies
+	Private       bool // the actor reads private documents, which its replies may quote
 	Prices        price.Prices
 	Retries       map[providers.ErrorKind]int // where they differ from DefaultRetries
 	Count         func(model, text string) int

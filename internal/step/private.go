@@ -1,0 +1,84 @@
+package step
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// A step of an actor who reads a private document is private. Its turn and its usage are public. Whatever else a model or a
+// service says may quote the document: reasoning, replies that fail, errors and warnings. None of it leaves the step. The
+// prompt of the plan names the documents; the clients of its models put the texts in their place.
+
+// errPrivate stands for the message of an error.
+var errPrivate = errors.New("the message is left out, because the step reads a private document")
+
+// leftOut stands for a message in a request.
+const leftOut = "[left out, because the step reads a private document]"
+
+// hide returns an error without what a service or a model said, if the step is private.
+func (r *Run) hide(e *providers.Error) *providers.Error {
+	if !r.Plan.Private || e == nil {
+		return e
+	}
+	hidden := &providers.Error{Kind: e.Kind, RetryAfter: e.RetryAfter, Otherwise: e.Otherwise, Err: errPrivate}
+	hidden.Partial = providers.Response{Model: e.Partial.Model, FinishReason: e.Partial.FinishReason, Usage: e.Partial.Usage}
+	if p, ok := errors.AsType[*panics.Error](e); ok {
+		hidden.Err = &panics.Error{Message: errPrivate.Error(), Stack: p.Stack}
+	}
+	for _, own := range []error{errDefault, errAskedAgain} {
+		if errors.Is(e, own) {
+			hidden.Err = errors.Join(own, hidden.Err)
+		}
+	}
+	if strings.Contains(e.Error(), usedUp) {
+		hidden.Err = errors.Join(errors.New("the tokens "+usedUp), hidden.Err)
+	}
+	return hidden
+}
+
+// privateCall is a call of a private step.
+type privateCall struct {
+	Call
+
+	run *Run
+}
+
+// Chunk shows nothing: what arrives may still turn out to be reasoning, or a reply that fails.
+func (c *privateCall) Chunk(string) error { return c.Call.Chunk("") }
+
+// End implements Call.
+func (c *privateCall) End(a *transcript.Attempt, resp *providers.Response, err error) {
+	if resp != nil {
+		shown := providers.Response{Model: resp.Model, FinishReason: resp.FinishReason, Usage: resp.Usage}
+		if err == nil {
+			shown.Text = c.run.draft.Text
+		}
+		resp = &shown
+	}
+	if _, hidden := errors.AsType[*Failure](err); err != nil && !hidden && err != context.Cause(c.run.ctx) { //nolint:errorlint // an error that wraps the cause may quote the service
+		err = c.run.hide(providers.AsError(err))
+	}
+	c.Call.End(a, resp, err)
+}
+
+// Failed implements Call.
+func (c *privateCall) Failed(e *providers.Error, wait time.Duration) error {
+	return c.Call.Failed(c.run.hide(e), wait)
+}
+
+// shownRequest returns a request for the host: without the replies and the results that follow the prompt.
+func (r *Run) shownRequest(request *providers.Request) *providers.Request {
+	shown := *request
+	shown.Messages = slices.Clone(request.Messages)
+	for i := len(r.query.withAttachments(r.query.Messages)); i < len(shown.Messages); i++ {
+		shown.Messages[i] = providers.Message{Role: shown.Messages[i].Role, Text: leftOut}
+	}
+	return &shown
+}
