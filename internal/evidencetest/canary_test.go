@@ -1,0 +1,243 @@
+// Package evidencetest tests documents of debates: who reads them, and that nobody else does.
+package evidencetest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/archive"
+	"github.com/elenchus-go/debate/debatehttp"
+	"github.com/elenchus-go/debate/evidence"
+	"github.com/elenchus-go/debate/inspector"
+	"github.com/elenchus-go/debate/internal/enginetest"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/report"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// marker is in everything that is private: the texts, and what a model and its service make of them.
+const marker = "XYLOPHONE-7"
+
+// output collects what leaves the engine.
+type output struct {
+	*testing.T
+
+	mu    sync.Mutex
+	seen  int // bytes
+	leaks []string
+}
+
+// Write implements io.Writer, for logs.
+func (o *output) Write(b []byte) (int, error) {
+	o.add("log", string(b))
+	return len(b), nil
+}
+
+// add looks for the marker in a text.
+func (o *output) add(where, text string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.seen += len(text)
+	if at := strings.Index(text, marker); at >= 0 {
+		o.leaks = append(o.leaks, fmt.Sprintf("%s: …%s…", where, text[max(0, at-80):min(len(text), at+80)]))
+	}
+}
+
+// json adds the JSON of a value.
+func (o *output) json(where string, v any) {
+	raw, err := json.Marshal(v)
+	require.NoError(o, err)
+	o.add(where, string(raw))
+}
+
+// gossip is a model that repeats what it reads wherever that is no speech: in reasoning, in warnings, in replies that are
+// not valid, and in errors.
+type gossip struct {
+	cfg     debate.Config
+	readers []string
+	out     *output
+
+	mu    sync.Mutex
+	calls map[transcript.Key]int
+	reads map[string]int // calls whose request has the text, by actor
+}
+
+// Generate implements providers.Provider.
+func (g *gossip) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
+	s, _ := debate.StepFrom(ctx)
+	raw, err := json.Marshal(r.Messages)
+	if err != nil {
+		return providers.Response{}, err
+	}
+	has := strings.Contains(string(raw), marker)
+	if reads := slices.Contains(g.readers, s.Key.Actor); has != reads || has != providers.IsPrivate(ctx) {
+		g.out.add("request of "+s.Key.Actor, fmt.Sprintf("%s: read %v, want %v", marker, has, reads))
+	}
+	g.mu.Lock()
+	g.calls[s.Key]++
+	n := g.calls[s.Key]
+	if has {
+		g.reads[s.Key.Actor]++
+	}
+	g.mu.Unlock()
+	resp := providers.Response{Text: enginetest.PresetReply(g.cfg, r), FinishReason: providers.Stop, Warnings: []string{"text"}}
+	if !has {
+		return resp, nil
+	}
+	resp.Warnings = []string{"ignored " + marker}
+	resp.Parts = []providers.Part{
+		{Reasoning: &providers.Reasoning{Text: "The text says " + marker, Service: "s", Data: json.RawMessage(`"` + marker + `"`)}}, {Text: resp.Text},
+	}
+	failing := providers.Response{Text: "It says " + marker, Usage: transcript.Usage{Input: 10, Output: 5}}
+	switch {
+	case n == 1:
+		return failing, &providers.Error{Kind: providers.ServerError, Partial: failing, Err: errors.New("cannot process: " + marker)}
+	case n == 2 && r.SchemaName != "":
+		failing.Text = "I cannot say. " + marker
+		return failing, nil
+	}
+	if r.OnChunk != nil {
+		if err := r.OnChunk("Hm, " + marker + "</think>"); err != nil {
+			return resp, err
+		}
+	}
+	return resp, nil
+}
+
+// withDocuments returns a debate in which each participant and each judge reads a text of its own, and all read another.
+func withDocuments(cfg debate.Config) (debate.Config, map[string]string, []string) {
+	texts, readers := map[string]string{}, []string(nil)
+	for _, p := range slices.Concat(cfg.Participants, cfg.Judges) {
+		name := "notes of " + p.Name
+		texts[name] = "Only for " + p.Name + ": " + marker + "."
+		cfg.Documents = append(cfg.Documents, evidence.Private(name, texts[name], p.Name))
+		readers = append(readers, p.Name)
+	}
+	texts["file"] = "For all, but not stored: " + marker + "."
+	cfg.Documents = append(cfg.Documents, evidence.Private("file", texts["file"], evidence.Everybody), evidence.Shared("law", "Everybody may read the law."))
+	return cfg, texts, readers
+}
+
+// observe adds all that an observer gets.
+func (o *output) observe() debate.Observer {
+	return debate.Observer{
+		Begin: func(ctx context.Context, s debate.Step) (context.Context, func(debate.Outcome)) {
+			return ctx, func(out debate.Outcome) {
+				o.add("outcome of "+s.Key.String(), fmt.Sprintf("%v %+v %+v", out.Err, out.Request, out.Response))
+				for err := out.Err; err != nil; err = errors.Unwrap(err) {
+					o.add("cause of "+s.Key.String(), fmt.Sprintf("%v %#v", err, err))
+				}
+				o.json("outcome of "+s.Key.String(), []any{out.Turn, out.Attempt, out.Request, out.Response, out.Status})
+			}
+		},
+		Commit: func(_ context.Context, _ string, ev debate.Event) { o.json("commit", ev) },
+		Event:  func(_ string, ev debate.Event) { o.json("event", ev) },
+	}
+}
+
+// A marker in all that is private appears in the requests of its readers, and nowhere else: in no output of a debate of any
+// preset.
+func TestNoOutputHasAPrivateText(t *testing.T) {
+	for name, cfg := range enginetest.PresetConfigs() {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cfg, texts, readers := withDocuments(cfg)
+				o := &output{T: t}
+				g := &gossip{cfg: cfg, readers: readers, out: o, calls: map[transcript.Key]int{}, reads: map[string]int{}}
+				kept := store.Memory()
+				e, err := debate.NewEngine(debate.Options{
+					Store: kept, Providers: map[string]providers.Provider{"m": g}, Observer: o.observe(), KeepReasoning: true, KeepReplies: true,
+					Logger: slog.New(slog.NewTextHandler(o, &slog.HandlerOptions{Level: slog.LevelDebug})), LogTexts: true,
+					Documents: func(_ context.Context, id string, _ map[string]string, d evidence.Document) (string, error) {
+						return texts[d.Name], nil
+					},
+				})
+				require.NoError(t, err)
+				d, err := e.Create(t.Context(), cfg)
+				require.NoError(t, err)
+				for ev, err := range d.Run(t.Context()) {
+					require.NoError(t, err)
+					o.json("run", ev)
+					if _, ok := ev.(debate.TurnDone); ok {
+						list, err := d.Preview(t.Context())
+						require.NoError(t, err)
+						o.json("preview", list)
+					}
+				}
+				o.collect(e, kept, d)
+				require.NoError(t, e.Close(t.Context()))
+				require.Empty(t, o.leaks)
+				require.Greater(t, o.seen, 50_000, "the outputs were looked at")
+				require.NotEmpty(t, g.reads)
+				for _, p := range cfg.Participants {
+					require.Positive(t, g.reads[p.Name], "%s reads", p.Name)
+				}
+			})
+		})
+	}
+}
+
+// collect adds what the engine, its doors and the store have of a debate, and of a fork.
+func (o *output) collect(e *debate.Engine, kept store.Store, d *debate.Debate) {
+	ctx := o.Context()
+	r, err := d.Result(ctx)
+	require.NoError(o, err)
+	require.Equal(o, "completed", string(r.State))
+	o.json("result", r)
+	for _, t := range r.Turns {
+		if t.Kind == transcript.Remark {
+			continue
+		}
+		p, err := d.PromptOf(ctx, t.Key)
+		require.NoError(o, err)
+		o.json("prompt of "+t.Key.String(), p)
+		require.Nil(o, t.Reasoning, "%s", t.Key)
+	}
+	fork, err := e.Fork(ctx, d.ID(), r.Turns[len(r.Turns)-1].Seq-1, debate.Edits{ID: "fork"})
+	require.NoError(o, err)
+	for _, err := range fork.Run(ctx) {
+		require.NoError(o, err)
+	}
+	for _, id := range []string{d.ID(), "fork"} {
+		j, err := archive.Export(ctx, kept, id)
+		require.NoError(o, err)
+		o.json("journal", j)
+	}
+	full, err := report.Collect(ctx, d)
+	require.NoError(o, err)
+	o.json("report", full)
+	var b bytes.Buffer
+	require.NoError(o, report.HTML(&b, full))
+	require.NoError(o, report.Markdown(&b, full))
+	o.add("report", b.String())
+	pages, err := inspector.Handler(e, inspector.Options{Authorize: debatehttp.AllowEveryone, Store: kept})
+	require.NoError(o, err)
+	for _, path := range append([]string{"/", "/debates/d", "/debates/d/archive", "/debates/d/past", "/debates/d/judges", "/debates/d/family", "/debates/d/fork", "/api/debates/d", "/api/debates/d/report"}, turnPages(r)...) {
+		w := httptest.NewRecorder()
+		pages.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "GET", path, nil))
+		o.add("page "+path, w.Body.String())
+	}
+}
+
+// turnPages returns the addresses of the pages of turns.
+func turnPages(r *debate.Result) (list []string) {
+	for _, t := range r.Turns {
+		list = append(list, "/debates/d/turn?seq="+fmt.Sprint(t.Seq), "/debates/d/past?at="+fmt.Sprint(t.Seq))
+	}
+	return list
+}
+
