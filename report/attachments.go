@@ -5,15 +5,18 @@ import (
 	"fmt"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/evidence"
 )
 
-// withoutContent returns a configuration without the data of its attachments, and a description of each attachment.
+// withoutContent returns a configuration without the data of its attachments and the texts of its documents, and a
+// description of each attachment.
 func withoutContent(config json.RawMessage) (json.RawMessage, []string) {
 	var c struct {
 		Attachments []debate.Attachment `json:"attachments"`
+		Documents   []evidence.Document `json:"documents"`
 	}
 	var fields map[string]json.RawMessage
-	if json.Unmarshal(config, &c) != nil || len(c.Attachments) == 0 || json.Unmarshal(config, &fields) != nil {
+	if json.Unmarshal(config, &c) != nil || len(c.Attachments)+len(c.Documents) == 0 || json.Unmarshal(config, &fields) != nil {
 		return config, nil
 	}
 	var names []string
@@ -21,12 +24,18 @@ func withoutContent(config json.RawMessage) (json.RawMessage, []string) {
 		names = append(names, fmt.Sprint(a))
 		c.Attachments[i].Data = nil
 	}
-	raw, err := json.Marshal(c.Attachments)
-	if err != nil {
-		return config, names
+	for i := range c.Documents {
+		c.Documents[i].Text = ""
 	}
-	fields["attachments"] = raw
-	if raw, err = json.Marshal(fields); err != nil {
+	set := func(name string, v any, n int) {
+		if n > 0 {
+			fields[name], _ = json.Marshal(v) // it was just decoded
+		}
+	}
+	set("attachments", c.Attachments, len(c.Attachments))
+	set("documents", c.Documents, len(c.Documents))
+	raw, err := json.Marshal(fields)
+	if err != nil {
 		return config, names
 	}
 	return raw, names

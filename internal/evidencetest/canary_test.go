@@ -224,11 +224,12 @@ func (o *output) collect(e *debate.Engine, kept store.Store, d *debate.Debate) {
 	require.NoError(o, report.HTML(&b, full))
 	require.NoError(o, report.Markdown(&b, full))
 	o.add("report", b.String())
-	pages, err := inspector.Handler(e, inspector.Options{Authorize: debatehttp.AllowEveryone, Store: kept})
+	pages, err := inspector.Handler(e, inspector.Options{Authorize: debatehttp.AllowEveryone, Store: kept, Controls: true})
 	require.NoError(o, err)
 	for _, path := range append([]string{"/", "/debates/d", "/debates/d/archive", "/debates/d/past", "/debates/d/judges", "/debates/d/family", "/debates/d/fork", "/api/debates/d", "/api/debates/d/report"}, turnPages(r)...) {
 		w := httptest.NewRecorder()
 		pages.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "GET", path, nil))
+		require.Equal(o, 200, w.Code, path)
 		o.add("page "+path, w.Body.String())
 	}
 }
@@ -240,4 +241,3 @@ func turnPages(r *debate.Result) (list []string) {
 	}
 	return list
 }
-

@@ -4,10 +4,19 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+
+	"github.com/elenchus-go/debate/providers"
 )
 
-// RoundTrip sends and records the request, or answers it from the recording.
+// RoundTrip sends and records the request, or answers it from the recording. It does not record a call whose request has
+// private texts; see providers.IsPrivate.
 func (c *Cassette) RoundTrip(req *http.Request) (*http.Response, error) {
+	if providers.IsPrivate(req.Context()) {
+		if c.replaying {
+			return nil, fmt.Errorf("send request: cassette %s has no calls with private texts, use providers/scripted for them", c.path)
+		}
+		return c.transport.RoundTrip(req)
+	}
 	sent, err := readRequestBody(req)
 	if err != nil {
 		return nil, fmt.Errorf("read request: %w", err)
