@@ -135,11 +135,11 @@ var startEvents = map[fsm.State][]fsm.Event{fsm.Validating: {fsm.Accept, fsm.Sta
 // step does what can be done now and reports whether there is more to do.
 func (dr *driver) step() (more bool, err error) {
 	var p plan
-	if err = dr.checkDocuments(); err == nil {
+	if err = checkReadable(dr); err == nil {
 		p, err = dr.plan()
 	}
 	if err == nil {
-		err = dr.giveDocuments(p.executions)
+		err = giveDocuments(dr, p.executions)
 	}
 	dr.engine.heartbeats.Lack(dr.ctx, dr.journal.id, lackedBy(err))
 	if dr.out.flush(); dr.out.gone || err != nil {

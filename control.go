@@ -297,7 +297,7 @@ func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 		if err != nil {
 			return err
 		}
-		if err := c.add(ConfigChanged{EventMeta: c.stamp("config"), At: c.now, Format: cfg.format(), Config: raw}); err != nil {
+		if err := c.add(ConfigChanged{EventMeta: c.stamp("config"), At: c.now, Format: formatOf(&cfg), Config: raw}); err != nil {
 			return err
 		}
 		return c.fire(fsm.Edit, StateChanged{})

@@ -173,7 +173,7 @@ func (d *Debate) Document(ctx context.Context, seat, name string) (string, error
 	}
 	text := list[at].Text
 	if list[at].IsPrivate() {
-		if text, err = d.engine.readDocument(ctx, d.ID(), labels, list[at]); err != nil {
+		if text, err = readDocument(ctx, d.engine, d.ID(), labels, list[at]); err != nil {
 			return "", fmt.Errorf("read document of debate %s: %w", d.ID(), err)
 		}
 	}

@@ -14,9 +14,9 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// format returns the format of a journal with the configuration. An engine that knows no documents would do without them, so
+// formatOf returns the format of a journal with the configuration. An engine that knows no documents would do without them, so
 // it must leave the debate alone.
-func (c *Config) format() int {
+func formatOf(c *Config) int {
 	if len(c.Documents) > 0 {
 		return store.Format
 	}
@@ -123,7 +123,7 @@ func checkDocuments(c *Config, l *problemList) {
 }
 
 // checkRoom adds a problem for each document that alone fills the window of a reader.
-func (c *Config) checkRoom(l *problemList) {
+func checkRoom(c *Config, l *problemList) {
 	for i := range c.Documents {
 		d := &c.Documents[i]
 		for field, p := range c.allActors() {
@@ -148,7 +148,7 @@ func readersOf(c *Config) (list []string) {
 
 // blameDocuments adds a problem about the largest document of an actor if the documents take more than half of its window.
 // It returns false if they do not.
-func (c *Config) blameDocuments(l *problemList, field string, p Participant) bool {
+func blameDocuments(c *Config, l *problemList, field string, p Participant) bool {
 	list := documentsFor(c, actorOf(field, p))
 	if strings.HasPrefix(field, "substitutes") {
 		list = nil

@@ -166,7 +166,7 @@ func (e *Engine) commitFirst(ctx context.Context, c Config, start bool) (*Debate
 		d.journal.rec.given = &c
 	}
 	change := newTransaction(d.journal.rec)
-	if err := change.add(ConfigChanged{EventMeta: change.stamp("config"), At: change.now, Format: c.format(), Config: raw}); err != nil {
+	if err := change.add(ConfigChanged{EventMeta: change.stamp("config"), At: change.now, Format: formatOf(&c), Config: raw}); err != nil {
 		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
 	}
 	if start {

@@ -88,7 +88,7 @@ func editConfig(ctx context.Context, e *Engine, c *transaction, edits *Edits) er
 	if err != nil {
 		return err
 	}
-	if err := c.add(ConfigChanged{EventMeta: c.stamp("config"), At: c.now, Format: cfg.format(), Config: raw, ReplyTokens: limits}); err != nil {
+	if err := c.add(ConfigChanged{EventMeta: c.stamp("config"), At: c.now, Format: formatOf(&cfg), Config: raw, ReplyTokens: limits}); err != nil {
 		return err
 	}
 	if s := r.lifecycle.State; s == fsm.Configuring || s == fsm.Ready {

@@ -20,7 +20,7 @@ type unreadable struct {
 func (u *unreadable) Unwrap() []error { return []error{&u.unsupported, u.cause} }
 
 // readDocument returns the text of a private document from Options.Documents, or an ErrUnsupported.
-func (e *Engine) readDocument(ctx context.Context, id string, labels map[string]string, d evidence.Document) (text string, err error) {
+func readDocument(ctx context.Context, e *Engine, id string, labels map[string]string, d evidence.Document) (text string, err error) {
 	lacks := func(reason string, cause error) error {
 		return &unreadable{unsupported{[]string{fmt.Sprintf("document %q: %s", d.Name, reason)}}, cause}
 	}
@@ -46,9 +46,9 @@ func (e *Engine) readDocument(ctx context.Context, id string, labels map[string]
 	return text, nil
 }
 
-// checkDocuments returns an ErrUnsupported if the engine cannot read a private document of the debate. It checks each
+// checkReadable returns an ErrUnsupported if the engine cannot read a private document of the debate. It checks each
 // configuration once, before the driver adds anything to the journal.
-func (dr *driver) checkDocuments() error {
+func checkReadable(dr *driver) error {
 	dr.journal.mu.Lock()
 	r := dr.journal.rec
 	if r == nil || r.config == dr.readable || r.supported() != nil || !r.lifecycle.State.Active() && r.lifecycle.State != fsm.Configuring && r.lifecycle.State != fsm.Ready {
@@ -58,7 +58,7 @@ func (dr *driver) checkDocuments() error {
 	c := r.config
 	dr.journal.mu.Unlock()
 	for _, d := range privateOnes(c.Documents) {
-		if _, err := dr.engine.readDocument(dr.ctx, dr.journal.id, c.Labels, d); err != nil {
+		if _, err := readDocument(dr.ctx, dr.engine, dr.journal.id, c.Labels, d); err != nil {
 			return fmt.Errorf("drive debate %s: %w", dr.journal.id, err)
 		}
 	}
@@ -68,7 +68,7 @@ func (dr *driver) checkDocuments() error {
 
 // giveDocuments gives the models of steps the texts of the private documents that their actors read. If one cannot be read,
 // no step begins.
-func (dr *driver) giveDocuments(list []*execution) error {
+func giveDocuments(dr *driver, list []*execution) error {
 	for _, x := range list {
 		if x.documents == nil {
 			continue
@@ -76,7 +76,7 @@ func (dr *driver) giveDocuments(list []*execution) error {
 		texts := make([]string, len(x.documents))
 		for i, d := range x.documents {
 			var err error
-			if texts[i], err = dr.engine.readDocument(dr.ctx, x.debate, x.labels, d); err != nil {
+			if texts[i], err = readDocument(dr.ctx, dr.engine, x.debate, x.labels, d); err != nil {
 				return fmt.Errorf("drive debate %s: %w", x.debate, err)
 			}
 		}

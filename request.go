@@ -378,7 +378,7 @@ func tooSmall(l *problemList, c *Config, field string, p Participant, size int) 
 		l.add("attachments", "about %d tokens are too many for the window of %s, %d: set its window, or leave it out of the readers", tokens, cmp.Or(p.Name, field), p.Window)
 		return
 	}
-	if c.blameDocuments(l, field, p) {
+	if blameDocuments(c, l, field, p) {
 		return
 	}
 	l.add(field+".window", "%d is too small: the prompt takes about %d tokens, and the reply and the history need %d each", p.Window, size, minReply)

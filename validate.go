@@ -172,7 +172,7 @@ func (c *Config) check(env *environment, l *problemList, own protocol.Defaults) 
 // checkTopic adds a problem if the topic or the background alone is too long for an actor that reads it.
 func (c *Config) checkTopic(l *problemList) {
 	topic, background := window.Estimate(c.Topic), window.Estimate(c.Background)
-	c.checkRoom(l)
+	checkRoom(c, l)
 	for field, p := range c.allActors() {
 		if p.Window <= 0 || max(topic, background) < p.Window || makesNoText(actorOf(field, p)) {
 			continue

@@ -126,3 +126,25 @@ func TestACutReplyGetsMoreRoom(t *testing.T) {
 	require.Equal(t, []int{500, 1000}, limits)
 	require.Equal(t, []transcript.Flag{transcript.Reasked}, turn.Flags)
 }
+
+// After a service has refused the request, reasoning goes, and nothing else: the parts of a system message stay.
+func TestDropReasoningRemovesOnlyReasoning(t *testing.T) {
+	part := func(text string) providers.Part { return providers.Part{Text: text} }
+	thought := providers.Part{Reasoning: &providers.Reasoning{Service: "s", Data: []byte(`"x"`)}}
+	system := providers.Message{Role: providers.System, Parts: []providers.Part{part("Argue."), part("A document.")}}
+	q := query{Prompt: Prompt{Opaque: 5, Tokens: 50, History: 20, Messages: []providers.Message{
+		system,
+		{Role: providers.Assistant, Parts: []providers.Part{thought, part("I say no.")}},
+		{Role: providers.Assistant, Parts: []providers.Part{thought, part("One."), part("Two.")}},
+		{Role: providers.User, Text: "Go on."},
+	}}}
+	require.True(t, q.dropReasoning())
+	require.Equal(t, []providers.Message{
+		system,
+		{Role: providers.Assistant, Text: "I say no."},
+		{Role: providers.Assistant, Parts: []providers.Part{part("One."), part("Two.")}},
+		{Role: providers.User, Text: "Go on."},
+	}, q.model.Request.Messages)
+	require.Equal(t, 45, q.Tokens)
+	require.False(t, q.dropReasoning())
+}
