@@ -27,8 +27,8 @@ const (
 	maxAdapter            = 350     // lines of an adapter to a framework, without its example: tool, agent with conversations and replies, and provider; 340 before it explained panics of agents
 	maxAdapterExample     = 60      // lines of its example
 	maxExported           = 15      // exported names of a subpackage
-	maxExportedProviders  = 23      // exported names of package providers, which holds the types of requests and of responses; 21 before Windowed and Attachment
-	maxExportedStore      = 17      // exported names of package store; 15 before Damaged and ErrUnavailable, which stores return
+	maxExportedProviders  = 25      // exported names of package providers, which holds the types of requests and of responses; 21 before Windowed and Attachment, 23 before WithPrivate and IsPrivate, which transports ask
+	maxExportedStore      = 18      // exported names of package store; 15 before Damaged and ErrUnavailable, which stores return, 17 before OldestFormat
 	maxExportedData       = 17      // exported names of package transcript, which holds plain data
 	maxExportedStep       = 19      // exported names of package internal/step: a plan in five types, a host in three, one more that steps share, a hint, and errors, one of them for doubtful replies
 	maxExportedStatistics = 20      // exported names of package internal/statistics: one function for each statistic

@@ -23,7 +23,7 @@ var errPrivate = errors.New("the message is left out, because the step reads a p
 const leftOut = "[left out, because the step reads a private document]"
 
 // hide returns an error without what a service or a model said, if the step is private.
-func (r *Run) hide(e *providers.Error) *providers.Error {
+func hide(r *Run, e *providers.Error) *providers.Error {
 	if !r.Plan.Private || e == nil {
 		return e
 	}
@@ -63,18 +63,18 @@ func (c *privateCall) End(a *transcript.Attempt, resp *providers.Response, err e
 		resp = &shown
 	}
 	if _, hidden := errors.AsType[*Failure](err); err != nil && !hidden && err != context.Cause(c.run.ctx) { //nolint:errorlint // an error that wraps the cause may quote the service
-		err = c.run.hide(providers.AsError(err))
+		err = hide(c.run, providers.AsError(err))
 	}
 	c.Call.End(a, resp, err)
 }
 
 // Failed implements Call.
 func (c *privateCall) Failed(e *providers.Error, wait time.Duration) error {
-	return c.Call.Failed(c.run.hide(e), wait)
+	return c.Call.Failed(hide(c.run, e), wait)
 }
 
 // shownRequest returns a request for the host: without the replies and the results that follow the prompt.
-func (r *Run) shownRequest(request *providers.Request) *providers.Request {
+func shownRequest(r *Run, request *providers.Request) *providers.Request {
 	shown := *request
 	shown.Messages = slices.Clone(request.Messages)
 	for i := len(r.query.withAttachments(r.query.Messages)); i < len(shown.Messages); i++ {

@@ -95,7 +95,7 @@ func (r *Run) finish() { r.draft.finish(r.query.window, r.timing.viewedTime()) }
 
 func (r *Run) failure(n int, e *providers.Error) *Failure {
 	only := e.Kind == providers.InvalidResponse && onlyReasons(e.Partial)
-	e = r.hide(e)
+	e = hide(r, e)
 	return &Failure{
 		Err: e, Provider: r.query.model.Provider, Model: r.usedModel(), Number: n, Attempts: r.draft.Attempts,
 		Started: r.draft.Started.UTC(), At: time.Now().UTC(), Message: r.Plan.Pseudonyms.Reveal(e.Error()),
@@ -115,7 +115,7 @@ func (r *Run) usedModel() string {
 func (r *Run) begin(a Attempt) (context.Context, Call, error) {
 	private := r.Plan.Private && !a.Summary // a summarizer reads no documents
 	if private {
-		a.Request = r.shownRequest(a.Request)
+		a.Request = shownRequest(r, a.Request)
 	}
 	ctx, call, err := r.host.Begin(r.ctx, a)
 	if private {
@@ -146,7 +146,7 @@ func (r *Run) addAttempt(a transcript.Attempt, resp *providers.Response, err err
 	r.price(&a.Usage, a.Model, asked)
 	a.Usage = turns.LimitUsage(a.Usage, 1) // a service can report anything
 	if failed := providers.AsError(err); failed != nil {
-		a.ErrorKind, a.ErrorMessage = string(failed.Kind), r.Plan.Pseudonyms.Reveal(r.hide(failed).Error())
+		a.ErrorKind, a.ErrorMessage = string(failed.Kind), r.Plan.Pseudonyms.Reveal(hide(r, failed).Error())
 	}
 	a.Began, a.Duration = r.attempts.began.UTC(), time.Since(r.attempts.began)
 	a.Waited, r.attempts.waited = r.attempts.waited, 0
