@@ -26,7 +26,7 @@ const (
 // below x that no longer pattern matches. "." is the root package.
 var floors = [][]string{
 	0: {"fsm", "transcript", "internal/admission", "internal/canonical", "internal/confidence", "internal/deepcopy", "internal/delimit", "internal/former", "internal/naming", "internal/panics", "internal/spool", "internal/steptimer", "internal/strictjson"},
-	1: {"evidence", "evidence/quote", "internal/live", "providers", "providers/price", "providers/internal/fault"},
+	1: {"evidence", "evidence/quote", "evidence/search", "internal/live", "providers", "providers/price", "providers/internal/fault"},
 	2: {"internal/turns", "prompts", "context/window", "detect", "judge/reply", "providers/retrieval", "store", "store/storetest"},
 	3: {"judge", "judge/agreement", "judge/decision", "protocol", "internal/calibration", "internal/heartbeat"},
 	4: {"protocol/*", "internal/additions", "internal/briefing", "internal/embedding", "internal/findings", "internal/forecast", "internal/protocoljson", "internal/step"},
