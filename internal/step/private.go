@@ -22,9 +22,9 @@ var errPrivate = errors.New("the message is left out, because the step reads a p
 // leftOut stands for a message in a request.
 const leftOut = "[left out, because the step reads a private document]"
 
-// hide returns an error without what a service or a model said, if the step is private.
-func hide(r *Run, e *providers.Error) *providers.Error {
-	if !r.Plan.Private || e == nil {
+// hide returns an error without what a service or a model said.
+func hide(e *providers.Error) *providers.Error {
+	if e == nil {
 		return e
 	}
 	hidden := &providers.Error{Kind: e.Kind, RetryAfter: e.RetryAfter, Otherwise: e.Otherwise, Err: errPrivate}
@@ -47,7 +47,8 @@ func hide(r *Run, e *providers.Error) *providers.Error {
 type privateCall struct {
 	Call
 
-	run *Run
+	ctx   context.Context // of the step
+	draft *draft
 }
 
 // Chunk shows nothing: what arrives may still turn out to be reasoning, or a reply that fails.
@@ -58,26 +59,26 @@ func (c *privateCall) End(a *transcript.Attempt, resp *providers.Response, err e
 	if resp != nil {
 		shown := providers.Response{Model: resp.Model, FinishReason: resp.FinishReason, Usage: resp.Usage}
 		if err == nil {
-			shown.Text = c.run.draft.Text
+			shown.Text = c.draft.Text
 		}
 		resp = &shown
 	}
-	if _, hidden := errors.AsType[*Failure](err); err != nil && !hidden && err != context.Cause(c.run.ctx) { //nolint:errorlint // an error that wraps the cause may quote the service
-		err = hide(c.run, providers.AsError(err))
+	if _, hidden := errors.AsType[*Failure](err); err != nil && !hidden && err != context.Cause(c.ctx) { //nolint:errorlint // an error that wraps the cause may quote the service
+		err = hide(providers.AsError(err))
 	}
 	c.Call.End(a, resp, err)
 }
 
 // Failed implements Call.
 func (c *privateCall) Failed(e *providers.Error, wait time.Duration) error {
-	return c.Call.Failed(hide(c.run, e), wait)
+	return c.Call.Failed(hide(e), wait)
 }
 
 // shownRequest returns a request for the host: without the replies and the results that follow the prompt.
-func shownRequest(r *Run, request *providers.Request) *providers.Request {
+func shownRequest(q *query, request *providers.Request) *providers.Request {
 	shown := *request
 	shown.Messages = slices.Clone(request.Messages)
-	for i := len(r.query.withAttachments(r.query.Messages)); i < len(shown.Messages); i++ {
+	for i := len(q.withAttachments(q.Messages)); i < len(shown.Messages); i++ {
 		shown.Messages[i] = providers.Message{Role: shown.Messages[i].Role, Text: leftOut}
 	}
 	return &shown

@@ -95,7 +95,9 @@ func (r *Run) finish() { r.draft.finish(r.query.window, r.timing.viewedTime()) }
 
 func (r *Run) failure(n int, e *providers.Error) *Failure {
 	only := e.Kind == providers.InvalidResponse && onlyReasons(e.Partial)
-	e = hide(r, e)
+	if r.Plan.Private {
+		e = hide(e)
+	}
 	return &Failure{
 		Err: e, Provider: r.query.model.Provider, Model: r.usedModel(), Number: n, Attempts: r.draft.Attempts,
 		Started: r.draft.Started.UTC(), At: time.Now().UTC(), Message: r.Plan.Pseudonyms.Reveal(e.Error()),
@@ -115,11 +117,11 @@ func (r *Run) usedModel() string {
 func (r *Run) begin(a Attempt) (context.Context, Call, error) {
 	private := r.Plan.Private && !a.Summary // a summarizer reads no documents
 	if private {
-		a.Request = shownRequest(r, a.Request)
+		a.Request = shownRequest(&r.query, a.Request)
 	}
 	ctx, call, err := r.host.Begin(r.ctx, a)
 	if private {
-		ctx, call = providers.WithPrivate(ctx), &privateCall{call, r}
+		ctx, call = providers.WithPrivate(ctx), &privateCall{call, r.ctx, &r.draft}
 	}
 	r.attempts.open, r.attempts.began = call, time.Now()
 	return ctx, call, err
@@ -146,7 +148,10 @@ func (r *Run) addAttempt(a transcript.Attempt, resp *providers.Response, err err
 	r.price(&a.Usage, a.Model, asked)
 	a.Usage = turns.LimitUsage(a.Usage, 1) // a service can report anything
 	if failed := providers.AsError(err); failed != nil {
-		a.ErrorKind, a.ErrorMessage = string(failed.Kind), r.Plan.Pseudonyms.Reveal(hide(r, failed).Error())
+		if r.Plan.Private {
+			failed = hide(failed)
+		}
+		a.ErrorKind, a.ErrorMessage = string(failed.Kind), r.Plan.Pseudonyms.Reveal(failed.Error())
 	}
 	a.Began, a.Duration = r.attempts.began.UTC(), time.Since(r.attempts.began)
 	a.Waited, r.attempts.waited = r.attempts.waited, 0
