@@ -184,7 +184,7 @@ func TestCheck(t *testing.T) {
 		{"judge", "./judge/reply", ""},
 		{"judge/reply", "./judge", "a lower layer"},
 		{"judge/reply", "github.com/santhosh-tekuri/jsonschema/v5", ""},
-		{"judge", "github.com/santhosh-tekuri/jsonschema/v5", "only judge/reply may"},
+		{"judge", "github.com/santhosh-tekuri/jsonschema/v5", "only internal/toolcall and judge/reply may"},
 		{"judge", "./protocol", "a lower layer"},
 		{"protocol", "./judge/reply", ""},
 		{"protocol", "./protocol/panel", "a lower layer"},

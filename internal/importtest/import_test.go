@@ -26,8 +26,8 @@ const (
 // below x that no longer pattern matches. "." is the root package.
 var floors = [][]string{
 	0: {"fsm", "transcript", "internal/admission", "internal/canonical", "internal/confidence", "internal/deepcopy", "internal/delimit", "internal/former", "internal/naming", "internal/panics", "internal/spool", "internal/steptimer", "internal/strictjson"},
-	1: {"evidence", "evidence/quote", "evidence/search", "internal/live", "providers", "providers/price", "providers/internal/fault"},
-	2: {"internal/turns", "prompts", "context/window", "detect", "judge/reply", "providers/retrieval", "store", "store/storetest"},
+	1: {"evidence", "evidence/quote", "evidence/search", "internal/live", "providers", "providers/price", "providers/internal/fault", "tool"},
+	2: {"internal/turns", "prompts", "context/window", "detect", "internal/toolcall", "judge/reply", "providers/retrieval", "store", "store/storetest"},
 	3: {"judge", "judge/agreement", "judge/decision", "protocol", "internal/calibration", "internal/heartbeat"},
 	4: {"protocol/*", "internal/additions", "internal/briefing", "internal/embedding", "internal/findings", "internal/forecast", "internal/protocoljson", "internal/step"},
 	5: {"."},
@@ -69,11 +69,11 @@ const sideFloor = 5
 var dependencies = map[string][]string{
 	"github.com/anishathalye/porcupine":        {"*test", "internal/golden", "internal/recorded"},
 	"github.com/google/uuid":                   {"."},
-	"github.com/invopop/jsonschema":            {"debatetool", "judge/reply"},
+	"github.com/invopop/jsonschema":            {"debatetool", "judge/reply", "tool"},
 	"github.com/kaptinlin/jsonrepair":          {"judge/reply"},
 	"github.com/looplab/fsm":                   {"fsm"},
 	"github.com/microcosm-cc/bluemonday":       {"internal/markup"},
-	"github.com/santhosh-tekuri/jsonschema/v5": {"judge/reply"},
+	"github.com/santhosh-tekuri/jsonschema/v5": {"internal/toolcall", "judge/reply"},
 	"github.com/stretchr/testify":              {"*test", "internal/golden", "internal/recorded"},
 	"github.com/tmc/langchaingo":               {"providers/langchain", "providers/retrieval/vectorstore", "examples/*"},
 	"github.com/yuin/goldmark":                 {"internal/markup"},
