@@ -63,6 +63,8 @@ func (r *record) add(ev Event) (err error) {
 		r.decide(ev)
 	case Asked:
 		put(&r.people.asked, ev.Key, &ev)
+	case ToolsCalled:
+		r.tools.add(&ev)
 	case Annotated:
 		r.annotate(ev)
 	default:
@@ -92,6 +94,9 @@ func (r *record) decide(ev Decided) {
 	}
 	if q.Gate != "" {
 		put(&r.decisions.passed, q.Gate, true)
+	}
+	if q.Call != nil {
+		put(&r.tools.decided, q.Call.ID, &ev)
 	}
 }
 
@@ -273,7 +278,7 @@ func (r *record) reset() {
 	r.addJudges()
 	r.Ending, r.losses.failure, r.accepted.mismatched, r.accepted.valid = transcript.Ending{}, nil, nil, false
 	r.forgetPrompts()
-	r.people, r.decisions.passed = people{}, nil
+	r.people, r.decisions.passed, r.tools = people{}, nil, toolRounds{}
 	r.usage, r.times.running, r.times.roundBegan, r.history.tokens, r.losses.steps = transcript.Usage{}, 0, 0, 0, nil // budgets apply to each run
 	r.history.summaries, r.history.scales, r.history.opaque = nil, calibration.Scales{}, nil
 	r.findings = findings.Findings{}
@@ -288,7 +293,7 @@ func (r *record) addTurn(t transcript.Turn) error {
 	if !r.Record.Apply(t) {
 		return fmt.Errorf("turn %s is a duplicate", t.Key)
 	}
-	r.usage = r.usage.Add(t.Usage)
+	r.usage = r.usage.Add(t.Usage).Add(r.tools.end(t.Key, t.Attempts))
 	calibrate(r, t.Key, t.Attempts)
 	if t.Kind == transcript.Summary {
 		r.history.addSummary(&t, r.Cursor.Round)
@@ -315,6 +320,7 @@ func (r *record) addFailures(failures ...*Failure) {
 		if f != nil {
 			r.losses.steps = append(r.losses.steps, f)
 			r.usage = r.usage.Add(f.usage())
+			r.tools.failed(f)
 			calibrate(r, f.Key, f.AttemptDetails)
 			if f.Kind == providers.ContextOverflow { // otherwise the retry would fail too
 				r.history.scales.Refreeze(f.Key.Actor, f.Key.Phase)

@@ -42,16 +42,16 @@ func timeEnding(r *record) transcript.Ending {
 // usageEnding returns an Ending if a budget is too small for the given usage in addition to what is used already,
 // otherwise the zero Ending.
 func usageEnding(r *record, most transcript.Usage) transcript.Ending {
-	l := r.config.Limits
-	if need := most.Output; r.usage.Output+need > l.OutputTokens {
+	l, spent := r.config.Limits, r.spent()
+	if need := most.Output; spent.Output+need > l.OutputTokens {
 		return transcript.Ending{Outcome: transcript.TokenBudget, Evidence: fmt.Sprintf(
-			"%d of %d output tokens are used, and up to %d more are needed for the next phase and the conclusion", r.usage.Output, l.OutputTokens, need)}
+			"%d of %d output tokens are used, and up to %d more are needed for the next phase and the conclusion", spent.Output, l.OutputTokens, need)}
 	}
-	if used, need := r.usage.Input+r.usage.Output, most.Input+most.Output; l.Tokens > 0 && used+need > l.Tokens {
+	if used, need := spent.Input+spent.Output, most.Input+most.Output; l.Tokens > 0 && used+need > l.Tokens {
 		return transcript.Ending{Outcome: transcript.TokenBudget, Evidence: fmt.Sprintf(
 			"%d of %d tokens are used, and up to %d more are needed for the next phase and the conclusion", used, l.Tokens, need)}
 	}
-	if used := r.usage.Cost; l.Cost > 0 && used+most.Cost > l.Cost {
+	if used := spent.Cost; l.Cost > 0 && used+most.Cost > l.Cost {
 		return transcript.Ending{Outcome: transcript.CostBudget, Evidence: fmt.Sprintf(
 			"%.4f of %.4f are spent, and up to %.4f more are needed for the next phase and the conclusion", used, l.Cost, most.Cost)}
 	}
@@ -107,6 +107,45 @@ func maxOutput(r *record, steps []protocol.Step) (tokens int) {
 		}
 	}
 	return tokens
+}
+
+// affordableRounds returns how many rounds of tool calls a step can pay for from its share of what the budgets leave beside
+// the worst case of the phase and the conclusion, up to most. made is the number of rounds that it has made. The prompt has
+// the given tokens, with rounds of full size.
+func affordableRounds(r *record, s *protocol.Step, who *Participant, prompt, made, most int) int {
+	if s.Phase != r.Cursor.Phase {
+		return most // the step is only planned
+	}
+	phase := protocol.Phase{Name: s.Phase, Steps: r.next()}
+	sharing := 0
+	for _, p := range r.phases(r.Cursor.Stage) {
+		if p.Name == s.Phase {
+			phase = p
+		}
+	}
+	for _, x := range phase.Steps {
+		x.Key = transcript.Key{Run: s.Run, Round: s.Round, Phase: s.Phase, Actor: x.Actor, Target: x.Target}
+		if other := r.config.settings(x.Actor); other != nil && len(other.Tools) > 0 {
+			if _, done := r.Find(x.Key); !done {
+				sharing++
+			}
+		}
+	}
+	need := worstCase(r, forecast.Stage{Kind: r.Cursor.Stage, Phases: []protocol.Phase{phase}})
+	if r.Cursor.Stage == transcript.Conclusion { // worstCase has added its steps
+		need = worstCase(r)
+	}
+	l, used, reply := r.config.Limits, r.spent(), maxReply(r, who, s.Actor)
+	afford := func(limit, used, need, each float64) {
+		if limit > 0 && each > 0 {
+			share := max(limit-used-need, 0) / float64(max(sharing, 1))
+			most = min(most, made+int(min(share/each, float64(most))))
+		}
+	}
+	afford(float64(l.OutputTokens), float64(used.Output), float64(need.Output), float64(reply))
+	afford(float64(l.Tokens), float64(used.Input+used.Output), float64(need.Input+need.Output), float64(prompt+reply))
+	afford(l.Cost, used.Cost, need.Cost, maxCost(r, who, s.Actor, prompt, reply))
+	return most
 }
 
 // forecastOf asks the protocol for the phases of all stages and rounds. r is the record of a debate that has not begun.
@@ -169,6 +208,9 @@ func (l Limits) valid(list *problemList) Limits {
 		{"step_tokens", &l.StepTokens, maxTokens},
 		{"judge_tokens", &l.JudgeTokens, maxTokens},
 		{"step_attempts", &l.StepAttempts, maxAttempts},
+		{"tool_rounds", &l.ToolRounds, maxToolRounds},
+		{"tool_calls", &l.ToolCalls, maxToolCalls},
+		{"tool_bytes", &l.ToolBytes, maxToolBytes},
 	} {
 		if *x.value < 0 || *x.value > x.most {
 			list.add("limits."+x.field, "%d is not valid, use at most %d, or 0 for the default", *x.value, x.most)
@@ -183,11 +225,16 @@ func (l Limits) valid(list *problemList) Limits {
 		{"step_timeout", &l.StepTimeout},
 		{"round_time", &l.RoundTime},
 		{"round_delay", &l.RoundDelay},
+		{"tool_timeout", &l.ToolTimeout},
 	} {
 		if *x.value < 0 || *x.value > maxTime {
 			list.add("limits."+x.field, "%v is not valid, use at most %v, or 0 for the default", *x.value, maxTime)
 			*x.value = 0
 		}
+	}
+	if n := l.ToolBytes; n > 0 && n < minToolBytes {
+		list.add("limits.tool_bytes", "%d is too small, use at least %d, or 0 for the default", n, minToolBytes)
+		l.ToolBytes = 0
 	}
 	if !(l.Cost >= 0) || math.IsInf(l.Cost, 0) {
 		list.add("limits.cost", "%v is not valid, use 0 or more", l.Cost)

@@ -107,6 +107,7 @@ func nameProblem(name string) string {
 
 func (p Participant) check(l *problemList, field string) {
 	p.checkHuman(l, field)
+	checkTools(l, field, p)
 	if t := p.Temperature; t != nil && !(*t >= 0 && *t <= 2) {
 		l.add(field+".temperature", "%v is out of range, use 0 to 2", *t)
 	}
@@ -225,6 +226,14 @@ func (r *record) checkEntry(ev Event) error {
 		return turns.Check(&ev.Turn, r.Cursor)
 	case Asked:
 		return turns.CheckKey(ev.Key, r.Cursor)
+	case ToolsCalled:
+		if err := turns.CheckKey(ev.Key, r.Cursor); err != nil {
+			return err
+		}
+		if _, done := r.Find(ev.Key); done {
+			return fmt.Errorf("turn %s has been committed before it", ev.Key)
+		}
+		return cmp.Or(r.tools.check(&ev), turns.CheckUsages(transcript.Usage{}, ev.Attempts))
 	case Decided:
 		switch err := turns.CheckKey(ev.Key, r.Cursor); { // of a step that is declined
 		case err != nil:

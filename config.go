@@ -206,6 +206,8 @@ type Participant struct {
 	TopP float64 `json:"top_p,omitempty"`
 	// Seed asks the service to give the same reply to the same prompt. Defaults to none.
 	Seed *int64 `json:"seed,omitempty"`
+	// Tools are names in Options.Tools: what the model of a participant or a judge may call before it replies.
+	Tools []string `json:"tools,omitempty"`
 	// Stop lists up to 16 texts that end a reply. The reply does not contain them.
 	Stop []string `json:"stop,omitempty"`
 	// Reasoning says how much the model reasons before each reply: none, low, medium, high, or a budget in tokens, such as
@@ -268,6 +270,12 @@ type Limits struct {
 	// RoundDelay is the delay between rounds. It does not count as running time. Defaults to none. In JSON: round_delay,
 	// as "30s".
 	RoundDelay time.Duration
+	// ToolRounds is the maximum number of replies with calls of tools in a step, and ToolCalls that of calls. They default
+	// to 4 and 16, and are at most 16 and 128. ToolBytes is the maximum length of a result that a model reads. It defaults to
+	// 8,192 and is at most 32,768. In JSON: tool_rounds, tool_calls and tool_bytes.
+	ToolRounds, ToolCalls, ToolBytes int
+	// ToolTimeout limits one call of a tool. Defaults to 30 s. In JSON: tool_timeout, as "30s".
+	ToolTimeout time.Duration
 }
 
 // Attachment is a picture or a PDF document that is part of the question. It has Data or a URL, but not both. It is

@@ -59,12 +59,17 @@ type limitsJSON struct {
 	StepAttempts int      `json:"step_attempts,omitempty"`
 	RoundTime    duration `json:"round_time,omitzero"`
 	RoundDelay   duration `json:"round_delay,omitzero"`
+	ToolRounds   int      `json:"tool_rounds,omitempty"`
+	ToolCalls    int      `json:"tool_calls,omitempty"`
+	ToolBytes    int      `json:"tool_bytes,omitempty"`
+	ToolTimeout  duration `json:"tool_timeout,omitzero"`
 }
 
 func (l Limits) toJSON() limitsJSON {
 	return limitsJSON{
 		l.MinRounds, l.MaxRounds, duration(l.RunningTime), l.OutputTokens, l.Tokens, l.Cost, l.StepTokens, l.JudgeTokens,
 		duration(l.StepTimeout), l.StepAttempts, duration(l.RoundTime), duration(l.RoundDelay),
+		l.ToolRounds, l.ToolCalls, l.ToolBytes, duration(l.ToolTimeout),
 	}
 }
 
@@ -72,6 +77,7 @@ func (l limitsJSON) toLimits() Limits {
 	return Limits{
 		l.MinRounds, l.MaxRounds, time.Duration(l.RunningTime), l.OutputTokens, l.Tokens, l.Cost, l.StepTokens, l.JudgeTokens,
 		time.Duration(l.StepTimeout), l.StepAttempts, time.Duration(l.RoundTime), time.Duration(l.RoundDelay),
+		l.ToolRounds, l.ToolCalls, l.ToolBytes, time.Duration(l.ToolTimeout),
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -37,6 +38,7 @@ import (
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/price"
 	"github.com/elenchus-go/debate/providers/scripted"
+	"github.com/elenchus-go/debate/tool"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -670,6 +672,9 @@ func TestRepliesAreLimitedToFitIntoTheWindow(t *testing.T) {
 	require.Equal(t, debatetest.Result(t, d).Warnings, debatetest.Result(t, d.OpenWithProvider(t, talkingModel())).Warnings)
 }
 
+// lookTool is a tool without a state.
+var lookTool = tool.Func(tool.Spec{Name: "look"}, func(context.Context, struct{}) (string, error) { return "", nil })
+
 // filledConfig returns a valid configuration in which every field that refers to memory is set.
 func filledConfig(t *testing.T, p protocol.Protocol) debate.Config {
 	t.Helper()
@@ -687,7 +692,9 @@ func filledConfig(t *testing.T, p protocol.Protocol) debate.Config {
 	c.Labels = map[string]string{"team": "red"}
 	c.Attachments = []debate.Attachment{{Name: "a.png", MediaType: "image/png", Data: picture(t, 2, 2), Readers: []string{"A"}}}
 	c.Documents = []evidence.Document{evidence.Shared("notes.md", "Ice floats.")}
-	require.Empty(t, memorytest.Empty(c), "set the new fields above")
+	c.Participants[0].Tools, c.Judges[0].Tools = []string{"look"}, []string{"look"}
+	unset := slices.DeleteFunc(memorytest.Empty(c), func(field string) bool { return strings.HasSuffix(field, ".Tools") }) // system actors have none
+	require.Empty(t, unset, "set the new fields above")
 	return c
 }
 
@@ -702,7 +709,7 @@ func (*pointed) Name() string { return "pointed/1" }
 
 func TestADebateSharesNoMemoryWithItsCaller(t *testing.T) {
 	share := 0.5
-	opts := debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 1))}
+	opts := debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 1)), Tools: []tool.Tool{lookTool}}
 	e, err := debate.NewEngine(opts)
 	require.NoError(t, err)
 	for _, p := range []protocol.Protocol{
@@ -759,6 +766,7 @@ func TestAnEngineSharesNoMemoryWithItsCaller(t *testing.T) {
 		Prompts:   fstest.MapFS{"x.tmpl": {Data: []byte(`{{define "system"}}x{{end}}x`)}},
 		Contracts: []*reply.Contract{reply.New[struct{ X string }]("x/1")},
 
+		Tools:      []tool.Tool{lookTool},
 		PromptSets: map[string]fs.FS{"other": fstest.MapFS{"x.tmpl": {Data: []byte(`{{define "system"}}y{{end}}y`)}}},
 	}
 	v := reflect.ValueOf(o)

@@ -118,9 +118,12 @@ func (d *Debate) Reset(ctx context.Context) error {
 	})
 }
 
+// maxRefusal limits, in bytes, the reason for refusing a call of a tool.
+const maxRefusal = 900
+
 // Decide answers a question with the action of one of its choices. id is the question's ID, so that an answer never goes
 // to a later question. The Result and the event of the pause have the question. The action edit takes a remark, which is
-// added as by Inject. Decide returns *Problems if another question is open, if no choice has that action, if the question
+// added as by Inject. The action refuse, for a call of a tool, may have a remark: its text tells the model why. Decide returns *Problems if another question is open, if no choice has that action, if the question
 // has another answer, or if the remark is invalid, and *fsm.Refused if no question is open.
 func (d *Debate) Decide(ctx context.Context, id, action string, remarks ...Remark) error {
 	err := d.control(ctx, "decide", func(c *transaction) error {
@@ -139,10 +142,21 @@ func (d *Debate) Decide(ctx context.Context, id, action string, remarks ...Remar
 		case !slices.Contains(q.actions(), action):
 			return problemsError([]protocol.Problem{protocol.Problemf("action", "%q is not a choice, use one of %s", action, strings.Join(q.actions(), ", "))})
 		}
-		if (action == actionEdit) != (len(remarks) == 1) {
-			return problemsError([]protocol.Problem{protocol.Problemf("remark", "there are %d, but only the action edit takes one", len(remarks))})
+		ev := Decided{EventMeta: c.stamp("decided"), At: c.now, Action: action, Question: id}
+		switch {
+		case action == actionRefuse && len(remarks) <= 1:
+			for _, r := range remarks {
+				if ev.By, ev.Reason = r.From, characters.Valid(r.Text); len(ev.Reason) > maxRefusal {
+					return problemsOf("remark", []protocol.Problem{protocol.Problemf("text", "it has %d bytes, use at most %d", len(ev.Reason), maxRefusal)})
+				}
+			}
+			if remarks = nil; checkBy(ev.By) != nil {
+				return checkBy(ev.By)
+			}
+		case (action == actionEdit) != (len(remarks) == 1):
+			return problemsError([]protocol.Problem{protocol.Problemf("remark", "there are %d, but only the action edit takes one, and refuse may have one", len(remarks))})
 		}
-		if err := c.add(Decided{EventMeta: c.stamp("decided"), At: c.now, Action: action, Question: id}); err != nil {
+		if err := c.add(ev); err != nil {
 			return err
 		}
 		for _, r := range remarks {

@@ -14,10 +14,10 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// formatOf returns the format of a journal with the configuration. An engine that knows no documents would do without them, so
-// it must leave the debate alone.
+// formatOf returns the format of a journal with the configuration. An engine that knows no documents and no tools would do
+// without them, so it must leave the debate alone.
 func formatOf(c *Config) int {
-	if len(c.Documents) > 0 {
+	if l := &c.Limits; len(c.Documents) > 0 || usesTools(c) || l.ToolRounds+l.ToolCalls+l.ToolBytes != 0 || l.ToolTimeout != 0 {
 		return store.Format
 	}
 	return store.OldestFormat

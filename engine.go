@@ -19,6 +19,7 @@ import (
 	"github.com/elenchus-go/debate/internal/heartbeat"
 	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/internal/spool"
+	"github.com/elenchus-go/debate/internal/toolcall"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
@@ -26,7 +27,8 @@ import (
 )
 
 // NewEngine returns an engine. It copies the maps, lists and protocols of o. It returns an error if a prompt template is
-// invalid, or if a provider, a protocol or a contract is nil.
+// invalid, if a provider, a protocol or a contract is nil, or if a tool has no valid name, the name of another one, or a schema
+// that does not compile.
 func NewEngine(o Options) (*Engine, error) {
 	if o.Store == nil {
 		o.Store = store.Memory()
@@ -51,6 +53,9 @@ func NewEngine(o Options) (*Engine, error) {
 		keepReasoning: o.KeepReasoning, keepReplies: o.KeepReplies,
 		log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), closing: make(chan struct{}),
 		admission: admission.Queue{Most: o.MaxDebates},
+	}
+	if e.tools, err = toolcall.Compile(o.Tools); err != nil {
+		return nil, fmt.Errorf("make engine: %w", err)
 	}
 	e.reports = e.newReporter(o)
 	e.heartbeats = heartbeat.New(o.Store, o.Name, o.HeartbeatInterval, o.RecoverAfter, e.log)

@@ -11,6 +11,7 @@ import (
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/tool"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -39,6 +40,8 @@ const (
 	actionApprove = "approve"
 	actionEdit    = "edit"
 	actionStop    = "stop"
+
+	actionRefuse = "refuse" // a call of a tool
 
 	// Decisions that answer no question.
 	actionDecline = "decline"
@@ -201,7 +204,10 @@ type Question struct {
 	Cause   string   `json:"cause"`
 	Failure *Failure `json:"failure,omitempty"`
 	Gate    string   `json:"gate,omitempty"` // the gate that asks, such as "round 2", "verdict" or "cost"; empty for a failure
-	Choices []Choice `json:"choices"`
+	// Call is the call of a tool about which the person decides, and Step the step that makes it.
+	Step    transcript.Key `json:"step,omitzero"`
+	Call    *tool.Record   `json:"call,omitempty"`
+	Choices []Choice       `json:"choices"`
 }
 
 // Choice is a possible answer to a question.

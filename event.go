@@ -15,6 +15,7 @@ import (
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/tool"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -132,7 +133,7 @@ type (
 		// Question is the ID of the question. It is empty in journals of earlier versions.
 		Question string         `json:"question,omitempty"`
 		Key      transcript.Key `json:"key,omitzero"`     // the step that is declined
-		By       string         `json:"by,omitempty"`     // who declines it
+		By       string         `json:"by,omitempty"`     // who declines it, or refuses a call of a tool
 		Reason   string         `json:"reason,omitempty"` // and why
 	}
 	// Asked asks a person for the reply of a step. There is one for each step of a person, and another if the configuration
@@ -158,6 +159,23 @@ type (
 		Said []transcript.Turn `json:"said,omitempty"`
 		// Briefing is what the actor must know besides. Only Debate.Waiting sets it. It is nil if the engine lacks the prompt.
 		Briefing *Briefing `json:"briefing,omitempty"`
+	}
+	// ToolsCalled is a round of tool calls in a step: what the model asked for before it replies, and what it got. It is
+	// committed before the model reads the results. If a call waits for a person or must run only once, the round has an
+	// entry before it runs, and another one with the results.
+	ToolsCalled struct {
+		EventMeta
+		At     time.Time       `json:"at"`  // time of the commit
+		Key    transcript.Key  `json:"key"` // the step
+		Kind   transcript.Kind `json:"kind"`
+		Number int             `json:"number"` // of the round in its step, from 1
+		// VisibleSeq is that of the step. Attempts are those since the round before; the turn has them too. Parts are those of
+		// the model's message that its service needs back: texts, calls, and reasoning. Only the first entry of a round has
+		// these.
+		VisibleSeq int64                `json:"visible_seq,omitempty"`
+		Attempts   []transcript.Attempt `json:"attempts,omitempty"`
+		Parts      []providers.Part     `json:"parts,omitempty"`
+		Calls      []tool.Record        `json:"calls"` // in the order of the model's message
 	}
 	// Annotated is a note on the debate, such as a rating.
 	Annotated struct {
@@ -251,7 +269,7 @@ func (f forkPoint) begins(ev Event) bool { return f.ID != "" && ev.Meta().Seq ==
 var eventTypes = map[string]reflect.Type{
 	"config": reflect.TypeFor[ConfigChanged](), "state": reflect.TypeFor[StateChanged](), "phase": reflect.TypeFor[PhaseStarted](),
 	"turn": reflect.TypeFor[TurnDone](), "dropped": reflect.TypeFor[Dropped](), "decided": reflect.TypeFor[Decided](),
-	"asked": reflect.TypeFor[Asked](), "annotated": reflect.TypeFor[Annotated](),
+	"asked": reflect.TypeFor[Asked](), "tools": reflect.TypeFor[ToolsCalled](), "annotated": reflect.TypeFor[Annotated](),
 	"turn_started": reflect.TypeFor[TurnStarted](), "chunk": reflect.TypeFor[Chunk](),
 	"turn_failed": reflect.TypeFor[TurnFailed](), "warning": reflect.TypeFor[Warning](), "ended": reflect.TypeFor[Ended](),
 }

@@ -35,6 +35,8 @@ type execution struct {
 	end     func(Outcome) // ends the step for the observer; nil if nobody observes it
 	feed    *live.Feed[Event]
 	reports *reporter
+	tools   *toolbox  // nil if the step has no tools
+	commits committer // commits rounds of tool calls
 	// emit shows an event that carries the given seq; nil if there is no viewer.
 	emit func(ev Event, seq int64) error
 	show func(ev Event, seq int64) error // what emitShown calls

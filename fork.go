@@ -354,7 +354,7 @@ func (f *fork) note(ev Event, asked *Question) {
 		}
 	case Dropped:
 		f.pendingDecision = pendingDecision{dropped: &ev}
-	case StateChanged, ConfigChanged, PhaseStarted, Asked:
+	case StateChanged, ConfigChanged, PhaseStarted, Asked, ToolsCalled:
 		f.pendingDecision = pendingDecision{}
 	}
 }

@@ -40,7 +40,8 @@ func historyRoom(r *record, s *protocol.Step, who *Participant, seat transcript.
 	if b, err := fixedPromptFor(r, promptSet(r), *s, seat, who.Model); err == nil { // the step reports this error
 		beside = max(beside, b.tokens+taskTokens)
 	}
-	return max(scaleOf(r, s.Actor, s.Phase).ToEstimated(who.Window-cmp.Or(who.MaxTokens, window.DefaultReplyTokens))-beside, 0)
+	left := scaleOf(r, s.Actor, s.Phase).ToEstimated(who.Window-cmp.Or(who.MaxTokens, window.DefaultReplyTokens)) - beside
+	return max(left-toolRoom(&r.config.Limits, who, left), 0)
 }
 
 // tokensBesideHistory returns an estimate of the tokens of a reader's prompts other than the history: the texts of the

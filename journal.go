@@ -104,6 +104,8 @@ func entryFields(ev Event) (key string, at time.Time) {
 		at = ev.At
 	case Asked:
 		at = ev.At
+	case ToolsCalled:
+		at = ev.At
 	case Annotated:
 		at = ev.At
 	}

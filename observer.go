@@ -18,21 +18,24 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/tool"
 	"github.com/elenchus-go/debate/transcript"
 )
 
 // Step is what an engine does in a debate: a drive, which is the time in which one engine drives the debate without a
-// pause; a step within it, which gives a turn; or an attempt at that step, which is one call of a model. The Number is 0
-// if it is not an attempt, and the Key is zero too if it is a drive.
+// pause; a step within it, which gives a turn; an attempt at that step, which is one call of a model; or a call of a tool in
+// the step, after an attempt. The Number is 0 if it is neither an attempt nor a call of a tool, and the Key is zero too if it
+// is a drive.
 type Step struct {
 	Debate string // ID of the debate
 	Attempt
+	Tool     string // the name of the tool that is called; empty if it is no such call. The Number is that of the attempt that asked for it
 	Provider string // of an attempt: the provider's name in Options
 	Model    string // of an attempt: the model that is requested; empty for the provider's own choice
 }
 
-// StepFrom returns the attempt that a provider is called for. ctx is the context of the call, or derived from it. It
-// returns false if no debate makes the call.
+// StepFrom returns the attempt that a provider is called for, or the call of a tool. ctx is the context of the call, or
+// derived from it. It returns false if no debate makes the call.
 func StepFrom(ctx context.Context) (Step, bool) {
 	a, ok := ctx.Value(attemptKey{}).(*attemptContext)
 	if !ok {
@@ -67,15 +70,17 @@ type Outcome struct {
 	Attempt  *transcript.Attempt // the attempt as its turn will show it
 	Request  *providers.Request  // what the model was asked in an attempt, without OnChunk
 	Response *providers.Response // what it replied, or the part that was received
+	Call     *tool.Record        // a call of a tool, with its result
 }
 
 // Observer observes what an engine does. Use it for telemetry and metrics. A function that panics is logged and does no
 // harm to the debate.
 type Observer struct {
-	// Begin is called before each drive, step and attempt, and the function that it returns is called afterwards, always
-	// and once. The context that it returns must derive from ctx. It is the context of everything within: that of a drive is
-	// passed to the steps, that of a step to the attempts, and that of an attempt to the provider. Begin delays the debate
-	// as long as it runs. Steps of a parallel phase begin at the same time. Begin may be nil, and may return nil for both.
+	// Begin is called before each drive, step, attempt and call of a tool, and the function that it returns is called
+	// afterwards, always and once. The context that it returns must derive from ctx. It is the context of everything within:
+	// that of a drive is passed to the steps, that of a step to the attempts and the tools' calls, that of an attempt to the
+	// provider, and that of a call to the tool. Begin delays the debate as long as it runs. Steps of a parallel phase begin at
+	// the same time, and so do calls of tools. Begin may be nil, and may return nil for both.
 	Begin func(ctx context.Context, s Step) (context.Context, func(Outcome))
 	// Commit is called with each durable event that this engine has committed, before anything follows from it, and in the
 	// order of the debate. A Warning about it precedes it. ctx is that of the control or of the drive. Commit delays the
@@ -273,6 +278,8 @@ type Options struct {
 	PromptSets map[string]fs.FS
 	// Contracts are reply contracts beyond those of the library.
 	Contracts []*reply.Contract
+	// Tools are what participants and judges may call before they speak, if Participant.Tools names them.
+	Tools []tool.Tool
 	// ExtractAnswer returns the answer that a turn gives, in a canonical form, or "" if it gives none. Rules of
 	// Config.Detect that compare answers need it. Use the same function in all engines of one store.
 	ExtractAnswer func(transcript.Turn) string

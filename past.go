@@ -200,6 +200,11 @@ func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, e
 	if slices.Contains(ev.Turn.Flags, transcript.Edited) {
 		p.Missing = append(p.Missing, "a person gave the reply in a fork: no model was asked")
 	}
+	if t := x.run.Plan.Tools; t != nil {
+		if t.Rounds, t.Counted, err = roundsOf(entries, key); err != nil {
+			return nil, err
+		}
+	}
 	request, tokens, missing := x.run.Repeat(ev.Turn.Attempts, ev.Turn.Window)
 	p.Request, p.Tokens, p.Missing = request, tokens, append(p.Missing, missing...)
 	return p, nil
@@ -260,6 +265,37 @@ func (p *Prompt) remember(r *record, t *transcript.Turn) {
 		}
 	}
 	r.env = &env
+}
+
+// roundsOf returns the rounds of tool calls of a committed step, and how many of them a failure of the step has counted.
+func roundsOf(entries []store.Entry, key transcript.Key) (list []step.Round, counted int, err error) {
+	var t toolRounds
+	for _, e := range entries {
+		if e.Key == key.String() {
+			break
+		}
+		if e.Type != "tools" && e.Type != "state" && e.Type != "dropped" {
+			continue
+		}
+		ev, err := decodeEntry(e)
+		if err != nil {
+			return nil, 0, err
+		}
+		if called, ok := ev.(ToolsCalled); ok && called.Key == key {
+			t.add(&called)
+		} else if f := failureOf(ev); f != nil {
+			t.failed(f)
+		}
+		if s, ok := ev.(StateChanged); ok {
+			for _, f := range s.OtherFailures {
+				t.failed(f)
+			}
+		}
+	}
+	if o := t.of(key); o != nil {
+		return o.stepRounds(), o.counted, nil
+	}
+	return nil, 0, nil
 }
 
 // askPerson sets what a person could read, had to know and was asked.

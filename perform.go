@@ -107,7 +107,7 @@ func (dr *driver) launch(calls []*execution) {
 	for _, c := range calls {
 		c.launched = time.Now()
 		c.ctx, c.cancel = context.WithCancelCause(dr.within)
-		c.feed, c.run.Plan.Hold, c.run.Plan.FirstRun = dr.feed, &dr.pause, &dr.firstRun
+		c.feed, c.run.Plan.Hold, c.run.Plan.FirstRun, c.commits = dr.feed, &dr.pause, &dr.firstRun, dr
 		if dr.out.yield != nil {
 			c.emit, c.show = c.shown, dr.show
 		}
@@ -205,6 +205,27 @@ func (dr *driver) commitTurn(c *execution, err error) error {
 		}
 		return ch.settle()
 	})
+}
+
+// commitRound implements committer.
+func (dr *driver) commitRound(f func(*transaction) error) error {
+	if dr.ctx.Err() != nil {
+		return context.Cause(dr.ctx)
+	}
+	dr.journal.mu.Lock()
+	defer dr.journal.mu.Unlock()
+	return dr.journal.change(dr.ctx, f)
+}
+
+// read implements committer.
+func (dr *driver) read(f func(*record)) {
+	dr.journal.mu.Lock()
+	defer dr.journal.mu.Unlock()
+	if r := dr.journal.rec; r != nil {
+		f(r)
+	} else {
+		f(newRecord(dr.journal.id, dr.engine.env))
+	}
 }
 
 // handleFailures handles the failures of calls when all calls of the plan have ended. It returns errors other than

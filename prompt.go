@@ -2,6 +2,7 @@ package debate
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -69,14 +70,23 @@ func fixedPromptFor(r *record, set *prompts.Set, s protocol.Step, seat transcrip
 	if b.system, err = set.System(s.Prompt, b.data); err != nil {
 		return nil, err
 	}
-	documents := documentsFor(r.config, s.Actor)
-	b.tokens = r.env.count(model, b.system) + documentsTokens(documents)
+	if who := r.config.settings(s.Actor); who != nil && len(who.Tools) > 0 && !who.Human {
+		list, _ := r.env.tools(who.Tools)
+		b.system += "\n\n" + prompts.Tools(b.data.Nonce)
+		b.tokens = toolTokens(r, model, list)
+	}
+	documents, attached := documentsFor(r.config, s.Actor), attachmentsFor(r.config, s.Actor)
+	b.tokens += r.env.count(model, b.system) + documentsTokens(documents) + attachmentTokens(attached)
 	b.system += documentsText(documents, m)
-	attached := attachmentsFor(r.config, s.Actor)
 	b.shown = attachmentMessage(attached, m)
-	b.tokens += attachmentTokens(attached)
 	r.cache.fixedPrompts = append(r.cache.fixedPrompts, b)
 	return b, nil
+}
+
+// toolTokens returns the tokens of the definitions of tools.
+func toolTokens(r *record, model string, list []providers.Tool) int {
+	raw, _ := json.Marshal(list) // they were checked
+	return r.env.count(model, string(raw))
 }
 
 // others returns the profiles of all participants but one.

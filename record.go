@@ -44,6 +44,9 @@ func (r *record) summaryStep() protocol.Step {
 // before a turn.
 func (r *record) phaseOpen() bool {
 	steps := r.next()
+	if _, waits := r.tools.awaited(steps); waits != nil {
+		return false
+	}
 	return r.lifecycle.State.Active() && len(steps) > 0 && steps[0].Phase == r.Cursor.Phase && !slices.ContainsFunc(steps, r.mustAsk)
 }
 
@@ -93,6 +96,7 @@ type record struct {
 	names     []string             // names of the participants that were not dropped
 	planned   plannedSteps
 	history   history
+	tools     toolRounds
 	findings  findings.Findings
 	cache     promptCache
 	supposed  promptCache // for the prompts that budgets suppose
@@ -111,12 +115,15 @@ type environment struct {
 	identify      func(string) (string, bool)                           // returns a provider's full name, and whether it is a person
 	bind          func(name string) (string, providers.Provider, error) // returns a provider and its name
 	recut         func(window.Policy, window.History, *window.Cut)      // replaces the cut of a prompt of the past; otherwise nil
+	// tools returns the definitions of tools, and the names of those that the engine lacks.
+	tools func(names []string) (list []providers.Tool, missing []string)
 }
 
 // noEnvironment serves records that only plan a debate, as validation does.
 var noEnvironment = &environment{
 	count:    func(_, text string) int { return window.Estimate(text) },
 	identify: func(name string) (string, bool) { return name, false },
+	tools:    func([]string) (list []providers.Tool, missing []string) { return nil, nil },
 }
 
 // plannedSteps caches the steps that may run after the entry seq.
@@ -139,6 +146,15 @@ func newRecord(id string, env *environment) *record {
 	r := &record{env: env, format: store.OldestFormat, lifecycle: fsm.Position{State: fsm.Configuring}, config: &noConfig}
 	r.ID, r.Cursor.Run = id, 1
 	return r
+}
+
+// spent returns the usage of all turns, of steps that have failed, and of the rounds of tool calls of other steps.
+func (r *record) spent() transcript.Usage {
+	u := r.usage
+	for _, o := range r.tools.open {
+		u = u.Add(o.usage())
+	}
+	return u
 }
 
 // hasTurns reports whether the debate has a turn other than a person's remark.
@@ -179,6 +195,9 @@ func (r *record) next() []protocol.Step {
 	for i := range steps {
 		if steps[i].Actor == protocol.Embedder {
 			steps[i].Kind = transcript.Embeddings
+		}
+		if last := r.tools.of(steps[i].Key).last(); last != nil { // what a step sees does not change after its first round
+			steps[i].VisibleSeq = last.VisibleSeq
 		}
 	}
 	if r.history.wanted != nil {
@@ -305,6 +324,9 @@ func (r *record) elapse(ev Event, now time.Time) {
 				since = t.Turn.Started
 			}
 			since = since.Add(t.Turn.ViewerTime)
+		}
+		if t, ok := ev.(ToolsCalled); ok && len(t.Attempts) > 0 && t.Attempts[0].Began.After(since) {
+			since = t.Attempts[0].Began
 		}
 		if most = max(most, rateLimitWait(ev)); r.fork.begins(ev) {
 			most = 0

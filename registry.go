@@ -19,9 +19,11 @@ import (
 	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/internal/heartbeat"
 	"github.com/elenchus-go/debate/internal/live"
+	"github.com/elenchus-go/debate/internal/naming"
 	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/strictjson"
+	"github.com/elenchus-go/debate/internal/toolcall"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/judge/reply"
@@ -67,6 +69,9 @@ func (e *Engine) missingNames(c Config) []protocol.Problem {
 	}
 	told := map[string]bool{}
 	for field, p := range c.allActors() {
+		if _, missing := e.tools.Named(p.Tools); missing != nil {
+			l.add(field+".tools", "this engine lacks %s, see Options.Tools", naming.Enumerate(missing, len(missing)))
+		}
 		_, _, err := e.bind(p.Provider)
 		if err == nil || inheritsModel(field) && (told[p.Provider] || p.Provider == "") {
 			continue // an inherited provider is already reported
@@ -98,7 +103,7 @@ func (e *Engine) supports(r *record) error {
 func (e *Engine) namesAll(c *Config) bool {
 	_, unknown := c.Protocol.(unknownProtocol)
 	missing := func(p Participant) bool {
-		return e.providers[p.Provider] == nil && p.Provider != templatesProvider && p.Provider != humanProvider
+		return e.providers[p.Provider] == nil && p.Provider != templatesProvider && p.Provider != humanProvider || len(p.Tools) > 0 && !e.tools.Has(p.Tools)
 	}
 	return !unknown && (len(c.Documents) == 0 || e.documents != nil) && e.sets[c.Prompts] != nil && (len(c.Detect) == 0 || e.extractAnswer != nil) &&
 		!slices.ContainsFunc(c.Participants, missing) && !slices.ContainsFunc(c.Judges, missing) && !slices.ContainsFunc(c.Substitutes, missing) &&
@@ -153,6 +158,7 @@ type Engine struct {
 	protocols     *protocoljson.Registry
 	sets          map[string]*prompts.Set // templates of prompts, by Config.Prompts
 	replies       map[string]*reply.Contract
+	tools         toolcall.Set
 	extractAnswer func(transcript.Turn) string
 	documents     func(ctx context.Context, id string, labels map[string]string, d evidence.Document) (string, error)
 	counter       window.TokenCounter
@@ -189,7 +195,7 @@ func contracts() []*reply.Contract {
 func (e *Engine) environment() *environment {
 	env := *noEnvironment
 	env.parse, env.sets, env.extractAnswer, env.identify, env.bind = e.parse, e.sets, e.extractAnswer, e.identify, e.bind
-	env.contract = e.contract
+	env.contract, env.tools = e.contract, e.tools.Named
 	if e.counter != nil {
 		env.count = e.counter.Count
 	}

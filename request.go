@@ -68,7 +68,7 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 			p.Window = &led
 		}
 	}
-	return x, nil
+	return x, offerTools(e, r, x, who)
 }
 
 // setPlan sets what the plan of a step has besides the prompt and the contract of the reply.
@@ -126,6 +126,7 @@ func (e *Engine) unsupportedSettings(ctx context.Context, c Config) []protocol.P
 		}
 		r := p.request()
 		r.Messages = attachmentMessage(attachmentsSeen(&c, field, p), nil)
+		r.Tools, _ = e.tools.Named(p.Tools) // the names are checked elsewhere
 		limited, ok := provider.(providers.Limited)
 		if !ok {
 			if r.Messages != nil {
@@ -288,6 +289,10 @@ func buildPrompt(r *record, p *step.Plan, who *Participant, seat transcript.Prof
 	fixed += q.Slack // rounded up, so that small changes do not move the cut
 	q.Scale = scaleOf(r, s.Actor, s.Phase)
 	policy, room := r.config.History, q.Scale.ToEstimated(who.Window-cmp.Or(who.MaxTokens, window.DefaultReplyTokens))-fixed
+	if len(who.Tools) > 0 {
+		p.Tools = &step.Tools{Room: toolRoom(&r.config.Limits, who, room)}
+		room -= p.Tools.Room
+	}
 	if policy.UsesSummaries() { // the room that the summary was planned for
 		room = min(room, historyRoom(r, s, who, seat))
 	}
@@ -344,11 +349,13 @@ func (e *Engine) preflight(c *Config) (found []protocol.Problem, limits map[stri
 	}
 	for field, p := range c.allActors() {
 		size := sizes[actorOf(field, p)]
-		room := replyRoom(p.Window - size)
+		room := replyRoom(p.Window-size, len(p.Tools) > 0)
 		switch {
 		case size == 0 || makesNoText(actorOf(field, p)) || room >= p.MaxTokens:
 		case room < minReply+reasoning.Budget(p.Reasoning):
 			tooSmall(l, c, field, p, size)
+		case toolRoom(&r.config.Limits, &p, p.Window-size-min(room, p.MaxTokens)) < minToolRoom && len(p.Tools) > 0:
+			l.add(field+".window", "%d is too small: the prompt takes about %d tokens and the reply %d, and results of tools need %d and three times as much for the history", p.Window, size, min(room, p.MaxTokens), minToolRoom)
 		default:
 			if limits == nil {
 				limits = map[string]int{}
@@ -360,8 +367,14 @@ func (e *Engine) preflight(c *Config) (found []protocol.Problem, limits map[stri
 }
 
 // replyRoom returns the tokens that a reply may have if the given number of tokens is left beside the prompt. The rest is
-// for the history: half, but at most 1,024.
-func replyRoom(left int) int { return left - min(left/2, 1024) }
+// for the history: half, but at most 1,024, or 2,048 with the results of tools.
+func replyRoom(left int, tools bool) int {
+	most := 1024
+	if tools {
+		most *= 2
+	}
+	return left - min(left/2, most)
+}
 
 // tooSmall adds a problem about a prompt that leaves too little of a window. It names the topic or the background if that
 // takes more than half of the window.

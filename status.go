@@ -27,7 +27,7 @@ func statusOf(r *record) store.Status {
 	status := store.Status{
 		ID: r.ID, Seq: r.Seq, State: r.lifecycle.State, Cursor: r.Cursor, MaxRounds: r.MaxRounds, Ending: r.Ending,
 		Topic: r.config.Topic, Protocol: r.config.Protocol.Name(), Labels: maps.Clone(r.config.Labels),
-		Usage: r.usage, RunningTime: r.times.running, Format: r.format, Created: r.times.created, Updated: r.times.changed(), Plan: planOf(r),
+		Usage: r.spent(), RunningTime: r.times.running, Format: r.format, Created: r.times.created, Updated: r.times.changed(), Plan: planOf(r),
 		Parent: r.fork.Parent,
 	}
 	if r.drivable() != nil { // only an engine that has the protocol can tell
@@ -134,8 +134,8 @@ func gateQuestion(r *record) *Question {
 		}
 	case transcript.Setup, transcript.Assessment, transcript.Remark, transcript.Summary, transcript.Embeddings:
 	}
-	if most := r.config.AskAboveCost; cause == "" && most > 0 && r.usage.Cost > most && !r.decisions.passed["cost"] {
-		gate, cause = "cost", fmt.Sprintf("%.4f are spent, more than %.4f", r.usage.Cost, most)
+	if most := r.config.AskAboveCost; cause == "" && most > 0 && r.spent().Cost > most && !r.decisions.passed["cost"] {
+		gate, cause = "cost", fmt.Sprintf("%.4f are spent, more than %.4f", r.spent().Cost, most)
 	}
 	if cause == "" {
 		return nil
@@ -145,6 +145,21 @@ func gateQuestion(r *record) *Question {
 		{actionEdit, "Continue with a remark", "add a remark that the next steps see, and go on"},
 		{actionStop, "Stop here", "end the debate; before the conclusion, cancel it"},
 	}}
+}
+
+// callQuestion returns the question about a call that must wait for a person, or nil if there is none.
+func callQuestion(r *record, steps []protocol.Step) *Question {
+	k, c := r.tools.awaited(steps)
+	if c == nil {
+		return nil
+	}
+	return &Question{
+		Cause: fmt.Sprintf("%s wants to call the tool %s", k.Actor, c.Name), Step: k, Call: c,
+		Choices: []Choice{
+			{actionApprove, "Approve", "call the tool with these arguments"},
+			{actionRefuse, "Refuse", "do not call the tool; a remark says why"},
+		},
+	}
 }
 
 // person stands for the people who speak for participants and judges. The engine never calls it.

@@ -140,6 +140,9 @@ func (c *transaction) proceed() (more bool, err error) {
 			return c.startSummary(w)
 		}
 	}
+	if q := callQuestion(r, steps); open && q != nil {
+		return false, c.fire(fsm.Pause, StateChanged{Question: q})
+	}
 	if open {
 		return c.askPeople(steps)
 	}

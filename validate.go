@@ -60,6 +60,9 @@ func (c Config) withDefaults(env *environment, open func(provider string) bool) 
 	for i, p := range c.Substitutes {
 		c.Substitutes[i] = p.withDefaults(*own.JudgeTemperature, c.Limits.JudgeTokens, open)
 	}
+	if usesTools(&c) {
+		c.Limits = c.Limits.withToolDefaults()
+	}
 	c.PersonaAssigner = c.systemActor(c.PersonaAssigner).withDefaults(0.9, c.Limits.JudgeTokens, open)
 	c.Summarizer = c.systemActor(c.Summarizer).withDefaults(0.3, c.Limits.JudgeTokens, open)
 	c.Retriever.Provider = cmp.Or(c.Retriever.Provider, templatesProvider)
@@ -144,6 +147,22 @@ func (l Limits) withDefaults(own protocol.Defaults) Limits {
 	l.JudgeTokens = cmp.Or(l.JudgeTokens, own.JudgeTokens)
 	l.StepTimeout = cmp.Or(l.StepTimeout, 5*time.Minute)
 	l.StepAttempts = cmp.Or(l.StepAttempts, 10)
+	return l
+}
+
+// withToolDefaults returns the limits with those of tool calls.
+func (l Limits) withToolDefaults() Limits {
+	for _, x := range []struct {
+		value *int
+		or    int
+	}{{&l.ToolRounds, defaultToolRounds}, {&l.ToolCalls, defaultToolCalls}, {&l.ToolBytes, defaultToolBytes}} {
+		if *x.value == 0 {
+			*x.value = x.or
+		}
+	}
+	if l.ToolTimeout == 0 {
+		l.ToolTimeout = defaultToolTimeout
+	}
 	return l
 }
 

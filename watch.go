@@ -174,6 +174,11 @@ func (b *blindfold) withoutThoughts(ev Event) Event {
 			ev.Attachments = nil
 		}
 		return ev
+	case ToolsCalled:
+		if ev.Key.Actor != b.seat {
+			ev.Parts, ev.Attempts = nil, withoutReplies(ev.Attempts)
+		}
+		return ev
 	case TurnDone:
 		if ev.Turn.Actor != b.seat {
 			ev.Turn.Reasoning, ev.Turn.Attempts = nil, withoutReplies(ev.Turn.Attempts)
@@ -243,8 +248,14 @@ func withoutReplies(list []transcript.Attempt) []transcript.Attempt {
 // visible returns the events that the viewer may see now, and removes them from the list.
 func (b *blindfold) visible() []Event {
 	n := slices.IndexFunc(b.list, func(ev Event) bool {
-		t, ok := ev.(TurnDone)
-		return b.masked() || ok && b.phase != "" && t.Turn.Seq > b.since && t.Turn.Phase == b.phase && t.Turn.Actor != b.seat
+		var by transcript.Key
+		switch ev := ev.(type) {
+		case TurnDone:
+			by = ev.Turn.Key
+		case ToolsCalled:
+			by = ev.Key
+		}
+		return b.masked() || by.Phase != "" && by.Phase == b.phase && ev.Meta().Seq > b.since && by.Actor != b.seat
 	})
 	if n < 0 {
 		n = len(b.list)

@@ -133,10 +133,18 @@ type Record struct {
 // names matches the names that all services accept.
 var names = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-// Check returns what is wrong with a name or a schema, or nil.
+// CheckName returns an error if a name is not one that all services accept.
+func CheckName(name string) error {
+	if !names.MatchString(name) {
+		return fmt.Errorf("the name %q is not valid, use 1 to 64 letters, digits, '_' and '-'", name)
+	}
+	return nil
+}
+
+// Check returns what is wrong with the name or the schema, or nil.
 func (s Spec) Check() error {
-	if !names.MatchString(s.Name) {
-		return fmt.Errorf("the name %q is not valid, use 1 to 64 letters, digits, '_' and '-'", s.Name)
+	if err := CheckName(s.Name); err != nil {
+		return err
 	}
 	var schema struct {
 		Type string `json:"type"`

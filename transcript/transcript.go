@@ -151,23 +151,24 @@ func (t *Turn) Refusal() string {
 
 // Attempt is one request to a model for a turn.
 type Attempt struct {
-	Provider     string        `json:"provider"`                // name of the provider in the options
-	Model        string        `json:"model,omitempty"`         // as reported by the provider, or else as requested
-	Requested    string        `json:"requested,omitempty"`     // the model as requested, if the provider reported another name
-	FinishReason string        `json:"finish_reason,omitempty"` // why the model stopped, as reported by the provider
-	ErrorKind    string        `json:"error_kind,omitempty"`    // kind of the error; empty for the successful attempt; a doubtful reply has invalid_response and can stand
-	ErrorMessage string        `json:"error_message,omitempty"` // message of the error
-	PromptTokens int           `json:"prompt_tokens,omitempty"` // estimated tokens of the prompt
-	Cut          bool          `json:"cut,omitempty"`           // the service seems to have cut the prompt, so Usage.Input counts what was left
-	Counted      bool          `json:"counted,omitempty"`       // Usage.Input counts the prompt, although the reply was not valid
-	Usage        Usage         `json:"usage"`
-	Began        time.Time     `json:"began,omitzero"`        // when the call began
-	Waited       time.Duration `json:"waited,omitempty"`      // wait before it, after an earlier attempt or call of the actor, in nanoseconds
-	FirstChunk   time.Duration `json:"first_chunk,omitempty"` // from Began to the first piece of the reply, in nanoseconds; 0 if none came
-	Duration     time.Duration `json:"duration"`              // of the call, in nanoseconds
-	Violations   []string      `json:"violations,omitempty"`  // why the reply was not valid: paths and rules, without texts
-	Warnings     []string      `json:"warnings,omitempty"`    // what the provider changed in the request, and what was noticed about the service
-	Reply        string        `json:"reply,omitempty"`       // what the service replied, as it was; only if Options.KeepReplies is set
+	Provider       string        `json:"provider"`                  // name of the provider in the options
+	Model          string        `json:"model,omitempty"`           // as reported by the provider, or else as requested
+	Requested      string        `json:"requested,omitempty"`       // the model as requested, if the provider reported another name
+	FinishReason   string        `json:"finish_reason,omitempty"`   // why the model stopped, as reported by the provider
+	ErrorKind      string        `json:"error_kind,omitempty"`      // kind of the error; empty for the successful attempt; a doubtful reply has invalid_response and can stand
+	ErrorMessage   string        `json:"error_message,omitempty"`   // message of the error
+	PromptTokens   int           `json:"prompt_tokens,omitempty"`   // estimated tokens of the prompt
+	Cut            bool          `json:"cut,omitempty"`             // the service seems to have cut the prompt, so Usage.Input counts what was left
+	Counted        bool          `json:"counted,omitempty"`         // Usage.Input counts the prompt, although the reply was not valid
+	ToolsForbidden bool          `json:"tools_forbidden,omitempty"` // the model has tools, but this call had to reply without them
+	Usage          Usage         `json:"usage"`
+	Began          time.Time     `json:"began,omitzero"`        // when the call began
+	Waited         time.Duration `json:"waited,omitempty"`      // wait before it, after an earlier attempt or call of the actor, in nanoseconds
+	FirstChunk     time.Duration `json:"first_chunk,omitempty"` // from Began to the first piece of the reply, in nanoseconds; 0 if none came
+	Duration       time.Duration `json:"duration"`              // of the call, in nanoseconds
+	Violations     []string      `json:"violations,omitempty"`  // why the reply was not valid: paths and rules, without texts
+	Warnings       []string      `json:"warnings,omitempty"`    // what the provider changed in the request, and what was noticed about the service
+	Reply          string        `json:"reply,omitempty"`       // what the service replied, as it was; only if Options.KeepReplies is set
 }
 
 // Usage is the number of tokens used, and their cost.

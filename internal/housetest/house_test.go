@@ -30,10 +30,10 @@ const (
 	maxExportedProviders  = 25      // exported names of package providers, which holds the types of requests and of responses; 21 before Windowed and Attachment, 23 before WithPrivate and IsPrivate, which transports ask
 	maxExportedStore      = 18      // exported names of package store; 15 before Damaged and ErrUnavailable, which stores return, 17 before OldestFormat
 	maxExportedData       = 17      // exported names of package transcript, which holds plain data
-	maxExportedStep       = 19      // exported names of package internal/step: a plan in five types, a host in three, one more that steps share, a hint, and errors, one of them for doubtful replies
+	maxExportedStep       = 26      // exported names of package internal/step: a plan in six types, a host in four, two for rounds of tool calls, two more that steps share, a hint, and errors, one of them for doubtful replies
 	maxExportedStatistics = 20      // exported names of package internal/statistics: one function for each statistic
 	maxExportedAgreement  = 16      // exported names of package judge/agreement: decisions with their calibration, and ratings with their agreement
-	maxExportedRoot       = 51      // exported names of the root package; 46 before Edits and Prompt, which forks and past prompts need, Attachment, which is in Config, ErrTaken, so that a service can launch a debate twice, and Briefing, which people read
+	maxExportedRoot       = 52      // exported names of the root package; 46 before Edits and Prompt, which forks and past prompts need, Attachment, which is in Config, ErrTaken, so that a service can launch a debate twice, Briefing, which people read, and ToolsCalled, an entry of journals
 	unfinishedMarker      = `\b(TO` + `DO|FIX` + `ME|XX` + `X)\b`
 )
 
@@ -75,6 +75,7 @@ var spread = map[string]int{
 	"providers/openai.Provider": 7,  // a file for each of its two APIs, with their settings and attachments
 	"examples/offline.prompt":   6,  // a file for each kind of reply
 	"internal/fakellm.Protocol": 6,  // a file for each part of a protocol
+	"internal/step.Run":         5,  // a file for the step, for its attempts, for what follows a failure, for calls of tools, and for its state
 }
 
 func TestMethodsOfATypeStandTogether(t *testing.T) {

@@ -29,13 +29,13 @@ var rootOrder = []string{
 	// Data.
 	"config.go", "errors.go", "config_json.go", "result.go", "event.go", "actors.go", "documents.go",
 	// The state, and functions that read it.
-	"parts.go", "record.go", "prompt.go", "history.go", "reserve.go", "budget.go", "people.go", "status.go", "check.go",
+	"tools.go", "parts.go", "record.go", "prompt.go", "history.go", "reserve.go", "budget.go", "people.go", "status.go", "check.go",
 	// Decisions.
 	"apply.go", "validate.go", "transition.go", "policy.go",
 	// Steps.
-	"observer.go", "live.go", "execution.go",
+	"observer.go", "live.go", "execution.go", "calls.go",
 	// The engine's registry and requests.
-	"registry.go", "request.go",
+	"registry.go", "offer.go", "request.go",
 	// The journal and the driver.
 	"verify.go", "journal.go", "driver.go", "private.go", "perform.go", "advance.go", "background.go",
 	// The API.

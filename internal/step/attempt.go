@@ -16,13 +16,15 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// attempt calls the model once and accepts its reply as the turn, or returns an error.
-func (r *Run) attempt(n int) error {
+// attempt calls the model once and accepts its reply as the turn, or returns an error. again reports that the response is
+// not the reply, and that the model is called again: it has called tools, or must reply without them.
+func (r *Run) attempt(n int) (again bool, err error) {
 	q := &r.query
-	request := &q.model.Request
+	r.limitTools()
+	request, forbidden := &q.model.Request, q.forbidsTools()
 	ctx, call, err := r.begin(Attempt{Number: n, Provider: q.model.Provider, Request: request})
 	if r.attempts.current = call; err != nil {
-		return err
+		return false, err
 	}
 	s := &stream{call: call, began: r.attempts.began}
 	r.attempts.stream, r.attempts.response = s, providers.Response{}
@@ -34,23 +36,24 @@ func (r *Run) attempt(n int) error {
 	if err = r.checkTimeout(resp, err); err == nil {
 		s.end()
 	}
-	whole := err == nil
+	whole, mayCall := err == nil, request.MayCallTools()
+	var round *Round
 	if failed := providers.AsError(err); failed != nil {
-		resp = failed.Partial
-		said, _ := reasoning.Split(characters.Valid(resp.Text[:characters.Complete(resp.Text)]))
-		if text := strings.TrimSpace(said); len(text) > len(r.attempts.partial) && !characters.IsBlank(text) {
-			r.attempts.partial = text
-		} else if failed.Kind == providers.InvalidResponse && characters.IsBlank(text) {
-			err = r.emptyReply(failed)
+		resp, err = failed.Partial, r.readPartial(failed, err, mayCall)
+	} else if round, again, err = r.readCalls(&resp); !again && err == nil {
+		if err = r.accept(&resp); err == nil {
+			resp.Warnings = r.keepReasoning(&resp)
+			err = r.reconsider(&resp)
 		}
-	} else if err = r.accept(&resp); err == nil {
-		resp.Warnings = r.keepReasoning(&resp)
-		err = r.reconsider(&resp)
 	}
 	a := r.newAttempt(q.usage(resp, whole, r.Plan.NoText))
+	a.ToolsForbidden = forbidden
+	if t := r.Plan.Tools; t != nil && t.Warning != "" && len(r.draft.Attempts) == 0 {
+		resp.Warnings = append(slices.Clip(resp.Warnings), t.Warning)
+	}
 	// Otherwise the estimate is for another prompt or another model, or the service may ignore a part of the prompt, or the
 	// prompt has attachments, whose estimate is far above most counts, or private documents, whose texts the estimate lacks.
-	if !reasked && !r.Plan.Private && !r.attempts.substituted && q.Opaque == 0 && len(q.Attachments) == 0 {
+	if !reasked && !r.Plan.Private && !r.attempts.substituted && q.Opaque == 0 && len(q.Attachments) == 0 && (q.dialog == nil || len(q.dialog.rounds) == 0) {
 		a.PromptTokens = prompt
 		if w := q.compareCount(&a, resp.FinishReason, err, r.Plan.Step.Actor); w != "" {
 			resp.Warnings = append(slices.Clip(resp.Warnings), w)
@@ -58,6 +61,25 @@ func (r *Run) attempt(n int) error {
 	}
 	r.attempts.response, r.attempts.stream = resp, nil
 	r.addAttempt(a, &r.attempts.response, err)
+	if round != nil {
+		r.attempts.ended = r.callTools(round)
+	}
+	return again, err
+}
+
+// readPartial keeps the text of a call that failed, for KeepPartial, and returns the error of the attempt. Text beside calls
+// of tools is not the reply, and nobody knows whether calls would have followed: so the text of a call that may have any is
+// not kept.
+func (r *Run) readPartial(failed *providers.Error, err error, mayCall bool) error {
+	resp := &failed.Partial
+	said, _ := reasoning.Split(characters.Valid(resp.Text[:characters.Complete(resp.Text)]))
+	text := strings.TrimSpace(said)
+	switch {
+	case !characters.IsBlank(text) && len(text) > len(r.attempts.partial) && !mayCall:
+		r.attempts.partial = text
+	case failed.Kind == providers.InvalidResponse && characters.IsBlank(text):
+		return r.emptyReply(failed)
+	}
 	return err
 }
 

@@ -74,13 +74,25 @@ func (r *Run) perform() error {
 	case r.Plan.Limits.Budget && r.Plan.Limits.Time <= 1 && !r.Plan.Concluding: // no time is left for a call
 		return ErrOutOfTime
 	}
-	for n := 1; ; n++ {
+	switch err := r.resume(); {
+	case r.ctx.Err() != nil:
+		return r.contextEnded(0, nil)
+	case err != nil:
+		return err
+	}
+	for n := len(r.draft.Attempts) + 1; ; n++ {
 		reconsiders := r.attempts.doubtful != nil
-		err := r.attempt(n)
+		again, err := r.attempt(n)
 		if r.ctx.Err() != nil {
 			return r.contextEnded(n, err)
 		}
-		if err == nil {
+		switch {
+		case r.attempts.ended != nil:
+			return r.attempts.ended
+		case again:
+			r.attempts.waitedAfter++
+			continue
+		case err == nil:
 			r.finish()
 			return nil
 		}
@@ -92,15 +104,15 @@ func (r *Run) perform() error {
 		if r.query.capRaised && failed.Kind == providers.InvalidRequest { // the model does not allow the raised limit
 			failed = &providers.Error{Kind: providers.InvalidResponse, Partial: failed.Partial, Err: failed}
 		}
-		again := time.Duration(0)
+		wait := time.Duration(0)
 		if !shorter {
-			again = r.retryDelay(n, failed)
+			wait = r.retryDelay(n, failed)
 		}
-		if err := r.attempts.current.Failed(failed, again); err != nil || again < 0 {
+		if err := r.attempts.current.Failed(failed, wait); err != nil || wait < 0 {
 			return r.giveUp(n, failed)
 		}
-		r.attempts.waited = again
-		switch ended := r.wait(again); {
+		r.attempts.waited = wait
+		switch ended := r.wait(wait); {
 		case errors.Is(ended, errHeld):
 			return ended
 		case ended != nil:
@@ -208,11 +220,51 @@ func (r *Run) keepPartial() bool {
 // prompt. It calls no model, but changes the first request as the failed attempts did. missing says in words what cannot be
 // repeated, because the attempts do not have it, or because tokens are counted in another way than then. fitted is how the
 // history was fitted then.
+//
+// tried has no attempts of Tools.Rounds up to Tools.Counted. If it is nil, Repeat returns the next request of a step that has
+// not ended.
 func (r *Run) Repeat(tried []transcript.Attempt, fitted *transcript.Window) (request providers.Request, tokens int, missing []string) {
 	r.query.set(&r.Plan)
-	recounted := len(tried) > 0 && tried[0].PromptTokens > 0 && tried[0].PromptTokens != r.query.Tokens-r.query.Slack
-	for i := 0; i+1 < len(tried); i++ {
+	t, most, ended := r.Plan.Tools, len(tried)-1, len(tried) > 0
+	if t != nil {
+		earlier := t.Rounds[:t.Counted]
+		if tried == nil {
+			earlier = t.Rounds
+			most++
+		}
+		before := attemptsOf(earlier)
+		tried, most = append(before, tried...), most+len(before)
+	}
+	recounted := ended && tried[0].PromptTokens > 0 && tried[0].PromptTokens != r.query.Tokens-r.query.Slack
+	missing = r.replay(tried, most)
+	if missing == nil && ended && !reflect.DeepEqual(r.query.window, fitted) {
+		missing = append(missing, "what was left out of the history is not known: tokens are counted in another way than then")
+	}
+	if recounted && r.query.capRaised {
+		missing = append(missing, "how far the token limit of the reply was raised is not known: tokens are counted in another way than then")
+	}
+	if t != nil && most >= 0 && most < len(tried) && tried[most].ToolsForbidden {
+		r.query.forbidTools()
+	}
+	return r.query.model.Request, r.query.Tokens, missing
+}
+
+// replay changes the request as the first n attempts did, without a call.
+func (r *Run) replay(tried []transcript.Attempt, n int) (missing []string) {
+	ends := r.Plan.Tools.roundEnds()
+	for i := 0; i < n; i++ {
+		if round := ends[i]; round != nil {
+			if r.query.dialog.number++; round.Results != nil {
+				r.query.addRound(*round)
+			}
+			r.replaySubstitute(tried, i)
+			continue
+		}
 		switch a := tried[i]; providers.ErrorKind(a.ErrorKind) {
+		case "": // it called tools when there was no room left, or had gathered what it needs
+			if r.query.forbidTools(); a.FinishReason == string(providers.ToolCalls) {
+				missing = append(missing, fmt.Sprintf("the round of tool calls of attempt %d is not kept", i+1))
+			}
 		case providers.ContextOverflow:
 			r.query.shorten(func() bool {
 				i++ // the attempt of the summary
@@ -226,24 +278,23 @@ func (r *Run) Repeat(tried []transcript.Attempt, fitted *transcript.Window) (req
 			missing = append(missing, r.repeatAskedAgain(i, a)...)
 		default: // the same request is sent again
 		}
-		for i+1 < len(tried) && !r.made(tried[i+1]) && r.substitute() {
-			continue
-		}
+		r.replaySubstitute(tried, i)
 	}
-	if missing == nil && len(tried) > 0 && !reflect.DeepEqual(r.query.window, fitted) {
-		missing = append(missing, "what was left out of the history is not known: tokens are counted in another way than then")
+	return missing
+}
+
+// replaySubstitute turns to the substitute that made the attempt after attempt i, if another model did.
+func (r *Run) replaySubstitute(tried []transcript.Attempt, i int) {
+	for i+1 < len(tried) && !r.made(tried[i+1]) && r.substitute() {
+		continue
 	}
-	if recounted && r.query.capRaised {
-		missing = append(missing, "how far the token limit of the reply was raised is not known: tokens are counted in another way than then")
-	}
-	return r.query.model.Request, r.query.Tokens, missing
 }
 
 // repeatAskedAgain changes the request as an invalid reply of attempt i did.
 func (r *Run) repeatAskedAgain(i int, a transcript.Attempt) (missing []string) {
 	switch {
 	case !strings.Contains(a.ErrorMessage, errAskedAgain.Error()): // the same request is sent again
-	case strings.Contains(a.ErrorMessage, usedUp):
+	case strings.Contains(a.ErrorMessage, usedUp), strings.Contains(a.ErrorMessage, cutCalling):
 		r.query.raiseCap("", 0)
 	case a.Reply != "":
 		said := &providers.Response{Text: a.Reply, FinishReason: providers.FinishReason(a.FinishReason), Usage: a.Usage}

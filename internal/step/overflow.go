@@ -14,7 +14,13 @@ import (
 // shorten shortens a prompt that the service rejected as too long, as far as the plan allows. summarize replaces the older
 // half of the history with a summary, or returns false. shorten returns false if nothing can be removed.
 func (q *query) shorten(summarize func() bool) bool {
-	if len(q.Messages) < 3 || !q.Shorten { // only the system prompt and the task
+	if !q.Shorten {
+		return false
+	}
+	if q.halveResults() {
+		return true
+	}
+	if len(q.Messages) < 3 { // only the system prompt and the task
 		return false
 	}
 	if q.dropReasoning() {
@@ -130,8 +136,13 @@ func (q *query) shrink(tokens int) bool {
 // change replaces the model with another one, which starts with a fresh request.
 func (q *query) change(m Model) {
 	was := &q.model.Request
-	m.Request.Messages, m.Request.Schema, m.Request.SchemaName = q.withAttachments(q.Messages), was.Schema, was.SchemaName
+	if d := q.dialog; d != nil && d.schema != nil {
+		was.Schema = d.schema
+	}
+	q.dropRounds()
+	m.Request.Messages, m.Request.Schema, m.Request.SchemaName = q.allMessages(q.Messages), was.Schema, was.SchemaName
 	q.model, q.askedAgain, q.capRaised = m, false, false
+	q.offerTools()
 	if q.Tokens > m.Room {
 		q.shrink(m.Room)
 	}

@@ -78,7 +78,7 @@ func (c *privateCall) Failed(e *providers.Error, wait time.Duration) error {
 func shownRequest(q *query, request *providers.Request) *providers.Request {
 	shown := *request
 	shown.Messages = slices.Clone(request.Messages)
-	for i := len(q.withAttachments(q.Messages)); i < len(shown.Messages); i++ {
+	for i := len(q.Messages) + len(q.Attachments); i < len(shown.Messages); i++ {
 		shown.Messages[i] = providers.Message{Role: shown.Messages[i].Role, Text: leftOut}
 	}
 	return &shown

@@ -22,6 +22,7 @@ type query struct {
 	capRaised  bool // the token limit was raised after a truncated or empty reply
 	summarized bool // part of the history was summarized after an overflow
 	counter    counter
+	dialog     *dialog // the rounds of tool calls; nil if the step has no tools
 }
 
 // counter counts tokens for the first model and caches the last count.
@@ -34,22 +35,29 @@ type counter struct {
 // set begins with the query of a plan.
 func (q *query) set(p *Plan) {
 	*q = query{Prompt: p.Prompt, model: p.Model, window: p.Window, counter: counter{count: p.Count}}
+	if p.Tools != nil {
+		q.startTools(p)
+	}
 	if q.Messages != nil {
 		q.setMessages(q.Messages)
 	}
 }
 
-// setMessages sets the messages of the prompt, to which the request adds the attachments.
+// setMessages sets the messages of the prompt, to which the request adds the attachments and the rounds of tool calls.
 func (q *query) setMessages(list []providers.Message) {
-	q.Messages, q.model.Request.Messages = list, q.withAttachments(list)
+	q.Messages, q.model.Request.Messages = list, q.allMessages(list)
 }
 
-// withAttachments returns messages with the attachments between the system prompt and the history.
-func (q *query) withAttachments(list []providers.Message) []providers.Message {
-	if len(q.Attachments) == 0 {
-		return list
+// allMessages returns messages with the attachments between the system prompt and the history, and the rounds of tool calls
+// at the end.
+func (q *query) allMessages(list []providers.Message) []providers.Message {
+	if len(q.Attachments) > 0 {
+		list = slices.Concat(list[:1], q.Attachments, list[1:])
 	}
-	return slices.Concat(list[:1], q.Attachments, list[1:])
+	if q.dialog != nil && len(q.dialog.rounds) > 0 {
+		list = slices.Concat(list, q.dialog.messages())
+	}
+	return list
 }
 
 // count returns the number of tokens that a text has for the model. It caches the last text.
@@ -89,6 +97,7 @@ func (q *query) askAgain(r providers.Response, findings error) error {
 // ask adds a reply and a request for another one, with its reasons, to the messages, and returns an error for the attempt.
 func (q *query) ask(prompt string, r providers.Response, reasons []string, cause error) error {
 	q.askedAgain = true
+	q.forbidTools()
 	q.Data.Violations = reasons
 	words, err := q.Set.User(prompt, *q.Data)
 	if err != nil {

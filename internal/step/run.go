@@ -40,12 +40,14 @@ type attempts struct {
 	stream      *stream                     // of the attempt whose call is in progress or has just ended; otherwise nil
 	response    providers.Response          // what the provider returned; zero until then
 	waited      time.Duration               // wait before the call
+	stored      int                         // number of attempts that the host has stored with rounds of tool calls
+	ended       error                       // why the host has ended the step between two attempts
 	failures    map[providers.ErrorKind]int // number of failures by kind, for the model in use
 	partial     string                      // longest text of a failed attempt
 	doubtful    *draft                      // the turn with a valid reply that the model is asked to reconsider; otherwise nil
 	substituted bool                        // a substitute is in use
 	shortened   bool                        // the prompt was shortened because of a guess
-	waitedAfter int                         // number of the last attempt before a wait for a rate limit
+	waitedAfter int                         // number of attempts that no longer count: those before a wait for a rate limit, and rounds of tool calls
 	waitError   error                       // why the step cannot wait any longer
 	// While calls fail because the provider cannot be reached: when the last one failed, and the one before it or, if
 	// there is none, the same one.

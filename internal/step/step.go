@@ -27,6 +27,9 @@ type Host interface {
 	// Begin begins a call of a model. It returns the context for the provider, and the call even if it returns an error,
 	// which ends the step.
 	Begin(ctx context.Context, a Attempt) (context.Context, Call, error)
+	// Tools runs the calls of a round, stores the round, and sets the results. It is called between two attempts. An error
+	// ends the step.
+	Tools(ctx context.Context, c Calls) error
 }
 
 // Attempt is what a call of a model is for.
@@ -65,15 +68,16 @@ type Plan struct {
 	Pseudonyms    *judge.Pseudonyms  // names by which the model sees the participants
 	Window        *transcript.Window // how the history was fitted into the window; nil if nothing was cut
 	Limits        Limits
-	Participating bool // the actor is a participant: it gets its opaque reasoning back
-	Judging       bool // the actor is a judge
-	NoText        bool // the actor returns documents or vectors, not generated text
-	Concluding    bool // the debate concludes
-	KeepPartial   bool // the text of a participant that failed is the turn
-	UseDefault    bool // the default reply is the turn if the step fails
-	KeepReasoning bool // the turn keeps reasoning that a person can read
-	KeepReplies   bool // its attempts keep the replies
-	Private       bool // the actor reads private documents, which its replies may quote
+	Tools         *Tools // that the model may call; nil if there are none
+	Participating bool   // the actor is a participant: it gets its opaque reasoning back
+	Judging       bool   // the actor is a judge
+	NoText        bool   // the actor returns documents or vectors, not generated text
+	Concluding    bool   // the debate concludes
+	KeepPartial   bool   // the text of a participant that failed is the turn
+	UseDefault    bool   // the default reply is the turn if the step fails
+	KeepReasoning bool   // the turn keeps reasoning that a person can read
+	KeepReplies   bool   // its attempts keep the replies
+	Private       bool   // the actor reads private documents, which its replies may quote
 	Prices        price.Prices
 	Retries       map[providers.ErrorKind]int // where they differ from DefaultRetries
 	Count         func(model, text string) int
@@ -90,6 +94,8 @@ type Model struct {
 	Request  providers.Request // the settings; for Plan.Model also the schema, and the messages if Prompt has none
 	Window   int               // context window, in tokens
 	Room     int               // tokens of a prompt, if the model is a substitute
+	NoTools  bool              // it cannot call tools
+	Gathers  bool              // it cannot have tools and a schema in one call: it calls tools first, and then gets the schema
 	// Instructions are a summarizer's.
 	Instructions string
 }

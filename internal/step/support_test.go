@@ -35,6 +35,8 @@ type recorder struct {
 	left   bool     // the viewer has left
 	begins func(a Attempt)
 	look   func(text string) // what the viewer does with a piece
+	rounds []Calls
+	tools  func(Calls) error // runs calls in place of the recorder
 	run    *Run
 }
 
@@ -140,6 +142,9 @@ func judging(r *Run) {
 func do(t *testing.T, r *Run, h *recorder) (*transcript.Turn, error) {
 	t.Helper()
 	again := &Run{Plan: r.Plan}
+	if t := r.Plan.Tools; t != nil {
+		again.Plan.Tools = new(*t)
+	}
 	if r.Plan.Prompt.Data != nil {
 		data := *r.Plan.Prompt.Data
 		again.Plan.Prompt.Data = &data
@@ -149,6 +154,13 @@ func do(t *testing.T, r *Run, h *recorder) (*transcript.Turn, error) {
 	defer cancel(nil)
 	turn, err := r.Do(ctx, cancel, h)
 	if turn != nil && turn.Attempts != nil && !slices.Contains(turn.Flags, transcript.Partial) && !slices.Contains(turn.Flags, transcript.Defaulted) {
+		for i, c := range h.rounds {
+			if at := c.Number - 1; at < len(again.Plan.Tools.Rounds) { // the rest of a round that was stored before
+				again.Plan.Tools.Rounds[at] = *c.Round
+			} else {
+				again.Plan.Tools.Rounds = append(again.Plan.Tools.Rounds, *h.rounds[i].Round)
+			}
+		}
 		request, _, missing := again.Repeat(turn.Attempts, turn.Window)
 		require.Empty(t, missing)
 		last := r.query.model.Request
@@ -160,4 +172,21 @@ func do(t *testing.T, r *Run, h *recorder) (*transcript.Turn, error) {
 
 func failing(kind providers.ErrorKind) scripted.Reply {
 	return scripted.Reply{Err: &providers.Error{Kind: kind, Err: errors.New("it failed")}}
+}
+
+// Tools answers each call with its own arguments, and writes down what it is asked.
+func (h *recorder) Tools(_ context.Context, c Calls) error {
+	h.add("round %d", c.Number)
+	h.rounds = append(h.rounds, c)
+	if h.tools != nil {
+		return h.tools(c)
+	}
+	c.Results = nil
+	for _, p := range c.Parts {
+		if p.ToolCall != nil {
+			c.Results = append(c.Results, Result{Text: "found " + string(p.ToolCall.Arguments)})
+		}
+	}
+	c.Round.Results = c.Results
+	return nil
 }

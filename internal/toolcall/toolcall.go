@@ -8,8 +8,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,12 +16,11 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
-	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/tool"
 )
 
@@ -77,11 +74,34 @@ func compile(schema json.RawMessage) (*jsonschema.Schema, error) {
 	return c.Compile("arguments:")
 }
 
+// Has reports whether the set has all tools with these names.
+func (s Set) Has(names []string) bool {
+	for _, name := range names {
+		if s[name] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// Named returns what a model is told of tools, and the names of those that the set lacks.
+func (s Set) Named(names []string) (list []providers.Tool, missing []string) {
+	for _, name := range names {
+		if t := s[name]; t != nil {
+			list = append(list, providers.Tool{Name: name, Description: t.Spec.Description, Schema: t.Spec.Schema})
+		} else {
+			missing = append(missing, fmt.Sprintf("%q", name))
+		}
+	}
+	return list, missing
+}
+
 // Limits limit the calls of a round.
 type Limits struct {
 	Calls   int           // calls that may still be made; the others are answered
 	Bytes   int           // of a result that the model reads
 	Timeout time.Duration // of one call
+	Total   time.Duration // of all calls of a round; 0 if there is no limit
 }
 
 // Prepare answers the calls that cannot run: of a tool that is not one of names, with arguments that do not follow the
@@ -163,17 +183,16 @@ func Interrupt(c *tool.Record) {
 	answer(c, tool.Interrupted, "The outcome of this call is unknown, because the program was interrupted while it ran. It may have taken effect. It was not repeated.")
 }
 
-// answer gives a call a text in place of a result.
-func answer(c *tool.Record, kind tool.ErrorKind, text string) {
-	c.Done, c.Error, c.Text = true, kind, cut(text, maxMessage)
-}
-
 // A Hook is told of each call that runs. It returns the context of the call, and what to do with its outcome.
 type Hook func(ctx context.Context, c *tool.Record) (context.Context, func(error))
 
 // Run runs the calls that have no result yet. Equal calls run once. If ctx ends, Run returns its cause, and the calls that
 // run may go on without anybody who waits for them.
 func (s Set) Run(ctx context.Context, calls []tool.Record, l Limits, hook Hook) error {
+	var until time.Time
+	if l.Total > 0 {
+		until = time.Now().Add(l.Total)
+	}
 	firsts := map[string]int{} // calls that others share, by name and arguments
 	slots := make(chan struct{}, Parallel)
 	var all sync.WaitGroup
@@ -201,7 +220,7 @@ func (s Set) Run(ctx context.Context, calls []tool.Record, l Limits, hook Hook) 
 		}
 		all.Go(func() {
 			defer func() { <-slots }()
-			t.run(ctx, c, l, hook)
+			t.run(ctx, c, l, until, hook)
 		})
 	}
 	all.Wait()
@@ -231,16 +250,18 @@ func Key(c *tool.Record) string {
 	return c.Name + " " + string(b)
 }
 
-// outcome is what a call has returned.
-type outcome struct {
-	result tool.Result
-	err    error
+// earlier returns the earlier one of two times, of which the second may be zero.
+func earlier(a, b time.Time) time.Time {
+	if !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // run runs one call.
-func (t *Compiled) run(ctx context.Context, c *tool.Record, l Limits, hook Hook) {
+func (t *Compiled) run(ctx context.Context, c *tool.Record, l Limits, until time.Time, hook Hook) {
 	c.Began = time.Now().UTC()
-	within, cancel := context.WithTimeout(ctx, l.Timeout)
+	within, cancel := context.WithDeadline(ctx, earlier(c.Began.Add(l.Timeout), until))
 	defer cancel()
 	end := func(error) {}
 	if hook != nil {
@@ -273,78 +294,4 @@ func (t *Compiled) run(ctx context.Context, c *tool.Record, l Limits, hook Hook)
 	c.Duration = time.Since(c.Began)
 	finish(c, o, within, l.Bytes)
 	end(o.err)
-}
-
-// finish sets what a call has returned, with at most that many bytes of the result.
-func finish(c *tool.Record, o outcome, within context.Context, most int) {
-	refusal, refused := errors.AsType[tool.Refusal](o.err)
-	_, panicked := errors.AsType[*panics.Error](o.err)
-	switch {
-	case o.err == nil:
-		c.Done, c.Sources = true, slices.Clone(o.result.Sources)
-		for i := range c.Sources {
-			s := &c.Sources[i]
-			s.URI, s.Title, s.Text = clean(s.URI, maxMessage), clean(s.Title, maxMessage), characters.Valid(s.Text)
-			s.Size, s.SHA256 = 0, ""
-		}
-		setText(c, o.result.String(), most)
-	case refused:
-		answer(c, tool.Refused, clean(string(refusal), maxMessage))
-	case panicked:
-		answer(c, tool.Panicked, "The tool failed because of a mistake in its program.")
-	case within.Err() != nil:
-		answer(c, tool.Timeout, "The tool took too long and was stopped.")
-	default:
-		answer(c, tool.Failed, "The tool failed.")
-	}
-}
-
-// setText sets the result of a call, and cuts it if it is too long.
-func setText(c *tool.Record, text string, most int) {
-	if len(text) <= most {
-		if text = characters.Valid(text); len(text) <= most {
-			c.Text = text
-			return
-		}
-	}
-	c.Size, c.SHA256 = len(text), Digest(text)
-	c.Text = clean(text, most)
-}
-
-// Digest returns the SHA-256 of a text as hexadecimal digits. It copies only pieces of the text, which may be large.
-func Digest(text string) string {
-	const piece = 1 << 16
-	h := sha256.New()
-	for ; text != ""; text = text[min(piece, len(text)):] {
-		h.Write([]byte(text[:min(piece, len(text))])) // never fails
-	}
-	return hex.EncodeToString(h.Sum(nil))
-}
-
-// Cut cuts the result of a call at that many bytes, unless it is shorter.
-func Cut(c *tool.Record, most int) {
-	if len(c.Text) <= most {
-		return
-	}
-	if c.SHA256 == "" {
-		c.Size, c.SHA256 = len(c.Text), Digest(c.Text)
-	}
-	c.Text = cut(c.Text, most)
-}
-
-// clean returns a text as valid UTF-8 of at most that many bytes.
-func clean(text string, most int) string {
-	if n := most + utf8.UTFMax; len(text) > n {
-		text = strings.Clone(text[:n]) // without the rest, which may be large
-	}
-	return cut(characters.Valid(text), most)
-}
-
-// cut returns at most that many bytes of a text, in whole characters and with a mark at the end if it was longer.
-func cut(text string, most int) string {
-	const mark = "\n[cut]"
-	if len(text) <= most {
-		return text
-	}
-	return characters.First(text, max(most-len(mark), 0)) + mark
 }

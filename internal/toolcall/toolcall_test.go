@@ -93,7 +93,7 @@ func TestWhatAToolDoes(t *testing.T) {
 	} {
 		t.Run(tt.name+tt.arguments, func(t *testing.T) {
 			calls := []tool.Record{{ID: "1", Name: tt.name, Arguments: json.RawMessage(tt.arguments)}}
-			require.NoError(t, run(t.Context(), newSet(t), calls, Limits{16, 64, time.Minute}))
+			require.NoError(t, run(t.Context(), newSet(t), calls, Limits{Calls: 16, Bytes: 64, Timeout: time.Minute}))
 			require.True(t, calls[0].Done)
 			require.Equal(t, tt.text, calls[0].Text)
 			require.Equal(t, tt.kind, calls[0].Error)
@@ -105,7 +105,7 @@ func TestWhatAToolDoes(t *testing.T) {
 func TestUnknownTools(t *testing.T) {
 	set := newSet(t)
 	calls := []tool.Record{{Name: "nothing"}, {Name: strings.Repeat("n", 5000)}, {Name: "echo", Arguments: json.RawMessage(`{"words":"a"}`)}}
-	set.Prepare(calls, []string{"fails", "large"}, Limits{16, 64, time.Minute}, nil)
+	set.Prepare(calls, []string{"fails", "large"}, Limits{Calls: 16, Bytes: 64, Timeout: time.Minute}, nil)
 	require.Equal(t, `There is no tool "nothing". Your tools are: fails, large.`, calls[0].Text)
 	require.Less(t, len(calls[1].Text), 200)
 	require.Equal(t, tool.Unknown, calls[2].Error, "another actor has it")
@@ -122,7 +122,7 @@ func TestAResultOfOneGigabyte(t *testing.T) {
 	})})
 	require.NoError(t, err)
 	calls := []tool.Record{{Name: "huge", Arguments: json.RawMessage(`{}`)}}
-	require.NoError(t, run(t.Context(), set, calls, Limits{16, 8 << 10, 10 * time.Minute}))
+	require.NoError(t, run(t.Context(), set, calls, Limits{Calls: 16, Bytes: 8 << 10, Timeout: 10 * time.Minute}))
 	require.LessOrEqual(t, len(calls[0].Text), 8<<10)
 	require.True(t, utf8.ValidString(calls[0].Text))
 	require.Equal(t, size, calls[0].Size)
@@ -132,19 +132,19 @@ func TestAResultOfOneGigabyte(t *testing.T) {
 func TestTheTimeOfACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls := []tool.Record{{Name: "slow", Arguments: json.RawMessage(`{"words":"a"}`)}}
-		require.NoError(t, run(t.Context(), newSet(t), calls, Limits{16, 64, 30 * time.Second}))
+		require.NoError(t, run(t.Context(), newSet(t), calls, Limits{Calls: 16, Bytes: 64, Timeout: 30 * time.Second}))
 		require.Equal(t, tool.Timeout, calls[0].Error)
 		require.Equal(t, 30*time.Second, calls[0].Duration)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		require.ErrorIs(t, run(ctx, newSet(t), []tool.Record{{Name: "slow", Arguments: json.RawMessage(`{"words":"b"}`)}}, Limits{16, 64, 30 * time.Second}), context.DeadlineExceeded)
+		require.ErrorIs(t, run(ctx, newSet(t), []tool.Record{{Name: "slow", Arguments: json.RawMessage(`{"words":"b"}`)}}, Limits{Calls: 16, Bytes: 64, Timeout: 30 * time.Second}), context.DeadlineExceeded)
 	})
 }
 
 // A tool that never returns keeps its goroutine, but not the debate.
 func TestAToolThatHangs(t *testing.T) {
 	calls := []tool.Record{{Name: "hangs", Arguments: json.RawMessage(`{"words":"a"}`)}}
-	require.NoError(t, run(t.Context(), newSet(t), calls, Limits{16, 64, time.Millisecond}))
+	require.NoError(t, run(t.Context(), newSet(t), calls, Limits{Calls: 16, Bytes: 64, Timeout: time.Millisecond}))
 	require.Equal(t, tool.Timeout, calls[0].Error)
 }
 
@@ -168,7 +168,7 @@ func TestManyCalls(t *testing.T) {
 		for i := range calls {
 			calls[i] = tool.Record{ID: fmt.Sprint(i), Name: "wait", Arguments: json.RawMessage(fmt.Sprintf(`{"n":%d}`, i))}
 		}
-		require.NoError(t, run(t.Context(), set, calls, Limits{16, 64, time.Minute}))
+		require.NoError(t, run(t.Context(), set, calls, Limits{Calls: 16, Bytes: 64, Timeout: time.Minute}))
 		require.EqualValues(t, 16, ran.Load())
 		require.EqualValues(t, Parallel, most.Load())
 		for i, c := range calls {
@@ -201,7 +201,7 @@ func TestEqualCallsShareAResult(t *testing.T) {
 				{ID: "b", Name: "count", Arguments: json.RawMessage(`{"top": 1, "words": "x"}`)},
 				{ID: "c", Name: "count", Arguments: json.RawMessage(`{"words":"x","top":1}`)},
 			}
-			require.NoError(t, run(t.Context(), set, calls, Limits{16, 64, time.Minute}))
+			require.NoError(t, run(t.Context(), set, calls, Limits{Calls: 16, Bytes: 64, Timeout: time.Minute}))
 			require.Equal(t, tt.ran, ran.Load())
 			if tt.ran > 1 {
 				return
@@ -212,7 +212,7 @@ func TestEqualCallsShareAResult(t *testing.T) {
 				require.Empty(t, c.Sources, "the first call has them")
 			}
 			later := []tool.Record{{ID: "d", Name: "count", Arguments: json.RawMessage(`{"words":"x"}`)}}
-			set.Prepare(later, []string{"count"}, Limits{16, 64, time.Minute}, func(*tool.Record) *tool.Record { return &calls[1] })
+			set.Prepare(later, []string{"count"}, Limits{Calls: 16, Bytes: 64, Timeout: time.Minute}, func(*tool.Record) *tool.Record { return &calls[1] })
 			require.Equal(t, "1", later[0].Text)
 			require.Equal(t, "a", later[0].Shared, "the ID of the call that ran")
 		})

@@ -1,0 +1,2 @@
+// Package toolstest tests debates whose participants and judges call tools.
+package toolstest

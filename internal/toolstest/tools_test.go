@@ -1,0 +1,62 @@
+package toolstest
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/store"
+)
+
+func TestADebateWithTools(t *testing.T) {
+	w := &world{rounds: 2, calls: 2}
+	d := run(t, w, config(w), nil)
+	r := debatetest.Result(t, d)
+	require.Equal(t, "completed", string(r.State))
+	list := roundsOf(events(t, d))
+	require.Len(t, list, 2*len(r.Turns))
+	first := list[0]
+	require.Equal(t, 1, first.Number)
+	require.Len(t, first.Calls, 2)
+	require.True(t, first.Calls[0].Done)
+	require.Equal(t, "search", first.Calls[0].Name)
+	require.Contains(t, first.Calls[0].Text, "Found: ")
+	require.NotEmpty(t, first.Calls[0].Sources[0].Text)
+	require.Len(t, first.Attempts, 1)
+	require.Equal(t, "tool_calls", first.Attempts[0].FinishReason)
+	require.Len(t, first.Parts, 3)
+	for _, turn := range r.Turns {
+		require.Len(t, turn.Attempts, 3)
+	}
+	require.Equal(t, head(t, d).Usage, r.Total.Usage)
+	requirePrompts(t, w, d)
+	for _, n := range w.ran {
+		require.Equal(t, 1, n)
+	}
+}
+
+func head(t testing.TB, d *debate.Debate) store.Status {
+	t.Helper()
+	s, err := d.Status(t.Context())
+	require.NoError(t, err)
+	return s
+}
+
+// Only a debate with tools has the format that earlier versions refuse.
+func TestTheFormatOfAJournal(t *testing.T) {
+	w := &world{}
+	c := config(w)
+	require.Equal(t, 3, head(t, run(t, w, c, nil)).Format)
+	for i := range c.Participants {
+		c.Participants[i].Tools = nil
+	}
+	c.Judges[0].Tools = nil
+	d := run(t, w, c, nil)
+	require.Equal(t, 2, head(t, d).Format)
+	raw, err := json.Marshal(events(t, d))
+	require.NoError(t, err)
+	require.NotContains(t, string(raw), "tool")
+}
