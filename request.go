@@ -289,9 +289,8 @@ func buildPrompt(r *record, p *step.Plan, who *Participant, seat transcript.Prof
 	fixed += q.Slack // rounded up, so that small changes do not move the cut
 	q.Scale = scaleOf(r, s.Actor, s.Phase)
 	policy, room := r.config.History, q.Scale.ToEstimated(who.Window-cmp.Or(who.MaxTokens, window.DefaultReplyTokens))-fixed
-	if len(who.Tools) > 0 {
-		p.Tools = &step.Tools{Room: toolRoom(&r.config.Limits, who, room)}
-		room -= p.Tools.Room
+	if results := toolRoom(&r.config.Limits, who, room); len(who.Tools) > 0 {
+		p.Tools, room = &step.Tools{Room: results}, room-results
 	}
 	if policy.UsesSummaries() { // the room that the summary was planned for
 		room = min(room, historyRoom(r, s, who, seat))
@@ -351,11 +350,12 @@ func (e *Engine) preflight(c *Config) (found []protocol.Problem, limits map[stri
 		size := sizes[actorOf(field, p)]
 		room := replyRoom(p.Window-size, len(p.Tools) > 0)
 		switch {
-		case size == 0 || makesNoText(actorOf(field, p)) || room >= p.MaxTokens:
+		case size == 0 || makesNoText(actorOf(field, p)):
+		case toolRoom(&r.config.Limits, &p, p.Window-size-min(room, p.MaxTokens)) < minToolRoom && len(p.Tools) > 0 && room >= minReply:
+			l.add(field+".window", "%d is too small: the prompt takes about %d tokens and the reply %d, and results of tools need %d and three times as much for the history", p.Window, size, min(room, p.MaxTokens), minToolRoom)
+		case room >= p.MaxTokens:
 		case room < minReply+reasoning.Budget(p.Reasoning):
 			tooSmall(l, c, field, p, size)
-		case toolRoom(&r.config.Limits, &p, p.Window-size-min(room, p.MaxTokens)) < minToolRoom && len(p.Tools) > 0:
-			l.add(field+".window", "%d is too small: the prompt takes about %d tokens and the reply %d, and results of tools need %d and three times as much for the history", p.Window, size, min(room, p.MaxTokens), minToolRoom)
 		default:
 			if limits == nil {
 				limits = map[string]int{}
