@@ -208,7 +208,7 @@ func paragraph(list ...*ast.CommentGroup) string {
 // eventTypes holds an event of each type, by the property type.
 var eventTypes = map[string]debate.Event{
 	"config": debate.ConfigChanged{}, "state": debate.StateChanged{}, "phase": debate.PhaseStarted{}, "turn": debate.TurnDone{},
-	"dropped": debate.Dropped{}, "decided": debate.Decided{}, "asked": debate.Asked{}, "annotated": debate.Annotated{},
+	"dropped": debate.Dropped{}, "decided": debate.Decided{}, "asked": debate.Asked{}, "tools": debate.ToolsCalled{}, "annotated": debate.Annotated{},
 	"turn_started": debate.TurnStarted{}, "chunk": debate.Chunk{}, "turn_failed": debate.TurnFailed{}, "warning": debate.Warning{}, "ended": debate.Ended{},
 }
 

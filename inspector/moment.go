@@ -126,6 +126,8 @@ func entryOf(ev debate.Event) entry {
 		e.At, e.Title = ev.At, "A person decides: "+words(ev.Action)
 	case debate.Asked:
 		e.At, e.Title = ev.At, ev.Key.Actor+" is asked to reply"
+	case debate.ToolsCalled:
+		e.At, e.Title = ev.At, fmt.Sprintf("%s calls tools, round %d of the step", ev.Key.Actor, ev.Number)
 	case debate.Annotated:
 		e.At, e.Title = ev.At, "A note is stored"
 	}

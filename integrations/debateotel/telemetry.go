@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
@@ -63,10 +65,12 @@ func (t *Telemetry) Observer() debate.Observer {
 	return debate.Observer{Begin: t.begin, Commit: t.commit}
 }
 
-// begin starts the span of a drive, a step or an attempt.
+// begin starts the span of a drive, a step, an attempt or a call of a tool.
 func (t *Telemetry) begin(ctx context.Context, s debate.Step) (context.Context, func(debate.Outcome)) {
 	now := time.Now()
 	switch {
+	case s.Tool != "":
+		return t.beginTool(ctx, s, now)
 	case s.Number > 0:
 		return t.beginCall(ctx, s, now)
 	case s.Key != transcript.Key{}:
@@ -119,6 +123,31 @@ func (t *Telemetry) beginCall(ctx context.Context, s debate.Step, at time.Time) 
 		}
 		c.end(e, now)
 		t.metrics.call(within, c, o.Attempt, e.kind, now.Sub(at))
+	}
+}
+
+// beginTool starts the span of a call of a tool.
+func (t *Telemetry) beginTool(ctx context.Context, s debate.Step, at time.Time) (context.Context, func(debate.Outcome)) {
+	x, ok := ctx.Value(contextKey{}).(*step)
+	if !ok {
+		return ctx, nil
+	}
+	const operation = "execute_tool"
+	name := clip(s.Tool, maxName)
+	_, span := t.tracer.Start(x.ctx, operation+" "+name, trace.WithTimestamp(at), trace.WithSpanKind(trace.SpanKindInternal), trace.WithAttributes(
+		attribute.String(keyOperation, operation), attribute.String("gen_ai.tool.name", name), attribute.String("gen_ai.tool.type", "function"), attribute.String(keyConversation, x.drive.id)))
+	return trace.ContextWithSpan(ctx, span), func(o debate.Outcome) {
+		if c := o.Call; c != nil {
+			span.SetAttributes(attribute.String("gen_ai.tool.call.id", c.ID))
+			if t.content.texts {
+				span.SetAttributes(attribute.String("gen_ai.tool.call.arguments", clip(string(c.Arguments), t.content.most)), attribute.String("gen_ai.tool.call.result", clip(c.Text, t.content.most)))
+			}
+			if c.Error != "" {
+				span.SetAttributes(attribute.String(keyError, string(c.Error)))
+				span.SetStatus(codes.Error, "")
+			}
+		}
+		span.End(trace.WithTimestamp(time.Now()))
 	}
 }
 
