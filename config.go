@@ -205,9 +205,8 @@ type Participant struct {
 	// chooses. If the service or the model does not support TopP, Seed, Stop or Reasoning, the debate does not start.
 	TopP float64 `json:"top_p,omitempty"`
 	// Seed asks the service to give the same reply to the same prompt. Defaults to none.
-	Seed *int64 `json:"seed,omitempty"`
-	// Tools are names in Options.Tools: what the model of a participant or a judge may call before it replies.
-	Tools []string `json:"tools,omitempty"`
+	Seed  *int64   `json:"seed,omitempty"`
+	Tools []string `json:"tools,omitempty"` // names in Options.Tools: what a participant or a judge may call before it replies
 	// Stop lists up to 16 texts that end a reply. The reply does not contain them.
 	Stop []string `json:"stop,omitempty"`
 	// Reasoning says how much the model reasons before each reply: none, low, medium, high, or a budget in tokens, such as
@@ -267,13 +266,14 @@ type Limits struct {
 	// RoundTime limits the running time of a round. When it is used up, the debate concludes. 0 means no limit. In
 	// JSON: round_time, as "10m".
 	RoundTime time.Duration
-	// RoundDelay is the delay between rounds. It does not count as running time. Defaults to none. In JSON: round_delay,
-	// as "30s".
+	// RoundDelay is the delay between rounds, which is no running time. Defaults to none. In JSON: round_delay, as "30s".
 	RoundDelay time.Duration
-	// ToolRounds is the maximum number of replies with calls of tools in a step, and ToolCalls that of calls. They default
-	// to 4 and 16, and are at most 16 and 128. ToolBytes is the maximum length of a result that a model reads. It defaults to
-	// 8,192 and is at most 32,768. In JSON: tool_rounds, tool_calls and tool_bytes.
-	ToolRounds, ToolCalls, ToolBytes int
+	// ToolRounds limits the replies with calls of tools in a step. Defaults to 4, at most 16. In JSON: tool_rounds.
+	ToolRounds int
+	// ToolCalls limits the calls of tools in a step. Defaults to 16, at most 128. In JSON: tool_calls.
+	ToolCalls int
+	// ToolBytes limits a result that a model reads. Defaults to 8,192, at most 32,768. In JSON: tool_bytes.
+	ToolBytes int
 	// ToolTimeout limits one call of a tool. Defaults to 30 s. In JSON: tool_timeout, as "30s".
 	ToolTimeout time.Duration
 }
