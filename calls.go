@@ -10,6 +10,7 @@ import (
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/toolcall"
+	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/tool"
 )
 
@@ -154,7 +155,7 @@ func (b *toolbox) beginOnce(calls []tool.Record) (begins bool) {
 
 // commitCalls commits a round, with what the model has called if it is new. If it waits for a person, the debate asks.
 func (x *execution) commitCalls(c *step.Calls, calls []tool.Record, isNew, waits bool) error {
-	if x.run.Plan.Tools.Private {
+	if x.run.Plan.Private { // its rounds may quote the document; after a crash, it begins again
 		return nil
 	}
 	ev := ToolsCalled{Key: x.key(), Kind: x.run.Plan.Step.Kind, Number: c.Number, Calls: slices.Clone(calls)}
@@ -188,13 +189,29 @@ func (x *execution) beginTool(ctx context.Context, call *tool.Record, number int
 		Debate: x.debate, Attempt: Attempt{Key: s.Key, Kind: s.Kind, Role: x.role, Number: number}, Tool: call.Name,
 	}}
 	observed, end := x.reports.observe(within, within.Step)
+	private := x.run.Plan.Private
+	if private {
+		observed = providers.WithPrivate(observed)
+	}
 	return observed, func(err error) {
+		shown := *call
+		if private {
+			shown, err = hideCall(call), step.HideError(err)
+		}
 		if err != nil {
-			x.reports.logTool(ctx, within.Step, call, err)
+			x.reports.logTool(ctx, within.Step, &shown, err)
 		}
 		if end != nil {
-			end(Outcome{Err: err, Call: new(*call)})
+			end(Outcome{Err: err, Call: &shown})
 		}
+	}
+}
+
+// hideCall returns a call of a private step without what may quote the document: its size stands for the result.
+func hideCall(c *tool.Record) tool.Record {
+	return tool.Record{
+		ID: c.ID, Name: c.Name, Begun: c.Begun, Done: c.Done, Error: c.Error, Shared: c.Shared, Size: max(c.Size, len(c.Text)),
+		Began: c.Began, Duration: c.Duration,
 	}
 }
 

@@ -112,11 +112,11 @@ func New(ctx context.Context, c Config, o Options) (*Debate, error) {
 }
 
 // Create stores a new debate, with a copy of the configuration. It returns *Problems if the configuration is invalid, and
-// an error that wraps ErrTaken if the store has a debate with that ID. Create calls no provider and needs none: the engine that drives the debate looks up its providers, and checks their
-// keys and models.
+// an error that wraps ErrTaken if the store has a debate with that ID. Create calls no provider and needs none: the engine
+// that drives the debate looks up its providers, and checks their keys and models.
 func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
 	c, found := c.withDefaults(e.env, e.learnsWindow)
-	if err := problemsError(found); err != nil {
+	if err := problemsError(append(found, e.unrepeatable(&c)...)); err != nil {
 		return nil, err
 	}
 	return e.create(ctx, c, false)

@@ -155,7 +155,7 @@ type Prompt struct {
 // if the request depends on how tokens were counted then, and this engine counts in another way. No provider is needed.
 //
 // PromptOf returns *Problems if the debate has no turn with that key or the turn is a remark, and ErrUnsupported if the engine
-// lacks the debate's protocol, a template or a reply contract.
+// lacks the debate's protocol, a tool, a template or a reply contract.
 func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, err error) {
 	defer func() {
 		if v := recover(); v != nil { // of the protocol or of a hook

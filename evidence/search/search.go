@@ -3,7 +3,9 @@
 //	index, err := search.New(ctx, map[string]string{"report.md": report}, search.Options{})
 //	passages, err := index.Find(ctx, "trips by bicycle", 5)
 //
-// A search tool over documents is a function that calls Find, for documents that are too long for a window.
+// For documents that are too long for a window, a tool lets a model search them, in one line with package tool:
+//
+//	find := tool.Func(spec, func(ctx context.Context, q query) ([]search.Passage, error) { return index.Find(ctx, q.Words, 5) })
 package search
 
 import (
@@ -28,10 +30,11 @@ type Options struct {
 
 // Passage is a part of a document.
 type Passage struct {
-	Document   string  // its name
-	Start, End int     // its range in the text, in bytes
-	Text       string  // the text in that range
-	Score      float64 // greater is better; comparable only within one search
+	Document string  `json:"document"` // its name
+	Start    int     `json:"start"`    // where it begins in the text, in bytes
+	End      int     `json:"end"`      // where it ends, in bytes
+	Text     string  `json:"text"`     // the text in that range
+	Score    float64 `json:"score"`    // greater is better; comparable only within one search
 }
 
 // Index finds passages. It is safe for concurrent use.

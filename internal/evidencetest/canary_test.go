@@ -26,6 +26,7 @@ import (
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/report"
 	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/tool"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -65,7 +66,7 @@ func (o *output) json(where string, v any) {
 }
 
 // gossip is a model that repeats what it reads wherever that is no speech: in reasoning, in warnings, in replies that are
-// not valid, and in errors.
+// not valid, in errors, and in calls of tools.
 type gossip struct {
 	cfg     debate.Config
 	readers []string
@@ -74,6 +75,56 @@ type gossip struct {
 	mu    sync.Mutex
 	calls map[transcript.Key]int
 	reads map[string]int // calls whose request has the text, by actor
+	used  map[string]int // results of tools in requests, by their beginning
+}
+
+type question struct {
+	Q string `json:"q"`
+}
+
+// tools returns tools that give what is private in each way that a tool can.
+func (g *gossip) tools(t testing.TB) (list []tool.Tool) {
+	for name, f := range map[string]func(context.Context) (tool.Result, error){
+		"find": func(context.Context) (tool.Result, error) {
+			return tool.Result{Text: "Found: " + marker, Sources: []tool.Source{{URI: "file:" + marker, Title: marker, Text: marker}}}, nil
+		},
+		"refuse": func(context.Context) (tool.Result, error) { return tool.Result{}, tool.Refusal("No: " + marker) },
+		"fail":   func(context.Context) (tool.Result, error) { return tool.Result{}, errors.New("cannot read " + marker) },
+		"panic":  func(context.Context) (tool.Result, error) { panic(marker) },
+	} {
+		list = append(list, tool.Func(tool.Spec{Name: name, Description: "Looks.", Fresh: name == "find"}, func(ctx context.Context, q question) (tool.Result, error) {
+			require.Contains(t, q.Q, marker)
+			require.True(t, providers.IsPrivate(ctx))
+			return f(ctx)
+		}))
+	}
+	return list
+}
+
+// call returns a round of calls of all tools and of one that is unknown, with arguments that are valid and not.
+func (g *gossip) call(resp providers.Response) providers.Response {
+	for i, name := range append(slices.Clone(toolNames), marker, "find") {
+		arguments := fmt.Sprintf(`{"q":"%s %d"}`, marker, i)
+		if i == len(toolNames)+1 {
+			arguments = `{"` + marker + `":1}`
+		}
+		resp.Parts = append(resp.Parts, providers.Part{ToolCall: &providers.ToolCall{ID: fmt.Sprint(marker, i), Name: name, Arguments: json.RawMessage(arguments)}})
+	}
+	resp.Text, resp.FinishReason = "Let me look for "+marker, providers.ToolCalls
+	return resp
+}
+
+var toolNames = []string{"find", "refuse", "fail", "panic"}
+
+// note counts the results of tools in a request.
+func (g *gossip) note(r providers.Request) {
+	for _, m := range r.Messages {
+		for _, p := range m.Parts {
+			if p.ToolResult != nil {
+				g.used[p.ToolResult.Name]++
+			}
+		}
+	}
 }
 
 // Generate implements providers.Provider.
@@ -93,7 +144,11 @@ func (g *gossip) Generate(ctx context.Context, r providers.Request) (providers.R
 	if has {
 		g.reads[s.Key.Actor]++
 	}
+	g.note(r)
 	g.mu.Unlock()
+	r.Messages = slices.DeleteFunc(slices.Clone(r.Messages), func(m providers.Message) bool { // rounds of tool calls
+		return slices.ContainsFunc(m.Parts, func(p providers.Part) bool { return p.ToolCall != nil || p.ToolResult != nil })
+	})
 	resp := providers.Response{Text: enginetest.PresetReply(g.cfg, r), FinishReason: providers.Stop, Warnings: []string{"text"}}
 	if !has {
 		return resp, nil
@@ -103,7 +158,12 @@ func (g *gossip) Generate(ctx context.Context, r providers.Request) (providers.R
 		{Reasoning: &providers.Reasoning{Text: "The text says " + marker, Service: "s", Data: json.RawMessage(`"` + marker + `"`)}}, {Text: resp.Text},
 	}
 	failing := providers.Response{Text: "It says " + marker, Usage: transcript.Usage{Input: 10, Output: 5}}
+	if r.Tools != nil {
+		n -= 2
+	}
 	switch {
+	case n < 1 && r.MayCallTools(): // two rounds of tool calls, of which the second one follows results of the first one
+		return g.call(resp), nil
 	case n == 1:
 		return failing, &providers.Error{Kind: providers.ServerError, Partial: failing, Err: errors.New("cannot process: " + marker)}
 	case n == 2 && r.SchemaName != "":
@@ -132,6 +192,19 @@ func withDocuments(cfg debate.Config) (debate.Config, map[string]string, []strin
 	return cfg, texts, readers
 }
 
+// withTools returns a debate whose participants and judges have tools.
+func withTools(cfg debate.Config) debate.Config {
+	for _, list := range []*[]debate.Participant{&cfg.Participants, &cfg.Judges} {
+		*list = slices.Clone(*list)
+		for i := range *list {
+			if p := &(*list)[i]; !p.Human {
+				p.Tools = toolNames
+			}
+		}
+	}
+	return cfg
+}
+
 // observe adds all that an observer gets.
 func (o *output) observe() debate.Observer {
 	return debate.Observer{
@@ -141,7 +214,7 @@ func (o *output) observe() debate.Observer {
 				for err := out.Err; err != nil; err = errors.Unwrap(err) {
 					o.add("cause of "+s.Key.String(), fmt.Sprintf("%v %#v", err, err))
 				}
-				o.json("outcome of "+s.Key.String(), []any{out.Turn, out.Attempt, out.Request, out.Response, out.Status})
+				o.json("outcome of "+s.Key.String(), []any{out.Turn, out.Attempt, out.Request, out.Response, out.Status, out.Call})
 			}
 		},
 		Commit: func(_ context.Context, _ string, ev debate.Event) { o.json("commit", ev) },
@@ -152,16 +225,20 @@ func (o *output) observe() debate.Observer {
 // A marker in all that is private appears in the requests of its readers, and nowhere else: in no output of a debate of any
 // preset.
 func TestNoOutputHasAPrivateText(t *testing.T) {
+	configs := enginetest.PresetConfigs()
 	for name, cfg := range enginetest.PresetConfigs() {
+		configs[name+" with tools"] = withTools(cfg)
+	}
+	for name, cfg := range configs {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				cfg, texts, readers := withDocuments(cfg)
 				o := &output{T: t}
-				g := &gossip{cfg: cfg, readers: readers, out: o, calls: map[transcript.Key]int{}, reads: map[string]int{}}
+				g := &gossip{cfg: cfg, readers: readers, out: o, calls: map[transcript.Key]int{}, reads: map[string]int{}, used: map[string]int{}}
 				kept := store.Memory()
 				e, err := debate.NewEngine(debate.Options{
 					Store: kept, Providers: map[string]providers.Provider{"m": g}, Observer: o.observe(), KeepReasoning: true, KeepReplies: true,
-					Logger: slog.New(slog.NewTextHandler(o, &slog.HandlerOptions{Level: slog.LevelDebug})), LogTexts: true,
+					Tools: g.tools(t), Logger: slog.New(slog.NewTextHandler(o, &slog.HandlerOptions{Level: slog.LevelDebug})), LogTexts: true,
 					Documents: func(_ context.Context, id string, _ map[string]string, d evidence.Document) (string, error) {
 						return texts[d.Name], nil
 					},
@@ -185,6 +262,11 @@ func TestNoOutputHasAPrivateText(t *testing.T) {
 				require.NotEmpty(t, g.reads)
 				for _, p := range cfg.Participants {
 					require.Positive(t, g.reads[p.Name], "%s reads", p.Name)
+				}
+				if cfg.Participants[0].Tools != nil {
+					for _, name := range append(toolNames, marker) {
+						require.Positive(t, g.used[name], name)
+					}
 				}
 			})
 		})

@@ -43,6 +43,17 @@ func hide(e *providers.Error) *providers.Error {
 	return hidden
 }
 
+// HideError returns the error of a tool in a private step, or nil if there is none.
+func HideError(err error) error {
+	if p, ok := errors.AsType[*panics.Error](err); ok {
+		return &panics.Error{Message: errPrivate.Error(), Stack: p.Stack}
+	}
+	if err != nil {
+		return errPrivate
+	}
+	return nil
+}
+
 // privateCall is a call of a private step.
 type privateCall struct {
 	Call

@@ -22,7 +22,6 @@ type Tools struct {
 	Counted int     // of Rounds, those with attempts that an earlier failure of the step has counted
 	Most    int     // rounds that a model may make
 	Room    int     // tokens that all rounds may take in a prompt
-	Private bool    // the host stores no rounds, because the step reads a private document
 	Warning string  // about Most, or empty
 }
 
