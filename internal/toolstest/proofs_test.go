@@ -14,6 +14,7 @@ import (
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/tool"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // The prompt of each step is rebuilt byte for byte, whatever happens between its rounds.
@@ -25,6 +26,9 @@ func TestPromptsWithToolsAreRebuilt(t *testing.T) {
 			}
 			return &providers.Error{Kind: kind, Err: errors.New("it failed")}
 		}
+	}
+	expected := map[string]transcript.Flag{
+		"asked again": transcript.Reasked, "substitute": transcript.Substituted, "substitute, asked again": transcript.Reasked,
 	}
 	for name, change := range map[string]func(w *world, c *debate.Config){
 		"plain": func(*world, *debate.Config) {},
@@ -55,6 +59,15 @@ func TestPromptsWithToolsAreRebuilt(t *testing.T) {
 				c.Participants[i].Window = 8000
 			}
 		},
+		"asked again": func(w *world, _ *debate.Config) { w.vague = true },
+		"substitute": func(w *world, c *debate.Config) {
+			w.dead, c.Judges[0].Model = "first", "first"
+			c.Substitutes = []debate.Participant{{Provider: "m", Model: "second"}}
+		},
+		"substitute, asked again": func(w *world, c *debate.Config) {
+			w.vague, w.dead, c.Judges[0].Model = true, "first", "first"
+			c.Substitutes = []debate.Participant{{Provider: "m", Model: "second"}}
+		},
 		"no rounds left": func(_ *world, c *debate.Config) { c.Limits.ToolRounds = 1 },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -64,6 +77,15 @@ func TestPromptsWithToolsAreRebuilt(t *testing.T) {
 				change(w, &c)
 				d := run(t, w, c, nil)
 				requirePrompts(t, w, d)
+				if want := expected[name]; want != "" {
+					flags := map[transcript.Flag]bool{}
+					for _, turn := range debatetest.Result(t, d).Turns {
+						for _, f := range turn.Flags {
+							flags[f] = true
+						}
+					}
+					require.Contains(t, flags, want)
+				}
 			})
 		})
 	}

@@ -30,6 +30,8 @@ type world struct {
 	name   string
 	args   func(s debate.Step, round, call int) string
 	fail   func(s debate.Step, call int) *providers.Error // of each call of the model; nil if it succeeds
+	dead   string                                         // the model that fails after its first round
+	vague  bool                                           // the first reply to a schema is not valid
 
 	mu      sync.Mutex
 	asked   map[transcript.Key][]providers.Request
@@ -81,6 +83,9 @@ func (w *world) Generate(ctx context.Context, r providers.Request) (providers.Re
 			return providers.Response{}, e
 		}
 	}
+	if w.dead != "" && r.Model == w.dead && roundsIn(r) > 0 {
+		return providers.Response{}, &providers.Error{Kind: providers.InvalidRequest, Err: errors.New("it failed")}
+	}
 	return (&scripted.Provider{Replies: []scripted.Reply{w.reply(s, r)}}).Generate(ctx, r)
 }
 
@@ -99,6 +104,9 @@ func (w *world) reply(s debate.Step, r providers.Request) scripted.Reply {
 			y.ToolCalls = append(y.ToolCalls, providers.ToolCall{ID: fmt.Sprint(i), Name: name, Arguments: json.RawMessage(args)})
 		}
 		return y
+	}
+	if last := r.Messages[len(r.Messages)-1]; w.vague && r.Schema != nil && !strings.Contains(last.Text, "last reply is invalid") {
+		return scripted.Reply{Text: "I would rather not say."}
 	}
 	if r.Schema != nil {
 		return scripted.Values{}.Reply(r)
