@@ -109,7 +109,7 @@ func (w *world) reply(s debate.Step, r providers.Request) scripted.Reply {
 		return scripted.Reply{Text: "I would rather not say."}
 	}
 	if r.Schema != nil {
-		return scripted.Values{}.Reply(r)
+		return scripted.Values{"should_continue": true}.Reply(r)
 	}
 	return scripted.Reply{Text: fmt.Sprintf("%s in round %d has %d results.", s.Key.Actor, s.Key.Round, roundsIn(r))}
 }
