@@ -266,16 +266,12 @@ type Limits struct {
 	// RoundTime limits the running time of a round. When it is used up, the debate concludes. 0 means no limit. In
 	// JSON: round_time, as "10m".
 	RoundTime time.Duration
-	// RoundDelay is the delay between rounds, which is no running time. Defaults to none. In JSON: round_delay, as "30s".
-	RoundDelay time.Duration
-	// ToolRounds limits the replies with calls of tools in a step. Defaults to 4, at most 16. In JSON: tool_rounds.
-	ToolRounds int
-	// ToolCalls limits the calls of tools in a step. Defaults to 16, at most 128. In JSON: tool_calls.
-	ToolCalls int
-	// ToolBytes limits a result that a model reads. Defaults to 8,192, at most 32,768. In JSON: tool_bytes.
-	ToolBytes int
-	// ToolTimeout limits one call of a tool. Defaults to 30 s. In JSON: tool_timeout, as "30s".
-	ToolTimeout time.Duration
+	// RoundDelay is the delay between rounds. It does not count as running time. Defaults to none. In JSON: round_delay, as "30s".
+	RoundDelay  time.Duration
+	ToolRounds  int           // limits the replies with calls of tools in a step. Defaults to 4, at most 16. In JSON: tool_rounds.
+	ToolCalls   int           // limits the calls of tools in a step. Defaults to 16, at most 128. In JSON: tool_calls.
+	ToolBytes   int           // limits a result that a model reads, in bytes. Defaults to 8,192, at most 32,768. In JSON: tool_bytes.
+	ToolTimeout time.Duration // limits one call of a tool. Defaults to 30 s. In JSON: tool_timeout, as "30s".
 }
 
 // Attachment is a picture or a PDF document that is part of the question. It has Data or a URL, but not both. It is

@@ -116,7 +116,7 @@ func New(ctx context.Context, c Config, o Options) (*Debate, error) {
 // that drives the debate looks up its providers, and checks their keys and models.
 func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
 	c, found := c.withDefaults(e.env, e.learnsWindow)
-	if err := problemsError(append(found, e.unrepeatable(&c)...)); err != nil {
+	if err := problemsError(append(found, unrepeatable(e, &c)...)); err != nil {
 		return nil, err
 	}
 	return e.create(ctx, c, false)

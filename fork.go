@@ -71,7 +71,7 @@ func editConfig(ctx context.Context, e *Engine, c *transaction, edits *Edits) er
 	if len(found) == 0 && r.hasTurns() {
 		found = fixedFields(r, &cfg)
 	}
-	found = append(append(found, addedReaders(r.config, &cfg)...), e.unrepeatable(&cfg)...)
+	found = append(append(found, addedReaders(r.config, &cfg)...), unrepeatable(e, &cfg)...)
 	var limits map[string]int
 	if len(found) == 0 && r.accepted.valid && r.lifecycle.State != fsm.Ready { // it is not checked again before it continues
 		keepWindows(&cfg, r.config)

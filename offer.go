@@ -54,7 +54,7 @@ func limitTools(e *Engine, m *step.Model, p *step.Plan) {
 
 // unrepeatable returns a problem for each actor with a tool that it cannot have, because it reads a private document: the
 // journal has no call of its steps, so that a step that was interrupted calls its tools again.
-func (e *Engine) unrepeatable(c *Config) []protocol.Problem {
+func unrepeatable(e *Engine, c *Config) []protocol.Problem {
 	if len(c.Documents) == 0 || !usesTools(c) {
 		return nil
 	}

@@ -107,16 +107,15 @@ type record struct {
 
 // environment holds what a record needs from its engine.
 type environment struct {
-	parse         func(b json.RawMessage, newer bool) (Config, error)   // see Engine.parse
-	sets          map[string]*prompts.Set                               // by Config.Prompts
-	count         func(model, text string) int                          // counts tokens
-	extractAnswer func(transcript.Turn) string                          // see Options.ExtractAnswer
-	contract      func(r *record, name string) *reply.Contract          // returns a reply contract, or nil
-	identify      func(string) (string, bool)                           // returns a provider's full name, and whether it is a person
-	bind          func(name string) (string, providers.Provider, error) // returns a provider and its name
-	recut         func(window.Policy, window.History, *window.Cut)      // replaces the cut of a prompt of the past; otherwise nil
-	// tools returns the definitions of tools, and the names of those that the engine lacks.
-	tools func(names []string) (list []providers.Tool, missing []string)
+	parse         func(b json.RawMessage, newer bool) (Config, error)            // see Engine.parse
+	sets          map[string]*prompts.Set                                        // by Config.Prompts
+	count         func(model, text string) int                                   // counts tokens
+	extractAnswer func(transcript.Turn) string                                   // see Options.ExtractAnswer
+	contract      func(r *record, name string) *reply.Contract                   // returns a reply contract, or nil
+	identify      func(string) (string, bool)                                    // returns a provider's full name, and whether it is a person
+	bind          func(name string) (string, providers.Provider, error)          // returns a provider and its name
+	recut         func(window.Policy, window.History, *window.Cut)               // replaces the cut of a prompt of the past; otherwise nil
+	tools         func(names []string) (list []providers.Tool, missing []string) // returns definitions, and the names of those that the engine lacks
 }
 
 // noEnvironment serves records that only plan a debate, as validation does.

@@ -79,7 +79,7 @@ func (e *Engine) missingNames(c Config) []protocol.Problem {
 		l.add(field+".provider", "%v", err)
 		told[p.Provider] = true
 	}
-	return append(l.problems, e.unrepeatable(&c)...)
+	return append(l.problems, unrepeatable(e, &c)...)
 }
 
 // supports returns an ErrUnsupported if the engine lacks something that a debate needs to be driven. A debate that does

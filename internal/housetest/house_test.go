@@ -66,7 +66,7 @@ var spread = map[string]int{
 	"inspector.visit":           16, // a file for each page
 	"report.Report":             13, // a file for each part of a report
 	"debatetool.Toolset":        10, // a file for each tool
-	"internal/enginetest.env":   12, // a file for each kind of test
+	"internal/enginetest.env":   13, // a file for each kind of test
 	"debatehttp.call":           8,  // a file for each group of routes
 	"store/postgres.Store":      8,  // a file for each method of the interface
 	"store/sqlite.Store":        7,  // the same
