@@ -40,6 +40,8 @@ func offerTools(e *Engine, r *record, x *execution, who *Participant) error {
 }
 
 // limitTools asks the provider of a model whether it can call tools, and whether it can do so with a schema.
+//
+//nolint:contextcheck // the plan of a step belongs to no call: the question is about settings, and calls no service
 func limitTools(e *Engine, m *step.Model, p *step.Plan) {
 	name, provider, err := e.bind(m.Provider)
 	limited, ok := provider.(providers.Limited)

@@ -41,7 +41,8 @@ func ExampleFunc() {
 func ExampleCallFrom() {
 	order := tool.Func(tool.Spec{Name: "order", Once: true, Approval: true}, func(ctx context.Context, in struct {
 		Book string `json:"book"`
-	}) (string, error) {
+	},
+	) (string, error) {
 		call, ok := tool.CallFrom(ctx)
 		if !ok {
 			return "", errors.New("no call")

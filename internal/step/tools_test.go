@@ -243,14 +243,12 @@ func TestPartialTextBesideCalls(t *testing.T) {
 	for name, most := range map[string]int{"tools allowed": 4, "tools forbidden": 0} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				broken := failing(providers.Authentication)
+				broken := failing(providers.ServerError)
 				broken.Text = "Let me search for that first."
 				r := withTools(newRun(t, &scripted.Provider{Replies: []scripted.Reply{broken}}))
 				r.Plan.Tools.Most = most
 				r.Plan.KeepPartial = true
-				r.Plan.Retries = map[providers.ErrorKind]int{}
-				broken.Err.(*providers.Error).Kind = providers.ServerError
-				r.Plan.Retries[providers.ServerError] = 0
+				r.Plan.Retries = map[providers.ErrorKind]int{providers.ServerError: 0}
 				turn, err := do(t, r, &recorder{})
 				if most == 0 {
 					require.NoError(t, err)

@@ -26,7 +26,7 @@ func answer(c *tool.Record, kind tool.ErrorKind, text string) {
 }
 
 // finish sets what a call has returned, with at most that many bytes of the result.
-func finish(c *tool.Record, o outcome, within context.Context, most int) {
+func finish(within context.Context, c *tool.Record, o outcome, most int) {
 	refusal, refused := errors.AsType[tool.Refusal](o.err)
 	_, panicked := errors.AsType[*panics.Error](o.err)
 	switch {

@@ -292,6 +292,6 @@ func (t *Compiled) run(ctx context.Context, c *tool.Record, l Limits, until time
 		}
 	}
 	c.Duration = time.Since(c.Began)
-	finish(c, o, within, l.Bytes)
+	finish(within, c, o, l.Bytes)
 	end(o.err)
 }

@@ -154,7 +154,8 @@ func TestManyCalls(t *testing.T) {
 		var now, most, ran atomic.Int32
 		set, err := Compile([]tool.Tool{tool.Func(tool.Spec{Name: "wait"}, func(_ context.Context, q struct {
 			N int `json:"n"`
-		}) (int, error) {
+		},
+		) (int, error) {
 			ran.Add(1)
 			if n := now.Add(1); n > most.Load() {
 				most.Store(n)
