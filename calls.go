@@ -14,17 +14,6 @@ import (
 	"github.com/elenchus-go/debate/tool"
 )
 
-// toolbox is what the calls of tools in a step need.
-type toolbox struct {
-	set      toolcall.Set
-	names    []string            // of the tools that the actor may call
-	limits   toolcall.Limits     // Calls is the number of calls in the whole step
-	made     int                 // calls of the step
-	pending  []tool.Record       // the calls of a round that is stored without results
-	decided  map[string]*Decided // what people have decided about them, by ID
-	attempts int                 // attempts of rounds that are stored
-}
-
 // continueFrom notes the calls that a step has made before.
 func (b *toolbox) continueFrom(o *openStep, decided map[string]*Decided) {
 	for i := range o.rounds {
@@ -43,14 +32,6 @@ func (b *toolbox) continueFrom(o *openStep, decided map[string]*Decided) {
 			}
 		}
 	}
-}
-
-// committer commits what happens in a step before its turn.
-type committer interface {
-	// commitRound has f add events and commits them. It returns an error if they cannot be committed.
-	commitRound(f func(*transaction) error) error
-	// read has f read the record.
-	read(f func(*record))
 }
 
 // Tools implements step.Host.

@@ -11,17 +11,7 @@ import (
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/store"
 )
-
-// formatOf returns the format of a journal with the configuration. An engine that knows no documents and no tools would do
-// without them, so it must leave the debate alone.
-func formatOf(c *Config) int {
-	if l := &c.Limits; len(c.Documents) > 0 || usesTools(c) || l.ToolRounds+l.ToolCalls+l.ToolBytes != 0 || l.ToolTimeout != 0 {
-		return store.Format
-	}
-	return store.OldestFormat
-}
 
 // documentsFor returns the documents that a participant or a judge reads.
 func documentsFor(c *Config, actor string) (list []evidence.Document) {

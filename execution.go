@@ -11,8 +11,10 @@ import (
 	"github.com/elenchus-go/debate/internal/live"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/step"
+	"github.com/elenchus-go/debate/internal/toolcall"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/tool"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -285,4 +287,23 @@ func (c *call) Failed(e *providers.Error, wait time.Duration) error {
 		return nil
 	}
 	return c.emit(ev, ev.Seq)
+}
+
+// toolbox is what the calls of tools in a step need.
+type toolbox struct {
+	set      toolcall.Set
+	names    []string            // of the tools that the actor may call
+	limits   toolcall.Limits     // Calls is the number of calls in the whole step
+	made     int                 // calls of the step
+	pending  []tool.Record       // the calls of a round that is stored without results
+	decided  map[string]*Decided // what people have decided about them, by ID
+	attempts int                 // attempts of rounds that are stored
+}
+
+// committer commits what happens in a step before its turn.
+type committer interface {
+	// commitRound has f add events and commits them. It returns an error if they cannot be committed.
+	commitRound(f func(*transaction) error) error
+	// read has f read the record.
+	read(f func(*record))
 }

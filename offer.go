@@ -7,7 +7,6 @@ import (
 	"github.com/elenchus-go/debate/internal/naming"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/toolcall"
-	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 )
 
@@ -52,24 +51,4 @@ func limitTools(e *Engine, m *step.Model, p *step.Plan) {
 	r.Messages, r.Tools, r.Schema = nil, p.Tools.List, p.Model.Request.Schema
 	found, _ := e.unsupportedApart(context.Background(), name, limited, r) // a panic is logged
 	m.NoTools, m.Gathers = found["tools"] != "", found["schema"] != "" && r.Schema != nil
-}
-
-// unrepeatable returns a problem for each actor with a tool that it cannot have, because it reads a private document: the
-// journal has no call of its steps, so that a step that was interrupted calls its tools again.
-func unrepeatable(e *Engine, c *Config) []protocol.Problem {
-	if len(c.Documents) == 0 || !usesTools(c) {
-		return nil
-	}
-	l := &problemList{}
-	for field, p := range c.allActors() {
-		if len(p.Tools) == 0 || privateOnes(documentsFor(c, p.Name)) == nil {
-			continue
-		}
-		for _, name := range p.Tools {
-			if t := e.tools[name]; t != nil && (t.Spec.Once || t.Spec.Approval) {
-				l.add(field+".tools", "%q must be repeatable and need no approval, because %s reads a private document: remove the tool or the reader", name, p.Name)
-			}
-		}
-	}
-	return l.problems
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/elenchus-go/debate/internal/heartbeat"
 	"github.com/elenchus-go/debate/internal/live"
 	"github.com/elenchus-go/debate/internal/naming"
+	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/strictjson"
@@ -257,4 +258,74 @@ func (e *Engine) reserve(id string) (release func(), err error) {
 		err = ErrClosed
 	}
 	return nil, fmt.Errorf("drive debate %s: %w", id, err)
+}
+
+// unrepeatable returns a problem for each actor with a tool that it cannot have, because it reads a private document: the
+// journal has no call of its steps, so that a step that was interrupted calls its tools again.
+func unrepeatable(e *Engine, c *Config) []protocol.Problem {
+	if len(c.Documents) == 0 || !usesTools(c) {
+		return nil
+	}
+	l := &problemList{}
+	for field, p := range c.allActors() {
+		if len(p.Tools) == 0 || privateOnes(documentsFor(c, p.Name)) == nil {
+			continue
+		}
+		for _, name := range p.Tools {
+			if t := e.tools[name]; t != nil && (t.Spec.Once || t.Spec.Approval) {
+				l.add(field+".tools", "%q must be repeatable and need no approval, because %s reads a private document: remove the tool or the reader", name, p.Name)
+			}
+		}
+	}
+	return l.problems
+}
+
+// unsupportedSettings returns a problem for each setting of an actor that its provider does not support.
+func (e *Engine) unsupportedSettings(ctx context.Context, c Config) []protocol.Problem {
+	l := &problemList{}
+	for field, p := range c.allActors() {
+		name, provider, err := e.bind(p.Provider)
+		if err != nil || makesNoText(actorOf(field, p)) || p.Human {
+			continue
+		}
+		r := p.request()
+		r.Messages = attachmentMessage(attachmentsSeen(&c, field, p), nil)
+		r.Tools, _ = e.tools.Named(p.Tools) // the names are checked elsewhere
+		limited, ok := provider.(providers.Limited)
+		if !ok {
+			if r.Messages != nil {
+				l.add("attachments", "%s: provider %s does not say what it reads, implement providers.Limited or leave %s out of the readers", seatOf(field, p), name, seatOf(field, p))
+			}
+			continue
+		}
+		found, failed := e.unsupportedApart(ctx, name, limited, r)
+		if failed != nil {
+			l.add(field+".provider", "provider %s: check of its settings: %v", name, failed)
+		}
+		for _, setting := range slices.Sorted(maps.Keys(found)) {
+			if setting == "attachments" {
+				l.add(setting, "%s: provider %s: %s, or leave %s out of the readers", seatOf(field, p), name, found[setting], seatOf(field, p))
+				continue
+			}
+			l.add(field+"."+setting, "provider %s: %s", name, found[setting])
+		}
+	}
+	return l.problems
+}
+
+// unsupportedApart calls Unsupported on another goroutine.
+func (e *Engine) unsupportedApart(ctx context.Context, name string, l providers.Limited, r providers.Request) (found map[string]string, failed *providers.Error) {
+	failed = e.callApart(ctx, name, func() error { found = l.Unsupported(r); return nil })
+	return found, failed
+}
+
+// callApart calls a function of a provider on another goroutine, which the function may end. It logs the stack of a
+// panic.
+func (e *Engine) callApart(ctx context.Context, name string, check func() error) *providers.Error {
+	var err error
+	if p := panics.Apart(func() { err = check() }); p != nil {
+		err = &providers.Error{Kind: providers.Panic, Err: p}
+		e.log.ErrorContext(ctx, "check provider", "provider", name, "error", err, "stack", p.Stack)
+	}
+	return providers.AsError(err)
 }

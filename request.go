@@ -5,12 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/internal/naming"
-	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/prompts"
@@ -116,59 +114,9 @@ func hasDefault(r *record, s *protocol.Step) bool {
 	return slices.Contains(r.Judges, s.Actor) && r.config.OnJudgeFailure == Continue
 }
 
-// unsupportedSettings returns a problem for each setting of an actor that its provider does not support.
-func (e *Engine) unsupportedSettings(ctx context.Context, c Config) []protocol.Problem {
-	l := &problemList{}
-	for field, p := range c.allActors() {
-		name, provider, err := e.bind(p.Provider)
-		if err != nil || makesNoText(actorOf(field, p)) || p.Human {
-			continue
-		}
-		r := p.request()
-		r.Messages = attachmentMessage(attachmentsSeen(&c, field, p), nil)
-		r.Tools, _ = e.tools.Named(p.Tools) // the names are checked elsewhere
-		limited, ok := provider.(providers.Limited)
-		if !ok {
-			if r.Messages != nil {
-				l.add("attachments", "%s: provider %s does not say what it reads, implement providers.Limited or leave %s out of the readers", seatOf(field, p), name, seatOf(field, p))
-			}
-			continue
-		}
-		found, failed := e.unsupportedApart(ctx, name, limited, r)
-		if failed != nil {
-			l.add(field+".provider", "provider %s: check of its settings: %v", name, failed)
-		}
-		for _, setting := range slices.Sorted(maps.Keys(found)) {
-			if setting == "attachments" {
-				l.add(setting, "%s: provider %s: %s, or leave %s out of the readers", seatOf(field, p), name, found[setting], seatOf(field, p))
-				continue
-			}
-			l.add(field+"."+setting, "provider %s: %s", name, found[setting])
-		}
-	}
-	return l.problems
-}
-
 // checkApart calls Check on another goroutine.
 func (e *Engine) checkApart(ctx context.Context, name string, checker providers.Checker, model string) *providers.Error {
 	return e.callApart(ctx, name, func() error { return checker.Check(ctx, model) })
-}
-
-// unsupportedApart calls Unsupported on another goroutine.
-func (e *Engine) unsupportedApart(ctx context.Context, name string, l providers.Limited, r providers.Request) (found map[string]string, failed *providers.Error) {
-	failed = e.callApart(ctx, name, func() error { found = l.Unsupported(r); return nil })
-	return found, failed
-}
-
-// callApart calls a function of a provider on another goroutine, which the function may end. It logs the stack of a
-// panic.
-func (e *Engine) callApart(ctx context.Context, name string, check func() error) *providers.Error {
-	var err error
-	if p := panics.Apart(func() { err = check() }); p != nil {
-		err = &providers.Error{Kind: providers.Panic, Err: p}
-		e.log.ErrorContext(ctx, "check provider", "provider", name, "error", err, "stack", p.Stack)
-	}
-	return providers.AsError(err)
 }
 
 // checkProviders asks each provider that implements providers.Checker to check its key and models, and each that

@@ -13,6 +13,7 @@ import (
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/toolcall"
 	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/tool"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -283,4 +284,13 @@ func fitSources(ev *ToolsCalled) {
 			}
 		}
 	}
+}
+
+// formatOf returns the format of a journal with the configuration. An engine that knows no documents and no tools would do
+// without them, so it must leave the debate alone.
+func formatOf(c *Config) int {
+	if l := &c.Limits; len(c.Documents) > 0 || usesTools(c) || l.ToolRounds+l.ToolCalls+l.ToolBytes != 0 || l.ToolTimeout != 0 {
+		return store.Format
+	}
+	return store.OldestFormat
 }

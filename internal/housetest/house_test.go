@@ -75,7 +75,6 @@ var spread = map[string]int{
 	"providers/openai.Provider": 7,  // a file for each of its two APIs, with their settings and attachments
 	"examples/offline.prompt":   6,  // a file for each kind of reply
 	"internal/fakellm.Protocol": 6,  // a file for each part of a protocol
-	"internal/step.Run":         5,  // a file for the step, for its attempts, for what follows a failure, for calls of tools, and for its state
 }
 
 func TestMethodsOfATypeStandTogether(t *testing.T) {

@@ -258,3 +258,76 @@ func (r *Run) useDefault() bool {
 	}
 	return ok
 }
+
+// limitTools forbids further calls if the rounds, their room in the window, or two thirds of the time are used up.
+func (r *Run) limitTools() {
+	d := r.query.dialog
+	if d != nil && (len(d.rounds) >= d.Most || d.Room-d.tokens < minRoom || r.timeLeft() < r.Plan.Limits.Time/3) {
+		r.query.forbidTools()
+	}
+}
+
+// cutCalling is in the error of a response that was cut while the model called a tool.
+const cutCalling = "the response was cut while the model called a tool"
+
+// readCalls looks for calls of tools in a response. It returns a round if the calls are to run. again reports that the model
+// is asked for its reply next, because this response is none. The error is that of the attempt.
+func (r *Run) readCalls(resp *providers.Response) (round *Round, again bool, err error) {
+	q, d := &r.query, r.query.dialog
+	if d == nil {
+		return nil, false, nil
+	}
+	invalid := func(kind providers.ErrorKind, cause error) error {
+		return &providers.Error{Kind: kind, Partial: *resp, Err: cause}
+	}
+	parts := neededParts(resp.Parts)
+	calls := countCalls(parts)
+	switch {
+	case calls == 0 && d.schema != nil: // the model has gathered what it needs
+		if _, err := r.parse(resp); err == nil {
+			return nil, false, nil
+		}
+		q.forbidTools()
+		return nil, true, nil
+	case calls == 0:
+		return nil, false, nil
+	case !q.model.Request.MayCallTools():
+		if !characters.IsBlank(resp.Text) {
+			return nil, false, nil
+		}
+		return nil, false, invalid(providers.InvalidResponse, errors.New("the model called a tool although none is allowed"))
+	case resp.FinishReason == providers.ContentFilter:
+		return nil, false, invalid(providers.ContentFiltered, errors.New("the service filtered a call of a tool"))
+	case resp.FinishReason == providers.WindowFull:
+		return nil, false, invalid(providers.ContextOverflow, errors.New("the context window was full before the calls of tools were complete"))
+	case resp.FinishReason == providers.Length:
+		if r.maxRetries(providers.InvalidResponse) > 0 && q.raiseCap("", 0) {
+			return nil, false, invalid(providers.InvalidResponse, fmt.Errorf("%w with a higher token limit: %s", errAskedAgain, cutCalling))
+		}
+		q.forbidTools()
+		return nil, false, invalid(providers.InvalidResponse, errors.New(cutCalling))
+	case sizeOf(parts) > maxParts || d.Room-d.tokens-q.partTokens(parts) < calls*minResults:
+		q.forbidTools()
+		resp.FinishReason = providers.Length // of what can be sent back
+		resp.Warnings = append(slices.Clip(resp.Warnings), "there was no room for another round of tool calls: the model was asked to reply without them")
+		return nil, true, nil
+	}
+	resp.FinishReason = providers.ToolCalls
+	return &Round{Parts: parts}, true, nil
+}
+
+// callTools has the host run the calls of a round and store it, and adds it to the request. An error ends the step.
+func (r *Run) callTools(round *Round) error {
+	d := r.query.dialog
+	if round.Attempts == nil { // otherwise the round was stored before, without results
+		round.Attempts = slices.Clone(r.draft.Attempts[r.attempts.stored:])
+		d.number++
+	}
+	calls := Calls{Round: round, Number: d.number, Room: d.Room - d.tokens - r.query.partTokens(round.Parts), Time: r.timeLeft() / 2}
+	if err := r.host.Tools(r.ctx, calls); err != nil {
+		return err
+	}
+	r.attempts.stored = len(r.draft.Attempts)
+	r.query.addRound(*round)
+	return nil
+}

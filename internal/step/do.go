@@ -328,3 +328,24 @@ func (r *Run) repeatSummary(a transcript.Attempt) (done bool, missing []string) 
 	r.query.useSummary(r.Plan.Pseudonyms, said)
 	return true, nil
 }
+
+// resume continues a step after the rounds that it has made: it changes the request as its attempts did, and runs the calls
+// of the last round if they have no results yet.
+func (r *Run) resume() error {
+	t := r.Plan.Tools
+	if t == nil || len(t.Rounds) == 0 {
+		return nil
+	}
+	for _, a := range attemptsOf(t.Rounds[t.Counted:]) {
+		r.draft.addAttempt(a)
+	}
+	r.attempts.stored, r.attempts.waitedAfter = len(r.draft.Attempts), len(r.draft.Attempts)
+	tried := attemptsOf(t.Rounds)
+	r.replay(tried, len(tried))
+	if last := &t.Rounds[len(t.Rounds)-1]; last.Results == nil {
+		round := *last
+		r.query.dialog.number = len(t.Rounds)
+		return r.callTools(&round)
+	}
+	return nil
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/judge/reply"
@@ -155,4 +156,112 @@ func (q *query) usage(r providers.Response, whole, noText bool) transcript.Usage
 		r.Usage.Output, r.Usage.Estimated = q.count(r.Text), true
 	}
 	return r.Usage
+}
+
+// startTools begins a query whose model may call tools. It keeps the schema of the reply back if the service cannot have both
+// in one call.
+func (q *query) startTools(p *Plan) {
+	q.dialog = &dialog{Tools: p.Tools, names: p.Pseudonyms}
+	q.offerTools()
+}
+
+// offerTools adds the tools to the request of the model in use, if it supports them.
+func (q *query) offerTools() {
+	d, r := q.dialog, &q.model.Request
+	if d == nil || q.model.NoTools {
+		return
+	}
+	r.Tools, r.ToolChoice = d.List, ""
+	if d.schema = nil; q.model.Gathers {
+		d.schema, r.Schema = r.Schema, nil
+	}
+	if d.Most == 0 {
+		q.forbidTools()
+	}
+}
+
+// forbidTools makes the model reply without a call. The tools stay in the request, so that services find its beginning in
+// their caches.
+func (q *query) forbidTools() {
+	r := &q.model.Request
+	if r.Tools == nil || r.ToolChoice != "" {
+		return
+	}
+	r.ToolChoice = "none"
+	if q.dialog.schema != nil {
+		r.Schema, q.dialog.schema = q.dialog.schema, nil
+	}
+}
+
+// forbidsTools reports whether the model has tools but must not call them.
+func (q *query) forbidsTools() bool {
+	return q.dialog != nil && !q.model.NoTools && q.model.Request.ToolChoice != ""
+}
+
+// partTokens returns the tokens of the parts of a message.
+func (q *query) partTokens(parts []providers.Part) (n int) {
+	count := func(text string) int { return q.counter.count(q.model.Request.Model, text) }
+	for _, p := range parts {
+		switch {
+		case p.ToolCall != nil:
+			n += count(p.ToolCall.Name) + count(string(p.ToolCall.Arguments)) + len(p.ToolCall.Opaque)/4 + callTokens
+		case p.Reasoning != nil:
+			n += count(p.Reasoning.Text) + len(p.Reasoning.Data)/4
+		default:
+			n += count(p.Text)
+		}
+	}
+	return n
+}
+
+// addRound adds a round with its results to the request.
+func (q *query) addRound(round Round) {
+	d := q.dialog
+	d.rounds = append(d.rounds, round)
+	q.countRounds()
+	q.setMessages(q.Messages)
+}
+
+// countRounds counts the tokens of the rounds.
+func (q *query) countRounds() {
+	d := q.dialog
+	q.Tokens, d.tokens = q.Tokens-d.tokens, 0
+	for i := range d.rounds {
+		d.tokens += q.partTokens(d.rounds[i].Parts)
+		for _, p := range d.resultParts(&d.rounds[i]) {
+			d.tokens += q.counter.count(q.model.Request.Model, p.ToolResult.Text) + callTokens
+		}
+	}
+	q.Tokens += d.tokens
+}
+
+// halveResults halves the longest results of tools. It returns false if they are short already.
+func (q *query) halveResults() bool {
+	d, longest := q.dialog, 0
+	if d == nil {
+		return false
+	}
+	for _, round := range d.rounds {
+		for _, result := range round.Results {
+			longest = max(longest, window.Estimate(result.Text))
+		}
+	}
+	if d.most > 0 {
+		longest = min(longest, d.most)
+	}
+	if longest < 2*minResults {
+		return false
+	}
+	d.most = longest / 2
+	q.countRounds()
+	q.setMessages(q.Messages)
+	q.askedAgain = false
+	return true
+}
+
+// dropRounds removes the rounds from the request, because another model starts afresh.
+func (q *query) dropRounds() {
+	if d := q.dialog; d != nil {
+		q.Tokens, d.tokens, d.rounds, d.most = q.Tokens-d.tokens, 0, nil, 0
+	}
 }

@@ -2,13 +2,10 @@ package step
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
-	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
@@ -76,103 +73,6 @@ type dialog struct {
 	schema json.RawMessage
 }
 
-// startTools begins a query whose model may call tools. It keeps the schema of the reply back if the service cannot have both
-// in one call.
-func (q *query) startTools(p *Plan) {
-	q.dialog = &dialog{Tools: p.Tools, names: p.Pseudonyms}
-	q.offerTools()
-}
-
-// offerTools adds the tools to the request of the model in use, if it supports them.
-func (q *query) offerTools() {
-	d, r := q.dialog, &q.model.Request
-	if d == nil || q.model.NoTools {
-		return
-	}
-	r.Tools, r.ToolChoice = d.List, ""
-	if d.schema = nil; q.model.Gathers {
-		d.schema, r.Schema = r.Schema, nil
-	}
-	if d.Most == 0 {
-		q.forbidTools()
-	}
-}
-
-// forbidTools makes the model reply without a call. The tools stay in the request, so that services find its beginning in
-// their caches.
-func (q *query) forbidTools() {
-	r := &q.model.Request
-	if r.Tools == nil || r.ToolChoice != "" {
-		return
-	}
-	r.ToolChoice = "none"
-	if q.dialog.schema != nil {
-		r.Schema, q.dialog.schema = q.dialog.schema, nil
-	}
-}
-
-// limitTools forbids further calls if the rounds, their room in the window, or two thirds of the time are used up.
-func (r *Run) limitTools() {
-	d := r.query.dialog
-	if d != nil && (len(d.rounds) >= d.Most || d.Room-d.tokens < minRoom || r.timeLeft() < r.Plan.Limits.Time/3) {
-		r.query.forbidTools()
-	}
-}
-
-// forbidsTools reports whether the model has tools but must not call them.
-func (q *query) forbidsTools() bool {
-	return q.dialog != nil && !q.model.NoTools && q.model.Request.ToolChoice != ""
-}
-
-// cutCalling is in the error of a response that was cut while the model called a tool.
-const cutCalling = "the response was cut while the model called a tool"
-
-// readCalls looks for calls of tools in a response. It returns a round if the calls are to run. again reports that the model
-// is asked for its reply next, because this response is none. The error is that of the attempt.
-func (r *Run) readCalls(resp *providers.Response) (round *Round, again bool, err error) {
-	q, d := &r.query, r.query.dialog
-	if d == nil {
-		return nil, false, nil
-	}
-	invalid := func(kind providers.ErrorKind, cause error) error {
-		return &providers.Error{Kind: kind, Partial: *resp, Err: cause}
-	}
-	parts := neededParts(resp.Parts)
-	calls := countCalls(parts)
-	switch {
-	case calls == 0 && d.schema != nil: // the model has gathered what it needs
-		if _, err := r.parse(resp); err == nil {
-			return nil, false, nil
-		}
-		q.forbidTools()
-		return nil, true, nil
-	case calls == 0:
-		return nil, false, nil
-	case !q.model.Request.MayCallTools():
-		if !characters.IsBlank(resp.Text) {
-			return nil, false, nil
-		}
-		return nil, false, invalid(providers.InvalidResponse, errors.New("the model called a tool although none is allowed"))
-	case resp.FinishReason == providers.ContentFilter:
-		return nil, false, invalid(providers.ContentFiltered, errors.New("the service filtered a call of a tool"))
-	case resp.FinishReason == providers.WindowFull:
-		return nil, false, invalid(providers.ContextOverflow, errors.New("the context window was full before the calls of tools were complete"))
-	case resp.FinishReason == providers.Length:
-		if r.maxRetries(providers.InvalidResponse) > 0 && q.raiseCap("", 0) {
-			return nil, false, invalid(providers.InvalidResponse, fmt.Errorf("%w with a higher token limit: %s", errAskedAgain, cutCalling))
-		}
-		q.forbidTools()
-		return nil, false, invalid(providers.InvalidResponse, errors.New(cutCalling))
-	case sizeOf(parts) > maxParts || d.Room-d.tokens-q.partTokens(parts) < calls*minResults:
-		q.forbidTools()
-		resp.FinishReason = providers.Length // of what can be sent back
-		resp.Warnings = append(slices.Clip(resp.Warnings), "there was no room for another round of tool calls: the model was asked to reply without them")
-		return nil, true, nil
-	}
-	resp.FinishReason = providers.ToolCalls
-	return &Round{Parts: parts}, true, nil
-}
-
 // neededParts returns the parts of a response that are sent back with the results of its calls.
 func neededParts(list []providers.Part) []providers.Part {
 	return slices.DeleteFunc(slices.Clone(list), func(p providers.Part) bool {
@@ -205,59 +105,6 @@ func sizeOf(parts []providers.Part) int {
 	return n
 }
 
-// partTokens returns the tokens of the parts of a message.
-func (q *query) partTokens(parts []providers.Part) (n int) {
-	count := func(text string) int { return q.counter.count(q.model.Request.Model, text) }
-	for _, p := range parts {
-		switch {
-		case p.ToolCall != nil:
-			n += count(p.ToolCall.Name) + count(string(p.ToolCall.Arguments)) + len(p.ToolCall.Opaque)/4 + callTokens
-		case p.Reasoning != nil:
-			n += count(p.Reasoning.Text) + len(p.Reasoning.Data)/4
-		default:
-			n += count(p.Text)
-		}
-	}
-	return n
-}
-
-// callTools has the host run the calls of a round and store it, and adds it to the request. An error ends the step.
-func (r *Run) callTools(round *Round) error {
-	d := r.query.dialog
-	if round.Attempts == nil { // otherwise the round was stored before, without results
-		round.Attempts = slices.Clone(r.draft.Attempts[r.attempts.stored:])
-		d.number++
-	}
-	calls := Calls{Round: round, Number: d.number, Room: d.Room - d.tokens - r.query.partTokens(round.Parts), Time: r.timeLeft() / 2}
-	if err := r.host.Tools(r.ctx, calls); err != nil {
-		return err
-	}
-	r.attempts.stored = len(r.draft.Attempts)
-	r.query.addRound(*round)
-	return nil
-}
-
-// addRound adds a round with its results to the request.
-func (q *query) addRound(round Round) {
-	d := q.dialog
-	d.rounds = append(d.rounds, round)
-	q.countRounds()
-	q.setMessages(q.Messages)
-}
-
-// countRounds counts the tokens of the rounds.
-func (q *query) countRounds() {
-	d := q.dialog
-	q.Tokens, d.tokens = q.Tokens-d.tokens, 0
-	for i := range d.rounds {
-		d.tokens += q.partTokens(d.rounds[i].Parts)
-		for _, p := range d.resultParts(&d.rounds[i]) {
-			d.tokens += q.counter.count(q.model.Request.Model, p.ToolResult.Text) + callTokens
-		}
-	}
-	q.Tokens += d.tokens
-}
-
 // messages returns the messages of the rounds.
 func (d *dialog) messages() (list []providers.Message) {
 	for i := range d.rounds {
@@ -284,58 +131,6 @@ func (d *dialog) resultParts(round *Round) (list []providers.Part) {
 		}})
 	}
 	return list
-}
-
-// halveResults halves the longest results of tools. It returns false if they are short already.
-func (q *query) halveResults() bool {
-	d, longest := q.dialog, 0
-	if d == nil {
-		return false
-	}
-	for _, round := range d.rounds {
-		for _, result := range round.Results {
-			longest = max(longest, window.Estimate(result.Text))
-		}
-	}
-	if d.most > 0 {
-		longest = min(longest, d.most)
-	}
-	if longest < 2*minResults {
-		return false
-	}
-	d.most = longest / 2
-	q.countRounds()
-	q.setMessages(q.Messages)
-	q.askedAgain = false
-	return true
-}
-
-// dropRounds removes the rounds from the request, because another model starts afresh.
-func (q *query) dropRounds() {
-	if d := q.dialog; d != nil {
-		q.Tokens, d.tokens, d.rounds, d.most = q.Tokens-d.tokens, 0, nil, 0
-	}
-}
-
-// resume continues a step after the rounds that it has made: it changes the request as its attempts did, and runs the calls
-// of the last round if they have no results yet.
-func (r *Run) resume() error {
-	t := r.Plan.Tools
-	if t == nil || len(t.Rounds) == 0 {
-		return nil
-	}
-	for _, a := range attemptsOf(t.Rounds[t.Counted:]) {
-		r.draft.addAttempt(a)
-	}
-	r.attempts.stored, r.attempts.waitedAfter = len(r.draft.Attempts), len(r.draft.Attempts)
-	tried := attemptsOf(t.Rounds)
-	r.replay(tried, len(tried))
-	if last := &t.Rounds[len(t.Rounds)-1]; last.Results == nil {
-		round := *last
-		r.query.dialog.number = len(t.Rounds)
-		return r.callTools(&round)
-	}
-	return nil
 }
 
 // attemptsOf returns the attempts of rounds.

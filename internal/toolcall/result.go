@@ -125,3 +125,6 @@ func fairShare(sizes []int, room int) (share int) {
 	}
 	return slices.Max(append(sorted, share))
 }
+
+// maxMessage limits, in bytes, what a model reads of an error.
+const maxMessage = 1 << 10

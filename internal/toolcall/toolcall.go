@@ -27,9 +27,6 @@ import (
 // Parallel is the number of calls of a step that run at the same time.
 const Parallel = 4
 
-// maxMessage limits, in bytes, what a model reads of an error.
-const maxMessage = 1 << 10
-
 // Set holds tools by name.
 type Set map[string]*Compiled
 
