@@ -14,12 +14,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/tmc/langchaingo/llms"
+	"github.com/tmc/langchaingo/tools"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/examples/console"
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/langchain"
 	"github.com/elenchus-go/debate/providers/scripted"
+	"github.com/elenchus-go/debate/tool"
 )
 
 func offlineOnly(string) string { return "" }
@@ -129,4 +132,38 @@ func TestTheAgentThinksWithTheModelOfTheEnvironment(t *testing.T) {
 	require.Equal(t, 0, code, stderr.String())
 	require.Equal(t, "done\n", stdout.String())
 	require.Equal(t, 2, thoughts)
+}
+
+// A tool of langchaingo serves debaters, too.
+func TestDebatersCallAToolOfLangchaingo(t *testing.T) {
+	var asked bool
+	model := speaker(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+		if r.MayCallTools() && !asked {
+			asked = true
+			call := providers.ToolCall{ID: "1", Name: "calculator", Arguments: json.RawMessage(`{"input":"6 * 7"}`)}
+			return providers.Response{FinishReason: providers.ToolCalls, Parts: []providers.Part{{ToolCall: &call}}}, nil
+		}
+		return offline.Model(false).Generate(ctx, r)
+	})
+	o := with(model)
+	o.Tools = []tool.Tool{langchain.Tool(tools.Calculator{}, tool.Spec{})}
+	d, err := debate.New(t.Context(), debate.Config{
+		Topic: "Is the answer 42?", Participants: []debate.Participant{{Name: "Ada", Tools: []string{"calculator"}}, {Name: "Bo"}},
+		Judges: []debate.Participant{{Name: "Judge"}}, Limits: debate.Limits{MaxRounds: 1},
+	}, o)
+	require.NoError(t, err)
+	var found string
+	for ev, err := range d.Run(t.Context()) {
+		require.NoError(t, err)
+		if round, ok := ev.(debate.ToolsCalled); ok {
+			found = round.Calls[0].Text
+		}
+	}
+	require.Equal(t, "42", found)
+}
+
+type speaker func(context.Context, providers.Request) (providers.Response, error)
+
+func (f speaker) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
+	return f(ctx, r)
 }

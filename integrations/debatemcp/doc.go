@@ -1,4 +1,5 @@
-// Package debatemcp serves debates over the Model Context Protocol, for clients such as Claude, editors and agents.
+// Package debatemcp serves debates over the Model Context Protocol, for clients such as Claude, editors and agents. [Tools] is
+// for the other direction: it lets participants and judges of debates call the tools of a server.
 //
 //	server, err := debatemcp.NewServer(engine, debatemcp.Options{})
 //	if err != nil {

@@ -53,7 +53,7 @@ var sides = map[string][]string{
 	"providers/bedrock":        {"providers", "providers/anthropic", "providers/internal/cloud", "providers/internal/fault"},
 	"providers/vertex":         {"providers", "providers/anthropic", "providers/googleai", "providers/internal/cloud"},
 	"providers/cassette":       {"providers", "providers/internal/fault"},
-	"providers/langchain":      {"providers", "providers/adapter", "transcript"},
+	"providers/langchain":      {"providers", "providers/adapter", "tool", "transcript"},
 	"providers/mistral":        {"internal/reasoning", "providers", "providers/openai"},
 	"providers/ollama":         {"internal/reasoning", "providers", "providers/internal/prompt", "providers/internal/wire"},
 	"providers/openai":         {"internal/reasoning", "providers", "providers/internal/fault", "providers/internal/prompt", "providers/internal/wire"},

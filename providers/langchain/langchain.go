@@ -1,4 +1,4 @@
-// Package langchain adapts any langchaingo model as a provider.
+// Package langchain adapts any langchaingo model as a provider, and any of its tools as a tool of participants; see [Tool].
 //
 //	model, err := bedrock.New(bedrock.WithModel("us.anthropic.claude-sonnet-4-5-20250929-v1:0"))
 //	...
