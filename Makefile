@@ -26,7 +26,7 @@ PATH    := $(PATH):$(shell $(GO) env GOPATH)/bin
 export PATH
 
 .DEFAULT_GOAL := help
-.PHONY: help test soak kills interruptions intervals rescue mutation lint work-sum portable debatevet format bench fuzz generate tidy frameworks frameworks-changed release-check \
+.PHONY: help test soak kills interruptions intervals rescue mutation lint work-sum portable debatevet format bench fuzz generate tidy frameworks frameworks-changed dashboard dashboard-changed release-check \
 	browser clients npm-clients clients-lock postgres chromium axe golangci-lint
 
 help: ## list the targets
@@ -118,7 +118,7 @@ tidy: ## run go mod tidy in all modules
 		(cd $$m && GOWORK=off $(GO) mod tidy -modfile=$$tmp/go.mod) && $(GO) mod edit $$drop $$tmp/go.mod && \
 		cp $$tmp/go.mod $$tmp/go.sum $$m || exit 1; \
 	done
-	@cd testdata/frameworks && GOWORK=off $(GO) mod tidy
+	@for m in frameworks dashboard; do (cd testdata/$$m && GOWORK=off $(GO) mod tidy) || exit 1; done
 
 CACHE = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/debate
 
@@ -162,6 +162,16 @@ frameworks: ## build and run a program that uses langchaingo, Eino, ADK, Genkit 
 frameworks-changed: ## run make frameworks unless it has already passed here with the same dependencies
 	@if [ -e '$(CACHE)/frameworks-$(FRAMEWORKS_SUM)' ]; then \
 		echo "skipped: make frameworks has already passed with these dependencies"; else $(MAKE) --no-print-directory frameworks; fi
+
+DASHBOARD_SUM = $(shell cat go.mod go.sum testdata/dashboard/* integrations/debateotel/*.* | cksum | tr ' ' -)
+
+dashboard: ## run the queries of debateotel's dashboard for Grafana in Prometheus' engine
+	@cd testdata/dashboard && GOWORK=off $(GO) test -count=1 .
+	@mkdir -p '$(CACHE)' && touch '$(CACHE)/dashboard-$(DASHBOARD_SUM)'
+
+dashboard-changed: ## run make dashboard unless it has already passed here with the same files
+	@if [ -e '$(CACHE)/dashboard-$(DASHBOARD_SUM)' ]; then \
+		echo "skipped: make dashboard has already passed with these files"; else $(MAKE) --no-print-directory dashboard; fi
 
 release-check: ## pack all modules as for a release and use them from an empty folder, without publishing anything
 	@$(GO) run ./internal/release check

@@ -54,6 +54,11 @@
 // gen_ai.invoke_agent.duration and .inference_calls, and drives gen_ai.invoke_workflow.duration. Tokens that no service
 // has reported are not counted.
 //
+// debate.cost counts what calls cost, by model. It adds up to the cost in the usage of the debates, except for calls in
+// flight when a process dies, and leaves out models without a price. debate.outcomes counts debates by debate.outcome, when
+// the outcome is decided: before the conclusion. A debate that stops in an error counts with the outcome "error" and with
+// error.type, each time that it stops.
+//
 // # Replay
 //
 // [Telemetry.Replay] records the spans of a stored debate after the fact, with the times of its journal.

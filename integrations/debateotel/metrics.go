@@ -9,6 +9,8 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -17,6 +19,8 @@ type metrics struct {
 	workflows, agents, inferences, operations, firstChunks metric.Float64Histogram
 	agentCalls                                             metric.Int64Histogram
 	input, cached, written, output, reasoning              metric.Int64Counter
+	cost                                                   metric.Float64Counter
+	outcomes                                               metric.Int64Counter
 }
 
 func newMetrics(m metric.Meter) (x metrics) {
@@ -46,6 +50,10 @@ func newMetrics(m metric.Meter) (x metrics) {
 	x.written = tokens(metricWrittenTokens, "Tokens of prompts that were written to a cache.")
 	x.output = tokens(metricOutputTokens, "Tokens of replies, including reasoning.")
 	x.reasoning = tokens(metricReasoningTokens, "Tokens of reasoning.")
+	x.cost, err = m.Float64Counter(metricCost, metric.WithUnit("{currency}"), metric.WithDescription("Cost of calls of models with known prices."))
+	report(err)
+	x.outcomes, err = m.Int64Counter(metricOutcomes, metric.WithUnit("{debate}"), metric.WithDescription("Decisions that a debate ends, and stops in an error."))
+	report(err)
 	return x
 }
 
@@ -80,7 +88,21 @@ func (x *metrics) agent(ctx context.Context, actor, kind string, took time.Durat
 	x.agentCalls.Record(ctx, int64(calls), with)
 }
 
-// call records a call. Estimated tokens are not counted.
+// transition counts how a debate ends, or that it has stopped in an error.
+func (x *metrics) transition(ctx context.Context, s debate.StateChanged) {
+	outcome, kind := string(s.Ending.Outcome), ""
+	if s.To == fsm.Error {
+		outcome = string(s.To)
+		if s.Failure != nil {
+			kind = string(s.Failure.Kind)
+		}
+	}
+	if outcome != "" {
+		x.outcomes.Add(ctx, 1, withError(kind, attribute.String(keyOutcome, clip(outcome, maxName))))
+	}
+}
+
+// call records a call. Estimated tokens are not counted, but their cost is, as in the usage of the debate.
 func (x *metrics) call(ctx context.Context, c *call, a *transcript.Attempt, kind string, took time.Duration) {
 	duration := x.inferences
 	if c.operation != operationChat {
@@ -97,10 +119,16 @@ func (x *metrics) call(ctx context.Context, c *call, a *transcript.Attempt, kind
 		list = append(list, responseModel(a)...)
 	}
 	duration.Record(ctx, took.Seconds(), withError(kind, slices.Clip(list)...))
-	if a == nil || c.operation != operationChat {
+	if a == nil {
 		return
 	}
 	with := metric.WithAttributes(list...)
+	if a.Usage.Cost > 0 {
+		x.cost.Add(ctx, a.Usage.Cost, with)
+	}
+	if c.operation != operationChat {
+		return
+	}
 	if a.FirstChunk > 0 {
 		x.firstChunks.Record(ctx, a.FirstChunk.Seconds(), with)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/price"
 	"github.com/elenchus-go/debate/providers/scripted"
 )
 
@@ -96,4 +97,45 @@ func TestEstimatedTokensAreNotCounted(t *testing.T) {
 		require.NotContains(t, collect(t, r), metricInputTokens)
 		require.Equal(t, "true", find(r.trees(t), operationChat)[0].attr(keyEstimated))
 	})
+}
+
+// The metric of costs is the cost in the debate's usage, failed calls and calls for documents included.
+func TestCostsAndOutcomes(t *testing.T) {
+	refuse := func(_ context.Context, s debate.Step) error {
+		if s.Key.Actor == "B" {
+			return &providers.Error{Kind: providers.Authentication}
+		}
+		return nil
+	}
+	for name, c := range map[string]struct {
+		act  func(context.Context, debate.Step) error
+		want []string
+	}{
+		"completed": {nil, []string{"sum 1 debate.outcome=round_limit"}},
+		"error":     {refuse, []string{"sum 1 debate.outcome=error,error.type=authentication"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r, m := newRecorder(Options{}), &model{cfg: enginetest.PresetConfigs()["skeptic"], act: c.act}
+				m.cfg.Prices = price.Prices{"default-2026": {Input: 3, Output: 4}}
+				_, d := start(t, r, m, nil)
+				for _, err := range d.Run(t.Context()) {
+					if err != nil {
+						break
+					}
+				}
+				found := collect(t, r)
+				require.Equal(t, c.want, points(found[metricOutcomes]))
+				status, err := d.Status(t.Context())
+				require.NoError(t, err)
+				spent := status.Usage.Cost
+				require.Positive(t, spent)
+				sum := 0.0
+				for _, p := range found[metricCost].(metricdata.Sum[float64]).DataPoints {
+					sum += p.Value
+				}
+				require.InDelta(t, spent, sum, 1e-12)
+			})
+		})
+	}
 }

@@ -95,6 +95,9 @@ const (
 	eventWarning = "debate.warning"
 	keyText      = "debate.text"
 
+	metricCost     = "debate.cost"
+	metricOutcomes = "debate.outcomes"
+
 	spanRound = "debate.round"
 	spanPhase = "debate.phase"
 )

@@ -151,10 +151,11 @@ func (t *Telemetry) beginTool(ctx context.Context, s debate.Step, at time.Time) 
 	}
 }
 
-// commit shows an event on the span of the drive.
-func (t *Telemetry) commit(_ context.Context, id string, ev debate.Event) {
+// commit shows an event on the span of the drive, and counts outcomes.
+func (t *Telemetry) commit(ctx context.Context, id string, ev debate.Event) {
 	if n, ok := t.noteOf(ev, time.Now()); ok {
 		s, _ := ev.(debate.StateChanged)
+		t.metrics.transition(ctx, s)
 		t.debates.note(id, n, s.To.Final())
 	}
 }
