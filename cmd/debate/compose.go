@@ -18,6 +18,9 @@ import (
 // buildConfig returns the configuration of a new debate. Flags override the file, and the file overrides the defaults of
 // the protocol.
 func (p *program) buildConfig(s configFile, topic string) (c debate.Config, err error) {
+	if len(s.documents) > 0 && p.command != "" {
+		return c, malformedError(s.path, fmt.Errorf("documents: %s cannot read files, name them in the configuration of a new debate", p.command))
+	}
 	if s, err = p.withPurpose(s); err != nil {
 		return c, err
 	}

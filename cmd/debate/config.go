@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/protocol/refine"
 )
 
@@ -26,6 +27,7 @@ type configFile struct {
 	about     string // what its debates are good for, for models that choose one over MCP
 	providers map[string]providerConfig
 	roles     map[string]roleConfig
+	documents []documentConfig // those in files
 	store     string
 	rest      map[string]json.RawMessage // all other fields, which Engine.ParseConfig reads
 }
@@ -42,6 +44,12 @@ type providerConfig struct {
 type roleConfig struct {
 	refine.RolePrompt
 	File string `json:"file,omitempty"` // relative to the configuration file
+}
+
+// documentConfig is a document, or a folder with documents, in the configuration file.
+type documentConfig struct {
+	File    string   `json:"file"` // relative to the configuration file
+	Readers []string `json:"readers"`
 }
 
 // withConfigFile reads the configuration file and calls use with it. If the file is missing, it calls use with an empty
@@ -109,6 +117,9 @@ func parseConfigFile(b []byte) (s configFile, err error) {
 			delete(s.rest, f.name)
 		}
 	}
+	if err := s.takeDocuments(); err != nil {
+		return s, err
+	}
 	delete(s.rest, "$schema") // for editors
 	for _, name := range []string{"topic", "id"} {
 		if _, given := s.rest[name]; given {
@@ -116,6 +127,38 @@ func parseConfigFile(b []byte) (s configFile, err error) {
 		}
 	}
 	return s, nil
+}
+
+// takeDocuments moves the documents that name a file from the other fields.
+func (s *configFile) takeDocuments() error {
+	var list, others []json.RawMessage
+	if json.Unmarshal(s.rest["documents"], &list) != nil {
+		return nil // an error is reported when a debate is created
+	}
+	for i, raw := range list {
+		var fields map[string]json.RawMessage
+		if json.Unmarshal(raw, &fields) != nil || fields["file"] == nil {
+			others = append(others, raw)
+			continue
+		}
+		var d documentConfig
+		r := json.NewDecoder(bytes.NewReader(raw))
+		r.DisallowUnknownFields()
+		switch err := r.Decode(&d); {
+		case err != nil:
+			return fmt.Errorf("documents[%d]: %w; a document with a file has only the fields file and readers", i, err)
+		case d.File == "":
+			return fmt.Errorf("documents[%d].file: it is empty, want the path of a file or a folder", i)
+		case len(d.Readers) == 0:
+			return fmt.Errorf("documents[%d].readers: it is empty: name who reads the document, or use [%q] for all", i, evidence.Everybody)
+		}
+		s.documents = append(s.documents, d)
+	}
+	delete(s.rest, "documents")
+	if len(others) > 0 {
+		s.rest["documents"], _ = json.Marshal(others) // it was read from JSON
+	}
+	return nil
 }
 
 // actorModels returns the models that the file names for participants, judges and substitutes, by name.

@@ -20,6 +20,7 @@ func (o *options) debateFlags(flags *pflag.FlagSet) {
 func (o *options) topicFlags(flags *pflag.FlagSet) {
 	flags.StringVarP(&o.file, "file", "f", "", "read the topic from `file`")
 	flags.StringArrayVar(&o.backgrounds, "background", nil, "add the text of `file` to the background, which all participants and judges know; can be repeated")
+	flags.StringArrayVar(&o.docs, "docs", nil, "documents that participants and judges read or search: a file or a folder, as `path`; can be repeated")
 }
 
 // serverFlags adds the flags of serve and mcp.

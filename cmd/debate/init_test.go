@@ -59,6 +59,10 @@ func TestTheSchemaOfConfigurationsIsCurrent(t *testing.T) {
 	role := object("A role of refine.", map[string]any{"file": text("A file with the system prompt, relative to this file.")})
 	maps.Copy(role["properties"].(map[string]any), defs["role"].(map[string]any)["properties"].(map[string]any))
 	fields["roles"] = map[string]any{"type": "object", "description": "The roles of refine, by name.", "additionalProperties": role}
+	file := object("A document in a file, or all documents in a folder. They are stored with the debate if all read them and the prompts have room.", map[string]any{
+		"file": text("A file or a folder, relative to this file."), "readers": defs["document"].(map[string]any)["properties"].(map[string]any)["readers"],
+	}, "file", "readers")
+	fields["documents"].(map[string]any)["items"] = map[string]any{"anyOf": []any{map[string]any{"$ref": "#/$defs/document"}, file}}
 	schema["required"] = []any{}
 	schema["allowComments"], schema["allowTrailingCommas"] = true, true // for VS Code
 	schema["title"], schema["description"] = "Configuration of the command debate", "It may have comments. Flags override it."

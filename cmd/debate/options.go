@@ -21,6 +21,7 @@ type options struct {
 	decline                                                 string // why the user gives no reply
 	store                                                   string
 	backgrounds                                             []string // files
+	docs                                                    []string // files and folders
 	choices                                                 []string // texts between which the debate decides
 	reports                                                 []string
 	me                                                      []string // participants and judges for whom the user replies

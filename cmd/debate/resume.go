@@ -37,10 +37,13 @@ func (p *program) continueDebate(d *debate.Debate, s configFile, o debate.Option
 	if err := p.usePrompts(&o, &c); err != nil {
 		return err
 	}
+	if err := p.openDocuments(&o, &c); err != nil {
+		return err
+	}
 	if err := p.checkSeats(c); err != nil {
 		return err
 	}
-	if _, err := debate.New(p.ctx, c, debate.Options{Providers: o.Providers, Prompts: o.Prompts}); err != nil { // in memory, only to check
+	if _, err := debate.New(p.ctx, c, debate.Options{Providers: o.Providers, Prompts: o.Prompts, Documents: o.Documents, Tools: o.Tools}); err != nil { // in memory, only to check
 		return p.withExitCode(fmt.Errorf("%s debate %s: %w; use --config with the configuration that defines its providers", p.command, d.ID(), err))
 	}
 	engine, err := debate.NewEngine(o)

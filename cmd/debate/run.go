@@ -29,6 +29,9 @@ func (p *program) newDebate() error {
 			if err = p.chooseModels(s, &c); err == nil {
 				err = p.setModels(s, &o, nil, &c)
 			}
+			if err == nil {
+				err = p.addDocuments(s, &c, &o)
+			}
 		}
 		return err
 	})

@@ -1,6 +1,7 @@
 // Package offline contains the demo model that the examples use if there is no API key. It takes the topic and the
-// earlier turns from the prompt, but does not understand them: it only quotes them and counts words. It replies to any
-// contract as its schema says; for those of the library's protocols, it chooses some values by what was said.
+// earlier turns from the prompt, but does not understand them: it only quotes them and counts words. If it has tools, it calls
+// the first one with the words of the topic before a speech, and quotes what it finds. It replies to any contract as its schema
+// says; for those of the library's protocols, it chooses some values by what was said.
 package offline
 
 import (
@@ -35,6 +36,9 @@ func Model(slow bool) providers.Provider {
 // chooses values by the contract. If the contract is unknown or the reply was refused, it keeps to the limits that it is told.
 func replyTo(p prompt, r providers.Request) scripted.Reply {
 	if r.Schema == nil {
+		if calls := p.lookUp(r); calls != nil {
+			return scripted.Reply{ToolCalls: calls}
+		}
 		return scripted.Reply{Text: p.prose()}
 	}
 	choose, known := replies[r.SchemaName]

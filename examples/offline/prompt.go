@@ -16,13 +16,15 @@ type prompt struct {
 	own           []string    // earlier statements of the actor, in order
 	others        []statement // earlier statements of others, in order
 	violations    []string    // what was wrong with the reply to the same prompt
+	texts         []string    // results of tools, the last round first
+	lookedUp      bool        // a tool was called for this reply
 }
 
 // statement is a text and the name of its speaker.
 type statement struct{ name, text string }
 
 func read(r providers.Request) (p prompt) {
-	messages := r.Messages
+	messages := p.readRounds(r.Messages)
 	if last := messages[len(messages)-1].Text; strings.HasPrefix(last, "Your last reply is invalid.") && len(messages) > 3 {
 		p.violations, messages = listItems(last, "It has the following errors:"), messages[:len(messages)-2]
 	}

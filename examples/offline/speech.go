@@ -56,6 +56,9 @@ var replyLines = []string{
 func (p prompt) speech() string {
 	n := max(p.round-1, 0)
 	text := fmt.Sprintf(nth(speechLines[p.stance()], n), p.word(n))
+	if quote := p.quotation(n); quote != "" {
+		text = "The documents say: “" + quote + "”\n\n" + text
+	}
 	if len(p.others) > 0 {
 		last := p.others[len(p.others)-1]
 		text = fmt.Sprintf(nth(replyLines, n), last.name, last.lastSentence()) + "\n\n" + text

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/evidence"
+	"github.com/elenchus-go/debate/examples/offline"
+	"github.com/elenchus-go/debate/providers"
+)
+
+// minutes is a text that has no room in a prompt. One of its lines is about private cars.
+func minutes() string {
+	lines := make([]string, 4000)
+	for i := range lines {
+		lines[i] = fmt.Sprintf("Item %d of the agenda is about the budget of the library.", i)
+	}
+	lines[2500] = "Private cars cost the city nine million a year."
+	return strings.Join(lines, "\n")
+}
+
+const lanes = "On the new lanes in our cities, trips by bicycle rose by a third.\n"
+
+func TestDocumentsOfAFolder(t *testing.T) {
+	folder(t, "papers/lanes.md", lanes, "papers/2024/minutes.txt", minutes(), "papers/photo.png", "\x89PNG", "papers/.git/config.txt", "hidden")
+	code, stdout, stderr := start(t, environment(), "--docs", "papers", "--rounds", "1", "--store", "d.db", "--json", topic)
+	require.Equal(t, 0, code, stderr)
+	require.Contains(t, stderr, "document lanes.md: read by all\n")
+	require.Contains(t, plainLine(stderr), "searched with the tool search_documents, because the prompts have no room: 2024:minutes.txt")
+	require.Contains(t, stderr, "warning: 1 files are no documents and are left out: "+filepath.Join(working(t), "papers", "photo.png"))
+	require.Contains(t, stdout, "Private cars cost the city nine million a year.", "the demo model has searched the minutes")
+	require.NotContains(t, stdout, "Item 3999", "the minutes are not stored")
+
+	id := saved(t, stderr)
+	code, stdout, stderr = start(t, environment(), "export", "--store", "d.db", id)
+	require.Equal(t, 0, code, stderr)
+	require.Contains(t, stdout, `"type": "tools"`)
+	require.Contains(t, stdout, "trips by bicycle rose by a third", "the small document is stored")
+	require.NotContains(t, stdout, "hidden")
+	code, stdout, stderr = start(t, environment(), "show", "--store", "d.db", id)
+	require.Equal(t, 0, code, stderr)
+	require.Contains(t, stdout, "nine million")
+}
+
+// plainLine returns a text with one blank in place of each run of white space.
+func plainLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func working(t *testing.T) string {
+	t.Helper()
+	at, err := os.Getwd()
+	require.NoError(t, err)
+	return at
+}
+
+// Another process opens the documents again, and refuses files that have changed.
+func TestDocumentsAreOpenedAgain(t *testing.T) {
+	folder(t, "papers/minutes.txt", minutes(), "papers/more.txt", minutes()+"\nMore.")
+	flags := []string{"--store", "d.db"}
+	code, _, stderr := start(t, environment(), append(flags, "--docs", "papers", "--rounds", "1", "--me", "Bo", topic)...)
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "waiting for the reply of Bo")
+	id := saved(t, stderr)
+	at := working(t)
+
+	code, _, stderr = start(t, environment(), append(flags, "answer", id, "--me", "Bo", "Cars bring people to work.")...)
+	require.Equal(t, 0, code, stderr)
+	t.Chdir(t.TempDir()) // the paths do not depend on the folder of the process
+	flags[1] = filepath.Join(at, "d.db")
+
+	for _, text := range []string{"Private cars cost nothing.", ""} {
+		path := filepath.Join(at, "papers", "minutes.txt")
+		require.NoError(t, os.Remove(path))
+		says := "no such file"
+		if text != "" {
+			require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+			says = path + " has changed since the debate began: put the earlier file there, or begin a new debate"
+		}
+		code, _, stderr = start(t, environment(), append(flags, "resume", id)...)
+		require.Equal(t, 1, code)
+		require.Contains(t, stderr, says)
+		require.Contains(t, stderr, path)
+		require.NotContains(t, stderr, "more.txt")
+		require.NoError(t, os.WriteFile(path, []byte(minutes()), 0o600))
+	}
+	code, stdout, stderr := start(t, environment(), append(flags, "resume", id, "--config", config(t, `{"providers": {"offline": {"kind": "offline"}}}`))...)
+	require.Equal(t, 0, code, stderr)
+	require.NotEmpty(t, stdout)
+	code, stdout, stderr = start(t, environment(), append(flags, "fork", id, "--at", "5")...)
+	require.Equal(t, 0, code, stderr)
+	code, _, stderr = start(t, environment(), append(flags, "resume", strings.Fields(stdout)[0], "--me", "Bo")...)
+	require.Contains(t, stderr, "waiting for the reply of Bo", "code %d", code)
+}
+
+// config writes a configuration outside of the working directory.
+func config(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "c.json")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+// The configuration names files too: some for all, some for one participant. The database does not hold the private ones.
+func TestDocumentsOfAConfiguration(t *testing.T) {
+	const secret = "Private cars pay the CANARY of our cities."
+	folder(t, "in/secret.md", secret, "in/lanes.md", lanes, "in/c.json", `{
+		"documents": [
+			{"file": "lanes.md", "readers": ["*"]}, {"file": "secret.md", "readers": ["Ada"]},
+			{"name": "law.md", "readers": ["*"], "text": "The law."},
+		],
+		"limits": {"max_rounds": 1}}`)
+	code, _, stderr := start(t, environment(), "--config", "in/c.json", "--store", "d.db", "--me", "Bo", topic)
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "document secret.md: read by Ada\n")
+	require.Contains(t, stderr, "document law.md: read by all\n")
+	id := saved(t, stderr)
+	code, stdout, stderr := start(t, environment(), "export", "--store", "d.db", id)
+	require.Equal(t, 0, code, stderr)
+	var j struct {
+		Entries []struct {
+			Type string          `json:"type"`
+			Data json.RawMessage `json:"data"`
+		} `json:"entries"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(stdout), &j))
+	require.NotEmpty(t, j.Entries)
+	for _, e := range j.Entries {
+		require.Equal(t, e.Type == "turn", strings.Contains(string(e.Data), "CANARY"), "Ada quotes it, which is her own act: %s", e.Data)
+	}
+
+	require.NoError(t, os.WriteFile("in/secret.md", []byte("another"), 0o600))
+	for range 2 {
+		code, _, stderr = start(t, environment(), "resume", "--config", "in/c.json", "--store", "d.db", id)
+		require.Equal(t, 1, code)
+		require.Contains(t, stderr, "secret.md has changed")
+	}
+	require.NoError(t, os.WriteFile("in/secret.md", []byte(secret), 0o600))
+	code, _, stderr = start(t, environment(), "resume", "--config", "in/c.json", "--store", "d.db", id)
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "waiting for the reply of Bo")
+}
+
+func TestWrongDocuments(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		args []string
+		code int
+		says string
+	}{
+		{"a file that is missing", []string{"--docs", "none.md"}, 2, "--docs: read documents: none.md does not exist, want a file or a folder"},
+		{"a folder without documents", []string{"--docs", "pictures"}, 2, "--docs: read documents: pictures has no documents, want files that end with .adoc, "},
+		{"a picture", []string{"--docs", "pictures/a.png"}, 1, "a.png is not UTF-8 text"},
+		{"a blank file", []string{"--docs", "blank"}, 2, "blank.md is blank"},
+		{"a file twice", []string{"--docs", "papers", "--docs", "papers/a.md"}, 2, "a.md is named twice"},
+		{"a name that is too long", []string{"--docs", "long"}, 2, "is no valid name, use at most 128 bytes"},
+		{"no readers", []string{"--config", "readers.json"}, 4, `documents[0].readers: it is empty: name who reads the document, or use ["*"] for all`},
+		{"an unknown reader", []string{"--config", "who.json"}, 4, `documents[0].readers: "Zoe" is neither a participant nor a judge`},
+		{"no file", []string{"--config", "file.json"}, 4, "documents[0].file: it is empty"},
+		{"a file and a text", []string{"--config", "both.json"}, 4, "documents[0]: json: unknown field \"text\"; a document with a file has only the fields file and readers"},
+		{"a missing file of a configuration", []string{"--config", "missing.json"}, 2, "missing.json: documents[0]: read documents: none.md does not exist"},
+		{"a server", []string{"mcp", "--config", "good.json", "--store", "d.db"}, 4, "documents: mcp cannot read files"},
+		{"too many", []string{"--docs", "many"}, 2, "use at most 200: name fewer files, or join some"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			folder(t, "papers/a.md", lanes, "pictures/a.png", "\x89PNG", "blank/blank.md", " \n", "long/"+strings.Repeat("x", 130)+".md", lanes,
+				"readers.json", `{"documents": [{"file": "papers"}]}`, "who.json", `{"documents": [{"file": "papers", "readers": ["Zoe"]}]}`,
+				"file.json", `{"documents": [{"file": "", "readers": ["*"]}]}`, "both.json", `{"documents": [{"file": "papers", "text": "x", "readers": ["*"]}]}`,
+				"missing.json", `{"documents": [{"file": "none.md", "readers": ["*"]}]}`, "good.json", `{"documents": [{"file": "papers", "readers": ["*"]}]}`)
+			if tt.name == "too many" {
+				require.NoError(t, os.Mkdir("many", 0o700))
+				for i := range 300 {
+					require.NoError(t, os.WriteFile(fmt.Sprintf("many/%d.md", i), []byte(lanes), 0o600))
+				}
+			}
+			if tt.args[0] != "mcp" {
+				tt.args = append(tt.args, topic)
+			}
+			code, stdout, stderr := start(t, environment(), tt.args...)
+			require.Equal(t, tt.code, code, stderr)
+			require.Contains(t, plainLine(stderr), tt.says)
+			require.Empty(t, stdout)
+		})
+	}
+}
+
+// Labels come from whoever created the debate. They name no file outside of the folder, and give no text whose hash the
+// creator does not know.
+func TestLabelsOpenNoOtherFiles(t *testing.T) {
+	folder(t, "papers/a.md", lanes, "secret.md", "The secret.")
+	at := working(t)
+	for place, pin := range map[string]string{
+		"../secret.md":                   evidence.Hash("The secret.")[:pinDigits],
+		filepath.Join(at, "secret.md"):   evidence.Hash("The secret.")[:pinDigits],
+		"a.md":                           "",
+		"./a.md/../../secret.md":         evidence.Hash("The secret.")[:pinDigits],
+		"secret.md":                      evidence.Hash("guess")[:pinDigits],
+		filepath.ToSlash("papers/../.."): strings.Repeat("0", pinDigits),
+	} {
+		_, err := reopen(t.Context(), filepath.Join(at, "papers"), place, pin)
+		require.Error(t, err, place)
+		require.NotContains(t, err.Error(), "The secret")
+	}
+}
+
+// Many files take several labels, which the engine accepts and openDocuments reads.
+func TestPins(t *testing.T) {
+	folder(t)
+	var list []document
+	at := working(t)
+	for i := range maxPins {
+		place := fmt.Sprintf("folder/a-file-%d.md", i)
+		path := filepath.Join(at, filepath.FromSlash(place))
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, fmt.Appendf(nil, "Text %d.", i), 0o600))
+		list = append(list, document{path: path, place: place, text: fmt.Sprintf("Text %d.", i), readers: []string{"*"}})
+	}
+	c := debate.Config{Topic: topic, Protocol: presets["panel"].Protocol, Labels: map[string]string{"team": "blue"}, Participants: []debate.Participant{{Name: "Ada"}, {Name: "Bo"}}, Judges: []debate.Participant{{Name: "Judge"}}}
+	require.NoError(t, pin(&c, at, list))
+	_, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"": offline.Model(false)}})
+	require.NoError(t, err)
+	var o debate.Options
+	p := program{ctx: context.Background()}
+	require.NoError(t, p.openDocuments(&o, &c))
+	require.Len(t, o.Tools, 1)
+	require.Equal(t, searchTool, o.Tools[0].Spec().Name)
+	require.Contains(t, o.Tools[0].Spec().Description, "folder:a-file-0.md, folder:a-file-1.md")
+}
