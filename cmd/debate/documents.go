@@ -45,41 +45,37 @@ const (
 	maxAllDocuments = 64 << 20 // bytes of all texts
 )
 
-// readSources returns the documents in files and folders, by their places, and the folder that contains all. What is no
-// document in a folder is left out, with a warning.
-func (p *program) readSources(list []source) (documents []document, folder string, err error) {
-	var leftOut []string
+// readSources returns the documents in files and folders, by their places, the folder that contains all, and the files that
+// are left out because they are no documents.
+func readSources(ctx context.Context, list []source) (documents []document, folder string, leftOut []string, err error) {
 	seen := map[string]bool{}
 	size := 0
 	for _, s := range list {
 		files, others, err := listFiles(s)
 		if err != nil {
-			return nil, "", err
+			return nil, "", nil, err
 		}
 		leftOut = append(leftOut, others...)
 		for _, path := range files {
 			if seen[path] {
-				return nil, "", exitErrorf(exitArguments, "read documents: %s is named twice", path)
+				return nil, "", nil, exitErrorf(exitArguments, "read documents: %s is named twice", path)
 			}
 			seen[path] = true
-			text, err := readDocument(p.ctx, path)
+			text, err := readDocument(ctx, path)
 			if err != nil {
-				return nil, "", fmt.Errorf("%s: %w", s.from, err)
+				return nil, "", nil, fmt.Errorf("%s: %w", s.from, err)
 			}
 			if size += len(text); size > maxAllDocuments {
-				return nil, "", exitErrorf(exitArguments, "%s: read document %s: with it, the texts have more than %d bytes; name fewer files", s.from, path, maxAllDocuments)
+				return nil, "", nil, exitErrorf(exitArguments, "%s: read document %s: with it, the texts have more than %d bytes; name fewer files", s.from, path, maxAllDocuments)
 			}
 			documents = append(documents, document{path: path, text: text, readers: s.readers})
 		}
 	}
-	if len(leftOut) > 0 {
-		p.warnf("%d files are no documents and are left out: %s", len(leftOut), joinFirst(leftOut, 5))
-	}
 	if folder, err = setPlaces(documents); err != nil {
-		return nil, "", err
+		return nil, "", nil, err
 	}
 	slices.SortFunc(documents, func(a, b document) int { return cmp.Compare(a.place, b.place) })
-	return documents, folder, nil
+	return documents, folder, leftOut, nil
 }
 
 // joinFirst returns the first texts of a list, and the number of the others.

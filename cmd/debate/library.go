@@ -44,9 +44,12 @@ func (p *program) addDocuments(s configFile, c *debate.Config, o *debate.Options
 	if len(sources) == 0 {
 		return nil
 	}
-	all, folder, err := p.readSources(sources)
+	all, folder, leftOut, err := readSources(p.ctx, sources)
 	if err != nil {
 		return err
+	}
+	if len(leftOut) > 0 {
+		p.warnf("%d files are no documents and are left out: %s", len(leftOut), joinFirst(leftOut, 5))
 	}
 	var private, searched []document
 	room := smallestWindow(c, o.Providers) / 4

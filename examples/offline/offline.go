@@ -50,6 +50,19 @@ func replyTo(p prompt, r providers.Request) scripted.Reply {
 	return reply
 }
 
+// lookUp returns a call of the first tool with the words of the topic, once for each speech. It returns nil if no tool may be
+// called, or if the model cannot fill in the arguments.
+func (p prompt) lookUp(r providers.Request) []providers.ToolCall {
+	if len(r.Tools) == 0 || r.ToolChoice == "none" || p.lookedUp {
+		return nil
+	}
+	arguments, err := scripted.Values{"": strings.Join(keywords(p.topic), " ")}.Fill(r.Tools[0].Schema)
+	if err != nil {
+		return nil
+	}
+	return []providers.ToolCall{{ID: "call-1", Name: r.Tools[0].Name, Arguments: arguments}}
+}
+
 // accepted returns the values that a schema accepts. A user's contract may have the name of another one, somebody who spoke
 // may have dropped out, and the prompt describes a name as a text.
 func accepted(values scripted.Values, schema json.RawMessage) scripted.Values {

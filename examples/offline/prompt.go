@@ -43,6 +43,20 @@ func read(r providers.Request) (p prompt) {
 	return p
 }
 
+// readRounds removes the rounds of tool calls from the end of messages, and keeps their results.
+func (p *prompt) readRounds(messages []providers.Message) []providers.Message {
+	end := len(messages)
+	for i := end - 1; i > 0 && len(messages[i].Parts) > 0 && messages[i].Parts[0].ToolResult != nil; i -= 2 {
+		for _, part := range messages[i].Parts {
+			if t := part.ToolResult; t != nil && !t.Failed {
+				p.texts = append(p.texts, enclosed(t.Text)...)
+			}
+		}
+		p.lookedUp, end = true, i-1
+	}
+	return messages[:end]
+}
+
 // between returns the text between two strings, up to the end of the line.
 func between(text, before, after string) string {
 	_, rest, _ := strings.Cut(text, before)

@@ -69,6 +69,24 @@ func (p prompt) speech() string {
 	return text
 }
 
+// quotation returns the nth sentence with a word of the topic in documents and results of tools, or an empty text if there
+// is none.
+func (p prompt) quotation(n int) string {
+	var fitting []string
+	words := keywords(strings.ToLower(p.topic))
+	for _, text := range append(p.texts, enclosed(p.system)...) {
+		for _, s := range sentence.FindAllString(text, -1) {
+			if lower := strings.ToLower(s); len(strings.Fields(s)) > 3 && containsAny(lower, words) {
+				fitting = append(fitting, s)
+			}
+		}
+	}
+	if len(fitting) == 0 {
+		return ""
+	}
+	return nth(fitting, n)
+}
+
 // stance returns "for" or "against". It depends on the side, or else on the first word of the position, or else on the
 // name.
 func (p prompt) stance() string {
