@@ -8,8 +8,9 @@ import (
 	"unicode"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/attachment"
-	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/internal/calibration"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -119,14 +120,6 @@ func judgeProfiles(c Config) (list []transcript.Profile) {
 	return list
 }
 
-func names(seats []transcript.Profile) []string {
-	list := make([]string, len(seats))
-	for i, s := range seats {
-		list[i] = s.Name
-	}
-	return list
-}
-
 // The limits of attachments.
 const (
 	maxAttachments    = 20
@@ -134,14 +127,14 @@ const (
 )
 
 // String describes the attachment without its bytes and without its address.
-func (a Attachment) String() string { return a.shownAs(a.Name).String() }
+func (a Attachment) String() string { return a.shown().String() }
 
 // Format writes the result of String for every verb, so that no log holds the bytes.
 func (a Attachment) Format(f fmt.State, _ rune) { fmt.Fprint(f, a.String()) }
 
-// shownAs returns the attachment for a model that knows it by the given name. It shares the bytes.
-func (a *Attachment) shownAs(name string) *providers.Attachment {
-	return &providers.Attachment{Name: name, MediaType: a.MediaType, Data: a.Data, URL: a.URL, Pages: a.Pages}
+// shown returns the attachment as models get it. It shares the bytes.
+func (a *Attachment) shown() *providers.Attachment {
+	return &providers.Attachment{Name: a.Name, MediaType: a.MediaType, Data: a.Data, URL: a.URL, Pages: a.Pages}
 }
 
 // isFor reports whether a participant or a judge sees the attachment.
@@ -158,27 +151,71 @@ func (a Attachment) withDefaults() Attachment {
 }
 
 // attachmentsFor returns the attachments that an actor sees.
-func attachmentsFor(c *Config, actor string) (list []*Attachment) {
+func attachmentsFor(c *Config, actor string) (list []*providers.Attachment) {
 	if len(c.Attachments) == 0 || slices.Contains(systemActors, actor) {
 		return nil
 	}
+	return shownAttachments(c, func(a *Attachment) bool { return a.isFor(actor) })
+}
+
+// attachmentsSeen returns the attachments that the actor in a field sees. A substitute sees those of all judges.
+func attachmentsSeen(c *Config, field string, p Participant) (list []*providers.Attachment) {
+	if !strings.HasPrefix(field, "substitutes") {
+		return attachmentsFor(c, actorOf(field, p))
+	}
+	return shownAttachments(c, func(a *Attachment) bool {
+		return slices.ContainsFunc(c.Judges, func(j Participant) bool { return !j.Human && a.isFor(j.Name) })
+	})
+}
+
+// shownAttachments returns the attachments that are wanted, as models get them.
+func shownAttachments(c *Config, wanted func(*Attachment) bool) (list []*providers.Attachment) {
 	for i := range c.Attachments {
-		if a := &c.Attachments[i]; a.isFor(actor) {
-			list = append(list, a)
+		if a := &c.Attachments[i]; wanted(a) {
+			list = append(list, a.shown())
 		}
 	}
 	return list
 }
 
-// attachmentsSeen returns the attachments that the actor in a field sees. A substitute sees those of all judges.
-func attachmentsSeen(c *Config, field string, p Participant) (list []*Attachment) {
-	if !strings.HasPrefix(field, "substitutes") {
-		return attachmentsFor(c, actorOf(field, p))
+// actors implements prompting.Actors.
+type actors Config
+
+// ModelOf returns the model of an actor.
+func (c *actors) ModelOf(actor string) (calibration.Model, bool) {
+	p := (*Config)(c).settings(actor)
+	if p == nil {
+		return calibration.Model{}, false
 	}
-	for i := range c.Attachments {
-		a := &c.Attachments[i]
-		if slices.ContainsFunc(c.Judges, func(j Participant) bool { return !j.Human && a.isFor(j.Name) }) {
-			list = append(list, a)
+	return calibration.Model{Provider: p.Provider, Name: p.Model, Window: p.Window, MaxTokens: p.MaxTokens}, true
+}
+
+// ToolsOf returns the names of the tools that the model of an actor may call.
+func (c *actors) ToolsOf(actor string) []string {
+	if p := (*Config)(c).settings(actor); p != nil && !p.Human {
+		return p.Tools
+	}
+	return nil
+}
+
+// DocumentsOf returns the documents that an actor reads.
+func (c *actors) DocumentsOf(actor string) []evidence.Document {
+	return documentsFor((*Config)(c), actor)
+}
+
+// AttachmentsOf returns the attachments that an actor sees.
+func (c *actors) AttachmentsOf(actor string) []*providers.Attachment {
+	return attachmentsFor((*Config)(c), actor)
+}
+
+// documentsFor returns the documents that a participant or a judge reads.
+func documentsFor(c *Config, actor string) (list []evidence.Document) {
+	if len(c.Documents) == 0 || slices.Contains(systemActors, actor) {
+		return nil
+	}
+	for i := range c.Documents {
+		if d := &c.Documents[i]; d.IsFor(actor) {
+			list = append(list, *d)
 		}
 	}
 	return list
@@ -186,35 +223,6 @@ func attachmentsSeen(c *Config, field string, p Participant) (list []*Attachment
 
 // seatOf names an actor in an error.
 func seatOf(field string, p Participant) string { return cmp.Or(p.Name, field) }
-
-// attachmentMessage returns the message that shows attachments, which precedes the history in all prompts of an actor, so
-// that services can cache it. It returns nil if there are none.
-func attachmentMessage(list []*Attachment, m *judge.Pseudonyms) []providers.Message {
-	if len(list) == 0 {
-		return nil
-	}
-	parts := make([]providers.Part, 0, 2*len(list))
-	for i, a := range list {
-		shown := a.shownAs(a.Name)
-		if m != nil {
-			shown.Name = m.Hide(a.Name)
-		}
-		parts = append(parts, providers.Part{Text: fmt.Sprintf(attachmentHeading, i+1, shown.Name)}, providers.Part{Attachment: shown})
-	}
-	return []providers.Message{{Role: providers.User, Parts: parts}}
-}
-
-// attachmentHeading names an attachment in prompts.
-const attachmentHeading = "Attachment %d: %s"
-
-// attachmentTokens returns the most tokens that attachments have in a prompt, with their headings.
-func attachmentTokens(list []*Attachment) (tokens int) {
-	const heading = 64
-	for _, a := range list {
-		tokens += a.shownAs(a.Name).Tokens() + heading
-	}
-	return tokens
-}
 
 // checkAttachments adds every problem of the attachments.
 func checkAttachments(c *Config, l *problemList) {

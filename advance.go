@@ -297,7 +297,7 @@ func (dr *driver) validate(p plan) error {
 		if err := c.fire(fsm.Start, StateChanged{}); err != nil {
 			return err
 		}
-		c.rec.cache.adopt(&planned.cache)
+		c.rec.Adopt(&planned.Debate)
 		return c.settle()
 	})
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/calibration"
 	"github.com/elenchus-go/debate/internal/findings"
+	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
@@ -46,8 +46,8 @@ func (r *record) add(ev Event) (err error) {
 		r.transition(ev)
 	case PhaseStarted:
 		r.StartPhase(ev.Phase, ev.Seq)
-		if r.parallel, r.history.wanted = ev.Parallel, ev.Summary; r.parallel {
-			r.history.scales.Freeze(ev.Phase)
+		if r.Parallel, r.History.Wanted = ev.Parallel, ev.Summary; r.Parallel {
+			r.History.Scales.Freeze(ev.Phase)
 		}
 	case TurnDone:
 		if err = r.addTurn(ev.Turn); ev.Reply != "" {
@@ -130,13 +130,13 @@ func (r *record) configure(ev ConfigChanged) error {
 	if ev.Parent.ID != "" {
 		r.fork.Parent, r.times.created = ev.Parent, ev.Forked
 	}
-	r.history.scales.Reconfigure((*models)(r.config), (*models)(&c))
+	r.History.Scales.Reconfigure((*actors)(r.config), (*actors)(&c))
 	maps.DeleteFunc(r.people.asked, func(k transcript.Key, _ *Asked) bool { // of a step that may change: it is asked again
 		_, done := r.Find(k)
 		return !done
 	})
 	was := r.config
-	r.config = &c                 // calls in flight keep the old configuration
+	r.setConfig(&c)
 	r.Seed = cmp.Or(c.Seed, r.ID) // journals of earlier versions have none
 	r.Topic, r.MinRounds, r.MaxRounds = r.config.Topic, r.config.Limits.MinRounds, r.config.Limits.MaxRounds
 	r.addJudges()
@@ -150,17 +150,26 @@ func (r *record) configure(ev ConfigChanged) error {
 	}
 	r.accepted.limited, r.accepted.mismatched = nil, nil
 	r.findings.ChangeRules()
-	r.forgetPrompts()
+	r.Forget()
 	r.limitReplies(ev.ReplyTokens)
 	return nil
 }
 
-// forgetPrompts drops the constant parts of prompts, which are made again when they are needed.
-func (r *record) forgetPrompts() { r.cache.fixedPrompts, r.supposed.fixedPrompts = nil, nil }
+// setConfig changes the configuration. Calls in flight keep the old one.
+func (r *record) setConfig(c *Config) {
+	r.config, r.Settings = c, prompting.Settings{
+		Background: c.Background, Rubric: c.Rubric, Protocol: c.Protocol, Templates: r.env.sets[c.Prompts], History: c.History,
+		Tools:      prompting.ToolLimits{Rounds: c.Limits.ToolRounds, Bytes: c.Limits.ToolBytes},
+		Summarizer: transcript.Profile{Name: protocol.Summarizer, Instructions: c.Summarizer.Instructions}, Actors: (*actors)(c),
+	}
+	if r.Settings.Templates == nil { // the engine lacks them, and does not drive the debate
+		r.Settings.Templates = r.env.sets[""]
+	}
+}
 
 // editParticipants changes the profiles of participants where the configuration differs from the one before.
 func (r *record) editParticipants(was *Config) {
-	for _, list := range [][]transcript.Profile{r.Participants, r.profiles} { // addPeople has copied them
+	for _, list := range [][]transcript.Profile{r.Participants, r.Profiles} { // addPeople has copied them
 		for i := range list {
 			p := &list[i]
 			old, is := was.settings(p.Name), r.config.settings(p.Name)
@@ -190,7 +199,7 @@ func (r *record) limitReplies(limits map[string]int) {
 		r.accepted.limited = append(r.accepted.limited, replyLimitWarnings(r.config, r.Cursor.Run, limits)...)
 		c := *r.config
 		limitReplies(&c, limits)
-		r.config = &c
+		r.setConfig(&c)
 	}
 }
 
@@ -201,7 +210,7 @@ func (r *record) setWindows(known map[string]int) {
 	c := *r.config
 	if slices.ContainsFunc(c.Participants, none) || slices.ContainsFunc(c.Judges, none) || slices.ContainsFunc(c.Substitutes, none) || none(c.Summarizer) || none(c.PersonaAssigner) {
 		setWindows(&c, known)
-		r.config = &c
+		r.setConfig(&c)
 	}
 }
 
@@ -215,9 +224,8 @@ func (r *record) addJudges() {
 
 // addParticipants makes all enabled participants active.
 func (r *record) addParticipants() {
-	r.Participants = participantProfiles(*r.config)
-	r.profiles, r.names, r.losses.dropped = r.Participants, names(r.Participants), nil
-	r.cache.pseudonyms, r.supposed.pseudonyms = nil, nil
+	r.SetProfiles(participantProfiles(*r.config))
+	r.losses.dropped = nil
 }
 
 func (r *record) transition(ev StateChanged) {
@@ -256,7 +264,7 @@ func (r *record) transition(ev StateChanged) {
 	}
 	if round := r.roundAfter(ev.On, ev.To); round != r.Cursor.Round {
 		r.Cursor.Round, r.times.roundBegan = round, r.times.running
-		r.history.scales.NextRound()
+		r.History.Scales.NextRound()
 	}
 	if ev.Ending.Outcome != "" {
 		r.Ending = ev.Ending
@@ -264,7 +272,7 @@ func (r *record) transition(ev StateChanged) {
 	if ev.To.Final() {
 		r.times.completed = ev.At
 	}
-	r.decisions.question, r.people.held, r.fork.idle, r.history.wanted, r.times.entered = nil, false, false, nil, ev.At
+	r.decisions.question, r.people.held, r.fork.idle, r.History.Wanted, r.times.entered = nil, false, false, nil, ev.At
 	r.Cursor.Stage, r.Cursor.Phase, r.Cursor.PhaseSeq = stages[ev.To], "", ev.Seq
 }
 
@@ -277,11 +285,10 @@ func (r *record) reset() {
 	r.Cursor.Run = run
 	r.addJudges()
 	r.Ending, r.losses.failure, r.accepted.mismatched, r.accepted.valid = transcript.Ending{}, nil, nil, false
-	r.forgetPrompts()
+	r.Forget()
 	r.people, r.decisions.passed, r.tools = people{}, nil, toolRounds{}
-	r.usage, r.times.running, r.times.roundBegan, r.history.tokens, r.losses.steps = transcript.Usage{}, 0, 0, 0, nil // budgets apply to each run
-	r.history.summaries, r.history.scales, r.history.opaque = nil, calibration.Scales{}, nil
-	r.findings = findings.Findings{}
+	r.usage, r.times.running, r.times.roundBegan, r.losses.steps = transcript.Usage{}, 0, 0, nil // budgets apply to each run
+	r.History, r.findings = prompting.History{}, findings.Findings{}
 	r.addParticipants()
 }
 
@@ -294,22 +301,16 @@ func (r *record) addTurn(t transcript.Turn) error {
 		return fmt.Errorf("turn %s is a duplicate", t.Key)
 	}
 	r.usage = r.usage.Add(t.Usage).Add(r.tools.end(t.Key, t.Attempts))
-	calibrate(r, t.Key, t.Attempts)
-	if t.Kind == transcript.Summary {
-		r.history.addSummary(&t, r.Cursor.Round)
+	r.Calibrate(t.Key, t.Attempts)
+	if r.History.Add(&t, r.Cursor.Round); t.Kind == transcript.Summary {
 		r.Cursor.Phase = "" // each summary has its own phase
-	} else {
-		r.history.tokens += t.Tokens
-	}
-	if t.Reasoning != nil {
-		r.history.addOpaque(&t)
 	}
 	if t.Kind != transcript.Remark {
 		r.times.outage = 0
 	}
 	if t.Contract == protocol.PersonasContract.Name() {
-		r.profiles = r.Participants // nobody has dropped out yet
-		r.forgetPrompts()
+		r.Profiles = r.Participants // nobody has dropped out yet
+		r.Forget()
 	}
 	return nil
 }
@@ -321,9 +322,9 @@ func (r *record) addFailures(failures ...*Failure) {
 			r.losses.steps = append(r.losses.steps, f)
 			r.usage = r.usage.Add(f.usage())
 			r.tools.failed(f)
-			calibrate(r, f.Key, f.AttemptDetails)
+			r.Calibrate(f.Key, f.AttemptDetails)
 			if f.Kind == providers.ContextOverflow { // otherwise the retry would fail too
-				r.history.scales.Refreeze(f.Key.Actor, f.Key.Phase)
+				r.History.Scales.Refreeze(f.Key.Actor, f.Key.Phase)
 			}
 		}
 	}
@@ -331,7 +332,7 @@ func (r *record) addFailures(failures ...*Failure) {
 
 func (r *record) drop(ev Dropped) {
 	r.Record.Drop(ev.Name)
-	r.names = names(r.Participants)
+	r.Names = prompting.NamesOf(r.Participants)
 	r.losses.dropped = append(r.losses.dropped, ev)
 }
 

@@ -61,8 +61,7 @@ func usageEnding(r *record, most transcript.Usage) transcript.Ending {
 // summaryNeeded returns the summary that must come before any of the given steps, or nil if there is none. Only a
 // process that commits calls it; other processes read the decision from the journal.
 func summaryNeeded(r *record, steps []protocol.Step) *window.SummaryPlan {
-	policy := r.config.History
-	if !policy.UsesSummaries() {
+	if !r.config.History.UsesSummaries() {
 		return nil
 	}
 	for i := range steps {
@@ -71,17 +70,8 @@ func summaryNeeded(r *record, steps []protocol.Step) *window.SummaryPlan {
 		if !ok || who.Human || slices.Contains(systemActors, s.Actor) {
 			continue
 		}
-		room := historyRoom(r, s, who, seat)
-		if historyTokens(r)*2 < room { // it fits, even if the step sees every turn
-			continue
-		}
-		shown, tokens := visibleTurns(r, s, pseudonymsFor(r, s))
-		past := countedHistory(r, s, shown, tokens)
-		if past.SummarizerRoom = summarizerRoom(r, readerOf(s)); past.SummarizerRoom == 0 {
-			continue
-		}
-		if cut := policy.Fit(past, room); cut.Wanted.Covers > 0 && affordsSummary(r, cut.Wanted.Tokens+reasoning.Tokens(r.config.Summarizer.Reasoning)) {
-			return newSummaryPlan(r, s, shown, cut)
+		if w := r.SummaryFor(s, seat); w != nil && affordsSummary(r, w.Tokens+reasoning.Tokens(r.config.Summarizer.Reasoning)) {
+			return w
 		}
 	}
 	return nil

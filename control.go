@@ -15,6 +15,7 @@ import (
 	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/protocoljson"
+	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -262,7 +263,7 @@ func (d *Debate) reply(ctx context.Context, verb string, key transcript.Key, sam
 // personsTurn returns the turn of a person's step with a reply.
 func personsTurn(c *transaction, s *protocol.Step, text string) (transcript.Turn, error) {
 	asked := c.rec.people.asked[s.Key]
-	t, err := givenTurn(c.rec, s, "reply", text, c.rec.env.count("", text), asked.Tokens)
+	t, err := givenTurn(c.rec, s, "reply", text, c.rec.env.Count("", text), asked.Tokens)
 	t.Started, t.Ended = asked.At, c.now
 	return t, err
 }
@@ -353,7 +354,7 @@ func (r Remark) check(rec *record) []protocol.Problem {
 	if characters.IsBlank(r.Text) {
 		l.add("text", "it is blank")
 	}
-	tokens := rec.env.count("", r.Text)
+	tokens := rec.env.Count("", r.Text)
 	for _, p := range slices.Concat(rec.config.active(), rec.config.Judges) {
 		if most := p.window() - p.MaxTokens; tokens > most && !p.Human { // people have no window
 			l.add("text", "about %d tokens are too long, at most %d fit into the window of %s beside a reply", tokens, most, p.Name)
@@ -372,12 +373,12 @@ func (r Remark) turn(c *transaction) transcript.Turn {
 	return transcript.Turn{
 		Key:  transcript.Key{Run: c.rec.Cursor.Run, Phase: "remark", Actor: r.From, Target: r.ID},
 		Kind: transcript.Remark, Order: c.rec.RemarkOrder(), Seq: c.rec.Seq + 1, VisibleSeq: c.rec.Seq,
-		Text: r.Text, Tokens: c.rec.env.count("", r.Text), Started: c.now, Ended: c.now,
+		Text: r.Text, Tokens: c.rec.env.Count("", r.Text), Started: c.now, Ended: c.now,
 	}
 }
 
 // knownName reports whether an actor in the debate has the given name, ignoring case.
 func knownName(r *record, name string) bool {
-	all := slices.Concat(names(r.profiles), names(judgeProfiles(*r.config)), systemActors)
+	all := slices.Concat(prompting.NamesOf(r.Profiles), prompting.NamesOf(judgeProfiles(*r.config)), systemActors)
 	return slices.ContainsFunc(all, func(known string) bool { return strings.EqualFold(known, name) })
 }

@@ -164,7 +164,7 @@ func (d *Debate) Document(ctx context.Context, seat, name string) (string, error
 	if p := r.config.settings(seat); p != nil {
 		who = *p
 	}
-	m := pseudonymsFor(r, &protocol.Step{Key: transcript.Key{Actor: seat}, Blind: who.Blind})
+	m := r.Pseudonyms(&protocol.Step{Key: transcript.Key{Actor: seat}, Blind: who.Blind})
 	list, labels := documentsFor(r.config, seat), r.config.Labels
 	d.journal.mu.Unlock()
 	at := slices.IndexFunc(list, func(x evidence.Document) bool { return m.Hide(x.Name) == name || x.Name == name })

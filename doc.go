@@ -71,8 +71,8 @@
 //   - Data: config.go and config_json.go define a debate, errors.go its errors, result.go its result, event.go its
 //     events, and actors.go what its actors read and write at most.
 //   - State: record.go holds the state of a debate, which is computed from its journal, and parts.go its parts. Pure
-//     functions read it: reserve.go and budget.go for the limits, prompt.go for the text of prompts, history.go for summaries and
-//     detectors, people.go for what people add and are asked, and status.go for results.
+//     functions read it: reserve.go and budget.go for the limits, people.go for what people add and are asked, and status.go
+//     for results. Package internal/step/prompting builds the prompts.
 //   - Decisions: apply.go adds one event to the record. validate.go fills in defaults and checks a configuration.
 //     transition.go decides which transitions follow from an event. policy.go decides what follows from a failed step.
 //   - Steps: observer.go tells the log and an observer what the engine does, and holds what an engine is given. live.go

@@ -11,8 +11,8 @@ import (
 	"github.com/elenchus-go/debate/internal/live"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/step"
+	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/toolcall"
-	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/tool"
 	"github.com/elenchus-go/debate/transcript"
@@ -48,9 +48,6 @@ type execution struct {
 	shown func(ev Event, seq int64) error
 }
 
-// promptDataPool holds the data of prompts that may have to ask for a reply again.
-var promptDataPool = sync.Pool{New: func() any { return new(prompts.Data) }}
-
 // executionPool holds executions for reuse, because each is as large as a turn with its prompt.
 var executionPool = sync.Pool{New: func() any {
 	x := new(execution)
@@ -60,9 +57,7 @@ var executionPool = sync.Pool{New: func() any {
 
 // release gives the execution back to the pool. Nothing may use it afterwards.
 func (x *execution) release() {
-	if data := x.run.Plan.Prompt.Data; data != nil {
-		promptDataPool.Put(data)
-	}
+	prompting.Release(&x.run.Plan.Prompt)
 	executionPool.Put(x)
 }
 

@@ -65,7 +65,7 @@ func FilledResults(fill func(any)) (a, b *Result, rec any) {
 	r := newRecord("d", noEnvironment)
 	r.config = &Config{Protocol: sharing{}}
 	r.addParticipants()
-	r.profiles = []transcript.Profile{{Name: "A"}}
+	r.Profiles = []transcript.Profile{{Name: "A"}}
 	r.Turns = make([]transcript.Turn, 3)
 	for i := range r.Turns {
 		fill(&r.Turns[i])

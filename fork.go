@@ -126,7 +126,7 @@ func editTurn(c *transaction, edits *Edits) error {
 	s := &r.next()[at]
 	who, _, _ := r.actor(s.Actor)
 	text := characters.Valid(edits.Reply)
-	t, err := givenTurn(r, s, "fork", text, r.env.count(who.Model, text), cmp.Or(who.MaxTokens, maxTokens))
+	t, err := givenTurn(r, s, "fork", text, r.env.Count(who.Model, text), cmp.Or(who.MaxTokens, maxTokens))
 	if err != nil {
 		return err
 	}

@@ -184,7 +184,7 @@ func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, e
 	}
 	s := &r.next()[at]
 	p = &Prompt{Key: key, Kind: s.Kind, Templates: ev.Templates}
-	p.OtherTemplates = p.Templates != "" && p.Templates != promptSet(r).Version()
+	p.OtherTemplates = p.Templates != "" && p.Templates != r.Settings.Templates.Version()
 	if r.isHuman(s.Actor) {
 		return p, p.askPerson(r, s)
 	}
@@ -195,7 +195,7 @@ func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, e
 	}
 	defer x.release()
 	m := &x.run.Plan.Model
-	m.Provider, _, _ = r.env.bind(m.Provider)
+	m.Provider, _, _ = r.env.Bind(m.Provider)
 	p.leaveOut(&x.run.Plan, r)
 	if slices.Contains(ev.Turn.Flags, transcript.Edited) {
 		p.Missing = append(p.Missing, "a person gave the reply in a fork: no model was asked")
@@ -251,10 +251,10 @@ func (p *Prompt) remember(r *record, t *transcript.Turn) {
 		}
 		shortened = shortened || slices.Contains(t.Flags, transcript.Substituted)
 	}
-	env.bind = func(name string) (string, providers.Provider, error) { return cmp.Or(name, only), person{}, nil }
-	env.recut = func(policy window.Policy, h window.History, cut *window.Cut) {
+	env.Bind = func(name string) (string, providers.Provider, error) { return cmp.Or(name, only), person{}, nil }
+	env.Recut = func(policy window.Policy, h window.History, cut *window.Cut) {
 		is := t.Window
-		if t.Kind == transcript.Summary && is != nil && *is == r.history.wanted.Window { // the window that led to it
+		if t.Kind == transcript.Summary && is != nil && *is == r.History.Wanted.Window { // the window that led to it
 			is = nil
 		}
 		if was := cut.Window(); shortened || was == nil && is == nil || was != nil && is != nil && *was == *is {
@@ -264,7 +264,7 @@ func (p *Prompt) remember(r *record, t *transcript.Turn) {
 			*cut, p.OtherCounter = made, true
 		}
 	}
-	r.env = &env
+	r.env, r.Env = &env, &env.Environment
 }
 
 // roundsOf returns the rounds of tool calls of a committed step, and how many of them a failure of the step has counted.
@@ -300,17 +300,7 @@ func roundsOf(entries []store.Entry, key transcript.Key) (list []step.Round, cou
 
 // askPerson sets what a person could read, had to know and was asked.
 func (p *Prompt) askPerson(r *record, s *protocol.Step) (err error) {
-	m := pseudonymsFor(r, s)
-	shown, _ := visibleTurns(r, s, m)
-	m.Sort(r.Turns, shown)
-	for _, i := range shown {
-		t := &r.Turns[i]
-		said := providers.Message{Role: providers.User, Text: turnText(r, t, m)}
-		if t.Actor == s.Actor {
-			said = providers.Message{Role: providers.Assistant, Text: m.Hide(t.Text)}
-		}
-		p.Request.Messages = append(p.Request.Messages, said)
-	}
+	p.Request.Messages = r.Messages(s)
 	if asked := r.people.asked[s.Key]; asked != nil {
 		p.Request.Messages = append(p.Request.Messages, providers.Message{Role: providers.User, Text: asked.Task})
 		p.Request.SchemaName, p.Request.Schema, p.Request.MaxTokens = asked.Contract, asked.Schema, asked.Tokens
@@ -325,7 +315,7 @@ func (p *Prompt) leaveOut(plan *step.Plan, r *record) {
 	if cut.To == cut.From {
 		return
 	}
-	shown, _ := visibleTurns(r, &plan.Step, plan.Pseudonyms)
+	shown, _ := r.Visible(&plan.Step)
 	for at, i := range shown[:cut.To] {
 		switch seq := r.Turns[i].Seq; {
 		case at < cut.Summarized():

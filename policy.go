@@ -13,6 +13,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/step"
+	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
@@ -32,7 +33,7 @@ func canDrop(r *record, f *Failure) (can bool) {
 	left := r.Record
 	left.Drop(f.Key.Actor)
 	if len(left.Judges) == 0 { // if all judges were dropped, that was a decision
-		left.Judges = names(judgeProfiles(*r.config))
+		left.Judges = prompting.NamesOf(judgeProfiles(*r.config))
 	}
 	return len(r.config.Protocol.Check(&left)) == 0
 }
@@ -121,9 +122,9 @@ func (c *transaction) applyDecline(s *protocol.Step) error {
 		message += ": " + d.Reason
 	}
 	f := &Failure{Key: s.Key, Kind: providers.Declined, At: d.At, Message: message, Recoverable: true}
-	contract := r.env.contract(r, s.Contract)
+	contract := r.Contract(s.Contract)
 	if slices.Contains(r.Judges, s.Actor) && r.config.OnJudgeFailure == Continue && contract != nil {
-		list, _ := namesFor(r, s)
+		list, _ := r.NamesFor(s)
 		if safe, ok := contract.Default(list); ok {
 			t := replyOf(r, s, safe.Text, safe.Data)
 			t.Flags, t.Started, t.Ended, t.By = []transcript.Flag{transcript.Defaulted}, d.At, d.At, d.By
@@ -139,7 +140,7 @@ func (c *transaction) decline(key transcript.Key, reason, by string) error {
 
 // checkLength returns *Problems if a person's text has more tokens than the reply to a step may have.
 func checkLength(r *record, key transcript.Key, field, text string) error {
-	tokens, most := r.env.count("", text), r.people.asked[key].Tokens
+	tokens, most := r.env.Count("", text), r.people.asked[key].Tokens
 	if tokens <= most {
 		return nil
 	}
@@ -183,7 +184,7 @@ func (c *transaction) stopWaiting(reason string) error {
 func replyOf(r *record, s *protocol.Step, text string, data json.RawMessage) transcript.Turn {
 	return transcript.Turn{
 		Key: s.Key, Kind: s.Kind, Order: s.Order, VisibleSeq: s.VisibleSeq, Contract: s.Contract,
-		Text: text, Data: data, Tokens: r.env.count("", text), Seq: r.Seq + 1,
+		Text: text, Data: data, Tokens: r.env.Count("", text), Seq: r.Seq + 1,
 	}
 }
 
@@ -212,7 +213,7 @@ func givenTurn(r *record, s *protocol.Step, subject, text string, tokens, most i
 
 // readReply reads a person's reply to a step.
 func readReply(r *record, s *protocol.Step, text string) (reply.Reply, error) {
-	m := pseudonymsFor(r, s)
+	m := r.Pseudonyms(s)
 	contract, err := contractFor(r, s)
 	if err != nil {
 		return reply.Reply{}, err
@@ -220,8 +221,8 @@ func readReply(r *record, s *protocol.Step, text string) (reply.Reply, error) {
 	if contract == nil {
 		return reply.Reply{Text: m.Reveal(text)}, nil
 	}
-	list, own := namesFor(r, s)
-	return step.ParseReply(withNames(r, contract, m, list, own), s, m, list, text)
+	list, own := r.NamesFor(s)
+	return step.ParseReply(r.WithNames(contract, m, list, own), s, m, list, text)
 }
 
 // applyGate carries out a person's decision at a gate.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/step/prompting"
 )
 
 // unreadable is the ErrUnsupported of a debate with a private document that this engine cannot read. Its message does not
@@ -81,9 +82,9 @@ func giveDocuments(dr *driver, list []*execution) error {
 			}
 		}
 		p := &x.run.Plan
-		p.Model.Client = newPrivateClient(p.Model.Client, x.documents, texts, p.Pseudonyms)
+		p.Model.Client = prompting.PrivateClient(p.Model.Client, x.documents, texts, p.Pseudonyms)
 		for i := range p.Substitutes {
-			p.Substitutes[i].Client = newPrivateClient(p.Substitutes[i].Client, x.documents, texts, p.Pseudonyms)
+			p.Substitutes[i].Client = prompting.PrivateClient(p.Substitutes[i].Client, x.documents, texts, p.Pseudonyms)
 		}
 	}
 	return nil

@@ -13,8 +13,8 @@ import (
 	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/internal/findings"
 	"github.com/elenchus-go/debate/internal/forecast"
+	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/turns"
-	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
@@ -27,7 +27,7 @@ const summaryPhase = "summary"
 
 // summaryStep returns the step that makes the wanted summary.
 func (r *record) summaryStep() protocol.Step {
-	w := r.history.wanted
+	w := r.History.Wanted
 	covered := map[int64]bool{w.Base: w.Base > 0}
 	for _, seq := range w.Covers {
 		covered[seq] = true
@@ -77,12 +77,11 @@ func (r *record) isParticipating(name string) bool {
 // record is the state of a debate, computed from its journal. Only apply changes it, entry by entry and in place.
 // Replay, resume and a live run all use apply. Of its parts, history, findings and cache hold what readers compute from it.
 type record struct {
-	protocol.Record
+	prompting.Debate
 
 	format    int
 	config    *Config
 	lifecycle fsm.Position
-	parallel  bool // the open phase runs all its steps at once
 	accepted  acceptance
 	losses    losses
 	decisions decisions
@@ -92,14 +91,9 @@ type record struct {
 	stored    storedStatus
 	usage     transcript.Usage
 	times     times
-	profiles  []transcript.Profile // in the order of the configuration, including those who were dropped
-	names     []string             // names of the participants that were not dropped
 	planned   plannedSteps
-	history   history
 	tools     toolRounds
 	findings  findings.Findings
-	cache     promptCache
-	supposed  promptCache // for the prompts that budgets suppose
 	env       *environment
 	inert     bool    // the protocol must not be called, because it ends the goroutine; the record is only used to report that
 	given     *Config // the configuration of the first entry; nil once it was applied
@@ -107,22 +101,21 @@ type record struct {
 
 // environment holds what a record needs from its engine.
 type environment struct {
-	parse         func(b json.RawMessage, newer bool) (Config, error)            // see Engine.parse
-	sets          map[string]*prompts.Set                                        // by Config.Prompts
-	count         func(model, text string) int                                   // counts tokens
-	extractAnswer func(transcript.Turn) string                                   // see Options.ExtractAnswer
-	contract      func(r *record, name string) *reply.Contract                   // returns a reply contract, or nil
-	identify      func(string) (string, bool)                                    // returns a provider's full name, and whether it is a person
-	bind          func(name string) (string, providers.Provider, error)          // returns a provider and its name
-	recut         func(window.Policy, window.History, *window.Cut)               // replaces the cut of a prompt of the past; otherwise nil
-	tools         func(names []string) (list []providers.Tool, missing []string) // returns definitions, and the names of those that the engine lacks
+	prompting.Environment
+
+	parse         func(b json.RawMessage, newer bool) (Config, error) // see Engine.parse
+	sets          map[string]*prompts.Set                             // by Config.Prompts
+	extractAnswer func(transcript.Turn) string                        // see Options.ExtractAnswer
+	identify      func(string) (string, bool)                         // returns a provider's full name, and whether it is a person
 }
 
 // noEnvironment serves records that only plan a debate, as validation does.
 var noEnvironment = &environment{
-	count:    func(_, text string) int { return window.Estimate(text) },
+	Environment: prompting.Environment{
+		Count: func(_, text string) int { return window.Estimate(text) },
+		Tools: func([]string) (list []providers.Tool, missing []string) { return nil, nil },
+	},
 	identify: func(name string) (string, bool) { return name, false },
-	tools:    func([]string) (list []providers.Tool, missing []string) { return nil, nil },
 }
 
 // plannedSteps caches the steps that may run after the entry seq.
@@ -143,6 +136,7 @@ var noConfig Config
 
 func newRecord(id string, env *environment) *record {
 	r := &record{env: env, format: store.OldestFormat, lifecycle: fsm.Position{State: fsm.Configuring}, config: &noConfig}
+	r.Env, r.Findings = &env.Environment, &r.findings
 	r.ID, r.Cursor.Run = id, 1
 	return r
 }
@@ -199,7 +193,7 @@ func (r *record) next() []protocol.Step {
 			steps[i].VisibleSeq = last.VisibleSeq
 		}
 	}
-	if r.history.wanted != nil {
+	if r.History.Wanted != nil {
 		steps = []protocol.Step{r.summaryStep()}
 	}
 	r.planned.seq, r.planned.steps = r.Seq, steps // not before: the protocol may panic
@@ -298,9 +292,9 @@ func (r *record) actor(name string) (*Participant, transcript.Profile, bool) {
 	if who == nil {
 		return nil, transcript.Profile{}, false
 	}
-	for i := range r.profiles {
-		if r.profiles[i].Name == name {
-			return who, r.profiles[i], true
+	for i := range r.Profiles {
+		if r.Profiles[i].Name == name {
+			return who, r.Profiles[i], true
 		}
 	}
 	if slices.Contains(systemActors, name) {
@@ -381,7 +375,7 @@ func rateLimitWait(ev Event) (most time.Duration) {
 // them only once.
 func (r *record) newFindings(judged bool) []detect.Finding {
 	return r.findings.New(findings.Source{
-		Record: &r.Record, Protocol: r.config.Protocol, Rules: r.config.Detect, Seats: r.profiles, Answer: r.env.extractAnswer, Vectors: embedding.Vectors,
+		Record: &r.Record, Protocol: r.config.Protocol, Rules: r.config.Detect, Seats: r.Profiles, Answer: r.env.extractAnswer, Vectors: embedding.Vectors,
 	}, judged)
 }
 

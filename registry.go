@@ -23,6 +23,7 @@ import (
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/internal/step"
+	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/strictjson"
 	"github.com/elenchus-go/debate/internal/toolcall"
 	"github.com/elenchus-go/debate/judge"
@@ -42,14 +43,6 @@ import (
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
-
-// contract returns the reply contract with the given name, or nil if there is none.
-func (e *Engine) contract(r *record, name string) *reply.Contract {
-	if name == judge.AssessmentContract.Name() {
-		return r.config.Rubric.Contract()
-	}
-	return e.replies[name]
-}
 
 // missingNames returns a problem for each name in a configuration that the engine does not know.
 func (e *Engine) missingNames(c Config) []protocol.Problem {
@@ -195,10 +188,11 @@ func contracts() []*reply.Contract {
 // environment returns what records need of the engine.
 func (e *Engine) environment() *environment {
 	env := *noEnvironment
-	env.parse, env.sets, env.extractAnswer, env.identify, env.bind = e.parse, e.sets, e.extractAnswer, e.identify, e.bind
-	env.contract, env.tools = e.contract, e.tools.Named
+	env.parse, env.sets, env.extractAnswer, env.identify = e.parse, e.sets, e.extractAnswer, e.identify
+	env.Bind, env.Tools = e.bind, e.tools.Named
+	env.Contract = func(name string) *reply.Contract { return e.replies[name] }
 	if e.counter != nil {
-		env.count = e.counter.Count
+		env.Count = e.counter.Count
 	}
 	return &env
 }
@@ -289,7 +283,7 @@ func (e *Engine) unsupportedSettings(ctx context.Context, c Config) []protocol.P
 			continue
 		}
 		r := p.request()
-		r.Messages = attachmentMessage(attachmentsSeen(&c, field, p), nil)
+		r.Messages = prompting.AttachmentMessage(attachmentsSeen(&c, field, p), nil)
 		r.Tools, _ = e.tools.Named(p.Tools) // the names are checked elsewhere
 		limited, ok := provider.(providers.Limited)
 		if !ok {

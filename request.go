@@ -8,10 +8,11 @@ import (
 	"slices"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/internal/naming"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/internal/step"
-	"github.com/elenchus-go/debate/prompts"
+	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
@@ -40,29 +41,29 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 	e.setPlan(r, p, &s, who)
 	x.documents, x.labels = privateOnes(documentsFor(r.config, s.Actor)), r.config.Labels
 	p.Private = x.documents != nil
-	p.Names, own = namesFor(r, &s)
+	p.Names, own = r.NamesFor(&s)
 	var err error
 	if p.Contract, err = contractFor(r, &s); err != nil {
 		return nil, err
 	}
 	if p.Contract != nil {
-		p.Model.Request.SchemaName, p.Model.Request.Schema = s.Contract, p.Contract.Schema() // buildPrompt adds names to the schema
+		p.Model.Request.SchemaName, p.Model.Request.Schema = s.Contract, p.Contract.Schema() // Build adds names to the schema
 	}
 	if s.Actor == protocol.Embedder {
-		p.Model.Request.Messages = embedderMessages(r, who.Window, &s)
+		p.Model.Request.Messages = embedding.Messages(&r.Record, who.Window, &s)
 		return x, nil
 	}
 	if !p.Prompt.Set.Has(s.Prompt) {
 		return nil, &unsupported{[]string{fmt.Sprintf("prompt %q is unknown, add it to Options.Prompts", s.Prompt)}}
 	}
-	if err := buildPrompt(r, p, who, seat, own); err != nil {
+	if err := r.Build(p, seat, own); err != nil {
 		return nil, err
 	}
 	if s.Kind == transcript.Summary {
-		wanted := r.history.wanted.Tokens + reasoning.Tokens(who.Reasoning)
+		wanted := r.History.Wanted.Tokens + reasoning.Tokens(who.Reasoning)
 		p.Model.Request.MaxTokens = min(cmp.Or(who.MaxTokens, wanted), wanted)
 		if p.Window == nil { // show the window that led to the summary
-			led := r.history.wanted.Window
+			led := r.History.Wanted.Window
 			p.Window = &led
 		}
 	}
@@ -72,14 +73,14 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 // setPlan sets what the plan of a step has besides the prompt and the contract of the reply.
 func (e *Engine) setPlan(r *record, p *step.Plan, s *protocol.Step, who *Participant) {
 	c := r.config
-	p.Step, p.Pseudonyms, p.Count, p.Prices, p.Retries = *s, pseudonymsFor(r, s), r.env.count, c.Prices, c.Retries
+	p.Step, p.Pseudonyms, p.Count, p.Prices, p.Retries = *s, r.Pseudonyms(s), r.env.Count, c.Prices, c.Retries
 	p.Model = step.Model{Provider: who.Provider, Request: who.request(), Window: who.Window}
 	p.Participating, p.Judging, p.NoText = r.isParticipating(s.Actor), slices.Contains(r.Judges, s.Actor), makesNoText(s.Actor)
 	p.Concluding = r.Cursor.Stage == transcript.Conclusion
 	p.KeepPartial = p.Participating && s.Contract == "" && c.OnFailure == Degrade
 	p.UseDefault = hasDefault(r, s)
 	p.KeepReasoning, p.KeepReplies, p.Answers, p.Closing = e.keepReasoning, e.keepReplies, &e.answers, e.closing
-	p.Prompt.Heading, p.Prompt.Set, p.Prompt.Shorten, p.Prompt.Summarize = summaryHeading, promptSet(r), c.OnOverflow != Degrade && c.OnOverflow != End, c.OnOverflow == OverflowSummarize
+	p.Prompt.Set, p.Prompt.Shorten, p.Prompt.Summarize = r.Settings.Templates, c.OnOverflow != Degrade && c.OnOverflow != End, c.OnOverflow == OverflowSummarize
 	p.Limits.Attempts, p.Limits.Remaining = c.Limits.StepAttempts, remainingTime(r)
 	p.Limits.Time, p.Limits.Budget = timeLimit(r)
 	if p.Participating && s.Kind != transcript.Conclusion && allThrottled(r, who) {
@@ -89,7 +90,7 @@ func (e *Engine) setPlan(r *record, p *step.Plan, s *protocol.Step, who *Partici
 		p.Limits.Outage = max(p.Limits.Remaining-r.times.outage, 1)
 	}
 	for _, other := range substitutesOf(r, s.Actor) {
-		if name, client, err := r.env.bind(other.Provider); err == nil {
+		if name, client, err := r.env.Bind(other.Provider); err == nil {
 			m := step.Model{Provider: name, Client: client, Request: other.request(), Window: other.Window, Room: other.Window - other.MaxTokens}
 			m.Request.MaxTokens = substituteLimit(who, &other)
 			p.Substitutes = append(p.Substitutes, m)
@@ -97,7 +98,7 @@ func (e *Engine) setPlan(r *record, p *step.Plan, s *protocol.Step, who *Partici
 	}
 	if p.Prompt.Summarize {
 		p.Summarizer = step.Model{Request: c.Summarizer.request(), Instructions: c.Summarizer.Instructions}
-		p.Summarizer.Provider, p.Summarizer.Client, _ = r.env.bind(c.Summarizer.Provider)
+		p.Summarizer.Provider, p.Summarizer.Client, _ = r.env.Bind(c.Summarizer.Provider)
 	}
 }
 
@@ -197,66 +198,6 @@ func (e *Engine) knownWindows(ctx context.Context, c *Config) (known map[string]
 	return known
 }
 
-// setSchema sets the schema of the request and the outline of the reply, both with names, adds the names to the contract, and
-// returns the tokens of the schema. own are the names that the protocol lists for the step.
-func setSchema(r *record, p *step.Plan, b *fixedPrompt, own []string) int {
-	if p.Contract == nil {
-		b.data.ReplyFields = ""
-		return 0
-	}
-	n := b.replyFor(r, p.Step.Contract, p.Model.Request.Model, p.Names, own)
-	if p.Contract = n.contract; p.Step.Check != nil {
-		p.Contract = p.Contract.WithCheck(p.Step.Check)
-	}
-	p.Model.Request.Schema, b.data.ReplyFields = n.schema, n.outline
-	return n.tokens
-}
-
-// buildPrompt sets the prompt of a plan: the system prompt, which does not change within the debate, the turns that fit into
-// the window, and the task.
-func buildPrompt(r *record, p *step.Plan, who *Participant, seat transcript.Profile, own []string) error {
-	s, q := &p.Step, &p.Prompt
-	b, err := fixedPromptFor(r, q.Set, *s, seat, who.Model)
-	if err != nil {
-		return err
-	}
-	q.Base, q.Attachments = &b.data, b.shown
-	q.Schema = setSchema(r, p, b, own)
-	data := promptData(r, s, b, p.Names)
-	if p.Contract != nil { // the reply may be asked for again
-		q.Data = promptDataPool.Get().(*prompts.Data)
-		*q.Data = data
-	}
-	user, err := q.Set.User(s.Prompt, data)
-	if err != nil {
-		return err
-	}
-	shown, tokens := visibleTurns(r, s, b.pseudonyms)
-	fixed := b.tokens + q.Schema + r.env.count(who.Model, user)
-	q.Slack = roundingTokens - fixed%roundingTokens
-	fixed += q.Slack // rounded up, so that small changes do not move the cut
-	q.Scale = scaleOf(r, s.Actor, s.Phase)
-	policy, room := r.config.History, q.Scale.ToEstimated(who.Window-cmp.Or(who.MaxTokens, window.DefaultReplyTokens))-fixed
-	if results := toolRoom(&r.config.Limits, who, room); len(who.Tools) > 0 {
-		p.Tools, room = &step.Tools{Room: results}, room-results
-	}
-	if policy.UsesSummaries() { // the room that the summary was planned for
-		room = min(room, historyRoom(r, s, who, seat))
-	}
-	if s.Kind == transcript.Summary { // the turns to summarize were chosen to fit
-		policy, q.Summarized = window.Policy{Manager: window.Sliding}, r.history.wanted.Base > 0
-	}
-	h := countedHistory(r, s, shown, tokens)
-	if q.Cut = policy.Fit(h, room); r.env.recut != nil {
-		r.env.recut(policy, h, &q.Cut)
-	}
-	p.Window = q.Cut.Window()
-	q.Tokens, q.History = fixed+q.Cut.Used, q.Cut.Used
-	q.Summarized = q.Summarized || q.Cut.Summary.Covers > 0
-	q.Messages, q.Opaque = promptMessages(r, s, b, shown, q.Cut, user)
-	return nil
-}
-
 // preflight builds the first prompt of each kind of step that the protocol can ask for, without history. It returns
 // what is wrong: a prompt that cannot be built, or that leaves no room for a reply. It also returns lower token limits
 // for replies that would leave no room for history, by the fields of their actors, a record with the prompts, and an
@@ -299,8 +240,8 @@ func (e *Engine) preflight(c *Config) (found []protocol.Problem, limits map[stri
 		room := replyRoom(p.Window-size, len(p.Tools) > 0)
 		switch {
 		case size == 0 || makesNoText(actorOf(field, p)):
-		case toolRoom(&r.config.Limits, &p, p.Window-size-min(room, p.MaxTokens)) < minToolRoom && len(p.Tools) > 0 && room >= minReply:
-			l.add(field+".window", "%d is too small: the prompt takes about %d tokens and the reply %d, and results of tools need %d and three times as much for the history", p.Window, size, min(room, p.MaxTokens), minToolRoom)
+		case len(p.Tools) > 0 && r.Settings.Tools.Room(p.Window-size-min(room, p.MaxTokens)) < prompting.MinToolRoom && room >= minReply:
+			l.add(field+".window", "%d is too small: the prompt takes about %d tokens and the reply %d, and results of tools need %d and three times as much for the history", p.Window, size, min(room, p.MaxTokens), prompting.MinToolRoom)
 		case room >= p.MaxTokens:
 		case room < minReply+reasoning.Budget(p.Reasoning):
 			tooSmall(l, c, field, p, size)
@@ -335,7 +276,7 @@ func tooSmall(l *problemList, c *Config, field string, p Participant, size int) 
 			return
 		}
 	}
-	if tokens := attachmentTokens(attachmentsFor(c, actorOf(field, p))); tokens > p.Window/2 {
+	if tokens := prompting.AttachmentTokens(attachmentsFor(c, actorOf(field, p))); tokens > p.Window/2 {
 		l.add("attachments", "about %d tokens are too many for the window of %s, %d: set its window, or leave it out of the readers", tokens, cmp.Or(p.Name, field), p.Window)
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/internal/forecast"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/protocol"
@@ -51,11 +52,11 @@ func worstCase(r *record, next ...forecast.Stage) transcript.Usage {
 	w := reservation{record: r, spends: r.config.Limits.Tokens > 0 || r.config.Limits.Cost > 0}
 	declared := r.phases(transcript.Conclusion)
 	cursor := r.Cursor
-	r.cache, r.supposed = r.supposed, r.cache // the prompts that are sent must not depend on budgets
-	r.cache.plan()
+	r.BeginSupposing()
 	defer func() {
 		r.TakeBack()
-		r.Cursor, r.cache, r.supposed = cursor, r.supposed, r.cache
+		r.EndSupposing()
+		r.Cursor = cursor
 	}()
 	for _, s := range next {
 		for _, p := range s.Phases {
@@ -159,8 +160,8 @@ func (w *reservation) addStep(s *protocol.Step, who *Participant, seat transcrip
 		return
 	case s.Actor == protocol.Embedder:
 		texts := 0
-		for _, m := range embedderMessages(w.record, who.Window, s) {
-			texts += w.env.count(who.Model, m.Text)
+		for _, m := range embedding.Messages(&w.Record, who.Window, s) {
+			texts += w.env.Count(who.Model, m.Text)
 		}
 		w.addCall(who, s.Actor, texts, 0)
 		return
@@ -174,11 +175,11 @@ func (w *reservation) addStep(s *protocol.Step, who *Participant, seat transcrip
 	prompt := w.promptLimit(s, who, seat)
 	for range n {
 		w.addCall(who, s.Actor, prompt, reply)
-		prompt += reply + doubtTokens + namesTokens(w.names) // asked again, the prompt has the reply and what is doubtful about it
+		prompt += reply + doubtTokens + namesTokens(w.Names) // asked again, the prompt has the reply and what is doubtful about it
 	}
 	switch {
 	case s.Actor == protocol.PersonaAssigner:
-		quote, delimiters := pseudonymsFor(w.record, s).QuoteTokens()+valueTokens/4, 0
+		quote, delimiters := w.Pseudonyms(s).QuoteTokens()+valueTokens/4, 0
 		for _, p := range w.Participants {
 			if p.Position == "" {
 				w.positions += positionTokens
@@ -226,10 +227,10 @@ func (w *reservation) addPersonas() {
 func (w *reservation) promptLimit(s *protocol.Step, who *Participant, seat transcript.Profile) (most int) {
 	defer func() {
 		if recover() != nil { // of Names or Show, which may not expect turns without data
-			most = w.estimatedPrompt(s, seat)
+			most = w.scaled(s, w.EstimatedTokens(s, seat)+w.positions+w.profile+w.documents)
 		}
 	}()
-	fixed := promptTokens(w.record, s, seat, who.Model) + valueTokens + w.positions
+	fixed := w.Tokens(s, seat) + valueTokens + w.positions
 	if w.isParticipating(s.Actor) {
 		fixed += w.profile
 	}
@@ -239,53 +240,20 @@ func (w *reservation) promptLimit(s *protocol.Step, who *Participant, seat trans
 	if s.Kind == transcript.Speech {
 		fixed += w.documents
 	}
-	_, tokens := visibleTurns(w.record, s, pseudonymsFor(w.record, s))
+	_, tokens := w.Visible(s)
 	all := fixed
 	for _, n := range tokens {
 		all += n
 	}
-	scale := max(scaleOf(w.record, s.Actor, s.Phase).Factor(), 1)
-	if all = int(float64(all)*scale) + 1; who.Window > 0 {
-		all = min(all, max(who.Window-who.MaxTokens, int(float64(fixed)*scale)+1))
+	if all = w.scaled(s, all); who.Window > 0 {
+		all = min(all, max(who.Window-who.MaxTokens, w.scaled(s, fixed)))
 	}
 	return all
 }
 
-// estimatedPrompt returns an estimate of the tokens of a prompt that shows every turn.
-func (w *reservation) estimatedPrompt(s *protocol.Step, seat transcript.Profile) int {
-	tokens := tokensBesideHistory(w.record, seat) + taskTokens + w.positions + w.profile + w.documents
-	quote := pseudonymsFor(w.record, s).QuoteTokens()
-	for i := range w.Turns {
-		tokens += w.Turns[i].Tokens + quote
-	}
-	return int(float64(tokens)*max(scaleOf(w.record, s.Actor, s.Phase).Factor(), 1)) + 1
-}
-
-// promptTokens returns the tokens of a step's prompt without the history: the system prompt, the attachments, the task and the
-// schema of the reply. If the engine lacks the template or the contract, it returns an estimate.
-func promptTokens(r *record, s *protocol.Step, seat transcript.Profile, model string) int {
-	set := promptSet(r)
-	if set == nil || !set.Has(s.Prompt) {
-		return tokensBesideHistory(r, seat)
-	}
-	b, err := fixedPromptFor(r, set, *s, seat, model)
-	if err != nil { // the step reports this error
-		return tokensBesideHistory(r, seat)
-	}
-	active, own := namesFor(r, s)
-	data, schema := promptData(r, s, b, active), 0
-	if s.Contract != "" {
-		c := b.replyFor(r, s.Contract, model, active, own)
-		if c == nil {
-			return tokensBesideHistory(r, seat)
-		}
-		schema, data.ReplyFields = c.tokens, c.outline
-	}
-	user, err := set.User(s.Prompt, data)
-	if err != nil {
-		return tokensBesideHistory(r, seat)
-	}
-	return b.tokens + schema + r.env.count(model, user)
+// scaled returns the most tokens of a prompt that is estimated to have the given ones.
+func (w *reservation) scaled(s *protocol.Step, tokens int) int {
+	return int(float64(tokens)*max(w.Scale(s.Actor, s.Phase).Factor(), 1)) + 1
 }
 
 // maxCost returns the most that a prompt and a reply with the given tokens can cost. A judge's substitutes may have other

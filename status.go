@@ -63,7 +63,7 @@ func (r *record) waiting() (list []*Asked) {
 
 // addPeople notes in the profiles who is a person.
 func (r *record) addPeople() {
-	for _, list := range []*[]transcript.Profile{&r.Participants, &r.profiles} {
+	for _, list := range []*[]transcript.Profile{&r.Participants, &r.Profiles} {
 		*list = slices.Clone(*list) // personas and calls in flight keep the old list
 		for i := range *list {
 			(*list)[i].Human = r.isHuman((*list)[i].Name)
@@ -204,7 +204,7 @@ func planOf(r *record) (p store.Plan) {
 	switch {
 	case r.lifecycle.State == fsm.RoundComplete:
 		p.NotBefore = r.nextRoundAt()
-	case r.phaseOpen() && !r.parallel:
+	case r.phaseOpen() && !r.Parallel:
 		at = r.next()[0].Key
 	case r.phaseOpen():
 		at.Phase = r.Cursor.Phase
@@ -243,7 +243,7 @@ func resultOf(r *record) *Result {
 		res.Warnings = append(res.Warnings, w.Text)
 	}
 	sides := map[string]string{}
-	for _, s := range r.profiles {
+	for _, s := range r.Profiles {
 		sides[s.Name] = cmp.Or(s.Side, s.Name)
 		res.Participants = append(res.Participants, participantStatus(r, s.Name))
 	}

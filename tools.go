@@ -211,18 +211,6 @@ func mapTexts(v any, f func(string) string) any {
 	return v
 }
 
-// toolRoom returns the tokens that the rounds of a step may take in its prompt: a quarter of what is left beside the rest of
-// the prompt and the reply, and not more than they can need.
-func toolRoom(l *Limits, who *Participant, left int) int {
-	if len(who.Tools) == 0 {
-		return 0
-	}
-	return max(min(left/4, l.ToolRounds*(l.ToolBytes/4+minToolRoom)), 0)
-}
-
-// minToolRoom is the least room, in tokens, for rounds of tool calls.
-const minToolRoom = 256
-
 // checkTools adds a problem for each name of a tool that an actor cannot have.
 func checkTools(l *problemList, field string, p Participant) {
 	field += ".tools"

@@ -135,7 +135,7 @@ func (c *transaction) proceed() (more bool, err error) {
 	if q := gateQuestion(r); !open && q != nil {
 		return false, c.fire(fsm.Pause, StateChanged{Question: q})
 	}
-	if !open || !r.parallel { // a parallel phase has its summaries before it begins
+	if !open || !r.Parallel { // a parallel phase has its summaries before it begins
 		if w := summaryNeeded(r, steps); w != nil {
 			return c.startSummary(w)
 		}

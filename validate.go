@@ -46,7 +46,7 @@ func (c Config) withDefaults(env *environment, open func(provider string) bool) 
 		c.Attachments[i] = a.withDefaults()
 	}
 	for i, d := range c.Documents {
-		c.Documents[i] = d.WithDefaults(func(text string) int { return env.count("", text) })
+		c.Documents[i] = d.WithDefaults(func(text string) int { return env.Count("", text) })
 	}
 	own := protocolDefaults(c.Protocol)
 	c.Limits = c.Limits.valid(l).withDefaults(own).valid(l)
@@ -284,7 +284,8 @@ func (c *Config) checkBudget(l *problemList, r *record, first []forecast.Stage) 
 // plannedRecord returns the record of a debate that has not begun.
 func (c *Config) plannedRecord(env *environment) *record {
 	r := newRecord(c.ID, env)
-	r.config, r.Record = c, *c.protocolRecord()
+	r.Record = *c.protocolRecord()
+	r.setConfig(c)
 	r.addParticipants()
 	return r
 }

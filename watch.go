@@ -279,7 +279,7 @@ func (b *blindfold) findPhase() {
 		return
 	}
 	b.phase = ""
-	if r.parallel && slices.ContainsFunc(r.next(), func(s protocol.Step) bool { return s.Actor == b.seat && s.Phase == r.Cursor.Phase }) {
+	if r.Parallel && slices.ContainsFunc(r.next(), func(s protocol.Step) bool { return s.Actor == b.seat && s.Phase == r.Cursor.Phase }) {
 		b.phase, b.since = r.Cursor.Phase, r.Cursor.PhaseSeq
 	}
 }

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -59,6 +61,15 @@ func (v *vectors) Default([]string) { v.Vectors = []string{} }
 func Part(r *protocol.Record, round, order int) []transcript.Turn {
 	said := speeches(r, round)
 	return said[min(order*batch, len(said)):min((order+1)*batch, len(said))]
+}
+
+// Messages returns the messages of the request of a step: its share of the speeches of the round, in order, each cut to limit
+// tokens.
+func Messages(r *protocol.Record, limit int, s *protocol.Step) (list []providers.Message) {
+	for _, t := range Part(r, s.Round, s.Order) {
+		list = append(list, providers.Message{Role: providers.User, Text: window.Clip(t.Text, limit)})
+	}
+	return list
 }
 
 // Vectors returns the vectors that exist for the speeches of a round.

@@ -1,0 +1,159 @@
+package prompting
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/delimit"
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/reply"
+	"github.com/elenchus-go/debate/prompts"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Said returns the turns that a person may read before a step, with the names that the person sees.
+func (d *Debate) Said(s *protocol.Step) (list []transcript.Turn) {
+	m := d.Pseudonyms(s)
+	for _, t := range d.read(s, m) {
+		seen := transcript.Turn{Key: t.Key, Kind: t.Kind, Seq: t.Seq, Text: m.Hide(t.Text)}
+		seen.Actor, seen.Target = m.Of(heading(t.Actor)), m.Of(t.Target)
+		list = append(list, seen)
+	}
+	return list
+}
+
+// Messages returns what Said returns as messages of a prompt.
+func (d *Debate) Messages(s *protocol.Step) (list []providers.Message) {
+	m := d.Pseudonyms(s)
+	for _, t := range d.read(s, m) {
+		said := providers.Message{Role: providers.User, Text: d.turnText(t, m)}
+		if t.Actor == s.Actor {
+			said = providers.Message{Role: providers.Assistant, Text: m.Hide(t.Text)}
+		}
+		list = append(list, said)
+	}
+	return list
+}
+
+// read returns the turns that a person may read before a step.
+func (d *Debate) read(s *protocol.Step, m *judge.Pseudonyms) (list []*transcript.Turn) {
+	shown, _ := d.Visible(s)
+	m.Sort(d.Turns, shown)
+	for _, i := range shown {
+		list = append(list, &d.Turns[i])
+	}
+	return list
+}
+
+// maxDescribed limits, in bytes, the descriptions of criteria in the form of a judge, which has them for each participant.
+const maxDescribed = 32 << 10
+
+// Form returns a contract with the fields of a form for a person: participants in their order, and criteria in the order of
+// the rubric, with their descriptions.
+func (d *Debate) Form(c *reply.Contract, m *judge.Pseudonyms, active, own []string) *reply.Contract {
+	c = d.WithNames(c, m, active, own)
+	if own == nil {
+		own = NamesOf(d.Profiles)
+	}
+	for kind, list := range map[string][]string{"participants": own, "active": active} {
+		var named []reply.Named
+		for _, name := range m.SortedPseudonyms(list) {
+			named = append(named, reply.Named{Name: name})
+		}
+		c = c.ForPerson(kind, named)
+	}
+	var criteria []reply.Named
+	size := 0
+	for _, x := range m.Rubric(d.Settings.Rubric.Shares()) {
+		if size += len(x.Description) * len(active); size > maxDescribed {
+			x.Description = ""
+		}
+		criteria = append(criteria, reply.Named{Name: x.Name, About: x.Description})
+	}
+	return c.ForPerson("criteria", criteria)
+}
+
+// Brief returns what a person must know to reply to a step.
+func (d *Debate) Brief(s *protocol.Step, seat transcript.Profile) (b Briefing, err error) {
+	set, m := d.Settings.Templates, d.Pseudonyms(s)
+	b = Briefing{Topic: m.Hide(d.Topic), Background: m.Hide(d.Settings.Background), Me: m.OwnProfile(seat)}
+	for _, o := range m.Profiles(d.others(seat.Name)) {
+		b.Others = append(b.Others, transcript.Profile{Name: o.Name, Role: o.Role, Side: o.Side, Position: o.Position})
+	}
+	if slices.Contains(d.Judges, s.Actor) && set.ReadsCriteria(s.Prompt) {
+		b.Rubric = m.Rubric(d.Settings.Rubric.Shares())
+	}
+	b.Rules, err = set.System(s.Prompt, prompts.Data{
+		Me: transcript.Profile{Name: seat.Name, Human: true}, Vars: m.HideValues(s.Vars), Blind: s.Blind,
+	})
+	if err != nil { // a template of the user's needs more
+		fixed, err := d.Fixed(s, seat)
+		if err != nil {
+			return b, err
+		}
+		b.Rules = fixed.System
+	}
+	return b, nil
+}
+
+// Briefing is a debate.Briefing, which documents its fields.
+type Briefing struct {
+	Topic, Background, Rules string
+
+	Me     transcript.Profile
+	Others []transcript.Profile
+	Rubric judge.Rubric
+}
+
+// Text returns the briefing. Each line of what users or models wrote begins with "> ", apart from names, roles,
+// sides and criteria, which have one line. So no text can pass for another part. Empty parts are left out.
+func (b Briefing) Text() string {
+	var parts []string
+	add := func(title, text string) {
+		if !characters.IsBlank(text) {
+			parts = append(parts, title+":\n"+text)
+		}
+	}
+	add("Topic", quoted(b.Topic))
+	add("Your seat", profileText(&b.Me))
+	add("Your persona", quoted(b.Me.Persona))
+	add("Your key arguments", quoted(strings.Join(b.Me.KeyArguments, "\n")))
+	add("Your instructions", quoted(b.Me.Instructions))
+	var others []string
+	for i := range b.Others {
+		others = append(others, profileText(&b.Others[i]))
+	}
+	add("Participants", strings.Join(others, "\n"))
+	if len(b.Rubric) > 0 {
+		add("Criteria for each participant, with their weights", b.Rubric.Outline())
+	}
+	add("Format and rules", b.Rules)
+	add("Background", quoted(b.Background))
+	return strings.Join(parts, "\n\n")
+}
+
+// quoted marks the lines of a text. It returns "" for a blank text.
+func quoted(text string) string {
+	if characters.IsBlank(text) {
+		return ""
+	}
+	return delimit.Mark(text)
+}
+
+// profileText describes a participant: a line with the name, the role and the side, and the marked lines of the position.
+func profileText(p *transcript.Profile) string {
+	line := "- " + delimit.Line("", p.Name)
+	if p.Role != "" {
+		line += ", " + delimit.Line("", p.Role)
+	}
+	if p.Side != "" {
+		line += ", side: " + delimit.Line("", p.Side)
+	}
+	if position := quoted(p.Position); position != "" {
+		line += "\n" + position
+	}
+	return line
+}
