@@ -15,9 +15,6 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// roundingTokens holds the unit, in tokens, to which the size of a prompt's fixed part is rounded up.
-const roundingTokens = 512
-
 // summaryHeading names a summary in prompts.
 const summaryHeading = "Summary of what was said before"
 

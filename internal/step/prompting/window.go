@@ -38,6 +38,9 @@ func (l ToolLimits) Room(left int) int {
 	return max(min(left/4, l.Rounds*(l.Bytes/4+MinToolRoom)), 0)
 }
 
+// roundingTokens holds the unit, in tokens, to which the size of a prompt's fixed part is rounded up.
+const roundingTokens = 512
+
 // templateTokens holds the number of tokens that estimates allow for the text of templates.
 const templateTokens = 2048
 
