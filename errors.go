@@ -1,7 +1,9 @@
 package debate
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -208,6 +210,20 @@ type Question struct {
 	Step    transcript.Key `json:"step,omitzero"`
 	Call    *tool.Record   `json:"call,omitempty"`
 	Choices []Choice       `json:"choices"`
+}
+
+// String returns what the person has to know: the cause, and below it the arguments of a call, whole and as indented JSON.
+// Models wrote the arguments: escape them where you show them.
+func (q *Question) String() string {
+	if q.Call == nil {
+		return q.Cause
+	}
+	var b bytes.Buffer
+	if json.Indent(&b, q.Call.Arguments, "", "  ") != nil {
+		b.Reset()
+		b.Write(q.Call.Arguments)
+	}
+	return q.Cause + " with these arguments:\n" + b.String()
 }
 
 // Choice is a possible answer to a question.

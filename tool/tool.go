@@ -27,6 +27,8 @@ import (
 	"time"
 
 	"github.com/invopop/jsonschema"
+
+	"github.com/elenchus-go/debate/internal/characters"
 )
 
 // Tool is a function that a model may call. Use [Func] to make one. Implementations must be safe for concurrent use.
@@ -129,6 +131,34 @@ type Record struct {
 	Began    time.Time     `json:"began,omitzero"`
 	Duration time.Duration `json:"duration,omitempty"` // in nanoseconds
 }
+
+// String returns the call in one line, shortened: the name, the arguments, and the result or why there is none. Models and tools
+// wrote it: escape it where you show it.
+func (r Record) String() string {
+	short := func(text string) string {
+		return characters.Cut(strings.Join(strings.Fields(characters.First(text, 4*maxShown)), " "), maxShown)
+	}
+	line := short(r.Name)
+	if len(r.Arguments) > 0 {
+		line += " " + short(string(r.Arguments))
+	}
+	switch {
+	case r.Error != "":
+		line += " failed (" + string(r.Error) + "): " + short(r.Text)
+	case r.Done && r.Text == "" && r.Size > 0:
+		line += fmt.Sprintf(": %d bytes", r.Size)
+	case r.Done:
+		line += ": " + short(r.Text)
+	case r.Waits:
+		line += " waits for a person"
+	case r.Begun:
+		line += " runs"
+	}
+	return line
+}
+
+// maxShown limits, in bytes, the name, the arguments and the result in Record.String.
+const maxShown = 200
 
 // names matches the names that all services accept.
 var names = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)

@@ -3,6 +3,7 @@ package tool_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -46,4 +47,20 @@ func TestTheTextOfSources(t *testing.T) {
 	r.Text = "found"
 	require.Equal(t, "found", r.String())
 	require.Empty(t, tool.Result{}.String())
+}
+
+// A call in one line has its name, the arguments and what it came to, whatever their size.
+func TestCallsInOneLine(t *testing.T) {
+	long := strings.Repeat("é", 5000)
+	for want, r := range map[string]tool.Record{
+		`look {"q":1}`:                           {Name: "look", Arguments: []byte(`{"q":1}`)},
+		`look {"q":1}: It rains. It pours.`:      {Name: "look", Arguments: []byte("{\"q\":1}"), Done: true, Text: "It rains.\n\n It pours.\n"},
+		`look {} failed (refused): Give a word.`: {Name: "look", Arguments: []byte("{}"), Done: true, Error: tool.Refused, Text: "Give a word."},
+		`buy {} waits for a person`:              {Name: "buy", Arguments: []byte("{}"), Waits: true},
+		`order {} runs`:                          {Name: "order", Arguments: []byte("{}"), Begun: true, Waits: false},
+		`look: 40 bytes`:                         {Name: "look", Done: true, Size: 40},
+		`look "` + strings.Repeat("é", 98) + "…: " + strings.Repeat("é", 98) + "…": {Name: "look", Arguments: []byte(`"` + long + `"`), Done: true, Text: long, Size: len(long)},
+	} {
+		require.Equal(t, want, r.String())
+	}
 }
