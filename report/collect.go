@@ -37,12 +37,14 @@ func (r *Report) addEvent(ev debate.Event) {
 	case debate.StateChanged:
 		r.Transitions = append(r.Transitions, ev)
 		if ev.On == fsm.Reset {
-			r.Dropped = nil
+			r.Dropped, r.Tools = nil, nil
 		}
 	case debate.Decided:
 		r.Decisions = append(r.Decisions, ev)
 	case debate.Dropped:
 		r.Dropped = append(r.Dropped, ev)
+	case debate.ToolsCalled:
+		r.addTools(ev)
 	}
 }
 

@@ -126,15 +126,13 @@ func flagText(t *transcript.Turn, f transcript.Flag) string {
 	return text
 }
 
-// turnNotes returns notes on a turn: the person who replied, the number of attempts if there were several, its flags, and
-// the number of turns that its prompt left out.
+// turnNotes returns notes on a turn: the person who replied, its attempts and rounds of tool calls, its flags, and the number of
+// turns that its prompt left out.
 func turnNotes(t *transcript.Turn) (list []string) {
 	if t.By != "" {
 		list = append(list, "reply of "+t.By)
 	}
-	if n := len(t.Attempts); n > 1 {
-		list = append(list, fmt.Sprintf("%d attempts", n))
-	}
+	list = append(list, attemptNotes(t)...)
 	for _, f := range t.Flags {
 		list = append(list, flagText(t, f))
 	}

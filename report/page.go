@@ -177,7 +177,8 @@ func (r *Report) about() string {
 // openQuestion returns the question that waits for a person, or the error that stopped the debate.
 func (r *Report) openQuestion() (blocks []block) {
 	if q := r.Result.Question; q != nil {
-		blocks = append(blocks, block{Note: "The question: " + q.Cause})
+		cause, arguments, _ := strings.Cut(q.String(), "\n")
+		blocks = append(blocks, block{Note: "The question: " + cause, Code: arguments})
 		var choices []string
 		for _, c := range q.Choices {
 			choices = append(choices, c.Action+": "+c.Description)

@@ -25,7 +25,7 @@ func (r *Report) transitionBlocks() []block {
 		steps = append(steps, step{s.Seq, []string{formatTime(s.At), humanize(s.On), string(s.From) + " → " + string(s.To), fmt.Sprint(s.Round), stayed, transitionReason(s)}})
 	}
 	for _, d := range r.Decisions {
-		steps = append(steps, step{d.Seq, []string{formatTime(d.At), "decided", "", "", "", "a person answered: " + d.Action}})
+		steps = append(steps, step{d.Seq, []string{formatTime(d.At), "decided", "", "", "", strings.TrimSuffix("a person answered: "+d.Action+", "+d.Reason, ", ")}})
 	}
 	for _, d := range r.Dropped {
 		steps = append(steps, step{d.Seq, []string{formatTime(d.At), "dropped", "", "", "", d.Name + " dropped out"}})

@@ -52,7 +52,10 @@ type Report struct {
 	Transitions []debate.StateChanged `json:"transitions"`
 	Decisions   []debate.Decided      `json:"decisions,omitempty"` // answers that people gave to the debate's questions
 	Dropped     []debate.Dropped      `json:"dropped,omitempty"`   // participants who dropped out of the current run
-	Config      json.RawMessage       `json:"config,omitempty"`    // current configuration; debate.Engine.ParseConfig reads it
+	// Tools holds the rounds of tool calls of the current run, without the models' messages. Arguments and results are cut at 2 KiB,
+	// and sources have no text. Steps that read a private document are not among them.
+	Tools  []debate.ToolsCalled `json:"tools,omitempty"`
+	Config json.RawMessage      `json:"config,omitempty"` // current configuration; debate.Engine.ParseConfig reads it
 	// Attachments describes each attachment: its name, its media type and its size. The report does not have their content.
 	Attachments []string `json:"attachments,omitempty"`
 }

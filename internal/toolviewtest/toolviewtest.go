@@ -115,8 +115,11 @@ func (m *model) Generate(ctx context.Context, r providers.Request) (providers.Re
 		}
 	}
 	call := func(name, q string) (p providers.Part) {
-		arguments, _ := json.Marshal(question{q})
-		p.ToolCall = &providers.ToolCall{ID: name + q[:3], Name: name, Arguments: arguments}
+		var arguments bytes.Buffer
+		e := json.NewEncoder(&arguments)
+		e.SetEscapeHTML(false) // as models write it
+		_ = e.Encode(question{q})
+		p.ToolCall = &providers.ToolCall{ID: name + q[:3], Name: name, Arguments: arguments.Bytes()}
 		return p
 	}
 	var parts []providers.Part

@@ -1,0 +1,105 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/toolcall"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/tool"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+const (
+	maxCall = 2 << 10 // bytes of the arguments, and of the result of a call in a report
+	maxCell = 400     // bytes of them in a table
+)
+
+// addTools adds a round of tool calls, shortened. The last entry of a round has its results.
+func (r *Report) addTools(ev debate.ToolsCalled) {
+	ev.Parts, ev.Attempts = nil, nil // the turn has the attempts
+	ev.Calls = mapSlice(ev.Calls, shortCall)
+	same := func(other debate.ToolsCalled) bool { return other.Key == ev.Key && other.Number == ev.Number }
+	if i := slices.IndexFunc(r.Tools, same); i >= 0 {
+		r.Tools[i] = ev
+		return
+	}
+	r.Tools = append(r.Tools, ev)
+}
+
+// shortCall returns a call with the beginning of its arguments and of its result, and without the texts of sources.
+func shortCall(c tool.Record) tool.Record {
+	if len(c.Arguments) > maxCall {
+		c.Arguments, _ = json.Marshal(characters.Cut(string(c.Arguments), maxCall)) // a text always encodes
+	}
+	toolcall.Cut(&c, maxCall)
+	c.Sources = mapSlice(c.Sources, func(s tool.Source) tool.Source {
+		if s.Text != "" {
+			s.Size, s.SHA256, s.Text = len(s.Text), toolcall.Digest(s.Text), ""
+		}
+		return s
+	})
+	return c
+}
+
+// redactTools returns a round without what its calls found, which was used only in prompts. The sizes remain.
+func redactTools(ev debate.ToolsCalled) debate.ToolsCalled {
+	ev.Calls = mapSlice(ev.Calls, func(c tool.Record) tool.Record {
+		c.Size, c.SHA256, c.Text, c.Sources = max(c.Size, len(c.Text)), "", "", nil
+		return c
+	})
+	return ev
+}
+
+// toolCalls returns what was called, by whom, and what it found.
+func (r *Report) toolCalls() []block {
+	var cells [][]string
+	short := func(text string) string { return characters.Cut(text, maxCell) }
+	for _, ev := range r.Tools {
+		for _, c := range ev.Calls {
+			var sources []string
+			for _, s := range c.Sources {
+				sources = append(sources, strings.TrimSpace(s.Title+" "+s.URI))
+			}
+			found := c.Text
+			switch {
+			case c.Error != "":
+				found = strings.TrimSuffix(humanize(c.Error)+": "+c.Text, ": ")
+			case !c.Done && c.Waits:
+				found = "waits for a person"
+			case !c.Done:
+				found = "runs"
+			case c.Text == "" && c.Size > 0:
+				found = plural(c.Size, "byte", "bytes")
+			}
+			took := ""
+			if c.Duration > 0 {
+				took = formatDuration(c.Duration)
+			}
+			cells = append(cells, []string{ev.Key.Actor, humanize(ev.Key.Phase), roundLabel(ev.Key), c.Name, short(string(c.Arguments)), short(found), short(strings.Join(sources, "; ")), took})
+		}
+	}
+	return tableBlock("Calls before the statements, in order", []string{"Who", "Phase", "Round", "Tool", "Arguments", "What it found", "Sources", "Duration"}, cells)
+}
+
+// attemptNotes returns the number of attempts of a turn if there were several, and the number of its rounds of tool calls, which
+// are no attempts.
+func attemptNotes(t *transcript.Turn) (list []string) {
+	rounds := 0
+	for _, a := range t.Attempts {
+		if a.ErrorKind == "" && a.FinishReason == string(providers.ToolCalls) {
+			rounds++
+		}
+	}
+	if n := len(t.Attempts) - rounds; n > 1 {
+		list = append(list, fmt.Sprintf("%d attempts", n))
+	}
+	if rounds > 0 {
+		list = append(list, plural(rounds, "round of tool calls", "rounds of tool calls"))
+	}
+	return list
+}
