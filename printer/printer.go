@@ -10,8 +10,8 @@
 //	}
 //
 // Pass the events of [debate.Debate.Replay] to [Printer.Skip] first: then headings name the sides of participants, and a debate
-// that continues does not begin anew. It prints rounds, turns, scores, failed attempts with their complete causes, warnings and the end. The reply of a judge
-// appears as text, never as JSON.
+// that continues does not begin anew. It prints rounds, turns, scores, calls of tools in one line each, failed attempts with their complete
+// causes, warnings and the end. The reply of a judge appears as text, never as JSON.
 package printer
 
 import (
@@ -44,6 +44,7 @@ type Printer struct {
 	parallel bool              // several actors speak at the same time
 	showing  transcript.Key    // key of the turn that is printed while it streams
 	column   int               // bytes in its last line
+	calls    map[string]string // the line of each call of a tool, by its ID
 }
 
 // Skip records an event of the past without printing it.
@@ -116,6 +117,8 @@ func (p *Printer) lines(ev debate.Event) []string {
 	switch ev := ev.(type) {
 	case debate.TurnDone:
 		return p.turnLines(&ev.Turn)
+	case debate.ToolsCalled:
+		return p.callLines(ev)
 	case debate.TurnFailed:
 		return []string{p.failure(ev)}
 	case debate.Dropped:
@@ -165,6 +168,23 @@ func (p *Printer) turnLines(t *transcript.Turn) []string {
 		}
 	}
 	return append(lines, table(scores)...)
+}
+
+// callLines returns a line for each call of a tool of which something is new.
+func (p *Printer) callLines(ev debate.ToolsCalled) (lines []string) {
+	if p.calls == nil {
+		p.calls = map[string]string{}
+	}
+	for _, c := range ev.Calls {
+		line := "calls " + c.String()
+		if p.HideTexts {
+			line = "calls " + c.Name
+		}
+		if line = oneLine(ev.Key.Actor + " " + line); p.calls[c.ID] != line {
+			p.calls[c.ID], lines = line, append(lines, line)
+		}
+	}
+	return lines
 }
 
 // heading returns the actor of a step, its side, its phase and its target.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,7 +9,9 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/report"
 	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // creators lists the commands that create a database where there is none. All commands create the default one.
@@ -93,14 +96,33 @@ func (p *program) showDebate() error {
 			if err != nil {
 				return err
 			}
-			p.printDebate(r, status)
+			calls, err := callsOf(p.ctx, d)
+			if err != nil {
+				return err
+			}
+			p.printDebate(r, status, calls)
 		}
 		return p.writeResult(p.ctx, d, r)
 	})
 }
 
-// printDebate prints what a debate waits for, its failure and its transcript.
-func (p *program) printDebate(r *debate.Result, status store.Status) {
+// callsOf returns a line for each call of a tool, by the step that made it.
+func callsOf(ctx context.Context, d *debate.Debate) (map[transcript.Key][]string, error) {
+	r, err := report.Collect(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	calls := map[transcript.Key][]string{}
+	for _, ev := range r.Tools {
+		for _, c := range ev.Calls {
+			calls[ev.Key] = append(calls[ev.Key], printableLine(ev.Key.Actor+" calls "+c.String()))
+		}
+	}
+	return calls, nil
+}
+
+// printDebate prints what a debate waits for, its failure and its transcript with the calls of tools.
+func (p *program) printDebate(r *debate.Result, status store.Status, calls map[transcript.Key][]string) {
 	fmt.Fprintf(p.stdout, "%s\n%s, %s in round %d%s\n", printableLine(r.Topic), r.Protocol, r.State, r.Round, ending(r))
 	if r.Parent.ID != "" {
 		fmt.Fprintf(p.stdout, "fork of %s at entry %d\n", printableLine(r.Parent.ID), r.Parent.Seq)
@@ -110,7 +132,7 @@ func (p *program) printDebate(r *debate.Result, status store.Status) {
 		fmt.Fprintf(p.stdout, "no process runs this debate any more%s\n\n", p.nextCommand("resume", r.ID))
 	}
 	if q := r.Question; q != nil {
-		fmt.Fprintf(p.stdout, "waiting for a decision: %s%s\n\n", q.Cause, formatChoices(q))
+		fmt.Fprintf(p.stdout, "waiting for a decision: %s%s\n\n", q, formatChoices(q))
 	}
 	if len(status.Waiting) > 0 {
 		fmt.Fprintf(p.stdout, "waiting for the reply of %s\n\n", strings.Join(status.Waiting, ", "))
@@ -118,7 +140,7 @@ func (p *program) printDebate(r *debate.Result, status store.Status) {
 	if r.Failure != nil {
 		fmt.Fprintf(p.stdout, "%v\n%s\n\n", r.Failure, hint(r.Failure))
 	}
-	p.printTranscript(r)
+	p.printTranscript(r, calls)
 	if answer(r) != "" {
 		fmt.Fprint(p.stdout, "== answer ==\n\n")
 	}

@@ -80,13 +80,16 @@ func writeReport(path string, all *report.Report) error {
 	return writeFile(path, b.Bytes())
 }
 
-// printTranscript prints the turns of a debate.
-func (p *program) printTranscript(r *debate.Result) {
+// printTranscript prints the turns of a debate, each after the calls of its step.
+func (p *program) printTranscript(r *debate.Result, calls map[transcript.Key][]string) {
 	title := ""
 	for _, t := range r.Turns {
 		if now := stageTitle(t.Kind, t.Round); now != title {
 			title = now
 			fmt.Fprintf(p.stdout, "== %s ==\n\n", title)
+		}
+		for _, line := range calls[t.Key] {
+			fmt.Fprintln(p.stdout, line)
 		}
 		fmt.Fprintf(p.stdout, "%s (%s):\n%s\n\n", printableLine(actorLabel(t.Key)), t.Phase, strings.TrimSpace(t.Text))
 	}

@@ -11,8 +11,11 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 )
 
-// actionEdit answers a question with a remark.
-const actionEdit = "edit"
+// The actions that take a remark: with it the debate goes on, or the model reads why its call is refused.
+const (
+	actionEdit   = "edit"
+	actionRefuse = "refuse"
+)
 
 // remarkFrom names the user in remarks.
 const remarkFrom = "Host"
@@ -61,7 +64,7 @@ func (p *program) isInterrupted() bool {
 func (p *program) askDecision(d *debate.Debate, q *debate.Question) error {
 	for {
 		fmt.Fprintln(p.stderr)
-		p.say(q.Cause + formatChoices(q))
+		p.say(q.String() + formatChoices(q))
 		action, err := p.readLine("your decision (Ctrl-D: later): ")
 		if errors.Is(err, io.EOF) {
 			return errLater
@@ -70,7 +73,7 @@ func (p *program) askDecision(d *debate.Debate, q *debate.Question) error {
 			return err
 		}
 		var texts []string
-		if action == actionEdit {
+		if action == actionEdit || action == actionRefuse {
 			text, err := p.readText("your remark; an empty line ends it", "")
 			if err != nil {
 				return err
@@ -86,7 +89,7 @@ func (p *program) askDecision(d *debate.Debate, q *debate.Question) error {
 	}
 }
 
-// decide answers a question of a debate. The action edit takes a text.
+// decide answers a question of a debate. The action edit takes a text, and refuse may have one.
 func (p *program) decide(d *debate.Debate, id, action string, texts ...string) error {
 	var remarks []debate.Remark
 	for _, text := range texts {

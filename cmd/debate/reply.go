@@ -43,11 +43,11 @@ func (p *program) answerQuestion(d *debate.Debate, q *debate.Question) error {
 	}
 	switch {
 	case len(p.me) > 0 || p.flagGiven["decline"]:
-		return exitErrorf(exitArguments, "answer debate %s: it asks for a decision and not for a reply: %s%s", d.ID(), q.Cause, formatChoices(q))
+		return exitErrorf(exitArguments, "answer debate %s: it asks for a decision and not for a reply: %s%s", d.ID(), q, formatChoices(q))
 	case action == "" && p.canAsk():
 		return p.askDecision(d, q)
 	case action == "":
-		return exitErrorf(exitArguments, "answer debate %s: no decision given: %s%s", d.ID(), q.Cause, formatChoices(q))
+		return exitErrorf(exitArguments, "answer debate %s: no decision given: %s%s", d.ID(), q, formatChoices(q))
 	case p.file != "":
 		text, err := readText("remark", p.file)
 		if err != nil {

@@ -179,7 +179,7 @@ func (p *program) exitStatus(r *debate.Result, waiting []string, failed error) e
 	case isProblem: // a provider rejected a key or a model; the configuration was checked before
 		return exitErrorf(exitProvider, "%w%s", rejected, p.nextCommand("resume", r.ID))
 	case r.Question != nil:
-		return fmt.Errorf("waiting for a decision: %s%s%s", r.Question.Cause, formatChoices(r.Question), p.nextCommand("answer", r.ID, "ANSWER"))
+		return fmt.Errorf("waiting for a decision: %s%s%s", r.Question, formatChoices(r.Question), p.nextCommand("answer", r.ID, "ANSWER"))
 	case r.State == fsm.Canceled:
 		return errors.New("debate canceled")
 	case failed != nil && r.State != fsm.Completed && !errors.Is(failed, context.Canceled) && !errors.Is(failed, errInterrupted): // for example a full disk

@@ -22,6 +22,7 @@ type board struct {
 	used    transcript.Usage  // of all steps so far
 	scores  scores            // of the last round that has scores
 	failed  map[failureID]bool
+	calls   map[string]string // what was shown of each call of a tool, by its ID
 	// waitsFor is the message of the last failed attempt if it made its step wait, otherwise empty.
 	waitsFor string
 	columns  int   // most columns of a line of text

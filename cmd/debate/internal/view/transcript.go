@@ -17,6 +17,8 @@ func (b *board) lines(ev debate.Event) []string {
 	switch ev := ev.(type) {
 	case debate.TurnDone:
 		return b.turnLines(ev.Turn)
+	case debate.ToolsCalled:
+		return b.callLines(ev)
 	case debate.TurnFailed:
 		return b.failureLines(ev)
 	case debate.Dropped:
@@ -68,6 +70,23 @@ func (b *board) turnLines(t transcript.Turn) []string {
 		}
 		for _, l := range append(b.textLines(text), table...) {
 			lines = append(lines, b.textLine(style, l))
+		}
+	}
+	return lines
+}
+
+// callLines returns the lines of each call of a tool of which something is new.
+func (b *board) callLines(ev debate.ToolsCalled) (lines []string) {
+	if b.calls == nil {
+		b.calls = map[string]string{}
+	}
+	for _, c := range ev.Calls {
+		text := c.String()
+		if b.hidden {
+			text = c.Name
+		}
+		if b.calls[c.ID] != text {
+			b.calls[c.ID], lines = text, append(lines, b.noteLines(faintStyle, ev.Key.Actor+" calls "+text)...)
 		}
 	}
 	return lines
