@@ -332,7 +332,9 @@ func (q quoter) addWaiting(o *Output, question *debate.Question, waiting []debat
 		o.Waiting = append(o.Waiting, ask)
 	}
 	if question != nil {
-		o.Waiting = append(o.Waiting, Ask{Step: question.ID, Task: q.quote("question", 0, question.Cause), Choices: question.Choices})
+		text := question.String()
+		whole := quoter{q.delimiters, max(q.most, len(text)), q.forPeople} // nobody should approve a part of a call
+		o.Waiting = append(o.Waiting, Ask{Step: question.ID, Task: whole.quote("question", 0, text), Choices: question.Choices})
 	}
 }
 

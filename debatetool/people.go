@@ -17,7 +17,7 @@ import (
 type Reply struct {
 	ID     string `json:"id" jsonschema_description:"The id of the debate."`
 	Step   string `json:"step" jsonschema_description:"The step of an entry of waiting."`
-	Text   string `json:"text,omitempty" jsonschema_description:"The reply: text, or JSON as a text if the step has a schema. With decline, the reason. With edit, the remark."`
+	Text   string `json:"text,omitempty" jsonschema_description:"The reply: text, or JSON as a text if the step has a schema. With decline or refuse, the reason. With edit, the remark."`
 	Action string `json:"action,omitempty" jsonschema_description:"The choice, if the step has choices. decline if the person gives no reply."`
 	By     string `json:"by,omitempty" jsonschema_description:"The person's name. Defaults to the name of the step."`
 }
@@ -26,6 +26,7 @@ type Reply struct {
 const (
 	decline = "decline"
 	edit    = "edit"
+	reject  = "refuse" // of a call of a tool
 )
 
 // Status describes a debate, with the turns after a position.
@@ -71,7 +72,7 @@ func (s *Toolset) Answer(ctx context.Context, r Reply) (Output, error) {
 		switch {
 		case r.Step == "":
 			return s.wrongStep(ctx, d, "it is empty")
-		case !isStep && r.Action == edit:
+		case !isStep && (r.Action == edit || r.Action == reject && r.Text != ""):
 			err = d.Decide(ctx, r.Step, r.Action, debate.Remark{ID: r.Step, From: r.By, Text: r.Text})
 		case !isStep:
 			err = d.Decide(ctx, r.Step, r.Action)

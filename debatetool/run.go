@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
+	"strings"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/tool"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -50,8 +53,8 @@ func last(stream iter.Seq2[Progress, error]) (out Output, err error) {
 	return out, nil
 }
 
-// Stream does what Run does, and yields what happens meanwhile: first that the debate runs, with its ID, then each turn,
-// and last the output. If a person takes part, it yields the turns of a parallel phase together when the phase is over. If
+// Stream does what Run does, and yields what happens meanwhile: first that the debate runs, with its ID, then each turn and
+// each round of tool calls, and last the output. If a person takes part, it yields the turns of a parallel phase together when the phase is over. If
 // you break out of the loop, the debate goes on.
 func (s *Toolset) Stream(ctx context.Context, in Input) iter.Seq2[Progress, error] {
 	return s.stream(ctx, in.After, func() (*debate.Debate, error) { return s.launch(ctx, in) })
@@ -183,6 +186,10 @@ func (f *follower) read(ev debate.Event) (list []Progress) {
 		if !f.hold || ev.To != fsm.Paused && ev.On != fsm.Resume {
 			list, f.held, f.hold = f.held, nil, false
 		}
+	case debate.ToolsCalled:
+		if len(ev.Attempts) > 0 && !(f.hold && f.people) { // the first entry of the round, and nobody must not see it yet
+			list = append(list, Progress{ID: f.debate.ID(), Position: ev.Seq, Text: calling(&ev)})
+		}
 	case debate.TurnDone:
 		if !isShown(ev.Turn.Kind) {
 			return nil
@@ -196,6 +203,20 @@ func (f *follower) read(ev debate.Event) (list []Progress) {
 		list = append(list, p)
 	}
 	return list
+}
+
+// calling says who calls which tools. A model may have made up the name of one that it does not have.
+func calling(ev *debate.ToolsCalled) string {
+	var names []string
+	for _, c := range ev.Calls {
+		if c.Error != tool.Unknown && !slices.Contains(names, c.Name) {
+			names = append(names, c.Name)
+		}
+	}
+	if len(names) == 0 {
+		return fmt.Sprintf("%s calls a tool that does not exist.", ev.Key.Actor)
+	}
+	return fmt.Sprintf("%s calls %s.", ev.Key.Actor, strings.Join(names, ", "))
 }
 
 // sentence says who has spoken.

@@ -19,14 +19,13 @@ const redacted = "[redacted]"
 //   - the background, personas and instructions, and the rest of the configuration except the participants with their
 //     models, the limits, the prices and the name of the protocol
 //   - turns before the first round: assigned personas and retrieved documents
-//   - what calls of tools found; their arguments remain
 //   - the sources of role prompts, which may be file names
 //   - the reasoning of models and the replies as they came, if Options.KeepReasoning and Options.KeepReplies have kept them
 //   - the text of errors and problems, which may quote a request; their kinds remain
 //
-// The topic and the positions remain, because the debate is about them. Replies, summaries of replies, and annotations
-// remain too, even if a model quotes its prompt. To move a debate to another store, use package archive, which always
-// includes the prompts.
+// The topic and the positions remain, because the debate is about them. Calls of tools and what they found remain, because
+// statements rest on them. Replies, summaries of replies, and annotations remain too, even if a model quotes its prompt. To
+// move a debate to another store, use package archive, which always includes the prompts.
 func (r *Report) Redact() *Report {
 	c, quoted := *r, r.errorTextRemover()
 	c.Redacted, c.Config, c.Attachments = true, redactConfig(r.Config), nil
@@ -54,7 +53,6 @@ func (r *Report) Redact() *Report {
 		d.Failure, d.OtherFailures = mapPointer(d.Failure, redactFailure), mapSlice(d.OtherFailures, redactLost)
 		return d
 	})
-	c.Tools = mapSlice(r.Tools, redactTools)
 	c.Summary = c.summarize()
 	return &c
 }

@@ -46,15 +46,6 @@ func shortCall(c tool.Record) tool.Record {
 	return c
 }
 
-// redactTools returns a round without what its calls found, which was used only in prompts. The sizes remain.
-func redactTools(ev debate.ToolsCalled) debate.ToolsCalled {
-	ev.Calls = mapSlice(ev.Calls, func(c tool.Record) tool.Record {
-		c.Size, c.SHA256, c.Text, c.Sources = max(c.Size, len(c.Text)), "", "", nil
-		return c
-	})
-	return ev
-}
-
 // toolCalls returns what was called, by whom, and what it found.
 func (r *Report) toolCalls() []block {
 	var cells [][]string

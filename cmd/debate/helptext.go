@@ -22,7 +22,8 @@ const answerExample = `  debate answer ID --me Ada "Trams are quieter."
   debate answer ID --me Ada --file reply.md
   debate answer ID --me Ada --decline "I do not know."
   debate answer ID approve
-  debate answer ID edit "Mention trams."`
+  debate answer ID edit "Mention trams."
+  debate answer ID refuse "That costs too much."`
 
 const evalHelp = `Eval answers tasks with right answers by several arms, and reports whether one is better than the baseline.
 

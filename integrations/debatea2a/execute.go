@@ -179,7 +179,8 @@ func (a *Agent) follow(ctx context.Context, info a2a.TaskInfo, first *a2a.Messag
 			t.Status.State, first = a2a.TaskStateWorking, nil
 			more = yield(t, nil)
 		case p.Output == nil:
-			more = yield(a2a.NewStatusUpdateEvent(info, a2a.TaskStateWorking, nil), nil)
+			said := a2a.NewMessageForTask(a2a.MessageRoleAgent, info, a2a.NewTextPart(p.Text)) // who calls which tools
+			more = yield(a2a.NewStatusUpdateEvent(info, a2a.TaskStateWorking, said), nil)
 		case p.Output.Status != string(fsm.Completed) || yield(artifactEvent(info, answer(*p.Output)), nil):
 			yield(statusEvent(info, *p.Output, a.failureOf(ctx, *p.Output), ""), nil)
 		}

@@ -58,7 +58,7 @@ func requestsFor(out debatetool.Output) mcp.InputRequestMap {
 			for _, c := range a.Choices {
 				action.Enum = append(action.Enum, c.Action)
 			}
-			schema.Properties = map[string]property{"action": action, "text": {Type: "string", Title: "Your remark, for edit"}, "by": {Type: "string", Title: "Your name, for edit"}}
+			schema.Properties = map[string]property{"action": action, "text": {Type: "string", Title: "Your remark, for edit or refuse"}, "by": {Type: "string", Title: "Your name, for a remark"}}
 			schema.Required = []string{"action"}
 		case len(a.Schema) > 0:
 			var flat bool
