@@ -187,7 +187,7 @@ func (f *follower) read(ev debate.Event) (list []Progress) {
 			list, f.held, f.hold = f.held, nil, false
 		}
 	case debate.ToolsCalled:
-		if len(ev.Attempts) > 0 && !(f.hold && f.people) { // the first entry of the round, and nobody must not see it yet
+		if len(ev.Attempts) > 0 && (!f.hold || !f.people) { // the first entry of the round, and nobody must not see it yet
 			list = append(list, Progress{ID: f.debate.ID(), Position: ev.Seq, Text: calling(&ev)})
 		}
 	case debate.TurnDone:

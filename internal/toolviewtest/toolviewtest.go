@@ -93,7 +93,9 @@ func Options() (debate.Options, *Log) {
 			tool.Func(tool.Spec{Name: "look", Description: "Looks.", Fresh: true}, look),
 			tool.Func(tool.Spec{Name: "order", Description: "Orders.", Once: true, Approval: true}, func(context.Context, question) (string, error) { return "It is ordered.", nil }),
 		},
-		Documents: func(context.Context, string, map[string]string, evidence.Document) (string, error) { return document, nil },
+		Documents: func(context.Context, string, map[string]string, evidence.Document) (string, error) {
+			return document, nil
+		},
 	}, log
 }
 
