@@ -11,6 +11,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/findings"
 	"github.com/elenchus-go/debate/internal/step/prompting"
+	"github.com/elenchus-go/debate/internal/step/rounds"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
@@ -64,7 +65,7 @@ func (r *record) add(ev Event) (err error) {
 	case Asked:
 		put(&r.people.asked, ev.Key, &ev)
 	case ToolsCalled:
-		r.tools.add(&ev)
+		r.tools.Add(ev.round())
 	case Annotated:
 		r.annotate(ev)
 	default:
@@ -96,7 +97,7 @@ func (r *record) decide(ev Decided) {
 		put(&r.decisions.passed, q.Gate, true)
 	}
 	if q.Call != nil {
-		put(&r.tools.decided, q.Call.ID, &ev)
+		r.tools.Decide(q.Call.ID, rounds.Decision{Refused: ev.Action == actionRefuse, Reason: ev.Reason})
 	}
 }
 
@@ -286,7 +287,7 @@ func (r *record) reset() {
 	r.addJudges()
 	r.Ending, r.losses.failure, r.accepted.mismatched, r.accepted.valid = transcript.Ending{}, nil, nil, false
 	r.Forget()
-	r.people, r.decisions.passed, r.tools = people{}, nil, toolRounds{}
+	r.people, r.decisions.passed, r.tools = people{}, nil, rounds.Rounds{}
 	r.usage, r.times.running, r.times.roundBegan, r.losses.steps = transcript.Usage{}, 0, 0, nil // budgets apply to each run
 	r.History, r.findings = prompting.History{}, findings.Findings{}
 	r.addParticipants()
@@ -300,7 +301,7 @@ func (r *record) addTurn(t transcript.Turn) error {
 	if !r.Record.Apply(t) {
 		return fmt.Errorf("turn %s is a duplicate", t.Key)
 	}
-	r.usage = r.usage.Add(t.Usage).Add(r.tools.end(t.Key, t.Attempts))
+	r.usage = r.usage.Add(t.Usage).Add(r.tools.End(t.Key, t.Attempts))
 	r.Calibrate(t.Key, t.Attempts)
 	if r.History.Add(&t, r.Cursor.Round); t.Kind == transcript.Summary {
 		r.Cursor.Phase = "" // each summary has its own phase
@@ -321,7 +322,7 @@ func (r *record) addFailures(failures ...*Failure) {
 		if f != nil {
 			r.losses.steps = append(r.losses.steps, f)
 			r.usage = r.usage.Add(f.usage())
-			r.tools.failed(f)
+			r.tools.Failed(f.Key, f.AttemptDetails)
 			r.Calibrate(f.Key, f.AttemptDetails)
 			if f.Kind == providers.ContextOverflow { // otherwise the retry would fail too
 				r.History.Scales.Refreeze(f.Key.Actor, f.Key.Phase)

@@ -2,136 +2,56 @@ package debate
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/step"
-	"github.com/elenchus-go/debate/internal/toolcall"
+	"github.com/elenchus-go/debate/internal/step/rounds"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/tool"
 )
 
-// continueFrom notes the calls that a step has made before.
-func (b *toolbox) continueFrom(o *openStep, decided map[string]*Decided) {
-	for i := range o.rounds {
-		ev := &o.rounds[i]
-		if i >= o.counted && !ev.isOpen() {
-			b.attempts += len(ev.Attempts)
-		}
-		if !ev.isOpen() {
-			b.made += len(ev.Calls)
-			continue
-		}
-		b.pending = slices.Clone(ev.Calls)
-		for _, c := range ev.Calls {
-			if d := decided[c.ID]; d != nil {
-				put(&b.decided, c.ID, d)
-			}
-		}
-	}
-}
-
 // Tools implements step.Host.
 func (x *execution) Tools(ctx context.Context, c step.Calls) error {
-	b := x.tools
-	calls, stored := b.pending, b.pending != nil
-	if b.pending = nil; !stored {
-		calls = x.newCalls(&c)
+	b, p := x.tools, &x.run.Plan
+	calls := b.Pending()
+	stored := calls != nil
+	if !stored {
+		calls = b.New(x.debate, x.key(), &c, p.Pseudonyms.Reveal, func(f func(*rounds.Rounds)) { x.commits.read(func(r *record) { f(&r.tools) }) })
 	}
 	commit := func(waits bool) error {
 		err := x.commitCalls(&c, calls, !stored, waits)
 		stored = true
 		return err
 	}
-	if b.decide(calls) {
+	if b.Decide(calls) {
 		if err := commit(true); err != nil {
 			return err
 		}
 		return fmt.Errorf("a call waits for a person: %w", step.ErrSuperseded)
 	}
-	if b.beginOnce(calls) {
+	if b.BeginOnce(calls) {
 		if err := commit(false); err != nil {
 			return err
 		}
 	}
-	limits := b.limits
-	limits.Total = c.Time
-	number := x.attempt(&c)
-	err := b.set.Run(ctx, calls, limits, func(ctx context.Context, call *tool.Record) (context.Context, func(error)) {
+	number := b.Attempt(&c)
+	tokens := func(call *tool.Record) int {
+		return p.Count(p.Model.Request.Model, step.Enclose(p.Pseudonyms, call.Name, call.Text))
+	}
+	err := b.Run(ctx, calls, &c, tokens, func(ctx context.Context, call *tool.Record) (context.Context, func(error)) {
 		return x.beginTool(ctx, call, number)
 	})
 	if err != nil {
 		return err
 	}
-	tokens := func(call *tool.Record) int {
-		return x.run.Plan.Count(x.run.Plan.Model.Request.Model, step.Enclose(x.run.Plan.Pseudonyms, call.Name, call.Text))
-	}
-	toolcall.Fit(calls, c.Room, tokens)
 	if err := commit(false); err != nil {
 		return err
 	}
-	b.made += len(calls)
-	c.Results = resultsOf(calls)
+	c.Results = rounds.Results(calls)
 	return nil
-}
-
-// newCalls returns the calls of a new round. Those that cannot run have their answers.
-func (x *execution) newCalls(c *step.Calls) (calls []tool.Record) {
-	b := x.tools
-	for _, p := range c.Parts {
-		if p.ToolCall == nil {
-			continue
-		}
-		arguments := revealArguments(p.ToolCall.Arguments, x.run.Plan.Pseudonyms.Reveal)
-		if !json.Valid(arguments) {
-			arguments, _ = json.Marshal(string(arguments)) // a text always encodes
-		}
-		calls = append(calls, tool.Record{ID: callID(x.debate, x.key(), c.Number, len(calls)), Name: p.ToolCall.Name, Arguments: arguments})
-	}
-	limits := b.limits
-	limits.Calls = max(limits.Calls-b.made, 0)
-	x.commits.read(func(r *record) {
-		b.set.Prepare(calls, b.names, limits, func(call *tool.Record) *tool.Record { return r.tools.results[toolcall.Key(call)] })
-	})
-	return calls
-}
-
-// decide applies what people have decided about calls. It reports whether one of the calls still waits for a person.
-func (b *toolbox) decide(calls []tool.Record) (waits bool) {
-	for i := range calls {
-		c := &calls[i]
-		t := b.set[c.Name]
-		if c.Done || t == nil || !t.Spec.Approval {
-			continue
-		}
-		c.Waits = true
-		switch d := b.decided[c.ID]; {
-		case d == nil:
-			waits = true
-		case d.Action == actionRefuse:
-			toolcall.Refuse(c, d.Reason)
-		}
-	}
-	return waits
-}
-
-// beginOnce notes the calls that must not run twice. It reports whether there is one that begins now. One that had begun
-// before is not repeated.
-func (b *toolbox) beginOnce(calls []tool.Record) (begins bool) {
-	for i := range calls {
-		c := &calls[i]
-		switch t := b.set[c.Name]; {
-		case c.Done || t == nil || !t.Spec.Once:
-		case c.Begun:
-			toolcall.Interrupt(c)
-		default:
-			c.Begun, begins = true, true
-		}
-	}
-	return begins
 }
 
 // commitCalls commits a round, with what the model has called if it is new. If it waits for a person, the debate asks.
@@ -143,10 +63,10 @@ func (x *execution) commitCalls(c *step.Calls, calls []tool.Record, isNew, waits
 	if isNew {
 		ev.VisibleSeq, ev.Attempts, ev.Parts = x.run.Plan.Step.VisibleSeq, c.Attempts, c.Parts
 	}
-	fitSources(&ev)
+	rounds.FitSources(ev.Parts, ev.Calls)
 	return x.commits.commitRound(func(t *transaction) error {
 		ev.EventMeta, ev.At = t.stamp("tools"), t.now
-		if !x.isWanted(t.rec) || t.rec.tools.check(&ev) != nil { // another process was first, or the debate has moved on
+		if !x.isWanted(t.rec) || t.rec.tools.Check(ev.round()) != nil { // another process was first, or the debate has moved on
 			return fmt.Errorf("the step or its round of tool calls is no longer open: %w", step.ErrSuperseded)
 		}
 		if err := t.add(ev); err != nil || !waits {
@@ -154,12 +74,6 @@ func (x *execution) commitCalls(c *step.Calls, calls []tool.Record, isNew, waits
 		}
 		return t.settle()
 	})
-}
-
-// attempt returns the number of the attempt that asked for calls.
-func (x *execution) attempt(c *step.Calls) int {
-	x.tools.attempts += len(c.Attempts)
-	return x.tools.attempts
 }
 
 // beginTool tells the observer that a call of a tool begins. It returns the context of the call, and what to do when the call
@@ -177,7 +91,7 @@ func (x *execution) beginTool(ctx context.Context, call *tool.Record, number int
 	return observed, func(err error) {
 		shown := *call
 		if private {
-			shown, err = hideCall(call), step.HideError(err)
+			shown, err = rounds.Hide(call), step.HideError(err)
 		}
 		if err != nil {
 			x.reports.logTool(ctx, within.Step, &shown, err)
@@ -185,14 +99,6 @@ func (x *execution) beginTool(ctx context.Context, call *tool.Record, number int
 		if end != nil {
 			end(Outcome{Err: err, Call: &shown})
 		}
-	}
-}
-
-// hideCall returns a call of a private step without what may quote the document: its size stands for the result.
-func hideCall(c *tool.Record) tool.Record {
-	return tool.Record{
-		ID: c.ID, Name: c.Name, Begun: c.Begun, Done: c.Done, Error: c.Error, Shared: c.Shared, Size: max(c.Size, len(c.Text)),
-		Began: c.Began, Duration: c.Duration,
 	}
 }
 

@@ -233,7 +233,7 @@ func (r *record) checkEntry(ev Event) error {
 		if _, done := r.Find(ev.Key); done {
 			return fmt.Errorf("turn %s has been committed before it", ev.Key)
 		}
-		return cmp.Or(r.tools.check(&ev), turns.CheckUsages(transcript.Usage{}, ev.Attempts))
+		return cmp.Or(r.tools.Check(ev.round()), turns.CheckUsages(transcript.Usage{}, ev.Attempts))
 	case Decided:
 		switch err := turns.CheckKey(ev.Key, r.Cursor); { // of a step that is declined
 		case err != nil:

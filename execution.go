@@ -12,9 +12,8 @@ import (
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/step/prompting"
-	"github.com/elenchus-go/debate/internal/toolcall"
+	"github.com/elenchus-go/debate/internal/step/rounds"
 	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/tool"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -37,8 +36,8 @@ type execution struct {
 	end     func(Outcome) // ends the step for the observer; nil if nobody observes it
 	feed    *live.Feed[Event]
 	reports *reporter
-	tools   *toolbox  // nil if the step has no tools
-	commits committer // commits rounds of tool calls
+	tools   *rounds.Box // nil if the step has no tools
+	commits committer   // commits rounds of tool calls
 	// emit shows an event that carries the given seq; nil if there is no viewer.
 	emit func(ev Event, seq int64) error
 	show func(ev Event, seq int64) error // what emitShown calls
@@ -282,17 +281,6 @@ func (c *call) Failed(e *providers.Error, wait time.Duration) error {
 		return nil
 	}
 	return c.emit(ev, ev.Seq)
-}
-
-// toolbox is what the calls of tools in a step need.
-type toolbox struct {
-	set      toolcall.Set
-	names    []string            // of the tools that the actor may call
-	limits   toolcall.Limits     // Calls is the number of calls in the whole step
-	made     int                 // calls of the step
-	pending  []tool.Record       // the calls of a round that is stored without results
-	decided  map[string]*Decided // what people have decided about them, by ID
-	attempts int                 // attempts of rounds that are stored
 }
 
 // committer commits what happens in a step before its turn.

@@ -11,6 +11,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/step"
+	"github.com/elenchus-go/debate/internal/step/rounds"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
@@ -269,7 +270,7 @@ func (p *Prompt) remember(r *record, t *transcript.Turn) {
 
 // roundsOf returns the rounds of tool calls of a committed step, and how many of them a failure of the step has counted.
 func roundsOf(entries []store.Entry, key transcript.Key) (list []step.Round, counted int, err error) {
-	var t toolRounds
+	var t rounds.Rounds
 	for _, e := range entries {
 		if e.Key == key.String() {
 			break
@@ -282,18 +283,18 @@ func roundsOf(entries []store.Entry, key transcript.Key) (list []step.Round, cou
 			return nil, 0, err
 		}
 		if called, ok := ev.(ToolsCalled); ok && called.Key == key {
-			t.add(&called)
+			t.Add(called.round())
 		} else if f := failureOf(ev); f != nil {
-			t.failed(f)
+			t.Failed(f.Key, f.AttemptDetails)
 		}
 		if s, ok := ev.(StateChanged); ok {
 			for _, f := range s.OtherFailures {
-				t.failed(f)
+				t.Failed(f.Key, f.AttemptDetails)
 			}
 		}
 	}
-	if o := t.of(key); o != nil {
-		return o.stepRounds(), o.counted, nil
+	if o := t.Of(key); o != nil {
+		return o.Plan(), o.Counted, nil
 	}
 	return nil, 0, nil
 }

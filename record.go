@@ -14,6 +14,7 @@ import (
 	"github.com/elenchus-go/debate/internal/findings"
 	"github.com/elenchus-go/debate/internal/forecast"
 	"github.com/elenchus-go/debate/internal/step/prompting"
+	"github.com/elenchus-go/debate/internal/step/rounds"
 	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
@@ -44,7 +45,7 @@ func (r *record) summaryStep() protocol.Step {
 // before a turn.
 func (r *record) phaseOpen() bool {
 	steps := r.next()
-	if _, waits := r.tools.awaited(steps); waits != nil {
+	if _, waits := r.tools.Awaited(steps); waits != nil {
 		return false
 	}
 	return r.lifecycle.State.Active() && len(steps) > 0 && steps[0].Phase == r.Cursor.Phase && !slices.ContainsFunc(steps, r.mustAsk)
@@ -92,7 +93,7 @@ type record struct {
 	usage     transcript.Usage
 	times     times
 	planned   plannedSteps
-	tools     toolRounds
+	tools     rounds.Rounds
 	findings  findings.Findings
 	env       *environment
 	inert     bool    // the protocol must not be called, because it ends the goroutine; the record is only used to report that
@@ -142,13 +143,7 @@ func newRecord(id string, env *environment) *record {
 }
 
 // spent returns the usage of all turns, of steps that have failed, and of the rounds of tool calls of other steps.
-func (r *record) spent() transcript.Usage {
-	u := r.usage
-	for _, o := range r.tools.open {
-		u = u.Add(o.usage())
-	}
-	return u
-}
+func (r *record) spent() transcript.Usage { return r.tools.AddTo(r.usage) }
 
 // hasTurns reports whether the debate has a turn other than a person's remark.
 func (r *record) hasTurns() bool {
@@ -189,7 +184,7 @@ func (r *record) next() []protocol.Step {
 		if steps[i].Actor == protocol.Embedder {
 			steps[i].Kind = transcript.Embeddings
 		}
-		if last := r.tools.of(steps[i].Key).last(); last != nil { // what a step sees does not change after its first round
+		if last := r.tools.Of(steps[i].Key).Last(); last != nil { // what a step sees does not change after its first round
 			steps[i].VisibleSeq = last.VisibleSeq
 		}
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/step/prompting"
+	"github.com/elenchus-go/debate/internal/step/rounds"
+	"github.com/elenchus-go/debate/internal/toolcall"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
@@ -27,6 +29,48 @@ func allThrottled(r *record, p *Participant) bool {
 		}
 	}
 	return true
+}
+
+// offerTools lets the actor of a step call its tools.
+func offerTools(e *Engine, r *record, x *execution, who *Participant) error {
+	p, s, l := &x.run.Plan, &x.run.Plan.Step, &r.config.Limits
+	if p.Tools == nil {
+		return nil
+	}
+	list, missing := e.tools.Named(who.Tools)
+	if missing != nil {
+		return &unsupported{[]string{fmt.Sprintf("tools of %s: this engine lacks %s, see Options.Tools", who.Name, naming.Enumerate(missing, len(missing)))}}
+	}
+	p.Tools.List = list
+	limitTools(e, &p.Model, p)
+	for i := range p.Substitutes {
+		limitTools(e, &p.Substitutes[i], p)
+	}
+	x.tools = &rounds.Box{Set: e.tools, Names: who.Tools, Limits: toolcall.Limits{Calls: l.ToolCalls, Bytes: l.ToolBytes, Timeout: l.ToolTimeout}}
+	made := 0
+	if o := r.tools.Of(s.Key); o != nil {
+		p.Tools.Rounds, p.Tools.Counted, made = o.Plan(), o.Counted, x.tools.ContinueFrom(&r.tools, o)
+	}
+	p.Tools.Most = affordableRounds(r, s, who, p.Prompt.Tokens+p.Tools.Room, made, l.ToolRounds)
+	if p.Tools.Most == 0 {
+		p.Tools.Warning = "the budgets leave nothing for calls of tools: " + s.Actor + " replies without them"
+	}
+	return nil
+}
+
+// limitTools asks the provider of a model whether it can call tools, and whether it can do so with a schema.
+//
+//nolint:contextcheck // the plan of a step belongs to no call: the question is about settings, and calls no service
+func limitTools(e *Engine, m *step.Model, p *step.Plan) {
+	name, provider, err := e.bind(m.Provider)
+	limited, ok := provider.(providers.Limited)
+	if err != nil || !ok {
+		return
+	}
+	r := m.Request
+	r.Messages, r.Tools, r.Schema = nil, p.Tools.List, p.Model.Request.Schema
+	found, _ := e.unsupportedApart(context.Background(), name, limited, r) // a panic is logged
+	m.NoTools, m.Gathers = found["tools"] != "", found["schema"] != "" && r.Schema != nil
 }
 
 // newExecution returns the execution of a step, with its request.

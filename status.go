@@ -149,7 +149,7 @@ func gateQuestion(r *record) *Question {
 
 // callQuestion returns the question about a call that must wait for a person, or nil if there is none.
 func callQuestion(r *record, steps []protocol.Step) *Question {
-	k, c := r.tools.awaited(steps)
+	k, c := r.tools.Awaited(steps)
 	if c == nil {
 		return nil
 	}

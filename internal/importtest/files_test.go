@@ -35,9 +35,9 @@ var rootOrder = []string{
 	// Steps.
 	"observer.go", "live.go", "execution.go", "calls.go",
 	// The engine's registry and requests.
-	"registry.go", "offer.go", "request.go",
+	"registry.go", "request.go",
 	// The journal and the driver.
-	"verify.go", "journal.go", "driver.go", "private.go", "perform.go", "advance.go", "background.go",
+	"verify.go", "journal.go", "driver.go", "perform.go", "advance.go", "background.go",
 	// The API.
 	"debate.go", "control.go", "watch.go", "past.go", "engine.go", "fork.go",
 }
