@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/elenchus-go/debate/evidence"
+	"github.com/elenchus-go/debate/evidence/extract"
 )
 
 // source is a file or a folder with documents.
@@ -47,7 +48,7 @@ const (
 
 // readSources returns the documents in files and folders, by their places, the folder that contains all, and the files that
 // are left out because they are no documents.
-func readSources(ctx context.Context, list []source) (documents []document, folder string, leftOut []string, err error) {
+func readSources(ctx context.Context, r *extract.Reader, list []source) (documents []document, folder string, leftOut []string, err error) {
 	seen := map[string]bool{}
 	size := 0
 	for _, s := range list {
@@ -61,7 +62,7 @@ func readSources(ctx context.Context, list []source) (documents []document, fold
 				return nil, "", nil, exitErrorf(exitArguments, "read documents: %s is named twice", path)
 			}
 			seen[path] = true
-			text, err := readDocument(ctx, path)
+			text, err := readDocument(ctx, r, path)
 			if err != nil {
 				return nil, "", nil, fmt.Errorf("%s: %w", s.from, err)
 			}
@@ -127,14 +128,16 @@ func listFiles(s source) (files, others []string, err error) {
 }
 
 // documentEndings returns the endings of the files that are documents in a folder.
-func documentEndings() []string { return textFiles }
+func documentEndings() []string {
+	return slices.Sorted(slices.Values(slices.Concat(textFiles, extract.Endings())))
+}
 
 func isDocument(path string) bool {
 	return slices.Contains(documentEndings(), strings.ToLower(filepath.Ext(path)))
 }
 
 // readDocument returns the text of a file.
-func readDocument(_ context.Context, path string) (string, error) {
+func readDocument(ctx context.Context, r *extract.Reader, path string) (string, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
@@ -144,7 +147,18 @@ func readDocument(_ context.Context, path string) (string, error) {
 	case info.Size() > evidence.MaxSize:
 		return "", exitErrorf(exitArguments, "read document: %s has %d bytes, use at most %d", path, info.Size(), evidence.MaxSize)
 	}
-	return readText("document", path)
+	if !slices.Contains(extract.Endings(), strings.ToLower(filepath.Ext(path))) {
+		return readText("document", path)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("read document: %w", err)
+	}
+	text, err := r.Text(ctx, filepath.Base(path), data)
+	if err != nil {
+		return "", fmt.Errorf("read document %s: %w", path, err)
+	}
+	return text, nil
 }
 
 // setPlaces sets the places of documents below the deepest folder that contains all, and returns that folder.

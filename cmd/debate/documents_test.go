@@ -1,9 +1,12 @@
 package main
 
 import (
+	"archive/zip"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +16,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/evidence"
+	"github.com/elenchus-go/debate/evidence/extract"
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/providers"
 )
@@ -190,6 +194,28 @@ func TestWrongDocuments(t *testing.T) {
 	}
 }
 
+// Files that are no plain text are read too.
+func TestDocumentsOfOtherFormats(t *testing.T) {
+	page := "<html><body><p>Private cars cost our cities nine million a year.</p><script>x</script></body></html>"
+	folder(t, "papers/page.html", page, "papers/bad.docx", "no archive")
+	code, _, stderr := start(t, environment(), "--docs", "papers", topic)
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "--docs: read document "+filepath.Join(working(t), "papers", "bad.docx")+": read bad.docx: it is no valid DOCX: zip: not a valid zip file")
+
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	w, err := z.Create("word/document.xml")
+	require.NoError(t, err)
+	_, err = io.WriteString(w, `<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:p><w:r><w:t>Buses serve the cities.</w:t></w:r></w:p></w:document>`)
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	require.NoError(t, os.WriteFile("papers/bad.docx", b.Bytes(), 0o600))
+	code, stdout, stderr := start(t, environment(), "--docs", "papers", "--rounds", "1", "--json", topic)
+	require.Equal(t, 0, code, stderr)
+	require.Contains(t, stdout, "The documents say: “Buses serve the cities.”")
+	require.Contains(t, stderr, "document page.html: read by all\n")
+}
+
 // Labels come from whoever created the debate. They name no file outside of the folder, and give no text whose hash the
 // creator does not know.
 func TestLabelsOpenNoOtherFiles(t *testing.T) {
@@ -203,7 +229,7 @@ func TestLabelsOpenNoOtherFiles(t *testing.T) {
 		"secret.md":                      evidence.Hash("guess")[:pinDigits],
 		filepath.ToSlash("papers/../.."): strings.Repeat("0", pinDigits),
 	} {
-		_, err := reopen(t.Context(), filepath.Join(at, "papers"), place, pin)
+		_, err := reopen(t.Context(), &extract.Reader{}, filepath.Join(at, "papers"), place, pin)
 		require.Error(t, err, place)
 		require.NotContains(t, err.Error(), "The secret")
 	}
@@ -226,7 +252,7 @@ func TestPins(t *testing.T) {
 	_, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"": offline.Model(false)}})
 	require.NoError(t, err)
 	var o debate.Options
-	p := program{ctx: context.Background()}
+	p := program{ctx: context.Background(), env: environment()}
 	require.NoError(t, p.openDocuments(&o, &c))
 	require.Len(t, o.Tools, 1)
 	require.Equal(t, searchTool, o.Tools[0].Spec().Name)

@@ -14,6 +14,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/evidence"
+	"github.com/elenchus-go/debate/evidence/extract"
 	"github.com/elenchus-go/debate/evidence/search"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/tool"
@@ -44,7 +45,9 @@ func (p *program) addDocuments(s configFile, c *debate.Config, o *debate.Options
 	if len(sources) == 0 {
 		return nil
 	}
-	all, folder, leftOut, err := readSources(p.ctx, sources)
+	r := extract.Reader{Cache: cacheFolder(p.env)}
+	defer func() { _ = r.Close() }()
+	all, folder, leftOut, err := readSources(p.ctx, &r, sources)
 	if err != nil {
 		return err
 	}
@@ -161,6 +164,8 @@ func (p *program) openDocuments(o *debate.Options, c *debate.Config) error {
 	if !given {
 		return nil
 	}
+	r := extract.Reader{Cache: cacheFolder(p.env)}
+	defer func() { _ = r.Close() }()
 	var private, searched []document
 	var problems []error
 	for number := 1; ; number++ {
@@ -173,7 +178,7 @@ func (p *program) openDocuments(o *debate.Options, c *debate.Config) error {
 			return fmt.Errorf("open documents: label %s.%d: %w", documentsLabel, number, err)
 		}
 		for _, place := range sortedKeys(pins) {
-			d, err := reopen(p.ctx, folder, place, pins[place])
+			d, err := reopen(p.ctx, &r, folder, place, pins[place])
 			if err != nil {
 				problems = append(problems, err)
 			}
@@ -191,12 +196,12 @@ func (p *program) openDocuments(o *debate.Options, c *debate.Config) error {
 }
 
 // reopen reads a document again, and checks that it has not changed.
-func reopen(ctx context.Context, folder, place, hash string) (document, error) {
+func reopen(ctx context.Context, r *extract.Reader, folder, place, hash string) (document, error) {
 	d := document{path: filepath.Join(folder, filepath.FromSlash(place)), place: place, readers: []string{evidence.Everybody}}
 	if !filepath.IsLocal(filepath.FromSlash(place)) || len(hash) != pinDigits {
 		return d, fmt.Errorf("%q is no place of a document", place)
 	}
-	text, err := readDocument(ctx, d.path)
+	text, err := readDocument(ctx, r, d.path)
 	if err != nil {
 		return d, err
 	}

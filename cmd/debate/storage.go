@@ -61,6 +61,14 @@ func dataFile(system string, env func(string) string) string {
 	return filepath.Join(folder, "debate", "debates.db")
 }
 
+// cacheFolder returns the folder for what can be computed again, or an empty string if the user's folder is unknown.
+func cacheFolder(env func(string) string) string {
+	if data := dataFile(runtime.GOOS, env); data != "" {
+		return filepath.Join(filepath.Dir(data), "cache")
+	}
+	return ""
+}
+
 // openStore opens the store, if there is one. It returns a function that closes the store.
 func (p *program) openStore(o *debate.Options) (done func(), err error) {
 	if p.storePath == "" {

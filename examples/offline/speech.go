@@ -56,7 +56,11 @@ var replyLines = []string{
 func (p prompt) speech() string {
 	n := max(p.round-1, 0)
 	text := fmt.Sprintf(nth(speechLines[p.stance()], n), p.word(n))
-	if quote := p.quotation(n); quote != "" {
+	at := 2 * n
+	if p.stance() == "against" {
+		at++ // other quotations than those of the other side
+	}
+	if quote := p.quotation(at); quote != "" {
 		text = "The documents say: “" + quote + "”\n\n" + text
 	}
 	if len(p.others) > 0 {

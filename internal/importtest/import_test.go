@@ -44,6 +44,7 @@ var leaves = []string{"internal/attachment", "internal/characters", "internal/co
 // so only programs can import them.
 var sides = map[string][]string{
 	"context/vocabulary":       {"context/window"},
+	"evidence/extract":         {},
 	"providers/*":              {"providers", "transcript"},
 	"providers/internal/wire":  {"providers", "transcript", "providers/internal/fault", "providers/internal/schema"},
 	"providers/anthropic":      {"internal/reasoning", "providers", "providers/internal/prompt", "providers/internal/wire"},
