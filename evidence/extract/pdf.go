@@ -82,7 +82,7 @@ func readPDF(ctx context.Context, r *Reader, data []byte) (string, error) {
 		return "", err
 	}
 	finished := context.AfterFunc(ctx, e.kill)
-	defer func() {
+	defer func() { //nolint:contextcheck // ctx has ended
 		if !finished() {
 			_ = r.stop()
 		}
