@@ -11,10 +11,11 @@ import (
 	"strings"
 )
 
-const (
-	maxXML   = 64 << 20 // bytes of a part of a DOCX file when it is decompressed
-	maxDepth = 500      // of its elements
-)
+// maxXML limits, in bytes, a part of a DOCX file when it is decompressed. Tests lower it.
+var maxXML int64 = 64 << 20
+
+// maxDepth limits how deeply the elements of a DOCX file are nested.
+const maxDepth = 500
 
 // The parts of a DOCX file that have text. The first one must be there.
 var docxParts = []string{"word/document.xml", "word/footnotes.xml", "word/endnotes.xml"}
