@@ -21,7 +21,7 @@ const maxDepth = 500
 var docxParts = []string{"word/document.xml", "word/footnotes.xml", "word/endnotes.xml"}
 
 // readDOCX returns the text of a DOCX file: of its body, and of its notes.
-func readDOCX(ctx context.Context, _ *Reader, data []byte) (string, error) {
+func readDOCX(ctx context.Context, data []byte) (string, error) {
 	files, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		return "", fmt.Errorf("it is no valid DOCX: %w", err)

@@ -14,20 +14,9 @@ import (
 	"fmt"
 	"path"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 )
-
-// The limits of documents.
-const (
-	MaxSize = 64 << 20 // bytes of a file
-	MaxText = 64 << 20 // bytes of a text
-	maxHTML = 16 << 20 // bytes of an HTML file
-)
-
-// ErrNoText is the error for a document without text, such as a scanned one. Recognize its text with another program first.
-var ErrNoText = errors.New("the document has no text")
 
 // Reader reads documents. It is safe for concurrent use. The zero value has the defaults.
 type Reader struct {
@@ -37,14 +26,19 @@ type Reader struct {
 	// compiles it before the first PDF.
 	Cache string
 
-	mu  sync.Mutex
-	pdf *engine // nil before the first PDF
+	pdf pdfReader
 }
 
 // formats has a function for each ending of a file's name.
-var formats = map[string]func(context.Context, *Reader, []byte) (string, error){
-	".pdf": readPDF, ".docx": readDOCX, ".html": readHTML, ".htm": readHTML, ".xhtml": readHTML,
+var formats = map[string]func(ctx context.Context, r *Reader, data []byte) (string, error){
+	".pdf": func(ctx context.Context, r *Reader, data []byte) (string, error) {
+		return r.pdf.read(ctx, r.Cache, data)
+	},
+	".docx": func(ctx context.Context, _ *Reader, data []byte) (string, error) { return readDOCX(ctx, data) },
+	".html": fromHTML, ".htm": fromHTML, ".xhtml": fromHTML,
 }
+
+func fromHTML(_ context.Context, _ *Reader, data []byte) (string, error) { return readHTML(data) }
 
 // Endings returns the endings of the names of files that Text reads, in lower case, such as ".pdf".
 func Endings() []string { return []string{".docx", ".htm", ".html", ".pdf", ".xhtml"} }
@@ -105,11 +99,7 @@ func (r *Reader) Text(ctx context.Context, name string, data []byte) (string, er
 }
 
 // Close frees what the Reader needs to read PDF files. It waits for calls of Text that read one.
-func (r *Reader) Close() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.stop()
-}
+func (r *Reader) Close() error { return r.pdf.close() }
 
 // clean returns a text as Text describes.
 func clean(text string) (string, error) {
@@ -129,5 +119,3 @@ func clean(text string) (string, error) {
 	}
 	return text, nil
 }
-
-func tooLong() error { return fmt.Errorf("its text has more than %d bytes", MaxText) }

@@ -2,7 +2,6 @@ package extract
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -18,7 +17,7 @@ import (
 const leastPart = 0.3
 
 // readHTML returns the title and the main text of an HTML page, or its whole text if it is no article.
-func readHTML(_ context.Context, _ *Reader, data []byte) (string, error) {
+func readHTML(data []byte) (string, error) {
 	if len(data) > maxHTML {
 		return "", fmt.Errorf("it has %d bytes, use at most %d for HTML", len(data), maxHTML)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/klippa-app/go-pdfium"
 	pdferrors "github.com/klippa-app/go-pdfium/errors"
@@ -32,14 +33,20 @@ type engine struct {
 	kill  context.CancelFunc // ends what runs, and makes the engine useless
 }
 
-// start returns PDFium. It compiles it the first time.
-func (r *Reader) start() (*engine, error) {
-	if r.pdf != nil {
-		return r.pdf, nil
+// pdfReader reads one PDF after another.
+type pdfReader struct {
+	mu     sync.Mutex
+	engine *engine // nil before the first PDF
+}
+
+// start returns PDFium. It compiles it the first time. The folder keeps the compiled one, if it is not empty.
+func (r *pdfReader) start(folder string) (*engine, error) {
+	if r.engine != nil {
+		return r.engine, nil
 	}
 	cache := wazero.NewCompilationCache()
-	if r.Cache != "" {
-		kept, err := wazero.NewCompilationCacheWithDir(r.Cache)
+	if folder != "" {
+		kept, err := wazero.NewCompilationCacheWithDir(folder)
 		if err != nil {
 			return nil, fmt.Errorf("keep the compiled PDFium: %w", err)
 		}
@@ -55,29 +62,36 @@ func (r *Reader) start() (*engine, error) {
 		kill()
 		return nil, errors.Join(fmt.Errorf("start PDFium: %w", err), cache.Close(context.Background()))
 	}
-	r.pdf = &engine{pool, cache, kill}
-	return r.pdf, nil
+	r.engine = &engine{pool, cache, kill}
+	return r.engine, nil
 }
 
 // stop ends PDFium, if it runs.
-func (r *Reader) stop() error {
-	if r.pdf == nil {
+func (r *pdfReader) stop() error {
+	if r.engine == nil {
 		return nil
 	}
-	err := errors.Join(r.pdf.pool.Close(), r.pdf.cache.Close(context.Background()))
-	r.pdf.kill()
-	r.pdf = nil
+	err := errors.Join(r.engine.pool.Close(), r.engine.cache.Close(context.Background()))
+	r.engine.kill()
+	r.engine = nil
 	return err
 }
 
-// readPDF returns the text of a PDF.
-func readPDF(ctx context.Context, r *Reader, data []byte) (string, error) {
+// close is stop, once no PDF is read.
+func (r *pdfReader) close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.stop()
+}
+
+// read returns the text of a PDF.
+func (r *pdfReader) read(ctx context.Context, folder string, data []byte) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
-	e, err := r.start() //nolint:contextcheck // PDFium outlives the call
+	e, err := r.start(folder) //nolint:contextcheck // PDFium outlives the call
 	if err != nil {
 		return "", err
 	}

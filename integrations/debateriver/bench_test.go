@@ -41,7 +41,13 @@ func BenchmarkTurns(b *testing.B) {
 // hold runs a debate of ten turns.
 func hold(b *testing.B, e *debate.Engine) {
 	ctx := context.Background()
-	d, err := e.Create(ctx, crashtest.NewConfig(crashtest.NewID()))
+	c := crashtest.NewConfig(crashtest.NewID())
+	for _, list := range [][]debate.Participant{c.Participants, c.Judges} {
+		for i := range list {
+			list[i].Tools = nil // one call for each turn
+		}
+	}
+	d, err := e.Create(ctx, c)
 	if err == nil {
 		err = d.Start(ctx)
 	}

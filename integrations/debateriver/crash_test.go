@@ -116,7 +116,7 @@ func child(c *crashtest.Child) {
 	s, err := NewStore(pool, Config{Schema: crashSchema, RiverSchema: crashSchema})
 	c.Must(err)
 	workers := river.NewWorkers()
-	e, err := addWorker(workers, s, debate.Options{Store: c.Store(s), Providers: c.Models()})
+	e, err := addWorker(workers, s, debate.Options{Store: c.Store(s), Providers: c.Models(), Tools: c.Tools()})
 	c.Must(err)
 	client, err := river.NewClient(riverpgxv5.New(pool), Defaults(&river.Config{
 		Schema: crashSchema, Workers: workers, Middleware: []rivertype.Middleware{&pointMiddleware{child: c}},

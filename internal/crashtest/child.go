@@ -19,6 +19,7 @@ import (
 	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/tool"
 )
 
 // ChildConfig is the configuration of a child process.
@@ -101,8 +102,15 @@ func (n *ledgerStore) Commit(ctx context.Context, ch store.Change) error {
 		return err
 	}
 	n.child.ReachPoint("committed")
-	for _, e := range ch.Entries {
+	for i := range ch.Entries {
+		e := &ch.Entries[i]
 		n.child.writeLedger("ack", ch.ID, e.Seq, e.Key)
+		if round, ok := roundOf(e); ok {
+			n.child.writeLedger("round", ch.ID, round.Key.Actor)
+			for _, c := range round.Calls {
+				n.child.writeLedger("result", ch.ID, c.ID)
+			}
+		}
 	}
 	n.child.ReachPoint("acknowledged")
 	return nil
@@ -139,6 +147,16 @@ func (c *Child) Generate(ctx context.Context, r providers.Request) (providers.Re
 	}
 	c.ReachPoint("answered")
 	return resp, err
+}
+
+// Tools returns the tools of the child. It records each call that runs, and reaches points before and after that.
+func (c *Child) Tools() []tool.Tool {
+	return []tool.Tool{newTool(func(ctx context.Context, id string) {
+		s, _ := debate.StepFrom(ctx)
+		c.ReachPoint("calling-tool")
+		c.writeLedger("tool", s.Debate, id)
+		c.ReachPoint("tool-called")
+	})}
 }
 
 // failure returns the kind of failure of a call, or "" for most calls. Some failures are retried at once, and others
@@ -269,7 +287,7 @@ func (c *Child) run(ctx context.Context, d *debate.Debate) {
 // RunDebates runs the debates that have not ended, and then new ones, until the process is killed.
 func (c *Child) RunDebates(s watchableStore) {
 	ctx := context.Background()
-	e, err := debate.NewEngine(debate.Options{Store: c.Store(s), Providers: c.Models()})
+	e, err := debate.NewEngine(debate.Options{Store: c.Store(s), Providers: c.Models(), Tools: c.Tools()})
 	c.Must(err)
 	work := make(chan *debate.Debate)
 	var all sync.WaitGroup

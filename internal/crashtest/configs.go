@@ -64,6 +64,15 @@ func NewConfig(id string) debate.Config {
 		p.Jury = judge.Jury{} // one call for each step
 		c.Protocol = p
 	}
+	if hasTools(id) {
+		for _, list := range [][]debate.Participant{c.Participants, c.Judges} {
+			for i := range list {
+				if !list[i].Human {
+					list[i].Tools = []string{lookUp}
+				}
+			}
+		}
+	}
 	if last := id[len(id)-1]; last >= '0' && last <= '7' {
 		c.OnFailure, c.OnJudgeFailure, c.OnRetrievalFailure = debate.Ask, debate.Ask, debate.Ask
 	}
@@ -78,6 +87,9 @@ func isSteered(id string) bool { return Soak() && id[len(id)-3] >= 'c' }
 // Soak reports whether DEBATE_KILLS_EACH is set, which asks for a long trial.
 func Soak() bool { return os.Getenv("DEBATE_KILLS_EACH") != "" }
 
+// hasTools reports whether the models of the debate with this ID call tools.
+func hasTools(id string) bool { return id[len(id)-4] >= '8' }
+
 // hasPeople reports whether people take part in the debate with this ID.
 func hasPeople(id string) bool { return id[len(id)-2] >= 'c' }
 
@@ -91,6 +103,10 @@ func callsAtOnce(id string) int {
 func DigestModel(latency time.Duration) providers.Provider {
 	return &scripted.Provider{DiscardCalls: true, Func: func(r providers.Request) scripted.Reply {
 		id, _, _ := strings.Cut(r.Model, "/")
-		return scripted.Reply{Text: enginetest.PresetReply(NewConfig(id), r), Chunks: 3, Latency: latency}
+		text := enginetest.PresetReply(NewConfig(id), r)
+		if calls := toolCalls(r, text); calls != nil {
+			return scripted.Reply{ToolCalls: calls, Latency: latency}
+		}
+		return scripted.Reply{Text: text, Chunks: 3, Latency: latency}
 	}}
 }

@@ -11,7 +11,7 @@ import (
 
 // ledger is a file that survives the processes that write to it. Each line has the number of a child's run, a kind,
 // arguments, and the word end. The kinds are "call" and "failed" with a debate and an actor, "ack" with a debate and an
-// entry's seq and key, "stopped" with a debate and the cause, "try" and "done" with a debate, a control and a word, "dead"
+// entry's seq and key, "round" with a debate and an actor, "tool" and "result" with a debate and the ID of a call of a tool, "stopped" with a debate and the cause, "try" and "done" with a debate, a control and a word, "dead"
 // when a run has ended, and "down" and "up" for the database.
 //
 // A reader may see a part of a line that is being written, and a killed process may leave a part of one. So each line

@@ -32,14 +32,17 @@ type trialResult struct {
 	stops                                     map[string]int // stops of debates by their cause
 	steered                                   int            // debates whose course children have changed
 	steering                                  steering
-	inFlight                                  int // calls in progress when their process or the database died
+	inFlight                                  int             // calls in progress when their process or the database died
+	rounds, toolCalls, repeatedTools          int             // of tools
+	withTools                                 int             // debates whose models call tools
+	results                                   map[string]bool // the IDs of calls with results in journals
 }
 
 // verify compares the journals of a store with the ledger and with undisturbed debates.
 func verify(t *testing.T, st store.Store, ledger ledger) {
 	lines, err := ledger.readFrom(0)
 	require.NoError(t, err)
-	n := &trialResult{kills: map[string]int{}, kinds: map[int]int{}, stops: map[string]int{}, steering: steeringOf(lines)}
+	n := &trialResult{kills: map[string]int{}, kinds: map[int]int{}, stops: map[string]int{}, results: map[string]bool{}, steering: steeringOf(lines)}
 	calls, allowed := n.countCalls(t, lines)
 	stored := map[string][]store.Entry{}
 	spoken := map[actorOfDebate]int{}
@@ -49,10 +52,14 @@ func verify(t *testing.T, st store.Store, ledger ledger) {
 		if hasPeople(h.ID) {
 			n.people++
 		}
+		if hasTools(h.ID) {
+			n.withTools++
+		}
 		n.kinds[kindOf(h.ID)]++
 		stored[h.ID] = n.checkDebate(t, st, h.ID, spoken)
 	}
 	n.checkAcknowledged(t, lines, stored)
+	n.checkTools(t, lines)
 	for _, calls := range allowed {
 		n.inFlight += calls
 	}
@@ -72,7 +79,7 @@ func verify(t *testing.T, st store.Store, ledger ledger) {
 func (n *trialResult) checkDebate(t *testing.T, st store.Store, id string, spoken map[actorOfDebate]int) []store.Entry {
 	status, entries, err := st.Load(t.Context(), id, 0)
 	require.NoError(t, err)
-	e, err := debate.NewEngine(debate.Options{Store: replica(t, status, entries), Providers: map[string]providers.Provider{"m": DigestModel(0)}})
+	e, err := debate.NewEngine(debate.Options{Store: replica(t, status, entries), Providers: map[string]providers.Provider{"m": DigestModel(0)}, Tools: Tools()})
 	require.NoError(t, err)
 	d, err := e.Open(t.Context(), id)
 	require.NoError(t, err)
@@ -92,7 +99,14 @@ func (n *trialResult) checkDebate(t *testing.T, st store.Store, id string, spoke
 		}
 	}
 	seen := map[string]bool{"": false}
-	for _, e := range entries {
+	for i, e := range entries {
+		if round, ok := roundOf(&entries[i]); ok {
+			n.rounds++
+			spoken[actorOfDebate{id, round.Key.Actor}]++
+			for _, c := range round.Calls {
+				n.results[c.ID] = c.Done
+			}
+		}
 		if seen[e.Key] {
 			n.duplicates++
 		}
@@ -125,7 +139,7 @@ func encode(t *testing.T, v any) string {
 
 // runInMemory returns the transcript of an undisturbed debate.
 func runInMemory(t *testing.T, id string) string {
-	d, err := debate.New(t.Context(), NewConfig(id), debate.Options{Providers: map[string]providers.Provider{"m": DigestModel(0)}})
+	d, err := debate.New(t.Context(), NewConfig(id), debate.Options{Providers: map[string]providers.Provider{"m": DigestModel(0)}, Tools: Tools()})
 	require.NoError(t, err)
 	for {
 		for _, err := range d.Run(t.Context()) {
@@ -184,6 +198,9 @@ func (n *trialResult) countCalls(t *testing.T, lines []ledgerLine) (calls, allow
 			n.failed++
 			calls[s]--
 			flying[l.run][s] = max(0, flying[l.run][s]-1)
+		case l.kind == "round":
+			s := actorOfDebate{l.args[0], l.args[1]}
+			flying[l.run][s] = max(0, flying[l.run][s]-1)
 		case l.key() != "":
 			s := actorOfDebate{l.args[0], l.actor()}
 			flying[l.run][s] = max(0, flying[l.run][s]-1)
@@ -223,6 +240,28 @@ func (n *trialResult) checkAcknowledged(t *testing.T, lines []ledgerLine, stored
 	}
 }
 
+// checkTools checks that no call of a tool whose result was acknowledged ran again in a process that began later, and that
+// the journals have the results of all these calls.
+func (n *trialResult) checkTools(t *testing.T, lines []ledgerLine) {
+	began, done := map[int]int{}, map[string]int{} // a run and a call, by the line of the ledger
+	for i, l := range lines {
+		if _, known := began[l.run]; !known {
+			began[l.run] = i
+		}
+		switch l.kind {
+		case "result":
+			done[l.args[1]] = i
+			assert.True(t, n.results[l.args[1]], "the result of call %s in debate %s was acknowledged but is lost", l.args[1], l.args[0])
+		case "tool":
+			n.toolCalls++
+			if at, known := done[l.args[1]]; known && at < began[l.run] {
+				n.repeatedTools++
+				t.Errorf("call %s of a tool in debate %s ran again after its result was acknowledged", l.args[1], l.args[0])
+			}
+		}
+	}
+}
+
 // String returns the counts as text.
 func (n *trialResult) String() string {
 	var b strings.Builder
@@ -236,7 +275,8 @@ func (n *trialResult) String() string {
 	fmt.Fprintf(&b, "%d effective kills: %s; %d more outside a step; %d restarts of the database\n", total, strings.Join(points, ", "), n.missedKills, n.restarts)
 	fmt.Fprintf(&b, "%d debates, %d with people, all ended; %d turns, %d of people; %d entries acknowledged, %d lost; %d duplicate turns; %d wrong statuses\n",
 		n.debates, n.people, n.turns, n.peoplesTurns, n.acked, n.lostEntries, n.duplicates, n.mismatched)
-	fmt.Fprintf(&b, "%d calls, of which %d failed: %d more than turns, for %d in progress at a kill or a stop", n.calls, n.failed, n.calls-n.failed-n.turns+n.peoplesTurns, n.inFlight)
+	fmt.Fprintf(&b, "%d calls, of which %d failed: %d more than turns and rounds of tools, for %d in progress at a kill or a stop", n.calls, n.failed, n.calls-n.failed-n.turns-n.rounds+n.peoplesTurns, n.inFlight)
+	fmt.Fprintf(&b, "\n%d debates with tools: %d rounds, %d calls of tools, %d of them repeated although their results were acknowledged", n.withTools, n.rounds, n.toolCalls, n.repeatedTools)
 	fmt.Fprintf(&b, "\nstops, after which the debate continued: %d pauses, %d questions, %d errors", n.stops["pause"], n.stops["question"], n.stops["error"])
 	if n.steered > 0 {
 		fmt.Fprintf(&b, "\n%d debates whose course was changed: %v", n.steered, n.steering.count())

@@ -15,7 +15,7 @@ import (
 
 // points are the points of a step at which a process may be killed.
 var points = []string{
-	"called", "streaming", "answered", "committing", "inserting-entry", "replacing-status", "sqlite-commits", "committed", "acknowledged",
+	"called", "streaming", "answered", "calling-tool", "tool-called", "committing", "inserting-entry", "replacing-status", "sqlite-commits", "committed", "acknowledged",
 }
 
 func TestMain(m *testing.M) {
