@@ -26,7 +26,7 @@ PATH    := $(PATH):$(shell $(GO) env GOPATH)/bin
 export PATH
 
 .DEFAULT_GOAL := help
-.PHONY: help test soak kills interruptions intervals rescue mutation lint work-sum portable debatevet format bench fuzz generate tidy frameworks frameworks-changed dashboard dashboard-changed release-check \
+.PHONY: help test soak kills interruptions intervals rescue mutation lint work-sum portable debatevet format bench fuzz generate tidy frameworks frameworks-changed dashboard dashboard-changed engines engines-changed release-check \
 	browser clients npm-clients clients-lock postgres chromium axe golangci-lint
 
 help: ## list the targets
@@ -118,7 +118,7 @@ tidy: ## run go mod tidy in all modules
 		(cd $$m && GOWORK=off $(GO) mod tidy -modfile=$$tmp/go.mod) && $(GO) mod edit $$drop $$tmp/go.mod && \
 		cp $$tmp/go.mod $$tmp/go.sum $$m || exit 1; \
 	done
-	@for m in frameworks dashboard; do (cd testdata/$$m && GOWORK=off $(GO) mod tidy) || exit 1; done
+	@for m in frameworks dashboard engines; do (cd testdata/$$m && GOWORK=off $(GO) mod tidy) || exit 1; done
 
 CACHE = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/debate
 
@@ -163,15 +163,25 @@ frameworks-changed: ## run make frameworks unless it has already passed here wit
 	@if [ -e '$(CACHE)/frameworks-$(FRAMEWORKS_SUM)' ]; then \
 		echo "skipped: make frameworks has already passed with these dependencies"; else $(MAKE) --no-print-directory frameworks; fi
 
+# What a target outside of go.work depends on.
 DASHBOARD_SUM = $(shell cat go.mod go.sum testdata/dashboard/* integrations/debateotel/*.* | cksum | tr ' ' -)
+ENGINES_SUM = $(shell cat go.mod go.sum testdata/engines/* drivetest/* *.go | cksum | tr ' ' -)
 
 dashboard: ## run the queries of debateotel's dashboard for Grafana in Prometheus' engine
 	@cd testdata/dashboard && GOWORK=off $(GO) test -count=1 .
 	@mkdir -p '$(CACHE)' && touch '$(CACHE)/dashboard-$(DASHBOARD_SUM)'
 
+engines: ## test that Temporal and DBOS drive debates
+	@cd testdata/engines && GOWORK=off $(GO) test -count=1 -race -gcflags=modernc.org/sqlite/lib=-race=false .
+	@mkdir -p '$(CACHE)' && touch '$(CACHE)/engines-$(ENGINES_SUM)'
+
 dashboard-changed: ## run make dashboard unless it has already passed here with the same files
 	@if [ -e '$(CACHE)/dashboard-$(DASHBOARD_SUM)' ]; then \
 		echo "skipped: make dashboard has already passed with these files"; else $(MAKE) --no-print-directory dashboard; fi
+
+engines-changed: ## run make engines unless it has already passed here with the same files
+	@if [ -e '$(CACHE)/engines-$(ENGINES_SUM)' ]; then \
+		echo "skipped: make engines has already passed with these files"; else $(MAKE) --no-print-directory engines; fi
 
 release-check: ## pack all modules as for a release and use them from an empty folder, without publishing anything
 	@$(GO) run ./internal/release check

@@ -1,0 +1,142 @@
+package engines
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/drivetest"
+	"github.com/elenchus-go/debate/store"
+)
+
+// wake is the signal that a debate may have something to do. Send it with SignalWithStartWorkflow, and the debate's id as the
+// id of the workflow, after Create and after each control.
+const wake = "wake"
+
+// Drive is the workflow. It ends when there is nothing to do, so a debate that waits for a person costs nothing.
+func Drive(ctx workflow.Context, id string) error {
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: time.Hour, // above the timeout of the debate's steps
+		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute},
+	})
+	signals := workflow.GetSignalChannel(ctx, wake)
+	for {
+		more := false
+		if err := workflow.ExecuteActivity(ctx, "Do", id).Get(ctx, &more); err != nil {
+			return err
+		}
+		if !more && !signals.ReceiveAsync(nil) {
+			return nil
+		}
+	}
+}
+
+// temporalServer stands for a server and its task queue: the SDK's environment for tests runs one workflow.
+type temporalServer struct {
+	workers chan *temporalWorker // one for each worker
+
+	mu      sync.Mutex
+	running map[string]*temporalRun // by debate
+	closed  chan struct{}
+	ended   sync.WaitGroup
+}
+
+// temporalRun is a workflow that runs.
+type temporalRun struct {
+	*testsuite.TestWorkflowEnvironment
+	started  chan struct{} // closed when it takes signals
+	signaled bool
+}
+
+type temporalWorker struct {
+	engine *debate.Engine
+	ctx    context.Context
+	busy   sync.WaitGroup
+}
+
+// do gives the activity to the next worker. Workers that are killed take no further one.
+func (s *temporalServer) do(ctx context.Context, id string) (bool, error) {
+	for {
+		select {
+		case <-s.closed:
+			return false, temporal.NewNonRetryableApplicationError("the test has ended", "", nil)
+		case w := <-s.workers:
+			if w.ctx.Err() != nil {
+				continue
+			}
+			w.busy.Add(1)
+			defer w.busy.Done()
+			s.workers <- w
+			within, cancel := context.WithCancel(ctx)
+			defer context.AfterFunc(w.ctx, cancel)()
+			defer cancel()
+			return do(within, w.engine, id)
+		case <-ctx.Done():
+			return false, ctx.Err()
+		}
+	}
+}
+
+// drive sends the signal, and starts the workflow unless it runs, like SignalWithStartWorkflow.
+func (s *temporalServer) drive(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.running[id]; r != nil {
+		<-r.started
+		r.SignalWorkflow(wake, nil)
+		r.signaled = true
+		return
+	}
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
+	r := &temporalRun{TestWorkflowEnvironment: suite.NewTestWorkflowEnvironment(), started: make(chan struct{})}
+	r.SetTestTimeout(10 * time.Minute)
+	r.RegisterActivityWithOptions(s.do, activity.RegisterOptions{Name: "Do"})
+	started := sync.OnceFunc(func() { close(r.started) })
+	r.SetOnActivityStartedListener(func(*activity.Info, context.Context, converter.EncodedValues) { started() })
+	s.running[id] = r
+	s.ended.Go(func() {
+		r.ExecuteWorkflow(Drive, id)
+		s.mu.Lock()
+		delete(s.running, id)
+		again := r.signaled // this environment loses a signal that comes while the workflow ends; a server does not
+		s.mu.Unlock()
+		if again {
+			s.drive(id)
+		}
+	})
+}
+
+func TestTemporal(t *testing.T) {
+	drivetest.Run(t, func(t testing.TB) drivetest.System {
+		memory := store.Memory()
+		s := &temporalServer{running: map[string]*temporalRun{}, workers: make(chan *temporalWorker, 100), closed: make(chan struct{})}
+		t.Cleanup(func() {
+			close(s.closed)
+			s.ended.Wait()
+		})
+		return drivetest.System{
+			Store: memory,
+			Start: func(t testing.TB, o debate.Options) drivetest.Process {
+				ctx, kill := context.WithCancel(context.Background())
+				w := &temporalWorker{engine: newEngine(t, o, memory), ctx: ctx}
+				s.workers <- w
+				return drivetest.Process{Kill: func() {
+					kill()
+					w.busy.Wait()
+				}}
+			},
+			Drive: func(_ testing.TB, id string) { s.drive(id) },
+		}
+	})
+}
