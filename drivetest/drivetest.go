@@ -11,6 +11,7 @@ package drivetest
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"testing"
 	"time"
@@ -44,9 +45,6 @@ type Process struct {
 	// calls have ended. It is called at most once.
 	Kill func()
 }
-
-// testTimeout ends waits that would never end. No test that passes takes as long, however slow the machine is.
-const testTimeout = 5 * time.Minute
 
 // Run tests a system. empty returns one without debates, for one test; it can use t.Cleanup.
 func Run(t *testing.T, empty func(t testing.TB) System) {
@@ -295,4 +293,29 @@ func (s *suite) deleted() {
 	s.requireEnd(s.create(c), c)
 	_, _, err := s.Store.Load(s.Context(), gone.ID(), 0)
 	require.ErrorIs(s, err, store.ErrNotFound)
+}
+
+// makeNewer continues the journal of a debate as a newer version would, and returns its status.
+func (s *suite) makeNewer(d *debate.Debate) store.Status {
+	s.Helper()
+	status, entries, err := s.Store.Load(s.Context(), d.ID(), 0)
+	require.NoError(s, err)
+	raw, err := json.Marshal(entries[0].Data)
+	require.NoError(s, err)
+	var configured map[string]any
+	require.NoError(s, json.Unmarshal(raw, &configured))
+	after := status.Seq
+	configured["seq"], configured["format"] = after+1, store.Format+1
+	status.Seq, status.Format, status.State, status.Plan = after+2, store.Format+1, fsm.Validating, store.Plan{Key: "of a newer version"}
+	status.Driver = store.Heartbeat{}
+	at := entries[0].At
+	entry := func(kind string, data map[string]any) store.Entry {
+		raw, err := json.Marshal(data)
+		require.NoError(s, err)
+		return store.Entry{Seq: data["seq"].(int64), Type: kind, At: at, Data: json.RawMessage(raw)}
+	}
+	require.NoError(s, s.Store.Commit(s.Context(), store.Change{ID: d.ID(), After: after, Status: status, Entries: []store.Entry{
+		entry("config", configured), entry("novelty", map[string]any{"type": "novelty", "seq": after + 2}),
+	}}))
+	return status
 }
