@@ -11,6 +11,7 @@ import (
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/attachment"
 	"github.com/elenchus-go/debate/internal/calibration"
+	"github.com/elenchus-go/debate/internal/naming"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -253,4 +254,34 @@ func checkAttachments(c *Config, l *problemList) {
 	if n := len(c.Attachments); n > maxAttachments {
 		l.add("attachments", "%d are too many, use at most %d", n, maxAttachments)
 	}
+}
+
+// selfPreferenceWarnings returns a warning for each judge that uses the same model as a participant: models tend to
+// prefer their own output. named resolves the name of a provider, and reports whether its replies come from a person.
+func selfPreferenceWarnings(c *Config, run int, named func(string) (string, bool)) (list []Warning) {
+	for i, j := range slices.Concat(c.Judges, c.Substitutes) {
+		judge, person := named(j.Provider)
+		if person {
+			continue
+		}
+		var kin []string
+		for _, p := range c.active() {
+			if name, _ := named(p.Provider); name == judge && p.Model == j.Model {
+				kin = append(kin, p.Name)
+			}
+		}
+		if len(kin) == 0 {
+			continue
+		}
+		who, field := "judge "+j.Name, fmt.Sprintf("judges[%d]", i)
+		if i >= len(c.Judges) {
+			field = fmt.Sprintf("substitutes[%d]", i-len(c.Judges))
+			who = field
+		}
+		list = append(list, Warning{
+			EventMeta: liveMeta("warning"), Key: transcript.Key{Run: run, Phase: "configuration", Actor: j.Name, Target: field},
+			Text: fmt.Sprintf("%s uses the same model as %s and may favor them", who, naming.Enumerate(kin, len(kin))),
+		})
+	}
+	return list
 }

@@ -8,7 +8,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/findings"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/step/rounds"
@@ -29,7 +31,13 @@ func (r *record) apply(ev Event, at time.Time) error {
 	if err != nil {
 		return &store.Damaged{ID: r.ID, Seq: ev.Meta().Seq, Err: err}
 	}
-	r.Seq = ev.Meta().Seq
+	meta := ev.Meta()
+	r.Seq = meta.Seq
+	if meta.Rules != nil {
+		r.writer = *meta.Rules
+	} else if meta.Revision == 0 { // written by a version that does not say its rules
+		r.writer = Rules{}
+	}
 	return nil
 }
 
@@ -122,6 +130,9 @@ func (r *record) parse(ev ConfigChanged) (Config, error) {
 func (r *record) configure(ev ConfigChanged) error {
 	if ev.Format < store.OldestFormat {
 		return fmt.Errorf("the journal has format %d, this version of the library reads formats %d to %d: %w", ev.Format, store.OldestFormat, store.Format, ErrUnsupported)
+	}
+	if r.Seq == 0 {
+		r.keys = ev.keys
 	}
 	r.format = max(r.format, ev.Format) // once a newer version has written, the journal has its format
 	c, err := r.parse(ev)
@@ -345,3 +356,27 @@ func (r *record) annotate(ev Annotated) {
 
 // questionID returns the id of the question in the entry seq.
 func questionID(seq int64) string { return fmt.Sprintf("q%d", seq) }
+
+// answerOf returns the answer that a turn gives.
+func (r *record) answerOf(t transcript.Turn) string {
+	switch {
+	case t.Extracted != nil:
+		return *t.Extracted
+	case r.env.extractAnswer == nil:
+		return ""
+	}
+	return r.env.extractAnswer(t) // a version that stores no answers wrote the turn, or no rule compared answers then
+}
+
+// extract sets the answer of a turn that is about to be added, if a rule compares answers. If Options.ExtractAnswer panics, the
+// turn has none; the debate fails when the rule asks for it.
+func (r *record) extract(t *transcript.Turn) {
+	compares := func(rule detect.Rule) bool { return rule.EffectiveMethod() == "answers" }
+	if t.Kind != transcript.Speech || r.env.extractAnswer == nil || !slices.ContainsFunc(r.config.Detect, compares) {
+		return
+	}
+	defer func() { _ = recover() }()
+	said := *t
+	said.Seq = r.Seq + 1
+	t.Extracted = new(characters.Valid(r.env.extractAnswer(said)))
+}

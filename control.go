@@ -3,8 +3,6 @@ package debate
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -209,13 +207,15 @@ func (c *transaction) inject(r Remark) error {
 // Answer returns *Problems if the reply is invalid, field by field. It returns ErrNotAsked if the debate does not ask for
 // the step, and ErrAnswered if the step has another reply. Giving the same reply again is not an error.
 func (d *Debate) Answer(ctx context.Context, key transcript.Key, text, by string) error {
-	return d.reply(ctx, "answer", key, digest(text), func(c *transaction, s *protocol.Step) error {
+	same := func(r *record) bool { return hasReply(r, key, text) }
+	return d.reply(ctx, "answer", key, same, func(c *transaction, s *protocol.Step) error {
 		t, err := personsTurn(c, s, characters.Valid(text))
 		if err := cmp.Or(checkBy(by), err); err != nil {
 			return err
 		}
 		t.By = cmp.Or(by, s.Actor)
-		return c.add(TurnDone{EventMeta: c.stamp("turn"), At: c.now, Turn: t, Reply: digest(text)})
+		c.rec.extract(&t)
+		return c.add(TurnDone{EventMeta: c.stamp("turn"), At: c.now, Turn: t, Reply: replyHash(c.rec.keys, key, text)})
 	})
 }
 
@@ -223,7 +223,8 @@ func (d *Debate) Answer(ctx context.Context, key transcript.Key, text, by string
 // the kind declined; substitutes do not reply in place of a person. Declining again is not an error. The reason may have as
 // many tokens as a reply. Decline returns the errors of Answer.
 func (d *Debate) Decline(ctx context.Context, key transcript.Key, reason, by string) error {
-	return d.reply(ctx, "decline", key, "", func(c *transaction, _ *protocol.Step) error {
+	same := func(r *record) bool { return r.people.declined[key] != nil }
+	return d.reply(ctx, "decline", key, same, func(c *transaction, _ *protocol.Step) error {
 		reason = characters.Valid(reason)
 		if err := cmp.Or(checkBy(by), checkLength(c.rec, key, "reason", reason)); err != nil {
 			return err
@@ -232,13 +233,13 @@ func (d *Debate) Decline(ctx context.Context, key transcript.Key, reason, by str
 	})
 }
 
-// reply has f add a person's reply to the step with the given key, and continues the debate. same is the digest of the
-// reply, or empty if the person declines.
-func (d *Debate) reply(ctx context.Context, verb string, key transcript.Key, same string, f func(*transaction, *protocol.Step) error) error {
+// reply has f add a person's reply to the step with the given key, and continues the debate. It does nothing if the record has
+// the same reply.
+func (d *Debate) reply(ctx context.Context, verb string, key transcript.Key, same func(*record) bool, f func(*transaction, *protocol.Step) error) error {
 	err := d.control(ctx, verb, func(c *transaction) error {
 		r := c.rec
 		switch _, done := r.Find(key); {
-		case same == "" && r.people.declined[key] != nil, same != "" && r.people.replies[key] == same:
+		case same(r):
 			return nil
 		case done && r.people.asked[key] != nil:
 			return fmt.Errorf("step %s: %w", key, ErrAnswered)
@@ -266,13 +267,6 @@ func personsTurn(c *transaction, s *protocol.Step, text string) (transcript.Turn
 	t, err := givenTurn(c.rec, s, "reply", text, c.rec.env.Count("", text), asked.Tokens)
 	t.Started, t.Ended = asked.At, c.now
 	return t, err
-}
-
-// digest returns a hash of a person's reply, by which the journal recognizes a reply that is given again. The turn does not
-// tell: it has real names in place of pseudonyms, and lacks what the contract removes.
-func digest(text string) string {
-	sum := sha256.Sum256([]byte(strings.TrimSpace(text)))
-	return hex.EncodeToString(sum[:16])
 }
 
 // Annotate stores a note on the debate, also after its end. value must encode to JSON. A later note with the same

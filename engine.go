@@ -18,6 +18,7 @@ import (
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/heartbeat"
 	"github.com/elenchus-go/debate/internal/protocoljson"
+	"github.com/elenchus-go/debate/internal/seal"
 	"github.com/elenchus-go/debate/internal/spool"
 	"github.com/elenchus-go/debate/internal/toolcall"
 	"github.com/elenchus-go/debate/judge/reply"
@@ -171,7 +172,7 @@ func (e *Engine) commitFirst(ctx context.Context, c Config, start bool) (*Debate
 		d.journal.rec.given = &c
 	}
 	change := newTransaction(d.journal.rec)
-	if err := change.add(ConfigChanged{EventMeta: change.stamp("config"), At: change.now, Format: formatOf(&c), Config: raw}); err != nil {
+	if err := change.add(ConfigChanged{EventMeta: change.stamp("config"), At: change.now, Format: formatOf(&c), Config: raw, keys: seal.New()}); err != nil {
 		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
 	}
 	if start {

@@ -93,7 +93,7 @@ func TestADebateOfAnUnknownProtocolIsReadButNotDriven(t *testing.T) {
 }
 
 func TestADebateOfANewerFormatIsReadButNotChanged(t *testing.T) {
-	newer := &newerStore{store.Memory()}
+	newer := &newerStore{store.Memory(), t}
 	opts := debate.Options{Store: newer, Providers: providersOf(talkingModel(), scriptedJudge(t, 1))}
 	d, err := debate.New(t.Context(), debatetest.PairConfig(nil), debate.Options{Store: newer.Store, Providers: opts.Providers})
 	require.NoError(t, err)
@@ -136,13 +136,17 @@ func TestAJournalOfAnOlderFormatIsRefusedByName(t *testing.T) {
 }
 
 // newerStore holds what a newer version wrote.
-type newerStore struct{ store.Store }
+type newerStore struct {
+	store.Store
+
+	t testing.TB
+}
 
 func (s *newerStore) Load(ctx context.Context, id string, after int64) (store.Status, []store.Entry, error) {
 	head, entries, err := s.Store.Load(ctx, id, after)
 	if len(entries) > 0 && entries[0].Seq == 1 { // with fields and entries that this version does not know
 		entries = slices.Clone(entries)
-		text := strings.Replace(string(entries[0].Data.(debate.ConfigChanged).Config), "{", `{"mood": "calm", "limits": {"jokes": 3}, `, 1)
+		text := strings.Replace(string(firstEntry(s.t, entries[0]).Config), "{", `{"mood": "calm", "limits": {"jokes": 3}, `, 1)
 		entries[0].Data = debate.ConfigChanged{EventMeta: debate.EventMeta{Type: "config", Seq: 1}, Format: store.Format + 1, Config: json.RawMessage(text)}
 		entries[1].Data = json.RawMessage(`{"type": "applause", "seq": 2}`)
 	}

@@ -4,13 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"slices"
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/naming"
+	"github.com/elenchus-go/debate/internal/seal"
 	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
@@ -42,10 +41,13 @@ type EventMeta struct {
 	// library that wrote the entry. A version ignores the fields that it does not know in an entry of a later revision than
 	// its own. In any other entry they are damage, and it refuses the entry.
 	Revision int `json:"revision,omitempty"`
+	// Rules are the rules of the engine that wrote the entry, if they are others than those of the entry before it. They apply
+	// to the entries that follow, until another one has rules or has a Revision of 0, whose rules nobody knows.
+	Rules *Rules `json:"rules,omitempty"`
 }
 
 // revision is the Revision of the entries that this version writes.
-const revision = 0
+const revision = 1
 
 // Meta returns s.
 func (s EventMeta) Meta() EventMeta { return s }
@@ -66,6 +68,8 @@ type (
 		// ReplyTokens is as in StateChanged. Only the edited configuration of a fork that continues has it, because it is not
 		// checked again.
 		ReplyTokens map[string]int `json:"reply_tokens,omitempty"`
+
+		keys *seal.Keys // of the debate's hashes; only in the first entry, and never shown
 	}
 	// StateChanged is a transition of the lifecycle.
 	StateChanged struct {
@@ -109,7 +113,8 @@ type (
 		EventMeta
 		At   time.Time       `json:"at"` // time of the commit
 		Turn transcript.Turn `json:"turn"`
-		// Reply is a hash of a person's reply as it was given. It is empty if a model replied.
+		// Reply is a hash of a person's reply as it was given, with a key that the journal has and nothing shows. It is empty if
+		// a model replied.
 		Reply string `json:"reply,omitempty"`
 		// PromptSeq is the seq of the last entry that the engine had read when it made the prompt, and Templates the version
 		// of its templates. Both are zero if no model was asked. See [Debate.PromptOf].
@@ -267,7 +272,7 @@ func (f forkPoint) begins(ev Event) bool { return f.ID != "" && ev.Meta().Seq ==
 
 // eventTypes maps the value of EventMeta.Type to the type of the event.
 var eventTypes = map[string]reflect.Type{
-	"config": reflect.TypeFor[ConfigChanged](), "state": reflect.TypeFor[StateChanged](), "phase": reflect.TypeFor[PhaseStarted](),
+	"config": reflect.TypeFor[storedConfig](), "state": reflect.TypeFor[StateChanged](), "phase": reflect.TypeFor[PhaseStarted](),
 	"turn": reflect.TypeFor[TurnDone](), "dropped": reflect.TypeFor[Dropped](), "decided": reflect.TypeFor[Decided](),
 	"asked": reflect.TypeFor[Asked](), "tools": reflect.TypeFor[ToolsCalled](), "annotated": reflect.TypeFor[Annotated](),
 	"turn_started": reflect.TypeFor[TurnStarted](), "chunk": reflect.TypeFor[Chunk](),
@@ -301,7 +306,22 @@ func parseEvent(kind string, b []byte, decode func([]byte, any) error) (Event, e
 	if err := decode(b, v.Interface()); err != nil {
 		return nil, fmt.Errorf("parse event of type %q: %w", kind, err)
 	}
+	if c, ok := v.Interface().(*storedConfig); ok {
+		return c.event(), nil
+	}
 	return v.Elem().Interface().(Event), nil
+}
+
+// storedConfig is a ConfigChanged as the journal has it.
+type storedConfig struct {
+	ConfigChanged
+	*seal.Keys
+}
+
+// event returns the event, which holds the keys but does not encode them.
+func (c storedConfig) event() ConfigChanged {
+	c.keys = c.Keys
+	return c.ConfigChanged
 }
 
 // warningsOf returns the warnings about a durable event.
@@ -313,36 +333,6 @@ func warningsOf(ev Event) (list []Warning) {
 		for _, text := range turns.Warnings(&ev.Turn) {
 			list = append(list, Warning{EventMeta: liveMeta("warning"), Key: ev.Turn.Key, Text: text})
 		}
-	}
-	return list
-}
-
-// selfPreferenceWarnings returns a warning for each judge that uses the same model as a participant: models tend to
-// prefer their own output. named resolves the name of a provider, and reports whether its replies come from a person.
-func selfPreferenceWarnings(c *Config, run int, named func(string) (string, bool)) (list []Warning) {
-	for i, j := range slices.Concat(c.Judges, c.Substitutes) {
-		judge, person := named(j.Provider)
-		if person {
-			continue
-		}
-		var kin []string
-		for _, p := range c.active() {
-			if name, _ := named(p.Provider); name == judge && p.Model == j.Model {
-				kin = append(kin, p.Name)
-			}
-		}
-		if len(kin) == 0 {
-			continue
-		}
-		who, field := "judge "+j.Name, fmt.Sprintf("judges[%d]", i)
-		if i >= len(c.Judges) {
-			field = fmt.Sprintf("substitutes[%d]", i-len(c.Judges))
-			who = field
-		}
-		list = append(list, Warning{
-			EventMeta: liveMeta("warning"), Key: transcript.Key{Run: run, Phase: "configuration", Actor: j.Name, Target: field},
-			Text: fmt.Sprintf("%s uses the same model as %s and may favor them", who, naming.Enumerate(kin, len(kin))),
-		})
 	}
 	return list
 }

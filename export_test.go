@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"maps"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -16,6 +17,12 @@ import (
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )
+
+// Revision is the revision of the entries that this version writes.
+const Revision = revision
+
+// FirstEntry returns the type of the first entry of a journal, which has more fields than its event.
+func FirstEntry() reflect.Type { return reflect.TypeFor[storedConfig]() }
 
 // OpenWithProvider returns a handle on the same debate in another engine, in which every provider is p.
 func (d *Debate) OpenWithProvider(t testing.TB, p providers.Provider) *Debate {

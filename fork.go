@@ -131,9 +131,10 @@ func editTurn(c *transaction, edits *Edits) error {
 		return err
 	}
 	t.Started, t.Ended, t.Flags = c.now, c.now, []transcript.Flag{transcript.Edited}
+	r.extract(&t)
 	ev := TurnDone{EventMeta: c.stamp("turn"), At: c.now, Turn: t}
 	if r.isHuman(s.Actor) {
-		ev.Turn.By, ev.Reply = s.Actor, digest(edits.Reply)
+		ev.Turn.By, ev.Reply = s.Actor, replyHash(r.keys, key, edits.Reply)
 	}
 	return c.add(ev)
 }
@@ -276,7 +277,9 @@ func (f *fork) commit(ctx context.Context) (*Debate, error) {
 		return nil, err
 	}
 	defer j.machine.Release()
-	j.reports.committed(ctx, j.id, entries[0].Data.(Event))
+	if first, err := decodeEntry(entries[0]); err == nil {
+		j.reports.committed(ctx, j.id, first)
+	}
 	for _, ev := range c.events {
 		j.reports.committed(ctx, j.id, ev)
 		if err := j.follow(ev); err != nil {
@@ -336,8 +339,9 @@ func (f *fork) reconfigure(e store.Entry) (store.Entry, error) {
 	}
 	if e.Seq == 1 {
 		c.Parent, c.Forked = transcript.Parent{ID: f.parent, Seq: int64(len(f.entries))}, time.Now().UTC().Truncate(time.Microsecond)
+		c.keys, c.Revision = keysOfFork(c.keys, f.entries), max(c.Revision, revision)
 	}
-	e.Data = c
+	e.Data = dataOf(c)
 	return e, nil
 }
 

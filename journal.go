@@ -2,7 +2,6 @@ package debate
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,57 +12,8 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/strictjson"
 	"github.com/elenchus-go/debate/store"
 )
-
-// decodeEntry returns the event in an entry. It returns an error if the entry's seq, type, key or time is not that of
-// the event, or if the event has an unknown field, because one of them is damaged.
-func decodeEntry(e store.Entry) (Event, error) { return decodeEntryBy(e, unmarshalEvent) }
-
-// unmarshalEvent decodes an event from its JSON. It rejects unknown fields, unless a newer version wrote them.
-func unmarshalEvent(b []byte, v any) error {
-	unknown, err := strictjson.Unmarshal(b, v)
-	if c, ok := v.(*ConfigChanged); ok && c.Format > store.Format || v.(Event).Meta().Revision > revision {
-		unknown = nil
-	}
-	return cmp.Or(err, unknown)
-}
-
-// decodeEntryBy returns the event in an entry. decode decodes it from JSON.
-func decodeEntryBy(e store.Entry, decode func([]byte, any) error) (Event, error) {
-	ev, ok := e.Data.(Event)
-	if !ok {
-		raw, ok := e.Data.(json.RawMessage)
-		if !ok {
-			return nil, fmt.Errorf("decode entry: data is %T, want an event or its JSON", e.Data)
-		}
-		var err error
-		if ev, err = parseEvent(e.Type, raw, decode); err != nil { // perhaps only the type is damaged
-			if other, parsed := ParseEvent(raw); parsed == nil && other.Meta().Type != e.Type || parsed != nil {
-				ev, err = other, parsed
-			}
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	if c, ok := ev.(ConfigChanged); ok && (c.Format < store.OldestFormat || c.Format > store.Format) { // another format may have other fields
-		return ev, nil
-	}
-	key, at := entryFields(ev)
-	switch meta := ev.Meta(); {
-	case e.Seq != meta.Seq:
-		return nil, fmt.Errorf("decode entry: it has the seq %d, but its data has %d", e.Seq, meta.Seq)
-	case e.Type != meta.Type:
-		return nil, fmt.Errorf("decode entry: it has the type %q, but its data has %q", e.Type, meta.Type)
-	case e.Key != key:
-		return nil, fmt.Errorf("decode entry: it has the key %q, but its data has %q", e.Key, key)
-	case !e.At.Equal(at):
-		return nil, fmt.Errorf("decode entry: it has the time %v, but its data has %v", e.At, at)
-	}
-	return ev, nil
-}
 
 // decodeAll returns the entries with their events. It decodes long lists on all processors. Entries that it cannot decode
 // are unchanged.
@@ -85,31 +35,6 @@ func decodeAll(entries []store.Entry) []store.Entry {
 	}
 	all.Wait()
 	return entries
-}
-
-// entryFields returns the key and the time of the entry that holds an event.
-func entryFields(ev Event) (key string, at time.Time) {
-	switch ev := ev.(type) {
-	case TurnDone:
-		return ev.Turn.Key.String(), ev.At
-	case ConfigChanged:
-		at = ev.At
-	case StateChanged:
-		at = ev.At
-	case PhaseStarted:
-		at = ev.At
-	case Dropped:
-		at = ev.At
-	case Decided:
-		at = ev.At
-	case Asked:
-		at = ev.At
-	case ToolsCalled:
-		at = ev.At
-	case Annotated:
-		at = ev.At
-	}
-	return "", at
 }
 
 // journal is the journal of one debate as this process has read it. Only journal reads, commits and repairs what is
@@ -350,17 +275,6 @@ func (j *journal) attempt(ctx context.Context, f func(*transaction) error) error
 	}
 	committed = err == nil
 	return err
-}
-
-// entriesOf returns the entries that hold events.
-func entriesOf(events []Event) []store.Entry {
-	entries := make([]store.Entry, len(events))
-	for i, ev := range events {
-		s := ev.Meta()
-		entries[i] = store.Entry{Seq: s.Seq, Type: s.Type, Data: ev}
-		entries[i].Key, entries[i].At = entryFields(ev)
-	}
-	return entries
 }
 
 func (j *journal) commit(ctx context.Context, c *transaction) error {

@@ -281,7 +281,8 @@ type Options struct {
 	// Tools are what participants and judges may call before they speak, if Participant.Tools names them.
 	Tools []tool.Tool
 	// ExtractAnswer returns the answer that a turn gives, in a canonical form, or "" if it gives none. Rules of
-	// Config.Detect that compare answers need it. Use the same function in all engines of one store.
+	// Config.Detect that compare answers need it. Turn.Extracted keeps what it returns for each speech then. Use the same
+	// function in all engines of one store.
 	ExtractAnswer func(transcript.Turn) string
 	// TokenCounter counts tokens. Defaults to window.Estimate, which needs no vocabulary. In both cases the counts
 	// are corrected by what providers report for each model.

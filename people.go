@@ -1,12 +1,17 @@
 package debate
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/elenchus-go/debate/internal/seal"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // put sets a value of a map, which may be nil.
@@ -88,4 +93,21 @@ func contractFor(r *record, s *protocol.Step) (*reply.Contract, error) {
 		c = c.WithCheck(s.Check)
 	}
 	return c, nil
+}
+
+// replyHash returns a hash of a person's reply, by which the journal recognizes a reply that is given again. The turn does not
+// tell: it has real names in place of pseudonyms, and lacks what the contract removes. Without keys, it is the hash that earlier
+// versions stored.
+func replyHash(keys *seal.Keys, step transcript.Key, text string) string {
+	sum := sha256.Sum256([]byte(strings.TrimSpace(text)))
+	if key, ok := keys.Of(seal.ReplyID(step.String())); ok {
+		return key.Hash(sum)
+	}
+	return hex.EncodeToString(sum[:16])
+}
+
+// hasReply reports whether a person has given a text as the reply to a step.
+func hasReply(r *record, step transcript.Key, text string) bool {
+	is := r.people.replies[step]
+	return is != "" && (is == replyHash(r.keys, step, text) || is == replyHash(nil, step, text))
 }

@@ -204,6 +204,7 @@ func (dr *driver) commitTurn(c *execution, err error) error {
 		if turn.Seq = stamp.Seq; dr.out.timing { // measured, in place of the timer's estimate
 			turn.ViewerTime = dr.out.viewed
 		}
+		ch.rec.extract(&turn)
 		if err := ch.add(TurnDone{EventMeta: stamp, At: ch.now, Turn: turn, PromptSeq: c.promptSeq, Templates: c.run.Plan.Prompt.Set.Version()}); err != nil {
 			return err
 		}

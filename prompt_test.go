@@ -188,7 +188,7 @@ func TestAJournalWithoutASeedDrawsFromTheID(t *testing.T) {
 
 	status, entries, err := s.Load(t.Context(), "d", 0)
 	require.NoError(t, err)
-	first, _ := entries[0].Data.(debate.ConfigChanged)
+	first := firstEntry(t, entries[0])
 	first.Config = bytes.Replace(first.Config, []byte(`"seed":"d",`), nil, 1)
 	require.NotContains(t, string(first.Config), "seed")
 	entries[0].Data, status.Seq = first, 1

@@ -13,6 +13,7 @@ import (
 	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/internal/findings"
 	"github.com/elenchus-go/debate/internal/forecast"
+	"github.com/elenchus-go/debate/internal/seal"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/step/rounds"
 	"github.com/elenchus-go/debate/internal/turns"
@@ -81,6 +82,8 @@ type record struct {
 	prompting.Debate
 
 	format    int
+	keys      *seal.Keys // of hashes; nil in journals of earlier versions
+	writer    Rules      // rules of the engine that wrote the last entry; zero if they are not known
 	config    *Config
 	lifecycle fsm.Position
 	accepted  acceptance
@@ -107,6 +110,7 @@ type environment struct {
 	parse         func(b json.RawMessage, newer bool) (Config, error) // see Engine.parse
 	sets          map[string]*prompts.Set                             // by Config.Prompts
 	extractAnswer func(transcript.Turn) string                        // see Options.ExtractAnswer
+	rules         *Rules                                              // of the engine
 	identify      func(string) (string, bool)                         // returns a provider's full name, and whether it is a person
 }
 
@@ -117,6 +121,7 @@ var noEnvironment = &environment{
 		Tools: func([]string) (list []providers.Tool, missing []string) { return nil, nil },
 	},
 	identify: func(name string) (string, bool) { return name, false },
+	rules:    &Rules{Number: rulesNumber},
 }
 
 // plannedSteps caches the steps that may run after the entry seq.
@@ -370,7 +375,7 @@ func rateLimitWait(ev Event) (most time.Duration) {
 // them only once.
 func (r *record) newFindings(judged bool) []detect.Finding {
 	return r.findings.New(findings.Source{
-		Record: &r.Record, Protocol: r.config.Protocol, Rules: r.config.Detect, Seats: r.Profiles, Answer: r.env.extractAnswer, Vectors: embedding.Vectors,
+		Record: &r.Record, Protocol: r.config.Protocol, Rules: r.config.Detect, Seats: r.Profiles, Answer: r.answerOf, Vectors: embedding.Vectors,
 	}, judged)
 }
 

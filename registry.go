@@ -191,6 +191,7 @@ func (e *Engine) environment() *environment {
 	env.parse, env.sets, env.extractAnswer, env.identify = e.parse, e.sets, e.extractAnswer, e.identify
 	env.Bind, env.Tools = e.bind, e.tools.Named
 	env.Contract = func(name string) *reply.Contract { return e.replies[name] }
+	env.rules = &Rules{Number: rulesNumber, Counter: typeName(e.counter), Extractor: functionName(e.extractAnswer)}
 	if e.counter != nil {
 		env.Count = e.counter.Count
 	}

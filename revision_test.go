@@ -1,6 +1,7 @@
 package debate_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -44,11 +45,13 @@ func fieldsOf(t reflect.Type, path string, within []reflect.Type) (list []string
 // means something else, raise store.Format instead.
 func TestTheFieldsOfEntriesBelongToTheRevision(t *testing.T) {
 	text := ""
-	for _, ev := range []debate.Event{
-		debate.ConfigChanged{}, debate.StateChanged{}, debate.PhaseStarted{}, debate.TurnDone{}, debate.Dropped{}, debate.Decided{}, debate.Asked{}, debate.Annotated{},
+	for _, v := range []reflect.Type{
+		debate.FirstEntry(), reflect.TypeFor[debate.StateChanged](), reflect.TypeFor[debate.PhaseStarted](), reflect.TypeFor[debate.TurnDone](),
+		reflect.TypeFor[debate.Dropped](), reflect.TypeFor[debate.Decided](), reflect.TypeFor[debate.Asked](), reflect.TypeFor[debate.ToolsCalled](),
+		reflect.TypeFor[debate.Annotated](),
 	} {
-		v := reflect.TypeOf(ev)
-		for _, field := range slices.Sorted(slices.Values(fieldsOf(v, v.Name(), nil))) {
+		name := strings.Replace(v.Name(), "storedConfig", "ConfigChanged", 1)
+		for _, field := range slices.Sorted(slices.Values(fieldsOf(v, name, nil))) {
 			text += field + "\n"
 		}
 	}
@@ -66,6 +69,7 @@ func TestAnUnknownFieldOfAnEntry(t *testing.T) {
 		return strings.Replace(row, old, now, 1)
 	}
 	note := `{"type": "annotated", "seq": 2, "name": "n", "value": 1}`
+	later := fmt.Sprintf(`"revision": %d, "new": 1, `, debate.Revision+1)
 	for name, tt := range map[string]struct {
 		rows []any
 		want string
@@ -74,10 +78,10 @@ func TestAnUnknownFieldOfAnEntry(t *testing.T) {
 		"in an entry":                          {[]any{config, with(note, `"name"`, `"nameW": 1, "name"`)}, `read entry 2 of debate d: parse event of type "annotated": json: unknown field "nameW"`},
 		"in a configuration":                   {[]any{with(config, `"topic"`, `"topicW": 1, "topic"`)}, `read entry 1 of debate d: json: unknown field "topicW"`},
 		"in the parameters of a protocol":      {[]any{with(config, `"name":"panel/1"`, `"name":"panel/1","modeW":1`)}, `read entry 1 of debate d: protocol panel/1: json: unknown field "modeW"`},
-		"in an entry of a later revision":      {[]any{config, with(note, `"name"`, `"revision": 1, "new": 1, "name"`)}, ""},
-		"in a configuration of a later one":    {[]any{with(with(config, `"topic"`, `"new": 1, "topic"`), `"format"`, `"revision": 1, "format"`)}, ""},
-		"after an entry of a later revision":   {[]any{config, with(note, `"name"`, `"revision": 1, "new": 1, "name"`), strings.Replace(note, `"seq": 2`, `"seq": 3, "new": 1`, 1)}, `read entry 3`},
-		"in a later revision, with wrong type": {[]any{config, with(note, `"name": "n"`, `"revision": 1, "name": 7`)}, "cannot unmarshal number"},
+		"in an entry of a later revision":      {[]any{config, with(note, `"name"`, later+`"name"`)}, ""},
+		"in a configuration of a later one":    {[]any{with(with(config, `"topic"`, `"new": 1, "topic"`), `"revision":`+fmt.Sprint(debate.Revision), `"revision":`+fmt.Sprint(debate.Revision+1))}, ""},
+		"after an entry of a later revision":   {[]any{config, with(note, `"name"`, later+`"name"`), strings.Replace(note, `"seq": 2`, `"seq": 3, "new": 1`, 1)}, `read entry 3`},
+		"in a later revision, with wrong type": {[]any{config, with(note, `"name": "n"`, `"revision": 9, "name": 7`)}, "cannot unmarshal number"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, err := debate.NewEngine(debate.Options{Store: storeOfRows(t, tt.rows...)})

@@ -338,3 +338,11 @@ func watchAll(t *testing.T, d *debate.Debate, after int64) (events []debate.Even
 	}
 	return events
 }
+
+// firstEntry returns the configuration in the first entry of a journal, which a store may hold as a value or as JSON.
+func firstEntry(t testing.TB, e store.Entry) debate.ConfigChanged {
+	t.Helper()
+	ev, err := debate.ParseEvent([]byte(debatetest.Encode(t, e.Data)))
+	require.NoError(t, err)
+	return ev.(debate.ConfigChanged)
+}

@@ -51,8 +51,13 @@ func (c *transaction) begin(r *record) {
 	c.events = c.room[:0]
 }
 
+// stamp returns the fields that all events have for the next event of the given type.
 func (c *transaction) stamp(kind string) EventMeta {
-	return EventMeta{Type: kind, Seq: c.rec.Seq + 1, Revision: revision}
+	m := EventMeta{Type: kind, Seq: c.rec.Seq + 1, Revision: revision}
+	if rules := c.rec.env.rules; *rules != c.rec.writer {
+		m.Rules = rules
+	}
+	return m
 }
 
 func (c *transaction) add(ev Event) error {

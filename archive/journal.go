@@ -11,7 +11,9 @@ import (
 )
 
 // Journal is a stored debate: all its entries, and the status that they lead to. You can store it as JSON and import it
-// into another store. It contains everything that went into prompts, including instructions, and cannot be redacted.
+// into another store. It contains everything that went into prompts, including instructions, and cannot be redacted. It also
+// contains the secret of the debate, so that the copy can check hashes and recognize replies: give it only to those who may
+// read the whole debate.
 type Journal struct {
 	Status  store.Status
 	Entries []store.Entry // all entries in order, starting with sequence number 1; their Data is a json.RawMessage

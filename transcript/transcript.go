@@ -89,6 +89,9 @@ type Turn struct {
 	ViewerTime time.Duration `json:"viewer_time,omitempty"`
 	// Reasoning is what the model thought before it replied. It is nil if nothing is kept.
 	Reasoning *Reasoning `json:"reasoning,omitempty"`
+	// Extracted is the answer that Options.ExtractAnswer found in a speech, or "" if it found none. It is nil if no rule of
+	// Config.Detect compared answers.
+	Extracted *string `json:"extracted,omitempty"`
 }
 
 // Reasoning is what a model thought before it replied. It is not part of the reply.

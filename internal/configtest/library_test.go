@@ -13,15 +13,13 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/store"
 )
 
 // create parses a configuration and creates its debate, as a program does. It returns the configuration as the library
 // has completed it.
 func create(t testing.TB, config []byte) (completed json.RawMessage, err error) {
 	t.Helper()
-	journal := store.Memory()
-	e, err := debate.NewEngine(debate.Options{Store: journal})
+	e, err := debate.NewEngine(debate.Options{})
 	require.NoError(t, err)
 	c, err := e.ParseConfig(config)
 	if err != nil {
@@ -31,9 +29,11 @@ func create(t testing.TB, config []byte) (completed json.RawMessage, err error) 
 	if err != nil {
 		return nil, err
 	}
-	_, entries, err := journal.Load(t.Context(), d.ID(), 0)
-	require.NoError(t, err)
-	return entries[0].Data.(debate.ConfigChanged).Config, nil
+	for m, err := range d.Replay(t.Context()) {
+		require.NoError(t, err)
+		return m.Event.(debate.ConfigChanged).Config, nil
+	}
+	return nil, errors.New("the journal is empty")
 }
 
 // complete returns a configuration that the library accepts with its defaults in place.

@@ -33,7 +33,7 @@ const (
 	maxExportedStep       = 26      // exported names of package internal/step: a plan in six types, a host in four, two for rounds of tool calls, two more that steps share, a hint, and errors, one of them for doubtful replies
 	maxExportedStatistics = 20      // exported names of package internal/statistics: one function for each statistic
 	maxExportedAgreement  = 16      // exported names of package judge/agreement: decisions with their calibration, and ratings with their agreement
-	maxExportedRoot       = 52      // exported names of the root package; 46 before Edits and Prompt, which forks and past prompts need, Attachment, which is in Config, ErrTaken, so that a service can launch a debate twice, Briefing, which people read, and ToolsCalled, an entry of journals
+	maxExportedRoot       = 53      // exported names of the root package; 46 before Edits and Prompt, which forks and past prompts need, Attachment, which is in Config, ErrTaken, so that a service can launch a debate twice, Briefing, which people read, ToolsCalled, an entry of journals, and Rules, which entries name
 	unfinishedMarker      = `\b(TO` + `DO|FIX` + `ME|XX` + `X)\b`
 )
 

@@ -27,7 +27,7 @@ import (
 var rootOrder = []string{
 	"doc.go",
 	// Data.
-	"config.go", "errors.go", "config_json.go", "result.go", "event.go", "actors.go", "documents.go",
+	"config.go", "errors.go", "config_json.go", "result.go", "rules.go", "event.go", "actors.go", "documents.go",
 	// The state, and functions that read it.
 	"tools.go", "parts.go", "record.go", "reserve.go", "budget.go", "people.go", "status.go", "check.go",
 	// Decisions.
@@ -37,7 +37,7 @@ var rootOrder = []string{
 	// The engine's registry and requests.
 	"registry.go", "request.go",
 	// The journal and the driver.
-	"verify.go", "journal.go", "driver.go", "perform.go", "advance.go", "background.go",
+	"verify.go", "entry.go", "journal.go", "driver.go", "perform.go", "advance.go", "background.go",
 	// The API.
 	"debate.go", "control.go", "watch.go", "past.go", "engine.go", "fork.go",
 }

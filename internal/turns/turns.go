@@ -38,6 +38,9 @@ func Copy(turns []transcript.Turn) []transcript.Turn {
 		if t.Reasoning != nil {
 			t.Reasoning = deepcopy.Of(t.Reasoning) // rarely any
 		}
+		if t.Extracted != nil {
+			t.Extracted = new(*t.Extracted)
+		}
 		if t.Window != nil {
 			windowRoom = append(windowRoom, *t.Window)
 			t.Window = &windowRoom[len(windowRoom)-1]

@@ -1,0 +1,260 @@
+package debate_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/archive"
+	"github.com/elenchus-go/debate/detect"
+	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// secretsOf returns the secrets in the entries of a stored journal, and the fields of its first entry.
+func secretsOf(t *testing.T, s store.Store, id string) (list []string, first map[string]any) {
+	t.Helper()
+	_, entries, err := s.Load(t.Context(), id, 0)
+	require.NoError(t, err)
+	for _, e := range entries {
+		fields := map[string]any{}
+		require.NoError(t, json.Unmarshal([]byte(debatetest.Encode(t, e.Data)), &fields))
+		if first == nil {
+			first = fields
+		}
+		if secret, ok := fields["secret"].(string); ok {
+			list = append(list, secret)
+		}
+	}
+	return list, first
+}
+
+func TestEachDebateHasASecret(t *testing.T) {
+	s := store.Memory()
+	e, err := debate.NewEngine(debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 1)), Store: s})
+	require.NoError(t, err)
+	c := debatetest.PairConfig(nil)
+	d, err := e.Create(t.Context(), c)
+	require.NoError(t, err)
+	events, err := debatetest.Run(t, d)
+	require.NoError(t, err)
+	secrets, _ := secretsOf(t, s, d.ID())
+	require.Len(t, secrets, 1, "in the first entry, and in no other one")
+	require.Len(t, secrets[0], 22, "16 bytes")
+
+	c.ID = "other"
+	_, err = e.Create(t.Context(), c)
+	require.NoError(t, err)
+	fork, err := e.Fork(t.Context(), d.ID(), 5, debate.Edits{ID: "fork"})
+	require.NoError(t, err)
+	twice, err := e.Fork(t.Context(), fork.ID(), 0, debate.Edits{ID: "twice"})
+	require.NoError(t, err)
+	for _, id := range []string{"other", "fork", "twice"} {
+		own, _ := secretsOf(t, s, id)
+		require.Len(t, own, 1, id)
+		require.NotContains(t, secrets, own[0], id)
+		secrets = append(secrets, own[0])
+	}
+	for _, h := range []*debate.Debate{d, fork, twice} {
+		for m, err := range h.Replay(t.Context()) {
+			require.NoError(t, err)
+			events = append(events, m.Event)
+		}
+	}
+	for _, ev := range events {
+		for _, shown := range []string{debatetest.Encode(t, ev), fmt.Sprintf("%v %+v %#v %s", ev, ev, ev, ev)} {
+			for _, secret := range secrets {
+				require.NotContains(t, shown, secret)
+			}
+			require.NotContains(t, shown, "secret")
+		}
+	}
+}
+
+func TestAnImportKeepsTheSecret(t *testing.T) {
+	s, other := store.Memory(), store.Memory()
+	d, err := debate.New(t.Context(), debatetest.PairConfig(nil), debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 1)), Store: s})
+	require.NoError(t, err)
+	j, err := archive.Export(t.Context(), s, d.ID())
+	require.NoError(t, err)
+	again := &archive.Journal{}
+	require.NoError(t, json.Unmarshal([]byte(debatetest.Encode(t, j)), again))
+	require.NoError(t, archive.Import(t.Context(), other, again))
+	want, _ := secretsOf(t, s, d.ID())
+	is, _ := secretsOf(t, other, d.ID())
+	require.Equal(t, want, is)
+}
+
+func TestADamagedSecretIsNamedAndNotShown(t *testing.T) {
+	row := validConfigRow(t)
+	fields := map[string]any{}
+	require.NoError(t, json.Unmarshal([]byte(row), &fields))
+	secret := fields["secret"].(string)
+	e, err := debate.NewEngine(debate.Options{Store: storeOfRows(t, strings.Replace(row, secret, secret[:21], 1))})
+	require.NoError(t, err)
+	_, err = e.Open(t.Context(), "d")
+	require.ErrorContains(t, err, "read entry 1 of debate d")
+	require.ErrorContains(t, err, "want 16 bytes in base64url")
+	require.NotContains(t, err.Error(), secret[:21])
+}
+
+// counter is a window.TokenCounter.
+type counter struct{}
+
+func (counter) Count(_, text string) int { return len(text) / 3 }
+
+func TestTheJournalNamesItsRules(t *testing.T) {
+	s := store.Memory()
+	options := debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 9)), Store: s}
+	d, err := debate.New(t.Context(), debatetest.PairConfig(nil), options)
+	require.NoError(t, err)
+	runOnce := func(o debate.Options) {
+		e, err := debate.NewEngine(o)
+		require.NoError(t, err)
+		d, err := e.Open(t.Context(), "d")
+		require.NoError(t, err)
+		_, err = d.RunOnce(t.Context())
+		require.NoError(t, err)
+	}
+	runOnce(options)
+	runOnce(options)
+	own := options
+	own.TokenCounter, own.ExtractAnswer = &counter{}, answerLine
+	runOnce(own)
+	runOnce(own)
+	runOnce(options)
+
+	var list []debate.Rules
+	for m, err := range d.Replay(t.Context()) {
+		require.NoError(t, err)
+		if rules := m.Event.Meta().Rules; rules != nil {
+			list = append(list, *rules)
+		}
+	}
+	const here = "github.com/elenchus-go/debate_test."
+	number := list[0].Number
+	require.Positive(t, number)
+	require.Equal(t, []debate.Rules{{Number: number}, {number, "*" + here + "counter", here + "answerLine"}, {Number: number}}, list, "only where they change")
+}
+
+func TestAfterAnEntryOfAnEarlierVersionTheRulesAreNamedAgain(t *testing.T) {
+	note := `{"type": "annotated", "seq": 2, "name": "n", "value": 1}`
+	e, err := debate.NewEngine(debate.Options{Store: storeOfRows(t, validConfigRow(t), note)})
+	require.NoError(t, err)
+	d, err := e.Open(t.Context(), "d")
+	require.NoError(t, err)
+	require.NoError(t, d.Annotate(t.Context(), "a", 1))
+	require.NoError(t, d.Annotate(t.Context(), "b", 1))
+	var has []bool
+	for m, err := range d.Replay(t.Context()) {
+		require.NoError(t, err)
+		has = append(has, m.Event.Meta().Rules != nil)
+	}
+	require.Equal(t, []bool{true, false, true, false}, has)
+}
+
+func TestTheAnswerOfASpeechIsStored(t *testing.T) {
+	s := store.Memory()
+	c := configWithRules(5, detect.Rule{Signal: detect.Unanimous, Effect: detect.Stop})
+	calls := 0
+	extract := func(t transcript.Turn) string {
+		calls++
+		return answerLine(t)
+	}
+	o := debate.Options{Providers: providersOf(repeatingModel, scriptedJudge(t, 9)), ExtractAnswer: extract, Store: s}
+	d, err := debate.New(t.Context(), c, o)
+	require.NoError(t, err)
+	_, err = debatetest.Run(t, d)
+	require.NoError(t, err)
+	res := debatetest.Result(t, d)
+	require.Equal(t, transcript.Unanimous, res.Ending.Outcome)
+	speeches := 0
+	for _, turn := range res.Turns {
+		if turn.Kind != transcript.Speech {
+			require.Nil(t, turn.Extracted, "%s", turn.Key)
+			continue
+		}
+		speeches++
+		require.NotNil(t, turn.Extracted, "%s", turn.Key)
+		require.Equal(t, answerLine(turn), *turn.Extracted)
+	}
+	require.Equal(t, speeches, calls, "once for each speech")
+
+	o.ExtractAnswer = func(transcript.Turn) string { return "another answer for each " + fmt.Sprint(calls) }
+	later, err := debate.NewEngine(o)
+	require.NoError(t, err)
+	last := int64(0) // the last speech, from which the findings follow
+	for _, turn := range res.Turns {
+		if turn.Kind == transcript.Speech {
+			last = max(last, turn.Seq)
+		}
+	}
+	fork, err := later.Fork(t.Context(), "d", last, debate.Edits{ID: "fork"})
+	require.NoError(t, err)
+	again := debatetest.Result(t, fork)
+	require.Equal(t, res.Findings, again.Findings, "the findings follow from what is stored")
+}
+
+// A fork recognizes the replies that it has from its parent, and a journal of an earlier version has hashes without a key.
+func TestAReplyIsGivenAgainElsewhere(t *testing.T) {
+	s := store.Memory()
+	c := debatetest.PairConfig(nil)
+	c.Participants[0] = debate.Participant{Name: "A", Human: true}
+	e, err := debate.NewEngine(debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 9)), Store: s})
+	require.NoError(t, err)
+	d, err := e.Create(t.Context(), c)
+	require.NoError(t, err)
+	_, err = debatetest.Run(t, d)
+	require.NoError(t, err)
+	asked, err := d.Waiting(t.Context())
+	require.NoError(t, err)
+	key := asked[0].Key
+	require.NoError(t, d.Answer(t.Context(), key, "No.", ""))
+
+	old := store.Memory()
+	status, entries, err := s.Load(t.Context(), "d", 0)
+	require.NoError(t, err)
+	for i := range entries {
+		fields := map[string]any{}
+		require.NoError(t, json.Unmarshal([]byte(debatetest.Encode(t, entries[i].Data)), &fields))
+		for _, name := range []string{"secret", "rules", "revision"} {
+			delete(fields, name)
+		}
+		if is, ok := fields["reply"].(string); ok {
+			require.Len(t, is, 43)
+			sum := sha256.Sum256([]byte("No."))
+			require.NotEqual(t, base64.RawURLEncoding.EncodeToString(sum[:]), is, "the hash has a key")
+			fields["reply"] = hex.EncodeToString(sum[:16])
+		}
+		entries[i].Data = json.RawMessage(debatetest.Encode(t, fields))
+	}
+	require.NoError(t, old.Commit(t.Context(), store.Change{ID: "d", Entries: entries, Status: status}))
+
+	for name, s := range map[string]store.Store{"this version": s, "an earlier version": old} {
+		t.Run(name, func(t *testing.T) {
+			e, err := debate.NewEngine(debate.Options{Store: s})
+			require.NoError(t, err)
+			list := []*debate.Debate{}
+			d, err := e.Open(t.Context(), "d")
+			require.NoError(t, err)
+			list = append(list, d)
+			for _, id := range []string{"fork", "twice"} {
+				d, err = e.Fork(t.Context(), d.ID(), 0, debate.Edits{ID: id})
+				require.NoError(t, err)
+				list = append(list, d)
+			}
+			for _, d := range list {
+				require.NoError(t, d.Answer(t.Context(), key, " No.\n", ""), "again the same, in %s", d.ID())
+				require.ErrorIs(t, d.Answer(t.Context(), key, "Yes.", ""), debate.ErrAnswered)
+			}
+		})
+	}
+}
