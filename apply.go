@@ -58,6 +58,9 @@ func (r *record) add(ev Event) (err error) {
 		if r.Parallel, r.History.Wanted = ev.Parallel, ev.Summary; r.Parallel {
 			r.History.Scales.Freeze(ev.Phase)
 		}
+		if ev.Callers != nil {
+			r.Sources.Begin(phaseKey(r, ev.Phase), ev.Callers)
+		}
 	case TurnDone:
 		if err = r.addTurn(ev.Turn); ev.Reply != "" {
 			put(&r.people.replies, ev.Turn.Key, ev.Reply)
@@ -74,6 +77,7 @@ func (r *record) add(ev Event) (err error) {
 		put(&r.people.asked, ev.Key, &ev)
 	case ToolsCalled:
 		r.tools.Add(ev.round())
+		r.Sources.Add(ev.Key, ev.Seq, ev.Calls)
 	case Annotated:
 		r.annotate(ev)
 	default:
@@ -149,6 +153,9 @@ func (r *record) configure(ev ConfigChanged) error {
 	})
 	was := r.config
 	r.setConfig(&c)
+	if len(c.Documents) > 0 || was.Documents != nil {
+		r.Sources.SetDocuments(c.Documents, ev.Seq)
+	}
 	r.Seed = cmp.Or(c.Seed, r.ID) // journals of earlier versions have none
 	r.Topic, r.MinRounds, r.MaxRounds = r.config.Topic, r.config.Limits.MinRounds, r.config.Limits.MaxRounds
 	r.addJudges()
@@ -301,6 +308,7 @@ func (r *record) reset() {
 	r.people, r.decisions.passed, r.tools = people{}, nil, rounds.Rounds{}
 	r.usage, r.times.running, r.times.roundBegan, r.losses.steps = transcript.Usage{}, 0, 0, nil // budgets apply to each run
 	r.History, r.findings = prompting.History{}, findings.Findings{}
+	r.Sources.Reset()
 	r.addParticipants()
 }
 

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/step/rounds"
 	"github.com/elenchus-go/debate/providers"
@@ -39,7 +39,8 @@ func (x *execution) Tools(ctx context.Context, c step.Calls) error {
 	}
 	number := b.Attempt(&c)
 	tokens := func(call *tool.Record) int {
-		return p.Count(p.Model.Request.Model, step.Enclose(p.Pseudonyms, call.Name, call.Text))
+		shown := step.Result{Text: call.Text, Sources: rounds.LongestHeading(call.Sources)}
+		return p.Count(p.Model.Request.Model, shown.Enclose(p.Pseudonyms, call.Name))
 	}
 	err := b.Run(ctx, calls, &c, tokens, func(ctx context.Context, call *tool.Record) (context.Context, func(error)) {
 		return x.beginTool(ctx, call, number)
@@ -59,16 +60,18 @@ func (x *execution) commitCalls(c *step.Calls, calls []tool.Record, isNew, waits
 	if x.run.Plan.Private { // its rounds may quote the document; after a crash, it begins again
 		return nil
 	}
-	ev := ToolsCalled{Key: x.key(), Kind: x.run.Plan.Step.Kind, Number: c.Number, Calls: slices.Clone(calls)}
+	ev := ToolsCalled{Key: x.key(), Kind: x.run.Plan.Step.Kind, Number: c.Number, Calls: sources.Clone(calls)}
 	if isNew {
 		ev.VisibleSeq, ev.Attempts, ev.Parts = x.run.Plan.Step.VisibleSeq, c.Attempts, c.Parts
 	}
 	rounds.FitSources(ev.Parts, ev.Calls)
+	defer copy(calls, ev.Calls) // with their numbers
 	return x.commits.commitRound(func(t *transaction) error {
 		ev.EventMeta, ev.At = t.stamp("tools"), t.now
 		if !x.isWanted(t.rec) || t.rec.tools.Check(ev.round()) != nil { // another process was first, or the debate has moved on
 			return fmt.Errorf("the step or its round of tool calls is no longer open: %w", step.ErrSuperseded)
 		}
+		t.rec.Sources.Number(ev.Key, x.run.Plan.Step.VisibleSeq, ev.Calls)
 		if err := t.add(ev); err != nil || !waits {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/reasoning"
+	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/protocol"
@@ -233,7 +234,7 @@ func (r *record) checkEntry(ev Event) error {
 		if _, done := r.Find(ev.Key); done {
 			return fmt.Errorf("turn %s has been committed before it", ev.Key)
 		}
-		return cmp.Or(r.tools.Check(ev.round()), turns.CheckUsages(transcript.Usage{}, ev.Attempts))
+		return cmp.Or(r.tools.Check(ev.round()), sources.Check(ev.Calls), turns.CheckUsages(transcript.Usage{}, ev.Attempts))
 	case Decided:
 		switch err := turns.CheckKey(ev.Key, r.Cursor); { // of a step that is declined
 		case err != nil:

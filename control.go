@@ -207,12 +207,14 @@ func (c *transaction) inject(r Remark) error {
 // Answer returns *Problems if the reply is invalid, field by field. It returns ErrNotAsked if the debate does not ask for
 // the step, and ErrAnswered if the step has another reply. Giving the same reply again is not an error.
 func (d *Debate) Answer(ctx context.Context, key transcript.Key, text, by string) error {
+	documents := d.quotable(ctx, key.Actor, text)
 	same := func(r *record) bool { return hasReply(r, key, text) }
 	return d.reply(ctx, "answer", key, same, func(c *transaction, s *protocol.Step) error {
 		t, err := personsTurn(c, s, characters.Valid(text))
 		if err := cmp.Or(checkBy(by), err); err != nil {
 			return err
 		}
+		t.Citations = citationsOf(c.rec, &t, textIn(documents))
 		t.By = cmp.Or(by, s.Actor)
 		c.rec.extract(&t)
 		return c.add(TurnDone{EventMeta: c.stamp("turn"), At: c.now, Turn: t, Reply: replyHash(c.rec.keys, key, text)})

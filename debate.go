@@ -11,6 +11,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
@@ -178,6 +179,24 @@ func (d *Debate) Document(ctx context.Context, seat, name string) (string, error
 		}
 	}
 	return m.Hide(text), nil
+}
+
+// quotable returns the private documents of an actor with their texts, if a reply may quote them. A document that cannot be
+// read is left out: quotes of it are not checked.
+func (d *Debate) quotable(ctx context.Context, actor, reply string) (list []evidence.Document) {
+	if !sources.MayQuote(reply) {
+		return nil
+	}
+	d.journal.mu.Lock()
+	var labels map[string]string
+	if d.journal.refresh(ctx) == nil { // otherwise the reply fails too
+		list, labels = privateOnes(documentsFor(d.journal.rec.config, actor)), d.journal.rec.config.Labels
+	}
+	d.journal.mu.Unlock()
+	for i := range list {
+		list[i].Text, _ = readDocument(ctx, d.engine, d.ID(), labels, list[i])
+	}
+	return list
 }
 
 // Result returns the debate so far, or as it ended.

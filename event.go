@@ -105,6 +105,9 @@ type (
 		Phase    string          `json:"phase"`
 		Parallel bool            `json:"parallel,omitempty"`
 		Steps    int             `json:"steps"` // number of steps in the phase, including those that are already committed
+		// Callers are the steps of a parallel phase whose actors have tools, each as actor/target, in their order. The numbers
+		// of the sources that they find depend on it. It is empty if there are fewer than two.
+		Callers []string `json:"callers,omitempty"`
 		// Summary is what to summarize before another phase begins or continues; nil if the phase is not a summary.
 		Summary *window.SummaryPlan `json:"summary,omitempty"`
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/live"
 	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/step/rounds"
@@ -25,7 +26,8 @@ type execution struct {
 	created   time.Time // when the debate was created
 	promptSeq int64     // seq of the last entry that the prompt is made from
 	role      string
-	documents []evidence.Document // private ones that the actor reads
+	documents []evidence.Document // private ones that the actor reads; with their texts while the step runs
+	cites     bool                // its turn may cite sources
 	labels    map[string]string   // of the debate
 
 	launched    time.Time
@@ -57,6 +59,7 @@ var executionPool = sync.Pool{New: func() any {
 // release gives the execution back to the pool. Nothing may use it afterwards.
 func (x *execution) release() {
 	prompting.Release(&x.run.Plan.Prompt)
+	x.documents = nil // their texts are private
 	executionPool.Put(x)
 }
 
@@ -87,9 +90,19 @@ func (x *execution) perform() (err error) {
 	}()
 	s := &x.run.Plan.Step
 	x.ctx, x.end = x.reports.observe(x.ctx, Step{Debate: x.debate, Attempt: Attempt{Key: s.Key, Kind: s.Kind, Role: x.role}})
-	x.turn, err = x.run.Do(x.ctx, x.cancel, x)
+	if x.turn, err = x.run.Do(x.ctx, x.cancel, x); err == nil && x.cites {
+		x.cite()
+	}
 	err = x.publicError(err)
 	return err
+}
+
+// cite sets what the turn cites. The quotes are checked while nobody else waits for the journal.
+func (x *execution) cite() {
+	var found *sources.Cited
+	var kept *sources.Texts
+	x.commits.read(func(r *record) { found, kept = r.Sources.Cite(x.turn, textIn(x.documents)), r.env.texts })
+	x.turn.Citations = found.Check(kept)
 }
 
 // publicError returns a *Failure for a *step.Failure, and any other error unchanged.

@@ -15,6 +15,7 @@ import (
 	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/tool"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -80,11 +81,16 @@ func FilledResults(fill func(any)) (a, b *Result, rec any) {
 	}
 	r.Turns[0].Actor, r.Turns[1].Kind, r.Turns[2].Kind = "A", transcript.Assessment, transcript.Conclusion
 	r.Turns[0].Attempts[0].ErrorKind = string(providers.Network)
+	verdicts := []transcript.Verdict{transcript.Verified, transcript.Altered, transcript.NotChecked}
+	for i := range r.Turns {
+		r.Turns[i].Citations[0] = transcript.Citation{Source: 1, Quote: "x", Verdict: verdicts[i]}
+	}
 	fill(&r.findings.List)
 	fill(&r.notes.Values)
 	fill(&r.decisions.question)
 	fill(&r.losses.failure)
 	fill(&r.accepted.problems)
+	r.Sources.Add(transcript.Key{Actor: "A"}, 1, []tool.Record{{Sources: []tool.Source{{Number: 1, URI: "u", Title: "t", Text: "x"}}}})
 	r.config.Judges = []Participant{{Name: "A"}} // leads to a warning
 	r.config.Participants = []Participant{{Name: "A"}}
 	return resultOf(r), resultOf(r), r

@@ -352,6 +352,9 @@ func giveDocuments(dr *driver, list []*execution) error {
 		for i := range p.Substitutes {
 			p.Substitutes[i].Client = prompting.PrivateClient(p.Substitutes[i].Client, x.documents, texts, p.Pseudonyms)
 		}
+		for i := range x.documents { // to check quotes
+			x.documents[i].Text = texts[i]
+		}
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/elenchus-go/debate/internal/findings"
 	"github.com/elenchus-go/debate/internal/forecast"
 	"github.com/elenchus-go/debate/internal/seal"
+	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/step/rounds"
 	"github.com/elenchus-go/debate/internal/turns"
@@ -112,6 +113,7 @@ type environment struct {
 	extractAnswer func(transcript.Turn) string                        // see Options.ExtractAnswer
 	rules         *Rules                                              // of the engine
 	identify      func(string) (string, bool)                         // returns a provider's full name, and whether it is a person
+	texts         *sources.Texts                                      // of sources, prepared for checks of quotes
 }
 
 // noEnvironment serves records that only plan a debate, as validation does.
@@ -122,6 +124,7 @@ var noEnvironment = &environment{
 	},
 	identify: func(name string) (string, bool) { return name, false },
 	rules:    &Rules{Number: rulesNumber},
+	texts:    &sources.Texts{},
 }
 
 // plannedSteps caches the steps that may run after the entry seq.

@@ -22,6 +22,7 @@ import (
 	"github.com/elenchus-go/debate/internal/naming"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/protocoljson"
+	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/strictjson"
@@ -192,6 +193,7 @@ func (e *Engine) environment() *environment {
 	env.Bind, env.Tools = e.bind, e.tools.Named
 	env.Contract = func(name string) *reply.Contract { return e.replies[name] }
 	env.rules = &Rules{Number: rulesNumber, Counter: typeName(e.counter), Extractor: functionName(e.extractAnswer)}
+	env.texts = &sources.Texts{}
 	if e.counter != nil {
 		env.Count = e.counter.Count
 	}

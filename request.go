@@ -84,7 +84,7 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 	p, own := &x.run.Plan, []string(nil)
 	e.setPlan(r, p, &s, who)
 	x.documents, x.labels = privateOnes(documentsFor(r.config, s.Actor)), r.config.Labels
-	p.Private = x.documents != nil
+	p.Private, x.cites = x.documents != nil, hasSources(r.config)
 	p.Names, own = r.NamesFor(&s)
 	var err error
 	if p.Contract, err = contractFor(r, &s); err != nil {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/detect"
+	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/judge/agreement"
 	"github.com/elenchus-go/debate/protocol"
@@ -34,6 +35,9 @@ type Result struct {
 	// Answer is the answer that the protocol computes, or the verdict if the protocol computes none.
 	Answer   protocol.Answer  `json:"answer,omitzero"`
 	Findings []detect.Finding `json:"findings,omitempty"` // findings of Config.Detect, in order
+	// Sources are the documents and what tools have found, by their numbers: who cites and quotes them, and what nobody has
+	// answered. Turn.Citations says the same of one turn.
+	Sources []evidence.Source `json:"sources,omitempty"`
 	// Agreement says how far several judges agree on the scores. It is nil unless two judges scored the same round.
 	Agreement *agreement.Scores `json:"agreement,omitempty"`
 

@@ -269,6 +269,7 @@ func resultOf(r *record) *Result {
 		case transcript.Setup, transcript.Speech, transcript.Remark, transcript.Summary, transcript.Embeddings:
 		}
 	}
+	res.Sources = r.Sources.Report(res.Turns, sides)
 	res.Agreement = agreement.MeasureScores(res.Assessments...)
 	var failed *panics.Error
 	if res.Answer, failed = answerOf(r, res.Verdict); failed != nil {

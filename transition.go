@@ -61,6 +61,10 @@ func (c *transaction) stamp(kind string) EventMeta {
 }
 
 func (c *transaction) add(ev Event) error {
+	if done, ok := ev.(TurnDone); ok && done.Turn.Citations == nil && hasSources(c.rec.config) {
+		done.Turn.Citations = citationsOf(c.rec, &done.Turn, nil)
+		ev = done
+	}
 	c.events = append(c.events, ev)
 	return c.rec.apply(ev, c.now)
 }
@@ -157,7 +161,7 @@ func (c *transaction) proceed() (more bool, err error) {
 	}
 	return r.config.hasPeople(), c.add(PhaseStarted{
 		EventMeta: c.stamp("phase"), At: c.now, Stage: r.Cursor.Stage, Round: steps[0].Round, Rounds: r.MaxRounds,
-		Phase: phase.Name, Parallel: phase.Parallel, Steps: len(phase.Steps),
+		Phase: phase.Name, Parallel: phase.Parallel, Steps: len(phase.Steps), Callers: callersOf(r.config, &phase),
 	})
 }
 

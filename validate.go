@@ -287,5 +287,6 @@ func (c *Config) plannedRecord(env *environment) *record {
 	r.Record = *c.protocolRecord()
 	r.setConfig(c)
 	r.addParticipants()
+	r.Sources.SetDocuments(c.Documents, 0)
 	return r
 }

@@ -24,8 +24,19 @@ func (v *verifier) check(r *record, ev Event) error {
 		return verifyState(r, &ev)
 	case Dropped:
 		return verifyFailures(r, append(slices.Clip(ev.OtherFailures), ev.Failure)...)
+	case PhaseStarted:
+		return verifyCallers(r, &ev)
+	case ToolsCalled:
+		visible := ev.VisibleSeq
+		if last := r.tools.Of(ev.Key).Last(); last != nil {
+			visible = last.VisibleSeq
+		}
+		return r.Sources.CheckNumbers(ev.Key, visible, ev.Calls)
 	case TurnDone:
-		return v.turn(r, &ev)
+		if err := v.turn(r, &ev); err != nil {
+			return err
+		}
+		return verifyCitations(r, &ev.Turn)
 	case Asked:
 		return v.asked(r, &ev)
 	case Decided:
@@ -48,6 +59,31 @@ func (v *verifier) plan(r *record) {
 func knowsProtocol(r *record) bool {
 	_, unknown := r.config.Protocol.(unknownProtocol)
 	return !unknown
+}
+
+// verifyCallers checks the callers of a phase, on which the numbers of sources depend.
+func verifyCallers(r *record, ev *PhaseStarted) error {
+	if !knowsProtocol(r) {
+		return nil
+	}
+	var want []string
+	for _, p := range r.phases(r.Cursor.Stage) {
+		if p.Name == ev.Phase && ev.Summary == nil {
+			want = callersOf(r.config, &p)
+		}
+	}
+	if slices.Equal(ev.Callers, want) {
+		return nil
+	}
+	return fmt.Errorf("its callers are %q, want %q", ev.Callers, want)
+}
+
+// verifyCitations checks the citations of a turn, and the verdicts about sources whose texts the journal has.
+func verifyCitations(r *record, t *transcript.Turn) error {
+	if found := r.Sources.Cite(t, nil); found.Contradict(t.Citations, r.env.texts) {
+		return errors.New("its citations are not those of its text, or a verdict is wrong")
+	}
+	return nil
 }
 
 func verifyState(r *record, ev *StateChanged) error {

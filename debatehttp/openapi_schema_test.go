@@ -20,6 +20,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/tool"
 )
 
 // schema is a JSON Schema.
@@ -86,6 +87,8 @@ func (b *schemaBook) define(typ reflect.Type) string {
 		name = "FieldProblem"
 	case reflect.TypeFor[providers.Reasoning]():
 		name = "ReasoningPart"
+	case reflect.TypeFor[tool.Source]():
+		name = "ToolSource"
 	}
 	if known := b.types[name]; known != nil {
 		require.Equal(b.t, known, typ, "two types have the name %s", name)

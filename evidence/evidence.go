@@ -195,3 +195,25 @@ func CheckAll(list []Document, isSeat func(name string) bool) (found []Problem) 
 	}
 	return found
 }
+
+// Source is what participants and judges can cite and quote by its number: a document, or a text that a tool has found. It
+// says what the debate has made of it.
+type Source struct {
+	Number int    `json:"number"`           // from 1; unique in the debate
+	Name   string `json:"name"`             // the name of the document, or the title that the tool gave
+	URI    string `json:"uri,omitempty"`    // that the tool gave
+	SHA256 string `json:"sha256,omitempty"` // of the text; empty if there is none
+	Size   int    `json:"size,omitempty"`   // of the text in bytes
+	// Document is set for a document of the debate, and Private if it is stored without its text.
+	Document bool `json:"document,omitempty"`
+	Private  bool `json:"private,omitempty"`
+	// FoundBy are the names of those whose tools have found it.
+	FoundBy []string `json:"found_by,omitempty"`
+	// CitedBy are the names of those who cite or quote it, QuotedBy of those with a verified quote of it, and MisquotedBy of
+	// those with a quote that it does not contain, each in the order of their first turns.
+	CitedBy     []string `json:"cited_by,omitempty"`
+	QuotedBy    []string `json:"quoted_by,omitempty"`
+	MisquotedBy []string `json:"misquoted_by,omitempty"`
+	// Unanswered is set if participants of only one side cite it: nobody else has taken it up.
+	Unanswered bool `json:"unanswered,omitempty"`
+}

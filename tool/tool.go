@@ -76,19 +76,25 @@ type Result struct {
 	// Text is what the model reads. It is made valid UTF-8 and cut at Limits.ToolBytes of the debate. If it is empty, the
 	// model reads the sources.
 	Text string
-	// Sources say where the text comes from.
+	// Sources say where the text comes from. If there are none, the text is a source itself. At most MaxSources are kept.
 	Sources []Source
 }
 
-// Source is a text that a statement can rest on.
+// Source is a text that a statement can rest on. The model reads its number, so that it can cite it as [3] and quote it.
 type Source struct {
-	URI   string `json:"uri,omitempty"`
-	Title string `json:"title,omitempty"`
-	Text  string `json:"text,omitempty"`
+	// Number identifies the source in the debate. The engine sets it: the same text has the same number, as far as the step
+	// could know of it.
+	Number int    `json:"number,omitempty"`
+	URI    string `json:"uri,omitempty"`
+	Title  string `json:"title,omitempty"`
+	Text   string `json:"text,omitempty"`
 	// Size and SHA256 are those of the text, in bytes and as hexadecimal digits, if the journal has no room for it.
 	Size   int    `json:"size,omitempty"`
 	SHA256 string `json:"sha256,omitempty"`
 }
+
+// MaxSources is the most sources that a result has.
+const MaxSources = 50
 
 // Refusal is an error whose text the model reads word for word, up to 1 KiB, such as "There is no file for 2019. Use a year
 // from 2020 on." It should say what the model can do instead.

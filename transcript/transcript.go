@@ -92,7 +92,31 @@ type Turn struct {
 	// Extracted is the answer that Options.ExtractAnswer found in a speech, or "" if it found none. It is nil if no rule of
 	// Config.Detect compared answers.
 	Extracted *string `json:"extracted,omitempty"`
+	// Citations are what Text cites and quotes: the quotes in order, and then the sources that are only cited. It is nil if
+	// there are none, or if the debate has no sources.
+	Citations []Citation `json:"citations,omitempty"`
 }
+
+// Citation is a source that a text cites as [3], or quotes as <quote source="3">…</quote>.
+type Citation struct {
+	Source int    `json:"source"`          // the number of the source; 0 if the text names no source that there is
+	Quote  string `json:"quote,omitempty"` // the words between the tags; empty if the source is only cited
+	// Verdict is what the engine has found out when the turn was committed. It is empty if a source is only cited, and there
+	// is such a source: nothing says whether it supports the text.
+	Verdict Verdict `json:"verdict,omitempty"`
+	Omitted int     `json:"omitted,omitempty"` // words of the source that a verified quote leaves out and marks with an ellipsis
+}
+
+// Verdict is the result of a check of a citation.
+type Verdict string
+
+// The verdicts.
+const (
+	Verified   Verdict = "verified"    // the source contains the quote, or its pieces in order if it marks omissions
+	Altered    Verdict = "altered"     // the source contains a passage with most of the words, but not the quote
+	NotFound   Verdict = "not_found"   // there is no such source, or it contains nothing like the quote
+	NotChecked Verdict = "not_checked" // the text of the source is not known to whoever committed the turn, or the quote is too short
+)
 
 // Reasoning is what a model thought before it replied. It is not part of the reply.
 type Reasoning struct {

@@ -35,17 +35,20 @@ func (c *toolRuns) use(s *env) func(*debate.Options) {
 		type question struct {
 			Q string `json:"q"`
 		}
-		run := func(ctx context.Context, q question) (tool.Result, error) {
+		run := func(ctx context.Context, name string, q question) (tool.Result, error) {
 			call, ok := tool.CallFrom(ctx)
 			require.True(s, ok)
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			c.ran[call.ID]++
-			return tool.Result{Text: "It is " + q.Q, Sources: []tool.Source{{URI: "file:" + q.Q, Text: q.Q}}}, nil
+			list := []tool.Source{{URI: "file:" + q.Q, Text: q.Q}}
+			if name == "look" {
+				list = append(list, tool.Source{Text: call.ID})
+			}
+			return tool.Result{Text: "It is " + q.Q, Sources: list}, nil
 		}
-		o.Tools = []tool.Tool{
-			tool.Func(tool.Spec{Name: "look", Description: "Looks.", Fresh: true}, run),
-			tool.Func(tool.Spec{Name: "order", Description: "Orders.", Once: true}, run),
+		for _, spec := range []tool.Spec{{Name: "look", Description: "Looks.", Fresh: true}, {Name: "order", Description: "Orders.", Once: true}} {
+			o.Tools = append(o.Tools, tool.Func(spec, func(ctx context.Context, q question) (tool.Result, error) { return run(ctx, spec.Name, q) }))
 		}
 		o.Providers["m"].(*model).alter = callTools
 	}
@@ -76,15 +79,16 @@ func (s *env) toolsInterrupted() {
 			p.Tools = []string{"look", "order"}
 		}
 		id := cfg.ID
-		undisturbed := func() (text string, commits int) {
+		undisturbed := func() (text string, numbers map[string]int, commits int) {
 			m := &failingStore{Store: store.Memory()}
 			runs := &toolRuns{ran: map[string]int{}}
-			d := s.create(s.newProcessOver(m, runs.use(s)), cfg)
+			p := s.newProcessOver(m, runs.use(s))
+			d := s.create(p, cfg)
 			s.runToEnd(d)
 			require.Len(s, runs.ran, 2*toolRounds*len(s.result(d).Turns))
-			return s.transcript(d), int(m.commits.Load()) - 1
+			return s.transcript(d), s.numbers(p, cfg.ID), int(m.commits.Load()) - 1
 		}
-		_, commits := undisturbed()
+		_, _, commits := undisturbed()
 		for n := 1; n <= commits; n++ {
 			for when, after := range map[string]bool{"before": false, "after": true} {
 				if !s.everyMoment() && n%5 != 0 {
@@ -99,7 +103,7 @@ func (s *env) toolsInterrupted() {
 	})
 }
 
-func (s *env) toolsInterruptedAt(cfg debate.Config, fails *failingStore, undisturbed func() (string, int)) {
+func (s *env) toolsInterruptedAt(cfg debate.Config, fails *failingStore, undisturbed func() (string, map[string]int, int)) {
 	before, after := &toolRuns{ran: map[string]int{}}, &toolRuns{ran: map[string]int{}}
 	s.create(s.newProcess(before.use(s)), cfg)
 	fails.Store = s.backend.Open(s)
@@ -111,8 +115,9 @@ func (s *env) toolsInterruptedAt(cfg debate.Config, fails *failingStore, undistu
 	stood := s.calls(p, cfg.ID)
 	turns := s.result(d).Turns
 	s.runToEnd(d)
-	want, _ := undisturbed()
+	want, numbers, _ := undisturbed()
 	require.Equal(s, want, s.transcript(d))
+	require.Equal(s, numbers, s.numbers(p, cfg.ID), "the sources have the same numbers")
 	s.requireNoRepeatedCalls(p, turns)
 	s.requireJournalValid(cfg.ID)
 	for _, c := range stood {
@@ -131,16 +136,40 @@ func (s *env) toolsInterruptedAt(cfg debate.Config, fails *failingStore, undistu
 // calls returns the last record of each call of a tool.
 func (s *env) calls(p *process, id string) map[string]tool.Record {
 	list := map[string]tool.Record{}
+	s.rounds(p, id, func(round debate.ToolsCalled) {
+		for _, c := range round.Calls {
+			list[c.ID] = c
+		}
+	})
+	return list
+}
+
+// rounds calls f with each entry of a journal that has calls of tools.
+func (s *env) rounds(p *process, id string, f func(debate.ToolsCalled)) {
 	j, err := archive.Export(s.ctx, p.store, id)
 	require.NoError(s, err)
 	for _, e := range j.Entries {
 		ev, err := debate.ParseEvent(e.Data.(json.RawMessage))
 		require.NoError(s, err)
 		if round, ok := ev.(debate.ToolsCalled); ok {
-			for _, c := range round.Calls {
-				list[c.ID] = c
-			}
+			f(round)
 		}
 	}
+}
+
+// numbers returns the numbers of the sources of a debate, by the step, the round, the call and the place in its result. A call
+// that must not run twice may have no result.
+func (s *env) numbers(p *process, id string) map[string]int {
+	list := map[string]int{}
+	s.rounds(p, id, func(round debate.ToolsCalled) {
+		for i, c := range round.Calls {
+			for j, x := range c.Sources {
+				if require.Positive(s, x.Number); c.Name != "look" {
+					continue
+				}
+				list[fmt.Sprint(round.Key, " ", round.Number, " ", i, " ", j)] = x.Number
+			}
+		}
+	})
 	return list
 }

@@ -29,7 +29,7 @@ var rootOrder = []string{
 	// Data.
 	"config.go", "errors.go", "config_json.go", "result.go", "rules.go", "event.go", "actors.go", "documents.go",
 	// The state, and functions that read it.
-	"tools.go", "parts.go", "record.go", "reserve.go", "budget.go", "people.go", "status.go", "check.go",
+	"tools.go", "parts.go", "record.go", "citing.go", "reserve.go", "budget.go", "people.go", "status.go", "check.go",
 	// Decisions.
 	"apply.go", "validate.go", "transition.go", "policy.go",
 	// Steps.

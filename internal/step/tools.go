@@ -31,8 +31,9 @@ type Round struct {
 
 // Result is the result of a call, with the names of the participants and without delimiters.
 type Result struct {
-	Text   string
-	Failed bool
+	Text    string
+	Sources string // what the model reads beside it of the numbers of its sources
+	Failed  bool
 }
 
 // Calls are the calls of a round to run.
@@ -45,8 +46,8 @@ type Calls struct {
 }
 
 // Enclose returns the result of a tool as a model sees it: between delimiters, and with the names that the model knows.
-func Enclose(m *judge.Pseudonyms, tool, text string) string {
-	return m.Quote("result of "+tool, 0, text)
+func (r *Result) Enclose(m *judge.Pseudonyms, tool string) string {
+	return m.Quote("result of "+tool+r.Sources, 0, r.Text)
 }
 
 const (
@@ -121,13 +122,12 @@ func (d *dialog) resultParts(round *Round) (list []providers.Part) {
 		if c == nil || len(list) == len(round.Results) {
 			continue
 		}
-		result := &round.Results[len(list)]
-		text := result.Text
+		result := round.Results[len(list)]
 		if d.most > 0 {
-			text = window.Clip(text, d.most)
+			result.Text = window.Clip(result.Text, d.most)
 		}
 		list = append(list, providers.Part{ToolResult: &providers.ToolResult{
-			ID: c.ID, Name: c.Name, Text: Enclose(d.names, c.Name, text), Failed: result.Failed,
+			ID: c.ID, Name: c.Name, Text: result.Enclose(d.names, c.Name), Failed: result.Failed,
 		}})
 	}
 	return list

@@ -1,6 +1,7 @@
 package toolcall
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -31,13 +32,15 @@ func finish(within context.Context, c *tool.Record, o outcome, most int) {
 	_, panicked := errors.AsType[*panics.Error](o.err)
 	switch {
 	case o.err == nil:
-		c.Done, c.Sources = true, slices.Clone(o.result.Sources)
+		c.Done, c.Sources = true, slices.Clone(o.result.Sources[:min(len(o.result.Sources), tool.MaxSources)])
 		for i := range c.Sources {
 			s := &c.Sources[i]
 			s.URI, s.Title, s.Text = clean(s.URI, maxMessage), clean(s.Title, maxMessage), characters.Valid(s.Text)
-			s.Size, s.SHA256 = 0, ""
+			s.Number, s.Size, s.SHA256 = 0, 0, ""
 		}
-		setText(c, o.result.String(), most)
+		if setText(c, o.result.String(), most); c.Sources == nil && c.Text != "" {
+			c.Sources = []tool.Source{{Title: titleOf(c)}}
+		}
 	case refused:
 		answer(c, tool.Refused, clean(string(refusal), maxMessage))
 	case panicked:
@@ -59,6 +62,28 @@ func setText(c *tool.Record, text string, most int) {
 	}
 	c.Size, c.SHA256 = len(text), Digest(text)
 	c.Text = clean(text, most)
+}
+
+// titleOf returns what a result is called that names no source: the call.
+func titleOf(c *tool.Record) string {
+	if arguments := strings.TrimSpace(string(c.Arguments)); arguments != "{}" {
+		return c.Name + " " + cut(characters.Valid(arguments), maxTitle)
+	}
+	return c.Name
+}
+
+// maxTitle limits, in bytes, the arguments in the title of a result.
+const maxTitle = 100
+
+// share gives a call the result of an earlier call. The texts of its sources stay with that one.
+func share(c, of *tool.Record) {
+	c.Done, c.Text, c.Shared, c.Size, c.SHA256, c.Error = true, of.Text, cmp.Or(of.Shared, of.ID), of.Size, of.SHA256, of.Error
+	c.Sources = slices.Clone(of.Sources)
+	for i := range c.Sources {
+		if s := &c.Sources[i]; s.Text != "" {
+			s.Size, s.SHA256, s.Text = len(s.Text), Digest(s.Text), ""
+		}
+	}
 }
 
 // Digest returns the SHA-256 of a text as hexadecimal digits. It copies only pieces of the text, which may be large.

@@ -117,7 +117,7 @@ func (s Set) Prepare(calls []tool.Record, names []string, l Limits, earlier func
 			if problem := t.check(c.Arguments); problem != "" {
 				answer(c, tool.Arguments, "The arguments are not valid: "+problem+". Correct them if you call the tool again.")
 			} else if before := earlier(c); before != nil && t.shares() {
-				c.Done, c.Text, c.Shared, c.Size, c.SHA256 = true, before.Text, cmp.Or(before.Shared, before.ID), before.Size, before.SHA256
+				share(c, before)
 			}
 		}
 	}
@@ -226,10 +226,7 @@ func (s Set) Run(ctx context.Context, calls []tool.Record, l Limits, hook Hook) 
 	}
 	for i := range calls {
 		if c := &calls[i]; !c.Done {
-			first := &calls[firsts[Key(c)]]
-			shared := *first
-			shared.ID, shared.Shared, shared.Sources, shared.Duration = c.ID, first.ID, nil, 0
-			*c = shared
+			share(c, &calls[firsts[Key(c)]])
 		}
 	}
 	return nil

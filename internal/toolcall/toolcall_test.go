@@ -210,7 +210,7 @@ func TestEqualCallsShareAResult(t *testing.T) {
 			for _, c := range calls[1:] {
 				require.Equal(t, "1", c.Text)
 				require.Equal(t, "a", c.Shared)
-				require.Empty(t, c.Sources, "the first call has them")
+				require.Equal(t, []tool.Source{{Size: 1, SHA256: Digest("s")}}, c.Sources, "the first call has their texts")
 			}
 			later := []tool.Record{{ID: "d", Name: "count", Arguments: json.RawMessage(`{"words":"x"}`)}}
 			set.Prepare(later, []string{"count"}, Limits{Calls: 16, Bytes: 64, Timeout: time.Minute}, func(*tool.Record) *tool.Record { return &calls[1] })

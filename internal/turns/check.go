@@ -40,6 +40,9 @@ func Check(t *transcript.Turn, at transcript.Cursor) error {
 	if t.Tokens < 0 || t.Tokens > MaxTokens {
 		return fmt.Errorf("tokens are %d, want 0 to %d", t.Tokens, MaxTokens)
 	}
+	if err := checkCitations(t); err != nil {
+		return err
+	}
 	return CheckUsages(t.Usage, t.Attempts)
 }
 
@@ -70,3 +73,15 @@ func CheckKey(k transcript.Key, at transcript.Cursor) error {
 	}
 	return nil
 }
+
+// checkCitations returns an error if no version of the library stores such citations.
+func checkCitations(t *transcript.Turn) error {
+	for _, c := range t.Citations {
+		if c.Source < 0 || c.Omitted < 0 || !slices.Contains(verdicts, c.Verdict) {
+			return fmt.Errorf("the citation of source %d has the verdict %q and %d omitted words", c.Source, c.Verdict, c.Omitted)
+		}
+	}
+	return nil
+}
+
+var verdicts = []transcript.Verdict{"", transcript.Verified, transcript.Altered, transcript.NotFound, transcript.NotChecked}

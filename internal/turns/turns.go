@@ -38,6 +38,7 @@ func Copy(turns []transcript.Turn) []transcript.Turn {
 		if t.Reasoning != nil {
 			t.Reasoning = deepcopy.Of(t.Reasoning) // rarely any
 		}
+		t.Citations = slices.Clone(t.Citations) // only in a debate with sources
 		if t.Extracted != nil {
 			t.Extracted = new(*t.Extracted)
 		}
@@ -84,6 +85,25 @@ func Warnings(t *transcript.Turn) (list []string) {
 		case transcript.Edited:
 			list = append(list, "a person gave the reply in a fork")
 		case transcript.Reasked, transcript.Repaired: // the turn is valid
+		}
+	}
+	return append(list, misquotes(t)...)
+}
+
+// misquotes returns what is wrong with the citations of a turn, each sentence once.
+func misquotes(t *transcript.Turn) (list []string) {
+	for _, c := range t.Citations {
+		text := ""
+		switch {
+		case c.Verdict == transcript.Altered:
+			text = fmt.Sprintf("a quote of source [%d] is altered", c.Source)
+		case c.Verdict == transcript.NotFound && c.Quote != "":
+			text = fmt.Sprintf("a quote is not in source [%d]", c.Source)
+		case c.Verdict == transcript.NotFound:
+			text = fmt.Sprintf("there is no source [%d]", c.Source)
+		}
+		if text != "" && !slices.Contains(list, text) {
+			list = append(list, text)
 		}
 	}
 	return list

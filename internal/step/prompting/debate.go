@@ -11,6 +11,7 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/calibration"
+	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
@@ -28,6 +29,7 @@ type Debate struct {
 	Names    []string             // of the participants that were not dropped
 	Parallel bool                 // the open phase runs all its steps at once
 	History  History
+	Sources  sources.List
 	Findings interface{ Advice(round int) []string } // what judges are advised of in a round
 	Env      *Environment
 

@@ -177,7 +177,7 @@ func (o *Step) Plan() (list []step.Round) {
 func Results(calls []tool.Record) []step.Result {
 	list := make([]step.Result, len(calls))
 	for i := range calls {
-		list[i] = step.Result{Text: calls[i].Text, Failed: calls[i].Error != ""}
+		list[i] = step.Result{Text: calls[i].Text, Sources: heading(calls[i].Sources), Failed: calls[i].Error != ""}
 	}
 	return list
 }

@@ -1,0 +1,140 @@
+package sources
+
+import (
+	"slices"
+
+	"github.com/elenchus-go/debate/evidence"
+	"github.com/elenchus-go/debate/evidence/quote"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// The limits of the citations of a turn. Whatever else it mentions is not checked.
+const (
+	maxChecked = 64  // quotes
+	maxCited   = 256 // citations
+)
+
+// Cited is what a text cites and quotes. Its quotes are not checked yet.
+type Cited struct {
+	list  []transcript.Citation
+	texts map[int]sourceText // of the sources that it quotes, as far as they are known
+}
+
+// sourceText is the text of a source.
+type sourceText struct {
+	text, hash string
+	partial    bool // the source has more
+}
+
+// Private returns the text of a private document, if whoever speaks may have quotes of it checked.
+type Private func(d *evidence.Document) (string, bool)
+
+// Cite returns what a turn cites and quotes. It returns nil if that is nothing. private may be nil.
+func (l *List) Cite(t *transcript.Turn, private Private) *Cited {
+	if len(l.all) == 0 || !citesIn(t.Kind) {
+		return nil
+	}
+	c := &Cited{}
+	for _, m := range parse(t.Text) {
+		s := l.find(m, t.Key, t.VisibleSeq)
+		switch {
+		case len(c.list) == maxCited, s == nil && m.attached:
+			continue
+		case s == nil:
+			c.list = append(c.list, transcript.Citation{Source: m.number, Quote: m.quote, Verdict: transcript.NotFound})
+			continue
+		case !m.quoted || m.quote == "":
+			c.list = append(c.list, transcript.Citation{Source: s.Number})
+			continue
+		}
+		c.list = append(c.list, transcript.Citation{Source: s.Number, Quote: m.quote})
+		if text, ok := s.textFor(t.Actor, private); ok {
+			if c.texts == nil {
+				c.texts = map[int]sourceText{}
+			}
+			c.texts[s.Number] = text
+		}
+	}
+	if c.list == nil {
+		return nil
+	}
+	return c
+}
+
+// citesIn reports whether turns of a kind cite. Summaries repeat what others have cited.
+func citesIn(k transcript.Kind) bool {
+	return k != transcript.Summary && k != transcript.Embeddings
+}
+
+// find returns the source that a text mentions, or nil if there is none that the step could know of.
+func (l *List) find(m mention, k transcript.Key, visible int64) *source {
+	for i := range l.all {
+		s := &l.all[i]
+		if (m.name == "" && s.Number == m.number || m.name != "" && s.Name == m.name) && s.isVisible(k, visible) {
+			return s
+		}
+	}
+	return nil
+}
+
+// textFor returns the text of a source for the check of a quote.
+func (s *source) textFor(actor string, private Private) (sourceText, bool) {
+	if d := s.document; d != nil && d.IsPrivate() {
+		if private == nil || !d.IsFor(actor) {
+			return sourceText{}, false
+		}
+		text, ok := private(d)
+		return sourceText{text: text, hash: d.SHA256}, ok
+	}
+	return sourceText{s.text, s.hash, s.partial}, s.text != ""
+}
+
+// Check checks the quotes, and returns all citations.
+func (c *Cited) Check(kept *Texts) []transcript.Citation {
+	if c == nil {
+		return nil
+	}
+	checked := 0
+	for i := range c.list {
+		x := &c.list[i]
+		if x.Quote == "" || x.Verdict != "" {
+			continue
+		}
+		text, ok := c.texts[x.Source]
+		if checked++; !ok || checked > maxChecked {
+			x.Verdict = transcript.NotChecked
+			continue
+		}
+		x.Verdict, x.Omitted = text.check(kept, x.Quote)
+	}
+	return c.list
+}
+
+// check checks a quote.
+func (t *sourceText) check(kept *Texts, words string) (transcript.Verdict, int) {
+	prepared := kept.prepare(t.hash, t.text)
+	switch verdict, places := prepared.Check(words); {
+	case verdict == quote.Verified:
+		return transcript.Verified, 0
+	case verdict == quote.Elided:
+		return transcript.Verified, wordsBetween(t.text, places)
+	case verdict == quote.TooShort, t.partial:
+		return transcript.NotChecked, 0
+	case prepared.Resembles(words):
+		return transcript.Altered, 0
+	}
+	return transcript.NotFound, 0
+}
+
+// Contradict reports whether stored citations cannot be those of a turn. Quotes whose text is not known can have any verdict.
+func (c *Cited) Contradict(stored []transcript.Citation, kept *Texts) bool {
+	if c == nil {
+		return stored != nil
+	}
+	return !slices.EqualFunc(c.Check(kept), stored, func(a, b transcript.Citation) bool {
+		if _, ok := c.texts[a.Source]; !ok && a.Quote != "" && a.Verdict == transcript.NotChecked {
+			a.Verdict, a.Omitted = b.Verdict, b.Omitted
+		}
+		return a == b
+	})
+}
