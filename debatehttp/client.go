@@ -213,6 +213,14 @@ func (c *Client) Waiting(ctx context.Context, id, seat string) (list []debate.As
 	return list, err
 }
 
+// Document returns the text of a document for the person who speaks for a seat, with the names that this seat sees.
+// Asked.Documents names the documents.
+func (c *Client) Document(ctx context.Context, id, seat, name string) (string, error) {
+	var body documentBody
+	err := c.call(ctx, "GET", pathOf(id, "/documents/"+url.PathEscape(name)), seatOf(seat), nil, &body)
+	return body.Text, err
+}
+
 // Inbox returns what the debates that match a query ask the person who speaks for a seat.
 func (c *Client) Inbox(ctx context.Context, seat string, q store.Query) (list []InboxItem, err error) {
 	values := valuesOf(q)

@@ -57,6 +57,7 @@ var routes = []route{
 	{"POST", "/debates/{id}/forks", Fork, nil, (*call).fork},
 	{"GET", "/debates/{id}/prompts", Prompt, keyParameters, (*call).prompt},
 	{"GET", "/debates/{id}/waiting", Waiting, seats, (*call).waiting},
+	{"GET", "/debates/{id}/documents/{name}", Waiting, seats, (*call).document},
 	{"POST", "/debates/{id}/answers", Answer, nil, (*call).reply},
 	{"POST", "/debates/{id}/declines", Decline, nil, (*call).decline},
 	{"GET", "/inbox", Inbox, append([]string{"seat"}, filters...), (*call).inbox},

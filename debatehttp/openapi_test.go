@@ -66,8 +66,11 @@ var operations = map[string]operation{
 	"POST /debates/{id}/forks": {
 		"Fork a debate", "Creates a debate from the first entries of another one, with edits. Start it to continue.", idempotent, reflect.TypeFor[forkBody](), 201, reflect.TypeFor[launched](), nil,
 	},
-	"GET /debates/{id}/prompts":   {"Read the prompt of a step", "Rebuilds what a committed step was asked with. run defaults to 1, and round to 0.", nil, nil, 200, reflect.TypeFor[debate.Prompt](), nil},
-	"GET /debates/{id}/waiting":   {"List what a debate asks people", "", nil, nil, 200, listOf, nil},
+	"GET /debates/{id}/prompts": {"Read the prompt of a step", "Rebuilds what a committed step was asked with. run defaults to 1, and round to 0.", nil, nil, 200, reflect.TypeFor[debate.Prompt](), nil},
+	"GET /debates/{id}/waiting": {"List what a debate asks people", "", nil, nil, 200, listOf, nil},
+	"GET /debates/{id}/documents/{name}": {
+		"Read a document", "The text, for the person who speaks for a seat that reads it. seat is required.", nil, nil, 200, reflect.TypeFor[documentBody](), nil,
+	},
 	"POST /debates/{id}/answers":  {"Answer", "Gives a person's reply to a step, in the name of the principal.", nil, reflect.TypeFor[answerBody](), 204, nil, nil},
 	"POST /debates/{id}/declines": {"Decline", "Says that a person gives no reply to a step.", nil, reflect.TypeFor[declineBody](), 204, nil, nil},
 	"GET /inbox":                  {"List what all debates ask a person", "seat is required.", nil, nil, 200, reflect.TypeFor[[]InboxItem](), nil},
@@ -218,6 +221,7 @@ func fails(r route, op operation, kind string) bool {
 // operationIDs names the operations whose action has another one.
 var operationIDs = map[string]string{
 	chatPath + "models/{model}": "retrieveModel", chatPath + "chat/completions": "createChatCompletion", "/openapi.json": "document",
+	"/debates/{id}/documents/{name}": "readDocument",
 }
 
 func operationID(r route) string { return cmp.Or(operationIDs[r.path], string(r.action)) }

@@ -1,6 +1,7 @@
 package debatehttp
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -15,7 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
 	"github.com/elenchus-go/debate/report"
@@ -393,6 +396,49 @@ func TestAResultHasLists(t *testing.T) {
 	text := s.wants(http.StatusOK, http.MethodGet, "/debates/cars/result", "")
 	require.Contains(t, text, `"turns":[]`)
 	require.NotContains(t, text, "null")
+}
+
+// People read the documents of the seat for which they speak, and no others.
+func TestASeatReadsItsDocuments(t *testing.T) {
+	o := signedIn()
+	allow := o.Authorize
+	o.Authorize = func(ctx context.Context, a *Access) error {
+		if a.Action == Waiting && a.Seat == "Jo" {
+			return errors.New("ann does not speak for Jo")
+		}
+		return allow(ctx, a)
+	}
+	s := open(t, store.Memory(), o)
+	c := clientOf(s)
+	id, err := c.Launch(t.Context(), debate.Config{
+		Topic: "Ban cars?", Protocol: panel.Protocol{}, Participants: []debate.Participant{{Name: "Bo", Human: true}, {Name: "Ada", Human: true}}, Judges: []debate.Participant{{Name: "Jo", Human: true}},
+		Documents: []evidence.Document{evidence.Shared("law 1.md", "The law."), evidence.Private("contract.md", "The private text.", "Bo", "Jo")},
+	}, "")
+	require.NoError(t, err)
+	for ev, err := range c.Watch(t.Context(), id, "Bo", 0) {
+		require.NoError(t, err)
+		if _, waits := ev.(debate.Asked); waits {
+			break
+		}
+	}
+	asked, err := c.Waiting(t.Context(), id, "Bo")
+	require.NoError(t, err)
+	require.Equal(t, []string{"law 1.md (8 bytes)", "contract.md (17 bytes)"}, asked[0].Documents)
+	for _, name := range []string{"law 1.md", "contract.md"} {
+		text, err := c.Document(t.Context(), id, "Bo", name)
+		require.NoError(t, err)
+		require.Equal(t, map[string]string{"law 1.md": "The law.", "contract.md": "The private text."}[name], text)
+	}
+	for _, tt := range []struct{ seat, name, says string }{
+		{"Ada", "contract.md", `"contract.md" is no document that "Ada" reads`},
+		{"Bo", "none.md", `"none.md" is no document that "Bo" reads`},
+		{"", "contract.md", "seat: it is empty, use the name of a participant or judge"},
+		{"Jo", "contract.md", "the action waiting is not allowed"},
+	} {
+		_, err := c.Document(t.Context(), id, tt.seat, tt.name)
+		require.ErrorContains(t, err, tt.says)
+		require.NotContains(t, err.Error(), "private text")
+	}
 }
 
 // A human judge and a human participant read what they must know, and nobody else's. An inbox cuts a large background.

@@ -96,6 +96,26 @@ func (c *call) waiting() error {
 	return c.answer(http.StatusOK, forSeat(list, c.access.Seat))
 }
 
+// document answers with the text of a document for the person who speaks for a seat.
+func (c *call) document() error {
+	if err := c.allow(); err != nil {
+		return err
+	}
+	if c.access.Seat == "" {
+		return invalid("seat", "it is empty, use the name of a participant or judge")
+	}
+	text, err := c.debate.Document(c.r.Context(), c.access.Seat, c.r.PathValue("name"))
+	if err != nil {
+		return err
+	}
+	return c.answer(http.StatusOK, documentBody{text})
+}
+
+// documentBody holds the text of a document.
+type documentBody struct {
+	Text string `json:"text"`
+}
+
 // forSeat returns what is asked of the person who speaks for a seat, or everything if the seat is empty. It never returns
 // nil, because that is no list in JSON.
 func forSeat(list []debate.Asked, seat string) []debate.Asked {

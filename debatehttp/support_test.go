@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/providers"
@@ -60,7 +61,7 @@ func allowing() Options { return Options{Authorize: AllowEveryone, Heartbeat: ti
 func open(t *testing.T, kept store.Store, o Options) *site {
 	s := &site{t: t, gate: newGate()}
 	var err error
-	s.engine, err = debate.NewEngine(debate.Options{Store: kept, Providers: map[string]providers.Provider{"model": s.gate}})
+	s.engine, err = debate.NewEngine(debate.Options{Store: kept, Providers: map[string]providers.Provider{"model": s.gate}, Documents: privateText})
 	require.NoError(t, err)
 	for head, err := range s.engine.List(t.Context(), store.Query{States: fsm.Active()}) {
 		require.NoError(t, err)
@@ -73,6 +74,11 @@ func open(t *testing.T, kept store.Store, o Options) *site {
 	s.Server = httptest.NewServer(h)
 	t.Cleanup(s.shut)
 	return s
+}
+
+// privateText gives the text of each private document.
+func privateText(context.Context, string, map[string]string, evidence.Document) (string, error) {
+	return "The private text.", nil
 }
 
 // shut stops the service and cancels the calls in flight.

@@ -10,7 +10,40 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/evidence"
 )
+
+// A seat opens its documents, private ones too. Nobody else does.
+func TestASeatOpensItsDocuments(t *testing.T) {
+	w := open(t, Options{})
+	c := pair("cars")
+	for i := range c.Participants {
+		c.Participants[i].Human = true
+	}
+	c.Judges[0].Human, c.Judges[0].Blind = true, true
+	name, other, judge := c.Participants[0].Name, c.Participants[1].Name, c.Judges[0].Name
+	c.Documents = []evidence.Document{evidence.Shared("<law>.md", "The <b>law</b>."), evidence.Private("contract.md", privateDocument, name, judge)}
+	w.run(c)
+	page := w.get(http.StatusOK, "/debates/cars?seat="+name)
+	require.Contains(t, page, `/debates/cars/documents/0?seat=`+name+`" dir="auto">&lt;law&gt;.md</a>`)
+	require.Contains(t, page, `>contract.md</a>`)
+	require.NotContains(t, page, privateDocument)
+	res, body := w.do(http.MethodGet, "/debates/cars/documents/0?seat="+name, nil)
+	require.Equal(t, "The <b>law</b>.", body)
+	require.Equal(t, "text/plain; charset=utf-8", res.Header.Get("Content-Type"))
+	require.Equal(t, "nosniff", res.Header.Get("X-Content-Type-Options"))
+	require.Equal(t, `inline; filename="<law>.md"`, res.Header.Get("Content-Disposition"))
+	require.Equal(t, privateDocument, w.get(http.StatusOK, "/debates/cars/documents/1?seat="+name))
+
+	require.NotContains(t, w.get(http.StatusOK, "/debates/cars?seat="+other), "documents/1")
+	require.NotContains(t, w.get(http.StatusOK, "/debates/cars"), "documents/1")
+	for _, address := range []string{"1?seat=" + other, "1", "2?seat=" + name, "-1?seat=" + name, "x?seat=" + name} {
+		require.NotContains(t, w.get(http.StatusNotFound, "/debates/cars/documents/"+address), privateDocument)
+	}
+	blind := w.get(http.StatusOK, "/debates/cars?seat="+judge)
+	require.Contains(t, blind, ">document 2</a>")
+	require.Equal(t, privateDocument, w.get(http.StatusOK, "/debates/cars/documents/1?seat="+judge))
+}
 
 func TestASeatOpensItsAttachments(t *testing.T) {
 	var b bytes.Buffer

@@ -24,6 +24,7 @@ var routes = []route{
 	{"GET /debates/{id}/events", (*visit).events},
 	{"GET /debates/{id}/archive", (*visit).archive},
 	{"GET /debates/{id}/attachments/{number}", (*visit).attachment},
+	{"GET /debates/{id}/documents/{number}", (*visit).document},
 	{"GET /debates/{id}/past", (*visit).past},
 	{"GET /debates/{id}/judges", (*visit).judges},
 	{"GET /debates/{id}/turn", (*visit).turn},

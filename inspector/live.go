@@ -92,6 +92,7 @@ type liveView struct {
 	Asked    []ask
 	Others   []string // people whose replies the debate waits for, but not from this seat
 	Attached []attached
+	Read     []attached
 	Answer   template.HTML // empty before the end
 	Archive  bool          // whether the journal can be downloaded
 	Masked   bool          // whether the visitor must not know who says what
@@ -117,7 +118,7 @@ func (l liveView) MoreNotes() int { return max(len(l.Result.Annotations)-maxNote
 func (v *visit) live(h *history) (shown liveView, err error) {
 	shown = liveView{
 		Status: h.status, Result: h.result, Phases: h.phases, Actors: actorsOf(h), Budgets: budgetsOf(h), Controls: controlsOf(h), Refused: v.refused, Archive: v.Store != nil,
-		Attached: v.attachmentsOf(h),
+		Attached: v.attachmentsOf(h), Read: v.documentsOf(h),
 	}
 	before, err := v.number("before")
 	if err != nil {

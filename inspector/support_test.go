@@ -13,6 +13,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/debatehttp"
+	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/providers"
 )
@@ -34,10 +35,15 @@ func open(t testing.TB, o Options, models ...providers.Provider) *web {
 	if len(models) > 0 {
 		model = models[0]
 	}
-	engine, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"model": model}})
+	engine, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"model": model}, Documents: func(context.Context, string, map[string]string, evidence.Document) (string, error) {
+		return privateDocument, nil
+	}})
 	require.NoError(t, err)
 	return serve(t, engine, o)
 }
+
+// privateDocument is the text of each private document.
+const privateDocument = "The private text."
 
 // serve starts a server with an inspector of an engine.
 func serve(t testing.TB, engine *debate.Engine, o Options) *web {

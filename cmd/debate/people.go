@@ -108,6 +108,8 @@ func formatChoices(q *debate.Question) (list string) {
 // askReply asks a person for a reply until it is valid or the person declines.
 func (p *program) askReply(d *debate.Debate, a debate.Asked) error {
 	p.showSaid(a)
+	p.documentText = func(name string) (string, error) { return d.Document(p.ctx, a.Key.Actor, name) }
+	defer func() { p.documentText = nil }()
 	f := form{program: p, before: map[string]string{}}
 	for {
 		text, err := f.read(a)
@@ -155,9 +157,15 @@ func (p *program) showSaid(a debate.Asked) {
 	for _, attached := range a.Attachments {
 		fmt.Fprintf(p.stderr, "attached: %s\n", printableLine(attached))
 	}
+	for _, document := range a.Documents {
+		fmt.Fprintf(p.stderr, "document: %s\n", printableLine(document))
+	}
 	p.showBriefing(a)
 	p.say(strings.TrimSpace(a.Task))
 	hint := "/decline REASON gives no reply"
+	if len(a.Documents) > 0 {
+		hint += ", /read NAME shows a document"
+	}
 	if p.env("EDITOR") != "" {
 		hint += ", /edit opens $EDITOR"
 	}

@@ -45,6 +45,25 @@ func TestAPersonRepliesOnTheTerminal(t *testing.T) {
 	printable(t, stderr)
 }
 
+// A person reads documents at the terminal, private ones too.
+func TestAPersonReadsDocumentsOnTheTerminal(t *testing.T) {
+	folder(t, "law.md", "The law of the cities.", "contract.md", "The CONTRACT.", "c.json", `{"limits": {"max_rounds": 1}, "documents": [{"file": "law.md", "readers": ["*"]}, {"file": "contract.md", "readers": ["Ada"]}]}`)
+	lines := []string{"/read contract.md", "/read none.md", "Yes.", "/read law.md", ""}
+	code, _, stderr := answering(t, environment(), typed(lines...), "--me", "Ada", "--config", "c.json", "--json", topic)
+	require.Equal(t, 0, code, stderr)
+	require.Contains(t, stderr, "document: contract.md (13 bytes)\n")
+	require.Contains(t, stderr, "/read NAME shows a document")
+	require.Contains(t, stderr, "The CONTRACT.")
+	require.Contains(t, stderr, `"none.md" is no document that "Ada" reads`)
+	require.Contains(t, stderr, "The law of the cities.")
+
+	code, _, stderr = start(t, environment(), "--me", "Ada", "--config", "c.json", "--store", "d.db", topic)
+	require.Equal(t, 1, code)
+	code, _, stderr = answering(t, environment(), typed("/read contract.md", "Yes.", ""), "answer", "--store", "d.db", saved(t, stderr))
+	require.Equal(t, 0, code, stderr)
+	require.Contains(t, stderr, "The CONTRACT.", "another process reads it again")
+}
+
 // A human judge enters names, numbers and answers, and never JSON. What is wrong is asked again.
 func TestAHumanJudgeFillsInAForm(t *testing.T) {
 	folder(t)

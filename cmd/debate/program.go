@@ -19,13 +19,14 @@ type program struct {
 	stdout, stderr io.Writer // SafeWriters
 	terminal       io.Writer // stderr without a SafeWriter
 	env            func(string) string
-	storePath      string            // the database; empty if the debate is only in memory
-	currency       string            // of the prices; empty if it is unknown
-	storeWords     string            // the flag that selects the database in another command; empty if no flag is needed
-	input          *bufio.Reader     // reads stdin; nil before the first question
-	about          map[string]string // what the kinds of debates of a server are good for, by name
-	shown          map[string]int64  // seq of the last turn that each person was shown
-	briefed        map[string]string // the last briefing that each person was shown
+	storePath      string                            // the database; empty if the debate is only in memory
+	currency       string                            // of the prices; empty if it is unknown
+	storeWords     string                            // the flag that selects the database in another command; empty if no flag is needed
+	input          *bufio.Reader                     // reads stdin; nil before the first question
+	about          map[string]string                 // what the kinds of debates of a server are good for, by name
+	shown          map[string]int64                  // seq of the last turn that each person was shown
+	briefed        map[string]string                 // the last briefing that each person was shown
+	documentText   func(name string) (string, error) // of the person who is asked; nil if nobody is
 }
 
 // isLive reports whether to show the progress live: stderr is a terminal that supports it, and --plain is not given.

@@ -19,16 +19,29 @@ type declined struct{ reason string }
 func (*declined) Error() string { return "declined" }
 
 // readCommand reads a line as readLine does. It returns errLater at the end of the input, and *declined if the person
-// declines.
+// declines. The line /read shows a document, and the question is asked again.
 func (p *program) readCommand(question string) (string, error) {
-	line, err := p.readLine(question)
-	if errors.Is(err, io.EOF) {
-		err = errLater
+	for {
+		line, err := p.readLine(question)
+		if errors.Is(err, io.EOF) {
+			err = errLater
+		}
+		word, rest, _ := strings.Cut(line, " ")
+		rest = strings.TrimSpace(rest)
+		switch {
+		case err == nil && word == "/decline":
+			return line, &declined{rest}
+		case err == nil && word == "/read" && p.documentText != nil:
+			text, err := p.documentText(rest)
+			if err != nil {
+				p.warnf("%v", err)
+				continue
+			}
+			p.say(text)
+		default:
+			return line, err
+		}
 	}
-	if word, reason, _ := strings.Cut(line, " "); err == nil && word == "/decline" {
-		err = &declined{strings.TrimSpace(reason)}
-	}
-	return line, err
 }
 
 // readText reads a text of several lines. An empty line, or the end of the input, ends it. The line /edit opens an editor

@@ -11,7 +11,10 @@ import (
 
 // answerDebate gives a person's reply, or decides a question. It does not run the debate.
 func (p *program) answerDebate() error {
-	return p.withDebate(func(d *debate.Debate, _ configFile, _ debate.Options) error {
+	return p.withDebate(func(d *debate.Debate, _ configFile, o debate.Options) error {
+		if p.canAsk() {
+			d = p.withTexts(d, o)
+		}
 		r, err := d.Result(p.ctx)
 		if err != nil {
 			return err
@@ -33,6 +36,27 @@ func (p *program) answerDebate() error {
 		}
 		return p.printState(d, err)
 	})
+}
+
+// withTexts returns a debate whose private documents can be read. If they cannot be opened, it says so.
+func (p *program) withTexts(d *debate.Debate, o debate.Options) *debate.Debate {
+	c, err := p.configAt(d, 0)
+	if err == nil {
+		err = p.openDocuments(&o, &c)
+	}
+	var engine *debate.Engine
+	if err == nil {
+		engine, err = debate.NewEngine(o)
+	}
+	var opened *debate.Debate
+	if err == nil {
+		opened, err = engine.Open(p.ctx, d.ID())
+	}
+	if err != nil {
+		p.warnf("%v", err)
+		return d
+	}
+	return opened
 }
 
 // answerQuestion decides a question with the action on the command line, or asks for it.

@@ -65,6 +65,7 @@ func NewConfig(id string) debate.Config {
 		c.Protocol = p
 	}
 	if hasTools(id) {
+		c.Limits.OutputTokens = 10_000_000 // or failed calls would leave less for the rounds of tools
 		for _, list := range [][]debate.Participant{c.Participants, c.Judges} {
 			for i := range list {
 				if !list[i].Human {
