@@ -53,8 +53,8 @@ interruptions: postgres ## interrupt debates in databases at every event and eve
 		(cd $$m && DEBATE_REQUIRE_POSTGRES=1 DEBATE_KILLS_EACH=1 $(GO) test -run Surviv -skip SurviveKill -count=1 -timeout 6h -v .) || exit 1; \
 	done
 
-intervals: ## simulate thousands of evaluations, and check how often confidence intervals contain the truth
-	@DEBATE_COVERAGE=4000 $(GO) test -run TestIntervalsCover -count=1 -timeout 1h -v ./internal/statistics
+intervals: ## simulate thousands of evaluations and tournaments, and check how often confidence intervals contain the truth
+	@DEBATE_COVERAGE=4000 DEBATE_COVERAGE_RATINGS=400 $(GO) test -run 'TestIntervals.*Cover' -count=1 -timeout 2h -v ./internal/statistics
 
 rescue: postgres ## for an hour, measure how long River takes to give the job of a killed worker to another one
 	@cd integrations/debateriver && DEBATE_REQUIRE_POSTGRES=1 DEBATE_RESCUE=1 $(GO) test -run TestARescueTakesTheStatedTime -count=1 -timeout 3h -parallel 6 -v .

@@ -1,0 +1,138 @@
+package statistics
+
+import (
+	"math"
+	"slices"
+)
+
+// Ratings are strengths with their intervals.
+type Ratings struct {
+	Strengths
+	Intervals []Interval // by player; groups are the player's pairs
+	draws     [][]float64
+}
+
+// Rate returns the strengths of n players. Each pair holds the contests of two players on one motion, which depend on one
+// another. The intervals are resampled over pairs, and their ends moved away from the estimate by the factor
+// sqrt(k/(k-1))·t(k-1)/1.96, where k is the number of the player's pairs and t the quantile .975: percentiles of few pairs
+// are too narrow (Hesterberg, The American Statistician 69, 2015, section 4.1). With fewer than ten pairs there is none. The
+// ridge is that of FitStrengths.
+func Rate(n int, pairs [][]Contest, ridge float64) Ratings {
+	r := Ratings{Strengths: FitStrengths(n, slices.Concat(pairs...), ridge), Intervals: make([]Interval, n)}
+	sums, at := slots(pairs)
+	Resample(len(pairs), func(draw []int) float64 {
+		for i, c := range sums {
+			sums[i] = c.seats()
+		}
+		for _, p := range draw {
+			for i, c := range pairs[p] {
+				sum := &sums[at[p][i]]
+				sum.Win, sum.Tie, sum.Loss = sum.Win+c.Win, sum.Tie+c.Tie, sum.Loss+c.Loss
+			}
+		}
+		r.draws = append(r.draws, fitFrom(r.Strengths, sums, ridge).Players)
+		return 0
+	})
+	count := make([]int, n)
+	for _, p := range pairs {
+		if len(p) > 0 {
+			count[p[0].First]++
+			count[p[0].Second]++
+		}
+	}
+	for i := range r.Intervals {
+		r.Intervals[i] = r.interval(count[i], func(s []float64) float64 { return s[i] })
+	}
+	return r
+}
+
+// slots returns a contest without results for each two players and their sides, and its number for each contest of each
+// pair.
+func slots(pairs [][]Contest) (list []Contest, at [][]int) {
+	numbers := map[Contest]int{}
+	for _, p := range pairs {
+		var own []int
+		for _, c := range p {
+			i, known := numbers[c.seats()]
+			if !known {
+				i = len(list)
+				numbers[c.seats()], list = i, append(list, c.seats())
+			}
+			own = append(own, i)
+		}
+		at = append(at, own)
+	}
+	return list, at
+}
+
+// seats returns the contest without its results.
+func (c Contest) seats() Contest {
+	c.Win, c.Tie, c.Loss = 0, 0, 0
+	return c
+}
+
+// Difference returns the interval of the strength of player a minus that of player b. It has the groups of the player with
+// fewer pairs.
+func (r Ratings) Difference(a, b int) Interval {
+	return r.interval(min(r.Intervals[a].Groups, r.Intervals[b].Groups), func(s []float64) float64 { return s[a] - s[b] })
+}
+
+func (r Ratings) interval(pairs int, f func([]float64) float64) Interval {
+	i := Interval{Value: f(r.Players), N: pairs, Groups: pairs, Method: TooFew}
+	if pairs < minGroups {
+		return i
+	}
+	values := make([]float64, len(r.draws))
+	for d, s := range r.draws {
+		values[d] = f(s)
+	}
+	slices.Sort(values)
+	k := float64(pairs)
+	stretch := math.Sqrt(k/(k-1)) * tQuantile(.975, k-1) / normalQuantile(.975)
+	low, high := percentiles(values, .025)
+	i.Low, i.High, i.Method = i.Value-stretch*(i.Value-low), i.Value+stretch*(high-i.Value), Bootstrap
+	return i
+}
+
+// Connected returns the players that contests connect, directly or through others: one list if all are.
+func Connected(n int, contests []Contest) [][]int {
+	return components(n, contests, func(win, loss float64) bool { return win+loss > 0 })
+}
+
+// components returns the strongly connected components of the graph in which a player has an edge to another one if they
+// count something: each player of a component reaches each other one. won is given what the first player got, and the
+// second one, with ties for both.
+func components(n int, contests []Contest, counts func(win, loss float64) bool) (list [][]int) {
+	reaches := make([][]bool, n)
+	for i := range reaches {
+		reaches[i] = make([]bool, n)
+		reaches[i][i] = true
+	}
+	for _, c := range contests {
+		win, loss := c.Win+c.Tie, c.Loss+c.Tie
+		reaches[c.First][c.Second] = reaches[c.First][c.Second] || counts(win, loss)
+		reaches[c.Second][c.First] = reaches[c.Second][c.First] || counts(loss, win)
+	}
+	for k := range n {
+		for i := range n {
+			for j := range n {
+				reaches[i][j] = reaches[i][j] || reaches[i][k] && reaches[k][j]
+			}
+		}
+	}
+	seen := make([]bool, n)
+	for i := range n {
+		if seen[i] {
+			continue
+		}
+		var all []int
+		for j := range n {
+			if reaches[i][j] && reaches[j][i] {
+				seen[j] = true
+				all = append(all, j)
+			}
+		}
+		list = append(list, all)
+	}
+	return list
+}
