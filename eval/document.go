@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/elenchus-go/debate/internal/runs"
 	"github.com/elenchus-go/debate/report"
 )
 
@@ -57,39 +58,32 @@ func (d Difference) sentence(budget Budget, comparisons int) string {
 	}
 	s := fmt.Sprintf("%s cannot show a difference smaller than %.3f between %s and %s; it is %s.", questions("These", n, d.Interval.Groups), d.Detectable, d.Arm, base, interval)
 	if d.Needed > n {
-		s += fmt.Sprintf(" About %s would show a difference of this size.", plural(d.Needed, "question"))
+		s += fmt.Sprintf(" About %s would show a difference of this size.", runs.Plural(d.Needed, "question"))
 	}
 	return s
 }
 
 // questions returns how many questions there are, after a word, and in how many groups.
 func questions(these string, n, groups int) string {
-	text := these + " " + plural(n, "question")
+	text := these + " " + runs.Plural(n, "question")
 	if groups < n {
-		text += " in " + plural(groups, "group")
+		text += " in " + runs.Plural(groups, "group")
 	}
 	return text
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return strconv.Itoa(n) + " " + word + "s"
 }
 
 // page returns the report as a document.
 func (p *Report) page() report.Page {
 	page := report.Page{
 		Title: "Evaluation " + p.Eval, Answer: strings.Join(p.Summary, " "),
-		About: fmt.Sprintf("%s, %s, %s", plural(p.Tasks, "question"), plural(len(p.Arms), "arm"), p.spent()),
+		About: fmt.Sprintf("%s, %s, %s", runs.Plural(p.Tasks, "question"), runs.Plural(len(p.Arms), "arm"), runs.Spending(p.Tokens, p.Cost)),
 	}
 	if p.Incomplete != "" {
 		page.Notices = append(page.Notices, "The evaluation is not complete: "+p.Incomplete+".")
 	}
 	for _, a := range p.Arms {
 		if a.Failed > 0 {
-			page.Notices = append(page.Notices, fmt.Sprintf("%s of %s failed and count neither as right nor as wrong.", plural(a.Failed, "run"), a.Name))
+			page.Notices = append(page.Notices, fmt.Sprintf("%s of %s failed and count neither as right nor as wrong.", runs.Plural(a.Failed, "run"), a.Name))
 		}
 	}
 	page.Sections = append(page.Sections, report.Section{Title: "Accuracy", Blocks: []report.Block{{Note: accuracyNote, Table: p.accuracy()}}})
@@ -129,14 +123,6 @@ func (p *Report) costNote() string {
 	return fmt.Sprintf("The means for each question. No other arm is at least as accurate as a best one for as %s.", map[bool]string{true: "little money", false: "few tokens"}[p.priced()])
 }
 
-// spent says what everything has used.
-func (p *Report) spent() string {
-	if p.Cost > 0 {
-		return fmt.Sprintf("%s tokens, cost %s", thousands(p.Tokens), money(p.Cost))
-	}
-	return thousands(p.Tokens) + " tokens"
-}
-
 func (p *Report) accuracy() *report.Table {
 	t := &report.Table{Title: "Accuracy", Header: []string{"Arm", "Accuracy", "Right", "Results", "No answer", "Ties", "Failed", "Missing", "Samples"}}
 	for _, a := range p.Arms {
@@ -144,7 +130,7 @@ func (p *Report) accuracy() *report.Table {
 		if a.Samples > 0 {
 			samples = strconv.FormatFloat(a.Samples, 'f', 1, 64)
 		}
-		t.Rows = append(t.Rows, []string{a.Name, a.Accuracy.String(), strconv.Itoa(a.Right), strconv.Itoa(a.Runs), count(a.NoAnswer), count(a.Ties), count(a.Failed), count(a.Missing), samples})
+		t.Rows = append(t.Rows, []string{a.Name, a.Accuracy.String(), strconv.Itoa(a.Right), strconv.Itoa(a.Runs), runs.Count(a.NoAnswer), runs.Count(a.Ties), runs.Count(a.Failed), runs.Count(a.Missing), samples})
 	}
 	return t
 }
@@ -157,7 +143,7 @@ func (p *Report) differenceTable() *report.Table {
 			least = fmt.Sprintf("%.3f", d.Detectable)
 		}
 		t.Rows = append(t.Rows, []string{
-			d.Arm, d.Baseline, d.Interval.String(), strconv.Itoa(d.Interval.N), strconv.Itoa(d.Better), strconv.Itoa(d.Worse), probability(d.Adjusted), least, count(d.Needed),
+			d.Arm, d.Baseline, d.Interval.String(), strconv.Itoa(d.Interval.N), strconv.Itoa(d.Better), strconv.Itoa(d.Worse), probability(d.Adjusted), least, runs.Count(d.Needed),
 		})
 	}
 	return t
@@ -170,7 +156,7 @@ func (p *Report) costs() *report.Table {
 			continue
 		}
 		t.Rows = append(t.Rows, []string{
-			a.Name, map[bool]string{true: "best"}[a.Unbeaten], thousands(int(math.Round(a.Tokens))), number(a.TokensPerRight), money(a.Cost), money(a.CostPerRight),
+			a.Name, map[bool]string{true: "best"}[a.Unbeaten], runs.Thousands(int(math.Round(a.Tokens))), number(a.TokensPerRight), runs.Money(a.Cost), runs.Money(a.CostPerRight),
 			strconv.FormatFloat(a.Calls, 'f', 1, 64), a.Latency.Round(time.Millisecond).String(),
 		})
 	}
@@ -182,7 +168,7 @@ func (p *Report) rounds() *report.Table {
 	for _, a := range p.Arms {
 		for i, r := range a.Rounds {
 			share := fmt.Sprintf("%.3f", float64(r.Right)/float64(max(r.Answers, 1)))
-			t.Rows = append(t.Rows, []string{fmt.Sprintf("%s, %d", a.Name, i+1), strconv.Itoa(r.Answers), share, count(r.TurnedRight), count(r.TurnedWrong)})
+			t.Rows = append(t.Rows, []string{fmt.Sprintf("%s, %d", a.Name, i+1), strconv.Itoa(r.Answers), share, runs.Count(r.TurnedRight), runs.Count(r.TurnedWrong)})
 		}
 	}
 	return t
@@ -213,31 +199,10 @@ func probability(p float64) string {
 	return fmt.Sprintf("%.3f", p)
 }
 
-// count returns a number, or "" for 0.
-func count(n int) string {
-	return strings.TrimPrefix(strconv.Itoa(n), map[bool]string{true: "0"}[n == 0])
-}
-
 func number(f float64) string {
 	if f == 0 {
 		return ""
 	}
-	return thousands(int(math.Round(f)))
+	return runs.Thousands(int(math.Round(f)))
 }
 
-// money returns an amount with four significant digits, or "" for 0.
-func money(f float64) string {
-	if f == 0 {
-		return ""
-	}
-	return strconv.FormatFloat(f, 'g', 4, 64)
-}
-
-// thousands returns a number with separators.
-func thousands(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/internal/runs"
 )
 
 // Run makes the runs that are missing in the store of o, goes on with those that were interrupted, retries those that
@@ -20,14 +20,14 @@ func (e Evaluation) Run(ctx context.Context, o debate.Options) (*Report, error) 
 	if err != nil {
 		return nil, err
 	}
-	defer r.close(ctx)
+	defer r.Close(ctx)
 	if err := r.checkConfigs(ctx); err != nil {
 		return nil, err
 	}
 	if err := r.readStored(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.runTasks(ctx); err != nil {
+	if err := r.Each(ctx, len(r.Tasks), func(ctx context.Context, i int) (bool, error) { return r.runTask(ctx, r.Tasks[i]) }); err != nil {
 		return nil, fmt.Errorf("run evaluation %s: %w", e.Name, err)
 	}
 	return r.report(ctx)
@@ -39,7 +39,7 @@ func (e Evaluation) Report(ctx context.Context, o debate.Options) (*Report, erro
 	if err != nil {
 		return nil, err
 	}
-	defer r.close(ctx)
+	defer r.Close(ctx)
 	if err := r.readStored(ctx); err != nil {
 		return nil, err
 	}
@@ -57,20 +57,16 @@ func (e Evaluation) open(o debate.Options) (*runner, error) {
 			return nil, fmt.Errorf("check evaluation: %w", err)
 		}
 	}
-	if o.Store == nil {
-		o.Store = store.Memory()
-	}
-	engine, err := debate.NewEngine(o)
+	shared, err := runs.Open(e.runs(), o)
 	if err != nil {
 		return nil, err
 	}
-	scratch, err := debate.NewEngine(inMemory(o))
-	if err != nil {
-		return nil, err
+	return &runner{e, shared}, nil
+}
+
+// runs returns what the runs of the evaluation have in common.
+func (e *Evaluation) runs() runs.Config {
+	return runs.Config{
+		Label: labelEval, What: "evaluation", Name: e.Name, MaxCost: e.MaxCost, MaxTokens: e.MaxTokens, Concurrency: e.Concurrency, Progress: e.Progress, Stop: e.Stop,
 	}
-	r := &runner{Evaluation: e, options: o, engine: engine, scratch: scratch}
-	if s, ok := o.Store.(store.Scheduler); ok {
-		r.schedules = s.Schedules()
-	}
-	return r, nil
 }

@@ -1,19 +1,14 @@
 package eval
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strconv"
-	"strings"
-	"time"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/runs"
 )
 
 // Evaluation compares arms on tasks. Its runs are debates in a store, with the labels of [Labels].
@@ -61,17 +56,7 @@ const (
 )
 
 // Progress says how far an evaluation has come.
-type Progress struct {
-	Tasks, TotalTasks int           // tasks that all arms have answered, or failed to
-	Runs              int           // runs of this call that have ended
-	Failed            int           // of these, runs that failed
-	Tokens            int           // of all runs that are stored, also of earlier calls
-	Cost              float64       // the same, in the currency of the prices
-	Elapsed           time.Duration // since this call began
-	// RemainingTime and RemainingCost are estimates from the tasks that this call has completed; 0 before the first.
-	RemainingTime time.Duration
-	RemainingCost float64
-}
+type Progress = runs.Progress
 
 // Labels of runs. A debate that scores a run has the labels eval and scores, which is the id of the run.
 const (
@@ -86,8 +71,8 @@ const (
 func (e *Evaluation) check() error {
 	var wrong []error
 	add := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
-	if !isName(e.Name) {
-		add("name: %q, use 1 to %d bytes without control characters", e.Name, maxName)
+	if !runs.IsName(e.Name) {
+		add("name: %q, use 1 to %d bytes without control characters", e.Name, runs.MaxName)
 	}
 	if len(e.Tasks) == 0 {
 		add("tasks: there are none")
@@ -165,32 +150,10 @@ func (a *Arm) samples() int { return max(a.Samples, 1) }
 // config returns the configuration of a run. Its id derives from everything that determines it.
 func (e *Evaluation) config(a *Arm, t Task, sample int) (debate.Config, error) {
 	number := strconv.Itoa(sample)
-	return e.labeled(a.Config(t), map[string]string{labelArm: a.Name, labelTask: t.ID, labelSample: number}, a.Name, t.ID, number)
-}
-
-// labeled returns a configuration with labels, and the id that derives from it and from the names.
-func (e *Evaluation) labeled(c debate.Config, labels map[string]string, names ...string) (debate.Config, error) {
-	c.ID = ""
-	text, err := json.Marshal(c)
-	if err != nil {
-		return c, fmt.Errorf("encode configuration of %s: %w", strings.Join(names, ", "), err)
-	}
-	key, err := json.Marshal(append([]string{e.Name}, names...))
-	if err != nil {
-		return c, fmt.Errorf("encode names of %s: %w", strings.Join(names, ", "), err)
-	}
-	sum := sha256.Sum256(append(append(key, 0), text...))
-	c.ID = "eval-" + hex.EncodeToString(sum[:16])
-	c.Labels = maps.Clone(c.Labels)
-	if c.Labels == nil {
-		c.Labels = map[string]string{}
-	}
-	maps.Copy(c.Labels, labels)
-	c.Labels[labelEval] = e.Name
-	return c, nil
+	return e.runs().Labeled(a.Config(t), map[string]string{labelArm: a.Name, labelTask: t.ID, labelSample: number}, a.Name, t.ID, number)
 }
 
 // scoring returns the configuration of the debate that scores an answer of a run.
 func (e *Evaluation) scoring(run string, t Task, answer string) (debate.Config, error) {
-	return e.labeled(e.Scorer.Judge(t, answer), map[string]string{labelScores: run}, labelScores, run)
+	return e.runs().Labeled(e.Scorer.Judge(t, answer), map[string]string{labelScores: run}, labelScores, run)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/runs"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -56,7 +57,7 @@ func (r *runner) outcome(ctx context.Context, a *Arm, t Task, sample int) (run R
 		return run, false, err
 	}
 	run = Run{Eval: r.Name, Arm: a.Name, Task: t.ID, Group: t.Group, Sample: sample, ID: c.ID}
-	d, err := r.engine.Open(ctx, c.ID)
+	d, err := r.Engine.Open(ctx, c.ID)
 	if errors.Is(err, store.ErrNotFound) {
 		return run, false, nil
 	} else if err != nil {
@@ -70,27 +71,10 @@ func (r *runner) outcome(ctx context.Context, a *Arm, t Task, sample int) (run R
 	for _, turn := range result.Turns {
 		run.Calls += len(turn.Attempts)
 	}
-	if run.Failed = failureOf(result); run.Failed == "" {
+	if run.Failed = runs.FailureOf(result); run.Failed == "" {
 		err = r.score(ctx, &run, t, result)
 	}
 	return run, true, err
-}
-
-// failureOf says why a debate has no result. It returns "" if the debate has ended.
-func failureOf(r *debate.Result) string {
-	switch {
-	case r.State == fsm.Completed && r.Ending.Outcome == transcript.QuorumLost:
-		return "too many participants failed"
-	case r.State == fsm.Completed:
-		return ""
-	case r.Failure != nil:
-		return fmt.Sprintf("%s: %s", r.Failure.Kind, r.Failure.Error())
-	case r.State == fsm.Canceled:
-		return "it was canceled"
-	case r.Question != nil:
-		return "it waits for a decision: " + r.Question.Cause
-	}
-	return "it is not complete: " + string(r.State)
 }
 
 // score sets what the answer of a run is and whether it is right.
@@ -123,7 +107,7 @@ func (r *runner) readVerdict(ctx context.Context, run *Run, t Task, text string)
 	if err != nil {
 		return err
 	}
-	d, err := r.engine.Open(ctx, c.ID)
+	d, err := r.Engine.Open(ctx, c.ID)
 	if errors.Is(err, store.ErrNotFound) {
 		run.Failed = "its answer was not scored"
 		return nil
@@ -135,7 +119,7 @@ func (r *runner) readVerdict(ctx context.Context, run *Run, t Task, text string)
 		return err
 	}
 	verdict, _ := answerOf(result)
-	switch failed := failureOf(result); {
+	switch failed := runs.FailureOf(result); {
 	case failed != "":
 		run.Failed = "score its answer: " + failed
 	case verdict != verdictRight && verdict != verdictWrong:

@@ -108,7 +108,8 @@ func (r *runner) report(ctx context.Context) (*Report, error) {
 		}
 	}
 	p := r.compared(tallies)
-	p.Incomplete, p.Tokens, p.Cost = r.incomplete(tallies), r.spent.tokens, math.Round(r.spent.cost*1e9)/1e9 // of amounts that were added in any order
+	tokens, cost := r.Spent()
+	p.Incomplete, p.Tokens, p.Cost = r.incomplete(tallies), tokens, math.Round(cost*1e9)/1e9 // of amounts that were added in any order
 	for _, text := range r.Require {
 		unmet, err := p.require(text)
 		if err != nil {
@@ -236,7 +237,7 @@ func (r *runner) incomplete(tallies []*tally) string {
 	for _, a := range tallies {
 		missing += a.Missing
 	}
-	switch limit := r.limit(); {
+	switch limit := r.Limit(); {
 	case missing == 0:
 		return ""
 	case limit != "":

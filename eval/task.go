@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/elenchus-go/debate/internal/canonical"
+	"github.com/elenchus-go/debate/internal/runs"
 )
 
 // Task is a question with its right answers.
@@ -39,16 +39,13 @@ func (t Task) Question() string {
 	return b.String()
 }
 
-// maxName limits the bytes of names, which are labels of debates.
-const maxName = 128
-
 // check returns what is wrong with the task, or nil.
 func (t Task) check() error {
 	switch {
-	case !isName(t.ID):
-		return fmt.Errorf("id: %q, use 1 to %d bytes without control characters", t.ID, maxName)
-	case len(t.Group) > maxName || !isPrintable(t.Group):
-		return fmt.Errorf("group: %q, use at most %d bytes without control characters", t.Group, maxName)
+	case !runs.IsName(t.ID):
+		return fmt.Errorf("id: %q, use 1 to %d bytes without control characters", t.ID, runs.MaxName)
+	case len(t.Group) > runs.MaxName || !runs.IsPrintable(t.Group):
+		return fmt.Errorf("group: %q, use at most %d bytes without control characters", t.Group, runs.MaxName)
 	case strings.TrimSpace(t.Topic) == "":
 		return errors.New("topic: it is missing or blank")
 	case len(t.Gold) == 0:
@@ -87,9 +84,3 @@ func (t Task) letter(text string) string {
 	return "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[at : at+1]
 }
 
-// isName reports whether a text can be the name of a task or of an evaluation.
-func isName(text string) bool {
-	return strings.TrimSpace(text) != "" && len(text) <= maxName && isPrintable(text)
-}
-
-func isPrintable(text string) bool { return !strings.ContainsFunc(text, unicode.IsControl) }

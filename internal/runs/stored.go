@@ -1,4 +1,4 @@
-package eval
+package runs
 
 import (
 	"bytes"
@@ -9,44 +9,81 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/store"
 )
 
-// inMemory returns options for debates that are not part of the evaluation.
+// inMemory returns options for debates that are not stored.
 func inMemory(o debate.Options) debate.Options {
 	o.Store, o.Observer, o.Logger = nil, debate.Observer{}, nil
 	return o
 }
 
-// checkConfigs returns an error if the configuration of a run is not valid, or if this engine lacks what the first run of
-// an arm needs.
-func (r *runner) checkConfigs(ctx context.Context) error {
-	for i := range r.Arms {
-		a := &r.Arms[i]
-		for n, t := range r.Tasks {
-			c, err := r.config(a, t, 1)
-			if err != nil {
-				return err
-			}
-			if _, err = r.complete(ctx, c); err == nil && n == 0 && !r.schedules {
-				_, err = debate.New(ctx, c, inMemory(r.options))
-			}
-			if err != nil {
-				return fmt.Errorf("check arm %s for task %s: %w", a.Name, t.ID, err)
-			}
+// Check returns an error if a configuration is not valid or, with whole, if this engine lacks what the debate needs.
+func (r *Runner) Check(ctx context.Context, c debate.Config, whole bool) error {
+	_, err := r.complete(ctx, c)
+	if err == nil && whole && !r.schedules {
+		_, err = debate.New(ctx, c, inMemory(r.options))
+	}
+	return err
+}
+
+// ReadStored adds up what the runs in the store have used. It calls expect with the labels of each run; expect returns the
+// configuration that the run should have, and false if it is none of the present ones. ReadStored returns a [Changed] if the
+// run has another one.
+func (r *Runner) ReadStored(ctx context.Context, expect func(labels map[string]string) (debate.Config, bool, error)) error {
+	for s, err := range r.Engine.List(ctx, store.Query{Labels: map[string]string{r.config.Label: r.config.Name}}) {
+		if err != nil {
+			return fmt.Errorf("read %s %s: %w", r.config.What, r.config.Name, err)
+		}
+		r.spent.add(s.Usage)
+		c, known, err := expect(s.Labels)
+		switch {
+		case err != nil:
+			return err
+		case known && c.ID != s.ID:
+			return r.changed(ctx, s, c)
 		}
 	}
 	return nil
 }
 
+// Changed says that a stored run has another configuration than it should.
+type Changed struct {
+	Labels     map[string]string // of the run
+	Difference string            // the first field that differs, with both values
+}
+
+// Error returns the difference.
+func (c *Changed) Error() string { return "a stored run has another configuration: " + c.Difference }
+
+// changed returns an error that names what differs between a stored run and its configuration.
+func (r *Runner) changed(ctx context.Context, s store.Status, c debate.Config) error {
+	d, err := r.Engine.Open(ctx, s.ID)
+	if err != nil {
+		return err
+	}
+	stored, err := configOf(ctx, d)
+	if err != nil {
+		return err
+	}
+	now, err := r.complete(ctx, c)
+	if err != nil {
+		return err
+	}
+	difference, err := firstDifference(stored, now)
+	if err != nil {
+		return err
+	}
+	return &Changed{s.Labels, difference}
+}
+
 // complete returns the JSON of a configuration with all defaults, as it would be stored. It returns an error if the
 // configuration is not valid, or if it has no price for a model and there is a limit of cost.
-func (r *runner) complete(ctx context.Context, c debate.Config) (json.RawMessage, error) {
-	if r.MaxCost > 0 {
+func (r *Runner) complete(ctx context.Context, c debate.Config) (json.RawMessage, error) {
+	if r.config.MaxCost > 0 {
 		priced := c
 		priced.ID, priced.Limits.Cost = c.ID+".priced", 1e15
 		if _, err := r.stored(ctx, priced); err != nil {
@@ -57,7 +94,7 @@ func (r *runner) complete(ctx context.Context, c debate.Config) (json.RawMessage
 }
 
 // stored returns the JSON of a configuration as the engine stores it.
-func (r *runner) stored(ctx context.Context, c debate.Config) (json.RawMessage, error) {
+func (r *Runner) stored(ctx context.Context, c debate.Config) (json.RawMessage, error) {
 	d, err := r.scratch.Create(ctx, c)
 	if err != nil {
 		return nil, err
@@ -80,59 +117,6 @@ func configOf(ctx context.Context, d *debate.Debate) (text json.RawMessage, err 
 		}
 	}
 	return text, nil
-}
-
-// readStored adds up what the runs in the store have used. It returns an error if a run of an arm has another
-// configuration than the arm.
-func (r *runner) readStored(ctx context.Context) error {
-	tasks := make(map[string]int, len(r.Tasks))
-	for i, t := range r.Tasks {
-		tasks[t.ID] = i
-	}
-	for s, err := range r.engine.List(ctx, store.Query{Labels: map[string]string{labelEval: r.Name}}) {
-		if err != nil {
-			return fmt.Errorf("read evaluation %s: %w", r.Name, err)
-		}
-		r.spent.add(s.Usage)
-		a, known := r.arm(s.Labels[labelArm]), false
-		var at int
-		if a != nil {
-			at, known = tasks[s.Labels[labelTask]]
-		}
-		sample, err := strconv.Atoi(s.Labels[labelSample])
-		if !known || err != nil {
-			continue
-		}
-		c, err := r.config(a, r.Tasks[at], sample)
-		if err != nil {
-			return err
-		}
-		if c.ID != s.ID {
-			return r.changed(ctx, a, s, c)
-		}
-	}
-	return nil
-}
-
-// changed returns an error that names what differs between a stored run and its arm.
-func (r *runner) changed(ctx context.Context, a *Arm, s store.Status, c debate.Config) error {
-	d, err := r.engine.Open(ctx, s.ID)
-	if err != nil {
-		return err
-	}
-	stored, err := configOf(ctx, d)
-	if err != nil {
-		return err
-	}
-	now, err := r.complete(ctx, c)
-	if err != nil {
-		return fmt.Errorf("check arm %s for task %s: %w", a.Name, s.Labels[labelTask], err)
-	}
-	difference, err := firstDifference(stored, now)
-	if err != nil {
-		return err
-	}
-	return fmt.Errorf("run evaluation %s: arm %s has runs with another configuration: %s for task %s; give the arm or the evaluation another name", r.Name, a.Name, difference, s.Labels[labelTask])
 }
 
 // firstDifference describes the first field in which two configurations differ, apart from their names.

@@ -1,0 +1,141 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Drive creates or opens a debate and drives it until it ends, fails, waits for somebody or the runner is stopped. It returns
+// the status in which the debate then is, which is zero if it was not begun, and an error only if further runs are of no use.
+func (r *Runner) Drive(ctx context.Context, c debate.Config) (store.Status, error) {
+	d, err := r.Engine.Open(ctx, c.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		if r.Stopped() {
+			return store.Status{}, nil
+		}
+		d, err = r.Engine.Create(ctx, c)
+	}
+	if err != nil {
+		return store.Status{}, err
+	}
+	s, err := d.Status(ctx)
+	if err != nil || s.State.Final() || r.Stopped() {
+		return s, err
+	}
+	switch {
+	case s.State == fsm.Error:
+		err = d.Retry(ctx)
+	case s.State == fsm.Paused && len(s.Waiting) == 0:
+		err = d.Resume(ctx)
+	}
+	if _, refused := errors.AsType[*fsm.Refused](err); refused { // it cannot go on without a person
+		return s, nil
+	} else if err != nil {
+		return s, err
+	}
+	counted := r.follow(ctx, d, s.Seq)
+	if counted.err != nil {
+		return s, counted.err
+	}
+	end, err := d.Status(ctx)
+	if err != nil {
+		return s, err
+	}
+	r.settle(s, end, counted.usage)
+	return end, r.checkCost(end)
+}
+
+// followed holds the usage that the events of a run showed, and the error that ends all runs.
+type followed struct {
+	usage transcript.Usage
+	err   error // after which further runs are of no use
+}
+
+// follow drives a debate from the entry seq on, or has workers drive it, until it ends, pauses or fails.
+func (r *Runner) follow(ctx context.Context, d *debate.Debate, seq int64) (f followed) {
+	events := d.Run(ctx)
+	if r.schedules {
+		if f.err = d.Start(ctx); f.err != nil {
+			return f
+		}
+		events = d.Watch(ctx, seq)
+	}
+	if r.config.Stop != nil {
+		over := make(chan struct{})
+		defer close(over)
+		go func() {
+			select {
+			case <-r.config.Stop:
+				_ = d.Pause(ctx) // refused if it has just ended
+			case <-over:
+			}
+		}()
+	}
+	for event, err := range events {
+		if err != nil {
+			f.err = fatal(err)
+			return f
+		}
+		switch ev := event.(type) {
+		case debate.TurnDone:
+			f.usage = f.usage.Add(ev.Turn.Usage)
+			r.spend(ev.Turn.Usage)
+		case debate.StateChanged:
+			if r.schedules && (ev.To == fsm.Error || ev.To == fsm.Paused) {
+				return f
+			}
+		}
+		if r.Stopped() {
+			_ = d.Pause(ctx) // refused if it has just ended or is paused
+		}
+	}
+	return f
+}
+
+// fatal returns an error of driving a debate if other debates would fail in the same way, or if it is not about the debate.
+func fatal(err error) error {
+	failure, failed := errors.AsType[*debate.Failure](err)
+	switch {
+	case !failed:
+		return err
+	case failure.Kind == providers.Authentication, failure.Kind == providers.Billing, failure.Unreachable:
+		return fmt.Errorf("%w; %s", err, failure.Hint())
+	}
+	return nil
+}
+
+// spend counts what a turn has used.
+func (r *Runner) spend(u transcript.Usage) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.spent.add(u)
+}
+
+// settle counts what a run has used beyond its turns, such as failed attempts, and reports the progress.
+func (r *Runner) settle(before, end store.Status, counted transcript.Usage) {
+	r.mu.Lock()
+	r.spent.tokens += end.Usage.Input + end.Usage.Output - before.Usage.Input - before.Usage.Output - counted.Input - counted.Output
+	r.spent.cost += end.Usage.Cost - before.Usage.Cost - counted.Cost
+	r.mu.Unlock()
+	r.advance(func(p *Progress) {
+		p.Runs++
+		if end.State == fsm.Error || end.State == fsm.Canceled {
+			p.Failed++
+		}
+	})
+}
+
+// checkCost returns an error if the cost of a run is unknown and there is a limit of cost.
+func (r *Runner) checkCost(s store.Status) error {
+	if r.config.MaxCost > 0 && s.Usage.Unpriced {
+		return fmt.Errorf("the cost of debate %s is not known, so the limit of cost cannot hold: add the price of its models to the configuration", s.ID)
+	}
+	return nil
+}

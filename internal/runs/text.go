@@ -1,0 +1,66 @@
+package runs
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// FailureOf says why a debate has no result. It returns "" if the debate has ended.
+func FailureOf(r *debate.Result) string {
+	switch {
+	case r.State == fsm.Completed && r.Ending.Outcome == transcript.QuorumLost:
+		return "too many participants failed"
+	case r.State == fsm.Completed:
+		return ""
+	case r.Failure != nil:
+		return fmt.Sprintf("%s: %s", r.Failure.Kind, r.Failure.Error())
+	case r.State == fsm.Canceled:
+		return "it was canceled"
+	case r.Question != nil:
+		return "it waits for a decision: " + r.Question.Cause
+	}
+	return "it is not complete: " + string(r.State)
+}
+
+// Spending says in words what everything has used.
+func Spending(tokens int, cost float64) string {
+	if cost > 0 {
+		return fmt.Sprintf("%s tokens, cost %s", Thousands(tokens), Money(cost))
+	}
+	return Thousands(tokens) + " tokens"
+}
+
+// Plural returns a number with a noun.
+func Plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return strconv.Itoa(n) + " " + word + "s"
+}
+
+// Count returns a number, or "" for 0.
+func Count(n int) string {
+	return strings.TrimPrefix(strconv.Itoa(n), map[bool]string{true: "0"}[n == 0])
+}
+
+// Money returns an amount with four significant digits, or "" for 0.
+func Money(f float64) string {
+	if f == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(f, 'g', 4, 64)
+}
+
+// Thousands returns a number with separators.
+func Thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
