@@ -205,4 +205,3 @@ func number(f float64) string {
 	}
 	return runs.Thousands(int(math.Round(f)))
 }
-

@@ -83,4 +83,3 @@ func (t Task) letter(text string) string {
 	}
 	return "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[at : at+1]
 }
-

@@ -38,19 +38,21 @@ type Table struct {
 	Rows   [][]string
 }
 
-// Plot shows points by two values, of which the second one is a share. The best points are joined. In Markdown, it is left
-// out: give a Table with the same values, which HTML shows on request.
+// Plot shows points by two values. The best points are joined. In Markdown, it is left out: give a Table with the same values,
+// which HTML shows on request.
 type Plot struct {
-	Title  string
-	X, Y   string // the titles of the axes
-	Points []Point
+	Title string
+	X, Y  string // the titles of the axes
+	// From and To are the ends of the second axis. If they are equal, it is from 0 to 1.
+	From, To float64
+	Points   []Point
 }
 
 // Point is a value with its interval. There is no interval if Low and High are equal.
 type Point struct {
 	Name         string
 	X            float64
-	Y, Low, High float64 // from 0 to 1
+	Y, Low, High float64
 	Best         bool
 }
 
@@ -100,16 +102,21 @@ func (p *Plot) draw(id string) *figure {
 		most = max(most, x.X)
 	}
 	most = roundUp(most)
+	from, to, format := p.From, p.To, func(y float64) string { return fmt.Sprintf("%.0f", y) }
+	if from == to {
+		from, to, format = 0, 1, formatScore
+	}
 	at := func(x, y float64) [2]float64 {
-		return [2]float64{left + (chartWidth-left-right)*x/most, top + height*(1-min(max(y, 0), 1))}
+		return [2]float64{left + (chartWidth-left-right)*x/most, top + height*(1-min(max((y-from)/(to-from), 0), 1))}
 	}
 	for i := range 6 {
 		share := float64(i) / 5
-		f.line("grid", at(0, share), at(most, share))
-		f.text("end", left-8, at(0, share)[1]+5, formatScore(share))
-		f.text("middle", at(most*share, 0)[0], top+height+19, fmt.Sprintf("%.3g", most*share))
+		y := from + share*(to-from)
+		f.line("grid", at(0, y), at(most, y))
+		f.text("end", left-8, at(0, y)[1]+5, format(y))
+		f.text("middle", at(most*share, from)[0], top+height+19, fmt.Sprintf("%.3g", most*share))
 	}
-	f.line("axis", at(0, 1), at(0, 0), at(most, 0))
+	f.line("axis", at(0, to), at(0, from), at(most, from))
 	f.text("start", 2, 12, p.Y)
 	f.text("end", chartWidth-right, top+height+38, p.X)
 	var best [][2]float64
@@ -118,7 +125,7 @@ func (p *Plot) draw(id string) *figure {
 		if x.High > x.Low {
 			f.line(class+" grid", at(x.X, x.Low), at(x.X, x.High))
 		}
-		f.dot(class, point[0], point[1], fmt.Sprintf("%s: %s at %.4g", x.Name, formatScore(x.Y), x.X))
+		f.dot(class, point[0], point[1], fmt.Sprintf("%s: %s at %.4g", x.Name, format(x.Y), x.X))
 		anchor, shift := "start", 8.0
 		if point[0] > chartWidth*0.6 {
 			anchor, shift = "end", -8

@@ -31,8 +31,8 @@ var floors = [][]string{
 	3: {"judge", "judge/agreement", "judge/decision", "protocol", "internal/calibration", "internal/heartbeat"},
 	4: {"protocol/*", "internal/additions", "internal/embedding", "internal/findings", "internal/forecast", "internal/protocoljson", "internal/step", "internal/step/prompting", "internal/step/rounds"},
 	5: {"."},
-	6: {"drivetest", "examples/offline", "report", "progress", "archive", "printer"},
-	7: {"eval", "examples/console", "debatehttp", "debatetool"},
+	6: {"drivetest", "examples/offline", "internal/runs", "report", "progress", "archive", "printer"},
+	7: {"eval", "tournament", "examples/console", "debatehttp", "debatetool"},
 	8: {"inspector", "integrations/*"},
 	9: {"cmd/*", "examples/*", "tools/*"},
 }

@@ -80,6 +80,12 @@ func Open(c Config, o debate.Options) (*Runner, error) {
 	return r, nil
 }
 
+// inMemory returns options for debates that are not stored.
+func inMemory(o debate.Options) debate.Options {
+	o.Store, o.Observer, o.Logger = nil, debate.Observer{}, nil
+	return o
+}
+
 // Close closes the engines.
 func (r *Runner) Close(ctx context.Context) {
 	_ = r.Engine.Close(context.WithoutCancel(ctx)) // nothing is driven any more

@@ -15,12 +15,6 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// inMemory returns options for debates that are not stored.
-func inMemory(o debate.Options) debate.Options {
-	o.Store, o.Observer, o.Logger = nil, debate.Observer{}, nil
-	return o
-}
-
 // Check returns an error if a configuration is not valid or, with whole, if this engine lacks what the debate needs.
 func (r *Runner) Check(ctx context.Context, c debate.Config, whole bool) error {
 	_, err := r.complete(ctx, c)

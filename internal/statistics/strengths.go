@@ -79,7 +79,8 @@ func (f *fit) maximize() Strengths {
 	value := f.likelihood(f.Strengths)
 	for range 100 {
 		step := solve(f.derivatives())
-		next, better := f.moved(step, 1), 0.0
+		var next Strengths
+		var better float64
 		for scale := 1.0; ; scale /= 2 { // Newton's step can be too long
 			next = f.moved(step, scale)
 			if better = f.likelihood(next); better >= value || scale < 1e-6 {

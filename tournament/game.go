@@ -1,0 +1,98 @@
+package tournament
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/runs"
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/protocol/procon"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Game is the result of one debate of two players, and a line of Tournament.Results.
+type Game struct {
+	Tournament string `json:"tournament,omitempty"`
+	// Pair names the two games of the same players on the same motion, with the sides swapped.
+	Pair   string    `json:"pair"`
+	Motion string    `json:"motion,omitempty"`
+	Pro    string    `json:"pro"` // the players, by name
+	Con    string    `json:"con"`
+	ID     string    `json:"id,omitempty"` // of the debate
+	State  fsm.State `json:"state,omitempty"`
+	// Failed says why there is no result, such as an error of a service. Then the game counts for nobody.
+	Failed    string     `json:"failed,omitempty"`
+	Judgments []Judgment `json:"judgments"` // those of which the judge gave a valid reply
+	// LeftOut is the number of judges who were not asked because they are of a player's family.
+	LeftOut  int              `json:"left_out,omitempty"`
+	ProUsage transcript.Usage `json:"pro_usage,omitzero"` // of the players alone, without the judges
+	ConUsage transcript.Usage `json:"con_usage,omitzero"`
+}
+
+// Judgment is what one judge says about a game.
+type Judgment struct {
+	Judge  string `json:"judge"`
+	Winner string `json:"winner,omitempty"` // the player; empty if nobody won
+	// Margin is how much better the judge scores PRO than CON, in points of the judge's scale. It is nil if there are no
+	// scores.
+	Margin *float64 `json:"margin,omitempty"`
+}
+
+// read sets what the game's debate says.
+func (g *Game) read(r *debate.Result) {
+	g.State, g.ProUsage, g.ConUsage = r.State, r.Sides[sidePro].Usage, r.Sides[sideCon].Usage
+	if g.Failed = runs.FailureOf(r); g.Failed != "" {
+		return
+	}
+	for _, t := range r.Turns {
+		if t.Kind == transcript.Conclusion && !slices.Contains(t.Flags, transcript.Defaulted) {
+			if j, ok := g.judgment(t); ok {
+				g.Judgments = append(g.Judgments, j)
+			}
+		}
+	}
+	if len(g.Judgments) == 0 {
+		g.Failed = "no judge gave a valid judgment"
+	}
+}
+
+// judgment reads the reply of a judge. It reports false for other turns.
+func (g *Game) judgment(t transcript.Turn) (j Judgment, ok bool) {
+	var winner string
+	j.Judge = t.Actor
+	switch t.Contract {
+	case procon.JudgmentContract.Name():
+		var data procon.Judgment
+		if json.Unmarshal(t.Data, &data) != nil {
+			return j, false
+		}
+		scores := map[string]float64{}
+		for _, s := range data.Participants {
+			scores[s.Name] = s.Score
+		}
+		winner, j.Margin = data.Winner, new(scores[namePro]-scores[nameCon])
+	case judge.VerdictContract.Name():
+		var data judge.Verdict
+		if json.Unmarshal(t.Data, &data) != nil {
+			return j, false
+		}
+		winner = data.Winner
+	default:
+		return j, false
+	}
+	j.Winner = map[string]string{namePro: g.Pro, nameCon: g.Con}[winner]
+	return j, true
+}
+
+// sign returns 1 if PRO won a judgment, -1 if CON did, and 0 if nobody did.
+func (g *Game) sign(j Judgment) float64 {
+	switch j.Winner {
+	case g.Pro:
+		return 1
+	case g.Con:
+		return -1
+	}
+	return 0
+}
