@@ -63,10 +63,3 @@ func (e Evaluation) open(o debate.Options) (*runner, error) {
 	}
 	return &runner{e, shared}, nil
 }
-
-// runs returns what the runs of the evaluation have in common.
-func (e *Evaluation) runs() runs.Config {
-	return runs.Config{
-		Label: labelEval, What: "evaluation", Name: e.Name, MaxCost: e.MaxCost, MaxTokens: e.MaxTokens, Concurrency: e.Concurrency, Progress: e.Progress, Stop: e.Stop,
-	}
-}

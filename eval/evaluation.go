@@ -67,6 +67,13 @@ const (
 	labelScores = "scores"
 )
 
+// runs returns what the runs of the evaluation have in common.
+func (e *Evaluation) runs() runs.Config {
+	return runs.Config{
+		Label: labelEval, What: "evaluation", Name: e.Name, MaxCost: e.MaxCost, MaxTokens: e.MaxTokens, Concurrency: e.Concurrency, Progress: e.Progress, Stop: e.Stop,
+	}
+}
+
 // check returns everything that is wrong with the evaluation.
 func (e *Evaluation) check() error {
 	var wrong []error

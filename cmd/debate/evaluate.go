@@ -27,7 +27,7 @@ func (p *program) evaluate() error {
 	var o debate.Options
 	e := eval.Evaluation{
 		Name: p.eval.name, Tasks: tasks, Baseline: p.eval.baseline, Budget: eval.Budget(p.eval.budget), Require: p.eval.required,
-		MaxCost: p.maxCost, MaxTokens: p.eval.tokens, Concurrency: p.eval.atOnce, Stop: p.interrupted, Progress: p.showProgress(),
+		MaxCost: p.maxCost, MaxTokens: p.eval.tokens, Concurrency: p.eval.atOnce, Stop: p.interrupted, Progress: p.showProgress("tasks"),
 	}
 	if e.Name == "" {
 		e.Name = strings.TrimSuffix(filepath.Base(p.operands[0]), filepath.Ext(p.operands[0]))
@@ -167,8 +167,8 @@ func (p *program) armConfig(text string) (name string, c debate.Config, own conf
 	return name, c, own, err
 }
 
-// showProgress returns a function that prints the progress of an evaluation, at most twenty times.
-func (p *program) showProgress() func(eval.Progress) {
+// showProgress returns a function that prints the progress of an evaluation or a tournament, at most twenty times.
+func (p *program) showProgress(tasks string) func(eval.Progress) {
 	shown := 0
 	return func(g eval.Progress) {
 		step := 20 * g.Tasks / max(g.TotalTasks, 1)
@@ -176,7 +176,7 @@ func (p *program) showProgress() func(eval.Progress) {
 			return
 		}
 		shown = step
-		text := fmt.Sprintf("%d of %d tasks, %d tokens", g.Tasks, g.TotalTasks, g.Tokens)
+		text := fmt.Sprintf("%d of %d %s, %d tokens", g.Tasks, g.TotalTasks, tasks, g.Tokens)
 		if g.Cost > 0 {
 			text += fmt.Sprintf(", cost %.4g, about %.4g more", g.Cost, g.RemainingCost)
 		}
@@ -192,6 +192,26 @@ func (p *program) showProgress() func(eval.Progress) {
 
 // writeEvaluation writes the report. It returns an error if runs are missing or a requirement is not met.
 func (p *program) writeEvaluation(report *eval.Report) error {
+	if err := p.writePages(report, report); err != nil {
+		return err
+	}
+	switch {
+	case report.Incomplete != "":
+		return p.incomplete("evaluation "+printableLine(report.Eval), report.Incomplete)
+	case len(report.Unmet) > 0:
+		return errors.New(strings.Join(slices.Clone(report.Unmet), "\n"))
+	}
+	return nil
+}
+
+// rendering is a report of an evaluation or a tournament.
+type rendering interface {
+	Markdown(w io.Writer) error
+	HTML(w io.Writer) error
+}
+
+// writePages writes a report to the files of --report, and prints it as Markdown, or its data as JSON.
+func (p *program) writePages(report rendering, data any) error {
 	for _, path := range p.reports {
 		write := report.Markdown
 		if strings.EqualFold(filepath.Ext(path), ".html") {
@@ -205,28 +225,21 @@ func (p *program) writeEvaluation(report *eval.Report) error {
 			return err
 		}
 	}
-	if err := p.printReport(report); err != nil {
-		return err
-	}
-	switch {
-	case report.Incomplete != "" && p.storePath != "":
-		return fmt.Errorf("evaluation %s is not complete: %s; the same command continues it", report.Eval, report.Incomplete)
-	case report.Incomplete != "":
-		return fmt.Errorf("evaluation %s is not complete: %s", report.Eval, report.Incomplete)
-	case len(report.Unmet) > 0:
-		return errors.New(strings.Join(slices.Clone(report.Unmet), "\n"))
-	}
-	return nil
-}
-
-func (p *program) printReport(report *eval.Report) error {
 	if !p.json {
 		return report.Markdown(p.stdout)
 	}
-	text, err := json.MarshalIndent(report, "", "  ")
+	text, err := json.MarshalIndent(data, "", "  ")
 	if err != nil {
 		return err
 	}
 	_, err = io.WriteString(p.stdout, string(text)+"\n")
 	return err
+}
+
+// incomplete returns the error of an evaluation or a tournament that is not complete.
+func (p *program) incomplete(what, why string) error {
+	if p.storePath != "" {
+		return fmt.Errorf("%s is not complete: %s; the same command continues it", what, why)
+	}
+	return fmt.Errorf("%s is not complete: %s", what, why)
 }

@@ -149,9 +149,19 @@ func (o *options) evalFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&e.required, "require", nil, "fail unless this `requirement` is shown, such as 'vote > single' or 'vote >= 0.8'; can be repeated")
 	flags.StringVar(&e.format, "format", "", "`format` of the tasks: jsonl, gsm8k, mmlu, truthfulqa, quality or llmbar; defaults to jsonl")
 	flags.StringArrayVar(&e.fields, "field", nil, "another name of a field in the tasks, as `topic=prompt`; can be repeated")
-	flags.StringVar(&e.name, "name", "", "`name` of the evaluation; defaults to that of the file")
-	flags.IntVar(&e.tokens, "max-tokens", 0, "largest `number` of tokens to use")
-	flags.IntVar(&e.atOnce, "concurrency", 8, "`number` of tasks that are answered at the same time")
+	o.runsFlags(flags, "evaluation", "tasks that are answered")
+}
+
+// tournamentFlags adds the flags of tournament.
+func (o *options) tournamentFlags(flags *pflag.FlagSet) {
+	o.runsFlags(flags, "tournament", "pairs of games that are played")
+}
+
+// runsFlags adds the flags that evaluations and tournaments have.
+func (o *options) runsFlags(flags *pflag.FlagSet, what, tasks string) {
+	flags.StringVar(&o.eval.name, "name", "", "`name` of the "+what+"; defaults to that of the file")
+	flags.IntVar(&o.eval.tokens, "max-tokens", 0, "largest `number` of tokens to use")
+	flags.IntVar(&o.eval.atOnce, "concurrency", 8, "`number` of "+tasks+" at the same time")
 	flags.StringVarP(&o.output, "output", "o", "", "write the result of each run to `file`, as JSON Lines")
 	flags.StringArrayVarP(&o.reports, "report", "r", nil, "write the report to `file`, which must end with .md or .html; can be repeated")
 	flags.BoolVar(&o.json, "json", false, "print the report as JSON instead of Markdown")

@@ -37,6 +37,23 @@ each arm with the baseline on the same budget. docs/evaluation.md explains it.`
 const evalExample = `  debate eval tasks.jsonl --arm single --arm vote --max-cost 5 --report out.html
   debate eval test.jsonl --format gsm8k --arm single --arm panel=panel.json --require 'panel > single'`
 
+const tournamentHelp = `Tournament lets each two players debate each motion twice, with the sides swapped, and rates them by what judges say.
+
+The file is a configuration with players in place of participants, and with motions:
+
+  {"players": [{"name": "Large", "model": "gpt-5"}, {"name": "Small", "model": "gpt-5-mini"}],
+   "judges": [{"name": "Cy", "model": "gpt-4.1"}], "own_family": true,
+   "motions": ["Cities should ban private cars.", {"id": "tea", "topic": "Is tea better than coffee?"}]}
+
+Players and judges may have a family, by default the name of their model before its first digit. A judge is not asked about
+players of its family, unless own_family is true. By is margins or wins; it defaults to margins if judges give scores.
+
+Each game is a stored debate, so the same command continues a tournament that was interrupted. Add players or motions to
+the file later: only the missing games are played. docs/tournaments.md explains the report.`
+
+const tournamentExample = `  debate tournament tournament.json --max-cost 5 --report out.html
+  debate tournament tournament.json --model Large=openai/gpt-5 --model Small=openai/gpt-5-mini --judge-model anthropic/claude-sonnet-4-5`
+
 const deleteExample = `  debate delete ID
   debate delete --state completed --updated-before 90d --yes`
 

@@ -93,6 +93,10 @@ func (p *program) subcommands() []subcommand {
 			use: "eval TASKS", group: groupRun, short: "Compare ways to answer tasks with right answers", long: evalHelp, example: evalExample,
 			operands: "a file with tasks", least: 1, most: 1, run: p.evaluate, flags: []func(*pflag.FlagSet){p.evalFlags, p.modelFlags, p.addressFlags, p.newDebateFlags},
 		},
+		{
+			use: "tournament FILE", group: groupRun, short: "Rate models by debates against one another", long: tournamentHelp, example: tournamentExample,
+			operands: "a file with players and motions", least: 1, most: 1, run: p.playTournament, flags: []func(*pflag.FlagSet){p.tournamentFlags, p.modelFlags, p.addressFlags, p.newDebateFlags},
+		},
 		{use: "pause ID", group: groupRun, short: "Pause a debate, whichever process runs it", operands: id, least: 1, most: 1, run: p.pauseDebate, flags: []func(*pflag.FlagSet){p.storeFlags}},
 		{use: "cancel ID", group: groupRun, short: "Cancel a debate", operands: id, least: 1, most: 1, run: p.cancelDebate, flags: []func(*pflag.FlagSet){p.storeFlags}},
 		{use: "list", group: groupStored, short: "List debates, newest first", run: p.listDebates, flags: []func(*pflag.FlagSet){p.filters.addFlags, p.listFlags, p.storeFlags}},
@@ -125,7 +129,7 @@ func (p *program) build(s subcommand) *cobra.Command {
 	switch {
 	case strings.HasPrefix(s.operands, idOperand):
 		c.ValidArgsFunction = p.completeIDs
-	case s.use != "import FILE" && s.use != "eval TASKS":
+	case s.use != "import FILE" && s.use != "eval TASKS" && s.use != "tournament FILE":
 		c.ValidArgsFunction = cobra.NoFileCompletions
 	}
 	c.Args = func(c *cobra.Command, operands []string) error {

@@ -65,12 +65,6 @@ func slots(pairs [][]Contest) (list []Contest, at [][]int) {
 	return list, at
 }
 
-// seats returns the contest without its results.
-func (c Contest) seats() Contest {
-	c.Win, c.Tie, c.Loss = 0, 0, 0
-	return c
-}
-
 // Difference returns the interval of the strength of player a minus that of player b. It has the groups of the player with
 // fewer pairs.
 func (r Ratings) Difference(a, b int) Interval {
@@ -92,47 +86,4 @@ func (r Ratings) interval(pairs int, f func([]float64) float64) Interval {
 	low, high := percentiles(values, .025)
 	i.Low, i.High, i.Method = i.Value-stretch*(i.Value-low), i.Value+stretch*(high-i.Value), Bootstrap
 	return i
-}
-
-// Connected returns the players that contests connect, directly or through others: one list if all are.
-func Connected(n int, contests []Contest) [][]int {
-	return components(n, contests, func(win, loss float64) bool { return win+loss > 0 })
-}
-
-// components returns the strongly connected components of the graph in which a player has an edge to another one if they
-// count something: each player of a component reaches each other one. won is given what the first player got, and the
-// second one, with ties for both.
-func components(n int, contests []Contest, counts func(win, loss float64) bool) (list [][]int) {
-	reaches := make([][]bool, n)
-	for i := range reaches {
-		reaches[i] = make([]bool, n)
-		reaches[i][i] = true
-	}
-	for _, c := range contests {
-		win, loss := c.Win+c.Tie, c.Loss+c.Tie
-		reaches[c.First][c.Second] = reaches[c.First][c.Second] || counts(win, loss)
-		reaches[c.Second][c.First] = reaches[c.Second][c.First] || counts(loss, win)
-	}
-	for k := range n {
-		for i := range n {
-			for j := range n {
-				reaches[i][j] = reaches[i][j] || reaches[i][k] && reaches[k][j]
-			}
-		}
-	}
-	seen := make([]bool, n)
-	for i := range n {
-		if seen[i] {
-			continue
-		}
-		var all []int
-		for j := range n {
-			if reaches[i][j] && reaches[j][i] {
-				seen[j] = true
-				all = append(all, j)
-			}
-		}
-		list = append(list, all)
-	}
-	return list
 }

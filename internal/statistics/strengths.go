@@ -5,13 +5,6 @@ import (
 	"slices"
 )
 
-// A Contest is one or more comparisons of two players, or a part of one.
-type Contest struct {
-	First, Second   int     // the players, by number from 0. First has the side to which Strengths.Side belongs
-	Win, Tie, Loss  float64 // how often First won, neither won, and First lost; shares of a comparison count, too
-	WithoutTheSides bool    // the players had no sides
-}
-
 // Strengths are the parameters of the Bradley-Terry model with ties (Davidson, JASA 65, 1970) and a term for the side. If d is
 // the first player's strength minus the second's, plus Side, then the odds of a win, a tie and a loss are
 // exp(d/2) : exp(Tie) : exp(-d/2).

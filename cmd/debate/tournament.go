@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/runs"
+	"github.com/elenchus-go/debate/tournament"
+)
+
+// tournamentFile holds what a file of a tournament has beside a configuration.
+type tournamentFile struct {
+	name      string
+	players   []json.RawMessage // participants, without families
+	motions   []tournament.Motion
+	families  map[string]string // by the names of players and judges
+	ownFamily bool
+	by        tournament.Basis
+}
+
+// playTournament plays a tournament and writes its report.
+func (p *program) playTournament() error {
+	f, s, err := readTournament(p.operands[0])
+	if err != nil {
+		return err
+	}
+	p.chooseStore(s)
+	var o debate.Options
+	c, err := p.tournamentConfig(s, &o)
+	if err == nil {
+		err = p.checkFiles()
+	}
+	if err != nil {
+		return err
+	}
+	done, err := p.openStore(&o)
+	if err != nil {
+		return err
+	}
+	defer done()
+	t := tournament.Tournament{
+		Name: cmp.Or(p.eval.name, f.name), Motions: f.motions, OwnFamily: f.ownFamily, By: f.by, Config: c,
+		MaxCost: p.maxCost, MaxTokens: p.eval.tokens, Concurrency: p.eval.atOnce, Stop: p.interrupted, Progress: p.showProgress("pairs"),
+		Players: f.withFamilies(c.Participants), Judges: f.withFamilies(c.Judges),
+	}
+	t.Config.Topic, t.Config.Participants, t.Config.Judges = "", nil, nil
+	if p.output != "" {
+		w, err := os.OpenFile(p.output, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+		if err != nil {
+			return fmt.Errorf("write %s: %w", p.output, err)
+		}
+		defer w.Close() //nolint:errcheck // Run reports errors of writing
+		t.Results = w
+	}
+	report, err := t.Run(p.ctx, o)
+	if err != nil {
+		if failure, ok := errors.AsType[*debate.Failure](err); ok {
+			return exitErrorf(exitProvider, "%w\n%s", err, hint(failure))
+		}
+		return err
+	}
+	if err := p.writePages(report, report); err != nil {
+		return err
+	}
+	if report.Incomplete != "" {
+		return p.incomplete("tournament "+printableLine(report.Tournament), report.Incomplete)
+	}
+	return nil
+}
+
+// tournamentConfig returns the configuration of a tournament, with its players as participants, and opens their providers.
+func (p *program) tournamentConfig(s configFile, o *debate.Options) (c debate.Config, err error) {
+	if c, err = p.buildConfig(s, "a motion"); err != nil {
+		return c, err
+	}
+	if err = p.chooseModels(s, &c); err != nil {
+		return c, err
+	}
+	limit := p.maxCost
+	p.maxCost = 0 // it is the limit of the whole tournament, not of a debate
+	err = p.setModels(s, o, nil, &c)
+	p.maxCost = limit
+	if err == nil {
+		err = p.usePrompts(o, &c)
+	}
+	return c, err
+}
+
+// readTournament reads a file of a tournament: a configuration with players and motions.
+func readTournament(path string) (f tournamentFile, s configFile, err error) {
+	if _, err := os.Stat(path); err != nil {
+		return f, s, exitErrorf(exitArguments, "read tournament: %w", err)
+	}
+	if s, err = readConfigFile(path); err != nil {
+		return f, s, err
+	}
+	f.name, f.families = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), map[string]string{}
+	var motions []json.RawMessage
+	for name, to := range map[string]any{"name": &f.name, "players": &f.players, "motions": &motions, "own_family": &f.ownFamily, "by": &f.by} {
+		raw, given := s.rest[name]
+		if !given {
+			continue
+		}
+		if err := json.Unmarshal(raw, to); err != nil {
+			return f, s, malformedError(path, fmt.Errorf("%s: %w", name, err))
+		}
+		delete(s.rest, name)
+	}
+	if _, given := s.rest["participants"]; given {
+		return f, s, malformedError(path, errors.New("participants: a tournament has players"))
+	}
+	if len(f.players) < 2 {
+		return f, s, malformedError(path, fmt.Errorf("players: %s, use two or more", runs.Plural(len(f.players), "player")))
+	}
+	if len(motions) == 0 {
+		return f, s, malformedError(path, errors.New("motions: there are none, use a list of claims or questions"))
+	}
+	for i, raw := range motions {
+		var m tournament.Motion
+		if json.Unmarshal(raw, &m.Topic) != nil {
+			d := json.NewDecoder(bytes.NewReader(raw))
+			d.DisallowUnknownFields()
+			if err := d.Decode(&m); err != nil {
+				return f, s, malformedError(path, fmt.Errorf("motions[%d]: %w", i, err))
+			}
+		}
+		f.motions = append(f.motions, m)
+	}
+	var judges []json.RawMessage
+	if raw, given := s.rest["judges"]; given {
+		if err := json.Unmarshal(raw, &judges); err != nil {
+			return f, s, malformedError(path, fmt.Errorf("judges: %w", err))
+		}
+	}
+	return f, s, f.compose(path, s, judges)
+}
+
+// compose moves the families out of the players and the judges, and adds both to the configuration.
+func (f *tournamentFile) compose(path string, s configFile, judges []json.RawMessage) error {
+	for field, list := range map[string][]json.RawMessage{"players": f.players, "judges": judges} {
+		for i, raw := range list {
+			var own struct{ Name, Family string }
+			fields := map[string]json.RawMessage{}
+			if err := errors.Join(json.Unmarshal(raw, &own), json.Unmarshal(raw, &fields)); err != nil {
+				return malformedError(path, fmt.Errorf("%s[%d]: %w", field, i, err))
+			}
+			f.families[own.Name] = own.Family
+			delete(fields, "family")
+			var err error
+			if list[i], err = json.Marshal(fields); err != nil {
+				return fmt.Errorf("compose configuration: %w", err)
+			}
+		}
+		name := map[string]string{"players": "participants", "judges": "judges"}[field]
+		if len(list) > 0 {
+			raw, err := json.Marshal(list)
+			if err != nil {
+				return fmt.Errorf("compose configuration: %w", err)
+			}
+			s.rest[name] = raw
+		}
+	}
+	if _, given := s.rest["protocol"]; !given {
+		s.rest["protocol"] = json.RawMessage(`"procon"`)
+	}
+	return nil
+}
+
+// withFamilies returns participants as players or judges.
+func (f *tournamentFile) withFamilies(list []debate.Participant) (players []tournament.Player) {
+	for _, a := range list {
+		players = append(players, tournament.Player{Participant: a, Family: f.families[a.Name]})
+	}
+	return players
+}
