@@ -82,7 +82,7 @@ func (p *Report) extreme() (names []string) {
 // Sentences that explain the tables.
 const (
 	neighborNote = "The differences of ratings that are next to each other, with their intervals. These are more exact than two intervals of the table above."
-	judgeNote    = "A judge that leans towards a side favors whoever is on it. Each pair of games is played on both sides, so that this does not favor a player."
+	judgeNote    = "A judge that leans towards a side favors whoever is on it. Each pair of games is played on both sides, so that this does not favor a player. Judgments against its scores name a winner with the lower score."
 )
 
 func (p *Report) ratingNote() string {
@@ -182,7 +182,7 @@ func (p *Report) plot() *report.Plot {
 }
 
 func (p *Report) judges() *report.Table {
-	t := &report.Table{Title: "Judges", Header: []string{"Judge", "Family", "Judgments", "Share for PRO", "Margin toward PRO", "Agreement"}}
+	t := &report.Table{Title: "Judges", Header: []string{"Judge", "Family", "Judgments", "Share for PRO", "Margin toward PRO", "Against its scores", "Agreement"}}
 	for _, j := range p.Judges {
 		margin, agreement := "", ""
 		if j.Margin != nil {
@@ -191,7 +191,7 @@ func (p *Report) judges() *report.Table {
 		if len(p.Judges) > 1 {
 			agreement = fmt.Sprintf("%.3f", j.Agreement)
 		}
-		t.Rows = append(t.Rows, []string{j.Name, j.Family, strconv.Itoa(j.Judgments), j.ProShare.String(), margin, agreement})
+		t.Rows = append(t.Rows, []string{j.Name, j.Family, strconv.Itoa(j.Judgments), j.ProShare.String(), margin, runs.Count(j.Contradictions), agreement})
 	}
 	return t
 }

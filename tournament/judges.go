@@ -19,6 +19,7 @@ func (t *table) addJudges(p *Report, s statistics.Strengths) {
 	p.Agreement.Effective = t.effective(s)
 	for n, name := range t.judges {
 		var margins, wins []statistics.Observation
+		contradictions := 0
 		for i := range t.pairs {
 			t.eachRow(i, func(g *Game, j Judgment) {
 				if j.Judge != name {
@@ -27,10 +28,13 @@ func (t *table) addJudges(p *Report, s statistics.Strengths) {
 				wins = append(wins, statistics.Observation{Value: .5 + g.sign(j)/2, Group: g.Pair})
 				if j.Margin != nil {
 					margins = append(margins, statistics.Observation{Value: *j.Margin, Group: g.Pair})
+					if g.sign(j)**j.Margin < 0 {
+						contradictions++
+					}
 				}
 			})
 		}
-		one := Judge{Name: name, Judgments: len(wins), ProShare: statistics.Share(wins), Agreement: a.of(n)}
+		one := Judge{Name: name, Judgments: len(wins), ProShare: statistics.Share(wins), Agreement: a.of(n), Contradictions: contradictions}
 		if len(margins) == len(wins) {
 			one.Margin = new(statistics.Mean(margins))
 		}

@@ -99,6 +99,8 @@ type Judge struct {
 	Judgments int       `json:"judgments"`
 	ProShare  Interval  `json:"pro_share"`        // share of its judgments that call PRO the winner; a tie counts half
 	Margin    *Interval `json:"margin,omitempty"` // mean margin toward PRO, if there are margins
+	// Contradictions is the number of judgments that name a winner with the lower score.
+	Contradictions int `json:"contradictions,omitempty"`
 	// Agreement is the mean share of pairs of games on which the judge and another one name the same winner, or both nobody.
 	// It is 0 if there is no other judge.
 	Agreement float64 `json:"agreement"`

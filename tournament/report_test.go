@@ -145,6 +145,22 @@ func TestTiesAndPlayersThatNeverLose(t *testing.T) {
 	require.Equal(t, tournament.Meeting{A: "mid", B: "low", Pairs: 12, Won: 6, Tied: 3, Lost: 3, Share: .625}, p.Meetings[1])
 }
 
+// A judge may name a winner with the lower score. Ratings by margins go by the scores, and the report says how often.
+func TestJudgmentsAgainstTheirScores(t *testing.T) {
+	var games []tournament.Game
+	for i := range 3 {
+		games = append(games, won("a", "b", "a", i)...)
+	}
+	for i, margin := range []float64{-2, 2, 1, -1, 0, -1} { // a is PRO in the first game of each pair
+		games[i].Judgments = []tournament.Judgment{{Judge: "J", Winner: "a", Margin: &margin}}
+	}
+	p, err := tournament.Rating{}.Rate(games)
+	require.NoError(t, err)
+	require.Equal(t, 2, p.Judges[0].Contradictions)
+	markdown, _ := rendered(t, p)
+	require.Contains(t, markdown, "| Judge | Judgments | Share for PRO | Margin toward PRO | Against its scores |")
+}
+
 func TestWrongGames(t *testing.T) {
 	pair := won("a", "b", "a", 1)
 	for want, games := range map[string][]tournament.Game{

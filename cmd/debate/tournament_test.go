@@ -95,7 +95,7 @@ func TestTournamentWithWrongFiles(t *testing.T) {
 		{`"players"`, `"participants"`, exitConfiguration, "participants: a tournament has players"},
 		{`"id": "tea"`, `"name": "tea"`, exitConfiguration, `motions[1]: json: unknown field "name"`},
 		{playerB, `"B"`, exitConfiguration, "players[1]: "},
-		{playerB, `{"name": "B", "modle": "n-1"}`, exitConfiguration, "modle"},
+		{playerB, `{"name": "B", "modell": "n-1"}`, exitConfiguration, "modell"},
 		{judges, `[{"name": "Cy", "model": "j-1"}]`, exitGeneral, `judges: each is of the family of "A <b>" or "D"`},
 		{limits, limits + `, "by": "luck"`, exitGeneral, `by: "luck" is unknown`},
 		{limits, limits + `, "own_family": 3`, exitConfiguration, "own_family: "},
