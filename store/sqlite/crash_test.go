@@ -19,8 +19,12 @@ var points = []string{
 }
 
 func TestMain(m *testing.M) {
-	if folder := os.Getenv(evalChild); folder != "" {
-		if err := evaluate(folder); err != nil {
+	for variable, run := range map[string]func(string) error{evalChild: evaluate, tournamentChild: playTournament} {
+		folder := os.Getenv(variable)
+		if folder == "" {
+			continue
+		}
+		if err := run(folder); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

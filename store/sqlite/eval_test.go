@@ -108,31 +108,35 @@ const killedTasks = 40
 
 // evaluate runs the evaluation in a folder until it is complete or killed.
 func evaluate(folder string) error {
-	s, err := Open(filepath.Join(folder, "e.db"))
+	s, n, err := noted(folder)
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(filepath.Join(folder, "notes"), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	n := &note{file: f}
-	_, err = guesses(killedTasks).Run(context.Background(), debate.Options{
-		Store: notedStore{s, n}, Providers: map[string]providers.Provider{"m": guesser{n, 2 * time.Millisecond}},
-	})
+	_, err = guesses(killedTasks).Run(context.Background(), debate.Options{Store: s, Providers: map[string]providers.Provider{"m": guesser{n, 2 * time.Millisecond}}})
 	return err
 }
 
-// Evaluations that are killed at random times ask for each committed reply once, and come to the same report.
-func TestEvaluationsSurviveKills(t *testing.T) {
+// noted opens the store of a folder, which notes what it commits.
+func noted(folder string) (s notedStore, n *note, err error) {
+	db, err := Open(filepath.Join(folder, "e.db"))
+	if err != nil {
+		return s, n, err
+	}
+	f, err := os.OpenFile(filepath.Join(folder, "notes"), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	n = &note{file: f}
+	return notedStore{db, n}, n, err
+}
+
+// killed starts this program again and again with a variable of the environment, and kills it at random times until it is
+// complete. It returns the number of kills.
+func killed(t *testing.T, variable, folder string) (kills int) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("starts dozens of processes")
 	}
-	folder := t.TempDir()
-	kills := 0
 	for complete := false; !complete; {
 		cmd := exec.CommandContext(t.Context(), os.Args[0])
-		cmd.Env = append(os.Environ(), evalChild+"="+folder)
+		cmd.Env = append(os.Environ(), variable+"="+folder)
 		require.NoError(t, cmd.Start())
 		ended := make(chan error, 1)
 		go func() { ended <- cmd.Wait() }()
@@ -151,6 +155,13 @@ func TestEvaluationsSurviveKills(t *testing.T) {
 		}
 	}
 	require.Positive(t, kills)
+	return kills
+}
+
+// Evaluations that are killed at random times ask for each committed reply once, and come to the same report.
+func TestEvaluationsSurviveKills(t *testing.T) {
+	folder := t.TempDir()
+	kills := killed(t, evalChild, folder)
 	calls := checkNotes(t, filepath.Join(folder, "notes"))
 	s, err := Open(filepath.Join(folder, "e.db"))
 	require.NoError(t, err)
