@@ -24,8 +24,11 @@ func main() { console.Main(run) }
 var personas = []string{"a lawyer", "a farmer who likes short sentences", "a teacher of history", "an engineer"}
 
 var motions = []tournament.Motion{
-	{Topic: "Cities should ban private cars."}, {Topic: "Homework should be abolished."}, {Topic: "Tea is better than coffee."},
-	{Topic: "Remote work is good for companies."}, {Topic: "Zoos should be closed."},
+	{Topic: "Cities should ban private cars."},
+	{Topic: "Homework should be abolished."},
+	{Topic: "Tea is better than coffee."},
+	{Topic: "Remote work is good for companies."},
+	{Topic: "Zoos should be closed."},
 }
 
 func run(ctx context.Context, p *console.Program) error {
