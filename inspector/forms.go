@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/elenchus-go/debate/debatehttp"
@@ -35,7 +36,7 @@ func press(name string) func(url.Values) (request, error) {
 
 func decision(f url.Values) (request, error) {
 	body := map[string]any{"question": f.Get("question"), "action": f.Get("action")}
-	if text := strings.TrimSpace(f.Get("text")); text != "" && f.Get("action") == "edit" {
+	if text := strings.TrimSpace(f.Get("text")); text != "" && slices.Contains([]string{"edit", "refuse"}, f.Get("action")) {
 		body["remark"] = map[string]string{"from": f.Get("from"), "text": text}
 	}
 	return request{http.MethodPost, "decisions", body}, nil

@@ -154,7 +154,7 @@ func (v *visit) live(h *history) (shown liveView, err error) {
 func withoutNames(r *debate.Result) *debate.Result {
 	shown := *r
 	shown.Ending.Evidence, shown.Failure, shown.Annotations = "", nil, nil
-	if q := r.Question; q != nil && q.Failure != nil {
+	if q := r.Question; q != nil && (q.Failure != nil || q.Call != nil) {
 		shown.Question = nil
 	}
 	return &shown

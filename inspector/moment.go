@@ -24,9 +24,10 @@ const (
 // moment is a debate as it was after one entry of its journal, as far as the visitor's seat may see it.
 type moment struct {
 	history
-	event   debate.Event // in the entry
-	last    int64        // the last entry that the visitor may see
-	journey journey      // up to the entry
+	event   debate.Event         // in the entry
+	last    int64                // the last entry that the visitor may see
+	journey journey              // up to the entry
+	called  []debate.ToolsCalled // the rounds of the step whose turn the entry is, and of steps without a turn
 	refused map[fsm.Event]error
 	entries []entry // the entry and those near it
 	rounds  []entry // those in which a round begins, of the whole journal
@@ -57,6 +58,7 @@ func (v *visit) momentAt(seq int64) (*moment, error) {
 		}
 		if last = s; !m.taken {
 			m.journey.add(s.Event)
+			m.call(s.Event, seq)
 		}
 		if c, ok := s.Event.(debate.ConfigChanged); ok && !m.taken {
 			config = c.Config
@@ -227,6 +229,40 @@ func (m *moment) view(before int64) *pastView {
 	return p
 }
 
+// call keeps the rounds of tool calls that the turn in an entry needs.
+func (m *moment) call(ev debate.Event, seq int64) {
+	switch ev := ev.(type) {
+	case debate.ToolsCalled:
+		same := func(r debate.ToolsCalled) bool { return r.Key == ev.Key && r.Number == ev.Number }
+		m.called = append(slices.DeleteFunc(m.called, same), ev) // a call that has waited has two entries
+	case debate.TurnDone:
+		m.called = slices.DeleteFunc(m.called, func(r debate.ToolsCalled) bool { return (r.Key == ev.Turn.Key) != (ev.Seq == seq) })
+	}
+}
+
+// callLines returns the calls of a round, each with its sources.
+func callLines(ev *debate.ToolsCalled) (lines []string) {
+	for _, c := range ev.Calls {
+		line := c.String()
+		for _, s := range c.Sources {
+			line += "\nSource: " + cut(s.Title+" "+s.URI, 200)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// firstLines returns as many lines as a page has room for.
+func firstLines(lines []string) []string {
+	size := 0
+	for i, line := range lines {
+		if size += len(line); size > maxReply {
+			return append(slices.Clip(lines[:i]), fmt.Sprintf("%d more calls", len(lines)-i))
+		}
+	}
+	return lines
+}
+
 // notesOf returns what an entry says beyond its title.
 func notesOf(ev debate.Event) (list []string) {
 	add := func(texts ...string) {
@@ -243,7 +279,7 @@ func notesOf(ev debate.Event) (list []string) {
 			add(ev.Failure.Error())
 		}
 		if ev.Question != nil {
-			add("A person has to decide: " + ev.Question.Cause)
+			add("A person has to decide: " + ev.Question.String())
 		}
 		for _, p := range ev.Problems {
 			add(p.String())
@@ -262,6 +298,8 @@ func notesOf(ev debate.Event) (list []string) {
 		}
 	case debate.Decided:
 		add(ev.By, ev.Reason)
+	case debate.ToolsCalled:
+		add(firstLines(callLines(&ev))...)
 	case debate.Asked:
 		for _, attached := range ev.Attachments {
 			add("Attached: " + attached)

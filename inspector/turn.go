@@ -29,6 +29,7 @@ type turnView struct {
 	Valid    string    // the validated reply: JSON or text
 	Raw      []rawPart // what the service replied, where it is kept
 	Thought  string    // the reasoning, if it is kept
+	Calls    []string  // calls of tools before the reply
 	Prompt   *promptView
 	Failed   string            // why there is no prompt
 	Sums     []transcript.Turn // the summaries until then, if the prompt has one
@@ -144,6 +145,10 @@ func (m *moment) turnView(turn *transcript.Turn) *turnView {
 	for i := range t.Raw {
 		t.Raw[i].Text = cut(t.Raw[i].Text, maxReply/len(t.Raw))
 	}
+	for i := range m.called {
+		t.Calls = append(t.Calls, callLines(&m.called[i])...)
+	}
+	t.Calls = firstLines(t.Calls)
 	if t.Reasoning != nil {
 		t.Thought = cut(t.Reasoning.Text, maxReply)
 	}
@@ -251,8 +256,13 @@ func textOf(m providers.Message) string {
 	b.WriteString(m.Text)
 	for _, p := range m.Parts {
 		b.WriteString(p.Text)
-		if p.Attachment != nil {
+		switch {
+		case p.Attachment != nil:
 			b.WriteString("\n" + p.Attachment.String() + "\n")
+		case p.ToolCall != nil:
+			b.WriteString("\n" + p.ToolCall.Name + " " + string(p.ToolCall.Arguments) + "\n")
+		case p.ToolResult != nil:
+			b.WriteString(p.ToolResult.Text + "\n")
 		}
 	}
 	return b.String()

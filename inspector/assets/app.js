@@ -1,11 +1,10 @@
 "use strict";
-// app.js keeps a page up to date. The server renders everything that is stored; this script fetches the page again after
-// an event and takes over what has changed. Only the text of replies that still stream is written here.
+// app.js fetches the page again after an event, and takes over what has changed. It writes only replies that still stream.
 
 const find = (selector, root = document) => root.querySelector(selector);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 
-// served holds the elements as the server has sent them, to find what has changed.
+// served holds the elements as the server has sent them.
 const served = new Map();
 all("[data-live]").forEach(remember);
 
@@ -14,7 +13,7 @@ function remember(el) {
   for (const child of el.children) if (child.id) served.set(child.id, child.outerHTML);
 }
 
-// takeOver updates the parts of the page that have changed, and keeps what the visitor types.
+// takeOver updates what has changed, and keeps what the visitor types.
 function takeOver(page) {
   for (const next of all("[data-live]", page)) {
     const old = document.getElementById(next.id);
@@ -42,7 +41,7 @@ function place(el) {
   return el.getAttribute("href") ? `[href="${CSS.escape(el.getAttribute("href"))}"]` : el.tagName;
 }
 
-// merge adds the children that are new, by their ids, and removes those that are gone if drop is true.
+// merge adds new children, by their ids, and removes those that are gone if drop is true.
 function merge(old, next, drop) {
   if (old.dataset.run !== next.dataset.run) return replace(old, next); // a reset has begun a new run
   const ids = new Set([...next.children].map((c) => c.id));
@@ -65,7 +64,7 @@ function merge(old, next, drop) {
 let running = null; // the fetch of the page that is under way
 let next = null; // the one after it
 
-// refresh fetches the page, and not twice at the same time. What it returns is done when the page is up to date.
+// refresh fetches the page, and not twice at the same time.
 function refresh() {
   if (!running) return (running = load().finally(() => (running = null)));
   return (next ??= running.then(() => {
@@ -89,8 +88,8 @@ const say = (text) => {
   if (line && line.textContent !== text) line.textContent = text;
 };
 
-// follow follows the events of the debate after those that the page shows. The browser reconnects by itself, with the id of
-// the last stored event. lost says that the page may have missed events.
+// follow follows the events after those that the page shows. The browser reconnects by itself. lost says that the page may
+// have missed events.
 let source = null;
 function follow(lost = false) {
   const address = find("#turns")?.dataset.events;
@@ -100,7 +99,7 @@ function follow(lost = false) {
   url.searchParams.set("after", now.dataset.seq);
   const stream = (source = new EventSource(url));
   stream.onopen = () => {
-    find("#live").replaceChildren(); // the server sends again what streams now
+    find("#live").replaceChildren();
     say(lost ? "Connected again." : "Live.");
     if (lost) refresh();
     lost = false;
@@ -112,6 +111,7 @@ function follow(lost = false) {
   const on = (type, f) => stream.addEventListener(type, (e) => f(JSON.parse(e.data)));
   on("turn_started", (e) => begin(e));
   on("chunk", (e) => add(e));
+  on("tools", (e) => calls(e));
   on("turn_failed", (e) => failed(e));
   on("turn", (e) => refresh().then(() => drop(e.turn)));
   on("dropped", (e) => discard((a) => a.dataset.actor === e.name));
@@ -121,7 +121,7 @@ function follow(lost = false) {
   on("ended", () => end("The debate has ended.").then(() => discard(() => true)));
 }
 
-// idle lists the states in which no reply streams.
+// No reply streams in these states.
 const idle = ["configuring", "ready", "error", "completed", "canceled"];
 
 // discard removes replies that will not become turns.
@@ -134,7 +134,6 @@ async function end(text) {
   say(text);
 }
 
-// speaking names who is replying now.
 function speaking() {
   const names = all("#live article:not(.failed)").map((a) => a.dataset.actor);
   find("#speaking").textContent = names.length ? names.join(", ") + (names.length > 1 ? " are" : " is") + " replying." : "";
@@ -144,7 +143,7 @@ if (find("#live")) new MutationObserver(speaking).observe(find("#live"), { child
 const keyOf = (k) => [k.run, k.round, k.phase, k.actor, k.target || ""].join("/");
 const liveOf = (k) => document.getElementById("live-" + keyOf(k));
 
-// begin shows that an actor begins to reply. An earlier attempt at the same step is discarded.
+// begin shows that an actor begins to reply, in place of an earlier attempt.
 function begin(e) {
   liveOf(e.key)?.remove();
   const turn = document.createElement("article");
@@ -160,13 +159,22 @@ function begin(e) {
   who.dir = "auto";
   const what = head.appendChild(document.createElement("span"));
   what.className = "meta";
-  what.textContent = " is replying" + (e.attempt > 1 ? ", attempt " + e.attempt : "") + " …";
+  const attempt = e.attempt - (rounds[turn.dataset.key] || 0);
+  what.textContent = " is replying" + (attempt > 1 ? ", attempt " + attempt : "") + " …";
   const text = turn.appendChild(document.createElement("div"));
   text.className = "text plain";
   text.dir = "auto";
   text.append("");
   find("#live").append(turn);
   return turn;
+}
+
+// A round of calls of tools is no attempt.
+const rounds = {};
+function calls(e) {
+  const turn = liveOf(e.key) || begin(e);
+  if (e.attempts) rounds[turn.dataset.key] = (rounds[turn.dataset.key] || 0) + 1;
+  find(".meta", turn).textContent = " calls " + [...new Set(e.calls.map((c) => c.name))].join(", ") + " …";
 }
 
 // add adds a piece of a reply. A judge's reply is JSON, of which only the length is shown.
@@ -194,7 +202,7 @@ function failed(e) {
 
 const drop = (turn) => liveOf(turn)?.remove();
 
-// send sends a form without leaving the page, and shows what is wrong with it.
+// send sends a form, and shows what is wrong with it.
 async function send(form, button) {
   const refused = button?.getAttribute("aria-disabled") === "true";
   const errors = find(".errors", form) || find("#connection");
@@ -215,7 +223,7 @@ async function send(form, button) {
   if (form.dataset.form === "remarks" || form.dataset.form === "annotations") form.reset();
   await refresh();
   say("Done.");
-  if (!form.isConnected) find("#turns").focus(); // the form has gone
+  if (!form.isConnected) find("#turns").focus();
   follow(); // a refused start ends the stream
 }
 
@@ -229,7 +237,7 @@ document.addEventListener("submit", (e) => {
   send(e.target, e.submitter);
 });
 
-// A hidden page does not follow, because browsers allow few connections to a server.
+// Browsers allow few connections to a server.
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) return follow(true);
   source?.close();
