@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -219,11 +220,23 @@ func (q *Question) String() string {
 		return q.Cause
 	}
 	var b bytes.Buffer
-	if json.Indent(&b, q.Call.Arguments, "", "  ") != nil {
+	if json.Indent(&b, bytes.TrimSpace(q.Call.Arguments), "", "  ") != nil {
 		b.Reset()
 		b.Write(q.Call.Arguments)
 	}
-	return q.Cause + " with these arguments:\n" + b.String()
+	return q.Cause + " with these arguments:\n" + escaped.ReplaceAllStringFunc(b.String(), unescape)
+}
+
+// escaped matches the escapes in JSON.
+var escaped = regexp.MustCompile(`\\(u[0-9a-fA-F]{4}|.)`)
+
+// unescape returns the character for an escape with which encoding/json protects HTML, because people read the text. It returns
+// any other escape as it is.
+func unescape(escape string) string {
+	if char, ok := map[string]string{`\u003c`: "<", `\u003e`: ">", `\u0026`: "&"}[strings.ToLower(escape)]; ok {
+		return char
+	}
+	return escape
 }
 
 // Choice is a possible answer to a question.

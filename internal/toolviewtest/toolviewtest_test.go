@@ -10,6 +10,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/archive"
 	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/tool"
 )
 
 // The journal, the log and the archive have the calls of public steps, and nothing of a private one but its usage.
@@ -56,4 +57,9 @@ func TestTheQuestion(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(arguments), &got))
 	require.Equal(t, Ordered+" "+Hostile, got.Q)
 	require.Equal(t, "why", (&debate.Question{Cause: "why"}).String())
+	for arguments, want := range map[string]string{
+		`{"sh":"a \u0026\u0026 b \u003E c"}`: "{\n  \"sh\": \"a && b > c\"\n}", `{"sh":"\\u0026 \u001b \""}`: "{\n  \"sh\": \"\\\\u0026 \\u001b \\\"\"\n}", "no JSON": "no JSON", " {} \n": "{}",
+	} {
+		require.Equal(t, "why with these arguments:\n"+want, (&debate.Question{Cause: "why", Call: &tool.Record{Arguments: []byte(arguments)}}).String())
+	}
 }
