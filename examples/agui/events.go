@@ -9,6 +9,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/tool"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -25,6 +26,9 @@ type event struct {
 	Name      string          `json:"name,omitempty"`
 	Value     json.RawMessage `json:"value,omitempty"`
 	Message   string          `json:"message,omitempty"`
+	ToolCall  string          `json:"toolCallId,omitempty"`
+	Tool      string          `json:"toolCallName,omitempty"`
+	Content   string          `json:"content,omitempty"` // what a tool found
 }
 
 // state is the state that the agent shares with the user interface.
@@ -45,7 +49,7 @@ type patch struct {
 // translate returns the events of AG-UI for the events of a debate. They end when the debate ends or is in error.
 func translate(in input, id string, events iter.Seq2[debate.Event, error]) iter.Seq[event] {
 	return func(yield func(event) bool) {
-		t := &translator{yield: yield, debate: id, open: map[transcript.Key]*streaming{}}
+		t := &translator{yield: yield, debate: id, open: map[transcript.Key]*streaming{}, called: map[string]bool{}}
 		t.send(event{Type: "RUN_STARTED", ThreadID: in.ThreadID, RunID: in.RunID})
 		t.send(event{Type: "STATE_SNAPSHOT", Snapshot: &state{Debate: id}})
 		for ev, err := range events {
@@ -68,6 +72,7 @@ type translator struct {
 	debate string // id of the debate, which begins the ids of messages, because a conversation has several debates
 	step   string
 	open   map[transcript.Key]*streaming
+	called map[string]bool // calls of tools that were sent, by their ids; true if the result was sent, too
 }
 
 // streaming is a message that has not ended.
@@ -96,6 +101,9 @@ func (t *translator) translate(in input, ev debate.Event) {
 		if t.open[ev.Key] != nil {
 			t.say(ev.Key, ev.Text)
 		}
+	case debate.ToolsCalled:
+		t.end(ev.Key) // what the model says beside its calls is not its speech
+		t.callTools(ev.Calls)
 	case debate.TurnDone:
 		t.finish(&ev.Turn)
 	case debate.Ended:
@@ -137,6 +145,20 @@ func (t *translator) end(k transcript.Key) {
 	if m := t.open[k]; m != nil {
 		delete(t.open, k)
 		t.send(event{Type: "TEXT_MESSAGE_END", MessageID: m.id})
+	}
+}
+
+// callTools sends the calls of a round, and their results. A call that waits for a person gets its result later.
+func (t *translator) callTools(calls []tool.Record) {
+	for _, c := range calls {
+		done, sent := t.called[c.ID]
+		if t.called[c.ID] = c.Done; !sent {
+			t.send(event{Type: "TOOL_CALL_START", ToolCall: c.ID, Tool: c.Name}, event{Type: "TOOL_CALL_ARGS", ToolCall: c.ID, Delta: string(c.Arguments)},
+				event{Type: "TOOL_CALL_END", ToolCall: c.ID})
+		}
+		if c.Done && !done {
+			t.send(event{Type: "TOOL_CALL_RESULT", MessageID: c.ID + "-result", ToolCall: c.ID, Role: "tool", Content: cmp.Or(c.Text, "It found nothing.")})
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -19,9 +20,12 @@ import (
 	"github.com/elenchus-go/debate/examples/console"
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
 	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/tool"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 func serve(t *testing.T, model providers.Provider, stop bool) (*httptest.Server, *debate.Engine) {
@@ -292,4 +296,42 @@ func TestOtherHostsAreRefused(t *testing.T) {
 		require.NoError(t, err)
 		t.Errorf("%s was launched", status.ID)
 	}
+}
+
+// Calls of tools are calls of tools in AG-UI, too. What the model says beside them is a message that ends before.
+func TestCallsOfTools(t *testing.T) {
+	key := transcript.Key{Run: 1, Round: 1, Phase: "respond", Actor: "Ada"}
+	meta := debate.EventMeta{Live: true}
+	look := tool.Record{ID: "1", Name: "look", Arguments: json.RawMessage(`{"q":"<cars>"}`), Done: true, Text: "They are <loud>."}
+	order := tool.Record{ID: "2", Name: "order", Arguments: json.RawMessage(`{}`), Waits: true}
+	refused := order
+	refused.Done, refused.Error, refused.Text = true, tool.Disapproved, "A person refused this call."
+	var list []event
+	for e := range translate(input{ThreadID: "cars", RunID: "1"}, "d", func(yield func(debate.Event, error) bool) {
+		for _, ev := range []debate.Event{
+			debate.TurnStarted{EventMeta: meta, Attempt: &debate.Attempt{Key: key, Kind: transcript.Speech, Number: 1}},
+			debate.Chunk{EventMeta: meta, Attempt: &debate.Attempt{Key: key, Kind: transcript.Speech, Number: 1}, Text: "Let me look."},
+			debate.ToolsCalled{Key: key, Kind: transcript.Speech, Number: 1, Calls: []tool.Record{look, order}},
+			debate.ToolsCalled{Key: key, Kind: transcript.Speech, Number: 1, Calls: []tool.Record{look, refused}},
+			debate.Ended{EventMeta: meta, Result: &debate.Result{Answer: protocol.Answer{Text: "Yes."}}},
+		} {
+			if !yield(ev, nil) {
+				return
+			}
+		}
+	}) {
+		list = append(list, e)
+	}
+	require.Equal(t, []said{{"d/" + key.String() + "#1", "Let me look."}, {"d" + answerID, "Yes."}}, checked(t, list))
+	var calls []string
+	for _, e := range list {
+		if e.ToolCall != "" {
+			calls = append(calls, strings.TrimSpace(fmt.Sprint(e.Type, " ", e.ToolCall, " ", e.Tool, e.Content)))
+		}
+	}
+	require.Equal(t, []string{
+		"TOOL_CALL_START 1 look", "TOOL_CALL_ARGS 1", "TOOL_CALL_END 1", "TOOL_CALL_RESULT 1 They are <loud>.",
+		"TOOL_CALL_START 2 order", "TOOL_CALL_ARGS 2", "TOOL_CALL_END 2",
+		"TOOL_CALL_RESULT 2 A person refused this call.",
+	}, calls)
 }
