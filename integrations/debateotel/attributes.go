@@ -116,7 +116,7 @@ func (c content) turnAttributes(u *transcript.Turn) []attribute.KeyValue {
 		list = append(list, attribute.Bool(keyCompacted, true), attribute.Int(keyOmitted, w.Omitted), attribute.Int(keySummarized, w.Summarized))
 	}
 	if c.texts && u.Text != "" {
-		list = append(list, attribute.String(keyOutput, c.reply(u.Text)))
+		list = append(list, attribute.String(keyOutput, c.reply(u.Text, nil)))
 	}
 	return list
 }

@@ -88,7 +88,7 @@ func TestAPromptKeepsItsNewestMessages(t *testing.T) {
 		system, input := content{texts: true, most: 10}.prompt([]providers.Message{
 			{Role: providers.System, Text: "Be brief."}, {Role: providers.User, Text: "oldest"}, {Role: providers.Assistant, Text: "middle."}, {Role: providers.User, Text: newest},
 		})
-		require.Equal(t, []part{{"text", "Be brief."}}, system)
+		require.Equal(t, []part{text("Be brief.")}, system)
 		words := []string{}
 		for _, m := range input {
 			words = append(words, m.Role+" "+m.Parts[0].Content)

@@ -52,14 +52,38 @@ type message struct {
 	Parts []part `json:"parts"`
 }
 
+// part is a text, a call of a tool, or what the call returned.
 type part struct {
-	Type    string `json:"type"`
-	Content string `json:"content"`
+	Type      string `json:"type"`
+	Content   string `json:"content,omitempty"`
+	ID        string `json:"id,omitempty"`
+	Name      string `json:"name,omitempty"`
+	Arguments string `json:"arguments,omitempty"`
+	Response  string `json:"response,omitempty"`
 }
 
-// reply returns the messages of a reply as JSON.
-func (c content) reply(text string) string {
-	return encode([]message{{Role: string(providers.Assistant), Parts: []part{{"text", clip(text, c.most)}}}})
+func text(s string) part { return part{Type: "text", Content: s} }
+
+// calls returns the calls of tools in a message, and the results, at most that many bytes of each.
+func calls(m []providers.Part, most int) (list []part) {
+	for _, p := range m {
+		if c := p.ToolCall; c != nil {
+			list = append(list, part{Type: "tool_call", ID: c.ID, Name: clip(c.Name, maxName), Arguments: clip(string(c.Arguments), most)})
+		}
+		if r := p.ToolResult; r != nil {
+			list = append(list, part{Type: "tool_call_response", ID: r.ID, Response: clip(r.Text, most)})
+		}
+	}
+	return list
+}
+
+// reply returns the messages of a reply as JSON, with the calls of tools among its parts.
+func (c content) reply(said string, parts []providers.Part) string {
+	list := calls(parts, c.most)
+	if said != "" {
+		list = append([]part{text(clip(said, c.most))}, list...)
+	}
+	return encode([]message{{Role: string(providers.Assistant), Parts: list}})
 }
 
 // encode returns v as JSON. v holds only strings, so it cannot fail.
@@ -82,10 +106,10 @@ func (c content) messages(e *callEnd) (list []attribute.KeyValue) {
 		}
 	}
 	switch {
-	case e.response != nil && e.response.Text != "":
-		list = append(list, attribute.String(keyOutput, c.reply(e.response.Text)))
+	case e.response != nil && (e.response.Text != "" || calls(e.response.Parts, 0) != nil):
+		list = append(list, attribute.String(keyOutput, c.reply(e.response.Text, e.response.Parts)))
 	case e.response == nil && e.attempt != nil && e.attempt.Reply != "":
-		list = append(list, attribute.String(keyOutput, c.reply(e.attempt.Reply)))
+		list = append(list, attribute.String(keyOutput, c.reply(e.attempt.Reply, nil)))
 	}
 	return list
 }
@@ -95,22 +119,29 @@ func (c content) prompt(all []providers.Message) (system []part, input []message
 	left := c.most
 	input = []message{}
 	for _, m := range slices.Backward(all) {
-		text := m.Text
+		said := m.Text
 		for _, p := range m.Parts {
-			text += p.Text
+			said += p.Text
 			if p.Attachment != nil { // never its bytes
-				text += " " + p.Attachment.String() + "\n"
+				said += " " + p.Attachment.String() + "\n"
 			}
 		}
 		if m.Role == providers.System {
-			system = append(system, part{"text", clip(text, c.most)})
+			system = append(system, text(clip(said, c.most)))
 			continue
 		}
-		if left > 0 {
-			text = clip(text, left)
-			left -= len(text)
-			input = append(input, message{Role: string(m.Role), Parts: []part{{"text", text}}})
+		if left <= 0 {
+			continue
 		}
+		parts := calls(m.Parts, left)
+		for _, p := range parts {
+			left -= len(p.Arguments) + len(p.Response)
+		}
+		if said = clip(said, max(left, 0)); said != "" || len(parts) == 0 {
+			left -= len(said)
+			parts = append([]part{text(said)}, parts...)
+		}
+		input = append(input, message{Role: string(m.Role), Parts: parts})
 	}
 	slices.Reverse(input)
 	return system, input

@@ -15,6 +15,8 @@
 //	        chat gpt-x              and was repeated
 //	      invoke_agent Bo
 //	        chat gpt-y
+//	        execute_tool search   a call of a tool, between the attempts
+//	        chat gpt-y
 //	    debate.phase judging
 //	      invoke_agent Judge        with an event gen_ai.evaluation.result for each score
 //	        chat gpt-z
@@ -43,6 +45,9 @@
 //
 // # Texts
 //
+// A call of a tool has its name, its id, the size of its result and the kind of its error. With Options.Texts it has the arguments
+// and the result, too, unless the step reads a private document.
+//
 // Without Options.Texts, spans have no text that a model or a service wrote, and neither the topic nor prompts. They have
 // the names of participants, phases, providers and models, and the warnings of the library and of providers. All of them
 // are bounded.
@@ -50,7 +55,7 @@
 // # Metrics
 //
 // Calls have gen_ai.client.inference.duration and .time_to_first_chunk, and counters of tokens below
-// gen_ai.client.inference.usage. Calls for vectors and documents have gen_ai.client.operation.duration. Steps have
+// gen_ai.client.inference.usage. Calls of tools have gen_ai.execute_tool.duration. Calls for vectors and documents have gen_ai.client.operation.duration. Steps have
 // gen_ai.invoke_agent.duration and .inference_calls, and drives gen_ai.invoke_workflow.duration. Tokens that no service
 // has reported are not counted.
 //

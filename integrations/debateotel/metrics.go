@@ -16,11 +16,12 @@ import (
 
 // metrics are the instruments.
 type metrics struct {
-	workflows, agents, inferences, operations, firstChunks metric.Float64Histogram
-	agentCalls                                             metric.Int64Histogram
-	input, cached, written, output, reasoning              metric.Int64Counter
-	cost                                                   metric.Float64Counter
-	outcomes                                               metric.Int64Counter
+	workflows, agents, tools                  metric.Float64Histogram
+	inferences, operations, firstChunks       metric.Float64Histogram
+	agentCalls                                metric.Int64Histogram
+	input, cached, written, output, reasoning metric.Int64Counter
+	cost                                      metric.Float64Counter
+	outcomes                                  metric.Int64Counter
 }
 
 func newMetrics(m metric.Meter) (x metrics) {
@@ -40,6 +41,7 @@ func newMetrics(m metric.Meter) (x metrics) {
 	x.agents = seconds(metricAgent, "Duration of a step.", append(call, 163.84, 327.68)...)
 	x.inferences = seconds(metricInference, "Duration of a call of a model.", call...)
 	x.operations = seconds(metricOperation, "Duration of a call for vectors or documents.", call...)
+	x.tools = seconds(metricTool, "Duration of a call of a tool.", call...)
 	x.firstChunks = seconds(metricFirstChunk, "Time until the first piece of a reply.", call...)
 	var err error
 	x.agentCalls, err = m.Int64Histogram(metricAgentCalls, metric.WithUnit("{call}"), metric.WithDescription("Calls of models in a step."),
@@ -99,6 +101,13 @@ func (x *metrics) transition(ctx context.Context, s debate.StateChanged) {
 	}
 	if outcome != "" {
 		x.outcomes.Add(ctx, 1, withError(kind, attribute.String(keyOutcome, clip(outcome, maxName))))
+	}
+}
+
+// tool records a call of a tool.
+func (x *metrics) tool(ctx context.Context, name, kind string, took time.Duration) {
+	if x.tools.Enabled(ctx) {
+		x.tools.Record(ctx, took.Seconds(), withError(kind, attribute.String(keyOperation, operationTool), attribute.String(keyTool, name)))
 	}
 }
 

@@ -33,6 +33,11 @@ const (
 	keySystem             = "gen_ai.system_instructions"
 	keyInput              = "gen_ai.input.messages"
 	keyOutput             = "gen_ai.output.messages"
+	keyTool               = "gen_ai.tool.name"
+	keyToolType           = "gen_ai.tool.type"
+	keyToolCall           = "gen_ai.tool.call.id"
+	keyToolArguments      = "gen_ai.tool.call.arguments"
+	keyToolResult         = "gen_ai.tool.call.result"
 	keyError              = "error.type"
 
 	eventEvaluation          = "gen_ai.evaluation.result"
@@ -52,12 +57,14 @@ const (
 	metricWorkflow        = "gen_ai.invoke_workflow.duration"
 	metricAgent           = "gen_ai.invoke_agent.duration"
 	metricAgentCalls      = "gen_ai.invoke_agent.inference_calls"
+	metricTool            = "gen_ai.execute_tool.duration"
 
 	operationWorkflow   = "invoke_workflow"
 	operationAgent      = "invoke_agent"
 	operationChat       = "chat"
 	operationEmbeddings = "embeddings"
 	operationRetrieval  = "retrieval"
+	operationTool       = "execute_tool"
 )
 
 // Names of what only debates have.
@@ -72,6 +79,7 @@ const (
 	keyRole        = "debate.role"
 	keyContract    = "debate.contract"
 	keyFlags       = "debate.flags"
+	keyToolSize    = "debate.tool.result_bytes"
 	keyOmitted     = "debate.window.omitted_turns"
 	keySummarized  = "debate.window.summarized_turns"
 	keyAttempt     = "debate.attempt"

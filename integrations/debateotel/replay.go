@@ -13,6 +13,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/tool"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -20,7 +21,9 @@ import (
 // attributes and events that an engine's spans have, except what a journal does not hold:
 //
 //   - the settings and prompts of requests; replies only if Options.KeepReplies of the engine was set
-//   - attempts of steps that were canceled and then repeated
+//   - attempts and calls of tools of steps that were canceled and then repeated, or that waited for a person's decision about a
+//     call, before they went on
+//   - calls of tools of steps that read a private document
 //   - when and why a drive ended without a transition, such as between two calls of RunOnce or at a crash
 //   - the error of a drive, beyond the failure or the refusal that its last transition names
 //
@@ -58,9 +61,10 @@ type replay struct {
 	warnings []debate.Warning    // that belong to the next entry
 	pending  []note              // transitions since the last drive
 	drives   []*replayedDrive
-	driven   bool           // the last of them goes on
-	last     transcript.Key // of the latest step
-	phases   int            // that had steps so far
+	driven   bool                 // the last of them goes on
+	last     transcript.Key       // of the latest step
+	phases   int                  // that had steps so far
+	rounds   []debate.ToolsCalled // of steps that have not ended
 }
 
 // replayedDrive is a drive as far as the journal tells.
@@ -78,6 +82,7 @@ type replayedStep struct {
 	phase        int // number of its phase in the journal
 	began, ended time.Time
 	attempts     []transcript.Attempt
+	calls        []tool.Record
 	end          stepEnd
 }
 
@@ -95,6 +100,9 @@ func (r *replay) add(ev debate.Event) {
 	case debate.Dropped:
 		r.fail(append([]*debate.Failure{ev.Failure}, ev.OtherFailures...)...)
 		r.note(ev, ev.At)
+	case debate.ToolsCalled:
+		same := func(before debate.ToolsCalled) bool { return before.Key == ev.Key && before.Number == ev.Number }
+		r.rounds = append(slices.DeleteFunc(r.rounds, same), ev) // a call that has waited has two entries
 	case debate.TurnDone:
 		r.turn(&ev.Turn, ev.At)
 	}
@@ -228,6 +236,13 @@ func (r *replay) step(k transcript.Key, kind transcript.Kind, s replayedStep) {
 		before.ended, before.status, before.kind = d.ended, d.status, d.kind
 		r.drives, d = r.drives[:n-1], before
 	}
+	r.rounds = slices.DeleteFunc(r.rounds, func(round debate.ToolsCalled) bool {
+		if round.Key != k {
+			return false
+		}
+		s.calls = append(s.calls, round.Calls...)
+		return true
+	})
 	d.steps = append(d.steps, s)
 	d.extend(s.ended)
 }
@@ -252,7 +267,13 @@ func (s *replayedDrive) record(ctx context.Context, t *tracing, id string, previ
 		x := d.startStep(u.Step, u.began) //nolint:contextcheck // the drive has a context with its span
 		for _, a := range u.attempts {
 			began := cmp.Or(a.Began, u.began) // a journal may be older than the field
+			if began.Before(u.began) {
+				continue
+			}
 			x.startCall(began, a.Provider, a.Requested).end(callEnd{attempt: &a, kind: a.ErrorKind}, began.Add(a.Duration))
+		}
+		for i := range u.calls {
+			x.replayTool(&u.calls[i], u.began)
 		}
 		x.end(u.end, u.ended)
 	}

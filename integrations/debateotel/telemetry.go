@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
@@ -123,31 +121,6 @@ func (t *Telemetry) beginCall(ctx context.Context, s debate.Step, at time.Time) 
 		}
 		c.end(e, now)
 		t.metrics.call(within, c, o.Attempt, e.kind, now.Sub(at))
-	}
-}
-
-// beginTool starts the span of a call of a tool.
-func (t *Telemetry) beginTool(ctx context.Context, s debate.Step, at time.Time) (context.Context, func(debate.Outcome)) {
-	x, ok := ctx.Value(contextKey{}).(*step)
-	if !ok {
-		return ctx, nil
-	}
-	const operation = "execute_tool"
-	name := clip(s.Tool, maxName)
-	_, span := t.tracer.Start(x.ctx, operation+" "+name, trace.WithTimestamp(at), trace.WithSpanKind(trace.SpanKindInternal), trace.WithAttributes(
-		attribute.String(keyOperation, operation), attribute.String("gen_ai.tool.name", name), attribute.String("gen_ai.tool.type", "function"), attribute.String(keyConversation, x.drive.id)))
-	return trace.ContextWithSpan(ctx, span), func(o debate.Outcome) {
-		if c := o.Call; c != nil {
-			span.SetAttributes(attribute.String("gen_ai.tool.call.id", c.ID))
-			if t.content.texts {
-				span.SetAttributes(attribute.String("gen_ai.tool.call.arguments", clip(string(c.Arguments), t.content.most)), attribute.String("gen_ai.tool.call.result", clip(c.Text, t.content.most)))
-			}
-			if c.Error != "" {
-				span.SetAttributes(attribute.String(keyError, string(c.Error)))
-				span.SetStatus(codes.Error, "")
-			}
-		}
-		span.End(trace.WithTimestamp(time.Now()))
 	}
 }
 
