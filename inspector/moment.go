@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/elenchus-go/debate"
@@ -243,11 +244,11 @@ func (m *moment) call(ev debate.Event, seq int64) {
 // callLines returns the calls of a round, each with its sources.
 func callLines(ev *debate.ToolsCalled) (lines []string) {
 	for _, c := range ev.Calls {
-		line := c.String()
+		texts := []string{c.String()}
 		for _, s := range c.Sources {
-			line += "\nSource: " + cut(s.Title+" "+s.URI, 200)
+			texts = append(texts, "Source: "+cut(s.Title+" "+s.URI, 200))
 		}
-		lines = append(lines, line)
+		lines = append(lines, strings.Join(texts, "\n"))
 	}
 	return lines
 }
