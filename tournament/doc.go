@@ -27,5 +27,5 @@
 //
 // Ratings are those of the Bradley-Terry model with ties and a term for the side, on the scale of Elo: a difference of 400
 // points means odds of 10 to 1, and the mean is 1500. Intervals are resampled over pairs of games, because the judgments of
-// a pair depend on one another. [Rate] rates games that were played elsewhere.
+// a pair depend on one another. [Rating.Rate] rates games that were played elsewhere.
 package tournament

@@ -115,7 +115,8 @@ const environmentHelp = `The command reads these variables from the environment:
 const exitHelp = `The command exits with one of these codes:
 
   0  success
-  1  the debate has no answer or is paused, an evaluation does not show what it should, or a file cannot be read or written
+  1  the debate has no answer or is paused, an evaluation or a tournament is not complete, an evaluation does
+     not show what it should, or a file cannot be read or written
   2  the command line is wrong
   3  a service with models failed
   4  a key is missing, or the configuration is wrong`
