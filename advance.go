@@ -72,17 +72,11 @@ func (dr *driver) newExecution(r *record, s protocol.Step) (c *execution, err er
 // fails. If that code ends the goroutine, the debate fails too, and advance sets dr.exited. A panic of the viewer passes
 // through.
 func (dr *driver) advance() (more bool, err error) {
-	returned := false
-	defer func() {
-		if returned || dr.out.viewing {
-			return
+	panics.Guard(func() { more, err = dr.step() }, &dr.out.viewing, func(p *panics.Error, exits bool) {
+		if more, err = false, dr.fail(p, exits); exits {
+			dr.exited = err
 		}
-		v := recover()
-		more, err = false, dr.fail(panics.New(v), v == nil)
-		dr.exited = err
-	}()
-	more, err = dr.step()
-	returned = true
+	})
 	return more, err
 }
 

@@ -239,9 +239,8 @@ func (d *Debate) Run(ctx context.Context) iter.Seq2[Event, error] {
 			return
 		}
 		defer dr.release()
-		returned := false
 		defer func() {
-			if !returned && dr.exited != nil && !dr.out.gone { // this goroutine is ending
+			if dr.exited != nil && !dr.out.gone { // this goroutine is ending
 				yield(nil, dr.exited)
 			}
 		}()
@@ -250,7 +249,6 @@ func (d *Debate) Run(ctx context.Context) iter.Seq2[Event, error] {
 			more, err = dr.advance() //nolint:contextcheck // see fail
 			dr.failed = err
 		}
-		returned = true
 		switch {
 		case dr.out.gone:
 		case err != nil:

@@ -79,22 +79,23 @@ func (x *execution) emitShown(ev Event, seq int64) error {
 	return err
 }
 
-// perform executes the step and sets its turn.
-func (x *execution) perform() (err error) {
-	err = context.Canceled // if the viewer panics
+// perform executes the step, sets its turn or its error, and returns the error.
+func (x *execution) perform() error {
+	x.err = context.Canceled // if the viewer panics
 	defer func() {
-		if f := x.exited(); f != nil {
-			err = f
+		if f := x.run.Exited(); f != nil { // this goroutine is ending
+			x.err = x.failureFrom(f)
 		}
-		x.unobserve(err)
+		x.unobserve(x.err)
 	}()
 	s := &x.run.Plan.Step
 	x.ctx, x.end = x.reports.observe(x.ctx, Step{Debate: x.debate, Attempt: Attempt{Key: s.Key, Kind: s.Kind, Role: x.role}})
-	if x.turn, err = x.run.Do(x.ctx, x.cancel, x); err == nil && x.cites {
+	turn, err := x.run.Do(x.ctx, x.cancel, x)
+	if x.turn = turn; err == nil && x.cites {
 		x.cite()
 	}
-	err = x.publicError(err)
-	return err
+	x.err = x.publicError(err)
+	return x.err
 }
 
 // cite sets what the turn cites. The quotes are checked while nobody else waits for the journal.
@@ -127,9 +128,6 @@ func (x *execution) failureFrom(f *step.Failure) *Failure {
 		Started: f.Started, At: f.At, Message: f.Message, Stack: stack, Recoverable: true, Unreachable: f.Unreachable, OnlyReasoning: f.OnlyReasoning, cause: f.Err,
 	}
 }
-
-// exited returns the failure of a step that has ended its goroutine, or nil.
-func (x *execution) exited() *Failure { return x.failureFrom(x.run.Exited()) }
 
 // failure returns the failure of a step that has ended. For a step that ended with the time budget, this is one that
 // holds its usage. It returns nil if there is none.

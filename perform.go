@@ -50,25 +50,21 @@ func (x *execution) post(i int, inbox chan<- message) func(Event, int64) error {
 }
 
 func (x *execution) runParallel(i int, inbox chan<- message) {
-	m := message{index: i, ended: true}
 	defer func() {
-		if f := x.exited(); f != nil {
-			m.err = f
-		}
 		close(x.over)
-		inbox <- m
+		inbox <- message{index: i, ended: true, err: x.err}
 	}()
 	if x.after != nil { // an actor makes one call at a time
 		<-x.after
 		select {
 		case <-x.run.Plan.Hold.Paused(): // nothing new starts
-			m.err = step.ErrSuperseded
+			x.err = step.ErrSuperseded
 			return
 		default:
 		}
 		x.run.Late(time.Since(x.launched))
 	}
-	m.err = x.perform()
+	_ = x.perform()
 }
 
 // perform runs the steps of a plan and commits each turn when it is complete. It runs a single step on this
@@ -91,8 +87,7 @@ func (dr *driver) perform(p plan) error {
 	}
 	c := calls[0]
 	defer func() {
-		if f := c.exited(); f != nil { // this goroutine is ending
-			c.err = f
+		if c.run.Exited() != nil { // this goroutine is ending
 			_ = dr.handleFailures(calls)
 		}
 	}()
@@ -294,15 +289,12 @@ func readDocument(ctx context.Context, e *Engine, id string, labels map[string]s
 	if e.documents == nil {
 		return "", lacks("it is private, set Options.Documents", nil)
 	}
-	returned := false
 	defer func() {
-		if !returned && recover() != nil { // the value may quote the text
+		if recover() != nil { // the value may quote the text
 			text, err = "", lacks("Options.Documents panicked", nil)
 		}
 	}()
-	text, err = e.documents(ctx, id, maps.Clone(labels), d)
-	returned = true
-	switch {
+	switch text, err = e.documents(ctx, id, maps.Clone(labels), d); {
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
 	case err != nil:

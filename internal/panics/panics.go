@@ -44,6 +44,20 @@ func Watch(f func(), ended func(*Error)) {
 	returned = true
 }
 
+// Guard calls f, and ended if f panics or ends the goroutine. exits tells which. A panic goes no further, except one that
+// comes while passes is set: Guard does not call ended then.
+func Guard(f func(), passes *bool, ended func(e *Error, exits bool)) {
+	returned := false
+	defer func() {
+		if !returned && !*passes {
+			v := recover()
+			ended(New(v), v == nil)
+		}
+	}()
+	f()
+	returned = true
+}
+
 // Apart calls f on another goroutine, which f may end, and waits for it. It returns what f did instead of returning, or nil.
 func Apart(f func()) *Error {
 	done := make(chan *Error)

@@ -52,6 +52,30 @@ func TestNew(t *testing.T) {
 	}
 }
 
+func TestGuard(t *testing.T) {
+	type outcome struct {
+		message string
+		exits   bool
+	}
+	guard := func(f func(), passes bool) (o outcome, passed any) {
+		var done sync.WaitGroup
+		done.Go(func() {
+			defer func() { passed = recover() }()
+			Guard(f, &passes, func(e *Error, exits bool) { o = outcome{e.Message, exits} })
+		})
+		done.Wait()
+		return o, passed
+	}
+	o, passed := guard(func() {}, false)
+	require.Equal(t, []any{outcome{}, nil}, []any{o, passed})
+	o, passed = guard(func() { panic("a bug") }, false)
+	require.Equal(t, []any{outcome{"a bug", false}, nil}, []any{o, passed})
+	o, passed = guard(runtime.Goexit, false)
+	require.True(t, o.exits && passed == nil)
+	o, passed = guard(func() { panic("the viewer's") }, true)
+	require.Equal(t, []any{outcome{}, "the viewer's"}, []any{o, passed})
+}
+
 func TestApart(t *testing.T) {
 	ran := false
 	require.Nil(t, Apart(func() { ran = true }))

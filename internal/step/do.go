@@ -25,22 +25,19 @@ import (
 // between Viewing(true) and Viewing(false) passes through.
 func (r *Run) Do(ctx context.Context, cancel context.CancelCauseFunc, host Host) (t *transcript.Turn, err error) {
 	r.ctx, r.cancel, r.host = ctx, cancel, host
-	returned := false
 	defer func() {
-		if !returned && !r.viewing {
-			v := recover()
-			f := r.panicked(panics.New(v))
-			if err = f; v == nil {
-				r.exited = f
-			}
-		}
 		if call := r.attempts.open; call != nil {
 			call.End(nil, nil, cmp.Or(err, context.Canceled))
 		}
 		r.timing.stop()
 	}()
-	err = r.perform() //nolint:contextcheck // it has the context of the run
-	if returned = true; err != nil {
+	panics.Guard(func() { err = r.perform() }, &r.viewing, func(p *panics.Error, exits bool) { //nolint:contextcheck // it has the context of the run
+		f := r.panicked(p)
+		if err = f; exits {
+			r.exited = f
+		}
+	})
+	if err != nil {
 		return nil, err
 	}
 	return &r.draft.Turn, nil

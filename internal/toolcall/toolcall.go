@@ -265,15 +265,12 @@ func (t *Compiled) run(ctx context.Context, c *tool.Record, l Limits, until time
 	call := tool.Call{ID: c.ID, Arguments: slices.Clone(c.Arguments)}
 	go func() {
 		var o outcome
-		returned := false
-		defer func() {
-			if !returned {
-				o = outcome{err: panics.New(recover())}
+		panics.Watch(func() { o.result, o.err = t.Call(within, call) }, func(p *panics.Error) {
+			if p != nil {
+				o = outcome{err: p}
 			}
 			done <- o
-		}()
-		o.result, o.err = t.Call(within, call)
-		returned = true
+		})
 	}()
 	var o outcome
 	select {

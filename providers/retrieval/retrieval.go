@@ -165,15 +165,12 @@ func (p provider) run(ctx context.Context, texts []string) (any, error) {
 	done := make(chan result, 1) // buffered, so that the goroutine ends even if ctx has ended
 	go func() {
 		var r result
-		returned := false
-		defer func() {
-			if !returned {
-				r = result{err: &providers.Error{Kind: providers.Panic, Err: panics.New(recover())}}
+		panics.Watch(func() { r.value, r.err = p.answer(ctx, texts) }, func(p *panics.Error) {
+			if p != nil {
+				r = result{err: &providers.Error{Kind: providers.Panic, Err: p}}
 			}
 			done <- r
-		}()
-		r.value, r.err = p.answer(ctx, texts)
-		returned = true
+		})
 	}()
 	select {
 	case <-ctx.Done():
