@@ -4,15 +4,129 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/internal/forecast"
 	"github.com/elenchus-go/debate/internal/reasoning"
+	"github.com/elenchus-go/debate/internal/step/prompting/worst"
 	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
+
+// worstCase returns the most that the given phases and the conclusion after them can use; see package worst. If only the
+// output tokens are limited, it leaves out the rest.
+func worstCase(r *record, next ...forecast.Stage) transcript.Usage {
+	declared := r.phases(transcript.Conclusion)
+	cursor := r.Cursor
+	r.BeginSupposing()
+	defer func() {
+		r.TakeBack()
+		r.EndSupposing()
+		r.Cursor = cursor
+	}()
+	w := worst.Case{Debate: &r.Debate, Calls: calls{r}, Spends: r.config.Limits.Tokens > 0 || r.config.Limits.Cost > 0, Rules: len(r.config.Detect)}
+	for _, s := range next {
+		for _, p := range s.Phases {
+			w.Add(s.Kind, p)
+		}
+	}
+	return w.Conclude(declared)
+}
+
+// calls implements worst.Calls.
+type calls struct{ *record }
+
+// Actor returns what the calls of an actor can use.
+func (c calls) Actor(name string) (a worst.Actor, ok bool) {
+	who, seat, ok := c.actor(name)
+	if !ok {
+		return a, false
+	}
+	a = worst.Actor{Seat: seat, Free: who.Human, NoText: makesNoText(name), Reply: maxReply(c.record, who, name)}
+	if name == protocol.Retriever {
+		a.Free = who.Provider == templatesProvider
+	}
+	return a, true
+}
+
+// Conclusion returns the phases of the conclusion that the protocol asks for now.
+func (c calls) Conclusion() []protocol.Phase {
+	phases := c.rules().Phases(&c.Record)
+	if c.config.hasPeople() {
+		phases = c.adaptToPeople(phases)
+	}
+	return phases
+}
+
+// Cost returns the most that a prompt and a reply of an actor with the given tokens can cost.
+func (c calls) Cost(actor string, prompt, reply int) float64 {
+	return maxCost(c.record, c.config.settings(actor), actor, prompt, reply)
+}
+
+// Embedded returns the tokens of the texts that a step embeds.
+func (c calls) Embedded(s *protocol.Step) (tokens int) {
+	who := c.config.settings(s.Actor)
+	for _, m := range embedding.Messages(&c.Record, who.Window, s) {
+		tokens += c.env.Count(who.Model, m.Text)
+	}
+	return tokens
+}
+
+// maxCost returns the most that a prompt and a reply with the given tokens can cost. A judge's substitutes may have other
+// prices.
+func maxCost(r *record, p *Participant, actor string, input, output int) float64 {
+	cost := func(model string, output int) float64 {
+		known, _ := r.config.Prices.Lookup(model)
+		u := transcript.Usage{Input: input, Output: output}
+		plain := known.Cost(u)
+		u.Written = input // the service may write the whole prompt to its cache
+		return max(plain, known.Cost(u))
+	}
+	most := cost(p.Model, min(output, p.MaxTokens))
+	for _, s := range substitutesOf(r, actor) {
+		most = max(most, cost(s.Model, min(output, substituteLimit(p, &s))))
+	}
+	return most
+}
+
+// maxReply returns the token limit of an actor's replies. For a judge, it returns the largest limit among those of the
+// judge itself and its substitutes.
+func maxReply(r *record, p *Participant, actor string) int {
+	most := p.MaxTokens
+	for _, s := range substitutesOf(r, actor) {
+		most = max(most, substituteLimit(p, &s))
+	}
+	return most
+}
+
+// substitutesOf returns the substitutes that may reply in place of an actor.
+func substitutesOf(r *record, actor string) []Participant {
+	if !slices.Contains(r.Judges, actor) {
+		return nil
+	}
+	return r.config.Substitutes
+}
+
+// substituteLimit returns the token limit of a substitute's replies in place of a judge: the lower one of the two limits.
+// The substitute has room for its reasoning in addition to the judge's limit.
+func substituteLimit(judge, s *Participant) int {
+	return min(s.MaxTokens, judge.MaxTokens+reasoning.Tokens(s.Reasoning))
+}
+
+// replyLimit returns the token limit of an actor's replies. That of a substitute is the lowest for any judge.
+func replyLimit(c *Config, field string, p Participant) int {
+	limit := p.MaxTokens
+	for i := range c.Judges {
+		if strings.HasPrefix(field, "substitutes") {
+			limit = min(limit, substituteLimit(&c.Judges[i], &p))
+		}
+	}
+	return limit
+}
 
 // budgetEnding returns an Ending if a budget is too small for the given phases, which come next in the current stage, and
 // for the conclusion after them. Otherwise it returns the zero Ending.
@@ -93,7 +207,7 @@ func affordsSummary(r *record, tokens int) bool {
 func maxOutput(r *record, steps []protocol.Step) (tokens int) {
 	for _, s := range steps {
 		if p, _, ok := r.actor(s.Actor); ok && !p.Human && !makesNoText(s.Actor) {
-			tokens += replyCount(&s) * maxReply(r, p, s.Actor)
+			tokens += worst.Replies(&s) * maxReply(r, p, s.Actor)
 		}
 	}
 	return tokens

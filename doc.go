@@ -69,9 +69,9 @@
 // Each file refers only to files listed before it:
 //
 //   - Data: config.go and config_json.go define a debate, errors.go its errors, result.go its result, event.go its
-//     events, and actors.go what its actors read and write at most.
+//     events, actors.go what its actors read and write at most, and resources.go their documents and tools.
 //   - State: record.go holds the state of a debate, which is computed from its journal, and parts.go its parts. Pure
-//     functions read it: reserve.go and budget.go for the limits, people.go for what people add and are asked, and status.go
+//     functions read it: budget.go for the limits, people.go for what people add and are asked, and status.go
 //     for results. Package internal/step/prompting builds the prompts.
 //   - Decisions: apply.go adds one event to the record. validate.go fills in defaults and checks a configuration.
 //     transition.go decides which transitions follow from an event. policy.go decides what follows from a failed step.

@@ -27,9 +27,9 @@ import (
 var rootOrder = []string{
 	"doc.go",
 	// Data.
-	"config.go", "errors.go", "config_json.go", "result.go", "rules.go", "event.go", "actors.go", "documents.go",
+	"config.go", "errors.go", "config_json.go", "result.go", "rules.go", "event.go", "actors.go", "resources.go",
 	// The state, and functions that read it.
-	"tools.go", "parts.go", "record.go", "citing.go", "reserve.go", "budget.go", "people.go", "status.go", "check.go",
+	"parts.go", "record.go", "citing.go", "budget.go", "people.go", "status.go", "check.go",
 	// Decisions.
 	"apply.go", "validate.go", "transition.go", "policy.go",
 	// Steps.
