@@ -38,7 +38,7 @@ func Samples(p debate.Participant, k int) debate.Config {
 
 // Template returns a function for Arm.Config: it returns a copy of a configuration in which the placeholders in texts are
 // filled in. If the topic is empty, it is {{question}}. If the task has a background and no text has the placeholder
-// {{background}}, the background is added to that of the configuration. The placeholders are:
+// {{background}}, the background is added to that of the configuration. So are the task's documents. The placeholders are:
 //
 //	{{topic}}       the topic
 //	{{question}}    the topic, and below it the choices with their letters
@@ -75,6 +75,7 @@ func Template(c debate.Config) (func(Task) debate.Config, error) {
 		if !own {
 			filled.Background = strings.TrimSpace(filled.Background + "\n\n" + t.Background)
 		}
+		filled.Documents = append(filled.Documents, t.Documents...)
 		return filled
 	}, nil
 }

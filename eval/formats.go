@@ -10,6 +10,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/elenchus-go/debate/evidence"
 )
 
 // formats maps the names of data sets to the functions that add the tasks of their files.
@@ -137,7 +139,7 @@ func readQuality(l *taskList, text []byte) {
 			if id == "" {
 				id = fmt.Sprintf("%d.%d", line, i+1)
 			}
-			l.add(line, Task{ID: id, Topic: q.Question, Background: a.Article, Choices: q.Options, Gold: []string{q.Options[q.Gold-1]}, Group: a.ID})
+			l.add(line, Task{ID: id, Topic: q.Question, Documents: []evidence.Document{evidence.Shared("article", a.Article)}, Choices: q.Options, Gold: []string{q.Options[q.Gold-1]}, Group: a.ID})
 		}
 	})
 }

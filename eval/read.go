@@ -10,6 +10,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/elenchus-go/debate/evidence"
 )
 
 // Format says how tasks are written in a file. The zero Format is JSON Lines with the names of the fields of [Task].
@@ -24,7 +26,7 @@ type Format struct {
 }
 
 // taskFields lists the fields of a task in JSON Lines.
-var taskFields = []string{"id", "topic", "gold", "choices", "background", "group"}
+var taskFields = []string{"id", "topic", "gold", "choices", "background", "documents", "group"}
 
 // Read reads all tasks. If a part of the file cannot be used, the error has a line for each such part, with its number,
 // and there are no tasks.
@@ -89,8 +91,10 @@ func (f Format) parse(line []byte) (t Task, err error) {
 	if topic == nil && f.Fields["topic"] == "" {
 		topic = fields["question"]
 	}
-	if isNull := len(fields["documents"]) == 0 || string(fields["documents"]) == "null"; !isNull {
-		return t, errors.New("documents: they cannot be used yet, put their text into background")
+	if raw := get("documents"); raw != nil {
+		if t.Documents, err = documentList(raw); err != nil {
+			return t, fmt.Errorf("documents: %w", err)
+		}
 	}
 	for _, x := range []struct {
 		name string
@@ -108,6 +112,20 @@ func (f Format) parse(line []byte) (t Task, err error) {
 		return t, fmt.Errorf("choices: %w", err)
 	}
 	return t, nil
+}
+
+// documentList returns the documents in a list of objects with a name and a text.
+func documentList(raw json.RawMessage) (list []evidence.Document, err error) {
+	var all []struct{ Name, Text string }
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&all); err != nil {
+		return nil, fmt.Errorf("want a list of objects with a name and a text: %w", err)
+	}
+	for _, x := range all {
+		list = append(list, evidence.Shared(x.Name, x.Text))
+	}
+	return list, nil
 }
 
 // word returns the text of a string, a number or a boolean. It returns "" for null.

@@ -7,7 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/eval"
+	"github.com/elenchus-go/debate/evidence"
 )
 
 func read(t *testing.T, f eval.Format, text string) []eval.Task {
@@ -28,6 +30,28 @@ func TestReadJSONLines(t *testing.T) {
 		{ID: "4", Topic: "Which?", Choices: []string{"red", "blue"}, Gold: []string{"blue"}},
 	}, tasks)
 	require.Equal(t, "Which?\n\nA. red\nB. blue", tasks[2].Question())
+}
+
+// The documents of a task reach its debates.
+func TestDocumentsOfTasks(t *testing.T) {
+	tasks := read(t, eval.Format{Fields: map[string]string{"documents": "files"}}, `{"topic": "Q?", "gold": "x", "files": [{"name": "a.md", "text": "One."}, {"name": "b.md", "text": "Two."}]}`)
+	want := []evidence.Document{evidence.Shared("a.md", "One."), evidence.Shared("b.md", "Two.")}
+	require.Equal(t, want, tasks[0].Documents)
+	law := evidence.Shared("law.md", "Law.")
+	fill, err := eval.Template(debate.Config{Documents: []evidence.Document{law}})
+	require.NoError(t, err)
+	require.Equal(t, append([]evidence.Document{law}, want...), fill(tasks[0]).Documents)
+	require.Equal(t, []evidence.Document{law}, fill(eval.Task{Topic: "Another?"}).Documents, "the tasks share nothing")
+	require.Equal(t, want, eval.JudgedBy(debate.Participant{}, "")(tasks[0], "answer").Documents)
+	for documents, says := range map[string]string{
+		`["a.md"]`: "line 1: documents: want a list of objects with a name and a text",
+		`[{"name": "a", "text": "x"}, {"name": "a", "text": "y"}]`: `line 1: documents[1].name: "a" is the name of two documents`,
+		`[{"name": "a/b", "text": "x"}]`:                           `line 1: documents[0].name: "a/b" is not valid`,
+		`[{"name": "a", "text": "x", "readers": ["Ann"]}]`:         "unknown field",
+	} {
+		_, err := eval.Format{}.Read(strings.NewReader(`{"topic": "Q?", "gold": "x", "documents": ` + documents + `}`))
+		require.ErrorContains(t, err, says)
+	}
 }
 
 func TestFieldsAreMapped(t *testing.T) {
@@ -71,7 +95,7 @@ func TestLinesThatCannotBeUsed(t *testing.T) {
 		`line 8: id: "1" is the id of line 1 too`,
 		"line 9: choices: 1, use 2 to 26",
 		`line 10: gold: "x" is neither the text nor the letter of one of the 2 choices`,
-		"line 11: documents: they cannot be used yet, put their text into background",
+		"line 11: documents[0].text: it is missing, because all read the documents of a task",
 		`line 12: gold: {"a": 1} is no text`,
 		`line 13: id: "a\nb", use 1 to 128 bytes without control characters`,
 	}, "\n"), err.Error())
@@ -96,8 +120,8 @@ func TestReadDataSets(t *testing.T) {
 			{ID: "3", Topic: "Can you see the old bridge from the moon?", Gold: []string{"No, it is too small", "Nobody has seen it from there", "No"}},
 		},
 		"quality.jsonl": {
-			{ID: "q1", Topic: "Who opened the door?", Background: "Once the miller opened the door. It was night.", Choices: []string{"the miller", "the cat", "nobody", "the wind"}, Gold: []string{"the miller"}, Group: "a1"},
-			{ID: "1.2", Topic: "When?", Background: "Once the miller opened the door. It was night.", Choices: []string{"by day", "at night", "never", "twice"}, Gold: []string{"at night"}, Group: "a1"},
+			{ID: "q1", Topic: "Who opened the door?", Documents: []evidence.Document{evidence.Shared("article", "Once the miller opened the door. It was night.")}, Choices: []string{"the miller", "the cat", "nobody", "the wind"}, Gold: []string{"the miller"}, Group: "a1"},
+			{ID: "1.2", Topic: "When?", Documents: []evidence.Document{evidence.Shared("article", "Once the miller opened the door. It was night.")}, Choices: []string{"by day", "at night", "never", "twice"}, Gold: []string{"at night"}, Group: "a1"},
 		},
 		"llmbar.json": {
 			{ID: "1", Topic: "Which of two answers follows this instruction better?\n\nName a fruit.", Choices: []string{"A pear.", "Fruit is healthy."}, Gold: []string{"A pear."}},

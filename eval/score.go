@@ -62,6 +62,7 @@ func JudgedBy(p debate.Participant, rubric string) func(Task, string) debate.Con
 		})
 		c := Samples(p, 1)
 		c.Topic, c.Background, c.Protocol = topic.String(), t.Background, vote.Protocol{Samples: 1, Options: []string{verdictRight, verdictWrong}}
+		c.Documents = t.Documents
 		if err != nil { // unreachable: the template is the package's own
 			c.Topic = ""
 		}

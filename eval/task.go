@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/canonical"
 	"github.com/elenchus-go/debate/internal/runs"
 )
@@ -21,6 +23,8 @@ type Task struct {
 	// or its letter.
 	Choices    []string `json:"choices,omitempty"`
 	Background string   `json:"background,omitempty"` // what every system prompt includes
+	// Documents are texts that all participants and judges read; see debate.Config. Use evidence.Shared to make one.
+	Documents []evidence.Document `json:"documents,omitempty"`
 	// Group names the tasks that depend on one another, such as similar questions or questions about one text. Intervals
 	// are then computed over groups. If it is empty, the task stands for itself.
 	Group string `json:"group,omitempty"`
@@ -65,7 +69,7 @@ func (t Task) check() error {
 			return fmt.Errorf("gold: %q is neither the text nor the letter of one of the %d choices", g, len(t.Choices))
 		}
 	}
-	return nil
+	return t.checkDocuments()
 }
 
 // letter returns the letter of the choice that a text names: by its text, or else by its letter. It returns "" if it names
@@ -82,4 +86,19 @@ func (t Task) letter(text string) string {
 		return ""
 	}
 	return "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[at : at+1]
+}
+
+// checkDocuments returns what is wrong with the documents, or nil.
+func (t Task) checkDocuments() error {
+	list := slices.Clone(t.Documents)
+	for i := range list {
+		if list[i].IsPrivate() {
+			return fmt.Errorf("documents[%d].text: it is missing, because all read the documents of a task", i)
+		}
+		list[i] = list[i].WithDefaults(window.Estimate)
+	}
+	for _, p := range evidence.CheckAll(list, func(string) bool { return false }) {
+		return fmt.Errorf("documents%s: %s", p.Field, p.Reason)
+	}
+	return nil
 }
