@@ -67,10 +67,11 @@ func (c calls) Cost(actor string, prompt, reply int) float64 {
 	return maxCost(c.record, c.config.settings(actor), actor, prompt, reply)
 }
 
-// Embedded returns the tokens of the texts that a step embeds.
-func (c calls) Embedded(s *protocol.Step) (tokens int) {
-	who := c.config.settings(s.Actor)
-	for _, m := range embedding.Messages(&c.Record, who.Window, s) {
+// Embedded returns the tokens of the texts that the step with an order embeds in a round.
+func (c calls) Embedded(round, order int) (tokens int) {
+	who := c.config.settings(protocol.Embedder)
+	s := protocol.Step{Key: transcript.Key{Round: round}, Order: order}
+	for _, m := range embedding.Messages(&c.Record, who.Window, &s) {
 		tokens += c.env.Count(who.Model, m.Text)
 	}
 	return tokens

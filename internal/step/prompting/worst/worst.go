@@ -31,8 +31,8 @@ type Calls interface {
 	Conclusion() []protocol.Phase
 	// Cost returns the most that a prompt and a reply of an actor with the given tokens can cost.
 	Cost(actor string, prompt, reply int) float64
-	// Embedded returns the tokens of the texts that a step embeds.
-	Embedded(s *protocol.Step) int
+	// Embedded returns the tokens of the texts that the step with an order embeds in a round.
+	Embedded(round, order int) int
 }
 
 // Actor is what an actor's calls can use.
@@ -155,7 +155,7 @@ func (w *Case) addStep(s *protocol.Step, who *Actor) {
 		}
 		return
 	case s.Actor == protocol.Embedder:
-		w.addCall(s.Actor, w.Calls.Embedded(s), 0)
+		w.addCall(s.Actor, w.Calls.Embedded(s.Round, s.Order), 0)
 		return
 	}
 	reply, n := who.Reply, Replies(s)

@@ -35,7 +35,7 @@ func (c *calls) Conclusion() []protocol.Phase {
 
 func (c *calls) Cost(_ string, prompt, reply int) float64 { return float64(prompt + reply) }
 
-func (c *calls) Embedded(*protocol.Step) int { return 77 }
+func (c *calls) Embedded(int, int) int { return 77 }
 
 func (c *calls) ModelOf(string) (calibration.Model, bool) {
 	return calibration.Model{Name: "m", Window: c.window, MaxTokens: 100}, true
