@@ -179,7 +179,7 @@ func (r *record) setConfig(c *Config) {
 	r.config, r.Settings = c, prompting.Settings{
 		Background: c.Background, Rubric: c.Rubric, Protocol: c.Protocol, Templates: r.env.sets[c.Prompts], History: c.History,
 		Tools:      prompting.ToolLimits{Rounds: c.Limits.ToolRounds, Bytes: c.Limits.ToolBytes},
-		Summarizer: transcript.Profile{Name: protocol.Summarizer, Instructions: c.Summarizer.Instructions}, Actors: (*actors)(c),
+		Summarizer: transcript.Profile{Name: protocol.Summarizer, Instructions: c.Summarizer.Instructions}, Actors: (*actors)(c), Cites: hasSources(c),
 	}
 	if r.Settings.Templates == nil { // the engine lacks them, and does not drive the debate
 		r.Settings.Templates = r.env.sets[""]

@@ -47,6 +47,7 @@ type Settings struct {
 	Tools      ToolLimits
 	Summarizer transcript.Profile
 	Actors     Actors
+	Cites      bool // the debate can have sources
 }
 
 // ToolLimits limit the rounds of tool calls in a step, and the bytes of a result.
@@ -232,9 +233,12 @@ func (d *Debate) Fixed(s *protocol.Step, seat transcript.Profile) (*Fixed, error
 		b.System += "\n\n" + prompts.Tools(b.data.Nonce)
 		b.tokens = d.toolTokens(model, list)
 	}
+	if d.Settings.Cites && s.Actor != protocol.PersonaAssigner && s.Actor != protocol.Retriever {
+		b.System += "\n\n" + prompts.Sources(b.data.Nonce)
+	}
 	documents, attached := a.DocumentsOf(s.Actor), a.AttachmentsOf(s.Actor)
 	b.tokens += d.Env.Count(model, b.System) + DocumentTokens(documents) + AttachmentTokens(attached)
-	b.System += documentsText(documents, m)
+	b.System += d.documentsText(documents, m)
 	b.shown = AttachmentMessage(attached, m)
 	d.cache.fixed = append(d.cache.fixed, b)
 	return b, nil

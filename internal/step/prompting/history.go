@@ -2,6 +2,7 @@ package prompting
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/internal/calibration"
@@ -34,7 +35,7 @@ func (h *History) Add(t *transcript.Turn, round int) {
 	if t.Kind == transcript.Summary {
 		h.addSummary(t, round)
 	} else {
-		h.tokens += t.Tokens
+		h.tokens += t.Tokens + checkedTokens(t, strings.Repeat("0", 20))
 	}
 	if t.Reasoning == nil {
 		return

@@ -18,7 +18,7 @@ import (
 func (d *Debate) Said(s *protocol.Step) (list []transcript.Turn) {
 	m := d.Pseudonyms(s)
 	for _, t := range d.read(s, m) {
-		seen := transcript.Turn{Key: t.Key, Kind: t.Kind, Seq: t.Seq, Text: m.Hide(t.Text)}
+		seen := transcript.Turn{Key: t.Key, Kind: t.Kind, Seq: t.Seq, Text: m.Hide(t.Text), Citations: citationsFor(t, m)}
 		seen.Actor, seen.Target = m.Of(heading(t.Actor)), m.Of(t.Target)
 		list = append(list, seen)
 	}

@@ -150,7 +150,7 @@ func (d *Debate) EstimatedTokens(s *protocol.Step, seat transcript.Profile) int 
 	tokens := d.tokensBesideHistory(seat) + taskTokens
 	quote := d.Pseudonyms(s).QuoteTokens()
 	for i := range d.Turns {
-		tokens += d.Turns[i].Tokens + quote
+		tokens += d.Turns[i].Tokens + quote + checkedTokens(&d.Turns[i], d.Pseudonyms(s).Nonce())
 	}
 	return tokens
 }
@@ -186,7 +186,7 @@ func (d *Debate) messages(s *protocol.Step, b *Fixed, shown []int, cut window.Cu
 func (d *Debate) turnMessage(s *protocol.Step, t *transcript.Turn, m *judge.Pseudonyms, cut window.Cut) providers.Message {
 	text := t.Text
 	if cut.Used > cut.Limit {
-		text = window.Clip(text, max(cut.Limit-m.QuoteTokens(), 0))
+		text = window.Clip(text, max(cut.Limit-m.QuoteTokens()-checkedTokens(t, m.Nonce()), 0))
 	}
 	switch {
 	case t.Actor == s.Actor && t.Kind != transcript.Summary:
@@ -234,5 +234,5 @@ func (d *Debate) formatTurn(t *transcript.Turn, text string, m *judge.Pseudonyms
 	if t.Kind == transcript.Summary {
 		from, round = summaryHeading, 0
 	}
-	return m.Quote(from, round, text)
+	return m.Quote(from, round, text) + checkedText(t, m.Nonce())
 }

@@ -76,7 +76,7 @@ func (d *Debate) Visible(s *protocol.Step) (shown, tokens []int) {
 		slices.SortStableFunc(shown, func(i, j int) int { return rank(&d.Turns[i]) - rank(&d.Turns[j]) })
 	}
 	for _, i := range shown {
-		n := d.Turns[i].Tokens + m.QuoteTokens()
+		n := d.Turns[i].Tokens + m.QuoteTokens() + checkedTokens(&d.Turns[i], m.Nonce())
 		if o := d.opaqueFor(s, &d.Turns[i]); o != nil {
 			n += o.Tokens
 		}
