@@ -33,6 +33,12 @@ import (
 // marker is in everything that is private: the texts, and what a model and its service make of them.
 const marker = "XYLOPHONE-7"
 
+// spoken is a sentence of a private document that speakers quote. What they say is public by their own act.
+const spoken = "The mayor has signed this page"
+
+// quoted are words of a quote that its source does not contain.
+const quoted = "no such page"
+
 // output collects what leaves the engine.
 type output struct {
 	*testing.T
@@ -153,6 +159,9 @@ func (g *gossip) Generate(ctx context.Context, r providers.Request) (providers.R
 	if !has {
 		return resp, nil
 	}
+	if r.SchemaName == "" {
+		resp.Text += ` <quote source="file">` + spoken + `</quote> <quote source="file">the mayor has signed ` + quoted + `</quote>`
+	}
 	resp.Warnings = []string{"ignored " + marker}
 	resp.Parts = []providers.Part{
 		{Reasoning: &providers.Reasoning{Text: "The text says " + marker, Service: "s", Data: json.RawMessage(`"` + marker + `"`)}}, {Text: resp.Text},
@@ -187,7 +196,7 @@ func withDocuments(cfg debate.Config) (debate.Config, map[string]string, []strin
 		cfg.Documents = append(cfg.Documents, evidence.Private(name, texts[name], p.Name))
 		readers = append(readers, p.Name)
 	}
-	texts["file"] = "For all, but not stored: " + marker + "."
+	texts["file"] = "For all, but not stored: " + marker + ". " + spoken + "."
 	cfg.Documents = append(cfg.Documents, evidence.Private("file", texts["file"], evidence.Everybody), evidence.Shared("law", "Everybody may read the law."))
 	return cfg, texts, readers
 }
@@ -260,6 +269,7 @@ func TestNoOutputHasAPrivateText(t *testing.T) {
 				require.Empty(t, o.leaks)
 				require.Greater(t, o.seen, 50_000, "the outputs were looked at")
 				require.NotEmpty(t, g.reads)
+				o.quotes(d)
 				for _, p := range cfg.Participants {
 					require.Positive(t, g.reads[p.Name], "%s reads", p.Name)
 				}
@@ -322,4 +332,17 @@ func turnPages(r *debate.Result) (list []string) {
 		list = append(list, "/debates/d/turn?seq="+fmt.Sprint(t.Seq), "/debates/d/past?at="+fmt.Sprint(t.Seq))
 	}
 	return list
+}
+
+// quotes checks that the speeches are stored with the verdicts about their quotes of a private document.
+func (o *output) quotes(d *debate.Debate) {
+	r, err := d.Result(o.Context())
+	require.NoError(o, err)
+	for _, turn := range r.Turns {
+		if strings.Contains(turn.Text, spoken) && turn.Kind != transcript.Summary {
+			require.Len(o, turn.Citations, 2, turn.Key.String())
+			require.Equal(o, transcript.Verified, turn.Citations[0].Verdict)
+			require.Equal(o, transcript.Altered, turn.Citations[1].Verdict)
+		}
+	}
 }
