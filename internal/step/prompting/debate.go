@@ -238,7 +238,7 @@ func (d *Debate) Fixed(s *protocol.Step, seat transcript.Profile) (*Fixed, error
 	}
 	documents, attached := a.DocumentsOf(s.Actor), a.AttachmentsOf(s.Actor)
 	b.tokens += d.Env.Count(model, b.System) + DocumentTokens(documents) + AttachmentTokens(attached)
-	b.System += d.documentsText(documents, m)
+	b.System += documentsText(&d.Sources, documents, m)
 	b.shown = AttachmentMessage(attached, m)
 	d.cache.fixed = append(d.cache.fixed, b)
 	return b, nil

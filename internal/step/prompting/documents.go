@@ -8,6 +8,7 @@ import (
 
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/delimit"
+	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/providers"
 )
@@ -57,12 +58,12 @@ func DocumentTokens(list []evidence.Document) (tokens int) {
 
 // documentsText returns what follows the instructions in a system prompt: the documents, with the names that the reader
 // sees. For a private one it has its name and its size, in place of which a PrivateClient puts the text.
-func (d *Debate) documentsText(list []evidence.Document, m *judge.Pseudonyms) string {
+func documentsText(l *sources.List, list []evidence.Document, m *judge.Pseudonyms) string {
 	if len(list) == 0 {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString(documentsHeading + numbersText(&d.Sources, list, m))
+	b.WriteString(documentsHeading + numbersText(l, list, m))
 	for i := range list {
 		text := list[i].Text
 		if list[i].IsPrivate() {
