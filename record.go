@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
-	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/embedding"
@@ -372,14 +371,6 @@ func rateLimitWait(ev Event) (most time.Duration) {
 		}
 	}
 	return most
-}
-
-// newFindings returns the findings of a round whose speeches (or assessments, if judged is set) are complete. It returns
-// them only once.
-func (r *record) newFindings(judged bool) []detect.Finding {
-	return r.findings.New(findings.Source{
-		Record: &r.Record, Protocol: r.config.Protocol, Rules: r.config.Detect, Seats: r.Profiles, Answer: r.answerOf, Vectors: embedding.Vectors,
-	}, judged)
 }
 
 // failureOf returns the failure that an event reports, or nil if there is none.

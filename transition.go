@@ -9,6 +9,8 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/embedding"
+	"github.com/elenchus-go/debate/internal/findings"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
@@ -133,10 +135,10 @@ func (c *transaction) proceed() (more bool, err error) {
 	steps := r.next()
 	switch {
 	case len(steps) == 0 && r.lifecycle.State == fsm.Judging:
-		found := r.newFindings(true)
+		found := newFindings(r, true)
 		return true, c.fire(fsm.Assessed, StateChanged{Findings: found, Ending: c.ending(found...)})
 	case len(steps) == 0 && r.lifecycle.State == fsm.AwaitingResponses:
-		return true, c.fire(fsm.Responded, StateChanged{Findings: r.newFindings(false)})
+		return true, c.fire(fsm.Responded, StateChanged{Findings: newFindings(r, false)})
 	case len(steps) == 0:
 		return true, c.fire(completionEvents[r.lifecycle.State], StateChanged{})
 	}
@@ -175,6 +177,14 @@ func (c *transaction) startSummary(w *window.SummaryPlan) (more bool, err error)
 		EventMeta: c.stamp("phase"), At: c.now, Stage: c.rec.Cursor.Stage, Round: c.rec.Cursor.Round, Rounds: c.rec.MaxRounds,
 		Phase: summaryPhase, Steps: 1, Summary: w,
 	})
+}
+
+// newFindings returns the findings of a round whose speeches (or assessments, if judged is set) are complete. It returns
+// them only once.
+func newFindings(r *record, judged bool) []detect.Finding {
+	return r.findings.New(findings.Source{
+		Record: &r.Record, Protocol: r.config.Protocol, Rules: r.config.Detect, Seats: r.Profiles, Answer: r.answerOf, Vectors: embedding.Vectors,
+	}, judged)
 }
 
 // ending returns why the debate ends after this round, or the zero Ending if it continues or its ending is already
