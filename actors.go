@@ -12,6 +12,7 @@ import (
 	"github.com/elenchus-go/debate/internal/attachment"
 	"github.com/elenchus-go/debate/internal/calibration"
 	"github.com/elenchus-go/debate/internal/naming"
+	"github.com/elenchus-go/debate/judge/measured"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -282,6 +283,35 @@ func selfPreferenceWarnings(c *Config, run int, named func(string) (string, bool
 			EventMeta: liveMeta("warning"), Key: transcript.Key{Run: run, Phase: "configuration", Actor: j.Name, Target: field},
 			Text: fmt.Sprintf("%s uses the same model as %s and may favor them", who, naming.Enumerate(kin, len(kin))),
 		})
+	}
+	return list
+}
+
+// auditedField is the field, below that of a judge, that a warning about a biased judge names.
+const auditedField = ".model"
+
+// biasWarnings returns a warning for each judge that was found biased by an audit of its model. templates is the version of the
+// templates of the debate's prompts.
+func biasWarnings(c *Config, run int, templates string, audits []measured.Record) (list []Warning) {
+	for i, j := range slices.Concat(c.Judges, c.Substitutes) {
+		who, field := "judge "+j.Name, indexed("judges", i)
+		if i >= len(c.Judges) {
+			field = indexed("substitutes", i-len(c.Judges))
+			who = field
+		}
+		for _, a := range audits {
+			found := a.Biased()
+			if j.Human || j.Model == "" || a.Model != j.Model || found == "" {
+				continue
+			}
+			text := fmt.Sprintf("%s: an audit found its model %s biased: %s", who, j.Model, found)
+			if a.Prompts != measured.PromptsHash(templates, j.Persona, j.Instructions) {
+				text += "; it was measured with other prompts"
+			}
+			list = append(list, Warning{
+				EventMeta: liveMeta("warning"), Key: transcript.Key{Run: run, Phase: "configuration", Actor: j.Name, Target: field + auditedField}, Text: text,
+			})
+		}
 	}
 	return list
 }

@@ -284,7 +284,8 @@ func (dr *driver) validate(p plan) error {
 			found = problems
 			return c.fire(fsm.Reject, StateChanged{Problems: found})
 		}
-		warnings := slices.Concat(c.rec.configWarnings(), windowWarnings(&cfg, c.rec.Cursor.Run, windows), replyLimitWarnings(&cfg, c.rec.Cursor.Run, limits))
+		warnings := slices.Concat(c.rec.configWarnings(), windowWarnings(&cfg, c.rec.Cursor.Run, windows), replyLimitWarnings(&cfg, c.rec.Cursor.Run, limits),
+			biasWarnings(&cfg, c.rec.Cursor.Run, c.rec.env.sets[cfg.Prompts].Version(), c.rec.env.audits))
 		if err := c.fire(fsm.Accept, StateChanged{Warnings: warnings, ReplyTokens: limits, Windows: windows}); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/elenchus-go/debate/detect"
@@ -167,7 +168,7 @@ func (r *record) configure(ev ConfigChanged) error {
 	if s := r.lifecycle.State; s == fsm.Configuring || s == fsm.Ready { // a fork that continues is not checked again
 		r.accepted.valid = false
 	}
-	r.accepted.limited, r.accepted.mismatched = nil, nil
+	r.accepted.limited, r.accepted.mismatched, r.accepted.biased = nil, nil, nil
 	r.findings.ChangeRules()
 	r.Forget()
 	r.limitReplies(ev.ReplyTokens)
@@ -271,6 +272,12 @@ func (r *record) transition(ev StateChanged) {
 		r.accepted.valid = true
 		r.setWindows(ev.Windows)
 		r.limitReplies(ev.ReplyTokens)
+		r.accepted.biased = nil
+		for _, w := range ev.Warnings {
+			if strings.HasSuffix(w.Key.Target, auditedField) {
+				r.accepted.biased = append(r.accepted.biased, w)
+			}
+		}
 	case fsm.Start:
 		r.Started = cmp.Or(r.Started, ev.At)
 	case fsm.Fail:
@@ -303,7 +310,7 @@ func (r *record) reset() {
 	}
 	r.Cursor.Run = run
 	r.addJudges()
-	r.Ending, r.losses.failure, r.accepted.mismatched, r.accepted.valid = transcript.Ending{}, nil, nil, false
+	r.Ending, r.losses.failure, r.accepted.mismatched, r.accepted.biased, r.accepted.valid = transcript.Ending{}, nil, nil, nil, false
 	r.Forget()
 	r.people, r.decisions.passed, r.tools = people{}, nil, rounds.Rounds{}
 	r.usage, r.times.running, r.times.roundBegan, r.losses.steps = transcript.Usage{}, 0, 0, nil // budgets apply to each run

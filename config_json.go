@@ -16,6 +16,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/mad"
+	"github.com/elenchus-go/debate/protocol/pairwise"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -110,7 +111,7 @@ func (c *Config) UnmarshalJSON(b []byte) error {
 
 // presets returns the protocols of the library.
 func presets() []protocol.Protocol {
-	return []protocol.Protocol{panel.Protocol{}, skeptic.Protocol{}, refine.Protocol{}, arbitration.Protocol{}, procon.Protocol{}, vote.Protocol{}, council.Protocol{}, mad.Protocol{}}
+	return []protocol.Protocol{panel.Protocol{}, skeptic.Protocol{}, refine.Protocol{}, arbitration.Protocol{}, procon.Protocol{}, vote.Protocol{}, council.Protocol{}, mad.Protocol{}, pairwise.Protocol{}}
 }
 
 // isPreset reports whether a protocol is one of the library.

@@ -51,7 +51,7 @@ func NewEngine(o Options) (*Engine, error) {
 	}
 	e := &Engine{
 		providers: maps.Clone(o.Providers), protocols: protocoljson.NewRegistry(append(presets(), deepcopy.Of(o.Protocols)...)...), sets: sets, replies: map[string]*reply.Contract{}, extractAnswer: o.ExtractAnswer, documents: o.Documents, counter: o.TokenCounter,
-		keepReasoning: o.KeepReasoning, keepReplies: o.KeepReplies,
+		keepReasoning: o.KeepReasoning, keepReplies: o.KeepReplies, audits: deepcopy.Of(o.Audits),
 		log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), closing: make(chan struct{}),
 		admission: admission.Queue{Most: o.MaxDebates},
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/elenchus-go/debate/internal/admission"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/spool"
+	"github.com/elenchus-go/debate/judge/measured"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
@@ -292,6 +293,9 @@ type Options struct {
 	KeepReasoning bool
 	// KeepReplies stores each reply in Attempt.Reply of its turn as the service gave it, up to 64 KiB for each attempt.
 	KeepReplies bool
+	// Audits are what audits have measured about judges; see package eval/audit. A debate with a judge whose model was found
+	// biased has a Warning, which also says if the audit used other prompts than the debate.
+	Audits []measured.Record
 	// Name identifies the engine in Status.Driver of the debates that it drives. Use another name for each engine of a
 	// store. Defaults to the name of the machine, the number of the process, and a random part.
 	Name string

@@ -13,6 +13,7 @@ type acceptance struct {
 	valid      bool               // the configuration was accepted and has not changed since
 	limited    []Warning          // about replies whose token limits were lowered
 	mismatched []Warning          // about windows that were larger than those of the providers
+	biased     []Warning          // about judges that an audit found biased
 	problems   []protocol.Problem // why the last start was refused
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/step/rounds"
 	"github.com/elenchus-go/debate/internal/turns"
+	"github.com/elenchus-go/debate/judge/measured"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
@@ -113,6 +114,7 @@ type environment struct {
 	rules         *Rules                                              // of the engine
 	identify      func(string) (string, bool)                         // returns a provider's full name, and whether it is a person
 	texts         *sources.Texts                                      // of sources, prepared for checks of quotes
+	audits        []measured.Record                                   // see Options.Audits
 }
 
 // noEnvironment serves records that only plan a debate, as validation does.

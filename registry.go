@@ -29,12 +29,14 @@ import (
 	"github.com/elenchus-go/debate/internal/toolcall"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/decision"
+	"github.com/elenchus-go/debate/judge/measured"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/mad"
+	"github.com/elenchus-go/debate/protocol/pairwise"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -164,6 +166,7 @@ type Engine struct {
 	reports       *reporter
 	keepReasoning bool
 	keepReplies   bool
+	audits        []measured.Record
 	admission     admission.Queue
 	drivers       admission.Drivers
 	feeds         live.Feeds[Event]
@@ -182,14 +185,14 @@ func contracts() []*reply.Contract {
 		judge.AssessmentContract, judge.VerdictContract, protocol.PersonasContract, embedding.Contract, skeptic.DocumentsContract,
 		refine.CritiqueContract, refine.SummaryContract, refine.SolutionContract, arbitration.ArgumentContract, arbitration.RulingContract,
 		procon.JudgmentContract, panel.AudienceContract, vote.BallotContract, vote.RulingContract, council.RankingContract, council.AnswerContract,
-		mad.ModerationContract, mad.CandidatesContract, mad.DecisionContract, decision.Contract,
+		mad.ModerationContract, mad.CandidatesContract, mad.DecisionContract, pairwise.Contract, decision.Contract,
 	}
 }
 
 // environment returns what records need of the engine.
 func (e *Engine) environment() *environment {
 	env := *noEnvironment
-	env.parse, env.sets, env.extractAnswer, env.identify = e.parse, e.sets, e.extractAnswer, e.identify
+	env.parse, env.sets, env.extractAnswer, env.identify, env.audits = e.parse, e.sets, e.extractAnswer, e.identify, e.audits
 	env.Bind, env.Tools = e.bind, e.tools.Named
 	env.Contract = func(name string) *reply.Contract { return e.replies[name] }
 	env.rules = &Rules{Number: rulesNumber, Counter: typeName(e.counter), Extractor: functionName(e.extractAnswer)}

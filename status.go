@@ -112,7 +112,7 @@ func (r *record) supported() error {
 
 // configWarnings returns the warnings about the configuration.
 func (r *record) configWarnings() []Warning {
-	return slices.Concat(selfPreferenceWarnings(r.config, r.Cursor.Run, r.env.identify), r.accepted.mismatched, r.accepted.limited)
+	return slices.Concat(selfPreferenceWarnings(r.config, r.Cursor.Run, r.env.identify), r.accepted.mismatched, r.accepted.limited, r.accepted.biased)
 }
 
 // position returns the key of a failure that belongs to no step.

@@ -297,9 +297,8 @@ func (r *runner) compare(a, b *tally) Difference {
 	case !d.Interval.Known():
 	case once && d.Interval.Groups == d.Interval.N:
 		d.P = statistics.McNemar(d.Better, d.Worse)
-	case d.Interval.High > d.Interval.Low:
-		const z = 1.959964 // the quantile .975 of the normal distribution
-		d.P = math.Erfc(math.Abs(d.Interval.Value) / (d.Interval.High - d.Interval.Low) * 2 * z / math.Sqrt2)
+	default:
+		d.P = d.Interval.P()
 	}
 	return d
 }

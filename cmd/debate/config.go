@@ -200,3 +200,17 @@ func (s configFile) relative(path string) string {
 	}
 	return filepath.Join(filepath.Dir(s.path), path)
 }
+
+// addProviders adds the providers of another configuration file, of what is called so.
+func (s *configFile) addProviders(what string, other configFile) error {
+	for name, config := range other.providers {
+		if known, ok := s.providers[name]; ok && known != config {
+			return exitErrorf(exitConfiguration, "read %s: provider %q is another one than in a configuration before it, use another name", what, name)
+		}
+		if s.providers == nil {
+			s.providers = map[string]providerConfig{}
+		}
+		s.providers[name] = config
+	}
+	return nil
+}

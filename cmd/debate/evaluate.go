@@ -101,14 +101,8 @@ func (p *program) buildArms(s configFile, o *debate.Options) (arms []eval.Arm, e
 		if err != nil {
 			return nil, err
 		}
-		for provider, config := range own.providers {
-			if other, known := all.providers[provider]; known && other != config {
-				return nil, exitErrorf(exitConfiguration, "read arm %s: provider %q is another one than in a configuration before it, use another name", name, provider)
-			}
-			if all.providers == nil {
-				all.providers = map[string]providerConfig{}
-			}
-			all.providers[provider] = config
+		if err := all.addProviders("arm "+name, own); err != nil {
+			return nil, err
 		}
 		if err := p.chooseModels(all, &c); err != nil {
 			return nil, err

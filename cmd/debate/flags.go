@@ -167,3 +167,25 @@ func (o *options) runsFlags(flags *pflag.FlagSet, what, tasks string) {
 	flags.BoolVar(&o.json, "json", false, "print the report as JSON instead of Markdown")
 	flags.StringVar(&o.prompts, "prompts", "", "replace prompts with the templates NAME.tmpl in `folder`")
 }
+
+// auditFlags adds the flags of audit judge.
+func (o *options) auditFlags(flags *pflag.FlagSet) {
+	e, a := &o.eval, &o.audit
+	flags.StringArrayVar(&a.judges, "judge", nil, "a judge, as `[name=]what`: PROVIDER/MODEL, or a configuration file with one judge; can be repeated")
+	flags.StringArrayVar(&a.plants, "plant", nil, "also measure what moves the judge if it is put into an answer, as `name`: verbosity, formatting, instruction or all; can be repeated")
+	flags.IntVar(&a.repeats, "repeats", 1, "`number` of times that each pair is judged, for consistency")
+	flags.BoolVar(&a.challenge, "challenge", false, "object to each decision, and ask again")
+	flags.Float64Var(&a.target, "target", 0, "`share` of right decisions, such as 0.9, from which the judges may decide alone; the report says where")
+	flags.StringVar(&a.family, "family", "", "`name` of the family of models whose answers a judge may prefer; defaults to that of its model")
+	flags.StringVar(&e.format, "format", "", "`format` of the pairs: jsonl or llmbar; defaults to jsonl")
+	flags.StringVar(&e.name, "name", "", "`name` of the audit; defaults to that of the file")
+	flags.IntVar(&e.tokens, "max-tokens", 0, "largest `number` of tokens to use")
+	flags.Float64Var(&o.maxCost, "max-cost", 0, "largest `amount` to spend, in the currency of the prices")
+	flags.StringVar(&o.prices, "prices", "", "JSON `file` with prices that override the built-in ones; see debate prices")
+	flags.IntVar(&e.atOnce, "concurrency", 8, "`number` of pairs that are judged at the same time")
+	flags.StringVarP(&o.output, "output", "o", "", "write the decisions about each pair to `file`, as JSON Lines")
+	flags.StringVar(&a.records, "records", "", "write the record of each judge to `file`, as JSON, for the option Audits of the library")
+	flags.StringArrayVarP(&o.reports, "report", "r", nil, "write the report to `file`, which must end with .md or .html; can be repeated")
+	flags.BoolVar(&o.json, "json", false, "print the report as JSON instead of Markdown")
+	flags.StringVar(&o.prompts, "prompts", "", "replace prompts with the templates NAME.tmpl in `folder`")
+}

@@ -54,6 +54,19 @@ the file later: only the missing games are played. docs/tournaments.md explains 
 const tournamentExample = `  debate tournament tournament.json --max-cost 5 --report out.html
   debate tournament tournament.json --model Large=openai/gpt-5 --model Small=openai/gpt-5-mini --judge-model anthropic/claude-sonnet-4-5`
 
+const auditHelp = `Judge measures judges on pairs of answers of which the better one is known: how often they are right, and what moves them
+that should not. A judge is a model together with its prompts.
+
+Pairs are lines of JSON with question, a, b and gold, which is "a" or "b", and perhaps id, group, author_a, author_b and
+reference. Each judge sees each pair in both orders, which takes two calls. Each plant and each repeat takes two more, and
+so do the challenges.
+
+Each pair is a stored debate, so the same command continues an audit that was interrupted. docs/judging.md explains the
+figures.`
+
+const auditExample = `  debate audit judge pairs.jsonl --judge openai/gpt-5-mini --plant all --report audit.html
+  debate audit judge dataset.json --format llmbar --judge strict=strict.json --repeats 2 --challenge --max-cost 5`
+
 const deleteExample = `  debate delete ID
   debate delete --state completed --updated-before 90d --yes`
 

@@ -41,6 +41,7 @@ type options struct {
 	flagGiven                                               map[string]bool // names of the flags on the command line
 	afterDashes                                             bool            // the operands follow "--"
 	eval                                                    evalOptions
+	audit                                                   auditOptions
 	participantsInFile                                      bool // the configuration has participants; --agents selects from them
 }
 
@@ -49,6 +50,16 @@ type evalOptions struct {
 	arms, fields, required         []string
 	name, baseline, format, budget string
 	tokens, atOnce                 int
+}
+
+// auditOptions holds the values of the flags of audit judge.
+type auditOptions struct {
+	judges, plants []string
+	family         string
+	repeats        int
+	challenge      bool
+	target         float64
+	records        string // file
 }
 
 // accept records the arguments of a command and the flags that were given. It returns the first error that does not depend
@@ -78,7 +89,7 @@ func (o *options) accept(command string, operands []string, afterDashes bool, fl
 	if o.flagGiven["max-cost"] && !(o.maxCost > 0) {
 		return exitErrorf(exitArguments, "read arguments: --max-cost %v, use more than 0", o.maxCost)
 	}
-	for name, n := range map[string]int{"rounds": o.rounds, "limit": o.filters.limit, "concurrency": o.eval.atOnce, "max-tokens": o.eval.tokens} {
+	for name, n := range map[string]int{"rounds": o.rounds, "limit": o.filters.limit, "concurrency": o.eval.atOnce, "max-tokens": o.eval.tokens, "repeats": o.audit.repeats} {
 		if o.flagGiven[name] && n < 1 {
 			return exitErrorf(exitArguments, "read arguments: --%s %d, use 1 or more", name, n)
 		}

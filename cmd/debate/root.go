@@ -26,6 +26,7 @@ type subcommand struct {
 	least, most                      int    // the number of operands
 	run                              func() error
 	flags                            []func(*pflag.FlagSet)
+	commands                         []subcommand // of a command that only groups others
 }
 
 // rootCommand returns the command line: a new debate, and commands for everything else.
@@ -97,6 +98,12 @@ func (p *program) subcommands() []subcommand {
 			use: "tournament FILE", group: groupRun, short: "Rate models by debates against one another", long: tournamentHelp, example: tournamentExample,
 			operands: "a file with players and motions", least: 1, most: 1, run: p.playTournament, flags: []func(*pflag.FlagSet){p.tournamentFlags, p.modelFlags, p.addressFlags, p.newDebateFlags},
 		},
+		{use: "audit", group: groupRun, short: "Measure judges before you trust them", commands: []subcommand{
+			{
+				use: "judge PAIRS", short: "Measure judges on pairs of answers of which the better one is known", long: auditHelp, example: auditExample,
+				operands: "a file with pairs", least: 1, most: 1, run: p.auditJudge, flags: []func(*pflag.FlagSet){p.auditFlags, p.addressFlags, p.newDebateFlags},
+			},
+		}},
 		{use: "pause ID", group: groupRun, short: "Pause a debate, whichever process runs it", operands: id, least: 1, most: 1, run: p.pauseDebate, flags: []func(*pflag.FlagSet){p.storeFlags}},
 		{use: "cancel ID", group: groupRun, short: "Cancel a debate", operands: id, least: 1, most: 1, run: p.cancelDebate, flags: []func(*pflag.FlagSet){p.storeFlags}},
 		{use: "list", group: groupStored, short: "List debates, newest first", run: p.listDebates, flags: []func(*pflag.FlagSet){p.filters.addFlags, p.listFlags, p.storeFlags}},
@@ -122,6 +129,14 @@ func (p *program) subcommands() []subcommand {
 func (p *program) build(s subcommand) *cobra.Command {
 	c := &cobra.Command{Use: s.use, GroupID: s.group, Short: s.short, Long: s.long, Example: s.example, RunE: func(*cobra.Command, []string) error { return s.run() }}
 	c.Flags().SortFlags = false
+	for _, inner := range s.commands {
+		c.AddCommand(p.build(inner))
+	}
+	if s.commands != nil {
+		c.RunE = func(c *cobra.Command, operands []string) error {
+			return exitErrorf(exitArguments, "read arguments: %q needs a command; see %s --help", c.Name(), c.CommandPath())
+		}
+	}
 	for _, add := range s.flags {
 		add(c.Flags())
 	}
@@ -129,7 +144,7 @@ func (p *program) build(s subcommand) *cobra.Command {
 	switch {
 	case strings.HasPrefix(s.operands, idOperand):
 		c.ValidArgsFunction = p.completeIDs
-	case s.use != "import FILE" && s.use != "eval TASKS" && s.use != "tournament FILE":
+	case s.use != "import FILE" && s.use != "eval TASKS" && s.use != "tournament FILE" && s.use != "judge PAIRS":
 		c.ValidArgsFunction = cobra.NoFileCompletions
 	}
 	c.Args = func(c *cobra.Command, operands []string) error {

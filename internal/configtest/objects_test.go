@@ -14,11 +14,13 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/agreement"
 	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/mad"
+	"github.com/elenchus-go/debate/protocol/pairwise"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -71,6 +73,9 @@ func newObjects() []*object {
 		newProtocol(vote.Protocol{}),
 		newProtocol(council.Protocol{}),
 		newProtocol(mad.Protocol{}),
+		newProtocol(pairwise.Protocol{}),
+		{typ: reflect.TypeFor[agreement.Selection](), name: "selection", title: "Selections"},
+		{typ: reflect.TypeFor[agreement.Calibration](), name: "calibration", title: "Calibrations"},
 	}
 }
 

@@ -32,7 +32,7 @@ const (
 	maxExportedData       = 20      // exported names of package transcript, which holds plain data; 17 before Citation and Verdict, which turns have
 	maxExportedStep       = 26      // exported names of package internal/step: a plan in six types, a host in four, two for rounds of tool calls, two more that steps share, a hint, and errors, one of them for doubtful replies
 	maxExportedStatistics = 27      // exported names of package internal/statistics: one function for each statistic; 20 before ratings
-	maxExportedAgreement  = 16      // exported names of package judge/agreement: decisions with their calibration, and ratings with their agreement
+	maxExportedAgreement  = 17      // exported names of package judge/agreement: decisions with their calibration and where it lets a jury decide, and ratings with their agreement
 	maxExportedRoot       = 53      // exported names of the root package; 46 before Edits and Prompt, which forks and past prompts need, Attachment, which is in Config, ErrTaken, so that a service can launch a debate twice, Briefing, which people read, ToolsCalled, an entry of journals, and Rules, which entries name
 	unfinishedMarker      = `\b(TO` + `DO|FIX` + `ME|XX` + `X)\b`
 )
@@ -62,7 +62,7 @@ func TestFilesAreShort(t *testing.T) {
 // spread lists types whose methods are in more files, with their number. Each has one file for each of the things that it
 // serves, so that a reader finds what belongs together.
 var spread = map[string]int{
-	"cmd/debate.program":        31, // a file for each command
+	"cmd/debate.program":        32, // a file for each command
 	"inspector.visit":           16, // a file for each page
 	"report.Report":             14, // a file for each part of a report
 	"debatetool.Toolset":        10, // a file for each tool

@@ -28,11 +28,11 @@ var floors = [][]string{
 	0: {"fsm", "transcript", "internal/admission", "internal/canonical", "internal/confidence", "internal/deepcopy", "internal/delimit", "internal/former", "internal/naming", "internal/panics", "internal/seal", "internal/spool", "internal/steptimer", "internal/strictjson"},
 	1: {"evidence", "evidence/quote", "evidence/search", "internal/live", "providers", "providers/price", "providers/internal/fault", "tool"},
 	2: {"internal/sources", "internal/turns", "prompts", "context/window", "detect", "internal/toolcall", "judge/reply", "providers/retrieval", "store", "store/storetest"},
-	3: {"judge", "judge/agreement", "judge/decision", "protocol", "internal/calibration", "internal/heartbeat"},
+	3: {"judge", "judge/agreement", "judge/decision", "judge/measured", "protocol", "internal/calibration", "internal/heartbeat"},
 	4: {"protocol/*", "internal/additions", "internal/embedding", "internal/findings", "internal/forecast", "internal/protocoljson", "internal/step", "internal/step/prompting", "internal/step/prompting/worst", "internal/step/rounds"},
 	5: {"."},
 	6: {"drivetest", "examples/offline", "internal/runs", "report", "progress", "archive", "printer"},
-	7: {"eval", "tournament", "examples/console", "debatehttp", "debatetool"},
+	7: {"eval", "eval/audit", "tournament", "examples/console", "debatehttp", "debatetool"},
 	8: {"inspector", "integrations/*"},
 	9: {"cmd/*", "examples/*", "tools/*"},
 }

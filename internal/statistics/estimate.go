@@ -1,6 +1,9 @@
 package statistics
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // A Method says how an interval was computed.
 type Method string
@@ -32,6 +35,15 @@ func (i Interval) Above(x float64) bool { return i.Known() && i.Low > x }
 
 // Below reports whether the whole interval is below x.
 func (i Interval) Below(x float64) bool { return i.Known() && i.High < x }
+
+// P returns the two-sided p-value of the hypothesis that the value is 0 and only chance moves the estimate, from the width of
+// the interval. It is 1 if the interval is unknown or has no width.
+func (i Interval) P() float64 {
+	if !i.Known() || i.High <= i.Low {
+		return 1
+	}
+	return math.Erfc(math.Abs(i.Value) / (i.High - i.Low) * 2 * normalQuantile(.975) / math.Sqrt2)
+}
 
 // String returns the estimate and its interval, such as "0.750 [0.612, 0.851]", or "0.750 [too few]".
 func (i Interval) String() string {

@@ -14,7 +14,7 @@ var ErrRefused = errors.New("the jury must not decide alone")
 // A Calibration says at which margin a jury may decide alone. It holds for the judges, with their models and prompts, and for
 // questions that are like those it was made with.
 type Calibration struct {
-	Judges    []string `json:"judges"`
+	Judges    []string `json:"judges"`    // the names of the jury
 	Target    float64  `json:"target"`    // the share of right decisions that was asked for
 	Decisions int      `json:"decisions"` // how many decisions the jury makes about an item
 	Margin    int      `json:"margin"`    // the least margin at which the jury decides

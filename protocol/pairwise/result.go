@@ -1,0 +1,88 @@
+package pairwise
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/agreement"
+	"github.com/elenchus-go/debate/protocol"
+)
+
+// Result is the data of the answer.
+type Result struct {
+	Winner agreement.Decision `json:"winner"`           // the better answer, or Tie
+	Margin float64            `json:"margin"`           // mean of the margins toward A, from -3 to 3, of those who decided
+	Senior string             `json:"senior,omitempty"` // the senior judge, if it has decided
+	// Decisions has the decisions of each judge, the senior one included: in the order A, B, and then in the order B, A. None
+	// is a decision that could not be read.
+	Decisions map[string][]agreement.Decision `json:"decisions"`
+	// Challenged has the decisions after the challenge, in the same order. None is a judge that was not challenged, or whose
+	// decision could not be read.
+	Challenged map[string][]agreement.Decision `json:"challenged,omitempty"`
+	Reasons    []string                        `json:"reasons"` // of each decision, with the judge
+}
+
+// DecodeAnswer returns the data of a debate's answer. It returns an error if there is no answer yet, or if another protocol gave it.
+func DecodeAnswer(a protocol.Answer) (data Result, err error) {
+	err = a.Decode(Protocol{}.Name(), &data)
+	return data, err
+}
+
+// Answer returns the decision of the majority of the jury, or that of the senior judge where the jury does not decide. It is
+// zero before there is one.
+func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
+	jury, turns := p.jury(r), turnsOf(r, phaseJudge)
+	item := itemOf(r, phaseJudge)
+	if len(turns) < len(jury)*p.asked() {
+		return a
+	}
+	x := Result{Winner: item.Majority(jury...), Decisions: item.Decisions}
+	deciding := turns
+	if p.Selection.Senior != "" {
+		d, decided := p.Selection.Decide(item)
+		if x.Winner = d; !decided {
+			deciding = turnsOf(r, phaseSenior)
+			senior := itemOf(r, phaseSenior)
+			if len(deciding) < p.asked() {
+				return a
+			}
+			x.Senior, x.Winner = p.Selection.Senior, senior.Majority(p.Selection.Senior)
+			x.Decisions[x.Senior] = senior.Decisions[x.Senior]
+			turns = append(turns, deciding...)
+			_, margin := item.Margin(jury...)
+			a.Warnings = append(a.Warnings, fmt.Sprintf("The jury must not decide here: its margin is %d, and its calibration asks for %d of %d. %s decides.",
+				margin, p.Selection.Calibration.Margin, p.Selection.Calibration.Decisions, x.Senior))
+		}
+	}
+	for _, o := range judge.Opinions[Preference](deciding...) {
+		x.Margin += o.Value.margin(o.Swapped) / float64(len(deciding))
+	}
+	for _, o := range judge.Opinions[Preference](turns...) {
+		x.Reasons = append(x.Reasons, o.Judge+": "+o.Value.Reason)
+	}
+	if p.Challenge {
+		x.Challenged = p.challenged(r, jury)
+	}
+	a.Data, _ = json.Marshal(x) // plain data
+	a.Text = strings.Join(append([]string{map[agreement.Decision]string{agreement.A: "Answer A is better.", agreement.B: "Answer B is better."}[x.Winner]}, x.Reasons...), "\n")
+	if x.Winner != agreement.A && x.Winner != agreement.B {
+		a.Text = "Neither answer is better." + a.Text
+	}
+	return a
+}
+
+// challenged returns the decisions after the challenge.
+func (p Protocol) challenged(r *protocol.Record, jury []string) map[string][]agreement.Decision {
+	after := map[string][]agreement.Decision{}
+	for _, name := range jury {
+		after[name] = make([]agreement.Decision, p.asked())
+	}
+	for _, o := range judge.Opinions[Preference](turnsOf(r, phaseChallenge)...) {
+		if at := after[o.Judge]; at != nil && !o.Failed {
+			at[map[bool]int{true: 1}[o.Swapped]] = o.Value.Decision(o.Swapped)
+		}
+	}
+	return after
+}
