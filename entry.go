@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/elenchus-go/debate/internal/seal"
 	"github.com/elenchus-go/debate/internal/strictjson"
 	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // decodeEntry returns the event in an entry. It returns an error if the entry's seq, type, key or time is not that of
@@ -115,12 +117,42 @@ func keysOfFork(parent *seal.Keys, entries []store.Entry) *seal.Keys {
 		if err != nil { // the fork is refused when it reads the entry
 			return k
 		}
-		if done, ok := ev.(TurnDone); ok && done.Reply != "" {
-			id := seal.ReplyID(done.Turn.Key.String())
+		for _, id := range hashesIn(ev) {
 			if key, keyed := parent.Of(id); keyed {
 				put(&k.Copied, id, key)
 			}
 		}
 	}
 	return k
+}
+
+// hashesIn returns the IDs of the hashes in an entry.
+func hashesIn(ev Event) (ids []string) {
+	calls := func(step transcript.Key, list []transcript.Attempt) {
+		for _, a := range list {
+			if a.Hash != "" {
+				ids = append(ids, seal.CallID(step.String(), a.Began))
+			}
+		}
+	}
+	failures := func(list ...*Failure) {
+		for _, f := range list {
+			if f != nil {
+				calls(f.Key, f.AttemptDetails)
+			}
+		}
+	}
+	switch ev := ev.(type) {
+	case TurnDone:
+		if calls(ev.Turn.Key, ev.Turn.Attempts); ev.Reply != "" {
+			ids = append(ids, seal.ReplyID(ev.Turn.Key.String()))
+		}
+	case ToolsCalled:
+		calls(ev.Key, ev.Attempts)
+	case StateChanged:
+		failures(append(slices.Clip(ev.OtherFailures), ev.Failure, failureOf(ev))...)
+	case Dropped:
+		failures(append(slices.Clip(ev.OtherFailures), ev.Failure)...)
+	}
+	return ids
 }

@@ -143,6 +143,9 @@ type Prompt struct {
 	// OtherCounter reports that this engine counts tokens in another way, so that what the window left out was taken from the
 	// turn's Window.
 	OtherCounter bool `json:"other_counter,omitempty"`
+	// Match says whether the request is the one that was sent, by the hash in the journal: "equal", "different", or "unknown"
+	// for a person's step, for a step that reads private documents, and for what an earlier version wrote.
+	Match string `json:"match"`
 	// Missing says what else the request lacks, in words. It is empty if the request is the one that was sent.
 	Missing []string `json:"missing,omitempty"`
 }
@@ -154,6 +157,7 @@ type Prompt struct {
 // Prompt.Missing says what the journal does not have: an invalid reply that was asked for again, and a summary after an
 // overflow, unless Options.KeepReplies was set, and the prompt of a step whose reply a fork has edited. It also says
 // if the request depends on how tokens were counted then, and this engine counts in another way. No provider is needed.
+// Prompt.Match says whether the request has the hash that the journal keeps of the one that was sent.
 //
 // PromptOf returns *Problems if the debate has no turn with that key or the turn is a remark, and ErrUnsupported if the engine
 // lacks the debate's protocol, a tool, a template or a reply contract.
@@ -184,7 +188,7 @@ func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, e
 		return nil, fmt.Errorf("step %s cannot be planned after entry %d", key, r.Seq)
 	}
 	s := &r.next()[at]
-	p = &Prompt{Key: key, Kind: s.Kind, Templates: ev.Templates}
+	p = &Prompt{Key: key, Kind: s.Kind, Templates: ev.Templates, Match: "unknown"}
 	p.OtherTemplates = p.Templates != "" && p.Templates != r.Settings.Templates.Version()
 	if r.isHuman(s.Actor) {
 		return p, p.askPerson(r, s)
@@ -208,7 +212,22 @@ func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, e
 	}
 	request, tokens, missing := x.run.Repeat(ev.Turn.Attempts, ev.Turn.Window)
 	p.Request, p.Tokens, p.Missing = request, tokens, append(p.Missing, missing...)
+	p.compare(&x.run, ev.Turn.Attempts)
 	return p, nil
+}
+
+// compare sets whether the request has the hash of the last attempt.
+func (p *Prompt) compare(x *step.Run, tried []transcript.Attempt) {
+	if len(tried) == 0 {
+		return
+	}
+	last := &tried[len(tried)-1]
+	switch equal, known := x.Matches(&p.Request, last.Hash, last.Began); {
+	case equal && known:
+		p.Match = "equal"
+	case known:
+		p.Match = "different"
+	}
 }
 
 // readBefore reads the entries that the prompt of a committed step was made from, and returns the entry of its turn.

@@ -80,8 +80,10 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 		return nil, fmt.Errorf("plan step %s: %q is not a participant, judge or system actor: %w", s.Phase, s.Actor, errProtocol)
 	}
 	x := executionPool.Get().(*execution)
+	digests := x.run.Plan.Prompt.Digests[:0] // its memory is used again
 	*x = execution{shown: x.shown, reports: e.reports, debate: r.ID, promptSeq: r.Seq, role: seat.Role, created: r.times.created}
 	p, own := &x.run.Plan, []string(nil)
+	p.Prompt.Digests = digests
 	e.setPlan(r, p, &s, who)
 	x.documents, x.labels = privateOnes(documentsFor(r.config, s.Actor)), r.config.Labels
 	p.Private, x.cites = x.documents != nil, hasSources(r.config)
@@ -117,7 +119,7 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 // setPlan sets what the plan of a step has besides the prompt and the contract of the reply.
 func (e *Engine) setPlan(r *record, p *step.Plan, s *protocol.Step, who *Participant) {
 	c := r.config
-	p.Step, p.Pseudonyms, p.Count, p.Prices, p.Retries = *s, r.Pseudonyms(s), r.env.Count, c.Prices, c.Retries
+	p.Step, p.Pseudonyms, p.Count, p.Prices, p.Retries, p.Keys = *s, r.Pseudonyms(s), r.env.Count, c.Prices, c.Retries, r.keys
 	p.Model = step.Model{Provider: who.Provider, Request: who.request(), Window: who.Window}
 	p.Participating, p.Judging, p.NoText = r.isParticipating(s.Actor), slices.Contains(r.Judges, s.Actor), makesNoText(s.Actor)
 	p.Concluding = r.Cursor.Stage == transcript.Conclusion

@@ -258,3 +258,62 @@ func TestAReplyIsGivenAgainElsewhere(t *testing.T) {
 		})
 	}
 }
+
+// A request of each kind has the hash that the journal keeps; see package forktest for all presets.
+func TestPromptOfComparesHashes(t *testing.T) {
+	s := store.Memory()
+	o := debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 9)), Store: s}
+	e, err := debate.NewEngine(o)
+	require.NoError(t, err)
+	d, err := e.Create(t.Context(), debatetest.PairConfig(nil))
+	require.NoError(t, err)
+	_, err = debatetest.Run(t, d)
+	require.NoError(t, err)
+	res := debatetest.Result(t, d)
+	fork, err := e.Fork(t.Context(), "d", 0, debate.Edits{ID: "fork"})
+	require.NoError(t, err)
+	twice, err := e.Fork(t.Context(), "fork", 0, debate.Edits{ID: "twice"})
+	require.NoError(t, err)
+	seen := map[string]bool{}
+	for _, turn := range res.Turns {
+		last := turn.Attempts[len(turn.Attempts)-1]
+		require.Len(t, last.Hash, 43)
+		require.False(t, seen[last.Hash], "each hash has a key of its own")
+		seen[last.Hash] = true
+		for _, h := range []*debate.Debate{d, fork, twice} {
+			p, err := h.PromptOf(t.Context(), turn.Key)
+			require.NoError(t, err)
+			require.Equal(t, "equal", p.Match, "%s in %s", turn.Key, h.ID())
+		}
+	}
+	secrets, _ := secretsOf(t, s, "d")
+	copies, first := secretsOf(t, s, "fork")
+	require.Len(t, first["copied_keys"], len(seen))
+	require.NotContains(t, debatetest.Encode(t, first), secrets[0], "a fork does not have the secret of its parent")
+	require.NotEqual(t, secrets, copies)
+
+	for name, change := range map[string]func(map[string]any){
+		"different": func(attempt map[string]any) { attempt["hash"] = strings.Repeat("A", 43) },
+		"unknown":   func(attempt map[string]any) { delete(attempt, "hash") },
+	} {
+		status, entries, err := s.Load(t.Context(), "d", 0)
+		require.NoError(t, err)
+		for i := range entries {
+			fields := map[string]any{}
+			require.NoError(t, json.Unmarshal([]byte(debatetest.Encode(t, entries[i].Data)), &fields))
+			if turn, ok := fields["turn"].(map[string]any); ok {
+				change(turn["attempts"].([]any)[0].(map[string]any))
+			}
+			entries[i].Data = json.RawMessage(debatetest.Encode(t, fields))
+		}
+		other := store.Memory()
+		require.NoError(t, other.Commit(t.Context(), store.Change{ID: "d", Entries: entries, Status: status}))
+		e, err := debate.NewEngine(debate.Options{Store: other})
+		require.NoError(t, err)
+		d, err := e.Open(t.Context(), "d")
+		require.NoError(t, err)
+		p, err := d.PromptOf(t.Context(), res.Turns[0].Key)
+		require.NoError(t, err)
+		require.Equal(t, name, p.Match)
+	}
+}

@@ -187,6 +187,7 @@ type Attempt struct {
 	PromptTokens   int           `json:"prompt_tokens,omitempty"`   // estimated tokens of the prompt
 	Cut            bool          `json:"cut,omitempty"`             // the service seems to have cut the prompt, so Usage.Input counts what was left
 	Counted        bool          `json:"counted,omitempty"`         // Usage.Input counts the prompt, although the reply was not valid
+	Hash           string        `json:"hash,omitempty"`            // hash of the request with a key that the journal has and nothing shows; see Debate.PromptOf
 	ToolsForbidden bool          `json:"tools_forbidden,omitempty"` // the model has tools, but this call had to reply without them
 	Usage          Usage         `json:"usage"`
 	Began          time.Time     `json:"began,omitzero"`        // when the call began

@@ -35,6 +35,7 @@ func requirePrompts(t *testing.T, d *debate.Debate, calls map[transcript.Key][]p
 		p, err := d.PromptOf(t.Context(), turn.Key)
 		require.NoError(t, err)
 		require.Empty(t, p.Missing, turn.Key.String())
+		require.Equal(t, "equal", p.Match, turn.Key.String())
 		list := calls[turn.Key]
 		require.Equal(t, list[len(list)-1], p.Request, turn.Key.String())
 	}
@@ -71,6 +72,7 @@ func requireWords(t *testing.T, d *debate.Debate, calls map[transcript.Key][]pro
 				continue
 			}
 			require.Empty(t, p.Missing, turn.Key.String())
+			require.Equal(t, "equal", p.Match, turn.Key.String())
 			list := calls[turn.Key]
 			require.Equal(t, list[len(list)-1], p.Request, "%s, %v", turn.Key, c)
 			if p.OtherCounter {

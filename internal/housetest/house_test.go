@@ -30,7 +30,7 @@ const (
 	maxExportedProviders  = 25      // exported names of package providers, which holds the types of requests and of responses; 21 before Windowed and Attachment, 23 before WithPrivate and IsPrivate, which transports ask
 	maxExportedStore      = 18      // exported names of package store; 15 before Damaged and ErrUnavailable, which stores return, 17 before OldestFormat
 	maxExportedData       = 20      // exported names of package transcript, which holds plain data; 17 before Citation and Verdict, which turns have
-	maxExportedStep       = 26      // exported names of package internal/step: a plan in six types, a host in four, two for rounds of tool calls, two more that steps share, a hint, and errors, one of them for doubtful replies
+	maxExportedStep       = 29      // exported names of package internal/step: a plan in six types, a host in four, two for rounds of tool calls, two more that steps share, a hint, and errors, one of them for doubtful replies, and three for the digests of requests
 	maxExportedStatistics = 27      // exported names of package internal/statistics: one function for each statistic; 20 before ratings
 	maxExportedAgreement  = 17      // exported names of package judge/agreement: decisions with their calibration and where it lets a jury decide, and ratings with their agreement
 	maxExportedRoot       = 53      // exported names of the root package; 46 before Edits and Prompt, which forks and past prompts need, Attachment, which is in Config, ErrTaken, so that a service can launch a debate twice, Briefing, which people read, ToolsCalled, an entry of journals, and Rules, which entries name

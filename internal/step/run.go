@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/seal"
 	"github.com/elenchus-go/debate/internal/steptimer"
 	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/judge/reply"
@@ -37,6 +38,7 @@ type attempts struct {
 	current     Call                        // of the last attempt
 	open        Call                        // the call in progress, which may be for a summary; nil if there is none
 	began       time.Time                   // when that call began
+	hash        string                      // keyed hash of its request
 	stream      *stream                     // of the attempt whose call is in progress or has just ended; otherwise nil
 	response    providers.Response          // what the provider returned; zero until then
 	waited      time.Duration               // wait before the call
@@ -117,6 +119,7 @@ func (r *Run) usedModel() string {
 
 // begin begins a call and returns its context.
 func (r *Run) begin(a Attempt) (context.Context, Call, error) {
+	request := a.Request
 	private := r.Plan.Private && !a.Summary // a summarizer reads no documents
 	if private {
 		a.Request = shownRequest(&r.query, a.Request)
@@ -126,6 +129,7 @@ func (r *Run) begin(a Attempt) (context.Context, Call, error) {
 		ctx, call = providers.WithPrivate(ctx), &privateCall{call, r.ctx, &r.draft}
 	}
 	r.attempts.open, r.attempts.began = call, time.Now()
+	r.attempts.hash = r.hash(request, r.attempts.began)
 	return ctx, call, err
 }
 
@@ -155,6 +159,7 @@ func (r *Run) addAttempt(a transcript.Attempt, resp *providers.Response, err err
 		}
 		a.ErrorKind, a.ErrorMessage = string(failed.Kind), r.Plan.Pseudonyms.Reveal(failed.Error())
 	}
+	a.Hash, r.attempts.hash = r.attempts.hash, ""
 	a.Began, a.Duration = r.attempts.began.UTC(), time.Since(r.attempts.began)
 	a.Waited, r.attempts.waited = r.attempts.waited, 0
 	if r.Plan.KeepReplies && !r.Plan.Private {
@@ -221,4 +226,22 @@ func timeoutError(limit time.Duration, budget, concluding bool) error {
 		return &providers.Error{Kind: providers.Timeout, Err: ErrOutOfTime}
 	}
 	return ErrOutOfTime
+}
+
+// hash returns the keyed hash of a request of the step, for a call that began at the given time. It is empty if the debate has
+// no secret.
+func (r *Run) hash(request *providers.Request, began time.Time) string {
+	key, ok := r.Plan.Keys.Of(seal.CallID(r.Plan.Step.Key.String(), began))
+	if !ok {
+		return ""
+	}
+	p := &r.Plan.Prompt
+	k := known{p.Messages, p.Attachments, p.Digests, p.AttachmentDigests, r.Plan.Model.Request.Schema, p.SchemaDigest}
+	return key.Hash(k.digest(request))
+}
+
+// Matches reports whether a request has the hash of an attempt. known is false if that cannot be told.
+func (r *Run) Matches(request *providers.Request, hash string, began time.Time) (equal, known bool) {
+	is := r.hash(request, began)
+	return is == hash, is != "" && hash != "" && !r.Plan.Private
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/internal/seal"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
@@ -68,16 +69,17 @@ type Plan struct {
 	Pseudonyms    *judge.Pseudonyms  // names by which the model sees the participants
 	Window        *transcript.Window // how the history was fitted into the window; nil if nothing was cut
 	Limits        Limits
-	Tools         *Tools // that the model may call; nil if there are none
-	Participating bool   // the actor is a participant: it gets its opaque reasoning back
-	Judging       bool   // the actor is a judge
-	NoText        bool   // the actor returns documents or vectors, not generated text
-	Concluding    bool   // the debate concludes
-	KeepPartial   bool   // the text of a participant that failed is the turn
-	UseDefault    bool   // the default reply is the turn if the step fails
-	KeepReasoning bool   // the turn keeps reasoning that a person can read
-	KeepReplies   bool   // its attempts keep the replies
-	Private       bool   // the actor reads private documents, which its replies may quote
+	Tools         *Tools     // that the model may call; nil if there are none
+	Participating bool       // the actor is a participant: it gets its opaque reasoning back
+	Judging       bool       // the actor is a judge
+	NoText        bool       // the actor returns documents or vectors, not generated text
+	Concluding    bool       // the debate concludes
+	KeepPartial   bool       // the text of a participant that failed is the turn
+	UseDefault    bool       // the default reply is the turn if the step fails
+	KeepReasoning bool       // the turn keeps reasoning that a person can read
+	KeepReplies   bool       // its attempts keep the replies
+	Private       bool       // the actor reads private documents, which its replies may quote
+	Keys          *seal.Keys // of the hashes of requests; nil if the debate has none
 	Prices        price.Prices
 	Retries       map[providers.ErrorKind]int // where they differ from DefaultRetries
 	Count         func(model, text string) int
@@ -107,17 +109,20 @@ type Prompt struct {
 	Data        *prompts.Data       // to ask for a valid reply; nil if the reply is free text
 	Messages    []providers.Message // without attachments, and without those that ask for a reply again
 	Attachments []providers.Message // they follow the system prompt
-	Tokens      int                 // estimated tokens of the prompt, including slack
-	Slack       int                 // tokens by which the fixed part was rounded up
-	History     int                 // tokens of the history
-	Opaque      int                 // the part of them that opaque reasoning takes
-	Schema      int                 // tokens of the schema, a part of Tokens
-	Cut         window.Cut          // of the history
-	Scale       window.Calibration  // of the actor's tokens
-	Summarized  bool                // the history begins with a summary
-	Heading     string              // of a summary
-	Shorten     bool                // the history may be shortened after an overflow
-	Summarize   bool                // its older half may be replaced with a summary
+	// Digests are those of Messages, AttachmentDigests those of Attachments, and SchemaDigest that of the schema of the reply.
+	Digests, AttachmentDigests []Digest
+	SchemaDigest               Digest
+	Tokens                     int                // estimated tokens of the prompt, including slack
+	Slack                      int                // tokens by which the fixed part was rounded up
+	History                    int                // tokens of the history
+	Opaque                     int                // the part of them that opaque reasoning takes
+	Schema                     int                // tokens of the schema, a part of Tokens
+	Cut                        window.Cut         // of the history
+	Scale                      window.Calibration // of the actor's tokens
+	Summarized                 bool               // the history begins with a summary
+	Heading                    string             // of a summary
+	Shorten                    bool               // the history may be shortened after an overflow
+	Summarize                  bool               // its older half may be replaced with a summary
 }
 
 // Limits limit the attempts of a step.

@@ -11,7 +11,9 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/calibration"
+	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/internal/sources"
+	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
@@ -159,10 +161,18 @@ func (d *Debate) WithNames(c *reply.Contract, m *judge.Pseudonyms, active, own [
 type cache struct {
 	fixed      []*Fixed // the constant part of each reader's prompts
 	pseudonyms map[pseudonymsKey]*judge.Pseudonyms
-	texts      map[*judge.Pseudonyms][]string // formatted turns, by reader and seq
+	said       map[*judge.Pseudonyms][]said // turns as messages, by reader and seq
 	// Buffers that are reused for each prompt.
 	shown, tokens []int
 	covered       []window.Summary
+}
+
+// said is a turn as a message of a reader's prompts.
+type said struct {
+	text     string            // formatted; empty if no prompt has shown it yet
+	digest   step.Digest       // of the message with this text
+	own      *step.Digest      // of the message of the reader's own turn
+	thoughts *reasoning.Opaque // in that message
 }
 
 type pseudonymsKey struct {
@@ -182,12 +192,14 @@ type Fixed struct {
 	Pseudonyms *judge.Pseudonyms // names by which the reader sees the participants
 
 	key     fixedKey
-	tokens  int // of the system prompt
+	digest  step.Digest // of the message with the system prompt
+	tokens  int         // of the system prompt
 	data    prompts.Data
 	reply   *namedReply         // what the last reply with a contract must look like; nil if there is none yet
 	vars    map[string]string   // of the first step
 	planned bool                // no step has used it yet, so the first step may have other vars
 	shown   []providers.Message // the message with the attachments; nil if there are none
+	digests []step.Digest       // of shown
 }
 
 // namedReply is what a reply must look like, with the names that the reader sees.
@@ -195,8 +207,9 @@ type namedReply struct {
 	contract       *reply.Contract
 	schema         json.RawMessage
 	outline        string
-	tokens, active int      // of the schema, and participants who were left
-	names          []string // that the protocol listed; nil if it did not
+	digest         step.Digest // of the schema
+	tokens, active int         // of the schema, and participants who were left
+	names          []string    // that the protocol listed; nil if it did not
 }
 
 // Fixed returns the part of a reader's prompts that does not change. Its tokens are those of the system prompt, with the
@@ -240,6 +253,10 @@ func (d *Debate) Fixed(s *protocol.Step, seat transcript.Profile) (*Fixed, error
 	b.tokens += d.Env.Count(model, b.System) + DocumentTokens(documents) + AttachmentTokens(attached)
 	b.System += documentsText(&d.Sources, documents, m)
 	b.shown = AttachmentMessage(attached, m)
+	b.digest = step.DigestOf(&providers.Message{Role: providers.System, Text: b.System})
+	for i := range b.shown {
+		b.digests = append(b.digests, step.DigestOf(&b.shown[i]))
+	}
 	d.cache.fixed = append(d.cache.fixed, b)
 	return b, nil
 }
@@ -262,7 +279,7 @@ func (b *Fixed) replyFor(d *Debate, contract, model string, active, own []string
 	}
 	c = d.WithNames(c, b.Pseudonyms, active, own)
 	n := &namedReply{contract: c, schema: c.Schema(), outline: c.Outline(), active: len(active), names: own}
-	n.tokens = d.Env.Count(model, string(n.schema))
+	n.tokens, n.digest = d.Env.Count(model, string(n.schema)), step.DigestOfSchema(n.schema)
 	b.reply = n
 	return n
 }

@@ -37,7 +37,7 @@ func (d *Debate) Build(p *step.Plan, seat transcript.Profile, own []string) erro
 		return err
 	}
 	q.Heading = summaryHeading
-	q.Base, q.Attachments = &b.data, b.shown
+	q.Base, q.Attachments, q.AttachmentDigests = &b.data, b.shown, b.digests
 	q.Schema = d.setSchema(p, b, own)
 	data := d.data(s, b, p.Names)
 	if p.Contract != nil { // the reply may be asked for again
@@ -71,7 +71,7 @@ func (d *Debate) Build(p *step.Plan, seat transcript.Profile, own []string) erro
 	p.Window = q.Cut.Window()
 	q.Tokens, q.History = fixed+q.Cut.Used, q.Cut.Used
 	q.Summarized = q.Summarized || q.Cut.Summary.Covers > 0
-	q.Messages, q.Opaque = d.messages(s, b, shown, q.Cut, user)
+	d.setMessages(s, b, q, shown, user)
 	return nil
 }
 
@@ -86,7 +86,7 @@ func (d *Debate) setSchema(p *step.Plan, b *Fixed, own []string) int {
 	if p.Contract = n.contract; p.Step.Check != nil {
 		p.Contract = p.Contract.WithCheck(p.Step.Check)
 	}
-	p.Model.Request.Schema, b.data.ReplyFields = n.schema, n.outline
+	p.Model.Request.Schema, p.Prompt.SchemaDigest, b.data.ReplyFields = n.schema, n.digest, n.outline
 	return n.tokens
 }
 
@@ -155,49 +155,65 @@ func (d *Debate) EstimatedTokens(s *protocol.Step, seat transcript.Profile) int 
 	return tokens
 }
 
-// messages returns the messages of a prompt, and the tokens of the opaque reasoning in them. The reader's own turns have the
-// assistant role. Others' turns have the user role and stand between delimiters that name the speaker.
-func (d *Debate) messages(s *protocol.Step, b *Fixed, shown []int, cut window.Cut, user string) (list []providers.Message, opaque int) {
+// setMessages sets the messages of a prompt with their digests, and the tokens of the opaque reasoning in them. The reader's own
+// turns have the assistant role. Others' turns have the user role and stand between delimiters that name the speaker.
+func (d *Debate) setMessages(s *protocol.Step, b *Fixed, q *step.Prompt, shown []int, user string) {
+	cut := q.Cut
 	size := cut.Kept + 2
 	if cut.Summary.Covers > 0 {
 		size++
 	}
-	list = make([]providers.Message, 0, size)
-	list = append(list, providers.Message{Role: providers.System, Text: b.System})
+	q.Messages, q.Digests = make([]providers.Message, 0, size), slices.Grow(q.Digests[:0], size)
+	add := func(m providers.Message, sum step.Digest) {
+		q.Messages, q.Digests = append(q.Messages, m), append(q.Digests, sum)
+	}
+	add(providers.Message{Role: providers.System, Text: b.System}, b.digest)
 	kept := slices.Delete(shown, cut.From, cut.To)
 	b.Pseudonyms.Sort(d.Turns, kept)
 	if cut.Summary.Covers > 0 {
 		at := slices.IndexFunc(d.Turns, func(t transcript.Turn) bool { return t.Seq == cut.Summary.Seq })
-		list = append(list, providers.Message{Role: providers.User, Text: d.turnText(&d.Turns[at], b.Pseudonyms)})
+		of := d.saidIn(&d.Turns[at], b.Pseudonyms)
+		add(providers.Message{Role: providers.User, Text: of.text}, of.digest)
 	}
 	for _, i := range kept {
 		t := &d.Turns[i]
-		m := d.turnMessage(s, t, b.Pseudonyms, cut)
+		m, sum := d.turnMessage(s, t, b.Pseudonyms, cut)
 		if m.Parts != nil {
-			opaque += d.opaqueFor(s, t).Tokens
+			q.Opaque += d.opaqueFor(s, t).Tokens
 		}
-		list = append(list, m)
+		add(m, sum)
 	}
-	return append(list, providers.Message{Role: providers.User, Text: user}), opaque
+	task := providers.Message{Role: providers.User, Text: user}
+	add(task, step.DigestOf(&task))
 }
 
-// turnMessage returns a turn as a message of a reader's prompt. If only the newest turn is left and it is too long, its text
-// is cut.
-func (d *Debate) turnMessage(s *protocol.Step, t *transcript.Turn, m *judge.Pseudonyms, cut window.Cut) providers.Message {
-	text := t.Text
+// turnMessage returns a turn as a message of a reader's prompt, and the digest of the message. If only the newest turn is left
+// and it is too long, its text is cut.
+func (d *Debate) turnMessage(s *protocol.Step, t *transcript.Turn, m *judge.Pseudonyms, cut window.Cut) (providers.Message, step.Digest) {
 	if cut.Used > cut.Limit {
-		text = window.Clip(text, max(cut.Limit-m.QuoteTokens()-checkedTokens(t, m.Nonce()), 0))
+		clipped := d.clippedMessage(s, t, m, window.Clip(t.Text, max(cut.Limit-m.QuoteTokens()-checkedTokens(t, m.Nonce()), 0)))
+		return clipped, step.DigestOf(&clipped)
 	}
-	switch {
-	case t.Actor == s.Actor && t.Kind != transcript.Summary:
-		if o := d.opaqueFor(s, t); o != nil && cut.Used <= cut.Limit {
-			return opaqueMessage(o, m.Hide(text))
-		}
+	of := d.saidIn(t, m)
+	if t.Actor != s.Actor || t.Kind == transcript.Summary {
+		return providers.Message{Role: providers.User, Text: of.text}, of.digest
+	}
+	own, thoughts := providers.Message{Role: providers.Assistant, Text: m.Hide(t.Text)}, d.opaqueFor(s, t)
+	if thoughts != nil {
+		own = opaqueMessage(thoughts, own.Text)
+	}
+	if of.own == nil || of.thoughts != thoughts {
+		of.own, of.thoughts = new(step.DigestOf(&own)), thoughts
+	}
+	return own, *of.own
+}
+
+// clippedMessage returns a turn with a text that was cut as a message of a reader's prompt.
+func (d *Debate) clippedMessage(s *protocol.Step, t *transcript.Turn, m *judge.Pseudonyms, text string) providers.Message {
+	if t.Actor == s.Actor && t.Kind != transcript.Summary {
 		return providers.Message{Role: providers.Assistant, Text: m.Hide(text)}
-	case cut.Used > cut.Limit:
-		return providers.Message{Role: providers.User, Text: d.formatTurn(t, text, m)}
 	}
-	return providers.Message{Role: providers.User, Text: d.turnText(t, m)}
+	return providers.Message{Role: providers.User, Text: d.formatTurn(t, text, m)}
 }
 
 // opaqueMessage returns a message of the actor's own with its reasoning. The text is the last part.
@@ -210,19 +226,24 @@ func opaqueMessage(o *reasoning.Opaque, text string) providers.Message {
 }
 
 // turnText returns a turn as other actors see it.
-func (d *Debate) turnText(t *transcript.Turn, m *judge.Pseudonyms) string {
-	said := d.cache.texts[m]
-	if missing := int(t.Seq) + 1 - len(said); missing > 0 {
-		if d.cache.texts == nil {
-			d.cache.texts = map[*judge.Pseudonyms][]string{}
+func (d *Debate) turnText(t *transcript.Turn, m *judge.Pseudonyms) string { return d.saidIn(t, m).text }
+
+// saidIn returns a turn as a message of prompts, which it keeps.
+func (d *Debate) saidIn(t *transcript.Turn, m *judge.Pseudonyms) *said {
+	list := d.cache.said[m]
+	if missing := int(t.Seq) + 1 - len(list); missing > 0 {
+		if d.cache.said == nil {
+			d.cache.said = map[*judge.Pseudonyms][]said{}
 		}
-		said = append(said, make([]string, missing)...)
-		d.cache.texts[m] = said
+		list = append(list, make([]said, missing)...)
+		d.cache.said[m] = list
 	}
-	if said[t.Seq] == "" {
-		said[t.Seq] = d.formatTurn(t, t.Text, m)
+	of := &list[t.Seq]
+	if of.text == "" {
+		of.text = d.formatTurn(t, t.Text, m)
+		of.digest = step.DigestOf(&providers.Message{Role: providers.User, Text: of.text})
 	}
-	return said[t.Seq]
+	return of
 }
 
 // formatTurn formats a turn with the given text as other actors see it.
