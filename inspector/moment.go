@@ -15,6 +15,9 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
+// maxReply limits the bytes of a validated reply, of its reasoning, and of all that the service replied, on a page.
+const maxReply = 5 << 10
+
 const (
 	listed   = 8  // entries that a page lists before and after the one that it shows
 	maxMarks = 30 // marks of rounds at the slider

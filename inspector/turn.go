@@ -78,7 +78,6 @@ type message struct {
 const (
 	maxPrompt  = 16 << 10 // bytes of a prompt on a page
 	maxMessage = 6 << 10  // bytes of one of its messages
-	maxReply   = 5 << 10  // bytes of a validated reply, of its reasoning, and of all that the service replied
 )
 
 // flagMeanings says what the flags of turns mean.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/elenchus-go/debate/internal/markup"
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -169,4 +170,22 @@ func plural(n int, one, many string) string {
 		return "1 " + one
 	}
 	return formatCount(n) + " " + many
+}
+
+// attemptNotes returns the number of attempts of a turn if there were several, and the number of its rounds of tool calls, which
+// are no attempts.
+func attemptNotes(t *transcript.Turn) (list []string) {
+	rounds := 0
+	for _, a := range t.Attempts {
+		if a.ErrorKind == "" && a.FinishReason == string(providers.ToolCalls) {
+			rounds++
+		}
+	}
+	if n := len(t.Attempts) - rounds; n > 1 {
+		list = append(list, fmt.Sprintf("%d attempts", n))
+	}
+	if rounds > 0 {
+		list = append(list, plural(rounds, "round of tool calls", "rounds of tool calls"))
+	}
+	return list
 }

@@ -2,16 +2,13 @@ package report
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/toolcall"
-	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/tool"
-	"github.com/elenchus-go/debate/transcript"
 )
 
 const (
@@ -75,22 +72,4 @@ func (r *Report) toolCalls() []block {
 		}
 	}
 	return tableBlock("Calls before the statements, in order", []string{"Who", "Phase", "Round", "Tool", "Arguments", "What it found", "Sources", "Duration"}, cells)
-}
-
-// attemptNotes returns the number of attempts of a turn if there were several, and the number of its rounds of tool calls, which
-// are no attempts.
-func attemptNotes(t *transcript.Turn) (list []string) {
-	rounds := 0
-	for _, a := range t.Attempts {
-		if a.ErrorKind == "" && a.FinishReason == string(providers.ToolCalls) {
-			rounds++
-		}
-	}
-	if n := len(t.Attempts) - rounds; n > 1 {
-		list = append(list, fmt.Sprintf("%d attempts", n))
-	}
-	if rounds > 0 {
-		list = append(list, plural(rounds, "round of tool calls", "rounds of tool calls"))
-	}
-	return list
 }

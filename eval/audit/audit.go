@@ -139,6 +139,9 @@ func (a *Audit) config(j Judge, v variant) debate.Config {
 	c.Protocol = pairwise.Protocol{A: v.A, B: v.B, Challenge: a.Challenge && v.plant == "" && v.repeat == 0}
 	c.Judges = slices.Clone(c.Judges)
 	c.Judges[0].Name = cmp.Or(c.Judges[0].Name, "Judge")
+	if v.Reference != "" {
+		c.Background = strings.TrimSpace(c.Background + "\n\nReference answer: " + v.Reference)
+	}
 	return c
 }
 

@@ -27,6 +27,24 @@ func options(models map[string]simulated) (o debate.Options, calls map[string]*s
 	return o, calls
 }
 
+// Judges read a reference answer, in both orders.
+func TestJudgesReadTheReferenceAnswer(t *testing.T) {
+	o, calls := options(map[string]simulated{"fair": {accuracy: .8}})
+	pairs := pairsOf(2)
+	pairs[1].Reference = "It was the butler."
+	_, err := (&Audit{Name: "judges", Pairs: pairs, Judges: []Judge{judgeOf("fair")}}).Run(t.Context(), o)
+	require.NoError(t, err)
+	read := 0
+	for _, c := range calls["fair"].Calls() {
+		for _, m := range c.Messages {
+			if strings.Contains(m.Text, "Reference answer: It was the butler.") {
+				read++
+			}
+		}
+	}
+	require.Equal(t, 2, read)
+}
+
 // An audit through debates finds what was planted, costs two calls for a pair and variant, and costs nothing when it is run again.
 func TestAnAudit(t *testing.T) {
 	o, calls := options(map[string]simulated{

@@ -29,7 +29,7 @@ type Pair struct {
 	// AuthorA and AuthorB are the models that wrote the answers, if they are known.
 	AuthorA string `json:"author_a,omitempty"`
 	AuthorB string `json:"author_b,omitempty"`
-	// Reference is what a right answer says, if it is known. Judges read it.
+	// Reference is what a right answer says, if it is known. Judges read it as background.
 	Reference string `json:"reference,omitempty"`
 }
 

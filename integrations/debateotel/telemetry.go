@@ -124,6 +124,26 @@ func (t *Telemetry) beginCall(ctx context.Context, s debate.Step, at time.Time) 
 	}
 }
 
+// beginTool starts the span of a call of a tool.
+func (t *Telemetry) beginTool(ctx context.Context, s debate.Step, at time.Time) (context.Context, func(debate.Outcome)) {
+	x, ok := ctx.Value(contextKey{}).(*step)
+	if !ok {
+		return ctx, nil
+	}
+	name := clip(s.Tool, maxName)
+	span := x.startTool(name, at)
+	within := trace.ContextWithSpan(ctx, span)
+	return within, func(o debate.Outcome) {
+		now := time.Now()
+		kind := ""
+		if o.Call != nil {
+			kind = string(o.Call.Error)
+		}
+		x.endTool(span, o.Call, now)
+		t.metrics.tool(within, name, kind, now.Sub(at))
+	}
+}
+
 // commit shows an event on the span of the drive, and counts outcomes.
 func (t *Telemetry) commit(ctx context.Context, id string, ev debate.Event) {
 	if n, ok := t.noteOf(ev, time.Now()); ok {

@@ -1,36 +1,14 @@
 package debateotel
 
 import (
-	"context"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/tool"
 )
-
-// beginTool starts the span of a call of a tool.
-func (t *Telemetry) beginTool(ctx context.Context, s debate.Step, at time.Time) (context.Context, func(debate.Outcome)) {
-	x, ok := ctx.Value(contextKey{}).(*step)
-	if !ok {
-		return ctx, nil
-	}
-	name := clip(s.Tool, maxName)
-	span := x.startTool(name, at)
-	within := trace.ContextWithSpan(ctx, span)
-	return within, func(o debate.Outcome) {
-		now := time.Now()
-		kind := ""
-		if o.Call != nil {
-			kind = string(o.Call.Error)
-		}
-		x.endTool(span, o.Call, now)
-		t.metrics.tool(within, name, kind, now.Sub(at))
-	}
-}
 
 // startTool starts the span of a call of a tool.
 func (x *step) startTool(name string, at time.Time) trace.Span {
