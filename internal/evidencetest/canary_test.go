@@ -43,9 +43,10 @@ const quoted = "no such page"
 type output struct {
 	*testing.T
 
-	mu    sync.Mutex
-	seen  int // bytes
-	leaks []string
+	mu     sync.Mutex
+	hidden []string // other texts that no output has; empty for the marker
+	seen   int      // bytes
+	leaks  []string
 }
 
 // Write implements io.Writer, for logs.
@@ -59,8 +60,14 @@ func (o *output) add(where, text string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.seen += len(text)
-	if at := strings.Index(text, marker); at >= 0 {
-		o.leaks = append(o.leaks, fmt.Sprintf("%s: …%s…", where, text[max(0, at-80):min(len(text), at+80)]))
+	hidden := o.hidden
+	if hidden == nil {
+		hidden = []string{marker}
+	}
+	for _, x := range hidden {
+		if at := strings.Index(text, x); at >= 0 {
+			o.leaks = append(o.leaks, fmt.Sprintf("%s: …%s…", where, text[max(0, at-80):min(len(text), at+80)]))
+		}
 	}
 }
 
