@@ -304,6 +304,9 @@ func (o *output) collect(e *debate.Engine, kept store.Store, d *debate.Debate) {
 		p, err := d.PromptOf(ctx, t.Key)
 		require.NoError(o, err)
 		o.json("prompt of "+t.Key.String(), p)
+		if slices.ContainsFunc(r.Participants, func(x debate.ParticipantStatus) bool { return x.Name == t.Actor }) {
+			require.Equal(o, "unknown", p.Match, "%s reads private documents", t.Key)
+		}
 		require.Nil(o, t.Reasoning, "%s", t.Key)
 	}
 	fork, err := e.Fork(ctx, d.ID(), r.Turns[len(r.Turns)-1].Seq-1, debate.Edits{ID: "fork"})

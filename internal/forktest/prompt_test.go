@@ -1,6 +1,7 @@
 package forktest_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -39,7 +40,43 @@ func requirePrompts(t *testing.T, d *debate.Debate, calls map[transcript.Key][]p
 		list := calls[turn.Key]
 		require.Equal(t, list[len(list)-1], p.Request, turn.Key.String())
 	}
+	requireHashes(t, d, calls)
 	requireWords(t, d, calls)
+}
+
+// requireHashes requires that the journal has a hash of each call, also of calls that failed, of rounds of tool calls and of
+// summaries after an overflow.
+func requireHashes(t *testing.T, d *debate.Debate, calls map[transcript.Key][]providers.Request) {
+	t.Helper()
+	seen, made := map[string]bool{}, 0
+	var look func(v any)
+	look = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			if _, timed := v["duration"]; timed && v["usage"] != nil {
+				hash, _ := v["hash"].(string)
+				require.Len(t, hash, 43, "%v", v)
+				seen[hash] = true
+			}
+			for _, x := range v {
+				look(x)
+			}
+		case []any:
+			for _, x := range v {
+				look(x)
+			}
+		}
+	}
+	for m, err := range d.Replay(t.Context()) {
+		require.NoError(t, err)
+		var fields any
+		require.NoError(t, json.Unmarshal([]byte(debatetest.Encode(t, m.Event)), &fields))
+		look(fields)
+	}
+	for _, list := range calls {
+		made += len(list)
+	}
+	require.GreaterOrEqual(t, len(seen), made)
 }
 
 // counter counts tokens in another way.
