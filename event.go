@@ -309,7 +309,7 @@ func parseEvent(kind string, b []byte, decode func([]byte, any) error) (Event, e
 	if err := decode(b, v.Interface()); err != nil {
 		return nil, fmt.Errorf("parse event of type %q: %w", kind, err)
 	}
-	if c, ok := v.Interface().(*storedConfig); ok {
+	if c, ok := reflect.TypeAssert[*storedConfig](v); ok {
 		return c.event(), nil
 	}
 	return v.Elem().Interface().(Event), nil
