@@ -46,7 +46,7 @@ func keysIn(t *testing.T, s store.Store, id string) (list []string) {
 		b, err := base64.RawURLEncoding.DecodeString(text)
 		require.NoError(t, err)
 		require.Len(t, b, 16)
-		list = append(list, text, base64.RawStdEncoding.EncodeToString(b), hex.EncodeToString(b), strings.ToUpper(hex.EncodeToString(b)), strings.Trim(fmt.Sprint(b), "[]"))
+		list = append(list, text, base64.RawStdEncoding.EncodeToString(b), hex.EncodeToString(b), strings.ToUpper(hex.EncodeToString(b)), strings.Trim(fmt.Sprintf("%d", b), "[]"))
 	}
 	return list
 }
