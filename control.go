@@ -69,15 +69,14 @@ func (c *transaction) hold(action string) error {
 // for people, Stop declines their steps. Stop changes nothing at the gate before the conclusion: Decide opens it.
 func (d *Debate) Stop(ctx context.Context) error {
 	err := d.control(ctx, "stop", func(c *transaction) error {
-		const cause = "a person stopped the debate"
 		r := c.rec
 		if r.Cursor.Stage == transcript.Conclusion {
-			return c.stopWaiting(cause)
+			return c.stopWaiting(stoppedByPerson)
 		}
 		if r.lifecycle.State == fsm.Completed {
 			return nil
 		}
-		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.Stopped, Evidence: cause}})
+		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.Stopped, Evidence: stoppedByPerson}})
 	})
 	if err != nil {
 		return err
@@ -91,7 +90,7 @@ func (d *Debate) Cancel(ctx context.Context) error {
 		if c.rec.lifecycle.State == fsm.Canceled {
 			return nil
 		}
-		return c.fire(fsm.Cancel, StateChanged{Ending: transcript.Ending{Outcome: transcript.Canceled, Evidence: "a person canceled the debate"}})
+		return c.fire(fsm.Cancel, StateChanged{Ending: transcript.Ending{Outcome: transcript.Canceled, Evidence: canceledByPerson}})
 	})
 }
 

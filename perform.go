@@ -12,7 +12,6 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/step/prompting"
-	"github.com/elenchus-go/debate/transcript"
 )
 
 // message is what the goroutine of a call sends to the driver's goroutine: an event to show, or the end of the call.
@@ -254,9 +253,7 @@ func (dr *driver) handleFailure(c *execution, later []*execution) error {
 			if isFailure {
 				return ch.applyFailurePolicy(failed, failures(later))
 			}
-			return ch.stop(StateChanged{Failure: c.failure(), OtherFailures: failures(later), Ending: transcript.Ending{
-				Outcome: transcript.TimeBudget, Evidence: "the time budget for rounds was used up during a call",
-			}})
+			return ch.stop(StateChanged{Failure: c.failure(), OtherFailures: failures(later), Ending: timeEndingInCall})
 		})
 	case errors.Is(c.err, step.ErrNextJob):
 		err := dr.journal.change(dr.ctx, func(ch *transaction) error {

@@ -20,6 +20,15 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
+// The evidence of endings by people.
+const (
+	stoppedByPerson  = "a person stopped the debate"
+	canceledByPerson = "a person canceled the debate"
+)
+
+// timeEndingInCall is the ending of a debate whose time is used up during a call.
+var timeEndingInCall = transcript.Ending{Outcome: transcript.TimeBudget, Evidence: "the time budget for rounds was used up during a call"}
+
 // canDrop reports whether the debate can continue without the participant that failed.
 func canDrop(r *record, f *Failure) (can bool) {
 	defer func() {

@@ -35,6 +35,8 @@ type transaction struct {
 	// for the plan.
 	schedule bool
 	undo     func() // takes back what the change did outside of the record, if it is not committed; may be nil
+	// match compares each event with the one that the journal has, when a change is made again to verify it; otherwise nil.
+	match func(Event) error
 }
 
 func newTransaction(r *record) *transaction {
@@ -66,6 +68,11 @@ func (c *transaction) add(ev Event) error {
 	if done, ok := ev.(TurnDone); ok && done.Turn.Citations == nil && hasSources(c.rec.config) {
 		done.Turn.Citations = citationsOf(c.rec, &done.Turn, nil)
 		ev = done
+	}
+	if c.match != nil {
+		if err := c.match(ev); err != nil {
+			return err
+		}
 	}
 	c.events = append(c.events, ev)
 	return c.rec.apply(ev, c.now)

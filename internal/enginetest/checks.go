@@ -3,6 +3,7 @@ package enginetest
 import (
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -19,7 +20,8 @@ func (s *env) requireNoRepeatedCalls(p *process, stood []transcript.Turn) {
 	}
 }
 
-// requireJournalValid checks that a journal has no gap, and that each turn occurs once under its own key.
+// requireJournalValid checks that a journal has no gap, that each turn occurs once under its own key, and that no entry is
+// other than what follows from the entries before it.
 func (s *env) requireJournalValid(id string) {
 	s.Helper()
 	status, entries, err := s.backend.Open(s).Load(s.ctx, id, 0)
@@ -32,5 +34,7 @@ func (s *env) requireJournalValid(id string) {
 			keys = append(keys, e.Key)
 		}
 	}
-	require.ElementsMatch(s, s.turnKeys(s.openInNewProcess(id)), keys)
+	d := s.openInNewProcess(id)
+	require.ElementsMatch(s, s.turnKeys(d), keys)
+	debatetest.RequireDerived(s, d)
 }

@@ -160,6 +160,7 @@ func TestForksOfAllLives(t *testing.T) {
 			want, list := outcome(t, parent), events(t, parent)
 			require.Greater(t, len(list), 8)
 			require.NoError(t, parent.Verify(t.Context()))
+			debatetest.RequireDerived(t, parent)
 			for i, before := range turnsAfter(t, parent) {
 				seq := int64(i) + 1
 				d := fork(t, e, seq, debate.Edits{ID: fmt.Sprint("fork-", seq)})
@@ -172,6 +173,7 @@ func TestForksOfAllLives(t *testing.T) {
 				l.requireReason(t, d)
 				l.finish(t, d, cfg, nil)
 				require.NoError(t, d.Verify(t.Context()), "entry %d", seq)
+				debatetest.RequireDerived(t, d)
 				if l.other {
 					require.True(t, status(t, d).State.Final())
 					continue

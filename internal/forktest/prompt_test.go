@@ -29,6 +29,7 @@ import (
 func requirePrompts(t *testing.T, d *debate.Debate, calls map[transcript.Key][]providers.Request) {
 	t.Helper()
 	require.NoError(t, d.Verify(t.Context()))
+	debatetest.RequireDerived(t, d)
 	for _, turn := range debatetest.Result(t, d).Turns {
 		if len(turn.Attempts) == 0 {
 			continue

@@ -92,6 +92,7 @@ func run(t testing.TB, d *debate.Debate) {
 	_, err := debatetest.Run(t, d)
 	require.NoError(t, err)
 	require.NoError(t, d.Verify(t.Context()))
+	debatetest.RequireDerived(t, d)
 }
 
 // fork returns a fork.
@@ -100,6 +101,7 @@ func fork(t testing.TB, e *debate.Engine, seq int64, edits debate.Edits) *debate
 	d, err := e.Fork(t.Context(), "d", seq, edits)
 	require.NoError(t, err)
 	require.NoError(t, d.Verify(t.Context()))
+	debatetest.RequireDerived(t, d)
 	return d
 }
 
