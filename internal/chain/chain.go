@@ -120,3 +120,6 @@ func (c *Chain) Add(stored []byte) (Entry, error) {
 	c.Head = Next(c.Head, e.Leaf)
 	return e, nil
 }
+
+// Sum returns the hash of the lines of a file before the last one.
+func Sum(lines []byte) Hash { return Hash(sha256.Sum256(lines)) }

@@ -1,0 +1,81 @@
+package archive_test
+
+import (
+	"bytes"
+	"crypto/rand"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/archive"
+	"github.com/elenchus-go/debate/internal/forgedtest"
+	"github.com/elenchus-go/debate/store"
+)
+
+// keys returns a pair of keys.
+func keys(t testing.TB, name string) (note.Signer, note.Verifier) {
+	t.Helper()
+	private, public, err := note.GenerateKey(rand.Reader, name)
+	require.NoError(t, err)
+	s, err := note.NewSigner(private)
+	require.NoError(t, err)
+	v, err := note.NewVerifier(public)
+	require.NoError(t, err)
+	return s, v
+}
+
+// recordOf returns the record of an exported debate.
+func recordOf(t testing.TB, export []byte) *archive.File {
+	t.Helper()
+	j, s := &archive.Journal{}, store.Memory()
+	require.NoError(t, j.UnmarshalJSON(export))
+	require.NoError(t, archive.Import(t.Context(), s, j))
+	e, err := debate.NewEngine(debate.Options{Store: s})
+	require.NoError(t, err)
+	f, err := archive.Record(t.Context(), e, j.Status.ID)
+	require.NoError(t, err)
+	return f
+}
+
+func text(t testing.TB, f *archive.File) []byte {
+	t.Helper()
+	b, err := f.MarshalText()
+	require.NoError(t, err)
+	return b
+}
+
+// again writes a record and reads it.
+func again(t testing.TB, f *archive.File) *archive.File {
+	t.Helper()
+	read, err := archive.ReadFile(bytes.NewReader(text(t, f)))
+	require.NoError(t, err)
+	return read
+}
+
+func TestARecordIsDerivedAgain(t *testing.T) {
+	signer, verifier := keys(t, "example.org/debates")
+	_, other := keys(t, "example.org/debates")
+	for name, export := range forgedtest.Exports(t) {
+		t.Run(name, func(t *testing.T) {
+			f := again(t, recordOf(t, export))
+			r, err := archive.Verify(t.Context(), f, debate.Options{}, verifier)
+			require.NoError(t, err)
+			require.Equal(t, archive.Unsigned, r.Verdict, r.Reason)
+			require.Len(t, r.Checks, r.Entries)
+			require.Positive(t, r.Count(debate.EntryDerived))
+
+			require.NoError(t, f.Sign(signer))
+			f = again(t, f)
+			r, err = archive.Verify(t.Context(), f, debate.Options{}, verifier)
+			require.NoError(t, err)
+			require.Equal(t, archive.Signed, r.Verdict, r.Reason)
+			require.Equal(t, f.Head(), r.Head)
+			r, err = archive.Verify(t.Context(), f, debate.Options{}, other)
+			require.NoError(t, err)
+			require.Equal(t, archive.Unsigned, r.Verdict)
+			require.False(t, r.Signatures[0].Known)
+		})
+	}
+}

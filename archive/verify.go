@@ -1,0 +1,256 @@
+package archive
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/chain"
+	"github.com/elenchus-go/debate/store"
+)
+
+// Verdict is what Verify says of a record.
+type Verdict string
+
+// The verdicts, best first.
+const (
+	Signed   Verdict = "derived and signed"      // by a known key, and nothing follows the signed entries
+	Unsigned Verdict = "derived, but not signed" // by no known key, or something follows the signed entries
+	Partly   Verdict = "derived in part"
+	Wrong    Verdict = "wrong" // an entry, a signature or the parent contradicts the rest
+)
+
+// Report is what Verify has found.
+type Report struct {
+	ID      string  `json:"id"`
+	Verdict Verdict `json:"verdict"`
+	Reason  string  `json:"reason,omitempty"` // why the verdict is not better
+	Entries int     `json:"entries"`
+	Head    string  `json:"head"`              // last hash of the chain, in base64url
+	Hidden  int     `json:"hidden,omitempty"`  // number of texts that the record does not show
+	Library string  `json:"library,omitempty"` // version of the library that wrote the record
+	// Signatures are those of the notes, in order.
+	Signatures []Signature `json:"signatures,omitempty"`
+	// Checks says of each entry whether it follows from the entries before it.
+	Checks []debate.EntryCheck `json:"checks"`
+}
+
+// Signature is a signature of a record.
+type Signature struct {
+	Name    string `json:"name"`    // of the key
+	Hash    string `json:"hash"`    // of the key, as eight hexadecimal digits
+	Known   bool   `json:"known"`   // the key was given, and the signature is valid; otherwise nothing was checked
+	Entries int64  `json:"entries"` // number of the first entries that are signed
+}
+
+// Count returns the number of entries with a verdict.
+func (r *Report) Count(v debate.EntryVerdict) (n int) {
+	for _, c := range r.Checks {
+		if c.Verdict == v {
+			n++
+		}
+	}
+	return n
+}
+
+// Verify derives a debate again from its record, without a provider, a store or the network. Of o it uses what shapes a
+// debate: protocols, contracts, prompts, tools and hooks. The zero Options have those of the library. The keys are those that
+// may have signed the record. An error means that Verify could not work; what is wrong with the record is in the Report.
+func Verify(ctx context.Context, f *File, o debate.Options, keys ...note.Verifier) (*Report, error) {
+	r := &Report{ID: f.header.ID, Entries: len(f.entries), Head: f.Head(), Library: f.header.Library}
+	entries, first, err := f.journal(r)
+	if err == nil {
+		err = r.derive(ctx, f.header.ID, o, entries, first)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("verify record of debate %s: %w", f.header.ID, err)
+	}
+	wrong := f.checkNotes(r, keys)
+	if wrong == nil {
+		wrong = f.checkParent()
+	}
+	r.judge(wrong)
+	return r, nil
+}
+
+// journal returns the entries of the record, with null in place of hidden texts, and the number of the first one with a
+// hidden text, or 0.
+func (f *File) journal(r *Report) (list []store.Entry, first int64, err error) {
+	for i := range f.entries {
+		seq := int64(i) + 1
+		stored, hidden, err := f.entries[i].Unmask()
+		if err != nil {
+			return nil, 0, fmt.Errorf("read entry %d: %w", seq, err)
+		}
+		if r.Hidden += len(hidden); len(hidden) > 0 && first == 0 {
+			first = seq
+		}
+		list = append(list, entryOf(seq, stored))
+	}
+	return list, first, nil
+}
+
+// entryOf returns the entry with some stored bytes. If these are damaged, the debate cannot be read from there on.
+func entryOf(seq int64, stored []byte) store.Entry {
+	e := store.Entry{Seq: seq, Data: json.RawMessage(stored)}
+	var at struct {
+		Type string    `json:"type"`
+		At   time.Time `json:"at"`
+	}
+	_ = json.Unmarshal(stored, &at)
+	e.Type, e.At = at.Type, at.At
+	if ev, err := debate.ParseEvent(stored); err == nil {
+		if done, ok := ev.(debate.TurnDone); ok {
+			e.Key = done.Turn.Key.String()
+		}
+	}
+	return e
+}
+
+// derive derives the entries. first is the number of the first one with a hidden text, or 0.
+func (r *Report) derive(ctx context.Context, id string, o debate.Options, entries []store.Entry, first int64) error {
+	o.Store, o.Observer, o.Logger = &sealed{store.Memory(), id, entries}, debate.Observer{}, nil
+	e, err := debate.NewEngine(o)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = e.Close(context.WithoutCancel(ctx)) }() // it drives nothing
+	d, err := e.Open(ctx, id)
+	if d == nil {
+		return err
+	}
+	for c, err := range d.VerifyEntries(ctx) {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			c = debate.EntryCheck{Seq: int64(len(r.Checks)) + 1, Verdict: debate.EntryWrong, Reason: err.Error()}
+			if damaged, ok := errors.AsType[*store.Damaged](err); ok {
+				c.Reason = damaged.Err.Error()
+			}
+		}
+		if c.Verdict == debate.EntryWrong && first > 0 && c.Seq >= first {
+			c.Verdict, c.Reason = debate.EntryNotDerivable, "it may depend on a hidden text: "+c.Reason
+		}
+		r.Checks = append(r.Checks, c)
+	}
+	for seq := int64(len(r.Checks)) + 1; seq <= int64(len(entries)); seq++ {
+		r.Checks = append(r.Checks, debate.EntryCheck{
+			Seq: seq, Type: entries[seq-1].Type, Verdict: debate.EntryNotDerivable, Reason: "an entry before it cannot be read",
+		})
+	}
+	return nil
+}
+
+// sealed is a store with the entries of one record, whatever they contain.
+type sealed struct {
+	store.Store
+
+	id      string
+	entries []store.Entry
+}
+
+func (s *sealed) Load(_ context.Context, _ string, after int64) (store.Status, []store.Entry, error) {
+	return store.Status{ID: s.id, Seq: int64(len(s.entries))}, append([]store.Entry{}, s.entries[min(after, int64(len(s.entries))):]...), nil
+}
+
+func (s *sealed) Commit(context.Context, store.Change) error { return nil } // a wrong status is not replaced
+
+// checkNotes adds the signatures, and returns what is wrong with one.
+func (f *File) checkNotes(r *Report, keys []note.Verifier) error {
+	heads := f.heads()
+	for _, text := range f.notes {
+		n, err := note.Open([]byte(text), note.VerifierList(keys...))
+		if unverified, ok := errors.AsType[*note.UnverifiedNoteError](err); ok {
+			n, err = unverified.Note, nil
+		}
+		if err != nil {
+			return fmt.Errorf("a note is wrong: %w", err)
+		}
+		id, entries, head, err := chain.ParseNote(n.Text)
+		switch {
+		case err != nil:
+			return err
+		case id != f.header.ID:
+			return fmt.Errorf("a note signs the debate %.100q", id)
+		case entries > int64(len(f.entries)):
+			return fmt.Errorf("a note signs %d entries, but the record has %d", entries, len(f.entries))
+		case heads[entries] != head:
+			return fmt.Errorf("a note signs another head for entry %d than the record has", entries)
+		}
+		for _, s := range n.Sigs {
+			r.Signatures = append(r.Signatures, Signature{Name: s.Name, Hash: fmt.Sprintf("%08x", s.Hash), Known: true, Entries: entries})
+		}
+		for _, s := range n.UnverifiedSigs {
+			r.Signatures = append(r.Signatures, Signature{Name: s.Name, Hash: fmt.Sprintf("%08x", s.Hash), Entries: entries})
+		}
+	}
+	return nil
+}
+
+// checkParent compares the record with that of its parent, if it is given.
+func (f *File) checkParent() error {
+	p := f.Parent
+	if p == nil {
+		return nil
+	}
+	var first firstEntry
+	stored, _, err := f.entries[0].Unmask()
+	if err == nil {
+		err = json.Unmarshal(stored, &first)
+	}
+	seq := first.Parent.Seq
+	switch {
+	case err != nil:
+		return err
+	case first.Parent.ID != p.header.ID || seq < 1:
+		return fmt.Errorf("the debate is not a fork of %q", p.header.ID)
+	case seq > int64(len(p.entries)):
+		return fmt.Errorf("the debate is a fork of %q at entry %d, but that has %d entries", p.header.ID, seq, len(p.entries))
+	case f.parent != nil && f.parent.Head != p.heads()[seq]:
+		return fmt.Errorf("the parent has another head at entry %d", seq)
+	}
+	for i := range seq {
+		ours, hidden, err1 := f.entries[i].Unmask()
+		theirs, missing, err2 := p.entries[i].Unmask()
+		if err1 != nil || err2 != nil || len(hidden)+len(missing) > 0 {
+			continue // only the head tells
+		}
+		if entryOf(i+1, ours).Type != "config" && string(ours) != string(theirs) {
+			return fmt.Errorf("entry %d is not that of the parent", i+1)
+		}
+	}
+	return nil
+}
+
+// judge sets the verdict.
+func (r *Report) judge(wrong error) {
+	signed := int64(0)
+	for _, s := range r.Signatures {
+		if s.Known {
+			signed = max(signed, s.Entries)
+		}
+	}
+	for _, c := range r.Checks {
+		if c.Verdict == debate.EntryWrong && wrong == nil {
+			wrong = fmt.Errorf("entry %d: %s", c.Seq, c.Reason)
+		}
+	}
+	switch n := r.Count(debate.EntryNotDerivable); {
+	case wrong != nil:
+		r.Verdict, r.Reason = Wrong, wrong.Error()
+	case n > 0:
+		r.Verdict, r.Reason = Partly, fmt.Sprintf("%d of %d entries cannot be derived", n, r.Entries)
+	case signed == int64(r.Entries):
+		r.Verdict = Signed
+	case signed > 0:
+		r.Verdict, r.Reason = Unsigned, fmt.Sprintf("only the first %d of %d entries are signed by a given key", signed, r.Entries)
+	default:
+		r.Verdict, r.Reason = Unsigned, "no given key has signed it"
+	}
+}
