@@ -26,7 +26,7 @@ PATH    := $(PATH):$(shell $(GO) env GOPATH)/bin
 export PATH
 
 .DEFAULT_GOAL := help
-.PHONY: help test soak kills interruptions intervals rescue mutation lint work-sum portable debatevet format bench fuzz generate tidy frameworks frameworks-changed dashboard dashboard-changed engines engines-changed release-check \
+.PHONY: help test soak kills interruptions intervals records rescue mutation lint work-sum portable debatevet format bench fuzz generate tidy frameworks frameworks-changed dashboard dashboard-changed engines engines-changed release-check \
 	browser clients npm-clients clients-lock postgres chromium axe golangci-lint
 
 help: ## list the targets
@@ -55,6 +55,9 @@ interruptions: postgres ## interrupt debates in databases at every event and eve
 
 intervals: ## simulate thousands of evaluations and tournaments, and check how often confidence intervals contain the truth
 	@DEBATE_COVERAGE=4000 DEBATE_COVERAGE_RATINGS=400 $(GO) test -run 'TestIntervals.*Cover' -count=1 -timeout 2h -v ./internal/statistics
+
+records: ## change and forge 10,000 records of debates each, and check that verification finds it
+	@$(GO) test -run 'Damage|Forged' -count=1 -timeout 1h -v ./archive -trials 10000
 
 rescue: postgres ## for an hour, measure how long River takes to give the job of a killed worker to another one
 	@cd integrations/debateriver && DEBATE_REQUIRE_POSTGRES=1 DEBATE_RESCUE=1 $(GO) test -run TestARescueTakesTheStatedTime -count=1 -timeout 3h -parallel 6 -v .

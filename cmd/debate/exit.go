@@ -9,6 +9,10 @@ const (
 	exitArguments     // the command line is wrong
 	exitProvider      // a provider failed
 	exitConfiguration // an API key is missing, or a configuration is wrong
+	exitUnsigned      // a record is derived, but no given key has signed all of it
+	exitPartly        // a record is derived in part
+	exitWrong         // something in a record is wrong
+	exitDamaged       // a record cannot be read
 )
 
 // exitError is an error with an exit code.

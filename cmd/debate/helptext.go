@@ -77,6 +77,21 @@ const forkExample = `  debate fork ID --at 7 --model openai/gpt-5
   debate fork ID --at 7 --reply "Trams are quieter."
   debate fork ID --at 1 --topic "Should cities ban private cars at night?" --rounds 2`
 
+const exportHelp = `Export writes a debate as JSON, which import stores again.
+
+With --record, it writes a record instead: one file from which verify, or a program of anybody else, derives the debate
+again. --key signs it. --redact hides a text, and every copy of it that the record has as a field of its own; KEY is the key of
+a turn or the number of an entry, FIELD for example text. docs/record.md explains records.`
+
+const verifyHelp = `Verify derives a debate again from its record: it checks the hashes and the signatures, and what must follow from the
+replies of models and the acts of people. It needs no network, database or model. docs/record.md explains what it proves.
+
+It ends with 0 if everything is derived and a key of --key has signed all of it, and otherwise with 5 (not so signed),
+6 (derived in part), 7 (something is wrong) or 8 (the file is damaged).`
+
+const keysHelp = `Keys makes a pair of Ed25519 keys. Only you can read the file with the private key, which signs records. Give the public key
+to those who verify them.`
+
 const inspectHelp = `Inspect shows debates in the browser: a list of them, and each debate live.
 
 It serves the pages on 127.0.0.1, and only to those who have the token of the address that it prints. The pages are
@@ -132,7 +147,11 @@ const exitHelp = `The command exits with one of these codes:
      not show what it should, or a file cannot be read or written
   2  the command line is wrong
   3  a service with models failed
-  4  a key is missing, or the configuration is wrong`
+  4  a key is missing, or the configuration is wrong
+  5  a record is derived, but no given key has signed all of it
+  6  a record is derived in part
+  7  something in a record is wrong
+  8  a record is damaged`
 
 // purposesHelp lists the purposes.
 func purposesHelp() string {

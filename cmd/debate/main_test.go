@@ -149,7 +149,7 @@ func TestTheHelpIsComplete(t *testing.T) {
 		require.Contains(t, help("environment"), k.envVar)
 		require.Contains(t, help("environment"), strings.ToUpper(k.name)+"_MODEL")
 	}
-	for code := exitSuccess; code <= exitConfiguration; code++ {
+	for code := exitSuccess; code <= exitDamaged; code++ {
 		require.Contains(t, help("exit-codes"), fmt.Sprint(" ", code, " "))
 	}
 	root := (&program{}).rootCommand()

@@ -42,6 +42,7 @@ type options struct {
 	afterDashes                                             bool            // the operands follow "--"
 	eval                                                    evalOptions
 	audit                                                   auditOptions
+	record                                                  recordOptions
 	participantsInFile                                      bool // the configuration has participants; --agents selects from them
 }
 

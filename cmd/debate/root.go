@@ -108,8 +108,10 @@ func (p *program) subcommands() []subcommand {
 		{use: "cancel ID", group: groupRun, short: "Cancel a debate", operands: id, least: 1, most: 1, run: p.cancelDebate, flags: []func(*pflag.FlagSet){p.storeFlags}},
 		{use: "list", group: groupStored, short: "List debates, newest first", run: p.listDebates, flags: []func(*pflag.FlagSet){p.filters.addFlags, p.listFlags, p.storeFlags}},
 		{use: "show ID", group: groupStored, short: "Print the transcript and the answer of a debate", operands: id, least: 1, most: 1, run: p.showDebate, flags: []func(*pflag.FlagSet){p.storeFlags, p.resultFlags}},
-		{use: "export ID", group: groupStored, short: "Write a debate as JSON, to move it or to back it up", operands: id, least: 1, most: 1, run: p.exportDebate, flags: []func(*pflag.FlagSet){p.exportFlags, p.storeFlags}},
+		{use: "export ID", group: groupStored, short: "Write a debate as JSON, to move it or to back it up, or as a record", long: exportHelp, operands: id, least: 1, most: 1, run: p.exportDebate, flags: []func(*pflag.FlagSet){p.exportFlags, p.recordFlags, p.storeFlags}},
 		{use: "import FILE", group: groupStored, short: "Store a debate that export wrote", operands: "a file that export wrote", least: 1, most: 1, run: p.importDebate, flags: []func(*pflag.FlagSet){p.storeFlags}},
+		{use: "verify FILE", group: groupStored, short: "Derive a debate again from its record", long: verifyHelp, operands: "a file that export --record wrote", least: 1, most: 1, run: p.verifyRecord, flags: []func(*pflag.FlagSet){p.verifyFlags}},
+		{use: "keys NAME", group: groupSettings, short: "Make a pair of keys that sign records", long: keysHelp, operands: "the name of the keys, such as example.org/debates", least: 1, most: 1, run: p.makeKeys, flags: []func(*pflag.FlagSet){p.keysFlags}},
 		{
 			use: "delete {ID | FILTERS}", group: groupStored, short: "Delete a debate, or all that filters select", example: deleteExample,
 			operands: id + ", or filters such as --state completed", least: 1, most: 1, run: p.deleteDebates, flags: []func(*pflag.FlagSet){p.filters.addFlags, p.storeFlags, p.yesFlag},
@@ -144,7 +146,7 @@ func (p *program) build(s subcommand) *cobra.Command {
 	switch {
 	case strings.HasPrefix(s.operands, idOperand):
 		c.ValidArgsFunction = p.completeIDs
-	case s.use != "import FILE" && s.use != "eval TASKS" && s.use != "tournament FILE" && s.use != "judge PAIRS":
+	case s.use != "import FILE" && s.use != "eval TASKS" && s.use != "tournament FILE" && s.use != "judge PAIRS" && s.use != "verify FILE":
 		c.ValidArgsFunction = cobra.NoFileCompletions
 	}
 	c.Args = func(c *cobra.Command, operands []string) error {

@@ -155,15 +155,21 @@ func (p *program) confirmDeletion(s store.Store, q store.Query) error {
 
 // exportDebate writes a debate to stdout or to the file of --output.
 func (p *program) exportDebate() error {
+	if p.record.file == "" && len(p.record.keys)+len(p.record.redact) > 0 {
+		return exitErrorf(exitArguments, "read arguments: --key and --redact need --record")
+	}
 	var j *archive.Journal
 	err := p.withStore(func(_ configFile, o debate.Options) (err error) {
 		if err = p.completeID(o.Store.List(p.ctx, store.Query{})); err != nil {
 			return err
 		}
+		if p.record.file != "" {
+			return p.exportRecord(o.Store)
+		}
 		j, err = archive.Export(p.ctx, o.Store, p.operands[0])
 		return p.notFound(err)
 	})
-	if err != nil {
+	if err != nil || p.record.file != "" {
 		return err
 	}
 	if p.output == "" {

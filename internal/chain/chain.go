@@ -40,20 +40,20 @@ const (
 // saltSize is the size of salts in bytes.
 const saltSize = 16
 
-// Salt returns the salt that a debate with the given secret uses for something: for the entry 5 it is named "5", for the
+// saltOf returns the salt that a debate with the given secret uses for something: for the entry 5 it is named "5", for the
 // second text of that entry "5/2".
-func Salt(secret []byte, name string) []byte {
+func saltOf(secret []byte, name string) []byte {
 	m := hmac.New(sha256.New, secret)
 	m.Write([]byte(name))
 	return m.Sum(nil)[:saltSize]
 }
 
-// EntrySalt returns the salt of an entry.
-func EntrySalt(secret []byte, seq int64) []byte { return Salt(secret, strconv.FormatInt(seq, 10)) }
+// entrySalt returns the salt of an entry.
+func entrySalt(secret []byte, seq int64) []byte { return saltOf(secret, strconv.FormatInt(seq, 10)) }
 
-// TextSalt returns the salt of a text of an entry. The first one is number 1.
-func TextSalt(secret []byte, seq int64, number int) []byte {
-	return Salt(secret, strconv.FormatInt(seq, 10)+"/"+strconv.Itoa(number))
+// textSalt returns the salt of a text of an entry. The first one is number 1.
+func textSalt(secret []byte, seq int64, number int) []byte {
+	return saltOf(secret, strconv.FormatInt(seq, 10)+"/"+strconv.Itoa(number))
 }
 
 // Leaf returns the leaf of an entry. In the payload, digests are in place of texts.

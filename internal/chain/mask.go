@@ -13,7 +13,7 @@ import (
 type Entry struct {
 	Leaf    Hash
 	Salt    []byte
-	Payload []byte // the stored JSON, with a Placeholder in place of each text
+	Payload []byte // the stored JSON, with a placeholder in place of each text
 	Texts   []Text // in the order of the payload
 }
 
@@ -25,8 +25,8 @@ type Text struct {
 	Digest Hash
 }
 
-// Placeholder returns what stands for a text in a payload.
-func Placeholder(h Hash) []byte { return []byte(`{"...":"` + h.String() + `"}`) }
+// placeholder returns what stands for a text in a payload.
+func placeholder(h Hash) []byte { return []byte(`{"...":"` + h.String() + `"}`) }
 
 // hidable lists the names of fields whose values are texts, at any depth of an entry.
 var hidable = map[string]bool{
@@ -38,23 +38,23 @@ var hidable = map[string]bool{
 	"arguments": true, "parts": true, "sources": true, "sha256": true,
 	// Of configurations.
 	"topic": true, "background": true, "position": true, "persona": true, "key_arguments": true, "instructions": true, "rubric": true,
-	"attachments": true, "documents": true, "secret": true,
+	"attachments": true, "documents": true, "secret": true, "copied_keys": true,
 }
 
-// IsText reports whether a field of that name holds a text.
-func IsText(name string) bool { return hidable[name] }
+// isText reports whether a field of that name holds a text.
+func isText(name string) bool { return hidable[name] }
 
-// Fields returns the names of the fields that hold texts, in order.
-func Fields() []string { return slices.Sorted(maps.Keys(hidable)) }
+// fields returns the names of the fields that hold texts, in order.
+func fields() []string { return slices.Sorted(maps.Keys(hidable)) }
 
 // Mask returns an entry of a debate with the given secret. stored is one line of JSON.
 func Mask(secret []byte, seq int64, stored []byte) (e Entry, err error) {
-	e.Salt = EntrySalt(secret, seq)
+	e.Salt = entrySalt(secret, seq)
 	last := 0
-	err = Find(stored, func(path string, start, end int) {
-		t := Text{Path: path, Salt: TextSalt(secret, seq, len(e.Texts)+1), Value: stored[start:end]}
+	err = find(stored, func(path string, start, end int) {
+		t := Text{Path: path, Salt: textSalt(secret, seq, len(e.Texts)+1), Value: stored[start:end]}
 		t.Digest = Digest(t.Salt, t.Value)
-		e.Payload = append(append(e.Payload, stored[last:start]...), Placeholder(t.Digest)...)
+		e.Payload = append(append(e.Payload, stored[last:start]...), placeholder(t.Digest)...)
 		e.Texts, last = append(e.Texts, t), end
 	})
 	e.Payload = append(e.Payload, stored[last:]...)
@@ -68,10 +68,10 @@ func (e *Entry) Unmask() (stored []byte, hidden []string, err error) {
 	known := map[string]*Text{}
 	for i := range e.Texts {
 		t := &e.Texts[i]
-		known[string(Placeholder(t.Digest))] = t
+		known[string(placeholder(t.Digest))] = t
 	}
 	last, shown := 0, 0
-	err = Find(e.Payload, func(path string, start, end int) {
+	err = find(e.Payload, func(path string, start, end int) {
 		stored = append(stored, e.Payload[last:start]...)
 		last = end
 		if t := known[string(e.Payload[start:end])]; t != nil {
@@ -88,8 +88,8 @@ func (e *Entry) Unmask() (stored []byte, hidden []string, err error) {
 	return append(stored, e.Payload[last:]...), hidden, err
 }
 
-// Find calls found with the path and the place of each text in an entry, in order.
-func Find(stored []byte, found func(path string, start, end int)) error {
+// find calls found with the path and the place of each text in an entry, in order.
+func find(stored []byte, found func(path string, start, end int)) error {
 	if !json.Valid(stored) {
 		return errors.New("it is not valid JSON")
 	}
@@ -170,7 +170,7 @@ func (s *scanner) members(path string) {
 // have the names of texts too, such as the tokens of reasoning.
 func (s *scanner) member(name, path string) {
 	start := s.at
-	if s.found == nil || !IsText(name) || name == "reasoning" && s.b[start] != '{' {
+	if s.found == nil || !isText(name) || name == "reasoning" && s.b[start] != '{' {
 		s.value(path)
 		return
 	}

@@ -3,7 +3,7 @@ package enginetest
 import (
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/internal/derivedtest"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -36,5 +36,5 @@ func (s *env) requireJournalValid(id string) {
 	}
 	d := s.openInNewProcess(id)
 	require.ElementsMatch(s, s.turnKeys(d), keys)
-	debatetest.RequireDerived(s, d)
+	derivedtest.Require(s, d)
 }

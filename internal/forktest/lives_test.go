@@ -13,6 +13,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/internal/derivedtest"
 	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
@@ -160,7 +161,7 @@ func TestForksOfAllLives(t *testing.T) {
 			want, list := outcome(t, parent), events(t, parent)
 			require.Greater(t, len(list), 8)
 			require.NoError(t, parent.Verify(t.Context()))
-			debatetest.RequireDerived(t, parent)
+			derivedtest.Require(t, parent)
 			for i, before := range turnsAfter(t, parent) {
 				seq := int64(i) + 1
 				d := fork(t, e, seq, debate.Edits{ID: fmt.Sprint("fork-", seq)})
@@ -173,7 +174,7 @@ func TestForksOfAllLives(t *testing.T) {
 				l.requireReason(t, d)
 				l.finish(t, d, cfg, nil)
 				require.NoError(t, d.Verify(t.Context()), "entry %d", seq)
-				debatetest.RequireDerived(t, d)
+				derivedtest.Require(t, d)
 				if l.other {
 					require.True(t, status(t, d).State.Final())
 					continue

@@ -16,6 +16,7 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/internal/derivedtest"
 	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/vote"
@@ -29,7 +30,7 @@ import (
 func requirePrompts(t *testing.T, d *debate.Debate, calls map[transcript.Key][]providers.Request) {
 	t.Helper()
 	require.NoError(t, d.Verify(t.Context()))
-	debatetest.RequireDerived(t, d)
+	derivedtest.Require(t, d)
 	for _, turn := range debatetest.Result(t, d).Turns {
 		if len(turn.Attempts) == 0 {
 			continue

@@ -12,6 +12,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/internal/derivedtest"
 	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
@@ -92,7 +93,7 @@ func run(t testing.TB, d *debate.Debate) {
 	_, err := debatetest.Run(t, d)
 	require.NoError(t, err)
 	require.NoError(t, d.Verify(t.Context()))
-	debatetest.RequireDerived(t, d)
+	derivedtest.Require(t, d)
 }
 
 // fork returns a fork.
@@ -101,7 +102,7 @@ func fork(t testing.TB, e *debate.Engine, seq int64, edits debate.Edits) *debate
 	d, err := e.Fork(t.Context(), "d", seq, edits)
 	require.NoError(t, err)
 	require.NoError(t, d.Verify(t.Context()))
-	debatetest.RequireDerived(t, d)
+	derivedtest.Require(t, d)
 	return d
 }
 

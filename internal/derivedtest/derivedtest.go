@@ -1,4 +1,5 @@
-package debatetest
+// Package derivedtest checks that journals contain what follows from the replies of models and the acts of people.
+package derivedtest
 
 import (
 	"testing"
@@ -8,8 +9,8 @@ import (
 	"github.com/elenchus-go/debate"
 )
 
-// RequireDerived checks that no entry of a debate's journal is wrong, and returns the number of entries by verdict.
-func RequireDerived(t testing.TB, d *debate.Debate) map[debate.EntryVerdict]int {
+// Require checks that no entry of a debate's journal is wrong, and returns the number of entries by verdict.
+func Require(t testing.TB, d *debate.Debate) map[debate.EntryVerdict]int {
 	t.Helper()
 	count := map[debate.EntryVerdict]int{}
 	for c, err := range d.VerifyEntries(t.Context()) {

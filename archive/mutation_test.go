@@ -1,0 +1,202 @@
+package archive_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/archive"
+	"github.com/elenchus-go/debate/internal/forgedtest"
+	"github.com/elenchus-go/debate/store"
+)
+
+var trials = flag.Int("trials", 400, "number of mutated and of forged records")
+
+// lines returns the lines of a record by entry: those of the header under 0, and what follows the last entry under the next
+// number.
+func lines(record []byte) (list [][]string) {
+	list = [][]string{nil}
+	for _, line := range strings.SplitAfter(strings.TrimSuffix(string(record), "\n"), "\n") {
+		if strings.HasPrefix(line, "entry ") || strings.HasPrefix(line, "head ") {
+			list = append(list, nil)
+		}
+		list[len(list)-1] = append(list[len(list)-1], strings.TrimSuffix(line, "\n"))
+	}
+	return list
+}
+
+func joined(list [][]string) []byte { return []byte(strings.Join(slices.Concat(list...), "\n") + "\n") }
+
+// mutate returns a record with one change, the number of the first entry that it changes, and what the change is.
+func mutate(pick *rand.Rand, record []byte) (changed []byte, entry int, what string) {
+	list := lines(record)
+	n := len(list) - 2 // entries
+	i, j := 1+pick.IntN(n), 1+pick.IntN(n)
+	switch pick.IntN(6) {
+	case 0:
+		at := pick.IntN(len(record))
+		b := bytes.Clone(record)
+		if b[at] ^= byte(1 << pick.IntN(8)); pick.IntN(2) == 0 {
+			b[at] = " \n{}\"0a"[pick.IntN(7)]
+		}
+		return b, bytes.Count(record[:at+1], []byte("\nentry ")), fmt.Sprintf("byte %d", at)
+	case 1:
+		return joined(slices.Delete(list, i, i+1)), i, fmt.Sprintf("entry %d removed", i)
+	case 2:
+		return joined(slices.Insert(list, i, list[i])), i + 1, fmt.Sprintf("entry %d repeated", i)
+	case 3:
+		list[i], list[j] = list[j], list[i]
+		return joined(list), min(i, j), fmt.Sprintf("entries %d and %d exchanged", i, j)
+	case 4: // the payload of another entry
+		a, b := strings.SplitN(list[i][0], " ", 5), strings.SplitN(list[j][0], " ", 5)
+		a[4] = b[4]
+		list[i][0] = strings.Join(a, " ")
+		return joined(list), i, fmt.Sprintf("payload of entry %d in entry %d", j, i)
+	}
+	at := 1 + pick.IntN(len(list[i])) - 1 // a line is removed
+	what = fmt.Sprintf("line %d of entry %d removed", at, i)
+	list[i] = slices.Delete(list[i], at, at+1)
+	return joined(list), i, what
+}
+
+// A reader of a damaged file learns which entry is damaged.
+func TestEachDamageOfARecordIsFound(t *testing.T) {
+	pick := rand.New(rand.NewPCG(30, 1))
+	signer, _ := keys(t, "k")
+	exports := forgedtest.Exports(t)
+	var records [][]byte
+	for _, name := range slices.Sorted(maps.Keys(exports)) {
+		f := recordOf(t, exports[name])
+		require.NoError(t, f.Sign(signer))
+		records = append(records, text(t, f))
+	}
+	for n := range *trials {
+		record := records[n%len(records)]
+		changed, entry, what := mutate(pick, record)
+		if bytes.Equal(changed, record) {
+			continue
+		}
+		_, err := archive.ReadFile(bytes.NewReader(changed))
+		damaged, ok := errors.AsType[*store.Damaged](err)
+		require.True(t, ok, "%s: %v", what, err)
+		if last := int64(len(lines(record)) - 2); entry > 0 && damaged.Seq <= last && damaged.Seq > 0 {
+			require.InDelta(t, entry, damaged.Seq, 1, "%s: %v", what, err)
+		}
+	}
+}
+
+// forged returns the record of a debate in which a value of an entry is changed, with the hashes that belong to it. The last
+// result is the path of the value, without indices. ok is false if no record can be made, because the debate cannot be read.
+func forged(t *testing.T, pick *rand.Rand, export []byte) (f *archive.File, path string, ok bool) {
+	t.Helper()
+	changed, told := forgedtest.Change(t, export, pick, 1)
+	path, _, _ = strings.Cut(told, " = ")
+	if !strings.HasPrefix(path, ".entries[") || !strings.Contains(path, ".data.") {
+		return nil, "", false
+	}
+	var j struct {
+		Entries []struct {
+			Seq  int64
+			Type string
+			At   time.Time
+			Data json.RawMessage
+		}
+	}
+	require.NoError(t, json.Unmarshal(changed, &j))
+	s := store.Memory()
+	c := store.Change{ID: "d", Status: store.Status{ID: "d", Seq: int64(len(j.Entries)), Format: 2}}
+	for i, e := range j.Entries {
+		entry := store.Entry{Seq: e.Seq, Type: e.Type, At: e.At, Data: e.Data}
+		if ev, err := debate.ParseEvent(e.Data); err == nil { // the forger takes care of what is stored beside the payload
+			if done, ok := ev.(debate.TurnDone); ok {
+				entry.Key = done.Turn.Key.String()
+			}
+		}
+		if strings.HasPrefix(path, fmt.Sprintf(".entries[%d].", i)) {
+			if unchanged(t, export, i, e.Data) {
+				return nil, "", false
+			}
+			path = e.Type + path[strings.Index(path, ".data.")+len(".data"):]
+		}
+		c.Entries = append(c.Entries, entry)
+	}
+	if s.Commit(t.Context(), c) != nil {
+		return nil, "", false
+	}
+	e, err := debate.NewEngine(debate.Options{Store: s})
+	require.NoError(t, err)
+	f, err = archive.Record(t.Context(), e, "d")
+	return f, indices.ReplaceAllString(path, "[]"), err == nil
+}
+
+// unchanged reports whether an entry of an export means the same as other data.
+func unchanged(t *testing.T, export []byte, i int, data []byte) bool {
+	var j struct {
+		Entries []struct{ Data json.RawMessage }
+	}
+	require.NoError(t, json.Unmarshal(export, &j))
+	was, err := debate.ParseEvent(j.Entries[i].Data)
+	require.NoError(t, err)
+	is, err := debate.ParseEvent(data)
+	if c, ok := is.(debate.ConfigChanged); ok && err == nil {
+		return encode(t, forgedtest.Decode(t, c.Config)) == encode(t, forgedtest.Decode(t, was.(debate.ConfigChanged).Config))
+	}
+	return err == nil && encode(t, was) == encode(t, is)
+}
+
+var indices = regexp.MustCompile(`\[\d+\]`)
+
+// Whoever changes an entry and computes all hashes again, but lacks the key, has no signed record. What derivation alone does
+// not find is in testdata/inputs.txt: what models, people and clocks have given.
+func TestAForgedRecordIsNotSigned(t *testing.T) {
+	pick := rand.New(rand.NewPCG(30, 2))
+	_, verifier := keys(t, "k")
+	exports := forgedtest.Exports(t)
+	names := slices.Sorted(maps.Keys(exports))
+	notFound := map[string]int{}
+	tried, found := 0, 0
+	for n := range *trials {
+		export := exports[names[n%len(names)]]
+		f, path, ok := forged(t, pick, export)
+		if path == "" {
+			continue
+		}
+		if tried++; !ok {
+			found++
+			continue
+		}
+		r, err := archive.Verify(t.Context(), f, debate.Options{}, verifier)
+		require.NoError(t, err)
+		require.NotEqual(t, archive.Signed, r.Verdict)
+		if r.Verdict == archive.Wrong {
+			found++
+		} else {
+			notFound[path]++
+		}
+	}
+	t.Logf("derivation alone finds %d of %d", found, tried)
+	list, err := os.ReadFile("testdata/inputs.txt")
+	require.NoError(t, err)
+	for path := range notFound {
+		require.Condition(t, func() bool {
+			return slices.ContainsFunc(strings.Split(string(list), "\n"), func(line string) bool {
+				field, _, _ := strings.Cut(line, " ")
+				rest, ok := strings.CutPrefix(path, field)
+				return ok && field != "" && (rest == "" || rest[0] == '.' || rest[0] == '[')
+			})
+		}, "derivation does not find that %s is forged", path)
+	}
+}

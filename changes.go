@@ -1,0 +1,346 @@
+package debate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// VerifyEntries makes each change of the debate again, with the replies of models and the acts of people that the journal
+// has, and compares what follows from them with the journal: transitions, phases, summaries, findings, endings, questions
+// and stops for a budget. It calls no model and changes nothing. It yields a check for each entry, in order.
+//
+// An error ends the sequence: the journal cannot be read from that entry on. Of a debate with a protocol that the engine
+// lacks, no entry is derived.
+func (d *Debate) VerifyEntries(ctx context.Context) iter.Seq2[EntryCheck, error] {
+	return func(yield func(EntryCheck, error) bool) {
+		_, entries, err := d.engine.store.Load(ctx, d.ID(), 0)
+		x := &rederivation{journal: newJournal(d.engine, d.ID()), engine: d.engine, verify: &verifier{}}
+		if err = cmp.Or(err, x.journal.begin()); err != nil {
+			yield(EntryCheck{}, fmt.Errorf("verify debate %s: %w", d.ID(), err))
+			return
+		}
+		for _, e := range entries {
+			ev, err := decodeEntry(e)
+			if err != nil {
+				x.broken = &store.Damaged{ID: d.ID(), Seq: e.Seq, Err: err}
+				break
+			}
+			x.entries = append(x.entries, ev)
+		}
+		shown := 0
+		for x.at < len(x.entries) {
+			err := x.next()
+			for ; shown < len(x.checks); shown++ {
+				if !yield(x.checks[shown], nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(EntryCheck{}, fmt.Errorf("verify debate %s: %w", d.ID(), err))
+				return
+			}
+		}
+		if x.broken != nil {
+			yield(EntryCheck{}, fmt.Errorf("verify debate %s: %w", d.ID(), x.broken))
+		}
+	}
+}
+
+// Entries returns the entries of the debate's journal as the store has them. Their Data is an Event, or its JSON as a
+// json.RawMessage.
+func (d *Debate) Entries(ctx context.Context) ([]store.Entry, error) {
+	_, entries, err := d.engine.store.Load(ctx, d.ID(), 0)
+	return entries, err
+}
+
+// next makes the next change. It returns an error if no further entry can be read.
+func (x *rederivation) next() error {
+	at, forks := x.at, x.atBoundary()
+	err := x.changeSafely()
+	var wrong *notNext
+	switch {
+	case errors.Is(err, errBoundary):
+		return x.readAgain()
+	case errors.Is(err, errNoEntry):
+		return nil
+	case (errors.As(err, &wrong) || err == nil && x.at == at) && x.insideFork():
+		if err := x.readAgain(); err != nil {
+			return err
+		}
+		x.label = ""
+		again := x.at
+		forked := x.forkChange()
+		x.forked = false
+		if x.at > again && (forked == nil || errors.Is(forked, errBoundary)) {
+			return nil
+		}
+	}
+	if _, damaged := errors.AsType[*store.Damaged](err); damaged {
+		return err
+	}
+	if err == nil && (x.at > at || forks) {
+		return nil
+	}
+	reason := "no act leads to it"
+	if err != nil {
+		reason = err.Error()
+	}
+	if x.at == len(x.entries) {
+		return &store.Damaged{ID: x.journal.id, Seq: int64(x.at), Err: errors.New(reason)}
+	}
+	return x.accept(cmp.Or(verdictOf(err), EntryWrong), reason)
+}
+
+// changeSafely makes the next change. It returns a panic of the protocol or of a hook as a *panics.Error.
+func (x *rederivation) changeSafely() (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = panics.New(v)
+		}
+	}()
+	x.label = ""
+	if r := x.journal.rec; x.at > 0 && !knowsProtocol(r) {
+		return x.accept(EntryNotDerivable, fmt.Sprintf("the engine lacks the protocol %s", r.config.Protocol.Name()))
+	}
+	if x.atBoundary() {
+		return x.forkChange()
+	}
+	return x.change()
+}
+
+// change makes the change that begins with the next entry.
+func (x *rederivation) change() error {
+	c, r := x.transaction(), x.journal.rec
+	switch ev := x.entries[x.at].(type) {
+	case ConfigChanged:
+		return x.configure(c, r.Seq == 0)
+	case TurnDone:
+		return x.turn(c, &ev)
+	case Decided:
+		return x.decide(c, &ev)
+	case ToolsCalled:
+		if err := x.input("a model's calls, and the results of tools"); err != nil || callQuestion(r, r.next()) == nil {
+			return err
+		}
+	case Annotated:
+		return x.input("a note")
+	case Dropped:
+		lost := ev.OtherFailures
+		if x.at+1 < len(x.entries) {
+			if s, ok := x.entries[x.at+1].(StateChanged); ok && s.On == fsm.Stop && len(s.OtherFailures) > 0 {
+				lost = s.OtherFailures
+			}
+		}
+		return c.applyFailurePolicy(ev.Failure, lost)
+	case StateChanged:
+		return x.transition(c, &ev)
+	}
+	return c.settle()
+}
+
+// configure takes a configuration.
+func (x *rederivation) configure(c *transaction, first bool) error {
+	r := x.journal.rec
+	if first {
+		return x.input("the configuration")
+	}
+	was := r.config
+	if err := x.input("an edit of the configuration"); err != nil {
+		return err
+	}
+	if s := r.lifecycle.State; s != fsm.Configuring && s != fsm.Ready {
+		return nil
+	}
+	is := *r.config
+	r.config = was
+	frozen := problemsError(frozenFields(r, is))
+	r.config = &is
+	if err := c.fire(fsm.Edit, StateChanged{}); err != nil || frozen == nil {
+		return err
+	}
+	x.spoil(frozen)
+	return nil
+}
+
+// turn takes a turn, and what follows from it.
+func (x *rederivation) turn(c *transaction, ev *TurnDone) error {
+	switch {
+	case ev.Turn.Kind == transcript.Remark:
+		return x.input("a person's remark")
+	case x.journal.rec.isHuman(ev.Turn.Actor):
+		if err := x.input("a person's reply"); err != nil {
+			return err
+		}
+		return c.goOn()
+	}
+	if err := x.input("a model's reply"); err != nil {
+		return err
+	}
+	return c.settle()
+}
+
+// decide takes a person's decision, and what follows from it.
+func (x *rederivation) decide(c *transaction, ev *Decided) error {
+	r := x.journal.rec
+	q := r.decisions.question
+	if ev.Action == actionDecline && ev.By == "" && ev.Reason == stoppedByPerson && r.Cursor.Stage == transcript.Conclusion {
+		x.label = stoppedByPerson
+		return c.stopWaiting(stoppedByPerson)
+	}
+	if err := x.input("a person's decision"); err != nil {
+		return err
+	}
+	switch {
+	case ev.Action == actionHold || ev.Action == actionRelease:
+		return nil
+	case ev.Action == actionDecline:
+		return c.goOn()
+	case q == nil || !slices.Contains(q.actions(), ev.Action):
+		x.spoil(errors.New("no question has this answer"))
+		return nil
+	}
+	if ev.Action == actionEdit {
+		if err := x.input("a person's remark"); err != nil {
+			return err
+		}
+	}
+	if err := c.applyDecision(ev.Action, q); err != nil {
+		return err
+	}
+	return c.goOn()
+}
+
+// transition takes a transition that nothing before it in the same change has led to.
+func (x *rederivation) transition(c *transaction, ev *StateChanged) error {
+	r := x.journal.rec
+	switch ev.On {
+	case fsm.Validate:
+		x.label = "the debate was started"
+		return c.start()
+	case fsm.Start:
+		x.label = "the debate was started"
+		return c.start()
+	case fsm.Resume:
+		x.label = "the debate was resumed"
+		return c.resume()
+	case fsm.Accept:
+		return x.acceptConfig(c, ev)
+	case fsm.Reject:
+		return x.fire(c, ev, "an engine's check of the configuration", StateChanged{Problems: ev.Problems})
+	case fsm.Cancel:
+		return x.fire(c, ev, "a person canceled the debate", StateChanged{Ending: transcript.Ending{Outcome: transcript.Canceled, Evidence: canceledByPerson}})
+	case fsm.Retry, fsm.Reset:
+		return x.fire(c, ev, "a person's decision", StateChanged{})
+	case fsm.Pause:
+		return x.pause(c, ev)
+	case fsm.Fail:
+		return x.fail(c, ev)
+	case fsm.Stop:
+		return x.stop(c, ev)
+	}
+	if r.lifecycle.State == fsm.Ready && ev.On == fsm.Edit { // a fork that would start
+		return x.fire(c, ev, "the debate was forked", StateChanged{})
+	}
+	return c.settle()
+}
+
+// fire makes a transition that somebody has asked for.
+func (x *rederivation) fire(c *transaction, ev *StateChanged, label string, with StateChanged) error {
+	x.label = label
+	return c.fire(ev.On, with)
+}
+
+// acceptConfig takes the result of an engine's check of the configuration. The windows are what it was told by providers.
+func (x *rederivation) acceptConfig(c *transaction, ev *StateChanged) error {
+	r := x.journal.rec
+	cfg := *r.config
+	setWindows(&cfg, ev.Windows)
+	problems, limits, _, lacks := x.engine.preflight(&cfg)
+	switch {
+	case lacks != nil:
+		return lacks
+	case len(problems) > 0:
+		return &notNext{fmt.Sprintf("the configuration must be refused: %v", problemsError(problems))}
+	}
+	warnings := slices.Concat(r.configWarnings(), windowWarnings(&cfg, r.Cursor.Run, ev.Windows), replyLimitWarnings(&cfg, r.Cursor.Run, limits))
+	if !x.namesProviders() { // warnings about judges that use the model of a participant depend on the names of providers
+		warnings = ev.Warnings
+	}
+	if err := x.fire(c, ev, "an engine's check of the configuration", StateChanged{Warnings: warnings, ReplyTokens: limits, Windows: ev.Windows}); err != nil {
+		return err
+	}
+	if err := c.fire(fsm.Start, StateChanged{}); err != nil {
+		return err
+	}
+	return c.settle()
+}
+
+// namesProviders reports whether the engine has the providers of the debate, so that it knows their names.
+func (x *rederivation) namesProviders() bool {
+	return len(x.engine.missingNames(*x.journal.rec.config)) == 0
+}
+
+// pause takes a pause.
+func (x *rederivation) pause(c *transaction, ev *StateChanged) error {
+	switch {
+	case ev.Question != nil && ev.Question.Failure != nil:
+		return c.applyFailurePolicy(ev.Question.Failure, ev.OtherFailures)
+	case ev.Question == nil && !ev.ForPeople && !ev.Fork:
+		return x.fire(c, ev, "a person paused the debate", StateChanged{})
+	}
+	return c.settle()
+}
+
+// fail takes the failure of a debate.
+func (x *rederivation) fail(c *transaction, ev *StateChanged) error {
+	if ev.Failure == nil {
+		return errors.New("it has no failure")
+	}
+	if x.journal.rec.isOpen(ev.Failure.Key) && ev.Failure.Attempts > 0 { // otherwise no call has failed, but a plan
+		return c.applyFailurePolicy(ev.Failure, ev.OtherFailures)
+	}
+	return x.fire(c, ev, "a failure", StateChanged{Failure: ev.Failure, OtherFailures: ev.OtherFailures})
+}
+
+// stop takes a stop.
+func (x *rederivation) stop(c *transaction, ev *StateChanged) error {
+	byPerson := transcript.Ending{Outcome: transcript.Stopped, Evidence: stoppedByPerson}
+	switch {
+	case ev.Ending.Outcome == transcript.TimeBudget && (ev.Failure != nil || len(ev.OtherFailures) > 0):
+		x.label = "an engine's clock"
+		return c.stop(StateChanged{Failure: ev.Failure, OtherFailures: ev.OtherFailures, Ending: timeEndingInCall})
+	case ev.Failure != nil:
+		return c.applyFailurePolicy(ev.Failure, ev.OtherFailures)
+	case ev.Ending.Evidence == stoppedByPerson || ev.Ending.Outcome == "":
+		x.label = stoppedByPerson
+		return c.stop(StateChanged{Ending: byPerson})
+	}
+	return c.settle()
+}
+
+// forkChange makes the change that makes a fork.
+func (x *rederivation) forkChange() error {
+	x.forked = true
+	c, f := x.transaction(), x.fork
+	if _, ok := x.entries[x.at].(ConfigChanged); ok {
+		if err := x.configure(c, false); err != nil || x.at == len(x.entries) {
+			return err
+		}
+	}
+	if t, ok := x.entries[x.at].(TurnDone); ok && slices.Contains(t.Turn.Flags, transcript.Edited) {
+		if err := x.input("a reply that was edited in a fork"); err != nil {
+			return err
+		}
+		f.pendingDecision = pendingDecision{}
+	}
+	return f.settle(c)
+}
