@@ -246,6 +246,7 @@ func (x *rederivation) transition(c *transaction, ev *StateChanged) error {
 		return x.fail(c, ev)
 	case fsm.Stop:
 		return x.stop(c, ev)
+	case fsm.Edit, fsm.Initialized, fsm.Responded, fsm.Assessed, fsm.Advance, fsm.Concluded:
 	}
 	if r.lifecycle.State == fsm.Ready && ev.On == fsm.Edit { // a fork that would start
 		return x.fire(c, ev, "the debate was forked", StateChanged{})

