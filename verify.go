@@ -138,7 +138,7 @@ func (v *verifier) turn(r *record, ev *TurnDone) error {
 		return err
 	}
 	if t.Kind == transcript.Remark {
-		return cmp.Or(differs("round", t.Round, 0), differs("order", t.Order, r.RemarkOrder()), differs("visible_seq", t.VisibleSeq, r.Seq))
+		return cmp.Or(differs("run", t.Run, r.Cursor.Run), differs("phase", t.Phase, "remark"), differs("contract", t.Contract, ""), differs("round", t.Round, 0), differs("order", t.Order, r.RemarkOrder()), differs("visible_seq", t.VisibleSeq, r.Seq))
 	}
 	if ev.PromptSeq < 0 || ev.PromptSeq > r.Seq {
 		return fmt.Errorf("its prompt_seq is %d, want at most %d", ev.PromptSeq, r.Seq)
