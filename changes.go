@@ -2,10 +2,8 @@ package debate
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 
 	"github.com/elenchus-go/debate/fsm"
@@ -13,54 +11,6 @@ import (
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
-
-// VerifyEntries makes each change of the debate again, with the replies of models and the acts of people that the journal
-// has, and compares what follows from them with the journal: transitions, phases, summaries, findings, endings, questions
-// and stops for a budget. It calls no model and changes nothing. It yields a check for each entry, in order.
-//
-// An error ends the sequence: the journal cannot be read from that entry on. Of a debate with a protocol that the engine
-// lacks, no entry is derived.
-func (d *Debate) VerifyEntries(ctx context.Context) iter.Seq2[EntryCheck, error] {
-	return func(yield func(EntryCheck, error) bool) {
-		_, entries, err := d.engine.store.Load(ctx, d.ID(), 0)
-		x := &rederivation{journal: newJournal(d.engine, d.ID()), engine: d.engine, verify: &verifier{}}
-		if err = cmp.Or(err, x.journal.begin()); err != nil {
-			yield(EntryCheck{}, fmt.Errorf("verify debate %s: %w", d.ID(), err))
-			return
-		}
-		for _, e := range entries {
-			ev, err := decodeEntry(e)
-			if err != nil {
-				x.broken = &store.Damaged{ID: d.ID(), Seq: e.Seq, Err: err}
-				break
-			}
-			x.entries = append(x.entries, ev)
-		}
-		shown := 0
-		for x.at < len(x.entries) {
-			err := x.next()
-			for ; shown < len(x.checks); shown++ {
-				if !yield(x.checks[shown], nil) {
-					return
-				}
-			}
-			if err != nil {
-				yield(EntryCheck{}, fmt.Errorf("verify debate %s: %w", d.ID(), err))
-				return
-			}
-		}
-		if x.broken != nil {
-			yield(EntryCheck{}, fmt.Errorf("verify debate %s: %w", d.ID(), x.broken))
-		}
-	}
-}
-
-// Entries returns the entries of the debate's journal as the store has them. Their Data is an Event, or its JSON as a
-// json.RawMessage.
-func (d *Debate) Entries(ctx context.Context) ([]store.Entry, error) {
-	_, entries, err := d.engine.store.Load(ctx, d.ID(), 0)
-	return entries, err
-}
 
 // next makes the next change. It returns an error if no further entry can be read.
 func (x *rederivation) next() error {

@@ -102,6 +102,54 @@ func (d *Debate) Verify(ctx context.Context) (err error) {
 	return past.rec.supported()
 }
 
+// VerifyEntries makes each change of the debate again, with the replies of models and the acts of people that the journal
+// has, and compares what follows from them with the journal: transitions, phases, summaries, findings, endings, questions
+// and stops for a budget. It calls no model and changes nothing. It yields a check for each entry, in order.
+//
+// An error ends the sequence: the journal cannot be read from that entry on. Of a debate with a protocol that the engine
+// lacks, no entry is derived.
+func (d *Debate) VerifyEntries(ctx context.Context) iter.Seq2[EntryCheck, error] {
+	return func(yield func(EntryCheck, error) bool) {
+		_, entries, err := d.engine.store.Load(ctx, d.ID(), 0)
+		x := &rederivation{journal: newJournal(d.engine, d.ID()), engine: d.engine, verify: &verifier{}}
+		if err = cmp.Or(err, x.journal.begin()); err != nil {
+			yield(EntryCheck{}, fmt.Errorf("verify debate %s: %w", d.ID(), err))
+			return
+		}
+		for _, e := range entries {
+			ev, err := decodeEntry(e)
+			if err != nil {
+				x.broken = &store.Damaged{ID: d.ID(), Seq: e.Seq, Err: err}
+				break
+			}
+			x.entries = append(x.entries, ev)
+		}
+		shown := 0
+		for x.at < len(x.entries) {
+			err := x.next()
+			for ; shown < len(x.checks); shown++ {
+				if !yield(x.checks[shown], nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(EntryCheck{}, fmt.Errorf("verify debate %s: %w", d.ID(), err))
+				return
+			}
+		}
+		if x.broken != nil {
+			yield(EntryCheck{}, fmt.Errorf("verify debate %s: %w", d.ID(), x.broken))
+		}
+	}
+}
+
+// Entries returns the entries of the debate's journal as the store has them. Their Data is an Event, or its JSON as a
+// json.RawMessage. The first entry has the secret of the debate's hashes.
+func (d *Debate) Entries(ctx context.Context) ([]store.Entry, error) {
+	_, entries, err := d.engine.store.Load(ctx, d.ID(), 0)
+	return entries, err
+}
+
 // entriesFor decodes the entries of a whole journal to what a viewer who speaks for a seat may see of them.
 func (d *Debate) entriesFor(seat string, entries []store.Entry) ([]store.Entry, error) {
 	b := &blindfold{rec: newRecord(d.ID(), d.engine.env), seat: seat}

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/transcript"
 )
 
 // details returns what few readers need, and leaves out empty sections.
@@ -141,14 +140,6 @@ func (r *Report) failureBlocks() []block {
 		tableBlock("Steps that failed in all attempts", []string{"Actor", "Phase", "Round", "Time", "Kind", "Model", "Attempts", "Message"}, steps),
 		tableBlock("Failed attempts of completed turns", []string{"Turn", "Round", "Attempt", "Kind", "Message"}, attempts),
 	)
-}
-
-// roundLabel returns the round of a step, and its run unless it is the first.
-func roundLabel(k transcript.Key) string {
-	if k.Run > 1 {
-		return fmt.Sprintf("%d of run %d", k.Round, k.Run)
-	}
-	return fmt.Sprint(k.Round)
 }
 
 func failureText(f *debate.Failure) string {

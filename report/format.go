@@ -189,3 +189,11 @@ func attemptNotes(t *transcript.Turn) (list []string) {
 	}
 	return list
 }
+
+// roundLabel returns the round of a step, and its run unless it is the first.
+func roundLabel(k transcript.Key) string {
+	if k.Run > 1 {
+		return fmt.Sprintf("%d of run %d", k.Round, k.Run)
+	}
+	return fmt.Sprint(k.Round)
+}

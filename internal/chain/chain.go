@@ -100,26 +100,5 @@ func ParseNote(text string) (id string, entries int64, head Hash, err error) {
 	return lines[1], entries, head, nil
 }
 
-// A Chain computes the heads of a debate's entries, in order.
-type Chain struct {
-	Secret  []byte
-	Head    Hash
-	Entries int64
-}
-
-// New returns the chain of a debate before its first entry.
-func New(id string, secret []byte) *Chain { return &Chain{Secret: secret, Head: Start(id)} }
-
-// Add adds the next entry, as it is stored, and returns what a record has of it.
-func (c *Chain) Add(stored []byte) (Entry, error) {
-	c.Entries++
-	e, err := Mask(c.Secret, c.Entries, stored)
-	if err != nil {
-		return e, fmt.Errorf("hash entry %d: %w", c.Entries, err)
-	}
-	c.Head = Next(c.Head, e.Leaf)
-	return e, nil
-}
-
 // Sum returns the hash of the lines of a file before the last one.
 func Sum(lines []byte) Hash { return Hash(sha256.Sum256(lines)) }

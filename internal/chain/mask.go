@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -196,3 +197,24 @@ func (s *scanner) elements(path string) {
 }
 
 func element(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
+
+// A Chain computes the heads of a debate's entries, in order.
+type Chain struct {
+	Secret  []byte
+	Head    Hash
+	Entries int64
+}
+
+// New returns the chain of a debate before its first entry.
+func New(id string, secret []byte) *Chain { return &Chain{Secret: secret, Head: Start(id)} }
+
+// Add adds the next entry, as it is stored, and returns what a record has of it.
+func (c *Chain) Add(stored []byte) (Entry, error) {
+	c.Entries++
+	e, err := Mask(c.Secret, c.Entries, stored)
+	if err != nil {
+		return e, fmt.Errorf("hash entry %d: %w", c.Entries, err)
+	}
+	c.Head = Next(c.Head, e.Leaf)
+	return e, nil
+}

@@ -39,7 +39,7 @@ var rootOrder = []string{
 	// The journal and the driver.
 	"verify.go", "entry.go", "journal.go", "driver.go", "perform.go", "advance.go", "background.go",
 	// The API.
-	"debate.go", "control.go", "watch.go", "past.go", "engine.go", "fork.go", "rederive.go", "changes.go",
+	"debate.go", "control.go", "watch.go", "engine.go", "fork.go", "rederive.go", "changes.go", "past.go",
 }
 
 // A reference is a use of a name in one file that another file of the package defines.
