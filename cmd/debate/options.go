@@ -63,6 +63,12 @@ type auditOptions struct {
 	records        string // file
 }
 
+// recordOptions holds the values of the flags for records.
+type recordOptions struct {
+	file, parent string
+	keys, redact []string
+}
+
 // accept records the arguments of a command and the flags that were given. It returns the first error that does not depend
 // on the configuration.
 func (o *options) accept(command string, operands []string, afterDashes bool, flags *pflag.FlagSet) error {

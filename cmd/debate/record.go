@@ -19,12 +19,6 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// recordOptions holds the values of the flags for records.
-type recordOptions struct {
-	file, parent string
-	keys, redact []string
-}
-
 // recordFlags adds the flags of export for records.
 func (o *options) recordFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.record.file, "record", "", "write a record to `file`, from which verify derives the debate")
