@@ -71,7 +71,7 @@ func TestAFailureSaysEverything(t *testing.T) {
 				for _, a := range failure.AttemptDetails {
 					require.Equal(t, transcript.Attempt{
 						Provider: "m", Model: "gpt-9", ErrorKind: string(kind), ErrorMessage: failure.Message, Usage: transcript.Usage{Input: 7}, Duration: time.Second, PromptTokens: a.PromptTokens,
-						Began: a.Began, Waited: a.Waited, Counted: kind == providers.InvalidResponse,
+						Began: a.Began, Waited: a.Waited, Hash: a.Hash, Counted: kind == providers.InvalidResponse,
 					}, a)
 				}
 				require.Contains(t, failure.Hint(), advice)

@@ -118,7 +118,8 @@ func TestEveryAttemptStandsInTheTurn(t *testing.T) {
 		turn := debatetest.Result(t, d).Turns[0]
 		for i := range turn.Attempts {
 			require.Positive(t, turn.Attempts[i].PromptTokens)
-			turn.Attempts[i].PromptTokens = 0
+			require.NotEmpty(t, turn.Attempts[i].Hash)
+			turn.Attempts[i].PromptTokens, turn.Attempts[i].Hash = 0, ""
 		}
 		end := turn.Started.UTC()
 		for i := range turn.Attempts {

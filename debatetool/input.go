@@ -41,7 +41,7 @@ type Budget struct {
 	Rounds  int     `json:"rounds,omitempty" jsonschema_description:"Most rounds."`
 	Minutes float64 `json:"minutes,omitempty" jsonschema_description:"Longest running time."`
 	Tokens  int     `json:"tokens,omitempty" jsonschema_description:"Most tokens, with prompts."`
-	Cost    float64 `json:"cost,omitempty" jsonschema_description:"Highest cost, in the currency of the prices."`
+	Cost    float64 `json:"cost,omitempty" jsonschema_description:"Highest cost, in the prices' currency."`
 }
 
 // setParticipants replaces the participants of a configuration. The new ones have the models of the old ones, in turn.

@@ -43,10 +43,10 @@ type Output struct {
 	Votes   map[string]int     `json:"votes,omitempty" jsonschema_description:"By participant, side or answer."`
 	Dissent []string           `json:"dissent,omitempty" jsonschema_description:"Judges of another opinion: quotations."`
 	Tokens  int                `json:"tokens,omitempty" jsonschema_description:"Used so far, by prompts and replies."`
-	Cost    float64            `json:"cost,omitempty" jsonschema_description:"So far, in the currency of the preset's prices."`
+	Cost    float64            `json:"cost,omitempty" jsonschema_description:"So far, in the prices' currency."`
 	Created time.Time          `json:"created,omitzero" jsonschema_description:"When the debate was created."`
 
-	Turns    []Turn `json:"turns,omitempty" jsonschema_description:"What was said after the given position."`
+	Turns    []Turn `json:"turns,omitempty" jsonschema_description:"What was said after that position."`
 	Position int64  `json:"position" jsonschema_description:"The position of the last turn that was returned: give it as after in the next call."`
 	Waiting  []Ask  `json:"waiting,omitempty" jsonschema_description:"What people have to reply to or to decide, with debate_answer."`
 	Next     string `json:"next,omitempty" jsonschema_description:"What to call next."`
