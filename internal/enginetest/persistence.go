@@ -213,7 +213,7 @@ func (s *env) keyNotStored() {
 	for _, text := range []string{s.stored("d", 0), s.json(s.listedStatus("d")), s.json(s.result(s.openInNewProcess("d")))} {
 		require.Contains(s, text, "Ban cars?", "the scanned text is the stored data")
 		require.NotContains(s, text, secret)
-		require.NotContains(s, text, "sk-")
+		require.NotContains(s, text, secret[:8], "a part of it; hashes are random and may contain shorter ones")
 	}
 }
 

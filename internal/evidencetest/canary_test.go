@@ -71,6 +71,13 @@ func (o *output) add(where, text string) {
 	}
 }
 
+// hide looks for further texts from now on.
+func (o *output) hide(texts []string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.hidden = append(slices.Clone(o.hidden), texts...)
+}
+
 // json adds the JSON of a value.
 func (o *output) json(where string, v any) {
 	raw, err := json.Marshal(v)

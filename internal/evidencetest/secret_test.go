@@ -75,7 +75,7 @@ func searchForSecret(t *testing.T, cfg debate.Config) {
 	require.NoError(t, err)
 	d, err := e.Create(t.Context(), cfg)
 	require.NoError(t, err)
-	o.hidden = keysIn(t, kept, d.ID())
+	o.hide(keysIn(t, kept, d.ID()))
 	w.to = o
 	o.add("log", early.String())
 	for ev, err := range d.Run(t.Context()) {
@@ -90,7 +90,7 @@ func searchForSecret(t *testing.T, cfg debate.Config) {
 	if len(r.Turns) > 4 {
 		require.Greater(t, len(keys), 6, "the fork has keys of its parent")
 	}
-	o.hidden = append(o.hidden, keys...)
+	o.hide(keys)
 	for ev, err := range fork.Run(t.Context()) {
 		require.NoError(t, err)
 		o.show("run", ev)
