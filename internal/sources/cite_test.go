@@ -113,7 +113,7 @@ func TestContradict(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var stored []transcript.Citation
 			if tt.stored != "" {
-				for _, x := range strings.Split(tt.stored, ",") {
+				for x := range strings.SplitSeq(tt.stored, ",") {
 					f := strings.Split(x, "|")
 					var c transcript.Citation
 					_, err := fmt.Sscan(f[0], &c.Source)
