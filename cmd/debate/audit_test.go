@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -43,9 +44,9 @@ func saturn(prompt string) string {
 
 func TestAuditJudge(t *testing.T) {
 	folder(t, "pairs.jsonl", auditPairs(32), "strict.json", `{"judges": [{"name": "Strict", "instructions": "Be strict."}]}`)
-	calls := 0
-	env := server(t, func(n int, _ http.ResponseWriter, prompt string) string {
-		calls = max(calls, n+1)
+	var calls atomic.Int64
+	env := server(t, func(_ int, _ http.ResponseWriter, prompt string) string {
+		calls.Add(1)
 		return saturn(prompt)
 	})
 	args := []string{"audit", "judge", "pairs.jsonl", "--judge", "plain=openai", "--judge", "strict.json", "--plant", "instruction", "--target", "0.7", "--store", "a.db"}
@@ -58,7 +59,7 @@ func TestAuditJudge(t *testing.T) {
 	require.Contains(t, r.Judges[0].Biased(), "instruction +0.")
 	require.NotEqual(t, r.Judges[0].Prompts, r.Judges[1].Prompts, "other instructions")
 	require.NotNil(t, r.Calibration, r.Refused)
-	require.Equal(t, 32*2*2*2, calls)
+	require.EqualValues(t, 32*2*2*2, calls.Load())
 	require.Contains(t, stderr, "64 of 64 judgments")
 	page, err := os.ReadFile("out/a.html")
 	require.NoError(t, err)
@@ -79,7 +80,7 @@ func TestAuditJudge(t *testing.T) {
 	code, stdout, stderr = start(t, env, args...)
 	require.Equal(t, 0, code, stderr)
 	require.Contains(t, stdout, "# Audit pairs")
-	require.Equal(t, 32*2*2*2, calls, "the same command makes no call")
+	require.EqualValues(t, 32*2*2*2, calls.Load(), "the same command makes no call")
 	code, _, stderr = start(t, env, "audit", "judge", "pairs.jsonl", "--judge", "openai", "--name", "limited", "--max-tokens", "1", "--concurrency", "1", "--store", "a.db")
 	require.Equal(t, exitGeneral, code)
 	require.Contains(t, stderr, "audit limited is not complete: the limit of tokens, 1, is reached; the same command continues it")
