@@ -45,8 +45,10 @@ func saturn(prompt string) string {
 func TestAuditJudge(t *testing.T) {
 	folder(t, "pairs.jsonl", auditPairs(32), "strict.json", `{"judges": [{"name": "Strict", "instructions": "Be strict."}]}`)
 	var calls atomic.Int64
-	env := server(t, func(_ int, _ http.ResponseWriter, prompt string) string {
-		calls.Add(1)
+	env := server(t, func(n int, _ http.ResponseWriter, prompt string) string {
+		if n >= 0 { // no check of the key
+			calls.Add(1)
+		}
 		return saturn(prompt)
 	})
 	args := []string{"audit", "judge", "pairs.jsonl", "--judge", "plain=openai", "--judge", "strict.json", "--plant", "instruction", "--target", "0.7", "--store", "a.db"}
