@@ -70,7 +70,7 @@ func TestTournamentContinues(t *testing.T) {
 	require.Equal(t, 0, code, stderr)
 	require.Equal(t, []int{12, 36, 12}, []int{r.Pairs, r.Judgments, r.LeftOut})
 	played := calls.Load()
-	require.Equal(t, 24*2+36, played)
+	require.EqualValues(t, 24*2+36, played)
 	code, again, stderr := play()
 	require.Equal(t, 0, code, stderr)
 	require.Equal(t, r, again)
