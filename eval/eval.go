@@ -16,50 +16,40 @@ import (
 // and with the error of ctx if ctx ends; nothing that is committed is lost. At a limit, or after Stop, there is no error:
 // the report says what is missing.
 func (e Evaluation) Run(ctx context.Context, o debate.Options) (*Report, error) {
-	r, err := e.open(o)
+	w, err := e.open(o)
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close(ctx)
-	if err := r.checkConfigs(ctx); err != nil {
-		return nil, err
-	}
-	if err := r.readStored(ctx); err != nil {
-		return nil, err
-	}
-	if err := r.Each(ctx, len(r.Tasks), func(ctx context.Context, i int) (bool, error) { return r.runTask(ctx, r.Tasks[i]) }); err != nil {
-		return nil, fmt.Errorf("run evaluation %s: %w", e.Name, err)
-	}
-	return r.report(ctx)
+	return w.Run(ctx)
 }
 
 // Report returns the report of what is stored. It makes no run.
 func (e Evaluation) Report(ctx context.Context, o debate.Options) (*Report, error) {
-	r, err := e.open(o)
+	w, err := e.open(o)
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close(ctx)
-	if err := r.readStored(ctx); err != nil {
-		return nil, err
-	}
-	return r.report(ctx)
+	return w.Stored(ctx)
 }
 
-// open returns a runner of the evaluation over the store of o.
-func (e Evaluation) open(o debate.Options) (*runner, error) {
+// open returns the work of the evaluation over the store of o.
+func (e Evaluation) open(o debate.Options) (w runs.Work[Report], err error) {
 	if err := e.check(); err != nil {
-		return nil, err
+		return w, err
 	}
 	empty := (&runner{Evaluation: e}).compared(nil)
 	for _, text := range e.Require {
 		if _, err := empty.require(text); err != nil {
-			return nil, fmt.Errorf("check evaluation: %w", err)
+			return w, fmt.Errorf("check evaluation: %w", err)
 		}
 	}
 	shared, err := runs.Open(e.runs(), o)
 	if err != nil {
-		return nil, err
+		return w, err
 	}
-	return &runner{e, shared}, nil
+	r := &runner{e, shared}
+	return runs.Work[Report]{
+		Runner: shared, CheckConfigs: r.checkConfigs, AddStored: r.readStored, Read: r.report,
+		Tasks: len(e.Tasks), Do: func(ctx context.Context, i int) (bool, error) { return r.runTask(ctx, e.Tasks[i]) },
+	}, nil
 }

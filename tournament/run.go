@@ -34,36 +34,20 @@ const (
 // with the error of ctx if ctx ends; nothing that is committed is lost. At a limit, or after Stop, there is no error: the
 // report says what is missing.
 func (t Tournament) Run(ctx context.Context, o debate.Options) (*Report, error) {
-	r, err := t.open(o)
+	w, err := t.open(o)
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close(ctx)
-	if err := r.checkConfigs(ctx); err != nil {
-		return nil, err
-	}
-	if err := r.readStored(ctx); err != nil {
-		return nil, err
-	}
-	pairs := t.pairs()
-	err = r.Each(ctx, len(pairs), func(ctx context.Context, i int) (bool, error) { return r.play(ctx, pairs[i]) })
-	if err != nil {
-		return nil, fmt.Errorf("run tournament %s: %w", t.Name, err)
-	}
-	return r.report(ctx)
+	return w.Run(ctx)
 }
 
 // Report returns the report of what is stored. It plays no game.
 func (t Tournament) Report(ctx context.Context, o debate.Options) (*Report, error) {
-	r, err := t.open(o)
+	w, err := t.open(o)
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close(ctx)
-	if err := r.readStored(ctx); err != nil {
-		return nil, err
-	}
-	return r.report(ctx)
+	return w.Stored(ctx)
 }
 
 // runner plays the games of a tournament.
@@ -72,31 +56,35 @@ type runner struct {
 	*runs.Runner
 }
 
-// open returns a runner over the store of o.
-func (t Tournament) open(o debate.Options) (*runner, error) {
+// open returns the work of the tournament over the store of o.
+func (t Tournament) open(o debate.Options) (w runs.Work[Report], err error) {
 	if t.Config.Protocol == nil {
 		t.Config.Protocol = procon.Protocol{}
 	}
 	if err := t.check(); err != nil {
-		return nil, err
+		return w, err
 	}
 	switch p := t.Config.Protocol.(type) {
 	case procon.Protocol:
 		if !p.Decision.IsZero() {
-			return nil, errors.New("check tournament: config: with a decision, judges name no winner; leave it out")
+			return w, errors.New("check tournament: config: with a decision, judges name no winner; leave it out")
 		}
 	case panel.Protocol:
 		if !p.Decision.IsZero() || p.Format == panel.Oxford {
-			return nil, errors.New("check tournament: config: with a decision or an audience, judges name no winner; leave it out")
+			return w, errors.New("check tournament: config: with a decision or an audience, judges name no winner; leave it out")
 		}
 	default:
-		return nil, fmt.Errorf("check tournament: config: judges of protocol %s name no winner of two players, use procon or panel", p.Name())
+		return w, fmt.Errorf("check tournament: config: judges of protocol %s name no winner of two players, use procon or panel", p.Name())
 	}
 	shared, err := runs.Open(t.runs(), o)
 	if err != nil {
-		return nil, err
+		return w, err
 	}
-	return &runner{t, shared}, nil
+	r, pairs := &runner{t, shared}, t.pairs()
+	return runs.Work[Report]{
+		Runner: shared, CheckConfigs: r.checkConfigs, AddStored: r.readStored, Read: r.report,
+		Tasks: len(pairs), Do: func(ctx context.Context, i int) (bool, error) { return r.play(ctx, pairs[i]) },
+	}, nil
 }
 
 // runs returns what the games have in common.

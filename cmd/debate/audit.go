@@ -1,11 +1,10 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
+	"cmp"
+	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,43 +19,26 @@ func (p *program) auditJudge() error {
 	if err != nil {
 		return err
 	}
-	var o debate.Options
 	a := audit.Audit{
-		Name: p.eval.name, Pairs: pairs, Repeats: p.audit.repeats, Challenge: p.audit.challenge, Target: p.audit.target,
+		Name: cmp.Or(p.eval.name, baseName(p.operands[0])), Pairs: pairs, Repeats: p.audit.repeats, Challenge: p.audit.challenge, Target: p.audit.target,
 		MaxCost: p.maxCost, MaxTokens: p.eval.tokens, Concurrency: p.eval.atOnce, Stop: p.interrupted, Progress: p.showProgress("judgments"),
-	}
-	if a.Name == "" {
-		a.Name = strings.TrimSuffix(filepath.Base(p.operands[0]), filepath.Ext(p.operands[0]))
 	}
 	if a.Plants, err = p.chosenPlants(); err != nil {
 		return err
 	}
-	err = p.withConfigFile(func(s configFile) (err error) {
-		p.chooseStore(s)
-		a.Judges, err = p.auditedJudges(s, &o)
-		return err
+	return p.withConfigFile(func(s configFile) error {
+		return p.withRuns(s, func(o *debate.Options) (err error) {
+			a.Judges, err = p.auditedJudges(s, o)
+			return err
+		}, func(o debate.Options, results io.Writer) error {
+			a.Results = results
+			report, err := a.Run(p.ctx, o)
+			if err != nil {
+				return err
+			}
+			return p.writeAudit(report)
+		})
 	})
-	if err == nil {
-		err = p.checkFiles()
-	}
-	if err != nil {
-		return err
-	}
-	done, err := p.openStore(&o)
-	if err != nil {
-		return err
-	}
-	defer done()
-	var lines strings.Builder
-	a.Results = &lines
-	report, err := a.Run(p.ctx, o)
-	if err != nil {
-		if failure, ok := errors.AsType[*debate.Failure](err); ok {
-			return exitErrorf(exitProvider, "%w\n%s", err, hint(failure))
-		}
-		return err
-	}
-	return p.writeAudit(report, lines.String())
 }
 
 // readPairs reads the pairs of the operand.
@@ -110,10 +92,7 @@ func (p *program) auditedJudges(s configFile, o *debate.Options) (judges []audit
 		configs = append(configs, &c)
 		judges = append(judges, audit.Judge{Name: name, Family: p.audit.family})
 	}
-	limit := p.maxCost
-	p.maxCost = 0 // it is the limit of the whole audit, not of a debate
-	err = p.setModels(all, o, nil, configs...)
-	p.maxCost = limit
+	err = p.setRunModels(all, o, configs...)
 	for i, c := range configs {
 		if err != nil {
 			return nil, err
@@ -129,7 +108,7 @@ func (p *program) judgeConfig(text string, s configFile) (name string, c debate.
 	name, what, named := strings.Cut(text, "=")
 	if !named {
 		what = text
-		name = strings.TrimSuffix(filepath.Base(what), filepath.Ext(filepath.Base(what)))
+		name = baseName(what)
 		if !fileExists(what) {
 			name = what
 		}
@@ -153,25 +132,16 @@ func (p *program) judgeConfig(text string, s configFile) (name string, c debate.
 	return name, c, own, nil
 }
 
-// writeAudit writes the report, the decisions and the records. It returns an error if runs are missing.
-func (p *program) writeAudit(report *audit.Report, decisions string) error {
-	records, err := json.MarshalIndent(report.Records(), "", "  ")
-	if err != nil {
-		return err
-	}
-	for _, f := range []struct{ path, text string }{{p.output, decisions}, {p.audit.records, string(records) + "\n"}} {
-		if f.path == "" {
-			continue
+// writeAudit writes the report and the records. It returns an error if runs are missing.
+func (p *program) writeAudit(report *audit.Report) error {
+	if p.audit.records != "" {
+		records, err := encodeJSON(report.Records())
+		if err == nil {
+			err = writeFile(p.audit.records, records)
 		}
-		if err := writeFile(f.path, []byte(f.text)); err != nil {
+		if err != nil {
 			return err
 		}
 	}
-	if err := p.writePages(report, report); err != nil {
-		return err
-	}
-	if report.Incomplete != "" {
-		return p.incomplete("audit "+printableLine(report.Audit), report.Incomplete)
-	}
-	return nil
+	return p.writePages(report, "audit "+report.Audit, report.Incomplete)
 }

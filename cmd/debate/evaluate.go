@@ -1,14 +1,14 @@
 package main
 
 import (
-	"encoding/json"
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,46 +24,23 @@ func (p *program) evaluate() error {
 	if err != nil {
 		return err
 	}
-	var o debate.Options
 	e := eval.Evaluation{
-		Name: p.eval.name, Tasks: tasks, Baseline: p.eval.baseline, Budget: eval.Budget(p.eval.budget), Require: p.eval.required,
+		Name: cmp.Or(p.eval.name, baseName(p.operands[0])), Tasks: tasks, Baseline: p.eval.baseline, Budget: eval.Budget(p.eval.budget), Require: p.eval.required,
 		MaxCost: p.maxCost, MaxTokens: p.eval.tokens, Concurrency: p.eval.atOnce, Stop: p.interrupted, Progress: p.showProgress("tasks"),
 	}
-	if e.Name == "" {
-		e.Name = strings.TrimSuffix(filepath.Base(p.operands[0]), filepath.Ext(p.operands[0]))
-	}
-	err = p.withConfigFile(func(s configFile) (err error) {
-		p.chooseStore(s)
-		e.Arms, err = p.buildArms(s, &o)
-		return err
+	return p.withConfigFile(func(s configFile) error {
+		return p.withRuns(s, func(o *debate.Options) (err error) {
+			e.Arms, err = p.buildArms(s, o)
+			return err
+		}, func(o debate.Options, results io.Writer) error {
+			e.Results = results
+			report, err := e.Run(p.ctx, o)
+			if err != nil {
+				return err
+			}
+			return p.writeEvaluation(report)
+		})
 	})
-	if err == nil {
-		err = p.checkFiles()
-	}
-	if err != nil {
-		return err
-	}
-	done, err := p.openStore(&o)
-	if err != nil {
-		return err
-	}
-	defer done()
-	if p.output != "" {
-		f, err := os.OpenFile(p.output, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-		if err != nil {
-			return fmt.Errorf("write %s: %w", p.output, err)
-		}
-		defer f.Close() //nolint:errcheck // Run reports errors of writing
-		e.Results = f
-	}
-	report, err := e.Run(p.ctx, o)
-	if err != nil {
-		if failure, ok := errors.AsType[*debate.Failure](err); ok {
-			return exitErrorf(exitProvider, "%w\n%s", err, hint(failure))
-		}
-		return err
-	}
-	return p.writeEvaluation(report)
 }
 
 // readTasks reads the tasks of the operand.
@@ -110,10 +87,7 @@ func (p *program) buildArms(s configFile, o *debate.Options) (arms []eval.Arm, e
 		configs = append(configs, &c)
 		arms = append(arms, eval.Arm{Name: name})
 	}
-	limit := p.maxCost
-	p.maxCost = 0 // it is the limit of the whole evaluation, not of a debate
-	err = p.setModels(all, o, nil, configs...)
-	p.maxCost = limit
+	err = p.setRunModels(all, o, configs...)
 	if err == nil {
 		err = p.usePrompts(o, configs[0])
 	}
@@ -133,7 +107,7 @@ func (p *program) armConfig(text string) (name string, c debate.Config, own conf
 	name, what, named := strings.Cut(text, "=")
 	if !named {
 		what = text
-		name = strings.TrimSuffix(filepath.Base(strings.ReplaceAll(what, ":", "-")), filepath.Ext(what))
+		name = baseName(strings.ReplaceAll(what, ":", "-"))
 	}
 	kind, count, _ := strings.Cut(what, ":")
 	k, err := strconv.Atoi(count)
@@ -186,54 +160,91 @@ func (p *program) showProgress(tasks string) func(eval.Progress) {
 
 // writeEvaluation writes the report. It returns an error if runs are missing or a requirement is not met.
 func (p *program) writeEvaluation(report *eval.Report) error {
-	if err := p.writePages(report, report); err != nil {
+	if err := p.writePages(report, "evaluation "+report.Eval, report.Incomplete); err != nil {
 		return err
 	}
-	switch {
-	case report.Incomplete != "":
-		return p.incomplete("evaluation "+printableLine(report.Eval), report.Incomplete)
-	case len(report.Unmet) > 0:
-		return errors.New(strings.Join(slices.Clone(report.Unmet), "\n"))
+	if len(report.Unmet) > 0 {
+		return errors.New(strings.Join(report.Unmet, "\n"))
 	}
 	return nil
 }
 
-// rendering is a report of an evaluation or a tournament.
+// withRuns opens what the runs of an evaluation, a tournament or an audit need, and calls run. prepare builds the runs and
+// sets the providers. results is the file of --output, or nil. s is the configuration file.
+func (p *program) withRuns(s configFile, prepare func(*debate.Options) error, run func(o debate.Options, results io.Writer) error) error {
+	p.chooseStore(s)
+	var o debate.Options
+	if err := prepare(&o); err != nil {
+		return err
+	}
+	if err := p.checkFiles(); err != nil {
+		return err
+	}
+	done, err := p.openStore(&o)
+	if err != nil {
+		return err
+	}
+	defer done()
+	var results io.Writer
+	if p.output != "" {
+		f, err := os.OpenFile(p.output, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+		if err != nil {
+			return fmt.Errorf("write %s: %w", p.output, err)
+		}
+		defer f.Close() //nolint:errcheck // run reports errors of writing
+		results = f
+	}
+	err = run(o, results)
+	if failure, ok := errors.AsType[*debate.Failure](err); ok {
+		return exitErrorf(exitProvider, "%w\n%s", err, hint(failure))
+	}
+	return err
+}
+
+// setRunModels opens the providers of the configurations of runs. --max-cost limits all runs together, and none alone.
+func (p *program) setRunModels(s configFile, o *debate.Options, configs ...*debate.Config) error {
+	limit := p.maxCost
+	defer func() { p.maxCost = limit }()
+	p.maxCost = 0
+	return p.setModels(s, o, nil, configs...)
+}
+
+// baseName returns the name of a file without its folder and its extension.
+func baseName(path string) string {
+	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+}
+
+// rendering is a report of an evaluation, a tournament or an audit.
 type rendering interface {
 	Markdown(w io.Writer) error
 	HTML(w io.Writer) error
 }
 
-// writePages writes a report to the files of --report, and prints it as Markdown, or its data as JSON.
-func (p *program) writePages(report rendering, data any) error {
+// writePages writes a report to the files of --report, and prints it as Markdown, or its data as JSON. It returns an error if
+// incomplete says that runs of what the report is about are missing.
+func (p *program) writePages(report rendering, about, incomplete string) error {
 	for _, path := range p.reports {
 		write := report.Markdown
 		if strings.EqualFold(filepath.Ext(path), ".html") {
 			write = report.HTML
 		}
-		var b strings.Builder
+		var b bytes.Buffer
 		if err := write(&b); err != nil {
 			return err
 		}
-		if err := writeFile(path, []byte(b.String())); err != nil {
+		if err := writeFile(path, b.Bytes()); err != nil {
 			return err
 		}
 	}
-	if !p.json {
-		return report.Markdown(p.stdout)
+	show := func() error { return report.Markdown(p.stdout) }
+	if p.json {
+		show = func() error { return p.printJSON(report) }
 	}
-	text, err := json.MarshalIndent(data, "", "  ")
-	if err != nil {
+	switch err := show(); {
+	case err != nil || incomplete == "":
 		return err
+	case p.storePath != "":
+		return fmt.Errorf("%s is not complete: %s; the same command continues it", printableLine(about), incomplete)
 	}
-	_, err = io.WriteString(p.stdout, string(text)+"\n")
-	return err
-}
-
-// incomplete returns the error of an evaluation or a tournament that is not complete.
-func (p *program) incomplete(what, why string) error {
-	if p.storePath != "" {
-		return fmt.Errorf("%s is not complete: %s; the same command continues it", what, why)
-	}
-	return fmt.Errorf("%s is not complete: %s", what, why)
+	return fmt.Errorf("%s is not complete: %s", printableLine(about), incomplete)
 }

@@ -6,9 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/internal/runs"
@@ -31,48 +30,23 @@ func (p *program) playTournament() error {
 	if err != nil {
 		return err
 	}
-	p.chooseStore(s)
-	var o debate.Options
-	c, err := p.tournamentConfig(s, &o)
-	if err == nil {
-		err = p.checkFiles()
-	}
-	if err != nil {
-		return err
-	}
-	done, err := p.openStore(&o)
-	if err != nil {
-		return err
-	}
-	defer done()
 	t := tournament.Tournament{
-		Name: cmp.Or(p.eval.name, f.name), Motions: f.motions, OwnFamily: f.ownFamily, By: f.by, Config: c,
+		Name: cmp.Or(p.eval.name, f.name), Motions: f.motions, OwnFamily: f.ownFamily, By: f.by,
 		MaxCost: p.maxCost, MaxTokens: p.eval.tokens, Concurrency: p.eval.atOnce, Stop: p.interrupted, Progress: p.showProgress("pairs"),
-		Players: f.withFamilies(c.Participants), Judges: f.withFamilies(c.Judges),
 	}
-	t.Config.Topic, t.Config.Participants, t.Config.Judges = "", nil, nil
-	if p.output != "" {
-		w, err := os.OpenFile(p.output, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	return p.withRuns(s, func(o *debate.Options) (err error) {
+		t.Config, err = p.tournamentConfig(s, o)
+		t.Players, t.Judges = f.withFamilies(t.Config.Participants), f.withFamilies(t.Config.Judges)
+		t.Config.Topic, t.Config.Participants, t.Config.Judges = "", nil, nil
+		return err
+	}, func(o debate.Options, results io.Writer) error {
+		t.Results = results
+		report, err := t.Run(p.ctx, o)
 		if err != nil {
-			return fmt.Errorf("write %s: %w", p.output, err)
+			return err
 		}
-		defer w.Close() //nolint:errcheck // Run reports errors of writing
-		t.Results = w
-	}
-	report, err := t.Run(p.ctx, o)
-	if err != nil {
-		if failure, ok := errors.AsType[*debate.Failure](err); ok {
-			return exitErrorf(exitProvider, "%w\n%s", err, hint(failure))
-		}
-		return err
-	}
-	if err := p.writePages(report, report); err != nil {
-		return err
-	}
-	if report.Incomplete != "" {
-		return p.incomplete("tournament "+printableLine(report.Tournament), report.Incomplete)
-	}
-	return nil
+		return p.writePages(report, "tournament "+report.Tournament, report.Incomplete)
+	})
 }
 
 // tournamentConfig returns the configuration of a tournament, with its players as participants, and opens their providers.
@@ -83,11 +57,7 @@ func (p *program) tournamentConfig(s configFile, o *debate.Options) (c debate.Co
 	if err = p.chooseModels(s, &c); err != nil {
 		return c, err
 	}
-	limit := p.maxCost
-	p.maxCost = 0 // it is the limit of the whole tournament, not of a debate
-	err = p.setModels(s, o, nil, &c)
-	p.maxCost = limit
-	if err == nil {
+	if err = p.setRunModels(s, o, &c); err == nil {
 		err = p.usePrompts(o, &c)
 	}
 	return c, err
@@ -101,7 +71,7 @@ func readTournament(path string) (f tournamentFile, s configFile, err error) {
 	if s, err = readConfigFile(path); err != nil {
 		return f, s, err
 	}
-	f.name, f.families = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), map[string]string{}
+	f.name, f.families = baseName(path), map[string]string{}
 	var motions []json.RawMessage
 	for name, to := range map[string]any{"name": &f.name, "players": &f.players, "motions": &motions, "own_family": &f.ownFamily, "by": &f.by} {
 		raw, given := s.rest[name]
