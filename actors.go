@@ -287,7 +287,7 @@ func selfPreferenceWarnings(c *Config, run int, named func(string) (string, bool
 	return list
 }
 
-// auditedField is the field, below that of a judge, that a warning about a biased judge names.
+// auditedField names the field of a judge, below its path, in warnings about biased judges.
 const auditedField = ".model"
 
 // biasWarnings returns a warning for each judge that was found biased by an audit of its model. templates is the version of the

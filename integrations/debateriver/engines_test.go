@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/riverqueue/river"
 	"github.com/stretchr/testify/require"
-
-	"time"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/drivetest"
