@@ -48,13 +48,13 @@ type journal struct {
 	reports *reporter
 
 	mu      sync.Mutex
-	rec     *record       // the journal as far as it was read; nil if it must be read again
-	machine *fsm.Machine  // executes what the record holds
-	keeps   bool          // whether kept holds what was read
-	kept    []store.Entry // the first entries of the journal, decoded
-	inert   bool          // for new records; see record
-	driver  follower      // the driver that uses this journal; nil if there is none
-	verify  *verifier     // checks each entry that is read; nil if nobody has asked for it
+	rec     *record                    // the journal as far as it was read; nil if it must be read again
+	machine *fsm.Machine               // executes what the record holds
+	keeps   bool                       // whether kept holds what was read
+	kept    []store.Entry              // the first entries of the journal, decoded
+	inert   bool                       // for new records; see record
+	driver  follower                   // the driver that uses this journal; nil if there is none
+	verify  func(*record, Event) error // checks each entry that is read; nil if nobody has asked for it
 
 	transaction transaction // the one that change makes
 }
@@ -153,7 +153,7 @@ func (j *journal) read(e store.Entry) (Event, error) {
 		return nil, &store.Damaged{ID: j.id, Seq: e.Seq, Err: err}
 	}
 	if j.verify != nil && j.rec.supported() == nil {
-		if err := j.verify.check(j.rec, ev); err != nil {
+		if err := j.verify(j.rec, ev); err != nil {
 			return nil, &store.Damaged{ID: j.id, Seq: e.Seq, Err: err}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/step/rounds"
+	"github.com/elenchus-go/debate/internal/verification"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
@@ -85,7 +86,8 @@ func (d *Debate) Verify(ctx context.Context) (err error) {
 		}
 	}()
 	past := newJournal(d.engine, d.ID())
-	past.verify = &verifier{}
+	var plans verification.Plans
+	past.verify = func(r *record, ev Event) error { return verifyEntry(&plans, r, ev) }
 	status, entries, err := d.engine.store.Load(ctx, d.ID(), 0)
 	if err = cmp.Or(err, past.begin()); err != nil {
 		return err
@@ -111,7 +113,7 @@ func (d *Debate) Verify(ctx context.Context) (err error) {
 func (d *Debate) VerifyEntries(ctx context.Context) iter.Seq2[EntryCheck, error] {
 	return func(yield func(EntryCheck, error) bool) {
 		_, entries, err := d.engine.store.Load(ctx, d.ID(), 0)
-		x := &rederivation{journal: newJournal(d.engine, d.ID()), engine: d.engine, verify: &verifier{}}
+		x := &rederivation{journal: newJournal(d.engine, d.ID()), engine: d.engine}
 		if err = cmp.Or(err, x.journal.begin()); err != nil {
 			yield(EntryCheck{}, fmt.Errorf("verify debate %s: %w", d.ID(), err))
 			return

@@ -1,14 +1,13 @@
 package debate
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/internal/verification"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // EntryVerdict says whether an entry of a journal follows from the entries before it.
@@ -35,7 +34,7 @@ type EntryCheck struct {
 type rederivation struct {
 	engine  *Engine
 	journal *journal
-	verify  *verifier
+	plans   verification.Plans
 	entries []Event
 	at      int // index of the next entry
 	checks  []EntryCheck
@@ -110,10 +109,10 @@ func (x *rederivation) match(want Event) error {
 		return errBoundary
 	}
 	is := x.entries[x.at]
-	if field := firstDifference(want, is); field != "" {
+	if field := verification.Difference(want, is); field != "" {
 		return &notNext{fmt.Sprintf("%s must follow, but %s", describeEvent(want), field)}
 	}
-	if err := x.verify.check(x.journal.rec, is); err != nil {
+	if err := verifyEntry(&x.plans, x.journal.rec, is); err != nil {
 		return &notNext{err.Error()}
 	}
 	verdict, reason := EntryDerived, ""
@@ -139,7 +138,7 @@ func (x *rederivation) take(is Event, verdict EntryVerdict, reason string) error
 func (x *rederivation) accept(verdict EntryVerdict, reason string) error {
 	is := x.entries[x.at]
 	_, at := entryFields(is)
-	if err := x.verify.check(x.journal.rec, is); err != nil && verdict != EntryWrong {
+	if err := verifyEntry(&x.plans, x.journal.rec, is); err != nil && verdict != EntryWrong {
 		verdict, reason = EntryWrong, err.Error()
 	}
 	if err := x.take(is, verdict, reason); err != nil {
@@ -157,45 +156,6 @@ func (x *rederivation) spoil(err error) {
 	last.Verdict, last.Reason = EntryWrong, err.Error()
 }
 
-// firstDifference names the first field of an entry that is not the one of the event that follows, or returns "".
-func firstDifference(want, is Event) string {
-	a, b := fieldsOf(want), fieldsOf(is)
-	if string(a["type"]) != string(b["type"]) {
-		return fmt.Sprintf("its type is %s", b["type"])
-	}
-	all := maps.Clone(a)
-	maps.Copy(all, b)
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if name == "revision" || name == "rules" || bytes.Equal(a[name], b[name]) {
-			continue
-		}
-		return fmt.Sprintf("its %s is %s, want %s", name, shortJSON(b[name]), shortJSON(a[name]))
-	}
-	return ""
-}
-
-// fieldsOf returns the JSON of an event by field.
-func fieldsOf(ev Event) (fields map[string]json.RawMessage) {
-	b, err := json.Marshal(ev)
-	if err != nil {
-		return map[string]json.RawMessage{"error": json.RawMessage(err.Error())}
-	}
-	_ = json.Unmarshal(b, &fields) // an event is an object
-	return fields
-}
-
-// shortJSON returns the beginning of a value.
-func shortJSON(b json.RawMessage) string {
-	const most = 120
-	switch {
-	case len(b) == 0:
-		return "missing"
-	case len(b) > most:
-		return string(bytes.ToValidUTF8(b[:most], nil)) + "…"
-	}
-	return string(b)
-}
-
 // describeEvent names an event in an error.
 func describeEvent(ev Event) string {
 	switch ev := ev.(type) {
@@ -211,4 +171,85 @@ func describeEvent(ev Event) string {
 		return fmt.Sprintf("the drop of %q", ev.Name)
 	}
 	return fmt.Sprintf("an entry of type %q", ev.Meta().Type)
+}
+
+// verifyEntry returns an error if an entry that follows those in the record has values that the record contradicts.
+func verifyEntry(plans *verification.Plans, r *record, ev Event) error {
+	at := plans.At(&r.Record, r.next(), knowsProtocol(r))
+	switch ev := ev.(type) {
+	case StateChanged:
+		if err := at.Ending(ev.Ending); err != nil {
+			return err
+		}
+		if q := ev.Question; q != nil && q.ID != questionID(ev.Seq) {
+			return fmt.Errorf("the question has the id %q, want %q", q.ID, questionID(ev.Seq))
+		}
+		return verifyFailures(at, append(slices.Clip(ev.OtherFailures), failureOf(ev))...)
+	case Dropped:
+		return verifyFailures(at, append(slices.Clip(ev.OtherFailures), ev.Failure)...)
+	case PhaseStarted:
+		return verifyCallers(r, &ev)
+	case ToolsCalled:
+		visible := ev.VisibleSeq
+		if last := r.tools.Of(ev.Key).Last(); last != nil {
+			visible = last.VisibleSeq
+		}
+		return r.Sources.CheckNumbers(ev.Key, visible, ev.Calls)
+	case TurnDone:
+		if err := at.Turn(&ev.Turn, ev.Seq, ev.PromptSeq); err != nil {
+			return err
+		}
+		return verifyCitations(r, &ev.Turn)
+	case Asked:
+		return at.Asked(ev.Key, ev.Kind, ev.Contract)
+	case Decided:
+		if ev.Action == actionDecline {
+			return at.Declined(ev.Key)
+		}
+	}
+	return nil
+}
+
+// verifyFailures checks failures, which may be nil.
+func verifyFailures(at *verification.Point, list ...*Failure) error {
+	for _, f := range list {
+		if f == nil {
+			continue
+		}
+		if err := at.Failed(f.Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// knowsProtocol reports whether the engine has the debate's protocol, which says which steps can run.
+func knowsProtocol(r *record) bool {
+	_, unknown := r.config.Protocol.(unknownProtocol)
+	return !unknown
+}
+
+// verifyCallers checks the callers of a phase, on which the numbers of sources depend.
+func verifyCallers(r *record, ev *PhaseStarted) error {
+	if !knowsProtocol(r) {
+		return nil
+	}
+	var want []string
+	for _, p := range r.phases(r.Cursor.Stage) {
+		if p.Name == ev.Phase && ev.Summary == nil {
+			want = callersOf(r.config, &p)
+		}
+	}
+	if slices.Equal(ev.Callers, want) {
+		return nil
+	}
+	return fmt.Errorf("its callers are %q, want %q", ev.Callers, want)
+}
+
+// verifyCitations checks the citations of a turn, and the verdicts about sources whose texts the journal has.
+func verifyCitations(r *record, t *transcript.Turn) error {
+	if found := r.Sources.Cite(t, nil); found.Contradict(t.Citations, r.env.texts) {
+		return errors.New("its citations are not those of its text, or a verdict is wrong")
+	}
+	return nil
 }

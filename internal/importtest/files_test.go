@@ -37,7 +37,7 @@ var rootOrder = []string{
 	// The engine's registry and requests.
 	"registry.go", "request.go",
 	// The journal and the driver.
-	"verify.go", "entry.go", "journal.go", "driver.go", "perform.go", "advance.go", "background.go",
+	"entry.go", "journal.go", "driver.go", "perform.go", "advance.go", "background.go",
 	// The API.
 	"debate.go", "control.go", "watch.go", "engine.go", "fork.go", "rederive.go", "changes.go", "past.go",
 }
