@@ -94,6 +94,12 @@ func (Jury) ConvergedVotes(opinions []Opinion[Assessment]) (votes []bool) {
 //     its dissent is removed, and a fixed text replaces its reasons for the winner.
 //   - Quality is on a scale of 100, so Disagreement lists qualities that differ by more than 30 points.
 func (b Jury) CombineVerdicts(opinions []Opinion[Verdict]) (Opinion[Verdict], bool) {
+	return b.CombineVerdictsFor("", opinions)
+}
+
+// CombineVerdictsFor is CombineVerdicts for a winner that is decided otherwise, such as by a calibrated margin. If decided is
+// empty, the majority decides.
+func (b Jury) CombineVerdictsFor(decided string, opinions []Opinion[Verdict]) (Opinion[Verdict], bool) {
 	voters, failed := votersOf(opinions)
 	if len(voters) == 0 {
 		return Opinion[Verdict]{}, false
@@ -105,12 +111,15 @@ func (b Jury) CombineVerdicts(opinions []Opinion[Verdict]) (Opinion[Verdict], bo
 		return winner + " won"
 	}}
 	joint := Opinion[Verdict]{Failed: failed, Opinions: opinions}
-	winner, _ := vote.majority()
+	winner := decided
+	if winner == "" {
+		winner, _ = vote.majority()
+	}
 	if v := vote.firstFor(winner); v != nil {
 		joint.Value = *v
 	} else {
 		joint.Value = *voters[0].values[0]
-		joint.Value.Winner, joint.Value.Dissent = "", ""
+		joint.Value.Winner, joint.Value.Dissent = winner, ""
 		joint.Value.WinnerReasoning = "The judges did not agree on a winner."
 	}
 	joint.Dissent = vote.dissent(winner, func(v *Verdict) string { return v.WinnerReasoning })

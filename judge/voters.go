@@ -116,9 +116,10 @@ type Poll[T any] struct {
 	Dissent, Disagreement []string
 }
 
-// TakePoll lets judges vote on a choice. The rules of CombineAssessments apply: failed opinions are ignored unless all failed,
-// and a judge whose two replies differ abstains. It needs at least one opinion.
-func TakePoll[T any](opinions []Opinion[T], choice, reason func(*T) string) Poll[T] {
+// TakePoll lets judges vote on a choice, unless it is decided otherwise, such as by a calibrated margin; decided is empty if it is
+// not. The rules of CombineAssessments apply: failed opinions are ignored unless all failed, and a judge whose two replies differ
+// abstains. It needs at least one opinion.
+func TakePoll[T any](decided string, opinions []Opinion[T], choice, reason func(*T) string) Poll[T] {
 	voters, failed := votersOf(opinions)
 	b := ballot[T, string]{voters, choice, func(c string) string {
 		if c == "" {
@@ -127,7 +128,9 @@ func TakePoll[T any](opinions []Opinion[T], choice, reason func(*T) string) Poll
 		return c
 	}}
 	p := Poll[T]{Failed: failed, Votes: map[string][]string{}, Disagreement: b.contradictions()}
-	p.Choice, _ = b.majority()
+	if p.Choice = decided; decided == "" {
+		p.Choice, _ = b.majority()
+	}
 	if p.First = b.firstFor(p.Choice); p.First == nil {
 		p.First = voters[0].values[0]
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/agreement"
 	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
@@ -73,9 +74,24 @@ func PresetConfigs() map[string]debate.Config {
 		"procon with a decision":             presetConfig(procon.Protocol{Decision: decision.Task{Options: []string{"Yes", "No"}}}, 2, "A", "B"),
 		"panel in Oxford style":              withSides(presetConfig(panel.Protocol{Format: panel.Oxford, Personas: panel.Binary}, 3, "A", "B", "C")),
 		"panel with a devil's advocate":      presetConfig(panel.Protocol{Format: panel.ConvergenceSeeking, DevilsAdvocate: true, RotateJudges: true}, 4, "A", "B"),
+		"panel with a selection":             withSenior(presetConfig(panel.Protocol{Selection: selection(4), Jury: judge.Jury{Swap: true}}, 2, "A", "B")),
+		"procon with a selection":            withSenior(presetConfig(procon.Protocol{Selection: selection(2)}, 2, "A", "B")),
 		"panel with summaries in its window": withSummaries(presetConfig(panel.Protocol{}, 3, "A", "B")),
 		"panel with vectors":                 withEmbedder(presetConfig(panel.Protocol{}, 2, "A", "B")),
 	}
+}
+
+// selection returns one of the jury J and K, with S as the senior judge.
+func selection(decisions int) agreement.Selection {
+	return agreement.Selection{Senior: "S", Calibration: agreement.Calibration{
+		Judges: []string{"J", "K"}, Target: .8, Decisions: decisions, Margin: decisions, Items: 60, Decided: 40, Wrong: 1, Bound: .114,
+	}}
+}
+
+// withSenior adds the senior judge.
+func withSenior(c debate.Config) debate.Config {
+	c.Judges = append(c.Judges, debate.Participant{Name: "S"})
+	return c
 }
 
 // withOneJudge removes all judges but the first, for protocols that take only one.

@@ -32,7 +32,7 @@ const (
 	maxExportedData       = 20      // exported names of package transcript, which holds plain data; 17 before Citation and Verdict, which turns have
 	maxExportedStep       = 29      // exported names of package internal/step: a plan in six types, a host in four, two for rounds of tool calls, two more that steps share, a hint, and errors, one of them for doubtful replies, and three for the digests of requests
 	maxExportedStatistics = 27      // exported names of package internal/statistics: one function for each statistic; 20 before ratings
-	maxExportedAgreement  = 17      // exported names of package judge/agreement: decisions with their calibration and where it lets a jury decide, and ratings with their agreement
+	maxExportedAgreement  = 18      // exported names of package judge/agreement: decisions, those of debates too, with their calibration and where it lets a jury decide, and ratings with their agreement
 	maxExportedRoot       = 56      // exported names of the root package; 46 before Edits and Prompt, which forks and past prompts need, Attachment, which is in Config, ErrTaken, so that a service can launch a debate twice, Briefing, which people read, ToolsCalled, an entry of journals, Rules, which entries name, and EntryCheck with its verdict, which say what follows from a journal
 	unfinishedMarker      = `\b(TO` + `DO|FIX` + `ME|XX` + `X)\b`
 )

@@ -11,7 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/internal/recorded"
+	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/agreement"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // The worked example of Krippendorff, Computing Krippendorff's Alpha-Reliability (2011), section C: four observers, twelve units.
@@ -213,4 +215,25 @@ func TestCalibrationRefusesBadInput(t *testing.T) {
 	assert.ErrorContains(t, err, "there are no judges")
 	_, err = agreement.Calibrate([]agreement.Item{{Gold: agreement.A}}, .8, "x")
 	assert.ErrorContains(t, err, "no items with a gold label")
+}
+
+// A debate between two participants, or a decision between two options, is an item.
+func TestAnItemOfADebate(t *testing.T) {
+	turn := func(actor, target, data string, flags ...transcript.Flag) transcript.Turn {
+		return transcript.Turn{Key: transcript.Key{Actor: actor, Target: target}, Data: json.RawMessage(data), Flags: flags}
+	}
+	item := agreement.ItemOf("d", "Ada", "Bo",
+		turn("Cy", judge.Swapped, `{"winner": "Bo"}`), turn("Cy", "", `{"winner": "Ada"}`), turn("Di", "", `{}`), turn("Di", judge.Swapped, `{"winner": "Zoe"}`),
+		turn("Ed", "", `{"option": 2}`), turn("Ed", judge.Swapped, `{"option": 1}`), turn("Fy", "", `{"option": 3}`), turn("Fy", judge.Swapped, `{"winner": "Ada"}`, transcript.Defaulted), turn("Gy", "", ""),
+	)
+	require.Equal(t, agreement.Item{ID: "d", Decisions: map[string][]agreement.Decision{
+		"Cy": {agreement.A, agreement.B}, "Di": {agreement.Tie, agreement.None}, "Ed": {agreement.B, agreement.A}, "Fy": {agreement.None, agreement.None}, "Gy": {agreement.None},
+	}}, item)
+	require.Equal(t, []agreement.Decision{agreement.Tie}, agreement.ItemOf("d", "", "", turn("Cy", "", `{}`)).Decisions["Cy"], "of participants who are gone, nobody wins")
+	require.Equal(t, []int{1, 2, 0, 0}, []int{agreement.A.Number(), agreement.B.Number(), agreement.Tie.Number(), agreement.None.Number()})
+	var none agreement.Selection
+	require.Empty(t, none.CheckDebate(nil, 1, 4, 3))
+	none.Senior = "Eve"
+	require.Contains(t, none.CheckDebate([]string{"Eve"}, 1, 2, 3), "the decision has 3 options, and a calibration is of two")
+	require.Contains(t, none.CheckDebate([]string{"Eve"}, 1, 3, 0), "there are 3 participants, and a calibration is of two")
 }

@@ -52,9 +52,15 @@ type Votes struct {
 // Combine returns the joint decision of the turns in which the judges replied, as a text for readers and as the JSON of a
 // [Joint]. scores are the scores of the arguments.
 func (t Task) Combine(scores judge.Scores, turns ...transcript.Turn) (text string, data json.RawMessage) {
+	return t.CombineFor(0, scores, turns...)
+}
+
+// CombineFor is Combine for an option that is decided otherwise, such as by a calibrated margin. Options count from 1. If
+// decided is 0, the majority decides.
+func (t Task) CombineFor(decided int, scores judge.Scores, turns ...transcript.Turn) (text string, data json.RawMessage) {
 	var said any
 	if len(t.Options) > 0 {
-		j := t.combineChoices(judge.Opinions[Choice](turns...))
+		j := t.combineChoices(judge.Opinions[Choice](turns...), decided)
 		j.Scores, said = scores, &j
 		text = j.text((*Choice).Text)
 	} else {
@@ -67,14 +73,18 @@ func (t Task) Combine(scores judge.Scores, turns ...transcript.Turn) (text strin
 }
 
 // combineChoices returns the joint decision for one of the options.
-func (t Task) combineChoices(opinions []judge.Opinion[Choice]) Joint[Choice] {
+func (t Task) combineChoices(opinions []judge.Opinion[Choice], decided int) Joint[Choice] {
 	option := func(c *Choice) int {
 		if c.Option < 1 || c.Option > len(t.Options) {
 			return 0
 		}
 		return c.Option
 	}
-	j := combine(opinions, func(c *Choice) string {
+	choice := ""
+	if decided > 0 {
+		choice = t.Options[decided-1]
+	}
+	j := combine(opinions, choice, func(c *Choice) string {
 		if n := option(c); n > 0 {
 			return t.Options[n-1]
 		}
@@ -108,7 +118,7 @@ func (t Task) combineReplies(opinions []judge.Opinion[json.RawMessage]) (j Joint
 		return j
 	}
 	var known []string
-	j = combine(opinions, func(v *json.RawMessage) string {
+	j = combine(opinions, "", func(v *json.RawMessage) string {
 		choice := readField(*v, field)
 		if at := slices.IndexFunc(known, func(k string) bool { return naming.Same(k, choice) }); at >= 0 {
 			return known[at] // judges may write a choice in several ways
@@ -139,9 +149,9 @@ func readField(v json.RawMessage, field string) string {
 	}
 }
 
-// combine lets the judges decide by majority of a choice, which is empty if a reply has none.
-func combine[T any](opinions []judge.Opinion[T], choice, reason func(*T) string) Joint[T] {
-	poll := judge.TakePoll(opinions, choice, reason)
+// combine lets the judges decide by majority of a choice, which is empty if a reply has none, unless it is decided.
+func combine[T any](opinions []judge.Opinion[T], decided string, choice, reason func(*T) string) Joint[T] {
+	poll := judge.TakePoll(decided, opinions, choice, reason)
 	j := Joint[T]{Choice: poll.Choice, Failed: poll.Failed, Dissent: poll.Dissent, Disagreement: poll.Disagreement, Opinions: opinions}
 	if poll.First != nil && (poll.Choice != "" || poll.Failed) {
 		j.Value = *poll.First

@@ -157,13 +157,21 @@ func TestTheSeniorJudgeDecidesWhereTheJuryMayNot(t *testing.T) {
 	}
 }
 
-// The senior judge can be a person: the debate waits, and the answer concludes it.
+// The senior judge can be a person: the debate waits, and the answer concludes it. Of a jury that sees both orders, too, the
+// person sees one.
 func TestAPersonDecidesWhereTheJuryMayNot(t *testing.T) {
+	for _, once := range []bool{true, false} {
+		t.Run(fmt.Sprint("once ", once), func(t *testing.T) { personDecides(t, once) })
+	}
+}
+
+func personDecides(t *testing.T, once bool) {
+	decisions := map[bool]int{true: 2, false: 4}[once]
 	e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"saturn": prefers("Saturn"), "mars": prefers("Mars")}})
 	require.NoError(t, err)
 	d, err := e.Create(t.Context(), debate.Config{
 		ID: "d", Topic: "Name a planet with rings.",
-		Protocol: pairwise.Protocol{A: "Mars.", B: "Saturn.", Once: true, Selection: agreement.Selection{Calibration: calibration(2, 2, "Cy", "Di"), Senior: "Eve"}},
+		Protocol: pairwise.Protocol{A: "Mars.", B: "Saturn.", Once: once, Selection: agreement.Selection{Calibration: calibration(2, decisions, "Cy", "Di"), Senior: "Eve"}},
 		Judges:   []debate.Participant{{Name: "Cy", Provider: "saturn"}, {Name: "Di", Provider: "mars"}, {Name: "Eve", Human: true}},
 	})
 	require.NoError(t, err)

@@ -2,12 +2,13 @@ package pairwise
 
 import (
 	"encoding/json"
-	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/agreement"
 	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // Result is the data of the answer.
@@ -35,7 +36,7 @@ func DecodeAnswer(a protocol.Answer) (data Result, err error) {
 func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 	jury, turns := p.jury(r), turnsOf(r, phaseJudge)
 	item := itemOf(r, phaseJudge)
-	if len(turns) < len(jury)*p.asked() {
+	if !allIn(turns, jury...) {
 		return a
 	}
 	x := Result{Winner: item.Majority(jury...), Decisions: item.Decisions}
@@ -45,15 +46,13 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 		if x.Winner = d; !decided {
 			deciding = turnsOf(r, phaseSenior)
 			senior := itemOf(r, phaseSenior)
-			if len(deciding) < p.asked() {
+			if !allIn(deciding, p.Selection.Senior) {
 				return a
 			}
 			x.Senior, x.Winner = p.Selection.Senior, senior.Majority(p.Selection.Senior)
 			x.Decisions[x.Senior] = senior.Decisions[x.Senior]
 			turns = append(turns, deciding...)
-			_, margin := item.Margin(jury...)
-			a.Warnings = append(a.Warnings, fmt.Sprintf("The jury must not decide here: its margin is %d, and its calibration asks for %d of %d. %s decides.",
-				margin, p.Selection.Calibration.Margin, p.Selection.Calibration.Decisions, x.Senior))
+			a.Warnings = append(a.Warnings, p.Selection.Refusal(item))
 		}
 	}
 	for _, o := range judge.Opinions[Preference](deciding...) {
@@ -85,4 +84,11 @@ func (p Protocol) challenged(r *protocol.Record, jury []string) map[string][]agr
 		}
 	}
 	return after
+}
+
+// allIn reports whether each judge has a turn. A person has only one, in one order.
+func allIn(turns []transcript.Turn, judges ...string) bool {
+	return !slices.ContainsFunc(judges, func(name string) bool {
+		return !slices.ContainsFunc(turns, func(t transcript.Turn) bool { return t.Actor == name })
+	})
 }

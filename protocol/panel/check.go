@@ -46,6 +46,7 @@ func (p Protocol) Check(r *protocol.Record) []protocol.Problem {
 	p.checkOxford(&l, r)
 	p.checkAdvocate(&l, r)
 	p.checkDecision(&l, r)
+	p.checkSelection(&l, r)
 	if n := len(r.Judges); p.RotateJudges && n == 1 && r.Cursor.Round == 0 { // judges may drop out later
 		l.add("protocol.rotate_judges", "there is 1 judge, use at least 2")
 	}
@@ -71,7 +72,7 @@ func (p Protocol) checkOxford(l *problems, r *protocol.Record) {
 	for _, x := range []struct {
 		field string
 		set   bool
-	}{{"jury", p.Jury != judge.Jury{}}, {"rotate_judges", p.RotateJudges}, {"by_scores", p.ByScores}, {"decision", !p.Decision.IsZero()}} {
+	}{{"jury", p.Jury != judge.Jury{}}, {"rotate_judges", p.RotateJudges}, {"by_scores", p.ByScores}, {"decision", !p.Decision.IsZero()}, {"selection", !p.Selection.IsZero()}} {
 		if x.set {
 			l.add("protocol."+x.field, "the judges vote and do not assess in the format %q, leave it out", Oxford)
 		}
@@ -99,5 +100,22 @@ func (p Protocol) checkDecision(l *problems, r *protocol.Record) {
 	}
 	if p.ByScores {
 		l.add("protocol.by_scores", "the judges name no winner when they decide, leave it out")
+	}
+}
+
+// checkSelection checks the selection, and that the judges name a winner or choose an option.
+func (p Protocol) checkSelection(l *problems, r *protocol.Record) {
+	if p.Selection.IsZero() {
+		return
+	}
+	if p.ByScores || p.Decision.Contract != "" {
+		l.add("protocol.selection", "the judges name no winner and choose no option, leave it out")
+	}
+	asked := 1
+	if p.Jury.Swap {
+		asked = 2
+	}
+	for _, wrong := range p.Selection.CheckDebate(r.Judges, asked, len(r.Participants), len(p.Decision.Options)) {
+		l.add("protocol.selection", "%s", wrong)
 	}
 }

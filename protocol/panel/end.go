@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/agreement"
 	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
@@ -74,7 +75,14 @@ func DecodeAnswer(a protocol.Answer) (judge.Opinion[judge.Verdict], error) {
 // Answer returns the joint verdict of the jury. The data is a judge.Opinion[judge.Verdict], even with a single judge. With
 // the format oxford, it returns the result of the audience's votes, and with a decision the joint decision.
 func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
-	turns := judgeTurns(r, phaseVerdict)
+	turns, decided := judgeTurns(r, phaseVerdict), agreement.None
+	if !p.Selection.IsZero() && len(turns) > 0 {
+		if decided = p.decided(r); decided == agreement.None {
+			if turns = judgeTurns(r, phaseSenior); len(turns) > 0 {
+				a.Warnings = append(a.Warnings, p.Selection.Refusal(itemOf(r)))
+			}
+		}
+	}
 	switch {
 	case p.Format == Oxford:
 		return audienceAnswer(r)
@@ -82,7 +90,7 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 		return a
 	case !p.Decision.IsZero():
 		a.Type = decision.Type
-		a.Text, a.Data = p.Decision.Combine(p.jointScores(r), turns...)
+		a.Text, a.Data = p.Decision.CombineFor(decided.Number(), p.jointScores(r), turns...)
 		return a
 	}
 	opinions := judge.Opinions[judge.Verdict](turns...)
@@ -91,7 +99,11 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 			opinions[i].Value.Winner = ""
 		}
 	}
-	joint, _ := p.Jury.CombineVerdicts(opinions)
+	winner := ""
+	if n := decided.Number(); n > 0 {
+		winner = r.Participants[n-1].Name
+	}
+	joint, _ := p.Jury.CombineVerdictsFor(winner, opinions)
 	if p.ByScores {
 		scores := p.jointScores(r)
 		joint.Value.Winner, joint.Value.WinnerReasoning = scores.Leader(), "The scores decide: "+scores.String()+"."
@@ -99,7 +111,7 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 			joint.Value.WinnerReasoning = "There are no scores, so nobody wins."
 		}
 	} else {
-		a.Warnings = contradictions(r, opinions)
+		a.Warnings = append(a.Warnings, contradictions(r, opinions)...)
 	}
 	lines := append([]string{joint.Value.Text()}, append(joint.Dissent, joint.Disagreement...)...)
 	a.Text = strings.Join(lines, "\n")

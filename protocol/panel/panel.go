@@ -42,6 +42,11 @@
 //
 //	panel.Protocol{Decision: decision.Task{Options: []string{"Refund in full", "Refund half", "Refuse"}}}
 //
+// # A jury that may not decide everything
+//
+// With [Protocol.Selection], the judges conclude the debate only where gold labels show that they may. Elsewhere the senior
+// judge does, who can be a stronger model or a person.
+//
 // # Prompts
 //
 // The prompt of a speech depends on the format. With [StructuredRounds] and [Oxford] it is "opening" in the first round,
@@ -63,6 +68,7 @@ import (
 	"maps"
 
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/agreement"
 	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol"
 )
@@ -117,6 +123,9 @@ type Protocol struct {
 	ByScores bool `json:"by_scores,omitempty"`
 	// Decision lets the judges decide the topic on its merits, apart from the scores, instead of naming a winner.
 	Decision decision.Task `json:"decision,omitzero"`
+	// Selection lets the judges conclude the debate of two participants, or the decision between two options, only where they
+	// may. Elsewhere the senior judge gives the verdict or decides, who does not assess rounds.
+	Selection agreement.Selection `json:"selection,omitzero"`
 }
 
 var (
@@ -144,6 +153,7 @@ func (p Protocol) hasTasks() bool { return p.Format == StructuredRounds || p.For
 const (
 	phaseAssess  = "assess"
 	phaseVerdict = "verdict"
+	phaseSenior  = "senior"
 	phaseBefore  = "audience-before"
 	phaseAfter   = "audience-after"
 )

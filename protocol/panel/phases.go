@@ -1,7 +1,10 @@
 package panel
 
 import (
+	"slices"
+
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/agreement"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -33,13 +36,23 @@ func (p Protocol) Phases(r *protocol.Record) (phases []protocol.Phase) {
 	return nil
 }
 
-// conclusion returns the phase in which the judges give their verdicts, or decide.
+// conclusion returns the phase in which the judges give their verdicts, or decide. That of the senior judge follows unless
+// the jury decides.
 func (p Protocol) conclusion(r *protocol.Record) []protocol.Phase {
+	phases := p.concluding(r, phaseVerdict, p.jury(r))
+	if senior := p.Selection.Senior; slices.Contains(r.Judges, senior) && p.decided(r) == agreement.None {
+		phases = append(phases, p.concluding(r, phaseSenior, []string{senior})...)
+	}
+	return phases
+}
+
+// concluding returns a phase in which judges give their verdicts, or decide.
+func (p Protocol) concluding(r *protocol.Record, name string, judges []string) []protocol.Phase {
 	if !p.Decision.IsZero() {
 		step := protocol.Step{Prompt: "decide", Contract: p.Decision.ContractName(), Check: p.Decision.CheckReply(r.Cursor.Round)}
-		return p.judgePhases(phaseVerdict, step, r.Judges)
+		return p.judgePhases(name, step, judges)
 	}
-	phases := p.judgePhases(phaseVerdict, protocol.Step{Prompt: "verdict", Contract: judge.VerdictContract.Name()}, r.Judges)
+	phases := p.judgePhases(name, protocol.Step{Prompt: "verdict", Contract: judge.VerdictContract.Name()}, judges)
 	if !p.ByScores {
 		for i := range phases[0].Steps {
 			s := &phases[0].Steps[i]
@@ -49,13 +62,35 @@ func (p Protocol) conclusion(r *protocol.Record) []protocol.Phase {
 	return phases
 }
 
+// jury returns the judges without the senior one.
+func (p Protocol) jury(r *protocol.Record) []string { return p.Selection.Jury(r.Judges) }
+
+// decided returns what the jury decides, between the participants or the options: A is the first one. It is None if there is a
+// selection and the jury must not decide.
+func (p Protocol) decided(r *protocol.Record) agreement.Decision {
+	if d, may := p.Selection.Decide(itemOf(r)); may {
+		return d
+	}
+	return agreement.None
+}
+
+// itemOf returns the decisions of the jury.
+func itemOf(r *protocol.Record) agreement.Item {
+	var a, b string
+	if len(r.Participants) == 2 {
+		a, b = r.Participants[0].Name, r.Participants[1].Name
+	}
+	return agreement.ItemOf(r.ID, a, b, judgeTurns(r, phaseVerdict)...)
+}
+
 // assessors returns the judges who assess the current round.
 func (p Protocol) assessors(r *protocol.Record) []string {
-	if !p.RotateJudges || len(r.Judges) == 0 {
-		return r.Judges
+	jury := p.jury(r)
+	if !p.RotateJudges || len(jury) == 0 {
+		return jury
 	}
-	at := max(r.Cursor.Round-1, 0) % len(r.Judges)
-	return r.Judges[at : at+1]
+	at := max(r.Cursor.Round-1, 0) % len(jury)
+	return jury[at : at+1]
 }
 
 // speeches returns the phase of the current round.

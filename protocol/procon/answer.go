@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/agreement"
 	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
@@ -16,8 +17,25 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 	if len(judgments) == 0 {
 		return a
 	}
+	decided := agreement.None
+	if !p.Selection.IsZero() {
+		if decided = p.decided(r); decided == agreement.None {
+			decisions = turnsOf(r, phaseSenior)
+			if len(decisions) == 0 {
+				return a
+			}
+			if p.Decision.IsZero() {
+				judgments = decisions
+			}
+			a.Warnings = append(a.Warnings, p.Selection.Refusal(p.item(r)))
+		}
+	}
+	winner := ""
+	if n := decided.Number(); n > 0 && n <= len(r.Participants) {
+		winner = r.Participants[n-1].Name
+	}
 	opinions := judge.Opinions[Judgment](judgments...)
-	joint := combine(opinions)
+	joint := combine(opinions, winner)
 	switch {
 	case p.Decision.IsZero():
 		a.Text = joint.Text()
@@ -29,7 +47,7 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 		}
 	case len(decisions) > 0:
 		a.Type = decision.Type
-		a.Text, a.Data = p.Decision.Combine(joint.scores(), decisions...)
+		a.Text, a.Data = p.Decision.CombineFor(decided.Number(), joint.scores(), decisions...)
 	}
 	return a
 }
@@ -51,20 +69,20 @@ func DecodeAnswer(a protocol.Answer) (data Judgment, err error) {
 	return data, err
 }
 
-// combine returns the joint judgment of several judges. A judgment that is a default is ignored unless all are.
+// combine returns the joint judgment of several judges. The winner is that of the majority, unless it is decided. A judgment that is a default is ignored unless all are.
 //
 //   - The winner needs the votes of more than half of the judges. A judgment without a winner is a vote for no winner.
 //   - The summary is that of the first judge who voted for the outcome.
 //   - A score is the mean of the judges' scores. The winner's may be the lower one.
 //   - NoNewArguments needs more than half of the judges.
-func combine(opinions []judge.Opinion[Judgment]) Judgment {
+func combine(opinions []judge.Opinion[Judgment], decided string) Judgment {
 	verdicts := make([]judge.Opinion[judge.Verdict], len(opinions))
 	for i, o := range opinions {
 		verdicts[i] = judge.Opinion[judge.Verdict]{
 			Judge: o.Judge, Failed: o.Failed, Value: judge.Verdict{Winner: o.Value.Winner, WinnerReasoning: o.Value.Summary},
 		}
 	}
-	verdict, _ := judge.Jury{}.CombineVerdicts(verdicts)
+	verdict, _ := judge.Jury{}.CombineVerdictsFor(decided, verdicts)
 	joint := Judgment{Summary: verdict.Value.WinnerReasoning, Winner: verdict.Value.Winner, Dissent: verdict.Dissent}
 	var counted []Judgment
 	stale := 0

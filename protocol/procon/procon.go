@@ -21,6 +21,9 @@
 // With [Protocol.Decision], the judges first score the arguments without naming a winner, and then decide the topic on its
 // merits.
 //
+// With [Protocol.Selection], the judges conclude the debate only where gold labels show that they may. Elsewhere the senior
+// judge does, who can be a stronger model or a person. With a decision, the senior judge only decides.
+//
 // # Prompts
 //
 // The prompt of a speech is "procon-argue", and "procon-close" in the last round unless that is also the first. The
@@ -33,9 +36,11 @@
 package procon
 
 import (
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/elenchus-go/debate/judge/agreement"
 	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
@@ -47,6 +52,9 @@ import (
 type Protocol struct {
 	// Decision lets the judges decide the topic on its merits, apart from the scores.
 	Decision decision.Task `json:"decision,omitzero"`
+	// Selection lets the judges name the winner, or decide between two options, only where they may. Elsewhere the senior judge
+	// does.
+	Selection agreement.Selection `json:"selection,omitzero"`
 }
 
 // Name returns "procon/1".
@@ -134,6 +142,12 @@ func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 			wrong("protocol.decision", "%s", problem)
 		}
 	}
+	if p.Decision.Contract != "" && !p.Selection.IsZero() {
+		wrong("protocol.selection", "the judges name no winner and choose no option, leave it out")
+	}
+	for _, problem := range p.Selection.CheckDebate(r.Judges, 1, len(r.Participants), len(p.Decision.Options)) {
+		wrong("protocol.selection", "%s", problem)
+	}
 	return problems
 }
 
@@ -151,6 +165,7 @@ const (
 const (
 	phaseJudge  = "judge"
 	phaseDecide = "decide"
+	phaseSenior = "senior"
 )
 
 // Phases returns the speeches of a round, or at the end the judgments of all judges and, if there are any, their decisions.
@@ -168,24 +183,58 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 		}
 		return []protocol.Phase{phase}
 	case transcript.Conclusion:
-		step := protocol.Step{Prompt: promptJudge, Contract: JudgmentContract.Name()}
-		if p.Decision.IsZero() {
-			step.Doubt = doubt
-			return []protocol.Phase{p.judging(r, phaseJudge, step)}
-		}
-		return []protocol.Phase{p.judging(r, phaseJudge, step), p.judging(r, phaseDecide, protocol.Step{
-			Prompt: "decide", Contract: p.Decision.ContractName(), Check: p.Decision.CheckReply(r.Cursor.Round),
-		})}
+		return p.conclusion(r)
 	default:
 		return nil
 	}
 }
 
+// conclusion returns the judgments and the decisions of the jury. Those of the senior judge follow unless the jury decides.
+func (p Protocol) conclusion(r *protocol.Record) (phases []protocol.Phase) {
+	jury := p.Selection.Jury(r.Judges)
+	step := protocol.Step{Prompt: promptJudge, Contract: JudgmentContract.Name(), Doubt: doubt}
+	if !p.Decision.IsZero() {
+		step.Doubt = nil
+		phases = append(phases, p.judging(phaseJudge, step, jury...))
+		step = protocol.Step{Prompt: "decide", Contract: p.Decision.ContractName(), Check: p.Decision.CheckReply(r.Cursor.Round)}
+	}
+	phases = append(phases, p.judging(p.lastPhase(), step, jury...))
+	if senior := p.Selection.Senior; slices.Contains(r.Judges, senior) && p.decided(r) == agreement.None {
+		phases = append(phases, p.judging(phaseSenior, step, senior))
+	}
+	return phases
+}
+
+// lastPhase returns the name of the phase in which the jury names the winner, or decides.
+func (p Protocol) lastPhase() string {
+	if p.Decision.IsZero() {
+		return phaseJudge
+	}
+	return phaseDecide
+}
+
+// item returns the decisions of the jury. A is the first participant, or the first option.
+func (p Protocol) item(r *protocol.Record) agreement.Item {
+	var a, b string
+	if len(r.Participants) == 2 {
+		a, b = r.Participants[0].Name, r.Participants[1].Name
+	}
+	return agreement.ItemOf(r.ID, a, b, turnsOf(r, p.lastPhase())...)
+}
+
+// decided returns what the jury decides. It is None if there is a selection and the jury must not decide.
+func (p Protocol) decided(r *protocol.Record) agreement.Decision {
+	if d, may := p.Selection.Decide(p.item(r)); may {
+		return d
+	}
+	return agreement.None
+}
+
 // judging returns a phase in which each judge performs the step.
-func (p Protocol) judging(r *protocol.Record, name string, step protocol.Step) protocol.Phase {
+func (p Protocol) judging(name string, step protocol.Step, judges ...string) protocol.Phase {
 	phase := protocol.Phase{Name: name, Parallel: true}
 	step.Vars, step.Blind = p.vars(), true
-	for _, step.Actor = range r.Judges {
+	for _, step.Actor = range judges {
 		phase.Steps = append(phase.Steps, step)
 	}
 	return phase
