@@ -1,18 +1,16 @@
 package debate
 
 import (
-	"fmt"
-	"math"
+	"cmp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/internal/budget"
 	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/internal/forecast"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/internal/step/prompting/worst"
-	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -135,42 +133,8 @@ func budgetEnding(r *record, next ...protocol.Phase) transcript.Ending {
 	if r.Cursor.Stage == transcript.Conclusion {
 		return transcript.Ending{}
 	}
-	if e := usageEnding(r, worstCase(r, forecast.Stage{Kind: r.Cursor.Stage, Phases: next})); e.Outcome != "" {
-		return e
-	}
-	if remainingTime(r) <= 0 {
-		return timeEnding(r)
-	}
-	return transcript.Ending{}
-}
-
-// timeEnding returns the Ending of a debate whose running time or round time is used up.
-func timeEnding(r *record) transcript.Ending {
-	l := r.config.Limits
-	evidence := fmt.Sprintf("%v of %v are used, the rest is reserved for the conclusion", r.times.running.Round(time.Second), l.RunningTime)
-	if took := r.times.running - r.times.roundBegan; l.RoundTime > 0 && took >= l.RoundTime && inRound(r) {
-		evidence = fmt.Sprintf("round %d has taken %v of %v", r.Cursor.Round, took.Round(time.Second), l.RoundTime)
-	}
-	return transcript.Ending{Outcome: transcript.TimeBudget, Evidence: evidence}
-}
-
-// usageEnding returns an Ending if a budget is too small for the given usage in addition to what is used already,
-// otherwise the zero Ending.
-func usageEnding(r *record, most transcript.Usage) transcript.Ending {
-	l, spent := r.config.Limits, r.spent()
-	if need := most.Output; spent.Output+need > l.OutputTokens {
-		return transcript.Ending{Outcome: transcript.TokenBudget, Evidence: fmt.Sprintf(
-			"%d of %d output tokens are used, and up to %d more are needed for the next phase and the conclusion", spent.Output, l.OutputTokens, need)}
-	}
-	if used, need := spent.Input+spent.Output, most.Input+most.Output; l.Tokens > 0 && used+need > l.Tokens {
-		return transcript.Ending{Outcome: transcript.TokenBudget, Evidence: fmt.Sprintf(
-			"%d of %d tokens are used, and up to %d more are needed for the next phase and the conclusion", used, l.Tokens, need)}
-	}
-	if used := spent.Cost; l.Cost > 0 && used+most.Cost > l.Cost {
-		return transcript.Ending{Outcome: transcript.CostBudget, Evidence: fmt.Sprintf(
-			"%.4f of %.4f are spent, and up to %.4f more are needed for the next phase and the conclusion", used, l.Cost, most.Cost)}
-	}
-	return transcript.Ending{}
+	most, a := worstCase(r, forecast.Stage{Kind: r.Cursor.Stage, Phases: next}), accountOf(r)
+	return cmp.Or(a.Ending(most), a.TimeEnding())
 }
 
 // summaryNeeded returns the summary that must come before any of the given steps, or nil if there is none. Only a
@@ -201,7 +165,8 @@ func affordsSummary(r *record, tokens int) bool {
 	step := protocol.Step{Key: transcript.Key{Actor: protocol.Summarizer}}
 	most := worstCase(r, forecast.Stage{Kind: transcript.Conclusion, Phases: []protocol.Phase{{Name: summaryPhase, Steps: []protocol.Step{step}}}})
 	most.Output += tokens - r.config.Summarizer.MaxTokens
-	return usageEnding(r, most).Outcome == ""
+	a := accountOf(r)
+	return a.Ending(most).Outcome == ""
 }
 
 // maxOutput returns the output tokens of steps whose replies have their maximum length.
@@ -240,17 +205,10 @@ func affordableRounds(r *record, s *protocol.Step, who *Participant, prompt, mad
 	if r.Cursor.Stage == transcript.Conclusion { // worstCase has added its steps
 		need = worstCase(r)
 	}
-	l, used, reply := r.config.Limits, r.spent(), maxReply(r, who, s.Actor)
-	afford := func(limit, used, need, each float64) {
-		if limit > 0 && each > 0 {
-			share := max(limit-used-need, 0) / float64(max(sharing, 1))
-			most = min(most, made+int(min(share/each, float64(most))))
-		}
-	}
-	afford(float64(l.OutputTokens), float64(used.Output), float64(need.Output), float64(reply))
-	afford(float64(l.Tokens), float64(used.Input+used.Output), float64(need.Input+need.Output), float64(prompt+reply))
-	afford(l.Cost, used.Cost, need.Cost, maxCost(r, who, s.Actor, prompt, reply))
-	return most
+	reply := maxReply(r, who, s.Actor)
+	each := transcript.Usage{Input: prompt, Output: reply, Cost: maxCost(r, who, s.Actor, prompt, reply)}
+	a := accountOf(r)
+	return a.Rounds(need, each, sharing, made, most)
 }
 
 // forecastOf asks the protocol for the phases of all stages and rounds. r is the record of a debate that has not begun.
@@ -258,96 +216,7 @@ func forecastOf(r *record) forecast.Forecast {
 	return forecast.Of(&r.Record, r.config.Protocol, r.phases, func(steps []protocol.Step) int { return maxOutput(r, steps) })
 }
 
-// inRound reports whether the current stage counts towards Limits.RoundTime.
-func inRound(r *record) bool {
-	return r.Cursor.Stage == transcript.Speech || r.Cursor.Stage == transcript.Assessment
-}
-
-// remainingTime returns how long the current stage may still run. A fifth of the time budget, but at most the step
-// timeout, is reserved for the conclusion.
-func remainingTime(r *record) time.Duration {
-	l := r.config.Limits
-	reserve := min(l.RunningTime/5, l.StepTimeout)
-	if r.Cursor.Stage == transcript.Conclusion {
-		return max(l.RunningTime-r.times.running, reserve)
-	}
-	left := l.RunningTime - reserve - r.times.running
-	if l.RoundTime > 0 && inRound(r) {
-		left = min(left, l.RoundTime-(r.times.running-r.times.roundBegan))
-	}
-	return left
-}
-
-// timeLimit returns the time for all attempts of a step, and whether the debate's time budget rather than the step
-// timeout sets it.
-func timeLimit(r *record) (limit time.Duration, budget bool) {
-	limit = r.config.Limits.StepTimeout
-	if left := remainingTime(r); left < limit {
-		return left, true
-	}
-	return limit, false
-}
-
-// The greatest limits. With these, no sum or product of limits overflows.
-const (
-	maxRounds   = 10_000
-	maxTokens   = turns.MaxTokens
-	maxAttempts = 1_000_000
-	maxStops    = 16
-	maxBudget   = math.MaxInt / 4
-	maxTime     = 365 * 24 * time.Hour
-)
-
-// valid returns the limits with 0, the default, in place of each invalid value, and adds a problem for that value.
-// Otherwise checks of other fields would report it again.
-func (l Limits) valid(list *problemList) Limits {
-	for _, x := range []struct {
-		field string
-		value *int
-		most  int
-	}{
-		{"min_rounds", &l.MinRounds, maxRounds},
-		{"max_rounds", &l.MaxRounds, maxRounds},
-		{"output_tokens", &l.OutputTokens, maxBudget},
-		{"tokens", &l.Tokens, maxBudget},
-		{"step_tokens", &l.StepTokens, maxTokens},
-		{"judge_tokens", &l.JudgeTokens, maxTokens},
-		{"step_attempts", &l.StepAttempts, maxAttempts},
-		{"tool_rounds", &l.ToolRounds, maxToolRounds},
-		{"tool_calls", &l.ToolCalls, maxToolCalls},
-		{"tool_bytes", &l.ToolBytes, maxToolBytes},
-	} {
-		if *x.value < 0 || *x.value > x.most {
-			list.add("limits."+x.field, "%d is not valid, use at most %d, or 0 for the default", *x.value, x.most)
-			*x.value = 0
-		}
-	}
-	for _, x := range []struct {
-		field string
-		value *time.Duration
-	}{
-		{"running_time", &l.RunningTime},
-		{"step_timeout", &l.StepTimeout},
-		{"round_time", &l.RoundTime},
-		{"round_delay", &l.RoundDelay},
-		{"tool_timeout", &l.ToolTimeout},
-	} {
-		if *x.value < 0 || *x.value > maxTime {
-			list.add("limits."+x.field, "%v is not valid, use at most %v, or 0 for the default", *x.value, maxTime)
-			*x.value = 0
-		}
-	}
-	if n := l.ToolBytes; n > 0 && n < minToolBytes {
-		list.add("limits.tool_bytes", "%d is too small, use at least %d, or 0 for the default", n, minToolBytes)
-		l.ToolBytes = 0
-	}
-	if !(l.Cost >= 0) || math.IsInf(l.Cost, 0) {
-		list.add("limits.cost", "%v is not valid, use 0 or more", l.Cost)
-		l.Cost = 0
-	}
-	if l.MinRounds > l.MaxRounds && l.MaxRounds > 0 {
-		list.add("limits.min_rounds", "%d is more than max_rounds, %d", l.MinRounds, l.MaxRounds)
-		l.MinRounds = 0
-	}
-	return l
+// accountOf returns what the debate has used of its limits.
+func accountOf(r *record) budget.Account {
+	return budget.Account{Limits: budget.Limits(r.config.Limits), At: r.Cursor, Spent: r.spent(), Running: r.times.running, RoundBegan: r.times.roundBegan}
 }

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/budget"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/internal/sources"
@@ -66,6 +67,12 @@ func (c *Config) checkValues(l *problemList) {
 	}
 }
 
+// validate adds a problem for each invalid limit, and sets it to 0.
+func (l *Limits) validate(list *problemList) {
+	valid, found := budget.Limits(*l).Valid()
+	*l, list.problems = Limits(valid), append(list.problems, found...)
+}
+
 // policy adds a problem if a field does not have one of the known policies. It may be empty in an early journal.
 func (l *problemList) policy(field string, is FailurePolicy, known ...FailurePolicy) {
 	if is != "" && !slices.Contains(known, is) {
@@ -106,6 +113,9 @@ func nameProblem(name string) string {
 	return ""
 }
 
+// maxStops limits the texts of Participant.Stop.
+const maxStops = 16
+
 func (p Participant) check(l *problemList, field string) {
 	p.checkHuman(l, field)
 	checkTools(l, field, p)
@@ -124,10 +134,10 @@ func (p Participant) check(l *problemList, field string) {
 		l.add(field+".reasoning", "%d tokens leave no room for the reply, max_tokens is %d", n, p.MaxTokens)
 	}
 	switch {
-	case p.MaxTokens < 0 || p.MaxTokens > maxTokens:
-		l.add(field+".max_tokens", "%d is not valid, use 1 to %d", p.MaxTokens, maxTokens)
-	case p.Window < 0 || p.Window > maxTokens:
-		l.add(field+".window", "%d is not valid, use 1 to %d", p.Window, maxTokens)
+	case p.MaxTokens < 0 || p.MaxTokens > turns.MaxTokens:
+		l.add(field+".max_tokens", "%d is not valid, use 1 to %d", p.MaxTokens, turns.MaxTokens)
+	case p.Window < 0 || p.Window > turns.MaxTokens:
+		l.add(field+".window", "%d is not valid, use 1 to %d", p.Window, turns.MaxTokens)
 	case p.Window > 0 && p.Window <= min(p.MaxTokens, minReply):
 		l.add(field+".window", "%d is too small for a prompt and a reply", p.Window)
 	}
@@ -178,7 +188,7 @@ func (c *Config) checkStored(id string) (err error) {
 	if c.ID != "" && c.ID != id {
 		l.add("id", "%q is not that of the debate", c.ID)
 	}
-	c.Limits.valid(l)
+	c.Limits.validate(l)
 	c.checkNames(l)
 	c.checkValues(l)
 	if len(l.problems) == 0 && isPreset(c.Protocol) {
@@ -279,12 +289,12 @@ func (r *record) checkFailures(list ...*Failure) error {
 func checkTokens(what string, tokens map[string]int) error {
 	first := ""
 	for field, n := range tokens {
-		if (n < 1 || n > maxTokens) && (first == "" || field < first) {
+		if (n < 1 || n > turns.MaxTokens) && (first == "" || field < first) {
 			first = field
 		}
 	}
 	if first == "" {
 		return nil
 	}
-	return fmt.Errorf("the %s of %s has %d tokens, want 1 to %d", what, first, tokens[first], maxTokens)
+	return fmt.Errorf("the %s of %s has %d tokens, want 1 to %d", what, first, tokens[first], turns.MaxTokens)
 }

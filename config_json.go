@@ -3,13 +3,12 @@ package debate
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
+	"github.com/elenchus-go/debate/internal/budget"
 	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/internal/strictjson"
 	"github.com/elenchus-go/debate/protocol"
@@ -28,7 +27,7 @@ import (
 type configJSON struct {
 	*plainConfig
 	Protocol json.RawMessage `json:"protocol,omitempty"`
-	Limits   limitsJSON      `json:"limits,omitzero"`
+	Limits   budget.JSON     `json:"limits,omitzero"`
 }
 
 type plainConfig Config // has no methods, so that encoding it does not call MarshalJSON again
@@ -36,7 +35,7 @@ type plainConfig Config // has no methods, so that encoding it does not call Mar
 // MarshalJSON encodes the protocol as an object with its name and protocoljson.Parameters, and durations as strings such as
 // "10m0s". UnmarshalJSON and [Engine.ParseConfig] decode it.
 func (c Config) MarshalJSON() ([]byte, error) {
-	w := configJSON{plainConfig: (*plainConfig)(&c), Limits: c.Limits.toJSON()}
+	w := configJSON{plainConfig: (*plainConfig)(&c), Limits: budget.Limits(c.Limits).JSON()}
 	if c.Protocol != nil {
 		var err error
 		if w.Protocol, err = protocoljson.Encode(c.Protocol); err != nil {
@@ -44,56 +43,6 @@ func (c Config) MarshalJSON() ([]byte, error) {
 		}
 	}
 	return json.Marshal(w)
-}
-
-// limitsJSON is the JSON form of Limits, with durations as strings such as "90s" or "1h30m".
-type limitsJSON struct {
-	MinRounds    int      `json:"min_rounds,omitempty"`
-	MaxRounds    int      `json:"max_rounds,omitempty"`
-	RunningTime  duration `json:"running_time,omitzero"`
-	OutputTokens int      `json:"output_tokens,omitempty"`
-	Tokens       int      `json:"tokens,omitempty"`
-	Cost         float64  `json:"cost,omitempty"`
-	StepTokens   int      `json:"step_tokens,omitempty"`
-	JudgeTokens  int      `json:"judge_tokens,omitempty"`
-	StepTimeout  duration `json:"step_timeout,omitzero"`
-	StepAttempts int      `json:"step_attempts,omitempty"`
-	RoundTime    duration `json:"round_time,omitzero"`
-	RoundDelay   duration `json:"round_delay,omitzero"`
-	ToolRounds   int      `json:"tool_rounds,omitempty"`
-	ToolCalls    int      `json:"tool_calls,omitempty"`
-	ToolBytes    int      `json:"tool_bytes,omitempty"`
-	ToolTimeout  duration `json:"tool_timeout,omitzero"`
-}
-
-func (l Limits) toJSON() limitsJSON {
-	return limitsJSON{
-		l.MinRounds, l.MaxRounds, duration(l.RunningTime), l.OutputTokens, l.Tokens, l.Cost, l.StepTokens, l.JudgeTokens,
-		duration(l.StepTimeout), l.StepAttempts, duration(l.RoundTime), duration(l.RoundDelay),
-		l.ToolRounds, l.ToolCalls, l.ToolBytes, duration(l.ToolTimeout),
-	}
-}
-
-func (l limitsJSON) toLimits() Limits {
-	return Limits{
-		l.MinRounds, l.MaxRounds, time.Duration(l.RunningTime), l.OutputTokens, l.Tokens, l.Cost, l.StepTokens, l.JudgeTokens,
-		time.Duration(l.StepTimeout), l.StepAttempts, time.Duration(l.RoundTime), time.Duration(l.RoundDelay),
-		l.ToolRounds, l.ToolCalls, l.ToolBytes, time.Duration(l.ToolTimeout),
-	}
-}
-
-// duration encodes to a string such as "90s".
-type duration time.Duration
-
-func (d duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
-
-func (d *duration) UnmarshalText(b []byte) error {
-	v, err := time.ParseDuration(string(b))
-	if err != nil {
-		return fmt.Errorf("%q is not a duration, use one such as \"90s\" or \"1h30m\"", b)
-	}
-	*d = duration(v)
-	return nil
 }
 
 // UnmarshalJSON decodes a configuration with one of the protocols of the library. It rejects unknown fields. It returns
@@ -122,9 +71,9 @@ func isPreset(p protocol.Protocol) bool {
 // decodeStrict decodes a configuration that a person wrote, and adds everything that is wrong with it. advice says what
 // to do about a protocol that is not known.
 func decodeStrict(l *problemList, b []byte, c *Config, known map[string]protocol.Protocol, advice string) {
-	w := configJSON{plainConfig: (*plainConfig)(c), Limits: c.Limits.toJSON()}
+	w := configJSON{plainConfig: (*plainConfig)(c), Limits: budget.Limits(c.Limits).JSON()}
 	l.addStrict(strictjson.Decode("", b, &w))
-	c.Limits = w.Limits.toLimits()
+	c.Limits = Limits(w.Limits.Limits())
 	if isNull(w.Protocol) {
 		return
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/protocoljson"
+	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
@@ -126,7 +127,7 @@ func editTurn(c *transaction, edits *Edits) error {
 	s := &r.next()[at]
 	who, _, _ := r.actor(s.Actor)
 	text := characters.Valid(edits.Reply)
-	t, err := givenTurn(r, s, "fork", text, r.env.Count(who.Model, text), cmp.Or(who.MaxTokens, maxTokens))
+	t, err := givenTurn(r, s, "fork", text, r.env.Count(who.Model, text), cmp.Or(who.MaxTokens, turns.MaxTokens))
 	if err != nil {
 		return err
 	}

@@ -230,7 +230,7 @@ func (e *Engine) parse(b json.RawMessage, newer bool) (c Config, err error) {
 	if err != nil {
 		return Config{}, err
 	}
-	c.Limits = w.Limits.toLimits()
+	c.Limits = Limits(w.Limits.Limits())
 	c.Participants, c.Judges = slices.Clone(c.Participants), slices.Clone(c.Judges) // without the room that decoding leaves
 	if isNull(w.Protocol) {
 		return c, nil

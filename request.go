@@ -15,6 +15,7 @@ import (
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/step/rounds"
 	"github.com/elenchus-go/debate/internal/toolcall"
+	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
@@ -127,8 +128,9 @@ func (e *Engine) setPlan(r *record, p *step.Plan, s *protocol.Step, who *Partici
 	p.UseDefault = hasDefault(r, s)
 	p.KeepReasoning, p.KeepReplies, p.Answers, p.Closing = e.keepReasoning, e.keepReplies, &e.answers, e.closing
 	p.Prompt.Set, p.Prompt.Shorten, p.Prompt.Summarize = r.Settings.Templates, c.OnOverflow != Degrade && c.OnOverflow != End, c.OnOverflow == OverflowSummarize
-	p.Limits.Attempts, p.Limits.Remaining = c.Limits.StepAttempts, remainingTime(r)
-	p.Limits.Time, p.Limits.Budget = timeLimit(r)
+	a := accountOf(r)
+	p.Limits.Attempts, p.Limits.Remaining = c.Limits.StepAttempts, a.Remaining()
+	p.Limits.Time, p.Limits.Budget = a.StepTime()
 	if p.Participating && s.Kind != transcript.Conclusion && allThrottled(r, who) {
 		p.Limits.RateLimit = p.Limits.Remaining
 	}
@@ -236,7 +238,7 @@ func (e *Engine) knownWindows(ctx context.Context, c *Config) (known map[string]
 		}
 		switch {
 		case p.Window == 0:
-			put(&known, field, cmp.Or(min(max(size, 0), maxTokens), window.DefaultSize))
+			put(&known, field, cmp.Or(min(max(size, 0), turns.MaxTokens), window.DefaultSize))
 		case size > 0 && size < p.Window:
 			put(&known, field, size)
 		}

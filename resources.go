@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/step/prompting"
@@ -137,19 +136,6 @@ func usesTools(c *Config) bool {
 	has := func(p Participant) bool { return len(p.Tools) > 0 }
 	return slices.ContainsFunc(c.Participants, has) || slices.ContainsFunc(c.Judges, has)
 }
-
-// The default limits of tool calls, and the greatest ones.
-const (
-	defaultToolRounds  = 4
-	defaultToolCalls   = 16
-	defaultToolBytes   = 8 << 10
-	defaultToolTimeout = 30 * time.Second
-
-	maxToolRounds = 16
-	maxToolCalls  = 128
-	maxToolBytes  = 32 << 10
-	minToolBytes  = 256
-)
 
 // formatOf returns the format of a journal with the configuration. An engine that knows no documents and no tools would do
 // without them, so it must leave the debate alone.

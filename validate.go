@@ -13,6 +13,7 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/internal/additions"
+	"github.com/elenchus-go/debate/internal/budget"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/forecast"
 	"github.com/elenchus-go/debate/internal/protocoljson"
@@ -49,7 +50,9 @@ func (c Config) withDefaults(env *environment, open func(provider string) bool) 
 		c.Documents[i] = d.WithDefaults(func(text string) int { return env.Count("", text) })
 	}
 	own := protocolDefaults(c.Protocol)
-	c.Limits = c.Limits.valid(l).withDefaults(own).valid(l)
+	c.Limits.validate(l)
+	c.Limits = Limits(budget.Limits(c.Limits).WithDefaults(own))
+	c.Limits.validate(l)
 	for i, p := range c.Participants {
 		c.Participants[i] = p.withDefaults(own.Temperatures[min(i, len(own.Temperatures)-1)], c.Limits.StepTokens, open)
 	}
@@ -61,7 +64,7 @@ func (c Config) withDefaults(env *environment, open func(provider string) bool) 
 		c.Substitutes[i] = p.withDefaults(*own.JudgeTemperature, c.Limits.JudgeTokens, open)
 	}
 	if usesTools(&c) {
-		c.Limits = c.Limits.withToolDefaults()
+		c.Limits = Limits(budget.Limits(c.Limits).WithToolDefaults())
 	}
 	c.PersonaAssigner = c.systemActor(c.PersonaAssigner).withDefaults(0.9, c.Limits.JudgeTokens, open)
 	c.Summarizer = c.systemActor(c.Summarizer).withDefaults(0.3, c.Limits.JudgeTokens, open)
@@ -136,34 +139,6 @@ func (c Config) systemActor(p Participant) Participant {
 		break
 	}
 	return p
-}
-
-func (l Limits) withDefaults(own protocol.Defaults) Limits {
-	most := cmp.Or(l.MaxRounds, own.MaxRounds)
-	l.MinRounds = cmp.Or(l.MinRounds, min(own.MinRounds, max(most, 1)))
-	l.MaxRounds = cmp.Or(l.MaxRounds, max(own.MaxRounds, l.MinRounds))
-	l.RunningTime = cmp.Or(l.RunningTime, own.Time)
-	l.StepTokens = cmp.Or(l.StepTokens, own.StepTokens)
-	l.JudgeTokens = cmp.Or(l.JudgeTokens, own.JudgeTokens)
-	l.StepTimeout = cmp.Or(l.StepTimeout, 5*time.Minute)
-	l.StepAttempts = cmp.Or(l.StepAttempts, 10)
-	return l
-}
-
-// withToolDefaults returns the limits with those of tool calls.
-func (l Limits) withToolDefaults() Limits {
-	for _, x := range []struct {
-		value *int
-		or    int
-	}{{&l.ToolRounds, defaultToolRounds}, {&l.ToolCalls, defaultToolCalls}, {&l.ToolBytes, defaultToolBytes}} {
-		if *x.value == 0 {
-			*x.value = x.or
-		}
-	}
-	if l.ToolTimeout == 0 {
-		l.ToolTimeout = defaultToolTimeout
-	}
-	return l
 }
 
 // check adds every problem with a configuration whose defaults are filled in, as far as data alone can tell.
@@ -264,21 +239,10 @@ func (c *Config) checkDetect(l *problemList, judged bool) {
 	}
 }
 
-// checkBudget adds a problem for each budget that is too small for the setup, the first phase and the conclusion. The debate
-// would end before the first speech.
+// checkBudget adds a problem for each budget that is too small for the setup, the first phase and the conclusion.
 func (c *Config) checkBudget(l *problemList, r *record, first []forecast.Stage) {
 	r.Cursor.Round = 1
-	most := worstCase(r, first...)
-	const text = "too small for the first phase: with the setup and the conclusion, up to"
-	if n, need := c.Limits.OutputTokens, most.Output; n > 0 && need > n {
-		l.add("limits.output_tokens", "%s %d tokens are needed, but it is %d", text, need, n)
-	}
-	if n, need := c.Limits.Tokens, most.Input+most.Output; n > 0 && need > n {
-		l.add("limits.tokens", "%s %d tokens are needed, but it is %d", text, need, n)
-	}
-	if n, need := c.Limits.Cost, most.Cost; n > 0 && need > n {
-		l.add("limits.cost", "%s %.4f is needed, but it is %v", text, need, n)
-	}
+	l.problems = append(l.problems, budget.Limits(c.Limits).CoverStart(worstCase(r, first...))...)
 }
 
 // plannedRecord returns the record of a debate that has not begun.

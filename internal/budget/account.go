@@ -1,0 +1,96 @@
+// Package budget holds the limits of a debate, and tells what is left of its budgets.
+package budget
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Account is what a debate has used of its limits.
+type Account struct {
+	Limits     Limits
+	At         transcript.Cursor
+	Spent      transcript.Usage
+	Running    time.Duration // running time of the run
+	RoundBegan time.Duration // running time at the start of the current round
+}
+
+// Ending returns an Ending if a budget is too small for the given usage in addition to what is spent, otherwise the zero
+// Ending.
+func (a *Account) Ending(most transcript.Usage) transcript.Ending {
+	l, spent := &a.Limits, a.Spent
+	if need := most.Output; spent.Output+need > l.OutputTokens {
+		return transcript.Ending{Outcome: transcript.TokenBudget, Evidence: fmt.Sprintf(
+			"%d of %d output tokens are used, and up to %d more are needed for the next phase and the conclusion", spent.Output, l.OutputTokens, need)}
+	}
+	if used, need := spent.Input+spent.Output, most.Input+most.Output; l.Tokens > 0 && used+need > l.Tokens {
+		return transcript.Ending{Outcome: transcript.TokenBudget, Evidence: fmt.Sprintf(
+			"%d of %d tokens are used, and up to %d more are needed for the next phase and the conclusion", used, l.Tokens, need)}
+	}
+	if used := spent.Cost; l.Cost > 0 && used+most.Cost > l.Cost {
+		return transcript.Ending{Outcome: transcript.CostBudget, Evidence: fmt.Sprintf(
+			"%.4f of %.4f are spent, and up to %.4f more are needed for the next phase and the conclusion", used, l.Cost, most.Cost)}
+	}
+	return transcript.Ending{}
+}
+
+// TimeEnding returns an Ending if the running time or the round time is used up, otherwise the zero Ending.
+func (a *Account) TimeEnding() transcript.Ending {
+	if a.Remaining() > 0 {
+		return transcript.Ending{}
+	}
+	l := &a.Limits
+	evidence := fmt.Sprintf("%v of %v are used, the rest is reserved for the conclusion", a.Running.Round(time.Second), l.RunningTime)
+	if took := a.Running - a.RoundBegan; l.RoundTime > 0 && took >= l.RoundTime && a.inRound() {
+		evidence = fmt.Sprintf("round %d has taken %v of %v", a.At.Round, took.Round(time.Second), l.RoundTime)
+	}
+	return transcript.Ending{Outcome: transcript.TimeBudget, Evidence: evidence}
+}
+
+// inRound reports whether the current stage counts towards Limits.RoundTime.
+func (a *Account) inRound() bool {
+	return a.At.Stage == transcript.Speech || a.At.Stage == transcript.Assessment
+}
+
+// Remaining returns how long the current stage may still run. A fifth of the time budget, but at most the step timeout, is
+// reserved for the conclusion.
+func (a *Account) Remaining() time.Duration {
+	l := &a.Limits
+	reserve := min(l.RunningTime/5, l.StepTimeout)
+	if a.At.Stage == transcript.Conclusion {
+		return max(l.RunningTime-a.Running, reserve)
+	}
+	left := l.RunningTime - reserve - a.Running
+	if l.RoundTime > 0 && a.inRound() {
+		left = min(left, l.RoundTime-(a.Running-a.RoundBegan))
+	}
+	return left
+}
+
+// StepTime returns the time for all attempts of a step, and whether the time budget rather than the step timeout sets it.
+func (a *Account) StepTime() (limit time.Duration, budget bool) {
+	limit = a.Limits.StepTimeout
+	if left := a.Remaining(); left < limit {
+		return left, true
+	}
+	return limit, false
+}
+
+// Rounds returns how many rounds of tool calls a step can pay for, up to most. It has made some of them. The rounds use what is
+// left beside need, the worst case of the phase and the conclusion, and other steps have as large shares of it. each is what
+// a round uses.
+func (a *Account) Rounds(need, each transcript.Usage, shares, made, most int) int {
+	afford := func(limit, used, need, each float64) {
+		if limit > 0 && each > 0 {
+			share := max(limit-used-need, 0) / float64(max(shares, 1))
+			most = min(most, made+int(min(share/each, float64(most))))
+		}
+	}
+	l, used := &a.Limits, a.Spent
+	afford(float64(l.OutputTokens), float64(used.Output), float64(need.Output), float64(each.Output))
+	afford(float64(l.Tokens), float64(used.Input+used.Output), float64(need.Input+need.Output), float64(each.Input+each.Output))
+	afford(l.Cost, used.Cost, need.Cost, each.Cost)
+	return most
+}

@@ -1,0 +1,177 @@
+package budget_test
+
+import (
+	"encoding/json"
+	"math"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	debate "github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/budget"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+func TestInvalidLimitsAreReportedAndHaveTheirDefaults(t *testing.T) {
+	for _, tt := range []struct {
+		limits budget.Limits
+		want   string // the only problem; empty if there is none
+		valid  budget.Limits
+	}{
+		{limits: budget.Limits{MinRounds: 2, MaxRounds: 10_000, Cost: 1}, valid: budget.Limits{MinRounds: 2, MaxRounds: 10_000, Cost: 1}},
+		{limits: budget.Limits{MaxRounds: 10_001}, want: "limits.max_rounds: 10001 is not valid, use at most 10000, or 0 for the default"},
+		{limits: budget.Limits{Tokens: -1}, want: "limits.tokens: -1 is not valid, use at most 2305843009213693951, or 0 for the default"},
+		{limits: budget.Limits{RoundDelay: -time.Second}, want: "limits.round_delay: -1s is not valid, use at most 8760h0m0s, or 0 for the default"},
+		{limits: budget.Limits{ToolBytes: 255}, want: "limits.tool_bytes: 255 is too small, use at least 256, or 0 for the default"},
+		{limits: budget.Limits{ToolBytes: 40_000}, want: "limits.tool_bytes: 40000 is not valid, use at most 32768, or 0 for the default"},
+		{limits: budget.Limits{Cost: math.NaN()}, want: "limits.cost: NaN is not valid, use 0 or more"},
+		{limits: budget.Limits{Cost: math.Inf(1)}, want: "limits.cost: +Inf is not valid, use 0 or more"},
+		{
+			limits: budget.Limits{MinRounds: 3, MaxRounds: 2}, want: "limits.min_rounds: 3 is more than max_rounds, 2",
+			valid: budget.Limits{MaxRounds: 2},
+		},
+	} {
+		valid, found := tt.limits.Valid()
+		require.Equal(t, tt.valid, valid)
+		if tt.want == "" {
+			require.Empty(t, found)
+			continue
+		}
+		require.Len(t, found, 1)
+		require.Equal(t, tt.want, found[0].String())
+	}
+}
+
+// Each field of the limits is checked.
+func TestNoLimitIsNegative(t *testing.T) {
+	for i := range reflect.TypeFor[budget.Limits]().NumField() {
+		var l budget.Limits
+		switch v := reflect.ValueOf(&l).Elem().Field(i); v.Kind() {
+		case reflect.Float64:
+			v.SetFloat(-1)
+		default:
+			v.SetInt(-1)
+		}
+		valid, found := l.Valid()
+		require.Len(t, found, 1, reflect.TypeFor[budget.Limits]().Field(i).Name)
+		require.Zero(t, valid)
+	}
+}
+
+func TestDefaultLimits(t *testing.T) {
+	own := protocol.Defaults{MinRounds: 2, MaxRounds: 4, Time: time.Hour, StepTokens: 100, JudgeTokens: 200}
+	require.Equal(t, budget.Limits{
+		MinRounds: 2, MaxRounds: 4, RunningTime: time.Hour, StepTokens: 100, JudgeTokens: 200, StepTimeout: 5 * time.Minute, StepAttempts: 10,
+	}, budget.Limits{}.WithDefaults(own))
+	require.Equal(t, 1, budget.Limits{MaxRounds: 1}.WithDefaults(own).MinRounds, "no more than the most")
+	require.Equal(t, 6, budget.Limits{MinRounds: 6}.WithDefaults(own).MaxRounds, "no fewer than the least")
+	require.Equal(t, budget.Limits{ToolRounds: 4, ToolCalls: 3, ToolBytes: 8192, ToolTimeout: 30 * time.Second}, budget.Limits{ToolCalls: 3}.WithToolDefaults())
+}
+
+func TestBudgetsCoverTheStart(t *testing.T) {
+	worst := transcript.Usage{Input: 60, Output: 40, Cost: 2}
+	require.Empty(t, budget.Limits{}.CoverStart(worst), "there is no limit")
+	require.Empty(t, budget.Limits{OutputTokens: 40, Tokens: 100, Cost: 2}.CoverStart(worst))
+	var texts []string
+	for _, p := range (budget.Limits{OutputTokens: 39, Tokens: 99, Cost: 1.5}).CoverStart(worst) {
+		texts = append(texts, p.String())
+	}
+	require.Equal(t, []string{
+		"limits.output_tokens: too small for the first phase: with the setup and the conclusion, up to 40 tokens are needed, but it is 39",
+		"limits.tokens: too small for the first phase: with the setup and the conclusion, up to 100 tokens are needed, but it is 99",
+		"limits.cost: too small for the first phase: with the setup and the conclusion, up to 2.0000 is needed, but it is 1.5",
+	}, texts)
+}
+
+func TestLimitsSurviveJSON(t *testing.T) {
+	var l budget.Limits
+	for i := range reflect.TypeFor[budget.Limits]().NumField() {
+		switch v := reflect.ValueOf(&l).Elem().Field(i); v.Kind() {
+		case reflect.Float64:
+			v.SetFloat(float64(i + 1))
+		default:
+			v.SetInt(int64(i + 1))
+		}
+	}
+	b, err := json.Marshal(l.JSON())
+	require.NoError(t, err)
+	var again budget.JSON
+	require.NoError(t, json.Unmarshal(b, &again))
+	require.Equal(t, l, again.Limits())
+	require.Contains(t, string(b), `"running_time":"3ns"`)
+	require.Error(t, json.Unmarshal([]byte(`{"step_timeout":"soon"}`), &again))
+	require.Equal(t, l, budget.Limits(debate.Limits(l)), "the public limits have the same fields")
+}
+
+func TestABudgetEndsADebate(t *testing.T) {
+	a := budget.Account{Limits: budget.Limits{OutputTokens: 100, Tokens: 300, Cost: 3}, Spent: transcript.Usage{Input: 100, Output: 50, Cost: 1}}
+	for _, tt := range []struct {
+		most    transcript.Usage
+		outcome transcript.Outcome
+		text    string
+	}{
+		{most: transcript.Usage{Input: 100, Output: 50, Cost: 2}},
+		{transcript.Usage{Output: 51}, transcript.TokenBudget, "50 of 100 output tokens are used, and up to 51 more are needed for the next phase and the conclusion"},
+		{transcript.Usage{Input: 101, Output: 50}, transcript.TokenBudget, "150 of 300 tokens are used, and up to 151 more are needed for the next phase and the conclusion"},
+		{transcript.Usage{Cost: 2.5}, transcript.CostBudget, "1.0000 of 3.0000 are spent, and up to 2.5000 more are needed for the next phase and the conclusion"},
+	} {
+		e := a.Ending(tt.most)
+		require.Equal(t, tt.outcome, e.Outcome)
+		require.Equal(t, tt.text, e.Evidence)
+	}
+	a.Limits.Tokens, a.Limits.Cost = 0, 0
+	require.Zero(t, a.Ending(transcript.Usage{Input: 1e9, Cost: 1e9}), "0 is no limit")
+}
+
+func TestTimeIsReservedForTheConclusion(t *testing.T) {
+	limits := budget.Limits{RunningTime: 100 * time.Second, StepTimeout: 30 * time.Second}
+	rounds := limits
+	rounds.RoundTime = 40 * time.Second
+	for _, tt := range []struct {
+		name    string
+		account budget.Account
+		left    time.Duration
+		text    string // of the ending
+	}{
+		{"a fifth is reserved", budget.Account{Limits: limits}, 80 * time.Second, ""},
+		{"all of it is used", budget.Account{Limits: limits, Running: 80 * time.Second}, 0, "1m20s of 1m40s are used, the rest is reserved for the conclusion"},
+		{"the conclusion has the reserve", budget.Account{Limits: limits, At: transcript.Cursor{Stage: transcript.Conclusion}, Running: 95 * time.Second}, 20 * time.Second, ""},
+		{"the conclusion has what is left", budget.Account{Limits: limits, At: transcript.Cursor{Stage: transcript.Conclusion}, Running: 10 * time.Second}, 90 * time.Second, ""},
+		{"a round has its own time", budget.Account{Limits: rounds, At: transcript.Cursor{Stage: transcript.Speech, Round: 2}, Running: 30 * time.Second, RoundBegan: 20 * time.Second}, 30 * time.Second, ""},
+		{"the time of the round is used", budget.Account{Limits: rounds, At: transcript.Cursor{Stage: transcript.Assessment, Round: 2}, Running: 60 * time.Second, RoundBegan: 20 * time.Second}, 0, "round 2 has taken 40s of 40s"},
+		{"the setup belongs to no round", budget.Account{Limits: rounds, At: transcript.Cursor{Stage: transcript.Setup}, Running: 60 * time.Second}, 20 * time.Second, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			require.Equal(t, tt.left, tt.account.Remaining())
+			require.Equal(t, tt.text, tt.account.TimeEnding().Evidence)
+			limit, budgets := tt.account.StepTime()
+			require.Equal(t, min(tt.left, limits.StepTimeout), limit)
+			require.Equal(t, tt.left < limits.StepTimeout, budgets)
+		})
+	}
+}
+
+func TestRoundsOfToolsHaveAShareOfTheBudgets(t *testing.T) {
+	need, each := transcript.Usage{Input: 200, Output: 100, Cost: 1}, transcript.Usage{Input: 90, Output: 10, Cost: 0.5}
+	for _, tt := range []struct {
+		name               string
+		limits             budget.Limits
+		shares, made, want int
+	}{
+		{"no budget", budget.Limits{}, 1, 0, 4},
+		{"output tokens", budget.Limits{OutputTokens: 130}, 1, 0, 3},
+		{"output tokens for two steps", budget.Limits{OutputTokens: 130}, 2, 0, 1},
+		{"after a round", budget.Limits{OutputTokens: 110}, 1, 1, 2},
+		{"tokens", budget.Limits{Tokens: 500}, 1, 0, 2},
+		{"cost", budget.Limits{Cost: 1.5}, 1, 0, 1},
+		{"nothing is left", budget.Limits{Cost: 0.5}, 1, 0, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			a := budget.Account{Limits: tt.limits}
+			require.Equal(t, tt.want, a.Rounds(need, each, tt.shares, tt.made, 4))
+		})
+	}
+}
