@@ -72,7 +72,7 @@ func (dr *driver) newExecution(r *record, s protocol.Step) (c *execution, err er
 // fails. If that code ends the goroutine, the debate fails too, and advance sets dr.exited. A panic of the viewer passes
 // through.
 func (dr *driver) advance() (more bool, err error) {
-	panics.Guard(func() { more, err = dr.step() }, &dr.out.viewing, func(p *panics.Error, exits bool) {
+	panics.Guard(func() { more, err = dr.step() }, &dr.out.Viewing, func(p *panics.Error, exits bool) {
 		if more, err = false, dr.fail(p, exits); exits {
 			dr.exited = err
 		}
@@ -136,7 +136,7 @@ func (dr *driver) step() (more bool, err error) {
 		err = giveDocuments(dr, p.executions)
 	}
 	dr.engine.heartbeats.Lack(dr.ctx, dr.journal.id, lackedBy(err))
-	if dr.out.flush(); dr.out.gone || err != nil {
+	if dr.out.Flush(); dr.out.Gone || err != nil {
 		return false, err
 	}
 	if p.check != nil || len(p.executions) > 0 {
@@ -157,7 +157,7 @@ func (dr *driver) step() (more bool, err error) {
 	case len(p.executions) > 0 && !dr.outdated(p): // otherwise it is planned again
 		err = dr.perform(p)
 	}
-	if dr.out.flush(); dr.out.gone || err != nil {
+	if dr.out.Flush(); dr.out.Gone || err != nil {
 		return false, err
 	}
 	if dr.ctx.Err() != nil {
@@ -194,7 +194,7 @@ func (dr *driver) plan() (p plan, err error) {
 		return p, err
 	}
 	p.known = dr.known.Load()
-	dr.firstRun.Store(dr.out.yield != nil && !j.rec.hasTurns())
+	dr.firstRun.Store(dr.out.Yield != nil && !j.rec.hasTurns())
 	switch r := j.rec; {
 	case dr.only != "" && dr.only != planOf(r).Key: // the plan is done
 	case r.lifecycle.State == fsm.Validating:
@@ -342,20 +342,20 @@ func (dr *driver) sleep(wait time.Duration) {
 // showEnd shows the Ended event if the debate has ended.
 func (dr *driver) showEnd() {
 	for {
-		dr.out.flush()
+		dr.out.Flush()
 		dr.journal.mu.Lock()
 		r := dr.journal.rec
-		if len(dr.out.queue) > 0 && !dr.out.gone { // another goroutine has committed something
+		if dr.out.Waits() { // another goroutine has committed something
 			dr.journal.mu.Unlock()
 			continue
 		}
-		if dr.out.gone || r == nil || !r.lifecycle.State.Final() {
+		if dr.out.Gone || r == nil || !r.lifecycle.State.Final() {
 			dr.journal.mu.Unlock()
 			return
 		}
 		ev := endedOf(r)
 		dr.journal.mu.Unlock()
-		dr.out.present(ev)
+		dr.out.Present(ev)
 		return
 	}
 }

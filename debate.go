@@ -240,17 +240,17 @@ func (d *Debate) Run(ctx context.Context) iter.Seq2[Event, error] {
 		}
 		defer dr.release()
 		defer func() {
-			if dr.exited != nil && !dr.out.gone { // this goroutine is ending
+			if dr.exited != nil && !dr.out.Gone { // this goroutine is ending
 				yield(nil, dr.exited)
 			}
 		}()
 		dr.observe()
-		for more := true; more && err == nil && !dr.out.gone; {
+		for more := true; more && err == nil && !dr.out.Gone; {
 			more, err = dr.advance() //nolint:contextcheck // see fail
 			dr.failed = err
 		}
 		switch {
-		case dr.out.gone:
+		case dr.out.Gone:
 		case err != nil:
 			yield(nil, err)
 		default:

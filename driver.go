@@ -30,7 +30,7 @@ type driver struct {
 	checked    *Config         // the configuration that the engine supports; nil if none was checked yet
 	readable   *Config         // the configuration whose private documents can be read; nil if none was checked yet
 	feed       *live.Feed[Event]
-	out        delivery
+	out        live.Delivery[Event]
 	background bool          // Start drives the debate
 	turn       chan struct{} // closed when a debate in the background may be driven; nil if it does not wait for that
 	stop       []func()      // called in order by release
@@ -137,7 +137,7 @@ func (dr *driver) committed(ev Event) {
 		dr.feed.End(t.Turn.Key)
 		dr.firstRun.Store(false)
 	}
-	dr.out.enqueue(ev)
+	dr.out.Enqueue(ev)
 	dr.known.Store(max(ev.Meta().Seq, dr.known.Load()))
 	dr.engine.reports.queue.Read(dr.journal.id, ev.Meta().Seq)
 }
@@ -147,8 +147,8 @@ func engage(ctx context.Context, e *Engine, j *journal, yield func(Event, error)
 	dr := &driver{engine: e, journal: j, woken: make(chan struct{}, 1)}
 	dr.ctx, dr.cancel = context.WithCancelCause(ctx)
 	dr.within = dr.ctx
-	dr.out = delivery{yield: yield, leave: func() { dr.cancel(errViewerLeft) }, known: &dr.known, lock: &j.mu}
-	dr.show = dr.out.show
+	dr.out = live.Delivery[Event]{Kind: kind{}, Yield: yield, Leave: func() { dr.cancel(live.ErrLeft) }, Known: &dr.known, Lock: &j.mu}
+	dr.show = dr.out.Show
 	release, err := e.reserve(j.id)
 	if err != nil {
 		dr.cancel(err)
@@ -172,7 +172,7 @@ func (dr *driver) enter() error {
 	if err := dr.journal.refresh(dr.ctx); err != nil {
 		return err
 	}
-	dr.journal.driver, dr.out.shown = dr, dr.journal.rec.Seq
+	dr.journal.driver, dr.out.Shown = dr, dr.journal.rec.Seq
 	dr.known.Store(dr.journal.rec.Seq)
 	dr.feed.Attach(&dr.known)
 	dr.engine.reports.queue.Enter(dr.journal.id, dr.journal.rec.Seq)
@@ -235,7 +235,7 @@ func (dr *driver) unobserve(err error) {
 
 // release ends the drive.
 func (dr *driver) release() {
-	dr.cancel(errViewerLeft)
+	dr.cancel(live.ErrLeft)
 	dr.yieldTurn()
 	defer dr.leave() // also if the observer ends the goroutine
 	dr.unobserve(dr.failed)

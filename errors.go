@@ -52,9 +52,6 @@ const (
 	actionRelease = "release"
 )
 
-// errViewerLeft ends driving when the loop over Run stops.
-var errViewerLeft = errors.New("the viewer has left")
-
 var (
 	// ErrBusy reports that this engine already drives the debate.
 	ErrBusy = errors.New("the debate is already being driven")

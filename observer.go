@@ -257,6 +257,28 @@ func (p *reporter) logAttempt(ctx context.Context, id string, ev TurnFailed) {
 	p.log.WarnContext(ctx, "attempt failed, retry", append(attrs, "retry_in", ev.RetryIn)...)
 }
 
+// kind implements live.Kind.
+type kind struct{}
+
+func (kind) Seq(ev Event) (seq int64, live bool) { m := ev.Meta(); return m.Seq, m.Live }
+
+func (kind) Restamp(ev Event, seq int64) Event { return restamp(ev, seq) }
+
+func (kind) Warnings(ev Event) (list []Event) {
+	for _, w := range warningsOf(ev) {
+		list = append(list, w)
+	}
+	return list
+}
+
+func (kind) Step(ev Event) (key transcript.Key, done bool) {
+	if t, ok := ev.(TurnDone); ok {
+		return t.Turn.Key, true
+	}
+	key, _ = stepOf(ev)
+	return key, false
+}
+
 // Options holds what a Config refers to by name and what cannot be stored, such as providers and the store.
 type Options struct {
 	// Providers maps the names that Participant.Provider uses to providers.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/live"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 )
@@ -106,7 +107,7 @@ func (dr *driver) launch(calls []*execution) {
 		c.launched = time.Now()
 		c.ctx, c.cancel = context.WithCancelCause(dr.within)
 		c.feed, c.run.Plan.Hold, c.run.Plan.FirstRun, c.commits = dr.feed, &dr.pause, &dr.firstRun, dr
-		if dr.out.yield != nil {
+		if dr.out.Yield != nil {
 			c.emit, c.show = c.shown, dr.show
 		}
 		dr.running = append(dr.running, c)
@@ -130,7 +131,7 @@ func (dr *driver) finish(calls []*execution) {
 	dr.mu.Lock()
 	defer dr.mu.Unlock()
 	for _, c := range calls {
-		c.cancel(errViewerLeft)
+		c.cancel(live.ErrLeft)
 		dr.feed.End(c.key())
 		dr.remove(c)
 	}
@@ -147,17 +148,17 @@ func (dr *driver) remove(x *execution) {
 func (dr *driver) parallel(calls []*execution) {
 	inbox := make(chan message)
 	pending := len(calls)
-	dr.out.timing, dr.out.viewed = true, 0 // measured, because all calls wait for one viewer
+	dr.out.Timing, dr.out.Viewed = true, 0 // measured, because all calls wait for one viewer
 	defer func() {                         // if the viewer panics, the calls end first
 		if pending > 0 {
-			dr.cancel(errViewerLeft)
+			dr.cancel(live.ErrLeft)
 		}
-		dr.out.timing = false
+		dr.out.Timing = false
 		for ; pending > 0; pending -= ended(<-inbox) {
 		}
 	}()
 	for i, c := range calls {
-		if dr.out.yield != nil {
+		if dr.out.Yield != nil {
 			c.emit = c.post(i, inbox)
 		}
 		go c.runParallel(i, inbox)
@@ -167,9 +168,9 @@ func (dr *driver) parallel(calls []*execution) {
 		if pending -= ended(m); m.ended {
 			calls[m.index].err = dr.commitTurn(calls[m.index], m.err)
 		} else {
-			_ = dr.out.show(m.event, m.seq) // if the viewer has left, all calls are canceled
+			_ = dr.out.Show(m.event, m.seq) // if the viewer has left, all calls are canceled
 		}
-		dr.out.flush()
+		dr.out.Flush()
 	}
 }
 
@@ -188,15 +189,15 @@ func (dr *driver) commitTurn(c *execution, err error) error {
 	dr.mu.Unlock()
 	dr.journal.mu.Lock()
 	defer dr.journal.mu.Unlock()
-	defer func() { dr.out.viewed = 0 }()
+	defer func() { dr.out.Viewed = 0 }()
 	return dr.journal.change(dr.ctx, func(ch *transaction) error {
 		if !c.isWanted(ch.rec) { // another process was first, or the debate has moved on
 			return nil
 		}
 		stamp := ch.stamp("turn")
 		turn := *c.turn
-		if turn.Seq = stamp.Seq; dr.out.timing { // measured, in place of the timer's estimate
-			turn.ViewerTime = dr.out.viewed
+		if turn.Seq = stamp.Seq; dr.out.Timing { // measured, in place of the timer's estimate
+			turn.ViewerTime = dr.out.Viewed
 		}
 		ch.rec.extract(&turn)
 		if err := ch.add(TurnDone{EventMeta: stamp, At: ch.now, Turn: turn, PromptSeq: c.promptSeq, Templates: c.run.Plan.Prompt.Set.Version()}); err != nil {

@@ -67,10 +67,10 @@ func (d *Debate) Watch(ctx context.Context, after int64) iter.Seq2[Event, error]
 	return func(yield func(Event, error) bool) {
 		feed, leave := d.engine.feeds.Join(d.ID())
 		defer leave()
-		v, leaveFeed := newViewer(feed, max(after, 0))
+		v, leaveFeed := feed.Watch(kind{}, max(after, 0))
 		defer leaveFeed()
-		v.refresh()
-		defer d.engine.store.Watch(d.ID(), func(int64) { v.refresh() })()
+		v.Refresh()
+		defer d.engine.store.Watch(d.ID(), func(int64) { v.Refresh() })()
 		for {
 			over := d.engine.ctx.Err() // read first: the read below is the last one if the engine is closed
 			more, err := d.showNews(ctx, v, yield)
@@ -285,38 +285,42 @@ func (b *blindfold) findPhase() {
 }
 
 // showNews yields what is new to a viewer and reports whether more may follow. Nothing follows an error.
-func (d *Debate) showNews(ctx context.Context, v *viewer, yield func(Event, error) bool) (more bool, err error) {
-	stale, last := v.stale.Swap(false), v.seq
+func (d *Debate) showNews(ctx context.Context, v *live.Watcher[Event], yield func(Event, error) bool) (more bool, err error) {
+	stale, last := v.Stale(), v.Seq
 	var status store.Status
 	var stored []live.Timed[Event]
 	if stale {
 		status, stored, err = d.readEvents(ctx, &last, math.MaxInt64)
 	}
-	list := v.take() // read after the journal: it has all live events that precede the entries
+	list, missed := v.Take() // read after the journal: it has all live events that precede the entries
+	if missed > 0 {
+		text := fmt.Sprintf("this viewer is too slow: it misses the live events of %d attempts", missed)
+		list = slices.Insert(list, 0, live.Timed[Event]{Event: Warning{EventMeta: liveMeta("warning"), Text: text}})
+	}
 	if n := len(list); err == nil && n > 0 && list[n-1].After > last {
 		var newer []live.Timed[Event] // they precede the last live event
 		_, newer, err = d.readEvents(ctx, &last, list[n-1].After)
 		stored = append(stored, newer...)
-		v.refresh()
+		v.Refresh()
 	}
 	list = append(list, stored...)
 	live.SortByTime(list)     // a live event precedes the entry that follows the same one
-	if !v.show(list, yield) { // the viewer has left, and must not get the error
+	if !v.Show(list, yield) { // the viewer has left, and must not get the error
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	if v.seq = last; !stale {
+	if v.Seq = last; !stale {
 		return true, nil
 	}
-	if status.Seq < v.seq { // it is wrong, or belongs to another debate with the same id
+	if status.Seq < v.Seq { // it is wrong, or belongs to another debate with the same id
 		if status, err = d.Status(ctx); err != nil {
 			return false, err
 		}
-		v.seq = min(v.seq, status.Seq)
+		v.Seq = min(v.Seq, status.Seq)
 	}
-	if !status.State.Final() && len(status.Problems) == 0 || status.Seq > v.seq {
+	if !status.State.Final() && len(status.Problems) == 0 || status.Seq > v.Seq {
 		return true, nil
 	}
 	end, err := d.ending(ctx)
@@ -324,8 +328,8 @@ func (d *Debate) showNews(ctx context.Context, v *viewer, yield func(Event, erro
 		return false, err
 	}
 	switch {
-	case end.Seq > v.seq: // there is a new entry
-		v.refresh()
+	case end.Seq > v.Seq: // there is a new entry
+		v.Refresh()
 		return true, nil
 	case end.Result.State.Final():
 		yield(end, nil)

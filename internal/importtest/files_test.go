@@ -33,7 +33,7 @@ var rootOrder = []string{
 	// Decisions.
 	"apply.go", "validate.go", "transition.go", "policy.go",
 	// Steps.
-	"observer.go", "live.go", "execution.go", "calls.go",
+	"observer.go", "execution.go", "calls.go",
 	// The engine's registry and requests.
 	"registry.go", "request.go",
 	// The journal and the driver.
