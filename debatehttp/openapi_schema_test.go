@@ -196,7 +196,7 @@ func (b *schemaBook) readTypes(path string, d *ast.GenDecl) {
 	}
 }
 
-var docLink = regexp.MustCompile(`\[([\w.]+)\]`)
+var docLink = regexp.MustCompile(`\[([A-Za-z][\w.]*)\]`)
 
 // paragraph returns the first comment that is there.
 func paragraph(list ...*ast.CommentGroup) string {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/report"
 	"github.com/elenchus-go/debate/transcript"
@@ -61,6 +62,7 @@ type Turn struct {
 	Actor    string          `json:"actor"`
 	Kind     transcript.Kind `json:"kind" jsonschema:"enum=speech,enum=assessment,enum=conclusion,enum=remark"`
 	Text     string          `json:"text" jsonschema_description:"A quotation, not an instruction."`
+	Quotes   string          `json:"quotes,omitempty" jsonschema_description:"What a check of its quotes with their sources has found."`
 }
 
 // Ask is what a debate asks a person: the reply of a step, or the choice of an action.
@@ -125,7 +127,7 @@ func (o Output) spoken() (list []string) {
 		if o.forPeople {
 			t.Text = t.Actor + ": " + t.Text
 		}
-		list = append(list, t.Text)
+		list = append(list, t.Said())
 	}
 	return list
 }
@@ -171,6 +173,14 @@ func unquote(text string) string {
 // Plain returns the text without delimiters, for people.
 func (t Turn) Plain() string { return unquote(t.Text) }
 
+// Said returns the text and, on a line of its own behind the delimiters, what a check of its quotes has found.
+func (t Turn) Said() string {
+	if t.Quotes == "" {
+		return t.Text
+	}
+	return t.Text + "\nChecked: " + t.Quotes + "."
+}
+
 // cut returns the first characters of a text, and how many it leaves out.
 func cut(text string, most int) (kept string, left int) {
 	n := 0
@@ -185,7 +195,7 @@ func cut(text string, most int) (kept string, left int) {
 
 // turn returns a turn for those who read the output.
 func (q quoter) turn(t *transcript.Turn) Turn {
-	return Turn{Position: t.Seq, Round: t.Round, Actor: t.Actor, Kind: t.Kind, Text: q.quote(t.Actor, t.Round, t.Text)}
+	return Turn{Position: t.Seq, Round: t.Round, Actor: t.Actor, Kind: t.Kind, Text: q.quote(t.Actor, t.Round, t.Text), Quotes: sources.Count(t.Citations)}
 }
 
 // noticesHeading says what the reader does with the notices.

@@ -47,7 +47,10 @@ func TestCallersSeeCallsOfTools(t *testing.T) {
 		require.Equal(t, "completed", out.Status)
 		raw, err := json.Marshal(out)
 		require.NoError(t, err)
-		toolviewtest.RequireSafe(t, string(raw), 32<<10)
+		toolviewtest.RequireSafe(t, string(raw), 32<<10, "2 quotes by Ada are not in the sources that they name.")
+		all, err := set.Status(t.Context(), out.ID, 0)
+		require.NoError(t, err)
+		toolviewtest.RequireSafe(t, all.Text(), 32<<10, "2 quotes by Ada are not in the sources that they name.", "\nChecked: 1 quote verified, 1 altered, 1 not found.\n")
 		d, err := e.Open(t.Context(), out.ID)
 		require.NoError(t, err)
 		var told string

@@ -12,6 +12,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/debatehttp"
+	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/progress"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
@@ -80,24 +81,26 @@ func (v *visit) events() error {
 
 // liveView is what the page of a debate shows.
 type liveView struct {
-	Status   store.Status
-	Result   *debate.Result
-	Phases   []progress.Update
-	Actors   []actor
-	Turns    []said
-	Earlier  int64 // seq of the first turn that is shown, if there are earlier ones
-	Later    bool  // whether there are later turns than those shown
-	Budgets  []budget
-	Controls []control
-	Asked    []ask
-	Others   []string // people whose replies the debate waits for, but not from this seat
-	Attached []attached
-	Read     []attached
-	Answer   template.HTML // empty before the end
-	Archive  bool          // whether the journal can be downloaded
-	Masked   bool          // whether the visitor must not know who says what
-	Refused  *debatehttp.Problem
-	Stream   bool // whether more may follow, so that the page follows the events
+	Status      store.Status
+	Result      *debate.Result
+	Phases      []progress.Update
+	Actors      []actor
+	Turns       []said
+	Earlier     int64 // seq of the first turn that is shown, if there are earlier ones
+	Later       bool  // whether there are later turns than those shown
+	Budgets     []budget
+	Controls    []control
+	Asked       []ask
+	Others      []string // people whose replies the debate waits for, but not from this seat
+	Attached    []attached
+	Read        []attached
+	Sources     []string // those that turns cite
+	MoreSources int
+	Answer      template.HTML // empty before the end
+	Archive     bool          // whether the journal can be downloaded
+	Masked      bool          // whether the visitor must not know who says what
+	Refused     *debatehttp.Problem
+	Stream      bool // whether more may follow, so that the page follows the events
 }
 
 type note struct{ Name, Value string }
@@ -131,6 +134,11 @@ func (v *visit) live(h *history) (shown liveView, err error) {
 		return shown, err
 	}
 	room := maxShown - len(shown.Answer)
+	if !h.masked {
+		size := 0
+		shown.Sources, shown.MoreSources, size = sourceLines(h.result.Sources)
+		room -= size
+	}
 	if len(shown.Asked) > 0 { // their forms need room too
 		room = maxShown / 3
 	}
@@ -218,7 +226,8 @@ type said struct {
 	Tone    string
 	Place   string
 	HTML    template.HTML
-	Cut     bool // whether the text is longer
+	Cut     bool   // whether the text is longer
+	Quotes  string // how many of its quotes are right; empty if there are none
 }
 
 // turnsOf returns the last turns before the one with the seq before, or the last ones if before is 0, the seq of the first of
@@ -259,7 +268,11 @@ func saidOf(t transcript.Turn, actors []actor, most int) said {
 	if at := slices.IndexFunc(actors, func(a actor) bool { return a.Name == t.Actor }); at >= 0 {
 		s.Tone, s.Place = actors[at].Tone, actors[at].Place
 	}
-	s.HTML, s.Cut = markdown(cut(t.Text, most)), len(t.Text) > most
+	text := t.Text
+	if t.Citations != nil {
+		text, s.Quotes = sources.Readable(text), sources.Count(t.Citations)
+	}
+	s.HTML, s.Cut = markdown(cut(text, most)), len(text) > most
 	return s
 }
 

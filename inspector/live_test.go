@@ -15,6 +15,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/debatehttp"
+	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/golden"
@@ -217,31 +218,36 @@ func TestHostileTextsStayTexts(t *testing.T) {
 
 // A seat's page shows nothing of others in an open parallel phase, and no stream of it does.
 func TestASeatsPageIsBlind(t *testing.T) {
-	w := open(t, Options{Controls: true}, speaker("The secret of Ada."))
+	w := open(t, Options{Controls: true}, speaker("The secret of Ada. [1]"))
 	cfg := pair("cars")
+	cfg.Documents = []evidence.Document{evidence.Shared("law.md", "So it is.")}
 	cfg.Protocol, cfg.Participants[1].Human = panel.Protocol{Mode: panel.Simultaneous}, true
 	d := w.run(cfg)
 	require.Contains(t, w.get(http.StatusOK, "/debates/cars"), "The secret of Ada.")
 	page := w.get(http.StatusOK, "/debates/cars?seat=Bo")
 	require.NotContains(t, page, "The secret of Ada.")
+	require.NotContains(t, page, "cited by")
 	require.Contains(t, page, "You speak for <b>Bo</b>")
 	require.NotContains(t, page, "/report", "a report shows everything")
 	stream := regexp.MustCompile(`data-events="\.\.([^"]*)"`).FindStringSubmatch(page)[1]
 	require.Contains(t, stream, "seat=Bo")
 	v := w.follow(strings.ReplaceAll(stream, "&amp;", "&"))
 	w.post(http.StatusSeeOther, "/debates/cars/answers?seat=Bo", with(form(t, page, "answers"), "reply", "No."))
-	require.Equal(t, "The secret of Ada.", v.turn().Turn.Text, "what was withheld comes after the reply")
+	require.Equal(t, "The secret of Ada. [1]", v.turn().Turn.Text, "what was withheld comes after the reply")
 	require.Contains(t, w.get(http.StatusOK, "/debates/cars?seat=Bo"), "The secret of Ada.")
+	require.Contains(t, w.get(http.StatusOK, "/debates/cars?seat=Bo"), "[1] law.md, cited by Ada; answered by nobody")
 	require.Contains(t, w.get(http.StatusBadRequest, "/debates/cars?seat=Nobody"), "no participant or judge has the name")
 	_ = d
 }
 
 // A judge who must not know who says what reads the pseudonyms only.
 func TestABlindJudgeSeesNoNames(t *testing.T) {
-	w := open(t, Options{Controls: true})
+	w := open(t, Options{Controls: true}, speaker("So it is [1]."))
 	cfg := pair("cars")
 	cfg.Judges[0].Human, cfg.Judges[0].Blind = true, true
+	cfg.Documents = []evidence.Document{evidence.Shared("law.md", "So it is.")}
 	d := w.run(cfg)
+	require.Contains(t, w.get(http.StatusOK, "/debates/cars"), "cited by Ada")
 	page := w.get(http.StatusOK, "/debates/cars?seat=Jo")
 	require.Contains(t, page, `id="masked"`)
 	require.Contains(t, page, `data-form="answers"`)

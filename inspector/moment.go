@@ -257,11 +257,11 @@ func callLines(ev *debate.ToolsCalled) (lines []string) {
 }
 
 // firstLines returns as many lines as a page has room for.
-func firstLines(lines []string) []string {
+func firstLines(lines []string, of string) []string {
 	size := 0
 	for i, line := range lines {
 		if size += len(line); size > maxReply {
-			return append(slices.Clip(lines[:i]), fmt.Sprintf("%d more calls", len(lines)-i))
+			return append(slices.Clip(lines[:i]), fmt.Sprintf("%d more %s", len(lines)-i, of))
 		}
 	}
 	return lines
@@ -303,7 +303,7 @@ func notesOf(ev debate.Event) (list []string) {
 	case debate.Decided:
 		add(ev.By, ev.Reason)
 	case debate.ToolsCalled:
-		add(firstLines(callLines(&ev))...)
+		add(firstLines(callLines(&ev), "calls")...)
 	case debate.Asked:
 		for _, attached := range ev.Attachments {
 			add("Attached: " + attached)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/debatehttp"
+	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -30,6 +31,7 @@ type turnView struct {
 	Raw      []rawPart // what the service replied, where it is kept
 	Thought  string    // the reasoning, if it is kept
 	Calls    []string  // calls of tools before the reply
+	Cited    []string  // what the check of citations has found
 	Prompt   *promptView
 	Failed   string            // why there is no prompt
 	Sums     []transcript.Turn // the summaries until then, if the prompt has one
@@ -147,7 +149,8 @@ func (m *moment) turnView(turn *transcript.Turn) *turnView {
 	for i := range m.called {
 		t.Calls = append(t.Calls, callLines(&m.called[i])...)
 	}
-	t.Calls = firstLines(t.Calls)
+	t.Calls = firstLines(t.Calls, "calls")
+	t.Cited = firstLines(sources.Describe(t.Citations, m.result.Sources), "citations")
 	if t.Reasoning != nil {
 		t.Thought = cut(t.Reasoning.Text, maxReply)
 	}

@@ -10,8 +10,8 @@
 //	}
 //
 // Pass the events of [debate.Debate.Replay] to [Printer.Skip] first: then headings name the sides of participants, and a debate
-// that continues does not begin anew. It prints rounds, turns, scores, calls of tools in one line each, failed attempts with their complete
-// causes, warnings and the end. The reply of a judge appears as text, never as JSON.
+// that continues does not begin anew. It prints rounds, turns, scores, calls of tools and what the check of quotes has found in one
+// line each, failed attempts with their complete causes, warnings and the end. The reply of a judge appears as text, never as JSON.
 package printer
 
 import (
@@ -23,6 +23,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -116,7 +117,7 @@ func (p *Printer) record(ev debate.Event) {
 func (p *Printer) lines(ev debate.Event) []string {
 	switch ev := ev.(type) {
 	case debate.TurnDone:
-		return p.turnLines(&ev.Turn)
+		return append(p.turnLines(&ev.Turn), p.citationLines(&ev.Turn)...)
 	case debate.ToolsCalled:
 		return p.callLines(ev)
 	case debate.TurnFailed:
@@ -168,6 +169,18 @@ func (p *Printer) turnLines(t *transcript.Turn) []string {
 		}
 	}
 	return append(lines, table(scores)...)
+}
+
+// citationLines returns what the check of a turn's citations has found. The lines are not indented, so that no speaker can imitate
+// them.
+func (p *Printer) citationLines(t *transcript.Turn) (lines []string) {
+	if p.HideTexts {
+		return nil
+	}
+	for _, line := range sources.Describe(t.Citations, nil) {
+		lines = append(lines, oneLine(t.Actor+": "+line))
+	}
+	return lines
 }
 
 // callLines returns a line for each call of a tool of which something is new.

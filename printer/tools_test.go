@@ -30,8 +30,13 @@ func TestCallsOfToolsArePrinted(t *testing.T) {
 				require.NotContains(t, b.String(), text)
 			}
 			require.Equal(t, 1, strings.Count(b.String(), "Ada calls order"))
+			require.NotContains(t, b.String(), toolviewtest.Quoted)
 			continue
 		}
+		for _, checked := range toolviewtest.Checked {
+			require.Contains(t, b.String(), "\nAda: "+strings.ReplaceAll(checked, "[2] rules", "[2]"))
+		}
+		require.Contains(t, b.String(), "\nAda: Not found: “the <b>tenant</b> never [31mpays” is not in [9].\n")
 		require.Regexp(t, `\nAda calls look \{"q":"`+toolviewtest.Asked+`[^\n]*: `+toolviewtest.Found, b.String())
 		require.Regexp(t, `\nAda calls no[^\n]* failed \(unknown_tool\): There is no tool`, b.String())
 		require.Regexp(t, `\nAda calls order \{"q":"`+toolviewtest.Ordered+`[^\n]* waits for a person\n`, b.String())

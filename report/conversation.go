@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/skeptic"
@@ -34,7 +35,7 @@ func (r *Report) rounds(speakers cast) (list []round) {
 			list = append(list, round{ID: id, Title: title})
 		}
 		last := &list[len(list)-1]
-		e := turnEntry(t, i, speakers)
+		e := r.turnEntry(t, i, speakers)
 		if e.Aside {
 			last.Assessments = append(last.Assessments, e)
 			if a, ok := assessed[t.Round]; ok && last.Scores == nil {
@@ -48,11 +49,12 @@ func (r *Report) rounds(speakers cast) (list []round) {
 }
 
 // turnEntry returns the entry of the turn with an index.
-func turnEntry(t *transcript.Turn, i int, speakers cast) entry {
+func (r *Report) turnEntry(t *transcript.Turn, i int, speakers cast) entry {
 	e := entry{
-		ID: fmt.Sprintf("turn-%d", i+1), Speaker: speakers.of(t.Actor), Title: t.Actor, Text: turnText(t), Note: turnDetails(t),
-		Quiet: t.Kind == transcript.Setup && t.Contract != panel.AudienceContract.Name() || t.Kind == transcript.Summary,
-		Aside: t.Kind == transcript.Assessment,
+		ID: fmt.Sprintf("turn-%d", i+1), Speaker: speakers.of(t.Actor), Title: t.Actor, Text: r.readable(turnText(t)), Note: turnDetails(t),
+		Checked: sources.Describe(t.Citations, r.Result.Sources),
+		Quiet:   t.Kind == transcript.Setup && t.Contract != panel.AudienceContract.Name() || t.Kind == transcript.Summary,
+		Aside:   t.Kind == transcript.Assessment,
 	}
 	switch {
 	case t.Kind == transcript.Remark: // the target of a remark is its id, which readers do not need

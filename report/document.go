@@ -62,11 +62,12 @@ type round struct {
 type entry struct {
 	ID      string
 	Speaker *speaker
-	Title   string // the speaker, and whom the turn is for
-	Text    string // Markdown
-	Note    string // how the turn came about
-	Quiet   bool   // not part of the conversation, such as a summary
-	Aside   bool   // next to the conversation, such as an assessment
+	Title   string   // the speaker, and whom the turn is for
+	Text    string   // Markdown
+	Checked []string // what it cites and quotes, and whether rightly
+	Note    string   // how the turn came about
+	Quiet   bool     // not part of the conversation, such as a summary
+	Aside   bool     // next to the conversation, such as an assessment
 }
 
 // newTable returns a table without the columns that say nothing in any row.

@@ -128,6 +128,7 @@ func (m *markdown) entries(list []entry) {
 	for _, e := range list {
 		m.add("#### %s", escapeInline(joinWords(e.Title, e.Speaker.About)))
 		m.quote(e.Text)
+		m.list(e.Checked)
 		m.add("%s", escapeInline(e.Note))
 	}
 }

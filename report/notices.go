@@ -21,9 +21,9 @@ var seriousFlags = []transcript.Flag{
 }
 
 // Notices returns what a reader should know before relying on the answer, one sentence for each: that the debate ended
-// early, that there is no verdict or only a default, what the answer warns of, who dropped out, and which replies are incomplete, a default, by a
-// substitute or edited in a fork, or how many if they are many. It returns none if nothing of this happened. The sentences
-// contain names of participants and judges, but no text of models.
+// early, that there is no verdict or only a default, what the answer warns of, who dropped out, whose quotes are not in their
+// sources, and which replies are incomplete, a default, by a substitute or edited in a fork, or how many if they are many. It
+// returns none if nothing of this happened. The sentences contain names of participants and judges, but no text of models.
 func (r *Report) Notices() (list []string) {
 	res := &r.Result
 	if e := res.Ending; slices.Contains(earlyOutcomes, e.Outcome) {
@@ -47,7 +47,7 @@ func (r *Report) Notices() (list []string) {
 		}
 		list = append(list, d.Name+" dropped out"+why+".")
 	}
-	return append(list, r.turnNotices()...)
+	return slices.Concat(list, r.quoteNotices(), r.turnNotices())
 }
 
 // maxTurnNotices limits the sentences about turns with the same flag. One sentence counts them if there are more.

@@ -24,7 +24,7 @@ const redacted = "[redacted]"
 //   - the text of errors and problems, which may quote a request; their kinds remain
 //
 // The topic and the positions remain, because the debate is about them. Calls of tools and what they found remain, because
-// statements rest on them. Replies, summaries of replies, and annotations remain too, even if a model quotes its prompt. To
+// statements rest on them, and so do sources and citations. Replies, summaries of replies, and annotations remain too, even if a model quotes its prompt. To
 // move a debate to another store, use package archive, which always includes the prompts.
 func (r *Report) Redact() *Report {
 	c, quoted := *r, r.errorTextRemover()

@@ -1,6 +1,8 @@
 package report_test
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -8,11 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/price"
+	"github.com/elenchus-go/debate/providers/scripted"
+	"github.com/elenchus-go/debate/tool"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -118,5 +123,36 @@ func forkScene(t *testing.T) *scene {
 	s.debate = fork
 	s.run(t, nil)
 	require.Contains(t, s.collect(t).Result.Turns[0].Flags, transcript.Edited)
+	return s
+}
+
+// evidenceScene returns a debate with documents and a tool. Its speakers cite and quote them, some of them wrongly.
+func evidenceScene(t *testing.T) *scene {
+	const law = "Any rent above 800 euros is void. The landlord pays the difference back, with interest, within one month."
+	const deal = "The rent is 900 euros. It is due on the first day of each month."
+	verdict := judge.Verdict{Summary: "Ada quotes the law as it is [1], and nobody has answered the figures [3].", Winner: "Ada", WinnerReasoning: "Bo's quote of the law is altered.", Quality: 60}
+	look := scripted.Reply{ToolCalls: []providers.ToolCall{{ID: "1", Name: "search", Arguments: json.RawMessage(`{"words": "rents"}`)}}}
+	s := duel(panel.Protocol{}, says(t, look, "Rents rise faster than wages [3], and the law is clear: <quote source=\"law.md\">any rent above 800 euros is void … with interest, within one month</quote>."),
+		says(t, "The law says <quote source=\"1\">any rent above 900 euros is void</quote>, and our contract <quote source=\"2\">the rent is 900 euros</quote>. "+
+			"Everybody knows: <quote source=\"7\">tenants like to pay</quote> [8]. The law adds <quote source=\"1\">no tenant may ever complain about it</quote> and <quote source=\"1\">one month</quote>."),
+		says(t, roundAssessment(false, 8, 5), verdict))
+	s.config.ID, s.config.Topic = "rent-2026", "Is the rent too high?"
+	s.config.Limits.MaxRounds = 1
+	s.config.Participants[0].Tools = []string{"search"}
+	s.config.Documents = []evidence.Document{evidence.Shared("law.md", law), evidence.Private("deal <b>.md", deal, "Bo")}
+	s.more = func(o *debate.Options) {
+		o.Documents = func(context.Context, string, map[string]string, evidence.Document) (string, error) { return deal, nil }
+		o.Tools = []tool.Tool{tool.Func(tool.Spec{Name: "search", Description: "Searches statistics."}, func(context.Context, struct {
+			Words string `json:"words"`
+		}) (tool.Result, error) {
+			return tool.Result{Sources: []tool.Source{
+				{URI: "https://example.org/rents.csv", Title: "Rents, 2015 to 2025", Text: "Rents rose by 41 %."},
+				{URI: "https://example.org/wages.csv", Title: "https://example.org/wages.csv", Text: "Wages rose by 23 %."},
+			}}, nil
+		})}
+	}
+	s.open(t)
+	s.run(t, nil)
+	require.Equal(t, fsm.Completed, s.collect(t).Result.State)
 	return s
 }

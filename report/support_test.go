@@ -46,6 +46,8 @@ func says(t testing.TB, replies ...any) *scripted.Provider {
 		switch reply := reply.(type) {
 		case string:
 			r.Text = reply
+		case scripted.Reply:
+			r.ToolCalls = reply.ToolCalls
 		case error:
 			r.Err, r.Usage = reply, transcript.Usage{}
 		default:
@@ -59,6 +61,7 @@ func says(t testing.TB, replies ...any) *scripted.Provider {
 // scene is a debate with its store.
 type scene struct {
 	config debate.Config
+	more   func(*debate.Options) // may be nil
 	models map[string]providers.Provider
 	store  store.Store
 	engine *debate.Engine
@@ -81,8 +84,12 @@ func duel(p protocol.Protocol, ada, bo, jo *scripted.Provider) *scene {
 // open creates the debate.
 func (s *scene) open(t *testing.T) *debate.Debate {
 	t.Helper()
+	options := debate.Options{Providers: s.models, Store: s.store, KeepReplies: true, KeepReasoning: true}
+	if s.more != nil {
+		s.more(&options)
+	}
 	var err error
-	s.engine, err = debate.NewEngine(debate.Options{Providers: s.models, Store: s.store, KeepReplies: true, KeepReasoning: true})
+	s.engine, err = debate.NewEngine(options)
 	require.NoError(t, err)
 	s.debate, err = s.engine.Create(t.Context(), s.config)
 	require.NoError(t, err)
@@ -297,7 +304,7 @@ func voteScene(t *testing.T) *scene {
 var scenes = map[string]func(*testing.T) *scene{
 	"panel": panelScene, "panel-oxford": oxfordScene, "skeptic": skepticScene, "refine": refineScene,
 	"arbitration": arbitrationScene, "procon": proconScene, "vote": voteScene, "council": councilScene, "mad": madScene,
-	"article": articleScene, "fork": forkScene,
+	"article": articleScene, "evidence": evidenceScene, "fork": forkScene,
 	"waiting": waitingScene, "gate": gateScene, "failed": failedScene, "canceled": canceledScene,
 }
 

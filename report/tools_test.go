@@ -48,6 +48,17 @@ func TestReportsShowCallsOfTools(t *testing.T) {
 		require.NotContains(t, text, "<b>such", format)
 		require.NotRegexp(t, `\d attempts`, text, format+": rounds are no attempts")
 	}
+	for format, text := range rendered(t, r) {
+		text = strings.ReplaceAll(text, `\`, "")
+		for _, checked := range toolviewtest.Checked {
+			require.Equal(t, format != "JSON", strings.Contains(text, checked), format)
+		}
+		require.Contains(t, text, map[string]string{
+			"Markdown": "1 quote verified, 1 altered, 1 not found", "HTML": "1 quote verified, 1 altered, 1 not found", "JSON": `"quoted_by":["Ada"],"misquoted_by":["Ada"]`,
+		}[format], format)
+		require.Contains(t, text, "2 quotes by Ada are not in the sources that they name.")
+		require.NotContains(t, text, "<b>tenant", format)
+	}
 	require.Len(t, r.Tools, 4, "an approved call has two entries and is one round")
 	require.Empty(t, r.Tools[0].Parts)
 	require.Equal(t, "Ada", r.Tools[1].Key.Actor)

@@ -13,7 +13,9 @@ import (
 	"unicode"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/protocol/refine"
 	"github.com/elenchus-go/debate/report"
 	"github.com/elenchus-go/debate/transcript"
@@ -91,7 +93,28 @@ func (p *program) printTranscript(r *debate.Result, calls map[transcript.Key][]s
 		for _, line := range calls[t.Key] {
 			fmt.Fprintln(p.stdout, line)
 		}
-		fmt.Fprintf(p.stdout, "%s (%s):\n%s\n\n", printableLine(actorLabel(t.Key)), t.Phase, strings.TrimSpace(t.Text))
+		heading := fmt.Sprintf("%s (%s)", printableLine(actorLabel(t.Key)), t.Phase)
+		if quotes := sources.Count(t.Citations); quotes != "" {
+			heading += ", " + quotes
+		}
+		fmt.Fprintf(p.stdout, "%s:\n%s\n\n", heading, strings.TrimSpace(t.Text))
+	}
+	p.printSources(r.Sources)
+}
+
+// printSources prints the sources that somebody cites.
+func (p *program) printSources(list []evidence.Source) {
+	title := "== sources ==\n\n"
+	for i := range list {
+		s := &list[i]
+		if s.CitedBy == nil {
+			continue
+		}
+		fmt.Fprintln(p.stdout, title+printableLine(sources.Line(s)))
+		title = ""
+	}
+	if title == "" {
+		fmt.Fprintln(p.stdout)
 	}
 }
 

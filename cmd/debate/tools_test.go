@@ -44,6 +44,7 @@ func TestCallsOfToolsOnTheTerminal(t *testing.T) {
 	code, stdout, stderr = start(t, environment(), "show", "d", "--store", "d.db")
 	require.Zero(t, code, stderr)
 	toolviewtest.RequireSafe(t, stdout, most, "\nAda calls look {", toolviewtest.Asked, toolviewtest.Found, "failed (unknown_tool)",
-		"failed (disapproved): A person refused this call: "+toolviewtest.Reason, "\nJ calls look {")
+		"failed (disapproved): A person refused this call: "+toolviewtest.Reason, "\nJ calls look {",
+		"\nAda (respond), 1 quote verified, 1 altered, 1 not found:\n", "\n== sources ==\n\n[2] rules, cited by Ada; rightly quoted by Ada; wrongly quoted by Ada; answered by nobody\n[3] Title ")
 	require.NotContains(t, stdout, "Bo calls")
 }

@@ -93,7 +93,7 @@ func artifactEvent(info a2a.TaskInfo, artifact *a2a.Artifact) a2a.Event {
 // turn returns the artifact of a turn.
 func turn(t debatetool.Turn, description string) *a2a.Artifact {
 	meta := map[string]any{"round": t.Round, "kind": string(t.Kind), positionKey: t.Position}
-	return &a2a.Artifact{ID: a2a.ArtifactID(fmt.Sprintf("turn-%d", t.Position)), Name: t.Actor, Description: description, Parts: a2a.ContentParts{a2a.NewTextPart(t.Text)}, Metadata: meta}
+	return &a2a.Artifact{ID: a2a.ArtifactID(fmt.Sprintf("turn-%d", t.Position)), Name: t.Actor, Description: description, Parts: a2a.ContentParts{a2a.NewTextPart(t.Said())}, Metadata: meta}
 }
 
 // position returns the position of the last turn of a task.

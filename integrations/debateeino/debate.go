@@ -130,7 +130,7 @@ func (a *agent) events(ctx context.Context, stream iter.Seq2[debatetool.Progress
 			case err != nil:
 				gen.Send(&adk.AgentEvent{Err: err})
 			case p.Turn != nil:
-				text := p.Turn.Text
+				text := p.Turn.Said()
 				if a.tool != nil { // the model reads the output only
 					text = p.Turn.Plain()
 				}

@@ -102,7 +102,7 @@ func (s *resources) transcript(ctx context.Context, d *debate.Debate) (string, e
 	turns, err := s.tools.Transcript(ctx, d.ID())
 	texts := make([]string, len(turns))
 	for i, t := range turns {
-		texts[i] = t.Text
+		texts[i] = t.Said()
 	}
 	return strings.Join(texts, "\n\n"), err
 }

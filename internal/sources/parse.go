@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"sort"
@@ -175,4 +176,30 @@ func blank(text []byte) {
 	for i := range text {
 		text[i] = ' '
 	}
+}
+
+// Readable returns a text with its quotes as readers know them: <quote source="3">so it is</quote> becomes “so it is” [3].
+func Readable(text string) string {
+	if !MayQuote(text) {
+		return text
+	}
+	var b strings.Builder
+	written := 0
+	var open []int // the place of a tag that is not closed yet
+	for _, at := range tag.FindAllIndex(maskCode(text), -1) {
+		if text[at[0]+1] != '/' {
+			open = at
+			continue
+		}
+		if open == nil {
+			continue
+		}
+		source := sourceOf(text[open[0]:open[1]])
+		if label := cmp.Or(source.name, strconv.Itoa(source.number)); source != (mention{}) {
+			b.WriteString(text[written:open[0]] + "“" + strings.Trim(text[open[1]:at[0]], " \r\n\t\"“”„«»") + "” [" + label + "]")
+			written = at[1]
+		}
+		open = nil
+	}
+	return b.String() + text[written:]
 }

@@ -88,3 +88,16 @@ func FuzzParse(f *testing.F) {
 		require.Len(t, maskCode(text), len(text))
 	})
 }
+
+func TestReadable(t *testing.T) {
+	for text, want := range map[string]string{
+		"So it is [3].": "So it is [3].",
+		`He says <quote source="3">so it is</quote>.`:                         "He says “so it is” [3].",
+		`<quote source="law.md"> "so" </quote><QUOTE source=[2]>x</QUOTE>`:    "“so” [law.md]“x” [2]",
+		"`<quote source=\"3\">code</quote>` <quote source=\"3\">text</quote>": "`<quote source=\"3\">code</quote>` “text” [3]",
+		`<quote source="3">open <quote source="4">closed</quote></quote>`:     `<quote source="3">open “closed” [4]</quote>`,
+		`<quote>of nothing</quote> <quote source="3">open`:                    `<quote>of nothing</quote> <quote source="3">open`,
+	} {
+		require.Equal(t, want, Readable(text), text)
+	}
+}

@@ -32,6 +32,7 @@ const (
 	Found   = "found-91bc"   // at the beginning of its result
 	Ordered = "ordered-33ae" // in the arguments of her call of order, which a person approves
 	Reason  = "reason-5c0e"  // why the person refuses it
+	Quoted  = "quoted-58b1"  // in the rules, which all read, and in Ada's quotes of them
 	// Secret is in Bo's document, and in the arguments, results and errors of his calls. No output has it.
 	Secret = "secret-d41d"
 )
@@ -39,8 +40,20 @@ const (
 // Hostile is what models and tools may write: markup, control characters, and the end of a quotation.
 const Hostile = "<script>alert(1)</script> <b>bold</b> **bold** [link](javascript:alert(1)) \x1b[31mred \x1b]0;title\a \u202ereversed\u202c \u009b1m >>> ``` | cell"
 
-// document is Bo's.
-const document = "The rent is " + Secret + "."
+const (
+	document = "The rent is " + Secret + "." // Bo's
+	rules    = "The " + Quoted + " is paid once a year."
+)
+
+// Claims are what Ada's speeches cite and quote: rightly, with another word, and of what nobody has found.
+const Claims = `It is so [3]. <quote source="2">the ` + Quoted + ` is paid</quote> <quote source="rules">The ` + Quoted + ` is paid twice a year.</quote>` +
+	` <quote source="9">the <b>tenant</b> never ` + "\x1b[31m" + `pays</quote>`
+
+// Checked is what the check of Claims finds, as outputs for people say it. It lacks the quote of a source that is not there.
+var Checked = []string{
+	"Verified: “the " + Quoted + " is paid” is in [2] rules.",
+	"Altered: “The " + Quoted + " is paid twice a year.” is not in [2] rules, which has a similar passage.",
+}
 
 // Config returns the debate: one round of Ada and Bo before the judge J.
 func Config() debate.Config {
@@ -48,7 +61,7 @@ func Config() debate.Config {
 		ID: "d", Topic: "Is the rent too high?", Protocol: panel.Protocol{Format: panel.RoundLimited},
 		Participants: []debate.Participant{{Name: "Ada", Provider: "m", Tools: []string{"look", "order"}}, {Name: "Bo", Provider: "m", Tools: []string{"look"}}},
 		Judges:       []debate.Participant{{Name: "J", Provider: "m", Tools: []string{"look"}}},
-		Documents:    []evidence.Document{evidence.Private("contract", document, "Bo")},
+		Documents:    []evidence.Document{evidence.Private("contract", document, "Bo"), evidence.Shared("rules", rules)},
 		Limits:       debate.Limits{MaxRounds: 1},
 	}
 }
@@ -142,6 +155,9 @@ func (m *model) Generate(ctx context.Context, r providers.Request) (providers.Re
 
 func (m *model) speak(ctx context.Context, s debate.Step, r providers.Request) (providers.Response, error) {
 	reply := scripted.Reply{Text: s.Key.Actor + " says that it is so."}
+	if s.Key.Actor == "Ada" {
+		reply.Text += " " + Claims
+	}
 	if r.Schema != nil {
 		reply = scripted.Values{}.Reply(r)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -70,6 +71,9 @@ func (b *board) turnLines(t transcript.Turn) []string {
 		}
 		for _, l := range append(b.textLines(text), table...) {
 			lines = append(lines, b.textLine(style, l))
+		}
+		for _, checked := range sources.Describe(t.Citations, nil) {
+			lines = append(lines, b.noteLines(faintStyle, t.Actor+": "+checked)...)
 		}
 	}
 	return lines

@@ -1,0 +1,103 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/elenchus-go/debate/evidence"
+	"github.com/elenchus-go/debate/internal/naming"
+	"github.com/elenchus-go/debate/internal/sources"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// sources returns the documents, and what tools have found and somebody has cited: who cites and quotes each, how many quotes are
+// right, and what nobody has answered.
+func (r *Report) sources() []block {
+	shown := slices.Clone(r.Result.Sources)
+	shown = slices.DeleteFunc(shown, func(s evidence.Source) bool { return !s.Document && s.CitedBy == nil })
+	if len(shown) == 0 {
+		return nil
+	}
+	var blocks []block
+	if count := sources.Count(r.allCitations()); count != "" {
+		blocks = append(blocks, block{Note: "Quotes, compared with the sources: " + count + "."})
+	}
+	var open []string
+	for i := range shown {
+		if s := &shown[i]; s.Unanswered {
+			open = append(open, fmt.Sprintf("%s, cited by %s", sources.Label(s.Number, shown), naming.Enumerate(s.CitedBy, 4)))
+		}
+	}
+	return slices.Concat(blocks, sourceTable("Sources of the debate", shown), listBlock("Cited by one side only, and answered by nobody:", open))
+}
+
+// otherSources returns what tools have found and nobody has cited.
+func (r *Report) otherSources() []block {
+	rest := slices.Clone(r.Result.Sources)
+	return sourceTable("Sources that nobody cites", slices.DeleteFunc(rest, func(s evidence.Source) bool { return s.Document || s.CitedBy != nil }))
+}
+
+func sourceTable(title string, list []evidence.Source) []block {
+	var cells [][]string
+	names := func(list []string) string { return strings.Join(list, ", ") }
+	for i := range list {
+		s := &list[i]
+		origin := "found by " + names(s.FoundBy)
+		switch {
+		case s.Private:
+			origin = "private document"
+		case s.Document:
+			origin = "document"
+		}
+		address := ""
+		if s.URI != s.Name {
+			address = s.URI
+		}
+		cells = append(cells, []string{sources.Label(s.Number, list), address, origin, formatCount(s.Size), names(s.CitedBy), names(s.QuotedBy), names(s.MisquotedBy)})
+	}
+	return tableBlock(title, []string{"Source", "Address", "Origin", "Bytes", "Cited by", "Quoted by", "Misquoted by"}, cells)
+}
+
+// allCitations returns the citations of all turns.
+func (r *Report) allCitations() (list []transcript.Citation) {
+	for i := range r.Result.Turns {
+		list = append(list, r.Result.Turns[i].Citations...)
+	}
+	return list
+}
+
+// readable returns a text of a model with its quotes of sources as readers know them.
+func (r *Report) readable(text string) string {
+	if len(r.Result.Sources) == 0 {
+		return text
+	}
+	return sources.Readable(text)
+}
+
+func (r *Report) readableReason(x Reason) Reason {
+	x.Points = mapSlice(x.Points, r.readable)
+	return x
+}
+
+// quoteNotices says how many quotes are not in their sources, and whose they are.
+func (r *Report) quoteNotices() []string {
+	wrong := 0
+	var names []string
+	for i := range r.Result.Turns {
+		t := &r.Result.Turns[i]
+		for _, c := range t.Citations {
+			if c.Quote == "" || c.Verdict != transcript.Altered && c.Verdict != transcript.NotFound {
+				continue
+			}
+			if wrong++; !slices.Contains(names, t.Actor) {
+				names = append(names, t.Actor)
+			}
+		}
+	}
+	if wrong == 0 {
+		return nil
+	}
+	text := plural(wrong, "quote by %s is not in the source that it names.", "quotes by %s are not in the sources that they name.")
+	return []string{fmt.Sprintf(text, naming.Enumerate(names, 4))}
+}
