@@ -61,7 +61,7 @@ func TestPagesShowCallsOfTools(t *testing.T) {
 	}
 	require.Equal(t, map[string]int{"Ada": 3, "Bo": 0, "J": 4}, calls)
 	page = w.get(http.StatusOK, "/debates/d")
-	for _, text := range []string{`<li dir="auto">[2] rules, cited by Ada; rightly quoted by Ada; wrongly quoted by Ada; answered by nobody</li>`, "[3] Title", " · 1 quote verified, 1 altered, 1 not found · ", "“the " + toolviewtest.Quoted + " is paid” [2]"} {
+	for _, text := range []string{`<li dir="auto">[2] rules, cited by Ada; rightly quoted by Ada; wrongly quoted by Ada; answered by nobody</li>`, "[3] Title", " · 1 quote verified, 1 altered, 1 not found · ", "“the quoted-58b1 is paid” [2]"} {
 		require.Contains(t, page, text)
 	}
 	w.requireLight("/debates/d")

@@ -51,7 +51,7 @@ func (r *Report) rounds(speakers cast) (list []round) {
 // turnEntry returns the entry of the turn with an index.
 func (r *Report) turnEntry(t *transcript.Turn, i int, speakers cast) entry {
 	e := entry{
-		ID: fmt.Sprintf("turn-%d", i+1), Speaker: speakers.of(t.Actor), Title: t.Actor, Text: r.readable(turnText(t)), Note: turnDetails(t),
+		ID: fmt.Sprintf("turn-%d", i+1), Speaker: speakers.of(t.Actor), Title: t.Actor, Text: readable(r, turnText(t)), Note: turnDetails(t),
 		Checked: sources.Describe(t.Citations, r.Result.Sources),
 		Quiet:   t.Kind == transcript.Setup && t.Contract != panel.AudienceContract.Name() || t.Kind == transcript.Summary,
 		Aside:   t.Kind == transcript.Assessment,

@@ -20,6 +20,7 @@ func TestDecisions(t *testing.T) {
 		"panel":        `{"scores": {"Ada": 6.75, "Bo": 6.375}, "votes": {"Ada": 1, "Bo": 1}, "dissent": ["Jo: Ada won: Ada answered what was asked.", "Jay: Bo won: Bo answered what was asked."]}`,
 		"panel-oxford": `{"winner": "for", "votes": {"against": 0, "for": 2, "undecided": 0}}`,
 		"article":      `{"winner": "Ada", "scores": {"Ada": 7, "Bo": 6.5, "ليلى": 6.5}, "votes": {"Ada": 2, "Bo": 1}, "dissent": ["Kim: Bo won: Bo answered the question that was asked, with figures that others can check."]}`,
+		"evidence":     `{"winner": "Ada", "scores": {"Ada": 8, "Bo": 5}}`,
 		"fork":         `{"winner": "Ada", "scores": {"Ada": 8, "Bo": 6}}`,
 		"procon":       `{"winner": "Ada", "scores": {"Ada": 8, "Bo": 6}}`,
 		"council":      `{"winner": "Bo", "scores": {"Ada": 0, "Bo": 1, "Cy": 0.5}}`,

@@ -17,7 +17,7 @@ func (r *Report) details(o outcome) (list []section) {
 		{"about", "About this debate", append(r.facts(), o.standings...)},
 		{"models", "Participants and models", r.participants()},
 		{"tools", "Calls of tools", r.toolCalls()},
-		{"found", "Sources that nobody cites", r.otherSources()},
+		{"found", "Sources that nobody cites", otherSources(r)},
 		{"usage", "Tokens, time and cost", r.usage()},
 		{"findings", "Findings of the detectors", r.findings()},
 		{"states", "States", r.transitionBlocks()},

@@ -47,7 +47,7 @@ func (r *Report) Notices() (list []string) {
 		}
 		list = append(list, d.Name+" dropped out"+why+".")
 	}
-	return slices.Concat(list, r.quoteNotices(), r.turnNotices())
+	return slices.Concat(list, quoteNotices(r), r.turnNotices())
 }
 
 // maxTurnNotices limits the sentences about turns with the same flag. One sentence counts them if there are more.

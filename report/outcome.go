@@ -193,7 +193,7 @@ func (o *outcome) reasonsByName(title string, p pointsByName) {
 func statements(r *Report) (p pointsByName) {
 	for i := range r.Result.Turns {
 		if t := &r.Result.Turns[i]; t.Kind == transcript.Speech {
-			p.add(t.Actor, beginning(r.readable(t.Text)))
+			p.add(t.Actor, beginning(readable(r, t.Text)))
 		}
 	}
 	return p

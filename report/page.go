@@ -119,10 +119,10 @@ func (r *Report) document() document {
 		d.Title = "Debate " + r.Result.ID
 	}
 	if s.Text != "" {
-		d.Result = append([]block{{Text: r.readable(s.Text)}}, d.Result...)
+		d.Result = append([]block{{Text: readable(r, s.Text)}}, d.Result...)
 	}
 	d.Result = append(r.openQuestion(), d.Result...)
-	if reasons := slices.Concat(reasonBlocks(mapSlice(s.Reasons, r.readableReason), speakers), o.evidence); len(reasons) > 0 {
+	if reasons := slices.Concat(reasonBlocks(readableReasons(r, s.Reasons), speakers), o.evidence); len(reasons) > 0 {
 		d.Sections = append(d.Sections, section{"reasons", "Reasons", reasons})
 	}
 	if len(r.Attachments) > 0 {
@@ -131,7 +131,7 @@ func (r *Report) document() document {
 	if r.Result.Background != "" {
 		d.Sections = append(d.Sections, section{"background", "Background", []block{{Text: r.Result.Background}}})
 	}
-	if list := r.sources(); list != nil {
+	if list := sourcesOf(r); list != nil {
 		d.Sections = append(d.Sections, section{"sources", "Sources", list})
 	}
 	d.Rounds, d.Details = r.rounds(speakers), r.details(o)

@@ -47,6 +47,7 @@ func TestTheAnswerInOneSentence(t *testing.T) {
 		"council":      "The answer is “Tax them.”; it is by Bo, because the chair gave none; the members ranked the answer of Bo first, with a score of 1 of 1 from 2 rankings.",
 		"mad":          "The answer is “5 cents”, decided by the judge after 2 rounds; it is the answer of Bo; the moderator preferred no answer in 2 of 2 rounds.",
 		"article":      "Ada won with a mean score of 7 of 10, against 6.5 for Bo; 2 of 3 judges chose Ada; Kim chose Bo.",
+		"evidence":     "Ada won with a mean score of 8 of 10, against 5 for Bo; the judge is Jo.",
 		"fork":         "Ada won with a mean score of 8 of 10, against 6 for Bo; the judge is Jo.",
 		"waiting":      "There is no answer yet: the debate waits in round 1 for a reply of Bo.",
 		"gate":         "There is no answer yet: the debate waits in round 1 for a person's decision.",

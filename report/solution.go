@@ -177,8 +177,8 @@ func (o *outcome) changes(r *Report) {
 	for _, name := range names {
 		if first[name] != last[name] {
 			o.reason("What changed", name,
-				fmt.Sprintf("Proposed, in %s: %s", plural(len(strings.Fields(first[name].Text)), "word", "words"), beginning(r.readable(first[name].Text))),
-				fmt.Sprintf("Refined, in %s: %s", plural(len(strings.Fields(last[name].Text)), "word", "words"), beginning(r.readable(last[name].Text))))
+				fmt.Sprintf("Proposed, in %s: %s", plural(len(strings.Fields(first[name].Text)), "word", "words"), beginning(readable(r, first[name].Text))),
+				fmt.Sprintf("Refined, in %s: %s", plural(len(strings.Fields(last[name].Text)), "word", "words"), beginning(readable(r, last[name].Text))))
 		}
 	}
 }

@@ -11,16 +11,16 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// sources returns the documents, and what tools have found and somebody has cited: who cites and quotes each, how many quotes are
+// sourcesOf returns the documents, and what tools have found and somebody has cited: who cites and quotes each, how many quotes are
 // right, and what nobody has answered.
-func (r *Report) sources() []block {
+func sourcesOf(r *Report) []block {
 	shown := slices.Clone(r.Result.Sources)
 	shown = slices.DeleteFunc(shown, func(s evidence.Source) bool { return !s.Document && s.CitedBy == nil })
 	if len(shown) == 0 {
 		return nil
 	}
 	var blocks []block
-	if count := sources.Count(r.allCitations()); count != "" {
+	if count := sources.Count(allCitations(r)); count != "" {
 		blocks = append(blocks, block{Note: "Quotes, compared with the sources: " + count + "."})
 	}
 	var open []string
@@ -33,7 +33,7 @@ func (r *Report) sources() []block {
 }
 
 // otherSources returns what tools have found and nobody has cited.
-func (r *Report) otherSources() []block {
+func otherSources(r *Report) []block {
 	rest := slices.Clone(r.Result.Sources)
 	return sourceTable("Sources that nobody cites", slices.DeleteFunc(rest, func(s evidence.Source) bool { return s.Document || s.CitedBy != nil }))
 }
@@ -60,7 +60,7 @@ func sourceTable(title string, list []evidence.Source) []block {
 }
 
 // allCitations returns the citations of all turns.
-func (r *Report) allCitations() (list []transcript.Citation) {
+func allCitations(r *Report) (list []transcript.Citation) {
 	for i := range r.Result.Turns {
 		list = append(list, r.Result.Turns[i].Citations...)
 	}
@@ -68,20 +68,22 @@ func (r *Report) allCitations() (list []transcript.Citation) {
 }
 
 // readable returns a text of a model with its quotes of sources as readers know them.
-func (r *Report) readable(text string) string {
+func readable(r *Report, text string) string {
 	if len(r.Result.Sources) == 0 {
 		return text
 	}
 	return sources.Readable(text)
 }
 
-func (r *Report) readableReason(x Reason) Reason {
-	x.Points = mapSlice(x.Points, r.readable)
-	return x
+func readableReasons(r *Report, list []Reason) []Reason {
+	return mapSlice(list, func(x Reason) Reason {
+		x.Points = mapSlice(x.Points, func(text string) string { return readable(r, text) })
+		return x
+	})
 }
 
 // quoteNotices says how many quotes are not in their sources, and whose they are.
-func (r *Report) quoteNotices() []string {
+func quoteNotices(r *Report) []string {
 	wrong := 0
 	var names []string
 	for i := range r.Result.Turns {

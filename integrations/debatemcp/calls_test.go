@@ -42,7 +42,7 @@ func TestCallsOfTools(t *testing.T) {
 		require.Contains(t, progress, "Debate x: Ada calls look.")
 		toolviewtest.RequireSafe(t, text+strings.Join(progress, "\n"), 32<<10)
 		toolviewtest.RequireSafe(t, client.read(t, "debate://x/transcript"), 32<<10, "Checked: 1 quote verified, 1 altered, 1 not found.")
-		toolviewtest.RequireSafe(t, client.read(t, "debate://x/report"), 150_000, toolviewtest.Asked, toolviewtest.Found, toolviewtest.Ordered, "disapproved", "1 quote verified, 1 altered, 1 not found", "“the "+toolviewtest.Quoted+" is paid”")
+		toolviewtest.RequireSafe(t, client.read(t, "debate://x/report"), 150_000, toolviewtest.Asked, toolviewtest.Found, toolviewtest.Ordered, "disapproved", "1 quote verified, 1 altered, 1 not found", "“the quoted-58b1 is paid”")
 		for _, name := range []string{"debate_status", "debate_result", "debate_list"} {
 			input := map[string]any{"id": "x"}
 			if name == "debate_list" {

@@ -32,7 +32,6 @@ const (
 	Found   = "found-91bc"   // at the beginning of its result
 	Ordered = "ordered-33ae" // in the arguments of her call of order, which a person approves
 	Reason  = "reason-5c0e"  // why the person refuses it
-	Quoted  = "quoted-58b1"  // in the rules, which all read, and in Ada's quotes of them
 	// Secret is in Bo's document, and in the arguments, results and errors of his calls. No output has it.
 	Secret = "secret-d41d"
 )
@@ -42,17 +41,18 @@ const Hostile = "<script>alert(1)</script> <b>bold</b> **bold** [link](javascrip
 
 const (
 	document = "The rent is " + Secret + "." // Bo's
-	rules    = "The " + Quoted + " is paid once a year."
+	quoted   = "quoted-58b1"
+	rules    = "The " + quoted + " is paid once a year." // which all read
 )
 
-// Claims are what Ada's speeches cite and quote: rightly, with another word, and of what nobody has found.
-const Claims = `It is so [3]. <quote source="2">the ` + Quoted + ` is paid</quote> <quote source="rules">The ` + Quoted + ` is paid twice a year.</quote>` +
+// claims are what Ada's speeches cite and quote: rightly, with another word, and of what nobody has found.
+const claims = `It is so [3]. <quote source="2">the ` + quoted + ` is paid</quote> <quote source="rules">The ` + quoted + ` is paid twice a year.</quote>` +
 	` <quote source="9">the <b>tenant</b> never ` + "\x1b[31m" + `pays</quote>`
 
-// Checked is what the check of Claims finds, as outputs for people say it. It lacks the quote of a source that is not there.
+// Checked is what the check of claims finds, as outputs for people say it. It lacks the quote of a source that is not there.
 var Checked = []string{
-	"Verified: “the " + Quoted + " is paid” is in [2] rules.",
-	"Altered: “The " + Quoted + " is paid twice a year.” is not in [2] rules, which has a similar passage.",
+	"Verified: “the " + quoted + " is paid” is in [2] rules.",
+	"Altered: “The " + quoted + " is paid twice a year.” is not in [2] rules, which has a similar passage.",
 }
 
 // Config returns the debate: one round of Ada and Bo before the judge J.
@@ -156,7 +156,7 @@ func (m *model) Generate(ctx context.Context, r providers.Request) (providers.Re
 func (m *model) speak(ctx context.Context, s debate.Step, r providers.Request) (providers.Response, error) {
 	reply := scripted.Reply{Text: s.Key.Actor + " says that it is so."}
 	if s.Key.Actor == "Ada" {
-		reply.Text += " " + Claims
+		reply.Text += " " + claims
 	}
 	if r.Schema != nil {
 		reply = scripted.Values{}.Reply(r)

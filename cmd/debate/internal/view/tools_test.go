@@ -29,6 +29,6 @@ func TestCallsOfToolsRemain(t *testing.T) {
 		require.Equal(t, !hidden, strings.Contains(text, toolviewtest.Asked))
 		require.Equal(t, !hidden, strings.Contains(text, toolviewtest.Found))
 		require.Equal(t, !hidden, strings.Contains(text, "failed (disapproved)"))
-		require.Equal(t, !hidden, strings.Contains(text, "Ada: Verified: “the "+toolviewtest.Quoted+" is paid” is in [2]."))
+		require.Equal(t, !hidden, strings.Contains(text, "Ada: Verified: “the quoted-58b1 is paid” is in [2]."))
 	}
 }
