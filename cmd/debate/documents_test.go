@@ -19,6 +19,8 @@ import (
 	"github.com/elenchus-go/debate/evidence/extract"
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/report"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // minutes is a text that has no room in a prompt. One of its lines is about private cars.
@@ -210,9 +212,9 @@ func TestDocumentsOfOtherFormats(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, z.Close())
 	require.NoError(t, os.WriteFile("papers/bad.docx", b.Bytes(), 0o600))
-	code, stdout, stderr := start(t, environment(), "--docs", "papers", "--rounds", "1", "--json", topic)
+	code, _, stderr = start(t, environment(), "--docs", "papers", "--rounds", "1", topic)
 	require.Equal(t, 0, code, stderr)
-	require.Contains(t, stdout, "The documents say: “Buses serve the cities.”")
+	require.Contains(t, stderr, "Verified: “Buses serve the cities.” is in [")
 	require.Contains(t, stderr, "document page.html: read by all\n")
 }
 
@@ -257,4 +259,32 @@ func TestPins(t *testing.T) {
 	require.Len(t, o.Tools, 1)
 	require.Equal(t, searchTool, o.Tools[0].Spec().Name)
 	require.Contains(t, o.Tools[0].Spec().Description, "folder:a-file-0.md, folder:a-file-1.md")
+}
+
+// The demo model quotes what it has read and found, and the engine checks each quote. One lacks a word on purpose.
+func TestQuotesOfDocumentsAreChecked(t *testing.T) {
+	folder(t, "papers/lanes.md", lanes, "papers/minutes.txt", minutes())
+	code, stdout, stderr := start(t, environment(), "--docs", "papers", "--rounds", "2", "--json", "--report", "report.md", topic)
+	require.Equal(t, 0, code, stderr)
+	var written report.Report
+	require.NoError(t, json.Unmarshal([]byte(stdout), &written))
+	r := &written.Result
+	verdicts, quoted := map[transcript.Verdict]int{}, map[int]bool{}
+	for i := range r.Turns {
+		for _, c := range r.Turns[i].Citations {
+			verdicts[c.Verdict]++
+			quoted[c.Source] = true
+		}
+	}
+	require.GreaterOrEqual(t, verdicts[transcript.Verified], 2, verdicts)
+	require.Equal(t, 1, verdicts[transcript.Altered], verdicts)
+	require.Len(t, verdicts, 2)
+	require.True(t, quoted[1], "the document")
+	require.True(t, quoted[2], "what the tool has found")
+	require.Equal(t, "lanes.md", r.Sources[0].Name)
+	require.Contains(t, stderr, "Verified: “Private cars cost the city nine million a year.” is in [2].")
+	text, err := os.ReadFile("report.md")
+	require.NoError(t, err)
+	require.Contains(t, string(text), "## Sources\n")
+	require.Regexp(t, `\| \\\[2\\\] minutes.txt[^|]*\|.* \| found by `, string(text))
 }

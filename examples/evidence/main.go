@@ -5,7 +5,8 @@
 //	go run ./examples/evidence -docs ./papers -report report.html "Should our city ban private cars?"
 //
 // Set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST to choose a model, which must be able to call tools. If none is set, the
-// example uses an offline demo model, which searches for the words of the topic and quotes what it finds.
+// example uses an offline demo model, which searches for the words of the topic and quotes what it finds. One of its quotes lacks a
+// word, so that the report shows what the check of quotes finds.
 package main
 
 import (

@@ -29,7 +29,16 @@ func TestADebateOverFiles(t *testing.T) {
 	}
 	html, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.Contains(t, string(html), "The ring road carries 30,000 private cars a day.")
+	for _, want := range []string{
+		"Verified: “People outside of the center answer differently: there, 61 % oppose the ban, most often because buses stop at ten.” is in [2] survey.md.",
+		"Verified: “The ring road carries 30,000 private cars a day.” is in [1] traffic.md.",
+		"Altered: “People outside of the center answer differently: there, 61 % the ban, most often because buses stop at ten.” is not in [2] survey.md, which has a similar passage.",
+		"Quotes, compared with the sources: 3 quotes verified, 1 altered.",
+		"1 quote by Ben is not in the source that it names.",
+		"“The ring road carries 30,000 private cars a day.” [traffic.md]",
+	} {
+		require.Contains(t, string(html), want)
+	}
 }
 
 func TestAFolderWithoutTexts(t *testing.T) {

@@ -16,7 +16,7 @@ type prompt struct {
 	own           []string    // earlier statements of the actor, in order
 	others        []statement // earlier statements of others, in order
 	violations    []string    // what was wrong with the reply to the same prompt
-	texts         []string    // results of tools, the last round first
+	texts         []passage   // results of tools, the last round first
 	lookedUp      bool        // a tool was called for this reply
 }
 

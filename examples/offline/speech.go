@@ -61,7 +61,7 @@ func (p prompt) speech() string {
 		at++ // other quotations than those of the other side
 	}
 	if quote := p.quotation(at); quote != "" {
-		text = "The documents say: “" + quote + "”\n\n" + text
+		text = "The documents say: " + quote + "\n\n" + text
 	}
 	if len(p.others) > 0 {
 		last := p.others[len(p.others)-1]
@@ -74,14 +74,17 @@ func (p prompt) speech() string {
 }
 
 // quotation returns the nth sentence with a word of the topic in documents and results of tools, or an empty text if there
-// is none.
+// is none. From the second round on, the side against leaves a word out, so that readers see what the check of quotes finds.
 func (p prompt) quotation(n int) string {
 	var fitting []string
 	words := keywords(strings.ToLower(p.topic))
-	for _, text := range append(p.texts, enclosed(p.system)...) {
-		for _, s := range sentence.FindAllString(text, -1) {
+	for _, x := range append(p.texts, enclosed(p.system)...) {
+		for _, s := range sentence.FindAllString(x.text, -1) {
 			if lower := strings.ToLower(s); len(strings.Fields(s)) > 3 && containsAny(lower, words) {
-				fitting = append(fitting, s)
+				if p.round > 1 && p.stance() == "against" && x.source != "" {
+					s = misquote(s)
+				}
+				fitting = append(fitting, x.quote(s))
 			}
 		}
 	}

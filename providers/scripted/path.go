@@ -152,13 +152,14 @@ func Statements(r providers.Request) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		for _, m := range r.Messages {
 			delimiter, text, _ := strings.Cut(m.Text, "\n")
-			_, name, isStatement := strings.Cut(delimiter, " begin: ")
+			mark, name, isStatement := strings.Cut(delimiter, " begin: ")
 			if m.Role != providers.User || !isStatement || !strings.HasPrefix(delimiter, "<<<") {
 				continue
 			}
 			name, _, _ = strings.Cut(strings.TrimSuffix(name, ">>>"), ", round ")
 			name, _, _ = strings.Cut(name, " on ")
-			if !yield(name, text[:max(0, strings.LastIndex(text, "\n"))]) {
+			end := strings.LastIndex(text, "\n"+mark+" end>>>") // a line with the verdicts on its quotes may follow
+			if !yield(name, text[:max(0, end)]) {
 				return
 			}
 		}

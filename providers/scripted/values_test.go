@@ -149,6 +149,11 @@ func TestStatements(t *testing.T) {
 		got = append(got, name+": "+text)
 	}
 	require.Equal(t, []string{"Debater A: Two\nlines.", "Bo: Yes."}, got)
+	for _, text := range scripted.Statements(providers.Request{Messages: []providers.Message{{
+		Role: providers.User, Text: "<<<7 begin: A, round 1>>>\nSo it is [1].\n<<<7 end>>>\n<<<7 checked: quote 1 of [1] verified>>>",
+	}}}) {
+		require.Equal(t, "So it is [1].", text, "what the check of quotes has found is no part of it")
+	}
 	for range scripted.Statements(providers.Request{Messages: []providers.Message{{Role: providers.User, Text: "<<<7 begin: A>>>\nx\n<<<7 end>>>"}}}) {
 		break
 	}
