@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -11,6 +13,8 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/eval/audit"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/store"
 )
 
 // auditJudge measures judges on pairs of answers, and writes the report.
@@ -144,4 +148,101 @@ func (p *program) writeAudit(report *audit.Report) error {
 		}
 	}
 	return p.writePages(report, "audit "+report.Audit, report.Incomplete)
+}
+
+// label draws a sample of pairs or debates, asks for labels on the terminal, and writes those that there are.
+func (p *program) label() error {
+	l := audit.Labeling{Name: cmp.Or(p.eval.name, "debates"), Size: p.audit.size, Seed: p.audit.seed, Judge: p.audit.person, Stop: p.interrupted}
+	if len(p.operands) > 0 {
+		pairs, err := p.readPairs()
+		if err != nil {
+			return err
+		}
+		l.Name, l.Pairs = cmp.Or(p.eval.name, baseName(p.operands[0])), pairs
+	}
+	return p.withStore(func(_ configFile, o debate.Options) (err error) {
+		if len(l.Pairs) == 0 {
+			if l.Debates, err = p.judgedDebates(o.Store); err != nil {
+				return err
+			}
+		}
+		labels, err := l.Run(p.ctx, o)
+		for again := true; err == nil && again && len(labels.Waiting) > 0; {
+			if again, err = p.askLabels(labels, o); err == nil {
+				labels, err = l.Run(p.ctx, o)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		return p.writeLabels(labels)
+	})
+}
+
+// judgedDebates returns the ids of the debates that the filters select and that have ended, without those that ask for labels.
+func (p *program) judgedDebates(s store.Store) (ids []string, err error) {
+	q, err := p.filters.query()
+	if err != nil {
+		return nil, err
+	}
+	if q.States == nil {
+		q.States = []fsm.State{fsm.Completed}
+	}
+	for head, err := range s.List(p.ctx, q) {
+		if err != nil {
+			return nil, err
+		}
+		if head.Labels["labels"] == "" {
+			ids = append(ids, head.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, exitErrorf(exitArguments, "label debates: the filters select none that has ended")
+	}
+	return ids, nil
+}
+
+// askLabels asks on the terminal for the labels that are missing. It returns false if there is no terminal, or if the person leaves the
+// rest for later.
+func (p *program) askLabels(l *audit.Labels, o debate.Options) (again bool, err error) {
+	engine, err := debate.NewEngine(o)
+	if err != nil {
+		return false, err
+	}
+	p.me = []string{l.Judge}
+	for i, id := range l.Waiting {
+		p.shown, p.briefed = nil, nil // of another debate
+		d, err := engine.Open(p.ctx, id)
+		if err == nil && p.canAsk() {
+			fmt.Fprintf(p.stderr, "\n%d of %d to label\n", i+1, len(l.Waiting))
+		}
+		if err == nil {
+			again, err = p.askPeople(d)
+		}
+		if err != nil || !again {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// writeLabels writes the labels, and prints how many there are.
+func (p *program) writeLabels(l *audit.Labels) error {
+	if p.output != "" {
+		var lines bytes.Buffer
+		if err := l.Write(&lines); err != nil {
+			return err
+		}
+		if err := writeFile(p.output, lines.Bytes()); err != nil {
+			return err
+		}
+	}
+	if p.json {
+		return p.printJSON(l)
+	}
+	fmt.Fprintf(p.stdout, "labels %s: %s\n", printableLine(l.Name), printableLine(l.String()))
+	if len(l.Waiting) > 0 {
+		p.say("The same command on a terminal asks for the rest, and so does the inbox of debate inspect --controls" + p.storeWords + ".")
+	}
+	return nil
 }

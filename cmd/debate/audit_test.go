@@ -121,3 +121,58 @@ func TestAuditJudgeWithWrongArguments(t *testing.T) {
 	require.Equal(t, exitArguments, code)
 	require.Contains(t, stderr, `"audit" needs a command`)
 }
+
+// A person labels pairs on the terminal, in two sittings, and a judge is measured with the labels.
+func TestLabel(t *testing.T) {
+	folder(t, "pairs.jsonl", strings.ReplaceAll(strings.ReplaceAll(auditPairs(12), `, "gold": "a"`, ""), `, "gold": "b"`, ""))
+	args := []string{"label", "pairs.jsonl", "--size", "10", "--output", "gold.jsonl", "--store", "labels.db"}
+	code, stdout, stderr := start(t, environment(), args...)
+	require.Equal(t, 0, code, stderr)
+	require.Equal(t, "labels pairs: 0 of 10 labeled: 0 for the first, 0 for the second; 10 wait for Labeler\n", stdout)
+	require.Contains(t, strings.ReplaceAll(stderr, "\n", " "), "the inbox of debate inspect --controls --store labels.db")
+	sitting := func(n int) string { // a reason, the winner and a margin
+		return strings.Repeat("It has rings.\nfirst\n2\n", n)
+	}
+	code, stdout, stderr = answering(t, environment(), sitting(4)+"/decline unsure", args...)
+	require.Equal(t, 0, code, stderr)
+	require.Contains(t, stdout, "4 of 10 labeled: 2 for the first, 2 for the second; 1 declined; 5 wait for Labeler")
+	require.Contains(t, stderr, "6 of 10 to label")
+	require.NotContains(t, stderr, "not valid")
+	require.Equal(t, 5+1, strings.Count(stderr, "answer 1:"), stderr)
+	code, stdout, stderr = answering(t, environment(), sitting(5), append(args, "--json")...)
+	require.Equal(t, 0, code, stderr)
+	var l audit.Labels
+	require.NoError(t, json.Unmarshal([]byte(stdout), &l))
+	require.Equal(t, []int{10, 9, 1}, []int{l.Sample, l.A + l.B, l.Declined})
+	require.InDelta(t, l.A, l.B, 1, "who always prefers the first answer has no preference in the pairs")
+	code, stdout, stderr = start(t, environment(), "audit", "judge", "gold.jsonl", "--judge", "offline", "--store", "memory")
+	require.Equal(t, 0, code, stderr)
+	require.Contains(t, stdout, "about 9 pairs")
+}
+
+// A person labels stored debates, which filters select.
+func TestLabelDebates(t *testing.T) {
+	folder(t, "c.json", `{"protocol": {"name": "procon"}, "participants": [{"name": "Ada", "side": "pro"}, {"name": "Bo", "side": "con"}], "labels": {"team": "red"}, "limits": {"max_rounds": 1}}`)
+	for range 2 {
+		code, _, stderr := start(t, environment(), "--config", "c.json", "--store", "d.db", "--model", "offline", topic)
+		require.Equal(t, 0, code, stderr)
+	}
+	args := []string{"label", "--label", "team=red", "--output", "gold.jsonl", "--store", "d.db", "--person", "Eve"}
+	form := "Close.\nn\n7\n6\n1\n" // the summary, whether nothing was new, two scores, and the winner
+	code, stdout, stderr := answering(t, environment(), form+form, args...)
+	require.Equal(t, 0, code, stderr)
+	require.Contains(t, stdout, "labels debates: 2 of 2 labeled", stderr)
+	lines, err := os.ReadFile("gold.jsonl")
+	require.NoError(t, err)
+	var item agreement.Item
+	require.NoError(t, json.Unmarshal([]byte(strings.Split(string(lines), "\n")[0]), &item))
+	require.Contains(t, []agreement.Decision{agreement.A, agreement.B}, item.Gold)
+	require.Equal(t, topic, item.Group)
+	require.Len(t, item.Decisions, 1)
+	code, _, stderr = start(t, environment(), "label", "--label", "team=blue", "--store", "d.db")
+	require.Equal(t, exitArguments, code)
+	require.Contains(t, stderr, "label debates: the filters select none that has ended")
+	code, _, stderr = start(t, environment(), "label", "--store", "d.db")
+	require.Equal(t, exitArguments, code)
+	require.Contains(t, stderr, `"label" needs a file with pairs, or filters such as --label eval=test`)
+}

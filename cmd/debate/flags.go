@@ -189,3 +189,14 @@ func (o *options) auditFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.json, "json", false, "print the report as JSON instead of Markdown")
 	flags.StringVar(&o.prompts, "prompts", "", "replace prompts with the templates NAME.tmpl in `folder`")
 }
+
+// labelFlags adds the flags of label.
+func (o *options) labelFlags(flags *pflag.FlagSet) {
+	flags.IntVar(&o.audit.size, "size", 0, "`number` of pairs or debates in the sample (default: all)")
+	flags.StringVar(&o.audit.seed, "seed", "", "`text` that draws the sample; defaults to the name")
+	flags.StringVar(&o.audit.person, "person", "", "`name` of the person's seat; defaults to Labeler")
+	flags.StringVar(&o.eval.name, "name", "", "`name` of the labels; defaults to that of the file, or to debates")
+	flags.StringVar(&o.eval.format, "format", "", "`format` of the pairs: jsonl or llmbar; defaults to jsonl")
+	flags.StringVarP(&o.output, "output", "o", "", "write a line of JSON for each label to `file`")
+	flags.BoolVar(&o.json, "json", false, "print the progress and the labels as JSON")
+}

@@ -67,6 +67,17 @@ figures.`
 const auditExample = `  debate audit judge pairs.jsonl --judge openai/gpt-5-mini --plant all --report audit.html
   debate audit judge dataset.json --format llmbar --judge strict=strict.json --repeats 2 --challenge --max-cost 5`
 
+const labelHelp = `Label draws a sample, and asks you which answer of each pair is better, or who has won each debate. You judge in the seat
+of a blind judge, without names and without what other judges have said. No model is called.
+
+Pairs are lines of JSON as for audit judge; their gold labels are not used. Filters select debates that judges have
+concluded, of two participants or between two options. Each item is a stored debate that waits for you, so the same command
+continues, and other people can judge at the same time in debate inspect --controls. The labels in the file of --output are
+gold for debate audit judge, or for agreement.Calibrate of the library. docs/judging.md explains it.`
+
+const labelExample = `  debate label pairs.jsonl --size 60 --output gold.jsonl
+  debate label --label eval=test --size 100 --seed 7 --output gold.jsonl`
+
 const deleteExample = `  debate delete ID
   debate delete --state completed --updated-before 90d --yes`
 

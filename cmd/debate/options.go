@@ -61,6 +61,8 @@ type auditOptions struct {
 	challenge      bool
 	target         float64
 	records        string // file
+	size           int    // of a sample of labels
+	seed, person   string
 }
 
 // recordOptions holds the values of the flags for records.
@@ -96,7 +98,7 @@ func (o *options) accept(command string, operands []string, afterDashes bool, fl
 	if o.flagGiven["max-cost"] && !(o.maxCost > 0) {
 		return exitErrorf(exitArguments, "read arguments: --max-cost %v, use more than 0", o.maxCost)
 	}
-	for name, n := range map[string]int{"rounds": o.rounds, "limit": o.filters.limit, "concurrency": o.eval.atOnce, "max-tokens": o.eval.tokens, "repeats": o.audit.repeats} {
+	for name, n := range map[string]int{"rounds": o.rounds, "limit": o.filters.limit, "concurrency": o.eval.atOnce, "max-tokens": o.eval.tokens, "repeats": o.audit.repeats, "size": o.audit.size} {
 		if o.flagGiven[name] && n < 1 {
 			return exitErrorf(exitArguments, "read arguments: --%s %d, use 1 or more", name, n)
 		}

@@ -104,6 +104,10 @@ func (p *program) subcommands() []subcommand {
 				operands: "a file with pairs", least: 1, most: 1, run: p.auditJudge, flags: []func(*pflag.FlagSet){p.auditFlags, p.addressFlags, p.newDebateFlags},
 			},
 		}},
+		{
+			use: "label {PAIRS | FILTERS}", group: groupRun, short: "Label a sample of pairs or judged debates, to measure judges with", long: labelHelp, example: labelExample,
+			operands: "a file with pairs, or filters such as --label eval=test", least: 1, most: 1, run: p.label, flags: []func(*pflag.FlagSet){p.labelFlags, p.filters.addFlags, p.storeFlags},
+		},
 		{use: "pause ID", group: groupRun, short: "Pause a debate, whichever process runs it", operands: id, least: 1, most: 1, run: p.pauseDebate, flags: []func(*pflag.FlagSet){p.storeFlags}},
 		{use: "cancel ID", group: groupRun, short: "Cancel a debate", operands: id, least: 1, most: 1, run: p.cancelDebate, flags: []func(*pflag.FlagSet){p.storeFlags}},
 		{use: "list", group: groupStored, short: "List debates, newest first", run: p.listDebates, flags: []func(*pflag.FlagSet){p.filters.addFlags, p.listFlags, p.storeFlags}},
@@ -146,7 +150,7 @@ func (p *program) build(s subcommand) *cobra.Command {
 	switch {
 	case strings.HasPrefix(s.operands, idOperand):
 		c.ValidArgsFunction = p.completeIDs
-	case s.use != "import FILE" && s.use != "eval TASKS" && s.use != "tournament FILE" && s.use != "judge PAIRS" && s.use != "verify FILE":
+	case s.use != "import FILE" && s.use != "eval TASKS" && s.use != "tournament FILE" && s.use != "judge PAIRS" && s.use != "label {PAIRS | FILTERS}" && s.use != "verify FILE":
 		c.ValidArgsFunction = cobra.NoFileCompletions
 	}
 	c.Args = func(c *cobra.Command, operands []string) error {

@@ -55,7 +55,7 @@ type Audit struct {
 
 // check returns everything that is wrong with the audit.
 func (a *Audit) check() error {
-	wrong := checkPairs(a.Pairs)
+	wrong := checkPairs(a.Pairs, true)
 	if len(a.Judges) == 0 {
 		wrong = append(wrong, errors.New("judges: there are none"))
 	}
@@ -139,9 +139,7 @@ func (a *Audit) config(j Judge, v variant) debate.Config {
 	c.Protocol = pairwise.Protocol{A: v.A, B: v.B, Challenge: a.Challenge && v.plant == "" && v.repeat == 0}
 	c.Judges = slices.Clone(c.Judges)
 	c.Judges[0].Name = cmp.Or(c.Judges[0].Name, "Judge")
-	if v.Reference != "" {
-		c.Background = strings.TrimSpace(c.Background + "\n\nReference answer: " + v.Reference)
-	}
+	c.Background = v.background(c.Background)
 	return c
 }
 

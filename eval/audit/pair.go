@@ -192,8 +192,16 @@ func digest(text string) uint64 {
 	return h.Sum64()
 }
 
-// checkPairs returns everything that is wrong with the pairs of an audit.
-func checkPairs(pairs []Pair) (wrong []error) {
+// background returns a background with the reference answer.
+func (p Pair) background(text string) string {
+	if p.Reference == "" {
+		return text
+	}
+	return strings.TrimSpace(text + "\n\nReference answer: " + p.Reference)
+}
+
+// checkPairs returns everything that is wrong with pairs. labeled says that each needs a gold label.
+func checkPairs(pairs []Pair, labeled bool) (wrong []error) {
 	if len(pairs) == 0 {
 		return []error{errors.New("pairs: there are none")}
 	}
@@ -201,7 +209,7 @@ func checkPairs(pairs []Pair) (wrong []error) {
 	for i, p := range pairs {
 		if err := p.check(); err != nil {
 			wrong = append(wrong, fmt.Errorf("pairs[%d]: %w", i, err))
-		} else if p.Gold == agreement.None {
+		} else if labeled && p.Gold == agreement.None {
 			wrong = append(wrong, fmt.Errorf("pairs[%d]: gold: it is missing, want \"a\" or \"b\": an audit needs gold labels", i))
 		}
 		if seen[p.ID] {

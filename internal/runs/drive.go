@@ -26,13 +26,14 @@ func (r *Runner) Drive(ctx context.Context, c debate.Config) (store.Status, erro
 		return store.Status{}, err
 	}
 	s, err := d.Status(ctx)
-	if err != nil || s.State.Final() || r.Stopped() {
+	waits := s.State == fsm.Paused && len(s.Waiting) > 0 // for people, who continue it by their replies
+	if err != nil || s.State.Final() || waits || r.Stopped() {
 		return s, err
 	}
 	switch {
 	case s.State == fsm.Error:
 		err = d.Retry(ctx)
-	case s.State == fsm.Paused && len(s.Waiting) == 0:
+	case s.State == fsm.Paused:
 		err = d.Resume(ctx)
 	}
 	if _, refused := errors.AsType[*fsm.Refused](err); refused { // it cannot go on without a person
