@@ -30,10 +30,10 @@ func (r *Runner) Drive(ctx context.Context, c debate.Config) (store.Status, erro
 	if err != nil || s.State.Final() || waits || r.Stopped() {
 		return s, err
 	}
-	switch {
-	case s.State == fsm.Error:
+	switch s.State { //nolint:exhaustive // in all others it goes on by itself
+	case fsm.Error:
 		err = d.Retry(ctx)
-	case s.State == fsm.Paused:
+	case fsm.Paused:
 		err = d.Resume(ctx)
 	}
 	if _, refused := errors.AsType[*fsm.Refused](err); refused { // it cannot go on without a person
