@@ -62,6 +62,9 @@ func NewConfig(id string) debate.Config {
 	}
 	if p, ok := c.Protocol.(panel.Protocol); ok {
 		p.Jury = judge.Jury{} // one call for each step
+		if s := &p.Selection.Calibration; s.Decisions > 0 {
+			s.Decisions, s.Margin = len(s.Judges), len(s.Judges)
+		}
 		c.Protocol = p
 	}
 	if hasTools(id) {

@@ -17,13 +17,14 @@ const (
 // Cited is what a text cites and quotes. Its quotes are not checked yet.
 type Cited struct {
 	list  []transcript.Citation
-	texts map[int]sourceText // of the sources that it quotes, as far as they are known
+	texts map[int]*sourceText // of the sources that it quotes, as far as they are known
 }
 
 // sourceText is the text of a source.
 type sourceText struct {
 	text, hash string
-	partial    bool // the source has more
+	partial    bool    // the source has more
+	strings    *string // what text contains if it is JSON; nil until it is needed
 }
 
 // Private returns the text of a private document, if whoever speaks may have quotes of it checked.
@@ -50,9 +51,9 @@ func (l *List) Cite(t *transcript.Turn, private Private) *Cited {
 		c.list = append(c.list, transcript.Citation{Source: s.Number, Quote: m.quote})
 		if text, ok := s.textFor(t.Actor, private); ok {
 			if c.texts == nil {
-				c.texts = map[int]sourceText{}
+				c.texts = map[int]*sourceText{}
 			}
-			c.texts[s.Number] = text
+			c.texts[s.Number] = &text
 		}
 	}
 	if c.list == nil {
@@ -86,7 +87,7 @@ func (s *source) textFor(actor string, private Private) (sourceText, bool) {
 		text, ok := private(d)
 		return sourceText{text: text, hash: d.SHA256}, ok
 	}
-	return sourceText{s.text, s.hash, s.partial}, s.text != ""
+	return sourceText{text: s.text, hash: s.hash, partial: s.partial}, s.text != ""
 }
 
 // Check checks the quotes, and returns all citations.
@@ -110,14 +111,33 @@ func (c *Cited) Check(kept *Texts) []transcript.Citation {
 	return c.list
 }
 
-// check checks a quote.
+// check checks a quote. A source that is JSON contains it if the strings in it do, without their escapes, or if it does as it is.
 func (t *sourceText) check(kept *Texts, words string) (transcript.Verdict, int) {
-	prepared := kept.prepare(t.hash, t.text)
+	if t.strings == nil {
+		text := decoded(t.text, t.partial)
+		t.strings = &text
+	}
+	if *t.strings == "" {
+		return t.checkIn(kept, t.hash, t.text, words)
+	}
+	inner, left := t.checkIn(kept, "strings of "+t.hash, *t.strings, words)
+	if inner == transcript.Verified {
+		return inner, left
+	}
+	if whole, left := t.checkIn(kept, t.hash, t.text, words); whole == transcript.Verified || inner == transcript.NotFound {
+		return whole, left
+	}
+	return inner, 0
+}
+
+// checkIn checks a quote in a text with a hash.
+func (t *sourceText) checkIn(kept *Texts, hash, text, words string) (transcript.Verdict, int) {
+	prepared := kept.prepare(hash, text)
 	switch verdict, places := prepared.Check(words); {
 	case verdict == quote.Verified:
 		return transcript.Verified, 0
 	case verdict == quote.Elided:
-		return transcript.Verified, wordsBetween(t.text, places)
+		return transcript.Verified, wordsBetween(text, places)
 	case verdict == quote.TooShort, t.partial:
 		return transcript.NotChecked, 0
 	case prepared.Resembles(words):
