@@ -59,9 +59,6 @@ func windowWarnings(c *Config, run int, known map[string]int) (list []Warning) {
 	return list
 }
 
-// minReply limits, in tokens, how far the engine lowers the limit of a reply to fit it into a window.
-const minReply = 256
-
 // limitReplies sets the token limits of actors' replies, by the path of the actor's field.
 func limitReplies(c *Config, limits map[string]int) {
 	changeActors(c, func(field string, p *Participant) {

@@ -318,7 +318,8 @@ func (dr *driver) checkProviders(p plan) (problems []protocol.Problem, supersede
 	if dr.outdated(p) { // the plan became outdated before its check could be canceled
 		dr.recheck()
 	}
-	problems = checkProviders(ctx, dr.engine, *p.check)
+	actors, ask := dr.engine.clientsOf(p.check), dr.engine.asker()
+	problems = slices.Concat(ask.Access(ctx, actors), ask.Settings(ctx, actors))
 	return problems, errors.Is(context.Cause(ctx), step.ErrSuperseded)
 }
 

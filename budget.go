@@ -211,6 +211,15 @@ func affordableRounds(r *record, s *protocol.Step, who *Participant, prompt, mad
 	return a.Rounds(need, each, sharing, made, most)
 }
 
+// phaseKey returns the key of the steps in a phase of the present stage and round, without an actor.
+func phaseKey(r *record, phase string) transcript.Key {
+	k := transcript.Key{Run: r.Cursor.Run, Round: r.Cursor.Round, Phase: phase}
+	if r.Cursor.Stage == transcript.Setup {
+		k.Round = 0
+	}
+	return k
+}
+
 // forecastOf asks the protocol for the phases of all stages and rounds. r is the record of a debate that has not begun.
 func forecastOf(r *record) forecast.Forecast {
 	return forecast.Of(&r.Record, r.config.Protocol, r.phases, func(steps []protocol.Step) int { return maxOutput(r, steps) })

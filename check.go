@@ -8,12 +8,11 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/internal/budget"
 	"github.com/elenchus-go/debate/internal/panics"
-	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/turns"
@@ -44,7 +43,7 @@ func (c *Config) checkValues(l *problemList) {
 	}
 	for field, p := range c.allActors() {
 		p.MaxTokens = replyLimit(c, field, p)
-		p.check(l, field)
+		l.problems = append(l.problems, (*actor.Settings)(&p).Check(field)...)
 	}
 	for _, model := range slices.Sorted(maps.Keys(c.Prices)) {
 		p := c.Prices[model]
@@ -90,89 +89,13 @@ func (c *Config) checkNames(l *problemList) {
 		if !strings.HasPrefix(field, "participants") && !strings.HasPrefix(field, "judges") {
 			continue
 		}
-		if reason := nameProblem(p.Name); reason != "" {
+		if reason := actor.CheckName(p.Name); reason != "" {
 			l.add(field+".name", "%s", reason)
 		}
 		if other, dup := seen[strings.ToLower(p.Name)]; dup {
 			l.add(field+".name", "%q is taken by %s", p.Name, other)
 		}
 		seen[strings.ToLower(p.Name)] = field
-	}
-}
-
-// nameProblem returns what is wrong with a name, or the empty string.
-func nameProblem(name string) string {
-	switch {
-	case strings.TrimSpace(name) != name || name == "":
-		return fmt.Sprintf("%q is not valid, use a name without leading or trailing blanks", name)
-	case len(name) > 64:
-		return fmt.Sprintf("%d bytes is too long, use at most 64", len(name))
-	case strings.ContainsFunc(name, func(r rune) bool { return r == '/' || r == ':' || !unicode.IsPrint(r) }):
-		return fmt.Sprintf("%q is not valid, remove '/', ':' and control characters", name)
-	}
-	return ""
-}
-
-// maxStops limits the texts of Participant.Stop.
-const maxStops = 16
-
-func (p Participant) check(l *problemList, field string) {
-	p.checkHuman(l, field)
-	checkTools(l, field, p)
-	if t := p.Temperature; t != nil && !(*t >= 0 && *t <= 2) {
-		l.add(field+".temperature", "%v is out of range, use 0 to 2", *t)
-	}
-	if !(p.TopP >= 0 && p.TopP <= 1) {
-		l.add(field+".top_p", "%v is out of range, use more than 0, at most 1", p.TopP)
-	}
-	if len(p.Stop) > maxStops || slices.Contains(p.Stop, "") {
-		l.add(field+".stop", "%q is not valid, use up to %d texts that are not empty", p.Stop, maxStops)
-	}
-	if problem := reasoning.Check(p.Reasoning); problem != "" {
-		l.add(field+".reasoning", "%s", problem)
-	} else if n := reasoning.Budget(p.Reasoning); n > 0 && p.MaxTokens > 0 && n >= p.MaxTokens {
-		l.add(field+".reasoning", "%d tokens leave no room for the reply, max_tokens is %d", n, p.MaxTokens)
-	}
-	switch {
-	case p.MaxTokens < 0 || p.MaxTokens > turns.MaxTokens:
-		l.add(field+".max_tokens", "%d is not valid, use 1 to %d", p.MaxTokens, turns.MaxTokens)
-	case p.Window < 0 || p.Window > turns.MaxTokens:
-		l.add(field+".window", "%d is not valid, use 1 to %d", p.Window, turns.MaxTokens)
-	case p.Window > 0 && p.Window <= min(p.MaxTokens, minReply):
-		l.add(field+".window", "%d is too small for a prompt and a reply", p.Window)
-	}
-}
-
-// checkHuman adds a problem for each setting that does not fit a person, or that only a person can have.
-func (p Participant) checkHuman(l *problemList, field string) {
-	judge := strings.HasPrefix(field, "judges")
-	if p.Blind && (!p.Human || !judge) {
-		l.add(field+".blind", "only a human judge can choose it")
-	}
-	if !p.Human {
-		return
-	}
-	if !judge && !strings.HasPrefix(field, "participants") {
-		l.add(field+".human", "only a participant or a judge can be a person")
-	}
-	if p.Provider != humanProvider {
-		l.add(field+".provider", "a person has no provider, but it is %q", p.Provider)
-	}
-	for _, x := range []struct {
-		setting string
-		set     bool
-	}{
-		{"model", p.Model != ""},
-		{"temperature", p.Temperature != nil},
-		{"window", p.Window != 0},
-		{"top_p", p.TopP != 0},
-		{"seed", p.Seed != nil},
-		{"stop", p.Stop != nil},
-		{"reasoning", p.Reasoning != ""},
-	} {
-		if x.set {
-			l.add(field+"."+x.setting, "a person has no %s", x.setting)
-		}
 	}
 }
 

@@ -354,11 +354,8 @@ func (p *Participant) profile() transcript.Profile {
 	}
 }
 
-// Names of providers that the engine has built in.
-const (
-	templatesProvider = "templates" // retrieves reasoning templates
-	humanProvider     = "human"     // stands for people
-)
+// templatesProvider names the provider, built in, that retrieves reasoning templates.
+const templatesProvider = "templates"
 
 // hasPeople reports whether a person speaks for a participant or a judge.
 func (c *Config) hasPeople() bool {

@@ -10,9 +10,11 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/protocoljson"
+	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
@@ -207,16 +209,16 @@ func (c *transaction) inject(r Remark) error {
 // the step, and ErrAnswered if the step has another reply. Giving the same reply again is not an error.
 func (d *Debate) Answer(ctx context.Context, key transcript.Key, text, by string) error {
 	documents := d.quotable(ctx, key.Actor, text)
-	same := func(r *record) bool { return hasReply(r, key, text) }
+	same := func(r *record) bool { return r.keys.IsReply(r.people.replies[key], key.String(), text) }
 	return d.reply(ctx, "answer", key, same, func(c *transaction, s *protocol.Step) error {
 		t, err := personsTurn(c, s, characters.Valid(text))
 		if err := cmp.Or(checkBy(by), err); err != nil {
 			return err
 		}
-		t.Citations = citationsOf(c.rec, &t, textIn(documents))
+		t.Citations = c.rec.Sources.Cite(&t, sources.TextsOf(documents)).Check(c.rec.env.texts)
 		t.By = cmp.Or(by, s.Actor)
 		c.rec.extract(&t)
-		return c.add(TurnDone{EventMeta: c.stamp("turn"), At: c.now, Turn: t, Reply: replyHash(c.rec.keys, key, text)})
+		return c.add(TurnDone{EventMeta: c.stamp("turn"), At: c.now, Turn: t, Reply: c.rec.keys.Reply(key.String(), text)})
 	})
 }
 
@@ -356,7 +358,7 @@ func (r Remark) check(rec *record) []protocol.Problem {
 			break
 		}
 	}
-	if p := nameProblem(r.From); p != "" {
+	if p := actor.CheckName(r.From); p != "" {
 		l.add("from", "%s", p)
 	} else if knownName(rec, r.From) {
 		l.add("from", "%q is the name of an actor in this debate, use another name", r.From)

@@ -71,15 +71,16 @@
 //   - Data: config.go and config_json.go define a debate, errors.go its errors, result.go its result, event.go its
 //     events, actors.go what its actors read and write at most, and resources.go their documents and tools.
 //   - State: record.go holds the state of a debate, which is computed from its journal, and parts.go its parts. Pure
-//     functions read it: budget.go for the limits, people.go for what people add and are asked, and status.go
-//     for results. Package internal/step/prompting builds the prompts.
+//     functions read it: budget.go for the limits, status.go for results, and check.go for what a journal may contain.
+//     Package internal/step/prompting builds the prompts, and internal/budget does the arithmetic of budgets.
 //   - Decisions: apply.go adds one event to the record. validate.go fills in defaults and checks a configuration.
 //     transition.go decides which transitions follow from an event. policy.go decides what follows from a failed step.
-//   - Steps: observer.go tells the log and an observer what the engine does, and holds what an engine is given. live.go
-//     shows events to the caller of Run and passes replies to other viewers while they stream. execution.go turns what
-//     happens in a step into events.
+//   - Steps: observer.go tells the log and an observer what the engine does, and holds what an engine is given.
+//     execution.go turns what happens in a step into events, and calls.go commits its calls of tools. Package internal/live
+//     shows events to the caller of Run, and passes replies to other viewers while they stream.
 //   - Requests: registry.go holds what an engine knows by name, and request.go plans a step with its request.
 //   - Driving: journal.go reads and commits entries. driver.go runs one debate, perform.go runs the steps of a plan,
-//     advance.go plans, and background.go drives a debate that Start has begun.
-//   - API: debate.go, control.go, watch.go, past.go for prompts of the past, engine.go, and fork.go for forks.
+//     advance.go plans, and background.go drives a debate that Start has begun. entry.go encodes entries.
+//   - API: debate.go, control.go, watch.go, engine.go, and fork.go for forks. rederive.go and changes.go make the changes of
+//     a journal again to verify it, and past.go rebuilds prompts of the past.
 package debate

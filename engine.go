@@ -97,7 +97,7 @@ func New(ctx context.Context, c Config, o Options) (*Debate, error) {
 		return nil, err
 	}
 	c, found := c.withDefaults(e.env, e.learnsWindow)
-	found = append(append(found, e.missingNames(c)...), e.unsupportedSettings(ctx, c)...)
+	found = slices.Concat(found, e.missingNames(c), e.asker().Settings(ctx, e.clientsOf(&c)))
 	if len(found) == 0 {
 		var lacks error
 		planned := c

@@ -49,6 +49,21 @@ type EventMeta struct {
 // revision is the Revision of the entries that this version writes.
 const revision = 1
 
+// rulesNumber is the Number of the rules of this version. Raise it whenever the same journal leads to other prompts, windows,
+// pseudonyms or transitions than before. TestTheRulesHaveANumber fails if it was forgotten.
+const rulesNumber = 1
+
+// Rules name what shapes a debate besides its configuration, its models and the templates of its prompts. An engine with
+// equal rules makes the same requests and transitions from the same journal.
+type Rules struct {
+	// Number changes whenever a version of the library makes other prompts, windows, pseudonyms or transitions.
+	Number int `json:"number"`
+	// Counter names the type of Options.TokenCounter. It is empty for window.Estimate.
+	Counter string `json:"counter,omitempty"`
+	// Extractor names the function Options.ExtractAnswer. It is empty if there is none.
+	Extractor string `json:"extractor,omitempty"`
+}
+
 // Meta returns s.
 func (s EventMeta) Meta() EventMeta { return s }
 
@@ -262,16 +277,6 @@ type Attempt struct {
 	Role   string          `json:"role,omitempty"` // role of the actor, as configured
 	Number int             `json:"attempt"`        // 1 for the first attempt of the step
 }
-
-// forkPoint is what a debate is a fork of. It is zero for other debates.
-type forkPoint struct {
-	transcript.Parent
-
-	idle bool // nobody has started the fork
-}
-
-// begins reports whether an event is the first one that the fork does not have from its parent.
-func (f forkPoint) begins(ev Event) bool { return f.ID != "" && ev.Meta().Seq == f.Seq+1 }
 
 // eventTypes maps the value of EventMeta.Type to the type of the event.
 var eventTypes = map[string]reflect.Type{

@@ -102,7 +102,7 @@ func (x *execution) perform() error {
 func (x *execution) cite() {
 	var found *sources.Cited
 	var kept *sources.Texts
-	x.commits.read(func(r *record) { found, kept = r.Sources.Cite(x.turn, textIn(x.documents)), r.env.texts })
+	x.commits.read(func(r *record) { found, kept = r.Sources.Cite(x.turn, sources.TextsOf(x.documents)), r.env.texts })
 	x.turn.Citations = found.Check(kept)
 }
 

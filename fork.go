@@ -135,7 +135,7 @@ func editTurn(c *transaction, edits *Edits) error {
 	r.extract(&t)
 	ev := TurnDone{EventMeta: c.stamp("turn"), At: c.now, Turn: t}
 	if r.isHuman(s.Actor) {
-		ev.Turn.By, ev.Reply = s.Actor, replyHash(r.keys, key, edits.Reply)
+		ev.Turn.By, ev.Reply = s.Actor, r.keys.Reply(key.String(), edits.Reply)
 	}
 	return c.add(ev)
 }

@@ -55,3 +55,21 @@ type times struct {
 	outage                      time.Duration // time since the last turn in which a provider could not be reached; no running time
 	roundBegan                  time.Duration // running time at the start of the current round
 }
+
+// forkPoint is what a debate is a fork of. It is zero for other debates.
+type forkPoint struct {
+	transcript.Parent
+
+	idle bool // nobody has started the fork
+}
+
+// begins reports whether an event is the first one that the fork does not have from its parent.
+func (f forkPoint) begins(ev Event) bool { return f.ID != "" && ev.Meta().Seq == f.Seq+1 }
+
+// put sets a value of a map, which may be nil.
+func put[K comparable, V any](m *map[K]V, key K, value V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	(*m)[key] = value
+}

@@ -15,12 +15,13 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/internal/admission"
+	"github.com/elenchus-go/debate/internal/clients"
 	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/internal/heartbeat"
 	"github.com/elenchus-go/debate/internal/live"
 	"github.com/elenchus-go/debate/internal/naming"
-	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/internal/step"
@@ -100,7 +101,7 @@ func (e *Engine) supports(r *record) error {
 func (e *Engine) namesAll(c *Config) bool {
 	_, unknown := c.Protocol.(unknownProtocol)
 	missing := func(p Participant) bool {
-		return e.providers[p.Provider] == nil && p.Provider != templatesProvider && p.Provider != humanProvider || len(p.Tools) > 0 && !e.tools.Has(p.Tools)
+		return e.providers[p.Provider] == nil && p.Provider != templatesProvider && p.Provider != actor.Human || len(p.Tools) > 0 && !e.tools.Has(p.Tools)
 	}
 	return !unknown && (len(c.Documents) == 0 || e.documents != nil) && e.sets[c.Prompts] != nil && (len(c.Detect) == 0 || e.extractAnswer != nil) &&
 		(len(c.Documents) == 0 || !usesTools(c)) && !slices.ContainsFunc(c.Participants, missing) && !slices.ContainsFunc(c.Judges, missing) && !slices.ContainsFunc(c.Substitutes, missing) &&
@@ -115,7 +116,7 @@ func (e *Engine) bind(name string) (string, providers.Provider, error) {
 	switch name {
 	case templatesProvider:
 		return name, builtInRetriever, nil
-	case humanProvider:
+	case actor.Human:
 		return name, person{}, nil
 	}
 	if name == "" && len(e.providers) == 1 {
@@ -195,7 +196,7 @@ func (e *Engine) environment() *environment {
 	env.parse, env.sets, env.extractAnswer, env.identify, env.audits = e.parse, e.sets, e.extractAnswer, e.identify, e.audits
 	env.Bind, env.Tools = e.bind, e.tools.Named
 	env.Contract = func(name string) *reply.Contract { return e.replies[name] }
-	env.rules = &Rules{Number: rulesNumber, Counter: typeName(e.counter), Extractor: functionName(e.extractAnswer)}
+	env.rules = &Rules{Number: rulesNumber, Counter: naming.OfType(e.counter), Extractor: naming.OfFunction(e.extractAnswer)}
 	env.texts = &sources.Texts{}
 	if e.counter != nil {
 		env.Count = e.counter.Count
@@ -280,52 +281,30 @@ func unrepeatable(e *Engine, c *Config) []protocol.Problem {
 	return l.problems
 }
 
-// unsupportedSettings returns a problem for each setting of an actor that its provider does not support.
-func (e *Engine) unsupportedSettings(ctx context.Context, c Config) []protocol.Problem {
-	l := &problemList{}
+// clientsOf returns the actors of a configuration whose providers the engine has, with their providers.
+func (e *Engine) clientsOf(c *Config) (list []clients.Actor) {
 	for field, p := range c.allActors() {
-		name, provider, err := e.bind(p.Provider)
-		if err != nil || makesNoText(actorOf(field, p)) || p.Human {
+		name, client, err := e.bind(p.Provider)
+		if err != nil {
 			continue
 		}
-		r := p.request()
-		r.Messages = prompting.AttachmentMessage(attachmentsSeen(&c, field, p), nil)
-		r.Tools, _ = e.tools.Named(p.Tools) // the names are checked elsewhere
-		limited, ok := provider.(providers.Limited)
-		if !ok {
-			if r.Messages != nil {
-				l.add("attachments", "%s: provider %s does not say what it reads, implement providers.Limited or leave %s out of the readers", seatOf(field, p), name, seatOf(field, p))
-			}
-			continue
+		x := clients.Actor{
+			Field: field, Seat: seatOf(field, p), Provider: name, Client: client, Request: p.request(), Window: p.Window,
+			Inherits: inheritsModel(field), NoText: makesNoText(actorOf(field, p)) || p.Human,
 		}
-		found, failed := e.unsupportedApart(ctx, name, limited, r)
-		if failed != nil {
-			l.add(field+".provider", "provider %s: check of its settings: %v", name, failed)
+		if !x.NoText {
+			x.Request.Messages = prompting.AttachmentMessage(attachmentsSeen(c, field, p), nil)
+			x.Request.Tools, _ = e.tools.Named(p.Tools) // the names are checked elsewhere
 		}
-		for _, setting := range slices.Sorted(maps.Keys(found)) {
-			if setting == "attachments" {
-				l.add(setting, "%s: provider %s: %s, or leave %s out of the readers", seatOf(field, p), name, found[setting], seatOf(field, p))
-				continue
-			}
-			l.add(field+"."+setting, "provider %s: %s", name, found[setting])
-		}
+		list = append(list, x)
 	}
-	return l.problems
+	return list
 }
 
-// unsupportedApart calls Unsupported on another goroutine.
-func (e *Engine) unsupportedApart(ctx context.Context, name string, l providers.Limited, r providers.Request) (found map[string]string, failed *providers.Error) {
-	failed = e.callApart(ctx, name, func() error { found = l.Unsupported(r); return nil })
-	return found, failed
-}
+// asker asks the providers of an engine.
+func (e *Engine) asker() clients.Asker { return clients.Asker{Log: e.log, Shown: e.reports.shown} }
 
-// callApart calls a function of a provider on another goroutine, which the function may end. It logs the stack of a
-// panic.
-func (e *Engine) callApart(ctx context.Context, name string, check func() error) *providers.Error {
-	var err error
-	if p := panics.Apart(func() { err = check() }); p != nil {
-		err = &providers.Error{Kind: providers.Panic, Err: p}
-		e.log.ErrorContext(ctx, "check provider", "provider", name, "error", err, "stack", p.Stack)
-	}
-	return providers.AsError(err)
+// knownWindows returns the windows of StateChanged.Windows for a configuration.
+func (e *Engine) knownWindows(ctx context.Context, c *Config) map[string]int {
+	return e.asker().Windows(ctx, e.clientsOf(c))
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/internal/naming"
 	"github.com/elenchus-go/debate/internal/reasoning"
@@ -15,7 +16,6 @@ import (
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/step/rounds"
 	"github.com/elenchus-go/debate/internal/toolcall"
-	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
@@ -63,14 +63,13 @@ func offerTools(e *Engine, r *record, x *execution, who *Participant) error {
 //
 //nolint:contextcheck // the plan of a step belongs to no call: the question is about settings, and calls no service
 func limitTools(e *Engine, m *step.Model, p *step.Plan) {
-	name, provider, err := e.bind(m.Provider)
-	limited, ok := provider.(providers.Limited)
-	if err != nil || !ok {
+	name, client, err := e.bind(m.Provider)
+	if err != nil {
 		return
 	}
 	r := m.Request
 	r.Messages, r.Tools, r.Schema = nil, p.Tools.List, p.Model.Request.Schema
-	found, _ := e.unsupportedApart(context.Background(), name, limited, r) // a panic is logged
+	found, _, _ := e.asker().Unsupported(context.Background(), name, client, r) // a panic is logged
 	m.NoTools, m.Gathers = found["tools"] != "", found["schema"] != "" && r.Schema != nil
 }
 
@@ -163,87 +162,12 @@ func hasDefault(r *record, s *protocol.Step) bool {
 	return slices.Contains(r.Judges, s.Actor) && r.config.OnJudgeFailure == Continue
 }
 
-// checkApart calls Check on another goroutine.
-func (e *Engine) checkApart(ctx context.Context, name string, checker providers.Checker, model string) *providers.Error {
-	return e.callApart(ctx, name, func() error { return checker.Check(ctx, model) })
-}
-
-// checkProviders asks each provider that implements providers.Checker to check its key and models, and each that
-// implements providers.Limited to check settings. It returns a problem for each provider whose key is rejected, for each
-// model that is, and for each setting that is not supported.
-func checkProviders(ctx context.Context, e *Engine, c Config) []protocol.Problem {
-	l := &problemList{}
-	type pair struct{ provider, model string }
-	asked := map[pair]*providers.Error{}
-	skipped, uses := map[string]bool{}, map[pair][]string{} // uses are the fields of the actors with the same model
-	for field, p := range c.allActors() {
-		name, provider, err := e.bind(p.Provider)
-		checker, ok := provider.(providers.Checker)
-		if err != nil || !ok || skipped[name] || ctx.Err() != nil {
-			continue
-		}
-		model := pair{name, p.Model}
-		failed, again := asked[model]
-		if !again {
-			failed = e.checkApart(ctx, name, checker, p.Model)
-			asked[model] = failed
-		}
-		switch {
-		case failed == nil:
-		case failed.Kind == providers.Panic:
-			skipped[name] = true
-			l.add(field+".provider", "provider %s: check of its key and model: %v", name, failed)
-		case failed.Kind == providers.Authentication, failed.Kind == providers.Billing:
-			skipped[name] = true
-			l.add(field+".provider", "provider %s: %v", name, failed)
-		case failed.Kind == providers.InvalidRequest && again && inheritsModel(field):
-		case failed.Kind == providers.InvalidRequest:
-			if uses[model] = append(uses[model], field); !again {
-				l.add(field+".model", "provider %s: %v", name, failed)
-			}
-		case failed.Kind == providers.Network: // the first call says so too; do not wait for each model
-			skipped[name] = true
-			fallthrough
-		case !again: // the problem may be temporary, and calls are retried
-			e.log.WarnContext(ctx, "check provider", "provider", name, "error", e.reports.shown(failed))
-		}
-	}
-	for _, fields := range uses {
-		at := slices.IndexFunc(l.problems, func(x protocol.Problem) bool { return x.Field == fields[0]+".model" })
-		if len(fields) > 1 {
-			l.problems[at].Reason += "; the same model is in " + naming.Enumerate(fields[1:], len(fields))
-		}
-	}
-	return append(l.problems, e.unsupportedSettings(ctx, c)...)
-}
-
 // learnsWindow reports whether the windows of a provider's models are known only when a debate starts. It is true if the
 // engine lacks the provider, because another engine may drive the debate.
 func (e *Engine) learnsWindow(provider string) bool {
 	_, p, err := e.bind(provider)
 	_, knows := p.(providers.Windowed)
 	return err != nil || knows
-}
-
-// knownWindows returns the windows of StateChanged.Windows for a configuration.
-func (e *Engine) knownWindows(ctx context.Context, c *Config) (known map[string]int) {
-	for field, p := range c.allActors() {
-		name, provider, err := e.bind(p.Provider)
-		if err != nil || p.Human || makesNoText(actorOf(field, p)) {
-			continue
-		}
-		size := 0
-		if w, ok := provider.(providers.Windowed); ok {
-			_ = e.callApart(ctx, name, func() error { size = w.Window(p.Model); return nil }) // a panic is logged
-		}
-		switch {
-		case p.Window == 0:
-			put(&known, field, cmp.Or(min(max(size, 0), turns.MaxTokens), window.DefaultSize))
-		case size > 0 && size < p.Window:
-			put(&known, field, size)
-		}
-	}
-	return known
 }
 
 // preflight builds the first prompt of each kind of step that the protocol can ask for, without history. It returns
@@ -288,10 +212,10 @@ func (e *Engine) preflight(c *Config) (found []protocol.Problem, limits map[stri
 		room := replyRoom(p.Window-size, len(p.Tools) > 0)
 		switch {
 		case size == 0 || makesNoText(actorOf(field, p)):
-		case len(p.Tools) > 0 && r.Settings.Tools.Room(p.Window-size-min(room, p.MaxTokens)) < prompting.MinToolRoom && room >= minReply:
+		case len(p.Tools) > 0 && r.Settings.Tools.Room(p.Window-size-min(room, p.MaxTokens)) < prompting.MinToolRoom && room >= actor.MinReply:
 			l.add(field+".window", "%d is too small: the prompt takes about %d tokens and the reply %d, and results of tools need %d and three times as much for the history", p.Window, size, min(room, p.MaxTokens), prompting.MinToolRoom)
 		case room >= p.MaxTokens:
-		case room < minReply+reasoning.Budget(p.Reasoning):
+		case room < actor.MinReply+reasoning.Budget(p.Reasoning):
 			tooSmall(l, c, field, p, size)
 		default:
 			if limits == nil {
@@ -331,5 +255,5 @@ func tooSmall(l *problemList, c *Config, field string, p Participant, size int) 
 	if blameDocuments(c, l, field, p) {
 		return
 	}
-	l.add(field+".window", "%d is too small: the prompt takes about %d tokens, and the reply and the history need %d each", p.Window, size, minReply)
+	l.add(field+".window", "%d is too small: the prompt takes about %d tokens, and the reply and the history need %d each", p.Window, size, actor.MinReply)
 }

@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/evidence"
+	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/step/rounds"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/store"
-	"github.com/elenchus-go/debate/tool"
 )
 
 // privateOnes returns the documents that are private, or nil if there are none.
@@ -109,32 +109,29 @@ func addedReaders(was, is *Config) (list []protocol.Problem) {
 	return list
 }
 
-// checkTools adds a problem for each name of a tool that an actor cannot have.
-func checkTools(l *problemList, field string, p Participant) {
-	field += ".tools"
-	switch {
-	case len(p.Tools) == 0:
-		return
-	case p.Human:
-		l.add(field, "a person has no tools")
-	case strings.HasPrefix(field, "substitutes"):
-		l.add(field, "a substitute has the tools of the judge, remove them")
-	case !strings.HasPrefix(field, "participants") && !strings.HasPrefix(field, "judges"):
-		l.add(field, "only a participant or a judge can have tools")
-	}
-	for i, name := range p.Tools {
-		if err := tool.CheckName(name); err != nil {
-			l.add(field, "%v", err)
-		} else if slices.Contains(p.Tools[:i], name) {
-			l.add(field, "%q is there twice", name)
-		}
-	}
-}
-
 // usesTools reports whether an actor has tools.
 func usesTools(c *Config) bool {
 	has := func(p Participant) bool { return len(p.Tools) > 0 }
 	return slices.ContainsFunc(c.Participants, has) || slices.ContainsFunc(c.Judges, has)
+}
+
+// hasSources reports whether a debate can have sources, so that its turns can cite them.
+func hasSources(c *Config) bool { return len(c.Documents) > 0 || usesTools(c) }
+
+// callersOf returns PhaseStarted.Callers for a phase.
+func callersOf(c *Config, p *protocol.Phase) (list []string) {
+	if !p.Parallel || !usesTools(c) {
+		return nil
+	}
+	for i := range p.Steps {
+		if who := c.settings(p.Steps[i].Actor); who != nil && len(who.Tools) > 0 {
+			list = append(list, sources.Lane(p.Steps[i].Key))
+		}
+	}
+	if len(list) < 2 {
+		return nil
+	}
+	return list
 }
 
 // formatOf returns the format of a journal with the configuration. An engine that knows no documents and no tools would do

@@ -12,12 +12,12 @@ import (
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/detect"
+	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/budget"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/forecast"
 	"github.com/elenchus-go/debate/internal/protocoljson"
-	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/transcript"
@@ -109,19 +109,7 @@ func protocolDefaults(p protocol.Protocol) (d protocol.Defaults) {
 }
 
 func (p Participant) withDefaults(temperature float64, tokens int, open func(provider string) bool) Participant {
-	if p.Human {
-		p.Provider, p.MaxTokens = cmp.Or(p.Provider, humanProvider), cmp.Or(p.MaxTokens, tokens)
-		return p
-	}
-	room := reasoning.Tokens(p.Reasoning)
-	if room == 0 && p.TopP == 0 { // otherwise most services refuse a temperature
-		p.Temperature = cmp.Or(p.Temperature, &temperature)
-	}
-	p.MaxTokens = cmp.Or(p.MaxTokens, tokens+room)
-	if !open(p.Provider) {
-		p.Window = p.window()
-	}
-	return p
+	return Participant(actor.Settings(p).WithDefaults(temperature, tokens, open))
 }
 
 // systemActor fills in the model of the persona assigner or the summarizer from the first judge or participant that is

@@ -27,9 +27,9 @@ import (
 var rootOrder = []string{
 	"doc.go",
 	// Data.
-	"config.go", "errors.go", "config_json.go", "result.go", "rules.go", "event.go", "actors.go", "resources.go",
+	"config.go", "errors.go", "config_json.go", "result.go", "event.go", "actors.go", "resources.go",
 	// The state, and functions that read it.
-	"parts.go", "record.go", "citing.go", "budget.go", "people.go", "status.go", "check.go",
+	"parts.go", "record.go", "budget.go", "status.go", "check.go",
 	// Decisions.
 	"apply.go", "validate.go", "transition.go", "policy.go",
 	// Steps.

@@ -29,7 +29,7 @@ var floors = [][]string{
 	1: {"evidence", "evidence/quote", "evidence/search", "internal/live", "providers", "providers/price", "providers/internal/fault", "tool"},
 	2: {"internal/sources", "internal/turns", "prompts", "context/window", "detect", "internal/toolcall", "judge/reply", "providers/retrieval", "store", "store/storetest"},
 	3: {"judge", "judge/agreement", "judge/decision", "judge/measured", "protocol", "internal/calibration", "internal/heartbeat"},
-	4: {"protocol/*", "internal/additions", "internal/budget", "internal/embedding", "internal/findings", "internal/forecast", "internal/protocoljson", "internal/step", "internal/step/prompting", "internal/step/prompting/worst", "internal/step/rounds", "internal/verification"},
+	4: {"protocol/*", "internal/actor", "internal/additions", "internal/budget", "internal/clients", "internal/embedding", "internal/findings", "internal/forecast", "internal/protocoljson", "internal/step", "internal/step/prompting", "internal/step/prompting/worst", "internal/step/rounds", "internal/verification"},
 	5: {"."},
 	6: {"drivetest", "examples/offline", "internal/runs", "report", "progress", "archive", "printer"},
 	7: {"eval", "eval/audit", "tournament", "examples/console", "debatehttp", "debatetool"},

@@ -1,5 +1,5 @@
 // Package naming resolves the names in judges' replies. A judge may write a name with another case, with surrounding
-// space, or with other characters between its words. It also enumerates names in sentences.
+// space, or with other characters between its words. It also enumerates names in sentences, and names types and functions.
 package naming
 
 import (

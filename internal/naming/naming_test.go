@@ -38,3 +38,15 @@ func TestCheckOptional(t *testing.T) {
 	require.Equal(t, []string{`/winner: "Zoe" is not a participant; the participants are ["Ada" "Draw"]`}, naming.Participant.CheckOptional(&spoken, known, "/winner"))
 	require.Equal(t, "Zoe", spoken)
 }
+
+type here struct{}
+
+func TestTypesAndFunctionsHaveNames(t *testing.T) {
+	const folder = "github.com/elenchus-go/debate/internal/naming_test."
+	require.Equal(t, folder+"here", naming.OfType(here{}))
+	require.Equal(t, "**"+folder+"here", naming.OfType(new(new(here{}))))
+	require.Equal(t, "struct {}", naming.OfType(struct{}{}))
+	require.Empty(t, naming.OfType(nil))
+	require.Equal(t, folder+"TestTypesAndFunctionsHaveNames", naming.OfFunction(TestTypesAndFunctionsHaveNames))
+	require.Empty(t, naming.OfFunction((func())(nil)))
+}

@@ -6,10 +6,12 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -57,6 +59,22 @@ func CallID(step string, began time.Time) string {
 
 // ReplyID returns the ID of the hash of a person's reply to the step with the given key.
 func ReplyID(step string) string { return "reply " + step }
+
+// Reply returns a hash of a person's reply to the step with the given key, by which the journal recognizes a reply that is given
+// again. The turn does not tell: it has real names in place of pseudonyms, and lacks what the contract removes. If k is nil, it
+// is the hash that earlier versions stored.
+func (k *Keys) Reply(step, text string) string {
+	sum := sha256.Sum256([]byte(strings.TrimSpace(text)))
+	if key, ok := k.Of(ReplyID(step)); ok {
+		return key.Hash(sum)
+	}
+	return hex.EncodeToString(sum[:16])
+}
+
+// IsReply reports whether a hash in the journal is that of a reply.
+func (k *Keys) IsReply(hash, step, text string) bool {
+	return hash != "" && (hash == k.Reply(step, text) || hash == (*Keys)(nil).Reply(step, text))
+}
 
 // Hash returns the hash of what has the given digest, in 43 characters.
 func (k Key) Hash(digest [sha256.Size]byte) string {

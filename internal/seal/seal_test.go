@@ -103,3 +103,16 @@ func TestAKeyAllocatesNothing(t *testing.T) {
 	id := CallID("1/20/speech/A participant with a name/", time.Now())
 	require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = k.Of(id) }))
 }
+
+func TestAReplyThatIsGivenAgainIsRecognized(t *testing.T) {
+	a, b, none := New(), New(), (*Keys)(nil)
+	hash := a.Reply("1/1/speech/A/", "yes\n")
+	require.Equal(t, a.Reply("1/1/speech/A/", " yes"), hash, "blanks at the ends do not count")
+	require.NotEqual(t, a.Reply("1/1/speech/B/", "yes"), hash)
+	require.NotEqual(t, b.Reply("1/1/speech/A/", "yes"), hash)
+	require.True(t, a.IsReply(hash, "1/1/speech/A/", "yes"))
+	require.False(t, a.IsReply(hash, "1/1/speech/A/", "no"))
+	require.False(t, a.IsReply("", "1/1/speech/A/", "yes"))
+	require.Equal(t, "8a798890fe93817163b10b5f7bd2ca4d", none.Reply("1/1/speech/A/", "yes"))
+	require.True(t, a.IsReply(none.Reply("1/1/speech/A/", "yes"), "1/1/speech/A/", "yes"), "earlier versions had no keys")
+}

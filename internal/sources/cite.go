@@ -30,6 +30,17 @@ type sourceText struct {
 // Private returns the text of a private document, if whoever speaks may have quotes of it checked.
 type Private func(d *evidence.Document) (string, bool)
 
+// TextsOf returns the texts of documents that have them.
+func TextsOf(list []evidence.Document) Private {
+	return func(d *evidence.Document) (string, bool) {
+		at := slices.IndexFunc(list, func(x evidence.Document) bool { return x.Name == d.Name && x.SHA256 == d.SHA256 })
+		if at < 0 || list[at].Text == "" {
+			return "", false
+		}
+		return list[at].Text, true
+	}
+}
+
 // Cite returns what a turn cites and quotes. It returns nil if that is nothing. private may be nil.
 func (l *List) Cite(t *transcript.Turn, private Private) *Cited {
 	if len(l.all) == 0 || !citesIn(t.Kind) {

@@ -1,0 +1,157 @@
+// Package clients asks providers, before a debate starts, about keys, models, settings and windows. A question that panics or
+// ends its goroutine does no harm.
+package clients
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+
+	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/internal/naming"
+	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/internal/turns"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/providers"
+)
+
+// An Actor is an actor whose provider is asked.
+type Actor struct {
+	Field    string // its path in the configuration, such as "judges[0]"
+	Seat     string // names it in a problem
+	Provider string // name of the client
+	Client   providers.Provider
+	Request  providers.Request // its settings, tools and attachments
+	Window   int               // 0 if it is not configured
+	Inherits bool              // it may have the provider and model of another actor
+	NoText   bool              // its calls generate no text, or a person replies
+}
+
+// Asker asks providers.
+type Asker struct {
+	Log   *slog.Logger
+	Shown func(error) any // what the log shows of an error
+}
+
+// apart calls a function of a provider on another goroutine, which the function may end. It logs the stack of a panic.
+func (a Asker) apart(ctx context.Context, provider string, check func() error) *providers.Error {
+	var err error
+	if p := panics.Apart(func() { err = check() }); p != nil {
+		err = &providers.Error{Kind: providers.Panic, Err: p}
+		a.Log.ErrorContext(ctx, "check provider", "provider", provider, "error", err, "stack", p.Stack)
+	}
+	return providers.AsError(err)
+}
+
+// Unsupported returns what a provider does not support of a request. known reports whether the provider says so.
+func (a Asker) Unsupported(ctx context.Context, provider string, client providers.Provider, r providers.Request) (found map[string]string, known bool, failed *providers.Error) {
+	limited, known := client.(providers.Limited)
+	if !known {
+		return nil, false, nil
+	}
+	failed = a.apart(ctx, provider, func() error { found = limited.Unsupported(r); return nil })
+	return found, true, failed
+}
+
+// Settings returns a problem for each setting of an actor that its provider does not support.
+func (a Asker) Settings(ctx context.Context, actors []Actor) (list []protocol.Problem) {
+	add := func(field, format string, args ...any) {
+		list = append(list, protocol.Problemf(field, format, args...))
+	}
+	for i := range actors {
+		x := &actors[i]
+		if x.NoText {
+			continue
+		}
+		found, known, failed := a.Unsupported(ctx, x.Provider, x.Client, x.Request)
+		if !known && x.Request.Messages != nil {
+			add("attachments", "%s: provider %s does not say what it reads, implement providers.Limited or leave %s out of the readers", x.Seat, x.Provider, x.Seat)
+		}
+		if failed != nil {
+			add(x.Field+".provider", "provider %s: check of its settings: %v", x.Provider, failed)
+		}
+		for _, setting := range slices.Sorted(maps.Keys(found)) {
+			if setting == "attachments" {
+				add(setting, "%s: provider %s: %s, or leave %s out of the readers", x.Seat, x.Provider, found[setting], x.Seat)
+				continue
+			}
+			add(x.Field+"."+setting, "provider %s: %s", x.Provider, found[setting])
+		}
+	}
+	return list
+}
+
+// Access asks each provider that implements providers.Checker to check its key and models. It returns a problem for each
+// provider whose key is rejected, and for each model that is.
+func (a Asker) Access(ctx context.Context, actors []Actor) (list []protocol.Problem) {
+	type pair struct{ provider, model string }
+	asked, skipped := map[pair]*providers.Error{}, map[string]bool{}
+	uses := map[pair][]string{} // the fields of the actors with the same model
+	add := func(field, format string, args ...any) {
+		list = append(list, protocol.Problemf(field, format, args...))
+	}
+	for i := range actors {
+		x := &actors[i]
+		checker, ok := x.Client.(providers.Checker)
+		if !ok || skipped[x.Provider] || ctx.Err() != nil {
+			continue
+		}
+		model := pair{x.Provider, x.Request.Model}
+		failed, again := asked[model]
+		if !again {
+			failed = a.apart(ctx, x.Provider, func() error { return checker.Check(ctx, model.model) })
+			asked[model] = failed
+		}
+		switch {
+		case failed == nil:
+		case failed.Kind == providers.Panic:
+			skipped[x.Provider] = true
+			add(x.Field+".provider", "provider %s: check of its key and model: %v", x.Provider, failed)
+		case failed.Kind == providers.Authentication, failed.Kind == providers.Billing:
+			skipped[x.Provider] = true
+			add(x.Field+".provider", "provider %s: %v", x.Provider, failed)
+		case failed.Kind == providers.InvalidRequest && again && x.Inherits:
+		case failed.Kind == providers.InvalidRequest:
+			if uses[model] = append(uses[model], x.Field); !again {
+				add(x.Field+".model", "provider %s: %v", x.Provider, failed)
+			}
+		case failed.Kind == providers.Network: // the first call says so too; do not wait for each model
+			skipped[x.Provider] = true
+			fallthrough
+		case !again: // the problem may be temporary, and calls are retried
+			a.Log.WarnContext(ctx, "check provider", "provider", x.Provider, "error", a.Shown(failed))
+		}
+	}
+	for _, fields := range uses {
+		at := slices.IndexFunc(list, func(p protocol.Problem) bool { return p.Field == fields[0]+".model" })
+		if len(fields) > 1 {
+			list[at].Reason += "; the same model is in " + naming.Enumerate(fields[1:], len(fields))
+		}
+	}
+	return list
+}
+
+// Windows returns, by field, the windows of actors that have none, and those that are smaller than the configured ones.
+func (a Asker) Windows(ctx context.Context, actors []Actor) (known map[string]int) {
+	for i := range actors {
+		x, size := &actors[i], 0
+		if x.NoText {
+			continue
+		}
+		if w, ok := x.Client.(providers.Windowed); ok {
+			_ = a.apart(ctx, x.Provider, func() error { size = w.Window(x.Request.Model); return nil }) // a panic is logged
+		}
+		if x.Window == 0 {
+			size = cmp.Or(min(max(size, 0), turns.MaxTokens), window.DefaultSize)
+		} else if size <= 0 || size >= x.Window {
+			continue
+		}
+		if known == nil {
+			known = map[string]int{}
+		}
+		known[x.Field] = size
+	}
+	return known
+}
