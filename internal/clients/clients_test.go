@@ -80,7 +80,8 @@ func TestEachModelIsCheckedOnce(t *testing.T) {
 		{
 			"unknown models", fails(providers.InvalidRequest),
 			[]string{"judges[1].model: provider acme: invalid_request: call failed; the same model is in judges[2]", "judges[3].model: provider acme: invalid_request: call failed"},
-			[]string{"good", "bad", "worse"}, "",
+			[]string{"good", "bad", "worse"},
+			"",
 		},
 		{"a wrong key", fails(providers.Authentication), []string{"judges[1].provider: provider acme: authentication: call failed"}, []string{"good", "bad"}, ""},
 		{"no money", fails(providers.Billing), []string{"judges[1].provider: provider acme: billing: call failed"}, []string{"good", "bad"}, ""},
@@ -88,7 +89,9 @@ func TestEachModelIsCheckedOnce(t *testing.T) {
 		{"a busy service", fails(providers.ServerError), nil, []string{"good", "bad", "worse"}, "error=server_error"},
 		{
 			"a broken provider", func(string) error { panic("broken") },
-			[]string{"judges[0].provider: provider acme: check of its key and model: panic: broken"}, []string{"good"}, "stack=",
+			[]string{"judges[0].provider: provider acme: check of its key and model: panic: broken"},
+			[]string{"good"},
+			"stack=",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
