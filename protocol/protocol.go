@@ -118,6 +118,11 @@ type Defaults struct {
 // conclusion stage.
 type Answerer interface{ Answer(r *Record) Answer }
 
+// Decider is an optional interface of a protocol that computes its answer from what judges say. Deciding returns the names of
+// the phases in which they say it. In a debate that is rejudged, only the steps of judges in these phases are asked again. No
+// speech belongs to such a phase.
+type Decider interface{ Deciding() []string }
+
 // Answer is the result of a debate. The zero Answer means that there is none yet.
 type Answer struct {
 	Text string          `json:"text,omitempty"` // for readers

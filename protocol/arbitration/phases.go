@@ -91,3 +91,6 @@ func bulletList(items []string) string {
 	}
 	return b.String()
 }
+
+// Deciding returns the phase of the rulings.
+func (Protocol) Deciding() []string { return []string{phaseRule} }

@@ -58,3 +58,6 @@ func (p Protocol) Names(r *protocol.Record, s protocol.Step) []string {
 }
 
 func remarksOnly(t *transcript.Turn) bool { return t.Kind == transcript.Remark }
+
+// Deciding returns the phase of the conclusion.
+func (Protocol) Deciding() []string { return []string{phaseConclude} }

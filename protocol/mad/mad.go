@@ -162,3 +162,6 @@ func (Protocol) End(r *protocol.Record) transcript.Ending {
 	}
 	return transcript.Ending{Outcome: transcript.JudgeDecided, Evidence: "the moderator prefers the answer of " + m.Supported + ": " + m.Reasoning}
 }
+
+// Deciding returns the phases of the moderator and of the judge.
+func (Protocol) Deciding() []string { return []string{phaseModerate, phaseCandidates, phaseDecide} }

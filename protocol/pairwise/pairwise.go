@@ -190,3 +190,6 @@ func turnsOf(r *protocol.Record, phase string) []transcript.Turn {
 	}
 	return append(turns, swapped...)
 }
+
+// Deciding returns the phases in which the judges compare the answers. The challenges decide nothing.
+func (Protocol) Deciding() []string { return []string{phaseJudge, phaseSenior} }

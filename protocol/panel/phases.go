@@ -149,3 +149,14 @@ func (p Protocol) judgePhases(name string, step protocol.Step, judges []string) 
 	}
 	return phases
 }
+
+// Deciding returns the phases of the verdicts, or of the audience's votes. If the scores decide, the assessments do too.
+func (p Protocol) Deciding() []string {
+	switch {
+	case p.Format == Oxford:
+		return []string{phaseBefore, phaseAfter}
+	case p.ByScores:
+		return []string{phaseAssess, phaseVerdict}
+	}
+	return []string{phaseVerdict}
+}

@@ -86,3 +86,6 @@ func (p Protocol) conclusionPhases(r *protocol.Record) (phases []protocol.Phase)
 	step.Actor = judge
 	return append(phases, protocol.Phase{Name: phaseSynthesize, Steps: []protocol.Step{step}})
 }
+
+// Deciding returns the phases of the digest and of the synthesis.
+func (Protocol) Deciding() []string { return []string{phaseDigest, phaseSynthesize} }

@@ -132,3 +132,6 @@ func lastTurn(r *protocol.Record, kind transcript.Kind, round int, phase string)
 	}
 	return nil
 }
+
+// Deciding returns the phase of the synthesis.
+func (Protocol) Deciding() []string { return []string{phaseSynthesis} }

@@ -11,6 +11,9 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
+// phaseDecide is the phase of the judges' ruling.
+const phaseDecide = "decide"
+
 // Phases returns one phase for each round, and the judges' rulings at the end if they are needed.
 func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 	switch r.Cursor.Stage {
@@ -23,7 +26,7 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 		if !p.needsRuling(r) {
 			return nil
 		}
-		phase, last := protocol.Phase{Name: "decide", Parallel: true}, latestTurns(r)
+		phase, last := protocol.Phase{Name: phaseDecide, Parallel: true}, latestTurns(r)
 		for _, name := range r.Judges {
 			phase.Steps = append(phase.Steps, protocol.Step{
 				Key: transcript.Key{Actor: name}, Prompt: "vote-decide", Contract: RulingContract.Name(), Vars: p.vars(), Blind: true,
@@ -134,3 +137,6 @@ func latestTurns(r *protocol.Record) map[string]transcript.Key {
 	}
 	return last
 }
+
+// Deciding returns the phase of the judges' ruling.
+func (Protocol) Deciding() []string { return []string{phaseDecide} }
