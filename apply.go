@@ -26,7 +26,7 @@ import (
 func (r *record) apply(ev Event, at time.Time) error {
 	err := r.checkEntry(ev)
 	if err == nil {
-		r.elapse(ev, at)
+		elapse(r, ev, at)
 		err = r.add(ev)
 	}
 	if err != nil {
@@ -34,6 +34,7 @@ func (r *record) apply(ev Event, at time.Time) error {
 	}
 	meta := ev.Meta()
 	r.Seq = meta.Seq
+	r.course.follow(ev, r.lifecycle.State, r.Cursor.Round)
 	if meta.Rules != nil {
 		r.writer = *meta.Rules
 	} else if meta.Revision == 0 { // written by a version that does not say its rules
@@ -132,12 +133,15 @@ func (r *record) parse(ev ConfigChanged) (Config, error) {
 	return c, err
 }
 
-func (r *record) configure(ev ConfigChanged) error {
+func (r *record) configure(ev ConfigChanged) (err error) {
 	if ev.Format < store.OldestFormat {
 		return fmt.Errorf("the journal has format %d, this version of the library reads formats %d to %d: %w", ev.Format, store.OldestFormat, store.Format, ErrUnsupported)
 	}
 	if r.Seq == 0 {
 		r.keys = ev.keys
+		if r.course, err = newCourse(ev.course); err != nil {
+			return err
+		}
 	}
 	r.format = max(r.format, ev.Format) // once a newer version has written, the journal has its format
 	c, err := r.parse(ev)

@@ -77,8 +77,8 @@ func entriesOf(events []Event) []store.Entry {
 
 // dataOf returns the data of the entry that holds an event.
 func dataOf(ev Event) any {
-	if c, ok := ev.(ConfigChanged); ok && c.keys != nil {
-		return storedConfig{c, c.keys}
+	if c, ok := ev.(ConfigChanged); ok && (c.keys != nil || c.course != nil) {
+		return storedConfig{c, c.keys, c.course}
 	}
 	return ev
 }
@@ -109,13 +109,19 @@ func entryFields(ev Event) (key string, at time.Time) {
 }
 
 // keysOfFork returns the keys of a fork that begins with the given entries: a secret of its own, and the keys of the hashes in
-// these entries. parent gives those, and is nil if the parent has no secret.
-func keysOfFork(parent *seal.Keys, entries []store.Entry) *seal.Keys {
-	k := seal.New()
-	for _, e := range entries {
+// these entries and in its course. parent gives those, and is nil if the parent has no secret.
+func keysOfFork(parent *seal.Keys, entries []store.Entry, stored *storedCourse) (*seal.Keys, error) {
+	k, c := seal.New(), &course{}
+	if stored != nil {
+		var err error
+		if c, err = newCourse(stored); err != nil {
+			return nil, err
+		}
+	}
+	for _, e := range append(slices.Clip(entries), entriesOf(c.events)...) {
 		ev, err := decodeEntry(e)
-		if err != nil { // the fork is refused when it reads the entry
-			return k
+		if err != nil {
+			return nil, err
 		}
 		for _, id := range hashesIn(ev) {
 			if key, keyed := parent.Of(id); keyed {
@@ -123,7 +129,7 @@ func keysOfFork(parent *seal.Keys, entries []store.Entry) *seal.Keys {
 			}
 		}
 	}
-	return k
+	return k, nil
 }
 
 // hashesIn returns the IDs of the hashes in an entry.

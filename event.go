@@ -44,6 +44,9 @@ type EventMeta struct {
 	// Rules are the rules of the engine that wrote the entry, if they are others than those of the entry before it. They apply
 	// to the entries that follow, until another one has rules or has a Revision of 0, whose rules nobody knows.
 	Rules *Rules `json:"rules,omitempty"`
+	// Repeats is the seq of the entry of its parent that an entry of a rejudged debate repeats; see [Engine.Rejudge]. It is 0
+	// for what the debate has added.
+	Repeats int64 `json:"repeats,omitempty"`
 }
 
 // revision is the Revision of the entries that this version writes.
@@ -84,7 +87,8 @@ type (
 		// checked again.
 		ReplyTokens map[string]int `json:"reply_tokens,omitempty"`
 
-		keys *seal.Keys // of the debate's hashes; only in the first entry, and never shown
+		keys   *seal.Keys    // of the debate's hashes; only in the first entry, and never shown
+		course *storedCourse // only in the first entry of a rejudged debate, and never shown
 	}
 	// StateChanged is a transition of the lifecycle.
 	StateChanged struct {
@@ -95,6 +99,7 @@ type (
 		To            fsm.State          `json:"to"`
 		Round         int                `json:"round"`                    // current round after the transition
 		Ending        transcript.Ending  `json:"ending,omitzero"`          // why the debate ends, if this transition decided it
+		Instead       *transcript.Ending `json:"instead,omitempty"`        // what would have been decided, where a rejudged debate keeps another course; zero if it would have gone on
 		Problems      []protocol.Problem `json:"problems,omitempty"`       // errors of a rejected configuration
 		Failure       *Failure           `json:"failure,omitempty"`        // cause of an error or of an early end
 		OtherFailures []*Failure         `json:"other_failures,omitempty"` // other steps of the phase that had failed by then
@@ -138,6 +143,8 @@ type (
 		// of its templates. Both are zero if no model was asked. See [Debate.PromptOf].
 		PromptSeq int64  `json:"prompt_seq,omitempty"`
 		Templates string `json:"templates,omitempty"`
+		// Remains reports that the prompt of a judge of a rejudged debate held words of a turn that was left out.
+		Remains bool `json:"remains,omitempty"`
 	}
 	// Dropped reports that a participant or a judge takes no further part.
 	Dropped struct {
@@ -324,11 +331,22 @@ func parseEvent(kind string, b []byte, decode func([]byte, any) error) (Event, e
 type storedConfig struct {
 	ConfigChanged
 	*seal.Keys
+
+	Course *storedCourse `json:"course,omitempty"`
+}
+
+// storedCourse is the course of a rejudged debate as the journal has it.
+type storedCourse struct {
+	From    int64             `json:"from"` // number of entries that the debate begins with
+	Omit    Omission          `json:"omit,omitzero"`
+	Swap    bool              `json:"swap,omitempty"`
+	Phases  []string          `json:"phases"`  // in which the judges decide
+	Entries []json.RawMessage `json:"entries"` // of the parent, after the first ones
 }
 
 // event returns the event, which holds the keys but does not encode them.
 func (c storedConfig) event() ConfigChanged {
-	c.keys = c.Keys
+	c.keys, c.course = c.Keys, c.Course
 	return c.ConfigChanged
 }
 

@@ -188,6 +188,7 @@ type fork struct {
 	parent  string
 	edits   Edits
 	entries []store.Entry // of the parent
+	course  *storedCourse // of a rejudged debate; nil for the one of the parent, if it has one
 	journal *journal      // of the fork
 
 	pendingDecision
@@ -340,7 +341,13 @@ func (f *fork) reconfigure(e store.Entry) (store.Entry, error) {
 	}
 	if e.Seq == 1 {
 		c.Parent, c.Forked = transcript.Parent{ID: f.parent, Seq: int64(len(f.entries))}, time.Now().UTC().Truncate(time.Microsecond)
-		c.keys, c.Revision = keysOfFork(c.keys, f.entries), max(c.Revision, revision)
+		if c.course != nil && int64(len(f.entries)) < c.course.From { // a fork of what was judged
+			c.course = nil
+		}
+		c.course, c.Revision = cmp.Or(f.course, c.course), max(c.Revision, revision)
+		if c.keys, err = keysOfFork(c.keys, f.entries, c.course); err != nil {
+			return e, err
+		}
 	}
 	e.Data = dataOf(c)
 	return e, nil

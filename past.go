@@ -221,6 +221,9 @@ func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, e
 		}
 	}()
 	entries, err := d.journal.all(ctx)
+	if err == nil {
+		entries, err = beforeRejudging(entries, key)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -200,7 +200,8 @@ func (dr *driver) commitTurn(c *execution, err error) error {
 			turn.ViewerTime = dr.out.Viewed
 		}
 		ch.rec.extract(&turn)
-		if err := ch.add(TurnDone{EventMeta: stamp, At: ch.now, Turn: turn, PromptSeq: c.promptSeq, Templates: c.run.Plan.Prompt.Set.Version()}); err != nil {
+		q, remains := &c.run.Plan.Prompt, ch.rec.course.remainsIn(&ch.rec.Record, &c.run.Plan.Step, c.run.Plan.Prompt.Messages)
+		if err := ch.add(TurnDone{EventMeta: stamp, At: ch.now, Turn: turn, PromptSeq: c.promptSeq, Templates: q.Set.Version(), Remains: remains}); err != nil {
 			return err
 		}
 		return ch.settle()

@@ -16,7 +16,6 @@ import (
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/step/rounds"
-	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/judge/measured"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
@@ -93,6 +92,7 @@ type record struct {
 	people    people
 	notes     additions.Notes
 	fork      forkPoint
+	course    *course // what a rejudged debate keeps of its parent; nil in other debates
 	stored    storedStatus
 	usage     transcript.Usage
 	times     times
@@ -187,7 +187,11 @@ func (r *record) next() []protocol.Step {
 	}
 	var steps []protocol.Step
 	if r.Cursor.Stage != "" && (r.Cursor.Stage != transcript.Conclusion || r.hasSpeech()) { // on nothing there is no conclusion
-		steps = protocol.Next(cachedRules{r}, &r.Record)
+		rules := protocol.Protocol(cachedRules{r})
+		if r.course.leads() {
+			rules = courseRules{cachedRules{r}}
+		}
+		steps = protocol.Next(rules, &r.Record)
 	}
 	for i := range steps {
 		if steps[i].Actor == protocol.Embedder {
@@ -252,8 +256,24 @@ func (c cachedRules) Phases(r *protocol.Record) []protocol.Phase {
 	if c.config.hasPeople() {
 		phases = c.adaptToPeople(phases)
 	}
+	phases = c.course.adapt(&c.Record, phases)
 	cache.stages = append(cache.stages, forecast.Stage{Kind: r.Cursor.Stage, Phases: phases})
 	return phases
+}
+
+// courseRules are the rules of a rejudged debate: only the judges are asked, and only where the course comes to them.
+type courseRules struct{ cachedRules }
+
+func (c courseRules) Phases(r *protocol.Record) []protocol.Phase {
+	if !c.onCourse() || !c.course.asks() {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(c.cachedRules.Phases(r)), func(p protocol.Phase) bool { return !c.course.decides(p.Name) })
+}
+
+// onCourse reports whether a rejudged debate is where its course goes on.
+func (r *record) onCourse() bool {
+	return r.course.leads() && r.course.state == r.lifecycle.State && r.course.round == r.Cursor.Round
 }
 
 // adaptToPeople returns phases in which a human judge judges once, and under the names that the configuration asks for.
@@ -305,86 +325,4 @@ func (r *record) actor(name string) (*Participant, transcript.Profile, bool) {
 		return who, transcript.Profile{Name: name, Instructions: who.Instructions}, true
 	}
 	return who, who.profile(), true
-}
-
-// elapse adds to the running time. It adds the gaps between entries while the debate is active. Each gap counts at
-// most the step timeout, or the duration of a step that waited for a rate limit. Time before a call began and time
-// that the viewer took do not count, nor do the wait between rounds and the time before a fork.
-func (r *record) elapse(ev Event, now time.Time) {
-	if r.times.created.IsZero() {
-		r.times.created = now
-	}
-	if r.lifecycle.State.Active() && r.lifecycle.State != fsm.Validating && r.lifecycle.State != fsm.RoundComplete {
-		since, most := r.times.updated, r.config.Limits.StepTimeout
-		if t, ok := ev.(TurnDone); ok && t.Turn.Kind != transcript.Remark {
-			if t.Turn.Started.After(since) {
-				since = t.Turn.Started
-			}
-			since = since.Add(t.Turn.ViewerTime)
-		}
-		if t, ok := ev.(ToolsCalled); ok && len(t.Attempts) > 0 && t.Attempts[0].Began.After(since) {
-			since = t.Attempts[0].Began
-		}
-		if most = max(most, rateLimitWait(ev)); r.fork.begins(ev) {
-			most = 0
-		}
-		if gap := max(now.Sub(since), 0); isOutage(ev) {
-			r.times.outage += gap
-		} else {
-			r.times.running += min(gap, most)
-		}
-	}
-	r.times.updated = now
-}
-
-// changed returns when the debate was last changed. The entries that a fork has from its parent are older than the fork.
-func (t *times) changed() time.Time {
-	if t.updated.Before(t.created) {
-		return t.created
-	}
-	return t.updated
-}
-
-// outageNote names the note in the journal that reports a provider that cannot be reached.
-const outageNote = "outage"
-
-// isOutage reports whether an event ends a wait for a provider that could not be reached. The wait takes no running
-// time, so that the debate can continue after it.
-func isOutage(ev Event) bool {
-	if note, ok := ev.(Annotated); ok {
-		return note.Name == outageNote
-	}
-	f := failureOf(ev)
-	return f != nil && f.Unreachable
-}
-
-// rateLimitWait returns the duration of a step that waited for a rate limit, or 0 if the event has no such step.
-func rateLimitWait(ev Event) (most time.Duration) {
-	if done, ok := ev.(TurnDone); ok {
-		return turns.RateLimitWait(done.Turn.Attempts, done.Turn.Started, done.Turn.Ended)
-	}
-	failures := []*Failure{failureOf(ev)}
-	if s, ok := ev.(StateChanged); ok {
-		failures = append(failures, s.OtherFailures...)
-	}
-	for _, f := range failures {
-		if f != nil {
-			most = max(most, turns.RateLimitWait(f.AttemptDetails, f.Started, f.At))
-		}
-	}
-	return most
-}
-
-// failureOf returns the failure that an event reports, or nil if there is none.
-func failureOf(ev Event) *Failure {
-	switch ev := ev.(type) {
-	case StateChanged:
-		if ev.Question != nil {
-			return ev.Question.Failure
-		}
-		return ev.Failure
-	case Dropped:
-		return ev.Failure
-	}
-	return nil
 }

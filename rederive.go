@@ -119,6 +119,8 @@ func (x *rederivation) match(want Event) error {
 	switch {
 	case x.label != "":
 		verdict, reason, x.label = EntryInput, x.label, ""
+	case is.Meta().Repeats > 0:
+		reason = "the course of the debate that is judged again"
 	case failureOf(is) != nil:
 		verdict, reason = EntryInput, "a failure, and what the policy for it is"
 	}
@@ -176,6 +178,9 @@ func describeEvent(ev Event) string {
 // verifyEntry returns an error if an entry that follows those in the record has values that the record contradicts.
 func verifyEntry(plans *verification.Plans, r *record, ev Event) error {
 	at := plans.At(&r.Record, r.next(), knowsProtocol(r))
+	if ev.Meta().Repeats > 0 {
+		return verifyRepetition(r, ev)
+	}
 	switch ev := ev.(type) {
 	case StateChanged:
 		if err := at.Ending(ev.Ending); err != nil {
@@ -206,6 +211,23 @@ func verifyEntry(plans *verification.Plans, r *record, ev Event) error {
 		if ev.Action == actionDecline {
 			return at.Declined(ev.Key)
 		}
+	}
+	return nil
+}
+
+// verifyRepetition returns an error if an entry of a rejudged debate is not the next one of its course.
+func verifyRepetition(r *record, ev Event) error {
+	if !knowsProtocol(r) {
+		return nil
+	}
+	c := newTransaction(r)
+	_, c.now = entryFields(ev)
+	want := c.repetition()
+	if want == nil {
+		return errors.New("it repeats an entry, but the course of the debate has none here")
+	}
+	if field := verification.Difference(want, ev); field != "" {
+		return fmt.Errorf("%s must follow in the course, but %s", describeEvent(want), field)
 	}
 	return nil
 }

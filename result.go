@@ -2,6 +2,7 @@ package debate
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/elenchus-go/debate/detect"
@@ -17,7 +18,8 @@ import (
 // with the debate or with other results. Assessments and Verdict refer to Turns.
 type Result struct {
 	ID         string            `json:"id"`
-	Parent     transcript.Parent `json:"parent,omitzero"` // what the debate is a fork of; zero if it is none
+	Parent     transcript.Parent `json:"parent,omitzero"`    // what the debate is a fork of; zero if it is none
+	Rejudged   *Rejudged         `json:"rejudged,omitempty"` // how its judges were asked again; nil unless it was made by Engine.Rejudge
 	Topic      string            `json:"topic"`
 	Background string            `json:"background,omitempty"`
 	Protocol   string            `json:"protocol"` // name and version
@@ -114,4 +116,38 @@ func (s *ParticipantStatus) addAttempts(list []transcript.Attempt) {
 			s.State = "context_exceeded"
 		}
 	}
+}
+
+// Rejudged says how the judges of a rejudged debate were asked; see [Engine.Rejudge].
+type Rejudged struct {
+	Omit Omission `json:"omit,omitzero"`  // what was left out of their prompts
+	Swap bool     `json:"swap,omitempty"` // each judge saw the participants in the opposite order
+	// Departures are where the new judges would have taken another course, in order.
+	Departures []Departure `json:"departures,omitempty"`
+	// Remains are the steps whose prompts held eight words in a row of a turn that was left out, because somebody else has
+	// said them too: a quote, a summary, or what the debate is about.
+	Remains []transcript.Key `json:"remains,omitempty"`
+}
+
+// Departure is a point at which new judges would have taken another course than the debate that they judge again.
+type Departure struct {
+	Round int `json:"round"`
+	// Kept is what the debate has kept, and Instead what the new judges would have decided. Both are zero where the debate
+	// went on.
+	Kept    transcript.Ending `json:"kept,omitzero"`
+	Instead transcript.Ending `json:"instead,omitzero"`
+}
+
+// Omission is what judges do not see.
+type Omission struct {
+	Turns []transcript.Key `json:"turns,omitempty"` // speeches and remarks
+	Seats []string         `json:"seats,omitempty"` // participants, of whose turns they see none
+}
+
+// IsZero reports whether nothing is left out.
+func (o Omission) IsZero() bool { return len(o.Turns)+len(o.Seats) == 0 }
+
+// has reports whether a turn is left out.
+func (o Omission) has(t *transcript.Turn) bool {
+	return slices.Contains(o.Turns, t.Key) || slices.Contains(o.Seats, t.Actor)
 }

@@ -233,7 +233,7 @@ func resultOf(r *record) *Result {
 		Rounds: make([]Totals, r.Cursor.Round+1), Question: deepcopy.Of(r.decisions.question), Failure: deepcopy.Of(r.losses.failure), Problems: deepcopy.Of(r.accepted.problems),
 		RunningTime: r.times.running, Created: r.times.created, Started: r.Started, Updated: r.times.changed(), Completed: r.times.completed,
 	}
-	res.Parent = r.fork.Parent
+	res.Parent, res.Rejudged = r.fork.Parent, r.course.result()
 	var tooLarge string
 	if res.Annotations, tooLarge = r.notes.Shown(); tooLarge != "" {
 		res.Warnings = append(res.Warnings, tooLarge)

@@ -49,6 +49,14 @@ func (m *recorder) Generate(ctx context.Context, r providers.Request) (providers
 // Unsupported reports that the model reads everything, as attachments require.
 func (m *recorder) Unsupported(providers.Request) map[string]string { return nil }
 
+// last returns the last request of a step.
+func (m *recorder) last(k transcript.Key) providers.Request {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	list := m.calls[k]
+	return list[len(list)-1]
+}
+
 // take returns the requests since the last call of take, by step.
 func (m *recorder) take() map[transcript.Key][]providers.Request {
 	m.mu.Lock()

@@ -29,7 +29,7 @@ var rootOrder = []string{
 	// Data.
 	"config.go", "errors.go", "config_json.go", "result.go", "event.go", "actors.go", "resources.go",
 	// The state, and functions that read it.
-	"parts.go", "record.go", "budget.go", "status.go", "check.go",
+	"parts.go", "course.go", "record.go", "elapsed.go", "budget.go", "status.go", "check.go",
 	// Decisions.
 	"apply.go", "validate.go", "transition.go", "policy.go",
 	// Steps.
@@ -39,7 +39,7 @@ var rootOrder = []string{
 	// The journal and the driver.
 	"entry.go", "journal.go", "driver.go", "perform.go", "advance.go", "background.go",
 	// The API.
-	"debate.go", "control.go", "watch.go", "engine.go", "fork.go", "rederive.go", "changes.go", "past.go",
+	"debate.go", "control.go", "watch.go", "engine.go", "fork.go", "rejudge.go", "rederive.go", "changes.go", "past.go",
 }
 
 // A reference is a use of a name in one file that another file of the package defines.

@@ -1,0 +1,55 @@
+// Package omission tells whether words of texts that were left out of a prompt remain in it.
+package omission
+
+import (
+	"strings"
+	"unicode"
+)
+
+// words is the number of words in a row that tell a quote from a coincidence.
+const words = 8
+
+// Remains reports whether a text of a prompt holds eight words in a row of a text that was left out, whatever their case and
+// what stands between them. Of a shorter text, it looks for all words, if there are at least three.
+func Remains(omitted, prompt []string) bool {
+	runs := map[string]bool{}
+	sizes := map[int]bool{}
+	for _, text := range omitted {
+		list := split(text)
+		size := min(words, len(list))
+		if size < 3 {
+			continue
+		}
+		sizes[size] = true
+		for run := range runsOf(list, size) {
+			runs[run] = true
+		}
+	}
+	for _, text := range prompt {
+		list := split(text)
+		for size := range sizes {
+			for run := range runsOf(list, size) {
+				if runs[run] {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// runsOf yields each run of so many words.
+func runsOf(list []string, size int) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for i := 0; i+size <= len(list); i++ {
+			if !yield(strings.Join(list[i:i+size], " ")) {
+				return
+			}
+		}
+	}
+}
+
+// split returns the words of a text in lower case.
+func split(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
+}
