@@ -273,7 +273,11 @@ func (c courseRules) Phases(r *protocol.Record) []protocol.Phase {
 
 // onCourse reports whether a rejudged debate is where its course goes on.
 func (r *record) onCourse() bool {
-	return r.course.leads() && r.course.state == r.lifecycle.State && r.course.round == r.Cursor.Round
+	state := r.lifecycle.State
+	if state == fsm.Paused {
+		state = r.lifecycle.PausedFrom
+	}
+	return r.course.leads() && r.course.state == state && r.course.round == r.Cursor.Round
 }
 
 // adaptToPeople returns phases in which a human judge judges once, and under the names that the configuration asks for.

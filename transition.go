@@ -183,10 +183,7 @@ func (c *transaction) proceed() (more bool, err error) {
 // be asked first, and in any other debate.
 func (c *transaction) repetition() Event {
 	r := c.rec
-	if !r.onCourse() {
-		return nil
-	}
-	if r.course.asks() && len(r.next()) > 0 {
+	if !r.onCourse() || r.lifecycle.State == fsm.Paused || r.course.asks() && len(r.next()) > 0 {
 		return nil
 	}
 	ev := r.course.next(r.isParticipating)

@@ -2,19 +2,23 @@ package forktest_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/archive"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/derivedtest"
 	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/mad"
 	"github.com/elenchus-go/debate/protocol/pairwise"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
@@ -130,16 +134,17 @@ func TestTheCourseIsKept(t *testing.T) {
 			run(t, parent)
 			m.take()
 			m.alter = func(k transcript.Key, n int, reply *scripted.Reply) {
-				if k.Actor == "new" {
+				if strings.HasPrefix(k.Actor, "new") {
 					reply.Text = enginetest.PresetReply(cfg, providers.Request{Model: "other", SchemaName: m.last(k).SchemaName, Schema: m.last(k).Schema, Messages: []providers.Message{{Text: fmt.Sprint(k, n)}}})
 				}
 			}
-			d := rejudge(t, e, parent.ID(), debate.Rejudge{ID: "again", Judges: []debate.Participant{{Name: "new", Provider: "m"}}})
+			judges := []debate.Participant{{Name: "new", Provider: "m"}, {Name: "newer", Provider: "m"}}
+			d := rejudge(t, e, parent.ID(), debate.Rejudge{ID: "again", Judges: judges[:min(2, len(cfg.Judges))]})
 			run(t, d)
 			asked := m.take()
 			require.NotEmpty(t, asked)
 			for key := range asked {
-				require.True(t, key.Actor == "new" && decides(cfg, key), key)
+				require.True(t, strings.HasPrefix(key.Actor, "new") && decides(cfg, key), key)
 			}
 			require.Equal(t, kept(t, cfg, parent), kept(t, cfg, d))
 			require.Equal(t, debatetest.Result(t, parent).Ending, debatetest.Result(t, d).Ending)
@@ -203,10 +208,13 @@ func TestForksOfRejudgedDebates(t *testing.T) {
 			parent := create(t, e, cfg)
 			run(t, parent)
 			d := rejudge(t, e, parent.ID(), debate.Rejudge{ID: "again", Swap: true})
-			from := status(t, d).Parent.Seq
+			from, made := status(t, d).Parent.Seq, status(t, d).Seq
 			run(t, d)
 			m.take()
 			for seq := from; seq <= status(t, d).Seq; seq++ {
+				if seq > from && seq < made { // within the change that has made it
+					continue
+				}
 				f, err := e.Fork(t.Context(), "again", seq, debate.Edits{})
 				require.NoError(t, err)
 				run(t, f)
@@ -224,4 +232,281 @@ func TestForksOfRejudgedDebates(t *testing.T) {
 			require.Equal(t, outcome(t, d), outcome(t, twice))
 		})
 	}
+}
+
+// The course of a debate with people, gates, failures and controls is kept, whether the judges decide at its end or after
+// each round.
+func TestRejudgedLives(t *testing.T) {
+	for name, l := range lives() {
+		for kind, p := range map[string]panel.Protocol{"verdicts": {}, "scores": {ByScores: true}} {
+			t.Run(name+"/"+kind, func(t *testing.T) {
+				t.Parallel()
+				change := l.change
+				l.change = func(c *debate.Config) {
+					if c.Protocol = p; change != nil {
+						change(c)
+						q := c.Protocol.(panel.Protocol)
+						q.ByScores = p.ByScores
+						c.Protocol = q
+					}
+				}
+				cfg, e, m, parent := l.lead(t)
+				m.take()
+				d, err := e.Rejudge(t.Context(), parent.ID(), debate.Rejudge{ID: "again"})
+				if status(t, parent).State != fsm.Completed {
+					require.Error(t, err)
+					return
+				}
+				require.NoError(t, err)
+				l.finish(t, d, cfg, nil)
+				require.NoError(t, d.Verify(t.Context()))
+				derivedtest.Require(t, d)
+				for key := range m.take() {
+					require.True(t, decides(cfg, key), key)
+				}
+				require.Equal(t, kept(t, cfg, parent), kept(t, cfg, d))
+				was, is := debatetest.Result(t, parent), debatetest.Result(t, d)
+				require.Equal(t, was.Ending, is.Ending)
+				require.Equal(t, was.Findings, is.Findings)
+				require.Equal(t, was.Answer.Text, is.Answer.Text)
+				require.Equal(t, fsm.Completed, is.State)
+				require.Empty(t, is.Rejudged.Departures)
+			})
+		}
+	}
+}
+
+// moderation replies to the moderator of a debate of the preset mad.
+func moderation(preference bool) string {
+	if !preference {
+		return `{"reasoning":"Both are close.","preference":false}`
+	}
+	return `{"reasoning":"One is right.","preference":true,"supported":"Debater A","answer":"Yes."}`
+}
+
+// The result says where new judges would have taken another course. If they leave no answer, there is none.
+func TestDepartures(t *testing.T) {
+	for name, x := range map[string]struct {
+		was, is    []bool // whether the moderator prefers an answer, by round
+		departures []string
+		decided    string
+	}{
+		"earlier":            {was: []bool{false, true}, is: []bool{true, false}, departures: []string{"1:→judge_decided", "2:judge_decided→"}},
+		"later":              {was: []bool{true}, is: []bool{false}, departures: []string{"1:judge_decided→"}},
+		"the same":           {was: []bool{false, true}, is: []bool{false, true}, decided: "moderator"},
+		"earlier and as was": {was: []bool{false, true}, is: []bool{true, true}, departures: []string{"1:→judge_decided"}, decided: "moderator"},
+		"at the last round":  {was: []bool{false, false, false}, is: []bool{false, false, true}, departures: []string{"3:round_limit→judge_decided"}, decided: "moderator"},
+		"never":              {was: []bool{false, false, false}, is: []bool{false, false, false}, decided: "judge"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := enginetest.PresetConfigs()["mad"]
+			e, m := newEngine(t, cfg)
+			prefers := x.was
+			m.alter = func(k transcript.Key, _ int, reply *scripted.Reply) {
+				if k.Phase == "moderate" {
+					reply.Text = moderation(prefers[k.Round-1])
+				}
+			}
+			parent := create(t, e, cfg)
+			run(t, parent)
+			prefers = x.is
+			d := rejudge(t, e, parent.ID(), debate.Rejudge{ID: "again"})
+			run(t, d)
+			is := debatetest.Result(t, d)
+			require.Equal(t, len(x.was), is.Round)
+			require.Equal(t, debatetest.Result(t, parent).Ending, is.Ending)
+			require.Equal(t, kept(t, cfg, parent), kept(t, cfg, d))
+			var departures []string
+			for _, x := range is.Rejudged.Departures {
+				departures = append(departures, fmt.Sprintf("%d:%s→%s", x.Round, x.Kept.Outcome, x.Instead.Outcome))
+			}
+			require.Equal(t, x.departures, departures)
+			answer, err := mad.DecodeAnswer(is.Answer)
+			require.NoError(t, err)
+			require.Equal(t, x.decided, answer.DecidedBy)
+			if x.decided == "" {
+				require.Contains(t, is.Answer.Text, "There is no answer")
+			}
+		})
+	}
+}
+
+// What is left out is in no prompt of the judges who decide, and nothing else changes in it. Where its words remain, the
+// result says so.
+func TestOmission(t *testing.T) {
+	for name, cfg := range judged() {
+		if name == "pairwise" || name == "panel with summaries in its window" { // no speeches; too long for a window
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e, m := newEngine(t, cfg)
+			said := func(k transcript.Key) string { return fmt.Sprintf("The word that I say is %x now.", k.String()) }
+			m.alter = func(k transcript.Key, _ int, reply *scripted.Reply) {
+				if m.last(k).SchemaName == "" && !decides(cfg, k) && k.Phase != "summary" && k.Phase != "embeddings" {
+					reply.Text = said(k)
+				}
+			}
+			parent := create(t, e, cfg)
+			run(t, parent)
+			asked := m.take()
+			var speech transcript.Turn
+			for _, turn := range debatetest.Result(t, parent).Turns {
+				if turn.Kind == transcript.Speech && turn.Contract == "" {
+					speech = turn
+				}
+			}
+			if speech.Text == "" {
+				t.Skip("all speeches are structured")
+			}
+			d := rejudge(t, e, parent.ID(), debate.Rejudge{ID: "again", Omit: debate.Omission{Turns: []transcript.Key{speech.Key}}})
+			run(t, d)
+			again := m.take()
+			require.NotEmpty(t, again)
+			for key, requests := range again {
+				messages := slices.Clone(asked[key][0].Messages)
+				messages = slices.DeleteFunc(messages, func(x providers.Message) bool { return strings.Contains(x.Text, said(speech.Key)) })
+				require.NotContains(t, fmt.Sprint(requests[0].Messages), said(speech.Key))
+				if len(debatetest.Result(t, parent).Turns) > 0 && key.Phase != "synthesize" && key.Phase != "decide" && key.Phase != "candidates" { // these see what the judge has said
+					require.Equal(t, messages, requests[0].Messages)
+				}
+			}
+			is := debatetest.Result(t, d)
+			require.Equal(t, debate.Omission{Turns: []transcript.Key{speech.Key}}, is.Rejudged.Omit)
+			require.Empty(t, is.Rejudged.Remains)
+			require.Equal(t, kept(t, cfg, parent), kept(t, cfg, d))
+
+			of := rejudge(t, e, parent.ID(), debate.Rejudge{ID: "seat", Omit: debate.Omission{Seats: []string{speech.Actor}}})
+			run(t, of)
+			for key, requests := range m.take() {
+				for _, turn := range is.Turns {
+					if turn.Actor == speech.Actor && turn.Kind == transcript.Speech && turn.Contract == "" {
+						require.NotContains(t, fmt.Sprint(requests[0].Messages), turn.Text, key)
+					}
+				}
+			}
+		})
+	}
+}
+
+// A quote of a turn that was left out stays in the prompts, and the result names them.
+func TestWordsThatRemain(t *testing.T) {
+	cfg := lifeConfig()
+	const words = "Buses need less room than any number of cars on a street."
+	e, m := newEngine(t, cfg)
+	m.alter = func(k transcript.Key, _ int, reply *scripted.Reply) {
+		switch {
+		case k.Actor == "A" && k.Round == 1:
+			reply.Text = words
+		case k.Actor == "B" && k.Round == 2:
+			reply.Text = `A said that "` + strings.ToLower(words) + `" I doubt it.`
+		}
+	}
+	parent := create(t, e, cfg)
+	run(t, parent)
+	said := transcript.Key{Run: 1, Round: 1, Phase: "respond", Actor: "A"}
+	quoted := transcript.Key{Run: 1, Round: 2, Phase: "respond", Actor: "B"}
+	one := rejudge(t, e, parent.ID(), debate.Rejudge{Omit: debate.Omission{Turns: []transcript.Key{said}}})
+	run(t, one)
+	verdict := func(judge string) transcript.Key {
+		return transcript.Key{Run: 1, Round: 2, Phase: "verdict", Actor: judge}
+	}
+	require.ElementsMatch(t, []transcript.Key{verdict("J"), verdict("K")}, debatetest.Result(t, one).Rejudged.Remains)
+	both := rejudge(t, e, parent.ID(), debate.Rejudge{Omit: debate.Omission{Turns: []transcript.Key{said, quoted}}})
+	run(t, both)
+	require.Empty(t, debatetest.Result(t, both).Rejudged.Remains)
+}
+
+// People judge again too, and read what they are to read.
+func TestPeopleJudgeAgain(t *testing.T) {
+	cfg := lifeConfig()
+	e, m := newEngine(t, cfg)
+	parent := create(t, e, cfg)
+	run(t, parent)
+	m.take()
+	first := debatetest.Result(t, parent).Turns[0]
+	d := rejudge(t, e, parent.ID(), debate.Rejudge{ID: "again", Judges: []debate.Participant{{Name: "Cleo", Human: true}}, Omit: debate.Omission{Turns: []transcript.Key{first.Key}}})
+	run(t, d)
+	waiting, err := d.Waiting(t.Context())
+	require.NoError(t, err)
+	require.Len(t, waiting, 1)
+	require.Equal(t, "verdict", waiting[0].Key.Phase)
+	require.Len(t, waiting[0].Said, 5, "one of six is left out")
+	require.NoError(t, d.Answer(t.Context(), waiting[0].Key, `{"summary":"A was clear.","winner":"A","winner_reasoning":"It was clear.","quality":50}`, "Cleo"))
+	run(t, d)
+	require.Equal(t, fsm.Completed, status(t, d).State)
+	require.Empty(t, m.take())
+	answer, err := panel.DecodeAnswer(debatetest.Result(t, d).Answer)
+	require.NoError(t, err)
+	require.Equal(t, "A", answer.Value.Winner)
+}
+
+// What cannot be judged again is refused with the reason.
+func TestRefusedRejudging(t *testing.T) {
+	cfg := lifeConfig()
+	e, _ := newEngine(t, cfg)
+	parent := create(t, e, cfg)
+	requireRefused := func(again debate.Rejudge, id, field, reason string) {
+		t.Helper()
+		_, err := e.Rejudge(t.Context(), id, again)
+		p, ok := errors.AsType[*debate.Problems](err)
+		require.True(t, ok, "%v", err)
+		require.Equal(t, field, p.List[0].Field)
+		require.Contains(t, p.List[0].Reason, reason)
+	}
+	requireRefused(debate.Rejudge{}, "d", "id", "no judge decides")
+	for ev, err := range parent.Run(t.Context()) {
+		require.NoError(t, err)
+		if p, ok := ev.(debate.PhaseStarted); ok && p.Phase == "verdict" {
+			break
+		}
+	}
+	requireRefused(debate.Rejudge{}, "d", "id", "has not ended")
+	run(t, parent)
+	requireRefused(debate.Rejudge{ID: "a/b"}, "d", "id", "a/b")
+	requireRefused(debate.Rejudge{Omit: debate.Omission{Turns: []transcript.Key{{Run: 1, Round: 9, Phase: "respond", Actor: "A"}}}}, "d", "omit.turns[0]", "no turn")
+	requireRefused(debate.Rejudge{Omit: debate.Omission{Turns: []transcript.Key{{Run: 1, Round: 2, Phase: "verdict", Actor: "J"}}}}, "d", "omit.turns[0]", "no speech")
+	requireRefused(debate.Rejudge{Omit: debate.Omission{Seats: []string{"A", "Z"}}}, "d", "omit.seats[1]", "not a participant")
+	requireRefused(debate.Rejudge{Judges: []debate.Participant{{Name: "A", Provider: "m"}}}, "d", "config.judges[0].name", "taken")
+	_, err := e.Rejudge(t.Context(), "none", debate.Rejudge{})
+	require.ErrorIs(t, err, store.ErrNotFound)
+	_, err = e.Rejudge(t.Context(), "d", debate.Rejudge{ID: "d"})
+	require.ErrorIs(t, err, debate.ErrTaken)
+
+	canceled := cfg
+	canceled.ID = "canceled"
+	c := create(t, e, canceled)
+	require.NoError(t, c.Cancel(t.Context()))
+	requireRefused(debate.Rejudge{}, "canceled", "id", "canceled")
+	votes := enginetest.PresetConfigs()["vote of samples"]
+	votes.ID = "votes"
+	run(t, create(t, e, votes))
+	requireRefused(debate.Rejudge{}, "votes", "id", "no judge decides")
+}
+
+// A change of what a rejudged debate repeats is found.
+func TestAForgedRepetitionIsFound(t *testing.T) {
+	cfg := judged()["arbitration"]
+	e, _ := newEngine(t, cfg)
+	parent := create(t, e, cfg)
+	run(t, parent)
+	d := rejudge(t, e, parent.ID(), debate.Rejudge{ID: "again"})
+	run(t, d)
+	o, _ := options.Load(e)
+	j, err := archive.Export(t.Context(), o.(debate.Options).Store, "again")
+	require.NoError(t, err)
+	require.NoError(t, archive.Import(t.Context(), store.Memory(), j))
+	changed := 0
+	for i, entry := range j.Entries {
+		raw := string(entry.Data.(json.RawMessage))
+		if entry.Seq == 1 || !strings.Contains(raw, `"repeats":`) || !strings.Contains(raw, `"text":"`) {
+			continue
+		}
+		forged := *j
+		forged.Entries = slices.Clone(j.Entries)
+		forged.Entries[i].Data = json.RawMessage(strings.Replace(raw, `"text":"`, `"text":"Not `, 1))
+		require.ErrorContains(t, archive.Import(t.Context(), store.Memory(), &forged), "must follow in the course")
+		changed++
+	}
+	require.Positive(t, changed)
 }
