@@ -139,13 +139,11 @@ func (r *record) configure(ev ConfigChanged) (err error) {
 	}
 	if r.Seq == 0 {
 		r.keys = ev.keys
-		if r.course, err = newCourse(ev.course); err != nil {
-			return err
-		}
+		r.course, err = newCourse(ev.course)
 	}
 	r.format = max(r.format, ev.Format) // once a newer version has written, the journal has its format
-	c, err := r.parse(ev)
-	if err != nil {
+	c, wrong := r.parse(ev)
+	if err = cmp.Or(err, wrong); err != nil {
 		return err
 	}
 	if ev.Parent.ID != "" {

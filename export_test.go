@@ -90,6 +90,10 @@ func FilledResults(fill func(any)) (a, b *Result, rec any) {
 	fill(&r.decisions.question)
 	fill(&r.losses.failure)
 	fill(&r.accepted.problems)
+	r.course = &course{storedCourse: &storedCourse{Swap: true}}
+	fill(&r.course.Omit)
+	fill(&r.course.departures)
+	fill(&r.course.remains)
 	r.Sources.Add(transcript.Key{Actor: "A"}, 1, []tool.Record{{Sources: []tool.Source{{Number: 1, URI: "u", Title: "t", Text: "x"}}}})
 	r.config.Judges = []Participant{{Name: "A"}} // leads to a warning
 	r.config.Participants = []Participant{{Name: "A"}}

@@ -6,139 +6,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"reflect"
 	"slices"
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/additions"
-	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/protocoljson"
-	"github.com/elenchus-go/debate/internal/turns"
-	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
-
-// Edits are the differences between a fork and the debate that it is a fork of. The zero Edits changes nothing. Edits are
-// plain data and survive JSON.
-type Edits struct {
-	// ID identifies the fork. Defaults to a new UUID of version 7.
-	ID string `json:"id,omitempty"`
-	// Labels are the labels of the fork. If Labels is nil, the fork has those of Config, or those of its parent if Config is
-	// nil.
-	Labels map[string]string `json:"labels,omitzero"`
-	// Config is the whole configuration of the fork from its last entry on; its ID and an empty Seed are ignored. What is
-	// committed stays as it is. If there is a turn, the seed, the protocol, and the names, the sides and the order of the
-	// participants must stay too. Defaults to the configuration of the parent at that point.
-	Config *Config `json:"config,omitempty"`
-	// Turn is the key of a step that has the text Reply in the fork, as text or as JSON that follows the contract of the
-	// step. It must be a step of the last entries that the fork has, or one that may run after them. The turn has the flag
-	// transcript.Edited.
-	Turn  transcript.Key `json:"turn,omitzero"`
-	Reply string         `json:"reply,omitempty"`
-}
-
-// edit adds the edits to the fork.
-func edit(ctx context.Context, e *Engine, c *transaction, edits *Edits) error {
-	if edits.Config == nil && edits.Turn == (transcript.Key{}) {
-		return nil
-	}
-	if c.rec.lifecycle.State.Final() {
-		return problemsOf("fork", []protocol.Problem{protocol.Problemf("seq", "the debate has ended by entry %d, so edits have no effect: use an earlier entry", c.rec.Seq)})
-	}
-	if edits.Config != nil {
-		if err := editConfig(ctx, e, c, edits); err != nil {
-			return err
-		}
-	}
-	if edits.Turn == (transcript.Key{}) {
-		return nil
-	}
-	return editTurn(c, edits)
-}
-
-// editConfig adds the edited configuration.
-func editConfig(ctx context.Context, e *Engine, c *transaction, edits *Edits) error {
-	r := c.rec
-	cfg, found := edits.Config.withDefaults(e.env, e.learnsWindow)
-	cfg.ID, cfg.Seed = edits.ID, cmp.Or(edits.Config.Seed, r.Seed)
-	if edits.Labels != nil {
-		cfg.Labels = maps.Clone(edits.Labels)
-	}
-	if len(found) == 0 && r.hasTurns() {
-		found = fixedFields(r, &cfg)
-	}
-	found = append(append(found, addedReaders(r.config, &cfg)...), unrepeatable(e, &cfg)...)
-	var limits map[string]int
-	if len(found) == 0 && r.accepted.valid && r.lifecycle.State != fsm.Ready { // it is not checked again before it continues
-		keepWindows(&cfg, r.config)
-		setWindows(&cfg, e.knownWindows(ctx, &cfg))
-		found, limits, _, _ = e.preflight(&cfg) // what the engine lacks is reported when the fork runs
-	}
-	for i := range found {
-		found[i].Field = "config." + found[i].Field
-	}
-	if err := problemsOf("fork", found); err != nil {
-		return err
-	}
-	raw, err := json.Marshal(cfg)
-	if err != nil {
-		return err
-	}
-	if err := c.add(ConfigChanged{EventMeta: c.stamp("config"), At: c.now, Format: formatOf(&cfg), Config: raw, ReplyTokens: limits}); err != nil {
-		return err
-	}
-	if s := r.lifecycle.State; s == fsm.Configuring || s == fsm.Ready {
-		return c.fire(fsm.Edit, StateChanged{})
-	}
-	return nil
-}
-
-// fixedFields returns a problem for each field that a fork with turns must not change.
-func fixedFields(r *record, cfg *Config) (list []protocol.Problem) {
-	same := func(field string, a, b any) {
-		if !reflect.DeepEqual(a, b) {
-			list = append(list, protocol.Problemf(field, "it cannot change after the first turn, fork from an earlier entry"))
-		}
-	}
-	same("seed", r.Seed, cfg.Seed)
-	same("protocol", protocoljson.Parameters(r.config.Protocol), protocoljson.Parameters(cfg.Protocol))
-	seats := func(c *Config) (list []string) {
-		for _, p := range participantProfiles(*c) {
-			list = append(list, p.Name, p.Side)
-		}
-		return list
-	}
-	same("participants", seats(r.config), seats(cfg))
-	return list
-}
-
-// editTurn adds the edited turn.
-func editTurn(c *transaction, edits *Edits) error {
-	r, key := c.rec, edits.Turn
-	at := slices.IndexFunc(r.next(), func(s protocol.Step) bool { return s.Key == key })
-	if at < 0 {
-		return problemsOf("fork", []protocol.Problem{protocol.Problemf("turn", "%s is neither a step of the first %d entries nor one that may run after them", key, r.Seq)})
-	}
-	s := &r.next()[at]
-	who, _, _ := r.actor(s.Actor)
-	text := characters.Valid(edits.Reply)
-	t, err := givenTurn(r, s, "fork", text, r.env.Count(who.Model, text), cmp.Or(who.MaxTokens, turns.MaxTokens))
-	if err != nil {
-		return err
-	}
-	t.Started, t.Ended, t.Flags = c.now, c.now, []transcript.Flag{transcript.Edited}
-	r.extract(&t)
-	ev := TurnDone{EventMeta: c.stamp("turn"), At: c.now, Turn: t}
-	if r.isHuman(s.Actor) {
-		ev.Turn.By, ev.Reply = s.Actor, r.keys.Reply(key.String(), edits.Reply)
-	}
-	return c.add(ev)
-}
 
 // Fork creates a debate from the first seq entries of the journal of another debate, with edits. If seq is 0, the fork
 // has all entries. The other debate does not change, and may be running. The fork refers to it in Status.Parent, but does
@@ -176,6 +54,69 @@ func (e *Engine) Fork(ctx context.Context, id string, seq int64, edits Edits) (d
 	}
 	f := &fork{engine: e, parent: id, edits: edits}
 	if f.entries, err = f.cut(entries, seq); err != nil {
+		return nil, err
+	}
+	undo = f.addProtocol()
+	return f.commit(ctx)
+}
+
+// Rejudge creates a debate in which the judges of a debate that has ended are asked again. The new debate is a fork: every
+// speech, vote, rank and transition is that of its parent, and Run, RunOnce or Start ask only the judges from whose replies
+// the protocol computes the answer, in their order; see [protocol.Decider]. What other judges have said stays as it was.
+//
+// The course of the debate is kept. If a new judge would have ended the debate earlier, or gone on, Result.Rejudged says so, and
+// nothing else changes. The debate may then have no answer.
+//
+// What Omit names is left out of the prompts of these judges. The seed, the pseudonyms, the order and the rules of windows stay.
+// Personas, findings, later quotes and summaries of other readers may still have words of it; Result.Rejudged lists the prompts
+// in which they remain.
+//
+// As with Fork, the usage of the parent counts in the budgets, the parent does not change, and you can delete it. A budget or a
+// person can end the new debate earlier: then it is concluded where it is, and the rest of the course is left out.
+//
+// Rejudge returns *Problems if a field is invalid, if the debate has not ended or was canceled, or if no judge decides it,
+// store.ErrNotFound if there is no debate with that id, ErrTaken if the store has a debate with the ID of the new one, and
+// ErrUnsupported if the engine lacks the debate's protocol.
+func (e *Engine) Rejudge(ctx context.Context, id string, again Rejudge) (d *Debate, err error) {
+	undo := func() {}
+	defer func() {
+		if v := recover(); v != nil { // of the protocol or of a hook
+			err = panicFailure(panics.New(v), transcript.Key{})
+		}
+		if err != nil {
+			undo()
+			d, err = nil, fmt.Errorf("rejudge debate %s: %w", id, err)
+		}
+	}()
+	if e.drivers.Closed() {
+		return nil, ErrClosed
+	}
+	_, entries, err := e.store.Load(ctx, id, 0)
+	if err != nil {
+		return nil, err
+	}
+	past := newJournal(e, id)
+	if err := past.begin(); err != nil {
+		return nil, err
+	}
+	events := make([]Event, len(entries))
+	for i, entry := range entries {
+		if events[i], err = past.read(entry); err != nil {
+			return nil, err
+		}
+	}
+	if u, unknown := past.rec.config.Protocol.(unknownProtocol); unknown {
+		return nil, &unsupported{[]string{fmt.Sprintf("protocol.name: %q is unknown to this engine", u.name)}}
+	}
+	if err := past.rec.supported(); err != nil {
+		return nil, err
+	}
+	f := &fork{engine: e, parent: id, edits: Edits{ID: again.ID, Labels: again.Labels}}
+	if f.course, err = courseOf(past.rec, events, &again); err != nil {
+		return nil, err
+	}
+	f.entries = entries[:f.course.From]
+	if f.edits.Config, err = again.config(e, events, f.course.From); err != nil {
 		return nil, err
 	}
 	undo = f.addProtocol()

@@ -1,7 +1,6 @@
 package debate
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/additions"
-	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/store"
@@ -33,69 +31,6 @@ type Rejudge struct {
 	// Swap shows each judge who is asked only once in a phase, and who knows the participants by pseudonyms, the participants in
 	// the opposite order.
 	Swap bool `json:"swap,omitempty"`
-}
-
-// Rejudge creates a debate in which the judges of a debate that has ended are asked again. The new debate is a fork: every
-// speech, vote, rank and transition is that of its parent, and Run, RunOnce or Start ask only the judges from whose replies
-// the protocol computes the answer, in their order; see [protocol.Decider]. What other judges have said stays as it was.
-//
-// The course of the debate is kept. If a new judge would have ended the debate earlier, or gone on, Result.Rejudged says so, and
-// nothing else changes. The debate may then have no answer.
-//
-// What Omit names is left out of the prompts of these judges. The seed, the pseudonyms, the order and the rules of windows stay.
-// Personas, findings, later quotes and summaries of other readers may still have words of it; Result.Rejudged lists the prompts
-// in which they remain.
-//
-// As with Fork, the usage of the parent counts in the budgets, the parent does not change, and you can delete it. A budget or a
-// person can end the new debate earlier: then it is concluded where it is, and the rest of the course is left out.
-//
-// Rejudge returns *Problems if a field is invalid, if the debate has not ended or was canceled, or if no judge decides it,
-// store.ErrNotFound if there is no debate with that id, ErrTaken if the store has a debate with the ID of the new one, and
-// ErrUnsupported if the engine lacks the debate's protocol.
-func (e *Engine) Rejudge(ctx context.Context, id string, again Rejudge) (d *Debate, err error) {
-	undo := func() {}
-	defer func() {
-		if v := recover(); v != nil { // of the protocol or of a hook
-			err = panicFailure(panics.New(v), transcript.Key{})
-		}
-		if err != nil {
-			undo()
-			d, err = nil, fmt.Errorf("rejudge debate %s: %w", id, err)
-		}
-	}()
-	if e.drivers.Closed() {
-		return nil, ErrClosed
-	}
-	_, entries, err := e.store.Load(ctx, id, 0)
-	if err != nil {
-		return nil, err
-	}
-	past := newJournal(e, id)
-	if err := past.begin(); err != nil {
-		return nil, err
-	}
-	events := make([]Event, len(entries))
-	for i, entry := range entries {
-		if events[i], err = past.read(entry); err != nil {
-			return nil, err
-		}
-	}
-	if u, unknown := past.rec.config.Protocol.(unknownProtocol); unknown {
-		return nil, &unsupported{[]string{fmt.Sprintf("protocol.name: %q is unknown to this engine", u.name)}}
-	}
-	if err := past.rec.supported(); err != nil {
-		return nil, err
-	}
-	f := &fork{engine: e, parent: id, edits: Edits{ID: again.ID, Labels: again.Labels}}
-	if f.course, err = courseOf(past.rec, events, &again); err != nil {
-		return nil, err
-	}
-	f.entries = entries[:f.course.From]
-	if f.edits.Config, err = again.config(e, events, f.course.From); err != nil {
-		return nil, err
-	}
-	undo = f.addProtocol()
-	return f.commit(ctx)
 }
 
 // config returns the configuration of the new debate, or nil if it is that of the parent at the entry from.
@@ -191,14 +126,14 @@ func (again *Rejudge) checkOmission(r *record, l *problemList, phases []string) 
 	for i, key := range again.Omit.Turns {
 		switch t, ok := r.Find(key); {
 		case !ok:
-			l.add(indexed("omit.turns", i), "the debate has no turn %s", key)
+			l.add(fmt.Sprintf("omit.turns[%d]", i), "the debate has no turn %s", key)
 		case t.Kind != transcript.Speech && t.Kind != transcript.Remark:
-			l.add(indexed("omit.turns", i), "%s is no speech or remark, but a turn of kind %s", key, t.Kind)
+			l.add(fmt.Sprintf("omit.turns[%d]", i), "%s is no speech or remark, but a turn of kind %s", key, t.Kind)
 		}
 	}
 	for i, name := range again.Omit.Seats {
 		if findParticipant(r.config.Participants, name) == nil {
-			l.add(indexed("omit.seats", i), "%q is not a participant", name)
+			l.add(fmt.Sprintf("omit.seats[%d]", i), "%q is not a participant", name)
 		}
 	}
 }

@@ -186,7 +186,17 @@ func (c *Client) Annotate(ctx context.Context, id, name string, value any) error
 // key is not empty, a second call with the same key and edits returns the fork of the first one. Edits with a key have
 // no ID. Call Start to drive the fork.
 func (c *Client) Fork(ctx context.Context, id string, seq int64, edits debate.Edits, key string) (fork string, err error) {
-	req, err := c.request(ctx, "POST", pathOf(id, "/forks"), nil, forkBody{seq, edits})
+	return c.makeFork(ctx, id, forkBody{Seq: seq, Edits: edits}, key)
+}
+
+// Rejudge creates a debate in which the judges of another are asked again, and returns its id; see [debate.Engine.Rejudge]. The
+// key is that of Fork.
+func (c *Client) Rejudge(ctx context.Context, id string, again debate.Rejudge, key string) (fork string, err error) {
+	return c.makeFork(ctx, id, forkBody{Rejudge: &again}, key)
+}
+
+func (c *Client) makeFork(ctx context.Context, id string, body forkBody, key string) (fork string, err error) {
+	req, err := c.request(ctx, "POST", pathOf(id, "/forks"), nil, body)
 	if err != nil {
 		return "", err
 	}

@@ -1,6 +1,7 @@
 package debatehttp
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -17,21 +18,33 @@ import (
 type forkBody struct {
 	Seq int64 `json:"seq,omitempty"` // the last entry that the fork has from the debate; 0 for all
 	debate.Edits
+	// Rejudge asks the judges of a debate that has ended again; see debate.Engine.Rejudge. The other fields are then absent,
+	// except the id and the labels, which may be here or there.
+	Rejudge *debate.Rejudge `json:"rejudge,omitempty"`
 }
 
 // forkRequest is a forkBody as the handler reads it: the engine decodes the configuration, because it knows the protocols.
 type forkRequest struct {
-	Seq    int64             `json:"seq"`
-	ID     string            `json:"id"`
-	Labels map[string]string `json:"labels"`
-	Config json.RawMessage   `json:"config"`
-	Turn   transcript.Key    `json:"turn"`
-	Reply  string            `json:"reply"`
+	Seq     int64             `json:"seq"`
+	ID      string            `json:"id"`
+	Labels  map[string]string `json:"labels"`
+	Config  json.RawMessage   `json:"config"`
+	Turn    transcript.Key    `json:"turn"`
+	Reply   string            `json:"reply"`
+	Rejudge *debate.Rejudge   `json:"rejudge,omitempty"`
 }
 
 // edits returns the edits of a fork.
 func (c *call) edits(body forkRequest) (e debate.Edits, err error) {
 	e = debate.Edits{ID: body.ID, Labels: body.Labels, Turn: body.Turn, Reply: body.Reply}
+	if again := body.Rejudge; again != nil {
+		if e.ID = cmp.Or(e.ID, again.ID); e.Labels == nil {
+			e.Labels = again.Labels
+		}
+		if hasConfig := len(body.Config) > 0 && string(body.Config) != "null"; hasConfig || body.Seq != 0 || body.Turn != (transcript.Key{}) || body.Reply != "" {
+			return e, invalid("rejudge", "it keeps the whole course of the debate: leave out seq, config, turn and reply")
+		}
+	}
 	if len(body.Config) == 0 || string(body.Config) == "null" {
 		return e, nil
 	}
@@ -69,6 +82,9 @@ func (c *call) fork() error {
 	}
 	parent := c.r.PathValue("id")
 	cfg := debate.Config{ID: edits.ID} // what Authorize may change
+	if again := body.Rejudge; again != nil {
+		cfg.Judges, cfg.Rubric, cfg.Prompts = again.Judges, again.Rubric, again.Prompts
+	}
 	if edits.Config != nil {
 		cfg = *edits.Config
 		cfg.ID = edits.ID
@@ -89,7 +105,10 @@ func (c *call) fork() error {
 	if edits.Config != nil {
 		edits.Config = &cfg
 	}
-	d, err := c.makeFork(parent, body.Seq, edits, key, hash(parent + string(sum))[:32])
+	if again := body.Rejudge; again != nil {
+		again.Judges, again.Rubric, again.Prompts = cfg.Judges, cfg.Rubric, cfg.Prompts
+	}
+	d, err := c.makeFork(parent, body, edits, key, hash(parent + string(sum))[:32])
 	if err != nil {
 		return err
 	}
@@ -98,14 +117,21 @@ func (c *call) fork() error {
 }
 
 // makeFork makes a fork, or returns the one that an earlier request with the same idempotency key has made.
-func (c *call) makeFork(parent string, seq int64, edits debate.Edits, key, sum string) (*debate.Debate, error) {
+func (c *call) makeFork(parent string, body forkRequest, edits debate.Edits, key, sum string) (*debate.Debate, error) {
 	ctx := c.detached()
+	fork := func() (*debate.Debate, error) {
+		if again := body.Rejudge; again != nil {
+			again.ID, again.Labels = edits.ID, edits.Labels
+			return c.engine.Rejudge(ctx, parent, *again)
+		}
+		return c.engine.Fork(ctx, parent, body.Seq, edits)
+	}
 	if key == "" {
-		return c.engine.Fork(ctx, parent, seq, edits)
+		return fork()
 	}
 	edits.ID = idOf(c.access.Principal, key)
 	edits.Labels = withLabel(edits.Labels, digestLabel, sum)
-	d, err := c.engine.Fork(ctx, parent, seq, edits)
+	d, err := fork()
 	if err == nil {
 		return d, nil
 	}

@@ -238,3 +238,27 @@ func TestAClientRemovesLabels(t *testing.T) {
 		require.Equal(t, len(tt.want), len(is.Labels), is.Labels)
 	}
 }
+
+func TestRejudgeOverHTTP(t *testing.T) {
+	s, turns := completed(t, allowing())
+	key := `{"run": 1, "round": 1, "phase": "` + turns[0].Phase + `", "actor": "` + turns[0].Actor + `"}`
+	id := s.forked(`{"id": "again", "labels": {"team": "red"}, "rejudge": {"omit": {"turns": [` + key + `]}, "swap": true}}`)
+	is := parsed[store.Status](t, s.wants(http.StatusOK, http.MethodGet, "/debates/"+id, ""))
+	require.Equal(t, "cars", is.Parent.ID)
+	require.Equal(t, map[string]string{"team": "red"}, is.Labels)
+	s.posts(http.StatusNoContent, "/debates/again/start", "")
+	r := result(s.stream("/debates/again/events", "").until("ended"))
+	require.Equal(t, fsm.Completed, r.State)
+	require.Len(t, r.Turns, len(turns))
+	require.Equal(t, []transcript.Key{turns[0].Key}, r.Rejudged.Omit.Turns)
+	require.True(t, r.Rejudged.Swap)
+
+	first := s.forked(`{"rejudge": {}}`, "Idempotency-Key", "k")
+	require.Equal(t, first, s.forked(`{"rejudge": {}}`, "Idempotency-Key", "k"))
+	for _, body := range []string{`{"seq": 3, "rejudge": {}}`, `{"rejudge": {}, "reply": "x", "turn": ` + key + `}`, `{"rejudge": {}, "config": {}}`} {
+		require.Equal(t, "rejudge", s.refuses("invalid", http.MethodPost, "/debates/cars/forks", body).Problems[0].Field, body)
+	}
+	p := s.refuses("invalid", http.MethodPost, "/debates/cars/forks", `{"rejudge": {"omit": {"seats": ["Zoe"]}}}`)
+	require.Equal(t, "omit.seats[0]", p.Problems[0].Field)
+	s.refuses("invalid", http.MethodPost, "/debates/cars/forks", `{"rejudge": {"judge": 1}}`)
+}

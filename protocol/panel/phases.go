@@ -150,13 +150,13 @@ func (p Protocol) judgePhases(name string, step protocol.Step, judges []string) 
 	return phases
 }
 
-// Deciding returns the phases of the verdicts, or of the audience's votes. If the scores decide, the assessments do too.
+// Deciding returns the phases of the verdicts and of the senior judge, or of the audience's votes. If the scores decide, the assessments do too.
 func (p Protocol) Deciding() []string {
 	switch {
 	case p.Format == Oxford:
 		return []string{phaseBefore, phaseAfter}
 	case p.ByScores:
-		return []string{phaseAssess, phaseVerdict}
+		return []string{phaseAssess, phaseVerdict, phaseSenior}
 	}
-	return []string{phaseVerdict}
+	return []string{phaseVerdict, phaseSenior}
 }

@@ -262,5 +262,5 @@ func closingRound(r *protocol.Record) bool {
 // End returns the zero Ending: only the limits end the debate.
 func (Protocol) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
 
-// Deciding returns the phases in which the judges judge and decide.
-func (Protocol) Deciding() []string { return []string{phaseJudge, phaseDecide} }
+// Deciding returns the phases in which the judges judge and decide, and that of the senior judge.
+func (Protocol) Deciding() []string { return []string{phaseJudge, phaseDecide, phaseSenior} }

@@ -1,0 +1,134 @@
+package debate
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/protocoljson"
+	"github.com/elenchus-go/debate/internal/turns"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Edits are the differences between a fork and the debate that it is a fork of. The zero Edits changes nothing. Edits are
+// plain data and survive JSON.
+type Edits struct {
+	// ID identifies the fork. Defaults to a new UUID of version 7.
+	ID string `json:"id,omitempty"`
+	// Labels are the labels of the fork. If Labels is nil, the fork has those of Config, or those of its parent if Config is
+	// nil.
+	Labels map[string]string `json:"labels,omitzero"`
+	// Config is the whole configuration of the fork from its last entry on; its ID and an empty Seed are ignored. What is
+	// committed stays as it is. If there is a turn, the seed, the protocol, and the names, the sides and the order of the
+	// participants must stay too. Defaults to the configuration of the parent at that point.
+	Config *Config `json:"config,omitempty"`
+	// Turn is the key of a step that has the text Reply in the fork, as text or as JSON that follows the contract of the
+	// step. It must be a step of the last entries that the fork has, or one that may run after them. The turn has the flag
+	// transcript.Edited.
+	Turn  transcript.Key `json:"turn,omitzero"`
+	Reply string         `json:"reply,omitempty"`
+}
+
+// edit adds the edits to the fork.
+func edit(ctx context.Context, e *Engine, c *transaction, edits *Edits) error {
+	if edits.Config == nil && edits.Turn == (transcript.Key{}) {
+		return nil
+	}
+	if c.rec.lifecycle.State.Final() {
+		return problemsOf("fork", []protocol.Problem{protocol.Problemf("seq", "the debate has ended by entry %d, so edits have no effect: use an earlier entry", c.rec.Seq)})
+	}
+	if edits.Config != nil {
+		if err := editConfig(ctx, e, c, edits); err != nil {
+			return err
+		}
+	}
+	if edits.Turn == (transcript.Key{}) {
+		return nil
+	}
+	return editTurn(c, edits)
+}
+
+// editConfig adds the edited configuration.
+func editConfig(ctx context.Context, e *Engine, c *transaction, edits *Edits) error {
+	r := c.rec
+	cfg, found := edits.Config.withDefaults(e.env, e.learnsWindow)
+	cfg.ID, cfg.Seed = edits.ID, cmp.Or(edits.Config.Seed, r.Seed)
+	if edits.Labels != nil {
+		cfg.Labels = maps.Clone(edits.Labels)
+	}
+	if len(found) == 0 && r.hasTurns() {
+		found = fixedFields(r, &cfg)
+	}
+	found = append(append(found, addedReaders(r.config, &cfg)...), unrepeatable(e, &cfg)...)
+	var limits map[string]int
+	if len(found) == 0 && r.accepted.valid && r.lifecycle.State != fsm.Ready { // it is not checked again before it continues
+		keepWindows(&cfg, r.config)
+		setWindows(&cfg, e.knownWindows(ctx, &cfg))
+		found, limits, _, _ = e.preflight(&cfg) // what the engine lacks is reported when the fork runs
+	}
+	for i := range found {
+		found[i].Field = "config." + found[i].Field
+	}
+	if err := problemsOf("fork", found); err != nil {
+		return err
+	}
+	raw, err := json.Marshal(cfg)
+	if err != nil {
+		return err
+	}
+	if err := c.add(ConfigChanged{EventMeta: c.stamp("config"), At: c.now, Format: formatOf(&cfg), Config: raw, ReplyTokens: limits}); err != nil {
+		return err
+	}
+	if s := r.lifecycle.State; s == fsm.Configuring || s == fsm.Ready {
+		return c.fire(fsm.Edit, StateChanged{})
+	}
+	return nil
+}
+
+// fixedFields returns a problem for each field that a fork with turns must not change.
+func fixedFields(r *record, cfg *Config) (list []protocol.Problem) {
+	same := func(field string, a, b any) {
+		if !reflect.DeepEqual(a, b) {
+			list = append(list, protocol.Problemf(field, "it cannot change after the first turn, fork from an earlier entry"))
+		}
+	}
+	same("seed", r.Seed, cfg.Seed)
+	same("protocol", protocoljson.Parameters(r.config.Protocol), protocoljson.Parameters(cfg.Protocol))
+	seats := func(c *Config) (list []string) {
+		for _, p := range participantProfiles(*c) {
+			list = append(list, p.Name, p.Side)
+		}
+		return list
+	}
+	same("participants", seats(r.config), seats(cfg))
+	return list
+}
+
+// editTurn adds the edited turn.
+func editTurn(c *transaction, edits *Edits) error {
+	r, key := c.rec, edits.Turn
+	at := slices.IndexFunc(r.next(), func(s protocol.Step) bool { return s.Key == key })
+	if at < 0 {
+		return problemsOf("fork", []protocol.Problem{protocol.Problemf("turn", "%s is neither a step of the first %d entries nor one that may run after them", key, r.Seq)})
+	}
+	s := &r.next()[at]
+	who, _, _ := r.actor(s.Actor)
+	text := characters.Valid(edits.Reply)
+	t, err := givenTurn(r, s, "fork", text, r.env.Count(who.Model, text), cmp.Or(who.MaxTokens, turns.MaxTokens))
+	if err != nil {
+		return err
+	}
+	t.Started, t.Ended, t.Flags = c.now, c.now, []transcript.Flag{transcript.Edited}
+	r.extract(&t)
+	ev := TurnDone{EventMeta: c.stamp("turn"), At: c.now, Turn: t}
+	if r.isHuman(s.Actor) {
+		ev.Turn.By, ev.Reply = s.Actor, r.keys.Reply(key.String(), edits.Reply)
+	}
+	return c.add(ev)
+}
