@@ -1,7 +1,6 @@
 package inspector_test
 
 import (
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -17,25 +16,18 @@ import (
 
 // The page of a stored debate that is damaged or forged names the entry. The list is shown.
 func TestAForgedDebateHasAPageThatNamesTheEntry(t *testing.T) {
-	for _, f := range forgedtest.Forgeries(t) {
-		t.Run(f.Name, func(t *testing.T) {
-			s := store.Memory()
-			_, err := forgedtest.Put(t, s, f.Journal)
-			require.NoError(t, err)
-			e, err := debate.NewEngine(debate.Options{Store: s})
-			require.NoError(t, err)
-			h, err := inspector.Handler(e, inspector.Options{Authorize: debatehttp.AllowEveryone, Store: s, Controls: true})
-			require.NoError(t, err)
-			for _, path := range []string{"", "/judges", "/past?seq=3", "/archive", "/family", "/fork"} {
-				w := httptest.NewRecorder()
-				h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/debates/d"+path, nil))
-				require.Equal(t, http.StatusInternalServerError, w.Code, path)
-				require.Contains(t, w.Body.String(), fmt.Sprintf("entry %d of debate d is missing, damaged or forged", f.Entry), path)
-			}
+	forgedtest.InStores(t, func(t *testing.T, e *debate.Engine, s store.Store, message string) {
+		h, err := inspector.Handler(e, inspector.Options{Authorize: debatehttp.AllowEveryone, Store: s, Controls: true})
+		require.NoError(t, err)
+		for _, path := range []string{"", "/judges", "/past?seq=3", "/archive", "/family", "/fork"} {
 			w := httptest.NewRecorder()
-			h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
-			require.Equal(t, http.StatusOK, w.Code)
-			require.Contains(t, w.Body.String(), "debates/d")
-		})
-	}
+			h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/debates/d"+path, nil))
+			require.Equal(t, http.StatusInternalServerError, w.Code, path)
+			require.Contains(t, w.Body.String(), message+" is missing, damaged or forged", path)
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
+		require.Equal(t, http.StatusOK, w.Code)
+		require.Contains(t, w.Body.String(), "debates/d")
+	})
 }

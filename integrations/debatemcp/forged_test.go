@@ -1,7 +1,6 @@
 package debatemcp_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -17,32 +16,25 @@ import (
 
 // Tools and resources answer with an error that names the entry if a stored debate is damaged or forged.
 func TestAForgedDebateIsAnError(t *testing.T) {
-	for _, f := range forgedtest.Forgeries(t) {
-		t.Run(f.Name, func(t *testing.T) {
-			s := store.Memory()
-			_, err := forgedtest.Put(t, s, f.Journal)
-			require.NoError(t, err)
-			e, err := debate.NewEngine(debate.Options{Store: s})
-			require.NoError(t, err)
-			server, err := debatemcp.NewServer(e, debatemcp.Options{Tools: debatetool.Options{}})
-			require.NoError(t, err)
-			c := inMemory(t, server, nil)
-			want := fmt.Sprintf("read entry %d of debate d", f.Entry)
-			tools, err := c.ListTools(t.Context(), nil)
-			require.NoError(t, err)
-			told := 0
-			for _, tool := range tools.Tools {
-				r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: tool.Name, Arguments: map[string]any{"id": "d"}})
-				if err != nil || !r.IsError {
-					continue
-				}
-				if strings.Contains(r.Content[0].(*mcp.TextContent).Text, want) {
-					told++
-				}
+	forgedtest.InStores(t, func(t *testing.T, e *debate.Engine, _ store.Store, message string) {
+		server, err := debatemcp.NewServer(e, debatemcp.Options{Tools: debatetool.Options{}})
+		require.NoError(t, err)
+		c := inMemory(t, server, nil)
+		want := "read " + message
+		tools, err := c.ListTools(t.Context(), nil)
+		require.NoError(t, err)
+		told := 0
+		for _, tool := range tools.Tools {
+			r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: tool.Name, Arguments: map[string]any{"id": "d"}})
+			if err != nil || !r.IsError {
+				continue
 			}
-			require.NotZero(t, told)
-			_, err = c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "debate://d/report"})
-			require.ErrorContains(t, err, want)
-		})
-	}
+			if strings.Contains(r.Content[0].(*mcp.TextContent).Text, want) {
+				told++
+			}
+		}
+		require.NotZero(t, told)
+		_, err = c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "debate://d/report"})
+		require.ErrorContains(t, err, want)
+	})
 }

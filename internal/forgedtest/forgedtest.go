@@ -213,3 +213,17 @@ func Set(t testing.TB, root any, path string, value any) {
 	}
 	require.Fail(t, "there is no such value", path)
 }
+
+// InStores runs a test for each forgery, with an engine over a store that has it, and the message that must name its entry.
+func InStores(t *testing.T, test func(t *testing.T, e *debate.Engine, s store.Store, message string)) {
+	for _, f := range Forgeries(t) {
+		t.Run(f.Name, func(t *testing.T) {
+			s := store.Memory()
+			_, err := Put(t, s, f.Journal)
+			require.NoError(t, err)
+			e, err := debate.NewEngine(debate.Options{Store: s})
+			require.NoError(t, err)
+			test(t, e, s, fmt.Sprintf("entry %d of debate d", f.Entry))
+		})
+	}
+}

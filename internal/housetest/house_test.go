@@ -23,6 +23,8 @@ const (
 	maxFile               = 400     // lines
 	maxServiceFile        = 300     // lines of a file that speaks a service's protocol, which is read from top to bottom
 	maxMethodFiles        = 4       // files with the methods of one type
+	maxRootFiles          = 36      // files of the root package, without tests; 41 before checks of entries, budgets, settings of actors and deliveries had packages of their own
+	maxRootLines          = 10_100  // their lines; 10,785 before
 	maxExample            = 130     // lines of an example's main.go, without command-line parsing
 	maxAdapter            = 470     // lines of an adapter to a framework, without its example: tool, agent with conversations and replies, and provider; 340 before it explained panics of agents, 350 before FromTool
 	maxAdapterExample     = 60      // lines of its example
@@ -31,7 +33,7 @@ const (
 	maxExportedStore      = 18      // exported names of package store; 15 before Damaged and ErrUnavailable, which stores return, 17 before OldestFormat
 	maxExportedData       = 20      // exported names of package transcript, which holds plain data; 17 before Citation and Verdict, which turns have
 	maxExportedStep       = 29      // exported names of package internal/step: a plan in six types, a host in four, two for rounds of tool calls, two more that steps share, a hint, and errors, one of them for doubtful replies, and three for the digests of requests
-	maxExportedStatistics = 27      // exported names of package internal/statistics: one function for each statistic; 20 before ratings
+	maxExportedStatistics = 25      // exported names of package internal/statistics: one function for each statistic; 20 before ratings
 	maxExportedAgreement  = 18      // exported names of package judge/agreement: decisions, those of debates too, with their calibration and where it lets a jury decide, and ratings with their agreement
 	maxExportedRoot       = 60      // exported names of the root package; 46 before Edits and Prompt, which forks and past prompts need, Attachment, which is in Config, ErrTaken, so that a service can launch a debate twice, Briefing, which people read, ToolsCalled, an entry of journals, Rules, which entries name, and EntryCheck with its verdict, which say what follows from a journal, and Rejudge, Omission, Rejudged and Departure, which say how judges are asked again and what came of it
 	unfinishedMarker      = `\b(TO` + `DO|FIX` + `ME|XX` + `X)\b`
@@ -57,6 +59,17 @@ func TestFilesAreShort(t *testing.T) {
 	for _, s := range load(t) {
 		assert.LessOrEqual(t, s.lines(), maxFile, "%s is too long", s.path)
 	}
+}
+
+// What needs no record of a debate belongs in a package below the root.
+func TestTheRootIsSmall(t *testing.T) {
+	files, lines := byFolder(load(t))["."], 0
+	for _, s := range files {
+		lines += s.lines()
+	}
+	t.Logf("%d files, %d lines", len(files), lines)
+	assert.LessOrEqual(t, len(files), maxRootFiles)
+	assert.LessOrEqual(t, lines, maxRootLines)
 }
 
 // spread lists types whose methods are in more files, with their number. Each has one file for each of the things that it

@@ -12,8 +12,6 @@ import (
 	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
-
-	"github.com/elenchus-go/debate/internal/recorded"
 )
 
 func TestDistributionsEqualGonums(t *testing.T) {
@@ -191,40 +189,6 @@ func TestSource(t *testing.T) {
 	}
 }
 
-func TestPeoplesCredences(t *testing.T) {
-	type debate struct {
-		Gold     string       `json:"gold"`
-		Credence [][4]float64 `json:"credence_a"`
-	}
-	want := []struct{ mean, above, brier, calibration float64 }{
-		{.4945, .3668, .2994, .1711}, {.4873, .4404, .3157, .2003}, {.5034, .4373, .3047, .1943}, {.5190, .4655, .2978, .1896},
-	}
-	debates := recorded.Lines[debate](t, "credences.jsonl")
-	for step, w := range want {
-		var p []float64
-		var y []bool
-		right, above := 0.0, 0
-		for _, d := range debates {
-			for _, credence := range d.Credence {
-				c := credence[step] / 100
-				p, y = append(p, c), append(y, d.Gold == "A")
-				if d.Gold != "A" {
-					c = 1 - c
-				}
-				right += c
-				if c > .5 {
-					above++
-				}
-			}
-		}
-		require.Len(t, p, 638)
-		assert.InDelta(t, w.mean, right/638, 5e-5)
-		assert.InDelta(t, w.above, float64(above)/638, 5e-5)
-		assert.InDelta(t, w.brier, Brier(p, y), 5e-5)
-		assert.InDelta(t, w.calibration, CalibrationError(p, y), 5e-5)
-	}
-}
-
 // design is a simulated evaluation: each question of a group has the group's own answer with a probability of root, so
 // that the correlation within groups is root squared.
 type design struct {
@@ -268,7 +232,12 @@ func TestIntervalsCover(t *testing.T) {
 
 func (d design) coverage(p float64, runs int) float64 {
 	r := rand.New(rand.NewPCG(uint64(d.questions), math.Float64bits(p)))
-	toss := func(p float64) float64 { return indicator(r.Float64() < p) }
+	toss := func(p float64) float64 {
+		if r.Float64() < p {
+			return 1
+		}
+		return 0
+	}
 	covered := 0
 	values := make([]Observation, d.questions)
 	for i := range values {
