@@ -179,59 +179,9 @@ func (c *transaction) proceed() (more bool, err error) {
 	})
 }
 
-// repetition returns the next entry of the course of a rejudged debate, as the debate has it. It returns nil if the judges must
-// be asked first, and in any other debate.
-func (c *transaction) repetition() Event {
-	r := c.rec
-	if !r.onCourse() || r.lifecycle.State == fsm.Paused || r.course.asks() && len(r.next()) > 0 {
-		return nil
-	}
-	ev := r.course.next(r.isParticipating)
-	stamp := func() EventMeta {
-		m := c.stamp(ev.Meta().Type)
-		m.Repeats = ev.Meta().Seq
-		return m
-	}
-	switch ev := ev.(type) {
-	case StateChanged:
-		ev.Instead = c.instead(&ev)
-		ev.EventMeta, ev.At, ev.From = stamp(), c.now, r.lifecycle.State
-		return ev
-	case PhaseStarted:
-		ev.EventMeta, ev.At, ev.Summary = stamp(), c.now, r.course.summary(ev.Summary)
-		return ev
-	case TurnDone:
-		visible := r.course.seqOf(ev.Turn.VisibleSeq)
-		if ev.PromptSeq = r.course.seqOf(ev.PromptSeq); ev.Turn.Kind == transcript.Remark {
-			visible = r.Seq
-		}
-		ev.EventMeta, ev.At = stamp(), c.now
-		ev.Turn.Seq, ev.Turn.VisibleSeq = ev.Seq, visible
-		return ev
-	case Dropped:
-		ev.EventMeta, ev.At = stamp(), c.now
-		return ev
-	case ToolsCalled:
-		ev.EventMeta, ev.At, ev.VisibleSeq = stamp(), c.now, r.course.seqOf(ev.VisibleSeq)
-		return ev
-	}
-	return nil
-}
-
-// instead returns what the judges of a rejudged debate would have decided at a transition of its course, or nil if they would
-// have decided the same.
-func (c *transaction) instead(ev *StateChanged) *transcript.Ending {
-	if ev.On != fsm.Assessed && ev.On != fsm.Advance || c.rec.Ending.Outcome != "" || c.rec.course.departed(c.rec.Cursor.Round) {
-		return nil
-	}
-	is := c.ending(ev.Findings...)
-	byLimit := is.Outcome == transcript.RoundLimit || is.Outcome == "" && ev.Ending.Outcome == transcript.RoundLimit
-	if is.Outcome == ev.Ending.Outcome || byLimit {
-		return nil
-	}
-	is.Round = c.rec.Cursor.Round
-	return &is
-}
+// repetition returns the next entry of the course of a rejudged debate. It is nil if the judges must be asked
+// first, and in any other debate.
+func (c *transaction) repetition() Event { return repetition(c.rec, c.now, c.stamp, c.ending) }
 
 // startSummary starts the phase of a summary that must come first.
 func (c *transaction) startSummary(w *window.SummaryPlan) (more bool, err error) {

@@ -31,7 +31,7 @@ var rootOrder = []string{
 	// The state, and functions that read it.
 	"parts.go", "course.go", "record.go", "elapsed.go", "budget.go", "status.go", "check.go",
 	// Decisions.
-	"apply.go", "validate.go", "transition.go", "policy.go",
+	"apply.go", "validate.go", "repeat.go", "transition.go", "policy.go",
 	// Steps.
 	"observer.go", "execution.go", "calls.go",
 	// The engine's registry and requests.
