@@ -12,6 +12,16 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
+// forkPoint is what a debate is a fork of. It is zero for other debates.
+type forkPoint struct {
+	transcript.Parent
+
+	idle bool // nobody has started the fork
+}
+
+// begins reports whether an event is the first one that the fork does not have from its parent.
+func (f forkPoint) begins(ev Event) bool { return f.ID != "" && ev.Meta().Seq == f.Seq+1 }
+
 // course is what a rejudged debate keeps of its parent: the entries after those that it begins with. The debate repeats them,
 // except the steps of the judges who decide. Methods of a nil course tell that the debate was not rejudged.
 type course struct {

@@ -29,7 +29,7 @@ var rootOrder = []string{
 	// Data.
 	"config.go", "errors.go", "config_json.go", "result.go", "event.go", "actors.go", "resources.go",
 	// The state, and functions that read it.
-	"parts.go", "course.go", "record.go", "elapsed.go", "budget.go", "status.go", "check.go",
+	"course.go", "record.go", "budget.go", "status.go", "check.go",
 	// Decisions.
 	"apply.go", "validate.go", "repeat.go", "transition.go", "policy.go",
 	// Steps.
