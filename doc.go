@@ -71,8 +71,9 @@
 //   - Data: config.go and config_json.go define a debate, errors.go its errors, result.go its result, event.go its
 //     events, actors.go what its actors read and write at most, and resources.go their documents and tools.
 //   - State: record.go holds the state of a debate, which is computed from its journal, and course.go what a
-//     rejudged debate repeats. Pure functions read it: budget.go for the limits, status.go for results, and check.go for what a journal may contain.
-//     Package internal/step/prompting builds the prompts, and internal/budget does the arithmetic of budgets.
+//     rejudged debate repeats. Pure functions read it: budget.go for the limits, status.go for results, and check.go for
+//     what a journal may contain. Package internal/step/prompting builds the prompts, and internal/budget does the
+//     arithmetic of budgets.
 //   - Decisions: apply.go adds one event to the record. validate.go fills in defaults and checks a configuration.
 //     transition.go decides which transitions follow from an event. policy.go decides what follows from a failed step.
 //   - Steps: observer.go tells the log and an observer what the engine does, and holds what an engine is given.
