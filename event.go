@@ -247,13 +247,13 @@ type (
 		Offset int    `json:"offset"` // offset in the text of the attempt, in bytes
 		Text   string `json:"text"`
 	}
-	// TurnFailed reports that an attempt failed, or that its reply contradicts itself.
+	// TurnFailed reports that an attempt failed, or that its reply is doubtful.
 	TurnFailed struct {
 		EventMeta
 		*Attempt
 		Error   providers.ErrorKind `json:"error"`
 		Message string              `json:"message"`
-		// Doubtful says that the reply is valid but contradicts itself, as Message says, and that the model is asked once more.
+		// Doubtful says that the reply is valid but doubtful, as Message says, and that the model is asked once more.
 		// Error is "invalid_response" then. If the second reply is not valid, the first one stands.
 		Doubtful bool `json:"doubtful,omitempty"`
 		// RetryIn is the wait until the next attempt in nanoseconds. It is 0 if the attempt follows at once, and

@@ -251,7 +251,7 @@ func (p *reporter) logAttempt(ctx context.Context, id string, ev TurnFailed) {
 		return
 	}
 	if ev.Doubtful {
-		p.log.WarnContext(ctx, "reply contradicts itself, asked once more", attrs...)
+		p.log.WarnContext(ctx, "reply is doubtful, asked once more", attrs...)
 		return
 	}
 	p.log.WarnContext(ctx, "attempt failed, retry", append(attrs, "retry_in", ev.RetryIn)...)

@@ -262,8 +262,8 @@ func TestADoubtfulReplyIsNoFailure(t *testing.T) {
 	require.Len(t, failed, 1)
 	require.True(t, failed[0].Doubtful)
 	require.Zero(t, failed[0].RetryIn)
-	require.Regexp(t, `^the reply contradicts itself: /winner: it contradicts the scores .* B has 0 of 10, and A has 10; .*; asked once more$`, failed[0].Message)
-	require.Contains(t, log.String(), "reply contradicts itself, asked once more")
+	require.Regexp(t, `^the reply is doubtful: /winner: it contradicts the scores .* B has 0 of 10, and A has 10; .*; asked once more$`, failed[0].Message)
+	require.Contains(t, log.String(), "reply is doubtful, asked once more")
 	require.NotContains(t, log.String(), "attempt failed")
 }
 
@@ -275,7 +275,7 @@ func TestAPromptToReconsiderIsRebuilt(t *testing.T) {
 	require.NoError(t, err)
 	turn := debatetest.Result(t, d).Verdict
 	require.Equal(t, []transcript.Flag{transcript.Reasked}, turn.Flags)
-	require.True(t, strings.Contains(turn.Attempts[0].ErrorMessage, "the reply contradicts itself"))
+	require.True(t, strings.Contains(turn.Attempts[0].ErrorMessage, "the reply is doubtful"))
 	p, err := d.PromptOf(t.Context(), turn.Key)
 	require.NoError(t, err)
 	require.Empty(t, p.Missing)

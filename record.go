@@ -186,7 +186,7 @@ func (r *record) next() []protocol.Step {
 		return nil
 	}
 	var steps []protocol.Step
-	if r.Cursor.Stage != "" && (r.Cursor.Stage != transcript.Conclusion || r.hasSpeech()) { // on nothing there is no conclusion
+	if r.Cursor.Stage != "" && (r.Cursor.Stage != transcript.Conclusion || r.canConclude()) {
 		rules := protocol.Protocol(cachedRules{r})
 		if r.course.leads() {
 			rules = courseRules{cachedRules{r}}
@@ -213,7 +213,11 @@ func (r *record) isOpen(k transcript.Key) bool {
 	return slices.ContainsFunc(r.next(), func(s protocol.Step) bool { return s.Key == k })
 }
 
-func (r *record) hasSpeech() bool {
+// canConclude reports whether there is something to conclude: a speech, or the topic alone in a debate of judges.
+func (r *record) canConclude() bool {
+	if len(r.Participants)+len(r.Dropped) == 0 {
+		return true
+	}
 	return slices.ContainsFunc(r.Turns, func(t transcript.Turn) bool { return t.Kind == transcript.Speech })
 }
 

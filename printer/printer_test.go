@@ -87,8 +87,8 @@ func TestWhatIsPrinted(t *testing.T) {
 		},
 		"a contradiction": {
 			printer.Printer{},
-			[]debate.Event{debate.TurnFailed{EventMeta: debate.EventMeta{Live: true}, Attempt: &debate.Attempt{Key: jo}, Doubtful: true, Message: "the reply contradicts itself: so; asked once more"}},
-			"assess: Jo: the reply contradicts itself: so; asked once more\n",
+			[]debate.Event{debate.TurnFailed{EventMeta: debate.EventMeta{Live: true}, Attempt: &debate.Attempt{Key: jo}, Doubtful: true, Message: "the reply is doubtful: so; asked once more"}},
+			"assess: Jo: the reply is doubtful: so; asked once more\n",
 		},
 		"the end": {printer.Printer{}, []debate.Event{
 			debate.Warning{EventMeta: debate.EventMeta{Live: true}, Text: "mind\nthe gap"},

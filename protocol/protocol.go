@@ -76,8 +76,8 @@ type Step struct {
 	// Check is an additional check of a reply that follows the contract; see WithCheck of package judge/reply. It may shorten
 	// the reply to the part that the protocol uses.
 	Check func(v any) []string
-	// Doubt returns what is doubtful about a valid reply with a contract, such as a contradiction of what the actor said before. If it
-	// returns anything, the model is asked once more, with what it returned. The second reply stands, whatever Doubt says of
+	// Doubt returns what is doubtful about a valid reply, such as a contradiction of what the actor said before. v is a pointer
+	// to the value of a reply with a contract, and the text of any other. If it returns anything, the model is asked once more, with what it returned. The second reply stands, whatever Doubt says of
 	// it; if there is no valid second reply, the first one stands. Doubt must only use what does not change after Phases has
 	// returned, because it is called when the reply arrives. People are not asked again.
 	Doubt func(v any) []string

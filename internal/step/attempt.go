@@ -102,7 +102,7 @@ func (r *Run) accept(resp *providers.Response) error {
 	if r.Plan.Contract == nil { // a contract removes reasoning itself
 		text, _ = reasoning.Split(characters.Valid(text))
 	}
-	if characters.IsBlank(text) && !r.query.askedAgain {
+	if characters.IsBlank(text) && (!r.query.askedAgain || r.Plan.Contract == nil) {
 		return r.emptyReply(&providers.Error{Kind: providers.InvalidResponse, Partial: *resp, Err: errors.New("the reply is empty")})
 	}
 	r.draft.clearFlags()
@@ -190,12 +190,15 @@ func (r *Run) structured(resp *providers.Response) error {
 func (r *Run) reconsider(resp *providers.Response) error {
 	p := &r.Plan
 	last := len(r.draft.Attempts)+1-r.attempts.waitedAfter >= p.Limits.Attempts
-	if p.Step.Doubt == nil || p.Contract == nil || r.attempts.doubtful != nil || last || r.maxRetries(providers.InvalidResponse) == 0 {
+	if p.Step.Doubt == nil || r.attempts.doubtful != nil || last || r.maxRetries(providers.InvalidResponse) == 0 {
 		return nil
 	}
-	v, err := p.Contract.Decode(reply.Reply{Data: r.draft.Data})
-	if err != nil {
-		return err
+	var v any = r.draft.Text
+	if p.Contract != nil {
+		var err error
+		if v, err = p.Contract.Decode(reply.Reply{Data: r.draft.Data}); err != nil {
+			return err
+		}
 	}
 	doubts := p.Step.Doubt(v)
 	if len(doubts) == 0 {

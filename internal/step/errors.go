@@ -34,7 +34,7 @@ type Doubtful struct{ Doubts []string }
 
 // Error says what is doubtful.
 func (d *Doubtful) Error() string {
-	return "the reply contradicts itself: " + strings.Join(d.Doubts, "; ")
+	return "the reply is doubtful: " + strings.Join(d.Doubts, "; ")
 }
 
 // usedUp is in the error of a reply that did not begin before its token limit.

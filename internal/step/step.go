@@ -106,7 +106,7 @@ type Model struct {
 type Prompt struct {
 	Set         *prompts.Set
 	Base        *prompts.Data       // of all prompts of the actor
-	Data        *prompts.Data       // to ask for a valid reply; nil if the reply is free text
+	Data        *prompts.Data       // to ask for another reply; nil if that never happens
 	Messages    []providers.Message // without attachments, and without those that ask for a reply again
 	Attachments []providers.Message // they follow the system prompt
 	// Digests are those of Messages, AttachmentDigests those of Attachments, and SchemaDigest that of the schema of the reply.

@@ -85,8 +85,8 @@ func TestErrorsThatSayWhatToDoAreNotCut(t *testing.T) {
 		require.Equal(t, "argue: Ada failed, retrying in 4s: busy", lines(s.failed(ada, "busy", 4*time.Second)))
 		require.Equal(t, "argue: Ada failed, retrying in 1m0s: "+message, lines(s.failed(ada, message, time.Minute)))
 		require.Equal(t, "argue: Ada failed: "+message, lines(s.failed(ada, message, -1)))
-		doubtful := debate.TurnFailed{EventMeta: s.live(), Attempt: &debate.Attempt{Key: ada}, Message: "the reply contradicts itself: so; asked once more", Doubtful: true}
-		require.Equal(t, "argue: Ada: the reply contradicts itself: so; asked once more", lines(doubtful))
+		doubtful := debate.TurnFailed{EventMeta: s.live(), Attempt: &debate.Attempt{Key: ada}, Message: "the reply is doubtful: so; asked once more", Doubtful: true}
+		require.Equal(t, "argue: Ada: the reply is doubtful: so; asked once more", lines(doubtful))
 		require.Len(t, b.lines(s.failed(ada, strings.Repeat("The score is 11, use 1 to 10. ", 9), 0)), 1, "what is asked again takes a line")
 	}
 }
