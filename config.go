@@ -111,7 +111,7 @@ type Config struct {
 	// Protocol decides who speaks when. Defaults to panel.Protocol{}, a free-form sequential panel. In JSON:
 	// protocol, as an object with the protocol's name and parameters.
 	Protocol protocol.Protocol `json:"-"`
-	// Participants debate in this order.
+	// Participants debate in this order. Some protocols take none.
 	Participants []Participant `json:"participants"`
 	// Judges assess rounds and conclude the debate, as the protocol defines. In panel, procon and vote, several judges
 	// decide together; the other protocols of the library take one judge. A judge must not have a Side or a Position,

@@ -31,6 +31,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/mad"
+	"github.com/elenchus-go/debate/protocol/oversight"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -979,6 +980,7 @@ func TestSeveralJudges(t *testing.T) {
 		{panel.Protocol{}, nil},
 		{procon.Protocol{}, nil},
 		{vote.Protocol{Decision: vote.Judge}, nil},
+		{oversight.Protocol{A: "Yes.", B: "No."}, nil},
 		{mad.Protocol{}, refuses},
 		{skeptic.Protocol{}, refuses},
 		{refine.Protocol{}, refuses},

@@ -18,6 +18,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/mad"
+	"github.com/elenchus-go/debate/protocol/oversight"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -331,6 +332,7 @@ func TestAnswersAreDecodedByTheirOwnProtocols(t *testing.T) {
 		procon.Protocol{}.Name():      refuses(procon.DecodeAnswer, answer),
 		council.Protocol{}.Name():     refuses(council.DecodeAnswer, answer),
 		mad.Protocol{}.Name():         refuses(mad.DecodeAnswer, answer),
+		oversight.Protocol{}.Name():   refuses(oversight.DecodeAnswer, answer),
 		vote.Protocol{}.Name():        refuses(vote.DecodeAnswer, answer),
 	})
 	_, err := vote.DecodeAnswer(protocol.Answer{})

@@ -8,6 +8,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/mad"
+	"github.com/elenchus-go/debate/protocol/oversight"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/skeptic"
@@ -39,6 +40,7 @@ var decisions = map[string]func(*Report, json.RawMessage) Decision{
 	arbitration.Protocol{}.Name(): arbitrationDecision,
 	council.Protocol{}.Name():     councilDecision,
 	mad.Protocol{}.Name():         madDecision,
+	oversight.Protocol{}.Name():   oversightDecision,
 	panel.Protocol{}.Name():       panelDecision,
 	procon.Protocol{}.Name():      proconDecision,
 	skeptic.Protocol{}.Name():     skepticDecision,

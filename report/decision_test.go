@@ -26,6 +26,7 @@ func TestDecisions(t *testing.T) {
 		"council":      `{"winner": "Bo", "scores": {"Ada": 0, "Bo": 1, "Cy": 0.5}}`,
 		"vote":         `{"winner": "Yes", "votes": {"No": 1, "Yes": 2}}`,
 		"mad":          `{"winner": "Bo"}`,
+		"oversight":    `{"choice": "Nothing.", "confidence": 75}`,
 		"arbitration":  `{"scores": {"market": 4, "problem": 6.8, "solution": 5}}`,
 		"skeptic":      `{"scores": {"answer": 8.5}}`,
 		"refine":       `{}`,

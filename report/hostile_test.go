@@ -20,6 +20,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/mad"
+	"github.com/elenchus-go/debate/protocol/oversight"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -93,6 +94,7 @@ func everywhere(t testing.TB, text string) (list []*report.Report) {
 		{arbitration.Protocol{}.Name(), full[arbitration.Result](t, text)},
 		{council.Protocol{}.Name(), full[council.Result](t, text)},
 		{mad.Protocol{}.Name(), full[mad.Result](t, text)},
+		{oversight.Protocol{}.Name(), full[oversight.Result](t, text)},
 		{procon.Protocol{}.Name(), full[procon.Judgment](t, text)},
 		{refine.Protocol{}.Name(), full[refine.Result](t, text)},
 		{skeptic.Protocol{}.Name(), full[skeptic.Trace](t, text)},

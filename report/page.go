@@ -13,6 +13,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/mad"
+	"github.com/elenchus-go/debate/protocol/oversight"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -25,6 +26,7 @@ var outcomes = map[string]func(*Report, json.RawMessage) outcome{
 	arbitration.Protocol{}.Name(): arbitrationOutcome,
 	council.Protocol{}.Name():     councilOutcome,
 	mad.Protocol{}.Name():         madOutcome,
+	oversight.Protocol{}.Name():   oversightOutcome,
 	panel.Protocol{}.Name():       panelOutcome,
 	procon.Protocol{}.Name():      proconOutcome,
 	refine.Protocol{}.Name():      refineOutcome,
@@ -37,6 +39,7 @@ var protocolTitles = map[string]string{
 	arbitration.Protocol{}.Name(): "Arbitration",
 	council.Protocol{}.Name():     "Council",
 	mad.Protocol{}.Name():         "Debate with a moderator",
+	oversight.Protocol{}.Name():   "Oversight",
 	panel.Protocol{}.Name():       "Panel",
 	procon.Protocol{}.Name():      "Pro and con",
 	refine.Protocol{}.Name():      "Critique and refinement",

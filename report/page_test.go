@@ -46,6 +46,7 @@ func TestTheAnswerInOneSentence(t *testing.T) {
 		"vote":         "The answer is “Yes”, with 2 of 3 votes; mean confidence 72.5 of 100; Cy voted “No”.",
 		"council":      "The answer is “Tax them.”; it is by Bo, because the chair gave none; the members ranked the answer of Bo first, with a score of 1 of 1 from 2 rankings.",
 		"mad":          "The answer is “5 cents”, decided by the judge after 2 rounds; it is the answer of Bo; the moderator preferred no answer in 2 of 2 rounds.",
+		"oversight":    "The answer is “Nothing.”, with a probability of 75 %; Ada argued for “Nothing.”; Bo argued for “All of the soup.”.",
 		"article":      "Ada won with a mean score of 7 of 10, against 6.5 for Bo; 2 of 3 judges chose Ada; Kim chose Bo.",
 		"evidence":     "Ada won with a mean score of 8 of 10, against 5 for Bo; the judge is Jo.",
 		"fork":         "Ada won with a mean score of 8 of 10, against 6 for Bo; the judge is Jo.",
@@ -237,7 +238,7 @@ func TestALongTopicHasATitle(t *testing.T) {
 func TestChartsHaveAxes(t *testing.T) {
 	for name, titles := range map[string][]string{
 		"panel": {"Score (0–10)", "Round"}, "panel-oxford": {"Votes"}, "vote": {"Votes", "Confidence (0–100)", "Round"}, "arbitration": {"Score (0–10)"}, "procon": {"Score (0–10)"},
-		"skeptic": {"Score (0–10)", "Round"}, "refine": {"Weaknesses"}, "council": {"Score (0–1)"}, "mad": {"Rounds"},
+		"skeptic": {"Score (0–10)", "Round"}, "refine": {"Weaknesses"}, "council": {"Score (0–1)"}, "mad": {"Rounds"}, "oversight": {"Probability (0–1)"},
 	} {
 		page := html(t, collected(t, name))
 		require.Contains(t, page, `<polyline class="axis"`, name)

@@ -18,6 +18,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/mad"
+	"github.com/elenchus-go/debate/protocol/oversight"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -286,6 +287,16 @@ func madScene(t *testing.T) *scene {
 	return s
 }
 
+// oversightScene returns a debate of one round about an answer, before a judge who sees one order.
+func oversightScene(t *testing.T) *scene {
+	s := duel(oversight.Protocol{A: "Nothing.", B: "All of the soup.", MinWords: 1, Once: true}, says(t, "Its bill was too long."), says(t, "It was a guest."),
+		says(t, oversight.Credence{Reason: "A long bill cannot drink from a flat dish.", First: .75, Second: .25}))
+	s.config.Topic, s.config.Limits = "What did the stork eat?", debate.Limits{MaxRounds: 1}
+	s.open(t)
+	s.run(t, nil)
+	return s
+}
+
 func voteScene(t *testing.T) *scene {
 	ballot := func(answer string, confidence float64) vote.Ballot {
 		return vote.Ballot{Reasoning: "So it seems.", Answer: answer, Confidence: confidence}
@@ -303,8 +314,8 @@ func voteScene(t *testing.T) *scene {
 // and some that did not complete.
 var scenes = map[string]func(*testing.T) *scene{
 	"panel": panelScene, "panel-oxford": oxfordScene, "skeptic": skepticScene, "refine": refineScene,
-	"arbitration": arbitrationScene, "procon": proconScene, "vote": voteScene, "council": councilScene, "mad": madScene,
 	"article": articleScene, "evidence": evidenceScene, "fork": forkScene,
+	"arbitration": arbitrationScene, "procon": proconScene, "vote": voteScene, "council": councilScene, "mad": madScene, "oversight": oversightScene,
 	"waiting": waitingScene, "gate": gateScene, "failed": failedScene, "canceled": canceledScene,
 }
 

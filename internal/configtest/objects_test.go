@@ -20,6 +20,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/mad"
+	"github.com/elenchus-go/debate/protocol/oversight"
 	"github.com/elenchus-go/debate/protocol/pairwise"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
@@ -74,6 +75,7 @@ func newObjects() []*object {
 		newProtocol(council.Protocol{}),
 		newProtocol(mad.Protocol{}),
 		newProtocol(pairwise.Protocol{}),
+		newProtocol(oversight.Protocol{}),
 		{typ: reflect.TypeFor[agreement.Selection](), name: "selection", title: "Selections"},
 		{typ: reflect.TypeFor[agreement.Calibration](), name: "calibration", title: "Calibrations"},
 	}
@@ -91,8 +93,8 @@ var untypedValues = map[string][]string{
 	"jury.aggregation": {"Mean", "Median"},
 }
 
-// optional fields have no omitempty, because zero means something, and yet may be left out.
-var optional = []string{"criterion.weight", "price.input", "price.output"}
+// optional fields have no omitempty, because zero means something or is always wanted in JSON, and yet may be left out.
+var optional = []string{"configuration.participants", "criterion.weight", "price.input", "price.output"}
 
 // A book is what the page and the schema are made of.
 type book struct {

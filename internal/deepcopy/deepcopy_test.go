@@ -17,6 +17,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/mad"
+	"github.com/elenchus-go/debate/protocol/oversight"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -57,7 +58,7 @@ func TestCopiesShareNothing(t *testing.T) {
 	for _, v := range []any{
 		filled(new(everything)), filled(new(debate.Config)), filled(new(debate.Result)), filled(new(debate.Failure)), filled(new(debate.Question)),
 		filled(new(panel.Protocol)), filled(new(skeptic.Protocol)), filled(new(refine.Protocol)), filled(new(arbitration.Protocol)),
-		filled(new(procon.Protocol)), filled(new(vote.Protocol)), filled(new(council.Protocol)), filled(new(mad.Protocol)),
+		filled(new(procon.Protocol)), filled(new(vote.Protocol)), filled(new(council.Protocol)), filled(new(mad.Protocol)), filled(new(oversight.Protocol)),
 		everything{Any: &inner{[]string{"x"}}},
 		everything{Any: map[string]any{"a": []int{1}}},
 	} {

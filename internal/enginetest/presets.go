@@ -19,6 +19,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/mad"
+	"github.com/elenchus-go/debate/protocol/oversight"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -66,8 +67,11 @@ func PresetConfigs() map[string]debate.Config {
 		"procon":      presetConfig(procon.Protocol{}, 3, "A", "B"),
 		"council":     withOneJudge(presetConfig(council.Protocol{Families: [][]string{{"C", "D"}}}, 1, "A", "B", "C", "D")),
 		"mad":         withOneJudge(presetConfig(mad.Protocol{}, 3, "A", "B")),
+		"oversight":   presetConfig(overseen(oversight.Interactive), 3, "A", "B"),
 		"vote":        presetConfig(vote.Protocol{Decision: vote.Judge, Topology: vote.Ring}, 2, "A", "B", "C", "D"),
 
+		"oversight with a choice":            presetConfig(overseen(oversight.OpenConsultancy), 2, "A"),
+		"oversight of judges alone":          presetConfig(overseen(oversight.Direct), 1),
 		"vote with conditions":               presetConfig(vote.Protocol{Topology: vote.Groups, Grouped: true, Filter: new(0.5), Conditional: true}, 3, "A", "B", "C", "D"),
 		"vote of samples":                    withoutJudges(presetConfig(vote.Protocol{Samples: 3}, 1, "A", "B")),
 		"panel with a decision":              presetConfig(panel.Protocol{Decision: decision.Task{Options: []string{"Yes", "No"}}, Jury: judge.Jury{Swap: true}}, 2, "A", "B"),
@@ -92,6 +96,11 @@ func selection(decisions int) agreement.Selection {
 func withSenior(c debate.Config) debate.Config {
 	c.Judges = append(c.Judges, debate.Participant{Name: "S"})
 	return c
+}
+
+// overseen returns a protocol with speeches of any length, which one call gives.
+func overseen(m oversight.Mode) oversight.Protocol {
+	return oversight.Protocol{Mode: m, A: "Ban them", B: "Let them drive", MinWords: 1, MaxWords: 1e6}
 }
 
 // withOneJudge removes all judges but the first, for protocols that take only one.

@@ -18,6 +18,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/mad"
+	"github.com/elenchus-go/debate/protocol/oversight"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -80,6 +81,7 @@ func TestNoPresetSpendsItsDefaultBudgetByArithmetic(t *testing.T) {
 		"procon, longer":                configOf(procon.Protocol{}, 1, debate.Limits{MaxRounds: 10}, "A", "B"),
 		"council":                       configOf(council.Protocol{}, 1, debate.Limits{}, eight...),
 		"mad":                           configOf(mad.Protocol{}, 1, debate.Limits{}, "A", "B"),
+		"oversight":                     configOf(oversight.Protocol{Mode: oversight.Interactive, A: "Yes", B: "No"}, 1, debate.Limits{}, "A", "B"),
 		"vote":                          configOf(vote.Protocol{Decision: vote.Judge}, 1, debate.Limits{}, eight...),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/mad"
+	"github.com/elenchus-go/debate/protocol/oversight"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -117,6 +118,13 @@ var replies = map[string]func(r providers.Request, names []string, words string,
 	},
 	mad.DecisionContract.Name(): func(_ providers.Request, names []string, words string, pick uint64) any {
 		return mad.Decision{Reasoning: words, Answer: words, Supported: pickFrom(pick, append([]string{""}, names...)...)}
+	},
+	oversight.CredenceContract.Name(): func(_ providers.Request, _ []string, words string, pick uint64) any {
+		p := float64(50+pick%51) / 100
+		return oversight.Credence{Reason: words, First: p, Second: 1 - p}
+	},
+	oversight.ChoiceContract.Name(): func(_ providers.Request, _ []string, _ string, pick uint64) any {
+		return oversight.Choice{Answer: pickFrom(pick, "first", "second")}
 	},
 	vote.BallotContract.Name(): func(_ providers.Request, _ []string, words string, pick uint64) any {
 		return vote.Ballot{Reasoning: words, Answer: pickFrom(pick, "yes", "no"), Confidence: percentOf(pick)}

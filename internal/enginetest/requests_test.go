@@ -16,6 +16,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/mad"
+	"github.com/elenchus-go/debate/protocol/oversight"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -177,6 +178,7 @@ func TestInternalNamesDoNotReachModels(t *testing.T) {
 		"procon":            configOf(procon.Protocol{}, 1, debate.Limits{MaxRounds: 3}, "Ann", "Bo"),
 		"council":           configOf(council.Protocol{}, 1, debate.Limits{}, "Ann", "Bo", "Cy"),
 		"mad":               configOf(mad.Protocol{}, 1, debate.Limits{}, "Ann", "Bo"),
+		"oversight":         configOf(oversight.Protocol{Mode: oversight.Interactive, A: "Yes", B: "No", MinWords: 1}, 1, debate.Limits{}, "Ann", "Bo"),
 		"vote":              configOf(vote.Protocol{Decision: vote.Judge}, 1, debate.Limits{MaxRounds: 2}, "Ann", "Bo"),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/mad"
+	"github.com/elenchus-go/debate/protocol/oversight"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/vote"
@@ -123,11 +124,12 @@ func TestBriefingsOfOtherProtocols(t *testing.T) {
 		rubric   bool
 		rules    string
 	}{
-		"procon":  {procon.Protocol{}, []string{"J"}, true, "Be impartial"},
-		"mad":     {mad.Protocol{}, []string{"J"}, false, "You decide which answer is correct"},
-		"council": {council.Protocol{}, []string{"J"}, false, "the chair of a council"},
-		"vote":    {vote.Protocol{}, []string{"Ada", "Bo"}, false, "The aim is the correct answer"},
-		"oxford":  {panel.Protocol{Format: panel.Oxford}, []string{"J"}, false, "a member of the audience"},
+		"procon":    {procon.Protocol{}, []string{"J"}, true, "Be impartial"},
+		"mad":       {mad.Protocol{}, []string{"J"}, false, "You decide which answer is correct"},
+		"oversight": {oversight.Protocol{A: "Yes.", B: "No."}, []string{"Ada", "Bo"}, false, "Only one of the answers is right"},
+		"council":   {council.Protocol{}, []string{"J"}, false, "the chair of a council"},
+		"vote":      {vote.Protocol{}, []string{"Ada", "Bo"}, false, "The aim is the correct answer"},
+		"oxford":    {panel.Protocol{Format: panel.Oxford}, []string{"J"}, false, "a member of the audience"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

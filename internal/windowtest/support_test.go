@@ -23,6 +23,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/mad"
+	"github.com/elenchus-go/debate/protocol/oversight"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -58,6 +59,9 @@ var heldProtocols = []struct {
 	{"arbitration", true, arbitrationOf},
 	{"procon", true, func(int) protocol.Protocol { return procon.Protocol{} }},
 	{"mad", true, func(int) protocol.Protocol { return mad.Protocol{} }},
+	{"oversight", true, func(int) protocol.Protocol {
+		return oversight.Protocol{A: "Yes.", B: "No.", MinWords: 1, MaxWords: 1e6}
+	}},
 	{"vote", false, func(int) protocol.Protocol { return vote.Protocol{} }},
 }
 
