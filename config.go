@@ -112,7 +112,7 @@ type Config struct {
 	// protocol, as an object with the protocol's name and parameters.
 	Protocol protocol.Protocol `json:"-"`
 	// Participants debate in this order. Some protocols take none.
-	Participants []Participant `json:"participants"`
+	Participants []Participant `json:"participants,omitempty"`
 	// Judges assess rounds and conclude the debate, as the protocol defines. In panel, procon and vote, several judges
 	// decide together; the other protocols of the library take one judge. A judge must not have a Side or a Position,
 	// and must not be Disabled.

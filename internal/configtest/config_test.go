@@ -299,7 +299,7 @@ func TestWrongConfigurationsAreRefused(t *testing.T) {
 		{"duration as a number", "limits", `{"round_time": 90}`},
 		{"negative duration", "limits", `{"round_delay": "-1s"}`},
 		{"no topic", "topic", `null`},
-		{"no participants", "participants", `null`},
+		{"participants of a wrong type", "participants", `{}`},
 		{"a participant without a name", "participants", `[{"name": "Ada"}, {"role": "economist"}]`},
 		{"a judge with a side", "judges", `[{"name": "Cem", "side": "for"}]`},
 		{"too hot", "participants", `[{"name": "Ada", "temperature": 3}, {"name": "Bo"}]`},

@@ -93,8 +93,8 @@ var untypedValues = map[string][]string{
 	"jury.aggregation": {"Mean", "Median"},
 }
 
-// optional fields have no omitempty, because zero means something or is always wanted in JSON, and yet may be left out.
-var optional = []string{"configuration.participants", "criterion.weight", "price.input", "price.output"}
+// optional fields have no omitempty, because zero means something, and yet may be left out.
+var optional = []string{"criterion.weight", "price.input", "price.output"}
 
 // A book is what the page and the schema are made of.
 type book struct {

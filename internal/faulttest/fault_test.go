@@ -113,8 +113,8 @@ var callSites = []callSite{
 	{name: "candidates", key: "1/2/candidates/J/", reply: "candidates/1", pair: true, safe: true, history: true, complete: true, debate: mads},
 	{name: "decision after a debate", key: "1/2/decide/J/", reply: "mad-decision/1", pair: true, safe: true, history: true, complete: true, debate: mads},
 	{name: "speech about a hidden text", key: "1/2/speak/B/", before: 1, pair: true, speaker: true, history: true, complete: true, debate: overseen},
-	{name: "question about a hidden text", key: "1/2/ask/J/", before: 1, pair: true, history: true, complete: true, debate: overseen},
-	{name: "credence in two answers", key: "1/3/judge/J/", reply: "credence/1", pair: true, safe: true, history: true, complete: true, debate: overseen},
+	{name: "question about a hidden text", key: "1/1/ask/J/", pair: true, history: true, complete: true, debate: overseen},
+	{name: "credence in two answers", key: "1/2/judge/J/", reply: "credence/1", pair: true, safe: true, history: true, complete: true, debate: overseen},
 	{name: "choice of an answer", key: "1/1/choose/A/", reply: "answer-choice/1", pair: true, speaker: true, debate: choosers},
 	{name: "ballot", key: "1/2/revise/A/", reply: "vote/1", before: 1, speaker: true, history: true, complete: true, debate: votes},
 	{name: "ballot, with conditions", key: "1/2/revise/A/", reply: "vote/1", before: 1, speaker: true, history: true, complete: true, debate: func(panel.Mode) debate.Config {
@@ -174,7 +174,7 @@ func mads(panel.Mode) debate.Config {
 
 // overseen returns a debate in which a judge asks.
 func overseen(panel.Mode) debate.Config {
-	return debate.Config{Protocol: oversight.Protocol{Mode: oversight.Interactive, A: "Yes.", B: "No.", MinWords: 1, Once: true}, Limits: debate.Limits{MaxRounds: 3}}
+	return debate.Config{Protocol: oversight.Protocol{Mode: oversight.Interactive, A: "Yes.", B: "No.", MinWords: 1, Once: true}, Limits: debate.Limits{MaxRounds: 2}}
 }
 
 // choosers returns a debate in which A chooses its answer.

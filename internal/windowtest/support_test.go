@@ -193,6 +193,8 @@ func (a *recordingModel) say(r *providers.Request) string {
 		v = mad.Candidates{Candidates: []string{w.text(20), w.text(20)}}
 	case "mad-decision/1":
 		v = mad.Decision{Reasoning: w.text(120), Answer: w.text(20)}
+	case "credence/1":
+		v = oversight.Credence{Reason: w.text(120), First: .5, Second: .5}
 	case "decision/1":
 		v = vote.Ruling{Reasoning: w.text(150), Winner: "A"}
 	default:
