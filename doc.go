@@ -49,8 +49,8 @@
 //     validates replies. Package store keeps journals.
 //   - Layer 3: package judge defines rubrics, assessments, verdicts, pseudonyms and juries. Package protocol defines what a
 //     protocol is: it returns the phases of a round, and protocol.Next compares them with the committed turns.
-//   - Layer 4: eight protocols. protocol/panel is the default; the others are skeptic, refine, arbitration, procon, vote,
-//     council and mad. internal/step executes one step: its calls, retries, shortened prompts and replies.
+//   - Layer 4: the protocols. protocol/panel is the default; the others are skeptic, refine, arbitration, procon, vote,
+//     council, mad, pairwise and oversight. internal/step executes one step: its calls, retries, shortened prompts and replies.
 //   - Layer 5: this package.
 //   - Layer 6: package report renders a debate for readers, package progress reports how far it has come, and package
 //     archive exports and imports stored debates.
