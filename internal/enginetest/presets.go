@@ -70,8 +70,7 @@ func PresetConfigs() map[string]debate.Config {
 		"oversight":   presetConfig(overseen(oversight.Interactive), 3, "A", "B"),
 		"vote":        presetConfig(vote.Protocol{Decision: vote.Judge, Topology: vote.Ring}, 2, "A", "B", "C", "D"),
 
-		"oversight with a choice":            presetConfig(overseen(oversight.OpenConsultancy), 2, "A"),
-		"oversight of judges alone":          presetConfig(overseen(oversight.Direct), 1),
+		"oversight with a choice":            presetConfig(overseen(oversight.OpenDebate), 2, "A", "B"),
 		"vote with conditions":               presetConfig(vote.Protocol{Topology: vote.Groups, Grouped: true, Filter: new(0.5), Conditional: true}, 3, "A", "B", "C", "D"),
 		"vote of samples":                    withoutJudges(presetConfig(vote.Protocol{Samples: 3}, 1, "A", "B")),
 		"panel with a decision":              presetConfig(panel.Protocol{Decision: decision.Task{Options: []string{"Yes", "No"}}, Jury: judge.Jury{Swap: true}}, 2, "A", "B"),

@@ -287,7 +287,7 @@ func TestNoOutputHasAPrivateText(t *testing.T) {
 				for _, p := range cfg.Participants {
 					require.Positive(t, g.reads[p.Name], "%s reads", p.Name)
 				}
-				if len(cfg.Participants) > 0 && cfg.Participants[0].Tools != nil {
+				if cfg.Participants[0].Tools != nil {
 					for _, name := range append(toolNames, marker) {
 						require.Positive(t, g.used[name], name)
 					}

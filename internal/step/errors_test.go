@@ -19,5 +19,5 @@ func TestErrorsHaveTheirCauses(t *testing.T) {
 	require.Equal(t, providers.InvalidResponse, cause.Kind)
 	why, ok := errors.AsType[*step.Doubtful](failed)
 	require.True(t, ok)
-	require.EqualError(t, why, "the reply contradicts itself: Ada wins; Bo has the better scores")
+	require.EqualError(t, why, "the reply is doubtful: Ada wins; Bo has the better scores")
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/oversight"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
+	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -383,6 +384,32 @@ func TestAJudgeAlone(t *testing.T) {
 	c.Documents = []evidence.Document{evidence.Private("fable", fable, "Cy")}
 	s.hold(c)
 	require.Contains(t, textOf(s.seen["1/1/judge/Cy/"][0]), "HIDDEN-MARKER")
+}
+
+// A judge alone goes on in another process after each of its steps.
+func TestAJudgeAloneGoesOnAfterARestart(t *testing.T) {
+	s, kept := &stage{t: t, credence: .75, seen: map[string][]providers.Request{}}, store.Memory()
+	engine := func() *debate.Engine {
+		e, err := debate.NewEngine(debate.Options{Store: kept, Providers: map[string]providers.Provider{"m": s}})
+		require.NoError(t, err)
+		return e
+	}
+	_, err := engine().Create(t.Context(), about(oversight.Direct, "s"))
+	require.NoError(t, err)
+	for range 20 {
+		d, err := engine().Open(t.Context(), "d")
+		require.NoError(t, err)
+		_, err = d.RunOnce(t.Context())
+		require.NoError(t, err)
+		r, err := d.Result(t.Context())
+		require.NoError(t, err)
+		if r.State == fsm.Completed {
+			require.Len(t, r.Turns, 2)
+			require.Len(t, s.seen, 2)
+			return
+		}
+	}
+	require.Fail(t, "the debate does not end")
 }
 
 func TestProbabilities(t *testing.T) {

@@ -49,7 +49,7 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 func (p Protocol) Steps(r *protocol.Record) (steps []protocol.Step) {
 	if p.chooses() {
 		for _, name := range r.ParticipantNames() {
-			steps = append(steps, p.speech(r, name, answerA))
+			steps = append(steps, p.speech(name, answerA))
 			steps[len(steps)-1].Phase = phaseSpeak
 		}
 	}
@@ -78,13 +78,13 @@ func (p Protocol) speeches(r *protocol.Record) (phases []protocol.Phase) {
 	}
 	speak := protocol.Phase{Name: phaseSpeak, Parallel: true}
 	for _, name := range r.ParticipantNames() {
-		speak.Steps = append(speak.Steps, p.speech(r, name, defended[name]))
+		speak.Steps = append(speak.Steps, p.speech(name, defended[name]))
 	}
 	return append(phases, speak)
 }
 
 // speech returns the step of a participant who defends an answer.
-func (p Protocol) speech(r *protocol.Record, name string, a answer) protocol.Step {
+func (p Protocol) speech(name string, a answer) protocol.Step {
 	least, most := p.words()
 	step := protocol.Step{Prompt: promptSpeak, Show: public, Doubt: length(least, most), Vars: map[string]string{
 		"own": p.text(a), "other": p.text(a.other()), "words": fmt.Sprintf("%d to %d", least, most),
