@@ -253,6 +253,26 @@ func (c *course) result() *Rejudged {
 	}
 }
 
+// warnings says in words where the new judges would have taken another course, and where words of what was left out remain.
+func (c *course) warnings() (list []string) {
+	if c == nil {
+		return nil
+	}
+	decided := func(e transcript.Ending) string {
+		if e.Outcome == "" {
+			return "go on"
+		}
+		return fmt.Sprintf("end it with %s", e.Outcome)
+	}
+	for _, d := range c.departures {
+		list = append(list, fmt.Sprintf("round %d: the new judges would have had the debate %s; the course, which was to %s, is kept", d.Round, decided(d.Instead), decided(d.Kept)))
+	}
+	for _, k := range c.remains {
+		list = append(list, fmt.Sprintf("round %d, %s of %s: the prompt has words of a turn that was left out", k.Round, k.Phase, k.Actor))
+	}
+	return list
+}
+
 // remainsIn reports whether the prompt of a step holds words of a turn that is left out of it.
 func (c *course) remainsIn(r *protocol.Record, s *protocol.Step, prompt []providers.Message) bool {
 	if c == nil || !c.begun || c.Omit.IsZero() || !c.decides(s.Phase) {

@@ -10,6 +10,7 @@ import (
 	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/providers/price"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -26,6 +27,8 @@ type Rejudge struct {
 	// Rubric replaces the criteria by which judges score, and Prompts the name of the templates. Default to the debate's own.
 	Rubric  judge.Rubric `json:"rubric,omitempty"`
 	Prompts string       `json:"prompts,omitempty"`
+	// Prices replaces the prices of models, which new judges may need. Defaults to those of the debate.
+	Prices price.Prices `json:"prices,omitempty"`
 	// Omit is left out of the prompts of the judges who decide.
 	Omit Omission `json:"omit,omitzero"`
 	// Swap shows each judge who is asked only once in a phase, and who knows the participants by pseudonyms, the participants in
@@ -35,7 +38,7 @@ type Rejudge struct {
 
 // config returns the configuration of the new debate, or nil if it is that of the parent at the entry from.
 func (again *Rejudge) config(e *Engine, events []Event, from int64) (*Config, error) {
-	changed := again.Judges != nil || again.Rubric != nil || again.Prompts != ""
+	changed := again.Judges != nil || again.Rubric != nil || again.Prompts != "" || again.Prices != nil
 	var last ConfigChanged
 	for _, ev := range events {
 		if c, ok := ev.(ConfigChanged); ok {
@@ -57,6 +60,9 @@ func (again *Rejudge) config(e *Engine, events []Event, from int64) (*Config, er
 	}
 	if again.Prompts != "" {
 		c.Prompts = again.Prompts
+	}
+	if again.Prices != nil {
+		c.Prices = maps.Clone(again.Prices)
 	}
 	if again.Labels != nil {
 		c.Labels = maps.Clone(again.Labels)

@@ -242,6 +242,7 @@ func resultOf(r *record) *Result {
 	for _, w := range r.configWarnings() {
 		res.Warnings = append(res.Warnings, w.Text)
 	}
+	res.Warnings = append(res.Warnings, r.course.warnings()...)
 	sides := map[string]string{}
 	for _, s := range r.Profiles {
 		sides[s.Name] = cmp.Or(s.Side, s.Name)

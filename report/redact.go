@@ -43,8 +43,19 @@ func (r *Report) Redact() *Report {
 		s.Errors = mapSlice(s.Errors, func(string) string { return redacted })
 		return s
 	})
+	ending := func(e transcript.Ending) transcript.Ending {
+		e.Evidence = quoted.Replace(e.Evidence)
+		return e
+	}
+	res.Rejudged = mapPointer(res.Rejudged, func(r debate.Rejudged) debate.Rejudged {
+		r.Departures = mapSlice(r.Departures, func(d debate.Departure) debate.Departure {
+			d.Kept, d.Instead = ending(d.Kept), ending(d.Instead)
+			return d
+		})
+		return r
+	})
 	c.Transitions = mapSlice(c.Transitions, func(s debate.StateChanged) debate.StateChanged {
-		s.Ending.Evidence = quoted.Replace(s.Ending.Evidence)
+		s.Ending, s.Instead = ending(s.Ending), mapPointer(s.Instead, ending)
 		s.Failure, s.OtherFailures, s.Question = mapPointer(s.Failure, redactFailure), mapSlice(s.OtherFailures, redactLost), mapPointer(s.Question, question)
 		s.Problems = mapSlice(s.Problems, redactProblem)
 		return s

@@ -125,6 +125,14 @@ func (o *options) forkFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.rounds, "rounds", 0, "another largest `number` of rounds")
 }
 
+// rejudgeFlags adds the flags of rejudge.
+func (o *options) rejudgeFlags(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&o.judgeModels, "judge-model", nil, "`model` of the judges (default: the same models); can be repeated")
+	flags.Float64Var(&o.judgeTemperature, "judge-temperature", 0, "temperature of the judges, as `number` (default: the same)")
+	flags.StringArrayVar(&o.omit, "omit", nil, "leave a turn, as `seq`, or all turns of a seat out of what the judges see; can be repeated")
+	flags.IntVar(&o.samples, "samples", 1, "`number` of debates to make, which show the participants in one order and in the opposite one in turn")
+}
+
 // initFlags adds the flags of init.
 func (o *options) initFlags(flags *pflag.FlagSet) {
 	o.purposeFlag(flags)

@@ -88,6 +88,14 @@ const forkExample = `  debate fork ID --at 7 --model openai/gpt-5
   debate fork ID --at 7 --reply "Trams are quieter."
   debate fork ID --at 1 --topic "Should cities ban private cars at night?" --rounds 2`
 
+const rejudgeHelp = `Rejudge makes new debates in which the judges who decided a debate that has ended are asked again, with other models or
+without some turns. Everything else stays as it was. It does not run them: resume does. All debates of one call have the same
+label "rejudge", and the label "sample" numbers them.`
+
+const rejudgeExample = `  debate rejudge ID --judge-model anthropic/claude-sonnet-4-5 --samples 5
+  debate rejudge ID --omit 7
+  debate rejudge ID --omit Ada`
+
 const exportHelp = `Export writes a debate as JSON, which import stores again.
 
 With --record, it writes a record instead: one file from which verify, or a program of anybody else, derives the debate

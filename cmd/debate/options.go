@@ -43,7 +43,15 @@ type options struct {
 	eval                                                    evalOptions
 	audit                                                   auditOptions
 	record                                                  recordOptions
-	participantsInFile                                      bool // the configuration has participants; --agents selects from them
+	rejudgeOptions
+	participantsInFile bool // the configuration has participants; --agents selects from them
+}
+
+// rejudgeOptions holds the values of the flags of rejudge.
+type rejudgeOptions struct {
+	omit             []string // seqs of turns, and seats
+	samples          int
+	judgeTemperature float64
 }
 
 // evalOptions holds the values of the flags of eval.

@@ -91,6 +91,10 @@ func (p *program) subcommands() []subcommand {
 			operands: id, least: 1, most: 1, run: p.forkDebate, flags: []func(*pflag.FlagSet){p.forkFlags, p.modelFlags, p.addressFlags, p.storeFlags},
 		},
 		{
+			use: "rejudge ID", group: groupRun, short: "Ask the judges of a debate again, and nobody else", long: rejudgeHelp, example: rejudgeExample,
+			operands: id, least: 1, most: 1, run: p.rejudgeDebate, flags: []func(*pflag.FlagSet){p.rejudgeFlags, p.addressFlags, p.storeFlags},
+		},
+		{
 			use: "eval TASKS", group: groupRun, short: "Compare ways to answer tasks with right answers", long: evalHelp, example: evalExample,
 			operands: "a file with tasks", least: 1, most: 1, run: p.evaluate, flags: []func(*pflag.FlagSet){p.evalFlags, p.modelFlags, p.addressFlags, p.newDebateFlags},
 		},

@@ -327,6 +327,9 @@ func TestDepartures(t *testing.T) {
 				departures = append(departures, fmt.Sprintf("%d:%s→%s", x.Round, x.Kept.Outcome, x.Instead.Outcome))
 			}
 			require.Equal(t, x.departures, departures)
+			if len(departures) > 0 {
+				require.Contains(t, strings.Join(is.Warnings, "\n"), "the new judges would have had the debate")
+			}
 			answer, err := mad.DecodeAnswer(is.Answer)
 			require.NoError(t, err)
 			require.Equal(t, x.decided, answer.DecidedBy)

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// The labels of the debates that one call of rejudge makes.
+const (
+	familyLabel = "rejudge" // the same for all of them
+	sampleLabel = "sample"  // from 1
+)
+
+// rejudgeDebate makes debates in which the judges of a stored one are asked again. It does not run them.
+func (p *program) rejudgeDebate() error {
+	return p.withDebate(func(d *debate.Debate, s configFile, o debate.Options) error {
+		if p.samples < 1 {
+			return exitErrorf(exitArguments, "read arguments: --samples %d, use 1 or more", p.samples)
+		}
+		c, err := p.configAt(d, 0)
+		if err != nil {
+			return err
+		}
+		r, err := d.Result(p.ctx)
+		if err != nil {
+			return err
+		}
+		again := debate.Rejudge{}
+		if again.Omit, err = p.omitted(r); err != nil {
+			return err
+		}
+		if len(p.judgeModels) > 0 {
+			if err := p.chooseModels(s, &c); err != nil {
+				return err
+			}
+			if err := p.setModels(s, &o, nil, &c); err != nil {
+				return err
+			}
+			again.Judges, again.Prices = c.Judges, c.Prices
+		}
+		if p.flagGiven["judge-temperature"] {
+			again.Judges = slices.Clone(c.Judges)
+			for i := range again.Judges {
+				if !again.Judges[i].Human {
+					again.Judges[i].Temperature = &p.judgeTemperature
+				}
+			}
+			c.Judges = again.Judges
+		}
+		if orders := ordersOf(c.Protocol, r); p.samples > orders && isCold(c.Judges) {
+			return exitErrorf(exitArguments, "rejudge debate %s: the judges have temperature 0 and see %d order(s), so %d samples would repeat one another; use --samples %d or --judge-temperature", d.ID(), orders, p.samples, orders)
+		}
+		engine, err := debate.NewEngine(o)
+		if err != nil {
+			return err
+		}
+		return p.makeSamples(engine, d.ID(), r, c, again)
+	})
+}
+
+// makeSamples makes the debates of one family. c is the configuration with the judges.
+func (p *program) makeSamples(engine *debate.Engine, id string, r *debate.Result, c debate.Config, again debate.Rejudge) error {
+	family := strings.ToLower(rand.Text()[:8])
+	seeded := slices.ContainsFunc(c.Judges, func(j debate.Participant) bool { return j.Seed != nil })
+	for i := range p.samples {
+		again.Swap = i%2 == 1
+		again.Labels = maps.Clone(c.Labels)
+		if again.Labels == nil {
+			again.Labels = map[string]string{}
+		}
+		again.Labels[familyLabel], again.Labels[sampleLabel] = family, strconv.Itoa(i+1)
+		if seeded && i > 0 { // the same seed would give the same reply
+			again.Judges = slices.Clone(c.Judges)
+			for j := range again.Judges {
+				if seed := again.Judges[j].Seed; seed != nil {
+					again.Judges[j].Seed = new(*seed + int64(i))
+				}
+			}
+		}
+		d, err := engine.Rejudge(p.ctx, id, again)
+		if _, wrong := errors.AsType[*debate.Problems](err); wrong {
+			err = &exitError{exitArguments, err}
+		}
+		if err := p.printState(d, err); err != nil {
+			return err
+		}
+		if i == 0 {
+			fmt.Fprintln(p.stderr, strings.TrimSpace(p.nextCommand("resume", d.ID())))
+		}
+	}
+	return nil
+}
+
+// ordersOf returns the number of orders in which samples show the participants to the judges: two, unless the judges see both in
+// each debate, or no pseudonyms.
+func ordersOf(p protocol.Protocol, r *debate.Result) int {
+	name, _, _ := strings.Cut(p.Name(), "/")
+	both := slices.ContainsFunc(r.Turns, func(t transcript.Turn) bool { return t.Kind == transcript.Conclusion && t.Target == judge.Swapped })
+	if both || slices.Contains([]string{"skeptic", "refine", "pairwise"}, name) {
+		return 1
+	}
+	return 2
+}
+
+// isCold reports whether all judges have temperature 0 and are models.
+func isCold(judges []debate.Participant) bool {
+	return !slices.ContainsFunc(judges, func(j debate.Participant) bool { return j.Human || j.Temperature == nil || *j.Temperature > 0 })
+}
+
+// omitted returns what --omit names: turns by their seqs, and seats.
+func (p *program) omitted(r *debate.Result) (o debate.Omission, err error) {
+	for _, what := range p.omit {
+		seq, err := strconv.ParseInt(what, 10, 64)
+		if err != nil {
+			o.Seats = append(o.Seats, what)
+			continue
+		}
+		at := slices.IndexFunc(r.Turns, func(t transcript.Turn) bool { return t.Seq == seq })
+		if at < 0 {
+			return o, exitErrorf(exitArguments, "read arguments: --omit %d is no turn; show --verbose lists them", seq)
+		}
+		o.Turns = append(o.Turns, r.Turns[at].Key)
+	}
+	return o, nil
+}
