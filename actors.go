@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/evidence"
@@ -119,12 +118,6 @@ func judgeProfiles(c Config) (list []transcript.Profile) {
 	return list
 }
 
-// The limits of attachments.
-const (
-	maxAttachments    = 20
-	maxAllAttachments = 12 << 20 // bytes of all
-)
-
 // String describes the attachment without its bytes and without its address.
 func (a Attachment) String() string { return a.shown().String() }
 
@@ -223,34 +216,25 @@ func documentsFor(c *Config, actor string) (list []evidence.Document) {
 // seatOf names an actor in an error.
 func seatOf(field string, p Participant) string { return cmp.Or(p.Name, field) }
 
+// seatsOf returns a function that reports whether a participant or a judge has a name.
+func seatsOf(c *Config) func(name string) bool {
+	return func(name string) bool {
+		is := func(p Participant) bool { return p.Name == name }
+		return slices.ContainsFunc(c.Participants, is) || slices.ContainsFunc(c.Judges, is)
+	}
+}
+
 // checkAttachments adds every problem of the attachments.
 func checkAttachments(c *Config, l *problemList) {
-	all, seen := 0, map[string]bool{}
-	for i := range c.Attachments {
-		a, field := &c.Attachments[i], fmt.Sprintf("attachments[%d]", i)
-		if a.Name == "" || len(a.Name) > 128 || strings.TrimSpace(a.Name) != a.Name || strings.ContainsFunc(a.Name, func(r rune) bool { return r == '/' || !unicode.IsPrint(r) }) {
-			l.add(field+".name", "%q is not valid, use 1 to 128 bytes without '/', control characters, and blanks at its ends", a.Name[:min(len(a.Name), 128)])
-		} else if seen[a.Name] {
-			l.add(field+".name", "%q is the name of two attachments", a.Name)
-		}
-		seen[a.Name] = true
-		content := attachment.File{MediaType: a.MediaType, Data: a.Data, URL: a.URL, Pages: a.Pages}
-		for _, p := range content.Check() {
-			l.add(field+p.Field, "%s", p.Reason)
-		}
-		for _, name := range a.Readers {
-			is := func(p Participant) bool { return p.Name == name }
-			if !slices.ContainsFunc(c.Participants, is) && !slices.ContainsFunc(c.Judges, is) {
-				l.add(field+".readers", "%q is neither a participant nor a judge", name)
-			}
-		}
-		all += len(a.Data)
+	if len(c.Attachments) == 0 {
+		return
 	}
-	if all > maxAllAttachments {
-		l.add("attachments", "they have %d bytes, use at most %d for all, because each prompt contains them", all, maxAllAttachments)
+	var files []attachment.Named
+	for _, a := range c.Attachments {
+		files = append(files, attachment.Named{File: attachment.File{MediaType: a.MediaType, Data: a.Data, URL: a.URL, Pages: a.Pages}, Name: a.Name, Readers: a.Readers})
 	}
-	if n := len(c.Attachments); n > maxAttachments {
-		l.add("attachments", "%d are too many, use at most %d", n, maxAttachments)
+	for _, p := range attachment.CheckAll(files, seatsOf(c)) {
+		l.add("attachments"+p.Field, "%s", p.Reason)
 	}
 }
 

@@ -28,21 +28,18 @@ func checkDocuments(c *Config, l *problemList) {
 	if len(c.Documents) == 0 {
 		return
 	}
-	isSeat := func(name string) bool {
-		is := func(p Participant) bool { return p.Name == name }
-		return slices.ContainsFunc(c.Participants, is) || slices.ContainsFunc(c.Judges, is)
-	}
-	for _, p := range evidence.CheckAll(c.Documents, isSeat) {
+	for _, p := range evidence.CheckAll(c.Documents, seatsOf(c)) {
 		l.add("documents"+p.Field, "%s", p.Reason)
 	}
 }
 
 // checkRoom adds a problem for each document that alone fills the window of a reader.
 func checkRoom(c *Config, l *problemList) {
+	isSeat := seatsOf(c)
 	for i := range c.Documents {
 		d := &c.Documents[i]
 		for field, p := range c.allActors() {
-			if p.Window > 0 && d.Tokens >= p.Window && !p.Human && slices.Contains(readersOf(c), p.Name) && d.IsFor(p.Name) {
+			if p.Window > 0 && d.Tokens >= p.Window && !p.Human && isSeat(p.Name) && d.IsFor(p.Name) {
 				l.add(fmt.Sprintf("documents[%d]", i), noRoom, d.Name, d.Tokens, seatOf(field, p), p.Window)
 				break
 			}
@@ -52,14 +49,6 @@ func checkRoom(c *Config, l *problemList) {
 
 // noRoom says what to do about a document that is too long.
 const noRoom = "%s has about %d tokens, which leaves no room in the window of %s, %d: use a model with a larger window, a shorter text or other readers, or a tool that searches the document"
-
-// readersOf returns the names of the actors who may read documents.
-func readersOf(c *Config) (list []string) {
-	for _, p := range slices.Concat(c.Participants, c.Judges) {
-		list = append(list, p.Name)
-	}
-	return list
-}
 
 // blameDocuments adds a problem about the largest document of an actor if the documents take more than half of its window.
 // It returns false if they do not.

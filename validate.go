@@ -2,8 +2,6 @@ package debate
 
 import (
 	"cmp"
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -11,11 +9,11 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/elenchus-go/debate/context/window"
-	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/budget"
 	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/findings"
 	"github.com/elenchus-go/debate/internal/forecast"
 	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/protocol"
@@ -179,7 +177,10 @@ func (c *Config) checkProtocol(env *environment, l *problemList, own protocol.De
 		f = forecastOf(r)
 		checkSteps(l, f)
 	}
-	c.checkDetect(l, f.Assesses)
+	isParticipant := func(name string) bool {
+		return slices.ContainsFunc(c.Participants, func(p Participant) bool { return p.Name == name })
+	}
+	l.problems = append(l.problems, findings.Check(c.Detect, c.Protocol.Name(), f.Assesses, c.Embedder.Provider != "", isParticipant)...)
 	if len(l.problems) == 0 {
 		c.checkBudget(l, r, f.First)
 	}
@@ -198,32 +199,6 @@ func checkSteps(l *problemList, f forecast.Forecast) {
 	}
 	for _, problem := range f.Duplicates {
 		l.add("protocol", "%s", problem)
-	}
-}
-
-// checkDetect adds a problem for each rule that is invalid, or that needs something that the debate does not have.
-// judged tells whether a judge assesses each round.
-func (c *Config) checkDetect(l *problemList, judged bool) {
-	for i, rule := range c.Detect {
-		field := fmt.Sprintf("detect[%d]", i)
-		found := rule.Check()
-		for _, problem := range found {
-			l.add(field, "%s", problem)
-		}
-		switch {
-		case len(found) > 0:
-		case rule.EffectiveMethod() == "scores" && !judged:
-			l.add(field, "%s needs the scores of judges, but no judge assesses the rounds of %s", rule.Signal, c.Protocol.Name())
-		case rule.Effect == detect.Advise && !judged:
-			l.add(field, "effect %q needs a judge, but no judge assesses the rounds of %s", rule.Effect, c.Protocol.Name())
-		case rule.EffectiveMethod() == "vectors" && c.Embedder.Provider == "":
-			l.add("embedder.provider", "it is empty, but detect[%d] needs vectors", i)
-		}
-		for _, name := range slices.Sorted(maps.Keys(rule.Names)) {
-			if !slices.ContainsFunc(c.Participants, func(p Participant) bool { return p.Name == name }) {
-				l.add(field+".names", "%q is not a participant", name)
-			}
-		}
 	}
 }
 
