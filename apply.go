@@ -180,7 +180,7 @@ func (r *record) configure(ev ConfigChanged) (err error) {
 // setConfig changes the configuration. Calls in flight keep the old one.
 func (r *record) setConfig(c *Config) {
 	r.config, r.Settings = c, prompting.Settings{
-		Background: c.Background, Rubric: c.Rubric, Protocol: c.Protocol, Templates: r.env.sets[c.Prompts], History: c.History,
+		Background: c.Background, Reference: c.Reference, Rubric: c.Rubric, Protocol: c.Protocol, Templates: r.env.sets[c.Prompts], History: c.History,
 		Tools:      prompting.ToolLimits{Rounds: c.Limits.ToolRounds, Bytes: c.Limits.ToolBytes},
 		Summarizer: transcript.Profile{Name: protocol.Summarizer, Instructions: c.Summarizer.Instructions}, Actors: (*actors)(c), Cites: hasSources(c),
 	}

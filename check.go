@@ -55,6 +55,9 @@ func (c *Config) checkValues(l *problemList) {
 	}
 	checkAttachments(c, l)
 	checkDocuments(c, l)
+	if c.Reference != "" && len(c.Judges) == 0 {
+		l.add("reference", "there are no judges, who alone read it: leave it out")
+	}
 	if x := c.AskAboveCost; !(x >= 0) || math.IsInf(x, 0) {
 		l.add("ask_above_cost", "%v is not valid, use 0 or more", x)
 	}

@@ -103,6 +103,9 @@ type Config struct {
 	Topic string `json:"topic"`
 	// Background is context that every system prompt includes.
 	Background string `json:"background,omitempty"`
+	// Reference is a right answer to the topic, if one is known. Judges read it, and nobody else: no participant, and no viewer who
+	// speaks for one. In JSON exports it is there. What a judge says of it in a reply that participants read is public.
+	Reference string `json:"reference,omitempty"`
 	// Attachments are pictures and PDF documents that participants and judges see before the history. Use at most 20.
 	Attachments []Attachment `json:"attachments,omitempty"`
 	// Documents are texts that participants and judges read in their system prompts: shared ones, which are stored with the

@@ -221,6 +221,8 @@ type (
 type Briefing struct {
 	Topic      string `json:"topic"`
 	Background string `json:"background,omitempty"`
+	// Reference is Config.Reference. It is empty for participants.
+	Reference string `json:"reference,omitempty"`
 	// Rules says what the format of the debate is and what the person has to heed.
 	Rules string `json:"rules,omitempty"`
 	// Me describes the person's seat: the role, the side, the position, the persona and the user's instructions.

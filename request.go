@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/internal/actor"
@@ -240,7 +241,11 @@ func replyRoom(left int, tools bool) int {
 // tooSmall adds a problem about a prompt that leaves too little of a window. It names the topic or the background if that
 // takes more than half of the window.
 func tooSmall(l *problemList, c *Config, field string, p Participant, size int) {
-	for _, text := range []struct{ field, text string }{{"topic", c.Topic}, {"background", c.Background}} {
+	texts := []struct{ field, text string }{{"topic", c.Topic}, {"background", c.Background}}
+	if strings.HasPrefix(field, "judges") || strings.HasPrefix(field, "substitutes") {
+		texts = append(texts, struct{ field, text string }{"reference", c.Reference})
+	}
+	for _, text := range texts {
 		if tokens := window.Estimate(text.text); tokens > p.Window/2 {
 			if !slices.ContainsFunc(l.problems, func(x protocol.Problem) bool { return x.Field == text.field }) {
 				l.add(text.field, "about %d tokens are too long for the window of %s, %d", tokens, cmp.Or(p.Name, field), p.Window)

@@ -123,10 +123,10 @@ func callersOf(c *Config, p *protocol.Phase) (list []string) {
 	return list
 }
 
-// formatOf returns the format of a journal with the configuration. An engine that knows no documents and no tools would do
-// without them, so it must leave the debate alone.
+// formatOf returns the format of a journal with the configuration. An engine that knows no documents, no reference and no tools would
+// do without them, so it must leave the debate alone.
 func formatOf(c *Config) int {
-	if l := &c.Limits; len(c.Documents) > 0 || usesTools(c) || l.ToolRounds+l.ToolCalls+l.ToolBytes != 0 || l.ToolTimeout != 0 {
+	if l := &c.Limits; len(c.Documents) > 0 || c.Reference != "" || usesTools(c) || l.ToolRounds+l.ToolCalls+l.ToolBytes != 0 || l.ToolTimeout != 0 {
 		return store.Format
 	}
 	return store.OldestFormat

@@ -167,7 +167,7 @@ func (b *blindfold) add(ev Event) error {
 func (b *blindfold) withoutThoughts(ev Event) Event {
 	switch ev := ev.(type) {
 	case ConfigChanged:
-		ev.Config = withoutAttachments(ev.Config, b.seat)
+		ev.Config = configFor(ev.Config, b.seat)
 		return ev
 	case Asked:
 		if ev.Key.Actor != b.seat {
@@ -199,10 +199,12 @@ func (b *blindfold) withoutThoughts(ev Event) Event {
 	return ev
 }
 
-// withoutAttachments returns a configuration without the attachments that are not for a seat.
-func withoutAttachments(config json.RawMessage, seat string) json.RawMessage {
+// configFor returns a configuration without what is not for a seat: attachments, and the reference answer unless a judge sits there.
+func configFor(config json.RawMessage, seat string) json.RawMessage {
 	var c struct {
 		Attachments []Attachment `json:"attachments"`
+		Reference   string       `json:"reference"`
+		Judges      []Participant
 	}
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(config, &c) != nil || json.Unmarshal(config, &fields) != nil { // the record has read it already
@@ -210,10 +212,16 @@ func withoutAttachments(config json.RawMessage, seat string) json.RawMessage {
 	}
 	all := len(c.Attachments)
 	c.Attachments = slices.DeleteFunc(c.Attachments, func(a Attachment) bool { return !a.isFor(seat) })
-	if len(c.Attachments) == all {
+	hidden := c.Reference != "" && !slices.ContainsFunc(c.Judges, func(p Participant) bool { return p.Name == seat })
+	if len(c.Attachments) == all && !hidden {
 		return config
 	}
-	fields["attachments"], _ = json.Marshal(c.Attachments) // texts and bytes always encode
+	if all > 0 {
+		fields["attachments"], _ = json.Marshal(c.Attachments) // texts and bytes always encode
+	}
+	if hidden {
+		delete(fields, "reference")
+	}
 	shown, _ := json.Marshal(fields)
 	return shown
 }

@@ -45,6 +45,10 @@ func Samples(p debate.Participant, k int) debate.Config {
 //	{{choices}}     the choices with their letters; in a list of texts, an element that is only this becomes the choices
 //	{{background}}  the background
 //	{{extract}}     the extractor of package vote for the task: letter with choices, number if each gold is one, or text
+//	{{gold}}        the right answers, a line each; only in the reference, which only judges read
+//
+// Judges that read {{gold}} are measured by what they decide about the others. If their decision is the answer of the debate, its
+// accuracy says nothing about debates without gold.
 //
 // Template returns an error if a text has another placeholder.
 func Template(c debate.Config) (func(Task) debate.Config, error) {
@@ -52,22 +56,25 @@ func Template(c debate.Config) (func(Task) debate.Config, error) {
 	if c.Topic == "" {
 		c.Topic = "{{question}}"
 	}
-	own := false
+	own, reference := false, c.Reference
 	var wrong error
+	c.Reference = strings.ReplaceAll(c.Reference, gold, "") // which no other text may have
 	eachText(&c, func(text string) string {
 		for _, found := range placeholder.FindAllString(text, -1) {
 			own = own || found == "{{background}}"
 			if _, known := (Task{}).placeholders()[found]; !known && wrong == nil {
-				wrong = fmt.Errorf("read template: placeholder %s is unknown, use {{topic}}, {{question}}, {{choices}}, {{background}} or {{extract}}", found)
+				wrong = fmt.Errorf("read template: placeholder %s is unknown, use {{topic}}, {{question}}, {{choices}}, {{background}} or {{extract}}, and {{gold}} in the reference only", found)
 			}
 		}
 		return text
 	}, nil)
+	c.Reference = reference
 	if wrong != nil {
 		return nil, wrong
 	}
 	return func(t Task) debate.Config {
 		filled, values := cloned(c), t.placeholders()
+		values[gold] = strings.Join(t.Gold, "\n")
 		fill := func(text string) string {
 			return placeholder.ReplaceAllStringFunc(text, func(name string) string { return values[name] })
 		}
@@ -86,6 +93,9 @@ func cloned(c debate.Config) debate.Config {
 	c.Protocol = deepcopy.Of(c.Protocol)
 	return c
 }
+
+// gold is the placeholder of the right answers.
+const gold = "{{gold}}"
 
 var placeholder = regexp.MustCompile(`\{\{[a-z_]+\}\}`)
 

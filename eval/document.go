@@ -98,6 +98,9 @@ func (p *Report) page() report.Page {
 	if rounds := p.rounds(); len(rounds.Rows) > 0 {
 		page.Sections = append(page.Sections, report.Section{Title: "Rounds", Blocks: []report.Block{{Note: roundsNote, Table: rounds}}})
 	}
+	if judges := p.agreement(); len(judges.Rows) > 0 {
+		page.Sections = append(page.Sections, report.Section{Title: "Judges", Blocks: []report.Block{{Note: judgesNote, Table: judges}}})
+	}
 	var failures []string
 	for _, a := range p.Arms {
 		for _, f := range a.Failures {
@@ -116,6 +119,8 @@ const (
 		"A name with @ is the baseline on the budget of the arm after the @: it answered each question again and again, and its most frequent answer counts."
 	differenceNote = "Each difference is of the questions that both have answered, which is more exact than to compare two intervals of the table above. " +
 		"P-values are corrected for the number of comparisons by Holm's method."
+	judgesNote = "How far the judges who conclude the debates agree, beyond chance (Krippendorff's alpha) by decision and by judge. A judge who contradicts itself in the two orders has no vote. " +
+		"The effective number is that of judges with independent errors who are worth as much; it needs options and gold. Brackets contain 95 % confidence intervals."
 	roundsNote = "The answers that participants gave in each round, and how many of them changed from wrong to right and from right to wrong."
 )
 
@@ -204,4 +209,21 @@ func number(f float64) string {
 		return ""
 	}
 	return runs.Thousands(int(math.Round(f)))
+}
+
+// agreement returns a table of how far judges agree.
+func (p *Report) agreement() *report.Table {
+	t := &report.Table{Title: "Judges", Header: []string{"Arm", "Judges", "Debates", "Equal decisions", "Alpha of decisions", "Alpha of votes", "Effective number"}}
+	for _, arm := range p.Arms {
+		a := arm.Agreement
+		if a == nil {
+			continue
+		}
+		effective := "–"
+		if a.Gold > 0 {
+			effective = a.Effective.String()
+		}
+		t.Rows = append(t.Rows, []string{arm.Name, strings.Join(a.Judges, ", "), strconv.Itoa(a.Debates), a.Raw.String(), a.AlphaDecisions.String(), a.AlphaVotes.String(), effective})
+	}
+	return t
 }

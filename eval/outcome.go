@@ -38,6 +38,8 @@ type Run struct {
 	Calls   int              `json:"calls"` // of models, failed attempts included
 	Usage   transcript.Usage `json:"usage"`
 	Latency time.Duration    `json:"latency"` // running time of the debate, in nanoseconds
+
+	judged *judged // what several judges have decided; nil otherwise
 }
 
 // Round counts the answers that participants gave in a round.
@@ -72,7 +74,7 @@ func (r *runner) outcome(ctx context.Context, a *Arm, t Task, sample int) (run R
 		run.Calls += len(turn.Attempts)
 	}
 	if run.Failed = runs.FailureOf(result); run.Failed == "" {
-		err = r.score(ctx, &run, t, result)
+		run.judged, err = r.judgedBy(t, result), r.score(ctx, &run, t, result)
 	}
 	return run, true, err
 }
@@ -179,7 +181,7 @@ func (r *Round) add(other Round) {
 // first.
 func joined(runs []Run) Run {
 	all := runs[0]
-	all.Usage, all.Calls, all.Latency, all.Rounds = transcript.Usage{}, 0, 0, nil
+	all.Usage, all.Calls, all.Latency, all.Rounds, all.judged = transcript.Usage{}, 0, 0, nil, nil
 	votes := map[string]int{}
 	for _, x := range runs {
 		votes[x.Answer]++

@@ -18,6 +18,7 @@ type tally struct {
 	tokens, cost, calls, latency, samples float64
 	seen                                  []statistics.Observation // of each run
 	shares                                []float64                // of right answers to each task; NaN if there is none
+	judged                                []*judged                // of each run with several judges
 }
 
 // add adds the runs of the next task. joint is the number of samples that were joined, or 0.
@@ -40,6 +41,9 @@ func (a *tally) add(t Task, runs []Run, missing, joint int) {
 			continue
 		}
 		n++
+		if x.judged != nil {
+			a.judged = append(a.judged, x.judged)
+		}
 		a.Runs++
 		a.calls += float64(x.Calls)
 		a.latency += float64(x.Latency)
@@ -70,7 +74,7 @@ func (a *tally) add(t Task, runs []Run, missing, joint int) {
 // result returns the result of the arm.
 func (a *tally) result() ArmResult {
 	r := a.ArmResult
-	r.Accuracy = statistics.Share(a.seen)
+	r.Accuracy, r.Agreement = statistics.Share(a.seen), agreementOf(a.judged)
 	if n := float64(r.Runs); n > 0 {
 		r.Calls, r.Latency, r.Samples = a.calls/n, time.Duration(a.latency/n), a.samples/n
 	}

@@ -59,6 +59,8 @@ type ArmResult struct {
 	// Unbeaten reports that no other arm is at least as accurate for at most as much.
 	Unbeaten bool    `json:"unbeaten,omitempty"`
 	Rounds   []Round `json:"rounds,omitempty"` // by round, from 1; added up over the runs
+	// Agreement says how far the judges of the arm's debates agree; nil if no debate was concluded by two or more.
+	Agreement *Agreement `json:"agreement,omitempty"`
 }
 
 // Difference compares an arm with a baseline on the questions that both have answered.

@@ -139,7 +139,7 @@ func (a *Audit) config(j Judge, v variant) debate.Config {
 	c.Protocol = pairwise.Protocol{A: v.A, B: v.B, Challenge: a.Challenge && v.plant == "" && v.repeat == 0}
 	c.Judges = slices.Clone(c.Judges)
 	c.Judges[0].Name = cmp.Or(c.Judges[0].Name, "Judge")
-	c.Background = v.background(c.Background)
+	c.Reference = v.Reference
 	return c
 }
 

@@ -37,7 +37,7 @@ func TestJudgesReadTheReferenceAnswer(t *testing.T) {
 	read := 0
 	for _, c := range calls["fair"].Calls() {
 		for _, m := range c.Messages {
-			if strings.Contains(m.Text, "Reference answer: It was the butler.") {
+			if strings.Contains(m.Text, "begin: the reference answer>>>\nIt was the butler.\n<<<") {
 				read++
 			}
 		}

@@ -172,7 +172,7 @@ func (r *labeler) pairConfig(q question) debate.Config {
 		first, second = second, first
 	}
 	return debate.Config{
-		Topic: q.pair.Question, Background: q.pair.background(""), Protocol: pairwise.Protocol{A: first, B: second, Once: true},
+		Topic: q.pair.Question, Reference: q.pair.Reference, Protocol: pairwise.Protocol{A: first, B: second, Once: true},
 		Judges: []debate.Participant{{Name: r.Judge, Human: true, Blind: true}},
 	}
 }

@@ -29,7 +29,7 @@ type Pair struct {
 	// AuthorA and AuthorB are the models that wrote the answers, if they are known.
 	AuthorA string `json:"author_a,omitempty"`
 	AuthorB string `json:"author_b,omitempty"`
-	// Reference is what a right answer says, if it is known. Judges read it as background.
+	// Reference is what a right answer says, if it is known. Judges read it.
 	Reference string `json:"reference,omitempty"`
 }
 
@@ -190,14 +190,6 @@ func digest(text string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(text))
 	return h.Sum64()
-}
-
-// background returns a background with the reference answer.
-func (p Pair) background(text string) string {
-	if p.Reference == "" {
-		return text
-	}
-	return strings.TrimSpace(text + "\n\nReference answer: " + p.Reference)
 }
 
 // checkPairs returns everything that is wrong with pairs. labeled says that each needs a gold label.

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -108,28 +109,55 @@ func TestRecordedRewardModels(t *testing.T) {
 	}
 }
 
-// None of the recorded replies of judges, which are prose, refusals or single scores, is read as a decision that it does not
-// contain: the contract asks for them again.
+// Of the recorded replies of judges, which are prose, refusals or single scores, none is read wrongly. The contract asks for all
+// of them again, because none has a margin. ReadVerdict reads those that say who is better in the sentence that was asked for. A
+// reader that takes the last such sentence wherever it stands, as below, reads four times as many, and some of them wrongly.
 func TestRecordedReplies(t *testing.T) {
 	type recordedReply struct {
 		Reply string `json:"reply"`
 		Says  *int   `json:"says"`
 		Sure  bool   `json:"sure"`
 	}
-	read, asked := 0, 0
-	for _, r := range recorded.Lines[recordedReply](t, "llmbar-replies.jsonl") {
-		if !r.Sure {
-			continue
+	says := func(r recordedReply) int { // 0 for neither or nothing
+		if r.Says == nil {
+			return 0
 		}
-		parsed, err := pairwise.Contract.Parse(r.Reply, nil)
-		if err != nil {
-			asked++
-			continue
-		}
-		read++
-		require.NotNil(t, r.Says, "%s is read as %s", r.Reply, parsed.Text)
-		require.Contains(t, parsed.Text, []string{"Neither answer", "Answer 1", "Answer 2"}[*r.Says])
+		return *r.Says
 	}
-	t.Log(read, "read,", asked, "asked again")
-	require.Positive(t, read+asked)
+	var inJSON, strict, loose struct{ read, asked, wrong int }
+	sentence := regexp.MustCompile(`Output \(([ab])\) is (?:the )?better`)
+	for _, r := range recorded.Lines[recordedReply](t, "llmbar-replies.jsonl") {
+		winner, ok := pairwise.ReadVerdict(r.Reply, "Output (a)", "Output (b)")
+		said := map[string]int{pairwise.First: 1, pairwise.Second: 2}[winner]
+		if !r.Sure {
+			require.True(t, !ok || said == says(r), "people differ about %q", r.Reply)
+			continue
+		}
+		switch {
+		case !ok:
+			strict.asked++
+		case said == says(r):
+			strict.read++
+		default:
+			strict.wrong++
+		}
+		if _, err := pairwise.Contract.Parse(r.Reply, nil); err != nil {
+			inJSON.asked++
+		} else {
+			inJSON.read++
+		}
+		found := sentence.FindAllStringSubmatch(r.Reply, -1)
+		switch {
+		case len(found) == 0:
+			loose.asked++
+		case map[string]int{"a": 1, "b": 2}[found[len(found)-1][1]] == says(r):
+			loose.read++
+		default:
+			loose.wrong++
+		}
+	}
+	require.Equal(t, [3]int{0, 957, 0}, [3]int{inJSON.read, inJSON.asked, inJSON.wrong})
+	require.Equal(t, [3]int{208, 749, 0}, [3]int{strict.read, strict.asked, strict.wrong})
+	require.Positive(t, loose.wrong)
+	t.Logf("the last sentence wherever it stands: %d read, %d wrongly", loose.read, loose.wrong)
 }

@@ -236,3 +236,23 @@ func TestWhatIsWrongIsTold(t *testing.T) {
 		})
 	}
 }
+
+func TestVerdictsInProse(t *testing.T) {
+	for reply, want := range map[string]string{
+		"Output (a)":            pairwise.First,
+		" Output (b).\n":        pairwise.Second,
+		"Output (a) is better.": pairwise.First,
+		"It is long.\n\nTherefore, based on this, Output (b) is the better output.": pairwise.Second,
+		"Output (b) is better at sums. Therefore, Output (a) is better.":            "",
+		"Neither is good. Output (a) is better.":                                    "",
+		"Therefore, neither Output (a) nor Output (b) is better.":                   "",
+		"It is not true that Output (a) is better.":                                 "",
+		"Output (a) is better, I think.":                                            "",
+		"Output (c)":                                                                "",
+		"":                                                                          "",
+	} {
+		got, ok := pairwise.ReadVerdict(reply, "Output (a)", "Output (b)")
+		require.Equal(t, want, got, reply)
+		require.Equal(t, want != "", ok, reply)
+	}
+}

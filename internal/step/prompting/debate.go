@@ -11,6 +11,7 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/calibration"
+	"github.com/elenchus-go/debate/internal/delimit"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/internal/step"
@@ -42,6 +43,7 @@ type Debate struct {
 // Settings are what prompts need of the configuration of a debate.
 type Settings struct {
 	Background string
+	Reference  string // what judges read; empty if there is none
 	Rubric     judge.Rubric
 	Protocol   protocol.Protocol
 	Templates  *prompts.Set
@@ -249,6 +251,9 @@ func (d *Debate) Fixed(s *protocol.Step, seat transcript.Profile) (*Fixed, error
 	if d.Settings.Cites && s.Actor != protocol.PersonaAssigner && s.Actor != protocol.Retriever {
 		b.System += "\n\n" + prompts.Sources(b.data.Nonce)
 	}
+	if reference := d.referenceFor(s.Actor); reference != "" {
+		b.System += "\n\n" + prompts.Reference + "\n\n" + m.Enclose(delimit.Line(m.Nonce(), "the reference answer"), m.Hide(reference))
+	}
 	documents, attached := a.DocumentsOf(s.Actor), a.AttachmentsOf(s.Actor)
 	b.tokens += d.Env.Count(model, b.System) + DocumentTokens(documents) + AttachmentTokens(attached)
 	b.System += documentsText(&d.Sources, documents, m)
@@ -259,6 +264,14 @@ func (d *Debate) Fixed(s *protocol.Step, seat transcript.Profile) (*Fixed, error
 	}
 	d.cache.fixed = append(d.cache.fixed, b)
 	return b, nil
+}
+
+// referenceFor returns the reference answer for a judge, and "" for anybody else.
+func (d *Debate) referenceFor(actor string) string {
+	if slices.Contains(d.Judges, actor) {
+		return d.Settings.Reference
+	}
+	return ""
 }
 
 // toolTokens returns the tokens of the definitions of tools.

@@ -79,7 +79,7 @@ func (d *Debate) Form(c *reply.Contract, m *judge.Pseudonyms, active, own []stri
 // Brief returns what a person must know to reply to a step.
 func (d *Debate) Brief(s *protocol.Step, seat transcript.Profile) (b Briefing, err error) {
 	set, m := d.Settings.Templates, d.Pseudonyms(s)
-	b = Briefing{Topic: m.Hide(d.Topic), Background: m.Hide(d.Settings.Background), Me: m.OwnProfile(seat)}
+	b = Briefing{Topic: m.Hide(d.Topic), Background: m.Hide(d.Settings.Background), Reference: m.Hide(d.referenceFor(s.Actor)), Me: m.OwnProfile(seat)}
 	for _, o := range m.Profiles(d.others(seat.Name)) {
 		b.Others = append(b.Others, transcript.Profile{Name: o.Name, Role: o.Role, Side: o.Side, Position: o.Position})
 	}
@@ -101,7 +101,7 @@ func (d *Debate) Brief(s *protocol.Step, seat transcript.Profile) (b Briefing, e
 
 // Briefing is a debate.Briefing, which documents its fields.
 type Briefing struct {
-	Topic, Background, Rules string
+	Topic, Background, Reference, Rules string
 
 	Me     transcript.Profile
 	Others []transcript.Profile
@@ -130,6 +130,7 @@ func (b Briefing) Text() string {
 	if len(b.Rubric) > 0 {
 		add("Criteria for each participant, with their weights", b.Rubric.Outline())
 	}
+	add("Reference answer, which only judges see", quoted(b.Reference))
 	add("Format and rules", b.Rules)
 	add("Background", quoted(b.Background))
 	return strings.Join(parts, "\n\n")

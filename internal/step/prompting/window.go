@@ -50,7 +50,7 @@ const taskTokens = 1536
 // tokensBesideHistory returns an estimate of the tokens of a reader's prompts other than the history: the texts of the
 // configuration and the personas, and an allowance for the library's templates.
 func (d *Debate) tokensBesideHistory(me transcript.Profile) int {
-	tokens := window.Estimate(d.Topic + d.Settings.Background + me.Persona + me.Instructions + strings.Join(me.KeyArguments, ""))
+	tokens := window.Estimate(d.Topic + d.Settings.Background + d.referenceFor(me.Name) + me.Persona + me.Instructions + strings.Join(me.KeyArguments, ""))
 	for _, s := range d.Profiles {
 		tokens += window.Estimate(s.Role + s.Side + s.Position)
 	}
