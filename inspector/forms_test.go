@@ -65,9 +65,13 @@ func TestAPersonSpeaksWithAForm(t *testing.T) {
 func TestAPersonJudgesWithAForm(t *testing.T) {
 	w := open(t, Options{Controls: true})
 	cfg := pair("cars")
-	cfg.Judges[0].Human = true
+	cfg.Judges[0].Human, cfg.Reference = true, "It is <right>."
 	d := w.run(cfg)
-	reply := form(t, w.get(http.StatusOK, "/debates/cars?seat=Jo"), "answers")
+	page := w.get(http.StatusOK, "/debates/cars?seat=Jo")
+	require.Contains(t, page, "Reference answer, for judges only")
+	require.Contains(t, page, "It is &lt;right&gt;.")
+	require.NotContains(t, w.get(http.StatusOK, "/debates/cars?seat=Bo"), "&lt;right&gt;", "participants do not see it")
+	reply := form(t, page, "answers")
 	wrong := w.post(http.StatusBadRequest, "/debates/cars/answers?seat=Jo", reply)
 	require.Contains(t, wrong, "missing properties")
 	require.Contains(t, wrong, `role="alert" id="refused"`)
