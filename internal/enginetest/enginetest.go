@@ -15,7 +15,7 @@ import (
 // skipped if the backend has no Corruption. Databases are slow, so on a backend with Corruption some tests interrupt
 // debates at fewer events than in memory, unless DEBATE_KILLS_EACH is set.
 func Run(t *testing.T, empty func(t testing.TB) storetest.Backend) {
-	for _, tests := range []map[string]func(*env){recoveryTests, controlTests, persistenceTests, corruptionTests, watchTests, peopleTests, forkTests, formerTests, storedTests, toolTests, besideTests} {
+	for _, tests := range []map[string]func(*env){recoveryTests, controlTests, persistenceTests, corruptionTests, watchTests, peopleTests, forkTests, formerTests, storedTests, toolTests} {
 		for name, test := range tests {
 			t.Run(name, func(t *testing.T) { test(newEnv(t, empty(t))) })
 		}

@@ -17,6 +17,11 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
+// question holds the arguments of a tool.
+type question struct {
+	Q string `json:"q"`
+}
+
 // specs are tools of which only the first may run again.
 var specs = []tool.Spec{{Name: "look"}, {Name: "order", Once: true}, {Name: "ask", Approval: true}}
 

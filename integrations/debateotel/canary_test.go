@@ -1,0 +1,38 @@
+package debateotel
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/canarytest"
+	"github.com/elenchus-go/debate/store"
+)
+
+// No span and no metric of a debate of any preset has a private text or the secret of its journal, even with texts.
+func TestNoSpanHasAPrivateText(t *testing.T) {
+	for name, cfg := range canarytest.Presets() {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := canarytest.New(t, cfg)
+				r, kept := newRecorder(Options{Texts: true}), store.Memory()
+				c.Options.Store, c.Options.Observer = kept, r.Observer()
+				e, err := debate.NewEngine(c.Options)
+				require.NoError(t, err)
+				d, err := e.Create(t.Context(), c.Config)
+				require.NoError(t, err)
+				c.Out.Hide(canarytest.KeysIn(t, kept, d.ID()))
+				for _, err := range d.Run(t.Context()) {
+					require.NoError(t, err)
+				}
+				c.Out.Add("spans", everyAttribute(r.trees(t)))
+				c.Out.Add("metrics", fmt.Sprint(collect(t, r)))
+				c.Out.Add("spans of a replay", everyAttribute(replayOf(t, kept, Options{Texts: true}).trees(t)))
+				c.Require(10_000)
+			})
+		})
+	}
+}
