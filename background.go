@@ -3,6 +3,7 @@ package debate
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/store"
@@ -77,4 +78,24 @@ func (dr *driver) logError(err error) (later bool) {
 	_, rejected := errors.AsType[*Problems](err)
 	_, failed := errors.AsType[*Failure](err)
 	return !rejected && !failed && dr.ctx.Err() == nil && !errors.Is(err, ErrUnsupported) && !errors.Is(err, store.ErrNotFound)
+}
+
+// signEnded signs the debates that have ended without a signature.
+func (e *Engine) signEnded(ctx context.Context) error {
+	if e.signer == nil {
+		return nil
+	}
+	var errs []error
+	for s, err := range e.store.List(ctx, store.Query{States: []fsm.State{fsm.Completed, fsm.Canceled}}) {
+		if s.ID == "" {
+			return errors.Join(append(errs, err)...)
+		}
+		if s.Signed {
+			continue
+		}
+		if err := newJournal(e, s.ID).sign(ctx); err != nil && !errors.Is(err, store.ErrNotFound) {
+			errs = append(errs, fmt.Errorf("sign debate %s: %w", s.ID, err))
+		}
+	}
+	return errors.Join(errs...)
 }

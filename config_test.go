@@ -785,7 +785,7 @@ func TestAnEngineSharesNoMemoryWithItsCaller(t *testing.T) {
 
 func TestResultsShareNoMemory(t *testing.T) {
 	a, b, rec := debate.FilledResults(memorytest.Fill)
-	require.Equal(t, []string{".Agreement"}, memorytest.Empty(a), "fill the new fields; the agreement is computed for each result")
+	require.Equal(t, []string{".Agreement", ".Signature"}, memorytest.Empty(a), "fill the new fields; these two are computed for each result")
 	require.Equal(t, a, b)
 	require.Empty(t, memorytest.Shared(a, b))
 	require.Empty(t, memorytest.Shared(rec, a))

@@ -12,6 +12,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/internal/additions"
+	"github.com/elenchus-go/debate/internal/chain/signing"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/internal/sources"
@@ -276,13 +277,17 @@ func personsTurn(c *transaction, s *protocol.Step, text string) (transcript.Turn
 // Annotate stores a note on the debate, also after its end. value must encode to JSON. A later note with the same
 // name replaces the earlier one. Protocols read the note "rating" as the user's rating. A debate has at most 100 notes.
 // A name has at most 128 bytes and no control characters, a value at most 16 KiB of JSON, and all of them at most 64 KiB;
-// those that were replaced count up to 4 MiB. Annotate returns *Problems if a note is not valid.
+// those that were replaced count up to 4 MiB. The name "signature" is that of Options.Signer. Annotate returns *Problems if a
+// note is not valid.
 func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 	b, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("annotate debate %s: encode %s: %w", d.ID(), name, err)
 	}
 	return d.control(ctx, "annotate", func(c *transaction) error {
+		if name == signing.Name {
+			return problemsOf("annotation", []protocol.Problem{protocol.Problemf("name", "%q is the name of the engine's signature, use another one", name)})
+		}
 		if err := problemsOf("annotation", c.rec.notes.Check(name, b)); err != nil {
 			return err
 		}

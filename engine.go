@@ -51,7 +51,7 @@ func NewEngine(o Options) (*Engine, error) {
 	}
 	e := &Engine{
 		providers: maps.Clone(o.Providers), protocols: protocoljson.NewRegistry(append(presets(), deepcopy.Of(o.Protocols)...)...), sets: sets, replies: map[string]*reply.Contract{}, extractAnswer: o.ExtractAnswer, documents: o.Documents, counter: o.TokenCounter,
-		keepReasoning: o.KeepReasoning, keepReplies: o.KeepReplies, audits: deepcopy.Of(o.Audits),
+		keepReasoning: o.KeepReasoning, keepReplies: o.KeepReplies, audits: deepcopy.Of(o.Audits), signer: o.Signer,
 		log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), closing: make(chan struct{}),
 		admission: admission.Queue{Most: o.MaxDebates},
 	}
@@ -310,10 +310,12 @@ var recoverable = []fsm.State{
 // heartbeat and changed within that time. It takes over debates of an engine that was closed, or that had the same
 // Options.Name, at once. If the store keeps no heartbeats, it cannot tell who is driven, and continues every debate.
 //
-// The error names each debate that this engine cannot continue; Recover continues the others. Later errors are logged.
+// Recover also signs the debates that have ended without a signature of Options.Signer.
+//
+// The error names each debate that this engine cannot continue or sign; Recover continues the others. Later errors are logged.
 func (e *Engine) Recover(ctx context.Context) error {
 	failed := map[string]time.Time{}
-	err := e.recoverOnce(ctx, failed)
+	err := errors.Join(e.recoverOnce(ctx, failed), e.signEnded(ctx))
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {

@@ -2,6 +2,7 @@ package debate
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,7 +12,12 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/mod/sumdb/note"
+
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/chain"
+	"github.com/elenchus-go/debate/internal/chain/signing"
+	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/store"
 )
 
@@ -55,6 +61,7 @@ type journal struct {
 	inert   bool                       // for new records; see record
 	driver  follower                   // the driver that uses this journal; nil if there is none
 	verify  func(*record, Event) error // checks each entry that is read; nil if nobody has asked for it
+	signer  note.Signer                // of debates that end; nil if there is none
 
 	transaction transaction // the one that change makes
 }
@@ -69,7 +76,7 @@ type follower interface {
 
 // newJournal returns the journal of a debate. Nothing has been read yet.
 func newJournal(e *Engine, id string) *journal {
-	return &journal{id: id, store: e.store, log: e.log, env: e.env, reports: e.reports}
+	return &journal{id: id, store: e.store, log: e.log, env: e.env, reports: e.reports, signer: e.signer}
 }
 
 // refresh reads the new entries of the journal.
@@ -227,8 +234,66 @@ const (
 )
 
 // change reads what is new, has f add events, and commits them. If another writer commits first, change tries again. It
-// returns the *store.Conflict if that does not help.
+// returns the *store.Conflict if that does not help. If the debate has ended, change signs it.
 func (j *journal) change(ctx context.Context, f func(*transaction) error) error {
+	err := j.repeat(ctx, f)
+	if r := j.rec; err == nil && j.signer != nil && r != nil && r.lacksSignature() {
+		ctx := context.WithoutCancel(ctx)
+		failed := j.sign(ctx)
+		if failed == nil {
+			failed = j.refresh(ctx)
+		}
+		if j.rec = cmp.Or(j.rec, r); failed != nil {
+			j.log.WarnContext(ctx, "sign debate", "debate", j.id, "error", j.reports.shown(failed))
+		}
+	}
+	return err
+}
+
+// sign signs a debate that has ended, in a commit of its own, because one that conflicts with another is repeated. It changes
+// only what is stored. It returns a panic of the signer as an error.
+func (j *journal) sign(ctx context.Context) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = panics.New(v)
+		}
+	}()
+	own := &journal{id: j.id, store: j.store, log: j.log, env: j.env, reports: j.reports}
+	if err := own.refresh(ctx); err != nil || !own.rec.lacksSignature() {
+		return err
+	}
+	_, entries, err := j.store.Load(ctx, j.id, 0)
+	if err != nil {
+		return err
+	}
+	c := chain.New(j.id, own.rec.keys.Secret[:])
+	for _, e := range entries {
+		line, err := signing.Line(e.Data)
+		if err == nil {
+			_, err = c.Add(line)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	text, err := signing.Sign(j.signer, j.id, int64(len(entries)), c.Head)
+	if err != nil {
+		return err
+	}
+	value, err := json.Marshal(text)
+	if err != nil {
+		return err
+	}
+	return own.repeat(ctx, func(c *transaction) error {
+		if !c.rec.lacksSignature() { // another process was first, or the debate goes on
+			return nil
+		}
+		return c.add(Annotated{EventMeta: c.stamp("annotated"), At: c.now, Name: signing.Name, Value: value})
+	})
+}
+
+// repeat makes a change until it does not conflict with that of another writer.
+func (j *journal) repeat(ctx context.Context, f func(*transaction) error) error {
 	end, same := int64(-1), 0
 	for n := 1; ; n++ {
 		err := j.attempt(ctx, f)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/mod/sumdb/note"
+
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/admission"
@@ -318,6 +320,12 @@ type Options struct {
 	// Audits are what audits have measured about judges; see package eval/audit. A debate with a judge whose model was found
 	// biased has a Warning, which also says if the audit used other prompts than the debate.
 	Audits []measured.Record
+	// Signer signs each debate that ends, in an entry after its end: the ID, the number of entries, and the head of their hash
+	// chain; see docs/record.md. The entry is not part of what is signed. If the signature cannot be made or stored, the log
+	// says so, and Recover tries again. Sign is called while nobody else can change the debate: it must return soon. Debates of
+	// earlier versions, which have no secret, are not signed. Defaults to no signature. note.NewSigner makes a signer from a
+	// private key.
+	Signer note.Signer
 	// Name identifies the engine in Status.Driver of the debates that it drives. Use another name for each engine of a
 	// store. Defaults to the name of the machine, the number of the process, and a random part.
 	Name string

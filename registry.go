@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/mod/sumdb/note"
+
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/fsm"
@@ -169,6 +171,7 @@ type Engine struct {
 	keepReasoning bool
 	keepReplies   bool
 	audits        []measured.Record
+	signer        note.Signer
 	admission     admission.Queue
 	drivers       admission.Drivers
 	feeds         live.Feeds[Event]

@@ -52,8 +52,11 @@ type Result struct {
 	// replaced.
 	Warnings    []string                   `json:"warnings,omitempty"`
 	Annotations map[string]json.RawMessage `json:"annotations,omitempty"`
-	Question    *Question                  `json:"question,omitempty"` // the open question; nil if there is none
-	Failure     *Failure                   `json:"failure,omitempty"`  // why the debate is in error; nil if it is not
+	// Signature is the last signature by Options.Signer. It is nil if there is none. Nobody has checked it: see
+	// archive.Verify.
+	Signature *transcript.Signature `json:"signature,omitempty"`
+	Question  *Question             `json:"question,omitempty"` // the open question; nil if there is none
+	Failure   *Failure              `json:"failure,omitempty"`  // why the debate is in error; nil if it is not
 	// Problems lists why the last start of the debate was refused, such as a wrong key or an unknown model. It is empty
 	// after an Edit, and after a start that was not refused.
 	Problems []protocol.Problem `json:"problems,omitempty"`

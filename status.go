@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/chain/signing"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/panics"
@@ -28,7 +29,7 @@ func statusOf(r *record) store.Status {
 		ID: r.ID, Seq: r.Seq, State: r.lifecycle.State, Cursor: r.Cursor, MaxRounds: r.MaxRounds, Ending: r.Ending,
 		Topic: r.config.Topic, Protocol: r.config.Protocol.Name(), Labels: maps.Clone(r.config.Labels),
 		Usage: r.spent(), RunningTime: r.times.running, Format: r.format, Created: r.times.created, Updated: r.times.changed(), Plan: planOf(r),
-		Parent: r.fork.Parent,
+		Parent: r.fork.Parent, Signed: r.isSigned(),
 	}
 	if r.drivable() != nil { // only an engine that has the protocol can tell
 		status.Waiting = slices.Clone(r.stored.awaited)
@@ -45,6 +46,27 @@ func statusOf(r *record) store.Status {
 		status.FailureKind, status.FailureCause = rejected, characters.Cut(strings.Join(status.Problems, "\n"), maxFailureCause)
 	}
 	return status
+}
+
+// signature returns the last signature of the debate, or nil.
+func (r *record) signature() *transcript.Signature {
+	_, s, ok := signing.FromJournal(signing.Name, r.notes.Values[signing.Name], r.ID)
+	if !ok {
+		return nil
+	}
+	return &transcript.Signature{Signer: s.Signers[0].Name, Entries: s.Entries, Head: s.Head.String()}
+}
+
+// isSigned reports whether the debate has ended, and has a signature since.
+func (r *record) isSigned() bool {
+	s := r.signature()
+	return s != nil && r.lifecycle.State.Final() && s.Entries >= r.Cursor.PhaseSeq
+}
+
+// lacksSignature reports whether the debate has ended and can be signed, but is not. The last transition has its seq in the
+// cursor.
+func (r *record) lacksSignature() bool {
+	return r.lifecycle.State.Final() && r.keys != nil && r.supported() == nil && !r.isSigned()
 }
 
 // waiting returns what the debate asks people for, in the order of the steps.
@@ -237,6 +259,9 @@ func resultOf(r *record) *Result {
 	var tooLarge string
 	if res.Annotations, tooLarge = r.notes.Shown(); tooLarge != "" {
 		res.Warnings = append(res.Warnings, tooLarge)
+	}
+	if res.Signature = r.signature(); res.Signature != nil {
+		delete(res.Annotations, signing.Name)
 	}
 	res.Findings = deepcopy.Of(r.findings.List)
 	for _, w := range r.configWarnings() {

@@ -10,11 +10,13 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/internal/chain"
+	"github.com/elenchus-go/debate/internal/chain/signing"
 	"github.com/elenchus-go/debate/store"
 )
 
@@ -104,18 +106,9 @@ func storedEntries(ctx context.Context, e *debate.Engine, id string) (list [][]b
 		return nil, status, err
 	}
 	for _, entry := range entries {
-		b, ok := entry.Data.(json.RawMessage)
-		if !ok {
-			if b, err = json.Marshal(entry.Data); err != nil {
-				return nil, status, fmt.Errorf("encode entry %d: %w", entry.Seq, err)
-			}
-		}
-		if bytes.ContainsAny(b, "\n\r") { // an imported debate
-			var line bytes.Buffer
-			if err := json.Compact(&line, b); err != nil {
-				return nil, status, fmt.Errorf("encode entry %d: %w", entry.Seq, err)
-			}
-			b = line.Bytes()
+		b, err := signing.Line(entry.Data)
+		if err != nil {
+			return nil, status, fmt.Errorf("encode entry %d: %w", entry.Seq, err)
 		}
 		list = append(list, b)
 	}
@@ -201,15 +194,60 @@ func (f *File) Head() string {
 	return all[len(all)-1].String()
 }
 
-// Sign signs the last hash of the record. A signature by a key of the same name and hash over the same entries is replaced.
+// Sign signs the last hash of the record, unless the same key has signed it. A signature that the engine has made covers the
+// entries before it.
 func (f *File) Sign(s note.Signer) error {
-	text := chain.Note(f.header.ID, int64(len(f.entries)), f.heads()[len(f.entries)])
-	signed, err := note.Sign(&note.Note{Text: text}, s)
-	if err != nil {
-		return fmt.Errorf("sign record of debate %s: %w", f.header.ID, err)
+	heads, list, last := f.heads(), f.stored(), int64(len(f.entries))
+	for n := last; ; n-- {
+		signed, err := signing.Sign(s, f.header.ID, n, heads[n])
+		switch {
+		case err != nil:
+			return fmt.Errorf("sign record of debate %s: %w", f.header.ID, err)
+		case slices.ContainsFunc(list, func(x storedNote) bool { return x.text == signed }):
+			return nil
+		case slices.ContainsFunc(list, func(x storedNote) bool { return x.entry == n }):
+			continue // a signature by the engine, perhaps by the same key
+		}
+		if signed, err = signing.Sign(s, f.header.ID, last, heads[last]); err != nil {
+			return fmt.Errorf("sign record of debate %s: %w", f.header.ID, err)
+		}
+		f.notes = append(f.notes, signed)
+		return nil
 	}
-	f.notes = append(f.notes, string(signed))
-	return nil
+}
+
+// storedNote is a signed note.
+type storedNote struct {
+	text  string
+	entry int64 // number of the entry that holds it, or 0
+}
+
+// stored returns the notes of the file, and those that its entries hold.
+func (f *File) stored() (list []storedNote) {
+	for i := range f.entries {
+		stored, _, err := f.entries[i].Unmask()
+		if err != nil || !bytes.Contains(stored, []byte(signing.Name)) {
+			continue
+		}
+		if ev, ok := eventOf(stored).(debate.Annotated); ok {
+			if text, _, ok := signing.FromJournal(ev.Name, ev.Value, f.header.ID); ok {
+				list = append(list, storedNote{text, int64(i) + 1})
+			}
+		}
+	}
+	for _, text := range f.notes {
+		list = append(list, storedNote{text, 0})
+	}
+	return list
+}
+
+// eventOf returns the event with some stored bytes, or nil if they are damaged.
+func eventOf(stored []byte) debate.Event {
+	ev, err := debate.ParseEvent(stored)
+	if err != nil {
+		return nil
+	}
+	return ev
 }
 
 // WriteTo writes the file.

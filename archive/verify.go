@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -46,6 +47,8 @@ type Signature struct {
 	Hash    string `json:"hash"`    // of the key, as eight hexadecimal digits
 	Known   bool   `json:"known"`   // the key was given, and the signature is valid; otherwise nothing was checked
 	Entries int64  `json:"entries"` // number of the first entries that are signed
+	// Entry is the number of the entry in which the engine has stored the signature, or 0 if the file has it beside the entries.
+	Entry int64 `json:"entry,omitempty"`
 }
 
 // Count returns the number of entries with a verdict.
@@ -104,10 +107,8 @@ func entryOf(seq int64, stored []byte) store.Entry {
 	}
 	_ = json.Unmarshal(stored, &at)
 	e.Type, e.At = at.Type, at.At
-	if ev, err := debate.ParseEvent(stored); err == nil {
-		if done, ok := ev.(debate.TurnDone); ok {
-			e.Key = done.Turn.Key.String()
-		}
+	if done, ok := eventOf(stored).(debate.TurnDone); ok {
+		e.Key = done.Turn.Key.String()
 	}
 	return e
 }
@@ -164,8 +165,8 @@ func (s *sealed) Commit(context.Context, store.Change) error { return nil } // a
 // checkNotes adds the signatures, and returns what is wrong with one.
 func (f *File) checkNotes(r *Report, keys []note.Verifier) error {
 	heads := f.heads()
-	for _, text := range f.notes {
-		n, err := note.Open([]byte(text), note.VerifierList(keys...))
+	for _, x := range f.stored() {
+		n, err := note.Open([]byte(x.text), note.VerifierList(keys...))
 		if unverified, ok := errors.AsType[*note.UnverifiedNoteError](err); ok {
 			n, err = unverified.Note, nil
 		}
@@ -178,19 +179,35 @@ func (f *File) checkNotes(r *Report, keys []note.Verifier) error {
 			return err
 		case id != f.header.ID:
 			return fmt.Errorf("a note signs the debate %.100q", id)
-		case entries > int64(len(f.entries)):
-			return fmt.Errorf("a note signs %d entries, but the record has %d", entries, len(f.entries))
+		case entries > int64(len(f.entries)) || x.entry > 0 && entries >= x.entry:
+			return fmt.Errorf("a note signs %d entries, but the record has %d before it", entries, cmp.Or(x.entry-1, int64(len(f.entries))))
 		case heads[entries] != head:
 			return fmt.Errorf("a note signs another head for entry %d than the record has", entries)
 		}
 		for _, s := range n.Sigs {
-			r.Signatures = append(r.Signatures, Signature{Name: s.Name, Hash: fmt.Sprintf("%08x", s.Hash), Known: true, Entries: entries})
+			r.Signatures = append(r.Signatures, Signature{Name: s.Name, Hash: fmt.Sprintf("%08x", s.Hash), Known: true, Entries: entries, Entry: x.entry})
 		}
 		for _, s := range n.UnverifiedSigs {
-			r.Signatures = append(r.Signatures, Signature{Name: s.Name, Hash: fmt.Sprintf("%08x", s.Hash), Entries: entries})
+			r.Signatures = append(r.Signatures, Signature{Name: s.Name, Hash: fmt.Sprintf("%08x", s.Hash), Entries: entries, Entry: x.entry})
 		}
 	}
 	return nil
+}
+
+// signed returns the number of entries that given keys have signed. The entries that hold such a signature count, if they
+// follow those that it signs.
+func (r *Report) signed() (n int64) {
+	holds := map[int64]bool{}
+	for _, s := range r.Signatures {
+		if s.Known {
+			n = max(n, s.Entries)
+			holds[s.Entry] = true
+		}
+	}
+	for holds[n+1] {
+		n++
+	}
+	return n
 }
 
 // checkParent compares the record with that of its parent, if it is given.
@@ -230,12 +247,7 @@ func (f *File) checkParent() error {
 
 // judge sets the verdict.
 func (r *Report) judge(wrong error) {
-	signed := int64(0)
-	for _, s := range r.Signatures {
-		if s.Known {
-			signed = max(signed, s.Entries)
-		}
-	}
+	signed := r.signed()
 	for _, c := range r.Checks {
 		if c.Verdict == debate.EntryWrong && wrong == nil {
 			wrong = fmt.Errorf("entry %d: %s", c.Seq, c.Reason)

@@ -3,6 +3,7 @@ package inspector
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"html/template"
 	"maps"
 	"net/http"
@@ -105,8 +106,11 @@ type liveView struct {
 
 type note struct{ Name, Value string }
 
-// Notes returns the notes that the page shows, sorted by name.
+// Notes returns the signature of the debate, and the notes that the page shows, sorted by name.
 func (l liveView) Notes() (list []note) {
+	if s := l.Result.Signature; s != nil {
+		list = append(list, note{"signed by", fmt.Sprintf("%s, entries 1 to %d with the head %s", s.Signer, s.Entries, s.Head)})
+	}
 	names := slices.Sorted(maps.Keys(l.Result.Annotations))
 	for _, name := range names[:min(len(names), maxNotes)] {
 		list = append(list, note{name, cut(string(l.Result.Annotations[name]), maxNote)})

@@ -61,6 +61,10 @@ func (r *Report) facts() []block {
 	add("Created", formatTime(res.Created))
 	add("Started", formatTime(res.Started))
 	add("Ended", formatTime(res.Completed))
+	if s := res.Signature; s != nil {
+		add("Signed by", fmt.Sprintf("%s, entries 1 to %d; verify a record to check it", s.Signer, s.Entries))
+		add("Head of the entries", s.Head)
+	}
 	add("Running time", fmt.Sprintf("%s, excluding pauses", formatDuration(res.RunningTime)))
 	add("Turns", formatCount(res.Total.Turns))
 	add("Tokens", fmt.Sprintf("%s input, %s output", formatTokens(res.Total.Usage, res.Total.Usage.Input), formatTokens(res.Total.Usage, res.Total.Usage.Output)))

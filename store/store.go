@@ -91,6 +91,7 @@ type Status struct {
 	Problems     []string          `json:"problems,omitempty"`      // why the last start was refused; empty if it was not
 	Waiting      []string          `json:"waiting,omitempty"`       // names of the people whose replies the debate waits for
 	Parent       transcript.Parent `json:"parent,omitzero"`         // debate that this one is a fork of; zero if it is none
+	Signed       bool              `json:"signed,omitempty"`        // the debate has ended, and its engine has signed it
 	Topic        string            `json:"topic"`
 	Protocol     string            `json:"protocol"` // name and version, such as "panel/1"
 	Labels       map[string]string `json:"labels,omitempty"`

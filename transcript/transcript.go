@@ -199,6 +199,13 @@ type Attempt struct {
 	Reply          string        `json:"reply,omitempty"`       // what the service replied, as it was; only if Options.KeepReplies is set
 }
 
+// Signature says who has signed a debate.
+type Signature struct {
+	Signer  string `json:"signer"`  // name of the key
+	Entries int64  `json:"entries"` // number of the entries that are signed, from the first one
+	Head    string `json:"head"`    // hash that covers them, in base64url
+}
+
 // Usage is the number of tokens used, and their cost.
 type Usage struct {
 	Input     int  `json:"input"`               // tokens of prompts, including cached ones

@@ -31,7 +31,7 @@ const (
 	maxExported           = 15      // exported names of a subpackage
 	maxExportedProviders  = 25      // exported names of package providers, which holds the types of requests and of responses; 21 before Windowed and Attachment, 23 before WithPrivate and IsPrivate, which transports ask
 	maxExportedStore      = 18      // exported names of package store; 15 before Damaged and ErrUnavailable, which stores return, 17 before OldestFormat
-	maxExportedData       = 20      // exported names of package transcript, which holds plain data; 17 before Citation and Verdict, which turns have
+	maxExportedData       = 21      // exported names of package transcript, which holds plain data; 17 before Citation and Verdict, which turns have, 20 before Signature, which a signed debate has
 	maxExportedStep       = 29      // exported names of package internal/step: a plan in six types, a host in four, two for rounds of tool calls, two more that steps share, a hint, and errors, one of them for doubtful replies, and three for the digests of requests
 	maxExportedStatistics = 25      // exported names of package internal/statistics: one function for each statistic; 20 before ratings
 	maxExportedAgreement  = 18      // exported names of package judge/agreement: decisions, those of debates too, with their calibration and where it lets a jury decide, and ratings with their agreement

@@ -78,7 +78,7 @@ var dependencies = map[string][]string{
 	"github.com/stretchr/testify":              {"*test", "internal/golden", "internal/recorded"},
 	"github.com/tmc/langchaingo":               {"providers/langchain", "providers/retrieval/vectorstore", "examples/*"},
 	"github.com/yuin/goldmark":                 {"internal/markup"},
-	"golang.org/x/mod":                         {"archive"},
+	"golang.org/x/mod":                         {".", "archive", "internal/chain/signing"},
 	"golang.org/x/text":                        {"evidence/quote"},
 	"golang.org/x/time":                        {"providers/middleware"},
 	"golang.org/x/tools":                       {"*test", "internal/golden", "internal/recorded"},

@@ -1,0 +1,67 @@
+// Package signing signs journals, and finds their signatures.
+package signing
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/elenchus-go/debate/internal/chain"
+)
+
+// Name is the name of the note of a journal that holds a signed note.
+const Name = "signature"
+
+// Signature is what a signed note says. Nobody has checked the signatures.
+type Signature struct {
+	ID      string
+	Entries int64 // number of the entries that are signed
+	Head    chain.Hash
+	Signers []note.Signature
+}
+
+// read reads a signed note.
+func read(text string) (s Signature, err error) {
+	_, err = note.Open([]byte(text), note.VerifierList())
+	unverified, ok := errors.AsType[*note.UnverifiedNoteError](err)
+	if !ok {
+		return s, errors.New("the note is not that of a record")
+	}
+	s.Signers = unverified.Note.UnverifiedSigs
+	s.ID, s.Entries, s.Head, err = chain.ParseNote(unverified.Note.Text)
+	return s, err
+}
+
+// FromJournal reads a note of a journal. It reports false if the note holds no signature of the debate with that id.
+func FromJournal(name string, value json.RawMessage, id string) (text string, s Signature, ok bool) {
+	if name != Name || json.Unmarshal(value, &text) != nil {
+		return "", s, false
+	}
+	s, err := read(text)
+	return text, s, err == nil && s.ID == id
+}
+
+// Sign returns the note with which a signer signs entries.
+func Sign(signer note.Signer, id string, entries int64, head chain.Hash) (string, error) {
+	signed, err := note.Sign(&note.Note{Text: chain.Note(id, entries, head)}, signer)
+	return string(signed), err
+}
+
+// Line returns the stored bytes of an entry with the given data, on one line: only an imported debate has more.
+func Line(data any) ([]byte, error) {
+	b, ok := data.(json.RawMessage)
+	if !ok {
+		return json.Marshal(data)
+	}
+	if !bytes.ContainsAny(b, "\n\r") {
+		return b, nil
+	}
+	var line bytes.Buffer
+	if err := json.Compact(&line, b); err != nil {
+		return nil, fmt.Errorf("encode entry: %w", err)
+	}
+	return line.Bytes(), nil
+}
