@@ -74,6 +74,7 @@ func fullStatus(id string, seq int64) store.Status {
 		Labels:      map[string]string{"team": "red", "note": ""},
 		Waiting:     []string{"Ada", ""},
 		Parent:      transcript.Parent{ID: "e", Seq: 1 << 40},
+		Signed:      true,
 		Problems:    []string{"participants[0].model: no such model", ""},
 		Usage:       transcript.Usage{Input: 1 << 30, Cached: 2, Written: 4, Output: 3, Reasoning: 1, Estimated: true, Cost: 0.1, Unpriced: true},
 		RunningTime: 1<<60 + 1,
