@@ -81,7 +81,7 @@ func (dr *driver) logError(err error) (later bool) {
 }
 
 // signEnded signs the debates that have ended without a signature.
-func (e *Engine) signEnded(ctx context.Context) error {
+func signEnded(ctx context.Context, e *Engine) error {
 	if e.signer == nil {
 		return nil
 	}

@@ -315,7 +315,7 @@ var recoverable = []fsm.State{
 // The error names each debate that this engine cannot continue or sign; Recover continues the others. Later errors are logged.
 func (e *Engine) Recover(ctx context.Context) error {
 	failed := map[string]time.Time{}
-	err := errors.Join(e.recoverOnce(ctx, failed), e.signEnded(ctx))
+	err := errors.Join(e.recoverOnce(ctx, failed), signEnded(ctx, e))
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {

@@ -28,6 +28,17 @@ type EntryCheck struct {
 	Key     string       `json:"key,omitempty"` // of the turn, if the entry has one
 	Verdict EntryVerdict `json:"verdict"`
 	Reason  string       `json:"reason,omitempty"`
+
+	// Of a turn by a model: Prompts is the number of its calls whose request was made again and has the hash in the journal.
+	// Unknown is the number of its other calls, and Missing says what the journal lacks, if it is known. Read reports that the
+	// reply was read again, and the turn has what it says; otherwise the journal does not have the reply.
+	Prompts int      `json:"prompts,omitempty"`
+	Unknown int      `json:"unknown_prompts,omitempty"`
+	Missing []string `json:"missing,omitempty"`
+	Read    bool     `json:"read,omitempty"`
+	// Names says where the prompt of a blind judge has a word that is the name of a participant. Texts of the debate never
+	// have one there, but templates may.
+	Names []string `json:"names,omitempty"`
 }
 
 // rederivation makes the changes of a debate again.
@@ -38,6 +49,7 @@ type rederivation struct {
 	entries []Event
 	at      int // index of the next entry
 	checks  []EntryCheck
+	again   *rereading
 	broken  error // why the entries end
 
 	label  string // why the next entry is an input, although it is what the change makes; else empty
@@ -130,7 +142,12 @@ func (x *rederivation) match(want Event) error {
 // take adds the check of an entry that is about to be applied.
 func (x *rederivation) take(is Event, verdict EntryVerdict, reason string) error {
 	key, _ := entryFields(is)
-	x.checks = append(x.checks, EntryCheck{Seq: is.Meta().Seq, Type: is.Meta().Type, Key: key, Verdict: verdict, Reason: reason})
+	c := EntryCheck{Seq: is.Meta().Seq, Type: is.Meta().Type, Key: key, Verdict: verdict, Reason: reason}
+	if knowsProtocol(x.journal.rec) {
+		x.again.at(x.journal.rec)
+		x.again.add(&c)
+	}
+	x.checks = append(x.checks, c)
 	x.fork.note(is, x.journal.rec.decisions.question)
 	x.at++
 	return x.journal.follow(is)

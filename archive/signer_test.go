@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -190,7 +191,7 @@ func TestAFalseSignatureInAnEntryIsFound(t *testing.T) {
 		note := debate.Annotated{EventMeta: debate.EventMeta{Type: "annotated", Seq: status.Seq + 1, Revision: 1}, At: status.Updated, Name: "signature", Value: json.RawMessage(encode(t, signed))}
 		status := status
 		status.Seq++
-		require.NoError(t, changed.Commit(t.Context(), store.Change{ID: "d", Entries: append(entries[:len(entries):len(entries)], store.Entry{Seq: status.Seq, Type: "annotated", At: note.At, Data: note}), Status: status}))
+		require.NoError(t, changed.Commit(t.Context(), store.Change{ID: "d", Entries: append(slices.Clip(entries), store.Entry{Seq: status.Seq, Type: "annotated", At: note.At, Data: note}), Status: status}))
 		require.Equal(t, archive.Wrong, verdictOf(t, engineOver(t, changed, nil), "d", verifier).Verdict, name)
 	}
 }

@@ -39,7 +39,7 @@ var rootOrder = []string{
 	// The journal and the driver.
 	"entry.go", "journal.go", "driver.go", "perform.go", "advance.go", "background.go",
 	// The API.
-	"debate.go", "control.go", "watch.go", "engine.go", "edits.go", "rejudge.go", "fork.go", "rederive.go", "changes.go", "past.go",
+	"debate.go", "control.go", "watch.go", "engine.go", "edits.go", "rejudge.go", "fork.go", "prompt.go", "reread.go", "rederive.go", "changes.go", "past.go",
 }
 
 // A reference is a use of a name in one file that another file of the package defines.

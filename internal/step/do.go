@@ -213,6 +213,9 @@ func (r *Run) keepPartial() bool {
 	return true
 }
 
+// otherWindow says that the window of a turn is not the one into which its history fits.
+const otherWindow = "what was left out of the history is not known: tokens are counted in another way than then"
+
 // Repeat returns the request of the last attempt of a step that was executed earlier, with the estimated tokens of its
 // prompt. It calls no model, but changes the first request as the failed attempts did. missing says in words what cannot be
 // repeated, because the attempts do not have it, or because tokens are counted in another way than then. fitted is how the
@@ -235,7 +238,7 @@ func (r *Run) Repeat(tried []transcript.Attempt, fitted *transcript.Window) (req
 	recounted := ended && tried[0].PromptTokens > 0 && tried[0].PromptTokens != r.query.Tokens-r.query.Slack
 	missing = r.replay(tried, most)
 	if missing == nil && ended && !reflect.DeepEqual(r.query.window, fitted) {
-		missing = append(missing, "what was left out of the history is not known: tokens are counted in another way than then")
+		missing = append(missing, otherWindow)
 	}
 	if recounted && r.query.capRaised {
 		missing = append(missing, "how far the token limit of the reply was raised is not known: tokens are counted in another way than then")
@@ -250,6 +253,7 @@ func (r *Run) Repeat(tried []transcript.Attempt, fitted *transcript.Window) (req
 func (r *Run) replay(tried []transcript.Attempt, n int) (missing []string) {
 	ends := r.Plan.Tools.roundEnds()
 	for i := 0; i < n; i++ {
+		r.lookAt(tried, i, missing)
 		if round := ends[i]; round != nil {
 			if r.query.dialog.number++; round.Results != nil {
 				r.query.addRound(*round)
@@ -265,6 +269,9 @@ func (r *Run) replay(tried []transcript.Attempt, n int) (missing []string) {
 		case providers.ContextOverflow:
 			r.query.shorten(func() bool {
 				i++ // the attempt of the summary
+				if request, err := r.query.summaryRequest(&r.Plan.Summarizer, r.Plan.Pseudonyms, r.Plan.Step.Actor); err == nil && r.look != nil {
+					r.look(i, &request, missing)
+				}
 				done, lacks := r.repeatSummary(tried[i])
 				missing = append(missing, lacks...)
 				return done
@@ -278,6 +285,17 @@ func (r *Run) replay(tried []transcript.Attempt, n int) (missing []string) {
 		r.replaySubstitute(tried, i)
 	}
 	return missing
+}
+
+// lookAt shows the request of attempt i.
+func (r *Run) lookAt(tried []transcript.Attempt, i int, missing []string) {
+	if r.look == nil {
+		return
+	}
+	if tried[i].ToolsForbidden {
+		r.query.forbidTools()
+	}
+	r.look(i, &r.query.model.Request, missing)
 }
 
 // replaySubstitute turns to the substitute that made the attempt after attempt i, if another model did.

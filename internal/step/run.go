@@ -16,7 +16,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Run is the execution of one step. Set its Plan, then call Do or Repeat once. A Run may be reused if it is reset to its
+// Run is the execution of one step. Set its Plan, then call Do, Repeat or RereadTurn once. A Run may be reused if it is reset to its
 // zero value.
 type Run struct {
 	Plan Plan
@@ -31,6 +31,8 @@ type Run struct {
 	host    Host
 	viewing bool     // somebody is looking at an event on this goroutine, or has panicked while doing so
 	exited  *Failure // set if code that the step called has ended the goroutine
+
+	look func(i int, request *providers.Request, missing []string) // sees each request that Repeat makes again; may be nil
 }
 
 // attempts is the state of the attempts so far.

@@ -1,0 +1,165 @@
+package debate
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/step"
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// rereading makes the prompts of a journal again, and reads its replies again.
+type rereading struct {
+	engine *Engine
+	turns  map[int64][]*TurnDone      // of models, by the seq of the last entry that their prompt was made from
+	calls  map[transcript.Key][]Event // the entries with rounds of tool calls and with failures of a step, before its turn
+	found  map[int64]*EntryCheck      // by seq of the turn
+	writer map[transcript.Key]Rules   // of the engine that wrote a turn
+}
+
+// newRereading returns what the entries of a journal ask for.
+func newRereading(e *Engine, entries []Event) *rereading {
+	x := &rereading{engine: e, turns: map[int64][]*TurnDone{}, calls: map[transcript.Key][]Event{}, found: map[int64]*EntryCheck{}, writer: map[transcript.Key]Rules{}}
+	rules, done := Rules{}, map[transcript.Key]bool{}
+	for _, ev := range entries {
+		if meta := ev.Meta(); meta.Rules != nil {
+			rules = *meta.Rules
+		} else if meta.Revision == 0 {
+			rules = Rules{}
+		}
+		keys := map[transcript.Key]bool{}
+		switch ev := ev.(type) {
+		case TurnDone:
+			if done[ev.Turn.Key] = true; len(ev.Turn.Attempts) > 0 {
+				seq := cmp.Or(ev.PromptSeq, ev.Turn.VisibleSeq)
+				x.turns[seq] = append(x.turns[seq], &ev)
+				x.writer[ev.Turn.Key] = rules
+			}
+		case ToolsCalled:
+			keys[ev.Key] = true
+		case StateChanged:
+			for _, f := range ev.OtherFailures {
+				keys[f.Key] = true
+			}
+		}
+		if f := failureOf(ev); f != nil {
+			keys[f.Key] = true
+		}
+		for k := range keys {
+			if !done[k] {
+				x.calls[k] = append(x.calls[k], ev)
+			}
+		}
+	}
+	return x
+}
+
+// at makes the prompts that were made from the entries in a record.
+func (x *rereading) at(r *record) {
+	for _, ev := range x.turns[r.Seq] {
+		if x.found[ev.Seq] == nil {
+			x.found[ev.Seq] = x.turn(r, ev)
+		}
+	}
+}
+
+// add adds what was found about a turn to the check of its entry.
+func (x *rereading) add(c *EntryCheck) {
+	found := x.found[c.Seq]
+	if found == nil {
+		return
+	}
+	c.Prompts, c.Unknown, c.Missing, c.Read, c.Names = found.Prompts, found.Unknown, found.Missing, found.Read, found.Names
+	if found.Verdict == EntryWrong && c.Verdict == EntryInput {
+		c.Verdict, c.Reason = found.Verdict, found.Reason
+	}
+}
+
+// turn makes the prompts of a turn again, and reads its reply again. The result has a verdict only if something is wrong.
+func (x *rereading) turn(r *record, ev *TurnDone) (c *EntryCheck) {
+	env, outer := r.env, r.Env
+	t := &ev.Turn
+	defer func() {
+		r.env, r.Env = env, outer
+		if recover() != nil { // of the protocol or of a hook, which ends the change too
+			c = &EntryCheck{Unknown: len(t.Attempts)}
+		}
+	}()
+	at := slices.IndexFunc(r.next(), func(s protocol.Step) bool { return s.Key == t.Key })
+	if at < 0 || r.isHuman(t.Actor) {
+		return &EntryCheck{}
+	}
+	s, p := &r.next()[at], &Prompt{}
+	same := x.writer[t.Key] == *env.rules && ev.Templates == r.Settings.Templates.Version()
+	run, err := p.rebuild(x.engine, r, s, t, !same)
+	if err != nil {
+		return &EntryCheck{Unknown: len(t.Attempts), Missing: []string{err.Error()}}
+	}
+	defer run.release()
+	if tools := run.run.Plan.Tools; tools != nil {
+		tools.Rounds, tools.Counted = roundsIn(x.calls[t.Key], t.Key)
+	}
+	found := step.RereadTurn(&run.run, t, r.times.updated)
+	c = &EntryCheck{Prompts: found.Equal, Unknown: found.Unknown, Missing: append(p.Missing, found.Missing...), Read: found.Read && (same || found.Wrong == nil)}
+	if s.Blind {
+		c.Names = namesIn(run.run.Plan.Pseudonyms, found)
+	}
+	if c.Missing != nil && found.Fits || slices.Contains(t.Flags, transcript.Edited) {
+		found.Differs = nil
+	}
+	if !same {
+		c.Unknown += len(found.Differs)
+		return c
+	}
+	if err := wrongIn(t, found); err != nil {
+		c.Verdict, c.Reason = EntryWrong, err.Error()
+	}
+	return c
+}
+
+// wrongIn returns what is wrong with a turn by the same rules.
+func wrongIn(t *transcript.Turn, found *step.Reread) error {
+	switch {
+	case slices.Contains(t.Flags, transcript.Edited):
+		return nil
+	case !found.Fits && len(found.Missing) <= 1:
+		return errors.New("its window is not how the history fits into the prompt")
+	case len(found.Differs) > 0:
+		return fmt.Errorf("the request of its call %d has another hash", found.Differs[0])
+	case found.Wrong != nil:
+		return found.Wrong
+	}
+	for i, a := range t.Attempts {
+		if u := found.Costs[i]; u != a.Usage {
+			return fmt.Errorf("the cost of its call %d is %v, want %v", i+1, a.Usage.Cost, u.Cost)
+		}
+	}
+	return nil
+}
+
+// namesIn returns where a blind prompt has the name of a participant, found as pseudonyms are put in place of names.
+func namesIn(m *judge.Pseudonyms, found *step.Reread) (list []string) {
+	add := func(where, text string) {
+		hidden := m.Hide(text)
+		if hidden == text {
+			return
+		}
+		at := 0
+		for at < min(len(text), len(hidden)) && text[at] == hidden[at] {
+			at++
+		}
+		from := max(strings.LastIndexAny(text[:at], " \n")+1, 0)
+		list = append(list, fmt.Sprintf("%s: %q", where, characters.First(text[from:], 60)))
+	}
+	for i := range found.Request.Messages {
+		add(fmt.Sprintf("message %d", i+1), found.Request.Messages[i].Text)
+	}
+	add("schema", string(found.Request.Schema))
+	return list
+}
