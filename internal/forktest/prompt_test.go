@@ -206,7 +206,8 @@ func overflow(times int) func(transcript.Key, int, *scripted.Reply) {
 	}
 }
 
-func TestPromptsOfSeveralAttempts(t *testing.T) {
+// severalAttempts returns debates whose steps need several attempts.
+func severalAttempts() map[string]attempts {
 	broken := func(text string) func(transcript.Key, int, *scripted.Reply) {
 		return func(key transcript.Key, n int, reply *scripted.Reply) {
 			if key.Actor == "J" && n == 1 {
@@ -215,7 +216,7 @@ func TestPromptsOfSeveralAttempts(t *testing.T) {
 		}
 	}
 	summarize := func(c *debate.Config) { c.OnOverflow = debate.OverflowSummarize }
-	for name, a := range map[string]attempts{
+	return map[string]attempts{
 		"an overflow":                          {alter: overflow(1)},
 		"two overflows":                        {alter: overflow(2)},
 		"a summary after an overflow":          {change: summarize, keep: true, alter: overflow(1)},
@@ -233,13 +234,17 @@ func TestPromptsOfSeveralAttempts(t *testing.T) {
 		"reasoning that is too long":           {alter: refuses(providers.ContextOverflow)},
 		"a failure of the service":             {change: retries, alter: fails},
 		"an overflow of a judge, a substitute": {change: substitute(4200), alter: overflows},
-	} {
+	}
+}
+
+func TestPromptsOfSeveralAttempts(t *testing.T) {
+	for name, a := range severalAttempts() {
 		t.Run(name, func(t *testing.T) { synctest.Test(t, a.require) }) // retries wait
 	}
 }
 
-// require requires that the prompts of a debate with several attempts are rebuilt.
-func (a attempts) require(t *testing.T) {
+// debate runs the debate.
+func (a attempts) debate(t *testing.T) (*debate.Debate, *recorder) {
 	cfg := lifeConfig()
 	cfg.Limits.MaxRounds, cfg.Protocol = 3, panel.Protocol{Format: panel.RoundLimited}
 	if a.change != nil {
@@ -249,6 +254,12 @@ func (a attempts) require(t *testing.T) {
 	m.alter = a.alter
 	d := create(t, e, cfg)
 	run(t, d)
+	return d, m
+}
+
+// require requires that the prompts of a debate with several attempts are rebuilt.
+func (a attempts) require(t *testing.T) {
+	d, m := a.debate(t)
 	several := 0
 	calls := m.take()
 	for _, turn := range debatetest.Result(t, d).Turns {

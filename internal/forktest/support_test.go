@@ -70,7 +70,7 @@ func (m *recorder) take() map[transcript.Key][]providers.Request {
 func newEngine(t testing.TB, c debate.Config, change ...func(*debate.Options)) (*debate.Engine, *recorder) {
 	t.Helper()
 	m := &recorder{config: c}
-	o := debate.Options{Providers: map[string]providers.Provider{"m": m}, Store: store.Memory()}
+	o := debate.Options{Providers: map[string]providers.Provider{"m": m}, Store: store.Memory(), KeepReplies: true}
 	for _, f := range change {
 		f(&o)
 	}
