@@ -6,13 +6,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/internal/chain"
+	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // Verdict is what Verify says of a record.
@@ -37,6 +40,17 @@ type Report struct {
 	Library string  `json:"library,omitempty"` // version of the library that wrote the record
 	// Signatures are those of the notes, in order.
 	Signatures []Signature `json:"signatures,omitempty"`
+	// Prompts is the number of calls whose request was made again and has the hash in the journal, and UnknownPrompts that of
+	// the other calls of turns. Replies is the number of turns that were compared with the reply of their model, and
+	// UnknownReplies that of the other turns by models: the record does not have their replies.
+	Prompts        int `json:"prompts"`
+	UnknownPrompts int `json:"unknown_prompts"`
+	Replies        int `json:"replies"`
+	UnknownReplies int `json:"unknown_replies"`
+	// Ending and Answer follow from the entries: why the debate ended, and what it has come to, such as the verdict of a jury.
+	// They are zero if an entry is wrong.
+	Ending transcript.Ending `json:"ending,omitzero"`
+	Answer protocol.Answer   `json:"answer,omitzero"`
 	// Checks says of each entry whether it follows from the entries before it.
 	Checks []debate.EntryCheck `json:"checks"`
 }
@@ -90,7 +104,9 @@ func (f *File) journal(r *Report) (list []store.Entry, first int64, err error) {
 		if err != nil {
 			return nil, 0, fmt.Errorf("read entry %d: %w", seq, err)
 		}
-		if r.Hidden += len(hidden); len(hidden) > 0 && first == 0 {
+		r.Hidden += len(hidden)
+		hidden = slices.DeleteFunc(hidden, func(path string) bool { return path == "secret" || path == "copied_keys" })
+		if len(hidden) > 0 && first == 0 {
 			first = seq
 		}
 		list = append(list, entryOf(seq, stored))
@@ -138,7 +154,12 @@ func (r *Report) derive(ctx context.Context, id string, o debate.Options, entrie
 		if c.Verdict == debate.EntryWrong && first > 0 && c.Seq >= first {
 			c.Verdict, c.Reason = debate.EntryNotDerivable, "it may depend on a hidden text: "+c.Reason
 		}
-		r.Checks = append(r.Checks, c)
+		r.add(c)
+	}
+	if len(r.Checks) == len(entries) && r.Count(debate.EntryWrong) == 0 {
+		if res, err := d.Result(ctx); err == nil {
+			r.Ending, r.Answer = res.Ending, res.Answer
+		}
 	}
 	for seq := int64(len(r.Checks)) + 1; seq <= int64(len(entries)); seq++ {
 		r.Checks = append(r.Checks, debate.EntryCheck{
@@ -146,6 +167,19 @@ func (r *Report) derive(ctx context.Context, id string, o debate.Options, entrie
 		})
 	}
 	return nil
+}
+
+// add adds the check of an entry.
+func (r *Report) add(c debate.EntryCheck) {
+	r.Checks = append(r.Checks, c)
+	r.Prompts += c.Prompts
+	r.UnknownPrompts += c.Unknown
+	switch {
+	case c.Read:
+		r.Replies++
+	case c.Prompts+c.Unknown > 0:
+		r.UnknownReplies++
+	}
 }
 
 // sealed is a store with the entries of one record, whatever they contain.

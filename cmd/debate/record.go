@@ -159,9 +159,19 @@ func (p *program) printVerdicts(r *archive.Report) {
 			fmt.Fprintln(p.stdout, strings.TrimSpace(printableLine(fmt.Sprintf("entry %d, %s %s: %s %s", c.Seq, c.Type, c.Key, c.Verdict, c.Reason))))
 		}
 	}
+	for _, c := range r.Checks {
+		for _, name := range c.Names {
+			fmt.Fprintln(p.stdout, printableLine(fmt.Sprintf("entry %d: the prompt of a blind judge has a participant's name: %s", c.Seq, name)))
+		}
+	}
 	fmt.Fprintf(p.stdout, "debate %s: %s\n", printableLine(r.ID), r.Verdict)
 	fmt.Fprintf(p.stdout, "%d entries: %d derived, %d input, %d not derivable, %d wrong\n", r.Entries,
 		r.Count(debate.EntryDerived), r.Count(debate.EntryInput), r.Count(debate.EntryNotDerivable), r.Count(debate.EntryWrong))
+	fmt.Fprintf(p.stdout, "prompts: %d equal to their hashes, %d not known\n", r.Prompts, r.UnknownPrompts)
+	fmt.Fprintf(p.stdout, "replies: %d read again, %d not in the record\n", r.Replies, r.UnknownReplies)
+	if r.Ending.Outcome != "" {
+		fmt.Fprintln(p.stdout, "outcome:", printableLine(string(r.Ending.Outcome)))
+	}
 	if r.Hidden > 0 {
 		fmt.Fprintf(p.stdout, "hidden texts: %d\n", r.Hidden)
 	}

@@ -43,7 +43,8 @@ func RequireAll(t testing.TB, d *debate.Debate) Count {
 	t.Helper()
 	n := Require(t, d)
 	if n.Unknown > 0 || n.Read < n.Turns {
-		for c := range d.VerifyEntries(t.Context()) {
+		for c, err := range d.VerifyEntries(t.Context()) {
+			require.NoError(t, err)
 			require.Zero(t, c.Unknown, "entry %d, %s: %q", c.Seq, c.Key, c.Missing)
 			require.True(t, c.Prompts == 0 || c.Read, "entry %d, %s is not compared with its reply", c.Seq, c.Key)
 		}

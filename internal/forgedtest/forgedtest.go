@@ -46,7 +46,7 @@ func export(t testing.TB, cfg debate.Config) []byte {
 		return scripted.Reply{Text: enginetest.PresetReply(cfg, r)}
 	}}
 	s := store.Memory()
-	d, err := debate.New(t.Context(), cfg, debate.Options{Store: s, Providers: map[string]providers.Provider{"m": model}})
+	d, err := debate.New(t.Context(), cfg, debate.Options{Store: s, Providers: map[string]providers.Provider{"m": model}, KeepReplies: true})
 	require.NoError(t, err)
 	require.NoError(t, d.Annotate(t.Context(), "rating", 4))
 	require.NoError(t, d.Inject(t.Context(), debate.Remark{ID: "1", From: "Mayor", Text: "Think of deliveries."}))

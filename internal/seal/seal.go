@@ -40,12 +40,16 @@ func New() *Keys {
 	return k
 }
 
-// Of returns the key of the hash with the given ID. It reports false if k is nil, as that of a debate without a secret.
+// Of returns the key of the hash with the given ID. It reports false if k is nil, as that of a debate without a secret, or if
+// the secret is hidden.
 func (k *Keys) Of(id string) (key Key, ok bool) {
 	if k == nil {
 		return key, false
 	}
 	if key, ok = k.Copied[id]; !ok {
+		if k.Secret == (Secret{}) {
+			return key, false
+		}
 		sum := mac(k.Secret, id)
 		copy(key[:], sum[:])
 	}
