@@ -26,7 +26,7 @@ PATH    := $(PATH):$(shell $(GO) env GOPATH)/bin
 export PATH
 
 .DEFAULT_GOAL := help
-.PHONY: help test soak kills interruptions intervals records rescue mutation lint work-sum portable debatevet format bench fuzz generate tidy frameworks frameworks-changed dashboard dashboard-changed engines engines-changed release-check \
+.PHONY: help test soak kills interruptions intervals records scale rescue mutation lint work-sum portable debatevet format bench fuzz generate tidy frameworks frameworks-changed dashboard dashboard-changed engines engines-changed release-check \
 	browser clients npm-clients clients-lock postgres chromium axe golangci-lint
 
 help: ## list the targets
@@ -58,6 +58,12 @@ intervals: ## simulate thousands of evaluations and tournaments, and check how o
 
 records: ## change and forge 10,000 records of debates each, and check that verification finds it
 	@$(GO) test -run 'Damage|Forged' -count=1 -timeout 1h -v ./archive -trials 10000
+
+scale: postgres ## measure stores with a million debates, and a thousand debates at once on River workers; takes an hour and 20 GB
+	@for m in store/sqlite store/postgres integrations/debateriver; do echo "== module $$m"; \
+		(cd $$m && DEBATE_SCALE_DEBATES=100000 DEBATE_SCALE_STATUSES=1000000 DEBATE_SCALE_ROUNDS=6250 DEBATE_SCALE_FLEET=1000 \
+			$(GO) test -run '^$$' -bench 'Scale|Fleet' -benchtime 3s -timeout 6h .) || exit 1; \
+	done
 
 rescue: postgres ## for an hour, measure how long River takes to give the job of a killed worker to another one
 	@cd integrations/debateriver && DEBATE_REQUIRE_POSTGRES=1 DEBATE_RESCUE=1 $(GO) test -run TestARescueTakesTheStatedTime -count=1 -timeout 3h -parallel 6 -v .

@@ -14,5 +14,8 @@ func TestMain(m *testing.M) {
 	if address := os.Getenv(victimVariable); address != "" {
 		victim(address)
 	}
+	if address := os.Getenv(fleetVariable); address != "" {
+		fleetWorker(address)
+	}
 	os.Exit(m.Run())
 }

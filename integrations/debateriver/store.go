@@ -108,14 +108,8 @@ func (s *Store) Schedules() bool { return true }
 
 // Commit implements store.Store. The commit that finishes the plan of a job completes the job and inserts the next one.
 func (s *Store) Commit(ctx context.Context, c store.Change) error {
-	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		if err := s.CommitTx(ctx, tx, c); err != nil {
-			return err
-		}
-		return s.schedule(ctx, tx, c)
-	})
-	if err != nil {
-		return postgres.Unavailable(err)
+	if err := s.CommitWith(ctx, c, func(tx pgx.Tx) error { return s.schedule(ctx, tx, c) }); err != nil {
+		return err
 	}
 	if t := jobRunFor(ctx, c); t != nil && t.completesWith(c) {
 		t.completed.Store(true)

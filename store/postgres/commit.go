@@ -25,17 +25,38 @@ func (s *Store) Commit(ctx context.Context, c store.Change) error {
 	if err := s.commit(ctx, s.pool, c, false); err != nil {
 		return err
 	}
+	s.committed(c)
+	return nil
+}
+
+// committed tells all stores of a change.
+func (s *Store) committed(c store.Change) {
 	if len(c.Entries) > 0 {
 		s.watchers.notify(c.ID, c.Status.Seq)
 		s.announce(c.ID, c.Status.Seq)
 	}
+}
+
+// CommitWith commits the change, and what write does, in one transaction. If write returns an error, nothing is committed
+// and CommitWith returns the error.
+func (s *Store) CommitWith(ctx context.Context, c store.Change, write func(pgx.Tx) error) error {
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if err := s.commit(ctx, tx, c, false); err != nil {
+			return err
+		}
+		return write(tx)
+	})
+	if err != nil {
+		return Unavailable(err)
+	}
+	s.committed(c)
 	return nil
 }
 
 // CommitTx commits the change within tx, which must be READ COMMITTED. The change takes effect when you commit tx.
 // Until then, other commits to the debate wait. PostgreSQL lets only one transaction at a time notify, so many
-// concurrent transactions are slower than Commit, which notifies later. After a *store.Conflict nothing of the change
-// is written and you can continue with tx. After any other error roll it back.
+// concurrent transactions are slower than Commit and CommitWith, which notify later. After a *store.Conflict nothing of
+// the change is written and you can continue with tx. After any other error roll it back.
 func (s *Store) CommitTx(ctx context.Context, tx pgx.Tx, c store.Change) error {
 	return s.commit(ctx, tx, c, true)
 }

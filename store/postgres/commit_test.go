@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -40,6 +41,37 @@ func TestACommitIsPartOfATransaction(t *testing.T) {
 	e.hears(t, 2)
 	require.Equal(t, 1, jobs())
 	require.Equal(t, []string{"d"}, ids(t, s, store.Query{}))
+}
+
+func TestACommitWithMoreIsOneTransaction(t *testing.T) {
+	b := empty(t)
+	s, other := b.open(t), b.open(t)
+	b.exec(t, "create table jobs (id text)")
+	insert := func(tx pgx.Tx) error {
+		_, err := tx.Exec(t.Context(), "insert into "+b.quoted()+".jobs values ('next')")
+		return err
+	}
+	jobs := func() (n int) {
+		require.NoError(t, b.pool.QueryRow(t.Context(), "select count(*) from "+b.quoted()+".jobs").Scan(&n))
+		return n
+	}
+	e, far := watch(t, s, "d"), watch(t, other, "d")
+	e.hears(t, 0)
+	far.hears(t, 0)
+
+	full := errors.New("the queue is full")
+	require.ErrorIs(t, s.CommitWith(t.Context(), change("d", 0, "a"), func(tx pgx.Tx) error { return errors.Join(insert(tx), full) }), full)
+	require.Zero(t, jobs())
+	_, _, err := s.Load(t.Context(), "d", 0)
+	require.ErrorIs(t, err, store.ErrNotFound)
+
+	require.NoError(t, s.CommitWith(t.Context(), change("d", 0, "a"), insert))
+	require.Equal(t, 1, jobs())
+	e.hears(t, 1)
+	far.hears(t, 1)
+
+	require.Equal(t, &store.Conflict{ID: "d", After: 0, LastSeq: 1, Key: "a"}, s.CommitWith(t.Context(), change("d", 0, "a"), insert))
+	require.Equal(t, 1, jobs())
 }
 
 func TestATransactionGoesOnAfterAConflict(t *testing.T) {
