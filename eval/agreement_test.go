@@ -106,6 +106,6 @@ func TestGoldIsForJudgesOnly(t *testing.T) {
 		c := seats
 		change(&c)
 		_, err := eval.Template(c)
-		require.ErrorContains(t, err, "placeholder {{gold}} is unknown, use {{topic}}, {{question}}, {{choices}}, {{background}} or {{extract}}, and {{gold}} in the reference only")
+		require.ErrorContains(t, err, "placeholder {{gold}} is unknown, use {{topic}}, {{question}}, {{choices}}, {{a}}, {{b}}, {{background}} or {{extract}}, and {{gold}} in the reference only")
 	}
 }

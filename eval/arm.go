@@ -8,8 +8,11 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/canonical"
 	"github.com/elenchus-go/debate/internal/deepcopy"
+	"github.com/elenchus-go/debate/internal/statistics"
+	"github.com/elenchus-go/debate/protocol/oversight"
 	"github.com/elenchus-go/debate/protocol/vote"
 )
 
@@ -38,12 +41,15 @@ func Samples(p debate.Participant, k int) debate.Config {
 
 // Template returns a function for Arm.Config: it returns a copy of a configuration in which the placeholders in texts are
 // filled in. If the topic is empty, it is {{question}}. If the task has a background and no text has the placeholder
-// {{background}}, the background is added to that of the configuration. So are the task's documents. The placeholders are:
+// {{background}}, the background is added to that of the configuration. So are the task's documents, for everybody, unless the
+// configuration has a document of the name {{documents}} or the protocol of package oversight: then only the readers of {{documents}} read them, as private
+// documents, and an evaluation gives their texts. The placeholders are:
 //
 //	{{topic}}       the topic
 //	{{question}}    the topic, and below it the choices with their letters
 //	{{choices}}     the choices with their letters; in a list of texts, an element that is only this becomes the choices
 //	{{background}}  the background
+//	{{a}}, {{b}}    a right choice and a wrong one, in an order that the seed of the evaluation draws; see Task.Distractors
 //	{{extract}}     the extractor of package vote for the task: letter with choices, number if each gold is one, or text
 //	{{gold}}        the right answers, a line each; only in the reference, which only judges read
 //
@@ -56,14 +62,14 @@ func Template(c debate.Config) (func(Task) debate.Config, error) {
 	if c.Topic == "" {
 		c.Topic = "{{question}}"
 	}
-	own, reference := false, c.Reference
+	own, reference, hidden := false, c.Reference, hiddenFrom(&c)
 	var wrong error
 	c.Reference = strings.ReplaceAll(c.Reference, gold, "") // which no other text may have
 	eachText(&c, func(text string) string {
 		for _, found := range placeholder.FindAllString(text, -1) {
 			own = own || found == "{{background}}"
 			if _, known := (Task{}).placeholders()[found]; !known && wrong == nil {
-				wrong = fmt.Errorf("read template: placeholder %s is unknown, use {{topic}}, {{question}}, {{choices}}, {{background}} or {{extract}}, and {{gold}} in the reference only", found)
+				wrong = fmt.Errorf("read template: placeholder %s is unknown, use {{topic}}, {{question}}, {{choices}}, {{a}}, {{b}}, {{background}} or {{extract}}, and {{gold}} in the reference only", found)
 			}
 		}
 		return text
@@ -82,9 +88,40 @@ func Template(c debate.Config) (func(Task) debate.Config, error) {
 		if !own {
 			filled.Background = strings.TrimSpace(filled.Background + "\n\n" + t.Background)
 		}
-		filled.Documents = append(filled.Documents, t.Documents...)
+		filled.Documents = append(filled.Documents, t.documentsFor(hidden)...)
 		return filled
 	}, nil
+}
+
+// hiddenDocuments is the name of a document that stands for those of a task.
+const hiddenDocuments = "{{documents}}"
+
+// hiddenFrom removes the documents that stand for those of a task from a configuration. It returns their readers, or nil if
+// everybody reads the documents of a task.
+func hiddenFrom(c *debate.Config) (readers []string) {
+	if _, overseen := c.Protocol.(oversight.Protocol); overseen {
+		readers = []string{}
+	}
+	c.Documents = slices.DeleteFunc(c.Documents, func(d evidence.Document) bool {
+		if d.Name == hiddenDocuments {
+			readers = append(readers, d.Readers...)
+		}
+		return d.Name == hiddenDocuments
+	})
+	return readers
+}
+
+// documentsFor returns the documents of a task for readers. If readers is nil, it returns them for everybody.
+func (t Task) documentsFor(readers []string) (list []evidence.Document) {
+	if readers == nil {
+		return t.Documents
+	}
+	for _, d := range t.Documents {
+		if len(readers) > 0 {
+			list = append(list, evidence.Private(d.Name, d.Text, readers...))
+		}
+	}
+	return list
 }
 
 // cloned returns a copy of a configuration that shares no memory with it.
@@ -101,10 +138,34 @@ var placeholder = regexp.MustCompile(`\{\{[a-z_]+\}\}`)
 
 // placeholders returns the values of the placeholders for a task.
 func (t Task) placeholders() map[string]string {
+	a, b := t.pair()
 	return map[string]string{
+		"{{a}}": a, "{{b}}": b,
 		"{{topic}}": t.Topic, "{{question}}": t.Question(), "{{choices}}": strings.TrimSpace(Task{Choices: t.Choices}.Question()),
 		"{{background}}": t.Background, "{{extract}}": t.extractor(),
 	}
+}
+
+// pair returns a right choice and a wrong one in an order that is drawn. They are empty if the task has no wrong choice.
+func (t Task) pair() (a, b string) {
+	wrong := t.Distractors
+	if len(wrong) == 0 {
+		for i, c := range t.Choices {
+			if !t.isGold(string(rune('A' + i))) {
+				wrong = append(wrong, c)
+			}
+		}
+	}
+	if len(wrong) == 0 {
+		return "", ""
+	}
+	draw := statistics.Source(digest(t.seed + "\x00" + t.ID + "\x00" + t.Topic))
+	right := t.Choices[t.letter(t.Gold[0])[0]-'A']
+	other := t.Choices[t.letter(wrong[draw.Next()%uint64(len(wrong))])[0]-'A']
+	if draw.Next()%2 == 1 {
+		return other, right
+	}
+	return right, other
 }
 
 // extractor returns the name of the extractor of package vote for answers to the task.

@@ -90,6 +90,9 @@ func (p *Report) page() report.Page {
 	if len(p.Differences) > 0 {
 		page.Sections = append(page.Sections, report.Section{Title: "Differences to the baseline", Blocks: []report.Block{{Note: differenceNote, Table: p.differenceTable()}}})
 	}
+	if t := p.probabilities(); len(t.Rows) > 0 {
+		page.Sections = append(page.Sections, report.Section{Title: "Probabilities", Blocks: []report.Block{{Note: probabilityNote, Table: t}, {Table: p.brierTable()}}})
+	}
 	cost := report.Block{Table: p.costs()}
 	if len(p.Arms) > 1 {
 		cost.Plot = p.plot()
@@ -121,6 +124,8 @@ const (
 		"P-values are corrected for the number of comparisons by Holm's method."
 	judgesNote = "How far the judges who conclude the debates agree, beyond chance (Krippendorff's alpha) by decision and by judge. A judge who contradicts itself in the two orders has no vote. " +
 		"The effective number is that of judges with independent errors who are worth as much; it needs options and gold. Brackets contain 95 % confidence intervals."
+	probabilityNote = "What the judges say of the right answers. The Brier score is the mean square of the distance between probability and truth: 0 is perfect, and .25 is what a judge has who always says one half. " +
+		"The calibration error is the mean distance between the probabilities and how often they were right, in ten bins. A difference of Brier scores below 0 is in favor of the arm."
 	roundsNote = "The answers that participants gave in each round, and how many of them changed from wrong to right and from right to wrong."
 )
 
@@ -136,6 +141,28 @@ func (p *Report) accuracy() *report.Table {
 			samples = strconv.FormatFloat(a.Samples, 'f', 1, 64)
 		}
 		t.Rows = append(t.Rows, []string{a.Name, a.Accuracy.String(), strconv.Itoa(a.Right), strconv.Itoa(a.Runs), runs.Count(a.NoAnswer), runs.Count(a.Ties), runs.Count(a.Failed), runs.Count(a.Missing), samples})
+	}
+	return t
+}
+
+// probabilities returns the table of arms whose judges give probabilities.
+func (p *Report) probabilities() *report.Table {
+	t := &report.Table{Title: "Probabilities", Header: []string{"Arm", "Probability of the right answer", "Brier score", "Calibration error"}}
+	for _, a := range p.Arms {
+		if a.Probability != nil {
+			t.Rows = append(t.Rows, []string{a.Name, a.Probability.String(), a.Brier.String(), fmt.Sprintf("%.3f", *a.CalibrationError)})
+		}
+	}
+	return t
+}
+
+// brierTable returns the table of the differences of Brier scores.
+func (p *Report) brierTable() *report.Table {
+	t := &report.Table{Title: "Differences of Brier scores", Header: []string{"Arm", "Baseline", "Difference", "Questions"}}
+	for _, d := range p.Differences {
+		if d.Brier != nil {
+			t.Rows = append(t.Rows, []string{d.Arm, d.Baseline, d.Brier.String(), strconv.Itoa(d.Brier.N)})
+		}
 	}
 	return t
 }

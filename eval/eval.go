@@ -43,6 +43,7 @@ func (e Evaluation) open(o debate.Options) (w runs.Work[Report], err error) {
 			return w, fmt.Errorf("check evaluation: %w", err)
 		}
 	}
+	o.Documents = e.texts(o.Documents)
 	shared, err := runs.Open(e.runs(), o)
 	if err != nil {
 		return w, err

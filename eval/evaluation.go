@@ -19,6 +19,10 @@ type Evaluation struct {
 	Arms  []Arm
 	// Baseline is the name of the arm to which the others are compared. Defaults to the first arm.
 	Baseline string
+	// Against lists further arms to which all arms are compared, by name, as they are: without a baseline of equal budget.
+	Against []string
+	// Seed determines what is drawn of tasks: the wrong answers of arms with two answers, and their order.
+	Seed string
 	// Budget is what the baseline of equal budget gets for each question: as many tokens as the arm that is compared, or as
 	// much money. It answers the question again and again while its budget lasts, and its most frequent answer counts, or of
 	// equally frequent ones the first. Defaults to Tokens. A report shows it beside the cheap baseline.
@@ -27,7 +31,7 @@ type Evaluation struct {
 	// Require lists what the evaluation is to show; Report.Unmet has what it does not. "vote > single": the interval of the
 	// difference is above 0, and its adjusted p-value below 0.05. "vote >= single": the interval is not below 0. "vote > 0.8"
 	// and "vote >= 0.8": the interval of the accuracy is above 0.8, or not below it. An arm can be a baseline of equal budget,
-	// such as single@vote. One of two arms is the baseline.
+	// such as single@vote. One of two arms is the baseline, or one of Against.
 	Require []string
 	// MaxCost and MaxTokens limit the whole evaluation: what is stored under its name counts, so that limits hold across
 	// restarts. At a limit no further run begins, and those in progress pause; calls in flight are completed. 0 means no
@@ -112,6 +116,11 @@ func (e *Evaluation) check() error {
 	if e.Baseline != "" && e.arm(e.Baseline) == nil {
 		add("baseline: no arm is called %q", e.Baseline)
 	}
+	for i, name := range e.Against {
+		if e.arm(name) == nil {
+			add("against[%d]: no arm is called %q", i, name)
+		}
+	}
 	if !slices.Contains([]Budget{"", Tokens, Cost, NoBudget}, e.Budget) {
 		add("budget: %q is unknown, use %q, %q or %q", e.Budget, Tokens, Cost, NoBudget)
 	}
@@ -157,6 +166,7 @@ func (a *Arm) samples() int { return max(a.Samples, 1) }
 // config returns the configuration of a run. Its id derives from everything that determines it.
 func (e *Evaluation) config(a *Arm, t Task, sample int) (debate.Config, error) {
 	number := strconv.Itoa(sample)
+	t.seed = e.Seed
 	return e.runs().Labeled(a.Config(t), map[string]string{labelArm: a.Name, labelTask: t.ID, labelSample: number}, a.Name, t.ID, number)
 }
 

@@ -120,6 +120,9 @@ func readQuality(l *taskList, text []byte) {
 				ID       string   `json:"question_unique_id"`
 				Options  []string `json:"options"`
 				Gold     int      `json:"gold_label"` // from 1; 0 if it is not published
+				Checked  []struct {
+					Distractor int `json:"untimed_best_distractor"` // from 1
+				} `json:"validation"`
 			} `json:"questions"`
 		}
 		if err := json.Unmarshal(text, &a); err != nil {
@@ -139,9 +142,26 @@ func readQuality(l *taskList, text []byte) {
 			if id == "" {
 				id = fmt.Sprintf("%d.%d", line, i+1)
 			}
-			l.add(line, Task{ID: id, Topic: q.Question, Documents: []evidence.Document{evidence.Shared("article", a.Article)}, Choices: q.Options, Gold: []string{q.Options[q.Gold-1]}, Group: a.ID})
+			votes := make([]int, len(q.Options)+1)
+			for _, c := range q.Checked {
+				if c.Distractor >= 1 && c.Distractor <= len(q.Options) && c.Distractor != q.Gold {
+					votes[c.Distractor]++
+				}
+			}
+			l.add(line, Task{ID: id, Distractors: mostNamed(q.Options, votes), Topic: q.Question, Documents: []evidence.Document{evidence.Shared("article", a.Article)}, Choices: q.Options, Gold: []string{q.Options[q.Gold-1]}, Group: a.ID})
 		}
 	})
+}
+
+// mostNamed returns the options with the most votes, or none without votes. Options are numbered from 1.
+func mostNamed(options []string, votes []int) (list []string) {
+	most := slices.Max(votes)
+	for i, option := range options {
+		if most > 0 && votes[i+1] == most {
+			list = append(list, option)
+		}
+	}
+	return list
 }
 
 // readLLMBar reads an array of instructions with two outputs, of which one is better.

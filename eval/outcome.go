@@ -12,6 +12,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/runs"
+	"github.com/elenchus-go/debate/protocol/oversight"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -32,6 +33,10 @@ type Run struct {
 	Answer string `json:"answer,omitempty"` // the answer in the form that was compared; empty if there is none
 	Tie    bool   `json:"tie,omitempty"`    // there is no answer because of a tie
 	Right  bool   `json:"right"`
+	// Probability is the one that the judges give to the right answer, from 0 to 1, in a debate of package oversight. RightFirst says that
+	// the right answer is answer A of the debate.
+	Probability *float64 `json:"probability,omitempty"`
+	RightFirst  bool     `json:"right_first,omitempty"`
 	// Rounds are the answers that participants gave in each round, from round 1, as far as their replies have a field for it
 	// and answers are compared with gold.
 	Rounds  []Round          `json:"rounds,omitempty"`
@@ -75,6 +80,7 @@ func (r *runner) outcome(ctx context.Context, a *Arm, t Task, sample int) (run R
 	}
 	if run.Failed = runs.FailureOf(result); run.Failed == "" {
 		run.judged, err = r.judgedBy(t, result), r.score(ctx, &run, t, result)
+		run.setProbability(t, result)
 	}
 	return run, true, err
 }
@@ -142,7 +148,7 @@ func shorten(text string, most int) string {
 func (r *runner) rounds(t Task, result *debate.Result) (list []Round) {
 	last := map[string]bool{} // whether the speaker's last answer was right
 	for _, turn := range result.Turns {
-		if turn.Kind != transcript.Speech || turn.Contract == "" || turn.Round < 1 || slices.Contains(turn.Flags, transcript.Defaulted) {
+		if turn.Kind != transcript.Speech || turn.Contract == "" || turn.Contract == oversight.ChoiceContract.Name() || turn.Round < 1 || slices.Contains(turn.Flags, transcript.Defaulted) {
 			continue
 		}
 		var data struct{ Answer *string }
@@ -181,7 +187,7 @@ func (r *Round) add(other Round) {
 // first.
 func joined(runs []Run) Run {
 	all := runs[0]
-	all.Usage, all.Calls, all.Latency, all.Rounds, all.judged = transcript.Usage{}, 0, 0, nil, nil
+	all.Usage, all.Calls, all.Latency, all.Rounds, all.judged, all.Probability = transcript.Usage{}, 0, 0, nil, nil, nil
 	votes := map[string]int{}
 	for _, x := range runs {
 		votes[x.Answer]++

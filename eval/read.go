@@ -26,7 +26,7 @@ type Format struct {
 }
 
 // taskFields lists the fields of a task in JSON Lines.
-var taskFields = []string{"id", "topic", "gold", "choices", "background", "documents", "group"}
+var taskFields = []string{"id", "topic", "gold", "choices", "distractors", "background", "documents", "group"}
 
 // Read reads all tasks. If a part of the file cannot be used, the error has a line for each such part, with its number,
 // and there are no tasks.
@@ -110,6 +110,9 @@ func (f Format) parse(line []byte) (t Task, err error) {
 	}
 	if t.Choices, err = wordList(get("choices")); err != nil {
 		return t, fmt.Errorf("choices: %w", err)
+	}
+	if t.Distractors, err = wordList(get("distractors")); err != nil {
+		return t, fmt.Errorf("distractors: %w", err)
 	}
 	return t, nil
 }

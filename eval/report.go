@@ -19,11 +19,28 @@ type tally struct {
 	seen                                  []statistics.Observation // of each run
 	shares                                []float64                // of right answers to each task; NaN if there is none
 	judged                                []*judged                // of each run with several judges
+	briers                                []float64                // mean Brier score of each task; NaN if there is none
+	probable, brier                       []statistics.Observation // of each run with a probability
+	first                                 []float64                // the probability of answer A in each
+	isFirst                               []bool                   // whether answer A is the right one
+}
+
+// addProbability adds the probability of a run, and returns its Brier score.
+func (a *tally) addProbability(x Run, group string) float64 {
+	p := *x.Probability
+	score := (1 - p) * (1 - p)
+	a.probable = append(a.probable, statistics.Observation{Value: p, Group: group})
+	a.brier = append(a.brier, statistics.Observation{Value: score, Group: group})
+	if !x.RightFirst {
+		p = 1 - p
+	}
+	a.first, a.isFirst = append(a.first, p), append(a.isFirst, x.RightFirst)
+	return score
 }
 
 // add adds the runs of the next task. joint is the number of samples that were joined, or 0.
 func (a *tally) add(t Task, runs []Run, missing, joint int) {
-	right, n := 0.0, 0
+	right, brier, n, probable := 0.0, 0.0, 0, 0
 	group := t.Group
 	if len(runs)+missing > 1 {
 		group = cmp.Or(group, t.ID)
@@ -61,6 +78,10 @@ func (a *tally) add(t Task, runs []Run, missing, joint int) {
 		}
 		right += value
 		a.seen = append(a.seen, statistics.Observation{Value: value, Group: group})
+		if x.Probability != nil {
+			brier += a.addProbability(x, group)
+			probable++
+		}
 		for i, round := range x.Rounds {
 			if i == len(a.Rounds) {
 				a.Rounds = append(a.Rounds, Round{})
@@ -69,12 +90,17 @@ func (a *tally) add(t Task, runs []Run, missing, joint int) {
 		}
 	}
 	a.shares = append(a.shares, right/float64(n)) // NaN without runs
+	a.briers = append(a.briers, brier/float64(probable))
 }
 
 // result returns the result of the arm.
 func (a *tally) result() ArmResult {
 	r := a.ArmResult
 	r.Accuracy, r.Agreement = statistics.Share(a.seen), agreementOf(a.judged)
+	if len(a.probable) > 0 {
+		p, b, c := statistics.Share(a.probable), statistics.Share(a.brier), statistics.CalibrationError(a.first, a.isFirst)
+		r.Probability, r.Brier, r.CalibrationError = &p, &b, &c
+	}
 	if n := float64(r.Runs); n > 0 {
 		r.Calls, r.Latency, r.Samples = a.calls/n, time.Duration(a.latency/n), a.samples/n
 	}
@@ -133,6 +159,7 @@ func (r *runner) compared(tallies []*tally) *Report {
 		tallies = r.tallies()
 		for _, a := range tallies {
 			a.shares = slices.Repeat([]float64{math.NaN()}, len(r.Tasks))
+			a.briers = a.shares
 		}
 	}
 	for _, a := range tallies {
@@ -250,7 +277,7 @@ func (r *runner) incomplete(tallies []*tally) string {
 	return fmt.Sprintf("%d runs are missing", missing)
 }
 
-// differences compares each arm with the baseline, and with the baseline of equal budget.
+// differences compares each arm with the baseline, with the baseline of equal budget, and with the arms of Against.
 func (r *runner) differences(tallies []*tally, base *Arm) (list []Difference) {
 	named := map[string]*tally{}
 	for _, a := range tallies {
@@ -260,7 +287,13 @@ func (r *runner) differences(tallies []*tally, base *Arm) (list []Difference) {
 		if a.Name == base.Name {
 			continue
 		}
-		for _, other := range []string{base.Name, base.Name + "@" + a.Name} {
+		others := []string{base.Name, base.Name + "@" + a.Name}
+		for _, other := range r.Against {
+			if other != a.Name && !slices.Contains(others, other) {
+				others = append(others, other)
+			}
+		}
+		for _, other := range others {
 			if b := named[other]; b != nil {
 				list = append(list, r.compare(named[a.Name], b))
 			}
@@ -293,7 +326,7 @@ func (r *runner) compare(a, b *tally) Difference {
 			d.Worse++
 		}
 	}
-	d.Interval = statistics.Difference(seen)
+	d.Interval, d.Brier = statistics.Difference(seen), r.compareBrier(a, b)
 	if d.Interval.Known() {
 		d.Detectable, d.Needed = statistics.Detectable(seen), statistics.Needed(seen, math.Abs(d.Interval.Value))
 	}
@@ -305,4 +338,19 @@ func (r *runner) compare(a, b *tally) Difference {
 		d.P = d.Interval.P()
 	}
 	return d
+}
+
+// compareBrier returns the difference of the Brier scores of two arms on the tasks for which both have one, or nil if there is none.
+func (r *runner) compareBrier(a, b *tally) *Interval {
+	var seen []statistics.Observation
+	for i, t := range r.Tasks {
+		if v := a.briers[i] - b.briers[i]; !math.IsNaN(v) {
+			seen = append(seen, statistics.Observation{Value: v, Group: t.Group})
+		}
+	}
+	if len(seen) == 0 {
+		return nil
+	}
+	i := statistics.Difference(seen)
+	return &i
 }

@@ -38,7 +38,7 @@ func (p *Report) require(text string) (unmet string, err error) {
 			return unless(holds, text, fmt.Sprintf("the difference of %s to %s is %s, with a p-value of %.3f", right, left, d.Interval, d.Adjusted)), nil
 		}
 	}
-	return "", fmt.Errorf("read requirement %q: %s and %s are not compared, because the baseline is %s", text, left, right, p.Baseline)
+	return "", fmt.Errorf("read requirement %q: %s and %s are not compared, because the baseline is %s; list another one in Against", text, left, right, p.Baseline)
 }
 
 func (p *Report) named(name string) *ArmResult {

@@ -61,6 +61,14 @@ type ArmResult struct {
 	Rounds   []Round `json:"rounds,omitempty"` // by round, from 1; added up over the runs
 	// Agreement says how far the judges of the arm's debates agree; nil if no debate was concluded by two or more.
 	Agreement *Agreement `json:"agreement,omitempty"`
+
+	// Probability is the mean of the probabilities that the judges give to the right answers, in debates of package oversight, and Brier
+	// the mean of (p - y)², where p is the probability of answer A, and y is 1 if A is right and 0 if not. Less is better: .25 is what
+	// a judge has who always says one half. CalibrationError is the expected calibration error of p in ten bins of equal width, from 0. All are nil
+	// without probabilities.
+	Probability      *Interval `json:"probability,omitempty"`
+	Brier            *Interval `json:"brier,omitempty"`
+	CalibrationError *float64  `json:"calibration_error,omitempty"`
 }
 
 // Difference compares an arm with a baseline on the questions that both have answered.
@@ -79,6 +87,9 @@ type Difference struct {
 	// questions would show the difference that was found; 0 if none was found. Both are 0 if the interval is unknown.
 	Detectable float64 `json:"detectable"`
 	Needed     int     `json:"needed,omitempty"`
+	// Brier is the difference of the Brier scores; below 0, the arm is better. It is nil if an arm has none. Its interval is not
+	// corrected for the number of comparisons.
+	Brier *Interval `json:"brier,omitempty"`
 }
 
 // Shown reports whether the difference is not zero, as far as its interval and the adjusted p-value say.

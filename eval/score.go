@@ -13,6 +13,7 @@ import (
 	"github.com/elenchus-go/debate/internal/canonical"
 	"github.com/elenchus-go/debate/internal/delimit"
 	"github.com/elenchus-go/debate/judge/decision"
+	"github.com/elenchus-go/debate/protocol/oversight"
 	"github.com/elenchus-go/debate/protocol/vote"
 )
 
@@ -107,6 +108,9 @@ func answerOf(r *debate.Result) (text string, tie bool) {
 			return "", false
 		}
 		return tally.AnswerText, tally.Tie && tally.Answer == ""
+	case oversight.Protocol{}.Name():
+		x, err := oversight.DecodeAnswer(r.Answer)
+		return x.Answer, err == nil && x.Answer == ""
 	case decision.Type:
 		var joint struct {
 			Choice string

@@ -21,13 +21,19 @@ type Task struct {
 	Gold  []string `json:"gold"`  // the right answers; one of them suffices
 	// Choices are the 2 to 26 answers to choose from, which are lettered from A. Then each of Gold is the text of a choice
 	// or its letter.
-	Choices    []string `json:"choices,omitempty"`
-	Background string   `json:"background,omitempty"` // what every system prompt includes
+	Choices []string `json:"choices,omitempty"`
+	// Distractors are the wrong choices, by text, that are hardest to tell from right ones. One of them is drawn where an arm
+	// has two answers; see [Template]. If there are none, it is drawn from all wrong choices.
+	Distractors []string `json:"distractors,omitempty"`
+	Background  string   `json:"background,omitempty"` // what every system prompt includes
 	// Documents are texts that all participants and judges read; see debate.Config. Use evidence.Shared to make one.
+	// An arm can hide them from some; see [Template].
 	Documents []evidence.Document `json:"documents,omitempty"`
 	// Group names the tasks that depend on one another, such as similar questions or questions about one text. Intervals
 	// are then computed over groups. If it is empty, the task stands for itself.
 	Group string `json:"group,omitempty"`
+
+	seed string // of the evaluation
 }
 
 // Question returns the topic, and below it the choices with their letters.
@@ -69,7 +75,17 @@ func (t Task) check() error {
 			return fmt.Errorf("gold: %q is neither the text nor the letter of one of the %d choices", g, len(t.Choices))
 		}
 	}
+	for _, d := range t.Distractors {
+		if l := t.letter(d); l == "" || t.isGold(l) {
+			return fmt.Errorf("distractors: %q is not one of the wrong choices", d)
+		}
+	}
 	return t.checkDocuments()
+}
+
+// isGold reports whether a letter is that of a right choice.
+func (t Task) isGold(letter string) bool {
+	return slices.ContainsFunc(t.Gold, func(g string) bool { return t.letter(g) == letter })
 }
 
 // letter returns the letter of the choice that a text names: by its text, or else by its letter. It returns "" if it names

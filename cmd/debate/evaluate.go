@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,11 +21,18 @@ import (
 
 // evaluate runs an evaluation and writes its report.
 func (p *program) evaluate() error {
+	if p.eval.oversight && p.eval.format == "" {
+		p.eval.format = "quality"
+	}
 	tasks, err := p.readTasks()
 	if err != nil {
 		return err
 	}
+	if p.eval.oversight {
+		p.setOversight()
+	}
 	e := eval.Evaluation{
+		Seed: p.eval.seed, Against: p.eval.against,
 		Name: cmp.Or(p.eval.name, baseName(p.operands[0])), Tasks: tasks, Baseline: p.eval.baseline, Budget: eval.Budget(p.eval.budget), Require: p.eval.required,
 		MaxCost: p.maxCost, MaxTokens: p.eval.tokens, Concurrency: p.eval.atOnce, Stop: p.interrupted, Progress: p.showProgress("tasks"),
 	}
@@ -41,6 +49,19 @@ func (p *program) evaluate() error {
 			return p.writeEvaluation(report)
 		})
 	})
+}
+
+// setOversight sets the arms of --oversight, unless --arm chooses some of them, and what they are compared with.
+func (p *program) setOversight() {
+	if len(p.eval.arms) == 0 {
+		for name := range eval.Oversight() {
+			p.eval.arms = append(p.eval.arms, name)
+		}
+	}
+	if slices.Contains(p.eval.arms, "direct-text") {
+		p.eval.against = []string{"direct-text"}
+	}
+	p.eval.budget = cmp.Or(p.eval.budget, string(eval.NoBudget))
 }
 
 // readTasks reads the tasks of the operand.
@@ -108,6 +129,13 @@ func (p *program) armConfig(text string) (name string, c debate.Config, own conf
 	if !named {
 		what = text
 		name = baseName(strings.ReplaceAll(what, ":", "-"))
+	}
+	if p.eval.oversight {
+		for mode, c := range eval.Oversight() {
+			if mode == what {
+				return name, c, own, nil
+			}
+		}
 	}
 	kind, count, _ := strings.Cut(what, ":")
 	k, err := strconv.Atoi(count)

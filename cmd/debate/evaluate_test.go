@@ -97,3 +97,16 @@ func TestEvalWithWrongArguments(t *testing.T) {
 		require.Contains(t, stderr, x.says)
 	}
 }
+
+// The ready evaluation of judges who have not read a text, offline.
+func TestEvalOversight(t *testing.T) {
+	folder(t, "tasks.jsonl", `{"article_id": "1", "article": "The bridge of Linden is made of stone.", "questions": [{"question": "What is the bridge made of?", "options": ["stone", "wood"], "gold_label": 1}]}`)
+	env := server(t, func(_ int, _ http.ResponseWriter, prompt string) string {
+		return `{"reason": "r", "first": 0.5, "second": 0.5}`
+	})
+	code, r, stderr := evaluated(t, env, "--oversight", "--arm", "direct", "--arm", "direct-text")
+	require.Equal(t, 0, code, stderr)
+	require.Len(t, r.Arms, 2)
+	require.InDelta(t, .25, r.Arms[1].Brier.Value, 1e-9)
+	require.Len(t, r.Differences, 1)
+}

@@ -157,6 +157,8 @@ func (o *options) evalFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&e.required, "require", nil, "fail unless this `requirement` is shown, such as 'vote > single' or 'vote >= 0.8'; can be repeated")
 	flags.StringVar(&e.format, "format", "", "`format` of the tasks: jsonl, gsm8k, mmlu, truthfulqa, quality or llmbar; defaults to jsonl")
 	flags.StringArrayVar(&e.fields, "field", nil, "another name of a field in the tasks, as `topic=prompt`; can be repeated")
+	flags.BoolVar(&e.oversight, "oversight", false, "find out whether a judge who has not read the texts of the tasks finds the right answers, alone and after debates and consultancies of models that have; the format defaults to quality")
+	flags.StringVar(&e.seed, "seed", "", "`text` that determines what is drawn of tasks, such as wrong answers")
 	o.runsFlags(flags, "evaluation", "tasks that are answered")
 }
 

@@ -57,6 +57,9 @@ type rejudgeOptions struct {
 // evalOptions holds the values of the flags of eval.
 type evalOptions struct {
 	arms, fields, required         []string
+	against                        []string // further arms to which all are compared
+	oversight                      bool
+	seed                           string
 	name, baseline, format, budget string
 	tokens, atOnce                 int
 }

@@ -1,0 +1,117 @@
+package eval_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/eval"
+	"github.com/elenchus-go/debate/providers"
+)
+
+// quality has two articles in the format of QuALITY. The annotators of the first question hold "wood" for the best
+// distractor; those of the second one do not agree.
+const quality = `{"article_id": "1", "article": "The bridge of Linden is made of stone. HIDDEN.", "questions": [
+ {"question_unique_id": "q1", "question": "What is the bridge made of?", "options": ["straw", "stone", "wood", "iron"], "gold_label": 2,
+  "validation": [{"untimed_best_distractor": 3}, {"untimed_best_distractor": 3}, {"untimed_best_distractor": 1}, {"untimed_best_distractor": 2}]},
+ {"question_unique_id": "q2", "question": "Where is it?", "options": ["Linden", "Elm", "Oak", "Ash"], "gold_label": 1,
+  "validation": [{"untimed_best_distractor": 2}, {"untimed_best_distractor": 4}]},
+ {"question_unique_id": "q3", "question": "Is it long?", "options": ["yes", "no", "perhaps"], "gold_label": 3}]}`
+
+// hiding plays all actors. A judge gives the right answer .9 if it reads the text, .6 if somebody argues, and otherwise .5.
+type hiding struct {
+	t    testing.TB
+	mu   sync.Mutex
+	seen map[string][]string // the answers of the judge's prompts, by question
+}
+
+func (h *hiding) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
+	step, _ := debate.StepFrom(ctx)
+	var prompt string
+	for _, m := range r.Messages {
+		prompt += m.Text + "\n"
+	}
+	text := strings.Repeat("so ", 145)
+	switch step.Key.Phase {
+	case "choose":
+		text = `{"answer": "first"}`
+	case "ask":
+		text = "Which passage?"
+	case "judge":
+		_, first, _ := strings.Cut(prompt, "begin: answer 1>>>\n")
+		_, second, _ := strings.Cut(prompt, "begin: answer 2>>>\n")
+		first, _, _ = strings.Cut(first, "\n")
+		second, _, _ = strings.Cut(second, "\n")
+		h.mu.Lock()
+		q := map[bool]string{true: "q1", false: "other"}[strings.Contains(prompt, "made of?")]
+		if strings.Contains(prompt, "Where is it?") {
+			q = "q2"
+		}
+		h.seen[q] = append(h.seen[q], first+" "+second)
+		h.mu.Unlock()
+		p := .5
+		switch {
+		case strings.Contains(prompt, "HIDDEN"):
+			p = .9
+		case strings.Contains(prompt, "argues for"):
+			p = .6
+		}
+		if second == "stone" || second == "Linden" || second == "perhaps" {
+			p = 1 - p
+		}
+		text = fmt.Sprintf(`{"reason": "r", "first": %g, "second": %g}`, p, 1-p)
+	default:
+		require.Contains(h.t, prompt, "HIDDEN", step.Key.String())
+	}
+	return providers.Response{Text: text, FinishReason: providers.Stop}, nil
+}
+
+func TestOversight(t *testing.T) {
+	tasks, err := eval.Format{Name: "quality"}.Read(strings.NewReader(strings.ReplaceAll(quality, "\n", " ")))
+	require.NoError(t, err)
+	require.Equal(t, []string{"wood"}, tasks[0].Distractors)
+	require.Equal(t, []string{"Elm", "Ash"}, tasks[1].Distractors)
+	require.Empty(t, tasks[2].Distractors)
+	h := &hiding{t: t, seen: map[string][]string{}}
+	e := eval.Evaluation{Name: "o", Tasks: tasks, Budget: eval.NoBudget, Against: []string{"direct-text"}, Seed: "s"}
+	for name, c := range eval.Oversight() {
+		f, err := eval.Template(c)
+		require.NoError(t, err)
+		e.Arms = append(e.Arms, eval.Arm{Name: name, Config: f})
+	}
+	p, err := e.Run(t.Context(), options(h))
+	require.NoError(t, err)
+	require.Len(t, p.Arms, 7)
+	for _, a := range p.Arms {
+		want := map[string]float64{"direct": .5, "direct-text": .9}[a.Name]
+		if want == 0 {
+			want = .6
+		}
+		require.Equal(t, 3, a.Runs, "%s: %s", a.Name, a.Failures)
+		require.InDelta(t, want, a.Probability.Value, 1e-6, a.Name)
+		require.InDelta(t, (1-want)*(1-want), a.Brier.Value, 1e-6, a.Name)
+		require.NotNil(t, a.CalibrationError)
+		require.Equal(t, map[bool]int{true: 0, false: 3}[a.Name == "direct"], a.Right, a.Name)
+		require.Empty(t, a.Rounds, "a choice is no answer")
+	}
+	require.Len(t, p.Differences, 6+5, "with direct, and with direct-text")
+	for _, d := range p.Differences {
+		if d.Arm == "debate" && d.Baseline == "direct-text" {
+			require.InDelta(t, .16-.01, d.Brier.Value, 1e-6)
+		}
+	}
+	for _, pair := range h.seen["q1"] {
+		require.Contains(t, []string{"stone wood", "wood stone"}, pair)
+	}
+	require.Regexp(t, "^(Linden (Elm|Ash)|(Elm|Ash) Linden)$", h.seen["q2"][0])
+	var b strings.Builder
+	require.NoError(t, p.Markdown(&b))
+	require.Contains(t, b.String(), "## Probabilities")
+	require.Contains(t, b.String(), "Differences of Brier scores")
+	require.NotContains(t, b.String(), "HIDDEN")
+}
