@@ -46,7 +46,7 @@ func TestTemplate(t *testing.T) {
 	}
 
 	_, err = eval.Template(debate.Config{Participants: []debate.Participant{{Persona: "a {{person}}"}}})
-	require.EqualError(t, err, "read template: placeholder {{person}} is unknown, use {{topic}}, {{question}}, {{choices}}, {{background}} or {{extract}}, and {{gold}} in the reference only")
+	require.EqualError(t, err, "read template: placeholder {{person}} is unknown, use {{topic}}, {{question}}, {{choices}}, {{a}}, {{b}}, {{background}} or {{extract}}, and {{gold}} in the reference only")
 	_, err = eval.Template(debate.Config{Protocol: vote.Protocol{Convincing: map[string][]string{"a": {"{{x}}"}}}})
 	require.ErrorContains(t, err, "{{x}}")
 }

@@ -28,7 +28,7 @@ type tally struct {
 // addProbability adds the probability of a run, and returns its Brier score.
 func (a *tally) addProbability(x Run, group string) float64 {
 	p := *x.Probability
-	score := (1 - p) * (1 - p)
+	score := statistics.Brier([]float64{p}, []bool{true})
 	a.probable = append(a.probable, statistics.Observation{Value: p, Group: group})
 	a.brier = append(a.brier, statistics.Observation{Value: score, Group: group})
 	if !x.RightFirst {
