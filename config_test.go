@@ -24,6 +24,7 @@ import (
 	"github.com/elenchus-go/debate/internal/memorytest"
 	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/agreement"
 	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/judge/measured"
 	"github.com/elenchus-go/debate/judge/reply"
@@ -687,6 +688,11 @@ func filledConfig(t *testing.T, p protocol.Protocol) debate.Config {
 	for _, actor := range []*debate.Participant{&c.Participants[0], &c.Judges[0], &c.Substitutes[0], &c.PersonaAssigner, &c.Summarizer, &c.Retriever, &c.Embedder} {
 		actor.Temperature, actor.Seed, actor.Stop = &warm, &seed, []string{"END"}
 	}
+	if _, ok := p.(panel.Protocol); ok {
+		senior := c.Judges[0]
+		senior.Name = "S"
+		c.Judges = append(c.Judges, senior)
+	}
 	c.Rubric = judge.Rubric{{Name: "wit", Weight: 1, Bands: []string{"0-10: wit"}}}
 	c.Detect = []detect.Rule{{Signal: detect.Disengaged, Names: map[string][]string{"A": {"the optimist"}}}}
 	c.Retries = map[providers.ErrorKind]int{providers.Network: 1}
@@ -715,7 +721,9 @@ func TestADebateSharesNoMemoryWithItsCaller(t *testing.T) {
 	e, err := debate.NewEngine(opts)
 	require.NoError(t, err)
 	for _, p := range []protocol.Protocol{
-		panel.Protocol{Decision: decision.Task{Options: []string{"Yes", "No"}}},
+		panel.Protocol{Decision: decision.Task{Options: []string{"Yes", "No"}}, Selection: agreement.Selection{
+			Senior: "S", Calibration: agreement.Calibration{Judges: []string{"J"}, Target: 0.8, Decisions: 1, Margin: 1, Items: 60, Decided: 40, Wrong: 1, Bound: 0.114},
+		}},
 		vote.Protocol{
 			Topology: vote.Graph, Graph: map[string][]string{"A": {"B"}}, Agreement: &share, Filter: &share, Options: []string{"Yes", "No"},
 			Convincing: map[string][]string{"A": {"Is ice warm? No, it is frozen."}},

@@ -94,7 +94,7 @@ func courseOf(r *record, events []Event, again *Rejudge) (*storedCourse, error) 
 	if err := problemsOf("rejudge", l.problems); err != nil {
 		return nil, err
 	}
-	again.checkOmission(r, l, c.Phases)
+	again.checkOmission(r, l)
 	again.checkTools(l, r, events[c.From:], c.Phases)
 	if err := problemsOf("rejudge", l.problems); err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func firstDecision(events []Event, phases []string) (first int) {
 }
 
 // checkOmission adds a problem for each turn and each seat that cannot be left out.
-func (again *Rejudge) checkOmission(r *record, l *problemList, phases []string) {
+func (again *Rejudge) checkOmission(r *record, l *problemList) {
 	for i, key := range again.Omit.Turns {
 		switch t, ok := r.Find(key); {
 		case !ok:
