@@ -154,3 +154,34 @@ func (o Omission) IsZero() bool { return len(o.Turns)+len(o.Seats) == 0 }
 func (o Omission) has(t *transcript.Turn) bool {
 	return slices.Contains(o.Turns, t.Key) || slices.Contains(o.Seats, t.Actor)
 }
+
+// EntryVerdict says whether an entry of a journal follows from the entries before it.
+type EntryVerdict string
+
+// The verdicts.
+const (
+	EntryDerived      EntryVerdict = "derived"       // nothing else could follow
+	EntryInput        EntryVerdict = "input"         // a model, a person, a failure, a clock or an engine's check of limits has led to it
+	EntryNotDerivable EntryVerdict = "not derivable" // something is missing that tells
+	EntryWrong        EntryVerdict = "wrong"         // something else must follow
+)
+
+// EntryCheck is what [Debate.VerifyEntries] says of one entry.
+type EntryCheck struct {
+	Seq     int64        `json:"seq"`
+	Type    string       `json:"type"`          // of the entry, such as "turn"
+	Key     string       `json:"key,omitempty"` // of the turn, if the entry has one
+	Verdict EntryVerdict `json:"verdict"`
+	Reason  string       `json:"reason,omitempty"`
+
+	// Of a turn by a model: Prompts is the number of its calls whose request was made again and has the hash in the journal.
+	// Unknown is the number of its other calls, and Missing says what the journal lacks, if it is known. Read reports that the
+	// reply was read again, and the turn has what it says; otherwise the journal does not have the reply.
+	Prompts int      `json:"prompts,omitempty"`
+	Unknown int      `json:"unknown_prompts,omitempty"`
+	Missing []string `json:"missing,omitempty"`
+	Read    bool     `json:"read,omitempty"`
+	// Names says where the prompt of a blind judge has a word that is the name of a participant. Texts of the debate never
+	// have one there, but templates may.
+	Names []string `json:"names,omitempty"`
+}

@@ -33,7 +33,7 @@ type File struct {
 	notes   []string
 }
 
-// header is the first line of a file.
+// header holds the first line of a file.
 type header struct {
 	Record   int    `json:"record"` // version of the file
 	ID       string `json:"id"`
@@ -44,13 +44,13 @@ type header struct {
 	Secret   string `json:"secret,omitempty"`  // base64url; a redacted record has none
 }
 
-// forkHead is the head of the parent at its last entry that the fork has.
+// forkHead holds the head of the parent at its last entry that the fork has.
 type forkHead struct {
 	Seq  int64
 	Head chain.Hash
 }
 
-// secretSize is the size of a debate's secret in bytes.
+// secretSize gives the size of a debate's secret in bytes.
 const secretSize = 16
 
 // Record returns the record of a debate. It is not signed, unless the engine has signed the debate. A record of a debate
@@ -115,7 +115,7 @@ func storedEntries(ctx context.Context, e *debate.Engine, id string) (list [][]b
 	return list, status, nil
 }
 
-// firstEntry is what a record needs of the first entry.
+// firstEntry holds what a record needs of the first entry.
 type firstEntry struct {
 	Secret string `json:"secret"`
 	Parent struct {

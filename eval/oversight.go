@@ -70,20 +70,3 @@ func (e *Evaluation) texts(other func(context.Context, string, map[string]string
 		return other(ctx, id, labels, d)
 	}
 }
-
-// setProbability sets what a run says of the probability of the right answer.
-func (x *Run) setProbability(t Task, r *debate.Result) {
-	o, err := oversight.DecodeAnswer(r.Answer)
-	if err != nil {
-		return
-	}
-	a, b := t.isGold(t.letter(o.A)), t.isGold(t.letter(o.B))
-	if a == b { // the task has no such answers
-		return
-	}
-	p := o.Probability
-	if b {
-		p = 1 - p
-	}
-	x.Probability, x.RightFirst = &p, a
-}

@@ -128,3 +128,19 @@ func (p *Report) expense(a ArmResult) float64 {
 	}
 	return a.Tokens
 }
+
+// Agreement says how far the judges of an arm's debates agree when they conclude them: on the winner, or on one of several options.
+// Senior judges of a selection do not count.
+type Agreement struct {
+	Judges  []string `json:"judges"`
+	Debates int      `json:"debates"`
+	// Raw is the share of pairs of decisions that are equal. AlphaDecisions is Krippendorff's alpha of all decisions, and AlphaVotes
+	// that of the judges' votes: a judge whose decisions in the two orders differ has none, so read both.
+	Raw            Interval `json:"raw"`
+	AlphaDecisions Interval `json:"alpha_decisions"`
+	AlphaVotes     Interval `json:"alpha_votes"`
+	// Gold is the number of debates of which it is known whether each judge is right: those that decide between options, if
+	// answers are compared with gold. Effective is the number of judges with independent errors who are worth as much (Kish).
+	Gold      int      `json:"gold"`
+	Effective Interval `json:"effective"`
+}

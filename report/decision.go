@@ -191,3 +191,12 @@ func jointDecision(_ *Report, data json.RawMessage) Decision {
 	}
 	return d
 }
+
+// oversightDecision returns the decision of judges who have not read a text.
+func oversightDecision(_ *Report, data json.RawMessage) (d Decision) {
+	x := decodeOrZero[oversight.Result](data)
+	if p, ok := x.Of(x.Answer); ok && x.Answer != "" {
+		d.Choice, d.Confidence = x.Answer, 100*p
+	}
+	return d
+}

@@ -58,12 +58,3 @@ func quoted(answer string) string {
 	}
 	return "“" + beginning(strings.Join(strings.Fields(answer), " ")) + "”"
 }
-
-// oversightDecision returns the decision of judges who have not read a text.
-func oversightDecision(_ *Report, data json.RawMessage) (d Decision) {
-	x := decodeOrZero[oversight.Result](data)
-	if p, ok := x.Of(x.Answer); ok && x.Answer != "" {
-		d.Choice, d.Confidence = x.Answer, 100*p
-	}
-	return d
-}

@@ -3,10 +3,13 @@ package audit
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/elenchus-go/debate"
@@ -287,4 +290,38 @@ func (l *Labels) String() string {
 		text += fmt.Sprintf("; %d wait for %s", n, strings.ReplaceAll(l.Judge, "\n", " "))
 	}
 	return text
+}
+
+// drawn returns a sample: in an order that the seed draws, one item of each group, then a second one of each, and so on. All is
+// drawn from the ids, so a larger sample begins with a smaller one. A sample that is balanced by what judges have decided would
+// not be one of the questions that they decide, and a calibration of it would promise too much.
+func drawn(all []question, seed string, size int) []question {
+	hash := func(texts ...string) uint64 {
+		h := sha256.New()
+		for _, t := range append([]string{seed}, texts...) {
+			fmt.Fprintf(h, "%d %s", len(t), t)
+		}
+		return binary.BigEndian.Uint64(h.Sum(nil))
+	}
+	byHash := func(a, b question) int {
+		switch x, y := hash(a.id), hash(b.id); {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	}
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, byHash)
+	turn, place := map[string]int{}, map[string]int{}
+	for _, q := range all {
+		place[q.id] = turn[q.group]
+		turn[q.group]++
+	}
+	slices.SortStableFunc(all, func(a, b question) int { return place[a.id] - place[b.id] })
+	if size > 0 {
+		all = all[:min(size, len(all))]
+	}
+	return all
 }

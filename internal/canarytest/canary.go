@@ -23,9 +23,6 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// marker is in everything that is private: the texts, and what a model and its service make of them.
-const marker = "XYLOPHONE-7"
-
 // Spoken is a sentence of a private document that speakers quote. What they say is public by their own act.
 const Spoken = "The mayor has signed this page"
 

@@ -39,7 +39,7 @@ var hidable = map[string]bool{
 	"arguments": true, "parts": true, "sources": true, "sha256": true,
 	// Of configurations.
 	"topic": true, "background": true, "position": true, "persona": true, "key_arguments": true, "instructions": true, "rubric": true,
-	"attachments": true, "documents": true, "secret": true, "copied_keys": true,
+	"reference": true, "attachments": true, "documents": true, "secret": true, "copied_keys": true,
 }
 
 // isText reports whether a field of that name holds a text.

@@ -144,7 +144,14 @@ func doubtful(r providers.Request, reply string, names []string) map[string]any 
 	if list := namesInRequest(r); list != nil {
 		names = list
 	}
-	winner := slices.Min(names)
+	names = slices.Sorted(slices.Values(names))
+	if r.SchemaName == procon.JudgmentContract.Name() && strings.Contains(r.Messages[1].Text, "begin: "+names[1]+",") {
+		slices.Reverse(names) // the first speaker is the first, whatever each judge calls it
+	}
+	winner := names[0]
+	if strings.HasPrefix(r.Messages[0].Text, "You are K,") { // so that a jury of J and K never decides without the senior judge
+		winner = names[len(names)-1]
+	}
 	var v map[string]any
 	_ = json.Unmarshal([]byte(reply), &v) // it was made by Reply
 	if r.SchemaName != judge.AssessmentContract.Name() {

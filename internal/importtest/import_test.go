@@ -25,7 +25,7 @@ const (
 // its own layer or above only packages that it is below, or that are below it. The pattern "x/*" means all packages
 // below x that no longer pattern matches. "." is the root package.
 var floors = [][]string{
-	0: {"fsm", "transcript", "internal/admission", "internal/canonical", "internal/chain", "internal/confidence", "internal/deepcopy", "internal/delimit", "internal/former", "internal/naming", "internal/omission", "internal/panics", "internal/seal", "internal/spool", "internal/steptimer", "internal/strictjson"},
+	0: {"fsm", "transcript", "internal/admission", "internal/canonical", "internal/chain", "internal/chain/signing", "internal/confidence", "internal/deepcopy", "internal/delimit", "internal/former", "internal/naming", "internal/omission", "internal/panics", "internal/seal", "internal/spool", "internal/steptimer", "internal/strictjson"},
 	1: {"evidence", "evidence/quote", "evidence/search", "internal/live", "providers", "providers/price", "providers/internal/fault", "tool"},
 	2: {"internal/sources", "internal/turns", "prompts", "context/window", "detect", "internal/toolcall", "judge/reply", "providers/retrieval", "store", "store/storetest"},
 	3: {"judge", "judge/agreement", "judge/decision", "judge/measured", "protocol", "internal/calibration", "internal/heartbeat"},

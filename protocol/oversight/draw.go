@@ -8,23 +8,6 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// answer is one of the two answers, by its letter.
-type answer string
-
-// The answers.
-const (
-	answerA answer = "A"
-	answerB answer = "B"
-)
-
-// other returns the other answer.
-func (a answer) other() answer {
-	if a == answerA {
-		return answerB
-	}
-	return answerA
-}
-
 // text returns the text of an answer.
 func (p Protocol) text(a answer) string {
 	if a == answerA {

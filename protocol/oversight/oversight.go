@@ -174,3 +174,11 @@ func (p Protocol) words() (least, most int) {
 
 // End returns the zero Ending: only the limits end the debate.
 func (Protocol) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
+
+// The phases.
+const (
+	phaseChoose = "choose"
+	phaseSpeak  = "speak"
+	phaseAsk    = "ask"
+	phaseJudge  = "judge"
+)

@@ -11,14 +11,6 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// The phases.
-const (
-	phaseChoose = "choose"
-	phaseSpeak  = "speak"
-	phaseAsk    = "ask"
-	phaseJudge  = "judge"
-)
-
 // The prompts.
 const (
 	promptChoose = "oversight-choose"

@@ -75,3 +75,20 @@ func (c *Choice) Text() string {
 	}
 	return "I argue for answer 1."
 }
+
+// answer is one of the two answers, by its letter.
+type answer string
+
+// The answers.
+const (
+	answerA answer = "A"
+	answerB answer = "B"
+)
+
+// other returns the other answer.
+func (a answer) other() answer {
+	if a == answerA {
+		return answerB
+	}
+	return answerA
+}

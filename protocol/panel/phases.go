@@ -65,24 +65,6 @@ func (p Protocol) concluding(r *protocol.Record, name string, judges []string) [
 // jury returns the judges without the senior one.
 func (p Protocol) jury(r *protocol.Record) []string { return p.Selection.Jury(r.Judges) }
 
-// decided returns what the jury decides, between the participants or the options: A is the first one. It is None if there is a
-// selection and the jury must not decide.
-func (p Protocol) decided(r *protocol.Record) agreement.Decision {
-	if d, may := p.Selection.Decide(itemOf(r)); may {
-		return d
-	}
-	return agreement.None
-}
-
-// itemOf returns the decisions of the jury.
-func itemOf(r *protocol.Record) agreement.Item {
-	var a, b string
-	if len(r.Participants) == 2 {
-		a, b = r.Participants[0].Name, r.Participants[1].Name
-	}
-	return agreement.ItemOf(r.ID, a, b, judgeTurns(r, phaseVerdict)...)
-}
-
 // assessors returns the judges who assess the current round.
 func (p Protocol) assessors(r *protocol.Record) []string {
 	jury := p.jury(r)

@@ -8,7 +8,6 @@ import (
 	"github.com/elenchus-go/debate/judge/agreement"
 	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol"
-	"github.com/elenchus-go/debate/transcript"
 )
 
 // Answer returns the joint judgment of the judges, or with a decision the joint decision. It is zero before the first one.
@@ -50,16 +49,6 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 		a.Text, a.Data = p.Decision.CombineFor(decided.Number(), joint.scores(), decisions...)
 	}
 	return a
-}
-
-// turnsOf returns the turns of a phase of the conclusion.
-func turnsOf(r *protocol.Record, phase string) (turns []transcript.Turn) {
-	for _, t := range r.TurnsFrom(r.Cursor.Round) {
-		if t.Kind == transcript.Conclusion && t.Phase == phase {
-			turns = append(turns, t)
-		}
-	}
-	return turns
 }
 
 // DecodeAnswer returns the data of a debate's answer. It returns an error if there is no answer yet, if another protocol

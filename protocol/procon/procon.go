@@ -264,3 +264,13 @@ func (Protocol) End(*protocol.Record) transcript.Ending { return transcript.Endi
 
 // Deciding returns the phases in which the judges judge and decide, and that of the senior judge.
 func (Protocol) Deciding() []string { return []string{phaseJudge, phaseDecide, phaseSenior} }
+
+// turnsOf returns the turns of a phase of the conclusion.
+func turnsOf(r *protocol.Record, phase string) (turns []transcript.Turn) {
+	for _, t := range r.TurnsFrom(r.Cursor.Round) {
+		if t.Kind == transcript.Conclusion && t.Phase == phase {
+			turns = append(turns, t)
+		}
+	}
+	return turns
+}
