@@ -144,7 +144,8 @@ func evidenceScene(t *testing.T) *scene {
 		o.Documents = func(context.Context, string, map[string]string, evidence.Document) (string, error) { return deal, nil }
 		o.Tools = []tool.Tool{tool.Func(tool.Spec{Name: "search", Description: "Searches statistics."}, func(context.Context, struct {
 			Words string `json:"words"`
-		}) (tool.Result, error) {
+		},
+		) (tool.Result, error) {
 			return tool.Result{Sources: []tool.Source{
 				{URI: "https://example.org/rents.csv", Title: "Rents, 2015 to 2025", Text: "Rents rose by 41 %."},
 				{URI: "https://example.org/wages.csv", Title: "https://example.org/wages.csv", Text: "Wages rose by 23 %."},

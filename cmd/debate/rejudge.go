@@ -64,12 +64,12 @@ func (p *program) rejudgeDebate() error {
 		if err != nil {
 			return err
 		}
-		return p.makeSamples(engine, d.ID(), r, c, again)
+		return p.makeSamples(engine, d.ID(), c, again)
 	})
 }
 
 // makeSamples makes the debates of one family. c is the configuration with the judges.
-func (p *program) makeSamples(engine *debate.Engine, id string, r *debate.Result, c debate.Config, again debate.Rejudge) error {
+func (p *program) makeSamples(engine *debate.Engine, id string, c debate.Config, again debate.Rejudge) error {
 	family := strings.ToLower(rand.Text()[:8])
 	seeded := slices.ContainsFunc(c.Judges, func(j debate.Participant) bool { return j.Seed != nil })
 	for i := range p.samples {

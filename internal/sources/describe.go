@@ -72,19 +72,19 @@ func label(s *evidence.Source) string {
 
 // Line returns what turns have made of a source, such as "[3] law.md, cited by Ada and Bo; wrongly quoted by Bo".
 func Line(s *evidence.Source) string {
-	line := label(s)
+	parts := []string{label(s)}
 	for _, x := range []struct {
 		what string
 		by   []string
 	}{{", cited by ", s.CitedBy}, {"; rightly quoted by ", s.QuotedBy}, {"; wrongly quoted by ", s.MisquotedBy}} {
 		if x.by != nil {
-			line += x.what + naming.Enumerate(x.by, 4)
+			parts = append(parts, x.what, naming.Enumerate(x.by, 4))
 		}
 	}
 	if s.Unanswered {
-		line += "; answered by nobody"
+		parts = append(parts, "; answered by nobody")
 	}
-	return line
+	return strings.Join(parts, "")
 }
 
 func has(list []evidence.Source, number int) bool {
