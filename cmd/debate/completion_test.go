@@ -39,7 +39,7 @@ func TestTheShellCompletes(t *testing.T) {
 		has       []string
 		directive string
 	}{
-		{[]string{"re"}, []string{"resume", "retry"}, noFiles},
+		{[]string{"re"}, []string{"rejudge", "resume", "retry"}, noFiles},
 		{[]string{"completion", ""}, []string{"bash", "fish", "powershell", "zsh"}, noFiles},
 		{[]string{"--protocol", "p"}, []string{"panel", "procon"}, noFiles},
 		{[]string{"serve", "--protocol", "v"}, []string{"vote"}, noFiles},
