@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -47,21 +48,23 @@ func TestEvalOffline(t *testing.T) {
 func TestEvalContinues(t *testing.T) {
 	vote := `{"protocol": {"name": "vote", "samples": 3, "extract": "{{extract}}"}, "participants": [{"name": "Ann", "instructions": "{{background}}"}]}`
 	folder(t, "tasks.jsonl", evalTasks, "vote.json", vote)
-	calls := 0
-	env := server(t, func(n int, _ http.ResponseWriter, prompt string) string {
-		calls = max(calls, n+1)
+	var calls atomic.Int64
+	env := server(t, func(n int, _ http.ResponseWriter, _ string) string {
+		if n >= 0 {
+			calls.Add(1)
+		}
 		return `{"reasoning": "", "answer": "4", "confidence": 50}`
 	})
 	args := []string{"--arm", "single", "--arm", "three=vote.json", "--store", "e.db", "--budget", "none"}
 	code, r, stderr := evaluated(t, env, args...)
 	require.Equal(t, 0, code, stderr)
 	require.Equal(t, []string{"single", "three"}, []string{r.Arms[0].Name, r.Arms[1].Name})
-	require.Equal(t, []int{1, 1, 8}, []int{r.Arms[0].Right, r.Arms[1].Right, calls})
+	require.Equal(t, []int{1, 1, 8}, []int{r.Arms[0].Right, r.Arms[1].Right, int(calls.Load())})
 	code, again, stderr := evaluated(t, env, append(args, "--require", "three > single", "--require", "single >= 0.01")...)
 	require.Equal(t, exitGeneral, code)
 	require.Contains(t, stderr, "three > single is not shown: the difference is 0.000 [too few], with a p-value of 1.000")
 	require.NotContains(t, stderr, "0.01")
-	require.Equal(t, 8, calls)
+	require.EqualValues(t, 8, calls.Load())
 	require.Equal(t, r.Arms[1].Right, again.Arms[1].Right)
 	require.NoError(t, os.WriteFile("vote.json", []byte(strings.Replace(vote, "3", "5", 1)), 0o600))
 	code, _, stderr = start(t, env, append([]string{"eval", "tasks.jsonl"}, args...)...)
