@@ -12,7 +12,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// forkPoint is what a debate is a fork of. It is zero for other debates.
+// forkPoint says what a debate is a fork of. It is zero for other debates.
 type forkPoint struct {
 	transcript.Parent
 
@@ -22,7 +22,7 @@ type forkPoint struct {
 // begins reports whether an event is the first one that the fork does not have from its parent.
 func (f forkPoint) begins(ev Event) bool { return f.ID != "" && ev.Meta().Seq == f.Seq+1 }
 
-// course is what a rejudged debate keeps of its parent: the entries after those that it begins with. The debate repeats them,
+// course holds what a rejudged debate keeps of its parent: the entries after those that it begins with. The debate repeats them,
 // except the steps of the judges who decide. Methods of a nil course tell that the debate was not rejudged.
 type course struct {
 	*storedCourse

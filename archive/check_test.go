@@ -30,7 +30,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// checked is what examples/record/check.mjs prints.
+// checked holds what examples/record/check.mjs prints.
 type checked struct {
 	ID      string       `json:"id"`
 	Entries int          `json:"entries"`

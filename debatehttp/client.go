@@ -190,7 +190,7 @@ func (c *Client) Fork(ctx context.Context, id string, seq int64, edits debate.Ed
 }
 
 // Rejudge creates a debate in which the judges of another are asked again, and returns its id; see [debate.Engine.Rejudge]. The
-// key is that of Fork.
+// key has the same meaning as that of Fork.
 func (c *Client) Rejudge(ctx context.Context, id string, again debate.Rejudge, key string) (fork string, err error) {
 	return c.makeFork(ctx, id, forkBody{Rejudge: &again}, key)
 }

@@ -93,7 +93,7 @@ func Template(c debate.Config) (func(Task) debate.Config, error) {
 	}, nil
 }
 
-// hiddenDocuments is the name of a document that stands for those of a task.
+// hiddenDocuments names a document that stands for those of a task.
 const hiddenDocuments = "{{documents}}"
 
 // hiddenFrom removes the documents that stand for those of a task from a configuration. It returns their readers, or nil if
@@ -131,7 +131,7 @@ func cloned(c debate.Config) debate.Config {
 	return c
 }
 
-// gold is the placeholder of the right answers.
+// gold names the placeholder of the right answers.
 const gold = "{{gold}}"
 
 var placeholder = regexp.MustCompile(`\{\{[a-z_]+\}\}`)
