@@ -183,19 +183,32 @@ func maxOutput(r *record, steps []protocol.Step) (tokens int) {
 }
 
 // affordableRounds returns how many rounds of tool calls a step can pay for from its share of what the budgets leave beside
-// the worst case of the phase and the conclusion, up to most. made is the number of rounds that it has made. The prompt has
-// the given tokens, with rounds of full size.
-func affordableRounds(r *record, s *protocol.Step, who *Participant, prompt, made, most int) int {
+// the worst case of the phase and the conclusion, up to most. The prompt has the given tokens, with rounds of full size. The
+// number is the same when the step goes on after a crash: the steps of a parallel phase have equal shares of what was left when
+// the phase began, and other steps have equal shares of what those before them have left.
+func affordableRounds(r *record, s *protocol.Step, who *Participant, prompt, most int) int {
 	if s.Phase != r.Cursor.Phase {
 		return most // the step is only planned
 	}
 	phase := protocol.Phase{Name: s.Phase, Steps: r.next()}
-	sharing := 0
 	for _, p := range r.phases(r.Cursor.Stage) {
 		if p.Name == s.Phase {
 			phase = p
 		}
 	}
+	shared := r.tools.Of(s.Key).Usage()
+	if r.Parallel {
+		shared = r.tools.InPhase(s.Key)
+		hidden, show := r.HidePhase()
+		r.planned.cache = phaseCache{}
+		defer func() { show(); r.planned.cache = phaseCache{} }()
+		for i := range hidden {
+			if hidden[i].Phase == s.Phase {
+				shared = shared.Add(hidden[i].Usage)
+			}
+		}
+	}
+	sharing := 0
 	for _, x := range phase.Steps {
 		x.Key = transcript.Key{Run: s.Run, Round: s.Round, Phase: s.Phase, Actor: x.Actor, Target: x.Target}
 		if other := r.config.settings(x.Actor); other != nil && len(other.Tools) > 0 {
@@ -211,7 +224,7 @@ func affordableRounds(r *record, s *protocol.Step, who *Participant, prompt, mad
 	reply := maxReply(r, who, s.Actor)
 	each := transcript.Usage{Input: prompt, Output: reply, Cost: maxCost(r, who, s.Actor, prompt, reply)}
 	a := accountOf(r)
-	return a.Rounds(need, each, sharing, made, most)
+	return a.Rounds(shared, need, each, max(sharing, r.Sources.Callers(s.Key)), most)
 }
 
 // phaseKey returns the key of the steps in a phase of the present stage and round, without an actor.

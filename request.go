@@ -49,11 +49,11 @@ func offerTools(e *Engine, r *record, x *execution, who *Participant) error {
 		limitTools(e, &p.Substitutes[i], p)
 	}
 	x.tools = &rounds.Box{Set: e.tools, Names: who.Tools, Limits: toolcall.Limits{Calls: l.ToolCalls, Bytes: l.ToolBytes, Timeout: l.ToolTimeout}}
-	made := 0
 	if o := r.tools.Of(s.Key); o != nil {
-		p.Tools.Rounds, p.Tools.Counted, made = o.Plan(), o.Counted, x.tools.ContinueFrom(&r.tools, o)
+		p.Tools.Rounds, p.Tools.Counted = o.Plan(), o.Counted
+		x.tools.ContinueFrom(&r.tools, o)
 	}
-	p.Tools.Most = affordableRounds(r, s, who, p.Prompt.Tokens+p.Tools.Room, made, l.ToolRounds)
+	p.Tools.Most = affordableRounds(r, s, who, p.Prompt.Tokens+p.Tools.Room, l.ToolRounds)
 	if p.Tools.Most == 0 {
 		p.Tools.Warning = "the budgets leave nothing for calls of tools: " + s.Actor + " replies without them"
 	}

@@ -122,6 +122,31 @@ func (r *Record) TakeBack() {
 	}
 }
 
+// HidePhase removes the turns since the open phase began, so that a program can compute what held then. It returns these turns
+// and a function that puts them back.
+func (r *Record) HidePhase() (hidden []transcript.Turn, show func()) {
+	at := len(r.Turns)
+	for at > 0 && r.Turns[at-1].Seq > r.Cursor.PhaseSeq {
+		at--
+	}
+	turns, starts := r.Turns, r.roundStarts
+	hidden = turns[at:]
+	for i := range hidden {
+		delete(r.turnIndex, hidden[i].Key)
+	}
+	began := len(starts)
+	for began > 0 && starts[began-1] > at {
+		began--
+	}
+	r.Turns, r.roundStarts = turns[:at:at], starts[:began:began]
+	return hidden, func() {
+		r.Turns, r.roundStarts = turns, starts
+		for i := range hidden {
+			r.turnIndex[hidden[i].Key] = at + i
+		}
+	}
+}
+
 // startRounds records that the turns of a round, and of rounds before it that have none, begin after the present turns.
 func (r *Record) startRounds(round int) {
 	for len(r.roundStarts) <= round {

@@ -386,3 +386,45 @@ func TestSupposedTurnsAreTakenBack(t *testing.T) {
 	r.TakeBack()
 	require.Len(t, r.Turns, 2, "no turn is supposed")
 }
+
+// While a phase is hidden, the record is as it was when the phase began.
+func TestAPhaseIsHiddenForAWhile(t *testing.T) {
+	for _, earlier := range []bool{false, true} {
+		r := &protocol.Record{Cursor: transcript.Cursor{Run: 1, Stage: transcript.Speech, Round: 1}}
+		said := func(phase, actor string, seq int64, order int) transcript.Turn {
+			return transcript.Turn{Key: transcript.Key{Run: 1, Round: 1, Phase: phase, Actor: actor}, Kind: transcript.Speech, Seq: seq, Order: order}
+		}
+		if earlier {
+			r.StartPhase("opening", 1)
+			require.True(t, r.Apply(said("opening", "A", 2, 0)))
+		}
+		r.StartPhase("talk", 3)
+		require.True(t, r.Apply(said("talk", "B", 4, 1)))
+		require.True(t, r.Apply(said("talk", "A", 5, 0)))
+		all := slices.Clone(r.Turns)
+
+		hidden, show := r.HidePhase()
+		require.Equal(t, all[len(all)-2:], hidden)
+		require.Equal(t, all[:len(all)-2], r.Turns)
+		require.Len(t, r.TurnsFrom(1), len(all)-2)
+		_, found := r.FindCurrent("talk", "A", "")
+		require.False(t, found)
+		r.Suppose(said("talk", "A", 0, 0), said("next", "A", 0, 0))
+		require.Len(t, r.TurnsFrom(1), len(all))
+		r.TakeBack()
+		show()
+
+		require.Equal(t, all, r.Turns)
+		require.Len(t, r.TurnsFrom(1), len(all))
+		for _, turn := range all {
+			got, found := r.Find(turn.Key)
+			require.True(t, found)
+			require.Equal(t, turn, got)
+		}
+		_, found = r.FindCurrent("next", "A", "")
+		require.False(t, found)
+		hidden, show = r.HidePhase()
+		require.Len(t, hidden, 2)
+		show()
+	}
+}

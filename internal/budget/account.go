@@ -78,19 +78,20 @@ func (a *Account) StepTime() (limit time.Duration, budget bool) {
 	return limit, false
 }
 
-// Rounds returns how many rounds of tool calls a step can pay for, up to most. It has made some of them. The rounds use what is
-// left beside need, the worst case of the phase and the conclusion, and other steps have as large shares of it. each is what
-// a round uses.
-func (a *Account) Rounds(need, each transcript.Usage, shares, made, most int) int {
-	afford := func(limit, used, need, each float64) {
+// Rounds returns how many rounds of tool calls a step can pay for, up to most. The rounds use what is left beside need, the worst
+// case of the phase and the conclusion, and other steps have as large shares of it. each is what a round uses. shared is the
+// part of what is spent that comes out of these shares, such as the step's own rounds before a crash: it does not lower them.
+func (a *Account) Rounds(shared, need, each transcript.Usage, shares, most int) int {
+	const rounding = 1e-9 // of a cost to which shared was added and from which it is taken away
+	afford := func(limit, spent, shared, need, each float64) {
 		if limit > 0 && each > 0 {
-			share := max(limit-used-need, 0) / float64(max(shares, 1))
-			most = min(most, made+int(min(share/each, float64(most))))
+			share := max(limit-(spent-shared)-need, 0) / float64(max(shares, 1))
+			most = min(most, int(min(share/each+rounding, float64(most))))
 		}
 	}
 	l, used := &a.Limits, a.Spent
-	afford(float64(l.OutputTokens), float64(used.Output), float64(need.Output), float64(each.Output))
-	afford(float64(l.Tokens), float64(used.Input+used.Output), float64(need.Input+need.Output), float64(each.Input+each.Output))
-	afford(l.Cost, used.Cost, need.Cost, each.Cost)
+	afford(float64(l.OutputTokens), float64(used.Output), float64(shared.Output), float64(need.Output), float64(each.Output))
+	afford(float64(l.Tokens), float64(used.Input+used.Output), float64(shared.Input+shared.Output), float64(need.Input+need.Output), float64(each.Input+each.Output))
+	afford(l.Cost, used.Cost, shared.Cost, need.Cost, each.Cost)
 	return most
 }

@@ -157,21 +157,39 @@ func TestTimeIsReservedForTheConclusion(t *testing.T) {
 func TestRoundsOfToolsHaveAShareOfTheBudgets(t *testing.T) {
 	need, each := transcript.Usage{Input: 200, Output: 100, Cost: 1}, transcript.Usage{Input: 90, Output: 10, Cost: 0.5}
 	for _, tt := range []struct {
-		name               string
-		limits             budget.Limits
-		shares, made, want int
+		name         string
+		limits       budget.Limits
+		shares, want int
 	}{
-		{"no budget", budget.Limits{}, 1, 0, 4},
-		{"output tokens", budget.Limits{OutputTokens: 130}, 1, 0, 3},
-		{"output tokens for two steps", budget.Limits{OutputTokens: 130}, 2, 0, 1},
-		{"after a round", budget.Limits{OutputTokens: 110}, 1, 1, 2},
-		{"tokens", budget.Limits{Tokens: 500}, 1, 0, 2},
-		{"cost", budget.Limits{Cost: 1.5}, 1, 0, 1},
-		{"nothing is left", budget.Limits{Cost: 0.5}, 1, 0, 0},
+		{"no budget", budget.Limits{}, 1, 4},
+		{"output tokens", budget.Limits{OutputTokens: 130}, 1, 3},
+		{"output tokens for two steps", budget.Limits{OutputTokens: 130}, 2, 1},
+		{"tokens", budget.Limits{Tokens: 500}, 1, 2},
+		{"cost", budget.Limits{Cost: 1.5}, 1, 1},
+		{"nothing is left", budget.Limits{Cost: 0.5}, 1, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := budget.Account{Limits: tt.limits}
-			require.Equal(t, tt.want, a.Rounds(need, each, tt.shares, tt.made, 4))
+			require.Equal(t, tt.want, a.Rounds(transcript.Usage{}, need, each, tt.shares, 4))
+			made := transcript.Usage{Input: 30, Output: 4, Cost: 0.1}
+			a.Spent = made
+			require.Equal(t, tt.want, a.Rounds(made, need, each, tt.shares, 4), "what the shares have paid for does not lower them")
+			if a.Spent = each; tt.shares == 1 && tt.want > 0 && tt.want < 4 {
+				require.Equal(t, tt.want-1, a.Rounds(transcript.Usage{}, need, each, tt.shares, 4), "what others have spent lowers them")
+			}
 		})
+	}
+}
+
+// A cost that is added and taken away again changes its last digits.
+func TestRoundsDoNotDependOnTheRoundingOfCosts(t *testing.T) {
+	each := transcript.Usage{Cost: 0.1}
+	for spent := 0.0; spent < 0.3; spent += 0.01 {
+		a := budget.Account{Limits: budget.Limits{Cost: 0.3 + spent}, Spent: transcript.Usage{Cost: spent}}
+		require.Equal(t, 3, a.Rounds(transcript.Usage{}, transcript.Usage{}, each, 1, 4))
+		for own := 0.01; own < 0.3; own += 0.01 {
+			a.Spent.Cost = spent + own
+			require.Equal(t, 3, a.Rounds(transcript.Usage{Cost: own}, transcript.Usage{}, each, 1, 4))
+		}
 	}
 }

@@ -98,6 +98,14 @@ func (l *List) phaseOf(k transcript.Key) *phase {
 	return nil
 }
 
+// Callers returns the number of callers of the parallel phase of a step, or 0 if there is none.
+func (l *List) Callers(k transcript.Key) int {
+	if p := l.phaseOf(k); p != nil {
+		return len(p.callers)
+	}
+	return 0
+}
+
 // Reset removes what the tools of a run have found. No number is used again.
 func (l *List) Reset() {
 	l.all = slices.DeleteFunc(l.all, func(s source) bool { return s.document == nil })

@@ -28,8 +28,8 @@ type Box struct {
 	attempts int                 // attempts of rounds that are stored
 }
 
-// ContinueFrom notes the calls that a step of t has made before, and returns the number of its rounds.
-func (b *Box) ContinueFrom(t *Rounds, o *Step) int {
+// ContinueFrom notes the calls that a step of t has made before.
+func (b *Box) ContinueFrom(t *Rounds, o *Step) {
 	for i := range o.rounds {
 		ev := &o.rounds[i]
 		if i >= o.Counted && !ev.IsOpen() {
@@ -49,7 +49,6 @@ func (b *Box) ContinueFrom(t *Rounds, o *Step) int {
 			}
 		}
 	}
-	return len(o.rounds)
 }
 
 // Pending returns the calls of a round that was stored without results, and forgets them. It returns nil if there is none.

@@ -131,6 +131,25 @@ func (t *Rounds) Failed(k transcript.Key, attempts []transcript.Attempt) {
 	}
 }
 
+// Usage returns the usage of all rounds of a step that has no turn yet, also of those whose attempts a failure has. It is zero
+// if o is nil.
+func (o *Step) Usage() (u transcript.Usage) {
+	if o != nil {
+		u = usageOf(o.rounds)
+	}
+	return u
+}
+
+// InPhase returns the usage of all rounds of the steps in the phase of k that have no turns yet.
+func (t *Rounds) InPhase(k transcript.Key) (u transcript.Usage) {
+	for _, o := range t.open {
+		if o.key.Run == k.Run && o.key.Round == k.Round && o.key.Phase == k.Phase {
+			u = u.Add(o.Usage())
+		}
+	}
+	return u
+}
+
 // AddTo adds the usage of the rounds that no turn and no failure has to u.
 func (t *Rounds) AddTo(u transcript.Usage) transcript.Usage {
 	for _, o := range t.open {
@@ -151,8 +170,10 @@ func (t *Rounds) Decide(id string, d Decision) {
 func (t *Rounds) Result(c *tool.Record) *tool.Record { return t.results[toolcall.Key(c)] }
 
 // usage returns the usage of rounds that no failure has counted.
-func (o *Step) usage() (u transcript.Usage) {
-	for _, ev := range o.rounds[o.Counted:] {
+func (o *Step) usage() transcript.Usage { return usageOf(o.rounds[o.Counted:]) }
+
+func usageOf(list []Round) (u transcript.Usage) {
+	for _, ev := range list {
 		for _, a := range ev.Attempts {
 			u = u.Add(a.Usage)
 		}

@@ -69,9 +69,13 @@ func TestUsageIsCountedOnce(t *testing.T) {
 	all.Add(entry(2, call("y")))
 	require.Equal(t, 10, all.AddTo(none).Input)
 	require.Equal(t, 1, all.Of(ada).Counted)
+	require.Equal(t, 20, all.Of(ada).Usage().Input, "of all rounds")
+	require.Equal(t, 20, all.InPhase(ada).Input)
+	require.Zero(t, all.InPhase(transcript.Key{Phase: "another"}))
 	require.Equal(t, 10, all.End(ada, nil).Input, "a person has replied, so no turn has it")
 	require.Zero(t, all.AddTo(none).Input)
 	require.Nil(t, all.Of(ada).Last())
+	require.Zero(t, all.Of(ada).Usage())
 }
 
 // newBox returns the box of a step with a tool that answers, one that may run only once, and one that a person approves.
@@ -138,7 +142,7 @@ func TestACallThatHadBegunIsNotRepeated(t *testing.T) {
 	calls[0].Begun = true
 	all.Add(entry(1, calls...))
 	b := newBox(t)
-	require.Equal(t, 1, b.ContinueFrom(&all, all.Of(ada)))
+	b.ContinueFrom(&all, all.Of(ada))
 	calls = b.Pending()
 	require.Nil(t, b.Pending())
 	require.False(t, b.BeginOnce(calls))
