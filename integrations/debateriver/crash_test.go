@@ -37,7 +37,7 @@ func TestDebatesSurviveKilledWorkers(t *testing.T) {
 	}
 	trial := crashtest.Trial{
 		Children: 2, Points: points, KillsPerPoint: 2, RandomKills: 8,
-		MaxLifetime: 500 * time.Millisecond, FinishTimeout: 5 * time.Minute, // the last jobs wait for River's rescuer
+		MaxLifetime: 500 * time.Millisecond, FinishTimeout: 15 * time.Minute, // the last jobs wait for River's rescuer
 	}
 	if os.Getenv("DEBATE_KILLS_RESTARTS") == "" {
 		trial.StoreAddress = pgtest.DSN(t)
@@ -78,7 +78,7 @@ func TestDebatesSurviveKilledWorkers(t *testing.T) {
 func expireTimeouts(ctx context.Context, pool *pgxpool.Pool) error {
 	_, err := pool.Exec(ctx, `delete from `+crashSchema+`.river_leader`)
 	if err == nil {
-		_, err = pool.Exec(ctx, `update `+crashSchema+`.river_job set attempted_at = attempted_at - interval '3 minutes' where state = 'running'`)
+		_, err = pool.Exec(ctx, `update `+crashSchema+`.river_job set attempted_at = attempted_at - interval '1 hour' where state = 'running'`)
 	}
 	return err
 }

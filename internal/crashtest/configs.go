@@ -25,6 +25,9 @@ var kinds = slices.Sorted(maps.Keys(enginetest.PresetConfigs()))
 // NewID returns a random ID. It begins with the number of a kind.
 func NewID() string { return fmt.Sprintf("%d-%016x", rand.IntN(len(kinds)), rand.Uint64()) }
 
+// stepTimeout is the timeout of steps. A step takes milliseconds, but the machine may be busy.
+const stepTimeout = 3 * time.Minute
+
 // kindOf returns the index in kinds of the debate with this ID.
 func kindOf(id string) int {
 	number, _, _ := strings.Cut(id, "-")
@@ -36,7 +39,7 @@ func kindOf(id string) int {
 // ask a person about failures. In a quarter of them, a participant and a judge are people, and there are gates.
 func NewConfig(id string) debate.Config {
 	c := enginetest.PresetConfigs()[kinds[kindOf(id)]]
-	c.ID, c.Limits.StepTimeout = id, 10*time.Second
+	c.ID, c.Limits.StepTimeout, c.Limits.RunningTime = id, stepTimeout, 1000*time.Hour // or the load of the machine would end steps
 	if hasPeople(id) {
 		c.AskBeforeRounds, c.AskBeforeVerdict = true, len(c.Judges) > 0
 		c.Participants[1].Human, c.Participants[1].Window = true, 0

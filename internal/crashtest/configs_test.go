@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // callCounter counts the calls of each actor.
@@ -66,5 +68,29 @@ func TestPeopleTakePartInEachKindOfDebate(t *testing.T) {
 			require.True(t, c.Participants[1].Human)
 			require.Contains(t, runInMemory(t, id), "/"+c.Participants[1].Name+"/")
 		})
+	}
+}
+
+// A trial that fails names the errors of the debate.
+func TestErrorsInEntries(t *testing.T) {
+	at := debate.EventMeta{Seq: 7, Type: "state"}
+	failed := []transcript.Attempt{{}, {ErrorKind: "server_error", ErrorMessage: "too busy", Duration: time.Second}}
+	f := &debate.Failure{Key: transcript.Key{Phase: "talk", Actor: "C", Round: 1}, AttemptDetails: failed, Message: "it gave up"}
+	attempt := ": an attempt of 1s after 0s: too busy"
+	for _, tt := range []struct {
+		ev   debate.Event
+		want []string
+	}{
+		{debate.TurnDone{EventMeta: at, Turn: transcript.Turn{Attempts: failed[:1]}}, nil},
+		{debate.TurnDone{EventMeta: at, Turn: transcript.Turn{Attempts: failed}}, []string{attempt}},
+		{debate.Dropped{EventMeta: at, Name: "C", Failure: f}, []string{"7 dropped C: ", attempt}},
+		{debate.StateChanged{EventMeta: at, Question: &debate.Question{Failure: f}}, []string{"it gave up", attempt}},
+		{debate.StateChanged{EventMeta: at, Failure: f, OtherFailures: []*debate.Failure{f}}, []string{"it gave up", "it gave up", attempt, attempt}},
+	} {
+		got := errorsIn(tt.ev)
+		require.Len(t, got, len(tt.want))
+		for i, want := range tt.want {
+			require.Contains(t, got[i], want)
+		}
 	}
 }

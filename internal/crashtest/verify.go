@@ -15,6 +15,7 @@ import (
 	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // actorOfDebate is an actor of a debate. It has at most callsAtOnce calls in progress.
@@ -84,8 +85,10 @@ func (n *trialResult) checkDebate(t *testing.T, st store.Store, id string, spoke
 	d, err := e.Open(t.Context(), id)
 	require.NoError(t, err)
 	var last *debate.Snapshot
+	var errors []string
 	for last, err = range d.Replay(t.Context()) {
 		require.NoError(t, err)
+		errors = append(errors, errorsIn(last.Event)...)
 	}
 	if is, want := encode(t, status), encode(t, last.Status()); is != want {
 		n.mismatched++
@@ -117,10 +120,42 @@ func (n *trialResult) checkDebate(t *testing.T, st store.Store, id string, spoke
 		n.steered++
 		n.steering.check(t, d, res)
 	} else {
-		assert.Equal(t, fsm.Completed, res.State, "debate %s", id)
-		assert.Equal(t, runInMemory(t, id), transcriptOf(res), "debate %s", id)
+		all := strings.Join(errors, "\n")
+		assert.Equal(t, fsm.Completed, res.State, "debate %s, with the errors:\n%s", id, all)
+		assert.Equal(t, runInMemory(t, id), transcriptOf(res), "debate %s, with the errors:\n%s", id, all)
 	}
 	return entries
+}
+
+// errorsIn returns the errors in an entry: why attempts and steps have failed, and why the debate stopped.
+func errorsIn(ev debate.Event) (list []string) {
+	var failures []*debate.Failure
+	var attempts []transcript.Attempt
+	what := ev.Meta().Type
+	switch ev := ev.(type) {
+	case debate.TurnDone:
+		what, attempts = "turn "+ev.Turn.Key.String(), ev.Turn.Attempts
+	case debate.Dropped:
+		what, failures = "dropped "+ev.Name, append(failures, ev.Failure)
+		failures = append(failures, ev.OtherFailures...)
+	case debate.StateChanged:
+		what, failures = fmt.Sprint("state ", ev.To, " ", ev.Ending), append(failures, ev.Failure)
+		if failures = append(failures, ev.OtherFailures...); ev.Question != nil {
+			failures = append(failures, ev.Question.Failure)
+		}
+	}
+	for _, f := range failures {
+		if f != nil {
+			list = append(list, fmt.Sprintf("%d %s: %v", ev.Meta().Seq, what, f))
+			attempts = append(attempts, f.AttemptDetails...)
+		}
+	}
+	for _, a := range attempts {
+		if a.ErrorKind != "" {
+			list = append(list, fmt.Sprintf("%d %s: an attempt of %v after %v: %s", ev.Meta().Seq, what, a.Duration, a.Waited, a.ErrorMessage))
+		}
+	}
+	return list
 }
 
 // replica returns a store with one debate, so that reading the debate does not change the original.

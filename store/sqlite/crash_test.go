@@ -65,7 +65,7 @@ func TestDebatesSurviveKills(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	trial := crashtest.Trial{
 		Store: s, StoreAddress: path, Children: 1, Points: points, KillsPerPoint: 3, RandomKills: 12,
-		MaxLifetime: 300 * time.Millisecond, FinishTimeout: 5 * time.Minute,
+		MaxLifetime: 300 * time.Millisecond, FinishTimeout: 15 * time.Minute,
 	}
 	trial.Run(t)
 }
