@@ -150,6 +150,21 @@ func (d *Debate) Entries(ctx context.Context) ([]store.Entry, error) {
 	return entries, err
 }
 
+// Code returns the code that shaped the debate, in the order of its first use. It says nothing of entries that it cannot read.
+func (d *Debate) Code(ctx context.Context) (*Code, error) {
+	_, entries, err := d.engine.store.Load(ctx, d.ID(), 0)
+	if err != nil {
+		return nil, fmt.Errorf("read code of debate %s: %w", d.ID(), err)
+	}
+	c := &Code{}
+	for _, entry := range entries {
+		if ev, err := decodeEntry(entry); err == nil { // whoever derives the entries reports it
+			c.add(d.engine, ev)
+		}
+	}
+	return c, nil
+}
+
 // entriesFor decodes the entries of a whole journal to what a viewer who speaks for a seat may see of them.
 func (d *Debate) entriesFor(seat string, entries []store.Entry) ([]store.Entry, error) {
 	b := &blindfold{rec: newRecord(d.ID(), d.engine.env), seat: seat}
@@ -211,6 +226,7 @@ func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, e
 		return nil, fmt.Errorf("step %s cannot be planned after entry %d", key, r.Seq)
 	}
 	s := &r.next()[at]
+	useTemplates(r, ev.Templates)
 	p = &Prompt{Key: key, Kind: s.Kind, Templates: ev.Templates, Match: "unknown"}
 	p.OtherTemplates = p.Templates != "" && p.Templates != r.Settings.Templates.Version()
 	if r.isHuman(s.Actor) {

@@ -96,6 +96,7 @@ func (x *rereading) turn(r *record, ev *TurnDone) (c *EntryCheck) {
 		return &EntryCheck{}
 	}
 	s, p := &r.next()[at], &Prompt{}
+	defer useTemplates(r, ev.Templates)()
 	same := x.writer[t.Key] == *env.rules && ev.Templates == r.Settings.Templates.Version()
 	run, err := p.rebuild(x.engine, r, s, t, !same)
 	if err != nil {
@@ -114,13 +115,23 @@ func (x *rereading) turn(r *record, ev *TurnDone) (c *EntryCheck) {
 		found.Differs = nil
 	}
 	if !same {
-		c.Unknown += len(found.Differs)
+		if c.Unknown += len(found.Differs); found.Differs != nil {
+			c.Missing = append(c.Missing, x.otherMaker(r, ev))
+		}
 		return c
 	}
 	if err := wrongIn(t, found); err != nil {
 		c.Verdict, c.Reason = EntryWrong, err.Error()
 	}
 	return c
+}
+
+// otherMaker says why the prompt of a turn may be another one in this engine.
+func (x *rereading) otherMaker(r *record, ev *TurnDone) string {
+	if is := x.writer[ev.Turn.Key]; is != *r.env.rules {
+		return fmt.Sprintf("the rules of the engine that asked were %+v, those of this one are %+v", is, *r.env.rules)
+	}
+	return "this engine lacks the templates " + ev.Templates
 }
 
 // wrongIn returns what is wrong with a turn by the same rules.

@@ -42,6 +42,8 @@ type header struct {
 	Library  string `json:"library,omitempty"` // version of the library that wrote the file
 	Protocol string `json:"protocol"`          // name and version
 	Secret   string `json:"secret,omitempty"`  // base64url; a redacted record has none
+	// Code has the rules, the texts of the templates and the names of own code. What it names occurs in entries, too.
+	Code *debate.Code `json:"code,omitempty"`
 }
 
 // forkHead holds the head of the parent at its last entry that the fork has.
@@ -64,7 +66,11 @@ func Record(ctx context.Context, e *debate.Engine, id string) (*File, error) {
 }
 
 func record(ctx context.Context, e *debate.Engine, id string) (*File, error) {
-	stored, status, err := storedEntries(ctx, e, id)
+	d, err := e.Open(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	stored, status, err := storedEntries(ctx, d)
 	if err != nil {
 		return nil, err
 	}
@@ -72,9 +78,13 @@ func record(ctx context.Context, e *debate.Engine, id string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	code, err := d.Code(ctx)
+	if err != nil {
+		return nil, err
+	}
 	f := &File{header: header{
 		Record: chain.Version, ID: id, Entries: len(stored), Format: status.Format, Library: libraryVersion(), Protocol: status.Protocol,
-		Secret: base64.RawURLEncoding.EncodeToString(secret),
+		Secret: base64.RawURLEncoding.EncodeToString(secret), Code: code,
 	}}
 	c := chain.New(id, secret)
 	for _, b := range stored {
@@ -93,11 +103,7 @@ func record(ctx context.Context, e *debate.Engine, id string) (*File, error) {
 }
 
 // storedEntries returns the stored bytes of a debate's entries, each on one line.
-func storedEntries(ctx context.Context, e *debate.Engine, id string) (list [][]byte, status store.Status, err error) {
-	d, err := e.Open(ctx, id)
-	if err != nil {
-		return nil, status, err
-	}
+func storedEntries(ctx context.Context, d *debate.Debate) (list [][]byte, status store.Status, err error) {
 	if status, err = d.Status(ctx); err != nil {
 		return nil, status, err
 	}
@@ -144,7 +150,11 @@ func secretOf(stored [][]byte) (secret []byte, first firstEntry, err error) {
 // headOf returns the head of a debate after an entry. It returns nil if the debate has no secret, because each of its records
 // has another head.
 func headOf(ctx context.Context, e *debate.Engine, id string, seq int64) (*forkHead, error) {
-	stored, _, err := storedEntries(ctx, e, id)
+	d, err := e.Open(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	stored, _, err := storedEntries(ctx, d)
 	if err != nil {
 		return nil, err
 	}

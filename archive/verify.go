@@ -38,6 +38,9 @@ type Report struct {
 	Head    string  `json:"head"`              // last hash of the chain, in base64url
 	Hidden  int     `json:"hidden,omitempty"`  // number of texts that the record does not show
 	Library string  `json:"library,omitempty"` // version of the library that wrote the record
+	// Lacks says in words what shaped the debate and is not here, such as "the contract claim": code that was not among the
+	// options, and rules of another version of the library.
+	Lacks []string `json:"lacks,omitempty"`
 	// Signatures are those of the notes, in order.
 	Signatures []Signature `json:"signatures,omitempty"`
 	// Prompts is the number of calls whose request was made again and has the hash in the journal, and UnknownPrompts that of
@@ -75,21 +78,28 @@ func (r *Report) Count(v debate.EntryVerdict) (n int) {
 	return n
 }
 
-// Verify derives a debate again from its record, without a provider, a store or the network. Of o it uses what shapes a
-// debate: protocols, contracts, prompts, tools and hooks. The zero Options have those of the library. The keys are those that
-// may have signed the record. An error means that Verify could not work; what is wrong with the record is in the Report.
+// Verify derives a debate again from its record, without a provider, a store or the network. Of o it uses the code that shaped
+// the debate: protocols, contracts, tools, the counter of tokens and the extractor of answers. The zero Options have what the
+// library has, and Report.Lacks says what is missing. The record has the templates of its prompts, which can compute whatever
+// templates can: limit the time of a process that verifies files of strangers. The keys are those that may have signed the
+// record. An error means that Verify could not work; what is wrong with the record is in the Report.
 func Verify(ctx context.Context, f *File, o debate.Options, keys ...note.Verifier) (*Report, error) {
 	r := &Report{ID: f.header.ID, Entries: len(f.entries), Head: f.Head(), Library: f.header.Library}
 	entries, first, err := f.journal(r)
+	var code *debate.Code
+	wrong := f.useTemplates(&o, entries)
 	if err == nil {
-		err = r.derive(ctx, f.header.ID, o, entries, first)
+		code, err = r.derive(ctx, f.header.ID, o, entries, first)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("verify record of debate %s: %w", f.header.ID, err)
 	}
-	wrong := f.checkNotes(r, keys)
-	if wrong == nil {
-		wrong = f.checkParent()
+	for _, check := range []func() error{
+		func() error { return f.checkCode(code, entries) }, func() error { return f.checkNotes(r, keys) }, f.checkParent,
+	} {
+		if wrong == nil {
+			wrong = check()
+		}
 	}
 	r.judge(wrong)
 	return r, nil
@@ -129,21 +139,26 @@ func entryOf(seq int64, stored []byte) store.Entry {
 	return e
 }
 
-// derive derives the entries. first is the number of the first one with a hidden text, or 0.
-func (r *Report) derive(ctx context.Context, id string, o debate.Options, entries []store.Entry, first int64) error {
+// derive derives the entries, and returns the code that shaped the debate. first is the number of the first one with a hidden
+// text, or 0.
+func (r *Report) derive(ctx context.Context, id string, o debate.Options, entries []store.Entry, first int64) (code *debate.Code, err error) {
 	o.Store, o.Observer, o.Logger = &sealed{store.Memory(), id, entries}, debate.Observer{}, nil
 	e, err := debate.NewEngine(o)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = e.Close(context.WithoutCancel(ctx)) }() // it drives nothing
 	d, err := e.Open(ctx, id)
 	if d == nil {
-		return err
+		return nil, err
 	}
+	if code, err = d.Code(ctx); err != nil {
+		return nil, err
+	}
+	r.Lacks = code.Lacks
 	for c, err := range d.VerifyEntries(ctx) {
 		if ctx.Err() != nil {
-			return context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		}
 		if err != nil {
 			c = debate.EntryCheck{Seq: int64(len(r.Checks)) + 1, Verdict: debate.EntryWrong, Reason: err.Error()}
@@ -166,7 +181,7 @@ func (r *Report) derive(ctx context.Context, id string, o debate.Options, entrie
 			Seq: seq, Type: entries[seq-1].Type, Verdict: debate.EntryNotDerivable, Reason: "an entry before it cannot be read",
 		})
 	}
-	return nil
+	return code, nil
 }
 
 // add adds the check of an entry.
@@ -291,7 +306,7 @@ func (r *Report) judge(wrong error) {
 	case wrong != nil:
 		r.Verdict, r.Reason = Wrong, wrong.Error()
 	case n > 0:
-		r.Verdict, r.Reason = Partly, fmt.Sprintf("%d of %d entries cannot be derived", n, r.Entries)
+		r.Verdict, r.Reason = Partly, fmt.Sprintf("%d of %d entries cannot be derived%s", n, r.Entries, r.lacking())
 	case signed == int64(r.Entries):
 		r.Verdict = Signed
 	case signed > 0:

@@ -35,6 +35,9 @@ func Load(overlay fs.FS) (*Set, error) {
 	if overlay == nil {
 		return own.set, nil
 	}
+	if r, made := overlay.(restored); made {
+		return r.set, nil
+	}
 	files, err := read(overlay)
 	if err != nil {
 		return nil, err
@@ -47,6 +50,7 @@ func Load(overlay fs.FS) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
+	over.set.files, over.set.over = files, own.set
 	over.set.version = versionOf(append([]byte(own.set.version), key[:]...))
 	overlays.put(key, over.set)
 	return over.set, nil
@@ -58,15 +62,19 @@ var library = sync.OnceValues(func() (*collection, error) {
 	if err != nil {
 		return nil, err
 	}
-	none := &collection{partials: template.New("").Funcs(funcs), set: &Set{}}
-	own, err := none.overlaid(files)
+	own, err := emptyCollection().overlaid(files)
 	if err != nil {
 		return nil, err
 	}
 	key := digest(files)
-	own.set.version = versionOf(key[:])
+	own.set.version, own.set.files = versionOf(key[:]), files
 	return own, nil
 })
+
+// emptyCollection returns a collection without templates.
+func emptyCollection() *collection {
+	return &collection{partials: template.New("").Funcs(funcs), set: &Set{}}
+}
 
 // versionOf returns a short text that differs for different data.
 func versionOf(data []byte) string {

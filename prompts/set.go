@@ -13,6 +13,8 @@ import (
 type Set struct {
 	prompts map[string]prompt
 	version string
+	files   []file // as they are written, by name
+	over    *Set   // the set whose files these replace; nil for those of the library
 }
 
 // Version returns a short text that identifies the templates of the set. It changes if any of them does.

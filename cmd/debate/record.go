@@ -41,9 +41,16 @@ func (o *options) keysFlags(flags *pflag.FlagSet) {
 
 // exportRecord writes the record of a debate to the file of --record.
 func (p *program) exportRecord(s store.Store) error {
-	e, err := debate.NewEngine(debate.Options{Store: s})
+	o := debate.Options{Store: s}
+	if status, _, err := s.Load(p.ctx, p.operands[0], 0); err == nil && status.Labels[promptsLabel] != "" {
+		o.Prompts = os.DirFS(status.Labels[promptsLabel]) // the record has their texts
+	}
+	e, err := debate.NewEngine(o)
 	if err != nil {
-		return err
+		fmt.Fprintf(p.stderr, "the record lacks the templates of --prompts: %s\n", printableLine(err.Error()))
+		if e, err = debate.NewEngine(debate.Options{Store: s}); err != nil {
+			return err
+		}
 	}
 	f, err := archive.Record(p.ctx, e, p.operands[0])
 	if err != nil {
@@ -169,6 +176,9 @@ func (p *program) printVerdicts(r *archive.Report) {
 		r.Count(debate.EntryDerived), r.Count(debate.EntryInput), r.Count(debate.EntryNotDerivable), r.Count(debate.EntryWrong))
 	fmt.Fprintf(p.stdout, "prompts: %d equal to their hashes, %d not known\n", r.Prompts, r.UnknownPrompts)
 	fmt.Fprintf(p.stdout, "replies: %d read again, %d not in the record\n", r.Replies, r.UnknownReplies)
+	for _, what := range r.Lacks {
+		fmt.Fprintln(p.stdout, printableLine("lacks "+what))
+	}
 	if r.Ending.Outcome != "" {
 		fmt.Fprintln(p.stdout, "outcome:", printableLine(string(r.Ending.Outcome)))
 	}

@@ -102,3 +102,29 @@ func TestARecordIsRedacted(t *testing.T) {
 	require.Contains(t, out, "hidden texts: ")
 	require.Contains(t, []int{exitSuccess, exitPartly}, code, out)
 }
+
+// The record of a debate with templates of a folder has them, so that verify needs no folder.
+func TestARecordHasTheTemplatesOfAFolder(t *testing.T) {
+	folder(t, "own/skeptic-propose.tmpl", `{{define "system"}}You are {{.Me.Name}}.{{end}}Propose in verse.`)
+	env := server(t, func(int, http.ResponseWriter, string) string { return "Trams." })
+	code, _, stderr := start(t, env, append([]string{"--prompts", "own"}, held...)...)
+	require.Equal(t, 0, code, stderr)
+	id := heads(t)[0].ID
+	record := func(file string) (stderr string) {
+		code, _, stderr := start(t, environment(), "export", id, "--store", "kept/d.db", "--record", file)
+		require.Equal(t, 0, code, stderr)
+		return stderr
+	}
+	record("whole")
+	code, out := verified(t, "whole")
+	require.Equal(t, exitUnsigned, code, out)
+	require.Regexp(t, `prompts: \d+ equal to their hashes, 0 not known`, out)
+	require.NotContains(t, out, "lacks")
+
+	require.NoError(t, os.RemoveAll("own"))
+	require.Contains(t, record("without"), "the record lacks the templates of --prompts: ")
+	code, out = verified(t, "without")
+	require.Equal(t, exitUnsigned, code, out)
+	require.Contains(t, out, "lacks the templates ")
+	require.NotRegexp(t, `, 0 not known`, out)
+}
