@@ -53,8 +53,9 @@ interruptions: postgres ## interrupt debates in databases at every event and eve
 		(cd $$m && DEBATE_REQUIRE_POSTGRES=1 DEBATE_KILLS_EACH=1 $(GO) test -run Surviv -skip SurviveKill -count=1 -timeout 6h -v .) || exit 1; \
 	done
 
-intervals: ## simulate thousands of evaluations and tournaments, and check how often confidence intervals contain the truth
+intervals: ## simulate thousands of evaluations, tournaments and analyses, and check how often confidence intervals contain the truth
 	@DEBATE_COVERAGE=4000 DEBATE_COVERAGE_RATINGS=400 $(GO) test -run 'TestIntervals.*Cover' -count=1 -timeout 2h -v ./internal/statistics
+	@DEBATE_COVERAGE=2000 $(GO) test -run 'TestIntervalsHoldTogether' -count=1 -timeout 1h -v ./influence
 
 records: ## change and forge 10,000 records of debates each, and check that verification finds it
 	@$(GO) test -run 'Damage|Forged' -count=1 -timeout 1h -v ./archive -trials 10000

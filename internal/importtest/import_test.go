@@ -32,7 +32,7 @@ var floors = [][]string{
 	4: {"protocol/*", "internal/actor", "internal/additions", "internal/budget", "internal/clients", "internal/embedding", "internal/findings", "internal/forecast", "internal/protocoljson", "internal/step", "internal/step/prompting", "internal/step/prompting/worst", "internal/step/rounds", "internal/verification"},
 	5: {"."},
 	6: {"drivetest", "examples/offline", "internal/runs", "report", "progress", "archive", "printer"},
-	7: {"eval", "eval/audit", "tournament", "examples/console", "debatehttp", "debatetool"},
+	7: {"eval", "eval/audit", "tournament", "influence", "examples/console", "debatehttp", "debatetool"},
 	8: {"inspector", "integrations/*"},
 	9: {"cmd/*", "examples/*", "tools/*"},
 }

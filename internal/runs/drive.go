@@ -15,12 +15,17 @@ import (
 // Drive creates or opens a debate and drives it until it ends, fails, waits for somebody or the runner is stopped. It returns
 // the status in which the debate then is, which is zero if it was not begun, and an error only if further runs are of no use.
 func (r *Runner) Drive(ctx context.Context, c debate.Config) (store.Status, error) {
-	d, err := r.Engine.Open(ctx, c.ID)
+	return r.DriveFork(ctx, c.ID, func(ctx context.Context) (*debate.Debate, error) { return r.Engine.Create(ctx, c) })
+}
+
+// DriveFork is Drive for a debate that create creates, such as a fork. What the debate has from its parent does not count as used.
+func (r *Runner) DriveFork(ctx context.Context, id string, create func(context.Context) (*debate.Debate, error)) (store.Status, error) {
+	d, err := r.Engine.Open(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
 		if r.Stopped() {
 			return store.Status{}, nil
 		}
-		d, err = r.Engine.Create(ctx, c)
+		d, err = create(ctx)
 	}
 	if err != nil {
 		return store.Status{}, err
@@ -49,14 +54,15 @@ func (r *Runner) Drive(ctx context.Context, c debate.Config) (store.Status, erro
 	if err != nil {
 		return s, err
 	}
-	r.settle(s, end, counted.usage)
+	r.settle(s, end, counted)
 	return end, r.checkCost(end)
 }
 
 // followed holds the usage that the events of a run showed, and the error that ends all runs.
 type followed struct {
-	usage transcript.Usage
-	err   error // after which further runs are of no use
+	usage    transcript.Usage
+	repeated transcript.Usage // that of the parent of a rejudged debate
+	err      error            // after which further runs are of no use
 }
 
 // follow drives a debate from the entry seq on, or has workers drive it, until it ends, pauses or fails.
@@ -86,6 +92,10 @@ func (r *Runner) follow(ctx context.Context, d *debate.Debate, seq int64) (f fol
 		}
 		switch ev := event.(type) {
 		case debate.TurnDone:
+			if ev.Repeats > 0 {
+				f.repeated = f.repeated.Add(ev.Turn.Usage)
+				break
+			}
 			f.usage = f.usage.Add(ev.Turn.Usage)
 			r.spend(ev.Turn.Usage)
 		case debate.StateChanged:
@@ -120,10 +130,11 @@ func (r *Runner) spend(u transcript.Usage) {
 }
 
 // settle counts what a run has used beyond its turns, such as failed attempts, and reports the progress.
-func (r *Runner) settle(before, end store.Status, counted transcript.Usage) {
+func (r *Runner) settle(before, end store.Status, counted followed) {
+	known := before.Usage.Add(counted.usage).Add(counted.repeated)
 	r.mu.Lock()
-	r.spent.tokens += end.Usage.Input + end.Usage.Output - before.Usage.Input - before.Usage.Output - counted.Input - counted.Output
-	r.spent.cost += end.Usage.Cost - before.Usage.Cost - counted.Cost
+	r.spent.tokens += end.Usage.Input + end.Usage.Output - known.Input - known.Output
+	r.spent.cost += end.Usage.Cost - known.Cost
 	r.mu.Unlock()
 	r.advance(func(p *Progress) {
 		p.Runs++

@@ -13,6 +13,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // Check returns an error if a configuration is not valid or, with whole, if this engine lacks what the debate needs.
@@ -32,7 +33,11 @@ func (r *Runner) ReadStored(ctx context.Context, expect func(labels map[string]s
 		if err != nil {
 			return fmt.Errorf("read %s %s: %w", r.config.What, r.config.Name, err)
 		}
-		r.spent.add(s.Usage)
+		used, err := r.used(ctx, s)
+		if err != nil {
+			return err
+		}
+		r.spent.add(used)
 		c, known, err := expect(s.Labels)
 		switch {
 		case err != nil:
@@ -42,6 +47,27 @@ func (r *Runner) ReadStored(ctx context.Context, expect func(labels map[string]s
 		}
 	}
 	return nil
+}
+
+// used returns what a stored run has used itself: a fork has the usage of its parent too.
+func (r *Runner) used(ctx context.Context, s store.Status) (transcript.Usage, error) {
+	u := s.Usage
+	if s.Parent.ID == "" {
+		return u, nil
+	}
+	d, err := r.Engine.Open(ctx, s.ID)
+	if err != nil {
+		return u, err
+	}
+	for m, err := range d.Replay(ctx) {
+		if err != nil {
+			return u, err
+		}
+		if t, ok := m.Event.(debate.TurnDone); ok && (t.Seq <= s.Parent.Seq || t.Repeats > 0) {
+			u.Input, u.Output, u.Cost = u.Input-t.Turn.Usage.Input, u.Output-t.Turn.Usage.Output, u.Cost-t.Turn.Usage.Cost
+		}
+	}
+	return u, nil
 }
 
 // Changed says that a stored run has another configuration than it should.

@@ -15,6 +15,9 @@ const (
 	WilsonScore Method = "Wilson"    // for shares of independent observations
 	StudentT    Method = "t"         // the t distribution over groups, for 10 to 29 groups
 	Bootstrap   Method = "bootstrap" // percentile bootstrap over groups, for 30 groups or more
+
+	ClopperPearson Method = "Clopper-Pearson" // for differences of two shares: both exact intervals, see ShareChange
+	Welch          Method = "Welch"           // for differences of two means: the t distribution, with a variance of each
 )
 
 // An Interval is an estimate with its confidence interval.

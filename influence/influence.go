@@ -1,0 +1,85 @@
+package influence
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/runs"
+	"github.com/elenchus-go/debate/providers/price"
+)
+
+// firstSamples is the number of samples of all items from which the largest are chosen.
+const firstSamples = 5
+
+// Analysis says which debate is analyzed, and how.
+type Analysis struct {
+	// ID is the id of the debate. It has ended, and judges have decided it who are models.
+	ID string
+	// Judges are asked in place of the debate's judges, as many as it has. Prices has the prices of their models. Default to
+	// those of the debate.
+	Judges []debate.Participant
+	Prices price.Prices
+	// Seats takes whole seats as items, in place of single turns.
+	Seats bool
+	// Items are the turns or the seats to leave out, one at a time. Defaults to all turns of participants, or with Seats to all
+	// seats. If they are given, there are no first samples to choose from.
+	Items debate.Omission
+	// Samples is how often the judges are asked about each item. Defaults to 20.
+	Samples int
+	// Largest is the number of items that are sampled so often: those whose scores change most in 5 samples of each. Their samples
+	// are fresh. Defaults to 3. If there are no more items, all are sampled at once.
+	Largest int
+	// Pairs asks the judges also without the two items together whose scores change most. If two turns have the same argument,
+	// each has no effect alone.
+	Pairs bool
+	// Continued goes on without an item: others can reply to what is then said. That takes all calls that follow the turn, twice
+	// for each sample. Seats need three participants.
+	Continued bool
+	// MaxCost and MaxTokens limit the whole analysis: what is stored with its label counts, so that limits hold across restarts. At a
+	// limit no further sample begins, and those in progress pause; calls in flight are completed. 0 means no limit. MaxCost is
+	// in the currency of the prices, which must be known.
+	MaxCost   float64
+	MaxTokens int
+	// Concurrency is the number of samples that are made at the same time. Defaults to 8.
+	Concurrency int
+	// Progress is called after each sample, first for the samples of all items, and then again for those of the largest. Calls do
+	// not overlap.
+	Progress func(Progress)
+	// Stop ends the analysis when it is closed: no further sample begins, and those in progress pause. Calls in flight are
+	// completed and committed.
+	Stop <-chan struct{}
+}
+
+// Progress says how far an analysis has come. Its tasks are samples.
+type Progress = runs.Progress
+
+// check returns everything that is wrong with the analysis itself, and sets defaults.
+func (a *Analysis) check() error {
+	var wrong []error
+	if a.Samples < 0 {
+		wrong = append(wrong, fmt.Errorf("samples: %d, use 1 or more", a.Samples))
+	}
+	if a.Largest < 0 {
+		wrong = append(wrong, fmt.Errorf("largest: %d, use 1 or more", a.Largest))
+	}
+	if a.Seats && len(a.Items.Turns) > 0 {
+		wrong = append(wrong, errors.New("items: they have turns, but seats are to be left out; give seats"))
+	}
+	if !a.Seats && len(a.Items.Seats) > 0 {
+		wrong = append(wrong, errors.New("items: they have seats; set Seats"))
+	}
+	if len(wrong) > 0 {
+		return fmt.Errorf("check analysis: %w", errors.Join(wrong...))
+	}
+	a.Samples, a.Largest = cmp.Or(a.Samples, 20), cmp.Or(a.Largest, 3)
+	return nil
+}
+
+// runs returns what all samples have in common.
+func (a *Analysis) runs() runs.Config {
+	return runs.Config{
+		Label: label, What: "analysis of debate", Name: a.ID, MaxCost: a.MaxCost, MaxTokens: a.MaxTokens, Concurrency: a.Concurrency, Progress: a.Progress, Stop: a.Stop,
+	}
+}

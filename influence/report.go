@@ -1,0 +1,179 @@
+package influence
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/elenchus-go/debate/internal/naming"
+	"github.com/elenchus-go/debate/internal/runs"
+	"github.com/elenchus-go/debate/internal/statistics"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// formatVersion names the version of the report's JSON that this package writes.
+const formatVersion = 1
+
+// Interval is an estimate with its confidence interval.
+type Interval = statistics.Interval
+
+// Report says what decided a debate. It is plain data: encode it as JSON, or render it with [Report.Markdown] or [Report.HTML].
+type Report struct {
+	Format int    `json:"format"` // version of the report format, 1
+	ID     string `json:"id"`     // of the debate
+	Topic  string `json:"topic"`
+	// Incomplete says why samples are missing, such as a limit. It is empty if none is.
+	Incomplete string `json:"incomplete,omitempty"`
+	// Summary says in sentences which items were shown to matter, and what the samples cannot show.
+	Summary []string `json:"summary"`
+	Seats   bool     `json:"seats,omitempty"` // items are seats, not turns
+	Plan    Plan     `json:"plan"`
+	// Winner is that of the debate: a participant, an option or an answer. It is empty if nobody won.
+	Winner string `json:"winner,omitempty"`
+	// Score says what scores are, such as the lead in points, and Of whose they are. Both are empty if there are none.
+	Score string `json:"score,omitempty"`
+	Of    string `json:"of,omitempty"`
+	// Intervals is the number of intervals for which each is corrected. Enough is the least number of samples that can show a turn of
+	// the winner; it is 0 if the judges name none.
+	Intervals int `json:"intervals"`
+	Enough    int `json:"enough,omitempty"`
+
+	Effects []Effect `json:"effects"`        // of each item, in the order of the debate
+	Pair    *Effect  `json:"pair,omitempty"` // of the two largest items together
+
+	Failures []string `json:"failures,omitempty"` // causes of samples that failed, which do not count
+	Tokens   int      `json:"tokens"`             // of everything that is stored with the label of the analysis
+	Cost     float64  `json:"cost"`               // the same, in the currency of the prices; 0 without prices
+}
+
+// Item is a turn of a participant, or all turns of a seat.
+type Item struct {
+	Speaker string           `json:"speaker"`
+	Round   int              `json:"round,omitempty"` // 0 for a seat
+	Seq     int64            `json:"seq"`             // of the turn, or of the first one
+	Keys    []transcript.Key `json:"keys"`            // of the turns
+}
+
+// Effect is what changes if an item is left out, or two together.
+type Effect struct {
+	Name  string `json:"name"` // such as "turn 7"
+	Items []Item `json:"items"`
+	// Samples and Whole are the numbers of samples without the item, and of the whole debate. Fresh says that the item was chosen by
+	// other samples.
+	Samples int  `json:"samples"`
+	Whole   int  `json:"whole"`
+	Fresh   bool `json:"fresh,omitempty"`
+	// Score and Share are the changes of the score and of the winner's share, negative for what helped the winner. They are nil if
+	// the judges give no scores or name no winner. If the samples cannot show a change, it has no interval.
+	Score *Interval `json:"score,omitempty"`
+	Share *Interval `json:"share,omitempty"`
+	// Remains is the number of samples in whose prompts words of the item remained.
+	Remains int `json:"remains,omitempty"`
+}
+
+// Shown reports whether the samples show that the item matters.
+func (e Effect) Shown() bool { return excludesZero(e.Score) || excludesZero(e.Share) }
+
+func excludesZero(i *Interval) bool { return i != nil && (i.Above(0) || i.Below(0)) }
+
+// report returns the report of the samples.
+func (m *measurement) report() *Report {
+	p := &Report{Format: formatVersion, Seats: m.seats, Plan: m.plan, Winner: m.outcome.winner, Intervals: m.intervals()}
+	if m.outcome.wins {
+		p.Enough = m.enough
+	}
+	if len(m.outcome.scores) > 0 {
+		p.Score, p.Of = m.outcome.scale.name, m.of
+	}
+	p.Effects, p.Pair = m.effects()
+	p.Failures = slices.Clone(m.failures[:min(len(m.failures), 10)])
+	p.Summary = p.sentences()
+	return p
+}
+
+// sentences says what was found.
+func (p *Report) sentences() (list []string) {
+	shown := slices.DeleteFunc(slices.Clone(p.Effects), func(e Effect) bool { return !e.Shown() })
+	slices.SortStableFunc(shown, func(a, b Effect) int { return -compareSizes(a, b) })
+	for _, e := range shown {
+		list = append(list, p.sentence(e))
+	}
+	thing := "turn"
+	if p.Seats {
+		thing = "seat"
+	}
+	if len(shown) == 0 {
+		list = append(list, fmt.Sprintf("These samples do not show that any single %s matters. That does not mean that none does: see the intervals.", thing))
+	}
+	if p.Pair != nil && p.Pair.Shown() {
+		list = append(list, p.sentence(*p.Pair))
+	}
+	if few := p.tooFew(); few > 0 {
+		list = append(list, fmt.Sprintf("These %s cannot show whether the winner changes: that takes %d or more.", runs.Plural(few, "sample"), p.Enough))
+	}
+	if p.Pair == nil && len(p.Effects) > 1 {
+		list = append(list, fmt.Sprintf("Two %ss with the same argument each have no effect alone: ask for the two largest together, with --pairs.", thing))
+	}
+	return list
+}
+
+// tooFew returns the number of samples with which a change of the winner cannot be shown for any item, or 0.
+func (p *Report) tooFew() (n int) {
+	for _, e := range p.Effects {
+		if e.Share == nil || e.Share.Known() {
+			return 0
+		}
+		n = max(n, min(e.Samples, e.Whole))
+	}
+	if n >= p.Enough {
+		return 0
+	}
+	return n
+}
+
+// sentence says what one effect shows.
+func (p *Report) sentence(e Effect) string {
+	var names []string
+	for _, i := range e.Items {
+		name := i.Speaker
+		if !p.Seats {
+			name = fmt.Sprintf("turn %d of %s (round %d)", i.Seq, i.Speaker, i.Round)
+		}
+		names = append(names, name)
+	}
+	var changes []string
+	if excludesZero(e.Share) {
+		changes = append(changes, fmt.Sprintf("the share of samples that %s changes by %s", p.wins(), change(*e.Share)))
+	}
+	if excludesZero(e.Score) {
+		changes = append(changes, fmt.Sprintf("%s changes by %s", p.scoreOf(), change(*e.Score)))
+	}
+	return fmt.Sprintf("Without %s, %s.", naming.Enumerate(names, 4), strings.Join(changes, ", and "))
+}
+
+// wins says who wins, for a sentence about samples.
+func (p *Report) wins() string {
+	if p.Winner == "" {
+		return "nobody wins"
+	}
+	return p.Winner + " wins"
+}
+
+// scoreOf says what the scores are.
+func (p *Report) scoreOf() string {
+	if p.Of == "" {
+		return p.Score
+	}
+	return p.Score + " of " + p.Of
+}
+
+// change returns a change with its interval, such as "-0.55 [-0.90, -0.12]".
+func change(i Interval) string {
+	switch {
+	case i.N == 0:
+		return "–"
+	case !i.Known():
+		return fmt.Sprintf("%+.2f", i.Value+0)
+	}
+	return fmt.Sprintf("%+.2f [%+.2f, %+.2f]", i.Value+0, i.Low+0, i.High+0)
+}

@@ -1,0 +1,257 @@
+package influence
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/runs"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Labels of samples.
+const (
+	label       = "influence" // the id of the debate
+	labelItem   = "influence_item"
+	labelSample = "influence_sample"
+)
+
+// Plan returns what the analysis will ask. It calls no model. Plan returns an error if the debate cannot be analyzed.
+func (a Analysis) Plan(ctx context.Context, o debate.Options) (*Plan, error) {
+	r, err := a.open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close(ctx)
+	return &r.plan, nil
+}
+
+// Run makes the samples that are missing in the store of o, goes on with those that were interrupted, and returns the report of
+// all. It makes an engine with o.
+//
+// Before the first call, Run returns an error if the debate cannot be analyzed, such as one that has not ended, that no judge
+// decides, or that people judge. It ends early if a service rejects a key or an account has no money, if the store fails, and
+// with the error of ctx if ctx ends; nothing that is committed is lost. At a limit, or after Stop, there is no error: the report
+// says what is missing.
+func (a Analysis) Run(ctx context.Context, o debate.Options) (*Report, error) {
+	return a.report(ctx, o, func(ctx context.Context, r *runner, stage int, list []comparison) error {
+		if err := r.sample(ctx, stage, list); err != nil {
+			return fmt.Errorf("analyze debate %s: %w", a.ID, err)
+		}
+		return nil
+	})
+}
+
+// Report returns the report of what is stored. It calls no model.
+func (a Analysis) Report(ctx context.Context, o debate.Options) (*Report, error) {
+	return a.report(ctx, o, func(context.Context, *runner, int, []comparison) error { return nil })
+}
+
+// report makes or only reads the samples of each stage.
+func (a Analysis) report(ctx context.Context, o debate.Options, sample func(context.Context, *runner, int, []comparison) error) (*Report, error) {
+	r, err := a.open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close(ctx)
+	if err := r.ReadStored(ctx, func(map[string]string) (debate.Config, bool, error) { return debate.Config{}, false, nil }); err != nil {
+		return nil, err
+	}
+	m := r.measurement()
+	for stage := range r.plan.Stages {
+		list := m.next()
+		if err := sample(ctx, r, stage, list); err != nil {
+			return nil, err
+		}
+		for i := range list {
+			if err := r.read(ctx, m, stage, &list[i]); err != nil {
+				return nil, err
+			}
+		}
+		m.add(list)
+	}
+	p := m.report()
+	p.ID, p.Topic = r.ID, r.debate.Topic
+	tokens, cost := r.Spent()
+	p.Tokens, p.Cost = tokens, math.Round(cost*1e9)/1e9
+	if limit := r.Limit(); limit != "" && m.missing > 0 {
+		p.Incomplete = limit + ", and " + runs.Plural(m.missing, "sample") + " are missing"
+	} else if m.missing > 0 {
+		p.Incomplete = runs.Plural(m.missing, "sample") + " are missing"
+	}
+	return p, nil
+}
+
+// runner makes the samples of an analysis.
+type runner struct {
+	Analysis
+	*runs.Runner
+
+	debate   *debate.Result
+	config   debate.Config
+	deciding []string
+	outcome  outcome // of the debate
+	items    []Item
+	calls    []transcript.Turn // of those who decide
+	plan     Plan
+	priced   bool // the cost of the calls is known
+}
+
+// open opens the debate, and plans the samples.
+func (a Analysis) open(ctx context.Context, o debate.Options) (*runner, error) {
+	if err := a.check(); err != nil {
+		return nil, err
+	}
+	shared, err := runs.Open(a.runs(), o)
+	if err != nil {
+		return nil, err
+	}
+	r := &runner{Analysis: a, Runner: shared}
+	err = r.load(ctx)
+	if err == nil {
+		err = r.prepare()
+	}
+	if err != nil {
+		r.Close(ctx)
+		return nil, fmt.Errorf("analyze debate %s: %w", a.ID, err)
+	}
+	return r, nil
+}
+
+// load reads the debate.
+func (r *runner) load(ctx context.Context) error {
+	d, err := r.Engine.Open(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	if r.debate, err = d.Result(ctx); err != nil {
+		return err
+	}
+	for m, err := range d.Replay(ctx) {
+		if err != nil {
+			return err
+		}
+		if c, ok := m.Event.(debate.ConfigChanged); ok {
+			if r.config, err = r.Engine.ParseConfig(c.Config); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sample makes the samples of a stage, so that one that ends early has about as many of each item.
+func (r *runner) sample(ctx context.Context, stage int, list []comparison) error {
+	var all []arm
+	for _, c := range list {
+		for _, x := range []arm{c.whole, c.without} {
+			if !slices.ContainsFunc(all, func(y arm) bool { return x.name == y.name }) {
+				all = append(all, x)
+			}
+		}
+	}
+	return r.Each(ctx, len(all)*r.plan.Stages[stage].Samples, func(ctx context.Context, task int) (bool, error) {
+		x, n := all[task%len(all)], task/len(all)
+		id, err := r.idOf(stage, x, n)
+		if err != nil {
+			return false, err
+		}
+		_, err = r.DriveFork(ctx, id, func(ctx context.Context) (*debate.Debate, error) { return r.make(ctx, id, x, n) })
+		return err == nil && !r.Stopped(), err
+	})
+}
+
+// idOf returns the id of a sample, which derives from what determines it.
+func (r *runner) idOf(stage int, x arm, n int) (string, error) {
+	text, err := json.Marshal([]any{r.ID, r.Judges, stage, len(r.plan.Stages), x.name, x.omit, n})
+	if err != nil {
+		return "", fmt.Errorf("encode sample: %w", err)
+	}
+	sum := sha256.Sum256(text)
+	return label + "-" + hex.EncodeToString(sum[:16]), nil
+}
+
+// make makes the debate of a sample.
+func (r *runner) make(ctx context.Context, id string, x arm, n int) (*debate.Debate, error) {
+	return r.Engine.Rejudge(ctx, r.ID, debate.Rejudge{
+		ID: id, Omit: x.omit, Swap: n%2 == 1, Judges: r.seeded(x, n), Prices: r.Prices,
+		Labels: map[string]string{label: r.ID, labelItem: x.name, labelSample: strconv.Itoa(n + 1)},
+	})
+}
+
+// seeded returns the judges of a sample. The same seed would give the same reply, so each sample has its own.
+func (r *runner) seeded(x arm, n int) []debate.Participant {
+	list := r.Judges
+	if slices.ContainsFunc(r.config.Judges, func(j debate.Participant) bool { return j.Seed != nil }) {
+		list = slices.Clone(r.config.Judges)
+		for i, j := range list {
+			if j.Seed != nil {
+				list[i].Seed = new(*j.Seed + int64(n) + 1_000_003*x.number)
+			}
+		}
+	}
+	return list
+}
+
+// read reads the samples of a comparison.
+func (r *runner) read(ctx context.Context, m *measurement, stage int, c *comparison) error {
+	for _, x := range []*arm{&c.whole, &c.without} {
+		for n := range r.plan.Stages[stage].Samples {
+			id, err := r.idOf(stage, *x, n)
+			if err != nil {
+				return err
+			}
+			if err := r.readSample(ctx, m, x, id, n%2); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// readSample reads a sample, which may be missing. order is 0 or 1.
+func (r *runner) readSample(ctx context.Context, m *measurement, x *arm, id string, order int) error {
+	if m.seen[id] == nil {
+		s := &sample{order: order}
+		m.seen[id] = s
+		d, err := r.Engine.Open(ctx, id)
+		if errors.Is(err, store.ErrNotFound) {
+			m.missing++
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		result, err := d.Result(ctx)
+		if err != nil {
+			return err
+		}
+		switch failure := runs.FailureOf(result); {
+		case result.State == fsm.Paused || result.State.Active():
+			m.missing++
+		case failure != "":
+			m.failures = append(m.failures, x.name+": "+failure)
+		default:
+			if result.Rejudged != nil {
+				s.remains = len(result.Rejudged.Remains) > 0
+			}
+			if o, known := outcomeOf(result, r.deciding); known {
+				s.ended, s.won = true, o.winner == r.outcome.winner
+				s.score, s.scored = o.score(m.of)
+			}
+		}
+	}
+	if s := m.seen[id]; s.ended {
+		x.samples = append(x.samples, *s)
+	}
+	return nil
+}
