@@ -31,11 +31,15 @@ Tasks are lines of JSON with topic (or question) and gold, and perhaps id, choic
 call of one model (single), the most frequent of K answers (self-consistency:K), a protocol, or a configuration file, in
 which {{question}}, {{topic}}, {{choices}}, {{background}} and {{extract}} are filled in.
 
+--oversight reads questions about texts in the format of QuALITY. Its arms are judges who have not read the text, alone and
+after models that have read it argue for the right answer and a wrong one. docs/oversight.md explains it.
+
 Each run is a stored debate, so the same command continues an evaluation that was interrupted. The report also compares
 each arm with the baseline on the same budget. docs/evaluation.md explains it.`
 
 const evalExample = `  debate eval tasks.jsonl --arm single --arm vote --max-cost 5 --report out.html
-  debate eval test.jsonl --format gsm8k --arm single --arm panel=panel.json --require 'panel > single'`
+  debate eval test.jsonl --format gsm8k --arm single --arm panel=panel.json --require 'panel > single'
+  debate eval --oversight quality.jsonl --judge-model openai/gpt-5-mini --report out.html`
 
 const tournamentHelp = `Tournament lets each two players debate each motion twice, with the sides swapped, and rates them by what judges say.
 

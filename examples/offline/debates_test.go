@@ -15,6 +15,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/mad"
+	"github.com/elenchus-go/debate/protocol/oversight"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -67,6 +68,8 @@ func TestConfigurationsOfOnesOwn(t *testing.T) {
 		"procon":                {procon.Protocol{}, 2},
 		"council":               {council.Protocol{}, 4},
 		"mad":                   {mad.Protocol{}, 2},
+		"oversight":             {oversight.Protocol{Mode: oversight.Interactive, A: "Yes.", B: "No."}, 2},
+		"open consultancy":      {oversight.Protocol{Mode: oversight.OpenConsultancy, A: "Yes.", B: "No."}, 1},
 		"vote":                  {vote.Protocol{}, 3},
 		"vote decided by judge": {vote.Protocol{Decision: vote.Judge, Extract: "number"}, 4},
 	} {

@@ -15,6 +15,7 @@ type prompt struct {
 	round, rounds int
 	own           []string    // earlier statements of the actor, in order
 	others        []statement // earlier statements of others, in order
+	heard         []string    // the messages with these statements, which end with the verdicts on their quotes
 	violations    []string    // what was wrong with the reply to the same prompt
 	texts         []passage   // results of tools, the last round first
 	lookedUp      bool        // a tool was called for this reply
@@ -38,6 +39,8 @@ func read(r providers.Request) (p prompt) {
 	for _, m := range between {
 		if m.Role == providers.Assistant {
 			p.own = append(p.own, m.Text)
+		} else {
+			p.heard = append(p.heard, m.Text)
 		}
 	}
 	return p

@@ -11,6 +11,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/mad"
+	"github.com/elenchus-go/debate/protocol/oversight"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -41,6 +42,8 @@ var replies = map[string]func(prompt) scripted.Values{
 	mad.ModerationContract.Name():       prompt.moderation,
 	mad.CandidatesContract.Name():       prompt.candidates,
 	mad.DecisionContract.Name():         prompt.madDecision,
+	oversight.CredenceContract.Name():   prompt.credence,
+	oversight.ChoiceContract.Name():     prompt.answerChoice,
 }
 
 // cannotJudge tells readers that the judge is the demo model.

@@ -20,6 +20,10 @@ func (p prompt) prose() string {
 		return p.proposal()
 	case strings.Contains(who, "experts who work on the same problem"):
 		return p.design()
+	case strings.Contains(who, "you argue for one of two answers"):
+		return p.advocacy()
+	case strings.Contains(who, "the judge who decides which of two answers"):
+		return "Which passage of the text shows it? Please quote it word for word."
 	}
 	return p.speech()
 }
