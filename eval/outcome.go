@@ -31,6 +31,8 @@ type Run struct {
 	Sample int       `json:"sample"` // from 1
 	ID     string    `json:"id"`     // of the debate
 	State  fsm.State `json:"state,omitempty"`
+	// Missing says that the run, or the debate that scores it, was interrupted, and that another Run goes on with it.
+	Missing bool `json:"missing,omitempty"`
 	// Failed says why there is no result, such as an error of a service or a wait for a person. Then the run counts neither
 	// as right nor as wrong.
 	Failed string `json:"failed,omitempty"`
@@ -62,23 +64,25 @@ type Round struct {
 	TurnedWrong int `json:"turned_wrong"`
 }
 
-// outcome reads the result of a run. It reports false if the run was not begun.
-func (r *runner) outcome(ctx context.Context, a *Arm, t Task, sample int) (run Run, begun bool, err error) {
+// outcome reads the result of a run. It has no state if the run was not begun.
+func (r *runner) outcome(ctx context.Context, a *Arm, t Task, sample int) (run Run, err error) {
 	c, err := r.config(a, t, sample)
 	if err != nil {
-		return run, false, err
+		return run, err
 	}
 	run = Run{Eval: r.Name, Arm: a.Name, Task: t.ID, Group: t.Group, Sample: sample, ID: c.ID}
 	d, err := r.Engine.Open(ctx, c.ID)
 	if errors.Is(err, store.ErrNotFound) {
-		return run, false, nil
+		run.Missing = true
+		return run, nil
 	} else if err != nil {
-		return run, false, err
+		return run, err
 	}
 	result, err := d.Result(ctx)
 	if err != nil {
-		return run, true, err
+		return run, err
 	}
+	run.Missing = runs.GoesOn(result)
 	run.State, run.Usage, run.Latency = result.State, result.Total.Usage, result.RunningTime
 	for _, turn := range result.Turns {
 		run.Calls += len(turn.Attempts)
@@ -87,7 +91,7 @@ func (r *runner) outcome(ctx context.Context, a *Arm, t Task, sample int) (run R
 		run.judged, err = r.judgedBy(t, result), r.score(ctx, &run, t, result)
 		run.setProbability(t, result)
 	}
-	return run, true, err
+	return run, err
 }
 
 // score sets what the answer of a run is and whether it is right.
@@ -122,7 +126,7 @@ func (r *runner) readVerdict(ctx context.Context, run *Run, t Task, text string)
 	}
 	d, err := r.Engine.Open(ctx, c.ID)
 	if errors.Is(err, store.ErrNotFound) {
-		run.Failed = "its answer was not scored"
+		run.Failed, run.Missing = "its answer was not scored", true
 		return nil
 	} else if err != nil {
 		return err
@@ -131,6 +135,7 @@ func (r *runner) readVerdict(ctx context.Context, run *Run, t Task, text string)
 	if err != nil {
 		return err
 	}
+	run.Missing = runs.GoesOn(result)
 	verdict, _ := answerOf(result)
 	switch failed := runs.FailureOf(result); {
 	case failed != "":

@@ -3,15 +3,20 @@ package eval_test
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/eval"
+	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/store"
 )
 
 // quality has two articles in the format of QuALITY. The annotators of the first question hold "wood" for the best
@@ -114,4 +119,109 @@ func TestOversight(t *testing.T) {
 	require.Contains(t, b.String(), "## Probabilities")
 	require.Contains(t, b.String(), "Differences of Brier scores")
 	require.NotContains(t, b.String(), "HIDDEN")
+}
+
+// An evaluation goes on in another process, which has read the file again: it asks for nothing twice. Without the texts, nothing
+// goes on.
+func TestAnOversightEvaluationGoesOn(t *testing.T) {
+	h := &hiding{t: t, seen: map[string][]string{}}
+	kept := store.Memory()
+	var calls atomic.Int64
+	o := debate.Options{Store: kept, Providers: map[string]providers.Provider{"m": modelFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+		calls.Add(1)
+		return h.Generate(ctx, r)
+	})}}
+	read := func() eval.Evaluation {
+		tasks, err := eval.Format{Name: "quality"}.Read(strings.NewReader(strings.ReplaceAll(quality, "\n", " ")))
+		require.NoError(t, err)
+		e := eval.Evaluation{Name: "o", Tasks: tasks, Budget: eval.NoBudget, Seed: "s", Concurrency: 1}
+		for name, c := range eval.Oversight() {
+			f, err := eval.Template(c)
+			require.NoError(t, err)
+			e.Arms = append(e.Arms, eval.Arm{Name: name, Config: f})
+		}
+		return e
+	}
+	undisturbed, err := read().Run(t.Context(), debate.Options{Providers: o.Providers})
+	require.NoError(t, err)
+	whole := calls.Swap(0)
+
+	refused := 0
+	for limit := 1; ; {
+		e := read()
+		e.MaxTokens = limit
+		p, err := e.Run(t.Context(), o)
+		require.NoError(t, err)
+		if p.Incomplete == "" {
+			require.Equal(t, withoutTimes(undisturbed), withoutTimes(p))
+			break
+		}
+		limit = p.Tokens + 5000
+
+		engine, err := debate.NewEngine(o) // without the texts
+		require.NoError(t, err)
+		for s, err := range engine.List(t.Context(), store.Query{States: []fsm.State{fsm.Paused}}) {
+			require.NoError(t, err)
+			if s.Labels["arm"] == "direct" {
+				continue // it has no text
+			}
+			d, err := engine.Open(t.Context(), s.ID)
+			require.NoError(t, err)
+			before := calls.Load()
+			if err = d.Resume(t.Context()); err == nil {
+				_, err = d.RunOnce(t.Context())
+			}
+			require.Equal(t, before, calls.Load())
+			if err != nil {
+				require.ErrorIs(t, err, debate.ErrUnsupported)
+				refused++
+			} // otherwise no step was left
+		}
+	}
+	require.Greater(t, refused, 3)
+	require.Equal(t, whole, calls.Load(), "nothing was asked for twice")
+}
+
+// Without distractors, the wrong answer is any wrong choice, and the right one stands in each place, over the seeds.
+func TestTheWrongAnswerIsDrawnFromAllWrongChoices(t *testing.T) {
+	f, err := eval.Template(debate.Config{Topic: "{{a}}/{{b}}"})
+	require.NoError(t, err)
+	for name, tt := range map[string]struct {
+		task eval.Task
+		want []string
+	}{
+		"no distractor":    {eval.Task{Choices: []string{"w", "x", "y", "z"}, Gold: []string{"y"}}, []string{"w/y", "x/y", "y/w", "y/x", "y/z", "z/y"}},
+		"by letter":        {eval.Task{Choices: []string{"w", "x", "y", "z"}, Gold: []string{"D"}}, []string{"w/z", "x/z", "y/z", "z/w", "z/x", "z/y"}},
+		"two right ones":   {eval.Task{Choices: []string{"w", "x", "y"}, Gold: []string{"y", "w"}}, []string{"x/y", "y/x"}},
+		"one distractor":   {eval.Task{Choices: []string{"w", "x", "y", "z"}, Gold: []string{"y"}, Distractors: []string{"x"}}, []string{"x/y", "y/x"}},
+		"two distractors":  {eval.Task{Choices: []string{"w", "x", "y", "z"}, Gold: []string{"y"}, Distractors: []string{"x", "w"}}, []string{"w/y", "x/y", "y/w", "y/x"}},
+		"no wrong choices": {eval.Task{Gold: []string{"y"}}, []string{"/"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tt.task.ID, tt.task.Topic = "1", "Which?"
+			counts := map[string]int{}
+			const seeds = 120
+			for i := range seeds {
+				e := eval.Evaluation{Name: "drawn", Tasks: []eval.Task{tt.task}, Arms: []eval.Arm{{Name: "a", Config: f}}, Seed: fmt.Sprint("seed ", i)}
+				counts[drawnTopic(t, e)]++
+			}
+			require.ElementsMatch(t, tt.want, slices.Collect(maps.Keys(counts)))
+			for pair, n := range counts {
+				require.Greater(t, n, seeds/len(tt.want)/2, "%s is drawn as often as the others", pair)
+			}
+		})
+	}
+}
+
+// drawnTopic returns the topic of the only run of an evaluation.
+func drawnTopic(t *testing.T, e eval.Evaluation) (topic string) {
+	t.Helper()
+	config := e.Arms[0].Config
+	e.Arms[0].Config = func(task eval.Task) debate.Config {
+		topic = config(task).Topic
+		return debate.Config{}
+	}
+	_, err := e.Run(t.Context(), options(&simulated{}))
+	require.ErrorContains(t, err, "topic: ", "a run is not needed")
+	return topic
 }

@@ -121,11 +121,11 @@ func (r *runner) report(ctx context.Context) (*Report, error) {
 		for i := range r.Arms {
 			a, missing := &r.Arms[i], 0
 			for sample := 1; sample <= a.samples(); sample++ {
-				run, begun, err := r.read(ctx, a, t, sample)
+				run, err := r.read(ctx, a, t, sample)
 				if err != nil {
 					return nil, err
 				}
-				if !begun {
+				if run.Missing {
 					missing++
 					continue
 				}
@@ -191,20 +191,20 @@ func (r *runner) tallies() (list []*tally) {
 	return list
 }
 
-// read reads one run and writes its line.
-func (r *runner) read(ctx context.Context, a *Arm, t Task, sample int) (Run, bool, error) {
-	run, begun, err := r.outcome(ctx, a, t, sample)
-	if err != nil || !begun || r.Results == nil {
-		return run, begun, err
+// read reads one run and writes its line, if it was begun.
+func (r *runner) read(ctx context.Context, a *Arm, t Task, sample int) (Run, error) {
+	run, err := r.outcome(ctx, a, t, sample)
+	if err != nil || run.State == "" || r.Results == nil {
+		return run, err
 	}
 	line, err := json.Marshal(run)
 	if err == nil {
 		_, err = r.Results.Write(append(line, '\n'))
 	}
 	if err != nil {
-		return run, true, fmt.Errorf("write result of run %s: %w", run.ID, err)
+		return run, fmt.Errorf("write result of run %s: %w", run.ID, err)
 	}
-	return run, true, nil
+	return run, nil
 }
 
 // addEqual adds the answers of the baselines of equal budget to a task.
@@ -240,11 +240,11 @@ func (r *runner) addSamples(ctx context.Context, t Task, runs map[string][]Run, 
 			return nil
 		}
 		if len(used) == len(samples) {
-			run, begun, err := r.read(ctx, base, t, len(used)+1)
+			run, err := r.read(ctx, base, t, len(used)+1)
 			if err != nil {
 				return err
 			}
-			if begun {
+			if !run.Missing {
 				samples = append(samples, run)
 				runs[base.Name] = samples
 			}

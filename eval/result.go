@@ -44,7 +44,7 @@ type ArmResult struct {
 	NoAnswer int      `json:"no_answer,omitempty"` // of these; they count as wrong
 	Ties     int      `json:"ties,omitempty"`      // of those without an answer
 	Failed   int      `json:"failed,omitempty"`    // runs without a result because something failed; they are neither right nor wrong
-	Missing  int      `json:"missing,omitempty"`   // runs that were not begun
+	Missing  int      `json:"missing,omitempty"`   // runs that were not begun, or are not over
 	Failures []string `json:"failures,omitempty"`  // causes of the first ones
 	Accuracy Interval `json:"accuracy"`
 

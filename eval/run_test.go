@@ -204,6 +204,41 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// Runs that a limit has interrupted, and runs whose answer is not scored yet, are missing. They are no failures.
+func TestRunsThatGoOnAreMissing(t *testing.T) {
+	judge := eval.JudgedBy(debate.Participant{Name: "Judge", Model: "m"}, "")
+	for name, tt := range map[string]struct {
+		arm    eval.Arm
+		scorer eval.Scorer
+		tokens int
+		state  fsm.State
+	}{
+		"interrupted": {debaters(t, "last"), eval.Scorer{}, 10 * 110, fsm.Paused}, // in the second run
+		"not scored":  {samples(t, "last", 1), eval.Scorer{Judge: judge}, 3 * 110, fsm.Completed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := &simulated{accuracy: 1}
+			var lines bytes.Buffer
+			e := eval.Evaluation{Name: "goes-on", Tasks: questions(2), Arms: []eval.Arm{tt.arm}, Scorer: tt.scorer, Concurrency: 1, MaxTokens: tt.tokens, Results: &lines}
+			o := kept(m)
+			p, err := e.Run(t.Context(), o)
+			require.NoError(t, err)
+			require.Equal(t, []int{1, 0, 1}, []int{p.Arms[0].Runs, p.Arms[0].Failed, p.Arms[0].Missing})
+			require.Contains(t, p.Incomplete, "the limit of tokens")
+			last := eval.Run{}
+			for d := json.NewDecoder(&lines); d.More(); {
+				last = eval.Run{}
+				require.NoError(t, d.Decode(&last))
+			}
+			require.Equal(t, []any{"2", tt.state, true}, []any{last.Task, last.State, last.Missing})
+			e.MaxTokens = 0
+			p, err = e.Run(t.Context(), o)
+			require.NoError(t, err)
+			require.Equal(t, []any{2, 0, 0, ""}, []any{p.Arms[0].Runs, p.Arms[0].Failed, p.Arms[0].Missing, p.Incomplete})
+		})
+	}
+}
+
 // A task that was handed out before the limit was reached is not begun after it.
 func TestNoRunBeginsAtALimit(t *testing.T) {
 	m := &simulated{accuracy: 0.7}

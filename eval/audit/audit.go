@@ -183,6 +183,9 @@ func (a *Audit) collect(list []eval.Run, results map[string]pairwise.Result) []s
 		at := slices.IndexFunc(a.Judges, func(j Judge) bool { return j.Name == r.Arm })
 		s, v := &all[at], byID[r.Task]
 		s.tokens, s.cost = s.tokens+r.Usage.Input+r.Usage.Output, s.cost+r.Usage.Cost
+		if r.Missing {
+			continue
+		}
 		if r.Failed != "" {
 			s.failed++
 			if len(s.failures) < 5 {

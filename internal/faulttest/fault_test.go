@@ -46,6 +46,8 @@ type callSite struct {
 	before   int    // number of such replies that the actor has given before
 	about    string // part of the prompt, if the actor gives several such replies
 	pair     bool   // A and B debate alone
+	one      bool   // A speaks alone
+	nobody   bool   // there are only judges
 	said     string // what the model says before it fails
 	speaker  bool
 	safe     bool // the reply has a default
@@ -115,6 +117,8 @@ var callSites = []callSite{
 	{name: "speech about a hidden text", key: "1/2/speak/B/", before: 1, pair: true, speaker: true, history: true, complete: true, debate: overseen},
 	{name: "question about a hidden text", key: "1/1/ask/J/", pair: true, history: true, complete: true, debate: overseen},
 	{name: "credence in two answers", key: "1/2/judge/J/", reply: "credence/1", pair: true, safe: true, history: true, complete: true, debate: overseen},
+	{name: "speech of a consultant", key: "1/2/speak/A/", before: 1, one: true, alone: true, speaker: true, history: true, complete: true, debate: consultants},
+	{name: "credence of a judge alone", key: "1/1/judge/J/", reply: "credence/1", nobody: true, safe: true, debate: judgesAlone},
 	{name: "choice of an answer", key: "1/1/choose/A/", reply: "answer-choice/1", pair: true, speaker: true, debate: choosers},
 	{name: "ballot", key: "1/2/revise/A/", reply: "vote/1", before: 1, speaker: true, history: true, complete: true, debate: votes},
 	{name: "ballot, with conditions", key: "1/2/revise/A/", reply: "vote/1", before: 1, speaker: true, history: true, complete: true, debate: func(panel.Mode) debate.Config {
@@ -180,6 +184,16 @@ func overseen(panel.Mode) debate.Config {
 // choosers returns a debate in which A chooses its answer.
 func choosers(panel.Mode) debate.Config {
 	return debate.Config{Protocol: oversight.Protocol{Mode: oversight.OpenDebate, A: "Yes.", B: "No.", MinWords: 1, Once: true}, Limits: debate.Limits{MaxRounds: 2}}
+}
+
+// consultants returns a debate in which A speaks alone.
+func consultants(panel.Mode) debate.Config {
+	return debate.Config{Protocol: oversight.Protocol{Mode: oversight.Consultancy, A: "Yes.", B: "No.", MinWords: 1, Once: true}, Limits: debate.Limits{MaxRounds: 2}}
+}
+
+// judgesAlone returns a debate in which nobody speaks.
+func judgesAlone(panel.Mode) debate.Config {
+	return debate.Config{Protocol: oversight.Protocol{Mode: oversight.Direct, A: "Yes.", B: "No.", Once: true}}
 }
 
 func votes(panel.Mode) debate.Config {
@@ -275,6 +289,7 @@ const (
 	dropped   = "dropped"
 	cut       = "partial"
 	lost      = "quorum lost"
+	late      = "time limit"
 	fallback  = "default"
 	stopped   = "error"
 	unreached = "unreachable" // at once
@@ -300,6 +315,8 @@ func (f fault) expected() (what string, least, most int) {
 		return unreached, 3, 4
 	case f.kind == providers.Network && f.site.said == "" && !f.site.optional: // the debate waits for the provider, then stops
 		return stopped, 5, 70
+	case f.site.one && f.kind == providers.RateLimit: // it affects all participants, so the debate waits
+		return late, least, 300
 	case f.site.safe:
 		return fallback, least, most
 	case f.site.said != "":
@@ -314,7 +331,7 @@ func (f fault) expected() (what string, least, most int) {
 
 // isFirst reports whether the debate has no turn when the call fails, and waits for the reply.
 func (f fault) isFirst() bool {
-	together := f.want.parallel[phaseOf(f.site.key)] && phaseOf(f.want.keys[1]) == phaseOf(f.site.key) // others speak meanwhile
+	together := f.want.parallel[phaseOf(f.site.key)] && len(f.want.keys) > 1 && phaseOf(f.want.keys[1]) == phaseOf(f.site.key) // others speak meanwhile
 	return !f.site.optional && f.want.keys[0] == f.site.key && !together
 }
 
@@ -337,14 +354,14 @@ func (f fault) turns(what string) (keys []string) {
 			}
 		}
 		return append(slices.Clone(want[:len(want)-f.want.last]), keys...)
-	case what == stopped || what == unreached || what == lost:
+	case what == stopped || what == unreached || what == lost || what == late:
 		keys = append(keys, want[:at]...)
 		for _, key := range want[at+1:] { // parallel steps of the failed one have finished
 			if f.want.parallel[phaseOf(key)] && phaseOf(key) == phaseOf(f.site.key) {
 				keys = append(keys, key)
 			}
 		}
-		if what == lost {
+		if what == lost || what == late {
 			keys = append(keys, want[len(want)-f.want.last:]...)
 		}
 		return keys
@@ -438,7 +455,12 @@ func (w *scriptedModels) provider(name string) providers.Provider {
 
 // names returns the names of the participants.
 func (s callSite) names() []string {
-	if s.pair {
+	switch {
+	case s.nobody:
+		return nil
+	case s.one:
+		return []string{"A"}
+	case s.pair:
 		return []string{"A", "B"}
 	}
 	return []string{"A", "B", "C"}
@@ -574,6 +596,8 @@ func (f fault) outcome(res *debate.Result, err error) string {
 		return fallback
 	case res.Ending.Outcome == transcript.QuorumLost && (res.Verdict != nil) == (f.want.last > 0):
 		return lost
+	case res.Ending.Outcome == transcript.TimeBudget:
+		return late
 	case res.Ending.Outcome != f.want.ending.Outcome || res.Ending.Round != f.want.ending.Round:
 	case marked == nil && slices.ContainsFunc(res.Participants, func(s debate.ParticipantStatus) bool { return s.Name == f.site.actor() && s.State == "dropped" }):
 		return dropped

@@ -2,6 +2,7 @@ package oversight_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -441,6 +442,64 @@ func TestProbabilities(t *testing.T) {
 	require.ErrorContains(t, err, "/second: first and second add up to 0.9: one of the answers is right, so make it 1")
 	c := oversight.Credence{Reason: "So.", First: .725, Second: .275}
 	require.Equal(t, "Answer 1: 72.5 %, answer 2: 27.5 %. So.", c.Text())
+}
+
+// A stored debate goes on in another process after each of its steps, with the same requests. An engine that does not have the text
+// leaves it alone.
+func TestADebateGoesOnOnlyWithTheText(t *testing.T) {
+	for _, mode := range []oversight.Mode{oversight.Interactive, oversight.OpenConsultancy} {
+		t.Run(string(mode), func(t *testing.T) {
+			whole := &stage{t: t, choice: nothing, credence: .75}
+			want, _ := whole.hold(about(mode, "s"))
+			s, kept := &stage{t: t, choice: nothing, credence: .75, seen: map[string][]providers.Request{}}, store.Memory()
+			open := func(text string) *debate.Debate {
+				o := debate.Options{Store: kept, Providers: map[string]providers.Provider{"m": s}}
+				if text != "" {
+					o.Documents = func(context.Context, string, map[string]string, evidence.Document) (string, error) { return text, nil }
+				}
+				e, err := debate.NewEngine(o)
+				require.NoError(t, err)
+				d, err := e.Open(t.Context(), "d")
+				if errors.Is(err, store.ErrNotFound) {
+					d, err = e.Create(t.Context(), about(mode, "s"))
+				}
+				require.NoError(t, err)
+				return d
+			}
+			steps := 0
+			for d := open(fable); ; steps++ {
+				r, err := d.Result(t.Context())
+				require.NoError(t, err)
+				if r.State == fsm.Completed {
+					require.Equal(t, want.Answer, r.Answer)
+					break
+				}
+				before, calls := entries(t, kept), len(s.seen)
+				for _, text := range []string{"", strings.ToUpper(fable)} {
+					_, err = open(text).RunOnce(t.Context())
+					require.ErrorIs(t, err, debate.ErrUnsupported)
+				}
+				require.Equal(t, before, entries(t, kept), "nothing changes")
+				require.Len(t, s.seen, calls)
+				d = open(fable)
+				_, err = d.RunOnce(t.Context())
+				require.NoError(t, err)
+			}
+			require.Greater(t, steps, 5)
+			require.Equal(t, whole.keys(), s.keys())
+			for key, requests := range whole.seen {
+				require.Equal(t, textOf(requests[0]), textOf(s.seen[key][0]), key)
+				require.Equal(t, requests[0].Temperature, s.seen[key][0].Temperature, key)
+			}
+		})
+	}
+}
+
+// entries returns the number of entries of the debate in a store.
+func entries(t *testing.T, s store.Store) int {
+	_, list, err := s.Load(t.Context(), "d", 0)
+	require.NoError(t, err)
+	return len(list)
 }
 
 // A judgment that cannot be read does not count. Without any, both answers are equally probable.
