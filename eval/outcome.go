@@ -82,7 +82,7 @@ func (r *runner) outcome(ctx context.Context, a *Arm, t Task, sample int) (run R
 	if err != nil {
 		return run, err
 	}
-	run.Missing = runs.GoesOn(result)
+	run.Missing = goesOn(result)
 	run.State, run.Usage, run.Latency = result.State, result.Total.Usage, result.RunningTime
 	for _, turn := range result.Turns {
 		run.Calls += len(turn.Attempts)
@@ -92,6 +92,11 @@ func (r *runner) outcome(ctx context.Context, a *Arm, t Task, sample int) (run R
 		run.setProbability(t, result)
 	}
 	return run, err
+}
+
+// goesOn reports whether a debate was interrupted, and goes on without a decision of a person.
+func goesOn(r *debate.Result) bool {
+	return !r.State.Final() && r.State != fsm.Error && r.Question == nil
 }
 
 // score sets what the answer of a run is and whether it is right.
@@ -135,7 +140,7 @@ func (r *runner) readVerdict(ctx context.Context, run *Run, t Task, text string)
 	if err != nil {
 		return err
 	}
-	run.Missing = runs.GoesOn(result)
+	run.Missing = goesOn(result)
 	verdict, _ := answerOf(result)
 	switch failed := runs.FailureOf(result); {
 	case failed != "":

@@ -334,3 +334,30 @@ func (p prompt) madDecision() scripted.Values {
 	}
 	return v
 }
+
+// credence holds the answer with more verified quotes for more probable.
+func (p prompt) credence() scripted.Values {
+	verified := map[string]int{}
+	for _, text := range p.heard {
+		if m := verdicts.FindStringSubmatch(text); m != nil {
+			verified[m[1]] += strings.Count(m[2], " verified")
+		}
+	}
+	counts := map[string]int{}
+	for _, m := range sides.FindAllStringSubmatch(p.system, -1) {
+		counts[m[2]] = verified[m[1]]
+	}
+	first := float64(1+counts["1"]) / float64(2+counts["1"]+counts["2"])
+	return scripted.Values{
+		"reason": fmt.Sprintf("I counted verified quotes: %d for answer 1, %d for answer 2. %s", counts["1"], counts["2"], cannotJudge),
+		"first":  first, "second": 1 - first,
+	}
+}
+
+// answerChoice chooses an answer by its name.
+func (p prompt) answerChoice() scripted.Values {
+	if p.hasOddName() {
+		return scripted.Values{"answer": "first"}
+	}
+	return scripted.Values{"answer": "second"}
+}

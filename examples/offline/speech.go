@@ -174,3 +174,25 @@ func (p prompt) design() string {
 	return fmt.Sprintf("In the %s role, I keep the order of the steps. As %s suggested, “%s” now has an owner from the first step.",
 		role, p.last().name, p.word(p.round))
 }
+
+// advocacy returns a speech for an answer about a text, as long as the task asks for. It quotes the sentence that has the most
+// words of the answer, and in later rounds the next ones. From the second round on, a participant with an even name leaves a word
+// out, so that readers see what the check of quotes finds.
+func (p prompt) advocacy() string {
+	_, own, _ := strings.Cut(p.system, "begin: the answer that you argue for>>>\n")
+	own, _, _ = strings.Cut(own, "\n<<<")
+	text := fmt.Sprintf("This answer is right: “%s” ", own)
+	if quotes := sentencesAbout(own, enclosed(p.system)); len(quotes) > 0 {
+		q := quotes[max(p.round-1, 0)%len(quotes)]
+		if p.round > 1 && !p.hasOddName() {
+			q.text = misquote(q.text)
+		}
+		text += "The text says: " + q.quote(q.text) + " "
+	}
+	least := 0
+	_, _ = fmt.Sscanf(between(p.task, "Write ", "\n"), "%d to", &least) // 0 if the task names no number
+	for n := 0; len(strings.Fields(text)) < least; n++ {
+		text += nth(advocacyLines, n) + " "
+	}
+	return strings.TrimSpace(text)
+}

@@ -10,16 +10,19 @@ import (
 	"github.com/elenchus-go/debate/protocol/panel"
 )
 
-const usage = `usage: worker work | submit "Should cities ban private cars?" | watch, pause, resume, stop or cancel <id>`
+const usage = `usage: worker work | submit "Should cities ban private cars?" | watch, pause, resume, stop or cancel <id> | eval <file>`
 
 // client runs the commands that submit, watch and control debates. It calls no models.
 type client struct {
-	ctx    context.Context
-	store  *debateriver.Store
-	stdout io.Writer
+	ctx            context.Context
+	store          *debateriver.Store
+	stdout, stderr io.Writer
 }
 
 func (c client) runCommand(what, argument string) error {
+	if what == "eval" {
+		return c.evaluate(argument)
+	}
 	engine, err := debate.NewEngine(debate.Options{Store: c.store})
 	if err != nil {
 		return err

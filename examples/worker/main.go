@@ -5,6 +5,7 @@
 //	go run ./examples/worker submit "Should cities ban private cars?"
 //	go run ./examples/worker watch <id>                             # show the debate from the beginning
 //	go run ./examples/worker pause|resume|stop|cancel <id>
+//	go run ./examples/worker eval tasks.jsonl                       # find out whether a debate helps; see docs/evaluation.md
 //
 // If OPENAI_API_KEY is set, a worker calls OpenAI; otherwise it uses an offline demo model. If you kill a worker during a
 // debate, another worker continues the debate. Ctrl-C lets a worker finish its current steps. The other commands need no
@@ -63,7 +64,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, env func(
 	case len(args) < 2:
 		err = runWorker(ctx, pool, store, schema, stderr, env, slow)
 	default:
-		err = client{ctx, store, stdout}.runCommand(args[0], args[1])
+		err = client{ctx, store, stdout, stderr}.runCommand(args[0], args[1])
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "worker:", err)

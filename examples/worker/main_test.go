@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -136,6 +138,65 @@ func TestACanceledDebateIsWatchedToItsEnd(t *testing.T) {
 	require.Contains(t, stdout.String(), "ended in round 0: canceled")
 }
 
+// tasks writes a file of tasks. The demo model answers "Yes" as Ada and Cy, and "No" as Bo.
+func tasks(t *testing.T) (path string) {
+	path = filepath.Join(t.TempDir(), "tasks.jsonl")
+	text := `{"topic": "Is tea green?", "gold": "Yes"}
+{"topic": "Is coffee black?", "gold": "yes"}
+{"topic": "Is milk blue?", "gold": "No"}
+`
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+// Workers run the debates of an evaluation. Nothing is run twice.
+func TestWorkersRunAnEvaluation(t *testing.T) {
+	env, path := place(t), tasks(t)
+	working(t, env)
+	working(t, env)
+	var report, progress screen
+	require.Zero(t, run(t.Context(), []string{"eval", path}, &report, &progress, env), progress.String())
+	for _, part := range []string{"# Evaluation tasks.jsonl", "3 questions", "| single |", "| debate |", "| single&#64;debate |"} {
+		require.Contains(t, report.String(), part)
+	}
+	require.NotContains(t, report.String(), "not complete")
+	require.Contains(t, progress.String(), "3 of 3 tasks, ")
+	var again screen
+	require.Zero(t, run(t.Context(), []string{"eval", path}, &again, &progress, env), progress.String())
+	require.Equal(t, report.String(), again.String())
+	require.Contains(t, progress.String(), "3 of 3 tasks, 0 runs\n")
+}
+
+// An evaluation that is stopped before a worker comes goes on later.
+func TestAnEvaluationGoesOn(t *testing.T) {
+	env, path := place(t), tasks(t)
+	ctx, leave := context.WithCancel(t.Context())
+	var report, progress screen
+	code := make(chan int, 1)
+	go func() { code <- run(ctx, []string{"eval", path}, &report, &progress, env) }()
+	require.Eventually(t, func() bool { return debates(t, env) == 3 }, 5*time.Minute, 10*time.Millisecond, "one for each task")
+	leave()
+	require.Zero(t, <-code, progress.String())
+	require.Contains(t, report.String(), "The evaluation is not complete")
+
+	working(t, env)
+	var whole screen
+	require.Zero(t, run(t.Context(), []string{"eval", path}, &whole, &progress, env), progress.String())
+	require.NotContains(t, whole.String(), "not complete")
+	require.Contains(t, progress.String(), "3 of 3 tasks, ")
+}
+
+// debates returns the number of debates in the store, or 0 if it cannot be read yet.
+func debates(t *testing.T, env func(string) string) (n int) {
+	conn, err := pgx.Connect(t.Context(), env("DATABASE_URL"))
+	require.NoError(t, err)
+	defer conn.Close(context.Background())
+	if conn.QueryRow(t.Context(), `select count(*) from `+env("DATABASE_SCHEMA")+`.debates`).Scan(&n) != nil {
+		return 0 // the schema is not there yet
+	}
+	return n
+}
+
 func TestWhatIsWrongIsSaid(t *testing.T) {
 	env := place(t)
 	for _, tt := range []struct {
@@ -149,6 +210,8 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		{"no topic", env, []string{"submit"}, 2, "usage: worker"},
 		{"too many arguments", env, []string{"work", "hard"}, 2, "usage: worker"},
 		{"an unknown command", env, []string{"sing", "x"}, 1, `no such debate`},
+		{"an evaluation of no file", env, []string{"eval", "none.jsonl"}, 1, "none.jsonl"},
+		{"an evaluation of another file", env, []string{"eval", "main.go"}, 1, "main.go: read tasks: line 1: "},
 		{"a blank topic", env, []string{"submit", " "}, 1, "topic: it is blank"},
 		{"no database", func(string) string { return "" }, []string{"work"}, 1, "DATABASE_URL is not set"},
 		{"an unreachable database", func(string) string { return "postgres://127.0.0.1:1/x" }, []string{"work"}, 1, "connect to PostgreSQL"},

@@ -27,11 +27,6 @@ func FailureOf(r *debate.Result) string {
 	return "it is not complete: " + string(r.State)
 }
 
-// GoesOn reports whether a debate was interrupted, and goes on without a decision of a person.
-func GoesOn(r *debate.Result) bool {
-	return !r.State.Final() && r.State != fsm.Error && r.Question == nil
-}
-
 // Spending says in words what everything has used.
 func Spending(tokens int, cost float64) string {
 	if cost > 0 {
