@@ -74,20 +74,6 @@ func (p *Report) table(list []Effect) *report.Table {
 	return t
 }
 
-// size returns the change by which effects are compared: that of the scores, or of the share if there are none.
-func (e Effect) size() float64 {
-	switch {
-	case e.Score != nil:
-		return e.Score.Value
-	case e.Share != nil:
-		return e.Share.Value
-	}
-	return 0
-}
-
-// compareSizes compares the sizes of two effects.
-func compareSizes(a, b Effect) int { return cmp.Compare(math.Abs(a.size()), math.Abs(b.size())) }
-
 // most returns the size of the largest effect.
 func (p *Report) most() (most float64) {
 	for _, e := range p.Effects {

@@ -10,6 +10,13 @@ import (
 	"github.com/elenchus-go/debate/providers/price"
 )
 
+// Labels of samples.
+const (
+	label       = "influence" // the id of the debate
+	labelItem   = "influence_item"
+	labelSample = "influence_sample"
+)
+
 // firstSamples is the number of samples of all items from which the largest are chosen.
 const firstSamples = 5
 

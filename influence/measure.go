@@ -2,7 +2,6 @@ package influence
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/elenchus-go/debate"
@@ -50,20 +49,7 @@ type measurement struct {
 	failures []string
 }
 
-// measurement returns the measurement of an analysis.
-func (r *runner) measurement() *measurement {
-	of := r.outcome.winner
-	if of == "" && len(r.outcome.scores) > 0 {
-		of = slices.Min(slices.Collect(maps.Keys(r.outcome.scores)))
-		for _, p := range slices.Backward(r.debate.Participants) {
-			if _, scored := r.outcome.scores[p.Name]; scored {
-				of = p.Name
-			}
-		}
-	}
-	return newMeasurement(r.outcome, of, r.items, r.plan, r.Seats)
-}
-
+// newMeasurement returns a measurement of the items. The scores of one participant count, or of one option or answer.
 func newMeasurement(o outcome, of string, items []Item, plan Plan, seats bool) *measurement {
 	m := &measurement{outcome: o, of: of, items: items, plan: plan, seats: seats, seen: map[string]*sample{}}
 	m.confidence = 1 - .05/float64(max(m.intervals(), 1))
@@ -222,4 +208,19 @@ func (m *measurement) effects() (list []Effect, pair *Effect) {
 		}
 	}
 	return list, pair
+}
+
+// report returns the report of the samples.
+func (m *measurement) report() *Report {
+	p := &Report{Format: formatVersion, Seats: m.seats, Plan: m.plan, Winner: m.outcome.winner, Intervals: m.intervals()}
+	if m.outcome.wins {
+		p.Enough = m.enough
+	}
+	if len(m.outcome.scores) > 0 {
+		p.Score, p.Of = m.outcome.scale.name, m.of
+	}
+	p.Effects, p.Pair = m.effects()
+	p.Failures = slices.Clone(m.failures[:min(len(m.failures), 10)])
+	p.Summary = p.sentences()
+	return p
 }

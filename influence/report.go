@@ -1,7 +1,9 @@
 package influence
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -76,20 +78,19 @@ func (e Effect) Shown() bool { return excludesZero(e.Score) || excludesZero(e.Sh
 
 func excludesZero(i *Interval) bool { return i != nil && (i.Above(0) || i.Below(0)) }
 
-// report returns the report of the samples.
-func (m *measurement) report() *Report {
-	p := &Report{Format: formatVersion, Seats: m.seats, Plan: m.plan, Winner: m.outcome.winner, Intervals: m.intervals()}
-	if m.outcome.wins {
-		p.Enough = m.enough
+// size returns the change by which effects are compared: that of the scores, or of the share if there are none.
+func (e Effect) size() float64 {
+	switch {
+	case e.Score != nil:
+		return e.Score.Value
+	case e.Share != nil:
+		return e.Share.Value
 	}
-	if len(m.outcome.scores) > 0 {
-		p.Score, p.Of = m.outcome.scale.name, m.of
-	}
-	p.Effects, p.Pair = m.effects()
-	p.Failures = slices.Clone(m.failures[:min(len(m.failures), 10)])
-	p.Summary = p.sentences()
-	return p
+	return 0
 }
+
+// compareSizes compares the sizes of two effects.
+func compareSizes(a, b Effect) int { return cmp.Compare(math.Abs(a.size()), math.Abs(b.size())) }
 
 // sentences says what was found.
 func (p *Report) sentences() (list []string) {

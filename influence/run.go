@@ -15,14 +15,6 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/runs"
 	"github.com/elenchus-go/debate/store"
-	"github.com/elenchus-go/debate/transcript"
-)
-
-// Labels of samples.
-const (
-	label       = "influence" // the id of the debate
-	labelItem   = "influence_item"
-	labelSample = "influence_sample"
 )
 
 // Plan returns what the analysis will ask. It calls no model. Plan returns an error if the debate cannot be analyzed.
@@ -89,64 +81,6 @@ func (a Analysis) report(ctx context.Context, o debate.Options, sample func(cont
 		p.Incomplete = runs.Plural(m.missing, "sample") + " are missing"
 	}
 	return p, nil
-}
-
-// runner makes the samples of an analysis.
-type runner struct {
-	Analysis
-	*runs.Runner
-
-	debate   *debate.Result
-	config   debate.Config
-	deciding []string
-	outcome  outcome // of the debate
-	items    []Item
-	calls    []transcript.Turn // of those who decide
-	plan     Plan
-	priced   bool // the cost of the calls is known
-}
-
-// open opens the debate, and plans the samples.
-func (a Analysis) open(ctx context.Context, o debate.Options) (*runner, error) {
-	if err := a.check(); err != nil {
-		return nil, err
-	}
-	shared, err := runs.Open(a.runs(), o)
-	if err != nil {
-		return nil, err
-	}
-	r := &runner{Analysis: a, Runner: shared}
-	err = r.load(ctx)
-	if err == nil {
-		err = r.prepare()
-	}
-	if err != nil {
-		r.Close(ctx)
-		return nil, fmt.Errorf("analyze debate %s: %w", a.ID, err)
-	}
-	return r, nil
-}
-
-// load reads the debate.
-func (r *runner) load(ctx context.Context) error {
-	d, err := r.Engine.Open(ctx, r.ID)
-	if err != nil {
-		return err
-	}
-	if r.debate, err = d.Result(ctx); err != nil {
-		return err
-	}
-	for m, err := range d.Replay(ctx) {
-		if err != nil {
-			return err
-		}
-		if c, ok := m.Event.(debate.ConfigChanged); ok {
-			if r.config, err = r.Engine.ParseConfig(c.Config); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // sample makes the samples of a stage, so that one that ends early has about as many of each item.

@@ -1,0 +1,236 @@
+package influence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/runs"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// runner makes the samples of an analysis.
+type runner struct {
+	Analysis
+	*runs.Runner
+
+	debate   *debate.Result
+	config   debate.Config
+	deciding []string
+	outcome  outcome // of the debate
+	items    []Item
+	calls    []transcript.Turn // of those who decide
+	plan     Plan
+	priced   bool // the cost of the calls is known
+}
+
+// open opens the debate, and plans the samples.
+func (a Analysis) open(ctx context.Context, o debate.Options) (*runner, error) {
+	if err := a.check(); err != nil {
+		return nil, err
+	}
+	shared, err := runs.Open(a.runs(), o)
+	if err != nil {
+		return nil, err
+	}
+	r := &runner{Analysis: a, Runner: shared}
+	err = r.load(ctx)
+	if err == nil {
+		err = r.prepare()
+	}
+	if err != nil {
+		r.Close(ctx)
+		return nil, fmt.Errorf("analyze debate %s: %w", a.ID, err)
+	}
+	return r, nil
+}
+
+// load reads the debate.
+func (r *runner) load(ctx context.Context) error {
+	d, err := r.Engine.Open(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	if r.debate, err = d.Result(ctx); err != nil {
+		return err
+	}
+	for m, err := range d.Replay(ctx) {
+		if err != nil {
+			return err
+		}
+		if c, ok := m.Event.(debate.ConfigChanged); ok {
+			if r.config, err = r.Engine.ParseConfig(c.Config); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// prepare checks the debate, and sets what is sampled.
+func (r *runner) prepare() error {
+	if r.debate.State != fsm.Completed {
+		return fmt.Errorf("it is %s: wait until it has ended", r.debate.State)
+	}
+	if d, ok := r.config.Protocol.(protocol.Decider); ok {
+		r.deciding = d.Deciding()
+	}
+	for _, t := range r.debate.Turns {
+		if slices.Contains(r.deciding, t.Phase) {
+			r.calls = append(r.calls, t)
+		}
+	}
+	var known bool
+	if r.outcome, known = outcomeOf(r.debate, r.deciding); len(r.calls) == 0 {
+		return errors.New("no judge decides it")
+	} else if !known || !r.outcome.wins && len(r.outcome.scores) == 0 {
+		return fmt.Errorf("its judges neither name a winner nor give scores: the protocol is %s", r.config.Protocol.Name())
+	}
+	if err := r.checkJudges(); err != nil {
+		return err
+	}
+	if err := r.setItems(); err != nil {
+		return err
+	}
+	r.setStages()
+	r.setCost()
+	if r.MaxCost > 0 && !r.priced {
+		return errors.New("the cost is not known, so the limit of cost cannot hold: give the prices of the judges' models")
+	}
+	return nil
+}
+
+// checkJudges returns an error if the judges cannot be asked several times.
+func (r *runner) checkJudges() error {
+	if r.Judges != nil && len(r.Judges) != len(r.config.Judges) {
+		return fmt.Errorf("judges: there are %d, but it has %d", len(r.Judges), len(r.config.Judges))
+	}
+	if r.Judges != nil {
+		r.config.Judges = r.Judges
+	}
+	if r.Prices != nil {
+		r.config.Prices = r.Prices
+	}
+	warm := false
+	for _, j := range r.config.Judges {
+		if j.Human {
+			return fmt.Errorf("%s is a person, who would be asked many times: give judges who are models", j.Name)
+		}
+		warm = warm || j.Temperature == nil || *j.Temperature > 0
+	}
+	if !warm && !r.Continued {
+		return errors.New("the judges have temperature 0, so samples would repeat one another: give them another temperature")
+	}
+	return nil
+}
+
+// setItems sets the items: what is left out one at a time.
+func (r *runner) setItems() error {
+	given := map[transcript.Key]bool{}
+	for _, k := range r.Items.Turns {
+		given[k] = true
+	}
+	chosen := len(r.Items.Turns)+len(r.Items.Seats) > 0
+	for _, p := range r.debate.Participants {
+		item := Item{Speaker: p.Name}
+		for _, t := range r.debate.Turns {
+			if t.Kind != transcript.Speech || t.Actor != p.Name || t.Text == "" {
+				continue
+			}
+			item.Keys = append(item.Keys, t.Key)
+			if item.Seq == 0 {
+				item.Seq = t.Seq
+			}
+			if !r.Seats && (!chosen || given[t.Key]) {
+				r.items = append(r.items, Item{Speaker: p.Name, Round: t.Round, Seq: t.Seq, Keys: []transcript.Key{t.Key}})
+				delete(given, t.Key)
+			}
+		}
+		if r.Seats && len(item.Keys) > 0 && (!chosen || slices.Contains(r.Items.Seats, p.Name)) {
+			r.items = append(r.items, item)
+		}
+	}
+	for k := range given {
+		return fmt.Errorf("items: %s is no turn of a participant", k)
+	}
+	if want := len(r.Items.Seats); want > 0 && len(r.items) != want {
+		return fmt.Errorf("items: %q are not all seats that have said something", r.Items.Seats)
+	}
+	if len(r.items) == 0 {
+		return errors.New("no participant has said anything")
+	}
+	slices.SortFunc(r.items, func(a, b Item) int { return int(a.Seq - b.Seq) })
+	return nil
+}
+
+// setStages sets the stages of the plan.
+func (r *runner) setStages() {
+	add := func(items, samples int) {
+		r.plan.Stages = append(r.plan.Stages, Stage{Items: items, Samples: samples, Each: len(r.calls), Calls: (items + 1) * samples * len(r.calls)})
+	}
+	pairs := 0
+	if r.Pairs && len(r.items) > 1 {
+		r.plan.pair, pairs = true, 1
+	}
+	r.plan.first = len(r.items) > r.Largest && len(r.Items.Turns)+len(r.Items.Seats) == 0
+	if r.plan.first {
+		add(len(r.items), firstSamples)
+		add(r.Largest+pairs, r.Samples)
+	} else {
+		add(len(r.items), r.Samples)
+		if pairs > 0 {
+			add(pairs, r.Samples)
+		}
+	}
+	for _, s := range r.plan.Stages {
+		r.plan.Calls += s.Calls
+	}
+}
+
+// setCost sets what the calls of the plan take and cost: as much as they did in the debate.
+func (r *runner) setCost() {
+	var one transcript.Usage
+	r.priced = true
+	for _, t := range r.calls {
+		u := t.Usage
+		at := slices.IndexFunc(r.config.Judges, func(j debate.Participant) bool { return j.Name == t.Actor })
+		if p, known := r.config.Prices.Lookup(r.modelOf(at)); known {
+			u.Cost = p.Cost(u)
+		} else {
+			r.priced = r.priced && u.Cost > 0 && r.Judges == nil
+		}
+		one = one.Add(u)
+	}
+	samples := r.plan.Calls / len(r.calls)
+	r.plan.Tokens = samples * (one.Input + one.Output)
+	if r.priced {
+		r.plan.Cost = float64(samples) * one.Cost
+	}
+}
+
+// modelOf returns the model of a judge.
+func (r *runner) modelOf(judge int) string {
+	if judge < 0 {
+		return ""
+	}
+	return r.config.Judges[judge].Model
+}
+
+// measurement returns the measurement of an analysis.
+func (r *runner) measurement() *measurement {
+	of := r.outcome.winner
+	if of == "" && len(r.outcome.scores) > 0 {
+		of = slices.Min(slices.Collect(maps.Keys(r.outcome.scores)))
+		for _, p := range slices.Backward(r.debate.Participants) {
+			if _, scored := r.outcome.scores[p.Name]; scored {
+				of = p.Name
+			}
+		}
+	}
+	return newMeasurement(r.outcome, of, r.items, r.plan, r.Seats)
+}
