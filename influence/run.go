@@ -33,23 +33,18 @@ func (a Analysis) Plan(ctx context.Context, o debate.Options) (*Plan, error) {
 // Before the first call, Run returns an error if the debate cannot be analyzed, such as one that has not ended, that no judge
 // decides, or that people judge. It ends early if a service rejects a key or an account has no money, if the store fails, and
 // with the error of ctx if ctx ends; nothing that is committed is lost. At a limit, or after Stop, there is no error: the report
-// says what is missing.
+// says what is missing. The debate keeps in the note "influence" what was found about its turns, which the inspector shows.
 func (a Analysis) Run(ctx context.Context, o debate.Options) (*Report, error) {
-	return a.report(ctx, o, func(ctx context.Context, r *runner, stage int, list []comparison) error {
-		if err := r.sample(ctx, stage, list); err != nil {
-			return fmt.Errorf("analyze debate %s: %w", a.ID, err)
-		}
-		return nil
-	})
+	return a.report(ctx, o, true)
 }
 
 // Report returns the report of what is stored. It calls no model.
 func (a Analysis) Report(ctx context.Context, o debate.Options) (*Report, error) {
-	return a.report(ctx, o, func(context.Context, *runner, int, []comparison) error { return nil })
+	return a.report(ctx, o, false)
 }
 
-// report makes or only reads the samples of each stage.
-func (a Analysis) report(ctx context.Context, o debate.Options, sample func(context.Context, *runner, int, []comparison) error) (*Report, error) {
+// report reads the samples of each stage. With run, it makes them before, and notes on the debate what was found.
+func (a Analysis) report(ctx context.Context, o debate.Options, run bool) (*Report, error) {
 	r, err := a.open(ctx, o)
 	if err != nil {
 		return nil, err
@@ -61,8 +56,10 @@ func (a Analysis) report(ctx context.Context, o debate.Options, sample func(cont
 	m := r.measurement()
 	for stage := range r.plan.Stages {
 		list := m.next()
-		if err := sample(ctx, r, stage, list); err != nil {
-			return nil, err
+		if run {
+			if err := r.sample(ctx, stage, list); err != nil {
+				return nil, fmt.Errorf("analyze debate %s: %w", a.ID, err)
+			}
 		}
 		for i := range list {
 			if err := r.read(ctx, m, stage, &list[i]); err != nil {
@@ -79,6 +76,15 @@ func (a Analysis) report(ctx context.Context, o debate.Options, sample func(cont
 		p.Incomplete = limit + ", and " + runs.Plural(m.missing, "sample") + " are missing"
 	} else if m.missing > 0 {
 		p.Incomplete = runs.Plural(m.missing, "sample") + " are missing"
+	}
+	if run {
+		d, err := r.Engine.Open(ctx, r.ID)
+		if err == nil {
+			err = d.Annotate(ctx, noteName, p.note())
+		}
+		if err != nil {
+			return nil, fmt.Errorf("analyze debate %s: note what was found: %w", a.ID, err)
+		}
 	}
 	return p, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/debatehttp"
+	"github.com/elenchus-go/debate/influence"
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/progress"
 	"github.com/elenchus-go/debate/store"
@@ -232,6 +233,7 @@ type said struct {
 	HTML    template.HTML
 	Cut     bool   // whether the text is longer
 	Quotes  string // how many of its quotes are right; empty if there are none
+	Without string // what an analysis has found about the debate without it; empty if none has
 }
 
 // turnsOf returns the last turns before the one with the seq before, or the last ones if before is 0, the seq of the first of
@@ -248,9 +250,11 @@ func turnsOf(h *history, actors []actor, before int64, room int) (list []said, e
 			turns = turns[:at]
 		}
 	}
+	marks := influence.Marks(h.result.Annotations)
 	for len(list) < len(turns) {
 		s := saidOf(turns[len(turns)-1-len(list)], actors, maxTurn)
-		if room -= len(s.HTML) + frame; room < 0 && len(list) > 0 {
+		s.Without = cut(marks[s.Key.String()], maxNote)
+		if room -= len(s.HTML) + len(s.Without) + frame; room < 0 && len(list) > 0 {
 			earlier = list[len(list)-1].Seq
 			break
 		}

@@ -415,3 +415,17 @@ func TestParametersAreLimited(t *testing.T) {
 	w.get(http.StatusOK, "/?seat="+strings.Repeat("x", maxSeat))
 	require.Contains(t, w.get(http.StatusBadRequest, "/debates/cars?before=x"), "want the number of an entry")
 }
+
+// Each turn says what an analysis has found about the debate without it.
+func TestWhatDecidedIsBesideTheTurns(t *testing.T) {
+	w := open(t, Options{}, speaker("Ban them."))
+	d := w.run(pair("cars"))
+	turn := debatetest.Result(t, d).Turns[0]
+	require.NotContains(t, w.get(http.StatusOK, "/debates/cars"), "without it")
+	require.NoError(t, d.Annotate(t.Context(), "influence", []map[string]string{{"key": turn.Key.String(), "text": "−████ without it, the lead <i> changes by -1.98 [-2.16, -1.80]" + strings.Repeat(" very", 100)}}))
+	page := w.get(http.StatusOK, "/debates/cars")
+	require.Equal(t, 1, strings.Count(page, "· −████ without it, the lead &lt;i&gt; changes by -1.98 [-2.16, -1.80]"))
+	require.Contains(t, page, " … · <a href")
+	require.NoError(t, d.Annotate(t.Context(), "influence", "anything"))
+	require.NotContains(t, w.get(http.StatusOK, "/debates/cars"), "· −████")
+}

@@ -127,10 +127,32 @@ func (o *options) forkFlags(flags *pflag.FlagSet) {
 
 // rejudgeFlags adds the flags of rejudge.
 func (o *options) rejudgeFlags(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&o.judgeModels, "judge-model", nil, "`model` of the judges (default: the same models); can be repeated")
-	flags.Float64Var(&o.judgeTemperature, "judge-temperature", 0, "temperature of the judges, as `number` (default: the same)")
+	o.newJudgesFlags(flags)
 	flags.StringArrayVar(&o.omit, "omit", nil, "leave a turn, as `seq`, or all turns of a seat out of what the judges see; can be repeated")
 	flags.IntVar(&o.samples, "samples", 1, "`number` of debates to make, which show the participants in one order and in the opposite one in turn")
+}
+
+// newJudgesFlags adds the flags that choose judges who are asked again.
+func (o *options) newJudgesFlags(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&o.judgeModels, "judge-model", nil, "`model` of the judges (default: the same models); can be repeated")
+	flags.Float64Var(&o.judgeTemperature, "judge-temperature", 0, "temperature of the judges, as `number` (default: the same)")
+}
+
+// influenceFlags adds the flags of influence.
+func (o *options) influenceFlags(flags *pflag.FlagSet) {
+	f := &o.influence
+	flags.StringSliceVar(&f.items, "items", nil, "only these turns, as `seqs`, or with --seats only these seats; all for all at once (default: the largest after 5 samples of each)")
+	flags.IntVar(&f.samples, "samples", 20, "`number` of samples of each item")
+	flags.IntVar(&f.largest, "largest", 3, "`number` of items that are sampled so often, if there are no --items")
+	flags.BoolVar(&f.seats, "seats", false, "leave out whole seats instead of single turns")
+	flags.BoolVar(&f.pairs, "pairs", false, "also leave out the two largest items together")
+	flags.BoolVar(&f.plan, "plan", false, "only say how many calls it takes, and what they cost")
+	o.newJudgesFlags(flags)
+	flags.IntVar(&o.eval.tokens, "max-tokens", 0, "largest `number` of tokens to use")
+	flags.Float64Var(&o.maxCost, "max-cost", 0, "largest `amount` to spend, in the currency of the prices")
+	flags.IntVar(&o.eval.atOnce, "concurrency", 8, "`number` of samples at the same time")
+	flags.StringArrayVarP(&o.reports, "report", "r", nil, "write the report to `file`, which must end with .md or .html; can be repeated")
+	flags.BoolVar(&o.json, "json", false, "print the report as JSON instead of Markdown")
 }
 
 // initFlags adds the flags of init.

@@ -100,6 +100,15 @@ const rejudgeExample = `  debate rejudge ID --judge-model anthropic/claude-sonne
   debate rejudge ID --omit 7
   debate rejudge ID --omit Ada`
 
+const influenceHelp = `Influence says what decided a debate that has ended. It asks the judges who decided it again without each turn, and about the
+whole debate as often: 5 times for all turns, and then 20 times for the three whose scores change most. It first says how many
+calls that takes. The same command continues one that was interrupted. docs/influence.md explains the report.`
+
+const influenceExample = `  debate influence ID --plan
+  debate influence ID --max-cost 2 --report why.html
+  debate influence ID --seats --samples 40
+  debate influence ID --items 7,12 --pairs`
+
 const exportHelp = `Export writes a debate as JSON, which import stores again.
 
 With --record, it writes a record instead: one file from which verify, or a program of anybody else, derives the debate

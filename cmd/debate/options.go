@@ -44,7 +44,15 @@ type options struct {
 	audit                                                   auditOptions
 	record                                                  recordOptions
 	rejudgeOptions
+	influence          influenceOptions
 	participantsInFile bool // the configuration has participants; --agents selects from them
+}
+
+// influenceOptions holds the values of the flags of influence.
+type influenceOptions struct {
+	items              []string // seqs of turns, or seats; or all
+	samples, largest   int
+	seats, pairs, plan bool
 }
 
 // rejudgeOptions holds the values of the flags of rejudge.

@@ -36,7 +36,7 @@ func (p *program) rejudgeDebate() error {
 			return err
 		}
 		again := debate.Rejudge{}
-		if again.Omit, err = p.omitted(r); err != nil {
+		if again.Omit, err = p.omitted("omit", p.omit, r); err != nil {
 			return err
 		}
 		if len(p.judgeModels) > 0 {
@@ -49,12 +49,7 @@ func (p *program) rejudgeDebate() error {
 			again.Judges, again.Prices = c.Judges, c.Prices
 		}
 		if p.flagGiven["judge-temperature"] {
-			again.Judges = slices.Clone(c.Judges)
-			for i := range again.Judges {
-				if !again.Judges[i].Human {
-					again.Judges[i].Temperature = &p.judgeTemperature
-				}
-			}
+			again.Judges = p.withTemperature(c.Judges)
 			c.Judges = again.Judges
 		}
 		if orders := ordersOf(c.Protocol, r); p.samples > orders && isCold(c.Judges) {
@@ -117,9 +112,20 @@ func isCold(judges []debate.Participant) bool {
 	return !slices.ContainsFunc(judges, func(j debate.Participant) bool { return j.Human || j.Temperature == nil || *j.Temperature > 0 })
 }
 
-// omitted returns what --omit names: turns by their seqs, and seats.
-func (p *program) omitted(r *debate.Result) (o debate.Omission, err error) {
-	for _, what := range p.omit {
+// withTemperature returns judges with the temperature of --judge-temperature.
+func (p *program) withTemperature(judges []debate.Participant) []debate.Participant {
+	judges = slices.Clone(judges)
+	for i := range judges {
+		if !judges[i].Human {
+			judges[i].Temperature = &p.judgeTemperature
+		}
+	}
+	return judges
+}
+
+// omitted returns what a flag names: turns by their seqs, and seats.
+func (p *program) omitted(flag string, names []string, r *debate.Result) (o debate.Omission, err error) {
+	for _, what := range names {
 		seq, err := strconv.ParseInt(what, 10, 64)
 		if err != nil {
 			o.Seats = append(o.Seats, what)
@@ -127,7 +133,7 @@ func (p *program) omitted(r *debate.Result) (o debate.Omission, err error) {
 		}
 		at := slices.IndexFunc(r.Turns, func(t transcript.Turn) bool { return t.Seq == seq })
 		if at < 0 {
-			return o, exitErrorf(exitArguments, "read arguments: --omit %d is no turn; show --verbose lists them", seq)
+			return o, exitErrorf(exitArguments, "read arguments: --%s %d is no turn; show --verbose lists them", flag, seq)
 		}
 		o.Turns = append(o.Turns, r.Turns[at].Key)
 	}

@@ -95,6 +95,10 @@ func (p *program) subcommands() []subcommand {
 			operands: id, least: 1, most: 1, run: p.rejudgeDebate, flags: []func(*pflag.FlagSet){p.rejudgeFlags, p.addressFlags, p.storeFlags},
 		},
 		{
+			use: "influence ID", group: groupRun, short: "Find out which turns decided a debate", long: influenceHelp, example: influenceExample,
+			operands: id, least: 1, most: 1, run: p.findInfluence, flags: []func(*pflag.FlagSet){p.influenceFlags, p.addressFlags, p.storeFlags},
+		},
+		{
 			use: "eval TASKS", group: groupRun, short: "Compare ways to answer tasks with right answers", long: evalHelp, example: evalExample,
 			operands: "a file with tasks", least: 1, most: 1, run: p.evaluate, flags: []func(*pflag.FlagSet){p.evalFlags, p.modelFlags, p.addressFlags, p.newDebateFlags},
 		},
