@@ -22,11 +22,18 @@ AXE_VERSION := 4.14.1
 PICTURES ?= $(CURDIR)/coverage/pictures
 
 MODULES := $(sort $(dir $(shell find . -name go.mod -not -path '*/testdata/*')))
+
+# Modules outside of go.work, and what they depend on besides the modules that the root requires.
+OUTSIDE        = frameworks dashboard engines compare
+dashboard_USES = integrations/debateotel/*.*
+engines_USES   = drivetest/* *.go
+compare_USES   = *.go
+
 PATH    := $(PATH):$(shell $(GO) env GOPATH)/bin
 export PATH
 
 .DEFAULT_GOAL := help
-.PHONY: help test soak kills interruptions intervals records scale rescue mutation lint work-sum portable debatevet format bench fuzz generate tidy frameworks frameworks-changed dashboard dashboard-changed engines engines-changed release-check \
+.PHONY: help test soak kills interruptions intervals records scale rescue mutation lint work-sum portable debatevet format bench fuzz generate tidy $(OUTSIDE) $(OUTSIDE:=-changed) outside-changed release-check \
 	browser clients npm-clients clients-lock postgres chromium axe golangci-lint
 
 help: ## list the targets
@@ -128,7 +135,7 @@ tidy: ## run go mod tidy in all modules
 		(cd $$m && GOWORK=off $(GO) mod tidy -modfile=$$tmp/go.mod) && $(GO) mod edit $$drop $$tmp/go.mod && \
 		cp $$tmp/go.mod $$tmp/go.sum $$m || exit 1; \
 	done
-	@for m in frameworks dashboard engines; do (cd testdata/$$m && GOWORK=off $(GO) mod tidy) || exit 1; done
+	@for m in $(OUTSIDE); do (cd testdata/$$m && GOWORK=off $(GO) mod tidy) || exit 1; done
 
 CACHE = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/debate
 
@@ -163,35 +170,24 @@ npm-clients: # installs the packages of internal/clienttest
 clients-lock: ## update internal/clienttest/package-lock.json after a change of package.json
 	@cd internal/clienttest && npm install --package-lock-only --omit-lockfile-registry-resolved --silent --no-audit --no-fund
 
-FRAMEWORKS_SUM = $(shell cat go.mod go.sum testdata/frameworks/* | cksum | tr ' ' -)
-
 frameworks: ## build and run a program that uses langchaingo, Eino, ADK, Genkit and MCP together with this library
 	@cd testdata/frameworks && GOWORK=off $(GO) run .
-	@mkdir -p '$(CACHE)' && touch '$(CACHE)/frameworks-$(FRAMEWORKS_SUM)'
-
-frameworks-changed: ## run make frameworks unless it has already passed here with the same dependencies
-	@if [ -e '$(CACHE)/frameworks-$(FRAMEWORKS_SUM)' ]; then \
-		echo "skipped: make frameworks has already passed with these dependencies"; else $(MAKE) --no-print-directory frameworks; fi
-
-# What a target outside of go.work depends on.
-DASHBOARD_SUM = $(shell cat go.mod go.sum testdata/dashboard/* integrations/debateotel/*.* | cksum | tr ' ' -)
-ENGINES_SUM = $(shell cat go.mod go.sum testdata/engines/* drivetest/* *.go | cksum | tr ' ' -)
 
 dashboard: ## run the queries of debateotel's dashboard for Grafana in Prometheus' engine
 	@cd testdata/dashboard && GOWORK=off $(GO) test -count=1 .
-	@mkdir -p '$(CACHE)' && touch '$(CACHE)/dashboard-$(DASHBOARD_SUM)'
 
 engines: ## test that Temporal and DBOS drive debates
 	@cd testdata/engines && GOWORK=off $(GO) test -count=1 -race -gcflags=modernc.org/sqlite/lib=-race=false .
-	@mkdir -p '$(CACHE)' && touch '$(CACHE)/engines-$(ENGINES_SUM)'
 
-dashboard-changed: ## run make dashboard unless it has already passed here with the same files
-	@if [ -e '$(CACHE)/dashboard-$(DASHBOARD_SUM)' ]; then \
-		echo "skipped: make dashboard has already passed with these files"; else $(MAKE) --no-print-directory dashboard; fi
+compare: ## test that testdata/compare does the same work with langgraphgo, Eino, ADK and this library
+	@cd testdata/compare && GOWORK=off $(GO) test -count=1 -race .
 
-engines-changed: ## run make engines unless it has already passed here with the same files
-	@if [ -e '$(CACHE)/engines-$(ENGINES_SUM)' ]; then \
-		echo "skipped: make engines has already passed with these files"; else $(MAKE) --no-print-directory engines; fi
+outside-changed: $(OUTSIDE:=-changed) ## run make frameworks, dashboard, engines and compare unless they have passed here with the same files
+
+$(OUTSIDE:=-changed): %-changed:
+	@passed="$(CACHE)/$*-$$(cat go.mod go.sum testdata/$*/* $($*_USES) | cksum | tr ' ' -)"; \
+	if [ -e "$$passed" ]; then echo "skipped: make $* has already passed here with the same files"; \
+	else $(MAKE) --no-print-directory $* && mkdir -p '$(CACHE)' && touch "$$passed"; fi
 
 release-check: ## pack all modules as for a release and use them from an empty folder, without publishing anything
 	@$(GO) run ./internal/release check
