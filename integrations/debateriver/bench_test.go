@@ -27,14 +27,27 @@ import (
 func BenchmarkTurns(b *testing.B) {
 	for _, jobs := range []int{1, 8, 64} {
 		b.Run(fmt.Sprintf("jobs=%d", jobs), func(b *testing.B) {
-			e := benchWorker(b, jobs)
 			var turns atomic.Int64
-			for b.Loop() {
-				var all sync.WaitGroup
-				for range 2 * jobs {
-					all.Go(func() { turns.Add(int64(hold(b, e))) })
+			ended := make(chan struct{}, 2*jobs)
+			e := benchWorker(b, jobs, func(_ context.Context, _ string, ev debate.Event) {
+				switch ev := ev.(type) {
+				case debate.TurnDone:
+					turns.Add(1)
+				case debate.StateChanged:
+					if ev.To.Final() {
+						ended <- struct{}{}
+					}
 				}
-				all.Wait()
+			})
+			for b.Loop() {
+				for range 2 * jobs {
+					d, err := e.Create(b.Context(), fleetDebate(3))
+					require.NoError(b, err)
+					require.NoError(b, d.Start(b.Context()))
+				}
+				for range 2 * jobs {
+					<-ended
+				}
 			}
 			b.ReportMetric(float64(turns.Load())/b.Elapsed().Seconds(), "turns/s")
 		})
@@ -97,7 +110,7 @@ func (w *chainWorker) client(b *testing.B, schema string) *river.Client[pgx.Tx] 
 
 func (w *chainWorker) Work(ctx context.Context, job *river.Job[chainArgs]) error {
 	err := pgx.BeginFunc(ctx, w.pool, func(tx pgx.Tx) error {
-		if _, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job); err != nil {
+		if _, err := completeTx(ctx, tx, job); err != nil {
 			return err
 		}
 		if job.Args.Left == 1 {
@@ -199,36 +212,16 @@ func (r *rawTurns) chain(ctx context.Context, turns int) error {
 	return nil
 }
 
-// hold runs a debate of two participants and a judge, and returns the number of its turns.
-func hold(b *testing.B, e *debate.Engine) (turns int) {
-	ctx := context.Background()
-	d, err := e.Create(ctx, fleetDebate(3))
-	if err == nil {
-		err = d.Start(ctx)
-	}
-	if err != nil {
-		b.Error(err)
-		return 0
-	}
-	for ev, err := range d.Watch(ctx, 0) {
-		if err != nil {
-			b.Error(err)
-		}
-		if _, done := ev.(debate.TurnDone); done {
-			turns++
-		}
-	}
-	return turns
-}
-
-// benchWorker starts a worker that runs the given number of jobs at once, in a new schema.
-func benchWorker(b *testing.B, jobs int) *debate.Engine {
+// benchWorker starts a worker that runs the given number of jobs at once, in a new schema. It tells commit of each event.
+func benchWorker(b *testing.B, jobs int, commit func(context.Context, string, debate.Event)) *debate.Engine {
 	schema, pool := benchSchema(b)
 	s, err := NewStore(pool, Config{Schema: schema, RiverSchema: schema})
 	require.NoError(b, err)
 	b.Cleanup(s.Close)
 	workers := river.NewWorkers()
-	e, err := AddWorker(workers, s, debate.Options{Providers: map[string]providers.Provider{"m": fleetModel(0)}})
+	e, err := AddWorker(workers, s, debate.Options{
+		Providers: map[string]providers.Provider{"m": fleetModel(0)}, Observer: debate.Observer{Commit: commit},
+	})
 	require.NoError(b, err)
 	startClient(b, schema, pool, workers, jobs)
 	return e

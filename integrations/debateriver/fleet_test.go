@@ -109,10 +109,15 @@ func newFleetPool(dsn string) (*pgxpool.Pool, error) {
 // fleetModel returns a model whose replies take the given time.
 func fleetModel(latency time.Duration) providers.Provider {
 	speech := strings.Repeat("A closed centre is a quiet centre, and trade follows people. ", 20)
+	var values sync.Map // replies, by schema
 	return &scripted.Provider{DiscardCalls: true, Func: func(r providers.Request) scripted.Reply {
 		reply := scripted.Reply{Text: speech}
 		if r.Schema != nil {
-			reply = scripted.Values{}.Reply(r)
+			v, ok := values.Load(string(r.Schema))
+			if !ok {
+				v, _ = values.LoadOrStore(string(r.Schema), scripted.Values{}.Reply(r))
+			}
+			reply = v.(scripted.Reply)
 		}
 		reply.Latency = latency
 		return reply

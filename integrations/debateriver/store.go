@@ -143,7 +143,7 @@ func (s *Store) schedule(ctx context.Context, tx pgx.Tx, c store.Change) error {
 // complete marks a job as completed. River may have taken the job away because it took too long or was canceled or
 // deleted. Its plan is done even so, and the next worker of the job finds that out.
 func (s *Store) complete(ctx context.Context, tx pgx.Tx, job *river.Job[jobArgs]) error {
-	now, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job)
+	now, err := completeTx(ctx, tx, job)
 	switch {
 	case errors.Is(err, rivertype.ErrNotFound):
 		return nil
@@ -154,4 +154,14 @@ func (s *Store) complete(ctx context.Context, tx pgx.Tx, job *river.Job[jobArgs]
 		s.log.InfoContext(ctx, "River took the job away", "job", job.ID, "debate", job.Args.Debate, "state", now.State)
 	}
 	return nil
+}
+
+// completeTx marks a job as completed. Without the settings, PostgreSQL plans River's statement again for each job, or keeps
+// a plan from when the table of jobs was small, which reads the whole table.
+func completeTx[T river.JobArgs](ctx context.Context, tx pgx.Tx, job *river.Job[T]) (*river.Job[T], error) {
+	const settings = `select set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true)`
+	if _, err := tx.Exec(ctx, settings); err != nil {
+		return nil, err
+	}
+	return river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job)
 }
