@@ -324,7 +324,7 @@ func (r *record) reset() {
 func (r *record) addTurn(t transcript.Turn) error {
 	t.Seq = r.Seq + 1
 	if len(r.Turns) == 0 {
-		r.Turns = slices.Grow(r.Turns, 64)
+		r.Turns = slices.Grow(r.Turns, 32)
 	}
 	if !r.Record.Apply(t) {
 		return fmt.Errorf("turn %s is a duplicate", t.Key)

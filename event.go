@@ -40,7 +40,7 @@ type EventMeta struct {
 	// Revision is the number of times that fields had been added to the journal format, store.Format, in the version of the
 	// library that wrote the entry. A version ignores the fields that it does not know in an entry of a later revision than
 	// its own. In any other entry they are damage, and it refuses the entry.
-	Revision int `json:"revision,omitempty"`
+	Revision int32 `json:"revision,omitempty"`
 	// Rules are the rules of the engine that wrote the entry, if they are others than those of the entry before it. They apply
 	// to the entries that follow, until another one has rules or has a Revision of 0, whose rules nobody knows.
 	Rules *Rules `json:"rules,omitempty"`

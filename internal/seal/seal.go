@@ -58,7 +58,8 @@ func (k *Keys) Of(id string) (key Key, ok bool) {
 
 // CallID returns the ID of the hash of a call: of the step with the given key, and when the call began.
 func CallID(step string, began time.Time) string {
-	return "call " + step + " " + strconv.FormatInt(began.UnixNano(), 10)
+	var digits [20]byte
+	return "call " + step + " " + string(strconv.AppendInt(digits[:0], began.UnixNano(), 10))
 }
 
 // ReplyID returns the ID of the hash of a person's reply to the step with the given key.
@@ -86,7 +87,9 @@ func (k Key) Hash(digest [sha256.Size]byte) string {
 	copy(text[:], k[:])
 	copy(text[size:], digest[:])
 	sum := sha256.Sum256(text[:])
-	return base64.RawURLEncoding.EncodeToString(sum[:])
+	var hash [43]byte
+	base64.RawURLEncoding.Encode(hash[:], sum[:])
+	return string(hash[:])
 }
 
 // mac returns the HMAC-SHA-256 of a text. Package crypto/hmac allocates five times for each; a debate needs one for each call.

@@ -37,9 +37,14 @@ func read(text string) (s Signature, err error) {
 
 // FromJournal reads a note of a journal. It reports false if the note holds no signature of the debate with that id.
 func FromJournal(name string, value json.RawMessage, id string) (text string, s Signature, ok bool) {
-	if name != Name || json.Unmarshal(value, &text) != nil {
+	if name != Name || len(value) == 0 {
 		return "", s, false
 	}
+	var note string // on the heap: most notes are others
+	if json.Unmarshal(value, &note) != nil {
+		return "", s, false
+	}
+	text = note
 	s, err := read(text)
 	return text, s, err == nil && s.ID == id
 }

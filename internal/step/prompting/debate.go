@@ -173,7 +173,7 @@ type cache struct {
 type said struct {
 	text     string            // formatted; empty if no prompt has shown it yet
 	digest   step.Digest       // of the message with this text
-	own      *step.Digest      // of the message of the reader's own turn
+	own      step.Digest       // of the message of the reader's own turn; zero if no prompt has shown it yet
 	thoughts *reasoning.Opaque // in that message
 }
 

@@ -202,10 +202,10 @@ func (d *Debate) turnMessage(s *protocol.Step, t *transcript.Turn, m *judge.Pseu
 	if thoughts != nil {
 		own = opaqueMessage(thoughts, own.Text)
 	}
-	if of.own == nil || of.thoughts != thoughts {
-		of.own, of.thoughts = new(step.DigestOf(&own)), thoughts
+	if of.own == (step.Digest{}) || of.thoughts != thoughts {
+		of.own, of.thoughts = step.DigestOf(&own), thoughts
 	}
-	return own, *of.own
+	return own, of.own
 }
 
 // clippedMessage returns a turn with a text that was cut as a message of a reader's prompt.
