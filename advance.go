@@ -61,8 +61,9 @@ func (dr *driver) newExecution(r *record, s protocol.Step) (c *execution, err er
 	}()
 	dr.planning = s.Key
 	if c, err = dr.engine.newExecution(r, s); err == nil {
-		m := &c.run.Plan.Model
-		m.Provider, m.Client, err = dr.engine.bind(m.Provider)
+		if m := &c.run.Plan.Model; m.Client == nil {
+			m.Provider, m.Client, err = dr.engine.bind(m.Provider)
+		}
 	}
 	dr.planning = transcript.Key{} // not deferred: it stays if the goroutine ends
 	return c, err

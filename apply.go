@@ -158,6 +158,7 @@ func (r *record) configure(ev ConfigChanged) (err error) {
 	r.setConfig(&c)
 	if len(c.Documents) > 0 || was.Documents != nil {
 		r.Sources.SetDocuments(c.Documents, ev.Seq)
+		r.Documents = r.Sources.Shared()
 	}
 	r.Seed = cmp.Or(c.Seed, r.ID) // journals of earlier versions have none
 	r.Topic, r.MinRounds, r.MaxRounds = r.config.Topic, r.config.Limits.MinRounds, r.config.Limits.MaxRounds

@@ -1,15 +1,19 @@
 package debate
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/elenchus-go/debate/evidence"
+	"github.com/elenchus-go/debate/evidence/search"
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/step/rounds"
 	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/retrieval"
 	"github.com/elenchus-go/debate/store"
 )
 
@@ -21,6 +25,31 @@ func privateOnes(list []evidence.Document) (private []evidence.Document) {
 		}
 	}
 	return private
+}
+
+// documentsProvider is the provider in attempts of steps that find passages in documents.
+const documentsProvider = "documents"
+
+// passageRetriever returns a retriever of passages in the shared documents. It reads them when it is called.
+func passageRetriever(list []evidence.Document) providers.Provider {
+	const most = 8 // as many as a protocol may show
+	return retrieval.New(func(ctx context.Context, query string) (found []retrieval.Document, err error) {
+		texts := map[string]string{}
+		for i := range list {
+			if d := &list[i]; !d.IsPrivate() {
+				texts[d.Name] = d.Text
+			}
+		}
+		index, err := search.New(ctx, texts, search.Options{})
+		if err != nil {
+			return nil, err
+		}
+		passages, err := index.Find(ctx, query, most)
+		for _, p := range passages {
+			found = append(found, retrieval.Document{Title: p.Document, Text: p.Text})
+		}
+		return found, err
+	}, "bm25/1")
 }
 
 // checkDocuments adds every problem of the documents.

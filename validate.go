@@ -215,5 +215,6 @@ func (c *Config) plannedRecord(env *environment) *record {
 	r.setConfig(c)
 	r.addParticipants()
 	r.Sources.SetDocuments(c.Documents, 0)
+	r.Documents = r.Sources.Shared()
 	return r
 }

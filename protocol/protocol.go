@@ -100,6 +100,11 @@ const (
 	Embedder        string = "embedder"   // computes embedding vectors of texts
 )
 
+// Passages is the Target of a step of the [Retriever] that finds passages in Record.Documents. The engine performs it without a
+// model, and the reply is like that of other retrievers, with the name of the document as the title. It is also the name in Vars
+// of passages that the system prompt of a step shows, with the numbers of their sources.
+const Passages string = "passages"
+
 // Defaulter is an optional interface of a protocol that has its own defaults for fields that a configuration omits.
 type Defaulter interface{ Defaults() Defaults }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -22,6 +23,7 @@ type Record struct {
 	Participants []transcript.Profile // active participants, in order, with their assigned personas
 	Judges       []string             // names of the active judges
 	Dropped      []string             // names of the participants that dropped out, in order
+	Documents    []evidence.Source    // names and numbers of the documents that everybody reads
 	MinRounds    int
 	MaxRounds    int
 	Ending       transcript.Ending // why the debate ends; zero while it continues

@@ -78,6 +78,16 @@ func (l *List) SetDocuments(list []evidence.Document, seq int64) {
 	}
 }
 
+// Shared returns the names and numbers of the documents that everybody reads.
+func (l *List) Shared() (list []evidence.Source) {
+	for i := range l.all {
+		if s := &l.all[i]; s.document != nil && !s.removed && !s.Private {
+			list = append(list, evidence.Source{Number: s.Number, Name: s.Name, SHA256: s.SHA256, Size: s.Size, Document: true})
+		}
+	}
+	return list
+}
+
 // Begin notes that a parallel phase begins. A phase that begins again, after a failure, keeps its numbers.
 func (l *List) Begin(k transcript.Key, callers []string) {
 	k.Actor, k.Target = "", ""

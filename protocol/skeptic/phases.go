@@ -16,11 +16,16 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 	switch r.Cursor.Stage {
 	case transcript.Setup:
 		if p.templateCount() > 0 {
-			return []protocol.Phase{singleStep(phaseRetrieve, protocol.Retriever, protocol.Step{
+			retrieve := protocol.Step{
 				Prompt: "skeptic-retrieve", Contract: DocumentsContract.Name(), Show: showNothing,
 				Vars:  map[string]string{"templates": strconv.Itoa(p.templateCount())},
 				Check: p.keepUsed,
-			})}
+			}
+			phases := []protocol.Phase{singleStep(phaseRetrieve, protocol.Retriever, retrieve)}
+			if retrieve.Target = protocol.Passages; len(r.Documents) > 0 {
+				phases = append(phases, singleStep(phasePassages, protocol.Retriever, retrieve))
+			}
+			return phases
 		}
 	case transcript.Speech:
 		return p.speeches(r)
@@ -43,8 +48,12 @@ func (p Protocol) speeches(r *protocol.Record) []protocol.Phase {
 	if r.Cursor.Round <= 1 {
 		name, prompt = phasePropose, "skeptic-propose"
 	}
+	vars := map[string]string{"templates": templateSections(p.shown(r, phaseRetrieve))}
+	if passages := passageSections(r, p.shown(r, phasePassages)); passages != "" {
+		vars[protocol.Passages] = passages
+	}
 	return []protocol.Phase{
-		singleStep(name, proposer, protocol.Step{Prompt: prompt, Vars: map[string]string{"templates": templateSections(p.templatesShown(r))}}),
+		singleStep(name, proposer, protocol.Step{Prompt: prompt, Vars: vars}),
 		singleStep(phaseAttack, skeptic, protocol.Step{Prompt: "skeptic-attack", Vars: attackVars()}),
 	}
 }
@@ -57,9 +66,9 @@ func (p Protocol) keepUsed(v any) []string {
 	return nil
 }
 
-// templatesShown returns the documents that the proposer's prompt shows.
-func (p Protocol) templatesShown(r *protocol.Record) []Document {
-	t := lastTurn(r, transcript.Setup, 0, phaseRetrieve)
+// shown returns the documents of a retrieval that the proposer's prompt shows.
+func (p Protocol) shown(r *protocol.Record, phase string) []Document {
+	t := lastTurn(r, transcript.Setup, 0, phase)
 	if t == nil || p.templateCount() < 0 {
 		return nil
 	}
@@ -77,6 +86,27 @@ func templateSections(docs []Document) string {
 		fmt.Fprintf(&b, "### Template %d: %s\n\n%s\n\n", i+1, strings.Join(strings.Fields(d.Title), " "), d.Text)
 	}
 	return strings.TrimSpace(b.String())
+}
+
+// passageSections returns passages of the debate's documents as text for a prompt, with the numbers of their sources.
+func passageSections(r *protocol.Record, passages []Document) string {
+	var b strings.Builder
+	for _, d := range passages {
+		if n := sourceOf(r, d.Title); n > 0 {
+			fmt.Fprintf(&b, "### Source [%d], %s\n\n%s\n\n", n, d.Title, d.Text)
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// sourceOf returns the number of the document with a name, or 0 if the debate has none.
+func sourceOf(r *protocol.Record, name string) int {
+	for i := range r.Documents {
+		if r.Documents[i].Name == name {
+			return r.Documents[i].Number
+		}
+	}
+	return 0
 }
 
 // attackVars returns the parameters of the skeptic's prompt: the fields of the JSON block. All steps share the map.

@@ -13,7 +13,8 @@
 //	"protocol": {"name": "skeptic/1", "templates": -1, "ready_score": 7.5}
 //
 // Before round 1 a retriever looks for reasoning templates that fit the topic, and the proposer's system prompt shows
-// them. The debate ends early if the skeptic accepts the answer or finds no critical issue; see [Protocol].
+// them. If the debate has documents that everybody reads, passages of them are found for the topic too, by their words, and the
+// proposer's system prompt shows these as passages, with the numbers of their sources. The debate ends early if the skeptic accepts the answer or finds no critical issue; see [Protocol].
 //
 // # Prompts
 //
@@ -40,8 +41,8 @@ import (
 // or if the critique has no critical issue. A critique that cannot be read or was cut off counts as a critical issue. The
 // last round that the limit allows never ends a debate early.
 type Protocol struct {
-	// Templates is the maximum number of retrieved documents that the proposer sees, from 1 to 8. Defaults to 3. A
-	// negative number skips the retrieval.
+	// Templates is the maximum number of retrieved reasoning templates that the proposer sees, and of passages of the debate's
+	// documents, from 1 to 8. Defaults to 3. A negative number skips the retrieval.
 	Templates int `json:"templates,omitempty"`
 	// ReadyScore is the lowest score, from 0 to 10, at which "ready" ends the debate. Defaults to 8.
 	ReadyScore float64 `json:"ready_score,omitempty"`
@@ -63,6 +64,7 @@ const (
 // The phases.
 const (
 	phaseRetrieve  = "retrieval"
+	phasePassages  = "passages"
 	phasePropose   = "propose"
 	phaseDefend    = "defend"
 	phaseAttack    = "attack"

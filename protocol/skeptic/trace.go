@@ -2,6 +2,7 @@ package skeptic
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/elenchus-go/debate/protocol"
@@ -10,12 +11,13 @@ import (
 
 // Trace is the result of a debate for programs. It is the data of its answer.
 type Trace struct {
-	ID           string          `json:"id"`        // ID of the debate
-	Time         time.Time       `json:"time"`      // start of the debate
-	Query        string          `json:"query"`     // topic of the debate, which is the query of the retriever
-	Templates    []string        `json:"templates"` // titles of the documents that the proposer saw
-	Rounds       []Round         `json:"rounds"`    // rounds with at least one statement
-	Answer       string          `json:"answer"`    // the synthesis; empty before the conclusion
+	ID           string          `json:"id"`                // ID of the debate
+	Time         time.Time       `json:"time"`              // start of the debate
+	Query        string          `json:"query"`             // topic of the debate, which is the query of the retriever
+	Templates    []string        `json:"templates"`         // titles of the documents that the proposer saw
+	Sources      []int           `json:"sources,omitempty"` // numbers of the debate's documents of which the proposer saw passages
+	Rounds       []Round         `json:"rounds"`            // rounds with at least one statement
+	Answer       string          `json:"answer"`            // the synthesis; empty before the conclusion
 	Models       Models          `json:"models"`
 	Quality      Quality         `json:"quality"`
 	Timing       Timing          `json:"timing"`
@@ -86,8 +88,13 @@ func (p Protocol) trace(r *protocol.Record) Trace {
 		Templates: []string{}, Rounds: []Round{}, Timing: Timing{Rounds: []time.Duration{}},
 	}
 	t.StoppedEarly = r.Ending.Outcome == transcript.EarlyStop
-	for _, d := range p.templatesShown(r) {
+	for _, d := range p.shown(r, phaseRetrieve) {
 		t.Templates = append(t.Templates, d.Title)
+	}
+	for _, d := range p.shown(r, phasePassages) {
+		if n := sourceOf(r, d.Title); n > 0 && !slices.Contains(t.Sources, n) {
+			t.Sources = append(t.Sources, n)
+		}
 	}
 	for i := range r.Turns {
 		t.add(&r.Turns[i])
@@ -101,6 +108,8 @@ func (t *Trace) add(turn *transcript.Turn) {
 	switch {
 	case turn.Kind == transcript.Setup && turn.Phase == phaseRetrieve:
 		t.Models.Embedding = modelOf(turn)
+		t.Timing.Retrieval += took
+	case turn.Kind == transcript.Setup && turn.Phase == phasePassages:
 		t.Timing.Retrieval += took
 	case turn.Kind == transcript.Speech:
 		t.addSpeech(turn)

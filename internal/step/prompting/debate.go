@@ -251,6 +251,9 @@ func (d *Debate) Fixed(s *protocol.Step, seat transcript.Profile) (*Fixed, error
 	if d.Settings.Cites && s.Actor != protocol.PersonaAssigner && s.Actor != protocol.Retriever {
 		b.System += "\n\n" + prompts.Sources(b.data.Nonce)
 	}
+	if passages := s.Vars[protocol.Passages]; passages != "" {
+		b.System += "\n\n" + prompts.Passages + "\n\n" + m.Enclose(delimit.Line(m.Nonce(), "passages"), m.Hide(passages))
+	}
 	if reference := d.referenceFor(s.Actor); reference != "" {
 		b.System += "\n\n" + prompts.Reference + "\n\n" + m.Enclose(delimit.Line(m.Nonce(), "the reference answer"), m.Hide(reference))
 	}

@@ -150,7 +150,7 @@ func (w *Case) addStep(s *protocol.Step, who *Actor) {
 	case who.Free && s.Actor != protocol.Retriever:
 		return
 	case s.Actor == protocol.Retriever:
-		if w.documents = documentTokens; w.Spends && !who.Free {
+		if w.documents += documentTokens; w.Spends && !who.Free && s.Target != protocol.Passages {
 			w.addCall(s.Actor, w.promptLimit(s, who), 0)
 		}
 		return
