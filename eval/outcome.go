@@ -6,18 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/runs"
-	"github.com/elenchus-go/debate/judge"
-	"github.com/elenchus-go/debate/judge/agreement"
-	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol/oversight"
-	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -218,51 +213,6 @@ func joined(runs []Run) Run {
 		all.Latency = max(all.Latency, x.Latency)
 	}
 	return all
-}
-
-// judged holds what the judges of a debate have decided.
-type judged struct {
-	values map[string][]float64 // by judge: an option or a participant by its number; NaN without one
-	right  agreement.Item       // A for a right decision and B for a wrong one; without gold if that is not known
-}
-
-// judgedBy reads what the judges of a run have decided. It returns nil if there are no two of them.
-func (r *runner) judgedBy(t Task, result *debate.Result) *judged {
-	x := judged{values: map[string][]float64{}, right: agreement.Item{ID: result.ID, Group: t.Group, Decisions: map[string][]agreement.Decision{}}}
-	options := slices.ContainsFunc(result.Turns, func(t transcript.Turn) bool { return t.Contract == decision.Contract.Name() })
-	for _, turn := range result.Turns {
-		if turn.Kind != transcript.Conclusion || turn.Phase == "senior" {
-			continue
-		}
-		value, right := math.NaN(), agreement.None
-		valid := !slices.Contains(turn.Flags, transcript.Defaulted)
-		switch {
-		case options && turn.Contract == decision.Contract.Name():
-			var c decision.Choice
-			if json.Unmarshal(turn.Data, &c) == nil && valid && c.Option > 0 {
-				value, right = float64(c.Option), agreement.B
-				if r.Scorer.compare(t, c.Chosen).Right {
-					right = agreement.A
-				}
-			}
-		case !options && (turn.Contract == judge.VerdictContract.Name() || turn.Contract == procon.JudgmentContract.Name()):
-			var v struct{ Winner string }
-			if json.Unmarshal(turn.Data, &v) == nil && valid { // 0 for nobody
-				value = float64(1 + slices.IndexFunc(result.Participants, func(p debate.ParticipantStatus) bool { return p.Name == v.Winner }))
-			}
-		default:
-			continue
-		}
-		x.values[turn.Actor] = append(x.values[turn.Actor], value)
-		x.right.Decisions[turn.Actor] = append(x.right.Decisions[turn.Actor], right)
-	}
-	if len(x.values) < 2 {
-		return nil
-	}
-	if options && r.Scorer.Func == nil && r.Scorer.Judge == nil {
-		x.right.Gold = agreement.A
-	}
-	return &x
 }
 
 // setProbability sets what a run says of the probability of the right answer.

@@ -18,7 +18,7 @@ type tally struct {
 	tokens, cost, calls, latency, samples float64
 	seen                                  []statistics.Observation // of each run
 	shares                                []float64                // of right answers to each task; NaN if there is none
-	judged                                []*judged                // of each run with several judges
+	jury                                  jury                     // of runs with several judges
 	briers                                []float64                // mean Brier score of each task; NaN if there is none
 	probable, brier                       []statistics.Observation // of each run with a probability
 	first                                 []float64                // the probability of answer A in each
@@ -59,7 +59,7 @@ func (a *tally) add(t Task, runs []Run, missing, joint int) {
 		}
 		n++
 		if x.judged != nil {
-			a.judged = append(a.judged, x.judged)
+			a.jury.add(x.judged, group)
 		}
 		a.Runs++
 		a.calls += float64(x.Calls)
@@ -96,7 +96,7 @@ func (a *tally) add(t Task, runs []Run, missing, joint int) {
 // result returns the result of the arm.
 func (a *tally) result() ArmResult {
 	r := a.ArmResult
-	r.Accuracy, r.Agreement = statistics.Share(a.seen), agreementOf(a.judged)
+	r.Accuracy, r.Agreement = statistics.Share(a.seen), a.jury.agreement()
 	if len(a.probable) > 0 {
 		p, b, c := statistics.Share(a.probable), statistics.Share(a.brier), statistics.CalibrationError(a.first, a.isFirst)
 		r.Probability, r.Brier, r.CalibrationError = &p, &b, &c

@@ -46,17 +46,26 @@ func (u Unit) count() (n int) {
 // Raw returns the share of pairs of ratings of the same unit that differ by at most tolerance: 0 for decisions. It does not
 // take into account that raters who guess agree at times, too.
 func Raw(units []Unit, tolerance float64) Interval {
-	return resample(units, func(units []Unit) float64 {
-		equal, all := 0, 0
-		for _, u := range units {
-			u.pairs(func(a, b float64) {
-				all++
-				if math.Abs(a-b) <= tolerance {
-					equal++
-				}
-			})
+	return resample(units, func(units []Unit, groups [][]int) func(draw []int) float64 {
+		type count struct{ equal, all int }
+		counts := make([]count, len(groups))
+		for g, members := range groups {
+			for _, i := range members {
+				units[i].pairs(func(a, b float64) {
+					counts[g].all++
+					if math.Abs(a-b) <= tolerance {
+						counts[g].equal++
+					}
+				})
+			}
 		}
-		return float64(equal) / float64(all)
+		return func(draw []int) float64 {
+			var c count
+			for _, g := range draw {
+				c.equal, c.all = c.equal+counts[g].equal, c.all+counts[g].all
+			}
+			return float64(c.equal) / float64(c.all)
+		}
 	})
 }
 
@@ -65,93 +74,151 @@ func Raw(units []Unit, tolerance float64) Interval {
 //
 // The definition is that of K. Krippendorff, Computing Krippendorff's Alpha-Reliability (2011).
 func Alpha(units []Unit, level Level) Interval {
-	return resample(units, func(units []Unit) float64 { return alpha(units, level) })
+	if level == Numeric {
+		return resample(units, numericAlpha)
+	}
+	return resample(units, level.alpha)
 }
 
-// resample returns the interval of a statistic of units, resampled by group.
-func resample(units []Unit, f func([]Unit) float64) Interval {
+// resample returns the interval of a statistic of units, resampled by group. prepare adds up the units of each group, which are
+// given by their indexes, and returns a function that computes the statistic of a draw of groups.
+func resample(units []Unit, prepare func(units []Unit, groups [][]int) func(draw []int) float64) Interval {
 	rated := slices.DeleteFunc(slices.Clone(units), func(u Unit) bool { return u.count() < 2 })
 	groups := statistics.Groups(len(rated), func(i int) string { return rated[i].Group })
-	value := f(rated)
+	f := prepare(rated, groups)
+	value := f(each(len(groups)))
 	if math.IsNaN(value) {
 		return Interval{N: len(rated), Groups: len(groups), Method: statistics.Undefined}
 	}
-	var drawn []Unit
-	return statistics.Percentile(value, len(rated), len(groups), func(draw []int) float64 {
-		drawn = drawn[:0]
-		for _, g := range draw {
-			for _, i := range groups[g] {
-				drawn = append(drawn, rated[i])
-			}
-		}
-		return f(drawn)
-	})
+	return statistics.Percentile(value, len(rated), len(groups), f)
 }
 
-// alpha returns Krippendorff's alpha of units, or NaN if it is undefined.
-func alpha(units []Unit, level Level) float64 {
-	if level == Numeric {
-		return numericAlpha(units)
+// each returns the numbers from 0 to n-1.
+func each(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
 	}
+	return list
+}
+
+// cell is a part of a coincidence matrix.
+type cell struct {
+	at     int // row times size plus column
+	weight float64
+}
+
+// alpha returns a function that computes alpha of names or ranks, which is NaN if it is undefined.
+func (l Level) alpha(units []Unit, groups [][]int) func(draw []int) float64 {
 	var values []float64
 	for _, u := range units {
-		if u.count() >= 2 {
-			values = append(values, u.Values...)
-		}
-	}
-	values = slices.DeleteFunc(values, math.IsNaN)
-	slices.Sort(values)
-	values = slices.Compact(values)
-	at := func(v float64) int { i, _ := slices.BinarySearch(values, v); return i }
-	together := make([]float64, len(values)*len(values)) // the coincidence matrix
-	for _, u := range units {
-		weight := 1 / float64(u.count()-1)
-		u.pairs(func(a, b float64) {
-			together[at(a)*len(values)+at(b)] += weight
-			together[at(b)*len(values)+at(a)] += weight
-		})
-	}
-	totals, n := make([]float64, len(values)), 0.0
-	for i, o := range together {
-		totals[i/len(values)] += o
-		n += o
-	}
-	distance := level.distance(values, totals)
-	observed, expected := 0.0, 0.0
-	for c := range values {
-		for k := range values {
-			d := distance(c, k)
-			observed += together[c*len(values)+k] * d
-			expected += totals[c] * totals[k] * d
-		}
-	}
-	if expected == 0 {
-		return math.NaN()
-	}
-	return 1 - (n-1)*observed/expected
-}
-
-// numericAlpha returns alpha of numbers, of which the sum of all squared differences follows from their sums and squares.
-func numericAlpha(units []Unit) float64 {
-	var n, sum, squares, observed float64
-	for _, u := range units {
-		m := float64(u.count())
-		if m < 2 {
-			continue
-		}
-		n += m
-		u.pairs(func(a, b float64) { observed += 2 * (a - b) * (a - b) / (m - 1) })
 		for _, v := range u.Values {
-			if !math.IsNaN(v) {
-				sum, squares = sum+v, squares+v*v
+			if i, found := slices.BinarySearch(values, v); !found && !math.IsNaN(v) {
+				values = slices.Insert(values, i, v)
 			}
 		}
 	}
-	expected := 2 * (n*squares - sum*sum)
-	if expected <= 1e-12*n*squares {
-		return math.NaN()
+	size := len(values)
+	byGroup := make([][]cell, len(groups))
+	var cells []cell
+	for g, members := range groups {
+		cells = cells[:0]
+		for _, i := range members {
+			cells = units[i].appendCells(cells, values)
+		}
+		byGroup[g] = merged(cells)
 	}
-	return 1 - (n-1)*observed/expected
+	together, totals := make([]float64, size*size), make([]float64, size)
+	return func(draw []int) float64 {
+		clear(together)
+		clear(totals)
+		for _, g := range draw {
+			for _, c := range byGroup[g] {
+				together[c.at] += c.weight
+			}
+		}
+		n := 0.0
+		for i, o := range together {
+			totals[i/size] += o
+			n += o
+		}
+		distance := l.distance(values, totals)
+		observed, expected := 0.0, 0.0
+		for c := range values {
+			for k := range values {
+				d := distance(c, k)
+				observed += together[c*size+k] * d
+				expected += totals[c] * totals[k] * d
+			}
+		}
+		if expected == 0 {
+			return math.NaN()
+		}
+		return 1 - (n-1)*observed/expected
+	}
+}
+
+// appendCells appends the parts of a coincidence matrix that the pairs of ratings of a unit are.
+func (u Unit) appendCells(cells []cell, values []float64) []cell {
+	weight := 1 / float64(u.count()-1)
+	u.pairs(func(a, b float64) {
+		i, _ := slices.BinarySearch(values, a)
+		j, _ := slices.BinarySearch(values, b)
+		cells = append(cells, cell{i*len(values) + j, weight}, cell{j*len(values) + i, weight})
+	})
+	return cells
+}
+
+// merged returns the sums of cells at the same place. It sorts cells.
+func merged(cells []cell) (list []cell) {
+	slices.SortStableFunc(cells, func(a, b cell) int { return a.at - b.at })
+	places := 0
+	for i, c := range cells {
+		if i == 0 || c.at != cells[i-1].at {
+			places++
+		}
+	}
+	list = make([]cell, 0, places)
+	for i, c := range cells {
+		if i == 0 || c.at != cells[i-1].at {
+			list = append(list, c)
+			continue
+		}
+		list[len(list)-1].weight += c.weight
+	}
+	return list
+}
+
+// numericAlpha returns a function that computes alpha of numbers, of which the sum of all squared differences follows from their
+// sums and squares. It is NaN if it is undefined.
+func numericAlpha(units []Unit, groups [][]int) func(draw []int) float64 {
+	type sums struct{ n, sum, squares, observed float64 }
+	byGroup := make([]sums, len(groups))
+	for g, members := range groups {
+		s := &byGroup[g]
+		for _, i := range members {
+			m := float64(units[i].count())
+			s.n += m
+			units[i].pairs(func(a, b float64) { s.observed += 2 * (a - b) * (a - b) / (m - 1) })
+			for _, v := range units[i].Values {
+				if !math.IsNaN(v) {
+					s.sum, s.squares = s.sum+v, s.squares+v*v
+				}
+			}
+		}
+	}
+	return func(draw []int) float64 {
+		var t sums
+		for _, g := range draw {
+			s := byGroup[g]
+			t.n, t.sum, t.squares, t.observed = t.n+s.n, t.sum+s.sum, t.squares+s.squares, t.observed+s.observed
+		}
+		expected := 2 * (t.n*t.squares - t.sum*t.sum)
+		if expected <= 1e-12*t.n*t.squares {
+			return math.NaN()
+		}
+		return 1 - (t.n-1)*t.observed/expected
+	}
 }
 
 // distance returns the difference function of two values, which it squares, from the values and how often each occurs.

@@ -2,6 +2,7 @@ package agreement
 
 import (
 	"math"
+	"slices"
 
 	"github.com/elenchus-go/debate/internal/statistics"
 )
@@ -43,17 +44,16 @@ func Summarize(items []Item, judges ...string) Summary {
 		}
 	}
 	s.Gold, s.Majority, s.Unanimous = len(labeled), statistics.Share(majority), statistics.Share(unanimous)
-	e := errorsOf(labeled, judges)
-	s.Correlation = e.interval(e.correlation)
-	s.Effective = e.interval(func(items []int) float64 {
-		k := float64(len(judges))
-		shared := 1 + (k-1)*e.correlation(items)
-		if shared < 1e-9 { // errors that cancel each other out exactly
-			return math.NaN()
-		}
-		return k / shared
-	})
+	e := tableOf(errorsOf(labeled, judges))
+	s.Correlation, s.Effective = e.interval(e.correlation), e.interval(e.effective)
 	return s
+}
+
+// Effective returns the effective number of judges; see [Summary]. The values of a unit are how far each judge is wrong about an item,
+// from 0 to 1, in the same order of judges. Units in which a judge has no value are left out.
+func Effective(units []Unit) Interval {
+	e := tableOf(units)
+	return e.interval(e.effective)
 }
 
 // units returns the items as units of ratings: by decision, and by vote.
@@ -81,21 +81,25 @@ func (d Decision) rating() float64 {
 
 // errorTable holds how far each judge is wrong on each item, from 0 to 1.
 type errorTable struct {
-	byJudge [][]float64
-	groups  [][]int // indexes of items
-	items   int
+	items  []Unit  // with a value of each judge
+	groups [][]int // indexes of items
 }
 
-func errorsOf(items []Item, judges []string) errorTable {
-	e := errorTable{items: len(items), groups: statistics.Groups(len(items), func(i int) string { return items[i].Group })}
-	for _, j := range judges {
-		of := make([]float64, len(items))
-		for n, i := range items {
-			of[n] = 1 - i.Score(j)
+// errorsOf returns how far judges are wrong on items.
+func errorsOf(items []Item, judges []string) (units []Unit) {
+	for _, i := range items {
+		u := Unit{Group: i.Group, Values: make([]float64, len(judges))}
+		for n, j := range judges {
+			u.Values[n] = 1 - i.Score(j)
 		}
-		e.byJudge = append(e.byJudge, of)
+		units = append(units, u)
 	}
-	return e
+	return units
+}
+
+func tableOf(units []Unit) errorTable {
+	whole := slices.DeleteFunc(slices.Clone(units), func(u Unit) bool { return u.count() < len(u.Values) })
+	return errorTable{whole, statistics.Groups(len(whole), func(i int) string { return whole[i].Group })}
 }
 
 // interval returns the interval of a statistic of items.
@@ -108,37 +112,51 @@ func (e errorTable) interval(f func(items []int) float64) Interval {
 		}
 		return f(drawn)
 	}
-	all := make([]int, len(e.groups))
-	for g := range all {
-		all[g] = g
+	value := pick(each(len(e.groups)))
+	if math.IsNaN(value) || len(e.items) == 0 {
+		return Interval{N: len(e.items), Groups: len(e.groups), Method: statistics.Undefined}
 	}
-	value := pick(all)
-	if math.IsNaN(value) || e.items == 0 {
-		return Interval{N: e.items, Groups: len(e.groups), Method: statistics.Undefined}
+	return statistics.Percentile(value, len(e.items), len(e.groups), pick)
+}
+
+// effective returns the effective number of judges, by their errors on items.
+func (e errorTable) effective(items []int) float64 {
+	k := float64(e.judges())
+	shared := 1 + (k-1)*e.correlation(items)
+	if shared < 1e-9 { // errors that cancel each other out exactly
+		return math.NaN()
 	}
-	return statistics.Percentile(value, e.items, len(e.groups), pick)
+	return k / shared
+}
+
+func (e errorTable) judges() int {
+	if len(e.items) == 0 {
+		return 0
+	}
+	return len(e.items[0].Values)
 }
 
 // correlation returns the mean of the correlations of each two judges' errors on items. It is not a number with fewer than
 // two judges.
 func (e errorTable) correlation(items []int) float64 {
 	sum, pairs := 0.0, 0
-	for a := range e.byJudge {
+	for a := range e.judges() {
 		for b := range a {
-			sum += pearson(e.byJudge[a], e.byJudge[b], items)
+			sum += e.pearson(a, b, items)
 			pairs++
 		}
 	}
 	return sum / float64(pairs)
 }
 
-// pearson returns Pearson's correlation of x and y over items, or 0 if either has no variance.
-func pearson(x, y []float64, items []int) float64 {
+// pearson returns Pearson's correlation of the errors of two judges on items, or 0 if either has no variance.
+func (e errorTable) pearson(a, b int, items []int) float64 {
 	n := float64(len(items))
 	var sx, sy, sxx, syy, sxy float64
 	for _, i := range items {
-		sx, sy = sx+x[i], sy+y[i]
-		sxx, syy, sxy = sxx+x[i]*x[i], syy+y[i]*y[i], sxy+x[i]*y[i]
+		x, y := e.items[i].Values[a], e.items[i].Values[b]
+		sx, sy = sx+x, sy+y
+		sxx, syy, sxy = sxx+x*x, syy+y*y, sxy+x*y
 	}
 	vx, vy := sxx-sx*sx/n, syy-sy*sy/n
 	if vx < 1e-12 || vy < 1e-12 {

@@ -19,6 +19,9 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/eval"
+	"github.com/elenchus-go/debate/judge/decision"
+	"github.com/elenchus-go/debate/protocol/oversight"
+	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
@@ -63,7 +66,7 @@ type guesser struct {
 	latency time.Duration
 }
 
-func (g guesser) Generate(ctx context.Context, _ providers.Request) (providers.Response, error) {
+func (g guesser) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
 	step, _ := debate.StepFrom(ctx)
 	if g.note != nil {
 		if err := g.note.write("call", step.Debate, step.Key.String()); err != nil {
@@ -81,7 +84,14 @@ func (g guesser) Generate(ctx context.Context, _ providers.Request) (providers.R
 	for _, c := range step.Debate + step.Key.String() {
 		sum = sum*31 + int(c)
 	}
-	text, err := json.Marshal(vote.Ballot{Answer: fmt.Sprint(sum >> 3 & 1), Confidence: 50})
+	var reply any = vote.Ballot{Answer: fmt.Sprint(sum >> 3 & 1), Confidence: 50}
+	switch r.SchemaName {
+	case decision.Contract.Name():
+		reply = map[string]any{"summary": "x", "reasons": []map[string]string{{"text": "y"}}, "option": 1 + sum>>3&1, "confidence": 60}
+	case oversight.CredenceContract.Name():
+		reply = oversight.Credence{Reason: "x", First: float64(sum&7) / 7, Second: 1 - float64(sum&7)/7}
+	}
+	text, err := json.Marshal(reply)
 	return providers.Response{Text: string(text), Usage: transcript.Usage{Input: 100, Output: 10}, FinishReason: "stop"}, err
 }
 
@@ -208,40 +218,83 @@ func checkNotes(t *testing.T, path string) (calls int) {
 	return calls
 }
 
-// An evaluation keeps at most 1 kB for each run, beside its tasks. DEBATE_EVAL_TASKS sets the number of tasks.
+// An evaluation keeps at most 1 kB for each run, beside its tasks, also with many judges. DEBATE_EVAL_TASKS sets the number of tasks.
 func TestMemoryOfEvaluations(t *testing.T) {
 	tasks := 1000
 	if text := os.Getenv("DEBATE_EVAL_TASKS"); text != "" {
 		_, err := fmt.Sscan(text, &tasks)
 		require.NoError(t, err)
 	}
+	for name, c := range map[string]debate.Config{
+		"single": eval.Samples(debate.Participant{Name: "Ann"}, 1),
+		"panel of five judges": {
+			Protocol:     procon.Protocol{Decision: decision.Task{Options: []string{"0", "1"}}},
+			Participants: []debate.Participant{{Name: "Ann", Side: "pro"}, {Name: "Ben", Side: "con"}}, Limits: debate.Limits{MaxRounds: 1},
+			Judges: []debate.Participant{{Name: "Judge 1"}, {Name: "Judge 2"}, {Name: "Judge 3"}, {Name: "Judge 4"}, {Name: "Judge 5"}},
+		},
+		"judge in both orders": {Topic: "{{topic}}", Protocol: oversight.Protocol{Mode: oversight.Direct, A: "{{a}}", B: "{{b}}"}, Judges: []debate.Participant{{Name: "Judge 1"}, {Name: "Judge 2"}}},
+	} {
+		t.Run(name, func(t *testing.T) { measureMemory(t, tasks, c) })
+	}
+}
+
+// measureMemory runs an evaluation of a configuration and requires at most 1 kB for each run.
+func measureMemory(t *testing.T, tasks int, c debate.Config) {
 	s, err := Open(filepath.Join(t.TempDir(), "e.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	e := guesses(tasks)
-	e.Arms, e.Baseline = e.Arms[:1], ""
+	f, err := eval.Template(c)
+	require.NoError(t, err)
+	o := debate.Options{Store: s, Providers: map[string]providers.Provider{"m": guesser{}}}
+	some := func(name string, tasks int) eval.Evaluation {
+		e := guesses(tasks)
+		e.Name, e.Arms, e.Baseline, e.Concurrency = name, []eval.Arm{{Name: "arm", Config: f}}, "", 1 // debates in progress do not count
+		for i := range e.Tasks {
+			e.Tasks[i].Choices = []string{"0", "1"}
+		}
+		return e
+	}
+	_, err = some("first", 40).Run(t.Context(), o) // fills what does not grow with the number of runs
+	require.NoError(t, err)
+	e := some("second", tasks)
 	held := func() int64 {
 		runtime.GC()
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		return int64(m.HeapAlloc)
 	}
-	before, most, runs := held(), int64(0), 0
+	before, most, read := held(), int64(0), 0
 	e.Progress = func(p eval.Progress) {
-		if runs = p.Runs; p.Tasks > 0 && p.Tasks%(tasks/5) == 0 {
+		if p.Tasks > 0 && p.Tasks%(tasks/5) == 0 {
 			most = max(most, held()-before)
 		}
 	}
+	done, inStatistics := make(chan struct{}), make(chan int64, 1)
 	e.Results = writerFunc(func(b []byte) (int, error) {
-		if runs++; runs%(tasks/2) == 0 {
-			most = max(most, held()-before)
+		if read++; read == tasks { // the statistics follow
+			go func() {
+				most := int64(0)
+				for {
+					select {
+					case <-done:
+						inStatistics <- most
+						return
+					default:
+						most = max(most, held()-before)
+					}
+				}
+			}()
 		}
 		return len(b), nil
 	})
-	p, err := e.Run(t.Context(), debate.Options{Store: s, Providers: map[string]providers.Provider{"m": guesser{}}})
+	p, err := e.Run(t.Context(), o)
+	close(done)
 	require.NoError(t, err)
+	most = max(most, <-inStatistics)
 	require.Equal(t, tasks, p.Arms[0].Runs)
-	most = max(most, held()-before)
+	if len(c.Judges) > 2 {
+		require.Equal(t, tasks, p.Arms[0].Agreement.Gold)
+	}
 	t.Logf("%d bytes for each of %d runs", most/int64(tasks), tasks)
 	require.Less(t, most, int64(tasks)*1000)
 }
