@@ -57,7 +57,7 @@ func ExampleArm() {
 			Name:         "Ann",
 			Instructions: "Give the strongest argument for each possible answer, one after another. Then say which argument is right, and decide.",
 		}, 1)
-		c.Topic, c.Protocol = t.Question(), vote.Protocol{Samples: 1, Extract: "number"}
+		c.Topic, c.Protocol = t.Question(), vote.Protocol{Samples: 1, Extract: "letter"}
 		return c
 	}}
 	c := both.Config(eval.Task{ID: "1", Topic: "Which?", Choices: []string{"red", "blue"}, Gold: []string{"A"}})

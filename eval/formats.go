@@ -24,7 +24,7 @@ func readGSM8K(l *taskList, text []byte) {
 	eachLine(text, func(line int, text []byte) {
 		var q struct{ Question, Answer string }
 		if err := json.Unmarshal(text, &q); err != nil {
-			l.refuse(line, fmt.Errorf("decode JSON: %w", err))
+			l.refuse(line, decodeError(err))
 			return
 		}
 		at := strings.LastIndex(q.Answer, "####")
@@ -126,7 +126,7 @@ func readQuality(l *taskList, text []byte) {
 			} `json:"questions"`
 		}
 		if err := json.Unmarshal(text, &a); err != nil {
-			l.refuse(line, fmt.Errorf("decode JSON: %w", err))
+			l.refuse(line, decodeError(err))
 			return
 		}
 		if strings.TrimSpace(a.Article) == "" || len(a.Questions) == 0 {
@@ -175,7 +175,7 @@ func readLLMBar(l *taskList, text []byte) {
 	for d.More() {
 		var raw json.RawMessage
 		if err := d.Decode(&raw); err != nil {
-			l.refuse(lineAt(d.InputOffset()), fmt.Errorf("decode JSON: %w", err))
+			l.refuse(lineAt(d.InputOffset()), decodeError(err))
 			return
 		}
 		line := lineAt(d.InputOffset() - int64(len(raw)))
@@ -198,7 +198,7 @@ func readLLMBar(l *taskList, text []byte) {
 		})
 	}
 	if _, err := d.Token(); err != nil {
-		l.refuse(lineAt(d.InputOffset()), fmt.Errorf("decode JSON: %w", err))
+		l.refuse(lineAt(d.InputOffset()), decodeError(err))
 	}
 }
 
@@ -206,7 +206,7 @@ func readLLMBar(l *taskList, text []byte) {
 func decodeFields(raw json.RawMessage, to map[string]any) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &fields); err != nil {
-		return fmt.Errorf("decode JSON: %w", err)
+		return decodeError(err)
 	}
 	for name, v := range to {
 		if fields[name] == nil {

@@ -81,7 +81,7 @@ func (f Format) readLines(l *taskList, text []byte) {
 func (f Format) parse(line []byte) (t Task, err error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(line, &fields); err != nil {
-		return t, fmt.Errorf("decode JSON: %w", err)
+		return t, decodeError(err)
 	}
 	if fields == nil {
 		return t, errors.New("decode JSON: it is null, want an object")
@@ -115,6 +115,17 @@ func (f Format) parse(line []byte) (t Task, err error) {
 		return t, fmt.Errorf("distractors: %w", err)
 	}
 	return t, nil
+}
+
+// decodeError returns an error of decoding JSON without the types of this program.
+func decodeError(err error) error {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		if wrong.Field == "" {
+			return fmt.Errorf("decode JSON: it is a JSON %s, want an object", wrong.Value)
+		}
+		return fmt.Errorf("decode JSON: %s: it is a JSON %s, want another type", wrong.Field, wrong.Value)
+	}
+	return fmt.Errorf("decode JSON: %w", err)
 }
 
 // documentList returns the documents in a list of objects with a name and a text.

@@ -84,6 +84,7 @@ func TestLinesThatCannotBeUsed(t *testing.T) {
 		`{"topic": "t", "gold": "x", "documents": [{}]}`,
 		`{"topic": "t", "gold": {"a": 1}}`,
 		`{"topic": "t", "gold": "x", "id": "a\nb"}`,
+		`["t", "x"]`,
 	}, "\n")))
 	require.Equal(t, strings.Join([]string{
 		"read tasks: line 2: gold: it is missing, use one right answer or a list",
@@ -98,6 +99,7 @@ func TestLinesThatCannotBeUsed(t *testing.T) {
 		"line 11: documents[0].text: it is missing, because all read the documents of a task",
 		`line 12: gold: {"a": 1} is no text`,
 		`line 13: id: "a\nb", use 1 to 128 bytes without control characters`,
+		"line 14: decode JSON: it is a JSON array, want an object",
 	}, "\n"), err.Error())
 	_, err = eval.Format{}.Read(strings.NewReader("\n\n"))
 	require.EqualError(t, err, "read tasks: the file has none")
@@ -150,6 +152,7 @@ func TestPartsOfDataSetsThatCannotBeUsed(t *testing.T) {
 	for _, x := range []struct{ format, text, want string }{
 		{"gsm8k", `{"question": "q", "answer": "12"}`, "line 1: answer: it has no #### before the right answer"},
 		{"gsm8k", `{`, "line 1: decode JSON"},
+		{"gsm8k", `{"question": 3, "answer": "#### 4"}`, "line 1: decode JSON: Question: it is a JSON number, want another type"},
 		{"mmlu", "q,a,b,c,d,A\nq,a,b,c,d", "line 2: it has 5 fields, want 6"},
 		{"mmlu", "q,a,b,c,d,E", `line 1: the right choice is "E", want A, B, C or D`},
 		{"mmlu", "q,\"a,b\nq,a,b,c,d,A", "line 1: decode CSV"},

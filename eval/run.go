@@ -118,6 +118,7 @@ func (r *runner) budget() Budget { return cmp.Or(r.Budget, Tokens) }
 // affordable returns how many of the runs, which used these amounts, a budget pays for. It is at least one. It reports
 // whether a further run would be paid for too, if it used as much as the mean.
 func affordable(budget float64, used []float64) (n int, more bool) {
+	budget *= 1 + 1e-9 // sums of money are not exact
 	total := 0.0
 	for n = range used {
 		if total += used[n]; total > budget && n > 0 {

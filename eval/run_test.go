@@ -16,6 +16,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/price"
 	"github.com/elenchus-go/debate/store"
 )
 
@@ -239,6 +240,66 @@ func TestRunsThatGoOnAreMissing(t *testing.T) {
 	}
 }
 
+// A baseline can have as much money as an arm, or as many tokens. Its price per token is another one.
+func TestEqualBudgets(t *testing.T) {
+	rates := price.Prices{"m": {Input: 1, Output: 10}, "large": {Input: 4, Output: 40}}
+	priced := func(name, model string, k int) eval.Arm {
+		c := eval.Samples(debate.Participant{Name: "Ann", Model: model}, k)
+		c.Prices = rates
+		f, err := eval.Template(c)
+		require.NoError(t, err)
+		return eval.Arm{Name: name, Config: f}
+	}
+	for budget, want := range map[eval.Budget]float64{"": 3, eval.Tokens: 3, eval.Cost: 12} {
+		m := &simulated{accuracy: .7}
+		o := options(m)
+		e := eval.Evaluation{Name: "budget", Tasks: questions(4), Budget: budget, Arms: []eval.Arm{priced("small", "m", 1), priced("large", "large", 3)}}
+		p, err := e.Run(t.Context(), o)
+		require.NoError(t, err)
+		require.Equal(t, "small@large", p.Arms[2].Name)
+		require.InDelta(t, want, p.Arms[2].Samples, 0, "budget %q", budget)
+		require.Equal(t, []string{"small", "small@large"}, []string{p.Differences[0].Baseline, p.Differences[1].Baseline}, "the cheap one and the equal one")
+		if budget == eval.Cost {
+			require.InDelta(t, p.Arms[1].Cost, p.Arms[2].Cost, 1e-12)
+		} else {
+			require.InDelta(t, p.Arms[1].Tokens, p.Arms[2].Tokens, 0)
+		}
+	}
+	e := eval.Evaluation{Name: "none", Tasks: questions(4), Budget: eval.NoBudget, Arms: []eval.Arm{priced("small", "m", 1), priced("large", "large", 3)}}
+	p, err := e.Run(t.Context(), options(&simulated{accuracy: .7}))
+	require.NoError(t, err)
+	require.Len(t, p.Arms, 2)
+}
+
+// Runs are debates with labels, whose id derives from the evaluation, the arm, the task, the sample and the configuration.
+func TestRunsAreLabeledDebates(t *testing.T) {
+	o := kept(&simulated{accuracy: .7})
+	twice := samples(t, "single", 1)
+	twice.Samples = 2
+	ids := map[string]bool{}
+	for _, name := range []string{"one", "two"} {
+		e := eval.Evaluation{Name: name, Tasks: questions(2), Arms: []eval.Arm{twice}}
+		_, err := e.Run(t.Context(), o)
+		require.NoError(t, err)
+	}
+	engine, err := debate.NewEngine(o)
+	require.NoError(t, err)
+	var labels []map[string]string
+	for s, err := range engine.List(t.Context(), store.Query{Labels: map[string]string{"eval": "two"}}) {
+		require.NoError(t, err)
+		labels = append(labels, s.Labels)
+	}
+	require.ElementsMatch(t, []map[string]string{
+		{"eval": "two", "arm": "single", "task": "1", "sample": "1"}, {"eval": "two", "arm": "single", "task": "1", "sample": "2"},
+		{"eval": "two", "arm": "single", "task": "2", "sample": "1"}, {"eval": "two", "arm": "single", "task": "2", "sample": "2"},
+	}, labels)
+	for s, err := range engine.List(t.Context(), store.Query{}) {
+		require.NoError(t, err)
+		ids[s.ID] = true
+	}
+	require.Len(t, ids, 8)
+}
+
 // A task that was handed out before the limit was reached is not begun after it.
 func TestNoRunBeginsAtALimit(t *testing.T) {
 	m := &simulated{accuracy: 0.7}
@@ -303,6 +364,7 @@ func TestProgress(t *testing.T) {
 	for _, p := range seen {
 		if p.Tasks > 0 && p.Tasks < 5 {
 			require.Positive(t, p.RemainingCost)
+			require.Positive(t, p.RemainingTime)
 		}
 	}
 }

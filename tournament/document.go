@@ -204,6 +204,7 @@ func (p *Report) agreement() []string {
 	list := []string{
 		fmt.Sprintf("Two judges name the same winner of a pair of games, or both nobody, in a share of %.3f, on average over each two judges.", p.Agreement.Winners),
 		fmt.Sprintf("Krippendorff's alpha of who wins a game: %s.", p.Agreement.AlphaWinners),
+		fmt.Sprintf("Krippendorff's alpha of who wins a pair of games, without judges that name both players equally often: %s.", p.Agreement.AlphaVotes),
 	}
 	if p.Agreement.AlphaMargins != nil {
 		list = append(list, fmt.Sprintf("Krippendorff's alpha of margins: %s.", p.Agreement.AlphaMargins))

@@ -12,6 +12,7 @@ func (t *table) addJudges(p *Report, s statistics.Strengths) {
 	a := t.agreements()
 	p.Agreement.Winners = a.mean()
 	p.Agreement.AlphaWinners = agreement.Alpha(t.units(func(g *Game, j Judgment) float64 { return g.sign(j) }), agreement.Nominal)
+	p.Agreement.AlphaVotes = agreement.Alpha(t.votes(), agreement.Nominal)
 	if t.by == Margins {
 		units := t.units(func(_ *Game, j Judgment) float64 { return *j.Margin })
 		p.Agreement.AlphaMargins = new(agreement.Alpha(units, agreement.Numeric))
@@ -68,19 +69,41 @@ type shares struct {
 	both, same map[[2]int]int
 }
 
+// wins returns how many more of a judge's judgments of a pair of games call one player the winner than the other one, by judge.
+func (t *table) wins(pair int) map[string]float64 {
+	sums := map[string]float64{}
+	t.eachRow(pair, func(g *Game, j Judgment) {
+		sign := g.sign(j)
+		if g.Pro != t.pairs[pair][0].Pro {
+			sign = -sign
+		}
+		sums[j.Judge] += sign
+	})
+	return sums
+}
+
+// votes returns the pairs of games as units of the judges' votes. A judge who calls both players the winner equally often has none.
+func (t *table) votes() (list []agreement.Unit) {
+	for i, games := range t.pairs {
+		sums, u := t.wins(i), agreement.Unit{Group: games[0].Pair}
+		for _, name := range t.judges {
+			v := math.NaN()
+			if sums[name] != 0 {
+				v = math.Copysign(1, sums[name])
+			}
+			u.Values = append(u.Values, v)
+		}
+		list = append(list, u)
+	}
+	return list
+}
+
 // agreements compares each two judges. The winner of a pair is, for a judge, who wins more of its judgments of it, or
 // nobody.
 func (t *table) agreements() shares {
 	a := shares{len(t.judges), map[[2]int]int{}, map[[2]int]int{}}
-	for i, games := range t.pairs {
-		sums := map[string]float64{}
-		t.eachRow(i, func(g *Game, j Judgment) {
-			sign := g.sign(j)
-			if g.Pro != games[0].Pro {
-				sign = -sign
-			}
-			sums[j.Judge] += sign
-		})
+	for i := range t.pairs {
+		sums := t.wins(i)
 		for x, one := range t.judges {
 			for y, other := range t.judges[:x] {
 				v, judged := sums[one]

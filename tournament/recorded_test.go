@@ -158,6 +158,7 @@ func TestRecordedJudges(t *testing.T) {
 	require.Equal(t, ".578", fmt.Sprintf("%.3f", p.Side.Share.Value)[1:])
 	require.Equal(t, ".490", fmt.Sprintf("%.3f", p.Agreement.AlphaWinners.Value)[1:])
 	require.Equal(t, ".603", fmt.Sprintf("%.3f", p.Agreement.AlphaMargins.Value)[1:])
+	require.Equal(t, ".838", fmt.Sprintf("%.3f", p.Agreement.AlphaVotes.Value)[1:], "judges who prefer a side abstain")
 	require.True(t, p.Agreement.Effective.Known())
 	require.Greater(t, p.Agreement.Effective.Low, 1.)
 	require.Less(t, p.Agreement.Effective.High, 6.)

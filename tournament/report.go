@@ -108,8 +108,11 @@ type Judge struct {
 
 // Agreement says how far the judges agree.
 type Agreement struct {
-	Winners      float64   `json:"winners"`                 // the mean of Judge.Agreement over each two judges
-	AlphaWinners Interval  `json:"alpha_winners"`           // Krippendorff's alpha of who wins a game
+	Winners      float64  `json:"winners"`       // the mean of Judge.Agreement over each two judges
+	AlphaWinners Interval `json:"alpha_winners"` // Krippendorff's alpha of who wins a game
+	// AlphaVotes is Krippendorff's alpha of who wins more of the judge's judgments of a pair of games. Judges that prefer a side
+	// name each player once and do not count, so it can be high where AlphaWinners is low: read both.
+	AlphaVotes   Interval  `json:"alpha_votes"`
 	AlphaMargins *Interval `json:"alpha_margins,omitempty"` // the same of margins as numbers, if ratings are by margins
 	// Effective is the number of judges with independent errors who are worth as much as these (Kish): k judges whose
 	// judgments, beyond what the ratings expect, have the mean correlation r are worth k/(1+(k-1)r).

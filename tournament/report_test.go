@@ -145,6 +145,30 @@ func TestTiesAndPlayersThatNeverLose(t *testing.T) {
 	require.Equal(t, tournament.Meeting{A: "mid", B: "low", Pairs: 12, Won: 6, Tied: 3, Lost: 3, Share: .625}, p.Meetings[1])
 }
 
+// Judges who prefer PRO disagree about games and abstain from votes, so both alphas are there.
+func TestAlphaOfVotesLeavesOutJudgesWhoPreferASide(t *testing.T) {
+	var games []tournament.Game
+	for i := range 40 {
+		pair := won("a", "b", []string{"a", "b"}[i%2], i)
+		for g := range pair {
+			other := pair[g].Judgments[0]
+			other.Judge = "K"
+			if i%4 > 1 { // half of the time, whoever is PRO
+				other.Winner = pair[g].Pro
+			}
+			pair[g].Judgments = append(pair[g].Judgments, other)
+		}
+		games = append(games, pair...)
+	}
+	p, err := tournament.Rating{}.Rate(games)
+	require.NoError(t, err)
+	require.InDelta(t, 1, p.Agreement.AlphaVotes.Value, 1e-9)
+	require.Equal(t, 20, p.Agreement.AlphaVotes.N)
+	require.InDelta(t, .470, p.Agreement.AlphaWinners.Value, .001)
+	require.Equal(t, 80, p.Agreement.AlphaWinners.N)
+	require.InDelta(t, .5, p.Agreement.Winners, 1e-9)
+}
+
 // A judge may name a winner with the lower score. Ratings by margins go by the scores, and the report says how often.
 func TestJudgmentsAgainstTheirScores(t *testing.T) {
 	var games []tournament.Game

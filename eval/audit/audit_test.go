@@ -65,6 +65,7 @@ func TestAnAudit(t *testing.T) {
 	require.Contains(t, hasty.Biased(), "position +0.")
 	require.Contains(t, hasty.Biased(), "verbosity +0.")
 	require.NotContains(t, hasty.Biased(), "formatting")
+	require.Contains(t, hasty.Biased(), "length -0.", "chance: of 400 such audits with other questions, 6 show a bias by length")
 	require.InDelta(t, 1, fair.Consistency.Value, 0)
 	require.Less(t, hasty.Consistency.High, .95)
 	require.InDelta(t, 0, fair.Turned.Value, 0)

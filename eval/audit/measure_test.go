@@ -2,6 +2,8 @@ package audit
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -46,6 +48,8 @@ func TestPlantedBiases(t *testing.T) {
 		"verbosity":   {accuracy: .7, verbosity: size},
 		"formatting":  {accuracy: .7, formatting: size},
 		"instruction": {accuracy: .7, instruction: size},
+		// Together they show no other bias, such as one by length.
+		"position, verbosity": {accuracy: .7, position: size, verbosity: size},
 	} {
 		t.Run(planted, func(t *testing.T) {
 			zeros, found, sizes, mean := map[string]int{}, map[string]int{}, 0, 0.0
@@ -70,7 +74,7 @@ func TestPlantedBiases(t *testing.T) {
 			}
 			for _, name := range biasNames {
 				switch {
-				case name == planted:
+				case slices.Contains(strings.Split(planted, ", "), name):
 					assert.GreaterOrEqual(t, found[name], audits*9/10, "%s is found", name)
 				case planted == "length" && name != "position" && name != "family": // a plant makes an answer longer
 					assert.GreaterOrEqual(t, zeros[name]+found[name], audits*9/10, "%s is found, or zero is inside its interval", name)
@@ -79,7 +83,7 @@ func TestPlantedBiases(t *testing.T) {
 					assert.LessOrEqual(t, found[name], audits*5/100, "%s is not found", name)
 				}
 			}
-			if planted != "none" {
+			if slices.Contains(biasNames, planted) {
 				assert.InDelta(t, truthOf(planted, size), mean, .03)
 				assert.GreaterOrEqual(t, sizes, audits*85/100, "intervals that contain the size")
 			}
