@@ -290,8 +290,10 @@ func TestRunsAreLabeledDebates(t *testing.T) {
 		labels = append(labels, s.Labels)
 	}
 	require.ElementsMatch(t, []map[string]string{
-		{"eval": "two", "arm": "single", "task": "1", "sample": "1"}, {"eval": "two", "arm": "single", "task": "1", "sample": "2"},
-		{"eval": "two", "arm": "single", "task": "2", "sample": "1"}, {"eval": "two", "arm": "single", "task": "2", "sample": "2"},
+		{"eval": "two", "arm": "single", "task": "1", "sample": "1"},
+		{"eval": "two", "arm": "single", "task": "1", "sample": "2"},
+		{"eval": "two", "arm": "single", "task": "2", "sample": "1"},
+		{"eval": "two", "arm": "single", "task": "2", "sample": "2"},
 	}, labels)
 	for s, err := range engine.List(t.Context(), store.Query{}) {
 		require.NoError(t, err)

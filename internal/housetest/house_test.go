@@ -34,7 +34,7 @@ const (
 	maxExportedData       = 21      // exported names of package transcript, which holds plain data; 17 before Citation and Verdict, which turns have, 20 before Signature, which a signed debate has
 	maxExportedStep       = 31      // exported names of package internal/step: a plan in six types, a host in four, two for rounds of tool calls, two more that steps share, a hint, and errors, one of them for doubtful replies, three for the digests of requests, and two for what a committed step shows when it is repeated
 	maxExportedStatistics = 31      // exported names of package internal/statistics: one function for each statistic; 20 before ratings, 27 before changes of shares and of means
-	maxExportedAgreement  = 18      // exported names of package judge/agreement: decisions, those of debates too, with their calibration and where it lets a jury decide, and ratings with their agreement
+	maxExportedAgreement  = 19      // exported names of package judge/agreement: decisions, those of debates too, with their calibration and where it lets a jury decide, ratings with their agreement, and errors with the effective number of judges
 	maxExportedRoot       = 61      // exported names of the root package; 46 before Edits and Prompt, which forks and past prompts need, Attachment, which is in Config, ErrTaken, so that a service can launch a debate twice, Briefing, which people read, ToolsCalled, an entry of journals, Rules, which entries name, and EntryCheck with its verdict, which say what follows from a journal, and Rejudge, Omission, Rejudged and Departure, which say how judges are asked again and what came of it, and Code, which records have
 	unfinishedMarker      = `\b(TO` + `DO|FIX` + `ME|XX` + `X)\b`
 )
