@@ -65,7 +65,7 @@ intervals: ## simulate thousands of evaluations, tournaments and analyses, and c
 	@DEBATE_COVERAGE=2000 $(GO) test -run 'TestIntervalsHoldTogether' -count=1 -timeout 1h -v ./influence
 
 records: ## change and forge 10,000 records of debates each, and check that verification finds it
-	@$(GO) test -run 'Damage|Forged' -count=1 -timeout 1h -v ./archive -trials 10000
+	@$(GO) test -run 'Damage|Forged|Hidden' -count=1 -timeout 1h -v ./archive -trials 10000
 
 scale: postgres ## measure stores with a million debates, and a thousand debates at once on River workers; takes an hour and 20 GB
 	@for m in store/sqlite store/postgres integrations/debateriver; do echo "== module $$m"; \

@@ -28,10 +28,11 @@ func (x *rederivation) next() error {
 		}
 		x.label = ""
 		again := x.at
-		forked := x.forkChange()
-		x.forked = false
-		if x.at > again && (forked == nil || errors.Is(forked, errBoundary)) {
+		switch forked := x.settleFork(); {
+		case x.at > again && forked == nil:
 			return nil
+		case x.at > again && (errors.Is(forked, errBoundary) || x.insideFork() && errors.As(forked, &wrong)): // or another fork begins here
+			return x.readAgain()
 		}
 	}
 	if _, damaged := errors.AsType[*store.Damaged](err); damaged {
@@ -66,7 +67,8 @@ func (x *rederivation) changeSafely() (err error) {
 		return x.accept(EntryNotDerivable, fmt.Sprintf("the engine lacks the protocol %s", r.config.Protocol.Name()))
 	}
 	if x.atBoundary() {
-		return x.forkChange()
+		x.forked = true
+		return x.settleFork()
 	}
 	return x.change()
 }
@@ -282,9 +284,8 @@ func (x *rederivation) stop(c *transaction, ev *StateChanged) error {
 	return c.settle()
 }
 
-// forkChange makes the change that makes a fork.
-func (x *rederivation) forkChange() error {
-	x.forked = true
+// settleFork makes the change that makes a fork: of this debate, or of the one that it is a fork of.
+func (x *rederivation) settleFork() error {
 	c, f := x.transaction(), x.fork
 	if _, ok := x.entries[x.at].(ConfigChanged); ok {
 		if err := x.configure(c, false); err != nil || x.at == len(x.entries) {

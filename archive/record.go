@@ -17,6 +17,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/internal/chain"
 	"github.com/elenchus-go/debate/internal/chain/signing"
+	"github.com/elenchus-go/debate/internal/seal"
 	"github.com/elenchus-go/debate/store"
 )
 
@@ -42,6 +43,8 @@ type header struct {
 	Library  string `json:"library,omitempty"` // version of the library that wrote the file
 	Protocol string `json:"protocol"`          // name and version
 	Secret   string `json:"secret,omitempty"`  // base64url; a redacted record has none
+	// Keys has those of calls that a redacted record can show, by the ID of the hash.
+	Keys map[string]seal.Key `json:"keys,omitempty"`
 	// Code has the rules, the texts of the templates and the names of own code. What it names occurs in entries, too.
 	Code *debate.Code `json:"code,omitempty"`
 }

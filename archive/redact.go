@@ -16,6 +16,9 @@ import (
 // "1/2/argue/Ada/.text" or "1.background". Every copy of a text that other entries have as a field of its own is hidden
 // too. A text that is no string is hidden with what other entries have of its longer strings.
 //
+// The record keeps the keys of calls whose requests were made before a hidden text could change them, so that these are still
+// compared with their hashes.
+//
 // Redact returns where the record still quotes a hidden text, such as "entry 12: turn.text": call Redact again with those
 // that must not be shown. Signatures stay valid. You cannot undo Redact: keep the full record.
 func (f *File) Redact(what ...string) (quotes []string, err error) {
@@ -51,7 +54,7 @@ func (f *File) Redact(what ...string) (quotes []string, err error) {
 			}
 		}
 	}
-	f.header.Secret = ""
+	keys := f.keys()
 	for i := range f.entries {
 		var shown []chain.Text
 		for j, t := range f.entries[i].Texts {
@@ -61,6 +64,7 @@ func (f *File) Redact(what ...string) (quotes []string, err error) {
 		}
 		f.entries[i].Texts = shown
 	}
+	f.keep(keys)
 	return f.quotes(words), nil
 }
 

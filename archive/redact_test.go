@@ -6,6 +6,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,6 +19,7 @@ import (
 	"github.com/elenchus-go/debate/archive"
 	"github.com/elenchus-go/debate/internal/forgedtest"
 	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // turnsOf returns the keys of the turns of a record with their texts.
@@ -76,6 +79,109 @@ func TestQuotesOfHiddenTextsAreListed(t *testing.T) {
 		_, err := f.Redact(what)
 		require.ErrorContains(t, err, reason)
 	}
+}
+
+// A redacted record has the keys of the calls that were made before the first hidden text, and no others: their requests are still
+// compared with their hashes.
+func TestARedactedRecordKeepsKeysOfCalls(t *testing.T) {
+	for name, export := range forgedtest.Exports(t) {
+		t.Run(name, func(t *testing.T) {
+			turns := turnsOf(t, export)
+			hidden := turns[len(turns)/2]
+			f := recordOf(t, export)
+			_, err := f.Redact(fmt.Sprint(hidden.Seq))
+			require.NoError(t, err)
+			f = again(t, f)
+			r, err := archive.Verify(t.Context(), f, debate.Options{})
+			require.NoError(t, err)
+			first := hidden.Seq
+			for seq, c := range r.Checks { // copies of the text may be in earlier entries
+				if strings.Contains(c.Reason, "hidden text") {
+					first = min(first, int64(seq)+1)
+				}
+			}
+			before := 0
+			for _, done := range turns {
+				c := r.Checks[done.Seq-1]
+				switch {
+				case len(done.Turn.Attempts) == 0 || done.Turn.Kind == transcript.Remark:
+				case done.Seq < first:
+					require.Equal(t, len(done.Turn.Attempts), c.Prompts, c.Key)
+					before++
+				case done.PromptSeq >= hidden.Seq:
+					require.Zero(t, c.Prompts, c.Key)
+				}
+			}
+			require.Positive(t, before)
+			require.NotContains(t, string(text(t, f)), `"secret":"`)
+
+			keys := strings.Count(string(text(t, f)), `"call `)
+			require.Positive(t, keys)
+			_, err = f.Redact("1") // all that the configuration has
+			require.NoError(t, err)
+			require.Zero(t, strings.Count(string(text(t, f)), `"call `), "a second redaction takes keys away")
+		})
+	}
+}
+
+// prompts returns how many requests of each entry have their hash, for somebody who has some keys and supposes a text in place of
+// another one.
+func prompts(t *testing.T, export []byte, keys any, was, supposed string) (equal []int) {
+	t.Helper()
+	root := forgedtest.Decode(t, bytes.ReplaceAll(export, []byte(encode(t, was)), []byte(encode(t, supposed))))
+	if keys != nil {
+		forgedtest.Set(t, root, ".entries[0].data.secret", nil)
+		forgedtest.Set(t, root, ".entries[0].data.copied_keys", keys)
+	}
+	s := store.Memory()
+	id, err := forgedtest.Put(t, s, []byte(encode(t, root)))
+	require.NoError(t, err)
+	e, err := debate.NewEngine(debate.Options{Store: s})
+	require.NoError(t, err)
+	d, err := e.Open(t.Context(), id)
+	require.NoError(t, err)
+	for c, err := range d.VerifyEntries(t.Context()) {
+		require.NoError(t, err)
+		equal = append(equal, c.Prompts)
+	}
+	return equal
+}
+
+// Nobody who has the keys of a redacted record and tries candidates for a hidden text learns whether one is right: no request that
+// can be compared depends on it. With the secret, requests tell.
+func TestKeysOfCallsTellNothingOfHiddenTexts(t *testing.T) {
+	pick := rand.New(rand.NewPCG(30, 5))
+	exports := forgedtest.Exports(t)
+	names := slices.Sorted(maps.Keys(exports))
+	compared, told := 0, 0
+	for n := range *trials / 10 {
+		export := exports[names[n%len(names)]]
+		turns := turnsOf(t, export)
+		hidden, other := turns[pick.IntN(len(turns))].Turn, turns[pick.IntN(len(turns))].Turn
+		f := recordOf(t, export)
+		if _, err := f.Redact(hidden.Key.String()); err != nil || hidden.Text == "" {
+			continue // it has no text
+		}
+		first, _, _ := bytes.Cut(text(t, f), []byte("\n"))
+		var h struct{ Keys map[string]string }
+		require.NoError(t, json.Unmarshal(first, &h))
+		right := prompts(t, export, h.Keys, "", "")
+		for _, candidate := range []string{other.Text, "yes"} {
+			if candidate == hidden.Text {
+				continue
+			}
+			require.Equal(t, right, prompts(t, export, h.Keys, hidden.Text, candidate), "%s: %s is not %q", names[n%len(names)], hidden.Key, candidate)
+			if n%10 == 0 && !slices.Equal(prompts(t, export, nil, "", ""), prompts(t, export, nil, hidden.Text, candidate)) {
+				told++
+			}
+		}
+		for _, n := range right {
+			compared += n
+		}
+	}
+	t.Logf("%d requests compared", compared)
+	require.Positive(t, compared)
+	require.Positive(t, told)
 }
 
 // Without the secret, nobody finds a hidden text by trying all candidates with everything that the record shows.

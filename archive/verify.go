@@ -115,9 +115,14 @@ func (f *File) journal(r *Report) (list []store.Entry, first int64, err error) {
 			return nil, 0, fmt.Errorf("read entry %d: %w", seq, err)
 		}
 		r.Hidden += len(hidden)
-		hidden = slices.DeleteFunc(hidden, func(path string) bool { return path == "secret" || path == "copied_keys" })
+		hidden = slices.DeleteFunc(hidden, isKey)
 		if len(hidden) > 0 && first == 0 {
 			first = seq
+		}
+		if seq == 1 {
+			if stored, err = f.withKeys(stored); err != nil {
+				return nil, 0, fmt.Errorf("read entry 1: %w", err)
+			}
 		}
 		list = append(list, entryOf(seq, stored))
 	}
