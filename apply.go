@@ -35,11 +35,7 @@ func (r *record) apply(ev Event, at time.Time) error {
 	meta := ev.Meta()
 	r.Seq = meta.Seq
 	r.course.follow(ev, r.lifecycle.State, r.Cursor.Round)
-	if meta.Rules != nil {
-		r.writer = *meta.Rules
-	} else if meta.Revision == 0 { // written by a version that does not say its rules
-		r.writer = Rules{}
-	}
+	r.writer = rulesOf(meta, r.writer)
 	return nil
 }
 

@@ -48,11 +48,7 @@ func (x *rederivation) next() error {
 	if x.at == len(x.entries) {
 		return &store.Damaged{ID: x.journal.id, Seq: int64(x.at), Err: errors.New(reason)}
 	}
-	verdict := cmp.Or(verdictOf(err), EntryWrong)
-	if is, ours := x.journal.rec.writer, *x.engine.env.rules; is != ours { // another engine may have had a reason
-		verdict, reason = EntryNotDerivable, fmt.Sprintf("the rules of the engine that wrote it were %+v, those of this one are %+v: %s", is, ours, reason)
-	}
-	return x.accept(verdict, reason)
+	return x.accept(x.judge(rulesOf(x.entries[x.at].Meta(), x.writer), cmp.Or(verdictOf(err), EntryWrong), reason))
 }
 
 // changeSafely makes the next change. It returns a panic of the protocol or of a hook as a *panics.Error.

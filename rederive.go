@@ -19,6 +19,7 @@ type rederivation struct {
 	at      int // index of the next entry
 	checks  []EntryCheck
 	again   *rereading
+	writer  Rules // of the engine that wrote the entry before the next one; the record has those of this engine after what it derives
 	broken  error // why the entries end
 
 	label  string // why the next entry is an input, although it is what the change makes; else empty
@@ -117,6 +118,7 @@ func (x *rederivation) take(is Event, verdict EntryVerdict, reason string) error
 		x.again.add(&c)
 	}
 	x.checks = append(x.checks, c)
+	x.writer = rulesOf(is.Meta(), x.writer)
 	x.fork.note(is, x.journal.rec.decisions.question)
 	x.at++
 	return x.journal.follow(is)
@@ -141,7 +143,15 @@ func (x *rederivation) input(reason string) error { return x.accept(EntryInput, 
 // spoil changes the last verdict to wrong.
 func (x *rederivation) spoil(err error) {
 	last := &x.checks[len(x.checks)-1]
-	last.Verdict, last.Reason = EntryWrong, err.Error()
+	last.Verdict, last.Reason = x.judge(x.writer, EntryWrong, err.Error())
+}
+
+// judge returns the verdict about an entry that contradicts those before it: another engine may have had a reason.
+func (x *rederivation) judge(writer Rules, verdict EntryVerdict, reason string) (EntryVerdict, string) {
+	if ours := *x.engine.env.rules; writer != ours {
+		return EntryNotDerivable, fmt.Sprintf("the rules of the engine that wrote it were %+v, those of this one are %+v: %s", writer, ours, reason)
+	}
+	return verdict, reason
 }
 
 // describeEvent names an event in an error.

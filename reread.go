@@ -28,11 +28,7 @@ func newRereading(e *Engine, entries []Event) *rereading {
 	x := &rereading{engine: e, turns: map[int64][]*TurnDone{}, calls: map[transcript.Key][]Event{}, found: map[int64]*EntryCheck{}, writer: map[transcript.Key]Rules{}}
 	rules, done := Rules{}, map[transcript.Key]bool{}
 	for _, ev := range entries {
-		if meta := ev.Meta(); meta.Rules != nil {
-			rules = *meta.Rules
-		} else if meta.Revision == 0 {
-			rules = Rules{}
-		}
+		rules = rulesOf(ev.Meta(), rules)
 		keys := map[transcript.Key]bool{}
 		switch ev := ev.(type) {
 		case TurnDone:

@@ -214,15 +214,3 @@ func TestARecordHasItsTemplates(t *testing.T) {
 		})
 	}
 }
-
-// Rules of another version of the library derive other prompts: the report says which version has them.
-func TestARecordWithOtherRulesSaysWhichVersionWroteIt(t *testing.T) {
-	export := forgedtest.Exports(t)["panel"]
-	f := withHeader(t, recordOf(t, bytes.ReplaceAll(export, []byte(`"rules":{"number":1}`), []byte(`"rules":{"number":1,"counter":"*old.Counter"}`))), func(h, _ map[string]any) {
-		h["library"] = "v0.4.0"
-	})
-	r, err := archive.Verify(t.Context(), f, debate.Options{})
-	require.NoError(t, err)
-	require.Equal(t, []string{"the counter of tokens *old.Counter"}, r.Lacks)
-	require.Equal(t, "v0.4.0", r.Library)
-}
