@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/step"
@@ -150,19 +149,12 @@ func wrongIn(t *transcript.Turn, found *step.Reread) error {
 	return nil
 }
 
-// namesIn returns where a blind prompt has the name of a participant, found as pseudonyms are put in place of names.
+// namesIn returns where a blind prompt has names of participants, found as pseudonyms are put in place of names.
 func namesIn(m *judge.Pseudonyms, found *step.Reread) (list []string) {
 	add := func(where, text string) {
-		hidden := m.Hide(text)
-		if hidden == text {
-			return
+		for _, at := range m.Find(text) {
+			list = append(list, fmt.Sprintf("%s: %q", where, characters.First(text[at:], 60)))
 		}
-		at := 0
-		for at < min(len(text), len(hidden)) && text[at] == hidden[at] {
-			at++
-		}
-		from := max(strings.LastIndexAny(text[:at], " \n")+1, 0)
-		list = append(list, fmt.Sprintf("%s: %q", where, characters.First(text[from:], 60)))
 	}
 	for i := range found.Request.Messages {
 		add(fmt.Sprintf("message %d", i+1), found.Request.Messages[i].Text)

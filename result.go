@@ -181,7 +181,7 @@ type EntryCheck struct {
 	Unknown int      `json:"unknown_prompts,omitempty"`
 	Missing []string `json:"missing,omitempty"`
 	Read    bool     `json:"read,omitempty"`
-	// Names says where the prompt of a blind judge has a word that is the name of a participant. Texts of the debate never
-	// have one there, but templates may.
+	// Names says where the prompt of a blind judge has a word that is the name of a participant, with the words that follow it.
+	// Texts of the debate never have one there, but templates and the names of criteria may.
 	Names []string `json:"names,omitempty"`
 }

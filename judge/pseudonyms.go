@@ -139,10 +139,8 @@ func (l *Pseudonyms) Hide(text string) string {
 		return text
 	}
 	return replaceWords(text, &l.firstBytes, func(rest string, before rune) (string, int) {
-		for _, name := range l.longestFirst {
-			if strings.HasPrefix(rest, name) && atBoundary(firstRune(name), before) && atBoundary(lastRune(name), firstRune(rest[len(name):])) {
-				return l.pseudonyms[name], len(name)
-			}
+		if name := l.nameAt(rest, before); name != "" {
+			return l.pseudonyms[name], len(name)
 		}
 		who, n := readPseudonym(rest, before)
 		if _, forged := l.byPseudonym[who]; !forged || l.pseudonyms[rest[n-len(who):n]] != "" {
@@ -150,6 +148,38 @@ func (l *Pseudonyms) Hide(text string) string {
 		}
 		return "debater (" + who + ")", n
 	})
+}
+
+// nameAt returns the name with which a text begins, or "".
+func (l *Pseudonyms) nameAt(rest string, before rune) string {
+	for _, name := range l.longestFirst {
+		if strings.HasPrefix(rest, name) && atBoundary(firstRune(name), before) && atBoundary(lastRune(name), firstRune(rest[len(name):])) {
+			return name
+		}
+	}
+	return ""
+}
+
+// Find returns where a text that the reader gets has names of participants, as offsets in bytes: where Hide would replace them. A
+// part of a pseudonym is no name, such as the last word of "Debater B" or of "debater (B)".
+func (l *Pseudonyms) Find(text string) (places []int) {
+	replaceWords(text, &l.firstBytes, func(rest string, before rune) (string, int) {
+		who, n := readPseudonym(rest, before)
+		if _, known := l.byPseudonym[who]; known && rest[n-len(who):n] == who {
+			return rest[:n], n
+		}
+		if n = len(pseudonymPrefix) + 2; len(rest) > n && strings.EqualFold(rest[:n], pseudonymPrefix+" (") {
+			if end := strings.IndexByte(rest[n:], ')'); end > 0 && l.byPseudonym[rest[n:n+end]] != "" {
+				return rest[:n+end], n + end
+			}
+		}
+		name := l.nameAt(rest, before)
+		if name != "" {
+			places = append(places, len(text)-len(rest))
+		}
+		return name, len(name)
+	})
+	return places
 }
 
 // Reveal replaces pseudonyms in a text with the participants' names. Any space, hyphen or underscore may join the two

@@ -101,6 +101,23 @@ func TestNamesAreHidden(t *testing.T) {
 	}
 }
 
+// Names are found where Hide replaces them, but not in pseudonyms, which a reader may see.
+func TestNamesAreFound(t *testing.T) {
+	l := judge.NewPseudonyms([]string{"Ann", "B", "Debate", "Mary Ann"}, "seed", "reader", false)
+	for text, want := range map[string][]int{
+		"":                                    nil,
+		"Debater A, Debater B and Debater_C.": nil,
+		"debater (B) said it":                 nil,
+		"Annual debater b":                    nil,
+		"Ann's plan: B won, Mary Ann lost":    {0, 12, 19},
+		"Debater B lost to B; a Debate.":      {18, 23},
+		"Debater Z is unknown, B is not":      {22},
+	} {
+		require.Equal(t, want, l.Find(text), text)
+	}
+	require.Empty(t, judge.NewPseudonyms(nil, "seed", "reader", false).Find("Ann"))
+}
+
 func TestLabelsAreRevealed(t *testing.T) {
 	l := labels(t, "Ann", "Bob")
 	for text, want := range map[string]string{

@@ -1,0 +1,29 @@
+package inspector
+
+import (
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	signed "golang.org/x/mod/sumdb/note"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/examples/offline"
+	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/providers"
+)
+
+// The page of a debate that its engine has signed says who signed what.
+func TestAPageShowsTheSignature(t *testing.T) {
+	private, _, err := signed.GenerateKey(rand.Reader, "example.org/debates")
+	require.NoError(t, err)
+	signer, err := signed.NewSigner(private)
+	require.NoError(t, err)
+	engine, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"model": offline.Model(false)}, Signer: signer})
+	require.NoError(t, err)
+	w := serve(t, engine, Options{})
+	s := debatetest.Result(t, w.run(pair("signed"))).Signature
+	require.Contains(t, w.get(http.StatusOK, "/debates/signed"), fmt.Sprintf("example.org/debates, entries 1 to %d with the head %s", s.Entries, s.Head))
+}

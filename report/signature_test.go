@@ -1,0 +1,49 @@
+package report_test
+
+import (
+	"bytes"
+	"crypto/rand"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/internal/enginetest"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/scripted"
+	"github.com/elenchus-go/debate/report"
+)
+
+// A report of a debate that its engine has signed says who signed what; that of another debate says nothing.
+func TestAReportShowsTheSignature(t *testing.T) {
+	private, _, err := note.GenerateKey(rand.Reader, "example.org/debates")
+	require.NoError(t, err)
+	signer, err := note.NewSigner(private)
+	require.NoError(t, err)
+	cfg := enginetest.PresetConfigs()["panel"]
+	model := &scripted.Provider{DiscardCalls: true, Func: func(r providers.Request) scripted.Reply {
+		return scripted.Reply{Text: enginetest.PresetReply(cfg, r)}
+	}}
+	for _, signs := range []note.Signer{nil, signer} {
+		d, err := debate.New(t.Context(), cfg, debate.Options{Providers: map[string]providers.Provider{"m": model}, Signer: signs})
+		require.NoError(t, err)
+		_, err = debatetest.Run(t, d)
+		require.NoError(t, err)
+		r, err := report.Collect(t.Context(), d)
+		require.NoError(t, err)
+		var page bytes.Buffer
+		require.NoError(t, report.HTML(&page, r))
+		for _, text := range []string{markdown(t, r), page.String()} {
+			if signs == nil {
+				require.NotContains(t, text, "Signed by")
+				continue
+			}
+			s := debatetest.Result(t, d).Signature
+			require.Contains(t, text, fmt.Sprintf("example.org/debates, entries 1 to %d; verify a record to check it", s.Entries))
+			require.Contains(t, text, s.Head)
+		}
+	}
+}
