@@ -115,7 +115,7 @@ func (x *rederivation) take(is Event, verdict EntryVerdict, reason string) error
 	c := EntryCheck{Seq: is.Meta().Seq, Type: is.Meta().Type, Key: key, Verdict: verdict, Reason: reason}
 	if knowsProtocol(x.journal.rec) {
 		x.again.at(x.journal.rec)
-		x.again.add(&c)
+		x.again.add(&c, is)
 	}
 	x.checks = append(x.checks, c)
 	x.writer = rulesOf(is.Meta(), x.writer)

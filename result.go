@@ -174,8 +174,8 @@ type EntryCheck struct {
 	Verdict EntryVerdict `json:"verdict"`
 	Reason  string       `json:"reason,omitempty"`
 
-	// Of a turn by a model: Prompts is the number of its calls whose request was made again and has the hash in the journal.
-	// Unknown is the number of its other calls, and Missing says what the journal lacks, if it is known. Read reports that the
+	// Of a turn by a model, and of steps that failed: Prompts is the number of calls whose request was made again and has the hash
+	// in the journal. Unknown is the number of the other calls, and Missing says what the journal lacks, if it is known. Read reports that the
 	// reply was read again, and the turn has what it says; otherwise the journal does not have the reply.
 	Prompts int      `json:"prompts,omitempty"`
 	Unknown int      `json:"unknown_prompts,omitempty"`

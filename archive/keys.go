@@ -62,7 +62,7 @@ func calls(events []debate.Event) (list []call) {
 // keep removes the secret, and leaves the keys of calls that cannot tell about a hidden text. A request tells about a text that it
 // has, and also about one that has led to a finding, to a tally or to a step. So only the keys of calls are left whose requests
 // were made from entries without hidden texts.
-func (f *File) keep(all *seal.Keys) {
+func keep(f *File, all *seal.Keys) {
 	events, hides, hidden := make([]debate.Event, len(f.entries)), make([]bool, len(f.entries)), len(f.entries)
 	for i := range f.entries {
 		stored, paths, err := f.entries[i].Unmask()
@@ -97,8 +97,8 @@ func isKey(path string) bool { return path == "secret" || path == "copied_keys" 
 // for word, nor on the hash of what a person replied.
 func isSaid(path string) bool { return path != "reply" && !strings.HasPrefix(path, "turn.attempts[") }
 
-// keys returns the keys of the debate's hashes that the record has.
-func (f *File) keys() *seal.Keys {
+// keysOf returns the keys of the debate's hashes that a record has.
+func keysOf(f *File) *seal.Keys {
 	k := &seal.Keys{}
 	if stored, _, err := f.entries[0].Unmask(); err == nil {
 		_ = json.Unmarshal(stored, k) // a debate of an earlier version has no keys
@@ -110,7 +110,7 @@ func (f *File) keys() *seal.Keys {
 }
 
 // withKeys returns the first entry of a redacted record with the keys that the record has.
-func (f *File) withKeys(stored []byte) ([]byte, error) {
+func withKeys(f *File, stored []byte) ([]byte, error) {
 	if f.header.Keys == nil {
 		return stored, nil
 	}

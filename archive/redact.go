@@ -54,7 +54,7 @@ func (f *File) Redact(what ...string) (quotes []string, err error) {
 			}
 		}
 	}
-	keys := f.keys()
+	keys := keysOf(f)
 	for i := range f.entries {
 		var shown []chain.Text
 		for j, t := range f.entries[i].Texts {
@@ -64,7 +64,7 @@ func (f *File) Redact(what ...string) (quotes []string, err error) {
 		}
 		f.entries[i].Texts = shown
 	}
-	f.keep(keys)
+	keep(f, keys)
 	return f.quotes(words), nil
 }
 

@@ -44,7 +44,7 @@ type Report struct {
 	// Signatures are those of the notes, in order.
 	Signatures []Signature `json:"signatures,omitempty"`
 	// Prompts is the number of calls whose request was made again and has the hash in the journal, and UnknownPrompts that of
-	// the other calls of turns. Replies is the number of turns that were compared with the reply of their model, and
+	// the other calls, of which EntryCheck.Missing says why. Replies is the number of turns that were compared with the reply of their model, and
 	// UnknownReplies that of the other turns by models: the record does not have their replies.
 	Prompts        int `json:"prompts"`
 	UnknownPrompts int `json:"unknown_prompts"`
@@ -120,7 +120,7 @@ func (f *File) journal(r *Report) (list []store.Entry, first int64, err error) {
 			first = seq
 		}
 		if seq == 1 {
-			if stored, err = f.withKeys(stored); err != nil {
+			if stored, err = withKeys(f, stored); err != nil {
 				return nil, 0, fmt.Errorf("read entry 1: %w", err)
 			}
 		}
@@ -197,7 +197,7 @@ func (r *Report) add(c debate.EntryCheck) {
 	switch {
 	case c.Read:
 		r.Replies++
-	case c.Prompts+c.Unknown > 0:
+	case c.Prompts+c.Unknown > 0 && c.Type == "turn":
 		r.UnknownReplies++
 	}
 }

@@ -31,22 +31,28 @@ type Reread struct {
 	tried   []transcript.Attempt
 }
 
-// RereadTurn repeats a committed step without a call: it makes each request again and compares its hash, reads the reply of the
-// last attempt as Do does, and computes the cost of each attempt that began after since.
+// RereadTurn repeats a committed step without a call, as RereadCalls does, and reads the reply of the last attempt as Do does.
 func RereadTurn(r *Run, t *transcript.Turn, since time.Time) *Reread {
-	x := &Reread{tried: t.Attempts, seen: map[int]struct{}{}}
+	x := RereadCalls(r, t.Attempts, t.Window, since)
+	x.Fits = !slices.Contains(x.Missing, otherWindow)
+	x.Read, x.Wrong = readAgain(r, t)
+	return x
+}
+
+// RereadCalls repeats the attempts of a step without a call: it makes each request again and compares its hash, and computes the
+// cost of each attempt that began after since. fitted is the window of the turn, if there is one.
+func RereadCalls(r *Run, tried []transcript.Attempt, fitted *transcript.Window, since time.Time) *Reread {
+	x := &Reread{tried: tried, seen: map[int]struct{}{}}
 	skipped := 0
 	if tools := r.Plan.Tools; tools != nil {
 		skipped = len(attemptsOf(tools.Rounds[:tools.Counted]))
 	}
 	r.look = func(i int, request *providers.Request, missing []string) { x.compare(r, i-skipped, request, missing) }
 	r.draft.start(&r.Plan.Step)
-	x.Request, _, x.Missing = r.Repeat(t.Attempts, t.Window)
-	x.compare(r, len(t.Attempts)-1, &x.Request, x.Missing)
-	x.Unknown += len(t.Attempts) - len(x.seen)
-	x.Fits = !slices.Contains(x.Missing, otherWindow)
-	x.Read, x.Wrong = readAgain(r, t)
-	for _, a := range t.Attempts {
+	x.Request, _, x.Missing = r.Repeat(tried, fitted)
+	x.compare(r, len(tried)-1, &x.Request, x.Missing)
+	x.Unknown += len(tried) - len(x.seen)
+	for _, a := range tried {
 		u := a.Usage
 		if u.Cost, u.Unpriced = 0, false; a.Began.After(since) {
 			r.price(&u, a.Model, requestedModel(&a))
