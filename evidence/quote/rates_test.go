@@ -100,7 +100,7 @@ func measure(t *testing.T, name, text string, each int) {
 		s.fields = append(s.fields, Place{at[0], at[1]})
 	}
 	prepared := New(text)
-	var all, found, accepted int
+	var quotes, all, found, accepted int
 	check := func(c class, want bool) {
 		made, wrong := 0, 0
 		for range each * 50 {
@@ -124,7 +124,7 @@ func measure(t *testing.T, name, text string, each int) {
 			}
 		}
 		t.Logf("%-12s %-24s %4d quotes, %d wrong", name, c.name, made, wrong)
-		if want {
+		if quotes += made; want {
 			all, found = all+made, found+made-wrong
 		} else {
 			accepted += wrong
@@ -138,7 +138,7 @@ func measure(t *testing.T, name, text string, each int) {
 	}
 	require.Positive(t, found)
 	precision, recall := float64(found)/float64(found+accepted), float64(found)/float64(all)
-	t.Logf("| %s | %d | %.4f | %.4f |", name, len(text), precision, recall)
+	t.Logf("| %s | %d | %d | %.4f | %.4f |", name, len(text), quotes, precision, recall)
 	require.GreaterOrEqual(t, precision, 0.99)
 	require.GreaterOrEqual(t, recall, 0.99)
 }
