@@ -70,7 +70,7 @@ func (b *schemaBook) of(typ reflect.Type) schema {
 		return schema{"type": "boolean"}
 	case reflect.Float64:
 		return schema{"type": "number"}
-	case reflect.Int, reflect.Int64:
+	case reflect.Int, reflect.Int32, reflect.Int64:
 		return schema{"type": "integer"}
 	}
 	require.Fail(b.t, "no schema", "%v", typ)
