@@ -125,7 +125,8 @@ const (
 	judgesNote = "How far the judges who conclude the debates agree, beyond chance (Krippendorff's alpha) by decision and by judge. A judge who contradicts itself in the two orders has no vote. " +
 		"The effective number is that of judges with independent errors who are worth as much; it needs options and gold. Brackets contain 95 % confidence intervals."
 	probabilityNote = "What the judges say of the right answers. The Brier score is the mean square of the distance between probability and truth: 0 is perfect, and .25 is what a judge has who always says one half. " +
-		"The calibration error is the mean distance between the probabilities and how often they were right, in ten bins. A difference of Brier scores below 0 is in favor of the arm."
+		"The calibration error is the mean distance between the probabilities and how often they were right, in ten bins. " +
+		"In the accuracy, a run whose judges hold both answers equally probable counts ½. A difference of Brier scores below 0 is in favor of the arm."
 	roundsNote = "The answers that participants gave in each round, and how many of them changed from wrong to right and from right to wrong."
 )
 

@@ -102,6 +102,7 @@ func TestOversight(t *testing.T) {
 		require.InDelta(t, (1-want)*(1-want), a.Brier.Value, 1e-6, a.Name)
 		require.NotNil(t, a.CalibrationError)
 		require.Equal(t, map[bool]int{true: 0, false: 3}[a.Name == "direct"], a.Right, a.Name)
+		require.InDelta(t, map[bool]float64{true: .5, false: 1}[a.Name == "direct"], a.Accuracy.Value, 1e-9, "who cannot say is right half of the time")
 		require.Empty(t, a.Rounds, "a choice is no answer")
 	}
 	require.Len(t, p.Differences, 6+5, "with direct, and with direct-text")

@@ -73,6 +73,9 @@ func (a *tally) add(t Task, runs []Run, missing, joint int) {
 		case x.Tie:
 			a.Ties++
 			a.NoAnswer++
+			if x.Probability != nil { // both answers are equally probable
+				value = .5
+			}
 		case x.Answer == "":
 			a.NoAnswer++
 		}

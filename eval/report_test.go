@@ -2,20 +2,37 @@ package eval_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"io"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/eval"
 	"github.com/elenchus-go/debate/internal/golden"
+	"github.com/elenchus-go/debate/providers"
 )
 
-// evaluated returns the report of three arms on two hundred questions.
+// evaluated returns the report of three arms on two hundred questions, which tests share.
 func evaluated(t *testing.T) *eval.Report {
+	t.Helper()
+	evaluation.Do(func() { evaluation.report = evaluate(t) })
+	require.NotNil(t, evaluation.report)
+	return evaluation.report
+}
+
+var evaluation struct {
+	sync.Once
+
+	report *eval.Report
+}
+
+func evaluate(t *testing.T) *eval.Report {
 	t.Helper()
 	e := eval.Evaluation{
 		Name: "votes", Tasks: questions(200), Arms: []eval.Arm{samples(t, "single", 1), samples(t, "vote", 7), debaters(t, "debate")},
@@ -46,6 +63,24 @@ func TestReports(t *testing.T) {
 	var again eval.Report
 	require.NoError(t, json.Unmarshal(raw, &again))
 	require.Equal(t, p, &again)
+}
+
+// The report says in a sentence if an arm is worse.
+func TestAnArmThatIsWorse(t *testing.T) {
+	config := func(name string) eval.Arm {
+		return arm(t, name, eval.Samples(debate.Participant{Name: name, Model: "m"}, 1))
+	}
+	answers := modelFunc(func(ctx context.Context, _ providers.Request) (providers.Response, error) {
+		step, _ := debate.StepFrom(ctx)
+		return ballot(map[string]string{"ann": "1", "bo": "0"}[step.Key.Actor], 10), nil
+	})
+	e := eval.Evaluation{Name: "worse", Tasks: questions(40), Arms: []eval.Arm{config("ann"), config("bo")}, Budget: eval.NoBudget}
+	p, err := e.Run(t.Context(), options(answers))
+	require.NoError(t, err)
+	require.Len(t, p.Summary, 1)
+	require.Regexp(t, `^bo is worse than ann by 1\.000 \[0\.\d+, 1\.000\] on these 40 questions\.$`, p.Summary[0])
+	require.True(t, p.Arms[0].Unbeaten)
+	require.False(t, p.Arms[1].Unbeaten)
 }
 
 // A requirement is met only if the interval shows it.

@@ -41,11 +41,13 @@ type ArmResult struct {
 	EqualTo  string   `json:"equal_to,omitempty"`
 	Runs     int      `json:"runs"`                // runs that have a result
 	Right    int      `json:"right"`               // of these
-	NoAnswer int      `json:"no_answer,omitempty"` // of these; they count as wrong
+	NoAnswer int      `json:"no_answer,omitempty"` // of these; they count as wrong, but see Accuracy
 	Ties     int      `json:"ties,omitempty"`      // of those without an answer
 	Failed   int      `json:"failed,omitempty"`    // runs without a result because something failed; they are neither right nor wrong
 	Missing  int      `json:"missing,omitempty"`   // runs that were not begun, or are not over
 	Failures []string `json:"failures,omitempty"`  // causes of the first ones
+	// Accuracy is the mean of 1 for a right answer, ½ for a debate of package oversight whose judges hold both answers equally
+	// probable, and otherwise 0.
 	Accuracy Interval `json:"accuracy"`
 
 	Tokens  float64       `json:"tokens"`  // for each question

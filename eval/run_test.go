@@ -302,6 +302,35 @@ func TestRunsAreLabeledDebates(t *testing.T) {
 	require.Len(t, ids, 8)
 }
 
+// As many tasks are answered at the same time as Concurrency says, and no more.
+func TestConcurrency(t *testing.T) {
+	const atOnce = 3
+	var mu sync.Mutex
+	var now, most, all int
+	together := make(chan struct{})
+	o := options(modelFunc(func(ctx context.Context, _ providers.Request) (providers.Response, error) {
+		mu.Lock()
+		now, all = now+1, all+1
+		most = max(most, now)
+		if all == atOnce {
+			close(together)
+		}
+		mu.Unlock()
+		select { // the first calls wait for one another
+		case <-together:
+		case <-ctx.Done():
+		}
+		mu.Lock()
+		now--
+		mu.Unlock()
+		return ballot("1", 10), nil
+	}))
+	e := eval.Evaluation{Name: "at-once", Tasks: questions(20), Arms: []eval.Arm{samples(t, "single", 1)}, Concurrency: atOnce}
+	_, err := e.Run(t.Context(), o)
+	require.NoError(t, err)
+	require.Equal(t, []int{atOnce, 20}, []int{most, all})
+}
+
 // A task that was handed out before the limit was reached is not begun after it.
 func TestNoRunBeginsAtALimit(t *testing.T) {
 	m := &simulated{accuracy: 0.7}

@@ -76,6 +76,29 @@ func TestEvalContinues(t *testing.T) {
 	require.Equal(t, []int{1, 1}, []int{limited.Arms[0].Runs, limited.Arms[0].Missing})
 }
 
+// The first Ctrl-C lets the calls in flight finish and keeps everything. The same command continues.
+func TestEvalAfterCtrlC(t *testing.T) {
+	folder(t, "tasks.jsonl", strings.Repeat(`{"topic": "2+2?", "gold": 4}`+"\n", 10))
+	interrupted := make(chan struct{})
+	var calls atomic.Int64
+	env := server(t, func(n int, _ http.ResponseWriter, _ string) string {
+		if n >= 0 && calls.Add(1) == 4 {
+			close(interrupted)
+		}
+		return `{"reasoning": "", "answer": "4", "confidence": 50}`
+	})
+	args := []string{"eval", "tasks.jsonl", "--arm", "single", "--store", "e.db", "--concurrency", "2"}
+	var out, progress output
+	code := run(t.Context(), interrupted, args, strings.NewReader(""), &out, &progress, env)
+	require.Equal(t, exitGeneral, code, progress.String())
+	require.Contains(t, progress.String(), "runs are missing; the same command continues it")
+	require.Less(t, calls.Load(), int64(10))
+	code, stdout, stderr := start(t, env, args...)
+	require.Equal(t, 0, code, stderr)
+	require.Contains(t, stdout, "| single | 1.000")
+	require.EqualValues(t, 10, calls.Load(), "nothing was asked for twice")
+}
+
 func TestEvalWithWrongArguments(t *testing.T) {
 	for _, x := range []struct {
 		args []string
