@@ -219,6 +219,17 @@ func decodeFields(raw json.RawMessage, to map[string]any) error {
 	return nil
 }
 
+// decodeError returns an error of decoding JSON without the types of this program.
+func decodeError(err error) error {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		if wrong.Field == "" {
+			return fmt.Errorf("decode JSON: it is a JSON %s, want an object", wrong.Value)
+		}
+		return fmt.Errorf("decode JSON: %s: it is a JSON %s, want another type", wrong.Field, wrong.Value)
+	}
+	return fmt.Errorf("decode JSON: %w", err)
+}
+
 // digest returns a hash of a text.
 func digest(text string) uint64 {
 	h := fnv.New64a()

@@ -49,16 +49,6 @@ type Run struct {
 	judged *judged // what several judges have decided; nil otherwise
 }
 
-// Round counts the answers that participants gave in a round.
-type Round struct {
-	Answers int `json:"answers"`
-	Right   int `json:"right"`
-	// TurnedRight and TurnedWrong count the participants whose answer was wrong in their previous round and is right now,
-	// and the reverse.
-	TurnedRight int `json:"turned_right"`
-	TurnedWrong int `json:"turned_wrong"`
-}
-
 // outcome reads the result of a run. It has no state if the run was not begun.
 func (r *runner) outcome(ctx context.Context, a *Arm, t Task, sample int) (run Run, err error) {
 	c, err := r.config(a, t, sample)
@@ -184,13 +174,6 @@ func (r *runner) rounds(t Task, result *debate.Result) (list []Round) {
 		}
 	}
 	return list
-}
-
-func (r *Round) add(other Round) {
-	r.Answers += other.Answers
-	r.Right += other.Right
-	r.TurnedRight += other.TurnedRight
-	r.TurnedWrong += other.TurnedWrong
 }
 
 // joined returns the outcome of several samples of one task: the most frequent answer, and of equally frequent ones the

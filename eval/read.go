@@ -117,17 +117,6 @@ func (f Format) parse(line []byte) (t Task, err error) {
 	return t, nil
 }
 
-// decodeError returns an error of decoding JSON without the types of this program.
-func decodeError(err error) error {
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		if wrong.Field == "" {
-			return fmt.Errorf("decode JSON: it is a JSON %s, want an object", wrong.Value)
-		}
-		return fmt.Errorf("decode JSON: %s: it is a JSON %s, want another type", wrong.Field, wrong.Value)
-	}
-	return fmt.Errorf("decode JSON: %w", err)
-}
-
 // documentList returns the documents in a list of objects with a name and a text.
 func documentList(raw json.RawMessage) (list []evidence.Document, err error) {
 	var all []struct{ Name, Text string }

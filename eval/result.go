@@ -73,6 +73,23 @@ type ArmResult struct {
 	CalibrationError *float64  `json:"calibration_error,omitempty"`
 }
 
+// Round counts the answers that participants gave in a round.
+type Round struct {
+	Answers int `json:"answers"`
+	Right   int `json:"right"`
+	// TurnedRight and TurnedWrong count the participants whose answer was wrong in their previous round and is right now,
+	// and the reverse.
+	TurnedRight int `json:"turned_right"`
+	TurnedWrong int `json:"turned_wrong"`
+}
+
+func (r *Round) add(other Round) {
+	r.Answers += other.Answers
+	r.Right += other.Right
+	r.TurnedRight += other.TurnedRight
+	r.TurnedWrong += other.TurnedWrong
+}
+
 // Difference compares an arm with a baseline on the questions that both have answered.
 type Difference struct {
 	Arm      string   `json:"arm"`

@@ -21,7 +21,7 @@ type client struct {
 
 func (c client) runCommand(what, argument string) error {
 	if what == "eval" {
-		return c.evaluate(argument)
+		return evaluate(c.ctx, c.store, argument, c.stdout, c.stderr)
 	}
 	engine, err := debate.NewEngine(debate.Options{Store: c.store})
 	if err != nil {

@@ -3,17 +3,19 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/eval"
 	"github.com/elenchus-go/debate/protocol/vote"
+	"github.com/elenchus-go/debate/store"
 )
 
-// evaluate compares one answer with a debate of three on the tasks of a file. Workers run all debates. After Ctrl-C, the
-// same command continues.
-func (c client) evaluate(path string) error {
+// evaluate compares one answer with a debate of three on the tasks of a file. Workers run all debates. When ctx ends, those in
+// progress pause, and the same command continues them.
+func evaluate(ctx context.Context, s store.Store, path string, stdout, stderr io.Writer) error {
 	file, err := os.Open(path) //nolint:gosec // the user's own file
 	if err != nil {
 		return err
@@ -24,9 +26,9 @@ func (c client) evaluate(path string) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	e := eval.Evaluation{
-		Name: filepath.Base(path), Tasks: tasks, Stop: c.ctx.Done(),
+		Name: filepath.Base(path), Tasks: tasks, Stop: ctx.Done(),
 		Progress: func(p eval.Progress) {
-			fmt.Fprintf(c.stderr, "%d of %d tasks, %d runs\n", p.Tasks, p.TotalTasks, p.Runs)
+			fmt.Fprintf(stderr, "%d of %d tasks, %d runs\n", p.Tasks, p.TotalTasks, p.Runs)
 		},
 	}
 	for _, a := range []struct {
@@ -45,9 +47,9 @@ func (c client) evaluate(path string) error {
 		}
 		e.Arms = append(e.Arms, eval.Arm{Name: a.name, Config: config})
 	}
-	report, err := e.Run(context.WithoutCancel(c.ctx), debate.Options{Store: c.store}) // it needs no model
+	report, err := e.Run(context.WithoutCancel(ctx), debate.Options{Store: s}) // it needs no model
 	if err != nil {
 		return err
 	}
-	return report.Markdown(c.stdout)
+	return report.Markdown(stdout)
 }
