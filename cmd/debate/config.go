@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -53,7 +55,7 @@ type documentConfig struct {
 }
 
 // withConfigFile reads the configuration file and calls use with it. If the file is missing, it calls use with an empty
-// configuration. It does the same if the file is malformed, unless --config names the file.
+// configuration.
 func (p *program) withConfigFile(use func(configFile) error) error {
 	path := cmp.Or(p.config, defaultConfigPath)
 	if p.config == "" && fileExists(commentedConfigPath) {
@@ -66,14 +68,10 @@ func (p *program) withConfigFile(use func(configFile) error) error {
 		}
 		return use(configFile{})
 	}
-	if err == nil {
-		err = use(s)
+	if err != nil {
+		return err
 	}
-	if p.config == "" && errors.Is(err, errMalformed) {
-		p.warnf("%v; using defaults", err)
-		return use(configFile{})
-	}
-	return err
+	return use(s)
 }
 
 // errMalformed marks the errors of a file that is not a configuration.
@@ -97,8 +95,9 @@ func malformedError(path string, err error) error {
 }
 
 func parseConfigFile(b []byte) (s configFile, err error) {
-	if err := json.Unmarshal(withoutComments(b), &s.rest); err != nil {
-		return s, err
+	plain := withoutComments(b)
+	if err := json.Unmarshal(plain, &s.rest); err != nil {
+		return s, located(plain, err)
 	}
 	if s.rest == nil {
 		return s, errors.New("value is null, want an object")
@@ -127,6 +126,20 @@ func parseConfigFile(b []byte) (s configFile, err error) {
 		}
 	}
 	return s, nil
+}
+
+// located adds the line and the column to an error of the syntax of a text.
+func located(text []byte, err error) error {
+	wrong, ok := errors.AsType[*json.SyntaxError](err)
+	if !ok {
+		return err
+	}
+	before := text[:max(min(wrong.Offset-1, int64(len(text))), 0)]
+	if strings.HasPrefix(err.Error(), "unexpected end") {
+		before = text
+	}
+	line := bytes.LastIndexByte(before, '\n') + 1
+	return fmt.Errorf("line %d, column %d: %w", bytes.Count(before, []byte{'\n'})+1, utf8.RuneCount(before[line:])+1, err)
 }
 
 // takeDocuments moves the documents that name a file from the other fields.

@@ -126,16 +126,30 @@ func TestAConfigurationThatIsNotThereIsDefaults(t *testing.T) {
 	}
 }
 
-func TestAMalformedConfigurationIsAnErrorWhereItIsNamed(t *testing.T) {
+func TestAMalformedConfigurationIsAnError(t *testing.T) {
 	for _, text := range []string{`{`, `null`, `[]`, `{"roles": 3}`, `{"providers": {"p": {"key": "x"}}}`, `{"protocol": 3}`, `{"protocol": {"name": "vote", "topolgy": "ring"}}`, `{"limits": {"running_time": "long"}}`} {
 		folder(t, defaultConfigPath, text)
 		_, _, err := composed(t, topic, "--config", defaultConfigPath)
 		require.ErrorIs(t, err, errMalformed, text)
 
-		is, warnings, err := composed(t, topic)
-		require.NoError(t, err, text)
-		require.Contains(t, warnings, "malformed")
-		require.Equal(t, []string{"Ada", "Bo"}, names(is.Participants))
+		_, _, err = composed(t, topic)
+		require.ErrorIs(t, err, errMalformed, text)
+	}
+}
+
+// An error of the syntax names its place, also behind comments.
+func TestTheSyntaxErrorOfAConfigurationHasAPlace(t *testing.T) {
+	for text, want := range map[string]string{
+		"{\n  \"protocol\": vote\n}":             "line 2, column 15: invalid character 'v'",
+		"{ // ä comment\n  \"é\": 1 \"b\": 2\n}": "line 2, column 10: invalid character '\"'",
+		"{\n  \"protocol\": \"vote\"\n":          "line 3, column 1: unexpected end",
+		"\ufeff{}":                               "line 1, column 1: invalid character",
+		"":                                       "line 1, column 1: unexpected end",
+	} {
+		folder(t, defaultConfigPath, text)
+		_, _, err := composed(t, topic)
+		require.ErrorIs(t, err, errMalformed)
+		require.ErrorContains(t, err, "read configuration "+defaultConfigPath+": malformed: "+want)
 	}
 }
 

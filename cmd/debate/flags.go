@@ -11,7 +11,7 @@ func (o *options) debateFlags(flags *pflag.FlagSet) {
 	o.purposeFlag(flags)
 	o.protocolFlag(flags)
 	flags.StringVar(&o.agents, "agents", "", "participants, as `A,B`: roles in refine, names in other protocols")
-	flags.StringArrayVar(&o.choices, "option", nil, "an option, as `text`, between which judges or votes decide in panel, procon and vote; use two to sixteen")
+	o.optionFlag(flags)
 	flags.IntVar(&o.rounds, "rounds", 0, "largest `number` of rounds")
 	flags.StringVar(&o.scores, "scores", "", "scores of the evaluation that arbitration debates, as `A=5,B=7`")
 }
@@ -159,11 +159,16 @@ func (o *options) influenceFlags(flags *pflag.FlagSet) {
 func (o *options) initFlags(flags *pflag.FlagSet) {
 	o.purposeFlag(flags)
 	o.protocolFlag(flags)
+	o.optionFlag(flags)
 	flags.StringVarP(&o.output, "output", "o", "", "write to `file`; defaults to "+commentedConfigPath)
 }
 
 func (o *options) protocolFlag(flags *pflag.FlagSet) {
 	flags.StringVarP(&o.protocol, "protocol", "p", "", "`name` of the protocol: "+strings.Join(sortedKeys(presets), ", ")+"; defaults to panel")
+}
+
+func (o *options) optionFlag(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&o.choices, "option", nil, "an option, as `text`, between which judges or votes decide in panel, procon and vote; use two to sixteen")
 }
 
 func (o *options) purposeFlag(flags *pflag.FlagSet) {

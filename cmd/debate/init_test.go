@@ -84,6 +84,31 @@ func valid(t *testing.T, config string) error {
 	return schema.Validate(v)
 }
 
+// With --option, init writes a configuration whose judges or votes decide between the options.
+func TestInitWritesOptions(t *testing.T) {
+	for name, want := range map[string]string{
+		"panel": `{"name":"panel/1","decision":{"options":["Ban them","Keep them"]}}`, "procon": `{"name":"procon/1","decision":{"options":["Ban them","Keep them"]}}`,
+		"vote": `{"name":"vote/1","options":["Ban them","Keep them"]}`,
+	} {
+		folder(t)
+		code, _, stderr := start(t, environment(), "init", "--protocol", name, "--option", "Ban them", "--option", "Keep them")
+		require.Equal(t, 0, code, stderr)
+		require.NoError(t, valid(t, contents(t, commentedConfigPath)))
+		is, _, err := composed(t, topic)
+		require.NoError(t, err)
+		raw, err := json.Marshal(is)
+		require.NoError(t, err)
+		var got struct{ Protocol json.RawMessage }
+		require.NoError(t, json.Unmarshal(raw, &got))
+		require.JSONEq(t, want, string(got.Protocol))
+	}
+	folder(t)
+	code, _, stderr := start(t, environment(), "init", "--protocol", "mad", "--option", "Ban them", "--option", "Keep them")
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "protocol mad cannot decide between options")
+	require.NoFileExists(t, commentedConfigPath)
+}
+
 // Init writes a configuration of each protocol that the schema accepts, and with which a debate runs. It is valid too if the
 // comments are removed.
 func TestInitWritesAConfiguration(t *testing.T) {

@@ -110,13 +110,17 @@ func TestAFileOfAnotherKindIsNoStore(t *testing.T) {
 	}
 }
 
-// The store of a configuration that is not used is not the one that the debate is in.
-func TestTheNextCommandForgetsAMalformedConfiguration(t *testing.T) {
+// A debate does not begin with other settings than those in the folder.
+func TestAMalformedConfigurationStoresNothing(t *testing.T) {
 	folder(t, defaultConfigPath, `{"store": "mine.db", "particpants": []}`)
 	data := t.TempDir()
 	env := func(name string) string { return map[string]string{"XDG_DATA_HOME": data, "LOCALAPPDATA": data}[name] }
-	_, _, stderr := start(t, env, "--me", "Ada", topic)
-	require.True(t, strings.HasSuffix(stderr, "continue with: debate resume "+saved(t, stderr)+" --me Ada\n"), stderr)
+	code, stdout, stderr := start(t, env, "--me", "Ada", topic)
+	require.Equal(t, 4, code)
+	require.Empty(t, stdout)
+	require.Contains(t, stderr, "read configuration debate-config.json: malformed: ")
+	require.Contains(t, stderr, "particpants: the field is unknown")
+	require.NoFileExists(t, "mine.db")
 }
 
 func TestWordsOfCommandsAreQuoted(t *testing.T) {
