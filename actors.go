@@ -19,6 +19,9 @@ import (
 // This file holds what is decided when a debate starts, because only then the prompts and the providers are known: the
 // windows of actors, and the token limits of replies that fit into them.
 
+// templatesProvider names the provider, built in, that retrieves reasoning templates.
+const templatesProvider = "templates"
+
 // inheritsModel reports whether an actor may have the provider and model of another one.
 func inheritsModel(field string) bool { return field == "persona_assigner" || field == "summarizer" }
 
@@ -147,7 +150,22 @@ func attachmentsFor(c *Config, actor string) (list []*providers.Attachment) {
 	if len(c.Attachments) == 0 || slices.Contains(systemActors, actor) {
 		return nil
 	}
-	return shownAttachments(c, func(a *Attachment) bool { return a.isFor(actor) })
+	return shownAttachments(c, func(a *Attachment) bool { return a.isFor(actor) && !hides(c, a.Name, actor) })
+}
+
+// hides reports whether an actor is a judge from whom a document or an attachment is hidden.
+func hides(c *Config, name, actor string) bool {
+	return slices.Contains(c.hidden, name) && findParticipant(c.Judges, actor) != nil
+}
+
+// hiddenTexts returns the texts of hidden documents, as far as they are stored.
+func hiddenTexts(c *Config) (list []string) {
+	for i := range c.Documents {
+		if d := &c.Documents[i]; slices.Contains(c.hidden, d.Name) && d.Text != "" {
+			list = append(list, d.Text)
+		}
+	}
+	return list
 }
 
 // attachmentsSeen returns the attachments that the actor in a field sees. A substitute sees those of all judges.
@@ -206,7 +224,7 @@ func documentsFor(c *Config, actor string) (list []evidence.Document) {
 		return nil
 	}
 	for i := range c.Documents {
-		if d := &c.Documents[i]; d.IsFor(actor) {
+		if d := &c.Documents[i]; d.IsFor(actor) && !hides(c, d.Name, actor) {
 			list = append(list, *d)
 		}
 	}

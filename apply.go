@@ -34,7 +34,10 @@ func (r *record) apply(ev Event, at time.Time) error {
 	}
 	meta := ev.Meta()
 	r.Seq = meta.Seq
-	r.course.follow(ev, r.lifecycle.State, r.Cursor.Round)
+	if r.course.follow(ev, r.lifecycle.State, r.Cursor.Round) {
+		r.setConfig(r.config)
+		r.Forget()
+	}
 	r.writer = rulesOf(meta, r.writer)
 	return nil
 }
@@ -172,18 +175,6 @@ func (r *record) configure(ev ConfigChanged) (err error) {
 	r.Forget()
 	r.limitReplies(ev.ReplyTokens)
 	return nil
-}
-
-// setConfig changes the configuration. Calls in flight keep the old one.
-func (r *record) setConfig(c *Config) {
-	r.config, r.Settings = c, prompting.Settings{
-		Background: c.Background, Reference: c.Reference, Rubric: c.Rubric, Protocol: c.Protocol, Templates: r.env.sets[c.Prompts], History: c.History,
-		Tools:      prompting.ToolLimits{Rounds: c.Limits.ToolRounds, Bytes: c.Limits.ToolBytes},
-		Summarizer: transcript.Profile{Name: protocol.Summarizer, Instructions: c.Summarizer.Instructions}, Actors: (*actors)(c), Cites: hasSources(c),
-	}
-	if r.Settings.Templates == nil { // the engine lacks them, and does not drive the debate
-		r.Settings.Templates = r.env.sets[""]
-	}
 }
 
 // editParticipants changes the profiles of participants where the configuration differs from the one before.

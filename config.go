@@ -178,6 +178,7 @@ type Config struct {
 	// Labels are your own key-value pairs. Engine.List can select debates by them. Use at most 64, without control
 	// characters. A key has at most 128 bytes, a value 4 KiB, and all of them 16 KiB.
 	Labels map[string]string `json:"labels,omitempty"`
+	hidden []string          // documents and attachments that the judges of a rejudged debate do not see
 }
 
 // Participant configures an actor of a debate and the model that speaks for it.
@@ -356,9 +357,6 @@ func (p *Participant) profile() transcript.Profile {
 		Name: p.Name, Role: p.Role, Side: p.Side, Position: p.Position, Persona: p.Persona, Instructions: p.Instructions, Human: p.Human,
 	}
 }
-
-// templatesProvider names the provider, built in, that retrieves reasoning templates.
-const templatesProvider = "templates"
 
 // hasPeople reports whether a person speaks for a participant or a judge.
 func (c *Config) hasPeople() bool {

@@ -701,7 +701,7 @@ func filledConfig(t *testing.T, p protocol.Protocol) debate.Config {
 	c.Attachments = []debate.Attachment{{Name: "a.png", MediaType: "image/png", Data: picture(t, 2, 2), Readers: []string{"A"}}}
 	c.Documents = []evidence.Document{evidence.Shared("notes.md", "Ice floats.")}
 	c.Participants[0].Tools, c.Judges[0].Tools = []string{"look"}, []string{"look"}
-	unset := slices.DeleteFunc(memorytest.Empty(c), func(field string) bool { return strings.HasSuffix(field, ".Tools") }) // system actors have none
+	unset := slices.DeleteFunc(memorytest.Empty(c), func(field string) bool { return strings.HasSuffix(field, ".Tools") || field == ".hidden" }) // system actors have no tools, and only rejudged debates hide documents
 	require.Empty(t, unset, "set the new fields above")
 	return c
 }

@@ -110,6 +110,16 @@ func (c *course) detour(i int) int {
 // decides reports whether judges decide in a phase.
 func (c *course) decides(phase string) bool { return slices.Contains(c.Phases, phase) }
 
+// hide returns a configuration in which judges do not see the documents that are left out.
+func (c *course) hide(of *Config) *Config {
+	if c == nil || !c.begun || len(c.Omit.Documents) == 0 {
+		return of
+	}
+	own := *of
+	own.hidden = c.Omit.Documents
+	return &own
+}
+
 // leads reports whether the debate follows the course.
 func (c *course) leads() bool { return c != nil && c.begun && !c.over && c.at < len(c.keeps) }
 
@@ -139,17 +149,18 @@ func (c *course) next(isParticipating func(string) bool) Event {
 	return nil
 }
 
-// follow notes an entry that was added. state and round are those of the debate after it.
-func (c *course) follow(ev Event, state fsm.State, round int) {
+// follow notes an entry that was added. state and round are those of the debate after it. It reports
+// whether the judges see other documents from here on.
+func (c *course) follow(ev Event, state fsm.State, round int) (began bool) {
 	if c == nil {
-		return
+		return false
 	}
 	meta := ev.Meta()
 	if !c.begun {
 		if c.begun = meta.Seq == c.From; c.begun {
 			c.state, c.round = state, round
 		}
-		return
+		return c.begun && len(c.Omit.Documents) > 0
 	}
 	if meta.Repeats > 0 {
 		for c.at < len(c.keeps) && c.events[c.keeps[c.at]].Meta().Seq <= meta.Repeats {
@@ -171,6 +182,7 @@ func (c *course) follow(ev Event, state fsm.State, round int) {
 			c.over = true
 		}
 	}
+	return false
 }
 
 // departed reports whether the new judges would have left the course in a round.
@@ -248,7 +260,7 @@ func (c *course) result() *Rejudged {
 		return nil
 	}
 	return &Rejudged{
-		Omit: Omission{Turns: slices.Clone(c.Omit.Turns), Seats: slices.Clone(c.Omit.Seats)}, Swap: c.Swap,
+		Omit: Omission{Turns: slices.Clone(c.Omit.Turns), Seats: slices.Clone(c.Omit.Seats), Documents: slices.Clone(c.Omit.Documents)}, Swap: c.Swap,
 		Departures: slices.Clone(c.departures), Remains: slices.Clone(c.remains),
 	}
 }
@@ -274,7 +286,8 @@ func (c *course) warnings() (list []string) {
 }
 
 // remainsIn reports whether the prompt of a step holds words of a turn that is left out of it.
-func (c *course) remainsIn(r *protocol.Record, s *protocol.Step, prompt []providers.Message) bool {
+// documents are the texts of documents that are left out.
+func (c *course) remainsIn(r *protocol.Record, s *protocol.Step, prompt []providers.Message, documents []string) bool {
 	if c == nil || !c.begun || c.Omit.IsZero() || !c.decides(s.Phase) {
 		return false
 	}
@@ -284,6 +297,7 @@ func (c *course) remainsIn(r *protocol.Record, s *protocol.Step, prompt []provid
 			omitted = append(omitted, t.Text)
 		}
 	}
+	omitted = append(omitted, documents...)
 	var texts []string
 	for _, m := range prompt {
 		texts = append(texts, m.Text)

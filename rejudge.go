@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/judge"
@@ -127,7 +128,7 @@ func firstDecision(events []Event, phases []string) (first int) {
 	return first
 }
 
-// checkOmission adds a problem for each turn and each seat that cannot be left out.
+// checkOmission adds a problem for each turn, seat and document that cannot be left out.
 func (again *Rejudge) checkOmission(r *record, l *problemList) {
 	for i, key := range again.Omit.Turns {
 		switch t, ok := r.Find(key); {
@@ -140,6 +141,12 @@ func (again *Rejudge) checkOmission(r *record, l *problemList) {
 	for i, name := range again.Omit.Seats {
 		if findParticipant(r.config.Participants, name) == nil {
 			l.add(fmt.Sprintf("omit.seats[%d]", i), "%q is not a participant", name)
+		}
+	}
+	for i, name := range again.Omit.Documents {
+		document := slices.ContainsFunc(r.config.Documents, func(d evidence.Document) bool { return d.Name == name })
+		if !document && !slices.ContainsFunc(r.config.Attachments, func(a Attachment) bool { return a.Name == name }) {
+			l.add(fmt.Sprintf("omit.documents[%d]", i), "the debate has no document or attachment %q", name)
 		}
 	}
 }

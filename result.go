@@ -145,10 +145,12 @@ type Departure struct {
 type Omission struct {
 	Turns []transcript.Key `json:"turns,omitempty"` // speeches and remarks
 	Seats []string         `json:"seats,omitempty"` // participants, of whose turns they see none
+	// Documents are the names of documents and attachments.
+	Documents []string `json:"documents,omitempty"`
 }
 
 // IsZero reports whether nothing is left out.
-func (o Omission) IsZero() bool { return len(o.Turns)+len(o.Seats) == 0 }
+func (o Omission) IsZero() bool { return len(o.Turns)+len(o.Seats)+len(o.Documents) == 0 }
 
 // has reports whether a turn is left out.
 func (o Omission) has(t *transcript.Turn) bool {

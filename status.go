@@ -15,6 +15,7 @@ import (
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/judge/agreement"
 	"github.com/elenchus-go/debate/protocol"
@@ -342,4 +343,17 @@ func participantStatus(r *record, name string) ParticipantStatus {
 		s.State = "dropped"
 	}
 	return s
+}
+
+// setConfig changes the configuration. Calls in flight keep the old one.
+func (r *record) setConfig(c *Config) {
+	c = r.course.hide(c)
+	r.config, r.Settings = c, prompting.Settings{
+		Background: c.Background, Reference: c.Reference, Rubric: c.Rubric, Protocol: c.Protocol, Templates: r.env.sets[c.Prompts], History: c.History,
+		Tools:      prompting.ToolLimits{Rounds: c.Limits.ToolRounds, Bytes: c.Limits.ToolBytes},
+		Summarizer: transcript.Profile{Name: protocol.Summarizer, Instructions: c.Summarizer.Instructions}, Actors: (*actors)(c), Cites: hasSources(c),
+	}
+	if r.Settings.Templates == nil { // the engine lacks them, and does not drive the debate
+		r.Settings.Templates = r.env.sets[""]
+	}
 }

@@ -74,6 +74,9 @@ func (a *Analysis) check() error {
 	if a.Seats && len(a.Items.Turns) > 0 {
 		wrong = append(wrong, errors.New("items: they have turns, but seats are to be left out; give seats"))
 	}
+	if len(a.Items.Documents) > 0 {
+		wrong = append(wrong, errors.New("items: they have documents; use turns or seats"))
+	}
 	if !a.Seats && len(a.Items.Seats) > 0 {
 		wrong = append(wrong, errors.New("items: they have seats; set Seats"))
 	}

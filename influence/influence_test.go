@@ -263,6 +263,7 @@ func TestRefusals(t *testing.T) {
 	refused(influence.Analysis{Largest: -1}, "largest: -1")
 	refused(influence.Analysis{Seats: true, Items: debate.Omission{Turns: []transcript.Key{parent.Turns[0].Key}}}, "give seats")
 	refused(influence.Analysis{Items: debate.Omission{Seats: []string{"Ada"}}}, "set Seats")
+	refused(influence.Analysis{Items: debate.Omission{Documents: []string{"a.md"}}}, "use turns or seats")
 	refused(influence.Analysis{Seats: true, Items: debate.Omission{Seats: []string{"Ada", "Cy"}}}, "not all seats")
 	refused(influence.Analysis{Items: debate.Omission{Turns: []transcript.Key{{Run: 1, Round: 9, Phase: "respond", Actor: "Ada"}}}}, "is no turn of a participant")
 	refused(influence.Analysis{Judges: []debate.Participant{{Name: "J", Model: "y"}}}, "it has 2")

@@ -128,7 +128,7 @@ func (o *options) forkFlags(flags *pflag.FlagSet) {
 // rejudgeFlags adds the flags of rejudge.
 func (o *options) rejudgeFlags(flags *pflag.FlagSet) {
 	o.newJudgesFlags(flags)
-	flags.StringArrayVar(&o.omit, "omit", nil, "leave a turn, as `seq`, or all turns of a seat out of what the judges see; can be repeated")
+	flags.StringArrayVar(&o.omit, "omit", nil, "leave a turn, as `seq`, all turns of a seat, a document or an attachment out of what the judges see; can be repeated")
 	flags.IntVar(&o.samples, "samples", 1, "`number` of debates to make, which show the participants in one order and in the opposite one in turn")
 }
 

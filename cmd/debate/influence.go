@@ -61,7 +61,7 @@ func (p *program) analysis(d *debate.Debate, s configFile, o *debate.Options) (a
 	}
 	if slices.Equal(f.items, []string{"all"}) {
 		a.Largest = math.MaxInt
-	} else if a.Items, err = p.omitted("items", f.items, r); err != nil {
+	} else if a.Items, err = p.omitted("items", f.items, r, c); err != nil {
 		return a, err
 	}
 	if err := p.chooseModels(s, &c); err != nil {

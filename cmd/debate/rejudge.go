@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
@@ -36,7 +37,7 @@ func (p *program) rejudgeDebate() error {
 			return err
 		}
 		again := debate.Rejudge{}
-		if again.Omit, err = p.omitted("omit", p.omit, r); err != nil {
+		if again.Omit, err = p.omitted("omit", p.omit, r, c); err != nil {
 			return err
 		}
 		if len(p.judgeModels) > 0 {
@@ -123,9 +124,14 @@ func (p *program) withTemperature(judges []debate.Participant) []debate.Particip
 	return judges
 }
 
-// omitted returns what a flag names: turns by their seqs, and seats.
-func (p *program) omitted(flag string, names []string, r *debate.Result) (o debate.Omission, err error) {
+// omitted returns what a flag names: documents and attachments, turns by their seqs, and seats.
+func (p *program) omitted(flag string, names []string, r *debate.Result, c debate.Config) (o debate.Omission, err error) {
 	for _, what := range names {
+		document := slices.ContainsFunc(c.Documents, func(d evidence.Document) bool { return d.Name == what })
+		if document || slices.ContainsFunc(c.Attachments, func(a debate.Attachment) bool { return a.Name == what }) {
+			o.Documents = append(o.Documents, what)
+			continue
+		}
 		seq, err := strconv.ParseInt(what, 10, 64)
 		if err != nil {
 			o.Seats = append(o.Seats, what)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/archive"
+	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/derivedtest"
@@ -424,6 +425,87 @@ func TestWordsThatRemain(t *testing.T) {
 	both := rejudge(t, e, parent.ID(), debate.Rejudge{Omit: debate.Omission{Turns: []transcript.Key{said, quoted}}})
 	run(t, both)
 	require.Empty(t, debatetest.Result(t, both).Rejudged.Remains)
+}
+
+// A document or an attachment that is left out is in no prompt of those who decide, and in all others as it was. Where somebody
+// has quoted it, the result says so.
+func TestDocumentsThatAreLeftOut(t *testing.T) {
+	const words = "The tram of line nine carries four hundred people in an hour."
+	cfg := lifeConfig()
+	cfg.Documents = []evidence.Document{evidence.Shared("trams.md", words), evidence.Shared("cars.md", "Cars stand still for most of the day.")}
+	cfg.Attachments = []debate.Attachment{{Name: "map.pdf", MediaType: "application/pdf", URL: "https://example.org/map.pdf", Pages: 1}}
+	for name, quotes := range map[string]bool{"nobody quotes it": false, "somebody quotes it": true} {
+		t.Run(name, func(t *testing.T) {
+			e, m := newEngine(t, cfg)
+			m.alter = func(k transcript.Key, _ int, reply *scripted.Reply) {
+				if quotes && k.Phase == "respond" && k.Actor == "B" && k.Round == 1 {
+					reply.Text = "I read this: " + words
+				}
+			}
+			parent := create(t, e, cfg)
+			run(t, parent)
+			asked := m.take()
+			d := rejudge(t, e, parent.ID(), debate.Rejudge{ID: "again", Omit: debate.Omission{Documents: []string{"trams.md", "map.pdf"}}})
+			require.NoError(t, d.Verify(t.Context()))
+			run(t, d)
+			again := m.take()
+			require.Len(t, again, 2)
+			for key, requests := range again {
+				was, is := fmt.Sprint(asked[key][0].Messages), fmt.Sprint(requests[0].Messages)
+				require.Contains(t, was, "trams.md")
+				require.Contains(t, was, "map.pdf")
+				require.NotContains(t, is, "trams.md")
+				require.NotContains(t, is, "map.pdf")
+				require.Contains(t, is, "Cars stand still for most of the day.")
+				require.Equal(t, quotes, strings.Contains(is, words))
+			}
+			is := debatetest.Result(t, d)
+			require.Equal(t, []string{"trams.md", "map.pdf"}, is.Rejudged.Omit.Documents)
+			require.Len(t, is.Rejudged.Remains, map[bool]int{true: 2}[quotes])
+			require.Equal(t, kept(t, cfg, parent), kept(t, cfg, d))
+			derivedtest.Require(t, d)
+			for _, turn := range is.Turns {
+				p, err := d.PromptOf(t.Context(), turn.Key)
+				require.NoError(t, err)
+				require.Equal(t, "equal", p.Match, "%s %v", turn.Key, p.Missing)
+			}
+			f, err := e.Fork(t.Context(), "again", 0, debate.Edits{})
+			require.NoError(t, err)
+			require.Equal(t, is.Rejudged, debatetest.Result(t, f).Rejudged)
+		})
+	}
+}
+
+// A budget ends a rejudged debate in the middle of its course: it is concluded there, by the judges, and the rest is left out.
+func TestABudgetEndsARejudgedDebate(t *testing.T) {
+	cfg := lifeConfig()
+	cfg.Protocol, cfg.Limits.MaxRounds, cfg.Limits.OutputTokens = panel.Protocol{ByScores: true}, 6, 60_000
+	e, m := newEngine(t, cfg)
+	m.alter = func(k transcript.Key, _ int, reply *scripted.Reply) {
+		reply.Usage = transcript.Usage{Input: 100, Output: 1000}
+		if strings.HasPrefix(k.Actor, "new") {
+			reply.Usage.Output = 5000
+		}
+	}
+	parent := create(t, e, cfg)
+	run(t, parent)
+	was := debatetest.Result(t, parent)
+	require.Equal(t, 6, was.Round)
+	m.take()
+	d := rejudge(t, e, parent.ID(), debate.Rejudge{ID: "again", Judges: []debate.Participant{{Name: "new", Provider: "m"}, {Name: "newer", Provider: "m"}}})
+	run(t, d)
+	is := debatetest.Result(t, d)
+	require.Equal(t, transcript.TokenBudget, is.Ending.Outcome)
+	require.Less(t, is.Round, was.Round)
+	require.Equal(t, fsm.Completed, is.State)
+	require.NotEmpty(t, is.Answer.Text)
+	list := kept(t, cfg, d)
+	require.Equal(t, kept(t, cfg, parent)[:len(list)], list, "until then, it is the course")
+	for key := range m.take() {
+		require.True(t, decides(cfg, key), key)
+	}
+	require.NoError(t, d.Verify(t.Context()))
+	derivedtest.Require(t, d)
 }
 
 // People judge again too, and read what they are to read.
