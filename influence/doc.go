@@ -19,9 +19,6 @@
 // influence, which holds the id of the debate. So an analysis that is started again goes on, and no call whose turn is committed
 // is made again. Everything that is stored with the label counts in its limits.
 //
-// With [Analysis.Continued], a sample is a fork that goes on without the turn instead, and it is compared with forks that go on
-// after it.
-//
 // # Figures
 //
 // The change of the winner's share is the share of samples without the item that have the winner of the debate, minus that of

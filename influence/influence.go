@@ -41,9 +41,6 @@ type Analysis struct {
 	// Pairs asks the judges also without the two items together whose scores change most. If two turns have the same argument,
 	// each has no effect alone.
 	Pairs bool
-	// Continued goes on without an item: others can reply to what is then said. That takes all calls that follow the turn, twice
-	// for each sample. Seats need three participants.
-	Continued bool
 	// MaxCost and MaxTokens limit the whole analysis: what is stored with its label counts, so that limits hold across restarts. At a
 	// limit no further sample begins, and those in progress pause; calls in flight are completed. 0 means no limit. MaxCost is
 	// in the currency of the prices, which must be known.

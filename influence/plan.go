@@ -25,18 +25,13 @@ type Stage struct {
 	Items   int `json:"items"` // left out one at a time; two together count as one
 	Samples int `json:"samples"`
 	Calls   int `json:"calls"`
-	// Each is the number of calls of a sample. In continued debates it is 0: each item has its own.
-	Each int `json:"each,omitempty"`
+	Each    int `json:"each"` // calls of a sample
 }
 
 // String returns the plan in words, with the formula, such as "(9 items + 1) × 20 samples × 4 calls = 800 calls".
 func (p Plan) String() string {
 	var parts []string
 	for _, s := range p.Stages {
-		if s.Each == 0 {
-			parts = append(parts, fmt.Sprintf("%s × 2 × %s × the calls that follow = about %s calls", runs.Plural(s.Items, "item"), runs.Plural(s.Samples, "sample"), runs.Thousands(s.Calls)))
-			continue
-		}
 		parts = append(parts, fmt.Sprintf("(%s + 1) × %s × %s = %s calls", runs.Plural(s.Items, "item"), runs.Plural(s.Samples, "sample"), runs.Plural(s.Each, "call"), runs.Thousands(s.Calls)))
 	}
 	text := strings.Join(parts, ", then ")

@@ -123,7 +123,7 @@ func (r *runner) checkJudges() error {
 		}
 		warm = warm || j.Temperature == nil || *j.Temperature > 0
 	}
-	if !warm && !r.Continued {
+	if !warm {
 		return errors.New("the judges have temperature 0, so samples would repeat one another: give them another temperature")
 	}
 	return nil
