@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/metrics"
 	"strings"
 	"sync"
 	"testing"
@@ -257,11 +258,11 @@ func measureMemory(t *testing.T, tasks int, c debate.Config) {
 	_, err = some("first", 40).Run(t.Context(), o) // fills what does not grow with the number of runs
 	require.NoError(t, err)
 	e := some("second", tasks)
-	held := func() int64 {
+	held := func() int64 { // without what was allocated since the collection
 		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return int64(m.HeapAlloc)
+		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+		metrics.Read(live)
+		return int64(live[0].Value.Uint64())
 	}
 	before, most, read := held(), int64(0), 0
 	e.Progress = func(p eval.Progress) {
