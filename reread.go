@@ -201,6 +201,9 @@ func (x *rereading) turn(r *record, ev *TurnDone) (c *EntryCheck) {
 	}
 	found := step.RereadTurn(&run.run, t, r.times.updated)
 	c = &EntryCheck{Prompts: found.Equal, Unknown: found.Unknown, Missing: append(p.Missing, found.Missing...), Read: found.Read && (same || found.Wrong == nil)}
+	if run.run.Plan.Private {
+		c.Missing = append(c.Missing, "it reads private documents, which no journal has")
+	}
 	if s.Blind {
 		c.Names = namesIn(run.run.Plan.Pseudonyms, found)
 	}

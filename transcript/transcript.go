@@ -197,6 +197,7 @@ type Attempt struct {
 	Violations     []string      `json:"violations,omitempty"`  // why the reply was not valid: paths and rules, without texts
 	Warnings       []string      `json:"warnings,omitempty"`    // what the provider changed in the request, and what was noticed about the service
 	Reply          string        `json:"reply,omitempty"`       // what the service replied, as it was; only if Options.KeepReplies is set
+	ReplyCut       bool          `json:"reply_cut,omitempty"`   // Reply is only the beginning: the journal keeps 64 KiB
 }
 
 // Signature says who has signed a debate.

@@ -311,6 +311,8 @@ func (r *Run) repeatAskedAgain(i int, a transcript.Attempt) (missing []string) {
 	case !strings.Contains(a.ErrorMessage, errAskedAgain.Error()): // the same request is sent again
 	case strings.Contains(a.ErrorMessage, usedUp), strings.Contains(a.ErrorMessage, cutCalling):
 		r.query.raiseCap("", 0)
+	case a.ReplyCut:
+		return []string{fmt.Sprintf("the invalid reply of attempt %d is longer than 64 KiB, and not kept whole", i+1)}
 	case a.Reply != "":
 		said := &providers.Response{Text: a.Reply, FinishReason: providers.FinishReason(a.FinishReason), Usage: a.Usage}
 		if r.accept(said) == nil {
@@ -335,6 +337,10 @@ func (r *Run) repeatSummary(a transcript.Attempt) (done bool, missing []string) 
 	if a.ErrorKind == "" && a.Reply == "" {
 		r.query.summarized = true
 		return false, []string{"the summary of the older half of the history, which was made after an overflow, is not kept: set Options.KeepReplies"}
+	}
+	if a.ErrorKind == "" && a.ReplyCut {
+		r.query.summarized = true
+		return false, []string{"the summary of the older half of the history, which was made after an overflow, is longer than 64 KiB, and not kept whole"}
 	}
 	said, _ := reasoning.Split(a.Reply)
 	if a.ErrorKind != "" || characters.IsBlank(said) {

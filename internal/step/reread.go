@@ -113,7 +113,7 @@ func readAgain(r *Run, t *transcript.Turn) (known bool, wrong error) {
 		}
 		r.draft.restore(r.attempts.doubtful)
 		return true, sameReply(&r.draft, t, true)
-	case last.Reply == "" || len(last.Reply) > maxKept-4: // which may be cut
+	case last.Reply == "" || last.ReplyCut:
 		return false, nil
 	}
 	resp := &providers.Response{Text: last.Reply, FinishReason: providers.FinishReason(last.FinishReason), Usage: last.Usage, Model: last.Model}

@@ -165,7 +165,9 @@ func (r *Run) addAttempt(a transcript.Attempt, resp *providers.Response, err err
 	a.Began, a.Duration = r.attempts.began.UTC(), time.Since(r.attempts.began)
 	a.Waited, r.attempts.waited = r.attempts.waited, 0
 	if r.Plan.KeepReplies && !r.Plan.Private {
-		a.Reply = characters.First(characters.Valid(resp.Text), maxKept)
+		said := characters.Valid(resp.Text)
+		a.Reply = characters.First(said, maxKept)
+		a.ReplyCut = len(a.Reply) < len(said)
 	}
 	call := r.attempts.open
 	r.attempts.open = nil
