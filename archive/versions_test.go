@@ -238,3 +238,23 @@ func TestRecordsOfOtherRules(t *testing.T) {
 	r = verify(func(root any) { forgedtest.Set(t, root, fmt.Sprintf(".entries[%d].data.turn.usage.input", turn), 7) })
 	require.Equal(t, archive.Wrong, r.Verdict, "the sum of usage is wrong by all rules")
 }
+
+// The first entries of a fork are those of its parent, whose record may be given. Another record of the parent is refused.
+func TestTheRecordOfAParentIsCompared(t *testing.T) {
+	folder := fmt.Sprintf(versions, rulesNow(t))
+	fork, parent := readVersion(t, filepath.Join(folder, "fork.record.gz")), readVersion(t, filepath.Join(folder, "panel.record.gz"))
+	for reason, f := range map[string]*archive.File{
+		"": parent, `the debate is not a fork of "vote"`: readVersion(t, filepath.Join(folder, "vote.record.gz")),
+		"the parent has another head at entry": recordOf(t, bytes.ReplaceAll(forgedtest.Exports(t)["panel with summaries in its window"], []byte(`"id":"d"`), []byte(`"id":"panel"`))),
+	} {
+		fork.Parent = f
+		r, err := archive.Verify(t.Context(), fork, debate.Options{})
+		require.NoError(t, err)
+		if reason == "" {
+			require.NotEqual(t, archive.Wrong, r.Verdict, r.Reason)
+			continue
+		}
+		require.Equal(t, archive.Wrong, r.Verdict)
+		require.Contains(t, r.Reason, reason)
+	}
+}

@@ -312,6 +312,7 @@ func (r *Run) repeatAskedAgain(i int, a transcript.Attempt) (missing []string) {
 	case strings.Contains(a.ErrorMessage, usedUp), strings.Contains(a.ErrorMessage, cutCalling):
 		r.query.raiseCap("", 0)
 	case a.ReplyCut:
+		r.query.askedAgain = true
 		return []string{fmt.Sprintf("the invalid reply of attempt %d is longer than 64 KiB, and not kept whole", i+1)}
 	case a.Reply != "":
 		said := &providers.Response{Text: a.Reply, FinishReason: providers.FinishReason(a.FinishReason), Usage: a.Usage}
