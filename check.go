@@ -224,3 +224,15 @@ func checkTokens(what string, tokens map[string]int) error {
 	}
 	return fmt.Errorf("the %s of %s has %d tokens, want 1 to %d", what, first, tokens[first], turns.MaxTokens)
 }
+
+// rulesOf returns the rules of the engine that wrote an entry, given those of the entry before it. They are zero if they are not
+// known, because an earlier version wrote it.
+func rulesOf(m EventMeta, before Rules) Rules {
+	switch {
+	case m.Rules != nil:
+		return *m.Rules
+	case m.Revision == 0:
+		return Rules{}
+	}
+	return before
+}

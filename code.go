@@ -8,18 +8,6 @@ import (
 	"github.com/elenchus-go/debate/prompts"
 )
 
-// rulesOf returns the rules of the engine that wrote an entry, given those of the entry before it. They are zero if they are not
-// known, because an earlier version wrote it.
-func rulesOf(m EventMeta, before Rules) Rules {
-	switch {
-	case m.Rules != nil:
-		return *m.Rules
-	case m.Revision == 0:
-		return Rules{}
-	}
-	return before
-}
-
 // Code says what shaped a debate besides its configuration, its models and its people.
 type Code struct {
 	// Rules are those of the engines that wrote the entries, with the names of their own counters and extractors.

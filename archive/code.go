@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/prompts"
@@ -80,16 +79,4 @@ func (f *File) checkCode(is *debate.Code, entries []store.Entry) error {
 		}
 	}
 	return nil
-}
-
-// lacking says what the engine lacks to derive the whole record, and which version of the library has its rules.
-func (r *Report) lacking() string {
-	if r.Lacks == nil {
-		return ""
-	}
-	text := ": it lacks " + strings.Join(r.Lacks, ", ")
-	if r.Library != "" {
-		text += fmt.Sprintf("; version %s of the library wrote the record", r.Library)
-	}
-	return text
 }

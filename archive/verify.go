@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/mod/sumdb/note"
@@ -319,4 +320,16 @@ func (r *Report) judge(wrong error) {
 	default:
 		r.Verdict, r.Reason = Unsigned, "no given key has signed it"
 	}
+}
+
+// lacking says what the engine lacks to derive the whole record, and which version of the library has its rules.
+func (r *Report) lacking() string {
+	if r.Lacks == nil {
+		return ""
+	}
+	text := ": it lacks " + strings.Join(r.Lacks, ", ")
+	if r.Library != "" {
+		text += fmt.Sprintf("; version %s of the library wrote the record", r.Library)
+	}
+	return text
 }

@@ -91,12 +91,6 @@ func templates() fs.FS {
 	return dir
 }
 
-// file is a template file.
-type file struct{ name, text string }
-
-// partial reports whether the file contains shared blocks and no prompt.
-func (f file) partial() bool { return strings.HasPrefix(f.name, "_") }
-
 // read returns the template files at the root of a folder, sorted by name. It ignores hidden files.
 func read(folder fs.FS) (files []file, err error) {
 	entries, err := fs.ReadDir(folder, ".")
@@ -302,4 +296,12 @@ func walk(n parse.Node, use func(block string)) {
 		walk(n.List, use)
 		walk(n.ElseList, use)
 	}
+}
+
+// restored is a folder that stands for a set.
+type restored struct{ set *Set }
+
+// Open implements fs.FS. Only Load can use the folder.
+func (restored) Open(name string) (fs.File, error) {
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
 }

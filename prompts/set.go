@@ -92,3 +92,9 @@ type prompt struct {
 	system, user         *template.Template
 	flatSystem, flatUser func() *template.Template // the same with inlined blocks
 }
+
+// file is a template file.
+type file struct{ name, text string }
+
+// partial reports whether the file contains shared blocks and no prompt.
+func (f file) partial() bool { return strings.HasPrefix(f.name, "_") }

@@ -98,11 +98,3 @@ func (t *Texts) changedFile(files []file) string {
 	}
 	return slices.Sorted(maps.Keys(left))[0]
 }
-
-// restored is a folder that stands for a set.
-type restored struct{ set *Set }
-
-// Open implements fs.FS. Only Load can use the folder.
-func (restored) Open(name string) (fs.File, error) {
-	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
-}

@@ -35,7 +35,7 @@ var rootOrder = []string{
 	// Steps.
 	"observer.go", "execution.go", "calls.go",
 	// The engine's registry and requests.
-	"registry.go", "request.go",
+	"registry.go", "code.go", "request.go",
 	// The journal and the driver.
 	"entry.go", "journal.go", "driver.go", "perform.go", "advance.go", "background.go",
 	// The API.
