@@ -3,6 +3,7 @@ package main
 import (
 	"net/http"
 	"os"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -101,6 +102,20 @@ func TestARecordIsRedacted(t *testing.T) {
 	code, out := verified(t, "r", "--key", "k.key.pub")
 	require.Contains(t, out, "hidden texts: ")
 	require.Contains(t, []int{exitSuccess, exitPartly}, code, out)
+}
+
+// A record that hides the evidence of its ending is derived in part, because the ending has to follow.
+func TestARecordIsDerivedInPart(t *testing.T) {
+	id := recordedDebate(t)
+	_, out := verified(t, "out/d.record", "--verbose")
+	ending := regexp.MustCompile(`entry (\d+), state : derived\nentry \d+, phase : derived\nentry \d+, turn \S+/synthesis`).FindStringSubmatch(out)
+	require.NotNil(t, ending, "the ending precedes the synthesis: %s", out)
+	code, _, stderr := start(t, environment(), "export", id, "--store", "kept/d.db", "--record", "r", "--redact", ending[1], "--key", "k.key")
+	require.Equal(t, 0, code, stderr)
+	code, out = verified(t, "r", "--key", "k.key.pub")
+	require.Equal(t, exitPartly, code, out)
+	require.Contains(t, out, ": derived in part\n")
+	require.Contains(t, out, "entry "+ending[1]+", state : not derivable")
 }
 
 // The record of a debate with templates of a folder has them, so that verify needs no folder.

@@ -155,4 +155,12 @@ func TestPrivateStepsCommitNoRounds(t *testing.T) {
 	}
 	require.Equal(t, map[string]int{"B": turns["B"]}, rounds)
 	require.Positive(t, turns["A"])
+	private := 0
+	for c, err := range d.VerifyEntries(t.Context()) {
+		require.NoError(t, err)
+		if slices.Contains(c.Missing, "it reads private documents, which no journal has") {
+			private++
+		}
+	}
+	require.Equal(t, turns["A"], private, "only the reader's steps cannot be derived")
 }

@@ -2,7 +2,6 @@ package toolstest
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -66,7 +65,7 @@ func TestForbiddingToolsKeepsTheBeginningOfPrompts(t *testing.T) {
 		ways["limit reached"].add(now, append(now, now[len(now)-2], `{"role":"user","text":"Limit reached."}`))
 	}
 	for name, f := range ways {
-		t.Log(fmt.Sprintf("| %s | %d | %d | %.0f %% |", name, f.calls, f.sent, 100*float64(f.repeated)/float64(f.sent)))
+		t.Logf("| %s | %d | %d | %.0f %% |", name, f.calls, f.sent, 100*float64(f.repeated)/float64(f.sent))
 	}
 	kept := ways["tool choice"]
 	require.Greater(t, 10*kept.repeated, 7*kept.sent, "most of the prompt is as it was")
