@@ -12,12 +12,12 @@ const maxParticipants = 8
 
 // Input asks for a debate, or continues one.
 type Input struct {
-	ID           string        `json:"id,omitempty" jsonschema_description:"Continues the debate with this id; the other fields may be missing. Leave it out for a new debate."`
-	After        int64         `json:"after,omitempty" jsonschema_description:"The position that an earlier call returned. Only later turns are returned."`
+	ID           string        `json:"id,omitempty" jsonschema_description:"Continues this debate; other fields may be missing. Leave it out for a new one."`
+	After        int64         `json:"after,omitempty" jsonschema_description:"The position of an earlier call: only later turns are returned."`
 	Topic        string        `json:"topic,omitempty" jsonschema_description:"The question or claim, in one or two sentences."`
 	Background   string        `json:"background,omitempty" jsonschema_description:"All facts that the participants need. They know nothing of your conversation."`
 	Preset       string        `json:"preset,omitempty" jsonschema_description:"The kind of debate."`
-	Protocol     string        `json:"protocol,omitempty" jsonschema_description:"Who speaks when. Leave it out for the preset's own protocol."`
+	Protocol     string        `json:"protocol,omitempty" jsonschema_description:"Who speaks when. Defaults to the preset's."`
 	Options      []string      `json:"options,omitempty" jsonschema_description:"Choices: panel, procon, vote."`
 	Participants []Participant `json:"participants,omitempty" jsonschema_description:"Replaces the preset's participants. They use its models."`
 	Budget       Budget        `json:"budget,omitzero" jsonschema_description:"Limits below those of the preset."`
@@ -31,7 +31,7 @@ type Input struct {
 // Participant is a participant of a debate.
 type Participant struct {
 	Name     string `json:"name" jsonschema_description:"A unique name."`
-	Role     string `json:"role,omitempty" jsonschema_description:"A function, such as economist."`
+	Role     string `json:"role,omitempty" jsonschema_description:"Such as economist."`
 	Side     string `json:"side,omitempty" jsonschema_description:"Those of one side argue together."`
 	Position string `json:"position,omitempty" jsonschema_description:"The claim to defend."`
 }

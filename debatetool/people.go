@@ -18,7 +18,7 @@ type Reply struct {
 	ID     string `json:"id" jsonschema_description:"The id of the debate."`
 	Step   string `json:"step" jsonschema_description:"The step of an entry of waiting."`
 	Text   string `json:"text,omitempty" jsonschema_description:"The reply: text, or JSON as a text if the step has a schema. With decline or refuse, the reason. With edit, the remark."`
-	Action string `json:"action,omitempty" jsonschema_description:"The choice, if the step has choices. decline if the person gives no reply."`
+	Action string `json:"action,omitempty" jsonschema_description:"One of the step's choices, or decline if the person gives no reply."`
 	By     string `json:"by,omitempty" jsonschema_description:"The person's name. Defaults to the name of the step."`
 }
 

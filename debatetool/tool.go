@@ -32,12 +32,12 @@ func (s *Toolset) Tools() []Tool {
 	}
 	type position struct {
 		ID    string `json:"id" jsonschema_description:"The id of the debate."`
-		After int64  `json:"after,omitempty" jsonschema_description:"The position that an earlier call returned. Only later turns are returned."`
+		After int64  `json:"after,omitempty" jsonschema_description:"The position of an earlier call: only later turns are returned."`
 	}
 	tools := []Tool{
 		newTool("debate", "Has models debate a question that has several possible answers, and returns their answer. Use it before a decision that is hard to reverse. "+
 			"Not for what you can look up or compute: it takes minutes and many replies of models. "+
-			"The input is a JSON object, or only the topic. To continue a debate, give its id.", "topic", s.Stream),
+			"The input is a JSON object, or only the topic.", "topic", s.Stream),
 		newTool("debate_start", "Starts a debate, and returns its id at once. The input is that of debate.", "topic", once(s.Start)),
 		newTool("debate_status", "Returns the state of a debate, and what was said after a position.", "id",
 			once(func(ctx context.Context, in position) (Output, error) { return s.Status(ctx, in.ID, in.After) })),

@@ -89,7 +89,7 @@ func generated(ctx context.Context, url string) error {
 		return api.ConfigurationParticipant{Name: &name, Provider: &provider}
 	}
 	participants, judges := []api.ConfigurationParticipant{one("Ada"), one("Bo")}, []api.ConfigurationParticipant{one("Judge")}
-	made, err := c.LaunchWithResponse(ctx, &api.LaunchParams{}, api.LaunchJSONRequestBody{Topic: "Ban cars?", Participants: participants, Judges: &judges})
+	made, err := c.LaunchWithResponse(ctx, &api.LaunchParams{}, api.LaunchJSONRequestBody{Topic: "Ban cars?", Participants: &participants, Judges: &judges})
 	if err != nil || made.JSON201 == nil {
 		return fmt.Errorf("launch: %s: %w", made.Body, err)
 	}
