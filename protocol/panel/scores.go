@@ -43,7 +43,7 @@ func (o ownScores) means() judge.Scores {
 // changed the contract of the reply.
 func (o ownScores) doubt(v any) []string {
 	verdict, ok := v.(*judge.Verdict)
-	if !ok {
+	if !ok || verdict.Winner == "" { // scores contradict no draw
 		return nil
 	}
 	if against := o.means().Against(verdict.Winner); against != "" {
@@ -55,11 +55,14 @@ func (o ownScores) doubt(v any) []string {
 // contradictions returns a sentence for each verdict that contradicts its judge's scores.
 func contradictions(r *protocol.Record, verdicts []judge.Opinion[judge.Verdict]) (list []string) {
 	for _, v := range verdicts {
+		if v.Failed || v.Value.Winner == "" { // scores contradict no draw
+			continue
+		}
 		order := ""
 		if v.Swapped {
 			order = judge.Swapped
 		}
-		if warning := scoresOf(r, v.Judge, order).means().Warning(v.Judge, v.Swapped, v.Value.Winner); warning != "" && !v.Failed {
+		if warning := scoresOf(r, v.Judge, order).means().Warning(v.Judge, v.Swapped, v.Value.Winner); warning != "" {
 			list = append(list, warning)
 		}
 	}
