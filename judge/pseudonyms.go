@@ -223,7 +223,10 @@ func (l *Pseudonyms) Quote(who string, round int, text string) string {
 	if round > 0 {
 		speaker += ", round " + strconv.Itoa(round)
 	}
-	return l.Enclose(speaker, l.Hide(delimit.RemoveInvisible(text)))
+	if len(l.names) > 0 { // otherwise Enclose does the same
+		text = l.Hide(delimit.RemoveInvisible(text))
+	}
+	return l.Enclose(speaker, text)
 }
 
 // Enclose returns a text between the delimiters of Quote. The names in the text must already be hidden, as in a text

@@ -45,6 +45,21 @@ func Clean(nonce, text string) string {
 // IsPlain reports whether a text consists of printable ASCII, tabs and line breaks without angle brackets. Such a
 // text needs neither RemoveInvisible nor shortenBracketRuns.
 func IsPlain(text string) bool {
+	const each = 0x0101010101010101 // a byte times each has this byte in all eight places
+	for ; len(text) >= 8; text = text[8:] {
+		x := uint64(text[0]) | uint64(text[1])<<8 | uint64(text[2])<<16 | uint64(text[3])<<24 |
+			uint64(text[4])<<32 | uint64(text[5])<<40 | uint64(text[6])<<48 | uint64(text[7])<<56
+		angle := (x | 2*each) ^ '>'*each // 0 in the place of an angle bracket
+		// The highest bit of a place is set if its byte is not ASCII, below a space, at least 0x7f, or an angle bracket.
+		if (x|(x-' '*each)|(x+each)|(angle-each)&^angle)&(0x80*each) != 0 && !eachPlain(text[:8]) {
+			return false
+		}
+	}
+	return eachPlain(text)
+}
+
+// eachPlain reports whether each byte of a text is plain.
+func eachPlain(text string) bool {
 	for i := range len(text) {
 		if !plain[text[i]] {
 			return false
