@@ -50,21 +50,10 @@ type Filter struct {
 // Add returns the reply in the next piece of the text. The reply may be in a later result, as long as a piece may end
 // inside of a tag.
 func (f *Filter) Add(piece string) string {
-	if !f.inside && !f.trim && f.held == "" && isPlain(piece) {
-		f.pass(piece)
+	if !f.inside && !f.trim && f.held == "" && f.pass(piece) {
 		return piece
 	}
 	return f.text(piece, false)
-}
-
-// isPlain reports whether a piece has neither a tag nor a fence.
-func isPlain(piece string) bool {
-	for i := range len(piece) {
-		if c := piece[i]; c == '<' || c == '`' || c == '~' {
-			return false
-		}
-	}
-	return true
 }
 
 // Pending reports whether End may return text.
@@ -200,20 +189,31 @@ func (f *Filter) advance(c byte) {
 	}
 }
 
-// pass notes a piece of the reply without a fence character or a tag.
-func (f *Filter) pass(piece string) {
+// pass notes a piece of the reply, unless it has the first character of a tag or a fence. Most pieces have none.
+func (f *Filter) pass(piece string) bool {
+	line := 0 // where the last line begins
+	for i := range len(piece) {
+		switch c := piece[i]; {
+		case !special[c]:
+		case c == '\n':
+			line = i + 1
+		default:
+			return false
+		}
+	}
 	if piece == "" {
-		return
+		return true
 	}
 	f.begun = f.begun || strings.TrimSpace(piece) != ""
-	if i := strings.LastIndexByte(piece, '\n'); i >= 0 {
-		f.lead, f.run, piece = 0, 0, piece[i+1:]
-		f.before = '\n'
+	if line > 0 {
+		f.lead, f.run = 0, 0
 	}
-	for i := 0; i < len(piece) && f.lead >= 0; i++ {
+	f.before = piece[len(piece)-1]
+	for i := line; i < len(piece) && f.lead >= 0; i++ {
 		f.advance(piece[i])
 	}
-	if piece != "" {
-		f.before = piece[len(piece)-1]
-	}
+	return true
 }
+
+// special has the bytes that matter to a filter that passes on text.
+var special = [256]bool{'<': true, '`': true, '~': true, '\n': true}
