@@ -172,6 +172,9 @@ func (f *Feed[E]) drop(n int) {
 }
 
 func (f *Feed[E]) wake() {
+	if len(f.viewers) == 0 { // the common case; to begin to range over a map takes time
+		return
+	}
 	for v := range f.viewers {
 		v.Wake()
 	}
