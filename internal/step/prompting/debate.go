@@ -163,7 +163,7 @@ func (d *Debate) WithNames(c *reply.Contract, m *judge.Pseudonyms, active, own [
 type cache struct {
 	fixed      []*Fixed // the constant part of each reader's prompts
 	pseudonyms map[pseudonymsKey]*judge.Pseudonyms
-	said       map[*judge.Pseudonyms][]said // turns as messages, by reader and seq
+	said       map[*judge.Pseudonyms][]said // turns as messages, by reader and index
 	// Buffers that are reused for each prompt.
 	shown, tokens []int
 	covered       []window.Summary
@@ -171,7 +171,8 @@ type cache struct {
 
 // said is a turn as a message of a reader's prompts.
 type said struct {
-	text     string            // formatted; empty if no prompt has shown it yet
+	seq      int64             // of the turn; 0 if no prompt has shown it yet
+	text     string            // formatted
 	digest   step.Digest       // of the message with this text
 	own      step.Digest       // of the message of the reader's own turn; zero if no prompt has shown it yet
 	thoughts *reasoning.Opaque // in that message

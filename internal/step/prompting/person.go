@@ -17,7 +17,8 @@ import (
 // Said returns the turns that a person may read before a step, with the names that the person sees.
 func (d *Debate) Said(s *protocol.Step) (list []transcript.Turn) {
 	m := d.Pseudonyms(s)
-	for _, t := range d.read(s, m) {
+	for _, i := range d.read(s, m) {
+		t := &d.Turns[i]
 		seen := transcript.Turn{Key: t.Key, Kind: t.Kind, Seq: t.Seq, Text: m.Hide(t.Text), Citations: citationsFor(t, m)}
 		seen.Actor, seen.Target = m.Of(heading(t.Actor)), m.Of(t.Target)
 		list = append(list, seen)
@@ -28,9 +29,9 @@ func (d *Debate) Said(s *protocol.Step) (list []transcript.Turn) {
 // Messages returns what Said returns as messages of a prompt.
 func (d *Debate) Messages(s *protocol.Step) (list []providers.Message) {
 	m := d.Pseudonyms(s)
-	for _, t := range d.read(s, m) {
-		said := providers.Message{Role: providers.User, Text: d.turnText(t, m)}
-		if t.Actor == s.Actor {
+	for _, i := range d.read(s, m) {
+		said := providers.Message{Role: providers.User, Text: d.saidIn(i, m).text}
+		if t := &d.Turns[i]; t.Actor == s.Actor {
 			said = providers.Message{Role: providers.Assistant, Text: m.Hide(t.Text)}
 		}
 		list = append(list, said)
@@ -38,14 +39,11 @@ func (d *Debate) Messages(s *protocol.Step) (list []providers.Message) {
 	return list
 }
 
-// read returns the turns that a person may read before a step.
-func (d *Debate) read(s *protocol.Step, m *judge.Pseudonyms) (list []*transcript.Turn) {
+// read returns the indexes of the turns that a person may read before a step. The next call of Visible overwrites them.
+func (d *Debate) read(s *protocol.Step, m *judge.Pseudonyms) []int {
 	shown, _ := d.Visible(s)
 	m.Sort(d.Turns, shown)
-	for _, i := range shown {
-		list = append(list, &d.Turns[i])
-	}
-	return list
+	return shown
 }
 
 // maxDescribed limits, in bytes, the descriptions of criteria in the form of a judge, which has them for each participant.

@@ -172,14 +172,13 @@ func (d *Debate) setMessages(s *protocol.Step, b *Fixed, q *step.Prompt, shown [
 	b.Pseudonyms.Sort(d.Turns, kept)
 	if cut.Summary.Covers > 0 {
 		at := slices.IndexFunc(d.Turns, func(t transcript.Turn) bool { return t.Seq == cut.Summary.Seq })
-		of := d.saidIn(&d.Turns[at], b.Pseudonyms)
+		of := d.saidIn(at, b.Pseudonyms)
 		add(providers.Message{Role: providers.User, Text: of.text}, of.digest)
 	}
 	for _, i := range kept {
-		t := &d.Turns[i]
-		m, sum := d.turnMessage(s, t, b.Pseudonyms, cut)
+		m, sum := d.turnMessage(s, i, b.Pseudonyms, cut)
 		if m.Parts != nil {
-			q.Opaque += d.opaqueFor(s, t).Tokens
+			q.Opaque += d.opaqueFor(s, &d.Turns[i]).Tokens
 		}
 		add(m, sum)
 	}
@@ -187,14 +186,15 @@ func (d *Debate) setMessages(s *protocol.Step, b *Fixed, q *step.Prompt, shown [
 	add(task, step.DigestOf(&task))
 }
 
-// turnMessage returns a turn as a message of a reader's prompt, and the digest of the message. If only the newest turn is left
-// and it is too long, its text is cut.
-func (d *Debate) turnMessage(s *protocol.Step, t *transcript.Turn, m *judge.Pseudonyms, cut window.Cut) (providers.Message, step.Digest) {
+// turnMessage returns the turn at an index as a message of a reader's prompt, and the digest of the message. If only the newest
+// turn is left and it is too long, its text is cut.
+func (d *Debate) turnMessage(s *protocol.Step, at int, m *judge.Pseudonyms, cut window.Cut) (providers.Message, step.Digest) {
+	t := &d.Turns[at]
 	if cut.Used > cut.Limit {
 		clipped := d.clippedMessage(s, t, m, window.Clip(t.Text, max(cut.Limit-m.QuoteTokens()-checkedTokens(t, m.Nonce()), 0)))
 		return clipped, step.DigestOf(&clipped)
 	}
-	of := d.saidIn(t, m)
+	of := d.saidIn(at, m)
 	if t.Actor != s.Actor || t.Kind == transcript.Summary {
 		return providers.Message{Role: providers.User, Text: of.text}, of.digest
 	}
@@ -225,23 +225,26 @@ func opaqueMessage(o *reasoning.Opaque, text string) providers.Message {
 	return providers.Message{Role: providers.Assistant, Parts: append(parts, providers.Part{Text: text})}
 }
 
-// turnText returns a turn as other actors see it.
-func (d *Debate) turnText(t *transcript.Turn, m *judge.Pseudonyms) string { return d.saidIn(t, m).text }
+// fewTurns is the number of turns for which the cache gets room at once.
+const fewTurns = 32
 
-// saidIn returns a turn as a message of prompts, which it keeps.
-func (d *Debate) saidIn(t *transcript.Turn, m *judge.Pseudonyms) *said {
-	list := d.cache.said[m]
-	if missing := int(t.Seq) + 1 - len(list); missing > 0 {
+// saidIn returns the turn at an index as a message of prompts, which it keeps.
+func (d *Debate) saidIn(at int, m *judge.Pseudonyms) *said {
+	list, t := d.cache.said[m], &d.Turns[at]
+	if at >= len(list) {
 		if d.cache.said == nil {
 			d.cache.said = map[*judge.Pseudonyms][]said{}
 		}
-		list = append(list, make([]said, missing)...)
+		if at >= cap(list) {
+			list = slices.Grow(list, at-len(list)+fewTurns)
+		}
+		list = list[:at+1]
 		d.cache.said[m] = list
 	}
-	of := &list[t.Seq]
-	if of.text == "" {
-		of.text = d.formatTurn(t, t.Text, m)
-		of.digest = step.DigestOf(&providers.Message{Role: providers.User, Text: of.text})
+	of := &list[at]
+	if of.seq != t.Seq { // no prompt has shown it yet, or another turn was inserted before it
+		text := d.formatTurn(t, t.Text, m)
+		*of = said{seq: t.Seq, text: text, digest: step.DigestOf(&providers.Message{Role: providers.User, Text: text})}
 	}
 	return of
 }
