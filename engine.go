@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -160,7 +159,7 @@ func (e *Engine) create(ctx context.Context, c Config, start bool) (*Debate, err
 
 // commitFirst stores a debate's first entry, and if start is set the entry that starts it.
 func (e *Engine) commitFirst(ctx context.Context, c Config, start bool) (*Debate, error) {
-	raw, err := json.Marshal(c)
+	raw, err := c.MarshalJSON() // json.Marshal would only read the result again
 	if err != nil {
 		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
 	}

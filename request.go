@@ -81,8 +81,9 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 		return nil, fmt.Errorf("plan step %s: %q is not a participant, judge or system actor: %w", s.Phase, s.Actor, errProtocol)
 	}
 	x := executionPool.Get().(*execution)
-	digests := x.run.Plan.Prompt.Digests[:0] // its memory is used again
-	*x = execution{shown: x.shown, reports: e.reports, debate: r.ID, promptSeq: r.Seq, role: seat.Role, created: r.times.created}
+	shown, digests := x.shown, x.run.Plan.Prompt.Digests[:0] // their memory is used again
+	*x = execution{}                                         // not with fields: the whole execution would be copied
+	x.shown, x.reports, x.debate, x.promptSeq, x.role, x.created = shown, e.reports, r.ID, r.Seq, seat.Role, r.times.created
 	p, own := &x.run.Plan, []string(nil)
 	p.Prompt.Digests = digests
 	e.setPlan(r, p, &s, who)

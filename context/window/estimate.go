@@ -12,6 +12,9 @@ type TokenCounter interface {
 // mark and so on, and needs no vocabulary.
 func Estimate(text string) int {
 	sum := 0
+	for ; len(text) >= 4; text = text[4:] { // four at once, because each reply and each task is counted
+		sum += int(weights[text[0]]) + int(weights[text[1]]) + int(weights[text[2]]) + int(weights[text[3]])
+	}
 	for i := range len(text) {
 		sum += int(weights[text[i]])
 	}

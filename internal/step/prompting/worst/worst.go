@@ -102,9 +102,10 @@ func (w *Case) Add(stage transcript.Kind, p protocol.Phase) {
 		if who.NoText {
 			t.Text, t.Tokens = "", 0
 		}
-		if turns = append(turns, t); !p.Parallel {
-			w.Suppose(turns...)
-			turns = turns[:0]
+		if p.Parallel {
+			turns = append(turns, t)
+		} else {
+			w.Suppose(t)
 		}
 	}
 	w.Suppose(turns...)
