@@ -288,7 +288,7 @@ func unrepeatable(e *Engine, c *Config) []protocol.Problem {
 
 // clientsOf returns the actors of a configuration whose providers the engine has, with their providers.
 func (e *Engine) clientsOf(c *Config) []clients.Actor {
-	list := make([]clients.Actor, 0, len(c.Participants)+len(c.Judges)+len(c.Substitutes))
+	list := make([]clients.Actor, 0, len(c.Participants)+len(c.Judges)+len(c.Substitutes)+len(systemActors))
 	for field, p := range c.allActors() {
 		name, client, err := e.bind(p.Provider)
 		if err != nil {

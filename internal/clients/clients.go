@@ -39,20 +39,49 @@ type Asker struct {
 func (a Asker) apart(ctx context.Context, provider string, check func() error) *providers.Error {
 	var err error
 	if p := panics.Apart(func() { err = check() }); p != nil {
-		err = &providers.Error{Kind: providers.Panic, Err: p}
-		a.Log.ErrorContext(ctx, "check provider", "provider", provider, "error", err, "stack", p.Stack)
+		return a.panicked(ctx, provider, p)
 	}
 	return providers.AsError(err)
 }
 
+// panicked returns the error for what a provider did instead of returning. It logs the stack.
+func (a Asker) panicked(ctx context.Context, provider string, p *panics.Error) *providers.Error {
+	err := &providers.Error{Kind: providers.Panic, Err: p}
+	a.Log.ErrorContext(ctx, "check provider", "provider", provider, "error", err, "stack", p.Stack)
+	return err
+}
+
 // Unsupported returns what a provider does not support of a request. known reports whether the provider says so.
 func (a Asker) Unsupported(ctx context.Context, provider string, client providers.Provider, r providers.Request) (found map[string]string, known bool, failed *providers.Error) {
-	limited, known := client.(providers.Limited)
-	if !known {
-		return nil, false, nil
+	list := a.unsupported(ctx, []Actor{{Provider: provider, Client: client, Request: r}})
+	return list[0].found, list[0].known, list[0].failed
+}
+
+// answer is what a provider says about a request.
+type answer struct {
+	found  map[string]string
+	known  bool
+	failed *providers.Error
+}
+
+// unsupported returns what the provider of each actor does not support of its request. One goroutine asks them all; if one of
+// them ends it, another goroutine asks the rest.
+func (a Asker) unsupported(ctx context.Context, actors []Actor) []answer {
+	list, at := make([]answer, len(actors)), 0
+	ask := func() {
+		for ; at < len(actors); at++ {
+			var limited providers.Limited
+			if limited, list[at].known = actors[at].Client.(providers.Limited); list[at].known && !actors[at].NoText {
+				list[at].found = limited.Unsupported(actors[at].Request)
+			}
+		}
 	}
-	failed = a.apart(ctx, provider, func() error { found = limited.Unsupported(r); return nil })
-	return found, true, failed
+	for ; at < len(actors); at++ {
+		if p := panics.Apart(ask); p != nil {
+			list[at].failed = a.panicked(ctx, actors[at].Provider, p)
+		}
+	}
+	return list
 }
 
 // Settings returns a problem for each setting of an actor that its provider does not support.
@@ -60,24 +89,23 @@ func (a Asker) Settings(ctx context.Context, actors []Actor) (list []protocol.Pr
 	add := func(field, format string, args ...any) {
 		list = append(list, protocol.Problemf(field, format, args...))
 	}
-	for i := range actors {
+	for i, is := range a.unsupported(ctx, actors) {
 		x := &actors[i]
 		if x.NoText {
 			continue
 		}
-		found, known, failed := a.Unsupported(ctx, x.Provider, x.Client, x.Request)
-		if !known && x.Request.Messages != nil {
+		if !is.known && x.Request.Messages != nil {
 			add("attachments", "%s: provider %s does not say what it reads, implement providers.Limited or leave %s out of the readers", x.Seat, x.Provider, x.Seat)
 		}
-		if failed != nil {
-			add(x.Field+".provider", "provider %s: check of its settings: %v", x.Provider, failed)
+		if is.failed != nil {
+			add(x.Field+".provider", "provider %s: check of its settings: %v", x.Provider, is.failed)
 		}
-		for _, setting := range slices.Sorted(maps.Keys(found)) {
+		for _, setting := range slices.Sorted(maps.Keys(is.found)) {
 			if setting == "attachments" {
-				add(setting, "%s: provider %s: %s, or leave %s out of the readers", x.Seat, x.Provider, found[setting], x.Seat)
+				add(setting, "%s: provider %s: %s, or leave %s out of the readers", x.Seat, x.Provider, is.found[setting], x.Seat)
 				continue
 			}
-			add(x.Field+"."+setting, "provider %s: %s", x.Provider, found[setting])
+			add(x.Field+"."+setting, "provider %s: %s", x.Provider, is.found[setting])
 		}
 	}
 	return list
