@@ -82,7 +82,7 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 	}
 	x := executionPool.Get().(*execution)
 	shown, digests := x.shown, x.run.Plan.Prompt.Digests[:0] // their memory is used again
-	*x = execution{}                                         // not with fields: the whole execution would be copied
+	*x = execution{}                                         // a literal with fields would be made elsewhere and copied
 	x.shown, x.reports, x.debate, x.promptSeq, x.role, x.created = shown, e.reports, r.ID, r.Seq, seat.Role, r.times.created
 	p, own := &x.run.Plan, []string(nil)
 	p.Prompt.Digests = digests

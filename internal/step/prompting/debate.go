@@ -171,8 +171,8 @@ type cache struct {
 
 // said is a turn as a message of a reader's prompts.
 type said struct {
-	seq      int64             // of the turn; 0 if no prompt has shown it yet
-	text     string            // formatted
+	seq      int64             // of the turn
+	text     string            // formatted; empty if no prompt has shown it yet
 	digest   step.Digest       // of the message with this text
 	own      step.Digest       // of the message of the reader's own turn; zero if no prompt has shown it yet
 	thoughts *reasoning.Opaque // in that message

@@ -242,7 +242,7 @@ func (d *Debate) saidIn(at int, m *judge.Pseudonyms) *said {
 		d.cache.said[m] = list
 	}
 	of := &list[at]
-	if of.seq != t.Seq { // no prompt has shown it yet, or another turn was inserted before it
+	if of.text == "" || of.seq != t.Seq { // no prompt has shown it yet, or a turn was inserted before it
 		text := d.formatTurn(t, t.Text, m)
 		*of = said{seq: t.Seq, text: text, digest: step.DigestOf(&providers.Message{Role: providers.User, Text: text})}
 	}

@@ -231,3 +231,27 @@ func TestAPersonReadsWhatAModelWould(t *testing.T) {
 	require.Empty(t, b.Rubric, "only judges have criteria")
 	require.Greater(t, d.EstimatedTokens(&s, d.Profiles[0]), slices.Max([]int{d.Tokens(&s, d.Profiles[0]) - 1, 220}))
 }
+
+// A turn of a parallel phase may be inserted before one that a prompt has shown.
+func TestMessagesFollowTheirTurns(t *testing.T) {
+	d := newDebate(t, &seats{window: 32_000}, 2)
+	shown := func() []providers.Message {
+		q := build(t, d, by("Ada")).Prompt
+		for i := range q.Messages {
+			require.Equal(t, step.DigestOf(&q.Messages[i]), q.Digests[i])
+		}
+		return q.Messages
+	}
+	before := shown()
+	first := d.Turns[0]
+	inserted := first
+	inserted.Seq, inserted.Text = d.Seq+1, "This is new."
+	d.Seq++
+	d.Turns = slices.Insert(d.Turns, 0, inserted)
+	after := shown()
+	require.Len(t, after, len(before)+1)
+	require.Contains(t, after[1].Text, "This is new.")
+	require.Equal(t, before[1:len(before)-1], after[2:len(after)-1])
+	d.Turns = d.Turns[1:]
+	require.Equal(t, before, shown())
+}
