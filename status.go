@@ -288,10 +288,7 @@ func resultOf(r *record) *Result {
 		}
 		switch t.Kind {
 		case transcript.Assessment:
-			if res.Assessments == nil {
-				res.Assessments = make([]transcript.Turn, 0, min(r.Cursor.Round*len(r.Judges), len(res.Turns)-i))
-			}
-			res.Assessments = append(res.Assessments, *t)
+			res.Assessments = append(slices.Grow(res.Assessments, min(r.Cursor.Round-t.Round+1, len(res.Turns)-i)), *t)
 		case transcript.Conclusion:
 			if res.Verdict == nil || res.Verdict.Phase != t.Phase || !slices.Contains(t.Flags, transcript.Defaulted) {
 				res.Verdict = t
