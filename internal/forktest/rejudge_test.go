@@ -248,7 +248,7 @@ func TestRejudgedLives(t *testing.T) {
 		for kind, p := range map[string]panel.Protocol{"verdicts": {}, "scores": {ByScores: true}} {
 			t.Run(name+"/"+kind, func(t *testing.T) {
 				t.Parallel()
-				change := l.change
+				l, change := l, l.change // the other kind of panel has its own
 				l.change = func(c *debate.Config) {
 					if c.Protocol = p; change != nil {
 						change(c)
