@@ -10,7 +10,7 @@ import (
 
 // Code says what shaped a debate besides its configuration, its models and its people.
 type Code struct {
-	// Rules are those of the engines that wrote the entries, with the names of their own counters and extractors.
+	// Rules lists those of the engines that wrote the entries, with the names of their own counters and extractors.
 	Rules []Rules `json:"rules,omitempty"`
 	// Protocols, Contracts and Tools are the names of those that are not of the library.
 	Protocols []string `json:"protocols,omitempty"`

@@ -24,7 +24,7 @@ type rereading struct {
 	ends   map[string]bool            // hashes of the calls of turns and of failures
 }
 
-// failedCalls are the calls of a step that failed.
+// failedCalls holds the calls of a step that failed.
 type failedCalls struct {
 	failure *Failure
 	seq     int64   // of the entry that has the failure
@@ -185,7 +185,7 @@ func (x *rereading) turn(r *record, ev *TurnDone) (c *EntryCheck) {
 		}
 	}()
 	at := slices.IndexFunc(r.next(), func(s protocol.Step) bool { return s.Key == t.Key })
-	if at < 0 || r.isHuman(t.Actor) {
+	if at < 0 || r.isHuman(t.Actor) || t.Kind == transcript.Silence {
 		return &EntryCheck{}
 	}
 	s, p := &r.next()[at], &Prompt{}

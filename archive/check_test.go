@@ -1,7 +1,6 @@
 package archive_test
 
 import (
-	rand2 "crypto/rand"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -15,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/mod/sumdb/note"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/archive"
@@ -61,12 +59,7 @@ func check(t *testing.T, record []byte, keys ...string) (c checked, ok bool) {
 }
 
 func TestTheCheckerInNodeAgrees(t *testing.T) {
-	private, public, err := note.GenerateKey(rand2.Reader, "example.org/debates")
-	require.NoError(t, err)
-	signer, err := note.NewSigner(private)
-	require.NoError(t, err)
-	verifier, err := note.NewVerifier(public)
-	require.NoError(t, err)
+	signer, verifier, public := debatetest.Keys(t, "example.org/debates")
 	exports := forgedtest.Exports(t)
 	for _, name := range slices.Sorted(maps.Keys(exports)) {
 		f := recordOf(t, exports[name])
@@ -89,7 +82,7 @@ func TestTheCheckerInNodeAgrees(t *testing.T) {
 
 // A jury of three in both orders, with a default, a participant who drops out, and an engine that signs.
 func TestTheCheckerInNodeCombinesAJury(t *testing.T) {
-	signer, verifier, public := keysWithText(t, "example.org/engine")
+	signer, verifier, public := debatetest.Keys(t, "example.org/engine")
 	var mu sync.Mutex // judges reply at the same time
 	random := rand.New(rand.NewPCG(30, 3))
 	model := &scripted.Provider{DiscardCalls: true, Func: func(r providers.Request) scripted.Reply {
@@ -146,21 +139,10 @@ func scoresOf(t *testing.T, r *debate.Result) judge.Scores {
 	return judge.MeanScores(list...)
 }
 
-func keysWithText(t *testing.T, name string) (note.Signer, note.Verifier, string) {
-	t.Helper()
-	private, public, err := note.GenerateKey(rand2.Reader, name)
-	require.NoError(t, err)
-	s, err := note.NewSigner(private)
-	require.NoError(t, err)
-	v, err := note.NewVerifier(public)
-	require.NoError(t, err)
-	return s, v, public
-}
-
 // What changes a file, both find.
 func TestTheCheckerInNodeFindsDamages(t *testing.T) {
 	pick := rand.New(rand.NewPCG(30, 4))
-	signer, _ := keys(t, "k")
+	signer, _, _ := debatetest.Keys(t, "k")
 	f := recordOf(t, forgedtest.Exports(t)["panel"])
 	require.NoError(t, f.Sign(signer))
 	record := text(t, f)

@@ -28,7 +28,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// claims is a protocol that the library does not have: everybody makes a claim.
+// claims implements a protocol that the library does not have: everybody makes a claim.
 type claims struct{}
 
 func (claims) Name() string { return "claims/1" }
@@ -48,7 +48,7 @@ func (claims) Phases(r *protocol.Record) []protocol.Phase {
 
 func (claims) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
 
-// claim is a reply that the library does not have.
+// claim holds a reply of a kind that the library does not have.
 type claim struct {
 	Claim string `json:"claim"`
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// call is a call of a model whose entry has a keyed hash of the request.
+// call describes a call of a model whose entry has a keyed hash of the request.
 type call struct {
 	id    string // of the hash
 	entry int    // index of the entry

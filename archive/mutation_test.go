@@ -19,6 +19,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/archive"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/forgedtest"
 	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/store"
@@ -98,7 +99,7 @@ var values = regexp.MustCompile(`"(?:[^"\\]|\\.)*"(?:[^:]|$)|\b(?:true|false|nul
 // only the sum shows it.
 func TestEachDamageOfARecordIsFound(t *testing.T) {
 	pick := rand.New(rand.NewPCG(30, 1))
-	signer, _ := keys(t, "k")
+	signer, _, _ := debatetest.Keys(t, "k")
 	exports := forgedtest.Exports(t)
 	var records [][]byte
 	for i, name := range slices.Sorted(maps.Keys(exports)) {
@@ -200,7 +201,7 @@ var indices = regexp.MustCompile(`\[\d+\]`)
 // not find is in testdata/inputs.txt: what models, people, providers and clocks have given.
 func TestAForgedRecordIsNotSigned(t *testing.T) {
 	pick := rand.New(rand.NewPCG(30, 2))
-	_, verifier := keys(t, "k")
+	_, verifier, _ := debatetest.Keys(t, "k")
 	exports := forgedtest.Exports(t)
 	names := slices.Sorted(maps.Keys(exports))
 	notFound := map[string]string{}

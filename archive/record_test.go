@@ -2,29 +2,16 @@ package archive_test
 
 import (
 	"bytes"
-	"crypto/rand"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/mod/sumdb/note"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/archive"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/forgedtest"
 	"github.com/elenchus-go/debate/store"
 )
-
-// keys returns a pair of keys.
-func keys(t testing.TB, name string) (note.Signer, note.Verifier) {
-	t.Helper()
-	private, public, err := note.GenerateKey(rand.Reader, name)
-	require.NoError(t, err)
-	s, err := note.NewSigner(private)
-	require.NoError(t, err)
-	v, err := note.NewVerifier(public)
-	require.NoError(t, err)
-	return s, v
-}
 
 // recordOf returns the record of an exported debate.
 func recordOf(t testing.TB, export []byte) *archive.File {
@@ -55,8 +42,8 @@ func again(t testing.TB, f *archive.File) *archive.File {
 }
 
 func TestARecordIsDerivedAgain(t *testing.T) {
-	signer, verifier := keys(t, "example.org/debates")
-	_, other := keys(t, "example.org/debates")
+	signer, verifier, _ := debatetest.Keys(t, "example.org/debates")
+	_, other, _ := debatetest.Keys(t, "example.org/debates")
 	for name, export := range forgedtest.Exports(t) {
 		t.Run(name, func(t *testing.T) {
 			f := again(t, recordOf(t, export))

@@ -17,6 +17,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/archive"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/forgedtest"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
@@ -37,7 +38,7 @@ func turnsOf(t testing.TB, export []byte) (list []debate.TurnDone) {
 
 // A redacted record keeps its signature, shows neither the text nor a copy of it, and derives what does not need the text.
 func TestTextsAreHiddenInARecord(t *testing.T) {
-	signer, verifier := keys(t, "k")
+	signer, verifier, _ := debatetest.Keys(t, "k")
 	for name, export := range forgedtest.Exports(t) {
 		t.Run(name, func(t *testing.T) {
 			for i, done := range turnsOf(t, export)[:4] {

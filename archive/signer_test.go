@@ -92,7 +92,7 @@ func verdictOf(t *testing.T, e *debate.Engine, id string, keys ...note.Verifier)
 }
 
 func TestAnEngineSignsWhatEnds(t *testing.T) {
-	signer, verifier := keys(t, "example.org/engine")
+	signer, verifier, _ := debatetest.Keys(t, "example.org/engine")
 	e, d := ended(t, store.Memory(), signer)
 	res := debatetest.Result(t, d)
 	require.Equal(t, "example.org/engine", res.Signature.Signer)
@@ -104,14 +104,14 @@ func TestAnEngineSignsWhatEnds(t *testing.T) {
 	r := verdictOf(t, e, "d", verifier)
 	require.Equal(t, archive.Signed, r.Verdict, r.Reason)
 	require.Equal(t, []archive.Signature{{Name: "example.org/engine", Hash: r.Signatures[0].Hash, Known: true, Entries: status.Seq - 1, Entry: status.Seq}}, r.Signatures)
-	_, other := keys(t, "example.org/engine")
+	_, other, _ := debatetest.Keys(t, "example.org/engine")
 	require.Equal(t, archive.Unsigned, verdictOf(t, e, "d", other).Verdict)
 
 	f, err := archive.Record(t.Context(), e, "d")
 	require.NoError(t, err)
 	require.NoError(t, f.Sign(signer))
 	require.NotContains(t, string(text(t, f)), "\nnote ", "the same key has signed it")
-	another, verifiesAnother := keys(t, "example.org/another")
+	another, verifiesAnother, _ := debatetest.Keys(t, "example.org/another")
 	require.NoError(t, f.Sign(another))
 	require.NoError(t, f.Sign(another))
 	require.Equal(t, 1, strings.Count(string(text(t, f)), "\nnote "))
@@ -144,7 +144,7 @@ func TestAnEngineSignsWhatEnds(t *testing.T) {
 
 // A signer that fails and a store that is full are no errors of the debate. Recover signs it later, once.
 func TestRecoverSignsWhatHasEnded(t *testing.T) {
-	signer, verifier := keys(t, "k")
+	signer, verifier, _ := debatetest.Keys(t, "k")
 	for name, broken := range map[string]*signs{
 		"the signer fails": {err: errors.New("no key")}, "the signer panics": {panic: "no key"}, "the store is full": {Signer: signer}, "none": nil,
 	} {
@@ -176,7 +176,7 @@ func TestRecoverSignsWhatHasEnded(t *testing.T) {
 
 // A signature in an entry is that of the entries before it.
 func TestAFalseSignatureInAnEntryIsFound(t *testing.T) {
-	signer, verifier := keys(t, "k")
+	signer, verifier, _ := debatetest.Keys(t, "k")
 	s := store.Memory()
 	e, _ := ended(t, s, nil)
 	f, err := archive.Record(t.Context(), e, "d")

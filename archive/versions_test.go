@@ -109,7 +109,7 @@ func speeches(t *testing.T, d *debate.Debate) (list []transcript.Turn) {
 
 // writeVersion writes the records of this version.
 func writeVersion(t *testing.T, folder string) {
-	signer, _, public := keysWithText(t, "example.org/records")
+	signer, _, public := debatetest.Keys(t, "example.org/records")
 	require.NoError(t, os.MkdirAll(folder, 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "key.pub"), []byte(public+"\n"), 0o644))
 	e := debates(t, signer)
@@ -197,7 +197,7 @@ func TestRecordsOfAllVersionsAreVerified(t *testing.T) {
 // A version with other rules checks the chain, the signature and the arithmetic of a record, derives what follows by its own rules
 // too, and says of the rest which version does.
 func TestRecordsOfOtherRules(t *testing.T) {
-	signer, verifier := keys(t, "k")
+	signer, verifier, _ := debatetest.Keys(t, "k")
 	rules := fmt.Appendf(nil, `"rules":{"number":%d`, rulesNow(t))
 	export := bytes.ReplaceAll(forgedtest.Exports(t)["panel"], rules, []byte(`"rules":{"number":99`))
 	verify := func(change func(root any)) *archive.Report {

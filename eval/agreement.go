@@ -19,7 +19,7 @@ type judged struct {
 	known     bool // it is known which decisions are right
 }
 
-// decided is a decision of a judge.
+// decided holds a decision of a judge.
 type decided struct {
 	judge string
 	value int // an option or a participant by its number, and 0 for nobody; undecided without a decision
@@ -67,14 +67,14 @@ type jury struct {
 	opinions []opinion
 }
 
-// juried is a debate of a jury.
+// juried holds the opinions of a jury on a debate.
 type juried struct {
 	group string
 	end   int // of its opinions
 	known bool
 }
 
-// opinion is a decision of a judge of a jury.
+// opinion holds a decision of a judge of a jury.
 type opinion struct {
 	judge int32 // the index of its name
 	value int32

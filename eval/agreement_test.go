@@ -10,6 +10,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/eval"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
@@ -21,7 +22,7 @@ import (
 // deciding returns a judge that is right on a share of the questions. Judges with the same seed err together.
 func deciding(seed string, accuracy float64) *scripted.Provider {
 	return &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
-		right := uniform(seed, questionOf(r)) < accuracy
+		right := debatetest.Chance(seed, questionOf(r)) < accuracy
 		if r.SchemaName == decision.Contract.Name() {
 			return scripted.Reply{Text: fmt.Sprintf(`{"summary": "x", "reasons": [{"text": "y"}], "option": %d, "confidence": 60}`, map[bool]int{true: 2, false: 1}[right])}
 		}

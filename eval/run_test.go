@@ -271,7 +271,7 @@ func TestEqualBudgets(t *testing.T) {
 	require.Len(t, p.Arms, 2)
 }
 
-// Runs are debates with labels, whose id derives from the evaluation, the arm, the task, the sample and the configuration.
+// Runs have labels, and an id that derives from the evaluation, the arm, the task, the sample and the configuration.
 func TestRunsAreLabeledDebates(t *testing.T) {
 	o := kept(&simulated{accuracy: .7})
 	twice := samples(t, "single", 1)

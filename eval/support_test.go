@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"math"
 	"strings"
 	"sync"
@@ -14,24 +13,12 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/eval"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/price"
 	"github.com/elenchus-go/debate/transcript"
 )
-
-// uniform returns a number from 0 to 1 that depends on the words.
-func uniform(words ...any) float64 {
-	h := fnv.New64a()
-	fmt.Fprint(h, words...)
-	x := h.Sum64() // FNV mixes the last bytes badly
-	x ^= x >> 33
-	x *= 0xff51afd7ed558ccd
-	x ^= x >> 33
-	x *= 0xc4ceb9fe1a85ec53
-	x ^= x >> 33
-	return float64(x>>11) / (1 << 53)
-}
 
 // simulated is a model that answers questions such as "Q12: …" with the number 1 if it is right, or else with 0. It is right
 // with the given probability. With the probability common, all answers to a question are the same.
@@ -56,9 +43,9 @@ func (m *simulated) Generate(ctx context.Context, r providers.Request) (provider
 	m.calls[who]++
 	m.mu.Unlock()
 	question := questionOf(r)
-	draw := uniform("all", question)
-	if uniform("common", question) >= m.common {
-		draw = uniform("one", who, question)
+	draw := debatetest.Chance("all", question)
+	if debatetest.Chance("common", question) >= m.common {
+		draw = debatetest.Chance("one", who, question)
 	}
 	answer := "0"
 	if draw < m.accuracy {

@@ -13,7 +13,7 @@ import (
 	"github.com/elenchus-go/debate/internal/statistics"
 )
 
-// scores is a distribution of scores of one sample: normal with a deviation, moved by the order, rounded to steps, and kept
+// scores describes how the scores of one sample are distributed: normal with a deviation, moved by the order, rounded to steps, and kept
 // between the ends of a scale of 10 points.
 type scores struct{ mean, deviation, order, step float64 }
 
@@ -53,7 +53,7 @@ func (s scores) draw(r *rand.Rand, order int) sample {
 	return sample{order: order, ended: true, won: score > 0, score: score, scored: true}
 }
 
-// simulated is a debate with planted weights: what the mean score loses without each turn.
+// simulated describes a debate with planted weights: what the mean score loses without each turn.
 type simulated struct {
 	whole   scores
 	weights []float64
@@ -123,7 +123,7 @@ func (d simulated) holds(p *Report, truths map[string][2]float64) bool {
 	return true
 }
 
-// debates are what is simulated: the samples as by default and without first ones, small and large weights, orders that
+// debates lists what is simulated: the samples as by default and without first ones, small and large weights, orders that
 // matter, and scores in coarse steps.
 func debates() map[string]simulated {
 	weights := []float64{0, 3, 0, .5, -1, 0, .2, 0, 1.5, 0, 0, -.3}

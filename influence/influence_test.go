@@ -24,7 +24,7 @@ func trial() *court {
 }
 
 // The items whose planted weights are largest are sampled again, and the changes are in the order of the weights. The
-// calls are those that were announced.
+// calls counts those that were announced.
 func TestPlantedTurnsAreFound(t *testing.T) {
 	c := trial()
 	o, parent := decided(t, c)

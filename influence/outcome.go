@@ -17,7 +17,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// outcome is what the judges of a debate say.
+// outcome holds what the judges of a debate say.
 type outcome struct {
 	winner string // a participant, an option or an answer; empty if there is none
 	wins   bool   // the judges may name a winner

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"math"
 	"regexp"
 	"strconv"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/influence"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/price"
@@ -36,7 +36,7 @@ type court struct {
 	fail  func(providers.Request) error
 }
 
-// weight is what an argument adds to the score.
+// weight holds an argument and what it adds to the score.
 type weight struct {
 	argument string
 	points   float64
@@ -93,7 +93,7 @@ func (c *court) judgment(step debate.Step, r providers.Request) procon.Judgment 
 			seen[key] = true
 		}
 	}
-	scores["Debater A"] += c.luck * (chance(step.Debate, step.Key.Actor, 1) + chance(step.Debate, step.Key.Actor, 2) + chance(step.Debate, step.Key.Actor, 3))
+	scores["Debater A"] += c.luck * (2*(debatetest.Chance(step.Debate, step.Key.Actor, 1)+debatetest.Chance(step.Debate, step.Key.Actor, 2)+debatetest.Chance(step.Debate, step.Key.Actor, 3)) - 3)
 	j := procon.Judgment{Summary: "It was close."}
 	best := -1.
 	for _, name := range []string{"Debater A", "Debater B"} {
@@ -104,17 +104,6 @@ func (c *court) judgment(step debate.Step, r providers.Request) procon.Judgment 
 		}
 	}
 	return j
-}
-
-// chance returns a number from -1 to 1 that depends on the words.
-func chance(words ...any) float64 {
-	h := fnv.New64a()
-	fmt.Fprint(h, words...)
-	x := h.Sum64()
-	x ^= x >> 33
-	x *= 0xff51afd7ed558ccd
-	x ^= x >> 33
-	return float64(x>>11)/(1<<52) - 1
 }
 
 // total returns the number of calls, and the number of those that repeat a step.

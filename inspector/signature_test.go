@@ -1,13 +1,11 @@
 package inspector
 
 import (
-	"crypto/rand"
 	"fmt"
 	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	signed "golang.org/x/mod/sumdb/note"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/examples/offline"
@@ -17,10 +15,7 @@ import (
 
 // The page of a debate that its engine has signed says who signed what.
 func TestAPageShowsTheSignature(t *testing.T) {
-	private, _, err := signed.GenerateKey(rand.Reader, "example.org/debates")
-	require.NoError(t, err)
-	signer, err := signed.NewSigner(private)
-	require.NoError(t, err)
+	signer, _, _ := debatetest.Keys(t, "example.org/debates")
 	engine, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"model": offline.Model(false)}, Signer: signer})
 	require.NoError(t, err)
 	w := serve(t, engine, Options{})

@@ -298,7 +298,7 @@ func walk(n parse.Node, use func(block string)) {
 	}
 }
 
-// restored is a folder that stands for a set.
+// restored reads a set as a folder.
 type restored struct{ set *Set }
 
 // Open implements fs.FS. Only Load can use the folder.

@@ -93,7 +93,7 @@ type prompt struct {
 	flatSystem, flatUser func() *template.Template // the same with inlined blocks
 }
 
-// file is a template file.
+// file holds a template file.
 type file struct{ name, text string }
 
 // partial reports whether the file contains shared blocks and no prompt.

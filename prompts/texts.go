@@ -10,7 +10,7 @@ import (
 // Texts holds templates as they are written, so that a set can be made again where the library or the program has others.
 type Texts struct {
 	Version string `json:"version"` // of the set; see Set.Version
-	// Over is the version of the set whose templates these replace. It is empty for the templates of the library.
+	// Over names the version of the set whose templates these replace. It is empty for the templates of the library.
 	Over  string            `json:"over,omitempty"`
 	Files map[string]string `json:"files"` // texts by name of the file, such as "opening.tmpl"
 }

@@ -2,7 +2,6 @@ package report_test
 
 import (
 	"bytes"
-	"crypto/rand"
 	"fmt"
 	"strings"
 	"testing"
@@ -20,10 +19,7 @@ import (
 
 // A report of a debate that its engine has signed says who signed what; that of another debate says nothing.
 func TestAReportShowsTheSignature(t *testing.T) {
-	private, _, err := note.GenerateKey(rand.Reader, "example.org/debates")
-	require.NoError(t, err)
-	signer, err := note.NewSigner(private)
-	require.NoError(t, err)
+	signer, _, _ := debatetest.Keys(t, "example.org/debates")
 	cfg := enginetest.PresetConfigs()["panel"]
 	model := &scripted.Provider{DiscardCalls: true, Func: func(r providers.Request) scripted.Reply {
 		return scripted.Reply{Text: enginetest.PresetReply(cfg, r)}

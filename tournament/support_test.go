@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"math"
 	"regexp"
 	"sync"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/price"
@@ -70,7 +70,7 @@ func judgment(id string, r providers.Request) procon.Judgment {
 	for _, found := range speech.FindAllStringSubmatch(all, -1) {
 		scores[found[1]] = 5 + skills[found[2]]
 	}
-	scores[onPro.FindStringSubmatch(all)[1]] += .5 + 2*luck(id) + luck(id, r.Model)
+	scores[onPro.FindStringSubmatch(all)[1]] += 4*debatetest.Chance(id) + 2*debatetest.Chance(id, r.Model) - 2.5
 	j := procon.Judgment{Summary: "It was close."}
 	best := ""
 	for _, name := range []string{"Debater A", "Debater B"} {
@@ -84,17 +84,6 @@ func judgment(id string, r providers.Request) procon.Judgment {
 	}
 	j.Winner = best
 	return j
-}
-
-// luck returns a number from -1 to 1 that depends on the words.
-func luck(words ...any) float64 {
-	h := fnv.New64a()
-	fmt.Fprint(h, words...)
-	x := h.Sum64()
-	x ^= x >> 33
-	x *= 0xff51afd7ed558ccd
-	x ^= x >> 33
-	return float64(x>>11)/(1<<52) - 1
 }
 
 // total returns the number of calls, and the largest number for one step.

@@ -25,7 +25,7 @@ var kinds = slices.Sorted(maps.Keys(enginetest.PresetConfigs()))
 // NewID returns a random ID. It begins with the number of a kind.
 func NewID() string { return fmt.Sprintf("%d-%016x", rand.IntN(len(kinds)), rand.Uint64()) }
 
-// stepTimeout is the timeout of steps. A step takes milliseconds, but the machine may be busy.
+// stepTimeout limits a step. A step takes milliseconds, but the machine may be busy.
 const stepTimeout = 3 * time.Minute
 
 // kindOf returns the index in kinds of the debate with this ID.

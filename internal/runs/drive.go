@@ -18,7 +18,7 @@ func (r *Runner) Drive(ctx context.Context, c debate.Config) (store.Status, erro
 	return r.DriveFork(ctx, c.ID, func(ctx context.Context) (*debate.Debate, error) { return r.Engine.Create(ctx, c) })
 }
 
-// DriveFork is Drive for a debate that create creates, such as a fork. What the debate has from its parent does not count as used.
+// DriveFork works as Drive does, for a debate that create creates, such as a fork. What the debate has from its parent does not count as used.
 func (r *Runner) DriveFork(ctx context.Context, id string, create func(context.Context) (*debate.Debate, error)) (store.Status, error) {
 	d, err := r.Engine.Open(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {

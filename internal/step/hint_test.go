@@ -10,7 +10,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-func TestHintsSayWhatToDo(t *testing.T) {
+func TestHintsAdvise(t *testing.T) {
 	for want, f := range map[string]step.Failure{
 		"see Failure.Stack":                     {Err: &providers.Error{Kind: providers.Panic}},
 		"Ada gives no reply":                    {Err: &providers.Error{Kind: providers.Declined}},

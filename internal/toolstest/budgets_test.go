@@ -12,7 +12,6 @@ import (
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/price"
-	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -36,15 +35,8 @@ func TestACrashAtEachEntryUnderABudget(t *testing.T) {
 					made[roundsIn(list[len(list)-1])] = true
 				}
 				for n := 1; n < total; n++ {
-					db := store.Memory()
 					before, after := &world{rounds: 4}, &world{rounds: 4}
-					first, err := newEngine(t, before, &failingStore{Store: db, left: n}).Create(t.Context(), c)
-					require.NoError(t, err)
-					_, err = debatetest.Run(t, first)
-					require.ErrorIs(t, err, errPower)
-					second, err := newEngine(t, after, db).Open(t.Context(), c.ID)
-					require.NoError(t, err)
-					_, err = debatetest.Run(t, second)
+					_, err := debatetest.Run(t, interrupted(t, c, n, before, after))
 					require.NoError(t, err)
 					before.merge(after)
 					requireSameRequests(t, whole.asked, before.asked)

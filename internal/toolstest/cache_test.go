@@ -12,7 +12,7 @@ import (
 	"github.com/elenchus-go/debate/tool"
 )
 
-// forbidding is what it takes to have a model reply without a further call, in tokens of prompts.
+// forbidding counts the tokens of prompts that it takes to have a model reply without a further call.
 type forbidding struct{ calls, repeated, sent int }
 
 func (f *forbidding) add(before, now []string) {

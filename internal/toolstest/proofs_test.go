@@ -103,21 +103,13 @@ func TestACrashAtEachEntry(t *testing.T) {
 			want, total := texts(t, d), len(events(t, d))
 			usage := debatetest.Result(t, d).Total.Usage
 			for n := 1; n < total; n++ {
-				db := store.Memory()
-				before := &world{rounds: 2, calls: 2}
-				first, err := newEngine(t, before, &failingStore{Store: db, left: n}).Create(t.Context(), c)
-				require.NoError(t, err)
-				_, err = debatetest.Run(t, first)
-				require.ErrorIs(t, err, errPower)
-
-				after := &world{rounds: 2, calls: 2}
-				second, err := newEngine(t, after, db).Open(t.Context(), c.ID)
-				require.NoError(t, err)
+				before, after := &world{rounds: 2, calls: 2}, &world{rounds: 2, calls: 2}
+				second := interrupted(t, c, n, before, after)
 				var stored []tool.Record
 				for _, r := range roundsOf(events(t, second)) {
 					stored = append(stored, r.Calls...)
 				}
-				_, err = debatetest.Run(t, second)
+				_, err := debatetest.Run(t, second)
 				require.NoError(t, err)
 				require.Equal(t, want, texts(t, second), "after entry %d", n)
 				require.Equal(t, usage, debatetest.Result(t, second).Total.Usage, "no usage is lost")
@@ -139,15 +131,9 @@ func TestOnceAcrossCrashes(t *testing.T) {
 	total := len(events(t, run(t, whole, c, nil)))
 	unknown := 0
 	for n := 1; n < total; n++ {
-		db := store.Memory()
 		before, after := &world{rounds: 1, calls: 2, name: "order"}, &world{rounds: 1, calls: 2, name: "order"}
-		first, err := newEngine(t, before, &failingStore{Store: db, left: n}).Create(t.Context(), c)
-		require.NoError(t, err)
-		_, err = debatetest.Run(t, first)
-		require.ErrorIs(t, err, errPower)
-		second, err := newEngine(t, after, db).Open(t.Context(), c.ID)
-		require.NoError(t, err)
-		_, err = debatetest.Run(t, second)
+		second := interrupted(t, c, n, before, after)
+		_, err := debatetest.Run(t, second)
 		require.NoError(t, err)
 		for id, times := range after.ran {
 			require.LessOrEqual(t, times+before.ran[id], 1, "call %s after entry %d", id, n)

@@ -205,6 +205,19 @@ func (s *failingStore) Commit(ctx context.Context, c store.Change) error {
 	return s.Store.Commit(ctx, c)
 }
 
+// interrupted runs a debate until n entries are stored, with before. It returns the debate for a process that goes on with after.
+func interrupted(t testing.TB, c debate.Config, n int, before, after *world) *debate.Debate {
+	t.Helper()
+	db := store.Memory()
+	first, err := newEngine(t, before, &failingStore{Store: db, left: n}).Create(t.Context(), c)
+	require.NoError(t, err)
+	_, err = debatetest.Run(t, first)
+	require.ErrorIs(t, err, errPower)
+	second, err := newEngine(t, after, db).Open(t.Context(), c.ID)
+	require.NoError(t, err)
+	return second
+}
+
 // requirePrompts requires that PromptOf returns the last request of each step.
 func requirePrompts(t testing.TB, w *world, d *debate.Debate) {
 	t.Helper()

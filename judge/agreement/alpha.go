@@ -102,7 +102,7 @@ func each(n int) []int {
 	return list
 }
 
-// cell is a part of a coincidence matrix.
+// cell identifies a part of a coincidence matrix.
 type cell struct {
 	at     int // row times size plus column
 	weight float64

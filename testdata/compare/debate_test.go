@@ -38,7 +38,7 @@ func (p provider) Generate(ctx context.Context, r providers.Request) (providers.
 
 var contract = reply.New[score]("round-score/1")
 
-// scored is a panel whose judge scores each round and gives no verdict.
+// scored extends the panel: its judge scores each round and gives no verdict.
 type scored struct{ panel.Protocol }
 
 func (scored) Name() string                               { return "scored/1" }

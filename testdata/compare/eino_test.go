@@ -37,7 +37,7 @@ func (m einoModel) Stream(ctx context.Context, input []*schema.Message, _ ...mod
 	return schema.StreamReaderFromArray(list), nil
 }
 
-// einoState is what the nodes of Eino's graph pass on.
+// einoState holds what the nodes of Eino's graph pass on.
 type einoState struct {
 	history []struct{ who, text string }
 	round   int

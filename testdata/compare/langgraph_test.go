@@ -44,7 +44,7 @@ func (m langchainModel) Call(ctx context.Context, prompt string, options ...llms
 	return llms.GenerateFromSinglePrompt(ctx, m, prompt, options...)
 }
 
-// langGraphState is the state of the graph.
+// langGraphState holds the state of the graph.
 type langGraphState struct {
 	history []struct{ who, text string }
 	round   int

@@ -72,7 +72,7 @@ func TestTheFrameShowsHowLongAReplyTakes(t *testing.T) {
 }
 
 // The errors of an outage are complete once, however narrow the terminal is, and short when they are repeated.
-func TestErrorsThatSayWhatToDoAreNotCut(t *testing.T) {
+func TestAdviceInErrorsIsNotCut(t *testing.T) {
 	const message = "network: call model: dial tcp 127.0.0.1:11434: connect: connection refused: start the server with `ollama serve`, or correct its address, http://127.0.0.1:11434"
 	var s story
 	var b board
