@@ -198,10 +198,11 @@ func (m *memory) page(page []Status, q Query, last *place, most int) (_ []Status
 
 // start returns the index after the first debate in newest that a query may select.
 func (m *memory) start(q Query) int {
-	if q.CreatedBefore.IsZero() {
+	before, id := q.Start()
+	if before.IsZero() {
 		return len(m.newest)
 	}
-	at, _ := m.find(place{q.CreatedBefore, q.BeforeID})
+	at, _ := m.find(place{before, id})
 	return at
 }
 

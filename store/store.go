@@ -205,7 +205,7 @@ type Query struct {
 	CreatedSince  time.Time // debates created at this time or later; any time if zero
 	CreatedBefore time.Time // debates created before this time; any time if zero
 	UpdatedSince  time.Time // debates updated at this time or later; any time if zero
-	UpdatedBefore time.Time // debates updated before this time; any time if zero
+	UpdatedBefore time.Time // debates created and updated before this time; any time if zero
 
 	// BeforeID additionally selects debates created exactly at CreatedBefore whose ID is less than BeforeID. To get
 	// the next page, set CreatedBefore and BeforeID to Created and ID of the last status of a page.
@@ -228,11 +228,21 @@ func (q *Query) matches(h *Status) bool {
 	if q.Waiting != "" && !slices.Contains(h.Waiting, q.Waiting) || q.Parent != "" && h.Parent.ID != q.Parent {
 		return false
 	}
-	before := q.CreatedBefore
-	if h.Created.Equal(before) && h.ID < q.BeforeID {
+	before, id := q.Start()
+	if h.Created.Equal(before) && h.ID < id {
 		before = time.Time{} // the debate is on the next page
 	}
 	return within(q.CreatedSince, before, h.Created) && within(q.UpdatedSince, q.UpdatedBefore, h.Updated)
+}
+
+// Start returns where a list of the query begins: with the debates created before a time, and with those created exactly then
+// whose ID is less than id. The time is zero if the list begins with the newest debate. Stores call it, so that they do not read
+// debates that were created after UpdatedBefore.
+func (q Query) Start() (before time.Time, id string) {
+	if at := q.UpdatedBefore; !at.IsZero() && (q.CreatedBefore.IsZero() || at.Before(q.CreatedBefore)) {
+		return at, ""
+	}
+	return q.CreatedBefore, q.BeforeID
 }
 
 // contains reports whether list contains v or is empty.

@@ -56,14 +56,15 @@ type statusRow struct {
 
 // listStart returns the position at which the results of a query start: they follow this row.
 func listStart(q store.Query) statusRow {
-	if q.CreatedBefore.IsZero() {
+	at, id := q.Start()
+	if at.IsZero() {
 		return statusRow{Created: pgtype.Timestamptz{InfinityModifier: pgtype.Infinity, Valid: true}}
 	}
-	before := roundUp(q.CreatedBefore)
-	if !before.Equal(q.CreatedBefore) {
-		q.BeforeID = ""
+	before := roundUp(at)
+	if !before.Equal(at) {
+		id = ""
 	}
-	return statusRow{ID: q.BeforeID, Created: pgtype.Timestamptz{Time: before, Valid: true}}
+	return statusRow{ID: id, Created: pgtype.Timestamptz{Time: before, Valid: true}}
 }
 
 // roundUp rounds t up to whole microseconds. Rows have whole microseconds, so a row is before t if it is before the

@@ -73,14 +73,15 @@ type statusRow struct {
 
 // listStart returns the position at which the results of a query start.
 func listStart(q store.Query) listPosition {
-	at := roundUp(q.CreatedBefore)
+	before, id := q.Start()
+	at := roundUp(before)
 	switch {
-	case q.CreatedBefore.IsZero():
+	case before.IsZero():
 		return listPosition{created: math.MaxInt64}
-	case !q.CreatedBefore.Equal(time.UnixMicro(at)):
+	case !before.Equal(time.UnixMicro(at)):
 		return listPosition{created: at}
 	}
-	return listPosition{at, q.BeforeID}
+	return listPosition{at, id}
 }
 
 // roundUp returns t in microseconds since 1970. Rows have whole microseconds, so a row is before t if it is before the
