@@ -137,7 +137,7 @@ func (r *record) configure(ev ConfigChanged) (err error) {
 		return fmt.Errorf("the journal has format %d, this version of the library reads formats %d to %d: %w", ev.Format, store.OldestFormat, store.Format, ErrUnsupported)
 	}
 	if r.Seq == 0 {
-		r.keys = ev.keys
+		r.keys, r.fork.silent = ev.keys, ev.silent
 		r.course, err = newCourse(ev.course)
 	}
 	r.format = max(r.format, ev.Format) // once a newer version has written, the journal has its format

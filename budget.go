@@ -12,6 +12,7 @@ import (
 	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/internal/forecast"
 	"github.com/elenchus-go/debate/internal/reasoning"
+	"github.com/elenchus-go/debate/internal/silence"
 	"github.com/elenchus-go/debate/internal/step/prompting/worst"
 	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/protocol"
@@ -149,7 +150,7 @@ func summaryNeeded(r *record, steps []protocol.Step) *window.SummaryPlan {
 	for i := range steps {
 		s := &steps[i]
 		who, seat, ok := r.actor(s.Actor)
-		if !ok || who.Human || slices.Contains(systemActors, s.Actor) {
+		if !ok || who.Human || slices.Contains(systemActors, s.Actor) || silence.Is(*s) {
 			continue
 		}
 		if w := r.SummaryFor(s, seat); w != nil && affordsSummary(r, w.Tokens+reasoning.Tokens(r.config.Summarizer.Reasoning)) {
@@ -184,7 +185,7 @@ func maxOutput(r *record, steps []protocol.Step) (tokens int) {
 
 // affordableRounds returns how many rounds of tool calls a step can pay for from its share of what the budgets leave beside
 // the worst case of the phase and the conclusion, up to most. The prompt has the given tokens, with rounds of full size. The
-// number is the same when the step goes on after a crash: the steps of a parallel phase have equal shares of what was left when
+// number does not change when the step goes on after a crash: the steps of a parallel phase have equal shares of what was left when
 // the phase began, and other steps have equal shares of what those before them have left.
 func affordableRounds(r *record, s *protocol.Step, who *Participant, prompt, most int) int {
 	if s.Phase != r.Cursor.Phase {

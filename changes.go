@@ -128,6 +128,8 @@ func (x *rederivation) turn(c *transaction, ev *TurnDone) error {
 	switch {
 	case ev.Turn.Kind == transcript.Remark:
 		return x.input("a person's remark")
+	case ev.Turn.Kind == transcript.Silence:
+		return c.settle()
 	case x.journal.rec.isHuman(ev.Turn.Actor):
 		if err := x.input("a person's reply"); err != nil {
 			return err

@@ -307,7 +307,7 @@ func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 			return err
 		}
 		cfg.Seed = cmp.Or(cfg.Seed, c.rec.Seed)
-		if err := problemsError(slices.Concat(found, frozenFields(c.rec, cfg), addedReaders(c.rec.config, &cfg), unrepeatable(d.engine, &cfg))); err != nil {
+		if err := problemsError(slices.Concat(found, frozenFields(c.rec, cfg), additions.CheckReaders(c.rec.config.Documents, cfg.Documents), unrepeatable(d.engine, &cfg))); err != nil {
 			return err
 		}
 		c.undo = d.engine.protocols.Add(cfg.ID, cfg.Protocol)

@@ -7,6 +7,7 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/omission"
+	"github.com/elenchus-go/debate/internal/silence"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
@@ -16,7 +17,8 @@ import (
 type forkPoint struct {
 	transcript.Parent
 
-	idle bool // nobody has started the fork
+	idle   bool // nobody has started the fork
+	silent silence.List
 }
 
 // begins reports whether an event is the first one that the fork does not have from its parent.
@@ -286,7 +288,7 @@ func (c *course) warnings() (list []string) {
 }
 
 // remainsIn reports whether the prompt of a step holds words of a turn that is left out of it.
-// documents are the texts of documents that are left out.
+// documents holds the texts of documents that are left out.
 func (c *course) remainsIn(r *protocol.Record, s *protocol.Step, prompt []providers.Message, documents []string) bool {
 	if c == nil || !c.begun || c.Omit.IsZero() || !c.decides(s.Phase) {
 		return false
@@ -298,12 +300,5 @@ func (c *course) remainsIn(r *protocol.Record, s *protocol.Step, prompt []provid
 		}
 	}
 	omitted = append(omitted, documents...)
-	var texts []string
-	for _, m := range prompt {
-		texts = append(texts, m.Text)
-		for _, p := range m.Parts {
-			texts = append(texts, p.Text)
-		}
-	}
-	return omission.Remains(omitted, texts)
+	return omission.Remains(omitted, prompt)
 }

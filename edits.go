@@ -4,15 +4,19 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/protocoljson"
+	"github.com/elenchus-go/debate/internal/silence"
 	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -33,15 +37,23 @@ type Edits struct {
 	// transcript.Edited.
 	Turn  transcript.Key `json:"turn,omitzero"`
 	Reply string         `json:"reply,omitempty"`
+	// Silent names speeches in free text, before the first of which the fork ends, and participants that are silent from the
+	// fork on. Their steps are done at once and without a model, with an empty turn of the kind transcript.Silence that no
+	// prompt shows, and the debate continues. At least two participants must remain. What is silent in the parent is silent in
+	// the fork too. Documents must be empty.
+	Silent Omission `json:"silent,omitzero"`
 }
 
 // edit adds the edits to the fork.
 func edit(ctx context.Context, e *Engine, c *transaction, edits *Edits) error {
-	if edits.Config == nil && edits.Turn == (transcript.Key{}) {
+	if edits.Config == nil && edits.Turn == (transcript.Key{}) && edits.Silent.IsZero() {
 		return nil
 	}
 	if c.rec.lifecycle.State.Final() {
 		return problemsOf("fork", []protocol.Problem{protocol.Problemf("seq", "the debate has ended by entry %d, so edits have no effect: use an earlier entry", c.rec.Seq)})
+	}
+	if err := checkSilentSeats(c.rec, edits.Silent.Seats); err != nil {
+		return err
 	}
 	if edits.Config != nil {
 		if err := editConfig(ctx, e, c, edits); err != nil {
@@ -65,7 +77,7 @@ func editConfig(ctx context.Context, e *Engine, c *transaction, edits *Edits) er
 	if len(found) == 0 && r.hasTurns() {
 		found = fixedFields(r, &cfg)
 	}
-	found = append(append(found, addedReaders(r.config, &cfg)...), unrepeatable(e, &cfg)...)
+	found = append(append(found, additions.CheckReaders(r.config.Documents, cfg.Documents)...), unrepeatable(e, &cfg)...)
 	var limits map[string]int
 	if len(found) == 0 && r.accepted.valid && r.lifecycle.State != fsm.Ready { // it is not checked again before it continues
 		keepWindows(&cfg, r.config)
@@ -118,6 +130,9 @@ func editTurn(c *transaction, edits *Edits) error {
 		return problemsOf("fork", []protocol.Problem{protocol.Problemf("turn", "%s is neither a step of the first %d entries nor one that may run after them", key, r.Seq)})
 	}
 	s := &r.next()[at]
+	if silence.Is(*s) {
+		return problemsOf("fork", []protocol.Problem{protocol.Problemf("turn", "%s is silent in this fork, so it cannot have a reply", key)})
+	}
 	who, _, _ := r.actor(s.Actor)
 	text := characters.Valid(edits.Reply)
 	t, err := givenTurn(r, s, "fork", text, r.env.Count(who.Model, text), cmp.Or(who.MaxTokens, turns.MaxTokens))
@@ -131,4 +146,70 @@ func editTurn(c *transaction, edits *Edits) error {
 		ev.Turn.By, ev.Reply = s.Actor, r.keys.Reply(key.String(), edits.Reply)
 	}
 	return c.add(ev)
+}
+
+// replaced returns the number of entries before the first one of a turn that the edits replace, or of the calls of tools before
+// it.
+func (edits *Edits) replaced(entries []store.Entry) int {
+	replaces := func(e store.Entry) bool {
+		key := e.Key
+		if e.Type == "tools" && edits.Silent.Turns != nil {
+			if ev, err := decodeEntry(e); err == nil { // whoever reads the entries into a record names an error
+				key = ev.(ToolsCalled).Key.String()
+			}
+		} else if key == edits.Turn.String() {
+			return true
+		}
+		return slices.ContainsFunc(edits.Silent.Turns, func(k transcript.Key) bool { return key == k.String() })
+	}
+	if at := slices.IndexFunc(entries, replaces); at >= 0 {
+		return at
+	}
+	return len(entries)
+}
+
+// checkSilent adds a problem for each turn that cannot be silent.
+func (edits *Edits) checkSilent(entries []store.Entry, l *problemList) {
+	if edits.Silent.IsZero() {
+		return
+	}
+	if edits.Silent.Documents != nil {
+		l.add("silent.documents", "documents cannot be silent, give turns or seats")
+	}
+	for i, key := range edits.Silent.Turns {
+		field := fmt.Sprintf("silent.turns[%d]", i)
+		at := slices.IndexFunc(entries, func(e store.Entry) bool { return e.Key == key.String() })
+		if at < 0 {
+			l.add(field, "the debate has no turn %s", key)
+			continue
+		}
+		ev, _ := decodeEntry(entries[at])
+		if done, ok := ev.(TurnDone); ok && done.Turn.Kind != transcript.Speech && done.Turn.Kind != transcript.Silence {
+			l.add(field, "%s is no speech, but a turn of kind %s", key, done.Turn.Kind)
+		} else if ok && done.Turn.Contract != "" {
+			l.add(field, "%s has the contract %s, and the protocol counts on its values", key, done.Turn.Contract)
+		}
+	}
+	if ev, err := decodeEntry(entries[0]); err == nil && ev.(ConfigChanged).course != nil {
+		l.add("silent", "the judges of the debate were asked again, and its course stays: fork its parent")
+	}
+}
+
+// checkSilentSeats returns a problem for each participant that cannot be silent in a fork.
+func checkSilentSeats(r *record, seats []string) error {
+	l := &problemList{}
+	for i, name := range seats {
+		field := fmt.Sprintf("silent.seats[%d]", i)
+		if findParticipant(r.config.Participants, name) == nil {
+			l.add(field, "%q is not a participant", name)
+		}
+		steps := forecastOf(r).Steps
+		if at := slices.IndexFunc(steps, func(s protocol.Step) bool { return s.Actor == name && s.Kind == transcript.Speech && s.Contract != "" }); at >= 0 {
+			l.add(field, "%q replies with the contract %s, and the protocol counts on its values", name, steps[at].Contract)
+		}
+	}
+	if left := r.fork.silent.Remaining(r.ParticipantNames()); len(seats) > 0 && len(left) < 2 {
+		l.add("silent.seats", "at least two participants must remain, but there are %d: leave out turns instead", len(left))
+	}
+	return problemsOf("fork", l.problems)
 }

@@ -77,8 +77,8 @@ func entriesOf(events []Event) []store.Entry {
 
 // dataOf returns the data of the entry that holds an event.
 func dataOf(ev Event) any {
-	if c, ok := ev.(ConfigChanged); ok && (c.keys != nil || c.course != nil) {
-		return storedConfig{c, c.keys, c.course}
+	if c, ok := ev.(ConfigChanged); ok && (c.keys != nil || c.course != nil || c.silent != nil) {
+		return storedConfig{c, c.keys, c.course, c.silent}
 	}
 	return ev
 }

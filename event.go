@@ -10,6 +10,7 @@ import (
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/seal"
+	"github.com/elenchus-go/debate/internal/silence"
 	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
@@ -89,6 +90,7 @@ type (
 
 		keys   *seal.Keys    // of the debate's hashes; only in the first entry, and never shown
 		course *storedCourse // only in the first entry of a rejudged debate, and never shown
+		silent silence.List  // only in the first entry of a fork with silent turns, and never shown
 	}
 	// StateChanged is a transition of the lifecycle.
 	StateChanged struct {
@@ -335,6 +337,7 @@ type storedConfig struct {
 	*seal.Keys
 
 	Course *storedCourse `json:"course,omitempty"`
+	Silent silence.List  `json:"silent,omitempty"`
 }
 
 // storedCourse is the course of a rejudged debate as the journal has it.
@@ -348,7 +351,7 @@ type storedCourse struct {
 
 // event returns the event, which holds the keys but does not encode them.
 func (c storedConfig) event() ConfigChanged {
-	c.keys, c.course = c.Keys, c.Course
+	c.keys, c.course, c.silent = c.Keys, c.Course, c.Silent
 	return c.ConfigChanged
 }
 
@@ -385,15 +388,4 @@ func restamp(ev Event, seq int64) Event {
 		return ev
 	}
 	return ev
-}
-
-// stepOf returns the key of the step that a live event is about.
-func stepOf(ev Event) (k transcript.Key, ok bool) {
-	switch ev := ev.(type) {
-	case TurnStarted:
-		return ev.Key, true
-	case Chunk:
-		return ev.Key, true
-	}
-	return k, false
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
@@ -25,7 +24,8 @@ import (
 // The fork continues as the other debate did or would, and calls no model for what is committed. seq may be any entry: if
 // other entries were committed together with it, such as a transition that follows from a turn, Fork adds what follows
 // from the entry. If the entry is a decision with a remark, the fork has the remark too. If the fork has an edited turn,
-// it ends before the entry of that turn, and Fork adds the turn and what follows from it.
+// it ends before the entry of that turn, and Fork adds the turn and what follows from it. If turns are silent in the fork, it
+// ends before the first of them.
 //
 // A fork does not run when it is made. One that would run is paused or back in configuring, and Run, RunOnce or Start
 // continue it; where workers drive debates, Start does. One of a debate that has ended, was paused or is in error is in
@@ -34,30 +34,12 @@ import (
 //
 // Fork returns *Problems if seq or an edit is invalid, field by field, store.ErrNotFound if there is no debate with that
 // id, ErrTaken if the store has a debate with the ID of the edits, and ErrUnsupported if the engine lacks the debate's protocol.
-func (e *Engine) Fork(ctx context.Context, id string, seq int64, edits Edits) (d *Debate, err error) {
-	undo := func() {}
-	defer func() {
-		if v := recover(); v != nil { // of the protocol or of a hook
-			err = panicFailure(panics.New(v), transcript.Key{})
-		}
-		if err != nil {
-			undo()
-			d, err = nil, fmt.Errorf("fork debate %s: %w", id, err)
-		}
-	}()
-	if e.drivers.Closed() {
-		return nil, ErrClosed
-	}
-	_, entries, err := e.store.Load(ctx, id, 0)
-	if err != nil {
-		return nil, err
-	}
-	f := &fork{engine: e, parent: id, edits: edits}
-	if f.entries, err = f.cut(entries, seq); err != nil {
-		return nil, err
-	}
-	undo = f.addProtocol()
-	return f.commit(ctx)
+func (e *Engine) Fork(ctx context.Context, id string, seq int64, edits Edits) (*Debate, error) {
+	return e.makeFork(ctx, "fork", id, func(entries []store.Entry) (f *fork, err error) {
+		f = &fork{engine: e, parent: id, edits: edits}
+		f.entries, err = f.cut(entries, seq)
+		return f, err
+	})
 }
 
 // Rejudge creates a debate in which the judges of a debate that has ended are asked again. The new debate is a fork: every
@@ -77,24 +59,12 @@ func (e *Engine) Fork(ctx context.Context, id string, seq int64, edits Edits) (d
 // Rejudge returns *Problems if a field is invalid, if the debate has not ended or was canceled, or if no judge decides it,
 // store.ErrNotFound if there is no debate with that id, ErrTaken if the store has a debate with the ID of the new one, and
 // ErrUnsupported if the engine lacks the debate's protocol.
-func (e *Engine) Rejudge(ctx context.Context, id string, again Rejudge) (d *Debate, err error) {
-	undo := func() {}
-	defer func() {
-		if v := recover(); v != nil { // of the protocol or of a hook
-			err = panicFailure(panics.New(v), transcript.Key{})
-		}
-		if err != nil {
-			undo()
-			d, err = nil, fmt.Errorf("rejudge debate %s: %w", id, err)
-		}
-	}()
-	if e.drivers.Closed() {
-		return nil, ErrClosed
-	}
-	_, entries, err := e.store.Load(ctx, id, 0)
-	if err != nil {
-		return nil, err
-	}
+func (e *Engine) Rejudge(ctx context.Context, id string, again Rejudge) (*Debate, error) {
+	return e.makeFork(ctx, "rejudge", id, func(entries []store.Entry) (*fork, error) { return e.rejudge(id, entries, &again) })
+}
+
+// rejudge returns the fork in which judges are asked again.
+func (e *Engine) rejudge(id string, entries []store.Entry, again *Rejudge) (f *fork, err error) {
 	past := newJournal(e, id)
 	if err := past.begin(); err != nil {
 		return nil, err
@@ -111,12 +81,36 @@ func (e *Engine) Rejudge(ctx context.Context, id string, again Rejudge) (d *Deba
 	if err := past.rec.supported(); err != nil {
 		return nil, err
 	}
-	f := &fork{engine: e, parent: id, edits: Edits{ID: again.ID, Labels: again.Labels}}
-	if f.course, err = courseOf(past.rec, events, &again); err != nil {
+	f = &fork{engine: e, parent: id, edits: Edits{ID: again.ID, Labels: again.Labels}}
+	if f.course, err = courseOf(past.rec, events, again); err != nil {
 		return nil, err
 	}
 	f.entries = entries[:f.course.From]
-	if f.edits.Config, err = again.config(e, events, f.course.From); err != nil {
+	f.edits.Config, err = again.config(e, events, f.course.From)
+	return f, err
+}
+
+// makeFork commits the fork that plan plans from the entries of a debate.
+func (e *Engine) makeFork(ctx context.Context, verb, id string, plan func(entries []store.Entry) (*fork, error)) (d *Debate, err error) {
+	undo := func() {}
+	defer func() {
+		if v := recover(); v != nil { // of the protocol or of a hook
+			err = panicFailure(panics.New(v), transcript.Key{})
+		}
+		if err != nil {
+			undo()
+			d, err = nil, fmt.Errorf("%s debate %s: %w", verb, id, err)
+		}
+	}()
+	if e.drivers.Closed() {
+		return nil, ErrClosed
+	}
+	_, entries, err := e.store.Load(ctx, id, 0)
+	if err != nil {
+		return nil, err
+	}
+	f, err := plan(entries)
+	if err != nil {
 		return nil, err
 	}
 	undo = f.addProtocol()
@@ -161,10 +155,12 @@ func (f *fork) cut(entries []store.Entry, seq int64) ([]store.Entry, error) {
 		return nil, err
 	}
 	seq = cmp.Or(seq, end)
-	if key := f.edits.Turn; key != (transcript.Key{}) {
-		if at := slices.IndexFunc(entries[:seq], func(e store.Entry) bool { return e.Key == key.String() }); at >= 0 {
-			return entries[:at], nil
-		}
+	f.edits.checkSilent(entries, l)
+	if err := problemsOf("fork", l.problems); err != nil {
+		return nil, err
+	}
+	if at := f.edits.replaced(entries[:seq]); at < int(seq) {
+		return entries[:at], nil
 	}
 	if seq < end {
 		last, err := decodeEntry(entries[seq-1])
@@ -282,6 +278,7 @@ func (f *fork) reconfigure(e store.Entry) (store.Entry, error) {
 	}
 	if e.Seq == 1 {
 		c.Parent, c.Forked = transcript.Parent{ID: f.parent, Seq: int64(len(f.entries))}, time.Now().UTC().Truncate(time.Microsecond)
+		c.silent = c.silent.Fork(int64(len(f.entries)), f.edits.Silent.Turns, f.edits.Silent.Seats)
 		if c.course != nil && int64(len(f.entries)) < c.course.From { // a fork of what was judged
 			c.course = nil
 		}

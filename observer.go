@@ -349,3 +349,14 @@ type Options struct {
 	// The log has no other texts of a debate.
 	LogTexts bool
 }
+
+// stepOf returns the key of the step that a live event is about.
+func stepOf(ev Event) (k transcript.Key, ok bool) {
+	switch ev := ev.(type) {
+	case TurnStarted:
+		return ev.Key, true
+	case Chunk:
+		return ev.Key, true
+	}
+	return k, false
+}

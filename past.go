@@ -262,8 +262,8 @@ func (j *journal) readBefore(entries []store.Entry, key transcript.Key) (done Tu
 		return done, err
 	}
 	done, _ = ev.(TurnDone)
-	if done.Turn.Kind == transcript.Remark {
-		return done, problemsOf("step", []protocol.Problem{protocol.Problemf("key", "%s is a remark: nobody was asked for it", key)})
+	if k := done.Turn.Kind; k == transcript.Remark || k == transcript.Silence {
+		return done, problemsOf("step", []protocol.Problem{protocol.Problemf("key", "%s is a %s: nobody was asked for it", key, k)})
 	}
 	last := int64(at)
 	if len(done.Turn.Attempts) > 0 { // otherwise the turn was committed as soon as it was there

@@ -2,7 +2,6 @@ package debate
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -187,14 +186,6 @@ func (c *transaction) stopWaiting(reason string) error {
 		}
 	}
 	return nil
-}
-
-// replyOf returns the turn of a person's step with a reply.
-func replyOf(r *record, s *protocol.Step, text string, data json.RawMessage) transcript.Turn {
-	return transcript.Turn{
-		Key: s.Key, Kind: s.Kind, Order: s.Order, VisibleSeq: s.VisibleSeq, Contract: s.Contract,
-		Text: text, Data: data, Tokens: r.env.Count("", text), Seq: r.Seq + 1,
-	}
 }
 
 // givenTurn returns the turn of a step with a reply that a person gives, which has so many tokens. If the reply is blank,

@@ -13,6 +13,7 @@ import (
 	"github.com/elenchus-go/debate/internal/findings"
 	"github.com/elenchus-go/debate/internal/forecast"
 	"github.com/elenchus-go/debate/internal/seal"
+	"github.com/elenchus-go/debate/internal/silence"
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/step/rounds"
@@ -49,7 +50,7 @@ func (r *record) phaseOpen() bool {
 	if _, waits := r.tools.Awaited(steps); waits != nil {
 		return false
 	}
-	return r.lifecycle.State.Active() && len(steps) > 0 && steps[0].Phase == r.Cursor.Phase && !slices.ContainsFunc(steps, r.mustAsk)
+	return r.lifecycle.State.Active() && len(steps) > 0 && steps[0].Phase == r.Cursor.Phase && !slices.ContainsFunc(steps, r.mustAsk) && !slices.ContainsFunc(steps, silence.Is)
 }
 
 // nextRoundAt returns the time at which the next round may begin.
@@ -197,6 +198,9 @@ func (r *record) next() []protocol.Step {
 		if steps[i].Actor == protocol.Embedder {
 			steps[i].Kind = transcript.Embeddings
 		}
+		if r.fork.silent.Has(r.Seq, &steps[i]) {
+			steps[i].Kind = transcript.Silence
+		}
 		if last := r.tools.Of(steps[i].Key).Last(); last != nil { // what a step sees does not change after its first round
 			steps[i].VisibleSeq = last.VisibleSeq
 		}
@@ -301,7 +305,7 @@ func (r *record) adaptToPeople(phases []protocol.Phase) []protocol.Phase {
 
 // mustAsk reports whether a person speaks in a step and was not asked yet.
 func (r *record) mustAsk(s protocol.Step) bool {
-	return r.isHuman(s.Actor) && r.people.asked[s.Key] == nil
+	return r.isHuman(s.Actor) && r.people.asked[s.Key] == nil && !silence.Is(s)
 }
 
 // isHuman reports whether a person speaks for an actor.

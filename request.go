@@ -12,6 +12,7 @@ import (
 	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/internal/naming"
+	"github.com/elenchus-go/debate/internal/passages"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/step/prompting"
@@ -124,7 +125,7 @@ func (e *Engine) setPlan(r *record, p *step.Plan, s *protocol.Step, who *Partici
 	p.Step, p.Pseudonyms, p.Count, p.Prices, p.Retries, p.Keys = *s, r.Pseudonyms(s), r.env.Count, c.Prices, c.Retries, r.keys
 	p.Model = step.Model{Provider: who.Provider, Request: who.request(), Window: who.Window}
 	if s.Actor == protocol.Retriever && s.Target == protocol.Passages {
-		p.Model = step.Model{Provider: documentsProvider, Client: passageRetriever(c.Documents), Window: who.Window}
+		p.Model = step.Model{Provider: documentsProvider, Client: passages.Retriever(c.Documents), Window: who.Window}
 	}
 	p.Participating, p.Judging, p.NoText = r.isParticipating(s.Actor), slices.Contains(r.Judges, s.Actor), makesNoText(s.Actor)
 	p.Concluding = r.Cursor.Stage == transcript.Conclusion

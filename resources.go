@@ -1,19 +1,15 @@
 package debate
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/elenchus-go/debate/evidence"
-	"github.com/elenchus-go/debate/evidence/search"
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/step/rounds"
 	"github.com/elenchus-go/debate/protocol"
-	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/providers/retrieval"
 	"github.com/elenchus-go/debate/store"
 )
 
@@ -27,30 +23,8 @@ func privateOnes(list []evidence.Document) (private []evidence.Document) {
 	return private
 }
 
-// documentsProvider is the provider in attempts of steps that find passages in documents.
+// documentsProvider names the provider in attempts of steps that find passages in documents.
 const documentsProvider = "documents"
-
-// passageRetriever returns a retriever of passages in the shared documents. It reads them when it is called.
-func passageRetriever(list []evidence.Document) providers.Provider {
-	const most = 8 // as many as a protocol may show
-	return retrieval.New(func(ctx context.Context, query string) (found []retrieval.Document, err error) {
-		texts := map[string]string{}
-		for i := range list {
-			if d := &list[i]; !d.IsPrivate() {
-				texts[d.Name] = d.Text
-			}
-		}
-		index, err := search.New(ctx, texts, search.Options{})
-		if err != nil {
-			return nil, err
-		}
-		passages, err := index.Find(ctx, query, most)
-		for _, p := range passages {
-			found = append(found, retrieval.Document{Title: p.Document, Text: p.Text})
-		}
-		return found, err
-	}, "bm25/1")
-}
 
 // checkDocuments adds every problem of the documents.
 func checkDocuments(c *Config, l *problemList) {
@@ -96,35 +70,6 @@ func blameDocuments(c *Config, l *problemList, field string, p Participant) bool
 	at := slices.IndexFunc(c.Documents, func(d evidence.Document) bool { return d.Name == largest.Name })
 	l.add(fmt.Sprintf("documents[%d]", at), noRoom, largest.Name, prompting.DocumentTokens(list), seatOf(field, p), p.Window)
 	return true
-}
-
-// addedReaders returns a problem for each private document that would get readers, or become public, by a change of the
-// configuration.
-func addedReaders(was, is *Config) (list []protocol.Problem) {
-	for i := range is.Documents {
-		d := &is.Documents[i]
-		known, readers := false, []string(nil)
-		for j := range was.Documents {
-			if old := &was.Documents[j]; old.SHA256 == d.SHA256 {
-				known = known || old.IsPrivate()
-				readers = append(readers, old.Readers...)
-			}
-		}
-		field := fmt.Sprintf("documents[%d].readers", i)
-		switch {
-		case known && !d.IsPrivate():
-			list = append(list, protocol.Problemf(field, "%s is private and must stay so: create another debate", d.Name))
-			continue
-		case !known || slices.Contains(readers, evidence.Everybody):
-			continue
-		}
-		for _, name := range d.Readers {
-			if !slices.Contains(readers, name) {
-				list = append(list, protocol.Problemf(field, "%q must not read %s, which is private: create another debate", name, d.Name))
-			}
-		}
-	}
-	return list
 }
 
 // usesTools reports whether an actor has tools.

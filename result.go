@@ -141,11 +141,11 @@ type Departure struct {
 	Instead transcript.Ending `json:"instead,omitzero"`
 }
 
-// Omission is what judges do not see.
+// Omission names what is left out: what judges do not see, or what is silent in a fork.
 type Omission struct {
 	Turns []transcript.Key `json:"turns,omitempty"` // speeches and remarks
 	Seats []string         `json:"seats,omitempty"` // participants, of whose turns they see none
-	// Documents are the names of documents and attachments.
+	// Documents lists the names of documents and attachments.
 	Documents []string `json:"documents,omitempty"`
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/internal/silence"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/judge/agreement"
@@ -105,7 +106,7 @@ func asModels(list []transcript.Profile) []transcript.Profile {
 // waitsFor reports whether the debate waits for a person's reply to a next step. If its phase has not begun, a gate may be
 // open, or the debate may end first.
 func (r *record) waitsFor(s protocol.Step) bool {
-	return r.people.asked[s.Key] != nil && r.people.declined[s.Key] == nil && s.Phase == r.Cursor.Phase
+	return !silence.Is(s) && r.people.asked[s.Key] != nil && r.people.declined[s.Key] == nil && s.Phase == r.Cursor.Phase
 }
 
 // awaitsPeople reports whether nothing can happen before a person replies.
@@ -155,7 +156,7 @@ func gateQuestion(r *record) *Question {
 		if gate = "verdict"; r.config.AskBeforeVerdict && !r.decisions.passed[gate] {
 			cause = "the conclusion is next"
 		}
-	case transcript.Setup, transcript.Assessment, transcript.Remark, transcript.Summary, transcript.Embeddings:
+	case transcript.Setup, transcript.Assessment, transcript.Remark, transcript.Summary, transcript.Embeddings, transcript.Silence:
 	}
 	if most := r.config.AskAboveCost; cause == "" && most > 0 && r.spent().Cost > most && !r.decisions.passed["cost"] {
 		gate, cause = "cost", fmt.Sprintf("%.4f are spent, more than %.4f", r.spent().Cost, most)
@@ -293,7 +294,7 @@ func resultOf(r *record) *Result {
 			if res.Verdict == nil || res.Verdict.Phase != t.Phase || !slices.Contains(t.Flags, transcript.Defaulted) {
 				res.Verdict = t
 			}
-		case transcript.Setup, transcript.Speech, transcript.Remark, transcript.Summary, transcript.Embeddings:
+		case transcript.Setup, transcript.Speech, transcript.Remark, transcript.Summary, transcript.Embeddings, transcript.Silence:
 		}
 	}
 	res.Sources = r.Sources.Report(res.Turns, sides)

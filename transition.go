@@ -1,6 +1,7 @@
 package debate
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/internal/findings"
 	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/internal/silence"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
@@ -158,6 +160,11 @@ func (c *transaction) proceed() (more bool, err error) {
 	if q := gateQuestion(r); !open && q != nil {
 		return false, c.fire(fsm.Pause, StateChanged{Question: q})
 	}
+	if at := slices.IndexFunc(steps, silence.Is); open && at >= 0 {
+		t := replyOf(r, &steps[at], "", nil)
+		t.Started, t.Ended = c.now, c.now
+		return true, c.add(TurnDone{EventMeta: c.stamp("turn"), At: c.now, Turn: t})
+	}
 	if !open || !r.Parallel { // a parallel phase has its summaries before it begins
 		if w := summaryNeeded(r, steps); w != nil {
 			return c.startSummary(w)
@@ -173,7 +180,7 @@ func (c *transaction) proceed() (more bool, err error) {
 	if e := budgetEnding(r, phase); e.Outcome != "" {
 		return true, c.fire(fsm.Stop, StateChanged{Ending: e})
 	}
-	return r.config.hasPeople(), c.add(PhaseStarted{
+	return r.config.hasPeople() || r.fork.silent != nil, c.add(PhaseStarted{
 		EventMeta: c.stamp("phase"), At: c.now, Stage: r.Cursor.Stage, Round: steps[0].Round, Rounds: r.MaxRounds,
 		Phase: phase.Name, Parallel: phase.Parallel, Steps: len(phase.Steps), Callers: callersOf(r.config, &phase),
 	})
@@ -340,6 +347,14 @@ func newBriefing(r *record, s *protocol.Step) (*Briefing, error) {
 // Text returns the briefing as plain text. Each line of what users or models wrote begins with "> ", apart from names, roles,
 // sides and criteria, which have one line. So no text can pass for another part. Empty parts are left out.
 func (b *Briefing) Text() string { return prompting.Briefing(*b).Text() }
+
+// replyOf returns the turn of a person's step with a reply.
+func replyOf(r *record, s *protocol.Step, text string, data json.RawMessage) transcript.Turn {
+	return transcript.Turn{
+		Key: s.Key, Kind: s.Kind, Order: s.Order, VisibleSeq: s.VisibleSeq, Contract: s.Contract,
+		Text: text, Data: data, Tokens: r.env.Count("", text), Seq: r.Seq + 1,
+	}
+}
 
 // contractFor returns the contract of the reply to a step, with the step's own check, or nil if the reply is free text.
 func contractFor(r *record, s *protocol.Step) (*reply.Contract, error) {

@@ -22,7 +22,7 @@ func (p *Report) HTML(w io.Writer) error { return p.page().HTML(w) }
 // Sentences that explain the tables.
 const (
 	givenNote = "The judges are given, not drawn: the intervals say what these judges would say if they were asked more often, and nothing about other judges."
-	signNote  = "A change is that of samples without the item against samples of the whole debate: negative for what helped %s. "
+	signNote  = "A change is that of samples without the item against samples %s: negative for what helped %s. "
 	boundNote = "Brackets contain confidence intervals. All %s together hold with a confidence of 95 %%, so each is corrected for their number."
 )
 
@@ -35,13 +35,13 @@ func (p *Report) page() report.Page {
 	if n := len(p.Failures); n > 0 {
 		page.Notices = append(page.Notices, "Some samples failed and do not count.")
 	}
-	note := fmt.Sprintf(signNote, cmp.Or(p.Of, p.Winner, "the outcome")) + fmt.Sprintf(boundNote, runs.Plural(p.Intervals, "interval")) + " " + givenNote
+	note := fmt.Sprintf(signNote, p.whole(), cmp.Or(p.Of, p.Winner, "the outcome")) + fmt.Sprintf(boundNote, runs.Plural(p.Intervals, "interval")) + " " + givenNote
 	list := p.Effects
 	if p.Pair != nil {
 		list = append(slices.Clip(list), *p.Pair)
 	}
 	page.Sections = append(page.Sections, report.Section{Title: "Changes", Blocks: []report.Block{{Note: note, Table: p.table(list), Plot: p.plot()}}})
-	page.Sections = append(page.Sections, report.Section{Title: "Samples", Blocks: []report.Block{{Note: "What was asked: " + p.Plan.String() + ". A sample shows the participants in one order or in the opposite one, in turn."}}})
+	page.Sections = append(page.Sections, report.Section{Title: "Samples", Blocks: []report.Block{{Note: "What was asked: " + p.Plan.String() + ". " + p.order()}}})
 	if len(p.Failures) > 0 {
 		page.Sections = append(page.Sections, report.Section{Title: "Failures", Blocks: []report.Block{{Note: "The first failures:", List: p.Failures}}})
 	}
@@ -59,7 +59,7 @@ func (p *Report) table(list []Effect) *report.Table {
 				speakers, rounds = append(speakers, i.Speaker), append(rounds, strconv.Itoa(i.Round))
 			}
 		}
-		row := []string{e.Name, strings.Join(speakers, ", "), strings.Join(rounds, ", "), column(e.size(), most), "", "", "", fmt.Sprintf("%d and %d of the whole debate", e.Samples, e.Whole), runs.Count(e.Remains)}
+		row := []string{e.Name, strings.Join(speakers, ", "), strings.Join(rounds, ", "), column(e.size(), most), "", "", "", fmt.Sprintf("%d and %d %s", e.Samples, e.Whole, p.whole()), runs.Count(e.Remains)}
 		if e.Score != nil {
 			row[4] = change(*e.Score)
 		}
@@ -72,6 +72,22 @@ func (p *Report) table(list []Effect) *report.Table {
 		t.Rows = append(t.Rows, row)
 	}
 	return t
+}
+
+// whole says with what samples without an item are compared.
+func (p *Report) whole() string {
+	if p.Continued {
+		return "in which the debate goes on with it"
+	}
+	return "of the whole debate"
+}
+
+// order says in which order samples show the participants.
+func (p *Report) order() string {
+	if p.Continued {
+		return "All samples show the participants to the judges in the order of the debate."
+	}
+	return "A sample shows the participants in one order or in the opposite one, in turn."
 }
 
 // most returns the size of the largest effect.

@@ -17,12 +17,12 @@ const (
 	labelSample = "influence_sample"
 )
 
-// firstSamples is the number of samples of all items from which the largest are chosen.
+// firstSamples counts the samples of all items from which the largest are chosen.
 const firstSamples = 5
 
 // Analysis says which debate is analyzed, and how.
 type Analysis struct {
-	// ID is the id of the debate. It has ended, and judges have decided it who are models.
+	// ID names the debate. It has ended, and judges have decided it who are models.
 	ID string
 	// Judges are asked in place of the debate's judges, as many as it has. Prices has the prices of their models. Default to
 	// those of the debate.
@@ -30,7 +30,7 @@ type Analysis struct {
 	Prices price.Prices
 	// Seats takes whole seats as items, in place of single turns.
 	Seats bool
-	// Items are the turns or the seats to leave out, one at a time. Defaults to all turns of participants, or with Seats to all
+	// Items lists the turns or the seats to leave out, one at a time. Defaults to all turns of participants, or with Seats to all
 	// seats. If they are given, there are no first samples to choose from.
 	Items debate.Omission
 	// Samples is how often the judges are asked about each item. Defaults to 20.
@@ -41,6 +41,9 @@ type Analysis struct {
 	// Pairs asks the judges also without the two items together whose scores change most. If two turns have the same argument,
 	// each has no effect alone.
 	Pairs bool
+	// Continued asks not only the judges: the debate goes on without the item, from where it was said, and as often with it. Nobody is
+	// asked about the whole debate then. The participants must be models, and with Seats there must be three of them or more.
+	Continued bool
 	// MaxCost and MaxTokens limit the whole analysis: what is stored with its label counts, so that limits hold across restarts. At a
 	// limit no further sample begins, and those in progress pause; calls in flight are completed. 0 means no limit. MaxCost is
 	// in the currency of the prices, which must be known.

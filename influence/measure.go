@@ -8,15 +8,16 @@ import (
 	"github.com/elenchus-go/debate/internal/statistics"
 )
 
-// arm is a kind of samples: with something left out, or of the whole debate.
+// arm names a kind of samples: with something left out, or of the whole debate.
 type arm struct {
 	name    string
 	number  int64 // other than those of the other arms of the analysis
 	omit    debate.Omission
+	from    int64 // number of entries with which a debate goes on
 	samples []sample
 }
 
-// sample is what the judges say once.
+// sample holds what the judges say once.
 type sample struct {
 	order   int // 0 or 1: that in which they saw the participants
 	ended   bool
@@ -26,7 +27,7 @@ type sample struct {
 	remains bool // prompts hold words of what was left out
 }
 
-// comparison is an item, or two of them, and the samples with and without it.
+// comparison holds the samples with and without an item, or without two of them.
 type comparison struct {
 	items          []int // indexes
 	whole, without arm
@@ -92,9 +93,23 @@ func (m *measurement) next() (list []comparison) {
 			}
 		}
 		c.without.number += c.whole.number
+		if m.plan.Continued {
+			m.goOn(&c)
+		}
 		list = append(list, c)
 	}
 	return list
+}
+
+// goOn makes the arms of a comparison debates that go on from where the first item was said: without the items, and with it.
+func (m *measurement) goOn(c *comparison) {
+	first := m.items[slices.Min(c.items)] // in the order of the debate
+	c.whole.from, c.without.from = first.Seq, first.Seq
+	if m.seats { // the seat speaks again, or is silent
+		c.whole.from, c.without.from = first.Seq-1, first.Seq-1
+	}
+	c.whole.name, c.whole.number = "debate with "+c.without.name, 2*c.without.number+1
+	c.without.number *= 2
 }
 
 // nameOf returns the name of an item.
@@ -148,7 +163,7 @@ func (m *measurement) share(c comparison) Interval {
 // score returns the change of the scores.
 func (m *measurement) score(c comparison) Interval {
 	by := func(list []sample) statistics.Sample {
-		orders := make(statistics.Sample, 2)
+		orders := make(statistics.Sample, m.plan.orders())
 		for _, s := range list {
 			if s.scored {
 				orders[s.order] = append(orders[s.order], s.score)
@@ -212,7 +227,7 @@ func (m *measurement) effects() (list []Effect, pair *Effect) {
 
 // report returns the report of the samples.
 func (m *measurement) report() *Report {
-	p := &Report{Format: formatVersion, Seats: m.seats, Plan: m.plan, Winner: m.outcome.winner, Intervals: m.intervals()}
+	p := &Report{Format: formatVersion, Seats: m.seats, Continued: m.plan.Continued, Plan: m.plan, Winner: m.outcome.winner, Intervals: m.intervals()}
 	if m.outcome.wins {
 		p.Enough = m.enough
 	}

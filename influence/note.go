@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// noteName is the name of the note in which a debate keeps what was found about its turns.
+// noteName names the note in which a debate keeps what was found about its turns.
 const noteName = "influence"
 
 // maxNote limits a note, in bytes of JSON. Those of a debate have at most 16 KiB each.
 const maxNote = 12 << 10
 
-// mark is what was found about a turn, or about a seat whose first turn it is.
+// mark tells what was found about a turn, or about a seat whose first turn it is.
 type mark struct {
 	Key  string `json:"key"` // of the turn
 	Text string `json:"text"`
@@ -34,6 +34,9 @@ func (p *Report) note() (list []mark) {
 		text := strings.TrimSpace(column(of.Value, most) + " without it, " + what + " changes by " + change(*of))
 		if p.Seats {
 			text = strings.Replace(text, "without it", "without all turns of "+e.Name, 1)
+		}
+		if p.Continued {
+			text = strings.Replace(text, "without", "if the debate goes on without", 1)
 		}
 		m := mark{e.Items[0].Keys[0].String(), text}
 		raw, _ := json.Marshal(m) // texts always encode

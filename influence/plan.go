@@ -15,23 +15,30 @@ type Plan struct {
 	// Tokens and Cost are estimates: what the same calls took in the debate. Cost is 0 if a price is unknown.
 	Tokens int     `json:"tokens"`
 	Cost   float64 `json:"cost"`
+	// Continued says that debates go on, so that the numbers of calls are estimates too: those of the debate. Of stages whose items
+	// are not known yet, they are the largest that are possible.
+	Continued bool `json:"continued,omitempty"`
 
 	first bool // the first stage is to find the largest items
 	pair  bool // the last stage has two items together
 }
 
-// Stage is a part of an analysis whose samples are made together.
+// Stage describes a part of an analysis whose samples are made together.
 type Stage struct {
 	Items   int `json:"items"` // left out one at a time; two together count as one
 	Samples int `json:"samples"`
 	Calls   int `json:"calls"`
-	Each    int `json:"each"` // calls of a sample
+	Each    int `json:"each"` // calls of a sample; if debates go on, calls of a sample of all items, without and with each
 }
 
 // String returns the plan in words, with the formula, such as "(9 items + 1) × 20 samples × 4 calls = 800 calls".
 func (p Plan) String() string {
 	var parts []string
 	for _, s := range p.Stages {
+		if p.Continued {
+			parts = append(parts, fmt.Sprintf("%s of %s, each without and with it × %s = %s calls", runs.Plural(s.Samples, "sample"), runs.Plural(s.Items, "item"), runs.Plural(s.Each, "call"), runs.Thousands(s.Calls)))
+			continue
+		}
 		parts = append(parts, fmt.Sprintf("(%s + 1) × %s × %s = %s calls", runs.Plural(s.Items, "item"), runs.Plural(s.Samples, "sample"), runs.Plural(s.Each, "call"), runs.Thousands(s.Calls)))
 	}
 	text := strings.Join(parts, ", then ")
@@ -43,4 +50,12 @@ func (p Plan) String() string {
 		text += ", cost about " + runs.Money(p.Cost)
 	}
 	return text
+}
+
+// orders returns the number of orders in which judges see the participants. Debates that go on keep that of the debate.
+func (p *Plan) orders() int {
+	if p.Continued {
+		return 1
+	}
+	return 2
 }

@@ -97,8 +97,11 @@ func (r *runner) prepare() error {
 	if err := r.setItems(); err != nil {
 		return err
 	}
+	if err := r.checkContinued(); err != nil {
+		return err
+	}
+	r.plan.Continued, r.priced = r.Continued, true
 	r.setStages()
-	r.setCost()
 	if r.MaxCost > 0 && !r.priced {
 		return errors.New("the cost is not known, so the limit of cost cannot hold: give the prices of the judges' models")
 	}
@@ -125,6 +128,30 @@ func (r *runner) checkJudges() error {
 	}
 	if !warm {
 		return errors.New("the judges have temperature 0, so samples would repeat one another: give them another temperature")
+	}
+	return nil
+}
+
+// checkContinued returns an error if the debate cannot go on without the items.
+func (r *runner) checkContinued() error {
+	if !r.Continued {
+		return nil
+	}
+	if r.debate.Rejudged != nil {
+		return errors.New("its judges were asked again, and its course stays: analyze its parent, " + r.debate.Parent.ID)
+	}
+	if r.Seats && len(r.debate.Participants) < 3 {
+		return fmt.Errorf("seats: it has %d participants, and without one of them it cannot go on: leave out turns", len(r.debate.Participants))
+	}
+	for _, p := range r.config.Participants {
+		if p.Human && !p.Disabled {
+			return fmt.Errorf("%s is a person, who would be asked many times: do not have the debate go on", p.Name)
+		}
+	}
+	for _, t := range r.debate.Turns {
+		if t.Contract != "" && slices.ContainsFunc(r.items, func(i Item) bool { return slices.Contains(i.Keys, t.Key) }) {
+			return fmt.Errorf("turn %d of %s has values on which the protocol %s counts, so the debate cannot go on without it", t.Seq, t.Actor, r.config.Protocol.Name())
+		}
 	}
 	return nil
 }
@@ -170,12 +197,20 @@ func (r *runner) setItems() error {
 
 // setStages sets the stages of the plan.
 func (r *runner) setStages() {
-	add := func(items, samples int) {
-		r.plan.Stages = append(r.plan.Stages, Stage{Items: items, Samples: samples, Each: len(r.calls), Calls: (items + 1) * samples * len(r.calls)})
-	}
 	pairs := 0
 	if r.Pairs && len(r.items) > 1 {
 		r.plan.pair, pairs = true, 1
+	}
+	add := func(items, samples int) {
+		s := Stage{Items: items, Samples: samples, Each: len(r.calls), Calls: (items + 1) * samples * len(r.calls)}
+		calls := slices.Repeat([][]transcript.Turn{r.calls}, items+1)
+		if r.Continued {
+			calls = r.callsOf(items, len(r.plan.Stages) > 0 && pairs > 0)
+			s.Each = len(slices.Concat(calls...))
+			s.Calls = s.Each * samples
+		}
+		r.plan.Stages = append(r.plan.Stages, s)
+		r.addCost(samples, calls)
 	}
 	r.plan.first = len(r.items) > r.Largest && len(r.Items.Turns)+len(r.Items.Seats) == 0
 	if r.plan.first {
@@ -192,24 +227,50 @@ func (r *runner) setStages() {
 	}
 }
 
-// setCost sets what the calls of the plan take and cost: as much as they did in the debate.
-func (r *runner) setCost() {
-	var one transcript.Usage
-	r.priced = true
-	for _, t := range r.calls {
-		u := t.Usage
-		at := slices.IndexFunc(r.config.Judges, func(j debate.Participant) bool { return j.Name == t.Actor })
-		if p, known := r.config.Prices.Lookup(r.modelOf(at)); known {
-			u.Cost = p.Cost(u)
-		} else {
-			r.priced = r.priced && u.Cost > 0 && r.Judges == nil
+// callsOf returns the calls of one sample of so many items, in debates that go on with each of them and without. Where fewer items
+// are to be chosen than there are, these are the earliest, after which most calls come. With pair, one is two items together.
+func (r *runner) callsOf(items int, pair bool) (calls [][]transcript.Turn) {
+	add := func(which ...Item) {
+		var with, without []transcript.Turn
+		for _, t := range r.debate.Turns {
+			again := t.Seq > which[0].Seq || r.Seats && t.Seq == which[0].Seq
+			if len(t.Attempts) == 0 || !again {
+				continue
+			}
+			with = append(with, t)
+			if !slices.ContainsFunc(which, func(i Item) bool { return slices.Contains(i.Keys, t.Key) }) {
+				without = append(without, t)
+			}
 		}
-		one = one.Add(u)
+		calls = append(calls, with, without)
 	}
-	samples := r.plan.Calls / len(r.calls)
-	r.plan.Tokens = samples * (one.Input + one.Output)
-	if r.priced {
-		r.plan.Cost = float64(samples) * one.Cost
+	if pair {
+		add(r.items[0], r.items[1])
+		items--
+	}
+	for _, i := range r.items[:items] {
+		add(i)
+	}
+	return calls
+}
+
+// addCost adds to the plan what samples with the given calls take and cost: as much as the calls did in the debate.
+func (r *runner) addCost(samples int, calls [][]transcript.Turn) {
+	for _, list := range calls {
+		for _, t := range list {
+			u := t.Usage
+			at := slices.IndexFunc(r.config.Judges, func(j debate.Participant) bool { return j.Name == t.Actor })
+			if p, known := r.config.Prices.Lookup(r.modelOf(at)); known {
+				u.Cost = p.Cost(u)
+			} else {
+				r.priced = r.priced && u.Cost > 0 && (at < 0 || r.Judges == nil)
+			}
+			r.plan.Tokens += samples * (u.Input + u.Output)
+			r.plan.Cost += float64(samples) * u.Cost
+		}
+	}
+	if !r.priced {
+		r.plan.Cost = 0
 	}
 }
 

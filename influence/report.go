@@ -16,7 +16,7 @@ import (
 // formatVersion names the version of the report's JSON that this package writes.
 const formatVersion = 1
 
-// Interval is an estimate with its confidence interval.
+// Interval holds an estimate with its confidence interval.
 type Interval = statistics.Interval
 
 // Report says what decided a debate. It is plain data: encode it as JSON, or render it with [Report.Markdown] or [Report.HTML].
@@ -29,8 +29,10 @@ type Report struct {
 	// Summary says in sentences which items were shown to matter, and what the samples cannot show.
 	Summary []string `json:"summary"`
 	Seats   bool     `json:"seats,omitempty"` // items are seats, not turns
-	Plan    Plan     `json:"plan"`
-	// Winner is that of the debate: a participant, an option or an answer. It is empty if nobody won.
+	// Continued says that the debate goes on from where the item was said, without it and with it.
+	Continued bool `json:"continued,omitempty"`
+	Plan      Plan `json:"plan"`
+	// Winner names the winner of the debate: a participant, an option or an answer. It is empty if nobody won.
 	Winner string `json:"winner,omitempty"`
 	// Score says what scores are, such as the lead in points, and Of whose they are. Both are empty if there are none.
 	Score string `json:"score,omitempty"`
@@ -48,7 +50,7 @@ type Report struct {
 	Cost     float64  `json:"cost"`               // the same, in the currency of the prices; 0 without prices
 }
 
-// Item is a turn of a participant, or all turns of a seat.
+// Item names a turn of a participant, or all turns of a seat.
 type Item struct {
 	Speaker string           `json:"speaker"`
 	Round   int              `json:"round,omitempty"` // 0 for a seat
@@ -56,11 +58,11 @@ type Item struct {
 	Keys    []transcript.Key `json:"keys"`            // of the turns
 }
 
-// Effect is what changes if an item is left out, or two together.
+// Effect tells what changes if an item is left out, or two together.
 type Effect struct {
 	Name  string `json:"name"` // such as "turn 7"
 	Items []Item `json:"items"`
-	// Samples and Whole are the numbers of samples without the item, and of the whole debate. Fresh says that the item was chosen by
+	// Samples and Whole are the numbers of samples without the item, and of the whole debate, or of debates that go on with the item. Fresh says that the item was chosen by
 	// other samples.
 	Samples int  `json:"samples"`
 	Whole   int  `json:"whole"`
@@ -69,7 +71,7 @@ type Effect struct {
 	// the judges give no scores or name no winner. If the samples cannot show a change, it has no interval.
 	Score *Interval `json:"score,omitempty"`
 	Share *Interval `json:"share,omitempty"`
-	// Remains is the number of samples in whose prompts words of the item remained.
+	// Remains counts the samples in whose prompts words of the item remained.
 	Remains int `json:"remains,omitempty"`
 }
 
@@ -149,7 +151,11 @@ func (p *Report) sentence(e Effect) string {
 	if excludesZero(e.Score) {
 		changes = append(changes, fmt.Sprintf("%s changes by %s", p.scoreOf(), change(*e.Score)))
 	}
-	return fmt.Sprintf("Without %s, %s.", naming.Enumerate(names, 4), strings.Join(changes, ", and "))
+	without := "Without"
+	if p.Continued {
+		without = "If the debate goes on without"
+	}
+	return fmt.Sprintf("%s %s, %s.", without, naming.Enumerate(names, 4), strings.Join(changes, ", and "))
 }
 
 // wins says who wins, for a sentence about samples.

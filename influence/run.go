@@ -112,7 +112,7 @@ func (r *runner) sample(ctx context.Context, stage int, list []comparison) error
 
 // idOf returns the id of a sample, which derives from what determines it.
 func (r *runner) idOf(stage int, x arm, n int) (string, error) {
-	text, err := json.Marshal([]any{r.ID, r.Judges, stage, len(r.plan.Stages), x.name, x.omit, n})
+	text, err := json.Marshal([]any{r.ID, r.Judges, stage, len(r.plan.Stages), x.name, x.omit, n, r.Continued})
 	if err != nil {
 		return "", fmt.Errorf("encode sample: %w", err)
 	}
@@ -122,9 +122,13 @@ func (r *runner) idOf(stage int, x arm, n int) (string, error) {
 
 // make makes the debate of a sample.
 func (r *runner) make(ctx context.Context, id string, x arm, n int) (*debate.Debate, error) {
+	labels := map[string]string{label: r.ID, labelItem: x.name, labelSample: strconv.Itoa(n + 1)}
+	if r.Continued {
+		return r.Engine.Fork(ctx, r.ID, x.from, debate.Edits{ID: id, Labels: labels, Config: r.continuing(x, n), Silent: x.omit})
+	}
 	return r.Engine.Rejudge(ctx, r.ID, debate.Rejudge{
 		ID: id, Omit: x.omit, Swap: n%2 == 1, Judges: r.seeded(x, n), Prices: r.Prices,
-		Labels: map[string]string{label: r.ID, labelItem: x.name, labelSample: strconv.Itoa(n + 1)},
+		Labels: labels,
 	})
 }
 
@@ -142,6 +146,26 @@ func (r *runner) seeded(x arm, n int) []debate.Participant {
 	return list
 }
 
+// continuing returns the configuration of a debate that goes on, or nil if it is that of the debate.
+func (r *runner) continuing(x arm, n int) *debate.Config {
+	c := r.config
+	seeded := func(list []debate.Participant) []debate.Participant {
+		list = slices.Clone(list)
+		for i := range list {
+			if s := list[i].Seed; s != nil {
+				list[i].Seed = new(*s + int64(n) + 1_000_003*x.number)
+			}
+		}
+		return list
+	}
+	has := func(p debate.Participant) bool { return p.Seed != nil }
+	if r.Judges == nil && r.Prices == nil && !slices.ContainsFunc(c.Participants, has) && !slices.ContainsFunc(c.Judges, has) {
+		return nil
+	}
+	c.Participants, c.Judges = seeded(c.Participants), seeded(c.Judges)
+	return &c
+}
+
 // read reads the samples of a comparison.
 func (r *runner) read(ctx context.Context, m *measurement, stage int, c *comparison) error {
 	for _, x := range []*arm{&c.whole, &c.without} {
@@ -150,7 +174,7 @@ func (r *runner) read(ctx context.Context, m *measurement, stage int, c *compari
 			if err != nil {
 				return err
 			}
-			if err := r.readSample(ctx, m, x, id, n%2); err != nil {
+			if err := r.readSample(ctx, m, x, id, n%r.plan.orders()); err != nil {
 				return err
 			}
 		}

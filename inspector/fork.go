@@ -75,7 +75,7 @@ func (v *visit) showFork(m *moment, entered url.Values, refused *debatehttp.Prob
 
 // canEdit reports whether a fork can have another reply in place of a turn.
 func canEdit(t *transcript.Turn) bool {
-	return t.Kind != transcript.Remark && t.Kind != transcript.Embeddings
+	return t.Kind != transcript.Remark && t.Kind != transcript.Embeddings && t.Kind != transcript.Silence
 }
 
 // replyText returns the reply of a turn as a visitor edits it.

@@ -281,6 +281,9 @@ func saidOf(t transcript.Turn, actors []actor, most int) said {
 		text, s.Quotes = sources.Readable(text), sources.Count(t.Citations)
 	}
 	s.HTML, s.Cut = markdown(cut(text, most)), len(text) > most
+	if t.Kind == transcript.Silence {
+		s.HTML = markdown("*silent in this fork*")
+	}
 	return s
 }
 

@@ -169,7 +169,7 @@ func (v *visit) addPrompt(t *turnView) error {
 		t.Failed = "You may not see what was asked here."
 		return nil
 	}
-	if t.Kind == transcript.Remark || t.Kind == transcript.Embeddings {
+	if t.Kind == transcript.Remark || t.Kind == transcript.Embeddings || t.Kind == transcript.Silence {
 		return nil
 	}
 	p, err := v.debate.PromptOf(v.r.Context(), t.Key)

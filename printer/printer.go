@@ -155,6 +155,9 @@ func (p *Printer) turnLines(t *transcript.Turn) []string {
 	for _, f := range t.Flags {
 		details = append(details, string(f))
 	}
+	if t.Kind == transcript.Silence {
+		details = []string{"silent in this fork"}
+	}
 	lines := []string{"", p.heading(t.Key) + " · " + strings.Join(details, ", ")}
 	if p.HideTexts {
 		return lines

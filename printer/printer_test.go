@@ -71,6 +71,11 @@ func TestWhatIsPrinted(t *testing.T) {
 			[]debate.Event{chunk(ada, 0, "Ye"), failed("cut", time.Second), chunk(ada, 0, "Yes."), turn(3, ada, "", "", "Yes.")},
 			"Ada · respond\n  Ye\nrespond: Ada failed, retrying in 1s: cut\n\nAda · respond\n  Yes.\n",
 		},
+		"a silent turn": {
+			printer.Printer{},
+			[]debate.Event{round, debate.TurnDone{EventMeta: stored(3), Turn: transcript.Turn{Key: ada, Kind: transcript.Silence}}},
+			"== round 1 of 2 ==\n\nAda · respond · silent in this fork\n",
+		},
 		"a parallel phase": {printer.Printer{Live: true}, []debate.Event{debate.PhaseStarted{EventMeta: stored(1), Stage: transcript.Setup, Parallel: true}, chunk(ada, 0, "Ye")}, "== setup ==\n"},
 		"a judge": {
 			printer.Printer{Live: true},

@@ -53,7 +53,7 @@ func (r *Report) turnEntry(t *transcript.Turn, i int, speakers cast) entry {
 	e := entry{
 		ID: fmt.Sprintf("turn-%d", i+1), Speaker: speakers.of(t.Actor), Title: t.Actor, Text: readable(r, turnText(t)), Note: turnDetails(t),
 		Checked: sources.Describe(t.Citations, r.Result.Sources),
-		Quiet:   t.Kind == transcript.Setup && t.Contract != panel.AudienceContract.Name() || t.Kind == transcript.Summary,
+		Quiet:   t.Kind == transcript.Silence || t.Kind == transcript.Setup && t.Contract != panel.AudienceContract.Name() || t.Kind == transcript.Summary,
 		Aside:   t.Kind == transcript.Assessment,
 	}
 	switch {
@@ -151,6 +151,9 @@ func cutCritique(text string) (head string, c skeptic.Critique, ok bool) {
 func turnDetails(t *transcript.Turn) string {
 	if t.Kind == transcript.Remark {
 		return "remark by a person"
+	}
+	if t.Kind == transcript.Silence {
+		return humanize(t.Phase) + " · silent in this fork"
 	}
 	notes := []string{humanize(t.Phase), formatDuration(t.Ended.Sub(t.Started))}
 	if t.Usage.Output > 0 {

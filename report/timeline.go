@@ -29,7 +29,7 @@ func (r *Report) turnTimes() []block {
 }
 
 // timelineKinds lists the kinds of turns. The index of a kind selects its color in the timeline.
-var timelineKinds = []transcript.Kind{transcript.Speech, transcript.Assessment, transcript.Conclusion, transcript.Setup, transcript.Summary, transcript.Remark, transcript.Embeddings}
+var timelineKinds = []transcript.Kind{transcript.Speech, transcript.Assessment, transcript.Conclusion, transcript.Setup, transcript.Summary, transcript.Remark, transcript.Embeddings, transcript.Silence}
 
 // timeline draws a lane for each actor, a box for each turn, and pauses across all lanes.
 func (r *Report) timeline() *figure {

@@ -37,6 +37,7 @@ const (
 	Remark     Kind = "remark"     // a person's remark between turns
 	Summary    Kind = "summary"    // a summary of turns that do not fit into a prompt
 	Embeddings Kind = "embeddings" // vectors of a round's speeches, for detectors
+	Silence    Kind = "silence"    // in place of a speech, in a fork whose edits make it silent; empty, and no prompt shows it
 )
 
 // Profile is the description of a participant for prompts and protocols. It does not name a model.

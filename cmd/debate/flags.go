@@ -121,6 +121,7 @@ func (o *options) forkFlags(flags *pflag.FlagSet) {
 	flags.Int64Var(&o.at, "at", 0, "`seq` of the last entry that the fork has; show --verbose lists those of turns (default: all entries)")
 	flags.StringVar(&o.reply, "reply", "", "`text` in place of the turn of --at; JSON if the turn is")
 	flags.StringVarP(&o.file, "file", "f", "", "read the text of --reply from `file`")
+	flags.StringArrayVar(&o.silent, "silent", nil, "have a turn, as `seq`, or from --at on a participant be silent; the fork ends before the first such turn; can be repeated")
 	flags.StringVar(&o.topicText, "topic", "", "another topic, as `text`")
 	flags.IntVar(&o.rounds, "rounds", 0, "another largest `number` of rounds")
 }
@@ -146,6 +147,7 @@ func (o *options) influenceFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&f.largest, "largest", 3, "`number` of items that are sampled so often, if there are no --items")
 	flags.BoolVar(&f.seats, "seats", false, "leave out whole seats instead of single turns")
 	flags.BoolVar(&f.pairs, "pairs", false, "also leave out the two largest items together")
+	flags.BoolVar(&f.continued, "continued", false, "have the debate go on without each item and with it, instead of asking the judges alone")
 	flags.BoolVar(&f.plan, "plan", false, "only say how many calls it takes, and what they cost")
 	o.newJudgesFlags(flags)
 	flags.IntVar(&o.eval.tokens, "max-tokens", 0, "largest `number` of tokens to use")

@@ -30,6 +30,9 @@ func (p *program) forkDebate() error {
 				return err
 			}
 		}
+		if err := p.silence(d, &edits); err != nil {
+			return err
+		}
 		engine, err := debate.NewEngine(o)
 		if err != nil {
 			return err
@@ -46,6 +49,19 @@ func (p *program) forkDebate() error {
 		}
 		return p.printState(fork, nil)
 	})
+}
+
+// silence sets which turns and participants are silent in a fork.
+func (p *program) silence(d *debate.Debate, edits *debate.Edits) error {
+	if len(p.silent) == 0 {
+		return nil
+	}
+	r, err := d.Result(p.ctx)
+	if err != nil {
+		return err
+	}
+	edits.Silent, err = p.omitted("silent", p.silent, r, debate.Config{})
+	return err
 }
 
 // editConfig changes a configuration as the flags say, and opens the providers of new models.

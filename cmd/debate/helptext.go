@@ -90,6 +90,7 @@ change. Without a change, it continues as the other debate would. The other deba
 
 const forkExample = `  debate fork ID --at 7 --model openai/gpt-5
   debate fork ID --at 7 --reply "Trams are quieter."
+  debate fork ID --silent 7
   debate fork ID --at 1 --topic "Should cities ban private cars at night?" --rounds 2`
 
 const rejudgeHelp = `Rejudge makes new debates in which the judges who decided a debate that has ended are asked again, with other models or
@@ -102,12 +103,14 @@ const rejudgeExample = `  debate rejudge ID --judge-model anthropic/claude-sonne
 
 const influenceHelp = `Influence says what decided a debate that has ended. It asks the judges who decided it again without each turn, and about the
 whole debate as often: 5 times for all turns, and then 20 times for the three whose scores change most. It first says how many
-calls that takes. The same command continues one that was interrupted. docs/influence.md explains the report.`
+calls that takes. With --continued, the debate goes on without each turn and with it, which takes many more calls. The same
+command continues one that was interrupted. docs/influence.md explains the report.`
 
 const influenceExample = `  debate influence ID --plan
   debate influence ID --max-cost 2 --report why.html
   debate influence ID --seats --samples 40
-  debate influence ID --items 7,12 --pairs`
+  debate influence ID --items 7,12 --pairs
+  debate influence ID --items 7 --continued --plan`
 
 const exportHelp = `Export writes a debate as JSON, which import stores again.
 

@@ -45,7 +45,7 @@ func (p *program) influenceError(err error) error {
 func (p *program) analysis(d *debate.Debate, s configFile, o *debate.Options) (a influence.Analysis, err error) {
 	f := &p.influence
 	a = influence.Analysis{
-		ID: d.ID(), Seats: f.seats, Samples: f.samples, Largest: f.largest, Pairs: f.pairs,
+		ID: d.ID(), Seats: f.seats, Samples: f.samples, Largest: f.largest, Pairs: f.pairs, Continued: f.continued,
 		MaxCost: p.maxCost, MaxTokens: p.eval.tokens, Concurrency: p.eval.atOnce, Stop: p.interrupted, Progress: p.showProgress("samples"),
 	}
 	if p.flagGiven["samples"] && f.samples < 1 || f.largest < 1 {

@@ -27,8 +27,9 @@ type options struct {
 	me                                                      []string // participants and judges for whom the user replies
 	models, judgeModels, baseURLs                           []string
 	prices                                                  string
-	at                                                      int64  // seq of the last entry of a fork
-	reply, topicText                                        string // in place of those of the parent of a fork
+	at                                                      int64    // seq of the last entry of a fork
+	reply, topicText                                        string   // in place of those of the parent of a fork
+	silent                                                  []string // seqs of turns, and participants, that are silent in a fork
 	maxCost                                                 float64
 	presets                                                 []string // kinds of debates of a server, as name=file
 	http                                                    string   // address of a server
@@ -50,9 +51,9 @@ type options struct {
 
 // influenceOptions holds the values of the flags of influence.
 type influenceOptions struct {
-	items              []string // seqs of turns, or seats; or all
-	samples, largest   int
-	seats, pairs, plan bool
+	items                         []string // seqs of turns, or seats; or all
+	samples, largest              int
+	seats, pairs, continued, plan bool
 }
 
 // rejudgeOptions holds the values of the flags of rejudge.

@@ -97,6 +97,10 @@ func (p *program) printTranscript(r *debate.Result, calls map[transcript.Key][]s
 		if quotes := sources.Count(t.Citations); quotes != "" {
 			heading += ", " + quotes
 		}
+		if t.Kind == transcript.Silence {
+			fmt.Fprintf(p.stdout, "%s: silent in this fork\n\n", heading)
+			continue
+		}
 		fmt.Fprintf(p.stdout, "%s:\n%s\n\n", heading, strings.TrimSpace(t.Text))
 	}
 	p.printSources(r.Sources)

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/naming"
 	"github.com/elenchus-go/debate/protocol"
@@ -159,4 +160,33 @@ func CheckLabels(labels map[string]string) []protocol.Problem {
 		l.add("labels", "all names and values have %d bytes, use at most %d", all, maxAllLabels)
 	}
 	return l
+}
+
+// CheckReaders returns a problem for each private document that would get readers, or become public, by a change of the
+// configuration.
+func CheckReaders(was, is []evidence.Document) (list []protocol.Problem) {
+	for i := range is {
+		d := &is[i]
+		known, readers := false, []string(nil)
+		for j := range was {
+			if old := &was[j]; old.SHA256 == d.SHA256 {
+				known = known || old.IsPrivate()
+				readers = append(readers, old.Readers...)
+			}
+		}
+		field := fmt.Sprintf("documents[%d].readers", i)
+		switch {
+		case known && !d.IsPrivate():
+			list = append(list, protocol.Problemf(field, "%s is private and must stay so: create another debate", d.Name))
+			continue
+		case !known || slices.Contains(readers, evidence.Everybody):
+			continue
+		}
+		for _, name := range d.Readers {
+			if !slices.Contains(readers, name) {
+				list = append(list, protocol.Problemf(field, "%q must not read %s, which is private: create another debate", name, d.Name))
+			}
+		}
+	}
+	return list
 }

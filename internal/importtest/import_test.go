@@ -25,11 +25,11 @@ const (
 // its own layer or above only packages that it is below, or that are below it. The pattern "x/*" means all packages
 // below x that no longer pattern matches. "." is the root package.
 var floors = [][]string{
-	0: {"fsm", "transcript", "internal/admission", "internal/canonical", "internal/chain", "internal/chain/signing", "internal/confidence", "internal/deepcopy", "internal/delimit", "internal/former", "internal/naming", "internal/omission", "internal/panics", "internal/seal", "internal/spool", "internal/steptimer", "internal/strictjson"},
+	0: {"fsm", "transcript", "internal/admission", "internal/canonical", "internal/chain", "internal/chain/signing", "internal/confidence", "internal/deepcopy", "internal/delimit", "internal/former", "internal/naming", "internal/panics", "internal/seal", "internal/spool", "internal/steptimer", "internal/strictjson"},
 	1: {"evidence", "evidence/quote", "evidence/search", "internal/live", "providers", "providers/price", "providers/internal/fault", "tool"},
-	2: {"internal/sources", "internal/turns", "prompts", "context/window", "detect", "internal/toolcall", "judge/reply", "providers/retrieval", "store", "store/storetest"},
+	2: {"internal/omission", "internal/sources", "internal/turns", "prompts", "context/window", "detect", "internal/toolcall", "judge/reply", "providers/retrieval", "store", "store/storetest"},
 	3: {"judge", "judge/agreement", "judge/decision", "judge/measured", "protocol", "internal/calibration", "internal/heartbeat"},
-	4: {"protocol/*", "internal/actor", "internal/additions", "internal/budget", "internal/clients", "internal/embedding", "internal/findings", "internal/forecast", "internal/protocoljson", "internal/step", "internal/step/prompting", "internal/step/prompting/worst", "internal/step/rounds", "internal/verification"},
+	4: {"protocol/*", "internal/actor", "internal/additions", "internal/budget", "internal/clients", "internal/embedding", "internal/findings", "internal/forecast", "internal/passages", "internal/protocoljson", "internal/silence", "internal/step", "internal/step/prompting", "internal/step/prompting/worst", "internal/step/rounds", "internal/verification"},
 	5: {"."},
 	6: {"drivetest", "examples/offline", "internal/runs", "report", "progress", "archive", "printer"},
 	7: {"eval", "eval/audit", "tournament", "influence", "examples/console", "debatehttp", "debatetool"},
@@ -78,7 +78,7 @@ var dependencies = map[string][]string{
 	"github.com/stretchr/testify":              {"*test", "internal/golden", "internal/recorded"},
 	"github.com/tmc/langchaingo":               {"providers/langchain", "providers/retrieval/vectorstore", "examples/*"},
 	"github.com/yuin/goldmark":                 {"internal/markup"},
-	"golang.org/x/mod":                         {".", "archive", "internal/chain/signing"},
+	"golang.org/x/mod":                         {".", "internal/debatetest", "archive", "internal/chain/signing"},
 	"golang.org/x/text":                        {"evidence/quote"},
 	"golang.org/x/time":                        {"providers/middleware"},
 	"golang.org/x/tools":                       {"*test", "internal/golden", "internal/recorded"},

@@ -2,8 +2,11 @@
 package omission
 
 import (
+	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/elenchus-go/debate/providers"
 )
 
 // words is the number of words in a row that tell a quote from a coincidence.
@@ -11,7 +14,7 @@ const words = 8
 
 // Remains reports whether a text of a prompt holds eight words in a row of a text that was left out, whatever their case and
 // what stands between them. Of a shorter text, it looks for all words, if there are at least three.
-func Remains(omitted, prompt []string) bool {
+func Remains(omitted []string, prompt []providers.Message) bool {
 	runs := map[string]bool{}
 	sizes := map[int]bool{}
 	for _, text := range omitted {
@@ -25,7 +28,7 @@ func Remains(omitted, prompt []string) bool {
 			runs[run] = true
 		}
 	}
-	for _, text := range prompt {
+	holds := func(text string) bool {
 		list := split(text)
 		for size := range sizes {
 			for run := range runsOf(list, size) {
@@ -34,8 +37,11 @@ func Remains(omitted, prompt []string) bool {
 				}
 			}
 		}
+		return false
 	}
-	return false
+	return slices.ContainsFunc(prompt, func(m providers.Message) bool {
+		return holds(m.Text) || slices.ContainsFunc(m.Parts, func(p providers.Part) bool { return holds(p.Text) })
+	})
 }
 
 // runsOf yields each run of so many words.

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/internal/omission"
+	"github.com/elenchus-go/debate/providers"
 )
 
 func TestRemains(t *testing.T) {
@@ -25,7 +26,7 @@ func TestRemains(t *testing.T) {
 		"other scripts":                   {"Автобусы занимают меньше места", "автобусы — занимают меньше места", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, x.remains, omission.Remains([]string{"Another text of no importance to anybody who reads it.", x.omitted}, []string{"You are a judge.", x.prompt}))
+			require.Equal(t, x.remains, omission.Remains([]string{"Another text of no importance to anybody who reads it.", x.omitted}, []providers.Message{{Text: "You are a judge."}, {Parts: []providers.Part{{Text: "Said so far:"}, {Text: x.prompt}}}}))
 		})
 	}
 }

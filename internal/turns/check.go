@@ -1,6 +1,7 @@
 package turns
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -40,6 +41,9 @@ func Check(t *transcript.Turn, at transcript.Cursor) error {
 	if t.Tokens < 0 || t.Tokens > MaxTokens {
 		return fmt.Errorf("tokens are %d, want 0 to %d", t.Tokens, MaxTokens)
 	}
+	if t.Kind == transcript.Silence && (t.Text != "" || t.Data != nil || t.Attempts != nil) {
+		return errors.New("the turn is silent, but has a reply")
+	}
 	if err := checkCitations(t); err != nil {
 		return err
 	}
@@ -48,6 +52,7 @@ func Check(t *transcript.Turn, at transcript.Cursor) error {
 
 var kinds = []transcript.Kind{
 	transcript.Setup, transcript.Speech, transcript.Assessment, transcript.Conclusion, transcript.Remark, transcript.Summary, transcript.Embeddings,
+	transcript.Silence,
 }
 
 // CheckUsages checks the usage of a turn, and that of its attempts.

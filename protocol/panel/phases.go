@@ -31,7 +31,7 @@ func (p Protocol) Phases(r *protocol.Record) (phases []protocol.Phase) {
 			return []protocol.Phase{p.votes(r, phaseAfter)}
 		}
 		return p.conclusion(r)
-	case transcript.Remark, transcript.Summary, transcript.Embeddings:
+	case transcript.Remark, transcript.Summary, transcript.Embeddings, transcript.Silence:
 	}
 	return nil
 }

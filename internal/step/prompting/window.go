@@ -66,7 +66,7 @@ func (d *Debate) Visible(s *protocol.Step) (shown, tokens []int) {
 		t := &d.Turns[i]
 		show := t.Kind == transcript.Speech || t.Kind == transcript.Remark
 		if s.Show != nil {
-			show = s.Show(t)
+			show = t.Kind != transcript.Silence && s.Show(t)
 		}
 		if show && t.Seq <= s.VisibleSeq {
 			shown = append(shown, i)

@@ -62,6 +62,9 @@ func (b *board) turnLines(t transcript.Turn) []string {
 	for _, f := range t.Flags {
 		details = append(details, string(f))
 	}
+	if t.Kind == transcript.Silence {
+		details = []string{"silent in this fork"}
+	}
 	style := b.style(t.Actor)
 	lines := []string{"", b.speaker(t.Key, strings.Join(details, ", "))}
 	if !b.hidden {
