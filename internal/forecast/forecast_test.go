@@ -35,7 +35,7 @@ func TestAForecastHasEachKindOfStepOnce(t *testing.T) {
 			return []protocol.Phase{{Name: "assessment", Steps: []protocol.Step{s}}}
 		case transcript.Conclusion:
 			return []protocol.Phase{{Name: "verdict", Steps: []protocol.Step{step("Judge", "verdict")}}}
-		case transcript.Setup, transcript.Remark, transcript.Summary, transcript.Embeddings:
+		case transcript.Setup, transcript.Remark, transcript.Summary, transcript.Embeddings, transcript.Silence:
 		}
 		return nil
 	}
