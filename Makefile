@@ -67,7 +67,7 @@ intervals: ## simulate thousands of evaluations, tournaments and analyses, and c
 records: ## change and forge 10,000 records of debates each, and check that verification finds it
 	@$(GO) test -run 'Damage|Forged|Hidden' -count=1 -timeout 1h -v ./archive -trials 10000
 
-scale: postgres ## measure stores with a million debates, and a thousand debates at once on River workers; takes an hour and 20 GB
+scale: postgres ## measure stores with a million debates, and a thousand debates at once on River workers; takes half an hour and 10 GB
 	@for m in store/sqlite store/postgres integrations/debateriver; do echo "== module $$m"; \
 		(cd $$m && DEBATE_SCALE_DEBATES=100000 DEBATE_SCALE_STATUSES=1000000 DEBATE_SCALE_ROUNDS=6250 DEBATE_SCALE_FLEET=1000 \
 			$(GO) test -run '^$$' -bench 'Scale|Fleet' -benchtime 3s -timeout 6h .) || exit 1; \

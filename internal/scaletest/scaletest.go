@@ -31,7 +31,7 @@ import (
 var (
 	debates  = size("DEBATE_SCALE_DEBATES", 200)   // debates with a whole journal
 	statuses = size("DEBATE_SCALE_STATUSES", 1000) // all debates; those without a whole journal have one entry
-	rounds   = size("DEBATE_SCALE_ROUNDS", 1000)   // rounds of the long debate, each of which has three entries
+	rounds   = size("DEBATE_SCALE_ROUNDS", 1000)   // rounds of the long debate, each of which has eight entries
 	writers  = 8                                   // goroutines that fill the store
 )
 
@@ -99,7 +99,7 @@ var template = id(99_999_999)
 // id returns the ID of debate n.
 func id(n int) string { return fmt.Sprintf("scale-%08d", n) }
 
-// newFixture holds a debate of 30 entries, with replies of about 300 tokens.
+// newFixture holds a debate of nine rounds. It has 79 entries, of which 28 are turns, with replies of about 300 tokens.
 func newFixture(b *testing.B) *fixture {
 	b.Helper()
 	s := store.Memory()
