@@ -48,11 +48,20 @@ func decisionIn(t transcript.Turn, a, b string) Decision {
 	return None
 }
 
-// Refusal says why the jury does not decide about an item, and who does.
-func (s Selection) Refusal(i Item) string {
+// Refusal says why the jury does not decide about an item, and who does. judges are those who have not dropped out.
+func (s Selection) Refusal(i Item, judges []string) string {
 	_, margin := i.Margin(s.Calibration.Judges...)
-	return fmt.Sprintf("The jury must not decide here: its margin is %d, and its calibration asks for %d of %d. %s decides.",
+	text := fmt.Sprintf("The jury must not decide here: its margin is %d, and its calibration asks for %d of %d. %s ",
 		margin, s.Calibration.Margin, s.Calibration.Decisions, s.Senior)
+	if s.Lost(judges) {
+		return text + "was to decide, but has dropped out. So there is no answer."
+	}
+	return text + "decides."
+}
+
+// Lost reports whether the senior judge has dropped out. judges are those who have not.
+func (s Selection) Lost(judges []string) bool {
+	return s.Senior != "" && !slices.Contains(judges, s.Senior)
 }
 
 // CheckDebate returns what is wrong with the selection for the judges of a debate between participants, of whom judges name the

@@ -46,13 +46,16 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 		if x.Winner = d; !decided {
 			deciding = turnsOf(r, phaseSenior)
 			senior := itemOf(r, phaseSenior)
-			if !allIn(deciding, p.Selection.Senior) {
+			whole := allIn(deciding, p.Selection.Senior)
+			if whole || p.Selection.Lost(r.Judges) {
+				a.Warnings = append(a.Warnings, p.Selection.Refusal(item, r.Judges))
+			}
+			if !whole {
 				return a
 			}
 			x.Senior, x.Winner = p.Selection.Senior, senior.Majority(p.Selection.Senior)
 			x.Decisions[x.Senior] = senior.Decisions[x.Senior]
 			turns = append(turns, deciding...)
-			a.Warnings = append(a.Warnings, p.Selection.Refusal(item))
 		}
 	}
 	for _, o := range judge.Opinions[Preference](deciding...) {

@@ -78,8 +78,8 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 	turns, decided := judgeTurns(r, phaseVerdict), agreement.None
 	if !p.Selection.IsZero() && len(turns) > 0 {
 		if decided = p.decided(r); decided == agreement.None {
-			if turns = judgeTurns(r, phaseSenior); len(turns) > 0 {
-				a.Warnings = append(a.Warnings, p.Selection.Refusal(itemOf(r)))
+			if turns = judgeTurns(r, phaseSenior); len(turns) > 0 || p.Selection.Lost(r.Judges) {
+				a.Warnings = append(a.Warnings, p.Selection.Refusal(itemOf(r), r.Judges))
 			}
 		}
 	}

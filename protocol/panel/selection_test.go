@@ -11,7 +11,9 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/agreement"
+	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
 )
@@ -91,6 +93,39 @@ func TestAPersonConcludesWhereTheJuryMayNot(t *testing.T) {
 	require.Contains(t, []string{"Ada", "Bo"}, verdict.Value.Winner)
 	require.Equal(t, "Close.", verdict.Value.Summary)
 	require.Contains(t, r.Answer.Warnings, "The jury must not decide here: its margin is 2, and its calibration asks for 4 of 4. Eve decides.")
+}
+
+// If the senior judge drops out where the jury may not decide, there is no answer, and the result says why.
+func TestTheSeniorJudgeDropsOut(t *testing.T) {
+	for name, p := range map[string]protocol.Protocol{
+		"panel":   panel.Protocol{Format: panel.RoundLimited, Selection: selection(2, 2, "Cy", "Di")},
+		"pro-con": procon.Protocol{Selection: selection(2, 2, "Cy", "Di")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
+				if r.Schema == nil {
+					return scripted.Reply{Text: "Trams."}
+				}
+				return scripted.Values{}.Reply(r)
+			}}}})
+			require.NoError(t, err)
+			d, err := e.Create(t.Context(), debate.Config{
+				ID: "d", Topic: "Ban cars?", Limits: debate.Limits{MaxRounds: 1}, Protocol: p, OnJudgeFailure: debate.DropJudge,
+				Participants: []debate.Participant{{Name: "Ada", Provider: "m", Position: "For."}, {Name: "Bo", Provider: "m", Position: "Against."}},
+				Judges:       []debate.Participant{{Name: "Cy", Provider: "m"}, {Name: "Di", Provider: "m"}, {Name: "Eve", Human: true}},
+			})
+			require.NoError(t, err)
+			drive(t, d)
+			asked, err := d.Waiting(t.Context())
+			require.NoError(t, err)
+			require.Len(t, asked, 1)
+			require.NoError(t, d.Decline(t.Context(), asked[0].Key, "I know Bo.", ""))
+			r := drive(t, d)
+			require.Equal(t, fsm.Completed, r.State)
+			require.Empty(t, r.Answer.Text)
+			require.Contains(t, r.Warnings, "The jury must not decide here: its margin is 0, and its calibration asks for 2 of 2. Eve was to decide, but has dropped out. So there is no answer.")
+		})
+	}
 }
 
 // The margin of all decisions decides, as it was calibrated, also where the majority of judges says something else.

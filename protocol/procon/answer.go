@@ -20,13 +20,15 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 	if !p.Selection.IsZero() {
 		if decided = p.decided(r); decided == agreement.None {
 			decisions = turnsOf(r, phaseSenior)
+			if len(decisions) > 0 || p.Selection.Lost(r.Judges) {
+				a.Warnings = append(a.Warnings, p.Selection.Refusal(p.item(r), r.Judges))
+			}
 			if len(decisions) == 0 {
 				return a
 			}
 			if p.Decision.IsZero() {
 				judgments = decisions
 			}
-			a.Warnings = append(a.Warnings, p.Selection.Refusal(p.item(r)))
 		}
 	}
 	winner := ""
