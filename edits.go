@@ -190,7 +190,8 @@ func (edits *Edits) checkSilent(entries []store.Entry, l *problemList) {
 			l.add(field, "%s has the contract %s, and the protocol counts on its values", key, done.Turn.Contract)
 		}
 	}
-	if ev, err := decodeEntry(entries[0]); err == nil && ev.(ConfigChanged).course != nil {
+	ev, _ := decodeEntry(entries[0])
+	if first, ok := ev.(ConfigChanged); ok && first.course != nil {
 		l.add("silent", "the judges of the debate were asked again, and its course stays: fork its parent")
 	}
 }
