@@ -33,7 +33,7 @@ func worstCase(r *record, next ...forecast.Stage) transcript.Usage {
 	w := worst.Case{Debate: &r.Debate, Calls: calls{r}, Spends: r.config.Limits.Tokens > 0 || r.config.Limits.Cost > 0, Rules: len(r.config.Detect)}
 	for _, s := range next {
 		for _, p := range s.Phases {
-			w.Add(s.Kind, p)
+			w.Add(s.Kind, r.fork.silent.Without(r.Cursor, s.Kind, p))
 		}
 	}
 	return w.Conclude(declared)

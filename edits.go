@@ -52,13 +52,13 @@ func edit(ctx context.Context, e *Engine, c *transaction, edits *Edits) error {
 	if c.rec.lifecycle.State.Final() {
 		return problemsOf("fork", []protocol.Problem{protocol.Problemf("seq", "the debate has ended by entry %d, so edits have no effect: use an earlier entry", c.rec.Seq)})
 	}
-	if err := checkSilentSeats(c.rec, edits.Silent.Seats); err != nil {
-		return err
-	}
 	if edits.Config != nil {
 		if err := editConfig(ctx, e, c, edits); err != nil {
 			return err
 		}
+	}
+	if err := checkSilentSeats(c.rec, edits.Silent.Seats); err != nil {
+		return err
 	}
 	if edits.Turn == (transcript.Key{}) {
 		return nil
@@ -148,24 +148,9 @@ func editTurn(c *transaction, edits *Edits) error {
 	return c.add(ev)
 }
 
-// replaced returns the number of entries before the first one of a turn that the edits replace, or of the calls of tools before
-// it.
-func (edits *Edits) replaced(entries []store.Entry) int {
-	replaces := func(e store.Entry) bool {
-		key := e.Key
-		if e.Type == "tools" && edits.Silent.Turns != nil {
-			if ev, err := decodeEntry(e); err == nil { // whoever reads the entries into a record names an error
-				key = ev.(ToolsCalled).Key.String()
-			}
-		} else if key == edits.Turn.String() {
-			return true
-		}
-		return slices.ContainsFunc(edits.Silent.Turns, func(k transcript.Key) bool { return key == k.String() })
-	}
-	if at := slices.IndexFunc(entries, replaces); at >= 0 {
-		return at
-	}
-	return len(entries)
+// replaces reports whether an entry is a turn that the edits replace.
+func (edits *Edits) replaces(e store.Entry) bool {
+	return e.Key == edits.Turn.String() || slices.ContainsFunc(edits.Silent.Turns, func(k transcript.Key) bool { return e.Key == k.String() })
 }
 
 // checkSilent adds a problem for each turn that cannot be silent.

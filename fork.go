@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
@@ -159,7 +160,7 @@ func (f *fork) cut(entries []store.Entry, seq int64) ([]store.Entry, error) {
 	if err := problemsOf("fork", l.problems); err != nil {
 		return nil, err
 	}
-	if at := f.edits.replaced(entries[:seq]); at < int(seq) {
+	if at := slices.IndexFunc(entries[:seq], f.edits.replaces); at >= 0 {
 		return entries[:at], nil
 	}
 	if seq < end {

@@ -194,7 +194,7 @@ func (d *Debate) entriesFor(seat string, entries []store.Entry) ([]store.Entry, 
 // if the request depends on how tokens were counted then, and this engine counts in another way. No provider is needed.
 // Prompt.Match says whether the request has the hash that the journal keeps of the one that was sent.
 //
-// PromptOf returns *Problems if the debate has no turn with that key or the turn is a remark, and ErrUnsupported if the engine
+// PromptOf returns *Problems if the debate has no turn with that key or the turn is a remark or silent, and ErrUnsupported if the engine
 // lacks the debate's protocol, a tool, a template or a reply contract.
 func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, err error) {
 	defer func() {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/silence"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/judge/reply"
@@ -111,7 +112,7 @@ func (c *transaction) start() error {
 func (c *transaction) applyDeclines() error {
 	for c.rec.lifecycle.State.Active() && len(c.rec.people.declined) > 0 {
 		steps := c.rec.next()
-		at := slices.IndexFunc(steps, func(s protocol.Step) bool { return c.rec.people.declined[s.Key] != nil })
+		at := slices.IndexFunc(steps, func(s protocol.Step) bool { return c.rec.people.declined[s.Key] != nil && !silence.Is(s) })
 		if at < 0 {
 			break
 		}

@@ -348,7 +348,7 @@ func newBriefing(r *record, s *protocol.Step) (*Briefing, error) {
 // sides and criteria, which have one line. So no text can pass for another part. Empty parts are left out.
 func (b *Briefing) Text() string { return prompting.Briefing(*b).Text() }
 
-// replyOf returns the turn of a person's step with a reply.
+// replyOf returns the turn of a step with a reply that no model gave.
 func replyOf(r *record, s *protocol.Step, text string, data json.RawMessage) transcript.Turn {
 	return transcript.Turn{
 		Key: s.Key, Kind: s.Kind, Order: s.Order, VisibleSeq: s.VisibleSeq, Contract: s.Contract,

@@ -31,18 +31,19 @@ type forkRequest struct {
 	Config  json.RawMessage   `json:"config"`
 	Turn    transcript.Key    `json:"turn"`
 	Reply   string            `json:"reply"`
+	Silent  debate.Omission   `json:"silent,omitzero"`
 	Rejudge *debate.Rejudge   `json:"rejudge,omitempty"`
 }
 
 // edits returns the edits of a fork.
 func (c *call) edits(body forkRequest) (e debate.Edits, err error) {
-	e = debate.Edits{ID: body.ID, Labels: body.Labels, Turn: body.Turn, Reply: body.Reply}
+	e = debate.Edits{ID: body.ID, Labels: body.Labels, Turn: body.Turn, Reply: body.Reply, Silent: body.Silent}
 	if again := body.Rejudge; again != nil {
 		if e.ID = cmp.Or(e.ID, again.ID); e.Labels == nil {
 			e.Labels = again.Labels
 		}
-		if hasConfig := len(body.Config) > 0 && string(body.Config) != "null"; hasConfig || body.Seq != 0 || body.Turn != (transcript.Key{}) || body.Reply != "" {
-			return e, invalid("rejudge", "it keeps the whole course of the debate: leave out seq, config, turn and reply")
+		if hasConfig := len(body.Config) > 0 && string(body.Config) != "null"; hasConfig || body.Seq != 0 || body.Turn != (transcript.Key{}) || body.Reply != "" || !body.Silent.IsZero() {
+			return e, invalid("rejudge", "it keeps the whole course of the debate: leave out seq, config, turn, reply and silent")
 		}
 	}
 	if len(body.Config) == 0 || string(body.Config) == "null" {

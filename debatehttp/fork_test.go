@@ -75,7 +75,14 @@ func TestEditsOverHTTP(t *testing.T) {
 	require.Equal(t, "Cars kill <b>people</b>.", r.Turns[0].Text)
 	require.Equal(t, []transcript.Flag{transcript.Edited}, r.Turns[0].Flags)
 
+	id = s.forked(`{"silent": {"turns": [` + key + `]}}`)
+	s.posts(http.StatusNoContent, "/debates/"+id+"/start", "")
+	silent := result(s.stream("/debates/"+id+"/events", "").until("ended"))
+	require.Equal(t, transcript.Silence, silent.Turns[0].Kind)
+
 	for _, tt := range []struct{ body, field string }{
+		{`{"silent": {"seats": ["Ada"]}, "seq": 4}`, "silent.seats"},
+		{`{"rejudge": {}, "silent": {"seats": ["Ada"]}}`, "rejudge"},
 		{`{"seq": 999}`, "seq"},
 		{`{"id": "no id"}`, "id"},
 		{`{"id": "key-1"}`, "id"},

@@ -11,11 +11,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/influence"
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/price"
 	"github.com/elenchus-go/debate/providers/scripted"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
@@ -30,7 +32,7 @@ func TestDebatesGoOnWithoutATurn(t *testing.T) {
 	plan, err := a.Plan(t.Context(), o)
 	require.NoError(t, err)
 	// After the first of ten turns, nine turns and two judgments follow; after the last one, two judgments: 2 × (11 + … + 2) calls.
-	require.True(t, strings.HasPrefix(plan.String(), "6 samples of 10 items, each without and with it × 130 calls = 780 calls, about "), plan.String())
+	require.True(t, strings.HasPrefix(plan.String(), "6 samples × 130 calls (10 items, without and with each) = 780 calls, about "), plan.String())
 	p, err := a.Run(t.Context(), o)
 	require.NoError(t, err)
 	calls, repeated := c.total()
@@ -96,7 +98,7 @@ func TestTheLargestTurnsGoOn(t *testing.T) {
 	plan, err := a.Plan(t.Context(), o)
 	require.NoError(t, err)
 	// The three earliest and the two earliest together: 2 × (11 + 10 + 9) + 11 + 10.
-	require.Contains(t, plan.String(), ", then 8 samples of 4 items, each without and with it × 81 calls = 648 calls: 1,298 calls in all")
+	require.Contains(t, plan.String(), ", then 8 samples × 81 calls (4 items, without and with each) = 648 calls: 1,298 calls in all")
 	p, err := a.Run(t.Context(), o)
 	require.NoError(t, err)
 	calls, _ := c.total()
@@ -192,12 +194,146 @@ func TestDebatesGoOnWithoutASeat(t *testing.T) {
 	require.Len(t, seeds, 18)
 }
 
+// discussed runs a debate of a panel that decides by scores, of three participants with the model x and judges with the model y.
+func discussed(t *testing.T, change func(*debate.Config)) (debate.Options, *debate.Engine, *debate.Debate, debate.Config) {
+	t.Helper()
+	cfg := enginetest.PresetConfigs()["panel"]
+	cfg.ID, cfg.Protocol = "cars", panel.Protocol{ByScores: true, Format: panel.RoundLimited}
+	cfg.Limits.MinRounds, cfg.Limits.MaxRounds = 2, 2
+	cfg.Prices = price.Prices{"x": {Input: 1, Output: 1}, "y": {Input: 2, Output: 2}}
+	for i := range cfg.Participants {
+		cfg.Participants[i].Model = "x"
+	}
+	for i := range cfg.Judges {
+		cfg.Judges[i].Model = "y"
+	}
+	change(&cfg)
+	m := &scripted.Provider{DiscardCalls: true, Func: func(r providers.Request) scripted.Reply {
+		return scripted.Reply{Text: enginetest.PresetReply(cfg, r), Usage: transcript.Usage{Input: 100, Output: 10}}
+	}}
+	o := debate.Options{Store: store.Memory(), Providers: map[string]providers.Provider{"m": m}}
+	e, err := debate.NewEngine(o)
+	require.NoError(t, err)
+	d, err := e.Create(t.Context(), cfg)
+	require.NoError(t, err)
+	for { // a gate opens
+		_, err = debatetest.Run(t, d)
+		require.NoError(t, err)
+		q := debatetest.Result(t, d).Question
+		if q == nil {
+			break
+		}
+		require.NoError(t, d.Decide(t.Context(), q.ID, "approve"))
+	}
+	require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
+	return o, e, d, cfg
+}
+
+// Debates go on with the last configuration of the debate, although they begin before it was edited.
+func TestDebatesGoOnWithTheLastConfiguration(t *testing.T) {
+	o, e, _, cfg := discussed(t, func(*debate.Config) {})
+	cfg.Topic = "Ban bikes?"
+	d, err := e.Fork(t.Context(), "cars", 12, debate.Edits{ID: "edited", Config: &cfg})
+	require.NoError(t, err)
+	_, err = debatetest.Run(t, d)
+	require.NoError(t, err)
+	_, err = influence.Analysis{ID: "edited", Continued: true, Samples: 1, Largest: 10}.Run(t.Context(), o)
+	require.NoError(t, err)
+	count := 0
+	for s, err := range o.Store.List(t.Context(), store.Query{Labels: map[string]string{"influence": "edited"}}) {
+		require.NoError(t, err)
+		require.Equal(t, "Ban bikes?", s.Topic)
+		count++
+	}
+	require.Equal(t, 12, count)
+}
+
+// Gates of the debate are open for samples that go on. Judges alone are not asked if samples would wait.
+func TestGatesAreOpen(t *testing.T) {
+	for name, change := range map[string]func(*debate.Config){
+		"rounds":  func(c *debate.Config) { c.AskBeforeRounds = true },
+		"verdict": func(c *debate.Config) { c.AskBeforeVerdict = true },
+		"cost":    func(c *debate.Config) { c.AskAboveCost = 1e-9 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, _, _, _ := discussed(t, change)
+			p, err := influence.Analysis{ID: "cars", Continued: true, Samples: 1, Largest: 10}.Run(t.Context(), o)
+			require.NoError(t, err)
+			require.Empty(t, p.Incomplete)
+			p, err = influence.Analysis{ID: "cars", Samples: 1, Largest: 10}.Run(t.Context(), o)
+			if name == "rounds" {
+				require.NoError(t, err)
+				require.Empty(t, p.Incomplete)
+			} else {
+				require.ErrorContains(t, err, "each sample would wait")
+			}
+		})
+	}
+}
+
+// New judges and their prices leave the participants' prices alone.
+func TestPricesOfDebatesThatGoOn(t *testing.T) {
+	o, _, _, cfg := discussed(t, func(*debate.Config) {})
+	judges := slices.Clone(cfg.Judges)
+	for i := range judges {
+		judges[i].Model = "z"
+	}
+	a := influence.Analysis{ID: "cars", Continued: true, Samples: 1, Largest: 10, Judges: judges, Prices: price.Prices{"z": {Input: 3, Output: 3}}, MaxCost: 100}
+	plan, err := a.Plan(t.Context(), o)
+	require.NoError(t, err)
+	p, err := a.Run(t.Context(), o)
+	require.NoError(t, err)
+	require.Equal(t, plan.Tokens, p.Tokens)
+	require.InDelta(t, plan.Cost, p.Cost, 1e-9)
+
+	free, _, _, _ := discussed(t, func(c *debate.Config) { c.Prices["x"] = price.Price{} })
+	_, err = influence.Analysis{ID: "cars", Continued: true, Samples: 1, Largest: 10, MaxCost: 100}.Plan(t.Context(), free)
+	require.NoError(t, err, "a price of 0 is known")
+}
+
+// What the debate has used before a sample goes on does not count, also if calls failed.
+func TestTheUsageOfFailedCallsIsNotOfTheSamples(t *testing.T) {
+	failed := false
+	o, _, d, _ := discussed(t, func(c *debate.Config) { c.OnFailure = debate.Ask })
+	m := o.Providers["m"]
+	o.Providers = map[string]providers.Provider{"m": debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+		if s, _ := debate.StepFrom(ctx); s.Debate == "again" && s.Key.Actor == "C" && !failed {
+			failed = true
+			return providers.Response{FinishReason: providers.Stop, Usage: transcript.Usage{Input: 5000, Output: 10}}, nil
+		}
+		return m.Generate(ctx, r)
+	})}
+	e, err := debate.NewEngine(o)
+	require.NoError(t, err)
+	again, err := e.Fork(t.Context(), d.ID(), 4, debate.Edits{ID: "again"})
+	require.NoError(t, err)
+	_, err = debatetest.Run(t, again)
+	require.NoError(t, err)
+	require.True(t, failed)
+	if q := debatetest.Result(t, again).Question; q != nil {
+		require.NoError(t, again.Decide(t.Context(), q.ID, "retry"))
+		_, err = debatetest.Run(t, again)
+		require.NoError(t, err)
+	}
+	for _, continued := range []bool{true, false} {
+		a := influence.Analysis{ID: "again", Continued: continued, Samples: 1, Largest: 10}
+		ran, err := a.Run(t.Context(), o)
+		require.NoError(t, err)
+		stored, err := a.Report(t.Context(), o)
+		require.NoError(t, err)
+		require.Equal(t, ran.Tokens, stored.Tokens)
+	}
+}
+
 // What cannot go on is refused with the reason.
 func TestDebatesThatCannotGoOn(t *testing.T) {
 	c := trial()
 	o, _ := decided(t, c)
-	_, err := influence.Analysis{ID: "cars", Continued: true, Seats: true}.Plan(t.Context(), o)
-	require.ErrorContains(t, err, "it has 2 participants")
+	three, _, _, _ := discussed(t, func(*debate.Config) {})
+	_, err := influence.Analysis{ID: "cars", Continued: true, Seats: true, Pairs: true}.Plan(t.Context(), three)
+	require.ErrorContains(t, err, "it has 3 participants who speak, and without two of them it cannot go on")
+	_, err = influence.Analysis{ID: "cars", Continued: true, Seats: true}.Plan(t.Context(), o)
+	require.ErrorContains(t, err, "it has 2 participants who speak")
 	e, err := debate.NewEngine(o)
 	require.NoError(t, err)
 	d, err := e.Rejudge(t.Context(), "cars", debate.Rejudge{ID: "again"})

@@ -1,5 +1,6 @@
 // Package influence finds out what decided a debate: the judges who decided it are asked again without each of its turns, or
-// without each seat, and about the whole debate as often.
+// without each seat, and about the whole debate as often. With Analysis.Continued, the debate goes on without each turn, and as
+// often with it.
 //
 //	a := influence.Analysis{ID: "cars"}
 //	plan, err := a.Plan(ctx, options) // how many calls it takes, and what they cost
@@ -15,14 +16,14 @@
 //
 // # Samples
 //
-// Each sample is a debate that [debate.Engine.Rejudge] makes, in both orders of the participants in turn, with the label
-// influence, which holds the id of the debate. So an analysis that is started again goes on, and no call whose turn is committed
+// Each sample is a debate that [debate.Engine.Rejudge] makes, in both orders of the participants in turn, or that
+// [debate.Engine.Fork] makes if debates go on. It has the label influence, which holds the id of the debate. So an analysis that is started again goes on, and no call whose turn is committed
 // is made again. Everything that is stored with the label counts in its limits.
 //
 // # Figures
 //
 // The change of the winner's share is the share of samples without the item that have the winner of the debate, minus that of
-// samples of the whole debate. The change of the score is the same difference of mean scores; Report.Score says what scores are. Both are
+// samples of the whole debate, or of debates that go on with the item. The change of the score is the same difference of mean scores; Report.Score says what scores are. Both are
 // negative for what helped the winner.
 //
 // The judges are given, not drawn: the intervals say what the same judges would say if they were asked more often, and nothing about other

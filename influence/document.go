@@ -21,7 +21,7 @@ func (p *Report) HTML(w io.Writer) error { return p.page().HTML(w) }
 
 // Sentences that explain the tables.
 const (
-	givenNote = "The judges are given, not drawn: the intervals say what these judges would say if they were asked more often, and nothing about other judges."
+	givenNote = "The %s are given, not drawn: the intervals say what these %s would say if they were asked more often, and nothing about others."
 	signNote  = "A change is that of samples without the item against samples %s: negative for what helped %s. "
 	boundNote = "Brackets contain confidence intervals. All %s together hold with a confidence of 95 %%, so each is corrected for their number."
 )
@@ -35,7 +35,7 @@ func (p *Report) page() report.Page {
 	if n := len(p.Failures); n > 0 {
 		page.Notices = append(page.Notices, "Some samples failed and do not count.")
 	}
-	note := fmt.Sprintf(signNote, p.whole(), cmp.Or(p.Of, p.Winner, "the outcome")) + fmt.Sprintf(boundNote, runs.Plural(p.Intervals, "interval")) + " " + givenNote
+	note := fmt.Sprintf(signNote, p.whole(), cmp.Or(p.Of, p.Winner, "the outcome")) + fmt.Sprintf(boundNote, runs.Plural(p.Intervals, "interval")) + " " + fmt.Sprintf(givenNote, p.asked(), p.asked())
 	list := p.Effects
 	if p.Pair != nil {
 		list = append(slices.Clip(list), *p.Pair)
@@ -80,6 +80,14 @@ func (p *Report) whole() string {
 		return "in which the debate goes on with it"
 	}
 	return "of the whole debate"
+}
+
+// asked says who is asked.
+func (p *Report) asked() string {
+	if p.Continued {
+		return "models"
+	}
+	return "judges"
 }
 
 // order says in which order samples show the participants.

@@ -8,7 +8,7 @@ import (
 )
 
 // Plan says what an analysis asks before it asks anything. Calls that have to be repeated, such as after an error or for a
-// reply that is not valid, come on top.
+// reply that is not valid, come on top. If debates go on, so do rounds of calls of tools.
 type Plan struct {
 	Stages []Stage `json:"stages"`
 	Calls  int     `json:"calls"` // of all stages
@@ -31,12 +31,13 @@ type Stage struct {
 	Each    int `json:"each"` // calls of a sample; if debates go on, calls of a sample of all items, without and with each
 }
 
-// String returns the plan in words, with the formula, such as "(9 items + 1) × 20 samples × 4 calls = 800 calls".
+// String returns the plan in words, with the formula, such as "(9 items + 1) × 20 samples × 4 calls = 800 calls", or if debates go
+// on "20 samples × 130 calls (10 items, without and with each) = 2,600 calls".
 func (p Plan) String() string {
 	var parts []string
 	for _, s := range p.Stages {
 		if p.Continued {
-			parts = append(parts, fmt.Sprintf("%s of %s, each without and with it × %s = %s calls", runs.Plural(s.Samples, "sample"), runs.Plural(s.Items, "item"), runs.Plural(s.Each, "call"), runs.Thousands(s.Calls)))
+			parts = append(parts, fmt.Sprintf("%s × %s (%s, without and with each) = %s calls", runs.Plural(s.Samples, "sample"), runs.Plural(s.Each, "call"), runs.Plural(s.Items, "item"), runs.Thousands(s.Calls)))
 			continue
 		}
 		parts = append(parts, fmt.Sprintf("(%s + 1) × %s × %s = %s calls", runs.Plural(s.Items, "item"), runs.Plural(s.Samples, "sample"), runs.Plural(s.Each, "call"), runs.Thousands(s.Calls)))

@@ -11,6 +11,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/runs"
 	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/providers/price"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -100,10 +101,13 @@ func (r *runner) prepare() error {
 	if err := r.checkContinued(); err != nil {
 		return err
 	}
+	if c := &r.config; !r.Continued && (c.AskBeforeVerdict || c.AskAboveCost > 0) {
+		return errors.New("its configuration asks a person before the verdict or above a cost, so each sample would wait: fork it without that, and analyze the fork")
+	}
 	r.plan.Continued, r.priced = r.Continued, true
 	r.setStages()
 	if r.MaxCost > 0 && !r.priced {
-		return errors.New("the cost is not known, so the limit of cost cannot hold: give the prices of the judges' models")
+		return errors.New("the cost is not known, so the limit of cost cannot hold: give the prices of the models")
 	}
 	return nil
 }
@@ -116,7 +120,13 @@ func (r *runner) checkJudges() error {
 	if r.Judges != nil {
 		r.config.Judges = r.Judges
 	}
-	if r.Prices != nil {
+	if r.Continued && r.Prices != nil { // participants keep their models
+		r.config.Prices = maps.Clone(r.config.Prices)
+		if r.config.Prices == nil {
+			r.config.Prices = price.Prices{}
+		}
+		maps.Copy(r.config.Prices, r.Prices)
+	} else if r.Prices != nil {
 		r.config.Prices = r.Prices
 	}
 	warm := false
@@ -126,7 +136,7 @@ func (r *runner) checkJudges() error {
 		}
 		warm = warm || j.Temperature == nil || *j.Temperature > 0
 	}
-	if !warm {
+	if !warm && !r.Continued {
 		return errors.New("the judges have temperature 0, so samples would repeat one another: give them another temperature")
 	}
 	return nil
@@ -140,8 +150,17 @@ func (r *runner) checkContinued() error {
 	if r.debate.Rejudged != nil {
 		return errors.New("its judges were asked again, and its course stays: analyze its parent, " + r.debate.Parent.ID)
 	}
-	if r.Seats && len(r.debate.Participants) < 3 {
-		return fmt.Errorf("seats: it has %d participants, and without one of them it cannot go on: leave out turns", len(r.debate.Participants))
+	speak := map[string]bool{}
+	for _, t := range r.debate.Turns {
+		if t.Kind == transcript.Speech {
+			speak[t.Actor] = true
+		}
+	}
+	if r.Seats && len(speak) < 3 {
+		return fmt.Errorf("seats: it has %d participants who speak, and without one of them it cannot go on: leave out turns", len(speak))
+	}
+	if r.Seats && r.Pairs && len(speak) < 4 {
+		return fmt.Errorf("pairs: it has %d participants who speak, and without two of them it cannot go on: leave out one at a time", len(speak))
 	}
 	for _, p := range r.config.Participants {
 		if p.Human && !p.Disabled {
@@ -260,7 +279,11 @@ func (r *runner) addCost(samples int, calls [][]transcript.Turn) {
 		for _, t := range list {
 			u := t.Usage
 			at := slices.IndexFunc(r.config.Judges, func(j debate.Participant) bool { return j.Name == t.Actor })
-			if p, known := r.config.Prices.Lookup(r.modelOf(at)); known {
+			model := r.modelOf(at)
+			if at < 0 && len(t.Attempts) > 0 {
+				model = t.Attempts[len(t.Attempts)-1].Model
+			}
+			if p, known := r.config.Prices.Lookup(model); known {
 				u.Cost = p.Cost(u)
 			} else {
 				r.priced = r.priced && u.Cost > 0 && (at < 0 || r.Judges == nil)

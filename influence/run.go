@@ -146,9 +146,10 @@ func (r *runner) seeded(x arm, n int) []debate.Participant {
 	return list
 }
 
-// continuing returns the configuration of a debate that goes on, or nil if it is that of the debate.
+// continuing returns the configuration of a debate that goes on: the last one of the debate, without questions to people.
 func (r *runner) continuing(x arm, n int) *debate.Config {
 	c := r.config
+	c.AskBeforeRounds, c.AskBeforeVerdict, c.AskAboveCost = false, false, 0
 	seeded := func(list []debate.Participant) []debate.Participant {
 		list = slices.Clone(list)
 		for i := range list {
@@ -157,10 +158,6 @@ func (r *runner) continuing(x arm, n int) *debate.Config {
 			}
 		}
 		return list
-	}
-	has := func(p debate.Participant) bool { return p.Seed != nil }
-	if r.Judges == nil && r.Prices == nil && !slices.ContainsFunc(c.Participants, has) && !slices.ContainsFunc(c.Judges, has) {
-		return nil
 	}
 	c.Participants, c.Judges = seeded(c.Participants), seeded(c.Judges)
 	return &c
@@ -208,9 +205,15 @@ func (r *runner) readSample(ctx context.Context, m *measurement, x *arm, id stri
 			if result.Rejudged != nil {
 				s.remains = len(result.Rejudged.Remains) > 0
 			}
-			if o, known := outcomeOf(result, r.deciding); known {
+			o, known := outcomeOf(result, r.deciding)
+			if known {
 				s.ended, s.won = true, o.winner == r.outcome.winner
 				s.score, s.scored = o.score(m.of)
+			}
+			if !known {
+				m.failures = append(m.failures, x.name+": the judges have not decided")
+			} else if len(r.outcome.scores) > 0 && !s.scored {
+				m.failures = append(m.failures, x.name+": the judges have given no score")
 			}
 		}
 	}

@@ -79,7 +79,7 @@ func TestInfluence(t *testing.T) {
 	}
 	code, _, stderr = find("--continued", "--samples", "2", "--plan")
 	require.Equal(t, 0, code, stderr)
-	require.Contains(t, stderr, "2 samples of 2 items, each without and with it × 6 calls = 12 calls, about")
+	require.Contains(t, stderr, "2 samples × 6 calls (2 items, without and with each) = 12 calls, about")
 	calls.Store(0)
 	code, stdout, stderr = find("--continued", "--samples", "2")
 	require.Equal(t, 0, code, stderr)
@@ -87,7 +87,7 @@ func TestInfluence(t *testing.T) {
 	require.Contains(t, stdout, "in which the debate goes on with it")
 	code, _, stderr = find("--continued", "--seats")
 	require.NotZero(t, code)
-	require.Contains(t, stderr, "it has 2 participants")
+	require.Contains(t, stderr, "it has 2 participants who speak")
 	code, stdout, stderr = find("--items", "all", "--samples", "2", "--seats", "--plan")
 	require.Equal(t, 0, code, stderr+stdout)
 	require.Contains(t, stderr, "(2 items + 1) × 2 samples")

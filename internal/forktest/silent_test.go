@@ -275,6 +275,80 @@ func TestASilentPersonIsNotAsked(t *testing.T) {
 	}
 }
 
+// A person who has declined a step that is then silent does not drop out.
+func TestADeclinedStepIsSilent(t *testing.T) {
+	cfg := three("")
+	cfg.Participants[1] = debate.Participant{Name: "B", Human: true}
+	e, m := newEngine(t, cfg)
+	parent := create(t, e, cfg)
+	run(t, parent)
+	waiting, err := parent.Waiting(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, parent.Decline(t.Context(), waiting[0].Key, "I am out.", ""))
+	var declined int64
+	for moment, err := range parent.Replay(t.Context()) {
+		require.NoError(t, err)
+		if ev, ok := moment.Event.(debate.Decided); ok {
+			declined = ev.Seq
+		}
+	}
+	d := fork(t, e, declined, debate.Edits{ID: "silent", Silent: debate.Omission{Seats: []string{"B"}}})
+	run(t, d)
+	require.Equal(t, fsm.Completed, status(t, d).State)
+	require.NotContains(t, fmt.Sprint(debatetest.Result(t, d).Warnings), "dropped")
+	requireSilent(t, d, m, waiting[0].Key)
+}
+
+// Budgets reserve nothing for silent steps.
+func TestBudgetsReserveNothingForSilentSteps(t *testing.T) {
+	cfg := three(panel.Simultaneous)
+	cfg.Participants[0].MaxTokens, cfg.Limits.OutputTokens = 20_000, 24_000
+	for i := range 2 {
+		cfg.Participants[i+1].MaxTokens, cfg.Judges[i].MaxTokens = 1000, 300
+	}
+	e, m := newEngine(t, cfg)
+	m.alter = func(_ transcript.Key, _ int, reply *scripted.Reply) {
+		reply.Usage = transcript.Usage{Input: 10, Output: 250}
+	}
+	parent := create(t, e, cfg)
+	run(t, parent)
+	ending := debatetest.Result(t, parent).Ending
+	require.Equal(t, transcript.TokenBudget, ending.Outcome, ending.Evidence)
+	for name, c := range map[string]struct {
+		silent debate.Omission
+		round  int
+	}{"seat": {debate.Omission{Seats: []string{"A"}}, 3}, "turn": {debate.Omission{Turns: []transcript.Key{{Run: 1, Round: 1, Phase: "respond", Actor: "A"}}}, ending.Round}} {
+		t.Run(name, func(t *testing.T) {
+			d := fork(t, e, firstOf(t, parent, "A")-1, debate.Edits{ID: name, Silent: c.silent})
+			run(t, d)
+			is := debatetest.Result(t, d).Ending
+			require.Equal(t, c.round, is.Round, is.Evidence)
+			if name == "seat" {
+				require.Equal(t, transcript.RoundLimit, is.Outcome, is.Evidence)
+			}
+		})
+	}
+}
+
+// An edited configuration says who can be silent.
+func TestSilentParticipantsOfAnEditedConfiguration(t *testing.T) {
+	cfg := three("")
+	e, _ := newEngine(t, cfg)
+	parent := create(t, e, cfg)
+	run(t, parent)
+	other := cfg
+	other.Participants = []debate.Participant{{Name: "D", Position: "d"}, {Name: "E", Position: "e"}, {Name: "F", Position: "f"}}
+	d := fork(t, e, 1, debate.Edits{ID: "other", Config: &other, Silent: debate.Omission{Seats: []string{"D"}}})
+	run(t, d)
+	require.Len(t, speeches(t, d), 6)
+	_, err := e.Fork(t.Context(), "d", 1, debate.Edits{Config: &other, Silent: debate.Omission{Seats: []string{"A"}}})
+	require.ErrorContains(t, err, `"A" is not a participant`)
+	two := cfg
+	two.Participants = cfg.Participants[:2]
+	_, err = e.Fork(t.Context(), "d", 1, debate.Edits{Config: &two, Silent: debate.Omission{Seats: []string{"A"}}})
+	require.ErrorContains(t, err, "at least two participants must remain, but there are 1")
+}
+
 // What cannot be silent is refused, field by field.
 func TestWhatCannotBeSilent(t *testing.T) {
 	cfg := three("")

@@ -63,9 +63,13 @@ func (r *Runner) used(ctx context.Context, s store.Status) (transcript.Usage, er
 		if err != nil {
 			return u, err
 		}
-		if t, ok := m.Event.(debate.TurnDone); ok && (t.Seq <= s.Parent.Seq || t.Repeats > 0) {
-			u.Input, u.Output, u.Cost = u.Input-t.Turn.Usage.Input, u.Output-t.Turn.Usage.Output, u.Cost-t.Turn.Usage.Cost
+		parents := transcript.Usage{}
+		if t, ok := m.Event.(debate.TurnDone); ok && t.Repeats > 0 {
+			parents = t.Turn.Usage
+		} else if m.Event.Meta().Seq == s.Parent.Seq { // with calls that failed
+			parents = m.Status().Usage
 		}
+		u.Input, u.Output, u.Cost = u.Input-parents.Input, u.Output-parents.Output, u.Cost-parents.Cost
 	}
 	return u, nil
 }

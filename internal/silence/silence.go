@@ -2,6 +2,7 @@
 package silence
 
 import (
+	"math"
 	"slices"
 
 	"github.com/elenchus-go/debate/protocol"
@@ -36,6 +37,19 @@ func (l List) Has(seq int64, s *protocol.Step) bool {
 	return s.Kind == transcript.Speech && s.Contract == "" && slices.ContainsFunc(l, func(p Part) bool {
 		return seq >= p.From && (slices.Contains(p.Turns, s.Key) || slices.Contains(p.Seats, s.Actor))
 	})
+}
+
+// Without returns a phase of a stage at the cursor without the silent steps, as far as no entry between changes that.
+func (l List) Without(at transcript.Cursor, stage transcript.Kind, p protocol.Phase) protocol.Phase {
+	if l == nil {
+		return p
+	}
+	p.Steps = slices.DeleteFunc(slices.Clone(p.Steps), func(s protocol.Step) bool {
+		s.Kind = stage
+		s.Run, s.Round, s.Phase = at.Run, at.Round, p.Name
+		return l.Has(math.MaxInt64, &s)
+	})
+	return p
 }
 
 // Remaining returns the names that are not silent.
