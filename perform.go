@@ -51,8 +51,9 @@ func (x *execution) post(i int, inbox chan<- message) func(Event, int64) error {
 
 func (x *execution) runParallel(i int, inbox chan<- message) {
 	defer func() {
-		close(x.over)
+		over := x.over // the driver reuses x
 		inbox <- message{index: i, ended: true, err: x.err}
+		close(over) // not before: the turns of an actor are committed in the order of its calls
 	}()
 	if x.after != nil { // an actor makes one call at a time
 		<-x.after
