@@ -8,58 +8,23 @@ import (
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/evidence"
-	"github.com/elenchus-go/debate/internal/attachment"
+	"github.com/elenchus-go/debate/internal/actor"
+	"github.com/elenchus-go/debate/internal/actor/room"
+	"github.com/elenchus-go/debate/internal/actor/warnings"
 	"github.com/elenchus-go/debate/internal/calibration"
-	"github.com/elenchus-go/debate/internal/naming"
-	"github.com/elenchus-go/debate/judge/measured"
+	"github.com/elenchus-go/debate/internal/sources"
+	"github.com/elenchus-go/debate/internal/step/rounds"
+	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// This file holds what is decided when a debate starts, because only then the prompts and the providers are known: the
-// windows of actors, and the token limits of replies that fit into them.
-
-// templatesProvider names the provider, built in, that retrieves reasoning templates.
-const templatesProvider = "templates"
-
-// inheritsModel reports whether an actor may have the provider and model of another one.
-func inheritsModel(field string) bool { return field == "persona_assigner" || field == "summarizer" }
+// This file holds what actors read and call, and what is decided when a debate starts, because only then the prompts and the
+// providers are known: the windows of actors, and the token limits of replies that fit into them.
 
 // window returns the size of the actor's window. Before the debate has started, it may be a guess.
 func (p *Participant) window() int { return cmp.Or(p.Window, window.DefaultSize) }
-
-// replyLimitWarnings returns a warning for each actor whose replies get a lower token limit than c gives them.
-func replyLimitWarnings(c *Config, run int, limits map[string]int) (list []Warning) {
-	if len(limits) == 0 {
-		return nil
-	}
-	for field, p := range c.allActors() {
-		if n, ok := limits[field]; ok {
-			who := cmp.Or(p.Name, field)
-			list = append(list, Warning{
-				EventMeta: liveMeta("warning"), Key: transcript.Key{Run: run, Phase: "configuration", Actor: p.Name, Target: field},
-				Text: fmt.Sprintf("replies of %s are limited to %d tokens instead of %d, because the prompt and some history must fit into the window of %d", who, n, p.MaxTokens, p.Window),
-			})
-		}
-	}
-	return list
-}
-
-// windowWarnings returns a warning for each actor whose configured window is larger than the one that its provider knows.
-func windowWarnings(c *Config, run int, known map[string]int) (list []Warning) {
-	if len(known) == 0 {
-		return nil
-	}
-	for field, p := range c.allActors() {
-		if n := known[field]; n > 0 && n < p.Window && (list == nil || !inheritsModel(field)) {
-			list = append(list, Warning{
-				EventMeta: liveMeta("warning"), Key: transcript.Key{Run: run, Phase: "configuration", Actor: p.Name, Target: field},
-				Text: fmt.Sprintf("the window of %s is %d tokens, but its provider has only %d for the model: longer prompts fail or are cut; leave out window, or enlarge that of the server", cmp.Or(p.Name, field), p.Window, n),
-			})
-		}
-	}
-	return list
-}
 
 // limitReplies sets the token limits of actors' replies, by the path of the actor's field.
 func limitReplies(c *Config, limits map[string]int) {
@@ -88,7 +53,7 @@ func changeActors(c *Config, set func(field string, p *Participant)) {
 	}{{"participants", &c.Participants}, {"judges", &c.Judges}, {"substitutes", &c.Substitutes}} {
 		*list.actors = slices.Clone(*list.actors) // calls in flight keep the old list
 		for i := range *list.actors {
-			set(indexed(list.field, i), &(*list.actors)[i])
+			set(actor.Field(list.field, i), &(*list.actors)[i])
 		}
 	}
 	set("persona_assigner", &c.PersonaAssigner)
@@ -98,7 +63,7 @@ func changeActors(c *Config, set func(field string, p *Participant)) {
 // keepWindows gives each actor without a window the one that it has in another configuration, if it has the same model.
 func keepWindows(c *Config, of *Config) {
 	changeActors(c, func(field string, p *Participant) {
-		was := of.settings(actorOf(field, *p))
+		was := of.settings(actor.NameIn(field, p.Name))
 		if p.Window == 0 && was != nil && was.Provider == p.Provider && was.Model == p.Model {
 			p.Window = was.Window
 		}
@@ -108,17 +73,17 @@ func keepWindows(c *Config, of *Config) {
 func participantProfiles(c Config) (list []transcript.Profile) {
 	for i := range c.Participants {
 		if !c.Participants[i].Disabled {
-			list = append(list, c.Participants[i].profile())
+			list = append(list, c.Participants[i].actor().Profile())
 		}
 	}
 	return list
 }
 
-func judgeProfiles(c Config) (list []transcript.Profile) {
-	for _, j := range c.Judges {
-		list = append(list, j.profile())
+func namesOf(list []Participant) (names []string) {
+	for i := range list {
+		names = append(names, list[i].Name)
 	}
-	return list
+	return names
 }
 
 // String describes the attachment without its bytes and without its address.
@@ -132,25 +97,15 @@ func (a *Attachment) shown() *providers.Attachment {
 	return &providers.Attachment{Name: a.Name, MediaType: a.MediaType, Data: a.Data, URL: a.URL, Pages: a.Pages}
 }
 
-// isFor reports whether a participant or a judge sees the attachment.
 func (a *Attachment) isFor(name string) bool {
 	return len(a.Readers) == 0 || slices.Contains(a.Readers, name)
 }
 
-// withDefaults returns the attachment with its pages.
-func (a Attachment) withDefaults() Attachment {
-	if a.MediaType == attachment.PDF && a.Pages == 0 && len(a.Data) <= attachment.MaxData {
-		a.Pages = attachment.Pages(a.Data)
-	}
-	return a
-}
-
-// attachmentsFor returns the attachments that an actor sees.
-func attachmentsFor(c *Config, actor string) (list []*providers.Attachment) {
-	if len(c.Attachments) == 0 || slices.Contains(systemActors, actor) {
+func attachmentsFor(c *Config, name string) (list []*providers.Attachment) {
+	if len(c.Attachments) == 0 || slices.Contains(actor.System, name) {
 		return nil
 	}
-	return shownAttachments(c, func(a *Attachment) bool { return a.isFor(actor) && !hides(c, a.Name, actor) })
+	return shownAttachments(c, func(a *Attachment) bool { return a.isFor(name) && !hides(c, a.Name, name) })
 }
 
 // hides reports whether an actor is a judge from whom a document or an attachment is hidden.
@@ -169,9 +124,9 @@ func hiddenTexts(c *Config) (list []string) {
 }
 
 // attachmentsSeen returns the attachments that the actor in a field sees. A substitute sees those of all judges.
-func attachmentsSeen(c *Config, field string, p Participant) (list []*providers.Attachment) {
+func attachmentsSeen(c *Config, field, name string) (list []*providers.Attachment) {
 	if !strings.HasPrefix(field, "substitutes") {
-		return attachmentsFor(c, actorOf(field, p))
+		return attachmentsFor(c, actor.NameIn(field, name))
 	}
 	return shownAttachments(c, func(a *Attachment) bool {
 		return slices.ContainsFunc(c.Judges, func(j Participant) bool { return !j.Human && a.isFor(j.Name) })
@@ -218,21 +173,17 @@ func (c *actors) AttachmentsOf(actor string) []*providers.Attachment {
 	return attachmentsFor((*Config)(c), actor)
 }
 
-// documentsFor returns the documents that a participant or a judge reads.
-func documentsFor(c *Config, actor string) (list []evidence.Document) {
-	if len(c.Documents) == 0 || slices.Contains(systemActors, actor) {
+func documentsFor(c *Config, name string) (list []evidence.Document) {
+	if len(c.Documents) == 0 || slices.Contains(actor.System, name) {
 		return nil
 	}
 	for i := range c.Documents {
-		if d := &c.Documents[i]; d.IsFor(actor) && !hides(c, d.Name, actor) {
+		if d := &c.Documents[i]; d.IsFor(name) && !hides(c, d.Name, name) {
 			list = append(list, *d)
 		}
 	}
 	return list
 }
-
-// seatOf names an actor in an error.
-func seatOf(field string, p Participant) string { return cmp.Or(p.Name, field) }
 
 // seatsOf returns a function that reports whether a participant or a judge has a name.
 func seatsOf(c *Config) func(name string) bool {
@@ -242,75 +193,79 @@ func seatsOf(c *Config) func(name string) bool {
 	}
 }
 
-// checkAttachments adds every problem of the attachments.
-func checkAttachments(c *Config, l *problemList) {
-	if len(c.Attachments) == 0 {
-		return
-	}
-	var files []attachment.Named
-	for _, a := range c.Attachments {
-		files = append(files, attachment.Named{File: attachment.File{MediaType: a.MediaType, Data: a.Data, URL: a.URL, Pages: a.Pages}, Name: a.Name, Readers: a.Readers})
-	}
-	for _, p := range attachment.CheckAll(files, seatsOf(c)) {
-		l.add("attachments"+p.Field, "%s", p.Reason)
-	}
-}
-
-// selfPreferenceWarnings returns a warning for each judge that uses the same model as a participant: models tend to
-// prefer their own output. named resolves the name of a provider, and reports whether its replies come from a person.
-func selfPreferenceWarnings(c *Config, run int, named func(string) (string, bool)) (list []Warning) {
-	for i, j := range slices.Concat(c.Judges, c.Substitutes) {
-		judge, person := named(j.Provider)
-		if person {
-			continue
-		}
-		var kin []string
-		for _, p := range c.active() {
-			if name, _ := named(p.Provider); name == judge && p.Model == j.Model {
-				kin = append(kin, p.Name)
-			}
-		}
-		if len(kin) == 0 {
-			continue
-		}
-		who, field := "judge "+j.Name, fmt.Sprintf("judges[%d]", i)
-		if i >= len(c.Judges) {
-			field = fmt.Sprintf("substitutes[%d]", i-len(c.Judges))
-			who = field
-		}
-		list = append(list, Warning{
-			EventMeta: liveMeta("warning"), Key: transcript.Key{Run: run, Phase: "configuration", Actor: j.Name, Target: field},
-			Text: fmt.Sprintf("%s uses the same model as %s and may favor them", who, naming.Enumerate(kin, len(kin))),
+// warningsAbout returns warnings about actors as events of a run.
+func warningsAbout(run int, list []warnings.Warning) (events []Warning) {
+	for _, w := range list {
+		events = append(events, Warning{
+			EventMeta: liveMeta("warning"), Key: transcript.Key{Run: run, Phase: "configuration", Actor: w.Name, Target: w.Field}, Text: w.Text,
 		})
 	}
+	return events
+}
+
+// startWarnings returns warnings about an accepted configuration with the windows that are known and with lower limits of replies.
+func startWarnings(c *Config, run int, windows, limits map[string]int) []Warning {
+	return append(warningsAbout(run, warnings.Windows(c.seats(), windows)), warningsAbout(run, warnings.ReplyLimits(c.seats(), limits))...)
+}
+
+// privateOnes returns the documents that are private, or nil if there are none.
+func privateOnes(list []evidence.Document) (private []evidence.Document) {
+	for i := range list {
+		if list[i].IsPrivate() {
+			private = append(private, list[i])
+		}
+	}
+	return private
+}
+
+func usesTools(c *Config) bool {
+	has := func(p Participant) bool { return len(p.Tools) > 0 }
+	return slices.ContainsFunc(c.Participants, has) || slices.ContainsFunc(c.Judges, has)
+}
+
+// hasSources reports whether a debate can have sources, so that its turns can cite them.
+func hasSources(c *Config) bool { return len(c.Documents) > 0 || usesTools(c) }
+
+// callersOf returns PhaseStarted.Callers for a phase.
+func callersOf(c *Config, p *protocol.Phase) (list []string) {
+	if !p.Parallel || !usesTools(c) {
+		return nil
+	}
+	for i := range p.Steps {
+		if who := c.settings(p.Steps[i].Actor); who != nil && len(who.Tools) > 0 {
+			list = append(list, sources.Lane(p.Steps[i].Key))
+		}
+	}
+	if len(list) < 2 {
+		return nil
+	}
 	return list
 }
 
-// auditedField names the field of a judge, below its path, in warnings about biased judges.
-const auditedField = ".model"
-
-// biasWarnings returns a warning for each judge that was found biased by an audit of its model. templates is the version of the
-// templates of the debate's prompts.
-func biasWarnings(c *Config, run int, templates string, audits []measured.Record) (list []Warning) {
-	for i, j := range slices.Concat(c.Judges, c.Substitutes) {
-		who, field := "judge "+j.Name, indexed("judges", i)
-		if i >= len(c.Judges) {
-			field = indexed("substitutes", i-len(c.Judges))
-			who = field
-		}
-		for _, a := range audits {
-			found := a.Biased()
-			if j.Human || j.Model == "" || a.Model != j.Model || found == "" {
-				continue
-			}
-			text := fmt.Sprintf("%s: an audit found its model %s biased: %s", who, j.Model, found)
-			if a.Prompts != measured.PromptsHash(templates, j.Persona, j.Instructions) {
-				text += "; it was measured with other prompts"
-			}
-			list = append(list, Warning{
-				EventMeta: liveMeta("warning"), Key: transcript.Key{Run: run, Phase: "configuration", Actor: j.Name, Target: field + auditedField}, Text: text,
-			})
-		}
+// formatOf returns the format of a journal with the configuration. An engine that knows no documents, no reference and no tools would
+// do without them, so it must leave the debate alone.
+func formatOf(c *Config) int {
+	if l := &c.Limits; len(c.Documents) > 0 || c.Reference != "" || usesTools(c) || l.ToolRounds+l.ToolCalls+l.ToolBytes != 0 || l.ToolTimeout != 0 {
+		return store.Format
 	}
-	return list
+	return store.OldestFormat
+}
+
+func (ev *ToolsCalled) round() *rounds.Round {
+	return &rounds.Round{Key: ev.Key, Number: ev.Number, VisibleSeq: ev.VisibleSeq, Attempts: ev.Attempts, Parts: ev.Parts, Calls: ev.Calls}
+}
+
+func documentNames(c *Config) (names []string) {
+	for i := range c.Documents {
+		names = append(names, c.Documents[i].Name)
+	}
+	for i := range c.Attachments {
+		names = append(names, c.Attachments[i].Name)
+	}
+	return names
+}
+
+// textsOf returns what prompts hold before the history.
+func textsOf(c *Config) *room.Texts {
+	return &room.Texts{Topic: c.Topic, Background: c.Background, Reference: c.Reference, Documents: c.Documents}
 }

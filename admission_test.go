@@ -66,10 +66,9 @@ func (c *crowd) seen() (order []string, calling, most int) {
 // crowdEngine returns an engine that drives three debates at once.
 func crowdEngine(t *testing.T, s store.Store, c *crowd) *debate.Engine {
 	t.Helper()
-	e, err := debate.NewEngine(debate.Options{
+	e := debatetest.Engine(t, debate.Options{
 		Store: s, Name: "one", MaxDebates: 3, Providers: map[string]providers.Provider{"m": c, "j": c},
 	})
-	require.NoError(t, err)
 	return e
 }
 
@@ -80,8 +79,7 @@ func launchCrowd(t *testing.T, e *debate.Engine) (list []*debate.Debate, topics 
 		cfg := debatetest.PairConfig(nil)
 		cfg.ID, cfg.Topic = fmt.Sprint("d", i), fmt.Sprintf("Question %d?", i)
 		cfg.Limits.MaxRounds = 2
-		d, err := e.Launch(t.Context(), cfg)
-		require.NoError(t, err)
+		d := debatetest.Call(t, e.Launch, cfg)
 		list, topics = append(list, d), append(topics, cfg.Topic)
 	}
 	return list, topics
@@ -148,15 +146,13 @@ func TestADebateThatWaitsForAPersonGivesUpItsPlace(t *testing.T) {
 			if i < 4 {
 				cfg.Participants[1] = debate.Participant{Name: "B", Human: true}
 			}
-			d, err := e.Launch(t.Context(), cfg)
-			require.NoError(t, err)
+			d := debatetest.Call(t, e.Launch, cfg)
 			list = append(list, d)
 		}
 		time.Sleep(time.Hour)
 		require.Equal(t, map[fsm.State]int{fsm.Completed: 6, fsm.Paused: 4}, states(t, e))
 		for _, d := range list[:4] {
-			asked, err := d.Waiting(t.Context())
-			require.NoError(t, err)
+			asked := debatetest.Waiting(t, d)
 			require.Len(t, asked, 1)
 			require.NoError(t, d.Answer(t.Context(), asked[0].Key, "Because of the noise.", "Bea"))
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/actor/warnings"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/forecast"
 	"github.com/elenchus-go/debate/internal/panics"
@@ -54,15 +55,11 @@ func (dr *driver) newExecutions(r *record) ([]*execution, error) {
 
 // newExecution returns the execution of a step. It returns a panic of the protocol or of a hook as a *panics.Error.
 func (dr *driver) newExecution(r *record, s protocol.Step) (c *execution, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = panics.New(v)
-		}
-	}()
+	defer panics.Catch(&err)
 	dr.planning = s.Key
 	if c, err = dr.engine.newExecution(r, s); err == nil {
 		if m := &c.run.Plan.Model; m.Client == nil {
-			m.Provider, m.Client, err = dr.engine.bind(m.Provider)
+			m.Provider, m.Client, err = dr.engine.providers.Bind(m.Provider)
 		}
 	}
 	dr.planning = transcript.Key{} // not deferred: it stays if the goroutine ends
@@ -81,12 +78,24 @@ func (dr *driver) advance() (more bool, err error) {
 	return more, err
 }
 
-// advanceApart calls advance on another goroutine, which the code that it calls may end.
-func (dr *driver) advanceApart() (more bool, err error) {
-	if panics.Apart(func() { more, err = dr.advance() }) != nil {
-		return false, dr.exited
+// advanceApart calls advance until there is nothing more to do or again returns false. It does so on another goroutine, which
+// the code that it calls may end. A panic of again passes through.
+func (dr *driver) advanceApart(again func() bool) (more bool, err error) {
+	asks := false
+	ended := panics.Apart(func() {
+		for goesOn := true; goesOn; asks = false {
+			more, err = dr.advance()
+			asks = true
+			goesOn = more && err == nil && again()
+		}
+	})
+	switch {
+	case ended == nil:
+		return more, err
+	case asks:
+		panic(ended)
 	}
-	return more, err
+	return false, dr.exited
 }
 
 // fail commits the failure for a panic, unless the debate has stopped already. It returns why the debate is in error.
@@ -195,7 +204,7 @@ func (dr *driver) plan() (p plan, err error) {
 		return p, err
 	}
 	p.known = dr.known.Load()
-	dr.firstRun.Store(dr.out.Yield != nil && !j.rec.hasTurns())
+	dr.firstRun.Store(dr.out.Yield != nil && !j.rec.HasTurns())
 	switch r := j.rec; {
 	case dr.only != "" && dr.only != planOf(r).Key: // the plan is done
 	case r.lifecycle.State == fsm.Validating:
@@ -254,21 +263,18 @@ func (dr *driver) prepare(c *transaction) error {
 
 // validate checks what only a driver can check. It then starts the debate or returns it to configuring.
 func (dr *driver) validate(p plan) error {
-	problems, superseded := dr.checkProviders(p)
+	problems, windows, superseded := dr.checkProviders(p)
 	if dr.ctx.Err() != nil {
 		return context.Cause(dr.ctx)
 	}
 	if superseded { // the debate was paused, stopped or canceled; if it validates again, the check is repeated
 		return nil
 	}
-	cfg := *p.check
-	windows := dr.engine.knownWindows(dr.within, &cfg)
-	setWindows(&cfg, windows)
 	var limits map[string]int
 	var planned *record
 	if len(problems) == 0 {
 		var lacks error
-		if problems, limits, planned, lacks = dr.engine.preflight(&cfg); lacks != nil {
+		if problems, limits, planned, lacks = dr.engine.preflight(*p.check, windows); lacks != nil {
 			dr.engine.heartbeats.Lack(dr.ctx, dr.journal.id, lackedBy(lacks))
 			return fmt.Errorf("drive debate %s: %w", dr.journal.id, lacks)
 		}
@@ -285,8 +291,9 @@ func (dr *driver) validate(p plan) error {
 			found = problems
 			return c.fire(fsm.Reject, StateChanged{Problems: found})
 		}
-		warnings := slices.Concat(c.rec.configWarnings(), windowWarnings(&cfg, c.rec.Cursor.Run, windows), replyLimitWarnings(&cfg, c.rec.Cursor.Run, limits),
-			biasWarnings(&cfg, c.rec.Cursor.Run, c.rec.env.sets[cfg.Prompts].Version(), c.rec.env.audits))
+		cfg := planned.config
+		warnings := slices.Concat(c.rec.configWarnings(), startWarnings(cfg, c.rec.Cursor.Run, windows, limits),
+			warningsAbout(c.rec.Cursor.Run, warnings.Biases(cfg.seats(), c.rec.env.sets[cfg.Prompts].Version(), c.rec.env.audits)))
 		if err := c.fire(fsm.Accept, StateChanged{Warnings: warnings, ReplyTokens: limits, Windows: windows}); err != nil {
 			return err
 		}
@@ -302,9 +309,9 @@ func (dr *driver) validate(p plan) error {
 	return problemsError(slices.Clone(found)) // the journal has the list
 }
 
-// checkProviders checks the keys and models of the providers, and reports whether a control superseded the check, which
-// then ended early.
-func (dr *driver) checkProviders(p plan) (problems []protocol.Problem, superseded bool) {
+// checkProviders checks the keys and models of the providers, and returns the windows of StateChanged.Windows. It reports whether
+// a control superseded the check, which then ended early.
+func (dr *driver) checkProviders(p plan) (problems []protocol.Problem, windows map[string]int, superseded bool) {
 	ctx, cancel := context.WithTimeout(dr.within, p.check.Limits.StepTimeout)
 	defer cancel()
 	ctx, stop := context.WithCancelCause(ctx)
@@ -321,7 +328,7 @@ func (dr *driver) checkProviders(p plan) (problems []protocol.Problem, supersede
 	}
 	actors, ask := dr.engine.clientsOf(p.check), dr.engine.asker()
 	problems = slices.Concat(ask.Access(ctx, actors), ask.Settings(ctx, actors))
-	return problems, errors.Is(context.Cause(ctx), step.ErrSuperseded)
+	return problems, ask.Windows(ctx, actors), errors.Is(context.Cause(ctx), step.ErrSuperseded)
 }
 
 // sleep waits until something changes, the engine closes, or the given time has passed. If wait is negative, it waits
@@ -341,7 +348,6 @@ func (dr *driver) sleep(wait time.Duration) {
 	}
 }
 
-// showEnd shows the Ended event if the debate has ended.
 func (dr *driver) showEnd() {
 	for {
 		dr.out.Flush()

@@ -11,8 +11,10 @@ import (
 
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/actor/warnings"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/findings"
+	"github.com/elenchus-go/debate/internal/rejudging"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/step/rounds"
 	"github.com/elenchus-go/debate/protocol"
@@ -34,9 +36,12 @@ func (r *record) apply(ev Event, at time.Time) error {
 	}
 	meta := ev.Meta()
 	r.Seq = meta.Seq
-	if r.course.follow(ev, r.lifecycle.State, r.Cursor.Round) {
-		r.setConfig(r.config)
-		r.Forget()
+	if r.course.Course != nil {
+		x := courseEntry(ev)
+		if r.course.Follow(&x, rejudging.Place{State: r.lifecycle.State, Round: r.Cursor.Round}) { // the judges see other documents from here on
+			r.setConfig(r.config)
+			r.Forget()
+		}
 	}
 	r.writer = rulesOf(meta, r.writer)
 	return nil
@@ -44,15 +49,14 @@ func (r *record) apply(ev Event, at time.Time) error {
 
 // add adds a checked event.
 func (r *record) add(ev Event) (err error) {
+	open := r.planned.open
+	r.planned.open = nil
+	failed := failuresIn(ev)
 	switch ev := ev.(type) {
 	case ConfigChanged:
 		err = r.configure(ev)
 	case StateChanged:
-		r.addFailures(ev.Failure)
-		if ev.Question != nil {
-			r.addFailures(ev.Question.Failure)
-		}
-		r.addFailures(ev.OtherFailures...)
+		r.addFailures(failed...)
 		r.transition(ev)
 	case PhaseStarted:
 		r.StartPhase(ev.Phase, ev.Seq)
@@ -60,9 +64,15 @@ func (r *record) add(ev Event) (err error) {
 			r.History.Scales.Freeze(ev.Phase)
 		}
 		if ev.Callers != nil {
-			r.Sources.Begin(phaseKey(r, ev.Phase), ev.Callers)
+			r.Sources.Begin(r.PhaseKey(ev.Phase), ev.Callers)
+		}
+		if open != nil && open[0].Name == ev.Phase {
+			r.planned.open = open
 		}
 	case TurnDone:
+		if open != nil && open[0].Name == ev.Turn.Phase && ev.Turn.Kind == r.Cursor.Stage {
+			r.planned.open = open
+		}
 		if err = r.addTurn(ev.Turn); ev.Reply != "" {
 			put(&r.people.replies, ev.Turn.Key, ev.Reply)
 		}
@@ -87,7 +97,6 @@ func (r *record) add(ev Event) (err error) {
 	return err
 }
 
-// decide applies a person's decision.
 func (r *record) decide(ev Decided) {
 	switch ev.Action {
 	case actionDecline:
@@ -161,8 +170,8 @@ func (r *record) configure(ev ConfigChanged) (err error) {
 	}
 	r.Seed = cmp.Or(c.Seed, r.ID) // journals of earlier versions have none
 	r.Topic, r.MinRounds, r.MaxRounds = r.config.Topic, r.config.Limits.MinRounds, r.config.Limits.MaxRounds
-	r.addJudges()
-	if r.addPeople(); !r.hasTurns() { // after the first turn, only a fork changes anything else of participants
+	r.Judges = namesOf(r.config.Judges)
+	if r.addPeople(); !r.HasTurns() { // after the first turn, only a fork changes anything else of participants
 		r.addParticipants()
 	} else {
 		r.editParticipants(was)
@@ -183,21 +192,8 @@ func (r *record) editParticipants(was *Config) {
 		for i := range list {
 			p := &list[i]
 			old, is := was.settings(p.Name), r.config.settings(p.Name)
-			if old == nil || is == nil {
-				continue
-			}
-			for _, x := range []struct {
-				field   *string
-				old, is string
-			}{
-				{&p.Role, old.Role, is.Role}, {&p.Position, old.Position, is.Position}, {&p.Instructions, old.Instructions, is.Instructions},
-			} {
-				if x.old != x.is {
-					*x.field = x.is
-				}
-			}
-			if old.Persona != is.Persona { // the arguments belong to the persona that was assigned
-				p.Persona, p.KeyArguments = is.Persona, nil
+			if old != nil && is != nil {
+				is.actor().Edit(p, old.actor())
 			}
 		}
 	}
@@ -206,7 +202,7 @@ func (r *record) editParticipants(was *Config) {
 // limitReplies lowers the token limits of replies, by the fields of the actors.
 func (r *record) limitReplies(limits map[string]int) {
 	if len(limits) > 0 {
-		r.accepted.limited = append(r.accepted.limited, replyLimitWarnings(r.config, r.Cursor.Run, limits)...)
+		r.accepted.limited = append(r.accepted.limited, warningsAbout(r.Cursor.Run, warnings.ReplyLimits(r.config.seats(), limits))...)
 		c := *r.config
 		limitReplies(&c, limits)
 		r.setConfig(&c)
@@ -215,27 +211,13 @@ func (r *record) limitReplies(limits map[string]int) {
 
 // setWindows sets the windows of actors that have none, by the fields of the actors.
 func (r *record) setWindows(known map[string]int) {
-	r.accepted.mismatched = windowWarnings(r.config, r.Cursor.Run, known)
+	r.accepted.mismatched = warningsAbout(r.Cursor.Run, warnings.Windows(r.config.seats(), known))
 	none := func(p Participant) bool { return p.Window == 0 && !p.Human }
 	c := *r.config
 	if slices.ContainsFunc(c.Participants, none) || slices.ContainsFunc(c.Judges, none) || slices.ContainsFunc(c.Substitutes, none) || none(c.Summarizer) || none(c.PersonaAssigner) {
 		setWindows(&c, known)
 		r.setConfig(&c)
 	}
-}
-
-// addJudges makes all configured judges active.
-func (r *record) addJudges() {
-	r.Judges = nil
-	for _, j := range r.config.Judges {
-		r.Judges = append(r.Judges, j.Name)
-	}
-}
-
-// addParticipants makes all enabled participants active.
-func (r *record) addParticipants() {
-	r.SetProfiles(participantProfiles(*r.config))
-	r.losses.dropped = nil
 }
 
 func (r *record) transition(ev StateChanged) {
@@ -264,7 +246,7 @@ func (r *record) transition(ev StateChanged) {
 		r.limitReplies(ev.ReplyTokens)
 		r.accepted.biased = nil
 		for _, w := range ev.Warnings {
-			if strings.HasSuffix(w.Key.Target, auditedField) {
+			if strings.HasSuffix(w.Key.Target, warnings.AuditedField) {
 				r.accepted.biased = append(r.accepted.biased, w)
 			}
 		}
@@ -299,7 +281,7 @@ func (r *record) reset() {
 		ID: r.ID, Seed: r.Seed, Topic: r.Topic, Started: r.Started, Rating: r.Rating, MinRounds: r.MinRounds, MaxRounds: r.MaxRounds,
 	}
 	r.Cursor.Run = run
-	r.addJudges()
+	r.Judges = namesOf(r.config.Judges)
 	r.Ending, r.losses.failure, r.accepted.mismatched, r.accepted.biased, r.accepted.valid = transcript.Ending{}, nil, nil, nil, false
 	r.Forget()
 	r.people, r.decisions.passed, r.tools = people{}, nil, rounds.Rounds{}
@@ -312,7 +294,7 @@ func (r *record) reset() {
 func (r *record) addTurn(t transcript.Turn) error {
 	t.Seq = r.Seq + 1
 	if len(r.Turns) == 0 {
-		r.Turns = slices.Grow(r.Turns, 32)
+		r.Turns = slices.Grow(r.Turns, min(r.MaxRounds*(len(r.Participants)+len(r.Judges)), 60)+4)
 	}
 	if !r.Record.Apply(t) {
 		return fmt.Errorf("turn %s is a duplicate", t.Key)
@@ -359,7 +341,6 @@ func (r *record) annotate(ev Annotated) {
 	}
 }
 
-// questionID returns the id of the question in the entry seq.
 func questionID(seq int64) string { return fmt.Sprintf("q%d", seq) }
 
 // answerOf returns the answer that a turn gives.

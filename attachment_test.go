@@ -92,8 +92,7 @@ func TestAttachmentsAreInEachPromptOfTheirReaders(t *testing.T) {
 	}
 	require.Equal(t, map[string]bool{"photo.png, paper.pdf": true, "photo.png": true}, seen)
 	for _, turn := range result.Turns {
-		p, err := d.PromptOf(t.Context(), turn.Key)
-		require.NoError(t, err)
+		p := debatetest.PromptOf(t, d, turn.Key)
 		require.Contains(t, shownIn(t, p.Request), "photo.png")
 		require.Greater(t, p.Tokens, 1_120)
 	}
@@ -105,7 +104,7 @@ func TestAttachmentsAreInEachPromptOfTheirReaders(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, config, bytes.Contains(raw, encoded[1:40]), "%T", ev)
 	}
-	status, err := json.Marshal(head(t, d))
+	status, err := json.Marshal(debatetest.Status(t, d))
 	require.NoError(t, err)
 	require.Less(t, len(status), 4_000)
 }
@@ -281,8 +280,7 @@ func TestAPersonIsToldWhatIsAttached(t *testing.T) {
 	})
 	_, err := runToEnd(t, d)
 	require.NoError(t, err)
-	waiting, err := d.Waiting(t.Context())
-	require.NoError(t, err)
+	waiting := debatetest.Waiting(t, d)
 	require.Equal(t, []string{fmt.Sprintf("a.pdf (application/pdf, %d bytes)", len(document(1)))}, waiting[0].Attachments)
 	require.NotEqual(t, transcript.Key{}, waiting[0].Key)
 }

@@ -3,7 +3,6 @@ package debate
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/store"
@@ -36,7 +35,10 @@ func (dr *driver) runBackground() {
 	defer dr.release()
 	again := minBackoff
 	for {
-		more, err := dr.advanceApart()
+		more, err := dr.advanceApart(func() bool {
+			again = minBackoff
+			return true
+		})
 		dr.failed = err
 		if err != nil && !dr.logError(err) {
 			return
@@ -78,24 +80,4 @@ func (dr *driver) logError(err error) (later bool) {
 	_, rejected := errors.AsType[*Problems](err)
 	_, failed := errors.AsType[*Failure](err)
 	return !rejected && !failed && dr.ctx.Err() == nil && !errors.Is(err, ErrUnsupported) && !errors.Is(err, store.ErrNotFound)
-}
-
-// signEnded signs the debates that have ended without a signature.
-func signEnded(ctx context.Context, e *Engine) error {
-	if e.signer == nil {
-		return nil
-	}
-	var errs []error
-	for s, err := range e.store.List(ctx, store.Query{States: []fsm.State{fsm.Completed, fsm.Canceled}}) {
-		if s.ID == "" {
-			return errors.Join(append(errs, err)...)
-		}
-		if s.Signed {
-			continue
-		}
-		if err := newJournal(e, s.ID).sign(ctx); err != nil && !errors.Is(err, store.ErrNotFound) {
-			errs = append(errs, fmt.Errorf("sign debate %s: %w", s.ID, err))
-		}
-	}
-	return errors.Join(errs...)
 }

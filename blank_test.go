@@ -37,12 +37,9 @@ func TestAReplyThatNobodyCanSeeIsNoReply(t *testing.T) {
 				}
 				return scripted.Reply{Text: "So it is."}
 			}}
-			e, err := debate.NewEngine(debate.Options{Providers: providersOf(model, scriptedJudge(t, 1))})
-			require.NoError(t, err)
-			d, err := e.Create(t.Context(), debatetest.PairConfig(nil))
-			require.NoError(t, err)
-			_, err = debatetest.Run(t, d)
-			require.NoError(t, err)
+			e := debatetest.Engine(t, debate.Options{Providers: providersOf(model, scriptedJudge(t, 1))})
+			d := debatetest.Create(t, e, debatetest.PairConfig(nil))
+			debatetest.Finish(t, d)
 			for _, turn := range debatetest.Result(t, d).Turns {
 				require.NotContains(t, turn.Text, text)
 			}
@@ -52,12 +49,10 @@ func TestAReplyThatNobodyCanSeeIsNoReply(t *testing.T) {
 		})
 	}
 	for _, text := range []string{"👨‍👩‍👧", "x\u200b", "ﷺ"} { // visible, with characters that are not
-		e, err := debate.NewEngine(debate.Options{})
-		require.NoError(t, err)
+		e := debatetest.Engine(t, debate.Options{})
 		c := debatetest.PairConfig(nil)
 		c.Topic = text
-		_, err = e.Create(t.Context(), c)
-		require.NoError(t, err)
+		debatetest.Create(t, e, c)
 	}
 }
 
@@ -76,11 +71,9 @@ func TestANilPointerIsNoProtocol(t *testing.T) {
 		require.ErrorContains(t, err, "a protocol is nil")
 		_, err = c.MarshalJSON()
 		require.ErrorContains(t, err, "encode protocol: it is a nil pointer")
-		e, err := debate.NewEngine(debate.Options{})
-		require.NoError(t, err)
+		e := debatetest.Engine(t, debate.Options{})
 		c.Protocol = nil
-		d, err := e.Create(t.Context(), c)
-		require.NoError(t, err)
+		d := debatetest.Create(t, e, c)
 		c.Protocol = p
 		require.ErrorContains(t, d.Edit(t.Context(), c), "it is a nil pointer")
 		_, err = e.Fork(t.Context(), d.ID(), 0, debate.Edits{Config: &c})
@@ -91,7 +84,7 @@ func TestANilPointerIsNoProtocol(t *testing.T) {
 // An observer that ends its goroutine when a drive ends does not keep the debate from being driven again.
 func TestAnObserverEndsItsGoroutineWithTheDrive(t *testing.T) {
 	ends := true
-	e, err := debate.NewEngine(debate.Options{
+	e := debatetest.Engine(t, debate.Options{
 		Providers: providersOf(talkingModel(), scriptedJudge(t, 1)),
 		Observer: debate.Observer{Begin: func(ctx context.Context, s debate.Step) (context.Context, func(debate.Outcome)) {
 			if s.Key != (transcript.Key{}) {
@@ -104,9 +97,7 @@ func TestAnObserverEndsItsGoroutineWithTheDrive(t *testing.T) {
 			}
 		}},
 	})
-	require.NoError(t, err)
-	d, err := e.Create(t.Context(), debatetest.PairConfig(nil))
-	require.NoError(t, err)
+	d := debatetest.Create(t, e, debatetest.PairConfig(nil))
 	for _, drive := range []func(){
 		func() { _, _ = d.RunOnce(context.Background()) },
 		func() {
@@ -125,7 +116,7 @@ func TestAnObserverEndsItsGoroutineWithTheDrive(t *testing.T) {
 		<-done
 	}
 	ends = false
-	_, err = debatetest.Run(t, d)
+	_, err := debatetest.Run(t, d)
 	require.NoError(t, err, "nobody drives it any more")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -139,12 +130,10 @@ func TestWarningsOfProvidersAreNotLogged(t *testing.T) {
 		model := debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
 			return providers.Response{Text: "So it is.", Warnings: []string{"SECRET TEXT"}}, nil
 		})
-		d, err := debate.New(t.Context(), debatetest.PairConfig(nil), debate.Options{
+		d := debatetest.New(t, debatetest.PairConfig(nil), debate.Options{
 			Providers: providersOf(model, scriptedJudge(t, 1)), Logger: slog.New(slog.NewTextHandler(log, nil)), LogTexts: texts,
 		})
-		require.NoError(t, err)
-		_, err = debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		require.Equal(t, texts, bytes.Contains(log.Bytes(), []byte("SECRET TEXT")))
 		require.Equal(t, !texts, bytes.Contains(log.Bytes(), []byte(`msg="warning of a provider"`)))
 		require.Contains(t, debatetest.Result(t, d).Warnings[0], "SECRET TEXT")

@@ -8,6 +8,8 @@ import (
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/actor"
+	"github.com/elenchus-go/debate/internal/actor/binding"
 	"github.com/elenchus-go/debate/internal/budget"
 	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/internal/forecast"
@@ -48,20 +50,16 @@ func (c calls) Actor(name string) (a worst.Actor, ok bool) {
 	if !ok {
 		return a, false
 	}
-	a = worst.Actor{Seat: seat, Free: who.Human, NoText: makesNoText(name), Reply: maxReply(c.record, who, name)}
+	a = worst.Actor{Seat: seat, Free: who.Human, NoText: actor.MakesNoText(name), Reply: maxReply(c.record, who, name)}
 	if name == protocol.Retriever {
-		a.Free = who.Provider == templatesProvider
+		a.Free = who.Provider == binding.Templates
 	}
 	return a, true
 }
 
 // Conclusion returns the phases of the conclusion that the protocol asks for now.
 func (c calls) Conclusion() []protocol.Phase {
-	phases := c.rules().Phases(&c.Record)
-	if c.config.hasPeople() {
-		phases = c.adaptToPeople(phases)
-	}
-	return phases
+	return c.adaptToPeople(c.rules().Phases(&c.Record))
 }
 
 // Cost returns the most that a prompt and a reply of an actor with the given tokens can cost.
@@ -82,16 +80,10 @@ func (c calls) Embedded(round, order int) (tokens int) {
 // maxCost returns the most that a prompt and a reply with the given tokens can cost. A judge's substitutes may have other
 // prices.
 func maxCost(r *record, p *Participant, actor string, input, output int) float64 {
-	cost := func(model string, output int) float64 {
-		known, _ := r.config.Prices.Lookup(model)
-		u := transcript.Usage{Input: input, Output: output}
-		plain := known.Cost(u)
-		u.Written = input // the service may write the whole prompt to its cache
-		return max(plain, known.Cost(u))
-	}
-	most := cost(p.Model, min(output, p.MaxTokens))
+	prices := r.config.Prices
+	most := budget.MostCost(prices, p.Model, input, min(output, p.MaxTokens))
 	for _, s := range substitutesOf(r, actor) {
-		most = max(most, cost(s.Model, min(output, substituteLimit(p, &s))))
+		most = max(most, budget.MostCost(prices, s.Model, input, min(output, substituteLimit(p, &s))))
 	}
 	return most
 }
@@ -121,11 +113,11 @@ func substituteLimit(judge, s *Participant) int {
 }
 
 // replyLimit returns the token limit of an actor's replies. That of a substitute is the lowest for any judge.
-func replyLimit(c *Config, field string, p Participant) int {
+func replyLimit(c *Config, field string, p actor.Settings) int {
 	limit := p.MaxTokens
 	for i := range c.Judges {
 		if strings.HasPrefix(field, "substitutes") {
-			limit = min(limit, substituteLimit(&c.Judges[i], &p))
+			limit = min(limit, substituteLimit(&c.Judges[i], (*Participant)(&p)))
 		}
 	}
 	return limit
@@ -150,7 +142,7 @@ func summaryNeeded(r *record, steps []protocol.Step) *window.SummaryPlan {
 	for i := range steps {
 		s := &steps[i]
 		who, seat, ok := r.actor(s.Actor)
-		if !ok || who.Human || slices.Contains(systemActors, s.Actor) || silence.Is(*s) {
+		if !ok || who.Human || slices.Contains(actor.System, s.Actor) || silence.Is(*s) {
 			continue
 		}
 		if w := r.SummaryFor(s, seat); w != nil && affordsSummary(r, w.Tokens+reasoning.Tokens(r.config.Summarizer.Reasoning)) {
@@ -166,8 +158,7 @@ func affordsSummary(r *record, tokens int) bool {
 	if r.Cursor.Stage != transcript.Conclusion {
 		return true
 	}
-	step := protocol.Step{Key: transcript.Key{Actor: protocol.Summarizer}}
-	most := worstCase(r, forecast.Stage{Kind: transcript.Conclusion, Phases: []protocol.Phase{{Name: summaryPhase, Steps: []protocol.Step{step}}}})
+	most := worstCase(r, forecast.Stage{Kind: transcript.Conclusion, Phases: []protocol.Phase{r.SummaryPhase()}})
 	most.Output += tokens - r.config.Summarizer.MaxTokens
 	a := accountOf(r)
 	return a.Ending(most).Outcome == ""
@@ -176,7 +167,7 @@ func affordsSummary(r *record, tokens int) bool {
 // maxOutput returns the output tokens of steps whose replies have their maximum length.
 func maxOutput(r *record, steps []protocol.Step) (tokens int) {
 	for _, s := range steps {
-		if p, _, ok := r.actor(s.Actor); ok && !p.Human && !makesNoText(s.Actor) {
+		if p, _, ok := r.actor(s.Actor); ok && !p.Human && !actor.MakesNoText(s.Actor) {
 			tokens += worst.Replies(&s) * maxReply(r, p, s.Actor)
 		}
 	}
@@ -228,21 +219,11 @@ func affordableRounds(r *record, s *protocol.Step, who *Participant, prompt, mos
 	return a.Rounds(shared, need, each, max(sharing, r.Sources.Callers(s.Key)), most)
 }
 
-// phaseKey returns the key of the steps in a phase of the present stage and round, without an actor.
-func phaseKey(r *record, phase string) transcript.Key {
-	k := transcript.Key{Run: r.Cursor.Run, Round: r.Cursor.Round, Phase: phase}
-	if r.Cursor.Stage == transcript.Setup {
-		k.Round = 0
-	}
-	return k
-}
-
 // forecastOf asks the protocol for the phases of all stages and rounds. r is the record of a debate that has not begun.
 func forecastOf(r *record) forecast.Forecast {
 	return forecast.Of(&r.Record, r.config.Protocol, r.phases, func(steps []protocol.Step) int { return maxOutput(r, steps) })
 }
 
-// accountOf returns what the debate has used of its limits.
 func accountOf(r *record) budget.Account {
 	return budget.Account{Limits: budget.Limits(r.config.Limits), At: r.Cursor, Spent: r.spent(), Running: r.times.running, RoundBegan: r.times.roundBegan}
 }
@@ -265,7 +246,7 @@ func elapse(r *record, ev Event, now time.Time) {
 		if t, ok := ev.(ToolsCalled); ok && len(t.Attempts) > 0 && t.Attempts[0].Began.After(since) {
 			since = t.Attempts[0].Began
 		}
-		if most = max(most, rateLimitWait(ev)); r.fork.begins(ev) {
+		if most = max(most, rateLimitWait(ev)); r.fork.ID != "" && ev.Meta().Seq == r.fork.Seq+1 { // the first entry that the fork does not have from its parent
 			most = 0
 		}
 		if gap := max(now.Sub(since), 0); isOutage(ev) {
@@ -303,28 +284,8 @@ func rateLimitWait(ev Event) (most time.Duration) {
 	if done, ok := ev.(TurnDone); ok {
 		return turns.RateLimitWait(done.Turn.Attempts, done.Turn.Started, done.Turn.Ended)
 	}
-	failures := []*Failure{failureOf(ev)}
-	if s, ok := ev.(StateChanged); ok {
-		failures = append(failures, s.OtherFailures...)
-	}
-	for _, f := range failures {
-		if f != nil {
-			most = max(most, turns.RateLimitWait(f.AttemptDetails, f.Started, f.At))
-		}
+	for _, f := range failuresIn(ev) {
+		most = max(most, turns.RateLimitWait(f.AttemptDetails, f.Started, f.At))
 	}
 	return most
-}
-
-// failureOf returns the failure that an event reports, or nil if there is none.
-func failureOf(ev Event) *Failure {
-	switch ev := ev.(type) {
-	case StateChanged:
-		if ev.Question != nil {
-			return ev.Question.Failure
-		}
-		return ev.Failure
-	case Dropped:
-		return ev.Failure
-	}
-	return nil
 }

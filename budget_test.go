@@ -205,10 +205,8 @@ func TestEachBudgetEndsADebateWithAVerdict(t *testing.T) {
 					}
 					return model.Generate(ctx, r)
 				})
-				d, err := debate.New(t.Context(), cfg, debate.Options{Providers: map[string]providers.Provider{"m": slowly}})
-				require.NoError(t, err)
-				events, err := debatetest.Run(t, d)
-				require.NoError(t, err)
+				d := debatetest.New(t, cfg, debate.Options{Providers: map[string]providers.Provider{"m": slowly}})
+				events := debatetest.Finish(t, d)
 				res := debatetest.Result(t, d)
 				require.Equal(t, tt.outcome, res.Ending.Outcome)
 				require.Contains(t, res.Ending.Evidence, tt.evidence)
@@ -238,8 +236,7 @@ func TestAPauseIsNoPartOfARoundsTime(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		require.NoError(t, d.Resume(t.Context()))
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		require.Equal(t, transcript.JudgeDecided, debatetest.Result(t, d).Ending.Outcome)
 		require.Equal(t, 40*time.Second, debatetest.Result(t, d).RunningTime)
 	})
@@ -286,10 +283,8 @@ func TestDefaultLimitsAreNotHitByArithmetic(t *testing.T) {
 						t.Run(name, func(t *testing.T) {
 							cfg := configOfSize(participants, judges)
 							cfg.Protocol, cfg.Limits = panel.Protocol{Format: format, Mode: mode, Personas: panel.Binary}, limits
-							d, err := debate.New(t.Context(), cfg, debate.Options{Providers: map[string]providers.Provider{"m": maximalModel{names: participantNames(cfg)}}})
-							require.NoError(t, err)
-							_, err = debatetest.Run(t, d)
-							require.NoError(t, err)
+							d := debatetest.New(t, cfg, debate.Options{Providers: map[string]providers.Provider{"m": maximalModel{names: participantNames(cfg)}}})
+							debatetest.Finish(t, d)
 							requireAllRounds(t, d, max(limits.MaxRounds, limits.MinRounds))
 						})
 					}
@@ -306,10 +301,8 @@ func TestDefaultLimitsHaveRoomForASecondAttemptOfEachReply(t *testing.T) {
 				cfg := configOfSize(3, 1)
 				cfg.Protocol = panel.Protocol{Format: format, Personas: panel.Binary}
 				model := maximalModel{names: participantNames(cfg), twice: true, last: new(bool)}
-				d, err := debate.New(t.Context(), cfg, debate.Options{Providers: map[string]providers.Provider{"m": model}})
-				require.NoError(t, err)
-				_, err = debatetest.Run(t, d)
-				require.NoError(t, err)
+				d := debatetest.New(t, cfg, debate.Options{Providers: map[string]providers.Provider{"m": model}})
+				debatetest.Finish(t, d)
 				requireAllRounds(t, d, 5)
 				for _, turn := range debatetest.Result(t, d).Turns {
 					require.Len(t, turn.Attempts, 2)
@@ -371,14 +364,11 @@ func endingWithCrashes(t *testing.T, limits debate.Limits, mode panel.Mode, ever
 				return model.Generate(ctx, r)
 			}),
 		}}
-		_, err := debate.New(t.Context(), cfg, opts)
-		require.NoError(t, err)
+		debatetest.New(t, cfg, opts)
 		for lives := 0; ; lives++ {
 			require.Less(t, lives, 200)
-			e, err := debate.NewEngine(opts)
-			require.NoError(t, err)
-			d, err := e.Open(t.Context(), "d")
-			require.NoError(t, err)
+			e := debatetest.Engine(t, opts)
+			d := debatetest.Open(t, e, "d")
 			turns := 0
 			for ev, err := range d.Run(t.Context()) {
 				require.NoError(t, err)
@@ -434,8 +424,7 @@ func TestACallIsPricedAsWhatAnswered(t *testing.T) {
 						return resp, nil
 					})
 				})
-				_, err := debatetest.Run(t, d)
-				require.NoError(t, err)
+				debatetest.Finish(t, d)
 				want := used
 				want.Cost, want.Unpriced = tt.cost, tt.unpriced
 				require.Equal(t, want, debatetest.Result(t, d).Sides["for"].Usage)
@@ -462,9 +451,7 @@ func TestSubstitutesKeepToTheJudgesCap(t *testing.T) {
 			o.Providers["j"] = noted("j", unavailableModel(providers.ContextOverflow))
 			o.Providers["less"], o.Providers["more"] = noted("less", unavailableModel(providers.ContextOverflow)), noted("more", scriptedJudgeOfAll(t, 9))
 		})
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
-		res := debatetest.Result(t, d)
+		res := debatetest.RunResult(t, d)
 		require.Equal(t, []string{"j 100", "less 30", "more 100"}, caps[:3])
 		require.Equal(t, transcript.TokenBudget, res.Ending.Outcome)
 		require.LessOrEqual(t, res.Total.Usage.Output, 1050)
@@ -499,9 +486,7 @@ func TestTheDearestSubstituteCountsForTheBudgetOfMoney(t *testing.T) {
 					return
 				}
 				require.NoError(t, err)
-				_, err = debatetest.Run(t, d)
-				require.NoError(t, err)
-				res := debatetest.Result(t, d)
+				res := debatetest.RunResult(t, d)
 				require.Equal(t, tt.outcome, res.Ending.Outcome, res.Ending.Evidence)
 				require.LessOrEqual(t, res.Total.Usage.Cost, tt.cost)
 				require.NotNil(t, res.Verdict)
@@ -534,8 +519,7 @@ func TestManyStepsOfOneActorKeepToTheTimeBudget(t *testing.T) {
 						return providers.Response{Text: "I say."}, nil
 					})
 				})
-				events, err := debatetest.Run(t, d)
-				require.NoError(t, err)
+				events := debatetest.Finish(t, d)
 				res := debatetest.Result(t, d)
 				require.Equal(t, transcript.TimeBudget, res.Ending.Outcome)
 				require.Empty(t, droppedNames(events))
@@ -696,8 +680,7 @@ func TestWhatEachStepOfADroppedActorUsedIsCounted(t *testing.T) {
 			}))
 			o.Providers["j"] = used.Wrap(scriptedJudgeOfAll(t, 1))
 		})
-		events, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		events := debatetest.Finish(t, d)
 		require.Equal(t, []string{"A"}, droppedNames(events))
 		used.Check(t, d, d.OpenWithProvider(t, talkingModel()))
 	})
@@ -720,9 +703,7 @@ func TestATokenBudgetHoldsForAllStepsOfAPhase(t *testing.T) {
 				c.Limits = debate.Limits{StepTokens: 100, JudgeTokens: 100, OutputTokens: 550}
 				o.Providers = providersOf(modelAtTokenCap(talkingModel()), modelAtTokenCap(scriptedJudge(t, 9)))
 			})
-			_, err := debatetest.Run(t, d)
-			require.NoError(t, err)
-			res := debatetest.Result(t, d)
+			res := debatetest.RunResult(t, d)
 			require.Equal(t, transcript.TokenBudget, res.Ending.Outcome)
 			require.Equal(t, 400, res.Total.Usage.Output, "a round of 300 and the verdict: a second round could take 700")
 			require.NotNil(t, res.Verdict)
@@ -737,8 +718,7 @@ func TestWhatFailedCallsUseIsCountedOnce(t *testing.T) {
 			for _, action := range actions {
 				requireUsed(t, d, cost)
 				require.NoError(t, d.Decide(t.Context(), debatetest.Result(t, d).Question.ID, action))
-				_, err := debatetest.Run(t, d)
-				require.NoError(t, err)
+				debatetest.Finish(t, d)
 			}
 		}
 	}
@@ -755,8 +735,7 @@ func TestWhatFailedCallsUseIsCountedOnce(t *testing.T) {
 		"in error": {debate.Degrade, providers.Authentication, 1, func(t *testing.T, d *debate.Debate) {
 			requireUsed(t, d, cost)
 			require.NoError(t, d.Retry(t.Context()))
-			_, err := debatetest.Run(t, d)
-			require.NoError(t, err)
+			debatetest.Finish(t, d)
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -792,7 +771,7 @@ func requireUsed(t *testing.T, d *debate.Debate, more transcript.Usage) {
 	require.Equal(t, all, res.Total.Usage)
 	require.Equal(t, all, res.Rounds[1].Usage)
 	require.Equal(t, third, res.Sides["third"].Usage)
-	require.Equal(t, all, head(t, d).Usage)
+	require.Equal(t, all, debatetest.Status(t, d).Usage)
 }
 
 func TestTryingAgainEndsWithTheBudget(t *testing.T) {
@@ -802,8 +781,7 @@ func TestTryingAgainEndsWithTheBudget(t *testing.T) {
 		c.Limits = debate.Limits{OutputTokens: 3600, StepTokens: 900, JudgeTokens: 900}
 	})
 	for range 10 {
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		if debatetest.Result(t, d).Question == nil {
 			break
 		}
@@ -831,8 +809,7 @@ func TestAConclusionHasItsTimeAfterABreak(t *testing.T) {
 		})
 		runUntilTurn(t, d, transcript.Conclusion)
 		time.Sleep(time.Hour)
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		require.NotNil(t, debatetest.Result(t, d).Verdict)
 	})
 }
@@ -902,9 +879,7 @@ func TestBudgetsEndADebateWithRoomForTheVerdict(t *testing.T) {
 			c.Limits = debate.Limits{OutputTokens: 3000, StepTokens: 400, JudgeTokens: 400, MaxRounds: 9}
 			o.Providers["m"] = &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: long} }}
 		})
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
-		res := debatetest.Result(t, d)
+		res := debatetest.RunResult(t, d)
 		require.Equal(t, transcript.TokenBudget, res.Ending.Outcome)
 		require.Contains(t, res.Ending.Evidence, "of 3000 output tokens")
 		require.NotNil(t, res.Verdict)
@@ -919,9 +894,7 @@ func TestBudgetsEndADebateWithRoomForTheVerdict(t *testing.T) {
 					return scripted.Reply{Text: "slow", Latency: 49 * time.Second} // no call ends at the time limit
 				}}
 			})
-			_, err := debatetest.Run(t, d)
-			require.NoError(t, err)
-			res := debatetest.Result(t, d)
+			res := debatetest.RunResult(t, d)
 			require.Equal(t, transcript.TimeBudget, res.Ending.Outcome)
 			require.Equal(t, 5, res.Ending.Round, "a fifth, 2 minutes, is kept: 8 minutes are 4 rounds and a speech, and the delay does not count")
 			require.Len(t, res.Assessments, 4)
@@ -937,9 +910,7 @@ func TestBudgetsEndADebateWithRoomForTheVerdict(t *testing.T) {
 					return scripted.Reply{Text: "slow", Latency: 5 * time.Minute}
 				}}
 			})
-			_, err := debatetest.Run(t, d)
-			require.NoError(t, err)
-			res := debatetest.Result(t, d)
+			res := debatetest.RunResult(t, d)
 			require.Equal(t, transcript.TimeBudget, res.Ending.Outcome)
 			require.Len(t, res.Turns, 2, "one speech, and the verdict on it")
 			require.Equal(t, 8*time.Minute, res.RunningTime)
@@ -959,9 +930,7 @@ func TestDelimitersCountInTheTokenBudget(t *testing.T) {
 		if err != nil { // too little for the first phase
 			continue
 		}
-		_, err = debatetest.Run(t, d)
-		require.NoError(t, err)
-		res := debatetest.Result(t, d)
+		res := debatetest.RunResult(t, d)
 		require.Equal(t, transcript.TokenBudget, res.Ending.Outcome, tokens)
 		var used, limit, more int
 		_, err = fmt.Sscanf(res.Ending.Evidence, "%d of %d tokens are used, and up to %d more", &used, &limit, &more)

@@ -1,7 +1,6 @@
 package debate
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -41,25 +40,24 @@ func (x *rederivation) next() error {
 	if err == nil && (x.at > at || forks) {
 		return nil
 	}
-	reason := "no act leads to it"
+	reason, verdict := "no act leads to it", EntryWrong
 	if err != nil {
 		reason = err.Error()
+	}
+	if _, panicked := errors.AsType[*panics.Error](err); panicked || errors.Is(err, ErrUnsupported) {
+		verdict = EntryNotDerivable
 	}
 	if x.at == len(x.entries) {
 		return &store.Damaged{ID: x.journal.id, Seq: int64(x.at), Err: errors.New(reason)}
 	}
-	return x.accept(x.judge(rulesOf(x.entries[x.at].Meta(), x.writer), cmp.Or(verdictOf(err), EntryWrong), reason))
+	return x.accept(x.judge(rulesOf(x.entries[x.at].Meta(), x.writer), verdict, reason))
 }
 
 // changeSafely makes the next change. It returns a panic of the protocol or of a hook as a *panics.Error.
 func (x *rederivation) changeSafely() (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = panics.New(v)
-		}
-	}()
+	defer panics.Catch(&err)
 	x.label = ""
-	if r := x.journal.rec; x.at > 0 && !knowsProtocol(r) {
+	if r := x.journal.rec; x.at > 0 && r.derivable() != nil {
 		return x.accept(EntryNotDerivable, fmt.Sprintf("the engine lacks the protocol %s", r.config.Protocol.Name()))
 	}
 	if x.atBoundary() {
@@ -99,7 +97,6 @@ func (x *rederivation) change() error {
 	return c.settle()
 }
 
-// configure takes a configuration.
 func (x *rederivation) configure(c *transaction, first bool) error {
 	r := x.journal.rec
 	if first {
@@ -217,17 +214,15 @@ func (x *rederivation) fire(c *transaction, ev *StateChanged, label string, with
 // acceptConfig takes the result of an engine's check of the configuration. The windows are what it was told by providers.
 func (x *rederivation) acceptConfig(c *transaction, ev *StateChanged) error {
 	r := x.journal.rec
-	cfg := *r.config
-	setWindows(&cfg, ev.Windows)
-	problems, limits, _, lacks := x.engine.preflight(&cfg)
+	problems, limits, planned, lacks := x.engine.preflight(*r.config, ev.Windows)
 	switch {
 	case lacks != nil:
 		return lacks
 	case len(problems) > 0:
 		return &notNext{fmt.Sprintf("the configuration must be refused: %v", problemsError(problems))}
 	}
-	warnings := slices.Concat(r.configWarnings(), windowWarnings(&cfg, r.Cursor.Run, ev.Windows), replyLimitWarnings(&cfg, r.Cursor.Run, limits))
-	if !x.namesProviders() { // warnings about judges that use the model of a participant depend on the names of providers
+	warnings := slices.Concat(r.configWarnings(), startWarnings(planned.config, r.Cursor.Run, ev.Windows, limits))
+	if len(x.engine.missingNames(*r.config)) > 0 { // warnings about judges that use the model of a participant depend on the names of providers
 		warnings = ev.Warnings
 	}
 	if err := x.fire(c, ev, "an engine's check of the configuration", StateChanged{Warnings: warnings, ReplyTokens: limits, Windows: ev.Windows}); err != nil {
@@ -239,12 +234,6 @@ func (x *rederivation) acceptConfig(c *transaction, ev *StateChanged) error {
 	return c.settle()
 }
 
-// namesProviders reports whether the engine has the providers of the debate, so that it knows their names.
-func (x *rederivation) namesProviders() bool {
-	return len(x.engine.missingNames(*x.journal.rec.config)) == 0
-}
-
-// pause takes a pause.
 func (x *rederivation) pause(c *transaction, ev *StateChanged) error {
 	switch {
 	case ev.Question != nil && ev.Question.Failure != nil:
@@ -255,18 +244,16 @@ func (x *rederivation) pause(c *transaction, ev *StateChanged) error {
 	return c.settle()
 }
 
-// fail takes the failure of a debate.
 func (x *rederivation) fail(c *transaction, ev *StateChanged) error {
 	if ev.Failure == nil {
 		return errors.New("it has no failure")
 	}
-	if x.journal.rec.isOpen(ev.Failure.Key) && ev.Failure.Attempts > 0 { // otherwise no call has failed, but a plan
+	if x.journal.rec.open(ev.Failure.Key) != nil && ev.Failure.Attempts > 0 { // otherwise no call has failed, but a plan
 		return c.applyFailurePolicy(ev.Failure, ev.OtherFailures)
 	}
 	return x.fire(c, ev, "a failure", StateChanged{Failure: ev.Failure, OtherFailures: ev.OtherFailures})
 }
 
-// stop takes a stop.
 func (x *rederivation) stop(c *transaction, ev *StateChanged) error {
 	byPerson := transcript.Ending{Outcome: transcript.Stopped, Evidence: stoppedByPerson}
 	switch {

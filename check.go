@@ -7,22 +7,195 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
+	"github.com/google/uuid"
+
+	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/actor"
+	"github.com/elenchus-go/debate/internal/actor/binding"
+	"github.com/elenchus-go/debate/internal/actor/room"
+	"github.com/elenchus-go/debate/internal/additions"
+	"github.com/elenchus-go/debate/internal/attachment"
 	"github.com/elenchus-go/debate/internal/budget"
+	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/deepcopy"
+	"github.com/elenchus-go/debate/internal/findings"
+	"github.com/elenchus-go/debate/internal/forecast"
 	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/internal/presets"
+	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/transcript"
 )
 
+// newID returns an id that sorts by time.
+func newID() string { return uuid.Must(uuid.NewV7()).String() }
+
+// withDefaults returns a copy of the configuration with all defaults filled in, and every problem with it. A debate
+// stores its defaults, so that later versions of the library do not change them. open reports whether the windows of a
+// provider's models are known only when the debate starts: they remain 0.
+func (c Config) withDefaults(env *environment, open func(provider string) bool) (Config, []protocol.Problem) {
+	l := &problemList{}
+	if protocoljson.IsNil(c.Protocol) {
+		l.add("protocol", "it is a nil pointer of type %T, use a value", c.Protocol)
+		return c, l.problems
+	}
+	c = deepcopy.Of(c)
+	c.Protocol = deepcopy.Of(c.Protocol) // Config encodes it, although its own tag omits it
+	if c.Protocol == nil {
+		c.Protocol = panel.Protocol{}
+	}
+	c.OnFailure = cmp.Or(c.OnFailure, Degrade)
+	c.OnJudgeFailure = cmp.Or(c.OnJudgeFailure, Continue)
+	c.OnRetrievalFailure = cmp.Or(c.OnRetrievalFailure, Degrade)
+	c.OnOverflow = cmp.Or(c.OnOverflow, OverflowTruncate)
+	for i := range c.Attachments {
+		if a := &c.Attachments[i]; a.MediaType == attachment.PDF && a.Pages == 0 && len(a.Data) <= attachment.MaxData {
+			a.Pages = attachment.Pages(a.Data)
+		}
+	}
+	for i, d := range c.Documents {
+		c.Documents[i] = d.WithDefaults(func(text string) int { return env.Count("", text) })
+	}
+	own := budget.DefaultsOf(c.Protocol)
+	c.Limits.validate(l)
+	c.Limits = Limits(budget.Limits(c.Limits).WithDefaults(own))
+	c.Limits.validate(l)
+	for i, p := range c.Participants {
+		c.Participants[i] = p.withDefaults(own.Temperatures[min(i, len(own.Temperatures)-1)], c.Limits.StepTokens, open)
+	}
+	c.derivePositions()
+	for i, p := range c.Judges {
+		c.Judges[i] = p.withDefaults(*own.JudgeTemperature, c.Limits.JudgeTokens, open)
+	}
+	for i, p := range c.Substitutes {
+		c.Substitutes[i] = p.withDefaults(*own.JudgeTemperature, c.Limits.JudgeTokens, open)
+	}
+	if usesTools(&c) {
+		c.Limits = Limits(budget.Limits(c.Limits).WithToolDefaults())
+	}
+	c.PersonaAssigner = c.systemActor(c.PersonaAssigner).withDefaults(0.9, c.Limits.JudgeTokens, open)
+	c.Summarizer = c.systemActor(c.Summarizer).withDefaults(0.3, c.Limits.JudgeTokens, open)
+	c.Retriever.Provider = cmp.Or(c.Retriever.Provider, binding.Templates)
+	c.Embedder.Window = cmp.Or(c.Embedder.Window, 8_000)
+	c.check(env, l, own)
+	return c, l.problems
+}
+
+// derivePositions sets the positions of the participants that are not disabled, if the protocol derives them. Such a
+// protocol has the method Positions.
+func (c Config) derivePositions() {
+	p, ok := c.Protocol.(interface {
+		Positions(participants []transcript.Profile) []string
+	})
+	if !ok {
+		return
+	}
+	positions := p.Positions(participantProfiles(c))
+	for i := range c.Participants {
+		if !c.Participants[i].Disabled && len(positions) > 0 {
+			c.Participants[i].Position, positions = positions[0], positions[1:]
+		}
+	}
+}
+
+func (p Participant) withDefaults(temperature float64, tokens int, open func(provider string) bool) Participant {
+	return Participant(actor.Settings(p).WithDefaults(temperature, tokens, open))
+}
+
+// systemActor fills in the model of the persona assigner or the summarizer from the first judge or participant that is
+// not a person.
+func (c Config) systemActor(p Participant) Participant {
+	for _, list := range [][]Participant{c.Judges, c.Participants} {
+		at := slices.IndexFunc(list, func(o Participant) bool { return !o.Human && !o.Disabled })
+		if at < 0 {
+			continue
+		}
+		if p.Provider == "" {
+			p.Provider, p.Model = list[at].Provider, cmp.Or(p.Model, list[at].Model)
+		}
+		p.Window = cmp.Or(p.Window, list[at].Window)
+		break
+	}
+	return p
+}
+
+// check adds every problem with a configuration whose defaults are filled in, as far as data alone can tell.
+func (c *Config) check(env *environment, l *problemList, own protocol.Defaults) {
+	if characters.IsBlank(c.Topic) {
+		l.add("topic", "it is blank, set a question or claim to debate")
+	}
+	l.problems = append(l.problems, additions.CheckLabels(c.Labels)...)
+	texts := textsOf(c)
+	if c.Documents != nil {
+		l.problems = append(l.problems, texts.CheckDocuments(c.seats(), seatsOf(c))...)
+	}
+	long, tokens := texts.Longest()
+	for field, p := range c.seats() {
+		if room.Fills(tokens, field, &p) {
+			l.problems = append(l.problems, room.TooLong(long, tokens, field, &p))
+			break
+		}
+	}
+	before := len(l.problems)
+	l.problems = append(l.problems, actor.CheckNames(c.seats())...)
+	named := len(l.problems) == before
+	c.checkValues(l)
+	if c.Limits.Cost > 0 || c.AskAboveCost > 0 {
+		l.problems = append(l.problems, actor.CheckPriced(c.seats(), c.Prices)...)
+	}
+	c.checkProtocol(env, l, own, named)
+}
+
+// checkProtocol adds every problem that the protocol finds. If it finds none and all names are valid, it adds those of
+// the phases and budgets, and fills in the default of Limits.OutputTokens.
+func (c *Config) checkProtocol(env *environment, l *problemList, own protocol.Defaults, named bool) {
+	r := c.plannedRecord(env)
+	found := c.Protocol.Check(&r.Record)
+	l.problems = append(l.problems, found...)
+	f := forecast.Forecast{Assesses: true}
+	if named && len(found) == 0 { // otherwise the protocol may return anything
+		if f = forecastOf(r); len(f.Steps) == 0 {
+			l.add("protocol", "it has no step in any phase")
+		}
+		for _, problem := range f.Duplicates {
+			l.add("protocol", "%s", problem)
+		}
+	}
+	isParticipant := func(name string) bool {
+		return slices.ContainsFunc(c.Participants, func(p Participant) bool { return p.Name == name })
+	}
+	l.problems = append(l.problems, findings.Check(c.Detect, c.Protocol.Name(), f.Assesses, c.Embedder.Provider != "", isParticipant)...)
+	if r.Cursor.Round = 1; len(l.problems) == 0 {
+		l.problems = budget.Limits(c.Limits).CoverStart(worstCase(r, f.First...))
+	}
+	if c.Limits.OutputTokens == 0 && len(l.problems) == 0 {
+		c.Limits.OutputTokens = own.OutputTokens
+		if own.OutputTokens < f.Output { // it does not suffice for all rounds
+			c.Limits.OutputTokens = 2 * f.Output
+		}
+	}
+}
+
+// plannedRecord returns the record of a debate that has not begun.
+func (c *Config) plannedRecord(env *environment) *record {
+	r := newRecord(c.ID, env)
+	r.Record = *c.protocolRecord()
+	r.setConfig(c)
+	r.addParticipants()
+	r.Sources.SetDocuments(c.Documents, 0)
+	r.Documents = r.Sources.Shared()
+	return r
+}
+
 // checkValues adds a problem for each value that no configuration has, whether it is new or stored.
 func (c *Config) checkValues(l *problemList) {
-	l.checkID(c.ID)
+	l.problems = append(l.problems, additions.CheckID(c.ID)...)
 	if len(c.Seed) > 128 {
 		l.add("seed", "it has %d bytes, use at most 128", len(c.Seed))
 	}
@@ -38,23 +211,17 @@ func (c *Config) checkValues(l *problemList) {
 	}
 	for i, j := range c.Judges {
 		if j.Side != "" || j.Position != "" || j.Disabled {
-			l.add(indexed("judges", i), "a judge must not have a side or a position and must not be disabled")
+			l.add(actor.Field("judges", i), "a judge must not have a side or a position and must not be disabled")
 		}
 	}
-	for field, p := range c.allActors() {
+	for field, p := range c.seats() {
 		p.MaxTokens = replyLimit(c, field, p)
-		l.problems = append(l.problems, (*actor.Settings)(&p).Check(field)...)
+		l.problems = append(l.problems, p.Check(field)...)
 	}
-	for _, model := range slices.Sorted(maps.Keys(c.Prices)) {
-		p := c.Prices[model]
-		for _, x := range []float64{p.Input, p.Cached, p.Written, p.Output} {
-			if !(x >= 0) || math.IsInf(x, 0) {
-				l.add("prices", "%s: %v is not valid, use 0 or more", model, x)
-			}
-		}
+	l.problems = append(l.problems, budget.CheckPrices(c.Prices)...)
+	if len(c.Attachments)+len(c.Documents) > 0 {
+		c.checkFiles(l)
 	}
-	checkAttachments(c, l)
-	checkDocuments(c, l)
 	if c.Reference != "" && len(c.Judges) == 0 {
 		l.add("reference", "there are no judges, who alone read it: leave it out")
 	}
@@ -66,6 +233,19 @@ func (c *Config) checkValues(l *problemList) {
 	}
 	for _, p := range c.History.Check() {
 		l.add("history", "%s", p)
+	}
+}
+
+func (c *Config) checkFiles(l *problemList) {
+	var files []attachment.Named
+	for _, a := range c.Attachments {
+		files = append(files, attachment.Named{File: attachment.File{MediaType: a.MediaType, Data: a.Data, URL: a.URL, Pages: a.Pages}, Name: a.Name, Readers: a.Readers})
+	}
+	for _, p := range attachment.CheckAll(files, seatsOf(c)) {
+		l.add("attachments"+p.Field, "%s", p.Reason)
+	}
+	for _, p := range evidence.CheckAll(c.Documents, seatsOf(c)) {
+		l.add("documents"+p.Field, "%s", p.Reason)
 	}
 }
 
@@ -82,26 +262,6 @@ func (l *problemList) policy(field string, is FailurePolicy, known ...FailurePol
 	}
 }
 
-// checkNames adds a problem for each name that an actor cannot have.
-func (c *Config) checkNames(l *problemList) {
-	seen := map[string]string{}
-	for _, name := range systemActors {
-		seen[name] = "a system actor"
-	}
-	for field, p := range c.allActors() {
-		if !strings.HasPrefix(field, "participants") && !strings.HasPrefix(field, "judges") {
-			continue
-		}
-		if reason := actor.CheckName(p.Name); reason != "" {
-			l.add(field+".name", "%s", reason)
-		}
-		if other, dup := seen[strings.ToLower(p.Name)]; dup {
-			l.add(field+".name", "%q is taken by %s", p.Name, other)
-		}
-		seen[strings.ToLower(p.Name)] = field
-	}
-}
-
 // checkStored returns an error if no version of the library has stored the configuration for the debate with the given id.
 // A journal may be damaged or forged. Protocols of other packages are not asked, because their rules may have changed.
 func (c *Config) checkStored(id string) (err error) {
@@ -115,9 +275,9 @@ func (c *Config) checkStored(id string) (err error) {
 		l.add("id", "%q is not that of the debate", c.ID)
 	}
 	c.Limits.validate(l)
-	c.checkNames(l)
+	l.problems = append(l.problems, actor.CheckNames(c.seats())...)
 	c.checkValues(l)
-	if len(l.problems) == 0 && isPreset(c.Protocol) {
+	if len(l.problems) == 0 && presets.Has(c.Protocol) {
 		l.problems = append(l.problems, c.Protocol.Check(c.protocolRecord())...)
 	}
 	if err := problemsError(l.problems); err != nil {
@@ -130,9 +290,7 @@ func (c *Config) checkStored(id string) (err error) {
 func (c *Config) protocolRecord() *protocol.Record {
 	r := &protocol.Record{ID: c.ID, Seed: cmp.Or(c.Seed, c.ID), Topic: c.Topic, Participants: participantProfiles(*c), MinRounds: c.Limits.MinRounds, MaxRounds: c.Limits.MaxRounds}
 	r.Cursor = transcript.Cursor{Run: 1}
-	for _, j := range c.Judges {
-		r.Judges = append(r.Judges, j.Name)
-	}
+	r.Judges = namesOf(c.Judges)
 	return r
 }
 
@@ -145,11 +303,12 @@ func (r *record) checkEntry(ev Event) error {
 	if _, config := ev.(ConfigChanged); r.Seq == 0 && !config {
 		return errors.New("the journal must begin with a configuration")
 	}
+	failed := failuresIn(ev)
 	switch ev := ev.(type) {
 	case ConfigChanged:
-		return checkTokens("reply", ev.ReplyTokens)
+		return turns.CheckTokens("reply", ev.ReplyTokens)
 	case StateChanged:
-		return r.checkState(ev)
+		return r.checkState(ev, failed)
 	case PhaseStarted:
 		if ev.Round != r.Cursor.Round {
 			return fmt.Errorf("it is a phase of round %d, but the debate is in round %d", ev.Round, r.Cursor.Round)
@@ -158,7 +317,7 @@ func (r *record) checkEntry(ev Event) error {
 		if ev.Failure == nil {
 			return errors.New("the entry has no failure")
 		}
-		return r.checkFailures(append(slices.Clip(ev.OtherFailures), ev.Failure)...)
+		return r.checkFailures(failed)
 	case TurnDone:
 		return turns.Check(&ev.Turn, r.Cursor)
 	case Asked:
@@ -182,7 +341,7 @@ func (r *record) checkEntry(ev Event) error {
 	return nil
 }
 
-func (r *record) checkState(ev StateChanged) error {
+func (r *record) checkState(ev StateChanged, failed []*Failure) error {
 	if ev.On == fsm.Fail && ev.Failure == nil {
 		return errors.New("the entry has no failure")
 	}
@@ -192,37 +351,19 @@ func (r *record) checkState(ev StateChanged) error {
 	if is := r.roundAfter(ev.On, ev.To); ev.Round != is {
 		return fmt.Errorf("it leads to round %d, but the debate is in round %d then", ev.Round, is)
 	}
-	if err := cmp.Or(checkTokens("reply", ev.ReplyTokens), checkTokens("window", ev.Windows)); err != nil {
+	if err := cmp.Or(turns.CheckTokens("reply", ev.ReplyTokens), turns.CheckTokens("window", ev.Windows)); err != nil {
 		return err
 	}
-	return r.checkFailures(append(slices.Clip(ev.OtherFailures), failureOf(ev))...)
+	return r.checkFailures(failed)
 }
 
-// checkFailures checks failures, which may be nil.
-func (r *record) checkFailures(list ...*Failure) error {
+func (r *record) checkFailures(list []*Failure) error {
 	for _, f := range list {
-		if f == nil {
-			continue
-		}
 		if err := cmp.Or(turns.CheckKey(f.Key, r.Cursor), turns.CheckUsages(transcript.Usage{}, f.AttemptDetails)); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// checkTokens checks the tokens of replies or windows of actors, by field.
-func checkTokens(what string, tokens map[string]int) error {
-	first := ""
-	for field, n := range tokens {
-		if (n < 1 || n > turns.MaxTokens) && (first == "" || field < first) {
-			first = field
-		}
-	}
-	if first == "" {
-		return nil
-	}
-	return fmt.Errorf("the %s of %s has %d tokens, want 1 to %d", what, first, tokens[first], turns.MaxTokens)
 }
 
 // rulesOf returns the rules of the engine that wrote an entry, given those of the entry before it. They are zero if they are not

@@ -1,87 +1,41 @@
 package debate
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/evidence"
-	"github.com/elenchus-go/debate/internal/deepcopy"
+	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/price"
-	"github.com/elenchus-go/debate/providers/retrieval"
-	"github.com/elenchus-go/debate/transcript"
 )
 
-// makesNoText reports whether an actor returns documents or vectors instead of generated text.
-func makesNoText(actor string) bool { return actor == protocol.Retriever || actor == protocol.Embedder }
-
-// allActors yields every actor that calls a model, with the path of its field, in order.
-func (c *Config) allActors() func(func(string, Participant) bool) {
-	return func(yield func(string, Participant) bool) {
+// seats yields the settings of every actor that calls a model, with the path of its field, in order.
+func (c *Config) seats() actor.All {
+	return func(yield func(string, actor.Settings) bool) {
 		for i, p := range c.Participants {
-			if !p.Disabled && !yield(indexed("participants", i), p) {
+			if !p.Disabled && !yield(actor.Field("participants", i), actor.Settings(p)) {
 				return
 			}
 		}
 		for i, p := range c.Judges {
-			if !yield(indexed("judges", i), p) {
+			if !yield(actor.Field("judges", i), actor.Settings(p)) {
 				return
 			}
 		}
 		for i, p := range c.Substitutes {
-			if !yield(indexed("substitutes", i), p) {
+			if !yield(actor.Field("substitutes", i), actor.Settings(p)) {
 				return
 			}
 		}
-		_ = yield("persona_assigner", c.PersonaAssigner) && yield("summarizer", c.Summarizer) && yield("retriever", c.Retriever) &&
-			(c.Embedder.Provider == "" || yield("embedder", c.Embedder))
+		_ = yield("persona_assigner", actor.Settings(c.PersonaAssigner)) && yield("summarizer", actor.Settings(c.Summarizer)) &&
+			yield("retriever", actor.Settings(c.Retriever)) && (c.Embedder.Provider == "" || yield("embedder", actor.Settings(c.Embedder)))
 	}
 }
-
-// firstFields holds the paths of the first elements of each list of actors, because each check needs them.
-var firstFields = map[string][4]string{
-	"participants": {"participants[0]", "participants[1]", "participants[2]", "participants[3]"},
-	"judges":       {"judges[0]", "judges[1]", "judges[2]", "judges[3]"},
-	"substitutes":  {"substitutes[0]", "substitutes[1]", "substitutes[2]", "substitutes[3]"},
-}
-
-// indexed returns the path of an element of a list of actors.
-func indexed(list string, i int) string {
-	if first := firstFields[list]; i < len(first) {
-		return first[i]
-	}
-	return fmt.Sprintf("%s[%d]", list, i)
-}
-
-// actorOf returns the name under which an actor takes its steps. All substitutes take the steps of judges.
-func actorOf(field string, p Participant) string {
-	switch field {
-	case "persona_assigner":
-		return protocol.PersonaAssigner
-	case "summarizer":
-		return protocol.Summarizer
-	case "retriever":
-		return protocol.Retriever
-	case "embedder":
-		return protocol.Embedder
-	}
-	if strings.HasPrefix(field, "substitutes") {
-		return "substitutes"
-	}
-	return p.Name
-}
-
-// systemActors holds the names of the actors that are neither participants nor judges.
-var systemActors = []string{protocol.PersonaAssigner, protocol.Summarizer, protocol.Retriever, protocol.Embedder}
-
-// builtInRetriever retrieves for debates that configure no other retriever.
-var builtInRetriever = retrieval.TemplateRetriever()
 
 // Config defines a debate. It is plain data: it is stored with the debate, survives JSON, and holds no secrets.
 //
@@ -333,40 +287,10 @@ const (
 	OverflowTruncate FailurePolicy = "truncate"
 )
 
-// clone returns a copy that shares no memory with c.
-func (c Config) clone() Config {
-	c = deepcopy.Of(c)
-	c.Protocol = deepcopy.Of(c.Protocol) // Config encodes it, although its own tag omits it
-	return c
-}
-
-// active returns the participants that are not disabled.
-func (c Config) active() []Participant {
-	return slices.DeleteFunc(slices.Clone(c.Participants), func(p Participant) bool { return p.Disabled })
-}
-
-// request returns a request to the actor's model, without a prompt.
-func (p *Participant) request() providers.Request {
-	return providers.Request{
-		Model: p.Model, Temperature: p.Temperature, TopP: p.TopP, Seed: p.Seed, Stop: p.Stop, Reasoning: p.Reasoning, MaxTokens: p.MaxTokens,
-	}
-}
-
-func (p *Participant) profile() transcript.Profile {
-	return transcript.Profile{
-		Name: p.Name, Role: p.Role, Side: p.Side, Position: p.Position, Persona: p.Persona, Instructions: p.Instructions, Human: p.Human,
-	}
-}
-
 // hasPeople reports whether a person speaks for a participant or a judge.
 func (c *Config) hasPeople() bool {
 	human := func(p Participant) bool { return p.Human }
 	return slices.ContainsFunc(c.Participants, human) || slices.ContainsFunc(c.Judges, human)
-}
-
-// needsEmbeddings reports whether a rule needs vectors of the speeches.
-func (c *Config) needsEmbeddings() bool {
-	return slices.ContainsFunc(c.Detect, func(r detect.Rule) bool { return r.EffectiveMethod() == "vectors" })
 }
 
 // settings returns the configuration of a participant, judge or system actor, or nil if the name is unknown.
@@ -396,3 +320,6 @@ func findParticipant(list []Participant, name string) *Participant {
 	}
 	return nil
 }
+
+// actor returns the settings of the participant as its package has them.
+func (p *Participant) actor() *actor.Settings { return (*actor.Settings)(p) }

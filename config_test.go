@@ -119,8 +119,7 @@ func TestTheDriverRejectsWhatOnlyItCanTell(t *testing.T) {
 		{"a check that fails says nothing", providersOf(offline, scriptedJudge(t, 1)), nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e, err := debate.NewEngine(debate.Options{Providers: tt.providers})
-			require.NoError(t, err)
+			e := debatetest.Engine(t, debate.Options{Providers: tt.providers})
 			cfg := debatetest.PairConfig(nil)
 			cfg.Participants[0].Model, cfg.Participants[1].Model = "bad", "good"
 			if tt.name != "an unknown model" {
@@ -155,8 +154,7 @@ type providerWithFailingCheck struct {
 func (c providerWithFailingCheck) Check(context.Context, string) error { return c.err }
 
 func TestConfigSurvivesJSON(t *testing.T) {
-	e, err := debate.NewEngine(debate.Options{Protocols: []protocol.Protocol{debatetest.Mesh{}}})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Protocols: []protocol.Protocol{debatetest.Mesh{}}})
 	cold := 0.0
 	for name, p := range map[string]protocol.Protocol{"panel": panel.Protocol{Mode: panel.Simultaneous}, "bare": panel.Protocol{}, "own": debatetest.Mesh{Rounds: 2}, "none": nil} {
 		t.Run(name, func(t *testing.T) {
@@ -174,8 +172,7 @@ func TestConfigSurvivesJSON(t *testing.T) {
 // A configuration in which every field is set comes back from JSON as it was, with each protocol of the library.
 func TestARoundTripLosesNothing(t *testing.T) {
 	presets := []protocol.Protocol{&panel.Protocol{}, &skeptic.Protocol{}, &refine.Protocol{}, &arbitration.Protocol{}, &procon.Protocol{}, &vote.Protocol{}, &council.Protocol{}, &mad.Protocol{}}
-	e, err := debate.NewEngine(debate.Options{})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{})
 	for _, p := range presets {
 		t.Run(p.Name(), func(t *testing.T) {
 			memorytest.Fill(p)
@@ -218,8 +215,7 @@ type versioned struct {
 func (v versioned) Name() string { return v.version }
 
 func TestAProtocolWithoutAVersionIsTheNewest(t *testing.T) {
-	e, err := debate.NewEngine(debate.Options{Protocols: []protocol.Protocol{versioned{version: "x/2"}, &pointed{}, versioned{version: "plain"}}})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Protocols: []protocol.Protocol{versioned{version: "x/2"}, &pointed{}, versioned{version: "plain"}}})
 	for name, want := range map[string]string{"panel": "panel/1", "panel/1": "panel/1", "procon": "procon/1", "pointed": "pointed/1"} {
 		c, err := e.ParseConfig([]byte(`{"protocol": {"name": "` + name + `"}}`))
 		require.NoError(t, err)
@@ -256,8 +252,7 @@ func TestInvalidTextIsTheSameInAllEngines(t *testing.T) {
 }
 
 func TestParseConfigSaysWhatIsWrong(t *testing.T) {
-	e, err := debate.NewEngine(debate.Options{Protocols: []protocol.Protocol{debatetest.Mesh{}}})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Protocols: []protocol.Protocol{debatetest.Mesh{}}})
 	for text, want := range map[string]string{
 		`{"topic":`:                                                     "parse configuration: unexpected end of JSON input",
 		`{"topik":"x"}`:                                                 "topik: the field is unknown, use one of ",
@@ -277,15 +272,14 @@ func TestParseConfigSaysWhatIsWrong(t *testing.T) {
 		_, err := e.ParseConfig([]byte(text))
 		require.ErrorContains(t, err, want, text)
 	}
-	_, err = e.ParseConfig([]byte(`{"topik":"x","limits":{"max_rounds":"five"},"protocol":{"name":"chess"}}`))
+	_, err := e.ParseConfig([]byte(`{"topik":"x","limits":{"max_rounds":"five"},"protocol":{"name":"chess"}}`))
 	require.Equal(t, []string{"limits.max_rounds", "topik", "protocol.name"}, problemFields(t, err), "all at once")
 }
 
 func FuzzParseConfig(f *testing.F) {
 	f.Add(`{"topic":"x","protocol":{"name":"panel/1","mode":"simultaneous"},"participants":[{"name":"A"}],"limits":{"running_time":"1s"}}`)
 	f.Add(`{"protocol":null,"judges":[{}],"persona_assigner":{"temperature":1e400}}`)
-	e, err := debate.NewEngine(debate.Options{})
-	require.NoError(f, err)
+	e := debatetest.Engine(f, debate.Options{})
 	f.Fuzz(func(t *testing.T, text string) {
 		cfg, err := e.ParseConfig([]byte(text))
 		if err != nil {
@@ -302,8 +296,7 @@ func TestDefaultsStandInTheStoredConfiguration(t *testing.T) {
 	d := newPanelDebate(t, 1, nil)
 	for _, ev := range storedEvents(t, d) {
 		if c, ok := ev.(debate.ConfigChanged); ok {
-			e, err := debate.NewEngine(debate.Options{})
-			require.NoError(t, err)
+			e := debatetest.Engine(t, debate.Options{})
 			cfg, err := e.ParseConfig(c.Config)
 			require.NoError(t, err)
 			require.Equal(t, panel.Protocol{}, cfg.Protocol)
@@ -351,8 +344,7 @@ func TestABudgetWithWhichNobodyCouldSpeakIsRefused(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			_, err = debatetest.Run(t, d)
-			require.NoError(t, err)
+			debatetest.Finish(t, d)
 			require.NotEmpty(t, debatetest.Result(t, d).Turns)
 		})
 	}
@@ -530,9 +522,8 @@ func TestAStepIsNotPaidForTwice(t *testing.T) {
 		return scripted.Reply{Text: "Yes."}
 	}}
 	c := debatetest.PairConfig(lateTwins{phased{{Name: "first", Steps: []protocol.Step{debatetest.Step("A", "", nil)}}}})
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(model, model)})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
+	d := debatetest.New(t, c, debate.Options{Providers: providersOf(model, model)})
+	_, err := debatetest.Run(t, d)
 	var failure *debate.Failure
 	require.ErrorAs(t, err, &failure)
 	require.Contains(t, failure.Message, `phase "late" has two steps of "B" about ""`)
@@ -595,9 +586,8 @@ func TestADriverReportsEverythingAtOnce(t *testing.T) {
 	c.Participants = append(c.Participants, debate.Participant{Name: "C", Provider: "m", Model: "good"})
 	c.Judges[0].Model = "one"
 	c.Judges = append(c.Judges, debate.Participant{Name: "K", Provider: "j", Model: "two"})
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(knows, locked)})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
+	d := debatetest.New(t, c, debate.Options{Providers: providersOf(knows, locked)})
+	_, err := debatetest.Run(t, d)
 	require.Equal(t, []string{"participants[0].model", "judges[0].provider"}, problemFields(t, err))
 	require.ErrorContains(t, err, `; the same model is in participants[1]`+"\n")
 }
@@ -625,8 +615,7 @@ func TestTextsMustFitIntoTheWindows(t *testing.T) {
 			_, err := debate.New(t.Context(), c, o)
 			require.Equal(t, []string{tt.field}, problemFields(t, err)[:1])
 			require.ErrorContains(t, err, tt.reason)
-			e, err := debate.NewEngine(o)
-			require.NoError(t, err)
+			e := debatetest.Engine(t, o)
 			d, err := e.Create(t.Context(), c)
 			if err == nil { // only a driver can tell
 				_, err = debatetest.Run(t, d)
@@ -656,10 +645,8 @@ func TestRepliesAreLimitedToFitIntoTheWindow(t *testing.T) {
 	})
 	c := debatetest.PairConfig(nil)
 	c.Judges[0].Window = 4_500
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(talkingModel(), judge)})
-	require.NoError(t, err)
-	events, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	d := debatetest.New(t, c, debate.Options{Providers: providersOf(talkingModel(), judge)})
+	events := debatetest.Finish(t, d)
 	var warnings []debate.Warning
 	for _, ev := range events {
 		if w, ok := ev.(debate.Warning); ok && w.Key.Phase == "configuration" {
@@ -718,8 +705,7 @@ func (*pointed) Name() string { return "pointed/1" }
 func TestADebateSharesNoMemoryWithItsCaller(t *testing.T) {
 	share := 0.5
 	opts := debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 1)), Tools: []tool.Tool{lookTool}}
-	e, err := debate.NewEngine(opts)
-	require.NoError(t, err)
+	e := debatetest.Engine(t, opts)
 	for _, p := range []protocol.Protocol{
 		panel.Protocol{Decision: decision.Task{Options: []string{"Yes", "No"}}, Selection: agreement.Selection{
 			Senior: "S", Calibration: agreement.Calibration{Judges: []string{"J"}, Target: 0.8, Decisions: 1, Margin: 1, Items: 60, Decided: 40, Wrong: 1, Bound: 0.114},
@@ -733,16 +719,13 @@ func TestADebateSharesNoMemoryWithItsCaller(t *testing.T) {
 		t.Run(p.Name(), func(t *testing.T) {
 			c := filledConfig(t, p)
 			c.ID = strings.ReplaceAll(p.Name(), "/", "-")
-			created, err := e.Create(t.Context(), c)
-			require.NoError(t, err)
+			created := debatetest.Create(t, e, c)
 			require.Empty(t, memorytest.Shared(c, created.Record()))
 			require.NoError(t, created.Edit(t.Context(), c))
 			require.Empty(t, memorytest.Shared(c, created.Record()))
-			alone, err := debate.New(t.Context(), c, opts)
-			require.NoError(t, err)
+			alone := debatetest.New(t, c, opts)
 			require.Empty(t, memorytest.Shared(c, alone.Record()))
-			forked, err := e.Fork(t.Context(), c.ID, 0, debate.Edits{Config: &c, Labels: c.Labels})
-			require.NoError(t, err)
+			forked := debatetest.Fork(t, e, c.ID, 0, debate.Edits{Config: &c, Labels: c.Labels})
 			require.Empty(t, memorytest.Shared(c, forked.Record()))
 			require.Empty(t, memorytest.Shared(c, e))
 		})
@@ -760,11 +743,9 @@ func TestALaterChangeReachesNoModel(t *testing.T) {
 	c := debatetest.PairConfig(unjudgedPanel{})
 	c.Judges, c.Limits.MaxRounds = nil, 1
 	c.Participants[0].Temperature, c.Participants[1].Temperature = &warm, &warm
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(model, model)})
-	require.NoError(t, err)
+	d := debatetest.New(t, c, debate.Options{Providers: providersOf(model, model)})
 	warm = 2
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	require.Equal(t, []float64{1, 1}, got)
 }
 
@@ -786,8 +767,7 @@ func TestAnEngineSharesNoMemoryWithItsCaller(t *testing.T) {
 			require.True(t, !v.FieldByIndex(f.Index).IsZero() || f.Name == "Logger", "set %s above", f.Name)
 		}
 	}
-	e, err := debate.NewEngine(o)
-	require.NoError(t, err)
+	e := debatetest.Engine(t, o)
 	require.Empty(t, memorytest.Shared(o, e))
 }
 
@@ -802,21 +782,19 @@ func TestResultsShareNoMemory(t *testing.T) {
 func TestLabelsAreTheDebatesOwn(t *testing.T) {
 	cfg := debatetest.PairConfig(nil)
 	cfg.Labels = map[string]string{"team": "red"}
-	d, err := debate.New(t.Context(), cfg, debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
-	require.NoError(t, err)
+	d := debatetest.New(t, cfg, debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
 	cfg.Labels["team"] = "blue"
-	require.Equal(t, map[string]string{"team": "red"}, head(t, d).Labels)
+	require.Equal(t, map[string]string{"team": "red"}, debatetest.Status(t, d).Labels)
 	require.NoError(t, d.Edit(t.Context(), cfg))
 	cfg.Labels["team"] = "green"
-	require.Equal(t, map[string]string{"team": "blue"}, head(t, d).Labels)
-	head(t, d).Labels["team"] = "black"
-	require.Equal(t, map[string]string{"team": "blue"}, head(t, d).Labels)
+	require.Equal(t, map[string]string{"team": "blue"}, debatetest.Status(t, d).Labels)
+	debatetest.Status(t, d).Labels["team"] = "black"
+	require.Equal(t, map[string]string{"team": "blue"}, debatetest.Status(t, d).Labels)
 }
 
 func TestParseConfigRefusesTextAfterTheObject(t *testing.T) {
-	e, err := debate.NewEngine(debate.Options{})
-	require.NoError(t, err)
-	_, err = e.ParseConfig([]byte("{\"topic\": \"Ban cars?\"}\n"))
+	e := debatetest.Engine(t, debate.Options{})
+	_, err := e.ParseConfig([]byte("{\"topic\": \"Ban cars?\"}\n"))
 	require.NoError(t, err)
 	for _, more := range []string{`{}`, `{"topic": "Ban bikes?"}`, `}`, `text`, `,`} {
 		_, err := e.ParseConfig([]byte(`{"topic": "Ban cars?"} ` + more))
@@ -839,10 +817,8 @@ func TestAJudgeOfAParticipantsModelDrawsAWarning(t *testing.T) {
 			c.Participants[1].Provider, c.Participants[1].Model = "j", "big"
 			c.Judges[0].Model = tt.model
 			p := &debatetest.DigestModel{Names: []string{"A", "B"}}
-			d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(p, p)})
-			require.NoError(t, err)
-			events, err := debatetest.Run(t, d)
-			require.NoError(t, err)
+			d := debatetest.New(t, c, debate.Options{Providers: providersOf(p, p)})
+			events := debatetest.Finish(t, d)
 			var told []string
 			for _, ev := range events {
 				if w, ok := ev.(debate.Warning); ok {
@@ -861,17 +837,14 @@ func TestKinshipIsOfTheModelThatAnswers(t *testing.T) {
 	t.Run("the only provider, named once", func(t *testing.T) {
 		c := debatetest.PairConfig(nil)
 		c.Participants[0].Provider, c.Participants[1].Provider, c.Judges[0].Provider = "", "", "m"
-		d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"m": p}})
-		require.NoError(t, err)
+		d := debatetest.New(t, c, debate.Options{Providers: map[string]providers.Provider{"m": p}})
 		require.NotEmpty(t, debatetest.Result(t, d).Warnings)
 	})
 	t.Run("a substitute", func(t *testing.T) {
 		c := debatetest.PairConfig(nil)
 		c.Substitutes = []debate.Participant{{Provider: "m"}}
-		d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(p, p)})
-		require.NoError(t, err)
-		events, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		d := debatetest.New(t, c, debate.Options{Providers: providersOf(p, p)})
+		events := debatetest.Finish(t, d)
 		var keys []transcript.Key
 		for _, ev := range events {
 			if s, ok := ev.(debate.StateChanged); ok && s.On == fsm.Accept {
@@ -902,10 +875,8 @@ func TestPeopleDrawNoWarning(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := debatetest.PairConfig(nil)
 			c.Judges[0].Provider = "m"
-			d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"m": tt.provider}})
-			require.NoError(t, err)
-			events, err := debatetest.Run(t, d)
-			require.NoError(t, err)
+			d := debatetest.New(t, c, debate.Options{Providers: map[string]providers.Provider{"m": tt.provider}})
+			events := debatetest.Finish(t, d)
 			require.Len(t, warningTexts(events), tt.warnings)
 			require.Len(t, debatetest.Result(t, d).Warnings, tt.warnings)
 		})
@@ -943,8 +914,7 @@ func TestRetriesThatMeanNothingAreRefused(t *testing.T) {
 			if tt.reason == "" {
 				require.NoError(t, created)
 				require.NoError(t, edited)
-				e, err := debate.NewEngine(debate.Options{})
-				require.NoError(t, err)
+				e := debatetest.Engine(t, debate.Options{})
 				back, err := e.ParseConfig([]byte(debatetest.Encode(t, cfg)))
 				require.NoError(t, err)
 				require.Equal(t, cfg.Retries, back.Retries)
@@ -967,11 +937,9 @@ func TestProConDerivesPositions(t *testing.T) {
 	c.Participants[0].Side, c.Participants[1].Side, c.Limits.MaxRounds = "pro", "con", 1
 	c.Participants = append([]debate.Participant{{Name: "C", Side: "con", Provider: "m", Disabled: true}}, c.Participants...)
 	p := talkingModel()
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(p, talkingModel())})
-	require.NoError(t, err)
+	d := debatetest.New(t, c, debate.Options{Providers: providersOf(p, talkingModel())})
 	require.Empty(t, c.Participants[1].Position, "the caller's configuration does not change")
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	require.Len(t, p.Calls(), 2)
 	require.Contains(t, p.Calls()[0].Messages[0].Text, "begin: your position>>>\nIn favor of the topic")
 	require.Contains(t, p.Calls()[0].Messages[0].Text, "begin: the position of B>>>\nAgainst the topic")
@@ -1090,10 +1058,8 @@ func TestAProtocolsDefaults(t *testing.T) {
 			c := tt.config
 			c.ID, c.Topic, c.Protocol = "d", "Cats?", unjudgedDefaults{}
 			c.Participants = []debate.Participant{{Name: "A"}, {Name: "B"}, {Name: "C", Temperature: &heat}}
-			e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": talkingModel()}})
-			require.NoError(t, err)
-			d, err := e.Create(t.Context(), c)
-			require.NoError(t, err)
+			e := debatetest.Engine(t, debate.Options{Providers: map[string]providers.Provider{"m": talkingModel()}})
+			d := debatetest.Create(t, e, c)
 			var got debate.Config
 			for ev, err := range d.Watch(t.Context(), 0) {
 				require.NoError(t, err)

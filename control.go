@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -29,7 +28,7 @@ func (d *Debate) Pause(ctx context.Context) error {
 	return d.control(ctx, "pause", func(c *transaction) error {
 		switch r := c.rec; {
 		case r.lifecycle.State == fsm.Paused && r.decisions.question == nil && !r.people.held:
-			return c.hold(actionHold)
+			return c.decide(Decided{Action: actionHold})
 		case r.lifecycle.State == fsm.Paused:
 			return nil
 		}
@@ -43,7 +42,7 @@ func (d *Debate) Pause(ctx context.Context) error {
 // and resumes. A debate that waits for people's replies continues with the last of them. Then Resume returns an error, or
 // ends the hold of an earlier Pause.
 func (d *Debate) Resume(ctx context.Context) error {
-	err := d.control(ctx, "resume", func(c *transaction) error {
+	return d.controlAndDrive(ctx, "resume", func(c *transaction) error {
 		if c.rec.lifecycle.State.Active() {
 			return nil
 		}
@@ -52,26 +51,17 @@ func (d *Debate) Resume(ctx context.Context) error {
 			return fmt.Errorf("a question is open, call Decide with one of %s: %w", strings.Join(q.actions(), ", "), err)
 		}
 		if c.rec.people.held && c.rec.awaitsPeople() {
-			return c.hold(actionRelease)
+			return c.decide(Decided{Action: actionRelease})
 		}
 		return c.resume()
 	})
-	if err != nil {
-		return err
-	}
-	return d.driveAgain(ctx)
-}
-
-// hold holds a debate that waits for people, or releases it.
-func (c *transaction) hold(action string) error {
-	return c.add(Decided{EventMeta: c.stamp("decided"), At: c.now, Action: action})
 }
 
 // Stop ends the debate with a conclusion based on the turns so far. Calls in flight are canceled. If there is no speech
 // yet, the debate ends without a conclusion. If the debate was paused, it goes on as after Resume. If the conclusion waits
 // for people, Stop declines their steps. Stop changes nothing at the gate before the conclusion: Decide opens it.
 func (d *Debate) Stop(ctx context.Context) error {
-	err := d.control(ctx, "stop", func(c *transaction) error {
+	return d.controlAndDrive(ctx, "stop", func(c *transaction) error {
 		r := c.rec
 		if r.Cursor.Stage == transcript.Conclusion {
 			return c.stopWaiting(stoppedByPerson)
@@ -81,10 +71,6 @@ func (d *Debate) Stop(ctx context.Context) error {
 		}
 		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.Stopped, Evidence: stoppedByPerson}})
 	})
-	if err != nil {
-		return err
-	}
-	return d.driveAgain(ctx)
 }
 
 // Cancel ends the debate at once, without a verdict. Calls in flight are canceled.
@@ -127,37 +113,38 @@ const maxRefusal = 900
 // added as by Inject. The action refuse, for a call of a tool, may have a remark: its text tells the model why. Decide returns *Problems if another question is open, if no choice has that action, if the question
 // has another answer, or if the remark is invalid, and *fsm.Refused if no question is open.
 func (d *Debate) Decide(ctx context.Context, id, action string, remarks ...Remark) error {
-	err := d.control(ctx, "decide", func(c *transaction) error {
+	return d.controlAndDrive(ctx, "decide", func(c *transaction) error {
 		if answer, answered := c.rec.decisions.made[id]; answered {
 			if answer == action {
 				return nil
 			}
-			return problemsError([]protocol.Problem{protocol.Problemf("action", "question %s was answered with %q", id, answer)})
+			return problemOf("", "action", "question %s was answered with %q", id, answer)
 		}
 		q := c.rec.decisions.question
 		switch {
 		case q == nil:
 			return c.refuse("decide")
 		case q.ID != id:
-			return problemsError([]protocol.Problem{protocol.Problemf("id", "%q is not the open question, which is %q", id, q.ID)})
+			return problemOf("", "id", "%q is not the open question, which is %q", id, q.ID)
 		case !slices.Contains(q.actions(), action):
-			return problemsError([]protocol.Problem{protocol.Problemf("action", "%q is not a choice, use one of %s", action, strings.Join(q.actions(), ", "))})
+			return problemOf("", "action", "%q is not a choice, use one of %s", action, strings.Join(q.actions(), ", "))
 		}
-		ev := Decided{EventMeta: c.stamp("decided"), At: c.now, Action: action, Question: id}
+		ev := Decided{Action: action, Question: id}
 		switch {
 		case action == actionRefuse && len(remarks) <= 1:
 			for _, r := range remarks {
 				if ev.By, ev.Reason = r.From, characters.Valid(r.Text); len(ev.Reason) > maxRefusal {
-					return problemsOf("remark", []protocol.Problem{protocol.Problemf("text", "it has %d bytes, use at most %d", len(ev.Reason), maxRefusal)})
+					return problemOf("remark", "text", "it has %d bytes, use at most %d", len(ev.Reason), maxRefusal)
 				}
 			}
-			if remarks = nil; checkBy(ev.By) != nil {
-				return checkBy(ev.By)
+			remarks = nil
+			if err := problemsOf("reply", additions.CheckBy(ev.By)); err != nil {
+				return err
 			}
 		case (action == actionEdit) != (len(remarks) == 1):
-			return problemsError([]protocol.Problem{protocol.Problemf("remark", "there are %d, but only the action edit takes one, and refuse may have one", len(remarks))})
+			return problemOf("", "remark", "there are %d, but only the action edit takes one, and refuse may have one", len(remarks))
 		}
-		if err := c.add(ev); err != nil {
+		if err := c.decide(ev); err != nil {
 			return err
 		}
 		for _, r := range remarks {
@@ -170,10 +157,6 @@ func (d *Debate) Decide(ctx context.Context, id, action string, remarks ...Remar
 		}
 		return c.goOn() // people whom the debate waits for may have replied or declined meanwhile
 	})
-	if err != nil {
-		return err
-	}
-	return d.driveAgain(ctx)
 }
 
 // refuse returns the error for a method that the debate's state does not allow. No event of the lifecycle has its name.
@@ -196,7 +179,8 @@ func (c *transaction) inject(r Remark) error {
 	if c.rec.lifecycle.State.Final() {
 		return c.refuse("inject")
 	}
-	t := r.turn(c)
+	t := c.rec.Remark(r.ID, r.From, r.Text)
+	t.Started, t.Ended = c.now, c.now
 	if _, dup := c.rec.Find(t.Key); dup {
 		return nil
 	}
@@ -212,14 +196,16 @@ func (d *Debate) Answer(ctx context.Context, key transcript.Key, text, by string
 	documents := d.quotable(ctx, key.Actor, text)
 	same := func(r *record) bool { return r.keys.IsReply(r.people.replies[key], key.String(), text) }
 	return d.reply(ctx, "answer", key, same, func(c *transaction, s *protocol.Step) error {
-		t, err := personsTurn(c, s, characters.Valid(text))
-		if err := cmp.Or(checkBy(by), err); err != nil {
+		asked, valid := c.rec.people.asked[key], characters.Valid(text)
+		t, err := givenTurn(c.rec, s, "reply", valid, c.rec.env.Count("", valid), asked.Tokens)
+		if err := cmp.Or(problemsOf("reply", additions.CheckBy(by)), err); err != nil {
 			return err
 		}
+		t.Started, t.Ended = asked.At, c.now
 		t.Citations = c.rec.Sources.Cite(&t, sources.TextsOf(documents)).Check(c.rec.env.texts)
 		t.By = cmp.Or(by, s.Actor)
 		c.rec.extract(&t)
-		remains := c.rec.course.remainsIn(&c.rec.Record, s, c.rec.Messages(s), hiddenTexts(c.rec.config))
+		remains := c.rec.course.RemainsIn(&c.rec.Record, s, c.rec.Messages(s), hiddenTexts(c.rec.config))
 		return c.add(TurnDone{EventMeta: c.stamp("turn"), At: c.now, Turn: t, Reply: c.rec.keys.Reply(key.String(), text), Remains: remains})
 	})
 }
@@ -231,17 +217,20 @@ func (d *Debate) Decline(ctx context.Context, key transcript.Key, reason, by str
 	same := func(r *record) bool { return r.people.declined[key] != nil }
 	return d.reply(ctx, "decline", key, same, func(c *transaction, _ *protocol.Step) error {
 		reason = characters.Valid(reason)
-		if err := cmp.Or(checkBy(by), checkLength(c.rec, key, "reason", reason)); err != nil {
+		if err := problemsOf("reply", additions.CheckBy(by)); err != nil {
 			return err
 		}
-		return c.decline(key, reason, by)
+		if tokens, most := c.rec.env.Count("", reason), c.rec.people.asked[key].Tokens; tokens > most {
+			return problemOf("reply", "reason", "about %d tokens are too long, use at most %d", tokens, most)
+		}
+		return c.decide(Decided{Action: actionDecline, Key: key, By: by, Reason: reason})
 	})
 }
 
 // reply has f add a person's reply to the step with the given key, and continues the debate. It does nothing if the record has
 // the same reply.
 func (d *Debate) reply(ctx context.Context, verb string, key transcript.Key, same func(*record) bool, f func(*transaction, *protocol.Step) error) error {
-	err := d.control(ctx, verb, func(c *transaction) error {
+	return d.controlAndDrive(ctx, verb, func(c *transaction) error {
 		r := c.rec
 		switch _, done := r.Find(key); {
 		case same(r):
@@ -251,27 +240,15 @@ func (d *Debate) reply(ctx context.Context, verb string, key transcript.Key, sam
 		case r.drivable() != nil:
 			return r.drivable()
 		}
-		at := slices.IndexFunc(r.next(), func(s protocol.Step) bool { return s.Key == key && r.waitsFor(s) })
-		if at < 0 {
+		s := r.open(key)
+		if s == nil || !r.waitsFor(*s) {
 			return fmt.Errorf("step %s: %w", key, ErrNotAsked)
 		}
-		if err := f(c, &r.next()[at]); err != nil {
+		if err := f(c, s); err != nil {
 			return err
 		}
 		return c.goOn()
 	})
-	if err != nil {
-		return err
-	}
-	return d.driveAgain(ctx)
-}
-
-// personsTurn returns the turn of a person's step with a reply.
-func personsTurn(c *transaction, s *protocol.Step, text string) (transcript.Turn, error) {
-	asked := c.rec.people.asked[s.Key]
-	t, err := givenTurn(c.rec, s, "reply", text, c.rec.env.Count("", text), asked.Tokens)
-	t.Started, t.Ended = asked.At, c.now
-	return t, err
 }
 
 // Annotate stores a note on the debate, also after its end. value must encode to JSON. A later note with the same
@@ -286,7 +263,7 @@ func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 	}
 	return d.control(ctx, "annotate", func(c *transaction) error {
 		if name == signing.Name {
-			return problemsOf("annotation", []protocol.Problem{protocol.Problemf("name", "%q is the name of the engine's signature, use another one", name)})
+			return problemOf("annotation", "name", "%q is the name of the engine's signature, use another one", name)
 		}
 		if err := problemsOf("annotation", c.rec.notes.Check(name, b)); err != nil {
 			return err
@@ -323,21 +300,20 @@ func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 }
 
 // frozenFields returns a problem for each changed field that must not change after the first turn.
-func frozenFields(r *record, cfg Config) (list []protocol.Problem) {
-	if !r.hasTurns() {
+func frozenFields(r *record, cfg Config) []protocol.Problem {
+	if !r.HasTurns() {
 		return nil
 	}
+	l := &problemList{}
 	same := func(field string, a, b any) {
-		if !reflect.DeepEqual(a, b) {
-			list = append(list, protocol.Problemf(field, "cannot change after the first turn, reset the debate first"))
-		}
+		l.same(field, "cannot change after the first turn, reset the debate first", a, b)
 	}
 	same("seed", r.Seed, cfg.Seed)
 	same("topic", r.config.Topic, cfg.Topic)
 	same("background", r.config.Background, cfg.Background)
 	same("protocol", protocoljson.Parameters(r.config.Protocol), protocoljson.Parameters(cfg.Protocol))
 	same("participants", asModels(participantProfiles(*r.config)), asModels(participantProfiles(cfg)))
-	return list
+	return l.problems
 }
 
 // Remark is a person's contribution between turns.
@@ -358,30 +334,16 @@ func (r Remark) check(rec *record) []protocol.Problem {
 		l.add("text", "it is blank")
 	}
 	tokens := rec.env.Count("", r.Text)
-	for _, p := range slices.Concat(rec.config.active(), rec.config.Judges) {
-		if most := p.window() - p.MaxTokens; tokens > most && !p.Human { // people have no window
+	for _, p := range slices.Concat(rec.config.Participants, rec.config.Judges) {
+		if most := p.window() - p.MaxTokens; tokens > most && !p.Human && !p.Disabled { // people have no window
 			l.add("text", "about %d tokens are too long, at most %d fit into the window of %s beside a reply", tokens, most, p.Name)
 			break
 		}
 	}
 	if p := actor.CheckName(r.From); p != "" {
 		l.add("from", "%s", p)
-	} else if knownName(rec, r.From) {
+	} else if actor.KnownName(r.From, slices.Concat(prompting.NamesOf(rec.Profiles), namesOf(rec.config.Judges))) {
 		l.add("from", "%q is the name of an actor in this debate, use another name", r.From)
 	}
 	return append(l.problems, additions.CheckRemark(rec.Turns, r.ID, r.From, r.Text)...)
-}
-
-func (r Remark) turn(c *transaction) transcript.Turn {
-	return transcript.Turn{
-		Key:  transcript.Key{Run: c.rec.Cursor.Run, Phase: "remark", Actor: r.From, Target: r.ID},
-		Kind: transcript.Remark, Order: c.rec.RemarkOrder(), Seq: c.rec.Seq + 1, VisibleSeq: c.rec.Seq,
-		Text: r.Text, Tokens: c.rec.env.Count("", r.Text), Started: c.now, Ended: c.now,
-	}
-}
-
-// knownName reports whether an actor in the debate has the given name, ignoring case.
-func knownName(r *record, name string) bool {
-	all := slices.Concat(prompting.NamesOf(r.Profiles), prompting.NamesOf(judgeProfiles(*r.config)), systemActors)
-	return slices.ContainsFunc(all, func(known string) bool { return strings.EqualFold(known, name) })
 }

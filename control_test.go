@@ -31,8 +31,7 @@ func TestTheOutcomeIsDecidedOnce(t *testing.T) {
 	require.NotEqual(t, transcript.Stopped, want.Outcome)
 	require.NoError(t, d.Stop(t.Context()))
 	require.Equal(t, want, debatetest.Result(t, d).Ending)
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	require.Equal(t, want, debatetest.Result(t, d).Ending)
 }
 
@@ -63,13 +62,10 @@ func TestACallForADeletedDebateIsNotCommittedToItsSuccessor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, deaf := store.Memory(), newDeafModel()
 		engine := func(s store.Store, p providers.Provider) *debate.Engine {
-			e, err := debate.NewEngine(debate.Options{Store: s, Providers: providersOf(p, scriptedJudge(t, 1))})
-			require.NoError(t, err)
-			return e
+			return debatetest.Engine(t, debate.Options{Store: s, Providers: providersOf(p, scriptedJudge(t, 1))})
 		}
 		// The old debate's engine polls the store once a second, so it does not notice the deletion.
-		old, err := engine(struct{ store.Store }{s}, deaf).Create(t.Context(), debatetest.PairConfig(nil))
-		require.NoError(t, err)
+		old := debatetest.Create(t, engine(struct{ store.Store }{s}, deaf), debatetest.PairConfig(nil))
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
@@ -80,8 +76,7 @@ func TestACallForADeletedDebateIsNotCommittedToItsSuccessor(t *testing.T) {
 
 		e := engine(s, slowModel())
 		require.NoError(t, e.Delete(t.Context(), "d"))
-		d, err := e.Create(t.Context(), debatetest.PairConfig(nil))
-		require.NoError(t, err)
+		d := debatetest.Create(t, e, debatetest.PairConfig(nil))
 		require.NoError(t, d.Annotate(t.Context(), "note", "new")) // the poll finds a seq that is higher
 		runUntilTurn(t, d, transcript.Speech)
 		time.Sleep(2 * time.Second)
@@ -154,17 +149,13 @@ func TestCallsOfAnOutdatedPlanAreCanceled(t *testing.T) {
 }
 
 func TestStartReturnsWhyItCannotDrive(t *testing.T) {
-	e, err := debate.NewEngine(debate.Options{})
-	require.NoError(t, err)
-	d, err := e.Create(t.Context(), debatetest.PairConfig(nil))
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{})
+	d := debatetest.Create(t, e, debatetest.PairConfig(nil))
 	require.ErrorIs(t, d.Start(t.Context()), debate.ErrUnsupported)
 	require.Equal(t, fsm.Configuring, debatetest.Result(t, d).State)
 
-	e, err = debate.NewEngine(debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
-	require.NoError(t, err)
-	d, err = e.Create(t.Context(), debatetest.PairConfig(nil))
-	require.NoError(t, err)
+	e = debatetest.Engine(t, debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
+	d = debatetest.Create(t, e, debatetest.PairConfig(nil))
 	require.NoError(t, e.Close(t.Context()))
 	require.ErrorIs(t, d.Start(t.Context()), debate.ErrClosed)
 }
@@ -172,18 +163,14 @@ func TestStartReturnsWhyItCannotDrive(t *testing.T) {
 // An engine that lacks the protocol of an active debate cannot drive it, but can ask workers to do so.
 func TestStartOfAnActiveDebateWithAnotherProtocol(t *testing.T) {
 	memory, models := store.Memory(), providersOf(talkingModel(), talkingModel())
-	e, err := debate.NewEngine(debate.Options{Store: memory, Providers: models})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Store: memory, Providers: models})
 	c := debatetest.PairConfig(unjudgedPanel{})
 	c.Judges = nil
-	d, err := e.Create(t.Context(), c)
-	require.NoError(t, err)
+	d := debatetest.Create(t, e, c)
 	runUntilTurn(t, d, transcript.Speech)
 	for want, s := range map[error]store.Store{debate.ErrUnsupported: memory, nil: schedulingStore{memory, memory.(store.Watcher)}} {
-		e, err := debate.NewEngine(debate.Options{Store: s, Providers: models})
-		require.NoError(t, err)
-		other, err := e.Open(t.Context(), d.ID())
-		require.NoError(t, err)
+		e := debatetest.Engine(t, debate.Options{Store: s, Providers: models})
+		other := debatetest.Open(t, e, d.ID())
 		require.ErrorIs(t, other.Start(t.Context()), want)
 	}
 }
@@ -195,8 +182,8 @@ func TestStartOfAReadyDebatePlansAStep(t *testing.T) {
 	failByAuthentication(t, d)
 	require.NoError(t, d.Retry(t.Context()))
 	require.NoError(t, d.Start(t.Context()))
-	require.Equal(t, fsm.AwaitingResponses, head(t, d).State)
-	require.Equal(t, "1/1/respond/A/", head(t, d).Plan.Key)
+	require.Equal(t, fsm.AwaitingResponses, debatetest.Status(t, d).State)
+	require.Equal(t, "1/1/respond/A/", debatetest.Status(t, d).Plan.Key)
 }
 
 // A debate without judges is never in judging. A transition has the round, and an ending only if it decides the outcome.
@@ -204,8 +191,7 @@ func TestTransitionsSayWhatTheyChange(t *testing.T) {
 	d := newPanelDebate(t, 2, func(c *debate.Config, _ *debate.Options) {
 		c.Protocol, c.Judges, c.Limits.MaxRounds = unjudgedPanel{}, nil, 2
 	})
-	events, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	events := debatetest.Finish(t, d)
 	endings, round := 0, 0
 	for _, ev := range events {
 		s, ok := ev.(debate.StateChanged)
@@ -379,10 +365,8 @@ func TestACallIsCutAfterACommitThatFailed(t *testing.T) {
 		d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) { o.Store, o.Providers["m"] = s, m })
 		require.NoError(t, d.Start(t.Context()))
 		time.Sleep(time.Minute) // the second call is in flight
-		elsewhere, err := debate.NewEngine(debate.Options{Store: s})
-		require.NoError(t, err)
-		other, err := elsewhere.Open(t.Context(), d.ID())
-		require.NoError(t, err)
+		elsewhere := debatetest.Engine(t, debate.Options{Store: s})
+		other := debatetest.Open(t, elsewhere, d.ID())
 		began := time.Now()
 		require.NoError(t, other.Cancel(t.Context()))
 		watchAll(t, d, 0)
@@ -432,14 +416,11 @@ func TestAConflictCancelsTheOtherCalls(t *testing.T) {
 		d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 			c.Protocol, o.Store, o.Providers["m"] = panel.Protocol{Mode: panel.Simultaneous}, struct{ store.Store }{memory}, m
 		})
-		elsewhere, err := debate.NewEngine(debate.Options{Store: memory})
-		require.NoError(t, err)
-		other, err := elsewhere.Open(t.Context(), d.ID())
-		require.NoError(t, err)
+		elsewhere := debatetest.Engine(t, debate.Options{Store: memory})
+		other := debatetest.Open(t, elsewhere, d.ID())
 		began := time.Now()
 		time.AfterFunc(10100*time.Millisecond, func() { assert.NoError(t, other.Cancel(t.Context())) })
-		_, err = debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		require.Equal(t, 10200*time.Millisecond, time.Since(began))
 	})
 }
@@ -580,9 +561,8 @@ func TestAViewerSeesATurnBeforeTheNextCall(t *testing.T) {
 func TestTheEndComesLast(t *testing.T) {
 	s := newHookedStore()
 	d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) { o.Store = s })
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
-	seq := head(t, d).Seq
+	debatetest.Finish(t, d)
+	seq := debatetest.Status(t, d).Seq
 	annotate := func() { require.NoError(t, d.OpenWithProvider(t, talkingModel()).Annotate(t.Context(), "rating", 5)) }
 	s.afterLoad.Store(&annotate)
 	events := watchAll(t, d, seq)
@@ -594,9 +574,8 @@ func TestTheEndComesLast(t *testing.T) {
 func TestAViewerGetsTheErrorsOfTheStore(t *testing.T) {
 	s := newHookedStore()
 	d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) { o.Store = s })
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
-	for _, after := range []int64{head(t, d).Seq, 1 << 40} {
+	debatetest.Finish(t, d)
+	for _, after := range []int64{debatetest.Status(t, d).Seq, 1 << 40} {
 		for n := range int64(2) {
 			s.failAt.Store(s.loads.Load() + n + 1)
 			yielded := 0

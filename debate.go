@@ -10,7 +10,6 @@ import (
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/deepcopy"
-	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/store"
@@ -23,12 +22,13 @@ func (d *Debate) control(ctx context.Context, verb string, f func(*transaction) 
 	d.journal.mu.Lock()
 	defer d.journal.mu.Unlock()
 	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("%s debate %s: %w", verb, d.ID(), panicFailure(panics.New(v), transcript.Key{}))
+		if err != nil {
+			err = fmt.Errorf("%s debate %s: %w", verb, d.ID(), err)
 		}
 	}()
+	defer catchFailure(&err, transcript.Key{})
 	if err := d.journal.change(ctx, f); err != nil {
-		return fmt.Errorf("%s debate %s: %w", verb, d.ID(), err)
+		return err
 	}
 	if d.journal.driver != nil { // the store does not notify the handle of its own commits
 		d.journal.driver.recheck()
@@ -46,6 +46,9 @@ type Debate struct {
 	engine  *Engine
 	journal *journal
 }
+
+// handleOn returns a handle on a debate that nothing has read yet.
+func handleOn(e *Engine, id string) *Debate { return &Debate{engine: e, journal: newJournal(e, id)} }
 
 // Start drives the debate in the background, until it has ended or failed. If the debate is paused, driving continues
 // after Resume. If the store schedules debates, workers drive it; otherwise this engine does. Use Watch to follow it.
@@ -85,8 +88,12 @@ func (d *Debate) Recover(ctx context.Context) error {
 	return takeOver(ctx, d.engine, s.ID)
 }
 
-// driveAgain drives a debate in the background if an engine did so until it was paused and that engine has gone.
-func (d *Debate) driveAgain(ctx context.Context) error {
+// controlAndDrive commits a change as control does. It then drives the debate in the background if an engine did so until it was
+// paused and that engine has gone.
+func (d *Debate) controlAndDrive(ctx context.Context, verb string, f func(*transaction) error) error {
+	if err := d.control(ctx, verb, f); err != nil {
+		return err
+	}
 	s, err := d.Status(ctx)
 	if s.Driver.Name == "" || len(s.Driver.Missing) > 0 || !s.State.Active() || d.engine.drivers.Drives(s.ID) {
 		return err
@@ -96,7 +103,7 @@ func (d *Debate) driveAgain(ctx context.Context) error {
 
 // takeOver drives a debate in the background, unless another engine does so first.
 func takeOver(ctx context.Context, e *Engine, id string) error {
-	d := &Debate{engine: e, journal: newJournal(e, id)}
+	d := handleOn(e, id)
 	if e.schedules { // workers drive it
 		return d.Start(ctx)
 	}
@@ -170,7 +177,7 @@ func (d *Debate) Document(ctx context.Context, seat, name string) (string, error
 	d.journal.mu.Unlock()
 	at := slices.IndexFunc(list, func(x evidence.Document) bool { return m.Hide(x.Name) == name || x.Name == name })
 	if at < 0 {
-		return "", problemsOf("document", []protocol.Problem{protocol.Problemf("name", "%q is no document that %q reads", name, seat)})
+		return "", problemOf("document", "name", "%q is no document that %q reads", name, seat)
 	}
 	text := list[at].Text
 	if list[at].IsPrivate() {
@@ -265,12 +272,18 @@ func (d *Debate) Run(ctx context.Context) iter.Seq2[Event, error] {
 // the store schedules debates and there is no plan, it does nothing. It returns ErrUnsupported and changes nothing if the
 // debate needs something that Options does not provide.
 func (d *Debate) RunOnce(ctx context.Context) (more bool, err error) {
+	return d.RunWhile(ctx, func(store.Status) bool { return false })
+}
+
+// RunWhile calls RunOnce until it returns false or an error, the next plan has no key, or again returns false for the status
+// after a plan. Unlike calls of RunOnce, RunWhile reads the journal only if the store announces what others have committed.
+func (d *Debate) RunWhile(ctx context.Context, again func(store.Status) bool) (more bool, err error) {
 	dr, err := engage(ctx, d.engine, d.journal, nil)
 	if err != nil {
 		return false, err
 	}
 	defer dr.release()
-	if dr.only = dr.key(); dr.only == "" && d.engine.schedules { // the debate was not started, or this engine cannot plan
+	if dr.only = dr.status().Plan.Key; dr.only == "" && d.engine.schedules { // the debate was not started, or this engine cannot plan
 		err := dr.supported()
 		if err == nil {
 			_, err = dr.hasMore()
@@ -278,11 +291,14 @@ func (d *Debate) RunOnce(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	dr.observe()
-	more, dr.failed = dr.advanceApart() //nolint:contextcheck // see fail
+	more, dr.failed = dr.advanceApart(func() bool { //nolint:contextcheck // see fail
+		s := dr.status()
+		dr.only = s.Plan.Key
+		return dr.only != "" && again(s)
+	})
 	return more, dr.failed
 }
 
-// ending returns the event that ends the events of a debate.
 func (d *Debate) ending(ctx context.Context) (Ended, error) {
 	d.journal.mu.Lock()
 	defer d.journal.mu.Unlock()

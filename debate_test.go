@@ -29,8 +29,7 @@ import (
 
 func TestADebateRunsToItsVerdict(t *testing.T) {
 	d := newPanelDebate(t, 2, nil)
-	events, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	events := debatetest.Finish(t, d)
 
 	res := debatetest.Result(t, d)
 	require.Equal(t, fsm.Completed, res.State)
@@ -43,7 +42,7 @@ func TestADebateRunsToItsVerdict(t *testing.T) {
 	require.Equal(t, "1/2/verdict/J/", res.Verdict.Key.String())
 	require.Equal(t, res, events[len(events)-1].(debate.Ended).Result, "the last event carries the result")
 
-	_, err = debatetest.Run(t, d) // a debate that has ended shows the end again
+	_, err := debatetest.Run(t, d) // a debate that has ended shows the end again
 	require.NoError(t, err)
 }
 
@@ -135,13 +134,11 @@ func TestACallThatFailsWhilePausedIsMadeAgain(t *testing.T) {
 		}}
 		d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["m"] = model })
 		time.AfterFunc(5*time.Second, func() { require.NoError(t, d.Pause(t.Context())) })
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		require.Equal(t, fsm.Paused, debatetest.Result(t, d).State)
 		require.Empty(t, debatetest.Result(t, d).Turns)
 		require.NoError(t, d.Resume(t.Context()))
-		_, err = debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
 	})
 }
@@ -159,8 +156,7 @@ func TestControlsInEveryState(t *testing.T) {
 			require.NoError(t, d.Pause(t.Context()))
 		},
 		fsm.Completed: func(t *testing.T, d *debate.Debate) {
-			_, err := debatetest.Run(t, d)
-			require.NoError(t, err)
+			debatetest.Finish(t, d)
 		},
 		fsm.Canceled: func(t *testing.T, d *debate.Debate) { require.NoError(t, d.Cancel(t.Context())) },
 		fsm.Error:    func(t *testing.T, d *debate.Debate) { failByAuthentication(t, d) },
@@ -212,9 +208,8 @@ func TestControlsInEveryState(t *testing.T) {
 				d := newPanelDebate(t, 1, nil)
 				get(t, d)
 				require.Equal(t, state, debatetest.Result(t, d).State)
-				before, err := d.Status(t.Context())
-				require.NoError(t, err)
-				err = act(d, t.Context())
+				before := debatetest.Status(t, d)
+				err := act(d, t.Context())
 				to, possible := want[verb][state]
 				if possible {
 					require.NoError(t, err)
@@ -225,8 +220,7 @@ func TestControlsInEveryState(t *testing.T) {
 				if refused, ok := errors.AsType[*fsm.Refused](err); ok {
 					require.Equal(t, state, refused.State)
 				}
-				after, err := d.Status(t.Context())
-				require.NoError(t, err)
+				after := debatetest.Status(t, d)
 				require.Equal(t, before, after, "nothing has changed")
 			})
 		}
@@ -248,13 +242,11 @@ func TestTheStatusHasTheFailureUntilARetry(t *testing.T) {
 	memory := store.Memory()
 	long := strings.Repeat("größer ", 100)
 	broken := &scripted.Provider{Replies: []scripted.Reply{{Err: &providers.Error{Kind: providers.Authentication, Err: errors.New(long)}}}}
-	d, err := debate.New(t.Context(), debatetest.PairConfig(nil), debate.Options{Store: memory, Providers: providersOf(broken, scriptedJudge(t, 1))})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
+	d := debatetest.New(t, debatetest.PairConfig(nil), debate.Options{Store: memory, Providers: providersOf(broken, scriptedJudge(t, 1))})
+	_, err := debatetest.Run(t, d)
 	var failure *debate.Failure
 	require.ErrorAs(t, err, &failure)
-	for h, err := range memory.List(t.Context(), store.Query{FailureKinds: []string{string(providers.Authentication)}}) {
-		require.NoError(t, err)
+	for _, h := range debatetest.List(t, memory, store.Query{FailureKinds: []string{string(providers.Authentication)}}) {
 		require.Equal(t, fsm.Error, h.State)
 		cut, isCut := strings.CutSuffix(h.FailureCause, "…")
 		require.True(t, isCut)
@@ -267,8 +259,7 @@ func TestTheStatusHasTheFailureUntilARetry(t *testing.T) {
 	require.Equal(t, map[fsm.State]int{fsm.Error: 1}, counts)
 
 	require.NoError(t, d.Retry(t.Context()))
-	h, err := d.Status(t.Context())
-	require.NoError(t, err)
+	h := debatetest.Status(t, d)
 	require.Empty(t, h.FailureKind+h.FailureCause)
 }
 
@@ -277,22 +268,18 @@ func TestRetryRunsNothingAgain(t *testing.T) {
 	broken := &scripted.Provider{Replies: []scripted.Reply{
 		{Text: "first"}, {Err: &providers.Error{Kind: providers.Authentication, Err: errors.New("401")}},
 	}}
-	d, err := debate.New(t.Context(), debatetest.PairConfig(nil), debate.Options{Store: memory, Providers: providersOf(broken, scriptedJudge(t, 1))})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
+	d := debatetest.New(t, debatetest.PairConfig(nil), debate.Options{Store: memory, Providers: providersOf(broken, scriptedJudge(t, 1))})
+	_, err := debatetest.Run(t, d)
 	require.ErrorContains(t, err, "run step respond of B in round 1: call provider m: authentication: 401")
 	require.Equal(t, fsm.Error, debatetest.Result(t, d).State)
 
 	fixed := scripted.Text("second")
-	e, err := debate.NewEngine(debate.Options{Store: memory, Providers: providersOf(fixed, scriptedJudge(t, 1))})
-	require.NoError(t, err)
-	d, err = e.Open(t.Context(), "d")
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Store: memory, Providers: providersOf(fixed, scriptedJudge(t, 1))})
+	d = debatetest.Open(t, e, "d")
 	_, err = debatetest.Run(t, d)
 	require.ErrorContains(t, err, "401", "driving a debate in error gives the cause, read from the store")
 	require.NoError(t, d.Retry(t.Context()))
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	require.Len(t, fixed.Calls(), 1)
 	require.Equal(t, []string{"1/1/respond/A/", "1/1/respond/B/", "1/1/assess/J/", "1/1/verdict/J/"}, debatetest.TurnKeys(debatetest.Result(t, d)))
 }
@@ -307,8 +294,7 @@ func TestResetBeginsANewRun(t *testing.T) {
 	cfg := debatetest.PairConfig(nil)
 	cfg.Topic = "Another one?"
 	require.NoError(t, d.Edit(t.Context(), cfg), "after a reset everything may change")
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	require.Equal(t, "Another one?", debatetest.Result(t, d).Topic)
 	require.Equal(t, "2/1/respond/A/", debatetest.Result(t, d).Turns[0].Key.String())
 }
@@ -330,8 +316,7 @@ func TestEditAfterTheFirstTurn(t *testing.T) {
 	good := debatetest.PairConfig(nil)
 	good.Participants[0].Model, good.Judges[0].Name, good.Limits.MaxRounds = "other", "K", 7
 	require.NoError(t, d.Edit(t.Context(), good))
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	require.Equal(t, "1/1/assess/K/", debatetest.TurnKeys(debatetest.Result(t, d))[2])
 }
 
@@ -362,8 +347,7 @@ func TestInjectedRemarksAreHeard(t *testing.T) {
 
 func TestAnnotationsStandInTheResult(t *testing.T) {
 	d := newPanelDebate(t, 1, nil)
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	require.NoError(t, d.Annotate(t.Context(), "rating", 4))
 	require.NoError(t, d.Annotate(t.Context(), "rating", 5), "a later one replaces it")
 	require.Equal(t, map[string]json.RawMessage{"rating": json.RawMessage("5")}, debatetest.Result(t, d).Annotations)
@@ -395,8 +379,7 @@ func TestControlsFromManyGoroutines(t *testing.T) {
 			})
 		}
 		for debatetest.Result(t, d).State != fsm.Completed {
-			_, err := debatetest.Run(t, d)
-			require.NoError(t, err)
+			debatetest.Finish(t, d)
 			_ = d.Resume(ctx)
 		}
 		all.Wait()
@@ -423,8 +406,7 @@ func storedJSON(t *testing.T, events []debate.Event) []string {
 
 func TestWatchShowsWhatIsStoredFromAnySeq(t *testing.T) {
 	d := newPanelDebate(t, 2, nil)
-	shown, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	shown := debatetest.Finish(t, d)
 	all := watchAll(t, d, 0)
 	require.Equal(t, storedJSON(t, shown), storedJSON(t, all)[1:], "all but the configuration, which came before")
 	require.IsType(t, debate.Ended{}, all[len(all)-1])
@@ -554,14 +536,11 @@ func TestAStoreThatCannotBeWatched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plain := struct{ store.Store }{store.Memory()}
 		opts := debate.Options{Store: plain, Providers: providersOf(slowModel(), scriptedJudge(t, 1))}
-		d, err := debate.New(t.Context(), debatetest.PairConfig(nil), opts)
-		require.NoError(t, err)
+		d := debatetest.New(t, debatetest.PairConfig(nil), opts)
 		require.NoError(t, d.Start(t.Context()))
 		time.Sleep(2 * time.Second)
-		other, err := debate.NewEngine(opts)
-		require.NoError(t, err)
-		again, err := other.Open(t.Context(), "d")
-		require.NoError(t, err)
+		other := debatetest.Engine(t, opts)
+		again := debatetest.Open(t, other, "d")
 		began := time.Now()
 		require.NoError(t, again.Cancel(t.Context()))
 		watchAll(t, d, 0)
@@ -601,8 +580,7 @@ func TestWatchersSeeACallThatIsMadeAnew(t *testing.T) {
 						break
 					}
 				}
-				_, err := debatetest.Run(t, d)
-				require.NoError(t, err)
+				debatetest.Finish(t, d)
 				require.Equal(t, []string{said[0], said[1]}, attemptTexts(t, <-shown, "1/1/respond/A/"))
 			})
 		})
@@ -637,8 +615,7 @@ func TestTheModelOfACallInFlightMayBeEdited(t *testing.T) {
 			time.Sleep(time.Minute) // it ignores the cancellation
 			return providers.Response{Text: "x"}, nil
 		})
-		d, err := debate.New(t.Context(), cfg, debate.Options{Providers: providersOf(model, model)})
-		require.NoError(t, err)
+		d := debatetest.New(t, cfg, debate.Options{Providers: providersOf(model, model)})
 		left := make(chan struct{})
 		go func() {
 			defer close(left)
@@ -651,7 +628,7 @@ func TestTheModelOfACallInFlightMayBeEdited(t *testing.T) {
 		for i := range 3 {
 			cfg.PersonaAssigner.Model = fmt.Sprint("model-", i)
 			require.NoError(t, other.Edit(t.Context(), cfg))
-			require.Equal(t, fsm.Configuring, head(t, d).State)
+			require.Equal(t, fsm.Configuring, debatetest.Status(t, d).State)
 		}
 		<-left
 	})
@@ -674,18 +651,16 @@ func TestAResetBeginsWithFreshBudgets(t *testing.T) {
 		})
 		_, err := debatetest.Run(t, d)
 		require.Error(t, err)
-		require.Equal(t, 200, head(t, d).Usage.Output)
+		require.Equal(t, 200, debatetest.Status(t, d).Usage.Output)
 		require.Equal(t, 6*time.Minute, debatetest.Result(t, d).RunningTime)
 
 		require.NoError(t, d.Reset(t.Context()))
-		require.Zero(t, head(t, d).Usage)
-		require.Zero(t, head(t, d).RunningTime)
+		require.Zero(t, debatetest.Status(t, d).Usage)
+		require.Zero(t, debatetest.Status(t, d).RunningTime)
 		require.Zero(t, debatetest.Result(t, d).Total)
 		require.Zero(t, debatetest.Result(t, d).RunningTime)
 
-		_, err = debatetest.Run(t, d)
-		require.NoError(t, err)
-		res := debatetest.Result(t, d)
+		res := debatetest.RunResult(t, d)
 		require.Equal(t, transcript.JudgeDecided, res.Ending.Outcome, res.Ending.Evidence)
 		require.Equal(t, 6*time.Minute, res.RunningTime)
 	})
@@ -738,10 +713,8 @@ func TestTheDeletionOfADebateEndsWatchingIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				e, err := debate.NewEngine(debate.Options{Providers: providersOf(slowModel(), scriptedJudge(t, 1))})
-				require.NoError(t, err)
-				d, err := e.Create(t.Context(), debatetest.PairConfig(nil))
-				require.NoError(t, err)
+				e := debatetest.Engine(t, debate.Options{Providers: providersOf(slowModel(), scriptedJudge(t, 1))})
+				d := debatetest.Create(t, e, debatetest.PairConfig(nil))
 				last := make(chan error, 1)
 				go func() {
 					_, err := countEvents(d.Watch(t.Context(), 0))
@@ -753,7 +726,7 @@ func TestTheDeletionOfADebateEndsWatchingIt(t *testing.T) {
 				synctest.Wait()
 				require.Len(t, last, 1, "nobody waits for what never comes")
 				require.ErrorIs(t, <-last, store.ErrNotFound)
-				_, err = countEvents(d.Watch(t.Context(), 0))
+				_, err := countEvents(d.Watch(t.Context(), 0))
 				require.ErrorIs(t, err, store.ErrNotFound)
 				require.NoError(t, e.Close(t.Context()), "its driver has left, or it would wait for ever")
 			})
@@ -768,8 +741,7 @@ func TestARemarkBeforeTheStartBindsNobody(t *testing.T) {
 	cfg.Topic, cfg.Participants[0].Persona = "Ban bikes?", "A Dane"
 	cfg.Participants = append(cfg.Participants, debate.Participant{Name: "C", Provider: "m"})
 	require.NoError(t, d.Edit(t.Context(), cfg))
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	require.Equal(t, "Ban bikes?", debatetest.Result(t, d).Topic)
 	require.Equal(t, []string{"1/0/remark/Host/r", "1/1/respond/A/", "1/1/respond/B/", "1/1/respond/C/"}, debatetest.TurnKeys(debatetest.Result(t, d))[:4])
 }
@@ -792,15 +764,12 @@ func TestAnOpenedDebateReadsEachEntryOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		memory := store.Memory()
 		opts := debate.Options{Store: memory, Providers: providersOf(talkingModel(), scriptedJudge(t, 1))}
-		d, err := debate.New(t.Context(), debatetest.PairConfig(nil), opts)
-		require.NoError(t, err)
+		d := debatetest.New(t, debatetest.PairConfig(nil), opts)
 		runUntilTurn(t, d, "assessment")
 		counted := &loadCountingStore{Store: memory, Watcher: memory.(store.Watcher)}
 		opts.Store = counted
-		e, err := debate.NewEngine(opts)
-		require.NoError(t, err)
-		opened, err := e.Open(t.Context(), "d")
-		require.NoError(t, err)
+		e := debatetest.Engine(t, opts)
+		opened := debatetest.Open(t, e, "d")
 		read := func() int { return int(counted.entries.Swap(0)) }
 		last := func() (seq int64) {
 			t.Helper()
@@ -813,10 +782,8 @@ func TestAnOpenedDebateReadsEachEntryOnce(t *testing.T) {
 		seq := last()
 		require.EqualValues(t, seq, read(), "Open has read all")
 		key := debatetest.Result(t, opened).Turns[1].Key
-		want, err := d.PromptOf(t.Context(), key)
-		require.NoError(t, err)
-		got, err := opened.PromptOf(t.Context(), key)
-		require.NoError(t, err)
+		want := debatetest.PromptOf(t, d, key)
+		got := debatetest.PromptOf(t, opened, key)
 		require.Equal(t, want, got)
 		require.Zero(t, read())
 
@@ -826,7 +793,7 @@ func TestAnOpenedDebateReadsEachEntryOnce(t *testing.T) {
 		require.NoError(t, d.Annotate(t.Context(), "mood", "tense"))
 		require.Equal(t, seq+2, last(), "with what others commit")
 		require.Equal(t, 1, read())
-		require.Equal(t, seq+2, head(t, opened).Seq)
+		require.Equal(t, seq+2, debatetest.Status(t, opened).Seq)
 		require.Equal(t, 1, read())
 		require.Equal(t, seq+2, last())
 		require.Zero(t, read())
@@ -838,12 +805,10 @@ func TestAnOpenedDebateReadsEachEntryOnce(t *testing.T) {
 		time.Sleep(time.Second)
 		cfg := debatetest.PairConfig(nil)
 		cfg.Topic = "Ban bikes?"
-		other, err := debate.New(t.Context(), cfg, debate.Options{Store: memory, Providers: opts.Providers})
-		require.NoError(t, err)
-		_, err = debatetest.Run(t, other)
-		require.NoError(t, err)
+		other := debatetest.New(t, cfg, debate.Options{Store: memory, Providers: opts.Providers})
+		debatetest.Finish(t, other)
 		require.Equal(t, storedEvents(t, other), storedEvents(t, opened), "a new debate has the id")
-		require.Equal(t, head(t, other), head(t, opened))
+		require.Equal(t, debatetest.Status(t, other), debatetest.Status(t, opened))
 		read()
 		require.Equal(t, storedEvents(t, other), storedEvents(t, opened))
 		require.Zero(t, read())
@@ -854,17 +819,12 @@ func TestAnOpenedForkReadsEachEntryOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		memory := store.Memory()
 		counted := &loadCountingStore{Store: memory, Watcher: memory.(store.Watcher)}
-		e, err := debate.NewEngine(debate.Options{Store: counted, Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
-		require.NoError(t, err)
-		d, err := e.Create(t.Context(), debatetest.PairConfig(nil))
-		require.NoError(t, err)
-		_, err = debatetest.Run(t, d)
-		require.NoError(t, err)
+		e := debatetest.Engine(t, debate.Options{Store: counted, Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
+		d := debatetest.Create(t, e, debatetest.PairConfig(nil))
+		debatetest.Finish(t, d)
 		time.Sleep(time.Second) // the fork is created later than what it begins with
-		_, err = e.Fork(t.Context(), "d", 0, debate.Edits{ID: "fork"})
-		require.NoError(t, err)
-		opened, err := e.Open(t.Context(), "fork")
-		require.NoError(t, err)
+		debatetest.Fork(t, e, "d", 0, debate.Edits{ID: "fork"})
+		opened := debatetest.Open(t, e, "fork")
 		counted.entries.Store(0)
 		require.NotEmpty(t, storedEvents(t, opened))
 		require.Zero(t, counted.entries.Load())
@@ -889,14 +849,11 @@ func TestReplaysDoNotChangeEvents(t *testing.T) {
 	refused := debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
 		return providers.Response{}, &providers.Error{Kind: providers.Authentication}
 	})
-	e, err := debate.NewEngine(debate.Options{Store: roomyStore{store.Memory()}, Providers: providersOf(refused, scriptedJudge(t, 1))})
-	require.NoError(t, err)
-	d, err := e.Create(t.Context(), debatetest.PairConfig(panel.Protocol{Mode: panel.Simultaneous}))
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
+	e := debatetest.Engine(t, debate.Options{Store: roomyStore{store.Memory()}, Providers: providersOf(refused, scriptedJudge(t, 1))})
+	d := debatetest.Create(t, e, debatetest.PairConfig(panel.Protocol{Mode: panel.Simultaneous}))
+	_, err := debatetest.Run(t, d)
 	require.Error(t, err)
-	opened, err := e.Open(t.Context(), "d")
-	require.NoError(t, err)
+	opened := debatetest.Open(t, e, "d")
 	failed := lastFailure(storedEvents(t, opened))
 	require.NotNil(t, failed.Failure)
 	n := len(failed.OtherFailures)

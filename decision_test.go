@@ -52,9 +52,7 @@ func decidingPanel(t *testing.T, judges map[string]string, change func(*debate.C
 
 func TestJudgesDecideInAContractOfTheUsers(t *testing.T) {
 	d := decidingPanel(t, map[string]string{"J": `{"why": "It was broken.", "percent": 100}`, "K": `{"why": "It was late.", "percent": 50}`, "L": `{"why": "So?", "percent": 100}`}, nil)
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
-	res := debatetest.Result(t, d)
+	res := debatetest.RunResult(t, d)
 	var j decision.Joint[refund]
 	require.NoError(t, res.Answer.Decode(decision.Type, &j))
 	require.Equal(t, "100", j.Choice)
@@ -62,7 +60,7 @@ func TestJudgesDecideInAContractOfTheUsers(t *testing.T) {
 	require.Equal(t, refund{"It was broken.", 100}, j.Value)
 	require.Equal(t, []string{"K: 50"}, j.Dissent)
 	require.Len(t, j.Scores, 2)
-	_, err = panel.DecodeAnswer(res.Answer)
+	_, err := panel.DecodeAnswer(res.Answer)
 	require.ErrorContains(t, err, `its type is "joint-decision/1", want "panel/1"`)
 	require.Equal(t, res.Answer, debatetest.Result(t, d.OpenWithProvider(t, talkingModel())).Answer, "another process reads the same")
 }
@@ -90,8 +88,7 @@ func TestAContractWithADefaultEndsTheDebateWithoutADecision(t *testing.T) {
 			return others.Func(r)
 		}}
 	})
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	var j decision.Joint[decision.Choice]
 	require.NoError(t, debatetest.Result(t, d).Answer.Decode(decision.Type, &j))
 	require.True(t, j.Failed)
@@ -129,10 +126,8 @@ func TestAPersonDecides(t *testing.T) {
 		}}
 	})
 	for {
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
-		list, err := d.Waiting(t.Context())
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
+		list := debatetest.Waiting(t, d)
 		if len(list) == 0 {
 			break
 		}

@@ -51,12 +51,13 @@
 //     protocol is: it returns the phases of a round, and protocol.Next compares them with the committed turns.
 //   - Layer 4: the protocols. protocol/panel is the default; the others are skeptic, refine, arbitration, procon, vote,
 //     council, mad, pairwise and oversight. internal/step executes one step: its calls, retries, shortened prompts and replies.
-//   - Layer 5: this package.
-//   - Layer 6: package report renders a debate for readers, package progress reports how far it has come, and package
+//   - Layer 5: internal/presets lists these protocols.
+//   - Layer 6: this package.
+//   - Layer 7: package report renders a debate for readers, package progress reports how far it has come, and package
 //     archive exports and imports stored debates.
-//   - Layer 7: package debatehttp serves debates over HTTP, package debatetool offers them as tools for models, and package
+//   - Layer 8: package debatehttp serves debates over HTTP, package debatetool offers them as tools for models, and package
 //     eval compares ways to answer on tasks with right answers.
-//   - Layer 8: package inspector serves web pages that show debates.
+//   - Layer 9: package inspector serves web pages that show debates.
 //
 // Some packages are modules of their own: store/sqlite and store/postgres keep debates in databases,
 // integrations/debateriver runs them as jobs on many machines, integrations/debateotel records them with OpenTelemetry,
@@ -68,20 +69,20 @@
 //
 // Each file refers only to files listed before it:
 //
-//   - Data: config.go and config_json.go define a debate, errors.go its errors, result.go its result, event.go its
-//     events, actors.go what its actors read and write at most, and resources.go their documents and tools.
-//   - State: record.go holds the state of a debate, which is computed from its journal, and course.go what a
-//     rejudged debate repeats. Pure functions read it: budget.go for the limits, status.go for results, and check.go for
-//     what a journal may contain. Package internal/step/prompting builds the prompts, and internal/budget does the
-//     arithmetic of budgets.
-//   - Decisions: apply.go adds one event to the record. validate.go fills in defaults and checks a configuration.
-//     transition.go decides which transitions follow from an event. policy.go decides what follows from a failed step.
+//   - Data: config.go defines a debate, errors.go its errors, result.go its result, event.go its events, encoding.go the JSON
+//     of configurations, the entries of events, and what a rejudged debate repeats of them, which package internal/rejudging
+//     decides, and actors.go what its actors read and write at most.
+//   - State: record.go holds the state of a debate, which is computed from its journal. Pure functions read it: budget.go for the
+//     limits, status.go for results, and check.go for what a configuration and a journal may contain. Package
+//     internal/step/prompting builds the prompts, and internal/budget does the arithmetic of budgets.
+//   - Decisions: apply.go adds one event to the record. transition.go decides which transitions follow from an event. policy.go
+//     decides what follows from a failed step.
 //   - Steps: observer.go tells the log and an observer what the engine does, and holds what an engine is given.
-//     execution.go turns what happens in a step into events, and calls.go commits its calls of tools. Package internal/live
-//     shows events to the caller of Run, and passes replies to other viewers while they stream.
+//     execution.go turns what happens in a step into events, and commits its calls of tools. Package internal/live shows
+//     events to the caller of Run, and passes replies to other viewers while they stream.
 //   - Requests: registry.go holds what an engine knows by name, and request.go plans a step with its request.
 //   - Driving: journal.go reads and commits entries. driver.go runs one debate, perform.go runs the steps of a plan,
-//     advance.go plans, and background.go drives a debate that Start has begun. entry.go encodes entries.
-//   - API: debate.go, control.go, watch.go, engine.go, and fork.go for forks. rederive.go and changes.go make the changes of
-//     a journal again to verify it, and past.go rebuilds prompts of the past.
+//     advance.go plans, and background.go drives a debate that Start has begun.
+//   - API: debate.go, control.go, watch.go, engine.go, and edits.go and fork.go for forks. To verify a journal, prompt.go makes
+//     the prompts of its steps again, and rederive.go and changes.go its changes. past.go shows the past.
 package debate

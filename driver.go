@@ -149,10 +149,14 @@ func engage(ctx context.Context, e *Engine, j *journal, yield func(Event, error)
 	dr.within = dr.ctx
 	dr.out = live.Delivery[Event]{Kind: kind{}, Yield: yield, Leave: func() { dr.cancel(live.ErrLeft) }, Known: &dr.known, Lock: &j.mu}
 	dr.show = dr.out.Show
-	release, err := e.reserve(j.id)
-	if err != nil {
+	release := e.drivers.Enter(j.id)
+	if release == nil {
+		err := ErrBusy
+		if e.drivers.Closed() {
+			err = ErrClosed
+		}
 		dr.cancel(err)
-		return nil, err
+		return nil, fmt.Errorf("drive debate %s: %w", j.id, err)
 	}
 	e.heartbeats.Begin(j.id)
 	closed := context.AfterFunc(e.ctx, func() { dr.cancel(ErrClosed) }) //nolint:contextcheck // Close ends drivers, whatever their own context
@@ -224,16 +228,11 @@ func (dr *driver) unobserve(err error) {
 		return
 	}
 	dr.within, dr.endDrive = dr.ctx, nil
-	o := Outcome{Err: err, Status: store.Status{ID: dr.journal.id}}
-	dr.journal.mu.Lock()
-	if r := dr.journal.rec; r != nil {
-		o.Status = statusOf(r)
-	}
-	dr.journal.mu.Unlock()
+	o := Outcome{Err: err, Status: dr.status()}
+	o.Status.ID = dr.journal.id
 	end(o)
 }
 
-// release ends the drive.
 func (dr *driver) release() {
 	dr.cancel(live.ErrLeft)
 	dr.yieldTurn()
@@ -258,11 +257,14 @@ func (dr *driver) leave() {
 	}
 }
 
-// key returns the key of the current plan.
-func (dr *driver) key() string {
+// status returns the present status. It is zero if the journal could not be read.
+func (dr *driver) status() (s store.Status) {
 	dr.journal.mu.Lock()
 	defer dr.journal.mu.Unlock()
-	return planOf(dr.journal.rec).Key
+	if r := dr.journal.rec; r != nil {
+		s = statusOf(r)
+	}
+	return s
 }
 
 func (dr *driver) state() fsm.State {

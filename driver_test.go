@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,6 +17,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
@@ -36,8 +38,7 @@ func TestSimultaneousSpeakersTakeTheTimeOfTheSlowest(t *testing.T) {
 			}}
 		})
 		began := time.Now()
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		require.Equal(t, latency[0], time.Since(began), "the slowest, not the sum")
 		require.Equal(t, []string{"1/1/respond/A/", "1/1/respond/B/", "1/1/assess/J/", "1/1/verdict/J/"}, debatetest.TurnKeys(debatetest.Result(t, d)), "in the order of the seats")
 	})
@@ -47,8 +48,7 @@ func TestRoundDelayWaitsBetweenRounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newPanelDebate(t, 3, func(c *debate.Config, _ *debate.Options) { c.Limits.RoundDelay = time.Minute })
 		began := time.Now()
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		require.Equal(t, 2*time.Minute, time.Since(began))
 	})
 }
@@ -70,8 +70,7 @@ func TestTheEndOfTheContextEndsTheDrivingOnly(t *testing.T) {
 	require.ErrorIs(t, got, why)
 	require.Equal(t, fsm.AwaitingResponses, debatetest.Result(t, d).State)
 	require.Empty(t, debatetest.Result(t, d).Turns)
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	require.Len(t, debatetest.Result(t, d).Turns, 4)
 }
 
@@ -119,6 +118,65 @@ func TestDoIsOneUnit(t *testing.T) {
 	require.False(t, more)
 }
 
+// countedLoads is a store that counts loads.
+type countedLoads struct {
+	store.Store
+	store.Watcher
+	loads *atomic.Int32
+}
+
+func (s countedLoads) Load(ctx context.Context, id string, after int64) (store.Status, []store.Entry, error) {
+	s.loads.Add(1)
+	return s.Store.Load(ctx, id, after)
+}
+
+func TestRunWhileRunsPlanAfterPlan(t *testing.T) {
+	var loads atomic.Int32
+	d := newPanelDebate(t, 2, func(_ *debate.Config, o *debate.Options) {
+		memory := store.Memory()
+		o.Store = countedLoads{memory, memory.(store.Watcher), &loads}
+	})
+	loads.Store(0)
+	asked := 0
+	more, err := d.RunWhile(t.Context(), func(s store.Status) bool {
+		require.NotEmpty(t, s.Plan.Key)
+		asked++
+		return asked < 3
+	})
+	require.NoError(t, err)
+	require.True(t, more)
+	require.Equal(t, 3, asked, "after the check and after two turns")
+	require.Equal(t, int32(1), loads.Load(), "the journal is read once")
+	require.Len(t, debatetest.Result(t, d).Turns, 2)
+	more, err = d.RunWhile(t.Context(), func(store.Status) bool { return true })
+	require.NoError(t, err)
+	require.False(t, more)
+	require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
+}
+
+func TestRunWhileSeesWhatOthersCommit(t *testing.T) {
+	d := newPanelDebate(t, 1, nil)
+	other := d.OpenWithProvider(t, talkingModel())
+	asked := 0
+	more, err := d.RunWhile(t.Context(), func(store.Status) bool {
+		if asked++; asked == 2 { // after the check and a turn
+			require.NoError(t, other.Pause(t.Context()))
+		}
+		return true
+	})
+	require.NoError(t, err)
+	require.False(t, more)
+	require.Equal(t, fsm.Paused, debatetest.Result(t, d).State)
+	require.Len(t, debatetest.Result(t, d).Turns, 1)
+}
+
+func TestAPanicOfTheConditionOfRunWhilePasses(t *testing.T) {
+	d := newPanelDebate(t, 1, nil)
+	require.Panics(t, func() { _, _ = d.RunWhile(t.Context(), func(store.Status) bool { panic("mine") }) })
+	debatetest.Finish(t, d)
+	require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
+}
+
 func TestCloseLetsCallsInFlightCommit(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -128,15 +186,13 @@ func TestCloseLetsCallsInFlightCommit(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				memory := store.Memory()
-				e, err := debate.NewEngine(debate.Options{Store: memory, Providers: providersOf(slowModel(), scriptedJudge(t, 1))})
-				require.NoError(t, err)
-				d, err := e.Create(t.Context(), debatetest.PairConfig(nil))
-				require.NoError(t, err)
+				e := debatetest.Engine(t, debate.Options{Store: memory, Providers: providersOf(slowModel(), scriptedJudge(t, 1))})
+				d := debatetest.Create(t, e, debatetest.PairConfig(nil))
 				require.NoError(t, d.Start(t.Context()))
 				time.Sleep(2 * time.Second)
 				ctx, cancel := context.WithTimeout(t.Context(), tt.grace)
 				defer cancel()
-				err = e.Close(ctx)
+				err := e.Close(ctx)
 				require.Equal(t, tt.turns == 0, errors.Is(err, context.DeadlineExceeded))
 				require.Len(t, debatetest.Result(t, d).Turns, tt.turns)
 				require.Equal(t, fsm.AwaitingResponses, debatetest.Result(t, d).State)
@@ -150,15 +206,13 @@ func TestCloseLetsCallsInFlightCommit(t *testing.T) {
 
 func TestRunEndsWithErrClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, err := debate.NewEngine(debate.Options{Providers: providersOf(slowModel(), scriptedJudge(t, 1))})
-		require.NoError(t, err)
-		d, err := e.Create(t.Context(), debatetest.PairConfig(nil))
-		require.NoError(t, err)
+		e := debatetest.Engine(t, debate.Options{Providers: providersOf(slowModel(), scriptedJudge(t, 1))})
+		d := debatetest.Create(t, e, debatetest.PairConfig(nil))
 		go func() {
 			time.Sleep(time.Second)
 			_ = e.Close(t.Context())
 		}()
-		_, err = debatetest.Run(t, d)
+		_, err := debatetest.Run(t, d)
 		require.ErrorIs(t, err, debate.ErrClosed)
 		require.Len(t, debatetest.Result(t, d).Turns, 1)
 	})
@@ -194,8 +248,7 @@ func TestAParticipantMakesOneCallAtATime(t *testing.T) {
 			}
 			o.Providers["j"] = scriptedJudgeOfAll(t, 1)
 		})
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		require.Equal(t, map[string]int{"A": 1, "B": 1, "C": 1}, most)
 		require.Equal(t, 3, all, "others speak at the same time")
 		require.Equal(t, (10+2*10+10)*time.Second, time.Since(began), "each criticises two, one after the other")
@@ -214,8 +267,7 @@ func TestAStepsTimeBeginsWithItsOwnCall(t *testing.T) {
 			})
 			o.Providers["j"] = scriptedJudgeOfAll(t, 1)
 		})
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		require.Len(t, debatetest.Result(t, d).Turns, 3+6+3+2)
 	})
 }
@@ -254,10 +306,8 @@ func TestAStartWhileTheLastDriverLeavesIsNotLost(t *testing.T) {
 
 func TestCloseReturnsWithItsContextThoughAViewerIsAtWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, err := debate.NewEngine(debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
-		require.NoError(t, err)
-		d, err := e.Create(t.Context(), debatetest.PairConfig(nil))
-		require.NoError(t, err)
+		e := debatetest.Engine(t, debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
+		d := debatetest.Create(t, e, debatetest.PairConfig(nil))
 		work, left := make(chan struct{}), make(chan error)
 		go func() {
 			var last error
@@ -283,17 +333,14 @@ func TestADebateUnderTheIDOfADeletedOneRuns(t *testing.T) {
 	for name, between := range map[string]func(){"at once": func() {}, "later": func() { time.Sleep(time.Minute) }} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				e, err := debate.NewEngine(debate.Options{Providers: providersOf(slowModel(), scriptedJudge(t, 1))})
-				require.NoError(t, err)
-				old, err := e.Create(t.Context(), debatetest.PairConfig(nil))
-				require.NoError(t, err)
+				e := debatetest.Engine(t, debate.Options{Providers: providersOf(slowModel(), scriptedJudge(t, 1))})
+				old := debatetest.Create(t, e, debatetest.PairConfig(nil))
 				startAndPause(t, old)
 				require.NoError(t, e.Delete(t.Context(), "d"))
 				between()
 				cfg := debatetest.PairConfig(nil)
 				cfg.Topic = "Ban bikes?"
-				d, err := e.Create(t.Context(), cfg)
-				require.NoError(t, err)
+				d := debatetest.Create(t, e, cfg)
 				require.Equal(t, debatetest.Result(t, d), debatetest.Result(t, old), "an old handle shows the debate that there is")
 				require.NoError(t, d.Start(t.Context()))
 				time.Sleep(time.Hour)
@@ -310,8 +357,7 @@ func TestAPauseDuringTheRoundDelayEndsRun(t *testing.T) {
 		d := newPanelDebate(t, 3, func(c *debate.Config, _ *debate.Options) { c.Limits.RoundDelay = time.Hour })
 		began := time.Now()
 		time.AfterFunc(time.Minute, func() { _ = d.Pause(t.Context()) })
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		require.Equal(t, fsm.Paused, debatetest.Result(t, d).State)
 		require.Equal(t, time.Minute, time.Since(began))
 	})
@@ -364,6 +410,37 @@ func TestAStartedDebateOutlastsAFailureOfTheStore(t *testing.T) {
 			})
 		})
 	}
+}
+
+// unsteadyStore is a store that fails the first commit of each turn.
+type unsteadyStore struct {
+	store.Store
+	store.Watcher
+	tried map[string]bool
+}
+
+func (u unsteadyStore) Commit(ctx context.Context, c store.Change) error {
+	if key := c.Entries[0].Key; key != "" && !u.tried[key] {
+		u.tried[key] = true
+		return errNoSpace
+	}
+	return u.Store.Commit(ctx, c)
+}
+
+func TestTheWaitAfterAFailureOfTheStoreIsShortAgainAfterATurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		memory := store.Memory()
+		d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
+			c.Limits.MaxRounds, c.Protocol = 2, panel.Protocol{Format: panel.RoundLimited}
+			o.Store = unsteadyStore{memory, memory.(store.Watcher), map[string]bool{}}
+		})
+		began := time.Now()
+		require.NoError(t, d.Start(t.Context()))
+		watchAll(t, d, 0)
+		turns := len(debatetest.Result(t, d).Turns)
+		require.Greater(t, turns, 4)
+		require.Equal(t, time.Duration(turns)*time.Second, time.Since(began))
+	})
 }
 
 // After a delay, a single plan begins a round and runs its first calls. The viewer sees the events of the round in
@@ -433,10 +510,8 @@ func TestACallIsCutWhereTheStoreFailedAtTheFirstLook(t *testing.T) {
 					return providers.Response{}, providers.ContextError(ctx, providers.Response{})
 				})
 			})
-			elsewhere, err := debate.NewEngine(debate.Options{Store: memory})
-			require.NoError(t, err)
-			other, err := elsewhere.Open(t.Context(), d.ID())
-			require.NoError(t, err)
+			elsewhere := debatetest.Engine(t, debate.Options{Store: memory})
+			other := debatetest.Open(t, elsewhere, d.ID())
 			ran := make(chan error, 1)
 			go func() {
 				_, err := debatetest.Run(t, d)
@@ -505,12 +580,37 @@ func TestWhereWorkersDriveDoNeedsAPlan(t *testing.T) {
 				o.Store, o.Providers["m"] = schedulingStore{memory, memory.(store.Watcher)}, m
 			})
 			tt.reach(t, d)
-			before := head(t, d)
+			before := debatetest.Status(t, d)
 			require.Equal(t, tt.state, before.State)
 			require.Zero(t, before.Plan)
 			do(t, d, false)
-			require.Equal(t, before, head(t, d))
+			require.Equal(t, before, debatetest.Status(t, d))
 			require.Empty(t, m.Calls())
 		})
 	}
+}
+
+// The turns of an actor in a parallel phase are committed in the order of its calls, so that what the engine learns from one
+// call after the other does not depend on chance.
+func TestTurnsOfAnActorAreCommittedInTheOrderOfItsCalls(t *testing.T) {
+	phase := protocol.Phase{Name: "speak", Parallel: true}
+	for i := range 60 {
+		for _, name := range []string{"A", "B"} {
+			phase.Steps = append(phase.Steps, debatetest.Step(name, strconv.Itoa(i), nil))
+		}
+	}
+	cfg := debatetest.PairConfig(phased{phase})
+	cfg.Judges, cfg.Limits = nil, debate.Limits{MaxRounds: 10, OutputTokens: 1 << 30}
+	d := debatetest.New(t, cfg, debate.Options{Providers: map[string]providers.Provider{"m": talkingModel()}})
+	list, err := debatetest.Run(t, d)
+	require.NoError(t, err)
+	last := map[string]transcript.Turn{}
+	for _, ev := range list {
+		if done, ok := ev.(debate.TurnDone); ok {
+			before := last[done.Turn.Actor]
+			require.True(t, before.Round < done.Turn.Round || before.Order < done.Turn.Order, "%s after %s", done.Turn.Key, before.Key)
+			last[done.Turn.Actor] = done.Turn
+		}
+	}
+	require.Equal(t, "59", last["A"].Target)
 }

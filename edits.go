@@ -4,18 +4,22 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/journals"
 	"github.com/elenchus-go/debate/internal/protocoljson"
+	"github.com/elenchus-go/debate/internal/rejudging"
 	"github.com/elenchus-go/debate/internal/silence"
+	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/turns"
+	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/providers/price"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -44,21 +48,24 @@ type Edits struct {
 	Silent Omission `json:"silent,omitzero"`
 }
 
-// edit adds the edits to the fork.
 func edit(ctx context.Context, e *Engine, c *transaction, edits *Edits) error {
 	if edits.Config == nil && edits.Turn == (transcript.Key{}) && edits.Silent.IsZero() {
 		return nil
 	}
 	if c.rec.lifecycle.State.Final() {
-		return problemsOf("fork", []protocol.Problem{protocol.Problemf("seq", "the debate has ended by entry %d, so edits have no effect: use an earlier entry", c.rec.Seq)})
+		return problemOf("fork", "seq", "the debate has ended by entry %d, so edits have no effect: use an earlier entry", c.rec.Seq)
 	}
 	if edits.Config != nil {
 		if err := editConfig(ctx, e, c, edits); err != nil {
 			return err
 		}
 	}
-	if err := checkSilentSeats(c.rec, edits.Silent.Seats); err != nil {
-		return err
+	if seats := edits.Silent.Seats; len(seats) > 0 {
+		left := c.rec.fork.silent.Remaining(c.rec.Seq, c.rec.ParticipantNames())
+		found := silence.CheckSeats(seats, prompting.NamesOf(participantProfiles(*c.rec.config)), left, forecastOf(c.rec).Steps)
+		if err := problemsOf("fork", found); err != nil {
+			return err
+		}
 	}
 	if edits.Turn == (transcript.Key{}) {
 		return nil
@@ -66,7 +73,6 @@ func edit(ctx context.Context, e *Engine, c *transaction, edits *Edits) error {
 	return editTurn(c, edits)
 }
 
-// editConfig adds the edited configuration.
 func editConfig(ctx context.Context, e *Engine, c *transaction, edits *Edits) error {
 	r := c.rec
 	cfg, found := edits.Config.withDefaults(e.env, e.learnsWindow)
@@ -74,7 +80,7 @@ func editConfig(ctx context.Context, e *Engine, c *transaction, edits *Edits) er
 	if edits.Labels != nil {
 		cfg.Labels = maps.Clone(edits.Labels)
 	}
-	if len(found) == 0 && r.hasTurns() {
+	if len(found) == 0 && r.HasTurns() {
 		found = fixedFields(r, &cfg)
 	}
 	found = append(append(found, additions.CheckReaders(r.config.Documents, cfg.Documents)...), unrepeatable(e, &cfg)...)
@@ -82,7 +88,7 @@ func editConfig(ctx context.Context, e *Engine, c *transaction, edits *Edits) er
 	if len(found) == 0 && r.accepted.valid && r.lifecycle.State != fsm.Ready { // it is not checked again before it continues
 		keepWindows(&cfg, r.config)
 		setWindows(&cfg, e.knownWindows(ctx, &cfg))
-		found, limits, _, _ = e.preflight(&cfg) // what the engine lacks is reported when the fork runs
+		found, limits, _, _ = e.preflight(cfg, nil) // what the engine lacks is reported when the fork runs
 	}
 	for i := range found {
 		found[i].Field = "config." + found[i].Field
@@ -104,11 +110,10 @@ func editConfig(ctx context.Context, e *Engine, c *transaction, edits *Edits) er
 }
 
 // fixedFields returns a problem for each field that a fork with turns must not change.
-func fixedFields(r *record, cfg *Config) (list []protocol.Problem) {
+func fixedFields(r *record, cfg *Config) []protocol.Problem {
+	l := &problemList{}
 	same := func(field string, a, b any) {
-		if !reflect.DeepEqual(a, b) {
-			list = append(list, protocol.Problemf(field, "it cannot change after the first turn, fork from an earlier entry"))
-		}
+		l.same(field, "it cannot change after the first turn, fork from an earlier entry", a, b)
 	}
 	same("seed", r.Seed, cfg.Seed)
 	same("protocol", protocoljson.Parameters(r.config.Protocol), protocoljson.Parameters(cfg.Protocol))
@@ -119,19 +124,17 @@ func fixedFields(r *record, cfg *Config) (list []protocol.Problem) {
 		return list
 	}
 	same("participants", seats(r.config), seats(cfg))
-	return list
+	return l.problems
 }
 
-// editTurn adds the edited turn.
 func editTurn(c *transaction, edits *Edits) error {
 	r, key := c.rec, edits.Turn
-	at := slices.IndexFunc(r.next(), func(s protocol.Step) bool { return s.Key == key })
-	if at < 0 {
-		return problemsOf("fork", []protocol.Problem{protocol.Problemf("turn", "%s is neither a step of the first %d entries nor one that may run after them", key, r.Seq)})
+	s := r.open(key)
+	if s == nil {
+		return problemOf("fork", "turn", "%s is neither a step of the first %d entries nor one that may run after them", key, r.Seq)
 	}
-	s := &r.next()[at]
 	if silence.Is(*s) {
-		return problemsOf("fork", []protocol.Problem{protocol.Problemf("turn", "%s is silent in this fork, so it cannot have a reply", key)})
+		return problemOf("fork", "turn", "%s is silent in this fork, so it cannot have a reply", key)
 	}
 	who, _, _ := r.actor(s.Actor)
 	text := characters.Valid(edits.Reply)
@@ -154,48 +157,159 @@ func (edits *Edits) replaces(e store.Entry) bool {
 }
 
 // checkSilent adds a problem for each turn that cannot be silent.
-func (edits *Edits) checkSilent(entries []store.Entry, l *problemList) {
+func (edits *Edits) checkSilent(list []store.Entry, l *problemList) {
 	if edits.Silent.IsZero() {
 		return
 	}
 	if edits.Silent.Documents != nil {
 		l.add("silent.documents", "documents cannot be silent, give turns or seats")
 	}
-	for i, key := range edits.Silent.Turns {
-		field := fmt.Sprintf("silent.turns[%d]", i)
-		at := slices.IndexFunc(entries, func(e store.Entry) bool { return e.Key == key.String() })
+	l.problems = append(l.problems, silence.CheckTurns(edits.Silent.Turns, func(key transcript.Key) (*transcript.Turn, bool) {
+		at := journals.Find(list, key.String())
 		if at < 0 {
-			l.add(field, "the debate has no turn %s", key)
-			continue
+			return nil, false
 		}
-		ev, _ := decodeEntry(entries[at])
-		if done, ok := ev.(TurnDone); ok && done.Turn.Kind != transcript.Speech && done.Turn.Kind != transcript.Silence {
-			l.add(field, "%s is no speech, but a turn of kind %s", key, done.Turn.Kind)
-		} else if ok && done.Turn.Contract != "" {
-			l.add(field, "%s has the contract %s, and the protocol counts on its values", key, done.Turn.Contract)
+		ev, _ := decodeEntry(list[at]) // whoever reads it into a record reports that it is damaged
+		if done, ok := ev.(TurnDone); ok {
+			return &done.Turn, true
 		}
-	}
-	ev, _ := decodeEntry(entries[0])
+		return nil, true
+	})...)
+	ev, _ := decodeEntry(list[0])
 	if first, ok := ev.(ConfigChanged); ok && first.course != nil {
 		l.add("silent", "the judges of the debate were asked again, and its course stays: fork its parent")
 	}
 }
 
-// checkSilentSeats returns a problem for each participant that cannot be silent in a fork.
-func checkSilentSeats(r *record, seats []string) error {
-	l := &problemList{}
-	for i, name := range seats {
-		field := fmt.Sprintf("silent.seats[%d]", i)
-		if findParticipant(r.config.Participants, name) == nil {
-			l.add(field, "%q is not a participant", name)
-		}
-		steps := forecastOf(r).Steps
-		if at := slices.IndexFunc(steps, func(s protocol.Step) bool { return s.Actor == name && s.Kind == transcript.Speech && s.Contract != "" }); at >= 0 {
-			l.add(field, "%q replies with the contract %s, and the protocol counts on its values", name, steps[at].Contract)
+// Rejudge says how the judges of a debate are asked again. The zero Rejudge asks the same judges the same. It is plain data
+// and survives JSON.
+type Rejudge struct {
+	// ID identifies the new debate. Defaults to a new UUID of version 7.
+	ID string `json:"id,omitempty"`
+	// Labels are the labels of the new debate. Defaults to those of its parent.
+	Labels map[string]string `json:"labels,omitzero"`
+	// Judges judge in place of the debate's judges. Defaults to these.
+	Judges []Participant `json:"judges,omitempty"`
+	// Rubric replaces the criteria by which judges score, and Prompts the name of the templates. Default to the debate's own.
+	Rubric  judge.Rubric `json:"rubric,omitempty"`
+	Prompts string       `json:"prompts,omitempty"`
+	// Prices replaces the prices of models, which new judges may need. Defaults to those of the debate.
+	Prices price.Prices `json:"prices,omitempty"`
+	// Omit is left out of the prompts of the judges who decide.
+	Omit Omission `json:"omit,omitzero"`
+	// Swap shows each judge who is asked only once in a phase, and who knows the participants by pseudonyms, the participants in
+	// the opposite order.
+	Swap bool `json:"swap,omitempty"`
+}
+
+// config returns the configuration of the new debate, or nil if it is that of the parent at the entry from.
+func (again *Rejudge) config(e *Engine, events []Event, from int64) (*Config, error) {
+	changed := again.Judges != nil || again.Rubric != nil || again.Prompts != "" || again.Prices != nil
+	var last ConfigChanged
+	for _, ev := range events {
+		if c, ok := ev.(ConfigChanged); ok {
+			last, changed = c, changed || c.Seq > from
 		}
 	}
-	if left := r.fork.silent.Remaining(r.ParticipantNames()); len(seats) > 0 && len(left) < 2 {
-		l.add("silent.seats", "at least two participants must remain, but there are %d: leave out turns instead", len(left))
+	if !changed {
+		return nil, nil
 	}
-	return problemsOf("fork", l.problems)
+	c, err := e.ParseConfig(last.Config)
+	if err != nil {
+		return nil, err
+	}
+	if again.Judges != nil {
+		c.Judges = slices.Clone(again.Judges)
+	}
+	if again.Rubric != nil {
+		c.Rubric = slices.Clone(again.Rubric)
+	}
+	if again.Prompts != "" {
+		c.Prompts = again.Prompts
+	}
+	if again.Prices != nil {
+		c.Prices = maps.Clone(again.Prices)
+	}
+	if again.Labels != nil {
+		c.Labels = maps.Clone(again.Labels)
+	}
+	return &c, nil
+}
+
+// courseOf returns the course that a rejudged debate has of its parent.
+func courseOf(r *record, events []Event, again *Rejudge) (*storedCourse, error) {
+	l := &problemList{append(additions.CheckID(again.ID), additions.CheckLabels(again.Labels)...)}
+	c := &storedCourse{Omit: again.Omit, Swap: again.Swap}
+	decider, ok := r.config.Protocol.(protocol.Decider)
+	if ok {
+		c.Phases = decider.Deciding()
+	}
+	plan, entries := c.plan(), courseEntries(events)
+	c.From = int64(rejudging.FirstDecision(entries, &plan))
+	switch {
+	case !ok:
+		l.add("id", "the protocol %s does not say which steps decide, see protocol.Decider", r.config.Protocol.Name())
+	case r.lifecycle.State == fsm.Canceled:
+		l.add("id", "the debate was canceled, so there is nothing to judge")
+	case !r.lifecycle.State.Final():
+		l.add("id", "the debate has not ended, it is %s", r.lifecycle.State)
+	case c.From == 0:
+		l.add("id", "no judge decides the debate")
+	}
+	if err := problemsOf("rejudge", l.problems); err != nil {
+		return nil, err
+	}
+	l.problems = append(l.problems, plan.Omit.Check(r.Find, prompting.NamesOf(participantProfiles(*r.config)), documentNames(r.config))...)
+	again.checkTools(l, r, entries[c.From:], &plan)
+	if err := problemsOf("rejudge", l.problems); err != nil {
+		return nil, err
+	}
+	for _, ev := range events[c.From:] {
+		raw, err := json.Marshal(ev)
+		if err != nil {
+			return nil, err
+		}
+		c.Entries = append(c.Entries, raw)
+	}
+	return c, nil
+}
+
+// checkTools adds a problem if new judges could find sources whose numbers are those of sources that participants have found
+// later.
+func (again *Rejudge) checkTools(l *problemList, r *record, rest []rejudging.Entry, p *rejudging.Plan) {
+	judges := again.Judges
+	if judges == nil {
+		judges = r.config.Judges
+	}
+	called := slices.ContainsFunc(rest, func(x rejudging.Entry) bool { return x.Kind == rejudging.Calls && !p.Decides(x.Phase) })
+	for i := range judges {
+		if called && len(judges[i].Tools) > 0 {
+			l.add(actor.Field("judges", i), "%q has tools, but others called tools after the first decision, and the numbers of sources must stay; use a judge without tools", judges[i].Name)
+		}
+	}
+}
+
+// beforeRejudging returns the entries of the debate that a rejudged debate has judged again, as far as the debate keeps them. It
+// returns the list unchanged if the debate does not repeat the turn with that key.
+func beforeRejudging(list []store.Entry, key transcript.Key) ([]store.Entry, error) {
+	at := journals.Find(list, key.String())
+	if at < 0 {
+		return list, nil
+	}
+	if ev, err := decodeEntry(list[at]); err != nil || ev.Meta().Repeats == 0 {
+		return list, err
+	}
+	ev, err := decodeEntry(list[0])
+	if err != nil {
+		return nil, err
+	}
+	first := ev.(ConfigChanged)
+	c, err := newCourse(first.course)
+	if err != nil {
+		return nil, err
+	}
+	first.course = nil
+	list = slices.Clone(list[:c.From])
+	list[0].Data = dataOf(first)
+	return append(list, entriesOf(c.events)...), nil
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/elenchus-go/debate/internal/admission"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/heartbeat"
+	"github.com/elenchus-go/debate/internal/journals"
+	"github.com/elenchus-go/debate/internal/presets"
 	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/internal/seal"
 	"github.com/elenchus-go/debate/internal/spool"
@@ -49,7 +51,7 @@ func NewEngine(o Options) (*Engine, error) {
 		return nil, errors.New("make engine: a contract is nil")
 	}
 	e := &Engine{
-		providers: maps.Clone(o.Providers), protocols: protocoljson.NewRegistry(append(presets(), deepcopy.Of(o.Protocols)...)...), sets: sets, replies: map[string]*reply.Contract{}, extractAnswer: o.ExtractAnswer, documents: o.Documents, counter: o.TokenCounter,
+		providers: maps.Clone(o.Providers), protocols: protocoljson.NewRegistry(append(presets.Protocols(), deepcopy.Of(o.Protocols)...)...), sets: sets, replies: map[string]*reply.Contract{}, extractAnswer: o.ExtractAnswer, documents: o.Documents, counter: o.TokenCounter,
 		keepReasoning: o.KeepReasoning, keepReplies: o.KeepReplies, audits: deepcopy.Of(o.Audits), signer: o.Signer,
 		log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), closing: make(chan struct{}),
 		admission: admission.Queue{Most: o.MaxDebates},
@@ -64,14 +66,13 @@ func NewEngine(o Options) (*Engine, error) {
 		e.schedules = s.Schedules()
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
-	for _, c := range append(contracts(), o.Contracts...) {
+	for _, c := range append(presets.Contracts(), o.Contracts...) {
 		e.replies[c.Name()] = c
 	}
 	e.env = e.environment()
 	return e, nil
 }
 
-// loadPrompts returns the templates of prompts, by Config.Prompts.
 func loadPrompts(o Options) (sets map[string]*prompts.Set, err error) {
 	sets = map[string]*prompts.Set{}
 	if sets[""], err = prompts.Load(o.Prompts); err != nil {
@@ -99,9 +100,7 @@ func New(ctx context.Context, c Config, o Options) (*Debate, error) {
 	found = slices.Concat(found, e.missingNames(c), e.asker().Settings(ctx, e.clientsOf(&c)))
 	if len(found) == 0 {
 		var lacks error
-		planned := c
-		setWindows(&planned, e.knownWindows(ctx, &c))
-		if found, _, _, lacks = e.preflight(&planned); lacks != nil {
+		if found, _, _, lacks = e.preflight(c, e.knownWindows(ctx, &c)); lacks != nil {
 			found = append(found, protocol.Problemf("protocol", "%v", lacks))
 		}
 	}
@@ -152,7 +151,7 @@ func (e *Engine) create(ctx context.Context, c Config, start bool) (*Debate, err
 	d, err := e.commitFirst(ctx, c, start)
 	if err != nil {
 		undo()
-		return nil, err
+		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
 	}
 	return d, nil
 }
@@ -161,37 +160,33 @@ func (e *Engine) create(ctx context.Context, c Config, start bool) (*Debate, err
 func (e *Engine) commitFirst(ctx context.Context, c Config, start bool) (*Debate, error) {
 	raw, err := c.MarshalJSON() // json.Marshal would only read the result again
 	if err != nil {
-		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
+		return nil, err
 	}
-	d := &Debate{engine: e, journal: newJournal(e, c.ID)}
+	d := handleOn(e, c.ID)
 	if err := d.journal.begin(); err != nil {
-		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
+		return nil, err
 	}
 	if !bytes.Contains(raw, []byte(`\ufffd`)) { // otherwise encoding has replaced invalid text
 		d.journal.rec.given = &c
 	}
 	change := newTransaction(d.journal.rec)
-	if err := change.add(ConfigChanged{EventMeta: change.stamp("config"), At: change.now, Format: formatOf(&c), Config: raw, keys: seal.New()}); err != nil {
-		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
+	err = change.add(ConfigChanged{EventMeta: change.stamp("config"), At: change.now, Format: formatOf(&c), Config: raw, keys: seal.New()})
+	if err == nil && start {
+		err = change.start()
 	}
-	if start {
-		if err := change.start(); err != nil {
-			return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
-		}
+	if err == nil {
+		err = d.journal.commit(ctx, change)
 	}
-	if err := d.journal.commit(ctx, change); err != nil {
-		if _, taken := errors.AsType[*store.Conflict](err); taken {
-			err = fmt.Errorf("create debate %s: %w", c.ID, ErrTaken)
-		}
-		return nil, err
+	if _, taken := errors.AsType[*store.Conflict](err); taken {
+		err = ErrTaken
 	}
-	return d, nil
+	return d, err
 }
 
 // Open returns a handle on a stored debate. The handle keeps the journal's entries in memory, so that [Debate.Replay] and
 // [Debate.PromptOf] do not read them again. Open returns store.ErrNotFound if there is no debate with that id.
 func (e *Engine) Open(ctx context.Context, id string) (*Debate, error) {
-	d := &Debate{engine: e, journal: newJournal(e, id)}
+	d := handleOn(e, id)
 	d.journal.mu.Lock()
 	defer d.journal.mu.Unlock()
 	d.journal.keeps = true
@@ -249,8 +244,7 @@ func (e *Engine) newReporter(o Options) *reporter {
 		}
 		present(id, ev)
 		if s, ok := ev.(StateChanged); ok && s.To.Final() {
-			d := &Debate{engine: e, journal: newJournal(e, id)}
-			if last, err := d.ending(e.ctx); err == nil { // otherwise it was deleted, or its store is gone
+			if last, err := handleOn(e, id).ending(e.ctx); err == nil { // otherwise it was deleted, or its store is gone
 				present(id, last)
 			}
 		}
@@ -264,40 +258,14 @@ func (e *Engine) newReporter(o Options) *reporter {
 			present(id, w)
 		}
 		for _, r := range m.Stored {
-			e.readAgain(id, r, deliver)
+			journals.Read(e.ctx, e.store, id, r.First, r.Last, e.log, func(entry store.Entry) {
+				if ev, damaged := decodeEntry(entry); damaged == nil {
+					deliver(id, ev)
+				}
+			})
 		}
 	})
 	return p
-}
-
-// readAgain delivers stored events of a debate that were not queued. It tries again while the store fails.
-func (e *Engine) readAgain(id string, r spool.Range, deliver func(string, Event)) {
-	for again := minBackoff; r.First <= r.Last; again = min(2*again, maxBackoff) {
-		_, entries, err := e.store.Load(e.ctx, id, r.First-1)
-		for _, entry := range entries {
-			if entry.Seq > r.Last {
-				break
-			}
-			if ev, damaged := decodeEntry(entry); damaged == nil {
-				deliver(id, ev)
-			}
-			r.First = entry.Seq + 1
-		}
-		if err == nil || errors.Is(err, store.ErrNotFound) {
-			return
-		}
-		e.log.WarnContext(e.ctx, "read events for the observer", "debate", id, "error", err)
-		select {
-		case <-time.After(again):
-		case <-e.ctx.Done():
-			return
-		}
-	}
-}
-
-// recoverable lists the states of debates that Recover continues.
-var recoverable = []fsm.State{
-	fsm.Validating, fsm.Ready, fsm.Initializing, fsm.AwaitingResponses, fsm.Judging, fsm.RoundComplete, fsm.Completing,
 }
 
 // Recover continues the debates that nobody drives, in the background: those that were running or about to start when
@@ -313,22 +281,27 @@ var recoverable = []fsm.State{
 //
 // The error names each debate that this engine cannot continue or sign; Recover continues the others. Later errors are logged.
 func (e *Engine) Recover(ctx context.Context) error {
-	failed := map[string]time.Time{}
-	err := errors.Join(e.recoverOnce(ctx, failed), signEnded(ctx, e))
+	look := &heartbeat.Recovery{
+		Store: e.store, Drives: e.drivers.Drives,
+		Gone:     func(s store.Status) bool { return e.schedules || e.heartbeats.IsGone(s) },
+		Status:   func(ctx context.Context, id string) (store.Status, error) { return handleOn(e, id).Status(ctx) },
+		TakeOver: func(ctx context.Context, id string) error { return takeOver(ctx, e, id) },
+	}
+	err := errors.Join(look.Once(ctx), signEnded(ctx, e))
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
 	case e.drivers.Closed():
 		return fmt.Errorf("recover debates: %w", ErrClosed)
 	case e.recovery == nil && e.heartbeats != nil && !e.schedules:
-		e.recovery = time.AfterFunc(e.heartbeats.Every(), func() { e.recoverAgain(failed) })
+		e.recovery = time.AfterFunc(e.heartbeats.Every(), func() { e.recoverAgain(look) })
 	}
 	return err
 }
 
-// recoverAgain looks for debates that nobody drives any more. failed has the debates that the engine could not continue.
-func (e *Engine) recoverAgain(failed map[string]time.Time) {
-	if err := e.recoverOnce(e.ctx, failed); err != nil && e.ctx.Err() == nil {
+// recoverAgain looks for debates that nobody drives any more.
+func (e *Engine) recoverAgain(look *heartbeat.Recovery) {
+	if err := look.Once(e.ctx); err != nil && e.ctx.Err() == nil {
 		e.log.WarnContext(e.ctx, "recover debates", "error", err)
 	}
 	e.mu.Lock()
@@ -336,31 +309,6 @@ func (e *Engine) recoverAgain(failed map[string]time.Time) {
 	if !e.drivers.Closed() {
 		e.recovery.Reset(e.heartbeats.Every())
 	}
-}
-
-// recoverOnce continues the debates that nobody drives. It tries those that have failed again after a while.
-func (e *Engine) recoverOnce(ctx context.Context, failed map[string]time.Time) error {
-	var errs []error
-	maps.DeleteFunc(failed, func(_ string, at time.Time) bool { return time.Since(at) >= maxBackoff })
-	for s, err := range e.store.List(ctx, store.Query{States: recoverable}) {
-		if s.ID == "" && err != nil {
-			return errors.Join(append(errs, err)...)
-		}
-		if _, wait := failed[s.ID]; wait || e.drivers.Drives(s.ID) {
-			continue
-		}
-		if err != nil { // its status is unreadable, but its journal may not be
-			s, err = (&Debate{engine: e, journal: newJournal(e, s.ID)}).Status(ctx)
-		}
-		if err == nil && slices.Contains(recoverable, s.State) && (e.schedules || e.heartbeats.IsGone(s)) {
-			err = takeOver(ctx, e, s.ID)
-		}
-		if err != nil {
-			failed[s.ID] = time.Now()
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // List returns the stored debates that match a query, newest first. Protocols have their present names.

@@ -27,31 +27,25 @@ import (
 )
 
 func TestIdsAreSortableOrGiven(t *testing.T) {
-	e, err := debate.NewEngine(debate.Options{})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{})
 	cfg := debatetest.PairConfig(nil)
-	_, err = e.Create(t.Context(), cfg)
-	require.NoError(t, err)
-	_, err = e.Create(t.Context(), cfg)
+	debatetest.Create(t, e, cfg)
+	_, err := e.Create(t.Context(), cfg)
 	require.ErrorIs(t, err, debate.ErrTaken)
 	require.EqualError(t, err, "create debate d: the id is taken")
-	e, err = debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": &scripted.Provider{}, "j": &scripted.Provider{}}})
-	require.NoError(t, err)
-	_, err = e.Create(t.Context(), cfg)
-	require.NoError(t, err)
+	e = debatetest.Engine(t, debate.Options{Providers: map[string]providers.Provider{"m": &scripted.Provider{}, "j": &scripted.Provider{}}})
+	debatetest.Create(t, e, cfg)
 	_, err = e.Launch(t.Context(), cfg)
 	require.ErrorIs(t, err, debate.ErrTaken)
 	cfg.ID = ""
 	last := ""
 	for range 50 {
-		d, err := e.Create(t.Context(), cfg)
-		require.NoError(t, err)
+		d := debatetest.Create(t, e, cfg)
 		require.Less(t, last, d.ID())
 		last = d.ID()
 	}
 	found := 0
-	for h, err := range e.List(t.Context(), store.Query{States: []fsm.State{fsm.Configuring}}) {
-		require.NoError(t, err)
+	for _, h := range debatetest.List(t, e, store.Query{States: []fsm.State{fsm.Configuring}}) {
 		require.Equal(t, "Ban cars?", h.Topic)
 		require.Equal(t, "panel/1", h.Protocol)
 		found++
@@ -75,19 +69,15 @@ func TestIdsAreSortableOrGiven(t *testing.T) {
 func TestADebateOfAnUnknownProtocolIsReadButNotDriven(t *testing.T) {
 	memory := store.Memory()
 	opts := debate.Options{Store: memory, Providers: providersOf(&debatetest.DigestModel{Names: []string{"A", "B"}}, scriptedJudge(t, 1)), Protocols: []protocol.Protocol{debatetest.Mesh{}}}
-	e, err := debate.NewEngine(opts)
-	require.NoError(t, err)
-	d, err := e.Create(t.Context(), debatetest.PairConfig(debatetest.Mesh{Rounds: 1}))
-	require.NoError(t, err)
+	e := debatetest.Engine(t, opts)
+	d := debatetest.Create(t, e, debatetest.PairConfig(debatetest.Mesh{Rounds: 1}))
 	runUntilTurn(t, d, "speech")
 
 	opts.Protocols = nil
-	e, err = debate.NewEngine(opts)
-	require.NoError(t, err)
-	d, err = e.Open(t.Context(), "d")
-	require.NoError(t, err)
+	e = debatetest.Engine(t, opts)
+	d = debatetest.Open(t, e, "d")
 	require.Equal(t, "mesh/1", debatetest.Result(t, d).Protocol)
-	_, err = debatetest.Run(t, d)
+	_, err := debatetest.Run(t, d)
 	require.ErrorIs(t, err, debate.ErrUnsupported)
 	require.ErrorContains(t, err, `"mesh/1"`)
 }
@@ -95,18 +85,15 @@ func TestADebateOfAnUnknownProtocolIsReadButNotDriven(t *testing.T) {
 func TestADebateOfANewerFormatIsReadButNotChanged(t *testing.T) {
 	newer := &newerStore{store.Memory(), t}
 	opts := debate.Options{Store: newer, Providers: providersOf(talkingModel(), scriptedJudge(t, 1))}
-	d, err := debate.New(t.Context(), debatetest.PairConfig(nil), debate.Options{Store: newer.Store, Providers: opts.Providers})
-	require.NoError(t, err)
+	d := debatetest.New(t, debatetest.PairConfig(nil), debate.Options{Store: newer.Store, Providers: opts.Providers})
 	require.NoError(t, d.Annotate(t.Context(), "mood", "calm"))
 	runUntilTurn(t, d, "assessment")
 
-	e, err := debate.NewEngine(opts)
-	require.NoError(t, err)
-	d, err = e.Open(t.Context(), "d")
-	require.NoError(t, err)
+	e := debatetest.Engine(t, opts)
+	d = debatetest.Open(t, e, "d")
 	require.Len(t, debatetest.Result(t, d).Turns, 2)
 	require.Len(t, storedEvents(t, d), 10, "all but the entry of a type that is unknown")
-	_, err = debatetest.Run(t, d)
+	_, err := debatetest.Run(t, d)
 	require.ErrorIs(t, err, debate.ErrUnsupported)
 	require.ErrorIs(t, d.Pause(t.Context()), debate.ErrUnsupported)
 	require.ErrorContains(t, d.Pause(t.Context()), "pause debate d: the journal has format 4, this version of the library supports formats up to 3")
@@ -120,8 +107,7 @@ func TestAJournalOfAnOlderFormatIsRefusedByName(t *testing.T) {
 		ID: "d", Entries: []store.Entry{{Seq: 1, Type: "config", At: now, Data: data}},
 		Status: store.Status{ID: "d", Seq: 1, Format: 1, Created: now, Updated: now},
 	}))
-	e, err := debate.NewEngine(debate.Options{Store: s, Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Store: s, Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
 	d, err := e.Open(t.Context(), "d")
 	require.ErrorIs(t, err, debate.ErrUnsupported)
 	require.ErrorContains(t, err, "the journal has format 1, this version of the library reads formats 2 to 3")
@@ -193,18 +179,15 @@ func TestAnEngineWithoutTheProtocolDrivesNothing(t *testing.T) {
 			opts := debate.Options{
 				Store: store.Memory(), Providers: providersOf(modelFailingFirst(tt.fails, providers.Authentication, transcript.Usage{}), scriptedJudge(t, 3)),
 			}
-			d, err := debate.New(t.Context(), debatetest.PairConfig(renamedPanel{}), opts)
-			require.NoError(t, err)
+			d := debatetest.New(t, debatetest.PairConfig(renamedPanel{}), opts)
 			tt.reach(t, d)
-			before := head(t, d)
+			before := debatetest.Status(t, d)
 
-			strange, err := debate.NewEngine(opts)
-			require.NoError(t, err)
-			other, err := strange.Open(t.Context(), "d")
-			require.NoError(t, err)
+			strange := debatetest.Engine(t, opts)
+			other := debatetest.Open(t, strange, "d")
 			require.ErrorIs(t, tt.verb(other, t.Context()), debate.ErrUnsupported)
-			after := head(t, d)
-			require.Equal(t, after, head(t, other))
+			after := debatetest.Status(t, d)
+			require.Equal(t, after, debatetest.Status(t, other))
 			after.Driver = before.Driver
 			require.Equal(t, before, after, "nothing has changed")
 		})
@@ -223,10 +206,9 @@ func TestANilProviderIsRefused(t *testing.T) {
 func TestEditToAProtocolOfOnesOwn(t *testing.T) {
 	d := newPanelDebate(t, 1, nil)
 	require.NoError(t, d.Edit(t.Context(), debatetest.PairConfig(renamedPanel{panel.Protocol{Mode: panel.Simultaneous}})))
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
-	require.Equal(t, "named/1", head(t, d).Protocol)
+	require.Equal(t, "named/1", debatetest.Status(t, d).Protocol)
 }
 
 // crossExamination is a custom protocol: each side questions the other, and again after an evasive answer.
@@ -288,16 +270,13 @@ func TestAProtocolOfOnesOwn(t *testing.T) {
 		"Where were the buses?", `{"reply": "Somewhere.", "evasive": true}`, "Where exactly?", `{"reply": "In the depot.", "evasive": false}`,
 		"Who pays?", `{"reply": "All do.", "evasive": false}`,
 	)
-	d, err := debate.New(t.Context(), debate.Config{
+	d := debatetest.New(t, debate.Config{
 		Topic: "Ban cars?", Protocol: crossExamination{FollowUps: 1}, Participants: []debate.Participant{{Name: "A"}, {Name: "B"}}, Limits: debate.Limits{MaxRounds: 1},
 	}, debate.Options{
 		Providers: map[string]providers.Provider{"only": model}, Prompts: prompts,
 		Contracts: []*reply.Contract{reply.New[answer]("answer/1")},
 	})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
-	res := debatetest.Result(t, d)
+	res := debatetest.RunResult(t, d)
 	require.Equal(t, fsm.Completed, res.State)
 	require.Equal(t, []string{
 		"1/1/A-asks-0/A/B", "1/1/B-answers-0/B/A", "1/1/A-asks-1/A/B", "1/1/B-answers-1/B/A", "1/1/B-asks-0/B/A", "1/1/A-answers-0/A/B",
@@ -330,10 +309,8 @@ func TestAProtocolThatAsksForWhatIsNotThere(t *testing.T) {
 				_, err := debate.New(t.Context(), c, o)
 				require.Equal(t, []string{"protocol"}, problemFields(t, err))
 				require.ErrorContains(t, err, tt.want)
-				e, err := debate.NewEngine(o)
-				require.NoError(t, err)
-				d, err := e.Create(t.Context(), c)
-				require.NoError(t, err)
+				e := debatetest.Engine(t, o)
+				d := debatetest.Create(t, e, c)
 				_, err = debatetest.Run(t, d)
 				require.ErrorContains(t, err, tt.want)
 				require.Empty(t, model.Calls())
@@ -412,29 +389,23 @@ func TestAFunctionOfAProtocolComesFromTheEngine(t *testing.T) {
 		if p != nil {
 			o.Protocols = []protocol.Protocol{p}
 		}
-		e, err := debate.NewEngine(o)
-		require.NoError(t, err)
-		return e
+		return debatetest.Engine(t, o)
 	}
 	cfg := debate.Config{
 		ID: "d", Topic: "Cats?", Protocol: endsWhen{Mark: "enough"}, Limits: debate.Limits{MinRounds: 1},
 		Participants: []debate.Participant{{Name: "A"}, {Name: "B"}},
 	}
-	_, err := engine(nil).Create(t.Context(), cfg)
-	require.NoError(t, err)
+	debatetest.Create(t, engine(nil), cfg)
 
 	e := engine(known)
-	d, err := e.Open(t.Context(), "d")
-	require.NoError(t, err)
-	_, err = d.RunOnce(t.Context()) // the configuration is accepted
+	d := debatetest.Open(t, e, "d")
+	_, err := d.RunOnce(t.Context()) // the configuration is accepted
 	require.NoError(t, err)
 	_, err = d.RunOnce(t.Context())
 	require.NoError(t, err)
 	require.Len(t, debatetest.Result(t, d).Turns, 1)
 
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
-	res := debatetest.Result(t, d)
+	res := debatetest.RunResult(t, d)
 	require.Equal(t, transcript.EarlyStop, res.Ending.Outcome)
 	require.Equal(t, 1, res.Round)
 	require.Equal(t, "This is enough.", res.Answer.Text)
@@ -454,9 +425,8 @@ func TestAProtocolWithAFunctionDoesNotForbidAnEdit(t *testing.T) {
 		ID: "d", Topic: "Cats?", Protocol: p, Limits: debate.Limits{MinRounds: 1},
 		Participants: []debate.Participant{{Name: "A"}, {Name: "B"}},
 	}
-	d, err := debate.New(t.Context(), cfg, debate.Options{Providers: map[string]providers.Provider{"m": model}, Protocols: []protocol.Protocol{p}})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
+	d := debatetest.New(t, cfg, debate.Options{Providers: map[string]providers.Provider{"m": model}, Protocols: []protocol.Protocol{p}})
+	_, err := debatetest.Run(t, d)
 	require.Error(t, err)
 	require.NoError(t, d.Retry(t.Context()))
 	require.Equal(t, fsm.Ready, debatetest.Result(t, d).State)
@@ -467,8 +437,7 @@ func TestAProtocolWithAFunctionDoesNotForbidAnEdit(t *testing.T) {
 	other := cfg
 	other.Protocol = endsWhen{Mark: "ever", Done: strings.Contains}
 	require.ErrorContains(t, d.Edit(t.Context(), other), "protocol: cannot change after the first turn")
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	require.Equal(t, 1, debatetest.Result(t, d).Round)
 }
 
@@ -476,8 +445,7 @@ func TestAProtocolWithAFunctionDoesNotForbidAnEdit(t *testing.T) {
 func validConfigRow(t *testing.T) string {
 	t.Helper()
 	memory := store.Memory()
-	_, err := debate.New(t.Context(), debatetest.PairConfig(nil), debate.Options{Store: memory, Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
-	require.NoError(t, err)
+	debatetest.New(t, debatetest.PairConfig(nil), debate.Options{Store: memory, Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
 	_, entries, err := memory.Load(t.Context(), "d", 0)
 	require.NoError(t, err)
 	return debatetest.Encode(t, entries[0].Data)
@@ -525,18 +493,14 @@ func (s rowStore) Load(ctx context.Context, id string, after int64) (store.Statu
 // openRows opens the debate in the rows.
 func openRows(t *testing.T, list ...any) *debate.Debate {
 	t.Helper()
-	e, err := debate.NewEngine(debate.Options{Store: storeOfRows(t, list...), Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
-	require.NoError(t, err)
-	d, err := e.Open(t.Context(), "d")
-	require.NoError(t, err)
-	return d
+	e := debatetest.Engine(t, debate.Options{Store: storeOfRows(t, list...), Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
+	return debatetest.Open(t, e, "d")
 }
 
 // openAndRun opens a debate, reads its status and result, runs it, and returns the first error.
 func openAndRun(t *testing.T, s store.Store) error {
 	t.Helper()
-	e, err := debate.NewEngine(debate.Options{Store: s, Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Store: s, Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
 	d, err := e.Open(t.Context(), "d")
 	if err != nil {
 		return err
@@ -613,10 +577,8 @@ func TestABadRowIsNamed(t *testing.T) {
 
 func TestWatchNamesABadRow(t *testing.T) {
 	memory := storeOfRows(t, validConfigRow(t))
-	e, err := debate.NewEngine(debate.Options{Store: memory})
-	require.NoError(t, err)
-	d, err := e.Open(t.Context(), "d")
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Store: memory})
+	d := debatetest.Open(t, e, "d")
 	bad := store.Entry{Seq: 2, Data: json.RawMessage(`{"type": "thunder", "seq": 2}`)}
 	require.NoError(t, memory.Commit(t.Context(), store.Change{ID: "d", After: 1, Entries: []store.Entry{bad}, Status: store.Status{ID: "d", Seq: 2}}))
 	n, err := countEvents(d.Watch(t.Context(), 0))
@@ -722,24 +684,19 @@ func TestALongJournalIsRead(t *testing.T) {
 	opts := debate.Options{Store: memory, Providers: providersOf(talkingModel(), scriptedJudge(t, 1000))}
 	cfg := debatetest.PairConfig(panel.Protocol{Format: panel.RoundLimited})
 	cfg.Limits.MaxRounds, cfg.Limits.OutputTokens = 100, 1<<40
-	d, err := debate.New(t.Context(), cfg, opts)
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
-	last := head(t, d).Seq
+	d := debatetest.New(t, cfg, opts)
+	debatetest.Finish(t, d)
+	last := debatetest.Status(t, d).Seq
 	require.Greater(t, last, int64(700))
 	for damaged := last - 512; damaged <= last; damaged += 64 {
 		opts.Store = encodedStore{memory, damaged}
-		e, err := debate.NewEngine(opts)
-		require.NoError(t, err)
-		_, err = e.Open(t.Context(), "d")
+		e := debatetest.Engine(t, opts)
+		_, err := e.Open(t.Context(), "d")
 		require.ErrorContains(t, err, fmt.Sprintf("read entry %d of debate d: parse event: unexpected end of JSON input", damaged))
 	}
 	opts.Store = encodedStore{memory, 0}
-	e, err := debate.NewEngine(opts)
-	require.NoError(t, err)
-	opened, err := e.Open(t.Context(), "d")
-	require.NoError(t, err)
+	e := debatetest.Engine(t, opts)
+	opened := debatetest.Open(t, e, "d")
 	want, got := storedEvents(t, d), storedEvents(t, opened)
 	require.Len(t, got, len(want))
 	for i, ev := range want {
@@ -751,18 +708,14 @@ func TestALongJournalIsRead(t *testing.T) {
 func TestAnEarlierVersionLeavesAPresentNameAlone(t *testing.T) {
 	model := &scripted.Provider{}
 	o := debate.Options{Store: store.Memory(), Providers: map[string]providers.Provider{"m": model}}
-	e, err := debate.NewEngine(o)
-	require.NoError(t, err)
-	_, err = e.Create(t.Context(), debate.Config{
+	e := debatetest.Engine(t, o)
+	debatetest.Create(t, e, debate.Config{
 		ID: "d", Topic: "Ban cars?", Protocol: procon.Protocol{}, Judges: []debate.Participant{{Name: "J"}},
 		Participants: []debate.Participant{{Name: "A", Side: "pro"}, {Name: "B", Side: "con"}},
 	})
-	require.NoError(t, err)
-	earlier, err := debate.NewEngine(o)
-	require.NoError(t, err)
+	earlier := debatetest.Engine(t, o)
 	earlier.ForgetProtocol("procon/1")
-	d, err := earlier.Open(t.Context(), "d")
-	require.NoError(t, err)
+	d := debatetest.Open(t, earlier, "d")
 	require.ErrorIs(t, d.Start(t.Context()), debate.ErrUnsupported)
 	_, entries, err := o.Store.Load(t.Context(), "d", 0)
 	require.NoError(t, err)

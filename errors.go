@@ -1,17 +1,16 @@
 package debate
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
+	"reflect"
 	"strings"
 	"time"
 
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/step"
+	"github.com/elenchus-go/debate/internal/toolcall"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/tool"
@@ -116,14 +115,12 @@ func (l *problemList) add(field, format string, args ...any) {
 	l.problems = append(l.problems, protocol.Problemf(field, format, args...))
 }
 
-// checkID adds a problem if the ID of a debate is not valid. It may be empty.
-func (l *problemList) checkID(id string) {
-	if len(id) > 128 || strings.Trim(id, idLetters) != "" {
-		l.add("id", "%q is not valid, use up to 128 letters, digits, '.', '_' and '-'", id)
+// same adds a problem if two values of a field differ.
+func (l *problemList) same(field, problem string, a, b any) {
+	if !reflect.DeepEqual(a, b) {
+		l.add(field, "%s", problem)
 	}
 }
-
-const idLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
 // problemsError returns a *Problems about a configuration, or nil if the list is empty.
 func problemsError(list []protocol.Problem) error { return problemsOf("", list) }
@@ -134,6 +131,11 @@ func problemsOf(subject string, list []protocol.Problem) error {
 		return nil
 	}
 	return &Problems{List: list, subject: subject}
+}
+
+// problemOf returns *Problems about the subject with one problem.
+func problemOf(subject, field, format string, args ...any) error {
+	return &Problems{List: []protocol.Problem{protocol.Problemf(field, format, args...)}, subject: subject}
 }
 
 // Failure describes why a step failed after all attempts. It stops the debate in an error or drops the actor,
@@ -180,7 +182,13 @@ func panicFailure(p *panics.Error, key transcript.Key) *Failure {
 	return &Failure{Key: key, Kind: e.Kind, At: time.Now().UTC(), Message: e.Error(), Stack: p.Stack, Recoverable: true, cause: e}
 }
 
-// usage returns the usage of all attempts.
+// catchFailure sets an error to the failure for a panic of a protocol or a hook in the function that defers it.
+func catchFailure(err *error, key transcript.Key) {
+	if v := recover(); v != nil {
+		*err = panicFailure(panics.New(v), key)
+	}
+}
+
 func (f *Failure) usage() (u transcript.Usage) {
 	for _, a := range f.AttemptDetails {
 		u = u.Add(a.Usage)
@@ -216,24 +224,7 @@ func (q *Question) String() string {
 	if q.Call == nil {
 		return q.Cause
 	}
-	var b bytes.Buffer
-	if json.Indent(&b, bytes.TrimSpace(q.Call.Arguments), "", "  ") != nil {
-		b.Reset()
-		b.Write(q.Call.Arguments)
-	}
-	return q.Cause + " with these arguments:\n" + escaped.ReplaceAllStringFunc(b.String(), unescape)
-}
-
-// escaped matches the escapes in JSON.
-var escaped = regexp.MustCompile(`\\(u[0-9a-fA-F]{4}|.)`)
-
-// unescape returns the character for an escape with which encoding/json protects HTML, because people read the text. It returns
-// any other escape as it is.
-func unescape(escape string) string {
-	if char, ok := map[string]string{`\u003c`: "<", `\u003e`: ">", `\u0026`: "&"}[strings.ToLower(escape)]; ok {
-		return char
-	}
-	return escape
+	return q.Cause + " with these arguments:\n" + toolcall.Readable(q.Call.Arguments)
 }
 
 // Choice is a possible answer to a question.

@@ -307,7 +307,6 @@ func ParseEvent(b []byte) (Event, error) {
 	return parseEvent(s.Type, b, json.Unmarshal)
 }
 
-// parseEvent decodes an event of the given type from its JSON.
 func parseEvent(kind string, b []byte, decode func([]byte, any) error) (Event, error) {
 	t, ok := eventTypes[kind]
 	if !ok {
@@ -355,7 +354,6 @@ func (c storedConfig) event() ConfigChanged {
 	return c.ConfigChanged
 }
 
-// warningsOf returns the warnings about a durable event.
 func warningsOf(ev Event) (list []Warning) {
 	switch ev := ev.(type) {
 	case StateChanged:

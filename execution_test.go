@@ -54,8 +54,7 @@ func TestModelsAndTemperaturesReachTheCall(t *testing.T) {
 				c.PersonaAssigner, c.Summarizer = with("", "personas-model"), with("", "summarizer-model")
 				o.Providers["m"] = all
 			})
-			_, err := debatetest.Run(t, d)
-			require.NoError(t, err)
+			debatetest.Finish(t, d)
 			for who, want := range tt.want {
 				r, called := seen[who+"-model"]
 				require.True(t, called, who)
@@ -151,8 +150,7 @@ func TestWhatAFailingSpeakerHadSaidIsKept(t *testing.T) {
 					d := newDebateWithModel(t, tt.model, func(c *debate.Config, o *debate.Options) {
 						c.Protocol, c.Limits.MaxRounds, o.Providers["other"] = panel.Protocol{Mode: mode}, 1, other
 					})
-					events, err := debatetest.Run(t, d)
-					require.NoError(t, err)
+					events := debatetest.Finish(t, d)
 					res := debatetest.Result(t, d)
 					require.Equal(t, fsm.Completed, res.State)
 					require.Len(t, res.Turns, 4)
@@ -178,13 +176,11 @@ func TestWhereAPersonIsAskedNothingIsKept(t *testing.T) {
 		{Text: "So far", Err: errorOfKind(providers.ContextOverflow, 0)}, {Text: "Now all of it."},
 	}}
 	d := newDebateWithModel(t, model, func(c *debate.Config, _ *debate.Options) { c.OnFailure = debate.Ask })
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	require.Empty(t, debatetest.Result(t, d).Turns)
 	require.NotNil(t, debatetest.Result(t, d).Question)
 	require.NoError(t, d.Decide(t.Context(), debatetest.Result(t, d).Question.ID, "retry"))
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	require.Equal(t, "Now all of it.", debatetest.Result(t, d).Turns[0].Text)
 	require.Empty(t, debatetest.Result(t, d).Turns[0].Flags)
 }
@@ -260,8 +256,7 @@ func TestSubstitutesJudgeInTheirOrder(t *testing.T) {
 					c.Substitutes = []debate.Participant{{Provider: "s", Model: "mistral", Temperature: &hot, MaxTokens: 99}, {Provider: "u", Model: "qwen"}}
 					o.Providers["j"], o.Providers["s"], o.Providers["u"] = look(tt.j), look(tt.s), look(tt.u)
 				})
-				events, err := debatetest.Run(t, d)
-				require.NoError(t, err)
+				events := debatetest.Finish(t, d)
 				turn := debatetest.Result(t, d).Assessments[0]
 				require.Equal(t, tt.tried, attemptSummaries(turn.Attempts))
 				require.Equal(t, tt.flags, turn.Flags)
@@ -288,8 +283,7 @@ func TestASubstituteJudgesOneReplyOnly(t *testing.T) {
 		c.OnOverflow, c.Substitutes = debate.Degrade, []debate.Participant{{Provider: "s"}}
 		o.Providers["j"], o.Providers["s"] = jury, spare
 	})
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	require.Len(t, spare.Calls(), 1, "the next reply is the judge's own")
 	require.Equal(t, []transcript.Flag{transcript.Substituted}, debatetest.Result(t, d).Assessments[0].Flags)
 	require.Empty(t, debatetest.Result(t, d).Assessments[1].Flags)
@@ -303,8 +297,7 @@ func TestASubstituteThatReadsLessIsShownLess(t *testing.T) {
 		o.Providers["m"] = &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: long} }}
 		o.Providers["j"], o.Providers["s"] = unavailableModel(providers.ContextOverflow), spare
 	})
-	events, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	events := debatetest.Finish(t, d)
 	turn := debatetest.Result(t, d).Assessments[0]
 	require.Equal(t, []transcript.Flag{transcript.Substituted}, turn.Flags)
 	require.Equal(t, 1, turn.Window.Omitted)
@@ -344,8 +337,7 @@ func TestWhatWasSaidWhenTheTimeIsOverIsKept(t *testing.T) {
 								return providers.Response{}, providers.ContextError(ctx, resp)
 							}))
 						})
-						events, err := debatetest.Run(t, d)
-						require.NoError(t, err)
+						events := debatetest.Finish(t, d)
 						res := debatetest.Result(t, d)
 						require.Equal(t, transcript.TimeBudget, res.Ending.Outcome)
 						require.NotNil(t, res.Verdict)
@@ -390,8 +382,7 @@ func TestRepliesThatTheServiceCutsAreMarked(t *testing.T) {
 					return scripted.Reply{Text: "I would say that", FinishReason: reason}
 				}}
 			})
-			events, err := debatetest.Run(t, d)
-			require.NoError(t, err)
+			events := debatetest.Finish(t, d)
 			res := debatetest.Result(t, d)
 			require.Equal(t, []transcript.Flag{want.flag}, res.Turns[0].Flags)
 			require.Equal(t, "I would say that", res.Turns[0].Text)
@@ -409,10 +400,8 @@ func TestAnAssessmentCutByTheWindow(t *testing.T) {
 		Replies: []scripted.Reply{{Text: assessmentReply(t, false, "A", "B") + "\n{", FinishReason: providers.WindowFull}, {Text: assessmentReply(t, true, "A", "B")}},
 		Func:    func(providers.Request) scripted.Reply { return scripted.Reply{Text: verdictReply} },
 	}
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(talkingModel(), j)})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	d := debatetest.New(t, c, debate.Options{Providers: providersOf(talkingModel(), j)})
+	debatetest.Finish(t, d)
 	turn := debatetest.Result(t, d).Assessments[0]
 	require.Len(t, turn.Attempts, 2)
 	require.Less(t, turn.Attempts[1].Usage.Input, turn.Attempts[0].Usage.Input)
@@ -491,10 +480,8 @@ func TestACutReplyIsAskedForWithMoreRoom(t *testing.T) {
 			if tt.judge.Window < 0 { // a little more than the prompt and a reply
 				c.Judges[0].Window = judgePromptTokens(t, c) + 999
 			}
-			d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(talkingModel(), j)})
-			require.NoError(t, err)
-			_, err = debatetest.Run(t, d)
-			require.NoError(t, err)
+			d := debatetest.New(t, c, debate.Options{Providers: providersOf(talkingModel(), j)})
+			debatetest.Finish(t, d)
 
 			var room []int
 			for _, r := range j.Calls()[:len(tt.replies)] {
@@ -514,8 +501,7 @@ func TestACutReplyIsAskedForWithMoreRoom(t *testing.T) {
 // judgePromptTokens returns about how many tokens the judge's prompt has after one round.
 func judgePromptTokens(t *testing.T, c debate.Config) int {
 	t.Helper()
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
-	require.NoError(t, err)
+	d := debatetest.New(t, c, debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
 	for range 4 {
 		next, err := d.Preview(t.Context())
 		require.NoError(t, err)
@@ -533,9 +519,7 @@ func TestAnEmptyReplyAfterAnInvalidOneIsReplaced(t *testing.T) {
 	d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 		c.Limits.MaxRounds, o.Providers["j"] = 1, scripted.Text("I cannot say.", "", verdictReply)
 	})
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
-	res := debatetest.Result(t, d)
+	res := debatetest.RunResult(t, d)
 	require.Equal(t, fsm.Completed, res.State)
 	require.Equal(t, []transcript.Flag{transcript.Reasked, transcript.Defaulted}, res.Assessments[0].Flags)
 	require.Len(t, res.Assessments[0].Attempts, 2)
@@ -557,10 +541,8 @@ func TestACapThatAModelRefusesIsNotTheDebatesEnd(t *testing.T) {
 	})
 	c := debatetest.PairConfig(panel.Protocol{})
 	c.Limits.MaxRounds, c.Limits.JudgeTokens = 1, 500
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(m, j)})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	d := debatetest.New(t, c, debate.Options{Providers: providersOf(m, j)})
+	debatetest.Finish(t, d)
 	require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
 	require.Contains(t, debatetest.Result(t, d).Assessments[0].Flags, transcript.Defaulted)
 }
@@ -570,11 +552,8 @@ func TestARepairedReplyIsMarked(t *testing.T) {
 	c := debatetest.PairConfig(panel.Protocol{})
 	c.Limits.MaxRounds = 1
 	j := scripted.Text(assessmentReply(t, true, "A", "B"), strings.TrimSuffix(verdictReply, "}")+",}")
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(talkingModel(), j)})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
-	res := debatetest.Result(t, d)
+	d := debatetest.New(t, c, debate.Options{Providers: providersOf(talkingModel(), j)})
+	res := debatetest.RunResult(t, d)
 	require.Empty(t, res.Assessments[0].Flags)
 	require.Equal(t, []transcript.Flag{transcript.Repaired}, res.Verdict.Flags)
 	require.Empty(t, res.Warnings)
@@ -610,18 +589,16 @@ func goroutine() string {
 // A chunk allocates its event and nothing else.
 func TestAChunkAllocatesItselfOnly(t *testing.T) {
 	allocations := func(chunks int) float64 {
-		e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{
+		e := debatetest.Engine(t, debate.Options{Providers: map[string]providers.Provider{
 			"m": &scripted.Provider{DiscardCalls: true, Func: func(providers.Request) scripted.Reply {
 				return scripted.Reply{Text: strings.Repeat("x", chunks), Chunks: chunks}
 			}},
 		}})
-		require.NoError(t, err)
 		return testing.AllocsPerRun(5, func() {
 			cfg := debatetest.PairConfig(unjudgedPanel{})
 			cfg.ID, cfg.Judges, cfg.Participants[0].Provider, cfg.Limits = "", nil, "m", debate.Limits{MaxRounds: 1, OutputTokens: 1 << 30}
-			d, err := e.Create(t.Context(), cfg)
-			require.NoError(t, err)
-			_, err = countEvents(d.Run(t.Context()))
+			d := debatetest.Create(t, e, cfg)
+			_, err := countEvents(d.Run(t.Context()))
 			require.NoError(t, err)
 		})
 	}
@@ -660,8 +637,7 @@ func TestWhatACutReplyUsedIsEstimatedWhereItSaysTooLittle(t *testing.T) {
 					}
 					return providers.Response{}, &providers.Error{Kind: providers.Network, Err: errors.New("cut"), Partial: resp}
 				}), nil)
-				_, err := debatetest.Run(t, d)
-				require.NoError(t, err)
+				debatetest.Finish(t, d)
 				require.Equal(t, tt.want, debatetest.Result(t, d).Turns[0].Attempts[0].Usage)
 			})
 		})
@@ -675,8 +651,7 @@ func TestTheUsageOfAnInvalidReplyIsTakenAsReported(t *testing.T) {
 		Replies: []scripted.Reply{{Text: strings.Repeat("many words ", 100), Usage: used}}, Func: scriptedJudge(t, 1).Func,
 	}
 	d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["j"] = jury })
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	require.Equal(t, used, debatetest.Result(t, d).Assessments[0].Attempts[0].Usage)
 }
 

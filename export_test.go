@@ -13,6 +13,7 @@ import (
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/internal/protocoljson"
+	"github.com/elenchus-go/debate/internal/rejudging"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/tool"
@@ -90,10 +91,10 @@ func FilledResults(fill func(any)) (a, b *Result, rec any) {
 	fill(&r.decisions.question)
 	fill(&r.losses.failure)
 	fill(&r.accepted.problems)
-	r.course = &course{storedCourse: &storedCourse{Swap: true}}
+	r.course = course{Course: &rejudging.Course{Plan: rejudging.Plan{Swap: true}}}
 	fill(&r.course.Omit)
-	fill(&r.course.departures)
-	fill(&r.course.remains)
+	fill(&r.course.Departures)
+	fill(&r.course.Remaining)
 	r.Sources.Add(transcript.Key{Actor: "A"}, 1, []tool.Record{{Sources: []tool.Source{{Number: 1, URI: "u", Title: "t", Text: "x"}}}})
 	r.config.Judges = []Participant{{Name: "A"}} // leads to a warning
 	r.config.Participants = []Participant{{Name: "A"}}

@@ -3,7 +3,6 @@ package debate
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,8 +11,9 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/deepcopy"
-	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/internal/journals"
 	"github.com/elenchus-go/debate/internal/protocoljson"
+	"github.com/elenchus-go/debate/internal/seal"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -76,10 +76,7 @@ func (e *Engine) rejudge(id string, entries []store.Entry, again *Rejudge) (f *f
 			return nil, err
 		}
 	}
-	if u, unknown := past.rec.config.Protocol.(unknownProtocol); unknown {
-		return nil, &unsupported{[]string{fmt.Sprintf("protocol.name: %q is unknown to this engine", u.name)}}
-	}
-	if err := past.rec.supported(); err != nil {
+	if err := cmp.Or(past.rec.derivable(), past.rec.supported()); err != nil {
 		return nil, err
 	}
 	f = &fork{engine: e, parent: id, edits: Edits{ID: again.ID, Labels: again.Labels}}
@@ -95,14 +92,12 @@ func (e *Engine) rejudge(id string, entries []store.Entry, again *Rejudge) (f *f
 func (e *Engine) makeFork(ctx context.Context, verb, id string, plan func(entries []store.Entry) (*fork, error)) (d *Debate, err error) {
 	undo := func() {}
 	defer func() {
-		if v := recover(); v != nil { // of the protocol or of a hook
-			err = panicFailure(panics.New(v), transcript.Key{})
-		}
 		if err != nil {
 			undo()
 			d, err = nil, fmt.Errorf("%s debate %s: %w", verb, id, err)
 		}
 	}()
+	defer catchFailure(&err, transcript.Key{})
 	if e.drivers.Closed() {
 		return nil, ErrClosed
 	}
@@ -139,9 +134,7 @@ type pendingDecision struct {
 
 // cut returns the first seq entries of the parent, or those that the fork begins with instead.
 func (f *fork) cut(entries []store.Entry, seq int64) ([]store.Entry, error) {
-	l := &problemList{}
-	l.checkID(f.edits.ID)
-	l.problems = append(l.problems, additions.CheckLabels(f.edits.Labels)...)
+	l := &problemList{append(additions.CheckID(f.edits.ID), additions.CheckLabels(f.edits.Labels)...)}
 	if c := f.edits.Config; c != nil && protocoljson.IsNil(c.Protocol) {
 		l.add("config.protocol", "it is a nil pointer of type %T, use a value", c.Protocol)
 	}
@@ -152,14 +145,11 @@ func (f *fork) cut(entries []store.Entry, seq int64) ([]store.Entry, error) {
 	if f.edits.Turn == (transcript.Key{}) && f.edits.Reply != "" {
 		l.add("turn", "it is empty, but there is a reply")
 	}
-	if err := problemsOf("fork", l.problems); err != nil {
-		return nil, err
-	}
-	seq = cmp.Or(seq, end)
 	f.edits.checkSilent(entries, l)
 	if err := problemsOf("fork", l.problems); err != nil {
 		return nil, err
 	}
+	seq = cmp.Or(seq, end)
 	if at := slices.IndexFunc(entries[:seq], f.edits.replaces); at >= 0 {
 		return entries[:at], nil
 	}
@@ -185,7 +175,6 @@ func (f *fork) addProtocol() (undo func()) {
 	return f.engine.protocols.Add(f.edits.ID, given)
 }
 
-// commit commits the fork.
 func (f *fork) commit(ctx context.Context) (*Debate, error) {
 	j := newJournal(f.engine, f.edits.ID)
 	f.journal = j
@@ -260,22 +249,13 @@ func (f *fork) reconfigure(e store.Entry) (store.Entry, error) {
 	if err != nil || !ok {
 		return e, err
 	}
-	fields := map[string]json.RawMessage{}
-	if err := json.Unmarshal(c.Config, &fields); err != nil {
-		return e, &store.Damaged{ID: f.parent, Seq: e.Seq, Err: err}
-	}
-	set := func(name string, v any) {
-		fields[name], _ = json.Marshal(v) // texts
-	}
-	set("id", f.edits.ID)
-	if fields["seed"] == nil { // as journals of earlier versions
-		set("seed", f.parent)
-	}
+	fields := map[string]any{"id": f.edits.ID}
 	if f.edits.Labels != nil {
-		set("labels", f.edits.Labels)
+		fields["labels"] = f.edits.Labels
 	}
-	if c.Config, err = json.Marshal(fields); err != nil {
-		return e, err
+	// Journals of earlier versions have no seed.
+	if c.Config, err = journals.SetFields(c.Config, fields, map[string]any{"seed": f.parent}); err != nil {
+		return e, &store.Damaged{ID: f.parent, Seq: e.Seq, Err: err}
 	}
 	if e.Seq == 1 {
 		c.Parent, c.Forked = transcript.Parent{ID: f.parent, Seq: int64(len(f.entries))}, time.Now().UTC().Truncate(time.Microsecond)
@@ -335,4 +315,44 @@ func (f *fork) settle(c *transaction) error {
 		return c.fire(fsm.Pause, StateChanged{Fork: true})
 	}
 	return nil
+}
+
+// keysOfFork returns the keys of a fork that begins with the given entries: a secret of its own, and the keys of the hashes in
+// these entries and in its course. parent gives those, and is nil if the parent has no secret.
+func keysOfFork(parent *seal.Keys, entries []store.Entry, stored *storedCourse) (*seal.Keys, error) {
+	k := seal.New()
+	c, err := newCourse(stored)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range append(slices.Clip(entries), entriesOf(c.events)...) {
+		ev, err := decodeEntry(e)
+		if err != nil { // whoever reads the entries into a record names it
+			continue
+		}
+		k.Copy(parent, hashesIn(ev))
+	}
+	return k, nil
+}
+
+func hashesIn(ev Event) (ids []string) {
+	calls := func(step transcript.Key, list []transcript.Attempt) {
+		for _, a := range list {
+			if a.Hash != "" {
+				ids = append(ids, seal.CallID(step.String(), a.Began))
+			}
+		}
+	}
+	switch ev := ev.(type) {
+	case TurnDone:
+		if calls(ev.Turn.Key, ev.Turn.Attempts); ev.Reply != "" {
+			ids = append(ids, seal.ReplyID(ev.Turn.Key.String()))
+		}
+	case ToolsCalled:
+		calls(ev.Key, ev.Attempts)
+	}
+	for _, f := range failuresIn(ev) {
+		calls(f.Key, f.AttemptDetails)
+	}
+	return ids
 }

@@ -15,33 +15,11 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/chain"
 	"github.com/elenchus-go/debate/internal/chain/signing"
+	"github.com/elenchus-go/debate/internal/journals"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/store"
 )
-
-// decodeAll returns the entries with their events. It decodes long lists on all processors. Entries that it cannot decode
-// are unchanged.
-func decodeAll(entries []store.Entry) []store.Entry {
-	const each = 256
-	if len(entries) <= each {
-		return entries
-	}
-	entries = slices.Clone(entries)
-	var all sync.WaitGroup
-	for some := range slices.Chunk(entries, each) {
-		all.Go(func() {
-			for i, e := range some {
-				if ev, err := decodeEntry(e); err == nil {
-					some[i].Data = ev
-				}
-			}
-		})
-	}
-	all.Wait()
-	return entries
-}
 
 // journal is the journal of one debate as this process has read it. Only journal reads, commits and repairs what is
 // stored. It also executes each committed transition on a machine.
@@ -85,11 +63,11 @@ func (j *journal) refresh(ctx context.Context) error {
 	if j.rec != nil {
 		after = j.rec.Seq
 	}
-	head, entries, err := j.store.Load(ctx, j.id, after)
+	head, list, err := j.store.Load(ctx, j.id, after)
 	if err != nil {
 		return err
 	}
-	if j.rec != nil && (head.Seq < j.rec.Seq || isOther(head, j.rec.times.created)) {
+	if j.rec != nil && (head.Seq < j.rec.Seq || journals.IsOther(head, j.rec.times.created)) {
 		j.rec = nil
 		return j.refresh(ctx)
 	}
@@ -98,7 +76,7 @@ func (j *journal) refresh(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, e := range decodeAll(entries) {
+	for _, e := range journals.Decode(list, decodeEntry) {
 		if _, err := j.read(e); err != nil {
 			j.rec = nil
 			return err
@@ -181,32 +159,14 @@ func (j *journal) keep(e store.Entry) {
 
 // all returns the entries of the whole journal. It reads from the store only those that are not kept.
 func (j *journal) all(ctx context.Context) ([]store.Entry, error) {
-	kept, created := j.known()
-	status, entries, err := j.store.Load(ctx, j.id, int64(len(kept)))
-	if err != nil || len(kept) == 0 {
-		return entries, err
-	}
-	if isOther(status, created) || status.Seq < int64(len(kept)) {
-		_, entries, err = j.store.Load(ctx, j.id, 0)
-		return entries, err
-	}
-	return append(kept, entries...), nil
-}
-
-// known returns the entries that are kept, and when their debate was created.
-func (j *journal) known() (kept []store.Entry, created time.Time) {
+	var kept []store.Entry
+	var created time.Time
 	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.rec == nil {
-		return nil, time.Time{}
+	if j.rec != nil {
+		kept, created = slices.Clip(j.kept), j.rec.times.created
 	}
-	return slices.Clip(j.kept), j.rec.times.created
-}
-
-// isOther reports whether a stored status is wrong or of another debate than the one that was created at a time: a new
-// debate can have the id of a deleted one.
-func isOther(stored store.Status, created time.Time) bool {
-	return stored.Created.Sub(created).Abs() > time.Millisecond
+	j.mu.Unlock()
+	return journals.All(ctx, j.store, j.id, kept, created)
 }
 
 // follow executes a committed transition on the machine and passes the event to the driver.
@@ -253,34 +213,16 @@ func (j *journal) change(ctx context.Context, f func(*transaction) error) error 
 // sign signs a debate that has ended, in a commit of its own, because one that conflicts with another is repeated. It changes
 // only what is stored. It returns a panic of the signer as an error.
 func (j *journal) sign(ctx context.Context) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = panics.New(v)
-		}
-	}()
+	defer panics.Catch(&err)
 	own := &journal{id: j.id, store: j.store, log: j.log, env: j.env, reports: j.reports}
 	if err := own.refresh(ctx); err != nil || !own.rec.lacksSignature() {
 		return err
 	}
-	_, entries, err := j.store.Load(ctx, j.id, 0)
+	_, list, err := j.store.Load(ctx, j.id, 0)
 	if err != nil {
 		return err
 	}
-	c := chain.New(j.id, own.rec.keys.Secret[:])
-	for _, e := range entries {
-		line, err := signing.Line(e.Data)
-		if err == nil {
-			_, err = c.Add(line)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	text, err := signing.Sign(j.signer, j.id, int64(len(entries)), c.Head)
-	if err != nil {
-		return err
-	}
-	value, err := json.Marshal(text)
+	value, err := signing.Journal(j.signer, j.id, own.rec.keys.Secret[:], list)
 	if err != nil {
 		return err
 	}
@@ -370,4 +312,24 @@ func (j *journal) commit(ctx context.Context, c *transaction) error {
 		}
 	}
 	return nil
+}
+
+// signEnded signs the debates that have ended without a signature.
+func signEnded(ctx context.Context, e *Engine) error {
+	if e.signer == nil {
+		return nil
+	}
+	var errs []error
+	for s, err := range e.store.List(ctx, store.Query{States: []fsm.State{fsm.Completed, fsm.Canceled}}) {
+		if s.ID == "" {
+			return errors.Join(append(errs, err)...)
+		}
+		if s.Signed {
+			continue
+		}
+		if err := newJournal(e, s.ID).sign(ctx); err != nil && !errors.Is(err, store.ErrNotFound) {
+			errs = append(errs, fmt.Errorf("sign debate %s: %w", s.ID, err))
+		}
+	}
+	return errors.Join(errs...)
 }

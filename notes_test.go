@@ -19,8 +19,7 @@ import (
 func idle(t *testing.T) (*debate.Debate, store.Store) {
 	t.Helper()
 	s := store.Memory()
-	d, err := debate.New(t.Context(), debatetest.PairConfig(nil), debate.Options{Store: s, Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
-	require.NoError(t, err)
+	d := debatetest.New(t, debatetest.PairConfig(nil), debate.Options{Store: s, Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
 	return d, s
 }
 
@@ -150,13 +149,11 @@ func TestLabelsHaveLimits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := debatetest.PairConfig(nil)
 			c.Labels = tt.labels
-			e, err := debate.NewEngine(debate.Options{})
-			require.NoError(t, err)
-			_, err = e.Create(t.Context(), c)
+			e := debatetest.Engine(t, debate.Options{})
+			_, err := e.Create(t.Context(), c)
 			requireProblem(t, err, "labels", tt.reason)
 			c.Labels = nil
-			_, err = e.Create(t.Context(), c)
-			require.NoError(t, err)
+			debatetest.Create(t, e, c)
 			_, err = e.Fork(t.Context(), c.ID, 0, debate.Edits{Labels: tt.labels})
 			requireProblem(t, err, "labels", tt.reason)
 		})
@@ -166,8 +163,7 @@ func TestLabelsHaveLimits(t *testing.T) {
 	for i := range 65 {
 		many.Labels[fmt.Sprint(i)] = "x"
 	}
-	e, err := debate.NewEngine(debate.Options{})
-	require.NoError(t, err)
-	_, err = e.Create(t.Context(), many)
+	e := debatetest.Engine(t, debate.Options{})
+	_, err := e.Create(t.Context(), many)
 	requireProblem(t, err, "labels", "there are 65, use at most 64")
 }

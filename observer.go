@@ -115,7 +115,6 @@ type reporter struct {
 // ordered reports whether an observer is told of commits.
 func (p *reporter) ordered() bool { return p.queue != nil || p.commit != nil }
 
-// committed reports an event that this engine has committed.
 func (p *reporter) committed(ctx context.Context, id string, ev Event) {
 	if p.log.Enabled(ctx, slog.LevelError) { // a logger that writes no errors writes nothing
 		p.logStored(ctx, id, ev)
@@ -174,18 +173,20 @@ func (p *reporter) logStored(ctx context.Context, id string, ev Event) {
 	for _, w := range warningsOf(ev) {
 		p.log.WarnContext(ctx, "warning", "debate", id, "step", w.Key.String(), "text", w.Text)
 	}
-	switch ev := ev.(type) {
-	case StateChanged:
+	if ev, ok := ev.(StateChanged); ok {
 		p.log.InfoContext(ctx, "transition", "debate", id, "seq", ev.Seq, "from", ev.From, "on", ev.On, "to", ev.To, "round", ev.Round)
-		p.logFailure(ctx, id, ev.Failure)
-		if ev.Question != nil {
-			p.logFailure(ctx, id, ev.Question.Failure)
-		}
-		p.logFailure(ctx, id, ev.OtherFailures...)
-	case Dropped:
-		p.logFailure(ctx, id, ev.Failure)
-		p.logFailure(ctx, id, ev.OtherFailures...)
 	}
+	for _, f := range failuresIn(ev) {
+		p.log.ErrorContext(ctx, "step failed", p.with(f.Message, "debate", id, "step", f.Key.String(), "kind", f.Kind, "provider", f.Provider, "model", f.Model, "attempts", f.Attempts)...)
+	}
+}
+
+// with adds a message to attributes of a line, if the log has texts.
+func (p *reporter) with(message string, attrs ...any) []any {
+	if p.texts {
+		attrs = append(attrs, "message", message)
+	}
+	return attrs
 }
 
 // logProviders writes a line for each warning of a provider, without its text, which may quote the service. It returns the
@@ -200,20 +201,6 @@ func (p *reporter) logProviders(ctx context.Context, id string, done TurnDone) T
 		a.Warnings = nil
 	}
 	return done
-}
-
-// logFailure writes a line for each failure.
-func (p *reporter) logFailure(ctx context.Context, id string, list ...*Failure) {
-	for _, f := range list {
-		if f == nil {
-			continue
-		}
-		attrs := []any{"debate", id, "step", f.Key.String(), "kind", f.Kind, "provider", f.Provider, "model", f.Model, "attempts", f.Attempts}
-		if p.texts {
-			attrs = append(attrs, "message", f.Message)
-		}
-		p.log.ErrorContext(ctx, "step failed", attrs...)
-	}
 }
 
 // shown returns what the log shows of an error that no caller sees. The messages of failures, and what is wrong with a
@@ -239,24 +226,27 @@ func (p *reporter) shown(err error) any {
 	return "wrong fields: " + strings.Join(fields, ", ")
 }
 
-// logAttempt writes a line for an attempt that failed.
 func (p *reporter) logAttempt(ctx context.Context, id string, ev TurnFailed) {
 	if !p.log.Enabled(ctx, slog.LevelWarn) {
 		return
 	}
-	attrs := []any{"debate", id, "step", ev.Key.String(), "attempt", ev.Number, "kind", ev.Error}
-	if p.texts {
-		attrs = append(attrs, "message", ev.Message)
-	}
-	if ev.RetryIn < 0 {
+	attrs := p.with(ev.Message, "debate", id, "step", ev.Key.String(), "attempt", ev.Number, "kind", ev.Error)
+	switch {
+	case ev.RetryIn < 0:
 		p.log.WarnContext(ctx, "attempt failed, no retry", attrs...)
-		return
-	}
-	if ev.Doubtful {
+	case ev.Doubtful:
 		p.log.WarnContext(ctx, "reply is doubtful, asked once more", attrs...)
-		return
+	default:
+		p.log.WarnContext(ctx, "attempt failed, retry", append(attrs, "retry_in", ev.RetryIn)...)
 	}
-	p.log.WarnContext(ctx, "attempt failed, retry", append(attrs, "retry_in", ev.RetryIn)...)
+}
+
+func (p *reporter) logTool(ctx context.Context, s Step, call *tool.Record, err error) {
+	attrs := p.with(err.Error(), "debate", s.Debate, "step", s.Key.String(), "tool", s.Tool, "call", call.ID, "kind", call.Error)
+	if f, ok := errors.AsType[*panics.Error](err); ok {
+		attrs = append(attrs, "stack", f.Stack)
+	}
+	p.log.WarnContext(ctx, "tool failed", attrs...)
 }
 
 // kind implements live.Kind.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/journals"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/verification"
 	"github.com/elenchus-go/debate/protocol"
@@ -167,17 +168,17 @@ func (d *Debate) Code(ctx context.Context) (*Code, error) {
 
 // entriesFor decodes the entries of a whole journal to what a viewer who speaks for a seat may see of them.
 func (d *Debate) entriesFor(seat string, entries []store.Entry) ([]store.Entry, error) {
-	b := &blindfold{rec: newRecord(d.ID(), d.engine.env), seat: seat}
+	viewer := newViewer(d, seat, 0)
 	for _, e := range entries {
 		ev, err := decodeEntry(e)
 		if err != nil {
 			return nil, &store.Damaged{ID: d.ID(), Seq: e.Seq, Err: err}
 		}
-		if err := b.add(ev); err != nil {
+		if err := viewer.add(ev); err != nil {
 			return nil, err
 		}
 	}
-	shown := b.visible()
+	shown := viewer.Take()
 	entries = slices.Clone(entries[:len(shown)])
 	for i, ev := range shown {
 		entries[i].Data = ev
@@ -198,13 +199,11 @@ func (d *Debate) entriesFor(seat string, entries []store.Entry) ([]store.Entry, 
 // lacks the debate's protocol, a tool, a template or a reply contract.
 func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, err error) {
 	defer func() {
-		if v := recover(); v != nil { // of the protocol or of a hook
-			err = panicFailure(panics.New(v), key)
-		}
 		if err != nil {
 			p, err = nil, fmt.Errorf("rebuild prompt of debate %s: %w", d.ID(), err)
 		}
 	}()
+	defer catchFailure(&err, key)
 	entries, err := d.journal.all(ctx)
 	if err == nil {
 		entries, err = beforeRejudging(entries, key)
@@ -218,14 +217,13 @@ func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, e
 		return nil, err
 	}
 	r := past.rec
-	if u, unknown := r.config.Protocol.(unknownProtocol); unknown {
-		return nil, &unsupported{[]string{fmt.Sprintf("protocol.name: %q is unknown to this engine", u.name)}}
+	if err := r.derivable(); err != nil {
+		return nil, err
 	}
-	at := slices.IndexFunc(r.next(), func(s protocol.Step) bool { return s.Key == key })
-	if at < 0 {
+	s := r.open(key)
+	if s == nil {
 		return nil, fmt.Errorf("step %s cannot be planned after entry %d", key, r.Seq)
 	}
-	s := &r.next()[at]
 	useTemplates(r, ev.Templates)
 	p = &Prompt{Key: key, Kind: s.Kind, Templates: ev.Templates, Match: "unknown"}
 	p.OtherTemplates = p.Templates != "" && p.Templates != r.Settings.Templates.Version()
@@ -249,27 +247,27 @@ func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, e
 }
 
 // readBefore reads the entries that the prompt of a committed step was made from, and returns the entry of its turn.
-func (j *journal) readBefore(entries []store.Entry, key transcript.Key) (done TurnDone, err error) {
+func (j *journal) readBefore(list []store.Entry, key transcript.Key) (done TurnDone, err error) {
 	if err := j.begin(); err != nil {
 		return done, err
 	}
-	at := slices.IndexFunc(entries, func(e store.Entry) bool { return e.Key == key.String() })
+	at := journals.Find(list, key.String())
 	if at < 0 {
-		return done, problemsOf("step", []protocol.Problem{protocol.Problemf("key", "the debate has no turn %s", key)})
+		return done, problemOf("step", "key", "the debate has no turn %s", key)
 	}
-	ev, err := decodeEntry(entries[at])
+	ev, err := decodeEntry(list[at])
 	if err != nil {
 		return done, err
 	}
 	done, _ = ev.(TurnDone)
 	if k := done.Turn.Kind; k == transcript.Remark || k == transcript.Silence {
-		return done, problemsOf("step", []protocol.Problem{protocol.Problemf("key", "%s is a %s: nobody was asked for it", key, k)})
+		return done, problemOf("step", "key", "%s is a %s: nobody was asked for it", key, k)
 	}
 	last := int64(at)
 	if len(done.Turn.Attempts) > 0 { // otherwise the turn was committed as soon as it was there
 		last = min(cmp.Or(done.PromptSeq, done.Turn.VisibleSeq), last)
 	}
-	for _, e := range entries[:last] {
+	for _, e := range list[:last] {
 		if _, err := j.read(e); err != nil {
 			return done, err
 		}

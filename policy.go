@@ -5,16 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/silence"
-	"github.com/elenchus-go/debate/internal/step"
-	"github.com/elenchus-go/debate/internal/step/prompting"
-	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
@@ -31,18 +24,18 @@ var timeEndingInCall = transcript.Ending{Outcome: transcript.TimeBudget, Evidenc
 
 // canDrop reports whether the debate can continue without the participant that failed.
 func canDrop(r *record, f *Failure) (can bool) {
-	defer func() {
-		if recover() != nil { // of the protocol
-			can = false
-		}
-	}()
-	if f.mustStop() || !r.isParticipating(f.Key.Actor) {
+	defer func() { _ = recover() }() // of the protocol: then it cannot
+	if f.mustStop() || !r.Participates(f.Key.Actor) {
 		return false
 	}
 	left := r.Record
 	left.Drop(f.Key.Actor)
 	if len(left.Judges) == 0 { // if all judges were dropped, that was a decision
-		left.Judges = prompting.NamesOf(judgeProfiles(*r.config))
+		left.Judges = namesOf(r.config.Judges)
+	}
+	names := left.ParticipantNames()
+	if n := len(r.fork.silent.Remaining(r.Seq, names)); n < 2 && n < len(names) { // too few speak
+		return false
 	}
 	return len(r.config.Protocol.Check(&left)) == 0
 }
@@ -65,10 +58,13 @@ func (c *transaction) applyFailurePolicy(f *Failure, lost []*Failure) error {
 	case judge && policy == DropJudge && !f.mustStop():
 		return c.dropAndSettle(f, lost)
 	case judge && policy == End && !f.mustStop():
-		return c.endWithoutJudge(f, lost)
+		if err := c.drop(f, nil); err != nil {
+			return err
+		}
+		return c.endAfterDrop(f, lost)
 	case canDrop(c.rec, f):
 		return c.dropAndSettle(f, lost)
-	case c.rec.isParticipating(f.Key.Actor) && c.rec.Cursor.Round > 1 && c.rec.Ending.Outcome == "" && !f.mustStop():
+	case c.rec.Participates(f.Key.Actor) && c.rec.Cursor.Round > 1 && c.rec.Ending.Outcome == "" && !f.mustStop():
 		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()}, Failure: f, OtherFailures: lost})
 	}
 	return c.fire(fsm.Fail, StateChanged{Failure: f, OtherFailures: lost})
@@ -135,7 +131,7 @@ func (c *transaction) applyDecline(s *protocol.Step) error {
 	if slices.Contains(r.Judges, s.Actor) && r.config.OnJudgeFailure == Continue && contract != nil {
 		list, _ := r.NamesFor(s)
 		if safe, ok := contract.Default(list); ok {
-			t := replyOf(r, s, safe.Text, safe.Data)
+			t := r.Reply(s, safe.Text, safe.Data)
 			t.Flags, t.Started, t.Ended, t.By = []transcript.Flag{transcript.Defaulted}, d.At, d.At, d.By
 			return c.add(TurnDone{EventMeta: c.stamp("turn"), At: c.now, Turn: t})
 		}
@@ -143,25 +139,9 @@ func (c *transaction) applyDecline(s *protocol.Step) error {
 	return c.applyFailurePolicy(f, nil)
 }
 
-func (c *transaction) decline(key transcript.Key, reason, by string) error {
-	return c.add(Decided{EventMeta: c.stamp("decided"), At: c.now, Action: actionDecline, Key: key, By: by, Reason: reason})
-}
-
-// checkLength returns *Problems if a person's text has more tokens than the reply to a step may have.
-func checkLength(r *record, key transcript.Key, field, text string) error {
-	tokens, most := r.env.Count("", text), r.people.asked[key].Tokens
-	if tokens <= most {
-		return nil
-	}
-	return problemsOf("reply", []protocol.Problem{protocol.Problemf(field, "about %d tokens are too long, use at most %d", tokens, most)})
-}
-
-// checkBy returns *Problems if the name of a person who replies is not valid.
-func checkBy(by string) error {
-	if len(by) <= 256 && utf8.ValidString(by) && !strings.ContainsFunc(by, unicode.IsControl) {
-		return nil
-	}
-	return problemsOf("reply", []protocol.Problem{protocol.Problemf("by", "it is not valid, use at most 256 bytes of UTF-8 without control characters")})
+func (c *transaction) decide(ev Decided) error {
+	ev.EventMeta, ev.At = c.stamp("decided"), c.now
+	return c.add(ev)
 }
 
 // stopWaiting declines the steps of people for whom the conclusion waits. It changes nothing at a gate, because the
@@ -173,7 +153,7 @@ func (c *transaction) stopWaiting(reason string) error {
 	}
 	for again := true; again; again = len(r.waiting()) > 0 { // people speak one after another
 		for _, a := range r.waiting() {
-			if err := c.decline(a.Key, reason, ""); err != nil {
+			if err := c.decide(Decided{Action: actionDecline, Key: a.Key, Reason: reason}); err != nil {
 				return err
 			}
 		}
@@ -192,38 +172,16 @@ func (c *transaction) stopWaiting(reason string) error {
 // givenTurn returns the turn of a step with a reply that a person gives, which has so many tokens. If the reply is blank,
 // invalid or has more than most tokens, givenTurn returns *Problems about the subject.
 func givenTurn(r *record, s *protocol.Step, subject, text string, tokens, most int) (t transcript.Turn, err error) {
-	l := &problemList{}
-	switch {
-	case characters.IsBlank(text):
-		l.add("reply", "it is blank")
-	case tokens > most:
-		l.add("reply", "about %d tokens are too long, use at most %d", tokens, most)
-	}
-	if err := problemsOf(subject, l.problems); err != nil {
-		return t, err
-	}
-	said, err := readReply(r, s, text)
-	if invalid, ok := errors.AsType[*reply.Invalid](err); ok {
-		for _, v := range invalid.Violations {
-			l.add("reply", "%s", v)
-		}
-		return t, problemsOf(subject, l.problems)
-	}
-	return replyOf(r, s, said.Text, said.Data), err
-}
-
-// readReply reads a person's reply to a step.
-func readReply(r *record, s *protocol.Step, text string) (reply.Reply, error) {
-	m := r.Pseudonyms(s)
 	contract, err := contractFor(r, s)
 	if err != nil {
-		return reply.Reply{}, err
+		return t, err
 	}
-	if contract == nil {
-		return reply.Reply{Text: m.Reveal(text)}, nil
+	t, wrong, err := r.Given(s, contract, text, tokens, most)
+	l := &problemList{}
+	for _, reason := range wrong {
+		l.add("reply", "%s", reason)
 	}
-	list, own := r.NamesFor(s)
-	return step.ParseReply(r.WithNames(contract, m, list, own), s, m, list, text)
+	return t, cmp.Or(problemsOf(subject, l.problems), err)
 }
 
 // applyGate carries out a person's decision at a gate.
@@ -248,14 +206,6 @@ func (c *transaction) dropAndSettle(f *Failure, lost []*Failure) error {
 
 func (c *transaction) drop(f *Failure, lost []*Failure) error {
 	return c.add(Dropped{EventMeta: c.stamp("dropped"), At: c.now, Name: f.Key.Actor, Failure: f, OtherFailures: lost})
-}
-
-// endWithoutJudge drops the judge that failed and ends the debate.
-func (c *transaction) endWithoutJudge(f *Failure, lost []*Failure) error {
-	if err := c.drop(f, nil); err != nil {
-		return err
-	}
-	return c.endAfterDrop(f, lost)
 }
 
 // endAfterDrop ends the debate after the drop of a judge that failed.

@@ -93,10 +93,8 @@ func pseudonymsIn(r providers.Request) (list []string) {
 
 func TestAJudgeSeesNoNames(t *testing.T) {
 	j := judgeByPseudonym(t, 0)
-	d, err := debate.New(t.Context(), pseudonymConfig("d", panel.Protocol{}), debate.Options{Providers: providersOf(namingModel, j)})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	d := debatetest.New(t, pseudonymConfig("d", panel.Protocol{}), debate.Options{Providers: providersOf(namingModel, j)})
+	debatetest.Finish(t, d)
 
 	calls := j.Calls()
 	require.Len(t, calls, 3)
@@ -129,10 +127,8 @@ func TestAJudgeSeesNoNames(t *testing.T) {
 func TestTheOrderOfLabelsIsTheDebates(t *testing.T) {
 	first := map[string]int{}
 	for i := range 40 {
-		d, err := debate.New(t.Context(), pseudonymConfig(fmt.Sprint("d", i), panel.Protocol{}), debate.Options{Providers: providersOf(namingModel, judgeByPseudonym(t, 0))})
-		require.NoError(t, err)
-		_, err = debatetest.Run(t, d)
-		require.NoError(t, err)
+		d := debatetest.New(t, pseudonymConfig(fmt.Sprint("d", i), panel.Protocol{}), debate.Options{Providers: providersOf(namingModel, judgeByPseudonym(t, 0))})
+		debatetest.Finish(t, d)
 		v, err := transcript.Decode[judge.Verdict](*debatetest.Result(t, d).Verdict)
 		require.NoError(t, err)
 		first[v.Winner]++
@@ -145,8 +141,7 @@ func TestTheOrderOfLabelsIsTheDebates(t *testing.T) {
 // prompts. Without it, the order of the participants and the nonces differ.
 func TestACopyWithTheSeedHasTheSamePrompts(t *testing.T) {
 	prompts := func(d *debate.Debate, m, j *scripted.Provider) (text string) {
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		for _, r := range append(m.Calls(), j.Calls()...) {
 			for _, msg := range r.Messages {
 				text += msg.Text + "\n"
@@ -156,8 +151,7 @@ func TestACopyWithTheSeedHasTheSamePrompts(t *testing.T) {
 	}
 	hold := func(c debate.Config) (*debate.Debate, string) {
 		m, j := &scripted.Provider{Func: namingModel.Func}, judgeByPseudonym(t, 0)
-		d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(m, j)})
-		require.NoError(t, err)
+		d := debatetest.New(t, c, debate.Options{Providers: providersOf(m, j)})
 		return d, prompts(d, m, j)
 	}
 	original := pseudonymConfig("first", panel.Protocol{Jury: judge.Jury{Swap: true}})
@@ -181,10 +175,8 @@ func TestAJournalWithoutASeedDrawsFromTheID(t *testing.T) {
 	c := pseudonymConfig("d", panel.Protocol{})
 	j := judgeByPseudonym(t, 0)
 	s := store.Memory()
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(namingModel, j), Store: s})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	d := debatetest.New(t, c, debate.Options{Providers: providersOf(namingModel, j), Store: s})
+	debatetest.Finish(t, d)
 
 	status, entries, err := s.Load(t.Context(), "d", 0)
 	require.NoError(t, err)
@@ -195,12 +187,9 @@ func TestAJournalWithoutASeedDrawsFromTheID(t *testing.T) {
 	old := store.Memory()
 	require.NoError(t, old.Commit(t.Context(), store.Change{ID: "d", Entries: entries[:1], Status: status}))
 	again := judgeByPseudonym(t, 0)
-	e, err := debate.NewEngine(debate.Options{Providers: providersOf(namingModel, again), Store: old})
-	require.NoError(t, err)
-	d, err = e.Open(t.Context(), "d")
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Providers: providersOf(namingModel, again), Store: old})
+	d = debatetest.Open(t, e, "d")
+	debatetest.Finish(t, d)
 	require.NotEmpty(t, again.Calls())
 	require.Equal(t, j.Calls()[0].Messages, again.Calls()[0].Messages)
 }
@@ -212,10 +201,8 @@ func TestAKnownSeedForgesNoDelimiter(t *testing.T) {
 	m := &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: forged} }}
 	c := pseudonymConfig("d", panel.Protocol{})
 	c.Seed = "42"
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(m, judgeByPseudonym(t, 0))})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	d := debatetest.New(t, c, debate.Options{Providers: providersOf(m, judgeByPseudonym(t, 0))})
+	debatetest.Finish(t, d)
 	met := false
 	for _, r := range m.Calls() {
 		require.Contains(t, r.Messages[0].Text, nonce, "the seed gives the nonce")
@@ -231,12 +218,10 @@ func TestAKnownSeedForgesNoDelimiter(t *testing.T) {
 
 // The seed stays after the first turn, and an edited configuration without a seed keeps it.
 func TestTheSeedStays(t *testing.T) {
-	e, err := debate.NewEngine(debate.Options{Providers: providersOf(namingModel, judgeByPseudonym(t, 0))})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Providers: providersOf(namingModel, judgeByPseudonym(t, 0))})
 	c := pseudonymConfig("d", panel.Protocol{})
 	c.Seed = "42"
-	d, err := e.Create(t.Context(), c)
-	require.NoError(t, err)
+	d := debatetest.Create(t, e, c)
 	c.Seed = ""
 	require.NoError(t, d.Edit(t.Context(), c))
 	require.Equal(t, "42", storedConfig(t, d).Seed)
@@ -245,7 +230,7 @@ func TestTheSeedStays(t *testing.T) {
 	require.Equal(t, "43", storedConfig(t, d).Seed)
 
 	c.Seed = strings.Repeat("x", 129)
-	_, err = e.Create(t.Context(), c)
+	_, err := e.Create(t.Context(), c)
 	require.ErrorContains(t, err, "seed: it has 129 bytes, use at most 128")
 }
 
@@ -253,11 +238,8 @@ func TestTheSeedStays(t *testing.T) {
 // wins.
 func TestASwappedJudgeShowsItsBias(t *testing.T) {
 	j := judgeByPseudonym(t, 0)
-	d, err := debate.New(t.Context(), pseudonymConfig("d", panel.Protocol{Jury: judge.Jury{Swap: true}, Mode: panel.Simultaneous}), debate.Options{Providers: providersOf(namingModel, j)})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
-	res := debatetest.Result(t, d)
+	d := debatetest.New(t, pseudonymConfig("d", panel.Protocol{Jury: judge.Jury{Swap: true}, Mode: panel.Simultaneous}), debate.Options{Providers: providersOf(namingModel, j)})
+	res := debatetest.RunResult(t, d)
 
 	var said []string
 	for _, turn := range res.Turns {
@@ -295,13 +277,10 @@ func TestABenchDecidesByMajority(t *testing.T) {
 			return scripted.Reply{Text: assessmentReply(t, winner != "Zelda", "Quentin", "Zelda")}
 		}}
 	}
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{
+	d := debatetest.New(t, c, debate.Options{Providers: map[string]providers.Provider{
 		"m": namingModel, "j": word("Quentin"), "k": word("Zelda"), "l": word("Zelda"),
 	}})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
-	res := debatetest.Result(t, d)
+	res := debatetest.RunResult(t, d)
 	require.Equal(t, transcript.JudgeDecided, res.Ending.Outcome)
 	require.Equal(t, 1, res.Round)
 	var joint judge.Opinion[judge.Verdict]
@@ -317,10 +296,8 @@ func TestAFailedJudgeDoesNotSinkTheBench(t *testing.T) {
 	c := pseudonymConfig("d", panel.Protocol{})
 	c.Judges = []debate.Participant{{Name: "J", Provider: "j"}, {Name: "K", Provider: "k"}}
 	j := &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: "No idea."} }}
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"m": namingModel, "j": j, "k": judgeByPseudonym(t, 1)}})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	d := debatetest.New(t, c, debate.Options{Providers: map[string]providers.Provider{"m": namingModel, "j": j, "k": judgeByPseudonym(t, 1)}})
+	debatetest.Finish(t, d)
 	var joint judge.Opinion[judge.Verdict]
 	decodeJSON(t, debatetest.Result(t, d).Answer.Data, &joint)
 	require.Contains(t, []string{"Quentin", "Zelda"}, joint.Value.Winner)
@@ -342,10 +319,8 @@ func TestNobodySpeaksForAnother(t *testing.T) {
 	for i := range c.Participants {
 		c.Participants[i].Window, c.Participants[i].MaxTokens = 4_000, 400
 	}
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"m": forger, "j": j, "s": minutes}})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	d := debatetest.New(t, c, debate.Options{Providers: map[string]providers.Provider{"m": forger, "j": j, "s": minutes}})
+	debatetest.Finish(t, d)
 
 	read := func(p *scripted.Provider) (nonce string) { // returns the nonce of the readers
 		require.NotEmpty(t, p.Calls())
@@ -380,10 +355,8 @@ func TestACutStatementIsStillBetweenMarks(t *testing.T) {
 	c.Limits.MaxRounds = 1
 	c.Judges[0].Window = 9_000
 	m := &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: long} }}
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(m, j)})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	d := debatetest.New(t, c, debate.Options{Providers: providersOf(m, j)})
+	debatetest.Finish(t, d)
 	room := debatetest.Result(t, d).Verdict.Window.Limit
 	for _, r := range j.Calls() {
 		for _, msg := range r.Messages[1 : len(r.Messages)-1] {
@@ -417,10 +390,8 @@ func TestASummaryAfterAnOverflowReachesTheJudgeBetweenMarks(t *testing.T) {
 	c := debatetest.PairConfig(panel.Protocol{})
 	c.Limits.MaxRounds, c.OnOverflow = 2, debate.OverflowSummarize
 	c.Summarizer.Provider = "s"
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"m": talkingModel(), "j": jm, "s": sum}})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	d := debatetest.New(t, c, debate.Options{Providers: map[string]providers.Provider{"m": talkingModel(), "j": jm, "s": sum}})
+	debatetest.Finish(t, d)
 	met := false
 	for _, r := range j.Calls() {
 		for _, msg := range r.Messages {
@@ -447,10 +418,8 @@ func TestNoLabelIsStored(t *testing.T) {
 	}}
 	c := pseudonymConfig("d", panel.Protocol{})
 	c.Limits.MaxRounds = 1
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(namingModel, j)})
-	require.NoError(t, err)
-	events, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	d := debatetest.New(t, c, debate.Options{Providers: providersOf(namingModel, j)})
+	events := debatetest.Finish(t, d)
 	for _, ev := range events {
 		if f, ok := ev.(debate.TurnFailed); ok {
 			require.NotContains(t, f.Message, "Debater")
@@ -464,10 +433,8 @@ func TestAJudgesOwnWordsReachItWithoutNames(t *testing.T) {
 	j := judgeByPseudonym(t, 0)
 	c := pseudonymConfig("d", panel.Protocol{})
 	c.Protocol = panelWithJudgeHistory{}
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(namingModel, j), Protocols: []protocol.Protocol{panelWithJudgeHistory{}}})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	d := debatetest.New(t, c, debate.Options{Providers: providersOf(namingModel, j), Protocols: []protocol.Protocol{panelWithJudgeHistory{}}})
+	debatetest.Finish(t, d)
 	for _, r := range j.Calls() {
 		for _, m := range r.Messages {
 			require.NotRegexp(t, "Quentin|Zelda", m.Text)
@@ -496,10 +463,8 @@ func TestAnAnswerInAnAdviceIsBetweenMarks(t *testing.T) {
 	m := &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: "So be it. ANSWER " + attack} }}
 	j := scriptedJudge(t, 1)
 	c := configWithRules(1, detect.Rule{Signal: detect.Unanimous, Effect: detect.Advise})
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(m, j), ExtractAnswer: answerLine})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	d := debatetest.New(t, c, debate.Options{Providers: providersOf(m, j), ExtractAnswer: answerLine})
+	debatetest.Finish(t, d)
 	last := j.Calls()[0].Messages
 	require.NotContains(t, last[len(last)-1].Text, "ten of ten and stop")
 }
@@ -524,13 +489,11 @@ func TestAdviceParametersAndTargetsReachAJudgeWithoutNames(t *testing.T) {
 	c := pseudonymConfig("d", panel.Protocol{})
 	c.Protocol, c.Limits.MaxRounds = panelNamingParticipant{}, 3
 	c.Detect = []detect.Rule{{Signal: detect.Repetitive, Effect: detect.Advise}}
-	d, err := debate.New(t.Context(), c, debate.Options{
+	d := debatetest.New(t, c, debate.Options{
 		Providers: providersOf(namingModel, j), Protocols: []protocol.Protocol{panelNamingParticipant{}},
 		Prompts: fstest.MapFS{"named.tmpl": {Data: []byte(`{{define "system"}}{{template "judge" .}}{{end}}About {{.Vars.who}}, {{.Target.Name}}: {{range .Advice}}{{.}}{{end}}`)}},
 	})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	all := ""
 	for _, r := range j.Calls() {
 		all += r.Messages[len(r.Messages)-1].Text + "\n"
@@ -546,12 +509,11 @@ func debateAfterTurns(t testing.TB, turns, room int, history window.Policy) *deb
 	p := debate.Participant{Provider: "m", Window: room, MaxTokens: 1000}
 	ada, bo := p, p
 	ada.Name, bo.Name = "Ada", "Bo"
-	d, err := debate.New(t.Context(), debate.Config{
+	d := debatetest.New(t, debate.Config{
 		Topic: "Ban cars?", Protocol: unjudgedPanel{}, Participants: []debate.Participant{ada, bo}, History: history,
 		Summarizer: debate.Participant{Provider: "s", Window: 64_000},
 		Limits:     debate.Limits{MaxRounds: 10_000, OutputTokens: 1 << 50, RunningTime: 1 << 54},
 	}, debate.Options{Providers: map[string]providers.Provider{"m": &steadyModel{}, "s": &steadyModel{}}})
-	require.NoError(t, err)
 	for ev, err := range d.Run(t.Context()) {
 		require.NoError(t, err)
 		if done, ok := ev.(debate.TurnDone); ok && done.Turn.Kind == transcript.Speech {
@@ -687,11 +649,10 @@ func TestWhoReadsADebateCountsNoTurn(t *testing.T) {
 // countTokensOnce runs a panel with the given counter. Its models give a different reply each time.
 func countTokensOnce(t testing.TB, c window.TokenCounter, p panel.Protocol, rounds int, used transcript.Usage) *debate.Debate {
 	t.Helper()
-	d, err := debate.New(t.Context(), debate.Config{
+	d := debatetest.New(t, debate.Config{
 		Topic: "Ban cars?", Protocol: unjudgedPanel{p}, Limits: debate.Limits{MaxRounds: rounds},
 		Participants: []debate.Participant{{Name: "Ada", Provider: "m"}, {Name: "Bo", Provider: "m"}},
 	}, debate.Options{Providers: map[string]providers.Provider{"m": &steadyModel{used: used}}, TokenCounter: c})
-	require.NoError(t, err)
 	return d
 }
 
@@ -746,8 +707,7 @@ func overflowDebate(t *testing.T, policy debate.FailurePolicy, minutes providers
 		c.Summarizer = debate.Participant{Provider: "s", Model: "short"}
 		o.Providers["m"], o.Providers["s"] = m, minutes
 	})
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	return d, m
 }
 
@@ -836,8 +796,7 @@ func TestAPromptThatIsTooLongIsShownWithoutItsOldestTurns(t *testing.T) {
 			d := newPanelDebate(t, 4, func(c *debate.Config, o *debate.Options) {
 				c.Protocol, o.Providers = panel.Protocol{Mode: mode}, providersOf(model, jury)
 			})
-			events, err := debatetest.Run(t, d)
-			require.NoError(t, err)
+			events := debatetest.Finish(t, d)
 			res := debatetest.Result(t, d)
 			require.Equal(t, fsm.Completed, res.State)
 			require.Equal(t, 4, res.Round)
@@ -907,8 +866,7 @@ func TestAPromptWithoutHistoryThatIsTooLongIsGivenUp(t *testing.T) {
 				c.Participants = append([]debate.Participant{{Name: "C", Provider: "c"}}, c.Participants...)
 				o.Providers["m"], o.Providers["c"], o.Providers["j"] = longSpeeches(), model, scriptedJudgeOfAll(t, 2)
 			})
-			events, err := debatetest.Run(t, d)
-			require.NoError(t, err)
+			events := debatetest.Finish(t, d)
 			require.Equal(t, []string{"C"}, droppedNames(events))
 			require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
 			require.LessOrEqual(t, len(prompts), tt.calls)
@@ -948,8 +906,7 @@ func TestEachRoundsVarsReachThePrompt(t *testing.T) {
 		c.Protocol, o.Providers["m"] = panelWithThemes{}, model
 		o.Prompts = fstest.MapFS{"free-form.tmpl": {Data: []byte(`{{define "system"}}Debate.{{end}}Speak of {{.Vars.theme}}.`)}}
 	})
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	var last []string
 	for _, r := range model.Calls() {
 		last = append(last, r.Messages[len(r.Messages)-1].Text)
@@ -967,8 +924,7 @@ func TestSimultaneousSpeakersDoNotHearOneAnother(t *testing.T) {
 			model = talkingModel()
 			o.Providers["m"] = model
 		})
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		most := 0
 		for _, r := range model.Calls() {
 			most = max(most, len(r.Messages))
@@ -982,10 +938,8 @@ func TestWhatIsSaidAboutSomebodySaysSo(t *testing.T) {
 	m := talkingModel()
 	c := debatetest.PairConfig(debatetest.Mesh{})
 	c.Limits.MaxRounds = 1
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(m, scriptedJudge(t, 1))})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	d := debatetest.New(t, c, debate.Options{Providers: providersOf(m, scriptedJudge(t, 1))})
+	debatetest.Finish(t, d)
 	heard := ""
 	for _, r := range m.Calls() {
 		for _, msg := range r.Messages {
@@ -1031,8 +985,7 @@ func TestAssignedPersonasReachThePrompts(t *testing.T) {
 				model = talkingModel()
 				o.Providers["m"], o.Providers["c"] = model, &scripted.Provider{Replies: tt.casts}
 			})
-			_, err := debatetest.Run(t, d)
-			require.NoError(t, err)
+			debatetest.Finish(t, d)
 			calls := model.Calls()
 			for _, want := range tt.a {
 				require.Contains(t, calls[0].Messages[0].Text, want)
@@ -1057,8 +1010,7 @@ func TestPreviewIsWhatWouldBeSent(t *testing.T) {
 	require.Len(t, ahead, 2)
 	require.Equal(t, fsm.Configuring, debatetest.Result(t, d).State, "nothing has changed")
 	require.Empty(t, model.Calls())
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	want := map[string]bool{}
 	for _, c := range model.Calls() {
 		want[debatetest.Encode(t, c)] = true
@@ -1082,9 +1034,7 @@ func TestALongHistoryIsCutToTheWindow(t *testing.T) {
 		model = &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: long} }}
 		o.Providers["m"], c.Limits.MaxRounds, c.Protocol = model, 9, panel.Protocol{Format: panel.RoundLimited}
 	})
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
-	res := debatetest.Result(t, d)
+	res := debatetest.RunResult(t, d)
 	require.Equal(t, "context_exceeded", res.Participants[0].State)
 	require.Positive(t, res.Total.OmittedTurns)
 	require.Contains(t, res.Warnings[len(res.Warnings)-1], "respond of B: the prompt omits ")

@@ -3,7 +3,6 @@ package debate_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -94,9 +93,7 @@ func TestAWinnerAgainstTheScoresIsAskedForOnceMore(t *testing.T) {
 						return j.Generate(ctx, r)
 					})
 				})
-				_, err := debatetest.Run(t, d)
-				require.NoError(t, err)
-				res := debatetest.Result(t, d)
+				res := debatetest.RunResult(t, d)
 				require.Equal(t, "completed", string(res.State))
 				v, err := panel.DecodeAnswer(res.Answer)
 				require.NoError(t, err)
@@ -164,8 +161,7 @@ func TestOnlyAJudgesOwnScoresContradictIt(t *testing.T) {
 					return scripted.Reply{Text: debatetest.Encode(t, a)}
 				}}
 			})
-			_, err := debatetest.Run(t, d)
-			require.NoError(t, err)
+			debatetest.Finish(t, d)
 			require.Equal(t, tt.warns, debatetest.Result(t, d).Answer.Warnings)
 		})
 	}
@@ -190,8 +186,7 @@ func TestEachSittingIsComparedWithItsOwnScores(t *testing.T) {
 			return scripted.Reply{Text: debatetest.Encode(t, a)}
 		}}
 	})
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	require.Equal(t, []string{"J, with the participants in reversed order, named B the winner against its own scores: B has 5 of 10, and A has 6."}, debatetest.Result(t, d).Answer.Warnings)
 }
 
@@ -203,9 +198,7 @@ func TestTheFirstReplyStandsWhenTheTimeIsUp(t *testing.T) {
 		d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 			c.Limits.StepTimeout, o.Providers["j"] = time.Minute, j
 		})
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
-		res := debatetest.Result(t, d)
+		res := debatetest.RunResult(t, d)
 		require.Equal(t, []string{contradiction}, res.Answer.Warnings)
 		require.Len(t, res.Verdict.Attempts, 2)
 		require.Equal(t, string(providers.Timeout), res.Verdict.Attempts[1].ErrorKind)
@@ -237,9 +230,7 @@ func TestACrashWhileTheModelReconsidersRepeatsTheStep(t *testing.T) {
 
 	again := unevenJudge(t, names("B"), names("A"))
 	second := d.OpenWithProvider(t, again)
-	_, err := debatetest.Run(t, second)
-	require.NoError(t, err)
-	res := debatetest.Result(t, second)
+	res := debatetest.RunResult(t, second)
 	require.Len(t, res.Verdict.Attempts, 2)
 	require.Len(t, again.Calls(), 2)
 	require.Empty(t, res.Answer.Warnings)
@@ -251,8 +242,7 @@ func TestADoubtfulReplyIsNoFailure(t *testing.T) {
 	d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) {
 		o.Providers["j"], o.Logger = unevenJudge(t, names("B"), names("B")), slog.New(slog.NewTextHandler(&log, nil))
 	})
-	events, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	events := debatetest.Finish(t, d)
 	var failed []debate.TurnFailed
 	for _, ev := range events {
 		if f, ok := ev.(debate.TurnFailed); ok {
@@ -271,18 +261,13 @@ func TestADoubtfulReplyIsNoFailure(t *testing.T) {
 func TestAPromptToReconsiderIsRebuilt(t *testing.T) {
 	j := unevenJudge(t, names("B"), names("A"))
 	d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["j"], o.KeepReplies = j, true })
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	turn := debatetest.Result(t, d).Verdict
 	require.Equal(t, []transcript.Flag{transcript.Reasked}, turn.Flags)
 	require.True(t, strings.Contains(turn.Attempts[0].ErrorMessage, "the reply is doubtful"))
-	p, err := d.PromptOf(t.Context(), turn.Key)
-	require.NoError(t, err)
+	p := debatetest.PromptOf(t, d, turn.Key)
 	require.Empty(t, p.Missing)
 	calls := j.Calls()
-	want, err := json.Marshal(calls[len(calls)-1].Messages)
-	require.NoError(t, err)
-	is, err := json.Marshal(p.Request.Messages)
-	require.NoError(t, err)
-	require.JSONEq(t, string(want), string(is))
+	want := debatetest.Encode(t, calls[len(calls)-1].Messages)
+	require.JSONEq(t, want, debatetest.Encode(t, p.Request.Messages))
 }

@@ -7,11 +7,15 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/internal/findings"
 	"github.com/elenchus-go/debate/internal/forecast"
+	"github.com/elenchus-go/debate/internal/protocoljson"
+	"github.com/elenchus-go/debate/internal/rejudging"
 	"github.com/elenchus-go/debate/internal/seal"
 	"github.com/elenchus-go/debate/internal/silence"
 	"github.com/elenchus-go/debate/internal/sources"
@@ -25,24 +29,6 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// summaryPhase names the phase of a step that summarizes older turns.
-const summaryPhase = "summary"
-
-// summaryStep returns the step that makes the wanted summary.
-func (r *record) summaryStep() protocol.Step {
-	w := r.History.Wanted
-	covered := map[int64]bool{w.Base: w.Base > 0}
-	for _, seq := range w.Covers {
-		covered[seq] = true
-	}
-	key := transcript.Key{Run: r.Cursor.Run, Round: r.Cursor.Round, Phase: summaryPhase, Actor: protocol.Summarizer, Target: w.Target}
-	return protocol.Step{
-		Key: key, Kind: transcript.Summary, VisibleSeq: r.Seq, Prompt: "summarize",
-		Vars: map[string]string{"words": fmt.Sprint(w.Tokens * 7 / 10)}, // a word has about 1.4 tokens
-		Show: func(t *transcript.Turn) bool { return covered[t.Seq] },
-	}
-}
-
 // phaseOpen reports whether the debate is active and its open phase has steps to run. If so, nothing can be committed
 // before a turn.
 func (r *record) phaseOpen() bool {
@@ -55,27 +41,6 @@ func (r *record) phaseOpen() bool {
 
 // nextRoundAt returns the time at which the next round may begin.
 func (r *record) nextRoundAt() time.Time { return r.times.entered.Add(r.config.Limits.RoundDelay) }
-
-// unknownProtocol replaces a protocol that the engine does not know.
-type unknownProtocol struct{ name string }
-
-func (u unknownProtocol) Name() string { return u.name }
-
-func (u unknownProtocol) Check(*protocol.Record) []protocol.Problem { return nil }
-
-func (u unknownProtocol) Phases(*protocol.Record) []protocol.Phase { return nil }
-
-func (u unknownProtocol) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
-
-// isParticipating reports whether a participant has the given name and was not dropped.
-func (r *record) isParticipating(name string) bool {
-	for _, s := range r.Participants {
-		if s.Name == name {
-			return true
-		}
-	}
-	return false
-}
 
 // record is the state of a debate, computed from its journal. Only apply changes it, entry by entry and in place.
 // Replay, resume and a live run all use apply. Of its parts, history, findings and cache hold what readers compute from it.
@@ -93,7 +58,7 @@ type record struct {
 	people    people
 	notes     additions.Notes
 	fork      forkPoint
-	course    *course // what a rejudged debate keeps of its parent; nil in other debates
+	course    course
 	stored    storedStatus
 	usage     transcript.Usage
 	times     times
@@ -103,6 +68,70 @@ type record struct {
 	env       *environment
 	inert     bool    // the protocol must not be called, because it ends the goroutine; the record is only used to report that
 	given     *Config // the configuration of the first entry; nil once it was applied
+}
+
+// acceptance holds what the last check of the configuration has found.
+type acceptance struct {
+	valid      bool               // the configuration was accepted and has not changed since
+	limited    []Warning          // about replies whose token limits were lowered
+	mismatched []Warning          // about windows that were larger than those of the providers
+	biased     []Warning          // about judges that an audit found biased
+	problems   []protocol.Problem // why the last start was refused
+}
+
+// losses holds the failures of a debate.
+type losses struct {
+	failure *Failure // why the debate is in error
+	dropped []Dropped
+	steps   []*Failure // steps that failed, including those that were retried later
+}
+
+// decisions holds what a person decides: about failures, and at gates.
+type decisions struct {
+	question  *Question         // the open question
+	made      map[string]string // the answers to questions, by ID
+	withdrawn *Failure          // the failure whose actor a person chose to drop
+	passed    map[string]bool   // gates that were decided, by name
+}
+
+// people holds what the debate waits for people for.
+type people struct {
+	asked    map[transcript.Key]*Asked   // the steps that people were asked for
+	declined map[transcript.Key]*Decided // those to which they give no reply
+	replies  map[transcript.Key]string   // hashes of the replies; see replyHash
+	held     bool                        // a person holds the debate: replies do not continue it
+}
+
+// storedStatus holds what only the stored status of a debate has.
+type storedStatus struct {
+	plan    store.Plan
+	awaited []string // the names for whom the debate waits
+	driver  store.Heartbeat
+}
+
+// times holds when things happened and how long the debate has run.
+type times struct {
+	created, updated, completed time.Time
+	entered                     time.Time // when the current state was entered; a pause does not change it
+	running                     time.Duration
+	outage                      time.Duration // time since the last turn in which a provider could not be reached; no running time
+	roundBegan                  time.Duration // running time at the start of the current round
+}
+
+// put sets a value of a map, which may be nil.
+func put[K comparable, V any](m *map[K]V, key K, value V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	(*m)[key] = value
+}
+
+// forkPoint says what a debate is a fork of. It is zero for other debates.
+type forkPoint struct {
+	transcript.Parent
+
+	idle   bool // nobody has started the fork
+	silent silence.List
 }
 
 // environment holds what a record needs from its engine.
@@ -134,6 +163,7 @@ type plannedSteps struct {
 	seq   int64
 	steps []protocol.Step
 	cache phaseCache
+	open  []protocol.Phase // the phase of the steps, until something happens that may change it
 }
 
 // stages maps the states in which a protocol has steps to their stages.
@@ -155,11 +185,6 @@ func newRecord(id string, env *environment) *record {
 // spent returns the usage of all turns, of steps that have failed, and of the rounds of tool calls of other steps.
 func (r *record) spent() transcript.Usage { return r.tools.AddTo(r.usage) }
 
-// hasTurns reports whether the debate has a turn other than a person's remark.
-func (r *record) hasTurns() bool {
-	return slices.ContainsFunc(r.Turns, func(t transcript.Turn) bool { return t.Kind != transcript.Remark })
-}
-
 // roundAfter returns the current round after a transition. A debate that is retried returns to the round that it was
 // in.
 func (r *record) roundAfter(on fsm.Event, to fsm.State) int {
@@ -169,10 +194,18 @@ func (r *record) roundAfter(on fsm.Event, to fsm.State) int {
 	return r.Cursor.Round
 }
 
-// drivable returns an error if this engine lacks the debate's protocol.
+// drivable returns an error if this engine lacks the protocol of a debate that has not ended.
 func (r *record) drivable() error {
-	if u, ok := r.config.Protocol.(unknownProtocol); ok && !r.lifecycle.State.Final() {
-		return &unsupported{[]string{fmt.Sprintf("protocol.name: %q is unknown to this engine", u.name)}}
+	if r.lifecycle.State.Final() {
+		return nil
+	}
+	return r.derivable()
+}
+
+// derivable returns an error if this engine lacks the debate's protocol, which says which steps can run.
+func (r *record) derivable() error {
+	if u, ok := r.config.Protocol.(protocoljson.Unknown); ok {
+		return &unsupported{[]string{fmt.Sprintf("protocol.name: %q is unknown to this engine", u.Name())}}
 	}
 	return nil
 }
@@ -187,12 +220,20 @@ func (r *record) next() []protocol.Step {
 		return nil
 	}
 	var steps []protocol.Step
-	if r.Cursor.Stage != "" && (r.Cursor.Stage != transcript.Conclusion || r.canConclude()) {
+	if r.Cursor.Stage != "" && (r.Cursor.Stage != transcript.Conclusion || r.CanConclude()) {
 		rules := protocol.Protocol(cachedRules{r})
-		if r.course.leads() {
+		if r.course.Leads() {
 			rules = courseRules{cachedRules{r}}
 		}
-		steps = protocol.Next(rules, &r.Record)
+		if r.planned.open != nil {
+			steps = protocol.Next(openRules{cachedRules{r}}, &r.Record)
+		}
+		if len(steps) == 0 {
+			steps, r.planned.open = protocol.Next(rules, &r.Record), nil
+			if len(steps) > 0 && r.course.Course == nil { // the course of a rejudged debate changes phases
+				r.planned.open = r.phaseNamed(steps[0].Phase)
+			}
+		}
 	}
 	for i := range steps {
 		if steps[i].Actor == protocol.Embedder {
@@ -206,23 +247,21 @@ func (r *record) next() []protocol.Step {
 		}
 	}
 	if r.History.Wanted != nil {
-		steps = []protocol.Step{r.summaryStep()}
+		steps = []protocol.Step{r.SummaryStep()}
 	}
 	r.planned.seq, r.planned.steps = r.Seq, steps // not before: the protocol may panic
 	return steps
 }
 
-// isOpen reports whether a step may still be committed.
-func (r *record) isOpen(k transcript.Key) bool {
-	return slices.ContainsFunc(r.next(), func(s protocol.Step) bool { return s.Key == k })
-}
-
-// canConclude reports whether there is something to conclude: a speech, or the topic alone in a debate of judges.
-func (r *record) canConclude() bool {
-	if len(r.Participants)+len(r.Dropped) == 0 {
-		return true
+// open returns the step with a key if it may still be committed, otherwise nil.
+func (r *record) open(k transcript.Key) *protocol.Step {
+	steps := r.next()
+	for i := range steps {
+		if steps[i].Key == k {
+			return &steps[i]
+		}
 	}
-	return slices.ContainsFunc(r.Turns, func(t transcript.Turn) bool { return t.Kind == transcript.Speech })
+	return nil
 }
 
 // phases returns the phases of a stage in the current round.
@@ -260,23 +299,31 @@ func (c cachedRules) Phases(r *protocol.Record) []protocol.Phase {
 			return s.Phases
 		}
 	}
-	phases := c.rules().Phases(r)
-	if c.config.hasPeople() {
-		phases = c.adaptToPeople(phases)
-	}
-	phases = c.course.adapt(&c.Record, phases)
+	phases := c.course.Adapt(&c.Record, c.adaptToPeople(c.rules().Phases(r)))
 	cache.stages = append(cache.stages, forecast.Stage{Kind: r.Cursor.Stage, Phases: phases})
 	return phases
+}
+
+// openRules are the rules of a record's debate while its open phase has steps to run. Its own turns do not change a phase.
+type openRules struct{ cachedRules }
+
+func (o openRules) Phases(*protocol.Record) []protocol.Phase { return o.planned.open }
+
+// phaseNamed returns the phase of the present stage with a name, which the stage must have.
+func (r *record) phaseNamed(name string) []protocol.Phase {
+	phases := r.phases(r.Cursor.Stage)
+	at := slices.IndexFunc(phases, func(p protocol.Phase) bool { return p.Name == name })
+	return phases[at : at+1]
 }
 
 // courseRules are the rules of a rejudged debate: only the judges are asked, and only where the course comes to them.
 type courseRules struct{ cachedRules }
 
 func (c courseRules) Phases(r *protocol.Record) []protocol.Phase {
-	if !c.onCourse() || !c.course.asks() {
+	if !c.onCourse() || !c.course.Asks() {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(c.cachedRules.Phases(r)), func(p protocol.Phase) bool { return !c.course.decides(p.Name) })
+	return slices.DeleteFunc(slices.Clone(c.cachedRules.Phases(r)), func(p protocol.Phase) bool { return !c.course.Decides(p.Name) })
 }
 
 // onCourse reports whether a rejudged debate is where its course goes on.
@@ -285,11 +332,14 @@ func (r *record) onCourse() bool {
 	if state == fsm.Paused {
 		state = r.lifecycle.PausedFrom
 	}
-	return r.course.leads() && r.course.state == state && r.course.round == r.Cursor.Round
+	return r.course.GoesOn(rejudging.Place{State: state, Round: r.Cursor.Round})
 }
 
 // adaptToPeople returns phases in which a human judge judges once, and under the names that the configuration asks for.
 func (r *record) adaptToPeople(phases []protocol.Phase) []protocol.Phase {
+	if !r.config.hasPeople() {
+		return phases
+	}
 	phases = slices.Clone(phases)
 	for i := range phases {
 		steps := slices.DeleteFunc(slices.Clone(phases[i].Steps), func(s protocol.Step) bool { return s.Swap && r.isHuman(s.Actor) })
@@ -308,7 +358,6 @@ func (r *record) mustAsk(s protocol.Step) bool {
 	return r.isHuman(s.Actor) && r.people.asked[s.Key] == nil && !silence.Is(s)
 }
 
-// isHuman reports whether a person speaks for an actor.
 func (r *record) isHuman(name string) bool {
 	who := r.config.settings(name)
 	return who != nil && who.Human
@@ -316,10 +365,15 @@ func (r *record) isHuman(name string) bool {
 
 // rules returns the debate's protocol, with an additional phase if the debate needs embeddings.
 func (r *record) rules() protocol.Protocol {
-	if r.config.needsEmbeddings() {
+	if slices.ContainsFunc(r.config.Detect, func(d detect.Rule) bool { return d.EffectiveMethod() == "vectors" }) {
 		return embedding.After(r.config.Protocol)
 	}
 	return r.config.Protocol
+}
+
+// ending returns why the debate ends after this round. found are findings that are not in the record yet.
+func (r *record) ending(found ...detect.Finding) transcript.Ending {
+	return r.findings.Ending(&r.Record, r.config.Protocol, found...)
 }
 
 // actor returns the configuration of an actor and the profile that its prompts use.
@@ -333,64 +387,8 @@ func (r *record) actor(name string) (*Participant, transcript.Profile, bool) {
 			return who, r.Profiles[i], true
 		}
 	}
-	if slices.Contains(systemActors, name) {
+	if slices.Contains(actor.System, name) {
 		return who, transcript.Profile{Name: name, Instructions: who.Instructions}, true
 	}
-	return who, who.profile(), true
-}
-
-// acceptance is what the last check of the configuration has found.
-type acceptance struct {
-	valid      bool               // the configuration was accepted and has not changed since
-	limited    []Warning          // about replies whose token limits were lowered
-	mismatched []Warning          // about windows that were larger than those of the providers
-	biased     []Warning          // about judges that an audit found biased
-	problems   []protocol.Problem // why the last start was refused
-}
-
-// losses are the failures of a debate.
-type losses struct {
-	failure *Failure // why the debate is in error
-	dropped []Dropped
-	steps   []*Failure // steps that failed, including those that were retried later
-}
-
-// decisions are what a person decides: about failures, and at gates.
-type decisions struct {
-	question  *Question         // the open question
-	made      map[string]string // the answers to questions, by ID
-	withdrawn *Failure          // the failure whose actor a person chose to drop
-	passed    map[string]bool   // gates that were decided, by name
-}
-
-// people holds what the debate waits for people for.
-type people struct {
-	asked    map[transcript.Key]*Asked   // the steps that people were asked for
-	declined map[transcript.Key]*Decided // those to which they give no reply
-	replies  map[transcript.Key]string   // hashes of the replies; see replyHash
-	held     bool                        // a person holds the debate: replies do not continue it
-}
-
-// storedStatus is what only the stored status of a debate has.
-type storedStatus struct {
-	plan    store.Plan
-	awaited []string // the names for whom the debate waits
-	driver  store.Heartbeat
-}
-
-// times holds when things happened and how long the debate has run.
-type times struct {
-	created, updated, completed time.Time
-	entered                     time.Time // when the current state was entered; a pause does not change it
-	running                     time.Duration
-	outage                      time.Duration // time since the last turn in which a provider could not be reached; no running time
-	roundBegan                  time.Duration // running time at the start of the current round
-}
-
-// put sets a value of a map, which may be nil.
-func put[K comparable, V any](m *map[K]V, key K, value V) {
-	if *m == nil {
-		*m = map[K]V{}
-	}
-	(*m)[key] = value
+	return who, who.actor().Profile(), true
 }

@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/verification"
-	"github.com/elenchus-go/debate/transcript"
 )
 
 // rederivation makes the changes of a debate again.
@@ -53,14 +51,6 @@ func (x *rederivation) readAgain() error {
 		}
 	}
 	return nil
-}
-
-// verdictOf returns the verdict about an entry that a change does not lead to.
-func verdictOf(err error) EntryVerdict {
-	if _, panicked := errors.AsType[*panics.Error](err); panicked || errors.Is(err, ErrUnsupported) {
-		return EntryNotDerivable
-	}
-	return ""
 }
 
 // insideFork reports whether the next entry may belong to the change that made a fork of which the debate is a fork.
@@ -113,7 +103,7 @@ func (x *rederivation) match(want Event) error {
 func (x *rederivation) take(is Event, verdict EntryVerdict, reason string) error {
 	key, _ := entryFields(is)
 	c := EntryCheck{Seq: is.Meta().Seq, Type: is.Meta().Type, Key: key, Verdict: verdict, Reason: reason}
-	if knowsProtocol(x.journal.rec) {
+	if x.journal.rec.derivable() == nil {
 		x.again.at(x.journal.rec)
 		x.again.add(&c, is)
 	}
@@ -173,7 +163,7 @@ func describeEvent(ev Event) string {
 
 // verifyEntry returns an error if an entry that follows those in the record has values that the record contradicts.
 func verifyEntry(plans *verification.Plans, r *record, ev Event) error {
-	at := plans.At(&r.Record, r.next(), knowsProtocol(r))
+	at := plans.At(&r.Record, r.next(), r.derivable() == nil)
 	if ev.Meta().Repeats > 0 {
 		return verifyRepetition(r, ev)
 	}
@@ -185,9 +175,9 @@ func verifyEntry(plans *verification.Plans, r *record, ev Event) error {
 		if q := ev.Question; q != nil && q.ID != questionID(ev.Seq) {
 			return fmt.Errorf("the question has the id %q, want %q", q.ID, questionID(ev.Seq))
 		}
-		return verifyFailures(at, append(slices.Clip(ev.OtherFailures), failureOf(ev))...)
+		return verifyFailures(at, ev)
 	case Dropped:
-		return verifyFailures(at, append(slices.Clip(ev.OtherFailures), ev.Failure)...)
+		return verifyFailures(at, ev)
 	case PhaseStarted:
 		return verifyCallers(r, &ev)
 	case ToolsCalled:
@@ -200,7 +190,9 @@ func verifyEntry(plans *verification.Plans, r *record, ev Event) error {
 		if err := at.Turn(&ev.Turn, ev.Seq, ev.PromptSeq); err != nil {
 			return err
 		}
-		return verifyCitations(r, &ev.Turn)
+		if found := r.Sources.Cite(&ev.Turn, nil); found.Contradict(ev.Turn.Citations, r.env.texts) { // as far as the journal has the texts
+			return errors.New("its citations are not those of its text, or a verdict is wrong")
+		}
 	case Asked:
 		return at.Asked(ev.Key, ev.Kind, ev.Contract)
 	case Decided:
@@ -213,7 +205,7 @@ func verifyEntry(plans *verification.Plans, r *record, ev Event) error {
 
 // verifyRepetition returns an error if an entry of a rejudged debate is not the next one of its course.
 func verifyRepetition(r *record, ev Event) error {
-	if !knowsProtocol(r) {
+	if r.derivable() != nil {
 		return nil
 	}
 	c := newTransaction(r)
@@ -228,12 +220,8 @@ func verifyRepetition(r *record, ev Event) error {
 	return nil
 }
 
-// verifyFailures checks failures, which may be nil.
-func verifyFailures(at *verification.Point, list ...*Failure) error {
-	for _, f := range list {
-		if f == nil {
-			continue
-		}
+func verifyFailures(at *verification.Point, ev Event) error {
+	for _, f := range failuresIn(ev) {
 		if err := at.Failed(f.Key); err != nil {
 			return err
 		}
@@ -241,15 +229,9 @@ func verifyFailures(at *verification.Point, list ...*Failure) error {
 	return nil
 }
 
-// knowsProtocol reports whether the engine has the debate's protocol, which says which steps can run.
-func knowsProtocol(r *record) bool {
-	_, unknown := r.config.Protocol.(unknownProtocol)
-	return !unknown
-}
-
 // verifyCallers checks the callers of a phase, on which the numbers of sources depend.
 func verifyCallers(r *record, ev *PhaseStarted) error {
-	if !knowsProtocol(r) {
+	if r.derivable() != nil {
 		return nil
 	}
 	var want []string
@@ -262,12 +244,4 @@ func verifyCallers(r *record, ev *PhaseStarted) error {
 		return nil
 	}
 	return fmt.Errorf("its callers are %q, want %q", ev.Callers, want)
-}
-
-// verifyCitations checks the citations of a turn, and the verdicts about sources whose texts the journal has.
-func verifyCitations(r *record, t *transcript.Turn) error {
-	if found := r.Sources.Cite(t, nil); found.Contradict(t.Citations, r.env.texts) {
-		return errors.New("its citations are not those of its text, or a verdict is wrong")
-	}
-	return nil
 }

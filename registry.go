@@ -1,14 +1,12 @@
 package debate
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -18,35 +16,23 @@ import (
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/actor"
+	"github.com/elenchus-go/debate/internal/actor/binding"
 	"github.com/elenchus-go/debate/internal/admission"
 	"github.com/elenchus-go/debate/internal/clients"
-	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/internal/heartbeat"
 	"github.com/elenchus-go/debate/internal/live"
 	"github.com/elenchus-go/debate/internal/naming"
+	"github.com/elenchus-go/debate/internal/presets"
 	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/strictjson"
 	"github.com/elenchus-go/debate/internal/toolcall"
-	"github.com/elenchus-go/debate/judge"
-	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/judge/measured"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
-	"github.com/elenchus-go/debate/protocol/arbitration"
-	"github.com/elenchus-go/debate/protocol/council"
-	"github.com/elenchus-go/debate/protocol/mad"
-	"github.com/elenchus-go/debate/protocol/oversight"
-	"github.com/elenchus-go/debate/protocol/pairwise"
-	"github.com/elenchus-go/debate/protocol/panel"
-	"github.com/elenchus-go/debate/protocol/procon"
-	"github.com/elenchus-go/debate/protocol/refine"
-	"github.com/elenchus-go/debate/protocol/skeptic"
-	"github.com/elenchus-go/debate/protocol/vote"
-	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -54,8 +40,8 @@ import (
 // missingNames returns a problem for each name in a configuration that the engine does not know.
 func (e *Engine) missingNames(c Config) []protocol.Problem {
 	l := &problemList{}
-	if u, ok := c.Protocol.(unknownProtocol); ok {
-		l.add("protocol.name", "%q is unknown to this engine, use one of %s", u.name, strings.Join(slices.Sorted(maps.Keys(e.protocols.Known())), ", "))
+	if u, ok := c.Protocol.(protocoljson.Unknown); ok {
+		l.add("protocol.name", "%q is unknown to this engine, use one of %s", u.Name(), e.protocols.Names())
 	}
 	for i, rule := range c.Detect {
 		if rule.EffectiveMethod() == "answers" && e.extractAnswer == nil {
@@ -69,12 +55,12 @@ func (e *Engine) missingNames(c Config) []protocol.Problem {
 		l.add("documents", "some are private: give their texts in Options.Documents")
 	}
 	told := map[string]bool{}
-	for field, p := range c.allActors() {
+	for field, p := range c.seats() {
 		if _, missing := e.tools.Named(p.Tools); missing != nil {
 			l.add(field+".tools", "this engine lacks %s, see Options.Tools", naming.Enumerate(missing, len(missing)))
 		}
-		_, _, err := e.bind(p.Provider)
-		if err == nil || inheritsModel(field) && (told[p.Provider] || p.Provider == "") {
+		_, _, err := e.providers.Bind(p.Provider)
+		if err == nil || actor.Inherits(field) && (told[p.Provider] || p.Provider == "") {
 			continue // an inherited provider is already reported
 		}
 		l.add(field+".provider", "%v", err)
@@ -102,55 +88,18 @@ func (e *Engine) supports(r *record) error {
 // namesAll reports whether a configuration names only what the engine has. It allocates nothing. If it returns false,
 // missingNames may still find nothing missing.
 func (e *Engine) namesAll(c *Config) bool {
-	_, unknown := c.Protocol.(unknownProtocol)
+	_, unknown := c.Protocol.(protocoljson.Unknown)
 	missing := func(p Participant) bool {
-		return e.providers[p.Provider] == nil && p.Provider != templatesProvider && p.Provider != actor.Human || len(p.Tools) > 0 && !e.tools.Has(p.Tools)
+		return !e.providers.Has(p.Provider) || len(p.Tools) > 0 && !e.tools.Has(p.Tools)
 	}
 	return !unknown && (len(c.Documents) == 0 || e.documents != nil) && e.sets[c.Prompts] != nil && (len(c.Detect) == 0 || e.extractAnswer != nil) &&
 		(len(c.Documents) == 0 || !usesTools(c)) && !slices.ContainsFunc(c.Participants, missing) && !slices.ContainsFunc(c.Judges, missing) && !slices.ContainsFunc(c.Substitutes, missing) &&
 		!missing(c.PersonaAssigner) && !missing(c.Summarizer) && !missing(c.Retriever) && (c.Embedder.Provider == "" || !missing(c.Embedder))
 }
 
-// bind returns the provider with the given name. If the name is empty, it returns the engine's only provider.
-func (e *Engine) bind(name string) (string, providers.Provider, error) {
-	if p := e.providers[name]; p != nil {
-		return name, p, nil
-	}
-	switch name {
-	case templatesProvider:
-		return name, builtInRetriever, nil
-	case actor.Human:
-		return name, person{}, nil
-	}
-	if name == "" && len(e.providers) == 1 {
-		for only, p := range e.providers {
-			return only, p, nil
-		}
-	}
-	known := slices.Sorted(maps.Keys(e.providers))
-	switch {
-	case len(known) == 0:
-		return "", nil, errors.New("the engine has no providers, set Options.Providers")
-	case name == "":
-		return "", nil, fmt.Errorf("it is empty, use one of %s", strings.Join(known, ", "))
-	}
-	return "", nil, fmt.Errorf("%q is unknown, use one of %s", name, strings.Join(known, ", "))
-}
-
-// identify returns the name of the provider that a possibly empty name refers to, and whether a person gives its
-// replies.
-func (e *Engine) identify(name string) (bound string, person bool) {
-	bound, p, err := e.bind(name)
-	if err != nil {
-		return name, false
-	}
-	h, ok := p.(providers.Person)
-	return bound, ok && h.IsPerson()
-}
-
 // Engine drives debates. One engine can drive many. It is safe for concurrent use.
 type Engine struct {
-	providers map[string]providers.Provider
+	providers binding.Providers
 	store     interface {
 		store.Store
 		store.Watcher
@@ -184,22 +133,11 @@ type Engine struct {
 	recovery *time.Timer // of the next look for debates that nobody drives; nil before Recover
 }
 
-// contracts returns the contracts of all replies that the presets and the engine request.
-func contracts() []*reply.Contract {
-	return []*reply.Contract{
-		judge.AssessmentContract, judge.VerdictContract, protocol.PersonasContract, embedding.Contract, skeptic.DocumentsContract,
-		refine.CritiqueContract, refine.SummaryContract, refine.SolutionContract, arbitration.ArgumentContract, arbitration.RulingContract,
-		procon.JudgmentContract, panel.AudienceContract, vote.BallotContract, vote.RulingContract, council.RankingContract, council.AnswerContract,
-		mad.ModerationContract, mad.CandidatesContract, mad.DecisionContract, pairwise.Contract, decision.Contract,
-		oversight.CredenceContract, oversight.ChoiceContract,
-	}
-}
-
 // environment returns what records need of the engine.
 func (e *Engine) environment() *environment {
 	env := *noEnvironment
-	env.parse, env.sets, env.extractAnswer, env.identify, env.audits = e.parse, e.sets, e.extractAnswer, e.identify, e.audits
-	env.Bind, env.Tools = e.bind, e.tools.Named
+	env.parse, env.sets, env.extractAnswer, env.identify, env.audits = e.parse, e.sets, e.extractAnswer, e.providers.Identify, e.audits
+	env.Bind, env.Tools = e.providers.Bind, e.tools.Named
 	env.Contract = func(name string) *reply.Contract { return e.replies[name] }
 	env.rules = &Rules{Number: rulesNumber, Counter: naming.OfType(e.counter), Extractor: naming.OfFunction(e.extractAnswer)}
 	env.texts = &sources.Texts{}
@@ -215,9 +153,7 @@ func (e *Engine) environment() *environment {
 func (e *Engine) ParseConfig(b []byte) (c Config, err error) {
 	var raw json.RawMessage
 	if err = json.Unmarshal(b, &raw); err == nil {
-		l := &problemList{}
-		decodeStrict(l, raw, &c, e.protocols.Known(), "add it to Options.Protocols")
-		err = problemsError(l.problems)
+		err = decodeStrict(raw, &c, e.protocols, "add it to Options.Protocols")
 	}
 	if err != nil {
 		return Config{}, fmt.Errorf("parse configuration: %w", err)
@@ -238,32 +174,8 @@ func (e *Engine) parse(b json.RawMessage, newer bool) (c Config, err error) {
 	}
 	c.Limits = Limits(w.Limits.Limits())
 	c.Participants, c.Judges = slices.Clone(c.Participants), slices.Clone(c.Judges) // without the room that decoding leaves
-	if isNull(w.Protocol) {
-		return c, nil
-	}
-	p, name, err := e.protocols.Decode(c.ID, w.Protocol, func(known protocol.Protocol) bool { return !newer && isPreset(known) })
-	switch {
-	case err != nil && name == "":
-		return Config{}, fmt.Errorf("protocol.name: %w", err)
-	case err != nil:
-		return Config{}, fmt.Errorf("protocol %s: %w", name, err)
-	}
-	if c.Protocol = p; p == nil {
-		c.Protocol = unknownProtocol{name: name}
-	}
-	return c, nil
-}
-
-// reserve marks a debate as driven by this engine until release is called. It returns ErrBusy if the engine already
-// drives the debate.
-func (e *Engine) reserve(id string) (release func(), err error) {
-	if release = e.drivers.Enter(id); release != nil {
-		return release, nil
-	}
-	if err = ErrBusy; e.drivers.Closed() {
-		err = ErrClosed
-	}
-	return nil, fmt.Errorf("drive debate %s: %w", id, err)
+	c.Protocol, err = e.protocols.Decode(c.ID, w.Protocol, func(known protocol.Protocol) bool { return !newer && presets.Has(known) })
+	return c, err
 }
 
 // unrepeatable returns a problem for each actor with a tool that it cannot have, because it reads a private document: the
@@ -273,7 +185,7 @@ func unrepeatable(e *Engine, c *Config) []protocol.Problem {
 		return nil
 	}
 	l := &problemList{}
-	for field, p := range c.allActors() {
+	for field, p := range c.seats() {
 		if len(p.Tools) == 0 || privateOnes(documentsFor(c, p.Name)) == nil {
 			continue
 		}
@@ -288,18 +200,18 @@ func unrepeatable(e *Engine, c *Config) []protocol.Problem {
 
 // clientsOf returns the actors of a configuration whose providers the engine has, with their providers.
 func (e *Engine) clientsOf(c *Config) []clients.Actor {
-	list := make([]clients.Actor, 0, len(c.Participants)+len(c.Judges)+len(c.Substitutes)+len(systemActors))
-	for field, p := range c.allActors() {
-		name, client, err := e.bind(p.Provider)
+	list := make([]clients.Actor, 0, len(c.Participants)+len(c.Judges)+len(c.Substitutes)+len(actor.System))
+	for field, p := range c.seats() {
+		name, client, err := e.providers.Bind(p.Provider)
 		if err != nil {
 			continue
 		}
 		x := clients.Actor{
-			Field: field, Seat: seatOf(field, p), Provider: name, Client: client, Request: p.request(), Window: p.Window,
-			Inherits: inheritsModel(field), NoText: makesNoText(actorOf(field, p)) || p.Human,
+			Field: field, Seat: cmp.Or(p.Name, field), Provider: name, Client: client, Request: p.Request(), Window: p.Window,
+			Inherits: actor.Inherits(field), NoText: actor.MakesNoText(actor.NameIn(field, p.Name)) || p.Human,
 		}
 		if !x.NoText {
-			x.Request.Messages = prompting.AttachmentMessage(attachmentsSeen(c, field, p), nil)
+			x.Request.Messages = prompting.AttachmentMessage(attachmentsSeen(c, field, p.Name), nil)
 			x.Request.Tools, _ = e.tools.Named(p.Tools) // the names are checked elsewhere
 		}
 		list = append(list, x)
@@ -307,10 +219,115 @@ func (e *Engine) clientsOf(c *Config) []clients.Actor {
 	return list
 }
 
-// asker asks the providers of an engine.
 func (e *Engine) asker() clients.Asker { return clients.Asker{Log: e.log, Shown: e.reports.shown} }
 
 // knownWindows returns the windows of StateChanged.Windows for a configuration.
 func (e *Engine) knownWindows(ctx context.Context, c *Config) map[string]int {
 	return e.asker().Windows(ctx, e.clientsOf(c))
+}
+
+// Code says what shaped a debate besides its configuration, its models and its people.
+type Code struct {
+	// Rules lists those of the engines that wrote the entries, with the names of their own counters and extractors.
+	Rules []Rules `json:"rules,omitempty"`
+	// Protocols, Contracts and Tools are the names of those that are not of the library.
+	Protocols []string `json:"protocols,omitempty"`
+	Contracts []string `json:"contracts,omitempty"`
+	Tools     []string `json:"tools,omitempty"`
+	// Templates holds the texts of the templates of prompts, if the engine has them.
+	Templates []prompts.Texts `json:"templates,omitempty"`
+	// Lacks says in words which of these the engine does not have, such as "the contract claim".
+	Lacks []string `json:"-"`
+}
+
+// add adds what an entry names.
+func (c *Code) add(e *Engine, ev Event) {
+	if is := ev.Meta().Rules; is != nil && !slices.Contains(c.Rules, *is) {
+		c.Rules = append(c.Rules, *is)
+		ours := e.env.rules
+		c.lack(is.Number == ours.Number, "the rules with number", fmt.Sprint(is.Number))
+		c.lack(is.Counter == ours.Counter || is.Counter == "", "the counter of tokens", is.Counter)
+		c.lack(is.Extractor == ours.Extractor || is.Extractor == "", "the extractor of answers", is.Extractor)
+	}
+	contract := ""
+	switch ev := ev.(type) {
+	case ConfigChanged:
+		cfg, err := e.parse(ev.Config, true)
+		if err != nil || cfg.Protocol == nil {
+			return
+		}
+		_, unknown := cfg.Protocol.(protocoljson.Unknown)
+		c.name(&c.Protocols, "the protocol", cfg.Protocol.Name(), !unknown, presets.Has(cfg.Protocol))
+		for _, p := range cfg.seats() {
+			for _, tool := range p.Tools {
+				c.name(&c.Tools, "the tool", tool, e.tools[tool] != nil, false)
+			}
+		}
+	case Asked:
+		contract = ev.Contract
+	case TurnDone:
+		contract = ev.Turn.Contract
+		c.addTemplates(e, ev.Templates)
+	}
+	ours := slices.ContainsFunc(presets.Contracts(), func(k *reply.Contract) bool { return k.Name() == contract })
+	c.name(&c.Contracts, "the contract", contract, e.replies[contract] != nil, ours || contract == "")
+}
+
+// name adds a name to a list, unless the library has it.
+func (c *Code) name(list *[]string, kind, name string, has, ours bool) {
+	if !ours && !slices.Contains(*list, name) {
+		*list = append(*list, name)
+		c.lack(has, kind, name)
+	}
+}
+
+// lack notes what the engine does not have.
+func (c *Code) lack(has bool, kind, name string) {
+	if text := kind + " " + name; !has && !slices.Contains(c.Lacks, text) {
+		c.Lacks = append(c.Lacks, text)
+	}
+}
+
+func (c *Code) addTemplates(e *Engine, version string) {
+	has := func(version string) bool {
+		return slices.ContainsFunc(c.Templates, func(t prompts.Texts) bool { return t.Version == version })
+	}
+	if version == "" || has(version) {
+		return
+	}
+	set := e.env.templates(version)
+	if c.lack(set != nil, "the templates", version); set == nil {
+		return
+	}
+	for _, t := range set.Texts() {
+		if !has(t.Version) {
+			c.Templates = append(c.Templates, t)
+		}
+	}
+}
+
+// templates returns the set with a version, or nil if the engine does not have it.
+func (e *environment) templates(version string) *prompts.Set {
+	for _, s := range e.sets {
+		if s.Version() == version {
+			return s
+		}
+	}
+	return nil
+}
+
+// useTemplates makes the prompts of the record be made from the templates with a version, if the engine has them under any name.
+// restore takes that back.
+func useTemplates(r *record, version string) (restore func()) {
+	was := r.Settings.Templates
+	set := r.env.templates(version)
+	if set == nil || was.Version() == version {
+		return func() {}
+	}
+	use := func(s *prompts.Set) {
+		r.Settings.Templates = s
+		r.Forget()
+	}
+	use(set)
+	return func() { use(was) }
 }

@@ -8,8 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/internal/actor"
+	"github.com/elenchus-go/debate/internal/actor/binding"
+	"github.com/elenchus-go/debate/internal/actor/room"
 	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/internal/naming"
 	"github.com/elenchus-go/debate/internal/passages"
@@ -65,7 +66,7 @@ func offerTools(e *Engine, r *record, x *execution, who *Participant) error {
 //
 //nolint:contextcheck // the plan of a step belongs to no call: the question is about settings, and calls no service
 func limitTools(e *Engine, m *step.Model, p *step.Plan) {
-	name, client, err := e.bind(m.Provider)
+	name, client, err := e.providers.Bind(m.Provider)
 	if err != nil {
 		return
 	}
@@ -123,11 +124,11 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 func (e *Engine) setPlan(r *record, p *step.Plan, s *protocol.Step, who *Participant) {
 	c := r.config
 	p.Step, p.Pseudonyms, p.Count, p.Prices, p.Retries, p.Keys = *s, r.Pseudonyms(s), r.env.Count, c.Prices, c.Retries, r.keys
-	p.Model = step.Model{Provider: who.Provider, Request: who.request(), Window: who.Window}
+	p.Model = step.Model{Provider: who.Provider, Request: who.actor().Request(), Window: who.Window}
 	if s.Actor == protocol.Retriever && s.Target == protocol.Passages {
-		p.Model = step.Model{Provider: documentsProvider, Client: passages.Retriever(c.Documents), Window: who.Window}
+		p.Model = step.Model{Provider: binding.Documents, Client: passages.Retriever(c.Documents), Window: who.Window}
 	}
-	p.Participating, p.Judging, p.NoText = r.isParticipating(s.Actor), slices.Contains(r.Judges, s.Actor), makesNoText(s.Actor)
+	p.Participating, p.Judging, p.NoText = r.Participates(s.Actor), slices.Contains(r.Judges, s.Actor), actor.MakesNoText(s.Actor)
 	p.Concluding = r.Cursor.Stage == transcript.Conclusion
 	p.KeepPartial = p.Participating && s.Contract == "" && c.OnFailure == Degrade
 	p.UseDefault = hasDefault(r, s)
@@ -144,13 +145,13 @@ func (e *Engine) setPlan(r *record, p *step.Plan, s *protocol.Step, who *Partici
 	}
 	for _, other := range substitutesOf(r, s.Actor) {
 		if name, client, err := r.env.Bind(other.Provider); err == nil {
-			m := step.Model{Provider: name, Client: client, Request: other.request(), Window: other.Window, Room: other.Window - other.MaxTokens}
+			m := step.Model{Provider: name, Client: client, Request: other.actor().Request(), Window: other.Window, Room: other.Window - other.MaxTokens}
 			m.Request.MaxTokens = substituteLimit(who, &other)
 			p.Substitutes = append(p.Substitutes, m)
 		}
 	}
 	if p.Prompt.Summarize {
-		p.Summarizer = step.Model{Request: c.Summarizer.request(), Instructions: c.Summarizer.Instructions}
+		p.Summarizer = step.Model{Request: c.Summarizer.actor().Request(), Instructions: c.Summarizer.Instructions}
 		p.Summarizer.Provider, p.Summarizer.Client, _ = r.env.Bind(c.Summarizer.Provider)
 	}
 }
@@ -171,21 +172,22 @@ func hasDefault(r *record, s *protocol.Step) bool {
 // learnsWindow reports whether the windows of a provider's models are known only when a debate starts. It is true if the
 // engine lacks the provider, because another engine may drive the debate.
 func (e *Engine) learnsWindow(provider string) bool {
-	_, p, err := e.bind(provider)
+	_, p, err := e.providers.Bind(provider)
 	_, knows := p.(providers.Windowed)
 	return err != nil || knows
 }
 
-// preflight builds the first prompt of each kind of step that the protocol can ask for, without history. It returns
-// what is wrong: a prompt that cannot be built, or that leaves no room for a reply. It also returns lower token limits
-// for replies that would leave no room for history, by the fields of their actors, a record with the prompts, and an
-// ErrUnsupported if the engine lacks something.
-func (e *Engine) preflight(c *Config) (found []protocol.Problem, limits map[string]int, r *record, lacks error) {
+// preflight sets windows that are known, and builds the first prompt of each kind of step that the protocol can ask for,
+// without history. It returns what is wrong: a prompt that cannot be built, or that leaves no room for a reply. It also returns
+// lower token limits for replies that would leave no room for history, by the fields of their actors, a record with the
+// configuration and the prompts, and an ErrUnsupported if the engine lacks something.
+func (e *Engine) preflight(c Config, windows map[string]int) (found []protocol.Problem, limits map[string]int, r *record, lacks error) {
 	l := &problemList{}
+	setWindows(&c, windows)
 	r = c.plannedRecord(e.env)
 	steps := forecastOf(r).Steps
 	if c.History.UsesSummaries() {
-		steps = append(steps, protocol.Step{Key: transcript.Key{Actor: protocol.Summarizer, Phase: summaryPhase}, Prompt: "summarize", Vars: map[string]string{"words": "1000"}})
+		steps = append(steps, protocol.Step{Key: transcript.Key{Actor: protocol.Summarizer, Phase: r.SummaryPhase().Name}, Prompt: "summarize", Vars: map[string]string{"words": "1000"}})
 	}
 	sizes := map[string]int{}
 	for i := range steps {
@@ -213,57 +215,21 @@ func (e *Engine) preflight(c *Config) (found []protocol.Problem, limits map[stri
 		sizes[s.Actor] = max(sizes[s.Actor], x.run.Plan.Prompt.Tokens-x.run.Plan.Prompt.Slack)
 		x.release()
 	}
-	for field, p := range c.allActors() {
-		size := sizes[actorOf(field, p)]
-		room := replyRoom(p.Window-size, len(p.Tools) > 0)
-		switch {
-		case size == 0 || makesNoText(actorOf(field, p)):
-		case len(p.Tools) > 0 && r.Settings.Tools.Room(p.Window-size-min(room, p.MaxTokens)) < prompting.MinToolRoom && room >= actor.MinReply:
-			l.add(field+".window", "%d is too small: the prompt takes about %d tokens and the reply %d, and results of tools need %d and three times as much for the history", p.Window, size, min(room, p.MaxTokens), prompting.MinToolRoom)
-		case room >= p.MaxTokens:
-		case room < actor.MinReply+reasoning.Budget(p.Reasoning):
-			tooSmall(l, c, field, p, size)
-		default:
-			if limits == nil {
-				limits = map[string]int{}
-			}
-			limits[field] = room
-		}
-	}
-	return l.problems, limits, r, lacks
+	found, limits = room.Check(c.seats(), sizes, room.Tools{Room: r.Settings.Tools.Room, Least: prompting.MinToolRoom}, c.tooSmall)
+	return append(l.problems, found...), limits, r, lacks
 }
 
-// replyRoom returns the tokens that a reply may have if the given number of tokens is left beside the prompt. The rest is
-// for the history: half, but at most 1,024, or 2,048 with the results of tools.
-func replyRoom(left int, tools bool) int {
-	most := 1024
-	if tools {
-		most *= 2
-	}
-	return left - min(left/2, most)
-}
-
-// tooSmall adds a problem about a prompt that leaves too little of a window. It names the topic or the background if that
-// takes more than half of the window.
-func tooSmall(l *problemList, c *Config, field string, p Participant, size int) {
-	texts := []struct{ field, text string }{{"topic", c.Topic}, {"background", c.Background}}
-	if strings.HasPrefix(field, "judges") || strings.HasPrefix(field, "substitutes") {
-		texts = append(texts, struct{ field, text string }{"reference", c.Reference})
-	}
-	for _, text := range texts {
-		if tokens := window.Estimate(text.text); tokens > p.Window/2 {
-			if !slices.ContainsFunc(l.problems, func(x protocol.Problem) bool { return x.Field == text.field }) {
-				l.add(text.field, "about %d tokens are too long for the window of %s, %d", tokens, cmp.Or(p.Name, field), p.Window)
-			}
-			return
+// tooSmall returns the problem with a first prompt that leaves too little of a window.
+func (c *Config) tooSmall(field string, s *actor.Settings, size int) (problem protocol.Problem, shared bool) {
+	name := actor.NameIn(field, s.Name)
+	read := documentsFor(c, name)
+	if strings.HasPrefix(field, "substitutes") {
+		read = nil
+		for _, j := range c.Judges {
+			read = append(read, documentsFor(c, j.Name)...)
 		}
 	}
-	if tokens := prompting.AttachmentTokens(attachmentsFor(c, actorOf(field, p))); tokens > p.Window/2 {
-		l.add("attachments", "about %d tokens are too many for the window of %s, %d: set its window, or leave it out of the readers", tokens, cmp.Or(p.Name, field), p.Window)
-		return
-	}
-	if blameDocuments(c, l, field, p) {
-		return
-	}
-	l.add(field+".window", "%d is too small: the prompt takes about %d tokens, and the reply and the history need %d each", p.Window, size, actor.MinReply)
+	return textsOf(c).TooSmall(field, s, room.Prompt{
+		Tokens: size, Attachments: prompting.AttachmentTokens(attachmentsFor(c, name)), Read: read, Documents: prompting.DocumentTokens(read),
+	})
 }

@@ -2,7 +2,6 @@ package debate
 
 import (
 	"encoding/json"
-	"slices"
 	"time"
 
 	"github.com/elenchus-go/debate/detect"
@@ -10,7 +9,6 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/judge/agreement"
 	"github.com/elenchus-go/debate/protocol"
-	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -86,7 +84,6 @@ type ParticipantStatus struct {
 	Errors   []string `json:"errors,omitempty"` // of failed attempts, in order
 }
 
-// addFailure adds the usage of a failed step.
 func (r *Result) addFailure(f *Failure, side string) {
 	used := f.usage()
 	of := r.Sides[side]
@@ -104,21 +101,6 @@ func (a Totals) add(t *transcript.Turn) Totals {
 		a.OmittedTurns++
 	}
 	return a
-}
-
-func (s *ParticipantStatus) addAttempts(list []transcript.Attempt) {
-	for _, a := range list {
-		s.Attempts++
-		if a.ErrorKind != "" {
-			s.Errors = append(s.Errors, a.ErrorMessage)
-		}
-		if a.ErrorKind == string(providers.RateLimit) {
-			s.State = "rate_limited"
-		}
-		if a.ErrorKind == string(providers.ContextOverflow) {
-			s.State = "context_exceeded"
-		}
-	}
 }
 
 // Rejudged says how the judges of a rejudged debate were asked; see [Engine.Rejudge].
@@ -151,11 +133,6 @@ type Omission struct {
 
 // IsZero reports whether nothing is left out.
 func (o Omission) IsZero() bool { return len(o.Turns)+len(o.Seats)+len(o.Documents) == 0 }
-
-// has reports whether a turn is left out.
-func (o Omission) has(t *transcript.Turn) bool {
-	return slices.Contains(o.Turns, t.Key) || slices.Contains(o.Seats, t.Actor)
-}
 
 // EntryVerdict says whether an entry of a journal follows from the entries before it.
 type EntryVerdict string

@@ -132,14 +132,12 @@ func TestAModelThatDoesNotExistIsAFailureThatOneCanMend(t *testing.T) {
 	require.NoError(t, d.Retry(t.Context()))
 	cfg.Participants[0].Model = "gpt-8"
 	require.NoError(t, d.Edit(t.Context(), cfg))
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
 }
 
 func TestEventsSayWhereTheyStand(t *testing.T) {
-	events, err := debatetest.Run(t, newPanelDebate(t, 2, nil))
-	require.NoError(t, err)
+	events := debatetest.Finish(t, newPanelDebate(t, 2, nil))
 	last := int64(1) // the configuration
 	offsets := map[transcript.Key]int{}
 	for _, ev := range events {
@@ -166,8 +164,7 @@ func TestEventsSayWhereTheyStand(t *testing.T) {
 }
 
 func TestEventsSurviveJSON(t *testing.T) {
-	events, err := debatetest.Run(t, newPanelDebate(t, 2, nil))
-	require.NoError(t, err)
+	events := debatetest.Finish(t, newPanelDebate(t, 2, nil))
 	types := map[string]bool{}
 	for _, ev := range append(events, samples()...) {
 		text := debatetest.Encode(t, ev)
@@ -231,9 +228,7 @@ func TestAResultAddsUp(t *testing.T) {
 			}}
 		})
 		time.Sleep(time.Minute)
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
-		res := debatetest.Result(t, d)
+		res := debatetest.RunResult(t, d)
 		require.Equal(t, 8, res.Total.Turns)
 		require.Equal(t, transcript.Usage{Input: 800, Cached: 80, Output: 160, Reasoning: 40}, res.Total.Usage)
 		require.Equal(t, 8*time.Second, res.Total.Duration)
@@ -256,9 +251,7 @@ func TestARateLimitedParticipantShows(t *testing.T) {
 				{Err: &providers.Error{Kind: providers.RateLimit, Err: errors.New("slow down")}}, {Text: "first"}, {Text: "second", FinishReason: providers.Length},
 			}}
 		})
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
-		res := debatetest.Result(t, d)
+		res := debatetest.RunResult(t, d)
 		require.Equal(t, []debate.ParticipantStatus{
 			{Name: "A", State: "rate_limited", Attempts: 2, Errors: []string{"rate_limit: slow down"}},
 			{Name: "B", State: "active", Attempts: 1},
@@ -273,12 +266,10 @@ func TestTheAnswerOfABenchIsAJointOneWhoeverIsLeft(t *testing.T) {
 	c.Judges = []debate.Participant{{Name: "J", Provider: "j"}, {Name: "K", Provider: "k"}}
 	c.OnJudgeFailure, c.Limits.MaxRounds = debate.DropJudge, 1
 	c.Retries = map[providers.ErrorKind]int{providers.ServerError: 0}
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{
+	d := debatetest.New(t, c, debate.Options{Providers: map[string]providers.Provider{
 		"m": talkingModel(), "j": scriptedJudge(t, 1), "k": failingProvider{&providers.Error{Kind: providers.ServerError, Err: errors.New("gone")}},
 	}})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	var joint judge.Opinion[judge.Verdict]
 	decodeJSON(t, debatetest.Result(t, d).Answer.Data, &joint)
 	require.Equal(t, "A draw.", joint.Value.Summary)

@@ -61,8 +61,7 @@ func TestNoRetriesOfInvalidRepliesMeansNoAskingAgain(t *testing.T) {
 		c.Limits.MaxRounds, o.Providers["j"] = 1, jury
 		c.Retries = map[providers.ErrorKind]int{providers.InvalidResponse: 0}
 	})
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	require.Len(t, jury.Calls(), 2, "the assessment and the verdict, each once")
 	for _, turn := range []transcript.Turn{debatetest.Result(t, d).Assessments[0], *debatetest.Result(t, d).Verdict} {
 		require.Equal(t, []transcript.Flag{transcript.Defaulted}, turn.Flags)
@@ -113,8 +112,7 @@ func TestEveryAttemptStandsInTheTurn(t *testing.T) {
 			{Text: "All of it", FinishReason: providers.Length, Usage: spend[2], Latency: 5 * time.Second},
 		}}
 		d := newDebateWithModel(t, model, func(c *debate.Config, _ *debate.Options) { c.Participants[0].Model = "gpt-9" })
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		turn := debatetest.Result(t, d).Turns[0]
 		for i := range turn.Attempts {
 			require.Positive(t, turn.Attempts[i].PromptTokens)
@@ -171,8 +169,7 @@ func TestANewAttemptBeginsAnewForThoseWhoFollow(t *testing.T) {
 					{Text: "a whole statement", Chunks: 2},
 				}}
 				d := newDebateWithModel(t, model, func(c *debate.Config, _ *debate.Options) { c.Protocol = panel.Protocol{Mode: mode} })
-				events, err := debatetest.Run(t, d)
-				require.NoError(t, err)
+				events := debatetest.Finish(t, d)
 				var told []string
 				for _, ev := range events {
 					switch ev := ev.(type) {
@@ -236,8 +233,7 @@ func TestAJudgeIsAskedAgainInStricterWords(t *testing.T) {
 		Func:    scriptedJudge(t, 1).Func,
 	}
 	d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["j"] = jury })
-	events, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	events := debatetest.Finish(t, d)
 	turn := debatetest.Result(t, d).Assessments[0]
 	require.Equal(t, []transcript.Flag{transcript.Reasked}, turn.Flags)
 	require.Equal(t, []string{"j invalid_response", "j"}, attemptSummaries(turn.Attempts))
@@ -284,8 +280,7 @@ func TestARateLimitOfEverybodyIsSatOut(t *testing.T) {
 						c.Protocol, c.Limits = panel.Protocol{Mode: mode}, tt.limits
 						o.Providers["m"] = rateLimitedModel(talkingModel(), tt.lasts, tt.after)
 					})
-					events, err := debatetest.Run(t, d)
-					require.NoError(t, err)
+					events := debatetest.Finish(t, d)
 					res, took := debatetest.Result(t, d), time.Since(began)
 					require.Equal(t, fsm.Completed, res.State)
 					require.Equal(t, tt.outcome, res.Ending.Outcome, res.Ending.Evidence)
@@ -317,9 +312,7 @@ func TestARateLimitInALaterRoundEndsWithAVerdictWhereTheTimeIsUp(t *testing.T) {
 				return model.Generate(ctx, r)
 			})
 		})
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
-		res := debatetest.Result(t, d)
+		res := debatetest.RunResult(t, d)
 		require.Equal(t, transcript.TimeBudget, res.Ending.Outcome)
 		require.Equal(t, []string{"1/1/respond/A/", "1/1/respond/B/", "1/1/assess/J/", "1/2/respond/A/", "1/2/verdict/J/"}, debatetest.TurnKeys(res))
 		require.LessOrEqual(t, time.Since(began), time.Hour)
@@ -337,8 +330,7 @@ func TestACallAfterARateLimitKeepsToTheBudget(t *testing.T) {
 				return scripted.Reply{Text: "So far", Chunks: 2, Latency: time.Hour}
 			}}, 14*time.Minute, 0)
 		})
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		require.Equal(t, transcript.TimeBudget, debatetest.Result(t, d).Ending.Outcome)
 		require.Equal(t, 16*time.Minute, time.Since(began), "a fifth is kept for the conclusion")
 	})
@@ -351,8 +343,7 @@ func TestARateLimitOfOneProviderDoesNotWaitBeyondTheStep(t *testing.T) {
 			c.Participants = append(c.Participants, debate.Participant{Name: "C", Provider: "c"})
 			o.Providers["c"], o.Providers["j"] = rateLimitedModel(talkingModel(), time.Hour, 0), scriptedJudgeOfAll(t, 1)
 		})
-		events, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		events := debatetest.Finish(t, d)
 		require.Equal(t, []string{"C"}, droppedNames(events))
 		require.Equal(t, transcript.JudgeDecided, debatetest.Result(t, d).Ending.Outcome)
 		require.Less(t, time.Since(began), 5*time.Minute)
@@ -376,8 +367,7 @@ func TestRateLimitsOfAllProvidersAreSatOut(t *testing.T) {
 			c.Protocol = panel.Protocol{Mode: panel.Simultaneous} // so that both had to wait for their last turn
 			o.Providers["m"], o.Providers["other"] = late(talkingModel()), late(talkingModel())
 		})
-		events, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		events := debatetest.Finish(t, d)
 		require.Empty(t, droppedNames(events))
 		require.Equal(t, transcript.JudgeDecided, debatetest.Result(t, d).Ending.Outcome)
 		require.Len(t, debatetest.Result(t, d).Turns, 7)
@@ -399,8 +389,7 @@ func TestRateLimitsOfManyStepsKeepToTheBudgetTogether(t *testing.T) {
 				return providers.Response{Text: "One statement each twenty minutes."}, nil
 			})
 		})
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		require.Equal(t, transcript.TimeBudget, debatetest.Result(t, d).Ending.Outcome)
 		require.LessOrEqual(t, time.Since(began), time.Hour)
 		require.GreaterOrEqual(t, debatetest.Result(t, d).RunningTime, 40*time.Minute)
@@ -589,8 +578,7 @@ func TestANewAttemptVoidsWhatWasSaid(t *testing.T) {
 			{Text: "the other side"},
 		}}
 		d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["m"] = model })
-		events, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		events := debatetest.Finish(t, d)
 		said := map[int]string{}
 		for _, ev := range events {
 			if c, ok := ev.(debate.Chunk); ok && c.Key.Actor == "A" {
@@ -613,8 +601,7 @@ func TestAReaskBearsTheFindings(t *testing.T) {
 		{Text: `{"should_continue": "yes", "quality": 60}`}, {Text: assessmentReply(t, false, "A", "B")}, {Text: verdictReply},
 	}}
 	d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["j"] = jury })
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	asked := jury.Calls()[1].Messages
 	require.Equal(t, providers.Assistant, asked[len(asked)-2].Role)
 	last := asked[len(asked)-1].Text

@@ -39,24 +39,18 @@ func secretsOf(t *testing.T, s store.Store, id string) (list []string, first map
 
 func TestEachDebateHasASecret(t *testing.T) {
 	s := store.Memory()
-	e, err := debate.NewEngine(debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 1)), Store: s})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 1)), Store: s})
 	c := debatetest.PairConfig(nil)
-	d, err := e.Create(t.Context(), c)
-	require.NoError(t, err)
-	events, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	d := debatetest.Create(t, e, c)
+	events := debatetest.Finish(t, d)
 	secrets, _ := secretsOf(t, s, d.ID())
 	require.Len(t, secrets, 1, "in the first entry, and in no other one")
 	require.Len(t, secrets[0], 22, "16 bytes")
 
 	c.ID = "other"
-	_, err = e.Create(t.Context(), c)
-	require.NoError(t, err)
-	fork, err := e.Fork(t.Context(), d.ID(), 5, debate.Edits{ID: "fork"})
-	require.NoError(t, err)
-	twice, err := e.Fork(t.Context(), fork.ID(), 0, debate.Edits{ID: "twice"})
-	require.NoError(t, err)
+	debatetest.Create(t, e, c)
+	fork := debatetest.Fork(t, e, d.ID(), 5, debate.Edits{ID: "fork"})
+	twice := debatetest.Fork(t, e, fork.ID(), 0, debate.Edits{ID: "twice"})
 	for _, id := range []string{"other", "fork", "twice"} {
 		own, _ := secretsOf(t, s, id)
 		require.Len(t, own, 1, id)
@@ -81,8 +75,7 @@ func TestEachDebateHasASecret(t *testing.T) {
 
 func TestAnImportKeepsTheSecret(t *testing.T) {
 	s, other := store.Memory(), store.Memory()
-	d, err := debate.New(t.Context(), debatetest.PairConfig(nil), debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 1)), Store: s})
-	require.NoError(t, err)
+	d := debatetest.New(t, debatetest.PairConfig(nil), debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 1)), Store: s})
 	j, err := archive.Export(t.Context(), s, d.ID())
 	require.NoError(t, err)
 	again := &archive.Journal{}
@@ -98,9 +91,8 @@ func TestADamagedSecretIsNamedAndNotShown(t *testing.T) {
 	fields := map[string]any{}
 	require.NoError(t, json.Unmarshal([]byte(row), &fields))
 	secret := fields["secret"].(string)
-	e, err := debate.NewEngine(debate.Options{Store: storeOfRows(t, strings.Replace(row, secret, secret[:21], 1))})
-	require.NoError(t, err)
-	_, err = e.Open(t.Context(), "d")
+	e := debatetest.Engine(t, debate.Options{Store: storeOfRows(t, strings.Replace(row, secret, secret[:21], 1))})
+	_, err := e.Open(t.Context(), "d")
 	require.ErrorContains(t, err, "read entry 1 of debate d")
 	require.ErrorContains(t, err, "want 16 bytes in base64url")
 	require.NotContains(t, err.Error(), secret[:21])
@@ -114,14 +106,11 @@ func (counter) Count(_, text string) int { return len(text) / 3 }
 func TestTheJournalNamesItsRules(t *testing.T) {
 	s := store.Memory()
 	options := debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 9)), Store: s}
-	d, err := debate.New(t.Context(), debatetest.PairConfig(nil), options)
-	require.NoError(t, err)
+	d := debatetest.New(t, debatetest.PairConfig(nil), options)
 	runOnce := func(o debate.Options) {
-		e, err := debate.NewEngine(o)
-		require.NoError(t, err)
-		d, err := e.Open(t.Context(), "d")
-		require.NoError(t, err)
-		_, err = d.RunOnce(t.Context())
+		e := debatetest.Engine(t, o)
+		d := debatetest.Open(t, e, "d")
+		_, err := d.RunOnce(t.Context())
 		require.NoError(t, err)
 	}
 	runOnce(options)
@@ -147,10 +136,8 @@ func TestTheJournalNamesItsRules(t *testing.T) {
 
 func TestAfterAnEntryOfAnEarlierVersionTheRulesAreNamedAgain(t *testing.T) {
 	note := `{"type": "annotated", "seq": 2, "name": "n", "value": 1}`
-	e, err := debate.NewEngine(debate.Options{Store: storeOfRows(t, validConfigRow(t), note)})
-	require.NoError(t, err)
-	d, err := e.Open(t.Context(), "d")
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Store: storeOfRows(t, validConfigRow(t), note)})
+	d := debatetest.Open(t, e, "d")
 	require.NoError(t, d.Annotate(t.Context(), "a", 1))
 	require.NoError(t, d.Annotate(t.Context(), "b", 1))
 	var has []bool
@@ -170,11 +157,8 @@ func TestTheAnswerOfASpeechIsStored(t *testing.T) {
 		return answerLine(t)
 	}
 	o := debate.Options{Providers: providersOf(repeatingModel, scriptedJudge(t, 9)), ExtractAnswer: extract, Store: s}
-	d, err := debate.New(t.Context(), c, o)
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
-	res := debatetest.Result(t, d)
+	d := debatetest.New(t, c, o)
+	res := debatetest.RunResult(t, d)
 	require.Equal(t, transcript.Unanimous, res.Ending.Outcome)
 	speeches := 0
 	for _, turn := range res.Turns {
@@ -189,16 +173,14 @@ func TestTheAnswerOfASpeechIsStored(t *testing.T) {
 	require.Equal(t, speeches, calls, "once for each speech")
 
 	o.ExtractAnswer = func(transcript.Turn) string { return "another answer for each " + fmt.Sprint(calls) }
-	later, err := debate.NewEngine(o)
-	require.NoError(t, err)
+	later := debatetest.Engine(t, o)
 	last := int64(0) // the last speech, from which the findings follow
 	for _, turn := range res.Turns {
 		if turn.Kind == transcript.Speech {
 			last = max(last, turn.Seq)
 		}
 	}
-	fork, err := later.Fork(t.Context(), "d", last, debate.Edits{ID: "fork"})
-	require.NoError(t, err)
+	fork := debatetest.Fork(t, later, "d", last, debate.Edits{ID: "fork"})
 	again := debatetest.Result(t, fork)
 	require.Equal(t, res.Findings, again.Findings, "the findings follow from what is stored")
 }
@@ -208,14 +190,10 @@ func TestAReplyIsGivenAgainElsewhere(t *testing.T) {
 	s := store.Memory()
 	c := debatetest.PairConfig(nil)
 	c.Participants[0] = debate.Participant{Name: "A", Human: true}
-	e, err := debate.NewEngine(debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 9)), Store: s})
-	require.NoError(t, err)
-	d, err := e.Create(t.Context(), c)
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
-	asked, err := d.Waiting(t.Context())
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 9)), Store: s})
+	d := debatetest.Create(t, e, c)
+	debatetest.Finish(t, d)
+	asked := debatetest.Waiting(t, d)
 	key := asked[0].Key
 	require.NoError(t, d.Answer(t.Context(), key, "No.", ""))
 
@@ -240,15 +218,12 @@ func TestAReplyIsGivenAgainElsewhere(t *testing.T) {
 
 	for name, s := range map[string]store.Store{"this version": s, "an earlier version": old} {
 		t.Run(name, func(t *testing.T) {
-			e, err := debate.NewEngine(debate.Options{Store: s})
-			require.NoError(t, err)
+			e := debatetest.Engine(t, debate.Options{Store: s})
 			list := []*debate.Debate{}
-			d, err := e.Open(t.Context(), "d")
-			require.NoError(t, err)
+			d := debatetest.Open(t, e, "d")
 			list = append(list, d)
 			for _, id := range []string{"fork", "twice"} {
-				d, err = e.Fork(t.Context(), d.ID(), 0, debate.Edits{ID: id})
-				require.NoError(t, err)
+				d = debatetest.Fork(t, e, d.ID(), 0, debate.Edits{ID: id})
 				list = append(list, d)
 			}
 			for _, d := range list {
@@ -263,17 +238,11 @@ func TestAReplyIsGivenAgainElsewhere(t *testing.T) {
 func TestPromptOfComparesHashes(t *testing.T) {
 	s := store.Memory()
 	o := debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 9)), Store: s}
-	e, err := debate.NewEngine(o)
-	require.NoError(t, err)
-	d, err := e.Create(t.Context(), debatetest.PairConfig(nil))
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
-	res := debatetest.Result(t, d)
-	fork, err := e.Fork(t.Context(), "d", 0, debate.Edits{ID: "fork"})
-	require.NoError(t, err)
-	twice, err := e.Fork(t.Context(), "fork", 0, debate.Edits{ID: "twice"})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, o)
+	d := debatetest.Create(t, e, debatetest.PairConfig(nil))
+	res := debatetest.RunResult(t, d)
+	fork := debatetest.Fork(t, e, "d", 0, debate.Edits{ID: "fork"})
+	twice := debatetest.Fork(t, e, "fork", 0, debate.Edits{ID: "twice"})
 	seen := map[string]bool{}
 	for _, turn := range res.Turns {
 		last := turn.Attempts[len(turn.Attempts)-1]
@@ -281,8 +250,7 @@ func TestPromptOfComparesHashes(t *testing.T) {
 		require.False(t, seen[last.Hash], "each hash has a key of its own")
 		seen[last.Hash] = true
 		for _, h := range []*debate.Debate{d, fork, twice} {
-			p, err := h.PromptOf(t.Context(), turn.Key)
-			require.NoError(t, err)
+			p := debatetest.PromptOf(t, h, turn.Key)
 			require.Equal(t, "equal", p.Match, "%s in %s", turn.Key, h.ID())
 		}
 	}
@@ -308,12 +276,9 @@ func TestPromptOfComparesHashes(t *testing.T) {
 		}
 		other := store.Memory()
 		require.NoError(t, other.Commit(t.Context(), store.Change{ID: "d", Entries: entries, Status: status}))
-		e, err := debate.NewEngine(debate.Options{Store: other})
-		require.NoError(t, err)
-		d, err := e.Open(t.Context(), "d")
-		require.NoError(t, err)
-		p, err := d.PromptOf(t.Context(), res.Turns[0].Key)
-		require.NoError(t, err)
+		e := debatetest.Engine(t, debate.Options{Store: other})
+		d := debatetest.Open(t, e, "d")
+		p := debatetest.PromptOf(t, d, res.Turns[0].Key)
 		require.Equal(t, name, p.Match)
 	}
 }

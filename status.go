@@ -2,8 +2,6 @@ package debate
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,21 +9,21 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/actor/warnings"
 	"github.com/elenchus-go/debate/internal/chain/signing"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/deepcopy"
+	"github.com/elenchus-go/debate/internal/forecast"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/silence"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/judge/agreement"
 	"github.com/elenchus-go/debate/protocol"
-	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// statusOf returns the status of a record.
 func statusOf(r *record) store.Status {
 	status := store.Status{
 		ID: r.ID, Seq: r.Seq, State: r.lifecycle.State, Cursor: r.Cursor, MaxRounds: r.MaxRounds, Ending: r.Ending,
@@ -52,11 +50,10 @@ func statusOf(r *record) store.Status {
 
 // signature returns the last signature of the debate, or nil.
 func (r *record) signature() *transcript.Signature {
-	_, s, ok := signing.FromJournal(signing.Name, r.notes.Values[signing.Name], r.ID)
-	if !ok {
-		return nil
+	if _, s, ok := signing.FromJournal(signing.Name, r.notes.Values[signing.Name], r.ID); ok {
+		return &transcript.Signature{Signer: s.Signers[0].Name, Entries: s.Entries, Head: s.Head.String()}
 	}
-	return &transcript.Signature{Signer: s.Signers[0].Name, Entries: s.Entries, Head: s.Head.String()}
+	return nil
 }
 
 // isSigned reports whether the debate has ended, and has a signature since.
@@ -134,9 +131,11 @@ func (r *record) supported() error {
 	return fmt.Errorf("the journal has format %d, this version of the library supports formats up to %d: %w", r.format, store.Format, ErrUnsupported)
 }
 
-// configWarnings returns the warnings about the configuration.
 func (r *record) configWarnings() []Warning {
-	return slices.Concat(selfPreferenceWarnings(r.config, r.Cursor.Run, r.env.identify), r.accepted.mismatched, r.accepted.limited, r.accepted.biased)
+	if r.config.Judges == nil && r.config.Substitutes == nil { // the other warnings are about them
+		return slices.Concat(r.accepted.mismatched, r.accepted.limited)
+	}
+	return slices.Concat(warningsAbout(r.Cursor.Run, warnings.Preferences(r.config.seats(), r.env.identify)), r.accepted.mismatched, r.accepted.limited, r.accepted.biased)
 }
 
 // position returns the key of a failure that belongs to no step.
@@ -186,15 +185,6 @@ func callQuestion(r *record, steps []protocol.Step) *Question {
 	}
 }
 
-// person stands for the people who speak for participants and judges. The engine never calls it.
-type person struct{}
-
-func (person) Generate(context.Context, providers.Request) (providers.Response, error) {
-	return providers.Response{}, &providers.Error{Kind: providers.InvalidRequest, Err: errors.New("call model: a person replies with Debate.Answer")}
-}
-
-func (person) IsPerson() bool { return true }
-
 // rejected holds Status.FailureKind of a debate whose last start was refused.
 const rejected = "rejected"
 
@@ -233,31 +223,18 @@ func planOf(r *record) (p store.Plan) {
 	case r.phaseOpen():
 		at.Phase = r.Cursor.Phase
 	}
-	p.Key, p.Timeout = at.String(), r.config.Limits.StepTimeout*time.Duration(longestChain(r))
+	p.Key, p.Timeout = at.String(), r.config.Limits.StepTimeout*time.Duration(forecast.LongestChain(r.next()))
 	return p
-}
-
-// longestChain returns the largest number of runnable steps that a single actor performs one after the other.
-func longestChain(r *record) int {
-	if len(r.next()) < 2 {
-		return 1
-	}
-	count := map[string]int{"": 1}
-	for _, s := range r.next() {
-		count[s.Actor]++
-	}
-	return slices.Max(slices.Collect(maps.Values(count)))
 }
 
 // resultOf returns the result of a record. It shares no memory with the record.
 func resultOf(r *record) *Result {
 	res := &Result{
-		ID: r.ID, Topic: r.config.Topic, Background: r.config.Background, Protocol: r.config.Protocol.Name(), State: r.lifecycle.State,
+		ID: r.ID, Parent: r.fork.Parent, Rejudged: r.course.result(), Topic: r.config.Topic, Background: r.config.Background, Protocol: r.config.Protocol.Name(), State: r.lifecycle.State,
 		Ending: r.Ending, Round: r.Cursor.Round, Turns: turns.Copy(r.Turns), Sides: map[string]Totals{}, Participants: []ParticipantStatus{},
-		Rounds: make([]Totals, r.Cursor.Round+1), Question: deepcopy.Of(r.decisions.question), Failure: deepcopy.Of(r.losses.failure), Problems: deepcopy.Of(r.accepted.problems),
+		Rounds: make([]Totals, r.Cursor.Round+1), Question: deepcopy.Of(r.decisions.question), Failure: deepcopy.Of(r.losses.failure), Problems: deepcopy.Of(r.accepted.problems), Findings: deepcopy.Of(r.findings.List),
 		RunningTime: r.times.running, Created: r.times.created, Started: r.Started, Updated: r.times.changed(), Completed: r.times.completed,
 	}
-	res.Parent, res.Rejudged = r.fork.Parent, r.course.result()
 	var tooLarge string
 	if res.Annotations, tooLarge = r.notes.Shown(); tooLarge != "" {
 		res.Warnings = append(res.Warnings, tooLarge)
@@ -265,11 +242,10 @@ func resultOf(r *record) *Result {
 	if res.Signature = r.signature(); res.Signature != nil {
 		delete(res.Annotations, signing.Name)
 	}
-	res.Findings = deepcopy.Of(r.findings.List)
 	for _, w := range r.configWarnings() {
 		res.Warnings = append(res.Warnings, w.Text)
 	}
-	res.Warnings = append(res.Warnings, r.course.warnings()...)
+	res.Warnings = append(res.Warnings, r.course.Warnings()...)
 	sides := map[string]string{}
 	for _, s := range r.Profiles {
 		sides[s.Name] = cmp.Or(s.Side, s.Name)
@@ -299,7 +275,7 @@ func resultOf(r *record) *Result {
 	}
 	res.Sources = r.Sources.Report(res.Turns, sides)
 	res.Agreement = agreement.MeasureScores(res.Assessments...)
-	var failed *panics.Error
+	var failed error
 	if res.Answer, failed = answerOf(r, res.Verdict); failed != nil {
 		res.Warnings = append(res.Warnings, fmt.Sprintf("the protocol cannot compute the answer: panic: %v", failed))
 	}
@@ -308,12 +284,8 @@ func resultOf(r *record) *Result {
 }
 
 // answerOf returns the protocol's answer, or the verdict if the protocol computes no answer.
-func answerOf(r *record, verdict *transcript.Turn) (a protocol.Answer, failed *panics.Error) {
-	defer func() {
-		if v := recover(); v != nil {
-			failed = panics.New(v)
-		}
-	}()
+func answerOf(r *record, verdict *transcript.Turn) (a protocol.Answer, err error) {
+	defer panics.Catch(&err)
 	if p, ok := r.config.Protocol.(protocol.Answerer); ok {
 		if a = deepcopy.Of(p.Answer(&r.Record)); a.Text != "" || len(a.Data) > 0 {
 			a.Type = cmp.Or(a.Type, r.config.Protocol.Name())
@@ -325,30 +297,25 @@ func answerOf(r *record, verdict *transcript.Turn) (a protocol.Answer, failed *p
 }
 
 func participantStatus(r *record, name string) ParticipantStatus {
-	s := ParticipantStatus{Name: name, State: "active"}
-	for i := range r.Turns {
-		if t := &r.Turns[i]; t.Actor == name {
-			s.State = "active"
-			s.addAttempts(t.Attempts)
-			if t.Window != nil && t.Window.Omitted > 0 {
-				s.State = "context_exceeded"
-			}
-		}
-	}
+	s := turns.StatusOf(name, r.Turns)
 	for _, f := range r.losses.steps {
 		if f.Key.Actor == name {
-			s.addAttempts(f.AttemptDetails)
+			s.Add(f.AttemptDetails)
 		}
 	}
 	if slices.ContainsFunc(r.losses.dropped, func(d Dropped) bool { return d.Name == name }) {
 		s.State = "dropped"
 	}
-	return s
+	return ParticipantStatus(s)
 }
 
 // setConfig changes the configuration. Calls in flight keep the old one.
 func (r *record) setConfig(c *Config) {
-	c = r.course.hide(c)
+	if r.course.Begun() && len(r.course.Omit.Documents) > 0 { // judges do not see these
+		own := *c
+		own.hidden = r.course.Omit.Documents
+		c = &own
+	}
 	r.config, r.Settings = c, prompting.Settings{
 		Background: c.Background, Reference: c.Reference, Rubric: c.Rubric, Protocol: c.Protocol, Templates: r.env.sets[c.Prompts], History: c.History,
 		Tools:      prompting.ToolLimits{Rounds: c.Limits.ToolRounds, Bytes: c.Limits.ToolBytes},
@@ -357,4 +324,9 @@ func (r *record) setConfig(c *Config) {
 	if r.Settings.Templates == nil { // the engine lacks them, and does not drive the debate
 		r.Settings.Templates = r.env.sets[""]
 	}
+}
+
+func (r *record) addParticipants() {
+	r.SetProfiles(participantProfiles(*r.config))
+	r.losses.dropped = nil
 }

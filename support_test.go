@@ -86,9 +86,7 @@ func newPanelDebate(t testing.TB, rounds int, change func(*debate.Config, *debat
 	if change != nil {
 		change(&cfg, &opts)
 	}
-	d, err := debate.New(t.Context(), cfg, opts)
-	require.NoError(t, err)
-	return d
+	return debatetest.New(t, cfg, opts)
 }
 
 // unjudgedPanel is a panel without judges.
@@ -207,13 +205,6 @@ func modelFailingFirst(times int, kind providers.ErrorKind, cost transcript.Usag
 	return p
 }
 
-func head(t testing.TB, d *debate.Debate) store.Status {
-	t.Helper()
-	h, err := d.Status(t.Context())
-	require.NoError(t, err)
-	return h
-}
-
 // sleepContext sleeps for a time or until ctx ends.
 func sleepContext(ctx context.Context, d time.Duration) error {
 	select {
@@ -255,8 +246,7 @@ var panelModes = []panel.Mode{panel.Sequential, panel.Simultaneous}
 // measureRunning returns how much running time a debate has counted, and how much time has passed.
 func measureRunning(t *testing.T, d *debate.Debate) (running, passed time.Duration) {
 	began := time.Now()
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
 	return debatetest.Result(t, d).RunningTime, time.Since(began)
 }

@@ -1,7 +1,6 @@
 package debate
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,12 +19,6 @@ import (
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )
-
-func phaseNamed(r *record, name string) protocol.Phase {
-	phases := r.phases(r.Cursor.Stage)
-	i := slices.IndexFunc(phases, func(p protocol.Phase) bool { return p.Name == name })
-	return phases[i]
-}
 
 // transaction is a change that is not committed yet. Each event is added to the record at once, so the record shows
 // the state after it. If the transaction is not committed, its record is discarded.
@@ -122,17 +115,8 @@ func (c *transaction) settle() error {
 
 // proceedSafely calls proceed and returns a panic of the protocol or of a hook as a *panics.Error.
 func (c *transaction) proceedSafely() (more bool, err error) {
-	defer func() {
-		if v := recover(); v != nil { // if the goroutine is ending, its driver reports that
-			err = panics.New(v)
-		}
-	}()
+	defer panics.Catch(&err) // if the goroutine is ending, its driver reports that
 	return c.proceed()
-}
-
-// completionEvents maps states to the events that report that their work is done.
-var completionEvents = map[fsm.State]fsm.Event{
-	fsm.Initializing: fsm.Initialized, fsm.Completing: fsm.Concluded,
 }
 
 func (c *transaction) proceed() (more bool, err error) {
@@ -144,24 +128,26 @@ func (c *transaction) proceed() (more bool, err error) {
 		if c.now.Before(r.nextRoundAt()) {
 			return false, nil
 		}
-		return true, c.fire(fsm.Advance, StateChanged{Ending: c.ending()})
+		return true, c.fire(fsm.Advance, StateChanged{Ending: r.ending()})
 	}
 	steps := r.next()
 	switch {
 	case len(steps) == 0 && r.lifecycle.State == fsm.Judging:
 		found := newFindings(r, true)
-		return true, c.fire(fsm.Assessed, StateChanged{Findings: found, Ending: c.ending(found...)})
+		return true, c.fire(fsm.Assessed, StateChanged{Findings: found, Ending: r.ending(found...)})
 	case len(steps) == 0 && r.lifecycle.State == fsm.AwaitingResponses:
 		return true, c.fire(fsm.Responded, StateChanged{Findings: newFindings(r, false)})
+	case len(steps) == 0 && r.lifecycle.State == fsm.Completing:
+		return true, c.fire(fsm.Concluded, StateChanged{})
 	case len(steps) == 0:
-		return true, c.fire(completionEvents[r.lifecycle.State], StateChanged{})
+		return true, c.fire(fsm.Initialized, StateChanged{})
 	}
 	open := steps[0].Phase == r.Cursor.Phase
 	if q := gateQuestion(r); !open && q != nil {
 		return false, c.fire(fsm.Pause, StateChanged{Question: q})
 	}
 	if at := slices.IndexFunc(steps, silence.Is); open && at >= 0 {
-		t := replyOf(r, &steps[at], "", nil)
+		t := r.Reply(&steps[at], "", nil)
 		t.Started, t.Ended = c.now, c.now
 		return true, c.add(TurnDone{EventMeta: c.stamp("turn"), At: c.now, Turn: t})
 	}
@@ -176,7 +162,7 @@ func (c *transaction) proceed() (more bool, err error) {
 	if open {
 		return c.askPeople(steps)
 	}
-	phase := phaseNamed(r, steps[0].Phase)
+	phase := r.phaseNamed(steps[0].Phase)[0]
 	if e := budgetEnding(r, phase); e.Outcome != "" {
 		return true, c.fire(fsm.Stop, StateChanged{Ending: e})
 	}
@@ -186,19 +172,36 @@ func (c *transaction) proceed() (more bool, err error) {
 	})
 }
 
-// repetition returns the next entry of the course of a rejudged debate. It is nil if the judges must be asked
-// first, and in any other debate.
-func (c *transaction) repetition() Event { return repetition(c.rec, c.now, c.stamp, c.ending) }
+// repetition returns the next entry of the course of a rejudged debate, as the debate has it. It is nil if the judges must be
+// asked first, and in any other debate.
+func (c *transaction) repetition() Event {
+	r := c.rec
+	if !r.onCourse() || r.lifecycle.State == fsm.Paused || r.course.Asks() && len(r.next()) > 0 {
+		return nil
+	}
+	at := r.course.Next(r.Participates)
+	if at < 0 {
+		return nil
+	}
+	ev := r.course.events[at]
+	if s, ok := ev.(StateChanged); ok {
+		s.From, s.Instead = r.lifecycle.State, nil
+		if (s.On == fsm.Assessed || s.On == fsm.Advance) && r.Ending.Outcome == "" {
+			s.Instead = r.course.Instead(r.Cursor.Round, s.Ending, r.ending(s.Findings...))
+		}
+		ev = s
+	}
+	return r.course.repeated(ev, c.stamp, c.now, r.Seq)
+}
 
-// startSummary starts the phase of a summary that must come first.
 func (c *transaction) startSummary(w *window.SummaryPlan) (more bool, err error) {
-	step := protocol.Step{Key: transcript.Key{Actor: protocol.Summarizer}}
-	if e := budgetEnding(c.rec, protocol.Phase{Name: summaryPhase, Steps: []protocol.Step{step}}); e.Outcome != "" {
+	phase := c.rec.SummaryPhase()
+	if e := budgetEnding(c.rec, phase); e.Outcome != "" {
 		return true, c.fire(fsm.Stop, StateChanged{Ending: e})
 	}
 	return false, c.add(PhaseStarted{
 		EventMeta: c.stamp("phase"), At: c.now, Stage: c.rec.Cursor.Stage, Round: c.rec.Cursor.Round, Rounds: c.rec.MaxRounds,
-		Phase: summaryPhase, Steps: 1, Summary: w,
+		Phase: phase.Name, Steps: 1, Summary: w,
 	})
 }
 
@@ -208,25 +211,6 @@ func newFindings(r *record, judged bool) []detect.Finding {
 	return r.findings.New(findings.Source{
 		Record: &r.Record, Protocol: r.config.Protocol, Rules: r.config.Detect, Seats: r.Profiles, Answer: r.answerOf, Vectors: embedding.Vectors,
 	}, judged)
-}
-
-// ending returns why the debate ends after this round, or the zero Ending if it continues or its ending is already
-// decided. found are findings that are not in the record yet. The protocol has precedence over findings, and both
-// over the round limit. Endings by a person, a budget or a lost quorum have stopped the debate before.
-func (c *transaction) ending(found ...detect.Finding) (e transcript.Ending) {
-	r := c.rec
-	if r.Ending.Outcome != "" {
-		return transcript.Ending{}
-	}
-	if r.Cursor.Round >= r.MinRounds {
-		if e = r.config.Protocol.End(&r.Record); e.Outcome == "" {
-			e = r.findings.Stopping(r.Cursor.Round, found...)
-		}
-	}
-	if e.Outcome == "" && r.Cursor.Round >= r.MaxRounds {
-		e = transcript.Ending{Outcome: transcript.RoundLimit, Evidence: fmt.Sprintf("%d rounds were held", r.Cursor.Round)}
-	}
-	return e
 }
 
 // askPeople asks people for the replies of their open steps. If nothing else can happen before they reply, it pauses the
@@ -297,39 +281,22 @@ func newAsked(r *record, s *protocol.Step) (q Asked, err error) {
 	if !r.Settings.Templates.Has(s.Prompt) {
 		return q, &unsupported{[]string{fmt.Sprintf("prompt %q is unknown, add it to Options.Prompts", s.Prompt)}}
 	}
-	b, err := r.Fixed(s, seat)
-	if err != nil {
-		return q, err
-	}
-	for _, a := range attachmentsFor(r.config, s.Actor) {
-		a.Name = b.Pseudonyms.Hide(a.Name)
-		q.Attachments = append(q.Attachments, a.String())
-	}
-	for _, d := range documentsFor(r.config, s.Actor) {
-		d.Name = b.Pseudonyms.Hide(d.Name)
-		q.Documents = append(q.Documents, d.String())
-	}
-	active, own := r.NamesFor(s)
 	contract, err := contractFor(r, s)
 	if err != nil {
 		return q, err
 	}
-	if contract != nil {
-		contract = r.Form(contract, b.Pseudonyms, active, own)
-		q.Fields, q.Schema = contract.Outline(), contract.Schema()
-	}
-	q.Task, err = r.Task(s, b, active)
+	is, err := r.Ask(s, seat, contract)
+	q.Task, q.Fields, q.Schema, q.Attachments, q.Documents = is.Task, is.Fields, is.Schema, is.Attachments, is.Documents
 	return q, err
 }
 
 // brief sets what the actor of a next step may read and must know, as in a prompt for a model.
 func brief(r *record, q *Asked) (err error) {
 	q.Said, q.Briefing = nil, nil // no entry of the journal has them
-	at := slices.IndexFunc(r.next(), func(s protocol.Step) bool { return s.Key == q.Key })
-	if at < 0 {
+	s := r.open(q.Key)
+	if s == nil {
 		return nil
 	}
-	s := &r.next()[at]
 	q.Said = r.Said(s)
 	if r.Settings.Templates.Has(s.Prompt) {
 		q.Briefing, err = newBriefing(r, s)
@@ -347,14 +314,6 @@ func newBriefing(r *record, s *protocol.Step) (*Briefing, error) {
 // Text returns the briefing as plain text. Each line of what users or models wrote begins with "> ", apart from names, roles,
 // sides and criteria, which have one line. So no text can pass for another part. Empty parts are left out.
 func (b *Briefing) Text() string { return prompting.Briefing(*b).Text() }
-
-// replyOf returns the turn of a step with a reply that no model gave.
-func replyOf(r *record, s *protocol.Step, text string, data json.RawMessage) transcript.Turn {
-	return transcript.Turn{
-		Key: s.Key, Kind: s.Kind, Order: s.Order, VisibleSeq: s.VisibleSeq, Contract: s.Contract,
-		Text: text, Data: data, Tokens: r.env.Count("", text), Seq: r.Seq + 1,
-	}
-}
 
 // contractFor returns the contract of the reply to a step, with the step's own check, or nil if the reply is free text.
 func contractFor(r *record, s *protocol.Step) (*reply.Contract, error) {

@@ -64,9 +64,7 @@ func TestWhatEndsAPanel(t *testing.T) {
 			d := newPanelDebate(t, 0, func(c *debate.Config, o *debate.Options) {
 				c.Protocol, c.Limits, o.Providers["j"] = panel.Protocol{Format: tt.format}, tt.limits, jury
 			})
-			_, err := debatetest.Run(t, d)
-			require.NoError(t, err)
-			res := debatetest.Result(t, d)
+			res := debatetest.RunResult(t, d)
 			require.Equal(t, tt.outcome, res.Ending.Outcome)
 			require.Equal(t, tt.rounds, res.Ending.Round)
 			require.Len(t, res.Assessments, tt.rounds, "each round is assessed")
@@ -103,8 +101,7 @@ func TestAParticipantThatFailsIsDropped(t *testing.T) {
 	}
 	t.Run("the debate continues", func(t *testing.T) {
 		d := three(t, nil)
-		events, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		events := debatetest.Finish(t, d)
 		res := debatetest.Result(t, d)
 		require.Equal(t, fsm.Completed, res.State)
 		require.Equal(t, "dropped", res.Participants[0].State)
@@ -123,39 +120,33 @@ func TestAParticipantThatFailsIsDropped(t *testing.T) {
 	})
 	t.Run("without a quorum the debate concludes with what there is", func(t *testing.T) {
 		d := three(t, func(c *debate.Config) { c.Participants = c.Participants[:2] })
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		require.Equal(t, transcript.QuorumLost, debatetest.Result(t, d).Ending.Outcome)
 		require.NotNil(t, debatetest.Result(t, d).Verdict)
 	})
 	t.Run("the policy asks a person", func(t *testing.T) {
 		d := three(t, func(c *debate.Config) { c.OnFailure = debate.Ask })
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		q := debatetest.Result(t, d).Question
 		require.Contains(t, q.Cause, "too long")
 		require.ErrorContains(t, d.Resume(t.Context()), "call Decide with one of retry, drop, end")
 		require.ErrorContains(t, d.Decide(t.Context(), debatetest.Result(t, d).Question.ID, "dance"), `"dance" is not a choice, use one of retry, drop, end`)
 
 		require.NoError(t, d.Decide(t.Context(), debatetest.Result(t, d).Question.ID, "retry"))
-		_, err = debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		require.NotNil(t, debatetest.Result(t, d).Question, "it failed again")
 
 		require.NoError(t, d.Decide(t.Context(), debatetest.Result(t, d).Question.ID, "drop"))
-		_, err = debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
 		require.Equal(t, "dropped", debatetest.Result(t, d).Participants[0].State)
 		require.ErrorContains(t, d.Decide(t.Context(), "q99", "drop"), "already completed")
 	})
 	t.Run("who may end it", func(t *testing.T) {
 		d := three(t, func(c *debate.Config) { c.OnFailure = debate.Ask })
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		require.NoError(t, d.Decide(t.Context(), debatetest.Result(t, d).Question.ID, "end"))
-		_, err = debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		require.Equal(t, transcript.Stopped, debatetest.Result(t, d).Ending.Outcome)
 		require.NotNil(t, debatetest.Result(t, d).Verdict)
 	})
@@ -186,8 +177,7 @@ func TestAllSpeakersOfAPhaseMayFailAtOnce(t *testing.T) {
 					}
 					o.Providers["j"] = scriptedJudgeOfAll(t, 2)
 				})
-				events, err := debatetest.Run(t, d)
-				require.NoError(t, err)
+				events := debatetest.Finish(t, d)
 				res := debatetest.Result(t, d)
 				require.Equal(t, tt.outcome, res.Ending.Outcome, res.Ending.Evidence)
 				require.Equal(t, tt.dropped, droppedNames(events))
@@ -230,9 +220,8 @@ func TestARefusedKeyStopsAndGoesOnWithAnotherEngine(t *testing.T) {
 					cfg.Participants[0].Provider, cfg.Participants[1].Provider = "acme", "acme"
 					cfg.Judges[0].Provider = "acme"
 					opts := debate.Options{Store: store.Memory(), Providers: map[string]providers.Provider{"acme": model}}
-					d, err := debate.New(t.Context(), cfg, opts)
-					require.NoError(t, err)
-					_, err = debatetest.Run(t, d)
+					d := debatetest.New(t, cfg, opts)
+					_, err := debatetest.Run(t, d)
 					var failure *debate.Failure
 					require.ErrorAs(t, err, &failure)
 					require.Equal(t, "acme", failure.Provider)
@@ -244,13 +233,10 @@ func TestARefusedKeyStopsAndGoesOnWithAnotherEngine(t *testing.T) {
 					before := debatetest.Result(t, d).Turns
 
 					broken = false
-					e, err := debate.NewEngine(opts)
-					require.NoError(t, err)
-					d, err = e.Open(t.Context(), "d")
-					require.NoError(t, err)
+					e := debatetest.Engine(t, opts)
+					d = debatetest.Open(t, e, "d")
 					require.NoError(t, d.Retry(t.Context()))
-					_, err = debatetest.Run(t, d)
-					require.NoError(t, err)
+					debatetest.Finish(t, d)
 					require.Equal(t, []string{
 						"1/0/personas/personas/", "1/1/respond/A/", "1/1/respond/B/", "1/1/assess/J/", "1/1/verdict/J/",
 					}, debatetest.TurnKeys(debatetest.Result(t, d)))
@@ -316,8 +302,7 @@ func TestPoliciesForAJudgeThatFails(t *testing.T) {
 							return jury.Generate(ctx, r)
 						})
 					})
-					events, err := debatetest.Run(t, d)
-					require.NoError(t, err)
+					events := debatetest.Finish(t, d)
 					res := debatetest.Result(t, d)
 					is := want{outcome: res.Ending.Outcome, rounds: res.Round, dropped: droppedNames(events)}
 					for _, turn := range res.Turns {
@@ -344,8 +329,7 @@ func TestAMarkedFallbackSaysNothingThatEndsADebate(t *testing.T) {
 		d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 			c.Limits.MaxRounds, o.Providers["j"] = 2, unavailableModel(providers.ServerError)
 		})
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		for _, turn := range debatetest.Result(t, d).Assessments {
 			a, err := transcript.Decode[judge.Assessment](turn)
 			require.NoError(t, err)
@@ -377,9 +361,8 @@ func TestAPersonDecidesAboutAJudge(t *testing.T) {
 			opts.Providers = providersOf(model, unavailableModel(providers.ContextOverflow))
 			cfg := debatetest.PairConfig(nil)
 			cfg.OnJudgeFailure, cfg.OnOverflow, cfg.Limits.MaxRounds = debate.Ask, debate.Degrade, 2
-			d, err := debate.New(t.Context(), cfg, opts)
-			require.NoError(t, err)
-			_, err = debatetest.Run(t, d)
+			d := debatetest.New(t, cfg, opts)
+			_, err := debatetest.Run(t, d)
 			require.NoError(t, err, "to be asked is no failure")
 			res := debatetest.Result(t, d)
 			require.Equal(t, fsm.Paused, res.State)
@@ -394,15 +377,11 @@ func TestAPersonDecidesAboutAJudge(t *testing.T) {
 			if tt.mended {
 				opts.Providers = providersOf(model, scriptedJudge(t, 1))
 			}
-			e, err := debate.NewEngine(opts)
-			require.NoError(t, err)
-			other, err := e.Open(t.Context(), "d")
-			require.NoError(t, err)
+			e := debatetest.Engine(t, opts)
+			other := debatetest.Open(t, e, "d")
 			require.Equal(t, debatetest.Encode(t, res.Question), debatetest.Encode(t, debatetest.Result(t, other).Question))
 			require.NoError(t, other.Decide(t.Context(), debatetest.Result(t, other).Question.ID, tt.action))
-			_, err = debatetest.Run(t, other)
-			require.NoError(t, err)
-			res = debatetest.Result(t, other)
+			res = debatetest.RunResult(t, other)
 			require.Equal(t, fsm.Completed, res.State)
 			require.Equal(t, tt.outcome, res.Ending.Outcome)
 			require.Equal(t, tt.verdict, res.Verdict != nil)
@@ -426,16 +405,14 @@ func TestAPersonDecidesAboutAVerdict(t *testing.T) {
 					return jury.Generate(ctx, r)
 				})
 			})
-			_, err := debatetest.Run(t, d)
-			require.NoError(t, err)
+			debatetest.Finish(t, d)
 			require.Equal(t, []debate.Choice{
 				{Action: "retry", Label: "Try again", Description: "call J again"},
 				{Action: "drop", Label: "Continue without", Description: "J takes no further part"},
 			}, debatetest.Result(t, d).Question.Choices)
 			broken = false
 			require.NoError(t, d.Decide(t.Context(), debatetest.Result(t, d).Question.ID, action))
-			_, err = debatetest.Run(t, d)
-			require.NoError(t, err)
+			debatetest.Finish(t, d)
 			require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
 			require.Equal(t, transcript.JudgeDecided, debatetest.Result(t, d).Ending.Outcome)
 			require.Equal(t, action == "retry", debatetest.Result(t, d).Verdict != nil)
@@ -468,8 +445,7 @@ func TestAParticipantMayFailInTheConclusion(t *testing.T) {
 					require.Len(t, debatetest.Result(t, d).Turns, 3*rounds)
 					require.NoError(t, d.Retry(t.Context()))
 					down = false
-					_, err = debatetest.Run(t, d)
-					require.NoError(t, err)
+					debatetest.Finish(t, d)
 					require.Len(t, debatetest.Result(t, d).Turns, 3*rounds+2)
 				})
 			})
@@ -499,8 +475,7 @@ func TestAllThatADroppedParticipantTriedIsShown(t *testing.T) {
 			c.Participants = append(c.Participants, debate.Participant{Name: "C", Provider: "c"})
 			o.Providers["c"] = scripted.Text("  ", "\n")
 		})
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		require.Equal(t, debate.ParticipantStatus{
 			Name: "C", State: "dropped", Attempts: 2,
 			Errors: []string{"invalid_response: the reply is empty", "invalid_response: the reply is empty"},
@@ -521,12 +496,10 @@ func TestAParticipantCanBeSparedAfterTheOnlyJudgeDroppedOut(t *testing.T) {
 		}
 		return providers.Response{Text: "I am here.", FinishReason: providers.Stop}, nil
 	})
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{
+	d := debatetest.New(t, c, debate.Options{Providers: map[string]providers.Provider{
 		"m": talkingModel(), "c": third, "j": failingProvider{&providers.Error{Kind: providers.ServerError, Err: errors.New("gone")}},
 	}})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	require.Equal(t, transcript.RoundLimit, debatetest.Result(t, d).Ending.Outcome, "%s", debatetest.Result(t, d).Ending.Evidence)
 }
 
@@ -558,10 +531,8 @@ func TestVectorsOfManySpeechesAreTaken(t *testing.T) {
 		}
 		return providers.Response{Text: debatetest.Encode(t, map[string]any{"vectors": list}), FinishReason: providers.Stop}, nil
 	})
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"m": talkingModel(), "e": e}, Protocols: []protocol.Protocol{panelOfMany{}}})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	d := debatetest.New(t, c, debate.Options{Providers: map[string]providers.Provider{"m": talkingModel(), "e": e}, Protocols: []protocol.Protocol{panelOfMany{}}})
+	debatetest.Finish(t, d)
 	require.Empty(t, debatetest.Result(t, d).Warnings)
 }
 
@@ -600,10 +571,8 @@ func TestWhatFollowsFromAFinding(t *testing.T) {
 			c := configWithRules(5, tt.rule)
 			c.Detect[0].Effect, c.Limits.MinRounds = tt.use, tt.min
 			j := scriptedJudge(t, 9)
-			d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(repeatingModel, j), ExtractAnswer: answerLine})
-			require.NoError(t, err)
-			events, err := debatetest.Run(t, d)
-			require.NoError(t, err)
+			d := debatetest.New(t, c, debate.Options{Providers: providersOf(repeatingModel, j), ExtractAnswer: answerLine})
+			events := debatetest.Finish(t, d)
 			res := debatetest.Result(t, d)
 			require.Equal(t, tt.outcome, res.Ending.Outcome)
 			require.Equal(t, tt.round, res.Round)
@@ -648,11 +617,8 @@ func TestFindingsByTheJudgesMarks(t *testing.T) {
 		}
 		return scripted.Reply{Text: debatetest.Encode(t, a)}
 	}}
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(talkingModel(), j)})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
-	res := debatetest.Result(t, d)
+	d := debatetest.New(t, c, debate.Options{Providers: providersOf(talkingModel(), j)})
+	res := debatetest.RunResult(t, d)
 	require.Equal(t, transcript.EarlyStop, res.Ending.Outcome)
 	require.Equal(t, 3, res.Round)
 	require.Contains(t, res.Ending.Evidence, "round 3: drifting")
@@ -682,10 +648,8 @@ func TestFindingsUseTheJuryOfTheProtocol(t *testing.T) {
 			return scripted.Reply{Text: debatetest.Encode(t, a)}
 		}}
 	}
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: judges})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	d := debatetest.New(t, c, debate.Options{Providers: judges})
+	debatetest.Finish(t, d)
 	found := debatetest.Result(t, d).Findings
 	require.Len(t, found, 2)
 	require.InDelta(t, 0.6, found[0].Value, 1e-9, "the median")
@@ -707,10 +671,8 @@ func TestFindingsAreTheSameInAnotherProcess(t *testing.T) {
 			more, err = d.RunOnce(t.Context())
 			require.NoError(t, err)
 			if stops--; stops > 0 {
-				e, err := debate.NewEngine(o)
-				require.NoError(t, err)
-				d, err = e.Open(t.Context(), "d")
-				require.NoError(t, err)
+				e := debatetest.Engine(t, o)
+				d = debatetest.Open(t, e, "d")
 			}
 		}
 		return debatetest.Result(t, d)
@@ -735,14 +697,12 @@ func TestARetriedDebateFindsNothingTwice(t *testing.T) {
 		return scripted.Reply{Text: assessmentReply(t, true, "A", "B")}
 	}}
 	c.OnJudgeFailure = ""
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(repeatingModel, j), ExtractAnswer: answerLine})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
+	d := debatetest.New(t, c, debate.Options{Providers: providersOf(repeatingModel, j), ExtractAnswer: answerLine})
+	_, err := debatetest.Run(t, d)
 	require.Error(t, err)
 	require.Equal(t, fsm.Error, debatetest.Result(t, d).State)
 	require.NoError(t, d.Retry(t.Context()))
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	require.Len(t, debatetest.Result(t, d).Findings, 1)
 }
 
@@ -779,11 +739,8 @@ func TestVectorsAreAStep(t *testing.T) {
 				return scripted.Reply{Text: strings.ToUpper(r.Messages[0].Text[8:9]) + " is my name."}
 			}}, scriptedJudge(t, 9))
 			p["e"] = e
-			d, err := debate.New(t.Context(), c, debate.Options{Providers: p})
-			require.NoError(t, err)
-			_, err = debatetest.Run(t, d)
-			require.NoError(t, err)
-			res := debatetest.Result(t, d)
+			d := debatetest.New(t, c, debate.Options{Providers: p})
+			res := debatetest.RunResult(t, d)
 			require.Equal(t, []string{
 				"1/1/respond/A/", "1/1/respond/B/", "1/1/embed/embedder/", "1/1/assess/J/",
 				"1/2/respond/A/", "1/2/respond/B/", "1/2/embed/embedder/", "1/2/assess/J/", "1/2/verdict/J/",
@@ -803,21 +760,19 @@ func TestANewRunIsMeasuredFromItsBeginning(t *testing.T) {
 	m := talkingModel()
 	c := configWithRules(2, detect.Rule{Signal: detect.Repetitive}, detect.Rule{Signal: detect.Converged})
 	var n atomic.Int64
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+	d := debatetest.New(t, c, debate.Options{Providers: providersOf(debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		if n.Add(1) > 2 && broken {
 			return providers.Response{}, &providers.Error{Kind: providers.Authentication, Err: errors.New("the key has expired")}
 		}
 		return m.Generate(ctx, r)
 	}), scriptedJudge(t, 9))})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
+	_, err := debatetest.Run(t, d)
 	require.Error(t, err)
 	require.Len(t, debatetest.Result(t, d).Findings, 2)
 	require.NoError(t, d.Reset(t.Context()))
 	require.Empty(t, debatetest.Result(t, d).Findings)
 	broken = false
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	require.Len(t, debatetest.Result(t, d).Findings, 4, "two of each round of the new run")
 }
 
@@ -825,21 +780,19 @@ func TestRulesThatWereEditedHoldFromThenOn(t *testing.T) {
 	m, broken := talkingModel(), true
 	var n atomic.Int64
 	c := configWithRules(3, detect.Rule{Signal: detect.Repetitive})
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+	d := debatetest.New(t, c, debate.Options{Providers: providersOf(debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		if n.Add(1) > 4 && broken {
 			return providers.Response{}, &providers.Error{Kind: providers.Authentication, Err: errors.New("the key has expired")}
 		}
 		return m.Generate(ctx, r)
 	}), scriptedJudge(t, 9))})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
+	_, err := debatetest.Run(t, d)
 	require.Error(t, err)
 	require.NoError(t, d.Retry(t.Context()))
 	c.Detect = []detect.Rule{{Signal: detect.Disengaged}}
 	require.NoError(t, d.Edit(t.Context(), c))
 	broken = false
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	var signs []detect.Signal
 	for _, f := range debatetest.Result(t, d).Findings {
 		signs = append(signs, f.Signal)
@@ -850,9 +803,7 @@ func TestRulesThatWereEditedHoldFromThenOn(t *testing.T) {
 func TestDefaultsAreNoMarks(t *testing.T) {
 	c := configWithRules(1, detect.Rule{Signal: detect.Drifting})
 	j := &scripted.Provider{Func: func(r providers.Request) scripted.Reply { return scripted.Reply{Text: "No idea."} }}
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(talkingModel(), j)})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	d := debatetest.New(t, c, debate.Options{Providers: providersOf(talkingModel(), j)})
+	debatetest.Finish(t, d)
 	require.True(t, strings.HasSuffix(debatetest.Result(t, d).Findings[0].Evidence, "no relevance score"), debatetest.Result(t, d).Findings[0].Evidence)
 }

@@ -8,8 +8,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/elenchus-go/debate/internal/blindfold"
 	"github.com/elenchus-go/debate/internal/live"
-	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
@@ -107,16 +107,16 @@ func (d *Debate) Watch(ctx context.Context, after int64) iter.Seq2[Event, error]
 // participants. Show such a judge what Waiting asks of it.
 func (d *Debate) WatchAs(ctx context.Context, seat string, after int64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		b := &blindfold{rec: newRecord(d.ID(), d.engine.env), seat: seat, after: after}
+		viewer := newViewer(d, seat, after)
 		for ev, err := range d.Watch(ctx, 0) { // from the beginning, to know which phase is open
 			if err == nil {
-				err = b.add(ev)
+				err = viewer.add(ev)
 			}
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			for _, ev := range b.visible() {
+			for _, ev := range viewer.Take() {
 				if !yield(ev, nil) {
 					return
 				}
@@ -125,171 +125,97 @@ func (d *Debate) WatchAs(ctx context.Context, seat string, after int64) iter.Seq
 	}
 }
 
-// blindfold withholds events from a viewer who speaks for a seat.
-type blindfold struct {
-	rec   *record
-	seat  string
-	after int64
-	list  []Event // what was not shown yet
+// viewer withholds events from a viewer who speaks for a seat.
+type viewer struct {
+	blindfold.Blindfold[Event]
 
-	phase string // the parallel phase in which the seat has yet to speak; "" if there is none
-	since int64  // its first seq
+	rec *record
+}
+
+// newViewer returns a viewer who has seen the events up to the seq after.
+func newViewer(d *Debate, seat string, after int64) *viewer {
+	return &viewer{blindfold.Blindfold[Event]{Seat: seat, After: after, Masked: true}, newRecord(d.ID(), d.engine.env)}
 }
 
 // add adds an event. It drops live events that the viewer must not see, and events that the viewer has seen.
-func (b *blindfold) add(ev Event) error {
-	meta := ev.Meta()
+func (v *viewer) add(ev Event) error {
+	meta, r := ev.Meta(), v.rec
 	if !meta.Live {
 		_, at := entryFields(ev)
-		if err := b.rec.apply(ev, at); err != nil {
+		if err := r.apply(ev, at); err != nil {
 			return err
 		}
-		if b.rec.config.settings(b.seat) == nil {
-			unknown := problemsOf("seat", []protocol.Problem{protocol.Problemf("seat", "no participant or judge has the name %q", b.seat)})
-			return fmt.Errorf("watch debate %s: %w", b.rec.ID, unknown)
+		who, final := r.config.settings(v.Seat), r.lifecycle.State.Final()
+		if who == nil {
+			return fmt.Errorf("watch debate %s: %w", r.ID, problemOf("seat", "seat", "no participant or judge has the name %q", v.Seat))
 		}
-		if err := b.rec.drivable(); err != nil { // nobody can tell which phases are open
-			return fmt.Errorf("watch debate %s as %q: %w", b.rec.ID, b.seat, err)
+		if err := r.drivable(); err != nil { // nobody can tell which phases are open
+			return fmt.Errorf("watch debate %s as %q: %w", r.ID, v.Seat, err)
 		}
-		b.findPhase()
+		v.Masked = who.Blind && !final
+		v.At(&r.Record, r.Parallel, final, r.next)
 	}
-	if step, ok := stepOf(ev); meta.Live && (len(b.list) > 0 || b.phase != "" || b.masked()) && (!ok || step.Actor != b.seat) {
+	if step, ok := stepOf(ev); !v.Wants(meta.Seq, meta.Live, ok && step.Actor == v.Seat) {
 		return nil
 	}
-	if meta.Seq > b.after || meta.Live && meta.Seq == b.after {
-		b.list = append(b.list, b.withoutThoughts(ev))
-	}
+	shown, by := v.withoutThoughts(ev)
+	v.Add(shown, meta.Seq, by)
 	return nil
 }
 
 // withoutThoughts returns an event without what only another actor knows: its reasoning, its raw replies, and attachments
-// that are not for the viewer.
-func (b *blindfold) withoutThoughts(ev Event) Event {
+// that are not for the viewer. by is the key of a turn or of a round of calls of tools.
+func (v *viewer) withoutThoughts(ev Event) (shown Event, by transcript.Key) {
 	switch ev := ev.(type) {
 	case ConfigChanged:
-		ev.Config = configFor(ev.Config, b.seat)
-		return ev
+		ev.Config = blindfold.Config(ev.Config, v.Seat)
+		return ev, by
 	case Asked:
-		if ev.Key.Actor != b.seat {
+		if ev.Key.Actor != v.Seat {
 			ev.Attachments = nil
 		}
-		return ev
+		return ev, by
 	case ToolsCalled:
-		if ev.Key.Actor != b.seat {
-			ev.Parts, ev.Attempts = nil, withoutReplies(ev.Attempts)
+		if ev.Key.Actor != v.Seat {
+			ev.Parts, ev.Attempts = nil, blindfold.Attempts(ev.Attempts)
 		}
-		return ev
+		return ev, ev.Key
 	case TurnDone:
-		if ev.Turn.Actor != b.seat {
-			ev.Turn.Reasoning, ev.Turn.Attempts = nil, withoutReplies(ev.Turn.Attempts)
+		if ev.Turn.Actor != v.Seat {
+			ev.Turn.Reasoning, ev.Turn.Attempts = nil, blindfold.Attempts(ev.Turn.Attempts)
 		}
-		return ev
+		return ev, ev.Turn.Key
 	case Dropped:
-		ev.Failure, ev.OtherFailures = b.withoutReplies(ev.Failure), b.allWithoutReplies(ev.OtherFailures)
-		return ev
+		ev.Failure, ev.OtherFailures = v.withoutReplies(ev.Failure), v.allWithoutReplies(ev.OtherFailures)
+		return ev, by
 	case StateChanged:
-		ev.Failure, ev.OtherFailures = b.withoutReplies(ev.Failure), b.allWithoutReplies(ev.OtherFailures)
+		ev.Failure, ev.OtherFailures = v.withoutReplies(ev.Failure), v.allWithoutReplies(ev.OtherFailures)
 		if ev.Question != nil {
 			q := *ev.Question
-			q.Failure = b.withoutReplies(q.Failure)
+			q.Failure = v.withoutReplies(q.Failure)
 			ev.Question = &q
 		}
-		return ev
+		return ev, by
 	}
-	return ev
-}
-
-// configFor returns a configuration without what is not for a seat: attachments, and the reference answer unless a judge sits there.
-func configFor(config json.RawMessage, seat string) json.RawMessage {
-	var c struct {
-		Attachments []Attachment `json:"attachments"`
-		Reference   string       `json:"reference"`
-		Judges      []Participant
-	}
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(config, &c) != nil || json.Unmarshal(config, &fields) != nil { // the record has read it already
-		return nil
-	}
-	all := len(c.Attachments)
-	c.Attachments = slices.DeleteFunc(c.Attachments, func(a Attachment) bool { return !a.isFor(seat) })
-	hidden := c.Reference != "" && !slices.ContainsFunc(c.Judges, func(p Participant) bool { return p.Name == seat })
-	if len(c.Attachments) == all && !hidden {
-		return config
-	}
-	if all > 0 {
-		fields["attachments"], _ = json.Marshal(c.Attachments) // texts and bytes always encode
-	}
-	if hidden {
-		delete(fields, "reference")
-	}
-	shown, _ := json.Marshal(fields)
-	return shown
+	return ev, by
 }
 
 // withoutReplies returns a failure without the raw replies of another actor.
-func (b *blindfold) withoutReplies(f *Failure) *Failure {
-	if f == nil || f.Key.Actor == b.seat {
+func (v *viewer) withoutReplies(f *Failure) *Failure {
+	if f == nil || f.Key.Actor == v.Seat {
 		return f
 	}
 	shown := *f
-	shown.AttemptDetails = withoutReplies(f.AttemptDetails)
+	shown.AttemptDetails = blindfold.Attempts(f.AttemptDetails)
 	return &shown
 }
 
-func (b *blindfold) allWithoutReplies(list []*Failure) []*Failure {
+func (v *viewer) allWithoutReplies(list []*Failure) []*Failure {
 	list = slices.Clone(list)
 	for i, f := range list {
-		list[i] = b.withoutReplies(f)
+		list[i] = v.withoutReplies(f)
 	}
 	return list
-}
-
-// withoutReplies returns a copy of attempts without their raw replies.
-func withoutReplies(list []transcript.Attempt) []transcript.Attempt {
-	list = slices.Clone(list)
-	for i := range list {
-		list[i].Reply = ""
-	}
-	return list
-}
-
-// visible returns the events that the viewer may see now, and removes them from the list.
-func (b *blindfold) visible() []Event {
-	n := slices.IndexFunc(b.list, func(ev Event) bool {
-		var by transcript.Key
-		switch ev := ev.(type) {
-		case TurnDone:
-			by = ev.Turn.Key
-		case ToolsCalled:
-			by = ev.Key
-		}
-		return b.masked() || by.Phase != "" && by.Phase == b.phase && ev.Meta().Seq > b.since && by.Actor != b.seat
-	})
-	if n < 0 {
-		n = len(b.list)
-	}
-	shown := slices.Clone(b.list[:n])
-	b.list = slices.Delete(b.list, 0, n)
-	return shown
-}
-
-// masked reports whether the viewer is a judge who knows the participants only by pseudonyms, or may be one.
-func (b *blindfold) masked() bool {
-	s := b.rec.config.settings(b.seat)
-	return s == nil || s.Blind && !b.rec.lifecycle.State.Final()
-}
-
-// findPhase finds the open parallel phase in which the seat has yet to speak. A debate in error keeps it: it may continue.
-func (b *blindfold) findPhase() {
-	defer func() { _ = recover() }() // of the protocol: the driver meets the panic too, and reports it
-	r := b.rec
-	if r.Cursor.Phase == "" && r.Cursor.Stage != transcript.Conclusion && !r.lifecycle.State.Final() {
-		return
-	}
-	b.phase = ""
-	if r.Parallel && slices.ContainsFunc(r.next(), func(s protocol.Step) bool { return s.Actor == b.seat && s.Phase == r.Cursor.Phase }) {
-		b.phase, b.since = r.Cursor.Phase, r.Cursor.PhaseSeq
-	}
 }
 
 // showNews yields what is new to a viewer and reports whether more may follow. Nothing follows an error.

@@ -16,6 +16,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/archive"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/internal/secrettest"
 	"github.com/elenchus-go/debate/protocol"
@@ -51,33 +52,21 @@ func config(p protocol.Protocol) debate.Config {
 // engine returns an engine for the debates of a store.
 func engine(t *testing.T, s store.Store, p providers.Provider) *debate.Engine {
 	t.Helper()
-	e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": p}, Store: s})
-	require.NoError(t, err)
-	return e
+	return debatetest.Engine(t, debate.Options{Providers: map[string]providers.Provider{"m": p}, Store: s})
 }
 
 // opened opens the debate of a store.
 func opened(t *testing.T, s store.Store) *debate.Debate {
 	t.Helper()
-	d, err := engine(t, s, model).Open(t.Context(), "d")
-	require.NoError(t, err)
-	return d
+	return debatetest.Open(t, engine(t, s, model), "d")
 }
 
 // begun returns a new debate and its store.
 func begun(t *testing.T, c debate.Config) (*debate.Debate, store.Store) {
 	t.Helper()
 	s := store.Memory()
-	d, err := engine(t, s, model).Create(t.Context(), c)
-	require.NoError(t, err)
+	d := debatetest.Create(t, engine(t, s, model), c)
 	return d, s
-}
-
-func encode(t testing.TB, v any) string {
-	t.Helper()
-	raw, err := json.Marshal(v)
-	require.NoError(t, err)
-	return string(raw)
 }
 
 func parsed(t testing.TB, text string) *archive.Journal {
@@ -92,7 +81,7 @@ func exported(t *testing.T, s store.Store) *archive.Journal {
 	t.Helper()
 	j, err := archive.Export(t.Context(), s, "d")
 	require.NoError(t, err)
-	return parsed(t, encode(t, j))
+	return parsed(t, debatetest.Encode(t, j))
 }
 
 // imported returns a new store that contains only the journal.
@@ -101,13 +90,6 @@ func imported(t *testing.T, j *archive.Journal) store.Store {
 	s := store.Memory()
 	require.NoError(t, archive.Import(t.Context(), s, j))
 	return s
-}
-
-func result(t *testing.T, d *debate.Debate) *debate.Result {
-	t.Helper()
-	r, err := d.Result(t.Context())
-	require.NoError(t, err)
-	return r
 }
 
 // run runs a debate until Run ends. It pauses the debate after the given number of turns, or never if pause is 0.
@@ -151,22 +133,22 @@ func same(t *testing.T, p protocol.Protocol) {
 	require.NoError(t, d.Resume(t.Context()))
 	run(t, d, 0)
 	require.NoError(t, d.Annotate(t.Context(), "rating", 4))
-	require.Equal(t, fsm.Completed, result(t, d).State)
+	require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
 
 	j := exported(t, s)
 	other := imported(t, j)
 	again, err := archive.Export(t.Context(), other, "d")
 	require.NoError(t, err)
 	require.Equal(t, j, again)
-	require.Equal(t, encode(t, j), encode(t, again))
+	require.Equal(t, debatetest.Encode(t, j), debatetest.Encode(t, again))
 	head, _, err := s.Load(t.Context(), "d", 0)
 	require.NoError(t, err)
-	require.Equal(t, encode(t, head), encode(t, again.Status), "the computed status equals the stored one")
-	want, got := result(t, d), result(t, opened(t, other))
+	require.Equal(t, debatetest.Encode(t, head), debatetest.Encode(t, again.Status), "the computed status equals the stored one")
+	want, got := debatetest.Result(t, d), debatetest.Result(t, opened(t, other))
 	if p.Name() == (own{}).Name() { // another process does not know the protocol and computes no answer
 		want.Answer, got.Answer = protocol.Answer{}, protocol.Answer{}
 	}
-	require.Equal(t, encode(t, want), encode(t, got))
+	require.Equal(t, debatetest.Encode(t, want), debatetest.Encode(t, got))
 	require.Equal(t, events(t, d), events(t, opened(t, other)))
 }
 
@@ -175,7 +157,7 @@ func events(t *testing.T, d *debate.Debate) (list []string) {
 	t.Helper()
 	for m, err := range d.Replay(t.Context()) {
 		require.NoError(t, err)
-		list = append(list, encode(t, m.Event))
+		list = append(list, debatetest.Encode(t, m.Event))
 	}
 	return list
 }
@@ -190,11 +172,11 @@ func TestAnImportedDebateGoesOn(t *testing.T) {
 		there := opened(t, imported(t, j))
 		require.NoError(t, there.Resume(t.Context()))
 		run(t, there, 0)
-		res := result(t, there)
+		res := debatetest.Result(t, there)
 		require.Equal(t, fsm.Completed, res.State)
-		require.Equal(t, encode(t, result(t, d).Turns), encode(t, res.Turns[:4]))
+		require.Equal(t, debatetest.Encode(t, debatetest.Result(t, d).Turns), debatetest.Encode(t, res.Turns[:4]))
 		require.Greater(t, len(res.Turns), 4)
-		require.Equal(t, fsm.Paused, result(t, d).State, "the original does not change")
+		require.Equal(t, fsm.Paused, debatetest.Result(t, d).State, "the original does not change")
 	})
 }
 
@@ -253,7 +235,7 @@ func TestADamagedJournalIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, s := begun(t, config(procon.Protocol{}))
 		run(t, d, 0)
-		text = encode(t, exported(t, s))
+		text = debatetest.Encode(t, exported(t, s))
 	})
 	for name, tt := range map[string]struct {
 		change func(*archive.Journal)
@@ -367,8 +349,7 @@ func TestNoKeyIsInAJournal(t *testing.T) {
 		refuses := &scripted.Provider{Func: func(providers.Request) scripted.Reply {
 			return scripted.Reply{Err: &providers.Error{Kind: providers.Authentication, Err: errors.New("bad key")}}
 		}}
-		d, err := engine(t, s, keyed{refuses, key}).Create(t.Context(), config(panel.Protocol{}))
-		require.NoError(t, err)
+		d := debatetest.Create(t, engine(t, s, keyed{refuses, key}), config(panel.Protocol{}))
 		for _, err := range d.Run(t.Context()) {
 			if err != nil {
 				break
@@ -376,7 +357,7 @@ func TestNoKeyIsInAJournal(t *testing.T) {
 		}
 		j := exported(t, s)
 		require.Equal(t, fsm.Error, j.Status.State)
-		secrettest.NotPrinted(t, key, j, encode(t, j))
+		secrettest.NotPrinted(t, key, j, debatetest.Encode(t, j))
 	})
 }
 
@@ -388,13 +369,11 @@ type keyed struct {
 
 func FuzzJournal(f *testing.F) {
 	s := store.Memory()
-	e, err := debate.NewEngine(debate.Options{Store: s})
-	require.NoError(f, err)
-	_, err = e.Create(f.Context(), config(panel.Protocol{}))
-	require.NoError(f, err)
+	e := debatetest.Engine(f, debate.Options{Store: s})
+	debatetest.Create(f, e, config(panel.Protocol{}))
 	j, err := archive.Export(f.Context(), s, "d")
 	require.NoError(f, err)
-	f.Add([]byte(encode(f, j)))
+	f.Add([]byte(debatetest.Encode(f, j)))
 	f.Add([]byte(`{"head": {"id": "d"}, "entries": [{"seq": 1, "type": "config", "data": {"type": "config", "seq": 1, "config": {"id": "d"}}}]}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		j := &archive.Journal{}
@@ -416,8 +395,7 @@ func TestAStoredDebateIsVerified(t *testing.T) {
 	d, s := begun(t, config(panel.Protocol{}))
 	run(t, d, 0)
 	require.NoError(t, d.Verify(t.Context()))
-	status, err := d.Status(t.Context())
-	require.NoError(t, err)
+	status := debatetest.Status(t, d)
 	for name, harm := range map[string]func(*archive.Journal) (entry int64){
 		"missing entries": func(j *archive.Journal) int64 {
 			j.Entries = j.Entries[:len(j.Entries)-1]
@@ -425,7 +403,7 @@ func TestAStoredDebateIsVerified(t *testing.T) {
 		},
 		"another order": func(j *archive.Journal) int64 {
 			at := slices.IndexFunc(j.Entries, func(e store.Entry) bool { return e.Type == "turn" })
-			j.Entries[at].Data = json.RawMessage(strings.Replace(encode(t, j.Entries[at].Data), `"order":0`, `"order":1`, 1))
+			j.Entries[at].Data = json.RawMessage(strings.Replace(debatetest.Encode(t, j.Entries[at].Data), `"order":0`, `"order":1`, 1))
 			return int64(at) + 1
 		},
 	} {

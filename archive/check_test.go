@@ -100,14 +100,11 @@ func TestTheCheckerInNodeCombinesAJury(t *testing.T) {
 	}}
 	for range 8 {
 		s := store.Memory()
-		e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": model}, Store: s, Signer: signer})
-		require.NoError(t, err)
+		e := debatetest.Engine(t, debate.Options{Providers: map[string]providers.Provider{"m": model}, Store: s, Signer: signer})
 		c := config(panel.Protocol{Jury: judge.Jury{Swap: true}})
 		c.Judges = []debate.Participant{{Name: "Jo"}, {Name: "Kim"}, {Name: "Lee"}}
-		d, err := e.Create(t.Context(), c)
-		require.NoError(t, err)
-		_, err = debatetest.Run(t, d)
-		require.NoError(t, err)
+		d := debatetest.Create(t, e, c)
+		debatetest.Finish(t, d)
 		f, err := archive.Record(t.Context(), e, "d")
 		require.NoError(t, err)
 		r, err := archive.Verify(t.Context(), again(t, f), debate.Options{}, verifier)

@@ -79,12 +79,9 @@ func ownCode() debate.Options {
 func recordBy(t *testing.T, c debate.Config, o debate.Options) *archive.File {
 	t.Helper()
 	o.Store = store.Memory()
-	e, err := debate.NewEngine(o)
-	require.NoError(t, err)
-	d, err := e.Create(t.Context(), c)
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	e := debatetest.Engine(t, o)
+	d := debatetest.Create(t, e, c)
+	debatetest.Finish(t, d)
 	f, err := archive.Record(t.Context(), e, d.ID())
 	require.NoError(t, err)
 	return again(t, f)
@@ -153,7 +150,7 @@ func withHeader(t *testing.T, f *archive.File, change func(header, code map[stri
 	h := forgedtest.Decode(t, first).(map[string]any)
 	change(h, h["code"].(map[string]any))
 	rest = rest[:bytes.LastIndex(rest, []byte("sum "))]
-	record := []byte(encode(t, h) + "\n" + string(rest))
+	record := []byte(debatetest.Encode(t, h) + "\n" + string(rest))
 	read, err := archive.ReadFile(bytes.NewReader(fmt.Appendf(record, "sum %s\n", chain.Sum(record))))
 	require.NoError(t, err)
 	return read

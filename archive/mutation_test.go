@@ -176,9 +176,8 @@ func forged(t *testing.T, pick *rand.Rand, export []byte) (f *archive.File, path
 	if s.Commit(t.Context(), c) != nil {
 		return nil, "", false
 	}
-	e, err := debate.NewEngine(debate.Options{Store: s})
-	require.NoError(t, err)
-	f, err = archive.Record(t.Context(), e, "d")
+	e := debatetest.Engine(t, debate.Options{Store: s})
+	f, err := archive.Record(t.Context(), e, "d")
 	return f, indices.ReplaceAllString(path, "[]"), err == nil
 }
 
@@ -191,7 +190,9 @@ func unchanged(t *testing.T, export []byte, i int, data []byte) bool {
 	was, err := debate.ParseEvent(j.Entries[i].Data)
 	require.NoError(t, err)
 	is, err := debate.ParseEvent(data)
-	canonical := func(ev debate.Event) string { return encode(t, forgedtest.Decode(t, []byte(encode(t, ev)))) }
+	canonical := func(ev debate.Event) string {
+		return debatetest.Encode(t, forgedtest.Decode(t, []byte(debatetest.Encode(t, ev))))
+	}
 	return err == nil && canonical(was) == canonical(is)
 }
 

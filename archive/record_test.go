@@ -19,8 +19,7 @@ func recordOf(t testing.TB, export []byte) *archive.File {
 	j, s := &archive.Journal{}, store.Memory()
 	require.NoError(t, j.UnmarshalJSON(export))
 	require.NoError(t, archive.Import(t.Context(), s, j))
-	e, err := debate.NewEngine(debate.Options{Store: s})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Store: s})
 	f, err := archive.Record(t.Context(), e, j.Status.ID)
 	require.NoError(t, err)
 	return f

@@ -51,7 +51,7 @@ func TestTextsAreHiddenInARecord(t *testing.T) {
 				f = again(t, f)
 				require.Equal(t, head, f.Head())
 				require.NotContains(t, string(text(t, f)), `"secret":"`)
-				if hidden := encode(t, done.Turn.Text); len(quotes) == 0 {
+				if hidden := debatetest.Encode(t, done.Turn.Text); len(quotes) == 0 {
 					require.NotContains(t, string(text(t, f)), hidden[1:len(hidden)-1])
 				}
 				r, err := archive.Verify(t.Context(), f, debate.Options{}, verifier)
@@ -129,18 +129,16 @@ func TestARedactedRecordKeepsKeysOfCalls(t *testing.T) {
 // another one.
 func prompts(t *testing.T, export []byte, keys any, was, supposed string) (equal []int) {
 	t.Helper()
-	root := forgedtest.Decode(t, bytes.ReplaceAll(export, []byte(encode(t, was)), []byte(encode(t, supposed))))
+	root := forgedtest.Decode(t, bytes.ReplaceAll(export, []byte(debatetest.Encode(t, was)), []byte(debatetest.Encode(t, supposed))))
 	if keys != nil {
 		forgedtest.Set(t, root, ".entries[0].data.secret", nil)
 		forgedtest.Set(t, root, ".entries[0].data.copied_keys", keys)
 	}
 	s := store.Memory()
-	id, err := forgedtest.Put(t, s, []byte(encode(t, root)))
+	id, err := forgedtest.Put(t, s, []byte(debatetest.Encode(t, root)))
 	require.NoError(t, err)
-	e, err := debate.NewEngine(debate.Options{Store: s})
-	require.NoError(t, err)
-	d, err := e.Open(t.Context(), id)
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Store: s})
+	d := debatetest.Open(t, e, id)
 	for c, err := range d.VerifyEntries(t.Context()) {
 		require.NoError(t, err)
 		equal = append(equal, c.Prompts)
@@ -197,7 +195,7 @@ func TestAHiddenTextIsNotFoundByTrying(t *testing.T) {
 			answer := answers[(n+i)%len(answers)]
 			forgedtest.Set(t, root, fmt.Sprintf(".entries[%d].data.turn.text", done.Seq-1), json.RawMessage(answer))
 		}
-		f := recorded(t, []byte(encode(t, root)))
+		f := recorded(t, []byte(debatetest.Encode(t, root)))
 		for _, done := range turns {
 			_, err := f.Redact(done.Turn.Key.String() + ".text")
 			if err != nil {
@@ -234,8 +232,7 @@ func recorded(t testing.TB, export []byte) *archive.File {
 	s := store.Memory()
 	id, err := forgedtest.Put(t, s, export)
 	require.NoError(t, err)
-	e, err := debate.NewEngine(debate.Options{Store: s})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Store: s})
 	f, err := archive.Record(t.Context(), e, id)
 	require.NoError(t, err)
 	return f

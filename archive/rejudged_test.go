@@ -23,16 +23,12 @@ func TestRecordOfARejudgedDebate(t *testing.T) {
 		return scripted.Reply{Text: enginetest.PresetReply(cfg, r)}
 	}}
 	o := debate.Options{Store: store.Memory(), Providers: map[string]providers.Provider{"m": model}}
-	e, err := debate.NewEngine(o)
-	require.NoError(t, err)
-	parent, err := e.Create(t.Context(), cfg)
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, parent)
-	require.NoError(t, err)
+	e := debatetest.Engine(t, o)
+	parent := debatetest.Create(t, e, cfg)
+	debatetest.Finish(t, parent)
 	d, err := e.Rejudge(t.Context(), parent.ID(), debate.Rejudge{ID: "again"})
 	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 
 	f, err := archive.Record(t.Context(), e, "again")
 	require.NoError(t, err)

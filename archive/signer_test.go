@@ -63,19 +63,15 @@ func engineOver(t *testing.T, s store.Store, signer note.Signer) *debate.Engine 
 	model := &scripted.Provider{DiscardCalls: true, Func: func(r providers.Request) scripted.Reply {
 		return scripted.Reply{Text: enginetest.Reply(r, []string{"Ada", "Bo"}, "So it is.", 0)}
 	}}
-	e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": model}, Store: s, Signer: signer})
-	require.NoError(t, err)
-	return e
+	return debatetest.Engine(t, debate.Options{Providers: map[string]providers.Provider{"m": model}, Store: s, Signer: signer})
 }
 
 // ended runs a debate to its end in an engine of a store.
 func ended(t *testing.T, s store.Store, signer note.Signer) (*debate.Engine, *debate.Debate) {
 	t.Helper()
 	e := engineOver(t, s, signer)
-	d, err := e.Create(t.Context(), config(panel.Protocol{}))
-	require.NoError(t, err)
-	events, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	d := debatetest.Create(t, e, config(panel.Protocol{}))
+	events := debatetest.Finish(t, d)
 	require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
 	require.IsType(t, debate.Ended{}, events[len(events)-1])
 	return e, d
@@ -97,8 +93,7 @@ func TestAnEngineSignsWhatEnds(t *testing.T) {
 	res := debatetest.Result(t, d)
 	require.Equal(t, "example.org/engine", res.Signature.Signer)
 	require.Empty(t, res.Annotations)
-	status, err := d.Status(t.Context())
-	require.NoError(t, err)
+	status := debatetest.Status(t, d)
 	require.True(t, status.Signed)
 	require.Equal(t, status.Seq-1, res.Signature.Entries)
 	r := verdictOf(t, e, "d", verifier)
@@ -127,8 +122,7 @@ func TestAnEngineSignsWhatEnds(t *testing.T) {
 
 	for _, at := range []int64{5, 0} { // the fork at the end has the signature of its parent in an entry
 		id := fmt.Sprint("fork", at)
-		fork, err := e.Fork(t.Context(), "d", at, debate.Edits{ID: id})
-		require.NoError(t, err)
+		fork := debatetest.Fork(t, e, "d", at, debate.Edits{ID: id})
 		require.Nil(t, debatetest.Result(t, fork).Signature, "it was the parent that was signed")
 		if at > 0 {
 			require.NoError(t, fork.Cancel(t.Context()))
@@ -188,7 +182,7 @@ func TestAFalseSignatureInAnEntryIsFound(t *testing.T) {
 		"of later entries": sign(t, signer, "d", status.Seq+1, f.Head()),
 	} {
 		changed := store.Memory()
-		note := debate.Annotated{EventMeta: debate.EventMeta{Type: "annotated", Seq: status.Seq + 1, Revision: 1}, At: status.Updated, Name: "signature", Value: json.RawMessage(encode(t, signed))}
+		note := debate.Annotated{EventMeta: debate.EventMeta{Type: "annotated", Seq: status.Seq + 1, Revision: 1}, At: status.Updated, Name: "signature", Value: json.RawMessage(debatetest.Encode(t, signed))}
 		status := status
 		status.Seq++
 		require.NoError(t, changed.Commit(t.Context(), store.Change{ID: "d", Entries: append(slices.Clip(entries), store.Entry{Seq: status.Seq, Type: "annotated", At: note.At, Data: note}), Status: status}))

@@ -53,16 +53,13 @@ func debates(t *testing.T, signer note.Signer) *debate.Engine {
 		}
 		return scripted.Reply{Text: enginetest.PresetReply(presets["panel"], r)}
 	}}
-	e, err := debate.NewEngine(debate.Options{Store: store.Memory(), Providers: map[string]providers.Provider{"m": model}, KeepReplies: true, Signer: signer})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Store: store.Memory(), Providers: map[string]providers.Provider{"m": model}, KeepReplies: true, Signer: signer})
 	create := func(id, preset string, change func(c *debate.Config)) *debate.Debate {
 		c := presets[preset]
 		c.ID, c.Participants = id, slices.Clone(c.Participants)
 		change(&c)
-		d, err := e.Create(t.Context(), c)
-		require.NoError(t, err)
-		_, err = debatetest.Run(t, d)
-		require.NoError(t, err)
+		d := debatetest.Create(t, e, c)
+		debatetest.Finish(t, d)
 		return d
 	}
 	unchanged := func(*debate.Config) {}
@@ -76,8 +73,7 @@ func debates(t *testing.T, signer note.Signer) *debate.Engine {
 	})
 	d := create("people", "panel", func(c *debate.Config) { c.Participants[0].Human = true })
 	for debatetest.Result(t, d).State == fsm.Paused {
-		list, err := d.Waiting(t.Context())
-		require.NoError(t, err)
+		list := debatetest.Waiting(t, d)
 		require.NotEmpty(t, list)
 		for n, asked := range list {
 			if n == 0 && asked.Key.Round == 2 {
@@ -86,14 +82,11 @@ func debates(t *testing.T, signer note.Signer) *debate.Engine {
 				require.NoError(t, d.Answer(t.Context(), asked.Key, "I would take the tram.", "Ann"))
 			}
 		}
-		_, err = debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 	}
 	speech := speeches(t, panel)[2]
-	fork, err := e.Fork(t.Context(), "panel", speech.Seq, debate.Edits{ID: "fork", Turn: speech.Key, Reply: "I have changed my mind."})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, fork)
-	require.NoError(t, err)
+	fork := debatetest.Fork(t, e, "panel", speech.Seq, debate.Edits{ID: "fork", Turn: speech.Key, Reply: "I have changed my mind."})
+	debatetest.Finish(t, fork)
 	return e
 }
 
@@ -127,8 +120,7 @@ func writeVersion(t *testing.T, folder string) {
 		if id != "panel" {
 			continue
 		}
-		d, err := e.Open(t.Context(), id)
-		require.NoError(t, err)
+		d := debatetest.Open(t, e, id)
 		_, err = f.Redact(speeches(t, d)[2].Key.String())
 		require.NoError(t, err)
 		write("redacted", f)
@@ -203,7 +195,7 @@ func TestRecordsOfOtherRules(t *testing.T) {
 	verify := func(change func(root any)) *archive.Report {
 		root := forgedtest.Decode(t, export)
 		change(root)
-		f := withHeader(t, recorded(t, []byte(encode(t, root))), func(h, _ map[string]any) { h["library"] = "v0.9.0" })
+		f := withHeader(t, recorded(t, []byte(debatetest.Encode(t, root))), func(h, _ map[string]any) { h["library"] = "v0.9.0" })
 		require.NoError(t, f.Sign(signer))
 		r, err := archive.Verify(t.Context(), f, debate.Options{}, verifier)
 		require.NoError(t, err)

@@ -15,13 +15,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/store"
 )
 
 func TestAHandlerNeedsAuthorization(t *testing.T) {
-	e, err := debate.NewEngine(debate.Options{})
-	require.NoError(t, err)
-	_, err = New(e, Options{})
+	e := debatetest.Engine(t, debate.Options{})
+	_, err := New(e, Options{})
 	require.ErrorContains(t, err, "Options.Authorize is nil")
 	_, err = New(e, Options{Authorize: AllowEveryone, TrustedOrigins: []string{"example.com"}})
 	require.ErrorContains(t, err, "example.com")
@@ -51,12 +51,10 @@ func TestEachRouteIsAuthorized(t *testing.T) {
 	})
 	allowed = Launch
 	s.begin()
-	d, err := s.engine.Open(t.Context(), "cars")
-	require.NoError(t, err)
+	d := debatetest.Open(t, s.engine, "cars")
 	allowed = ""
 	for _, r := range routes {
-		before, err := d.Status(t.Context())
-		require.NoError(t, err)
+		before := debatetest.Status(t, d)
 		got = nil
 		path := strings.NewReplacer("{id}", "cars", "{name}", "note", "{model}", "pair").Replace(r.path)
 		if r.action == Inbox || r.action == Watch || r.action == Waiting {
@@ -83,12 +81,11 @@ func TestEachRouteIsAuthorized(t *testing.T) {
 		if slices.Contains([]Action{Answer, Decline, Inbox, Prompt, Watch, Waiting}, r.action) {
 			require.Equal(t, "Ada", got[0].Seat)
 		}
-		after, err := d.Status(t.Context())
-		require.NoError(t, err)
+		after := debatetest.Status(t, d)
 		require.Equal(t, before.Labels, after.Labels)
 		require.Equal(t, before.State.Active(), after.State.Active(), "%s changed the debate", r.path)
 	}
-	_, err = s.engine.Open(t.Context(), "bikes")
+	_, err := s.engine.Open(t.Context(), "bikes")
 	require.ErrorIs(t, err, store.ErrNotFound)
 	s.refuses("forbidden", http.MethodGet, "/debates/cars/report?full=true", "")
 	require.Equal(t, FullReport, got[len(got)-1].Action)

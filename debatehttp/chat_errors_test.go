@@ -17,6 +17,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
 	"github.com/elenchus-go/debate/store"
@@ -59,22 +60,15 @@ func TestNobodyForgesAFirstTry(t *testing.T) {
 	s.letAllSpeak()
 	s.wants(http.StatusOK, http.MethodPost, "/v1/chat/completions", asked+`}`, "X-Stainless-Retry-Count", "0")
 	first := s.only()
-	status, err := s.engine.Open(t.Context(), first.ID)
-	require.NoError(t, err)
-	head, err := status.Status(t.Context())
-	require.NoError(t, err)
+	status := debatetest.Open(t, s.engine, first.ID)
+	head := debatetest.Status(t, status)
 	label := head.Labels[requestLabel]
 	require.NotEmpty(t, label)
 	labels := `"labels": {"openai_request": "` + label + `"}`
 	s.posts(http.StatusCreated, "/debates", strings.Replace(posted, `"topic"`, labels+`, "topic"`, 1))
 	s.posts(http.StatusCreated, "/debates/"+first.ID+"/forks", `{`+labels+`}`)
 	s.posts(http.StatusCreated, "/debates/"+first.ID+"/forks", `{}`)
-	found := 0
-	for _, err := range s.engine.List(t.Context(), store.Query{Labels: map[string]string{requestLabel: label}}) {
-		require.NoError(t, err)
-		found++
-	}
-	require.Equal(t, 1, found)
+	require.Len(t, debatetest.List(t, s.engine, store.Query{Labels: map[string]string{requestLabel: label}}), 1)
 }
 
 // An answer without streaming that takes long begins with blank lines. An error then has the status 200.
@@ -212,8 +206,7 @@ func TestStopOnCancel(t *testing.T) {
 		}()
 		<-s.gate.called
 		leave()
-		d, err := s.engine.Open(t.Context(), s.only().ID)
-		require.NoError(t, err)
+		d := debatetest.Open(t, s.engine, s.only().ID)
 		for ev, err := range d.Watch(t.Context(), 0) {
 			require.NoError(t, err)
 			if end, ok := ev.(debate.Ended); ok {

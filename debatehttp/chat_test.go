@@ -16,6 +16,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
@@ -41,11 +42,8 @@ func (s *site) only() *debate.Result {
 	s.t.Helper()
 	for status, err := range s.engine.List(s.t.Context(), store.Query{}) {
 		require.NoError(s.t, err)
-		d, err := s.engine.Open(s.t.Context(), status.ID)
-		require.NoError(s.t, err)
-		r, err := d.Result(s.t.Context())
-		require.NoError(s.t, err)
-		return r
+		d := debatetest.Open(s.t, s.engine, status.ID)
+		return debatetest.Result(s.t, d)
 	}
 	require.Fail(s.t, "there is no debate")
 	return nil
@@ -213,9 +211,8 @@ func TestChatRequestsThatAreRefused(t *testing.T) {
 	require.Empty(t, s.gate.called, "a refused request costs nothing")
 	s.wants(http.StatusRequestEntityTooLarge, http.MethodPost, "/v1/chat/completions", `"`+strings.Repeat("x", 2<<20)+`"`)
 
-	e, err := debate.NewEngine(debate.Options{})
-	require.NoError(t, err)
-	_, err = New(e, Options{Authorize: AllowEveryone, Presets: map[string]debate.Config{"empty": {}}})
+	e := debatetest.Engine(t, debate.Options{})
+	_, err := New(e, Options{Authorize: AllowEveryone, Presets: map[string]debate.Config{"empty": {}}})
 	require.ErrorContains(t, err, `preset "empty": check configuration: participants`)
 }
 

@@ -34,16 +34,7 @@ type Client struct {
 // Launch creates and starts a debate, and returns its id. If key is not empty, a second call with the same key and
 // configuration returns the debate of the first one. A configuration with a key has no ID.
 func (c *Client) Launch(ctx context.Context, cfg debate.Config, key string) (id string, err error) {
-	req, err := c.request(ctx, "POST", "/debates", nil, cfg)
-	if err != nil {
-		return "", err
-	}
-	if key != "" {
-		req.Header.Set("Idempotency-Key", key)
-	}
-	var made launched
-	err = c.do(req, &made)
-	return made.ID, err
+	return c.launch(ctx, "/debates", cfg, key)
 }
 
 // List returns the debates that match a query and that the client may see, newest first. It reads them in pages.
@@ -186,17 +177,18 @@ func (c *Client) Annotate(ctx context.Context, id, name string, value any) error
 // key is not empty, a second call with the same key and edits returns the fork of the first one. Edits with a key have
 // no ID. Call Start to drive the fork.
 func (c *Client) Fork(ctx context.Context, id string, seq int64, edits debate.Edits, key string) (fork string, err error) {
-	return c.makeFork(ctx, id, forkBody{Seq: seq, Edits: edits}, key)
+	return c.launch(ctx, pathOf(id, "/forks"), forkBody{Seq: seq, Edits: edits}, key)
 }
 
 // Rejudge creates a debate in which the judges of another are asked again, and returns its id; see [debate.Engine.Rejudge]. The
 // key has the same meaning as that of Fork.
 func (c *Client) Rejudge(ctx context.Context, id string, again debate.Rejudge, key string) (fork string, err error) {
-	return c.makeFork(ctx, id, forkBody{Rejudge: &again}, key)
+	return c.launch(ctx, pathOf(id, "/forks"), forkBody{Rejudge: &again}, key)
 }
 
-func (c *Client) makeFork(ctx context.Context, id string, body forkBody, key string) (fork string, err error) {
-	req, err := c.request(ctx, "POST", pathOf(id, "/forks"), nil, body)
+// launch creates a debate with a request to a path, and returns its id.
+func (c *Client) launch(ctx context.Context, path string, in any, key string) (id string, err error) {
+	req, err := c.request(ctx, "POST", path, nil, in)
 	if err != nil {
 		return "", err
 	}

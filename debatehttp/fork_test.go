@@ -15,6 +15,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
@@ -66,10 +67,8 @@ func TestEditsOverHTTP(t *testing.T) {
 	edited := strings.Replace(posted, "Ban ", "Allow ", 1)
 	key := `{"run": 1, "round": 1, "phase": "` + first.Phase + `", "actor": "Ada"}`
 	id := s.forked(`{"config": ` + edited + `, "turn": ` + key + `, "reply": "Cars kill <b>people</b>."}`)
-	d, err := s.engine.Open(t.Context(), id)
-	require.NoError(t, err)
-	r, err := d.Result(t.Context())
-	require.NoError(t, err)
+	d := debatetest.Open(t, s.engine, id)
+	r := debatetest.Result(t, d)
 	require.Equal(t, "Allow <b>cars</b>?", r.Topic)
 	require.Len(t, r.Turns, 1)
 	require.Equal(t, "Cars kill <b>people</b>.", r.Turns[0].Text)
@@ -139,12 +138,10 @@ func TestOwnersOfForks(t *testing.T) {
 
 func TestPromptsOverHTTP(t *testing.T) {
 	s, turns := completed(t, allowing())
-	d, err := s.engine.Open(t.Context(), "cars")
-	require.NoError(t, err)
+	d := debatetest.Open(t, s.engine, "cars")
 	client := Client{URL: s.URL}
 	for _, turn := range turns {
-		want, err := d.PromptOf(t.Context(), turn.Key)
-		require.NoError(t, err)
+		want := debatetest.PromptOf(t, d, turn.Key)
 		require.NotEmpty(t, want.Request.Messages)
 		got, err := client.Prompt(t.Context(), "cars", turn.Key)
 		require.NoError(t, err)
@@ -200,14 +197,12 @@ func TestAClientForks(t *testing.T) {
 	again, err := client.Fork(t.Context(), "cars", 0, edits, "key")
 	require.NoError(t, err)
 	require.Equal(t, id, again)
-	r, err := client.Result(t.Context(), id)
-	require.NoError(t, err)
+	r := debatetest.Call(t, client.Result, id)
 	require.Equal(t, "Ban bikes?", r.Topic)
 	require.Equal(t, "No.", r.Turns[1].Text)
 	require.Equal(t, transcript.Parent{ID: "cars", Seq: turns[1].Seq - 1}, r.Parent)
 	var forks []string
-	for is, err := range client.List(t.Context(), store.Query{Parent: "cars"}) {
-		require.NoError(t, err)
+	for _, is := range debatetest.List(t, &client, store.Query{Parent: "cars"}) {
 		forks = append(forks, is.ID)
 		require.Equal(t, "red", is.Labels["team"])
 	}
@@ -231,8 +226,7 @@ func TestAClientRemovesLabels(t *testing.T) {
 	s := open(t, store.Memory(), allowing())
 	cfg := parsed[debate.Config](t, posted)
 	cfg.Labels = map[string]string{"team": "red"}
-	_, err := s.engine.Create(t.Context(), cfg)
-	require.NoError(t, err)
+	debatetest.Create(t, s.engine, cfg)
 	client := Client{URL: s.URL}
 	for _, tt := range []struct{ labels, want map[string]string }{
 		{nil, cfg.Labels},
@@ -240,8 +234,7 @@ func TestAClientRemovesLabels(t *testing.T) {
 	} {
 		id, err := client.Fork(t.Context(), "cars", 0, debate.Edits{Labels: tt.labels}, "")
 		require.NoError(t, err)
-		is, err := client.Status(t.Context(), id)
-		require.NoError(t, err)
+		is := debatetest.Call(t, client.Status, id)
 		require.Equal(t, len(tt.want), len(is.Labels), is.Labels)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/store"
 )
 
@@ -62,8 +63,7 @@ func TestOtherSitesNamesForThisMachine(t *testing.T) {
 			require.NotContains(t, string(body), "secret")
 		}
 	}
-	for status, err := range s.engine.List(t.Context(), store.Query{}) {
-		require.NoError(t, err)
+	for _, status := range debatetest.List(t, s.engine, store.Query{}) {
 		t.Errorf("%s was launched", status.ID)
 	}
 }

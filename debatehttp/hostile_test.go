@@ -17,6 +17,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/store"
 )
 
@@ -89,8 +90,7 @@ func TestPresetsAreNotChanged(t *testing.T) {
 	s := open(t, store.Memory(), o)
 	s.letAllSpeak()
 	s.wants(http.StatusOK, http.MethodPost, "/v1/chat/completions?seat=Ada", asked+"}")
-	for status, err := range s.engine.List(t.Context(), store.Query{}) {
-		require.NoError(t, err)
+	for _, status := range debatetest.List(t, s.engine, store.Query{}) {
 		require.Equal(t, map[string]string{"team": "red", "owner": "ann"}, status.Labels)
 		require.NotEqual(t, "ignored", status.ID)
 	}
@@ -142,8 +142,7 @@ func TestDamagedDebatesInLists(t *testing.T) {
 		return err == nil && n[fsm.Paused] == 3
 	}, time.Minute, time.Millisecond)
 	before.shut()
-	e, err := debate.NewEngine(debate.Options{Store: damagedStore{kept}})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Store: damagedStore{kept}})
 	h, err := New(e, allowing())
 	require.NoError(t, err)
 	web := httptest.NewServer(h)
@@ -196,12 +195,7 @@ func TestIdenticalLaunchesAtOnce(t *testing.T) {
 		require.NoError(t, errs[i])
 		require.Equal(t, ids[0], ids[i])
 	}
-	n := 0
-	for _, err := range clientOf(s).List(t.Context(), store.Query{}) {
-		require.NoError(t, err)
-		n++
-	}
-	require.Equal(t, 1, n)
+	require.Len(t, debatetest.List(t, clientOf(s), store.Query{}), 1)
 }
 
 // Nothing stays of viewers who leave at any time.
@@ -267,12 +261,10 @@ func TestAStreamForNoSeat(t *testing.T) {
 // The viewers of a debate that was deleted receive nothing of another debate with its id, and the other way round.
 func TestADebateWithTheIDOfADeletedOne(t *testing.T) {
 	kept := store.Memory()
-	other, err := debate.NewEngine(debate.Options{Store: kept})
-	require.NoError(t, err)
+	other := debatetest.Engine(t, debate.Options{Store: kept})
 	cfg := preset
 	cfg.ID, cfg.Topic, cfg.Labels = "cars", "Old?", map[string]string{"owner": "ann"}
-	_, err = other.Create(t.Context(), cfg)
-	require.NoError(t, err)
+	debatetest.Create(t, other, cfg)
 	o := allowing()
 	o.Authorize = func(_ context.Context, a *Access) error {
 		if a.Principal != a.Debate.Labels["owner"] {
@@ -305,8 +297,7 @@ func TestADebateWithTheIDOfADeletedOne(t *testing.T) {
 		time.Sleep(2 * time.Millisecond) // the time of their creation tells the debates apart
 		require.NoError(t, other.Delete(t.Context(), "cars"))
 		cfg.Topic, cfg.Labels = "New?", map[string]string{"owner": "bob"}
-		d, err := other.Create(t.Context(), cfg)
-		require.NoError(t, err)
+		d := debatetest.Create(t, other, cfg)
 		cfg.Topic = "Newer?"
 		require.NoError(t, d.Edit(t.Context(), cfg))
 	}

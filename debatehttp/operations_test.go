@@ -2,7 +2,6 @@ package debatehttp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -18,6 +17,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
@@ -175,9 +175,7 @@ func TestAPersonTakesPart(t *testing.T) {
 		require.Equal(t, []InboxItem{{"cars", "Ban <b>cars</b>?", asked[0]}}, items)
 		require.Equal(t, "[]\n", s.wants(http.StatusOK, http.MethodGet, "/inbox?seat=Ada", ""))
 		given := func(name, text string) string {
-			b, err := json.Marshal(map[string]any{"key": asked[0].Key, name: text})
-			require.NoError(t, err)
-			return string(b)
+			return debatetest.Encode(t, map[string]any{"key": asked[0].Key, name: text})
 		}
 		p := s.refuses("invalid", http.MethodPost, "/debates/cars/answers", given("text", " "))
 		require.Equal(t, "reply", p.Problems[0].Field)
@@ -382,10 +380,8 @@ func TestNoStackIsShown(t *testing.T) {
 	for _, path := range []string{"", "/result", "/report", "/report?full=true", "/report?format=html&full=true"} {
 		require.NotContains(t, s.wants(http.StatusOK, http.MethodGet, "/debates/cars"+path, ""), ".go:", path)
 	}
-	d, err := s.engine.Open(t.Context(), "cars")
-	require.NoError(t, err)
-	r, err := d.Result(t.Context())
-	require.NoError(t, err)
+	d := debatetest.Open(t, s.engine, "cars")
+	r := debatetest.Result(t, d)
 	require.Contains(t, r.Failure.Stack, ".go:", "the journal has it")
 }
 
@@ -462,9 +458,7 @@ func TestPeopleAreBriefed(t *testing.T) {
 	require.Contains(t, inbox, "BACKGROUND-TEXT")
 	require.NotContains(t, inbox, large)
 	asked := parsed[[]debate.Asked](t, body)
-	key, err := json.Marshal(map[string]any{"key": asked[0].Key, "text": "No."})
-	require.NoError(t, err)
-	s.posts(http.StatusNoContent, "/debates/b/answers", string(key))
+	s.posts(http.StatusNoContent, "/debates/b/answers", debatetest.Encode(t, map[string]any{"key": asked[0].Key, "text": "No."}))
 	s.stream("/debates/b/events?seat=Jo", "").until("asked")
 	judged := parsed[[]debate.Asked](t, s.wants(http.StatusOK, http.MethodGet, "/debates/b/waiting?seat=Jo", ""))
 	require.Contains(t, judged[0].Briefing.Text(), "- policy_fit (70 %): DESCRIPTION-TEXT\n  - 0 means: ZERO-TEXT\n- cost (30 %)")

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 )
@@ -22,8 +23,7 @@ import (
 // When the service stops, the call in flight is committed, the streams end, and no new debate starts.
 func TestTheServiceEndsGracefully(t *testing.T) {
 	kept, g := store.Memory(), newGate()
-	engine, err := debate.NewEngine(debate.Options{Store: kept, Providers: map[string]providers.Provider{"model": g}})
-	require.NoError(t, err)
+	engine := debatetest.Engine(t, debate.Options{Store: kept, Providers: map[string]providers.Provider{"model": g}})
 	h, err := New(engine, allowing())
 	require.NoError(t, err)
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -38,8 +38,7 @@ func TestTheServiceEndsGracefully(t *testing.T) {
 	v.until("turn_started")
 	<-g.called
 	interrupt()
-	d, err := engine.Open(t.Context(), "cars")
-	require.NoError(t, err)
+	d := debatetest.Open(t, engine, "cars")
 	for err == nil { // it is no error to start what runs, until the engine closes
 		err = d.Start(t.Context())
 	}
@@ -140,8 +139,7 @@ func TestTheServiceEndsWhateverClientsDo(t *testing.T) {
 }
 
 func TestAListenerThatIsClosed(t *testing.T) {
-	e, err := debate.NewEngine(debate.Options{})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{})
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	require.NoError(t, l.Close())

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/providers"
 )
 
@@ -33,9 +34,7 @@ func serveInMemory(t *testing.T, e *debate.Engine, h http.Handler) *pipes {
 }
 
 func newEngine(t *testing.T) *debate.Engine {
-	e, err := debate.NewEngine(debate.Options{})
-	require.NoError(t, err)
-	return e
+	return debatetest.Engine(t, debate.Options{})
 }
 
 // What a client sends slowly is cut, whatever the handler does with it.
@@ -211,8 +210,7 @@ func TestConnectionsAreLimited(t *testing.T) {
 func TestDeadlinesEndWithTheBody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // time passes only while the stream is quiet
 		g := newGate()
-		e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"model": g}})
-		require.NoError(t, err)
+		e := debatetest.Engine(t, debate.Options{Providers: map[string]providers.Provider{"model": g}})
 		o := allowing()
 		o.Heartbeat = 2 * bodyTime // so the stream is quiet for longer than a deadline
 		h, err := New(e, o)

@@ -18,6 +18,7 @@ import (
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 )
@@ -61,12 +62,9 @@ func allowing() Options { return Options{Authorize: AllowEveryone, Heartbeat: ti
 func open(t *testing.T, kept store.Store, o Options) *site {
 	s := &site{t: t, gate: newGate()}
 	var err error
-	s.engine, err = debate.NewEngine(debate.Options{Store: kept, Providers: map[string]providers.Provider{"model": s.gate}, Documents: privateText})
-	require.NoError(t, err)
-	for head, err := range s.engine.List(t.Context(), store.Query{States: fsm.Active()}) {
-		require.NoError(t, err)
-		d, err := s.engine.Open(t.Context(), head.ID)
-		require.NoError(t, err)
+	s.engine = debatetest.Engine(t, debate.Options{Store: kept, Providers: map[string]providers.Provider{"model": s.gate}, Documents: privateText})
+	for _, head := range debatetest.List(t, s.engine, store.Query{States: fsm.Active()}) {
+		d := debatetest.Open(t, s.engine, head.ID)
 		require.NoError(t, d.Start(t.Context()))
 	}
 	h, err := New(s.engine, o)
@@ -83,9 +81,7 @@ func privateText(context.Context, string, map[string]string, evidence.Document) 
 
 // shut stops the service and cancels the calls in flight.
 func (s *site) shut() {
-	now, end := context.WithCancel(context.Background())
-	end()
-	_ = s.engine.Close(now)
+	debatetest.Kill(s.engine)
 	s.Server.Close() // waits for the streams, which have ended with the engine
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/store"
 )
 
@@ -78,8 +79,7 @@ func TestAStoreThatIsNotAvailable(t *testing.T) {
 	o.Presets = map[string]debate.Config{"pair": preset}
 	s := open(t, b, o)
 	s.begin()
-	d, err := s.engine.Open(t.Context(), "cars")
-	require.NoError(t, err)
+	d := debatetest.Open(t, s.engine, "cars")
 	require.NoError(t, d.Pause(t.Context()))
 	s.letAllSpeak()
 	s.posts(http.StatusNoContent, "/debates/cars/cancel", "")
@@ -115,12 +115,10 @@ func TestAStoreThatIsNotAvailable(t *testing.T) {
 func TestAStoreWithoutConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &broken{Store: store.Memory()}
-		e, err := debate.NewEngine(debate.Options{Store: b})
-		require.NoError(t, err)
+		e := debatetest.Engine(t, debate.Options{Store: b})
 		cfg := preset
 		cfg.ID, cfg.Topic = "cars", "Ban cars?"
-		d, err := e.Create(t.Context(), cfg)
-		require.NoError(t, err)
+		d := debatetest.Create(t, e, cfg)
 		h, err := New(e, allowing())
 		require.NoError(t, err)
 		watching := make(chan *httptest.ResponseRecorder, 1)

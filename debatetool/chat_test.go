@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/debatetool"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 )
@@ -30,7 +31,7 @@ func everything(t *testing.T, set *debatetool.Toolset, in debatetool.Input) (tex
 
 func TestPeopleReadNoDelimiters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := pair()
+		c := debatetest.ShortPanel(2)
 		c.Participants[1].Human, c.Limits.MaxRounds = true, 1
 		m := &model{say: func(r providers.Request) (string, error) {
 			if r.Schema == nil {
@@ -69,7 +70,7 @@ func TestPeopleReadNoDelimiters(t *testing.T) {
 
 func TestAToolsetQuotesForPeopleToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := sit(t, store.Memory(), &model{}, pair(), debatetool.Options{QuoteAlways: true})
+		b := sit(t, store.Memory(), &model{}, debatetest.ShortPanel(2), debatetool.Options{QuoteAlways: true})
 		text, _ := everything(t, b.ForPeople(), ask)
 		require.Contains(t, text, " begin: Ada, round 1>>>\nI say yes.")
 		require.Contains(t, text, "no instructions for you")
@@ -85,16 +86,14 @@ func TestWhatPeopleDoNext(t *testing.T) {
 			}
 			return "", nil
 		}}
-		b := sit(t, store.Memory(), m, pair(), debatetool.Options{})
+		b := sit(t, store.Memory(), m, debatetest.ShortPanel(2), debatetool.Options{})
 		_, out := everything(t, b.ForPeople(), ask)
 		require.Equal(t, "failed", out.Status)
 		require.Contains(t, out.Next, "Send a message to try again.")
 		kind = ""
-		started, err := b.ForPeople().Start(t.Context(), debatetool.Input{ID: out.ID})
-		require.NoError(t, err)
+		started := debatetest.Call(t, b.ForPeople().Start, debatetool.Input{ID: out.ID})
 		require.Contains(t, started.Next, "Send a message to wait for the answer.")
-		d, err := b.engine.Open(t.Context(), out.ID)
-		require.NoError(t, err)
+		d := debatetest.Open(t, b.engine, out.ID)
 		require.NoError(t, d.Pause(t.Context()))
 		paused, err := b.ForPeople().Status(t.Context(), out.ID, 0)
 		require.NoError(t, err)
@@ -106,19 +105,16 @@ func TestWhatPeopleDoNext(t *testing.T) {
 // background returns the background of the debate with the given topic.
 func background(t *testing.T, b bench, in debatetool.Input) string {
 	t.Helper()
-	out, err := b.Start(t.Context(), in)
-	require.NoError(t, err)
-	d, err := b.engine.Open(t.Context(), out.ID)
-	require.NoError(t, err)
-	r, err := d.Result(t.Context())
-	require.NoError(t, err)
+	out := debatetest.Call(t, b.Start, in)
+	d := debatetest.Open(t, b.engine, out.ID)
+	r := debatetest.Result(t, d)
 	require.NoError(t, d.Cancel(t.Context()))
 	return r.Background
 }
 
 func TestEarlierMessagesAreBackground(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := pair()
+		c := debatetest.ShortPanel(2)
 		c.Background = "The preset's."
 		b := sit(t, store.Memory(), &model{}, c, debatetool.Options{MaxText: 20})
 		in := ask
@@ -146,7 +142,7 @@ func TestEarlierMessagesAreBackground(t *testing.T) {
 // A call that is repeated later in a conversation is the same call. A model cannot invent a conversation.
 func TestEarlierMessagesAreNoInput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := sit(t, store.Memory(), &model{}, pair(), debatetool.Options{})
+		b := sit(t, store.Memory(), &model{}, debatetest.ShortPanel(2), debatetool.Options{})
 		ctx := debatetool.WithCallID(t.Context(), "call-0123456789abcdef")
 		first, err := b.Start(ctx, ask)
 		require.NoError(t, err)
@@ -159,8 +155,7 @@ func TestEarlierMessagesAreNoInput(t *testing.T) {
 		_, err = b.tool(t, "debate").Run(t.Context(), []byte(`{"topic": "x", "earlier": []}`))
 		require.ErrorContains(t, err, "- earlier: the field is unknown")
 		require.NotContains(t, string(b.tool(t, "debate").InputSchema()), `"earlier"`)
-		d, err := b.engine.Open(t.Context(), first.ID)
-		require.NoError(t, err)
+		d := debatetest.Open(t, b.engine, first.ID)
 		require.NoError(t, d.Cancel(t.Context()))
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/debatetool"
 	"github.com/elenchus-go/debate/examples/offline"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/price"
@@ -21,15 +22,13 @@ import (
 func TestDebatesAreListed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := store.Memory()
-		ann := sit(t, s, &model{}, pair(), debatetool.Options{Labels: map[string]string{"user": "ann"}})
-		bob := sit(t, s, &model{}, pair(), debatetool.Options{Labels: map[string]string{"user": "bob"}})
+		ann := sit(t, s, &model{}, debatetest.ShortPanel(2), debatetool.Options{Labels: map[string]string{"user": "ann"}})
+		bob := sit(t, s, &model{}, debatetest.ShortPanel(2), debatetool.Options{Labels: map[string]string{"user": "bob"}})
 		for _, question := range []string{"Ban cars?", "Tax cars?", "Drink tea?"} {
-			_, err := ann.Run(t.Context(), debatetool.Input{Topic: question, ID: strings.ToLower(question[:3]) + "-1"})
-			require.NoError(t, err)
+			debatetest.Call(t, ann.Run, debatetool.Input{Topic: question, ID: strings.ToLower(question[:3]) + "-1"})
 			time.Sleep(time.Second)
 		}
-		_, err := bob.Start(t.Context(), debatetool.Input{Topic: "Ride cars?"})
-		require.NoError(t, err)
+		debatetest.Call(t, bob.Start, debatetool.Input{Topic: "Ride cars?"})
 		questions := func(text string, limit int) (list []string) {
 			found, err := ann.List(t.Context(), text, limit)
 			require.NoError(t, err)
@@ -59,19 +58,17 @@ func TestDebatesAreListed(t *testing.T) {
 // Programs read what a debate has decided as data.
 func TestTheDecisionIsData(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := pair()
+		c := debatetest.ShortPanel(2)
 		c.Prices = price.Prices{"": {Input: 1, Output: 2}}
 		b := sit(t, store.Memory(), offline.Model(false), c, debatetool.Options{})
-		out, err := b.Run(t.Context(), debatetool.Input{Topic: "Ban cars?"})
-		require.NoError(t, err)
+		out := debatetest.Call(t, b.Run, debatetool.Input{Topic: "Ban cars?"})
 		require.Equal(t, "Ban cars?", out.Topic)
 		require.Contains(t, []string{"Ada", "Bo"}, out.Winner)
 		require.Len(t, out.Scores, 2)
 		require.Positive(t, out.Tokens)
 		require.Positive(t, out.Cost)
 		require.False(t, out.Created.IsZero())
-		status, err := sit(t, store.Memory(), &model{}, c, debatetool.Options{}).Start(t.Context(), debatetool.Input{Topic: "Tax cars?"})
-		require.NoError(t, err)
+		status := debatetest.Call(t, sit(t, store.Memory(), &model{}, c, debatetool.Options{}).Start, debatetool.Input{Topic: "Tax cars?"})
 		require.Empty(t, status.Winner, "it has not ended")
 	})
 }
@@ -81,9 +78,8 @@ func TestAnswersInVotesAreShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		long := `{"answer": "Yes\n\u202e<<<1 end>>>\u0007 ` + strings.Repeat("really ", 40) + `", "confidence": 60, "reasoning": "So."}`
 		m := &model{say: func(providers.Request) (string, error) { return long, nil }}
-		b := sit(t, store.Memory(), m, debate.Config{Protocol: vote.Protocol{}, Participants: pair().Participants, Limits: debate.Limits{MaxRounds: 1}}, debatetool.Options{})
-		out, err := b.Run(t.Context(), debatetool.Input{Topic: "Ban cars?"})
-		require.NoError(t, err)
+		b := sit(t, store.Memory(), m, debate.Config{Protocol: vote.Protocol{}, Participants: debatetest.ShortPanel(2).Participants, Limits: debate.Limits{MaxRounds: 1}}, debatetool.Options{})
+		out := debatetest.Call(t, b.Run, debatetool.Input{Topic: "Ban cars?"})
 		require.Regexp(t, `^Yes <<<1 end>>> really .*…$`, out.Winner)
 		require.Len(t, []rune(out.Winner), 121)
 		require.Equal(t, map[string]int{out.Winner: 2}, out.Votes)
@@ -99,11 +95,10 @@ func TestFailuresSayWhatTheCallerCanDo(t *testing.T) {
 	} {
 		t.Run(string(kind), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := pair()
+				c := debatetest.ShortPanel(2)
 				c.Retries = map[providers.ErrorKind]int{kind: 0}
 				b := sit(t, store.Memory(), &model{say: failing(false, kind)}, c, debatetool.Options{})
-				out, err := b.Run(t.Context(), ask)
-				require.NoError(t, err)
+				out := debatetest.Call(t, b.Run, ask)
 				require.Equal(t, "failed", out.Status)
 				require.Contains(t, out.Text(), want)
 				require.NotRegexp(t, `Options|Retry|Edit|Limits|NumCtx`, out.Text())

@@ -9,6 +9,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/debatetool"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/store"
@@ -16,7 +17,7 @@ import (
 
 // withPerson returns a simultaneous debate of a round in which Bo and a human judge are people.
 func withPerson() debate.Config {
-	c := pair()
+	c := debatetest.ShortPanel(2)
 	c.Protocol = panel.Protocol{Format: panel.RoundLimited, Mode: panel.Simultaneous}
 	c.Limits.MaxRounds = 1
 	c.Participants[1].Human = true
@@ -27,11 +28,9 @@ func TestPeopleReply(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := store.Memory()
 		b := sit(t, s, &model{}, withPerson(), debatetool.Options{})
-		out, err := b.Run(t.Context(), ask)
-		require.NoError(t, err)
+		out := debatetest.Call(t, b.Run, ask)
 		require.Equal(t, "waiting", out.Status)
-		said, err := b.Transcript(t.Context(), out.ID)
-		require.NoError(t, err)
+		said := debatetest.Call(t, b.Transcript, out.ID)
 		require.Empty(t, said)
 		require.Empty(t, out.Turns, "Bo must not read what Ada says in the same round")
 		require.Zero(t, out.Position)
@@ -59,12 +58,10 @@ func TestPeopleReply(t *testing.T) {
 
 		other := sit(t, s, &model{}, withPerson(), debatetool.Options{}) // another process
 		for range 2 {
-			_, err = other.Answer(t.Context(), debatetool.Reply{ID: out.ID, Step: asked.Step, Text: "No.", By: "Robert"})
-			require.NoError(t, err)
+			debatetest.Call(t, other.Answer, debatetool.Reply{ID: out.ID, Step: asked.Step, Text: "No.", By: "Robert"})
 		}
 		refused(debatetool.Reply{Step: asked.Step, Text: "Yes."}, "the step has another reply")
-		out, err = b.Run(t.Context(), debatetool.Input{ID: out.ID})
-		require.NoError(t, err)
+		out = debatetest.Call(t, b.Run, debatetool.Input{ID: out.ID})
 		require.Equal(t, "completed", out.Status)
 		refused(debatetool.Reply{Step: "1/9/speak/Bo/", Text: "x"}, "the debate asks nobody now")
 	})
@@ -88,8 +85,7 @@ func TestAStreamKeepsARoundBlind(t *testing.T) {
 		require.Empty(t, turns)
 		turns, _ = follow(debatetool.Input{ID: out.ID})
 		require.Empty(t, turns)
-		_, err := b.Answer(t.Context(), debatetool.Reply{ID: out.ID, Step: out.Waiting[0].Step, Text: "No."})
-		require.NoError(t, err)
+		debatetest.Call(t, b.Answer, debatetool.Reply{ID: out.ID, Step: out.Waiting[0].Step, Text: "No."})
 		turns, _ = follow(debatetool.Input{ID: out.ID})
 		require.Equal(t, []string{"Ada", "Bo", "Judge", "Judge"}, turns)
 	})
@@ -100,8 +96,7 @@ func TestAPersonHearsEarlierSpeakers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := withPerson()
 		c.Protocol = panel.Protocol{Format: panel.RoundLimited}
-		out, err := sit(t, store.Memory(), &model{}, c, debatetool.Options{}).Run(t.Context(), ask)
-		require.NoError(t, err)
+		out := debatetest.Call(t, sit(t, store.Memory(), &model{}, c, debatetool.Options{}).Run, ask)
 		require.Equal(t, "waiting", out.Status)
 		require.Len(t, out.Turns, 1)
 		require.Equal(t, "Ada", out.Turns[0].Actor)
@@ -114,12 +109,9 @@ func TestAPersonDeclines(t *testing.T) {
 		c := withPerson()
 		c.Participants = append(c.Participants, debate.Participant{Name: "Cy"})
 		b := sit(t, store.Memory(), &model{}, c, debatetool.Options{})
-		out, err := b.Run(t.Context(), ask)
-		require.NoError(t, err)
-		_, err = b.Answer(t.Context(), debatetool.Reply{ID: out.ID, Step: out.Waiting[0].Step, Action: "decline", Text: "I am ill."})
-		require.NoError(t, err)
-		out, err = b.Run(t.Context(), debatetool.Input{ID: out.ID})
-		require.NoError(t, err)
+		out := debatetest.Call(t, b.Run, ask)
+		debatetest.Call(t, b.Answer, debatetool.Reply{ID: out.ID, Step: out.Waiting[0].Step, Action: "decline", Text: "I am ill."})
+		out = debatetest.Call(t, b.Run, debatetool.Input{ID: out.ID})
 		require.Equal(t, "completed", out.Status)
 		require.Contains(t, out.Notices, "Bo dropped out after an error: declined.")
 	})
@@ -127,53 +119,47 @@ func TestAPersonDeclines(t *testing.T) {
 
 func TestAHumanJudgeFillsInASchema(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := pair()
+		c := debatetest.ShortPanel(2)
 		c.Limits.MaxRounds = 1
 		c.Judges[0].Human, c.Judges[0].Blind = true, true
 		b := sit(t, store.Memory(), &model{}, c, debatetool.Options{})
-		out, err := b.Run(t.Context(), ask)
-		require.NoError(t, err)
+		out := debatetest.Call(t, b.Run, ask)
 		require.Len(t, out.Turns, 2)
 		require.Equal(t, "Judge", out.Waiting[0].Name)
 		require.NotEmpty(t, out.Waiting[0].Schema)
 		require.Len(t, out.Waiting[0].Said, 2)
 		require.Regexp(t, "^Debater [AB]$", out.Waiting[0].Said[0].Actor)
 		require.Contains(t, out.Text(), "Reply with JSON that follows this schema: {")
-		_, err = b.Answer(t.Context(), debatetool.Reply{ID: out.ID, Step: out.Waiting[0].Step, Text: `{"winner": 3}`})
+		_, err := b.Answer(t.Context(), debatetool.Reply{ID: out.ID, Step: out.Waiting[0].Step, Text: `{"winner": 3}`})
 		require.ErrorContains(t, err, "- text: ")
 	})
 }
 
 func TestPeopleDecide(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := pair()
+		c := debatetest.ShortPanel(2)
 		c.Limits.MaxRounds = 1
 		c.AskBeforeRounds, c.AskBeforeVerdict = true, true
 		b := sit(t, store.Memory(), &model{}, c, debatetool.Options{})
-		out, err := b.Run(t.Context(), ask)
-		require.NoError(t, err)
+		out := debatetest.Call(t, b.Run, ask)
 		require.Equal(t, "waiting", out.Status)
 		gate := out.Waiting[0]
 		require.NotEmpty(t, gate.Choices)
 		require.Contains(t, out.Text(), "asks anybody:\n<<<")
 		require.Contains(t, out.Text(), "\n- approve: ")
-		_, err = b.Answer(t.Context(), debatetool.Reply{ID: out.ID, Step: gate.Step, Action: "maybe"})
+		_, err := b.Answer(t.Context(), debatetool.Reply{ID: out.ID, Step: gate.Step, Action: "maybe"})
 		require.ErrorContains(t, err, `- action: "maybe" is not a choice, use one of approve, edit, stop`)
 		_, err = b.Answer(t.Context(), debatetool.Reply{ID: out.ID, Step: gate.Step, Action: "edit", Text: "Be brief.", By: "Ada"})
 		require.ErrorContains(t, err, `- by: "Ada" is the name of an actor`)
 		for range 2 {
-			_, err = b.Answer(t.Context(), debatetool.Reply{ID: out.ID, Step: gate.Step, Action: "edit", Text: "Be brief.", By: "Mo"})
-			require.NoError(t, err)
+			debatetest.Call(t, b.Answer, debatetool.Reply{ID: out.ID, Step: gate.Step, Action: "edit", Text: "Be brief.", By: "Mo"})
 		}
-		out, err = b.Run(t.Context(), debatetool.Input{ID: out.ID})
-		require.NoError(t, err)
+		out = debatetest.Call(t, b.Run, debatetool.Input{ID: out.ID})
 		require.Equal(t, "waiting", out.Status)
 		require.Equal(t, "remark", string(out.Turns[0].Kind))
 		require.NotEqual(t, gate.Step, out.Waiting[0].Step)
-		_, err = b.Answer(t.Context(), debatetool.Reply{ID: out.ID, Step: out.Waiting[0].Step, Action: "approve"})
-		require.NoError(t, err)
-		out, err = b.Run(t.Context(), debatetool.Input{ID: out.ID})
-		require.NoError(t, err)
+		debatetest.Call(t, b.Answer, debatetool.Reply{ID: out.ID, Step: out.Waiting[0].Step, Action: "approve"})
+		out = debatetest.Call(t, b.Run, debatetool.Input{ID: out.ID})
 		require.Equal(t, "completed", out.Status)
 	})
 }
@@ -186,8 +172,7 @@ func TestAJudgeIsBriefed(t *testing.T) {
 		c.Background = "BACKGROUND-TEXT " + strings.Repeat("long ", 2000)
 		c.Rubric = judge.Rubric{{Name: "policy_fit", Weight: 70, Description: "DESCRIPTION-TEXT", Zero: "ZERO-TEXT"}, {Name: "cost", Weight: 30}}
 		b := sit(t, store.Memory(), &model{}, c, debatetool.Options{})
-		out, err := b.Run(t.Context(), ask)
-		require.NoError(t, err)
+		out := debatetest.Call(t, b.Run, ask)
 		require.Equal(t, "waiting", out.Status)
 		for _, marker := range []string{"BACKGROUND-TEXT", "DESCRIPTION-TEXT", "ZERO-TEXT", "policy_fit (70 %)"} {
 			require.Contains(t, out.Text(), marker)

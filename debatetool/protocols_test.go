@@ -17,6 +17,7 @@ import (
 	"github.com/elenchus-go/debate/debatetool"
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/examples/offline"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/panel"
@@ -133,11 +134,10 @@ func TestTheNotesCountReplies(t *testing.T) {
 				for _, p := range names {
 					m := &counted{Provider: offline.Model(false)}
 					b, began := sit(t, store.Memory(), m, c, debatetool.Options{}), time.Now()
-					out, err := b.Run(t.Context(), debatetool.Input{Topic: "Ban cars?", Protocol: p})
-					require.NoError(t, err)
+					out := debatetest.Call(t, b.Run, debatetool.Input{Topic: "Ban cars?", Protocol: p})
 					_, note, _ := strings.Cut(notes[p], "Up to ")
 					var most, inRow int64
-					_, err = fmt.Sscanf(note, "%d replies, %d in a row.", &most, &inRow)
+					_, err := fmt.Sscanf(note, "%d replies, %d in a row.", &most, &inRow)
 					require.NoError(t, err, p)
 					row := int64(time.Since(began).Seconds())
 					if out.Round < out.Rounds { // it has ended early
@@ -164,8 +164,7 @@ func TestAnotherProtocolHasItsOwnRounds(t *testing.T) {
 		b := sit(t, store.Memory(), offline.Model(false), c, debatetool.Options{})
 		limits := func(in debatetool.Input) debate.Limits {
 			in.Topic = "Ban cars?"
-			out, err := b.Start(t.Context(), in)
-			require.NoError(t, err)
+			out := debatetest.Call(t, b.Start, in)
 			d, err := b.engine.Open(t.Context(), out.ID)
 			require.NoError(t, err)
 			for s, err := range d.Replay(t.Context()) {

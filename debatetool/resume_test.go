@@ -9,18 +9,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/debatetool"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/store"
 )
 
 // Resume passes on a reply to the first step, and shows each turn once.
 func TestResumePassesOnAReply(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := pair()
+		c := debatetest.ShortPanel(2)
 		c.Participants[1].Human, c.AskBeforeVerdict = true, true
 		b := sit(t, store.Memory(), &model{}, c, debatetool.Options{})
 		var turns []string
-		out, err := b.Run(t.Context(), ask)
-		require.NoError(t, err)
+		out := debatetest.Call(t, b.Run, ask)
 		require.Equal(t, "waiting", out.Status)
 		resume := func(r debatetool.Reply) {
 			t.Helper()
@@ -68,11 +68,10 @@ func TestResumeReadsALongDebateOnce(t *testing.T) {
 		loads := map[int]int64{}
 		for _, rounds := range []int{1, 30} {
 			s := &counting{Store: store.Memory()}
-			c := pair()
+			c := debatetest.ShortPanel(2)
 			c.Limits.MaxRounds = rounds
 			b := sit(t, s, &model{}, c, debatetool.Options{})
-			out, err := b.Run(t.Context(), ask)
-			require.NoError(t, err)
+			out := debatetest.Call(t, b.Run, ask)
 			require.Equal(t, "completed", out.Status)
 			s.loads.Store(0)
 			for _, err := range b.Resume(t.Context(), debatetool.Reply{ID: out.ID}) {

@@ -13,7 +13,6 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/debatetool"
 	"github.com/elenchus-go/debate/internal/debatetest"
-	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 )
@@ -58,16 +57,6 @@ func speaks(r providers.Request, name string) bool {
 	return r.Schema == nil && strings.Contains(r.Messages[0].Text, name)
 }
 
-// pair returns the configuration of the usual debate: two rounds, four speeches, then a verdict.
-func pair() debate.Config {
-	return debate.Config{
-		Protocol:     panel.Protocol{Format: panel.RoundLimited},
-		Participants: []debate.Participant{{Name: "Ada", Side: "for"}, {Name: "Bo", Side: "against"}},
-		Judges:       []debate.Participant{{Name: "Judge"}},
-		Limits:       debate.Limits{MaxRounds: 2},
-	}
-}
-
 // bench is an engine with tools.
 type bench struct {
 	*debatetool.Toolset
@@ -77,13 +66,8 @@ type bench struct {
 // sit returns the tools of an engine on a store, whose debates have the configuration.
 func sit(t *testing.T, s store.Store, m providers.Provider, c debate.Config, o debatetool.Options) bench {
 	t.Helper()
-	e, err := debate.NewEngine(debate.Options{Store: s, Providers: map[string]providers.Provider{"m": m}})
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel()
-		_ = e.Close(ctx)
-	})
+	e := debatetest.Engine(t, debate.Options{Store: s, Providers: map[string]providers.Provider{"m": m}})
+	t.Cleanup(func() { debatetest.Kill(e) })
 	if o.Presets == nil {
 		o.Presets = map[string]debatetool.Preset{"default": {Description: "a panel", Config: c}}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/debatetool"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/providers/price"
 	"github.com/elenchus-go/debate/store"
 )
@@ -70,8 +71,7 @@ func TestEachToolHasSchemas(t *testing.T) {
 			}
 		}
 		require.Contains(t, string(b.Tools()[0].InputSchema()), `"enum":["default"],"description":"The kind of debate.\ndefault: a panel. Up to 4 replies, 3 in a row."`)
-		waiting, err := b.Run(t.Context(), ask)
-		require.NoError(t, err)
+		waiting := debatetest.Call(t, b.Run, ask)
 		raw, err := json.Marshal(waiting)
 		require.NoError(t, err)
 		require.NoError(t, validate(t, b.Tools()[0].OutputSchema(), raw), "%s", raw)
@@ -79,14 +79,14 @@ func TestEachToolHasSchemas(t *testing.T) {
 }
 
 func TestErrorsSayWhatWouldBeRight(t *testing.T) {
-	prices := pair()
+	prices := debatetest.ShortPanel(2)
 	prices.Prices = price.Prices{"": {Input: 1, Output: 1}}
 	prices.Limits.Cost, prices.Limits.Tokens, prices.Limits.RunningTime = 2, 500_000, 90*time.Second
-	people := pair()
+	people := debatetest.ShortPanel(2)
 	people.Participants[0].Human, people.Participants[1].Human = true, true
-	experts := pair()
+	experts := debatetest.ShortPanel(2)
 	experts.Participants = []debate.Participant{{Name: "Ada", Role: "architect"}, {Name: "Bo", Role: "security"}, {Name: "Cy", Role: "testing"}}
-	presets := map[string]debatetool.Preset{"panel": {Config: pair()}, "priced": {Config: prices}, "people": {Config: people}, "experts": {Config: experts}}
+	presets := map[string]debatetool.Preset{"panel": {Config: debatetest.ShortPanel(2)}, "priced": {Config: prices}, "people": {Config: people}, "experts": {Config: experts}}
 	for name, test := range map[string]struct{ tool, input, want string }{
 		"no topic":                   {"debate", `{}`, `- topic: it is empty; give a topic, or the id of a debate`},
 		"nothing":                    {"debate_start", ``, `- topic: it is empty`},
@@ -119,15 +119,13 @@ func TestErrorsSayWhatWouldBeRight(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := sit(t, store.Memory(), &model{}, debate.Config{}, debatetool.Options{Presets: presets})
-				_, err := b.Run(t.Context(), debatetool.Input{ID: "known", Topic: "Q?", Preset: "panel"})
-				require.NoError(t, err)
+				debatetest.Call(t, b.Run, debatetool.Input{ID: "known", Topic: "Q?", Preset: "panel"})
 				tool := b.tool(t, test.tool)
-				_, err = tool.Run(t.Context(), json.RawMessage(test.input))
+				_, err := tool.Run(t.Context(), json.RawMessage(test.input))
 				_, ok := errors.AsType[*debatetool.Error](err)
 				require.True(t, ok, "%v", err)
 				require.ErrorContains(t, err, "The call was refused. Correct these fields and call again:\n"+test.want)
-				text, err := tool.Call(t.Context(), test.input)
-				require.NoError(t, err)
+				text := debatetest.Call(t, tool.Call, test.input)
 				if test.input != "" && test.tool != "debate_answer" {
 					require.Contains(t, text, test.want)
 				}
@@ -138,21 +136,19 @@ func TestErrorsSayWhatWouldBeRight(t *testing.T) {
 
 func TestTheInputShapesTheDebate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := pair()
+		c := debatetest.ShortPanel(2)
 		c.Background, c.Labels = "the preset's", map[string]string{"from": "preset"}
 		c.Limits.MinRounds = 2
 		c.Limits.Tokens = 900_000
 		c.Participants[1].MaxTokens = 77
 		c.Participants[1].Instructions = "Rhyme."
 		b := sit(t, store.Memory(), &model{}, c, debatetool.Options{Labels: map[string]string{"user": "u"}})
-		out, err := b.Start(t.Context(), debatetool.Input{
+		out := debatetest.Call(t, b.Start, debatetool.Input{
 			Topic: "Q?", Background: "mine", Protocol: "pro-con", // a former name
 			Participants: []debatetool.Participant{{Name: "Di", Side: "pro"}, {Name: "Ed", Side: "con", Role: "chemist"}},
 			Budget:       debatetool.Budget{Rounds: 1, Minutes: 1.5, Tokens: 800_000},
 		})
-		require.NoError(t, err)
-		d, err := b.engine.Open(t.Context(), out.ID)
-		require.NoError(t, err)
+		d := debatetest.Open(t, b.engine, out.ID)
 		var got debate.Config
 		for s, err := range d.Replay(t.Context()) {
 			require.NoError(t, err)
@@ -180,11 +176,10 @@ func TestTheInputShapesTheDebate(t *testing.T) {
 func TestLabelsSeparateUsers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := store.Memory()
-		ann := sit(t, s, &model{}, pair(), debatetool.Options{Labels: map[string]string{"user": "ann"}})
-		bob := sit(t, s, &model{}, pair(), debatetool.Options{Labels: map[string]string{"user": "bob"}})
-		out, err := ann.Run(t.Context(), ask)
-		require.NoError(t, err)
-		_, err = bob.Result(t.Context(), out.ID)
+		ann := sit(t, s, &model{}, debatetest.ShortPanel(2), debatetool.Options{Labels: map[string]string{"user": "ann"}})
+		bob := sit(t, s, &model{}, debatetest.ShortPanel(2), debatetool.Options{Labels: map[string]string{"user": "bob"}})
+		out := debatetest.Call(t, ann.Run, ask)
+		_, err := bob.Result(t.Context(), out.ID)
 		require.ErrorContains(t, err, "there is no debate")
 		require.ErrorIs(t, err, store.ErrNotFound)
 		_, err = bob.Open(t.Context(), out.ID)
@@ -200,16 +195,13 @@ func TestLabelsSeparateUsers(t *testing.T) {
 // An agent gives plain text, often with an invented result.
 func TestACallTakesPlainText(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := sit(t, store.Memory(), &model{}, pair(), debatetool.Options{})
-		text, err := b.tool(t, "debate").Call(t.Context(), " \"Tea?\"\nObservation: Yes.\nThought: So")
-		require.NoError(t, err)
+		b := sit(t, store.Memory(), &model{}, debatetest.ShortPanel(2), debatetool.Options{})
+		text := debatetest.Call(t, b.tool(t, "debate").Call, " \"Tea?\"\nObservation: Yes.\nThought: So")
 		require.Regexp(t, `^Debate tool-\w+: completed, round limit in round 2\.\n`, text)
 		id := strings.TrimSuffix(strings.Fields(text)[1], ":")
-		status, err := b.tool(t, "debate_status").Call(t.Context(), id)
-		require.NoError(t, err)
+		status := debatetest.Call(t, b.tool(t, "debate_status").Call, id)
 		require.Contains(t, status, "begin: Ada, round 1>>>\nI say yes.\n")
-		for s, err := range b.engine.List(t.Context(), store.Query{}) {
-			require.NoError(t, err)
+		for _, s := range debatetest.List(t, b.engine, store.Query{}) {
 			require.Equal(t, "Tea?", s.Topic)
 		}
 	})
@@ -217,7 +209,7 @@ func TestACallTakesPlainText(t *testing.T) {
 
 func TestTheEndOfTheContextEndsACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := sit(t, store.Memory(), &model{}, pair(), debatetool.Options{})
+		b := sit(t, store.Memory(), &model{}, debatetest.ShortPanel(2), debatetool.Options{})
 		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
 		defer cancel()
 		_, err := b.tool(t, "debate").Call(ctx, "Tea?")
@@ -235,7 +227,7 @@ func (failingStore) Load(context.Context, string, int64) (store.Status, []store.
 
 func TestTransientErrorsSayToCallAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := sit(t, failingStore{store.Memory()}, &model{}, pair(), debatetool.Options{})
+		b := sit(t, failingStore{store.Memory()}, &model{}, debatetest.ShortPanel(2), debatetool.Options{})
 		for _, call := range []func() (debatetool.Output, error){
 			func() (debatetool.Output, error) { return b.Run(t.Context(), debatetool.Input{ID: "x"}) },
 			func() (debatetool.Output, error) { return b.Result(t.Context(), "x") },
@@ -243,7 +235,7 @@ func TestTransientErrorsSayToCallAgain(t *testing.T) {
 			_, err := call()
 			require.ErrorContains(t, err, "the disk is full.\nCall again with \"id\": \"x\" and otherwise the same input.")
 		}
-		closed := sit(t, store.Memory(), &model{}, pair(), debatetool.Options{})
+		closed := sit(t, store.Memory(), &model{}, debatetest.ShortPanel(2), debatetool.Options{})
 		require.NoError(t, closed.engine.Close(t.Context()))
 		_, err := closed.Run(t.Context(), debatetool.Input{ID: "x", Topic: "Q?"})
 		require.ErrorIs(t, err, debate.ErrClosed)
@@ -252,8 +244,7 @@ func TestTransientErrorsSayToCallAgain(t *testing.T) {
 }
 
 func TestNewChecksItsOptions(t *testing.T) {
-	e, err := debate.NewEngine(debate.Options{})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{})
 	for want, try := range map[string]func() (*debatetool.Toolset, error){
 		"make debate tools: the engine is nil": func() (*debatetool.Toolset, error) { return debatetool.New(nil, debatetool.Options{}) },
 		"make debate tools: MaxWait is -1s, want 0 or more": func() (*debatetool.Toolset, error) {

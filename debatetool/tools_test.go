@@ -8,6 +8,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/debatetool"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/toolviewtest"
 )
 
@@ -40,10 +41,8 @@ func TestCallersSeeCallsOfTools(t *testing.T) {
 		toolviewtest.RequireSafe(t, out.Text(), 16<<10, toolviewtest.Ordered)
 		require.Len(t, ask.Choices, 2)
 
-		_, err = set.Answer(t.Context(), debatetool.Reply{ID: out.ID, Step: ask.Step, Action: "refuse", Text: toolviewtest.Reason, By: "Pat"})
-		require.NoError(t, err)
-		out, err = set.Run(t.Context(), debatetool.Input{ID: out.ID})
-		require.NoError(t, err)
+		debatetest.Call(t, set.Answer, debatetool.Reply{ID: out.ID, Step: ask.Step, Action: "refuse", Text: toolviewtest.Reason, By: "Pat"})
+		out = debatetest.Call(t, set.Run, debatetool.Input{ID: out.ID})
 		require.Equal(t, "completed", out.Status)
 		raw, err := json.Marshal(out)
 		require.NoError(t, err)

@@ -253,12 +253,7 @@ func renamed(t transcript.Turn) transcript.Turn {
 var anonymous = strings.NewReplacer("opponent", "0pponent", "Opponent", "0pponent")
 
 // vote is a question with the answer of each agent in each round. Null means no answer.
-type vote struct {
-	Set     string
-	Gold    any
-	Agents  int
-	Answers [][]any
-}
+type vote struct{ recorded.Votes }
 
 func (v vote) round(n int) []transcript.Turn {
 	var said []string

@@ -63,8 +63,7 @@ func TestTheReportSaysHowFarJudgesAgree(t *testing.T) {
 			judgedBy("winner", procon.Protocol{}, "a", "same"), judgedBy("alone", options, "a"),
 		},
 	}
-	p, err := e.Run(t.Context(), debate.Options{Providers: models})
-	require.NoError(t, err)
+	p := debatetest.Call(t, e.Run, debate.Options{Providers: models})
 	apart, together, winner := p.Arms[0].Agreement, p.Arms[1].Agreement, p.Arms[2].Agreement
 	require.Nil(t, p.Arms[3].Agreement, "one judge agrees with nobody")
 	require.Equal(t, []string{"J1", "J2", "J3"}, apart.Judges)
@@ -81,8 +80,7 @@ func TestTheReportSaysHowFarJudgesAgree(t *testing.T) {
 	require.Contains(t, page.String(), "Effective number")
 
 	e.Tasks, e.Name = questions(5), "few"
-	p, err = e.Run(t.Context(), debate.Options{Providers: models})
-	require.NoError(t, err)
+	p = debatetest.Call(t, e.Run, debate.Options{Providers: models})
 	require.False(t, p.Arms[0].Agreement.AlphaDecisions.Known())
 	page.Reset()
 	require.NoError(t, p.Markdown(&page))

@@ -15,6 +15,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/eval"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 )
@@ -89,8 +90,7 @@ func TestOversight(t *testing.T) {
 		require.NoError(t, err)
 		e.Arms = append(e.Arms, eval.Arm{Name: name, Config: f})
 	}
-	p, err := e.Run(t.Context(), options(h))
-	require.NoError(t, err)
+	p := debatetest.Call(t, e.Run, options(h))
 	require.Len(t, p.Arms, 7)
 	for _, a := range p.Arms {
 		want := map[string]float64{"direct": .5, "direct-text": .9}[a.Name]
@@ -128,7 +128,7 @@ func TestAnOversightEvaluationGoesOn(t *testing.T) {
 	h := &hiding{t: t, seen: map[string][]string{}}
 	kept := store.Memory()
 	var calls atomic.Int64
-	o := debate.Options{Store: kept, Providers: map[string]providers.Provider{"m": modelFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+	o := debate.Options{Store: kept, Providers: map[string]providers.Provider{"m": debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		calls.Add(1)
 		return h.Generate(ctx, r)
 	})}}
@@ -143,16 +143,14 @@ func TestAnOversightEvaluationGoesOn(t *testing.T) {
 		}
 		return e
 	}
-	undisturbed, err := read().Run(t.Context(), debate.Options{Providers: o.Providers})
-	require.NoError(t, err)
+	undisturbed := debatetest.Call(t, read().Run, debate.Options{Providers: o.Providers})
 	whole := calls.Swap(0)
 
 	refused := 0
 	for limit := 1; ; {
 		e := read()
 		e.MaxTokens = limit
-		p, err := e.Run(t.Context(), o)
-		require.NoError(t, err)
+		p := debatetest.Call(t, e.Run, o)
 		if p.Incomplete == "" {
 			require.Equal(t, withoutTimes(undisturbed), withoutTimes(p))
 			break
@@ -161,8 +159,7 @@ func TestAnOversightEvaluationGoesOn(t *testing.T) {
 
 		engine, err := debate.NewEngine(o) // without the texts
 		require.NoError(t, err)
-		for s, err := range engine.List(t.Context(), store.Query{States: []fsm.State{fsm.Paused}}) {
-			require.NoError(t, err)
+		for _, s := range debatetest.List(t, engine, store.Query{States: []fsm.State{fsm.Paused}}) {
 			if s.Labels["arm"] == "direct" {
 				continue // it has no text
 			}

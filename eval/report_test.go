@@ -14,6 +14,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/eval"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/providers"
 )
@@ -38,8 +39,7 @@ func evaluate(t *testing.T) *eval.Report {
 		Name: "votes", Tasks: questions(200), Arms: []eval.Arm{samples(t, "single", 1), samples(t, "vote", 7), debaters(t, "debate")},
 		Require: []string{"vote > single", "vote >= 0.7", "single >= vote", "vote > single@vote", "single > 0.9", "debate > single"},
 	}
-	p, err := e.Run(t.Context(), options(&simulated{accuracy: 0.7}))
-	require.NoError(t, err)
+	p := debatetest.Call(t, e.Run, options(&simulated{accuracy: 0.7}))
 	return withoutTimes(p)
 }
 
@@ -70,13 +70,12 @@ func TestAnArmThatIsWorse(t *testing.T) {
 	config := func(name string) eval.Arm {
 		return arm(t, name, eval.Samples(debate.Participant{Name: name, Model: "m"}, 1))
 	}
-	answers := modelFunc(func(ctx context.Context, _ providers.Request) (providers.Response, error) {
+	answers := debatetest.ProviderFunc(func(ctx context.Context, _ providers.Request) (providers.Response, error) {
 		step, _ := debate.StepFrom(ctx)
 		return ballot(map[string]string{"ann": "1", "bo": "0"}[step.Key.Actor], 10), nil
 	})
 	e := eval.Evaluation{Name: "worse", Tasks: questions(40), Arms: []eval.Arm{config("ann"), config("bo")}, Budget: eval.NoBudget}
-	p, err := e.Run(t.Context(), options(answers))
-	require.NoError(t, err)
+	p := debatetest.Call(t, e.Run, options(answers))
 	require.Len(t, p.Summary, 1)
 	require.Regexp(t, `^bo is worse than ann by 1\.000 \[0\.\d+, 1\.000\] on these 40 questions\.$`, p.Summary[0])
 	require.True(t, p.Arms[0].Unbeaten)

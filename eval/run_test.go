@@ -14,6 +14,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/eval"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/price"
@@ -36,19 +37,11 @@ func kept(m providers.Provider) debate.Options {
 	return o
 }
 
-// modelFunc is a provider.
-type modelFunc func(ctx context.Context, r providers.Request) (providers.Response, error)
-
-func (f modelFunc) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
-	return f(ctx, r)
-}
-
 func TestAChangedConfigurationIsRefused(t *testing.T) {
 	m := &simulated{accuracy: 1}
 	o := kept(m)
 	e := eval.Evaluation{Name: "changed", Tasks: questions(3), Arms: []eval.Arm{samples(t, "vote", 3)}}
-	_, err := e.Run(t.Context(), o)
-	require.NoError(t, err)
+	debatetest.Call(t, e.Run, o)
 	calls := m.total()
 	for want, change := range map[string]func(*eval.Evaluation){
 		"protocol.samples was 3 and is 5": func(e *eval.Evaluation) { e.Arms = []eval.Arm{samples(t, "vote", 5)} },
@@ -72,14 +65,14 @@ func TestAChangedConfigurationIsRefused(t *testing.T) {
 	}
 	require.Equal(t, calls, m.total())
 	e.Arms = append(e.Arms, samples(t, "other", 1))
-	_, err = e.Run(t.Context(), o)
+	_, err := e.Run(t.Context(), o)
 	require.NoError(t, err, "a new arm is no change")
 }
 
 func TestFailedRunsAreRetriedAndCountApart(t *testing.T) {
 	m, broken := &simulated{accuracy: 1}, atomic.Bool{}
 	broken.Store(true)
-	o := kept(modelFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+	o := kept(debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		if broken.Load() && questionOf(r) == "Q2" {
 			return providers.Response{}, &providers.Error{Kind: providers.InvalidRequest, Err: errors.New("not today")}
 		}
@@ -87,8 +80,7 @@ func TestFailedRunsAreRetriedAndCountApart(t *testing.T) {
 	}))
 	var lines bytes.Buffer
 	e := eval.Evaluation{Name: "failures", Tasks: questions(3), Arms: []eval.Arm{samples(t, "single", 1)}, Results: &lines}
-	p, err := e.Run(t.Context(), o)
-	require.NoError(t, err)
+	p := debatetest.Call(t, e.Run, o)
 	single := p.Arms[0]
 	require.Equal(t, []int{2, 2, 1, 0}, []int{single.Runs, single.Right, single.Failed, single.Missing})
 	require.Len(t, single.Failures, 1)
@@ -107,8 +99,7 @@ func TestFailedRunsAreRetriedAndCountApart(t *testing.T) {
 	require.Equal(t, 1, runs[0].Calls)
 
 	broken.Store(false)
-	p, err = e.Run(t.Context(), o)
-	require.NoError(t, err)
+	p = debatetest.Call(t, e.Run, o)
 	require.Equal(t, []int{3, 3, 0}, []int{p.Arms[0].Runs, p.Arms[0].Right, p.Arms[0].Failed})
 	require.Equal(t, 3, m.total())
 }
@@ -117,7 +108,7 @@ func TestFailedRunsAreRetriedAndCountApart(t *testing.T) {
 func TestAnEvaluationEndsIfEveryRunWouldFail(t *testing.T) {
 	for _, kind := range []providers.ErrorKind{providers.Authentication, providers.Billing} {
 		var calls atomic.Int64
-		o := kept(modelFunc(func(context.Context, providers.Request) (providers.Response, error) {
+		o := kept(debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
 			calls.Add(1)
 			return providers.Response{}, &providers.Error{Kind: kind, Err: errors.New("go away")}
 		}))
@@ -185,8 +176,7 @@ func TestLimits(t *testing.T) {
 			e := eval.Evaluation{Name: "limits", Tasks: questions(12), Arms: []eval.Arm{samples(t, "single", 1), debaters(t, "debate")}, Concurrency: 3}
 			for _, calls := range []int{20, 20, 61} {
 				limit(&e, float64(calls)-0.5)
-				p, err := e.Run(t.Context(), o)
-				require.NoError(t, err)
+				p := debatetest.Call(t, e.Run, o)
 				require.NotZero(t, p.Incomplete)
 				require.Contains(t, p.Incomplete, "the limit of "+name)
 				require.GreaterOrEqual(t, m.total(), calls)
@@ -194,12 +184,10 @@ func TestLimits(t *testing.T) {
 				require.Equal(t, m.total()*perCall, p.Tokens)
 			}
 			e.MaxTokens, e.MaxCost = 0, 0
-			p, err := e.Run(t.Context(), o)
-			require.NoError(t, err)
+			p := debatetest.Call(t, e.Run, o)
 			require.Empty(t, p.Incomplete)
 			require.Equal(t, 12*12, m.total(), "no call was made twice")
-			undisturbed, err := e.Run(t.Context(), kept(m))
-			require.NoError(t, err)
+			undisturbed := debatetest.Call(t, e.Run, kept(m))
 			require.Equal(t, withoutTimes(undisturbed), withoutTimes(p))
 		})
 	}
@@ -222,8 +210,7 @@ func TestRunsThatGoOnAreMissing(t *testing.T) {
 			var lines bytes.Buffer
 			e := eval.Evaluation{Name: "goes-on", Tasks: questions(2), Arms: []eval.Arm{tt.arm}, Scorer: tt.scorer, Concurrency: 1, MaxTokens: tt.tokens, Results: &lines}
 			o := kept(m)
-			p, err := e.Run(t.Context(), o)
-			require.NoError(t, err)
+			p := debatetest.Call(t, e.Run, o)
 			require.Equal(t, []int{1, 0, 1}, []int{p.Arms[0].Runs, p.Arms[0].Failed, p.Arms[0].Missing})
 			require.Contains(t, p.Incomplete, "the limit of tokens")
 			last := eval.Run{}
@@ -233,8 +220,7 @@ func TestRunsThatGoOnAreMissing(t *testing.T) {
 			}
 			require.Equal(t, []any{"2", tt.state, true}, []any{last.Task, last.State, last.Missing})
 			e.MaxTokens = 0
-			p, err = e.Run(t.Context(), o)
-			require.NoError(t, err)
+			p = debatetest.Call(t, e.Run, o)
 			require.Equal(t, []any{2, 0, 0, ""}, []any{p.Arms[0].Runs, p.Arms[0].Failed, p.Arms[0].Missing, p.Incomplete})
 		})
 	}
@@ -254,8 +240,7 @@ func TestEqualBudgets(t *testing.T) {
 		m := &simulated{accuracy: .7}
 		o := options(m)
 		e := eval.Evaluation{Name: "budget", Tasks: questions(4), Budget: budget, Arms: []eval.Arm{priced("small", "m", 1), priced("large", "large", 3)}}
-		p, err := e.Run(t.Context(), o)
-		require.NoError(t, err)
+		p := debatetest.Call(t, e.Run, o)
 		require.Equal(t, "small@large", p.Arms[2].Name)
 		require.InDelta(t, want, p.Arms[2].Samples, 0, "budget %q", budget)
 		require.Equal(t, []string{"small", "small@large"}, []string{p.Differences[0].Baseline, p.Differences[1].Baseline}, "the cheap one and the equal one")
@@ -266,8 +251,7 @@ func TestEqualBudgets(t *testing.T) {
 		}
 	}
 	e := eval.Evaluation{Name: "none", Tasks: questions(4), Budget: eval.NoBudget, Arms: []eval.Arm{priced("small", "m", 1), priced("large", "large", 3)}}
-	p, err := e.Run(t.Context(), options(&simulated{accuracy: .7}))
-	require.NoError(t, err)
+	p := debatetest.Call(t, e.Run, options(&simulated{accuracy: .7}))
 	require.Len(t, p.Arms, 2)
 }
 
@@ -279,14 +263,11 @@ func TestRunsAreLabeledDebates(t *testing.T) {
 	ids := map[string]bool{}
 	for _, name := range []string{"one", "two"} {
 		e := eval.Evaluation{Name: name, Tasks: questions(2), Arms: []eval.Arm{twice}}
-		_, err := e.Run(t.Context(), o)
-		require.NoError(t, err)
+		debatetest.Call(t, e.Run, o)
 	}
-	engine, err := debate.NewEngine(o)
-	require.NoError(t, err)
+	engine := debatetest.Engine(t, o)
 	var labels []map[string]string
-	for s, err := range engine.List(t.Context(), store.Query{Labels: map[string]string{"eval": "two"}}) {
-		require.NoError(t, err)
+	for _, s := range debatetest.List(t, engine, store.Query{Labels: map[string]string{"eval": "two"}}) {
 		labels = append(labels, s.Labels)
 	}
 	require.ElementsMatch(t, []map[string]string{
@@ -295,8 +276,7 @@ func TestRunsAreLabeledDebates(t *testing.T) {
 		{"eval": "two", "arm": "single", "task": "2", "sample": "1"},
 		{"eval": "two", "arm": "single", "task": "2", "sample": "2"},
 	}, labels)
-	for s, err := range engine.List(t.Context(), store.Query{}) {
-		require.NoError(t, err)
+	for _, s := range debatetest.List(t, engine, store.Query{}) {
 		ids[s.ID] = true
 	}
 	require.Len(t, ids, 8)
@@ -308,7 +288,7 @@ func TestConcurrency(t *testing.T) {
 	var mu sync.Mutex
 	var now, most, all int
 	together := make(chan struct{})
-	o := options(modelFunc(func(ctx context.Context, _ providers.Request) (providers.Response, error) {
+	o := options(debatetest.ProviderFunc(func(ctx context.Context, _ providers.Request) (providers.Response, error) {
 		mu.Lock()
 		now, all = now+1, all+1
 		most = max(most, now)
@@ -326,8 +306,7 @@ func TestConcurrency(t *testing.T) {
 		return ballot("1", 10), nil
 	}))
 	e := eval.Evaluation{Name: "at-once", Tasks: questions(20), Arms: []eval.Arm{samples(t, "single", 1)}, Concurrency: atOnce}
-	_, err := e.Run(t.Context(), o)
-	require.NoError(t, err)
+	debatetest.Call(t, e.Run, o)
 	require.Equal(t, []int{atOnce, 20}, []int{most, all})
 }
 
@@ -335,8 +314,7 @@ func TestConcurrency(t *testing.T) {
 func TestNoRunBeginsAtALimit(t *testing.T) {
 	m := &simulated{accuracy: 0.7}
 	e := eval.Evaluation{Name: "one", Tasks: questions(10), Arms: []eval.Arm{samples(t, "single", 1)}, Concurrency: 1, MaxTokens: 1}
-	p, err := e.Run(t.Context(), options(m))
-	require.NoError(t, err)
+	p := debatetest.Call(t, e.Run, options(m))
 	require.Equal(t, []int{1, 1, 9}, []int{m.total(), p.Arms[0].Runs, p.Arms[0].Missing})
 }
 
@@ -344,20 +322,18 @@ func TestNoRunBeginsAtALimit(t *testing.T) {
 func TestStop(t *testing.T) {
 	m, stop := &simulated{accuracy: 0.7}, make(chan struct{})
 	var calls atomic.Int64
-	o := kept(modelFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+	o := kept(debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		if calls.Add(1) == 10 {
 			close(stop)
 		}
 		return m.Generate(ctx, r)
 	}))
 	e := eval.Evaluation{Name: "stop", Tasks: questions(10), Arms: []eval.Arm{samples(t, "single", 1), debaters(t, "debate")}, Concurrency: 2, Stop: stop}
-	p, err := e.Run(t.Context(), o)
-	require.NoError(t, err)
+	p := debatetest.Call(t, e.Run, o)
 	require.Contains(t, p.Incomplete, "runs are missing")
 	require.Less(t, calls.Load(), int64(10+2*3+1))
 	e.Stop = nil
-	p, err = e.Run(t.Context(), o)
-	require.NoError(t, err)
+	p = debatetest.Call(t, e.Run, o)
 	require.Empty(t, p.Incomplete)
 	require.Equal(t, 120, m.total())
 }
@@ -367,7 +343,7 @@ func TestTheEndOfTheContextKeepsWhatIsCommitted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	m := &simulated{accuracy: 0.7}
 	var calls atomic.Int64
-	o := kept(modelFunc(func(callCtx context.Context, r providers.Request) (providers.Response, error) {
+	o := kept(debatetest.ProviderFunc(func(callCtx context.Context, r providers.Request) (providers.Response, error) {
 		if calls.Add(1) == 10 {
 			cancel()
 		}
@@ -376,8 +352,7 @@ func TestTheEndOfTheContextKeepsWhatIsCommitted(t *testing.T) {
 	e := eval.Evaluation{Name: "context", Tasks: questions(10), Arms: []eval.Arm{samples(t, "single", 1), debaters(t, "debate")}, Concurrency: 2}
 	_, err := e.Run(ctx, o)
 	require.ErrorIs(t, err, context.Canceled)
-	p, err := e.Run(t.Context(), o)
-	require.NoError(t, err)
+	p := debatetest.Call(t, e.Run, o)
 	require.Empty(t, p.Incomplete)
 	require.LessOrEqual(t, m.total(), 120+2*3, "at most the calls in flight are repeated")
 }
@@ -386,8 +361,7 @@ func TestProgress(t *testing.T) {
 	m := &simulated{accuracy: 0.7}
 	var seen []eval.Progress
 	e := eval.Evaluation{Name: "progress", Tasks: questions(5), Arms: []eval.Arm{samples(t, "single", 1)}, Progress: func(p eval.Progress) { seen = append(seen, p) }}
-	_, err := e.Run(t.Context(), options(m))
-	require.NoError(t, err)
+	debatetest.Call(t, e.Run, options(m))
 	last := seen[len(seen)-1]
 	require.Equal(t, []int{5, 5, 5, 0, 550}, []int{last.Tasks, last.TotalTasks, last.Runs, last.Failed, last.Tokens})
 	require.InDelta(t, 5*200/1e6, last.Cost, 1e-12)
@@ -443,8 +417,7 @@ func TestWorkersRunTheDebates(t *testing.T) {
 	memory := store.Memory()
 	s := scheduling{memory, memory.(store.Watcher), make(chan struct{}, 1)}
 	m := &simulated{accuracy: 0.7}
-	worker, err := debate.NewEngine(debate.Options{Store: s, Providers: options(m).Providers})
-	require.NoError(t, err)
+	worker := debatetest.Engine(t, debate.Options{Store: s, Providers: options(m).Providers})
 	ctx, cancel := context.WithCancel(t.Context())
 	var done sync.WaitGroup
 	done.Go(func() { s.work(ctx, worker) })
@@ -455,7 +428,47 @@ func TestWorkersRunTheDebates(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, p.Incomplete)
 	require.Equal(t, 6*12, m.total())
-	undisturbed, err := e.Run(t.Context(), options(m))
-	require.NoError(t, err)
+	undisturbed := debatetest.Call(t, e.Run, options(m))
 	require.Equal(t, withoutTimes(undisturbed), withoutTimes(p))
+}
+
+// hasty is a store whose debates a worker ends before whoever has just read that they are new can start them.
+type hasty struct {
+	scheduling
+
+	finish func(id string) error
+}
+
+func (h hasty) Load(ctx context.Context, id string, after int64) (store.Status, []store.Entry, error) {
+	status, entries, err := h.scheduling.Load(ctx, id, after)
+	if err == nil && status.State == fsm.Configuring {
+		err = h.finish(id)
+	}
+	return status, entries, err
+}
+
+func TestAWorkerMayEndADebateBeforeItIsStarted(t *testing.T) {
+	memory := store.Memory()
+	s := scheduling{memory, memory.(store.Watcher), make(chan struct{}, 1)}
+	m := &simulated{accuracy: 0.7}
+	worker := debatetest.Engine(t, debate.Options{Store: s, Providers: options(m).Providers})
+	var finished atomic.Int32
+	finish := func(id string) error {
+		d, err := worker.Open(t.Context(), id)
+		if err != nil {
+			return err
+		}
+		if err := d.Start(t.Context()); err != nil {
+			return err
+		}
+		for more := true; more && err == nil; {
+			more, err = d.RunOnce(t.Context())
+		}
+		finished.Add(1)
+		return err
+	}
+	e := eval.Evaluation{Name: "hasty", Tasks: questions(3), Arms: []eval.Arm{samples(t, "single", 1)}}
+	p := debatetest.Call(t, e.Run, debate.Options{Store: hasty{s, finish}})
+	require.Empty(t, p.Incomplete)
+	require.EqualValues(t, 3, finished.Load())
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/eval"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/providers"
 )
@@ -18,7 +19,7 @@ import (
 // one runs one task with a model that gives the same answer, and returns the line of its run.
 func one(t *testing.T, task eval.Task, scorer eval.Scorer, answer string) (run eval.Run) {
 	t.Helper()
-	m := modelFunc(func(_ context.Context, r providers.Request) (providers.Response, error) {
+	m := debatetest.ProviderFunc(func(_ context.Context, r providers.Request) (providers.Response, error) {
 		return ballot(answer, 10), nil
 	})
 	var line strings.Builder
@@ -28,8 +29,7 @@ func one(t *testing.T, task eval.Task, scorer eval.Scorer, answer string) (run e
 	f, err := eval.Template(c)
 	require.NoError(t, err)
 	e := eval.Evaluation{Name: "one", Tasks: []eval.Task{task}, Arms: []eval.Arm{{Name: "single", Config: f}}, Scorer: scorer, Results: &line}
-	_, err = e.Run(t.Context(), options(m))
-	require.NoError(t, err)
+	debatetest.Call(t, e.Run, options(m))
 	require.NoError(t, json.Unmarshal([]byte(line.String()), &run))
 	return run
 }
@@ -78,7 +78,7 @@ func TestAJudgeScoresAnswers(t *testing.T) {
 	var judged, failing atomic.Int64
 	failing.Store(1)
 	m := &simulated{accuracy: 0.5}
-	o := kept(modelFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+	o := kept(debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		text := ""
 		for _, message := range r.Messages {
 			text += message.Text
@@ -100,14 +100,12 @@ func TestAJudgeScoresAnswers(t *testing.T) {
 	}))
 	judge := eval.JudgedBy(debate.Participant{Name: "Judge", Model: "m"}, "Be strict.")
 	e := eval.Evaluation{Name: "judged", Tasks: questions(20), Arms: []eval.Arm{samples(t, "single", 1)}, Scorer: eval.Scorer{Judge: judge}}
-	p, err := e.Run(t.Context(), o)
-	require.NoError(t, err)
+	p := debatetest.Call(t, e.Run, o)
 	require.Equal(t, []int{19, 1}, []int{p.Arms[0].Runs, p.Arms[0].Failed})
 	require.Contains(t, p.Arms[0].Failures[0], "task 3: score its answer: invalid_request")
 	require.EqualValues(t, 19, judged.Load())
 	failing.Store(0)
-	p, err = e.Run(t.Context(), o)
-	require.NoError(t, err)
+	p = debatetest.Call(t, e.Run, o)
 	require.EqualValues(t, 20, judged.Load())
 	require.Equal(t, 20, m.total())
 	require.Equal(t, 40*110, p.Tokens, "the judge's tokens count against the limits")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/eval"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/store"
 )
@@ -19,8 +20,7 @@ func TestVotesHaveTheAnalyticAccuracy(t *testing.T) {
 	for _, x := range []struct{ accuracy, common float64 }{{0.7, 0}, {0.7, 0.5}, {0.4, 0}, {0.6, 1}} {
 		m := &simulated{accuracy: x.accuracy, common: x.common}
 		e := eval.Evaluation{Name: "votes", Tasks: questions(250), Arms: []eval.Arm{samples(t, "single", 1), samples(t, "vote", 5)}}
-		p, err := e.Run(t.Context(), options(m))
-		require.NoError(t, err)
+		p := debatetest.Call(t, e.Run, options(m))
 		single, vote, equal := p.Arms[0], p.Arms[1], p.Arms[2]
 		require.Equal(t, "single@vote", equal.Name)
 		require.Equal(t, 5.0, equal.Samples, "five single answers use as many tokens as a vote of five")
@@ -50,12 +50,10 @@ func TestStartingAgainMakesNoCall(t *testing.T) {
 		debaters.Participants = append(debaters.Participants, debate.Participant{Name: name, Model: "m"})
 	}
 	e := eval.Evaluation{Name: "again", Tasks: questions(20), Arms: []eval.Arm{samples(t, "single", 1), arm(t, "debate", debaters)}}
-	first, err := e.Run(t.Context(), o)
-	require.NoError(t, err)
+	first := debatetest.Call(t, e.Run, o)
 	calls := m.total()
 	require.Equal(t, 20+20*6+20*5, calls, "a budget of six calls pays for five more single answers")
-	again, err := e.Run(t.Context(), o)
-	require.NoError(t, err)
+	again := debatetest.Call(t, e.Run, o)
 	require.Equal(t, calls, m.total())
 	require.Equal(t, withoutTimes(first), withoutTimes(again))
 	stored, err := e.Report(t.Context(), o)

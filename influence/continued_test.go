@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -29,12 +28,10 @@ func TestDebatesGoOnWithoutATurn(t *testing.T) {
 	c := trial()
 	o, parent := decided(t, c)
 	a := influence.Analysis{ID: "cars", Continued: true, Largest: 10, Samples: 6}
-	plan, err := a.Plan(t.Context(), o)
-	require.NoError(t, err)
+	plan := debatetest.Call(t, a.Plan, o)
 	// After the first of ten turns, nine turns and two judgments follow; after the last one, two judgments: 2 × (11 + … + 2) calls.
 	require.True(t, strings.HasPrefix(plan.String(), "6 samples × 130 calls (10 items, without and with each) = 780 calls, about "), plan.String())
-	p, err := a.Run(t.Context(), o)
-	require.NoError(t, err)
+	p := debatetest.Call(t, a.Run, o)
 	calls, repeated := c.total()
 	require.Equal(t, []int{plan.Calls, 0}, []int{calls, repeated})
 	require.Equal(t, plan.Tokens, p.Tokens)
@@ -51,12 +48,10 @@ func TestDebatesGoOnWithoutATurn(t *testing.T) {
 	require.InDeltaSlice(t, []float64{0, -2, 0, -1.2, 0}, changes, .5)
 	require.Contains(t, strings.Join(p.Summary, " "), "If the debate goes on without turn 12 of Ada (round 2), ")
 
-	e, err := debate.NewEngine(o)
-	require.NoError(t, err)
+	e := debatetest.Engine(t, o)
 	silent := 0
 	for _, s := range samples(t, o) {
-		d, err := e.Open(t.Context(), s.ID)
-		require.NoError(t, err)
+		d := debatetest.Open(t, e, s.ID)
 		r := debatetest.Result(t, d)
 		require.Equal(t, parent.ID, r.Parent.ID)
 		require.Nil(t, r.Rejudged)
@@ -69,13 +64,11 @@ func TestDebatesGoOnWithoutATurn(t *testing.T) {
 	}
 	require.Equal(t, 60, silent)
 
-	again, err := a.Run(t.Context(), o)
-	require.NoError(t, err)
+	again := debatetest.Call(t, a.Run, o)
 	require.Equal(t, p, again)
 	total, _ := c.total()
 	require.Equal(t, calls, total, "nothing is asked twice")
-	d, err := e.Open(t.Context(), "cars")
-	require.NoError(t, err)
+	d := debatetest.Open(t, e, "cars")
 	marks := influence.Marks(debatetest.Result(t, d).Annotations)
 	require.Contains(t, marks[p.Effects[2].Items[0].Keys[0].String()], " if the debate goes on without it, the lead in points of Ada changes by ")
 	var page bytes.Buffer
@@ -83,8 +76,7 @@ func TestDebatesGoOnWithoutATurn(t *testing.T) {
 	require.Contains(t, page.String(), "against samples in which the debate goes on with it")
 	require.NotContains(t, page.String(), "whole debate")
 
-	judges, err := influence.Analysis{ID: "cars", Largest: 10, Samples: 6}.Run(t.Context(), o)
-	require.NoError(t, err)
+	judges := debatetest.Call(t, influence.Analysis{ID: "cars", Largest: 10, Samples: 6}.Run, o)
 	require.Equal(t, 6*11*2, judges.Plan.Calls)
 	require.False(t, judges.Continued)
 	require.Len(t, samples(t, o), 120+66, "samples of one kind are not taken for the other")
@@ -95,12 +87,10 @@ func TestTheLargestTurnsGoOn(t *testing.T) {
 	c := trial()
 	o, _ := decided(t, c)
 	a := influence.Analysis{ID: "cars", Continued: true, Samples: 8, Pairs: true}
-	plan, err := a.Plan(t.Context(), o)
-	require.NoError(t, err)
+	plan := debatetest.Call(t, a.Plan, o)
 	// The three earliest and the two earliest together: 2 × (11 + 10 + 9) + 11 + 10.
 	require.Contains(t, plan.String(), ", then 8 samples × 81 calls (4 items, without and with each) = 648 calls: 1,298 calls in all")
-	p, err := a.Run(t.Context(), o)
-	require.NoError(t, err)
+	p := debatetest.Call(t, a.Run, o)
 	calls, _ := c.total()
 	require.LessOrEqual(t, calls, plan.Calls)
 	require.Greater(t, calls, plan.Calls/2)
@@ -131,8 +121,7 @@ func TestDebatesThatGoOnSurviveAKill(t *testing.T) {
 	c.mu.Lock()
 	c.after = nil
 	c.mu.Unlock()
-	p, err := influence.Analysis{ID: "cars", Continued: true, Largest: 10, Samples: 4}.Run(t.Context(), o)
-	require.NoError(t, err)
+	p := debatetest.Call(t, influence.Analysis{ID: "cars", Continued: true, Largest: 10, Samples: 4}.Run, o)
 	calls, repeated := c.total()
 	require.Equal(t, p.Plan.Calls, calls-repeated)
 	require.LessOrEqual(t, repeated, killed)
@@ -142,33 +131,19 @@ func TestDebatesThatGoOnSurviveAKill(t *testing.T) {
 // has its own.
 func TestDebatesGoOnWithoutASeat(t *testing.T) {
 	cfg := enginetest.PresetConfigs()["panel"]
-	cfg.ID, cfg.Protocol = "cars", panel.Protocol{ByScores: true, Format: panel.RoundLimited}
+	cfg.Protocol = panel.Protocol{ByScores: true, Format: panel.RoundLimited}
 	cfg.Limits.MinRounds, cfg.Limits.MaxRounds = 2, 2
 	cfg.Participants[0].Seed = new(int64(7))
-	var calls atomic.Int64
-	m := &scripted.Provider{DiscardCalls: true, Func: func(r providers.Request) scripted.Reply {
-		calls.Add(1)
-		return scripted.Reply{Text: enginetest.PresetReply(cfg, r)}
-	}}
-	o := debate.Options{Store: store.Memory(), Providers: map[string]providers.Provider{"m": m}}
-	e, err := debate.NewEngine(o)
-	require.NoError(t, err)
-	d, err := e.Create(t.Context(), cfg)
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	o, e, calls := held(t, cfg)
 	calls.Store(0)
 	a := influence.Analysis{ID: "cars", Continued: true, Seats: true, Samples: 3}
-	plan, err := a.Plan(t.Context(), o)
-	require.NoError(t, err)
-	p, err := a.Run(t.Context(), o)
-	require.NoError(t, err)
+	plan := debatetest.Call(t, a.Plan, o)
+	p := debatetest.Call(t, a.Run, o)
 	require.EqualValues(t, plan.Calls, calls.Load())
 	require.Len(t, p.Effects, 3)
 	seeds := map[int64]bool{}
 	for _, s := range samples(t, o) {
-		d, err := e.Open(t.Context(), s.ID)
-		require.NoError(t, err)
+		d := debatetest.Open(t, e, s.ID)
 		var last debate.Config
 		for moment, err := range d.Replay(t.Context()) {
 			require.NoError(t, err)
@@ -212,13 +187,10 @@ func discussed(t *testing.T, change func(*debate.Config)) (debate.Options, *deba
 		return scripted.Reply{Text: enginetest.PresetReply(cfg, r), Usage: transcript.Usage{Input: 100, Output: 10}}
 	}}
 	o := debate.Options{Store: store.Memory(), Providers: map[string]providers.Provider{"m": m}}
-	e, err := debate.NewEngine(o)
-	require.NoError(t, err)
-	d, err := e.Create(t.Context(), cfg)
-	require.NoError(t, err)
+	e := debatetest.Engine(t, o)
+	d := debatetest.Create(t, e, cfg)
 	for { // a gate opens
-		_, err = debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		q := debatetest.Result(t, d).Question
 		if q == nil {
 			break
@@ -233,15 +205,11 @@ func discussed(t *testing.T, change func(*debate.Config)) (debate.Options, *deba
 func TestDebatesGoOnWithTheLastConfiguration(t *testing.T) {
 	o, e, _, cfg := discussed(t, func(*debate.Config) {})
 	cfg.Topic = "Ban bikes?"
-	d, err := e.Fork(t.Context(), "cars", 12, debate.Edits{ID: "edited", Config: &cfg})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
-	_, err = influence.Analysis{ID: "edited", Continued: true, Samples: 1, Largest: 10}.Run(t.Context(), o)
-	require.NoError(t, err)
+	d := debatetest.Fork(t, e, "cars", 12, debate.Edits{ID: "edited", Config: &cfg})
+	debatetest.Finish(t, d)
+	debatetest.Call(t, influence.Analysis{ID: "edited", Continued: true, Samples: 1, Largest: 10}.Run, o)
 	count := 0
-	for s, err := range o.Store.List(t.Context(), store.Query{Labels: map[string]string{"influence": "edited"}}) {
-		require.NoError(t, err)
+	for _, s := range debatetest.List(t, o.Store, store.Query{Labels: map[string]string{"influence": "edited"}}) {
 		require.Equal(t, "Ban bikes?", s.Topic)
 		count++
 	}
@@ -257,10 +225,9 @@ func TestGatesAreOpen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, _, _, _ := discussed(t, change)
-			p, err := influence.Analysis{ID: "cars", Continued: true, Samples: 1, Largest: 10}.Run(t.Context(), o)
-			require.NoError(t, err)
+			p := debatetest.Call(t, influence.Analysis{ID: "cars", Continued: true, Samples: 1, Largest: 10}.Run, o)
 			require.Empty(t, p.Incomplete)
-			p, err = influence.Analysis{ID: "cars", Samples: 1, Largest: 10}.Run(t.Context(), o)
+			p, err := influence.Analysis{ID: "cars", Samples: 1, Largest: 10}.Run(t.Context(), o)
 			if name == "rounds" {
 				require.NoError(t, err)
 				require.Empty(t, p.Incomplete)
@@ -279,15 +246,13 @@ func TestPricesOfDebatesThatGoOn(t *testing.T) {
 		judges[i].Model = "z"
 	}
 	a := influence.Analysis{ID: "cars", Continued: true, Samples: 1, Largest: 10, Judges: judges, Prices: price.Prices{"z": {Input: 3, Output: 3}}, MaxCost: 100}
-	plan, err := a.Plan(t.Context(), o)
-	require.NoError(t, err)
-	p, err := a.Run(t.Context(), o)
-	require.NoError(t, err)
+	plan := debatetest.Call(t, a.Plan, o)
+	p := debatetest.Call(t, a.Run, o)
 	require.Equal(t, plan.Tokens, p.Tokens)
 	require.InDelta(t, plan.Cost, p.Cost, 1e-9)
 
 	free, _, _, _ := discussed(t, func(c *debate.Config) { c.Prices["x"] = price.Price{} })
-	_, err = influence.Analysis{ID: "cars", Continued: true, Samples: 1, Largest: 10, MaxCost: 100}.Plan(t.Context(), free)
+	_, err := influence.Analysis{ID: "cars", Continued: true, Samples: 1, Largest: 10, MaxCost: 100}.Plan(t.Context(), free)
 	require.NoError(t, err, "a price of 0 is known")
 }
 
@@ -303,22 +268,17 @@ func TestTheUsageOfFailedCallsIsNotOfTheSamples(t *testing.T) {
 		}
 		return m.Generate(ctx, r)
 	})}
-	e, err := debate.NewEngine(o)
-	require.NoError(t, err)
-	again, err := e.Fork(t.Context(), d.ID(), 4, debate.Edits{ID: "again"})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, again)
-	require.NoError(t, err)
+	e := debatetest.Engine(t, o)
+	again := debatetest.Fork(t, e, d.ID(), 4, debate.Edits{ID: "again"})
+	debatetest.Finish(t, again)
 	require.True(t, failed)
 	if q := debatetest.Result(t, again).Question; q != nil {
 		require.NoError(t, again.Decide(t.Context(), q.ID, "retry"))
-		_, err = debatetest.Run(t, again)
-		require.NoError(t, err)
+		debatetest.Finish(t, again)
 	}
 	for _, continued := range []bool{true, false} {
 		a := influence.Analysis{ID: "again", Continued: continued, Samples: 1, Largest: 10}
-		ran, err := a.Run(t.Context(), o)
-		require.NoError(t, err)
+		ran := debatetest.Call(t, a.Run, o)
 		stored, err := a.Report(t.Context(), o)
 		require.NoError(t, err)
 		require.Equal(t, ran.Tokens, stored.Tokens)
@@ -334,12 +294,10 @@ func TestDebatesThatCannotGoOn(t *testing.T) {
 	require.ErrorContains(t, err, "it has 3 participants who speak, and without two of them it cannot go on")
 	_, err = influence.Analysis{ID: "cars", Continued: true, Seats: true}.Plan(t.Context(), o)
 	require.ErrorContains(t, err, "it has 2 participants who speak")
-	e, err := debate.NewEngine(o)
-	require.NoError(t, err)
+	e := debatetest.Engine(t, o)
 	d, err := e.Rejudge(t.Context(), "cars", debate.Rejudge{ID: "again"})
 	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	_, err = influence.Analysis{ID: "again", Continued: true}.Plan(t.Context(), o)
 	require.ErrorContains(t, err, "analyze its parent, cars")
 
@@ -352,20 +310,15 @@ func TestDebatesThatCannotGoOn(t *testing.T) {
 		change(&cfg)
 		m := &scripted.Provider{Func: func(r providers.Request) scripted.Reply { return scripted.Reply{Text: enginetest.PresetReply(cfg, r)} }}
 		o := debate.Options{Store: store.Memory(), Providers: map[string]providers.Provider{"m": m}}
-		e, err := debate.NewEngine(o)
-		require.NoError(t, err)
-		d, err := e.Create(t.Context(), cfg)
-		require.NoError(t, err)
-		_, err = debatetest.Run(t, d)
-		require.NoError(t, err)
+		e := debatetest.Engine(t, o)
+		d := debatetest.Create(t, e, cfg)
+		debatetest.Finish(t, d)
 		if slices.ContainsFunc(cfg.Participants, func(p debate.Participant) bool { return p.Human }) {
-			waiting, err := d.Waiting(t.Context())
-			require.NoError(t, err)
+			waiting := debatetest.Waiting(t, d)
 			require.NoError(t, d.Answer(t.Context(), waiting[0].Key, "Trams are quieter.", ""))
-			_, err = debatetest.Run(t, d)
-			require.NoError(t, err)
+			debatetest.Finish(t, d)
 		}
-		_, err = influence.Analysis{ID: cfg.ID, Continued: true}.Plan(t.Context(), o)
+		_, err := influence.Analysis{ID: cfg.ID, Continued: true}.Plan(t.Context(), o)
 		require.ErrorContains(t, err, says)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/influence"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/price"
 	"github.com/elenchus-go/debate/transcript"
@@ -29,14 +30,12 @@ func TestPlantedTurnsAreFound(t *testing.T) {
 	c := trial()
 	o, parent := decided(t, c)
 	a := influence.Analysis{ID: "cars"}
-	plan, err := a.Plan(t.Context(), o)
-	require.NoError(t, err)
+	plan := debatetest.Call(t, a.Plan, o)
 	require.Equal(t, "(10 items + 1) × 5 samples × 2 calls = 110 calls, then (3 items + 1) × 20 samples × 2 calls = 160 calls: 270 calls in all, about 29,700 tokens, cost about 0.0297", plan.String())
 	calls, _ := c.total()
 	require.Zero(t, calls, "a plan asks nobody")
 
-	p, err := a.Run(t.Context(), o)
-	require.NoError(t, err)
+	p := debatetest.Call(t, a.Run, o)
 	calls, repeated := c.total()
 	require.Equal(t, []int{plan.Calls, 0}, []int{calls, repeated})
 	require.Equal(t, plan.Tokens, p.Tokens)
@@ -59,14 +58,11 @@ func TestPlantedTurnsAreFound(t *testing.T) {
 	require.Len(t, p.Effects, 10)
 	require.Len(t, samples(t, o), 11*5+4*20)
 	swapped := 0
-	e, err := debate.NewEngine(o)
-	require.NoError(t, err)
+	e := debatetest.Engine(t, o)
 	for _, s := range samples(t, o) {
 		require.NotContains(t, s.Labels, "eval", "a sample is no run of an evaluation")
-		d, err := e.Open(t.Context(), s.ID)
-		require.NoError(t, err)
-		r, err := d.Result(t.Context())
-		require.NoError(t, err)
+		d := debatetest.Open(t, e, s.ID)
+		r := debatetest.Result(t, d)
 		require.Equal(t, parent.ID, r.Parent.ID)
 		if r.Rejudged.Swap {
 			swapped++
@@ -74,13 +70,10 @@ func TestPlantedTurnsAreFound(t *testing.T) {
 	}
 	require.Equal(t, 11*2+4*10, swapped, "both orders in turn")
 
-	again, err := a.Run(t.Context(), o)
-	require.NoError(t, err)
+	again := debatetest.Call(t, a.Run, o)
 	require.Equal(t, p, again, "nothing is asked twice")
-	d, err := e.Open(t.Context(), "cars")
-	require.NoError(t, err)
-	r, err := d.Result(t.Context())
-	require.NoError(t, err)
+	d := debatetest.Open(t, e, "cars")
+	r := debatetest.Result(t, d)
 	marks := influence.Marks(r.Annotations)
 	require.Len(t, marks, 10)
 	require.Regexp(t, `^−████████ without it, the lead in points of Ada changes by -\d\.\d\d \[-\d\.\d\d, -\d\.\d\d\]$`, marks[p.Effects[2].Items[0].Keys[0].String()])
@@ -103,11 +96,9 @@ func TestAllItemsAtOnce(t *testing.T) {
 	c := trial()
 	o, _ := decided(t, c)
 	a := influence.Analysis{ID: "cars", Largest: 10, Samples: 8}
-	plan, err := a.Plan(t.Context(), o)
-	require.NoError(t, err)
+	plan := debatetest.Call(t, a.Plan, o)
 	require.True(t, strings.HasPrefix(plan.String(), "(10 items + 1) × 8 samples × 2 calls = 176 calls, about"), plan.String())
-	p, err := a.Run(t.Context(), o)
-	require.NoError(t, err)
+	p := debatetest.Call(t, a.Run, o)
 	calls, _ := c.total()
 	require.Equal(t, 176, calls)
 	require.Equal(t, 20, p.Intervals)
@@ -127,8 +118,7 @@ func TestTooFewSamplesForTheWinner(t *testing.T) {
 			items.Turns = append(items.Turns, turn.Key)
 		}
 	}
-	p, err := influence.Analysis{ID: "cars", Items: items, Samples: 4}.Run(t.Context(), o)
-	require.NoError(t, err)
+	p := debatetest.Call(t, influence.Analysis{ID: "cars", Items: items, Samples: 4}.Run, o)
 	require.Len(t, p.Effects, 2)
 	require.Contains(t, strings.Join(p.Summary, " "), "These 4 samples cannot show whether the winner changes: that takes 5 or more.")
 	for _, e := range p.Effects {
@@ -146,8 +136,7 @@ func TestPairs(t *testing.T) {
 	c := &court{luck: .1, weights: map[string][]weight{"Ada": {{"a", 2}, {"a", 2}, {"b", .4}}, "Bo": plain(0, 0, .3)}}
 	o, _ := decided(t, c)
 	a := influence.Analysis{ID: "cars"}
-	alone, err := a.Run(t.Context(), o)
-	require.NoError(t, err)
+	alone := debatetest.Call(t, a.Run, o)
 	require.Contains(t, strings.Join(alone.Summary, " "), "Two turns with the same argument each have no effect alone: ask for the two largest together, with --pairs.")
 
 	c.weights = map[string][]weight{"Ada": {{"a", 2}, {"a", 2}, {"b", 0}}, "Bo": plain(0, 0, 0)}
@@ -160,11 +149,9 @@ func TestPairs(t *testing.T) {
 		}
 	}
 	a = influence.Analysis{ID: "cars", Items: items, Pairs: true, Samples: 8}
-	plan, err := a.Plan(t.Context(), o)
-	require.NoError(t, err)
+	plan := debatetest.Call(t, a.Plan, o)
 	require.Contains(t, plan.String(), "(2 items + 1) × 8 samples × 2 calls = 48 calls, then (1 item + 1) × 8 samples × 2 calls = 32 calls: 80 calls in all")
-	p, err := a.Run(t.Context(), o)
-	require.NoError(t, err)
+	p := debatetest.Call(t, a.Run, o)
 	calls, _ := c.total()
 	require.Equal(t, 80, calls)
 	require.NotNil(t, p.Pair)
@@ -181,8 +168,7 @@ func TestPairs(t *testing.T) {
 func TestSeats(t *testing.T) {
 	c := trial()
 	o, _ := decided(t, c)
-	p, err := influence.Analysis{ID: "cars", Seats: true, Samples: 10}.Run(t.Context(), o)
-	require.NoError(t, err)
+	p := debatetest.Call(t, influence.Analysis{ID: "cars", Seats: true, Samples: 10}.Run, o)
 	calls, _ := c.total()
 	require.Equal(t, 3*10*2, calls)
 	require.Len(t, p.Effects, 2)
@@ -198,8 +184,7 @@ func TestAKilledAnalysisGoesOn(t *testing.T) {
 	o, _ := decided(t, c)
 	whole := trial()
 	other, _ := decided(t, whole)
-	want, err := influence.Analysis{ID: "cars"}.Run(t.Context(), other)
-	require.NoError(t, err)
+	want := debatetest.Call(t, influence.Analysis{ID: "cars"}.Run, other)
 	const concurrency = 3
 	killed := 0
 	for _, at := range []int{1, 40, 100, 115, 200} {
@@ -219,8 +204,7 @@ func TestAKilledAnalysisGoesOn(t *testing.T) {
 	c.mu.Lock()
 	c.after = nil
 	c.mu.Unlock()
-	p, err := influence.Analysis{ID: "cars", Concurrency: concurrency}.Run(t.Context(), o)
-	require.NoError(t, err)
+	p := debatetest.Call(t, influence.Analysis{ID: "cars", Concurrency: concurrency}.Run, o)
 	calls, repeated := c.total()
 	require.Equal(t, p.Plan.Calls, calls-repeated)
 	require.LessOrEqual(t, repeated, killed)
@@ -232,15 +216,13 @@ func TestTheLimitOfCost(t *testing.T) {
 	c := trial()
 	o, _ := decided(t, c)
 	one := influence.Analysis{ID: "cars", Concurrency: 1, MaxCost: .01}
-	p, err := one.Run(t.Context(), o)
-	require.NoError(t, err)
+	p := debatetest.Call(t, one.Run, o)
 	require.Contains(t, p.Incomplete, "the limit of cost, 0.01, is reached")
 	calls, _ := c.total()
 	require.InDelta(t, 92, calls, 2, "0.00011 for each call")
 	require.InDelta(t, .01, p.Cost, 3e-4)
 	one.MaxCost = 1
-	p, err = one.Run(t.Context(), o)
-	require.NoError(t, err)
+	p = debatetest.Call(t, one.Run, o)
 	require.Empty(t, p.Incomplete)
 	total, repeated := c.total()
 	require.Equal(t, p.Plan.Calls, total)
@@ -280,11 +262,9 @@ func TestRefusals(t *testing.T) {
 	_, err = influence.Analysis{ID: "none"}.Run(t.Context(), o)
 	require.ErrorContains(t, err, "analyze debate none")
 
-	e, err := debate.NewEngine(o)
-	require.NoError(t, err)
+	e := debatetest.Engine(t, o)
 	cfg := debate.Config{ID: "open", Topic: "Why?", Participants: []debate.Participant{{Name: "Ada", Model: "x"}, {Name: "Bo", Model: "x"}}, Judges: []debate.Participant{{Name: "J", Model: "y"}}}
-	_, err = e.Create(t.Context(), cfg)
-	require.NoError(t, err)
+	debatetest.Create(t, e, cfg)
 	_, err = influence.Analysis{ID: "open"}.Run(t.Context(), o)
 	require.ErrorContains(t, err, "it is configuring: wait until it has ended")
 }
@@ -299,8 +279,7 @@ func TestFailedSamples(t *testing.T) {
 		}
 		return &providers.Error{Kind: providers.InvalidRequest, Err: errors.New("no such model")}
 	}
-	p, err := influence.Analysis{ID: "cars", Largest: 10, Samples: 6}.Run(t.Context(), o)
-	require.NoError(t, err)
+	p := debatetest.Call(t, influence.Analysis{ID: "cars", Largest: 10, Samples: 6}.Run, o)
 	require.Len(t, p.Failures, 6)
 	require.Contains(t, p.Failures[0], "no such model")
 	for _, e := range p.Effects {
@@ -318,13 +297,10 @@ func TestFailedSamples(t *testing.T) {
 func TestReportAsJSON(t *testing.T) {
 	c := trial()
 	o, _ := decided(t, c)
-	p, err := influence.Analysis{ID: "cars", Largest: 10, Samples: 6}.Run(t.Context(), o)
-	require.NoError(t, err)
+	p := debatetest.Call(t, influence.Analysis{ID: "cars", Largest: 10, Samples: 6}.Run, o)
 	raw, err := json.Marshal(p)
 	require.NoError(t, err)
 	var again influence.Report
 	require.NoError(t, json.Unmarshal(raw, &again))
-	second, err := json.Marshal(again)
-	require.NoError(t, err)
-	require.JSONEq(t, string(raw), string(second))
+	require.JSONEq(t, string(raw), debatetest.Encode(t, again))
 }

@@ -47,6 +47,7 @@ type measurement struct {
 	done     [][]Effect // of each stage
 	seen     map[string]*sample
 	missing  int
+	waits    string // why a sample waits for a person; empty if none does
 	failures []string
 }
 

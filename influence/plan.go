@@ -19,8 +19,9 @@ type Plan struct {
 	// are not known yet, they are the largest that are possible.
 	Continued bool `json:"continued,omitempty"`
 
-	first bool // the first stage is to find the largest items
-	pair  bool // the last stage has two items together
+	first   bool // the first stage is to find the largest items
+	pair    bool // the last stage has two items together
+	canPair bool // enough remains without two items
 }
 
 // Stage describes a part of an analysis whose samples are made together.

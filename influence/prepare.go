@@ -105,6 +105,7 @@ func (r *runner) prepare() error {
 		return errors.New("its configuration asks a person before the verdict or above a cost, so each sample would wait: fork it without that, and analyze the fork")
 	}
 	r.plan.Continued, r.priced = r.Continued, true
+	r.plan.canPair = len(r.items) > 1 && (!r.Seats || r.speakers() > 3 || r.speakers() == 3 && !r.Continued)
 	r.setStages()
 	if r.MaxCost > 0 && !r.priced {
 		return errors.New("the cost is not known, so the limit of cost cannot hold: give the prices of the models")
@@ -136,10 +137,27 @@ func (r *runner) checkJudges() error {
 		}
 		warm = warm || j.Temperature == nil || *j.Temperature > 0
 	}
-	if !warm && !r.Continued {
+	if r.Continued {
+		warm = warm || slices.ContainsFunc(r.config.Participants, func(p debate.Participant) bool { return p.Temperature == nil || *p.Temperature > 0 })
+	}
+	switch {
+	case !warm && r.Continued:
+		return errors.New("all models have temperature 0, so samples would repeat one another: give the judges another temperature, or fork the debate with one")
+	case !warm:
 		return errors.New("the judges have temperature 0, so samples would repeat one another: give them another temperature")
 	}
 	return nil
+}
+
+// speakers returns the number of participants who speak.
+func (r *runner) speakers() int {
+	names := map[string]bool{}
+	for _, t := range r.debate.Turns {
+		if t.Kind == transcript.Speech {
+			names[t.Actor] = true
+		}
+	}
+	return len(names)
 }
 
 // checkContinued returns an error if the debate cannot go on without the items.
@@ -150,17 +168,10 @@ func (r *runner) checkContinued() error {
 	if r.debate.Rejudged != nil {
 		return errors.New("its judges were asked again, and its course stays: analyze its parent, " + r.debate.Parent.ID)
 	}
-	speak := map[string]bool{}
-	for _, t := range r.debate.Turns {
-		if t.Kind == transcript.Speech {
-			speak[t.Actor] = true
-		}
-	}
-	if r.Seats && len(speak) < 3 {
-		return fmt.Errorf("seats: it has %d participants who speak, and without one of them it cannot go on: leave out turns", len(speak))
-	}
-	if r.Seats && r.Pairs && len(speak) < 4 {
-		return fmt.Errorf("pairs: it has %d participants who speak, and without two of them it cannot go on: leave out one at a time", len(speak))
+	if n := r.speakers(); r.Seats && n < 3 {
+		return fmt.Errorf("seats: it has %d participants who speak, and without one of them it cannot go on: leave out turns", n)
+	} else if r.Seats && r.Pairs && n < 4 {
+		return fmt.Errorf("pairs: it has %d participants who speak, and without two of them it cannot go on: leave out one at a time", n)
 	}
 	for _, p := range r.config.Participants {
 		if p.Human && !p.Disabled {

@@ -114,7 +114,7 @@ func (p *Report) sentences() (list []string) {
 	if few := p.tooFew(); few > 0 {
 		list = append(list, fmt.Sprintf("These %s cannot show whether the winner changes: that takes %d or more.", runs.Plural(few, "sample"), p.Enough))
 	}
-	if p.Pair == nil && len(p.Effects) > 1 && (!p.Continued || !p.Seats || len(p.Effects) > 3) {
+	if p.Pair == nil && p.Plan.canPair {
 		list = append(list, fmt.Sprintf("Two %ss with the same argument each have no effect alone: ask for the two largest together, with --pairs.", thing))
 	}
 	return list

@@ -77,6 +77,9 @@ func (a Analysis) report(ctx context.Context, o debate.Options, run bool) (*Repo
 	} else if m.missing > 0 {
 		p.Incomplete = runs.Plural(m.missing, "sample") + " are missing"
 	}
+	if m.waits != "" {
+		p.Incomplete += "; debates with the label influence=" + r.ID + " wait for a decision: " + m.waits
+	}
 	if run {
 		d, err := r.Engine.Open(ctx, r.ID)
 		if err == nil {
@@ -199,6 +202,9 @@ func (r *runner) readSample(ctx context.Context, m *measurement, x *arm, id stri
 		switch failure := runs.FailureOf(result); {
 		case result.State == fsm.Paused || result.State.Active():
 			m.missing++
+			if result.Question != nil {
+				m.waits = result.Question.Cause
+			}
 		case failure != "":
 			m.failures = append(m.failures, x.name+": "+failure)
 		default:

@@ -147,15 +147,9 @@ func decided(t *testing.T, c *court, change ...func(*debate.Config)) (debate.Opt
 	for _, f := range change {
 		f(&cfg)
 	}
-	e, err := debate.NewEngine(o)
-	require.NoError(t, err)
-	d, err := e.Create(t.Context(), cfg)
-	require.NoError(t, err)
-	for _, err := range d.Run(t.Context()) {
-		require.NoError(t, err)
-	}
-	r, err := d.Result(t.Context())
-	require.NoError(t, err)
+	e := debatetest.Engine(t, o)
+	d := debatetest.Create(t, e, cfg)
+	r := debatetest.RunResult(t, d)
 	require.NoError(t, e.Close(t.Context()))
 	c.forget()
 	return o, r
@@ -164,11 +158,7 @@ func decided(t *testing.T, c *court, change ...func(*debate.Config)) (debate.Opt
 // samples returns the debates that an analysis has made.
 func samples(t *testing.T, o debate.Options) (list []store.Status) {
 	t.Helper()
-	for s, err := range o.Store.List(t.Context(), store.Query{Labels: map[string]string{"influence": "cars"}}) {
-		require.NoError(t, err)
-		list = append(list, s)
-	}
-	return list
+	return debatetest.List(t, o.Store, store.Query{Labels: map[string]string{"influence": "cars"}})
 }
 
 // named returns the items that a report shows to matter, the largest first as the summary has them.

@@ -19,17 +19,11 @@ import (
 	"github.com/elenchus-go/debate/debatehttp"
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 )
-
-// modelFunc is a model.
-type modelFunc func(ctx context.Context, r providers.Request) (providers.Response, error)
-
-func (f modelFunc) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
-	return f(ctx, r)
-}
 
 // scheduled is a store whose debates workers drive. There are none, so nothing happens after a control.
 type scheduled struct{ store.Store }
@@ -68,8 +62,7 @@ func (l *life) run() {
 
 // reply replies to everything that people are asked.
 func (l *life) reply() {
-	list, err := l.d.Waiting(l.t.Context())
-	require.NoError(l.t, err)
+	list := debatetest.Waiting(l.t, l.d)
 	require.NotEmpty(l.t, list)
 	for _, a := range list {
 		require.NoError(l.t, l.d.Decline(l.t.Context(), a.Key, "", ""))
@@ -78,8 +71,7 @@ func (l *life) reply() {
 
 // decide answers the open question.
 func (l *life) decide(action string) {
-	r, err := l.d.Result(l.t.Context())
-	require.NoError(l.t, err)
+	r := debatetest.Result(l.t, l.d)
 	require.NotNil(l.t, r.Question)
 	require.NoError(l.t, l.d.Decide(l.t.Context(), r.Question.ID, action))
 }
@@ -161,7 +153,7 @@ func lead(t *testing.T, name string) (entries []store.Entry, statuses []store.St
 	t.Helper()
 	l, kept := &life{t: t}, &committed{Store: store.Memory()}
 	speak := offline.Model(false)
-	model := modelFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+	model := debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		if l.during != nil {
 			l.during()
 		}
@@ -170,15 +162,13 @@ func lead(t *testing.T, name string) (entries []store.Entry, statuses []store.St
 		}
 		return speak.Generate(ctx, r)
 	})
-	e, err := debate.NewEngine(debate.Options{Store: kept, Providers: map[string]providers.Provider{"model": model}})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Store: kept, Providers: map[string]providers.Provider{"model": model}})
 	t.Cleanup(func() { require.NoError(t, e.Close(context.Background())) })
 	cfg := pair("d")
 	lives[name].change(&cfg)
-	l.d, err = e.Create(t.Context(), cfg)
-	require.NoError(t, err)
+	l.d = debatetest.Create(t, e, cfg)
 	lives[name].live(l)
-	_, entries, err = kept.Load(t.Context(), "d", 0)
+	_, entries, err := kept.Load(t.Context(), "d", 0)
 	require.NoError(t, err)
 	for s, err := range l.d.Replay(t.Context()) {
 		require.NoError(t, err)
@@ -200,12 +190,10 @@ func pastOf(t *testing.T, entries []store.Entry, status store.Status) past {
 	t.Helper()
 	kept := store.Memory()
 	require.NoError(t, kept.Commit(t.Context(), store.Change{ID: "d", Entries: entries, Status: status}))
-	e, err := debate.NewEngine(debate.Options{Store: scheduled{kept}, Providers: map[string]providers.Provider{"model": offline.Model(false)}})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Store: scheduled{kept}, Providers: map[string]providers.Provider{"model": offline.Model(false)}})
 	h, err := Handler(e, Options{Authorize: debatehttp.AllowEveryone, Controls: true})
 	require.NoError(t, err)
-	d, err := e.Open(t.Context(), "d")
-	require.NoError(t, err)
+	d := debatetest.Open(t, e, "d")
 	return past{t, d, h}
 }
 
@@ -237,8 +225,7 @@ func (p past) refusals() map[string]string {
 
 // seq returns the end of the journal.
 func (p past) seq() int64 {
-	s, err := p.debate.Status(p.t.Context())
-	require.NoError(p.t, err)
+	s := debatetest.Status(p.t, p.debate)
 	return s.Seq
 }
 

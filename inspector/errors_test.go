@@ -17,6 +17,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/debatehttp"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/store"
@@ -56,8 +57,7 @@ func (b *broken) List(ctx context.Context, q store.Query) iter.Seq2[store.Status
 // A visitor reads nothing of an error that is not the visitor's concern. The log has it.
 func TestErrorsOfTheStoreAreLogged(t *testing.T) {
 	kept := &broken{Store: store.Memory()}
-	e, err := debate.NewEngine(debate.Options{Store: kept})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Store: kept})
 	var log bytes.Buffer
 	w := serve(t, e, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	w.create(pair("cars"))
@@ -105,14 +105,11 @@ func (own) Name() string { return "own/1" }
 // A debate that this engine cannot drive can be seen.
 func TestADebateOfAnotherEngineIsShown(t *testing.T) {
 	kept := store.Memory()
-	theirs, err := debate.NewEngine(debate.Options{Store: kept, Protocols: []protocol.Protocol{own{}}})
-	require.NoError(t, err)
+	theirs := debatetest.Engine(t, debate.Options{Store: kept, Protocols: []protocol.Protocol{own{}}})
 	cfg := pair("cars")
 	cfg.Protocol = own{}
-	_, err = theirs.Create(t.Context(), cfg)
-	require.NoError(t, err)
-	ours, err := debate.NewEngine(debate.Options{Store: kept})
-	require.NoError(t, err)
+	debatetest.Create(t, theirs, cfg)
+	ours := debatetest.Engine(t, debate.Options{Store: kept})
 	w := serve(t, ours, Options{Controls: true})
 	page := w.get(http.StatusOK, "/debates/cars")
 	require.Contains(t, page, "own/1")
@@ -124,8 +121,7 @@ func TestADebateOfAnotherEngineIsShown(t *testing.T) {
 func TestPagesWithoutAStore(t *testing.T) {
 	var log bytes.Buffer
 	kept := &broken{Store: store.Memory()}
-	engine, err := debate.NewEngine(debate.Options{Store: kept})
-	require.NoError(t, err)
+	engine := debatetest.Engine(t, debate.Options{Store: kept})
 	w := serve(t, engine, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	kept.fail = fmt.Errorf("load: %w: disk of db.example is full", store.ErrUnavailable)
 	res, body := w.do(http.MethodGet, "/debates/cars", nil)

@@ -13,6 +13,7 @@ import (
 	"github.com/elenchus-go/debate/archive"
 	"github.com/elenchus-go/debate/debatehttp"
 	"github.com/elenchus-go/debate/examples/offline"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 )
@@ -20,8 +21,7 @@ import (
 // What a visitor downloads can be imported into another store.
 func TestAnArchiveIsDownloaded(t *testing.T) {
 	kept := store.Memory()
-	e, err := debate.NewEngine(debate.Options{Store: kept, Providers: map[string]providers.Provider{"model": offline.Model(false)}})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Store: kept, Providers: map[string]providers.Provider{"model": offline.Model(false)}})
 	w := serve(t, e, Options{Store: kept, Authorize: func(_ context.Context, a *debatehttp.Access) error {
 		if a.Action == debatehttp.FullReport && a.Debate.ID == "secret" {
 			return errors.New("no")
@@ -35,8 +35,7 @@ func TestAnArchiveIsDownloaded(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(w.get(http.StatusOK, "/debates/cars/archive")), &j))
 	other := store.Memory()
 	require.NoError(t, archive.Import(t.Context(), other, &j))
-	s, err := d.Status(t.Context())
-	require.NoError(t, err)
+	s := debatetest.Status(t, d)
 	moved, entries, err := other.Load(t.Context(), "cars", 0)
 	require.NoError(t, err)
 	require.Len(t, entries, int(s.Seq))

@@ -27,9 +27,7 @@ func (w *web) fork(id string, form url.Values) *debate.Debate {
 	require.Equal(w.t, http.StatusSeeOther, res.StatusCode, body)
 	to := res.Header.Get("Location")
 	require.True(w.t, strings.HasPrefix(to, "../"), to)
-	d, err := w.engine.Open(w.t.Context(), path.Base(to))
-	require.NoError(w.t, err)
-	return d
+	return debatetest.Open(w.t, w.engine, path.Base(to))
 }
 
 // speechOf returns the first turn of an actor.
@@ -136,12 +134,7 @@ func TestARefusedForkKeepsTheForm(t *testing.T) {
 		}
 	}
 	require.Contains(t, w.post(http.StatusBadRequest, "/debates/d/forks", url.Values{"at": {"x"}}), "is not the number of an entry")
-	list := 0
-	for _, err := range w.engine.List(t.Context(), store.Query{}) {
-		require.NoError(t, err)
-		list++
-	}
-	require.Equal(t, 1, list, "nothing was made")
+	require.Len(t, debatetest.List(t, w.engine, store.Query{}), 1, "nothing was made")
 }
 
 func TestForksNeedControlsAndPermission(t *testing.T) {
@@ -210,8 +203,7 @@ func TestAFamilyHidesWhatIsNotTheirs(t *testing.T) {
 	w.create(mine)
 	w.create(theirs)
 	for id, owner := range map[string]string{"fork": "bo", "own": "ada"} {
-		_, err := w.engine.Fork(t.Context(), "mine", 1, debate.Edits{ID: id, Labels: map[string]string{"owner": owner}})
-		require.NoError(t, err)
+		debatetest.Fork(t, w.engine, "mine", 1, debate.Edits{ID: id, Labels: map[string]string{"owner": owner}})
 	}
 	require.Equal(t, "mine(own)", treeOf(w.get(http.StatusOK, "/debates/mine/family", "User", "ada")))
 	page := w.get(http.StatusOK, "/debates/fork/family", "User", "bo")
@@ -228,8 +220,7 @@ func TestTwoDebatesSideBySide(t *testing.T) {
 	d := w.run(cfg)
 	bo := speechOf(t, d, "Bo")
 	fork := w.fork("d", url.Values{"at": {fmt.Sprint(bo.Seq)}, "reply": {"No & never."}, "instructions-2": {"Be lenient."}})
-	_, err := debatetest.Run(t, fork)
-	require.NoError(t, err)
+	debatetest.Finish(t, fork)
 	page := w.get(http.StatusOK, "/debates/d/compare?with="+fork.ID())
 	require.Contains(t, page, `id="common" data-turns="1"`)
 	require.Contains(t, page, `<tr data-field="judges[0].instructions"><th scope="row">judges[0].instructions</th><td dir="auto">Be &lt;strict&gt;.</td><td dir="auto">Be lenient.</td></tr>`)

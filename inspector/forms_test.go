@@ -15,6 +15,7 @@ import (
 	"github.com/elenchus-go/debate/debatehttp"
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -49,14 +50,11 @@ func TestAPersonSpeaksWithAForm(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, res.StatusCode)
 	require.Equal(t, "../cars?seat=Bo", res.Header.Get("Location"))
 	require.Contains(t, w.get(http.StatusOK, "/debates/cars?seat=Bo"), "People <strong>need</strong> them.")
-	for _, err := range d.Run(t.Context()) {
-		require.NoError(t, err)
-	}
+	debatetest.Finish(t, d)
 	decline := form(t, w.get(http.StatusOK, "/debates/cars?seat=Bo"), "declines")
 	decline.Set("reason", "I have to go.")
 	w.post(http.StatusSeeOther, "/debates/cars/declines?seat=Bo", decline)
-	list, err := d.Waiting(t.Context())
-	require.NoError(t, err)
+	list := debatetest.Waiting(t, d)
 	require.Empty(t, list)
 	require.Contains(t, w.post(http.StatusBadRequest, "/debates/cars/answers", url.Values{"key": {"x"}}), "is not the key of a step")
 }
@@ -91,8 +89,7 @@ func TestAPersonJudgesWithAForm(t *testing.T) {
 		}
 	}
 	w.post(http.StatusSeeOther, "/debates/cars/answers?seat=Jo", reply)
-	r, err := d.Result(t.Context())
-	require.NoError(t, err)
+	r := debatetest.Result(t, d)
 	require.Len(t, r.Assessments, 1)
 	a, err := transcript.Decode[judge.Assessment](r.Assessments[0])
 	require.NoError(t, err)
@@ -170,8 +167,7 @@ func TestAPersonDecidesRemarksAndRates(t *testing.T) {
 	page = w.get(http.StatusOK, "/debates/cars")
 	require.Contains(t, page, "Mind &lt;script&gt;the&lt;/script&gt; gap.")
 	require.Contains(t, page, "Another one.")
-	r, err := d.Result(t.Context())
-	require.NoError(t, err)
+	r := debatetest.Result(t, d)
 	require.JSONEq(t, `4`, string(r.Annotations["rating"]))
 	require.JSONEq(t, `"not JSON"`, string(r.Annotations["a/b"]))
 }
@@ -185,8 +181,7 @@ func TestAScriptGetsProblemsByField(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(body), &p))
 	require.Len(t, p.Problems, 2)
 	require.Empty(t, w.post(http.StatusNoContent, "/debates/cars/start", nil, "Accept", "application/json"))
-	s, err := d.Status(t.Context())
-	require.NoError(t, err)
+	s := debatetest.Status(t, d)
 	require.NotEqual(t, fsm.Configuring, s.State)
 	w.post(http.StatusNotFound, "/debates/cars/delete", nil)
 	w.post(http.StatusNotFound, "/debates/nosuch/pause", nil)

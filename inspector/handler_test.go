@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 )
 
 func TestPagesAreSafe(t *testing.T) {
@@ -41,8 +42,7 @@ func TestTheInspectorIsReadOnly(t *testing.T) {
 		require.NoError(t, res.Body.Close())
 		require.GreaterOrEqual(t, res.StatusCode, http.StatusBadRequest, path)
 	}
-	s, err := d.Status(t.Context())
-	require.NoError(t, err)
+	s := debatetest.Status(t, d)
 	require.EqualValues(t, 1, s.Seq, "nothing has changed")
 	page := w.get(http.StatusOK, "/debates/cars")
 	require.Contains(t, page, "read-only")
@@ -55,8 +55,7 @@ func TestAControlReturnsToThePage(t *testing.T) {
 	res, _ := w.do(http.MethodPost, "/debates/cars/cancel", url.Values{})
 	require.Equal(t, http.StatusSeeOther, res.StatusCode)
 	require.Equal(t, "../cars", res.Header.Get("Location"))
-	s, err := d.Status(t.Context())
-	require.NoError(t, err)
+	s := debatetest.Status(t, d)
 	require.Equal(t, fsm.Canceled, s.State)
 	require.Contains(t, w.post(http.StatusConflict, "/debates/cars/pause", nil), "already canceled")
 	require.Contains(t, w.post(http.StatusForbidden, "/debates/cars/pause", nil, "Sec-Fetch-Site", "cross-site"), "Another site sent this request")

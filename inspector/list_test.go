@@ -20,6 +20,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/debatehttp"
 	"github.com/elenchus-go/debate/examples/offline"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/internal/former"
 	"github.com/elenchus-go/debate/protocol/vote"
@@ -80,8 +81,7 @@ func TestTheListHasEachDebateOnce(t *testing.T) {
 func TestTheListFiltersByFormerProtocolNames(t *testing.T) {
 	for was, now := range former.Protocols() {
 		kept := store.Memory()
-		engine, err := debate.NewEngine(debate.Options{Store: kept, Providers: map[string]providers.Provider{"model": offline.Model(false)}})
-		require.NoError(t, err)
+		engine := debatetest.Engine(t, debate.Options{Store: kept, Providers: map[string]providers.Provider{"model": offline.Model(false)}})
 		w := serve(t, engine, Options{})
 		cfg := enginetest.PresetConfigs()[now]
 		for _, id := range []string{"old", "new"} {
@@ -161,13 +161,11 @@ func TestTheInboxHasWhatWaitsForPeople(t *testing.T) {
 	w.run(gate)
 	w.run(pair("done"))
 	var d *debate.Debate
-	halted := open(t, Options{}, modelFunc(func(ctx context.Context, _ providers.Request) (providers.Response, error) {
+	halted := open(t, Options{}, debatetest.ProviderFunc(func(ctx context.Context, _ providers.Request) (providers.Response, error) {
 		return providers.Response{Text: "Yes."}, d.Pause(ctx)
 	}))
 	d = halted.create(pair("paused"))
-	for _, err := range d.Run(t.Context()) {
-		require.NoError(t, err)
-	}
+	debatetest.Finish(t, d)
 	require.Contains(t, halted.get(http.StatusOK, "/?state=paused"), "paused")
 	require.Contains(t, halted.get(http.StatusOK, "/inbox"), "Nothing waits.", "a person has paused it")
 	waiting := func(body string) (list []string) {
@@ -287,10 +285,9 @@ func TestAuthorizeIsAskedForEverything(t *testing.T) {
 		require.Equal(t, []string{tt.want}, asked, tt.path)
 		require.NotContains(t, body, "Ban", tt.path)
 	}
-	s, err := d.Status(t.Context())
-	require.NoError(t, err)
+	s := debatetest.Status(t, d)
 	require.EqualValues(t, 1, s.Seq)
-	_, err = Handler(w.engine, Options{})
+	_, err := Handler(w.engine, Options{})
 	require.ErrorContains(t, err, "Options.Authorize is nil")
 }
 
@@ -313,8 +310,7 @@ func (c counting) List(ctx context.Context, q store.Query) iter.Seq2[store.Statu
 // A search reads a limited number of debates for a page. The next pages have the rest.
 func TestASearchIsLimited(t *testing.T) {
 	kept := counting{store.Memory(), &atomic.Int64{}}
-	engine, err := debate.NewEngine(debate.Options{Store: kept})
-	require.NoError(t, err)
+	engine := debatetest.Engine(t, debate.Options{Store: kept})
 	const n = 2*maxScan + 500
 	for i := range n {
 		id := fmt.Sprintf("d%05d", i)

@@ -97,8 +97,7 @@ func TestPagesOfADebateAreLight(t *testing.T) {
 	turns := debatetest.Result(t, d).Turns
 	require.Len(t, turns, 301)
 	for i := range 100 {
-		_, err := w.engine.Fork(t.Context(), "cars", 5, debate.Edits{ID: fmt.Sprintf("a-fork-of-the-debate-about-cars-%d", i)})
-		require.NoError(t, err)
+		debatetest.Fork(t, w.engine, "cars", 5, debate.Edits{ID: fmt.Sprintf("a-fork-of-the-debate-about-cars-%d", i)})
 	}
 	other := cfg
 	other.ID, other.Topic = "trucks", strings.Repeat("Ban trucks? ", 100)
@@ -115,7 +114,7 @@ func TestPagesOfADebateAreLight(t *testing.T) {
 // speaker returns a model with the same speech each time. Its structured replies are those of the offline model.
 func speaker(speech string) providers.Provider {
 	model := offline.Model(false)
-	return modelFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+	return debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		if r.SchemaName != "" {
 			return model.Generate(ctx, r)
 		}
@@ -129,8 +128,7 @@ func TestEarlierTurnsAreOnPagesOfTheirOwn(t *testing.T) {
 	cfg := pair("cars")
 	cfg.Protocol, cfg.Limits.MaxRounds = panel.Protocol{Format: panel.RoundLimited}, 30
 	d := w.run(cfg)
-	r, err := d.Result(t.Context())
-	require.NoError(t, err)
+	r := debatetest.Result(t, d)
 	var want, got []string
 	for _, turn := range r.Turns {
 		want = append(want, fmt.Sprint(turn.Seq))
@@ -260,12 +258,9 @@ func TestABlindJudgeSeesNoNames(t *testing.T) {
 
 	assessment := debatetest.Assessment(false, "Debater A", "Debater B")
 	assessment.Reasoning = "Debater A and Debater B repeat themselves."
-	asked, err := d.Waiting(t.Context())
-	require.NoError(t, err)
+	asked := debatetest.Waiting(t, d)
 	require.NoError(t, d.Answer(t.Context(), asked[0].Key, debatetest.Encode(t, assessment), ""))
-	for _, err := range d.Run(t.Context()) {
-		require.NoError(t, err)
-	}
+	debatetest.Finish(t, d)
 	require.NoError(t, d.Annotate(t.Context(), "rating", "Ada is better."))
 	page = w.get(http.StatusOK, "/debates/cars")
 	require.Contains(t, page, "Ada and Bo repeat themselves.", "why the debate ends")
@@ -300,8 +295,7 @@ func TestABlindJudgeDoesNotSeeWhoHasReplied(t *testing.T) {
 	d := w.run(cfg)
 	shown := regexp.MustCompile(`(?s)id="phases".*?</ol>|id="waiting".*?</p>`)
 	before := shown.FindAllString(w.get(http.StatusOK, "/debates/cars?seat=Jo"), -1)
-	asked, err := d.Waiting(t.Context())
-	require.NoError(t, err)
+	asked := debatetest.Waiting(t, d)
 	require.Len(t, asked, 2)
 	require.Equal(t, "Kim", asked[1].Key.Actor)
 	require.NoError(t, d.Answer(t.Context(), asked[1].Key, debatetest.Encode(t, debatetest.Assessment(false, "Ada", "Bo")), ""))
@@ -360,8 +354,7 @@ func TestTheStreamContinuesThePage(t *testing.T) {
 	cfg := pair("cars")
 	cfg.AskBeforeRounds = true
 	d := w.run(cfg)
-	s, err := d.Status(t.Context())
-	require.NoError(t, err)
+	s := debatetest.Status(t, d)
 	page := w.get(http.StatusOK, "/debates/cars")
 	require.Contains(t, page, fmt.Sprintf(`data-events="../debates/cars/events?after=%d"`, s.Seq))
 	fresh := w.follow(fmt.Sprintf("/debates/cars/events?after=%d", s.Seq))

@@ -42,10 +42,8 @@ func TestGoldenPagesOfThePast(t *testing.T) {
 	bo := speechOf(t, d, "Bo")
 	changed := configOf(t, w.engine, d)
 	changed.Topic = "Ban trucks?"
-	fork, err := w.engine.Fork(t.Context(), "cars", bo.Seq, debate.Edits{ID: "fork", Config: &changed, Turn: bo.Key, Reply: "No."})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, fork)
-	require.NoError(t, err)
+	fork := debatetest.Fork(t, w.engine, "cars", bo.Seq, debate.Edits{ID: "fork", Config: &changed, Turn: bo.Key, Reply: "No."})
+	debatetest.Finish(t, fork)
 	for name, path := range pastPages(t, d) {
 		page := unstablePast.ReplaceAllString(w.get(http.StatusOK, path), "TIME")
 		require.NotContains(t, page, "style=", "the policy forbids styles in elements")
@@ -69,8 +67,7 @@ func TestHostileTextsStayTextsInThePast(t *testing.T) {
 	d := w.run(cfg)
 	changed := configOf(t, w.engine, d)
 	changed.Background = evil + evil
-	_, err := w.engine.Fork(t.Context(), "cars", 3, debate.Edits{ID: "fork", Config: &changed})
-	require.NoError(t, err)
+	debatetest.Fork(t, w.engine, "cars", 3, debate.Edits{ID: "fork", Config: &changed})
 	paths := []string{
 		"/debates/cars/judges", "/debates/cars/family", "/debates/cars/compare?with=fork", "/debates/cars/fork", "/debates/cars/past?seat=%22%3E%3Cscript%3E",
 		"/debates/cars/compare?with=%22%3E%3Cscript%3E", "/debates/cars/past?at=%22%3E%3Cscript%3E", "/debates/cars/compare?with=fork&from=%22%3E%3Cscript%3E",
@@ -122,8 +119,7 @@ func TestPagesOfThePastAskForPermission(t *testing.T) {
 		return nil
 	}})
 	d := w.run(pair("cars"))
-	_, err := w.engine.Fork(t.Context(), "cars", 3, debate.Edits{ID: "fork"})
-	require.NoError(t, err)
+	debatetest.Fork(t, w.engine, "cars", 3, debate.Edits{ID: "fork"})
 	for path, want := range map[string][]string{
 		"/debates/cars/past?seat=Bo": {"watch cars Bo"}, "/debates/cars?at=3": {"watch cars"}, "/debates/cars/judges": {"watch cars"}, "/debates/cars/fork": {"watch cars"},
 		"/debates/fork/family": {"status fork", "status cars", "list", "list"}, "/debates/cars/compare?with=fork": {"watch cars", "watch fork"},

@@ -115,8 +115,7 @@ func assessed(r *debate.Result, jury judge.Jury) map[string][]string {
 func TestThePastIsShownAsItWas(t *testing.T) {
 	scored, costly := 0, 0
 	forEachPreset(t, func(t *testing.T, w *web, cfg debate.Config, calls *atomic.Int64) {
-		d, err := w.engine.Open(t.Context(), cfg.ID)
-		require.NoError(t, err)
+		d := debatetest.Open(t, w.engine, cfg.ID)
 		called := calls.Load()
 		for s, err := range d.Replay(t.Context()) {
 			require.NoError(t, err)
@@ -157,8 +156,7 @@ func TestThePastOfABlindSeat(t *testing.T) {
 	cfg := pair("d")
 	cfg.Protocol, cfg.Participants[1].Human = panel.Protocol{Mode: panel.Simultaneous}, true
 	d := w.run(cfg)
-	status, err := d.Status(t.Context())
-	require.NoError(t, err)
+	status := debatetest.Status(t, d)
 	var spoke int64
 	for s, err := range d.Replay(t.Context()) {
 		require.NoError(t, err)
@@ -197,7 +195,7 @@ func large(t testing.TB, s store.Store) (e *debate.Engine, last int64) {
 	cfg.Protocol, cfg.Limits = panel.Protocol{Format: panel.RoundLimited}, debate.Limits{MaxRounds: 1250, OutputTokens: 1 << 40, RunningTime: 1 << 54}
 	speech := strings.Repeat("A parked car takes twelve square metres of street all day. ", 10)
 	assessment := debatetest.Encode(t, debatetest.LongAssessment("Ada", "Bo"))
-	e, err := debate.NewEngine(debate.Options{Store: s, Providers: map[string]providers.Provider{
+	e = debatetest.Engine(t, debate.Options{Store: s, Providers: map[string]providers.Provider{
 		"model": &scripted.Provider{DiscardCalls: true, Func: func(r providers.Request) scripted.Reply {
 			if debatetest.AsksFor(r, "assessment") {
 				return scripted.Reply{Text: assessment}
@@ -205,14 +203,9 @@ func large(t testing.TB, s store.Store) (e *debate.Engine, last int64) {
 			return scripted.Reply{Text: speech}
 		}},
 	}})
-	require.NoError(t, err)
-	d, err := e.Create(t.Context(), cfg)
-	require.NoError(t, err)
-	for _, err := range d.Run(t.Context()) {
-		require.NoError(t, err)
-	}
-	status, err := d.Status(t.Context())
-	require.NoError(t, err)
+	d := debatetest.Create(t, e, cfg)
+	debatetest.Finish(t, d)
+	status := debatetest.Status(t, d)
 	require.Greater(t, status.Seq, int64(10_000))
 	return e, status.Seq
 }
@@ -221,8 +214,7 @@ func large(t testing.TB, s store.Store) (e *debate.Engine, last int64) {
 func TestPagesOfALongDebateAreSmall(t *testing.T) {
 	e, last := large(t, nil)
 	w := serve(t, e, Options{Controls: true})
-	d, err := e.Open(t.Context(), "large")
-	require.NoError(t, err)
+	d := debatetest.Open(t, e, "large")
 	turns := debatetest.Result(t, d).Turns
 	paths := []string{"", "/family", "/compare?with=large"}
 	for _, at := range []int64{1, last / 2, last} {
@@ -265,8 +257,7 @@ func (j *jsonStore) Load(ctx context.Context, id string, after int64) (store.Sta
 func BenchmarkPast(b *testing.B) {
 	for kind, s := range map[string]store.Store{"memory": store.Memory(), "JSON": &jsonStore{Store: store.Memory()}} {
 		e, last := large(b, s)
-		d, err := e.Open(b.Context(), "large")
-		require.NoError(b, err)
+		d := debatetest.Open(b, e, "large")
 		turns := debatetest.Result(b, d).Turns
 		opened := handler(b, e)
 		for name, path := range map[string]string{

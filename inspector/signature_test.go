@@ -16,8 +16,7 @@ import (
 // The page of a debate that its engine has signed says who signed what.
 func TestAPageShowsTheSignature(t *testing.T) {
 	signer, _, _ := debatetest.Keys(t, "example.org/debates")
-	engine, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"model": offline.Model(false)}, Signer: signer})
-	require.NoError(t, err)
+	engine := debatetest.Engine(t, debate.Options{Providers: map[string]providers.Provider{"model": offline.Model(false)}, Signer: signer})
 	w := serve(t, engine, Options{})
 	s := debatetest.Result(t, w.run(pair("signed"))).Signature
 	require.Contains(t, w.get(http.StatusOK, "/debates/signed"), fmt.Sprintf("example.org/debates, entries 1 to %d with the head %s", s.Entries, s.Head))

@@ -17,19 +17,17 @@ import (
 
 // The pages of a fork say who is silent, and offer no edit of that turn.
 func TestPagesShowSilentTurns(t *testing.T) {
-	engine, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"model": offline.Model(false)}})
-	require.NoError(t, err)
+	engine := debatetest.Engine(t, debate.Options{Providers: map[string]providers.Provider{"model": offline.Model(false)}})
 	w := serve(t, engine, Options{})
 	turns := debatetest.Result(t, w.run(pair("parent"))).Turns
 	said := turns[slices.IndexFunc(turns, func(x transcript.Turn) bool { return x.Kind == transcript.Speech })]
-	d, err := engine.Fork(t.Context(), "parent", 0, debate.Edits{ID: "silent", Silent: debate.Omission{Turns: []transcript.Key{said.Key}}})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	d := debatetest.Fork(t, engine, "parent", 0, debate.Edits{ID: "silent", Silent: debate.Omission{Turns: []transcript.Key{said.Key}}})
+	debatetest.Finish(t, d)
 	require.Contains(t, w.get(http.StatusOK, "/debates/silent"), "<em>silent in this fork</em>")
 	turns = debatetest.Result(t, d).Turns
 	at := slices.IndexFunc(turns, func(x transcript.Turn) bool { return x.Kind == transcript.Silence })
 	page := w.get(http.StatusOK, fmt.Sprintf("/debates/silent/turn?seq=%d", turns[at].Seq))
 	require.Contains(t, page, "<em>silent in this fork</em>")
 	require.NotContains(t, page, "The prompt cannot be rebuilt")
+	require.NotContains(t, page, "What the prompt could show", "there was none")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/elenchus-go/debate/debatehttp"
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/examples/offline"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/providers"
 )
 
@@ -35,10 +36,9 @@ func open(t testing.TB, o Options, models ...providers.Provider) *web {
 	if len(models) > 0 {
 		model = models[0]
 	}
-	engine, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"model": model}, Documents: func(context.Context, string, map[string]string, evidence.Document) (string, error) {
+	engine := debatetest.Engine(t, debate.Options{Providers: map[string]providers.Provider{"model": model}, Documents: func(context.Context, string, map[string]string, evidence.Document) (string, error) {
 		return privateDocument, nil
 	}})
-	require.NoError(t, err)
 	return serve(t, engine, o)
 }
 
@@ -57,9 +57,7 @@ func serve(t testing.TB, engine *debate.Engine, o Options) *web {
 	mux.Handle(prefix+"/", http.StripPrefix(prefix, h))
 	w := &web{t, engine, httptest.NewServer(mux)}
 	t.Cleanup(func() {
-		now, end := context.WithCancel(context.Background())
-		end()
-		_ = engine.Close(now)
+		debatetest.Kill(engine)
 		w.server.Close()
 	})
 	return w
@@ -76,18 +74,14 @@ func pair(id string) debate.Config {
 // create stores a debate.
 func (w *web) create(cfg debate.Config) *debate.Debate {
 	w.t.Helper()
-	d, err := w.engine.Create(w.t.Context(), cfg)
-	require.NoError(w.t, err)
-	return d
+	return debatetest.Create(w.t, w.engine, cfg)
 }
 
 // run runs a debate as far as it goes.
 func (w *web) run(cfg debate.Config) *debate.Debate {
 	w.t.Helper()
 	d := w.create(cfg)
-	for _, err := range d.Run(w.t.Context()) {
-		require.NoError(w.t, err)
-	}
+	debatetest.Finish(w.t, d)
 	return d
 }
 

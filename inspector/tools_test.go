@@ -11,6 +11,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/evidence"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/toolviewtest"
 )
 
@@ -29,10 +30,8 @@ func TestPagesShowCallsOfTools(t *testing.T) {
 	toolviewtest.Run(t, d)
 
 	var everything strings.Builder
-	r, err := d.Result(t.Context())
-	require.NoError(t, err)
-	status, err := d.Status(t.Context())
-	require.NoError(t, err)
+	r := debatetest.Result(t, d)
+	status := debatetest.Status(t, d)
 	for seq := int64(1); seq <= status.Seq; seq++ {
 		page := w.get(http.StatusOK, fmt.Sprintf("/debates/d/past?at=%d", seq))
 		require.Contains(t, page, fmt.Sprintf("%d of %d", seq, status.Seq))

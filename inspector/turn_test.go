@@ -33,8 +33,7 @@ func TestEachTurnHasAPage(t *testing.T) {
 	windows := 0
 	forEachPreset(t, func(t *testing.T, w *web, cfg debate.Config, calls *atomic.Int64) {
 		called := calls.Load()
-		d, err := w.engine.Open(t.Context(), cfg.ID)
-		require.NoError(t, err)
+		d := debatetest.Open(t, w.engine, cfg.ID)
 		turns := debatetest.Result(t, d).Turns
 		for _, turn := range turns {
 			page := w.get(http.StatusOK, fmt.Sprintf("/debates/d/turn?seq=%d", turn.Seq))
@@ -48,8 +47,7 @@ func TestEachTurnHasAPage(t *testing.T) {
 			if turn.Kind == transcript.Embeddings {
 				continue
 			}
-			prompt, err := d.PromptOf(t.Context(), turn.Key)
-			require.NoError(t, err)
+			prompt := debatetest.PromptOf(t, d, turn.Key)
 			require.NotContains(t, page, "prompt-notes")
 			for _, m := range shortMessages(prompt.Request.Messages) {
 				require.Contains(t, page, `data-role="`+string(m.Role)+`"`)
@@ -82,8 +80,7 @@ func TestATurnLinksToWhatTheWindowLeftOut(t *testing.T) {
 		d := w.run(cfg)
 		for _, turn := range debatetest.Result(t, d).Turns {
 			page := w.get(http.StatusOK, fmt.Sprintf("/debates/d/turn?seq=%d", turn.Seq))
-			p, err := d.PromptOf(t.Context(), turn.Key)
-			require.NoError(t, err)
+			p := debatetest.PromptOf(t, d, turn.Key)
 			for id, want := range map[string][]int64{"omitted": p.Omitted, "summarized": p.Summarized} {
 				_, part, _ := strings.Cut(page, `<p id="`+id+`"`)
 				part, _, _ = strings.Cut(part, "</p>")
@@ -122,8 +119,7 @@ func pageOf(t *testing.T, e *debate.Engine, path string) string {
 // keeping returns an inspector of an engine that keeps replies and reasoning.
 func keeping(t *testing.T, o Options, model providers.Provider) *web {
 	t.Helper()
-	e, err := debate.NewEngine(debate.Options{KeepReplies: true, KeepReasoning: true, Providers: map[string]providers.Provider{"model": model}})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{KeepReplies: true, KeepReasoning: true, Providers: map[string]providers.Provider{"model": model}})
 	return serve(t, e, o)
 }
 
@@ -142,14 +138,11 @@ func TestATurnShowsHowItCameAbout(t *testing.T) {
 		return providers.Response{Text: "Yes & <b>no</b>.", Usage: transcript.Usage{Input: 1000, Cached: 300, Output: 70, Reasoning: 30}}, nil
 	})
 	synctest.Test(t, func(t *testing.T) {
-		e, err := debate.NewEngine(debate.Options{KeepReplies: true, KeepReasoning: true, Providers: map[string]providers.Provider{"model": model}})
-		require.NoError(t, err)
+		e := debatetest.Engine(t, debate.Options{KeepReplies: true, KeepReasoning: true, Providers: map[string]providers.Provider{"model": model}})
 		cfg := pair("d")
 		cfg.Protocol, cfg.Limits.MaxRounds = panel.Protocol{Format: panel.RoundLimited}, 1
-		d, err := e.Create(t.Context(), cfg)
-		require.NoError(t, err)
-		_, err = debatetest.Run(t, d)
-		require.NoError(t, err)
+		d := debatetest.Create(t, e, cfg)
+		debatetest.Finish(t, d)
 		turns := debatetest.Result(t, d).Turns
 		page := pageOf(t, e, fmt.Sprintf("/debates/d/turn?seq=%d", turns[0].Seq))
 		for _, part := range []string{

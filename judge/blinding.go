@@ -2,7 +2,6 @@ package judge
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -95,5 +94,5 @@ func (l *Pseudonyms) Sort(turns []transcript.Turn, shown []int) {
 
 // Mentions reports whether a text contains a pseudonym.
 func (l *Pseudonyms) Mentions(text string) bool {
-	return len(l.names) > 0 && strings.Contains(strings.ToLower(text), "debater") && l.Reveal(text) != text
+	return l.Reveal(text) != text
 }

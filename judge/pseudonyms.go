@@ -139,6 +139,9 @@ func (l *Pseudonyms) Hide(text string) string {
 		return text
 	}
 	return replaceWords(text, &l.firstBytes, func(rest string, before rune) (string, int) {
+		if withinWord(rest, before) {
+			return "", 0
+		}
 		if name := l.nameAt(rest, before); name != "" {
 			return l.pseudonyms[name], len(name)
 		}
@@ -190,6 +193,9 @@ func (l *Pseudonyms) Reveal(text string) string {
 		return text
 	}
 	return replaceWords(text, &l.firstBytes, func(rest string, before rune) (string, int) {
+		if withinWord(rest, before) {
+			return "", 0
+		}
 		who, n := readPseudonym(rest, before)
 		name, known := l.byPseudonym[who]
 		if !known || rest[n-len(who):n] != who { // "the debater a point was put to" contains no pseudonym

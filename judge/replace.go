@@ -15,7 +15,10 @@ func replaceWords(text string, first *[256]bool, find func(rest string, before r
 	copied, before, last := 0, rune(0), rune(0) // last is the last character written
 	for i := 0; i < len(text); {
 		if b := text[i]; b < utf8.RuneSelf && !first[b] { // the common case
-			before, last, i = rune(b), rune(b), i+1
+			for i++; i < len(text) && text[i] < utf8.RuneSelf && !first[text[i]]; i++ {
+				b = text[i]
+			}
+			before, last = rune(b), rune(b)
 			continue
 		}
 		to, n := "", 0
@@ -93,6 +96,9 @@ func atBoundary(edge, beside rune) bool {
 
 // sameWord reports whether two adjacent characters belong to the same word.
 func sameWord(a, b rune) bool { return isWordRune(a) && isWordRune(b) }
+
+// withinWord reports whether a text goes on with a word that has begun before it, so that no name and no pseudonym begins with it.
+func withinWord(text string, before rune) bool { return text[0] < utf8.RuneSelf && isWordRune(before) }
 
 // isWordRune reports whether a character is part of a word in a script that separates words.
 func isWordRune(r rune) bool {

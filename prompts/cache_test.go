@@ -14,10 +14,8 @@ func toast(what string) string {
 }
 
 func TestTheSameContentIsLoadedOnce(t *testing.T) {
-	first, err := Load(overlay("toast.tmpl", toast("Ada"), "_x.tmpl", `{{define "x"}}y{{end}}`))
-	require.NoError(t, err)
-	second, err := Load(overlay("toast.tmpl", toast("Ada"), "_x.tmpl", `{{define "x"}}y{{end}}`))
-	require.NoError(t, err)
+	first := load(t, overlay("toast.tmpl", toast("Ada"), "_x.tmpl", `{{define "x"}}y{{end}}`))
+	second := load(t, overlay("toast.tmpl", toast("Ada"), "_x.tmpl", `{{define "x"}}y{{end}}`))
 	require.Same(t, first, second)
 }
 
@@ -30,8 +28,7 @@ func TestAChangeOfContentIsSeen(t *testing.T) {
 		{"_house.tmpl", `{{define "topic"}}On cars.{{end}}`, "A toast to Ada.", "On cars."},
 	} {
 		files[tt.file].Data = []byte(tt.text)
-		s, err := Load(files)
-		require.NoError(t, err)
+		s := load(t, files)
 		system, user := both(t, s, "toast", rich("toast"))
 		require.Equal(t, tt.user, user)
 		require.Contains(t, system, tt.system)
@@ -40,10 +37,8 @@ func TestAChangeOfContentIsSeen(t *testing.T) {
 
 // A partial that replaces a block rebuilds the prompts that use it, directly or through other blocks, and no others.
 func TestAPartialChangesThePromptsThatUseIt(t *testing.T) {
-	own, err := Load(nil)
-	require.NoError(t, err)
-	s, err := Load(overlay("_house.tmpl", `{{define "rules"}}Be kind.{{end}}`))
-	require.NoError(t, err)
+	own := load(t, nil)
+	s := load(t, overlay("_house.tmpl", `{{define "rules"}}Be kind.{{end}}`))
 	for _, name := range s.Names() {
 		system, _ := both(t, own, name, rich(name))
 		require.Equal(t, strings.Contains(system, "Stay in role"), own.prompts[name].user != s.prompts[name].user, name)
@@ -52,8 +47,7 @@ func TestAPartialChangesThePromptsThatUseIt(t *testing.T) {
 
 // Otherwise an overlay could not add a block to a prompt that is not rebuilt.
 func TestEachBlockThatTheLibraryUsesIsThere(t *testing.T) {
-	own, err := Load(nil)
-	require.NoError(t, err)
+	own := load(t, nil)
 	for name, p := range own.prompts {
 		for _, part := range p.user.Templates() {
 			walk(part.Root, func(block string) { require.NotNil(t, p.user.Lookup(block), "%s: %s", name, block) })
@@ -93,13 +87,10 @@ func TestBadTemplatesFailEachTime(t *testing.T) {
 }
 
 func TestAnOverlayChangesNoOther(t *testing.T) {
-	own, err := Load(nil)
-	require.NoError(t, err)
+	own := load(t, nil)
 	system, user := both(t, own, "opening", rich("opening"))
-	_, err = Load(overlay("_house.tmpl", `{{define "rules"}}Be kind.{{end}}`, "opening.tmpl", toast("Cy")))
-	require.NoError(t, err)
-	again, err := Load(overlay("toast.tmpl", toast("Cy")))
-	require.NoError(t, err)
+	load(t, overlay("_house.tmpl", `{{define "rules"}}Be kind.{{end}}`, "opening.tmpl", toast("Cy")))
+	again := load(t, overlay("toast.tmpl", toast("Cy")))
 	gotSystem, gotUser := both(t, again, "opening", rich("opening"))
 	require.Equal(t, system+user, gotSystem+gotUser)
 }

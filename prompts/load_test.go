@@ -18,6 +18,14 @@ func overlay(files ...string) fstest.MapFS {
 	return m
 }
 
+// load returns the templates with those of an overlay, which may be nil.
+func load(t testing.TB, overlay fs.FS) *Set {
+	t.Helper()
+	s, err := Load(overlay)
+	require.NoError(t, err)
+	return s
+}
+
 const debater = `{{define "system"}}{{template "debater" .}}{{end}}`
 
 func TestOverlay(t *testing.T) {
@@ -65,9 +73,8 @@ func TestBlocksAreAPromptsOwn(t *testing.T) {
 }
 
 func TestMissingVariable(t *testing.T) {
-	s, err := Load(overlay("x.tmpl", debater+"\nBe {{.Vars.tone}}."))
-	require.NoError(t, err)
-	_, err = s.User("x", Data{})
+	s := load(t, overlay("x.tmpl", debater+"\nBe {{.Vars.tone}}."))
+	_, err := s.User("x", Data{})
 	require.ErrorContains(t, err, `render prompt: template: x.tmpl:2:10:`)
 	require.ErrorContains(t, err, `no entry for key "tone"`)
 }
@@ -143,8 +150,7 @@ func FuzzLoad(f *testing.F) {
 
 func TestVersionsOfSets(t *testing.T) {
 	version := func(overlay fs.FS) string {
-		s, err := Load(overlay)
-		require.NoError(t, err)
+		s := load(t, overlay)
 		return s.Version()
 	}
 	one := func(text string) fs.FS {

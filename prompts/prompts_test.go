@@ -85,8 +85,7 @@ func isDebater(name string) bool { return slices.Contains(debaters, name) }
 
 func loaded(t testing.TB) *Set {
 	t.Helper()
-	s, err := Load(nil)
-	require.NoError(t, err)
+	s := load(t, nil)
 	return s
 }
 

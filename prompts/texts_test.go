@@ -18,10 +18,8 @@ func rendered(t *testing.T, s *Set, name string) string {
 }
 
 func TestASetIsMadeAgainFromItsTexts(t *testing.T) {
-	own, err := Load(nil)
-	require.NoError(t, err)
-	set, err := Load(fstest.MapFS{"opening.tmpl": {Data: []byte(`{{define "system"}}{{template "debater" .}}{{end}}Begin.`)}})
-	require.NoError(t, err)
+	own := load(t, nil)
+	set := load(t, fstest.MapFS{"opening.tmpl": {Data: []byte(`{{define "system"}}{{template "debater" .}}{{end}}Begin.`)}})
 	list := set.Texts()
 	require.Len(t, list, 2)
 	require.Equal(t, own.Texts(), list[:1])
@@ -29,8 +27,7 @@ func TestASetIsMadeAgainFromItsTexts(t *testing.T) {
 	folders, err := Restore(list)
 	require.NoError(t, err)
 	for _, want := range []*Set{own, set} {
-		is, err := Load(folders[want.Version()])
-		require.NoError(t, err)
+		is := load(t, folders[want.Version()])
 		require.Equal(t, want.Version(), is.Version())
 		require.Equal(t, want.Texts(), is.Texts())
 		require.Equal(t, rendered(t, want, "opening"), rendered(t, is, "opening"))
@@ -49,13 +46,11 @@ func TestASetOfAnotherVersionIsMadeAgain(t *testing.T) {
 	folders, err := Restore([]Texts{base, over, over})
 	require.NoError(t, err)
 	for version, want := range map[string]string{base.Version: "Speak, name. Be brief.", over.Version: "Speak, name. Take your time."} {
-		s, err := Load(folders[version])
-		require.NoError(t, err)
+		s := load(t, folders[version])
 		require.Equal(t, want, rendered(t, s, "speak"))
 		require.False(t, s.Has("opening"))
 	}
-	s, err := Load(folders[over.Version])
-	require.NoError(t, err)
+	s := load(t, folders[over.Version])
 	require.Equal(t, []Texts{base, over}, s.Texts())
 
 	folders, err = Restore([]Texts{over})
@@ -70,8 +65,7 @@ func TestASetOfAnotherVersionIsMadeAgain(t *testing.T) {
 
 // Whoever changes a text cannot keep the version.
 func TestAChangedTextIsNamed(t *testing.T) {
-	own, err := Load(nil)
-	require.NoError(t, err)
+	own := load(t, nil)
 	for name, change := range map[string]func(files map[string]string){
 		"opening.tmpl":  func(files map[string]string) { files["opening.tmpl"] += "Let the first speaker win." },
 		"closing.tmpl":  func(files map[string]string) { delete(files, "closing.tmpl") },

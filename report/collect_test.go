@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/report"
@@ -43,13 +44,11 @@ func TestAReportOfANewerFormatIsRefused(t *testing.T) {
 
 func TestAReportFailsWithItsStore(t *testing.T) {
 	full := errors.New("disk full")
-	e, err := debate.NewEngine(debate.Options{Store: store.Memory()})
-	require.NoError(t, err)
-	d, err := e.Create(t.Context(), duel(panel.Protocol{}, nil, nil, nil).config)
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Store: store.Memory()})
+	d := debatetest.Create(t, e, duel(panel.Protocol{}, nil, nil, nil).config)
 	ended, cancel := context.WithCancelCause(t.Context())
 	cancel(full)
-	_, err = report.Collect(ended, d)
+	_, err := report.Collect(ended, d)
 	require.ErrorContains(t, err, "collect report of debate d: ")
 	require.NoError(t, e.Delete(t.Context(), "d"))
 	_, err = report.Collect(t.Context(), d)

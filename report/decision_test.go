@@ -8,6 +8,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/panel"
@@ -36,14 +37,14 @@ func TestDecisions(t *testing.T) {
 		"canceled":     `{}`,
 	}
 	staged(t, func(t *testing.T, name string, s *scene) {
-		require.JSONEq(t, want[name], encode(t, s.collect(t).Decision()))
+		require.JSONEq(t, want[name], debatetest.Encode(t, s.collect(t).Decision()))
 	})
 }
 
 func TestDecisionsThatAreClose(t *testing.T) {
 	opinionOf := func(p string, data any, state fsm.State) report.Decision {
 		r := &report.Report{Result: debate.Result{Protocol: p, State: state}}
-		r.Result.Answer.Data = json.RawMessage(encode(t, data))
+		r.Result.Answer.Data = json.RawMessage(debatetest.Encode(t, data))
 		return r.Decision()
 	}
 	itself := jury("", opinion("Jo", "Ada", false), opinion("Jo", "Bo", true), opinion("Jay", "", false), opinion("Kim", "Bo", false))

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
@@ -269,7 +270,7 @@ func structured(t testing.TB, text string) {
 
 func FuzzReport(f *testing.F) {
 	for _, r := range everywhere(f, "x") {
-		f.Add([]byte(encode(f, r)))
+		f.Add([]byte(debatetest.Encode(f, r)))
 	}
 	f.Add([]byte(`{}`))
 	f.Add([]byte(`{"result": {"turns": [{"round": -9223372036854775808}, {"began": "9999-12-31T23:59:59Z", "ended": "0001-01-01T00:00:00Z"}]}, "path": [{}]}`))

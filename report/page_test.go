@@ -20,6 +20,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/vote"
@@ -81,17 +82,17 @@ func TestTheOrderIsTheSameInAllFormats(t *testing.T) {
 		">Background</h2>", ">Transcript</h2>", ">Round 1</h3>", ">Conclusion</h3>", ">Details</h2>", "Participants and models", "Tokens, time and cost", ">States<", ">Failures and warnings<", ">Configuration<")
 	ordered(markdown(t, r), "# Should", "Before you rely on the answer:", "## Answer", "The answer is “Tax them.”", "Standings of the answers", "## Reasons", "How they ranked",
 		"## Background", "## Transcript", "### Round 1", "### Conclusion", "## Details", "Participants and models", "Tokens, time and cost", ">States<", ">Failures and warnings<", ">Configuration<")
-	ordered(encode(t, r), `"topic":`, `"notices":`, `"answer":"The answer is “Tax them.”`, `"reasons":`, `"turns":`, `"transitions":`, `"dropped":`, `"config":`)
+	ordered(debatetest.Encode(t, r), `"topic":`, `"notices":`, `"answer":"The answer is “Tax them.”`, `"reasons":`, `"turns":`, `"transitions":`, `"dropped":`, `"config":`)
 }
 
 // A file of an earlier version has no summary.
 func TestAnOlderFileIsRenderedTheSame(t *testing.T) {
 	r := collected(t, "vote")
 	var fields map[string]json.RawMessage
-	require.NoError(t, json.Unmarshal([]byte(encode(t, r)), &fields))
+	require.NoError(t, json.Unmarshal([]byte(debatetest.Encode(t, r)), &fields))
 	delete(fields, "summary")
 	older := &report.Report{}
-	require.NoError(t, json.Unmarshal([]byte(encode(t, fields)), older))
+	require.NoError(t, json.Unmarshal([]byte(debatetest.Encode(t, fields)), older))
 	require.Equal(t, html(t, r), html(t, older))
 	require.Equal(t, markdown(t, r), markdown(t, older))
 }
@@ -192,7 +193,7 @@ func TestHeadingsOfModelsSkipNoLevel(t *testing.T) {
 		Topic: "Why?", Background: text,
 		Turns: []transcript.Turn{{Kind: transcript.Setup, Text: text}, {Key: transcript.Key{Round: 1, Actor: "Ada"}, Kind: transcript.Speech, Text: text}},
 	}}
-	r.Result.Answer.Data = json.RawMessage(encode(t, judge.Verdict{
+	r.Result.Answer.Data = json.RawMessage(debatetest.Encode(t, judge.Verdict{
 		Summary: text, Insights: []string{text}, Participants: []judge.KeyPoints{{Name: "Ada", Points: []string{text}}},
 	}))
 	page := html(t, r)
@@ -203,7 +204,7 @@ func TestHeadingsOfModelsSkipNoLevel(t *testing.T) {
 // The sentences of the report are in English, also if they begin with a name in another script.
 func TestSentencesKeepTheirDirection(t *testing.T) {
 	r := &report.Report{Dropped: []debate.Dropped{{Name: "ليلى"}}, Result: debate.Result{Topic: "ليلى?", State: fsm.Completed}}
-	r.Result.Answer.Data = json.RawMessage(encode(t, judge.Verdict{Summary: "ليلى.", Winner: "ليلى"}))
+	r.Result.Answer.Data = json.RawMessage(debatetest.Encode(t, judge.Verdict{Summary: "ليلى.", Winner: "ليلى"}))
 	page := html(t, r)
 	for _, part := range []string{`<h1 dir="auto">ليلى?</h1>`, `<li>ليلى dropped out.</li>`, `<p class="lead">ليلى won.</p>`, `<p dir="auto">ليلى.</p>`} {
 		require.Contains(t, page, part)
@@ -252,7 +253,7 @@ func TestChartsHaveAxes(t *testing.T) {
 func TestCountsHaveWholeTicks(t *testing.T) {
 	for votes, want := range map[int]string{1: "0 1", 3: "0 1 2 3", 7: "0 2 4 6 8 10"} {
 		r := &report.Report{Result: debate.Result{Protocol: vote.Protocol{}.Name()}}
-		r.Result.Answer.Data = json.RawMessage(encode(t, vote.Tally{Answer: "a", Answers: []vote.AnswerVotes{{Answer: "a", AnswerText: "a", Votes: votes}}}))
+		r.Result.Answer.Data = json.RawMessage(debatetest.Encode(t, vote.Tally{Answer: "a", Answers: []vote.AnswerVotes{{Answer: "a", AnswerText: "a", Votes: votes}}}))
 		var ticks []string
 		for _, m := range regexp.MustCompile(`<text class="middle"[^>]*>([^<]*)<`).FindAllStringSubmatch(html(t, r), -1) {
 			ticks = append(ticks, m[1])

@@ -43,10 +43,10 @@ func TestReports(t *testing.T) {
 func TestAReportIsWhatItsJSONSays(t *testing.T) {
 	staged(t, func(t *testing.T, _ string, s *scene) {
 		for _, r := range []*report.Report{s.collect(t), s.collect(t).Redact()} {
-			text, back := encode(t, r), &report.Report{}
+			text, back := debatetest.Encode(t, r), &report.Report{}
 			require.NoError(t, json.Unmarshal([]byte(text), back))
 			require.Equal(t, r, back)
-			require.Equal(t, text, encode(t, back))
+			require.Equal(t, text, debatetest.Encode(t, back))
 			require.Equal(t, html(t, r), html(t, back))
 		}
 	})
@@ -265,8 +265,8 @@ func TestARedactedReportHasNoWordsOfPrompts(t *testing.T) {
 					s.run(t, nil)
 					whole := s.collect(t)
 					r := whole.Redact()
-					require.Contains(t, encode(t, whole), secret, "Redact does not change the report itself")
-					for _, text := range []string{encode(t, r), markdown(t, r), html(t, r)} {
+					require.Contains(t, debatetest.Encode(t, whole), secret, "Redact does not change the report itself")
+					for _, text := range []string{debatetest.Encode(t, r), markdown(t, r), html(t, r)} {
 						require.NotContains(t, text, secret)
 					}
 					require.Contains(t, markdown(t, r), "This report omits the text of prompts and errors.")
@@ -295,7 +295,7 @@ func TestRedactionReachesEveryFailure(t *testing.T) {
 	}
 	require.Contains(t, markdown(t, r), "| said swordfish and swordfish |", "other failures are listed")
 	r = r.Redact()
-	for _, text := range []string{encode(t, r), markdown(t, r), html(t, r)} {
+	for _, text := range []string{debatetest.Encode(t, r), markdown(t, r), html(t, r)} {
 		require.NotContains(t, text, secret)
 	}
 	require.Contains(t, markdown(t, r), "server error", "kinds remain")
@@ -305,7 +305,7 @@ func TestARedactedReportSaysWhichRolesAreBuiltIn(t *testing.T) {
 	roles := []refine.RoleAssignment{{Agent: "Ada", Role: "own", Source: "roles/" + secret}, {Agent: "Bo", Role: "cost", Source: "configuration"}, {Agent: "Cy", Role: "testing", Source: "built-in"}}
 	for name, source := range map[string]string{refine.Protocol{}.Name(): "[redacted]", "another/1": "roles/" + secret} {
 		r := &report.Report{Result: debate.Result{Protocol: name}}
-		r.Result.Answer.Data = json.RawMessage(encode(t, refine.Result{Roles: roles}))
+		r.Result.Answer.Data = json.RawMessage(debatetest.Encode(t, refine.Result{Roles: roles}))
 		var res refine.Result
 		require.NoError(t, json.Unmarshal(r.Redact().Result.Answer.Data, &res))
 		require.Equal(t, []string{source, "configuration", "built-in"}, []string{res.Roles[0].Source, res.Roles[1].Source, res.Roles[2].Source})
@@ -342,7 +342,7 @@ func TestSeveralJudgesGoByTheirBench(t *testing.T) {
 		a := roundAssessment(true, ada, 5)
 		a.Participants[0].Score, a.Participants[1].Score = ada, 5
 		r.Result.Assessments = append(r.Result.Assessments, transcript.Turn{
-			Key: transcript.Key{Round: 1, Actor: string(rune('J' + i))}, Contract: judge.AssessmentContract.Name(), Data: json.RawMessage(encode(t, a)),
+			Key: transcript.Key{Round: 1, Actor: string(rune('J' + i))}, Contract: judge.AssessmentContract.Name(), Data: json.RawMessage(debatetest.Encode(t, a)),
 		})
 	}
 	for _, a := range r.Result.Assessments {
@@ -375,7 +375,7 @@ func TestJudgesDifferInSentences(t *testing.T) {
 				a := judge.Assessment{Reasoning: "So.", ShouldContinue: true}
 				*[]*bool{&a.ShouldContinue, &a.Repetitive, &a.Drifting, &a.DiminishingReturns, &a.Converged}[i] = flag == (n == 0) == (i > 0)
 				r.Result.Assessments = append(r.Result.Assessments, transcript.Turn{
-					Key: transcript.Key{Round: 1, Actor: name}, Contract: judge.AssessmentContract.Name(), Data: json.RawMessage(encode(t, a)),
+					Key: transcript.Key{Round: 1, Actor: name}, Contract: judge.AssessmentContract.Name(), Data: json.RawMessage(debatetest.Encode(t, a)),
 				})
 			}
 			page := html(t, r)
@@ -392,7 +392,7 @@ func TestTheScoresOfAnArbitrationAreDrawnBeforeAndAfter(t *testing.T) {
 		Topics: []arbitration.Adjustment{{Round: 1, Topic: "timing", Ruling: arbitration.Ruling{Winner: arbitration.Challenger, Confidence: 25, Reasoning: "Too late."}}},
 	}
 	r := &report.Report{Result: debate.Result{Protocol: arbitration.Protocol{}.Name()}}
-	r.Result.Answer.Data = json.RawMessage(encode(t, res))
+	r.Result.Answer.Data = json.RawMessage(debatetest.Encode(t, res))
 	text := markdown(t, r)
 	require.Contains(t, text, "**The total score fell from 12 to 11.5 of 40; the advocate won 0 of 1 topic, the challenger 1, and 0 ended in a draw; the mean confidence of the rulings is 25 of 100.**")
 	require.Contains(t, text, "| Name | before | after |\n|---|---|---|\n| market | 4 | 3.5 |\n| team | 8 | 8 |\n")
@@ -406,7 +406,7 @@ func TestALineIsBrokenWhereNobodyWasScored(t *testing.T) {
 		for _, name := range names {
 			a.Participants = append(a.Participants, judge.ParticipantAssessment{Name: name, Score: 6})
 		}
-		return transcript.Turn{Key: transcript.Key{Round: round, Actor: "J"}, Data: json.RawMessage(encode(t, a))}
+		return transcript.Turn{Key: transcript.Key{Round: round, Actor: "J"}, Data: json.RawMessage(debatetest.Encode(t, a))}
 	}
 	page := html(t, assessed(t, turn(1, "Ada", "Bo"), turn(2, "Ada"), turn(3, "Ada", "Bo")))
 	require.Equal(t, 2, strings.Count(page, `<polyline class="c0"`), "one line in the chart and one in the legend")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
@@ -101,7 +102,7 @@ func TestSentences(t *testing.T) {
 	} {
 		r := &report.Report{Result: debate.Result{Protocol: answer.protocol, State: fsm.Completed, Round: 2}}
 		r.Result.Ending.Outcome, r.Result.Ending.Round = "round_limit", 2
-		r.Result.Answer.Data = json.RawMessage(encode(t, answer.data))
+		r.Result.Answer.Data = json.RawMessage(debatetest.Encode(t, answer.data))
 		require.Equal(t, want, r.Redact().Summary.Answer)
 	}
 }

@@ -25,12 +25,9 @@ func TestAReportShowsTheSignature(t *testing.T) {
 		return scripted.Reply{Text: enginetest.PresetReply(cfg, r)}
 	}}
 	for _, signs := range []note.Signer{nil, signer} {
-		d, err := debate.New(t.Context(), cfg, debate.Options{Providers: map[string]providers.Provider{"m": model}, Signer: signs})
-		require.NoError(t, err)
-		_, err = debatetest.Run(t, d)
-		require.NoError(t, err)
-		r, err := report.Collect(t.Context(), d)
-		require.NoError(t, err)
+		d := debatetest.New(t, cfg, debate.Options{Providers: map[string]providers.Provider{"m": model}, Signer: signs})
+		debatetest.Finish(t, d)
+		r := debatetest.Call(t, report.Collect, d)
 		var page bytes.Buffer
 		require.NoError(t, report.HTML(&page, r))
 		for _, text := range []string{markdown(t, r), page.String()} {

@@ -22,24 +22,19 @@ func TestAReportShowsSilentTurns(t *testing.T) {
 	model := &scripted.Provider{DiscardCalls: true, Func: func(r providers.Request) scripted.Reply {
 		return scripted.Reply{Text: enginetest.PresetReply(cfg, r)}
 	}}
-	e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": model}})
-	require.NoError(t, err)
-	d, err := e.Create(t.Context(), cfg)
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Providers: map[string]providers.Provider{"m": model}})
+	d := debatetest.Create(t, e, cfg)
+	debatetest.Finish(t, d)
 	turns := debatetest.Result(t, d).Turns
 	said := turns[slices.IndexFunc(turns, func(x transcript.Turn) bool { return x.Kind == transcript.Speech })]
-	silent, err := e.Fork(t.Context(), d.ID(), 0, debate.Edits{Silent: debate.Omission{Turns: []transcript.Key{said.Key}}})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, silent)
-	require.NoError(t, err)
+	silent := debatetest.Fork(t, e, d.ID(), 0, debate.Edits{Silent: debate.Omission{Turns: []transcript.Key{said.Key}}})
+	debatetest.Finish(t, silent)
 	for d, count := range map[*debate.Debate]int{d: 0, silent: 1} {
-		r, err := report.Collect(t.Context(), d)
-		require.NoError(t, err)
+		r := debatetest.Call(t, report.Collect, d)
 		var page bytes.Buffer
 		require.NoError(t, report.HTML(&page, r))
 		require.Equal(t, count, bytes.Count(page.Bytes(), []byte("silent in this fork")))
+		require.NotRegexp(t, `</summary>\s*</details>`, page.String(), "nothing to unfold")
 		require.Equal(t, count, bytes.Count([]byte(markdown(t, r)), []byte("silent in this fork")))
 	}
 }

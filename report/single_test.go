@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
@@ -18,15 +19,11 @@ import (
 func TestOneAnswer(t *testing.T) {
 	for answer, want := range map[string]string{"42": "The answer is “42”; confidence 70 of 100.", "": "No answer."} {
 		model := &scripted.Provider{Func: scripted.Values{"answer": answer, "confidence": 70, "reasoning": "I counted."}.Reply}
-		d, err := debate.New(t.Context(), debate.Config{
+		d := debatetest.New(t, debate.Config{
 			ID: "one", Topic: "What is 6 times 7?", Protocol: vote.Protocol{Samples: 1}, Participants: []debate.Participant{{Name: "Ann"}},
 		}, debate.Options{Providers: map[string]providers.Provider{"model": model}})
-		require.NoError(t, err)
-		for _, err := range d.Run(t.Context()) {
-			require.NoError(t, err)
-		}
-		r, err := report.Collect(t.Context(), d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
+		r := debatetest.Call(t, report.Collect, d)
 		require.Len(t, model.Calls(), 1)
 
 		tally, err := vote.DecodeAnswer(r.Result.Answer)

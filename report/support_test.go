@@ -2,7 +2,6 @@ package report_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -13,6 +12,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
@@ -32,13 +32,6 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-func encode(t testing.TB, v any) string {
-	t.Helper()
-	raw, err := json.Marshal(v)
-	require.NoError(t, err)
-	return string(raw)
-}
-
 // says returns a model that gives these replies, each after two seconds.
 func says(t testing.TB, replies ...any) *scripted.Provider {
 	p := &scripted.Provider{}
@@ -52,7 +45,7 @@ func says(t testing.TB, replies ...any) *scripted.Provider {
 		case error:
 			r.Err, r.Usage = reply, transcript.Usage{}
 		default:
-			r.Text = encode(t, reply)
+			r.Text = debatetest.Encode(t, reply)
 		}
 		p.Replies = append(p.Replies, r)
 	}
@@ -89,11 +82,8 @@ func (s *scene) open(t *testing.T) *debate.Debate {
 	if s.more != nil {
 		s.more(&options)
 	}
-	var err error
-	s.engine, err = debate.NewEngine(options)
-	require.NoError(t, err)
-	s.debate, err = s.engine.Create(t.Context(), s.config)
-	require.NoError(t, err)
+	s.engine = debatetest.Engine(t, options)
+	s.debate = debatetest.Create(t, s.engine, s.config)
 	return s.debate
 }
 
@@ -114,8 +104,7 @@ func (s *scene) run(t *testing.T, see func(debate.Event)) {
 // collect returns the current report.
 func (s *scene) collect(t *testing.T) *report.Report {
 	t.Helper()
-	r, err := report.Collect(t.Context(), s.debate)
-	require.NoError(t, err)
+	r := debatetest.Call(t, report.Collect, s.debate)
 	return r
 }
 

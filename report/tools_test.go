@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/toolviewtest"
 	"github.com/elenchus-go/debate/report"
 )
@@ -18,7 +19,7 @@ func rendered(t *testing.T, r *report.Report) map[string]string {
 	var markdown, html bytes.Buffer
 	require.NoError(t, report.Markdown(&markdown, r))
 	require.NoError(t, report.HTML(&html, r))
-	return map[string]string{"Markdown": markdown.String(), "HTML": html.String(), "JSON": encode(t, r)}
+	return map[string]string{"Markdown": markdown.String(), "HTML": html.String(), "JSON": debatetest.Encode(t, r)}
 }
 
 // A report says what was called, by whom, with which arguments, and what it found. It has nothing of a step that reads a private
@@ -26,16 +27,14 @@ func rendered(t *testing.T, r *report.Report) map[string]string {
 func TestReportsShowCallsOfTools(t *testing.T) {
 	e, _ := toolviewtest.Engine(t)
 	d, _ := toolviewtest.Waiting(t, e)
-	r, err := report.Collect(t.Context(), d)
-	require.NoError(t, err)
+	r := debatetest.Call(t, report.Collect, d)
 	for format, text := range rendered(t, r) {
 		toolviewtest.RequireSafe(t, withoutEscapes(format, text), 150_000, "Ada wants to call the tool order", toolviewtest.Ordered)
 	}
 
 	e, _ = toolviewtest.Engine(t)
 	d = toolviewtest.Ended(t, e)
-	r, err = report.Collect(t.Context(), d)
-	require.NoError(t, err)
+	r = debatetest.Call(t, report.Collect, d)
 	for format, text := range rendered(t, r) {
 		toolviewtest.RequireSafe(t, withoutEscapes(format, text), 150_000, toolviewtest.Asked, toolviewtest.Found, toolviewtest.Ordered, toolviewtest.Reason)
 		if format == "JSON" {
@@ -65,7 +64,7 @@ func TestReportsShowCallsOfTools(t *testing.T) {
 	require.True(t, r.Tools[1].Calls[0].Done)
 
 	var again report.Report
-	require.NoError(t, json.Unmarshal([]byte(encode(t, r)), &again))
+	require.NoError(t, json.Unmarshal([]byte(debatetest.Encode(t, r)), &again))
 	require.Equal(t, rendered(t, r), rendered(t, &again))
 
 	for format, text := range rendered(t, r.Redact()) {

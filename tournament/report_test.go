@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/tournament"
 )
@@ -37,8 +38,7 @@ func TestReports(t *testing.T) {
 	tt := spring()
 	tt.Judges = players("judge-x", "judge-y", "judge-z-4")
 	tt.Config.Prices["judge-z-4"] = tt.Config.Prices["judge-x"]
-	p, err := tt.Run(t.Context(), kept(&arena{}))
-	require.NoError(t, err)
+	p := debatetest.Call(t, tt.Run, kept(&arena{}))
 	markdown, html := rendered(t, p)
 	golden.Require(t, "testdata/report.md", markdown)
 	_, body, found := strings.Cut(html, "<body>") // what stands before it is the same for all reports
@@ -81,8 +81,7 @@ func roundedJSON(t *testing.T, raw []byte) string {
 
 // A sentence for each two neighbors whose order the games do not show, and none for the others.
 func TestNeighborsWhoseOrderIsNotShown(t *testing.T) {
-	p, err := spring().Run(t.Context(), kept(&arena{}))
-	require.NoError(t, err)
+	p := debatetest.Call(t, spring().Run, kept(&arena{}))
 	require.Len(t, p.Neighbors, 3)
 	for _, n := range p.Neighbors {
 		said := strings.Contains(strings.Join(p.Summary, "\n"), fmt.Sprintf("These games do not show whether %s or %s is better: the difference is ", n.Upper, n.Lower))
@@ -92,8 +91,7 @@ func TestNeighborsWhoseOrderIsNotShown(t *testing.T) {
 	require.True(t, p.Neighbors[1].Shown(), "middle-2 is better than weak-3 by 1.6 points of 10")
 	few := spring()
 	few.Motions = few.Motions[:1]
-	p, err = few.Run(t.Context(), kept(&arena{}))
-	require.NoError(t, err)
+	p = debatetest.Call(t, few.Run, kept(&arena{}))
 	require.Contains(t, p.Summary[1], "is better: 3 pairs are too few for an interval.")
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
@@ -30,8 +31,7 @@ func TestARoundRobin(t *testing.T) {
 	var lines bytes.Buffer
 	tt := spring()
 	tt.Results = &lines
-	p, err := tt.Run(t.Context(), o)
-	require.NoError(t, err)
+	p := debatetest.Call(t, tt.Run, o)
 	require.Equal(t, []int{30, 60, 0, 0}, []int{p.Pairs, p.Judgments, p.Missing, p.Failed})
 	require.Empty(t, p.Incomplete)
 	var names []string
@@ -65,16 +65,12 @@ func TestARoundRobin(t *testing.T) {
 			}
 		}
 	}
-	engine, err := debate.NewEngine(o)
-	require.NoError(t, err)
+	engine := debatetest.Engine(t, o)
 	found := 0
-	for s, err := range engine.List(t.Context(), store.Query{Labels: map[string]string{"tournament": "spring", "motion": "2", "pro": "weak-3"}}) {
-		require.NoError(t, err)
+	for _, s := range debatetest.List(t, engine, store.Query{Labels: map[string]string{"tournament": "spring", "motion": "2", "pro": "weak-3"}}) {
 		found++
-		d, err := engine.Open(t.Context(), s.ID)
-		require.NoError(t, err)
-		r, err := d.Result(t.Context())
-		require.NoError(t, err)
+		d := debatetest.Open(t, engine, s.ID)
+		r := debatetest.Result(t, d)
 		require.Equal(t, "Pro", r.Participants[0].Name, "a player is not known by its name")
 		require.NotContains(t, fmt.Sprint(r.Topic, r.Background), "weak-3")
 	}
@@ -87,24 +83,20 @@ func TestPlayersCanBeAddedLater(t *testing.T) {
 	o := kept(m)
 	tt := spring()
 	tt.Players, tt.Motions = tt.Players[:3], tt.Motions[:2]
-	first, err := tt.Run(t.Context(), o)
-	require.NoError(t, err)
+	first := debatetest.Call(t, tt.Run, o)
 	sum, _ := m.total()
 	require.Equal(t, 3*2*2*3, sum)
-	again, err := tt.Run(t.Context(), o)
-	require.NoError(t, err)
+	again := debatetest.Call(t, tt.Run, o)
 	require.Equal(t, first, again)
 	stored, err := tt.Report(t.Context(), o)
 	require.NoError(t, err)
 	require.Equal(t, first, stored)
 	tt.Players = append(players("new-5"), tt.Players...)
-	_, err = tt.Run(t.Context(), o)
-	require.NoError(t, err)
+	debatetest.Call(t, tt.Run, o)
 	sum, most := m.total()
 	require.Equal(t, []int{6 * 2 * 2 * 3, 1}, []int{sum, most})
 	tt.Motions = motions(3)
-	all, err := tt.Run(t.Context(), o)
-	require.NoError(t, err)
+	all := debatetest.Call(t, tt.Run, o)
 	sum, most = m.total()
 	require.Equal(t, []int{6 * 3 * 2 * 3, 1}, []int{sum, most})
 	tt.Players = tt.Players[1:]
@@ -185,8 +177,7 @@ func TestJudgesOfAPlayersOwnFamily(t *testing.T) {
 	tt.Players = append(tt.Players, tournament.Player{Participant: debate.Participant{Name: "house", Model: "poor-4"}, Family: "Judge-X"})
 	tt.Judges = append(tt.Judges, players("neutral")...)
 	tt.Config.Prices = nil
-	p, err := tt.Run(t.Context(), kept(&arena{}))
-	require.NoError(t, err)
+	p := debatetest.Call(t, tt.Run, kept(&arena{}))
 	require.Equal(t, 24, p.LeftOut, "each of two players has 12 games with a judge of its own")
 	require.Equal(t, 24*3-24, p.Judgments)
 	family := map[string]string{}
@@ -199,8 +190,7 @@ func TestJudgesOfAPlayersOwnFamily(t *testing.T) {
 	require.NoError(t, p.Markdown(&text))
 	require.Contains(t, text.String(), "Left out: 24 judgments, because the judge is of a player's family.")
 	tt.OwnFamily, tt.Name = true, "own"
-	p, err = tt.Run(t.Context(), kept(&arena{}))
-	require.NoError(t, err)
+	p = debatetest.Call(t, tt.Run, kept(&arena{}))
 	require.Equal(t, []int{0, 72}, []int{p.LeftOut, p.Judgments})
 }
 
@@ -220,8 +210,7 @@ func TestLimitsAndStops(t *testing.T) {
 	tt := spring()
 	for _, calls := range []int{20, 20, 61} {
 		tt.MaxTokens = calls*110 - 1
-		p, err := tt.Run(t.Context(), o)
-		require.NoError(t, err)
+		p := debatetest.Call(t, tt.Run, o)
 		require.Contains(t, p.Incomplete, fmt.Sprintf("the limit of tokens, %d, is reached", tt.MaxTokens))
 		sum, _ := m.total()
 		require.GreaterOrEqual(t, sum, calls)
@@ -237,23 +226,19 @@ func TestLimitsAndStops(t *testing.T) {
 			close(stop)
 		}
 	}
-	p, err := tt.Run(t.Context(), o)
-	require.NoError(t, err)
+	p := debatetest.Call(t, tt.Run, o)
 	require.Contains(t, p.Incomplete, "games are missing")
 	tt.Stop, tt.Progress = nil, nil
-	p, err = tt.Run(t.Context(), o)
-	require.NoError(t, err)
+	p = debatetest.Call(t, tt.Run, o)
 	require.Empty(t, p.Incomplete)
 	sum, most := m.total()
 	require.Equal(t, []int{180, 1}, []int{sum, most}, "no call was made twice")
 	require.Equal(t, 30, seen[0].TotalTasks)
-	undisturbed, err := spring().Run(t.Context(), kept(&arena{}))
-	require.NoError(t, err)
+	undisturbed := debatetest.Call(t, spring().Run, kept(&arena{}))
 	require.Equal(t, undisturbed, p)
 	tt = spring()
 	tt.MaxCost = 1e-9
-	p, err = tt.Run(t.Context(), kept(&arena{}))
-	require.NoError(t, err)
+	p = debatetest.Call(t, tt.Run, kept(&arena{}))
 	require.Contains(t, p.Incomplete, "the limit of cost")
 }
 
@@ -268,8 +253,7 @@ func TestFailedGames(t *testing.T) {
 		return nil
 	}}
 	o := kept(m)
-	p, err := spring().Run(t.Context(), o)
-	require.NoError(t, err)
+	p := debatetest.Call(t, spring().Run, o)
 	require.Equal(t, []int{15, 30, 15, 0}, []int{p.Pairs, p.Failed, p.Incomparable, p.Missing})
 	require.Len(t, p.Failures, 10)
 	require.Contains(t, p.Failures[0], "against")
@@ -282,14 +266,13 @@ func TestFailedGames(t *testing.T) {
 	require.NoError(t, p.Markdown(&text))
 	require.Contains(t, text.String(), "Failed: 30 games.")
 	broken.Store(false)
-	p, err = spring().Run(t.Context(), o)
-	require.NoError(t, err)
+	p = debatetest.Call(t, spring().Run, o)
 	require.Equal(t, []int{30, 0}, []int{p.Pairs, p.Failed})
 
 	m.fail = func(providers.Request) error {
 		return &providers.Error{Kind: providers.Authentication, Err: errors.New("go away")}
 	}
-	_, err = spring().Run(t.Context(), kept(m))
+	_, err := spring().Run(t.Context(), kept(m))
 	require.ErrorContains(t, err, "run tournament spring: ")
 	_, failed := errors.AsType[*debate.Failure](err)
 	require.True(t, failed)
@@ -299,8 +282,7 @@ func TestFailedGames(t *testing.T) {
 func TestJudgesWithoutAJudgment(t *testing.T) {
 	tt := spring()
 	tt.Players, tt.Motions = tt.Players[:2], tt.Motions[:1]
-	p, err := tt.Run(t.Context(), kept(&arena{reply: "no"}))
-	require.NoError(t, err)
+	p := debatetest.Call(t, tt.Run, kept(&arena{reply: "no"}))
 	require.Equal(t, []int{0, 2}, []int{p.Pairs, p.Failed})
 	require.Contains(t, p.Failures[0], "no judge gave a valid judgment")
 	require.Equal(t, []string{"No pair of games has a result, so there are no ratings."}, p.Summary)
@@ -313,15 +295,14 @@ func TestAPanelIsRatedByWins(t *testing.T) {
 	tt.Players, tt.Motions = tt.Players[:2], tt.Motions[:2]
 	m := &arena{}
 	o := kept(verdicts{m})
-	p, err := tt.Run(t.Context(), o)
-	require.NoError(t, err)
+	p := debatetest.Call(t, tt.Run, o)
 	require.Empty(t, p.Failures)
 	require.Equal(t, tournament.Wins, p.By)
 	require.Equal(t, []int{2, 4}, []int{p.Pairs, p.Players[0].Won})
 	require.Equal(t, "strong-1", p.Players[0].Name)
 	require.Nil(t, p.Judges[0].Margin)
 	tt.By = tournament.Margins
-	_, err = tt.Report(t.Context(), o)
+	_, err := tt.Report(t.Context(), o)
 	require.ErrorContains(t, err, "a judgment has no margin; rate by wins")
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/judge/agreement"
 	"github.com/elenchus-go/debate/providers"
@@ -32,8 +33,7 @@ func TestJudgesReadTheReferenceAnswer(t *testing.T) {
 	o, calls := options(map[string]simulated{"fair": {accuracy: .8}})
 	pairs := pairsOf(2)
 	pairs[1].Reference = "It was the butler."
-	_, err := (&Audit{Name: "judges", Pairs: pairs, Judges: []Judge{judgeOf("fair")}}).Run(t.Context(), o)
-	require.NoError(t, err)
+	debatetest.Call(t, (&Audit{Name: "judges", Pairs: pairs, Judges: []Judge{judgeOf("fair")}}).Run, o)
 	read := 0
 	for _, c := range calls["fair"].Calls() {
 		for _, m := range c.Messages {
@@ -52,8 +52,7 @@ func TestAnAudit(t *testing.T) {
 	})
 	var lines bytes.Buffer
 	a := Audit{Name: "judges", Pairs: pairsOf(64), Judges: []Judge{judgeOf("fair"), judgeOf("hasty")}, Plants: Plants, Repeats: 2, Challenge: true, Target: .7, Results: &lines}
-	r, err := a.Run(t.Context(), o)
-	require.NoError(t, err)
+	r := debatetest.Call(t, a.Run, o)
 	require.Empty(t, r.Incomplete)
 	const each = 64 * (2 + 2 + 3*2 + 2) // in both orders: the pairs, their challenges, the plants and a repeat
 	require.Len(t, calls["fair"].Calls(), each)
@@ -80,8 +79,7 @@ func TestAnAudit(t *testing.T) {
 	require.Equal(t, "p0", first.ID)
 	require.Len(t, first.Decisions["hasty"], 2)
 
-	again, err := a.Run(t.Context(), o)
-	require.NoError(t, err)
+	again := debatetest.Call(t, a.Run, o)
 	require.Equal(t, r, again)
 	stored, err := a.Report(t.Context(), o)
 	require.NoError(t, err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/eval"
+	rundebates "github.com/elenchus-go/debate/internal/runs"
 	"github.com/elenchus-go/debate/report"
 )
 
@@ -26,7 +27,7 @@ func (p *Report) sentences() (list []string) {
 			list = append(list, fmt.Sprintf("There is no decision of %s.", f.Name))
 			continue
 		}
-		s := fmt.Sprintf("%s is right in %s of its decisions about %s.", f.Name, f.Accuracy, plural(f.Pairs, "pair"))
+		s := fmt.Sprintf("%s is right in %s of its decisions about %s.", f.Name, f.Accuracy, rundebates.Plural(f.Pairs, "pair"))
 		if found := f.Biased(); found != "" {
 			s += " It is biased by " + found + "."
 		} else if unknown := p.tooFew(f); unknown {
@@ -78,7 +79,7 @@ func (p *Report) page() report.Page {
 	}
 	page := report.Page{
 		Title: "Audit " + p.Audit, Answer: strings.Join(p.Summary, " "),
-		About: fmt.Sprintf("%s, %s, %s", plural(p.Pairs, "pair"), plural(len(p.Judges), "judge"), spent),
+		About: fmt.Sprintf("%s, %s, %s", rundebates.Plural(p.Pairs, "pair"), rundebates.Plural(len(p.Judges), "judge"), spent),
 	}
 	if p.Incomplete != "" {
 		page.Notices = append(page.Notices, "The audit is not complete: "+p.Incomplete+".")
@@ -86,7 +87,7 @@ func (p *Report) page() report.Page {
 	var failures []string
 	for _, f := range p.Judges {
 		if f.Failed > 0 {
-			page.Notices = append(page.Notices, fmt.Sprintf("%s of %s failed and do not count.", plural(f.Failed, "run"), f.Name))
+			page.Notices = append(page.Notices, fmt.Sprintf("%s of %s failed and do not count.", rundebates.Plural(f.Failed, "run"), f.Name))
 		}
 		for _, text := range f.Failures {
 			failures = append(failures, f.Name+", "+text)
@@ -114,7 +115,7 @@ func (p *Report) judgeTable() *report.Table {
 		if f.Cost > 0 {
 			cost = strconv.FormatFloat(f.Cost, 'g', 4, 64)
 		}
-		t.Rows = append(t.Rows, []string{f.Name, f.Model, f.Prompts, strconv.Itoa(f.Pairs), f.Accuracy.String(), f.Agreement.String(), f.First.String(), count(f.Unreadable), count(f.Failed), strconv.Itoa(f.Tokens), cost})
+		t.Rows = append(t.Rows, []string{f.Name, f.Model, f.Prompts, strconv.Itoa(f.Pairs), f.Accuracy.String(), f.Agreement.String(), f.First.String(), rundebates.Count(f.Unreadable), rundebates.Count(f.Failed), strconv.Itoa(f.Tokens), cost})
 	}
 	return t
 }
@@ -135,7 +136,7 @@ func (p *Report) firmnessTable() *report.Table {
 	t := &report.Table{Title: "Firmness", Header: []string{"Judge", "Consistent", "Pairs asked again", "Turned", "Pairs challenged", "Right ones turned", "Wrong ones turned"}}
 	for _, f := range p.Judges {
 		if f.Consistency.N+f.Turned.N > 0 {
-			t.Rows = append(t.Rows, []string{f.Name, f.Consistency.String(), count(f.Consistency.N), f.Turned.String(), count(f.Turned.N), f.TurnedWrong.String(), f.TurnedRight.String()})
+			t.Rows = append(t.Rows, []string{f.Name, f.Consistency.String(), rundebates.Count(f.Consistency.N), f.Turned.String(), rundebates.Count(f.Turned.N), f.TurnedWrong.String(), f.TurnedRight.String()})
 		}
 	}
 	return t
@@ -168,19 +169,4 @@ func probability(p float64) string {
 		return "< 0.001"
 	}
 	return fmt.Sprintf("%.3f", p)
-}
-
-// count returns a number, or "" for 0.
-func count(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.Itoa(n)
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return strconv.Itoa(n) + " " + word + "s"
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/debatehttp"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/judge/agreement"
 	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol"
@@ -36,13 +37,10 @@ func unlabeled(n int) []Pair {
 // answers answers what the debates ask, as the person decides, in the seat.
 func answers(t *testing.T, s store.Store, l *Labels, decide func(a debate.Asked) string) {
 	t.Helper()
-	e, err := debate.NewEngine(debate.Options{Store: s})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Store: s})
 	for _, id := range l.Waiting {
-		d, err := e.Open(t.Context(), id)
-		require.NoError(t, err)
-		asked, err := d.Waiting(t.Context())
-		require.NoError(t, err)
+		d := debatetest.Open(t, e, id)
+		asked := debatetest.Waiting(t, d)
 		require.Len(t, asked, 1)
 		require.Equal(t, l.Judge, asked[0].Key.Actor)
 		switch text := decide(asked[0]); text {
@@ -59,8 +57,7 @@ func answers(t *testing.T, s store.Store, l *Labels, decide func(a debate.Asked)
 func TestAPersonLabelsPairs(t *testing.T) {
 	o := debate.Options{Store: store.Memory()}
 	l := Labeling{Name: "gold", Pairs: unlabeled(40), Size: 12, Judge: "Eve"}
-	first, err := l.Run(t.Context(), o)
-	require.NoError(t, err)
+	first := debatetest.Call(t, l.Run, o)
 	require.Len(t, first.Waiting, 12)
 	require.Equal(t, "0 of 12 labeled: 0 for the first, 0 for the second; 12 wait for Eve", first.String())
 	n, shownFirst := 0, 0
@@ -80,8 +77,7 @@ func TestAPersonLabelsPairs(t *testing.T) {
 		}
 		return fmt.Sprintf(`{"reason": "Right.", "winner": %q, "margin": 2}`, winner)
 	})
-	got, err := l.Run(t.Context(), o)
-	require.NoError(t, err)
+	got := debatetest.Call(t, l.Run, o)
 	require.Equal(t, []int{12, 9, 1, 1}, []int{got.Sample, got.A + got.B, got.Neither, got.Declined})
 	require.Contains(t, got.String(), "; 1 for neither; 1 declined; 1 wait for Eve")
 	groups := map[string]bool{}
@@ -100,13 +96,11 @@ func TestAPersonLabelsPairs(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, got.Pairs, read)
 	oj, _ := options(map[string]simulated{"fair": {accuracy: 1}})
-	report, err := (&Audit{Name: "judges", Pairs: read, Judges: []Judge{judgeOf("fair")}}).Run(t.Context(), oj)
-	require.NoError(t, err)
+	report := debatetest.Call(t, (&Audit{Name: "judges", Pairs: read, Judges: []Judge{judgeOf("fair")}}).Run, oj)
 	require.InDelta(t, 1, report.Judges[0].Accuracy.Value, 0)
 
 	l.Size = 20
-	more, err := l.Run(t.Context(), o)
-	require.NoError(t, err)
+	more := debatetest.Call(t, l.Run, o)
 	require.Equal(t, got.Pairs, more.Pairs, "a larger sample keeps the labels")
 	require.Len(t, more.Waiting, 1+8)
 }
@@ -152,18 +146,14 @@ func judged(t *testing.T, p protocol.Protocol, n int) (o debate.Options, ids []s
 		return scripted.Reply{Text: fmt.Sprintf(`{"summary": "Because CANARY.", "winner": %q, "quality": 70}`, name)}
 	}}
 	o = debate.Options{Store: store.Memory(), Providers: map[string]providers.Provider{"speaks": speaks, "judges": judges}}
-	e, err := debate.NewEngine(o)
-	require.NoError(t, err)
+	e := debatetest.Engine(t, o)
 	for i := range n {
-		d, err := e.Create(t.Context(), debate.Config{
+		d := debatetest.Create(t, e, debate.Config{
 			ID: fmt.Sprint("d", i), Topic: fmt.Sprint("Topic ", i/2), Protocol: p, Limits: debate.Limits{MaxRounds: 1}, Retries: map[providers.ErrorKind]int{providers.InvalidResponse: 0},
 			Participants: []debate.Participant{{Name: "Ada", Side: "pro", Provider: "speaks"}, {Name: "Bo", Side: "con", Provider: "speaks"}},
 			Judges:       []debate.Participant{{Name: "Cy", Provider: "judges"}, {Name: "Di", Provider: "judges"}},
 		})
-		require.NoError(t, err)
-		for _, err := range d.Run(t.Context()) {
-			require.NoError(t, err)
-		}
+		debatetest.Finish(t, d)
 		ids = append(ids, d.ID())
 	}
 	require.NoError(t, e.Close(t.Context()))
@@ -191,9 +181,7 @@ func TestAPersonLabelsDebates(t *testing.T) {
 			person := debate.Options{Store: o.Store} // without a model
 			var got *Labels
 			for range 3 { // with a decision, a person scores first
-				var err error
-				got, err = l.Run(t.Context(), person)
-				require.NoError(t, err)
+				got = debatetest.Call(t, l.Run, person)
 				answers(t, o.Store, got, func(a debate.Asked) string {
 					seen := a.Task + a.Briefing.Text()
 					var speakers []string
@@ -254,10 +242,8 @@ func TestWhatCannotBeLabeled(t *testing.T) {
 func TestAPersonLabelsOverHTTP(t *testing.T) {
 	s := store.Memory()
 	l := Labeling{Name: "gold", Pairs: unlabeled(4), Size: 1, Judge: "Eve"}
-	first, err := l.Run(t.Context(), debate.Options{Store: s})
-	require.NoError(t, err)
-	e, err := debate.NewEngine(debate.Options{Store: s})
-	require.NoError(t, err)
+	first := debatetest.Call(t, l.Run, debate.Options{Store: s})
+	e := debatetest.Engine(t, debate.Options{Store: s})
 	h, err := debatehttp.New(e, debatehttp.Options{Authorize: debatehttp.AllowEveryone})
 	require.NoError(t, err)
 	server := httptest.NewServer(h)
@@ -278,7 +264,6 @@ func TestAPersonLabelsOverHTTP(t *testing.T) {
 	require.Contains(t, call(http.MethodGet, "/inbox?seat=Eve", ""), id)
 	require.Contains(t, call(http.MethodGet, "/debates/"+url.PathEscape(id)+"/waiting", ""), "pairwise")
 	call(http.MethodPost, "/debates/"+url.PathEscape(id)+"/answers", `{"key": {"run": 1, "round": 1, "phase": "judge", "actor": "Eve"}, "text": "{\"reason\": \"Right.\", \"winner\": \"first\", \"margin\": 1}"}`)
-	got, err := l.Run(t.Context(), debate.Options{Store: s})
-	require.NoError(t, err)
+	got := debatetest.Call(t, l.Run, debate.Options{Store: s})
 	require.Len(t, got.Pairs, 1)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/judge/agreement"
 )
 
@@ -120,16 +121,14 @@ func TestWhatIsWrongWithAnAudit(t *testing.T) {
 func TestAnAuditThatIsNotComplete(t *testing.T) {
 	o, calls := options(map[string]simulated{"j": {accuracy: .8}})
 	a := Audit{Name: "a", Pairs: pairsOf(20), Judges: []Judge{judgeOf("j")}, MaxTokens: 1, Concurrency: 1, Target: .9}
-	r, err := a.Run(t.Context(), o)
-	require.NoError(t, err)
+	r := debatetest.Call(t, a.Run, o)
 	require.Equal(t, "the limit of tokens, 1, is reached", r.Incomplete)
 	require.LessOrEqual(t, len(calls["j"].Calls()), 2)
 	require.LessOrEqual(t, r.Judges[0].Pairs, 1)
 	require.Nil(t, r.Calibration)
 	require.Contains(t, r.Refused, "the jury must not decide alone")
 	a.MaxTokens = 0
-	r, err = a.Run(t.Context(), o)
-	require.NoError(t, err)
+	r = debatetest.Call(t, a.Run, o)
 	require.Empty(t, r.Incomplete)
 	require.Equal(t, 20, r.Judges[0].Pairs)
 	require.Len(t, calls["j"].Calls(), 40, "what was committed is not called again")

@@ -3,11 +3,9 @@ package audit
 import (
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/internal/recorded"
@@ -15,20 +13,10 @@ import (
 	"github.com/elenchus-go/debate/protocol/pairwise"
 )
 
-// recordedPair is a pair of the recorded decisions.
-type recordedPair struct {
-	Set      string             `json:"set"`
-	ID       string             `json:"id"`
-	Question string             `json:"question"`
-	Gold     int                `json:"gold"`
-	Chars    [2]int             `json:"chars"`
-	Judges   map[string][2]*int `json:"judges"`
-}
-
 var labels = []agreement.Decision{agreement.Tie, agreement.A, agreement.B}
 
 // decidedBy returns what a recorded judge has decided about the pairs of sets.
-func decidedBy(all []recordedPair, judge string, isIn func(set string) bool) (list []observed) {
+func decidedBy(all []recorded.Pair, judge string, isIn func(set string) bool) (list []observed) {
 	for _, r := range all {
 		pair, judged := r.Judges[judge]
 		if !judged || !isIn(r.Set) {
@@ -46,21 +34,9 @@ func decidedBy(all []recordedPair, judge string, isIn func(set string) bool) (li
 	return list
 }
 
-// requireFigures compares numbers with those of a table, to four digits.
-func requireFigures(t *testing.T, where, want string, got ...float64) {
-	t.Helper()
-	fields := strings.Fields(want)
-	require.Len(t, got, len(fields), where)
-	for i, f := range fields {
-		w, err := strconv.ParseFloat(f, 64)
-		require.NoError(t, err)
-		assert.InDelta(t, w, got[i], 6e-5, "%s: figure %d of %s", where, i+1, want)
-	}
-}
-
 // Accuracy, position agreement, and the share of decisions for the answer shown first.
 func TestRecordedJudges(t *testing.T) {
-	all := recorded.Lines[recordedPair](t, "llmbar-decisions.jsonl")
+	all := recorded.Lines[recorded.Pair](t, "llmbar-decisions.jsonl")
 	for set, want := range map[string][4]string{ // of GPT-4, ChatGPT, PaLM2 and LLaMA2
 		"ordinary":    {".9900 .9800 .5100", ".8300 .7400 .6300", ".8400 .8400 .5000", ".7300 .7400 .5700"},
 		"adversarial": {".6918 .8868 .5126", ".2579 .5849 .7013", ".5755 .7547 .5377", ".2642 .8050 .5566"},
@@ -72,14 +48,14 @@ func TestRecordedJudges(t *testing.T) {
 		for i, model := range []string{"GPT-4", "ChatGPT", "PaLM2", "LLaMA2"} {
 			list := decidedBy(all, model+"/Vanilla_NoRules", func(s string) bool { return s == set || slices.Contains(sets, s) })
 			f := measure(list, "")
-			requireFigures(t, set+", "+model, want[i], f.accuracy.Value, f.agreement.Value, f.first.Value)
+			recorded.Figures(t, set+", "+model, want[i], f.accuracy.Value, f.agreement.Value, f.first.Value)
 		}
 	}
 }
 
 // On FairEval, all judges prefer the answer shown first. On LLMBar's adversarial pairs, weak judges prefer the longer answer.
 func TestRecordedBiases(t *testing.T) {
-	all := recorded.Lines[recordedPair](t, "llmbar-decisions.jsonl")
+	all := recorded.Lines[recorded.Pair](t, "llmbar-decisions.jsonl")
 	for _, model := range []string{"ChatGPT", "PaLM2", "LLaMA2"} {
 		f := measure(decidedBy(all, model+"/Vanilla_NoRules", func(s string) bool { return s == "FairEval" }), "")
 		b := biasOf(t, f.biases, "position")
@@ -94,7 +70,7 @@ func TestRecordedBiases(t *testing.T) {
 }
 
 func TestRecordedRewardModels(t *testing.T) {
-	all := recorded.Lines[recordedPair](t, "judgebench-decisions.jsonl")
+	all := recorded.Lines[recorded.Pair](t, "judgebench-decisions.jsonl")
 	for judge, want := range map[string]string{ // accuracy and position agreement
 		"GRM-Gemma-2B-rewardmodel-ft/reward_model": ".6286 1.0000",
 		"Skywork-Reward-Gemma-2-27B/reward_model":  ".6800 .9886",
@@ -105,7 +81,7 @@ func TestRecordedRewardModels(t *testing.T) {
 	} {
 		f := measure(decidedBy(all, judge, func(set string) bool { return strings.HasPrefix(set, "gpt/") }), "")
 		require.Equal(t, 175, f.accuracy.N)
-		requireFigures(t, judge, want, f.accuracy.Value, f.agreement.Value)
+		recorded.Figures(t, judge, want, f.accuracy.Value, f.agreement.Value)
 	}
 }
 

@@ -1,24 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/examples/console"
+	"github.com/elenchus-go/debate/internal/consoletest"
 )
 
-// start runs the program with the offline demo model and without a terminal.
-func start(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	var out, progress bytes.Buffer
-	code = console.Run(t.Context(), run, args, &out, &progress, func(string) string { return "" })
-	return code, out.String(), progress.String()
-}
-
 func TestRulingsMoveTheScores(t *testing.T) {
-	code, stdout, stderr := start(t, "Should tea be free?")
+	code, stdout, stderr := consoletest.Run(t, run, "Should tea be free?")
 	require.Equal(t, 0, code, stderr)
 	for _, part := range []string{
 		"# Should tea be free?\n\n## 1. problem validity\n", "### Ada, advocate", "### Bo, challenger", "Evidence: Nine of twelve clinics that we surveyed",

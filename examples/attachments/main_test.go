@@ -1,41 +1,32 @@
 package main
 
 import (
-	"bytes"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/examples/console"
+	"github.com/elenchus-go/debate/internal/consoletest"
 )
 
-// start runs the program with the offline demo model and without a terminal.
-func start(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	var out, progress bytes.Buffer
-	code = console.Run(t.Context(), run, args, &out, &progress, func(string) string { return "" })
-	return code, out.String(), progress.String()
-}
-
 func TestADebateAboutAPicture(t *testing.T) {
-	code, stdout, stderr := start(t, "-file", "testdata/logo.png", "Is this a good logo?")
+	code, stdout, stderr := consoletest.Run(t, run, "-file", "testdata/logo.png", "Is this a good logo?")
 	require.Equal(t, 0, code, stderr)
 	require.Regexp(t, `^Is this a good logo\?\nlogo\.png \(image/png, \d+ bytes\)\n\n.`, stdout)
 	require.Contains(t, stderr, "I see logo.png, a picture in the format png with 64 × 48 pixels.")
 }
 
 func TestADebateAboutADocument(t *testing.T) {
-	code, stdout, stderr := start(t, "-file", "testdata/terms.pdf", "Should we sign this?")
+	code, stdout, stderr := consoletest.Run(t, run, "-file", "testdata/terms.pdf", "Should we sign this?")
 	require.Equal(t, 0, code, stderr)
 	require.Regexp(t, `terms\.pdf \(application/pdf, \d+ bytes\)`, stdout)
 	require.Regexp(t, `I see terms\.pdf, a file of type application/pdf with 1 pages and \d+ bytes\.`, stderr)
 }
 
 func TestAFileOfAnotherTypeIsAProblem(t *testing.T) {
-	code, _, stderr := start(t, "-file", "main.go")
+	code, _, stderr := consoletest.Run(t, run, "-file", "main.go")
 	require.Equal(t, 1, code)
 	require.Contains(t, stderr, `attachments[0].media_type: "text/plain; charset=utf-8" is not supported, use one of`)
-	code, _, stderr = start(t, "-file", "testdata/none.png")
+	code, _, stderr = consoletest.Run(t, run, "-file", "testdata/none.png")
 	require.Equal(t, 1, code)
 	require.Contains(t, stderr, "testdata/none.png")
 }

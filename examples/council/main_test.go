@@ -1,24 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/examples/console"
+	"github.com/elenchus-go/debate/internal/consoletest"
 )
 
-// start runs the program with the offline demo model and without a terminal.
-func start(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	var out, progress bytes.Buffer
-	code = console.Run(t.Context(), run, args, &out, &progress, func(string) string { return "" })
-	return code, out.String(), progress.String()
-}
-
 func TestTheChairWritesTheAnswer(t *testing.T) {
-	code, stdout, stderr := start(t, "Is tea green?")
+	code, stdout, stderr := consoletest.Run(t, run, "Is tea green?")
 	require.Equal(t, 0, code, stderr)
 	require.Contains(t, stdout, "Is tea green?\n\nAs an offline demo model, I cannot write an answer. The best-ranked one ends: “")
 	require.Contains(t, stdout, "\n\nRanks of the answers, with scores from 0 to 1:\n1. ")
@@ -28,7 +19,7 @@ func TestTheChairWritesTheAnswer(t *testing.T) {
 }
 
 func TestFewMembersAreAProblem(t *testing.T) {
-	code, stdout, stderr := start(t, "-models", "large,small")
+	code, stdout, stderr := consoletest.Run(t, run, "-models", "large,small")
 	require.Equal(t, 1, code)
 	require.Empty(t, stdout)
 	require.Contains(t, stderr, "participants: 2 enabled, a council takes 3 to 16")

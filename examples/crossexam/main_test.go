@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/examples/console"
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/consoletest"
 	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
@@ -67,11 +67,10 @@ func steps(turns []transcript.Turn) (list []string) {
 }
 
 func TestTheProgram(t *testing.T) {
-	var stdout, stderr bytes.Buffer
-	code := console.Run(t.Context(), run, []string{"-rounds", "2", "Should tea be free?"}, &stdout, &stderr, func(string) string { return "" })
-	require.Equal(t, 0, code, stderr.String())
-	require.Contains(t, stdout.String(), "Should tea be free?\n\nOn the topic “Should tea be free?”")
-	require.Regexp(t, `Ada · Ada-asks-1, Bo · .*\n  Please answer directly: does the status quo have costs, yes or no\?\n\nBo · Bo-answers-1, Ada · .*\n  Yes, but the costs`, stderr.String())
+	code, stdout, stderr := consoletest.Run(t, run, "-rounds", "2", "Should tea be free?")
+	require.Equal(t, 0, code, stderr)
+	require.Contains(t, stdout, "Should tea be free?\n\nOn the topic “Should tea be free?”")
+	require.Regexp(t, `Ada · Ada-asks-1, Bo · .*\n  Please answer directly: does the status quo have costs, yes or no\?\n\nBo · Bo-answers-1, Ada · .*\n  Yes, but the costs`, stderr)
 }
 
 // Bo evades Ada's first question and is asked again. Ada answers plainly and is not.

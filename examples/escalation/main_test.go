@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -12,17 +11,10 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/examples/console"
+	"github.com/elenchus-go/debate/internal/consoletest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
 )
-
-// start runs the program with the offline demo model and without a terminal.
-func start(t *testing.T, run func(context.Context, *console.Program) error, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	var out, progress bytes.Buffer
-	code = console.Run(t.Context(), run, args, &out, &progress, func(string) string { return "" })
-	return code, out.String(), progress.String()
-}
 
 // Each model has a list of answers, one for each call, and the last one for all further calls. Only the calls that an
 // escalation needs are made.
@@ -75,7 +67,7 @@ func TestEachStageIsReachedOnlyIfTheOneBeforeIsNotEnough(t *testing.T) {
 				topic: "Is it?", models: []string{"a", "b", "c", "d"}, rounds: 3,
 				options: debate.Options{Providers: map[string]providers.Provider{"model": model}},
 			}
-			code, stdout, stderr := start(t, e.run)
+			code, stdout, stderr := consoletest.Run(t, e.run)
 			require.Equal(t, tt.code, code, stderr)
 			if tt.code == 0 {
 				tt.want = "Is it?\n\n" + tt.want
@@ -89,7 +81,7 @@ func TestEachStageIsReachedOnlyIfTheOneBeforeIsNotEnough(t *testing.T) {
 }
 
 func TestOfflineMoreModelsDecide(t *testing.T) {
-	code, stdout, stderr := start(t, run, "Is tea green?")
+	code, stdout, stderr := consoletest.Run(t, run, "Is tea green?")
 	require.Equal(t, 0, code, stderr)
 	require.Contains(t, stdout, "Is tea green?\n\nYes\nthe pair did not agree; 5 models voted (")
 }

@@ -1,27 +1,18 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/examples/console"
+	"github.com/elenchus-go/debate/internal/consoletest"
 )
-
-// start runs the program with the offline demo model and without a terminal.
-func start(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	var out, progress bytes.Buffer
-	code = console.Run(t.Context(), run, args, &out, &progress, func(string) string { return "" })
-	return code, out.String(), progress.String()
-}
 
 func TestADebateOverFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "report.html")
-	code, stdout, stderr := start(t, "-docs", "testdata", "-report", path)
+	code, stdout, stderr := consoletest.Run(t, run, "-docs", "testdata", "-report", path)
 	require.Equal(t, 0, code, stderr)
 	require.Contains(t, stdout, "Should Linden ban private cars in the center?\n")
 	for _, quoted := range []string{"The ring road carries 30,000 private cars a day.", "People outside of the center answer differently"} {
@@ -43,7 +34,7 @@ func TestADebateOverFiles(t *testing.T) {
 
 func TestAFolderWithoutTexts(t *testing.T) {
 	for folder, says := range map[string]string{".": "want two or more files that end with .md or .txt", "none": "none"} {
-		code, _, stderr := start(t, "-docs", folder)
+		code, _, stderr := consoletest.Run(t, run, "-docs", folder)
 		require.Equal(t, 1, code)
 		require.Contains(t, stderr, says)
 	}

@@ -1,24 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/examples/console"
+	"github.com/elenchus-go/debate/internal/consoletest"
 )
 
-// start runs the program with the offline demo model and without a terminal.
-func start(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	var out, progress bytes.Buffer
-	code = console.Run(t.Context(), run, args, &out, &progress, func(string) string { return "" })
-	return code, out.String(), progress.String()
-}
-
 func TestTheJudgeDecidesInTwoSteps(t *testing.T) {
-	code, stdout, stderr := start(t, "-rounds", "2", "Is tea green?")
+	code, stdout, stderr := consoletest.Run(t, run, "-rounds", "2", "Is tea green?")
 	require.Equal(t, 0, code, stderr)
 	require.Contains(t, stdout, "Is tea green?\nended in round 2: round_limit\n\n")
 	require.Contains(t, stdout, "The judge decided for ")
@@ -29,7 +20,7 @@ func TestTheJudgeDecidesInTwoSteps(t *testing.T) {
 }
 
 func TestLimitsAreChecked(t *testing.T) {
-	code, stdout, stderr := start(t, "-rounds", "-1")
+	code, stdout, stderr := consoletest.Run(t, run, "-rounds", "-1")
 	require.Equal(t, 1, code)
 	require.Empty(t, stdout)
 	require.Contains(t, stderr, "limits.max_rounds")

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,17 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/examples/console"
+	"github.com/elenchus-go/debate/internal/consoletest"
 	"github.com/elenchus-go/debate/protocol/oversight"
 )
-
-// start runs the program with the offline demo model and without a terminal.
-func start(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	var out, progress bytes.Buffer
-	code = console.Run(t.Context(), run, args, &out, &progress, func(string) string { return "" })
-	return code, out.String(), progress.String()
-}
 
 // The demo judge counts verified quotes. Bo leaves a word out of two of its three quotes, so Ada seems more credible.
 func TestAJudgeAloneAndAfterADebate(t *testing.T) {
@@ -27,7 +18,7 @@ func TestAJudgeAloneAndAfterADebate(t *testing.T) {
 		"a": "Ada argued for the wrong answer.\nBo argued for the right answer.\nThe judge's probability of the right answer: alone 50 %, after debate 33 %\n",
 		"b": "Ada argued for the right answer.\nBo argued for the wrong answer.\nThe judge's probability of the right answer: alone 50 %, after debate 67 %\n",
 	} {
-		code, stdout, stderr := start(t, "-seed", seed)
+		code, stdout, stderr := consoletest.Run(t, run, "-seed", seed)
 		require.Equal(t, 0, code, stderr)
 		require.Equal(t, "What did the Fox eat at the Stork's table?\n\nright: Nothing: he could only lick the outside of a jar.\nwrong: A little soup from a shallow dish.\n\n"+want, stdout)
 		require.Contains(t, stderr, "Verified: “Fox could not insert his snout, so all he could manage to do was to lick the outside of the jar.” is in [1].")
@@ -39,7 +30,7 @@ func TestAJudgeAloneAndAfterADebate(t *testing.T) {
 
 func TestModes(t *testing.T) {
 	for _, mode := range oversight.Modes() {
-		code, stdout, stderr := start(t, "-mode", string(mode), "-seed", "a")
+		code, stdout, stderr := consoletest.Run(t, run, "-mode", string(mode), "-seed", "a")
 		if mode == oversight.Direct {
 			require.Equal(t, 1, code)
 			continue
@@ -53,7 +44,7 @@ func TestModes(t *testing.T) {
 func TestATextOfOnesOwn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "story.txt")
 	require.NoError(t, os.WriteFile(path, []byte("She hid the letter under the roof of the house. The well was dry."), 0o600))
-	code, stdout, stderr := start(t, "-text", path, "-right", "Under the roof.", "-wrong", "In the well.", "Where is the letter?")
+	code, stdout, stderr := consoletest.Run(t, run, "-text", path, "-right", "Under the roof.", "-wrong", "In the well.", "Where is the letter?")
 	require.Equal(t, 0, code, stderr)
 	require.Contains(t, stdout, "Where is the letter?\n\nright: Under the roof.\nwrong: In the well.\n")
 	require.Contains(t, stderr, "She hid the letter under the roof of the house.")
@@ -66,7 +57,7 @@ func TestArgumentsThatAreWrong(t *testing.T) {
 		{"-text none.txt", "none.txt"},
 		{"-wrong=", "protocol.b: it is blank, set an answer"},
 	} {
-		code, stdout, stderr := start(t, strings.Fields(tt.args)...)
+		code, stdout, stderr := consoletest.Run(t, run, strings.Fields(tt.args)...)
 		require.Equal(t, 1, code)
 		require.Empty(t, stdout)
 		require.Contains(t, stderr, tt.says)

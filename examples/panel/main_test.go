@@ -1,22 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/examples/console"
+	"github.com/elenchus-go/debate/internal/consoletest"
 )
-
-// start runs the program with the offline demo model and without a terminal.
-func start(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	var out, progress bytes.Buffer
-	code = console.Run(t.Context(), run, args, &out, &progress, func(string) string { return "" })
-	return code, out.String(), progress.String()
-}
 
 func TestTheOtherFormats(t *testing.T) {
 	for format, want := range map[string][]string{
@@ -26,7 +17,7 @@ func TestTheOtherFormats(t *testing.T) {
 		"convergence-seeking": {"ended in round 3: judge_decided", "Judge · assess · "},
 	} {
 		t.Run(format, func(t *testing.T) {
-			code, stdout, stderr := start(t, "-format", format, "Should tea be free?")
+			code, stdout, stderr := consoletest.Run(t, run, "-format", format, "Should tea be free?")
 			require.Equal(t, 0, code, stderr)
 			require.Contains(t, stdout, "Should tea be free?\n"+want[0]+"\n")
 			require.Contains(t, stdout, "Winner: Ada")
@@ -38,7 +29,7 @@ func TestTheOtherFormats(t *testing.T) {
 }
 
 func TestAnAudienceVotes(t *testing.T) {
-	code, stdout, stderr := start(t, "-format", "oxford", "-judges", "3", "Tea should be free")
+	code, stdout, stderr := consoletest.Run(t, run, "-format", "oxford", "-judges", "3", "Tea should be free")
 	require.Equal(t, 0, code, stderr)
 	require.Contains(t, stdout, "Undecided: 3 before, 0 after (-3)")
 	for _, part := range []string{"Judge 3 · audience-before · ", "  Vote: undecided.", "Ada · opening · ", "Bo · closing · ", "Judge · audience-after · ", "  Vote: "} {
@@ -47,7 +38,7 @@ func TestAnAudienceVotes(t *testing.T) {
 }
 
 func TestAnAdvocateSpeaks(t *testing.T) {
-	code, stdout, stderr := start(t, "-format", "convergence-seeking", "-advocate", "-judges", "3", "-rotate")
+	code, stdout, stderr := consoletest.Run(t, run, "-format", "convergence-seeking", "-advocate", "-judges", "3", "-rotate")
 	require.Equal(t, 0, code, stderr)
 	require.Contains(t, stdout, "ended in round 3: judge_decided\n")
 	require.Equal(t, 1, strings.Count(stderr, "devil's advocate ·"))
@@ -57,7 +48,7 @@ func TestAnAdvocateSpeaks(t *testing.T) {
 }
 
 func TestJudgesRotate(t *testing.T) {
-	code, _, stderr := start(t, "-format", "round-limited", "-judges", "2", "-rotate")
+	code, _, stderr := consoletest.Run(t, run, "-format", "round-limited", "-judges", "2", "-rotate")
 	require.Equal(t, 0, code, stderr)
 	require.Equal(t, 2, strings.Count(stderr, "Judge · assess · "), "rounds 1 and 3")
 	require.Equal(t, 1, strings.Count(stderr, "Judge 2 · assess · "))
@@ -65,7 +56,7 @@ func TestJudgesRotate(t *testing.T) {
 
 // In simultaneous mode, a speech does not refer to others of the same round.
 func TestAllSpeakAtOnce(t *testing.T) {
-	code, _, stderr := start(t, "-mode", "simultaneous", "-personas", "", "-rounds", "1")
+	code, _, stderr := consoletest.Run(t, run, "-mode", "simultaneous", "-personas", "", "-rounds", "1")
 	require.Equal(t, 0, code, stderr)
 	require.Regexp(t, `Ada · respond · .*\n  My answer is yes\.`, stderr)
 	require.Regexp(t, `Bo · respond · .*\n  My answer is no\.`, stderr)
@@ -73,7 +64,7 @@ func TestAllSpeakAtOnce(t *testing.T) {
 }
 
 func TestAnUnknownFormatIsAProblem(t *testing.T) {
-	code, stdout, stderr := start(t, "-format", "chat")
+	code, stdout, stderr := consoletest.Run(t, run, "-format", "chat")
 	require.Equal(t, 1, code)
 	require.Empty(t, stdout)
 	require.Contains(t, stderr, `protocol.format: "chat" is unknown, the formats are ["free-form" "structured-rounds"`)

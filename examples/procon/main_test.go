@@ -6,19 +6,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/examples/console"
+	"github.com/elenchus-go/debate/internal/consoletest"
 )
 
-// start runs the program with the offline demo model and without a terminal.
-func start(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	var out, progress bytes.Buffer
-	code = console.Run(t.Context(), run, args, &out, &progress, func(string) string { return "" })
-	return code, out.String(), progress.String()
-}
-
 func TestTheJudgeSpeaksOnce(t *testing.T) {
-	code, stdout, stderr := start(t, "Tea should be free")
+	code, stdout, stderr := consoletest.Run(t, run, "Tea should be free")
 	require.Equal(t, 0, code, stderr)
 	require.Regexp(t, `^Tea should be free\n\nOn the topic .*\n\nAda +10.0 of 10\nBo +\d\.\d of 10\nwinner: Ada\n$`, stdout)
 	require.Regexp(t, `Ada · argue · .*\n  My answer is yes\.`, stderr)

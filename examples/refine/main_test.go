@@ -1,24 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/examples/console"
+	"github.com/elenchus-go/debate/internal/consoletest"
 )
 
-// start runs the program with the offline demo model and without a terminal.
-func start(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	var out, progress bytes.Buffer
-	code = console.Run(t.Context(), run, args, &out, &progress, func(string) string { return "" })
-	return code, out.String(), progress.String()
-}
-
 func TestTheJudgeMakesOneSolution(t *testing.T) {
-	code, stdout, stderr := start(t, "Where should tea be kept?")
+	code, stdout, stderr := consoletest.Run(t, run, "Where should tea be kept?")
 	require.Equal(t, 0, code, stderr)
 	for _, part := range []string{
 		"Where should tea be kept?\n\nAn answer to “Where should tea be kept?”", "\nImplementation:\n1. architect proposes: ", "\nTrade-offs:\n1. ",
@@ -36,14 +27,14 @@ func TestTheJudgeMakesOneSolution(t *testing.T) {
 
 // The summarizer shortens the history of an agent when it becomes too long.
 func TestMemoriesAreSummedUp(t *testing.T) {
-	code, stdout, stderr := start(t, "-rounds", "5", "-agents", "architect,performance,security,testing,generalist,cost")
+	code, stdout, stderr := consoletest.Run(t, run, "-rounds", "5", "-agents", "architect,performance,security,testing,generalist,cost")
 	require.Equal(t, 0, code, stderr)
 	require.Regexp(t, `summary for architect in round \d: \d{4} characters reduced to \d+\n`, stdout)
 	require.Regexp(t, `summarizer · summarize, architect · .*\n  The last sentence of each turn:`, stderr)
 }
 
 func TestAnUnknownRoleIsAProblem(t *testing.T) {
-	code, stdout, stderr := start(t, "-agents", "architect,poet")
+	code, stdout, stderr := consoletest.Run(t, run, "-agents", "architect,poet")
 	require.Equal(t, 1, code)
 	require.Empty(t, stdout)
 	require.Contains(t, stderr, `participants[1].role: "poet" of poet is unknown, the roles are ["architect" "cost" "generalist"`)

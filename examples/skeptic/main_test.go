@@ -1,24 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/examples/console"
+	"github.com/elenchus-go/debate/internal/consoletest"
 )
 
-// start runs the program with the offline demo model and without a terminal.
-func start(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	var out, progress bytes.Buffer
-	code = console.Run(t.Context(), run, args, &out, &progress, func(string) string { return "" })
-	return code, out.String(), progress.String()
-}
-
 func TestTheSkepticEndsTheDebate(t *testing.T) {
-	code, stdout, stderr := start(t, "Should tea be free?")
+	code, stdout, stderr := consoletest.Run(t, run, "Should tea be free?")
 	require.Equal(t, 0, code, stderr)
 	for _, part := range []string{
 		"Should tea be free?\n\nOn the topic “Should tea be free?”, this proposal remains after the critiques (3):\n\n", "\nreasoning templates: ",
@@ -35,7 +26,7 @@ func TestTheSkepticEndsTheDebate(t *testing.T) {
 
 // The score stays below the required one, but the debate ends because only minor issues remain.
 func TestNoCriticalIssueIsEnough(t *testing.T) {
-	code, stdout, stderr := start(t, "-ready", "9")
+	code, stdout, stderr := consoletest.Run(t, run, "-ready", "9")
 	require.Equal(t, 0, code, stderr)
 	require.Contains(t, stdout, "ended early: Bo: no critical issue is left")
 }

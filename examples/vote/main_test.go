@@ -1,24 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/examples/console"
+	"github.com/elenchus-go/debate/internal/consoletest"
 )
 
-// start runs the program with the offline demo model and without a terminal.
-func start(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	var out, progress bytes.Buffer
-	code = console.Run(t.Context(), run, args, &out, &progress, func(string) string { return "" })
-	return code, out.String(), progress.String()
-}
-
 func TestAMajorityPersuadesTheRest(t *testing.T) {
-	code, stdout, stderr := start(t, "Is tea green?")
+	code, stdout, stderr := consoletest.Run(t, run, "Is tea green?")
 	require.Equal(t, 0, code, stderr)
 	for _, part := range []string{
 		"Is tea green?\nended in round 2: unanimous\n\nAnswer: Yes (by majority)\n", "\nUnanimous in round 2.\n", "\nA1: yes -> yes\nB2: no -> yes\nC3: yes -> yes\n",
@@ -52,7 +43,7 @@ func TestFlags(t *testing.T) {
 		"self-consistency": {[]string{"-variant", "self-consistency"}, []string{"ended in round 1: round_limit", "Yes: 5 votes, total confidence 300 (A1 1, A1 2, A1 3, A1 4, A1 5)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			code, stdout, stderr := start(t, test.args...)
+			code, stdout, stderr := consoletest.Run(t, run, test.args...)
 			require.Equal(t, 0, code, stderr)
 			for _, part := range test.want {
 				require.Contains(t, stdout, part)
@@ -62,14 +53,14 @@ func TestFlags(t *testing.T) {
 }
 
 func TestAnUnknownVariantIsAnError(t *testing.T) {
-	code, stdout, stderr := start(t, "-variant", "mad")
+	code, stdout, stderr := consoletest.Run(t, run, "-variant", "mad")
 	require.Equal(t, 1, code)
 	require.Empty(t, stdout)
 	require.Contains(t, stderr, `-variant: "mad" is unknown, use reconcile, s2-mad or self-consistency`)
 }
 
 func TestAnUnknownTopologyIsAProblem(t *testing.T) {
-	code, _, stderr := start(t, "-topology", "tree")
+	code, _, stderr := consoletest.Run(t, run, "-topology", "tree")
 	require.Equal(t, 1, code)
 	require.Contains(t, stderr, `protocol.topology: "tree" is unknown`)
 }

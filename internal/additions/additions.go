@@ -1,4 +1,4 @@
-// Package additions limits what people add to a debate: labels, notes and remarks.
+// Package additions limits what people add to a debate: IDs and labels, notes and remarks.
 package additions
 
 import (
@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/characters"
@@ -133,6 +136,23 @@ func CheckRemark(turns []transcript.Turn, id, from, text string) []protocol.Prob
 	}
 	if all > maxAllRemarks {
 		l.add("text", "it has %d bytes, and all remarks would have %d, use at most %d", len(text), all, maxAllRemarks)
+	}
+	return l
+}
+
+// CheckID returns a problem if the ID of a debate is not valid. It may be empty.
+func CheckID(id string) (l []protocol.Problem) {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+	if len(id) > 128 || strings.Trim(id, letters) != "" {
+		l = append(l, protocol.Problemf("id", "%q is not valid, use up to 128 letters, digits, '.', '_' and '-'", id))
+	}
+	return l
+}
+
+// CheckBy returns a problem if the name of a person who replies or decides is not valid.
+func CheckBy(by string) (l []protocol.Problem) {
+	if len(by) > 256 || !utf8.ValidString(by) || strings.ContainsFunc(by, unicode.IsControl) {
+		l = append(l, protocol.Problemf("by", "it is not valid, use at most 256 bytes of UTF-8 without control characters"))
 	}
 	return l
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/elenchus-go/debate/providers/price"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -94,4 +95,13 @@ func (a *Account) Rounds(shared, need, each transcript.Usage, shares, most int) 
 	afford(float64(l.Tokens), float64(used.Input+used.Output), float64(shared.Input+shared.Output), float64(need.Input+need.Output), float64(each.Input+each.Output))
 	afford(l.Cost, used.Cost, shared.Cost, need.Cost, each.Cost)
 	return most
+}
+
+// MostCost returns the most that a prompt and a reply of a model with the given tokens can cost.
+func MostCost(prices price.Prices, model string, input, output int) float64 {
+	known, _ := prices.Lookup(model)
+	u := transcript.Usage{Input: input, Output: output}
+	plain := known.Cost(u)
+	u.Written = input // the service may write the whole prompt to its cache
+	return max(plain, known.Cost(u))
 }

@@ -193,3 +193,14 @@ func TestRoundsDoNotDependOnTheRoundingOfCosts(t *testing.T) {
 		}
 	}
 }
+
+// plain is a protocol without defaults.
+type plain struct{ protocol.Protocol }
+
+func TestDefaultsOfAProtocolWithoutAny(t *testing.T) {
+	d := budget.DefaultsOf(plain{})
+	require.Equal(t, 5, d.MaxRounds)
+	require.Equal(t, []float64{0.7}, d.Temperatures)
+	require.InDelta(t, 0.2, *d.JudgeTemperature, 0)
+	require.Equal(t, time.Hour, d.Time)
+}

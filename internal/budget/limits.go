@@ -3,11 +3,14 @@ package budget
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/providers/price"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -197,4 +200,34 @@ func (d *duration) UnmarshalText(b []byte) error {
 	}
 	*d = duration(v)
 	return nil
+}
+
+// DefaultsOf returns a protocol's defaults, and the library's where the protocol has none.
+func DefaultsOf(p protocol.Protocol) (d protocol.Defaults) {
+	if own, ok := p.(protocol.Defaulter); ok {
+		d = own.Defaults()
+	}
+	d.MinRounds = cmp.Or(d.MinRounds, 1)
+	d.MaxRounds = cmp.Or(d.MaxRounds, 5)
+	d.Time = cmp.Or(d.Time, time.Hour)
+	d.StepTokens, d.JudgeTokens = cmp.Or(d.StepTokens, 4096), cmp.Or(d.JudgeTokens, 4096)
+	if len(d.Temperatures) == 0 {
+		d.Temperatures = []float64{0.7}
+	}
+	cool := 0.2
+	d.JudgeTemperature = cmp.Or(d.JudgeTemperature, &cool)
+	return d
+}
+
+// CheckPrices returns a problem for each price that is not valid.
+func CheckPrices(prices price.Prices) (list []protocol.Problem) {
+	for _, model := range slices.Sorted(maps.Keys(prices)) {
+		p := prices[model]
+		for _, x := range []float64{p.Input, p.Cached, p.Written, p.Output} {
+			if !(x >= 0) || math.IsInf(x, 0) {
+				list = append(list, protocol.Problemf("prices", "%s: %v is not valid, use 0 or more", model, x))
+			}
+		}
+	}
+	return list
 }

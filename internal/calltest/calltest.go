@@ -3,11 +3,13 @@ package calltest
 
 import (
 	"context"
+	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/providertest"
 )
 
 // Ask returns a request with one user message.
@@ -24,6 +26,38 @@ func Listen(heard *[]string) providers.Request {
 	}
 	return r
 }
+
+// Generate returns the response to a request, which must not fail.
+func Generate(t testing.TB, p providers.Provider, r providers.Request) providers.Response {
+	t.Helper()
+	res, err := p.Generate(t.Context(), r)
+	require.NoError(t, err)
+	return res
+}
+
+// RunModel runs the contract tests of a provider over models that play replies. The models send no bytes that could be
+// disturbed, and no headers. skipCalls reports whether to skip a test with calls of tools, by its number of replies.
+func RunModel(t *testing.T, skipCalls func(replies int) bool, start func(replies []providertest.Reply) providers.Provider) {
+	providertest.Run(t, func(t *testing.T, replies ...providertest.Reply) providers.Provider {
+		for _, r := range replies {
+			switch {
+			case r.Fault != "" && r.Fault != providertest.ErrorEvent && r.Fault != providertest.Cut:
+				t.Skip("a model has no stream that could be disturbed")
+			case r.ToolCalls != nil && skipCalls(len(replies)):
+				t.Skip("the adapter passes on no calls of tools")
+			case r.RetryForm == providertest.RetrySeconds, r.RetryForm == providertest.RetryDate:
+				t.Skip("a model has no headers")
+			}
+		}
+		return start(replies)
+	})
+}
+
+// RoundTrip is an http.RoundTripper of one function.
+type RoundTrip func(*http.Request) (*http.Response, error)
+
+// RoundTrip calls f.
+func (f RoundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // Forever returns a context that does not end with the test. A goroutine that waits for its end makes a synctest bubble
 // fail.

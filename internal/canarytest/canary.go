@@ -16,9 +16,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/debatetool"
 	"github.com/elenchus-go/debate/evidence"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/tool"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -61,8 +64,15 @@ func New(t *testing.T, cfg debate.Config) *Case {
 	}}
 }
 
-// Calm lets no call of a model fail, because attempts wait, and a test may have no fake time.
-func (c *Case) Calm() { c.model.calm = true }
+// Tools returns an engine over a store, and options for tools whose default preset is the debate. No call of a model fails,
+// because attempts wait, and a test may have no fake time.
+func (c *Case) Tools() (*debate.Engine, store.Store, debatetool.Options) {
+	c.model.calm = true
+	c.Options.Store = store.Memory()
+	preset := c.Config
+	preset.ID, preset.Topic = "", ""
+	return debatetest.Engine(c.Out, c.Options), c.Options.Store, debatetool.Options{Presets: map[string]debatetool.Preset{"default": {Config: preset}}}
+}
 
 // Require requires that the models have read what is private, that at least that many bytes of output were searched, and that they
 // have none of it.

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 )
 
@@ -44,9 +42,6 @@ var hidable = map[string]bool{
 
 // isText reports whether a field of that name holds a text.
 func isText(name string) bool { return hidable[name] }
-
-// fields returns the names of the fields that hold texts, in order.
-func fields() []string { return slices.Sorted(maps.Keys(hidable)) }
 
 // Mask returns an entry of a debate with the given secret. stored is one line of JSON.
 func Mask(secret []byte, seq int64, stored []byte) (e Entry, err error) {

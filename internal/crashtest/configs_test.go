@@ -12,6 +12,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
@@ -38,13 +39,8 @@ func TestEachTurnTakesOneCallOfItsActor(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			id := strconv.Itoa(i) + "-0000000000000000"
 			m := &callCounter{calls: map[string]int{}}
-			d, err := debate.New(t.Context(), NewConfig(id), debate.Options{Providers: map[string]providers.Provider{"m": m}})
-			require.NoError(t, err)
-			for _, err := range d.Run(t.Context()) {
-				require.NoError(t, err)
-			}
-			r, err := d.Result(t.Context())
-			require.NoError(t, err)
+			d := debatetest.New(t, NewConfig(id), debate.Options{Providers: map[string]providers.Provider{"m": m}})
+			r := debatetest.RunResult(t, d)
 			require.Equal(t, fsm.Completed, r.State)
 			turns := map[string]int{}
 			for _, turn := range r.Turns {

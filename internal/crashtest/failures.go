@@ -10,6 +10,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
@@ -61,7 +62,7 @@ func RunThroughFailures(t *testing.T, s store.Store, id string, failed func(err 
 	r, err := d.Result(ctx)
 	require.NoError(t, err)
 	require.Equal(t, fsm.Completed, r.State)
-	require.Equal(t, runInMemory(t, id), transcriptOf(r))
+	require.Equal(t, runInMemory(t, id), debatetest.Text(r))
 	require.LessOrEqual(t, int(calls.Load()), len(r.Turns)+failures*len(NewConfig(id).Participants)*2)
 	return failures
 }

@@ -1,7 +1,6 @@
 package crashtest
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
@@ -80,17 +80,15 @@ func verify(t *testing.T, st store.Store, ledger ledger) {
 func (n *trialResult) checkDebate(t *testing.T, st store.Store, id string, spoken map[actorOfDebate]int) []store.Entry {
 	status, entries, err := st.Load(t.Context(), id, 0)
 	require.NoError(t, err)
-	e, err := debate.NewEngine(debate.Options{Store: replica(t, status, entries), Providers: map[string]providers.Provider{"m": DigestModel(0)}, Tools: Tools()})
-	require.NoError(t, err)
-	d, err := e.Open(t.Context(), id)
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Store: replica(t, status, entries), Providers: map[string]providers.Provider{"m": DigestModel(0)}, Tools: Tools()})
+	d := debatetest.Open(t, e, id)
 	var last *debate.Snapshot
 	var errors []string
 	for last, err = range d.Replay(t.Context()) {
 		require.NoError(t, err)
 		errors = append(errors, errorsIn(last.Event)...)
 	}
-	if is, want := encode(t, status), encode(t, last.Status()); is != want {
+	if is, want := debatetest.Encode(t, status), debatetest.Encode(t, last.Status()); is != want {
 		n.mismatched++
 		t.Errorf("the status of debate %s is %s, but its journal gives %s", id, is, want)
 	}
@@ -122,7 +120,7 @@ func (n *trialResult) checkDebate(t *testing.T, st store.Store, id string, spoke
 	} else {
 		all := strings.Join(errors, "\n")
 		assert.Equal(t, fsm.Completed, res.State, "debate %s, with the errors:\n%s", id, all)
-		assert.Equal(t, runInMemory(t, id), transcriptOf(res), "debate %s, with the errors:\n%s", id, all)
+		assert.Equal(t, runInMemory(t, id), debatetest.Text(res), "debate %s, with the errors:\n%s", id, all)
 	}
 	return entries
 }
@@ -166,36 +164,16 @@ func replica(t *testing.T, status store.Status, entries []store.Entry) store.Sto
 	return s
 }
 
-func encode(t *testing.T, v any) string {
-	b, err := json.Marshal(v)
-	require.NoError(t, err)
-	return string(b)
-}
-
 // runInMemory returns the transcript of an undisturbed debate.
 func runInMemory(t *testing.T, id string) string {
-	d, err := debate.New(t.Context(), NewConfig(id), debate.Options{Providers: map[string]providers.Provider{"m": DigestModel(0)}, Tools: Tools()})
-	require.NoError(t, err)
+	d := debatetest.New(t, NewConfig(id), debate.Options{Providers: map[string]providers.Provider{"m": DigestModel(0)}, Tools: Tools()})
 	for {
-		for _, err := range d.Run(t.Context()) {
-			require.NoError(t, err)
-		}
-		res, err := d.Result(t.Context())
-		require.NoError(t, err)
+		res := debatetest.RunResult(t, d)
 		if res.State.Final() {
-			return transcriptOf(res)
+			return debatetest.Text(res)
 		}
 		require.NoError(t, enginetest.ReplyForPeople(t.Context(), d, NewConfig(id)))
 	}
-}
-
-func transcriptOf(r *debate.Result) string {
-	var b strings.Builder
-	for _, turn := range r.Turns {
-		fmt.Fprintln(&b, turn.Key, turn.Kind, turn.Order, turn.Text)
-	}
-	fmt.Fprintln(&b, r.State, r.Ending)
-	return b.String()
 }
 
 // countCalls counts the calls of each actor in the ledger. It also counts the calls that may have been repeated: those

@@ -1,2 +1,3 @@
-// Package debatetest provides configurations, protocols and scripted models for tests of several packages.
+// Package debatetest provides configurations, protocols and scripted models for tests of several packages. A function that
+// takes a testing.TB and returns no error requires that there is none.
 package debatetest

@@ -59,6 +59,32 @@ func (p *UsageMeter) Check(t *testing.T, handles ...*debate.Debate) {
 	}
 }
 
+// Digest returns a hash of the messages of a request.
+func Digest(r providers.Request) uint64 {
+	h := fnv.New64a()
+	for _, m := range r.Messages {
+		fmt.Fprintf(h, "%s|%s\n", m.Role, m.Text)
+	}
+	return h.Sum64()
+}
+
+// Answer returns the text, or an assessment of A and B or a verdict with it if the request asks for one.
+func Answer(r providers.Request, text string) string {
+	var v any
+	switch r.SchemaName {
+	case "":
+		return text
+	case judge.AssessmentContract.Name():
+		a := Assessment(true, "A", "B")
+		a.Reasoning, a.Participants[1].Criteria = text, judge.Rubric(nil).UniformScores(5)
+		v = a
+	default:
+		v = judge.Verdict{Summary: text, Quality: 50}
+	}
+	b, _ := json.Marshal(v) // plain structs always encode
+	return string(b)
+}
+
 // DigestModel answers each request with a digest of its messages, so any change in a prompt changes the reply and all
 // later prompts. It answers requests for assessments, verdicts and personas with a valid reply that holds the digest.
 type DigestModel struct {
@@ -69,11 +95,7 @@ type DigestModel struct {
 
 // Generate returns the reply in three chunks.
 func (e *DigestModel) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
-	h := fnv.New64a()
-	for _, m := range r.Messages {
-		fmt.Fprintf(h, "%s|%s\n", m.Role, m.Text)
-	}
-	reply := scripted.Reply{Text: e.Say(h.Sum64(), r), Chunks: 3}
+	reply := scripted.Reply{Text: e.Say(Digest(r), r), Chunks: 3}
 	if e.Latency != nil {
 		reply.Latency = e.Latency()
 	}

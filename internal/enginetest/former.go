@@ -14,6 +14,7 @@ import (
 	"github.com/elenchus-go/debate/archive"
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/former"
 	"github.com/elenchus-go/debate/store"
 )
@@ -35,9 +36,7 @@ func (s *env) formerNames() {
 			s.runUntilEvent(s.create(s.newProcessOver(begun, presetModel(cfg)), cfg), 6)
 			j, err := archive.Export(s.ctx, begun, cfg.ID)
 			require.NoError(s, err)
-			b, err := json.Marshal(j)
-			require.NoError(s, err)
-			text := strings.ReplaceAll(string(b), `"`+now+`/1"`, `"`+was+`/1"`)
+			text := strings.ReplaceAll(debatetest.Encode(s, j), `"`+now+`/1"`, `"`+was+`/1"`)
 			require.Equal(s, 2, strings.Count(text, was), "the configuration and the status name the protocol")
 			require.NoError(s, json.Unmarshal([]byte(text), j))
 			for way, write := range map[string]func(store.Store) error{
@@ -158,7 +157,5 @@ func (s *env) archiveOf(p *process, id string) string {
 	s.Helper()
 	j, err := archive.Export(s.ctx, p.store, id)
 	require.NoError(s, err)
-	b, err := json.Marshal(j)
-	require.NoError(s, err)
-	return string(b)
+	return debatetest.Encode(s, j)
 }

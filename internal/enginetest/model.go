@@ -2,15 +2,13 @@ package enginetest
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"regexp"
 	"slices"
 	"sync"
 
-	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
 	"github.com/elenchus-go/debate/transcript"
@@ -37,11 +35,7 @@ func (m *model) Generate(ctx context.Context, r providers.Request) (providers.Re
 			return providers.Response{}, err
 		}
 	}
-	text, err := answer(r)
-	if err != nil {
-		return providers.Response{}, err
-	}
-	reply := scripted.Reply{Text: text, Chunks: 2}
+	reply := scripted.Reply{Text: debatetest.Answer(r, digest(r)), Chunks: 2}
 	if m.alter != nil {
 		reply = m.alter(r, reply, n)
 	}
@@ -64,13 +58,7 @@ func (m *model) requestDigests() (list []string) {
 	return list
 }
 
-func digest(r providers.Request) string {
-	h := fnv.New64a()
-	for _, m := range r.Messages {
-		fmt.Fprintf(h, "%s|%s\n", m.Role, m.Text)
-	}
-	return fmt.Sprintf("%016x", h.Sum64())
-}
+func digest(r providers.Request) string { return fmt.Sprintf("%016x", debatetest.Digest(r)) }
 
 var digests = regexp.MustCompile("[0-9a-f]{16}")
 
@@ -80,22 +68,6 @@ func turnDigests(turns []transcript.Turn) (list []string) {
 		list = append(list, digests.FindString(t.Text))
 	}
 	return list
-}
-
-func answer(r providers.Request) (string, error) {
-	var v any
-	switch r.SchemaName {
-	case "":
-		return digest(r), nil
-	case judge.AssessmentContract.Name():
-		v = judge.Assessment{
-			Participants: []judge.ParticipantAssessment{{Name: "A", Criteria: judge.Rubric(nil).UniformScores(6)}, {Name: "B", Criteria: judge.Rubric(nil).UniformScores(5)}}, Reasoning: digest(r), Quality: 6, ShouldContinue: true,
-		}
-	default:
-		v = judge.Verdict{Summary: digest(r), Quality: 50}
-	}
-	b, err := json.Marshal(v)
-	return string(b), err
 }
 
 // failAuthenticationOfB rejects the key when B speaks. It is a hook.

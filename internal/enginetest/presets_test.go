@@ -58,9 +58,7 @@ func scriptedModel(names []string, alter func(n int, r providers.Request, reply 
 
 func runWith(t *testing.T, c debate.Config, model providers.Provider) *debate.Debate {
 	t.Helper()
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"m": model}})
-	require.NoError(t, err)
-	return d
+	return debatetest.New(t, c, debate.Options{Providers: map[string]providers.Provider{"m": model}})
 }
 
 // The default budget suffices for all rounds of each preset, even if each reply is as long as allowed.
@@ -91,8 +89,7 @@ func TestNoPresetSpendsItsDefaultBudgetByArithmetic(t *testing.T) {
 				}
 				reply.Usage = transcript.Usage{Input: 10, Output: r.MaxTokens}
 			}))
-			_, err := debatetest.Run(t, d)
-			require.NoError(t, err)
+			debatetest.Finish(t, d)
 			require.Equal(t, transcript.RoundLimit, debatetest.Result(t, d).Ending.Outcome, debatetest.Result(t, d).Ending.Evidence)
 		})
 	}
@@ -117,8 +114,7 @@ func TestATraceStoppedEarlyWhereTheDebateDid(t *testing.T) {
 				reply.Text = ready
 			}
 		}))
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		ended(t, d, transcript.EarlyStop)
 	})
 	t.Run("by a person", func(t *testing.T) {
@@ -129,12 +125,10 @@ func TestATraceStoppedEarlyWhereTheDebateDid(t *testing.T) {
 				require.NoError(t, d.Pause(t.Context()))
 			}
 		}))
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		require.Equal(t, fsm.Paused, debatetest.Result(t, d).State)
 		require.NoError(t, d.Stop(t.Context()))
-		_, err = debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		ended(t, d, transcript.Stopped)
 	})
 	t.Run("by the critique, before its limit was edited", func(t *testing.T) {
@@ -153,8 +147,7 @@ func TestATraceStoppedEarlyWhereTheDebateDid(t *testing.T) {
 		shorter := c
 		shorter.Limits.MaxRounds = 1
 		require.NoError(t, d.Edit(t.Context(), shorter))
-		_, err = debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		ended(t, d, transcript.EarlyStop)
 	})
 }
@@ -167,9 +160,7 @@ func TestAFailedAttemptDoesNotEndALongerProCon(t *testing.T) {
 			reply.Text = ""
 		}
 	}))
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
-	r := debatetest.Result(t, d)
+	r := debatetest.RunResult(t, d)
 	require.Equal(t, transcript.RoundLimit, r.Ending.Outcome, r.Ending.Evidence)
 }
 
@@ -181,9 +172,7 @@ func TestADigestIsNoVerdict(t *testing.T) {
 			reply.Text = "I would rather not."
 		}
 	}))
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
-	r := debatetest.Result(t, d)
+	r := debatetest.RunResult(t, d)
 	require.NotNil(t, r.Verdict)
 	require.Equal(t, refine.SolutionContract.Name(), r.Verdict.Contract)
 	require.Equal(t, r.Answer.Text, r.Verdict.Text)
@@ -193,8 +182,7 @@ func TestADigestIsNoVerdict(t *testing.T) {
 func TestARatingThatIsNotSetIsNull(t *testing.T) {
 	c := configOf(skeptic.Protocol{Templates: -1}, 1, debate.Limits{}, "A", "B")
 	d := runWith(t, c, scriptedModel([]string{"A", "B"}, func(int, providers.Request, *scripted.Reply) {}))
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	var trace map[string]any
 	require.NoError(t, json.Unmarshal(debatetest.Result(t, d).Answer.Data, &trace))
 	require.Contains(t, trace, "rating")

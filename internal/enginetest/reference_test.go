@@ -2,7 +2,6 @@ package enginetest_test
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
@@ -11,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/providers"
@@ -55,11 +55,8 @@ func TestOnlyJudgesReadTheReference(t *testing.T) {
 			m := &readers{text: canary, reply: func(r providers.Request) string { return enginetest.PresetReply(c, r) }, asked: map[string]int{}, read: map[string]int{}, last: map[string]string{}}
 			c.Retriever, c.Embedder, c.Detect = debate.Participant{}, debate.Participant{}, nil
 			o := debate.Options{Providers: map[string]providers.Provider{"m": m}}
-			d, err := debate.New(t.Context(), c, o)
-			require.NoError(t, err)
-			for _, err := range d.Run(t.Context()) {
-				require.NoError(t, err)
-			}
+			d := debatetest.New(t, c, o)
+			debatetest.Finish(t, d)
 			var judges []string
 			for _, j := range c.Judges {
 				judges = append(judges, j.Name)
@@ -78,9 +75,7 @@ func TestOnlyJudgesReadTheReference(t *testing.T) {
 				seen := ""
 				for event, err := range d.WatchAs(t.Context(), seat, 0) {
 					require.NoError(t, err)
-					text, err := json.Marshal(event)
-					require.NoError(t, err)
-					seen += string(text)
+					seen += debatetest.Encode(t, event)
 				}
 				require.Equal(t, seat == judges[0], strings.Contains(seen, canary), seat)
 			}
@@ -95,15 +90,11 @@ func TestPeopleAndTheReference(t *testing.T) {
 	c.Judges = []debate.Participant{{Name: "J", Human: true}}
 	c.Participants[0].Human = true
 	m := &readers{text: "right.", reply: func(r providers.Request) string { return enginetest.PresetReply(c, r) }, asked: map[string]int{}, read: map[string]int{}, last: map[string]string{}}
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"m": m}})
-	require.NoError(t, err)
+	d := debatetest.New(t, c, debate.Options{Providers: map[string]providers.Provider{"m": m}})
 	said := map[string]string{}
 	for range 10 {
-		for _, err := range d.Run(t.Context()) {
-			require.NoError(t, err)
-		}
-		list, err := d.Waiting(t.Context())
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
+		list := debatetest.Waiting(t, d)
 		for _, a := range list {
 			said[a.Key.Actor] = a.Briefing.Text()
 			if a.Key.Actor == "A" {

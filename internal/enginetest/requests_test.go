@@ -43,8 +43,7 @@ func requestsOf(t *testing.T, c debate.Config, fails func(providers.Request) boo
 			reply.Text, reply.Err = "", &providers.Error{Kind: providers.ServerError, Err: fmt.Errorf("call %d fails", n)}
 		}
 	}))
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	return all, debatetest.Result(t, d)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/archive"
 	"github.com/elenchus-go/debate/internal/canarytest"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -28,10 +29,8 @@ func TestNoOutputHasAPrivateText(t *testing.T) {
 				c := canarytest.New(t, cfg)
 				o, kept := output{c.Out}, store.Memory()
 				c.Options.Store = kept
-				e, err := debate.NewEngine(c.Options)
-				require.NoError(t, err)
-				d, err := e.Create(t.Context(), c.Config)
-				require.NoError(t, err)
+				e := debatetest.Engine(t, c.Options)
+				d := debatetest.Create(t, e, c.Config)
 				for ev, err := range d.Run(t.Context()) {
 					require.NoError(t, err)
 					o.JSON("run", ev)
@@ -84,8 +83,7 @@ func (o output) collect(e *debate.Engine, kept store.Store, d *debate.Debate) {
 
 // quotes checks that the speeches are stored with the verdicts about their quotes of a private document.
 func (o output) quotes(d *debate.Debate) {
-	r, err := d.Result(o.Context())
-	require.NoError(o, err)
+	r := debatetest.Result(o.T, d)
 	for _, turn := range r.Turns {
 		if strings.Contains(turn.Text, canarytest.Spoken) && turn.Kind != transcript.Summary {
 			require.Len(o, turn.Citations, 2, turn.Key.String())

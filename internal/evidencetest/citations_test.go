@@ -19,6 +19,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/archive"
 	"github.com/elenchus-go/debate/evidence"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
@@ -49,8 +50,7 @@ func speaking(t *testing.T, cfg debate.Config) (*debate.Engine, *recorded, store
 	t.Helper()
 	kept := store.Memory()
 	m := &recorded{cfg: cfg, requests: map[string][]providers.Request{}}
-	e, err := debate.NewEngine(debate.Options{Store: kept, Providers: map[string]providers.Provider{"m": speaker{m}}, Documents: source})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Store: kept, Providers: map[string]providers.Provider{"m": speaker{m}}, Documents: source})
 	return e, m, kept
 }
 
@@ -62,21 +62,13 @@ func citations(t transcript.Turn) (lines []string) {
 	return lines
 }
 
-func resultOf(t *testing.T, d *debate.Debate) *debate.Result {
-	t.Helper()
-	r, err := d.Result(t.Context())
-	require.NoError(t, err)
-	return r
-}
-
 // Each turn is stored with the verdicts about its citations, and the result says what became of the sources.
 func TestTurnsAreStoredWithTheirCitations(t *testing.T) {
 	cfg := pair()
 	e, _, kept := speaking(t, cfg)
-	d, err := e.Create(t.Context(), cfg)
-	require.NoError(t, err)
+	d := debatetest.Create(t, e, cfg)
 	require.NoError(t, run(t, d))
-	r := resultOf(t, d)
+	r := debatetest.Result(t, d)
 	for _, turn := range r.Turns {
 		switch {
 		case turn.Kind != transcript.Speech:
@@ -99,11 +91,9 @@ func TestTurnsAreStoredWithTheirCitations(t *testing.T) {
 	require.NoError(t, d.Verify(t.Context()))
 
 	// An engine without the texts reads the verdicts, and derives those that it can.
-	other, err := debate.NewEngine(debate.Options{Store: kept, Providers: map[string]providers.Provider{"m": &recorded{}}})
-	require.NoError(t, err)
-	read, err := other.Open(t.Context(), "d")
-	require.NoError(t, err)
-	require.Equal(t, r.Sources, resultOf(t, read).Sources)
+	other := debatetest.Engine(t, debate.Options{Store: kept, Providers: map[string]providers.Provider{"m": &recorded{}}})
+	read := debatetest.Open(t, other, "d")
+	require.Equal(t, r.Sources, debatetest.Result(t, read).Sources)
 	require.NoError(t, read.Verify(t.Context()))
 }
 
@@ -113,19 +103,16 @@ func TestPeopleCite(t *testing.T) {
 	cfg := pair()
 	cfg.Participants[0].Human = true
 	e, _, _ := speaking(t, cfg)
-	d, err := e.Create(t.Context(), cfg)
-	require.NoError(t, err)
+	d := debatetest.Create(t, e, cfg)
 	require.NoError(t, d.Inject(t.Context(), debate.Remark{ID: "1", From: "Mayor", Text: says["A"]}))
 	require.NoError(t, run(t, d))
-	waiting, err := d.Waiting(t.Context())
-	require.NoError(t, err)
+	waiting := debatetest.Waiting(t, d)
 	require.NoError(t, d.Answer(t.Context(), waiting[0].Key, says["A"], ""))
-	f, err := e.Fork(t.Context(), "d", 0, debate.Edits{ID: "f", Turn: waiting[0].Key, Reply: says["A"] + " Indeed."})
-	require.NoError(t, err)
+	f := debatetest.Fork(t, e, "d", 0, debate.Edits{ID: "f", Turn: waiting[0].Key, Reply: says["A"] + " Indeed."})
 	checked := []string{"2 verified the rent is 900 euros", "1 verified any rent above 800 euros is void"}
 	unchecked := []string{"2 not_checked the rent is 900 euros", "1 verified any rent above 800 euros is void"}
 	of := func(d *debate.Debate, actor string) []string {
-		for _, turn := range resultOf(t, d).Turns {
+		for _, turn := range debatetest.Result(t, d).Turns {
 			if turn.Actor == actor {
 				return citations(turn)
 			}
@@ -216,10 +203,8 @@ func research(t *testing.T, cfg debate.Config, seed uint64) (*debate.Engine, *de
 	cfg.Limits.OutputTokens, cfg.Limits.Tokens = 10_000_000, 0 // budgets limit the rounds by what others have spent
 	kept := store.Memory()
 	m := &researcher{cfg: cfg, random: rand.New(rand.NewPCG(seed, 0))}
-	e, err := debate.NewEngine(debate.Options{Store: kept, Providers: map[string]providers.Provider{"m": m}, Tools: []tool.Tool{find}})
-	require.NoError(t, err)
-	d, err := e.Create(t.Context(), cfg)
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Store: kept, Providers: map[string]providers.Provider{"m": m}, Tools: []tool.Tool{find}})
+	d := debatetest.Create(t, e, cfg)
 	return e, d, kept
 }
 
@@ -260,7 +245,7 @@ func TestNumbersDoNotDependOnTheOrderOfArrival(t *testing.T) {
 								}
 							}
 						}
-						if resultOf(t, d).State.Final() {
+						if debatetest.Result(t, d).State.Final() {
 							break
 						}
 						require.NoError(t, d.Resume(t.Context()))
@@ -272,7 +257,7 @@ func TestNumbersDoNotDependOnTheOrderOfArrival(t *testing.T) {
 					}
 					require.Equal(t, want, got)
 					require.NoError(t, d.Verify(t.Context()))
-					r := resultOf(t, d)
+					r := debatetest.Result(t, d)
 					quoted, free := 0, 0
 					for _, turn := range r.Turns {
 						if turn.Contract == "" && turn.Kind != transcript.Summary {
@@ -286,9 +271,8 @@ func TestNumbersDoNotDependOnTheOrderOfArrival(t *testing.T) {
 						}
 					}
 					require.Equal(t, free, quoted, "each speech in free text has a quote")
-					f, err := e.Fork(t.Context(), d.ID(), int64(len(r.Turns)), debate.Edits{ID: "fork"})
-					require.NoError(t, err)
-					for !resultOf(t, f).State.Final() {
+					f := debatetest.Fork(t, e, d.ID(), int64(len(r.Turns)), debate.Edits{ID: "fork"})
+					for !debatetest.Result(t, f).State.Final() {
 						_ = f.Resume(t.Context()) // the other debate may have been paused there
 						require.NoError(t, run(t, f))
 					}
@@ -354,10 +338,8 @@ func (m forger) Generate(ctx context.Context, r providers.Request) (providers.Re
 func TestReadersSeeVerdicts(t *testing.T) {
 	cfg := pair()
 	m := &recorded{cfg: cfg, requests: map[string][]providers.Request{}}
-	e, err := debate.NewEngine(debate.Options{Store: store.Memory(), Providers: map[string]providers.Provider{"m": forger{speaker{m}}}, Documents: source})
-	require.NoError(t, err)
-	d, err := e.Create(t.Context(), cfg)
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Store: store.Memory(), Providers: map[string]providers.Provider{"m": forger{speaker{m}}}, Documents: source})
+	d := debatetest.Create(t, e, cfg)
 	require.NoError(t, run(t, d))
 	below := regexp.MustCompile(`(?s)\n<<<([0-9]{20}) end>>>\n<<<([0-9]{20}) checked: (.*?)>>>$`)
 	for actor, list := range m.requests {
@@ -385,9 +367,8 @@ func TestReadersSeeVerdicts(t *testing.T) {
 	system := m.requests["A"][0].Messages[0].Text
 	require.Contains(t, system, "they have these numbers: [1] law.md; [2] contract.md.")
 	require.Contains(t, m.requests["B"][0].Messages[0].Text, "they have these numbers: [1] law.md.")
-	for _, turn := range resultOf(t, d).Turns {
-		p, err := d.PromptOf(t.Context(), turn.Key)
-		require.NoError(t, err)
+	for _, turn := range debatetest.Result(t, d).Turns {
+		p := debatetest.PromptOf(t, d, turn.Key)
 		require.Empty(t, p.Missing)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/evidence"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
@@ -58,8 +59,7 @@ func engine(t *testing.T, cfg debate.Config, change func(*debate.Options)) (*deb
 	m := &recorded{cfg: cfg, requests: map[string][]providers.Request{}}
 	o := debate.Options{Store: store.Memory(), Providers: map[string]providers.Provider{"m": m}, Documents: source}
 	change(&o)
-	e, err := debate.NewEngine(o)
-	require.NoError(t, err)
+	e := debatetest.Engine(t, o)
 	return e, m
 }
 
@@ -79,8 +79,7 @@ func run(t *testing.T, d *debate.Debate) error {
 func TestDocumentsStandInTheSystemMessage(t *testing.T) {
 	cfg := pair()
 	e, m := engine(t, cfg, unchanged)
-	d, err := e.Create(t.Context(), cfg)
-	require.NoError(t, err)
+	d := debatetest.Create(t, e, cfg)
 	require.NoError(t, run(t, d))
 	for actor, list := range m.requests {
 		for _, r := range list {
@@ -98,17 +97,14 @@ func TestDocumentsStandInTheSystemMessage(t *testing.T) {
 			}
 		}
 	}
-	status, err := d.Status(t.Context())
-	require.NoError(t, err)
+	status := debatetest.Status(t, d)
 	require.Equal(t, store.Format, status.Format, "engines that know no documents leave the debate alone")
-	r, err := d.Result(t.Context())
-	require.NoError(t, err)
+	r := debatetest.Result(t, d)
 	for _, turn := range r.Turns {
 		if turn.Actor != "A" {
 			continue
 		}
-		p, err := d.PromptOf(t.Context(), turn.Key)
-		require.NoError(t, err)
+		p := debatetest.PromptOf(t, d, turn.Key)
 		require.Contains(t, p.Request.Messages[0].Text, "[document contract.md (53 bytes)]")
 	}
 }
@@ -118,11 +114,9 @@ func TestPeopleReadDocuments(t *testing.T) {
 	cfg := pair()
 	cfg.Participants[0].Human = true
 	e, _ := engine(t, cfg, unchanged)
-	d, err := e.Create(t.Context(), cfg)
-	require.NoError(t, err)
+	d := debatetest.Create(t, e, cfg)
 	require.NoError(t, run(t, d))
-	list, err := d.Waiting(t.Context())
-	require.NoError(t, err)
+	list := debatetest.Waiting(t, d)
 	require.Len(t, list, 1)
 	require.Equal(t, []string{"law.md (33 bytes)", "contract.md (53 bytes)"}, list[0].Documents)
 	text, err := d.Document(t.Context(), "A", "contract.md")
@@ -159,9 +153,8 @@ func TestAnEngineWithoutTheTextLeavesTheDebateAlone(t *testing.T) {
 			cfg := pair()
 			kept := store.Memory()
 			e, m := engine(t, cfg, func(o *debate.Options) { tt.change(o); o.Store = kept })
-			d, err := e.Create(t.Context(), cfg)
-			require.NoError(t, err)
-			err = run(t, d)
+			d := debatetest.Create(t, e, cfg)
+			err := run(t, d)
 			require.ErrorIs(t, err, debate.ErrUnsupported)
 			require.ErrorContains(t, err, tt.want)
 			require.NotContains(t, err.Error(), "900")
@@ -185,11 +178,9 @@ func TestATextThatChangesStopsTheDebate(t *testing.T) {
 			return contract, nil
 		}
 	})
-	d, err := e.Create(t.Context(), cfg)
-	require.NoError(t, err)
+	d := debatetest.Create(t, e, cfg)
 	require.ErrorIs(t, run(t, d), debate.ErrUnsupported)
-	r, err := d.Result(t.Context())
-	require.NoError(t, err)
+	r := debatetest.Result(t, d)
 	require.Equal(t, "running.awaiting_responses", string(r.State))
 	for _, turn := range r.Turns {
 		require.False(t, turn.Actor == "A" && turn.Round > 1, "%s", turn.Key)
@@ -214,8 +205,7 @@ func TestPrivateDocumentsGetNoReaders(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, _ := engine(t, pair(), unchanged)
-			d, err := e.Create(t.Context(), pair())
-			require.NoError(t, err)
+			d := debatetest.Create(t, e, pair())
 			cfg := pair()
 			tt.change(&cfg)
 			_, forked := e.Fork(t.Context(), "d", 0, debate.Edits{ID: "f", Config: &cfg})

@@ -14,6 +14,7 @@ import (
 	"github.com/elenchus-go/debate/archive"
 	"github.com/elenchus-go/debate/debatehttp"
 	"github.com/elenchus-go/debate/internal/canarytest"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
@@ -37,13 +38,11 @@ func searchForSecret(t *testing.T, cfg debate.Config) {
 	}}
 	var early bytes.Buffer // logged before the secret is known
 	w := &switched{to: &early}
-	e, err := debate.NewEngine(debate.Options{
+	e := debatetest.Engine(t, debate.Options{
 		Store: kept, Providers: map[string]providers.Provider{"m": m}, Observer: o.Observe(), KeepReasoning: true, KeepReplies: true,
 		Logger: slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug})), LogTexts: true,
 	})
-	require.NoError(t, err)
-	d, err := e.Create(t.Context(), cfg)
-	require.NoError(t, err)
+	d := debatetest.Create(t, e, cfg)
 	o.Hide(canarytest.KeysIn(t, kept, d.ID()))
 	w.to = o
 	o.Add("log", early.String())
@@ -51,10 +50,8 @@ func searchForSecret(t *testing.T, cfg debate.Config) {
 		require.NoError(t, err)
 		o.Show("run", ev)
 	}
-	r, err := d.Result(t.Context())
-	require.NoError(t, err)
-	fork, err := e.Fork(t.Context(), d.ID(), r.Turns[len(r.Turns)-1].Seq-1, debate.Edits{ID: "fork"})
-	require.NoError(t, err)
+	r := debatetest.Result(t, d)
+	fork := debatetest.Fork(t, e, d.ID(), r.Turns[len(r.Turns)-1].Seq-1, debate.Edits{ID: "fork"})
 	keys := canarytest.KeysIn(t, kept, "fork")
 	if len(r.Turns) > 4 {
 		require.Greater(t, len(keys), 6, "the fork has keys of its parent")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/archive"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/tool"
@@ -65,8 +66,7 @@ func TestToolsOfReadersAreRepeatable(t *testing.T) {
 				return
 			}
 			require.ErrorContains(t, err, tt.want)
-			d, err := e.Create(t.Context(), pair())
-			require.NoError(t, err)
+			d := debatetest.Create(t, e, pair())
 			plain := cfg
 			plain.Documents = pair().Documents // no readers are added
 			if plain.Participants[0].Tools != nil {
@@ -84,12 +84,10 @@ func TestAnEngineWhoseToolMustNotRunAgainLeavesTheDebateAlone(t *testing.T) {
 	cfg := pair()
 	cfg.Participants[0].Tools = []string{"order"}
 	first, _ := engine(t, cfg, func(o *debate.Options) { o.Store = kept }) // it has no tools: another engine drives
-	_, err := first.Create(t.Context(), cfg)
-	require.NoError(t, err)
+	debatetest.Create(t, first, cfg)
 	second, m := engine(t, cfg, func(o *debate.Options) { o.Store = kept; withLook(o, &calls) })
-	d, err := second.Open(t.Context(), "d")
-	require.NoError(t, err)
-	err = run(t, d)
+	d := debatetest.Open(t, second, "d")
+	err := run(t, d)
 	require.ErrorIs(t, err, debate.ErrUnsupported)
 	require.ErrorContains(t, err, `"order" must be repeatable`)
 	require.Empty(t, m.requests)
@@ -121,8 +119,7 @@ func TestPrivateStepsCommitNoRounds(t *testing.T) {
 		o.Providers["m"] = caller{&recorded{cfg: cfg, requests: map[string][]providers.Request{}}}
 		withLook(o, &calls)
 	})
-	d, err := e.Create(t.Context(), cfg)
-	require.NoError(t, err)
+	d := debatetest.Create(t, e, cfg)
 	require.NoError(t, run(t, d))
 	require.Positive(t, calls)
 
@@ -136,8 +133,7 @@ func TestPrivateStepsCommitNoRounds(t *testing.T) {
 			rounds[called.Key.Actor]++
 		}
 	}
-	r, err := d.Result(t.Context())
-	require.NoError(t, err)
+	r := debatetest.Result(t, d)
 	turns := map[string]int{}
 	for _, turn := range r.Turns {
 		if turn.Kind != transcript.Speech {
@@ -145,8 +141,7 @@ func TestPrivateStepsCommitNoRounds(t *testing.T) {
 		}
 		turns[turn.Actor]++
 		require.Len(t, turn.Attempts, 2, "%s", turn.Key)
-		p, err := d.PromptOf(t.Context(), turn.Key)
-		require.NoError(t, err)
+		p := debatetest.PromptOf(t, d, turn.Key)
 		if turn.Actor == "A" {
 			require.Equal(t, []string{"the round of tool calls of attempt 1 is not kept"}, p.Missing)
 		} else {

@@ -57,8 +57,7 @@ func TestChunksAreCutBetweenCharacters(t *testing.T) {
 			c := debatetest.PairConfig(procon.Protocol{})
 			c.Participants[0].Position, c.Participants[1].Position, c.Limits.MaxRounds = "Yes.", "No.", 1
 			c.OnFailure, c.Retries = debate.Degrade, map[providers.ErrorKind]int{providers.Network: 0}
-			d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"m": model, "j": scripted.Text("No.", "No.")}})
-			require.NoError(t, err)
+			d := debatetest.New(t, c, debate.Options{Providers: map[string]providers.Provider{"m": model, "j": scripted.Text("No.", "No.")}})
 			live, watched := joinedChunks{}, joinedChunks{}
 			done, watching := make(chan struct{}), make(chan struct{})
 			go func() {

@@ -44,11 +44,8 @@ func newPairOn(t *testing.T, s store.Store, m providers.Provider, change func(*d
 	if change != nil {
 		change(&cfg)
 	}
-	e, err := debate.NewEngine(debate.Options{Store: s, Providers: map[string]providers.Provider{"m": m, "j": m}})
-	require.NoError(t, err)
-	d, err := e.Create(t.Context(), cfg)
-	require.NoError(t, err)
-	return d
+	e := debatetest.Engine(t, debate.Options{Store: s, Providers: map[string]providers.Provider{"m": m, "j": m}})
+	return debatetest.Create(t, e, cfg)
 }
 
 // A debate can be paused, stopped and canceled during a slow check of its providers, from any process. The control takes
@@ -77,10 +74,8 @@ func TestControlsInterruptACheck(t *testing.T) {
 						require.Equal(t, fsm.Validating, debatetest.Result(t, d).State)
 						by := d
 						if !same {
-							e, err := debate.NewEngine(debate.Options{Store: s})
-							require.NoError(t, err)
-							by, err = e.Open(t.Context(), "d")
-							require.NoError(t, err)
+							e := debatetest.Engine(t, debate.Options{Store: s})
+							by = debatetest.Open(t, e, "d")
 						}
 						began := time.Now()
 						require.NoError(t, tt.control(by, t.Context()))
@@ -95,8 +90,7 @@ func TestControlsInterruptACheck(t *testing.T) {
 						if name == "pause" {
 							require.NoError(t, by.Resume(t.Context()))
 							if driver != "start" {
-								_, err := debatetest.Run(t, d)
-								require.NoError(t, err)
+								debatetest.Finish(t, d)
 							}
 							time.Sleep(time.Hour)
 							require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
@@ -143,10 +137,9 @@ func TestTheDelayBetweenRoundsIsNoRunningTime(t *testing.T) {
 }
 
 func TestCreateAfterClose(t *testing.T) {
-	e, err := debate.NewEngine(debate.Options{})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{})
 	require.NoError(t, e.Close(t.Context()))
-	_, err = e.Create(t.Context(), debatetest.PairConfig(nil))
+	_, err := e.Create(t.Context(), debatetest.PairConfig(nil))
 	require.ErrorIs(t, err, debate.ErrClosed)
 }
 
@@ -181,15 +174,12 @@ func TestStopWhileTheConclusionHasAQuestion(t *testing.T) {
 		d := newPairOn(t, store.Memory(), m, func(c *debate.Config) { c.OnJudgeFailure = debate.Ask })
 		runUntil(t, d, fsm.Completing)
 		m.broken = true
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		require.NotNil(t, debatetest.Result(t, d).Question)
 		m.broken = false
 		require.NoError(t, d.Stop(t.Context()))
 		require.Nil(t, debatetest.Result(t, d).Question)
-		_, err = debatetest.Run(t, d)
-		require.NoError(t, err)
-		r := debatetest.Result(t, d)
+		r := debatetest.RunResult(t, d)
 		require.Equal(t, fsm.Completed, r.State)
 		require.NotNil(t, r.Verdict)
 	})
@@ -211,9 +201,7 @@ func TestAnEndingIsDecidedOnce(t *testing.T) {
 		require.NoError(t, d.Edit(t.Context(), c))
 		runUntil(t, d, fsm.Validating)
 		require.NoError(t, d.Stop(t.Context()))
-		_, err = debatetest.Run(t, d)
-		require.NoError(t, err)
-		r := debatetest.Result(t, d)
+		r := debatetest.RunResult(t, d)
 		require.Equal(t, fsm.Completed, r.State)
 		require.Equal(t, transcript.RoundLimit, r.Ending.Outcome)
 	})
@@ -224,8 +212,7 @@ func TestADecisionIsOfOneQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &failingModel{broken: true}
 		d := newPairOn(t, store.Memory(), m, asking)
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		first := debatetest.Result(t, d).Question
 		require.NotEmpty(t, first.ID)
 		require.ErrorAs(t, d.Decide(t.Context(), "", "retry"), new(*debate.Problems))
@@ -239,8 +226,7 @@ func TestADecisionIsOfOneQuestion(t *testing.T) {
 		require.ErrorContains(t, d.Decide(t.Context(), first.ID, "end"), fmt.Sprintf(`question %s was answered with "retry"`, first.ID))
 		require.Equal(t, seq, seqOf(t, d), "nothing has changed")
 
-		_, err = debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		second := debatetest.Result(t, d).Question
 		require.NotEqual(t, first.ID, second.ID)
 		seq = seqOf(t, d)
@@ -249,8 +235,7 @@ func TestADecisionIsOfOneQuestion(t *testing.T) {
 		require.NotNil(t, debatetest.Result(t, d).Question)
 		m.broken = false
 		require.NoError(t, d.Decide(t.Context(), second.ID, "retry"))
-		_, err = debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		require.NoError(t, d.Decide(t.Context(), second.ID, "retry"), "also after the end")
 		require.ErrorAs(t, d.Decide(t.Context(), "q99", "retry"), new(*fsm.Refused))
 		var decided []string
@@ -266,8 +251,7 @@ func TestADecisionIsOfOneQuestion(t *testing.T) {
 
 func seqOf(t *testing.T, d *debate.Debate) int64 {
 	t.Helper()
-	status, err := d.Status(t.Context())
-	require.NoError(t, err)
+	status := debatetest.Status(t, d)
 	return status.Seq
 }
 
@@ -281,8 +265,7 @@ var stateSetups = map[string]func(*testing.T, *debate.Debate, *failingModel){
 	},
 	"question": func(t *testing.T, d *debate.Debate, m *failingModel) {
 		m.broken = true
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		m.broken = false
 	},
 	"error": func(t *testing.T, d *debate.Debate, m *failingModel) {
@@ -293,8 +276,7 @@ var stateSetups = map[string]func(*testing.T, *debate.Debate, *failingModel){
 		require.NoError(t, d.Retry(t.Context()))
 	},
 	"completed": func(t *testing.T, d *debate.Debate, _ *failingModel) {
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 	},
 	"canceled": func(t *testing.T, d *debate.Debate, _ *failingModel) { require.NoError(t, d.Cancel(t.Context())) },
 }
@@ -395,10 +377,9 @@ func TestAFailedControlLeavesNothingInItsHandle(t *testing.T) {
 		"an engine without the protocol": func(t *testing.T, s store.Store) (d, other *debate.Debate, control func() error) {
 			m := &failingModel{}
 			o := debate.Options{Store: s, Providers: map[string]providers.Provider{"m": m, "j": m}}
-			other, err := newTestEngine(t, o).Create(t.Context(), debatetest.PairConfig(customPanel{}))
-			require.NoError(t, err)
+			other = debatetest.Create(t, newTestEngine(t, o), debatetest.PairConfig(customPanel{}))
 			stateSetups["paused"](t, other, m)
-			d = openDebate(t, newTestEngine(t, o), "d")
+			d = debatetest.Open(t, newTestEngine(t, o), "d")
 			return d, other, func() error { return d.Resume(t.Context()) }
 		},
 		"a protocol that panics": func(t *testing.T, s store.Store) (d, other *debate.Debate, control func() error) {
@@ -406,11 +387,10 @@ func TestAFailedControlLeavesNothingInItsHandle(t *testing.T) {
 			e := newTestEngine(t, debate.Options{Store: s, Providers: map[string]providers.Provider{"m": m, "j": m}})
 			cfg := debatetest.PairConfig(buggyPanel{Bug: b})
 			asking(&cfg)
-			d, err := e.Create(t.Context(), cfg)
-			require.NoError(t, err)
+			d = debatetest.Create(t, e, cfg)
 			stateSetups["question"](t, d, m)
 			id := debatetest.Result(t, d).Question.ID
-			return d, openDebate(t, e, "d"), func() error {
+			return d, debatetest.Open(t, e, "d"), func() error {
 				b.armed.Store(true)
 				defer b.armed.Store(false)
 				return d.Decide(t.Context(), id, "retry")

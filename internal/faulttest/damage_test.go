@@ -60,20 +60,16 @@ func set(value any, path ...string) func(*store.Entry) {
 func newPair(t *testing.T, s store.Store) *debate.Debate {
 	t.Helper()
 	model := &debatetest.DigestModel{Names: []string{"A", "B"}}
-	e, err := debate.NewEngine(debate.Options{Store: s, Providers: map[string]providers.Provider{"m": model, "j": model}})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Store: s, Providers: map[string]providers.Provider{"m": model, "j": model}})
 	cfg := debatetest.PairConfig(nil)
 	cfg.Limits = debate.Limits{MaxRounds: 1}
-	d, err := e.Create(t.Context(), cfg)
-	require.NoError(t, err)
-	return d
+	return debatetest.Create(t, e, cfg)
 }
 
 // An entry whose data does not fit its key, type, seq or time is damaged. Every call names it, and none runs for ever.
 func TestADamagedEntryIsNamed(t *testing.T) {
 	s := store.Memory()
-	_, err := debatetest.Run(t, newPair(t, s))
-	require.NoError(t, err)
+	debatetest.Finish(t, newPair(t, s))
 	const turn = 7
 	_, entries, err := s.Load(t.Context(), "d", 0)
 	require.NoError(t, err)
@@ -97,12 +93,11 @@ func TestADamagedEntryIsNamed(t *testing.T) {
 		"no time in data": {1, set("0001-01-01T00:00:00Z", "at"), `but its data has 0001-01-01 00:00:00 +0000 UTC`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e, err := debate.NewEngine(debate.Options{Store: damagedStore{s, func(e *store.Entry) {
+			e := debatetest.Engine(t, debate.Options{Store: damagedStore{s, func(e *store.Entry) {
 				if e.Seq == tt.seq {
 					tt.damage(e)
 				}
 			}}})
-			require.NoError(t, err)
 			d, opened := e.Open(t.Context(), "d")
 			errs := map[string]error{"open": opened, "pause": d.Pause(t.Context()), "start": d.Start(t.Context())}
 			_, errs["run"] = debatetest.Run(t, d)

@@ -377,8 +377,7 @@ func (f fault) runWithoutFault(t *testing.T) (r faultlessRun) {
 	t.Helper()
 	d, w := f.debate(t)
 	w.repaired = true
-	events, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	events := debatetest.Finish(t, d)
 	r.parallel = map[string]bool{}
 	for _, ev := range events {
 		switch ev := ev.(type) {
@@ -416,11 +415,8 @@ type scriptedModels struct {
 // reopen opens the debate in another engine, which has no models.
 func (w *scriptedModels) reopen(t *testing.T) *debate.Debate {
 	t.Helper()
-	e, err := debate.NewEngine(debate.Options{Store: w.store})
-	require.NoError(t, err)
-	d, err := e.Open(t.Context(), "d")
-	require.NoError(t, err)
-	return d
+	e := debatetest.Engine(t, debate.Options{Store: w.store})
+	return debatetest.Open(t, e, "d")
 }
 
 func (w *scriptedModels) provider(name string) providers.Provider {
@@ -510,8 +506,7 @@ func (f fault) debate(t *testing.T) (*debate.Debate, *scriptedModels) {
 	for _, name := range []string{"A", "B", "C", "J", protocol.PersonaAssigner, protocol.Summarizer, protocol.Retriever, protocol.Embedder} {
 		options.Providers[name] = w.usage.Wrap(w.provider(name))
 	}
-	d, err := debate.New(t.Context(), cfg, options)
-	require.NoError(t, err)
+	d := debatetest.New(t, cfg, options)
 	return d, w
 }
 
@@ -682,9 +677,7 @@ func (f fault) checkRetry(t *testing.T, d *debate.Debate, w *scriptedModels, err
 	before := debatetest.Result(t, d)
 	w.repaired = true
 	require.NoError(t, d.Retry(t.Context()))
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
-	after := debatetest.Result(t, d)
+	after := debatetest.RunResult(t, d)
 	require.Equal(t, fsm.Completed, after.State)
 	require.Equal(t, f.turns(retried), debatetest.TurnKeys(after))
 	for _, turn := range before.Turns {

@@ -46,9 +46,7 @@ func (b *blocked) Generate(_ context.Context, r providers.Request) (providers.Re
 // engineOn returns an engine with the providers m and j.
 func engineOn(t *testing.T, s store.Store, m, j providers.Provider) *debate.Engine {
 	t.Helper()
-	e, err := debate.NewEngine(debate.Options{Store: s, Providers: map[string]providers.Provider{"m": m, "j": j}})
-	require.NoError(t, err)
-	return e
+	return debatetest.Engine(t, debate.Options{Store: s, Providers: map[string]providers.Provider{"m": m, "j": j}})
 }
 
 // A first call that reaches no provider fails the debate soon, with its cause, if a person watches. Retry continues.
@@ -76,8 +74,7 @@ func TestTheFirstRunDoesNotWaitForAProviderThatNeverAnswered(t *testing.T) {
 						require.NoError(t, d.Retry(t.Context()))
 					}
 					m.repaired.Store(true)
-					_, err = debatetest.Run(t, d)
-					require.NoError(t, err)
+					debatetest.Finish(t, d)
 					require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
 				})
 			})
@@ -90,9 +87,7 @@ func TestOthersWaitForAProviderThatNeverAnswered(t *testing.T) {
 	type debates = func(t *testing.T, m *blocked) *debate.Debate
 	alone := func(t *testing.T, m *blocked) *debate.Debate {
 		t.Helper()
-		d, err := engineOn(t, store.Memory(), m, m).Create(t.Context(), debatetest.PairConfig(nil))
-		require.NoError(t, err)
-		return d
+		return debatetest.Create(t, engineOn(t, store.Memory(), m, m), debatetest.PairConfig(nil))
 	}
 	afterOther := func(t *testing.T, m *blocked) *debate.Debate {
 		t.Helper()
@@ -103,14 +98,10 @@ func TestOthersWaitForAProviderThatNeverAnswered(t *testing.T) {
 			cfg.Participants[i].Model = "up"
 		}
 		cfg.Judges[0].Model = "up"
-		other, err := e.Create(t.Context(), cfg)
-		require.NoError(t, err)
-		_, err = debatetest.Run(t, other)
-		require.NoError(t, err)
+		other := debatetest.Create(t, e, cfg)
+		debatetest.Finish(t, other)
 		cfg = debatetest.PairConfig(nil)
-		d, err := e.Create(t.Context(), cfg)
-		require.NoError(t, err)
-		return d
+		return debatetest.Create(t, e, cfg)
 	}
 	withTurns := func(t *testing.T, m *blocked) *debate.Debate {
 		t.Helper()
@@ -156,8 +147,7 @@ func TestOthersWaitForAProviderThatNeverAnswered(t *testing.T) {
 func TestRecoverWaitsForAProviderThatNeverAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, m := store.Memory(), &blocked{}
-		first, err := engineOn(t, s, m, m).Create(t.Context(), debatetest.PairConfig(nil))
-		require.NoError(t, err)
+		first := debatetest.Create(t, engineOn(t, s, m, m), debatetest.PairConfig(nil))
 		for _, err := range first.Run(t.Context()) { // the process dies when the debate has begun
 			require.NoError(t, err)
 			if st, err := first.Status(t.Context()); err == nil && st.State.Active() {
@@ -170,8 +160,7 @@ func TestRecoverWaitsForAProviderThatNeverAnswered(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		m.repaired.Store(true)
 		time.Sleep(10 * time.Minute)
-		d, err := e.Open(t.Context(), first.ID())
-		require.NoError(t, err)
+		d := debatetest.Open(t, e, first.ID())
 		require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
 		require.NoError(t, e.Close(t.Context()))
 	})

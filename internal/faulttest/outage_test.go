@@ -70,13 +70,11 @@ func newServed(t *testing.T, s store.Store, mode panel.Mode, m, j *server) *deba
 // servedBy does so and returns the engine too.
 func servedBy(t *testing.T, s store.Store, mode panel.Mode, m, j *server) (*debate.Engine, *debate.Debate) {
 	t.Helper()
-	e, err := debate.NewEngine(debate.Options{Store: s, Providers: map[string]providers.Provider{"m": m, "j": j}})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Store: s, Providers: map[string]providers.Provider{"m": m, "j": j}})
 	cfg := debatetest.PairConfig(panel.Protocol{Mode: mode})
 	cfg.Participants = append(cfg.Participants, debate.Participant{Name: "C", Provider: "m"})
 	cfg.Limits = debate.Limits{MinRounds: 6, MaxRounds: 6, RunningTime: 30 * time.Minute}
-	d, err := e.Create(t.Context(), cfg)
-	require.NoError(t, err)
+	d := debatetest.Create(t, e, cfg)
 	return e, d
 }
 
@@ -122,8 +120,7 @@ var outageDrivers = map[string]func(context.Context, *debate.Debate) error{
 func turnKeysWithoutOutage(t *testing.T, mode panel.Mode) (keys []string) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newServed(t, store.Memory(), mode, &server{}, &server{})
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		keys = debatetest.TurnKeys(debatetest.Result(t, d))
 	})
 	return keys
@@ -213,22 +210,17 @@ func TestAProviderThatAnswersOthersIsReachable(t *testing.T) {
 			}
 			return model.Generate(ctx, r)
 		})
-		e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": broken, "j": broken}})
-		require.NoError(t, err)
+		e := debatetest.Engine(t, debate.Options{Providers: map[string]providers.Provider{"m": broken, "j": broken}})
 		cfg := debatetest.PairConfig(nil)
 		cfg.ID, cfg.Limits.MinRounds, cfg.Limits.MaxRounds = "other", 100, 100
-		other, err := e.Create(t.Context(), cfg)
-		require.NoError(t, err)
+		other := debatetest.Create(t, e, cfg)
 		require.NoError(t, other.Start(t.Context()))
 
 		cfg = debatetest.PairConfig(nil)
 		cfg.Participants = append(cfg.Participants, debate.Participant{Name: "C", Provider: "m", Model: "broken"})
 		cfg.Limits = debate.Limits{MaxRounds: 2}
-		d, err := e.Create(t.Context(), cfg)
-		require.NoError(t, err)
-		_, err = debatetest.Run(t, d)
-		require.NoError(t, err)
-		r := debatetest.Result(t, d)
+		d := debatetest.Create(t, e, cfg)
+		r := debatetest.RunResult(t, d)
 		require.Equal(t, fsm.Completed, r.State)
 		require.Equal(t, "dropped", r.Participants[2].State)
 		require.NoError(t, other.Cancel(t.Context()))
@@ -311,8 +303,7 @@ func TestAnOutageInAParallelPhase(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
 			s := &restarted{reply: func(r providers.Request) string { return enginetest.PresetReply(cfg, r) }, down: began.Add(at), asked: map[uint64]bool{}}
-			d, err := debate.New(t.Context(), cfg, debate.Options{Providers: map[string]providers.Provider{"m": s}})
-			require.NoError(t, err)
+			d := debatetest.New(t, cfg, debate.Options{Providers: map[string]providers.Provider{"m": s}})
 			require.NoError(t, d.Start(t.Context())) // Run would not wait for a provider that has never answered
 			for ev, err := range d.Watch(t.Context(), 0) {
 				require.NoError(t, err)
@@ -371,11 +362,8 @@ func TestAnAnswerBeforeAnOutageIsNoneAfterIt(t *testing.T) {
 		cfg := debatetest.PairConfig(panel.Protocol{Mode: panel.Simultaneous})
 		cfg.Participants = append(cfg.Participants, debate.Participant{Name: "C", Provider: "m"})
 		cfg.Limits = debate.Limits{MaxRounds: 1}
-		d, err := debate.New(t.Context(), cfg, debate.Options{Providers: map[string]providers.Provider{"m": m, "j": m}})
-		require.NoError(t, err)
-		_, err = debatetest.Run(t, d)
-		require.NoError(t, err)
-		r := debatetest.Result(t, d)
+		d := debatetest.New(t, cfg, debate.Options{Providers: map[string]providers.Provider{"m": m, "j": m}})
+		r := debatetest.RunResult(t, d)
 		require.Equal(t, fsm.Completed, r.State)
 		require.Len(t, r.Turns, 5)
 	})
@@ -392,20 +380,16 @@ func TestAProviderThatAnswersOthersDuringTheWaitIsReachable(t *testing.T) {
 			time.Sleep(25 * time.Second)
 			return providers.Response{Text: enginetest.Reply(r, []string{"A", "B", "C"}, "So it is.", 0), FinishReason: providers.Stop}, nil
 		})
-		e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": m, "j": m}})
-		require.NoError(t, err)
+		e := debatetest.Engine(t, debate.Options{Providers: map[string]providers.Provider{"m": m, "j": m}})
 		cfg := debatetest.PairConfig(nil)
 		cfg.ID, cfg.Limits = "other", debate.Limits{MinRounds: 50, MaxRounds: 50, OutputTokens: 1 << 30}
-		other, err := e.Create(t.Context(), cfg)
-		require.NoError(t, err)
+		other := debatetest.Create(t, e, cfg)
 		require.NoError(t, other.Start(t.Context()))
 
 		cfg.ID, cfg.Limits = "d", debate.Limits{MaxRounds: 2}
 		cfg.Participants = append(cfg.Participants, debate.Participant{Name: "C", Provider: "m", Model: "broken"})
-		d, err := e.Create(t.Context(), cfg)
-		require.NoError(t, err)
-		_, err = debatetest.Run(t, d)
-		require.NoError(t, err)
+		d := debatetest.Create(t, e, cfg)
+		debatetest.Finish(t, d)
 		require.Equal(t, "dropped", debatetest.Result(t, d).Participants[2].State)
 		require.NoError(t, other.Cancel(t.Context()))
 		require.NoError(t, e.Close(t.Context()))
@@ -427,10 +411,8 @@ func TestNothingWaitsWhileTheDebateIsPaused(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						s, m := store.Memory(), &server{down: 5}
 						e, d := servedBy(t, s, mode, m, m)
-						o, err := debate.NewEngine(debate.Options{Store: s, Providers: map[string]providers.Provider{"m": m, "j": m}})
-						require.NoError(t, err)
-						other, err := o.Open(t.Context(), d.ID())
-						require.NoError(t, err)
+						o := debatetest.Engine(t, debate.Options{Store: s, Providers: map[string]providers.Provider{"m": m, "j": m}})
+						other := debatetest.Open(t, o, d.ID())
 						done, ended := make(chan error, 1), time.Time{}
 						go func() {
 							var last error
@@ -443,7 +425,7 @@ func TestNothingWaitsWhileTheDebateIsPaused(t *testing.T) {
 						time.Sleep(wait)
 						began := time.Now()
 						require.NoError(t, end(e, d, other, t.Context()))
-						err = <-done
+						err := <-done
 						require.LessOrEqual(t, ended.Sub(began), time.Second, "a call takes as long")
 						if how == "close" {
 							require.ErrorIs(t, err, debate.ErrClosed)
@@ -453,9 +435,7 @@ func TestNothingWaitsWhileTheDebateIsPaused(t *testing.T) {
 							require.NoError(t, other.Resume(t.Context()))
 						}
 						m.repair()
-						_, err = debatetest.Run(t, other)
-						require.NoError(t, err)
-						r := debatetest.Result(t, other)
+						r := debatetest.RunResult(t, other)
 						require.Equal(t, fsm.Completed, r.State)
 						for _, turn := range r.Turns {
 							require.Empty(t, turn.Flags)
@@ -486,9 +466,7 @@ func TestACallAfterAShortPauseIsRetried(t *testing.T) {
 			return providers.Response{Text: enginetest.Reply(r, []string{"A", "B"}, "So it is.", 0)}, nil
 		})
 		d = newPairOn(t, store.Memory(), m, nil)
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
-		r := debatetest.Result(t, d)
+		r := debatetest.RunResult(t, d)
 		require.Equal(t, fsm.Completed, r.State)
 		require.Len(t, r.Turns[1].Attempts, 2)
 	})

@@ -2,7 +2,6 @@ package faulttest
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"slices"
@@ -74,7 +73,7 @@ func (buggyPanel) Name() string { return "buggy/1" }
 
 func (p buggyPanel) Phases(r *protocol.Record) []protocol.Phase {
 	p.Bug.at("phases")
-	if len(r.Turns) == 1 {
+	if len(r.Turns) == 2 { // both have spoken; while their phase is open, the engine does not ask again
 		p.Bug.at("phases in a round")
 	}
 	list := p.Protocol.Phases(r)
@@ -136,12 +135,11 @@ func (b *bugged) provider(place string) providers.Provider {
 // engine returns an engine with the bug.
 func (b *bugged) engine(t *testing.T) *debate.Engine {
 	t.Helper()
-	e, err := debate.NewEngine(debate.Options{
+	e := debatetest.Engine(t, debate.Options{
 		Store: b.store, Protocols: []protocol.Protocol{buggyPanel{Bug: b.bug}}, TokenCounter: b.bug,
 		Providers:     map[string]providers.Provider{"m": b.provider("provider"), "j": b.provider("judge's provider")},
 		ExtractAnswer: func(transcript.Turn) string { b.at("extract answer"); return "" },
 	})
-	require.NoError(t, err)
 	return e
 }
 
@@ -151,8 +149,7 @@ func newBugged(t *testing.T, place string, exit bool, mode panel.Mode) *bugged {
 	b := &bugged{bug: &bug{place: place, exit: exit}, store: store.Memory()}
 	cfg := debatetest.PairConfig(buggyPanel{Protocol: panel.Protocol{Mode: mode}, Bug: b.bug})
 	cfg.Limits, cfg.Detect = debate.Limits{MaxRounds: 1}, []detect.Rule{{Signal: detect.Unanimous, Method: "answers"}}
-	_, err := b.engine(t).Create(t.Context(), cfg)
-	require.NoError(t, err)
+	debatetest.Create(t, b.engine(t), cfg)
 	b.armed.Store(true)
 	return b
 }
@@ -198,9 +195,8 @@ func TestABugIsAFailure(t *testing.T) {
 					t.Run(fmt.Sprintf("%s/exit=%v/%s/%s", place, exit, mode, name), func(t *testing.T) {
 						synctest.Test(t, func(t *testing.T) {
 							b := newBugged(t, place, exit, mode)
-							d, err := b.engine(t).Open(t.Context(), "d")
-							require.NoError(t, err)
-							err = drive(t.Context(), d)
+							d := debatetest.Open(t, b.engine(t), "d")
+							err := drive(t.Context(), d)
 							f := b.requireFailed(t, err)
 							require.Equal(t, kind.step, f.Key.Actor != "", f.Key)
 							require.Equal(t, kind.paid, len(f.AttemptDetails) > 0)
@@ -216,8 +212,7 @@ func TestABugIsAFailure(t *testing.T) {
 // requireFailed requires that the debate is in error because of the bug, and returns the failure.
 func (b *bugged) requireFailed(t *testing.T, got error) *debate.Failure {
 	t.Helper()
-	d, err := b.engine(t).Open(t.Context(), "d")
-	require.NoError(t, err)
+	d := debatetest.Open(t, b.engine(t), "d")
 	r := debatetest.Result(t, d)
 	require.Equal(t, fsm.Error, r.State)
 	f := r.Failure
@@ -255,14 +250,10 @@ func (b *bugged) requireFailed(t *testing.T, got error) *debate.Failure {
 			used = used.Add(a.Usage)
 		}
 	}
-	status, err := d.Status(t.Context())
-	require.NoError(t, err)
+	status := debatetest.Status(t, d)
 	require.Equal(t, used, status.Usage, "budgets count the call")
-	whole, err := report.Collect(t.Context(), d)
-	require.NoError(t, err)
-	text, err := json.Marshal(whole)
-	require.NoError(t, err)
-	require.False(t, strings.Contains(string(text), "[running"), "the report has no stack")
+	whole := debatetest.Call(t, report.Collect, d)
+	require.False(t, strings.Contains(debatetest.Encode(t, whole), "[running"), "the report has no stack")
 	return f
 }
 
@@ -270,12 +261,9 @@ func (b *bugged) requireFailed(t *testing.T, got error) *debate.Failure {
 func (b *bugged) requireRetried(t *testing.T) {
 	t.Helper()
 	b.armed.Store(false)
-	d, err := b.engine(t).Open(t.Context(), "d")
-	require.NoError(t, err)
+	d := debatetest.Open(t, b.engine(t), "d")
 	require.NoError(t, d.Retry(t.Context()))
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
-	r := debatetest.Result(t, d)
+	r := debatetest.RunResult(t, d)
 	require.Equal(t, []string{"1/1/respond/A/", "1/1/respond/B/", "1/1/assess/J/", "1/1/verdict/J/"}, debatetest.TurnKeys(r))
 	require.NotContains(t, b.prompts.String(), "[running")
 	require.NotContains(t, b.prompts.String(), "a bug at")
@@ -289,8 +277,7 @@ func TestABugOfTheViewerReachesTheCaller(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/exit=%v/%s", mode, exit, event), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						b := newBugged(t, event, exit, mode)
-						d, err := b.engine(t).Open(t.Context(), "d")
-						require.NoError(t, err)
+						d := debatetest.Open(t, b.engine(t), "d")
 						reached, seen := false, 0
 						var value any
 						var done sync.WaitGroup
@@ -315,8 +302,7 @@ func TestABugOfTheViewerReachesTheCaller(t *testing.T) {
 						require.NotEqual(t, fsm.Error, debatetest.Result(t, d).State)
 						require.Nil(t, debatetest.Result(t, d).Failure)
 						b.armed.Store(false)
-						_, err = debatetest.Run(t, d)
-						require.NoError(t, err)
+						debatetest.Finish(t, d)
 						require.Len(t, debatetest.Result(t, d).Turns, 4)
 					})
 				})
@@ -330,8 +316,7 @@ func TestABugIsAQuestion(t *testing.T) {
 	for _, exit := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBugged(t, "provider", exit, panel.Sequential)
-			d, err := b.engine(t).Open(t.Context(), "d")
-			require.NoError(t, err)
+			d := debatetest.Open(t, b.engine(t), "d")
 			cfg := debatetest.PairConfig(buggyPanel{Bug: b.bug})
 			cfg.Limits, cfg.OnFailure = debate.Limits{MaxRounds: 1}, debate.Ask
 			require.NoError(t, d.Edit(t.Context(), cfg))
@@ -369,22 +354,19 @@ func TestABugInACheckIsAProblem(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/exit=%v", name, exit), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					b := newBugged(t, "check", exit, panel.Sequential)
-					e, err := debate.NewEngine(debate.Options{
+					e := debatetest.Engine(t, debate.Options{
 						Store: b.store, Protocols: []protocol.Protocol{buggyPanel{Bug: b.bug}}, ExtractAnswer: func(transcript.Turn) string { return "" },
 						Providers: map[string]providers.Provider{"m": checkedModel{b.provider("provider"), b.bug}, "j": b.provider("judge's provider")},
 					})
-					require.NoError(t, err)
-					d, err := e.Open(t.Context(), "d")
-					require.NoError(t, err)
-					err = drive(t.Context(), d)
+					d := debatetest.Open(t, e, "d")
+					err := drive(t.Context(), d)
 					if name != "start" {
 						require.ErrorContains(t, err, "participants[0].provider: provider m: check of its key and model: panic: ")
 					}
 					require.Equal(t, fsm.Configuring, debatetest.Result(t, d).State)
 					require.EqualValues(t, 1, b.hits.Load())
 					b.armed.Store(false)
-					_, err = debatetest.Run(t, d)
-					require.NoError(t, err)
+					debatetest.Finish(t, d)
 				})
 			})
 		}
@@ -394,17 +376,14 @@ func TestABugInACheckIsAProblem(t *testing.T) {
 // Reading and controlling a debate survives bugs, too.
 func TestABugDoesNotReachReaders(t *testing.T) {
 	b := newBugged(t, "answer", false, panel.Sequential)
-	d, err := b.engine(t).Open(t.Context(), "d")
-	require.NoError(t, err)
+	d := debatetest.Open(t, b.engine(t), "d")
 	require.Contains(t, strings.Join(debatetest.Result(t, d).Warnings, "\n"), "the protocol cannot compute the answer: panic: a bug at answer")
-	events, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	events := debatetest.Finish(t, d)
 	require.Contains(t, events[len(events)-1].(debate.Ended).Result.Warnings, "the protocol cannot compute the answer: panic: a bug at answer")
 
 	b = newBugged(t, "token counter", false, panel.Sequential)
-	d, err = b.engine(t).Open(t.Context(), "d")
-	require.NoError(t, err)
-	err = d.Inject(t.Context(), debate.Remark{From: "Pat", Text: "Be brief."})
+	d = debatetest.Open(t, b.engine(t), "d")
+	err := d.Inject(t.Context(), debate.Remark{From: "Pat", Text: "Be brief."})
 	require.ErrorAs(t, err, new(*debate.Failure))
 	require.ErrorContains(t, err, "inject a remark into debate d: ")
 	b.armed.Store(false)
@@ -412,8 +391,7 @@ func TestABugDoesNotReachReaders(t *testing.T) {
 
 	b = newBugged(t, "phases", false, panel.Sequential)
 	b.armed.Store(false)
-	d, err = b.engine(t).Open(t.Context(), "d")
-	require.NoError(t, err)
+	d = debatetest.Open(t, b.engine(t), "d")
 	for ev, err := range d.Run(t.Context()) {
 		require.NoError(t, err)
 		if _, ok := ev.(debate.TurnStarted); ok {
@@ -421,10 +399,8 @@ func TestABugDoesNotReachReaders(t *testing.T) {
 		}
 	}
 	b.armed.Store(true)
-	other, err := b.engine(t).Open(t.Context(), "d")
-	require.NoError(t, err)
-	status, err := other.Status(t.Context())
-	require.NoError(t, err)
+	other := debatetest.Open(t, b.engine(t), "d")
+	status := debatetest.Status(t, other)
 	require.NotEmpty(t, status.Plan.Key, "a worker meets the bug and reports it")
 	b.hits.Store(0)
 	_, err = other.RunOnce(t.Context())
@@ -436,7 +412,7 @@ func TestABugDoesNotReachReaders(t *testing.T) {
 func TestABugDuringResumeIsAFailure(t *testing.T) {
 	b := newBugged(t, "phases", false, panel.Sequential)
 	b.armed.Store(false)
-	d := openDebate(t, b.engine(t), "d")
+	d := debatetest.Open(t, b.engine(t), "d")
 	for ev, err := range d.Run(t.Context()) {
 		require.NoError(t, err)
 		if _, ok := ev.(debate.TurnStarted); ok {
@@ -445,7 +421,7 @@ func TestABugDuringResumeIsAFailure(t *testing.T) {
 	}
 	require.NoError(t, d.Pause(t.Context()))
 	b.armed.Store(true)
-	require.NoError(t, openDebate(t, b.engine(t), "d").Resume(t.Context()))
+	require.NoError(t, debatetest.Open(t, b.engine(t), "d").Resume(t.Context()))
 	_ = b.requireFailed(t, debatetest.Result(t, d).Failure)
 	b.requireRetried(t)
 }
@@ -461,15 +437,15 @@ func TestABugDuringACallIsAFailure(t *testing.T) {
 			Store: b.store, Protocols: []protocol.Protocol{buggyPanel{Bug: b.bug}}, ExtractAnswer: func(transcript.Turn) string { return "" },
 			Providers: map[string]providers.Provider{"m": model, "j": b.provider("judge's provider")},
 		})
-		d := openDebate(t, e, "d")
+		d := debatetest.Open(t, e, "d")
 		require.NoError(t, d.Start(t.Context()))
 		<-model.arrived
-		other := openDebate(t, b.engine(t), "d")
+		other := debatetest.Open(t, b.engine(t), "d")
 		b.armed.Store(true)
 		require.NoError(t, other.Annotate(t.Context(), "note", 1))
 		synctest.Wait()
 		require.GreaterOrEqual(t, b.hits.Load(), int32(2), "in the other process, and in the driver's")
-		require.Equal(t, fsm.AwaitingResponses, statusOf(t, d).State)
+		require.Equal(t, fsm.AwaitingResponses, debatetest.Status(t, d).State)
 		b.hits.Store(0)
 		model.openGate()
 		synctest.Wait()

@@ -55,8 +55,7 @@ func TestDebatesKeepTheirOwnLiveProtocols(t *testing.T) {
 				for id, n := range rounds {
 					c := pairConfig(id)
 					c.Protocol, c.Limits.MaxRounds = after(n), 5
-					_, err := e.Create(t.Context(), c)
-					require.NoError(t, err)
+					debatetest.Create(t, e, c)
 				}
 				c := pairConfig("one")
 				c.Protocol = after(4)
@@ -66,14 +65,13 @@ func TestDebatesKeepTheirOwnLiveProtocols(t *testing.T) {
 				strange := newTestEngine(t, o) // knows the protocol only by another debate
 				c = pairConfig("own")
 				c.Protocol = after(1)
-				_, err = strange.Create(t.Context(), c)
-				require.NoError(t, err)
-				require.ErrorIs(t, drive(t, openDebate(t, strange, "three")), debate.ErrUnsupported)
+				debatetest.Create(t, strange, c)
+				require.ErrorIs(t, drive(t, debatetest.Open(t, strange, "three")), debate.ErrUnsupported)
 
 				for id, n := range rounds {
-					d := openDebate(t, e, id)
+					d := debatetest.Open(t, e, id)
 					for range 40 {
-						if statusOf(t, d).State.Final() {
+						if debatetest.Status(t, d).State.Final() {
 							break
 						}
 						require.NoError(t, drive(t, d))
@@ -94,15 +92,13 @@ func TestAnEditReplacesALiveProtocol(t *testing.T) {
 	e := newTestEngine(t, debate.Options{Providers: map[string]providers.Provider{"m": m, "j": m}})
 	c := pairConfig("d")
 	c.Protocol, c.Limits.MaxRounds = after(1), 5
-	d, err := e.Create(t.Context(), c)
-	require.NoError(t, err)
+	d := debatetest.Create(t, e, c)
 	wrong := c
 	wrong.Protocol, wrong.Topic = after(3), ""
 	require.Error(t, d.Edit(t.Context(), wrong))
 	c.Protocol = after(2)
 	require.NoError(t, d.Edit(t.Context(), c))
-	_, err = debatetest.Run(t, openDebate(t, e, "d"))
-	require.NoError(t, err)
+	debatetest.Finish(t, debatetest.Open(t, e, "d"))
 	require.Equal(t, 2, debatetest.Result(t, d).Round)
 	require.NoError(t, e.Delete(t.Context(), "d"))
 }
@@ -170,19 +166,17 @@ func TestAFailedEditKeepsTheLiveProtocol(t *testing.T) {
 				e := newTestEngine(t, o)
 				c := pairConfig("d")
 				c.Protocol, c.Limits.MaxRounds = after(1), 5
-				d, err := e.Create(t.Context(), c)
-				require.NoError(t, err)
+				d := debatetest.Create(t, e, c)
 				o.Protocols = []protocol.Protocol{after(5)}
-				elsewhere := openDebate(t, newTestEngine(t, o), "d")
+				elsewhere := debatetest.Open(t, newTestEngine(t, o), "d")
 				s.before = func(n int) error { return tt.before(elsewhere, n) }
 
 				c.Protocol = tt.protocol
 				require.ErrorContains(t, d.Edit(t.Context(), c), tt.want)
 				if !same {
-					d = openDebate(t, e, "d")
+					d = debatetest.Open(t, e, "d")
 				}
-				_, err = debatetest.Run(t, d)
-				require.NoError(t, err)
+				debatetest.Finish(t, d)
 				require.Equal(t, 1, debatetest.Result(t, d).Round)
 				require.Equal(t, "x", debatetest.Result(t, d).Ending.Evidence)
 			})

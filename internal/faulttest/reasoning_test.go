@@ -76,14 +76,13 @@ func TestUnsupportedSettingsAreRefusedBeforeTheFirstCall(t *testing.T) {
 				_, err := debate.New(t.Context(), c, o)
 				require.Equal(t, want, problemsOf(err))
 
-				d, err := newTestEngine(t, o).Create(t.Context(), c)
-				require.NoError(t, err)
+				d := debatetest.Create(t, newTestEngine(t, o), c)
 				if err := drive(t, d); verb != "Start" {
 					require.Equal(t, want, problemsOf(err))
 				}
 				time.Sleep(time.Minute)
-				require.Equal(t, want, statusOf(t, d).Problems)
-				require.Equal(t, fsm.Configuring, statusOf(t, d).State)
+				require.Equal(t, want, debatetest.Status(t, d).Problems)
+				require.Equal(t, fsm.Configuring, debatetest.Status(t, d).State)
 				require.Zero(t, model.calls)
 			})
 		})
@@ -135,10 +134,8 @@ func TestSettingsReachTheModel(t *testing.T) {
 	}
 	c.Judges[0].Reasoning, c.Judges[0].Seed = "5000", &seed
 	c.Substitutes = []debate.Participant{{Provider: "s", Seed: &other, TopP: 0.5}}
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"m": watch("m"), "b": watch("b"), "j": watch("j"), "s": watch("s")}})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	d := debatetest.New(t, c, debate.Options{Providers: map[string]providers.Provider{"m": watch("m"), "b": watch("b"), "j": watch("j"), "s": watch("s")}})
+	debatetest.Finish(t, d)
 	type settings struct {
 		TopP      float64
 		Seed      int64
@@ -189,8 +186,7 @@ func TestASubstituteHasRoomForItsReasoning(t *testing.T) {
 				tt.substitute.Provider = "s"
 				c.Judges[0].MaxTokens, c.Substitutes, c.OnOverflow = tt.judge, []debate.Participant{tt.substitute}, debate.Degrade
 			})
-			_, err := debatetest.Run(t, d)
-			require.NoError(t, err)
+			debatetest.Finish(t, d)
 			require.Equal(t, tt.want, seen)
 		})
 	}
@@ -238,14 +234,6 @@ func (s *speaker) Generate(ctx context.Context, r providers.Request) (providers.
 	return p.Generate(ctx, r)
 }
 
-// everything returns all texts of all requests.
-func everything(t *testing.T, calls []providers.Request) string {
-	t.Helper()
-	raw, err := json.Marshal(calls)
-	require.NoError(t, err)
-	return string(raw)
-}
-
 // reasoningDebate returns a debate of two rounds of a speaker with the judge J.
 func reasoningDebate(t *testing.T, s *speaker, change func(*debate.Config, *debate.Options)) (*debate.Debate, *speaker) {
 	t.Helper()
@@ -257,8 +245,7 @@ func reasoningDebate(t *testing.T, s *speaker, change func(*debate.Config, *deba
 	if change != nil {
 		change(&c, &o)
 	}
-	d, err := debate.New(t.Context(), c, o)
-	require.NoError(t, err)
+	d := debatetest.New(t, c, o)
 	return d, heard
 }
 
@@ -275,9 +262,8 @@ func TestInlineReasoningStaysPrivate(t *testing.T) {
 					return scripted.Reply{Text: text, Chunks: 1 + 7*n%len(text)}
 				}}
 				d, heard := reasoningDebate(t, s, func(c *debate.Config, o *debate.Options) { o.KeepReasoning = keep })
-				events, err := debatetest.Run(t, d)
-				require.NoError(t, err)
-				require.NotContains(t, everything(t, slices.Concat(s.calls, heard.calls)), "secret")
+				events := debatetest.Finish(t, d)
+				require.NotContains(t, debatetest.Encode(t, slices.Concat(s.calls, heard.calls)), "secret")
 				chunks := map[transcript.Key]string{}
 				for _, ev := range events {
 					switch ev := ev.(type) {
@@ -300,9 +286,7 @@ func TestInlineReasoningStaysPrivate(t *testing.T) {
 					}
 				}
 				require.Equal(t, 4+3, len(chunks), "those of the judge too") //nolint:testifylint // the texts are long
-				j, err := json.Marshal(redactedReport(t, d))
-				require.NoError(t, err)
-				require.NotContains(t, string(j), "secret")
+				require.NotContains(t, debatetest.Encode(t, redactedReport(t, d)), "secret")
 			})
 		}
 	}
@@ -328,9 +312,7 @@ func TestReasoningWithinAStructuredReply(t *testing.T) {
 		o.Providers["j"] = s
 		o.Providers["m"] = &debatetest.DigestModel{Names: []string{"A", "B"}}
 	})
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
-	res := debatetest.Result(t, d)
+	res := debatetest.RunResult(t, d)
 	require.Equal(t, []transcript.Flag{transcript.Reasked}, res.Verdict.Flags, "the summary of the first verdict is empty")
 	require.Contains(t, string(res.Assessments[0].Data), "A was better.")
 	require.NotContains(t, string(res.Assessments[0].Data)+res.Assessments[0].Text+res.Verdict.Text, "secret")
@@ -339,8 +321,7 @@ func TestReasoningWithinAStructuredReply(t *testing.T) {
 
 func redactedReport(t *testing.T, d *debate.Debate) *report.Report {
 	t.Helper()
-	r, err := report.Collect(t.Context(), d)
-	require.NoError(t, err)
+	r := debatetest.Call(t, report.Collect, d)
 	return r.Redact()
 }
 
@@ -351,12 +332,11 @@ func TestInlineReasoningOfAPartialReply(t *testing.T) {
 			return scripted.Reply{Text: "I say so. <think>My secret pl", Err: &providers.Error{Kind: providers.ContentFiltered, Err: errors.New("no")}}
 		}}
 		d, heard := reasoningDebate(t, s, nil)
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		turn := debatetest.Result(t, d).Turns[0]
 		require.Equal(t, "I say so.", turn.Text)
 		require.Contains(t, turn.Flags, transcript.Partial)
-		require.NotContains(t, everything(t, slices.Concat(s.calls, heard.calls)), "secret")
+		require.NotContains(t, debatetest.Encode(t, slices.Concat(s.calls, heard.calls)), "secret")
 	})
 }
 
@@ -376,11 +356,10 @@ func TestInlineReasoningOfASummaryAfterAnOverflow(t *testing.T) {
 		c.OnOverflow, c.Summarizer, c.Limits.MaxRounds = debate.OverflowSummarize, debate.Participant{Provider: "s"}, 3
 		o.Providers["s"] = summaries
 	})
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	require.NotEmpty(t, summaries.calls)
-	require.Contains(t, everything(t, s.calls), "They spoke.")
-	require.NotContains(t, everything(t, s.calls), "secret")
+	require.Contains(t, debatetest.Encode(t, s.calls), "They spoke.")
+	require.NotContains(t, debatetest.Encode(t, s.calls), "secret")
 }
 
 // Reasoning that a service reports as parts is no part of the text, and its tokens cost as much as those of the reply. If
@@ -406,8 +385,7 @@ func TestReasoningPartsAreKeptOnRequest(t *testing.T) {
 					c.Participants[i].Model = "gpt"
 				}
 			})
-			_, err := debatetest.Run(t, d)
-			require.NoError(t, err)
+			debatetest.Finish(t, d)
 			turn := debatetest.Result(t, d).Turns[0]
 			require.Equal(t, "I say so.", turn.Text)
 			require.Equal(t, &transcript.Reasoning{Text: "My secret\n\nplan."}, turn.Reasoning)
@@ -419,7 +397,7 @@ func TestReasoningPartsAreKeptOnRequest(t *testing.T) {
 				require.Equal(t, []any{50, 40, false}, []any{turn.Usage.Output, turn.Usage.Reasoning, turn.Usage.Estimated})
 			}
 			require.InDelta(t, 2*turn.Usage.Output, turn.Usage.Cost, 1e-9, "2 for each token of the output, once")
-			require.NotContains(t, everything(t, slices.Concat(s.calls, heard.calls)), "secret")
+			require.NotContains(t, debatetest.Encode(t, slices.Concat(s.calls, heard.calls)), "secret")
 		})
 	}
 }
@@ -456,20 +434,18 @@ func TestOpaqueReasoningGoesBackToItsActor(t *testing.T) {
 	d, heard := reasoningDebate(t, s, func(c *debate.Config, _ *debate.Options) {
 		c.Limits.MaxRounds = 3
 	})
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	var got [][]int
 	for _, r := range s.calls {
 		got = append(got, sealsIn(t, r))
 	}
 	require.Equal(t, [][]int{nil, nil, {1}, {2}, {1, 3}, {2, 4}}, got)
-	require.NotContains(t, everything(t, heard.calls), "sealed")
-	require.NotContains(t, everything(t, heard.calls), "A thought")
+	require.NotContains(t, debatetest.Encode(t, heard.calls), "sealed")
+	require.NotContains(t, debatetest.Encode(t, heard.calls), "A thought")
 	raw, err := json.Marshal(redactedReport(t, d))
 	require.NoError(t, err)
 	require.NotContains(t, string(raw), "sealed")
-	full, err := report.Collect(t.Context(), d)
-	require.NoError(t, err)
+	full := debatetest.Call(t, report.Collect, d)
 	raw, err = json.Marshal(full)
 	require.NoError(t, err)
 	require.NotContains(t, string(raw), "sealed")
@@ -503,14 +479,13 @@ func TestOpaqueReasoningSurvivesAnArchive(t *testing.T) {
 			again := &speaker{reply: signed}
 			judge := &debatetest.DigestModel{Names: []string{"A", "B"}}
 			e := newTestEngine(t, debate.Options{Store: to, Providers: map[string]providers.Provider{"m": again, "n": again, "j": judge}})
-			d = openDebate(t, e, "d")
+			d = debatetest.Open(t, e, "d")
 			require.NoError(t, d.Retry(t.Context()))
 			c := debatetest.PairConfig(nil)
 			c.Limits.MaxRounds = 2
 			change.edit(&c)
 			require.NoError(t, d.Edit(t.Context(), c))
-			_, err = debatetest.Run(t, d)
-			require.NoError(t, err)
+			debatetest.Finish(t, d)
 			got := [][]int{}
 			for _, r := range again.calls {
 				got = append(got, sealsIn(t, r))
@@ -533,8 +508,7 @@ func TestOpaqueReasoningIsDroppedFirst(t *testing.T) {
 					return signed(n, r)
 				}
 				d, _ := reasoningDebate(t, s, func(c *debate.Config, _ *debate.Options) { c.OnOverflow = policy })
-				_, err := debatetest.Run(t, d)
-				require.NoError(t, err)
+				debatetest.Finish(t, d)
 				require.Equal(t, 6, len(s.calls), "one more for each prompt of round 2") //nolint:testifylint // the requests are long
 				for i := range 2 {
 					with, without := s.calls[2+2*i], s.calls[3+2*i]
@@ -550,12 +524,10 @@ func TestOpaqueReasoningIsBounded(t *testing.T) {
 		return scripted.Reply{Text: "So.", Reasoning: []providers.Reasoning{{Service: "svc", Data: json.RawMessage(`"` + strings.Repeat("reason ", 10_000) + `"`)}}}
 	}}
 	d, _ := reasoningDebate(t, s, nil)
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
-	res := debatetest.Result(t, d)
+	res := debatetest.RunResult(t, d)
 	require.Nil(t, res.Turns[0].Reasoning)
 	require.Contains(t, strings.Join(res.Warnings, "\n"), "the encrypted reasoning of 70")
-	require.NotContains(t, everything(t, s.calls), "reason reason")
+	require.NotContains(t, debatetest.Encode(t, s.calls), "reason reason")
 }
 
 // Opaque reasoning takes part of the window, so that less of the history fits.
@@ -572,8 +544,7 @@ func TestOpaqueReasoningTakesRoomInTheWindow(t *testing.T) {
 				c.Participants[i].Window, c.Participants[i].MaxTokens = 6000, 300
 			}
 		})
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		for _, turn := range debatetest.Result(t, d).Turns {
 			if turn.Window != nil && turn.Kind == transcript.Speech {
 				turns += turn.Window.Omitted
@@ -616,8 +587,7 @@ func TestReasoningThatUsesUpTheLimitGetsMoreRoom(t *testing.T) {
 					c.Participants[0].Side, c.Participants[1].Side = "pro", "con"
 				})
 				began := time.Now()
-				events, err := debatetest.Run(t, d)
-				require.NoError(t, err)
+				events := debatetest.Finish(t, d)
 				require.Zero(t, time.Since(began), "no wait is needed")
 				require.Equal(t, 600, s.calls[0].MaxTokens)
 				require.Equal(t, 600+8192, s.calls[1].MaxTokens)
@@ -651,12 +621,10 @@ func TestAReplyThatIsCutAfterMuchReasoningGetsMoreRoom(t *testing.T) {
 					}
 					return scripted.Reply{Text: `{"winner": "A`, FinishReason: providers.Length, Usage: transcript.Usage{Input: 900, Output: 400, Reasoning: thought}}
 				}
-				_, err := debatetest.Run(t, d)
-				require.NoError(t, err)
+				debatetest.Finish(t, d)
 				require.Equal(t, 400, heard.calls[0].MaxTokens)
 				require.Equal(t, want, heard.calls[1].MaxTokens, "%d tokens of reasoning", thought)
-				p, err := d.PromptOf(t.Context(), debatetest.Result(t, d).Verdict.Key)
-				require.NoError(t, err)
+				p := debatetest.PromptOf(t, d, debatetest.Result(t, d).Verdict.Key)
 				require.Equal(t, want, p.Request.MaxTokens, "the request can be rebuilt")
 			})
 		}
@@ -694,12 +662,10 @@ func TestLimitsLeaveRoomForReasoning(t *testing.T) {
 					p.Reasoning, p.Window = level, 100_000
 				}
 			})
-			_, err := debatetest.Run(t, d)
-			require.NoError(t, err)
+			debatetest.Finish(t, d)
 			require.Equal(t, 600+room, s.calls[0].MaxTokens)
 			require.Equal(t, 400+room, heard.calls[0].MaxTokens)
-			r, err := report.Collect(t.Context(), d)
-			require.NoError(t, err)
+			r := debatetest.Call(t, report.Collect, d)
 			var stored debate.Config
 			require.NoError(t, json.Unmarshal(r.Config, &stored))
 			least := len(s.calls)*(600+room) + 400 + room

@@ -21,33 +21,24 @@ func TestADebateIsRecovered(t *testing.T) {
 		shared, m := store.Memory(), newMeter()
 		dying := newMortal(shared)
 		open := func(s store.Store, name string) *debate.Engine {
-			e, err := debate.NewEngine(processOptions(s, m, name))
-			require.NoError(t, err)
-			t.Cleanup(func() {
-				ctx, cancel := context.WithCancel(context.Background())
-				cancel()
-				_ = e.Close(ctx)
-			})
+			e := debatetest.Engine(t, processOptions(s, m, name))
+			t.Cleanup(func() { debatetest.Kill(e) })
 			return e
 		}
-		first, err := open(dying, "first").Launch(t.Context(), debatetest.PairConfig(panel.Protocol{Format: panel.RoundLimited}))
-		require.NoError(t, err)
-		d, err := open(shared, "second").Open(t.Context(), first.ID())
-		require.NoError(t, err)
+		first := debatetest.Call(t, open(dying, "first").Launch, debatetest.PairConfig(panel.Protocol{Format: panel.RoundLimited}))
+		d := debatetest.Open(t, open(shared, "second"), first.ID())
 
 		time.Sleep(25 * time.Second)
 		require.NoError(t, first.Recover(t.Context()))
 		require.NoError(t, d.Recover(t.Context())) // the first process lives
-		s, err := d.Status(t.Context())
-		require.NoError(t, err)
+		s := debatetest.Status(t, d)
 		require.Equal(t, "first", s.Driver.Name)
 
 		dying.dead.Store(true)
 		time.Sleep(time.Minute)
 		require.NoError(t, d.Pause(t.Context()))
 		require.NoError(t, d.Recover(t.Context()))
-		s, err = d.Status(t.Context())
-		require.NoError(t, err)
+		s = debatetest.Status(t, d)
 		require.Equal(t, fsm.Paused, s.State, "Recover ends no pause")
 		require.NotEqual(t, "second", s.Driver.Name)
 		require.NoError(t, d.Resume(t.Context()))
@@ -66,22 +57,17 @@ func TestARunningDebateIsRecovered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shared, m := store.Memory(), newMeter()
 		dying := newMortal(shared)
-		dead, err := debate.NewEngine(processOptions(dying, m, "dead"))
-		require.NoError(t, err)
-		first, err := dead.Launch(t.Context(), debatetest.PairConfig(panel.Protocol{Format: panel.RoundLimited}))
-		require.NoError(t, err)
+		dead := debatetest.Engine(t, processOptions(dying, m, "dead"))
+		first := debatetest.Call(t, dead.Launch, debatetest.PairConfig(panel.Protocol{Format: panel.RoundLimited}))
 		time.Sleep(25 * time.Second)
 		dying.dead.Store(true)
-		e, err := debate.NewEngine(processOptions(shared, m, "e"))
-		require.NoError(t, err)
-		d, err := e.Open(t.Context(), first.ID())
-		require.NoError(t, err)
+		e := debatetest.Engine(t, processOptions(shared, m, "e"))
+		d := debatetest.Open(t, e, first.ID())
 		time.Sleep(time.Minute)
 		for range 2 {
 			require.NoError(t, d.Recover(t.Context()))
 		}
-		s, err := d.Status(t.Context())
-		require.NoError(t, err)
+		s := debatetest.Status(t, d)
 		require.Equal(t, "e", s.Driver.Name)
 		for _, err := range d.Watch(t.Context(), 0) {
 			require.NoError(t, err)
@@ -101,15 +87,14 @@ func TestADebateThatChangesIsNotRecovered(t *testing.T) {
 		shared, m := store.Memory(), newMeter()
 		silent := processOptions(shared, m, "silent")
 		silent.HeartbeatInterval = -1
-		first, err := newTestEngine(t, silent).Launch(t.Context(), debatetest.PairConfig(panel.Protocol{Format: panel.RoundLimited}))
-		require.NoError(t, err)
-		other := openDebate(t, newTestEngine(t, processOptions(shared, m, "other")), first.ID())
+		first := debatetest.Call(t, newTestEngine(t, silent).Launch, debatetest.PairConfig(panel.Protocol{Format: panel.RoundLimited}))
+		other := debatetest.Open(t, newTestEngine(t, processOptions(shared, m, "other")), first.ID())
 		time.Sleep(15 * time.Second)
 		before := m.calls.Load()
 		require.NoError(t, other.Recover(t.Context()))
 		synctest.Wait()
 		require.Equal(t, before, m.calls.Load(), "no call is made twice")
-		require.NotEqual(t, "other", statusOf(t, other).Driver.Name)
+		require.NotEqual(t, "other", debatetest.Status(t, other).Driver.Name)
 	})
 }
 
@@ -117,8 +102,7 @@ func TestADebateThatChangesIsNotRecovered(t *testing.T) {
 func TestADebateIsNotRecoveredFromItsCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMeter()
-		d, err := newTestEngine(t, processOptions(store.Memory(), m, "e")).Create(t.Context(), debatetest.PairConfig(panel.Protocol{Format: panel.RoundLimited}))
-		require.NoError(t, err)
+		d := debatetest.Create(t, newTestEngine(t, processOptions(store.Memory(), m, "e")), debatetest.PairConfig(panel.Protocol{Format: panel.RoundLimited}))
 		for ev, err := range d.Run(t.Context()) {
 			require.NoError(t, err)
 			if _, spoken := ev.(debate.TurnDone); spoken {

@@ -107,8 +107,7 @@ func TestARollingDeployPaysForEachCallOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shared, m := store.Memory(), newMeter()
 		old, next := newTestEngine(t, processOptions(shared, m, "old")), newTestEngine(t, processOptions(shared, m, "next"))
-		d, err := old.Create(t.Context(), pairConfig("d"))
-		require.NoError(t, err)
+		d := debatetest.Create(t, old, pairConfig("d"))
 		require.NoError(t, d.Start(t.Context()))
 		time.Sleep(13 * time.Second)
 		require.NoError(t, next.Recover(t.Context()))
@@ -117,22 +116,22 @@ func TestARollingDeployPaysForEachCallOnce(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, e.Start(t.Context()))
 		time.Sleep(2 * time.Second)
-		other := openDebate(t, next, "d")
-		require.Equal(t, "old", statusOf(t, other).Driver.Name)
-		require.WithinRange(t, statusOf(t, other).Driver.At, time.Now().Add(-10*time.Second), time.Now())
+		other := debatetest.Open(t, next, "d")
+		require.Equal(t, "old", debatetest.Status(t, other).Driver.Name)
+		require.WithinRange(t, debatetest.Status(t, other).Driver.At, time.Now().Add(-10*time.Second), time.Now())
 		require.NoError(t, old.Close(t.Context()))
-		require.Zero(t, statusOf(t, openDebate(t, next, "e")).Driver.At, "the old process has left")
+		require.Zero(t, debatetest.Status(t, debatetest.Open(t, next, "e")).Driver.At, "the old process has left")
 		time.Sleep(10 * time.Second)
-		require.Equal(t, "next", statusOf(t, other).Driver.Name)
+		require.Equal(t, "next", debatetest.Status(t, other).Driver.Name)
 		time.Sleep(5 * time.Minute)
 		turns := 0
 		for _, id := range []string{"d", "e"} {
-			r := debatetest.Result(t, openDebate(t, next, id))
+			r := debatetest.Result(t, debatetest.Open(t, next, id))
 			require.Equal(t, fsm.Completed, r.State)
 			turns += len(r.Turns)
 		}
 		require.EqualValues(t, turns, m.calls.Load())
-		require.Zero(t, statusOf(t, other).Driver)
+		require.Zero(t, debatetest.Status(t, other).Driver)
 	})
 }
 
@@ -143,9 +142,7 @@ func TestRecoverContinuesWhatADeadProcessLeft(t *testing.T) {
 		dying := newMortal(shared)
 		old := newTestEngine(t, processOptions(dying, m, "old"))
 		create := func(id string) *debate.Debate {
-			d, err := old.Create(t.Context(), pairConfig(id))
-			require.NoError(t, err)
-			return d
+			return debatetest.Create(t, old, pairConfig(id))
 		}
 		create("configuring")
 		paused := create("paused")
@@ -158,49 +155,48 @@ func TestRecoverContinuesWhatADeadProcessLeft(t *testing.T) {
 		bad := newTestEngine(t, processOptions(shared, debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
 			return providers.Response{}, &providers.Error{Kind: providers.Authentication, Err: errors.New("no key")}
 		}), "bad"))
-		_, err := debatetest.Run(t, openDebate(t, bad, "ready"))
+		_, err := debatetest.Run(t, debatetest.Open(t, bad, "ready"))
 		require.Error(t, err)
 		require.NoError(t, failed.Retry(t.Context()))
-		require.Equal(t, fsm.Ready, statusOf(t, failed).State)
+		require.Equal(t, fsm.Ready, debatetest.Status(t, failed).State)
 		damage(t, shared, create("damaged"))
 		foreign := pairConfig("foreign")
 		foreign.Protocol = customPanel{}
-		f, err := old.Create(t.Context(), foreign)
-		require.NoError(t, err)
+		f := debatetest.Create(t, old, foreign)
 		require.NoError(t, f.Start(t.Context()))
 		time.Sleep(15 * time.Second)
-		before := statusOf(t, running).Seq
+		before := debatetest.Status(t, running).Seq
 		dying.die(t, old)
 
 		next := newTestEngine(t, processOptions(shared, m, "next"))
 		require.NoError(t, next.Recover(t.Context()), "the old process may be alive")
 		time.Sleep(5 * time.Second)
-		require.Equal(t, before, statusOf(t, running).Seq, "nobody drives it yet")
+		require.Equal(t, before, debatetest.Status(t, running).Seq, "nobody drives it yet")
 		time.Sleep(45 * time.Second) // its last heartbeat is too old
 		err = next.Recover(t.Context())
 		time.Sleep(5 * time.Minute)
 		for id, want := range map[string]fsm.State{
 			"configuring": fsm.Configuring, "paused": fsm.Paused, "running": fsm.Completed, "ready": fsm.Completed,
 		} {
-			require.Equal(t, want, statusOf(t, openDebate(t, next, id)).State, id)
+			require.Equal(t, want, debatetest.Status(t, debatetest.Open(t, next, id)).State, id)
 		}
 		require.ErrorIs(t, err, debate.ErrUnsupported)
 		require.ErrorContains(t, err, "foreign")
 		require.ErrorContains(t, err, "damaged")
 		require.NotContains(t, err.Error(), "running")
-		require.Contains(t, statusOf(t, openDebate(t, next, "foreign")).Driver.Missing[0], `"custom/1" is unknown`)
+		require.Contains(t, debatetest.Status(t, debatetest.Open(t, next, "foreign")).Driver.Missing[0], `"custom/1" is unknown`)
 
-		require.NoError(t, openDebate(t, next, "paused").Resume(t.Context())) // was driven in the background
+		require.NoError(t, debatetest.Open(t, next, "paused").Resume(t.Context())) // was driven in the background
 		time.Sleep(time.Minute)
-		require.NotEqual(t, fsm.Paused, statusOf(t, openDebate(t, next, "paused")).State)
+		require.NotEqual(t, fsm.Paused, debatetest.Status(t, debatetest.Open(t, next, "paused")).State)
 		time.Sleep(5 * time.Minute)
-		require.Equal(t, fsm.Completed, statusOf(t, openDebate(t, next, "paused")).State)
+		require.Equal(t, fsm.Completed, debatetest.Status(t, debatetest.Open(t, next, "paused")).State)
 	})
 }
 
 // damage replaces a debate by one whose second entry cannot be read, and which seems to run.
 func damage(t *testing.T, s store.Store, d *debate.Debate) {
-	status := statusOf(t, d)
+	status := debatetest.Status(t, d)
 	status.Seq, status.State = 2, fsm.AwaitingResponses
 	require.NoError(t, s.Commit(t.Context(), store.Change{ID: d.ID(), After: 1, Status: status, Entries: []store.Entry{
 		{Seq: 2, Type: "state", At: status.Updated, Data: json.RawMessage(`{"type": "state", "seq": 2, "to": 7}`)},
@@ -213,8 +209,7 @@ func TestServicesThatRecoverTogetherShareTheDebates(t *testing.T) {
 		shared, m := store.Memory(), newMeter()
 		dying := newMortal(shared)
 		old := newTestEngine(t, processOptions(dying, m, "old"))
-		d, err := old.Create(t.Context(), pairConfig("d"))
-		require.NoError(t, err)
+		d := debatetest.Create(t, old, pairConfig("d"))
 		require.NoError(t, d.Start(t.Context()))
 		time.Sleep(15 * time.Second)
 		dying.die(t, old)
@@ -239,8 +234,7 @@ func TestAnEngineWritesOneHeartbeatPerInterval(t *testing.T) {
 		s := newMortal(store.Memory())
 		e := newTestEngine(t, processOptions(s, newMeter(), "x"))
 		for _, id := range []string{"a", "b", "c"} {
-			d, err := e.Create(t.Context(), pairConfig(id))
-			require.NoError(t, err)
+			d := debatetest.Create(t, e, pairConfig(id))
 			require.NoError(t, d.Start(t.Context()))
 			time.Sleep(2 * time.Second)
 		}
@@ -258,8 +252,7 @@ func TestAPausedDebateIsAnnouncedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newMortal(store.Memory())
 		e := newTestEngine(t, processOptions(s, newMeter(), "x"))
-		d, err := e.Create(t.Context(), pairConfig("d"))
-		require.NoError(t, err)
+		d := debatetest.Create(t, e, pairConfig("d"))
 		require.NoError(t, d.Start(t.Context()))
 		time.Sleep(500 * time.Millisecond)
 		require.NoError(t, d.Pause(t.Context()))
@@ -270,7 +263,7 @@ func TestAPausedDebateIsAnnouncedOnce(t *testing.T) {
 			synctest.Wait()
 		}
 		require.Len(t, s.written(), before)
-		require.Equal(t, "x", statusOf(t, d).Driver.Name)
+		require.Equal(t, "x", debatetest.Status(t, d).Driver.Name)
 		require.NoError(t, d.Cancel(t.Context()))
 		synctest.Wait()
 	})
@@ -286,8 +279,7 @@ func TestADebateContinuesWhenItsEngineHasGone(t *testing.T) {
 	}{
 		"Answer": {false, true, func(t *testing.T, d *debate.Debate) error {
 			for range 2 {
-				asked, err := d.Waiting(t.Context())
-				require.NoError(t, err)
+				asked := debatetest.Waiting(t, d)
 				require.NoError(t, d.Answer(t.Context(), asked[0].Key, "No.", ""))
 			}
 			return nil
@@ -307,24 +299,23 @@ func TestADebateContinuesWhenItsEngineHasGone(t *testing.T) {
 				if c.Limits.MaxRounds = 1; tt.human {
 					c.Participants = []debate.Participant{{Name: "A", Human: true}, {Name: "B", Human: true}}
 				}
-				d, err := old.Create(t.Context(), c)
-				require.NoError(t, err)
+				d := debatetest.Create(t, old, c)
 				require.NoError(t, d.Start(t.Context()))
 				time.Sleep(500 * time.Millisecond)
 				if !tt.human {
 					require.NoError(t, d.Pause(t.Context()))
 				}
 				time.Sleep(time.Minute)
-				require.Equal(t, fsm.Paused, statusOf(t, d).State)
-				require.Equal(t, "old", statusOf(t, d).Driver.Name)
+				require.Equal(t, fsm.Paused, debatetest.Status(t, d).State)
+				require.Equal(t, "old", debatetest.Status(t, d).Driver.Name)
 				dying.die(t, old)
 				m.broken = false
 				time.Sleep(time.Minute) // its last heartbeat is too old
 
-				other := openDebate(t, newTestEngine(t, processOptions(shared, m, "other")), "d")
+				other := debatetest.Open(t, newTestEngine(t, processOptions(shared, m, "other")), "d")
 				require.NoError(t, tt.resume(t, other))
 				time.Sleep(time.Hour)
-				require.Equal(t, fsm.Completed, statusOf(t, other).State)
+				require.Equal(t, fsm.Completed, debatetest.Status(t, other).State)
 			})
 		})
 	}

@@ -2,7 +2,6 @@ package faulttest
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"testing"
@@ -42,8 +41,7 @@ func TestARefusedStartIsVisibleEverywhere(t *testing.T) {
 					model := &refusing{&debatetest.DigestModel{Names: []string{"A", "B"}}, &providers.Error{Kind: tt.kind, Err: errors.New("no entry")}}
 					o := debate.Options{Store: store.Memory(), Providers: map[string]providers.Provider{"m": model, "j": model}}
 					e := newTestEngine(t, o)
-					d, err := e.Create(t.Context(), debatetest.PairConfig(nil))
-					require.NoError(t, err)
+					d := debatetest.Create(t, e, debatetest.PairConfig(nil))
 					early := make(chan error, 1)
 					go func() { early <- watchError(t, d) }()
 					synctest.Wait()
@@ -55,19 +53,16 @@ func TestARefusedStartIsVisibleEverywhere(t *testing.T) {
 					time.Sleep(time.Minute)
 					requireProblem(t, <-early, reason)
 					other := newTestEngine(t, debate.Options{Store: o.Store}) // has no providers
-					for _, d := range []*debate.Debate{d, openDebate(t, e, "d"), openDebate(t, other, "d")} {
+					for _, d := range []*debate.Debate{d, debatetest.Open(t, e, "d"), debatetest.Open(t, other, "d")} {
 						requireProblem(t, watchError(t, d), reason)
 						res := debatetest.Result(t, d)
 						require.Equal(t, fsm.Configuring, res.State)
 						require.Contains(t, res.Problems[0].String(), reason)
-						require.Contains(t, statusOf(t, d).Problems[0], reason)
-						b, err := json.Marshal(res)
-						require.NoError(t, err)
-						require.Contains(t, string(b), `"problems":[{"field":"`+tt.field+`"`)
+						require.Contains(t, debatetest.Status(t, d).Problems[0], reason)
+						require.Contains(t, debatetest.Encode(t, res), `"problems":[{"field":"`+tt.field+`"`)
 					}
 					listed := 0
-					for s, err := range other.List(t.Context(), store.Query{FailureKinds: []string{"rejected"}}) {
-						require.NoError(t, err)
+					for _, s := range debatetest.List(t, other, store.Query{FailureKinds: []string{"rejected"}}) {
 						require.Contains(t, s.Problems[0], reason)
 						require.Contains(t, s.FailureCause, reason)
 						listed++
@@ -77,11 +72,11 @@ func TestARefusedStartIsVisibleEverywhere(t *testing.T) {
 					cfg := debatetest.PairConfig(nil)
 					cfg.Topic = "Ban bicycles?"
 					require.NoError(t, d.Edit(t.Context(), cfg))
-					require.Empty(t, statusOf(t, d).Problems)
+					require.Empty(t, debatetest.Status(t, d).Problems)
 					require.Empty(t, debatetest.Result(t, d).Problems)
 					require.NoError(t, d.Start(t.Context()))
 					require.NoError(t, watchError(t, d))
-					require.Equal(t, fsm.Completed, statusOf(t, d).State)
+					require.Equal(t, fsm.Completed, debatetest.Status(t, d).State)
 				})
 			})
 		}
@@ -93,14 +88,12 @@ func TestARefusedStartIsForgottenWhenTheDebateStarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		model := &refusing{&debatetest.DigestModel{Names: []string{"A", "B"}}, &providers.Error{Kind: providers.Authentication, Err: errors.New("no entry")}}
 		e := newTestEngine(t, debate.Options{Providers: map[string]providers.Provider{"m": model, "j": model}})
-		d, err := e.Create(t.Context(), debatetest.PairConfig(nil))
-		require.NoError(t, err)
-		_, err = debatetest.Run(t, d)
+		d := debatetest.Create(t, e, debatetest.PairConfig(nil))
+		_, err := debatetest.Run(t, d)
 		requireProblem(t, err, "no entry")
 		model.err = nil
-		_, err = debatetest.Run(t, d)
-		require.NoError(t, err)
-		require.Empty(t, statusOf(t, d).Problems)
+		debatetest.Finish(t, d)
+		require.Empty(t, debatetest.Status(t, d).Problems)
 		require.Empty(t, debatetest.Result(t, d).Problems)
 		require.NoError(t, watchError(t, d))
 	})

@@ -44,13 +44,12 @@ func leftPaused(t *testing.T, shared store.Store, m *meter) {
 	t.Helper()
 	dying := newMortal(shared)
 	old := newTestEngine(t, processOptions(dying, m, "old"))
-	d, err := old.Create(t.Context(), pairConfig("d"))
-	require.NoError(t, err)
+	d := debatetest.Create(t, old, pairConfig("d"))
 	require.NoError(t, d.Start(t.Context()))
 	time.Sleep(time.Second)
 	require.NoError(t, d.Pause(t.Context()))
 	time.Sleep(time.Minute)
-	require.Equal(t, "old", statusOf(t, d).Driver.Name)
+	require.Equal(t, "old", debatetest.Status(t, d).Driver.Name)
 	dying.die(t, old)
 	time.Sleep(time.Minute) // its last heartbeat is too old
 }
@@ -59,13 +58,12 @@ func leftPaused(t *testing.T, shared store.Store, m *meter) {
 func TestResumeLeavesADebateToItsEngine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shared, m := store.Memory(), newMeter()
-		d, err := newTestEngine(t, processOptions(shared, m, "old")).Create(t.Context(), pairConfig("d"))
-		require.NoError(t, err)
+		d := debatetest.Create(t, newTestEngine(t, processOptions(shared, m, "old")), pairConfig("d"))
 		require.NoError(t, d.Start(t.Context()))
 		time.Sleep(time.Second)
 		require.NoError(t, d.Pause(t.Context()))
 		time.Sleep(time.Minute)
-		other := openDebate(t, newTestEngine(t, processOptions(shared, m, "other")), "d")
+		other := debatetest.Open(t, newTestEngine(t, processOptions(shared, m, "other")), "d")
 		require.NoError(t, other.Resume(t.Context()))
 		time.Sleep(time.Hour)
 		r := debatetest.Result(t, other)
@@ -85,7 +83,7 @@ func TestResumeLeavesADebateToItsCaller(t *testing.T) {
 			for ev, err := range d.Run(t.Context()) {
 				require.NoError(t, err)
 				if _, ok := ev.(debate.TurnDone); ok {
-					require.Equal(t, "x", statusOf(t, d).Driver.Name)
+					require.Equal(t, "x", debatetest.Status(t, d).Driver.Name)
 					resume(t, d)
 					break
 				}
@@ -98,22 +96,21 @@ func TestResumeLeavesADebateToItsCaller(t *testing.T) {
 					break
 				}
 			}
-			lacking := openDebate(t, newTestEngine(t, debate.Options{Store: s, Name: "lacking"}), "d")
+			lacking := debatetest.Open(t, newTestEngine(t, debate.Options{Store: s, Name: "lacking"}), "d")
 			require.ErrorIs(t, lacking.Start(t.Context()), debate.ErrUnsupported)
-			require.NotEmpty(t, statusOf(t, d).Driver.Missing)
+			require.NotEmpty(t, debatetest.Status(t, d).Driver.Missing)
 			resume(t, d)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, m := store.Memory(), newMeter()
-				d, err := newTestEngine(t, processOptions(s, m, "x")).Create(t.Context(), pairConfig("d"))
-				require.NoError(t, err)
+				d := debatetest.Create(t, newTestEngine(t, processOptions(s, m, "x")), pairConfig("d"))
 				during(t, d, s)
 				calls := m.calls.Load()
 				time.Sleep(time.Hour)
 				require.Equal(t, calls, m.calls.Load())
-				require.Equal(t, fsm.AwaitingResponses, statusOf(t, d).State)
+				require.Equal(t, fsm.AwaitingResponses, debatetest.Status(t, d).State)
 			})
 		})
 	}
@@ -138,14 +135,14 @@ func TestResumeIsRepeatedAfterAnErrorOfTheStore(t *testing.T) {
 				shared, m := store.Memory(), newMeter()
 				leftPaused(t, shared, m)
 				s := &disturbed{mortal: newMortal(shared)}
-				d := openDebate(t, newTestEngine(t, processOptions(s, m, "other")), "d")
+				d := debatetest.Open(t, newTestEngine(t, processOptions(s, m, "other")), "d")
 				repair := fail(s)
 				require.Error(t, d.Resume(t.Context()))
 				repair()
-				require.NotEqual(t, fsm.Paused, statusOf(t, d).State)
+				require.NotEqual(t, fsm.Paused, debatetest.Status(t, d).State)
 				require.NoError(t, d.Resume(t.Context()))
 				time.Sleep(time.Hour)
-				require.Equal(t, fsm.Completed, statusOf(t, d).State)
+				require.Equal(t, fsm.Completed, debatetest.Status(t, d).State)
 			})
 		})
 	}
@@ -169,12 +166,12 @@ func TestAnotherProcessIsFasterThanResume(t *testing.T) {
 				shared, m := store.Memory(), newMeter()
 				leftPaused(t, shared, m)
 				calls := m.calls.Load()
-				third := openDebate(t, newTestEngine(t, processOptions(shared, m, "third")), "d")
+				third := debatetest.Open(t, newTestEngine(t, processOptions(shared, m, "third")), "d")
 				s := &disturbed{mortal: newMortal(shared), beforeBeat: func() error { return tt.act(t, shared, third) }}
-				d := openDebate(t, newTestEngine(t, processOptions(s, m, "other")), "d")
+				d := debatetest.Open(t, newTestEngine(t, processOptions(s, m, "other")), "d")
 				require.NoError(t, d.Resume(t.Context()))
 				time.Sleep(time.Hour)
-				require.Equal(t, tt.want, statusOf(t, d).State)
+				require.Equal(t, tt.want, debatetest.Status(t, d).State)
 				require.Equal(t, calls, m.calls.Load())
 			})
 		})
@@ -190,12 +187,11 @@ func (scheduling) Schedules() bool { return true }
 func TestRecoverLeavesDebatesToWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newTestEngine(t, processOptions(scheduling{newMortal(store.Memory())}, newMeter(), "x"))
-		d, err := e.Create(t.Context(), pairConfig("d"))
-		require.NoError(t, err)
+		d := debatetest.Create(t, e, pairConfig("d"))
 		require.NoError(t, d.Start(t.Context()))
 		require.NoError(t, e.Recover(t.Context()))
 		time.Sleep(time.Minute)
-		require.True(t, statusOf(t, d).State.Active())
-		require.Zero(t, statusOf(t, d).Driver)
+		require.True(t, debatetest.Status(t, d).State.Active())
+		require.Zero(t, debatetest.Status(t, d).Driver)
 	})
 }

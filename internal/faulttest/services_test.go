@@ -97,8 +97,7 @@ func debateOver(t *testing.T, c servicetest.Case, fails func(n int, body []byte)
 		Judges:       []debate.Participant{{Name: "J", Provider: "j"}},
 		Limits:       debate.Limits{MinRounds: 3, MaxRounds: 3, RunningTime: 48 * time.Hour},
 	}
-	d, err := debate.New(t.Context(), cfg, debate.Options{Providers: map[string]providers.Provider{"p": uncheckable{p}, "j": &debatetest.DigestModel{Names: []string{"A", "B"}}}})
-	require.NoError(t, err)
+	d := debatetest.New(t, cfg, debate.Options{Providers: map[string]providers.Provider{"p": uncheckable{p}, "j": &debatetest.DigestModel{Names: []string{"A", "B"}}}})
 	return d, f
 }
 
@@ -208,8 +207,7 @@ func TestTheUsersRuleDecides(t *testing.T) {
 			Judges:       []debate.Participant{{Name: "J", Provider: "j"}},
 		}, debate.Options{Providers: map[string]providers.Provider{"p": uncheckable{p}, "j": &debatetest.DigestModel{Names: []string{"A", "B"}}}})
 		require.NoError(t, err)
-		_, err = debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
 		require.Greater(t, len(good.Requests()), 2)
 	})

@@ -4,12 +4,9 @@ import (
 	"context"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/store"
 )
 
 // A gate is a model whose calls wait until they are let through, and are counted.
@@ -44,24 +41,9 @@ func (g *gate) openGate() {
 // newTestEngine returns an engine on a store. It is closed when the test ends.
 func newTestEngine(t *testing.T, o debate.Options) *debate.Engine {
 	t.Helper()
-	e, err := debate.NewEngine(o)
-	require.NoError(t, err)
+	e := debatetest.Engine(t, o)
 	t.Cleanup(func() { _ = e.Close(context.Background()) })
 	return e
-}
-
-func openDebate(t *testing.T, e *debate.Engine, id string) *debate.Debate {
-	t.Helper()
-	d, err := e.Open(t.Context(), id)
-	require.NoError(t, err)
-	return d
-}
-
-func statusOf(t *testing.T, d *debate.Debate) store.Status {
-	t.Helper()
-	s, err := d.Status(t.Context())
-	require.NoError(t, err)
-	return s
 }
 
 // drivers lists the ways to drive a debate. Each returns the first error.

@@ -125,9 +125,8 @@ func TestAnEngineThatLacksSomethingLeavesADebateAlone(t *testing.T) {
 					cfg := debatetest.PairConfig(nil)
 					cfg.Limits.MaxRounds = 2
 					need.config(&cfg)
-					d, err := newTestEngine(t, o).Create(t.Context(), cfg)
-					require.NoError(t, err)
-					other := openDebate(t, newTestEngine(t, lacking), "d")
+					d := debatetest.Create(t, newTestEngine(t, o), cfg)
+					other := debatetest.Open(t, newTestEngine(t, lacking), "d")
 
 					perStep := name == "a prompt" || name == "a reply contract" // found when the step is planned
 					if !perStep {
@@ -136,8 +135,8 @@ func TestAnEngineThatLacksSomethingLeavesADebateAlone(t *testing.T) {
 					require.NoError(t, d.Start(t.Context()))
 					<-model.arrived
 					synctest.Wait()
-					at := statusOf(t, d).Seq
-					err = drive(t, other)
+					at := debatetest.Status(t, d).Seq
+					err := drive(t, other)
 					if verb == "Start" && perStep {
 						require.NoError(t, err)
 						synctest.Wait()
@@ -146,8 +145,8 @@ func TestAnEngineThatLacksSomethingLeavesADebateAlone(t *testing.T) {
 					requireLeftAlone(t, err, other, need.missing, at)
 					model.openGate()
 					time.Sleep(time.Minute)
-					require.Equal(t, fsm.Completed, statusOf(t, d).State)
-					require.Zero(t, statusOf(t, other).Driver)
+					require.Equal(t, fsm.Completed, debatetest.Status(t, d).State)
+					require.Zero(t, debatetest.Status(t, other).Driver)
 				})
 			})
 		}
@@ -158,7 +157,7 @@ func TestAnEngineThatLacksSomethingLeavesADebateAlone(t *testing.T) {
 func requireLeftAlone(t *testing.T, err error, d *debate.Debate, missing string, seq int64) {
 	t.Helper()
 	require.ErrorIs(t, err, debate.ErrUnsupported)
-	s := statusOf(t, d)
+	s := debatetest.Status(t, d)
 	require.Equal(t, seq, s.Seq, "nothing is committed")
 	if s.State != fsm.Configuring { // its driver lives
 		return

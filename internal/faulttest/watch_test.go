@@ -2,7 +2,6 @@ package faulttest
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -43,16 +42,11 @@ func watchedDebate(t *testing.T, mode panel.Mode, failures int) (d *debate.Debat
 	judge := &debatetest.DigestModel{Names: []string{"A", "B"}}
 	s := store.Memory()
 	engine := func() *debate.Engine {
-		e, err := debate.NewEngine(debate.Options{Store: s, Providers: map[string]providers.Provider{"m": unreliable, "j": truncating{judge}}})
-		require.NoError(t, err)
-		return e
+		return debatetest.Engine(t, debate.Options{Store: s, Providers: map[string]providers.Provider{"m": unreliable, "j": truncating{judge}}})
 	}
-	d, err := engine().Create(t.Context(), cfg)
-	require.NoError(t, err)
+	d = debatetest.Create(t, engine(), cfg)
 	return d, func() *debate.Debate {
-		other, err := engine().Open(t.Context(), cfg.ID)
-		require.NoError(t, err)
-		return other
+		return debatetest.Open(t, engine(), cfg.ID)
 	}
 }
 
@@ -87,8 +81,7 @@ func TestAWatcherSeesWhatRunShows(t *testing.T) {
 				}
 				follow("elsewhere", elsewhere(), 0)
 				synctest.Wait()
-				shown, err := debatetest.Run(t, d)
-				require.NoError(t, err)
+				shown := debatetest.Finish(t, d)
 				watching.Wait()
 				require.Contains(t, lines(t, shown, mode), `"type":"warning","seq":2,"live":true,"key":{"run":1,"round":0,"phase":"configuration","actor":"J","target":"judges[0]"}`)
 				require.Contains(t, lines(t, shown, mode), "the reply was truncated at its token limit")
@@ -104,8 +97,7 @@ func TestAWatcherSeesWhatRunShows(t *testing.T) {
 				stored := slices.DeleteFunc(slices.Clone(shown), ofAttempt)
 				for _, handle := range []*debate.Debate{d, elsewhere()} {
 					require.Equal(t, lines(t, stored, mode), lines(t, watch(t, handle, 1, 0), mode))
-					again, err := debatetest.Run(t, handle)
-					require.NoError(t, err)
+					again := debatetest.Finish(t, handle)
 					last := stored[len(stored)-1:]
 					require.Equal(t, lines(t, last, mode), lines(t, again, mode), "Run of a debate that has ended shows the end")
 					require.Equal(t, lines(t, last, mode), lines(t, watch(t, handle, 1<<40, 0), mode), "and so does Watch after the end")
@@ -122,8 +114,7 @@ func TestAWatcherMayBeginAfterTheLastEvent(t *testing.T) {
 		done := make(chan []debate.Event)
 		go func() { done <- watch(t, d, 1<<40, 0) }()
 		synctest.Wait()
-		shown, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		shown := debatetest.Finish(t, d)
 		require.Equal(t, lines(t, shown, panel.Sequential), lines(t, <-done, panel.Sequential))
 	})
 }
@@ -171,9 +162,7 @@ func lines(t *testing.T, events []debate.Event, mode panel.Mode) string {
 	var b strings.Builder
 	list := make([]string, len(joined))
 	for i, ev := range joined {
-		raw, err := json.Marshal(ev)
-		require.NoError(t, err)
-		list[i] = string(raw)
+		list[i] = debatetest.Encode(t, ev)
 	}
 	if mode == panel.Simultaneous {
 		list = byStep(joined, list)
@@ -235,8 +224,7 @@ func TestASleepingWatcherMissesNothingSilently(t *testing.T) {
 					done <- events
 				}()
 				synctest.Wait()
-				_, err := debatetest.Run(t, d)
-				require.NoError(t, err)
+				debatetest.Finish(t, d)
 				failed, missed := 0, 0
 				for _, ev := range <-done {
 					switch ev := ev.(type) {
@@ -258,10 +246,8 @@ func TestAWatcherLeavesWhileTheJournalIsDamaged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &unreadable{Store: store.Memory()}
 		slow := &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: "I say", Hang: true} }}
-		e, err := debate.NewEngine(debate.Options{Store: s, Providers: map[string]providers.Provider{"m": slow, "j": slow}})
-		require.NoError(t, err)
-		d, err := e.Launch(t.Context(), debatetest.PairConfig(panel.Protocol{}))
-		require.NoError(t, err)
+		e := debatetest.Engine(t, debate.Options{Store: s, Providers: map[string]providers.Provider{"m": slow, "j": slow}})
+		d := debatetest.Call(t, e.Launch, debatetest.PairConfig(panel.Protocol{}))
 		synctest.Wait() // the first attempt waits
 		s.broken.Store(true)
 		seen := 0

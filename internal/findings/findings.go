@@ -2,6 +2,7 @@
 package findings
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -121,9 +122,9 @@ func (f *Findings) since(round int) []detect.Finding {
 	return f.List[from:]
 }
 
-// Stopping returns the ending that a finding of a round, or one of the given new findings, causes. It returns the zero
+// stopping returns the ending that a finding of a round, or one of the given new findings, causes. It returns the zero
 // Ending if none does.
-func (f *Findings) Stopping(round int, found ...detect.Finding) transcript.Ending {
+func (f *Findings) stopping(round int, found ...detect.Finding) transcript.Ending {
 	for _, x := range append(slices.Clip(f.since(round)), found...) {
 		if x.Found && x.Effect == detect.Stop {
 			return x.Ending()
@@ -140,4 +141,22 @@ func (f *Findings) Advice(round int) (list []string) {
 		}
 	}
 	return list
+}
+
+// Ending returns why a debate ends after this round, or the zero Ending if it continues or its ending is already decided. found
+// are findings that are not in the list yet. The protocol has precedence over findings, and both over the round limit. Endings by
+// a person, a budget or a lost quorum have stopped the debate before.
+func (f *Findings) Ending(r *protocol.Record, p protocol.Protocol, found ...detect.Finding) (e transcript.Ending) {
+	if r.Ending.Outcome != "" {
+		return transcript.Ending{}
+	}
+	if r.Cursor.Round >= r.MinRounds {
+		if e = p.End(r); e.Outcome == "" {
+			e = f.stopping(r.Cursor.Round, found...)
+		}
+	}
+	if e.Outcome == "" && r.Cursor.Round >= r.MaxRounds {
+		e = transcript.Ending{Outcome: transcript.RoundLimit, Evidence: fmt.Sprintf("%d rounds were held", r.Cursor.Round)}
+	}
+	return e
 }

@@ -72,7 +72,7 @@ func TestWhatFollowsFromFindings(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			f := Findings{List: tt.list}
-			require.Equal(t, tt.stops, f.Stopping(3, tt.fresh...).Outcome != "")
+			require.Equal(t, tt.stops, f.stopping(3, tt.fresh...).Outcome != "")
 			require.Len(t, f.Advice(3), tt.advice)
 		})
 	}

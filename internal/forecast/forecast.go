@@ -3,6 +3,7 @@ package forecast
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/elenchus-go/debate/judge"
@@ -103,4 +104,16 @@ func DuplicateStep(phase string, steps []protocol.Step) string {
 		}
 	}
 	return ""
+}
+
+// LongestChain returns the largest number of steps that a single actor performs one after the other, at least 1.
+func LongestChain(steps []protocol.Step) int {
+	if len(steps) < 2 {
+		return 1
+	}
+	count := map[string]int{"": 1}
+	for i := range steps {
+		count[steps[i].Actor]++
+	}
+	return slices.Max(slices.Collect(maps.Values(count)))
 }

@@ -60,3 +60,10 @@ func TestStepsThatAPhaseHasTwice(t *testing.T) {
 	require.Empty(t, DuplicateStep("speech", []protocol.Step{about(""), about("Bo"), about("Cy")}))
 	require.Equal(t, `phase "speech" has two steps of "Ada" about "Bo", set another Target in each`, DuplicateStep("speech", []protocol.Step{about("Bo"), about(""), about("Bo")}))
 }
+
+func TestTheLongestChainOfAnActor(t *testing.T) {
+	step := func(name string) protocol.Step { return protocol.Step{Key: transcript.Key{Actor: name}} }
+	require.Equal(t, 1, LongestChain(nil))
+	require.Equal(t, 1, LongestChain([]protocol.Step{step("a"), step("b")}))
+	require.Equal(t, 2, LongestChain([]protocol.Step{step("a"), step("b"), step("a")}))
+}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/archive"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
@@ -46,13 +47,10 @@ func export(t testing.TB, cfg debate.Config) []byte {
 		return scripted.Reply{Text: enginetest.PresetReply(cfg, r)}
 	}}
 	s := store.Memory()
-	d, err := debate.New(t.Context(), cfg, debate.Options{Store: s, Providers: map[string]providers.Provider{"m": model}, KeepReplies: true})
-	require.NoError(t, err)
+	d := debatetest.New(t, cfg, debate.Options{Store: s, Providers: map[string]providers.Provider{"m": model}, KeepReplies: true})
 	require.NoError(t, d.Annotate(t.Context(), "rating", 4))
 	require.NoError(t, d.Inject(t.Context(), debate.Remark{ID: "1", From: "Mayor", Text: "Think of deliveries."}))
-	for _, err := range d.Run(t.Context()) {
-		require.NoError(t, err)
-	}
+	debatetest.Finish(t, d)
 	j, err := archive.Export(t.Context(), s, cfg.ID)
 	require.NoError(t, err)
 	raw, err := json.Marshal(j)
@@ -221,8 +219,7 @@ func InStores(t *testing.T, test func(t *testing.T, e *debate.Engine, s store.St
 			s := store.Memory()
 			_, err := Put(t, s, f.Journal)
 			require.NoError(t, err)
-			e, err := debate.NewEngine(debate.Options{Store: s})
-			require.NoError(t, err)
+			e := debatetest.Engine(t, debate.Options{Store: s})
 			test(t, e, s, fmt.Sprintf("entry %d of debate d", f.Entry))
 		})
 	}

@@ -25,6 +25,8 @@ import (
 	"github.com/elenchus-go/debate/archive"
 	"github.com/elenchus-go/debate/debatehttp"
 	"github.com/elenchus-go/debate/inspector"
+	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/internal/forgedtest"
 	"github.com/elenchus-go/debate/report"
 	"github.com/elenchus-go/debate/store"
@@ -37,8 +39,7 @@ func use(t testing.TB, s store.Store, id string, through []door) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	before := allocated()
-	e, err := debate.NewEngine(debate.Options{Store: s})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Store: s})
 	for _, d := range through {
 		d(ctx, t, e, id)
 	}
@@ -217,8 +218,7 @@ func TestAForgedEntryIsNamed(t *testing.T) {
 			s := store.Memory()
 			id, err := forgedtest.Put(t, s, f.Journal)
 			require.NoError(t, err)
-			e, err := debate.NewEngine(debate.Options{Store: s})
-			require.NoError(t, err)
+			e := debatetest.Engine(t, debate.Options{Store: s})
 			d, opened := e.Open(t.Context(), id)
 			_, forked := e.Fork(t.Context(), id, 0, debate.Edits{})
 			_, result := d.Result(t.Context())
@@ -240,9 +240,13 @@ func TestAnImportRefusesWhatTheRecordContradicts(t *testing.T) {
 	derived := regexp.MustCompile(`^\.entries\[(\d+)\]\.data\.(from|round|ending\.round|turn\.(round|order|seq|visible_seq|kind|contract|usage\..*|attempts\[\d+\]\.usage\..*)|.*failure.*\.key\.round|question\.id)$`)
 	for name, export := range forgedtest.Exports(t) {
 		t.Run(name, func(t *testing.T) {
-			seen := map[string]bool{}
+			seen := map[string]int{} // number of values by field
 			forgedtest.Vary(t, export, func(path string, value any) []any {
-				if !derived.MatchString(path) {
+				at := derived.FindStringSubmatch(path)
+				if at == nil {
+					return nil
+				}
+				if seen[at[2]]++; !enginetest.Tries(seen[at[2]]-1, 4) {
 					return nil
 				}
 				if wrong := wrongValues(value); strings.Contains(path, "usage") {
@@ -256,10 +260,9 @@ func TestAnImportRefusesWhatTheRecordContradicts(t *testing.T) {
 				n, err := strconv.Atoi(at[1])
 				require.NoError(t, err)
 				require.ErrorContains(t, archive.Import(t.Context(), store.Memory(), j), fmt.Sprintf("entry %d", n+1), "%s = %v", path, wrong)
-				seen[at[2]] = true
 			})
 			for _, field := range []string{"from", "round", "turn.round", "turn.order", "turn.seq", "turn.visible_seq", "turn.usage.input", "turn.attempts[0].usage.output"} {
-				require.True(t, seen[field], field)
+				require.NotZero(t, seen[field], field)
 			}
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/store"
 )
@@ -26,7 +27,7 @@ func longDebate(t testing.TB, n int) (*debate.Engine, store.Store, int64) {
 	}
 	kept := store.Memory()
 	e, _, d := completed(t, cfg, func(o *debate.Options) { o.Store = kept })
-	end := status(t, d).Seq
+	end := debatetest.Status(t, d).Seq
 	require.GreaterOrEqual(t, end, int64(n))
 	return e, kept, end
 }

@@ -34,7 +34,7 @@ func TestEveryPromptAndReplyIsDerived(t *testing.T) {
 			parent := create(t, e, cfg)
 			run(t, parent)
 			s.add(derivedtest.RequireAll(t, parent))
-			half := status(t, parent).Seq / 2
+			half := debatetest.Status(t, parent).Seq / 2
 			edited := configAt(t, e, parent, half)
 			edited.Topic = "Ban bikes?"
 			for _, edits := range []debate.Edits{{ID: "half"}, {ID: "edited", Config: &edited}} {
@@ -48,7 +48,7 @@ func TestEveryPromptAndReplyIsDerived(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cfg, e, _, parent := l.lead(t)
 			s.add(derivedtest.RequireAll(t, parent))
-			d := fork(t, e, status(t, parent).Seq/2, debate.Edits{ID: "fork"})
+			d := fork(t, e, debatetest.Status(t, parent).Seq/2, debate.Edits{ID: "fork"})
 			l.finish(t, d, cfg, nil)
 			s.add(derivedtest.RequireAll(t, d))
 		})

@@ -120,8 +120,7 @@ func TestEditedConfigurations(t *testing.T) {
 				require.Equal(t, tt.who == "" || strings.Contains(tt.who, key.Actor), shown, "%s: %s", key, text(requests[0]))
 			}
 			for _, turn := range r.Turns {
-				p, err := d.PromptOf(t.Context(), turn.Key)
-				require.NoError(t, err)
+				p := debatetest.PromptOf(t, d, turn.Key)
 				want := before
 				if turn.Seq > last.Seq {
 					want = after
@@ -187,13 +186,16 @@ func TestATurnEditedToWhatItWas(t *testing.T) {
 			calls := m.take()
 			r := debatetest.Result(t, parent)
 			for i, turn := range r.Turns {
+				if !tries(t, int64(i)) {
+					continue
+				}
 				reply := turn.Text
 				if turn.Contract != "" {
 					reply = string(turn.Data)
 				}
 				d := fork(t, e, 0, debate.Edits{ID: fmt.Sprint("fork-", i), Turn: turn.Key, Reply: reply})
-				require.Equal(t, transcript.Parent{ID: "d", Seq: turn.Seq - 1}, status(t, d).Parent)
-				require.False(t, status(t, d).State.Active())
+				require.Equal(t, transcript.Parent{ID: "d", Seq: turn.Seq - 1}, debatetest.Status(t, d).Parent)
+				require.False(t, debatetest.Status(t, d).State.Active())
 				run(t, d)
 				is := debatetest.Result(t, d)
 				require.Equal(t, texts(r.Turns), texts(is.Turns), turn.Key.String())
@@ -204,8 +206,7 @@ func TestATurnEditedToWhatItWas(t *testing.T) {
 					require.JSONEq(t, string(data(r.Turns[j])), string(data(after)))
 				}
 				require.Empty(t, m.take()[turn.Key], "no model is asked for the edited turn")
-				p, err := d.PromptOf(t.Context(), turn.Key)
-				require.NoError(t, err)
+				p := debatetest.PromptOf(t, d, turn.Key)
 				require.Equal(t, calls[turn.Key][0], p.Request, "what a model would have been asked")
 				require.Contains(t, p.Missing[0], "no model was asked")
 			}
@@ -237,9 +238,7 @@ func TestWhatFollowsFromAnEditedTurn(t *testing.T) {
 		a, err := transcript.Decode[judge.Assessment](turn)
 		require.NoError(t, err)
 		a.ShouldContinue = false
-		reply, err := json.Marshal(a)
-		require.NoError(t, err)
-		d := fork(t, e, turn.Seq, debate.Edits{Turn: turn.Key, Reply: string(reply)})
+		d := fork(t, e, turn.Seq, debate.Edits{Turn: turn.Key, Reply: debatetest.Encode(t, a)})
 		list := events(t, d)
 		require.Equal(t, fsm.Completing, list[len(list)-1].(debate.StateChanged).From, "it concludes")
 		run(t, d)
@@ -264,7 +263,7 @@ func TestWrongEdits(t *testing.T) {
 		edit(&c)
 		return &c
 	}
-	end := status(t, parent).Seq
+	end := debatetest.Status(t, parent).Seq
 	for name, tt := range map[string]struct {
 		seq    int64
 		edits  debate.Edits
@@ -306,10 +305,9 @@ func TestWrongEdits(t *testing.T) {
 			require.ErrorContains(t, err, "fork debate d: check fork: ")
 		})
 	}
-	n, err := e.Count(t.Context(), store.Query{})
-	require.NoError(t, err)
+	n := debatetest.Call(t, e.Count, store.Query{})
 	require.Equal(t, map[fsm.State]int{fsm.Completed: 1}, n, "a refused fork leaves nothing")
-	_, err = e.Fork(t.Context(), "none", 0, debate.Edits{})
+	_, err := e.Fork(t.Context(), "none", 0, debate.Edits{})
 	require.ErrorIs(t, err, store.ErrNotFound)
 	_, err = e.Fork(t.Context(), "d", 0, debate.Edits{ID: "d"})
 	require.ErrorIs(t, err, debate.ErrTaken)
@@ -334,20 +332,19 @@ func TestAForkOfAnError(t *testing.T) {
 	d := fork(t, e, 0, debate.Edits{Config: &edited})
 	require.NoError(t, d.Decide(t.Context(), asked.Question.ID, "retry"))
 	run(t, d)
-	require.Equal(t, fsm.Completed, status(t, d).State)
-	require.Equal(t, fsm.Paused, status(t, parent).State)
+	require.Equal(t, fsm.Completed, debatetest.Status(t, d).State)
+	require.Equal(t, fsm.Paused, debatetest.Status(t, parent).State)
 
 	cfg.ID, cfg.OnJudgeFailure, cfg.Judges = "e", debate.Continue, []debate.Participant{{Name: "J", Provider: "m"}}
 	cfg.Participants[1].Provider, cfg.Participants = "n", cfg.Participants[:2]
 	parent = create(t, e, cfg)
 	_, err := debatetest.Run(t, parent)
 	require.Error(t, err)
-	require.Equal(t, fsm.Error, status(t, parent).State)
+	require.Equal(t, fsm.Error, debatetest.Status(t, parent).State)
 	edited = cfg
 	edited.Participants = []debate.Participant{{Name: "A", Provider: "m"}, {Name: "B", Provider: "m"}}
-	d, err = e.Fork(t.Context(), "e", 0, debate.Edits{Config: &edited})
-	require.NoError(t, err)
-	require.Equal(t, fsm.Error, status(t, d).State)
+	d = debatetest.Fork(t, e, "e", 0, debate.Edits{Config: &edited})
+	require.Equal(t, fsm.Error, debatetest.Status(t, d).State)
 	require.NoError(t, d.Retry(t.Context()))
 	m.take()
 	run(t, d)
@@ -364,15 +361,14 @@ func TestForksOfPeoplesTurns(t *testing.T) {
 	e, _ := newEngine(t, cfg)
 	parent := create(t, e, cfg)
 	run(t, parent)
-	waiting, err := parent.Waiting(t.Context())
-	require.NoError(t, err)
+	waiting := debatetest.Waiting(t, parent)
 	require.Len(t, waiting, 1)
 	key := waiting[0].Key
 
 	edited := configAt(t, e, parent, 1)
 	edited.Topic = "Ban bikes?"
 	again := fork(t, e, 0, debate.Edits{Config: &edited})
-	require.Equal(t, []string{"B"}, status(t, again).Waiting)
+	require.Equal(t, []string{"B"}, debatetest.Status(t, again).Waiting)
 	list := events(t, again)
 	require.IsType(t, debate.Asked{}, list[len(list)-2], "B is asked again")
 
@@ -386,7 +382,7 @@ func TestForksOfPeoplesTurns(t *testing.T) {
 	require.NoError(t, d.Answer(t.Context(), key, "No.", "Bob"))
 	require.ErrorIs(t, d.Answer(t.Context(), key, "Yes.", "Bob"), debate.ErrAnswered)
 	run(t, d)
-	require.Equal(t, []string{"B"}, status(t, d).Waiting, "in the second round")
+	require.Equal(t, []string{"B"}, debatetest.Status(t, d).Waiting, "in the second round")
 	require.Equal(t, "Yes.", debatetest.Result(t, parent).Turns[1].Text)
 }
 
@@ -409,7 +405,7 @@ func TestRepliesOfAnEditedWindow(t *testing.T) {
 	}
 	require.Equal(t, 3, n)
 	require.Contains(t, strings.Join(debatetest.Result(t, d).Warnings, "\n"), "replies of J are limited to")
-	again := configAt(t, e, d, status(t, d).Seq)
+	again := configAt(t, e, d, debatetest.Status(t, d).Seq)
 	require.Equal(t, edited.Judges[0].MaxTokens, again.Judges[0].MaxTokens, "the configuration itself does not change")
 }
 
@@ -461,10 +457,9 @@ func TestPromptSets(t *testing.T) {
 	require.ErrorIs(t, err, debate.ErrUnsupported)
 	require.ErrorContains(t, err, `prompts: "formal" is unknown to this engine, add it to Options.PromptSets`)
 	require.Empty(t, m.take())
-	require.Equal(t, fsm.Configuring, status(t, d).State)
+	require.Equal(t, fsm.Configuring, debatetest.Status(t, d).State)
 	able, m := newEngine(t, cfg, func(o *debate.Options) { o.Store, o.PromptSets = kept, map[string]fs.FS{"formal": formal} })
-	d, err = able.Open(t.Context(), "d")
-	require.NoError(t, err)
+	d = debatetest.Open(t, able, "d")
 	run(t, d)
 	formally, versions := 0, map[string]bool{}
 	for _, requests := range m.take() {
@@ -479,7 +474,6 @@ func TestPromptSets(t *testing.T) {
 		}
 	}
 	require.Len(t, versions, 1)
-	plain, err := d.PromptOf(t.Context(), debatetest.Result(t, d).Turns[0].Key)
-	require.NoError(t, err)
+	plain := debatetest.PromptOf(t, d, debatetest.Result(t, d).Turns[0].Key)
 	require.False(t, plain.OtherTemplates)
 }

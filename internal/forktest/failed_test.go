@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/derivedtest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/price"
@@ -87,10 +88,8 @@ func TestForgedCallsOfFailedStepsAreFound(t *testing.T) {
 		require.GreaterOrEqual(t, at, 0)
 		forged := store.Memory()
 		require.NoError(t, forged.Commit(t.Context(), store.Change{ID: d.ID(), Status: status, Entries: entries}))
-		other, err := debate.NewEngine(debate.Options{Store: forged})
-		require.NoError(t, err)
-		opened, err := other.Open(t.Context(), d.ID())
-		require.NoError(t, err)
+		other := debatetest.Engine(t, debate.Options{Store: forged})
+		opened := debatetest.Open(t, other, d.ID())
 		for c, err := range opened.VerifyEntries(t.Context()) {
 			require.NoError(t, err)
 			if c.Type == "dropped" {

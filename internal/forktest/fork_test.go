@@ -43,18 +43,17 @@ func completed(t testing.TB, cfg debate.Config, change ...func(*debate.Options))
 func TestFamilies(t *testing.T) {
 	cfg := lifeConfig()
 	e, _, parent := completed(t, cfg)
-	end := status(t, parent).Seq
+	end := debatetest.Status(t, parent).Seq
 	child := fork(t, e, end-2, debate.Edits{})
 	require.NotEqual(t, "d", child.ID())
 	require.Equal(t, "d", configAt(t, e, parent, 1).Seed)
-	grandchild, err := e.Fork(t.Context(), child.ID(), 0, debate.Edits{})
-	require.NoError(t, err)
-	require.Equal(t, transcript.Parent{ID: "d", Seq: end - 2}, status(t, child).Parent)
-	require.Equal(t, transcript.Parent{ID: child.ID(), Seq: status(t, child).Seq}, status(t, grandchild).Parent)
+	grandchild := debatetest.Fork(t, e, child.ID(), 0, debate.Edits{})
+	require.Equal(t, transcript.Parent{ID: "d", Seq: end - 2}, debatetest.Status(t, child).Parent)
+	require.Equal(t, transcript.Parent{ID: child.ID(), Seq: debatetest.Status(t, child).Seq}, debatetest.Status(t, grandchild).Parent)
 	require.NoError(t, e.Delete(t.Context(), "d"))
 	require.NoError(t, e.Delete(t.Context(), child.ID()))
 	run(t, grandchild)
-	require.Equal(t, fsm.Completed, status(t, grandchild).State)
+	require.Equal(t, fsm.Completed, debatetest.Status(t, grandchild).State)
 	require.Equal(t, "d", configAt(t, e, grandchild, 1).Seed, "it draws what its parents drew")
 }
 
@@ -89,8 +88,7 @@ func TestForksHaveTheAttachmentsOfTheirParent(t *testing.T) {
 		require.Equal(t, attached(asked[key]), attached(requests), key)
 		require.Contains(t, attached(requests), "all.png", key)
 		require.Equal(t, key.Actor == reader, slices.Contains(attached(requests), "one.png"), key)
-		p, err := child.PromptOf(t.Context(), key)
-		require.NoError(t, err)
+		p := debatetest.PromptOf(t, child, key)
 		require.Equal(t, attached(requests), attached([]providers.Request{p.Request}), key)
 	}
 	cfg.Attachments = []debate.Attachment{photo(4, "other.png")}
@@ -109,19 +107,19 @@ func TestAForkWaitsForItsStart(t *testing.T) {
 		parent := create(t, e, cfg)
 		require.NoError(t, parent.Start(t.Context()))
 		time.Sleep(3500 * time.Millisecond) // the fourth call is in flight
-		seq := status(t, parent).Seq
+		seq := debatetest.Status(t, parent).Seq
 		d := fork(t, e, 0, debate.Edits{ID: "fork"})
-		require.Equal(t, seq, status(t, d).Parent.Seq)
-		require.Zero(t, status(t, d).Driver)
+		require.Equal(t, seq, debatetest.Status(t, d).Parent.Seq)
+		require.Zero(t, debatetest.Status(t, d).Driver)
 		stood := debatetest.Result(t, d).Turns
 		require.NoError(t, e.Recover(t.Context()))
 		time.Sleep(time.Hour)
-		require.Equal(t, fsm.Completed, status(t, parent).State, "the fork does not disturb its parent")
-		require.Equal(t, fsm.Paused, status(t, d).State)
+		require.Equal(t, fsm.Completed, debatetest.Status(t, parent).State, "the fork does not disturb its parent")
+		require.Equal(t, fsm.Paused, debatetest.Status(t, d).State)
 		m.take()
 		require.NoError(t, d.Start(t.Context()))
 		time.Sleep(time.Hour)
-		require.Equal(t, fsm.Completed, status(t, d).State)
+		require.Equal(t, fsm.Completed, debatetest.Status(t, d).State)
 		require.Equal(t, texts(debatetest.Result(t, parent).Turns), texts(debatetest.Result(t, d).Turns))
 		require.Len(t, m.take(), len(debatetest.Result(t, d).Turns)-len(stood))
 	})
@@ -174,16 +172,15 @@ func TestTheTimesOfAFork(t *testing.T) {
 		parent := create(t, e, cfg)
 		run(t, parent)
 		want := debatetest.Result(t, parent)
-		for seq := range status(t, parent).Seq {
+		for seq := range debatetest.Status(t, parent).Seq {
 			time.Sleep(time.Hour)
 			now := time.Now().UTC().Truncate(time.Microsecond)
 			d := fork(t, e, seq+1, debate.Edits{ID: fmt.Sprint("fork-", seq)})
-			is := status(t, d)
+			is := debatetest.Status(t, d)
 			require.Equal(t, now, is.Created)
 			require.False(t, is.Updated.Before(is.Created))
-			again, err := e.Open(t.Context(), is.ID)
-			require.NoError(t, err)
-			require.Equal(t, is, status(t, again))
+			again := debatetest.Open(t, e, is.ID)
+			require.Equal(t, is, debatetest.Status(t, again))
 			time.Sleep(time.Hour)
 			run(t, d)
 			r := debatetest.Result(t, d)
@@ -205,7 +202,7 @@ func TestAForkDuringADelay(t *testing.T) {
 				continue
 			}
 			d := fork(t, e, int64(i)+1, debate.Edits{})
-			require.False(t, status(t, d).State.Active())
+			require.False(t, debatetest.Status(t, d).State.Active())
 			run(t, d)
 			require.Equal(t, outcome(t, parent), outcome(t, d))
 		}
@@ -278,11 +275,11 @@ func TestLabelsOfForks(t *testing.T) {
 		"": {Labels: map[string]string{}},
 	} {
 		d := fork(t, e, seq, edits)
-		require.Equal(t, want, status(t, d).Labels["team"])
+		require.Equal(t, want, debatetest.Status(t, d).Labels["team"])
 		run(t, d)
-		require.Equal(t, want, status(t, d).Labels["team"])
+		require.Equal(t, want, debatetest.Status(t, d).Labels["team"])
 	}
-	require.Equal(t, "red", status(t, parent).Labels["team"])
+	require.Equal(t, "red", debatetest.Status(t, parent).Labels["team"])
 }
 
 // ended is a protocol that holds a function, which JSON omits.
@@ -326,9 +323,8 @@ func TestForksWithoutTheProtocol(t *testing.T) {
 	other, _ := newEngine(t, cfg, func(o *debate.Options) { o.Store = kept })
 	_, err := other.Fork(t.Context(), "d", debatetest.Result(t, parent).Turns[1].Seq, debate.Edits{})
 	require.ErrorIs(t, err, debate.ErrUnsupported)
-	d, err := other.Fork(t.Context(), "d", 0, debate.Edits{})
-	require.NoError(t, err)
-	require.Equal(t, fsm.Completed, status(t, d).State)
+	d := debatetest.Fork(t, other, "d", 0, debate.Edits{})
+	require.Equal(t, fsm.Completed, debatetest.Status(t, d).State)
 	_, err = d.PromptOf(t.Context(), debatetest.Result(t, parent).Turns[1].Key)
 	require.ErrorIs(t, err, debate.ErrUnsupported)
 }
@@ -388,14 +384,13 @@ func TestForksOfDamagedJournals(t *testing.T) {
 			damaged = append(damaged, store.Entry{Seq: 2, Type: "state", At: entries[1].Data.(debate.StateChanged).At, Data: entries[1].Data})
 			damage(&damaged[1])
 			kept := store.Memory()
-			is := status(t, parent)
+			is := debatetest.Status(t, parent)
 			is.Seq = 2
 			require.NoError(t, kept.Commit(t.Context(), store.Change{ID: "d", Entries: damaged, Status: is}))
 			later, _ := newEngine(t, cfg, func(o *debate.Options) { o.Store = kept })
 			_, err := later.Fork(t.Context(), "d", 0, debate.Edits{})
 			require.ErrorContains(t, err, "fork debate d: ")
-			d, err := later.Fork(t.Context(), "d", 1, debate.Edits{})
-			require.NoError(t, err)
+			d := debatetest.Fork(t, later, "d", 1, debate.Edits{})
 			run(t, d)
 			require.Equal(t, outcome(t, parent), outcome(t, d))
 		})
@@ -421,12 +416,10 @@ func TestAnArchivedFork(t *testing.T) {
 	target := store.Memory()
 	require.NoError(t, archive.Import(t.Context(), target, &read))
 	later, _ := newEngine(t, cfg, func(o *debate.Options) { o.Store = target })
-	imported, err := later.Open(t.Context(), "fork")
-	require.NoError(t, err)
-	require.Equal(t, status(t, d), status(t, imported))
+	imported := debatetest.Open(t, later, "fork")
+	require.Equal(t, debatetest.Status(t, d), debatetest.Status(t, imported))
 	var forks []string
-	for is, err := range later.List(t.Context(), store.Query{Parent: "d"}) {
-		require.NoError(t, err)
+	for _, is := range debatetest.List(t, later, store.Query{Parent: "d"}) {
 		forks = append(forks, is.ID)
 	}
 	require.Equal(t, []string{"fork"}, forks)
@@ -473,14 +466,14 @@ func TestBudgetsOfForks(t *testing.T) {
 	edited := configAt(t, e, parent, last.Seq)
 	edited.Limits.OutputTokens = used + 28_000
 	d := fork(t, e, last.Seq, debate.Edits{Config: &edited})
-	require.Equal(t, used, status(t, d).Usage.Output)
+	require.Equal(t, used, debatetest.Status(t, d).Usage.Output)
 	run(t, d)
 	r := debatetest.Result(t, d)
 	require.Equal(t, transcript.TokenBudget, r.Ending.Outcome)
 	for _, turn := range r.Turns {
 		require.True(t, turn.Round < 5 || turn.Kind == transcript.Conclusion, turn.Key)
 	}
-	require.Equal(t, r.Total.Usage, status(t, d).Usage)
+	require.Equal(t, r.Total.Usage, debatetest.Status(t, d).Usage)
 }
 
 // A debate of an earlier version has no seed in its journal, and draws by its ID. A fork of it draws the same.
@@ -494,12 +487,11 @@ func TestAForkOfADebateWithoutASeed(t *testing.T) {
 	require.NotContains(t, string(first.Config), "seed")
 	entries := []store.Entry{{Seq: 1, Type: "config", At: first.At, Data: first}}
 	old := store.Memory()
-	require.NoError(t, old.Commit(t.Context(), store.Change{ID: "d", Entries: entries, Status: status(t, parent)}))
+	require.NoError(t, old.Commit(t.Context(), store.Change{ID: "d", Entries: entries, Status: debatetest.Status(t, parent)}))
 	run(t, parent)
 	m.take()
 	later, _ := newEngine(t, cfg, func(o *debate.Options) { o.Store = old })
-	d, err := later.Fork(t.Context(), "d", 0, debate.Edits{})
-	require.NoError(t, err)
+	d := debatetest.Fork(t, later, "d", 0, debate.Edits{})
 	run(t, d)
 	require.Equal(t, outcome(t, parent), outcome(t, d), "the pseudonyms are the same")
 }

@@ -17,6 +17,9 @@ func TestForksInsideTheChangeOfAForkAreDerived(t *testing.T) {
 			cfg, e, m, parent := l.lead(t)
 			m.take()
 			for seq := int64(2); seq <= int64(len(events(t, parent))); seq += 2 {
+				if !tries(t, seq/2) {
+					continue
+				}
 				first := fork(t, e, seq, debate.Edits{ID: fmt.Sprint("fork-", seq)})
 				last := int64(len(events(t, first)))
 				for at := seq + 1; at <= last; at++ {

@@ -35,8 +35,7 @@ func requirePrompts(t *testing.T, d *debate.Debate, calls map[transcript.Key][]p
 		if len(turn.Attempts) == 0 {
 			continue
 		}
-		p, err := d.PromptOf(t.Context(), turn.Key)
-		require.NoError(t, err)
+		p := debatetest.PromptOf(t, d, turn.Key)
 		require.Empty(t, p.Missing, turn.Key.String())
 		require.Equal(t, "equal", p.Match, turn.Key.String())
 		list := calls[turn.Key]
@@ -96,16 +95,13 @@ func requireWords(t *testing.T, d *debate.Debate, calls map[transcript.Key][]pro
 	}
 	for _, c := range []window.TokenCounter{nil, counter{0.2}, counter{3}} {
 		o := debate.Options{Store: made.(debate.Options).Store, TokenCounter: c}
-		e, err := debate.NewEngine(o)
-		require.NoError(t, err)
-		other, err := e.Open(t.Context(), d.ID())
-		require.NoError(t, err)
+		e := debatetest.Engine(t, o)
+		other := debatetest.Open(t, e, d.ID())
 		for _, turn := range debatetest.Result(t, d).Turns {
 			if len(turn.Attempts) == 0 {
 				continue
 			}
-			p, err := other.PromptOf(t.Context(), turn.Key)
-			require.NoError(t, err)
+			p := debatetest.PromptOf(t, other, turn.Key)
 			if c != nil && p.Missing != nil {
 				require.Greater(t, len(turn.Attempts), 1, "%s: %s", turn.Key, p.Missing)
 				continue
@@ -171,8 +167,7 @@ func requireLeftOut(t *testing.T, d *debate.Debate) {
 		at[turn.Seq] = i
 	}
 	for _, turn := range r.Turns {
-		p, err := d.PromptOf(t.Context(), turn.Key)
-		require.NoError(t, err)
+		p := debatetest.PromptOf(t, d, turn.Key)
 		w := transcript.Window{}
 		if turn.Window != nil && turn.Kind != transcript.Summary { // that of a summary is the one that led to it
 			w = *turn.Window
@@ -268,8 +263,7 @@ func (a attempts) require(t *testing.T) {
 		}
 		several++
 		if a.missing != "" {
-			p, err := d.PromptOf(t.Context(), turn.Key)
-			require.NoError(t, err)
+			p := debatetest.PromptOf(t, d, turn.Key)
 			require.Contains(t, strings.Join(p.Missing, ""), a.missing)
 		}
 	}
@@ -342,11 +336,10 @@ func TestPromptsOfPeople(t *testing.T) {
 	asked := map[transcript.Key]debate.Asked{}
 	for range 50 {
 		run(t, d)
-		if status(t, d).State == fsm.Completed {
+		if debatetest.Status(t, d).State == fsm.Completed {
 			break
 		}
-		list, err := d.Waiting(t.Context())
-		require.NoError(t, err)
+		list := debatetest.Waiting(t, d)
 		for _, a := range list {
 			asked[a.Key] = a
 		}
@@ -355,8 +348,7 @@ func TestPromptsOfPeople(t *testing.T) {
 	requirePrompts(t, d, m.take())
 	require.Len(t, asked, 5)
 	for key, a := range asked {
-		p, err := d.PromptOf(t.Context(), key)
-		require.NoError(t, err)
+		p := debatetest.PromptOf(t, d, key)
 		require.Empty(t, p.Missing)
 		require.Equal(t, a.Kind, p.Kind)
 		require.Equal(t, a.Contract, p.Request.SchemaName)
@@ -382,8 +374,7 @@ func TestPromptsOfAllLives(t *testing.T) {
 					continue
 				}
 				n++
-				p, err := d.PromptOf(t.Context(), done.Turn.Key)
-				require.NoError(t, err)
+				p := debatetest.PromptOf(t, d, done.Turn.Key)
 				made := calls[done.Turn.Key]
 				require.Equal(t, made[len(made)-1], p.Request, done.Turn.Key.String())
 			}
@@ -404,13 +395,10 @@ func TestPromptsWithOtherTemplates(t *testing.T) {
 	other, _ := newEngine(t, cfg, func(o *debate.Options) {
 		o.Store, o.Prompts = kept, fstest.MapFS{"free-form.tmpl": {Data: []byte(`{{define "system"}}You are {{.Me.Name}}.{{end}}Speak.`)}}
 	})
-	seen, err := other.Open(t.Context(), "d")
-	require.NoError(t, err)
-	first, err := d.PromptOf(t.Context(), speech)
-	require.NoError(t, err)
+	seen := debatetest.Open(t, other, "d")
+	first := debatetest.PromptOf(t, d, speech)
 	require.False(t, first.OtherTemplates)
-	p, err := seen.PromptOf(t.Context(), speech)
-	require.NoError(t, err)
+	p := debatetest.PromptOf(t, seen, speech)
 	require.True(t, p.OtherTemplates)
 	require.Equal(t, first.Templates, p.Templates)
 	require.NotEqual(t, calls[speech][0], p.Request)
@@ -426,7 +414,7 @@ func TestPromptsOfEarlierVersions(t *testing.T) {
 			run(t, d)
 			calls, kept, entries := m.take(), store.Memory(), []store.Entry{}
 			for _, ev := range events(t, d) {
-				entry := store.Entry{Seq: ev.Meta().Seq, Type: ev.Meta().Type, At: status(t, d).Updated}
+				entry := store.Entry{Seq: ev.Meta().Seq, Type: ev.Meta().Type, At: debatetest.Status(t, d).Updated}
 				switch ev := ev.(type) {
 				case debate.TurnDone:
 					require.NotZero(t, ev.PromptSeq)
@@ -441,13 +429,11 @@ func TestPromptsOfEarlierVersions(t *testing.T) {
 				}
 				entries = append(entries, entry)
 			}
-			require.NoError(t, kept.Commit(t.Context(), store.Change{ID: "d", Entries: entries, Status: status(t, d)}))
+			require.NoError(t, kept.Commit(t.Context(), store.Change{ID: "d", Entries: entries, Status: debatetest.Status(t, d)}))
 			later, _ := newEngine(t, cfg, func(o *debate.Options) { o.Store = kept })
-			old, err := later.Open(t.Context(), "d")
-			require.NoError(t, err)
+			old := debatetest.Open(t, later, "d")
 			requirePrompts(t, old, calls)
-			p, err := old.PromptOf(t.Context(), debatetest.Result(t, old).Turns[0].Key)
-			require.NoError(t, err)
+			p := debatetest.PromptOf(t, old, debatetest.Result(t, old).Turns[0].Key)
 			require.Empty(t, p.Templates)
 			require.False(t, p.OtherTemplates)
 		})
@@ -472,9 +458,8 @@ func TestPromptsThatDoNotExist(t *testing.T) {
 		require.Equal(t, "key", problems.List[0].Field)
 		require.ErrorContains(t, err, "rebuild prompt of debate d: check step: key: ")
 	}
-	gone, err := e.Open(t.Context(), "d")
-	require.NoError(t, err)
+	gone := debatetest.Open(t, e, "d")
 	require.NoError(t, e.Delete(t.Context(), "d"))
-	_, err = gone.PromptOf(t.Context(), remark)
+	_, err := gone.PromptOf(t.Context(), remark)
 	require.ErrorIs(t, err, store.ErrNotFound)
 }

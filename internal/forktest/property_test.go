@@ -24,9 +24,12 @@ func TestAForkContinuesAsItsParent(t *testing.T) {
 			run(t, parent)
 			m.take()
 			want, all := outcome(t, parent), keys(debatetest.Result(t, parent).Turns)
-			for seq := range status(t, parent).Seq {
+			for seq := range debatetest.Status(t, parent).Seq {
+				if !tries(t, seq) {
+					continue
+				}
 				d := fork(t, e, seq+1, debate.Edits{ID: fmt.Sprint("fork-", seq+1)})
-				is := status(t, d)
+				is := debatetest.Status(t, d)
 				require.Equal(t, transcript.Parent{ID: cfg.ID, Seq: seq + 1}, is.Parent)
 				require.False(t, is.State.Active(), "entry %d: a fork does not run when it is made, but is %s", seq+1, is.State)
 				require.Empty(t, m.take())
@@ -66,8 +69,7 @@ func TestPromptOfEachStep(t *testing.T) {
 					continue
 				}
 				for _, d := range []*debate.Debate{parent, copied} {
-					p, err := d.PromptOf(t.Context(), turn.Key)
-					require.NoError(t, err)
+					p := debatetest.PromptOf(t, d, turn.Key)
 					require.Equal(t, calls[turn.Key][0], p.Request, turn.Key.String())
 					require.Equal(t, turn.Kind, p.Kind)
 					require.Empty(t, p.Missing)
@@ -89,7 +91,10 @@ func TestAnotherTopicFromEachEntry(t *testing.T) {
 			parent := create(t, e, cfg)
 			run(t, parent)
 			before := m.take()
-			for seq := int64(1); seq < status(t, parent).Seq; seq++ { // with the last entry the debate has ended
+			for seq := int64(1); seq < debatetest.Status(t, parent).Seq; seq++ { // with the last entry the debate has ended
+				if !tries(t, seq) {
+					continue
+				}
 				edited := configAt(t, e, parent, seq)
 				edited.Topic = "Ban bikes?"
 				d := fork(t, e, seq, debate.Edits{ID: fmt.Sprint("fork-", seq), Config: &edited})
@@ -111,8 +116,7 @@ func TestAnotherTopicFromEachEntry(t *testing.T) {
 					}
 					list := asked[turn.Key]
 					require.Len(t, list, 1, turn.Key.String())
-					p, err := d.PromptOf(t.Context(), turn.Key)
-					require.NoError(t, err)
+					p := debatetest.PromptOf(t, d, turn.Key)
 					require.Equal(t, list[0], p.Request, "entry %d, %s", seq, turn.Key)
 					if turn.Kind != transcript.Embeddings {
 						require.Equal(t, !committed, strings.Contains(text(p.Request), "Ban bikes?"), "entry %d, %s", seq, turn.Key)

@@ -64,9 +64,7 @@ func kept(t testing.TB, c debate.Config, d *debate.Debate) (list []string) {
 			continue
 		}
 		turn.Seq, turn.VisibleSeq = 0, 0
-		b, err := json.Marshal(turn)
-		require.NoError(t, err)
-		list = append(list, string(b))
+		list = append(list, debatetest.Encode(t, turn))
 	}
 	return list
 }
@@ -155,7 +153,7 @@ func TestTheCourseIsKept(t *testing.T) {
 			}
 			require.Equal(t, kept(t, cfg, parent), kept(t, cfg, d))
 			require.Equal(t, debatetest.Result(t, parent).Ending, debatetest.Result(t, d).Ending)
-			require.Equal(t, fsm.Completed, status(t, d).State)
+			require.Equal(t, fsm.Completed, debatetest.Status(t, d).State)
 			for _, turn := range debatetest.Result(t, d).Turns {
 				if len(turn.Attempts) == 0 {
 					continue
@@ -181,11 +179,9 @@ func TestARejudgedDebateSurvivesItsProcess(t *testing.T) {
 			rejudge(t, e, parent.ID(), debate.Rejudge{ID: "again", Swap: true})
 			for range 200 {
 				e, m := newEngine(t, cfg, func(o *debate.Options) { o.Store = st })
-				d, err := e.Open(t.Context(), "again")
-				require.NoError(t, err)
-				if status(t, d).State == fsm.Completed {
-					whole, err := e.Open(t.Context(), "whole")
-					require.NoError(t, err)
+				d := debatetest.Open(t, e, "again")
+				if debatetest.Status(t, d).State == fsm.Completed {
+					whole := debatetest.Open(t, e, "whole")
 					require.Equal(t, outcome(t, whole), outcome(t, d))
 					derivedtest.Require(t, d)
 					return
@@ -215,23 +211,21 @@ func TestForksOfRejudgedDebates(t *testing.T) {
 			parent := create(t, e, cfg)
 			run(t, parent)
 			d := rejudge(t, e, parent.ID(), debate.Rejudge{ID: "again", Swap: true})
-			from, made := status(t, d).Parent.Seq, status(t, d).Seq
+			from, made := debatetest.Status(t, d).Parent.Seq, debatetest.Status(t, d).Seq
 			run(t, d)
 			m.take()
-			for seq := from; seq <= status(t, d).Seq; seq++ {
-				if seq > from && seq < made { // within the change that has made it
+			for seq := from; seq <= debatetest.Status(t, d).Seq; seq++ {
+				if seq > from && seq < made || !tries(t, seq) { // within the change that has made it
 					continue
 				}
-				f, err := e.Fork(t.Context(), "again", seq, debate.Edits{})
-				require.NoError(t, err)
+				f := debatetest.Fork(t, e, "again", seq, debate.Edits{})
 				run(t, f)
 				require.Equal(t, outcome(t, d), outcome(t, f), seq)
 				for key := range m.take() {
 					require.True(t, decides(cfg, key), key)
 				}
 			}
-			f, err := e.Fork(t.Context(), "again", from-1, debate.Edits{})
-			require.NoError(t, err)
+			f := debatetest.Fork(t, e, "again", from-1, debate.Edits{})
 			run(t, f)
 			require.Nil(t, debatetest.Result(t, f).Rejudged, "it has nothing of the course")
 			twice := rejudge(t, e, "again", debate.Rejudge{ID: "twice", Swap: true})
@@ -260,7 +254,7 @@ func TestRejudgedLives(t *testing.T) {
 				cfg, e, m, parent := l.lead(t)
 				m.take()
 				d, err := e.Rejudge(t.Context(), parent.ID(), debate.Rejudge{ID: "again"})
-				if status(t, parent).State != fsm.Completed {
+				if debatetest.Status(t, parent).State != fsm.Completed {
 					require.Error(t, err)
 					return
 				}
@@ -465,12 +459,10 @@ func TestDocumentsThatAreLeftOut(t *testing.T) {
 			require.Equal(t, kept(t, cfg, parent), kept(t, cfg, d))
 			derivedtest.Require(t, d)
 			for _, turn := range is.Turns {
-				p, err := d.PromptOf(t.Context(), turn.Key)
-				require.NoError(t, err)
+				p := debatetest.PromptOf(t, d, turn.Key)
 				require.Equal(t, "equal", p.Match, "%s %v", turn.Key, p.Missing)
 			}
-			f, err := e.Fork(t.Context(), "again", 0, debate.Edits{})
-			require.NoError(t, err)
+			f := debatetest.Fork(t, e, "again", 0, debate.Edits{})
 			require.Equal(t, is.Rejudged, debatetest.Result(t, f).Rejudged)
 		})
 	}
@@ -518,14 +510,13 @@ func TestPeopleJudgeAgain(t *testing.T) {
 	first := debatetest.Result(t, parent).Turns[0]
 	d := rejudge(t, e, parent.ID(), debate.Rejudge{ID: "again", Judges: []debate.Participant{{Name: "Cleo", Human: true}}, Omit: debate.Omission{Turns: []transcript.Key{first.Key}}})
 	run(t, d)
-	waiting, err := d.Waiting(t.Context())
-	require.NoError(t, err)
+	waiting := debatetest.Waiting(t, d)
 	require.Len(t, waiting, 1)
 	require.Equal(t, "verdict", waiting[0].Key.Phase)
 	require.Len(t, waiting[0].Said, 5, "one of six is left out")
 	require.NoError(t, d.Answer(t.Context(), waiting[0].Key, `{"summary":"A was clear.","winner":"A","winner_reasoning":"It was clear.","quality":50}`, "Cleo"))
 	run(t, d)
-	require.Equal(t, fsm.Completed, status(t, d).State)
+	require.Equal(t, fsm.Completed, debatetest.Status(t, d).State)
 	require.Empty(t, m.take())
 	answer, err := panel.DecodeAnswer(debatetest.Result(t, d).Answer)
 	require.NoError(t, err)

@@ -2,7 +2,6 @@ package forktest_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
@@ -74,8 +73,7 @@ func newEngine(t testing.TB, c debate.Config, change ...func(*debate.Options)) (
 	for _, f := range change {
 		f(&o)
 	}
-	e, err := debate.NewEngine(o)
-	require.NoError(t, err)
+	e := debatetest.Engine(t, o)
 	options.Store(e, o)
 	t.Cleanup(func() { require.NoError(t, e.Close(context.WithoutCancel(t.Context()))) })
 	return e, m
@@ -87,8 +85,7 @@ var options sync.Map
 // create creates a debate.
 func create(t testing.TB, e *debate.Engine, c debate.Config) *debate.Debate {
 	t.Helper()
-	d, err := e.Create(t.Context(), c)
-	require.NoError(t, err)
+	d := debatetest.Create(t, e, c)
 	o, _ := options.Load(e)
 	options.Store(d, o)
 	t.Cleanup(func() { options.Delete(e); options.Delete(d) })
@@ -98,8 +95,7 @@ func create(t testing.TB, e *debate.Engine, c debate.Config) *debate.Debate {
 // run runs a debate as far as it goes.
 func run(t testing.TB, d *debate.Debate) {
 	t.Helper()
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	require.NoError(t, d.Verify(t.Context()))
 	derivedtest.Require(t, d)
 }
@@ -107,11 +103,16 @@ func run(t testing.TB, d *debate.Debate) {
 // fork returns a fork.
 func fork(t testing.TB, e *debate.Engine, seq int64, edits debate.Edits) *debate.Debate {
 	t.Helper()
-	d, err := e.Fork(t.Context(), "d", seq, edits)
-	require.NoError(t, err)
+	d := debatetest.Fork(t, e, "d", seq, edits)
 	require.NoError(t, d.Verify(t.Context()))
 	derivedtest.Require(t, d)
 	return d
+}
+
+// tries reports whether a test of a debate tries its nth case: one in four, which differ between debates. See make cases.
+func tries(t testing.TB, n int64) bool {
+	t.Helper()
+	return enginetest.Tries(n+int64(len(t.Name())), 4)
 }
 
 // outcome returns what a debate has come to as text, without anything that depends on time or on the seqs of entries.
@@ -119,13 +120,9 @@ func outcome(t testing.TB, d *debate.Debate) (text string) {
 	t.Helper()
 	r := debatetest.Result(t, d)
 	for _, turn := range r.Turns {
-		w, err := json.Marshal(turn.Window)
-		require.NoError(t, err)
-		text += fmt.Sprintln(turn.Key, turn.Kind, turn.Order, turn.Flags, turn.Text, string(turn.Data), string(w))
+		text += fmt.Sprintln(turn.Key, turn.Kind, turn.Order, turn.Flags, turn.Text, string(turn.Data), debatetest.Encode(t, turn.Window))
 	}
-	findings, err := json.Marshal(r.Findings)
-	require.NoError(t, err)
-	return text + fmt.Sprintln(r.State, r.Ending, r.Answer.Text, string(findings), r.Total.Usage)
+	return text + fmt.Sprintln(r.State, r.Ending, r.Answer.Text, debatetest.Encode(t, r.Findings), r.Total.Usage)
 }
 
 // keys returns the keys of the turns that models have given, sorted.
@@ -137,12 +134,4 @@ func keys(turns []transcript.Turn) (list []string) {
 	}
 	slices.Sort(list)
 	return list
-}
-
-// status returns the status of a debate.
-func status(t testing.TB, d *debate.Debate) store.Status {
-	t.Helper()
-	s, err := d.Status(t.Context())
-	require.NoError(t, err)
-	return s
 }

@@ -27,19 +27,19 @@ import (
 var rootOrder = []string{
 	"doc.go",
 	// Data.
-	"config.go", "errors.go", "config_json.go", "result.go", "event.go", "actors.go", "resources.go",
+	"config.go", "errors.go", "result.go", "event.go", "encoding.go", "actors.go",
 	// The state, and functions that read it.
-	"course.go", "record.go", "budget.go", "status.go", "check.go",
+	"record.go", "budget.go", "status.go", "check.go",
 	// Decisions.
-	"apply.go", "validate.go", "repeat.go", "transition.go", "policy.go",
+	"apply.go", "transition.go", "policy.go",
 	// Steps.
-	"observer.go", "execution.go", "calls.go",
+	"observer.go", "execution.go",
 	// The engine's registry and requests.
-	"registry.go", "code.go", "request.go",
+	"registry.go", "request.go",
 	// The journal and the driver.
-	"entry.go", "journal.go", "driver.go", "perform.go", "advance.go", "background.go",
+	"journal.go", "driver.go", "perform.go", "advance.go", "background.go",
 	// The API.
-	"debate.go", "control.go", "watch.go", "engine.go", "edits.go", "rejudge.go", "fork.go", "prompt.go", "reread.go", "rederive.go", "changes.go", "past.go",
+	"debate.go", "control.go", "watch.go", "engine.go", "edits.go", "fork.go", "prompt.go", "rederive.go", "changes.go", "past.go",
 }
 
 // A reference is a use of a name in one file that another file of the package defines.

@@ -25,16 +25,17 @@ const (
 // its own layer or above only packages that it is below, or that are below it. The pattern "x/*" means all packages
 // below x that no longer pattern matches. "." is the root package.
 var floors = [][]string{
-	0: {"fsm", "transcript", "internal/admission", "internal/canonical", "internal/chain", "internal/chain/signing", "internal/confidence", "internal/deepcopy", "internal/delimit", "internal/former", "internal/naming", "internal/panics", "internal/seal", "internal/spool", "internal/steptimer", "internal/strictjson"},
-	1: {"evidence", "evidence/quote", "evidence/search", "internal/live", "providers", "providers/price", "providers/internal/fault", "tool"},
-	2: {"internal/omission", "internal/sources", "internal/turns", "prompts", "context/window", "detect", "internal/toolcall", "judge/reply", "providers/retrieval", "store", "store/storetest"},
-	3: {"judge", "judge/agreement", "judge/decision", "judge/measured", "protocol", "internal/calibration", "internal/heartbeat"},
-	4: {"protocol/*", "internal/actor", "internal/additions", "internal/budget", "internal/clients", "internal/embedding", "internal/findings", "internal/forecast", "internal/passages", "internal/protocoljson", "internal/silence", "internal/step", "internal/step/prompting", "internal/step/prompting/worst", "internal/step/rounds", "internal/verification"},
-	5: {"."},
-	6: {"drivetest", "examples/offline", "internal/runs", "report", "progress", "archive", "printer"},
-	7: {"eval", "eval/audit", "tournament", "influence", "examples/console", "debatehttp", "debatetool"},
-	8: {"inspector", "integrations/*"},
-	9: {"cmd/*", "examples/*", "tools/*"},
+	0:  {"fsm", "transcript", "internal/admission", "internal/canonical", "internal/chain", "internal/confidence", "internal/deepcopy", "internal/delimit", "internal/former", "internal/naming", "internal/panics", "internal/seal", "internal/spool", "internal/steptimer", "internal/strictjson"},
+	1:  {"evidence", "evidence/quote", "evidence/search", "internal/live", "providers", "providers/price", "providers/internal/fault", "tool"},
+	2:  {"internal/omission", "internal/sources", "internal/turns", "prompts", "context/window", "detect", "internal/toolcall", "judge/reply", "providers/retrieval", "store", "store/storetest"},
+	3:  {"judge", "judge/agreement", "judge/decision", "judge/measured", "protocol", "internal/calibration", "internal/chain/signing", "internal/journals", "internal/heartbeat"},
+	4:  {"protocol/*", "internal/actor", "internal/actor/binding", "internal/actor/room", "internal/actor/warnings", "internal/additions", "internal/blindfold", "internal/budget", "internal/clients", "internal/embedding", "internal/findings", "internal/forecast", "internal/passages", "internal/protocoljson", "internal/rejudging", "internal/silence", "internal/step", "internal/step/prompting", "internal/step/prompting/worst", "internal/step/proof", "internal/step/rounds", "internal/verification"},
+	5:  {"internal/presets"},
+	6:  {"."},
+	7:  {"drivetest", "examples/offline", "internal/runs", "report", "progress", "archive", "printer"},
+	8:  {"eval", "eval/audit", "tournament", "influence", "examples/console", "debatehttp", "debatetool"},
+	9:  {"inspector", "integrations/*"},
+	10: {"cmd/*", "examples/*", "tools/*"},
 }
 
 // leaves lists internal packages that every layer may import. They import nothing of the library.
@@ -63,7 +64,7 @@ var sides = map[string][]string{
 	"store/*":                  {"store", "fsm", "transcript"},
 }
 
-const sideFloor = 5
+const sideFloor = 6
 
 // dependencies lists all modules that the root module imports, and the packages that may import them. Test files may
 // import any module.

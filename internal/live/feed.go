@@ -111,10 +111,15 @@ func (f *Feed[E]) Begin(p *Attempt[E]) {
 	f.wake()
 }
 
+// firstText sets the room, in bytes, that the first attempt has at once. It suffices for most replies.
+const firstText = 2 << 10
+
 // Add adds text to an attempt, and returns its offset.
 func (f *Feed[E]) Add(p *Attempt[E], text string) (offset int) {
 	f.mu.Lock()
-	offset = len(p.text)
+	if offset = len(p.text); p.text == nil {
+		p.text = make([]byte, 0, firstText)
+	}
 	p.text = append(p.text, text...)
 	p.extended = f.now()
 	f.wake()

@@ -19,6 +19,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/cassette"
@@ -132,19 +133,14 @@ func recorded(t *testing.T, create func(*testing.T, *http.Client) Provider) {
 
 // held holds a debate and checks its result.
 func held(t *testing.T, p Provider) *debate.Result {
-	d, err := debate.New(t.Context(), debate.Config{
+	d := debatetest.New(t, debate.Config{
 		ID:           "live", // the prompts depend on it
 		Topic:        "Should cities ban private cars?",
 		Participants: []debate.Participant{{Name: "Ada", Side: "for"}, {Name: "Bo", Side: "against"}},
 		Judges:       []debate.Participant{{Name: "Judge"}},
 		Limits:       debate.Limits{MinRounds: 2, MaxRounds: 2, StepTokens: 1024, JudgeTokens: 2048},
 	}, debate.Options{Providers: map[string]providers.Provider{"live": p}})
-	require.NoError(t, err)
-	for _, err := range d.Run(t.Context()) {
-		require.NoError(t, err)
-	}
-	result, err := d.Result(t.Context())
-	require.NoError(t, err)
+	result := debatetest.RunResult(t, d)
 	require.Equal(t, fsm.Completed, result.State)
 	require.NotNil(t, result.Verdict)
 	for _, turn := range result.Turns {

@@ -50,15 +50,12 @@ func (m *counting) Generate(_ context.Context, r providers.Request) (res provide
 func judgedDebate(t *testing.T) (*counting, store.Store, *debate.Debate) {
 	t.Helper()
 	m, place := &counting{asked: map[string]bool{}}, store.Memory()
-	e, err := debate.NewEngine(debate.Options{Store: place, Providers: map[string]providers.Provider{"m": m}})
-	require.NoError(t, err)
-	d, err := e.Create(t.Context(), debate.Config{
+	e := debatetest.Engine(t, debate.Options{Store: place, Providers: map[string]providers.Provider{"m": m}})
+	d := debatetest.Create(t, e, debate.Config{
 		ID: "d", Topic: "Should cities ban private cars?", Protocol: panel.Protocol{Format: panel.RoundLimited}, Limits: debate.Limits{MaxRounds: 8, StepTokens: 512, JudgeTokens: 2_000},
 		Participants: []debate.Participant{{Name: "Ada", Model: "a"}, {Name: "Bo", Model: "b"}}, Judges: []debate.Participant{{Name: "Judge", Model: "j", Window: 12_000}},
 	})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	return m, place, d
 }
 
@@ -72,8 +69,7 @@ func TestAnInvalidReplyCalibrates(t *testing.T) {
 	require.True(t, last.Attempts[0].Counted)
 	require.Equal(t, string(providers.InvalidResponse), last.Attempts[0].ErrorKind)
 	require.NotNil(t, last.Window)
-	p, err := d.PromptOf(t.Context(), last.Key)
-	require.NoError(t, err)
+	p := debatetest.PromptOf(t, d, last.Key)
 	require.Len(t, p.Omitted, last.Window.Omitted)
 
 	// A journal of an earlier version has no such counts and cut nothing, and its prompts are rebuilt as they were.
@@ -85,13 +81,10 @@ func TestAnInvalidReplyCalibrates(t *testing.T) {
 	raw = regexp.MustCompile(`"counted":true,|"window":\{[^}]*\},?`).ReplaceAll(raw, nil)
 	require.NoError(t, json.Unmarshal(raw, old))
 	elsewhere := store.Memory()
-	e, err := debate.NewEngine(debate.Options{Store: elsewhere})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Store: elsewhere})
 	require.NoError(t, archive.Import(t.Context(), elsewhere, old))
-	past, err := e.Open(t.Context(), "d")
-	require.NoError(t, err)
-	p, err = past.PromptOf(t.Context(), last.Key)
-	require.NoError(t, err)
+	past := debatetest.Open(t, e, "d")
+	p = debatetest.PromptOf(t, past, last.Key)
 	require.Empty(t, p.Omitted, "the judge's factor is 1")
 }
 
@@ -104,13 +97,11 @@ func TestTheSecondInvalidReplySaysWhy(t *testing.T) {
 		return (&schemaModel{}).Generate(context.Background(), r)
 	})
 	for retries, attempts := range map[int]int{0: 1, 1: 2, 3: 2} {
-		d, err := debate.New(t.Context(), debate.Config{
+		d := debatetest.New(t, debate.Config{
 			Topic: "Should cities ban private cars?", Protocol: council.Protocol{}, Retries: map[providers.ErrorKind]int{providers.InvalidResponse: retries},
 			Participants: []debate.Participant{{Name: "Ada"}, {Name: "Bo"}, {Name: "Cy"}}, Judges: []debate.Participant{{Name: "Chair"}},
 		}, debate.Options{Providers: map[string]providers.Provider{"m": m}})
-		require.NoError(t, err)
-		events, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		events := debatetest.Finish(t, d)
 		said := 0
 		for _, ev := range events {
 			if failed, ok := ev.(debate.TurnFailed); ok && failed.RetryIn < 0 {

@@ -39,9 +39,8 @@ func reply(r fakellm.OllamaRequest) string {
 func longDebate(t *testing.T, window int, provider providers.Provider) (*debate.Result, error) {
 	t.Helper()
 	c := longConfig(window)
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"m": provider}})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
+	d := debatetest.New(t, c, debate.Options{Providers: map[string]providers.Provider{"m": provider}})
+	_, err := debatetest.Run(t, d)
 	return debatetest.Result(t, d), err
 }
 
@@ -168,8 +167,7 @@ func TestAModelThatOnlyThinks(t *testing.T) {
 				s := fakellm.Start(t, fakellm.Ollama, thought)
 				s.Routes["/api/show"] = fakellm.Reply{Body: "{}"}
 				c := longConfig(0)
-				d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"m": viaOllama(t, s.Client(t), 8_192)}})
-				require.NoError(t, err)
+				d := debatetest.New(t, c, debate.Options{Providers: map[string]providers.Provider{"m": viaOllama(t, s.Client(t), 8_192)}})
 				const want = `set "reasoning": "none" for Ada, or raise its token limit`
 				var last debate.TurnFailed
 				var failure *debate.Failure

@@ -8,7 +8,6 @@ import (
 	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/internal/debatetest"
@@ -76,10 +75,8 @@ func countReplies(t *testing.T, p preset) (n replyCounts) {
 		synctest.Test(t, func(t *testing.T) {
 			model := &schemaModel{Seed: seed}
 			c := p.config(fmt.Sprint("local-", seed), 2, 0)
-			d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"m": model}})
-			require.NoError(t, err)
-			_, err = debatetest.Run(t, d)
-			require.NoError(t, err)
+			d := debatetest.New(t, c, debate.Options{Providers: map[string]providers.Provider{"m": model}})
+			debatetest.Finish(t, d)
 			for _, turn := range debatetest.Result(t, d).Turns {
 				if turn.Contract == "" || len(turn.Attempts) == 0 {
 					continue

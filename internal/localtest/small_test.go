@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/internal/debatetest"
@@ -51,9 +50,8 @@ func runSmall(t *testing.T, p preset, limit int) (run smallRun) {
 		}}
 		c := p.config("small", 5, smallWindow)
 		c.Limits.StepTokens, c.Limits.JudgeTokens = limit, limit
-		d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"m": viaOllama(t, s.Start(t), smallWindow)}})
-		require.NoError(t, err)
-		_, err = debatetest.Run(t, d)
+		d := debatetest.New(t, c, debate.Options{Providers: map[string]providers.Provider{"m": viaOllama(t, s.Start(t), smallWindow)}})
+		_, err := debatetest.Run(t, d)
 		run.count(debatetest.Result(t, d), err)
 	})
 	return run

@@ -43,9 +43,7 @@ func engineOn(t *testing.T, s store.Store, client *http.Client, numCtx int, reco
 	if client != nil {
 		o.Providers = map[string]providers.Provider{"m": middleware.Wrap(viaOllama(t, client, numCtx), append(record, middleware.Concurrency(4))...)}
 	}
-	e, err := debate.NewEngine(o)
-	require.NoError(t, err)
-	return e
+	return debatetest.Engine(t, o)
 }
 
 // longest returns the most tokens that the service counted in the first prompt of a step.
@@ -79,14 +77,10 @@ func TestAnActorHasTheWindowOfItsProvider(t *testing.T) {
 					if created == "with the provider" {
 						creator = engineOn(t, place, client, test.numCtx)
 					}
-					_, err := creator.Create(t.Context(), longConfig(test.window))
-					require.NoError(t, err)
+					debatetest.Create(t, creator, longConfig(test.window))
 					sent := &recorder{requests: map[transcript.Key]providers.Request{}}
-					d, err := engineOn(t, place, client, test.numCtx, sent.record).Open(t.Context(), "local")
-					require.NoError(t, err)
-					_, err = debatetest.Run(t, d)
-					require.NoError(t, err)
-					r := debatetest.Result(t, d)
+					d := debatetest.Open(t, engineOn(t, place, client, test.numCtx, sent.record), "local")
+					r := debatetest.RunResult(t, d)
 					require.Equal(t, fsm.Completed, r.State)
 					require.Empty(t, warningsWith(r, "the window of"))
 					_, refused := s.Calls()
@@ -128,10 +122,8 @@ func (r *recorder) Window(model string) int { return r.Provider.(providers.Windo
 func requireRebuilt(t *testing.T, place store.Store, sent map[transcript.Key]providers.Request) {
 	t.Helper()
 	past := engineOn(t, place, nil, 0)
-	d, err := past.Open(t.Context(), "local")
-	require.NoError(t, err)
-	fork, err := past.Fork(t.Context(), "local", 0, debate.Edits{ID: "fork"})
-	require.NoError(t, err)
+	d := debatetest.Open(t, past, "local")
+	fork := debatetest.Fork(t, past, "local", 0, debate.Edits{ID: "fork"})
 	j, err := archive.Export(t.Context(), place, "local")
 	require.NoError(t, err)
 	raw, err := json.Marshal(j)
@@ -140,14 +132,12 @@ func requireRebuilt(t *testing.T, place store.Store, sent map[transcript.Key]pro
 	require.NoError(t, json.Unmarshal(raw, j))
 	elsewhere := store.Memory()
 	require.NoError(t, archive.Import(t.Context(), elsewhere, j))
-	copied, err := engineOn(t, elsewhere, nil, 0).Open(t.Context(), "local")
-	require.NoError(t, err)
+	copied := debatetest.Open(t, engineOn(t, elsewhere, nil, 0), "local")
 	require.Len(t, sent, 41)
 	for key, asked := range sent {
 		asked.OnChunk = nil
 		for _, of := range []*debate.Debate{d, fork, copied} {
-			p, err := of.PromptOf(t.Context(), key)
-			require.NoError(t, err)
+			p := debatetest.PromptOf(t, of, key)
 			require.Empty(t, p.Missing)
 			require.Equal(t, asked, p.Request, key)
 		}
@@ -159,11 +149,8 @@ func TestAForkKeepsTheWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, place := &fakellm.OllamaServer{BytesPerToken: 2, Reply: reply}, store.Memory()
 		client := s.Start(t)
-		d, err := engineOn(t, place, client, 8_192).Create(t.Context(), longConfig(0))
-		require.NoError(t, err)
-		_, err = debatetest.Run(t, d)
-		require.NoError(t, err)
-		r := debatetest.Result(t, d)
+		d := debatetest.Create(t, engineOn(t, place, client, 8_192), longConfig(0))
+		r := debatetest.RunResult(t, d)
 		e := engineOn(t, place, client, 4_096)
 		for _, edited := range []bool{false, true} {
 			edits := debate.Edits{}
@@ -172,13 +159,11 @@ func TestAForkKeepsTheWindow(t *testing.T) {
 				c.Participants[0].Model = "qwen3"
 				edits.Config = &c
 			}
-			fork, err := e.Fork(t.Context(), "local", r.Turns[30].Seq, edits)
-			require.NoError(t, err)
+			fork := debatetest.Fork(t, e, "local", r.Turns[30].Seq, edits)
 			require.NoError(t, fork.Resume(t.Context()))
 			list, err := fork.Preview(t.Context())
 			require.NoError(t, err)
-			old, err := d.PromptOf(t.Context(), r.Turns[31].Key)
-			require.NoError(t, err)
+			old := debatetest.PromptOf(t, d, r.Turns[31].Key)
 			require.Equal(t, r.Turns[31].Key, list[0].Key)
 			ada := r.Turns[31].Actor == "Ada"
 			if edited && ada {
@@ -199,17 +184,14 @@ func TestAWindowThatIsTooLargeIsAWarning(t *testing.T) {
 		c := longConfig(32_000)
 		c.Participants[1].Window = 16_384
 		c.Limits.MinRounds, c.Limits.MaxRounds = 1, 1
-		d, err := engineOn(t, place, client, 16_384).Create(t.Context(), c)
-		require.NoError(t, err)
-		events, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		d := debatetest.Create(t, engineOn(t, place, client, 16_384), c)
+		events := debatetest.Finish(t, d)
 		shown := slices.DeleteFunc(events, func(ev debate.Event) bool {
 			w, ok := ev.(debate.Warning)
 			return !ok || !strings.HasPrefix(w.Text, "the window of")
 		})
 		require.Len(t, shown, 2, "Ada and the judge, but not the summarizer, which has the judge's")
-		stored, err := engineOn(t, place, nil, 0).Open(t.Context(), "local")
-		require.NoError(t, err)
+		stored := debatetest.Open(t, engineOn(t, place, nil, 0), "local")
 		r := debatetest.Result(t, stored)
 		require.Len(t, warningsWith(r, "the window of"), 2)
 		require.Contains(t, warningsWith(r, "the window of")[0], strings.ReplaceAll(want, "%s", "Ada"))
@@ -225,8 +207,7 @@ func TestATopicThatFitsNoWindowOfTheProvider(t *testing.T) {
 		c.Background = strings.Repeat("It is long. ", 1_000)
 		_, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"m": viaOllama(t, client, 2_048)}})
 		require.ErrorContains(t, err, "background: about 2610 tokens are too long for the window of Ada, 2048")
-		d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"m": viaOllama(t, client, 32_768)}})
-		require.NoError(t, err)
+		d := debatetest.New(t, c, debate.Options{Providers: map[string]providers.Provider{"m": viaOllama(t, client, 32_768)}})
 		_, err = debatetest.Run(t, d)
 		require.ErrorContains(t, err, "background: about 2610 tokens are too long for the window of Ada, 2048")
 	})
@@ -238,17 +219,14 @@ func TestAForgedWindowIsRefused(t *testing.T) {
 		s, place := &fakellm.OllamaServer{Reply: reply}, store.Memory()
 		c := longConfig(0)
 		c.Limits.MinRounds, c.Limits.MaxRounds = 1, 1
-		d, err := engineOn(t, place, s.Start(t), 8_192).Create(t.Context(), c)
-		require.NoError(t, err)
-		_, err = debatetest.Run(t, d)
-		require.NoError(t, err)
+		d := debatetest.Create(t, engineOn(t, place, s.Start(t), 8_192), c)
+		debatetest.Finish(t, d)
 		j, err := archive.Export(t.Context(), place, "local")
 		require.NoError(t, err)
-		raw, err := json.Marshal(j)
-		require.NoError(t, err)
+		raw := debatetest.Encode(t, j)
 		for _, size := range []string{"-1", "0", "3000000000"} {
 			forged := &archive.Journal{}
-			require.NoError(t, json.Unmarshal([]byte(strings.Replace(string(raw), `"judges[0]":8192`, `"judges[0]":`+size, 1)), forged))
+			require.NoError(t, json.Unmarshal([]byte(strings.Replace(raw, `"judges[0]":8192`, `"judges[0]":`+size, 1)), forged))
 			require.ErrorContains(t, archive.Import(t.Context(), store.Memory(), forged), "the window of judges[0] has "+size+" tokens, want 1 to 2000000000")
 		}
 	})

@@ -13,9 +13,9 @@ type code struct {
 var engine = code{
 	root: ".", folder: ".",
 	files: []string{"background.go", "control.go", "debate.go", "driver.go", "execution.go", "journal.go", "perform.go", "policy.go", "transition.go", "watch.go"},
-	functions: `^(Debate\.(Pause|Resume|Stop|Cancel|Retry|Reset|Decide|Inject|Edit|Answer|Decline|Recover|reply|control|driveAgain|Start|showNews)|startBackground|takeOver|` +
+	functions: `^(Debate\.(Pause|Resume|Stop|Cancel|Retry|Reset|Decide|Inject|Edit|Answer|Decline|Recover|reply|control|controlAndDrive|Start|showNews)|startBackground|takeOver|` +
 		`driver\.(wake|recheck|review|behind|outdated|writing|perform|commitTurn|handleFailures?)|execution\.isWanted|` +
-		`journal\.(change|attempt|commit)|transaction\.(begin|fire|settle|stop|stopWaiting|resume|start|askPeople|inject|hold|decline|goOn|applyDeclines?))$`,
+		`journal\.(change|attempt|commit)|transaction\.(begin|fire|settle|stop|stopWaiting|resume|start|askPeople|inject|decide|goOn|applyDeclines?))$`,
 	packages: []string{"./internal/peopletest", "./internal/observertest", "./internal/forktest", ".", "./internal/faulttest", "./internal/enginetest"},
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -86,4 +87,16 @@ func TestTheEnginesMutants(t *testing.T) {
 	for _, file := range engine.files {
 		require.Contains(t, b.String(), "\t"+file+" ")
 	}
+}
+
+// The list is checked here too, because a run of all mutants takes hours.
+func TestListedMutantsOfTheEngineExist(t *testing.T) {
+	c := engine
+	c.root = filepath.Join("..", "..")
+	m, err := instrument(c, regexp.MustCompile(c.functions))
+	require.NoError(t, err)
+	known, err := readEquivalents("equivalent.txt")
+	require.NoError(t, err)
+	require.NotEmpty(t, known)
+	require.NoError(t, known.check(m.mutants))
 }

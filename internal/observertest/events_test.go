@@ -96,8 +96,7 @@ func TestAnObserverGetsEveryEvent(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l, s := &listener{}, store.Memory()
 				_, d := start(t, &model{cfg: cfg}, debate.Observer{Event: l.event}, func(_ *debate.Config, o *debate.Options) { o.Store = s })
-				seen, err := debatetest.Run(t, d)
-				require.NoError(t, err)
+				seen := debatetest.Finish(t, d)
 				synctest.Wait()
 				stored, live := l.of(t, d.ID())
 				require.Equal(t, journal(t, s, d.ID()), stored)
@@ -135,8 +134,7 @@ func TestLiveEventsStandInOrder(t *testing.T) {
 		_, d := start(t, &model{cfg: pair()}, debate.Observer{Event: l.event}, func(_ *debate.Config, o *debate.Options) {
 			o.Store = yielding{store.Memory()}
 		})
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		synctest.Wait()
 		last, texts := int64(0), map[string]string{}
 		for _, ev := range l.events[d.ID()] {
@@ -170,8 +168,7 @@ func TestLiveEventsFollowWhatOthersCommitted(t *testing.T) {
 			_, err := first.RunOnce(t.Context())
 			require.NoError(t, err)
 		}
-		before, err := first.Status(t.Context())
-		require.NoError(t, err)
+		before := debatetest.Status(t, first)
 		calls := 0
 		m.act = func(ctx context.Context, _ debate.Step) error {
 			if calls++; calls > 1 {
@@ -181,11 +178,9 @@ func TestLiveEventsFollowWhatOthersCommitted(t *testing.T) {
 			time.Sleep(time.Second)
 			return &providers.Error{Kind: providers.ServerError, Err: errors.New("down")}
 		}
-		e, err := debate.NewEngine(debate.Options{Store: s, Providers: map[string]providers.Provider{"m": m}, Observer: debate.Observer{Event: l.event}})
-		require.NoError(t, err)
-		second, err := e.Open(t.Context(), "d")
-		require.NoError(t, err)
-		_, err = second.RunOnce(t.Context())
+		e := debatetest.Engine(t, debate.Options{Store: s, Providers: map[string]providers.Provider{"m": m}, Observer: debate.Observer{Event: l.event}})
+		second := debatetest.Open(t, e, "d")
+		_, err := second.RunOnce(t.Context())
 		require.NoError(t, err)
 		synctest.Wait()
 		for _, ev := range l.events["d"] {
@@ -211,12 +206,10 @@ func TestASlowObserverLosesOnlyLiveEvents(t *testing.T) {
 		e, d := start(t, &model{cfg: pair()}, debate.Observer{Event: l.event, MaxQueue: 5}, func(_ *debate.Config, o *debate.Options) { o.Store = s })
 		other := pair()
 		other.ID = "other"
-		d2, err := e.Create(t.Context(), other)
-		require.NoError(t, err)
+		d2 := debatetest.Create(t, e, other)
 		began := time.Now()
 		for _, x := range []*debate.Debate{d, d2} {
-			seen, err := debatetest.Run(t, x)
-			require.NoError(t, err)
+			seen := debatetest.Finish(t, x)
 			require.Greater(t, len(seen), 50)
 		}
 		require.Less(t, time.Since(began), 10*time.Minute, "the debates did not wait")
@@ -257,8 +250,7 @@ func TestStoredEventsAreReadAgainWhenTheStoreFails(t *testing.T) {
 		s, open := &failingStore{Store: store.Memory()}, make(chan struct{})
 		l := &listener{act: func(debate.Event) { <-open }}
 		e, d := start(t, &model{cfg: pair()}, debate.Observer{Event: l.event, MaxQueue: 2}, func(_ *debate.Config, o *debate.Options) { o.Store = s })
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		s.fail(3)
 		close(open)
 		time.Sleep(time.Hour)
@@ -274,8 +266,7 @@ func TestADebateIsDeletedBeforeItsEventsAreRead(t *testing.T) {
 		open := make(chan struct{})
 		l := &listener{act: func(debate.Event) { <-open }}
 		e, d := start(t, &model{cfg: pair()}, debate.Observer{Event: l.event, MaxQueue: 2}, nil)
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		require.NoError(t, e.Delete(t.Context(), d.ID()))
 		close(open)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
@@ -327,8 +318,7 @@ func TestEventsOfManyHandlesAreInOrder(t *testing.T) {
 	}, func(_ *debate.Config, o *debate.Options) { o.Store = lingering{store.Memory()} })
 	var all sync.WaitGroup
 	for i := range 8 {
-		h, err := e.Open(t.Context(), d.ID())
-		require.NoError(t, err)
+		h := debatetest.Open(t, e, d.ID())
 		all.Go(func() {
 			for j := range 20 {
 				_ = h.Annotate(context.Background(), fmt.Sprintf("note-%d-%d", i, j), j) // a conflict is repeated
@@ -364,8 +354,7 @@ func TestTheLog(t *testing.T) {
 				c.Topic = "SECRET TEXT"
 				c.Judges[0].Model, c.Participants[0].Model = "same", "same"
 			})
-			seen, err := debatetest.Run(t, d)
-			require.NoError(t, err)
+			seen := debatetest.Finish(t, d)
 			lines := map[string]int{}
 			for line := range strings.Lines(log.String()) {
 				lines[strings.SplitN(strings.SplitN(line, "msg=", 2)[1], " debate=", 2)[0]]++
@@ -440,13 +429,11 @@ func TestLaunch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, s := &listener{}, &afterFirst{store.Memory(), func(entries int) { require.Equal(t, 2, entries) }}
 		m := &model{cfg: pair()}
-		e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": m}, Store: s, Observer: debate.Observer{Event: l.event}})
-		require.NoError(t, err)
-		d, err := e.Launch(t.Context(), m.cfg)
-		require.NoError(t, err)
+		e := debatetest.Engine(t, debate.Options{Providers: map[string]providers.Provider{"m": m}, Store: s, Observer: debate.Observer{Event: l.event}})
+		d := debatetest.Call(t, e.Launch, m.cfg)
 		time.Sleep(time.Hour)
 		require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
-		_, err = e.Launch(t.Context(), m.cfg)
+		_, err := e.Launch(t.Context(), m.cfg)
 		require.ErrorContains(t, err, "the id is taken")
 
 		wrong := pair()
@@ -474,24 +461,20 @@ func TestALaunchedDebateIsRecovered(t *testing.T) {
 		s, m := store.Memory(), &model{cfg: pair()}
 		stuck := make(chan struct{})
 		defer close(stuck)
-		first, err := debate.NewEngine(debate.Options{Store: s, Providers: map[string]providers.Provider{"m": debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
+		first := debatetest.Engine(t, debate.Options{Store: s, Providers: map[string]providers.Provider{"m": debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
 			<-stuck
 			return providers.Response{}, errors.New("late")
 		})}})
-		require.NoError(t, err)
-		_, err = first.Launch(t.Context(), m.cfg)
-		require.NoError(t, err)
+		debatetest.Call(t, first.Launch, m.cfg)
 		time.Sleep(time.Minute) // the call is under way, and there are heartbeats
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
 		require.Error(t, first.Close(gone))
-		second, err := debate.NewEngine(debate.Options{Store: s, Providers: map[string]providers.Provider{"m": m}})
-		require.NoError(t, err)
+		second := debatetest.Engine(t, debate.Options{Store: s, Providers: map[string]providers.Provider{"m": m}})
 		time.Sleep(time.Hour)
 		require.NoError(t, second.Recover(t.Context()))
 		time.Sleep(time.Hour)
-		d, err := second.Open(t.Context(), "d")
-		require.NoError(t, err)
+		d := debatetest.Open(t, second, "d")
 		require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
 		require.NoError(t, second.Close(t.Context()))
 	})
@@ -514,12 +497,9 @@ func TestRawRepliesAreKeptOnRequest(t *testing.T) {
 				}
 				return (&scripted.Provider{Replies: []scripted.Reply{{Text: text}}}).Generate(ctx, r)
 			})
-			e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": m}, KeepReplies: keep})
-			require.NoError(t, err)
-			d, err := e.Create(t.Context(), pair())
-			require.NoError(t, err)
-			_, err = debatetest.Run(t, d)
-			require.NoError(t, err)
+			e := debatetest.Engine(t, debate.Options{Providers: map[string]providers.Provider{"m": m}, KeepReplies: keep})
+			d := debatetest.Create(t, e, pair())
+			debatetest.Finish(t, d)
 			kept := 0
 			for _, turn := range debatetest.Result(t, d).Turns {
 				for i, a := range turn.Attempts {
@@ -577,10 +557,8 @@ func TestCommitsAreToldInOrder(t *testing.T) {
 		require.Greater(t, count(), 1, "Start has told its entry")
 		time.Sleep(time.Hour)
 		require.NoError(t, e.Close(t.Context()))
-		e2, err := debate.NewEngine(debate.Options{Store: s})
-		require.NoError(t, err)
-		viewed, err := e2.Open(t.Context(), "d")
-		require.NoError(t, err)
+		e2 := debatetest.Engine(t, debate.Options{Store: s})
+		viewed := debatetest.Open(t, e2, "d")
 		for ev, err := range viewed.Watch(t.Context(), 0) {
 			require.NoError(t, err)
 			keep(&seen, ev)

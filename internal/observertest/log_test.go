@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 )
@@ -36,10 +37,8 @@ func TestTheLogOfTheBackgroundHasNoTexts(t *testing.T) {
 		refuse.cfg = pair()
 		refuse.cfg.Topic = "SECRET TEXT"
 		o.Providers = map[string]providers.Provider{"m": p}
-		e, err := debate.NewEngine(o)
-		require.NoError(t, err)
-		_, err = e.Launch(t.Context(), refuse.cfg)
-		require.NoError(t, err)
+		e := debatetest.Engine(t, o)
+		debatetest.Call(t, e.Launch, refuse.cfg)
 		time.Sleep(time.Hour)
 		require.NoError(t, e.Close(t.Context()))
 	}
@@ -61,10 +60,8 @@ func TestTheLogOfTheBackgroundHasNoTexts(t *testing.T) {
 			require.NoError(t, err)
 			status.MaxRounds++
 			require.NoError(t, o.Store.Commit(t.Context(), store.Change{ID: "d", After: status.Seq, Status: status}))
-			e, err := debate.NewEngine(o)
-			require.NoError(t, err)
-			_, err = e.Open(t.Context(), "d")
-			require.NoError(t, err)
+			e := debatetest.Engine(t, o)
+			debatetest.Open(t, e, "d")
 		}},
 	} {
 		for _, texts := range []bool{false, true} {

@@ -145,10 +145,8 @@ func start(t *testing.T, m *model, o debate.Observer, change func(*debate.Config
 	if change != nil {
 		change(&m.cfg, &opts)
 	}
-	e, err := debate.NewEngine(opts)
-	require.NoError(t, err)
-	d, err := e.Create(t.Context(), m.cfg)
-	require.NoError(t, err)
+	e := debatetest.Engine(t, opts)
+	d := debatetest.Create(t, e, m.cfg)
 	return e, d
 }
 
@@ -160,8 +158,7 @@ func TestSpansNestInEachProtocol(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p, m := &tree{}, &model{cfg: cfg}
 				_, d := start(t, m, debate.Observer{Begin: p.begin}, nil)
-				_, err := debatetest.Run(t, d)
-				require.NoError(t, err)
+				debatetest.Finish(t, d)
 				p.check(t)
 				r := debatetest.Result(t, d)
 				require.Equal(t, fsm.Completed, r.State)
@@ -226,8 +223,7 @@ func TestNothingStaysOpen(t *testing.T) {
 		},
 		"a retry": func(t *testing.T, d *debate.Debate, m *model) {
 			m.act = fourth(func() error { return &providers.Error{Kind: providers.ServerError, Err: errors.New("down")} })
-			_, err := debatetest.Run(t, d)
-			require.NoError(t, err)
+			debatetest.Finish(t, d)
 		},
 		"a panic of a provider": func(t *testing.T, d *debate.Debate, m *model) {
 			m.act = fourth(func() error { panic("boom") })
@@ -272,18 +268,15 @@ func TestNothingStaysOpen(t *testing.T) {
 		},
 		"cancel": func(t *testing.T, d *debate.Debate, m *model) {
 			m.act = fourth(func() error { return d.Cancel(context.Background()) })
-			_, err := debatetest.Run(t, d)
-			require.NoError(t, err)
+			debatetest.Finish(t, d)
 		},
 		"stop": func(t *testing.T, d *debate.Debate, m *model) {
 			m.act = fourth(func() error { return d.Stop(context.Background()) })
-			_, err := debatetest.Run(t, d)
-			require.NoError(t, err)
+			debatetest.Finish(t, d)
 		},
 		"pause": func(t *testing.T, d *debate.Debate, m *model) {
 			m.act = fourth(func() error { return d.Pause(context.Background()) })
-			_, err := debatetest.Run(t, d)
-			require.NoError(t, err)
+			debatetest.Finish(t, d)
 		},
 	} {
 		for mode, change := range map[string]func(*debate.Config, *debate.Options){"parallel": nil, "sequential": sequential} {
@@ -447,8 +440,7 @@ func TestAnObserverThatPanics(t *testing.T) {
 			Commit: func(context.Context, string, debate.Event) { panic("commit") },
 			Event:  func(string, debate.Event) { panic("event") },
 		}, func(_ *debate.Config, o *debate.Options) { o.Logger = logger(&log) })
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		synctest.Wait()
 		for _, what := range []string{"begin", "end", "commit", "event"} {
 			require.Contains(t, log.String(), `msg="observer panicked" debate=d error=`+what+" ")
@@ -478,8 +470,7 @@ func TestWhoIsAsking(t *testing.T) {
 				return nil
 			}
 			_, d := start(t, m, debate.Observer{}, nil)
-			_, err := debatetest.Run(t, d)
-			require.NoError(t, err)
+			debatetest.Finish(t, d)
 			numbers := map[int]bool{}
 			for _, s := range m.steps {
 				require.Equal(t, d.ID(), s.Debate)
@@ -507,8 +498,7 @@ func TestASummaryOfAPromptThatIsTooLong(t *testing.T) {
 		_, d := start(t, m, debate.Observer{Begin: p.begin}, func(c *debate.Config, _ *debate.Options) {
 			c.OnOverflow, c.Summarizer = debate.OverflowSummarize, debate.Participant{Provider: "m", Model: "short"}
 		})
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		p.check(t)
 		summaries := 0
 		for i, s := range m.steps {
@@ -527,8 +517,7 @@ func TestASummaryOfAPromptThatIsTooLong(t *testing.T) {
 func TestCallsOfOneActorWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, d := start(t, &model{cfg: enginetest.PresetConfigs()["vote of samples"]}, debate.Observer{}, nil)
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		debatetest.Finish(t, d)
 		waits := map[string][]time.Duration{}
 		for _, turn := range debatetest.Result(t, d).Turns {
 			if turn.Key.Target != "" {
@@ -563,8 +552,7 @@ func TestTheRequestedModel(t *testing.T) {
 					return providers.Response{Text: enginetest.PresetReply(cfg, r), Model: reported}, nil
 				})
 			})
-			_, err := debatetest.Run(t, d)
-			require.NoError(t, err)
+			debatetest.Finish(t, d)
 			require.Equal(t, "gpt", asked["A"])
 			require.Empty(t, asked["B"])
 			for _, u := range debatetest.Result(t, d).Turns {

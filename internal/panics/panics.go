@@ -29,6 +29,13 @@ func New(value any) *Error {
 	return &Error{Message: clip(message, maxMessage), Stack: clip(string(debug.Stack()), maxStack)}
 }
 
+// Catch sets an error to the panic of the function that defers it. Defer it directly.
+func Catch(err *error) {
+	if v := recover(); v != nil {
+		*err = New(v)
+	}
+}
+
 // Watch calls f, and then ended, also if f panics or ends the goroutine. ended gets what f did instead of returning, or nil.
 // A panic goes no further.
 func Watch(f func(), ended func(*Error)) {

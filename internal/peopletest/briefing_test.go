@@ -1,7 +1,6 @@
 package peopletest
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/council"
@@ -32,14 +32,6 @@ func marked(c *debate.Config) {
 	c.Participants[1].Role, c.Participants[1].Side = "ROLE-TEXT", "against"
 }
 
-// encoded returns what a door that encodes JSON shows of what is asked.
-func encoded(t *testing.T, a debate.Asked) string {
-	t.Helper()
-	b, err := json.Marshal(a)
-	require.NoError(t, err)
-	return string(b)
-}
-
 // A human judge sees what a model judge sees: the rubric, the background, the positions and the format. It does not see what
 // only a participant knows.
 func TestAHumanJudgeSeesWhatAModelSees(t *testing.T) {
@@ -50,7 +42,7 @@ func TestAHumanJudgeSeesWhatAModelSees(t *testing.T) {
 		})
 		require.Equal(t, fsm.Paused, b.run())
 		a := b.asked("J")
-		for _, text := range []string{encoded(t, a), a.Briefing.Text()} {
+		for _, text := range []string{debatetest.Encode(t, a), a.Briefing.Text()} {
 			for _, marker := range []string{
 				"BACKGROUND-TEXT about Ada", "DESCRIPTION-TEXT", "ZERO-TEXT", "TEN-TEXT", "BAND-TEXT", "COST-TEXT", "70", "30",
 				"POSITION-TEXT of Ada", "ROLE-TEXT", "against", "TO-THE-JUDGE", "Be impartial", "The format is round-limited",
@@ -68,8 +60,7 @@ func TestAHumanJudgeSeesWhatAModelSees(t *testing.T) {
 		require.Contains(t, a.Fields, `"policy_fit", "cost"`)
 
 		b.answer("J", `{"participants":{"Bo":{"criteria":{"cost":1,"policy_fit":2}},"Ada":{"criteria":{"cost":3,"policy_fit":4}}},"quality":5,"should_continue":false}`)
-		p, err := b.PromptOf(t.Context(), a.Key)
-		require.NoError(t, err)
+		p := debatetest.PromptOf(t, b.Debate, a.Key)
 		require.Equal(t, a.Briefing, p.Briefing)
 	})
 }
@@ -86,7 +77,7 @@ func TestABlindJudgesBriefingHasNoNames(t *testing.T) {
 		b.answer("Bo", "I am here.")
 		b.run()
 		blind := b.asked("J")
-		for _, text := range []string{encoded(t, blind), blind.Briefing.Text()} {
+		for _, text := range []string{debatetest.Encode(t, blind), blind.Briefing.Text()} {
 			require.NotRegexp(t, `\bAda\b|\bBo\b|"human":true.*"human":true`, text)
 			require.Contains(t, text, "BACKGROUND-TEXT about Debater")
 			require.Contains(t, text, "COST-TEXT against Debater")
@@ -95,7 +86,7 @@ func TestABlindJudgesBriefingHasNoNames(t *testing.T) {
 		for _, o := range blind.Briefing.Others {
 			require.False(t, o.Human)
 		}
-		require.Contains(t, encoded(t, b.asked("K")), "POSITION-TEXT of Ada", "the other judge sees names")
+		require.Contains(t, debatetest.Encode(t, b.asked("K")), "POSITION-TEXT of Ada", "the other judge sees names")
 	})
 }
 
@@ -182,8 +173,7 @@ func TestABriefingIsNotInTheJournal(t *testing.T) {
 				require.Nil(t, a.Briefing)
 			}
 		}
-		elsewhere, err := b.elsewhere().Waiting(t.Context())
-		require.NoError(t, err)
+		elsewhere := debatetest.Waiting(t, b.elsewhere())
 		require.Equal(t, b.asked("J").Briefing, elsewhere[0].Briefing)
 	})
 }

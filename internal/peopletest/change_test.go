@@ -308,8 +308,7 @@ func TestAnEngineWithoutTheProtocol(t *testing.T) {
 		other := b.elsewhere()
 		require.NoError(t, other.Annotate(t.Context(), "note", 1))
 		require.NoError(t, other.Pause(t.Context()))
-		for s, err := range b.engine().List(t.Context(), store.Query{Waiting: "B"}) {
-			require.NoError(t, err)
+		for _, s := range debatetest.List(t, b.engine(), store.Query{Waiting: "B"}) {
 			require.Equal(t, []string{"B"}, s.Waiting)
 			key.Actor = "found"
 		}
@@ -364,8 +363,7 @@ func TestWhoLetsADebateGoOnDrivesIt(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := sit(t, "A @B C", func(c *debate.Config) { c.Limits.MaxRounds = 1 })
 				first := b.engine()
-				d, err := first.Open(t.Context(), "d")
-				require.NoError(t, err)
+				d := debatetest.Open(t, first, "d")
 				require.NoError(t, d.Start(t.Context()))
 				time.Sleep(time.Minute)
 				require.Equal(t, fsm.Paused, b.status().State)

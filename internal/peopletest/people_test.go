@@ -49,8 +49,7 @@ func sit(t *testing.T, names string, change func(*debate.Config)) *table {
 		change(&c)
 	}
 	b := &table{t: t, store: store.Memory(), model: slowly{&debatetest.DigestModel{Names: strings.Fields(strings.ReplaceAll(names, "@", ""))}}}
-	d, err := b.engine().Create(t.Context(), c)
-	require.NoError(t, err)
+	d := debatetest.Create(t, b.engine(), c)
 	b.Debate = d
 	return b
 }
@@ -66,11 +65,10 @@ func TestRemarksReachDebatesWithPeople(t *testing.T) {
 // engine returns another engine on the store.
 func (b *table) engine() *debate.Engine {
 	b.t.Helper()
-	e, err := debate.NewEngine(debate.Options{
+	e := debatetest.Engine(b.t, debate.Options{
 		Store: b.store, Providers: map[string]providers.Provider{"m": b.model}, Contracts: []*reply.Contract{reply.New[mood]("mood/1")},
 		KeepReasoning: b.keep, KeepReplies: b.keep,
 	})
-	require.NoError(b.t, err)
 	b.t.Cleanup(func() { _ = e.Close(context.Background()) })
 	return e
 }
@@ -78,31 +76,25 @@ func (b *table) engine() *debate.Engine {
 // elsewhere returns the debate as another process sees it.
 func (b *table) elsewhere() *debate.Debate {
 	b.t.Helper()
-	d, err := b.engine().Open(b.t.Context(), "d")
-	require.NoError(b.t, err)
-	return d
+	return debatetest.Open(b.t, b.engine(), "d")
 }
 
 // run drives the debate until it ends or waits for people, and returns its state.
 func (b *table) run() fsm.State {
 	b.t.Helper()
-	_, err := debatetest.Run(b.t, b.Debate)
-	require.NoError(b.t, err)
+	debatetest.Finish(b.t, b.Debate)
 	return b.status().State
 }
 
 func (b *table) status() store.Status {
 	b.t.Helper()
-	s, err := b.Status(b.t.Context())
-	require.NoError(b.t, err)
-	return s
+	return debatetest.Status(b.t, b.Debate)
 }
 
 // asked returns what the named person is asked.
 func (b *table) asked(name string) debate.Asked {
 	b.t.Helper()
-	list, err := b.Waiting(b.t.Context())
-	require.NoError(b.t, err)
+	list := debatetest.Waiting(b.t, b.Debate)
 	for _, a := range list {
 		if a.Key.Actor == name {
 			return a
@@ -597,22 +589,18 @@ func (p moody) Phases(r *protocol.Record) []protocol.Phase {
 func TestAnEngineThatCannotAsk(t *testing.T) {
 	m, s := &debatetest.DigestModel{Names: []string{"A", "B"}}, store.Memory()
 	o := debate.Options{Store: s, Providers: map[string]providers.Provider{"m": m}, Protocols: []protocol.Protocol{moody{}}}
-	lacking, err := debate.NewEngine(o)
-	require.NoError(t, err)
+	lacking := debatetest.Engine(t, o)
 	o.Contracts = []*reply.Contract{reply.New[mood]("mood/1")}
-	able, err := debate.NewEngine(o)
-	require.NoError(t, err)
+	able := debatetest.Engine(t, o)
 	c := debatetest.PairConfig(moody{panel.Protocol{Format: panel.RoundLimited}})
 	c.ID, c.Limits.MaxRounds = "d", 1
 	for i := range c.Participants {
 		c.Participants[i].Provider = ""
 	}
 	c.Judges[0].Provider, c.Participants[1].Human = "", true
-	d, err := able.Create(t.Context(), c)
-	require.NoError(t, err)
-	other, err := lacking.Open(t.Context(), "d")
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, other)
+	d := debatetest.Create(t, able, c)
+	other := debatetest.Open(t, lacking, "d")
+	_, err := debatetest.Run(t, other)
 	require.ErrorIs(t, err, debate.ErrUnsupported, "another engine may have the contract")
 	for event, err := range d.Run(t.Context()) { // until A is about to speak
 		require.NoError(t, err)
@@ -625,10 +613,8 @@ func TestAnEngineThatCannotAsk(t *testing.T) {
 	require.ErrorContains(t, err, "mood/1")
 	require.Len(t, debatetest.Result(t, d).Turns, 1, "what was paid for is committed")
 
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
-	asked, err := d.Waiting(t.Context())
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
+	asked := debatetest.Waiting(t, d)
 	require.Len(t, asked, 1)
 	require.ErrorIs(t, other.Answer(t.Context(), asked[0].Key, `{"mood": "good"}`, ""), debate.ErrUnsupported)
 	require.NoError(t, d.Answer(t.Context(), asked[0].Key, `{"mood": "good"}`, ""))
@@ -637,23 +623,19 @@ func TestAnEngineThatCannotAsk(t *testing.T) {
 
 // A template that fails stops the debate, as it does for a model.
 func TestATemplateThatFails(t *testing.T) {
-	e, err := debate.NewEngine(debate.Options{
+	e := debatetest.Engine(t, debate.Options{
 		Providers: map[string]providers.Provider{"m": &debatetest.DigestModel{Names: []string{"A", "B"}}},
 		Prompts: fstest.MapFS{"round-limited.tmpl": {Data: []byte(
 			`{{define "system"}}You are {{.Me.Name}}.{{end}}Speak.{{if and (eq .Round 2) (eq .Me.Name "B")}}{{slice .Topic 0 1000}}{{end}}`)}},
 	})
-	require.NoError(t, err)
 	c := debatetest.PairConfig(panel.Protocol{Format: panel.RoundLimited})
 	c.Limits.MaxRounds, c.Participants[0].Provider, c.Judges[0].Provider = 2, "", ""
 	c.Participants[1] = debate.Participant{Name: "B", Human: true}
-	d, err := e.Create(t.Context(), c)
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
-	asked, err := d.Waiting(t.Context())
-	require.NoError(t, err)
+	d := debatetest.Create(t, e, c)
+	debatetest.Finish(t, d)
+	asked := debatetest.Waiting(t, d)
 	require.NoError(t, d.Answer(t.Context(), asked[0].Key, "No.", ""))
-	_, err = debatetest.Run(t, d)
+	_, err := debatetest.Run(t, d)
 	var failed *debate.Failure
 	require.ErrorAs(t, err, &failed)
 	require.Equal(t, providers.InvalidRequest, failed.Kind)

@@ -186,8 +186,7 @@ func TestThePastOfABlindRoundStaysBlind(t *testing.T) {
 		for b.status().State != fsm.Completed {
 			b.run()
 			check()
-			list, err := b.Waiting(t.Context())
-			require.NoError(t, err)
+			list := debatetest.Waiting(t, b.Debate)
 			for _, a := range list {
 				b.answer(a.Key.Actor, "Yes.")
 				check()
@@ -358,9 +357,7 @@ func TestASeatSeesItsAttachmentsOnly(t *testing.T) {
 		shown := func(seat string) string {
 			for ev, err := range b.WatchAs(t.Context(), seat, 0) {
 				require.NoError(t, err)
-				first, err := json.Marshal(ev)
-				require.NoError(t, err)
-				return string(first) + b.past(seat)
+				return debatetest.Encode(t, ev) + b.past(seat)
 			}
 			return ""
 		}

@@ -2,13 +2,32 @@ package protocoljson
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"reflect"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/elenchus-go/debate/internal/strictjson"
 	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/transcript"
 )
+
+// Unknown is a protocol that a registry does not have.
+type Unknown struct{ name string }
+
+// Name returns the name.
+func (u Unknown) Name() string { return u.name }
+
+// Check finds nothing.
+func (Unknown) Check(*protocol.Record) []protocol.Problem { return nil }
+
+// Phases returns none.
+func (Unknown) Phases(*protocol.Record) []protocol.Phase { return nil }
+
+// End returns no ending.
+func (Unknown) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
 
 // A Registry holds the protocols of an engine. It is safe for concurrent use.
 type Registry struct {
@@ -32,6 +51,31 @@ func (r *Registry) Known() map[string]protocol.Protocol {
 	defer r.mu.Unlock()
 	return maps.Clone(r.known)
 }
+
+// Names lists the names of the protocols.
+func (r *Registry) Names() string { return strings.Join(slices.Sorted(maps.Keys(r.Known())), ", ") }
+
+// Read decodes a protocol that a person wrote, and returns everything that is wrong with it. It returns nil if there is none.
+// advice says what to do about a protocol that is not known.
+func (r *Registry) Read(written json.RawMessage, advice string) (protocol.Protocol, []strictjson.Problem) {
+	if isNull(written) {
+		return nil, nil
+	}
+	name, params, err := Split(written)
+	if err != nil {
+		return nil, []strictjson.Problem{{Path: "protocol.name", Reason: err.Error()}}
+	}
+	known := r.Known()
+	p := Find(known, PresentName(known, name))
+	if p == nil {
+		return nil, []strictjson.Problem{{Path: "protocol.name", Reason: fmt.Sprintf("%q is unknown, use one of %s, or %s", name, r.Names(), advice)}}
+	}
+	v := NewLike(p)
+	wrong := strictjson.Decode("protocol", params, v.Interface())
+	return v.Elem().Interface().(protocol.Protocol), wrong
+}
+
+func isNull(b json.RawMessage) bool { return len(b) == 0 || string(b) == "null" }
 
 // Present returns the name under which the registry has a protocol that may have a former name.
 func (r *Registry) Present(name string) string {
@@ -78,16 +122,18 @@ func (r *Registry) restore(id string, p protocol.Protocol, had bool) {
 	}
 }
 
-// Decode decodes the stored protocol of a debate. p is nil if no protocol has its name. If the JSON has no name, the name is
-// empty and there is an error. Fields that a protocol does not have are an error if strict returns true for it.
-func (r *Registry) Decode(id string, stored json.RawMessage, strict func(protocol.Protocol) bool) (p protocol.Protocol, name string, err error) {
+// Decode decodes the stored protocol of a debate. It returns an Unknown if no protocol has its name, and nil if there is none. Fields that a protocol does not have are an error if strict returns true for it.
+func (r *Registry) Decode(id string, stored json.RawMessage, strict func(protocol.Protocol) bool) (p protocol.Protocol, err error) {
+	if isNull(stored) {
+		return nil, nil
+	}
 	name, params, err := Split(stored)
 	if err != nil {
-		return nil, "", err
+		return nil, fmt.Errorf("protocol.name: %w", err)
 	}
 	known, name, own := r.find(id, name)
 	if known == nil {
-		return nil, name, nil
+		return Unknown{name}, nil
 	}
 	v := NewLike(known)
 	unknown, err := strictjson.Unmarshal(params, v.Interface())
@@ -95,12 +141,12 @@ func (r *Registry) Decode(id string, stored json.RawMessage, strict func(protoco
 		err = unknown
 	}
 	if err != nil {
-		return nil, name, err
+		return nil, fmt.Errorf("protocol %s: %w", name, err)
 	}
 	if p = v.Elem().Interface().(protocol.Protocol); own && Parameters(known) == Parameters(p) {
 		p = known // with everything that JSON omits
 	}
-	return p, name, nil
+	return p, nil
 }
 
 // find returns the protocol of a debate with the given name, its present name, and whether it serves that debate only.

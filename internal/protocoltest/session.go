@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/judge/reply"
+	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -84,4 +85,16 @@ func (s *Session) names(step protocol.Step) []string {
 		}
 	}
 	return s.ParticipantNames()
+}
+
+// Render returns the prompts of a step as the library's templates render them.
+func Render(t testing.TB, name string, d prompts.Data) (system, user string) {
+	t.Helper()
+	set, err := prompts.Load(nil)
+	require.NoError(t, err)
+	system, err = set.System(name, d)
+	require.NoError(t, err)
+	user, err = set.User(name, d)
+	require.NoError(t, err)
+	return system, user
 }

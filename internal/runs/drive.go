@@ -69,7 +69,9 @@ type followed struct {
 func (r *Runner) follow(ctx context.Context, d *debate.Debate, seq int64) (f followed) {
 	events := d.Run(ctx)
 	if r.schedules {
-		if f.err = d.Start(ctx); f.err != nil {
+		err := d.Start(ctx)
+		if _, refused := errors.AsType[*fsm.Refused](err); err != nil && !refused { // a worker may have been faster: the events tell
+			f.err = err
 			return f
 		}
 		events = d.Watch(ctx, seq)

@@ -40,6 +40,20 @@ func New() *Keys {
 	return k
 }
 
+// Copy copies the keys of hashes from those of a debate that a fork has entries of.
+func (k *Keys) Copy(from *Keys, ids []string) {
+	for _, id := range ids {
+		key, keyed := from.Of(id)
+		if !keyed {
+			continue
+		}
+		if k.Copied == nil {
+			k.Copied = map[string]Key{}
+		}
+		k.Copied[id] = key
+	}
+}
+
 // Of returns the key of the hash with the given ID. It reports false if k is nil, as that of a debate without a secret, or if
 // the secret is hidden.
 func (k *Keys) Of(id string) (key Key, ok bool) {

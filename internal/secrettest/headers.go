@@ -10,12 +10,9 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// HeaderProvider returns a provider with a Config.Header for the service at a URL, and its configuration.
-type HeaderProvider func(url string, client *http.Client, header http.Header) (p providers.Provider, config any, err error)
-
 // RunHeader tests that a provider sends the headers of its Config.Header with each request, and that neither errors nor
 // the printed configuration show the keys among them.
-func RunHeader(t *testing.T, p fakellm.Protocol, create HeaderProvider) {
+func RunHeader(t *testing.T, p fakellm.Protocol, create CreateFunc) {
 	const site = "https://debates.example"
 	t.Run("Requests", func(t *testing.T) {
 		for _, quoted := range []fakellm.Reply{
@@ -25,7 +22,7 @@ func RunHeader(t *testing.T, p fakellm.Protocol, create HeaderProvider) {
 			s := fakellm.Start(t, p, quoted)
 			s.Routes = map[string]fakellm.Reply{"/": quoted}
 			header := http.Header{"api-key": {firstKey}, "X-Gateway-Authorization": {"Bearer " + secondKey}, "HTTP-Referer": {site}, "User-Agent": {"a-program/1"}}
-			model, config, err := create(s.URL, s.Client(t), header)
+			model, config, err := create(Settings{Key: firstKey, BaseURL: s.URL, Header: header, HTTPClient: s.Client(t)})
 			require.NoError(t, err)
 			header.Set("Api-Key", "changed after New")
 			for name, call := range calls(t.Context(), model) {
@@ -52,7 +49,7 @@ func RunHeader(t *testing.T, p fakellm.Protocol, create HeaderProvider) {
 			`Config.Header has Host, which the HTTP client sets itself: remove it`:                     {"host": {firstKey}},
 			`Config.Header has a line break or a control character in the value of Api-Key: remove it`: {"Api-Key": {firstKey + "\n"}},
 		} {
-			_, _, err := create("http://service", nil, header)
+			_, _, err := create(Settings{Key: firstKey, Header: header})
 			require.ErrorContains(t, err, want)
 			require.NotContains(t, err.Error(), firstKey)
 		}

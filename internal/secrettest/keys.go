@@ -14,19 +14,14 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-const firstKey, secondKey = "the-first-key-of-two", "the-second-key-of-two"
-
 // unknownKey is a key that a KeyFunc quotes in an error but does not return.
 const unknownKey = "9f8e7d6c5b4a39281706f5e4d3c2b1a09f8e7d6c5b4a3928"
 
-// KeyProvider returns a provider with the given Config.Key and Config.KeyFunc, for the service at a URL.
-type KeyProvider func(url string, client *http.Client, key string, keyFunc func(context.Context) (string, error)) (providers.Provider, error)
-
-// RunKeyFunc tests that a provider gets the key of each request from its Config.KeyFunc, and that no error shows a key.
-func RunKeyFunc(t *testing.T, p fakellm.Protocol, create KeyProvider) {
+// testKeyFunc tests that a provider gets the key of each request from its Config.KeyFunc, and that no error shows a key.
+func testKeyFunc(t *testing.T, p fakellm.Protocol, create CreateFunc) {
 	start := func(t *testing.T, keyFunc func(context.Context) (string, error), replies ...fakellm.Reply) (providers.Provider, *fakellm.Server) {
 		s := fakellm.Start(t, p, append(replies, fakellm.Reply{Chunks: []string{"So."}})...)
-		model, err := create(s.URL, s.Client(t), "", keyFunc)
+		model, _, err := create(Settings{KeyFunc: keyFunc, BaseURL: s.URL, HTTPClient: s.Client(t)})
 		require.NoError(t, err)
 		return model, s
 	}
@@ -34,7 +29,7 @@ func RunKeyFunc(t *testing.T, p fakellm.Protocol, create KeyProvider) {
 	t.Run("Failure", func(t *testing.T) { testKeyFailure(t, start) })
 	t.Run("Cancellation", func(t *testing.T) { testKeyCanceled(t, start) })
 	t.Run("Configuration", func(t *testing.T) {
-		_, err := create("http://service", nil, firstKey, func(context.Context) (string, error) { return secondKey, nil })
+		_, _, err := create(Settings{Key: firstKey, KeyFunc: func(context.Context) (string, error) { return secondKey, nil }})
 		require.ErrorContains(t, err, "Config.Key and Config.KeyFunc are both set: set only one of them")
 		require.NotContains(t, err.Error(), firstKey)
 	})

@@ -10,9 +10,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/calltest"
 	"github.com/elenchus-go/debate/internal/fakellm"
 	"github.com/elenchus-go/debate/providers"
 )
@@ -43,6 +45,20 @@ func Load(t testing.TB) (cases []Case) {
 	require.NoError(t, json.Unmarshal(raw, &cases))
 	require.NotEmpty(t, cases)
 	return cases
+}
+
+// Require requires that a provider of a service that sends c.Reply reports the error.
+func (c Case) Require(t *testing.T, p providers.Provider) *providers.Error {
+	t.Helper()
+	r := calltest.Listen(new([]string))
+	r.Messages[0].Text += strings.Repeat("Why? ", c.Sent/5)
+	_, err := p.Generate(t.Context(), r)
+	e := calltest.RequireKind(t, c.Kind, err)
+	require.Equal(t, c.Guess, e.Otherwise)
+	want, _ := time.ParseDuration("0" + c.RetryAfter)
+	require.Equal(t, want, e.RetryAfter)
+	require.ErrorContains(t, err, c.Says)
+	return e
 }
 
 // InStream reports whether the error is an event of a stream.

@@ -2,6 +2,7 @@
 package silence
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -52,12 +53,48 @@ func (l List) Without(at transcript.Cursor, stage transcript.Kind, p protocol.Ph
 	return p
 }
 
-// Remaining returns the names that are not silent.
-func (l List) Remaining(names []string) []string {
+// Remaining returns the names of the seats that are not silent after the entry seq.
+func (l List) Remaining(seq int64, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-		return slices.ContainsFunc(l, func(p Part) bool { return slices.Contains(p.Seats, name) })
+		return slices.ContainsFunc(l, func(p Part) bool { return seq >= p.From && slices.Contains(p.Seats, name) })
 	})
 }
 
 // Is reports whether a planned step is silent.
 func Is(s protocol.Step) bool { return s.Kind == transcript.Silence }
+
+// CheckTurns returns a problem for each turn that cannot be silent. find returns the turn with a key, or nil if it cannot be read,
+// and reports whether the debate has it.
+func CheckTurns(keys []transcript.Key, find func(transcript.Key) (*transcript.Turn, bool)) (list []protocol.Problem) {
+	for i, key := range keys {
+		field := fmt.Sprintf("silent.turns[%d]", i)
+		switch t, has := find(key); {
+		case !has:
+			list = append(list, protocol.Problemf(field, "the debate has no turn %s", key))
+		case t == nil:
+		case t.Kind != transcript.Speech && t.Kind != transcript.Silence:
+			list = append(list, protocol.Problemf(field, "%s is no speech, but a turn of kind %s", key, t.Kind))
+		case t.Contract != "":
+			list = append(list, protocol.Problemf(field, "%s has the contract %s, and the protocol counts on its values", key, t.Contract))
+		}
+	}
+	return list
+}
+
+// CheckSeats returns a problem for each participant that cannot be silent. left are the participants who would remain, and steps
+// are those of all stages and rounds.
+func CheckSeats(seats, participants, left []string, steps []protocol.Step) (list []protocol.Problem) {
+	for i, name := range seats {
+		field := fmt.Sprintf("silent.seats[%d]", i)
+		if !slices.Contains(participants, name) {
+			list = append(list, protocol.Problemf(field, "%q is not a participant", name))
+		}
+		if at := slices.IndexFunc(steps, func(s protocol.Step) bool { return s.Actor == name && s.Kind == transcript.Speech && s.Contract != "" }); at >= 0 {
+			list = append(list, protocol.Problemf(field, "%q replies with the contract %s, and the protocol counts on its values", name, steps[at].Contract))
+		}
+	}
+	if len(seats) > 0 && len(left) < 2 {
+		list = append(list, protocol.Problemf("silent.seats", "at least two participants must remain, but there are %d: leave out turns instead", len(left)))
+	}
+	return list
+}

@@ -1,6 +1,7 @@
 package step
 
 import (
+	"strings"
 	"time"
 
 	"github.com/elenchus-go/debate/internal/characters"
@@ -15,6 +16,7 @@ type stream struct {
 	first    time.Duration // until the first piece
 	rest     string        // bytes of a character that has not arrived completely
 	complete bool          // the reply has ended
+	filters  bool          // the reply has had a character with which reasoning can begin
 	filter   reasoning.Filter
 }
 
@@ -23,7 +25,14 @@ func (s *stream) add(piece string) error {
 	if piece != "" && s.first == 0 {
 		s.first = time.Since(s.began)
 	}
-	text := s.filter.Add(s.wholeCharacters(piece))
+	text := s.wholeCharacters(piece)
+	if !s.filters && strings.IndexByte(text, '<') >= 0 {
+		s.filters = true
+		s.filter.Add(s.call.Text()) // all of it was shown, but may have opened a code fence
+	}
+	if s.filters {
+		text = s.filter.Add(text)
+	}
 	if s.complete {
 		text += s.filter.End()
 	}

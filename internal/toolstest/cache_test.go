@@ -1,13 +1,13 @@
 package toolstest
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/tool"
 )
@@ -31,13 +31,10 @@ func (f *forbidding) add(before, now []string) {
 // parts returns the parts of a request in the order in which services cache them: tools, system prompt, messages.
 func parts(t *testing.T, r providers.Request) (list []string) {
 	t.Helper()
-	raw, err := json.Marshal(r.Tools)
-	require.NoError(t, err)
-	list = append(list, string(raw))
+	raw := debatetest.Encode(t, r.Tools)
+	list = append(list, raw)
 	for _, m := range r.Messages {
-		raw, err := json.Marshal(m)
-		require.NoError(t, err)
-		list = append(list, string(raw))
+		list = append(list, debatetest.Encode(t, m))
 	}
 	return list
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/store"
 )
 
@@ -14,24 +15,20 @@ func TestRoundsOfAnInterruptedStepAreNamed(t *testing.T) {
 	for name, finish := range map[string]func(t *testing.T, d *debate.Debate){
 		"canceled": func(t *testing.T, d *debate.Debate) { require.NoError(t, d.Cancel(t.Context())) },
 		"goes on": func(t *testing.T, d *debate.Debate) {
-			for _, err := range d.Run(t.Context()) {
-				require.NoError(t, err)
-			}
+			debatetest.Finish(t, d)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, s := &world{rounds: 2}, store.Memory()
 			c := config(w)
-			d, err := newEngine(t, w, s).Create(t.Context(), c)
-			require.NoError(t, err)
+			d := debatetest.Create(t, newEngine(t, w, s), c)
 			for ev, err := range d.Run(t.Context()) {
 				require.NoError(t, err)
 				if _, called := ev.(debate.ToolsCalled); called {
 					break
 				}
 			}
-			again, err := newEngine(t, w, s).Open(t.Context(), "d")
-			require.NoError(t, err)
+			again := debatetest.Open(t, newEngine(t, w, s), "d")
 			finish(t, again)
 			unknown := 0
 			for check, err := range again.VerifyEntries(t.Context()) {

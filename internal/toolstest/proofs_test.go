@@ -109,11 +109,10 @@ func TestACrashAtEachEntry(t *testing.T) {
 				for _, r := range roundsOf(events(t, second)) {
 					stored = append(stored, r.Calls...)
 				}
-				_, err := debatetest.Run(t, second)
-				require.NoError(t, err)
+				debatetest.Finish(t, second)
 				require.Equal(t, want, texts(t, second), "after entry %d", n)
 				require.Equal(t, usage, debatetest.Result(t, second).Total.Usage, "no usage is lost")
-				require.Equal(t, usage, head(t, second).Usage)
+				require.Equal(t, usage, debatetest.Status(t, second).Usage)
 				for _, call := range stored {
 					require.Zero(t, after.ran[call.ID], "a call that was committed is not repeated")
 				}
@@ -133,8 +132,7 @@ func TestOnceAcrossCrashes(t *testing.T) {
 	for n := 1; n < total; n++ {
 		before, after := &world{rounds: 1, calls: 2, name: "order"}, &world{rounds: 1, calls: 2, name: "order"}
 		second := interrupted(t, c, n, before, after)
-		_, err := debatetest.Run(t, second)
-		require.NoError(t, err)
+		debatetest.Finish(t, second)
 		for id, times := range after.ran {
 			require.LessOrEqual(t, times+before.ran[id], 1, "call %s after entry %d", id, n)
 		}
@@ -163,8 +161,7 @@ func TestApproval(t *testing.T) {
 			ids := map[string]bool{}
 			for i, action := range []string{"approve", "refuse"} {
 				other := &world{rounds: 1, calls: 2, name: name}
-				d, err := newEngine(t, other, db).Open(t.Context(), c.ID)
-				require.NoError(t, err)
+				d := debatetest.Open(t, newEngine(t, other, db), c.ID)
 				r := debatetest.Result(t, d)
 				require.Equal(t, "paused", string(r.State))
 				require.NotNil(t, r.Question)
@@ -177,8 +174,7 @@ func TestApproval(t *testing.T) {
 					remarks = []debate.Remark{{From: "Ann", Text: "Too expensive."}}
 				}
 				require.NoError(t, d.Decide(t.Context(), r.Question.ID, action, remarks...))
-				_, err = debatetest.Run(t, d)
-				require.NoError(t, err)
+				debatetest.Finish(t, d)
 				w.merge(other)
 			}
 			r := debatetest.Result(t, d)
@@ -194,7 +190,7 @@ func TestApproval(t *testing.T) {
 			require.Equal(t, "A person refused this call: Too expensive.", last.Calls[1].Text)
 			require.Equal(t, tool.Disapproved, last.Calls[1].Error)
 			requirePrompts(t, w, d)
-			require.Equal(t, head(t, d).Usage, r.Total.Usage)
+			require.Equal(t, debatetest.Status(t, d).Usage, r.Total.Usage)
 			for _, turn := range r.Turns {
 				require.NotEqual(t, "remark", string(turn.Kind), "the reason is no remark")
 			}
@@ -210,20 +206,16 @@ func TestForksHaveAllRounds(t *testing.T) {
 	list := events(t, d)
 	e := newEngine(t, w, db)
 	for n := 2; n <= len(list); n++ {
-		fork, err := e.Fork(t.Context(), "d", int64(n), debate.Edits{})
-		require.NoError(t, err)
+		fork := debatetest.Fork(t, e, "d", int64(n), debate.Edits{})
 		ran := len(w.ran)
-		_, err = debatetest.Run(t, fork)
-		require.NoError(t, err)
+		debatetest.Finish(t, fork)
 		require.Equal(t, texts(t, d), texts(t, fork), "from entry %d", n)
 		all := roundsOf(events(t, fork))
 		require.LessOrEqual(t, len(w.ran)-ran, len(all)-len(roundsOf(list[:n])), "calls are shared or repeated once")
 		for _, turn := range debatetest.Result(t, fork).Turns {
-			mine, err := fork.PromptOf(t.Context(), turn.Key)
-			require.NoError(t, err)
+			mine := debatetest.PromptOf(t, fork, turn.Key)
 			require.Empty(t, mine.Missing)
-			its, err := d.PromptOf(t.Context(), turn.Key)
-			require.NoError(t, err)
+			its := debatetest.PromptOf(t, d, turn.Key)
 			require.Equal(t, its.Request, mine.Request)
 		}
 	}
@@ -233,17 +225,14 @@ func TestForksHaveAllRounds(t *testing.T) {
 func TestAnEngineWithoutTheTool(t *testing.T) {
 	db := store.Memory()
 	w := &world{rounds: 1}
-	d, err := newEngine(t, w, &failingStore{Store: db, left: 6}).Create(t.Context(), config(w))
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
+	d := debatetest.Create(t, newEngine(t, w, &failingStore{Store: db, left: 6}), config(w))
+	_, err := debatetest.Run(t, d)
 	require.ErrorIs(t, err, errPower)
-	other, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": w}, Store: db})
-	require.NoError(t, err)
-	d, err = other.Open(t.Context(), "d")
-	require.NoError(t, err)
-	seq := head(t, d).Seq
+	other := debatetest.Engine(t, debate.Options{Providers: map[string]providers.Provider{"m": w}, Store: db})
+	d = debatetest.Open(t, other, "d")
+	seq := debatetest.Status(t, d).Seq
 	_, err = debatetest.Run(t, d)
 	require.ErrorIs(t, err, debate.ErrUnsupported)
 	require.ErrorContains(t, err, `participants[0].tools: this engine lacks "search", see Options.Tools`)
-	require.Equal(t, seq, head(t, d).Seq)
+	require.Equal(t, seq, debatetest.Status(t, d).Seq)
 }

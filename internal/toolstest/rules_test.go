@@ -83,9 +83,7 @@ func TestHostileTools(t *testing.T) {
 			w := &world{rounds: 2, calls: 3, results: func(tool.Call) (tool.Result, error) { return f() }}
 			d := run(t, w, config(w), nil)
 			require.Equal(t, "completed", string(debatetest.Result(t, d).State))
-			raw, err := json.Marshal(events(t, d))
-			require.NoError(t, err)
-			require.NotContains(t, string(raw), "secret")
+			require.NotContains(t, debatetest.Encode(t, events(t, d)), "secret")
 			for _, r := range roundsOf(events(t, d)) {
 				entry, err := json.Marshal(r)
 				require.NoError(t, err)
@@ -164,7 +162,7 @@ func TestCallsAreObserved(t *testing.T) {
 	})
 	c := config(w)
 	c.Limits.MaxRounds = 1
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"m": w}, Tools: []tool.Tool{marked}, Observer: debate.Observer{
+	d := debatetest.New(t, c, debate.Options{Providers: map[string]providers.Provider{"m": w}, Tools: []tool.Tool{marked}, Observer: debate.Observer{
 		Begin: func(ctx context.Context, s debate.Step) (context.Context, func(debate.Outcome)) {
 			return context.WithValue(ctx, mark{}, true), func(o debate.Outcome) {
 				if s.Tool != "" {
@@ -175,9 +173,7 @@ func TestCallsAreObserved(t *testing.T) {
 			}
 		},
 	}})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	require.NotEmpty(t, seen)
 	require.Equal(t, "search found", seen[0])
 }
@@ -203,9 +199,7 @@ func TestWindowsWithTools(t *testing.T) {
 				continue
 			}
 			for _, r := range list {
-				raw, err := json.Marshal(r.Tools)
-				require.NoError(t, err)
-				tokens := window.Estimate(string(raw)) + r.MaxTokens
+				tokens := window.Estimate(debatetest.Encode(t, r.Tools)) + r.MaxTokens
 				for _, m := range r.Messages {
 					tokens += window.Estimate(m.Text)
 					for _, p := range m.Parts {
@@ -245,9 +239,7 @@ func TestBudgetsWithTools(t *testing.T) {
 			if err != nil {
 				return -1, 0
 			}
-			_, err = debatetest.Run(t, d)
-			require.NoError(t, err)
-			r := debatetest.Result(t, d)
+			r := debatetest.RunResult(t, d)
 			return len(r.Turns), r.Total.Usage.Output
 		}
 		without, _ := hold(0, false)

@@ -25,8 +25,7 @@ func TestRoundsOfAnOpenParallelPhaseAreWithheld(t *testing.T) {
 		c.Protocol, c.Limits.MaxRounds = panel.Protocol{Mode: panel.Simultaneous}, 1
 		c.Participants[1] = debate.Participant{Name: c.Participants[1].Name, Human: true}
 		e := newEngine(t, w, nil)
-		d, err := e.Launch(t.Context(), c)
-		require.NoError(t, err)
+		d := debatetest.Call(t, e.Launch, c)
 
 		ctx, cancel := context.WithCancel(t.Context())
 		var seen []debate.Event
@@ -44,8 +43,7 @@ func TestRoundsOfAnOpenParallelPhaseAreWithheld(t *testing.T) {
 		require.Len(t, roundsOf(events(t, d)), 2, "A has called tools")
 		require.Empty(t, roundsOf(seen), "B has yet to speak")
 
-		list, err := d.Waiting(t.Context())
-		require.NoError(t, err)
+		list := debatetest.Waiting(t, d)
 		require.Len(t, list, 1)
 		require.NoError(t, d.Answer(t.Context(), list[0].Key, "Ice is warm.", ""))
 		synctest.Wait()
@@ -108,8 +106,7 @@ func TestTokenBudgetsWithToolsThatAreNotCalled(t *testing.T) {
 			if err != nil {
 				return -1
 			}
-			_, err = debatetest.Run(t, d)
-			require.NoError(t, err)
+			debatetest.Finish(t, d)
 			return len(debatetest.Result(t, d).Turns)
 		}
 		without := hold(false, "Be kind."+strings.Repeat("x", defined))

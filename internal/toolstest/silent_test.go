@@ -27,11 +27,9 @@ func TestSilentStepsKeepTheirCalls(t *testing.T) {
 					continue
 				}
 				again := &world{rounds: 2, calls: 2}
-				d, err := newEngine(t, again, db).Fork(t.Context(), c.ID, 0, debate.Edits{Silent: debate.Omission{Turns: []transcript.Key{said.Key}}})
-				require.NoError(t, err)
+				d := debatetest.Fork(t, newEngine(t, again, db), c.ID, 0, debate.Edits{Silent: debate.Omission{Turns: []transcript.Key{said.Key}}})
 				require.Equal(t, said.Seq-1, debatetest.Result(t, d).Parent.Seq)
-				_, err = debatetest.Run(t, d)
-				require.NoError(t, err)
+				debatetest.Finish(t, d)
 				require.NotContains(t, again.asked, said.Key)
 				require.NoError(t, d.Verify(t.Context()))
 				derivedtest.Require(t, d)

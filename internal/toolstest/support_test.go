@@ -141,18 +141,14 @@ func config(w *world) debate.Config {
 // newEngine returns an engine with the world's model and tools.
 func newEngine(t testing.TB, w *world, s store.Store) *debate.Engine {
 	t.Helper()
-	e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": w}, Store: s, Tools: w.tools(), KeepReplies: true})
-	require.NoError(t, err)
-	return e
+	return debatetest.Engine(t, debate.Options{Providers: map[string]providers.Provider{"m": w}, Store: s, Tools: w.tools(), KeepReplies: true})
 }
 
 // run creates and runs a debate.
 func run(t testing.TB, w *world, c debate.Config, s store.Store) *debate.Debate {
 	t.Helper()
-	d, err := newEngine(t, w, s).Create(t.Context(), c)
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	d := debatetest.Create(t, newEngine(t, w, s), c)
+	debatetest.Finish(t, d)
 	return d
 }
 
@@ -209,21 +205,17 @@ func (s *failingStore) Commit(ctx context.Context, c store.Change) error {
 func interrupted(t testing.TB, c debate.Config, n int, before, after *world) *debate.Debate {
 	t.Helper()
 	db := store.Memory()
-	first, err := newEngine(t, before, &failingStore{Store: db, left: n}).Create(t.Context(), c)
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, first)
+	first := debatetest.Create(t, newEngine(t, before, &failingStore{Store: db, left: n}), c)
+	_, err := debatetest.Run(t, first)
 	require.ErrorIs(t, err, errPower)
-	second, err := newEngine(t, after, db).Open(t.Context(), c.ID)
-	require.NoError(t, err)
-	return second
+	return debatetest.Open(t, newEngine(t, after, db), c.ID)
 }
 
 // requirePrompts requires that PromptOf returns the last request of each step.
 func requirePrompts(t testing.TB, w *world, d *debate.Debate) {
 	t.Helper()
 	for _, turn := range debatetest.Result(t, d).Turns {
-		p, err := d.PromptOf(t.Context(), turn.Key)
-		require.NoError(t, err)
+		p := debatetest.PromptOf(t, d, turn.Key)
 		require.Empty(t, p.Missing, "%s", turn.Key)
 		asked := w.asked[turn.Key]
 		require.NotEmpty(t, asked)

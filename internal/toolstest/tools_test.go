@@ -1,14 +1,11 @@
 package toolstest
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/internal/debatetest"
-	"github.com/elenchus-go/debate/store"
 )
 
 func TestADebateWithTools(t *testing.T) {
@@ -31,32 +28,23 @@ func TestADebateWithTools(t *testing.T) {
 	for _, turn := range r.Turns {
 		require.Len(t, turn.Attempts, 3)
 	}
-	require.Equal(t, head(t, d).Usage, r.Total.Usage)
+	require.Equal(t, debatetest.Status(t, d).Usage, r.Total.Usage)
 	requirePrompts(t, w, d)
 	for _, n := range w.ran {
 		require.Equal(t, 1, n)
 	}
 }
 
-func head(t testing.TB, d *debate.Debate) store.Status {
-	t.Helper()
-	s, err := d.Status(t.Context())
-	require.NoError(t, err)
-	return s
-}
-
 // Only a debate with tools has the format that earlier versions refuse.
 func TestTheFormatOfAJournal(t *testing.T) {
 	w := &world{}
 	c := config(w)
-	require.Equal(t, 3, head(t, run(t, w, c, nil)).Format)
+	require.Equal(t, 3, debatetest.Status(t, run(t, w, c, nil)).Format)
 	for i := range c.Participants {
 		c.Participants[i].Tools = nil
 	}
 	c.Judges[0].Tools = nil
 	d := run(t, w, c, nil)
-	require.Equal(t, 2, head(t, d).Format)
-	raw, err := json.Marshal(events(t, d))
-	require.NoError(t, err)
-	require.NotContains(t, string(raw), "tool")
+	require.Equal(t, 2, debatetest.Status(t, d).Format)
+	require.NotContains(t, debatetest.Encode(t, events(t, d)), "tool")
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
@@ -171,19 +172,16 @@ func Engine(t testing.TB, change ...func(*debate.Options)) (*debate.Engine, *Log
 	for _, f := range change {
 		f(&o)
 	}
-	e, err := debate.NewEngine(o)
-	require.NoError(t, err)
+	e := debatetest.Engine(t, o)
 	return e, log
 }
 
 // Waiting creates the debate and runs it until a person has to decide about Ada's order.
 func Waiting(t testing.TB, e *debate.Engine) (*debate.Debate, *debate.Question) {
 	t.Helper()
-	d, err := e.Create(t.Context(), Config())
-	require.NoError(t, err)
+	d := debatetest.Create(t, e, Config())
 	Run(t, d)
-	r, err := d.Result(t.Context())
-	require.NoError(t, err)
+	r := debatetest.Result(t, d)
 	require.Equal(t, fsm.Paused, r.State)
 	require.NotNil(t, r.Question)
 	require.NotNil(t, r.Question.Call)
@@ -206,8 +204,7 @@ func Ended(t testing.TB, e *debate.Engine) *debate.Debate {
 	d, q := Waiting(t, e)
 	require.NoError(t, d.Decide(t.Context(), q.ID, "refuse", debate.Remark{From: "Pat", Text: Reason}))
 	Run(t, d)
-	r, err := d.Result(t.Context())
-	require.NoError(t, err)
+	r := debatetest.Result(t, d)
 	require.Equal(t, fsm.Completed, r.State)
 	return d
 }

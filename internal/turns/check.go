@@ -90,3 +90,17 @@ func checkCitations(t *transcript.Turn) error {
 }
 
 var verdicts = []transcript.Verdict{"", transcript.Verified, transcript.Altered, transcript.NotFound, transcript.NotChecked}
+
+// CheckTokens checks the tokens of replies or windows of actors, by field.
+func CheckTokens(what string, tokens map[string]int) error {
+	first := ""
+	for field, n := range tokens {
+		if (n < 1 || n > MaxTokens) && (first == "" || field < first) {
+			first = field
+		}
+	}
+	if first == "" {
+		return nil
+	}
+	return fmt.Errorf("the %s of %s has %d tokens, want 1 to %d", what, first, tokens[first], MaxTokens)
+}

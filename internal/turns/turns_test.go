@@ -64,3 +64,8 @@ func TestWarningsAboutATurn(t *testing.T) {
 	}, turns.Warnings(&turn))
 	require.Empty(t, turns.Warnings(&transcript.Turn{}))
 }
+
+func TestTokensOfActors(t *testing.T) {
+	require.NoError(t, turns.CheckTokens("window", map[string]int{"judges[0]": 1, "summarizer": turns.MaxTokens}))
+	require.EqualError(t, turns.CheckTokens("reply", map[string]int{"participants[1]": -1, "judges[0]": 0}), "the reply of judges[0] has 0 tokens, want 1 to 2000000000")
+}

@@ -60,9 +60,8 @@ func TestASummarizerThatHangsInTheConclusionDoesNotEndTheDriving(t *testing.T) {
 			<-ctx.Done()
 			return providers.Response{}, context.Cause(ctx)
 		})
-		d, err := debate.New(t.Context(), c, o)
-		require.NoError(t, err)
-		_, err = debatetest.Run(t, d)
+		d := debatetest.New(t, c, o)
+		_, err := debatetest.Run(t, d)
 		t.Log(err)
 		require.NoError(t, err)
 		require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
@@ -86,11 +85,8 @@ func TestSummariesOfTheConclusionStayWithinTheBudget(t *testing.T) {
 		o.Providers["a"], o.Providers["b"] = full("[a] "+speech), full("[b] "+speech)
 		o.Providers["s"] = full(strings.Repeat("sum ", 200))
 		o.Providers["j"] = full(debatetest.Encode(t, judge.Verdict{Summary: "x", Quality: 50}))
-		d, err := debate.New(t.Context(), c, o)
-		require.NoError(t, err)
-		_, err = debatetest.Run(t, d)
-		require.NoError(t, err)
-		res := debatetest.Result(t, d)
+		d := debatetest.New(t, c, o)
+		res := debatetest.RunResult(t, d)
 		t.Log(budget, res.Total.Usage.Output, len(summaries(res)), res.Ending.Outcome)
 		require.LessOrEqual(t, res.Total.Usage.Output, budget)
 	}
@@ -137,11 +133,8 @@ func TestARemarkWhileASummaryIsMadeWastesNoCall(t *testing.T) {
 		}
 		return providers.Response{Text: "sum " + fmt.Sprint(calls), FinishReason: providers.Stop}, ctx.Err()
 	})
-	var err error
-	d, err = debate.New(t.Context(), c, o)
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	d = debatetest.New(t, c, o)
+	debatetest.Finish(t, d)
 	require.Len(t, summaries(debatetest.Result(t, d)), calls)
 }
 
@@ -155,23 +148,18 @@ func TestAReaderWithAnotherCounterLeavesTheHeadAlone(t *testing.T) {
 	c, o := h.config(limited, 14)
 	c.History = summing
 	o.TokenCounter, o.Store = multipliedCounter{1}, store.Memory()
-	d, err := debate.New(t.Context(), c, o)
-	require.NoError(t, err)
+	d := debatetest.New(t, c, o)
 	o.TokenCounter = multipliedCounter{3}
-	other, err := debate.NewEngine(o)
-	require.NoError(t, err)
+	other := debatetest.Engine(t, o)
 	differ := 0
 	for ev, err := range d.Run(t.Context()) {
 		require.NoError(t, err)
 		if ph, ok := ev.(debate.PhaseStarted); !ok || ph.Stage != transcript.Speech {
 			continue
 		}
-		is, err := d.Status(t.Context())
-		require.NoError(t, err)
-		reader, err := other.Open(t.Context(), d.ID())
-		require.NoError(t, err)
-		there, err := reader.Status(t.Context())
-		require.NoError(t, err)
+		is := debatetest.Status(t, d)
+		reader := debatetest.Open(t, other, d.ID())
+		there := debatetest.Status(t, reader)
 		if is.Plan != there.Plan {
 			differ++
 			t.Logf("%v\n%v", is.Plan, there.Plan)
@@ -199,10 +187,8 @@ func TestTheNewestTurnOutlastsAnOverflow(t *testing.T) {
 		took = append(took, r)
 		return providers.Response{Text: "[a] " + strings.Repeat("The kerb is where it ends. ", 26), FinishReason: providers.Stop}, nil
 	})
-	d, err := debate.New(t.Context(), c, o)
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	d := debatetest.New(t, c, o)
+	debatetest.Finish(t, d)
 	third := took[2].Messages
 	require.Greater(t, len(third), 2, "the newest turn is missing: %d messages", len(third))
 	from, text := unquote(third[len(third)-2].Text)
@@ -228,10 +214,8 @@ func TestASummaryOutlastsAnOverflow(t *testing.T) {
 		}
 		return inner.Generate(ctx, r)
 	})
-	d, err := debate.New(t.Context(), c, o)
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	d := debatetest.New(t, c, o)
+	debatetest.Finish(t, d)
 	require.True(t, over)
 	require.True(t, isSummary(last[1].Text), "the summary comes first: %.60s", last[1].Text)
 }
@@ -336,11 +320,9 @@ func TestARetryAfterAnOverflowInAParallelPhaseIsShorter(t *testing.T) {
 				}
 				return inner.Generate(ctx, r)
 			})
-			d, err := debate.New(t.Context(), c, o)
-			require.NoError(t, err)
+			d := debatetest.New(t, c, o)
 			for range 8 {
-				_, err = debatetest.Run(t, d)
-				require.NoError(t, err)
+				debatetest.Finish(t, d)
 				if debatetest.Result(t, d).State != fsm.Paused {
 					break
 				}
@@ -368,9 +350,8 @@ func TestAnotherModelBeginsWithAFactorOfItsOwn(t *testing.T) {
 		}
 		return resp, err
 	})
-	d, err := debate.New(t.Context(), c, o)
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
+	d := debatetest.New(t, c, o)
+	_, err := debatetest.Run(t, d)
 	require.Error(t, err)
 	require.NoError(t, d.Retry(t.Context()))
 	before, err := d.Preview(t.Context())
@@ -457,10 +438,8 @@ func TestASummaryThatWasWithheldStandsForNothing(t *testing.T) {
 	o.Providers["s"] = debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
 		return providers.Response{Text: "A and", FinishReason: providers.ContentFilter}, nil
 	})
-	d, err := debate.New(t.Context(), c, o)
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	d := debatetest.New(t, c, o)
+	debatetest.Finish(t, d)
 	for _, r := range h.asked["a"] {
 		for _, m := range r.Messages {
 			require.False(t, isSummary(m.Text) && strings.Contains(m.Text, "A and"))
@@ -474,8 +453,7 @@ func TestAReaderReplacesNoHead(t *testing.T) {
 	c.History = summing
 	kept := store.Memory()
 	o.Store = kept
-	d, err := debate.New(t.Context(), c, o)
-	require.NoError(t, err)
+	d := debatetest.New(t, c, o)
 	for ev, err := range d.Run(t.Context()) {
 		require.NoError(t, err)
 		if ph, ok := ev.(debate.PhaseStarted); ok && ph.Phase == "summary" {
@@ -484,12 +462,9 @@ func TestAReaderReplacesNoHead(t *testing.T) {
 	}
 	was, _, err := kept.Load(t.Context(), c.ID, 0)
 	require.NoError(t, err)
-	reader, err := debate.NewEngine(debate.Options{Store: kept, Providers: o.Providers, Protocols: []protocol.Protocol{limited}, TokenCounter: multipliedCounter{3}})
-	require.NoError(t, err)
-	there, err := reader.Open(t.Context(), c.ID)
-	require.NoError(t, err)
-	_, err = there.Result(t.Context())
-	require.NoError(t, err)
+	reader := debatetest.Engine(t, debate.Options{Store: kept, Providers: o.Providers, Protocols: []protocol.Protocol{limited}, TokenCounter: multipliedCounter{3}})
+	there := debatetest.Open(t, reader, c.ID)
+	debatetest.Result(t, there)
 	is, _, err := kept.Load(t.Context(), c.ID, 0)
 	require.NoError(t, err)
 	require.Equal(t, was.Plan, is.Plan)
@@ -499,8 +474,7 @@ func TestARemarksIDDoesNotNameAnotherTurn(t *testing.T) {
 	h := &smallWindowDebate{t: t}
 	c, o := h.config(limited, 14)
 	c.History = summing
-	d, err := debate.New(t.Context(), c, o)
-	require.NoError(t, err)
+	d := debatetest.New(t, c, o)
 	n := 0
 	for ev, err := range d.Run(t.Context()) {
 		require.NoError(t, err)

@@ -312,10 +312,8 @@ func runEconomyDebate(t testing.TB, rules protocol.Protocol, rounds int, policy 
 			c.Participants[i].Side = []string{"for", "against"}[i%2]
 		}
 	}
-	x, err := debate.New(t.Context(), c, o)
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, x)
-	require.NoError(t, err)
+	x := debatetest.New(t, c, o)
+	debatetest.Finish(t, x)
 	d.result = debatetest.Result(t, x)
 	require.Equal(t, fsm.Completed, d.result.State)
 	require.Equal(t, rounds, d.result.Ending.Round)
@@ -460,11 +458,7 @@ func (g *smallWindowModel) Generate(ctx context.Context, r providers.Request) (p
 		reply = say(n)
 	}
 	if reply.Text == "" && reply.Err == nil {
-		sum := fnv.New64a()
-		for _, m := range r.Messages {
-			fmt.Fprintln(sum, m.Role, m.Text)
-		}
-		reply.Text = g.speech(r, sum.Sum64())
+		reply.Text = g.speech(r, digest(r))
 	}
 	input := tokens(r.Messages) + window.Estimate(string(r.Schema))
 	if h.counts != nil {
@@ -526,10 +520,8 @@ func (h *smallWindowDebate) run(t *testing.T, p protocol.Protocol, rounds int, h
 	if change != nil {
 		change(&c)
 	}
-	d, err := debate.New(t.Context(), c, o)
-	require.NoError(t, err)
-	events, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	d := debatetest.New(t, c, o)
+	events := debatetest.Finish(t, d)
 	res := debatetest.Result(t, d)
 	require.Equal(t, fsm.Completed, res.State)
 	return res, events

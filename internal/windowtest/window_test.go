@@ -220,11 +220,8 @@ func TestALongSystemPromptLeavesNothingOut(t *testing.T) {
 	}
 	o.Prompts = fstest.MapFS{"round-limited.tmpl": {Data: []byte(
 		`{{define "system"}}You are {{.Me.Name}}. ` + strings.Repeat("Mind the kerb. ", 900) + `{{end}}Round {{.Round}}: speak.`)}}
-	d, err := debate.New(t.Context(), c, o)
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
-	res := debatetest.Result(t, d)
+	d := debatetest.New(t, c, o)
+	res := debatetest.RunResult(t, d)
 	require.NotEmpty(t, summaries(res))
 	for i := range res.Turns {
 		if w := res.Turns[i].Window; w != nil {
@@ -367,10 +364,8 @@ func TestBlindJudgesReadSummariesWithoutNames(t *testing.T) {
 	}
 	c.Judges[0].Window = historyRoom + 3000 + 1000
 	o.Providers["j"] = jury
-	d, err := debate.New(t.Context(), c, o)
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	d := debatetest.New(t, c, o)
+	debatetest.Finish(t, d)
 	seen := 0
 	for _, r := range jury.Calls() {
 		for _, m := range r.Messages {
@@ -456,8 +451,7 @@ func runInterrupted(t *testing.T, rules protocol.Protocol, rounds int, policy wi
 			c.Participants[i].Window -= 1700 // the engine keeps no allowance
 		}
 	}
-	d, err := debate.New(t.Context(), c, o)
-	require.NoError(t, err)
+	d := debatetest.New(t, c, o)
 	for ev, err := range d.Run(t.Context()) {
 		require.NoError(t, err)
 		if _, chunk := ev.(debate.Chunk); chunk {
@@ -468,12 +462,9 @@ func runInterrupted(t *testing.T, rules protocol.Protocol, rounds int, policy wi
 		}
 	}
 	if stop > 0 {
-		e, err := debate.NewEngine(o)
-		require.NoError(t, err)
-		d, err = e.Open(t.Context(), d.ID())
-		require.NoError(t, err)
-		_, err = debatetest.Run(t, d)
-		require.NoError(t, err)
+		e := debatetest.Engine(t, o)
+		d = debatetest.Open(t, e, d.ID())
+		debatetest.Finish(t, d)
 	}
 	res := debatetest.Result(t, d)
 	require.Equal(t, fsm.Completed, res.State)
@@ -593,10 +584,8 @@ func TestAPromptThatWasTooLongMakesLaterOnesShorter(t *testing.T) {
 		}
 		return providers.Response{Text: "[a] " + strings.Repeat("The kerb is where it ends. ", 26), FinishReason: providers.Stop}, nil
 	})
-	d, err := debate.New(t.Context(), c, o)
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	d := debatetest.New(t, c, o)
+	debatetest.Finish(t, d)
 	require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
 	require.Len(t, long, 1, "a rejected prompt is not sent again: %v", tried)
 	at := slices.Index(tried, long[0])

@@ -5,11 +5,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/internal/recorded"
@@ -17,13 +15,7 @@ import (
 )
 
 // recordedItem is a pair of the recorded decisions.
-type recordedItem struct {
-	Set      string             `json:"set"`
-	ID       string             `json:"id"`
-	Question string             `json:"question"`
-	Gold     int                `json:"gold"`
-	Judges   map[string][2]*int `json:"judges"`
-}
+type recordedItem struct{ recorded.Pair }
 
 func load(t *testing.T, file string) (items []recordedItem) {
 	return recorded.Lines[recordedItem](t, file)
@@ -76,18 +68,6 @@ var (
 	six       = judges("GPT-4", "ChatGPT", "PaLM2", "LLaMA2", "ChatGPT-0301", "Falcon")
 )
 
-// figures compares numbers to three digits with those of a table, in words: "24 .4800 1.0000".
-func figures(t *testing.T, where, want string, got ...float64) {
-	t.Helper()
-	fields := strings.Fields(strings.NewReplacer("|", " ", "to", " ", "–", "").Replace(want))
-	require.Len(t, got, len(fields), where)
-	for i, f := range fields {
-		w, err := strconv.ParseFloat(f, 64)
-		require.NoError(t, err)
-		assert.InDelta(t, w, got[i], 6e-5, "%s: figure %d of %s", where, i+1, want)
-	}
-}
-
 func TestRecordedJuries(t *testing.T) {
 	all := load(t, "llmbar-decisions.jsonl")
 	for set, want := range map[string]string{
@@ -110,7 +90,7 @@ func TestRecordedJuries(t *testing.T) {
 		}
 		s3, s4 := agreement.Summarize(items, weak...), agreement.Summarize(items, four...)
 		u3, u4 := s3.Unanimous, s4.Unanimous
-		figures(t, set, want, alone/n, s3.Majority.Value, s4.Majority.Value,
+		recorded.Figures(t, set, want, alone/n, s3.Majority.Value, s4.Majority.Value,
 			float64(u3.N), float64(u3.N)/n, u3.Value, float64(u4.N), float64(u4.N)/n, u4.Value, escalated/n)
 	}
 }
@@ -139,7 +119,7 @@ func TestRecordedAgreement(t *testing.T) {
 		{six, []string{"ordinary", "adversarial"}, "1.7882 | 1.6520 to 1.9552 | .4711 | .2798 | .5006"},
 	} {
 		s := agreement.Summarize(pick(all, tt.sets...), tt.jury...)
-		figures(t, fmt.Sprint(len(tt.jury), tt.sets), tt.want,
+		recorded.Figures(t, fmt.Sprint(len(tt.jury), tt.sets), tt.want,
 			s.Effective.Value, s.Effective.Low, s.Effective.High, s.Correlation.Value, s.AlphaDecisions.Value, s.AlphaVotes.Value)
 	}
 }
@@ -189,7 +169,7 @@ func TestRecordedCalibrations(t *testing.T) {
 				below++
 			}
 		}
-		figures(t, fmt.Sprint(tt.sets), tt.want, share/200, right/float64(max(1, deciding)), float64(deciding), float64(below))
+		recorded.Figures(t, fmt.Sprint(tt.sets), tt.want, share/200, right/float64(max(1, deciding)), float64(deciding), float64(below))
 	}
 }
 
@@ -221,7 +201,7 @@ func TestRecordedRewardModels(t *testing.T) {
 		for _, i := range items {
 			won += i.Vote(judge).Credit(i.Gold) / float64(len(items))
 		}
-		figures(t, judge, want, won)
+		recorded.Figures(t, judge, want, won)
 	}
 	all := []string{
 		"GRM-Gemma-2B-rewardmodel-ft/reward_model", "Skywork-Reward-Gemma-2-27B/reward_model", "Skywork-Reward-Llama-3.1-8B/reward_model",
@@ -236,7 +216,7 @@ func TestRecordedRewardModels(t *testing.T) {
 	} {
 		s := agreement.Summarize(items, tt.jury...)
 		n, u := float64(s.Items), s.Unanimous
-		figures(t, fmt.Sprint(len(tt.jury)), tt.want, n, s.Majority.Value, float64(u.N), float64(u.N)/n, u.Value,
+		recorded.Figures(t, fmt.Sprint(len(tt.jury)), tt.want, n, s.Majority.Value, float64(u.N), float64(u.N)/n, u.Value,
 			s.Effective.Value, s.Effective.Low, s.Effective.High, s.Correlation.Value, s.AlphaDecisions.Value, s.AlphaVotes.Value)
 	}
 }

@@ -47,7 +47,7 @@ func (w *strictWriter) keyword(name string) {
 // text writes a string. Most strings need no escapes.
 func (w *strictWriter) text(s string) {
 	for i := range len(s) {
-		if c := s[i]; c < ' ' || c >= utf8.RuneSelf || strings.IndexByte(`"\<>&`, c) >= 0 {
+		if mayNeedEscape[s[i]] {
 			w.value(s)
 			return
 		}
@@ -56,6 +56,14 @@ func (w *strictWriter) text(s string) {
 	w.WriteString(s)
 	w.WriteByte('"')
 }
+
+// mayNeedEscape has the bytes that a string may have to escape.
+var mayNeedEscape = func() (set [256]bool) {
+	for b := range set {
+		set[b] = b < ' ' || b >= utf8.RuneSelf || strings.IndexByte(`"\<>&`, byte(b)) >= 0
+	}
+	return set
+}()
 
 // value writes a JSON value.
 func (w *strictWriter) value(v any) {
@@ -169,10 +177,18 @@ func (w *strictWriter) closed(required []string) {
 	w.WriteString("false")
 	w.keyword("type")
 	w.text("object")
-	if len(required) > 0 {
-		w.keyword("required")
-		w.value(required)
+	if len(required) == 0 {
+		return
 	}
+	w.keyword("required")
+	w.WriteByte('[')
+	for i, name := range required {
+		if i > 0 {
+			w.WriteByte(',')
+		}
+		w.text(name)
+	}
+	w.WriteByte(']')
 }
 
 // property writes the schema of a field of an object.

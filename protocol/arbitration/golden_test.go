@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/internal/golden"
+	"github.com/elenchus-go/debate/internal/protocoltest"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/transcript"
@@ -15,17 +16,6 @@ var full = arbitration.Protocol{
 	Evidence:   []string{"Forty interviews with clinics.", "A pilot of six weeks."},
 	Scores:     map[string]float64{"problem": 7, "solution": 5.5, "market": 4, "team": 8},
 	Challenges: []string{"Who pays?"},
-}
-
-func render(t *testing.T, name string, d prompts.Data) (system, user string) {
-	t.Helper()
-	set, err := prompts.Load(nil)
-	require.NoError(t, err)
-	system, err = set.System(name, d)
-	require.NoError(t, err)
-	user, err = set.User(name, d)
-	require.NoError(t, err)
-	return system, user
 }
 
 func TestGoldenPrompts(t *testing.T) {
@@ -40,7 +30,7 @@ func TestGoldenPrompts(t *testing.T) {
 			ActiveNames: []string{"Ada", "Bo"}, Round: 2, Rounds: 3, Vars: vars, ReplyFields: contract,
 			Nonce: "mark", Blind: me.Name == "Eve",
 		}
-		system, user := render(t, name, d)
+		system, user := protocoltest.Render(t, name, d)
 		side := ""
 		if s := vars["side"]; s != "" {
 			side = "-" + s
@@ -62,7 +52,7 @@ func TestSystemPromptsDoNotChange(t *testing.T) {
 		for _, stage := range []transcript.Kind{transcript.Speech, transcript.Assessment} {
 			for _, p := range c.begin(stage, round).p.Phases(c.r) {
 				for _, s := range p.Steps {
-					system, _ := render(t, s.Prompt, prompts.Data{Topic: "T", Me: transcript.Profile{Name: s.Actor}, Vars: s.Vars, Round: round, Rounds: 3})
+					system, _ := protocoltest.Render(t, s.Prompt, prompts.Data{Topic: "T", Me: transcript.Profile{Name: s.Actor}, Vars: s.Vars, Round: round, Rounds: 3})
 					if seen[s.Actor] == nil {
 						seen[s.Actor] = map[string]bool{}
 					}

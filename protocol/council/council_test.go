@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/internal/protocoltest"
 	"github.com/elenchus-go/debate/judge/reply"
@@ -67,7 +68,7 @@ func (s *session) rank(rankings ...string) {
 		for _, name := range strings.Fields(rankings[at])[1:] {
 			k.Ranking = append(k.Ranking, council.Ranked{Name: name})
 		}
-		s.Say(step, encode(s.T, k))
+		s.Say(step, debatetest.Encode(s.T, k))
 	}
 	require.Empty(s.T, s.Begin(transcript.Speech, 1))
 }
@@ -77,7 +78,7 @@ func (s *session) conclude(answer string) (text string, res council.Result) {
 	s.T.Helper()
 	s.Ending = transcript.Ending{Outcome: transcript.RoundLimit}
 	for _, step := range s.Begin(transcript.Conclusion, 1) {
-		s.Say(step, encode(s.T, council.ChairAnswer{Answer: answer, Disagreements: []string{}}))
+		s.Say(step, debatetest.Encode(s.T, council.ChairAnswer{Answer: answer, Disagreements: []string{}}))
 	}
 	require.Empty(s.T, s.Begin(transcript.Conclusion, 1))
 	s.Cursor.Stage = "" // the debate is over
@@ -91,13 +92,6 @@ func (s *session) result() (text string, res council.Result) {
 	res, err := council.DecodeAnswer(a)
 	require.NoError(s.T, err)
 	return a.Text, res
-}
-
-func encode(t testing.TB, v any) string {
-	t.Helper()
-	b, err := json.Marshal(v)
-	require.NoError(t, err)
-	return string(b)
 }
 
 // places returns the standings, such as "1 B 0.75x2" for a score from two rankings.
@@ -288,7 +282,7 @@ func TestASubstituteForTheChairIsNamed(t *testing.T) {
 	s.answer()
 	s.rank("A: B C", "B: C A", "C: B A")
 	s.Ending = transcript.Ending{Outcome: transcript.RoundLimit}
-	s.Say(s.Begin(transcript.Conclusion, 1)[0], encode(t, council.ChairAnswer{Answer: "Final.", Disagreements: []string{"B differs."}}), transcript.Substituted)
+	s.Say(s.Begin(transcript.Conclusion, 1)[0], debatetest.Encode(t, council.ChairAnswer{Answer: "Final.", Disagreements: []string{"B differs."}}), transcript.Substituted)
 	text, res := s.result()
 	require.Equal(t, []string{"The chair's model failed. A substitute wrote the answer."}, res.Notes)
 	require.Equal(t, "The chair's model failed. A substitute wrote the answer.\n\nFinal.\n\nWhere the answers differ:\n- B differs.\n\n"+
@@ -461,8 +455,6 @@ func TestTheOthersRankTheSameAnswersAfterADrop(t *testing.T) {
 }
 
 func TestGoldenPrompts(t *testing.T) {
-	set, err := prompts.Load(nil)
-	require.NoError(t, err)
 	s := convene(t, council.Protocol{}, "Ada", "Bo", "Cy")
 	show := func(step protocol.Step) {
 		d := prompts.Data{
@@ -476,10 +468,7 @@ func TestGoldenPrompts(t *testing.T) {
 		if c := contracts[step.Contract]; c != nil {
 			d.ReplyFields = c.WithNames("active", d.ActiveNames).Outline()
 		}
-		system, err := set.System(step.Prompt, d)
-		require.NoError(t, err)
-		user, err := set.User(step.Prompt, d)
-		require.NoError(t, err)
+		system, user := protocoltest.Render(t, step.Prompt, d)
 		golden.Require(t, "testdata/"+step.Prompt+".golden", "======== system\n"+system+"\n======== user\n"+user+"\n")
 	}
 	show(s.Begin(transcript.Speech, 1)[0])

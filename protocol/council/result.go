@@ -97,7 +97,7 @@ func standInText(standings []Standing) string {
 func (p Protocol) missing(r *protocol.Record, valid []MemberRanking) (notes []string) {
 	authors := authorsOf(r)
 	members := slices.Clone(authors)
-	for _, name := range r.Dropped {
+	for _, name := range append(r.ParticipantNames(), r.Dropped...) {
 		if !slices.Contains(members, name) {
 			members = append(members, name)
 		}
@@ -138,7 +138,8 @@ func chairTurn(r *protocol.Record) (t transcript.Turn, ok bool) {
 
 // answerOf returns a member's answer. It reports whether there is one.
 func answerOf(r *protocol.Record, member string) (transcript.Turn, bool) {
-	return r.Find(transcript.Key{Run: r.Cursor.Run, Round: 1, Phase: phaseAnswer, Actor: member})
+	t, ok := r.Find(answerKey(r, member))
+	return t, ok && isAnswer(&t)
 }
 
 // ranks returns the standings for readers, one line each.

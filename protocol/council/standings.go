@@ -36,15 +36,23 @@ type MemberRanking struct {
 	Places []int `json:"places,omitempty"`
 }
 
-// authorsOf returns the active members, and the members that dropped out after they answered.
+// authorsOf returns the active members whose answers are not silent, and the members that dropped out after they answered.
 func authorsOf(r *protocol.Record) []string {
-	list := r.ParticipantNames()
+	list := slices.DeleteFunc(r.ParticipantNames(), func(name string) bool {
+		t, done := r.Find(answerKey(r, name))
+		return done && !isAnswer(&t)
+	})
 	for i := range r.Turns {
 		if t := &r.Turns[i]; isAnswer(t) && !slices.Contains(list, t.Actor) {
 			list = append(list, t.Actor)
 		}
 	}
 	return list
+}
+
+// answerKey returns the key of a member's answer.
+func answerKey(r *protocol.Record, member string) transcript.Key {
+	return transcript.Key{Run: r.Cursor.Run, Round: 1, Phase: phaseAnswer, Actor: member}
 }
 
 func isAnswer(t *transcript.Turn) bool { return t.Kind == transcript.Speech && t.Phase == phaseAnswer }

@@ -1,7 +1,6 @@
 package mad_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -278,8 +277,6 @@ func TestDefaultsAreThoseOfTheSource(t *testing.T) {
 }
 
 func TestGoldenPrompts(t *testing.T) {
-	set, err := prompts.Load(nil)
-	require.NoError(t, err)
 	s := convene(t)
 	systems := map[string]string{}
 	show := func(stage transcript.Kind, round int, text string) {
@@ -296,10 +293,7 @@ func TestGoldenPrompts(t *testing.T) {
 		if c := contracts[step.Contract]; c != nil {
 			d.ReplyFields = c.Outline()
 		}
-		system, err := set.System(step.Prompt, d)
-		require.NoError(t, err)
-		user, err := set.User(step.Prompt, d)
-		require.NoError(t, err)
+		system, user := protocoltest.Render(t, step.Prompt, d)
 		if first := systems[step.Actor]; first != "" {
 			require.Equal(t, first, system, "the system prompt is the same in all steps")
 		}
@@ -317,22 +311,12 @@ func TestGoldenPrompts(t *testing.T) {
 
 // A side is shown all that the configuration says about it.
 func TestASideIsToldItsProfile(t *testing.T) {
-	set, err := prompts.Load(nil)
-	require.NoError(t, err)
 	for _, prompt := range []string{"mad-affirm", "mad-oppose", "mad-argue"} {
-		system, err := set.System(prompt, prompts.Data{Topic: "t", Nonce: "mark", Vars: map[string]string{"side": mad.Negative}, Me: transcript.Profile{
+		system, _ := protocoltest.Render(t, prompt, prompts.Data{Topic: "t", Nonce: "mark", Vars: map[string]string{"side": mad.Negative}, Me: transcript.Profile{
 			Name: "Ada", Role: "physicist", Side: "science", Position: "5 cents", Persona: "A tutor", KeyArguments: []string{"Add them."}, Instructions: "Be brief.",
 		}})
-		require.NoError(t, err)
 		require.Contains(t, system, "Your role: physicist\nYour side: science\n")
 		require.Contains(t, system, "<<<mark begin: your position>>>\n5 cents\n<<<mark end>>>\n<<<mark begin: your persona>>>\nA tutor\n<<<mark end>>>\n"+
 			"<<<mark begin: your key arguments>>>\n- Add them.\n<<<mark end>>>\n")
 	}
-}
-
-func encode(t testing.TB, v any) string {
-	t.Helper()
-	b, err := json.Marshal(v)
-	require.NoError(t, err)
-	return string(b)
 }

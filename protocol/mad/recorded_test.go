@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/internal/recorded"
 	"github.com/elenchus-go/debate/protocol/mad"
@@ -40,7 +41,7 @@ func TestRecordedModerations(t *testing.T) {
 		}
 		s := convene(t)
 		s.Participants[0].Name, s.Participants[1].Name = "Affirmative", "Negative"
-		reply := encode(t, mad.Moderation{Reasoning: k.Reason, Preference: k.Preference == "Yes", Supported: k.Side, Answer: k.Answer})
+		reply := debatetest.Encode(t, mad.Moderation{Reasoning: k.Reason, Preference: k.Preference == "Yes", Supported: k.Side, Answer: k.Answer})
 		if _, err := mad.ModerationContract.Parse(reply, []string{"Affirmative", "Negative"}); err != nil {
 			asked++
 			continue

@@ -15,6 +15,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/oversight"
 	"github.com/elenchus-go/debate/providers"
@@ -132,16 +133,11 @@ func readers(seats []debate.Participant) (names []string) {
 func (s *stage) hold(c debate.Config) (*debate.Result, oversight.Result) {
 	s.t.Helper()
 	s.seen = map[string][]providers.Request{}
-	d, err := debate.New(s.t.Context(), c, debate.Options{
+	d := debatetest.New(s.t, c, debate.Options{
 		Providers: map[string]providers.Provider{"m": s},
 		Documents: func(context.Context, string, map[string]string, evidence.Document) (string, error) { return fable, nil },
 	})
-	require.NoError(s.t, err)
-	for _, err := range d.Run(s.t.Context()) {
-		require.NoError(s.t, err)
-	}
-	r, err := d.Result(s.t.Context())
-	require.NoError(s.t, err)
+	r := debatetest.RunResult(s.t, d)
 	require.Equal(s.t, fsm.Completed, r.State)
 	x, err := oversight.DecodeAnswer(r.Answer)
 	require.NoError(s.t, err)
@@ -391,19 +387,14 @@ func TestAJudgeAlone(t *testing.T) {
 func TestAJudgeAloneGoesOnAfterARestart(t *testing.T) {
 	s, kept := &stage{t: t, credence: .75, seen: map[string][]providers.Request{}}, store.Memory()
 	engine := func() *debate.Engine {
-		e, err := debate.NewEngine(debate.Options{Store: kept, Providers: map[string]providers.Provider{"m": s}})
-		require.NoError(t, err)
-		return e
+		return debatetest.Engine(t, debate.Options{Store: kept, Providers: map[string]providers.Provider{"m": s}})
 	}
-	_, err := engine().Create(t.Context(), about(oversight.Direct, "s"))
-	require.NoError(t, err)
+	debatetest.Create(t, engine(), about(oversight.Direct, "s"))
 	for range 20 {
-		d, err := engine().Open(t.Context(), "d")
+		d := debatetest.Open(t, engine(), "d")
+		_, err := d.RunOnce(t.Context())
 		require.NoError(t, err)
-		_, err = d.RunOnce(t.Context())
-		require.NoError(t, err)
-		r, err := d.Result(t.Context())
-		require.NoError(t, err)
+		r := debatetest.Result(t, d)
 		if r.State == fsm.Completed {
 			require.Len(t, r.Turns, 2)
 			require.Len(t, s.seen, 2)
@@ -457,8 +448,7 @@ func TestADebateGoesOnOnlyWithTheText(t *testing.T) {
 				if text != "" {
 					o.Documents = func(context.Context, string, map[string]string, evidence.Document) (string, error) { return text, nil }
 				}
-				e, err := debate.NewEngine(o)
-				require.NoError(t, err)
+				e := debatetest.Engine(t, o)
 				d, err := e.Open(t.Context(), "d")
 				if errors.Is(err, store.ErrNotFound) {
 					d, err = e.Create(t.Context(), about(mode, "s"))
@@ -513,13 +503,8 @@ func TestJudgmentsThatCannotBeRead(t *testing.T) {
 		"none": {map[string]string{"": "Hm.", "swapped order": "Hm."}, .5, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, err := debate.New(t.Context(), about(oversight.Direct, "s"), debate.Options{Providers: map[string]providers.Provider{"m": judgeSays(tt.replies)}})
-			require.NoError(t, err)
-			for _, err := range d.Run(t.Context()) {
-				require.NoError(t, err)
-			}
-			r, err := d.Result(t.Context())
-			require.NoError(t, err)
+			d := debatetest.New(t, about(oversight.Direct, "s"), debate.Options{Providers: map[string]providers.Provider{"m": judgeSays(tt.replies)}})
+			r := debatetest.RunResult(t, d)
 			x, err := oversight.DecodeAnswer(r.Answer)
 			require.NoError(t, err)
 			require.Len(t, x.Judgments, 2)

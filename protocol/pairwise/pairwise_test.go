@@ -9,6 +9,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/judge/agreement"
 	"github.com/elenchus-go/debate/protocol/pairwise"
 	"github.com/elenchus-go/debate/providers"
@@ -39,13 +40,8 @@ func prefers(text string) *scripted.Provider {
 func judged(t *testing.T, c debate.Config, models map[string]providers.Provider) (*debate.Result, pairwise.Result) {
 	t.Helper()
 	c.ID, c.Topic = "d", "Name a planet with rings."
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: models})
-	require.NoError(t, err)
-	for _, err := range d.Run(t.Context()) {
-		require.NoError(t, err)
-	}
-	r, err := d.Result(t.Context())
-	require.NoError(t, err)
+	d := debatetest.New(t, c, debate.Options{Providers: models})
+	r := debatetest.RunResult(t, d)
 	require.Equal(t, fsm.Completed, r.State)
 	x, err := pairwise.DecodeAnswer(r.Answer)
 	require.NoError(t, err)
@@ -167,33 +163,26 @@ func TestAPersonDecidesWhereTheJuryMayNot(t *testing.T) {
 
 func personDecides(t *testing.T, once bool) {
 	decisions := map[bool]int{true: 2, false: 4}[once]
-	e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"saturn": prefers("Saturn"), "mars": prefers("Mars")}})
-	require.NoError(t, err)
-	d, err := e.Create(t.Context(), debate.Config{
+	e := debatetest.Engine(t, debate.Options{Providers: map[string]providers.Provider{"saturn": prefers("Saturn"), "mars": prefers("Mars")}})
+	d := debatetest.Create(t, e, debate.Config{
 		ID: "d", Topic: "Name a planet with rings.",
 		Protocol: pairwise.Protocol{A: "Mars.", B: "Saturn.", Once: once, Selection: agreement.Selection{Calibration: calibration(2, decisions, "Cy", "Di"), Senior: "Eve"}},
 		Judges:   []debate.Participant{{Name: "Cy", Provider: "saturn"}, {Name: "Di", Provider: "mars"}, {Name: "Eve", Human: true}},
 	})
-	require.NoError(t, err)
 	drive := func() {
-		for _, err := range d.Run(t.Context()) {
-			require.NoError(t, err)
-		}
+		debatetest.Finish(t, d)
 	}
 	drive()
-	s, err := d.Status(t.Context())
-	require.NoError(t, err)
+	s := debatetest.Status(t, d)
 	require.Equal(t, []string{"Eve"}, s.Waiting)
-	asked, err := d.Waiting(t.Context())
-	require.NoError(t, err)
+	asked := debatetest.Waiting(t, d)
 	require.Len(t, asked, 1)
 	require.Contains(t, asked[0].Briefing.Rules, "answer 1:\n> Mars.\n\nanswer 2:\n> Saturn.")
 	require.Contains(t, asked[0].Briefing.Topic, "Name a planet with rings.")
 	require.NotContains(t, asked[0].Task+asked[0].Briefing.Text(), "<<<")
 	require.NoError(t, d.Answer(t.Context(), asked[0].Key, `{"reason": "It has rings.", "winner": "second", "margin": 3}`, ""))
 	drive()
-	r, err := d.Result(t.Context())
-	require.NoError(t, err)
+	r := debatetest.Result(t, d)
 	x, err := pairwise.DecodeAnswer(r.Answer)
 	require.NoError(t, err)
 	require.Equal(t, agreement.B, x.Winner)

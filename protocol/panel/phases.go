@@ -95,7 +95,7 @@ func (p Protocol) speeches(r *protocol.Record) []protocol.Phase {
 // startedPhase returns the speech phase of the current round that already has a turn, or "".
 func startedPhase(r *protocol.Record) string {
 	for _, t := range r.TurnsFrom(r.Cursor.Round) {
-		if t.Kind == transcript.Speech {
+		if t.Kind == transcript.Speech || t.Kind == transcript.Silence {
 			return t.Phase
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/agreement"
 	"github.com/elenchus-go/debate/protocol"
@@ -56,30 +57,22 @@ func never(providers.Request) string { return "" }
 // drive drives a debate until it waits or ends, and returns its result.
 func drive(t *testing.T, d *debate.Debate) *debate.Result {
 	t.Helper()
-	for _, err := range d.Run(t.Context()) {
-		require.NoError(t, err)
-	}
-	r, err := d.Result(t.Context())
-	require.NoError(t, err)
-	return r
+	return debatetest.RunResult(t, d)
 }
 
 // A person can be the senior judge, also of a jury that judges in both orders: the person judges once, under pseudonyms.
 func TestAPersonConcludesWhereTheJuryMayNot(t *testing.T) {
 	first := says(func(r providers.Request) string { return speaker(r, 0) }) // whoever speaks first under its order
-	e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"first": first, "never": says(never)}})
-	require.NoError(t, err)
-	d, err := e.Create(t.Context(), debate.Config{
+	e := debatetest.Engine(t, debate.Options{Providers: map[string]providers.Provider{"first": first, "never": says(never)}})
+	d := debatetest.Create(t, e, debate.Config{
 		ID: "d", Topic: "Ban cars?", Limits: debate.Limits{MaxRounds: 1}, Retries: map[providers.ErrorKind]int{providers.InvalidResponse: 0},
 		Protocol:     panel.Protocol{Format: panel.RoundLimited, Jury: judge.Jury{Swap: true}, Selection: selection(4, 4, "Cy", "Di")},
 		Participants: []debate.Participant{{Name: "Ada", Provider: "never"}, {Name: "Bo", Provider: "never"}},
 		Judges:       []debate.Participant{{Name: "Cy", Provider: "first"}, {Name: "Di", Provider: "never"}, {Name: "Eve", Human: true, Blind: true}},
 	})
-	require.NoError(t, err)
 	r := drive(t, d)
 	require.Equal(t, fsm.Paused, r.State)
-	asked, err := d.Waiting(t.Context())
-	require.NoError(t, err)
+	asked := debatetest.Waiting(t, d)
 	require.Len(t, asked, 1)
 	require.Equal(t, "senior", asked[0].Key.Phase)
 	for _, said := range asked[0].Said {
@@ -102,22 +95,19 @@ func TestTheSeniorJudgeDropsOut(t *testing.T) {
 		"pro-con": procon.Protocol{Selection: selection(2, 2, "Cy", "Di")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
+			e := debatetest.Engine(t, debate.Options{Providers: map[string]providers.Provider{"m": &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
 				if r.Schema == nil {
 					return scripted.Reply{Text: "Trams."}
 				}
 				return scripted.Values{}.Reply(r)
 			}}}})
-			require.NoError(t, err)
-			d, err := e.Create(t.Context(), debate.Config{
+			d := debatetest.Create(t, e, debate.Config{
 				ID: "d", Topic: "Ban cars?", Limits: debate.Limits{MaxRounds: 1}, Protocol: p, OnJudgeFailure: debate.DropJudge,
 				Participants: []debate.Participant{{Name: "Ada", Provider: "m", Position: "For."}, {Name: "Bo", Provider: "m", Position: "Against."}},
 				Judges:       []debate.Participant{{Name: "Cy", Provider: "m"}, {Name: "Di", Provider: "m"}, {Name: "Eve", Human: true}},
 			})
-			require.NoError(t, err)
 			drive(t, d)
-			asked, err := d.Waiting(t.Context())
-			require.NoError(t, err)
+			asked := debatetest.Waiting(t, d)
 			require.Len(t, asked, 1)
 			require.NoError(t, d.Decline(t.Context(), asked[0].Key, "I know Bo.", ""))
 			r := drive(t, d)
@@ -151,13 +141,12 @@ func TestTheMarginDecides(t *testing.T) {
 			speaks := &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
 				return scripted.Reply{Text: map[bool]string{true: "I am for it.", false: "I am not."}[strings.Contains(r.Messages[0].Text, "You are Ada")]}
 			}}
-			d, err := debate.New(t.Context(), debate.Config{
+			d := debatetest.New(t, debate.Config{
 				ID: "d", Topic: "Ban cars?", Limits: debate.Limits{MaxRounds: 1}, Retries: map[providers.ErrorKind]int{providers.InvalidResponse: 0},
 				Protocol:     panel.Protocol{Format: panel.RoundLimited, Jury: judge.Jury{Swap: true}, Selection: selection(tt.margin, 6, "Cy", "Di", "Ed")},
 				Participants: []debate.Participant{{Name: "Ada", Provider: "speaks"}, {Name: "Bo", Provider: "speaks"}},
 				Judges:       []debate.Participant{{Name: "Cy", Provider: "ada"}, {Name: "Di", Provider: "never"}, {Name: "Ed", Provider: "never"}, {Name: "Eve", Provider: "senior"}},
 			}, debate.Options{Providers: map[string]providers.Provider{"speaks": speaks, "ada": says(ada), "never": says(never), "senior": senior}})
-			require.NoError(t, err)
 			r := drive(t, d)
 			verdict, err := panel.DecodeAnswer(r.Answer)
 			require.NoError(t, err)

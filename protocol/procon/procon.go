@@ -252,7 +252,7 @@ func (p Protocol) vars() map[string]string {
 // Editing the limit does not change a round that has begun.
 func closingRound(r *protocol.Record) bool {
 	for _, t := range r.TurnsFrom(r.Cursor.Round) {
-		if t.Kind == transcript.Speech {
+		if t.Kind == transcript.Speech || t.Kind == transcript.Silence {
 			return t.Phase == "close"
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/internal/golden"
+	"github.com/elenchus-go/debate/internal/protocoltest"
 	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
@@ -378,18 +379,13 @@ func TestParametersAreStoredInThisForm(t *testing.T) {
 }
 
 func TestPromptsOfADebate(t *testing.T) {
-	set, err := prompts.Load(nil)
-	require.NoError(t, err)
 	d := prompts.Data{
 		Topic: "Should cities ban private cars?", Background: "The council votes in May.", Me: ann, Others: []transcript.Profile{bob},
 		Phase: "argue", Round: 1, Rounds: 3, MinRounds: 1, ActiveNames: []string{"Ann", "Bob"}, Nonce: "mark",
 	}
 	show := func(name, knows string) string {
-		system, err := set.System(name, d)
-		require.NoError(t, err)
+		system, user := protocoltest.Render(t, name, d)
 		require.Contains(t, system, knows)
-		user, err := set.User(name, d)
-		require.NoError(t, err)
 		for _, text := range []string{system, user} {
 			require.NotContains(t, text, "\n\n\n")
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/internal/golden"
+	"github.com/elenchus-go/debate/internal/protocoltest"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol/refine"
 	"github.com/elenchus-go/debate/transcript"
@@ -25,17 +26,6 @@ func data(me transcript.Profile, others ...transcript.Profile) prompts.Data {
 		Topic: "How should the archive store its scans?", Background: "There are two million of them.", Me: me, Others: others,
 		ActiveNames: []string{"Ada", "Bo", "Cy"}, Round: 2, Rounds: 3, MinRounds: 1, Nonce: "mark",
 	}
-}
-
-func render(t *testing.T, name string, d prompts.Data) (system, user string) {
-	t.Helper()
-	set, err := prompts.Load(nil)
-	require.NoError(t, err)
-	system, err = set.System(name, d)
-	require.NoError(t, err)
-	user, err = set.User(name, d)
-	require.NoError(t, err)
-	return system, user
 }
 
 func show(system, user string) string {
@@ -65,7 +55,7 @@ func TestGoldenPrompts(t *testing.T) {
 					require.Equal(t, "Ada", s.Target)
 					d.Target = &ada
 				}
-				golden.Require(t, "testdata/"+s.Phase+".golden", show(render(t, s.Prompt, d)))
+				golden.Require(t, "testdata/"+s.Phase+".golden", show(protocoltest.Render(t, s.Prompt, d)))
 			})
 			x.phase()
 		}
@@ -82,7 +72,7 @@ func TestGoldenRoles(t *testing.T) {
 		x := sit(t, own, "A", "B")
 		x.r.Participants[0].Role = role
 		for i, p := range x.begin(transcript.Speech, 1).p.Phases(x.r) {
-			system, user := render(t, p.Steps[0].Prompt, prompts.Data{Topic: "T", Me: x.r.Participants[0], Vars: p.Steps[0].Vars, Round: 1, Phase: p.Name, Nonce: "mark"})
+			system, user := protocoltest.Render(t, p.Steps[0].Prompt, prompts.Data{Topic: "T", Me: x.r.Participants[0], Vars: p.Steps[0].Vars, Round: 1, Phase: p.Name, Nonce: "mark"})
 			if i == 0 { // the system prompt is the same in all phases
 				b.WriteString("######## " + role + "\n" + system + "\n")
 			}
@@ -100,7 +90,7 @@ func TestAnAgentHasOneSystemPrompt(t *testing.T) {
 	seen := map[string]bool{}
 	for round := 1; round <= 2; round++ {
 		for _, p := range x.begin(transcript.Speech, round).p.Phases(x.r) {
-			system, user := render(t, p.Steps[0].Prompt, prompts.Data{Topic: "T", Me: x.r.Participants[0], Vars: p.Steps[0].Vars, Round: round, Rounds: 2})
+			system, user := protocoltest.Render(t, p.Steps[0].Prompt, prompts.Data{Topic: "T", Me: x.r.Participants[0], Vars: p.Steps[0].Vars, Round: round, Rounds: 2})
 			seen[system] = true
 			require.Contains(t, user, map[string]string{"propose": "P", "critique": "C", "refine": "R"}[p.Name])
 		}
@@ -111,10 +101,10 @@ func TestAnAgentHasOneSystemPrompt(t *testing.T) {
 func TestTheLastRoundIsSaidToBeTheLast(t *testing.T) {
 	for _, name := range []string{"refine-propose", "refine-refine"} {
 		d := data(ada, bo)
-		_, user := render(t, name, d)
+		_, user := protocoltest.Render(t, name, d)
 		require.NotContains(t, user, "last round")
 		d.Round = 3
-		_, user = render(t, name, d)
+		_, user = protocoltest.Render(t, name, d)
 		require.Contains(t, user, "the last round")
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/evidence"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/protocol/skeptic"
 	"github.com/elenchus-go/debate/providers"
@@ -30,7 +31,7 @@ func retrieved(t *testing.T, p skeptic.Protocol, documents ...evidence.Document)
 	proposer := &scripted.Provider{Func: func(providers.Request) scripted.Reply {
 		return scripted.Reply{Text: `More ferries: <quote source="2">the ferry carried 41,200 bicycles</quote> in 2019.`}
 	}}
-	d, err := debate.New(t.Context(), debate.Config{
+	d := debatetest.New(t, debate.Config{
 		ID: "d", Topic: "Does the harbour need another ferry for bicycles?", Protocol: p, Documents: documents,
 		Participants: []debate.Participant{{Name: "Ann", Provider: "proposer"}, {Name: "Bob", Provider: "model"}},
 		Judges:       []debate.Participant{{Name: "Eve", Provider: "model"}},
@@ -44,10 +45,7 @@ func retrieved(t *testing.T, p skeptic.Protocol, documents ...evidence.Document)
 			return letter, nil
 		},
 	})
-	require.NoError(t, err)
-	for _, err := range d.Run(t.Context()) {
-		require.NoError(t, err)
-	}
+	debatetest.Finish(t, d)
 	return d, proposer.Calls()
 }
 
@@ -68,8 +66,7 @@ func TestTheRetrievalFindsPassagesOfTheDocuments(t *testing.T) {
 	require.Equal(t, 1, strings.Count(system, "### Template "))
 	require.NotContains(t, system[:at][strings.Index(system, "### Template "):], "minutes.md\n\nThe council", "passages are no templates")
 
-	r, err := d.Result(t.Context())
-	require.NoError(t, err)
+	r := debatetest.Result(t, d)
 	trace, err := skeptic.DecodeAnswer(r.Answer)
 	require.NoError(t, err)
 	require.Equal(t, []int{2}, trace.Sources)
@@ -83,8 +80,7 @@ func TestTheRetrievalFindsPassagesOfTheDocuments(t *testing.T) {
 		case "propose":
 			require.Equal(t, []transcript.Citation{{Source: 2, Quote: "the ferry carried 41,200 bicycles", Verdict: transcript.Verified}}, turn.Citations)
 		}
-		p, err := d.PromptOf(t.Context(), turn.Key)
-		require.NoError(t, err)
+		p := debatetest.PromptOf(t, d, turn.Key)
 		require.Empty(t, p.Missing)
 		if turn.Phase == "propose" {
 			require.Equal(t, calls[0].Messages, p.Request.Messages)
@@ -112,8 +108,7 @@ func TestNoPassages(t *testing.T) {
 			d, calls := retrieved(t, tt.protocol, tt.documents...)
 			require.NotContains(t, calls[0].Messages[0].Text, "### Source")
 			require.NotContains(t, calls[0].Messages[0].Text, "following passages")
-			r, err := d.Result(t.Context())
-			require.NoError(t, err)
+			r := debatetest.Result(t, d)
 			trace, err := skeptic.DecodeAnswer(r.Answer)
 			require.NoError(t, err)
 			require.Empty(t, trace.Sources)

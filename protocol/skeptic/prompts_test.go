@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/internal/golden"
+	"github.com/elenchus-go/debate/internal/protocoltest"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/skeptic"
@@ -17,8 +18,6 @@ import (
 // rendered returns the prompts of the steps that may run next, as the engine renders them.
 func rendered(t *testing.T, d *playedDebate, s protocol.Step) (system, user string) {
 	t.Helper()
-	set, err := prompts.Load(nil)
-	require.NoError(t, err)
 	data := prompts.Data{
 		Topic: "Should cities ban private cars?", Background: "The council votes in May.", Me: transcript.Profile{Name: s.Actor},
 		Phase: s.Phase, Round: d.Cursor.Round, Rounds: d.MaxRounds, MinRounds: d.MinRounds, Vars: s.Vars, Nonce: "mark", Blind: s.Blind,
@@ -34,11 +33,7 @@ func rendered(t *testing.T, d *playedDebate, s protocol.Step) (system, user stri
 	if s.Contract != "" {
 		data.ReplyFields = skeptic.DocumentsContract.Outline()
 	}
-	system, err = set.System(s.Prompt, data)
-	require.NoError(t, err)
-	user, err = set.User(s.Prompt, data)
-	require.NoError(t, err)
-	return system, user
+	return protocoltest.Render(t, s.Prompt, data)
 }
 
 // prompted returns all prompts of a stage.

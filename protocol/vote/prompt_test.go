@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/internal/golden"
+	"github.com/elenchus-go/debate/internal/protocoltest"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/vote"
@@ -30,8 +31,6 @@ func data(s protocol.Step) prompts.Data {
 }
 
 func TestPromptsOfAVote(t *testing.T) {
-	set, err := prompts.Load(nil)
-	require.NoError(t, err)
 	h := convene(t, vote.Protocol{Decision: vote.Judge, Extract: "number", Agreement: new(0.9)}, "Ann", "Bob", "Cy", "Jo*")
 	h.round("8 8 9")
 	h.Cursor.Round++
@@ -45,14 +44,11 @@ func TestPromptsOfAVote(t *testing.T) {
 	answer := revise
 	answer.Phase, answer.Round, answer.Prompt = "answer", 1, "vote-answer"
 
-	first, err := set.System(answer.Prompt, data(answer))
-	require.NoError(t, err)
-	again, err := set.System(revise.Prompt, data(revise))
-	require.NoError(t, err)
+	first, _ := protocoltest.Render(t, answer.Prompt, data(answer))
+	again, _ := protocoltest.Render(t, revise.Prompt, data(revise))
 	require.Equal(t, first, again, "the system prompt is the same in all rounds")
 	golden.Require(t, "testdata/vote-agent.golden", first+"\n")
-	judge, err := set.System(decide.Prompt, data(decide))
-	require.NoError(t, err)
+	judge, _ := protocoltest.Render(t, decide.Prompt, data(decide))
 	for _, part := range []string{"You are Jo, the judge who decides", "light take from the Sun", "- Ann, physicist", "Judge the answers, not the participants", "Work out the answer yourself"} {
 		require.Contains(t, judge, part)
 	}
@@ -60,15 +56,12 @@ func TestPromptsOfAVote(t *testing.T) {
 		require.NotContains(t, judge, part, "that is for judges of a debate, not of answers")
 	}
 	for _, s := range []protocol.Step{answer, revise, decide} {
-		user, err := set.User(s.Prompt, data(s))
-		require.NoError(t, err)
+		_, user := protocoltest.Render(t, s.Prompt, data(s))
 		golden.Require(t, "testdata/"+s.Prompt+".golden", user+"\n")
 	}
 }
 
 func TestPromptsFollowTheParameters(t *testing.T) {
-	set, err := prompts.Load(nil)
-	require.NoError(t, err)
 	for _, tt := range []struct {
 		p            vote.Protocol
 		system, user string
@@ -88,10 +81,7 @@ func TestPromptsFollowTheParameters(t *testing.T) {
 		h.Cursor.Round++
 		h.enter(transcript.Speech)
 		d := data(h.Next()[0])
-		system, err := set.System("vote-revise", d)
-		require.NoError(t, err)
-		user, err := set.User("vote-revise", d)
-		require.NoError(t, err)
+		system, user := protocoltest.Render(t, "vote-revise", d)
 		require.Contains(t, system, tt.system)
 		require.Contains(t, user, tt.user)
 		require.NotContains(t, user, tt.lacks)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/internal/golden"
-	"github.com/elenchus-go/debate/prompts"
+	"github.com/elenchus-go/debate/internal/protocoltest"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/transcript"
@@ -197,8 +197,6 @@ func TestSamplesOfADroppedAgent(t *testing.T) {
 
 // The prompts of ReConcile with a filter, and of a single agent's samples.
 func TestPromptsOfTheVariants(t *testing.T) {
-	set, err := prompts.Load(nil)
-	require.NoError(t, err)
 	h := convene(t, vote.Protocol{
 		Grouped: true, Filter: new(0.0), Extract: "number",
 		Convincing: map[string][]string{"Bob": {"Question: How far is the Moon?\nExplanation: Light takes 1.28 s, at 300,000 km/s.\nAnswer: 384,000 km"}},
@@ -207,10 +205,7 @@ func TestPromptsOfTheVariants(t *testing.T) {
 	h.Cursor.Round++
 	h.enter(transcript.Speech)
 	s := h.Next()[0]
-	system, err := set.System(s.Prompt, data(s))
-	require.NoError(t, err)
+	system, user := protocoltest.Render(t, s.Prompt, data(s))
 	golden.Require(t, "testdata/vote-agent-convincing.golden", system+"\n")
-	user, err := set.User(s.Prompt, data(s))
-	require.NoError(t, err)
 	golden.Require(t, "testdata/vote-revise-groups.golden", user+"\n")
 }

@@ -67,15 +67,7 @@ var errorTexts = map[providers.ErrorKind]string{
 func TestContract(t *testing.T) {
 	for name, tools := range map[string]bool{"with tools": true, "without tools": false} {
 		t.Run(name, func(t *testing.T) {
-			providertest.Run(t, func(t *testing.T, replies ...providertest.Reply) providers.Provider {
-				for _, r := range replies {
-					switch {
-					case r.Fault != "" && r.Fault != providertest.ErrorEvent && r.Fault != providertest.Cut:
-						t.Skip("a function has no stream that could be disturbed")
-					case r.RetryForm == providertest.RetrySeconds, r.RetryForm == providertest.RetryDate:
-						t.Skip("a function has no headers")
-					}
-				}
+			calltest.RunModel(t, func(int) bool { return false }, func(replies []providertest.Reply) providers.Provider {
 				return &adapter.Provider{Stream: (&player{replies: replies}).stream, Tools: tools}
 			})
 		})
@@ -96,8 +88,7 @@ func TestRounds(t *testing.T) {
 			{Reasoning: &providers.Reasoning{Text: "Hm."}}, {Text: "I look."}, {ToolCall: &providers.ToolCall{ID: "call 1", Name: "today", Arguments: json.RawMessage(`"x"`)}},
 		}},
 		providers.Message{Role: providers.User, Parts: []providers.Part{{Text: "Go on."}, {ToolResult: &providers.ToolResult{ID: "call 1", Text: "Monday."}}}})
-	_, err := p.Generate(t.Context(), r)
-	require.NoError(t, err)
+	calltest.Generate(t, p, r)
 	require.Equal(t, r.Tools, got.Tools)
 	require.Equal(t, "none", got.ToolChoice)
 	require.Equal(t, []providers.Message{
@@ -120,8 +111,7 @@ func adds(err error, chunks ...adapter.Chunk) *adapter.Provider {
 
 func TestHiddenReasoningIsOutput(t *testing.T) {
 	u := transcript.Usage{Input: 100, Output: 10}
-	res, err := adds(nil, adapter.Chunk{Text: "So.", Usage: u, Total: 150}).Generate(t.Context(), calltest.Ask())
-	require.NoError(t, err)
+	res := calltest.Generate(t, adds(nil, adapter.Chunk{Text: "So.", Usage: u, Total: 150}), calltest.Ask())
 	require.Equal(t, transcript.Usage{Input: 100, Output: 50, Reasoning: 40}, res.Usage)
 }
 
@@ -131,8 +121,7 @@ func TestFinishReasons(t *testing.T) {
 		"length": providers.Length, "MAX_TOKENS": providers.Length, "max_tokens": providers.Length,
 		"SAFETY": providers.ContentFilter, "content_filter": providers.ContentFilter, "null": "", "": "",
 	} {
-		res, err := adds(nil, adapter.Chunk{Text: "So."}, adapter.Chunk{FinishReason: word}).Generate(t.Context(), calltest.Ask())
-		require.NoError(t, err)
+		res := calltest.Generate(t, adds(nil, adapter.Chunk{Text: "So."}, adapter.Chunk{FinishReason: word}), calltest.Ask())
 		require.Equal(t, want, res.FinishReason, word)
 	}
 }
@@ -163,8 +152,7 @@ func TestRequests(t *testing.T) {
 	}}, got)
 
 	r.OnChunk = func(string) error { return nil }
-	_, err = p.Generate(t.Context(), r)
-	require.NoError(t, err)
+	calltest.Generate(t, p, r)
 	require.NotNil(t, got.OnChunk)
 
 	for _, refused := range []providers.Request{

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/internal/fakellm"
-	"github.com/elenchus-go/debate/internal/secrettest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/anthropic"
 )
@@ -21,13 +20,6 @@ func TestWhatIsMissingOrWrongIsNamed(t *testing.T) {
 		_, err := anthropic.New(c)
 		require.EqualError(t, err, "create anthropic provider: "+want)
 	}
-}
-
-func TestNoPrintShowsTheKey(t *testing.T) {
-	c := anthropic.Config{Key: key, Model: "m"}
-	p, err := anthropic.New(c)
-	require.NoError(t, err)
-	secrettest.NotPrinted(t, key, c, &c, []anthropic.Config{c}, p)
 }
 
 // provider returns a provider of a fake service that sends the replies.
@@ -63,37 +55,4 @@ func TestWhatIsConfiguredIsSent(t *testing.T) {
 		"model": "m", "max_tokens": 600.0, "stream": true, "service_tier": "auto",
 		"output_config": map[string]any{"effort": "low", "format": map[string]any{"type": "json_schema", "schema": schema}},
 	}, got.Body)
-}
-
-func TestCheck(t *testing.T) {
-	for name, test := range map[string]struct {
-		answer fakellm.Reply
-		want   string // empty if the check succeeds
-	}{
-		"known model":   {fakellm.Reply{Body: "{}"}, ""},
-		"unknown model": {fakellm.Reply{Status: 404, Body: `{"error": "model 'm' not found"}`}, "invalid_request: check model \"m\": call model: status 404: model 'm' not found"},
-		"refused key":   {fakellm.Reply{Status: 401, Body: "not " + key}, "authentication: check model \"m\": call model: status 401: not [key]"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p, s := provider(t, anthropic.Config{})
-			s.Routes["/models/m"] = test.answer
-			for _, model := range []string{"", "m"} {
-				err := p.Check(t.Context(), model)
-				if test.want == "" {
-					require.NoError(t, err)
-				} else {
-					require.EqualError(t, err, test.want)
-				}
-			}
-		})
-	}
-}
-
-// Messages quote addresses, so an address must not contain a secret.
-func TestAnAddressWithASecretIsRefusedWithoutShowingIt(t *testing.T) {
-	secrettest.NotInAddress(t, func(address string) ([]any, error) {
-		c := anthropic.Config{Key: key, Model: "m", BaseURL: address}
-		_, err := anthropic.New(c)
-		return []any{c, &c}, err
-	})
 }

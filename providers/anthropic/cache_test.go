@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/calltest"
 	"github.com/elenchus-go/debate/internal/fakellm"
 	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/providers"
@@ -35,8 +36,7 @@ func bodies(t *testing.T, c anthropic.Config, prompts ...[]providers.Message) []
 	t.Helper()
 	p, s := provider(t, c, fakellm.Reply{Chunks: []string{"So."}})
 	for _, m := range prompts {
-		_, err := p.Generate(t.Context(), providers.Request{Messages: m, MaxTokens: 600})
-		require.NoError(t, err)
+		calltest.Generate(t, p, providers.Request{Messages: m, MaxTokens: 600})
 	}
 	var list []map[string]any
 	for _, r := range s.Requests() {
@@ -231,8 +231,7 @@ func TestAServiceThatKnowsNoMarksIsAskedWithout(t *testing.T) {
 	refusal := fakellm.Reply{Status: 400, Body: `{"error": {"message": "system.0.cache_control: Extra inputs are not permitted"}}`}
 	p, s := provider(t, anthropic.Config{}, refusal, fakellm.Reply{Chunks: []string{"So."}})
 	for range 2 {
-		res, err := p.Generate(t.Context(), providers.Request{Messages: prompt("Bo", "Ada", "Cy")})
-		require.NoError(t, err)
+		res := calltest.Generate(t, p, providers.Request{Messages: prompt("Bo", "Ada", "Cy")})
 		require.Equal(t, "So.", res.Text)
 	}
 	requests := s.Requests()
@@ -259,8 +258,7 @@ func TestWhatTheCacheGaveAndTookIsInput(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := ask
 			r.OnChunk = chunk
-			res, err := p.Generate(t.Context(), r)
-			require.NoError(t, err)
+			res := calltest.Generate(t, p, r)
 			require.Equal(t, usage, res.Usage)
 		})
 	}

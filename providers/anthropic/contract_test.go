@@ -1,7 +1,6 @@
 package anthropic_test
 
 import (
-	"context"
 	"net/http"
 	"testing"
 
@@ -33,15 +32,9 @@ func TestContract(t *testing.T) {
 	}
 }
 
-func TestKeyFunc(t *testing.T) {
-	secrettest.RunKeyFunc(t, fakellm.Anthropic, func(url string, client *http.Client, key string, keyFunc func(context.Context) (string, error)) (providers.Provider, error) {
-		return anthropic.New(anthropic.Config{Key: key, KeyFunc: keyFunc, Model: "m", BaseURL: url + "/v1", HTTPClient: client})
-	})
-}
-
-func TestHeader(t *testing.T) {
-	secrettest.RunHeader(t, fakellm.Anthropic, func(url string, client *http.Client, header http.Header) (providers.Provider, any, error) {
-		c := anthropic.Config{Key: key, Model: "m", BaseURL: url + "/v1", HTTPClient: client, Header: header}
+func TestSecrets(t *testing.T) {
+	secrettest.Run(t, fakellm.Anthropic, func(s secrettest.Settings) (providers.Provider, any, error) {
+		c := anthropic.Config{Key: s.Key, KeyFunc: s.KeyFunc, Model: "m", BaseURL: s.BaseURL, Header: s.Header, HTTPClient: s.HTTPClient}
 		p, err := anthropic.New(c)
 		return p, c, err
 	})

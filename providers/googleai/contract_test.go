@@ -1,7 +1,6 @@
 package googleai_test
 
 import (
-	"context"
 	"net/http"
 	"testing"
 
@@ -39,15 +38,9 @@ func TestContract(t *testing.T) {
 	}
 }
 
-func TestKeyFunc(t *testing.T) {
-	secrettest.RunKeyFunc(t, fakellm.Google, func(url string, client *http.Client, key string, keyFunc func(context.Context) (string, error)) (providers.Provider, error) {
-		return googleai.New(googleai.Config{Key: key, KeyFunc: keyFunc, Model: "m", BaseURL: url, HTTPClient: client})
-	})
-}
-
-func TestHeader(t *testing.T) {
-	secrettest.RunHeader(t, fakellm.Google, func(url string, client *http.Client, header http.Header) (providers.Provider, any, error) {
-		c := googleai.Config{Key: key, Model: "m", BaseURL: url, HTTPClient: client, Header: header}
+func TestSecrets(t *testing.T) {
+	secrettest.Run(t, fakellm.Google, func(s secrettest.Settings) (providers.Provider, any, error) {
+		c := googleai.Config{Key: s.Key, KeyFunc: s.KeyFunc, Model: "m", BaseURL: s.BaseURL, Header: s.Header, HTTPClient: s.HTTPClient}
 		p, err := googleai.New(c)
 		return p, c, err
 	})

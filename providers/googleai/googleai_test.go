@@ -11,7 +11,6 @@ import (
 
 	"github.com/elenchus-go/debate/internal/calltest"
 	"github.com/elenchus-go/debate/internal/fakellm"
-	"github.com/elenchus-go/debate/internal/secrettest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/googleai"
 )
@@ -25,13 +24,6 @@ func TestWhatIsMissingOrWrongIsNamed(t *testing.T) {
 		_, err := googleai.New(c)
 		require.EqualError(t, err, "create googleai provider: "+want)
 	}
-}
-
-func TestNoPrintShowsTheKey(t *testing.T) {
-	c := googleai.Config{Key: key, Model: "m"}
-	p, err := googleai.New(c)
-	require.NoError(t, err)
-	secrettest.NotPrinted(t, key, c, &c, []googleai.Config{c}, p)
 }
 
 // provider returns a provider of a fake service that sends the replies.
@@ -51,8 +43,7 @@ func TestNothingIsReadFromTheEnvironment(t *testing.T) {
 	_, err := googleai.New(googleai.Config{Model: "m"})
 	require.Error(t, err)
 	p, s := provider(t, googleai.Config{}, fakellm.Reply{Chunks: []string{"So."}})
-	_, err = p.Generate(t.Context(), ask)
-	require.NoError(t, err)
+	calltest.Generate(t, p, ask)
 	require.Equal(t, []string{key}, s.Requests()[0].Header.Values("X-Goog-Api-Key"))
 }
 
@@ -60,8 +51,7 @@ func TestWhatIsConfiguredIsSent(t *testing.T) {
 	p, s := provider(t, googleai.Config{Extra: map[string]any{"generationConfig": map[string]any{"seed": 7, "thinkingConfig": map[string]any{"thinkingBudget": 100}}}}, fakellm.Reply{Chunks: []string{"So."}})
 	r := ask
 	r.Schema, r.Model = json.RawMessage(`{"type": "object"}`), "n"
-	res, err := p.Generate(t.Context(), r)
-	require.NoError(t, err)
+	res := calltest.Generate(t, p, r)
 	require.Equal(t, "m-1", res.Model)
 	got := s.Requests()[0]
 	require.Equal(t, "/v1beta/models/n:streamGenerateContent", got.Path)
@@ -84,13 +74,11 @@ func TestSignaturesOfTextsAreSentBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, s := provider(t, googleai.Config{}, fakellm.Reply{RawLines: append(events, end)}, fakellm.Reply{Chunks: []string{"So."}})
-			res, err := p.Generate(t.Context(), ask)
-			require.NoError(t, err)
+			res := calltest.Generate(t, p, ask)
 			require.Equal(t, "So.", res.Text)
 			r := ask
 			r.Messages = append(slices.Clone(ask.Messages), providers.Message{Role: providers.Assistant, Parts: res.Parts}, providers.Message{Role: providers.User, Text: "Go on."})
-			_, err = p.Generate(t.Context(), r)
-			require.NoError(t, err)
+			calltest.Generate(t, p, r)
 			require.Equal(t, map[string]any{"role": "model", "parts": []any{map[string]any{"text": "So.", "thoughtSignature": "c2VhbGVk"}}}, s.Requests()[1].Body["contents"].([]any)[1])
 		})
 	}
@@ -133,37 +121,4 @@ func TestModelsAtATime(t *testing.T) {
 		})
 	}
 	group.Wait()
-}
-
-func TestCheck(t *testing.T) {
-	for name, test := range map[string]struct {
-		answer fakellm.Reply
-		want   string // empty if the check succeeds
-	}{
-		"known model":   {fakellm.Reply{Body: "{}"}, ""},
-		"unknown model": {fakellm.Reply{Status: 404, Body: `{"error": "model 'm' not found"}`}, "invalid_request: check model \"m\": call model: status 404: model 'm' not found"},
-		"refused key":   {fakellm.Reply{Status: 401, Body: "not " + key}, "authentication: check model \"m\": call model: status 401: not [key]"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p, s := provider(t, googleai.Config{})
-			s.Routes["/v1beta/models/m"] = test.answer
-			for _, model := range []string{"", "m"} {
-				err := p.Check(t.Context(), model)
-				if test.want == "" {
-					require.NoError(t, err)
-				} else {
-					require.EqualError(t, err, test.want)
-				}
-			}
-		})
-	}
-}
-
-// Messages quote addresses, so an address must not contain a secret.
-func TestAnAddressWithASecretIsRefusedWithoutShowingIt(t *testing.T) {
-	secrettest.NotInAddress(t, func(address string) ([]any, error) {
-		c := googleai.Config{Key: key, Model: "m", BaseURL: address}
-		_, err := googleai.New(c)
-		return []any{c, &c}, err
-	})
 }

@@ -77,17 +77,7 @@ func (p *player) generate(ctx context.Context, _ []llms.MessageContent, o llms.C
 }
 
 func TestContract(t *testing.T) {
-	providertest.Run(t, func(t *testing.T, replies ...providertest.Reply) providers.Provider {
-		for _, r := range replies {
-			switch {
-			case r.ToolCalls != nil && len(replies) == 1:
-				t.Skip("the adapter passes on no calls")
-			case r.Fault != "" && r.Fault != providertest.ErrorEvent && r.Fault != providertest.Cut:
-				t.Skip("a model has no stream that could be disturbed")
-			case r.RetryForm == providertest.RetrySeconds, r.RetryForm == providertest.RetryDate:
-				t.Skip("langchaingo drops headers")
-			}
-		}
+	calltest.RunModel(t, func(n int) bool { return n == 1 }, func(replies []providertest.Reply) providers.Provider {
 		return langchain.New(fake{(&player{replies: replies}).generate})
 	})
 }

@@ -89,8 +89,7 @@ func TestOptions(t *testing.T) {
 				require.Equal(t, test.want, o)
 				return &llms.ContentResponse{Choices: []*llms.ContentChoice{stops("So.")}}, nil
 			}}, test.own...)
-			_, err := p.Generate(t.Context(), test.request)
-			require.NoError(t, err)
+			calltest.Generate(t, p, test.request)
 		})
 	}
 }
@@ -113,8 +112,7 @@ func TestChunksAreWholeCharactersAndMakeUpTheText(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var heard []string
-			res, err := langchain.New(says(test.chunks, nil, stops(test.text))).Generate(t.Context(), calltest.Listen(&heard))
-			require.NoError(t, err)
+			res := calltest.Generate(t, langchain.New(says(test.chunks, nil, stops(test.text))), calltest.Listen(&heard))
 			require.Equal(t, test.want, heard)
 			require.Equal(t, strings.Join(test.want, ""), res.Text)
 		})
@@ -245,8 +243,7 @@ func TestWholeReplies(t *testing.T) {
 		chunks = append(chunks, text)
 		return nil
 	}}
-	res, err := p.Generate(t.Context(), r)
-	require.NoError(t, err)
+	res := calltest.Generate(t, p, r)
 	require.Equal(t, "Because.", res.Text)
 	require.Equal(t, []string{"Because."}, chunks)
 }

@@ -67,8 +67,7 @@ func TestUsageIsReadUnderTheNamesOfEachModel(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			choice := &llms.ContentChoice{Content: "Because.", StopReason: "stop", GenerationInfo: test.info}
-			res, err := langchain.New(says(nil, nil, choice)).Generate(t.Context(), calltest.Ask())
-			require.NoError(t, err)
+			res := calltest.Generate(t, langchain.New(says(nil, nil, choice)), calltest.Ask())
 			require.Equal(t, test.want, res.Usage)
 		})
 	}
@@ -83,8 +82,7 @@ func TestFinish(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) {
 			choice := &llms.ContentChoice{Content: "Because.", StopReason: reason}
-			res, err := langchain.New(says(nil, nil, choice)).Generate(t.Context(), calltest.Ask())
-			require.NoError(t, err)
+			res := calltest.Generate(t, langchain.New(says(nil, nil, choice)), calltest.Ask())
 			require.Equal(t, want, res.FinishReason)
 		})
 	}
@@ -111,8 +109,7 @@ func TestAModelThatGivesNoReasonStoppedAtTheCapWhenItsOutputFillsIt(t *testing.T
 		r := calltest.Ask()
 		r.MaxTokens = 600
 		choice := &llms.ContentChoice{Content: "Because.", GenerationInfo: info{"CompletionTokens": output}}
-		res, err := langchain.New(says(nil, nil, choice)).Generate(t.Context(), r)
-		require.NoError(t, err)
+		res := calltest.Generate(t, langchain.New(says(nil, nil, choice)), r)
 		require.Equal(t, want, res.FinishReason)
 	}
 }
@@ -123,16 +120,14 @@ func TestTheChoicesAreBlocksOfOneReply(t *testing.T) {
 	}
 	var heard []string
 	p := langchain.New(says([]string{"Be", "cause", " of it."}, nil, nil, block("", 50), block("Because", 51), nil, block(" of it.", 52)))
-	res, err := p.Generate(t.Context(), calltest.Listen(&heard))
-	require.NoError(t, err)
+	res := calltest.Generate(t, p, calltest.Listen(&heard))
 	require.Equal(t, providers.Response{Text: "Because of it.", FinishReason: providers.Stop, Usage: transcript.Usage{Input: 100, Output: 50}}, res)
 	require.Equal(t, []string{"Be", "cause", " of it."}, heard)
 }
 
 func TestTheModelIsNamedWhereItIsKnown(t *testing.T) {
 	choice := &llms.ContentChoice{Content: "Because.", StopReason: "stop", GenerationInfo: info{"model": "mistral-large-2411"}}
-	res, err := langchain.New(says(nil, nil, choice)).Generate(t.Context(), calltest.Ask())
-	require.NoError(t, err)
+	res := calltest.Generate(t, langchain.New(says(nil, nil, choice)), calltest.Ask())
 	require.Equal(t, "mistral-large-2411", res.Model)
 }
 

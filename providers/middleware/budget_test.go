@@ -116,14 +116,12 @@ func TestADebateStopsAtASharedBudget(t *testing.T) {
 	model := b.Limit(&debatetest.DigestModel{Names: []string{"A", "B"}})
 	c := debatetest.PairConfig(nil)
 	c.Limits = debate.Limits{MinRounds: 5, MaxRounds: 5, StepTokens: 1000, JudgeTokens: 1000}
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"m": model, "j": model}})
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, d)
+	d := debatetest.New(t, c, debate.Options{Providers: map[string]providers.Provider{"m": model, "j": model}})
+	_, err := debatetest.Run(t, d)
 	require.ErrorContains(t, err, "raise the limit of Budget")
 	require.Equal(t, fsm.Error, debatetest.Result(t, d).State)
 	b.Tokens = 0
 	require.NoError(t, d.Retry(t.Context()))
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
+	debatetest.Finish(t, d)
 	require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/calltest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/middleware"
 	"github.com/elenchus-go/debate/providers/scripted"
@@ -82,8 +83,7 @@ func TestTheResponseNamesTheModelThatAnswered(t *testing.T) {
 		{"b-2026-01-31", "b", "b-2026-01-31"}, {"", "b", "b"}, {"own", "", "own"}, {"", "", ""},
 	} {
 		p := middleware.Fallback(middleware.Fallbacks{Alternatives: []middleware.Alternative{{names(test.told), test.asked}}})(&scripted.Provider{Replies: fails(providers.ServerError)})
-		res, err := p.Generate(t.Context(), request("a"))
-		require.NoError(t, err)
+		res := calltest.Generate(t, p, request("a"))
 		require.Equal(t, test.want, res.Model)
 	}
 }
@@ -100,13 +100,11 @@ func TestTextThatWasStreamedIsNotFollowedByAnothersButByAnotherAttempt(t *testin
 		require.Equal(t, &providers.Error{Kind: providers.Network, Partial: providers.Response{Text: "Bec", Model: "a"}}, err)
 		require.Empty(t, second.Calls())
 
-		res, err := p.Generate(t.Context(), request("a"))
-		require.NoError(t, err)
+		res := calltest.Generate(t, p, request("a"))
 		require.Equal(t, "So it is.", res.Text)
 
 		time.Sleep(time.Minute)
-		res, err = p.Generate(t.Context(), request("a"))
-		require.NoError(t, err)
+		res = calltest.Generate(t, p, request("a"))
 		require.Equal(t, "Because.", res.Text)
 	})
 }
@@ -115,8 +113,7 @@ func TestTextThatNobodyHasHeardIsFollowedByAnothers(t *testing.T) {
 	first := &scripted.Provider{Replies: []scripted.Reply{{Text: "Bec", Err: &providers.Error{Kind: providers.Network}}}}
 	r := request("a")
 	r.OnChunk = nil
-	res, err := middleware.Fallback(middleware.Fallbacks{Alternatives: []middleware.Alternative{{scripted.Text("So it is."), "b"}}})(first).Generate(t.Context(), r)
-	require.NoError(t, err)
+	res := calltest.Generate(t, middleware.Fallback(middleware.Fallbacks{Alternatives: []middleware.Alternative{{scripted.Text("So it is."), "b"}}})(first), r)
 	require.Equal(t, "So it is.", res.Text)
 }
 
@@ -143,8 +140,7 @@ func TestOneThatFailedRestsWhileOthersAreLeft(t *testing.T) {
 				second := &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: "So it is."} }}
 				p := middleware.Fallback(middleware.Fallbacks{Cooldown: test.rest, Alternatives: []middleware.Alternative{{second, "b"}}})(first)
 				says := func(model string) string {
-					res, err := p.Generate(t.Context(), request(model))
-					require.NoError(t, err)
+					res := calltest.Generate(t, p, request(model))
 					return res.Text
 				}
 				require.Equal(t, "So it is.", says("a"))
@@ -166,8 +162,7 @@ func TestThoseThatRestAreTriedLast(t *testing.T) {
 		second := &scripted.Provider{Replies: append(scripted.Text("So it is.").Replies, fails(providers.Network)...)}
 		p := middleware.Fallback(middleware.Fallbacks{Alternatives: []middleware.Alternative{{second, "b"}}})(first)
 		for _, want := range []string{"So it is.", "Because."} {
-			res, err := p.Generate(t.Context(), request("a"))
-			require.NoError(t, err)
+			res := calltest.Generate(t, p, request("a"))
 			require.Equal(t, want, res.Text)
 		}
 	})
@@ -220,8 +215,7 @@ func TestACallThatTheCallerEndsIsNoFailure(t *testing.T) {
 			require.ErrorIs(t, err, want)
 			require.Empty(t, second.Calls())
 
-			res, err := p.Generate(t.Context(), request("a"))
-			require.NoError(t, err)
+			res := calltest.Generate(t, p, request("a"))
 			require.Equal(t, "a", res.Model, "it does not rest")
 		})
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/internal/calltest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/middleware"
 	"github.com/elenchus-go/debate/transcript"
@@ -167,9 +168,8 @@ func TestAWaitBeyondPatienceIsRefusedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &clock{start: time.Now()}
 		p := middleware.RateLimit(middleware.PerMinute{Requests: 1, MaxWait: 59 * time.Second})(c)
+		calltest.Generate(t, p, providers.Request{})
 		_, err := p.Generate(t.Context(), providers.Request{})
-		require.NoError(t, err)
-		_, err = p.Generate(t.Context(), providers.Request{})
 		require.Equal(t, providers.RateLimit, providers.AsError(err).Kind)
 		require.Equal(t, time.Minute, providers.AsError(err).RetryAfter)
 		require.Len(t, c.began, 1)
@@ -292,8 +292,7 @@ func TestAnEndedContextLeavesTheQueueForASlot(t *testing.T) {
 		require.Equal(t, providers.Timeout, providers.AsError(err).Kind)
 		require.Equal(t, time.Second, time.Since(c.start))
 
-		_, err = p.Generate(t.Context(), providers.Request{})
-		require.NoError(t, err)
+		calltest.Generate(t, p, providers.Request{})
 		require.Equal(t, seconds(0, 3600), c.began)
 	})
 }

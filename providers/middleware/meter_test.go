@@ -2,7 +2,6 @@ package middleware_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -11,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/middleware"
 	"github.com/elenchus-go/debate/providers/price"
@@ -35,8 +35,7 @@ func TestAMeterCountsCallsErrorsTokensTimeAndMoneyByModel(t *testing.T) {
 			r.Model = name
 			_, _ = p.Generate(t.Context(), r)
 		}
-		got, err := json.Marshal(m.Metrics())
-		require.NoError(t, err)
+		got := debatetest.Encode(t, m.Metrics())
 		require.JSONEq(t, `{
 			"total": {
 				"calls": 6, "errors": {"network": 2, "server_error": 1}, "duration": 3000000000, "cost": null, "unpriced": 1,
@@ -50,14 +49,13 @@ func TestAMeterCountsCallsErrorsTokensTimeAndMoneyByModel(t *testing.T) {
 				"free": {"calls": 1, "duration": 0, "cost": 0, "usage": {"input": 3000, "cached": 1000, "output": 500, "reasoning": 100}},
 				"other": {"calls": 1, "duration": 0, "cost": null, "unpriced": 1, "usage": {"input": 3000, "cached": 1000, "output": 500, "reasoning": 100}}
 			}
-		}`, string(got))
+		}`, got)
 	})
 }
 
 func TestAMeterThatHasCountedNothing(t *testing.T) {
-	got, err := json.Marshal(new(middleware.Meter).Metrics())
-	require.NoError(t, err)
-	require.JSONEq(t, `{"total": {"calls": 0, "usage": {"input": 0, "output": 0}, "duration": 0, "cost": 0}, "models": {}}`, string(got))
+	got := debatetest.Encode(t, new(middleware.Meter).Metrics())
+	require.JSONEq(t, `{"total": {"calls": 0, "usage": {"input": 0, "output": 0}, "duration": 0, "cost": 0}, "models": {}}`, got)
 }
 
 func TestTextWithoutAReportIsEstimated(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/calltest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/middleware"
 	"github.com/elenchus-go/debate/providers/scripted"
@@ -69,8 +70,7 @@ func TestWrapPutsTheFirstOutermost(t *testing.T) {
 			})
 		}
 	}
-	res, err := middleware.Wrap(scripted.Text("x"), mark("a"), mark("b"), mark("c")).Generate(t.Context(), ask("?"))
-	require.NoError(t, err)
+	res := calltest.Generate(t, middleware.Wrap(scripted.Text("x"), mark("a"), mark("b"), mark("c")), ask("?"))
 	require.Equal(t, "a(b(c(x)))", res.Text)
 
 	p := scripted.Text("x")
@@ -87,8 +87,7 @@ func TestACallPassesThrough(t *testing.T) {
 			heard.WriteString(text)
 			return nil
 		}
-		res, err := m(inner).Generate(t.Context(), r)
-		require.NoError(t, err)
+		res := calltest.Generate(t, m(inner), r)
 		require.Equal(t, providers.Response{
 			Text: "Because.", Model: "gpt-x", FinishReason: providers.Length, Usage: transcript.Usage{Input: 1, Output: 2, Estimated: true},
 		}, res)
@@ -101,11 +100,10 @@ func TestACallPassesThrough(t *testing.T) {
 
 func TestACallThatDoesNotStreamIsNotMadeToStream(t *testing.T) {
 	each(t, func(t *testing.T, m middleware.Middleware) {
-		_, err := m(model(func(_ context.Context, r providers.Request) (providers.Response, error) {
+		calltest.Generate(t, m(model(func(_ context.Context, r providers.Request) (providers.Response, error) {
 			require.Nil(t, r.OnChunk)
 			return providers.Response{}, nil
-		})).Generate(t.Context(), ask("Why?"))
-		require.NoError(t, err)
+		})), ask("Why?"))
 	})
 }
 
@@ -141,8 +139,7 @@ func TestAPanicInOnChunkPassesThroughAndLeavesNothingLocked(t *testing.T) {
 			for range 3 {
 				require.PanicsWithValue(t, "over", func() { _, _ = p.Generate(t.Context(), r) })
 			}
-			_, err := p.Generate(t.Context(), ask("Why?"))
-			require.NoError(t, err)
+			calltest.Generate(t, p, ask("Why?"))
 		})
 	})
 }

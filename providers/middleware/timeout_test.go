@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/calltest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/middleware"
 	"github.com/elenchus-go/debate/providers/scripted"
@@ -84,8 +85,7 @@ func TestACallThatTakesTooLongEnds(t *testing.T) {
 func TestOnlyTheWholeCallIsBoundedWhereItDoesNotStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := middleware.Timeout(middleware.Timeouts{Call: time.Minute, Chunk: time.Second})(pauses(30*time.Second, 20*time.Second))
-		_, err := p.Generate(t.Context(), ask("Why?"))
-		require.NoError(t, err)
+		calltest.Generate(t, p, ask("Why?"))
 	})
 }
 
@@ -132,8 +132,7 @@ func TestAReplyThatIsCompleteInSpiteOfTheTimeoutCounts(t *testing.T) {
 			time.Sleep(time.Hour)
 			return providers.Response{Text: "Because."}, nil
 		})
-		res, err := middleware.Timeout(middleware.Timeouts{})(stubborn).Generate(t.Context(), ask("Why?"))
-		require.NoError(t, err)
+		res := calltest.Generate(t, middleware.Timeout(middleware.Timeouts{})(stubborn), ask("Why?"))
 		require.Equal(t, "Because.", res.Text)
 	})
 }

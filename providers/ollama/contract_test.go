@@ -1,7 +1,6 @@
 package ollama_test
 
 import (
-	"context"
 	"net/http"
 	"testing"
 
@@ -30,15 +29,9 @@ func TestContract(t *testing.T) {
 	}))
 }
 
-func TestKeyFunc(t *testing.T) {
-	secrettest.RunKeyFunc(t, fakellm.Ollama, func(url string, client *http.Client, key string, keyFunc func(context.Context) (string, error)) (providers.Provider, error) {
-		return ollama.New(ollama.Config{Key: key, KeyFunc: keyFunc, Model: "m", BaseURL: url, HTTPClient: client})
-	})
-}
-
-func TestHeader(t *testing.T) {
-	secrettest.RunHeader(t, fakellm.Ollama, func(url string, client *http.Client, header http.Header) (providers.Provider, any, error) {
-		c := ollama.Config{Key: key, Model: "m", BaseURL: url, HTTPClient: client, Header: header}
+func TestSecrets(t *testing.T) {
+	secrettest.Run(t, fakellm.Ollama, func(s secrettest.Settings) (providers.Provider, any, error) {
+		c := ollama.Config{Key: s.Key, KeyFunc: s.KeyFunc, Model: "m", BaseURL: s.BaseURL, Header: s.Header, HTTPClient: s.HTTPClient}
 		p, err := ollama.New(c)
 		return p, c, err
 	})

@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/calltest"
 	"github.com/elenchus-go/debate/internal/fakellm"
-	"github.com/elenchus-go/debate/internal/secrettest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/ollama"
 )
@@ -25,13 +25,6 @@ func TestWhatIsMissingOrWrongIsNamed(t *testing.T) {
 		_, err := ollama.New(c)
 		require.EqualError(t, err, "create ollama provider: "+want)
 	}
-}
-
-func TestNoPrintShowsTheKey(t *testing.T) {
-	c := ollama.Config{Key: key, Model: "m"}
-	p, err := ollama.New(c)
-	require.NoError(t, err)
-	secrettest.NotPrinted(t, key, c, &c, []ollama.Config{c}, p)
 }
 
 // provider returns a provider of a fake service that sends the replies.
@@ -50,7 +43,7 @@ func TestNothingIsReadFromTheEnvironment(t *testing.T) {
 	t.Setenv("OLLAMA_HOST", "http://elsewhere")
 	refused := errors.New("connection refused")
 	address := ""
-	p, err := ollama.New(ollama.Config{Model: "m", HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+	p, err := ollama.New(ollama.Config{Model: "m", HTTPClient: &http.Client{Transport: calltest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		address = r.URL.String()
 		return nil, refused
 	})}})
@@ -60,16 +53,11 @@ func TestNothingIsReadFromTheEnvironment(t *testing.T) {
 	require.Equal(t, "http://127.0.0.1:11434/api/chat", address)
 }
 
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
 func TestWhatIsConfiguredIsSent(t *testing.T) {
 	p, s := provider(t, ollama.Config{NumCtx: 16384, Extra: map[string]any{"think": false, "shift": true, "options": map[string]any{"seed": 7}}}, fakellm.Reply{Chunks: []string{"So."}})
 	r := ask
 	r.Schema = json.RawMessage(`{"type": "object"}`)
-	_, err := p.Generate(t.Context(), r)
-	require.NoError(t, err)
+	calltest.Generate(t, p, r)
 	got := s.Requests()[0]
 	require.Equal(t, "Bearer "+key, got.Header.Get("Authorization"))
 	delete(got.Body, "messages")
@@ -83,30 +71,6 @@ func TestAPromptThatDoesNotFitIsAnError(t *testing.T) {
 	p, _ := provider(t, ollama.Config{}, fakellm.Reply{Status: 400, Body: `{"error": "the input length exceeds the context length"}`})
 	_, err := p.Generate(t.Context(), ask)
 	require.Equal(t, providers.ContextOverflow, providers.AsError(err).Kind)
-}
-
-func TestCheck(t *testing.T) {
-	for name, test := range map[string]struct {
-		answer fakellm.Reply
-		want   string // empty if the check succeeds
-	}{
-		"known model":   {fakellm.Reply{Body: "{}"}, ""},
-		"unknown model": {fakellm.Reply{Status: 404, Body: `{"error": "model 'm' not found"}`}, "invalid_request: check model \"m\": call model: status 404: model 'm' not found: run `ollama pull m` on the server at http://service, which has no model yet"},
-		"refused key":   {fakellm.Reply{Status: 401, Body: "not " + key}, "authentication: check model \"m\": call model: status 401: not [key]"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p, s := provider(t, ollama.Config{})
-			s.Routes["/api/show"], s.Routes["/api/tags"] = test.answer, fakellm.Reply{Body: `{"models": []}`}
-			for _, model := range []string{"", "m"} {
-				err := p.Check(t.Context(), model)
-				if test.want == "" {
-					require.NoError(t, err)
-				} else {
-					require.EqualError(t, err, test.want)
-				}
-			}
-		})
-	}
 }
 
 func TestCheckLearnsWhetherAModelReasons(t *testing.T) {
@@ -196,13 +160,4 @@ func TestWindow(t *testing.T) {
 			require.Equal(t, test.numCtx, p.Window("another"), "it was not checked")
 		})
 	}
-}
-
-// Messages quote addresses, so an address must not contain a secret.
-func TestAnAddressWithASecretIsRefusedWithoutShowingIt(t *testing.T) {
-	secrettest.NotInAddress(t, func(address string) ([]any, error) {
-		c := ollama.Config{Key: key, Model: "m", BaseURL: address}
-		_, err := ollama.New(c)
-		return []any{c, &c}, err
-	})
 }

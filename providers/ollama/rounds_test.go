@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/calltest"
 	"github.com/elenchus-go/debate/internal/fakellm"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/ollama"
@@ -19,13 +20,11 @@ func TestThinkingGoesBackWithinRounds(t *testing.T) {
 	p, s := provider(t, ollama.Config{}, fakellm.Reply{Reasoning: "I need the day.", ToolCalls: []providers.ToolCall{call}}, fakellm.Reply{Reasoning: "Hm.", Chunks: []string{"Monday."}})
 	r := ask
 	r.Tools = tools
-	res, err := p.Generate(t.Context(), r)
-	require.NoError(t, err)
+	res := calltest.Generate(t, p, r)
 	r.Messages = append(r.Messages[:1:1], providers.Message{Role: providers.Assistant, Parts: res.Parts},
 		providers.Message{Role: providers.User, Parts: []providers.Part{{ToolResult: &providers.ToolResult{Name: "today", Text: "Monday."}}}})
 	r.ToolChoice = "none"
-	res, err = p.Generate(t.Context(), r)
-	require.NoError(t, err)
+	res = calltest.Generate(t, p, r)
 	require.Equal(t, &providers.Reasoning{Text: "Hm."}, res.Parts[0].Reasoning, "no service needs it back")
 	got := s.Requests()[1].Body
 	require.NotContains(t, got, "tools", "the server has no tool choice")

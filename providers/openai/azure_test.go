@@ -21,15 +21,14 @@ func TestAddressesOfAzure(t *testing.T) {
 	} {
 		s := fakellm.Start(t, fakellm.OpenAI, fakellm.Reply{Chunks: []string{"So."}})
 		inner, got := s.Client(t).Transport, ""
-		p, err := openai.New(openai.Config{Model: "my-gpt", BaseURL: address, Header: http.Header{"Api-Key": {key}}, HTTPClient: &http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
+		p, err := openai.New(openai.Config{Model: "my-gpt", BaseURL: address, Header: http.Header{"Api-Key": {key}}, HTTPClient: &http.Client{Transport: calltest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			got = r.URL.String()
 			r = r.Clone(r.Context())
 			r.URL.Scheme, r.URL.Host, r.URL.Path = "http", "service", "/v1/chat/completions"
 			return inner.RoundTrip(r)
 		})}})
 		require.NoError(t, err)
-		_, err = p.Generate(t.Context(), calltest.Ask())
-		require.NoError(t, err)
+		calltest.Generate(t, p, calltest.Ask())
 		require.Equal(t, want, got)
 		require.Equal(t, key, s.Requests()[0].Header.Get("Api-Key"))
 		require.Empty(t, s.Requests()[0].Header.Get("Authorization"))
@@ -51,7 +50,3 @@ func TestCheckOfAzure(t *testing.T) {
 	require.NoError(t, p.Check(t.Context(), ""))
 	require.Len(t, s.Requests(), 1)
 }
-
-type transport func(*http.Request) (*http.Response, error)
-
-func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -1,7 +1,6 @@
 package openai_test
 
 import (
-	"context"
 	"net/http"
 	"testing"
 
@@ -40,20 +39,14 @@ func TestContract(t *testing.T) {
 // protocols maps the values of Config.API to the protocols of the services.
 var protocols = map[string]fakellm.Protocol{"chat": fakellm.OpenAI, "responses": fakellm.Responses}
 
-func TestKeyFunc(t *testing.T) {
+func TestSecrets(t *testing.T) {
 	for api, protocol := range protocols {
 		t.Run(api, func(t *testing.T) {
-			secrettest.RunKeyFunc(t, protocol, func(url string, client *http.Client, key string, keyFunc func(context.Context) (string, error)) (providers.Provider, error) {
-				return openai.New(openai.Config{Key: key, KeyFunc: keyFunc, Model: "m", BaseURL: url + "/v1", HTTPClient: client, API: api})
+			secrettest.Run(t, protocol, func(s secrettest.Settings) (providers.Provider, any, error) {
+				c := openai.Config{Key: s.Key, KeyFunc: s.KeyFunc, Model: "m", BaseURL: s.BaseURL, Header: s.Header, HTTPClient: s.HTTPClient, API: api}
+				p, err := openai.New(c)
+				return p, c, err
 			})
 		})
 	}
-}
-
-func TestHeader(t *testing.T) {
-	secrettest.RunHeader(t, fakellm.OpenAI, func(url string, client *http.Client, header http.Header) (providers.Provider, any, error) {
-		c := openai.Config{Key: key, Model: "m", BaseURL: url + "/v1", HTTPClient: client, Header: header}
-		p, err := openai.New(c)
-		return p, c, err
-	})
 }

@@ -1,13 +1,13 @@
 package openai_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/fakellm"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/providers"
@@ -17,16 +17,13 @@ import (
 // The encrypted reasoning of a turn goes back in the later prompts of the same participant, and in no others.
 func TestAParticipantKeepsItsReasoning(t *testing.T) {
 	p, s := responder(t, openai.Config{}, fakellm.Reply{Reasoning: "The secret plan.", Chunks: []string{"So."}})
-	d, err := debate.New(t.Context(), debate.Config{
+	d := debatetest.New(t, debate.Config{
 		Topic: "Why?", Protocol: procon.Protocol{},
 		Participants: []debate.Participant{{Name: "Pro", Model: "pro", Position: "Yes.", Reasoning: "low"}, {Name: "Con", Model: "con", Position: "No."}},
 		Judges:       []debate.Participant{{Name: "Judge", Model: "judge"}},
 		Limits:       debate.Limits{MaxRounds: 2},
 	}, debate.Options{Providers: map[string]providers.Provider{"openai": p}})
-	require.NoError(t, err)
-	for _, err := range d.Run(t.Context()) {
-		require.NoError(t, err)
-	}
+	debatetest.Finish(t, d)
 	sent := map[string]int{} // items of reasoning, by model
 	for _, r := range s.Requests() {
 		model, _ := r.Body["model"].(string)
@@ -36,15 +33,13 @@ func TestAParticipantKeepsItsReasoning(t *testing.T) {
 		if model == "pro" {
 			require.Equal(t, map[string]any{"effort": "low"}, r.Body["reasoning"])
 		}
-		raw, err := json.Marshal(r.Body["input"])
-		require.NoError(t, err)
-		items := strings.Count(string(raw), `"encrypted_content":"b3BhcXVl"`)
-		require.Equal(t, items, strings.Count(string(raw), "The secret plan."), "only within the items")
+		raw := debatetest.Encode(t, r.Body["input"])
+		items := strings.Count(raw, `"encrypted_content":"b3BhcXVl"`)
+		require.Equal(t, items, strings.Count(raw, "The secret plan."), "only within the items")
 		sent[model] += items
 	}
 	require.Equal(t, map[string]int{"pro": 1, "con": 1, "judge": 0}, sent)
-	r, err := d.Result(t.Context())
-	require.NoError(t, err)
+	r := debatetest.Result(t, d)
 	require.Len(t, r.Turns, 5)
 	for _, turn := range r.Turns {
 		require.NotContains(t, turn.Text, "plan")

@@ -45,15 +45,14 @@ func TestTheDefaultAPI(t *testing.T) {
 			s := fakellm.Start(t, test.protocol, fakellm.Reply{Chunks: []string{"So."}})
 			client := s.Client(t)
 			inner := client.Transport
-			client.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+			client.Transport = calltest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 				r.URL.Scheme = "http"
 				return inner.RoundTrip(r)
 			})
 			test.config.HTTPClient, test.config.Model = client, "m"
 			p, err := openai.New(test.config)
 			require.NoError(t, err)
-			res, err := p.Generate(t.Context(), ask)
-			require.NoError(t, err)
+			res := calltest.Generate(t, p, ask)
 			require.Equal(t, "So.", res.Text)
 			require.Empty(t, res.Warnings)
 			require.Equal(t, test.want, s.Requests()[0].Path)
@@ -64,7 +63,7 @@ func TestTheDefaultAPI(t *testing.T) {
 func TestTheRequestOfTheResponsesAPI(t *testing.T) {
 	p, s := responder(t, openai.Config{Extra: map[string]any{"reasoning": map[string]any{"summary": "auto"}}}, fakellm.Reply{Chunks: []string{`{"why": "so"}`}})
 	warm := 0.5
-	_, err := p.Generate(t.Context(), providers.Request{
+	calltest.Generate(t, p, providers.Request{
 		Messages: []providers.Message{
 			{Role: providers.System, Text: "Argue."},
 			{Role: providers.User, Text: "Why?"},
@@ -75,7 +74,6 @@ func TestTheRequestOfTheResponsesAPI(t *testing.T) {
 		Temperature: &warm, MaxTokens: 600, SchemaName: "assessment/1",
 		Schema: json.RawMessage(`{"type": "object", "properties": {"why": {"type": "string"}}, "required": ["why"], "additionalProperties": false}`),
 	})
-	require.NoError(t, err)
 	require.Equal(t, map[string]any{
 		"model": "m", "stream": true, "store": false, "include": []any{"reasoning.encrypted_content"},
 		"temperature": 0.5, "max_output_tokens": 600.0, "reasoning": map[string]any{"summary": "auto"},
@@ -96,8 +94,7 @@ func TestTheLowestTokenLimitOfTheResponsesAPI(t *testing.T) {
 	for _, limit := range []int{0, 1, 16, 17} {
 		r := ask
 		r.MaxTokens = limit
-		_, err := p.Generate(t.Context(), r)
-		require.NoError(t, err)
+		calltest.Generate(t, p, r)
 	}
 	var sent []any
 	for _, r := range s.Requests() {
@@ -177,7 +174,7 @@ func TestChatCompletionsReplaceTheResponsesAPI(t *testing.T) {
 // requests.
 func withBothAPIs(t *testing.T, newer, older *fakellm.Server, paths *[]string) *openai.Provider {
 	t.Helper()
-	client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+	client := &http.Client{Transport: calltest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		*paths = append(*paths, r.URL.Path)
 		to := newer
 		if r.URL.Path == "/v1/chat/completions" {
@@ -238,16 +235,14 @@ func TestTheErrorOfChatCompletionsIsReported(t *testing.T) {
 // The body comes from https://github.com/pydantic/pydantic-ai/issues/2865.
 func TestModelsThatDoNotReason(t *testing.T) {
 	p, s := responder(t, openai.Config{Model: "gpt-4.1-mini"}, fakellm.Reply{Chunks: []string{"So."}})
-	res, err := p.Generate(t.Context(), ask)
-	require.NoError(t, err)
+	res := calltest.Generate(t, p, ask)
 	require.Empty(t, res.Warnings)
 	require.NotContains(t, s.Requests()[0].Body, "include")
 
 	p, s = responder(t, openai.Config{},
 		fakellm.Reply{Status: 400, Body: `{"error": {"message": "Encrypted content is not supported with this model.", "type": "invalid_request_error", "param": "include", "code": null}}`},
 		fakellm.Reply{Chunks: []string{"So."}})
-	res, err = p.Generate(t.Context(), ask)
-	require.NoError(t, err)
+	res = calltest.Generate(t, p, ask)
 	require.Equal(t, []string{"model m does not support: include: requests omit what it refuses for the next 1h0m0s"}, res.Warnings)
 	require.Contains(t, s.Requests()[0].Body, "include")
 	require.NotContains(t, s.Requests()[1].Body, "include")
@@ -261,8 +256,7 @@ func TestARefusedEffortIsOmitted(t *testing.T) {
 		fakellm.Reply{Chunks: []string{"So."}})
 	r := ask
 	r.Reasoning = "low"
-	res, err := p.Generate(t.Context(), r)
-	require.NoError(t, err)
+	res := calltest.Generate(t, p, r)
 	require.Equal(t, []string{"model m does not support: reasoning: requests omit what it refuses for the next 1h0m0s"}, res.Warnings)
 	require.Equal(t, map[string]any{"effort": "low"}, s.Requests()[0].Body["reasoning"])
 	require.NotContains(t, s.Requests()[1].Body, "reasoning")
@@ -279,8 +273,7 @@ func ownTurn(res providers.Response) providers.Request {
 func TestReasoningGoesBackToTheService(t *testing.T) {
 	p, s := responder(t, openai.Config{}, fakellm.Reply{Reasoning: "Hm.", Chunks: []string{"So", "."}}, fakellm.Reply{Reasoning: "Hm.", Chunks: []string{"So", "."}, Whole: true})
 	for range 2 {
-		res, err := p.Generate(t.Context(), ask)
-		require.NoError(t, err)
+		res := calltest.Generate(t, p, ask)
 		require.Equal(t, "So.", res.Text)
 		require.Len(t, res.Parts, 3)
 		require.Equal(t, &providers.Reasoning{Text: "Hm."}, res.Parts[0].Reasoning)
@@ -293,8 +286,7 @@ func TestReasoningGoesBackToTheService(t *testing.T) {
 		require.Equal(t, item, kept)
 		require.Equal(t, "So.", res.Parts[2].Text)
 
-		_, err = p.Generate(t.Context(), ownTurn(res))
-		require.NoError(t, err)
+		calltest.Generate(t, p, ownTurn(res))
 		requests := s.Requests()
 		require.Equal(t, []any{
 			map[string]any{"role": "user", "content": "Why?"}, item, map[string]any{"role": "assistant", "content": "So."}, map[string]any{"role": "user", "content": "Really?"},
@@ -312,8 +304,7 @@ func TestReasoningThatTheServiceCannotReadIsOmitted(t *testing.T) {
 		{Text: "So."},
 	}})
 	for i, want := range [][]string{{"model m does not support: the reasoning of earlier replies: requests omit what it refuses for the next 1h0m0s"}, nil} {
-		res, err := p.Generate(t.Context(), r)
-		require.NoError(t, err)
+		res := calltest.Generate(t, p, r)
 		require.Equal(t, want, res.Warnings)
 		require.Len(t, s.Requests(), i+2)
 		require.Len(t, s.Requests()[i+1].Body["input"], 3)

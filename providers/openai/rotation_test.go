@@ -2,7 +2,6 @@ package openai_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/calltest"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/openai"
@@ -24,7 +25,7 @@ func TestKeyRotationNeedsNoNewEngine(t *testing.T) {
 	current.Store("key-number-one")
 	valid.Store("key-number-one")
 	calls := 0
-	service := roundTrip(func(r *http.Request) (*http.Response, error) {
+	service := calltest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		answer := func(status int, body string) *http.Response {
 			return &http.Response{StatusCode: status, Request: r, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}
 		}
@@ -44,13 +45,12 @@ func TestKeyRotationNeedsNoNewEngine(t *testing.T) {
 		KeyFunc: func(context.Context) (string, error) { return current.Load().(string), nil },
 	})
 	require.NoError(t, err)
-	d, err := debate.New(t.Context(), debate.Config{
+	d := debatetest.New(t, debate.Config{
 		Topic: "Why?", Protocol: procon.Protocol{},
 		Participants: []debate.Participant{{Name: "Pro", Position: "Yes."}, {Name: "Con", Position: "No."}},
 		Judges:       []debate.Participant{{Name: "Judge"}},
 		Limits:       debate.Limits{MaxRounds: 2},
 	}, debate.Options{Providers: map[string]providers.Provider{"openai": p}})
-	require.NoError(t, err)
 
 	seen := ""
 	drive := func() (failure error) {
@@ -66,11 +66,8 @@ func TestKeyRotationNeedsNoNewEngine(t *testing.T) {
 	current.Store("key-number-two")
 	require.NoError(t, d.Retry(t.Context()))
 	require.NoError(t, drive())
-	r, err := d.Result(t.Context())
-	require.NoError(t, err)
+	r := debatetest.Result(t, d)
 	require.Len(t, r.Turns, 5)
-	raw, err := json.Marshal(r)
-	require.NoError(t, err)
-	require.NotContains(t, seen+string(raw), "key-number")
+	require.NotContains(t, seen+debatetest.Encode(t, r), "key-number")
 	require.Contains(t, seen, "Expired: [key]")
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/calltest"
 	"github.com/elenchus-go/debate/internal/fakellm"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/openai"
@@ -42,14 +43,12 @@ func chat(t *testing.T, protocol fakellm.Protocol) (*openai.Provider, *fakellm.S
 func TestReasoningThatTheServerNeedsGoesBack(t *testing.T) {
 	p, s := chat(t, fakellm.DeepSeek)
 	own := providers.Part{Reasoning: &providers.Reasoning{Text: "I need the day.", Service: "service"}}
-	res, err := p.Generate(t.Context(), round(own))
-	require.NoError(t, err)
+	res := calltest.Generate(t, p, round(own))
 	require.Empty(t, res.Warnings)
 	require.Equal(t, "I need the day.", reasoningOf(s))
 	foreign := providers.Part{Reasoning: &providers.Reasoning{Text: "I need the day.", Service: "elsewhere"}}
 	for i, want := range [][]string{{"model m does not support: tool calls without reasoning (a space is sent): requests omit what it refuses for the next 1h0m0s"}, nil} {
-		res, err = p.Generate(t.Context(), round(foreign))
-		require.NoError(t, err)
+		res = calltest.Generate(t, p, round(foreign))
 		require.Equal(t, want, res.Warnings)
 		require.Equal(t, " ", reasoningOf(s), "no service gets the words of another")
 		require.Len(t, s.Requests(), 3+i)
@@ -61,8 +60,7 @@ func TestReasoningThatTheServerRefusesIsOmitted(t *testing.T) {
 	p, s := chat(t, fakellm.OpenAI)
 	own := providers.Part{Reasoning: &providers.Reasoning{Text: "I need the day.", Service: "service"}}
 	for i, want := range [][]string{{"model m does not support: the reasoning of earlier replies: requests omit what it refuses for the next 1h0m0s"}, nil} {
-		res, err := p.Generate(t.Context(), round(own))
-		require.NoError(t, err)
+		res := calltest.Generate(t, p, round(own))
 		require.Equal(t, want, res.Warnings)
 		require.Nil(t, reasoningOf(s))
 		require.Len(t, s.Requests(), 2+i)

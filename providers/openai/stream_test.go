@@ -18,8 +18,7 @@ func TestUsageOfTheResponsesAPI(t *testing.T) {
 	for _, whole := range []bool{false, true} {
 		for _, finish := range []string{"", "max_output_tokens"} {
 			p, _ := responder(t, openai.Config{}, fakellm.Reply{Chunks: []string{"So."}, Usage: counted, Whole: whole, FinishReason: finish})
-			res, err := p.Generate(t.Context(), ask)
-			require.NoError(t, err)
+			res := calltest.Generate(t, p, ask)
 			require.Equal(t, counted, res.Usage)
 		}
 	}
@@ -31,8 +30,7 @@ func TestIncompleteResponses(t *testing.T) {
 	} {
 		for _, whole := range []bool{false, true} {
 			p, _ := responder(t, openai.Config{}, fakellm.Reply{Chunks: []string{"So"}, FinishReason: reason, Whole: whole})
-			res, err := p.Generate(t.Context(), ask)
-			require.NoError(t, err)
+			res := calltest.Generate(t, p, ask)
 			require.Equal(t, want, res.FinishReason)
 			require.Equal(t, "So", res.Text)
 		}
@@ -100,8 +98,7 @@ func TestArgumentsAreAlwaysJSON(t *testing.T) {
 		})})
 		r := ask
 		r.Tools = []providers.Tool{{Name: "search", Schema: json.RawMessage(`{"type": "object"}`)}}
-		res, err := p.Generate(t.Context(), r)
-		require.NoError(t, err)
+		res := calltest.Generate(t, p, r)
 		require.Equal(t, providers.ToolCalls, res.FinishReason)
 		require.JSONEq(t, want, string(res.Parts[0].ToolCall.Arguments))
 	}
@@ -113,8 +110,7 @@ func TestReasoningWithoutContentIsNotKept(t *testing.T) {
 		`data: {"type": "response.output_item.done", "item": {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": null}}`,
 		`data: {"type": "response.output_text.delta", "delta": "So."}`, `data: {"type": "response.completed"}`,
 	})})
-	res, err := p.Generate(t.Context(), ask)
-	require.NoError(t, err)
+	res := calltest.Generate(t, p, ask)
 	require.Empty(t, res.Parts)
 }
 
@@ -124,7 +120,6 @@ func TestPartsOfASummaryAreSeparated(t *testing.T) {
 		`data: {"type": "response.reasoning_summary_part.added", "summary_index": 1}`, `data: {"type": "response.reasoning_summary_text.delta", "delta": "Two."}`,
 		`data: {"type": "response.output_text.delta", "delta": "So."}`, `data: {"type": "response.completed"}`,
 	})})
-	res, err := p.Generate(t.Context(), ask)
-	require.NoError(t, err)
+	res := calltest.Generate(t, p, ask)
 	require.Equal(t, "One.\n\nTwo.", res.Parts[0].Reasoning.Text)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/calltest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/retrieval"
 )
@@ -57,11 +58,9 @@ func TestTemplatesFitTheirTopics(t *testing.T) {
 }
 
 func TestTemplatesSayWhatTheyWereFoundBy(t *testing.T) {
-	res, err := retrieval.TemplateRetriever().Generate(t.Context(), ask("q"))
-	require.NoError(t, err)
+	res := calltest.Generate(t, retrieval.TemplateRetriever(), ask("q"))
 	require.Equal(t, "ngrams/1", res.Model)
-	again, err := retrieval.TemplateRetriever().Generate(t.Context(), ask("q"))
-	require.NoError(t, err)
+	again := calltest.Generate(t, retrieval.TemplateRetriever(), ask("q"))
 	require.Equal(t, res, again, "the same question has the same answer")
 }
 

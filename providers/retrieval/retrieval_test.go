@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/calltest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/retrieval"
 )
@@ -33,8 +34,7 @@ func ask(texts ...string) providers.Request {
 // found returns the documents of a reply.
 func found(t *testing.T, p providers.Provider, r providers.Request) []retrieval.Document {
 	t.Helper()
-	res, err := p.Generate(t.Context(), r)
-	require.NoError(t, err)
+	res := calltest.Generate(t, p, r)
 	var reply struct{ Documents []retrieval.Document }
 	require.NoError(t, json.Unmarshal([]byte(res.Text), &reply))
 	require.NotNil(t, reply.Documents, "no documents are an empty list: %s", res.Text)
@@ -65,8 +65,7 @@ func ExampleNew() {
 
 func TestAReplyIsOneObject(t *testing.T) {
 	p := retrieval.New(fixed(retrieval.Document{Title: "A <b>", Text: "x & y"}), "m")
-	res, err := p.Generate(t.Context(), ask("q"))
-	require.NoError(t, err)
+	res := calltest.Generate(t, p, ask("q"))
 	require.Equal(t, providers.Response{Text: `{"documents":[{"title":"A <b>","text":"x & y"}]}`, FinishReason: providers.Stop, Model: "m"}, res)
 	require.Empty(t, found(t, retrieval.New(fixed(), ""), ask("q")))
 }
@@ -79,12 +78,11 @@ func TestAReplyStreamsInOnePiece(t *testing.T) {
 		chunks = append(chunks, text)
 		return nil
 	}
-	res, err := p.Generate(t.Context(), r)
-	require.NoError(t, err)
+	res := calltest.Generate(t, p, r)
 	require.Equal(t, []string{res.Text}, chunks)
 
 	r.OnChunk = func(string) error { return errCause }
-	res, err = p.Generate(t.Context(), r)
+	res, err := p.Generate(t.Context(), r)
 	require.Equal(t, errCause, err, "the error itself")
 	require.Zero(t, res)
 }
@@ -127,8 +125,7 @@ func TestDocumentsFitIntoAReply(t *testing.T) {
 		})
 	}
 	worst := retrieval.Document{Title: strings.Repeat(`"`, 5000), Text: strings.Repeat("\n\"", 5000)}
-	res, err := retrieval.New(fixed(slicesOf(worst, 20)...), "").Generate(t.Context(), ask("q"))
-	require.NoError(t, err)
+	res := calltest.Generate(t, retrieval.New(fixed(slicesOf(worst, 20)...), ""), ask("q"))
 	require.Less(t, len(res.Text), 64<<10, "a contract reads no more")
 	require.True(t, utf8.ValidString(res.Text))
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/calltest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
 	"github.com/elenchus-go/debate/transcript"
@@ -46,8 +47,7 @@ func TestRepliesComeInOrderThenFromTheFunction(t *testing.T) {
 		return scripted.Reply{Text: "echo " + r.Messages[0].Text}
 	}
 	for _, want := range []string{"one", "two", "echo 3", "echo 4"} {
-		res, err := p.Generate(t.Context(), ask(want[len(want)-1:]))
-		require.NoError(t, err)
+		res := calltest.Generate(t, p, ask(want[len(want)-1:]))
 		require.Equal(t, want, res.Text)
 	}
 }
@@ -55,8 +55,7 @@ func TestRepliesComeInOrderThenFromTheFunction(t *testing.T) {
 func TestAnExhaustedScriptNamesTheCall(t *testing.T) {
 	p := scripted.Text("one", "two")
 	for range 2 {
-		_, err := p.Generate(t.Context(), ask("?"))
-		require.NoError(t, err)
+		calltest.Generate(t, p, ask("?"))
 	}
 	res, err := p.Generate(t.Context(), ask("?"))
 	require.EqualError(t, err, "invalid_request: scripted: call 3: no reply left; the script has 2")
@@ -89,8 +88,7 @@ func TestResponse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := &scripted.Provider{Replies: []scripted.Reply{test.reply}}
-			res, err := p.Generate(t.Context(), ask("Why is it?"))
-			require.NoError(t, err)
+			res := calltest.Generate(t, p, ask("Why is it?"))
 			require.Equal(t, test.want, res)
 		})
 	}
@@ -114,8 +112,7 @@ func TestChunks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var heard []string
 			p := &scripted.Provider{Replies: []scripted.Reply{{Text: test.text, Chunks: test.chunks}}}
-			_, err := p.Generate(t.Context(), listen(&heard))
-			require.NoError(t, err)
+			calltest.Generate(t, p, listen(&heard))
 			require.Equal(t, test.want, heard)
 		})
 	}
@@ -126,8 +123,7 @@ func TestChunksAreAboutEqualAndWhole(t *testing.T) {
 	for n := 1; n < len(text); n += 7 {
 		var heard []string
 		p := &scripted.Provider{Replies: []scripted.Reply{{Text: text, Chunks: n}}}
-		_, err := p.Generate(t.Context(), listen(&heard))
-		require.NoError(t, err)
+		calltest.Generate(t, p, listen(&heard))
 		require.Equal(t, text, strings.Join(heard, ""))
 		for _, chunk := range heard {
 			require.True(t, utf8.ValidString(chunk))
@@ -146,8 +142,7 @@ func TestLatencyIsSpreadOverTheChunks(t *testing.T) {
 			return nil
 		}
 		p := &scripted.Provider{Replies: []scripted.Reply{{Text: "abc", Chunks: 3, Latency: 10 * time.Nanosecond}}}
-		_, err := p.Generate(t.Context(), r)
-		require.NoError(t, err)
+		calltest.Generate(t, p, r)
 		require.Equal(t, []time.Duration{3, 6, 10}, at)
 	})
 }
@@ -253,8 +248,7 @@ func TestACallThatHasEndedBeforeItBeganTakesNoReply(t *testing.T) {
 	_, err := p.Generate(ctx, ask("Why?"))
 	require.ErrorIs(t, err, context.Canceled)
 	require.Empty(t, p.Calls())
-	res, err := p.Generate(t.Context(), ask("Why?"))
-	require.NoError(t, err)
+	res := calltest.Generate(t, p, ask("Why?"))
 	require.Equal(t, "one", res.Text)
 }
 
@@ -271,8 +265,7 @@ func TestCallsAreWhatItWasAsked(t *testing.T) {
 	var heard []string
 	p := scripted.Text("one", "two")
 	for _, r := range []providers.Request{ask("first"), listen(&heard)} {
-		_, err := p.Generate(t.Context(), r)
-		require.NoError(t, err)
+		calltest.Generate(t, p, r)
 	}
 	require.Equal(t, []providers.Request{ask("first"), ask("Why?")}, p.Calls(), "in order, without callbacks")
 	p.Calls()[0].Model = "changed"
@@ -283,8 +276,7 @@ func TestForgetKeepsNoCalls(t *testing.T) {
 	p := scripted.Text("one", "two")
 	p.DiscardCalls = true
 	for _, want := range []string{"one", "two"} {
-		res, err := p.Generate(t.Context(), ask("Why?"))
-		require.NoError(t, err)
+		res := calltest.Generate(t, p, ask("Why?"))
 		require.Equal(t, want, res.Text)
 	}
 	require.Empty(t, p.Calls())

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/elenchus-go/debate/internal/calltest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
 )
@@ -281,16 +282,14 @@ func TestToolCalls(t *testing.T) {
 		{Reasoning: []providers.Reasoning{{Text: "Hm."}}, Text: "I look it up.", ToolCalls: []providers.ToolCall{call}},
 		{ToolCalls: []providers.ToolCall{call}, FinishReason: providers.Length},
 	}}
-	res, err := model.Generate(t.Context(), providers.Request{Tools: []providers.Tool{search}})
-	require.NoError(t, err)
+	res := calltest.Generate(t, model, providers.Request{Tools: []providers.Tool{search}})
 	require.Equal(t, providers.ToolCalls, res.FinishReason)
 	require.Equal(t, "I look it up.", res.Text)
 	require.Equal(t, []providers.Part{{Reasoning: &providers.Reasoning{Text: "Hm."}}, {Text: "I look it up."}, {ToolCall: &call}}, res.Parts)
 	require.JSONEq(t, `{"query": "trams", "limit": 5}`, string(res.Parts[2].ToolCall.Arguments))
 	require.Equal(t, (len(res.Text)+len("search")+len(arguments)+3)/4, res.Usage.Output)
 
-	res, err = model.Generate(t.Context(), providers.Request{})
-	require.NoError(t, err)
+	res = calltest.Generate(t, model, providers.Request{})
 	require.Equal(t, providers.Length, res.FinishReason)
 	require.Equal(t, []providers.Part{{ToolCall: &call}}, res.Parts)
 }

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/elenchus-go/debate/internal/chain"
+	"github.com/elenchus-go/debate/store"
 )
 
 // Name is the name of the note of a journal that holds a signed note.
@@ -53,6 +54,25 @@ func FromJournal(name string, value json.RawMessage, id string) (text string, s 
 func Sign(signer note.Signer, id string, entries int64, head chain.Hash) (string, error) {
 	signed, err := note.Sign(&note.Note{Text: chain.Note(id, entries, head)}, signer)
 	return string(signed), err
+}
+
+// Journal returns the note with which a signer signs the entries of a debate with a secret, as JSON.
+func Journal(signer note.Signer, id string, secret []byte, entries []store.Entry) (json.RawMessage, error) {
+	c := chain.New(id, secret)
+	for _, e := range entries {
+		line, err := Line(e.Data)
+		if err == nil {
+			_, err = c.Add(line)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	text, err := Sign(signer, id, int64(len(entries)), c.Head)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(text)
 }
 
 // Line returns the stored bytes of an entry with the given data, on one line: only an imported debate has more.

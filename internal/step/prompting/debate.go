@@ -161,7 +161,7 @@ func (d *Debate) WithNames(c *reply.Contract, m *judge.Pseudonyms, active, own [
 
 // cache keeps parts of prompts that do not change. Losing it only costs time.
 type cache struct {
-	fixed      []*Fixed // the constant part of each reader's prompts
+	fixed      []*fixedPart // the constant part of each reader's prompts
 	pseudonyms map[pseudonymsKey]*judge.Pseudonyms
 	said       map[*judge.Pseudonyms][]said // turns as messages, by reader and index
 	// Buffers that are reused for each prompt.
@@ -189,8 +189,8 @@ type fixedKey struct {
 	blind, swap   bool
 }
 
-// Fixed is the part of a reader's prompts that does not change.
-type Fixed struct {
+// fixedPart holds the part of a reader's prompts that does not change.
+type fixedPart struct {
 	System     string
 	Pseudonyms *judge.Pseudonyms // names by which the reader sees the participants
 
@@ -215,9 +215,9 @@ type namedReply struct {
 	names          []string    // that the protocol listed; nil if it did not
 }
 
-// Fixed returns the part of a reader's prompts that does not change. Its tokens are those of the system prompt, with the
+// fixed returns the part of a reader's prompts that does not change. Its tokens are those of the system prompt, with the
 // documents, and of the attachments.
-func (d *Debate) Fixed(s *protocol.Step, seat transcript.Profile) (*Fixed, error) {
+func (d *Debate) fixed(s *protocol.Step, seat transcript.Profile) (*fixedPart, error) {
 	k := fixedKey{s.Actor, s.Prompt, s.Blind, s.Swap}
 	for i, b := range d.cache.fixed {
 		if b.key == k && b.planned && !maps.Equal(b.vars, s.Vars) {
@@ -230,7 +230,7 @@ func (d *Debate) Fixed(s *protocol.Step, seat transcript.Profile) (*Fixed, error
 		}
 	}
 	m, model, set := d.Pseudonyms(s), d.model(s.Actor).Name, d.Settings.Templates
-	b := &Fixed{key: k, Pseudonyms: m, vars: s.Vars, data: prompts.Data{
+	b := &fixedPart{key: k, Pseudonyms: m, vars: s.Vars, data: prompts.Data{
 		Topic: m.Hide(d.Topic), Background: m.Hide(d.Settings.Background), Me: m.OwnProfile(seat), Vars: m.HideValues(s.Vars),
 		Others: m.Profiles(d.others(seat.Name)),
 		Nonce:  m.Nonce(),
@@ -286,7 +286,7 @@ func (d *Debate) toolTokens(model string, list []providers.Tool) int {
 
 // replyFor returns what a reply with the given contract must look like, or nil if there is no such contract. It is made again
 // only if the names have changed.
-func (b *Fixed) replyFor(d *Debate, contract, model string, active, own []string) *namedReply {
+func (b *fixedPart) replyFor(d *Debate, contract, model string, active, own []string) *namedReply {
 	if n := b.reply; n != nil && n.contract.Name() == contract && n.active == len(active) && slices.Equal(n.names, own) {
 		return n
 	}
@@ -340,4 +340,29 @@ func heading(actor string) string { return cmp.Or(systemHeadings[actor], actor) 
 // systemHeadings lists the headings of system actors' turns in prompts. The names of these actors mean nothing to models.
 var systemHeadings = map[string]string{
 	protocol.PersonaAssigner: "Personas", protocol.Summarizer: "Notes", protocol.Retriever: "Documents",
+}
+
+// PhaseKey returns the key of the steps in a phase of the present stage and round, without an actor.
+func (d *Debate) PhaseKey(phase string) transcript.Key {
+	k := transcript.Key{Run: d.Cursor.Run, Round: d.Cursor.Round, Phase: phase}
+	if d.Cursor.Stage == transcript.Setup {
+		k.Round = 0
+	}
+	return k
+}
+
+// Participates reports whether a participant has the given name and was not dropped.
+func (d *Debate) Participates(name string) bool { return slices.Contains(d.Names, name) }
+
+// HasTurns reports whether the debate has a turn other than a person's remark.
+func (d *Debate) HasTurns() bool {
+	return slices.ContainsFunc(d.Turns, func(t transcript.Turn) bool { return t.Kind != transcript.Remark })
+}
+
+// CanConclude reports whether there is something to conclude: a speech, or the topic alone in a debate of judges.
+func (d *Debate) CanConclude() bool {
+	if len(d.Participants)+len(d.Dropped) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(d.Turns, func(t transcript.Turn) bool { return t.Kind == transcript.Speech })
 }

@@ -1,11 +1,15 @@
 package prompting
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/delimit"
+	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
@@ -46,12 +50,44 @@ func (d *Debate) read(s *protocol.Step, m *judge.Pseudonyms) []int {
 	return shown
 }
 
+// Question is what a person is asked in a step.
+type Question struct {
+	Task        string
+	Fields      string          // description of the fields of the reply; empty for free text
+	Schema      json.RawMessage // of the reply; nil for free text
+	Attachments []string        // descriptions
+	Documents   []string
+}
+
+// Ask returns what a person is asked in a step. The contract of the reply is nil for free text.
+func (d *Debate) Ask(s *protocol.Step, seat transcript.Profile, contract *reply.Contract) (q Question, err error) {
+	b, err := d.fixed(s, seat)
+	if err != nil {
+		return q, err
+	}
+	for _, a := range d.Settings.Actors.AttachmentsOf(s.Actor) {
+		a.Name = b.Pseudonyms.Hide(a.Name)
+		q.Attachments = append(q.Attachments, a.String())
+	}
+	for _, x := range d.Settings.Actors.DocumentsOf(s.Actor) {
+		x.Name = b.Pseudonyms.Hide(x.Name)
+		q.Documents = append(q.Documents, x.String())
+	}
+	active, own := d.NamesFor(s)
+	if contract != nil {
+		contract = d.form(contract, b.Pseudonyms, active, own)
+		q.Fields, q.Schema = contract.Outline(), contract.Schema()
+	}
+	q.Task, err = d.task(s, b, active)
+	return q, err
+}
+
 // maxDescribed limits, in bytes, the descriptions of criteria in the form of a judge, which has them for each participant.
 const maxDescribed = 32 << 10
 
-// Form returns a contract with the fields of a form for a person: participants in their order, and criteria in the order of
+// form returns a contract with the fields of a form for a person: participants in their order, and criteria in the order of
 // the rubric, with their descriptions.
-func (d *Debate) Form(c *reply.Contract, m *judge.Pseudonyms, active, own []string) *reply.Contract {
+func (d *Debate) form(c *reply.Contract, m *judge.Pseudonyms, active, own []string) *reply.Contract {
 	c = d.WithNames(c, m, active, own)
 	if own == nil {
 		own = NamesOf(d.Profiles)
@@ -88,7 +124,7 @@ func (d *Debate) Brief(s *protocol.Step, seat transcript.Profile) (b Briefing, e
 		Me: transcript.Profile{Name: seat.Name, Human: true}, Vars: m.HideValues(s.Vars), Blind: s.Blind,
 	})
 	if err != nil { // a template of the user's needs more
-		fixed, err := d.Fixed(s, seat)
+		fixed, err := d.fixed(s, seat)
 		if err != nil {
 			return b, err
 		}
@@ -155,4 +191,40 @@ func profileText(p *transcript.Profile) string {
 		line += "\n" + position
 	}
 	return line
+}
+
+// Given returns the turn of a step with a reply that a person gives, which has so many tokens, or what is wrong with the reply: it
+// is blank, it has more than most tokens, or it does not follow the contract. The contract is nil for free text.
+func (d *Debate) Given(s *protocol.Step, contract *reply.Contract, text string, tokens, most int) (t transcript.Turn, wrong []string, err error) {
+	m := d.Pseudonyms(s)
+	switch {
+	case characters.IsBlank(text):
+		return t, []string{"it is blank"}, nil
+	case tokens > most:
+		return t, []string{fmt.Sprintf("about %d tokens are too long, use at most %d", tokens, most)}, nil
+	case contract == nil:
+		return d.Reply(s, m.Reveal(text), nil), nil, nil
+	}
+	list, own := d.NamesFor(s)
+	said, err := step.ParseReply(d.WithNames(contract, m, list, own), s, m, list, text)
+	if invalid, ok := errors.AsType[*reply.Invalid](err); ok {
+		return t, invalid.Violations, nil
+	}
+	return d.Reply(s, said.Text, said.Data), nil, err
+}
+
+// Reply returns the turn of a step with a reply that no model gave.
+func (d *Debate) Reply(s *protocol.Step, text string, data json.RawMessage) transcript.Turn {
+	return transcript.Turn{
+		Key: s.Key, Kind: s.Kind, Order: s.Order, VisibleSeq: s.VisibleSeq, Contract: s.Contract,
+		Text: text, Data: data, Tokens: d.Env.Count("", text), Seq: d.Seq + 1,
+	}
+}
+
+// Remark returns the turn of a person's remark.
+func (d *Debate) Remark(id, from, text string) transcript.Turn {
+	return transcript.Turn{
+		Key:  transcript.Key{Run: d.Cursor.Run, Phase: "remark", Actor: from, Target: id},
+		Kind: transcript.Remark, Order: d.RemarkOrder(), Seq: d.Seq + 1, VisibleSeq: d.Seq, Text: text, Tokens: d.Env.Count("", text),
+	}
 }

@@ -32,7 +32,7 @@ func Release(q *step.Prompt) {
 // window, and the task. It adds names to the contract of the reply. own are the names that the protocol lists for the step.
 func (d *Debate) Build(p *step.Plan, seat transcript.Profile, own []string) error {
 	s, q, model := &p.Step, &p.Prompt, d.model(p.Step.Actor)
-	b, err := d.Fixed(s, seat)
+	b, err := d.fixed(s, seat)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (d *Debate) Build(p *step.Plan, seat transcript.Profile, own []string) erro
 
 // setSchema sets the schema of the request and the outline of the reply, both with names, adds the names to the contract, and
 // returns the tokens of the schema.
-func (d *Debate) setSchema(p *step.Plan, b *Fixed, own []string) int {
+func (d *Debate) setSchema(p *step.Plan, b *fixedPart, own []string) int {
 	if p.Contract == nil {
 		b.data.ReplyFields = ""
 		return 0
@@ -91,7 +91,7 @@ func (d *Debate) setSchema(p *step.Plan, b *Fixed, own []string) int {
 }
 
 // data returns what the template of a step's user message may read, except the reply's fields. The reply may name active.
-func (d *Debate) data(s *protocol.Step, b *Fixed, active []string) prompts.Data {
+func (d *Debate) data(s *protocol.Step, b *fixedPart, active []string) prompts.Data {
 	x := b.data
 	x.Vars = b.Pseudonyms.HideValues(s.Vars) // the system prompt keeps the values of the actor's first step
 	x.Phase, x.Round, x.Rounds, x.MinRounds = s.Phase, d.Cursor.Round, d.MaxRounds, d.MinRounds
@@ -103,7 +103,7 @@ func (d *Debate) data(s *protocol.Step, b *Fixed, active []string) prompts.Data 
 }
 
 // targetRole returns the profile of the participant that a step is about, or nil if there is none.
-func (d *Debate) targetRole(b *Fixed, name string) *transcript.Profile {
+func (d *Debate) targetRole(b *fixedPart, name string) *transcript.Profile {
 	name = b.Pseudonyms.Of(name)
 	for _, list := range [][]transcript.Profile{b.data.Others, d.Profiles} {
 		if at := slices.IndexFunc(list, func(x transcript.Profile) bool { return x.Name == name }); at >= 0 {
@@ -113,8 +113,8 @@ func (d *Debate) targetRole(b *Fixed, name string) *transcript.Profile {
 	return nil
 }
 
-// Task returns the task of a step, as a model or a person is asked. The reply may name active.
-func (d *Debate) Task(s *protocol.Step, b *Fixed, active []string) (string, error) {
+// task returns the task of a step, as a model or a person is asked. The reply may name active.
+func (d *Debate) task(s *protocol.Step, b *fixedPart, active []string) (string, error) {
 	return d.Settings.Templates.User(s.Prompt, d.data(s, b, active))
 }
 
@@ -125,7 +125,7 @@ func (d *Debate) Tokens(s *protocol.Step, seat transcript.Profile) int {
 	if set == nil || !set.Has(s.Prompt) {
 		return d.tokensBesideHistory(seat)
 	}
-	b, err := d.Fixed(s, seat)
+	b, err := d.fixed(s, seat)
 	if err != nil { // the step reports this error
 		return d.tokensBesideHistory(seat)
 	}
@@ -157,7 +157,7 @@ func (d *Debate) EstimatedTokens(s *protocol.Step, seat transcript.Profile) int 
 
 // setMessages sets the messages of a prompt with their digests, and the tokens of the opaque reasoning in them. The reader's own
 // turns have the assistant role. Others' turns have the user role and stand between delimiters that name the speaker.
-func (d *Debate) setMessages(s *protocol.Step, b *Fixed, q *step.Prompt, shown []int, user string) {
+func (d *Debate) setMessages(s *protocol.Step, b *fixedPart, q *step.Prompt, shown []int, user string) {
 	cut := q.Cut
 	size := cut.Kept + 2
 	if cut.Summary.Covers > 0 {

@@ -198,21 +198,21 @@ func TestSupposedPromptsAreApart(t *testing.T) {
 	d := newDebate(t, &seats{window: 32_000}, 1)
 	s := by("Ada")
 	s.Prompt, s.Vars = "opening", map[string]string{"task": "first"}
-	sent, err := d.Fixed(&s, d.Profiles[0])
+	sent, err := d.fixed(&s, d.Profiles[0])
 	require.NoError(t, err)
 	d.BeginSupposing()
 	other := s
 	other.Vars = maps.Clone(s.Vars)
 	other.Vars["task"] = "second"
-	supposed, err := d.Fixed(&other, d.Profiles[0])
+	supposed, err := d.fixed(&other, d.Profiles[0])
 	require.NoError(t, err)
 	require.NotSame(t, sent, supposed)
 	d.EndSupposing()
-	again, err := d.Fixed(&other, d.Profiles[0])
+	again, err := d.fixed(&other, d.Profiles[0])
 	require.NoError(t, err)
 	require.Same(t, sent, again)
 	d.Forget()
-	fresh, err := d.Fixed(&other, d.Profiles[0])
+	fresh, err := d.fixed(&other, d.Profiles[0])
 	require.NoError(t, err)
 	require.NotSame(t, sent, fresh)
 }

@@ -2,6 +2,7 @@ package prompting
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -152,7 +153,7 @@ func summaryTarget(reader string, upTo transcript.Key) string {
 // room returns the tokens that a reader's prompts have for the history, in estimated tokens.
 func (d *Debate) room(s *protocol.Step, seat transcript.Profile) int {
 	beside, a := d.tokensBesideHistory(seat), d.Settings.Actors
-	if b, err := d.Fixed(s, seat); err == nil { // the step reports this error
+	if b, err := d.fixed(s, seat); err == nil { // the step reports this error
 		beside = max(beside, b.tokens+taskTokens)
 	}
 	m := d.model(s.Actor)
@@ -205,4 +206,27 @@ func (d *Debate) newSummaryPlan(s *protocol.Step, shown []int, cut window.Cut) *
 		sum.Covers = append(sum.Covers, d.Turns[i].Seq)
 	}
 	return sum
+}
+
+// summaryPhase names the phase of a step that summarizes older turns.
+const summaryPhase = "summary"
+
+// SummaryPhase returns the phase of a step that summarizes older turns, for budgets.
+func (d *Debate) SummaryPhase() protocol.Phase {
+	return protocol.Phase{Name: summaryPhase, Steps: []protocol.Step{{Key: transcript.Key{Actor: protocol.Summarizer}}}}
+}
+
+// SummaryStep returns the step that makes the wanted summary.
+func (d *Debate) SummaryStep() protocol.Step {
+	w := d.History.Wanted
+	covered := map[int64]bool{w.Base: w.Base > 0}
+	for _, seq := range w.Covers {
+		covered[seq] = true
+	}
+	key := transcript.Key{Run: d.Cursor.Run, Round: d.Cursor.Round, Phase: summaryPhase, Actor: protocol.Summarizer, Target: w.Target}
+	return protocol.Step{
+		Key: key, Kind: transcript.Summary, VisibleSeq: d.Seq, Prompt: "summarize",
+		Vars: map[string]string{"words": fmt.Sprint(w.Tokens * 7 / 10)}, // a word has about 1.4 tokens
+		Show: func(t *transcript.Turn) bool { return covered[t.Seq] },
+	}
 }

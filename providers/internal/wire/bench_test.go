@@ -166,7 +166,7 @@ func benchClients(t testing.TB, p fakellm.Protocol) (*http.Client, providers.Pro
 		reply.Chunks = append(reply.Chunks, text[4*i:4*i+4])
 	}
 	stream := record(t, p, reply)
-	client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+	client := &http.Client{Transport: calltest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		_, _ = io.Copy(io.Discard, r.Body) // it is in memory
 		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(stream)), Request: r}, nil
 	})}

@@ -2,10 +2,8 @@ package wire_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -23,19 +21,12 @@ func TestErrorsOfTheServices(t *testing.T) {
 		require.NotEmpty(t, test.Source)
 		t.Run(fmt.Sprint(i, " ", test.Service, " ", test.Kind), func(t *testing.T) {
 			s := fakellm.Start(t, test.Service, test.Reply())
-			r := calltest.Listen(new([]string))
-			r.Messages[0].Text += strings.Repeat("Why? ", test.Sent/5)
-			_, err := service(t, test.Service, s.Client(t), nil).Generate(t.Context(), r)
-			e := calltest.RequireKind(t, test.Kind, err)
-			require.Equal(t, test.Guess, e.Otherwise)
-			want, _ := time.ParseDuration("0" + test.RetryAfter)
-			require.Equal(t, want, e.RetryAfter)
-			require.ErrorContains(t, err, test.Says)
+			e := test.Require(t, service(t, test.Service, s.Client(t), nil))
 			if test.Partial != nil {
 				require.Equal(t, *test.Partial, e.Partial.Text)
 			}
 			require.Len(t, calls(s), 1, "nothing is repeated")
-			require.Less(t, len(err.Error()), 1000)
+			require.Less(t, len(e.Error()), 1000)
 		})
 	}
 }
@@ -68,6 +59,39 @@ func TestRepliesCutByTheWindow(t *testing.T) {
 					require.Equal(t, "Be", res.Text)
 					require.Equal(t, test.want, res.FinishReason)
 				})
+			})
+		}
+	}
+}
+
+// paths lists the addresses that a check of model m asks for. Package openai has the test of its own check.
+var paths = map[fakellm.Protocol]string{fakellm.Anthropic: "/models/m", fakellm.Google: "/v1beta/models/m", fakellm.Ollama: "/api/show"}
+
+func TestCheck(t *testing.T) {
+	for protocol, path := range paths {
+		advice := ""
+		if protocol == fakellm.Ollama {
+			advice = ": run `ollama pull m` on the server at http://service, which has no model yet"
+		}
+		for name, test := range map[string]struct {
+			answer fakellm.Reply
+			want   string // empty if the check succeeds
+		}{
+			"known model":   {fakellm.Reply{Body: "{}"}, ""},
+			"unknown model": {fakellm.Reply{Status: 404, Body: `{"error": "model 'm' not found"}`}, `invalid_request: check model "m": call model: status 404: model 'm' not found` + advice},
+			"refused key":   {fakellm.Reply{Status: 401, Body: "not " + key}, `authentication: check model "m": call model: status 401: not [key]`},
+		} {
+			t.Run(string(protocol)+" "+name, func(t *testing.T) {
+				s := fakellm.Start(t, protocol)
+				s.Routes[path], s.Routes["/api/tags"] = test.answer, fakellm.Reply{Body: `{"models": []}`}
+				for _, model := range []string{"", "m"} {
+					err := service(t, protocol, s.Client(t), nil).(providers.Checker).Check(t.Context(), model)
+					if test.want == "" {
+						require.NoError(t, err)
+					} else {
+						require.EqualError(t, err, test.want)
+					}
+				}
 			})
 		}
 	}

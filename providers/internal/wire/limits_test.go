@@ -19,10 +19,6 @@ import (
 	"github.com/elenchus-go/debate/providers/openai"
 )
 
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
 // replyWith returns a provider whose service sends a body of chat completions.
 func replyWith(t testing.TB, header http.Header, body func(ctx context.Context) io.Reader) providers.Provider {
 	t.Helper()
@@ -32,7 +28,7 @@ func replyWith(t testing.TB, header http.Header, body func(ctx context.Context) 
 // replyOver returns a provider whose service sends a body of the given API of OpenAI.
 func replyOver(t testing.TB, api string, header http.Header, body func(ctx context.Context) io.Reader) providers.Provider {
 	t.Helper()
-	p, err := openai.New(openai.Config{Model: "m", BaseURL: "http://service/v1", API: api, HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+	p, err := openai.New(openai.Config{Model: "m", BaseURL: "http://service/v1", API: api, HTTPClient: &http.Client{Transport: calltest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: http.StatusOK, Header: header, Body: io.NopCloser(body(r.Context())), Request: r}, nil
 	})}})
 	require.NoError(t, err)
@@ -130,7 +126,7 @@ func TestSilenceIsNoticedInEachBody(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+				client := &http.Client{Transport: calltest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 					body := &paced{r.Context(), time.Hour, []string{"{}"}}
 					return &http.Response{StatusCode: test.status, Header: test.header, Body: io.NopCloser(body), Request: r}, nil
 				})}
@@ -226,14 +222,13 @@ func TestExtraIsMerged(t *testing.T) {
 	r := calltest.Ask()
 	warm := 0.5
 	r.MaxTokens, r.Temperature = 600, &warm
-	_, err := service(t, fakellm.Ollama, s.Client(t), extra).Generate(t.Context(), r)
-	require.NoError(t, err)
+	calltest.Generate(t, service(t, fakellm.Ollama, s.Client(t), extra), r)
 	body := s.Requests()[0].Body
 	delete(body, "messages")
 	require.Equal(t, map[string]any{
 		"model": "m", "stream": true, "truncate": false, "think": "low", "options": map[string]any{"temperature": 0.5, "top_k": 7.0},
 	}, body)
-	_, err = openai.New(openai.Config{Model: "m", BaseURL: "http://service", Extra: map[string]any{"f": func() {}}})
+	_, err := openai.New(openai.Config{Model: "m", BaseURL: "http://service", Extra: map[string]any{"f": func() {}}})
 	require.ErrorContains(t, err, "create openai provider: Config.Extra cannot be written as JSON: ")
 }
 

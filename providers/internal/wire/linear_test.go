@@ -27,7 +27,7 @@ func TestLongPromptsTakeLinearMemory(t *testing.T) {
 	for range 2000 {
 		r.Messages = append(r.Messages, providers.Message{Role: providers.User, Text: text})
 	}
-	client := &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, errEnough })}
+	client := &http.Client{Transport: calltest.RoundTrip(func(*http.Request) (*http.Response, error) { return nil, errEnough })}
 	for _, p := range protocols {
 		t.Run(string(p), func(t *testing.T) {
 			model := service(t, p, client, nil)
@@ -84,7 +84,7 @@ func record(t testing.TB, p fakellm.Protocol, r fakellm.Reply) string {
 // readerOf returns a provider whose service sends a stream.
 func readerOf(t testing.TB, p fakellm.Protocol, stream string) providers.Provider {
 	t.Helper()
-	return service(t, p, &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+	return service(t, p, &http.Client{Transport: calltest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(stream)), Request: r}, nil
 	})}, nil)
 }
@@ -108,8 +108,7 @@ func TestLongStreamsTakeLinearMemory(t *testing.T) {
 					stream, n := longStream(t, p, test.piece, size)
 					model := readerOf(t, p, stream)
 					return allocatedBy(func() {
-						res, err := model.Generate(t.Context(), calltest.Ask())
-						require.NoError(t, err)
+						res := calltest.Generate(t, model, calltest.Ask())
 						raw, err := json.Marshal(res)
 						require.NoError(t, err)
 						require.GreaterOrEqual(t, strings.Count(string(raw), test.piece), n)
@@ -153,8 +152,7 @@ func BenchmarkStream(b *testing.B) {
 				model := readerOf(b, p, stream)
 				b.SetBytes(int64(len(stream)))
 				for b.Loop() {
-					_, err := model.Generate(b.Context(), calltest.Ask())
-					require.NoError(b, err)
+					calltest.Generate(b, model, calltest.Ask())
 				}
 			})
 		}

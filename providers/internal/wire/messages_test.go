@@ -55,8 +55,7 @@ func TestPartsInRequests(t *testing.T) {
 	for _, p := range protocols {
 		t.Run(string(p), func(t *testing.T) {
 			s := fakellm.Start(t, p, fakellm.Reply{Chunks: []string{"So."}})
-			_, err := service(t, p, s.Client(t), nil).Generate(t.Context(), r)
-			require.NoError(t, err)
+			calltest.Generate(t, service(t, p, s.Client(t), nil), r)
 			raw, err := json.MarshalIndent(s.Requests()[0].Body, "", "  ")
 			require.NoError(t, err)
 			require.NotContains(t, string(raw), "No service gets this back")

@@ -66,8 +66,7 @@ func TestCarriageReturns(t *testing.T) {
 				}, end)
 				s := fakellm.Start(t, fakellm.OpenAI, fakellm.Reply{RawLines: []string{stream}, Trickle: trickle})
 				var heard []string
-				res, err := service(t, fakellm.OpenAI, s.Client(t), nil).Generate(t.Context(), calltest.Listen(&heard))
-				require.NoError(t, err)
+				res := calltest.Generate(t, service(t, fakellm.OpenAI, s.Client(t), nil), calltest.Listen(&heard))
 				require.Equal(t, "Because.", res.Text)
 				require.Equal(t, []string{"Be", "cause."}, heard)
 			})
@@ -145,8 +144,7 @@ func TestParallelToolCalls(t *testing.T) {
 			s := fakellm.Start(t, fakellm.OpenAI, fakellm.Reply{RawLines: lines})
 			r := calltest.Ask()
 			r.Tools = []providers.Tool{{Name: "look", Schema: []byte(`{"type": "object"}`)}}
-			res, err := service(t, fakellm.OpenAI, s.Client(t), nil).Generate(t.Context(), r)
-			require.NoError(t, err)
+			res := calltest.Generate(t, service(t, fakellm.OpenAI, s.Client(t), nil), r)
 			require.Len(t, res.Parts, 2)
 			for i, part := range res.Parts {
 				require.Equal(t, "look", part.ToolCall.Name)
@@ -162,8 +160,7 @@ func TestCountsOfAnyForm(t *testing.T) {
 		s := fakellm.Start(t, fakellm.OpenAI, fakellm.Reply{RawLines: []string{
 			`data: {"choices": [{"delta": {"content": "So."}, "finish_reason": "stop"}], "usage": {"prompt_tokens": ` + text + `, "completion_tokens": 7}}`, "", "data: [DONE]", "",
 		}})
-		res, err := service(t, fakellm.OpenAI, s.Client(t), nil).Generate(t.Context(), calltest.Ask())
-		require.NoError(t, err)
+		res := calltest.Generate(t, service(t, fakellm.OpenAI, s.Client(t), nil), calltest.Ask())
 		require.Equal(t, transcript.Usage{Input: want, Output: 7}, res.Usage, text)
 	}
 }

@@ -27,7 +27,7 @@ func TestKeysOfATransport(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				s := fakellm.Start(t, fakellm.OpenAI, reply)
 				inner := s.Client(t).Transport
-				client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+				client := &http.Client{Transport: calltest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 					r = r.Clone(r.Context())
 					r.Header.Set("Api-Key", added)
 					return inner.RoundTrip(r)

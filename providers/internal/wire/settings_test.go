@@ -15,8 +15,7 @@ import (
 func sent(t *testing.T, p fakellm.Protocol, r providers.Request) map[string]any {
 	t.Helper()
 	s := fakellm.Start(t, p, fakellm.Reply{Chunks: []string{"So."}})
-	_, err := service(t, p, s.Client(t), nil).Generate(t.Context(), r)
-	require.NoError(t, err)
+	calltest.Generate(t, service(t, p, s.Client(t), nil), r)
 	body := s.Requests()[0].Body
 	for _, name := range []string{"messages", "contents", "system", "systemInstruction", "stream", "stream_options", "truncate", "shift", "model", "input", "include", "store"} {
 		delete(body, name)

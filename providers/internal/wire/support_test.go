@@ -74,8 +74,7 @@ func TestRefusedFieldsAreOmitted(t *testing.T) {
 				s := fakellm.Start(t, test.protocol, append(test.refusals, fakellm.Reply{Chunks: []string{"So."}})...)
 				p := service(t, test.protocol, s.Client(t), nil)
 				for range 2 {
-					res, err := p.Generate(t.Context(), full)
-					require.NoError(t, err)
+					res := calltest.Generate(t, p, full)
 					require.Equal(t, "So.", res.Text)
 				}
 				requests := s.Requests()
@@ -101,8 +100,7 @@ func TestRefusalsAreRememberedByModel(t *testing.T) {
 		for _, model := range []string{"one", "other"} {
 			r := calltest.Ask()
 			r.Model, r.Temperature = model, &warm
-			_, err := p.Generate(t.Context(), r)
-			require.NoError(t, err)
+			calltest.Generate(t, p, r)
 		}
 		require.Contains(t, s.Requests()[2].Body, "temperature")
 	})
@@ -135,8 +133,7 @@ func TestTheWarningSaysHowMuchOfSchemasIsOmitted(t *testing.T) {
 			s := fakellm.Start(t, fakellm.OpenAI, append(slices.Repeat([]fakellm.Reply{refusal}, n+1), fakellm.Reply{Chunks: []string{"So."}})...)
 			r := calltest.Ask()
 			r.Schema = json.RawMessage(strictSchema)
-			res, err := service(t, fakellm.OpenAI, s.Client(t), nil).Generate(t.Context(), r)
-			require.NoError(t, err)
+			res := calltest.Generate(t, service(t, fakellm.OpenAI, s.Client(t), nil), r)
 			require.Equal(t, []string{"model m does not support: " + want + ": requests omit what it refuses for the next 1h0m0s"}, res.Warnings)
 		})
 	}
@@ -164,8 +161,7 @@ func TestAModelWithoutThinking(t *testing.T) {
 		s := fakellm.Start(t, fakellm.Ollama, fakellm.Reply{Status: 400, Body: `{"error": "\"m\" does not support thinking"}`}, fakellm.Reply{Chunks: []string{"So."}})
 		r := calltest.Ask()
 		r.Reasoning = "low"
-		res, err := service(t, fakellm.Ollama, s.Client(t), nil).Generate(t.Context(), r)
-		require.NoError(t, err)
+		res := calltest.Generate(t, service(t, fakellm.Ollama, s.Client(t), nil), r)
 		require.Len(t, res.Warnings, 1)
 		require.Contains(t, s.Requests()[0].Body, "think")
 		require.NotContains(t, s.Requests()[1].Body, "think")

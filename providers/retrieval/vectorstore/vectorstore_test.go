@@ -11,6 +11,7 @@ import (
 	"github.com/tmc/langchaingo/schema"
 	"github.com/tmc/langchaingo/vectorstores"
 
+	"github.com/elenchus-go/debate/internal/calltest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/retrieval"
 	"github.com/elenchus-go/debate/providers/retrieval/vectorstore"
@@ -65,8 +66,7 @@ func TestAnyVectorStoreIsARetriever(t *testing.T) {
 	})
 	require.NoError(t, err)
 	p := vectorstore.New(vectorstores.ToRetriever(s, 2), "text-embedding-3-small")
-	res, err := p.Generate(t.Context(), ask("Do cats like mice?"))
-	require.NoError(t, err)
+	res := calltest.Generate(t, p, ask("Do cats like mice?"))
 	require.Equal(t, "text-embedding-3-small", res.Model)
 	require.Zero(t, res.Usage)
 	require.JSONEq(t, `{"documents":[{"title":"Pets","text":"cats and mice"},{"title":"Cattle","text":"cows and bulls"}]}`, res.Text)
@@ -85,8 +85,7 @@ func TestADocumentsTitle(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &store{embedder: retrieval.NGrams{}, docs: []schema.Document{{PageContent: "One line.\nAnother.", Metadata: tt.metadata}}}
-			res, err := vectorstore.New(vectorstores.ToRetriever(s, 1), "").Generate(t.Context(), ask("line"))
-			require.NoError(t, err)
+			res := calltest.Generate(t, vectorstore.New(vectorstores.ToRetriever(s, 1), ""), ask("line"))
 			require.Contains(t, res.Text, `"title":"`+tt.want+`"`)
 		})
 	}

@@ -1,0 +1,44 @@
+// Package presets lists the protocols of the library, and the contracts of the replies that they ask for.
+package presets
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/elenchus-go/debate/internal/embedding"
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/decision"
+	"github.com/elenchus-go/debate/judge/reply"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/arbitration"
+	"github.com/elenchus-go/debate/protocol/council"
+	"github.com/elenchus-go/debate/protocol/mad"
+	"github.com/elenchus-go/debate/protocol/oversight"
+	"github.com/elenchus-go/debate/protocol/pairwise"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/protocol/procon"
+	"github.com/elenchus-go/debate/protocol/refine"
+	"github.com/elenchus-go/debate/protocol/skeptic"
+	"github.com/elenchus-go/debate/protocol/vote"
+)
+
+// Protocols returns the protocols of the library.
+func Protocols() []protocol.Protocol {
+	return []protocol.Protocol{panel.Protocol{}, skeptic.Protocol{}, refine.Protocol{}, arbitration.Protocol{}, procon.Protocol{}, vote.Protocol{}, council.Protocol{}, mad.Protocol{}, pairwise.Protocol{}, oversight.Protocol{}}
+}
+
+// Has reports whether a protocol is one of the library.
+func Has(p protocol.Protocol) bool {
+	return slices.ContainsFunc(Protocols(), func(own protocol.Protocol) bool { return reflect.TypeOf(own) == reflect.TypeOf(p) })
+}
+
+// Contracts returns the contracts of all replies that these protocols and the engine ask for.
+func Contracts() []*reply.Contract {
+	return []*reply.Contract{
+		judge.AssessmentContract, judge.VerdictContract, protocol.PersonasContract, embedding.Contract, skeptic.DocumentsContract,
+		refine.CritiqueContract, refine.SummaryContract, refine.SolutionContract, arbitration.ArgumentContract, arbitration.RulingContract,
+		procon.JudgmentContract, panel.AudienceContract, vote.BallotContract, vote.RulingContract, council.RankingContract, council.AnswerContract,
+		mad.ModerationContract, mad.CandidatesContract, mad.DecisionContract, pairwise.Contract, decision.Contract,
+		oversight.CredenceContract, oversight.ChoiceContract,
+	}
+}

@@ -1,0 +1,78 @@
+package rejudging
+
+import (
+	"slices"
+
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/omission"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// FirstDecision returns the number of entries before the first phase of the last run in which judges decide, or 0 if there is
+// none.
+func FirstDecision(entries []Entry, p *Plan) (first int) {
+	for i := range entries {
+		switch x := &entries[i]; {
+		case x.Kind == Phase && first == 0 && !x.Summary && p.Decides(x.Phase):
+			first = i
+		case x.Kind == Transition && x.On == fsm.Reset:
+			first = 0
+		}
+	}
+	return first
+}
+
+// Adapt returns the phases of a debate with what its course changes for the judges who decide: they do not see what is left
+// out, may see the participants in the opposite order, and are not reminded of what another judge of the same name has said.
+func (c *Course) Adapt(r *protocol.Record, phases []protocol.Phase) []protocol.Phase {
+	if !c.Begun() {
+		return phases
+	}
+	phases = slices.Clone(phases)
+	for i := range phases {
+		if !c.Decides(phases[i].Name) {
+			continue
+		}
+		steps := slices.Clone(phases[i].Steps)
+		for j := range steps {
+			c.adaptStep(r, &steps[j], phases[i].Steps)
+		}
+		phases[i].Steps = steps
+	}
+	return phases
+}
+
+func (c *Course) adaptStep(r *protocol.Record, s *protocol.Step, phase []protocol.Step) {
+	if show := s.Show; !c.Omit.isZero() {
+		s.Show = func(t *transcript.Turn) bool {
+			if show == nil && t.Kind != transcript.Speech && t.Kind != transcript.Remark {
+				return false
+			}
+			return !c.Omit.has(t) && (show == nil || show(t))
+		}
+	}
+	again := func(x protocol.Step) bool { return x.Actor == s.Actor && x.Swap != s.Swap }
+	if c.Swap && s.Blind && !slices.ContainsFunc(phase, again) {
+		s.Swap = !s.Swap
+	}
+	if slices.ContainsFunc(r.Turns, func(t transcript.Turn) bool { return t.Actor == s.Actor && !c.Decides(t.Phase) }) {
+		s.Doubt = nil
+	}
+}
+
+// RemainsIn reports whether the prompt of a step holds words of a turn that is left out of it. documents holds the texts of
+// documents that are left out.
+func (c *Course) RemainsIn(r *protocol.Record, s *protocol.Step, prompt []providers.Message, documents []string) bool {
+	if !c.Begun() || c.Omit.isZero() || !c.Decides(s.Phase) {
+		return false
+	}
+	var omitted []string
+	for i := range r.Turns {
+		if t := &r.Turns[i]; c.Omit.has(t) {
+			omitted = append(omitted, t.Text)
+		}
+	}
+	return omission.Remains(append(omitted, documents...), prompt)
+}
