@@ -3,6 +3,7 @@ package engines
 import (
 	"context"
 	"log/slog"
+	"math"
 	"sync"
 	"testing"
 	"time"
@@ -27,7 +28,10 @@ const wake = "wake"
 func Drive(ctx workflow.Context, id string) error {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: time.Hour, // above the timeout of the debate's steps
-		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute},
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval: time.Second, MaximumInterval: time.Minute,
+			MaximumAttempts: math.MaxInt32, // a server has no limit without it, but the environment for tests takes 10
+		},
 	})
 	signals := workflow.GetSignalChannel(ctx, wake)
 	for {
@@ -101,6 +105,8 @@ func (s *temporalServer) drive(id string) {
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
 	r := &temporalRun{TestWorkflowEnvironment: suite.NewTestWorkflowEnvironment(), started: make(chan struct{})}
 	r.SetTestTimeout(10 * time.Minute)
+	// A server has no limit. Here the clock skips the waits between tries, so that a day passes in some milliseconds.
+	r.SetWorkflowRunTimeout(100 * 365 * 24 * time.Hour)
 	r.RegisterActivityWithOptions(s.do, activity.RegisterOptions{Name: "Do"})
 	started := sync.OnceFunc(func() { close(r.started) })
 	r.SetOnActivityStartedListener(func(*activity.Info, context.Context, converter.EncodedValues) { started() })
