@@ -6,9 +6,9 @@ GOLANGCI ?= golangci-lint
 BENCH    ?= .
 FUZZTIME ?= 10s
 
-# The race detector checks this project's code but not SQLite, which is a million lines translated from C. SQLite takes
-# twice as long with the race detector.
-RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false
+# The race detector checks this project's code but not SQLite, which is a million lines translated from C, and takes twice as long
+# with the race detector. It does not check internal/statistics either, which has no goroutines and simulates for long.
+RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=github.com/elenchus-go/debate/internal/statistics=-race=false
 
 KILLS_EACH   ?= 50
 KILLS_RANDOM ?= 600
@@ -63,6 +63,9 @@ interruptions: postgres ## interrupt debates in databases at every event and eve
 intervals: ## simulate thousands of evaluations, tournaments and analyses, and check how often confidence intervals contain the truth
 	@DEBATE_COVERAGE=4000 DEBATE_COVERAGE_RATINGS=400 $(GO) test -run 'TestIntervals.*Cover' -count=1 -timeout 2h -v ./internal/statistics
 	@DEBATE_COVERAGE=2000 $(GO) test -run 'TestIntervalsHoldTogether' -count=1 -timeout 1h -v ./influence
+
+cases: ## run the tests of which make test tries one case in four, with all cases
+	@DEBATE_ALL_CASES=1 $(GO) test -count=1 -timeout 2h ./internal/forktest ./internal/forgedtest ./internal/faulttest ./internal/enginetest
 
 records: ## change and forge 10,000 records of debates each, and check that verification finds it
 	@$(GO) test -run 'Damage|Forged|Hidden' -count=1 -timeout 1h -v ./archive -trials 10000
