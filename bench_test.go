@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
-	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
@@ -23,7 +21,6 @@ import (
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
-	"github.com/elenchus-go/debate/tool"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -196,34 +193,6 @@ func TestTokenLimitsAllocateLittle(t *testing.T) {
 	limited := count(40, 100_000_000)
 	require.Less(t, limited, 1.2*count(40, 0), "a token limit costs little")
 	require.Less(t, limited, 4.4*count(10, 100_000_000), "the allocations are linear in the rounds")
-}
-
-// A debate without tools and documents makes no more allocations on an engine that has them than on another one.
-func TestToolsAndDocumentsCostNothingUnused(t *testing.T) {
-	least := func(o debate.Options) float64 {
-		o.Providers = map[string]providers.Provider{"m": benchSpeaker()}
-		e, err := debate.NewEngine(o)
-		require.NoError(t, err)
-		counts := make([]float64, 20) // pools that were emptied in between make some runs allocate more
-		for i := range counts {
-			counts[i] = testing.AllocsPerRun(1, func() {
-				runBench(t, e, unjudgedPanel{}, nil, debate.Limits{MaxRounds: benchRounds, OutputTokens: 1_000_000}, 2*benchRounds*benchChunks)
-			})
-		}
-		return slices.Min(counts)
-	}
-	search := tool.Func(tool.Spec{Name: "search", Description: "Searches."}, func(context.Context, struct{}) (string, error) { return "", nil })
-	without := least(debate.Options{})
-	with := math.Inf(1)
-	for range 5 { // the race detector empties pools at random
-		with = min(with, least(debate.Options{Tools: []tool.Tool{search}, Documents: func(context.Context, string, map[string]string, evidence.Document) (string, error) {
-			return "", nil
-		}}))
-		if with < without+benchRounds {
-			break
-		}
-	}
-	require.Less(t, with, without+benchRounds, "fewer than one in each of the 20 steps")
 }
 
 func runBench(b testing.TB, e *debate.Engine, p protocol.Protocol, judges []debate.Participant, limits debate.Limits, want int) {
