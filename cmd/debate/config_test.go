@@ -17,12 +17,12 @@ import (
 // c returns the configuration that flags and files lead to.
 func c(t *testing.T, protocol string, args ...string) debate.Config {
 	t.Helper()
-	cfg, warnings, err := composed(t, append([]string{"--protocol", protocol, topic}, args...)...)
+	cfg, warnings, err := compose(t, append([]string{"--protocol", protocol, topic}, args...)...)
 	require.NoError(t, err, warnings)
 	return cfg
 }
 
-func composed(t *testing.T, args ...string) (cfg debate.Config, warnings string, err error) {
+func compose(t *testing.T, args ...string) (cfg debate.Config, warnings string, err error) {
 	t.Helper()
 	var stderr output
 	p := &program{ctx: t.Context(), stdout: &output{}, stderr: &stderr, terminal: &stderr, env: environment()}
@@ -34,6 +34,14 @@ func composed(t *testing.T, args ...string) (cfg debate.Config, warnings string,
 		return err
 	})
 	return cfg, stderr.String(), err
+}
+
+// composed returns the configuration and the warnings of compose, which must not fail.
+func composed(t *testing.T, args ...string) (cfg debate.Config, warnings string) {
+	t.Helper()
+	cfg, warnings, err := compose(t, args...)
+	require.NoError(t, err)
+	return cfg, warnings
 }
 
 func names(list []debate.Participant) (names []string) {
@@ -48,20 +56,17 @@ func TestFlagsBeatTheFileThatBeatsTheUsualOne(t *testing.T) {
 		defaultConfigPath, `{"protocol": "vote", "limits": {"max_rounds": 4}, "participants": [{"name": "A"}, {"name": "B"}]}`,
 		"c.json", `{"protocol": "panel/1", "limits": {"max_rounds": 3}, "participants": [{"name": "C"}, {"name": "D"}, {"name": "E", "disabled": true}]}`)
 
-	is, _, err := composed(t, topic)
-	require.NoError(t, err)
+	is, _ := composed(t, topic)
 	require.Equal(t, "vote/1", is.Protocol.Name())
 	require.Equal(t, 4, is.Limits.MaxRounds)
 	require.Equal(t, []string{"A", "B"}, names(is.Participants))
 
-	is, _, err = composed(t, topic, "--config", "c.json")
-	require.NoError(t, err)
+	is, _ = composed(t, topic, "--config", "c.json")
 	require.Equal(t, "panel/1", is.Protocol.Name())
 	require.Equal(t, 3, is.Limits.MaxRounds)
 	require.Equal(t, []string{"C", "D", "E"}, names(is.Participants))
 
-	is, _, err = composed(t, topic, "--config", "c.json", "--protocol", "vote", "--rounds", "2", "--agents", "E, C")
-	require.NoError(t, err)
+	is, _ = composed(t, topic, "--config", "c.json", "--protocol", "vote", "--rounds", "2", "--agents", "E, C")
 	require.Equal(t, "vote/1", is.Protocol.Name())
 	require.Equal(t, 2, is.Limits.MaxRounds)
 	require.Equal(t, []string{"E", "C"}, names(is.Participants))
@@ -108,8 +113,7 @@ func TestWhatAConfigurationLeavesOutIsSaid(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			folder(t, "c.json", tt.file)
-			is, warnings, err := composed(t, append([]string{topic, "--config", "c.json"}, tt.args...)...)
-			require.NoError(t, err)
+			is, warnings := composed(t, append([]string{topic, "--config", "c.json"}, tt.args...)...)
 			require.Equal(t, tt.warnings, warnings)
 			require.GreaterOrEqual(t, len(is.Participants), 2)
 		})
@@ -119,8 +123,7 @@ func TestWhatAConfigurationLeavesOutIsSaid(t *testing.T) {
 func TestAConfigurationThatIsNotThereIsDefaults(t *testing.T) {
 	folder(t)
 	for want, args := range map[string][]string{"": nil, "warning: configuration no.json not found; using defaults\n": {"--config", "no.json"}} {
-		is, warnings, err := composed(t, append([]string{topic}, args...)...)
-		require.NoError(t, err)
+		is, warnings := composed(t, append([]string{topic}, args...)...)
 		require.Equal(t, want, warnings)
 		require.Equal(t, []string{"Ada", "Bo"}, names(is.Participants))
 	}
@@ -129,10 +132,10 @@ func TestAConfigurationThatIsNotThereIsDefaults(t *testing.T) {
 func TestAMalformedConfigurationIsAnError(t *testing.T) {
 	for _, text := range []string{`{`, `null`, `[]`, `{"roles": 3}`, `{"providers": {"p": {"key": "x"}}}`, `{"protocol": 3}`, `{"protocol": {"name": "vote", "topolgy": "ring"}}`, `{"limits": {"running_time": "long"}}`} {
 		folder(t, defaultConfigPath, text)
-		_, _, err := composed(t, topic, "--config", defaultConfigPath)
+		_, _, err := compose(t, topic, "--config", defaultConfigPath)
 		require.ErrorIs(t, err, errMalformed, text)
 
-		_, _, err = composed(t, topic)
+		_, _, err = compose(t, topic)
 		require.ErrorIs(t, err, errMalformed, text)
 	}
 }
@@ -147,7 +150,7 @@ func TestTheSyntaxErrorOfAConfigurationHasAPlace(t *testing.T) {
 		"":                                       "line 1, column 1: unexpected end",
 	} {
 		folder(t, defaultConfigPath, text)
-		_, _, err := composed(t, topic)
+		_, _, err := compose(t, topic)
 		require.ErrorIs(t, err, errMalformed)
 		require.ErrorContains(t, err, "read configuration "+defaultConfigPath+": malformed: "+want)
 	}
@@ -172,7 +175,7 @@ func TestAgentsAreSelected(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			folder(t, "c.json", tt.file)
-			is, _, err := composed(t, append([]string{topic, "--config", "c.json"}, tt.args...)...)
+			is, _, err := compose(t, append([]string{topic, "--config", "c.json"}, tt.args...)...)
 			if err != nil {
 				require.Equal(t, tt.want, []string{err.Error()})
 				return
@@ -205,8 +208,7 @@ func TestPromptsOfRolesStandInFiles(t *testing.T) {
 		"conf/c.json", `{"roles": {"security": {"file": "prompts/s.md", "refine": "Close holes."}, "testing": {"file": "prompts/blank.md"},
 			"architect": {"file": "no.md"}, "own": {"file": "../own.md"}}}`,
 		"conf/prompts/s.md", "\ufeffYou look for holes.\n", "conf/prompts/blank.md", " \n", "own.md", "You look at costs.")
-	is, warnings, err := composed(t, topic, "--config", "conf/c.json", "--protocol", "refine", "--agents", "security,testing,own")
-	require.NoError(t, err)
+	is, warnings := composed(t, topic, "--config", "conf/c.json", "--protocol", "refine", "--agents", "security,testing,own")
 	require.Equal(t, map[string]refine.RolePrompt{
 		"security": {System: "You look for holes.", Refine: "Close holes.", Source: filepath.Join("conf", "prompts", "s.md")},
 		"own":      {System: "You look at costs.", Source: "own.md"},
@@ -253,8 +255,7 @@ func TestTheExampleOfAConfigurationWorks(t *testing.T) {
 	code, _, stderr := start(t, environment("OPENAI_API_KEY", "x"), topic, "--agents", "nobody")
 	require.Equal(t, 2, code)
 	require.Contains(t, stderr, `"nobody" is unknown`)
-	is, warnings, err := composed(t, topic)
-	require.NoError(t, err)
+	is, warnings := composed(t, topic)
 	require.Empty(t, warnings)
 	p := &program{env: environment("OPENAI_API_KEY", "x")}
 	s, err := readConfigFile(defaultConfigPath)

@@ -17,14 +17,6 @@ func stageTitle(stage transcript.Kind, round int) string {
 	return fmt.Sprintf("round %d", round)
 }
 
-// actorLabel returns the actor of a step and its target, such as "Ann (Bo)".
-func actorLabel(k transcript.Key) string {
-	if k.Target != "" {
-		return k.Actor + " (" + k.Target + ")"
-	}
-	return k.Actor
-}
-
 func seconds(d time.Duration) string { return fmt.Sprintf("%.1fs", d.Seconds()) }
 
 // printableLine returns a text on one line, without characters that could control a terminal.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/cmd/debate/internal/view"
 	"github.com/elenchus-go/debate/fsm"
 )
 
@@ -147,12 +148,12 @@ func (p *program) showSaid(a debate.Asked) {
 	name, last := a.Key.Actor, p.shown[a.Key.Actor]
 	for _, t := range a.Said {
 		if t.Seq > last && t.Actor != name {
-			fmt.Fprintf(p.stderr, "\n%s (%s):\n", printableLine(actorLabel(t.Key)), t.Phase)
+			fmt.Fprintf(p.stderr, "\n%s (%s):\n", printableLine(view.ActorLabel(t.Key)), t.Phase)
 			p.say(strings.TrimSpace(t.Text))
 		}
 		p.shown[name] = max(p.shown[name], t.Seq)
 	}
-	label := actorLabel(a.Key)
+	label := view.ActorLabel(a.Key)
 	fmt.Fprintf(p.stderr, "\n== %s: %s ==\n", printableLine(label), a.Key.Phase)
 	for _, attached := range a.Attachments {
 		fmt.Fprintf(p.stderr, "attached: %s\n", printableLine(attached))

@@ -17,6 +17,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
@@ -90,8 +91,7 @@ func callsFor(t *testing.T, name string, model providers.Provider) (calls int) {
 	synctest.Test(t, func(t *testing.T) {
 		b, err := purposeConfig(name)
 		require.NoError(t, err)
-		e, err := debate.NewEngine(debate.Options{})
-		require.NoError(t, err)
+		e := debatetest.Engine(t, debate.Options{})
 		full := strings.Replace(string(b), "{", `{"topic": "Should cities ban private cars?", `, 1)
 		for name, k := range presets {
 			full = strings.Replace(full, `"`+name+`"`, `"`+k.Name()+`"`, 1)
@@ -99,13 +99,8 @@ func callsFor(t *testing.T, name string, model providers.Provider) (calls int) {
 		c, err := e.ParseConfig([]byte(full))
 		require.NoError(t, err)
 		counted := &counting{Provider: model}
-		d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"model": counted}})
-		require.NoError(t, err)
-		for _, err := range d.Run(t.Context()) {
-			require.NoError(t, err)
-		}
-		r, err := d.Result(t.Context())
-		require.NoError(t, err)
+		d := debatetest.New(t, c, debate.Options{Providers: map[string]providers.Provider{"model": counted}})
+		r := debatetest.RunResult(t, d)
 		require.Equal(t, fsm.Completed, r.State)
 		for _, turn := range r.Turns {
 			require.NotContains(t, turn.Flags, transcript.Defaulted)
@@ -168,12 +163,10 @@ func TestEveryPurposeRunsOffline(t *testing.T) {
 			require.Equal(t, 0, code, stderr)
 			text := contents(t, commentedConfigPath)
 			require.NoError(t, valid(t, text))
-			is, warnings, err := composed(t, topic)
-			require.NoError(t, err)
+			is, warnings := composed(t, topic)
 			require.Empty(t, warnings)
 			require.NoError(t, os.Remove(commentedConfigPath))
-			want, _, err := composed(t, "--for", name, topic)
-			require.NoError(t, err)
+			want, _ := composed(t, "--for", name, topic)
 			require.Equal(t, want.Protocol, is.Protocol)
 			require.Equal(t, want.Judges, is.Judges)
 			require.Len(t, is.Participants, len(want.Participants))
@@ -190,8 +183,7 @@ func TestEveryPurposeRunsOffline(t *testing.T) {
 
 func TestPurposesAndTheirFlags(t *testing.T) {
 	folder(t, "c.json", `{"participants": [{"name": "X"}], "background": "Facts.", "limits": {"max_rounds": 2}}`)
-	is, warnings, err := composed(t, "--config", "c.json", "--for", "text", topic)
-	require.NoError(t, err)
+	is, warnings := composed(t, "--config", "c.json", "--for", "text", topic)
 	require.Contains(t, warnings, "ignoring participants in c.json, because of --for text")
 	require.Equal(t, "Clarity", is.Participants[0].Name)
 	require.Equal(t, "Facts.", is.Background)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/examples/console"
+	"github.com/elenchus-go/debate/internal/consoletest"
 )
 
 // TestMain lets the test binary be the program, so that a test can kill it.
@@ -23,28 +23,21 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func start(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	var out, progress bytes.Buffer
-	code = console.Run(t.Context(), run, args, &out, &progress, func(string) string { return "" })
-	return code, out.String(), progress.String()
-}
-
 func TestACaseIsDecided(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "refunds.db")
-	code, first, progress := start(t, "-store", path, "-case", "case.txt", "Order 12")
+	code, first, progress := consoletest.Run(t, run, "-store", path, "-case", "case.txt", "Order 12")
 	require.Equal(t, 0, code, progress)
 	require.Contains(t, first, "Order 12: refund 50 %, with a confidence of 50 %\n")
 	require.Contains(t, first, "scores of the arguments: Ada ")
 	require.Contains(t, progress, "round 2, verdict: Cy\n")
 
-	code, again, progress := start(t, "-store", path, "-case", "case.txt", "Order 12")
+	code, again, progress := consoletest.Run(t, run, "-store", path, "-case", "case.txt", "Order 12")
 	require.Equal(t, 0, code, progress)
 	require.Equal(t, first, again, "a decided case is not debated again")
 	require.NotContains(t, progress, "verdict")
 	other := filepath.Join(t.TempDir(), "other.txt")
 	require.NoError(t, os.WriteFile(other, []byte("The customer broke the lamp."), 0o600))
-	code, _, progress = start(t, "-store", path, "-case", other, "Order 12")
+	code, _, progress = consoletest.Run(t, run, "-store", path, "-case", other, "Order 12")
 	require.Equal(t, 0, code, progress)
 	require.Contains(t, progress, "verdict", "another text is another case")
 }
@@ -66,7 +59,7 @@ func TestTheDebateSurvivesAKill(t *testing.T) {
 	require.NoError(t, command.Process.Kill())
 	_ = command.Wait()
 
-	code, stdout, progress := start(t, "-store", path)
+	code, stdout, progress := consoletest.Run(t, run, "-store", path)
 	require.Equal(t, 0, code, progress)
 	require.Contains(t, stdout, "Order 4711: refund 50 %")
 	require.NotContains(t, progress, "round 1, opening: Ada", "what was said is not asked for again")

@@ -19,6 +19,7 @@ import (
 
 	"github.com/elenchus-go/debate/debatetool"
 	"github.com/elenchus-go/debate/integrations/debatea2a"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 )
@@ -29,7 +30,7 @@ var spoken = []string{"Ada", "Bo", "Judge", "Ada", "Bo", "Judge", "Judge", "answ
 func TestADebateStreamsItsTurns(t *testing.T) {
 	for _, transport := range transports {
 		t.Run(string(transport), func(t *testing.T) {
-			agent, _ := newAgent(t, store.Memory(), &model{}, presets(pair()))
+			agent, _ := newAgent(t, store.Memory(), &model{}, presets(debatetest.ShortPanel(2)))
 			c := connect(t, serve(t, agent), transport)
 			r := question()
 			r.Message.ContextID = "our context"
@@ -60,8 +61,7 @@ func TestADebateStreamsItsTurns(t *testing.T) {
 			require.Contains(t, answer.Parts[0].Text(), "completed")
 			require.Equal(t, string(id), answer.Parts[1].Data().(map[string]any)["id"])
 
-			task, err := c.GetTask(t.Context(), &a2a.GetTaskRequest{ID: id})
-			require.NoError(t, err)
+			task := debatetest.Call(t, c.GetTask, &a2a.GetTaskRequest{ID: id})
 			require.Equal(t, a2a.TaskStateCompleted, task.Status.State)
 			require.Equal(t, "our context", task.ContextID)
 			require.Equal(t, "Ban cars?", task.History[0].Parts[0].Text())
@@ -83,7 +83,7 @@ func TestAnotherServerContinuesATask(t *testing.T) {
 		t.Run(string(transport), func(t *testing.T) {
 			t.Parallel()
 			s := store.Memory()
-			agent, engine := newAgent(t, s, blocked(), presets(pair()))
+			agent, engine := newAgent(t, s, blocked(), presets(debatetest.ShortPanel(2)))
 			c := connect(t, serve(t, agent), transport)
 			task := start(t, c)
 			follows, stopped := make(chan struct{}), make(chan *a2a.Task, 1)
@@ -109,15 +109,14 @@ func TestAnotherServerContinuesATask(t *testing.T) {
 			require.Contains(t, textOf(last.Status), "Send a message to this task to continue.")
 
 			m := blocked() // until the message has arrived, because a task that has ended accepts none
-			other, _ := newAgent(t, s, m, presets(pair()))
+			other, _ := newAgent(t, s, m, presets(debatetest.ShortPanel(2)))
 			c = connect(t, serve(t, other), transport)
 			arrived := sync.OnceFunc(func() { close(m.gate) })
 			for _, err := range c.SendStreamingMessage(t.Context(), message(task.ID, a2a.NewTextPart("Go on."))) {
 				require.NoError(t, err)
 				arrived()
 			}
-			done, err := c.GetTask(t.Context(), &a2a.GetTaskRequest{ID: task.ID})
-			require.NoError(t, err)
+			done := debatetest.Call(t, c.GetTask, &a2a.GetTaskRequest{ID: task.ID})
 			require.Equal(t, a2a.TaskStateCompleted, done.Status.State)
 			require.Equal(t, spoken, names(done.Artifacts))
 		})
@@ -184,7 +183,7 @@ func TestAKilledServerContinuesItsTask(t *testing.T) {
 func TestPeopleReplyToTheTask(t *testing.T) {
 	for _, transport := range transports {
 		t.Run(string(transport), func(t *testing.T) {
-			config := pair()
+			config := debatetest.ShortPanel(2)
 			config.Participants[1].Human = true
 			config.Limits.MaxRounds = 1
 			agent, _ := newAgent(t, store.Memory(), &model{}, presets(config))
@@ -214,7 +213,7 @@ func TestPeopleReplyToTheTask(t *testing.T) {
 }
 
 func TestPeopleDecideWithAMessage(t *testing.T) {
-	config := pair()
+	config := debatetest.ShortPanel(2)
 	config.AskBeforeVerdict = true
 	agent, _ := newAgent(t, store.Memory(), &model{}, presets(config))
 	c := connect(t, serve(t, agent))
@@ -236,7 +235,7 @@ func TestPeopleDecideWithAMessage(t *testing.T) {
 func TestCancel(t *testing.T) {
 	for _, transport := range transports {
 		t.Run(string(transport), func(t *testing.T) {
-			agent, engine := newAgent(t, store.Memory(), blocked(), presets(pair()))
+			agent, engine := newAgent(t, store.Memory(), blocked(), presets(debatetest.ShortPanel(2)))
 			c := connect(t, serve(t, agent), transport)
 			task := start(t, c)
 			states := make(chan a2a.TaskState, 10)
@@ -264,10 +263,8 @@ func TestCancel(t *testing.T) {
 				last = state
 			}
 			require.Equal(t, a2a.TaskStateCanceled, last)
-			d, err := engine.Open(t.Context(), string(task.ID))
-			require.NoError(t, err)
-			status, err := d.Status(t.Context())
-			require.NoError(t, err)
+			d := debatetest.Open(t, engine, string(task.ID))
+			status := debatetest.Status(t, d)
 			require.Equal(t, "canceled", string(status.State))
 
 			canceled, err = c.CancelTask(t.Context(), &a2a.CancelTaskRequest{ID: task.ID})
@@ -282,7 +279,7 @@ func TestCancel(t *testing.T) {
 }
 
 func TestMessagesThatAreRefused(t *testing.T) {
-	agent, _ := newAgent(t, store.Memory(), &model{}, presets(pair()))
+	agent, _ := newAgent(t, store.Memory(), &model{}, presets(debatetest.ShortPanel(2)))
 	url := serve(t, agent)
 	done := send(t, connect(t, url), question())
 	_, err := connect(t, url).CancelTask(t.Context(), &a2a.CancelTaskRequest{ID: done.ID})
@@ -332,7 +329,7 @@ func TestMessagesThatAreRefused(t *testing.T) {
 }
 
 func TestUsersHaveTheirOwnTasks(t *testing.T) {
-	agent, _ := newAgent(t, store.Memory(), &model{}, presets(pair()))
+	agent, _ := newAgent(t, store.Memory(), &model{}, presets(debatetest.ShortPanel(2)))
 	url := serve(t, agent, asUser{})
 	c := connect(t, url)
 	as := func(user string) context.Context {
@@ -373,7 +370,7 @@ func TestAFailedDebateIsTriedAgain(t *testing.T) {
 				}
 				return "", nil
 			}}
-			config := pair()
+			config := debatetest.ShortPanel(2)
 			config.Limits.StepAttempts = 1
 			agent, _ := newAgent(t, store.Memory(), m, presets(config))
 			c := connect(t, serve(t, agent))
@@ -385,8 +382,7 @@ func TestAFailedDebateIsTriedAgain(t *testing.T) {
 			} else {
 				require.Contains(t, textOf(task.Status), "Send a message to try again.")
 			}
-			stored, err := c.GetTask(t.Context(), &a2a.GetTaskRequest{ID: task.ID})
-			require.NoError(t, err)
+			stored := debatetest.Call(t, c.GetTask, &a2a.GetTaskRequest{ID: task.ID})
 			require.Equal(t, want, stored.Status.State)
 			fails.Store(false)
 			task = send(t, c, message(task.ID, a2a.NewTextPart("Try again.")))
@@ -402,7 +398,7 @@ func TestTextsAreBounded(t *testing.T) {
 		}
 		return "", nil
 	}}
-	o := presets(pair())
+	o := presets(debatetest.ShortPanel(2))
 	o.MaxText = 100
 	agent, _ := newAgent(t, store.Memory(), m, o)
 	task := send(t, connect(t, serve(t, agent)), question())
@@ -413,8 +409,8 @@ func TestTextsAreBounded(t *testing.T) {
 }
 
 func TestCard(t *testing.T) {
-	o := presets(pair())
-	o.Presets["quick"] = debatetool.Preset{Description: "One round.", Config: pair()}
+	o := presets(debatetest.ShortPanel(2))
+	o.Presets["quick"] = debatetool.Preset{Description: "One round.", Config: debatetest.ShortPanel(2)}
 	agent, engine := newAgent(t, store.Memory(), &model{}, o)
 	card := agent.Card("http://example.com/debates/")
 	require.Equal(t, "http://example.com/debates/rpc", card.SupportedInterfaces[0].URL)
@@ -433,7 +429,7 @@ func TestCard(t *testing.T) {
 func TestAnExecutorForTheServerOfTheSDK(t *testing.T) {
 	for name, model := range map[string]providers.Provider{"answer": &model{}, "cancel": blocked()} {
 		t.Run(name, func(t *testing.T) {
-			agent, _ := newAgent(t, store.Memory(), model, presets(pair()))
+			agent, _ := newAgent(t, store.Memory(), model, presets(debatetest.ShortPanel(2)))
 			h := a2asrv.NewHandler(agent)
 			ctx, _ := a2asrv.NewCallContext(t.Context(), nil)
 			r := question()
@@ -455,7 +451,7 @@ func TestAnExecutorForTheServerOfTheSDK(t *testing.T) {
 
 // Each event of a task is told once. The server of the SDK refuses a second status of a task that has ended.
 func TestACanceledTaskIsToldOnce(t *testing.T) {
-	agent, _ := newAgent(t, store.Memory(), blocked(), presets(pair()))
+	agent, _ := newAgent(t, store.Memory(), blocked(), presets(debatetest.ShortPanel(2)))
 	states := func(events iter.Seq2[a2a.Event, error], seen func(a2a.TaskState)) {
 		for event, err := range events {
 			if err != nil {

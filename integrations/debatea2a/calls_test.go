@@ -1,7 +1,6 @@
 package debatea2a_test
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/elenchus-go/debate/debatetool"
 	"github.com/elenchus-go/debate/integrations/debatea2a"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/toolviewtest"
 )
 
@@ -26,9 +26,8 @@ func TestCallsOfTools(t *testing.T) {
 	everything := ""
 	for event, err := range client.SendStreamingMessage(t.Context(), question()) {
 		require.NoError(t, err)
-		raw, err := json.Marshal(event)
-		require.NoError(t, err)
-		everything += string(raw) + "\n"
+		raw := debatetest.Encode(t, event)
+		everything += raw + "\n"
 		id = event.TaskInfo().TaskID
 		if u, ok := event.(*a2a.TaskStatusUpdateEvent); ok {
 			said, last = append(said, textOf(u.Status)), u.Status
@@ -41,12 +40,9 @@ func TestCallsOfTools(t *testing.T) {
 
 	task := send(t, client, message(id, a2a.NewDataPart(map[string]any{"action": "refuse", "text": toolviewtest.Reason, "by": "Pat"})))
 	require.Equal(t, a2a.TaskStateCompleted, task.Status.State, textOf(task.Status))
-	raw, err := json.Marshal(task)
-	require.NoError(t, err)
-	toolviewtest.RequireSafe(t, everything+string(raw), 100_000, "Checked: 1 quote verified, 1 altered, 1 not found.", "2 quotes by Ada are not in the sources that they name.")
-	d, err := e.Open(t.Context(), string(id))
-	require.NoError(t, err)
-	r, err := d.Result(t.Context())
-	require.NoError(t, err)
+	raw := debatetest.Encode(t, task)
+	toolviewtest.RequireSafe(t, everything+raw, 100_000, "Checked: 1 quote verified, 1 altered, 1 not found.", "2 quotes by Ada are not in the sources that they name.")
+	d := debatetest.Open(t, e, string(id))
+	r := debatetest.Result(t, d)
 	require.Equal(t, "completed", string(r.State))
 }

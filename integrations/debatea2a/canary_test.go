@@ -7,25 +7,17 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/debatetool"
 	"github.com/elenchus-go/debate/integrations/debatea2a"
 	"github.com/elenchus-go/debate/internal/canarytest"
-	"github.com/elenchus-go/debate/store"
 )
 
 // No event about a debate of any preset has a private text or the secret of its journal.
 func TestNoEventHasAPrivateText(t *testing.T) {
 	for name, cfg := range canarytest.Presets() {
 		t.Run(name, func(t *testing.T) {
-			c, kept := canarytest.New(t, cfg), store.Memory()
-			c.Calm()
-			c.Options.Store = kept
-			e, err := debate.NewEngine(c.Options)
-			require.NoError(t, err)
-			preset := c.Config
-			preset.ID, preset.Topic = "", ""
-			agent, err := debatea2a.New(e, debatea2a.Options{Tools: debatetool.Options{Presets: map[string]debatetool.Preset{"default": {Config: preset}}}})
+			c := canarytest.New(t, cfg)
+			e, kept, tools := c.Tools()
+			agent, err := debatea2a.New(e, debatea2a.Options{Tools: tools})
 			require.NoError(t, err)
 			client := connect(t, serve(t, agent))
 			var everything string

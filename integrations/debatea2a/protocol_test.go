@@ -25,6 +25,7 @@ import (
 	"github.com/elenchus-go/debate/debatetool"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/integrations/debatea2a"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
@@ -33,8 +34,7 @@ import (
 // debates returns the number of debates in a store.
 func debates(t *testing.T, s store.Store) (n int) {
 	t.Helper()
-	counts, err := s.Count(t.Context(), store.Query{})
-	require.NoError(t, err)
+	counts := debatetest.Call(t, s.Count, store.Query{})
 	for _, count := range counts {
 		n += count
 	}
@@ -52,15 +52,14 @@ func with(t *testing.T, e *debate.Engine, o debatea2a.Options) *debatea2a.Agent 
 func TestHistoryLength(t *testing.T) {
 	for _, transport := range transports {
 		t.Run(string(transport), func(t *testing.T) {
-			agent, _ := newAgent(t, store.Memory(), &model{}, presets(pair()))
+			agent, _ := newAgent(t, store.Memory(), &model{}, presets(debatetest.ShortPanel(2)))
 			c := connect(t, serve(t, agent), transport)
 			for n, want := range map[int]int{0: 0, 1: 1, 5: 1} {
 				r := question()
 				r.Config = &a2a.SendMessageConfig{HistoryLength: &n}
 				task := send(t, c, r)
 				require.Len(t, task.History, want)
-				got, err := c.GetTask(t.Context(), &a2a.GetTaskRequest{ID: task.ID, HistoryLength: &n})
-				require.NoError(t, err)
+				got := debatetest.Call(t, c.GetTask, &a2a.GetTaskRequest{ID: task.ID, HistoryLength: &n})
 				require.Len(t, got.History, want)
 				r = question()
 				r.Config = &a2a.SendMessageConfig{HistoryLength: &n}
@@ -82,7 +81,7 @@ func TestHistoryLength(t *testing.T) {
 func TestListTasks(t *testing.T) {
 	for _, transport := range transports {
 		t.Run(string(transport), func(t *testing.T) {
-			config := pair()
+			config := debatetest.ShortPanel(2)
 			config.Limits.MaxRounds = 1
 			human := config
 			human.Participants = append([]debate.Participant{}, config.Participants...)
@@ -169,13 +168,13 @@ func TestListTasks(t *testing.T) {
 // A client that has lost its connection sends its message again. It pays once.
 func TestAMessageStartsOneDebate(t *testing.T) {
 	s := store.Memory()
-	agent, _ := newAgent(t, s, &model{}, presets(pair()))
+	agent, _ := newAgent(t, s, &model{}, presets(debatetest.ShortPanel(2)))
 	c := connect(t, serve(t, agent))
 	r := question()
 	r.Message.ID = "m1"
 	first := send(t, c, r)
 	require.Equal(t, a2a.TaskStateCompleted, first.Status.State)
-	restarted, _ := newAgent(t, s, &model{say: func(providers.Request) (string, error) { panic("a model is called again") }}, presets(pair()))
+	restarted, _ := newAgent(t, s, &model{say: func(providers.Request) (string, error) { panic("a model is called again") }}, presets(debatetest.ShortPanel(2)))
 	for name, again := range map[string]*a2aclient.Client{"the same server": c, "after a restart": connect(t, serve(t, restarted), a2a.TransportProtocolHTTPJSON)} {
 		task := send(t, again, r)
 		require.Equal(t, first.ID, task.ID, name)
@@ -205,7 +204,7 @@ func TestAMessageStartsOneDebate(t *testing.T) {
 func TestAMessageThatIsRepeatedAtOnceStartsOneDebate(t *testing.T) {
 	s := store.Memory()
 	m := blocked()
-	agent, _ := newAgent(t, s, m, presets(pair()))
+	agent, _ := newAgent(t, s, m, presets(debatetest.ShortPanel(2)))
 	url := serve(t, agent)
 	r := question()
 	var group sync.WaitGroup
@@ -231,7 +230,7 @@ func TestAMessageThatIsRepeatedAtOnceStartsOneDebate(t *testing.T) {
 
 // A reply that is repeated is not the reply to what the debate asks next.
 func TestAReplyIsGivenOnce(t *testing.T) {
-	config := pair()
+	config := debatetest.ShortPanel(2)
 	config.Participants[1].Human = true
 	s := store.Memory()
 	agent, _ := newAgent(t, s, &model{}, presets(config))
@@ -253,7 +252,7 @@ func TestAReplyIsGivenOnce(t *testing.T) {
 
 func TestAConversationIsBackground(t *testing.T) {
 	s := store.Memory()
-	agent, engine := newAgent(t, s, &model{}, presets(pair()))
+	agent, engine := newAgent(t, s, &model{}, presets(debatetest.ShortPanel(2)))
 	c := connect(t, serve(t, agent))
 	ask := func(contextID, text string) *a2a.Task {
 		r := message("", a2a.NewTextPart(text))
@@ -261,10 +260,8 @@ func TestAConversationIsBackground(t *testing.T) {
 		return send(t, c, r)
 	}
 	background := func(task *a2a.Task) string {
-		d, err := engine.Open(t.Context(), string(task.ID))
-		require.NoError(t, err)
-		r, err := d.Result(t.Context())
-		require.NoError(t, err)
+		d := debatetest.Open(t, engine, string(task.ID))
+		r := debatetest.Result(t, d)
 		return r.Background
 	}
 	first := ask("", "Ban cars?")
@@ -285,8 +282,8 @@ func TestStopOnCancel(t *testing.T) {
 				t.Run(fmt.Sprintf("%v, stream %v, %s", stops, streams, transport), func(t *testing.T) {
 					s, calls := store.Memory(), make(chan struct{}, 10)
 					m := &model{gate: make(chan struct{})}
-					_, engine := newAgent(t, s, told{m, calls}, presets(pair()))
-					agent := with(t, engine, debatea2a.Options{Tools: presets(pair()), StopOnCancel: stops})
+					_, engine := newAgent(t, s, told{m, calls}, presets(debatetest.ShortPanel(2)))
+					agent := with(t, engine, debatea2a.Options{Tools: presets(debatetest.ShortPanel(2)), StopOnCancel: stops})
 					c := connect(t, serve(t, agent), transport)
 					ctx, leave := context.WithCancel(t.Context())
 					left := make(chan struct{})
@@ -306,15 +303,12 @@ func TestStopOnCancel(t *testing.T) {
 					if !stops {
 						close(m.gate)
 					}
-					for status, err := range s.List(t.Context(), store.Query{}) {
-						require.NoError(t, err)
-						d, err := engine.Open(t.Context(), status.ID)
-						require.NoError(t, err)
+					for _, status := range debatetest.List(t, s, store.Query{}) {
+						d := debatetest.Open(t, engine, status.ID)
 						for _, err := range d.Watch(t.Context(), 0) { // until the end
 							require.NoError(t, err)
 						}
-						status, err := d.Status(t.Context())
-						require.NoError(t, err)
+						status := debatetest.Status(t, d)
 						require.Equal(t, map[bool]fsm.State{true: fsm.Canceled, false: fsm.Completed}[stops], status.State)
 					}
 				})
@@ -340,8 +334,8 @@ func (p told) Generate(ctx context.Context, r providers.Request) (providers.Resp
 // A viewer who leaves, and a call that does not wait, cancel nothing.
 func TestOnlyTheClientOfATaskStopsIt(t *testing.T) {
 	m := blocked()
-	_, engine := newAgent(t, store.Memory(), m, presets(pair()))
-	agent := with(t, engine, debatea2a.Options{Tools: presets(pair()), StopOnCancel: true})
+	_, engine := newAgent(t, store.Memory(), m, presets(debatetest.ShortPanel(2)))
+	agent := with(t, engine, debatea2a.Options{Tools: presets(debatetest.ShortPanel(2)), StopOnCancel: true})
 	c := connect(t, serve(t, agent))
 	task := start(t, c)
 	ctx, leave := context.WithCancel(t.Context())
@@ -355,14 +349,13 @@ func TestOnlyTheClientOfATaskStopsIt(t *testing.T) {
 	for _, err := range c.SubscribeToTask(t.Context(), &a2a.SubscribeToTaskRequest{ID: task.ID}) {
 		require.NoError(t, err)
 	}
-	done, err := c.GetTask(t.Context(), &a2a.GetTaskRequest{ID: task.ID})
-	require.NoError(t, err)
+	done := debatetest.Call(t, c.GetTask, &a2a.GetTaskRequest{ID: task.ID})
 	require.Equal(t, a2a.TaskStateCompleted, done.Status.State)
 }
 
 // The client of protocol 0.3, which is another module, works as that of protocol 1.0.
 func TestAClientOfProtocol03(t *testing.T) {
-	config := pair()
+	config := debatetest.ShortPanel(2)
 	config.Participants[1].Human, config.Limits.MaxRounds = true, 1
 	agent, _ := newAgent(t, store.Memory(), &model{}, presets(config))
 	card, err := legacycard.DefaultResolver.Resolve(t.Context(), serve(t, agent))
@@ -395,14 +388,12 @@ func TestAClientOfProtocol03(t *testing.T) {
 	require.Equal(t, legacy.TaskStateInputRequired, last)
 	answer := legacy.NewMessage(legacy.MessageRoleUser, legacy.TextPart{Text: "Shops need deliveries."})
 	answer.TaskID = id
-	result, err := c.SendMessage(t.Context(), &legacy.MessageSendParams{Message: answer})
-	require.NoError(t, err)
+	result := debatetest.Call(t, c.SendMessage, &legacy.MessageSendParams{Message: answer})
 	task := result.(*legacy.Task)
 	require.Equal(t, legacy.TaskStateCompleted, task.Status.State)
 	require.Len(t, task.Artifacts, 5)
 	require.Equal(t, []string{"Ada"}, seen)
-	task, err = c.GetTask(t.Context(), &legacy.TaskQueryParams{ID: id, HistoryLength: new(int)})
-	require.NoError(t, err)
+	task = debatetest.Call(t, c.GetTask, &legacy.TaskQueryParams{ID: id, HistoryLength: new(int)})
 	require.Empty(t, task.History)
 	_, err = c.GetTask(t.Context(), &legacy.TaskQueryParams{ID: "unknown"})
 	require.Error(t, err)
@@ -412,7 +403,7 @@ func TestAClientOfProtocol03(t *testing.T) {
 
 // A card of yours need not offer protocol 0.3.
 func TestACardWithoutProtocol03(t *testing.T) {
-	agent, _ := newAgent(t, store.Memory(), &model{}, presets(pair()))
+	agent, _ := newAgent(t, store.Memory(), &model{}, presets(debatetest.ShortPanel(2)))
 	card := agent.Card("http://127.0.0.1")
 	card.SupportedInterfaces = card.SupportedInterfaces[:2]
 	w := httptest.NewRecorder()
@@ -479,7 +470,7 @@ func local() push.Sender {
 func TestPushNotifications(t *testing.T) {
 	for _, transport := range transports {
 		t.Run(string(transport), func(t *testing.T) {
-			config := pair()
+			config := debatetest.ShortPanel(2)
 			config.Participants[1].Human, config.Limits.MaxRounds = true, 1
 			m := blocked()
 			_, engine := newAgent(t, store.Memory(), m, presets(config))
@@ -528,9 +519,9 @@ func TestPushNotifications(t *testing.T) {
 // With configurations that outlive the process, another one continues the notifications.
 func TestNotificationsAfterARestart(t *testing.T) {
 	s, configs := store.Memory(), push.NewInMemoryStore()
-	options := debatea2a.Options{Tools: presets(pair()), Push: local(), PushConfigs: configs}
+	options := debatea2a.Options{Tools: presets(debatetest.ShortPanel(2)), Push: local(), PushConfigs: configs}
 	m := blocked()
-	_, engine := newAgent(t, s, m, presets(pair()))
+	_, engine := newAgent(t, s, m, presets(debatetest.ShortPanel(2)))
 	c := connect(t, serve(t, with(t, engine, options)))
 	r := receive(t, "t1")
 	ask := question()
@@ -542,7 +533,7 @@ func TestNotificationsAfterARestart(t *testing.T) {
 	_ = engine.Close(closed)
 
 	m = blocked()
-	_, engine = newAgent(t, s, m, presets(pair()))
+	_, engine = newAgent(t, s, m, presets(debatetest.ShortPanel(2)))
 	require.NoError(t, engine.Recover(t.Context()))
 	require.NoError(t, with(t, engine, options).Recover(t.Context()))
 	r.until(t, "task TASK_STATE_WORKING")
@@ -554,7 +545,7 @@ func TestNotificationsAfterARestart(t *testing.T) {
 func TestNotificationsThatAreRefused(t *testing.T) {
 	s := store.Memory()
 	m := blocked()
-	agent, engine := newAgent(t, s, m, presets(pair()))
+	agent, engine := newAgent(t, s, m, presets(debatetest.ShortPanel(2)))
 	require.False(t, agent.Card("").Capabilities.PushNotifications)
 	off := connect(t, serve(t, agent))
 	r := question()
@@ -564,7 +555,7 @@ func TestNotificationsThatAreRefused(t *testing.T) {
 	require.Equal(t, 0, debates(t, s), "a client that relies on notifications pays for nothing")
 
 	allowed := only{push.NewInMemoryStore()}
-	on := connect(t, serve(t, with(t, engine, debatea2a.Options{Tools: presets(pair()), Push: local(), PushConfigs: allowed}), asUser{}))
+	on := connect(t, serve(t, with(t, engine, debatea2a.Options{Tools: presets(debatetest.ShortPanel(2)), Push: local(), PushConfigs: allowed}), asUser{}))
 	as := func(user string) context.Context {
 		return a2aclient.AttachServiceParams(t.Context(), a2aclient.ServiceParams{"X-User": {user}})
 	}
@@ -626,17 +617,16 @@ func TestTheDefaultSenderReachesNoPrivateAddress(t *testing.T) {
 
 // A task that needs a human judge has what the judge must know, as text and as data.
 func TestATaskBriefsAJudge(t *testing.T) {
-	config := pair()
+	config := debatetest.ShortPanel(2)
 	config.Judges[0].Human, config.Limits.MaxRounds = true, 1
 	config.Background = "BACKGROUND-TEXT"
 	config.Rubric = judge.Rubric{{Name: "policy_fit", Weight: 70, Description: "DESCRIPTION-TEXT", Zero: "ZERO-TEXT"}, {Name: "cost", Weight: 30}}
 	agent, _ := newAgent(t, store.Memory(), &model{}, presets(config))
 	task := send(t, connect(t, serve(t, agent)), question())
 	require.Equal(t, a2a.TaskStateInputRequired, task.Status.State)
-	data, err := json.Marshal(task.Status.Message.Parts[1])
-	require.NoError(t, err)
+	data := debatetest.Encode(t, task.Status.Message.Parts[1])
 	for _, marker := range []string{"BACKGROUND-TEXT", "DESCRIPTION-TEXT", "ZERO-TEXT"} {
 		require.Contains(t, textOf(task.Status), marker)
-		require.Contains(t, string(data), marker)
+		require.Contains(t, data, marker)
 	}
 }

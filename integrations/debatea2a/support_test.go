@@ -22,7 +22,6 @@ import (
 	"github.com/elenchus-go/debate/debatetool"
 	"github.com/elenchus-go/debate/integrations/debatea2a"
 	"github.com/elenchus-go/debate/internal/debatetest"
-	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/store/sqlite"
@@ -65,7 +64,7 @@ func serveUntilKilled(file string, hangs bool) error {
 	if err != nil {
 		return err
 	}
-	agent, err := debatea2a.New(e, debatea2a.Options{Tools: presets(pair())})
+	agent, err := debatea2a.New(e, debatea2a.Options{Tools: presets(debatetest.ShortPanel(2))})
 	if err != nil {
 		return err
 	}
@@ -106,16 +105,6 @@ func (m *model) Generate(ctx context.Context, r providers.Request) (providers.Re
 // blocked returns a model whose speeches never end.
 func blocked() *model { return &model{gate: make(chan struct{})} }
 
-// pair returns a debate of two rounds: four speeches, then a verdict.
-func pair() debate.Config {
-	return debate.Config{
-		Protocol:     panel.Protocol{Format: panel.RoundLimited},
-		Participants: []debate.Participant{{Name: "Ada", Side: "for"}, {Name: "Bo", Side: "against"}},
-		Judges:       []debate.Participant{{Name: "Judge"}},
-		Limits:       debate.Limits{MaxRounds: 2},
-	}
-}
-
 func presets(c debate.Config) debatetool.Options {
 	return debatetool.Options{Presets: map[string]debatetool.Preset{"default": {Description: "A panel.", Config: c}}}
 }
@@ -123,13 +112,8 @@ func presets(c debate.Config) debatetool.Options {
 // newAgent returns an agent on a store, and its engine.
 func newAgent(t *testing.T, s store.Store, m providers.Provider, o debatetool.Options) (*debatea2a.Agent, *debate.Engine) {
 	t.Helper()
-	e, err := debate.NewEngine(debate.Options{Store: s, Providers: map[string]providers.Provider{"m": m}})
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel()
-		_ = e.Close(ctx)
-	})
+	e := debatetest.Engine(t, debate.Options{Store: s, Providers: map[string]providers.Provider{"m": m}})
+	t.Cleanup(func() { debatetest.Kill(e) })
 	a, err := debatea2a.New(e, debatea2a.Options{Tools: o})
 	require.NoError(t, err)
 	return a, e
@@ -174,8 +158,7 @@ func question() *a2a.SendMessageRequest { return message("", a2a.NewTextPart("Ba
 // send sends a message, and returns the task as the call leaves it.
 func send(t *testing.T, c *a2aclient.Client, r *a2a.SendMessageRequest) *a2a.Task {
 	t.Helper()
-	result, err := c.SendMessage(t.Context(), r)
-	require.NoError(t, err)
+	result := debatetest.Call(t, c.SendMessage, r)
 	task, ok := result.(*a2a.Task)
 	require.True(t, ok, "%T", result)
 	return task

@@ -16,7 +16,8 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/integrations/debateadk"
-	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/internal/calltest"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/providertest"
 	"github.com/elenchus-go/debate/transcript"
@@ -65,8 +66,7 @@ func TestAnAgentSpeaks(t *testing.T) {
 		if streams {
 			r.OnChunk = func(text string) error { heard = append(heard, text); return nil }
 		}
-		res, err := p.Generate(t.Context(), r)
-		require.NoError(t, err)
+		res := calltest.Generate(t, p, r)
 		require.Equal(t, strings.Join(speech.Chunks, ""), res.Text)
 		require.Equal(t, providers.Stop, res.FinishReason)
 		require.Equal(t, transcript.Usage{Input: 300, Output: 40, Reasoning: 5}, res.Usage, "both calls count")
@@ -98,8 +98,7 @@ func TestAnAgentEndsWithoutAMessage(t *testing.T) {
 		if streams {
 			r.OnChunk = func(string) error { return nil }
 		}
-		res, err := debateadk.FromAgent(a).Generate(t.Context(), r)
-		require.NoError(t, err)
+		res := calltest.Generate(t, debateadk.FromAgent(a), r)
 		require.Equal(t, providers.Response{Text: "Cars take space.", FinishReason: providers.Stop, Usage: usage}, res)
 	}
 }
@@ -144,28 +143,13 @@ func TestTheEndOfACallEndsTheAgent(t *testing.T) {
 func TestAnAgentHasASeat(t *testing.T) {
 	searched := 0
 	look := func(agent.Context, query) (found, error) { searched++; return found{"30 %"}, nil }
-	d, err := debate.New(t.Context(), debate.Config{
-		Topic:        "Ban cars?",
-		Participants: []debate.Participant{{Name: "Ada", Provider: "agent"}, {Name: "Bo", Provider: "model"}},
-		Judges:       []debate.Participant{{Name: "Judge", Provider: "judge"}},
-		Protocol:     panel.Protocol{Format: panel.RoundLimited}, Limits: debate.Limits{MaxRounds: 1},
-	}, debate.Options{Providers: map[string]providers.Provider{
+	c := debatetest.ShortPanel(1)
+	c.Topic, c.Participants[0].Provider, c.Participants[1].Provider, c.Judges[0].Provider = "Ban cars?", "agent", "model", "judge"
+	turns := debatetest.RunResult(t, debatetest.New(t, c, debate.Options{Providers: map[string]providers.Provider{
 		"agent": debateadk.FromAgent(researcher(t, &fake{replies: []providertest.Reply{search, speech}}, false, look)),
 		"model": debateadk.FromModel(&fake{replies: []providertest.Reply{{Chunks: []string{"But ", "trade needs them."}}}}),
 		"judge": offline.Model(false),
-	}})
-	require.NoError(t, err)
-	for _, err := range d.Run(t.Context()) {
-		require.NoError(t, err)
-	}
-	result, err := d.Result(t.Context())
-	require.NoError(t, err)
-	said := map[string]string{}
-	for _, turn := range result.Turns {
-		if turn.Contract == "" {
-			said[turn.Actor] = turn.Text
-		}
-	}
-	require.Equal(t, map[string]string{"Ada": strings.Join(speech.Chunks, ""), "Bo": "But trade needs them."}, said)
+	}})).Turns
+	require.Equal(t, []string{"Ada", strings.Join(speech.Chunks, ""), "Bo", "But trade needs them."}, []string{turns[0].Actor, turns[0].Text, turns[1].Actor, turns[1].Text})
 	require.Equal(t, 1, searched)
 }

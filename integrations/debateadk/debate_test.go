@@ -2,7 +2,6 @@ package debateadk_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"strings"
@@ -23,32 +22,17 @@ import (
 	"github.com/elenchus-go/debate/debatetool"
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/integrations/debateadk"
-	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/providertest"
 	"github.com/elenchus-go/debate/store"
 )
 
-// pair returns a debate of one round: Ada and Bo speak, and a judge decides.
-func pair() debate.Config {
-	return debate.Config{
-		Protocol:     panel.Protocol{Format: panel.RoundLimited},
-		Participants: []debate.Participant{{Name: "Ada", Side: "for"}, {Name: "Bo", Side: "against"}},
-		Judges:       []debate.Participant{{Name: "Judge"}},
-		Limits:       debate.Limits{MaxRounds: 1},
-	}
-}
-
 // toolset returns the tools of a new engine on a store, which stands for a process. It also returns a function that ends
 // the process.
 func toolset(t *testing.T, s store.Store, p providers.Provider, c debate.Config) (*debatetool.Toolset, func()) {
-	e, err := debate.NewEngine(debate.Options{Store: s, Providers: map[string]providers.Provider{"m": p}, HeartbeatInterval: 50 * time.Millisecond})
-	require.NoError(t, err)
-	end := func() {
-		ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-		cancel()
-		_ = e.Close(ctx)
-	}
+	e := debatetest.Engine(t, debate.Options{Store: s, Providers: map[string]providers.Provider{"m": p}, HeartbeatInterval: 50 * time.Millisecond})
+	end := func() { debatetest.Kill(e) }
 	t.Cleanup(end)
 	set, err := debatetool.New(e, debatetool.Options{Presets: map[string]debatetool.Preset{"default": {Config: c}}})
 	require.NoError(t, err)
@@ -95,9 +79,7 @@ func (c conversation) stored(t *testing.T) string {
 	for e := range got.Session.Events().All() {
 		events = append(events, e)
 	}
-	b, err := json.Marshal([]any{all, events})
-	require.NoError(t, err)
-	return string(b)
+	return debatetest.Encode(t, []any{all, events})
 }
 
 func count(list []string, name string) (n int) {
@@ -126,9 +108,7 @@ func result(t *testing.T, m *fake) string {
 	list := m.asked[len(m.asked)-1].Contents
 	for _, p := range list[len(list)-1].Parts {
 		if p.FunctionResponse != nil {
-			b, err := json.Marshal(p.FunctionResponse.Response)
-			require.NoError(t, err)
-			return string(b)
+			return debatetest.Encode(t, p.FunctionResponse.Response)
 		}
 	}
 	require.Fail(t, "no result")
@@ -136,7 +116,7 @@ func result(t *testing.T, m *fake) string {
 }
 
 func TestADebateIsATool(t *testing.T) {
-	set, _ := toolset(t, store.Memory(), offline.Model(false), pair())
+	set, _ := toolset(t, store.Memory(), offline.Model(false), debatetest.ShortPanel(1))
 	m := &fake{ask: map[string]any{"topic": "Ban cars?"}, replies: []providertest.Reply{calls, {Chunks: []string{"Both sides were heard."}}}}
 	_, last, err := talk(t, host(t, set, m), session.InMemoryService()).say(t, "Ban cars?")
 	require.NoError(t, err)
@@ -145,14 +125,12 @@ func TestADebateIsATool(t *testing.T) {
 	declared := m.asked[0].Config.Tools[0].FunctionDeclarations
 	require.Len(t, declared, 6)
 	require.Equal(t, "debate", declared[0].Name)
-	b, err := json.Marshal(declared[0].ParametersJsonSchema)
-	require.NoError(t, err)
-	require.Contains(t, string(b), `"topic"`)
+	require.Contains(t, debatetest.Encode(t, declared[0].ParametersJsonSchema), `"topic"`)
 }
 
 // The model reads what is wrong with its call, and the run goes on.
 func TestAWrongCallIsExplained(t *testing.T) {
-	set, _ := toolset(t, store.Memory(), offline.Model(false), pair())
+	set, _ := toolset(t, store.Memory(), offline.Model(false), debatetest.ShortPanel(1))
 	m := &fake{ask: map[string]any{"topic": "Ban cars?", "preset": "default", "budget": map[string]any{"rounds": 9}}, replies: []providertest.Reply{calls, {Chunks: []string{"Sorry."}}}}
 	_, last, err := talk(t, host(t, set, m), session.InMemoryService()).say(t, "Ban cars?")
 	require.NoError(t, err)
@@ -166,7 +144,7 @@ func TestADebateSurvivesItsProcess(t *testing.T) {
 	var mu sync.Mutex
 	model, hung := offline.Model(false), make(chan struct{})
 	first := true
-	hangs := provider(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+	hangs := debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		mu.Lock()
 		hang := first && strings.Contains(r.Messages[0].Text, "You are Bo")
 		first = first && !hang
@@ -178,7 +156,7 @@ func TestADebateSurvivesItsProcess(t *testing.T) {
 		}
 		return model.Generate(ctx, r)
 	})
-	set, end := toolset(t, s, hangs, pair())
+	set, end := toolset(t, s, hangs, debatetest.ShortPanel(1))
 	ctx, kill := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	ask := map[string]any{"topic": "Ban cars?"}
@@ -193,29 +171,17 @@ func TestADebateSurvivesItsProcess(t *testing.T) {
 	kill()
 	end()
 	<-done
-	set, _ = toolset(t, s, hangs, pair())
+	set, _ = toolset(t, s, hangs, debatetest.ShortPanel(1))
 	m := &fake{ask: ask, replies: []providertest.Reply{calls, {Chunks: []string{"Done."}}}}
 	_, last, err := talk(t, host(t, set, m), session.InMemoryService()).say(t, "Ban cars?")
 	require.NoError(t, err)
 	require.Equal(t, "Done.", last)
 	require.Contains(t, result(t, m), "completed")
-	debates := 0
-	for _, err := range s.List(t.Context(), store.Query{}) {
-		require.NoError(t, err)
-		debates++
-	}
-	require.Equal(t, 1, debates)
-}
-
-// provider is a provider of one function.
-type provider func(context.Context, providers.Request) (providers.Response, error)
-
-func (p provider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
-	return p(ctx, r)
+	require.Len(t, debatetest.List(t, s, store.Query{}), 1)
 }
 
 func TestADebateIsAnAgent(t *testing.T) {
-	set, _ := toolset(t, store.Memory(), offline.Model(false), pair())
+	set, _ := toolset(t, store.Memory(), offline.Model(false), debatetest.ShortPanel(1))
 	a, err := debateadk.NewAgent(set, "panel", "Debates.", debatetool.Input{Background: "A small town."})
 	require.NoError(t, err)
 	c := talk(t, a, session.InMemoryService())
@@ -235,8 +201,7 @@ func TestADebateIsAnAgent(t *testing.T) {
 
 // A set can quote for models that read what the agent says.
 func TestAnAgentBelowAModelQuotes(t *testing.T) {
-	e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": offline.Model(false)}})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Providers: map[string]providers.Provider{"m": offline.Model(false)}})
 	set, err := debatetool.New(e, debatetool.Options{QuoteAlways: true})
 	require.NoError(t, err)
 	a, err := debateadk.NewAgent(set, "panel", "Debates.", debatetool.Input{})
@@ -250,7 +215,7 @@ func TestAnAgentBelowAModelQuotes(t *testing.T) {
 // in parallel.
 func TestAConversationIsBackground(t *testing.T) {
 	s := store.Memory()
-	set, _ := toolset(t, s, offline.Model(false), pair())
+	set, _ := toolset(t, s, offline.Model(false), debatetest.ShortPanel(1))
 	a, err := debateadk.NewAgent(set, "panel", "Debates.", debatetool.Input{Background: "A small town."})
 	require.NoError(t, err)
 	talks := func(name, text string) agent.Agent {
@@ -276,13 +241,10 @@ func TestAConversationIsBackground(t *testing.T) {
 	require.Contains(t, last, "completed")
 
 	backgrounds := map[string]string{}
-	for status, err := range s.List(t.Context(), store.Query{}) {
-		require.NoError(t, err)
+	for _, status := range debatetest.List(t, s, store.Query{}) {
 		_, entries, err := s.Load(t.Context(), status.ID, 0)
 		require.NoError(t, err)
-		first, err := json.Marshal(entries[0].Data)
-		require.NoError(t, err)
-		backgrounds[status.Topic] = string(first)
+		backgrounds[status.Topic] = debatetest.Encode(t, entries[0].Data)
 	}
 	require.Contains(t, backgrounds["Ban cars?"], `A small town.\n\nEarlier, clerk said: I have counted the cars."`)
 	require.NotContains(t, backgrounds["Ban cars?"], "elsewhere")
@@ -294,7 +256,7 @@ func TestAConversationIsBackground(t *testing.T) {
 // A debate waits for a person. Another process continues it from the session, which has nothing but its id.
 func TestAPersonReplies(t *testing.T) {
 	s, sessions := store.Memory(), session.InMemoryService()
-	withPerson := pair()
+	withPerson := debatetest.ShortPanel(1)
 	withPerson.Participants[1].Human = true
 	start := func() conversation {
 		set, _ := toolset(t, s, offline.Model(false), withPerson)
@@ -324,12 +286,12 @@ func TestAPersonReplies(t *testing.T) {
 // A debate that has failed continues with the next message.
 func TestAnAgentTriesAgain(t *testing.T) {
 	model, fails := offline.Model(false), true
-	set, _ := toolset(t, store.Memory(), provider(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+	set, _ := toolset(t, store.Memory(), debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		if fails {
 			return providers.Response{}, &providers.Error{Kind: providers.Billing, Err: errors.New("no credit")}
 		}
 		return model.Generate(ctx, r)
-	}), pair())
+	}), debatetest.ShortPanel(1))
 	a, err := debateadk.NewAgent(set, "panel", "Debates.", debatetool.Input{})
 	require.NoError(t, err)
 	c := talk(t, a, session.InMemoryService())

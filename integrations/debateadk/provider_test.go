@@ -15,6 +15,7 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/elenchus-go/debate/integrations/debateadk"
+	"github.com/elenchus-go/debate/internal/calltest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/providertest"
 	"github.com/elenchus-go/debate/transcript"
@@ -98,17 +99,7 @@ func (f *fake) play(ctx context.Context, r providertest.Reply, stream bool, yiel
 }
 
 func TestContract(t *testing.T) {
-	providertest.Run(t, func(t *testing.T, replies ...providertest.Reply) providers.Provider {
-		for _, r := range replies {
-			switch {
-			case r.Fault != "" && r.Fault != providertest.ErrorEvent && r.Fault != providertest.Cut:
-				t.Skip("a model has no stream that could be disturbed")
-			case r.ToolCalls != nil && len(replies) > 1:
-				t.Skip("the adapter supports no tools")
-			case r.RetryForm == providertest.RetrySeconds, r.RetryForm == providertest.RetryDate:
-				t.Skip("genai drops headers")
-			}
-		}
+	calltest.RunModel(t, func(n int) bool { return n > 1 }, func(replies []providertest.Reply) providers.Provider {
 		return debateadk.FromModel(&fake{replies: replies})
 	})
 }
@@ -116,13 +107,12 @@ func TestContract(t *testing.T) {
 func TestWhatAModelIsAsked(t *testing.T) {
 	f := &fake{replies: []providertest.Reply{{Chunks: []string{"So."}}}}
 	warm, seed := 0.5, int64(7)
-	_, err := debateadk.FromModel(f).Generate(t.Context(), providers.Request{
+	calltest.Generate(t, debateadk.FromModel(f), providers.Request{
 		Messages: []providers.Message{
 			{Role: providers.System, Text: "Argue."}, {Role: providers.User, Text: "Why?"}, {Role: providers.Assistant, Text: "So."}, {Role: providers.User, Text: "Go on."},
 		},
 		Model: "m", Temperature: &warm, TopP: 0.5, Seed: &seed, Stop: []string{"END"}, MaxTokens: 600,
 	})
-	require.NoError(t, err)
 	require.Equal(t, &model.LLMRequest{
 		Model:    "m",
 		Contents: []*genai.Content{genai.NewContentFromText("Why?", "user"), genai.NewContentFromText("So.", "model"), genai.NewContentFromText("Go on.", "user")},
@@ -153,7 +143,6 @@ func TestErrorsWithinResponses(t *testing.T) {
 	}
 	r := part(genai.NewPartFromText("So."))
 	r.ModelVersion = "one-2"
-	res, err := debateadk.FromModel(one{r}).Generate(t.Context(), providers.Request{Messages: []providers.Message{{Role: providers.User, Text: "Why?"}}})
-	require.NoError(t, err)
+	res := calltest.Generate(t, debateadk.FromModel(one{r}), providers.Request{Messages: []providers.Message{{Role: providers.User, Text: "Why?"}}})
 	require.Equal(t, providers.Response{Text: "So.", Model: "one-2", Usage: transcript.Usage{}}, res)
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/integrations/debateadk"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/tool"
 )
 
@@ -55,8 +56,7 @@ func TestFromTool(t *testing.T) {
 	s := made.Spec()
 	require.Equal(t, tool.Spec{Name: "search", Description: "Searches the minutes.", Fresh: true, Schema: s.Schema}, s)
 	require.JSONEq(t, `{"type":"object","properties":{"words":{"type":"string","description":"what to look for"}},"required":["words"],"additionalProperties":false}`, string(s.Schema))
-	_, err = debate.NewEngine(debate.Options{Tools: []tool.Tool{made}})
-	require.NoError(t, err)
+	debatetest.Engine(t, debate.Options{Tools: []tool.Tool{made}})
 
 	call := func(arguments string) (string, error) {
 		r, err := made.Call(t.Context(), tool.Call{ID: "7f3a", Arguments: json.RawMessage(arguments)})
@@ -152,7 +152,6 @@ func TestSchemasOfGemini(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "find", made.Spec().Name)
 		require.JSONEq(t, want, string(made.Spec().Schema))
-		_, err = debate.NewEngine(debate.Options{Tools: []tool.Tool{made}})
-		require.NoError(t, err)
+		debatetest.Engine(t, debate.Options{Tools: []tool.Tool{made}})
 	}
 }

@@ -18,45 +18,27 @@ import (
 	"github.com/elenchus-go/debate/debatetool"
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/integrations/debateeino"
-	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/providertest"
 	"github.com/elenchus-go/debate/store"
 )
 
-// pair returns a debate of one round: Ada and Bo speak, and a judge decides.
-func pair() debate.Config {
-	return debate.Config{
-		Protocol:     panel.Protocol{Format: panel.RoundLimited},
-		Participants: []debate.Participant{{Name: "Ada", Side: "for"}, {Name: "Bo", Side: "against"}},
-		Judges:       []debate.Participant{{Name: "Judge"}},
-		Limits:       debate.Limits{MaxRounds: 1},
-	}
-}
-
 // withPerson returns the same debate with a person as Bo.
 func withPerson() debate.Config {
-	c := pair()
+	c := debatetest.ShortPanel(1)
 	c.Participants[1].Human = true
 	return c
 }
 
 // toolset returns the tools of a new engine on a store, which stands for a process.
 func toolset(t *testing.T, s store.Store, p providers.Provider, c debate.Config, o debatetool.Options) *debatetool.Toolset {
-	e, err := debate.NewEngine(debate.Options{Store: s, Providers: map[string]providers.Provider{"m": p}})
-	require.NoError(t, err)
-	t.Cleanup(func() { closeNow(t, e) })
+	e := debatetest.Engine(t, debate.Options{Store: s, Providers: map[string]providers.Provider{"m": p}})
+	t.Cleanup(func() { debatetest.Kill(e) })
 	o.Presets = map[string]debatetool.Preset{"default": {Config: c}}
 	set, err := debatetool.New(e, o)
 	require.NoError(t, err)
 	return set
-}
-
-// closeNow closes an engine without waiting for its calls.
-func closeNow(t *testing.T, e *debate.Engine) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	cancel()
-	_ = e.Close(ctx)
 }
 
 // checkpoints is a store for checkpoints of Eino.
@@ -134,7 +116,7 @@ var answers = providertest.Reply{Chunks: []string{"Both sides ", "were heard."}}
 
 func TestADebateIsATool(t *testing.T) {
 	for _, streams := range []bool{true, false} {
-		set := toolset(t, store.Memory(), offline.Model(false), pair(), debatetool.Options{})
+		set := toolset(t, store.Memory(), offline.Model(false), debatetest.ShortPanel(1), debatetool.Options{})
 		m := &fake{replies: []providertest.Reply{calls(`{"topic": "Ban cars?"}`), answers}}
 		runner := adk.NewRunner(t.Context(), adk.RunnerConfig{Agent: host(t, set, m), EnableStreaming: streams})
 		r := collect(t, runner.Query(t.Context(), "Should cities ban cars?"))
@@ -152,7 +134,7 @@ func TestADebateIsATool(t *testing.T) {
 
 func TestTheModelOfAHostSeesTheSchema(t *testing.T) {
 	m := &fake{replies: []providertest.Reply{answers}}
-	set := toolset(t, store.Memory(), offline.Model(false), pair(), debatetool.Options{})
+	set := toolset(t, store.Memory(), offline.Model(false), debatetest.ShortPanel(1), debatetool.Options{})
 	require.NoError(t, collect(t, adk.NewRunner(t.Context(), adk.RunnerConfig{Agent: host(t, set, m)}).Query(t.Context(), "Ban cars?")).err)
 	info := m.options[0].Tools[0]
 	require.Equal(t, "debate", info.Name)
@@ -166,7 +148,7 @@ func TestTheModelOfAHostSeesTheSchema(t *testing.T) {
 // The model reads what is wrong with its call, and the run goes on.
 func TestAWrongCallIsCorrected(t *testing.T) {
 	m := &fake{replies: []providertest.Reply{calls(`{"topic": "Ban cars?", "rounds": 9}`), calls(`{"topic": "Ban cars?"}`), answers}}
-	set := toolset(t, store.Memory(), offline.Model(false), pair(), debatetool.Options{})
+	set := toolset(t, store.Memory(), offline.Model(false), debatetest.ShortPanel(1), debatetool.Options{})
 	r := collect(t, adk.NewRunner(t.Context(), adk.RunnerConfig{Agent: host(t, set, m)}).Query(t.Context(), "Ban cars?"))
 	require.NoError(t, r.err)
 	require.Contains(t, m.asked[1][2].Content, "- rounds: ")
@@ -255,7 +237,7 @@ func TestADebateSurvivesItsProcess(t *testing.T) {
 	var mu sync.Mutex
 	spoken := map[string]int{}
 	model, called := offline.Model(false), make(chan struct{})
-	hang := provider(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+	hang := debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		name := "Ada"
 		if strings.Contains(r.Messages[0].Text, "You are Bo") {
 			name = "Bo"
@@ -272,9 +254,8 @@ func TestADebateSurvivesItsProcess(t *testing.T) {
 		return model.Generate(ctx, r)
 	})
 	o := debate.Options{Store: s, Providers: map[string]providers.Provider{"m": hang}, HeartbeatInterval: 50 * time.Millisecond}
-	died, err := debate.NewEngine(o)
-	require.NoError(t, err)
-	presets := map[string]debatetool.Preset{"default": {Config: pair()}}
+	died := debatetest.Engine(t, o)
+	presets := map[string]debatetool.Preset{"default": {Config: debatetest.ShortPanel(1)}}
 	set, err := debatetool.New(died, debatetool.Options{Presets: presets})
 	require.NoError(t, err)
 	ctx, kill := context.WithCancel(t.Context())
@@ -284,34 +265,21 @@ func TestADebateSurvivesItsProcess(t *testing.T) {
 	}
 	<-called
 	kill()
-	closeNow(t, died)
+	debatetest.Kill(died)
 
-	again, err := debate.NewEngine(o)
-	require.NoError(t, err)
-	defer closeNow(t, again)
+	again := debatetest.Engine(t, o)
+	defer debatetest.Kill(again)
 	set, err = debatetool.New(again, debatetool.Options{Presets: presets})
 	require.NoError(t, err)
 	m := &fake{replies: []providertest.Reply{calls(`{"topic": "Ban cars?"}`), answers}}
 	r := collect(t, adk.NewRunner(t.Context(), adk.RunnerConfig{Agent: host(t, set, m)}).Query(t.Context(), "Ban cars?"))
 	require.NoError(t, r.err)
 	require.Contains(t, m.asked[1][2].Content, "completed")
-	debates := 0
-	for _, err := range again.List(t.Context(), store.Query{}) {
-		require.NoError(t, err)
-		debates++
-	}
-	require.Equal(t, 1, debates)
-}
-
-// provider is a provider of one function.
-type provider func(context.Context, providers.Request) (providers.Response, error)
-
-func (p provider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
-	return p(ctx, r)
+	require.Len(t, debatetest.List(t, again, store.Query{}), 1)
 }
 
 func TestADebateIsAnAgent(t *testing.T) {
-	set := toolset(t, store.Memory(), offline.Model(false), pair(), debatetool.Options{})
+	set := toolset(t, store.Memory(), offline.Model(false), debatetest.ShortPanel(1), debatetool.Options{})
 	agent := debateeino.NewAgent(set, "panel", "Debates.", debatetool.Input{Background: "A small town."})
 	require.Equal(t, "Debates.", agent.Description(t.Context()))
 	after, err := adk.NewSequentialAgent(t.Context(), &adk.SequentialAgentConfig{Name: "both", Description: "Both.", SubAgents: []adk.Agent{agent}})
@@ -329,7 +297,7 @@ func TestADebateIsAnAgent(t *testing.T) {
 
 // A set can quote for models that read what the agent says.
 func TestAnAgentBelowAModelQuotes(t *testing.T) {
-	set := toolset(t, store.Memory(), offline.Model(false), pair(), debatetool.Options{QuoteAlways: true})
+	set := toolset(t, store.Memory(), offline.Model(false), debatetest.ShortPanel(1), debatetool.Options{QuoteAlways: true})
 	r := collect(t, adk.NewRunner(t.Context(), adk.RunnerConfig{Agent: debateeino.NewAgent(set, "panel", "Debates.", debatetool.Input{})}).Query(t.Context(), "Ban cars?"))
 	require.NoError(t, r.err)
 	require.Contains(t, r.texts[0], " begin: Ada, round 1>>>")
@@ -339,12 +307,12 @@ func TestAnAgentBelowAModelQuotes(t *testing.T) {
 func TestAConversationIsBackground(t *testing.T) {
 	s, prompts := store.Memory(), &strings.Builder{}
 	model := offline.Model(false)
-	set := toolset(t, s, provider(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+	set := toolset(t, s, debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		for _, m := range r.Messages {
 			prompts.WriteString(m.Text)
 		}
 		return model.Generate(ctx, r)
-	}), pair(), debatetool.Options{})
+	}), debatetest.ShortPanel(1), debatetool.Options{})
 	agent := debateeino.NewAgent(set, "panel", "Debates.", debatetool.Input{Background: "A small town."})
 	parts := []schema.MessageInputPart{{Type: schema.ChatMessagePartTypeText, Text: "And"}, {Type: schema.ChatMessagePartTypeText, Text: "bikes?"}}
 	r := collect(t, adk.NewRunner(t.Context(), adk.RunnerConfig{Agent: agent}).Run(t.Context(), []*schema.Message{
@@ -353,8 +321,7 @@ func TestAConversationIsBackground(t *testing.T) {
 	}))
 	require.NoError(t, r.err)
 	require.Contains(t, prompts.String(), "A small town.\n\nBe brief.\n\nEarlier, the user said: Ban cars?\n\nEarlier, the assistant said: Yes, in the centre.")
-	for status, err := range s.List(t.Context(), store.Query{}) {
-		require.NoError(t, err)
+	for _, status := range debatetest.List(t, s, store.Query{}) {
 		require.Equal(t, "And\nbikes?", status.Topic)
 	}
 }
@@ -428,14 +395,14 @@ func TestAnAgentContinuesLater(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			over := make(chan struct{})
-			p := provider(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+			p := debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 				if err := trouble(ctx, over); err != nil {
 					return providers.Response{}, err
 				}
 				return model.Generate(ctx, r)
 			})
 			kept := &checkpoints{data: map[string][]byte{}}
-			set := toolset(t, store.Memory(), p, pair(), debatetool.Options{MaxWait: 100 * time.Millisecond})
+			set := toolset(t, store.Memory(), p, debatetest.ShortPanel(1), debatetool.Options{MaxWait: 100 * time.Millisecond})
 			runner := adk.NewRunner(t.Context(), adk.RunnerConfig{Agent: debateeino.NewAgent(set, "panel", "Debates.", debatetool.Input{}), CheckPointStore: kept})
 			r := collect(t, runner.Query(t.Context(), "Ban cars?", adk.WithCheckPointID("c1")))
 			require.NoError(t, r.err)

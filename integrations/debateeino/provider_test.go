@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/integrations/debateeino"
+	"github.com/elenchus-go/debate/internal/calltest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/providertest"
 )
@@ -110,17 +111,7 @@ func (f *fake) Generate(ctx context.Context, input []*schema.Message, options ..
 }
 
 func TestContract(t *testing.T) {
-	providertest.Run(t, func(t *testing.T, replies ...providertest.Reply) providers.Provider {
-		for _, r := range replies {
-			switch {
-			case r.Fault != "" && r.Fault != providertest.ErrorEvent && r.Fault != providertest.Cut:
-				t.Skip("a model has no stream that could be disturbed")
-			case r.ToolCalls != nil && len(replies) > 1:
-				t.Skip("the adapter supports no tools")
-			case r.RetryForm == providertest.RetrySeconds, r.RetryForm == providertest.RetryDate:
-				t.Skip("the clients in eino-ext drop headers")
-			}
-		}
+	calltest.RunModel(t, func(n int) bool { return n > 1 }, func(replies []providertest.Reply) providers.Provider {
 		return debateeino.FromModel(&fake{replies: replies})
 	})
 }
@@ -128,7 +119,7 @@ func TestContract(t *testing.T) {
 func TestWhatAModelIsAsked(t *testing.T) {
 	f := &fake{replies: []providertest.Reply{{Chunks: []string{"So."}}}}
 	warm := 0.5
-	_, err := debateeino.FromModel(f, model.WithModel("own"), model.WithMaxTokens(1)).Generate(t.Context(), providers.Request{
+	calltest.Generate(t, debateeino.FromModel(f, model.WithModel("own"), model.WithMaxTokens(1)), providers.Request{
 		Messages: []providers.Message{
 			{Role: providers.System, Text: "Argue."},
 			{Role: providers.User, Text: "Why?"},
@@ -137,7 +128,6 @@ func TestWhatAModelIsAsked(t *testing.T) {
 		},
 		Temperature: &warm, TopP: 0.5, Stop: []string{"END"}, MaxTokens: 600,
 	})
-	require.NoError(t, err)
 	require.Equal(t, []*schema.Message{
 		schema.SystemMessage("Argue."),
 		schema.UserMessage("Why?"),
@@ -155,8 +145,7 @@ func TestWhatAModelIsAsked(t *testing.T) {
 // Some models count reasoning in the total only.
 func TestHiddenReasoningIsOutput(t *testing.T) {
 	m := hidden{}
-	res, err := debateeino.FromModel(m).Generate(t.Context(), providers.Request{Messages: []providers.Message{{Role: providers.User, Text: "Why?"}}})
-	require.NoError(t, err)
+	res := calltest.Generate(t, debateeino.FromModel(m), providers.Request{Messages: []providers.Message{{Role: providers.User, Text: "Why?"}}})
 	require.Equal(t, 50, res.Usage.Output)
 	require.Equal(t, 40, res.Usage.Reasoning)
 }

@@ -7,25 +7,17 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/debatetool"
 	"github.com/elenchus-go/debate/integrations/debatemcp"
 	"github.com/elenchus-go/debate/internal/canarytest"
-	"github.com/elenchus-go/debate/store"
 )
 
 // No answer of the server about a debate of any preset has a private text or the secret of its journal.
 func TestNoAnswerHasAPrivateText(t *testing.T) {
 	for name, cfg := range canarytest.Presets() {
 		t.Run(name, func(t *testing.T) {
-			c, kept := canarytest.New(t, cfg), store.Memory()
-			c.Calm()
-			c.Options.Store = kept
-			e, err := debate.NewEngine(c.Options)
-			require.NoError(t, err)
-			preset := c.Config
-			preset.ID, preset.Topic = "", ""
-			server, err := debatemcp.NewServer(e, debatemcp.Options{Tools: debatetool.Options{Presets: map[string]debatetool.Preset{"default": {Config: preset}}}})
+			c := canarytest.New(t, cfg)
+			e, kept, tools := c.Tools()
+			server, err := debatemcp.NewServer(e, debatemcp.Options{Tools: tools})
 			require.NoError(t, err)
 			client := inMemory(t, server, nil)
 			out, text := client.call(t, "debate", map[string]any{"topic": c.Config.Topic, "id": "x"})

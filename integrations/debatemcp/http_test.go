@@ -18,22 +18,20 @@ import (
 	"github.com/elenchus-go/debate/debatetool"
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/integrations/debatemcp"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/providers"
 )
 
 // web serves debates over HTTP.
 func web(t *testing.T, model providers.Provider, c debate.Config, o debatemcp.Options) *httptest.Server {
 	t.Helper()
-	e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": model}})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Providers: map[string]providers.Provider{"m": model}})
 	o.Tools.Presets = map[string]debatetool.Preset{"panel": {Config: c}}
 	h, err := debatemcp.NewHandler(e, o)
 	require.NoError(t, err)
 	s := httptest.NewServer(h)
 	t.Cleanup(func() {
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel()
-		_ = e.Close(ctx)
+		debatetest.Kill(e)
 		s.CloseClientConnections()
 		s.Close()
 	})
@@ -102,7 +100,7 @@ func (b *cutBody) Read(p []byte) (int, error) {
 // A client whose connection breaks during a call gets the rest when it connects again.
 func TestACutStreamResumes(t *testing.T) {
 	m := gated{offline.Model(false), make(chan struct{})}
-	s := web(t, m, pair(), debatemcp.Options{})
+	s := web(t, m, debatetest.ShortPanel(2), debatemcp.Options{})
 	cut := &cutting{cut: sync.OnceFunc(func() { close(m.gate) })}
 	c := connect(t, &mcp.StreamableClientTransport{Endpoint: s.URL, HTTPClient: &http.Client{Transport: cut}}, nil)
 	out, _ := c.call(t, "debate", map[string]any{"topic": "Ban cars?"})
@@ -125,7 +123,7 @@ func (l listening) RoundTrip(r *http.Request) (*http.Response, error) {
 // A client that opens one session too many ends the one that was idle for the longest time. Sessions with requests in flight
 // stay.
 func TestSessionsAreLimited(t *testing.T) {
-	url := web(t, offline.Model(false), pair(), debatemcp.Options{MaxSessions: 3}).URL
+	url := web(t, offline.Model(false), debatetest.ShortPanel(2), debatemcp.Options{MaxSessions: 3}).URL
 	post := func(session, body string) (int, string) {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
 		require.NoError(t, err)
@@ -167,7 +165,7 @@ func TestSessionsAreLimited(t *testing.T) {
 	}
 
 	// Each of three clients listens, so that none is idle.
-	url = web(t, offline.Model(false), pair(), debatemcp.Options{MaxSessions: 3}).URL
+	url = web(t, offline.Model(false), debatetest.ShortPanel(2), debatemcp.Options{MaxSessions: 3}).URL
 	var clients []*client
 	for range 3 {
 		listens := listening(make(chan struct{}))
@@ -185,8 +183,7 @@ func TestSessionsAreLimited(t *testing.T) {
 }
 
 func TestHandlerOptions(t *testing.T) {
-	e, err := debate.NewEngine(debate.Options{})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{})
 	for want, o := range map[string]debatemcp.Options{
 		"make MCP handler: MaxSessions is -1, want 0 or more": {MaxSessions: -1},
 		"make MCP handler: IdleTime is -1ns, want 0 or more":  {IdleTime: -1},
@@ -199,7 +196,7 @@ func TestHandlerOptions(t *testing.T) {
 
 // The list of tools stands in the context of each conversation, so it is short.
 func TestTheListOfToolsIsShort(t *testing.T) {
-	c := inMemory(t, newServer(t, offline.Model(false), pair()), nil)
+	c := inMemory(t, newServer(t, offline.Model(false), debatetest.ShortPanel(2)), nil)
 	tools, err := c.ListTools(t.Context(), nil)
 	require.NoError(t, err)
 	raw, err := json.Marshal(tools)

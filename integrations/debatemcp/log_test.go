@@ -11,6 +11,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/integrations/debatemcp"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
 	"github.com/elenchus-go/debate/store"
@@ -32,13 +33,11 @@ func TestInternalErrorsAreLogged(t *testing.T) {
 	require.NoError(t, err)
 	c := inMemory(t, server, nil)
 	for tool, input := range map[string]map[string]any{"debate_status": {"id": "nothing"}, "debate": {"question": "Ban cars?"}} {
-		r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: input})
-		require.NoError(t, err)
+		r := debatetest.Call(t, c.CallTool, &mcp.CallToolParams{Name: tool, Arguments: input})
 		require.True(t, r.IsError)
 	}
 	require.Empty(t, log.String())
-	r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "debate_start", Arguments: map[string]any{"topic": "Ban cars?"}})
-	require.NoError(t, err)
+	r := debatetest.Call(t, c.CallTool, &mcp.CallToolParams{Name: "debate_start", Arguments: map[string]any{"topic": "Ban cars?"}})
 	require.True(t, r.IsError)
 	require.Contains(t, log.String(), `level=ERROR msg="call tool" tool=debate_start`)
 	require.Contains(t, log.String(), "the store is not available")

@@ -17,13 +17,14 @@ import (
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/integrations/debatemcp"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 )
 
 // Hosts ask their users before each call of a tool that may destroy something, and defaults say that each may.
 func TestToolsSayWhatTheyDo(t *testing.T) {
-	c := inMemory(t, newServer(t, offline.Model(false), pair()), nil)
+	c := inMemory(t, newServer(t, offline.Model(false), debatetest.ShortPanel(2)), nil)
 	tools, err := c.ListTools(t.Context(), nil)
 	require.NoError(t, err)
 	got := map[string]string{}
@@ -47,14 +48,11 @@ func TestToolsSayWhatTheyDo(t *testing.T) {
 // The server declares what it uses.
 func TestCapabilities(t *testing.T) {
 	versions(t, func(t *testing.T, version string) {
-		c := inMemory(t, newServer(t, offline.Model(false), pair(), version), nil)
-		raw, err := json.Marshal(c.InitializeResult().Capabilities)
-		require.NoError(t, err)
-		require.JSONEq(t, `{"completions": {}, "prompts": {}, "resources": {"subscribe": true}, "tools": {}}`, string(raw))
+		c := inMemory(t, newServer(t, offline.Model(false), debatetest.ShortPanel(2), version), nil)
+		require.JSONEq(t, `{"completions": {}, "prompts": {}, "resources": {"subscribe": true}, "tools": {}}`, debatetest.Encode(t, c.InitializeResult().Capabilities))
 		require.Contains(t, c.InitializeResult().Instructions, "Do not use it for facts that you can look up")
 	})
-	e, err := debate.NewEngine(debate.Options{})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{})
 	own, err := debatemcp.NewServer(e, debatemcp.Options{Server: mcp.ServerOptions{Instructions: "Mine.", Capabilities: &mcp.ServerCapabilities{Experimental: map[string]any{"own": map[string]any{}}}}})
 	require.NoError(t, err)
 	c := inMemory(t, own, nil)
@@ -79,8 +77,7 @@ func TestTheOutlineFitsTheOutputs(t *testing.T) {
 		for _, field := range []string{"winner", "scores", "votes", "dissent", "tokens", "cost"} {
 			require.Contains(t, properties, field)
 		}
-		r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "debate", Arguments: map[string]any{"topic": "Ban cars?"}})
-		require.NoError(t, err)
+		r := debatetest.Call(t, c.CallTool, &mcp.CallToolParams{Name: "debate", Arguments: map[string]any{"topic": "Ban cars?"}})
 		for field := range r.StructuredContent.(map[string]any) {
 			require.Contains(t, properties, field)
 		}
@@ -91,7 +88,7 @@ func TestTheOutlineFitsTheOutputs(t *testing.T) {
 }
 
 func TestPrompts(t *testing.T) {
-	c := inMemory(t, newServer(t, offline.Model(false), pair()), nil)
+	c := inMemory(t, newServer(t, offline.Model(false), debatetest.ShortPanel(2)), nil)
 	list, err := c.ListPrompts(t.Context(), nil)
 	require.NoError(t, err)
 	require.Len(t, list.Prompts, 3)
@@ -105,8 +102,7 @@ func TestPrompts(t *testing.T) {
 			require.Equal(t, a.Required, err != nil, "%s without %s", p.Name, a.Name)
 			arguments[a.Name] = "the " + a.Name
 		}
-		got, err := c.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: p.Name, Arguments: arguments})
-		require.NoError(t, err)
+		got := debatetest.Call(t, c.GetPrompt, &mcp.GetPromptParams{Name: p.Name, Arguments: arguments})
 		text := got.Messages[0].Content.(*mcp.TextContent).Text
 		for _, value := range arguments {
 			require.Contains(t, text, value)
@@ -121,13 +117,12 @@ func TestPrompts(t *testing.T) {
 
 // A model finds a debate whose id it has forgotten, and people complete an id in the address of a resource.
 func TestDebatesAreFound(t *testing.T) {
-	c := inMemory(t, newServer(t, offline.Model(false), pair()), nil)
+	c := inMemory(t, newServer(t, offline.Model(false), debatetest.ShortPanel(2)), nil)
 	for id, question := range map[string]string{"cars-1": "Ban\ncars?", "cars-2": "Tax cars?", "tea": "Drink tea, or " + strings.Repeat("coffee ", 50) + "?"} {
 		_, _ = c.call(t, "debate", map[string]any{"topic": question, "id": id})
 	}
 	find := func(input map[string]any) (debates []debatetool.Output, text string) {
-		r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "debate_list", Arguments: input})
-		require.NoError(t, err)
+		r := debatetest.Call(t, c.CallTool, &mcp.CallToolParams{Name: "debate_list", Arguments: input})
 		text = r.Content[0].(*mcp.TextContent).Text
 		if r.IsError {
 			return nil, text
@@ -167,7 +162,7 @@ func TestDebatesAreFound(t *testing.T) {
 
 // With many debates, a completion returns as many ids as the protocol allows, and says that there are more.
 func TestCompletionsAreLimited(t *testing.T) {
-	c := inMemory(t, newServer(t, hanging{}, pair()), nil)
+	c := inMemory(t, newServer(t, hanging{}, debatetest.ShortPanel(2)), nil)
 	for i := range 105 {
 		_, _ = c.call(t, "debate_start", map[string]any{"topic": "Ban cars?", "id": fmt.Sprintf("car-%03d", i)})
 	}
@@ -180,9 +175,8 @@ func TestCompletionsAreLimited(t *testing.T) {
 // A debate that has failed is an error, with what the user can do, and nothing for those who write programs.
 func TestAFailedDebateIsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := inMemory(t, newServer(t, refused{}, pair()), nil)
-		r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "debate", Arguments: map[string]any{"topic": "Ban cars?", "id": "x"}})
-		require.NoError(t, err)
+		c := inMemory(t, newServer(t, refused{}, debatetest.ShortPanel(2)), nil)
+		r := debatetest.Call(t, c.CallTool, &mcp.CallToolParams{Name: "debate", Arguments: map[string]any{"topic": "Ban cars?", "id": "x"}})
 		require.True(t, r.IsError)
 		require.Equal(t, "failed", r.StructuredContent.(map[string]any)["status"])
 		text := r.Content[0].(*mcp.TextContent).Text
@@ -205,9 +199,8 @@ func TestStopOnCancel(t *testing.T) {
 			t.Run(fmt.Sprintf("stops %t, connection breaks %t", stops, breaks), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					s := store.Memory()
-					e, err := debate.NewEngine(debate.Options{Store: s, Providers: map[string]providers.Provider{"m": slowly{offline.Model(false)}}})
-					require.NoError(t, err)
-					server, err := debatemcp.NewServer(e, debatemcp.Options{StopOnCancel: stops, Tools: debatetool.Options{Presets: map[string]debatetool.Preset{"panel": {Config: pair()}}}})
+					e := debatetest.Engine(t, debate.Options{Store: s, Providers: map[string]providers.Provider{"m": slowly{offline.Model(false)}}})
+					server, err := debatemcp.NewServer(e, debatemcp.Options{StopOnCancel: stops, Tools: debatetool.Options{Presets: map[string]debatetool.Preset{"panel": {Config: debatetest.ShortPanel(2)}}}})
 					require.NoError(t, err)
 					c := inMemory(t, server, nil)
 					ctx, cancel := context.WithCancel(t.Context())
@@ -224,10 +217,8 @@ func TestStopOnCancel(t *testing.T) {
 					cancel()
 					<-ended
 					time.Sleep(5 * time.Minute)
-					d, err := e.Open(t.Context(), "x")
-					require.NoError(t, err)
-					status, err := d.Status(t.Context())
-					require.NoError(t, err)
+					d := debatetest.Open(t, e, "x")
+					status := debatetest.Status(t, d)
 					want := fsm.Completed
 					if stops && !breaks {
 						want = fsm.Canceled

@@ -14,6 +14,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/examples/offline"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/vote"
@@ -123,7 +124,7 @@ func TestEachPersonGetsAForm(t *testing.T) {
 // A judge's assessment has nested fields, which no form can show, so the model passes it on.
 func TestNestedRepliesNeedNoForm(t *testing.T) {
 	versions(t, func(t *testing.T, version string) {
-		c := pair()
+		c := debatetest.ShortPanel(2)
 		c.Judges[0].Human = true
 		client := inMemory(t, newServer(t, offline.Model(false), c, version), func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 			panic("a form was shown")

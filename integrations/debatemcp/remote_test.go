@@ -225,18 +225,15 @@ func TestAServersToolsInADebate(t *testing.T) {
 			}
 			return providers.Response{FinishReason: providers.ToolCalls, Parts: []providers.Part{{ToolCall: &providers.ToolCall{ID: "1", Name: "search", Arguments: json.RawMessage(`{"words":"rain"}`)}}}}, nil
 		})
-		e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": model}, Tools: list})
-		require.NoError(t, err)
+		e := debatetest.Engine(t, debate.Options{Providers: map[string]providers.Provider{"m": model}, Tools: list})
 		cfg := debatetest.PairConfig(panel.Protocol{})
 		cfg.Limits.MaxRounds = 1
 		for i := range cfg.Participants {
 			cfg.Participants[i].Provider, cfg.Participants[i].Tools = "m", []string{"search"}
 		}
 		cfg.Judges[0].Provider = "m"
-		d, err := e.Create(t.Context(), cfg)
-		require.NoError(t, err)
-		events, err := debatetest.Run(t, d)
-		require.NoError(t, err)
+		d := debatetest.Create(t, e, cfg)
+		events := debatetest.Finish(t, d)
 		var texts []string
 		for _, ev := range events {
 			if round, ok := ev.(debate.ToolsCalled); ok {

@@ -19,7 +19,7 @@ import (
 	"github.com/elenchus-go/debate/debatetool"
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/integrations/debatemcp"
-	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/providers"
 )
 
@@ -59,13 +59,8 @@ func versions(t *testing.T, test func(t *testing.T, version string)) {
 // newServer returns a server whose debates have the configuration. It speaks the given versions of the protocol.
 func newServer(t *testing.T, model providers.Provider, c debate.Config, versions ...string) *mcp.Server {
 	t.Helper()
-	e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": model}})
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel()
-		_ = e.Close(ctx)
-	})
+	e := debatetest.Engine(t, debate.Options{Providers: map[string]providers.Provider{"m": model}})
+	t.Cleanup(func() { debatetest.Kill(e) })
 	s, err := debatemcp.NewServer(e, debatemcp.Options{
 		Tools:  debatetool.Options{Presets: map[string]debatetool.Preset{"panel": {Config: c}}},
 		Server: mcp.ServerOptions{SupportedProtocolVersions: versions},
@@ -122,8 +117,7 @@ func (c *client) callLoose(t *testing.T, tool string, input map[string]any) (out
 	t.Helper()
 	p := &mcp.CallToolParams{Name: tool, Arguments: input}
 	p.SetProgressToken("p")
-	r, err := c.CallTool(t.Context(), p)
-	require.NoError(t, err)
+	r := debatetest.Call(t, c.CallTool, p)
 	require.NotEmpty(t, r.Content)
 	text = r.Content[0].(*mcp.TextContent).Text
 	if r.StructuredContent == nil {
@@ -140,25 +134,15 @@ func (c *client) callLoose(t *testing.T, tool string, input map[string]any) (out
 // read returns the text of a resource.
 func (c *client) read(t *testing.T, uri string) string {
 	t.Helper()
-	r, err := c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
-	require.NoError(t, err)
+	r := debatetest.Call(t, c.ReadResource, &mcp.ReadResourceParams{URI: uri})
 	require.Equal(t, "private", r.CacheScope, "no proxy serves a debate to others")
 	return r.Contents[0].Text
-}
-
-func pair() debate.Config {
-	return debate.Config{
-		Protocol:     panel.Protocol{Format: panel.RoundLimited},
-		Participants: []debate.Participant{{Name: "Ada", Side: "for"}, {Name: "Bo", Side: "against"}},
-		Judges:       []debate.Participant{{Name: "Judge"}},
-		Limits:       debate.Limits{MaxRounds: 2},
-	}
 }
 
 // A call returns after 45 seconds, and the debate goes on. The client hears of each turn, and at least every 20 seconds.
 func TestALongDebateNeedsSeveralCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := inMemory(t, newServer(t, slowly{offline.Model(false)}, pair()), nil)
+		c := inMemory(t, newServer(t, slowly{offline.Model(false)}, debatetest.ShortPanel(2)), nil)
 		began := time.Now()
 		out, text := c.call(t, "debate", map[string]any{"topic": "Ban cars?", "id": "x"})
 		require.Equal(t, 45*time.Second, time.Since(began))
@@ -179,7 +163,7 @@ func TestALongDebateNeedsSeveralCalls(t *testing.T) {
 
 func TestASilentDebateBeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := inMemory(t, newServer(t, hanging{}, pair()), nil)
+		c := inMemory(t, newServer(t, hanging{}, debatetest.ShortPanel(2)), nil)
 		_, _ = c.call(t, "debate", map[string]any{"topic": "Ban cars?", "id": "x"})
 		synctest.Wait()
 		progress, _ := c.seen()
@@ -197,7 +181,7 @@ func (hanging) Generate(ctx context.Context, _ providers.Request) (providers.Res
 
 func TestTheToolsWorkTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := inMemory(t, newServer(t, slowly{offline.Model(false)}, pair()), nil)
+		c := inMemory(t, newServer(t, slowly{offline.Model(false)}, debatetest.ShortPanel(2)), nil)
 		tools, err := c.ListTools(t.Context(), nil)
 		require.NoError(t, err)
 		var names []string
@@ -224,7 +208,7 @@ func TestTheToolsWorkTogether(t *testing.T) {
 
 // Over HTTP, a client gets the answer, the progress, the resources and the notifications about them.
 func TestOverHTTP(t *testing.T) {
-	s := newServer(t, offline.Model(false), pair())
+	s := newServer(t, offline.Model(false), debatetest.ShortPanel(2))
 	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil))
 	t.Cleanup(web.Close) // after the session
 	c := connect(t, &mcp.StreamableClientTransport{Endpoint: web.URL}, nil)
@@ -241,7 +225,7 @@ func TestOverHTTP(t *testing.T) {
 
 func TestSubscribersAreTold(t *testing.T) {
 	versions(t, func(t *testing.T, version string) {
-		s := newServer(t, slowly{offline.Model(false)}, pair(), version)
+		s := newServer(t, slowly{offline.Model(false)}, debatetest.ShortPanel(2), version)
 		c, other := inMemory(t, s, nil), inMemory(t, s, nil)
 		_, _ = c.call(t, "debate_start", map[string]any{"topic": "Ban cars?", "id": "x"})
 		for range 2 {
@@ -269,7 +253,7 @@ func TestSubscribersAreTold(t *testing.T) {
 // Each subscriber is told once of each event, however many there are, and also after it has subscribed again.
 func TestSubscribersOfOneResource(t *testing.T) {
 	versions(t, func(t *testing.T, version string) {
-		s := newServer(t, slowly{offline.Model(false)}, pair(), version)
+		s := newServer(t, slowly{offline.Model(false)}, debatetest.ShortPanel(2), version)
 		first, second, single := inMemory(t, s, nil), inMemory(t, s, nil), inMemory(t, s, nil)
 		_, _ = first.call(t, "debate_start", map[string]any{"topic": "Ban cars?", "id": "x"})
 		synctest.Wait()
@@ -297,7 +281,7 @@ func TestSubscribersOfOneResource(t *testing.T) {
 
 func TestUnknownResources(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := inMemory(t, newServer(t, offline.Model(false), pair()), nil)
+		c := inMemory(t, newServer(t, offline.Model(false), debatetest.ShortPanel(2)), nil)
 		for _, uri := range []string{"debate://x/report", "debate://x/other", "debate:///report", "other://x/report"} {
 			_, err := c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
 			require.ErrorContains(t, err, "not found", uri)
@@ -307,7 +291,7 @@ func TestUnknownResources(t *testing.T) {
 
 // people returns a debate in which a person speaks, after a gate.
 func people() debate.Config {
-	c := pair()
+	c := debatetest.ShortPanel(2)
 	c.Participants[1].Human = true
 	c.AskBeforeRounds = true
 	c.Limits.MaxRounds = 1
@@ -368,9 +352,8 @@ func TestTheModelPassesOnReplies(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	e, err := debate.NewEngine(debate.Options{})
-	require.NoError(t, err)
-	_, err = debatemcp.NewServer(nil, debatemcp.Options{})
+	e := debatetest.Engine(t, debate.Options{})
+	_, err := debatemcp.NewServer(nil, debatemcp.Options{})
 	require.EqualError(t, err, "make MCP server: make debate tools: the engine is nil")
 	_, err = debatemcp.NewServer(e, debatemcp.Options{Heartbeat: -1})
 	require.EqualError(t, err, "make MCP server: Heartbeat is -1ns, want 0 or more")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -44,7 +45,7 @@ func TestTheCostOfADebate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRecorder(Options{})
 		_, d := start(t, r, &model{cfg: detailed()}, nil)
-		runToEnd(t, d)
+		debatetest.Finish(t, d)
 		cost := 0.0
 		for _, n := range find(r.trees(t), operationAgent) {
 			if n.attr(keyRole) == "expert" {

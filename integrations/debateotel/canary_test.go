@@ -5,10 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/stretchr/testify/require"
-
-	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/internal/canarytest"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/store"
 )
 
@@ -20,14 +18,10 @@ func TestNoSpanHasAPrivateText(t *testing.T) {
 				c := canarytest.New(t, cfg)
 				r, kept := newRecorder(Options{Texts: true}), store.Memory()
 				c.Options.Store, c.Options.Observer = kept, r.Observer()
-				e, err := debate.NewEngine(c.Options)
-				require.NoError(t, err)
-				d, err := e.Create(t.Context(), c.Config)
-				require.NoError(t, err)
+				e := debatetest.Engine(t, c.Options)
+				d := debatetest.Create(t, e, c.Config)
 				c.Out.Hide(canarytest.KeysIn(t, kept, d.ID()))
-				for _, err := range d.Run(t.Context()) {
-					require.NoError(t, err)
-				}
+				debatetest.Finish(t, d)
 				c.Out.Add("spans", everyAttribute(r.trees(t)))
 				c.Out.Add("metrics", fmt.Sprint(collect(t, r)))
 				c.Out.Add("spans of a replay", everyAttribute(replayOf(t, kept, Options{Texts: true}).trees(t)))

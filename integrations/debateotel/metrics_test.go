@@ -15,6 +15,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/providers"
@@ -48,7 +49,7 @@ func TestMetrics(t *testing.T) {
 			return nil
 		}
 		_, d := start(t, r, m, nil)
-		runToEnd(t, d)
+		debatetest.Finish(t, d)
 		var b strings.Builder
 		found := collect(t, r)
 		for _, name := range slices.Sorted(maps.Keys(found)) {
@@ -91,8 +92,8 @@ func TestEstimatedTokensAreNotCounted(t *testing.T) {
 				return scripted.Reply{Text: enginetest.PresetReply(cfg, r)}
 			}}
 		})
-		runToEnd(t, d)
-		require.Equal(t, fsm.Completed, resultOf(t, d).State)
+		debatetest.Finish(t, d)
+		require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
 		require.Contains(t, collect(t, r), metricInference)
 		require.NotContains(t, collect(t, r), metricInputTokens)
 		require.Equal(t, "true", find(r.trees(t), operationChat)[0].attr(keyEstimated))

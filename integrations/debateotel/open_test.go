@@ -15,6 +15,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
@@ -53,7 +54,7 @@ func checkTrees(t *testing.T, r *recorder, d *debate.Debate) {
 			agents[n.attr(keyStep)]++
 		}
 	}
-	for _, u := range resultOf(t, d).Turns {
+	for _, u := range debatetest.Result(t, d).Turns {
 		require.NotZero(t, agents[u.Key.String()], u.Key)
 	}
 }
@@ -193,7 +194,7 @@ func TestWhateverEndsADrive(t *testing.T) {
 		"a cancel": func(t *testing.T, d *debate.Debate, m *model) {
 			m.act = func(context.Context, debate.Step) error { return d.Cancel(context.Background()) }
 			runToStop(t, d)
-			require.Equal(t, fsm.Canceled, resultOf(t, d).State)
+			require.Equal(t, fsm.Canceled, debatetest.Result(t, d).State)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
@@ -30,10 +31,8 @@ func notInJournals(a attribute.KeyValue) bool {
 func replayOf(t *testing.T, s store.Store, o Options) *recorder {
 	t.Helper()
 	r := newRecorder(o)
-	e, err := debate.NewEngine(debate.Options{Store: s})
-	require.NoError(t, err)
-	d, err := e.Open(t.Context(), "d")
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Store: s})
+	d := debatetest.Open(t, e, "d")
 	require.NoError(t, r.Replay(t.Context(), d))
 	return r
 }
@@ -56,7 +55,7 @@ func TestAReplayGivesTheSameTree(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r, s := newRecorder(Options{}), store.Memory()
 				_, d := start(t, r, &model{cfg: cfg}, func(o *debate.Options) { o.Store = s })
-				runToEnd(t, d)
+				debatetest.Finish(t, d)
 				requireSame(t, r, s)
 			})
 		})
@@ -93,7 +92,7 @@ func TestAReplayOfPauses(t *testing.T) {
 				}
 				time.Sleep(time.Hour)
 				require.NoError(t, e.Close(t.Context()))
-				require.Equal(t, fsm.Completed, resultOf(t, d).State)
+				require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
 				requireSame(t, r, s)
 			})
 		})
@@ -120,11 +119,11 @@ func TestAReplayOfControls(t *testing.T) {
 				}
 				_, d := start(t, r, m, func(o *debate.Options) { o.Store = s })
 				runToStop(t, d)
-				require.Equal(t, fsm.Error, resultOf(t, d).State)
+				require.Equal(t, fsm.Error, debatetest.Result(t, d).State)
 				time.Sleep(time.Minute)
 				require.NoError(t, then(t.Context(), d))
-				if !resultOf(t, d).State.Final() {
-					runToEnd(t, d)
+				if !debatetest.Result(t, d).State.Final() {
+					debatetest.Finish(t, d)
 				}
 				requireSame(t, r, s)
 			})
@@ -141,7 +140,7 @@ func TestAReplayOfADebateThatRuns(t *testing.T) {
 		time.Sleep(17 * time.Second)
 		roots := replayOf(t, s, Options{}).trees(t)
 		require.Len(t, roots, 1)
-		require.Len(t, roots[0].all("invoke_agent"), len(resultOf(t, d).Turns))
+		require.Len(t, roots[0].all("invoke_agent"), len(debatetest.Result(t, d).Turns))
 		again := newRecorder(Options{})
 		require.NoError(t, again.Replay(t.Context(), d), "in the engine that drives it")
 		requireSame(t, again, s)
@@ -156,11 +155,10 @@ func TestAReplayOfADebateWithAPerson(t *testing.T) {
 		cfg.Participants[1].Human = true
 		r, s := newRecorder(Options{}), store.Memory()
 		_, d := start(t, r, &model{cfg: cfg}, func(o *debate.Options) { o.Store = s })
-		for !resultOf(t, d).State.Final() {
-			runToEnd(t, d)
+		for !debatetest.Result(t, d).State.Final() {
+			debatetest.Finish(t, d)
 			r.trees(t)
-			waiting, err := d.Waiting(t.Context())
-			require.NoError(t, err)
+			waiting := debatetest.Waiting(t, d)
 			for _, a := range waiting {
 				time.Sleep(time.Hour)
 				require.NoError(t, d.Answer(t.Context(), a.Key, "I say no.", "b@example.com"))

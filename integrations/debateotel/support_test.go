@@ -20,6 +20,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
@@ -80,10 +81,8 @@ func start(t testing.TB, r *recorder, m *model, change func(*debate.Options)) (*
 	if change != nil {
 		change(&o)
 	}
-	e, err := debate.NewEngine(o)
-	require.NoError(t, err)
-	d, err := e.Create(t.Context(), m.cfg)
-	require.NoError(t, err)
+	e := debatetest.Engine(t, o)
+	d := debatetest.Create(t, e, m.cfg)
 	return e, d
 }
 
@@ -215,21 +214,6 @@ func describe(roots []*node, without func(attribute.KeyValue) bool) string {
 		write(n, "")
 	}
 	return b.String()
-}
-
-// runToEnd drives a debate to its end.
-func runToEnd(t testing.TB, d *debate.Debate) {
-	t.Helper()
-	for _, err := range d.Run(t.Context()) {
-		require.NoError(t, err)
-	}
-}
-
-func resultOf(t testing.TB, d *debate.Debate) *debate.Result {
-	t.Helper()
-	r, err := d.Result(t.Context())
-	require.NoError(t, err)
-	return r
 }
 
 // attempts returns the number of calls that led to turns.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/price"
@@ -43,7 +44,7 @@ func TestTheAttributesOfACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, m := newRecorder(Options{Providers: map[string]string{"m": "openai"}}), &model{cfg: detailed()}
 		_, d := start(t, r, m, nil)
-		runToEnd(t, d)
+		debatetest.Finish(t, d)
 		roots := r.trees(t)
 		agent := find(roots, "invoke_agent A")[0]
 		call := agent.below[0]
@@ -70,9 +71,9 @@ func TestEvaluations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRecorder(Options{})
 		_, d := start(t, r, &model{cfg: pair()}, nil)
-		runToEnd(t, d)
+		debatetest.Finish(t, d)
 		roots := r.trees(t)
-		for _, u := range resultOf(t, d).Turns {
+		for _, u := range debatetest.Result(t, d).Turns {
 			if u.Contract != "assessment/1" {
 				continue
 			}
@@ -170,7 +171,7 @@ func TestTheFormOfTexts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRecorder(Options{Texts: true})
 		_, d := start(t, r, &model{cfg: pair()}, nil)
-		runToEnd(t, d)
+		debatetest.Finish(t, d)
 		call := find(r.trees(t), "invoke_agent A")[0].below[0]
 		var system []part
 		var input, output []message
@@ -179,7 +180,7 @@ func TestTheFormOfTexts(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(call.attr("gen_ai.output.messages")), &output))
 		require.Equal(t, "text", system[0].Type)
 		require.Equal(t, "user", input[0].Role)
-		require.Equal(t, resultOf(t, d).Turns[1].Text, output[0].Parts[0].Content)
+		require.Equal(t, debatetest.Result(t, d).Turns[1].Text, output[0].Parts[0].Content)
 		require.Equal(t, "assistant", output[0].Role)
 	})
 }
@@ -279,10 +280,10 @@ func TestNames(t *testing.T) {
 		r := newRecorder(Options{Texts: true})
 		m := &model{cfg: detailed(), act: troubles()["a retry"]}
 		_, d := start(t, r, m, nil)
-		runToEnd(t, d)
+		debatetest.Finish(t, d)
 		shortened := &model{cfg: enginetest.PresetConfigs()["panel with summaries in its window"]}
 		_, d = start(t, r, shortened, nil)
-		runToEnd(t, d)
+		debatetest.Finish(t, d)
 		used := map[string]bool{}
 		for _, n := range find(r.trees(t), "") {
 			list := n.Attributes()
@@ -309,7 +310,7 @@ func TestNoStackIsRecorded(t *testing.T) {
 		r := newRecorder(Options{Texts: true})
 		_, d := start(t, r, &model{cfg: pair(), act: troubles()["a panic"]}, nil)
 		runToStop(t, d)
-		require.NotEmpty(t, resultOf(t, d).Failure.Stack)
+		require.NotEmpty(t, debatetest.Result(t, d).Failure.Stack)
 		text := describe(r.trees(t), nil)
 		for _, n := range find(r.trees(t), "") {
 			text += n.Status().Description
@@ -342,7 +343,7 @@ func TestSamplersSeeCalls(t *testing.T) {
 		r := newRecorder(Options{})
 		r.Telemetry = New(Options{TracerProvider: sdktrace.NewTracerProvider(sdktrace.WithSampler(s)), Providers: map[string]string{"m": "openai"}})
 		_, d := start(t, r, &model{cfg: detailed()}, nil)
-		runToEnd(t, d)
+		debatetest.Finish(t, d)
 		i := slices.IndexFunc(s.told, func(p sdktrace.SamplingParameters) bool { return p.Name == "chat gpt-x" })
 		require.GreaterOrEqual(t, i, 0)
 		require.ElementsMatch(t, []attribute.KeyValue{

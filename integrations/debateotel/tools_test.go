@@ -12,6 +12,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/evidence"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/tool"
 )
@@ -59,7 +60,7 @@ func TestCallsOfTools(t *testing.T) {
 						}),
 					}
 				})
-				runToEnd(t, d)
+				debatetest.Finish(t, d)
 				roots := r.trees(t)
 				looks, fails := find(roots, "execute_tool look"), find(roots, "execute_tool fail")
 				require.NotEmpty(t, looks)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/providers"
@@ -25,10 +26,10 @@ func TestTheTreeOfEachProtocol(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r, m := newRecorder(Options{}), &model{cfg: cfg}
 				_, d := start(t, r, m, nil)
-				runToEnd(t, d)
+				debatetest.Finish(t, d)
 				roots := r.trees(t)
 				require.Len(t, roots, 1)
-				turns := resultOf(t, d).Turns
+				turns := debatetest.Result(t, d).Turns
 				require.Len(t, roots[0].all("invoke_agent"), len(turns))
 				calls := len(roots[0].all(operationChat)) + len(roots[0].all(operationEmbeddings)) + len(roots[0].all(operationRetrieval))
 				require.Equal(t, attempts(turns), calls)
@@ -44,7 +45,7 @@ func TestTheAttributesOfAPanel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, m := newRecorder(Options{}), &model{cfg: pair()}
 		_, d := start(t, r, m, nil)
-		runToEnd(t, d)
+		debatetest.Finish(t, d)
 		golden.Require(t, "testdata/panel.txt", describe(r.trees(t), nil))
 	})
 }
@@ -54,7 +55,7 @@ func TestTheContextOfACallHasItsSpan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, m := newRecorder(Options{}), &model{cfg: pair()}
 		_, d := start(t, r, m, nil)
-		runToEnd(t, d)
+		debatetest.Finish(t, d)
 		var want []trace.SpanContext
 		for _, n := range find(r.trees(t), operationChat) {
 			want = append(want, n.SpanContext())

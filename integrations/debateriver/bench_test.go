@@ -22,36 +22,40 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// BenchmarkTurns measures a turn through River, from the previous commit: fetch the job, call a model that answers at
-// once, and commit.
+// BenchmarkTurns measures turns of debates of three rounds, which have 10, and of nine rounds, which have 28. A job runs a whole
+// debate, unless that takes longer than Config.JobTime. The model answers at once.
 func BenchmarkTurns(b *testing.B) {
-	for _, jobs := range []int{1, 8, 64} {
-		b.Run(fmt.Sprintf("jobs=%d", jobs), func(b *testing.B) {
-			var turns atomic.Int64
-			ended := make(chan struct{}, 2*jobs)
-			e := benchWorker(b, jobs, func(_ context.Context, _ string, ev debate.Event) {
-				switch ev := ev.(type) {
-				case debate.TurnDone:
-					turns.Add(1)
-				case debate.StateChanged:
-					if ev.To.Final() {
-						ended <- struct{}{}
-					}
-				}
-			})
-			for b.Loop() {
-				for range 2 * jobs {
-					d, err := e.Create(b.Context(), fleetDebate(3))
-					require.NoError(b, err)
-					require.NoError(b, d.Start(b.Context()))
-				}
-				for range 2 * jobs {
-					<-ended
-				}
-			}
-			b.ReportMetric(float64(turns.Load())/b.Elapsed().Seconds(), "turns/s")
-		})
+	for _, rounds := range []int{3, 9} {
+		for _, jobs := range []int{1, 8, 64} {
+			b.Run(fmt.Sprintf("rounds=%d/jobs=%d", rounds, jobs), func(b *testing.B) { benchTurns(b, rounds, jobs) })
+		}
 	}
+}
+
+func benchTurns(b *testing.B, rounds, jobs int) {
+	var turns atomic.Int64
+	ended := make(chan struct{}, 2*jobs)
+	e := benchWorker(b, jobs, func(_ context.Context, _ string, ev debate.Event) {
+		switch ev := ev.(type) {
+		case debate.TurnDone:
+			turns.Add(1)
+		case debate.StateChanged:
+			if ev.To.Final() {
+				ended <- struct{}{}
+			}
+		}
+	})
+	for b.Loop() {
+		for range 2 * jobs {
+			d, err := e.Create(b.Context(), fleetDebate(rounds))
+			require.NoError(b, err)
+			require.NoError(b, d.Start(b.Context()))
+		}
+		for range 2 * jobs {
+			<-ended
+		}
+	}
+	b.ReportMetric(float64(turns.Load())/b.Elapsed().Seconds(), "turns/s")
 }
 
 // BenchmarkEmptyJobs measures jobs of River that do nothing but insert the next one and complete themselves, in one

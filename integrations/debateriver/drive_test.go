@@ -12,6 +12,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 )
@@ -20,7 +21,7 @@ func TestWorkersDriveWhatAProcessWithoutProvidersSubmits(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
 		t.Run(string(mode), func(t *testing.T) {
-			s := newTestSchema(t)
+			s := withJobsOfOnePlan(t)
 			m := &digestModel{}
 			s.worker(t, m)
 			s.worker(t, m)
@@ -53,11 +54,8 @@ func TestAPhaseInParallelIsOneJob(t *testing.T) {
 	_, one := runInMemory(t, twoRoundPanel(panel.Sequential))
 	_, both := runInMemory(t, twoRoundPanel(panel.Simultaneous))
 	require.Len(t, both, len(one)-2, "one plan less in each of two rounds")
-	s := newTestSchema(t)
-	m, g := newGatedModel("B")
-	s.worker(t, m)
-	d := s.submitter(t).submit(t, twoRoundPanel(panel.Simultaneous))
-	receiveValue(t, g.arrived)
+	s := withJobsOfOnePlan(t)
+	m, g, _, d := s.blocked(t, "B", twoRoundPanel(panel.Simultaneous))
 	watchUntil(t, d, 0, turnOf("A"))
 	jobs := s.activeJobs(t, d)
 	require.Len(t, jobs, 1, "A's turn is committed, B's is not")
@@ -85,7 +83,7 @@ func TestAViewerThatGoesAwayStopsNothing(t *testing.T) {
 
 func TestADebateThatIsSubmittedTwiceRunsOnce(t *testing.T) {
 	t.Parallel()
-	s := newTestSchema(t)
+	s := withJobsOfOnePlan(t)
 	one, other := s.submitter(t), s.submitter(t)
 	c := sequentialPanel()
 	c.ID = "one"
@@ -122,7 +120,7 @@ func TestADebateThatIsSubmittedTwiceRunsOnce(t *testing.T) {
 
 func TestADelayBetweenRoundsIsTheJobs(t *testing.T) {
 	t.Parallel()
-	s := newTestSchema(t)
+	s := withJobsOfOnePlan(t)
 	c := sequentialPanel()
 	c.Limits.RoundDelay = 100 * time.Millisecond
 	_, plans := runInMemory(t, c)
@@ -157,7 +155,7 @@ func TestAWatcherInTheWorkersProcessSeesChunks(t *testing.T) {
 	s := newTestSchema(t)
 	heard := make(chan struct{})
 	talk := &digestModel{}
-	w := s.worker(t, model(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+	w := s.worker(t, debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		show := r.OnChunk
 		r.OnChunk = func(text string) error {
 			if err := show(text); err != nil {
@@ -178,13 +176,6 @@ func TestAWatcherInTheWorkersProcessSeesChunks(t *testing.T) {
 	require.NotEmpty(t, ev.(debate.Chunk).Text)
 	close(heard)
 	requireUndisturbed(t, d, sequentialPanel())
-}
-
-// model is a function that implements providers.Provider.
-type model func(context.Context, providers.Request) (providers.Response, error)
-
-func (m model) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
-	return m(ctx, r)
 }
 
 // A bug in a worker's code stops the debate. River does not try the job again.

@@ -130,6 +130,13 @@ const fleetVariable = "DEBATE_FLEET_WORKER"
 
 // fleetWorker runs a worker until the process is killed.
 func fleetWorker(address string) {
+	workUntilKilled(address, newFleetPool, fleetModel(fleetLatency), &river.Config{
+		ID: strconv.Itoa(os.Getpid()), Queues: map[string]river.QueueConfig{Queue: {MaxWorkers: fleetJobs}},
+	})
+}
+
+// workUntilKilled runs a worker with the model m on the schema and the database of an address, until the process is killed.
+func workUntilKilled(address string, open func(dsn string) (*pgxpool.Pool, error), m providers.Provider, c *river.Config) {
 	must := func(err error) {
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -137,17 +144,14 @@ func fleetWorker(address string) {
 		}
 	}
 	schema, dsn, _ := strings.Cut(address, " ")
-	pool, err := newFleetPool(dsn)
+	pool, err := open(dsn)
 	must(err)
 	s, err := NewStore(pool, Config{Schema: schema, RiverSchema: schema})
 	must(err)
-	workers := river.NewWorkers()
-	_, err = AddWorker(workers, s, debate.Options{Providers: map[string]providers.Provider{"m": fleetModel(fleetLatency)}})
+	c.Schema, c.Workers, c.Logger = schema, river.NewWorkers(), slog.New(slog.DiscardHandler)
+	_, err = AddWorker(c.Workers, s, debate.Options{Providers: map[string]providers.Provider{"m": m}})
 	must(err)
-	client, err := river.NewClient(riverpgxv5.New(pool), Defaults(&river.Config{
-		ID: strconv.Itoa(os.Getpid()), Schema: schema, Workers: workers, Logger: slog.New(slog.DiscardHandler),
-		Queues: map[string]river.QueueConfig{Queue: {MaxWorkers: fleetJobs}},
-	}))
+	client, err := river.NewClient(riverpgxv5.New(pool), Defaults(c))
 	must(err)
 	must(client.Start(context.Background()))
 	select {}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 )
 
@@ -40,7 +42,13 @@ func (s *testSchema) done(t *testing.T, d *debate.Debate, id int64) {
 func TestALateJobChangesNothing(t *testing.T) {
 	t.Parallel()
 	s := newTestSchema(t)
-	m, g := newGatedModel("B")
+	g, held := newGate("B"), newGate("C")
+	m := &digestModel{hook: func(ctx context.Context, r providers.Request) error {
+		if err := g.hold(ctx, r); err != nil {
+			return err
+		}
+		return held.hold(ctx, r)
+	}}
 	s.worker(t, m)
 	p := s.submitter(t)
 	d := p.submit(t, sequentialPanel())
@@ -72,9 +80,12 @@ func TestALateJobChangesNothing(t *testing.T) {
 	_, err := p.Open(t.Context(), gone.ID())
 	require.Error(t, err)
 
-	d = p.create(t, sequentialPanel())
+	c := sequentialPanel()
+	c.Participants[0].Model = held.who
+	d = p.create(t, c)
 	late("never started")
 	require.NoError(t, d.Start(t.Context()))
+	receiveValue(t, held.arrived)
 	require.NoError(t, d.Cancel(t.Context()))
 	watchToEnd(t, d)
 	s.waitForNoJobs(t, d)
@@ -96,11 +107,7 @@ func TestAJobWithoutAPlanChangesNothing(t *testing.T) {
 func TestDeletingADebateCutsItsCallAndEndsItsJob(t *testing.T) {
 	t.Parallel()
 	s := newTestSchema(t)
-	m, g := newGatedModel("A")
-	s.worker(t, m)
-	p := s.submitter(t)
-	d := p.submit(t, sequentialPanel())
-	receiveValue(t, g.arrived)
+	m, g, p, d := s.blocked(t, "A", sequentialPanel())
 	require.NoError(t, p.Delete(t.Context(), d.ID()))
 	receiveValue(t, g.cut)
 	s.waitForNoJobs(t, d)
@@ -136,14 +143,67 @@ func TestAJobThatTakesTooLongIsCutAndTriedAgain(t *testing.T) {
 	s.waitForNoJobs(t, d)
 }
 
+func TestAJobGoesOnToFurtherPlans(t *testing.T) {
+	t.Parallel()
+	s := newTestSchema(t)
+	s.jobTime = maxJobTime
+	m := &digestModel{}
+	s.worker(t, m)
+	s.worker(t, m)
+	p := s.submitter(t)
+	for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
+		d := p.submit(t, twoRoundPanel(mode))
+		requireUndisturbed(t, d, twoRoundPanel(mode))
+		s.waitForNoJobs(t, d)
+		require.Len(t, s.jobs(t, d), 1)
+	}
+}
+
+// A plan that begins later has a job of its own, so that the worker is free meanwhile.
+func TestAJobLeavesAPlanThatBeginsLater(t *testing.T) {
+	t.Parallel()
+	s := newTestSchema(t)
+	s.jobTime = maxJobTime
+	m := &digestModel{}
+	s.worker(t, m)
+	c := sequentialPanel()
+	c.Limits.RoundDelay = 100 * time.Millisecond
+	d := s.submitter(t).submit(t, c)
+	m.requireCalledOnce(t, requireUndisturbed(t, d, c))
+	s.waitForNoJobs(t, d)
+	require.Len(t, s.jobs(t, d), 2)
+}
+
+// A control changes the plan while a job runs. The job finds the new plan, so there is no other job, which another worker
+// would run at the same time.
+func TestARunningJobTakesThePlanOfAControl(t *testing.T) {
+	t.Parallel()
+	for _, jobTime := range []time.Duration{maxJobTime, -1} {
+		t.Run(jobTime.String(), func(t *testing.T) {
+			s := newTestSchema(t)
+			s.jobTime = jobTime
+			first, g := newGatedModel("B")
+			s.workerOfOneJob(t, first)
+			p := s.submitter(t)
+			d := p.submit(t, sequentialPanel())
+			receiveValue(t, g.arrived)
+			jobs := s.activeJobs(t, d)
+			require.Len(t, jobs, 1)
+			require.NoError(t, d.Stop(t.Context()))
+			receiveValue(t, g.cut)
+			g.open()
+			r := watchToEnd(t, d)
+			require.Equal(t, fsm.Completed, r.State)
+			require.Equal(t, len(r.Turns)+1, first.callCount(), "only the call that was cut is not in a turn")
+			s.waitForNoJobs(t, d)
+		})
+	}
+}
+
 func TestJobsThatComeTwiceDoAPlanOnce(t *testing.T) {
 	t.Parallel()
 	s := newTestSchema(t)
-	m, g := newGatedModel("A")
-	s.worker(t, m)
-	p := s.submitter(t)
-	d := p.submit(t, sequentialPanel())
-	receiveValue(t, g.arrived)
+	m, g, p, d := s.blocked(t, "A", sequentialPanel())
 	key := statusOf(t, d).Plan.Key
 	ids := []int64{p.insert(t, d, key), p.insert(t, d, key)}
 	eventually(t, func() bool { // the second job waits in the worker
@@ -177,10 +237,7 @@ func TestAJobThatIsTakenAwayInFlightHindersNothing(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newTestSchema(t)
-			m, g := newGatedModel("B")
-			s.worker(t, m)
-			d := s.submitter(t).submit(t, sequentialPanel())
-			receiveValue(t, g.arrived)
+			m, g, _, d := s.blocked(t, "B", sequentialPanel())
 			jobs := s.activeJobs(t, d)
 			require.Len(t, jobs, 1)
 			s.exec(t, tt.sql, jobs[0].ID)
@@ -196,7 +253,7 @@ func TestAJobThatIsTakenAwayInFlightHindersNothing(t *testing.T) {
 // Two workers have the same job: the first turn is committed, and the other worker's call is canceled.
 func TestAWorkerWhoseDebateWasTakenOverIsCut(t *testing.T) {
 	t.Parallel()
-	s := newTestSchema(t)
+	s := withJobsOfOnePlan(t)
 	stale, g := newGatedModel("B")
 	first := s.workerOfOneJob(t, stale)
 	d := s.submitter(t).submit(t, sequentialPanel())
@@ -248,12 +305,8 @@ func TestOfTwoEnginesAtOnePlanOneIsCut(t *testing.T) {
 // The turn and the next job are one transaction.
 func TestWithoutTheNextJobThereIsNoTurn(t *testing.T) {
 	t.Parallel()
-	s := newTestSchema(t)
-	m, g := newGatedModel("A")
-	s.worker(t, m)
-	p := s.submitter(t)
-	d := p.submit(t, sequentialPanel())
-	receiveValue(t, g.arrived)
+	s := withJobsOfOnePlan(t)
+	_, g, p, d := s.blocked(t, "A", sequentialPanel())
 	s.exec(t, `create function {schema}.refuse() returns trigger language plpgsql as $$ begin raise exception 'no more jobs'; end $$`)
 	s.exec(t, "create trigger refuse before insert on {jobs} for each row execute function {schema}.refuse()")
 	status := statusOf(t, d)
@@ -306,11 +359,7 @@ func TestStartPutsRightWhatLostItsJob(t *testing.T) {
 func TestAJobThatIsCancelledInRiverWaitsForStart(t *testing.T) {
 	t.Parallel()
 	s := newTestSchema(t)
-	m, g := newGatedModel("A")
-	s.worker(t, m)
-	p := s.submitter(t)
-	d := p.submit(t, sequentialPanel())
-	receiveValue(t, g.arrived)
+	m, g, p, d := s.blocked(t, "A", sequentialPanel())
 	status := statusOf(t, d)
 	_, err := p.store.client.JobCancel(t.Context(), s.activeJobs(t, d)[0].ID)
 	require.NoError(t, err)
@@ -323,17 +372,49 @@ func TestAJobThatIsCancelledInRiverWaitsForStart(t *testing.T) {
 	require.Equal(t, len(r.Turns)+1, m.callCount())
 }
 
+// A control may come while the job is being canceled, which then looks for no further plan.
+func TestAControlAfterTheCancellationOfAJobHasAJob(t *testing.T) {
+	t.Parallel()
+	s := newTestSchema(t)
+	began, end := make(chan struct{}, 1), make(chan struct{})
+	var once sync.Once
+	m := &digestModel{hook: func(ctx context.Context, r providers.Request) (err error) {
+		if r.Model == "B" {
+			once.Do(func() {
+				began <- struct{}{}
+				<-end // the model is slow to notice that the job is canceled
+				err = ctx.Err()
+			})
+		}
+		return err
+	}}
+	s.worker(t, m)
+	notice := sync.OnceFunc(func() { close(end) })
+	t.Cleanup(notice)
+	p := s.submitter(t)
+	d := p.submit(t, sequentialPanel())
+	receiveValue(t, began)
+	job := s.activeJobs(t, d)[0]
+	_, err := p.store.client.JobCancel(t.Context(), job.ID)
+	require.NoError(t, err)
+	require.NoError(t, d.Stop(t.Context()))
+	require.Len(t, s.activeJobs(t, d), 2, "one of them is being canceled")
+	notice()
+	require.Equal(t, fsm.Completed, watchToEnd(t, d).State)
+	s.waitForNoJobs(t, d)
+}
+
 // A model may use the context of its call for anything. In this test it runs another debate.
 func TestAModelMaySubmitADebate(t *testing.T) {
 	t.Parallel()
-	s := newTestSchema(t)
+	s := withJobsOfOnePlan(t)
 	p := s.submitter(t)
 	c := sequentialPanel()
 	c.ID = "inner"
 	inner := p.create(t, c)
 	m, g := newGatedModel("A")
 	var once sync.Once
-	s.worker(t, model(func(ctx context.Context, r providers.Request) (_ providers.Response, err error) {
+	s.worker(t, debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (_ providers.Response, err error) {
 		once.Do(func() { err = inner.Start(ctx) })
 		if err != nil {
 			return providers.Response{}, err

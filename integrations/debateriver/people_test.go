@@ -22,8 +22,7 @@ func panelWithB() debate.Config {
 // keyOfB returns the step that a debate asks B for.
 func keyOfB(t testing.TB, d *debate.Debate) transcript.Key {
 	t.Helper()
-	list, err := d.Waiting(t.Context())
-	require.NoError(t, err)
+	list := debatetest.Waiting(t, d)
 	require.Len(t, list, 1)
 	require.Equal(t, "B", list[0].Key.Actor)
 	return list[0].Key

@@ -4,16 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"os/exec"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
@@ -112,28 +109,11 @@ const calledText = "called\n"
 
 // victim runs the worker process that startVictim starts. It leaves all of River's settings at their defaults.
 func victim(address string) {
-	must := func(err error) {
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-	}
-	schema, dsn, _ := strings.Cut(address, " ")
-	pool, err := pgxpool.New(context.Background(), dsn)
-	must(err)
-	s, err := NewStore(pool, Config{Schema: schema, RiverSchema: schema})
-	must(err)
-	workers := river.NewWorkers()
-	m := &digestModel{hook: func(context.Context, providers.Request) error {
+	open := func(dsn string) (*pgxpool.Pool, error) { return pgxpool.New(context.Background(), dsn) }
+	workUntilKilled(address, open, &digestModel{hook: func(context.Context, providers.Request) error {
 		fmt.Print(calledText)
 		select {}
-	}}
-	_, err = AddWorker(workers, s, debate.Options{Providers: map[string]providers.Provider{"m": m}})
-	must(err)
-	client, err := river.NewClient(riverpgxv5.New(pool), Defaults(&river.Config{Schema: schema, Workers: workers, Logger: slog.New(slog.DiscardHandler)}))
-	must(err)
-	must(client.Start(context.Background()))
-	select {}
+	}}, &river.Config{})
 }
 
 // waitForLeader waits until a River client is the leader.

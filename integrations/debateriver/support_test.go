@@ -3,9 +3,7 @@ package debateriver
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"log/slog"
 	"maps"
 	"slices"
@@ -23,8 +21,8 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/pgtest"
-	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
@@ -60,8 +58,9 @@ func receiveValue[T any](t testing.TB, c <-chan T) (v T) {
 
 // A testSchema is a schema for one test.
 type testSchema struct {
-	schema string
-	pool   *pgxpool.Pool // used by the test itself
+	schema  string
+	pool    *pgxpool.Pool // used by the test itself
+	jobTime time.Duration // of each store
 }
 
 func newTestSchema(t testing.TB) *testSchema {
@@ -72,6 +71,14 @@ func newTestSchema(t testing.TB) *testSchema {
 		require.NoError(t, err)
 	})
 	require.NoError(t, s.submitter(t).store.Migrate(t.Context()))
+	return s
+}
+
+// withJobsOfOnePlan returns a schema in which each plan has a job of its own.
+func withJobsOfOnePlan(t testing.TB) *testSchema {
+	t.Helper()
+	s := newTestSchema(t)
+	s.jobTime = -1
 	return s
 }
 
@@ -96,9 +103,7 @@ type process struct {
 func (s *testSchema) submitter(t testing.TB) *process {
 	t.Helper()
 	p := s.open(t)
-	var err error
-	p.Engine, err = debate.NewEngine(debate.Options{Store: p.store})
-	require.NoError(t, err)
+	p.Engine = debatetest.Engine(t, debate.Options{Store: p.store})
 	return p
 }
 
@@ -106,7 +111,7 @@ func (s *testSchema) open(t testing.TB) *process {
 	t.Helper()
 	p := &process{pool: newPool(t)}
 	var err error
-	p.store, err = NewStore(p.pool, Config{Schema: s.schema, RiverSchema: s.schema})
+	p.store, err = NewStore(p.pool, Config{Schema: s.schema, RiverSchema: s.schema, JobTime: s.jobTime})
 	require.NoError(t, err)
 	t.Cleanup(p.store.Close)
 	return p
@@ -153,26 +158,20 @@ func (s *testSchema) workerOf(t testing.TB, o debate.Options, c river.Config) *p
 func (s *testSchema) engine(t testing.TB, m providers.Provider) *process {
 	t.Helper()
 	p := s.open(t)
-	var err error
-	p.Engine, err = debate.NewEngine(debate.Options{Store: p.store, Providers: map[string]providers.Provider{"m": m}})
-	require.NoError(t, err)
+	p.Engine = debatetest.Engine(t, debate.Options{Store: p.store, Providers: map[string]providers.Provider{"m": m}})
 	return p
 }
 
 // on returns a handle of the debate in this process.
 func (p *process) on(t testing.TB, d *debate.Debate) *debate.Debate {
 	t.Helper()
-	d, err := p.Open(t.Context(), d.ID())
-	require.NoError(t, err)
-	return d
+	return debatetest.Open(t, p.Engine, d.ID())
 }
 
 // create creates a debate.
 func (p *process) create(t testing.TB, c debate.Config) *debate.Debate {
 	t.Helper()
-	d, err := p.Create(t.Context(), c)
-	require.NoError(t, err)
-	return d
+	return debatetest.Create(t, p.Engine, c)
 }
 
 // submit creates a debate and starts it.
@@ -278,7 +277,7 @@ type digestModel struct {
 
 // Generate implements providers.Provider.
 func (s *digestModel) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
-	said := digest(r)
+	said := fmt.Sprintf("%016x", debatetest.Digest(r))
 	s.mu.Lock()
 	if s.calls == nil {
 		s.calls = map[string]int{}
@@ -290,32 +289,8 @@ func (s *digestModel) Generate(ctx context.Context, r providers.Request) (provid
 			return providers.Response{}, err
 		}
 	}
-	p := scripted.Provider{Replies: []scripted.Reply{{Text: answerOf(said, r), Chunks: 3}}}
+	p := scripted.Provider{Replies: []scripted.Reply{{Text: debatetest.Answer(r, said), Chunks: 3}}}
 	return p.Generate(ctx, r)
-}
-
-func digest(r providers.Request) string {
-	h := fnv.New64a()
-	for _, m := range r.Messages {
-		fmt.Fprintf(h, "%s|%s\n", m.Role, m.Text)
-	}
-	return fmt.Sprintf("%016x", h.Sum64())
-}
-
-func answerOf(said string, r providers.Request) string {
-	var v any
-	switch r.SchemaName {
-	case "":
-		return said
-	case judge.AssessmentContract.Name():
-		v = judge.Assessment{
-			Participants: []judge.ParticipantAssessment{{Name: "A", Criteria: judge.Rubric(nil).UniformScores(6)}, {Name: "B", Criteria: judge.Rubric(nil).UniformScores(5)}}, Reasoning: said, Quality: 6, ShouldContinue: true,
-		}
-	default:
-		v = judge.Verdict{Summary: said, Quality: 50}
-	}
-	b, _ := json.Marshal(v) // plain structs always encode
-	return string(b)
 }
 
 // callCount returns the number of calls so far.
@@ -374,6 +349,17 @@ func newGatedModel(who string) (*digestModel, *gate) {
 	return &digestModel{hook: g.hold}, g
 }
 
+// blocked starts a worker and submits a debate from another process. It returns when the call of a speaker is at the gate.
+func (s *testSchema) blocked(t testing.TB, who string, c debate.Config) (*digestModel, *gate, *process, *debate.Debate) {
+	t.Helper()
+	m, g := newGatedModel(who)
+	s.worker(t, m)
+	p := s.submitter(t)
+	d := p.submit(t, c)
+	receiveValue(t, g.arrived)
+	return m, g, p, d
+}
+
 // watchUntil watches a debate until is returns true for an event.
 func watchUntil(t testing.TB, d *debate.Debate, after int64, is func(debate.Event) bool) debate.Event {
 	t.Helper()
@@ -412,20 +398,9 @@ func watchToEnd(t testing.TB, d *debate.Debate) *debate.Result {
 
 func statusOf(t testing.TB, d *debate.Debate) store.Status {
 	t.Helper()
-	h, err := d.Status(t.Context())
-	require.NoError(t, err)
+	h := debatetest.Status(t, d)
 	h.Driver = store.Heartbeat{} // it changes with time
 	return h
-}
-
-// formatResult returns the turns and the ending of a debate as text.
-func formatResult(r *debate.Result) string {
-	var b strings.Builder
-	for _, turn := range r.Turns {
-		fmt.Fprintln(&b, turn.Key, turn.Kind, turn.Order, turn.Text)
-	}
-	fmt.Fprintln(&b, r.State, r.Ending)
-	return b.String()
 }
 
 // planRecorder is a memory store that records the plans.
@@ -447,14 +422,9 @@ func runInMemory(t testing.TB, c debate.Config) (words string, plans []string) {
 	t.Helper()
 	memory := store.Memory()
 	s := &planRecorder{Store: memory, Watcher: memory.(store.Watcher)}
-	d, err := debate.New(t.Context(), c, debate.Options{Store: s, Providers: map[string]providers.Provider{"m": &digestModel{}}})
-	require.NoError(t, err)
-	for _, err := range d.Run(t.Context()) {
-		require.NoError(t, err)
-	}
-	r, err := d.Result(t.Context())
-	require.NoError(t, err)
-	return formatResult(r), s.plans
+	d := debatetest.New(t, c, debate.Options{Store: s, Providers: map[string]providers.Provider{"m": &digestModel{}}})
+	r := debatetest.RunResult(t, d)
+	return debatetest.Text(r), s.plans
 }
 
 // requireUndisturbed checks that a debate ended as an undisturbed one with the same ID does. The ID matters because it
@@ -464,6 +434,6 @@ func requireUndisturbed(t testing.TB, d *debate.Debate, c debate.Config) *debate
 	c.ID = d.ID()
 	words, _ := runInMemory(t, c)
 	r := watchToEnd(t, d)
-	require.Equal(t, words, formatResult(r))
+	require.Equal(t, words, debatetest.Text(r))
 	return r
 }

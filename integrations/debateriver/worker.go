@@ -16,7 +16,8 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// GracePeriod is added to the timeout of a debate's steps. After that time River cancels and rescues the job.
+// GracePeriod is added to the timeout of a debate's steps. After that time River cancels and rescues the job. Config.JobTime is
+// a part of it.
 const GracePeriod = 30 * time.Second
 
 // Defaults sets the fields of c that a River client for debates needs, unless they are already set, and returns c. It
@@ -37,8 +38,8 @@ func Defaults(c *river.Config) *river.Config {
 }
 
 // AddWorker adds a worker for debates to workers. It returns the worker's engine on the store, which you can use for
-// other calls. It ignores o.Store. Use River to stop the worker: Client.Stop waits for the steps in progress.
-// StopAndCancel cancels them, and another worker repeats them.
+// other calls. It ignores o.Store. Use River to stop the worker: Client.Stop waits for the jobs in progress, which begin no
+// further plan after Config.JobTime. StopAndCancel cancels their calls, and another worker repeats these.
 func AddWorker(workers *river.Workers, s *Store, o debate.Options) (*debate.Engine, error) {
 	o.Store = s
 	return addWorker(workers, s, o)
@@ -87,12 +88,12 @@ func (w *worker) Work(ctx context.Context, job *river.Job[jobArgs]) error {
 	if job.Args.Plan == "" {
 		return river.JobCancel(fmt.Errorf("work on debate %s: the job has no plan", job.Args.Debate))
 	}
+	t := newJobRun(job, w.store.jobTime)
 	leave, err := w.acquire(ctx, job.Args.Debate)
 	if err != nil {
 		return retryDecision(ctx, job, err)
 	}
 	defer leave()
-	t := &jobRun{job: job}
 	err = w.work(ctx, t)
 	switch {
 	case t.completed.Load(), errors.Is(err, store.ErrNotFound): // the journal records how the debate ended or stopped
@@ -103,7 +104,7 @@ func (w *worker) Work(ctx context.Context, job *river.Job[jobArgs]) error {
 	return nil
 }
 
-// work runs the job's plan until it is done.
+// work runs the job's plan and those to which it goes on, until they are done.
 func (w *worker) work(ctx context.Context, t *jobRun) error {
 	d, err := w.open(ctx, t.job.Args.Debate) // without the job run in ctx, so that a repaired status does not complete the job
 	if err != nil {
@@ -119,9 +120,9 @@ func (w *worker) work(ctx context.Context, t *jobRun) error {
 		if err != nil {
 			return err
 		}
-		ran := t.job.Args.matches(status)
+		ran := t.runs(status)
 		if ran {
-			more, err = d.RunOnce(context.WithValue(ctx, jobRunKey{}, t))
+			more, err = d.RunWhile(context.WithValue(ctx, jobRunKey{}, t), t.goes)
 		} else { // the job is late; this commit completes it unless the status changes meanwhile
 			err = w.store.Commit(context.WithValue(ctx, jobRunKey{}, t), store.Change{ID: status.ID, After: status.Seq, Status: status})
 		}

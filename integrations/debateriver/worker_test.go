@@ -18,6 +18,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
@@ -77,8 +78,7 @@ func TestADebateWaitsForAWorkerThatHasItsProtocol(t *testing.T) {
 	job := s.waitForSnooze(t, d)
 	require.True(t, job.ScheduledAt.After(status.Updated.Add(time.Second)))
 	require.Equal(t, status, statusOf(t, d))
-	full, err := d.Status(t.Context())
-	require.NoError(t, err)
+	full := debatetest.Status(t, d)
 	require.Contains(t, full.Driver.Missing[0], `protocol.name: "rare/1" is unknown to this engine`)
 	require.NoError(t, without.client.Stop(timeoutContext(t)))
 	s.workerWith(t, optionsWith(m))
@@ -127,7 +127,7 @@ func TestAWorkerOfAnOlderVersionLeavesADebateAlone(t *testing.T) {
 
 func TestStopLetsTheStepInFlightCommitAndStartsNone(t *testing.T) {
 	t.Parallel()
-	s := newTestSchema(t)
+	s := withJobsOfOnePlan(t)
 	m, g := newGatedModel("A")
 	w := s.workerOfOneJob(t, m)
 	d := s.submitter(t).submit(t, sequentialPanel())
@@ -147,9 +147,14 @@ func TestStopLetsTheStepInFlightCommitAndStartsNone(t *testing.T) {
 
 func TestStopAndCancelGivesTheStepInFlightToAnotherWorker(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
-		t.Run(string(mode), func(t *testing.T) {
+	for _, tt := range []struct {
+		mode    panel.Mode
+		jobTime time.Duration
+	}{{panel.Sequential, -1}, {panel.Simultaneous, -1}, {panel.Sequential, maxJobTime}, {panel.Simultaneous, maxJobTime}} {
+		mode := tt.mode
+		t.Run(fmt.Sprintf("%s %v", mode, tt.jobTime), func(t *testing.T) {
 			s := newTestSchema(t)
+			s.jobTime = tt.jobTime
 			m, g := newGatedModel("B")
 			w := s.worker(t, m)
 			d := s.submitter(t).submit(t, twoRoundPanel(mode))
@@ -168,8 +173,11 @@ func TestStopAndCancelGivesTheStepInFlightToAnotherWorker(t *testing.T) {
 			s.worker(t, m)
 			r := requireUndisturbed(t, d, twoRoundPanel(mode))
 			require.Equal(t, len(r.Turns)+1, m.callCount())
-			_, plans := runInMemory(t, twoRoundPanel(mode))
-			s.requireJobsCompleted(t, d, plans)
+			if tt.jobTime < 0 {
+				_, plans := runInMemory(t, twoRoundPanel(mode))
+				s.requireJobsCompleted(t, d, plans)
+			}
+			s.waitForNoJobs(t, d)
 		})
 	}
 }
@@ -183,7 +191,7 @@ func TestAWorkerThatStopsLeavesNoGoroutine(t *testing.T) {
 		{"stop and cancel", (*river.Client[pgx.Tx]).StopAndCancel},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newTestSchema(t)
+			s := withJobsOfOnePlan(t)
 			before := goleak.IgnoreCurrent()
 			t.Run("a worker", func(t *testing.T) {
 				m, g := newGatedModel("B")
@@ -296,8 +304,7 @@ func TestDebatesEndWhileSomeWorkersLackAProvider(t *testing.T) {
 		submitted = append(submitted, p.submit(t, c))
 	}
 	s.waitForSnooze(t, submitted[0])
-	full, err := submitted[0].Status(t.Context())
-	require.NoError(t, err)
+	full := debatetest.Status(t, submitted[0])
 	require.Equal(t, `participants[0].provider: "m" is unknown, use one of other`, full.Driver.Missing[0])
 	s.worker(t, m)
 	turns := 0
@@ -396,6 +403,15 @@ func TestDefaultsFillInWhatIsMissing(t *testing.T) {
 			require.NoError(t, err)
 		})
 	}
+}
+
+func TestTheTimeOfAJobIsPartOfTheGracePeriod(t *testing.T) {
+	_, err := NewStore(newPool(t), Config{JobTime: time.Minute})
+	require.EqualError(t, err, "make store: JobTime: 1m0s, use at most 20s")
+	s, err := NewStore(newPool(t), Config{})
+	require.NoError(t, err)
+	defer s.Close()
+	require.Equal(t, defaultJobTime, s.jobTime)
 }
 
 func TestAddWorkerSaysWhatIsWrong(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/inspector"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
@@ -64,15 +65,12 @@ type site struct {
 // open starts a server with an inspector, and opens a tab.
 func open(t testing.TB, model providers.Provider) *site {
 	p := newPage(t)
-	e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"model": model}})
-	require.NoError(t, err)
+	e := debatetest.Engine(t, debate.Options{Providers: map[string]providers.Provider{"model": model}})
 	h, err := inspector.Handler(e, inspector.Options{Authorize: debatehttp.AllowEveryone, Controls: true})
 	require.NoError(t, err)
 	s := &site{p, e, httptest.NewServer(h)}
 	t.Cleanup(func() {
-		now, end := context.WithCancel(context.Background())
-		end()
-		_ = e.Close(now)
+		debatetest.Kill(e)
 		s.server.CloseClientConnections()
 		s.server.Close()
 	})
@@ -88,9 +86,7 @@ func (s *site) visit(path string) {
 // shows waits until an element has a text.
 func (p *page) shows(selector, text string) {
 	p.t.Helper()
-	quoted, err := json.Marshal([]string{selector, text})
-	require.NoError(p.t, err)
-	p.until(`((s, t) => document.querySelector(s)?.textContent.includes(t))(...` + string(quoted) + `)`)
+	p.until(`((s, t) => document.querySelector(s)?.textContent.includes(t))(...` + debatetest.Encode(p.t, []string{selector, text}) + `)`)
 }
 
 // pair returns a configuration with two participants and a judge.
@@ -104,18 +100,14 @@ func pair(id string) debate.Config {
 // create stores a debate.
 func (s *site) create(c debate.Config) *debate.Debate {
 	s.t.Helper()
-	d, err := s.engine.Create(s.t.Context(), c)
-	require.NoError(s.t, err)
-	return d
+	return debatetest.Create(s.t, s.engine, c)
 }
 
 // run runs a debate as far as it goes.
 func (s *site) run(c debate.Config) *debate.Debate {
 	s.t.Helper()
 	d := s.create(c)
-	for _, err := range d.Run(s.t.Context()) {
-		require.NoError(s.t, err)
-	}
+	debatetest.Finish(s.t, d)
 	return d
 }
 
@@ -191,8 +183,7 @@ func TestAViewerReconnects(t *testing.T) {
 func TestRefusedControls(t *testing.T) {
 	s := open(t, &speaker{words: []string{"Yes."}})
 	d := s.run(pair("cars"))
-	before, err := d.Status(t.Context())
-	require.NoError(t, err)
+	before := debatetest.Status(t, d)
 	s.visit("/debates/cars")
 	for _, name := range []string{"pause", "resume", "stop", "cancel", "retry"} {
 		require.Equal(t, "true", value[string](s.page, `document.querySelector("[data-control=`+name+`]").getAttribute("aria-disabled")`), name)
@@ -200,8 +191,7 @@ func TestRefusedControls(t *testing.T) {
 		s.do(chromedp.Click(chromedp.CSS("[data-control=" + name + "]")))
 		s.shows("#connection", value[string](s.page, `document.querySelector("#why-`+name+`").textContent`))
 	}
-	after, err := d.Status(t.Context())
-	require.NoError(t, err)
+	after := debatetest.Status(t, d)
 	require.Equal(t, before.Seq, after.Seq)
 }
 
@@ -242,9 +232,7 @@ func TestAPersonDecides(t *testing.T) {
 // tabTo presses Tab until an element has the focus, which must be visible.
 func (s *site) tabTo(selector string) {
 	s.t.Helper()
-	quoted, err := json.Marshal(selector)
-	require.NoError(s.t, err)
-	focused := `document.activeElement?.matches(` + string(quoted) + `) ?? false`
+	focused := `document.activeElement?.matches(` + debatetest.Encode(s.t, selector) + `) ?? false`
 	for range 120 {
 		if value[bool](s.page, focused) {
 			require.NotEqual(s.t, "none", value[string](s.page, `getComputedStyle(document.activeElement).outlineStyle`), "%s: the focus is visible", selector)
@@ -346,8 +334,7 @@ func TestHostileTexts(t *testing.T) {
 	c.Topic, c.Participants[0].Name, c.Labels = "Ban <b>cars</b>? <script>window.bad=1</script>", `"><img src=x onerror=window.bad=1>`, map[string]string{"<i>": "'\"><svg onload=window.bad=1>"}
 	d := s.run(c)
 	require.NoError(t, d.Annotate(t.Context(), "note", hostile))
-	_, err := s.engine.Fork(t.Context(), "cars", 9, debate.Edits{ID: "cars-2"})
-	require.NoError(t, err)
+	debatetest.Fork(t, s.engine, "cars", 9, debate.Edits{ID: "cars-2"})
 	for _, path := range append([]string{"/", "/inbox"}, pagesOf("cars")...) {
 		s.visit(path)
 		require.False(t, value[bool](s.page, `"bad" in window`), path)
@@ -443,8 +430,7 @@ func pagesOf(id string) []string {
 func TestPages(t *testing.T) {
 	s := open(t, &speaker{words: []string{"Streets belong to people. **Buses** carry more of them:\n\n1. They need less room.\n2. They cost less."}})
 	s.run(pair("cars"))
-	_, err := s.engine.Fork(t.Context(), "cars", 9, debate.Edits{ID: "cars-2"})
-	require.NoError(t, err)
+	debatetest.Fork(t, s.engine, "cars", 9, debate.Edits{ID: "cars-2"})
 	waiting := pair("waiting")
 	waiting.Participants[1].Human, waiting.Judges[0].Human = true, true
 	s.run(waiting)

@@ -32,6 +32,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/examples/offline"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
@@ -128,9 +129,7 @@ func newSite(t *testing.T, open func(*debate.Engine, map[string]debate.Config) h
 	require.NoError(t, err)
 	s := &site{httptest.NewServer(open(engine, presets())), engine}
 	t.Cleanup(func() {
-		now, end := context.WithCancel(context.Background())
-		end()
-		_ = engine.Close(now) // calls in flight are canceled
+		debatetest.Kill(engine)
 		s.Server.CloseClientConnections()
 		s.Server.Close()
 	})

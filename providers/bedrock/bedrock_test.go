@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/stretchr/testify/require"
@@ -43,14 +41,7 @@ func TestErrorsOfTheServices(t *testing.T) {
 		tested++
 		t.Run(fmt.Sprint(i, " ", test.Kind), func(t *testing.T) {
 			p, _, s := start(t, bedrock.Config{}, test.Reply())
-			r := calltest.Listen(new([]string))
-			r.Messages[0].Text += strings.Repeat("Why? ", test.Sent/5)
-			_, err := p.Generate(t.Context(), r)
-			e := calltest.RequireKind(t, test.Kind, err)
-			require.Equal(t, test.Guess, e.Otherwise)
-			want, _ := time.ParseDuration("0" + test.RetryAfter)
-			require.Equal(t, want, e.RetryAfter)
-			require.ErrorContains(t, err, test.Says)
+			_ = test.Require(t, p)
 			require.Len(t, s.Requests(), 1, "nothing is repeated")
 		})
 	}
@@ -109,8 +100,7 @@ func TestModels(t *testing.T) {
 		p, c, _ := start(t, bedrock.Config{}, fakellm.Reply{Chunks: []string{"So."}})
 		r := calltest.Ask()
 		r.Model = name
-		res, err := p.Generate(t.Context(), r)
-		require.NoError(t, err)
+		res := calltest.Generate(t, p, r)
 		require.Equal(t, "So.", res.Text)
 		require.Equal(t, []string{name}, c.models)
 	}
@@ -119,11 +109,10 @@ func TestModels(t *testing.T) {
 func TestAKeyReplacesTheSignature(t *testing.T) {
 	const key = "ABSKQmVkcm9ja0FQSUtleS1leGFtcGxl"
 	p, c, s := start(t, bedrock.Config{Key: key}, fakellm.Reply{Chunks: []string{"So."}}, fakellm.Reply{Status: 403, Body: `{"message": "the key ` + key + ` is inactive"}`})
-	_, err := p.Generate(t.Context(), calltest.Ask())
-	require.NoError(t, err)
+	calltest.Generate(t, p, calltest.Ask())
 	require.Empty(t, s.Requests()[0].Header.Get("X-Api-Key"))
 	c.header = map[string]string{"X-Amzn-Errortype": "AccessDeniedException"}
-	_, err = p.Generate(t.Context(), calltest.Ask())
+	_, err := p.Generate(t.Context(), calltest.Ask())
 	require.ErrorContains(t, calltest.RequireKind(t, providers.Authentication, err), "the key [key] is inactive")
 }
 
@@ -162,11 +151,11 @@ func TestNoPrintShowsCredentials(t *testing.T) {
 }
 
 func TestHeader(t *testing.T) {
-	secrettest.RunHeader(t, fakellm.Anthropic, func(url string, client *http.Client, header http.Header) (providers.Provider, any, error) {
-		if client != nil {
-			client = &http.Client{Transport: &cloud{anthropic: client.Transport}}
+	secrettest.RunHeader(t, fakellm.Anthropic, func(s secrettest.Settings) (providers.Provider, any, error) {
+		if s.HTTPClient != nil {
+			s.HTTPClient = &http.Client{Transport: &cloud{anthropic: s.HTTPClient.Transport}}
 		}
-		c := bedrock.Config{Region: region, Credentials: signer(), Model: model, BaseURL: url, HTTPClient: client, Header: header}
+		c := bedrock.Config{Region: region, Credentials: signer(), Model: model, BaseURL: s.BaseURL, HTTPClient: s.HTTPClient, Header: s.Header}
 		p, err := bedrock.New(c)
 		return p, c, err
 	})
@@ -195,7 +184,7 @@ func TestWhatIsMissingOrWrongIsNamed(t *testing.T) {
 func TestAddresses(t *testing.T) {
 	for name, want := range map[string]string{"us-east-1": "bedrock-runtime.us-east-1.amazonaws.com", "cn-north-1": "bedrock-runtime.cn-north-1.amazonaws.com.cn"} {
 		host := ""
-		p, err := bedrock.New(bedrock.Config{Region: name, Credentials: signer(), Model: model, HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		p, err := bedrock.New(bedrock.Config{Region: name, Credentials: signer(), Model: model, HTTPClient: &http.Client{Transport: calltest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			host = r.URL.Host
 			return nil, errors.New("no network")
 		})}})
@@ -205,10 +194,6 @@ func TestAddresses(t *testing.T) {
 		require.Equal(t, want, host)
 	}
 }
-
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestAttachmentsNeedTheirData(t *testing.T) {
 	p, err := bedrock.New(bedrock.Config{Region: region, Key: "k", Model: model})

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -75,14 +74,7 @@ func TestErrorsOfTheServices(t *testing.T) {
 			tested[model]++
 			t.Run(fmt.Sprint(i, " ", model, " ", test.Kind), func(t *testing.T) {
 				p, _, s := start(t, vertex.Config{Model: model}, test.Reply())
-				r := calltest.Listen(new([]string))
-				r.Messages[0].Text += strings.Repeat("Why? ", test.Sent/5)
-				_, err := p.Generate(t.Context(), r)
-				e := calltest.RequireKind(t, test.Kind, err)
-				require.Equal(t, test.Guess, e.Otherwise)
-				want, _ := time.ParseDuration("0" + test.RetryAfter)
-				require.Equal(t, want, e.RetryAfter)
-				require.ErrorContains(t, err, test.Says)
+				_ = test.Require(t, p)
 				require.Len(t, s.Requests(), 1, "nothing is repeated")
 			})
 		}
@@ -110,8 +102,7 @@ func TestModels(t *testing.T) {
 			require.NoError(t, err)
 			r := calltest.Ask()
 			r.Model = name
-			res, err := p.Generate(t.Context(), r)
-			require.NoError(t, err)
+			res := calltest.Generate(t, p, r)
 			require.Equal(t, "So.", res.Text)
 		}
 		path := "/v1/projects/debates-1/locations/europe-west4/" + want
@@ -146,8 +137,7 @@ func TestTokensAreReusedUntilTheyExpire(t *testing.T) {
 		s := &signInService{expires: expires}
 		p, _, _ := start(t, vertex.Config{Model: gemini, TokenSource: signIn(t, s)}, fakellm.Reply{Chunks: []string{"So."}})
 		for range 3 {
-			_, err := p.Generate(t.Context(), calltest.Ask())
-			require.NoError(t, err)
+			calltest.Generate(t, p, calltest.Ask())
 		}
 		require.Equal(t, want, s.n)
 	}
@@ -222,11 +212,11 @@ func TestNoErrorShowsTheToken(t *testing.T) {
 
 func TestHeader(t *testing.T) {
 	for model, protocol := range protocols {
-		secrettest.RunHeader(t, protocol, func(url string, client *http.Client, header http.Header) (providers.Provider, any, error) {
-			if client != nil {
-				client = &http.Client{Transport: &cloud{inner: client.Transport}}
+		secrettest.RunHeader(t, protocol, func(s secrettest.Settings) (providers.Provider, any, error) {
+			if s.HTTPClient != nil {
+				s.HTTPClient = &http.Client{Transport: &cloud{inner: s.HTTPClient.Transport}}
 			}
-			c := vertex.Config{Project: project, Location: location, TokenSource: signIn(t, &signInService{}), Model: model, BaseURL: url, HTTPClient: client, Header: header}
+			c := vertex.Config{Project: project, Location: location, TokenSource: signIn(t, &signInService{}), Model: model, BaseURL: s.BaseURL, HTTPClient: s.HTTPClient, Header: s.Header}
 			p, err := vertex.New(c)
 			return generator{p}, c, err
 		})

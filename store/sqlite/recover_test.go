@@ -42,11 +42,10 @@ func TestARollingDeployOnOneFilePaysForEachCallOnce(t *testing.T) {
 		s, err := sqlite.Open(path)
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, s.Close()) })
-		e, err := debate.NewEngine(debate.Options{
+		e := debatetest.Engine(t, debate.Options{
 			Store: s, Providers: map[string]providers.Provider{"m": m, "j": m}, Name: name,
 			HeartbeatInterval: 50 * time.Millisecond, RecoverAfter: 10 * time.Minute,
 		})
-		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, e.Close(context.Background())) })
 		return e, s
 	}
@@ -55,14 +54,12 @@ func TestARollingDeployOnOneFilePaysForEachCallOnce(t *testing.T) {
 	for _, id := range []string{"a", "b", "c"} {
 		c := debatetest.PairConfig(nil)
 		c.ID, c.Limits.MaxRounds = id, 2
-		d, err := old.Create(t.Context(), c)
-		require.NoError(t, err)
+		d := debatetest.Create(t, old, c)
 		require.NoError(t, d.Start(t.Context()))
 		ids = append(ids, id)
 	}
 	next, _ := service("next")
-	d, err := next.Open(t.Context(), "a")
-	require.NoError(t, err)
+	d := debatetest.Open(t, next, "a")
 	require.Eventually(t, func() bool {
 		s, err := d.Status(t.Context())
 		return err == nil && s.Driver.Name == "old"
@@ -72,13 +69,11 @@ func TestARollingDeployOnOneFilePaysForEachCallOnce(t *testing.T) {
 	require.NoError(t, old.Close(t.Context()))
 	turns := 0
 	for _, id := range ids {
-		d, err := next.Open(t.Context(), id)
-		require.NoError(t, err)
+		d := debatetest.Open(t, next, id)
 		for _, err := range d.Watch(t.Context(), 0) {
 			require.NoError(t, err)
 		}
-		r, err := d.Result(t.Context())
-		require.NoError(t, err)
+		r := debatetest.Result(t, d)
 		require.Equal(t, fsm.Completed, r.State)
 		turns += len(r.Turns)
 	}

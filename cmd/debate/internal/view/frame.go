@@ -81,7 +81,7 @@ func (b *board) lastWords(s *stream) string {
 	if last := s.tail(2); len(last) > 0 {
 		text = cleanLine(strings.Join(last, " "))
 	}
-	name := truncate(cleanLine(actorLabel(s.Key)), b.columns/2)
+	name := truncate(cleanLine(ActorLabel(s.Key)), b.columns/2)
 	return b.style(s.Key.Actor).Bold().Styled(name) + " " + truncateLeft(text, b.columns-textWidth(name)-1)
 }
 

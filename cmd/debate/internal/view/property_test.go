@@ -26,15 +26,13 @@ func eventsOf(t *testing.T, c debate.Config) []debate.Event {
 	model := &scripted.Provider{DiscardCalls: true, Func: func(r providers.Request) scripted.Reply {
 		return scripted.Reply{Text: enginetest.PresetReply(c, r), Chunks: 5}
 	}}
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"m": model}})
-	require.NoError(t, err)
+	d := debatetest.New(t, c, debate.Options{Providers: map[string]providers.Provider{"m": model}})
 	var events []debate.Event
 	for m, err := range d.Replay(t.Context()) {
 		require.NoError(t, err)
 		events = append(events, m.Event)
 	}
-	run, err := debatetest.Run(t, d)
-	require.NoError(t, err)
+	run := debatetest.Finish(t, d)
 	return append(events, run...)
 }
 

@@ -48,8 +48,8 @@ func (b *board) speaker(k transcript.Key, details string) string {
 	return b.style(k.Actor).Bold().Styled(name) + faintStyle.Styled(" · "+about)
 }
 
-// actorLabel returns the actor of a step and its target, such as "Ann (Bo)".
-func actorLabel(k transcript.Key) string {
+// ActorLabel returns the actor of a step and its target, such as "Ann (Bo)".
+func ActorLabel(k transcript.Key) string {
 	if k.Target != "" {
 		return k.Actor + " (" + k.Target + ")"
 	}

@@ -119,7 +119,7 @@ func (b *board) table(list []score) []string {
 // failureLines describes a failed attempt. An error that ends the step or makes it wait is complete, except if it is the
 // error of the wait before. If another attempt follows at once, the error takes one line of a terminal.
 func (b *board) failureLines(e debate.TurnFailed) []string {
-	text, before := e.Key.Phase+": "+actorLabel(e.Key), b.waitsFor
+	text, before := e.Key.Phase+": "+ActorLabel(e.Key), b.waitsFor
 	if b.waitsFor = ""; e.Doubtful {
 		return b.noteLines(warningStyle, text+": "+e.Message)
 	}
