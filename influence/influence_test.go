@@ -273,7 +273,7 @@ func TestRefusals(t *testing.T) {
 func TestFailedSamples(t *testing.T) {
 	c := trial()
 	o, _ := decided(t, c)
-	c.fail = func(r providers.Request) error {
+	c.fail = func(_ debate.Step, r providers.Request) error {
 		if strings.Contains(fmt.Sprint(r.Messages), "worth 1.2 points") {
 			return nil
 		}

@@ -155,12 +155,11 @@ func ofCredence(r *debate.Result) (outcome, error) {
 }
 
 func ofSolution(r *debate.Result) (o outcome, err error) {
-	if _, err = refine.DecodeAnswer(r.Answer); err != nil || r.Verdict == nil {
+	v, err := refine.DecodeAnswer(r.Answer)
+	if err != nil || v.Solution == nil {
 		return o, err
 	}
-	var s refine.Solution
-	err = json.Unmarshal(r.Verdict.Data, &s)
-	return outcome{scale: scale{name: "the judge's confidence", most: 100}, scores: map[string]float64{"": s.Confidence}}, err
+	return outcome{scale: scale{name: "the judge's confidence", most: 100}, scores: map[string]float64{"": v.Solution.Confidence}}, nil
 }
 
 func ofRuling(r *debate.Result) (outcome, error) {

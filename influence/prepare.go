@@ -9,6 +9,8 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/budget"
+	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/internal/runs"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers/price"
@@ -92,6 +94,9 @@ func (r *runner) prepare() error {
 	} else if !known || !r.outcome.wins && len(r.outcome.scores) == 0 {
 		return fmt.Errorf("its judges neither name a winner nor give scores: the protocol is %s", r.config.Protocol.Name())
 	}
+	if !slices.ContainsFunc(r.calls, func(t transcript.Turn) bool { return !slices.Contains(t.Flags, transcript.Defaulted) }) {
+		return errors.New("its judges gave no valid reply, so defaults decided it: have judges decide it again with Rejudge, and analyze that debate")
+	}
 	if err := r.checkJudges(); err != nil {
 		return err
 	}
@@ -135,10 +140,15 @@ func (r *runner) checkJudges() error {
 		if j.Human {
 			return fmt.Errorf("%s is a person, who would be asked many times: give judges who are models", j.Name)
 		}
+		if j.Temperature == nil && j.TopP == 0 && reasoning.Tokens(j.Reasoning) == 0 {
+			j.Temperature = budget.DefaultsOf(r.config.Protocol).JudgeTemperature
+		}
 		warm = warm || j.Temperature == nil || *j.Temperature > 0
 	}
 	if r.Continued {
-		warm = warm || slices.ContainsFunc(r.config.Participants, func(p debate.Participant) bool { return p.Temperature == nil || *p.Temperature > 0 })
+		warm = warm || slices.ContainsFunc(r.config.Participants, func(p debate.Participant) bool {
+			return !p.Disabled && (p.Temperature == nil || *p.Temperature > 0)
+		})
 	}
 	switch {
 	case !warm && r.Continued:
@@ -186,13 +196,16 @@ func (r *runner) checkContinued() error {
 	return nil
 }
 
+// chosen reports whether the caller has named the items.
+func (r *runner) chosen() bool { return len(r.Items.Turns)+len(r.Items.Seats) > 0 }
+
 // setItems sets the items: what is left out one at a time.
 func (r *runner) setItems() error {
 	given := map[transcript.Key]bool{}
 	for _, k := range r.Items.Turns {
 		given[k] = true
 	}
-	chosen := len(r.Items.Turns)+len(r.Items.Seats) > 0
+	chosen := r.chosen()
 	for _, p := range r.debate.Participants {
 		item := Item{Speaker: p.Name}
 		for _, t := range r.debate.Turns {
@@ -242,7 +255,7 @@ func (r *runner) setStages() {
 		r.plan.Stages = append(r.plan.Stages, s)
 		r.addCost(samples, calls)
 	}
-	r.plan.first = len(r.items) > r.Largest && len(r.Items.Turns)+len(r.Items.Seats) == 0
+	r.plan.first = len(r.items) > r.Largest && !r.chosen()
 	if r.plan.first {
 		add(len(r.items), firstSamples)
 		add(r.Largest+pairs, r.Samples)

@@ -111,8 +111,8 @@ func (p *Report) sentences() (list []string) {
 	if p.Pair != nil && p.Pair.Shown() {
 		list = append(list, p.sentence(*p.Pair))
 	}
-	if few := p.tooFew(); few > 0 {
-		list = append(list, fmt.Sprintf("These %s cannot show whether the winner changes: that takes %d or more.", runs.Plural(few, "sample"), p.Enough))
+	if n, few := p.tooFew(); few {
+		list = append(list, fmt.Sprintf("These %s cannot show whether the winner changes: that takes %d or more.", runs.Plural(n, "sample"), p.Enough))
 	}
 	if p.Pair == nil && p.Plan.canPair {
 		list = append(list, fmt.Sprintf("Two %ss with the same argument each have no effect alone: ask for the two largest together, with --pairs.", thing))
@@ -120,18 +120,18 @@ func (p *Report) sentences() (list []string) {
 	return list
 }
 
-// tooFew returns the number of samples with which a change of the winner cannot be shown for any item, or 0.
-func (p *Report) tooFew() (n int) {
+// tooFew returns the number of samples of each item, and reports whether they cannot show a change of the winner for any. The first
+// samples of a plan, which only choose items, do not count.
+func (p *Report) tooFew() (n int, few bool) {
 	for _, e := range p.Effects {
 		if e.Share == nil || e.Share.Known() {
-			return 0
+			return 0, false
 		}
-		n = max(n, min(e.Samples, e.Whole))
+		if e.Fresh || !p.Plan.first {
+			n = max(n, min(e.Samples, e.Whole))
+		}
 	}
-	if n >= p.Enough {
-		return 0
-	}
-	return n
+	return n, n > 0
 }
 
 // sentence says what one effect shows.

@@ -15,6 +15,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/runs"
 	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // Plan returns what the analysis will ask. It calls no model. Plan returns an error if the debate cannot be analyzed.
@@ -113,9 +114,10 @@ func (r *runner) sample(ctx context.Context, stage int, list []comparison) error
 	})
 }
 
-// idOf returns the id of a sample, which derives from what determines it.
+// idOf returns the id of a sample, which derives from what determines it. Samples by which somebody may have chosen items are no
+// samples of an analysis of these items.
 func (r *runner) idOf(stage int, x arm, n int) (string, error) {
-	text, err := json.Marshal([]any{r.ID, r.Judges, stage, len(r.plan.Stages), x.name, x.omit, n, r.Continued})
+	text, err := json.Marshal([]any{r.ID, r.Judges, stage, len(r.plan.Stages), r.plan.first, r.chosen(), x.name, x.omit, n, r.Continued})
 	if err != nil {
 		return "", fmt.Errorf("encode sample: %w", err)
 	}
@@ -182,6 +184,23 @@ func (r *runner) read(ctx context.Context, m *measurement, stage int, c *compari
 	return nil
 }
 
+// failureOf says why a sample does not count. It returns "" if it does.
+func (r *runner) failureOf(sample *debate.Result) string {
+	is, was := sample.Ending, r.debate.Ending
+	switch failure := runs.FailureOf(sample); {
+	case sample.State != fsm.Completed || r.Continued && failure != "":
+		return failure
+	case !r.Continued && (is.Outcome != was.Outcome || is.Round != was.Round):
+		return fmt.Sprintf("it ended in round %d with %s: a limit of the debate left no room for these judges", is.Round, is.Outcome)
+	}
+	for _, t := range sample.Turns {
+		if slices.Contains(r.deciding, t.Phase) && slices.Contains(t.Flags, transcript.Defaulted) {
+			return fmt.Sprintf("%s gave no valid reply", t.Actor)
+		}
+	}
+	return ""
+}
+
 // readSample reads a sample, which may be missing. order is 0 or 1.
 func (r *runner) readSample(ctx context.Context, m *measurement, x *arm, id string, order int) error {
 	if m.seen[id] == nil {
@@ -199,7 +218,7 @@ func (r *runner) readSample(ctx context.Context, m *measurement, x *arm, id stri
 		if err != nil {
 			return err
 		}
-		switch failure := runs.FailureOf(result); {
+		switch failure := r.failureOf(result); {
 		case result.State == fsm.Paused || result.State.Active():
 			m.missing++
 			if result.Question != nil {

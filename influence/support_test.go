@@ -33,7 +33,7 @@ type court struct {
 	mu    sync.Mutex
 	calls map[string]int // by debate and step
 	after func(calls int)
-	fail  func(providers.Request) error
+	fail  func(debate.Step, providers.Request) error
 }
 
 // weight holds an argument and what it adds to the score.
@@ -64,7 +64,7 @@ func (c *court) Generate(ctx context.Context, r providers.Request) (providers.Re
 		return providers.Response{}, err
 	}
 	if fail != nil {
-		if err := fail(r); err != nil {
+		if err := fail(step, r); err != nil {
 			return providers.Response{}, err
 		}
 	}

@@ -297,6 +297,7 @@ func TestDepartures(t *testing.T) {
 		"the same":           {was: []bool{false, true}, is: []bool{false, true}, decided: "moderator"},
 		"earlier and as was": {was: []bool{false, true}, is: []bool{true, true}, departures: []string{"1:→judge_decided"}, decided: "moderator"},
 		"at the last round":  {was: []bool{false, false, false}, is: []bool{false, false, true}, departures: []string{"3:round_limit→judge_decided"}, decided: "moderator"},
+		"not at the last":    {was: []bool{false, false, true}, is: []bool{false, false, false}, departures: []string{"3:judge_decided→round_limit"}},
 		"never":              {was: []bool{false, false, false}, is: []bool{false, false, false}, decided: "judge"},
 	} {
 		t.Run(name, func(t *testing.T) {

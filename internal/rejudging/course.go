@@ -204,7 +204,7 @@ func (c *Course) departed(round int) bool {
 // Instead returns what the new judges would have decided after a round, or nil if it is what the debate keeps, if only the limit of
 // rounds makes a difference, or if they have left the course in the round before.
 func (c *Course) Instead(round int, kept, is transcript.Ending) *transcript.Ending {
-	byLimit := is.Outcome == transcript.RoundLimit || is.Outcome == "" && kept.Outcome == transcript.RoundLimit
+	byLimit := is.Outcome == transcript.RoundLimit && kept.Outcome == "" || is.Outcome == "" && kept.Outcome == transcript.RoundLimit
 	if is.Outcome == kept.Outcome || byLimit || c.departed(round) {
 		return nil
 	}

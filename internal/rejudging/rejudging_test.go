@@ -108,7 +108,8 @@ func TestOtherJudgesDepart(t *testing.T) {
 	stop := transcript.Ending{Outcome: transcript.EarlyStop}
 	limit := transcript.Ending{Outcome: transcript.RoundLimit}
 	require.Nil(t, c.Instead(1, stop, stop))
-	require.Nil(t, c.Instead(1, stop, limit))
+	require.Nil(t, c.Instead(1, transcript.Ending{}, limit))
+	require.Equal(t, &transcript.Ending{Outcome: transcript.RoundLimit, Round: 1}, c.Instead(1, stop, limit))
 	require.Nil(t, c.Instead(1, limit, transcript.Ending{}))
 	require.Equal(t, &transcript.Ending{Round: 1}, c.Instead(1, stop, transcript.Ending{}))
 	x := move(9, fsm.Assessed, fsm.Judging, fsm.RoundComplete, 1)

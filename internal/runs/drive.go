@@ -46,33 +46,34 @@ func (r *Runner) DriveFork(ctx context.Context, id string, create func(context.C
 	} else if err != nil {
 		return s, err
 	}
-	counted := r.follow(ctx, d, s.Seq)
-	if counted.err != nil {
-		return s, counted.err
+	before, err := used(ctx, d, s)
+	if err != nil {
+		return s, err
+	}
+	counted, err := r.follow(ctx, d, s.Seq)
+	if err != nil {
+		return s, err
 	}
 	end, err := d.Status(ctx)
 	if err != nil {
 		return s, err
 	}
-	r.settle(s, end, counted)
-	return end, r.checkCost(end)
+	after, err := used(ctx, d, end)
+	if err != nil {
+		return s, err
+	}
+	r.settle(end, before.Add(counted), after)
+	return end, r.checkCost(end.ID, after)
 }
 
-// followed holds the usage that the events of a run showed, and the error that ends all runs.
-type followed struct {
-	usage    transcript.Usage
-	repeated transcript.Usage // that of the parent of a rejudged debate
-	err      error            // after which further runs are of no use
-}
-
-// follow drives a debate from the entry seq on, or has workers drive it, until it ends, pauses or fails.
-func (r *Runner) follow(ctx context.Context, d *debate.Debate, seq int64) (f followed) {
+// follow drives a debate from the entry seq on, or has workers drive it, until it ends, pauses or fails. It returns the usage of its
+// turns, which it has counted, and an error if further runs are of no use.
+func (r *Runner) follow(ctx context.Context, d *debate.Debate, seq int64) (counted transcript.Usage, err error) {
 	events := d.Run(ctx)
 	if r.schedules {
 		err := d.Start(ctx)
 		if _, refused := errors.AsType[*fsm.Refused](err); err != nil && !refused { // a worker may have been faster: the events tell
-			f.err = err
-			return f
+			return counted, err
 		}
 		events = d.Watch(ctx, seq)
 	}
@@ -89,27 +90,24 @@ func (r *Runner) follow(ctx context.Context, d *debate.Debate, seq int64) (f fol
 	}
 	for event, err := range events {
 		if err != nil {
-			f.err = fatal(err)
-			return f
+			return counted, fatal(err)
 		}
 		switch ev := event.(type) {
 		case debate.TurnDone:
-			if ev.Repeats > 0 {
-				f.repeated = f.repeated.Add(ev.Turn.Usage)
-				break
+			if ev.Repeats == 0 { // otherwise it is a turn of the parent
+				counted = counted.Add(ev.Turn.Usage)
+				r.spend(ev.Turn.Usage)
 			}
-			f.usage = f.usage.Add(ev.Turn.Usage)
-			r.spend(ev.Turn.Usage)
 		case debate.StateChanged:
 			if r.schedules && (ev.To == fsm.Error || ev.To == fsm.Paused) {
-				return f
+				return counted, nil
 			}
 		}
 		if r.Stopped() {
 			_ = d.Pause(ctx) // refused if it has just ended or is paused
 		}
 	}
-	return f
+	return counted, nil
 }
 
 // fatal returns an error of driving a debate if other debates would fail in the same way, or if it is not about the debate.
@@ -124,20 +122,16 @@ func fatal(err error) error {
 	return nil
 }
 
-// spend counts what a turn has used.
+// spend counts usage.
 func (r *Runner) spend(u transcript.Usage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.spent.add(u)
 }
 
-// settle counts what a run has used beyond its turns, such as failed attempts, and reports the progress.
-func (r *Runner) settle(before, end store.Status, counted followed) {
-	known := before.Usage.Add(counted.usage).Add(counted.repeated)
-	r.mu.Lock()
-	r.spent.tokens += end.Usage.Input + end.Usage.Output - known.Input - known.Output
-	r.spent.cost += end.Usage.Cost - known.Cost
-	r.mu.Unlock()
+// settle counts what a run has used beyond what is counted, such as failed attempts, and reports the progress.
+func (r *Runner) settle(end store.Status, counted, used transcript.Usage) {
+	r.spend(minus(used, counted))
 	r.advance(func(p *Progress) {
 		p.Runs++
 		if end.State == fsm.Error || end.State == fsm.Canceled {
@@ -146,10 +140,10 @@ func (r *Runner) settle(before, end store.Status, counted followed) {
 	})
 }
 
-// checkCost returns an error if the cost of a run is unknown and there is a limit of cost.
-func (r *Runner) checkCost(s store.Status) error {
-	if r.config.MaxCost > 0 && s.Usage.Unpriced {
-		return fmt.Errorf("the cost of debate %s is not known, so the limit of cost cannot hold: add the price of its models to the configuration", s.ID)
+// checkCost returns an error if the cost of what a run has used is unknown and there is a limit of cost.
+func (r *Runner) checkCost(id string, used transcript.Usage) error {
+	if r.config.MaxCost > 0 && used.Unpriced {
+		return fmt.Errorf("the cost of debate %s is not known, so the limit of cost cannot hold: add the price of its models to the configuration", id)
 	}
 	return nil
 }

@@ -33,11 +33,15 @@ func (r *Runner) ReadStored(ctx context.Context, expect func(labels map[string]s
 		if err != nil {
 			return fmt.Errorf("read %s %s: %w", r.config.What, r.config.Name, err)
 		}
-		used, err := r.used(ctx, s)
+		d, err := r.Engine.Open(ctx, s.ID)
 		if err != nil {
 			return err
 		}
-		r.spent.add(used)
+		own, err := used(ctx, d, s)
+		if err != nil {
+			return err
+		}
+		r.spent.add(own)
 		c, known, err := expect(s.Labels)
 		switch {
 		case err != nil:
@@ -49,29 +53,35 @@ func (r *Runner) ReadStored(ctx context.Context, expect func(labels map[string]s
 	return nil
 }
 
-// used returns what a stored run has used itself: a fork has the usage of its parent too.
-func (r *Runner) used(ctx context.Context, s store.Status) (transcript.Usage, error) {
-	u := s.Usage
+// used returns what a run has used itself up to a status: a fork has the usage of its parent too, and a rejudged debate that of the
+// turns and failures that it repeats.
+func used(ctx context.Context, d *debate.Debate, s store.Status) (own transcript.Usage, err error) {
 	if s.Parent.ID == "" {
-		return u, nil
+		return s.Usage, nil
 	}
-	d, err := r.Engine.Open(ctx, s.ID)
-	if err != nil {
-		return u, err
-	}
+	before := transcript.Usage{}
 	for m, err := range d.Replay(ctx) {
 		if err != nil {
-			return u, err
+			return own, err
 		}
-		parents := transcript.Usage{}
-		if t, ok := m.Event.(debate.TurnDone); ok && t.Repeats > 0 {
-			parents = t.Turn.Usage
-		} else if m.Event.Meta().Seq == s.Parent.Seq { // with calls that failed
-			parents = m.Status().Usage
+		now := m.Status().Usage
+		switch meta := m.Event.Meta(); {
+		case meta.Seq > s.Seq:
+			return own, nil
+		case meta.Seq > s.Parent.Seq && meta.Repeats == 0:
+			more := minus(now, before)
+			turn, _ := m.Event.(debate.TurnDone)
+			more.Unpriced = now.Unpriced && !before.Unpriced || turn.Turn.Usage.Unpriced
+			own = own.Add(more)
 		}
-		u.Input, u.Output, u.Cost = u.Input-parents.Input, u.Output-parents.Output, u.Cost-parents.Cost
+		before = now
 	}
-	return u, nil
+	return own, nil
+}
+
+// minus returns the tokens and the cost of a without those of b.
+func minus(a, b transcript.Usage) transcript.Usage {
+	return transcript.Usage{Input: a.Input - b.Input, Output: a.Output - b.Output, Cost: a.Cost - b.Cost}
 }
 
 // Changed says that a stored run has another configuration than it should.

@@ -52,17 +52,15 @@ type Sample [][]float64
 // second. The mean of a sample is that of the means of its strata, of which both must have the same number. All values are
 // between least and most. Confidence is that of the interval, such as .95.
 //
+// If a stratum of either sample has no value, the difference is that of the strata that both have, and has no interval.
+//
 // The interval is Welch's, with the variance within strata. If the values of a sample do not differ within strata, the data show
 // no spread: then the exact interval of a share says how many values may differ, and these may be any.
 func MeanChange(a, b Sample, least, most, confidence float64) Interval {
-	i := Interval{Method: TooFew}
-	x, y := spreadOf(a), spreadOf(b)
-	i.N, i.Groups = x.n+y.n, x.n+y.n
-	if x.n == 0 || y.n == 0 || x.empty || y.empty {
-		return i
-	}
-	i.Value = x.mean - y.mean
-	if x.df < 1 || y.df < 1 {
+	inA, inB := inBoth(a, b)
+	x, y := spreadOf(inA), spreadOf(inB)
+	i := Interval{N: x.n + y.n, Groups: x.n + y.n, Value: x.mean - y.mean, Method: TooFew}
+	if len(inA) < len(a) || x.df < 1 || y.df < 1 {
 		return i
 	}
 	i.Method = Welch
@@ -81,21 +79,26 @@ func MeanChange(a, b Sample, least, most, confidence float64) Interval {
 	return i
 }
 
+// inBoth returns the strata of which both samples have values.
+func inBoth(a, b Sample) (inA, inB Sample) {
+	for k := range a {
+		if len(a[k]) > 0 && len(b[k]) > 0 {
+			inA, inB = append(inA, a[k]), append(inB, b[k])
+		}
+	}
+	return inA, inB
+}
+
 // spread holds the mean of a sample, and the variance of that mean.
 type spread struct {
 	mean, variance, df float64
 	n                  int
-	empty              bool // a stratum has no value
 }
 
-// spreadOf returns the spread of a sample.
+// spreadOf returns the spread of a sample, whose strata all have values.
 func spreadOf(s Sample) (x spread) {
 	squares, weights := 0.0, 0.0
 	for _, list := range s {
-		if len(list) == 0 {
-			x.empty = true
-			continue
-		}
 		mean, own := 0.0, 0.0
 		for _, v := range list {
 			mean += v / float64(len(list))

@@ -98,7 +98,8 @@ func TestMeanChange(t *testing.T) {
 	two := MeanChange(Sample{{1, 2}, {11, 12}}, Sample{{1, 2}, {11, 12}}, 0, 100, .95)
 	require.Less(t, two.High, 3., "what strata differ by is no spread")
 	require.False(t, MeanChange(Sample{{1}, {2}}, Sample{{1}, {2}}, 0, 10, .95).Known(), "one value of each stratum has no spread")
-	require.False(t, MeanChange(Sample{{1, 2, 3}, {}}, Sample{{1, 2, 3}, {4}}, 0, 10, .95).Known(), "a stratum is missing")
+	require.Equal(t, Interval{N: 6, Groups: 6, Value: -1, Method: TooFew}, MeanChange(Sample{{1, 2, 3}, {}}, Sample{{2, 3, 4}, {9}}, 0, 10, .95), "of the first stratum")
+	require.Equal(t, Interval{Method: TooFew}, MeanChange(Sample{{1, 2, 3}, {}}, Sample{{}, {9}}, 0, 10, .95), "no stratum has values of both")
 
 	same := MeanChange(Sample{{3, 3, 3}, {4, 4}}, Sample{{8, 8, 8}, {8, 8}}, 0, 10, .95)
 	require.Equal(t, -4.5, same.Value)

@@ -161,8 +161,8 @@ func TestWhatIsMissingStandsAboveTheAnswer(t *testing.T) {
 		},
 		{
 			"the judge, who dropped out", noPreference, nil, true,
-			[]string{"There is no answer: the judge gave no valid decision."},
-			"There is no answer: the judge gave no valid decision.\n\nThe moderator had no preference up to round 1.",
+			[]string{"There is no answer: the judge has not decided."},
+			"There is no answer: the judge has not decided.\n\nThe moderator had no preference up to round 1.",
 		},
 		{
 			"the candidates", noPreference,

@@ -57,7 +57,11 @@ func (Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 		res.Answer, res.Reasoning, res.Supported, res.DecidedBy = m.Answer, m.Reasoning, m.Supported, "moderator"
 	}
 	if over && res.DecidedBy == "" {
-		res.Notes = append([]string{"There is no answer: the judge gave no valid decision."}, res.Notes...)
+		why := "the judge has not decided"
+		if slices.ContainsFunc(r.Turns, func(t transcript.Turn) bool { return t.Phase == phaseDecide }) {
+			why = "the judge gave no valid decision"
+		}
+		res.Notes = append([]string{"There is no answer: " + why + "."}, res.Notes...)
 	}
 	a.Text = res.text()
 	a.Data, _ = json.Marshal(res) // plain data always encodes
