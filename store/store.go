@@ -259,9 +259,15 @@ func within(since, before, at time.Time) bool {
 //	q := store.Query{States: []fsm.State{fsm.Completed, fsm.Canceled}, UpdatedBefore: time.Now().AddDate(0, 0, -30)}
 //	_, err := q.Delete(ctx, s)
 //
-// Each debate is deleted on its own. If a deletion fails, Delete returns the number deleted so far.
+// Each debate is deleted on its own. If a deletion fails, Delete returns the number deleted so far. It goes on after a debate whose
+// status cannot be read, leaves it alone, and returns its error at the end.
 func (q Query) Delete(ctx context.Context, s Store) (n int, err error) {
+	var unreadable []error
 	for h, err := range s.List(ctx, q) {
+		if err != nil && h.ID != "" {
+			unreadable = append(unreadable, err)
+			continue
+		}
 		if err == nil {
 			err = s.Delete(ctx, h.ID, h.Seq)
 		}
@@ -269,11 +275,11 @@ func (q Query) Delete(ctx context.Context, s Store) (n int, err error) {
 			continue
 		}
 		if err != nil {
-			return n, err
+			return n, errors.Join(append(unreadable, err)...)
 		}
 		n++
 	}
-	return n, nil
+	return n, errors.Join(unreadable...)
 }
 
 // ErrNotFound is returned if the store has no debate with the given ID.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"testing"
 	"time"
@@ -151,6 +152,9 @@ func (s changing) List(ctx context.Context, q store.Query) iter.Seq2[store.Statu
 			if h.ID == "c" {
 				h.Seq--
 			}
+			if h.Topic == "damaged" {
+				h, err = store.Status{ID: h.ID}, fmt.Errorf("read status of debate %s: damaged", h.ID)
+			}
 			if !yield(h, err) {
 				return
 			}
@@ -177,6 +181,13 @@ func TestDeleteAllLeavesChangedDebatesAloneAndStopsAtAnError(t *testing.T) {
 	counts, err := s.Count(t.Context(), store.Query{})
 	require.NoError(t, err)
 	require.Equal(t, map[fsm.State]int{"": 3}, counts)
+	for _, id := range []string{"e", "f", "g"} { // "f" is damaged
+		c := store.Change{ID: id, Entries: []store.Entry{{Seq: 1}}, Status: store.Status{ID: id, Seq: 1, Created: noon.Add(time.Hour), Topic: map[string]string{"f": "damaged"}[id]}}
+		require.NoError(t, s.Commit(t.Context(), c))
+	}
+	n, err = store.Query{CreatedSince: noon.Add(time.Hour)}.Delete(t.Context(), s)
+	require.EqualError(t, err, "read status of debate f: damaged", "it goes on after it")
+	require.Equal(t, 2, n)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err = s.Count(ctx, store.Query{})

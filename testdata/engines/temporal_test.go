@@ -27,7 +27,8 @@ const wake = "wake"
 // Drive is the workflow. It ends when there is nothing to do, so a debate that waits for a person costs nothing.
 func Drive(ctx workflow.Context, id string) error {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: time.Hour, // above the timeout of the debate's steps
+		StartToCloseTimeout: time.Hour,        // above the timeout of the debate's steps
+		HeartbeatTimeout:    30 * time.Second, // after which another worker gets the activity of a killed one
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: time.Second, MaximumInterval: time.Minute,
 			MaximumAttempts: math.MaxInt32, // a server has no limit without it, but the environment for tests takes 10
@@ -68,7 +69,28 @@ type temporalWorker struct {
 	busy   sync.WaitGroup
 }
 
-// do gives the activity to the next worker. Workers that are killed take no further one.
+// do is the activity.
+func (w *temporalWorker) do(ctx context.Context, id string) (bool, error) {
+	within, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(w.ctx, cancel)()
+	go func() {
+		beat := time.NewTicker(10 * time.Second)
+		defer beat.Stop()
+		for {
+			select {
+			case <-beat.C:
+				activity.RecordHeartbeat(ctx)
+			case <-within.Done():
+				return
+			}
+		}
+	}()
+	return do(within, w.engine, id)
+}
+
+// do gives the activity to the next worker. Workers that are killed take no further one. They report nothing: a server gives their
+// activity to another worker when their heartbeats have ended.
 func (s *temporalServer) do(ctx context.Context, id string) (bool, error) {
 	for {
 		select {
@@ -79,12 +101,12 @@ func (s *temporalServer) do(ctx context.Context, id string) (bool, error) {
 				continue
 			}
 			w.busy.Add(1)
-			defer w.busy.Done()
 			s.workers <- w
-			within, cancel := context.WithCancel(ctx)
-			defer context.AfterFunc(w.ctx, cancel)()
-			defer cancel()
-			return do(within, w.engine, id)
+			more, err := w.do(ctx, id)
+			w.busy.Done()
+			if w.ctx.Err() == nil {
+				return more, err
+			}
 		case <-ctx.Done():
 			return false, ctx.Err()
 		}
