@@ -310,7 +310,7 @@ func (r *record) checkEntry(ev Event) error {
 	case StateChanged:
 		return r.checkState(ev, failed)
 	case PhaseStarted:
-		if ev.Round != r.Cursor.Round {
+		if ev.Round != r.Cursor.Round && (ev.Round != 0 || r.Cursor.Stage != transcript.Setup) { // after an error, a setup may have new steps
 			return fmt.Errorf("it is a phase of round %d, but the debate is in round %d", ev.Round, r.Cursor.Round)
 		}
 	case Dropped:

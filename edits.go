@@ -202,23 +202,34 @@ type Rejudge struct {
 	Swap bool `json:"swap,omitempty"`
 }
 
-// config returns the configuration of the new debate, or nil if it is that of the parent at the entry from.
+// config returns the configuration of the new debate, or nil if it is that of the parent at the entry from. Judges who dropped out
+// before that entry stay out, unless new judges are given.
 func (again *Rejudge) config(e *Engine, events []Event, from int64) (*Config, error) {
 	changed := again.Judges != nil || again.Rubric != nil || again.Prompts != "" || again.Prices != nil
 	var last ConfigChanged
+	dropped := map[string]bool{}
 	for _, ev := range events {
-		if c, ok := ev.(ConfigChanged); ok {
-			last, changed = c, changed || c.Seq > from
+		switch ev := ev.(type) {
+		case ConfigChanged:
+			if last, changed = ev, changed || ev.Seq > from; ev.Seq <= from {
+				clear(dropped)
+			}
+		case StateChanged:
+			if ev.On == fsm.Reset {
+				clear(dropped)
+			}
+		case Dropped:
+			dropped[ev.Name] = ev.Seq <= from
 		}
 	}
 	if !changed {
 		return nil, nil
 	}
-	c, err := e.ParseConfig(last.Config)
+	c, err := e.parse(last.Config, last.Revision > revision)
 	if err != nil {
 		return nil, err
 	}
-	if again.Judges != nil {
+	if c.Judges = slices.DeleteFunc(c.Judges, func(j Participant) bool { return dropped[j.Name] }); again.Judges != nil {
 		c.Judges = slices.Clone(again.Judges)
 	}
 	if again.Rubric != nil {

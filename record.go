@@ -320,7 +320,7 @@ func (r *record) phaseNamed(name string) []protocol.Phase {
 type courseRules struct{ cachedRules }
 
 func (c courseRules) Phases(r *protocol.Record) []protocol.Phase {
-	if !c.onCourse() || !c.course.Asks() {
+	if !c.onCourse() || !c.course.Asks(c.Participates) {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(c.cachedRules.Phases(r)), func(p protocol.Phase) bool { return !c.course.Decides(p.Name) })

@@ -62,7 +62,7 @@ func (c *transaction) stamp(kind string) EventMeta {
 }
 
 func (c *transaction) add(ev Event) error {
-	if done, ok := ev.(TurnDone); ok && done.Turn.Citations == nil && hasSources(c.rec.config) {
+	if done, ok := ev.(TurnDone); ok && done.Turn.Citations == nil && done.Repeats == 0 && hasSources(c.rec.config) {
 		done.Turn.Citations = c.rec.Sources.Cite(&done.Turn, nil).Check(c.rec.env.texts)
 		ev = done
 	}
@@ -176,7 +176,7 @@ func (c *transaction) proceed() (more bool, err error) {
 // asked first, and in any other debate.
 func (c *transaction) repetition() Event {
 	r := c.rec
-	if !r.onCourse() || r.lifecycle.State == fsm.Paused || r.course.Asks() && len(r.next()) > 0 {
+	if !r.onCourse() || r.lifecycle.State == fsm.Paused || r.course.Asks(r.Participates) && len(r.next()) > 0 {
 		return nil
 	}
 	at := r.course.Next(r.Participates)

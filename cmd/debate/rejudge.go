@@ -75,7 +75,7 @@ func (p *program) makeSamples(engine *debate.Engine, id string, c debate.Config,
 			again.Labels = map[string]string{}
 		}
 		again.Labels[familyLabel], again.Labels[sampleLabel] = family, strconv.Itoa(i+1)
-		if seeded && i > 0 { // the same seed would give the same reply
+		if seeded { // the same seed would give the same reply
 			again.Judges = slices.Clone(c.Judges)
 			for j := range again.Judges {
 				if seed := again.Judges[j].Seed; seed != nil {

@@ -146,10 +146,14 @@ func (c *Course) Leads() bool { return c.Begun() && !c.over && c.at < len(c.keep
 // GoesOn reports whether the course goes on where the debate is.
 func (c *Course) GoesOn(at Place) bool { return c.Leads() && c.place == at }
 
-// Asks reports whether judges decide next. The course must lead.
-func (c *Course) Asks() bool {
-	x := &c.entries[c.keeps[c.at]]
-	return x.Kind == Phase && c.Decides(x.Phase)
+// Asks reports whether judges decide next, after drops that the course does not repeat. The course must lead.
+func (c *Course) Asks(takesPart func(name string) bool) bool {
+	for _, i := range c.keeps[c.at:] {
+		if x := &c.entries[i]; x.Kind != Drop || takesPart(x.Name) {
+			return x.Kind == Phase && c.Decides(x.Phase)
+		}
+	}
+	return false
 }
 
 // Next returns the index of the next entry to repeat, or -1 if there is none. The judges have been asked before it. The course

@@ -46,6 +46,8 @@ func parent() []rejudging.Entry {
 	}
 }
 
+func nobody(string) bool { return false }
+
 func newCourse(omit rejudging.Omission) *rejudging.Course {
 	return rejudging.New(rejudging.Plan{From: 5, Omit: omit, Swap: true, Phases: []string{"verdict"}}, parent())
 }
@@ -59,7 +61,7 @@ func TestTheCourseIsRepeated(t *testing.T) {
 	require.True(t, c.Begun())
 	require.True(t, c.GoesOn(judging))
 	require.False(t, c.GoesOn(rejudging.Place{State: fsm.Judging, Round: 2}))
-	require.True(t, c.Asks())
+	require.True(t, c.Asks(nobody))
 
 	var seqs []int64
 	own := int64(5)
@@ -75,7 +77,7 @@ func TestTheCourseIsRepeated(t *testing.T) {
 		c.Follow(&x, rejudging.Place{State: fsm.Judging, Round: 1})
 	}
 	require.Equal(t, []int64{11, 12, 13, 14, 15}, seqs, "neither the judges' phases, turns, calls and summary, nor the pause")
-	require.True(t, c.Asks(), "they decide at the end")
+	require.True(t, c.Asks(nobody), "they decide at the end")
 	require.Equal(t, int64(3), c.SeqOf(3))
 	require.Equal(t, int64(5), c.SeqOf(10), "nothing is repeated between the first entries and entry 10")
 	require.Equal(t, int64(15), c.SeqOf(18))
@@ -100,6 +102,19 @@ func TestAFailureWithoutAReturnStays(t *testing.T) {
 	c.Follow(&rejudging.Entry{Seq: 5}, judging)
 	require.Equal(t, 0, c.Next(nil))
 	require.Equal(t, -1, rejudging.New(rejudging.Plan{}, nil).Next(nil))
+}
+
+// A judge who dropped out just before others decide is asked again, and the others are too.
+func TestJudgesDecideAfterADrop(t *testing.T) {
+	c := rejudging.New(rejudging.Plan{From: 5, Phases: []string{"verdict"}}, []rejudging.Entry{
+		{Kind: rejudging.Drop, Seq: 6, Name: "Jo"}, {Kind: rejudging.Phase, Seq: 7, Phase: "verdict"}, move(8, fsm.Assessed, fsm.Judging, fsm.RoundComplete, 1),
+	})
+	c.Follow(&rejudging.Entry{Seq: 5}, judging)
+	require.True(t, c.Asks(nobody))
+	require.False(t, c.Asks(func(name string) bool { return name == "Jo" }), "a drop that is repeated comes first")
+	none := rejudging.New(rejudging.Plan{From: 5, Phases: []string{"verdict"}}, []rejudging.Entry{{Kind: rejudging.Drop, Seq: 6, Name: "Jo"}})
+	none.Follow(&rejudging.Entry{Seq: 5}, judging)
+	require.False(t, none.Asks(nobody))
 }
 
 func TestOtherJudgesDepart(t *testing.T) {
