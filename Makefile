@@ -33,7 +33,7 @@ PATH    := $(PATH):$(shell $(GO) env GOPATH)/bin
 export PATH
 
 .DEFAULT_GOAL := help
-.PHONY: help test soak kills interruptions intervals records scale rescue mutation lint work-sum portable debatevet format bench fuzz generate tidy $(OUTSIDE) $(OUTSIDE:=-changed) outside-changed release-check \
+.PHONY: help test soak kills interruptions intervals cases records scale rescue mutation lint work-sum portable debatevet format bench fuzz generate tidy $(OUTSIDE) $(OUTSIDE:=-changed) outside-changed release-check \
 	browser clients npm-clients clients-lock postgres chromium axe golangci-lint
 
 help: ## list the targets
