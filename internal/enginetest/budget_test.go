@@ -186,7 +186,7 @@ func TestTheSmallestBudgetIsCloseToTheWorstCase(t *testing.T) {
 				if tokens > 1000 && base.History.UsesSummaries() {
 					continue // the window is small, so that replies get a lower limit when the debate starts
 				}
-				if n++; !Tries(n+len(name), 4) {
+				if n++; !Tries(name, n-1) {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s/%s/%d", name, budget, tokens), func(t *testing.T) {

@@ -39,7 +39,7 @@ func TestDisturbedRunsGiveTheSameTranscript(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			want := transcriptOf(t, p, nil)
 			for seed := range 60 {
-				if enginetest.Tries(seed, 4) {
+				if enginetest.Tries(t.Name(), seed) {
 					require.Equal(t, want, transcriptOf(t, p, newRand(uint64(seed))), "seed %d", seed)
 				}
 			}

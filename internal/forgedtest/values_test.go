@@ -246,7 +246,7 @@ func TestAnImportRefusesWhatTheRecordContradicts(t *testing.T) {
 				if at == nil {
 					return nil
 				}
-				if seen[at[2]]++; !enginetest.Tries(seen[at[2]]-1, 4) {
+				if seen[at[2]]++; !enginetest.Tries(t.Name()+" "+at[2], seen[at[2]]-1) {
 					return nil
 				}
 				if wrong := wrongValues(value); strings.Contains(path, "usage") {

@@ -186,7 +186,7 @@ func TestATurnEditedToWhatItWas(t *testing.T) {
 			calls := m.take()
 			r := debatetest.Result(t, parent)
 			for i, turn := range r.Turns {
-				if !tries(t, int64(i)) {
+				if !enginetest.Tries(t.Name(), i) {
 					continue
 				}
 				reply := turn.Text

@@ -163,10 +163,10 @@ func TestForksOfAllLives(t *testing.T) {
 			require.NoError(t, parent.Verify(t.Context()))
 			derivedtest.Require(t, parent)
 			for i, before := range turnsAfter(t, parent) {
-				seq := int64(i) + 1
-				if !tries(t, seq) {
+				if !enginetest.Tries(t.Name(), i) {
 					continue
 				}
+				seq := int64(i) + 1
 				d := fork(t, e, seq, debate.Edits{ID: fmt.Sprint("fork-", seq)})
 				is := debatetest.Status(t, d)
 				require.NotContains(t, []fsm.State{fsm.Ready, fsm.Validating}, is.State)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/internal/derivedtest"
+	"github.com/elenchus-go/debate/internal/enginetest"
 )
 
 // A fork may begin inside the change that made the debate of which it is a fork. Its entries follow all the same.
@@ -17,7 +18,7 @@ func TestForksInsideTheChangeOfAForkAreDerived(t *testing.T) {
 			cfg, e, m, parent := l.lead(t)
 			m.take()
 			for seq := int64(2); seq <= int64(len(events(t, parent))); seq += 2 {
-				if !tries(t, seq/2) {
+				if !enginetest.Tries(t.Name(), int(seq/2-1)) {
 					continue
 				}
 				first := fork(t, e, seq, debate.Edits{ID: fmt.Sprint("fork-", seq)})

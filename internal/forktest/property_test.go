@@ -25,7 +25,7 @@ func TestAForkContinuesAsItsParent(t *testing.T) {
 			m.take()
 			want, all := outcome(t, parent), keys(debatetest.Result(t, parent).Turns)
 			for seq := range debatetest.Status(t, parent).Seq {
-				if !tries(t, seq) {
+				if !enginetest.Tries(t.Name(), int(seq)) {
 					continue
 				}
 				d := fork(t, e, seq+1, debate.Edits{ID: fmt.Sprint("fork-", seq+1)})
@@ -92,7 +92,7 @@ func TestAnotherTopicFromEachEntry(t *testing.T) {
 			run(t, parent)
 			before := m.take()
 			for seq := int64(1); seq < debatetest.Status(t, parent).Seq; seq++ { // with the last entry the debate has ended
-				if !tries(t, seq) {
+				if !enginetest.Tries(t.Name(), int(seq-1)) {
 					continue
 				}
 				edited := configAt(t, e, parent, seq)

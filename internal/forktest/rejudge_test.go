@@ -215,7 +215,7 @@ func TestForksOfRejudgedDebates(t *testing.T) {
 			run(t, d)
 			m.take()
 			for seq := from; seq <= debatetest.Status(t, d).Seq; seq++ {
-				if seq > from && seq < made || !tries(t, seq) { // within the change that has made it
+				if seq > from && seq < made || !enginetest.Tries(t.Name(), int(seq-from)) { // within the change that has made it
 					continue
 				}
 				f := debatetest.Fork(t, e, "again", seq, debate.Edits{})

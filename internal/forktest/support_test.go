@@ -109,12 +109,6 @@ func fork(t testing.TB, e *debate.Engine, seq int64, edits debate.Edits) *debate
 	return d
 }
 
-// tries reports whether a test of a debate tries its nth case: one in four, which differ between debates. See make cases.
-func tries(t testing.TB, n int64) bool {
-	t.Helper()
-	return enginetest.Tries(n+int64(len(t.Name())), 4)
-}
-
 // outcome returns what a debate has come to as text, without anything that depends on time or on the seqs of entries.
 func outcome(t testing.TB, d *debate.Debate) (text string) {
 	t.Helper()
