@@ -79,9 +79,10 @@ func TestADebateGoesOnWithoutATurn(t *testing.T) {
 			parent := create(t, e, cfg)
 			run(t, parent)
 			for n, said := range speeches(t, parent) {
-				if tried++; !enginetest.Tries(t.Name(), n) {
+				if !enginetest.Tries(t.Name(), n) {
 					continue
 				}
+				tried++
 				m.take()
 				d := fork(t, e, 0, debate.Edits{ID: fmt.Sprint("silent-", n), Silent: debate.Omission{Turns: []transcript.Key{said.Key}}})
 				require.Less(t, debatetest.Status(t, d).Parent.Seq, said.Seq)
@@ -108,7 +109,7 @@ func TestADebateGoesOnWithoutATurn(t *testing.T) {
 			}
 		})
 	}
-	require.Greater(t, tried, 60)
+	require.Greater(t, tried, 20)
 }
 
 // find returns the turn of a debate with a key.
