@@ -215,7 +215,8 @@ func TestForksOfRejudgedDebates(t *testing.T) {
 			run(t, d)
 			m.take()
 			for seq := from; seq <= debatetest.Status(t, d).Seq; seq++ {
-				if seq > from && seq < made || !enginetest.Tries(t.Name(), int(seq-from)) { // within the change that has made it
+				within := seq > from && seq < made // the change that has made it
+				if within || seq > made && !enginetest.Tries(t.Name(), int(seq-made)) {
 					continue
 				}
 				f := debatetest.Fork(t, e, "again", seq, debate.Edits{})
