@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -100,6 +101,8 @@ func TestSilentParticipantsAreNoQuorum(t *testing.T) {
 // Debates of all presets with silent turns, and with silent participants where enough remain, are recorded and verified, and
 // their judges can be asked again.
 func TestSilentDebatesAreVerifiedAndJudgedAgain(t *testing.T) {
+	var seats atomic.Int64 // number of debates with a silent participant
+	t.Cleanup(func() { require.NotZero(t, seats.Load()) })
 	for name, cfg := range judged() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -119,7 +122,11 @@ func TestSilentDebatesAreVerifiedAndJudgedAgain(t *testing.T) {
 				d, err := e.Fork(t.Context(), "d", middle.Seq, edits)
 				if err != nil {
 					require.Equal(t, "seat", edits.ID)
+					require.Regexp(t, `silent\.seats(: at least two participants must remain|\[0\]: "\w+" replies with the contract)`, err.Error())
 					continue
+				}
+				if edits.ID == "seat" {
+					seats.Add(1)
 				}
 				preview, err := d.Preview(t.Context())
 				require.NoError(t, err)
