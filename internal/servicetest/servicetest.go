@@ -52,10 +52,11 @@ func (c Case) Require(t *testing.T, p providers.Provider) *providers.Error {
 	t.Helper()
 	r := calltest.Listen(new([]string))
 	r.Messages[0].Text += strings.Repeat("Why? ", c.Sent/5)
-	_, err := p.Generate(t.Context(), r)
+	want, err := time.ParseDuration("0" + c.RetryAfter)
+	require.NoError(t, err)
+	_, err = p.Generate(t.Context(), r)
 	e := calltest.RequireKind(t, c.Kind, err)
 	require.Equal(t, c.Guess, e.Otherwise)
-	want, _ := time.ParseDuration("0" + c.RetryAfter)
 	require.Equal(t, want, e.RetryAfter)
 	require.ErrorContains(t, err, c.Says)
 	return e
