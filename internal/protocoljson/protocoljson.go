@@ -55,8 +55,8 @@ func hidesName(params []byte) bool {
 	return hides
 }
 
-// Split splits the JSON of a protocol into its name and its parameters.
-func Split(b json.RawMessage) (name string, params json.RawMessage, err error) {
+// split splits the JSON of a protocol into its name and its parameters.
+func split(b json.RawMessage) (name string, params json.RawMessage, err error) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(b, &fields) != nil || json.Unmarshal(fields["name"], &name) != nil || name == "" {
 		return "", nil, errors.New(`use an object with a name, such as {"name": "panel/1"}`)
@@ -66,8 +66,8 @@ func Split(b json.RawMessage) (name string, params json.RawMessage, err error) {
 	return name, params, err
 }
 
-// PresentName returns the present name of a protocol. A name that is known is one, whatever the library once meant by it.
-func PresentName(known map[string]protocol.Protocol, name string) string {
+// presentName returns the present name of a protocol. A name that is known is one, whatever the library once meant by it.
+func presentName(known map[string]protocol.Protocol, name string) string {
 	if known[name] != nil {
 		return name
 	}
@@ -90,9 +90,9 @@ func Find(known map[string]protocol.Protocol, name string) protocol.Protocol {
 	return best
 }
 
-// NewLike returns a pointer to a new protocol of the same type as known, with only those fields of known that JSON
+// newLike returns a pointer to a new protocol of the same type as known, with only those fields of known that JSON
 // omits.
-func NewLike(known protocol.Protocol) reflect.Value {
+func newLike(known protocol.Protocol) reflect.Value {
 	v, like := reflect.New(reflect.TypeOf(known)), reflect.ValueOf(known)
 	to := v.Elem()
 	if to.Kind() == reflect.Pointer && !like.IsNil() {

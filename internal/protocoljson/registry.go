@@ -61,16 +61,16 @@ func (r *Registry) Read(written json.RawMessage, advice string) (protocol.Protoc
 	if isNull(written) {
 		return nil, nil
 	}
-	name, params, err := Split(written)
+	name, params, err := split(written)
 	if err != nil {
 		return nil, []strictjson.Problem{{Path: "protocol.name", Reason: err.Error()}}
 	}
 	known := r.Known()
-	p := Find(known, PresentName(known, name))
+	p := Find(known, presentName(known, name))
 	if p == nil {
 		return nil, []strictjson.Problem{{Path: "protocol.name", Reason: fmt.Sprintf("%q is unknown, use one of %s, or %s", name, r.Names(), advice)}}
 	}
-	v := NewLike(p)
+	v := newLike(p)
 	wrong := strictjson.Decode("protocol", params, v.Interface())
 	return v.Elem().Interface().(protocol.Protocol), wrong
 }
@@ -81,7 +81,7 @@ func isNull(b json.RawMessage) bool { return len(b) == 0 || string(b) == "null" 
 func (r *Registry) Present(name string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return PresentName(r.known, name)
+	return presentName(r.known, name)
 }
 
 // Add notes the protocol of a debate, so that Decode can return it later. A protocol that is only data serves all debates
@@ -127,7 +127,7 @@ func (r *Registry) Decode(id string, stored json.RawMessage, strict func(protoco
 	if isNull(stored) {
 		return nil, nil
 	}
-	name, params, err := Split(stored)
+	name, params, err := split(stored)
 	if err != nil {
 		return nil, fmt.Errorf("protocol.name: %w", err)
 	}
@@ -135,7 +135,7 @@ func (r *Registry) Decode(id string, stored json.RawMessage, strict func(protoco
 	if known == nil {
 		return Unknown{name}, nil
 	}
-	v := NewLike(known)
+	v := newLike(known)
 	unknown, err := strictjson.Unmarshal(params, v.Interface())
 	if err == nil && strict(known) {
 		err = unknown
@@ -157,7 +157,7 @@ func (r *Registry) find(id, name string) (p protocol.Protocol, present string, o
 	if given != nil && given.Name() == name {
 		return given, name, true
 	}
-	name = PresentName(r.known, name)
+	name = presentName(r.known, name)
 	if given != nil && given.Name() == name {
 		return given, name, true
 	}
