@@ -98,7 +98,7 @@ type decisions struct {
 type people struct {
 	asked    map[transcript.Key]*Asked   // the steps that people were asked for
 	declined map[transcript.Key]*Decided // those to which they give no reply
-	replies  map[transcript.Key]string   // hashes of the replies; see replyHash
+	replies  map[transcript.Key]string   // hashes of the replies; see seal.Keys.Reply
 	held     bool                        // a person holds the debate: replies do not continue it
 }
 

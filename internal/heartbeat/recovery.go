@@ -30,7 +30,8 @@ type Recovery struct {
 	failed map[string]time.Time // when debates could not be continued
 }
 
-// Once continues the debates. It tries those that have failed again after a while. The error names each of the others.
+// Once continues the debates. It leaves out those that it could not continue a short while ago. The error names each that it could
+// not continue now.
 func (r *Recovery) Once(ctx context.Context) error {
 	var errs []error
 	maps.DeleteFunc(r.failed, func(_ string, at time.Time) bool { return time.Since(at) >= again })

@@ -36,8 +36,8 @@ func Decode[E any](list []store.Entry, decode func(store.Entry) (E, error)) []st
 	return list
 }
 
-// All returns all entries of a debate that was created at a time. It reads from the store only those after the first ones, which
-// are kept.
+// All returns all entries of a debate. kept are its first entries if the debate was created at the given time: then only the others
+// are read from the store.
 func All(ctx context.Context, s store.Store, id string, kept []store.Entry, created time.Time) ([]store.Entry, error) {
 	status, list, err := s.Load(ctx, id, int64(len(kept)))
 	if err != nil || len(kept) == 0 {

@@ -55,8 +55,8 @@ func (r *Registry) Known() map[string]protocol.Protocol {
 // Names lists the names of the protocols.
 func (r *Registry) Names() string { return strings.Join(slices.Sorted(maps.Keys(r.Known())), ", ") }
 
-// Read decodes a protocol that a person wrote, and returns everything that is wrong with it. It returns nil if there is none.
-// advice says what to do about a protocol that is not known.
+// Read decodes a protocol that a person wrote, and returns everything that is wrong with it. It returns no protocol if none is
+// written. advice says what to do about a protocol that is not known.
 func (r *Registry) Read(written json.RawMessage, advice string) (protocol.Protocol, []strictjson.Problem) {
 	if isNull(written) {
 		return nil, nil
@@ -122,7 +122,8 @@ func (r *Registry) restore(id string, p protocol.Protocol, had bool) {
 	}
 }
 
-// Decode decodes the stored protocol of a debate. It returns an Unknown if no protocol has its name, and nil if there is none. Fields that a protocol does not have are an error if strict returns true for it.
+// Decode decodes the stored protocol of a debate. It returns an Unknown if no protocol has its name, and no protocol if none is
+// stored. Fields that a protocol does not have are an error if strict returns true for it.
 func (r *Registry) Decode(id string, stored json.RawMessage, strict func(protocol.Protocol) bool) (p protocol.Protocol, err error) {
 	if isNull(stored) {
 		return nil, nil

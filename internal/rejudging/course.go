@@ -67,7 +67,8 @@ type Plan struct {
 func (p *Plan) Decides(phase string) bool { return slices.Contains(p.Phases, phase) }
 
 // Course is what a debate keeps of its parent: the entries after those that it begins with. The debate repeats them, except the
-// steps of the judges who decide. Methods of a nil course tell that the debate was not judged again.
+// steps of the judges who decide. A debate that was not judged again has a nil course; Begun, Leads, GoesOn, Adapt, RemainsIn and
+// Warnings, and no other methods, may be called on it.
 type Course struct {
 	Plan
 
@@ -206,7 +207,7 @@ func (c *Course) departed(round int) bool {
 }
 
 // Instead returns what the new judges would have decided after a round, or nil if it is what the debate keeps, if only the limit of
-// rounds makes a difference, or if they have left the course in the round before.
+// rounds makes a difference, or if they have already left the course in this round.
 func (c *Course) Instead(round int, kept, is transcript.Ending) *transcript.Ending {
 	byLimit := is.Outcome == transcript.RoundLimit && kept.Outcome == "" || is.Outcome == "" && kept.Outcome == transcript.RoundLimit
 	if is.Outcome == kept.Outcome || byLimit || c.departed(round) {

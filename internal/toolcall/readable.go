@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Readable returns the arguments of a call for people: as indented JSON if they are JSON, and otherwise as they are.
+// Readable returns the arguments of a call for people: indented if they are JSON, and in any case without the escapes of <, > and &.
 func Readable(arguments []byte) string {
 	var b bytes.Buffer
 	if json.Indent(&b, bytes.TrimSpace(arguments), "", "  ") != nil {

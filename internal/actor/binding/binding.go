@@ -53,7 +53,8 @@ func (list Providers) Bind(name string) (string, providers.Provider, error) {
 	return "", nil, fmt.Errorf("%q is unknown, use one of %s", name, strings.Join(known, ", "))
 }
 
-// Has reports whether a name, which is not empty, is that of a provider of the engine, or of one that is built in.
+// Has reports whether a name is that of a provider of the engine, or of one that is built in. An empty name is not, even if Bind
+// returns a provider for it.
 func (list Providers) Has(name string) bool {
 	return list[name] != nil || name == Templates || name == actor.Human
 }

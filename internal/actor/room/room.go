@@ -109,8 +109,9 @@ type Prompt struct {
 	Documents   int                 // their tokens in the prompt
 }
 
-// TooSmall returns a problem about a prompt that leaves too little of the window of the actor in a field. It names the part that takes
-// more than half of the window, if there is one. shared reports whether other actors have the same problem.
+// TooSmall returns a problem about a prompt that leaves too little of the window of the actor in a field. It names the part that
+// takes more than half of the window, if there is one. shared reports whether that part is a text that other actors read too: the
+// topic, the background or the reference.
 func (t *Texts) TooSmall(field string, s *actor.Settings, p Prompt) (problem protocol.Problem, shared bool) {
 	texts := []struct{ field, text string }{{"topic", t.Topic}, {"background", t.Background}}
 	if strings.HasPrefix(field, "judges") || strings.HasPrefix(field, "substitutes") {

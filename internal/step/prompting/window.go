@@ -211,7 +211,8 @@ func (d *Debate) newSummaryPlan(s *protocol.Step, shown []int, cut window.Cut) *
 // summaryPhase names the phase of a step that summarizes older turns.
 const summaryPhase = "summary"
 
-// SummaryPhase returns the phase of a step that summarizes older turns, for budgets.
+// SummaryPhase returns the phase of a step that summarizes older turns. The step has its actor only; SummaryStep returns the whole
+// step.
 func (d *Debate) SummaryPhase() protocol.Phase {
 	return protocol.Phase{Name: summaryPhase, Steps: []protocol.Step{{Key: transcript.Key{Actor: protocol.Summarizer}}}}
 }

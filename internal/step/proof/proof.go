@@ -12,7 +12,8 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Wrong returns what is wrong with a turn by the same rules.
+// Wrong returns what is wrong with a turn. found is what the turn shows when its step is repeated with the rules and the templates
+// by which it was made.
 func Wrong(t *transcript.Turn, found *step.Reread) error {
 	switch {
 	case slices.Contains(t.Flags, transcript.Edited):
