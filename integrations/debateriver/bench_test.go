@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -33,9 +34,16 @@ func BenchmarkTurns(b *testing.B) {
 }
 
 func benchTurns(b *testing.B, rounds, jobs int) {
+	schema, pool := benchSchema(b)
+	turns := runTurns(b, schema, pool, rounds, jobs, defaultJobTime)
+	b.ReportMetric(float64(turns)/b.Elapsed().Seconds(), "turns/s")
+}
+
+// runTurns runs debates of a number of rounds on a worker in a schema, and returns their turns.
+func runTurns(b *testing.B, schema string, pool *pgxpool.Pool, rounds, jobs int, jobTime time.Duration) int64 {
 	var turns atomic.Int64
 	ended := make(chan struct{}, 2*jobs)
-	e := benchWorker(b, jobs, func(_ context.Context, _ string, ev debate.Event) {
+	e := benchWorker(b, schema, pool, jobs, jobTime, func(_ context.Context, _ string, ev debate.Event) {
 		switch ev := ev.(type) {
 		case debate.TurnDone:
 			turns.Add(1)
@@ -55,7 +63,27 @@ func benchTurns(b *testing.B, rounds, jobs int) {
 			<-ended
 		}
 	}
-	b.ReportMetric(float64(turns.Load())/b.Elapsed().Seconds(), "turns/s")
+	return turns.Load()
+}
+
+// BenchmarkScaleJobs reports the size of a completed job on disk: with the dead rows that its changes of state leave, and without
+// them. River keeps completed jobs for a day. Each plan has a job, as with replies that take as long as Config.JobTime.
+func BenchmarkScaleJobs(b *testing.B) {
+	schema, pool := benchSchema(b)
+	turns := runTurns(b, schema, pool, 9, 64, -1)
+	measure := func() (size, jobs float64) {
+		require.NoError(b, pool.QueryRow(b.Context(), `select pg_total_relation_size('`+schema+`.river_job'), count(*) from `+schema+`.river_job`).Scan(&size, &jobs))
+		return size, jobs
+	}
+	size, jobs := measure()
+	_, err := pool.Exec(b.Context(), `vacuum full `+schema+`.river_job`)
+	require.NoError(b, err)
+	compact, _ := measure()
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(jobs, "jobs")
+	b.ReportMetric(float64(turns)/jobs, "turns/job")
+	b.ReportMetric(size/jobs, "B/job")
+	b.ReportMetric(compact/jobs, "compact-B/job")
 }
 
 // BenchmarkEmptyJobs measures jobs of River that do nothing but insert the next one and complete themselves, in one
@@ -216,10 +244,11 @@ func (r *rawTurns) chain(ctx context.Context, turns int) error {
 	return nil
 }
 
-// benchWorker starts a worker that runs the given number of jobs at once, in a new schema. It tells commit of each event.
-func benchWorker(b *testing.B, jobs int, commit func(context.Context, string, debate.Event)) *debate.Engine {
-	schema, pool := benchSchema(b)
-	s, err := NewStore(pool, Config{Schema: schema, RiverSchema: schema})
+// benchWorker starts a worker that runs the given number of jobs at once, in a schema. It tells commit of each event.
+func benchWorker(
+	b *testing.B, schema string, pool *pgxpool.Pool, jobs int, jobTime time.Duration, commit func(context.Context, string, debate.Event),
+) *debate.Engine {
+	s, err := NewStore(pool, Config{Schema: schema, RiverSchema: schema, JobTime: jobTime})
 	require.NoError(b, err)
 	b.Cleanup(s.Close)
 	workers := river.NewWorkers()

@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -59,6 +61,7 @@ func Bench(b *testing.B, s store.Store, size func() int64) {
 		b.ReportMetric(0, "ns/op")
 		b.ReportMetric(float64(statuses)/took, "debates/s")
 		b.ReportMetric(float64(size())/1e6, "MB")
+		f.report(b)
 	})
 	for _, q := range f.queries() {
 		b.Run("list/"+q.name, func(b *testing.B) { benchList(b, s, q.query) })
@@ -73,6 +76,7 @@ func Bench(b *testing.B, s store.Store, size func() int64) {
 		}
 	})
 	b.Run("open", func(b *testing.B) { f.benchOpen(b, s, func() string { return id(rand.IntN(debates)) }) })
+	b.Run("handle", func(b *testing.B) { benchHandles(b, s) })
 	b.Run("commit/alone", func(b *testing.B) { f.benchCommits(b, s, func(context.Context) int { return 0 }) })
 	b.Run("commit/while-deleting", func(b *testing.B) { f.benchCommits(b, s, f.deleter(b, s)) })
 	long := f.long(b, s)
@@ -91,6 +95,7 @@ type fixture struct {
 	status  store.Status
 	entries []store.Entry
 	created time.Time // of the first debate
+	commits int       // that the debate has made
 }
 
 // template is the ID of the debate in entries. It is as long as all other IDs.
@@ -102,9 +107,10 @@ func id(n int) string { return fmt.Sprintf("scale-%08d", n) }
 // newFixture holds a debate of nine rounds. It has 79 entries, of which 28 are turns, with replies of about 300 tokens.
 func newFixture(b *testing.B) *fixture {
 	b.Helper()
-	s := store.Memory()
+	s := &counted{Store: store.Memory()}
 	f := &fixture{created: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	hold(b, newEngine(b, s), template, 9)
+	f.commits = int(s.commits.Load())
 	status, entries, err := s.Load(context.Background(), template, 0)
 	require.NoError(b, err)
 	f.status = status
@@ -115,6 +121,32 @@ func newFixture(b *testing.B) *fixture {
 		f.entries = append(f.entries, e)
 	}
 	return f
+}
+
+// counted is a store that counts commits.
+type counted struct {
+	store.Store
+
+	commits atomic.Int64
+}
+
+func (s *counted) Commit(ctx context.Context, c store.Change) error {
+	s.commits.Add(1)
+	return s.Store.Commit(ctx, c)
+}
+
+// report reports what each debate with a whole journal has.
+func (f *fixture) report(b *testing.B) {
+	turns, size := 0, 0
+	for _, e := range f.entries {
+		if size += len(e.Data.(json.RawMessage)); e.Type == "turn" {
+			turns++
+		}
+	}
+	b.ReportMetric(float64(len(f.entries)), "entries/debate")
+	b.ReportMetric(float64(turns), "turns/debate")
+	b.ReportMetric(float64(size)/1000, "kB-JSON/debate")
+	b.ReportMetric(float64(f.commits), "commits/debate")
 }
 
 // newEngine returns an engine whose model answers at once.
@@ -200,6 +232,7 @@ type named struct {
 
 // queries returns a query for the first page of each filter, and some for a page in the middle.
 func (f *fixture) queries() []named {
+	recent := f.created.Add(time.Duration(statuses-page/2) * time.Second).Add(time.Minute)
 	middle := store.Query{CreatedBefore: f.created.Add(time.Duration(statuses/2) * time.Second), BeforeID: id(statuses / 2)}
 	with := func(q store.Query, set func(q *store.Query)) store.Query { set(&q); return q }
 	var list []named
@@ -214,6 +247,7 @@ func (f *fixture) queries() []named {
 			named{at.name + "/waiting", with(at.query, func(q *store.Query) { q.Waiting = "Judy" })},
 			named{at.name + "/parent", with(at.query, func(q *store.Query) { q.Parent = id(0) })},
 			named{at.name + "/updated", with(at.query, func(q *store.Query) { q.UpdatedBefore = f.created.Add(time.Duration(statuses/4) * time.Second) })},
+			named{at.name + "/updated-since", with(at.query, func(q *store.Query) { q.UpdatedSince = recent })}, // less than a page: it reads all debates
 			named{at.name + "/state-and-label", with(at.query, func(q *store.Query) {
 				q.States, q.Labels = []fsm.State{fsm.Error}, map[string]string{"team": "0"}
 			})},
@@ -252,6 +286,32 @@ func (f *fixture) benchOpen(b *testing.B, s store.Store, id func() string) {
 		_, err = d.Result(context.Background())
 		require.NoError(b, err)
 	}
+}
+
+// benchHandles measures the memory of debates that are open.
+func benchHandles(b *testing.B, s store.Store) {
+	e := newEngine(b, s)
+	list := make([]*debate.Debate, min(debates, 200))
+	for b.Loop() {
+		clear(list)
+		before := heap()
+		for n := range list {
+			d, err := e.Open(context.Background(), id(n))
+			require.NoError(b, err)
+			list[n] = d
+		}
+		b.ReportMetric(float64(heap()-before)/1000/float64(len(list)), "kB/handle")
+	}
+	runtime.KeepAlive(list)
+}
+
+// heap returns the bytes that the heap holds.
+func heap() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
 
 // benchCommits measures how long commits of one turn take, one after the other, while meanwhile runs.
