@@ -25,7 +25,7 @@ import (
 // file. Record makes one, and ReadFile reads one.
 type File struct {
 	// Parent is the record of the debate of which this one is a fork. It is not part of the file. If it is set, Verify
-	// compares the first entries.
+	// compares the first entries, and what a rejudged debate repeats.
 	Parent *File
 
 	header  header

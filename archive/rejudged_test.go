@@ -1,6 +1,7 @@
 package archive_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -50,4 +51,63 @@ func TestRecordOfARejudgedDebate(t *testing.T) {
 	_, err = f.Redact(said.Key.String())
 	require.NoError(t, err)
 	require.False(t, shows(), "the course has the text too")
+}
+
+// Whoever changes the course of a rejudged debate, and what repeats it, contradicts the parent.
+func TestAForgedCourseContradictsTheParent(t *testing.T) {
+	cfg := enginetest.PresetConfigs()["mad"]
+	model := &scripted.Provider{DiscardCalls: true, Func: func(r providers.Request) scripted.Reply {
+		return scripted.Reply{Text: enginetest.PresetReply(cfg, r)}
+	}}
+	o := debate.Options{Store: store.Memory(), Providers: map[string]providers.Provider{"m": model}}
+	e := debatetest.Engine(t, o)
+	debatetest.Finish(t, debatetest.Create(t, e, cfg))
+	again := func(of, id string) {
+		d, err := e.Rejudge(t.Context(), of, debate.Rejudge{ID: id})
+		require.NoError(t, err)
+		debatetest.Finish(t, d)
+	}
+	again(cfg.ID, "again")
+	again("again", "twice")
+	debatetest.Finish(t, debatetest.Fork(t, e, "again", debatetest.Status(t, debatetest.Open(t, e, "again")).Parent.Seq, debate.Edits{ID: "fork"}))
+	for id, parent := range map[string]string{"again": cfg.ID, "twice": "again", "fork": "again"} {
+		t.Run(id, func(t *testing.T) {
+			record := func(forge func(string) string) *archive.File {
+				s := store.Memory()
+				for _, name := range []string{parent, id} {
+					j, err := archive.Export(t.Context(), o.Store, name)
+					require.NoError(t, err)
+					for i := range j.Entries {
+						if name == id {
+							j.Entries[i].Data = json.RawMessage(forge(string(j.Entries[i].Data.(json.RawMessage))))
+						}
+					}
+					require.NoError(t, archive.Import(t.Context(), s, j))
+				}
+				e := debatetest.Engine(t, debate.Options{Store: s})
+				f, err := archive.Record(t.Context(), e, id)
+				require.NoError(t, err)
+				f.Parent, err = archive.Record(t.Context(), e, parent)
+				require.NoError(t, err)
+				return f
+			}
+			verify := func(f *archive.File) *archive.Report {
+				r, err := archive.Verify(t.Context(), f, debate.Options{})
+				require.NoError(t, err)
+				return r
+			}
+			truth := record(func(raw string) string { return raw })
+			require.Equal(t, archive.Unsigned, verify(truth).Verdict, verify(truth).Reason)
+			forged := record(func(raw string) string { return strings.ReplaceAll(raw, `"evidence":"`, `"evidence":"Not `) })
+			require.Equal(t, archive.Wrong, verify(forged).Verdict)
+			require.Contains(t, verify(forged).Reason, "of the course is not that of the parent")
+			res := debatetest.Result(t, debatetest.Open(t, e, id))
+			for _, f := range []*archive.File{truth, forged, truth.Parent} { // other texts are hidden
+				_, err := f.Redact(res.Turns[len(res.Turns)-2].Key.String())
+				require.NoError(t, err)
+			}
+			require.NotEqual(t, archive.Wrong, verify(truth).Verdict, verify(truth).Reason)
+			require.Equal(t, archive.Wrong, verify(forged).Verdict)
+		})
+	}
 }

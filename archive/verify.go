@@ -297,7 +297,7 @@ func (f *File) checkParent() error {
 			return fmt.Errorf("entry %d is not that of the parent", i+1)
 		}
 	}
-	return nil
+	return checkCourse(f)
 }
 
 // judge sets the verdict.
