@@ -122,14 +122,20 @@ func (x *rederivation) configure(c *transaction, first bool) error {
 
 // turn takes a turn, and what follows from it.
 func (x *rederivation) turn(c *transaction, ev *TurnDone) error {
+	r := x.journal.rec
 	switch {
 	case ev.Turn.Kind == transcript.Remark:
 		return x.input("a person's remark")
 	case ev.Turn.Kind == transcript.Silence:
 		return c.settle()
-	case x.journal.rec.isHuman(ev.Turn.Actor):
+	case r.isHuman(ev.Turn.Actor):
+		s := r.open(ev.Turn.Key)
+		wrong := s != nil && !slices.Contains(ev.Turn.Flags, transcript.Edited) && ev.Remains != r.remains(s, r.Messages(s))
 		if err := x.input("a person's reply"); err != nil {
 			return err
+		}
+		if wrong {
+			x.spoil(errors.New(otherRemains))
 		}
 		return c.goOn()
 	}

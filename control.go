@@ -205,7 +205,7 @@ func (d *Debate) Answer(ctx context.Context, key transcript.Key, text, by string
 		t.Citations = c.rec.Sources.Cite(&t, sources.TextsOf(documents)).Check(c.rec.env.texts)
 		t.By = cmp.Or(by, s.Actor)
 		c.rec.extract(&t)
-		remains := c.rec.course.RemainsIn(&c.rec.Record, s, c.rec.Messages(s), hiddenTexts(c.rec.config))
+		remains := c.rec.remains(s, c.rec.Messages(s))
 		return c.add(TurnDone{EventMeta: c.stamp("turn"), At: c.now, Turn: t, Reply: c.rec.keys.Reply(key.String(), text), Remains: remains})
 	})
 }

@@ -201,7 +201,7 @@ func (dr *driver) commitTurn(c *execution, err error) error {
 			turn.ViewerTime = dr.out.Viewed
 		}
 		ch.rec.extract(&turn)
-		q, remains := &c.run.Plan.Prompt, ch.rec.course.RemainsIn(&ch.rec.Record, &c.run.Plan.Step, c.run.Plan.Prompt.Messages, hiddenTexts(ch.rec.config))
+		q, remains := &c.run.Plan.Prompt, ch.rec.remains(&c.run.Plan.Step, c.run.Plan.Prompt.Messages)
 		if err := ch.add(TurnDone{EventMeta: stamp, At: ch.now, Turn: turn, PromptSeq: c.promptSeq, Templates: q.Set.Version(), Remains: remains}); err != nil {
 			return err
 		}

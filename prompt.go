@@ -356,9 +356,13 @@ func (x *rereading) turn(r *record, ev *TurnDone) (c *EntryCheck) {
 	}
 	if err := proof.Wrong(t, found); err != nil {
 		c.Verdict, c.Reason = EntryWrong, err.Error()
+	} else if c.Unknown == 0 && r.course.Begun() && ev.Remains != r.remains(s, run.run.Plan.Prompt.Messages) {
+		c.Verdict, c.Reason = EntryWrong, otherRemains
 	}
 	return c
 }
+
+const otherRemains = "whether its prompt has words of what was left out is wrong"
 
 // otherMaker says why the prompt of a turn may be another one in this engine.
 func (x *rereading) otherMaker(r *record, ev *TurnDone) string {

@@ -335,6 +335,11 @@ func (r *record) onCourse() bool {
 	return r.course.GoesOn(rejudging.Place{State: state, Round: r.Cursor.Round})
 }
 
+// remains reports whether the prompt of a step holds words of what judges do not see.
+func (r *record) remains(s *protocol.Step, prompt []providers.Message) bool {
+	return r.course.RemainsIn(&r.Record, s, prompt, hiddenTexts(r.config))
+}
+
 // adaptToPeople returns phases in which a human judge judges once, and under the names that the configuration asks for.
 func (r *record) adaptToPeople(phases []protocol.Phase) []protocol.Phase {
 	if !r.config.hasPeople() {

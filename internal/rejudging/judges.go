@@ -62,15 +62,15 @@ func (c *Course) adaptStep(r *protocol.Record, s *protocol.Step, phase []protoco
 	}
 }
 
-// RemainsIn reports whether the prompt of a step holds words of a turn that is left out of it. documents holds the texts of
-// documents that are left out.
+// RemainsIn reports whether the prompt of a step holds words of an earlier turn that is left out of it. documents holds the texts
+// of documents that are left out.
 func (c *Course) RemainsIn(r *protocol.Record, s *protocol.Step, prompt []providers.Message, documents []string) bool {
 	if !c.Begun() || c.Omit.isZero() || !c.Decides(s.Phase) {
 		return false
 	}
 	var omitted []string
 	for i := range r.Turns {
-		if t := &r.Turns[i]; c.Omit.has(t) {
+		if t := &r.Turns[i]; t.Seq <= s.VisibleSeq && c.Omit.has(t) {
 			omitted = append(omitted, t.Text)
 		}
 	}
