@@ -60,6 +60,9 @@ func (x *rederivation) changeSafely() (err error) {
 	if r := x.journal.rec; x.at > 0 && r.derivable() != nil {
 		return x.accept(EntryNotDerivable, fmt.Sprintf("the engine lacks the protocol %s", r.config.Protocol.Name()))
 	}
+	if x.at > 0 && x.repeatsUnknown() {
+		return x.accept(EntryNotDerivable, noCourse)
+	}
 	if x.atBoundary() {
 		x.forked = true
 		return x.settleFork()

@@ -242,7 +242,9 @@ func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, e
 	}
 	request, tokens, missing := x.run.Repeat(ev.Turn.Attempts, ev.Turn.Window)
 	p.Request, p.Tokens, p.Missing = request, tokens, append(p.Missing, missing...)
-	p.compare(&x.run, ev.Turn.Attempts)
+	if p.compare(&x.run, ev.Turn.Attempts); p.Match == "different" && ev.Repeats > 0 {
+		p.Match, p.Missing = "unknown", append(p.Missing, noCourse)
+	}
 	return p, nil
 }
 

@@ -172,6 +172,8 @@ type rereading struct {
 	writer map[transcript.Key]Rules   // of the engine that wrote a turn
 	failed []*failedCalls             // calls of steps that failed
 	ends   map[string]bool            // hashes of the calls of turns and of failures
+
+	repeats int64 // seq of the first entry that repeats another one; 0 if there is none
 }
 
 // failedCalls holds the calls of a step that failed.
@@ -188,7 +190,9 @@ func newRereading(e *Engine, entries []Event) *rereading {
 	x := &rereading{engine: e, turns: map[int64][]*TurnDone{}, calls: map[transcript.Key][]Event{}, found: map[int64]*EntryCheck{}, writer: map[transcript.Key]Rules{}, ends: map[string]bool{}}
 	rules, done := Rules{}, map[transcript.Key]bool{}
 	for _, ev := range entries {
-		rules = rulesOf(ev.Meta(), rules)
+		if rules = rulesOf(ev.Meta(), rules); ev.Meta().Repeats > 0 {
+			x.repeats = cmp.Or(x.repeats, ev.Meta().Seq)
+		}
 		x.fail(ev, rules)
 		keys := map[transcript.Key]bool{}
 		switch ev := ev.(type) {
@@ -328,7 +332,7 @@ func (x *rereading) turn(r *record, ev *TurnDone) (c *EntryCheck) {
 		return &EntryCheck{}
 	}
 	defer useTemplates(r, ev.Templates)()
-	same := x.writer[t.Key] == *env.rules && ev.Templates == r.Settings.Templates.Version()
+	same := !x.lacksCourse(r, ev.Seq) && x.writer[t.Key] == *env.rules && ev.Templates == r.Settings.Templates.Version()
 	run, err := p.rebuild(x.engine, r, s, t, !same)
 	if err != nil {
 		return &EntryCheck{Unknown: len(t.Attempts), Missing: []string{err.Error()}}
@@ -362,10 +366,22 @@ func (x *rereading) turn(r *record, ev *TurnDone) (c *EntryCheck) {
 	return c
 }
 
+// noCourse says why an entry that a debate begins with is not derived.
+const noCourse = "it is of a debate that was judged again, whose course is not here"
+
+// lacksCourse reports whether an entry is one of those with which the record begins, if these repeat a course that it does not have.
+func (x *rereading) lacksCourse(r *record, seq int64) bool {
+	n := r.course.Before(r.fork.Seq)
+	return seq <= n && 0 < x.repeats && x.repeats <= n
+}
+
 const otherRemains = "whether its prompt has words of what was left out is wrong"
 
 // otherMaker says why the prompt of a turn may be another one in this engine.
 func (x *rereading) otherMaker(r *record, ev *TurnDone) string {
+	if x.lacksCourse(r, ev.Seq) {
+		return noCourse
+	}
 	if is := x.writer[ev.Turn.Key]; is != *r.env.rules {
 		return fmt.Sprintf("the rules of the engine that asked were %+v, those of this one are %+v", is, *r.env.rules)
 	}

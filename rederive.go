@@ -64,6 +64,12 @@ func (x *rederivation) atBoundary() bool {
 	return !x.forked && x.journal.rec.fork.ID != "" && int64(x.at) == x.journal.rec.fork.Seq
 }
 
+// repeatsUnknown reports whether the next entry repeats a course that the debate does not have.
+func (x *rederivation) repeatsUnknown() bool {
+	m := x.entries[x.at].Meta()
+	return m.Repeats > 0 && x.again.lacksCourse(x.journal.rec, m.Seq)
+}
+
 // transaction returns a change that is compared with the next entries.
 func (x *rederivation) transaction() *transaction {
 	c := newTransaction(x.journal.rec)
@@ -77,7 +83,7 @@ func (x *rederivation) match(want Event) error {
 	switch {
 	case x.at == len(x.entries):
 		return errNoEntry
-	case x.atBoundary():
+	case x.atBoundary() || x.repeatsUnknown():
 		return errBoundary
 	}
 	is := x.entries[x.at]
@@ -138,6 +144,9 @@ func (x *rederivation) spoil(err error) {
 
 // judge returns the verdict about an entry that contradicts those before it: another engine may have had a reason.
 func (x *rederivation) judge(writer Rules, verdict EntryVerdict, reason string) (EntryVerdict, string) {
+	if x.again.lacksCourse(x.journal.rec, int64(x.at)+1) {
+		return EntryNotDerivable, noCourse + ": " + reason
+	}
 	if ours := *x.engine.env.rules; writer != ours {
 		return EntryNotDerivable, fmt.Sprintf("the rules of the engine that wrote it were %+v, those of this one are %+v: %s", writer, ours, reason)
 	}
@@ -205,7 +214,7 @@ func verifyEntry(plans *verification.Plans, r *record, ev Event) error {
 
 // verifyRepetition returns an error if an entry of a rejudged debate is not the next one of its course.
 func verifyRepetition(r *record, ev Event) error {
-	if r.derivable() != nil {
+	if r.derivable() != nil || ev.Meta().Seq <= r.course.Before(r.fork.Seq) {
 		return nil
 	}
 	c := newTransaction(r)

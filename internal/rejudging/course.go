@@ -141,6 +141,15 @@ func (c *Course) detour(i int) int {
 // Begun reports whether the debate has all entries that it begins with.
 func (c *Course) Begun() bool { return c != nil && c.begun }
 
+// Before returns the number of the first entries, which may repeat a course that the debate does not have. forked is the number of
+// those that it has of its parent.
+func (c *Course) Before(forked int64) int64 {
+	if c == nil {
+		return forked
+	}
+	return c.From
+}
+
 // Leads reports whether the debate follows the course.
 func (c *Course) Leads() bool { return c.Begun() && !c.over && c.at < len(c.keeps) }
 

@@ -137,6 +137,8 @@ func TestOtherJudgesDepart(t *testing.T) {
 		"round 1, verdict of Jo: the prompt has words of a turn that was left out",
 	}, c.Warnings())
 	var none *rejudging.Course
+	require.Equal(t, int64(5), c.Before(9))
+	require.Equal(t, int64(9), none.Before(9))
 	require.Nil(t, none.Warnings())
 	require.False(t, none.Leads())
 }
