@@ -423,6 +423,26 @@ func TestWordsThatRemain(t *testing.T) {
 	require.Empty(t, debatetest.Result(t, both).Rejudged.Remains)
 }
 
+// A name in a turn that was left out is a pseudonym where a blind judge reads a quote of it.
+func TestWordsThatRemainWithPseudonyms(t *testing.T) {
+	cfg := lifeConfig()
+	cfg.Participants[1].Name = "Bob"
+	e, m := newEngine(t, cfg)
+	m.alter = func(k transcript.Key, _ int, reply *scripted.Reply) {
+		switch {
+		case k.Actor == "A" && k.Round == 1:
+			reply.Text = "Bob overlooks the rent."
+		case k.Actor == "C" && k.Round == 2:
+			reply.Text = `A said "Bob overlooks the rent", and I agree.`
+		}
+	}
+	parent := create(t, e, cfg)
+	run(t, parent)
+	d := rejudge(t, e, parent.ID(), debate.Rejudge{Omit: debate.Omission{Turns: []transcript.Key{{Run: 1, Round: 1, Phase: "respond", Actor: "A"}}}})
+	run(t, d)
+	require.Len(t, debatetest.Result(t, d).Rejudged.Remains, 2)
+}
+
 // A document or an attachment that is left out is in no prompt of those who decide, and in all others as it was. Where somebody
 // has quoted it, the result says so.
 func TestDocumentsThatAreLeftOut(t *testing.T) {

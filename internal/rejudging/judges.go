@@ -63,16 +63,19 @@ func (c *Course) adaptStep(r *protocol.Record, s *protocol.Step, phase []protoco
 }
 
 // RemainsIn reports whether the prompt of a step holds words of an earlier turn that is left out of it. documents holds the texts
-// of documents that are left out.
-func (c *Course) RemainsIn(r *protocol.Record, s *protocol.Step, prompt []providers.Message, documents []string) bool {
+// of documents that are left out. hide puts pseudonyms in place of names, as in the prompt.
+func (c *Course) RemainsIn(r *protocol.Record, s *protocol.Step, prompt []providers.Message, documents []string, hide func(string) string) bool {
 	if !c.Begun() || c.Omit.isZero() || !c.Decides(s.Phase) {
 		return false
 	}
-	var omitted []string
+	omitted := slices.Clone(documents)
 	for i := range r.Turns {
 		if t := &r.Turns[i]; t.Seq <= s.VisibleSeq && c.Omit.has(t) {
 			omitted = append(omitted, t.Text)
 		}
 	}
-	return omission.Remains(append(omitted, documents...), prompt)
+	for _, text := range slices.Clone(omitted) {
+		omitted = append(omitted, hide(text))
+	}
+	return omission.Remains(omitted, prompt)
 }

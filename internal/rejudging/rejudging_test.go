@@ -1,6 +1,7 @@
 package rejudging_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -178,10 +179,13 @@ func TestWhatJudgesDoNotSee(t *testing.T) {
 	require.Equal(t, []bool{false, false, true}, shows(is[1].Steps[3]))
 
 	prompt := []providers.Message{{Text: said}}
-	require.True(t, c.RemainsIn(r, &is[1].Steps[0], prompt, nil))
-	require.False(t, c.RemainsIn(r, &is[0].Steps[0], prompt, nil), "Ann does not decide")
-	require.False(t, c.RemainsIn(r, &is[1].Steps[0], []providers.Message{{Text: "No."}}, nil))
-	require.True(t, c.RemainsIn(r, &is[1].Steps[0], []providers.Message{{Text: "the first word of a long document is this one"}}, []string{"The first word of a long document is this one."}))
+	hide := func(text string) string { return strings.ReplaceAll(text, "Buses", "Debater A") }
+	require.True(t, c.RemainsIn(r, &is[1].Steps[0], prompt, nil, hide))
+	require.True(t, c.RemainsIn(r, &is[1].Steps[0], []providers.Message{{Text: "debater a need less room than any number"}}, nil, hide))
+	require.False(t, c.RemainsIn(r, &is[1].Steps[0], []providers.Message{{Text: "Debater B need less room than any number"}}, nil, hide))
+	require.False(t, c.RemainsIn(r, &is[0].Steps[0], prompt, nil, hide), "Ann does not decide")
+	require.False(t, c.RemainsIn(r, &is[1].Steps[0], []providers.Message{{Text: "No."}}, nil, hide))
+	require.True(t, c.RemainsIn(r, &is[1].Steps[0], []providers.Message{{Text: "the first word of a long document is this one"}}, []string{"The first word of a long document is this one."}, hide))
 }
 
 func TestWhatCanBeLeftOut(t *testing.T) {
