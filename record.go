@@ -337,7 +337,7 @@ func (r *record) onCourse() bool {
 
 // remains reports whether the prompt of a step holds words of what judges do not see.
 func (r *record) remains(s *protocol.Step, prompt []providers.Message) bool {
-	return r.course.RemainsIn(&r.Record, s, prompt, hiddenTexts(r.config), r.Pseudonyms(s).Hide)
+	return r.course.Begun() && r.course.RemainsIn(&r.Record, s, prompt, hiddenTexts(r.config), r.Pseudonyms(s).Hide)
 }
 
 // adaptToPeople returns phases in which a human judge judges once, and under the names that the configuration asks for.
