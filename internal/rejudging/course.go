@@ -82,6 +82,7 @@ type Course struct {
 	over    bool    // a budget or a person has ended the debate elsewhere
 	place   Place   // of the debate after the last entry of the course
 	seqs    []seqPair
+	had     []seqPair // of turns that the debate has without repeating them
 }
 
 // seqPair holds the seq of an entry of the parent, and of the entry that repeats it.
@@ -197,8 +198,13 @@ func (c *Course) Follow(x *Entry, at Place) (began bool) {
 		c.place = at
 	}
 	switch {
-	case x.Kind == Turn && x.Remains:
-		c.Remaining = append(c.Remaining, x.Key)
+	case x.Kind == Turn:
+		if x.Remains {
+			c.Remaining = append(c.Remaining, x.Key)
+		}
+		if x.Repeats == 0 {
+			c.skip(x)
+		}
 	case x.Kind == Transition:
 		if x.Instead != nil {
 			c.Departures = append(c.Departures, Departure{Round: at.Round, Kept: x.Ending, Instead: *x.Instead})
@@ -208,6 +214,25 @@ func (c *Course) Follow(x *Entry, at Place) (began bool) {
 		}
 	}
 	return false
+}
+
+// skip takes the turn with the key of one that the debate has out of the rest of the course: a remark, or a summary with its phase.
+func (c *Course) skip(has *Entry) {
+	for at := c.at; at < len(c.keeps); at++ {
+		x := &c.entries[c.keeps[at]]
+		if x.Kind != Turn || x.Key != has.Key {
+			continue
+		}
+		c.had = append(c.had, seqPair{x.Seq, has.Seq})
+		c.keeps = slices.Delete(c.keeps, at, at+1)
+		for before := at - 1; x.Summary && before >= c.at; before-- {
+			if p := &c.entries[c.keeps[before]]; p.Kind == Phase && p.Summary {
+				c.keeps = slices.Delete(c.keeps, before, before+1)
+				break
+			}
+		}
+		return
+	}
 }
 
 // departed reports whether the new judges would have left the course in a round.
@@ -245,11 +270,19 @@ func (c *Course) Summary(p *window.SummaryPlan) *window.SummaryPlan {
 		return nil
 	}
 	own := *p
-	own.Base, own.Covers = c.SeqOf(p.Base), nil
+	own.Base, own.Covers = c.seqOfTurn(p.Base), nil
 	for _, seq := range p.Covers {
-		own.Covers = append(own.Covers, c.SeqOf(seq))
+		own.Covers = append(own.Covers, c.seqOfTurn(seq))
 	}
 	return &own
+}
+
+// seqOfTurn returns the seq that a turn of the parent has in the debate.
+func (c *Course) seqOfTurn(seq int64) int64 {
+	if at := slices.IndexFunc(c.had, func(p seqPair) bool { return p.parent == seq }); at >= 0 {
+		return c.had[at].own
+	}
+	return c.SeqOf(seq)
 }
 
 // Warnings says in words where the new judges would have taken another course, and where words of what was left out remain.

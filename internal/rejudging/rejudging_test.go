@@ -98,6 +98,43 @@ func TestOnlyParticipantsAreDropped(t *testing.T) {
 	require.Equal(t, "speech", parent()[i].Phase, "Bob was dropped before")
 }
 
+// A remark or a summary that the debate has already, with the same key, is not repeated.
+func TestTurnsThatTheDebateHasAreNotRepeated(t *testing.T) {
+	remark, summary := transcript.Key{Run: 1, Phase: "remark", Target: "cost"}, key("summary", "summarizer")
+	kept := func(has ...rejudging.Entry) (seqs []int64) {
+		c := rejudging.New(rejudging.Plan{From: 5, Phases: []string{"verdict"}}, []rejudging.Entry{
+			move(6, fsm.Assessed, fsm.Judging, fsm.RoundComplete, 1),
+			{Kind: rejudging.Turn, Seq: 7, Phase: "remark", Key: remark},
+			{Kind: rejudging.Phase, Seq: 8, Phase: "summary", Summary: true},
+			{Kind: rejudging.Turn, Seq: 9, Phase: "summary", Summary: true, Key: summary},
+			{Kind: rejudging.Phase, Seq: 10, Phase: "summary", Summary: true},
+			{Kind: rejudging.Turn, Seq: 11, Phase: "summary", Summary: true, Key: key("summary", "other")},
+			{Kind: rejudging.Turn, Seq: 12, Phase: "speech", Key: key("speech", "Ann")},
+		})
+		c.Follow(&rejudging.Entry{Seq: 5}, judging)
+		own := int64(5)
+		for _, x := range has {
+			own++
+			x.Kind, x.Seq = rejudging.Turn, own
+			c.Follow(&x, judging)
+		}
+		seqOf := map[int]int64{0: 6, 1: 7, 2: 8, 3: 9, 4: 10, 5: 11, 6: 12}
+		for c.Leads() {
+			own++
+			seq := seqOf[c.Next(func(string) bool { return true })]
+			seqs = append(seqs, seq)
+			c.Follow(&rejudging.Entry{Seq: own, Repeats: seq}, judging)
+		}
+		if len(has) == 2 {
+			require.Equal(t, &window.SummaryPlan{Base: 7, Covers: []int64{6, 8, 11}}, c.Summary(&window.SummaryPlan{Base: 9, Covers: []int64{7, 6, 12}}))
+		}
+		return seqs
+	}
+	require.Equal(t, []int64{6, 7, 8, 9, 10, 11, 12}, kept())
+	require.Equal(t, []int64{6, 8, 9, 10, 11, 12}, kept(rejudging.Entry{Key: remark}))
+	require.Equal(t, []int64{6, 10, 11, 12}, kept(rejudging.Entry{Key: remark}, rejudging.Entry{Key: summary, Summary: true}))
+}
+
 func TestAFailureWithoutAReturnStays(t *testing.T) {
 	c := rejudging.New(rejudging.Plan{From: 5}, []rejudging.Entry{move(6, fsm.Fail, fsm.Judging, fsm.Error, 1)})
 	c.Follow(&rejudging.Entry{Seq: 5}, judging)
