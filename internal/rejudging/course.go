@@ -202,7 +202,7 @@ func (c *Course) Follow(x *Entry, at Place) (began bool) {
 		if x.Remains {
 			c.Remaining = append(c.Remaining, x.Key)
 		}
-		if x.Repeats == 0 {
+		if x.Repeats == 0 && !c.Decides(x.Phase) {
 			c.skip(x)
 		}
 	case x.Kind == Transition:
