@@ -43,7 +43,7 @@ test: postgres ## check the format, vet, run all tests with the race detector, a
 	@test -z "$$(gofmt -l .)" || { echo "gofmt these files:"; gofmt -l .; exit 1; }
 	@rm -rf coverage && mkdir coverage
 	@n=0; for m in $(MODULES); do n=$$((n+1)); echo "== module $$m"; \
-		(cd $$m && $(GO) vet ./... && $(GO) test $(RACE) -coverprofile=$(CURDIR)/coverage/$$n.out ./...) || exit 1; \
+		(cd $$m && $(GO) vet ./... && $(GO) test $(RACE) -timeout 20m -coverprofile=$(CURDIR)/coverage/$$n.out ./...) || exit 1; \
 	done
 	@$(GO) test -v -run TestToolsAndDocumentsCostNothingUnused . | awk '{print} /^--- PASS/ {passed = 1} END {exit !passed}' # counts allocations, which the race detector changes
 	@$(GO) run ./internal/covergate coverage/*.out

@@ -67,8 +67,8 @@ type Plan struct {
 func (p *Plan) Decides(phase string) bool { return slices.Contains(p.Phases, phase) }
 
 // Course is what a debate keeps of its parent: the entries after those that it begins with. The debate repeats them, except the
-// steps of the judges who decide. A debate that was not judged again has a nil course; Begun, Leads, GoesOn, Adapt, RemainsIn and
-// Warnings, and no other methods, may be called on it.
+// steps of the judges who decide. A debate that was not judged again has a nil course; Begun, Before, Leads, GoesOn, Adapt,
+// RemainsIn and Warnings, and no other methods, may be called on it.
 type Course struct {
 	Plan
 
