@@ -197,15 +197,15 @@ func (c *Course) Follow(x *Entry, at Place) (began bool) {
 		c.seqs = append(c.seqs, seqPair{x.Repeats, x.Seq})
 		c.place = at
 	}
-	switch {
-	case x.Kind == Turn:
+	switch x.Kind { //nolint:exhaustive // nothing else is noted
+	case Turn:
 		if x.Remains {
 			c.Remaining = append(c.Remaining, x.Key)
 		}
 		if x.Repeats == 0 && !c.Decides(x.Phase) {
 			c.skip(x)
 		}
-	case x.Kind == Transition:
+	case Transition:
 		if x.Instead != nil {
 			c.Departures = append(c.Departures, Departure{Round: at.Round, Kept: x.Ending, Instead: *x.Instead})
 		}
