@@ -118,7 +118,7 @@ func TestDoIsOneUnit(t *testing.T) {
 	require.False(t, more)
 }
 
-// countedLoads is a store that counts loads.
+// countedLoads counts the loads of a store.
 type countedLoads struct {
 	store.Store
 	store.Watcher
@@ -412,7 +412,7 @@ func TestAStartedDebateOutlastsAFailureOfTheStore(t *testing.T) {
 	}
 }
 
-// unsteadyStore is a store that fails the first commit of each turn.
+// unsteadyStore fails the first commit of each turn.
 type unsteadyStore struct {
 	store.Store
 	store.Watcher

@@ -304,7 +304,7 @@ func (c cachedRules) Phases(r *protocol.Record) []protocol.Phase {
 	return phases
 }
 
-// openRules are the rules of a record's debate while its open phase has steps to run. Its own turns do not change a phase.
+// openRules holds the rules of a record's debate while its open phase has steps to run. Its own turns do not change a phase.
 type openRules struct{ cachedRules }
 
 func (o openRules) Phases(*protocol.Record) []protocol.Phase { return o.planned.open }

@@ -11,7 +11,7 @@ import (
 	"github.com/elenchus-go/debate/internal/chain"
 )
 
-// masked is an entry of a journal, with the paths of its texts that the record does not show.
+// masked holds an entry of a journal, with the paths of its texts that the record does not show.
 type masked struct {
 	stored []byte
 	hidden []string

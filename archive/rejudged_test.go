@@ -17,16 +17,23 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// The record of a rejudged debate is derived from its course. A text that is hidden is hidden in the course too.
-func TestRecordOfARejudgedDebate(t *testing.T) {
+// moderated runs a debate that a moderator decides. It returns the engine with its options, too.
+func moderated(t *testing.T) (debate.Options, *debate.Engine, *debate.Debate) {
+	t.Helper()
 	cfg := enginetest.PresetConfigs()["mad"]
 	model := &scripted.Provider{DiscardCalls: true, Func: func(r providers.Request) scripted.Reply {
 		return scripted.Reply{Text: enginetest.PresetReply(cfg, r)}
 	}}
 	o := debate.Options{Store: store.Memory(), Providers: map[string]providers.Provider{"m": model}}
 	e := debatetest.Engine(t, o)
-	parent := debatetest.Create(t, e, cfg)
-	debatetest.Finish(t, parent)
+	d := debatetest.Create(t, e, cfg)
+	debatetest.Finish(t, d)
+	return o, e, d
+}
+
+// The record of a rejudged debate is derived from its course. A text that is hidden is hidden in the course too.
+func TestRecordOfARejudgedDebate(t *testing.T) {
+	o, e, parent := moderated(t)
 	d, err := e.Rejudge(t.Context(), parent.ID(), debate.Rejudge{ID: "again"})
 	require.NoError(t, err)
 	debatetest.Finish(t, d)
@@ -55,22 +62,16 @@ func TestRecordOfARejudgedDebate(t *testing.T) {
 
 // Whoever changes the course of a rejudged debate, and what repeats it, contradicts the parent.
 func TestAForgedCourseContradictsTheParent(t *testing.T) {
-	cfg := enginetest.PresetConfigs()["mad"]
-	model := &scripted.Provider{DiscardCalls: true, Func: func(r providers.Request) scripted.Reply {
-		return scripted.Reply{Text: enginetest.PresetReply(cfg, r)}
-	}}
-	o := debate.Options{Store: store.Memory(), Providers: map[string]providers.Provider{"m": model}}
-	e := debatetest.Engine(t, o)
-	debatetest.Finish(t, debatetest.Create(t, e, cfg))
+	o, e, d := moderated(t)
 	again := func(of, id string) {
 		d, err := e.Rejudge(t.Context(), of, debate.Rejudge{ID: id})
 		require.NoError(t, err)
 		debatetest.Finish(t, d)
 	}
-	again(cfg.ID, "again")
+	again(d.ID(), "again")
 	again("again", "twice")
 	debatetest.Finish(t, debatetest.Fork(t, e, "again", debatetest.Status(t, debatetest.Open(t, e, "again")).Parent.Seq, debate.Edits{ID: "fork"}))
-	for id, parent := range map[string]string{"again": cfg.ID, "twice": "again", "fork": "again"} {
+	for id, parent := range map[string]string{"again": d.ID(), "twice": "again", "fork": "again"} {
 		t.Run(id, func(t *testing.T) {
 			record := func(forge func(string) string) *archive.File {
 				s := store.Memory()

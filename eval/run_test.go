@@ -432,7 +432,7 @@ func TestWorkersRunTheDebates(t *testing.T) {
 	require.Equal(t, withoutTimes(undisturbed), withoutTimes(p))
 }
 
-// hasty is a store whose debates a worker ends before whoever has just read that they are new can start them.
+// hasty holds debates that a worker ends before whoever has just read that they are new can start them.
 type hasty struct {
 	scheduling
 

@@ -15,7 +15,7 @@ import (
 // Queue is the River queue for the jobs of all debates.
 const Queue = "debates"
 
-// jobArgs are the arguments of a job, which runs a plan of one debate and then may go on to the next ones. While a job for a
+// jobArgs holds the arguments of a job, which runs a plan of one debate and then may go on to the next ones. While a job for a
 // plan is waiting or running, no second one is inserted. After it has ended, either the plan is done, or someone calls Start
 // again.
 type jobArgs struct {

@@ -22,7 +22,7 @@ type Blindfold[E any] struct {
 	since int64         // its first seq
 }
 
-// withheld is an event that was not shown yet.
+// withheld holds an event that was not shown yet.
 type withheld[E any] struct {
 	event E
 	seq   int64

@@ -24,7 +24,7 @@ const (
 	maxServiceFile        = 300     // lines of a file that speaks a service's protocol, which is read from top to bottom
 	maxMethodFiles        = 4       // files with the methods of one type
 	maxRootFiles          = 33      // files of the root package, without tests
-	maxRootLines          = 10_070  // their lines; 10,040 before debates judged twice, and words of what was left out, were verified; 10,010 before judges who dropped out stay out of a rejudged debate; 10,700 before the open phase was kept, and 11,440 before warnings, rooms of replies, courses of rejudged debates and what a seat may see had packages of their own; 11,400 before Edits.Silent, 11,370 before rejudged debates could hide documents; 11,100 before Code, and before calls of failed steps were made again; 10,800 before engines signed, and prompts and replies were made again to verify them; 10,785 before checks of entries, budgets, settings of actors and deliveries had packages of their own, and then 9,986 before Rejudge, which also says in words where the course differs; 10,710 before presets, recovery, lists of entries, and checks of prices and windows had packages of their own
+	maxRootLines          = 10_070  // their lines
 	maxExample            = 130     // lines of an example's main.go, without command-line parsing
 	maxAdapter            = 470     // lines of an adapter to a framework, without its example: tool, agent with conversations and replies, and provider; 340 before it explained panics of agents, 350 before FromTool
 	maxAdapterExample     = 60      // lines of its example

@@ -14,7 +14,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Unknown is a protocol that a registry does not have.
+// Unknown stands for a protocol that a registry does not have.
 type Unknown struct{ name string }
 
 // Name returns the name.

@@ -23,7 +23,7 @@ const (
 	Drop
 )
 
-// Entry is what a course needs of an entry of a journal.
+// Entry holds what a course needs of an entry of a journal.
 type Entry struct {
 	Kind    Kind
 	Seq     int64
@@ -43,13 +43,13 @@ type Entry struct {
 	Instead  *transcript.Ending // what the new judges would have decided
 }
 
-// Place is where a debate stands.
+// Place says where a debate stands.
 type Place struct {
 	State fsm.State
 	Round int
 }
 
-// Departure is a point at which new judges would have taken another course.
+// Departure names a round in which new judges would have taken another course.
 type Departure struct {
 	Round         int
 	Kept, Instead transcript.Ending
@@ -66,7 +66,7 @@ type Plan struct {
 // Decides reports whether judges decide in a phase.
 func (p *Plan) Decides(phase string) bool { return slices.Contains(p.Phases, phase) }
 
-// Course is what a debate keeps of its parent: the entries after those that it begins with. The debate repeats them, except the
+// Course holds what a debate keeps of its parent: the entries after those that it begins with. The debate repeats them, except the
 // steps of the judges who decide. A debate that was not judged again has a nil course; Begun, Before, Leads, GoesOn, Adapt,
 // RemainsIn and Warnings, and no other methods, may be called on it.
 type Course struct {

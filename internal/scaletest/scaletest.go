@@ -123,7 +123,7 @@ func newFixture(b *testing.B) *fixture {
 	return f
 }
 
-// counted is a store that counts commits.
+// counted counts the commits of a store.
 type counted struct {
 	store.Store
 

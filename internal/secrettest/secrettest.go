@@ -15,7 +15,7 @@ import (
 
 const firstKey, secondKey = "the-first-key-of-two", "the-second-key-of-two"
 
-// Settings are fields of a provider's Config.
+// Settings holds fields of a provider's Config.
 type Settings struct {
 	Key        string
 	KeyFunc    func(context.Context) (string, error)

@@ -5,7 +5,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Status is a debate.ParticipantStatus, which documents its fields.
+// Status holds what a debate.ParticipantStatus does, which documents its fields.
 type Status struct {
 	Name     string
 	State    string

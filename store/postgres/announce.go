@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// announceInterval is the time between two transactions that notify. What is committed meanwhile is sent together, so that many
+// announceInterval sets the time between two transactions that notify. What is committed meanwhile is sent together, so that many
 // debates at once need fewer of them than turns.
 const announceInterval = 5 * time.Millisecond
 

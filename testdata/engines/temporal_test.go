@@ -69,7 +69,7 @@ type temporalWorker struct {
 	busy   sync.WaitGroup
 }
 
-// do is the activity.
+// do runs the next plan of a debate, as the activity. It sends heartbeats meanwhile.
 func (w *temporalWorker) do(ctx context.Context, id string) (bool, error) {
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -14,7 +14,7 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 )
 
-// Texts are what the prompts of a debate hold before the history.
+// Texts holds what stands in the prompts of a debate before the history.
 type Texts struct {
 	Topic, Background string
 	Reference         string // for judges
@@ -101,7 +101,7 @@ func Check(all actor.All, sizes map[string]int, tools Tools, tooSmall func(field
 	return list, limits
 }
 
-// Prompt is the first prompt of an actor that leaves too little of its window.
+// Prompt describes the first prompt of an actor that leaves too little of its window.
 type Prompt struct {
 	Tokens      int
 	Attachments int                 // their tokens

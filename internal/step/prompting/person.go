@@ -50,7 +50,7 @@ func (d *Debate) read(s *protocol.Step, m *judge.Pseudonyms) []int {
 	return shown
 }
 
-// Question is what a person is asked in a step.
+// Question holds what a person is asked in a step.
 type Question struct {
 	Task        string
 	Fields      string          // description of the fields of the reply; empty for free text
