@@ -1,5 +1,5 @@
-// Package clients asks providers, before a debate starts, about keys, models, settings and windows. A question that panics or
-// ends its goroutine does no harm.
+// Package clients asks providers, before a debate starts, about keys, models, settings and windows. A question that panics does
+// no harm.
 package clients
 
 import (
@@ -35,53 +35,25 @@ type Asker struct {
 	Shown func(error) any // what the log shows of an error
 }
 
-// apart calls a function of a provider on another goroutine, which the function may end. It logs the stack of a panic.
-func (a Asker) apart(ctx context.Context, provider string, check func() error) *providers.Error {
-	var err error
-	if p := panics.Apart(func() { err = check() }); p != nil {
-		return a.panicked(ctx, provider, p)
-	}
-	return providers.AsError(err)
-}
-
-// panicked returns the error for what a provider did instead of returning. It logs the stack.
-func (a Asker) panicked(ctx context.Context, provider string, p *panics.Error) *providers.Error {
-	err := &providers.Error{Kind: providers.Panic, Err: p}
-	a.Log.ErrorContext(ctx, "check provider", "provider", provider, "error", err, "stack", p.Stack)
-	return err
+// ask calls a function of a provider and returns its error, or its panic, whose stack it logs.
+func (a Asker) ask(ctx context.Context, provider string, question func() error) (failed *providers.Error) {
+	defer func() {
+		if v := recover(); v != nil {
+			p := panics.New(v)
+			failed = &providers.Error{Kind: providers.Panic, Err: p}
+			a.Log.ErrorContext(ctx, "check provider", "provider", provider, "error", failed, "stack", p.Stack)
+		}
+	}()
+	return providers.AsError(question())
 }
 
 // Unsupported returns what a provider does not support of a request. known reports whether the provider says so.
 func (a Asker) Unsupported(ctx context.Context, provider string, client providers.Provider, r providers.Request) (found map[string]string, known bool, failed *providers.Error) {
-	list := a.unsupported(ctx, []Actor{{Provider: provider, Client: client, Request: r}})
-	return list[0].found, list[0].known, list[0].failed
-}
-
-// answer is what a provider says about a request.
-type answer struct {
-	found  map[string]string
-	known  bool
-	failed *providers.Error
-}
-
-// unsupported returns what the provider of each actor does not support of its request. One goroutine asks them all; if one of
-// them ends it, another goroutine asks the rest.
-func (a Asker) unsupported(ctx context.Context, actors []Actor) []answer {
-	list, at := make([]answer, len(actors)), 0
-	ask := func() {
-		for ; at < len(actors); at++ {
-			var limited providers.Limited
-			if limited, list[at].known = actors[at].Client.(providers.Limited); list[at].known && !actors[at].NoText {
-				list[at].found = limited.Unsupported(actors[at].Request)
-			}
-		}
+	limited, known := client.(providers.Limited)
+	if known {
+		failed = a.ask(ctx, provider, func() error { found = limited.Unsupported(r); return nil })
 	}
-	for ; at < len(actors); at++ {
-		if p := panics.Apart(ask); p != nil {
-			list[at].failed = a.panicked(ctx, actors[at].Provider, p)
-		}
-	}
-	return list
+	return found, known, failed
 }
 
 // Settings returns a problem for each setting of an actor that its provider does not support.
@@ -89,23 +61,24 @@ func (a Asker) Settings(ctx context.Context, actors []Actor) (list []protocol.Pr
 	add := func(field, format string, args ...any) {
 		list = append(list, protocol.Problemf(field, format, args...))
 	}
-	for i, is := range a.unsupported(ctx, actors) {
+	for i := range actors {
 		x := &actors[i]
 		if x.NoText {
 			continue
 		}
-		if !is.known && x.Request.Messages != nil {
+		found, known, failed := a.Unsupported(ctx, x.Provider, x.Client, x.Request)
+		if !known && x.Request.Messages != nil {
 			add("attachments", "%s: provider %s does not say what it reads, implement providers.Limited or leave %s out of the readers", x.Seat, x.Provider, x.Seat)
 		}
-		if is.failed != nil {
-			add(x.Field+".provider", "provider %s: check of its settings: %v", x.Provider, is.failed)
+		if failed != nil {
+			add(x.Field+".provider", "provider %s: check of its settings: %v", x.Provider, failed)
 		}
-		for _, setting := range slices.Sorted(maps.Keys(is.found)) {
+		for _, setting := range slices.Sorted(maps.Keys(found)) {
 			if setting == "attachments" {
-				add(setting, "%s: provider %s: %s, or leave %s out of the readers", x.Seat, x.Provider, is.found[setting], x.Seat)
+				add(setting, "%s: provider %s: %s, or leave %s out of the readers", x.Seat, x.Provider, found[setting], x.Seat)
 				continue
 			}
-			add(x.Field+"."+setting, "provider %s: %s", x.Provider, is.found[setting])
+			add(x.Field+"."+setting, "provider %s: %s", x.Provider, found[setting])
 		}
 	}
 	return list
@@ -129,7 +102,7 @@ func (a Asker) Access(ctx context.Context, actors []Actor) (list []protocol.Prob
 		model := pair{x.Provider, x.Request.Model}
 		failed, again := asked[model]
 		if !again {
-			failed = a.apart(ctx, x.Provider, func() error { return checker.Check(ctx, model.model) })
+			failed = a.ask(ctx, x.Provider, func() error { return checker.Check(ctx, model.model) })
 			asked[model] = failed
 		}
 		switch {
@@ -169,7 +142,7 @@ func (a Asker) Windows(ctx context.Context, actors []Actor) (known map[string]in
 			continue
 		}
 		if w, ok := x.Client.(providers.Windowed); ok {
-			_ = a.apart(ctx, x.Provider, func() error { size = w.Window(x.Request.Model); return nil }) // a panic is logged
+			_ = a.ask(ctx, x.Provider, func() error { size = w.Window(x.Request.Model); return nil }) // a panic is logged
 		}
 		if x.Window == 0 {
 			size = cmp.Or(min(max(size, 0), turns.MaxTokens), window.DefaultSize)

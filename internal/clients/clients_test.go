@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -122,8 +121,6 @@ func TestNobodyIsAskedAfterTheEnd(t *testing.T) {
 func TestUnsupportedSettings(t *testing.T) {
 	p := &telling{unsupported: func(r providers.Request) map[string]string {
 		switch r.Model {
-		case "exits":
-			runtime.Goexit()
 		case "panics":
 			panic("broken")
 		case "fine":
@@ -134,17 +131,16 @@ func TestUnsupportedSettings(t *testing.T) {
 	a, _ := asker()
 	silent, blind := of("retriever", "", p), of("judges[1]", "", plain{})
 	silent.NoText, blind.Request.Messages = true, []providers.Message{{Text: "a picture"}}
-	found := problems(a.Settings(t.Context(), []clients.Actor{of("judges[0]", "fine", p), of("judges[0]", "", p), silent, blind, of("judges[2]", "", plain{}), of("judges[3]", "exits", p), of("judges[4]", "panics", p), of("judges[5]", "", p), of("judges[6]", "panics", p)}))
-	require.Len(t, found, 8, "who ends the goroutine is reported, and the rest are asked")
+	found := problems(a.Settings(t.Context(), []clients.Actor{of("judges[0]", "fine", p), of("judges[0]", "", p), silent, blind, of("judges[2]", "", plain{}), of("judges[4]", "panics", p), of("judges[5]", "", p), of("judges[6]", "panics", p)}))
+	require.Len(t, found, 7, "a panic is reported, and the rest are asked")
 	require.Equal(t, []string{
 		"attachments: judges[0]: provider acme: it reads none, or leave judges[0] out of the readers",
 		"judges[0].seed: provider acme: it has no seed",
 		"attachments: judges[1]: provider acme does not say what it reads, implement providers.Limited or leave judges[1] out of the readers",
 	}, found[:3])
-	require.Contains(t, found[3], "judges[3].provider: provider acme: check of its settings: ")
-	require.Contains(t, found[4], "judges[4].provider: provider acme: check of its settings: panic: broken")
-	require.Equal(t, "judges[5].seed: provider acme: it has no seed", found[6])
-	require.Contains(t, found[7], "judges[6].provider: ")
+	require.Contains(t, found[3], "judges[4].provider: provider acme: check of its settings: panic: broken")
+	require.Equal(t, "judges[5].seed: provider acme: it has no seed", found[5])
+	require.Contains(t, found[6], "judges[6].provider: ")
 	_, known, failed := a.Unsupported(t.Context(), "acme", plain{}, providers.Request{})
 	require.False(t, known)
 	require.Nil(t, failed)

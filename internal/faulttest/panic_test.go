@@ -350,26 +350,24 @@ func (c checkedModel) Check(context.Context, string) error {
 // A bug in the check of a key or model is a problem of the configuration: no step has begun that could fail.
 func TestABugInACheckIsAProblem(t *testing.T) {
 	for name, drive := range driveModes {
-		for _, exit := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s/exit=%v", name, exit), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					b := newBugged(t, "check", exit, panel.Sequential)
-					e := debatetest.Engine(t, debate.Options{
-						Store: b.store, Protocols: []protocol.Protocol{buggyPanel{Bug: b.bug}}, ExtractAnswer: func(transcript.Turn) string { return "" },
-						Providers: map[string]providers.Provider{"m": checkedModel{b.provider("provider"), b.bug}, "j": b.provider("judge's provider")},
-					})
-					d := debatetest.Open(t, e, "d")
-					err := drive(t.Context(), d)
-					if name != "start" {
-						require.ErrorContains(t, err, "participants[0].provider: provider m: check of its key and model: panic: ")
-					}
-					require.Equal(t, fsm.Configuring, debatetest.Result(t, d).State)
-					require.EqualValues(t, 1, b.hits.Load())
-					b.armed.Store(false)
-					debatetest.Finish(t, d)
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBugged(t, "check", false, panel.Sequential)
+				e := debatetest.Engine(t, debate.Options{
+					Store: b.store, Protocols: []protocol.Protocol{buggyPanel{Bug: b.bug}}, ExtractAnswer: func(transcript.Turn) string { return "" },
+					Providers: map[string]providers.Provider{"m": checkedModel{b.provider("provider"), b.bug}, "j": b.provider("judge's provider")},
 				})
+				d := debatetest.Open(t, e, "d")
+				err := drive(t.Context(), d)
+				if name != "start" {
+					require.ErrorContains(t, err, "participants[0].provider: provider m: check of its key and model: panic: ")
+				}
+				require.Equal(t, fsm.Configuring, debatetest.Result(t, d).State)
+				require.EqualValues(t, 1, b.hits.Load())
+				b.armed.Store(false)
+				debatetest.Finish(t, d)
 			})
-		}
+		})
 	}
 }
 
