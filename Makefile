@@ -66,7 +66,7 @@ intervals: ## simulate thousands of evaluations, tournaments and analyses, and c
 	@DEBATE_COVERAGE=2000 $(GO) test -run 'TestIntervalsHoldTogether' -count=1 -timeout 1h -v ./influence
 
 cases: ## run the tests of which make test tries one case in four, with all cases
-	@DEBATE_ALL_CASES=1 $(GO) test -count=1 -timeout 2h ./internal/forktest ./internal/forgedtest ./internal/faulttest ./internal/enginetest
+	@DEBATE_ALL_CASES=1 $(GO) test -count=1 -timeout 2h ./internal/forktest ./internal/forgedtest ./internal/faulttest ./internal/enginetest ./report
 
 records: ## change and forge 10,000 records of debates each, and check that verification finds it
 	@$(GO) test -run 'Damage|Forged|Hidden' -count=1 -timeout 1h -v ./archive -trials 10000

@@ -25,7 +25,7 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-var trials = flag.Int("trials", 400, "number of mutated and of forged records")
+var trials = flag.Int("trials", 100, "number of mutated and of forged records")
 
 // lines returns the lines of a record by entry: those of the header under 0, and what follows the last entry under the next
 // number.

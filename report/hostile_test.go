@@ -17,6 +17,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
@@ -182,8 +183,14 @@ var hostile = []string{
 }
 
 func TestNothingInATextIsMarkup(t *testing.T) {
+	n := 0
 	for _, text := range hostile {
-		harmless(t, text, everywhere(t, text)...)
+		for _, r := range everywhere(t, text) {
+			if enginetest.Tries("markup", n) {
+				harmless(t, text, r)
+			}
+			n++
+		}
 	}
 }
 

@@ -117,7 +117,8 @@ type built struct {
 	ImportPath, Dir, Export string
 	GoFiles, CgoFiles       []string
 	Standard                bool
-	exports                 map[string]string // export data of all packages of the build, by import path
+	imports                 types.Importer // of all packages of the build
+	fset                    *token.FileSet
 }
 
 func buildModule(t *testing.T, dir string) (list []built) {
@@ -129,9 +130,10 @@ func buildModule(t *testing.T, dir string) (list []built) {
 	require.NoError(t, err, stderr.String())
 	abs, err := filepath.Abs(dir)
 	require.NoError(t, err)
-	exports := map[string]string{}
+	exports, fset := map[string]string{}, token.NewFileSet()
+	imports := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
 	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
-		p := built{exports: exports}
+		p := built{imports: imports, fset: fset}
 		err := dec.Decode(&p)
 		if errors.Is(err, io.EOF) {
 			break
@@ -149,23 +151,21 @@ func buildModule(t *testing.T, dir string) (list []built) {
 // references returns the uses of package-level definitions, methods and fields that another file defines, each name
 // once.
 func (p built) references(t *testing.T) []reference {
-	fset := token.NewFileSet()
 	var files []*ast.File
 	for _, name := range p.GoFiles {
-		f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, 0)
+		f, err := parser.ParseFile(p.fset, filepath.Join(p.Dir, name), nil, 0)
 		require.NoError(t, err)
 		files = append(files, f)
 	}
 	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
-	imports := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(p.exports[path]) })
-	pkg, err := (&types.Config{Importer: imports}).Check(p.ImportPath, fset, files, info)
+	pkg, err := (&types.Config{Importer: p.imports}).Check(p.ImportPath, p.fset, files, info)
 	require.NoError(t, err)
 	seen := map[reference]bool{}
 	for id, o := range info.Uses {
 		if o.Pkg() != pkg || !lasting(pkg, o) {
 			continue
 		}
-		r := reference{base(fset, id.Pos()), base(fset, o.Pos()), id.Name}
+		r := reference{base(p.fset, id.Pos()), base(p.fset, o.Pos()), id.Name}
 		if r.from != r.to {
 			seen[r] = true
 		}
