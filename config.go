@@ -58,7 +58,7 @@ type Config struct {
 	// Background is context that every system prompt includes.
 	Background string `json:"background,omitempty"`
 	// Reference is a right answer to the topic, if one is known. Judges read it, and nobody else: no participant, and no viewer who
-	// speaks for one. In JSON exports it is there. What a judge says of it in a reply that participants read is public.
+	// speaks for one. JSON exports contain it. If a judge mentions it in a reply that participants read, they know it.
 	Reference string `json:"reference,omitempty"`
 	// Attachments are pictures and PDF documents that participants and judges see before the history. Use at most 20.
 	Attachments []Attachment `json:"attachments,omitempty"`
@@ -189,7 +189,7 @@ type Participant struct {
 // A debate checks its budgets when a phase begins, and concludes if the worst case of the phase and of the conclusion
 // does not fit. In the worst case, each step makes one call, or two if its first reply can be doubted, with replies of
 // maximum length. Its prompt has its real size and shows all that the step can see by then. A configuration is refused if a budget is
-// too small for the setup, the first phase and the conclusion: the smallest limit that a preset accepts is at most 1.2
+// too small for the setup, the first phase and the conclusion: the smallest limit that a protocol of the library accepts is at most 1.2
 // times their worst case. What failed attempts and invalid replies use counts from the next phase on.
 // The usage of calls that a person cancels, or that fail while the debate is paused, is not recorded.
 type Limits struct {

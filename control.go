@@ -39,8 +39,8 @@ func (d *Debate) Pause(ctx context.Context) error {
 // Resume continues a paused debate. Call Run, RunOnce or Start afterwards to drive it, unless Start drives it in the
 // background of any engine: then it continues there. If that engine has gone, this engine drives it in the background
 // instead; Status.Driver tells who does. Resume returns an error while a question is open: Decide answers the question
-// and resumes. A debate that waits for people's replies continues with the last of them. Then Resume returns an error, or
-// ends the hold of an earlier Pause.
+// and resumes. A debate that waits for people's replies continues when the last of them is given. Until then, Resume returns an
+// error, except after a Pause, whose hold it ends.
 func (d *Debate) Resume(ctx context.Context) error {
 	return d.controlAndDrive(ctx, "resume", func(c *transaction) error {
 		if c.rec.lifecycle.State.Active() {

@@ -19,8 +19,15 @@
 // A debate has a topic, participants who respond to each other, usually a judge, and a protocol that decides who speaks
 // when. [New] creates a debate. [Debate.Run] runs it and yields its events; the last event, [Ended], carries the
 // [Result]. An [Engine] runs many debates over one store. A [Config] is plain data and is stored with its debate.
-// [Options] holds everything that cannot be stored, such as providers. Events are values, so write case
-// debate.TurnDone in a type switch, without an asterisk.
+// [Options] holds everything that cannot be stored, such as providers. Without Options.Store, debates are in memory and end
+// with the process. Events are values, so write case debate.TurnDone in a type switch, without an asterisk.
+//
+// # Terms
+//
+// A debate has rounds. A round has phases, and a phase has steps: one for each actor that speaks or judges in it. The
+// steps of a parallel phase run at the same time. A step that is done gives a turn. The turns, and the transitions from one
+// state to another, are entries of the journal, which the store keeps. The number of an entry is its seq. To commit is to
+// store entries.
 //
 // # Guarantees
 //
@@ -43,7 +50,8 @@
 //     transitions. Package transcript defines turns, keys and usage as plain data.
 //   - Layer 1: package providers defines how a debate calls a model, with one method and one set of error kinds. Its
 //     subpackages call model services: among them are providers/openai, providers/langchain for any model of langchaingo,
-//     providers/scripted for tests, and providers/retrieval for documents and vectors.
+//     providers/scripted for tests, and providers/retrieval for documents and vectors. Package evidence defines the documents
+//     of a debate, and package tool what models may call.
 //   - Layer 2: package prompts renders templates. Package context/window chooses which turns fit into a prompt. Package
 //     detect finds repetition and agreement without a model. Package judge/reply derives schemas from Go structs and
 //     validates replies. Package store keeps journals.
@@ -53,25 +61,26 @@
 //     council, mad, pairwise and oversight. internal/step executes one step: its calls, retries, shortened prompts and replies.
 //   - Layer 5: internal/presets lists these protocols.
 //   - Layer 6: this package.
-//   - Layer 7: package report renders a debate for readers, package progress reports how far it has come, and package
-//     archive exports and imports stored debates.
-//   - Layer 8: package debatehttp serves debates over HTTP, package debatetool offers them as tools for models, and package
-//     eval compares ways to answer on tasks with right answers.
+//   - Layer 7: package printer prints a debate while it runs, report renders it for readers, progress reports how far it has
+//     come, and archive exports, imports and verifies stored debates.
+//   - Layer 8: package debatehttp serves debates over HTTP, debatetool offers them as tools for models, eval compares ways to
+//     answer on tasks with right answers, tournament ranks models, and influence finds out which turns decided a debate.
 //   - Layer 9: package inspector serves web pages that show debates.
 //
 // Some packages are modules of their own: store/sqlite and store/postgres keep debates in databases,
 // integrations/debateriver runs them as jobs on many machines, integrations/debateotel records them with OpenTelemetry,
 // integrations/debatemcp and integrations/debatea2a serve them over the Model Context Protocol and A2A,
-// integrations/debateeino and integrations/debateadk connect them with Eino and ADK, context/vocabulary counts tokens
-// exactly, cmd/debate is the command debate, and tools/debatevet finds mistakes in the use of this library.
+// integrations/debateeino and integrations/debateadk connect them with Eino and ADK, providers/bedrock and providers/vertex
+// call models of two clouds, context/vocabulary counts tokens exactly, evidence/extract reads files, cmd/debate is the
+// command debate, and tools/debatevet finds mistakes in the use of this library.
 //
 // # Code tour: files of this package
 //
 // Each file refers only to files listed before it:
 //
 //   - Data: config.go defines a debate, errors.go its errors, result.go its result, event.go its events, encoding.go the JSON
-//     of configurations, the entries of events, and what a rejudged debate repeats of them, which package internal/rejudging
-//     decides, and actors.go what its actors read and write at most.
+//     of configurations and the entries of events, and actors.go what its actors read and write at most. Package
+//     internal/rejudging decides which entries a debate repeats whose judges are asked again.
 //   - State: record.go holds the state of a debate, which is computed from its journal. Pure functions read it: budget.go for the
 //     limits, status.go for results, and check.go for what a configuration and a journal may contain. Package
 //     internal/step/prompting builds the prompts, and internal/budget does the arithmetic of budgets.
@@ -84,5 +93,6 @@
 //   - Driving: journal.go reads and commits entries. driver.go runs one debate, perform.go runs the steps of a plan,
 //     advance.go plans, and background.go drives a debate that Start has begun.
 //   - API: debate.go, control.go, watch.go, engine.go, and edits.go and fork.go for forks. To verify a journal, prompt.go makes
-//     the prompts of its steps again, and rederive.go and changes.go its changes. past.go shows the past.
+//     the prompts of its steps again, and rederive.go and changes.go derive its entries again. past.go has Replay, Verify and
+//     VerifyEntries.
 package debate

@@ -184,7 +184,8 @@ func (e *Engine) commitFirst(ctx context.Context, c Config, start bool) (*Debate
 }
 
 // Open returns a handle on a stored debate. The handle keeps the journal's entries in memory, so that [Debate.Replay] and
-// [Debate.PromptOf] do not read them again. Open returns store.ErrNotFound if there is no debate with that id.
+// [Debate.PromptOf] do not read them again. Open returns store.ErrNotFound if there is no debate with that id. It returns the
+// handle with each error, so that you can use it once the cause is gone.
 func (e *Engine) Open(ctx context.Context, id string) (*Debate, error) {
 	d := handleOn(e, id)
 	d.journal.mu.Lock()

@@ -28,9 +28,9 @@ import (
 // it ends before the entry of that turn, and Fork adds the turn and what follows from it. If turns are silent in the fork, it
 // ends before the first of them.
 //
-// A fork does not run when it is made. One that would run is paused or back in configuring, and Run, RunOnce or Start
-// continue it; where workers drive debates, Start does. One of a debate that has ended, was paused or is in error is in
-// the same state. The usage and the running time of its parent count in its budgets. The observer is told of the first
+// Fork does not start the new debate. If the other debate was running at the entry, the fork is paused or back in configuring, and
+// Run, RunOnce or Start continue it; where workers drive debates, Start does. If the other debate had ended, was paused or was
+// in error, the fork is in the same state. The usage and the running time of its parent count in its budgets. The observer is told of the first
 // entry of a fork and of those that the fork does not have from its parent.
 //
 // Fork returns *Problems if seq or an edit is invalid, field by field, store.ErrNotFound if there is no debate with that

@@ -279,8 +279,8 @@ type Options struct {
 	Store store.Store
 	// Protocols are protocols beyond those of the library, each given by any value of its type. The engine needs them
 	// to decode stored debates. Fields that JSON omits, such as functions, are copied from the given value. An engine
-	// uses the very protocol that Create or Edit was given for that debate. It learns the other debates' protocols of
-	// the same name only if JSON omits nothing of them.
+	// uses the very protocol that Create or Edit was given for that debate. If JSON omits none of its fields, the engine
+	// decodes other stored debates with it too, so it need not be here.
 	Protocols []protocol.Protocol
 	// Documents gives the text of a private document. It gets the ID and the labels of the debate, because a configuration,
 	// which names readers, is no proof of who may read a text: return an error if this debate may not have it. The engine calls

@@ -69,7 +69,7 @@ func (d *Debate) ReplayAs(ctx context.Context, seat string) iter.Seq2[*Snapshot,
 	}
 }
 
-// Verify reads the whole journal and checks what no reader needs: that each turn, question and failure is of a step that could
+// Verify reads the whole journal and checks more than reading it does: that each turn, question and failure is of a step that could
 // run, with the round, the order, the visible_seq and the contract of that step, and that the usage of a turn is that of its
 // attempts. It returns a *store.Damaged for the first entry that the entries before it contradict, and ErrUnsupported if a
 // newer version wrote the journal. Of a debate with a protocol that the engine lacks, it checks the numbers only.
@@ -102,8 +102,8 @@ func (d *Debate) Verify(ctx context.Context) (err error) {
 	return past.rec.supported()
 }
 
-// VerifyEntries makes each change of the debate again, with the replies of models and the acts of people that the journal
-// has, and compares what follows from them with the journal: transitions, phases, summaries, findings, endings, questions
+// VerifyEntries derives each entry from the entries before it, with the replies of models and the acts of people that the
+// journal has, and compares the result with the journal: transitions, phases, summaries, findings, endings, questions
 // and stops for a budget. It calls no model and changes nothing. It yields a check for each entry, in order.
 //
 // An error ends the sequence: the journal cannot be read from that entry on. Of a debate with a protocol that the engine

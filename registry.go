@@ -226,7 +226,8 @@ func (e *Engine) knownWindows(ctx context.Context, c *Config) map[string]int {
 	return e.asker().Windows(ctx, e.clientsOf(c))
 }
 
-// Code says what shaped a debate besides its configuration, its models and its people.
+// Code names the rules, protocols, contracts, tools and templates with which a debate was run, as far as they are not in its
+// configuration.
 type Code struct {
 	// Rules lists those of the engines that wrote the entries, with the names of their own counters and extractors.
 	Rules []Rules `json:"rules,omitempty"`

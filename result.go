@@ -126,7 +126,7 @@ type Departure struct {
 // Omission names what is left out: what judges do not see, or what is silent in a fork.
 type Omission struct {
 	Turns []transcript.Key `json:"turns,omitempty"` // speeches and remarks
-	Seats []string         `json:"seats,omitempty"` // participants, of whose turns they see none
+	Seats []string         `json:"seats,omitempty"` // participants, all of whose turns are left out
 	// Documents lists the names of documents and attachments.
 	Documents []string `json:"documents,omitempty"`
 }

@@ -49,7 +49,7 @@ func (d Difference) sentence(budget Budget, comparisons int) string {
 	case n == 0:
 		return fmt.Sprintf("There is no question that both %s and %s have answered.", d.Arm, base)
 	case !d.Interval.Known():
-		return fmt.Sprintf("%s are too few to compare %s with %s: an interval needs 10 groups.", questions("These", n, d.Interval.Groups), d.Arm, base)
+		return fmt.Sprintf("%s cannot be compared with %s on %s: an interval needs 10 groups.", d.Arm, base, questions("these", n, d.Interval.Groups))
 	case d.Shown():
 		return fmt.Sprintf("%s is %s than %s by %.3f [%.3f, %.3f] on %s.", d.Arm, word, base,
 			math.Abs(d.Interval.Value), min(math.Abs(d.Interval.Low), math.Abs(d.Interval.High)), max(math.Abs(d.Interval.Low), math.Abs(d.Interval.High)), questions("these", n, d.Interval.Groups))

@@ -37,7 +37,7 @@ const (
 
 // Document is a text that participants and judges read. It is plain data and survives JSON.
 //
-// Nothing is shared by omission: a document has either a Text, and then Readers is ["*"], or at least one reader.
+// A document without readers is refused: it has either a Text, and then Readers is ["*"], or at least one reader.
 type Document struct {
 	// Name identifies the document in prompts, reports and errors, such as "contract.md". It is unique within the debate, has
 	// at most 128 bytes, and is public.
@@ -123,6 +123,10 @@ func (d *Document) Check(isSeat func(name string) bool) (list []Problem) {
 	}
 	if d.Name == "" || len(d.Name) > maxName || strings.TrimSpace(d.Name) != d.Name || strings.ContainsFunc(d.Name, func(r rune) bool { return r == '/' || !unicode.IsPrint(r) }) {
 		add("name", "%q is not valid, use 1 to %d bytes without '/', control characters, and blanks at its ends", d.Name[:min(len(d.Name), maxName)], maxName)
+	}
+	if d.Text == "" && d.SHA256 == "" {
+		add("text", "there is neither a text nor the hash of a private one, use Shared or Private")
+		return list
 	}
 	if !d.IsPrivate() && !utf8.ValidString(d.Text) {
 		add("text", "it is not valid UTF-8")

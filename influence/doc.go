@@ -2,6 +2,8 @@
 // without each seat, and about the whole debate as often. With Analysis.Continued, the debate goes on without each turn, and as
 // often with it.
 //
+// Options are those of the engine that ran the debate, with its store.
+//
 //	a := influence.Analysis{ID: "cars"}
 //	plan, err := a.Plan(ctx, options) // how many calls it takes, and what they cost
 //	if err != nil {
@@ -26,7 +28,7 @@
 // samples of the whole debate, or of debates that go on with the item. The change of the score is the same difference of mean scores; Report.Score says what scores are. Both are
 // negative for what helped the winner.
 //
-// The judges are given, not drawn: the intervals say what the same judges would say if they were asked more often, and nothing about other
+// The intervals are only about these judges: they say what the same judges would say if they were asked more often, and nothing about other
 // judges. All intervals of a report hold together with a confidence of 95 %: each has one of 1-.05/n, if there are n. Intervals
 // of shares are exact, and those of scores are Welch's, with the variance within each order.
 package influence

@@ -21,7 +21,7 @@ func (p *Report) HTML(w io.Writer) error { return p.page().HTML(w) }
 
 // Sentences that explain the tables.
 const (
-	givenNote = "The %s are given, not drawn: the intervals say what these %s would say if they were asked more often, and nothing about others."
+	givenNote = "The intervals are only about these %s: they say what these %s would say if they were asked more often, and nothing about others."
 	signNote  = "A change is that of samples without the item against samples %s: negative for what helped %s. "
 	boundNote = "Brackets contain confidence intervals. All %s together hold with a confidence of 95 %%, so each is corrected for their number."
 )

@@ -127,7 +127,7 @@ func TestTooFewSamplesForTheWinner(t *testing.T) {
 	}
 	var b bytes.Buffer
 	require.NoError(t, p.Markdown(&b))
-	require.Contains(t, b.String(), "The judges are given, not drawn")
+	require.Contains(t, b.String(), "The intervals are only about these judges")
 	require.Contains(t, b.String(), "cannot show")
 }
 

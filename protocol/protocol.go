@@ -131,7 +131,7 @@ type Decider interface{ Deciding() []string }
 // Answer is the result of a debate. The zero Answer means that there is none yet.
 type Answer struct {
 	Text string          `json:"text,omitempty"` // for readers
-	Data json.RawMessage `json:"data,omitempty"` // for programs; each preset has a function DecodeAnswer
+	Data json.RawMessage `json:"data,omitempty"` // for programs; each protocol of the library has a function DecodeAnswer
 	// Type is the type of Data. If the protocol leaves it empty, the engine sets the name of the protocol. If the protocol
 	// computes no answer, it is the contract of the last turn.
 	Type string `json:"type,omitempty"`

@@ -53,6 +53,9 @@ func (p *program) chooseModels(s configFile, c *debate.Config) error {
 		if err != nil {
 			return err
 		}
+		if m.actor != "" {
+			return exitErrorf(exitArguments, "choose model: --judge-model %s names an actor, use --model %s for a judge of this name", text, text)
+		}
 		judges = append(judges, m)
 	}
 	if len(judges) == 0 && len(all) > 0 {

@@ -61,6 +61,9 @@ func (p *program) buildConfig(s configFile, topic string) (c debate.Config, err 
 	return c, nil
 }
 
+// elsewhere lists the commands for the protocols of the library that no topic alone starts.
+var elsewhere = map[string]string{"pairwise": "debate audit judge", "oversight": "debate eval --oversight"}
+
 // choosePreset returns the protocol that the flag or the file names, and its parameters.
 func (p *program) choosePreset(s configFile) (kind preset, params map[string]json.RawMessage, err error) {
 	name, params, err := s.protocol()
@@ -79,6 +82,9 @@ func (p *program) choosePreset(s configFile) (kind preset, params map[string]jso
 	name = cmp.Or(name, "panel")
 	kind, ok := presets[withoutVersion(name)]
 	if !ok || name != withoutVersion(name) && name != kind.Name() {
+		if command := elsewhere[withoutVersion(name)]; command != "" {
+			return kind, nil, exitErrorf(code, "choose protocol: %q needs more than a topic, use %s", name, command)
+		}
 		return kind, nil, exitErrorf(code, "choose protocol: %q is unknown, use one of %s", name, strings.Join(sortedKeys(presets), ", "))
 	}
 	if params == nil {

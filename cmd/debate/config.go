@@ -54,8 +54,8 @@ type documentConfig struct {
 	Readers []string `json:"readers"`
 }
 
-// withConfigFile reads the configuration file and calls use with it. If the file is missing, it calls use with an empty
-// configuration.
+// withConfigFile reads the configuration file and calls use with it. If there is none and --config names none, it calls use with
+// an empty configuration.
 func (p *program) withConfigFile(use func(configFile) error) error {
 	path := cmp.Or(p.config, defaultConfigPath)
 	if p.config == "" && fileExists(commentedConfigPath) {
@@ -64,7 +64,7 @@ func (p *program) withConfigFile(use func(configFile) error) error {
 	s, err := readConfigFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if p.config != "" {
-			p.warnf("configuration %s not found; using defaults", path)
+			return exitErrorf(exitArguments, "read configuration: there is no file %s; debate init writes one", path)
 		}
 		return use(configFile{})
 	}

@@ -120,13 +120,14 @@ func TestWhatAConfigurationLeavesOutIsSaid(t *testing.T) {
 	}
 }
 
-func TestAConfigurationThatIsNotThereIsDefaults(t *testing.T) {
+func TestWithoutAConfigurationThereAreDefaults(t *testing.T) {
 	folder(t)
-	for want, args := range map[string][]string{"": nil, "warning: configuration no.json not found; using defaults\n": {"--config", "no.json"}} {
-		is, warnings := composed(t, append([]string{topic}, args...)...)
-		require.Equal(t, want, warnings)
-		require.Equal(t, []string{"Ada", "Bo"}, names(is.Participants))
-	}
+	is, warnings := composed(t, topic)
+	require.Empty(t, warnings)
+	require.Equal(t, []string{"Ada", "Bo"}, names(is.Participants))
+	_, _, err := compose(t, topic, "--config", "no.json")
+	require.EqualError(t, err, "read configuration: there is no file no.json; debate init writes one")
+	require.Equal(t, exitArguments, err.(*exitError).code)
 }
 
 func TestAMalformedConfigurationIsAnError(t *testing.T) {

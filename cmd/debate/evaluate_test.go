@@ -31,7 +31,7 @@ func TestEvalOffline(t *testing.T) {
 	code, stdout, stderr := start(t, environment(), "eval", "tasks.jsonl", "--arm", "single", "--arm", "vote", "--report", "out/r.html", "--report", "r.md", "--output", "runs.jsonl")
 	require.Equal(t, 0, code, stderr)
 	require.Contains(t, stdout, "# Evaluation tasks")
-	require.Contains(t, stdout, "These 2 questions are too few to compare vote with single")
+	require.Contains(t, stdout, "vote cannot be compared with single on these 2 questions")
 	require.Contains(t, stderr, "2 of 2 tasks")
 	page, err := os.ReadFile("out/r.html")
 	require.NoError(t, err)

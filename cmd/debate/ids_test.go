@@ -128,14 +128,14 @@ func TestAbandonedDebates(t *testing.T) {
 }
 
 func TestBackgroundFiles(t *testing.T) {
-	folder(t, "facts.md", "\ufeff The city has 200,000 inhabitants.\n", "letter.txt", "I hate noise.", "debate-config.json", `{"background": "From the file."}`, "blank.md", " ")
+	folder(t, "facts.md", "\ufeff The city has 200,000 inhabitants.\n", "letter.txt", "I hate noise.", "debate-config.json", `{"background": "From the file."}`, "blank.md", " ", "empty.json", "{}")
 	for _, test := range []struct {
 		config string
 		files  []string
 		want   string
 	}{
-		{"none.json", []string{"facts.md"}, "The city has 200,000 inhabitants."},
-		{"none.json", []string{"facts.md", "letter.txt"}, "facts.md:\n\nThe city has 200,000 inhabitants.\n\nletter.txt:\n\nI hate noise."},
+		{"empty.json", []string{"facts.md"}, "The city has 200,000 inhabitants."},
+		{"empty.json", []string{"facts.md", "letter.txt"}, "facts.md:\n\nThe city has 200,000 inhabitants.\n\nletter.txt:\n\nI hate noise."},
 		{"debate-config.json", []string{filepath.Join(".", "letter.txt")}, "From the file.\n\nletter.txt:\n\nI hate noise."},
 	} {
 		args := []string{"--config", test.config}

@@ -50,7 +50,7 @@ func TestInfluence(t *testing.T) {
 	require.Len(t, r.Effects, 2)
 	page, err := os.ReadFile("why.html")
 	require.NoError(t, err)
-	require.Contains(t, string(page), "The judges are given, not drawn")
+	require.Contains(t, string(page), "The intervals are only about these judges")
 	require.Contains(t, string(page), "<svg")
 	code, again, stderr := find("--samples", "4")
 	require.Equal(t, 0, code, stderr)

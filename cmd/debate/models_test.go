@@ -62,6 +62,8 @@ func TestModelsAreChosenByFlags(t *testing.T) {
 		_, err := chosen(t, file, []string{text}, nil)
 		require.ErrorContains(t, err, says)
 	}
+	_, err := chosen(t, file, nil, []string{"Judge=openai/x"})
+	require.ErrorContains(t, err, "--judge-model Judge=openai/x names an actor, use --model Judge=openai/x for a judge of this name")
 }
 
 // Models of two services debate without a configuration file, at addresses that flags and the environment give.

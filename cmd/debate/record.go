@@ -96,6 +96,9 @@ func signRecord(f *archive.File, path string) error {
 // readRecord reads a record.
 func readRecord(path string) (*archive.File, error) {
 	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, exitErrorf(exitArguments, "read record: there is no file %s; debate export ID --record FILE writes a record", path)
+	}
 	if err != nil {
 		return nil, exitErrorf(exitArguments, "read record: %w", err)
 	}
@@ -150,7 +153,11 @@ func (p *program) publicKeys() (list []note.Verifier, err error) {
 		if b, err := os.ReadFile(key); err == nil {
 			text = string(b)
 		}
-		v, err := note.NewVerifier(strings.TrimSpace(text))
+		text = strings.TrimSpace(text)
+		v, err := note.NewVerifier(text)
+		if _, private := note.NewSigner(text); err != nil && private == nil {
+			return nil, exitErrorf(exitArguments, "read public key: %s is a private key, use the public one, in %s.pub", key, key)
+		}
 		if err != nil {
 			return nil, exitErrorf(exitArguments, "read public key: %.80q is neither a public key nor a file with one", key)
 		}
@@ -209,7 +216,11 @@ func (p *program) makeKeys() error {
 		path, text string
 		mode       fs.FileMode
 	}{{path, private, 0o600}, {path + ".pub", public, 0o644}} {
-		if err := writeNew(x.path, x.text, x.mode); err != nil {
+		err := writeNew(x.path, x.text, x.mode)
+		if errors.Is(err, fs.ErrExist) {
+			return exitErrorf(exitArguments, "make keys: %s exists, choose another file with --output", x.path)
+		}
+		if err != nil {
 			return fmt.Errorf("make keys: %w", err)
 		}
 	}

@@ -73,8 +73,11 @@ func TestARecordThatIsNotRightHasAnExitCode(t *testing.T) {
 	require.Regexp(t, `read entry \d+ of debate `+id, out)
 	code, out = verified(t, "missing")
 	require.Equal(t, exitArguments, code, out)
-	code, out = verified(t, "out/d.record", "--key", "nothing")
-	require.Equal(t, exitArguments, code, out)
+	for key, says := range map[string]string{"nothing": "is neither a public key nor a file with one", "k.key": "k.key is a private key, use the public one, in k.key.pub"} {
+		code, out = verified(t, "out/d.record", "--key", key)
+		require.Equal(t, exitArguments, code, out)
+		require.Contains(t, out, says)
+	}
 	code, out = verified(t, "out/d.record", "--parent", "out/d.record")
 	require.Equal(t, exitWrong, code, out)
 	require.Contains(t, out, "is not a fork of")
@@ -88,8 +91,8 @@ func TestARecordThatIsNotRightHasAnExitCode(t *testing.T) {
 	code, _, stderr := start(t, environment(), "keys", "two words")
 	require.Equal(t, exitArguments, code, stderr)
 	code, _, stderr = start(t, environment(), "keys", "again", "-o", "k.key")
-	require.Equal(t, exitGeneral, code, stderr)
-	require.Contains(t, stderr, "exists", "a key is not replaced")
+	require.Equal(t, exitArguments, code, stderr)
+	require.Contains(t, stderr, "make keys: k.key exists, choose another file with --output", "a key is not replaced")
 }
 
 func TestARecordIsRedacted(t *testing.T) {

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -49,6 +52,9 @@ func (p *program) rootCommand() *cobra.Command {
 		}
 		if len(operands) > 0 {
 			similar = c.SuggestionsFor(operands[0])
+			if operands[0] == "report" {
+				similar = []string{"show ID --report FILE"}
+			}
 		}
 		slices.Sort(names)
 		if err := p.checkTopic(names, similar); err != nil {
@@ -60,6 +66,9 @@ func (p *program) rootCommand() *cobra.Command {
 	root.SetOut(p.stdout)
 	root.SetErr(p.stderr)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		if x, ok := errors.AsType[*pflag.InvalidValueError](err); ok && errors.As(err, new(*strconv.NumError)) {
+			err = fmt.Errorf("--%s %s, want a number%s", x.GetFlag().Name, x.GetValue(), wholeNumber(x.GetFlag()))
+		}
 		return exitErrorf(exitArguments, "read arguments: %w; see %s --help", err, c.CommandPath())
 	})
 	root.AddGroup(&cobra.Group{ID: groupRun, Title: "Run debates:"}, &cobra.Group{ID: groupStored, Title: "Use stored debates:"}, &cobra.Group{ID: groupServe, Title: "Serve debates:"}, &cobra.Group{ID: groupSettings, Title: "Settings and help:"})
@@ -72,6 +81,14 @@ func (p *program) rootCommand() *cobra.Command {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	return root
+}
+
+// wholeNumber returns what an error adds to the number that a flag takes.
+func wholeNumber(f *pflag.Flag) string {
+	if strings.HasPrefix(f.Value.Type(), "float") {
+		return ""
+	}
+	return " without a fraction"
 }
 
 // subcommands returns all commands except help and completion, which cobra adds.

@@ -134,6 +134,11 @@ func (p *program) drive(d *debate.Debate, v *view.View) (failed error) {
 	defer v.Stop()
 	ctx, abandon := context.WithCancelCause(p.ctx)
 	defer abandon(nil)
+	select {
+	case <-p.interrupted: // before it began
+		abandon(errInterrupted)
+	default:
+	}
 	over, watcher := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(watcher)

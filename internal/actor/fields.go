@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/elenchus-go/debate/protocol"
@@ -116,13 +117,21 @@ func CheckNames(all All) (list []protocol.Problem) {
 	return list
 }
 
+// modelOf returns how a problem names a model.
+func modelOf(name string) string {
+	if name == "" {
+		return "the provider's default model, which is not named here,"
+	}
+	return strconv.Quote(name)
+}
+
 // CheckPriced returns a problem for each model without a price, once for the actors that have the model of a participant.
 func CheckPriced(all All, prices price.Prices) (list []protocol.Problem) {
 	unpriced := map[string]bool{}
 	for field, s := range all {
 		own := strings.Contains(field, "[") // the others have the model of a participant, unless they are configured
 		if _, known := prices.Lookup(s.Model); !known && (own || !unpriced[s.Model]) && !s.Human && (s.Model != "" || field != "retriever" && field != "embedder") {
-			list = append(list, protocol.Problemf(field+".model", "%q has no price in prices, but limits.cost and ask_above_cost require one", s.Model))
+			list = append(list, protocol.Problemf(field+".model", "%s has no price in prices, but limits.cost or ask_above_cost is set, which requires one", modelOf(s.Model)))
 			unpriced[s.Model] = true
 		}
 	}

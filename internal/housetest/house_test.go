@@ -24,7 +24,7 @@ const (
 	maxServiceFile        = 300     // lines of a file that speaks a service's protocol, which is read from top to bottom
 	maxMethodFiles        = 4       // files with the methods of one type
 	maxRootFiles          = 33      // files of the root package, without tests
-	maxRootLines          = 10_070  // their lines
+	maxRootLines          = 10_085  // their lines
 	maxExample            = 130     // lines of an example's main.go, without command-line parsing
 	maxAdapter            = 470     // lines of an adapter to a framework, without its example: tool, agent with conversations and replies, and provider; 340 before it explained panics of agents, 350 before FromTool
 	maxAdapterExample     = 60      // lines of its example

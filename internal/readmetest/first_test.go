@@ -61,8 +61,8 @@ func TestReadmeAnswersInOrder(t *testing.T) {
 	text, at := readReadme(t), 0
 	for _, part := range []string{
 		"`debate` is a Go library", "```text", "with Go 1.26.5 or newer", `go run ./cmd/debate "Should cities ban private cars?"`, "make test",
-		"**When a debate helps.**", "**What it costs.**", "**What a loop over a model's SDK cannot do.**", "```go", "You already use Eino, ADK, langchaingo, MCP",
-		"[decide](docs/choose.md), [evaluate](docs/evaluation.md), [with people](docs/people.md)", "## Once released", "## Features",
+		"**When a debate helps.**", "**What it costs.**", "**What a loop over a model's SDK cannot do.**", "```go", "`go run ./examples/quickstart`", "If you use Eino, ADK, langchaingo, MCP",
+		"[Choosing](docs/choose.md)", "[Evaluation](docs/evaluation.md)", "## Once released", "## Features",
 	} {
 		i := strings.Index(text[at:], part)
 		require.GreaterOrEqual(t, i, 0, "README has no %q after %q", part, text[max(0, at-40):at])

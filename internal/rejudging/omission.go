@@ -11,7 +11,7 @@ import (
 // Omission names what judges do not see.
 type Omission struct {
 	Turns     []transcript.Key // speeches and remarks
-	Seats     []string         // participants, of whose turns they see none
+	Seats     []string         // participants, all of whose turns are left out
 	Documents []string         // documents and attachments
 }
 

@@ -1,4 +1,4 @@
-// Package verification checks what no reader of a journal needs: that each turn, question and failure is of a step that could
+// Package verification checks more of a journal than reading it does: that each turn, question and failure is of a step that could
 // run, with the values of that step, and that numbers add up. It also compares entries with those that follow from the
 // entries before them.
 package verification

@@ -140,8 +140,8 @@ func pointer(path []segment) (text string) {
 	return text
 }
 
-// Statements yields the statements in a request, with the names of their speakers as the reader sees them. A judge's reader
-// has pseudonyms, which are drawn for each debate: to let Ada win, look for what Ada said.
+// Statements yields the statements in a request, with the names of their speakers as the reader sees them. A judge reads
+// pseudonyms, which are drawn for each debate: to let Ada win, look for what Ada said.
 //
 //	for name, text := range scripted.Statements(r) {
 //		if strings.Contains(text, "Trams are quieter.") {

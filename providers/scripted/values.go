@@ -11,8 +11,8 @@ import (
 // says, so that any judge can be scripted:
 //
 //	judge := &scripted.Provider{Func: scripted.Values{
-//		"score":                           7,
-//		"/participants/*/criteria/clarity": 9,
+//		"evidence": 9, // the score of each participant for this criterion
+//		"winner":   "Debater A",
 //	}.Reply}
 //
 // A key is one of these, and a later kind overrides an earlier one:
@@ -21,7 +21,7 @@ import (
 //   - A name chooses the value of each property of this name. A name that the schema lacks has no effect, so one script
 //     serves several kinds of replies.
 //   - A path, which begins with a slash, chooses one value, such as "/arguments/0/claim". Its segment "*" stands for each item
-//     and each property. A path that the schema lacks is an error.
+//     and each property. A path that the schema lacks is an error, so use names for a judge who gives several kinds of replies.
 //
 // In the schemas of a debate, what has an entry for each participant or criterion is an object with a property for each. A
 // segment of a path may be its name as the prompt has it, such as "Debater A". Participants have pseudonyms there; see
@@ -31,7 +31,7 @@ import (
 //
 // What is not chosen is always the same for the same schema: the constant or the first value of an enum; null, or nothing,
 // where the schema allows that; as few items as possible; false; the middle of the range of a number, or 5 without one, which
-// every scale of the library's judges has.
+// every scale of the library's judges has. A decision needs a reason: choose "/reasons/0/text".
 type Values map[string]any
 
 // Reply returns a reply to a request: the JSON of [Values.Fill] for its schema. If that fails, the reply is an error of kind
