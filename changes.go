@@ -154,7 +154,7 @@ func (x *rederivation) decide(c *transaction, ev *Decided) error {
 	q := r.decisions.question
 	if ev.Action == actionDecline && ev.By == "" && ev.Reason == stoppedByPerson && r.Cursor.Stage == transcript.Conclusion {
 		x.label = stoppedByPerson
-		return c.stopWaiting(stoppedByPerson)
+		return c.stopWaiting()
 	}
 	if err := x.input("a person's decision"); err != nil {
 		return err

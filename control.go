@@ -64,7 +64,7 @@ func (d *Debate) Stop(ctx context.Context) error {
 	return d.controlAndDrive(ctx, "stop", func(c *transaction) error {
 		r := c.rec
 		if r.Cursor.Stage == transcript.Conclusion {
-			return c.stopWaiting(stoppedByPerson)
+			return c.stopWaiting()
 		}
 		if r.lifecycle.State == fsm.Completed {
 			return nil

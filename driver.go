@@ -33,7 +33,7 @@ type driver struct {
 	out        live.Delivery[Event]
 	background bool          // Start drives the debate
 	turn       chan struct{} // closed when a debate in the background may be driven; nil if it does not wait for that
-	stop       []func()      // called in order by release
+	stop       []func()      // called in order by leave
 
 	executions []*execution // reused for each plan
 	pause      step.Hold

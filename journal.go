@@ -21,8 +21,7 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// journal is the journal of one debate as this process has read it. Only journal reads, commits and repairs what is
-// stored. It also executes each committed transition on a machine.
+// journal is the journal of one debate as this process has read it. It reads, commits and repairs what is stored. It also executes each committed transition on a machine.
 type journal struct {
 	id    string
 	store store.Store

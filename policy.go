@@ -146,14 +146,14 @@ func (c *transaction) decide(ev Decided) error {
 
 // stopWaiting declines the steps of people for whom the conclusion waits. It changes nothing at a gate, because the
 // conclusion has not begun.
-func (c *transaction) stopWaiting(reason string) error {
+func (c *transaction) stopWaiting() error {
 	r := c.rec
 	if q := r.decisions.question; q != nil && q.Gate != "" {
 		return nil
 	}
 	for again := true; again; again = len(r.waiting()) > 0 { // people speak one after another
 		for _, a := range r.waiting() {
-			if err := c.decide(Decided{Action: actionDecline, Key: a.Key, Reason: reason}); err != nil {
+			if err := c.decide(Decided{Action: actionDecline, Key: a.Key, Reason: stoppedByPerson}); err != nil {
 				return err
 			}
 		}

@@ -43,7 +43,7 @@ func (r *record) phaseOpen() bool {
 func (r *record) nextRoundAt() time.Time { return r.times.entered.Add(r.config.Limits.RoundDelay) }
 
 // record is the state of a debate, computed from its journal. Only apply changes it, entry by entry and in place.
-// Replay, resume and a live run all use apply. Of its parts, history, findings and cache hold what readers compute from it.
+// Replay, resume and a live run all use apply. Of its parts, History, findings and planned hold what readers compute from it.
 type record struct {
 	prompting.Debate
 

@@ -95,7 +95,7 @@ func (c *transaction) fire(on fsm.Event, with StateChanged) error {
 	return c.add(with)
 }
 
-// settle adds every event that needs no model call: transitions out of states whose work is done, and the start of a
+// settle adds every event that needs no model call, such as transitions out of states whose work is done, and the start of a
 // phase.
 func (c *transaction) settle() error {
 	if err := c.rec.drivable(); err != nil {

@@ -14,6 +14,9 @@
 // because a file may be damaged or forged, and never overwrites a debate. The imported debate has the same id, turns and
 // results, and an engine continues it where it stopped.
 //
+// [Record] returns a debate as a file from which others derive it again without the store: [ReadFile] checks that it is complete,
+// and [Verify] derives it. A file can be signed, and texts in it can be hidden; see docs/record.md.
+//
 // A journal contains everything that went into prompts. To show a debate to readers, use package report, which can leave
 // that out.
 package archive

@@ -11,7 +11,7 @@ import (
 	"github.com/elenchus-go/debate/internal/runs"
 )
 
-// Evaluation compares arms on tasks. Its runs are debates in a store, with the labels of [Labels].
+// Evaluation compares arms on tasks. Its runs are debates in a store, with the labels eval, arm, task and sample.
 type Evaluation struct {
 	// Name identifies the evaluation in its store. Use at most 128 bytes without control characters.
 	Name  string

@@ -32,7 +32,7 @@ type Report struct {
 	Cost        float64      `json:"cost"`            // the same, in the currency of the prices; 0 without prices
 }
 
-// ArmResult is how an arm answered the tasks. Means are those of runs that did not fail.
+// ArmResult says how an arm answered the tasks. Means are those of runs that did not fail, but tokens and cost are those of all runs.
 type ArmResult struct {
 	Name string `json:"name"`
 	// EqualTo is the arm whose budget the baseline got for each question; empty for the arms themselves. The name is then

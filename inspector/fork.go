@@ -17,16 +17,15 @@ import (
 
 // forkView is what the page that makes a fork shows.
 type forkView struct {
-	Entry     entry
-	Last      int64
-	Config    *debate.Config // with what the visitor has entered so far
-	Editable  bool           // whether the engine can read the configuration
-	Actors    []*debate.Participant
-	Turn      *transcript.Turn // the turn of the entry, which can be edited; nil if there is none
-	Reply     string           // its reply as the visitor has entered it
-	Refused   *debatehttp.Problem
-	Started   bool
-	MaxRounds int
+	Entry    entry
+	Last     int64
+	Config   *debate.Config // with what the visitor has entered so far
+	Editable bool           // whether the engine can read the configuration
+	Actors   []*debate.Participant
+	Turn     *transcript.Turn // the turn of the entry, which can be edited; nil if there is none
+	Reply    string           // its reply as the visitor has entered it
+	Refused  *debatehttp.Problem
+	Started  bool
 }
 
 // fork shows the form for a fork from the entry in the parameter at.

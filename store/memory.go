@@ -89,7 +89,7 @@ func (m *memory) append(c Change) error {
 	j.status.Driver = Heartbeat{}
 	m.debates[c.ID] = j
 	if !known || moves {
-		at, _ := m.find(j.place())
+		at := m.find(j.place())
 		m.newest = slices.Insert(m.newest, at, j)
 	}
 	return nil
@@ -97,7 +97,7 @@ func (m *memory) append(c Change) error {
 
 // unlist removes a debate from the list.
 func (m *memory) unlist(j *journal) {
-	at, _ := m.find(j.place())
+	at := m.find(j.place())
 	m.newest = slices.Delete(m.newest, at, at+1)
 }
 
@@ -111,9 +111,10 @@ func (p place) compare(q place) int {
 	return cmp.Or(p.created.Compare(q.created), cmp.Compare(p.id, q.id))
 }
 
-// find returns the index in newest of the first debate that is not before p. It reports whether that debate is at p.
-func (m *memory) find(p place) (at int, found bool) {
-	return slices.BinarySearchFunc(m.newest, p, func(j *journal, p place) int { return j.place().compare(p) })
+// find returns the index in newest of the first debate that is not before p.
+func (m *memory) find(p place) int {
+	at, _ := slices.BinarySearchFunc(m.newest, p, func(j *journal, p place) int { return j.place().compare(p) })
+	return at
 }
 
 func (j *journal) check(c Change) error {
@@ -183,7 +184,7 @@ func (m *memory) page(page []Status, q Query, last *place, most int) (_ []Status
 	defer m.mu.RUnlock()
 	at := m.start(q)
 	if last != nil {
-		at, _ = m.find(*last)
+		at = m.find(*last)
 	}
 	for at--; at >= 0 && len(page) < most; at-- {
 		if j := m.newest[at]; q.matches(&j.status) {
@@ -202,7 +203,7 @@ func (m *memory) start(q Query) int {
 	if before.IsZero() {
 		return len(m.newest)
 	}
-	at, _ := m.find(place{before, id})
+	at := m.find(place{before, id})
 	return at
 }
 

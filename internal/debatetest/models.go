@@ -53,9 +53,7 @@ func (p *UsageMeter) Check(t *testing.T, handles ...*debate.Debate) {
 	t.Helper()
 	for _, d := range handles {
 		require.Equal(t, p.used, Result(t, d).Total.Usage)
-		status, err := d.Status(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, p.used, status.Usage)
+		require.Equal(t, p.used, Status(t, d).Usage)
 	}
 }
 

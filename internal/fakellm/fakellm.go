@@ -17,7 +17,6 @@ import (
 
 // Request is a request that a service received.
 type Request struct {
-	Method string
 	Path   string
 	Header http.Header
 	Body   map[string]any
@@ -65,7 +64,7 @@ func (s *Server) Requests() []Request {
 // ServeHTTP answers a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	raw, _ := io.ReadAll(r.Body) // to the end, because otherwise the server does not notice a disconnected client
-	got := Request{Method: r.Method, Path: r.URL.Path, Header: r.Header}
+	got := Request{Path: r.URL.Path, Header: r.Header}
 	_ = json.Unmarshal(raw, &got.Body)
 	reply, isPage := s.nextReply(got)
 	if reply.Arrived != nil {

@@ -1,4 +1,4 @@
-// Package runs makes the runs of evaluations and of tournaments: labelled debates in a store that go on after a restart,
+// Package runs makes the runs of evaluations, tournaments and analyses: labelled debates in a store that go on after a restart,
 // under one limit of cost and of tokens.
 package runs
 
@@ -19,7 +19,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Config describes the runs of one evaluation or tournament.
+// Config describes the runs of one evaluation, tournament or analysis.
 type Config struct {
 	Label       string // the key of the label that has the name, such as "eval"; ids begin with it
 	What        string // what the runs belong to, such as "evaluation"
@@ -31,7 +31,7 @@ type Config struct {
 	Stop        <-chan struct{}
 }
 
-// Progress says how far an evaluation or a tournament has come. A task of a tournament is a pair of games.
+// Progress says how far an evaluation, a tournament or an analysis has come. A task of a tournament is a pair of games.
 type Progress struct {
 	Tasks, TotalTasks int           // tasks of which all runs have ended, or failed
 	Runs              int           // runs of this call that have ended

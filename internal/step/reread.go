@@ -26,7 +26,7 @@ type Reread struct {
 	Fits    bool               // whether the history is fitted into the window as it was
 	Read    bool               // whether the reply is known, so that the turn was compared with it
 	Wrong   error              // why the turn is not what its reply says; nil if it is
-	Costs   []transcript.Usage // of the attempts that began after since, with their cost by the prices
+	Costs   []transcript.Usage // of the attempts; those that began after since have their cost by the prices
 	seen    map[int]struct{}   // attempts that were compared
 	tried   []transcript.Attempt
 }
@@ -54,10 +54,9 @@ func RereadCalls(r *Run, tried []transcript.Attempt, fitted *transcript.Window, 
 	x.Unknown += len(tried) - len(x.seen)
 	for _, a := range tried {
 		u := a.Usage
-		if u.Cost, u.Unpriced = 0, false; a.Began.After(since) {
+		if a.Began.After(since) {
+			u.Cost, u.Unpriced = 0, false
 			r.price(&u, a.Model, requestedModel(&a))
-		} else {
-			u = a.Usage
 		}
 		x.Costs = append(x.Costs, u)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Run is the execution of one step. Set its Plan, then call Do, Repeat or RereadTurn once. A Run may be reused if it is reset to its
+// Run is the execution of one step. Set its Plan, then call Do, Repeat, RereadCalls or RereadTurn once. A Run may be reused if it is reset to its
 // zero value.
 type Run struct {
 	Plan Plan
@@ -51,7 +51,7 @@ type attempts struct {
 	doubtful    *draft                      // the turn with a valid reply that the model is asked to reconsider; otherwise nil
 	substituted bool                        // a substitute is in use
 	shortened   bool                        // the prompt was shortened because of a guess
-	waitedAfter int                         // number of attempts that no longer count: those before a wait for a rate limit, and rounds of tool calls
+	waitedAfter int                         // number of attempts that no longer count: those before a wait for a rate limit or a provider, and rounds of tool calls
 	waitError   error                       // why the step cannot wait any longer
 	// While calls fail because the provider cannot be reached: when the last one failed, and the one before it or, if
 	// there is none, the same one.

@@ -140,11 +140,8 @@ var generalRows = []row{
 	{codes: "model_not_found not_found_error not_found invalid_request_error", statuses: span{0, 499}, kind: providers.InvalidRequest, source: "OpenAI, Anthropic, Google"},
 }
 
-// Statuses that no standard has.
-const (
-	statusGuardrail  = 446 // of Portkey
-	statusNoCapacity = 498 // of Groq
-)
+// statusGuardrail is a status of Portkey, which no standard has.
+const statusGuardrail = 446
 
 // statusRows say what the HTTP statuses mean.
 var statusRows = []row{
