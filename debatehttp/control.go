@@ -65,13 +65,18 @@ func (c *call) reply() error {
 	if err := c.decode(&body); err != nil {
 		return err
 	}
-	if c.access.Seat = body.Key.Actor; c.access.Seat == "" {
-		return invalid("key.actor", "it is empty, use the key of what is asked")
-	}
-	if err := c.allow(); err != nil {
+	if err := c.speakFor(body.Key); err != nil {
 		return err
 	}
 	return c.done(c.debate.Answer(c.detached(), body.Key, body.Text, c.access.Principal))
+}
+
+// speakFor returns an error if the principal may not speak for the actor of a step.
+func (c *call) speakFor(key transcript.Key) error {
+	if c.access.Seat = key.Actor; c.access.Seat == "" {
+		return invalid("key.actor", "it is empty, use the key of what is asked")
+	}
+	return c.allow()
 }
 
 // decline says that a person gives no reply to a step.
@@ -80,10 +85,7 @@ func (c *call) decline() error {
 	if err := c.decode(&body); err != nil {
 		return err
 	}
-	if c.access.Seat = body.Key.Actor; c.access.Seat == "" {
-		return invalid("key.actor", "it is empty, use the key of what is asked")
-	}
-	if err := c.allow(); err != nil {
+	if err := c.speakFor(body.Key); err != nil {
 		return err
 	}
 	return c.done(c.debate.Decline(c.detached(), body.Key, body.Reason, c.access.Principal))

@@ -132,20 +132,25 @@ func (r *runner) make(ctx context.Context, id string, x arm, n int) (*debate.Deb
 		return r.Engine.Fork(ctx, r.ID, x.from, debate.Edits{ID: id, Labels: labels, Config: r.continuing(x, n), Silent: x.omit})
 	}
 	return r.Engine.Rejudge(ctx, r.ID, debate.Rejudge{
-		ID: id, Omit: x.omit, Swap: n%2 == 1, Judges: r.seeded(x, n), Prices: r.Prices,
+		ID: id, Omit: x.omit, Swap: n%2 == 1, Judges: r.judges(x, n), Prices: r.Prices,
 		Labels: labels,
 	})
 }
 
-// seeded returns the judges of a sample. The same seed would give the same reply, so each sample has its own.
-func (r *runner) seeded(x arm, n int) []debate.Participant {
-	list := r.Judges
-	if slices.ContainsFunc(r.config.Judges, func(j debate.Participant) bool { return j.Seed != nil }) {
-		list = slices.Clone(r.config.Judges)
-		for i, j := range list {
-			if j.Seed != nil {
-				list[i].Seed = new(*j.Seed + int64(n) + 1_000_003*x.number)
-			}
+// judges returns the judges of a sample. The same seed would give the same reply, so each sample has its own.
+func (r *runner) judges(x arm, n int) []debate.Participant {
+	if !slices.ContainsFunc(r.config.Judges, func(j debate.Participant) bool { return j.Seed != nil }) {
+		return r.Judges
+	}
+	return x.seeded(r.config.Judges, n)
+}
+
+// seeded returns the participants with the seeds of a sample.
+func (x arm) seeded(list []debate.Participant, n int) []debate.Participant {
+	list = slices.Clone(list)
+	for i := range list {
+		if s := list[i].Seed; s != nil {
+			list[i].Seed = new(*s + int64(n) + 1_000_003*x.number)
 		}
 	}
 	return list
@@ -155,16 +160,7 @@ func (r *runner) seeded(x arm, n int) []debate.Participant {
 func (r *runner) continuing(x arm, n int) *debate.Config {
 	c := r.config
 	c.AskBeforeRounds, c.AskBeforeVerdict, c.AskAboveCost = false, false, 0
-	seeded := func(list []debate.Participant) []debate.Participant {
-		list = slices.Clone(list)
-		for i := range list {
-			if s := list[i].Seed; s != nil {
-				list[i].Seed = new(*s + int64(n) + 1_000_003*x.number)
-			}
-		}
-		return list
-	}
-	c.Participants, c.Judges = seeded(c.Participants), seeded(c.Judges)
+	c.Participants, c.Judges = x.seeded(c.Participants, n), x.seeded(c.Judges, n)
 	return &c
 }
 

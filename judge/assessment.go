@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -46,13 +45,7 @@ func (a *Assessment) Check(names []string) []string {
 	for i := range a.Participants {
 		spoken = append(spoken, &a.Participants[i].Name)
 	}
-	findings := naming.Participant.CheckEach(spoken, names, "/participants/%d/name")
-	for _, name := range names {
-		if !slices.ContainsFunc(a.Participants, func(s ParticipantAssessment) bool { return s.Name == name }) {
-			findings = append(findings, fmt.Sprintf("/participants: %q has no assessment", name))
-		}
-	}
-	return findings
+	return naming.Participant.CheckAll(spoken, names, "/participants", "name", "has no assessment")
 }
 
 // Default fills the assessment with neutral values that let the debate continue. It sets no criterion scores: the

@@ -226,13 +226,7 @@ func (s *ParticipantAssessment) checkCriteria(names []string, at string) []strin
 	for i := range s.Criteria {
 		spoken = append(spoken, &s.Criteria[i].Criterion)
 	}
-	findings := naming.Criterion.CheckEach(spoken, names, at+"/%d/criterion")
-	for _, name := range names {
-		if !slices.ContainsFunc(s.Criteria, func(m CriterionScore) bool { return m.Criterion == name }) {
-			findings = append(findings, fmt.Sprintf("%s: %q has no score", at, name))
-		}
-	}
-	return findings
+	return naming.Criterion.CheckAll(spoken, names, at, "criterion", "has no score")
 }
 
 // UniformScores returns the same score for each criterion. The weighted mean is then that score too.

@@ -127,7 +127,7 @@ meaning, so the schema decides how often a reply is refused:
 - Numbers have no bounds, because Ollama ignores them. The prompt describes the scale, and the reply is checked.
 
 ` + "`go test ./internal/localtest -update`" + ` counts what a model does that follows schemas and knows nothing else, and writes this
-section. Its texts and lists have random lengths within their bounds, and its numbers are from 2 to 10. Each preset runs %d
+section. Its texts and lists have random lengths within their bounds, and its numbers are from 2 to 10. Each protocol runs %d
 debates of two rounds (council has one) with the default token limits. The model chooses names at random. *Replies* are
 structured replies, *attempts* the calls for them, and *defaults* the replies that were replaced by a default after the last
 attempt.

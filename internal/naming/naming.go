@@ -40,6 +40,18 @@ func (k Kind) CheckEach(spoken []*string, known []string, at string) (violations
 	return violations
 }
 
+// CheckAll does what CheckEach does for the names in a field of each item of a list, and also returns a violation for each known
+// name that the list lacks. lacks says what that name is without.
+func (k Kind) CheckAll(spoken []*string, known []string, list, field, lacks string) []string {
+	violations := k.CheckEach(spoken, known, list+"/%d/"+field)
+	for _, name := range known {
+		if !slices.ContainsFunc(spoken, func(s *string) bool { return *s == name }) {
+			violations = append(violations, fmt.Sprintf("%s: %q %s", list, name, lacks))
+		}
+	}
+	return violations
+}
+
 // nobody lists what judges write when they name nobody.
 var nobody = []string{"", "none", "nobody", "no one", "no winner", "draw", "tie", "null", "n/a"}
 

@@ -47,12 +47,7 @@ func (k *Ranking) Check(names []string) []string {
 	for i := range k.Ranking {
 		spoken = append(spoken, &k.Ranking[i].Name)
 	}
-	violations := naming.Participant.CheckEach(spoken, names, "/ranking/%d/name")
-	for _, name := range names {
-		if !slices.ContainsFunc(k.Ranking, func(x Ranked) bool { return x.Name == name }) {
-			violations = append(violations, fmt.Sprintf("/ranking: %q is not ranked", name))
-		}
-	}
+	violations := naming.Participant.CheckAll(spoken, names, "/ranking", "name", "is not ranked")
 	if len(violations) == 0 {
 		k.sort()
 	}
