@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -127,7 +128,9 @@ func TestWithoutAConfigurationThereAreDefaults(t *testing.T) {
 	require.Equal(t, []string{"Ada", "Bo"}, names(is.Participants))
 	_, _, err := compose(t, topic, "--config", "no.json")
 	require.EqualError(t, err, "read configuration: there is no file no.json; debate init writes one")
-	require.Equal(t, exitArguments, err.(*exitError).code)
+	failed, ok := errors.AsType[*exitError](err)
+	require.True(t, ok)
+	require.Equal(t, exitArguments, failed.code)
 }
 
 func TestAMalformedConfigurationIsAnError(t *testing.T) {
