@@ -21,7 +21,8 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// journal is the journal of one debate as this process has read it. It reads, commits and repairs what is stored. It also executes each committed transition on a machine.
+// journal holds the journal of one debate as far as this process has read it. It reads, commits and repairs what is stored, and
+// executes each committed transition on a machine.
 type journal struct {
 	id    string
 	store store.Store

@@ -69,8 +69,8 @@ func (d *Debate) ReplayAs(ctx context.Context, seat string) iter.Seq2[*Snapshot,
 	}
 }
 
-// Verify reads the whole journal and checks more than reading it does: that each turn, question and failure is of a step that could
-// run, with the round, the order, the visible_seq and the contract of that step, and that the usage of a turn is that of its
+// Verify reads the whole journal and checks more than reading it does: that each turn, question and failure is of a step that
+// could run, with the round, the order, the visible_seq and the contract of that step, and that the usage of a turn is that of its
 // attempts. It returns a *store.Damaged for the first entry that the entries before it contradict, and ErrUnsupported if a
 // newer version wrote the journal. Of a debate with a protocol that the engine lacks, it checks the numbers only.
 func (d *Debate) Verify(ctx context.Context) (err error) {

@@ -71,7 +71,7 @@ func (c *call) reply() error {
 	return c.done(c.debate.Answer(c.detached(), body.Key, body.Text, c.access.Principal))
 }
 
-// speakFor returns an error if the principal may not speak for the actor of a step.
+// speakFor takes the seat of the actor of a step. It returns an error if the principal may not have it.
 func (c *call) speakFor(key transcript.Key) error {
 	if c.access.Seat = key.Actor; c.access.Seat == "" {
 		return invalid("key.actor", "it is empty, use the key of what is asked")

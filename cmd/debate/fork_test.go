@@ -97,7 +97,7 @@ func TestForksThatCannotBe(t *testing.T) {
 		"--at 3 --rounds 0":                 "--rounds 0, use 1 or more",
 		"--at 3 --model x":                  "want PROVIDER/MODEL",
 		"--at 3 --topic":                    "flag needs an argument",
-		"--at x":                            "read arguments: --at x, want a number without a fraction; see debate fork --help",
+		"--at x":                            "read arguments: --at x, want a whole number; see debate fork --help",
 		"extra":                             `unexpected argument after "fork"`,
 	} {
 		code, stdout, stderr := start(t, environment(), append([]string{"fork", id, "--store", "kept/d.db"}, strings.Fields(args)...)...)

@@ -149,15 +149,14 @@ func (p *program) verifyRecord() error {
 // publicKeys returns the keys of --key.
 func (p *program) publicKeys() (list []note.Verifier, err error) {
 	for _, key := range p.record.keys {
-		text := key
+		text, what := key, "it" // no error shows a private key
 		if b, err := os.ReadFile(key); err == nil {
-			text = string(b)
+			text, what = string(b), key
 		}
-		text = strings.TrimSpace(text)
+		if text = strings.TrimSpace(text); strings.HasPrefix(text, "PRIVATE+KEY+") {
+			return nil, exitErrorf(exitArguments, "read public key: %s is a private key, use the public one, which debate keys writes to a file that ends in .pub", what)
+		}
 		v, err := note.NewVerifier(text)
-		if _, private := note.NewSigner(text); err != nil && private == nil {
-			return nil, exitErrorf(exitArguments, "read public key: %s is a private key, use the public one, in %s.pub", key, key)
-		}
 		if err != nil {
 			return nil, exitErrorf(exitArguments, "read public key: %.80q is neither a public key nor a file with one", key)
 		}

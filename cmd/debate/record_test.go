@@ -73,10 +73,16 @@ func TestARecordThatIsNotRightHasAnExitCode(t *testing.T) {
 	require.Regexp(t, `read entry \d+ of debate `+id, out)
 	code, out = verified(t, "missing")
 	require.Equal(t, exitArguments, code, out)
-	for key, says := range map[string]string{"nothing": "is neither a public key nor a file with one", "k.key": "k.key is a private key, use the public one, in k.key.pub"} {
+	private, err := os.ReadFile("k.key")
+	require.NoError(t, err)
+	for key, says := range map[string]string{
+		"nothing": "is neither a public key nor a file with one", "k.key": "k.key is a private key, use the public one",
+		string(private): "it is a private key, use the public one", string(private[:len(private)/2]): "it is a private key",
+	} {
 		code, out = verified(t, "out/d.record", "--key", key)
 		require.Equal(t, exitArguments, code, out)
 		require.Contains(t, out, says)
+		require.NotContains(t, out, "PRIVATE")
 	}
 	code, out = verified(t, "out/d.record", "--parent", "out/d.record")
 	require.Equal(t, exitWrong, code, out)

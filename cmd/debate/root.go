@@ -66,8 +66,8 @@ func (p *program) rootCommand() *cobra.Command {
 	root.SetOut(p.stdout)
 	root.SetErr(p.stderr)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		if x, ok := errors.AsType[*pflag.InvalidValueError](err); ok && errors.As(err, new(*strconv.NumError)) {
-			err = fmt.Errorf("--%s %s, want a number%s", x.GetFlag().Name, x.GetValue(), wholeNumber(x.GetFlag()))
+		if x, ok := errors.AsType[*pflag.InvalidValueError](err); ok && errors.Is(err, strconv.ErrSyntax) {
+			err = fmt.Errorf("--%s %s, want %s", x.GetFlag().Name, x.GetValue(), wanted(x.GetFlag().Value.Type()))
 		}
 		return exitErrorf(exitArguments, "read arguments: %w; see %s --help", err, c.CommandPath())
 	})
@@ -83,12 +83,15 @@ func (p *program) rootCommand() *cobra.Command {
 	return root
 }
 
-// wholeNumber returns what an error adds to the number that a flag takes.
-func wholeNumber(f *pflag.Flag) string {
-	if strings.HasPrefix(f.Value.Type(), "float") {
-		return ""
+// wanted returns what a flag of a type takes, for errors.
+func wanted(kind string) string {
+	switch kind {
+	case "bool":
+		return "true or false"
+	case "float64":
+		return "a number"
 	}
-	return " without a fraction"
+	return "a whole number"
 }
 
 // subcommands returns all commands except help and completion, which cobra adds.

@@ -120,7 +120,7 @@ func CheckNames(all All) (list []protocol.Problem) {
 // modelOf returns how a problem names a model.
 func modelOf(name string) string {
 	if name == "" {
-		return "the provider's default model, which is not named here,"
+		return "the default model of the provider"
 	}
 	return strconv.Quote(name)
 }
@@ -131,7 +131,7 @@ func CheckPriced(all All, prices price.Prices) (list []protocol.Problem) {
 	for field, s := range all {
 		own := strings.Contains(field, "[") // the others have the model of a participant, unless they are configured
 		if _, known := prices.Lookup(s.Model); !known && (own || !unpriced[s.Model]) && !s.Human && (s.Model != "" || field != "retriever" && field != "embedder") {
-			list = append(list, protocol.Problemf(field+".model", "%s has no price in prices, but limits.cost or ask_above_cost is set, which requires one", modelOf(s.Model)))
+			list = append(list, protocol.Problemf(field+".model", "%s has no price in prices, and limits.cost or ask_above_cost needs one", modelOf(s.Model)))
 			unpriced[s.Model] = true
 		}
 	}

@@ -347,17 +347,22 @@ func (c checkedModel) Check(context.Context, string) error {
 	return nil
 }
 
+// checkedEngine returns an engine with a model whose check has the bug.
+func (b *bugged) checkedEngine(t *testing.T) *debate.Engine {
+	t.Helper()
+	return debatetest.Engine(t, debate.Options{
+		Store: b.store, Protocols: []protocol.Protocol{buggyPanel{Bug: b.bug}}, ExtractAnswer: func(transcript.Turn) string { return "" },
+		Providers: map[string]providers.Provider{"m": checkedModel{b.provider("provider"), b.bug}, "j": b.provider("judge's provider")},
+	})
+}
+
 // A bug in the check of a key or model is a problem of the configuration: no step has begun that could fail.
 func TestABugInACheckIsAProblem(t *testing.T) {
 	for name, drive := range driveModes {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBugged(t, "check", false, panel.Sequential)
-				e := debatetest.Engine(t, debate.Options{
-					Store: b.store, Protocols: []protocol.Protocol{buggyPanel{Bug: b.bug}}, ExtractAnswer: func(transcript.Turn) string { return "" },
-					Providers: map[string]providers.Provider{"m": checkedModel{b.provider("provider"), b.bug}, "j": b.provider("judge's provider")},
-				})
-				d := debatetest.Open(t, e, "d")
+				d := debatetest.Open(t, b.checkedEngine(t), "d")
 				err := drive(t.Context(), d)
 				if name != "start" {
 					require.ErrorContains(t, err, "participants[0].provider: provider m: check of its key and model: panic: ")
@@ -366,6 +371,23 @@ func TestABugInACheckIsAProblem(t *testing.T) {
 				require.EqualValues(t, 1, b.hits.Load())
 				b.armed.Store(false)
 				debatetest.Finish(t, d)
+			})
+		})
+	}
+}
+
+// A check that ends its goroutine is a failure, as any other call that does.
+func TestACheckThatEndsItsGoroutineIsAFailure(t *testing.T) {
+	for name, drive := range driveModes {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBugged(t, "check", true, panel.Sequential)
+				d := debatetest.Open(t, b.checkedEngine(t), "d")
+				if err := drive(t.Context(), d); name != "start" {
+					require.ErrorContains(t, err, "runtime.Goexit")
+				}
+				require.Equal(t, fsm.Error, debatetest.Result(t, d).State)
+				require.EqualValues(t, 1, b.hits.Load())
 			})
 		})
 	}

@@ -41,7 +41,7 @@ func (k Kind) CheckEach(spoken []*string, known []string, at string) (violations
 }
 
 // CheckAll does what CheckEach does for the names in a field of each item of a list, and also returns a violation for each known
-// name that the list lacks. lacks says what that name is without.
+// name that the list lacks. lacks ends that violation, such as "has no score".
 func (k Kind) CheckAll(spoken []*string, known []string, list, field, lacks string) []string {
 	violations := k.CheckEach(spoken, known, list+"/%d/"+field)
 	for _, name := range known {

@@ -16,8 +16,8 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Run is the execution of one step. Set its Plan, then call Do, Repeat, RereadCalls or RereadTurn once. A Run may be reused if it is reset to its
-// zero value.
+// Run executes one step. Set its Plan, then call Do, Repeat, RereadCalls or RereadTurn once. A Run may be reused if it is reset to
+// its zero value.
 type Run struct {
 	Plan Plan
 

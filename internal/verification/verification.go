@@ -1,5 +1,5 @@
-// Package verification checks more of a journal than reading it does: that each turn, question and failure is of a step that could
-// run, with the values of that step, and that numbers add up. It also compares entries with those that follow from the
+// Package verification checks more of a journal than reading it does: that each turn, question and failure is of a step that
+// could run, with the values of that step, and that numbers add up. It also compares entries with those that follow from the
 // entries before them.
 package verification
 
