@@ -87,7 +87,7 @@ func compare(b *testing.B, o debate.Options, p protocol.Protocol, chunks int, ba
 // interleave reports how many times the CPU of the first function the second takes: the median of ten measurements, each
 // of both functions in turn, so that a change of the machine's speed reaches both.
 func interleave(b *testing.B, unit string, first, second func()) {
-	const measurements, runs = 10, 40
+	const measurements, runs = 10, 400
 	times := func(f func()) float64 {
 		began := debatetest.CPUTime(b)
 		for range runs {

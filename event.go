@@ -246,7 +246,7 @@ type (
 	// Chunk is a piece of a reply while it streams. Check its Kind: a judge's reply is JSON and names participants by
 	// their pseudonyms.
 	Chunk struct {
-		EventMeta
+		*EventMeta // shared by chunks of the attempt: do not change it
 		*Attempt
 		Offset int    `json:"offset"` // offset in the text of the attempt, in bytes
 		Text   string `json:"text"`
@@ -313,11 +313,11 @@ func parseEvent(kind string, b []byte, decode func([]byte, any) error) (Event, e
 		return nil, fmt.Errorf("parse event: type %q is unknown", kind)
 	}
 	v := reflect.New(t)
-	switch ev := v.Interface().(type) { // Attempt must not be nil
+	switch ev := v.Interface().(type) { // embedded pointers must not be nil
 	case *TurnStarted:
 		ev.Attempt = &Attempt{}
 	case *Chunk:
-		ev.Attempt = &Attempt{}
+		ev.EventMeta, ev.Attempt = &EventMeta{}, &Attempt{}
 	case *TurnFailed:
 		ev.Attempt = &Attempt{}
 	}
@@ -371,9 +371,12 @@ func liveMeta(kind string) EventMeta { return EventMeta{Type: kind, Live: true} 
 
 // restamp returns a live event with the seq of the durable event that was shown before it.
 func restamp(ev Event, seq int64) Event {
+	if ev.Meta().Seq == seq {
+		return ev
+	}
 	switch ev := ev.(type) {
 	case Chunk:
-		ev.Seq = seq
+		ev.EventMeta = &EventMeta{Type: ev.Type, Seq: seq, Live: true}
 		return ev
 	case TurnStarted:
 		ev.Seq = seq

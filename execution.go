@@ -183,7 +183,7 @@ func (x *execution) noteWait(c *transaction) error {
 type call struct {
 	ctx     attemptContext
 	live    live.Attempt[Event]
-	seq     int64             // seq that its events carry
+	chunks  EventMeta         // of its chunks; all its events have the same Seq
 	host    *execution        // while the call is in progress
 	feed    *live.Feed[Event] // nil for a summary that shortens a prompt, of which no events tell
 	reports *reporter
@@ -214,7 +214,7 @@ func (x *execution) Begin(ctx context.Context, a step.Attempt) (context.Context,
 func (c *call) start() error {
 	x := c.host
 	c.feed, c.emit = x.feed, x.emit
-	c.seq = x.run.Plan.Step.VisibleSeq
+	c.chunks = EventMeta{Type: "chunk", Seq: x.run.Plan.Step.VisibleSeq, Live: true}
 	c.live.Key, c.live.Events = x.key(), c
 	c.feed.Begin(&c.live)
 	if c.emit == nil && x.reports.queue == nil {
@@ -227,7 +227,7 @@ func (c *call) start() error {
 	if c.emit == nil {
 		return nil
 	}
-	return c.emit(ev, c.seq)
+	return c.emit(ev, c.chunks.Seq)
 }
 
 // Chunk implements step.Call.
@@ -247,17 +247,17 @@ func (c *call) Chunk(text string) error {
 	if c.emit == nil {
 		return nil
 	}
-	return c.emit(ev, c.seq)
+	return c.emit(ev, c.chunks.Seq)
 }
 
 // StartEvent implements live.Maker.
 func (c *call) StartEvent() Event {
-	return TurnStarted{EventMeta: EventMeta{Type: "turn_started", Seq: c.seq, Live: true}, Attempt: &c.ctx.Attempt}
+	return TurnStarted{EventMeta: EventMeta{Type: "turn_started", Seq: c.chunks.Seq, Live: true}, Attempt: &c.ctx.Attempt}
 }
 
 // ChunkEvent implements live.Maker.
 func (c *call) ChunkEvent(offset int, text string) Event {
-	return Chunk{EventMeta: EventMeta{Type: "chunk", Seq: c.seq, Live: true}, Attempt: &c.ctx.Attempt, Offset: offset, Text: text}
+	return Chunk{EventMeta: &c.chunks, Attempt: &c.ctx.Attempt, Offset: offset, Text: text}
 }
 
 // Text implements step.Call.

@@ -224,7 +224,7 @@ func TestFramesOfAFeed(t *testing.T) {
 	}
 	add(debate.ConfigChanged{EventMeta: meta("config", 1, false)})
 	add(debate.TurnStarted{EventMeta: meta("turn_started", 1, true), Attempt: step("Ada")})
-	add(debate.Chunk{EventMeta: meta("chunk", 1, true), Attempt: step("Ada")})
+	add(debate.Chunk{EventMeta: new(meta("chunk", 1, true)), Attempt: step("Ada")})
 	add(debate.TurnStarted{EventMeta: meta("turn_started", 1, true), Attempt: step("Bo")})
 	require.Equal(t, "0 1 2 3", read(0, 0))
 	add(debate.TurnFailed{EventMeta: meta("turn_failed", 1, true), Attempt: step("Ada")})

@@ -23,7 +23,7 @@ var (
 func stored(seq int64) debate.EventMeta { return debate.EventMeta{Seq: seq} }
 
 func chunk(k transcript.Key, offset int, text string) debate.Event {
-	return debate.Chunk{EventMeta: debate.EventMeta{Live: true}, Attempt: &debate.Attempt{Key: k}, Offset: offset, Text: text}
+	return debate.Chunk{EventMeta: &debate.EventMeta{Live: true}, Attempt: &debate.Attempt{Key: k}, Offset: offset, Text: text}
 }
 
 func failed(message string, again time.Duration) debate.Event {

@@ -310,7 +310,7 @@ func TestCallsOfTools(t *testing.T) {
 	for e := range translate(input{ThreadID: "cars", RunID: "1"}, "d", func(yield func(debate.Event, error) bool) {
 		for _, ev := range []debate.Event{
 			debate.TurnStarted{EventMeta: meta, Attempt: &debate.Attempt{Key: key, Kind: transcript.Speech, Number: 1}},
-			debate.Chunk{EventMeta: meta, Attempt: &debate.Attempt{Key: key, Kind: transcript.Speech, Number: 1}, Text: "Let me look."},
+			debate.Chunk{EventMeta: &meta, Attempt: &debate.Attempt{Key: key, Kind: transcript.Speech, Number: 1}, Text: "Let me look."},
 			debate.ToolsCalled{Key: key, Kind: transcript.Speech, Number: 1, Calls: []tool.Record{look, order}},
 			debate.ToolsCalled{Key: key, Kind: transcript.Speech, Number: 1, Calls: []tool.Record{look, refused}},
 			debate.Ended{EventMeta: meta, Result: &debate.Result{Answer: protocol.Answer{Text: "Yes."}}},

@@ -44,7 +44,7 @@ func (s *story) started(k transcript.Key, kind transcript.Kind) debate.Event {
 }
 
 func (s *story) chunk(k transcript.Key, offset int, text string) debate.Event {
-	return debate.Chunk{EventMeta: s.live(), Attempt: &debate.Attempt{Key: k}, Offset: offset, Text: text}
+	return debate.Chunk{EventMeta: new(s.live()), Attempt: &debate.Attempt{Key: k}, Offset: offset, Text: text}
 }
 
 func (s *story) failed(k transcript.Key, message string, retry time.Duration) debate.Event {
