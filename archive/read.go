@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -32,6 +33,8 @@ func ReadFile(r io.Reader) (*File, error) {
 	return p.file, nil
 }
 
+var errNoVersion = errors.New(`the first line has no field "record"`)
+
 // parser reads a file.
 type parser struct {
 	file   *File
@@ -46,13 +49,14 @@ func (p *parser) parse(b []byte) error {
 		p.seq = entryAt(b, invalidAt(b))
 		return errors.New("it is not UTF-8")
 	}
-	if len(b) == 0 || b[len(b)-1] != '\n' {
-		p.seq = entryAt(b, len(b))
-		return errors.New("the last line is cut off")
-	}
-	p.lines = strings.Split(string(b[:len(b)-1]), "\n")
+	text, whole := strings.CutSuffix(string(b), "\n")
+	p.lines = strings.Split(text, "\n")
 	if err := p.header(); err != nil {
 		return err
+	}
+	if !whole {
+		p.seq = entryAt(b, len(b))
+		return errors.New("the last line is cut off")
 	}
 	p.heads = []chain.Hash{chain.Start(p.file.header.ID)}
 	for p.seq = 1; p.seq <= int64(p.file.header.Entries); p.seq++ {
@@ -110,8 +114,8 @@ func (p *parser) header() error {
 	h := &p.file.header
 	unknown, err := strictjson.Unmarshal([]byte(p.lines[0]), h)
 	switch {
-	case err != nil:
-		return fmt.Errorf("read header: %w", err)
+	case err != nil, h.Record == 0:
+		return fmt.Errorf("read header: %w; a record of a debate begins with a line such as {\"record\":%d, …}", cmp.Or(err, unknown, errNoVersion), chain.Version)
 	case h.Record > chain.Version:
 		return fmt.Errorf("read header: the record has version %d, this version of the library reads version %d: %w", h.Record, chain.Version, debate.ErrUnsupported)
 	case unknown != nil:

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -245,5 +246,21 @@ func TestADamagedHeaderIsRefused(t *testing.T) {
 	for _, change := range [][2]string{{`"record":1`, `"record":0`}, {`"id":"d"`, `"id":"e"`}, {`"protocol"`, `"rules"`}, {`{"record"`, `["record"`}} {
 		_, err := archive.ReadFile(bytes.NewReader(bytes.Replace(record, []byte(change[0]), []byte(change[1]), 1)))
 		require.Error(t, err, change)
+	}
+}
+
+func TestAFileThatIsNoRecordIsRefused(t *testing.T) {
+	const hint = `; a record of a debate begins with a line such as {"record":1, …}`
+	for file, want := range map[string]string{
+		"":                  "unexpected end of JSON input",
+		"hello\n":           "invalid character 'h' looking for beginning of value",
+		`{"topic":"Cars?"}`: `json: unknown field "topic"`,
+		"{}\n":              `the first line has no field "record"`,
+		`{"record":1`:       "unexpected end of JSON input",
+	} {
+		_, err := archive.ReadFile(strings.NewReader(file))
+		require.EqualError(t, err, "read record: read entry 0: read header: "+want+hint, file)
+		damaged, ok := errors.AsType[*store.Damaged](err)
+		require.True(t, ok && damaged.Seq == 0, file)
 	}
 }

@@ -308,13 +308,16 @@ func (c *Conflict) Error() string {
 
 // Damaged is returned if a debate cannot be read because one of its entries is missing, damaged or forged.
 type Damaged struct {
-	ID  string
-	Seq int64 // seq of the first entry that cannot be read
-	Err error // what is wrong with it; it may quote the entry
+	ID  string // empty if it is not known
+	Seq int64  // seq of the first entry that cannot be read
+	Err error  // what is wrong with it; it may quote the entry
 }
 
 // Error names the entry and says what is wrong with it.
 func (d *Damaged) Error() string {
+	if d.ID == "" { // it is not known
+		return fmt.Sprintf("read entry %d: %v", d.Seq, d.Err)
+	}
 	return fmt.Sprintf("read entry %d of debate %s: %v", d.Seq, d.ID, d.Err)
 }
 
