@@ -33,8 +33,6 @@ func ReadFile(r io.Reader) (*File, error) {
 	return p.file, nil
 }
 
-var errNoVersion = errors.New(`the first line has no field "record"`)
-
 // parser reads a file.
 type parser struct {
 	file   *File
@@ -115,7 +113,7 @@ func (p *parser) header() error {
 	unknown, err := strictjson.Unmarshal([]byte(p.lines[0]), h)
 	switch {
 	case err != nil, h.Record == 0:
-		return fmt.Errorf("read header: %w; a record of a debate begins with a line such as {\"record\":%d, …}", cmp.Or(err, unknown, errNoVersion), chain.Version)
+		return fmt.Errorf("read header: %w; a record of a debate begins with a line such as {\"record\":%d, …}", cmp.Or(err, unknown, errors.New(`the first line has no field "record"`)), chain.Version)
 	case h.Record > chain.Version:
 		return fmt.Errorf("read header: the record has version %d, this version of the library reads version %d: %w", h.Record, chain.Version, debate.ErrUnsupported)
 	case unknown != nil:

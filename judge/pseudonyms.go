@@ -227,7 +227,7 @@ func (l *Pseudonyms) Quote(who string, round int, text string) string {
 		speaker = delimit.Line(l.nonce, l.Hide(delimit.RemoveInvisible(who)))
 	}
 	if round > 0 {
-		speaker = speaker + ", round " + strconv.Itoa(round) // += would allocate
+		speaker = speaker + ", round " + strconv.Itoa(round) // on the stack if it is short, unlike the result of +=
 	}
 	if len(l.names) > 0 { // otherwise Enclose does the same
 		text = l.Hide(delimit.RemoveInvisible(text))

@@ -315,7 +315,7 @@ type Damaged struct {
 
 // Error names the entry and says what is wrong with it.
 func (d *Damaged) Error() string {
-	if d.ID == "" { // it is not known
+	if d.ID == "" {
 		return fmt.Sprintf("read entry %d: %v", d.Seq, d.Err)
 	}
 	return fmt.Sprintf("read entry %d of debate %s: %v", d.Seq, d.ID, d.Err)
