@@ -1,12 +1,10 @@
-// Package servicetest has the errors that services send, as testdata/errors.json of providers/internal/fault lists them.
+// Package servicetest has the errors that services send. testdata/errors.json lists them.
 package servicetest
 
 import (
+	_ "embed" // errors.json
 	"encoding/json"
 	"net/http"
-	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -35,14 +33,13 @@ type Case struct {
 	Lines      []string            `json:"lines"`       // of a stream, instead of Body
 }
 
+//go:embed testdata/errors.json
+var errorsOfServices []byte
+
 // Load returns all cases.
 func Load(t testing.TB) (cases []Case) {
 	t.Helper()
-	_, file, _, ok := runtime.Caller(0)
-	require.True(t, ok)
-	raw, err := os.ReadFile(filepath.Join(filepath.Dir(file), "../../providers/internal/fault/testdata/errors.json"))
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(raw, &cases))
+	require.NoError(t, json.Unmarshal(errorsOfServices, &cases))
 	require.NotEmpty(t, cases)
 	return cases
 }

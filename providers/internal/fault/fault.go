@@ -1,7 +1,7 @@
 // Package fault reads the errors of model services: their kinds, their messages without keys, and how long to wait.
 //
 // The kind of an error is decided by one table of what services send, in rows.go. Add a row for a service whose errors are
-// classified wrongly, and a case to testdata/errors.json.
+// classified wrongly, and a case to testdata/errors.json of package servicetest.
 package fault
 
 import (

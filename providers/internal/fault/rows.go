@@ -34,7 +34,7 @@ func only(status int) span { return span{status, status} }
 
 // rows are the table, in order: the first row that matches decides. What one service means for certain comes first, what
 // the HTTP status says comes last, and the rule for unknown words between them. A test requires a case
-// in testdata/errors.json for each row.
+// in testdata/errors.json of package servicetest for each row.
 var rows = [][]row{limitRows, billingRows, memoryRows, filterRows, overflowRows, passingRows, refusalRows, unknownRows, generalRows, statusRows, wordRows}
 
 // limitRows are about limits in a time, whose words are often those of a prompt that is too long.

@@ -14,7 +14,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// TestErrorsOfTheServices reads the errors that services send. Add an error to testdata/errors.json of package fault if a
+// TestErrorsOfTheServices reads the errors that services send. Add an error to testdata/errors.json of package servicetest if a
 // service sends one that is classified wrongly.
 func TestErrorsOfTheServices(t *testing.T) {
 	for i, test := range servicetest.Load(t) {
