@@ -180,13 +180,13 @@ func doubtful(r providers.Request, reply string, names []string) map[string]any 
 func TestTheSmallestBudgetIsCloseToTheWorstCase(t *testing.T) {
 	prices := map[string]price.Price{"": {}, "input": {Input: 1}, "output": {Output: 1}, "both": {Input: 0.4, Output: 1.6}, "written": {Input: 1, Written: 1.25, Output: 5}}
 	for name, base := range budgetConfigs() {
-		n := 0
+		sample := NewSample(t, 8)
 		for _, budget := range []string{"output_tokens", "tokens", "input", "output", "both", "written"} {
 			for _, tokens := range []int{100, 1000, 4096} {
 				if tokens > 1000 && base.History.UsesSummaries() {
 					continue // the window is small, so that replies get a lower limit when the debate starts
 				}
-				if n++; !Tries(name, n-1) {
+				if !sample.Tries(name) {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s/%s/%d", name, budget, tokens), func(t *testing.T) {

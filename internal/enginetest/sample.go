@@ -1,15 +1,39 @@
 package enginetest
 
 import (
-	"crypto/sha256"
 	"fmt"
+	"hash/fnv"
 	"os"
+	"testing"
 )
 
-// Tries reports whether a test tries the nth of the cases with a name, counted from 0: the first, and one of every four, or all if
-// the environment variable DEBATE_ALL_CASES is set; see make cases. Which one of four it is depends on the name and differs from one
-// four to the next, because every fourth case may be of the same kind.
-func Tries(name string, n int) bool {
-	sum := sha256.Sum256(fmt.Append(nil, name, " ", n/4))
-	return n == 0 || n%4 == int(sum[0]%4) || os.Getenv("DEBATE_ALL_CASES") != ""
+// A Sample decides which cases of an exploration a test tries: the first case of each kind, and one in each further group of cases.
+// Which one of a group it is depends on the seed, so that all cases are tried over time. The environment variable DEBATE_SEED is the
+// seed; make sets it to the commit's hash. With DEBATE_ALL_CASES, a test tries all cases.
+type Sample struct {
+	test  string
+	group int
+	seed  string
+	seen  map[string]int // the number of cases so far, by kind
+}
+
+// NewSample returns the sample of a test with groups of the given size. The log of a test that fails has the seed.
+func NewSample(t testing.TB, group int) *Sample {
+	t.Helper()
+	s := &Sample{test: t.Name(), group: group, seed: os.Getenv("DEBATE_SEED"), seen: map[string]int{}}
+	t.Logf("to try the same cases again, set DEBATE_SEED=%s", s.seed)
+	return s
+}
+
+// Tries reports whether the test tries the next case of a kind. Cases are of one kind if the code treats them alike.
+func (s *Sample) Tries(kind string) bool {
+	n := s.seen[kind]
+	s.seen[kind]++
+	if n == 0 || os.Getenv("DEBATE_ALL_CASES") != "" {
+		return true
+	}
+	group := (n - 1) / s.group
+	h := fnv.New32a()
+	fmt.Fprint(h, s.seed, "/", s.test, "/", kind, "/", group)
+	return (n-1)%s.group == int(h.Sum32()%uint32(s.group))
 }

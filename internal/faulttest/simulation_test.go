@@ -38,8 +38,9 @@ func TestDisturbedRunsGiveTheSameTranscript(t *testing.T) {
 	for name, p := range simulatedProtocols {
 		t.Run(name, func(t *testing.T) {
 			want := transcriptOf(t, p, nil)
+			sample := enginetest.NewSample(t, 10)
 			for seed := range 60 {
-				if enginetest.Tries(t.Name(), seed) {
+				if sample.Tries("seed") {
 					require.Equal(t, want, transcriptOf(t, p, newRand(uint64(seed))), "seed %d", seed)
 				}
 			}

@@ -162,8 +162,9 @@ func TestForksOfAllLives(t *testing.T) {
 			require.Greater(t, len(list), 8)
 			require.NoError(t, parent.Verify(t.Context()))
 			derivedtest.Require(t, parent)
+			sample := enginetest.NewSample(t, 12)
 			for i, before := range turnsAfter(t, parent) {
-				if !enginetest.Tries(t.Name(), i) {
+				if !sample.Tries(list[i].Meta().Type) {
 					continue
 				}
 				seq := int64(i) + 1

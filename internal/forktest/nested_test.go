@@ -17,10 +17,12 @@ func TestForksInsideTheChangeOfAForkAreDerived(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cfg, e, m, parent := l.lead(t)
 			m.take()
-			for seq := int64(2); seq <= int64(len(events(t, parent))); seq += 2 {
-				if !enginetest.Tries(t.Name(), int(seq/2-1)) {
+			sample := enginetest.NewSample(t, 12)
+			for _, ev := range events(t, parent)[1:] {
+				if !sample.Tries("entry") {
 					continue
 				}
+				seq := ev.Meta().Seq
 				first := fork(t, e, seq, debate.Edits{ID: fmt.Sprint("fork-", seq)})
 				last := int64(len(events(t, first)))
 				for at := seq + 1; at <= last; at++ {

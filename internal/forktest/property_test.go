@@ -24,25 +24,27 @@ func TestAForkContinuesAsItsParent(t *testing.T) {
 			run(t, parent)
 			m.take()
 			want, all := outcome(t, parent), keys(debatetest.Result(t, parent).Turns)
-			for seq := range debatetest.Status(t, parent).Seq {
-				if !enginetest.Tries(t.Name(), int(seq)) {
+			sample := enginetest.NewSample(t, 12)
+			for _, ev := range events(t, parent) {
+				if !sample.Tries(ev.Meta().Type) {
 					continue
 				}
-				d := fork(t, e, seq+1, debate.Edits{ID: fmt.Sprint("fork-", seq+1)})
+				seq := ev.Meta().Seq
+				d := fork(t, e, seq, debate.Edits{ID: fmt.Sprint("fork-", seq)})
 				is := debatetest.Status(t, d)
-				require.Equal(t, transcript.Parent{ID: cfg.ID, Seq: seq + 1}, is.Parent)
-				require.False(t, is.State.Active(), "entry %d: a fork does not run when it is made, but is %s", seq+1, is.State)
+				require.Equal(t, transcript.Parent{ID: cfg.ID, Seq: seq}, is.Parent)
+				require.False(t, is.State.Active(), "entry %d: a fork does not run when it is made, but is %s", seq, is.State)
 				require.Empty(t, m.take())
 				stood := keys(debatetest.Result(t, d).Turns)
 				run(t, d)
-				require.Equal(t, want, outcome(t, d), "entry %d", seq+1)
+				require.Equal(t, want, outcome(t, d), "entry %d", seq)
 				var called []string
 				for key, requests := range m.take() {
 					require.Len(t, requests, 1, key)
 					called = append(called, key.String())
 				}
 				slices.Sort(called)
-				require.Equal(t, all, sorted(stood, called), "entry %d", seq+1)
+				require.Equal(t, all, sorted(stood, called), "entry %d", seq)
 				require.Equal(t, is.Parent, debatetest.Result(t, d).Parent)
 			}
 			require.Equal(t, want, outcome(t, parent), "the parent does not change")
@@ -91,10 +93,12 @@ func TestAnotherTopicFromEachEntry(t *testing.T) {
 			parent := create(t, e, cfg)
 			run(t, parent)
 			before := m.take()
-			for seq := int64(1); seq < debatetest.Status(t, parent).Seq; seq++ { // with the last entry the debate has ended
-				if !enginetest.Tries(t.Name(), int(seq-1)) {
+			sample, list := enginetest.NewSample(t, 12), events(t, parent)
+			for _, ev := range list[:len(list)-1] { // with the last entry the debate has ended
+				if !sample.Tries(ev.Meta().Type) {
 					continue
 				}
+				seq := ev.Meta().Seq
 				edited := configAt(t, e, parent, seq)
 				edited.Topic = "Ban bikes?"
 				d := fork(t, e, seq, debate.Edits{ID: fmt.Sprint("fork-", seq), Config: &edited})
