@@ -12,8 +12,8 @@ import (
 )
 
 // Run tests debates on a store. It calls empty once per test to get a new, empty backend. Tests that need damage are
-// skipped if the backend has no Corruption. Databases are slow, so on a backend with Corruption some tests interrupt
-// debates at fewer events than in memory, unless DEBATE_KILLS_EACH is set.
+// skipped if the backend has no Corruption. Tests interrupt debates at a sample of their events, which has fewer on a backend
+// with Corruption, because databases are slow.
 func Run(t *testing.T, empty func(t testing.TB) storetest.Backend) {
 	for _, tests := range []map[string]func(*env){recoveryTests, controlTests, persistenceTests, corruptionTests, watchTests, peopleTests, forkTests, formerTests, storedTests, toolTests} {
 		for name, test := range tests {

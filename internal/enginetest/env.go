@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"testing"
 	"time"
 
@@ -39,9 +38,12 @@ func (s *env) runSubtest(name string, test func(*env)) {
 	s.Run(name, func(t *testing.T) { test(newEnv(t, s.backend)) })
 }
 
-// everyMoment reports whether a test interrupts a debate at every event, which is slow on a database.
-func (s *env) everyMoment() bool {
-	return s.backend.Corruption == nil || os.Getenv("DEBATE_KILLS_EACH") != ""
+// moments returns the sample of the moments at which a test interrupts debates. It has fewer on a database, which is slow.
+func (s *env) moments() *Sample {
+	if s.backend.Corruption == nil {
+		return NewSample(s, 4)
+	}
+	return NewSample(s, 16)
 }
 
 // process is a simulated program that has the storage open.
@@ -98,17 +100,26 @@ func (s *env) forEachMode(test func(s *env, cfg debate.Config, want reference)) 
 // reference is the result of a debate that ran undisturbed in memory. It is valid only for debates with the same ID,
 // because judges' pseudonyms depend on it.
 type reference struct {
-	text            string // transcript
-	events, commits int    // counted after the creation
+	text    string   // transcript
+	events  []string // the types of the durable events after the creation
+	commits int      // after the creation
 }
 
 func (s *env) runInMemory(cfg debate.Config) (r reference) {
 	s.Helper()
 	m := &failingStore{Store: store.Memory()}
 	d := s.create(s.newProcessOver(m), cfg)
-	r.events = len(durable(s.runToEnd(d)))
+	r.events = types(durable(s.runToEnd(d)))
 	r.text, r.commits = s.transcript(d), int(m.commits.Load())-1
 	return r
+}
+
+// types returns the types of events.
+func types(events []debate.Event) (list []string) {
+	for _, ev := range events {
+		list = append(list, ev.Meta().Type)
+	}
+	return list
 }
 
 func (s *env) create(p *process, cfg debate.Config) *debate.Debate {

@@ -96,7 +96,7 @@ func (s *env) storedByEarlier() {
 			require.Equal(s, s.json(stored.Journal), s.json(exported))
 
 			step, first := 3, 3 // after a note and a remark, which no run repeats
-			if !s.everyMoment() {
+			if s.backend.Corruption != nil {
 				step = 16
 			}
 			for seq := first; seq <= len(entries); seq += step {

@@ -89,9 +89,10 @@ func (s *env) toolsInterrupted() {
 			return s.transcript(d), s.numbers(p, cfg.ID), int(m.commits.Load()) - 1
 		}
 		_, _, commits := undisturbed()
+		moments := s.moments()
 		for n := 1; n <= commits; n++ {
 			for when, after := range map[string]bool{"before": false, "after": true} {
-				if !s.everyMoment() && n%5 != 0 {
+				if !moments.Tries(when) {
 					continue
 				}
 				cfg.ID = fmt.Sprint(id, n, when)

@@ -18,6 +18,9 @@ var points = []string{
 	"called", "streaming", "answered", "calling-tool", "tool-called", "committing", "inserting-entry", "replacing-status", "sqlite-commits", "committed", "acknowledged",
 }
 
+// durable is what commits wait for outside of these tests, and in processes that they kill.
+var durable string
+
 func TestMain(m *testing.M) {
 	for variable, run := range map[string]func(string) error{evalChild: evaluate, tournamentChild: playTournament} {
 		folder := os.Getenv(variable)
@@ -33,6 +36,8 @@ func TestMain(m *testing.M) {
 	if c := crashtest.ChildFromEnv(); c != nil {
 		child(c)
 	}
+	durable = synchronous
+	synchronous = "OFF" // nothing but the power can fail here
 	os.Exit(m.Run())
 }
 

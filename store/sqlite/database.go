@@ -31,6 +31,9 @@ var (
 	immutable = url.Values{"mode": {"ro"}, "immutable": {"1"}} // without the files -wal and -shm
 )
 
+// synchronous is what a commit waits for. Lower settings than FULL may lose the last commits on a power failure. Tests set OFF.
+var synchronous = "FULL"
+
 // newPool returns a pool of connections. It opens none of them yet.
 func newPool(path string, most int, way url.Values) (*sql.DB, error) {
 	name := filepath.ToSlash(path)
@@ -39,7 +42,7 @@ func newPool(path string, most int, way url.Values) (*sql.DB, error) {
 	}
 	query := url.Values{
 		"_busy_timeout": {busyTimeoutMS},
-		"_synchronous":  {"FULL"}, // lower settings may lose the last commits on a power failure
+		"_synchronous":  {synchronous},
 		"_txlock":       {"immediate"},
 		"_error_rc":     {"1"},                // report errors in the words of SQLite
 		"_pragma":       {"secure_delete(1)"}, // overwrite what is deleted or replaced with zeros; see erase

@@ -75,6 +75,9 @@ func creation(id string) store.Change {
 }
 
 func TestConnectionsAreSetUp(t *testing.T) {
+	inTests := synchronous
+	synchronous = durable
+	t.Cleanup(func() { synchronous = inTests })
 	s := opened(t, file(t))
 	require.Equal(t, current(t), number(t, s, `PRAGMA user_version`))
 	require.Equal(t, applicationID, number(t, s, `PRAGMA application_id`))
