@@ -70,9 +70,8 @@
 // Some packages are modules of their own: store/sqlite and store/postgres keep debates in databases,
 // integrations/debateriver runs them as jobs on many machines, integrations/debateotel records them with OpenTelemetry,
 // integrations/debatemcp and integrations/debatea2a serve them over the Model Context Protocol and A2A,
-// integrations/debateeino and integrations/debateadk connect them with Eino and ADK, providers/bedrock and providers/vertex
-// call models of two clouds, context/vocabulary counts tokens exactly, evidence/extract reads files, cmd/debate is the
-// command debate, and tools/debatevet finds mistakes in the use of this library.
+// integrations/debateeino and integrations/debateadk connect them with Eino and ADK, providers/clouds calls models of two
+// clouds, context/vocabulary counts tokens exactly, evidence/extract reads files, and cmd/debate is the command debate.
 //
 // # Code tour: files of this package
 //

@@ -22,7 +22,7 @@ import (
 // Event is something that happened in a debate: one of the types below.
 //
 // Events are values, never pointers. Write case debate.TurnDone, not case *debate.TurnDone: the compiler accepts the
-// second one, but it never matches. The vet tool tools/debatevet finds this mistake.
+// second one, but it never matches.
 //
 // Durable events are the entries of the debate's journal, and [Debate.Watch] can show them again. Live events are not
 // stored: [TurnStarted], [Chunk], [TurnFailed], [Warning] and [Ended]. In JSON an event is an object with a type;

@@ -1,3 +1,3 @@
-// Package housetest tests the size limits of the library: short functions and files, and few exported names per
-// package. It also tests that every exported name has a comment.
+// Package housetest tests rules about the repository that no linter knows: files of a package do not refer to one another in a
+// circle, and no text has a path of one machine.
 package housetest

@@ -14,8 +14,8 @@ import (
 
 const (
 	embedding   = root + "/docs/embedding.md"
-	embedLines  = 60 // examples/embed/main.go has fewer lines
-	embedSource = root + "/examples/embed/main.go"
+	embedLines  = 60 // examples/integrations/embed/main.go has fewer lines
+	embedSource = root + "/examples/integrations/embed/main.go"
 )
 
 // embeddingImports lists the packages that the functions of docs/embedding.md use, by name.

@@ -31,7 +31,6 @@ var released = map[string][]string{
 	"integrations/debatemcp/README.md":   {"go install github.com/elenchus-go/debate/cmd/debate@v0.1.0"},
 	"integrations/debateotel/README.md":  {"go get github.com/elenchus-go/debate/integrations/debateotel@v0.1.0"},
 	"integrations/debateriver/README.md": {"go get github.com/elenchus-go/debate/integrations/debateriver@v0.1.0"},
-	"tools/debatevet/main.go":            {"go install github.com/elenchus-go/debate/tools/debatevet@v0.1.0"},
 }
 
 var (

@@ -25,7 +25,8 @@ type module struct {
 }
 
 // modules returns the modules of the checkout in the working directory: the root first, then nested ones ordered by
-// folder. Modules under testdata are not published and not returned.
+// folder. The modules internal/outside and tools are not published and not
+// returned.
 func modules(ctx context.Context) ([]*module, error) {
 	// The checkout may belong to another user, as in a container.
 	out, err := output(ctx, ".", nil, "git", "-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
@@ -55,7 +56,7 @@ func modules(ctx context.Context) ([]*module, error) {
 	}
 	var list []*module
 	for dir, m := range all {
-		if !slices.Contains(strings.Split(dir, "/"), "testdata") {
+		if dir != "internal/outside" && dir != "tools" {
 			list = append(list, m)
 		}
 	}

@@ -2,7 +2,7 @@
 //
 //	gemini, err := googleai.New(googleai.Config{Key: key, Model: "gemini-2.5-flash"})
 //
-// The package calls the Gemini API with an API key. For Vertex AI, use providers/vertex.
+// The package calls the Gemini API with an API key. For Vertex AI, use providers/clouds/vertex.
 package googleai
 
 import (

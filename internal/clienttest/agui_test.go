@@ -1,7 +1,0 @@
-package clienttest
-
-import "testing"
-
-func TestAGUI(t *testing.T) {
-	runScript(t, "agui.mjs", "DEBATE_URL="+startExample(t, "agui", "-stop-on-cancel"))
-}
