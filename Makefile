@@ -11,9 +11,10 @@ export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -tr
 # Tests that explore many cases try a sample of them. The seed decides which, so each commit tries others; see enginetest.Sample.
 export DEBATE_SEED ?= $(shell git rev-parse HEAD)
 
-# The modules of go.work, and all their packages.
+# The modules of go.work, and all their packages. Those whose tests wait for databases come first, so that others run meanwhile.
 MODULES  := $(shell sed -n 's/^\t\(\.[^ ]*\)$$/\1/p' go.work)
-PACKAGES := $(MODULES:%=%/...)
+WAITING  := ./store/postgres/... ./integrations/debateriver/... ./store/sqlite/...
+PACKAGES := $(WAITING) $(filter-out $(WAITING),$(MODULES:%=%/...))
 
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/debate
 LINT  := $(CACHE)/golangci-lint-$(shell cksum <tools/go.sum | tr ' ' -)
@@ -31,20 +32,20 @@ help: ## list the targets
 
 test: postgres ## run the tests of all packages
 	@echo "DEBATE_SEED=$(DEBATE_SEED)"
-	@$(GO) test -vet=off -timeout 15m $(PACKAGES)
+	@$(GO) test -vet=off -p 4 -timeout 15m $(PACKAGES)
 
 # The packages where goroutines of this project meet. The race detector makes tests several times slower, and finds nothing in
 # packages whose tests run one goroutine; make proofs ONLY=race runs it over all.
 RACE := \
-	. ./internal/step/... ./internal/live \
-	./store/... ./store/sqlite/... ./store/postgres/... ./integrations/debateriver/... \
+	$(WAITING) ./store/... ./internal/enginetest ./internal/faulttest \
+	. ./internal/step/... ./internal/live ./internal/admission \
 	./debatehttp ./integrations/debatemcp \
-	./internal/enginetest ./internal/faulttest ./internal/peopletest ./internal/observertest \
+	./internal/peopletest ./internal/observertest \
 	./providers/internal/wire ./providers/middleware
 
 race: postgres ## run the race detector where goroutines meet: engine, steps, stores, River, HTTP, MCP
 	@echo "DEBATE_SEED=$(DEBATE_SEED)"
-	@GORACE=atexit_sleep_ms=0 $(GO) test -vet=off $(RACEFLAGS) -timeout 15m $(RACE)
+	@GORACE=atexit_sleep_ms=0 $(GO) test -vet=off -p 4 $(RACEFLAGS) -timeout 15m $(RACE)
 
 proofs: $(or $(ONLY:%=proof-%),$(PROOFS)) ## run everything exhaustive, for hours; ONLY=kills runs one part of .ci/proofs.mk
 

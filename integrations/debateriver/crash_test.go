@@ -36,7 +36,7 @@ func TestDebatesSurviveKilledWorkers(t *testing.T) {
 		t.Skip("starts dozens of processes")
 	}
 	trial := crashtest.Trial{
-		Children: 2, Points: points, KillsPerPoint: 2, RandomKills: 8,
+		Children: 2, Points: points, KillsPerPoint: 1, RandomKills: 4,
 		MaxLifetime: 500 * time.Millisecond, FinishTimeout: 15 * time.Minute, // the last jobs wait for River's rescuer
 	}
 	if os.Getenv("DEBATE_KILLS_RESTARTS") == "" {

@@ -26,7 +26,7 @@ type base struct {
 
 func empty(t testing.TB) base {
 	t.Helper()
-	b := base{schema: "test " + rand.Text(), pool: pool(t)}
+	b := base{schema: "test " + rand.Text(), pool: pool(t, func(c *pgxpool.Config) { c.MaxConns = 100 })}
 	t.Cleanup(func() { b.exec(t, "drop schema if exists "+b.quoted()+" cascade") })
 	return b
 }
@@ -87,7 +87,7 @@ func ids(t testing.TB, s store.Store, q store.Query) []string {
 	return found
 }
 
-// place returns the backend for storetest.
+// place returns the backend for storetest. Its stores share a pool, because a new connection takes PostgreSQL longer than a whole debate.
 func (b base) place() storetest.Backend {
 	sql := func(s string) func(testing.TB, string) {
 		return func(t testing.TB, id string) { b.exec(t, s, id) }
@@ -96,7 +96,7 @@ func (b base) place() storetest.Backend {
 		return func(t testing.TB, id string, seq int64) { b.exec(t, s, id, seq) }
 	}
 	return storetest.Backend{
-		Open: func(t testing.TB) store.Store { return b.open(t) },
+		Open: func(t testing.TB) store.Store { return b.openOn(t, b.pool) },
 		Corruption: &storetest.Corruption{
 			DeleteStatus:  sql("delete from debates where id = $1"),
 			CorruptStatus: sql(`update debates set status = '["no status"]' where id = $1`),

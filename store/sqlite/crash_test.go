@@ -69,7 +69,7 @@ func TestDebatesSurviveKills(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	trial := crashtest.Trial{
-		Store: s, StoreAddress: path, Children: 1, Points: points, KillsPerPoint: 3, RandomKills: 12,
+		Store: s, StoreAddress: path, Children: 1, Points: points, KillsPerPoint: 1, RandomKills: 6,
 		MaxLifetime: 300 * time.Millisecond, FinishTimeout: 15 * time.Minute,
 	}
 	trial.Run(t)

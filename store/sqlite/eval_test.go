@@ -20,6 +20,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/eval"
+	"github.com/elenchus-go/debate/internal/crashtest"
 	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol/oversight"
 	"github.com/elenchus-go/debate/protocol/procon"
@@ -152,7 +153,7 @@ func killed(t *testing.T, variable, folder string) (kills int) {
 		ended := make(chan error, 1)
 		go func() { ended <- cmd.Wait() }()
 		life := time.Duration(20+rand.IntN(400)) * time.Millisecond
-		if kills > 60 { // on a slow machine, let it end
+		if kills > 15 && !crashtest.Soak() { // enough of them
 			life = 5 * time.Minute
 		}
 		select {
@@ -221,7 +222,7 @@ func checkNotes(t *testing.T, path string) (calls int) {
 
 // An evaluation keeps at most 1 kB for each run, beside its tasks, also with many judges. DEBATE_EVAL_TASKS sets the number of tasks.
 func TestMemoryOfEvaluations(t *testing.T) {
-	few, many := 150, 800 // many where the memory is close to the limit, so that what does not grow counts little
+	few, many := 400, 800 // many where the memory is close to the limit, so that what does not grow counts little
 	if text := os.Getenv("DEBATE_EVAL_TASKS"); text != "" {
 		_, err := fmt.Sscan(text, &many)
 		require.NoError(t, err)
