@@ -25,7 +25,7 @@ MODULES := $(sort $(dir $(shell find . -name go.mod -not -path '*/testdata/*')))
 
 # Modules outside of go.work, and what they depend on besides the modules that the root requires.
 OUTSIDE        = frameworks dashboard engines compare
-dashboard_USES = integrations/debateotel/*.* docs/operating.md
+dashboard_USES = integrations/debateotel/*.* docs/production.md
 engines_USES   = drivetest/* *.go store/*.go internal/step/*.go
 compare_USES   = *.go
 

@@ -23,8 +23,8 @@ import (
 )
 
 const (
-	pageFile   = root + "/docs/configuration.md"
-	schemaFile = root + "/docs/configuration.schema.json"
+	pageFile   = root + "/docs/reference/configuration.md"
+	schemaFile = root + "/docs/reference/configuration.schema.json"
 )
 
 func TestThePageAndTheSchemaAreGenerated(t *testing.T) {

@@ -73,9 +73,9 @@ func TestReadmeAnswersInOrder(t *testing.T) {
 	require.Contains(t, string(mod), "go 1.26.5\n")
 }
 
-// README quotes the shares of right answers and of calls of docs/voting.md.
+// README quotes the shares of right answers and of calls of docs/measured/voting.md.
 func TestReadmeQuotesVoting(t *testing.T) {
-	page, err := os.ReadFile(root + "/docs/voting.md")
+	page, err := os.ReadFile(root + "/docs/measured/voting.md")
 	require.NoError(t, err)
 	for row, words := range map[string]string{
 		"| arithmetic | 300 | 0.717 [0.66, 0.76] | 48 | 0.887": "right in 89 % of cases after a debate of two rounds, and\nin 72 % by the vote",
