@@ -3,12 +3,12 @@ module github.com/elenchus-go/debate/examples/bedrock
 go 1.26.0
 
 require (
-	github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream v1.6.10
-	github.com/aws/aws-sdk-go-v2/config v1.29.4
-	github.com/aws/aws-sdk-go-v2/service/bedrockruntime v1.24.3
+	github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream v1.6.10 // streams of a test server; only in tests of examples/bedrock
+	github.com/aws/aws-sdk-go-v2/config v1.29.4 // region and credentials of AWS, at langchaingo's version
+	github.com/aws/aws-sdk-go-v2/service/bedrockruntime v1.24.3 // client of Amazon Bedrock, at langchaingo's version
 	github.com/elenchus-go/debate v0.0.0
-	github.com/stretchr/testify v1.11.1
-	github.com/tmc/langchaingo v0.1.14
+	github.com/stretchr/testify v1.11.1 // assertions, in tests only
+	github.com/tmc/langchaingo v0.1.14 // models of services without a package of their own, through providers/langchain; other programs do not link it
 )
 
 require (

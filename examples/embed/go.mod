@@ -4,8 +4,8 @@ go 1.26.0
 
 require (
 	github.com/elenchus-go/debate v0.0.0
-	github.com/stretchr/testify v1.11.1
-	github.com/tmc/langchaingo v0.1.14
+	github.com/stretchr/testify v1.11.1 // assertions, in tests only
+	github.com/tmc/langchaingo v0.1.14 // models of services without a package of their own, through providers/langchain; other programs do not link it
 )
 
 require (

@@ -5,9 +5,9 @@ go 1.26.0
 require (
 	github.com/elenchus-go/debate v0.0.0
 	github.com/elenchus-go/debate/integrations/debateotel v0.0.0
-	github.com/stretchr/testify v1.12.1
-	go.opentelemetry.io/otel/exporters/stdout/stdouttrace v1.44.0
-	go.opentelemetry.io/otel/sdk v1.44.0
+	github.com/stretchr/testify v1.12.1 // assertions in modules with River, OpenTelemetry or go-pdfium, which require this version
+	go.opentelemetry.io/otel/exporters/stdout/stdouttrace v1.44.0 // prints spans
+	go.opentelemetry.io/otel/sdk v1.44.0 // records spans; in tests of that module, and in examples/otel
 )
 
 require (

@@ -3,10 +3,10 @@ module github.com/elenchus-go/debate/internal/browsertest
 go 1.26.0
 
 require (
-	github.com/chromedp/cdproto v0.159.0
-	github.com/chromedp/chromedp v0.23.0
+	github.com/chromedp/cdproto v0.159.0 // Chromium's protocol, for what chromedp has no function for; in the same tests
+	github.com/chromedp/chromedp v0.23.0 // drives Chromium in the tests of internal/browsertest; its API before v0.23 differs
 	github.com/elenchus-go/debate v0.0.0
-	github.com/stretchr/testify v1.11.1
+	github.com/stretchr/testify v1.11.1 // assertions, in tests only
 )
 
 require (

@@ -3,10 +3,10 @@ module github.com/elenchus-go/debate/providers/bedrock
 go 1.26.0
 
 require (
-	github.com/aws/aws-sdk-go-v2 v1.2.0
-	github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream v1.7.8
+	github.com/aws/aws-sdk-go-v2 v1.2.0 // the signer of requests, and the interface of credentials
+	github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream v1.7.8 // the decoder of event streams. Not an older version, which panics on malformed streams
 	github.com/elenchus-go/debate v0.0.0
-	github.com/stretchr/testify v1.11.1
+	github.com/stretchr/testify v1.11.1 // assertions, in tests only
 )
 
 require (

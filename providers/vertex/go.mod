@@ -4,8 +4,8 @@ go 1.26.0
 
 require (
 	github.com/elenchus-go/debate v0.0.0
-	github.com/stretchr/testify v1.11.1
-	golang.org/x/oauth2 v0.27.0
+	github.com/stretchr/testify v1.11.1 // assertions, in tests only
+	golang.org/x/oauth2 v0.27.0 // the interface of token sources. Not an older version, which has the vulnerability GO-2025-3488. Its package google, for tests, brings cloud.google.com/go/compute/metadata
 )
 
 require (

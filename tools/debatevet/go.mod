@@ -4,8 +4,8 @@ go 1.26.0
 
 require (
 	github.com/elenchus-go/debate v0.0.0
-	github.com/stretchr/testify v1.11.1
-	golang.org/x/tools v0.35.0
+	github.com/stretchr/testify v1.11.1 // assertions, in tests only
+	golang.org/x/tools v0.35.0 // package txtar reads scenario files; in tests only, so no program links it. Package analysis is the base of module tools/debatevet
 )
 
 require (
