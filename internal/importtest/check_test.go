@@ -88,7 +88,7 @@ func checkDependency(path, imp string) string {
 		}
 		return fmt.Sprintf("%s imports %s: only %s may", path, imp, strings.Join(importers, " and "))
 	}
-	return fmt.Sprintf("%s imports %s: a new dependency needs a rule here and a reason in CONTRIBUTING.md", path, imp)
+	return fmt.Sprintf("%s imports %s: a new dependency needs a rule here and a reason in go.mod", path, imp)
 }
 
 // find returns the place of a package. The longest pattern that matches it decides.
