@@ -6,14 +6,14 @@
 //	go get github.com/elenchus-go/debate@v0.1.0
 //	go run .
 //
-// with the main.go of docs/http.md, whose core is
+// with the main.go of docs/serving.md, whose core is
 //
 //	engine, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"openai": model}})
 //	handler, err := debatehttp.New(engine, debatehttp.Options{Authorize: debatehttp.AllowEveryone})
 //	err = debatehttp.Serve(ctx, listener, engine, handler, time.Minute) // listener listens on 127.0.0.1:8080
 //
 // The handler launches, lists, follows, controls and deletes debates, takes people's replies, and serves reports. It also
-// serves debates to OpenAI clients. GET /openapi.json describes every request, and docs/http.md explains them. [Client]
+// serves debates to OpenAI clients. GET /openapi.json describes every request, and docs/serving.md explains them. [Client]
 // calls a handler over the network.
 //
 // # Authorization

@@ -234,7 +234,7 @@ func (b *schemaBook) addEvents() {
 
 // addConfiguration adds the schema of a configuration, which is in docs.
 func (b *schemaBook) addConfiguration() {
-	text, err := os.ReadFile("../docs/configuration.schema.json")
+	text, err := os.ReadFile("../docs/reference/configuration.schema.json")
 	require.NoError(b.t, err)
 	text = []byte(strings.ReplaceAll(string(text), `"#/$defs/`, `"#/components/schemas/configuration.`))
 	var s schema

@@ -242,7 +242,7 @@ func document(t *testing.T) []byte {
 		"openapi": "3.1.0",
 		"info": schema{
 			"title": "Debates", "version": "1", "license": schema{"name": "Apache-2.0", "identifier": "Apache-2.0"},
-			"description": "Launch, follow and control debates between language models and people. https://github.com/elenchus-go/debate/blob/main/docs/http.md explains it.",
+			"description": "Launch, follow and control debates between language models and people. https://github.com/elenchus-go/debate/blob/main/docs/serving.md explains it.",
 		},
 		"servers": []schema{{"url": "."}}, "paths": paths, "security": []schema{{"token": []string{}}, {}},
 		"components": schema{
@@ -424,14 +424,14 @@ func responseOf(t *testing.T, op []string, status int) []string {
 	return append(op, "responses", at)
 }
 
-// Each kind of problem has the anchor in docs/http.md to which its type refers.
+// Each kind of problem has the anchor in docs/reference/http.md to which its type refers.
 func TestProblemsAreDocumented(t *testing.T) {
 	var table strings.Builder
 	table.WriteString("| kind | status | title |\n|---|---|---|\n")
 	for _, k := range kinds {
 		fmt.Fprintf(&table, "| <a id=\"%s\"></a>`%s` | %d | %s |\n", k.name, k.name, k.status, k.title)
 	}
-	golden.Section(t, "../docs/http.md", "problems", table.String())
+	golden.Section(t, "../docs/reference/http.md", "problems", table.String())
 	p := problem("no such kind", "x")
 	require.Equal(t, http.StatusInternalServerError, p.Status)
 	require.Empty(t, p.Detail)
@@ -448,5 +448,5 @@ func TestEventsAreDocumented(t *testing.T) {
 		first, _, _ := strings.Cut(about, ". ")
 		fmt.Fprintf(&table, "| `%s` | %s |\n", kind, strings.TrimSuffix(first, "."))
 	}
-	golden.Section(t, "../docs/http.md", "events", table.String())
+	golden.Section(t, "../docs/reference/http.md", "events", table.String())
 }

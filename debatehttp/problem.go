@@ -23,7 +23,7 @@ import (
 //
 // Options.Principal and Options.Authorize may return a *Problem, to choose what the client reads.
 type Problem struct {
-	Type   string `json:"type,omitempty"`   // URI of the kind of problem, see docs/http.md; empty means about:blank
+	Type   string `json:"type,omitempty"`   // URI of the kind of problem, see docs/reference/http.md; empty means about:blank
 	Title  string `json:"title"`            // the kind of problem, in words
 	Status int    `json:"status"`           // HTTP status code
 	Detail string `json:"detail,omitempty"` // what is wrong with this request
@@ -61,11 +61,11 @@ func (p *Problem) Unwrap() error {
 }
 
 // typeBase begins the address of each kind of problem. The name of the kind follows.
-const typeBase = "https://github.com/elenchus-go/debate/blob/main/docs/http.md#"
+const typeBase = "https://github.com/elenchus-go/debate/blob/main/docs/reference/http.md#"
 
 func typeOf(kind string) string { return typeBase + kind }
 
-// A kind is a kind of problem. Its name is an anchor in docs/http.md.
+// A kind is a kind of problem. Its name is an anchor in docs/reference/http.md.
 type kind struct {
 	name   string
 	status int

@@ -15,7 +15,7 @@ import (
 // round from being unanimous.
 //
 // Agreement does not mean that the answer is right. In 100 published debates on school mathematics the number of
-// unanimous debates rose from 61 to 94, and the number of unanimous wrong ones from 3 to 17. docs/judging.md shows
+// unanimous debates rose from 61 to 94, and the number of unanimous wrong ones from 3 to 17. docs/measured/detectors.md shows
 // what stopping on unanimity saves and costs. Answers are compared literally: 0.5 and 1/2 differ unless Answer makes
 // them equal. A participant who did not speak in the round is ignored, unless MinSpeakers requires more speakers.
 type Unanimity struct {

@@ -13,7 +13,7 @@ import (
 // By words, the similarity of a turn is the share of the topic's distinct words of at least four letters that occur
 // in it. If the topic has no word of that length, all its words count. The value is the mean similarity of the
 // round's turns, or 1 if there is nothing to compare. On recorded debates it separates rounds on the topic from
-// rounds that were spliced in from other debates; docs/judging.md has the figures.
+// rounds that were spliced in from other debates; docs/measured/detectors.md has the figures.
 //
 // The detector knows no synonyms and no inflected forms. A relevant turn in other words therefore looks like drift,
 // especially if the topic is short. A turn that repeats the topic's words but is about something else does not.

@@ -18,7 +18,7 @@ import (
 // The detector cannot tell a mention from an answer. It recognizes "my opponent" and the like, but other names of an
 // opponent only if Names lists them, and an answer that names nobody only if it quotes. A name that is also a common
 // word (Will, Grace, Con) is recognized too often. Speakers who use the same fixed phrases appear to quote each other,
-// and speakers in a parallel phase may use the same words by chance. docs/judging.md shows how often recorded turns
+// and speakers in a parallel phase may use the same words by chance. docs/measured/detectors.md shows how often recorded turns
 // "quote" a debate to which they do not belong.
 type engagement struct {
 	Topic    string               // text that everybody may repeat; defaults to none

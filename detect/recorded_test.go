@@ -1,6 +1,6 @@
 package detect_test
 
-// This file measures the figures on detectors in docs/judging.md, on recorded debates outside the repository.
+// This file measures the figures on detectors in docs/measured/detectors.md, on recorded debates outside the repository.
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ import (
 )
 
 func TestThePageSaysWhatIsMeasured(t *testing.T) {
-	golden.Section(t, "../docs/judging.md", "detectors", section(t))
+	golden.Section(t, "../docs/measured/detectors.md", "detectors", section(t))
 }
 
 type debate struct {

@@ -16,7 +16,7 @@ import (
 // the round's turns.
 //
 // The default threshold was measured: with it, the detector finds all recorded rounds in which half of each turn was
-// replaced by earlier words, and less than 1 % of those in which nothing was. docs/judging.md has the figures.
+// replaced by earlier words, and less than 1 % of those in which nothing was. docs/measured/detectors.md has the figures.
 //
 // The detector does not recognize a paraphrase; semanticRepetition does. The longer a debate, the more overlap occurs
 // by chance. Headings and phrases that a format requires count as repetition, and so does a legitimate quote of the

@@ -1,5 +1,5 @@
 // Package drivetest tests programs that drive debates with Debate.RunOnce: queues, schedulers and engines of workflows. A
-// [System] is correct if [Run] passes. docs/engines.md says what such a program must do.
+// [System] is correct if [Run] passes. docs/reliability.md says what such a program must do.
 //
 //	func TestMyQueue(t *testing.T) {
 //		drivetest.Run(t, func(t testing.TB) drivetest.System { return newSystem(t) })

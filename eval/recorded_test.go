@@ -30,7 +30,7 @@ func (p replayed) Generate(ctx context.Context, r providers.Request) (providers.
 	return ballot(recorded.Written(p[number-1].Answers[step.Key.Round-1][step.Key.Actor[0]-'a']), 10), nil
 }
 
-// cells returns the cells of the row of a table in docs/voting.md, below a heading and beginning with a name.
+// cells returns the cells of the row of a table in docs/measured/voting.md, below a heading and beginning with a name.
 func cells(t *testing.T, page, heading, name string) []string {
 	t.Helper()
 	_, part, found := strings.Cut(page, "\n## "+heading+"\n")
@@ -40,14 +40,14 @@ func cells(t *testing.T, page, heading, name string) []string {
 			return strings.Split(strings.TrimSuffix(strings.TrimSpace(rest), " |"), " | ")
 		}
 	}
-	t.Fatalf("docs/voting.md has no row %q below %q", name, heading)
+	t.Fatalf("docs/measured/voting.md has no row %q below %q", name, heading)
 	return nil
 }
 
-// A provider that replays recorded answers gives what docs/voting.md says, which was computed without debates.
+// A provider that replays recorded answers gives what docs/measured/voting.md says, which was computed without debates.
 func TestRecordedAnswersGiveTheTablesOfVoting(t *testing.T) {
 	all := recorded.Lines[recorded.Votes](t, "vote-answers.jsonl")
-	text, err := os.ReadFile("../docs/voting.md")
+	text, err := os.ReadFile("../docs/measured/voting.md")
 	require.NoError(t, err)
 	kinds := map[string][]eval.Task{}
 	for i, q := range all {

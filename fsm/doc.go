@@ -8,7 +8,7 @@
 //	fmt.Println(next.State) // completing
 //
 // The table in table.go is the only source. [Next] reads it, [Machine] executes it, [Mermaid] draws it, and [Arrows]
-// returns it for other drawings. docs/lifecycle.md is generated from it, and the tests check each of its rows.
+// returns it for other drawings. docs/reference/lifecycle.md is generated from it, and the tests check each of its rows.
 //
 // # Rules
 //

@@ -59,7 +59,7 @@ func TestArrowsAreTheTransitions(t *testing.T) {
 }
 
 func TestThePageIsGeneratedFromTheTable(t *testing.T) {
-	golden.Require(t, "../docs/lifecycle.md", page(t))
+	golden.Require(t, "../docs/reference/lifecycle.md", page(t))
 }
 
 func TestEveryStateAndEventHasASentence(t *testing.T) {

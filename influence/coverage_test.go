@@ -142,7 +142,7 @@ func debates() map[string]simulated {
 }
 
 // All intervals of a debate hold together in at least 95 % of debates, and turns without weight are named in at most 5 %. The
-// environment variable DEBATE_COVERAGE sets how many debates of each kind are simulated; see make intervals.
+// environment variable DEBATE_COVERAGE sets how many debates of each kind are simulated; see make proofs ONLY=intervals.
 func TestIntervalsHoldTogether(t *testing.T) {
 	runs := 200
 	if s := os.Getenv("DEBATE_COVERAGE"); s != "" {

@@ -4,7 +4,7 @@
 //	handler, err := inspector.Handler(engine, inspector.Options{Authorize: debatehttp.OwnersOnly("owner"), Principal: signedIn})
 //	mux.Handle("/inspector/", http.StripPrefix("/inspector", handler))
 //
-// The pages are read-only unless Options.Controls is set. docs/inspector.md describes them.
+// The pages are read-only unless Options.Controls is set. docs/serving.md describes them.
 //
 // # Authorization
 //

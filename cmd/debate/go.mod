@@ -3,23 +3,23 @@ module github.com/elenchus-go/debate/cmd/debate
 go 1.26.0
 
 require (
-	charm.land/bubbletea/v2 v2.0.10
-	github.com/charmbracelet/colorprofile v0.4.3
-	github.com/charmbracelet/x/ansi v0.11.7
-	github.com/charmbracelet/x/term v0.2.2
-	github.com/charmbracelet/x/termios v0.1.1
+	charm.land/bubbletea/v2 v2.0.10 // progress display that updates in place on a terminal. Not v2.1.1, which lacks a dependency
+	github.com/charmbracelet/colorprofile v0.4.3 // which colours a terminal has, and NO_COLOR
+	github.com/charmbracelet/x/ansi v0.11.7 // escape sequences, and the width of characters on a terminal
+	github.com/charmbracelet/x/term v0.2.2 // the size and the state of a terminal
+	github.com/charmbracelet/x/termios v0.1.1 // a terminal that does not show what is typed
 	github.com/elenchus-go/debate v0.0.0
 	github.com/elenchus-go/debate/evidence/extract v0.0.0
 	github.com/elenchus-go/debate/integrations/debatemcp v0.0.0
 	github.com/elenchus-go/debate/store/sqlite v0.0.0
-	github.com/modelcontextprotocol/go-sdk v1.8.0
-	github.com/santhosh-tekuri/jsonschema/v5 v5.3.1
-	github.com/spf13/cobra v1.9.1
-	github.com/spf13/pflag v1.0.9
-	github.com/stretchr/testify v1.12.1
-	go.uber.org/goleak v1.3.0
-	golang.org/x/mod v0.41.0
-	golang.org/x/sys v0.48.0
+	github.com/modelcontextprotocol/go-sdk v1.8.0 // the official SDK of the Model Context Protocol
+	github.com/santhosh-tekuri/jsonschema/v5 v5.3.1 // validates replies and arguments of tools against those schemas; only judge/reply, internal/toolcall and tests import it
+	github.com/spf13/cobra v1.9.1 // commands, help and shell completion
+	github.com/spf13/pflag v1.0.9 // flags, through cobra
+	github.com/stretchr/testify v1.12.1 // assertions in modules with River, OpenTelemetry or go-pdfium, which require this version
+	go.uber.org/goleak v1.3.0 // finds leaked goroutines; only in tests of integrations/debateriver and cmd/debate
+	golang.org/x/mod v0.41.0 // package note, to make and read keys
+	golang.org/x/sys v0.48.0 // whether a process may change its terminal
 )
 
 require (

@@ -32,7 +32,7 @@ call of one model (single), the most frequent of K answers (self-consistency:K),
 which {{question}}, {{topic}}, {{choices}}, {{background}} and {{extract}} are filled in.
 
 --oversight reads questions about texts in the format of QuALITY. Its arms are judges who have not read the text, alone and
-after models that have read it argue for the right answer and a wrong one. docs/oversight.md explains it.
+after models that have read it argue for the right answer and a wrong one. docs/evaluation.md explains it.
 
 Each run is a stored debate, so the same command continues an evaluation that was interrupted. The report also compares
 each arm with the baseline on the same budget. docs/evaluation.md explains it.`
@@ -53,7 +53,7 @@ Players and judges may have a family, by default the name of their model before 
 players of its family, unless own_family is true. By is margins or wins; it defaults to margins if judges give scores.
 
 Each game is a stored debate, so the same command continues a tournament that was interrupted. Add players or motions to
-the file later: only the missing games are played. docs/tournaments.md explains the report.`
+the file later: only the missing games are played. docs/evaluation.md explains the report.`
 
 const tournamentExample = `  debate tournament tournament.json --max-cost 5 --report out.html
   debate tournament tournament.json --model Large=openai/gpt-5 --model Small=openai/gpt-5-mini --judge-model anthropic/claude-sonnet-4-5`
@@ -65,7 +65,7 @@ Pairs are lines of JSON with question, a, b and gold, which is "a" or "b", and p
 reference. Each judge sees each pair in both orders, which takes two calls. Each plant and each repeat takes two more, and
 so do the challenges.
 
-Each pair is a stored debate, so the same command continues an audit that was interrupted. docs/judging.md explains the
+Each pair is a stored debate, so the same command continues an audit that was interrupted. docs/evaluation.md explains the
 figures.`
 
 const auditExample = `  debate audit judge pairs.jsonl --judge openai/gpt-5-mini --plant all --report audit.html
@@ -77,7 +77,7 @@ of a blind judge, without names and without what other judges have said. No mode
 Pairs are lines of JSON as for audit judge; their gold labels are not used. Filters select debates that judges have
 concluded, of two participants or between two options. Each item is a stored debate that waits for you, so the same command
 continues, and other people can judge at the same time in debate inspect --controls. The labels in the file of --output are
-gold for debate audit judge, or for agreement.Calibrate of the library. docs/judging.md explains it.`
+gold for debate audit judge, or for agreement.Calibrate of the library. docs/evaluation.md explains it.`
 
 const labelExample = `  debate label pairs.jsonl --size 60 --output gold.jsonl
   debate label --label eval=test --size 100 --seed 7 --output gold.jsonl`
@@ -104,7 +104,7 @@ const rejudgeExample = `  debate rejudge ID --judge-model anthropic/claude-sonne
 const influenceHelp = `Influence says what decided a debate that has ended. It asks the judges who decided it again without each turn, and about the
 whole debate as often: 5 times for all turns, and then 20 times for the three whose scores change most. It first says how many
 calls that takes. With --continued, the debate goes on without each turn and with it, which takes many more calls. The same
-command continues one that was interrupted. docs/influence.md explains the report.`
+command continues one that was interrupted. docs/evaluation.md explains the report.`
 
 const influenceExample = `  debate influence ID --plan
   debate influence ID --max-cost 2 --report why.html

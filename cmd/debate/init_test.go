@@ -19,7 +19,7 @@ import (
 // The schema of the command's configuration is that of the library, with the fields of the command.
 func TestTheSchemaOfConfigurationsIsCurrent(t *testing.T) {
 	var schema map[string]any
-	b, err := os.ReadFile(filepath.Join(home, "..", "..", "docs", "configuration.schema.json"))
+	b, err := os.ReadFile(filepath.Join(home, "..", "..", "docs", "reference", "configuration.schema.json"))
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(b, &schema))
 	object := func(description string, properties map[string]any, required ...string) map[string]any {

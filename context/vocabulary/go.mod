@@ -4,8 +4,8 @@ go 1.26.0
 
 require (
 	github.com/elenchus-go/debate v0.0.0
-	github.com/stretchr/testify v1.11.1
-	github.com/tiktoken-go/tokenizer v0.10.0
+	github.com/stretchr/testify v1.11.1 // assertions, in tests only
+	github.com/tiktoken-go/tokenizer v0.10.0 // counts tokens with embedded vocabularies
 )
 
 require (

@@ -1,6 +1,6 @@
 package vocabulary_test
 
-// This file measures the figures on estimates in docs/windows.md.
+// This file measures the figures on estimates in docs/measured/windows.md.
 
 import (
 	"fmt"
@@ -31,7 +31,7 @@ type corpus struct {
 var models = []struct{ name, model string }{{"o200k_base", "gpt-4o"}, {"cl100k_base", "gpt-4"}}
 
 func TestTheFiguresArePublished(t *testing.T) {
-	golden.Section(t, "../../docs/windows.md", "counting", section(append([]corpus{english(t)}, corpora(t)...)))
+	golden.Section(t, "../../docs/measured/windows.md", "counting", section(append([]corpus{english(t)}, corpora(t)...)))
 }
 
 func TestEstimatesAreWithin15PercentOnceCalibrated(t *testing.T) {

@@ -5,7 +5,7 @@
 // The vocabularies are embedded, so nothing is downloaded. A program that imports the package grows by about 12 MB,
 // and the package is therefore a module of its own.
 //
-// Most debates do not need it: the estimates of package window are close once they are calibrated, as docs/windows.md
+// Most debates do not need it: the estimates of package window are close once they are calibrated, as docs/measured/windows.md
 // shows.
 package vocabulary
 

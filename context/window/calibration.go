@@ -41,7 +41,7 @@ const (
 )
 
 // A server that cuts prompts without an error reports what it has read, so the counts stop growing and the ratio falls. A
-// fall by a fifth is larger than any that texts cause: in docs/windows.md, a single text differs from its calibrated
+// fall by a fifth is larger than any that texts cause: in docs/measured/windows.md, a single text differs from its calibrated
 // estimate by 18.3 % at most, and a prompt, which has many texts, by less.
 const (
 	cutRatio = 800 // of the median of the earlier ratios, in thousandths

@@ -156,7 +156,7 @@ func TestAChangedModelIsNotSuspectedForLong(t *testing.T) {
 	require.False(t, c.SuspectsCut(2000, 2400))
 }
 
-// The ratios are those of docs/windows.md. The debate changes its language, or uses two in turn, and its window cuts half of
+// The ratios are those of docs/measured/windows.md. The debate changes its language, or uses two in turn, and its window cuts half of
 // the history when it is full.
 func TestOtherLanguagesAreNoCut(t *testing.T) {
 	for vocabulary, ratios := range map[string]map[string]float64{

@@ -3,11 +3,11 @@ module github.com/elenchus-go/debate/evidence/extract
 go 1.26.0
 
 require (
-	codeberg.org/readeck/go-readability/v2 v2.1.3
-	github.com/klippa-app/go-pdfium v1.20.0
-	github.com/stretchr/testify v1.12.1
-	github.com/tetratelabs/wazero v1.12.0
-	golang.org/x/net v0.59.0
+	codeberg.org/readeck/go-readability/v2 v2.1.3 // the main text of HTML pages
+	github.com/klippa-app/go-pdfium v1.20.0 // the text of PDF files, by PDFium in WebAssembly: a pure Go library (ledongthuc/pdf) joined words at line ends and garbled text that is not Latin
+	github.com/stretchr/testify v1.12.1 // assertions in modules with River, OpenTelemetry or go-pdfium, which require this version
+	github.com/tetratelabs/wazero v1.12.0 // the limits of PDFium's memory and time, at go-pdfium's version
+	golang.org/x/net v0.59.0 // the HTML parser, which refuses deep nesting, at the lowest version that the modules above select
 )
 
 require (

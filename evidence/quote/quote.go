@@ -12,7 +12,7 @@
 // at most [MaxOmission] bytes of letters and numbers between them. An omission can change what a text says, so the
 // verdict tells that there are some.
 //
-// New and Check take time in proportion to the length of the text. docs/evidence.md has the rates of errors.
+// New and Check take time in proportion to the length of the text. docs/measured/quotes.md has the rates of errors.
 package quote
 
 import (

@@ -18,7 +18,7 @@
 //	curl localhost:8080/v1/chat/completions -d '{"model": "debate", "messages": [{"role": "user", "content": "Ban cars?"}]}'
 //
 // Set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST to choose a model. If none is set, the example uses an offline
-// demo model. Ctrl-C stops the service after the calls in flight. docs/http.md explains the service.
+// demo model. Ctrl-C stops the service after the calls in flight. docs/serving.md explains the service.
 package main
 
 import (

@@ -4,7 +4,7 @@
 //
 // Open http://127.0.0.1:8080 in a browser. The example starts two debates about a topic: one between models, and one in
 // which you speak for Bo. Set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST to choose a model. If none is set, the
-// example uses an offline demo model. Ctrl-C stops the service. docs/inspector.md explains the pages.
+// example uses an offline demo model. Ctrl-C stops the service. docs/serving.md explains the pages.
 package main
 
 import (

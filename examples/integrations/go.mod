@@ -11,16 +11,16 @@ require (
 )
 
 require (
-	github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream v1.6.10
-	github.com/aws/aws-sdk-go-v2/config v1.29.4
-	github.com/aws/aws-sdk-go-v2/service/bedrockruntime v1.24.3
-	github.com/jackc/pgx/v5 v5.12.0
+	github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream v1.6.10 // streams of a test server
+	github.com/aws/aws-sdk-go-v2/config v1.29.4 // region and credentials of AWS, at langchaingo's version
+	github.com/aws/aws-sdk-go-v2/service/bedrockruntime v1.24.3 // client of Amazon Bedrock, at langchaingo's version
+	github.com/jackc/pgx/v5 v5.12.0 // PostgreSQL client of River
 	github.com/riverqueue/river v0.51.1
 	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.51.1
 	github.com/stretchr/testify v1.12.1
 	github.com/tmc/langchaingo v0.1.14
-	go.opentelemetry.io/otel/exporters/stdout/stdouttrace v1.44.0
-	go.opentelemetry.io/otel/sdk v1.44.0
+	go.opentelemetry.io/otel/exporters/stdout/stdouttrace v1.44.0 // prints spans
+	go.opentelemetry.io/otel/sdk v1.44.0 // records spans
 )
 
 require (

@@ -3,11 +3,11 @@ module github.com/elenchus-go/debate/integrations/debatea2a
 go 1.26.0
 
 require (
-	github.com/a2aproject/a2a-go v0.3.15
-	github.com/a2aproject/a2a-go/v2 v2.4.0
+	github.com/a2aproject/a2a-go v0.3.15 // the client of protocol 0.3; only in tests of module integrations/debatea2a. The SDK links it for a2acompat/a2av0, too
+	github.com/a2aproject/a2a-go/v2 v2.4.0 // the SDK of A2A
 	github.com/elenchus-go/debate v0.0.0
 	github.com/elenchus-go/debate/store/sqlite v0.0.0
-	github.com/stretchr/testify v1.11.1
+	github.com/stretchr/testify v1.11.1 // assertions, in tests only
 )
 
 require (

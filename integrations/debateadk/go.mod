@@ -4,10 +4,10 @@ go 1.26.5
 
 require (
 	github.com/elenchus-go/debate v0.0.0
-	github.com/google/jsonschema-go v0.4.3
-	github.com/stretchr/testify v1.11.1
-	google.golang.org/adk/v2 v2.2.0
-	google.golang.org/genai v1.66.0
+	github.com/google/jsonschema-go v0.4.3 // the schemas of ADK's tools
+	github.com/stretchr/testify v1.11.1 // assertions, in tests only
+	google.golang.org/adk/v2 v2.2.0 // the framework
+	google.golang.org/genai v1.66.0 // the messages of ADK
 )
 
 require (

@@ -3,10 +3,10 @@ module github.com/elenchus-go/debate/integrations/debateeino
 go 1.26.0
 
 require (
-	github.com/cloudwego/eino v0.9.13
-	github.com/eino-contrib/jsonschema v1.0.3
+	github.com/cloudwego/eino v0.9.13 // the framework
+	github.com/eino-contrib/jsonschema v1.0.3 // the schemas of Eino's tools
 	github.com/elenchus-go/debate v0.0.0
-	github.com/stretchr/testify v1.11.1
+	github.com/stretchr/testify v1.11.1 // assertions, in tests only
 )
 
 require (

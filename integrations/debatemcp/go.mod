@@ -4,8 +4,8 @@ go 1.26.0
 
 require (
 	github.com/elenchus-go/debate v0.0.0
-	github.com/modelcontextprotocol/go-sdk v1.8.0
-	github.com/stretchr/testify v1.11.1
+	github.com/modelcontextprotocol/go-sdk v1.8.0 // the official SDK of the Model Context Protocol
+	github.com/stretchr/testify v1.11.1 // assertions, in tests only
 )
 
 require (

@@ -38,7 +38,7 @@ const (
 
 // BenchmarkFleet runs many debates at once on worker processes, on a server that flushes each commit to the disk. It reports
 // the turns per second and per job, how long controls of this process take meanwhile, and the server's connections. After that it kills a
-// worker and reports how long it takes until another one has its jobs. make scale runs 1,000 debates.
+// worker and reports how long it takes until another one has its jobs. make proofs ONLY=scale runs 1,000 debates.
 func BenchmarkFleet(b *testing.B) {
 	if testing.Short() {
 		b.Skip("starts processes")

@@ -5,12 +5,12 @@ go 1.26.0
 require (
 	github.com/elenchus-go/debate v0.0.0
 	github.com/elenchus-go/debate/store/postgres v0.0.0
-	github.com/jackc/pgx/v5 v5.12.0
-	github.com/riverqueue/river v0.51.1
-	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.51.1
-	github.com/riverqueue/river/rivertype v0.51.1
-	github.com/stretchr/testify v1.12.1
-	go.uber.org/goleak v1.3.0
+	github.com/jackc/pgx/v5 v5.12.0 // PostgreSQL client, also used by River; modules store/postgres, integrations/debateriver, examples/integrations/worker
+	github.com/riverqueue/river v0.51.1 // the job queue; modules integrations/debateriver and examples/integrations/worker. Its licence requires you to publish changes to its own files
+	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.51.1 // River on pgx
+	github.com/riverqueue/river/rivertype v0.51.1 // River's job types
+	github.com/stretchr/testify v1.12.1 // assertions in modules with River, OpenTelemetry or go-pdfium, which require this version
+	go.uber.org/goleak v1.3.0 // finds leaked goroutines; only in tests of integrations/debateriver and cmd/debate
 )
 
 require (

@@ -18,10 +18,10 @@ import (
 )
 
 // TestARescueTakesTheStatedTime kills a worker during a call and measures the time until another worker continues the
-// debate. River's intervals have their defaults, so this takes up to an hour. `make rescue` runs it.
+// debate. River's intervals have their defaults, so this takes up to an hour. `make proofs ONLY=rescue` runs it.
 func TestARescueTakesTheStatedTime(t *testing.T) {
 	if os.Getenv("DEBATE_RESCUE") == "" {
-		t.Skip("takes up to an hour; run make rescue")
+		t.Skip("takes up to an hour; run make proofs ONLY=rescue")
 	}
 	const short = 30 * time.Second // so that the timeout of steps plus GracePeriod is below RescueStuckJobsAfter
 	hour := river.Config{RescueStuckJobsAfter: time.Hour}

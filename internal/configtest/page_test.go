@@ -54,11 +54,11 @@ and errors in a participant that is disabled.
 const protocolsIntroduction = `
 ## Protocols
 
-The field 'protocol' is an object with the name of a protocol and its parameters. [protocols.md](protocols.md) compares
+The field 'protocol' is an object with the name of a protocol and its parameters. [Protocols](../protocols.md) compares
 the protocols. A program can add protocols of its own. The schema does not know those.
 `
 
-// page returns docs/configuration.md.
+// page returns docs/reference/configuration.md.
 func (b *book) page(t *testing.T) string {
 	t.Helper()
 	var p strings.Builder

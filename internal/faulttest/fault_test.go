@@ -530,7 +530,7 @@ func TestFaultsAtEveryCallOfAModel(t *testing.T) {
 		}
 	}
 	if len(results) == cells && !t.Failed() { // all cells were run
-		golden.Section(t, "../../docs/reliability.md", "faults", faultTables(results))
+		golden.Section(t, "../../docs/measured/faults.md", "faults", faultTables(results))
 	}
 }
 

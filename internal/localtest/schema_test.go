@@ -92,7 +92,7 @@ func countReplies(t *testing.T, p preset) (n replyCounts) {
 	return n
 }
 
-const page = "../../docs/local.md"
+const page = "../../docs/measured/local.md"
 
 // The replies of a model that follows the schema are valid, mostly at the first attempt. Only what no schema can exclude is
 // asked for again: a winner with lower scores than another participant, and a preference without a name or an answer.

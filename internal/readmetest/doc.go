@@ -1,3 +1,3 @@
-// Package readmetest contains only tests of documents. README.md must begin with a short program that compiles, stay short
-// before its tables, and show the diagram of the lifecycle. Documents must link to files that exist.
+// Package readmetest contains only tests of documents. README.md has a short program that compiles and output that is real,
+// documents are short and link to files and sections that exist, and docs/how-it-runs.md names functions that exist.
 package readmetest

@@ -8,17 +8,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
 const (
-	embedding   = root + "/docs/embedding.md"
+	embedding   = root + "/docs/serving.md"
 	embedLines  = 60 // examples/integrations/embed/main.go has fewer lines
 	embedSource = root + "/examples/integrations/embed/main.go"
 )
 
-// embeddingImports lists the packages that the functions of docs/embedding.md use, by name.
+// embeddingImports lists the packages that the functions of docs/serving.md use, by name.
 var embeddingImports = map[string]string{
 	"agent":       "google.golang.org/adk/v2/agent",
 	"agents":      "github.com/tmc/langchaingo/agents",
@@ -44,28 +43,18 @@ var embeddingImports = map[string]string{
 	"tools":       "github.com/tmc/langchaingo/tools",
 }
 
-// A way is a section of docs/embedding.md: its anchor and its function.
-type way struct{ anchor, function string }
+// A way is a section of docs/serving.md with a function.
+type way struct{ title, function string }
 
 // waysIn returns the sections of a page that have a function.
 func waysIn(page string) (list []way) {
-	section := regexp.MustCompile("(?ms)^## ([^\n]+)\n(.*?)(?:^```go\n(.*?)^```$)")
-	for _, part := range regexp.MustCompile(`(?m)^## `).Split(page, -1)[1:] {
-		if m := section.FindStringSubmatch("## " + part); m != nil {
-			list = append(list, way{strings.ReplaceAll(strings.ToLower(m[1]), " ", "-"), m[3]})
+	section := regexp.MustCompile("(?ms)^([^\n]+)\n.*?^```go\n(func .*?)^```$")
+	for _, part := range regexp.MustCompile(`(?m)^### `).Split(page, -1)[1:] {
+		if m := section.FindStringSubmatch(part); m != nil {
+			list = append(list, way{m[1], m[2]})
 		}
 	}
 	return list
-}
-
-// bodyLines returns the number of lines of a function without its first and its last line and without blank lines.
-func bodyLines(function string) (n int) {
-	for line := range strings.Lines(function) {
-		if strings.TrimSpace(line) != "" {
-			n++
-		}
-	}
-	return n - 2
 }
 
 // programOf returns a program with the functions of a page.
@@ -92,27 +81,18 @@ func programOf(ways []way) string {
 func TestEachWayOfEmbeddingCompiles(t *testing.T) {
 	page, err := os.ReadFile(embedding)
 	require.NoError(t, err)
-	ways := waysIn(string(page))
-	require.Len(t, ways, strings.Count(string(page), "\n## "), "each section has a function")
+	_, embedded, found := strings.Cut(string(page), "\n## In agents and queues\n")
+	require.True(t, found)
+	ways := waysIn(embedded)
+	require.Len(t, ways, strings.Count(embedded, "\n### "), "each section has a function")
 	compiled, message := compile(t, programOf(ways), 1)
 	require.True(t, compiled, "%s", message)
 
 	broken := slices.Clone(ways)
-	broken[0].function = strings.Replace(broken[0].function, "debate.New(", "debate.Nothing(", 1)
+	broken[0].function = strings.Replace(broken[0].function, "debate.NewEngine(", "debate.Nothing(", 1)
 	compiled, message = compile(t, programOf(broken), 1)
 	require.False(t, compiled)
 	require.Contains(t, message, "undefined: debate.Nothing")
-}
-
-func TestTheTableOfEmbeddingsCountsLines(t *testing.T) {
-	page, err := os.ReadFile(embedding)
-	require.NoError(t, err)
-	for _, w := range waysIn(string(page)) {
-		row := regexp.MustCompile(`(?m)^\| \[[^\]]+\]\(#` + w.anchor + `\) .* \| (\d+) \|$`).FindStringSubmatch(string(page))
-		if assert.NotNil(t, row, "the table has no row for %s", w.anchor) {
-			assert.Equal(t, fmt.Sprint(bodyLines(w.function)), row[1], "lines of %s", w.anchor)
-		}
-	}
 }
 
 func TestTheExampleOfEmbeddingIsShort(t *testing.T) {

@@ -60,7 +60,7 @@ func TestReadmeShowsRealOutput(t *testing.T) {
 func TestReadmeAnswersInOrder(t *testing.T) {
 	text, at := readReadme(t), 0
 	for _, part := range []string{
-		"`debate` is a Go library", "```text", "with Go 1.26.5 or newer", `go run ./cmd/debate "Should cities ban private cars?"`, "make test",
+		"`debate` is a Go library", "```text", "## Try it", "with Go 1.26.5 or newer", `go run ./cmd/debate "Should cities ban private cars?"`, "make test",
 		"**When a debate helps.**", "**What it costs.**", "**What a loop over a model's SDK cannot do.**", "```go", "`go run ./examples/quickstart`", "If you use Eino, ADK, langchaingo, MCP",
 		"[Choosing](docs/choose.md)", "[Evaluation](docs/evaluation.md)", "## Once released", "## Features",
 	} {
@@ -73,9 +73,9 @@ func TestReadmeAnswersInOrder(t *testing.T) {
 	require.Contains(t, string(mod), "go 1.26.5\n")
 }
 
-// README quotes the shares of right answers and of calls of docs/voting.md.
+// README quotes the shares of right answers and of calls of docs/measured/voting.md.
 func TestReadmeQuotesVoting(t *testing.T) {
-	page, err := os.ReadFile(root + "/docs/voting.md")
+	page, err := os.ReadFile(root + "/docs/measured/voting.md")
 	require.NoError(t, err)
 	for row, words := range map[string]string{
 		"| arithmetic | 300 | 0.717 [0.66, 0.76] | 48 | 0.887": "right in 89 % of cases after a debate of two rounds, and\nin 72 % by the vote",

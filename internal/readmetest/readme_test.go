@@ -35,7 +35,7 @@ func TestReadmeProgramCompiles(t *testing.T) {
 }
 
 func TestProgramsOfDocumentsCompile(t *testing.T) {
-	for _, name := range []string{"http.md"} {
+	for _, name := range []string{"serving.md"} {
 		text, err := os.ReadFile(filepath.Join(root, "docs", name))
 		require.NoError(t, err)
 		program, line := codeBlock(t, string(text), "go")

@@ -29,7 +29,7 @@ import (
 )
 
 // Sizes of the store. The environment variables in brackets change them. The defaults are small, so that the benchmarks show
-// that they work; make scale sets large ones.
+// that they work; make proofs ONLY=scale sets large ones.
 var (
 	debates  = size("DEBATE_SCALE_DEBATES", 200)   // debates with a whole journal
 	statuses = size("DEBATE_SCALE_STATUSES", 1000) // all debates; those without a whole journal have one entry

@@ -14,7 +14,7 @@ const (
 // groups on, and that of the t distribution over the means of groups for 10 to 29. With fewer groups there is none. In
 // simulations of accuracies from .1 to .9, intervals of 30 groups or more contain the truth in 93 to 97 % of cases, and
 // those of 10 groups in 91 to 98 %, or 90.5 % where the questions of a group depend on one another and the accuracy is .1 or
-// .9 (make intervals).
+// .9 (make proofs ONLY=intervals).
 func Share(values []Observation) Interval {
 	groups := byGroup(values)
 	if k, ok := successes(values); ok && len(groups) == len(values) {

@@ -235,7 +235,7 @@ func (l league) cover(tournaments int) (ratings, differences float64) {
 
 // From 14 pairs for each player on, intervals by margins contain the truth in 93 to 97 % of cases, and those by wins if there
 // are enough players. The environment variable DEBATE_COVERAGE_RATINGS sets how many tournaments are simulated for each
-// case; see make intervals.
+// case; see make proofs ONLY=intervals.
 func TestIntervalsOfRatingsCover(t *testing.T) {
 	tournaments, slack := 60, .015 // the error of as few
 	leagues := []league{{4, 5, 1, false}, {8, 2, 1, true}}
@@ -257,7 +257,7 @@ func TestIntervalsOfRatingsCover(t *testing.T) {
 		ratings, differences := l.cover(tournaments)
 		text := fmt.Sprintf("%d players, %d pairs for each, spread %.1f, wins %t: ratings %.3f, differences %.3f", l.players, (l.players-1)*l.motions, l.spread, l.wins, ratings, differences)
 		t.Log(text)
-		if l.wins && (l.players < 8 || l.spread > 1) { // resamples of few whole numbers vary too little; docs/tournaments.md has the figures
+		if l.wins && (l.players < 8 || l.spread > 1) { // resamples of few whole numbers vary too little; docs/measured/tournaments.md has the figures
 			continue
 		}
 		assert.Greater(t, ratings, .93-slack, text)

@@ -40,7 +40,7 @@ func parts(t *testing.T, r providers.Request) (list []string) {
 }
 
 // The engine forbids tools by the tool choice. This compares the ways to do so in a debate whose models always want another
-// call: how much of the prompts a service has read before. docs/tools.md has the figures.
+// call: how much of the prompts a service has read before. docs/measured/tools.md has the figures.
 func TestForbiddingToolsKeepsTheBeginningOfPrompts(t *testing.T) {
 	w := &world{rounds: 9, results: func(tool.Call) (tool.Result, error) {
 		return tool.Result{Text: strings.Repeat("The minutes say so. ", 100)}, nil

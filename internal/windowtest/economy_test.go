@@ -109,7 +109,7 @@ func measureProtocols(t testing.TB, most int) (list []protocolFigures) {
 	return list
 }
 
-const windowsPage, economyBegins, economyEnds = "../../docs/windows.md", "<!-- economy -->\n", "<!-- /economy -->\n"
+const windowsPage, economyBegins, economyEnds = "../../docs/measured/windows.md", "<!-- economy -->\n", "<!-- /economy -->\n"
 
 // The debates of 100 rounds run only with -update. A change that affects them affects the shorter ones too.
 func TestTheFiguresOfEconomyArePublished(t *testing.T) {
@@ -219,7 +219,7 @@ no judge, and ReConcile has the 3 rounds of its source. No debate ends early. In
 decides, and S²-MAD leaves out nothing and nobody. The devil's advocate speaks in each round from the second on. All samples
 of an agent have the same prompt.
 
-Escalation is not in the table, because it consists of several debates. [` + "`examples/escalation`" + `](../examples/escalation) with
+Escalation is not in the table, because it consists of several debates. [` + "`examples/escalation`" + `](../../examples/escalation) with
 four models takes 2 replies if the pair agrees at once, 4 if it agrees in round 2, 6 if it agrees in round 3, and 10 to 15 if
 more models vote.
 

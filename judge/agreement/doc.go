@@ -13,7 +13,7 @@
 // of any ratings, such as the scores of one debate.
 //
 // Agreement is no evidence that judges are right: on pairs made to mislead judges, unanimous weak juries are right in
-// fewer than one case in five (docs/judging.md, What a jury is worth).
+// fewer than one case in five (docs/measured/juries.md, What a jury is worth).
 package agreement
 
 import "github.com/elenchus-go/debate/internal/statistics"

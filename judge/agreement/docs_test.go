@@ -11,7 +11,7 @@ import (
 	"github.com/elenchus-go/debate/judge/agreement"
 )
 
-// The section of docs/judging.md has the figures that this package gives on the recorded decisions.
+// The section of docs/measured/juries.md has the figures that this package gives on the recorded decisions.
 func TestWhatAJuryIsWorth(t *testing.T) {
 	all := load(t, "llmbar-decisions.jsonl")
 	var b strings.Builder
@@ -35,12 +35,12 @@ func TestWhatAJuryIsWorth(t *testing.T) {
 			s.AlphaDecisions.Value, s.AlphaVotes.Value, calibration)
 	}
 	b.WriteString(juryConclusion)
-	golden.Section(t, "../../docs/judging.md", "juries", b.String())
+	golden.Section(t, "../../docs/measured/juries.md", "juries", b.String())
 }
 
 const juryIntroduction = `## What a jury is worth
 
-Package [` + "`judge/agreement`" + `](../judge/agreement) measures how far judges agree, how far they err together, and when a jury
+Package [` + "`judge/agreement`" + `](../../judge/agreement) measures how far judges agree, how far they err together, and when a jury
 may decide alone. ` + "`go test ./judge/agreement -update`" + ` measures these figures and writes this section. The recordings are
 LLMBar's pairs of answers with a gold label (princeton-nlp/LLMBar, MIT, © 2023 Princeton Natural Language Processing). Each
 judge saw each pair in both orders. *Strongest* is GPT-4. The jury has three weaker judges: ChatGPT, PaLM2 and LLaMA2. In the

@@ -106,7 +106,7 @@ func (n *tally) row(name string) string {
 }
 
 // TestRecordedReplies parses recorded replies of judges, unchanged and damaged. It compares the results with the known
-// content, and the figures with those in docs/judging.md.
+// content, and the figures with those in docs/measured/replies.md.
 func TestRecordedReplies(t *testing.T) {
 	var b strings.Builder
 	var judges, moderators, debaters tally
@@ -139,7 +139,7 @@ func TestRecordedReplies(t *testing.T) {
 		b.WriteString(n.row(d.name))
 	}
 	b.WriteString(timesText)
-	golden.Section(t, "../../docs/judging.md", "replies", b.String())
+	golden.Section(t, "../../docs/measured/replies.md", "replies", b.String())
 }
 
 // boundOfNone returns the upper end of the 95 % confidence interval (Wilson) of a share of which n observations show none,

@@ -35,7 +35,7 @@
 // This package differs in the following:
 //
 //   - The moderator ends the debate if it states a preference for a side, as the paper says. The published program ends it
-//     if the field for the answer is not empty. In the published debates of 2023, these differ; docs/protocols.md has figures.
+//     if the field for the answer is not empty. In the published debates of 2023, these differ; docs/measured/mad.md has figures.
 //   - A preference needs one side and an answer. Otherwise the moderator is asked again.
 //   - The judge sees the whole debate, as the paper says. The published program shows it only each side's first statement.
 //   - The judge and the moderator are one seat. They know the sides by pseudonyms.

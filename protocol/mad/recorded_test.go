@@ -25,7 +25,7 @@ type moderation struct {
 }
 
 // TestRecordedModerations applies the rules to the decisions of published debates, and compares the figures with those in
-// docs/protocols.md.
+// docs/measured/mad.md.
 func TestRecordedModerations(t *testing.T) {
 	var all, preferences, ended, asked, answers int
 	for _, m := range recorded.Lines[moderation](t, "mad-replies.jsonl") {
@@ -53,7 +53,7 @@ func TestRecordedModerations(t *testing.T) {
 		}
 		require.Equal(t, k.Preference == "Yes", end.Outcome == transcript.JudgeDecided, "%+v", k)
 	}
-	golden.Section(t, "../../docs/protocols.md", "mad", fmt.Sprintf(madText, all, preferences, ended, asked, answers, answers+preferences))
+	golden.Section(t, "../../docs/measured/mad.md", "mad", fmt.Sprintf(madText, all, preferences, ended, asked, answers, answers+preferences))
 }
 
 const madText = `### When the moderator of mad ends a debate

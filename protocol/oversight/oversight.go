@@ -44,7 +44,7 @@
 //
 // The protocol follows Khan et al., "Debating with More Persuasive LLMs Leads to More Truthful Answers" (2024,
 // arXiv:2402.06782), and for the modes with a choice Kenton et al., "On scalable oversight with weak LLMs judging strong
-// LLMs" (2024, arXiv:2407.04622). Its prompts are written anew, and it takes one sample of each speech. docs/oversight.md
+// LLMs" (2024, arXiv:2407.04622). Its prompts are written anew, and it takes one sample of each speech. docs/evaluation.md
 // has the results of these papers.
 package oversight
 

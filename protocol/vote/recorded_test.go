@@ -1,6 +1,6 @@
 package vote_test
 
-// This file measures the figures in docs/voting.md, on recorded debates outside the repository.
+// This file measures the figures in docs/measured/voting.md, on recorded debates outside the repository.
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-const judging = "../../docs/judging.md"
+const judging = "../../docs/measured/detectors.md"
 
 // question is a question with its recorded answers.
 type question struct{ recorded.Votes }
@@ -197,7 +197,7 @@ func sayWhatIsMeasured(t *testing.T, kinds []*kind) {
 		"`go test ./protocol/vote -update` applies the rules of `protocol/vote` to the answers of published runs of Du et al.'s\n" +
 		"protocol, and writes this page. The recordings are not part of the repository. Three agents answer twice. In the last row,\n" +
 		"two agents answer three times. All agents see each other's answers. Brackets contain 95 % confidence intervals.\n\n" +
-		"A tie is undecided and counts as wrong. [Judging](judging.md) counts the first of equally frequent answers instead, and so\n" +
+		"A tie is undecided and counts as wrong. [Detectors](detectors.md) counts the first of equally frequent answers instead, and so\n" +
 		"reports a few more right ones. The recordings contain no confidence that could break a tie. The six runs of arithmetic ask\n" +
 		"similar questions, so their intervals are too narrow. `go test ./eval` replays the same answers in debates, and compares the\n" +
 		"results with this page.\n\n" +
@@ -230,7 +230,7 @@ func sayWhatIsMeasured(t *testing.T, kinds []*kind) {
 		"Where the interval of a difference contains 0, these recordings do not show that the debate is better or worse than the\n" +
 		"vote of round 1, which takes half the calls. On arithmetic, it does not: there the debate is better, partly because it breaks\n" +
 		"ties. The protocol's default is two rounds. The only recordings with more rounds are of two agents that agreed from the\n" +
-		"start. [Evaluation](evaluation.md) explains how to compare a debate with as many single answers as it costs.\n")
+		"start. [Evaluation](../evaluation.md) explains how to compare a debate with as many single answers as it costs.\n")
 	b.WriteString("\n## Conditional participation and the filter\n\n" +
 		"With `Conditional`, an agent revises only if it has no answer or sees another answer than its own. With `Filter` at 0, it\n" +
 		"reads one statement for each answer other than its own. The right answers are those of the recorded revisions, in which\n" +
@@ -248,10 +248,10 @@ func sayWhatIsMeasured(t *testing.T, kinds []*kind) {
 	b.WriteString("\n## What was not measured\n\n" +
 		"The recordings contain no confidences, no texts and no judges, and all agents saw each other. So there are no figures for\n" +
 		"`confidence` and `judge`, for other topologies, for the intensity of agreement, and for the library's own prompts.\n")
-	golden.Require(t, "../../docs/voting.md", b.String())
+	golden.Require(t, "../../docs/measured/voting.md", b.String())
 }
 
-// agreeOnUnanimity checks that the detector's figures in docs/judging.md agree with those of this protocol's rules.
+// agreeOnUnanimity checks that the detector's figures in docs/measured/detectors.md agree with those of this protocol's rules.
 func agreeOnUnanimity(t *testing.T, kinds []*kind) {
 	text, err := os.ReadFile(judging)
 	require.NoError(t, err)

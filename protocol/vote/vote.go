@@ -21,7 +21,7 @@
 // the number of agents seen, not on the number of rounds.
 //
 // Agreement does not prove that an answer is right. A vote after round 1 is often as good as the whole debate;
-// docs/voting.md has figures.
+// docs/measured/voting.md has figures.
 //
 // # Variants of the literature
 //
@@ -150,7 +150,7 @@ type Protocol struct {
 // Name returns "vote/1".
 func (Protocol) Name() string { return "vote/1" }
 
-// Defaults returns two rounds, an answer and one revision, as in the runs of Du et al. that docs/voting.md measures. The
+// Defaults returns two rounds, an answer and one revision, as in the runs of Du et al. that docs/measured/voting.md measures. The
 // topology "groups" has three rounds, because agents first see other groups in round 3. With Samples there is one round.
 func (p Protocol) Defaults() protocol.Defaults {
 	switch {

@@ -4,8 +4,8 @@ go 1.26.0
 
 require (
 	github.com/elenchus-go/debate v0.0.0
-	github.com/jackc/pgx/v5 v5.12.0
-	github.com/stretchr/testify v1.11.1
+	github.com/jackc/pgx/v5 v5.12.0 // PostgreSQL client, also used by River; modules store/postgres, integrations/debateriver, examples/integrations/worker
+	github.com/stretchr/testify v1.11.1 // assertions, in tests only
 )
 
 require (

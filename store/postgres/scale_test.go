@@ -8,7 +8,7 @@ import (
 	"github.com/elenchus-go/debate/internal/scaletest"
 )
 
-// BenchmarkScale measures a database that holds many debates. The server flushes each commit to the disk. make scale makes the
+// BenchmarkScale measures a database that holds many debates. The server flushes each commit to the disk. make proofs ONLY=scale makes the
 // database large.
 func BenchmarkScale(b *testing.B) {
 	base, p := benched(b)

@@ -4,8 +4,8 @@ go 1.26.0
 
 require (
 	github.com/elenchus-go/debate v0.0.0
-	github.com/stretchr/testify v1.11.1
-	modernc.org/sqlite v1.60.1
+	github.com/stretchr/testify v1.11.1 // assertions, in tests only
+	modernc.org/sqlite v1.60.1 // SQLite without a C compiler. Not v1.61.1, which lacks a dependency
 )
 
 require (

@@ -11,7 +11,7 @@ import (
 	"github.com/elenchus-go/debate/store/sqlite"
 )
 
-// BenchmarkScale measures a database that holds many debates. make scale makes it large.
+// BenchmarkScale measures a database that holds many debates. make proofs ONLY=scale makes it large.
 func BenchmarkScale(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "debates.db")
 	s, err := sqlite.Open(path)

@@ -93,7 +93,7 @@ func TestOperatorsReadNamesThatExist(t *testing.T) {
 			}
 		}
 	}
-	page, err := os.ReadFile("../../../docs/operating.md")
+	page, err := os.ReadFile("../../../docs/production.md")
 	require.NoError(t, err)
 	names := regexp.MustCompile(`\b(gen_ai|debate|error)_[a-z_]+`).FindAllString(string(page), -1)
 	require.NotEmpty(t, names)

@@ -25,7 +25,7 @@ type tmux struct {
 func newTmux(t *testing.T, columns, rows int, command string) *tmux {
 	t.Helper()
 	if os.Getenv("DEBATE_TERMINAL") == "" {
-		t.Skip("make terminal runs the tests that need tmux")
+		t.Skip("make proofs ONLY=terminal runs the tests that need tmux")
 	}
 	t.Parallel()
 	dir, err := os.MkdirTemp("", "tmux") //nolint:usetesting // a short path: that of a socket is limited
@@ -221,7 +221,7 @@ func TestTerminalPipe(t *testing.T) {
 // The command pauses a debate at the first Ctrl-C, and resumes it later.
 func TestTerminalCommand(t *testing.T) {
 	if os.Getenv("DEBATE_TERMINAL") == "" {
-		t.Skip("make terminal runs the tests that need tmux")
+		t.Skip("make proofs ONLY=terminal runs the tests that need tmux")
 	}
 	dir := t.TempDir()
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "debate"), "../..")
