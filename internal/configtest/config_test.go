@@ -44,7 +44,7 @@ func TestLinksOfThePageHaveATarget(t *testing.T) {
 			require.Contains(t, anchors, link[1])
 			continue
 		}
-		_, err := os.Stat(filepath.Join(root, "docs", link[1]))
+		_, err := os.Stat(filepath.Join(root, "docs", "reference", link[1]))
 		require.NoError(t, err)
 	}
 	slices.Sort(anchors)
