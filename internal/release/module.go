@@ -56,7 +56,7 @@ func modules(ctx context.Context) ([]*module, error) {
 	}
 	var list []*module
 	for dir, m := range all {
-		if dir != "internal/outside" && dir != "tools" {
+		if !strings.HasPrefix(dir, "internal/outside") && dir != "tools" {
 			list = append(list, m)
 		}
 	}
