@@ -3,7 +3,7 @@
 PROOFS := $(addprefix proof-,race cases coverage fuzz portable kills interruptions records intervals scale rescue \
 	clients browser terminal engines dashboard compare frameworks)
 
-.PHONY: $(PROOFS) outside-changed clients-lock npm-clients pictures chromium axe tmux
+.PHONY: $(PROOFS) clients-lock npm-clients pictures chromium axe tmux
 
 KILLS_EACH   ?= 50
 KILLS_RANDOM ?= 600
@@ -73,12 +73,6 @@ proof-compare: # langgraphgo, Eino, ADK and this library do the same work
 
 proof-frameworks: # a program uses langchaingo, Eino, ADK, Genkit and MCP together with this library
 	@$(OUTSIDE) $(GO) run ./frameworks
-
-# Runs the four parts above unless they have passed here with the same files.
-outside-changed:
-	@passed="$(CACHE)/outside-$$(git ls-files -s '*.go' '*go.mod' internal/outside integrations/debateotel docs | cksum | tr ' ' -)"; \
-	if [ -e "$$passed" ]; then echo "skipped: these parts have passed here with the same files"; \
-	else $(MAKE) --no-print-directory proof-engines proof-dashboard proof-compare proof-frameworks && mkdir -p '$(CACHE)' && touch "$$passed"; fi
 
 BROWSER     = $$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 PICTURES   ?= $(CURDIR)/coverage/pictures
