@@ -3,7 +3,7 @@
 PROOFS := $(addprefix proof-,race cases coverage fuzz portable kills interruptions records intervals scale rescue \
 	clients browser terminal engines dashboard compare frameworks)
 
-.PHONY: $(PROOFS) clients-lock npm-clients pictures chromium axe tmux
+.PHONY: $(PROOFS) outside-changed clients-lock npm-clients pictures chromium axe tmux
 
 KILLS_EACH   ?= 50
 KILLS_RANDOM ?= 600
@@ -74,13 +74,21 @@ proof-compare: # langgraphgo, Eino, ADK and this library do the same work
 proof-frameworks: # a program uses langchaingo, Eino, ADK, Genkit and MCP together with this library
 	@$(OUTSIDE) $(GO) run ./frameworks
 
+# Runs the four parts above unless they have passed here with the same files.
+outside-changed:
+	@passed="$(CACHE)/outside-$$(git ls-files -s '*.go' '*go.mod' internal/outside integrations/debateotel docs | cksum | tr ' ' -)"; \
+	if [ -e "$$passed" ]; then echo "skipped: these parts have passed here with the same files"; \
+	else $(MAKE) --no-print-directory proof-engines proof-dashboard proof-compare proof-frameworks && \
+		mkdir -p '$(CACHE)' && touch "$$passed"; fi
+
 BROWSER     = $$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 PICTURES   ?= $(CURDIR)/coverage/pictures
+# The version is fixed because each version has more rules.
+AXE_VERSION = 4.14.1
 AXE         = $(CACHE)/axe-core-$(AXE_VERSION)
-AXE_VERSION = 4.14.1 # each version has more rules
 
 proof-browser: chromium axe # reports and the inspector in Chromium, with pictures of them in PICTURES; needs npm
-	@$(OUTSIDE) DEBATE_BROWSER="$(BROWSER)" DEBATE_AXE="$(strip $(AXE))/package/axe.min.js" DEBATE_PICTURES="$(PICTURES)" \
+	@$(OUTSIDE) DEBATE_BROWSER="$(BROWSER)" DEBATE_AXE="$(AXE)/package/axe.min.js" DEBATE_PICTURES="$(PICTURES)" \
 		$(GO) test -count=1 -timeout 30m ./browser
 
 CLIENTS = $(CACHE)/clients-$(shell cksum <internal/outside/clients/package-lock.json | tr ' ' -)
@@ -107,8 +115,8 @@ chromium: # installs Chromium if it can
 	} || { echo "Chromium is missing: install it"; exit 1; }
 
 axe: # downloads axe-core, which tests accessibility
-	@[ -f "$(strip $(AXE))/package/axe.min.js" ] || { mkdir -p "$(strip $(AXE))" && cd "$(strip $(AXE))" && \
-		npm pack --silent axe-core@$(strip $(AXE_VERSION)) >/dev/null && tar xzf axe-core-*.tgz package/axe.min.js; } || \
+	@[ -f "$(AXE)/package/axe.min.js" ] || { mkdir -p "$(AXE)" && cd "$(AXE)" && \
+		npm pack --silent axe-core@$(AXE_VERSION) >/dev/null && tar xzf axe-core-*.tgz package/axe.min.js; } || \
 		{ echo "axe-core is missing: install npm"; exit 1; }
 
 tmux: # installs tmux if it can

@@ -242,7 +242,8 @@ func document(t *testing.T) []byte {
 		"openapi": "3.1.0",
 		"info": schema{
 			"title": "Debates", "version": "1", "license": schema{"name": "Apache-2.0", "identifier": "Apache-2.0"},
-			"description": "Launch, follow and control debates between language models and people. https://github.com/elenchus-go/debate/blob/main/docs/serving.md explains it.",
+			"description": "Launch, follow and control debates between language models and people. " +
+				"https://github.com/elenchus-go/debate/blob/main/docs/serving.md explains it.",
 		},
 		"servers": []schema{{"url": "."}}, "paths": paths, "security": []schema{{"token": []string{}}, {}},
 		"components": schema{

@@ -29,11 +29,14 @@ var purposeNotes = []struct{ name, heading, why, measured string }{
 	{
 		"decision", "A decision", "`panel` with options: two participants weigh the options, and the judge decides between them on the merits, with a confidence, reasons, conditions and what would change it. " +
 			"Give the options with `--option`, or in `decision.options`; without them, the judge decides yes or no. Several judges decide by majority. For short answers without scores, a vote with `options` takes fewer calls.",
-		"Not measured: whether such decisions are better than those of one call. Measured for votes: how often they are right on questions with a known answer; see [Voting](measured/voting.md).",
+		"Not measured: whether such decisions are better than those of one call. Measured for votes: how often " +
+			"they are right on questions with a known answer; see [Voting](measured/voting.md).",
 	},
 	{
 		"answer", "A right answer", "`vote`: three answers, and a second round only if they differ. For a short answer that can be compared, such as a number.",
-		"Measured: on arithmetic, the second round is better than the vote of round 1; on GSM8K and MMLU, no difference was shown. A second round only on disagreement saves 27 to 29 % of the calls; see [Voting](measured/voting.md). Not measured: longer answers.",
+		"Measured: on arithmetic, the second round is better than the vote of round 1; on GSM8K and MMLU, no " +
+			"difference was shown. A second round only on disagreement saves 27 to 29 % of the calls; see " +
+			"[Voting](measured/voting.md). Not measured: longer answers.",
 	},
 	{
 		"text", "A better text", "`refine`: two experts each propose a text, criticize each other and refine; the judge merges what they have. Give the experts other roles or instructions for other demands.",
@@ -41,7 +44,8 @@ var purposeNotes = []struct{ name, heading, why, measured string }{
 	},
 	{
 		"sides", "Both sides heard", "`procon`: one participant argues for the claim and one against it, in turn; a judge who does not see who is who judges once, at the end. To choose who speaks for which side, or to have more than two, use `panel`.",
-		"Measured: how reliably judgments are parsed; see [Judging](measured/replies.md). Not measured: whether the judge is right. Do not take a judgment for a proof.",
+		"Measured: how reliably judgments are parsed; see [Judging](measured/replies.md). Not measured: whether " +
+			"the judge is right. Do not take a judgment for a proof.",
 	},
 	{
 		"ranking", "A ranking", "`council`: four members answer, each ranks the answers of the others under pseudonyms, and the chair writes the final answer. The report has the standings.",

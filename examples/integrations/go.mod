@@ -15,10 +15,10 @@ require (
 	github.com/aws/aws-sdk-go-v2/config v1.29.4 // region and credentials of AWS, at langchaingo's version
 	github.com/aws/aws-sdk-go-v2/service/bedrockruntime v1.24.3 // client of Amazon Bedrock, at langchaingo's version
 	github.com/jackc/pgx/v5 v5.12.0 // PostgreSQL client of River
-	github.com/riverqueue/river v0.51.1
-	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.51.1
-	github.com/stretchr/testify v1.12.1
-	github.com/tmc/langchaingo v0.1.14
+	github.com/riverqueue/river v0.51.1 // the job queue of the worker
+	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.51.1 // River on pgx
+	github.com/stretchr/testify v1.12.1 // assertions; River requires this version
+	github.com/tmc/langchaingo v0.1.14 // an agent, and models on Bedrock
 	go.opentelemetry.io/otel/exporters/stdout/stdouttrace v1.44.0 // prints spans
 	go.opentelemetry.io/otel/sdk v1.44.0 // records spans
 )

@@ -1,3 +1,3 @@
 // Package housetest tests rules about the repository that no linter knows: files of a package do not refer to one another in a
-// circle, and no text has a path of one machine.
+// circle, dependencies have reasons, and no text has a path of one machine.
 package housetest

@@ -60,7 +60,8 @@ func TestReadmeShowsRealOutput(t *testing.T) {
 func TestReadmeAnswersInOrder(t *testing.T) {
 	text, at := readReadme(t), 0
 	for _, part := range []string{
-		"`debate` is a Go library", "```text", "## Try it", "with Go 1.26.5 or newer", `go run ./cmd/debate "Should cities ban private cars?"`, "make test",
+		"`debate` is a Go library", "```text", "## Try it", "with Go 1.26.5 or newer",
+		`go run ./cmd/debate "Should cities ban private cars?"`, "make test",
 		"**When a debate helps.**", "**What it costs.**", "**What a loop over a model's SDK cannot do.**", "```go", "`go run ./examples/quickstart`", "If you use Eino, ADK, langchaingo, MCP",
 		"[Choosing](docs/choose.md)", "[Evaluation](docs/evaluation.md)", "## Once released", "## Features",
 	} {

@@ -70,12 +70,14 @@ func TestCommandsThatNeedARelease(t *testing.T) {
 func TestEveryExampleIsListed(t *testing.T) {
 	list, err := os.ReadFile(root + "/examples/README.md")
 	require.NoError(t, err)
-	dirs, err := filepath.Glob(root + "/examples/*")
+	programs, err := filepath.Glob(root + "/examples/*/main.go")
 	require.NoError(t, err)
-	shared := []string{"README.md", "console", "offline"} // what the examples share
-	for _, dir := range dirs {
-		if name := filepath.Base(dir); !slices.Contains(shared, name) {
-			assert.Contains(t, string(list), "("+name+")", "the table of examples")
-		}
+	nested, err := filepath.Glob(root + "/examples/integrations/*/main.go")
+	require.NoError(t, err)
+	require.NotEmpty(t, nested)
+	for _, program := range slices.Concat(programs, nested) {
+		dir, err := filepath.Rel(root+"/examples", filepath.Dir(program))
+		require.NoError(t, err)
+		assert.Contains(t, string(list), "]("+filepath.ToSlash(dir)+")", "the table of examples")
 	}
 }

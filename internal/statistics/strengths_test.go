@@ -257,7 +257,8 @@ func TestIntervalsOfRatingsCover(t *testing.T) {
 		ratings, differences := l.cover(tournaments)
 		text := fmt.Sprintf("%d players, %d pairs for each, spread %.1f, wins %t: ratings %.3f, differences %.3f", l.players, (l.players-1)*l.motions, l.spread, l.wins, ratings, differences)
 		t.Log(text)
-		if l.wins && (l.players < 8 || l.spread > 1) { // resamples of few whole numbers vary too little; docs/measured/tournaments.md has the figures
+		// Resamples of few whole numbers vary too little; docs/measured/tournaments.md has the figures.
+		if l.wins && (l.players < 8 || l.spread > 1) {
 			continue
 		}
 		assert.Greater(t, ratings, .93-slack, text)

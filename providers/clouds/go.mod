@@ -8,7 +8,7 @@ require github.com/elenchus-go/debate v0.0.0
 require (
 	github.com/aws/aws-sdk-go-v2 v1.2.0 // the signer of requests, and the interface of credentials
 	github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream v1.7.8 // the decoder of event streams; older versions panic on malformed streams
-	github.com/stretchr/testify v1.11.1
+	github.com/stretchr/testify v1.11.1 // assertions
 	golang.org/x/oauth2 v0.27.0 // the interface of token sources; older versions have the vulnerability GO-2025-3488
 )
 

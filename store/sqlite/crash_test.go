@@ -18,7 +18,7 @@ var points = []string{
 	"called", "streaming", "answered", "calling-tool", "tool-called", "committing", "inserting-entry", "replacing-status", "sqlite-commits", "committed", "acknowledged",
 }
 
-// durable is what commits wait for outside of these tests, and in processes that they kill.
+// durable holds the setting of synchronous outside of these tests. Processes that the tests kill have it too.
 var durable string
 
 func TestMain(m *testing.M) {

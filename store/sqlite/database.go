@@ -31,7 +31,7 @@ var (
 	immutable = url.Values{"mode": {"ro"}, "immutable": {"1"}} // without the files -wal and -shm
 )
 
-// synchronous is what a commit waits for. Lower settings than FULL may lose the last commits on a power failure. Tests set OFF.
+// synchronous sets what a commit waits for. Lower settings than FULL may lose the last commits on a power failure.
 var synchronous = "FULL"
 
 // newPool returns a pool of connections. It opens none of them yet.
