@@ -11,9 +11,11 @@ export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -tr
 # Tests that explore many cases try a sample of them. The seed decides which, so each commit tries others; see enginetest.Sample.
 export DEBATE_SEED ?= $(shell git rev-parse HEAD)
 
-# The modules of go.work, and all their packages. Those whose tests wait for databases come first, so that others run meanwhile.
+# The modules of go.work, and all their packages. Those whose tests wait for databases and processes come first, so that others run
+# meanwhile.
 MODULES  := $(shell sed -n 's/^\t\(\.[^ ]*\)$$/\1/p' go.work)
-WAITING  := ./store/postgres/... ./integrations/debateriver/... ./store/sqlite/...
+STORES   := ./store/postgres/... ./integrations/debateriver/... ./store/sqlite/...
+WAITING  := $(STORES) ./cmd/debate/... ./archive ./internal/forktest
 PACKAGES := $(WAITING) $(filter-out $(WAITING),$(MODULES:%=%/...))
 
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/debate
@@ -37,15 +39,18 @@ test: postgres ## run the tests of all packages
 # The packages where goroutines of this project meet. The race detector makes tests several times slower, and finds nothing in
 # packages whose tests run one goroutine; make proofs ONLY=race runs it over all.
 RACE := \
-	$(WAITING) ./store/... ./internal/enginetest ./internal/faulttest \
+	$(STORES) ./store/... ./internal/enginetest ./internal/faulttest \
 	. ./internal/step/... ./internal/live ./internal/admission \
 	./debatehttp ./integrations/debatemcp \
 	./internal/peopletest ./internal/observertest \
 	./providers/internal/wire ./providers/middleware
 
+# Tests of these packages that measure memory or lengths in one goroutine. The race detector finds nothing in them, and multiplies both.
+SOLO := MemoryOf|LinearMemory|APromptsMemory|AllocationsFor|LongerThanTheTokenLimit|NotHitByArithmetic|CloseToTheWorstCase
+
 race: postgres ## run the race detector where goroutines meet: engine, steps, stores, River, HTTP, MCP
 	@echo "DEBATE_SEED=$(DEBATE_SEED)"
-	@GORACE=atexit_sleep_ms=0 $(GO) test -vet=off -p 4 $(RACEFLAGS) -timeout 15m $(RACE)
+	@GORACE=atexit_sleep_ms=0 $(GO) test -vet=off -p 4 $(RACEFLAGS) -skip '$(SOLO)' -timeout 15m $(RACE)
 
 proofs: $(or $(ONLY:%=proof-%),$(PROOFS)) ## run everything exhaustive, for hours; ONLY=kills runs one part of .ci/proofs.mk
 

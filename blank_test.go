@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"runtime"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -30,22 +31,24 @@ func TestAReplyThatNobodyCanSeeIsNoReply(t *testing.T) {
 		"tags":                "\U000e0041\U000e0001",
 	} {
 		t.Run(name, func(t *testing.T) {
-			calls := 0
-			model := &scripted.Provider{Func: func(providers.Request) scripted.Reply {
-				if calls++; calls == 1 {
-					return scripted.Reply{Text: text}
+			synctest.Test(t, func(t *testing.T) { // a call is tried again after a wait
+				calls := 0
+				model := &scripted.Provider{Func: func(providers.Request) scripted.Reply {
+					if calls++; calls == 1 {
+						return scripted.Reply{Text: text}
+					}
+					return scripted.Reply{Text: "So it is."}
+				}}
+				e := debatetest.Engine(t, debate.Options{Providers: providersOf(model, scriptedJudge(t, 1))})
+				d := debatetest.Create(t, e, debatetest.PairConfig(nil))
+				debatetest.Finish(t, d)
+				for _, turn := range debatetest.Result(t, d).Turns {
+					require.NotContains(t, turn.Text, text)
 				}
-				return scripted.Reply{Text: "So it is."}
-			}}
-			e := debatetest.Engine(t, debate.Options{Providers: providersOf(model, scriptedJudge(t, 1))})
-			d := debatetest.Create(t, e, debatetest.PairConfig(nil))
-			debatetest.Finish(t, d)
-			for _, turn := range debatetest.Result(t, d).Turns {
-				require.NotContains(t, turn.Text, text)
-			}
-			wrong := d.Inject(t.Context(), debate.Remark{From: "Pat", Text: text})
-			require.ErrorContains(t, wrong, "it is blank")
-			require.ErrorContains(t, d.Annotate(t.Context(), text, 1), "it is blank")
+				wrong := d.Inject(t.Context(), debate.Remark{From: "Pat", Text: text})
+				require.ErrorContains(t, wrong, "it is blank")
+				require.ErrorContains(t, d.Annotate(t.Context(), text, 1), "it is blank")
+			})
 		})
 	}
 	for _, text := range []string{"👨‍👩‍👧", "x\u200b", "ﷺ"} { // visible, with characters that are not

@@ -392,10 +392,15 @@ func FuzzJournal(f *testing.F) {
 
 // Verify finds in a store what an import refuses, and that the last entries are missing.
 func TestAStoredDebateIsVerified(t *testing.T) {
-	d, s := begun(t, config(panel.Protocol{}))
-	run(t, d, 0)
-	require.NoError(t, d.Verify(t.Context()))
-	status := debatetest.Status(t, d)
+	var s store.Store
+	var last int64
+	synctest.Test(t, func(t *testing.T) {
+		var d *debate.Debate
+		d, s = begun(t, config(panel.Protocol{}))
+		run(t, d, 0)
+		require.NoError(t, d.Verify(t.Context()))
+		last = debatetest.Status(t, d).Seq
+	})
 	for name, harm := range map[string]func(*archive.Journal) (entry int64){
 		"missing entries": func(j *archive.Journal) int64 {
 			j.Entries = j.Entries[:len(j.Entries)-1]
@@ -408,17 +413,19 @@ func TestAStoredDebateIsVerified(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			j, stored := exported(t, s), store.Memory()
-			entry := harm(j)
-			j.Status.Seq = int64(len(j.Entries))
-			require.NoError(t, stored.Commit(t.Context(), store.Change{ID: "d", Entries: j.Entries, Status: j.Status}))
-			is := engine(t, ahead{stored, status.Seq}, model)
-			forged, _ := is.Open(t.Context(), "d")
-			err := forged.Verify(t.Context())
-			var damaged *store.Damaged
-			require.ErrorAs(t, err, &damaged)
-			require.Equal(t, entry, damaged.Seq)
-			require.ErrorContains(t, err, "verify debate d: ")
+			synctest.Test(t, func(t *testing.T) { // an engine waits for entries that its store promises
+				j, stored := exported(t, s), store.Memory()
+				entry := harm(j)
+				j.Status.Seq = int64(len(j.Entries))
+				require.NoError(t, stored.Commit(t.Context(), store.Change{ID: "d", Entries: j.Entries, Status: j.Status}))
+				is := engine(t, ahead{stored, last}, model)
+				forged, _ := is.Open(t.Context(), "d")
+				err := forged.Verify(t.Context())
+				var damaged *store.Damaged
+				require.ErrorAs(t, err, &damaged)
+				require.Equal(t, entry, damaged.Seq)
+				require.ErrorContains(t, err, "verify debate d: ")
+			})
 		})
 	}
 }

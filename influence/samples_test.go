@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -120,41 +121,43 @@ func TestCallsOfAllPresetsAreAnnounced(t *testing.T) {
 
 // A sample in which a default stands in for a judge does not count. A debate that defaults decided is refused.
 func TestDefaultsDoNotCount(t *testing.T) {
-	refused := &providers.Error{Kind: providers.ContentFiltered, Err: errors.New("refused")}
-	c := trial()
-	o, _ := decided(t, c)
-	fails := func(id string) bool { return id[len(id)-1] < '5' }
-	c.fail = func(s debate.Step, _ providers.Request) error {
-		if s.Key.Actor == "K" && fails(s.Debate) {
-			return refused
+	synctest.Test(t, func(t *testing.T) { // failed calls are tried again after a wait
+		refused := &providers.Error{Kind: providers.ContentFiltered, Err: errors.New("refused")}
+		c := trial()
+		o, _ := decided(t, c)
+		fails := func(id string) bool { return id[len(id)-1] < '5' }
+		c.fail = func(s debate.Step, _ providers.Request) error {
+			if s.Key.Actor == "K" && fails(s.Debate) {
+				return refused
+			}
+			return nil
 		}
-		return nil
-	}
-	p := debatetest.Call(t, influence.Analysis{ID: "cars", Largest: 10, Samples: 6}.Run, o)
-	failed := 0
-	for _, s := range samples(t, o) {
-		if fails(s.ID) {
-			failed++
+		p := debatetest.Call(t, influence.Analysis{ID: "cars", Largest: 10, Samples: 6}.Run, o)
+		failed := 0
+		for _, s := range samples(t, o) {
+			if fails(s.ID) {
+				failed++
+			}
 		}
-	}
-	require.Positive(t, failed)
-	require.Contains(t, p.Failures[0], ": K gave no valid reply")
-	counted := p.Effects[0].Whole
-	for _, e := range p.Effects {
-		counted += e.Samples
-	}
-	require.Equal(t, 66-failed, counted)
+		require.Positive(t, failed)
+		require.Contains(t, p.Failures[0], ": K gave no valid reply")
+		counted := p.Effects[0].Whole
+		for _, e := range p.Effects {
+			counted += e.Samples
+		}
+		require.Equal(t, 66-failed, counted)
 
-	c = trial()
-	c.fail = func(s debate.Step, _ providers.Request) error {
-		if s.Key.Actor == "J" || s.Key.Actor == "K" {
-			return refused
+		c = trial()
+		c.fail = func(s debate.Step, _ providers.Request) error {
+			if s.Key.Actor == "J" || s.Key.Actor == "K" {
+				return refused
+			}
+			return nil
 		}
-		return nil
-	}
-	o, _ = decided(t, c)
-	_, err := influence.Analysis{ID: "cars"}.Plan(t.Context(), o)
-	require.ErrorContains(t, err, "its judges gave no valid reply")
+		o, _ = decided(t, c)
+		_, err := influence.Analysis{ID: "cars"}.Plan(t.Context(), o)
+		require.ErrorContains(t, err, "its judges gave no valid reply")
+	})
 }
 
 // A debate in which too many participants failed has a verdict too, and its samples have the same course.
