@@ -66,7 +66,7 @@ proof-engines: # Temporal and DBOS drive debates
 	@$(OUTSIDE) $(GO) test -count=1 -race -gcflags=modernc.org/sqlite/lib=-race=false ./engines
 
 proof-dashboard: # the queries of debateotel's dashboard in Prometheus' engine
-	@cd internal/outside/dashboard && GOWORK=off $(GO) test -count=1 .
+	@$(OUTSIDE) $(GO) test -count=1 ./dashboard
 
 proof-compare: # langgraphgo, Eino, ADK and this library do the same work
 	@$(OUTSIDE) $(GO) test -count=1 -race ./compare
