@@ -167,10 +167,7 @@ func (c *Config) checkProtocol(env *environment, l *problemList, own protocol.De
 			l.add("protocol", "%s", problem)
 		}
 	}
-	isParticipant := func(name string) bool {
-		return slices.ContainsFunc(c.Participants, func(p Participant) bool { return p.Name == name })
-	}
-	l.problems = append(l.problems, findings.Check(c.Detect, c.Protocol.Name(), f.Assesses, c.Embedder.Provider != "", isParticipant)...)
+	l.problems = append(l.problems, findings.Check(c.Detect, c.Protocol.Name(), f.Assesses, c.Embedder.Provider != "")...)
 	if r.Cursor.Round = 1; len(l.problems) == 0 {
 		l.problems = budget.Limits(c.Limits).CoverStart(worstCase(r, f.First...))
 	}

@@ -681,7 +681,7 @@ func filledConfig(t *testing.T, p protocol.Protocol) debate.Config {
 		c.Judges = append(c.Judges, senior)
 	}
 	c.Rubric = judge.Rubric{{Name: "wit", Weight: 1, Bands: []string{"0-10: wit"}}}
-	c.Detect = []detect.Rule{{Signal: detect.Disengaged, Names: map[string][]string{"A": {"the optimist"}}}}
+	c.Detect = []detect.Rule{{Signal: detect.Repetitive}}
 	c.Retries = map[providers.ErrorKind]int{providers.Network: 1}
 	c.Prices = price.Prices{"m": {Input: 1}}
 	c.Labels = map[string]string{"team": "red"}
@@ -985,20 +985,10 @@ func TestRulesThatMeanNothingAreRefused(t *testing.T) {
 		want []protocol.Problem
 	}{
 		{"an unknown signal", func(c *debate.Config) { c.Detect = []detect.Rule{{Signal: "rude"}} }, []protocol.Problem{
-			{Field: "detect[0]", Reason: `signal "rude" is unknown, use one of ["repetitive" "diminishing_returns" "drifting" "disengaged" "converged" "unanimous"]`},
+			{Field: "detect[0]", Reason: `signal "rude" is unknown, use one of ["repetitive" "diminishing_returns" "drifting" "converged" "unanimous"]`},
 		}},
 		{"vectors without an embedder", func(c *debate.Config) { c.Detect = []detect.Rule{{Signal: detect.Repetitive, Method: "vectors"}} }, []protocol.Problem{
 			{Field: "embedder.provider", Reason: "it is empty, but detect[0] needs vectors"},
-		}},
-		{"names of strangers", func(c *debate.Config) {
-			c.Detect = []detect.Rule{{Signal: detect.Disengaged, Names: map[string][]string{"A": {"the skeptic"}, "Zoe": {"the optimist"}}}}
-		}, []protocol.Problem{
-			{Field: "detect[0].names", Reason: `"Zoe" is not a participant`},
-		}},
-		{"an end for lack of engagement", func(c *debate.Config) {
-			c.Detect = []detect.Rule{{Signal: detect.Disengaged, Effect: detect.Stop}}
-		}, []protocol.Problem{
-			{Field: "detect[0]", Reason: `effect "stop": disengaged is found in too many good debates, use "report" or "advise"`},
 		}},
 		{"scores without a judge", func(c *debate.Config) {
 			c.Detect, c.Protocol = []detect.Rule{{Signal: detect.Diminishing}}, unjudgedDefaults{}

@@ -209,7 +209,7 @@ func (c *transaction) startSummary(w *window.SummaryPlan) (more bool, err error)
 // them only once.
 func newFindings(r *record, judged bool) []detect.Finding {
 	return r.findings.New(findings.Source{
-		Record: &r.Record, Protocol: r.config.Protocol, Rules: r.config.Detect, Seats: r.Profiles, Answer: r.answerOf, Vectors: embedding.Vectors,
+		Record: &r.Record, Protocol: r.config.Protocol, Rules: r.config.Detect, Answer: r.answerOf, Vectors: embedding.Vectors,
 	}, judged)
 }
 

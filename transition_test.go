@@ -660,7 +660,7 @@ func TestFindingsUseTheJuryOfTheProtocol(t *testing.T) {
 // The journal holds each finding once. A debate that another process continues keeps its findings and gets the same
 // new ones as an uninterrupted debate.
 func TestFindingsAreTheSameInAnotherProcess(t *testing.T) {
-	rules := []detect.Rule{{Signal: detect.Repetitive, Effect: detect.Advise}, {Signal: detect.Disengaged}, {Signal: detect.Diminishing}}
+	rules := []detect.Rule{{Signal: detect.Repetitive, Effect: detect.Advise}, {Signal: detect.Drifting, Method: "words"}, {Signal: detect.Diminishing}}
 	drive := func(stops int) *debate.Result {
 		s := store.Memory()
 		p := &debatetest.DigestModel{Names: []string{"A", "B"}}
@@ -789,7 +789,7 @@ func TestRulesThatWereEditedHoldFromThenOn(t *testing.T) {
 	_, err := debatetest.Run(t, d)
 	require.Error(t, err)
 	require.NoError(t, d.Retry(t.Context()))
-	c.Detect = []detect.Rule{{Signal: detect.Disengaged}}
+	c.Detect = []detect.Rule{{Signal: detect.Drifting, Method: "words"}}
 	require.NoError(t, d.Edit(t.Context(), c))
 	broken = false
 	debatetest.Finish(t, d)
@@ -797,7 +797,7 @@ func TestRulesThatWereEditedHoldFromThenOn(t *testing.T) {
 	for _, f := range debatetest.Result(t, d).Findings {
 		signs = append(signs, f.Signal)
 	}
-	require.Equal(t, []detect.Signal{detect.Repetitive, detect.Repetitive, detect.Disengaged}, signs)
+	require.Equal(t, []detect.Signal{detect.Repetitive, detect.Repetitive, detect.Drifting}, signs)
 }
 
 func TestDefaultsAreNoMarks(t *testing.T) {

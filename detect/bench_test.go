@@ -41,10 +41,6 @@ func BenchmarkText(b *testing.B) {
 			d := detect.Drift{Topic: "word1 word2 word3 word4"}
 			d.Round(said)
 		})
-		per("engagement", func() {
-			var d detect.Engagement
-			d.Round(said)
-		})
 	}
 }
 
@@ -54,16 +50,13 @@ func BenchmarkRound(b *testing.B) {
 	for _, before := range []int{10, 100, 1_000} {
 		b.Run(fmt.Sprintf("after_%d", before), func(b *testing.B) {
 			var repetition detect.Repetition
-			engagement := detect.Engagement{Seats: []transcript.Profile{{Name: "Ann"}, {Name: "Bob"}}}
 			seed := uint64(0)
 			next := func() []transcript.Turn {
 				seed += 2
 				return round(int(seed/2), "Ann", prose(300, seed), "Bob", prose(300, seed+1))
 			}
 			for range before {
-				said := next()
-				repetition.Round(said)
-				engagement.Round(said)
+				repetition.Round(next())
 			}
 			var said [][]transcript.Turn
 			for range 100 {
@@ -73,7 +66,6 @@ func BenchmarkRound(b *testing.B) {
 			n := 0
 			for b.Loop() {
 				repetition.Round(said[n%len(said)])
-				engagement.Round(said[n%len(said)])
 				n++
 			}
 		})

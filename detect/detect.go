@@ -1,5 +1,5 @@
 // Package detect measures, without a model, whether a debate repeats itself, brings less each round, drifts off its
-// topic, lacks engagement or reaches agreement.
+// topic or reaches agreement.
 //
 //	d := detect.Detector{
 //		Topic: "Should cities ban private cars?",
@@ -52,11 +52,6 @@ const (
 	// The threshold is a score below which a round is drifting, and defaults to 5. By words, the value is the mean
 	// share of the topic's words of at least four letters that occur in a turn. The threshold defaults to 0.25.
 	Drifting Signal = "drifting"
-	// Disengaged means that speakers do not answer one another. The value is the share of turns that name an opponent
-	// or repeat eight consecutive words of one. It counts only turns whose speaker had an opponent to answer. The
-	// threshold defaults to 0.5. Rule.Names sets further names of opponents. The signal must not stop a debate, because
-	// it is found too often where speakers answer one another.
-	Disengaged Signal = "disengaged"
 	// Converged means that participants agree. By scores, the value is the share of judges who say so, and the signal
 	// is found if it is more than half. By answers, the value is the share of speakers who give the most frequent
 	// answer, which must be the same answer in 2 consecutive rounds. The threshold for answers defaults to 0.75.

@@ -252,50 +252,6 @@ func TestDriftReadsTheJudgesScores(t *testing.T) {
 	}
 }
 
-func TestEngagementIsANameOrAQuote(t *testing.T) {
-	const claim = "a ban on cars would hurt those who live far from any station"
-	for _, tt := range []struct {
-		name  string
-		said  string // by Ann, after Bob and his partner Bo Lee stated the claim
-		value float64
-	}{
-		{"a name", "As Carl says, no.", 1},
-		{"a name in another case, with an ending", "CARL'S words!", 1},
-		{"a longer name", "Prof. Dee Dee is wrong.", 1},
-		{"a part of a name", "Dee is wrong.", 0},
-		{"a word that has a name in it", "Carla is wrong.", 0},
-		{"one's own name", "I, Ann, say no.", 0},
-		{"one's partner", "As Ann Lee said.", 0},
-		{"another word for an opponent", "My worthy opponent is wrong.", 1},
-		{"a quote", "You say a BAN on cars 'would hurt those' who live far away. I do not.", 1},
-		{"a shorter quote", "You say a ban on cars would hurt those. I do not.", 0},
-		{"the topic's words", "should the council ban all private cars by next year, indeed", 0},
-		{"nothing of the kind", "No.", 0},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			d := detect.Engagement{
-				Topic: "Should the council ban all private cars by next year?",
-				Seats: []transcript.Profile{{Name: "Ann", Side: "pro"}, {Name: "Ann Lee", Side: "pro"}, {Name: "Carl", Side: "con"}, {Name: "Dee Dee"}},
-				Names: map[string][]string{"Carl": {"opponent"}, "Ann": {"opponent"}},
-			}
-			first := d.Round(round(1, "Carl", claim+"; should the council ban all private cars by next year?", "Ann Lee", "Yes."))
-			require.InDelta(t, 1, first.Value, 0, "there is nothing to answer yet")
-			f := d.Round(round(2, "Ann", tt.said))
-			require.InDelta(t, tt.value, f.Value, 0, f)
-			require.Equal(t, tt.value < 0.5, f.Found)
-		})
-	}
-}
-
-func TestWhoeverSaidItFirstIsQuoted(t *testing.T) {
-	const claim = "one two three four five six seven eight"
-	var d detect.Engagement
-	d.Round(round(1, "Ann", claim, "Bob", "No."))
-	f := d.Round(round(2, "Bob", claim, "Ann", claim))
-	require.Equal(t, "1 of 2 turns name or quote an opponent (disengaged below 0.50); turns without: Ann", f.Evidence)
-	require.False(t, f.Found)
-}
-
 func TestAnAnswerIsUnanimousWhereAllGiveIt(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -399,7 +355,7 @@ func TestEvidenceIsShort(t *testing.T) {
 
 func TestAFindingCanEndADebate(t *testing.T) {
 	for sign, want := range map[detect.Signal]transcript.Outcome{
-		detect.Repetitive: transcript.EarlyStop, detect.Drifting: transcript.EarlyStop, detect.Disengaged: transcript.EarlyStop,
+		detect.Repetitive: transcript.EarlyStop, detect.Drifting: transcript.EarlyStop,
 		detect.Diminishing: transcript.DiminishingReturns, detect.Converged: transcript.Converged, detect.Unanimous: transcript.Unanimous,
 	} {
 		f := detect.Finding{Signal: sign, Round: 4, Value: 1, Evidence: "because"}
@@ -415,8 +371,8 @@ func TestFindingsAreStoredInThisForm(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `{"signal":"diminishing_returns","round":4,"found":true,"value":0.5,"evidence":"because"}`, string(b))
 	require.Equal(t, "round 4: diminishing returns: because", f.String())
-	signs := []detect.Signal{detect.Repetitive, detect.Diminishing, detect.Drifting, detect.Disengaged, detect.Converged, detect.Unanimous}
-	require.Equal(t, []detect.Signal{"repetitive", "diminishing_returns", "drifting", "disengaged", "converged", "unanimous"}, signs)
+	signs := []detect.Signal{detect.Repetitive, detect.Diminishing, detect.Drifting, detect.Converged, detect.Unanimous}
+	require.Equal(t, []detect.Signal{"repetitive", "diminishing_returns", "drifting", "converged", "unanimous"}, signs)
 }
 
 func TestSettingsThatMakeNoSenseAreTheDefaults(t *testing.T) {

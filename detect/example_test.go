@@ -20,11 +20,9 @@ func answer(t transcript.Turn) string {
 func ExampleDetector() {
 	w := detect.Detector{
 		Topic: "Should cities ban private cars?",
-		Seats: []transcript.Profile{{Name: "Ann"}, {Name: "Bob"}},
 		Rules: []detect.Rule{
 			{Signal: detect.Repetitive, Threshold: 0.3, Effect: detect.Stop},
 			{Signal: detect.Drifting, Method: "words"},
-			{Signal: detect.Disengaged},
 		},
 	}
 	w.CheckSpeeches(round(1, "Ann", "Cars make our cities loud and dirty.", "Bob", "People need cars to get to work."), nil)
@@ -34,7 +32,6 @@ func ExampleDetector() {
 	// Output:
 	// round 2: repetitive: mean overlap with the speaker's earlier turns 0.31 (repetitive from 0.30): Ann 0.62, Bob 0.00
 	// round 2: not drifting: mean share of the topic's words in a turn 0.25 (drifting below 0.25): Ann 0.50, Bob 0.00
-	// round 2: not disengaged: 1 of 2 turns name or quote an opponent (disengaged below 0.50); turns without: Ann
 }
 
 // Check the judges' scores for a round when all judges have replied.

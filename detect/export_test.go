@@ -9,6 +9,5 @@ type (
 	Echo               = semanticRepetition
 	DiminishingReturns = diminishingReturns
 	Drift              = drift
-	Engagement         = engagement
 	Convergence        = convergence
 )

@@ -17,14 +17,13 @@ func FuzzText(f *testing.F) {
 	f.Add("", "\xff\u0301日本\u200d", "İıſß"+strings.Repeat("a ", 500))
 	f.Fuzz(func(t *testing.T, topic, one, two string) {
 		var repetition detect.Repetition
-		engagement := detect.Engagement{Topic: topic, Names: map[string][]string{"Ann": {topic}}}
 		drift := detect.Drift{Topic: topic}
 		unanimity, convergence := detect.Unanimity{Answer: text}, detect.Convergence{Answer: text}
 		var last detect.Finding
 		for n := 1; n <= 2; n++ {
 			said := round(n, "Ann", one, "Bob", two)
 			last = repetition.Round(said)
-			for _, found := range []detect.Finding{last, engagement.Round(said), drift.Round(said), unanimity.Round(said), convergence.Round(said)} {
+			for _, found := range []detect.Finding{last, drift.Round(said), unanimity.Round(said), convergence.Round(said)} {
 				if !(0 <= found.Value && found.Value <= 1) || utf8.RuneCountInString(found.Evidence) > 500 {
 					t.Fatalf("%+v", found)
 				}

@@ -33,7 +33,6 @@ func all(rounds [][]transcript.Turn) (findings []detect.Finding) {
 		echo       detect.Echo
 		returns    detect.DiminishingReturns
 		drift      = detect.Drift{Topic: "aa bb cc"}
-		engagement = detect.Engagement{Topic: "aa bb cc", Seats: []transcript.Profile{{Name: "Ann", Side: "x"}, {Name: "Bob", Side: "x"}}}
 		unanimity  = detect.Unanimity{Answer: text}
 		converged  = detect.Convergence{Answer: text}
 	)
@@ -43,7 +42,7 @@ func all(rounds [][]transcript.Turn) (findings []detect.Finding) {
 		for _, t := range turns {
 			said = append(said, detect.Vector{Of: t.Key, Values: []float32{float32(strings.Count(t.Text, "a")), float32(strings.Count(t.Text, "b")) - 2}})
 		}
-		findings = append(findings, repeated, echo.Round(said), drift.Round(turns), engagement.Round(turns), unanimity.Round(turns), converged.Round(turns),
+		findings = append(findings, repeated, echo.Round(said), drift.Round(turns), unanimity.Round(turns), converged.Round(turns),
 			returns.Round(detect.Scores{Round: i, Quality: 10 * repeated.Value, Novelty: float64(len(turns)), Repetitive: repeated.Found}))
 	}
 	return findings

@@ -43,19 +43,12 @@ func (d debate) rounds() (rounds [][]transcript.Turn) {
 type recording struct {
 	name    string
 	debates []debate
-	calls   map[string][]string
 }
 
 func section(t *testing.T) string {
 	recordings := []recording{
-		{
-			"two sides", recorded.Lines[debate](t, "speeches.jsonl"),
-			map[string][]string{
-				"pro": {"affirmative", "proponent", "proponents", "opponent", "opponents"},
-				"con": {"negative", "opponent", "opponents"},
-			},
-		},
-		{"three factions", recorded.Lines[debate](t, "panel-debates.jsonl"), nil},
+		{"two sides", recorded.Lines[debate](t, "speeches.jsonl")},
+		{"three factions", recorded.Lines[debate](t, "panel-debates.jsonl")},
 	}
 	var b strings.Builder
 	b.WriteString("## What the detectors find in recorded debates\n\n" +
@@ -64,7 +57,6 @@ func section(t *testing.T) string {
 		"each, on three scenarios. The samples are small: the figures show what to expect, and prove little.\n")
 	repetition(&b, recordings)
 	drift(&b, recordings)
-	engagement(&b, recordings)
 	unanimity(t, &b, recorded.Lines[vote](t, "vote-answers.jsonl"))
 	b.WriteString("\n### What was not measured\n\n" +
 		"The recordings contain no embedding vectors, no judge's scores for each round, and no texts that belong to the answers. So\n" +
@@ -160,97 +152,6 @@ func (r recording) drift() (own, spliced driftValues, alarms int) {
 	}
 	return own, spliced, alarms
 }
-
-func engagement(b *strings.Builder, recordings []recording) {
-	b.WriteString("\n### Engagement\n\n" +
-		"*Name* is the share of turns that name an opponent, from each speaker's second turn on. In the two-sided debates, the words\n" +
-		"affirmative, negative, proponent and opponent count as names. *Quote* is the share of turns that repeat at least eight\n" +
-		"consecutive words of an opponent. *Quote, other debate* compares the turns with the opponents' turns of another debate,\n" +
-		"on the same topic if there is one. These quotes are false positives: common phrases that look like quotes. The last\n" +
-		"column counts first speeches that name an opponent, although they answer nobody.\n\n" +
-		"| debates | turns | name | quote | either | quote, other debate | first speeches with a name |\n|---|---|---|---|---|---|---|\n")
-	for _, r := range recordings {
-		var turns, names, quotes, either, elsewhere, openings int
-		for i, d := range r.debates {
-			rounds, other := d.rounds(), r.next(i).rounds()
-			openings += one(engages(d, r.calls, mute(rounds[:1]), rounds[0][0]))
-			quoting := detect.Engagement{Topic: d.Topic}
-			for n := range rounds {
-				for k, t := range rounds[n] {
-					quoted := quoting.Round([]transcript.Turn{renamed(t)}).Value == 1 // each turn is passed as a round, so that it is measured alone
-					if n == 0 {
-						continue
-					}
-					named := engages(d, r.calls, mute(until(rounds, n, k)), t)
-					turns, names, quotes, either = turns+1, names+one(named), quotes+one(quoted), either+one(named || quoted)
-					elsewhere += one(engages(d, nil, rename(until(other, n, k)), renamed(t)))
-				}
-			}
-		}
-		fmt.Fprintf(b, "| %s | %d | %s | %s | %s | %s | %s of %d |\n", r.name, turns,
-			percent(names, turns), percent(quotes, turns), percent(either, turns), percent(elsewhere, turns), percent(openings, len(r.debates)), len(r.debates))
-	}
-	b.WriteString("\nMost detections come from names, and the detector cannot tell a polite address from engagement. A finding that a round is\n" +
-		"engaged is weak evidence. A finding that it is disengaged is worth a check. The minimum length of a quote was chosen on\n" +
-		"these recordings.\n")
-	disengaged(b, recordings)
-}
-
-// next returns the next debate on the same topic, or the next debate if there is none.
-func (r recording) next(i int) debate {
-	for j := 1; j < len(r.debates); j++ {
-		if d := r.debates[(i+j)%len(r.debates)]; d.Topic == r.debates[i].Topic {
-			return d
-		}
-	}
-	return r.debates[(i+1)%len(r.debates)]
-}
-
-func engages(d debate, calls map[string][]string, before [][]transcript.Turn, now transcript.Turn) bool {
-	detector := detect.Engagement{Topic: d.Topic, Names: calls}
-	for _, turns := range before {
-		detector.Round(turns)
-	}
-	return detector.Round([]transcript.Turn{now}).Value == 1
-}
-
-// until returns the turns before the kth turn of round n.
-func until(rounds [][]transcript.Turn, n, k int) [][]transcript.Turn {
-	return append(slices.Clone(rounds[:n]), rounds[n][:k])
-}
-
-// mute returns the rounds with texts that cannot be quoted.
-func mute(rounds [][]transcript.Turn) (muted [][]transcript.Turn) {
-	for _, turns := range rounds {
-		turns = slices.Clone(turns)
-		for i := range turns {
-			turns[i].Text = "x"
-		}
-		muted = append(muted, turns)
-	}
-	return muted
-}
-
-// rename returns the rounds with speakers' names that no text contains.
-func rename(rounds [][]transcript.Turn) (all [][]transcript.Turn) {
-	for _, turns := range rounds {
-		turns = slices.Clone(turns)
-		for i := range turns {
-			turns[i] = renamed(turns[i])
-		}
-		all = append(all, turns)
-	}
-	return all
-}
-
-// renamed returns a turn in which no name of an opponent is known.
-func renamed(t transcript.Turn) transcript.Turn {
-	t.Actor += "0000"
-	t.Text = anonymous.Replace(t.Text)
-	return t
-}
-
-var anonymous = strings.NewReplacer("opponent", "0pponent", "Opponent", "0pponent")
 
 // vote is a question with the answer of each agent in each round. Null means no answer.
 type vote struct{ recorded.Votes }

@@ -3,7 +3,6 @@ package detect
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -32,22 +31,18 @@ type Rule struct {
 	// flags) or "words" for drift, "scores" or "answers" for convergence. It defaults to the first of these. Other
 	// signals have one method only.
 	Method string `json:"method,omitempty"`
-	Effect string `json:"effect,omitempty"` // Report, Advise or Stop; defaults to Report. "disengaged" accepts no Stop
+	Effect string `json:"effect,omitempty"` // Report, Advise or Stop; defaults to Report
 	// Threshold replaces the default threshold of the signal. 0 means the default.
 	Threshold float64 `json:"threshold,omitempty"`
-	// Names lists, for each participant, other names by which speakers refer to it, such as "the skeptic". A name that
-	// several participants have refers to each of them. Only the signal "disengaged" uses names. It always knows the
-	// participants' own names, and "my opponent", "our opponent" and their plurals.
-	Names map[string][]string `json:"names,omitempty"`
 }
 
 // methods lists the methods for each signal, the default first.
 var methods = map[Signal][]string{
-	Repetitive: {byWords, byVectors}, Diminishing: {byScores}, Drifting: {byScores, byWords}, Disengaged: {byWords},
+	Repetitive: {byWords, byVectors}, Diminishing: {byScores}, Drifting: {byScores, byWords},
 	Converged: {byScores, byAnswers}, Unanimous: {byAnswers},
 }
 
-var signals = []Signal{Repetitive, Diminishing, Drifting, Disengaged, Converged, Unanimous}
+var signals = []Signal{Repetitive, Diminishing, Drifting, Converged, Unanimous}
 
 // EffectiveMethod returns Method, or its default if Method is empty.
 func (r Rule) EffectiveMethod() string {
@@ -69,22 +64,8 @@ func (r Rule) Check() (problems []string) {
 	case !(r.Threshold >= 0 && r.Threshold <= most):
 		wrong("threshold %v: use 0 for the default, or up to %v", r.Threshold, most)
 	}
-	switch {
-	case !slices.Contains([]string{"", Report, Advise, Stop}, r.Effect):
+	if !slices.Contains([]string{"", Report, Advise, Stop}, r.Effect) {
 		wrong("effect %q is unknown, use one of %q", r.Effect, []string{Report, Advise, Stop})
-	case r.Signal == Disengaged && r.Effect == Stop:
-		wrong("effect %q: %s is found in too many good debates, use %q or %q", Stop, Disengaged, Report, Advise)
-	}
-	if ok && len(r.Names) > 0 && r.Signal != Disengaged {
-		wrong("names: %s reads no names, use them with %q", r.Signal, Disengaged)
-		return problems
-	}
-	for _, participant := range slices.Sorted(maps.Keys(r.Names)) {
-		for _, name := range r.Names[participant] {
-			if !hasWord(name) {
-				wrong("names: %q for %q has no word", name, participant)
-			}
-		}
 	}
 	return problems
 }
@@ -105,7 +86,6 @@ func (r Rule) maxThreshold() float64 {
 type Detector struct {
 	Rules  []Rule
 	Topic  string
-	Seats  []transcript.Profile
 	Answer func(transcript.Turn) string // returns the answer of a turn in canonical form, or ""; nil means no answers
 
 	checks     []checks // by rule
@@ -171,8 +151,6 @@ func (w *Detector) newChecks(r Rule) checks {
 			f.Round = roundOf(turns)
 			return f
 		}}
-	case ruleKind{Disengaged, byWords}:
-		return speechCheck((&engagement{Topic: w.Topic, Seats: w.Seats, Names: r.Names, MinShare: t}).Round)
 	case ruleKind{Unanimous, byAnswers}:
 		return speechCheck((&Unanimity{Answer: w.Answer}).Round)
 	case ruleKind{Drifting, byWords}:

@@ -23,12 +23,8 @@ func TestARuleSaysWhatIsWrongWithIt(t *testing.T) {
 		{"drift by words has a scale of 1", detect.Rule{Signal: detect.Drifting, Method: "words", Threshold: 4}, "threshold 4: use 0 for the default, or up to 1"},
 		{"rounds", detect.Rule{Signal: detect.Diminishing, Threshold: 4}, ""},
 		{"no signal", detect.Rule{}, `signal "" is unknown, use one of`},
-		{"method of another signal", detect.Rule{Signal: detect.Disengaged, Method: "vectors"}, `method "vectors": disengaged is measured by one of ["words"]`},
+		{"method of another signal", detect.Rule{Signal: detect.Unanimous, Method: "vectors"}, `method "vectors": unanimous is measured by one of ["answers"]`},
 		{"an unknown use", detect.Rule{Signal: detect.Unanimous, Effect: "shout"}, `effect "shout" is unknown, use one of ["report" "advise" "stop"]`},
-		{"names of opponents", detect.Rule{Signal: detect.Disengaged, Names: map[string][]string{"Ann": {"the skeptic"}}}, ""},
-		{"names for another signal", detect.Rule{Signal: detect.Repetitive, Names: map[string][]string{"Ann": {"the skeptic"}}}, `names: repetitive reads no names, use them with "disengaged"`},
-		{"a name without words", detect.Rule{Signal: detect.Disengaged, Names: map[string][]string{"Ann": {"?"}}}, `names: "?" for "Ann" has no word`},
-		{"no engagement ends no debate", detect.Rule{Signal: detect.Disengaged, Effect: detect.Stop}, `effect "stop": disengaged is found in too many good debates, use "report" or "advise"`},
 		{"a negative threshold", detect.Rule{Signal: detect.Unanimous, Threshold: -1}, "threshold -1"},
 		{"a threshold that is no number", detect.Rule{Signal: detect.Unanimous, Threshold: math.NaN()}, "threshold NaN"},
 	} {
@@ -45,7 +41,6 @@ func TestARuleSaysWhatIsWrongWithIt(t *testing.T) {
 // Each rule returns the findings of its detector, with its threshold and effect.
 func TestAWatchFindsWhatItsDetectorsFind(t *testing.T) {
 	const topic = "cars in our cities"
-	seats := []transcript.Profile{{Name: "Ann"}, {Name: "Bob"}}
 	rounds := [][]transcript.Turn{
 		round(1, "Ann", "cars make our cities loud and dirty", "Bob", "cars bring us to work"),
 		round(2, "Ann", "cars make our cities loud and dirty", "Bob", "cheese is yellow, as Ann knows"),
@@ -60,15 +55,13 @@ func TestAWatchFindsWhatItsDetectorsFind(t *testing.T) {
 	first := func(t transcript.Turn) string { return t.Text[:4] }
 
 	repetition, echo := &detect.Repetition{Overlap: 0.4}, &detect.Echo{Cosine: 0.5}
-	engagement := &detect.Engagement{Topic: topic, Seats: seats, MinShare: 0.9}
 	words, marks := &detect.Drift{Topic: topic, Similarity: 0.9}, &detect.Drift{Topic: topic}
 	answers, judged := &detect.Convergence{Answer: first, Share: 0.5}, &detect.Convergence{}
 	returns, unanimity := &detect.DiminishingReturns{Rounds: 2}, &detect.Unanimity{Answer: first}
 
-	w := detect.Detector{Topic: topic, Seats: seats, Answer: first, Rules: []detect.Rule{
+	w := detect.Detector{Topic: topic, Answer: first, Rules: []detect.Rule{
 		{Signal: detect.Repetitive, Threshold: 0.4, Effect: detect.Stop},
 		{Signal: detect.Repetitive, Method: "vectors", Threshold: 0.5, Effect: detect.Advise},
-		{Signal: detect.Disengaged, Threshold: 0.9},
 		{Signal: detect.Drifting, Method: "words", Threshold: 0.9},
 		{Signal: detect.Drifting},
 		{Signal: detect.Converged, Method: "answers", Threshold: 0.5},
@@ -83,8 +76,7 @@ func TestAWatchFindsWhatItsDetectorsFind(t *testing.T) {
 	for i, turns := range rounds {
 		require.Equal(t, []detect.Finding{
 			uses(repetition.Round(turns), detect.Stop), uses(echo.Round(embedded(turns)), detect.Advise),
-			uses(engagement.Round(turns), detect.Report), uses(words.Round(turns), detect.Report),
-			uses(answers.Round(turns), detect.Report), uses(unanimity.Round(turns), detect.Stop),
+			uses(words.Round(turns), detect.Report), uses(answers.Round(turns), detect.Report), uses(unanimity.Round(turns), detect.Stop),
 		}, w.CheckSpeeches(turns, embedded(turns)))
 
 		s := scores[i]
@@ -93,35 +85,6 @@ func TestAWatchFindsWhatItsDetectorsFind(t *testing.T) {
 			uses(marks.ByScores(s.Round, 4), detect.Report), uses(judged.ByFlags(s.Round, true, true, false), detect.Report),
 			uses(returns.Round(s), detect.Report),
 		}, w.CheckScores(scores[i], 4, true, true, false))
-	}
-}
-
-func TestARuleSetsTheNamesOfOpponents(t *testing.T) {
-	seats := []transcript.Profile{{Name: "Ann"}, {Name: "Bob"}, {Name: "Ben", Side: "pro"}}
-	for _, tt := range []struct {
-		said  string
-		names map[string][]string
-		value float64
-	}{
-		{"My opponent is wrong.", nil, 1},
-		{"my opponents' figures are old", nil, 1},
-		{"OUR OPPONENT says so", nil, 1},
-		{"Opponents of cars, as in my opponentless youth", nil, 0},
-		{"The skeptic is wrong.", nil, 0},
-		{"The skeptic is wrong.", map[string][]string{"Bob": {"the skeptic", "the doubter"}}, 1},
-		{"The doubter is wrong.", map[string][]string{"Bob": {"the skeptic", "the doubter"}}, 1},
-		{"I, the skeptic, say so.", map[string][]string{"Ann": {"the skeptic"}}, 0},
-		{"Mein Gegner irrt.", map[string][]string{"Ann": {"mein Gegner"}, "Bob": {"mein Gegner"}}, 1},
-		{"Bob is wrong.", map[string][]string{"Bob": {"the skeptic"}}, 1},
-		{"My opponent is wrong.", map[string][]string{"Bob": {"the skeptic"}}, 1},
-	} {
-		t.Run(tt.said, func(t *testing.T) {
-			d := detect.Detector{Seats: seats, Rules: []detect.Rule{{Signal: detect.Disengaged, Names: tt.names}}}
-			d.CheckSpeeches(round(1, "Ann", "Yes.", "Bob", "No."), nil)
-			found := d.CheckSpeeches(round(2, "Ann", tt.said), nil)
-			require.Len(t, found, 1)
-			require.InDelta(t, tt.value, found[0].Value, 0, found[0])
-		})
 	}
 }
 

@@ -42,12 +42,6 @@ func eachWord(text string, visit func(word []byte)) {
 	end()
 }
 
-// hasWord reports whether a text has a word.
-func hasWord(text string) (found bool) {
-	eachWord(text, func([]byte) { found = true })
-	return found
-}
-
 // runeClass is the effect of a rune on the word before it.
 type runeClass int
 

@@ -2,8 +2,6 @@ package findings
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/protocol"
@@ -11,7 +9,7 @@ import (
 
 // Check returns a problem for each rule that is invalid, or that needs something that the debate does not have. judged reports
 // whether a judge assesses each round of the protocol with the given name, embeds whether the debate has vectors.
-func Check(rules []detect.Rule, name string, judged, embeds bool, isParticipant func(string) bool) (list []protocol.Problem) {
+func Check(rules []detect.Rule, name string, judged, embeds bool) (list []protocol.Problem) {
 	add := func(field, format string, args ...any) {
 		list = append(list, protocol.Problemf(field, format, args...))
 	}
@@ -29,11 +27,6 @@ func Check(rules []detect.Rule, name string, judged, embeds bool, isParticipant 
 			add(field, "effect %q needs a judge, but no judge assesses the rounds of %s", rule.Effect, name)
 		case rule.EffectiveMethod() == "vectors" && !embeds:
 			add("embedder.provider", "it is empty, but detect[%d] needs vectors", i)
-		}
-		for _, name := range slices.Sorted(maps.Keys(rule.Names)) {
-			if !isParticipant(name) {
-				add(field+".names", "%q is not a participant", name)
-			}
 		}
 	}
 	return list

@@ -32,7 +32,6 @@ type Source struct {
 	Record   *protocol.Record
 	Protocol protocol.Protocol
 	Rules    []detect.Rule
-	Seats    []transcript.Profile                                       // of all participants
 	Answer   func(transcript.Turn) string                               // returns the answer of a turn; may be nil
 	Vectors  func(r *protocol.Record, round int) (list []detect.Vector) // returns the vectors of the speeches of a round
 }
@@ -45,7 +44,7 @@ func (f *Findings) New(s Source, judged bool) []detect.Finding {
 		return nil
 	}
 	if f.detector == nil {
-		f.detector = &detector{Detector: detect.Detector{Rules: s.Rules, Topic: s.Record.Topic, Seats: s.Seats, Answer: s.Answer}}
+		f.detector = &detector{Detector: detect.Detector{Rules: s.Rules, Topic: s.Record.Topic, Answer: s.Answer}}
 	}
 	d := f.detector
 	for k := min(d.spoken, d.judged) + 1; k < round; k++ { // rounds that an earlier process has checked
