@@ -13,37 +13,59 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// If a stream breaks off, the engine discards its text, and the retry starts with the alternative.
-func TestTheEnginesRetryBeginsWithTheAlternative(t *testing.T) {
+// If a model fails, the engine makes the next attempt, with the same model for a participant and with a substitute for a judge.
+// Middleware measures each attempt.
+func TestTheEngineRetriesAndSubstitutes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		meter := &middleware.Meter{}
-		first := &scripted.Provider{Replies: []scripted.Reply{{Text: "I was say", Err: &providers.Error{Kind: providers.Network}}}}
-		second := &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: "So it is."} }}
-		p := middleware.Wrap(first, meter.Measure,
-			middleware.Fallback(middleware.Fallbacks{Alternatives: []middleware.Alternative{{Provider: second, Model: "b"}}}),
-			middleware.Concurrency(1), middleware.RateLimit(middleware.PerMinute{Requests: 60}), middleware.Timeout(middleware.Timeouts{}))
+		wrap := func(p providers.Provider) providers.Provider {
+			return middleware.Wrap(p, meter.Measure, middleware.Concurrency(1),
+				middleware.RateLimit(middleware.PerMinute{Requests: 60}), middleware.Timeout(middleware.Timeouts{}))
+		}
+		says := func(text string) func(providers.Request) scripted.Reply {
+			return func(providers.Request) scripted.Reply { return scripted.Reply{Text: text} }
+		}
+		speaker := &scripted.Provider{
+			Replies: []scripted.Reply{{Text: "I was say", Err: &providers.Error{Kind: providers.Network}}}, Func: says("So it is."),
+		}
+		broken := &scripted.Provider{Replies: fails(providers.Authentication)}
+		other := &scripted.Provider{Func: scripted.Values{}.Reply}
 		d, err := debate.New(t.Context(), debate.Config{
 			Topic:        "Should cities ban private cars?",
-			Participants: []debate.Participant{{Name: "Ada", Model: "a"}, {Name: "Bo", Model: "a"}},
-			Judges:       []debate.Participant{{Name: "Judge", Model: "a"}},
-		}, debate.Options{Providers: map[string]providers.Provider{"some": p}})
+			Participants: []debate.Participant{{Name: "Ada", Provider: "speaker", Model: "a"}, {Name: "Bo", Provider: "speaker", Model: "a"}},
+			Judges:       []debate.Participant{{Name: "Judge", Provider: "broken", Model: "b"}},
+			Substitutes:  []debate.Participant{{Provider: "other", Model: "c"}},
+		}, debate.Options{Providers: map[string]providers.Provider{"speaker": wrap(speaker), "broken": wrap(broken), "other": wrap(other)}})
 		require.NoError(t, err)
 
-		var turn transcript.Turn
+		turns := map[string]transcript.Turn{}
 		for event, err := range d.Run(t.Context()) {
 			require.NoError(t, err)
-			if done, ok := event.(debate.TurnDone); ok {
-				turn = done.Turn
+			done, ok := event.(debate.TurnDone)
+			if ok {
+				turns[done.Turn.Actor] = done.Turn
+			}
+			if ok && done.Turn.Actor == "Judge" {
 				break
 			}
 		}
-		require.Equal(t, "So it is.", turn.Text)
-		require.Len(t, turn.Attempts, 2)
-		require.Equal(t, "a", turn.Attempts[0].Model)
-		require.Equal(t, "network", turn.Attempts[0].ErrorKind)
-		require.Equal(t, "b", turn.Attempts[1].Model)
-		require.Len(t, first.Calls(), 1, "it rests")
-		require.Equal(t, 1, meter.Metrics().Models["a"].Errors[providers.Network])
-		require.Equal(t, 1, meter.Metrics().Models["b"].Calls)
+		require.Equal(t, []string{"a network", "a "}, attempts(turns["Ada"]), "the text of a broken stream is discarded")
+		require.Equal(t, "So it is.", turns["Ada"].Text)
+		require.Equal(t, []string{"b authentication", "c "}, attempts(turns["Judge"]))
+		require.Contains(t, turns["Judge"].Flags, transcript.Substituted)
+
+		models := meter.Metrics().Models
+		require.Equal(t, 1, models["a"].Errors[providers.Network])
+		require.Equal(t, 1, models["b"].Errors[providers.Authentication])
+		require.Equal(t, 1, models["c"].Calls)
+		require.Empty(t, models["c"].Errors)
 	})
+}
+
+// attempts returns the model and the kind of error of each attempt.
+func attempts(t transcript.Turn) (list []string) {
+	for _, a := range t.Attempts {
+		list = append(list, a.Model+" "+a.ErrorKind)
+	}
+	return list
 }

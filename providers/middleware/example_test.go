@@ -27,17 +27,6 @@ func Example() {
 	// Output: Because. <nil>
 }
 
-func ExampleFallback() {
-	large := &scripted.Provider{Replies: []scripted.Reply{{Err: &providers.Error{Kind: providers.RateLimit}}}}
-	other := scripted.Text("Because.")
-	model := middleware.Fallback(middleware.Fallbacks{Alternatives: []middleware.Alternative{{Provider: other, Model: "small"}}})(large)
-	res, err := model.Generate(context.Background(), providers.Request{
-		Model: "large", Messages: []providers.Message{{Role: providers.User, Text: "Why?"}},
-	})
-	fmt.Println(res.Model, res.Text, err)
-	// Output: small Because. <nil>
-}
-
 func ExampleMeter() {
 	meter := &middleware.Meter{Prices: price.Prices{"gpt-x": {Input: 2, Cached: 0.5, Output: 8}}} // per million tokens
 	model := meter.Measure(scripted.Text("Because.", "Because."))

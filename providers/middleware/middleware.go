@@ -1,9 +1,7 @@
-// Package middleware provides fallbacks, limits, timeouts and metrics for any provider.
+// Package middleware provides limits, timeouts and metrics for any provider.
 //
 //	meter := &middleware.Meter{Prices: prices}
-//	other = middleware.Wrap(other, meter.Measure, middleware.Timeout(middleware.Timeouts{}))
 //	model = middleware.Wrap(model,
-//		middleware.Fallback(middleware.Fallbacks{Alternatives: []middleware.Alternative{{Provider: other, Model: "small"}}}),
 //		middleware.Concurrency(4),
 //		middleware.RateLimit(middleware.PerMinute{Requests: 60, Tokens: 90_000}),
 //		meter.Measure,
@@ -11,12 +9,12 @@
 //	)
 //
 // This order is recommended. With it, the timeout does not count the time that a call waits for the rate limit, a call
-// that times out releases its slot, and the meter counts every attempt. Middleware that follows a fallback in the list
-// applies only to the wrapped provider. Wrap the alternatives separately.
+// that times out releases its slot, and the meter counts every attempt.
 //
 // If you wrap several providers with the same middleware, they share its limit. Use this for providers that share a key.
-// The middleware in this package does not retry, because the engine does. It keeps a call and its chunks on the caller's
-// goroutine. The wrapped providers implement [providers.Checker], [providers.Limited], [providers.Windowed] and
+// The middleware in this package does not retry and asks no other model, because the engine does: Config.Retries says how
+// often it repeats a call, and Config.Substitutes which models take over a judge's reply. Middleware keeps a call and its
+// chunks on the caller's goroutine. The wrapped providers implement [providers.Checker], [providers.Limited], [providers.Windowed] and
 // [providers.Person], and forward them to the inner provider if that implements them too.
 package middleware
 
@@ -88,10 +86,9 @@ func check(ctx context.Context, p providers.Provider, model string) error {
 	return nil
 }
 
-// chunkObserver wraps the caller's OnChunk and records whether it was called and whether it failed.
+// chunkObserver wraps the caller's OnChunk and records whether it failed.
 type chunkObserver struct {
 	onChunk        func(string) error
-	receivedChunk  bool // the caller received text
 	callbackFailed bool // onChunk returned an error
 }
 
@@ -105,7 +102,6 @@ func observeChunks(r *providers.Request) *chunkObserver {
 }
 
 func (l *chunkObserver) chunk(text string) error {
-	l.receivedChunk = true
 	err := l.onChunk(text)
 	l.callbackFailed = err != nil
 	return err

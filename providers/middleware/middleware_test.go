@@ -36,7 +36,6 @@ func all() map[string]middleware.Middleware {
 		"no timeout":     middleware.Timeout(middleware.Timeouts{Call: -1, Chunk: -1}),
 		"concurrency":    middleware.Concurrency(2),
 		"no concurrency": middleware.Concurrency(0),
-		"fallback":       middleware.Fallback(middleware.Fallbacks{}),
 		"meter":          new(middleware.Meter).Measure,
 	}
 }
@@ -58,6 +57,22 @@ func each(t *testing.T, test func(*testing.T, middleware.Middleware)) {
 
 func ask(text string) providers.Request {
 	return providers.Request{Messages: []providers.Message{{Role: providers.User, Text: text}}}
+}
+
+// request asks the model m and streams its reply.
+func request(m string) providers.Request {
+	r := ask("Why?")
+	r.Model = m
+	r.OnChunk = func(string) error { return nil }
+	return r
+}
+
+// fails returns one failure for each kind.
+func fails(kinds ...providers.ErrorKind) (replies []scripted.Reply) {
+	for _, kind := range kinds {
+		replies = append(replies, scripted.Reply{Err: &providers.Error{Kind: kind, Err: errors.New("as told")}})
+	}
+	return replies
 }
 
 func TestWrapPutsTheFirstOutermost(t *testing.T) {
@@ -211,8 +226,18 @@ func TestWhatAProviderDoesNotSupportIsPassedOn(t *testing.T) {
 			require.Empty(t, l.Unsupported(r))
 		}
 	})
-	alternatives := middleware.Fallback(middleware.Fallbacks{Alternatives: []middleware.Alternative{{Model: "a"}, {Provider: limited{model(nil)}, Model: "b"}}})
-	require.Equal(t, map[string]string{"seed": "alternative 2: b has none"}, alternatives(model(nil)).(providers.Limited).Unsupported(r))
+}
+
+// A provider that does not say what it reads is given no attachments.
+func TestAttachmentsNeedAProviderThatSaysWhatItReads(t *testing.T) {
+	picture := &providers.Attachment{Name: "a.png", MediaType: "image/png", Data: []byte("1")}
+	r := providers.Request{Messages: []providers.Message{{Role: providers.User, Parts: []providers.Part{{Attachment: picture}}}}}
+	each(t, func(t *testing.T, m middleware.Middleware) {
+		require.Empty(t, m(&scripted.Provider{}).(providers.Limited).Unsupported(r))
+		if l, ok := m(model(nil)).(providers.Limited); ok {
+			require.Equal(t, map[string]string{"attachments": "the provider does not say what it reads, implement providers.Limited"}, l.Unsupported(r))
+		}
+	})
 }
 
 func TestTheWindowIsPassedOn(t *testing.T) {
@@ -223,9 +248,6 @@ func TestTheWindowIsPassedOn(t *testing.T) {
 			require.Zero(t, w.Window("b"), "it is not known")
 		}
 	})
-	alternatives := middleware.Fallback(middleware.Fallbacks{Alternatives: []middleware.Alternative{{Model: "unknown"}, {Provider: limited{model(nil)}, Model: "b"}}})
-	require.Equal(t, 2048, alternatives(limited{model(nil)}).(providers.Windowed).Window("c"), "the smallest")
-	require.Zero(t, alternatives(model(nil)).(providers.Windowed).Window("c"), "that of the model is not known")
 }
 
 func TestManyCallsAtOnce(t *testing.T) {

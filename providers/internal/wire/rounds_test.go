@@ -11,7 +11,7 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// A fallback may change the model after each round. Each service accepts the rounds of each other one, and its own again.
+// An edit of a debate may change the model after each round. Each service accepts the rounds of each other one, and its own again.
 func TestEachServiceContinuesTheRoundsOfEachOther(t *testing.T) {
 	all := append(slices.Clone(protocols), fakellm.DeepSeek, fakellm.Mistral)
 	call := providers.ToolCall{ID: "call-1", Name: "today", Arguments: json.RawMessage(`{}`)}
