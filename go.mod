@@ -6,7 +6,6 @@ require (
 	github.com/anishathalye/porcupine v1.0.0 // checks histories of concurrent calls; only store/storetest imports it
 	github.com/google/uuid v1.6.0 // version 7 UUIDs, which sort by time
 	github.com/invopop/jsonschema v0.13.0 // derives the schemas of structured replies and of tools from Go structs; only judge/reply, tool and debatetool import it. Not v0.14, which breaks programs that also use Genkit
-	github.com/kaptinlin/jsonrepair v0.2.15 // repairs the syntax of structured replies; only judge/reply imports it. Not v0.3 or later, which requires a newer Go 1.26.x
 	github.com/looplab/fsm v1.0.3 // executes the transitions that the lifecycle table has chosen; only fsm imports it
 	github.com/microcosm-cc/bluemonday v1.0.27 // removes what rendered Markdown must not contain; only internal/markup imports it
 	github.com/santhosh-tekuri/jsonschema/v5 v5.3.1 // validates replies and arguments of tools against those schemas; only judge/reply, internal/toolcall and tests import it
@@ -27,7 +26,6 @@ require (
 	github.com/buger/jsonparser v1.1.1 // indirect
 	github.com/davecgh/go-spew v1.1.2-0.20180830191138-d8f796af33cc // indirect
 	github.com/dlclark/regexp2 v1.10.0 // indirect
-	github.com/go-json-experiment/json v0.0.0-20251027170946-4849db3c2f7e // indirect
 	github.com/gorilla/css v1.0.1 // indirect
 	github.com/mailru/easyjson v0.7.7 // indirect
 	github.com/pkoukk/tiktoken-go v0.1.6 // indirect

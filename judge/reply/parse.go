@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
-	"strings"
 )
 
 // Parse reads a model's reply. names are the participants that the reply may name. The error is an *[Invalid].
 //
 // The reply is the whole text if that is one JSON object. Otherwise Parse skips reasoning and surrounding text and reads
-// the JSON object that follows the schema. If the only object has a syntax error, Parse repairs it or fails. Parse fails
+// the JSON object that follows the schema. If the only object is in Python's notation or has superfluous commas, Parse repairs
+// it. Parse fails
 // if the text may mean two replies: if an object in it contradicts the reply, or if a property has two different values.
 //
 // Parse does not notice if a model reached its token limit after an object that was only a draft. If a provider
@@ -138,25 +138,15 @@ func differ(a, b map[string]any) bool {
 	return false
 }
 
-// repairOnly returns the value of the only object in a text that can be a reply, after repair. A missing quote can make
-// one object look like several, or like one that is not closed. So repairOnly also tries the text up to the last brace,
-// which the repair refuses if that is not one object.
+// repairOnly returns the content of the only object in a text that can be a reply, after repair.
 func (c *Contract) repairOnly(text string, objects []object) (content, error) {
 	objects = slices.DeleteFunc(objects, c.isOther)
-	first, last, sound := objects[0], objects[len(objects)-1], false
 	var err error
 	for _, o := range objects {
-		sound = sound || o.err == nil
 		err = cmp.Or(o.err, err)
 	}
-	if len(objects) == 1 && first.end > 0 {
-		if said, ok := c.repairObject(text[first.start:first.end]); ok {
-			return said, nil
-		}
-	}
-	end := strings.LastIndexByte(text, '}') + 1
-	if end > last.start && end != first.end && !sound {
-		if said, ok := c.repairObject(text[first.start:end]); ok {
+	if only := objects[0]; len(objects) == 1 && only.end > 0 {
+		if said, ok := c.repairObject(text[only.start:only.end]); ok {
 			return said, nil
 		}
 	}
@@ -164,7 +154,7 @@ func (c *Contract) repairOnly(text string, objects []object) (content, error) {
 }
 
 // repairObject returns the content of an object after repair. The repaired object must not have unknown properties,
-// because such a property may be part of a string that was split.
+// because such a property may be part of a string with an apostrophe.
 func (c *Contract) repairObject(object string) (said content, ok bool) {
 	fixed, ok := repair(object)
 	if !ok {

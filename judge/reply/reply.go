@@ -20,8 +20,8 @@
 //   - Text that a model writes while it reasons is not a reply. An object that is not closed is not a reply either.
 //   - A text that may mean two replies is an error, for example if a counter-example follows the reply, or if an object
 //     has a property twice with different values.
-//   - Syntax errors are repaired only if the repair adds no content and drops none. A truncated reply is never
-//     completed.
+//   - Python's notation and commas before a closing bracket are repaired. A reply with another syntax error is invalid, and
+//     a truncated reply is never completed.
 //   - The error for an invalid reply is an *[Invalid]. Its violations tell a model what to correct. They are the same
 //     for the same text, so prompts that contain them can be replayed.
 //   - Size and nesting are limited, and parsing takes time linear in the length of the text, for any text.
@@ -53,7 +53,7 @@ type Reply struct {
 	Data json.RawMessage // the reply as JSON in canonical form
 	Text string          // a readable summary
 
-	// Repaired reports that the syntax was corrected, for example a superfluous comma or an unescaped quote.
+	// Repaired reports that the syntax was corrected: a superfluous comma, or Python's notation.
 	Repaired bool
 }
 

@@ -22,8 +22,8 @@ func isObject(text string) bool {
 	return err == nil && n == len(text)
 }
 
-// objectLength returns the length of the object at the beginning of text. It ignores brackets inside strings, whatever
-// their quotes are.
+// objectLength returns the length of the object at the beginning of text. It ignores brackets inside strings, in double
+// or single quotes.
 func objectLength(text string) (int, error) {
 	depth := 0
 	before := byte(0) // the last character that is not space
@@ -41,9 +41,9 @@ func objectLength(text string) (int, error) {
 			if depth--; depth == 0 {
 				return i + 1, nil
 			}
-		default:
-			if strings.IndexByte("{[,:", before) >= 0 {
-				i += max(otherStringLength(text[i:]), 1) - 1
+		case '\'':
+			if strings.IndexByte("{[,:", before) >= 0 { // elsewhere, it is an apostrophe
+				i += stringLength(text[i:]) - 1
 			}
 		}
 		before = text[min(i, len(text)-1)]
@@ -51,40 +51,18 @@ func objectLength(text string) (int, error) {
 	return 0, newInvalid("the JSON object is not closed: close every string, list and object, and be brief")
 }
 
-// stringLength returns the length of the string at the beginning of text, including its quotes, or the length of text
-// if the string is not closed.
+// stringLength returns the length of the string at the beginning of text, including its quotes, which are like its first
+// character. It returns the length of text if the string is not closed.
 func stringLength(text string) int {
 	for i := 1; i < len(text); i++ {
 		switch text[i] {
 		case '\\':
 			i++
-		case '"':
+		case text[0]:
 			return i + 1
 		}
 	}
 	return len(text)
-}
-
-// otherStringLength returns the length of a string in quotes that JSON does not have, such as single quotes. It returns 0
-// if text does not begin with such a quote, and the length of text if the string is not closed. The string ends with the
-// first quote before a character that may follow a string, so it may contain apostrophes.
-func otherStringLength(text string) int {
-	closing, rest := cutOpeningQuote(text)
-	if closing == "" {
-		return 0
-	}
-	for {
-		n := strings.Index(rest, closing)
-		if n < 0 {
-			return len(text)
-		}
-		escaped := strings.HasSuffix(rest[:n], `\`)
-		end := len(text) - len(rest) + n
-		rest = strings.TrimLeft(rest[n+len(closing):], whitespace)
-		if !escaped && (rest == "" || strings.IndexByte("}],:", rest[0]) >= 0) {
-			return end + len(closing)
-		}
-	}
 }
 
 // startsQuotedKey reports whether the brace at the beginning of text opens an object with a quoted first key. Braces
