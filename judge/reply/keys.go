@@ -24,7 +24,7 @@ func newKeys(known knownFields) *keys {
 // any kind or without, even if a quote or the colon is missing, or the text ends inside the key.
 func (k *keys) startsObject(text string) bool {
 	text = strings.TrimLeft(text[1:], whitespace)
-	_, unquoted := cutOpeningQuote(text)
+	unquoted := trimOpeningQuote(text)
 	if unquoted == "" {
 		return true
 	}
@@ -46,7 +46,7 @@ func (k *keys) continuesObject(text string) bool {
 
 // cut removes the known key at the beginning of text, with the space after it. It reports whether the key has a quote.
 func (k *keys) cut(text string) (rest string, quoted, ok bool) {
-	_, unquoted := cutOpeningQuote(text)
+	unquoted := trimOpeningQuote(text)
 	for _, name := range k.names {
 		after, found := strings.CutPrefix(unquoted, name)
 		if !found || identifierLength(after) > 0 {

@@ -75,15 +75,14 @@ func startsQuotedKey(text string) bool {
 	return strings.HasPrefix(strings.TrimLeft(text[stringLength(text):], whitespace), ":")
 }
 
-// cutOpeningQuote removes the quote at the beginning of text and returns the quote that closes it. It returns "" for
-// closing if text does not begin with a quote.
-func cutOpeningQuote(text string) (closing, rest string) {
-	for _, q := range [][2]string{{`"`, `"`}, {"'", "'"}, {"`", "`"}, {"\u201c", "\u201d"}, {"\u2018", "\u2019"}} {
-		if rest, ok := strings.CutPrefix(text, q[0]); ok {
-			return q[1], rest
+// trimOpeningQuote removes the quote at the beginning of text, if there is one.
+func trimOpeningQuote(text string) string {
+	for _, quote := range []string{`"`, "'", "`", "\u201c", "\u2018"} {
+		if rest, ok := strings.CutPrefix(text, quote); ok {
+			return rest
 		}
 	}
-	return "", text
+	return text
 }
 
 // identifierLength returns the length of the identifier at the beginning of text.
