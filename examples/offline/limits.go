@@ -9,28 +9,11 @@ import (
 	"github.com/elenchus-go/debate/providers/scripted"
 )
 
-// limited returns values that are within the limits that the prompt states for the fields of the reply, and within those that
-// the last reply violated. The schemas of requests lack most limits.
+// limited returns values that are within the limits that the prompt states for the fields of the reply. The schemas of requests
+// lack most limits.
 func (p prompt) limited() scripted.Values {
-	limits := outlineLimits(p.task)
-	for _, v := range p.violations {
-		where, what, _ := strings.Cut(v, ": ")
-		for _, rule := range rules {
-			m := rule.pattern.FindStringSubmatch(what)
-			if m == nil {
-				continue
-			}
-			if limits[where] == nil {
-				limits[where] = map[string]any{}
-			}
-			limits[where][rule.keyword] = json.RawMessage(m[1])
-			if rule.isText {
-				limits[where][rule.keyword] = strings.ReplaceAll(strings.Trim(m[1], "'"), `\\`, `\`)
-			}
-		}
-	}
 	values := scripted.Values{}
-	for where, limit := range limits {
+	for where, limit := range outlineLimits(p.task) {
 		data, err := json.Marshal(limit)
 		if err != nil {
 			continue
@@ -40,23 +23,6 @@ func (p prompt) limited() scripted.Values {
 		}
 	}
 	return values
-}
-
-// rules are the violations that name a limit, and the keywords of the limits.
-var rules = []struct {
-	keyword string
-	pattern *regexp.Regexp
-	isText  bool
-}{
-	{"minLength", regexp.MustCompile(`^length must be >= (\d+)`), false},
-	{"maxLength", regexp.MustCompile(`^length must be <= (\d+)`), false},
-	{"minimum", regexp.MustCompile(`^must be >= (\S+) but`), false},
-	{"maximum", regexp.MustCompile(`^must be <= (\S+) but`), false},
-	{"exclusiveMinimum", regexp.MustCompile(`^must be > (\S+) but`), false},
-	{"exclusiveMaximum", regexp.MustCompile(`^must be < (\S+) but`), false},
-	{"multipleOf", regexp.MustCompile(`not multipleOf (\S+)$`), false},
-	{"pattern", regexp.MustCompile(`^does not match pattern ('.*')$`), true},
-	{"format", regexp.MustCompile(`is not valid ('.*')$`), true},
 }
 
 // outlineField matches the line of a field in the outline of a reply, and fieldBounds the bounds in it.

@@ -1,7 +1,7 @@
 // Package offline contains the demo model that the examples use if there is no API key. It takes the topic and the
 // earlier turns from the prompt, but does not understand them: it only quotes them and counts words. If it has tools, it calls
 // the first one with the words of the topic before a speech, and quotes what it finds. It replies to any contract as its schema
-// says; for those of the library's protocols, it chooses some values by what was said.
+// says, unless texts must have a pattern or a format; for those of the library's protocols, it chooses some values by what was said.
 package offline
 
 import (

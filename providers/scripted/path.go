@@ -13,9 +13,6 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// maxSteps limits the number of parts of a value.
-const maxSteps = 100_000
-
 // choices are chosen values.
 type choices struct {
 	values map[string]any // by key, as encoding/json decodes them
@@ -66,11 +63,6 @@ func (c choices) choice(path []segment) (key string, ok bool) {
 	return "", false
 }
 
-func (c choices) isChosen(path []segment) bool {
-	_, ok := c.choice(path)
-	return ok
-}
-
 // wants reports whether a path chooses something below this one.
 func (c choices) wants(path []segment) bool {
 	return slices.ContainsFunc(c.paths, func(p string) bool {
@@ -84,7 +76,7 @@ func (c choices) items(path []segment) (n int) {
 	for _, p := range c.paths {
 		if found, match := matchPath(p, path); match && found.segments > len(path) {
 			next := strings.Split(p, "/")[len(path)+1]
-			if i, err := strconv.Atoi(next); err == nil && i >= 0 && i < maxSteps {
+			if i, err := strconv.Atoi(next); err == nil && i >= 0 && i < maxParts {
 				n = max(n, i+1)
 			} else if next == "*" {
 				n = max(n, 1)
@@ -117,7 +109,7 @@ func matchPath(key string, path []segment) (n pathKey, match bool) {
 
 // label returns the name that a property stands for if it has another spelling, from a description such as "for Debater A".
 func label(s *schema) string {
-	name, ok := strings.CutPrefix(s.about, "for ")
+	name, ok := strings.CutPrefix(s.Description, "for ")
 	if !ok {
 		return ""
 	}
@@ -175,6 +167,11 @@ func at(path string) string {
 	}
 	return path
 }
+
+// The characters that a JSON pointer escapes.
+var escapes, unescapes = strings.NewReplacer("~", "~0", "/", "~1"), strings.NewReplacer("~1", "/", "~0", "~")
+
+func unescape(segment string) string { return unescapes.Replace(segment) }
 
 // join returns the path of a property or an item.
 func join(path, name string) string { return path + "/" + escapes.Replace(name) }

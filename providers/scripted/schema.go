@@ -3,147 +3,151 @@ package scripted
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"maps"
+	"math"
+	"reflect"
 	"slices"
-	"strings"
+	"unicode/utf8"
 )
 
-// schema is the part of JSON Schema that [Values] can fill in: what Go structs reflect to, and what the schemas of tools
-// commonly have.
+// schema is what [Values] can fill in of a JSON Schema.
 type schema struct {
-	boolean *bool // a schema that is true or false
-
-	ref            string
-	types          []string // empty for any
-	enum           []any
-	constant       *any
-	anyOf, oneOf   []*schema
-	properties     map[string]*schema
-	required       []string
-	closed         bool    // no other properties are allowed
-	extra          *schema // what other properties must follow; nil for anything
-	items          *schema
-	minItems       int
-	maxItems       *int
-	uniqueItems    bool
-	minLength      int
-	maxLength      *int
-	pattern        string
-	format         string
-	minimum        *float64
-	maximum        *float64
-	above, below   *float64 // exclusive bounds
-	multipleOf     float64
-	title, about   string
-	defs, oldStyle map[string]*schema // $defs and definitions
+	Type                 types             `json:"type"` // empty for any
+	Enum                 []any             `json:"enum"`
+	AnyOf                []schema          `json:"anyOf"`
+	Properties           map[string]schema `json:"properties"`
+	Required             []string          `json:"required"`
+	AdditionalProperties any               `json:"additionalProperties"`
+	Items                *schema           `json:"items"`
+	MinItems             int               `json:"minItems"`
+	MaxItems             *int              `json:"maxItems"`
+	MinLength            int               `json:"minLength"`
+	MaxLength            *int              `json:"maxLength"`
+	Minimum              *float64          `json:"minimum"`
+	Maximum              *float64          `json:"maximum"`
+	Description          string            `json:"description"`
+	annotations
 }
 
-// annotations are keywords that do not limit a value.
-var annotations = []string{
-	"$schema", "$id", "$comment", "default", "examples", "deprecated", "readOnly", "writeOnly", "contentEncoding", "contentMediaType", "nullable", "strict",
+// annotations are keywords that limit no value. A keyword that neither type lists is an error, because a value could contradict
+// it.
+type annotations struct {
+	Schema   any `json:"$schema"`
+	ID       any `json:"$id"`
+	Title    any `json:"title"`
+	Default  any `json:"default"`
+	Examples any `json:"examples"`
 }
 
-// UnmarshalJSON reads a schema. It returns an error for a keyword that it does not know, because a value could contradict it.
-func (s *schema) UnmarshalJSON(data []byte) error {
-	var all bool
-	if json.Unmarshal(data, &all) == nil {
-		s.boolean = &all
-		return nil
-	}
-	var keywords map[string]json.RawMessage
-	if err := json.Unmarshal(data, &keywords); err != nil || keywords == nil {
-		return fmt.Errorf("a schema is an object, true or false, and not %s", shorten(data))
-	}
-	to := map[string]any{
-		"$ref": &s.ref, "enum": &s.enum, "const": &s.constant, "anyOf": &s.anyOf, "oneOf": &s.oneOf, "properties": &s.properties, "required": &s.required,
-		"items": &s.items, "minItems": &s.minItems, "maxItems": &s.maxItems, "uniqueItems": &s.uniqueItems, "minLength": &s.minLength, "maxLength": &s.maxLength,
-		"pattern": &s.pattern, "format": &s.format, "minimum": &s.minimum, "maximum": &s.maximum, "exclusiveMinimum": &s.above, "exclusiveMaximum": &s.below,
-		"multipleOf": &s.multipleOf, "title": &s.title, "description": &s.about, "$defs": &s.defs, "definitions": &s.oldStyle, "additionalProperties": &s.extra,
-	}
-	for name, raw := range keywords {
-		var err error
-		switch field, known := to[name]; {
-		case name == "type":
-			s.types, err = readTypes(raw)
-		case name == "const" && string(raw) == "null":
-			s.constant = new(any)
-		case known:
-			err = json.Unmarshal(raw, field)
-		case !slices.Contains(annotations, name):
-			return fmt.Errorf("the keyword %q is not supported", name)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	for _, list := range [][]*schema{s.anyOf, s.oneOf, slices.Collect(maps.Values(s.properties)), slices.Collect(maps.Values(s.defs)), slices.Collect(maps.Values(s.oldStyle))} {
-		if slices.Contains(list, nil) {
-			return errors.New("a schema is an object, true or false, and not null")
-		}
-	}
-	s.closed = s.extra != nil && s.extra.boolean != nil && !*s.extra.boolean
-	return nil
-}
+// types is the keyword type, which is a name or a list of names.
+type types []string
 
-// readTypes reads the keyword type, which is a name or a list of names.
-func readTypes(raw json.RawMessage) (list []string, err error) {
-	var one string
-	if json.Unmarshal(raw, &one) == nil {
-		list = []string{one}
-	} else if err = json.Unmarshal(raw, &list); err != nil {
-		return nil, err
+// UnmarshalJSON reads the keyword.
+func (t *types) UnmarshalJSON(data []byte) error {
+	if !bytes.HasPrefix(data, []byte("[")) {
+		data = slices.Concat([]byte("["), data, []byte("]"))
 	}
-	for _, name := range list {
-		if !slices.Contains([]string{"object", "array", "string", "number", "integer", "boolean", "null"}, name) {
-			return nil, fmt.Errorf("%q is no type", name)
-		}
-	}
-	return list, nil
-}
-
-// has reports whether a value may have a type.
-func (s *schema) has(kind string) bool {
-	return len(s.types) == 0 || slices.Contains(s.types, kind) || kind == "integer" && slices.Contains(s.types, "number")
+	return json.Unmarshal(data, (*[]string)(t))
 }
 
 // parseSchema reads a schema.
 func parseSchema(data json.RawMessage) (*schema, error) {
-	var s *schema
-	if err := json.Unmarshal(data, &s); err != nil {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	s := &schema{}
+	if err := d.Decode(s); err != nil {
 		return nil, fmt.Errorf("read schema: %w", err)
-	}
-	if s == nil {
-		return nil, fmt.Errorf("read schema: it is %s", shorten(data))
 	}
 	return s, nil
 }
 
-// find returns the schema that a reference names, which is a definition of the root or the root itself.
-func (s *schema) find(ref string) (*schema, error) {
-	if ref == "#" {
-		return s, nil
+// has reports whether a value may have a type.
+func (s *schema) has(kind string) bool { return len(s.Type) == 0 || slices.Contains(s.Type, kind) }
+
+// check returns an error if a value of encoding/json does not follow a schema. It names the path of the value and the rule.
+func (s *schema) check(v any, path string) error {
+	wrong := func(rule string, args ...any) error {
+		return fmt.Errorf("%s: %s %s", at(path), encode(v), fmt.Sprintf(rule, args...))
 	}
-	for prefix, defs := range map[string]map[string]*schema{"#/$defs/": s.defs, "#/definitions/": s.oldStyle} {
-		name, ok := strings.CutPrefix(ref, prefix)
-		if d := defs[unescape(name)]; ok && d != nil {
-			return d, nil
+	n, isNumber := v.(float64)
+	switch {
+	case !s.has(kindOf(v)) && !(isNumber && s.has("integer") && n == math.Trunc(n)):
+		return wrong("is no %s", s.Type)
+	case s.Enum != nil && !slices.ContainsFunc(s.Enum, func(x any) bool { return reflect.DeepEqual(x, v) }):
+		return wrong("is not one of %s", encode(s.Enum))
+	case s.AnyOf != nil && !slices.ContainsFunc(s.AnyOf, func(one schema) bool { return one.check(v, path) == nil }):
+		return wrong("follows no schema of anyOf")
+	case isNumber && (s.Minimum != nil && n < *s.Minimum || s.Maximum != nil && n > *s.Maximum):
+		return wrong("is out of range")
+	}
+	switch v := v.(type) {
+	case string:
+		if size := utf8.RuneCountInString(v); size < s.MinLength || s.MaxLength != nil && size > *s.MaxLength {
+			return wrong("has %d characters, which the schema does not allow", size)
 		}
+	case []any:
+		if len(v) < s.MinItems || s.MaxItems != nil && len(v) > *s.MaxItems {
+			return wrong("has %d items, which the schema does not allow", len(v))
+		}
+		for i, item := range v {
+			if err := s.item().check(item, fmt.Sprint(path, "/", i)); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		return s.checkObject(v, path)
 	}
-	return nil, fmt.Errorf("$ref %q: there is no such definition", ref)
+	return nil
 }
 
-// The characters that a JSON pointer escapes.
-var escapes, unescapes = strings.NewReplacer("~", "~0", "/", "~1"), strings.NewReplacer("~1", "/", "~0", "~")
+func (s *schema) checkObject(object map[string]any, path string) error {
+	for _, name := range s.Required {
+		if _, ok := object[name]; !ok {
+			return fmt.Errorf("%s: %q is missing", at(path), name)
+		}
+	}
+	for _, name := range sortedKeys(object) {
+		p, known := s.Properties[name]
+		if !known && s.AdditionalProperties == false {
+			return fmt.Errorf("%s: there is no property %q", at(path), name)
+		}
+		if err := p.check(object[name], join(path, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
-func unescape(segment string) string { return unescapes.Replace(segment) }
+// item returns the schema of the items of a list.
+func (s *schema) item() *schema {
+	if s.Items == nil {
+		return &schema{}
+	}
+	return s.Items
+}
 
-// shorten returns the beginning of a JSON text for an error.
-func shorten(data []byte) string {
-	data = bytes.TrimSpace(data)
+// kindOf returns the type of a value of encoding/json as schemas name it.
+func kindOf(v any) string {
+	switch v.(type) {
+	case map[string]any:
+		return "object"
+	case []any:
+		return "array"
+	case string:
+		return "string"
+	case bool:
+		return "boolean"
+	case float64:
+		return "number"
+	}
+	return "null"
+}
+
+// encode returns the beginning of a value as JSON, for errors.
+func encode(v any) string {
+	data, _ := json.Marshal(v) // cannot fail: it was read from JSON
 	if len(data) > 60 {
-		return strings.ToValidUTF8(string(data[:60]), "") + "..."
+		return string(bytes.ToValidUTF8(data[:60], nil)) + "..."
 	}
 	return string(data)
 }

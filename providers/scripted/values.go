@@ -1,6 +1,7 @@
 package scripted
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -29,22 +30,23 @@ import (
 //
 // A value is anything that encoding/json encodes. It must follow its part of the schema.
 //
-// What is not chosen is always the same for the same schema: the constant or the first value of an enum; null, or nothing,
-// where the schema allows that; as few items as possible; false; the middle of the range of a number, or 5 without one, which
-// every scale of the library's judges has. A decision needs a reason: choose "/reasons/0/text".
+// What is not chosen is always the same for the same schema: null, or nothing, where the schema allows that; the first value
+// of an enum; as few items as possible; false; the middle of the range of a number, or 5 without one, which every scale of the
+// library's judges has. A decision needs a reason: choose "/reasons/0/text".
 type Values map[string]any
+
+// defaultText stands for texts that are not chosen.
+const defaultText = "Text."
 
 // Reply returns a reply to a request: the JSON of [Values.Fill] for its schema. If that fails, the reply is an error of kind
 // [providers.InvalidRequest], which no debate retries. The reply to a request without a schema is the text of the empty key.
 //
-// The schemas that debates send have no bounds of numbers, and no patterns. Choose the values that your contract bounds.
+// The schemas that debates send have no bounds of numbers, no patterns and no formats. Choose the values that your contract
+// limits.
 func (v Values) Reply(r providers.Request) Reply {
 	if r.Schema == nil {
 		text, _ := v[""].(string)
-		if text == "" {
-			text = "Text."
-		}
-		return Reply{Text: text}
+		return Reply{Text: cmp.Or(text, defaultText)}
 	}
 	data, err := v.Fill(r.Schema)
 	if err != nil {
@@ -53,11 +55,10 @@ func (v Values) Reply(r providers.Request) Reply {
 	return Reply{Text: string(data)}
 }
 
-// Fill returns JSON that follows a schema, such as that of a request or of a [providers.Tool]. It supports the keywords that
-// Go structs reflect to: type, properties, required, additionalProperties, items, enum, const, anyOf, oneOf, $ref to
-// definitions of the same schema, and the bounds of numbers, texts and lists. It returns an error for other keywords that
-// limit values, for a path that the schema lacks, for a chosen value that does not follow the schema, and for a schema or a
-// pattern for which it finds no value.
+// Fill returns JSON that follows a schema, such as that of a request or of a [providers.Tool]. It supports the keywords type,
+// properties, required, additionalProperties, items, enum, anyOf, and the bounds of numbers, texts and lists. It returns an
+// error for a schema with other keywords, for a path that the schema lacks, and for a chosen value that does not follow the
+// schema.
 func (v Values) Fill(schema json.RawMessage) (json.RawMessage, error) {
 	root, err := parseSchema(schema)
 	if err != nil {
@@ -67,7 +68,11 @@ func (v Values) Fill(schema json.RawMessage) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	value, err := newFiller(root, chosen).whole()
+	f := &filler{choices: chosen, used: map[string]bool{}}
+	if f.words, _ = chosen.values[""].(string); f.words == "" {
+		f.words = defaultText
+	}
+	value, err := f.whole(root)
 	if err != nil {
 		return nil, fmt.Errorf("fill in the schema: %w", err)
 	}
