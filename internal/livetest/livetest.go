@@ -1,5 +1,5 @@
 // Package livetest tests a provider against a real service: an unknown model, a token limit, a canceled call and a
-// debate. It records the debate in a cassette, and replays it.
+// debate. It records the calls of the debate without keys, and replays them.
 package livetest
 
 import (
@@ -16,13 +16,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"gopkg.in/dnaeon/go-vcr.v4/pkg/recorder"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/providers/cassette"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -43,7 +43,8 @@ func Env(t *testing.T, first, second string) (a, b string) {
 }
 
 // Run runs the tests as subtests of t, against providers that create returns. A provider must use the HTTP client. The
-// cassette of the debate is the file DEBATE_LIVE_CASSETTE, or a temporary file if that is not set.
+// recording of the debate is the file that DEBATE_LIVE_RECORDING names without its ending ".yaml", or a temporary file if that is
+// not set.
 func Run(t *testing.T, create func(t *testing.T, client *http.Client) Provider) {
 	p := create(t, nil)
 	t.Run("Check", func(t *testing.T) { require.NoError(t, p.Check(t.Context(), "")) })
@@ -109,26 +110,26 @@ func canceled(t *testing.T, p Provider) {
 	require.NotEmpty(t, providers.AsError(err).Partial.Text)
 }
 
-// recorded holds a debate and records it, then holds it again from the recording.
+// recorded holds a debate and records its calls, then holds it again from the recording.
 func recorded(t *testing.T, create func(*testing.T, *http.Client) Provider) {
-	path := cmp.Or(os.Getenv("DEBATE_LIVE_CASSETTE"), filepath.Join(t.TempDir(), "debate.json"))
-	var texts []string
-	for _, mode := range []cassette.Mode{cassette.Record, cassette.Replay} {
-		c, err := cassette.Open(path, cassette.Options{Mode: mode})
-		require.NoError(t, err)
-		result := held(t, create(t, &http.Client{Transport: c}))
-		require.NoError(t, c.Close())
-		var said []string
-		for _, turn := range result.Turns {
-			said = append(said, turn.Text)
-		}
-		if mode == cassette.Record {
-			texts = said
-			t.Log("recorded in ", path)
-			continue
-		}
-		require.Equal(t, texts, said, "the replayed debate is the recorded one")
+	path := cmp.Or(os.Getenv("DEBATE_LIVE_RECORDING"), filepath.Join(t.TempDir(), "debate"))
+	first := newRecording(t, path, recorder.ModeRecordOnly)
+	live := held(t, create(t, &http.Client{Transport: first}))
+	require.NoError(t, first.Stop())
+	t.Log("recorded in ", path+".yaml")
+
+	second := newRecording(t, path, recorder.ModeReplayOnly)
+	replayed := held(t, create(t, &http.Client{Transport: second}))
+	require.Equal(t, texts(live), texts(replayed), "the replayed debate is the recorded one")
+	require.Equal(t, first.calls.Load(), second.calls.Load(), "each call is made again")
+}
+
+// texts returns the texts of the turns.
+func texts(r *debate.Result) (list []string) {
+	for _, turn := range r.Turns {
+		list = append(list, turn.Text)
 	}
+	return list
 }
 
 // held holds a debate and checks its result.

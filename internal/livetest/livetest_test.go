@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -40,6 +42,7 @@ func service(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"data": [{"id": "m"}, {"id": "n"}]}`)
 		return
 	}
+	w.Header().Set("X-Asked-With", r.Header.Get("Authorization"))
 	var a asked
 	_ = json.NewDecoder(r.Body).Decode(&a) // the requests of the provider are valid
 	if a.Model != "m" {
@@ -47,6 +50,7 @@ func service(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"error": {"message": "unknown model"}}`)
 		return
 	}
+	fmt.Fprintf(w, ": asked with %s\n\n", r.Header.Get("Authorization"))
 	text := "Because of it all, and more."
 	switch name := a.Format.Schema.Name + a.Text.Format.Name; {
 	case strings.HasPrefix(name, "assessment"):
@@ -60,6 +64,9 @@ func service(w http.ResponseWriter, r *http.Request) {
 	}
 	complete(w, text, a.MaxTokens == 8)
 }
+
+// key is the key of the service.
+const key = "sk-0f1e2d3c4b5a69788796"
 
 // complete writes a chat completion.
 func complete(w http.ResponseWriter, text string, cut bool) {
@@ -91,17 +98,25 @@ func respond(w http.ResponseWriter, text string, cut bool) {
 data: "usage": {"input_tokens": 9, "output_tokens": 8}}}`+"\n\n", status)
 }
 
-// TestRun runs the tests against a local service, to show that a service can pass them.
+// TestRun runs the tests against a local service, to show that a service can pass them. The service repeats the key, which the
+// recording does not have.
 func TestRun(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(service))
 	defer s.Close()
 	for _, api := range []string{"chat", "responses"} {
 		t.Run(api, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "debate")
+			t.Setenv("DEBATE_LIVE_RECORDING", path)
 			Run(t, func(t *testing.T, client *http.Client) Provider {
-				p, err := openai.New(openai.Config{Model: "m", BaseURL: s.URL + "/v1", HTTPClient: client, API: api})
+				p, err := openai.New(openai.Config{Key: key, Model: "m", BaseURL: s.URL + "/v1", HTTPClient: client, API: api})
 				require.NoError(t, err)
 				return p
 			})
+			recording, err := os.ReadFile(path + ".yaml")
+			require.NoError(t, err)
+			require.Contains(t, string(recording), "Should cities ban private cars?")
+			require.Contains(t, string(recording), "asked with Bearer SCRUBBED")
+			require.NotContains(t, string(recording), key)
 		})
 	}
 }

@@ -18,7 +18,7 @@ import (
 func Secrets(r *http.Request) []string {
 	var keys []string
 	for name, values := range r.URL.Query() {
-		if IsKeyParameter(name) {
+		if isKeyParameter(name) {
 			keys = append(keys, values...)
 		}
 	}
@@ -47,8 +47,8 @@ func Secrets(r *http.Request) []string {
 	return keys
 }
 
-// IsKeyParameter reports whether a parameter of a URL holds a key.
-func IsKeyParameter(name string) bool {
+// isKeyParameter reports whether a parameter of a URL holds a key.
+func isKeyParameter(name string) bool {
 	switch strings.ToLower(name) {
 	case "key", "api_key", "api-key", "apikey", "access_token", "token", "subscription-key", "sig":
 		return true
@@ -63,12 +63,12 @@ var harmlessHeaders = map[string]bool{
 	"Http-Referer": true, "Referer": true, "X-Title": true, "Traceparent": true, "Tracestate": true,
 }
 
-// MinSecretLength is the length in bytes that a value must have to be replaced. Shorter values may be words such as "none".
-const MinSecretLength = 8
+// minSecretLength is the length in bytes that a value must have to be replaced. Shorter values may be words such as "none".
+const minSecretLength = 8
 
-// Encodings returns the forms in which a text may quote a secret, longest first: plain, and as encoded in URLs, in HTML,
+// encodings returns the forms in which a text may quote a secret, longest first: plain, and as encoded in URLs, in HTML,
 // and in JSON, also in JSON inside a JSON string.
-func Encodings(secret string) []string {
+func encodings(secret string) []string {
 	all := []string{secret, html.EscapeString(secret)}
 	for _, form := range []string{url.QueryEscape(secret), url.PathEscape(secret)} {
 		all = append(all, form, escapePattern.ReplaceAllStringFunc(form, strings.ToLower))
@@ -114,10 +114,10 @@ const minRandom = 4
 // because sent is nil, it also replaces long words that look random.
 func redactText(text string, sent []string) string {
 	for _, key := range sent {
-		if len(key) < MinSecretLength {
+		if len(key) < minSecretLength {
 			continue
 		}
-		for _, form := range Encodings(key) {
+		for _, form := range encodings(key) {
 			text = strings.ReplaceAll(text, form, "[key]")
 		}
 	}
