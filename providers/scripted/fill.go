@@ -16,9 +16,6 @@ type filler struct {
 	parts int             // of the value
 }
 
-// maxParts limits the number of parts of a value.
-const maxParts = 100_000
-
 // whole returns a value for the whole schema. It returns an error if a path chooses nothing.
 func (f *filler) whole(s *schema) (any, error) {
 	v, err := f.fill(s, nil)

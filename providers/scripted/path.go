@@ -3,14 +3,10 @@ package scripted
 import (
 	"encoding/json"
 	"fmt"
-	"iter"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
-
-	"github.com/elenchus-go/debate/providers"
 )
 
 // choices are chosen values.
@@ -131,47 +127,3 @@ func pointer(path []segment) (text string) {
 	}
 	return text
 }
-
-// Statements yields the statements in a request, with the names of their speakers as the reader sees them. A judge reads
-// pseudonyms, which are drawn for each debate: to let Ada win, look for what Ada said.
-//
-//	for name, text := range scripted.Statements(r) {
-//		if strings.Contains(text, "Trams are quieter.") {
-//			return scripted.Values{"winner": name}.Reply(r)
-//		}
-//	}
-func Statements(r providers.Request) iter.Seq2[string, string] {
-	return func(yield func(string, string) bool) {
-		for _, m := range r.Messages {
-			delimiter, text, _ := strings.Cut(m.Text, "\n")
-			mark, name, isStatement := strings.Cut(delimiter, " begin: ")
-			if m.Role != providers.User || !isStatement || !strings.HasPrefix(delimiter, "<<<") {
-				continue
-			}
-			name, _, _ = strings.Cut(strings.TrimSuffix(name, ">>>"), ", round ")
-			name, _, _ = strings.Cut(name, " on ")
-			end := strings.LastIndex(text, "\n"+mark+" end>>>") // a line with the verdicts on its quotes may follow
-			if !yield(name, text[:max(0, end)]) {
-				return
-			}
-		}
-	}
-}
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
-
-// at names a path in an error.
-func at(path string) string {
-	if path == "" {
-		return "the reply"
-	}
-	return path
-}
-
-// The characters that a JSON pointer escapes.
-var escapes, unescapes = strings.NewReplacer("~", "~0", "/", "~1"), strings.NewReplacer("~1", "/", "~0", "~")
-
-func unescape(segment string) string { return unescapes.Replace(segment) }
-
-// join returns the path of a property or an item.
-func join(path, name string) string { return path + "/" + escapes.Replace(name) }

@@ -61,6 +61,9 @@ func parseSchema(data json.RawMessage) (*schema, error) {
 	return s, nil
 }
 
+// maxParts limits the number of parts of a value.
+const maxParts = 100_000
+
 // has reports whether a value may have a type.
 func (s *schema) has(kind string) bool { return len(s.Type) == 0 || slices.Contains(s.Type, kind) }
 
