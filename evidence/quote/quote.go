@@ -3,10 +3,14 @@
 //	text := quote.New(document)
 //	verdict, places := text.Check("people who cycle … live longer")
 //
-// Check compares letters and numbers. It ignores case, punctuation, white space, Unicode forms, ligatures, soft hyphens
-// and hyphens at line ends, because copies and extractions of a text differ in them. It does not ignore what punctuation
-// means in numbers: 1.5 is not 15, -5 is not 5, 50 % is not 50, and p < 0.05 is not p > 0.05. A quote begins and ends at
-// the boundary of a word.
+// In prose, Check compares letters, numbers, and signs with a meaning. It ignores case, punctuation of sentences, quotation marks,
+// dashes, marks of lists and emphasis, white space, Unicode forms, ligatures, soft hyphens and hyphens at line ends, because copies
+// and extractions of a text differ in them. It does not ignore what changes the meaning: 1.5 is not 15, -5 is not 5, 50 % is not 50,
+// p < 0.05 is not p > 0.05, A*B is not A/B, C is not C++, foo_bar is not foo bar, and --force is not -force. A quote begins and ends
+// at the boundary of a word.
+//
+// In code, each character counts but white space, and case does. A text is code as a whole, see [Code] and [For], or where it
+// stands between backticks or fences.
 //
 // A quote may mark omissions with an ellipsis, which can be in brackets. Its pieces must then occur in their order, with
 // at most [MaxOmission] bytes of letters and numbers between them. An omission can change what a text says, so the
@@ -43,38 +47,74 @@ const (
 
 // A Text is a text in which quotes are looked for. It is safe for concurrent use. It takes about ten times the
 // size of the text in memory.
-type Text struct{ reduced }
+type Text struct {
+	reduced
+	reduce   func(quote string) reduced
+	ellipsis *regexp.Regexp // what marks an omission in a quote
+	code     []Place        // the parts of the text that are code, in order
+	within   *Text          // these parts; nil if there are none
+}
 
-// New prepares a text.
-func New(text string) *Text { return &Text{reduce(text)} }
+// New prepares a text in prose. What stands between backticks or fences in it, as in Markdown, is code.
+func New(text string) *Text {
+	t := &Text{reduced: reduce(text), reduce: reduce, code: codeIn(text), ellipsis: ellipsis}
+	if len(t.code) > 0 {
+		t.within = &Text{reduced: reduceParts(text, t.code), reduce: reduceQuoted, ellipsis: codeEllipsis}
+	}
+	return t
+}
+
+// Code prepares a text that is code: each character of a quote counts but white space, and case does.
+func Code(text string) *Text {
+	return &Text{reduced: reduceCode(text), reduce: reduceQuoted, ellipsis: codeEllipsis}
+}
+
+// For prepares the text of a document, which is code if its name says so.
+func For(name, text string) *Text {
+	if IsCode(name) {
+		return Code(text)
+	}
+	return New(text)
+}
 
 // ellipsis matches a mark of omission.
 var ellipsis = regexp.MustCompile(`[\[(]?\s*(?:(?:\.\s?){3,}|…)\s*[\])]?`)
 
+// codeEllipsis matches a mark of omission in code, where three points behind a name have a meaning.
+var codeEllipsis = regexp.MustCompile(`[\[(]\s*(?:\.{3}|…)\s*[\])]|…|(?:^|\s)(?:(?://|#)\s*)?\.{3}(?:\s|$)`)
+
 // Check reports whether the text contains a quote. If it does, Check returns the first place of the quote or, for an
 // elided quote, a place of each piece in order.
 func (t *Text) Check(quote string) (Verdict, []Place) {
-	whole := reduce(quote)
+	verdict, places := t.check(quote)
+	if verdict == Absent && t.within != nil {
+		return t.within.check(quote)
+	}
+	return verdict, places
+}
+
+func (t *Text) check(quote string) (Verdict, []Place) {
+	whole := t.reduce(quote)
 	if whole.size() < minSize {
 		return TooShort, nil
 	}
-	for found := range t.occurrences(whole.letters) {
+	for found := range t.occurrences(&whole) {
 		return Verified, []Place{found.place}
 	}
-	return t.checkPieces(ellipsis.Split(quote, -1))
+	return t.checkPieces(t.ellipsis.Split(quote, -1))
 }
 
 func (t *Text) checkPieces(pieces []string) (Verdict, []Place) {
 	var chain [][]link
 	short := false
 	for _, piece := range pieces {
-		r := reduce(piece)
+		r := t.reduce(piece)
 		switch {
 		case r.letters == "":
 		case r.size() < minSize:
 			short = true
 		default:
-			links := t.follow(chain, r.letters)
+			links := t.follow(chain, &r)
 			if len(links) == 0 {
 				return Absent, nil
 			}
@@ -94,7 +134,7 @@ type link struct {
 }
 
 // follow returns the occurrences of a piece that can be reached from those of the piece before.
-func (t *Text) follow(chain [][]link, piece string) (links []link) {
+func (t *Text) follow(chain [][]link, piece *reduced) (links []link) {
 	var before []link
 	if len(chain) > 0 {
 		before = chain[len(chain)-1]
@@ -125,7 +165,8 @@ func (t *Text) places(chain [][]link) (list []Place) {
 // occurrences yields where the letters of a quote stand in the text, from the boundary of a word to the boundary of a
 // word. It uses the algorithm of Knuth, Morris and Pratt, because a repeated strings.Index takes quadratic time for a
 // repeated text.
-func (t *Text) occurrences(quote string) iter.Seq[word] {
+func (t *Text) occurrences(q *reduced) iter.Seq[word] {
+	quote := q.letters
 	return func(yield func(word) bool) {
 		from := strings.Index(t.letters, quote)
 		if from < 0 {
@@ -144,12 +185,46 @@ func (t *Text) occurrences(quote string) iter.Seq[word] {
 				continue
 			}
 			found := span{i + 1 - matched, i + 1}
-			if place, ok := t.locate(found); ok && !yield(word{found, place}) {
+			place, ok := t.locate(found)
+			if ok && t.sameMarks(found, q) && t.sameCode(found, q) && !yield(word{found, place}) {
 				return
 			}
 		}
 	}
 }
+
+// sameMarks reports whether a quote has the same marks as a part of the text, apart from those at the beginning of a line.
+func (t *Text) sameMarks(part span, q *reduced) bool {
+	marks := t.marksIn(part)
+	for _, m := range q.marks {
+		if m.at == 0 || m.at >= part.end-part.start {
+			continue
+		}
+		at := slices.IndexFunc(marks, func(own mark) bool { return own.at == m.at && own.text == m.text })
+		switch {
+		case at >= 0 && !slices.ContainsFunc(marks[:at], mark.counts):
+			marks = marks[at+1:]
+		case m.counts():
+			return false
+		}
+	}
+	return !slices.ContainsFunc(marks, mark.counts)
+}
+
+// marksIn returns the marks within a part of the text, with their places in it.
+func (t *Text) marksIn(part span) (list []mark) {
+	from, _ := slices.BinarySearchFunc(t.marks, part.start+1, func(m mark, at int) int { return m.at - at })
+	for _, m := range t.marks[from:] {
+		if m.at >= part.end {
+			break
+		}
+		m.at -= part.start
+		list = append(list, m)
+	}
+	return list
+}
+
+func (m mark) counts() bool { return !m.idle }
 
 // borders returns, for each length n, the length of the longest proper prefix of s[:n] that is also its suffix.
 func borders(s string) []int {

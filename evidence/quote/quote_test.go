@@ -84,6 +84,112 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// Signs of comparison, logic and arithmetic, #, @, _ and arrows count between words. Quotes differ in one of them.
+func TestSignsCount(t *testing.T) {
+	for _, tt := range []struct{ text, quote string }{
+		{"if ok && time.Since(e.loaded) < c.ttl {", "if ok || time.Since(e.loaded) > c.ttl {"},
+		{"the loop ends when x != y and all is read", "the loop ends when x == y and all is read"},
+		{"The ratio A/B of both gains is constant.", "The ratio A*B of both gains is constant."},
+		{"The program was written in C++ by two people.", "The program was written in C by two people."},
+		{"The program was written in C++", "The program was written in C"},
+		{"The name foo_bar is read from the file.", "The name foo bar is read from the file."},
+		{"Call git push with --force to replace it.", "Call git push with -force to replace it."},
+		{"Call git push with --force to replace it.", "force to replace it"},
+		{"All of a > b holds for such pairs.", "All of a < b holds for such pairs."},
+		{"All of a ≤ b holds for such pairs.", "All of a ≥ b holds for such pairs."},
+		{"The map f: A -> B is known to be linear.", "The map f: A <- B is known to be linear."},
+		{"A → B is what the proof needs here", "A ← B is what the proof needs here"},
+		{"We take p ∧ q as the premise of it.", "We take p ∨ q as the premise of it."},
+		{"Write to ada@example.org for a copy.", "Write to ada example.org for a copy."},
+		{"The issue #five was closed by him.", "The issue five was closed by him."},
+		{"The service is written in C# and F# today", "The service is written in C and F today"},
+		{"R&D costs grew in each of the years.", "R/D costs grew in each of the years."},
+		{"The area is width * height of the box.", "The area is width + height of the box."},
+		{"The mask is a ^ b of both keys here.", "The mask is a | b of both keys here."},
+		{"It holds that !ready means closed, always.", "It holds that ready means closed, always."},
+		{"The cost is n % k for each of them.", "The cost is n / k for each of them."},
+		{"Both a ≠ b and c = d are wanted here.", "Both a = b and c = d are wanted here."},
+	} {
+		verdict, _ := New(tt.text).Check(tt.quote)
+		assert.Equal(t, Absent, verdict, "%q in %q", tt.quote, tt.text)
+		verdict, _ = New(tt.text).Check(tt.text)
+		assert.Equal(t, Verified, verdict, tt.text)
+	}
+}
+
+// Punctuation, dashes, quotation marks, and the marks of lists, headings and emphasis do not count.
+func TestDecorationDoesNotCount(t *testing.T) {
+	for _, tt := range []struct{ text, quote string }{
+		{"# The plan\n\n- one road\n- two bridges\n", "The plan one road two bridges"},
+		{"Items:\n* one road\n* two bridges\n", "Items: * one road * two bridges"},
+		{"Items:\n+ one road\n+ two bridges\n", "Items: one road, two bridges"},
+		{"It is **very** important, *truly*.", "It is very important, truly."},
+		{"It is very important, truly.", "It is **very** important, _truly_."},
+		{"> Who asked you?\n> Nobody did so.", "Who asked you? Nobody did so."},
+		{"The well-known road — it is long – ends.", "The well known road - it is long -- ends"},
+		{"| road | length |\n|---|---|\n| A one | five |", "road length A one five"},
+		{"Stop! Go on! “Never” (ever) again.", "Stop. Go on. 'Never' ever again"},
+		{"The heading\n===========\n\nbegins a new chapter", "The heading begins a new chapter"},
+		{"// The cache is read\n// once for each key.", "The cache is read once for each key."},
+		{"a <= b is what they say", "a ≤ b is what they say"},
+		{"from A -> B by train", "from A → B by train"},
+		{"the width * height\nof each box", "the width *\nheight of each box"},
+		{"~~An old road~~ a new one", "An old road a new one"},
+		{"The value is `so far` unknown.", "The value is so far unknown."},
+	} {
+		verdict, _ := New(tt.text).Check(tt.quote)
+		assert.Equal(t, Verified, verdict, "%q in %q", tt.quote, tt.text)
+	}
+}
+
+// In code, all characters count but white space.
+func TestCode(t *testing.T) {
+	const code = "func get(e *entry) error {\n\tif e == nil || !e.ok {\n\t\treturn errors.New(\"no entry\") // at all\n\t}\n\t*e.at = now()\n\tlog(args...)\n}"
+	const markdown = "# Use\n\nCall `get(e)` if `e.ok == nil` holds:\n\n```go\n" + code + "\n```\n\nIt fails Otherwise, as a rule.\n"
+	for quote, want := range map[string]Verdict{
+		"if e == nil || !e.ok {":                         Verified,
+		"if e==nil||!e.ok{":                              Verified,
+		"if e == nil ||\n    !e.ok {\n return":           Verified,
+		"if e != nil || !e.ok {":                         Absent,
+		"if e == nil || e.ok {":                          Absent,
+		"if e == nil && !e.ok {":                         Absent,
+		"if E == nil || !e.ok {":                         Absent,
+		"return errors.New(\"no entry\")":                Verified,
+		"return errors.New('no entry')":                  Absent,
+		"return errors.new(\"no entry\")":                Absent,
+		"func get(e entry) error":                        Absent,
+		"log(args...)":                                   Verified,
+		"func get(e *entry) error … *e.at = now()":       Elided,
+		"func get(e *entry) error {\n...\n*e.at = now()": Elided,
+	} {
+		verdict, _ := Code(code).Check(quote)
+		assert.Equal(t, want, verdict, "%q in code", quote)
+		verdict, _ = New(markdown).Check(quote)
+		if verdict != TooShort {
+			assert.Equal(t, want, verdict, "%q in Markdown", quote)
+		}
+	}
+	for quote, want := range map[string]Verdict{
+		"Call get(e) if e.ok == nil holds": Verified,
+		"call `get(e)` if `e.ok == nil`":   Verified,
+		"Call get(e) if e.ok != nil holds": Absent,
+		"Call GET(e) if e.ok == nil holds": Absent,
+		"it fails otherwise as a rule":     Verified,
+	} {
+		verdict, _ := New(markdown).Check(quote)
+		assert.Equal(t, want, verdict, "%q", quote)
+	}
+}
+
+func TestNamesOfCode(t *testing.T) {
+	for _, name := range []string{"main.go", "src/App.TSX", `c:\\work\\a.rs`, "Makefile", "deploy/Dockerfile", "change.diff", "a.b.yaml"} {
+		require.True(t, IsCode(name), name)
+	}
+	for _, name := range []string{"notes.md", "plan.txt", "contract", "report.pdf", "go", "", "page.html"} {
+		require.False(t, IsCode(name), name)
+	}
+}
+
 func TestPlacesOfPieces(t *testing.T) {
 	_, places := New(study).Check("the STUDY of 1914 ... grew by 1.5 % ... agree to pay £50")
 	var pieces []string

@@ -19,19 +19,58 @@ import (
 func TestRates(t *testing.T) {
 	files := filepath.SplitList(os.Getenv("QUOTE_TEXTS"))
 	if len(files) == 0 {
-		measure(t, "docs", documents(t), 40)
+		measure(t, "docs", New(documents(t)), 40, present, absent)
 		return
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
-		measure(t, filepath.Base(file), string(text), 250)
+		measure(t, filepath.Base(file), For(file, string(text)), 250, present, absent)
 	}
 }
 
-func documents(t *testing.T) string {
+// TestRatesOfCode does the same with the code of this project, where each character counts but white space.
+func TestRatesOfCode(t *testing.T) {
+	measure(t, "code", Code(read(t, "../../*.go")), 200, []class{present[0], present[3]}, []class{
+		absent[4], absent[5],
+		{"sign changed", false, false, func(s *sampler) string { return s.changeSign() }},
+		{"case changed", false, false, func(s *sampler) string {
+			return s.changeOne(`[a-zA-Z]`, func(c string) string {
+				if upper := strings.ToUpper(c); upper != c {
+					return upper
+				}
+				return strings.ToLower(c)
+			})
+		}},
+		{"character left out", false, false, func(s *sampler) string {
+			return s.changeOne(`[^\sa-zA-Z0-9_]`, func(string) string { return "" })
+		}},
+		{"character doubled", false, false, func(s *sampler) string {
+			return s.changeOne(`[^\sa-zA-Z0-9_]`, func(c string) string { return c + c })
+		}},
+	})
+}
+
+// changeOne changes one part of a passage that matches a pattern.
+func (s *sampler) changeOne(pattern string, change func(string) string) string {
+	q := s.passage()
+	at := regexp.MustCompile(pattern).FindAllStringIndex(q, -1)
+	if len(at) == 0 {
+		return ""
+	}
+	i := at[s.IntN(len(at))]
+	changed := q[:i[0]] + change(q[i[0]:i[1]]) + q[i[1]:]
+	if strings.Contains(s.bare, bare(changed)) {
+		return "" // the passage stands in the text too, such as one without its last bracket
+	}
+	return changed
+}
+
+func documents(t *testing.T) string { return read(t, "../../docs/*.md") }
+
+func read(t *testing.T, pattern string) string {
 	t.Helper()
-	files, err := filepath.Glob("../../docs/*.md")
+	files, err := filepath.Glob(pattern)
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	b := &strings.Builder{}
@@ -48,6 +87,10 @@ type sampler struct {
 	*rand.Rand
 	text   string
 	fields []Place // the parts between white space
+	code   []Place // the parts that are code
+	prose  bool    // quotes have no code
+	bare   string  // the text without white space
+	signs  []Place // between words
 	words  string  // the words of the text, each between spaces
 }
 
@@ -55,54 +98,57 @@ type sampler struct {
 type class struct {
 	name  string
 	words bool // its quotes have other words than the text, so that one with the words of the text is left out
+	prose bool // its quotes differ in what counts in code
 	make  func(*sampler) string
 }
 
 // present are classes of quotes that a text contains, and absent those of quotes that it does not contain.
 var (
 	present = []class{
-		{"exact", false, func(s *sampler) string { return s.passage() }},
-		{"case", false, func(s *sampler) string { return strings.ToUpper(s.passage()) }},
-		{"punctuation", false, func(s *sampler) string { return withoutPunctuation(s.passage()) }},
-		{"white space", false, func(s *sampler) string { return strings.Join(strings.Fields(s.passage()), "\n  ") }},
-		{"Unicode form", false, func(s *sampler) string { return unicodeForm(s.passage()) }},
-		{"hyphen at line end", false, func(s *sampler) string { return s.hyphenated(s.passage()) }},
-		{"omission", false, func(s *sampler) string { return s.omission(true, 3, 40, " ... ") }},
+		{"exact", false, false, func(s *sampler) string { return s.passage() }},
+		{"case", false, true, func(s *sampler) string { return strings.ToUpper(s.passage()) }},
+		{"punctuation", false, true, func(s *sampler) string { return withoutPunctuation(s.passage()) }},
+		{"white space", false, false, func(s *sampler) string { return strings.Join(strings.Fields(s.passage()), "\n  ") }},
+		{"Unicode form", false, true, func(s *sampler) string { return unicodeForm(s.passage()) }},
+		{"hyphen at line end", false, true, func(s *sampler) string { return s.hyphenated(s.passage()) }},
+		{"omission", false, false, func(s *sampler) string { return s.omission(true, 3, 40, " ... ") }},
 	}
 	absent = []class{
-		{"word replaced", true, func(s *sampler) string {
+		{"word replaced", true, false, func(s *sampler) string {
 			return s.changeWord(func(w []string, i int) []string { w[i] = s.word(); return w })
 		}},
-		{"word deleted", true, func(s *sampler) string {
+		{"word deleted", true, false, func(s *sampler) string {
 			return s.changeWord(func(w []string, i int) []string { return slices.Delete(w, i, i+1) })
 		}},
-		{"word inserted", true, func(s *sampler) string {
+		{"word inserted", true, false, func(s *sampler) string {
 			return s.changeWord(func(w []string, i int) []string { return slices.Insert(w, i, s.word()) })
 		}},
-		{"words swapped", true, func(s *sampler) string {
+		{"words swapped", true, false, func(s *sampler) string {
 			return s.changeWord(func(w []string, i int) []string { w[i], w[i-1] = w[i-1], w[i]; return w })
 		}},
-		{"letter changed", true, func(s *sampler) string {
+		{"letter changed", true, false, func(s *sampler) string {
 			return s.changeWord(func(w []string, i int) []string { w[i] = s.misspell(w[i]); return w })
 		}},
-		{"digit changed", false, func(s *sampler) string { return s.number(changeDigit) }},
-		{"decimal point moved", false, func(s *sampler) string { return s.number(movePoint) }},
-		{"words cut", false, func(s *sampler) string { return s.cut() }},
-		{"pieces in wrong order", false, func(s *sampler) string { return s.omission(false, 3, 40, " ... ") }},
-		{"pieces far apart", false, func(s *sampler) string { return s.omission(true, 1500, 5000, " ... ") }},
-		{"pieces without a mark", false, func(s *sampler) string { return s.omission(true, 3, 40, " ") }},
+		{"digit changed", false, false, func(s *sampler) string { return s.number(changeDigit) }},
+		{"decimal point moved", false, false, func(s *sampler) string { return s.number(movePoint) }},
+		{"sign changed", false, false, func(s *sampler) string { return s.changeSign() }},
+		{"words cut", false, false, func(s *sampler) string { return s.cut() }},
+		{"pieces in wrong order", false, false, func(s *sampler) string { return s.omission(false, 3, 40, " ... ") }},
+		{"pieces far apart", false, false, func(s *sampler) string { return s.omission(true, 1500, 5000, " ... ") }},
+		{"pieces without a mark", false, false, func(s *sampler) string { return s.omission(true, 3, 40, " ") }},
 	}
 )
 
-func measure(t *testing.T, name, text string, each int) {
-	s := &sampler{Rand: rand.New(rand.NewPCG(1, 2)), text: text, words: " " + strings.Join(plainWords(text), " ") + " "}
+func measure(t *testing.T, name string, prepared *Text, each int, present, absent []class) {
+	text := prepared.text
+	s := &sampler{Rand: rand.New(rand.NewPCG(1, 2)), text: text, words: " " + strings.Join(plainWords(text), " ") + " ", code: prepared.code, bare: bare(text), signs: signsOf(text)}
 	for _, at := range regexp.MustCompile(`\S+`).FindAllStringIndex(text, -1) {
 		s.fields = append(s.fields, Place{at[0], at[1]})
 	}
-	prepared := New(text)
 	var quotes, all, found, accepted int
 	check := func(c class, want bool) {
 		made, wrong := 0, 0
+		s.prose = c.prose
 		for range each * 50 {
 			q := c.make(s)
 			if made == each {
@@ -157,8 +203,14 @@ func (s *sampler) count(q string) int {
 
 // passage returns 6 to 40 words.
 func (s *sampler) passage() string {
-	from, to := s.bounds()
-	return s.text[s.fields[from].Start:s.fields[to].End]
+	for {
+		from, to := s.bounds()
+		start, end := s.fields[from].Start, s.fields[to].End
+		overlaps := func(c Place) bool { return c.Start < end && start < c.End }
+		if !s.prose || !slices.ContainsFunc(s.code, overlaps) {
+			return s.text[start:end]
+		}
+	}
 }
 
 func (s *sampler) bounds() (from, to int) {
@@ -176,11 +228,11 @@ func (s *sampler) word() string {
 }
 
 func withoutPunctuation(q string) string {
-	if regexp.MustCompile(`[\d$€£]`).MatchString(q) {
-		return "" // punctuation has a meaning in numbers
+	if regexp.MustCompile(`[\d$€£]|[\p{Sm}#@&*/^%]\pP|\pP[\p{Sm}#@&*/^%]`).MatchString(q) {
+		return "" // punctuation has a meaning in numbers, and shows what a sign belongs to
 	}
 	return strings.Map(func(c rune) rune {
-		if unicode.IsPunct(c) && c != '-' && c != '_' && c != '/' && c != '.' {
+		if unicode.IsPunct(c) && !strings.ContainsRune("-_/.#@&*%!", c) {
 			return -1
 		}
 		return c
@@ -261,6 +313,36 @@ func (s *sampler) number(change func(string) string) string {
 		}
 	}
 	return ""
+}
+
+// signBetween matches a sign between words, in one of three groups.
+var signBetween = regexp.MustCompile(`\w ?([*+/&@^=<>]|&&|\|\||[!=<>]=|->) ?\w|\w(_|\+\+)|\s(--)\w`)
+
+// changeSign replaces a sign between words by another one, or removes it.
+func (s *sampler) changeSign() string {
+	if len(s.signs) == 0 {
+		return ""
+	}
+	sign := s.signs[s.IntN(len(s.signs))]
+	middle, _ := slices.BinarySearchFunc(s.fields, sign.Start+1, func(f Place, at int) int { return f.End - at })
+	first, last := middle-3-s.IntN(12), middle+3+s.IntN(12)
+	if first < 0 || last >= len(s.fields) {
+		return ""
+	}
+	others := []string{"+", "/", "*", "!=", "<", ">", "&&", "||", "->", " "}
+	other := others[s.IntN(len(others))]
+	if other == s.text[sign.Start:sign.End] {
+		return ""
+	}
+	return s.text[s.fields[first].Start:sign.Start] + other + s.text[sign.End:s.fields[last].End]
+}
+
+// signsOf returns the places of signs in a text.
+func signsOf(text string) (list []Place) {
+	for _, at := range signBetween.FindAllStringSubmatchIndex(text, -1) {
+		list = append(list, Place{max(at[2], at[4], at[6]), max(at[3], at[5], at[7])})
+	}
+	return list
 }
 
 func changeDigit(n string) string {

@@ -3,6 +3,7 @@ package quote
 import (
 	"iter"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 	"unicode"
@@ -14,8 +15,17 @@ import (
 
 // A reduced text is what Check compares of a text: letters, numbers, and the signs that belong to numbers.
 type reduced struct {
+	text    string
 	letters string
 	words   []word // in order
+	marks   []mark // in order
+}
+
+// A mark is a sign that may be that of an item, a heading, a quotation, a comment or a rule. It stands between the letters.
+type mark struct {
+	at   int // in the letters
+	text string
+	idle bool // it has no meaning, because of its place in the line
 }
 
 // A Place is a part of a text: text[Start:End]. Both are in bytes.
@@ -33,16 +43,19 @@ type span struct{ start, end int }
 const (
 	wordSize   = 2
 	letterSize = 1 // of a script without spaces, in which words have about two letters
+	signSize   = 1
 )
 
-// size returns the number of words, times wordSize. Signs do not count.
+// size returns the number of words, times wordSize. A sign counts half a word.
 func (r *reduced) size() (n int) {
 	for _, w := range r.words {
 		switch first, _ := utf8.DecodeRuneInString(r.letters[w.start:w.end]); {
 		case unspaced(first):
 			n += letterSize
-		case isLetter(first) || first == '-' || unicode.Is(unicode.Sc, first):
+		case strings.ContainsFunc(r.letters[w.start:w.end], isLetter):
 			n += wordSize
+		default:
+			n += signSize
 		}
 	}
 	return n
@@ -67,8 +80,8 @@ func reduce(text string) reduced {
 		r.add(text[end:t.Start], t)
 		end = t.End
 	}
-	r.unit(text[end:])
-	return reduced{r.letters.String(), r.words}
+	r.finish(text[end:])
+	return reduced{text, r.letters.String(), r.words, r.marks}
 }
 
 // A reducer reduces a text from its beginning to its end.
@@ -76,6 +89,7 @@ type reducer struct {
 	text    string
 	letters strings.Builder
 	words   []word
+	marks   []mark
 	last    string // the folded letters of the token before
 }
 
@@ -101,15 +115,55 @@ func (r *reducer) add(between string, t Place) {
 	if joint, ok := r.joint(between, letters); ok {
 		r.write(joint+letters, t.End)
 	} else {
-		between = between[r.unit(between):]
-		sign := ""
-		if startsWithDigit(letters) {
-			sign = r.signs(between, &t)
-		}
-		r.begin(t.Start)
-		r.write(sign+letters, t.End)
+		r.next(between[r.unit(between):], letters, t)
 	}
 	r.last = letters
+}
+
+// next adds a token that does not belong to the one before, and the signs before it.
+func (r *reducer) next(between, letters string, t Place) {
+	start := t.Start
+	prefix := ""
+	if startsWithDigit(letters) {
+		prefix = r.prefix(between, &t)
+	}
+	list := signsIn(between[:len(between)-(start-t.Start)], len(r.words) > 0, true)
+	onlyMarks := !slices.ContainsFunc(list, func(s foundSign) bool { return !s.isMark() })
+	if onlyMarks && prefix == "" && startsWithDigit(letters) && endsWithDigit(r.last) {
+		r.letters.WriteByte(' ') // 19 14 is not 1914
+	}
+	joined := false
+	for _, s := range list {
+		at := start - len(between)
+		joined = r.sign(s, Place{at + s.Start, at + s.End})
+	}
+	if !joined {
+		r.begin(t.Start)
+	}
+	r.write(prefix+letters, t.End)
+}
+
+// sign adds a sign. It reports whether the token behind the sign belongs to the same word.
+func (r *reducer) sign(s foundSign, at Place) (joins bool) {
+	if s.isMark() {
+		r.marks = append(r.marks, mark{r.letters.Len(), s.compared(), s.isIdle()})
+		return false
+	}
+	toLast, toNext := s.belongs()
+	if !toLast {
+		r.begin(at.Start)
+	}
+	r.write(s.compared(), at.End)
+	return toNext
+}
+
+// finish adds what stands behind the last token.
+func (r *reducer) finish(rest string) {
+	rest = rest[r.unit(rest):]
+	for _, s := range signsIn(rest, len(r.words) > 0, false) {
+		at := len(r.text) - len(rest)
+		r.sign(s, Place{at + s.Start, at + s.End})
+	}
 }
 
 const (
@@ -159,9 +213,8 @@ func (r *reducer) unit(between string) int {
 	return n
 }
 
-// signs returns the minus and the currency that stand before a number, and makes them part of its token. It writes what
-// else stands between two numbers.
-func (r *reducer) signs(between string, number *Place) (sign string) {
+// prefix returns the minus and the currency that stand before a number, and makes them part of its token.
+func (r *reducer) prefix(between string, number *Place) (sign string) {
 	if c, size := utf8.DecodeLastRuneInString(between); unicode.Is(unicode.Sc, c) {
 		sign = string(c)
 		between = between[:len(between)-size]
@@ -170,11 +223,7 @@ func (r *reducer) signs(between string, number *Place) (sign string) {
 	c, size := utf8.DecodeLastRuneInString(between)
 	if rest := between[:len(between)-size]; strings.ContainsRune(minuses, c) && r.opens(rest) {
 		sign = "-" + sign
-		between = rest
 		number.Start -= size
-	}
-	if !r.comparison(between, number.Start) && sign == "" && endsWithDigit(r.last) {
-		r.letters.WriteByte(' ') // 19 14 is not 1914
 	}
 	return sign
 }
@@ -183,28 +232,6 @@ func (r *reducer) signs(between string, number *Place) (sign string) {
 func (r *reducer) opens(between string) bool {
 	c, _ := utf8.DecodeLastRuneInString(between)
 	return between == "" && len(r.words) == 0 || between != "" && strings.ContainsRune(opening, c)
-}
-
-// comparisons has the forms of the signs that tell how the number behind them is meant. They are words of their own,
-// because a quote can begin behind them.
-var comparisons = map[string]string{
-	"<": "<", ">": ">", "=": "=", "==": "=", "≤": "≤", "<=": "≤", "≥": "≥", ">=": "≥", "≠": "≠", "!=": "≠", "≈": "≈", "~": "≈", "±": "±",
-	"+/-": "±", "+-": "±", "×": "×", "÷": "÷",
-}
-
-// comparison adds the comparison that stands before a number, and reports whether there is one. A > at the beginning of
-// a line marks a quote in Markdown and in mails.
-func (r *reducer) comparison(between string, number int) bool {
-	trimmed := strings.TrimRight(between, spaces)
-	head := strings.TrimRight(trimmed, "<>=≤≥≠≈~±!+/-×÷")
-	sign, ok := comparisons[trimmed[len(head):]]
-	if line := strings.TrimRight(head, " \t"); !ok || sign == ">" && (line == "" && len(r.words) == 0 || strings.HasSuffix(line, "\n")) {
-		return false
-	}
-	start := number - len(between) + len(head)
-	r.begin(start)
-	r.write(sign, start+len(trimmed)-len(head))
-	return true
 }
 
 var (

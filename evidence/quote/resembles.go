@@ -7,21 +7,21 @@ const minShared = 70
 // altered from one that was invented, after [Text.Check] has not found it. It takes time in proportion to the length of the
 // text.
 func (t *Text) Resembles(quote string) bool {
-	words := reduce(quote)
+	words := t.reduce(quote)
 	missing := map[string]int{} // of each word of the quote, how many more of it the passage could have
 	for _, w := range words.words {
-		missing[words.text(w)]++
+		missing[words.lettersOf(w)]++
 	}
 	need := (len(words.words)*minShared + 99) / 100
 	shared, length := 0, len(words.words)
 	for i, w := range t.words {
-		if n, ok := missing[t.text(w)]; ok {
-			if missing[t.text(w)] = n - 1; n > 0 {
+		if n, ok := missing[t.lettersOf(w)]; ok {
+			if missing[t.lettersOf(w)] = n - 1; n > 0 {
 				shared++
 			}
 		}
 		if i >= length {
-			out := t.text(t.words[i-length])
+			out := t.lettersOf(t.words[i-length])
 			if n, ok := missing[out]; ok {
 				if missing[out] = n + 1; n >= 0 {
 					shared--
@@ -35,5 +35,5 @@ func (t *Text) Resembles(quote string) bool {
 	return false
 }
 
-// text returns a word in the form in which it is compared.
-func (r *reduced) text(w word) string { return r.letters[w.start:w.end] }
+// lettersOf returns a word in the form in which it is compared.
+func (r *reduced) lettersOf(w word) string { return r.letters[w.start:w.end] }

@@ -22,6 +22,7 @@ type Cited struct {
 
 // sourceText is the text of a source.
 type sourceText struct {
+	name       string
 	text, hash string
 	partial    bool    // the source has more
 	strings    *string // what text contains if it is JSON; nil until it is needed
@@ -96,9 +97,9 @@ func (s *source) textFor(actor string, private Private) (sourceText, bool) {
 			return sourceText{}, false
 		}
 		text, ok := private(d)
-		return sourceText{text: text, hash: d.SHA256}, ok
+		return sourceText{name: d.Name, text: text, hash: d.SHA256}, ok
 	}
-	return sourceText{text: s.text, hash: s.hash, partial: s.partial}, s.text != ""
+	return sourceText{name: s.Name, text: s.text, hash: s.hash, partial: s.partial}, s.text != ""
 }
 
 // Check checks the quotes, and returns all citations.
@@ -129,21 +130,21 @@ func (t *sourceText) check(kept *Texts, words string) (transcript.Verdict, int) 
 		t.strings = &text
 	}
 	if *t.strings == "" {
-		return t.checkIn(kept, t.hash, t.text, words)
+		return t.checkIn(kept, t.hash, t.name, t.text, words)
 	}
-	inner, left := t.checkIn(kept, "strings of "+t.hash, *t.strings, words)
+	inner, left := t.checkIn(kept, "strings of "+t.hash, "", *t.strings, words)
 	if inner == transcript.Verified {
 		return inner, left
 	}
-	if whole, left := t.checkIn(kept, t.hash, t.text, words); whole == transcript.Verified || inner == transcript.NotFound {
+	if whole, left := t.checkIn(kept, t.hash, t.name, t.text, words); whole == transcript.Verified || inner == transcript.NotFound {
 		return whole, left
 	}
 	return inner, 0
 }
 
-// checkIn checks a quote in a text with a hash.
-func (t *sourceText) checkIn(kept *Texts, hash, text, words string) (transcript.Verdict, int) {
-	prepared := kept.prepare(hash, text)
+// checkIn checks a quote in a text with a hash. Its name tells whether it is code.
+func (t *sourceText) checkIn(kept *Texts, hash, name, text, words string) (transcript.Verdict, int) {
+	prepared := kept.prepare(hash, name, text)
 	switch verdict, places := prepared.Check(words); {
 	case verdict == quote.Verified:
 		return transcript.Verified, 0

@@ -161,13 +161,13 @@ func TestReport(t *testing.T) {
 func TestTextsAreKept(t *testing.T) {
 	var kept Texts
 	large := strings.Repeat("So it is, and not otherwise. ", maxKept/29/2)
-	first := kept.prepare("1", large)
-	require.Same(t, first, kept.prepare("1", large))
-	kept.prepare("2", large)
-	kept.prepare("3", large[:len(large)/2])
-	require.NotSame(t, first, kept.prepare("1", large), "the oldest one had to go")
+	first := kept.prepare("1", "", large)
+	require.Same(t, first, kept.prepare("1", "", large))
+	kept.prepare("2", "", large)
+	kept.prepare("3", "", large[:len(large)/2])
+	require.NotSame(t, first, kept.prepare("1", "", large), "the oldest one had to go")
 	require.LessOrEqual(t, kept.size, maxKept)
 	require.Len(t, kept.kept, len(kept.order))
-	kept.prepare("4", strings.Repeat("x ", maxKept))
+	kept.prepare("4", "", strings.Repeat("x ", maxKept))
 	require.NotContains(t, kept.kept, "4")
 }

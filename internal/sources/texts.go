@@ -11,7 +11,7 @@ import (
 // Texts keeps texts that were prepared for checks, up to a size. The zero Texts is empty. It is safe for concurrent use.
 type Texts struct {
 	mu    sync.Mutex
-	kept  map[string]*quote.Text // by SHA-256
+	kept  map[string]*quote.Text // by SHA-256, and whether it is code
 	order []string
 	sizes []int
 	size  int
@@ -20,25 +20,28 @@ type Texts struct {
 // maxKept limits, in bytes, the texts that are kept. Each takes about ten times its size in memory.
 const maxKept = 4 << 20
 
-// prepare returns a text with a hash, prepared.
-func (c *Texts) prepare(hash, text string) *quote.Text {
+// prepare returns the text of a source with a name, prepared. key has the hash of the text.
+func (c *Texts) prepare(key, name, text string) *quote.Text {
+	if quote.IsCode(name) {
+		key = "code " + key
+	}
 	c.mu.Lock()
-	prepared := c.kept[hash]
+	prepared := c.kept[key]
 	c.mu.Unlock()
 	if prepared != nil {
 		return prepared
 	}
-	prepared = quote.New(text)
+	prepared = quote.For(name, text)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.kept[hash] != nil || len(text) > maxKept {
+	if c.kept[key] != nil || len(text) > maxKept {
 		return prepared
 	}
 	if c.kept == nil {
 		c.kept = map[string]*quote.Text{}
 	}
-	c.kept[hash] = prepared
-	c.order, c.sizes, c.size = append(c.order, hash), append(c.sizes, len(text)), c.size+len(text)
+	c.kept[key] = prepared
+	c.order, c.sizes, c.size = append(c.order, key), append(c.sizes, len(text)), c.size+len(text)
 	for c.size > maxKept {
 		delete(c.kept, c.order[0])
 		c.size -= c.sizes[0]
