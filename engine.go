@@ -312,11 +312,10 @@ func (e *Engine) recoverAgain(look *heartbeat.Recovery) {
 	}
 }
 
-// List returns the stored debates that match a query, newest first. Protocols have their present names.
+// List returns the stored debates that match a query, newest first.
 func (e *Engine) List(ctx context.Context, q store.Query) iter.Seq2[store.Status, error] {
 	return func(yield func(store.Status, error) bool) {
 		for s, err := range e.store.List(ctx, q) {
-			s.Protocol = e.protocols.Present(s.Protocol)
 			if !yield(withoutPastDriver(s), err) {
 				return
 			}

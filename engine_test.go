@@ -18,7 +18,6 @@ import (
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
-	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
@@ -702,22 +701,4 @@ func TestALongJournalIsRead(t *testing.T) {
 	for i, ev := range want {
 		require.Equal(t, debatetest.Encode(t, ev), debatetest.Encode(t, got[i]))
 	}
-}
-
-// An engine of an earlier version does not know the present name of a protocol. It leaves the debate alone.
-func TestAnEarlierVersionLeavesAPresentNameAlone(t *testing.T) {
-	model := &scripted.Provider{}
-	o := debate.Options{Store: store.Memory(), Providers: map[string]providers.Provider{"m": model}}
-	e := debatetest.Engine(t, o)
-	debatetest.Create(t, e, debate.Config{
-		ID: "d", Topic: "Ban cars?", Protocol: procon.Protocol{}, Judges: []debate.Participant{{Name: "J"}},
-		Participants: []debate.Participant{{Name: "A", Side: "pro"}, {Name: "B", Side: "con"}},
-	})
-	earlier := debatetest.Engine(t, o)
-	earlier.ForgetProtocol("procon/1")
-	d := debatetest.Open(t, earlier, "d")
-	require.ErrorIs(t, d.Start(t.Context()), debate.ErrUnsupported)
-	_, entries, err := o.Store.Load(t.Context(), "d", 0)
-	require.NoError(t, err)
-	require.Len(t, entries, 1)
 }

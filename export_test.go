@@ -3,16 +3,13 @@ package debate
 import (
 	"context"
 	"log/slog"
-	"maps"
 	"reflect"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/context/window"
-	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/internal/rejudging"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
@@ -143,11 +140,4 @@ func ObservationAllocations() float64 {
 		p.logAttempt(ctx, "d", TurnFailed{Attempt: attempt})
 		p.committed(ctx, "d", entry)
 	})
-}
-
-// ForgetProtocol makes an engine one of an earlier version, which lacks a protocol.
-func (e *Engine) ForgetProtocol(name string) {
-	all := e.protocols.Known()
-	delete(all, name)
-	e.protocols = protocoljson.NewRegistry(slices.Collect(maps.Values(all))...)
 }
