@@ -195,7 +195,7 @@ func (dr *driver) plan() (p plan, err error) {
 		return p, ErrClosed
 	}
 	p.newest = dr.newest.Load()
-	if j.rec == nil || j.rec.supported() != nil || dr.behind(j.rec.Seq) || !j.rec.phaseOpen() {
+	if j.rec == nil || dr.behind(j.rec.Seq) || !j.rec.phaseOpen() {
 		if err := j.change(dr.ctx, dr.prepare); err != nil {
 			return p, err
 		}
@@ -241,8 +241,8 @@ func (dr *driver) checkSupport(r *record) error {
 // supported returns an ErrUnsupported if this engine cannot plan the debate's next step, and tells the store why.
 func (dr *driver) supported() error {
 	dr.journal.mu.Lock()
-	err := dr.journal.rec.supported()
-	if err == nil && dr.journal.rec.lifecycle.State.Active() {
+	var err error
+	if dr.journal.rec.lifecycle.State.Active() {
 		err = dr.checkSupport(dr.journal.rec)
 	}
 	dr.journal.mu.Unlock()

@@ -130,26 +130,24 @@ func (r *record) parse(ev ConfigChanged) (Config, error) {
 		r.given = nil
 		return c, nil
 	}
-	newer := ev.Format > store.Format || ev.Revision > revision
-	c, err := r.env.parse(ev.Config, newer)
+	c, err := r.env.parse(ev.Config)
 	if err == nil && c.Protocol == nil {
 		err = errors.New("the configuration has no protocol")
 	}
-	if err == nil && !newer {
+	if err == nil {
 		err = c.checkStored(r.ID)
 	}
 	return c, err
 }
 
 func (r *record) configure(ev ConfigChanged) (err error) {
-	if ev.Format < store.OldestFormat {
-		return fmt.Errorf("the journal has format %d, this version of the library reads formats %d to %d: %w", ev.Format, store.OldestFormat, store.Format, ErrUnsupported)
+	if ev.Format != store.Format {
+		return fmt.Errorf("the format is %d, want %d", ev.Format, store.Format)
 	}
 	if r.Seq == 0 {
 		r.keys, r.fork.silent = ev.keys, ev.silent
 		r.course, err = newCourse(ev.course)
 	}
-	r.format = max(r.format, ev.Format) // once a newer version has written, the journal has its format
 	c, wrong := r.parse(ev)
 	if err = cmp.Or(err, wrong); err != nil {
 		return err
@@ -168,7 +166,7 @@ func (r *record) configure(ev ConfigChanged) (err error) {
 		r.Sources.SetDocuments(c.Documents, ev.Seq)
 		r.Documents = r.Sources.Shared()
 	}
-	r.Seed = cmp.Or(c.Seed, r.ID) // journals of earlier versions have none
+	r.Seed = c.Seed
 	r.Topic, r.MinRounds, r.MaxRounds = r.config.Topic, r.config.Limits.MinRounds, r.config.Limits.MaxRounds
 	r.Judges = namesOf(r.config.Judges)
 	if r.addPeople(); !r.HasTurns() { // after the first turn, only a fork changes anything else of participants

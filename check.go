@@ -366,14 +366,10 @@ func (r *record) checkFailures(list []*Failure) error {
 	return nil
 }
 
-// rulesOf returns the rules of the engine that wrote an entry, given those of the entry before it. They are zero if they are not
-// known, because an earlier version wrote it.
+// rulesOf returns the rules of the engine that wrote an entry, given those of the entry before it.
 func rulesOf(m EventMeta, before Rules) Rules {
-	switch {
-	case m.Rules != nil:
+	if m.Rules != nil {
 		return *m.Rules
-	case m.Revision == 0:
-		return Rules{}
 	}
 	return before
 }

@@ -91,8 +91,12 @@ func (dr *driver) review() {
 	dr.journal.mu.Lock()
 	defer dr.journal.mu.Unlock()
 	err := dr.journal.refresh(dr.ctx)
-	if errors.Is(err, store.ErrNotFound) {
+	newer, isNewer := errors.AsType[*NewerFormat](err)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
 		dr.cancel(fmt.Errorf("drive debate %s: it was deleted: %w", dr.journal.id, err))
+	case isNewer:
+		dr.cancel(fmt.Errorf("drive debate %s: %w", dr.journal.id, newer))
 	}
 	if err != nil {
 		if dr.ctx.Err() == nil { // there may be no further notification, and the call may take long
@@ -165,6 +169,7 @@ func engage(ctx context.Context, e *Engine, j *journal, yield func(Event, error)
 	dr.stop = []func(){e.store.Watch(j.id, dr.wake), func() { closed() }, leave, release}
 	if err := dr.enter(); err != nil {
 		dr.release()
+		e.heartbeats.Lack(ctx, j.id, lackedBy(err))
 		return nil, err
 	}
 	return dr, nil

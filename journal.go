@@ -106,9 +106,6 @@ func (j *journal) begin() (err error) {
 
 // repair replaces a stored status that does not match the journal. If the commit fails, the next reader tries again.
 func (j *journal) repair(ctx context.Context, stored store.Status) {
-	if j.rec.supported() != nil { // this version does not understand all entries
-		return
-	}
 	stored.Driver = store.Heartbeat{}
 	is, err1 := json.Marshal(stored)
 	want, err2 := json.Marshal(statusOf(j.rec))
@@ -123,21 +120,13 @@ func (j *journal) repair(ctx context.Context, stored store.Status) {
 	j.log.WarnContext(ctx, "replace wrong status", attrs...)
 }
 
-// read adds an entry to the record and returns its event. The event is nil if only a newer version of the library
-// knows its type.
+// read adds an entry to the record and returns its event.
 func (j *journal) read(e store.Entry) (Event, error) {
 	ev, err := decodeEntry(e)
-	if newer := j.rec.supported() != nil; err != nil && newer {
-		if ev, err = decodeEntryBy(e, json.Unmarshal); err != nil { // skip what this version does not understand
-			j.rec.Seq = e.Seq
-			j.keep(e)
-			return nil, nil
-		}
-	}
 	if err != nil {
 		return nil, &store.Damaged{ID: j.id, Seq: e.Seq, Err: err}
 	}
-	if j.verify != nil && j.rec.supported() == nil {
+	if j.verify != nil {
 		if err := j.verify(j.rec, ev); err != nil {
 			return nil, &store.Damaged{ID: j.id, Seq: e.Seq, Err: err}
 		}
@@ -260,9 +249,6 @@ func (j *journal) attempt(ctx context.Context, f func(*transaction) error) error
 		if err := j.refresh(ctx); err != nil {
 			return err
 		}
-	}
-	if err := j.rec.supported(); err != nil {
-		return err
 	}
 	c := &j.transaction
 	c.begin(j.rec)

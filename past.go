@@ -59,7 +59,7 @@ func (d *Debate) ReplayAs(ctx context.Context, seat string) iter.Seq2[*Snapshot,
 		}
 		for i := 0; i < len(entries) && err == nil; i++ {
 			var ev Event
-			if ev, err = past.read(entries[i]); ev != nil && err == nil && !yield(&Snapshot{Event: ev, rec: past.rec}, nil) {
+			if ev, err = past.read(entries[i]); err == nil && !yield(&Snapshot{Event: ev, rec: past.rec}, nil) {
 				return
 			}
 		}
@@ -71,7 +71,7 @@ func (d *Debate) ReplayAs(ctx context.Context, seat string) iter.Seq2[*Snapshot,
 
 // Verify reads the whole journal and checks more than reading it does: that each turn, question and failure is of a step that
 // could run, with the round, the order, the visible_seq and the contract of that step, and that the usage of a turn is that of its
-// attempts. It returns a *store.Damaged for the first entry that the entries before it contradict, and ErrUnsupported if a
+// attempts. It returns a *store.Damaged for the first entry that the entries before it contradict, and a *NewerFormat if a
 // newer version wrote the journal. Of a debate with a protocol that the engine lacks, it checks the numbers only.
 func (d *Debate) Verify(ctx context.Context) (err error) {
 	last := int64(0)
@@ -99,7 +99,7 @@ func (d *Debate) Verify(ctx context.Context) (err error) {
 	if status.Seq > last {
 		return &store.Damaged{ID: d.ID(), Seq: last + 1, Err: fmt.Errorf("the journal ends at entry %d, but its status is at entry %d", last, status.Seq)}
 	}
-	return past.rec.supported()
+	return nil
 }
 
 // VerifyEntries derives each entry from the entries before it, with the replies of models and the acts of people that the

@@ -47,9 +47,8 @@ func (r *record) nextRoundAt() time.Time { return r.times.entered.Add(r.config.L
 type record struct {
 	prompting.Debate
 
-	format    int
 	keys      *seal.Keys // of hashes; nil in journals of earlier versions
-	writer    Rules      // rules of the engine that wrote the last entry; zero if they are not known
+	writer    Rules      // rules of the engine that wrote the last entry
 	config    *Config
 	lifecycle fsm.Position
 	accepted  acceptance
@@ -138,13 +137,13 @@ type forkPoint struct {
 type environment struct {
 	prompting.Environment
 
-	parse         func(b json.RawMessage, newer bool) (Config, error) // see Engine.parse
-	sets          map[string]*prompts.Set                             // by Config.Prompts
-	extractAnswer func(transcript.Turn) string                        // see Options.ExtractAnswer
-	rules         *Rules                                              // of the engine
-	identify      func(string) (string, bool)                         // returns a provider's full name, and whether it is a person
-	texts         *sources.Texts                                      // of sources, prepared for checks of quotes
-	audits        []measured.Record                                   // see Options.Audits
+	parse         func(b json.RawMessage) (Config, error) // see Engine.parse
+	sets          map[string]*prompts.Set                 // by Config.Prompts
+	extractAnswer func(transcript.Turn) string            // see Options.ExtractAnswer
+	rules         *Rules                                  // of the engine
+	identify      func(string) (string, bool)             // returns a provider's full name, and whether it is a person
+	texts         *sources.Texts                          // of sources, prepared for checks of quotes
+	audits        []measured.Record                       // see Options.Audits
 }
 
 // noEnvironment serves records that only plan a debate, as validation does.
@@ -176,7 +175,7 @@ var stages = map[fsm.State]transcript.Kind{
 var noConfig Config
 
 func newRecord(id string, env *environment) *record {
-	r := &record{env: env, format: store.OldestFormat, lifecycle: fsm.Position{State: fsm.Configuring}, config: &noConfig}
+	r := &record{env: env, lifecycle: fsm.Position{State: fsm.Configuring}, config: &noConfig}
 	r.Env, r.Findings = &env.Environment, &r.findings
 	r.ID, r.Cursor.Run = id, 1
 	return r

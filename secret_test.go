@@ -134,20 +134,6 @@ func TestTheJournalNamesItsRules(t *testing.T) {
 	require.Equal(t, []debate.Rules{{Number: number}, {number, "*" + here + "counter", here + "answerLine"}, {Number: number}}, list, "only where they change")
 }
 
-func TestAfterAnEntryOfAnEarlierVersionTheRulesAreNamedAgain(t *testing.T) {
-	note := `{"type": "annotated", "seq": 2, "name": "n", "value": 1}`
-	e := debatetest.Engine(t, debate.Options{Store: storeOfRows(t, validConfigRow(t), note)})
-	d := debatetest.Open(t, e, "d")
-	require.NoError(t, d.Annotate(t.Context(), "a", 1))
-	require.NoError(t, d.Annotate(t.Context(), "b", 1))
-	var has []bool
-	for m, err := range d.Replay(t.Context()) {
-		require.NoError(t, err)
-		has = append(has, m.Event.Meta().Rules != nil)
-	}
-	require.Equal(t, []bool{true, false, true, false}, has)
-}
-
 func TestTheAnswerOfASpeechIsStored(t *testing.T) {
 	s := store.Memory()
 	c := configWithRules(5, detect.Rule{Signal: detect.Unanimous, Effect: detect.Stop})
@@ -203,7 +189,7 @@ func TestAReplyIsGivenAgainElsewhere(t *testing.T) {
 	for i := range entries {
 		fields := map[string]any{}
 		require.NoError(t, json.Unmarshal([]byte(debatetest.Encode(t, entries[i].Data)), &fields))
-		for _, name := range []string{"secret", "rules", "revision"} {
+		for _, name := range []string{"secret", "rules"} {
 			delete(fields, name)
 		}
 		if is, ok := fields["reply"].(string); ok {

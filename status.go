@@ -28,7 +28,7 @@ func statusOf(r *record) store.Status {
 	status := store.Status{
 		ID: r.ID, Seq: r.Seq, State: r.lifecycle.State, Cursor: r.Cursor, MaxRounds: r.MaxRounds, Ending: r.Ending,
 		Topic: r.config.Topic, Protocol: r.config.Protocol.Name(), Labels: maps.Clone(r.config.Labels),
-		Usage: r.spent(), RunningTime: r.times.running, Format: r.format, Created: r.times.created, Updated: r.times.changed(), Plan: planOf(r),
+		Usage: r.spent(), RunningTime: r.times.running, Format: store.Format, Created: r.times.created, Updated: r.times.changed(), Plan: planOf(r),
 		Parent: r.fork.Parent, Signed: r.isSigned(),
 	}
 	if r.drivable() != nil { // only an engine that has the protocol can tell
@@ -65,7 +65,7 @@ func (r *record) isSigned() bool {
 // lacksSignature reports whether the debate has ended and can be signed, but is not. The last transition has its seq in the
 // cursor.
 func (r *record) lacksSignature() bool {
-	return r.lifecycle.State.Final() && r.keys != nil && r.supported() == nil && !r.isSigned()
+	return r.lifecycle.State.Final() && !r.isSigned()
 }
 
 // waiting returns what the debate asks people for, in the order of the steps.
@@ -121,14 +121,6 @@ func (r *record) facts() fsm.Facts {
 		NoOpenQuestion: r.decisions.question == nil,
 		AwaitsPeople:   r.awaitsPeople(),
 	}
-}
-
-// supported returns an error if this version of the library must not add to the journal.
-func (r *record) supported() error {
-	if r.format <= store.Format {
-		return nil
-	}
-	return fmt.Errorf("the journal has format %d, this version of the library supports formats up to %d: %w", r.format, store.Format, ErrUnsupported)
 }
 
 func (r *record) configWarnings() []Warning {

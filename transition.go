@@ -54,7 +54,7 @@ func (c *transaction) begin(r *record) {
 
 // stamp returns the fields that all events have for the next event of the given type.
 func (c *transaction) stamp(kind string) EventMeta {
-	m := EventMeta{Type: kind, Seq: c.rec.Seq + 1, Revision: revision}
+	m := EventMeta{Type: kind, Seq: c.rec.Seq + 1}
 	if rules := c.rec.env.rules; *rules != c.rec.writer {
 		m.Rules = rules
 	}

@@ -2,7 +2,6 @@ package debate
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"math"
@@ -285,25 +284,11 @@ func (d *Debate) readEvents(ctx context.Context, last *int64, limit int64) (stor
 			break
 		}
 		ev, err := decodeEntry(e)
-		switch {
-		case err == nil:
-			list = append(list, live.Timed[Event]{After: e.Seq - 1, Event: ev})
-		case d.hasNewerFormat(ctx): // skip what this version does not understand
-			if ev, err := decodeEntryBy(e, json.Unmarshal); err == nil {
-				list = append(list, live.Timed[Event]{After: e.Seq - 1, Event: ev})
-			}
-		case ctx.Err() != nil: // the format could not be read
-			return status, list, context.Cause(ctx)
-		default:
+		if err != nil {
 			return status, list, &store.Damaged{ID: d.ID(), Seq: e.Seq, Err: err}
 		}
+		list = append(list, live.Timed[Event]{After: e.Seq - 1, Event: ev})
 		*last = e.Seq
 	}
 	return status, list, nil
-}
-
-// hasNewerFormat reports whether a newer version of the library wrote the debate's journal.
-func (d *Debate) hasNewerFormat(ctx context.Context) bool {
-	head, err := d.Status(ctx)
-	return err == nil && head.Format > store.Format
 }

@@ -107,14 +107,14 @@ func (w *worker) Work(ctx context.Context, job *river.Job[jobArgs]) error {
 // work runs the job's plan and those to which it goes on, until they are done.
 func (w *worker) work(ctx context.Context, t *jobRun) error {
 	d, err := w.open(ctx, t.job.Args.Debate) // without the job run in ctx, so that a repaired status does not complete the job
-	if err != nil {
+	if err != nil && !errors.Is(err, debate.ErrUnsupported) {
 		return err
 	}
 	conflicts := 0
 	for more := true; !t.completed.Load(); {
 		status, err := d.Status(ctx)
-		if err == nil && (status.Format > store.Format || status.State.Active() && status.Plan.Key == "") {
-			_, err = d.RunOnce(ctx) // only a newer version, or one with the protocol, knows the next step
+		if errors.Is(err, debate.ErrUnsupported) || err == nil && status.State.Active() && status.Plan.Key == "" {
+			_, err = d.RunOnce(ctx) // only a newer version, or an engine with the protocol, knows the next step: this tells the store
 			err = cmp.Or(err, debate.ErrUnsupported)
 		}
 		if err != nil {
