@@ -145,6 +145,9 @@ func (r *record) configure(ev ConfigChanged) (err error) {
 		return fmt.Errorf("the format is %d, want %d", ev.Format, store.Format)
 	}
 	if r.Seq == 0 {
+		if ev.keys == nil {
+			return errors.New("the first entry has no secret")
+		}
 		r.keys, r.fork.silent = ev.keys, ev.silent
 		r.course, err = newCourse(ev.course)
 	}
@@ -334,7 +337,8 @@ func (r *record) drop(ev Dropped) {
 }
 
 func (r *record) annotate(ev Annotated) {
-	if small := r.notes.Add(ev.Name, ev.Value); small && ev.Name == "rating" {
+	r.notes.Add(ev.Name, ev.Value)
+	if ev.Name == "rating" {
 		r.Rating = ev.Value
 	}
 }
@@ -349,7 +353,7 @@ func (r *record) answerOf(t transcript.Turn) string {
 	case r.env.extractAnswer == nil:
 		return ""
 	}
-	return r.env.extractAnswer(t) // a version that stores no answers wrote the turn, or no rule compared answers then
+	return r.env.extractAnswer(t) // no rule compared answers when the turn was committed
 }
 
 // extract sets the answer of a turn that is about to be added, if a rule compares answers. If Options.ExtractAnswer panics, the

@@ -18,6 +18,7 @@ import (
 	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/attachment"
 	"github.com/elenchus-go/debate/internal/budget"
+	"github.com/elenchus-go/debate/internal/chain/signing"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/findings"
@@ -330,6 +331,8 @@ func (r *record) checkEntry(ev Event) error {
 			return fmt.Errorf("turn %s has been committed before it", ev.Key)
 		}
 		return cmp.Or(r.tools.Check(ev.round()), sources.Check(ev.Calls), turns.CheckUsages(transcript.Usage{}, ev.Attempts))
+	case Annotated:
+		return r.checkNote(ev)
 	case Decided:
 		switch err := turns.CheckKey(ev.Key, r.Cursor); { // of a step that is declined
 		case err != nil:
@@ -337,6 +340,16 @@ func (r *record) checkEntry(ev Event) error {
 		case r.decisions.question == nil && ev.Action != actionDecline && ev.Action != actionHold && ev.Action != actionRelease:
 			return errors.New("no question is open")
 		}
+	}
+	return nil
+}
+
+func (r *record) checkNote(ev Annotated) error {
+	if ev.Name == signing.Name {
+		return additions.CheckSignature(ev.Value)
+	}
+	if wrong := r.notes.Check(ev.Name, ev.Value); wrong != nil {
+		return fmt.Errorf("note %q: %v", characters.Cut(ev.Name, 40), wrong[0])
 	}
 	return nil
 }

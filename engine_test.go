@@ -487,10 +487,12 @@ func TestABadRowIsNamed(t *testing.T) {
 		"a field of another type":      {[]any{config, `{"type": "state", "seq": 2, "to": 7}`}, 2, `parse event of type "state"`},
 		"no configuration first":       {[]any{`{"type": "annotated", "seq": 1, "name": "a", "value": 1}`}, 1, "the journal must begin with a configuration"},
 		"a turn first":                 {[]any{`{"type": "turn", "seq": 1, "turn": {"run": 1, "phase": "x", "actor": "A", "kind": "speech"}}`}, 1, "the journal must begin with a configuration"},
-		"a configuration that is null": {[]any{`{"type":"config","seq":1,"format":1, "config": null}`}, 1, "the configuration has no protocol"},
-		"no configuration in it":       {[]any{`{"type": "config", "seq": 1, "format": 1}`}, 1, "unexpected end of JSON input"},
-		"no protocol":                  {[]any{`{"type":"config","seq":1,"format":1, "config": {"topic": "x"}}`}, 1, "the configuration has no protocol"},
-		"a protocol without a name":    {[]any{`{"type":"config","seq":1,"format":1, "config": {"topic": "x", "protocol": {}}}`}, 1, "protocol.name"},
+		"a configuration that is null": {[]any{`{"type":"config","seq":1,"format":1, "secret": "AAAAAAAAAAAAAAAAAAAAAA", "config": null}`}, 1, "the configuration has no protocol"},
+		"no configuration in it":       {[]any{`{"type": "config", "seq": 1, "format": 1, "secret": "AAAAAAAAAAAAAAAAAAAAAA"}`}, 1, "unexpected end of JSON input"},
+		"no secret":                    {[]any{`{"type": "config", "seq": 1, "format": 1, "config": {"topic": "x"}}`}, 1, "the first entry has no secret"},
+		"no format":                    {[]any{`{"type": "config", "seq": 1, "config": {"topic": "x"}}`}, 1, "the format is 0, want 1"},
+		"no protocol":                  {[]any{`{"type":"config","seq":1,"format":1, "secret": "AAAAAAAAAAAAAAAAAAAAAA", "config": {"topic": "x"}}`}, 1, "the configuration has no protocol"},
+		"a protocol without a name":    {[]any{`{"type":"config","seq":1,"format":1, "secret": "AAAAAAAAAAAAAAAAAAAAAA", "config": {"topic": "x", "protocol": {}}}`}, 1, "protocol.name"},
 
 		"an unknown transition":         {[]any{config, transitionRow(2, "configuring", "start", "initializing", "")}, 2, "no such transition"},
 		"an unknown state":              {[]any{config, transitionRow(2, "configuring", "validate", "thinking", "")}, 2, "no such transition"},
@@ -531,7 +533,7 @@ func TestWatchNamesABadRow(t *testing.T) {
 // Fields that a stored configuration or question omits are not required.
 func TestARowThatLeavesSomethingOut(t *testing.T) {
 	t.Run("a temperature", func(t *testing.T) {
-		d := openRows(t, `{"type":"config","seq":1,"format":1, "config": {"topic": "x", "protocol": {"name": "panel/1"},
+		d := openRows(t, `{"type":"config","seq":1,"format":1, "secret": "AAAAAAAAAAAAAAAAAAAAAA", "config": {"topic": "x", "protocol": {"name": "panel/1"},
 			"participants": [{"name": "A", "provider": "m"}, {"name": "B", "provider": "m"}], "judges": [{"name": "J", "provider": "j"}]}}`)
 		_, err := debatetest.Run(t, d)
 		require.ErrorIs(t, err, debate.ErrUnsupported, "the retriever has no provider")

@@ -81,7 +81,7 @@ type (
 		// checked again.
 		ReplyTokens map[string]int `json:"reply_tokens,omitempty"`
 
-		keys   *seal.Keys    // of the debate's hashes; only in the first entry, and never shown
+		keys   *seal.Keys    // of the debate's hashes; in each first entry, in no other one, and never shown
 		course *storedCourse // only in the first entry of a rejudged debate, and never shown
 		silent silence.List  // only in the first entry of a fork with silent turns, and never shown
 	}

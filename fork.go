@@ -317,7 +317,7 @@ func (f *fork) settle(c *transaction) error {
 }
 
 // keysOfFork returns the keys of a fork that begins with the given entries: a secret of its own, and the keys of the hashes in
-// these entries and in its course. parent gives those, and is nil if the parent has no secret.
+// these entries and in its course. parent gives those.
 func keysOfFork(parent *seal.Keys, entries []store.Entry, stored *storedCourse) (*seal.Keys, error) {
 	k := seal.New()
 	c, err := newCourse(stored)

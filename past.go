@@ -267,7 +267,7 @@ func (j *journal) readBefore(list []store.Entry, key transcript.Key) (done TurnD
 	}
 	last := int64(at)
 	if len(done.Turn.Attempts) > 0 { // otherwise the turn was committed as soon as it was there
-		last = min(cmp.Or(done.PromptSeq, done.Turn.VisibleSeq), last)
+		last = min(done.PromptSeq, last)
 	}
 	for _, e := range list[:last] {
 		if _, err := j.read(e); err != nil {

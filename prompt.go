@@ -38,7 +38,7 @@ type Prompt struct {
 	// turn's Window.
 	OtherCounter bool `json:"other_counter,omitempty"`
 	// Match says whether the request is the one that was sent, by the hash in the journal: "equal", "different", or "unknown"
-	// for a person's step, for a step that reads private documents, and for what an earlier version wrote.
+	// for a person's step and for a step that reads private documents.
 	Match string `json:"match"`
 	// Missing says what else the request lacks, in words. It is empty if the request is the one that was sent.
 	Missing []string `json:"missing,omitempty"`
@@ -199,8 +199,7 @@ func newRereading(e *Engine, entries []Event) *rereading {
 		case TurnDone:
 			x.end(ev.Turn.Attempts)
 			if done[ev.Turn.Key] = true; len(ev.Turn.Attempts) > 0 {
-				seq := cmp.Or(ev.PromptSeq, ev.Turn.VisibleSeq)
-				x.turns[seq] = append(x.turns[seq], &ev)
+				x.turns[ev.PromptSeq] = append(x.turns[ev.PromptSeq], &ev)
 				x.writer[ev.Turn.Key] = rules
 			}
 		case ToolsCalled:

@@ -47,7 +47,7 @@ func (r *record) nextRoundAt() time.Time { return r.times.entered.Add(r.config.L
 type record struct {
 	prompting.Debate
 
-	keys      *seal.Keys // of hashes; nil in journals of earlier versions
+	keys      *seal.Keys // of hashes; nil before the first entry
 	writer    Rules      // rules of the engine that wrote the last entry
 	config    *Config
 	lifecycle fsm.Position

@@ -227,10 +227,7 @@ func resultOf(r *record) *Result {
 		Rounds: make([]Totals, r.Cursor.Round+1), Question: deepcopy.Of(r.decisions.question), Failure: deepcopy.Of(r.losses.failure), Problems: deepcopy.Of(r.accepted.problems), Findings: deepcopy.Of(r.findings.List),
 		RunningTime: r.times.running, Created: r.times.created, Started: r.Started, Updated: r.times.changed(), Completed: r.times.completed,
 	}
-	var tooLarge string
-	if res.Annotations, tooLarge = r.notes.Shown(); tooLarge != "" {
-		res.Warnings = append(res.Warnings, tooLarge)
-	}
+	res.Annotations = deepcopy.Of(r.notes.Values)
 	if res.Signature = r.signature(); res.Signature != nil {
 		delete(res.Annotations, signing.Name)
 	}

@@ -232,8 +232,8 @@ func timeoutError(limit time.Duration, budget, concluding bool) error {
 	return ErrOutOfTime
 }
 
-// hash returns the keyed hash of a request of the step, for a call that began at the given time. It is empty if the debate has
-// no secret.
+// hash returns the keyed hash of a request of the step, for a call that began at the given time. It is empty if the secret of the
+// debate is hidden.
 func (r *Run) hash(request *providers.Request, began time.Time) string {
 	key, ok := r.Plan.Keys.Of(seal.CallID(r.Plan.Step.Key.String(), began))
 	if !ok {
