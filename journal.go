@@ -36,7 +36,6 @@ type journal struct {
 	machine *fsm.Machine               // executes what the record holds
 	keeps   bool                       // whether kept holds what was read
 	kept    []store.Entry              // the first entries of the journal, decoded
-	inert   bool                       // for new records; see record
 	driver  follower                   // the driver that uses this journal; nil if there is none
 	verify  func(*record, Event) error // checks each entry that is read; nil if nobody has asked for it
 	signer  note.Signer                // of debates that end; nil if there is none
@@ -99,7 +98,6 @@ func (j *journal) refresh(ctx context.Context) error {
 // begin creates an empty record to read the journal into.
 func (j *journal) begin() (err error) {
 	j.rec, j.kept = newRecord(j.id, j.env), nil
-	j.rec.inert = j.inert
 	j.machine, err = fsm.New(j.rec.lifecycle)
 	return err
 }
@@ -281,9 +279,9 @@ func (j *journal) commit(ctx context.Context, c *transaction) error {
 	if j.reports.ordered() {
 		defer j.reports.commits.Lock(j.id)()
 	}
+	j.rec = nil // until all is done: it holds uncommitted events
 	err := j.store.Commit(ctx, store.Change{ID: j.id, After: c.after, Entries: entries, Status: statusOf(c.rec)})
 	if err != nil {
-		j.rec = nil // it holds uncommitted events
 		if j.driver != nil {
 			j.driver.writing(c.after)
 		}
@@ -297,6 +295,7 @@ func (j *journal) commit(ctx context.Context, c *transaction) error {
 			return err
 		}
 	}
+	j.rec = c.rec
 	return nil
 }
 

@@ -49,8 +49,14 @@ func (x *execution) post(i int, inbox chan<- message) func(Event, int64) error {
 	}
 }
 
+// runParallel runs a call of a parallel phase on its own goroutine. The driver waits until it has ended, so it tells also if the
+// goroutine ends: then the step has failed.
 func (x *execution) runParallel(i int, inbox chan<- message) {
+	finished := false
 	defer func() {
+		if !finished {
+			x.err = x.unfinished()
+		}
 		over := x.over // the driver reuses x
 		inbox <- message{index: i, ended: true, err: x.err}
 		close(over) // not before: the turns of an actor are committed in the order of its calls
@@ -59,13 +65,14 @@ func (x *execution) runParallel(i int, inbox chan<- message) {
 		<-x.after
 		select {
 		case <-x.run.Plan.Hold.Paused(): // nothing new starts
-			x.err = step.ErrSuperseded
+			x.err, finished = step.ErrSuperseded, true
 			return
 		default:
 		}
 		x.run.Late(time.Since(x.launched))
 	}
 	_ = x.perform()
+	finished = true
 }
 
 // perform runs the steps of a plan and commits each turn when it is complete. It runs a single step on this
@@ -87,11 +94,6 @@ func (dr *driver) perform(p plan) error {
 		return dr.handleFailures(calls)
 	}
 	c := calls[0]
-	defer func() {
-		if c.run.Exited() != nil { // this goroutine is ending
-			_ = dr.handleFailures(calls)
-		}
-	}()
 	c.err = dr.commitTurn(c, c.perform())
 	return dr.handleFailures(calls)
 }

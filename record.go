@@ -65,7 +65,6 @@ type record struct {
 	tools     rounds.Rounds
 	findings  findings.Findings
 	env       *environment
-	inert     bool    // the protocol must not be called, because it ends the goroutine; the record is only used to report that
 	given     *Config // the configuration of the first entry; nil once it was applied
 }
 
@@ -214,9 +213,6 @@ func (r *record) derivable() error {
 func (r *record) next() []protocol.Step {
 	if r.planned.seq == r.Seq {
 		return r.planned.steps
-	}
-	if r.inert {
-		return nil
 	}
 	var steps []protocol.Step
 	if r.Cursor.Stage != "" && (r.Cursor.Stage != transcript.Conclusion || r.CanConclude()) {

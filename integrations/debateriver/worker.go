@@ -13,6 +13,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/store"
 )
 
@@ -94,7 +95,7 @@ func (w *worker) Work(ctx context.Context, job *river.Job[jobArgs]) error {
 		return retryDecision(ctx, job, err)
 	}
 	defer leave()
-	err = w.work(ctx, t)
+	err = onItsOwn(func() error { return w.work(ctx, t) })
 	switch {
 	case t.completed.Load(), errors.Is(err, store.ErrNotFound): // the journal records how the debate ended or stopped
 		return nil
@@ -102,6 +103,19 @@ func (w *worker) Work(ctx context.Context, job *river.Job[jobArgs]) error {
 		return retryDecision(ctx, job, err)
 	}
 	return nil
+}
+
+// onItsOwn calls f on a goroutine of its own, and returns its error. If a job ended its goroutine, River would count it as running
+// for ever.
+func onItsOwn(f func() error) error {
+	done := make(chan error, 1)
+	go func() {
+		err := errors.New("the goroutine ended early")
+		defer func() { done <- err }()
+		defer panics.Catch(&err)
+		err = f()
+	}()
+	return <-done
 }
 
 // work runs the job's plan and those to which it goes on, until they are done.
