@@ -14,6 +14,7 @@ import (
 	"github.com/elenchus-go/debate/internal/actor/warnings"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/findings"
+	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/rejudging"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/step/rounds"
@@ -363,8 +364,7 @@ func (r *record) extract(t *transcript.Turn) {
 	if t.Kind != transcript.Speech || r.env.extractAnswer == nil || !slices.ContainsFunc(r.config.Detect, compares) {
 		return
 	}
-	defer func() { _ = recover() }()
 	said := *t
 	said.Seq = r.Seq + 1
-	t.Extracted = new(characters.Valid(r.env.extractAnswer(said)))
+	_ = panics.Call(func() { t.Extracted = new(characters.Valid(r.env.extractAnswer(said))) })
 }

@@ -266,11 +266,6 @@ func (l *problemList) policy(field string, is FailurePolicy, known ...FailurePol
 // checkStored returns an error if no version of the library has stored the configuration for the debate with the given id.
 // A journal may be damaged or forged. Protocols of other packages are not asked, because their rules may have changed.
 func (c *Config) checkStored(id string) (err error) {
-	defer func() {
-		if v := recover(); v != nil { // of the protocol
-			err = fmt.Errorf("check protocol: %w", panics.New(v))
-		}
-	}()
 	l := &problemList{}
 	if c.ID != "" && c.ID != id {
 		l.add("id", "%q is not that of the debate", c.ID)
@@ -279,7 +274,10 @@ func (c *Config) checkStored(id string) (err error) {
 	l.problems = append(l.problems, actor.CheckNames(c.seats())...)
 	c.checkValues(l)
 	if len(l.problems) == 0 && presets.Has(c.Protocol) {
-		l.problems = append(l.problems, c.Protocol.Check(c.protocolRecord())...)
+		panicked := panics.Call(func() { l.problems = append(l.problems, c.Protocol.Check(c.protocolRecord())...) })
+		if panicked != nil {
+			return fmt.Errorf("check protocol: %w", panicked)
+		}
 	}
 	if err := problemsError(l.problems); err != nil {
 		return errors.New(err.Error()) // it is no mistake of the caller, as Problems are

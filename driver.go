@@ -11,6 +11,7 @@ import (
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/live"
+	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/store"
 )
@@ -78,12 +79,11 @@ func (dr *driver) recheck() {
 	dr.mu.Lock()
 	defer dr.mu.Unlock()
 	if !dr.released && (len(dr.running) > 0 || dr.cancelCheck != nil) {
-		dr.reviews.Go(dr.review)
+		dr.reviews.Go(func() { _ = panics.Call(dr.review) }) // the driver meets a panic of the protocol too, and reports it
 	}
 }
 
 func (dr *driver) review() {
-	defer func() { _ = recover() }() // of the protocol: the driver meets the panic too, and reports it
 	dr.journal.mu.Lock()
 	defer dr.journal.mu.Unlock()
 	err := dr.journal.refresh(dr.ctx)

@@ -156,13 +156,9 @@ func (p *reporter) callBegin(ctx context.Context, s Step) (within context.Contex
 
 // guard calls a function of the observer. It logs a panic.
 func (p *reporter) guard(id string, f func()) {
-	defer func() {
-		if v := recover(); v != nil {
-			err := panics.New(v)
-			p.log.Error("observer panicked", "debate", id, "error", err, "stack", err.Stack)
-		}
-	}()
-	f()
+	if err, panicked := errors.AsType[*panics.Error](panics.Call(f)); panicked {
+		p.log.Error("observer panicked", "debate", id, "error", err, "stack", err.Stack)
+	}
 }
 
 // logStored writes a line for a transition, each failure and each warning.

@@ -31,7 +31,6 @@ func (m *Snapshot) Result() *Result { return resultOf(m.rec) }
 
 // Refusal returns the *fsm.Refused with which the lifecycle refused an event at that point, or nil if the event was possible.
 func (m *Snapshot) Refusal(on fsm.Event) (err error) {
-	defer func() { _ = recover() }()        // of the protocol: the driver meets the panic too, and reports it
 	if on == fsm.Start && m.rec.fork.idle { // Start resumes it
 		on = fsm.Resume
 	}
@@ -75,14 +74,17 @@ func (d *Debate) ReplayAs(ctx context.Context, seat string) iter.Seq2[*Snapshot,
 // newer version wrote the journal. Of a debate with a protocol that the engine lacks, it checks the numbers only.
 func (d *Debate) Verify(ctx context.Context) (err error) {
 	last := int64(0)
-	defer func() {
-		if v := recover(); v != nil { // of the protocol
-			err = &store.Damaged{ID: d.ID(), Seq: last, Err: panics.New(v)}
-		}
-		if err != nil {
-			err = fmt.Errorf("verify debate %s: %w", d.ID(), err)
-		}
-	}()
+	if panicked := panics.Call(func() { err = d.verify(ctx, &last) }); panicked != nil { // the protocol, on what the entries hold
+		err = &store.Damaged{ID: d.ID(), Seq: last, Err: panicked}
+	}
+	if err != nil {
+		return fmt.Errorf("verify debate %s: %w", d.ID(), err)
+	}
+	return nil
+}
+
+// verify sets last to the entry that it reads.
+func (d *Debate) verify(ctx context.Context, last *int64) error {
 	past := newJournal(d.engine, d.ID())
 	var plans verification.Plans
 	past.verify = func(r *record, ev Event) error { return verifyEntry(&plans, r, ev) }
@@ -91,13 +93,13 @@ func (d *Debate) Verify(ctx context.Context) (err error) {
 		return err
 	}
 	for _, e := range entries {
-		last = e.Seq
+		*last = e.Seq
 		if _, err := past.read(e); err != nil {
 			return err
 		}
 	}
-	if status.Seq > last {
-		return &store.Damaged{ID: d.ID(), Seq: last + 1, Err: fmt.Errorf("the journal ends at entry %d, but its status is at entry %d", last, status.Seq)}
+	if status.Seq > *last {
+		return &store.Damaged{ID: d.ID(), Seq: *last + 1, Err: fmt.Errorf("the journal ends at entry %d, but its status is at entry %d", *last, status.Seq)}
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/live"
+	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 )
@@ -291,12 +292,10 @@ func readDocument(ctx context.Context, e *Engine, id string, labels map[string]s
 	if e.documents == nil {
 		return "", lacks("it is private, set Options.Documents", nil)
 	}
-	defer func() {
-		if recover() != nil { // the value may quote the text
-			text, err = "", lacks("Options.Documents panicked", nil)
-		}
-	}()
-	switch text, err = e.documents(ctx, id, maps.Clone(labels), d); {
+	panicked := panics.Call(func() { text, err = e.documents(ctx, id, maps.Clone(labels), d) })
+	switch {
+	case panicked != nil: // it may quote the text
+		return "", lacks("Options.Documents panicked", nil)
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
 	case err != nil:

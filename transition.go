@@ -115,7 +115,7 @@ func (c *transaction) settle() error {
 
 // proceedSafely calls proceed and returns a panic of the protocol or of a hook as a *panics.Error.
 func (c *transaction) proceedSafely() (more bool, err error) {
-	defer panics.Catch(&err) // if the goroutine is ending, its driver reports that
+	defer panics.Catch(&err)
 	return c.proceed()
 }
 

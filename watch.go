@@ -152,7 +152,7 @@ func (v *viewer) add(ev Event) error {
 			return fmt.Errorf("watch debate %s as %q: %w", r.ID, v.Seat, err)
 		}
 		v.Masked = who.Blind && !final
-		v.At(&r.Record, r.Parallel, final, r.next)
+		_ = r.ask(func(r *record) { v.At(&r.Record, r.Parallel, final, r.next) })
 	}
 	if step, ok := stepOf(ev); !v.Wants(meta.Seq, meta.Live, ok && step.Actor == v.Seat) {
 		return nil

@@ -212,6 +212,24 @@ func TestABugIsAFailure(t *testing.T) {
 	}
 }
 
+// The lifecycle asks whether a debate waits for people. If the protocol cannot say so, the failure is reported all the same.
+func TestABugInADebateWithPeopleIsAFailure(t *testing.T) {
+	for name, drive := range driveModes {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := &bugged{bug: &bug{place: "phases"}, store: store.Memory()}
+				cfg := b.config(panel.Sequential)
+				cfg.Participants[1] = debate.Participant{Name: "B", Human: true}
+				debatetest.Create(t, b.engine(t), cfg)
+				b.armed.Store(true)
+				d := debatetest.Open(t, b.engine(t), "d")
+				err := drive(t.Context(), d)
+				_ = b.requireFailed(t, err)
+			})
+		})
+	}
+}
+
 // requireFailed requires that the debate is in error because of the bug, and returns the failure.
 func (b *bugged) requireFailed(t *testing.T, got error) *debate.Failure {
 	t.Helper()
@@ -390,7 +408,7 @@ func TestABugDoesNotReachReaders(t *testing.T) {
 	b.armed.Store(false)
 	require.NoError(t, d.Inject(t.Context(), debate.Remark{From: "Pat", Text: "Be brief."}))
 
-	b = newBugged(t, "phases", panel.Sequential)
+	b = newBugged(t, "phases", panel.Simultaneous)
 	b.armed.Store(false)
 	d = debatetest.Open(t, b.engine(t), "d")
 	for ev, err := range d.Run(t.Context()) {
@@ -403,6 +421,13 @@ func TestABugDoesNotReachReaders(t *testing.T) {
 	other := debatetest.Open(t, b.engine(t), "d")
 	status := debatetest.Status(t, other)
 	require.NotEmpty(t, status.Plan.Key, "a worker meets the bug and reports it")
+	for m, err := range other.ReplayAs(t.Context(), "A") {
+		require.NoError(t, err)
+		require.Equal(t, "d", m.Status().ID)
+		require.Equal(t, "d", m.Result().ID)
+		_ = m.Refusal(fsm.Pause)
+	}
+	require.Empty(t, debatetest.Waiting(t, other))
 	b.hits.Store(0)
 	_, err = other.RunOnce(t.Context())
 	_ = b.requireFailed(t, err)

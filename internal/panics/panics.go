@@ -31,6 +31,13 @@ func Catch(err *error) {
 	}
 }
 
+// Call calls f. It returns a panic of f as an *Error.
+func Call(f func()) (err error) {
+	defer Catch(&err)
+	f()
+	return nil
+}
+
 // Error returns the message, without the stack.
 func (e *Error) Error() string { return e.Message }
 

@@ -49,3 +49,12 @@ func TestNew(t *testing.T) {
 		})
 	}
 }
+
+func TestCall(t *testing.T) {
+	ran := false
+	require.NoError(t, Call(func() { ran = true }))
+	require.True(t, ran)
+	err := Call(func() { panic("a bug") })
+	require.EqualError(t, err, "a bug")
+	require.Contains(t, err.(*Error).Stack, "panics.TestCall")
+}

@@ -27,19 +27,17 @@ type call struct {
 func (c *call) run(ctx context.Context, stream func(context.Context, providers.Request, Add) error, r providers.Request) {
 	err := error(&providers.Error{Kind: providers.Panic, Err: errUnfinished})
 	defer func() { c.done <- err }()
-	defer func() {
-		if v := recover(); v != nil {
-			err = &providers.Error{Kind: providers.Panic, Err: panics.New(v)}
-		}
-	}()
-	err = stream(ctx, r, func(chunk Chunk) error {
+	add := func(chunk Chunk) error {
 		select {
 		case c.chunks <- chunk:
 			return nil
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-	})
+	}
+	if panicked := panics.Call(func() { err = stream(ctx, r, add) }); panicked != nil {
+		err = &providers.Error{Kind: providers.Panic, Err: panicked}
+	}
 }
 
 // errUnfinished is the error of a model whose goroutine ends before the model returns.

@@ -169,12 +169,9 @@ func (p provider) run(ctx context.Context, texts []string) (any, error) {
 	go func() {
 		r := result{err: &providers.Error{Kind: providers.Panic, Err: errUnfinished}}
 		defer func() { done <- r }()
-		defer func() {
-			if v := recover(); v != nil {
-				r = result{err: &providers.Error{Kind: providers.Panic, Err: panics.New(v)}}
-			}
-		}()
-		r.value, r.err = p.answer(ctx, texts)
+		if panicked := panics.Call(func() { r.value, r.err = p.answer(ctx, texts) }); panicked != nil {
+			r = result{err: &providers.Error{Kind: providers.Panic, Err: panicked}}
+		}
 	}()
 	select {
 	case <-ctx.Done():
