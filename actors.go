@@ -16,7 +16,6 @@ import (
 	"github.com/elenchus-go/debate/internal/step/rounds"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -240,15 +239,6 @@ func callersOf(c *Config, p *protocol.Phase) (list []string) {
 		return nil
 	}
 	return list
-}
-
-// formatOf returns the format of a journal with the configuration. An engine that knows no documents, no reference and no tools would
-// do without them, so it must leave the debate alone.
-func formatOf(c *Config) int {
-	if l := &c.Limits; len(c.Documents) > 0 || c.Reference != "" || usesTools(c) || l.ToolRounds+l.ToolCalls+l.ToolBytes != 0 || l.ToolTimeout != 0 {
-		return store.Format
-	}
-	return store.OldestFormat
 }
 
 func (ev *ToolsCalled) round() *rounds.Round {

@@ -1,7 +1,6 @@
 package debate
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +15,6 @@ import (
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/transcript"
 )
 
 // newExecutions returns the executions of the steps that may run now. The error is a *Failure if a step can never run
@@ -56,57 +54,36 @@ func (dr *driver) newExecutions(r *record) ([]*execution, error) {
 // newExecution returns the execution of a step. It returns a panic of the protocol or of a hook as a *panics.Error.
 func (dr *driver) newExecution(r *record, s protocol.Step) (c *execution, err error) {
 	defer panics.Catch(&err)
-	dr.planning = s.Key
 	if c, err = dr.engine.newExecution(r, s); err == nil {
 		if m := &c.run.Plan.Model; m.Client == nil {
 			m.Provider, m.Client, err = dr.engine.providers.Bind(m.Provider)
 		}
 	}
-	dr.planning = transcript.Key{} // not deferred: it stays if the goroutine ends
 	return c, err
 }
 
 // advance does what can be done now and reports whether there is more to do. If code that it calls panics, the debate
-// fails. If that code ends the goroutine, the debate fails too, and advance sets dr.exited. A panic of the viewer passes
-// through.
+// fails. A panic of the viewer passes through.
 func (dr *driver) advance() (more bool, err error) {
-	panics.Guard(func() { more, err = dr.step() }, &dr.out.Viewing, func(p *panics.Error, exits bool) {
-		if more, err = false, dr.fail(p, exits); exits {
-			dr.exited = err
+	err = errUnfinished // unless step returns
+	defer func() { dr.failed = err }()
+	defer func() {
+		if dr.out.Viewing { // the viewer has panicked, or has ended the goroutine
+			err = nil
+			return
 		}
-	})
-	return more, err
-}
-
-// advanceApart calls advance until there is nothing more to do or again returns false. It does so on another goroutine, which
-// the code that it calls may end. A panic of again passes through.
-func (dr *driver) advanceApart(again func() bool) (more bool, err error) {
-	asks := false
-	ended := panics.Apart(func() {
-		for goesOn := true; goesOn; asks = false {
-			more, err = dr.advance()
-			asks = true
-			goesOn = more && err == nil && again()
+		if v := recover(); v != nil {
+			more, err = false, dr.fail(panics.New(v))
 		}
-	})
-	switch {
-	case ended == nil:
-		return more, err
-	case asks:
-		panic(ended)
-	}
-	return false, dr.exited
+	}()
+	return dr.step()
 }
 
 // fail commits the failure for a panic, unless the debate has stopped already. It returns why the debate is in error.
-// After runtime.Goexit, the record must not call the protocol, which may be the cause.
-func (dr *driver) fail(p *panics.Error, inert bool) error {
+func (dr *driver) fail(p *panics.Error) error {
 	j := dr.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.inert = inert; inert && j.rec != nil {
-		j.rec.inert = true
-	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(dr.ctx), failTimeout) // the panic may have canceled all calls
 	defer cancel()
 	err := j.change(ctx, func(c *transaction) error {
@@ -118,12 +95,11 @@ func (dr *driver) fail(p *panics.Error, inert bool) error {
 		if !c.rec.lifecycle.State.Active() {
 			return nil
 		}
-		return c.fire(fsm.Fail, StateChanged{Failure: panicFailure(p, cmp.Or(dr.planning, c.rec.position()))})
+		return c.fire(fsm.Fail, StateChanged{Failure: panicFailure(p, c.rec.position())})
 	})
-	if j.inert = false; err != nil {
+	if err != nil {
 		return err
 	}
-	j.rec.inert = false
 	if j.rec.lifecycle.State == fsm.Error {
 		return deepcopy.Of(j.rec.losses.failure)
 	}
@@ -195,7 +171,7 @@ func (dr *driver) plan() (p plan, err error) {
 		return p, ErrClosed
 	}
 	p.newest = dr.newest.Load()
-	if j.rec == nil || j.rec.supported() != nil || dr.behind(j.rec.Seq) || !j.rec.phaseOpen() {
+	if j.rec == nil || dr.behind(j.rec.Seq) || !j.rec.phaseOpen() {
 		if err := j.change(dr.ctx, dr.prepare); err != nil {
 			return p, err
 		}
@@ -241,8 +217,8 @@ func (dr *driver) checkSupport(r *record) error {
 // supported returns an ErrUnsupported if this engine cannot plan the debate's next step, and tells the store why.
 func (dr *driver) supported() error {
 	dr.journal.mu.Lock()
-	err := dr.journal.rec.supported()
-	if err == nil && dr.journal.rec.lifecycle.State.Active() {
+	var err error
+	if dr.journal.rec.lifecycle.State.Active() {
 		err = dr.checkSupport(dr.journal.rec)
 	}
 	dr.journal.mu.Unlock()
@@ -351,21 +327,30 @@ func (dr *driver) sleep(wait time.Duration) {
 func (dr *driver) showEnd() {
 	for {
 		dr.out.Flush()
-		dr.journal.mu.Lock()
-		r := dr.journal.rec
-		if dr.out.Waits() { // another goroutine has committed something
-			dr.journal.mu.Unlock()
-			continue
-		}
-		if dr.out.Gone || r == nil || !r.lifecycle.State.Final() {
-			dr.journal.mu.Unlock()
+		ev, waits := dr.ended()
+		switch {
+		case waits: // another goroutine has committed something
+		case ev == nil:
+			return
+		default:
+			dr.out.Present(*ev)
 			return
 		}
-		ev := endedOf(r)
-		dr.journal.mu.Unlock()
-		dr.out.Present(ev)
-		return
 	}
+}
+
+// ended returns the last event of a debate that has ended, or nil. It reports whether others wait to be shown before it.
+func (dr *driver) ended() (ev *Ended, waits bool) {
+	dr.journal.mu.Lock()
+	defer dr.journal.mu.Unlock()
+	r := dr.journal.rec
+	if dr.out.Waits() {
+		return nil, true
+	}
+	if dr.out.Gone || r == nil || !r.lifecycle.State.Final() {
+		return nil, false
+	}
+	return new(endedOf(r)), false
 }
 
 func endedOf(r *record) Ended {

@@ -14,6 +14,7 @@ import (
 	"github.com/elenchus-go/debate/internal/actor/warnings"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/findings"
+	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/rejudging"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/step/rounds"
@@ -130,26 +131,27 @@ func (r *record) parse(ev ConfigChanged) (Config, error) {
 		r.given = nil
 		return c, nil
 	}
-	newer := ev.Format > store.Format || ev.Revision > revision
-	c, err := r.env.parse(ev.Config, newer)
+	c, err := r.env.parse(ev.Config)
 	if err == nil && c.Protocol == nil {
 		err = errors.New("the configuration has no protocol")
 	}
-	if err == nil && !newer {
+	if err == nil {
 		err = c.checkStored(r.ID)
 	}
 	return c, err
 }
 
 func (r *record) configure(ev ConfigChanged) (err error) {
-	if ev.Format < store.OldestFormat {
-		return fmt.Errorf("the journal has format %d, this version of the library reads formats %d to %d: %w", ev.Format, store.OldestFormat, store.Format, ErrUnsupported)
+	if ev.Format != store.Format {
+		return fmt.Errorf("the format is %d, want %d", ev.Format, store.Format)
 	}
 	if r.Seq == 0 {
+		if ev.keys == nil {
+			return errors.New("the first entry has no secret")
+		}
 		r.keys, r.fork.silent = ev.keys, ev.silent
 		r.course, err = newCourse(ev.course)
 	}
-	r.format = max(r.format, ev.Format) // once a newer version has written, the journal has its format
 	c, wrong := r.parse(ev)
 	if err = cmp.Or(err, wrong); err != nil {
 		return err
@@ -168,7 +170,7 @@ func (r *record) configure(ev ConfigChanged) (err error) {
 		r.Sources.SetDocuments(c.Documents, ev.Seq)
 		r.Documents = r.Sources.Shared()
 	}
-	r.Seed = cmp.Or(c.Seed, r.ID) // journals of earlier versions have none
+	r.Seed = c.Seed
 	r.Topic, r.MinRounds, r.MaxRounds = r.config.Topic, r.config.Limits.MinRounds, r.config.Limits.MaxRounds
 	r.Judges = namesOf(r.config.Judges)
 	if r.addPeople(); !r.HasTurns() { // after the first turn, only a fork changes anything else of participants
@@ -336,7 +338,8 @@ func (r *record) drop(ev Dropped) {
 }
 
 func (r *record) annotate(ev Annotated) {
-	if small := r.notes.Add(ev.Name, ev.Value); small && ev.Name == "rating" {
+	r.notes.Add(ev.Name, ev.Value)
+	if ev.Name == "rating" {
 		r.Rating = ev.Value
 	}
 }
@@ -351,7 +354,7 @@ func (r *record) answerOf(t transcript.Turn) string {
 	case r.env.extractAnswer == nil:
 		return ""
 	}
-	return r.env.extractAnswer(t) // a version that stores no answers wrote the turn, or no rule compared answers then
+	return r.env.extractAnswer(t) // no rule compared answers when the turn was committed
 }
 
 // extract sets the answer of a turn that is about to be added, if a rule compares answers. If Options.ExtractAnswer panics, the
@@ -361,8 +364,7 @@ func (r *record) extract(t *transcript.Turn) {
 	if t.Kind != transcript.Speech || r.env.extractAnswer == nil || !slices.ContainsFunc(r.config.Detect, compares) {
 		return
 	}
-	defer func() { _ = recover() }()
 	said := *t
 	said.Seq = r.Seq + 1
-	t.Extracted = new(characters.Valid(r.env.extractAnswer(said)))
+	_ = panics.Call(func() { t.Extracted = new(characters.Valid(r.env.extractAnswer(said))) })
 }

@@ -35,11 +35,7 @@ func (dr *driver) runBackground() {
 	defer dr.release()
 	again := minBackoff
 	for {
-		more, err := dr.advanceApart(func() bool {
-			again = minBackoff
-			return true
-		})
-		dr.failed = err
+		more, err := dr.advance()
 		if err != nil && !dr.logError(err) {
 			return
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/attachment"
 	"github.com/elenchus-go/debate/internal/budget"
+	"github.com/elenchus-go/debate/internal/chain/signing"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/findings"
@@ -262,11 +263,6 @@ func (l *problemList) policy(field string, is FailurePolicy, known ...FailurePol
 // checkStored returns an error if no version of the library has stored the configuration for the debate with the given id.
 // A journal may be damaged or forged. Protocols of other packages are not asked, because their rules may have changed.
 func (c *Config) checkStored(id string) (err error) {
-	defer func() {
-		if v := recover(); v != nil { // of the protocol
-			err = fmt.Errorf("check protocol: %w", panics.New(v))
-		}
-	}()
 	l := &problemList{}
 	if c.ID != "" && c.ID != id {
 		l.add("id", "%q is not that of the debate", c.ID)
@@ -275,7 +271,10 @@ func (c *Config) checkStored(id string) (err error) {
 	l.problems = append(l.problems, actor.CheckNames(c.seats())...)
 	c.checkValues(l)
 	if len(l.problems) == 0 && presets.Has(c.Protocol) {
-		l.problems = append(l.problems, c.Protocol.Check(c.protocolRecord())...)
+		panicked := panics.Call(func() { l.problems = append(l.problems, c.Protocol.Check(c.protocolRecord())...) })
+		if panicked != nil {
+			return fmt.Errorf("check protocol: %w", panicked)
+		}
 	}
 	if err := problemsError(l.problems); err != nil {
 		return errors.New(err.Error()) // it is no mistake of the caller, as Problems are
@@ -327,6 +326,8 @@ func (r *record) checkEntry(ev Event) error {
 			return fmt.Errorf("turn %s has been committed before it", ev.Key)
 		}
 		return cmp.Or(r.tools.Check(ev.round()), sources.Check(ev.Calls), turns.CheckUsages(transcript.Usage{}, ev.Attempts))
+	case Annotated:
+		return r.checkNote(ev)
 	case Decided:
 		switch err := turns.CheckKey(ev.Key, r.Cursor); { // of a step that is declined
 		case err != nil:
@@ -334,6 +335,16 @@ func (r *record) checkEntry(ev Event) error {
 		case r.decisions.question == nil && ev.Action != actionDecline && ev.Action != actionHold && ev.Action != actionRelease:
 			return errors.New("no question is open")
 		}
+	}
+	return nil
+}
+
+func (r *record) checkNote(ev Annotated) error {
+	if ev.Name == signing.Name {
+		return additions.CheckSignature(ev.Value)
+	}
+	if wrong := r.notes.Check(ev.Name, ev.Value); wrong != nil {
+		return fmt.Errorf("note %q: %v", characters.Cut(ev.Name, 40), wrong[0])
 	}
 	return nil
 }
@@ -363,14 +374,10 @@ func (r *record) checkFailures(list []*Failure) error {
 	return nil
 }
 
-// rulesOf returns the rules of the engine that wrote an entry, given those of the entry before it. They are zero if they are not
-// known, because an earlier version wrote it.
+// rulesOf returns the rules of the engine that wrote an entry, given those of the entry before it.
 func rulesOf(m EventMeta, before Rules) Rules {
-	switch {
-	case m.Rules != nil:
+	if m.Rules != nil {
 		return *m.Rules
-	case m.Revision == 0:
-		return Rules{}
 	}
 	return before
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -292,7 +293,7 @@ func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 		if err != nil {
 			return err
 		}
-		if err := c.add(ConfigChanged{EventMeta: c.stamp("config"), At: c.now, Format: formatOf(&cfg), Config: raw}); err != nil {
+		if err := c.add(ConfigChanged{EventMeta: c.stamp("config"), At: c.now, Format: store.Format, Config: raw}); err != nil {
 			return err
 		}
 		return c.fire(fsm.Edit, StateChanged{})

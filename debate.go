@@ -11,6 +11,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/sources"
+	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
@@ -157,24 +158,35 @@ func (d *Debate) Waiting(ctx context.Context) (list []Asked, err error) {
 	return list, nil
 }
 
+// read brings the record up to date and has f read it.
+func (d *Debate) read(ctx context.Context, f func(*record)) error {
+	d.journal.mu.Lock()
+	defer d.journal.mu.Unlock()
+	if err := d.journal.refresh(ctx); err != nil {
+		return err
+	}
+	f(d.journal.rec)
+	return nil
+}
+
 // Document returns the text of a document for a participant or a judge who reads it, with the names that this seat sees.
 // Whoever asks must speak for the seat; check that first. It returns *Problems if the seat reads no such document, and
 // ErrUnsupported if Options.Documents does not give the text.
 func (d *Debate) Document(ctx context.Context, seat, name string) (string, error) {
-	d.journal.mu.Lock()
-	err := d.journal.refresh(ctx)
-	r := d.journal.rec
+	var m *judge.Pseudonyms
+	var list []evidence.Document
+	var labels map[string]string
+	err := d.read(ctx, func(r *record) {
+		var who Participant
+		if p := r.config.settings(seat); p != nil {
+			who = *p
+		}
+		m = r.Pseudonyms(&protocol.Step{Key: transcript.Key{Actor: seat}, Blind: who.Blind})
+		list, labels = documentsFor(r.config, seat), r.config.Labels
+	})
 	if err != nil {
-		d.journal.mu.Unlock()
 		return "", err
 	}
-	var who Participant
-	if p := r.config.settings(seat); p != nil {
-		who = *p
-	}
-	m := r.Pseudonyms(&protocol.Step{Key: transcript.Key{Actor: seat}, Blind: who.Blind})
-	list, labels := documentsFor(r.config, seat), r.config.Labels
-	d.journal.mu.Unlock()
 	at := slices.IndexFunc(list, func(x evidence.Document) bool { return m.Hide(x.Name) == name || x.Name == name })
 	if at < 0 {
 		return "", problemOf("document", "name", "%q is no document that %q reads", name, seat)
@@ -194,12 +206,10 @@ func (d *Debate) quotable(ctx context.Context, actor, reply string) (list []evid
 	if !sources.MayQuote(reply) {
 		return nil
 	}
-	d.journal.mu.Lock()
 	var labels map[string]string
-	if d.journal.refresh(ctx) == nil { // otherwise the reply fails too
-		list, labels = privateOnes(documentsFor(d.journal.rec.config, actor)), d.journal.rec.config.Labels
-	}
-	d.journal.mu.Unlock()
+	_ = d.read(ctx, func(r *record) { // if it fails, the reply fails too
+		list, labels = privateOnes(documentsFor(r.config, actor)), r.config.Labels
+	})
 	for i := range list {
 		list[i].Text, _ = readDocument(ctx, d.engine, d.ID(), labels, list[i])
 	}
@@ -228,8 +238,9 @@ func (d *Debate) Result(ctx context.Context) (*Result, error) {
 // and nothing more is committed. Run yields the end of ctx as an error. A later Run, RunOnce or Start continues from
 // the last committed turn.
 //
-// If a provider, a protocol or a hook panics, the debate fails. If it calls runtime.Goexit, the debate fails too, Run
-// yields the failure, and your goroutine ends. A panic in the loop's body reaches you.
+// If a provider, a protocol or a hook panics, the debate fails. A panic in the loop's body reaches you. If one of them calls
+// runtime.Goexit, its goroutine ends. If this is yours, driving stops, and the debate stays as it was last committed. Each step
+// of a parallel phase has a goroutine of its own; if that ends, the debate fails.
 //
 // The model's stream waits while the loop's body runs. A slow body slows the debate down but causes no timeout. A
 // second Run in the same engine yields ErrBusy. A second Run in another process is safe, but pays for the same calls
@@ -246,15 +257,9 @@ func (d *Debate) Run(ctx context.Context) iter.Seq2[Event, error] {
 			return
 		}
 		defer dr.release()
-		defer func() {
-			if dr.exited != nil && !dr.out.Gone { // this goroutine is ending
-				yield(nil, dr.exited)
-			}
-		}()
 		dr.observe()
 		for more := true; more && err == nil && !dr.out.Gone; {
 			more, err = dr.advance() //nolint:contextcheck // see fail
-			dr.failed = err
 		}
 		switch {
 		case dr.out.Gone:
@@ -291,12 +296,17 @@ func (d *Debate) RunWhile(ctx context.Context, again func(store.Status) bool) (m
 		return false, err
 	}
 	dr.observe()
-	more, dr.failed = dr.advanceApart(func() bool { //nolint:contextcheck // see fail
+	for {
+		more, err = dr.advance() //nolint:contextcheck // see fail
+		if !more || err != nil {
+			return more, err
+		}
 		s := dr.status()
 		dr.only = s.Plan.Key
-		return dr.only != "" && again(s)
-	})
-	return more, dr.failed
+		if dr.only == "" || !again(s) {
+			return more, nil
+		}
+	}
 }
 
 func (d *Debate) ending(ctx context.Context) (Ended, error) {

@@ -89,8 +89,8 @@
 //     execution.go turns what happens in a step into events, and commits its calls of tools. Package internal/live shows
 //     events to the caller of Run, and passes replies to other viewers while they stream.
 //   - Requests: registry.go holds what an engine knows by name, and request.go plans a step with its request.
-//   - Driving: journal.go reads and commits entries. driver.go runs one debate, perform.go runs the steps of a plan,
-//     advance.go plans, and background.go drives a debate that Start has begun.
+//   - Driving: journal.go reads and commits entries. format.go leaves journals of newer versions alone. driver.go runs one
+//     debate, perform.go runs the steps of a plan, advance.go plans, and background.go drives a debate that Start has begun.
 //   - API: debate.go, control.go, watch.go, engine.go, and edits.go and fork.go for forks. To verify a journal, prompt.go makes
 //     the prompts of its steps again, and rederive.go and changes.go derive its entries again. past.go has Replay, Verify and
 //     VerifyEntries.

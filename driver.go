@@ -11,9 +11,9 @@ import (
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/live"
+	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/store"
-	"github.com/elenchus-go/debate/transcript"
 )
 
 // driver drives one debate: it plans the steps that may run, runs them and commits their turns. Run, RunOnce and
@@ -43,9 +43,6 @@ type driver struct {
 	known  atomic.Int64 // seq of the last entry that this driver has written or read
 	newest atomic.Int64 // seq of the last entry that the store has announced
 	woken  chan struct{}
-
-	planning transcript.Key // the step for which an execution is being made, if any
-	exited   error          // the debate's failure, after code that the driver called has ended the goroutine
 
 	mu          sync.Mutex
 	released    bool
@@ -82,17 +79,20 @@ func (dr *driver) recheck() {
 	dr.mu.Lock()
 	defer dr.mu.Unlock()
 	if !dr.released && (len(dr.running) > 0 || dr.cancelCheck != nil) {
-		dr.reviews.Go(dr.review)
+		dr.reviews.Go(func() { _ = panics.Call(dr.review) }) // the driver meets a panic of the protocol too, and reports it
 	}
 }
 
 func (dr *driver) review() {
-	defer func() { _ = recover() }() // of the protocol: the driver meets the panic too, and reports it
 	dr.journal.mu.Lock()
 	defer dr.journal.mu.Unlock()
 	err := dr.journal.refresh(dr.ctx)
-	if errors.Is(err, store.ErrNotFound) {
+	newer, isNewer := errors.AsType[*NewerFormat](err)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
 		dr.cancel(fmt.Errorf("drive debate %s: it was deleted: %w", dr.journal.id, err))
+	case isNewer:
+		dr.cancel(fmt.Errorf("drive debate %s: %w", dr.journal.id, newer))
 	}
 	if err != nil {
 		if dr.ctx.Err() == nil { // there may be no further notification, and the call may take long
@@ -164,13 +164,20 @@ func engage(ctx context.Context, e *Engine, j *journal, yield func(Event, error)
 	dr.feed, leave = e.feeds.Join(j.id)
 	dr.stop = []func(){e.store.Watch(j.id, dr.wake), func() { closed() }, leave, release}
 	if err := dr.enter(); err != nil {
-		dr.release()
+		e.heartbeats.Lack(ctx, j.id, lackedBy(err))
 		return nil, err
 	}
 	return dr, nil
 }
 
-func (dr *driver) enter() error {
+// enter reads the journal. If that fails, or ends the goroutine, enter releases the driver.
+func (dr *driver) enter() (err error) {
+	entered := false
+	defer func() {
+		if !entered {
+			dr.release()
+		}
+	}()
 	dr.journal.mu.Lock()
 	defer dr.journal.mu.Unlock()
 	if err := dr.journal.refresh(dr.ctx); err != nil {
@@ -180,6 +187,7 @@ func (dr *driver) enter() error {
 	dr.known.Store(dr.journal.rec.Seq)
 	dr.feed.Attach(&dr.known)
 	dr.engine.reports.queue.Enter(dr.journal.id, dr.journal.rec.Seq)
+	entered = true
 	return nil
 }
 
@@ -233,10 +241,17 @@ func (dr *driver) unobserve(err error) {
 	end(o)
 }
 
+// errUnfinished is why a drive or a step has ended if its goroutine has.
+var errUnfinished = errors.New("the goroutine ended early")
+
+// release ends driving. It is deferred, so that others can go on whatever ends the goroutine.
 func (dr *driver) release() {
+	defer dr.leave() // also if the observer ends the goroutine
 	dr.cancel(live.ErrLeft)
 	dr.yieldTurn()
-	defer dr.leave() // also if the observer ends the goroutine
+	if errors.Is(dr.failed, errUnfinished) {
+		dr.engine.log.WarnContext(dr.ctx, "drive debate", "debate", dr.journal.id, "error", dr.failed)
+	}
 	dr.unobserve(dr.failed)
 }
 

@@ -100,7 +100,7 @@ func editConfig(ctx context.Context, e *Engine, c *transaction, edits *Edits) er
 	if err != nil {
 		return err
 	}
-	if err := c.add(ConfigChanged{EventMeta: c.stamp("config"), At: c.now, Format: formatOf(&cfg), Config: raw, ReplyTokens: limits}); err != nil {
+	if err := c.add(ConfigChanged{EventMeta: c.stamp("config"), At: c.now, Format: store.Format, Config: raw, ReplyTokens: limits}); err != nil {
 		return err
 	}
 	if s := r.lifecycle.State; s == fsm.Configuring || s == fsm.Ready {
@@ -225,7 +225,7 @@ func (again *Rejudge) config(e *Engine, events []Event, from int64) (*Config, er
 	if !changed {
 		return nil, nil
 	}
-	c, err := e.parse(last.Config, last.Revision > revision)
+	c, err := e.parse(last.Config)
 	if err != nil {
 		return nil, err
 	}

@@ -64,21 +64,15 @@ func decodeStrict(b []byte, c *Config, known *protocoljson.Registry, advice stri
 	return problemsError(l.problems)
 }
 
-// decodeEntry returns the event in an entry. It returns an error if the entry's seq, type, key or time is not that of
-// the event, or if the event has an unknown field, because one of them is damaged.
-func decodeEntry(e store.Entry) (Event, error) { return decodeEntryBy(e, unmarshalEvent) }
-
-// unmarshalEvent decodes an event from its JSON. It rejects unknown fields, unless a newer version wrote them.
-func unmarshalEvent(b []byte, v any) error {
+// unmarshalStrictly decodes an event from its JSON. It rejects unknown fields.
+func unmarshalStrictly(b []byte, v any) error {
 	unknown, err := strictjson.Unmarshal(b, v)
-	if c, ok := v.(*storedConfig); ok && c.Format > store.Format || v.(Event).Meta().Revision > revision {
-		unknown = nil
-	}
 	return cmp.Or(err, unknown)
 }
 
-// decodeEntryBy returns the event in an entry. decode decodes it from JSON.
-func decodeEntryBy(e store.Entry, decode func([]byte, any) error) (Event, error) {
+// decodeEntry returns the event in an entry. It returns an error if the entry's seq, type, key or time is not that of
+// the event, or if the event has an unknown field, because one of them is damaged.
+func decodeEntry(e store.Entry) (Event, error) {
 	var ev Event
 	switch data := e.Data.(type) {
 	case storedConfig:
@@ -87,7 +81,7 @@ func decodeEntryBy(e store.Entry, decode func([]byte, any) error) (Event, error)
 		ev = data
 	case json.RawMessage:
 		var err error
-		if ev, err = parseEvent(e.Type, data, decode); err != nil { // perhaps only the type is damaged
+		if ev, err = parseEvent(e.Type, data, unmarshalStrictly); err != nil { // perhaps only the type is damaged
 			if other, parsed := ParseEvent(data); parsed == nil && other.Meta().Type != e.Type || parsed != nil {
 				ev, err = other, parsed
 			}
@@ -97,9 +91,6 @@ func decodeEntryBy(e store.Entry, decode func([]byte, any) error) (Event, error)
 		}
 	default:
 		return nil, fmt.Errorf("decode entry: data is %T, want an event or its JSON", e.Data)
-	}
-	if c, ok := ev.(ConfigChanged); ok && (c.Format < store.OldestFormat || c.Format > store.Format) { // another format may have other fields
-		return ev, nil
 	}
 	is := store.Entry{Seq: ev.Meta().Seq, Type: ev.Meta().Type}
 	is.Key, is.At = entryFields(ev)

@@ -61,7 +61,7 @@ func NewEngine(o Options) (*Engine, error) {
 	}
 	e.reports = e.newReporter(o)
 	e.heartbeats = heartbeat.New(o.Store, o.Name, o.HeartbeatInterval, o.RecoverAfter, e.log)
-	e.store = store.Watched(o.Store)
+	e.store = readableStore{store.Watched(o.Store)}
 	if s, ok := o.Store.(store.Scheduler); ok {
 		e.schedules = s.Schedules()
 	}
@@ -170,7 +170,7 @@ func (e *Engine) commitFirst(ctx context.Context, c Config, start bool) (*Debate
 		d.journal.rec.given = &c
 	}
 	change := newTransaction(d.journal.rec)
-	err = change.add(ConfigChanged{EventMeta: change.stamp("config"), At: change.now, Format: formatOf(&c), Config: raw, keys: seal.New()})
+	err = change.add(ConfigChanged{EventMeta: change.stamp("config"), At: change.now, Format: store.Format, Config: raw, keys: seal.New()})
 	if err == nil && start {
 		err = change.start()
 	}
@@ -312,11 +312,15 @@ func (e *Engine) recoverAgain(look *heartbeat.Recovery) {
 	}
 }
 
-// List returns the stored debates that match a query, newest first. Protocols have their present names.
+// List returns the stored debates that match a query, newest first. A status comes with an error if it cannot be read, and with a
+// *NewerFormat if a newer version of the library wrote the journal; List then goes on. Any other error comes without an ID and ends
+// the list.
 func (e *Engine) List(ctx context.Context, q store.Query) iter.Seq2[store.Status, error] {
 	return func(yield func(store.Status, error) bool) {
 		for s, err := range e.store.List(ctx, q) {
-			s.Protocol = e.protocols.Present(s.Protocol)
+			if err == nil && s.Format > store.Format {
+				err = &NewerFormat{ID: s.ID, Format: s.Format}
+			}
 			if !yield(withoutPastDriver(s), err) {
 				return
 			}
@@ -324,7 +328,7 @@ func (e *Engine) List(ctx context.Context, q store.Query) iter.Seq2[store.Status
 	}
 }
 
-// Delete removes a stored debate. Every process that still drives or watches it gets an error. The documentation of each
+// Delete removes a stored debate, whatever its format. Every process that still drives or watches it gets an error. The documentation of each
 // store says when the texts are gone from its files.
 func (e *Engine) Delete(ctx context.Context, id string) error {
 	err := e.store.Delete(ctx, id, 0)

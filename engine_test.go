@@ -18,7 +18,6 @@ import (
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
-	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
@@ -80,63 +79,6 @@ func TestADebateOfAnUnknownProtocolIsReadButNotDriven(t *testing.T) {
 	_, err := debatetest.Run(t, d)
 	require.ErrorIs(t, err, debate.ErrUnsupported)
 	require.ErrorContains(t, err, `"mesh/1"`)
-}
-
-func TestADebateOfANewerFormatIsReadButNotChanged(t *testing.T) {
-	newer := &newerStore{store.Memory(), t}
-	opts := debate.Options{Store: newer, Providers: providersOf(talkingModel(), scriptedJudge(t, 1))}
-	d := debatetest.New(t, debatetest.PairConfig(nil), debate.Options{Store: newer.Store, Providers: opts.Providers})
-	require.NoError(t, d.Annotate(t.Context(), "mood", "calm"))
-	runUntilTurn(t, d, "assessment")
-
-	e := debatetest.Engine(t, opts)
-	d = debatetest.Open(t, e, "d")
-	require.Len(t, debatetest.Result(t, d).Turns, 2)
-	require.Len(t, storedEvents(t, d), 10, "all but the entry of a type that is unknown")
-	_, err := debatetest.Run(t, d)
-	require.ErrorIs(t, err, debate.ErrUnsupported)
-	require.ErrorIs(t, d.Pause(t.Context()), debate.ErrUnsupported)
-	require.ErrorContains(t, d.Pause(t.Context()), "pause debate d: the journal has format 4, this version of the library supports formats up to 3")
-}
-
-func TestAJournalOfAnOlderFormatIsRefusedByName(t *testing.T) {
-	s := store.Memory()
-	now := time.Now().UTC().Truncate(time.Microsecond)
-	data := json.RawMessage(`{"type":"config","seq":1,"format":2, "format": 1, "config": {"id": "d", "topic": "Ban cars?"}}`)
-	require.NoError(t, s.Commit(t.Context(), store.Change{
-		ID: "d", Entries: []store.Entry{{Seq: 1, Type: "config", At: now, Data: data}},
-		Status: store.Status{ID: "d", Seq: 1, Format: 1, Created: now, Updated: now},
-	}))
-	e := debatetest.Engine(t, debate.Options{Store: s, Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
-	d, err := e.Open(t.Context(), "d")
-	require.ErrorIs(t, err, debate.ErrUnsupported)
-	require.ErrorContains(t, err, "the journal has format 1, this version of the library reads formats 2 to 3")
-	_, err = d.Status(t.Context())
-	require.ErrorIs(t, err, debate.ErrUnsupported)
-	_, err = d.Result(t.Context())
-	require.ErrorIs(t, err, debate.ErrUnsupported)
-	require.ErrorIs(t, d.Start(t.Context()), debate.ErrUnsupported)
-	_, entries, err := s.Load(t.Context(), "d", 0)
-	require.NoError(t, err)
-	require.Len(t, entries, 1, "nothing is changed")
-}
-
-// newerStore holds what a newer version wrote.
-type newerStore struct {
-	store.Store
-
-	t testing.TB
-}
-
-func (s *newerStore) Load(ctx context.Context, id string, after int64) (store.Status, []store.Entry, error) {
-	head, entries, err := s.Store.Load(ctx, id, after)
-	if len(entries) > 0 && entries[0].Seq == 1 { // with fields and entries that this version does not know
-		entries = slices.Clone(entries)
-		text := strings.Replace(string(firstEntry(s.t, entries[0]).Config), "{", `{"mood": "calm", "limits": {"jokes": 3}, `, 1)
-		entries[0].Data = debate.ConfigChanged{EventMeta: debate.EventMeta{Type: "config", Seq: 1}, Format: store.Format + 1, Config: json.RawMessage(text)}
-		entries[1].Data = json.RawMessage(`{"type": "applause", "seq": 2}`)
-	}
-	return head, entries, err
 }
 
 // renamedPanel is a panel with another name, which engines only know if Options contain it.
@@ -545,10 +487,12 @@ func TestABadRowIsNamed(t *testing.T) {
 		"a field of another type":      {[]any{config, `{"type": "state", "seq": 2, "to": 7}`}, 2, `parse event of type "state"`},
 		"no configuration first":       {[]any{`{"type": "annotated", "seq": 1, "name": "a", "value": 1}`}, 1, "the journal must begin with a configuration"},
 		"a turn first":                 {[]any{`{"type": "turn", "seq": 1, "turn": {"run": 1, "phase": "x", "actor": "A", "kind": "speech"}}`}, 1, "the journal must begin with a configuration"},
-		"a configuration that is null": {[]any{`{"type":"config","seq":1,"format":2, "config": null}`}, 1, "the configuration has no protocol"},
-		"no configuration in it":       {[]any{`{"type": "config", "seq": 1, "format": 2}`}, 1, "unexpected end of JSON input"},
-		"no protocol":                  {[]any{`{"type":"config","seq":1,"format":2, "config": {"topic": "x"}}`}, 1, "the configuration has no protocol"},
-		"a protocol without a name":    {[]any{`{"type":"config","seq":1,"format":2, "config": {"topic": "x", "protocol": {}}}`}, 1, "protocol.name"},
+		"a configuration that is null": {[]any{`{"type":"config","seq":1,"format":1, "secret": "AAAAAAAAAAAAAAAAAAAAAA", "config": null}`}, 1, "the configuration has no protocol"},
+		"no configuration in it":       {[]any{`{"type": "config", "seq": 1, "format": 1, "secret": "AAAAAAAAAAAAAAAAAAAAAA"}`}, 1, "unexpected end of JSON input"},
+		"no secret":                    {[]any{`{"type": "config", "seq": 1, "format": 1, "config": {"topic": "x"}}`}, 1, "the first entry has no secret"},
+		"no format":                    {[]any{`{"type": "config", "seq": 1, "config": {"topic": "x"}}`}, 1, "the format is 0, want 1"},
+		"no protocol":                  {[]any{`{"type":"config","seq":1,"format":1, "secret": "AAAAAAAAAAAAAAAAAAAAAA", "config": {"topic": "x"}}`}, 1, "the configuration has no protocol"},
+		"a protocol without a name":    {[]any{`{"type":"config","seq":1,"format":1, "secret": "AAAAAAAAAAAAAAAAAAAAAA", "config": {"topic": "x", "protocol": {}}}`}, 1, "protocol.name"},
 
 		"an unknown transition":         {[]any{config, transitionRow(2, "configuring", "start", "initializing", "")}, 2, "no such transition"},
 		"an unknown state":              {[]any{config, transitionRow(2, "configuring", "validate", "thinking", "")}, 2, "no such transition"},
@@ -589,7 +533,7 @@ func TestWatchNamesABadRow(t *testing.T) {
 // Fields that a stored configuration or question omits are not required.
 func TestARowThatLeavesSomethingOut(t *testing.T) {
 	t.Run("a temperature", func(t *testing.T) {
-		d := openRows(t, `{"type":"config","seq":1,"format":2, "config": {"topic": "x", "protocol": {"name": "panel/1"},
+		d := openRows(t, `{"type":"config","seq":1,"format":1, "secret": "AAAAAAAAAAAAAAAAAAAAAA", "config": {"topic": "x", "protocol": {"name": "panel/1"},
 			"participants": [{"name": "A", "provider": "m"}, {"name": "B", "provider": "m"}], "judges": [{"name": "J", "provider": "j"}]}}`)
 		_, err := debatetest.Run(t, d)
 		require.ErrorIs(t, err, debate.ErrUnsupported, "the retriever has no provider")
@@ -702,22 +646,4 @@ func TestALongJournalIsRead(t *testing.T) {
 	for i, ev := range want {
 		require.Equal(t, debatetest.Encode(t, ev), debatetest.Encode(t, got[i]))
 	}
-}
-
-// An engine of an earlier version does not know the present name of a protocol. It leaves the debate alone.
-func TestAnEarlierVersionLeavesAPresentNameAlone(t *testing.T) {
-	model := &scripted.Provider{}
-	o := debate.Options{Store: store.Memory(), Providers: map[string]providers.Provider{"m": model}}
-	e := debatetest.Engine(t, o)
-	debatetest.Create(t, e, debate.Config{
-		ID: "d", Topic: "Ban cars?", Protocol: procon.Protocol{}, Judges: []debate.Participant{{Name: "J"}},
-		Participants: []debate.Participant{{Name: "A", Side: "pro"}, {Name: "B", Side: "con"}},
-	})
-	earlier := debatetest.Engine(t, o)
-	earlier.ForgetProtocol("procon/1")
-	d := debatetest.Open(t, earlier, "d")
-	require.ErrorIs(t, d.Start(t.Context()), debate.ErrUnsupported)
-	_, entries, err := o.Store.Load(t.Context(), "d", 0)
-	require.NoError(t, err)
-	require.Len(t, entries, 1)
 }

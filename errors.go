@@ -57,9 +57,9 @@ var (
 	// ErrClosed reports that the engine was closed.
 	ErrClosed = errors.New("the engine is closed")
 	// ErrUnsupported reports that this engine lacks something that the debate needs, such as its protocol, a provider,
-	// a prompt or a reply contract, or that this version of the library does not support the format of the debate's
-	// journal. The engine leaves the debate as it is, because another engine may have what is missing. The debate can
-	// be listed, watched and, except for an unknown protocol or format, controlled.
+	// a prompt or a reply contract. The engine leaves the debate as it is, because another engine may have what is missing.
+	// The debate can be listed, watched and, except for an unknown protocol, controlled. It is also the cause of a
+	// [NewerFormat].
 	ErrUnsupported = errors.New("not supported by this engine")
 	// ErrTaken reports that the store has another debate with the id.
 	ErrTaken = errors.New("the id is taken")

@@ -38,20 +38,13 @@ type EventMeta struct {
 	Type string `json:"type"`           // such as "turn"
 	Seq  int64  `json:"seq"`            // sequence number of the event, or of the durable event before it if it is live
 	Live bool   `json:"live,omitempty"` // whether the event is not stored
-	// Revision is the number of times that fields had been added to the journal format, store.Format, in the version of the
-	// library that wrote the entry. A version ignores the fields that it does not know in an entry of a later revision than
-	// its own. In any other entry they are damage, and it refuses the entry.
-	Revision int32 `json:"revision,omitempty"`
 	// Rules are the rules of the engine that wrote the entry, if they are others than those of the entry before it. They apply
-	// to the entries that follow, until another one has rules or has a Revision of 0, whose rules nobody knows.
+	// to the entries that follow, until another one has rules.
 	Rules *Rules `json:"rules,omitempty"`
 	// Repeats is the seq of the entry of its parent that an entry of a rejudged debate repeats; see [Engine.Rejudge]. It is 0
 	// for what the debate has added.
 	Repeats int64 `json:"repeats,omitempty"`
 }
-
-// revision is the Revision of the entries that this version writes.
-const revision = 1
 
 // rulesNumber is the Number of the rules of this version. Raise it whenever the same journal leads to other prompts, windows,
 // pseudonyms or transitions than before. TestTheRulesHaveANumber fails if it was forgotten.
@@ -79,7 +72,7 @@ type (
 	ConfigChanged struct {
 		EventMeta
 		At     time.Time       `json:"at"`     // time of the commit
-		Format int             `json:"format"` // format of the journal from this entry on; see store.Format
+		Format int             `json:"format"` // number of the format of the journal; see store.Format
 		Config json.RawMessage `json:"config"` // decode it with Engine.ParseConfig
 		// Parent is what the debate is a fork of, and Forked is when it was made. Only the first entry of a fork has them.
 		Parent transcript.Parent `json:"parent,omitzero"`
@@ -88,7 +81,7 @@ type (
 		// checked again.
 		ReplyTokens map[string]int `json:"reply_tokens,omitempty"`
 
-		keys   *seal.Keys    // of the debate's hashes; only in the first entry, and never shown
+		keys   *seal.Keys    // of the debate's hashes; in each first entry, in no other one, and never shown
 		course *storedCourse // only in the first entry of a rejudged debate, and never shown
 		silent silence.List  // only in the first entry of a fork with silent turns, and never shown
 	}
@@ -162,7 +155,7 @@ type (
 		EventMeta
 		At     time.Time `json:"at"`     // time of the commit
 		Action string    `json:"action"` // action of the choice, or one of the three others
-		// Question is the ID of the question. It is empty in journals of earlier versions.
+		// Question is the ID of the question. It is empty if the decision answers none.
 		Question string         `json:"question,omitempty"`
 		Key      transcript.Key `json:"key,omitzero"`     // the step that is declined
 		By       string         `json:"by,omitempty"`     // who declines it, or refuses a call of a tool

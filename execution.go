@@ -82,13 +82,8 @@ func (x *execution) emitShown(ev Event, seq int64) error {
 
 // perform executes the step, sets its turn or its error, and returns the error.
 func (x *execution) perform() error {
-	x.err = context.Canceled // if the viewer panics
-	defer func() {
-		if f := x.run.Exited(); f != nil { // this goroutine is ending
-			x.err = x.failureFrom(f)
-		}
-		x.unobserve(x.err)
-	}()
+	x.err = context.Canceled // if the viewer panics, or the goroutine ends
+	defer func() { x.unobserve(x.err) }()
 	s := &x.run.Plan.Step
 	x.ctx, x.end = x.reports.observe(x.ctx, Step{Debate: x.debate, Attempt: Attempt{Key: s.Key, Kind: s.Kind, Role: x.role}})
 	turn, err := x.run.Do(x.ctx, x.cancel, x)
@@ -140,6 +135,13 @@ func (x *execution) failure() *Failure {
 		return x.failureFrom(x.run.Spent())
 	}
 	return nil
+}
+
+// unfinished returns the failure of a step whose goroutine has ended.
+func (x *execution) unfinished() *Failure {
+	return &Failure{
+		Key: x.key(), Kind: providers.Panic, At: time.Now().UTC(), Message: errUnfinished.Error(), Recoverable: true, cause: errUnfinished,
+	}
 }
 
 // failures returns the failures of steps that have ended.

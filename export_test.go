@@ -3,16 +3,13 @@ package debate
 import (
 	"context"
 	"log/slog"
-	"maps"
 	"reflect"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/context/window"
-	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/internal/rejudging"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
@@ -20,16 +17,13 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Revision is the revision of the entries that this version writes.
-const Revision = revision
-
 // FirstEntry returns the type of the first entry of a journal, which has more fields than its event.
 func FirstEntry() reflect.Type { return reflect.TypeFor[storedConfig]() }
 
 // OpenWithProvider returns a handle on the same debate in another engine, in which every provider is p.
 func (d *Debate) OpenWithProvider(t testing.TB, p providers.Provider) *Debate {
 	t.Helper()
-	e, err := NewEngine(Options{Store: d.engine.store, Providers: map[string]providers.Provider{"m": p, "j": p}})
+	e, err := NewEngine(Options{Store: d.engine.store.watchedStore, Providers: map[string]providers.Provider{"m": p, "j": p}})
 	require.NoError(t, err)
 	other, err := e.Open(t.Context(), d.ID())
 	require.NoError(t, err)
@@ -39,7 +33,7 @@ func (d *Debate) OpenWithProvider(t testing.TB, p providers.Provider) *Debate {
 // OpenWithCounter returns a handle on the same debate in another engine, which counts tokens with c.
 func (d *Debate) OpenWithCounter(t testing.TB, c window.TokenCounter) *Debate {
 	t.Helper()
-	e, err := NewEngine(Options{Store: d.engine.store, Providers: d.engine.providers, TokenCounter: c})
+	e, err := NewEngine(Options{Store: d.engine.store.watchedStore, Providers: d.engine.providers, TokenCounter: c})
 	require.NoError(t, err)
 	for _, p := range d.engine.protocols.Known() {
 		e.protocols.Add(d.ID(), p)
@@ -143,11 +137,4 @@ func ObservationAllocations() float64 {
 		p.logAttempt(ctx, "d", TurnFailed{Attempt: attempt})
 		p.committed(ctx, "d", entry)
 	})
-}
-
-// ForgetProtocol makes an engine one of an earlier version, which lacks a protocol.
-func (e *Engine) ForgetProtocol(name string) {
-	all := e.protocols.Known()
-	delete(all, name)
-	e.protocols = protocoljson.NewRegistry(slices.Collect(maps.Values(all))...)
 }

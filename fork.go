@@ -76,7 +76,7 @@ func (e *Engine) rejudge(id string, entries []store.Entry, again *Rejudge) (f *f
 			return nil, err
 		}
 	}
-	if err := cmp.Or(past.rec.derivable(), past.rec.supported()); err != nil {
+	if err := past.rec.derivable(); err != nil {
 		return nil, err
 	}
 	f = &fork{engine: e, parent: id, edits: Edits{ID: again.ID, Labels: again.Labels}}
@@ -184,7 +184,7 @@ func (f *fork) commit(ctx context.Context) (*Debate, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := cmp.Or(j.rec.supported(), j.rec.drivable()); err != nil {
+	if err := j.rec.drivable(); err != nil {
 		return nil, err
 	}
 	c := newTransaction(j.rec)
@@ -242,7 +242,7 @@ func (f *fork) replay() (list []store.Entry, err error) {
 	return list, nil
 }
 
-// reconfigure returns the entry of a configuration with the fork's ID and labels, and the seed of the parent.
+// reconfigure returns the entry of a configuration with the fork's ID and labels.
 func (f *fork) reconfigure(e store.Entry) (store.Entry, error) {
 	ev, err := decodeEntry(e)
 	c, ok := ev.(ConfigChanged)
@@ -253,8 +253,7 @@ func (f *fork) reconfigure(e store.Entry) (store.Entry, error) {
 	if f.edits.Labels != nil {
 		fields["labels"] = f.edits.Labels
 	}
-	// Journals of earlier versions have no seed.
-	if c.Config, err = journals.SetFields(c.Config, fields, map[string]any{"seed": f.parent}); err != nil {
+	if c.Config, err = journals.SetFields(c.Config, fields); err != nil {
 		return e, &store.Damaged{ID: f.parent, Seq: e.Seq, Err: err}
 	}
 	if e.Seq == 1 {
@@ -263,7 +262,7 @@ func (f *fork) reconfigure(e store.Entry) (store.Entry, error) {
 		if c.course != nil && int64(len(f.entries)) < c.course.From { // a fork of what was judged
 			c.course = nil
 		}
-		c.course, c.Revision = cmp.Or(f.course, c.course), max(c.Revision, revision)
+		c.course = cmp.Or(f.course, c.course)
 		if c.keys, err = keysOfFork(c.keys, f.entries, c.course); err != nil {
 			return e, err
 		}
@@ -318,7 +317,7 @@ func (f *fork) settle(c *transaction) error {
 }
 
 // keysOfFork returns the keys of a fork that begins with the given entries: a secret of its own, and the keys of the hashes in
-// these entries and in its course. parent gives those, and is nil if the parent has no secret.
+// these entries and in its course. parent gives those.
 func keysOfFork(parent *seal.Keys, entries []store.Entry, stored *storedCourse) (*seal.Keys, error) {
 	k := seal.New()
 	c, err := newCourse(stored)

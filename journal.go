@@ -36,7 +36,6 @@ type journal struct {
 	machine *fsm.Machine               // executes what the record holds
 	keeps   bool                       // whether kept holds what was read
 	kept    []store.Entry              // the first entries of the journal, decoded
-	inert   bool                       // for new records; see record
 	driver  follower                   // the driver that uses this journal; nil if there is none
 	verify  func(*record, Event) error // checks each entry that is read; nil if nobody has asked for it
 	signer  note.Signer                // of debates that end; nil if there is none
@@ -99,16 +98,12 @@ func (j *journal) refresh(ctx context.Context) error {
 // begin creates an empty record to read the journal into.
 func (j *journal) begin() (err error) {
 	j.rec, j.kept = newRecord(j.id, j.env), nil
-	j.rec.inert = j.inert
 	j.machine, err = fsm.New(j.rec.lifecycle)
 	return err
 }
 
 // repair replaces a stored status that does not match the journal. If the commit fails, the next reader tries again.
 func (j *journal) repair(ctx context.Context, stored store.Status) {
-	if j.rec.supported() != nil { // this version does not understand all entries
-		return
-	}
 	stored.Driver = store.Heartbeat{}
 	is, err1 := json.Marshal(stored)
 	want, err2 := json.Marshal(statusOf(j.rec))
@@ -123,21 +118,13 @@ func (j *journal) repair(ctx context.Context, stored store.Status) {
 	j.log.WarnContext(ctx, "replace wrong status", attrs...)
 }
 
-// read adds an entry to the record and returns its event. The event is nil if only a newer version of the library
-// knows its type.
+// read adds an entry to the record and returns its event.
 func (j *journal) read(e store.Entry) (Event, error) {
 	ev, err := decodeEntry(e)
-	if newer := j.rec.supported() != nil; err != nil && newer {
-		if ev, err = decodeEntryBy(e, json.Unmarshal); err != nil { // skip what this version does not understand
-			j.rec.Seq = e.Seq
-			j.keep(e)
-			return nil, nil
-		}
-	}
 	if err != nil {
 		return nil, &store.Damaged{ID: j.id, Seq: e.Seq, Err: err}
 	}
-	if j.verify != nil && j.rec.supported() == nil {
+	if j.verify != nil {
 		if err := j.verify(j.rec, ev); err != nil {
 			return nil, &store.Damaged{ID: j.id, Seq: e.Seq, Err: err}
 		}
@@ -261,9 +248,6 @@ func (j *journal) attempt(ctx context.Context, f func(*transaction) error) error
 			return err
 		}
 	}
-	if err := j.rec.supported(); err != nil {
-		return err
-	}
 	c := &j.transaction
 	c.begin(j.rec)
 	j.rec = nil // until f has returned: an incomplete change is discarded, even if a protocol panics
@@ -295,9 +279,9 @@ func (j *journal) commit(ctx context.Context, c *transaction) error {
 	if j.reports.ordered() {
 		defer j.reports.commits.Lock(j.id)()
 	}
+	j.rec = nil // until all is done: it holds uncommitted events
 	err := j.store.Commit(ctx, store.Change{ID: j.id, After: c.after, Entries: entries, Status: statusOf(c.rec)})
 	if err != nil {
-		j.rec = nil // it holds uncommitted events
 		if j.driver != nil {
 			j.driver.writing(c.after)
 		}
@@ -311,6 +295,7 @@ func (j *journal) commit(ctx context.Context, c *transaction) error {
 			return err
 		}
 	}
+	j.rec = c.rec
 	return nil
 }
 

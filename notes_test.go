@@ -1,7 +1,6 @@
 package debate_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/chain/signing"
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/store"
 )
@@ -82,31 +82,29 @@ func TestAllNotesHaveALimit(t *testing.T) {
 	require.ErrorContains(t, err, "all notes that were ever stored would have")
 }
 
-// Notes that an earlier version accepted are not in the result if they are too large, and a warning says so.
-func TestLargeStoredNotesAreLeftOut(t *testing.T) {
-	d, s := idle(t)
-	require.NoError(t, d.Annotate(t.Context(), "rating", 5))
-	commitNote := func(name, value string) {
-		status, _, err := s.Load(t.Context(), "d", 0)
-		require.NoError(t, err)
-		now := time.Now().UTC().Truncate(time.Microsecond)
-		note := debate.Annotated{EventMeta: debate.EventMeta{Type: "annotated", Seq: status.Seq + 1}, At: now, Name: name, Value: json.RawMessage(debatetest.Encode(t, value))}
-		after := status.Seq
-		status.Seq++
-		require.NoError(t, s.Commit(context.WithoutCancel(t.Context()), store.Change{ID: "d", After: after, Status: status, Entries: []store.Entry{{Seq: status.Seq, Type: "annotated", At: now, Data: note}}}))
+// The engine stores no note beyond the limits, so one in a journal is damage.
+func TestAStoredNoteBeyondTheLimitsIsDamage(t *testing.T) {
+	for name, tt := range map[string]struct{ name, value, want string }{
+		"a large value":     {"n", strings.Repeat("x", 20_000), `note "n": value: it has 20002 bytes, use at most 16384`},
+		"a long name":       {strings.Repeat("n", 5000), "short", "name: it has 5000 bytes, use at most 128"},
+		"a large signature": {signing.Name, strings.Repeat("x", 20_000), "the signature has 20002 bytes, use at most 16384"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, s := idle(t)
+			status, _, err := s.Load(t.Context(), "d", 0)
+			require.NoError(t, err)
+			now, after := time.Now().UTC().Truncate(time.Microsecond), status.Seq
+			status.Seq++
+			note := debate.Annotated{
+				EventMeta: debate.EventMeta{Type: "annotated", Seq: status.Seq}, At: now, Name: tt.name, Value: json.RawMessage(debatetest.Encode(t, tt.value)),
+			}
+			entries := []store.Entry{{Seq: status.Seq, Type: "annotated", At: now, Data: note}}
+			require.NoError(t, s.Commit(t.Context(), store.Change{ID: "d", After: after, Status: status, Entries: entries}))
+			_, err = d.Result(t.Context())
+			require.ErrorAs(t, err, new(*store.Damaged))
+			require.ErrorContains(t, err, tt.want)
+		})
 	}
-	for i := range 30 {
-		commitNote(fmt.Sprintf("big%02d", i), strings.Repeat("x", 1<<20))
-	}
-	commitNote(strings.Repeat("n", 5000), "short")
-	for i := range 200 {
-		commitNote(fmt.Sprintf("small%03d", i), "x")
-	}
-	r := debatetest.Result(t, d)
-	require.Less(t, len(debatetest.Encode(t, r)), 100<<10)
-	require.Len(t, r.Annotations, 100)
-	require.JSONEq(t, "5", string(r.Annotations["rating"]))
-	require.Contains(t, strings.Join(r.Warnings, "\n"), `notes are left out, because they are too large: "big00" with 1048578 bytes, "big01" with 1048578 bytes, "big02" with 1048578 bytes and 129 more`)
 }
 
 func TestRemarksHaveLimits(t *testing.T) {

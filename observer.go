@@ -156,13 +156,9 @@ func (p *reporter) callBegin(ctx context.Context, s Step) (within context.Contex
 
 // guard calls a function of the observer. It logs a panic.
 func (p *reporter) guard(id string, f func()) {
-	defer func() {
-		if v := recover(); v != nil {
-			err := panics.New(v)
-			p.log.Error("observer panicked", "debate", id, "error", err, "stack", err.Stack)
-		}
-	}()
-	f()
+	if err, panicked := errors.AsType[*panics.Error](panics.Call(f)); panicked {
+		p.log.Error("observer panicked", "debate", id, "error", err, "stack", err.Stack)
+	}
 }
 
 // logStored writes a line for a transition, each failure and each warning.
@@ -312,8 +308,8 @@ type Options struct {
 	Audits []measured.Record
 	// Signer signs each debate that ends, in an entry after its end: the ID, the number of entries, and the head of their hash
 	// chain; see docs/record.md. The entry is not part of what is signed. If the signature cannot be made or stored, the log
-	// says so, and Recover tries again. Sign is called while nobody else can change the debate: it must return soon. Debates of
-	// earlier versions, which have no secret, are not signed. Defaults to no signature. note.NewSigner makes a signer from a
+	// says so, and Recover tries again. Sign is called while nobody else can change the debate: it must return soon.
+	// Defaults to no signature. note.NewSigner makes a signer from a
 	// private key.
 	Signer note.Signer
 	// Name identifies the engine in Status.Driver of the debates that it drives. Use another name for each engine of a

@@ -31,7 +31,6 @@ func (m *Snapshot) Result() *Result { return resultOf(m.rec) }
 
 // Refusal returns the *fsm.Refused with which the lifecycle refused an event at that point, or nil if the event was possible.
 func (m *Snapshot) Refusal(on fsm.Event) (err error) {
-	defer func() { _ = recover() }()        // of the protocol: the driver meets the panic too, and reports it
 	if on == fsm.Start && m.rec.fork.idle { // Start resumes it
 		on = fsm.Resume
 	}
@@ -59,7 +58,7 @@ func (d *Debate) ReplayAs(ctx context.Context, seat string) iter.Seq2[*Snapshot,
 		}
 		for i := 0; i < len(entries) && err == nil; i++ {
 			var ev Event
-			if ev, err = past.read(entries[i]); ev != nil && err == nil && !yield(&Snapshot{Event: ev, rec: past.rec}, nil) {
+			if ev, err = past.read(entries[i]); err == nil && !yield(&Snapshot{Event: ev, rec: past.rec}, nil) {
 				return
 			}
 		}
@@ -71,18 +70,21 @@ func (d *Debate) ReplayAs(ctx context.Context, seat string) iter.Seq2[*Snapshot,
 
 // Verify reads the whole journal and checks more than reading it does: that each turn, question and failure is of a step that
 // could run, with the round, the order, the visible_seq and the contract of that step, and that the usage of a turn is that of its
-// attempts. It returns a *store.Damaged for the first entry that the entries before it contradict, and ErrUnsupported if a
+// attempts. It returns a *store.Damaged for the first entry that the entries before it contradict, and a *NewerFormat if a
 // newer version wrote the journal. Of a debate with a protocol that the engine lacks, it checks the numbers only.
 func (d *Debate) Verify(ctx context.Context) (err error) {
 	last := int64(0)
-	defer func() {
-		if v := recover(); v != nil { // of the protocol
-			err = &store.Damaged{ID: d.ID(), Seq: last, Err: panics.New(v)}
-		}
-		if err != nil {
-			err = fmt.Errorf("verify debate %s: %w", d.ID(), err)
-		}
-	}()
+	if panicked := panics.Call(func() { err = d.verify(ctx, &last) }); panicked != nil { // the protocol, on what the entries hold
+		err = &store.Damaged{ID: d.ID(), Seq: last, Err: panicked}
+	}
+	if err != nil {
+		return fmt.Errorf("verify debate %s: %w", d.ID(), err)
+	}
+	return nil
+}
+
+// verify sets last to the entry that it reads.
+func (d *Debate) verify(ctx context.Context, last *int64) error {
 	past := newJournal(d.engine, d.ID())
 	var plans verification.Plans
 	past.verify = func(r *record, ev Event) error { return verifyEntry(&plans, r, ev) }
@@ -91,15 +93,15 @@ func (d *Debate) Verify(ctx context.Context) (err error) {
 		return err
 	}
 	for _, e := range entries {
-		last = e.Seq
+		*last = e.Seq
 		if _, err := past.read(e); err != nil {
 			return err
 		}
 	}
-	if status.Seq > last {
-		return &store.Damaged{ID: d.ID(), Seq: last + 1, Err: fmt.Errorf("the journal ends at entry %d, but its status is at entry %d", last, status.Seq)}
+	if status.Seq > *last {
+		return &store.Damaged{ID: d.ID(), Seq: *last + 1, Err: fmt.Errorf("the journal ends at entry %d, but its status is at entry %d", *last, status.Seq)}
 	}
-	return past.rec.supported()
+	return nil
 }
 
 // VerifyEntries derives each entry from the entries before it, with the replies of models and the acts of people that the
@@ -267,7 +269,7 @@ func (j *journal) readBefore(list []store.Entry, key transcript.Key) (done TurnD
 	}
 	last := int64(at)
 	if len(done.Turn.Attempts) > 0 { // otherwise the turn was committed as soon as it was there
-		last = min(cmp.Or(done.PromptSeq, done.Turn.VisibleSeq), last)
+		last = min(done.PromptSeq, last)
 	}
 	for _, e := range list[:last] {
 		if _, err := j.read(e); err != nil {

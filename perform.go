@@ -11,6 +11,7 @@ import (
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/live"
+	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 )
@@ -49,8 +50,14 @@ func (x *execution) post(i int, inbox chan<- message) func(Event, int64) error {
 	}
 }
 
+// runParallel runs a call of a parallel phase on its own goroutine. The driver waits until it has ended, so it tells also if the
+// goroutine ends: then the step has failed.
 func (x *execution) runParallel(i int, inbox chan<- message) {
+	finished := false
 	defer func() {
+		if !finished {
+			x.err = x.unfinished()
+		}
 		over := x.over // the driver reuses x
 		inbox <- message{index: i, ended: true, err: x.err}
 		close(over) // not before: the turns of an actor are committed in the order of its calls
@@ -59,13 +66,14 @@ func (x *execution) runParallel(i int, inbox chan<- message) {
 		<-x.after
 		select {
 		case <-x.run.Plan.Hold.Paused(): // nothing new starts
-			x.err = step.ErrSuperseded
+			x.err, finished = step.ErrSuperseded, true
 			return
 		default:
 		}
 		x.run.Late(time.Since(x.launched))
 	}
 	_ = x.perform()
+	finished = true
 }
 
 // perform runs the steps of a plan and commits each turn when it is complete. It runs a single step on this
@@ -87,11 +95,6 @@ func (dr *driver) perform(p plan) error {
 		return dr.handleFailures(calls)
 	}
 	c := calls[0]
-	defer func() {
-		if c.run.Exited() != nil { // this goroutine is ending
-			_ = dr.handleFailures(calls)
-		}
-	}()
 	c.err = dr.commitTurn(c, c.perform())
 	return dr.handleFailures(calls)
 }
@@ -289,12 +292,10 @@ func readDocument(ctx context.Context, e *Engine, id string, labels map[string]s
 	if e.documents == nil {
 		return "", lacks("it is private, set Options.Documents", nil)
 	}
-	defer func() {
-		if recover() != nil { // the value may quote the text
-			text, err = "", lacks("Options.Documents panicked", nil)
-		}
-	}()
-	switch text, err = e.documents(ctx, id, maps.Clone(labels), d); {
+	panicked := panics.Call(func() { text, err = e.documents(ctx, id, maps.Clone(labels), d) })
+	switch {
+	case panicked != nil: // it may quote the text
+		return "", lacks("Options.Documents panicked", nil)
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
 	case err != nil:
@@ -310,7 +311,7 @@ func readDocument(ctx context.Context, e *Engine, id string, labels map[string]s
 func checkReadable(dr *driver) error {
 	dr.journal.mu.Lock()
 	r := dr.journal.rec
-	if r == nil || r.config == dr.readable || r.supported() != nil || !r.lifecycle.State.Active() && r.lifecycle.State != fsm.Configuring && r.lifecycle.State != fsm.Ready {
+	if r == nil || r.config == dr.readable || !r.lifecycle.State.Active() && r.lifecycle.State != fsm.Configuring && r.lifecycle.State != fsm.Ready {
 		dr.journal.mu.Unlock()
 		return nil
 	}

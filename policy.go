@@ -24,7 +24,6 @@ var timeEndingInCall = transcript.Ending{Outcome: transcript.TimeBudget, Evidenc
 
 // canDrop reports whether the debate can continue without the participant that failed.
 func canDrop(r *record, f *Failure) (can bool) {
-	defer func() { _ = recover() }() // of the protocol: then it cannot
 	if f.mustStop() || !r.Participates(f.Key.Actor) {
 		return false
 	}
@@ -37,7 +36,8 @@ func canDrop(r *record, f *Failure) (can bool) {
 	if n := len(r.fork.silent.Remaining(r.Seq, names)); n < 2 && n < len(names) { // too few speak
 		return false
 	}
-	return len(r.config.Protocol.Check(&left)) == 0
+	_ = r.ask(func(r *record) { can = len(r.config.Protocol.Check(&left)) == 0 }) // if the protocol panics, it cannot
+	return can
 }
 
 // applyFailurePolicy applies the debate's policy to a step that failed after all attempts.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/internal/actor/binding"
+	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/step/proof"
 	"github.com/elenchus-go/debate/internal/step/rounds"
@@ -38,7 +39,7 @@ type Prompt struct {
 	// turn's Window.
 	OtherCounter bool `json:"other_counter,omitempty"`
 	// Match says whether the request is the one that was sent, by the hash in the journal: "equal", "different", or "unknown"
-	// for a person's step, for a step that reads private documents, and for what an earlier version wrote.
+	// for a person's step and for a step that reads private documents.
 	Match string `json:"match"`
 	// Missing says what else the request lacks, in words. It is empty if the request is the one that was sent.
 	Missing []string `json:"missing,omitempty"`
@@ -199,8 +200,7 @@ func newRereading(e *Engine, entries []Event) *rereading {
 		case TurnDone:
 			x.end(ev.Turn.Attempts)
 			if done[ev.Turn.Key] = true; len(ev.Turn.Attempts) > 0 {
-				seq := cmp.Or(ev.PromptSeq, ev.Turn.VisibleSeq)
-				x.turns[seq] = append(x.turns[seq], &ev)
+				x.turns[ev.PromptSeq] = append(x.turns[ev.PromptSeq], &ev)
 				x.writer[ev.Turn.Key] = rules
 			}
 		case ToolsCalled:
@@ -269,19 +269,23 @@ func (x *rereading) fail(ev Event, writer Rules) {
 func (x *rereading) repeat(r *record, f *failedCalls) (c *EntryCheck) {
 	env, outer, tried := r.env, r.Env, f.failure.AttemptDetails
 	c = &EntryCheck{Unknown: len(tried), Missing: []string{fmt.Sprintf("it is not known from which entries the requests of the step %s were made", f.failure.Key)}}
-	defer func() {
-		r.env, r.Env = env, outer
-		_ = recover() // of the protocol or of a hook, which ends the change too
-	}()
+	defer func() { r.env, r.Env = env, outer }()
+	_ = panics.Call(func() { x.repeatCalls(r, f, c) }) // a panic of the protocol or of a hook ends the change too
+	return c
+}
+
+// repeatCalls sets in the check of a failed step what its prompts say.
+func (x *rereading) repeatCalls(r *record, f *failedCalls, c *EntryCheck) {
+	env, tried := r.env, f.failure.AttemptDetails
 	s := r.open(f.failure.Key)
 	if s == nil || r.isHuman(f.failure.Key.Actor) {
-		return c
+		return
 	}
 	p := &Prompt{}
 	run, err := p.rebuild(x.engine, r, s, &transcript.Turn{Key: f.failure.Key, Attempts: tried}, false)
 	if err != nil {
 		c.Missing = []string{err.Error()}
-		return c
+		return
 	}
 	defer run.release()
 	if tools := run.run.Plan.Tools; tools != nil {
@@ -294,7 +298,6 @@ func (x *rereading) repeat(r *record, f *failedCalls) (c *EntryCheck) {
 			c.Verdict, c.Reason = EntryWrong, err.Error()
 		}
 	}
-	return c
 }
 
 // add adds what was found about a turn, or about other calls, to the check of its entry.
@@ -320,13 +323,15 @@ func (x *rereading) add(c *EntryCheck, ev Event) {
 // turn makes the prompts of a turn again, and reads its reply again. The result has a verdict only if something is wrong.
 func (x *rereading) turn(r *record, ev *TurnDone) (c *EntryCheck) {
 	env, outer := r.env, r.Env
-	t := &ev.Turn
-	defer func() {
-		r.env, r.Env = env, outer
-		if recover() != nil { // of the protocol or of a hook, which ends the change too
-			c = &EntryCheck{Unknown: len(t.Attempts)}
-		}
-	}()
+	defer func() { r.env, r.Env = env, outer }()
+	if panics.Call(func() { c = x.readTurn(r, ev) }) != nil { // of the protocol or of a hook, which ends the change too
+		return &EntryCheck{Unknown: len(ev.Turn.Attempts)}
+	}
+	return c
+}
+
+func (x *rereading) readTurn(r *record, ev *TurnDone) *EntryCheck {
+	env, t := r.env, &ev.Turn
 	s, p := r.open(t.Key), &Prompt{}
 	if s == nil || r.isHuman(t.Actor) || t.Kind == transcript.Silence {
 		return &EntryCheck{}
@@ -342,7 +347,7 @@ func (x *rereading) turn(r *record, ev *TurnDone) (c *EntryCheck) {
 		tools.Rounds, tools.Counted = roundsIn(x.calls[t.Key], t.Key)
 	}
 	found := step.RereadTurn(&run.run, t, r.times.updated)
-	c = &EntryCheck{Prompts: found.Equal, Unknown: found.Unknown, Missing: append(p.Missing, found.Missing...), Read: found.Read && (same || found.Wrong == nil)}
+	c := &EntryCheck{Prompts: found.Equal, Unknown: found.Unknown, Missing: append(p.Missing, found.Missing...), Read: found.Read && (same || found.Wrong == nil)}
 	if run.run.Plan.Private {
 		c.Missing = append(c.Missing, "it reads private documents, which no journal has")
 	}

@@ -1,7 +1,6 @@
 package debate_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,7 +26,6 @@ import (
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
-	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -168,30 +166,6 @@ func TestACopyWithTheSeedHasTheSamePrompts(t *testing.T) {
 	require.NotEqual(t, first, third)
 	nonce := regexp.MustCompile(`<<<\d+`)
 	require.NotEqual(t, nonce.FindString(first), nonce.FindString(third))
-}
-
-// A journal of an earlier version has no seed. Its debates keep drawing from the id.
-func TestAJournalWithoutASeedDrawsFromTheID(t *testing.T) {
-	c := pseudonymConfig("d", panel.Protocol{})
-	j := judgeByPseudonym(t, 0)
-	s := store.Memory()
-	d := debatetest.New(t, c, debate.Options{Providers: providersOf(namingModel, j), Store: s})
-	debatetest.Finish(t, d)
-
-	status, entries, err := s.Load(t.Context(), "d", 0)
-	require.NoError(t, err)
-	first := firstEntry(t, entries[0])
-	first.Config = bytes.Replace(first.Config, []byte(`"seed":"d",`), nil, 1)
-	require.NotContains(t, string(first.Config), "seed")
-	entries[0].Data, status.Seq = first, 1
-	old := store.Memory()
-	require.NoError(t, old.Commit(t.Context(), store.Change{ID: "d", Entries: entries[:1], Status: status}))
-	again := judgeByPseudonym(t, 0)
-	e := debatetest.Engine(t, debate.Options{Providers: providersOf(namingModel, again), Store: old})
-	d = debatetest.Open(t, e, "d")
-	debatetest.Finish(t, d)
-	require.NotEmpty(t, again.Calls())
-	require.Equal(t, j.Calls()[0].Messages, again.Calls()[0].Messages)
 }
 
 // A seed that everybody knows opens no delimiter: a statement that contains the nonce loses it.

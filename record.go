@@ -47,9 +47,8 @@ func (r *record) nextRoundAt() time.Time { return r.times.entered.Add(r.config.L
 type record struct {
 	prompting.Debate
 
-	format    int
-	keys      *seal.Keys // of hashes; nil in journals of earlier versions
-	writer    Rules      // rules of the engine that wrote the last entry; zero if they are not known
+	keys      *seal.Keys // of hashes; nil before the first entry
+	writer    Rules      // rules of the engine that wrote the last entry
 	config    *Config
 	lifecycle fsm.Position
 	accepted  acceptance
@@ -66,7 +65,6 @@ type record struct {
 	tools     rounds.Rounds
 	findings  findings.Findings
 	env       *environment
-	inert     bool    // the protocol must not be called, because it ends the goroutine; the record is only used to report that
 	given     *Config // the configuration of the first entry; nil once it was applied
 }
 
@@ -138,13 +136,13 @@ type forkPoint struct {
 type environment struct {
 	prompting.Environment
 
-	parse         func(b json.RawMessage, newer bool) (Config, error) // see Engine.parse
-	sets          map[string]*prompts.Set                             // by Config.Prompts
-	extractAnswer func(transcript.Turn) string                        // see Options.ExtractAnswer
-	rules         *Rules                                              // of the engine
-	identify      func(string) (string, bool)                         // returns a provider's full name, and whether it is a person
-	texts         *sources.Texts                                      // of sources, prepared for checks of quotes
-	audits        []measured.Record                                   // see Options.Audits
+	parse         func(b json.RawMessage) (Config, error) // see Engine.parse
+	sets          map[string]*prompts.Set                 // by Config.Prompts
+	extractAnswer func(transcript.Turn) string            // see Options.ExtractAnswer
+	rules         *Rules                                  // of the engine
+	identify      func(string) (string, bool)             // returns a provider's full name, and whether it is a person
+	texts         *sources.Texts                          // of sources, prepared for checks of quotes
+	audits        []measured.Record                       // see Options.Audits
 }
 
 // noEnvironment serves records that only plan a debate, as validation does.
@@ -176,7 +174,7 @@ var stages = map[fsm.State]transcript.Kind{
 var noConfig Config
 
 func newRecord(id string, env *environment) *record {
-	r := &record{env: env, format: store.OldestFormat, lifecycle: fsm.Position{State: fsm.Configuring}, config: &noConfig}
+	r := &record{env: env, lifecycle: fsm.Position{State: fsm.Configuring}, config: &noConfig}
 	r.Env, r.Findings = &env.Environment, &r.findings
 	r.ID, r.Cursor.Run = id, 1
 	return r
@@ -215,9 +213,6 @@ func (r *record) derivable() error {
 func (r *record) next() []protocol.Step {
 	if r.planned.seq == r.Seq {
 		return r.planned.steps
-	}
-	if r.inert {
-		return nil
 	}
 	var steps []protocol.Step
 	if r.Cursor.Stage != "" && (r.Cursor.Stage != transcript.Conclusion || r.CanConclude()) {

@@ -33,7 +33,6 @@ import (
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
-	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -99,11 +98,8 @@ func (e *Engine) namesAll(c *Config) bool {
 
 // Engine drives debates. One engine can drive many. It is safe for concurrent use.
 type Engine struct {
-	providers binding.Providers
-	store     interface {
-		store.Store
-		store.Watcher
-	}
+	providers     binding.Providers
+	store         readableStore
 	schedules     bool // the store has workers drive debates
 	protocols     *protocoljson.Registry
 	sets          map[string]*prompts.Set // templates of prompts, by Config.Prompts
@@ -161,20 +157,17 @@ func (e *Engine) ParseConfig(b []byte) (c Config, err error) {
 	return c, nil
 }
 
-// parse decodes a stored configuration. It accepts an unknown protocol: such a debate can be read but not driven. Unless
-// a newer version of the library wrote the configuration, it rejects unknown fields.
-func (e *Engine) parse(b json.RawMessage, newer bool) (c Config, err error) {
+// parse decodes a stored configuration. It accepts an unknown protocol: such a debate can be read but not driven. It rejects
+// unknown fields.
+func (e *Engine) parse(b json.RawMessage) (c Config, err error) {
 	w := configJSON{plainConfig: (*plainConfig)(&c)}
 	unknown, err := strictjson.Unmarshal(b, &w)
-	if err == nil && !newer {
-		err = unknown
-	}
-	if err != nil {
+	if err = cmp.Or(err, unknown); err != nil {
 		return Config{}, err
 	}
 	c.Limits = Limits(w.Limits.Limits())
 	c.Participants, c.Judges = slices.Clone(c.Participants), slices.Clone(c.Judges) // without the room that decoding leaves
-	c.Protocol, err = e.protocols.Decode(c.ID, w.Protocol, func(known protocol.Protocol) bool { return !newer && presets.Has(known) })
+	c.Protocol, err = e.protocols.Decode(c.ID, w.Protocol, presets.Has)
 	return c, err
 }
 
@@ -253,7 +246,7 @@ func (c *Code) add(e *Engine, ev Event) {
 	contract := ""
 	switch ev := ev.(type) {
 	case ConfigChanged:
-		cfg, err := e.parse(ev.Config, true)
+		cfg, err := e.parse(ev.Config)
 		if err != nil || cfg.Protocol == nil {
 			return
 		}

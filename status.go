@@ -28,7 +28,7 @@ func statusOf(r *record) store.Status {
 	status := store.Status{
 		ID: r.ID, Seq: r.Seq, State: r.lifecycle.State, Cursor: r.Cursor, MaxRounds: r.MaxRounds, Ending: r.Ending,
 		Topic: r.config.Topic, Protocol: r.config.Protocol.Name(), Labels: maps.Clone(r.config.Labels),
-		Usage: r.spent(), RunningTime: r.times.running, Format: r.format, Created: r.times.created, Updated: r.times.changed(), Plan: planOf(r),
+		Usage: r.spent(), RunningTime: r.times.running, Format: store.Format, Created: r.times.created, Updated: r.times.changed(), Plan: planOf(r),
 		Parent: r.fork.Parent, Signed: r.isSigned(),
 	}
 	if r.drivable() != nil { // only an engine that has the protocol can tell
@@ -65,20 +65,25 @@ func (r *record) isSigned() bool {
 // lacksSignature reports whether the debate has ended and can be signed, but is not. The last transition has its seq in the
 // cursor.
 func (r *record) lacksSignature() bool {
-	return r.lifecycle.State.Final() && r.keys != nil && r.supported() == nil && !r.isSigned()
+	return r.lifecycle.State.Final() && !r.isSigned()
 }
+
+// ask calls f, which reads what the protocol of the record says, for those who do not drive the debate. It returns a panic of the
+// protocol. Readers do without what it says: the driver meets the panic too, and reports it.
+func (r *record) ask(f func(*record)) error { return panics.Call(func() { f(r) }) }
 
 // waiting returns what the debate asks people for, in the order of the steps.
 func (r *record) waiting() (list []*Asked) {
-	defer func() { _ = recover() }() // of the protocol: the driver meets the panic too, and reports it
 	if !r.config.hasPeople() || r.lifecycle.State.Final() {
 		return nil
 	}
-	for _, s := range r.next() {
-		if r.waitsFor(s) {
-			list = append(list, r.people.asked[s.Key])
+	_ = r.ask(func(r *record) {
+		for _, s := range r.next() {
+			if r.waitsFor(s) {
+				list = append(list, r.people.asked[s.Key])
+			}
 		}
-	}
+	})
 	return list
 }
 
@@ -114,21 +119,14 @@ func (r *record) awaitsPeople() bool {
 // facts returns the facts that guards read, except AssessmentDue. AssessmentDue is expensive and only one event needs
 // it.
 func (r *record) facts() fsm.Facts {
-	return fsm.Facts{
+	f := fsm.Facts{
 		ValidConfig:    r.accepted.valid,
 		HasOutcome:     r.Ending.Outcome != "",
 		Recoverable:    r.losses.failure != nil && r.losses.failure.Recoverable,
 		NoOpenQuestion: r.decisions.question == nil,
-		AwaitsPeople:   r.awaitsPeople(),
 	}
-}
-
-// supported returns an error if this version of the library must not add to the journal.
-func (r *record) supported() error {
-	if r.format <= store.Format {
-		return nil
-	}
-	return fmt.Errorf("the journal has format %d, this version of the library supports formats up to %d: %w", r.format, store.Format, ErrUnsupported)
+	_ = r.ask(func(r *record) { f.AwaitsPeople = r.awaitsPeople() }) // a failure is reported whatever the protocol does
+	return f
 }
 
 func (r *record) configWarnings() []Warning {
@@ -210,20 +208,20 @@ func planOf(r *record) (p store.Plan) {
 		return r.stored.plan
 	}
 	at := transcript.Key{Run: r.Cursor.Run, Round: r.Cursor.Round, Phase: string(r.lifecycle.State)}
-	defer func() {
-		if recover() != nil { // of the protocol: the driver of this plan reports the panic
-			p = store.Plan{Key: at.String(), Timeout: r.config.Limits.StepTimeout}
+	err := r.ask(func(r *record) {
+		switch {
+		case r.lifecycle.State == fsm.RoundComplete:
+			p.NotBefore = r.nextRoundAt()
+		case r.phaseOpen() && !r.Parallel:
+			at = r.next()[0].Key
+		case r.phaseOpen():
+			at.Phase = r.Cursor.Phase
 		}
-	}()
-	switch {
-	case r.lifecycle.State == fsm.RoundComplete:
-		p.NotBefore = r.nextRoundAt()
-	case r.phaseOpen() && !r.Parallel:
-		at = r.next()[0].Key
-	case r.phaseOpen():
-		at.Phase = r.Cursor.Phase
+		p.Key, p.Timeout = at.String(), r.config.Limits.StepTimeout*time.Duration(forecast.LongestChain(r.next()))
+	})
+	if err != nil {
+		return store.Plan{Key: at.String(), Timeout: r.config.Limits.StepTimeout}
 	}
-	p.Key, p.Timeout = at.String(), r.config.Limits.StepTimeout*time.Duration(forecast.LongestChain(r.next()))
 	return p
 }
 
@@ -235,10 +233,7 @@ func resultOf(r *record) *Result {
 		Rounds: make([]Totals, r.Cursor.Round+1), Question: deepcopy.Of(r.decisions.question), Failure: deepcopy.Of(r.losses.failure), Problems: deepcopy.Of(r.accepted.problems), Findings: deepcopy.Of(r.findings.List),
 		RunningTime: r.times.running, Created: r.times.created, Started: r.Started, Updated: r.times.changed(), Completed: r.times.completed,
 	}
-	var tooLarge string
-	if res.Annotations, tooLarge = r.notes.Shown(); tooLarge != "" {
-		res.Warnings = append(res.Warnings, tooLarge)
-	}
+	res.Annotations = deepcopy.Of(r.notes.Values)
 	if res.Signature = r.signature(); res.Signature != nil {
 		delete(res.Annotations, signing.Name)
 	}
@@ -285,15 +280,18 @@ func resultOf(r *record) *Result {
 
 // answerOf returns the protocol's answer, or the verdict if the protocol computes no answer.
 func answerOf(r *record, verdict *transcript.Turn) (a protocol.Answer, err error) {
-	defer panics.Catch(&err)
-	if p, ok := r.config.Protocol.(protocol.Answerer); ok {
-		if a = deepcopy.Of(p.Answer(&r.Record)); a.Text != "" || len(a.Data) > 0 {
-			a.Type = cmp.Or(a.Type, r.config.Protocol.Name())
+	p, ok := r.config.Protocol.(protocol.Answerer)
+	if !ok {
+		if verdict != nil {
+			a.Text, a.Data, a.Type = verdict.Text, verdict.Data, verdict.Contract
 		}
-	} else if verdict != nil {
-		a.Text, a.Data, a.Type = verdict.Text, verdict.Data, verdict.Contract
+		return a, nil
 	}
-	return a, nil
+	err = r.ask(func(r *record) { a = deepcopy.Of(p.Answer(&r.Record)) })
+	if a.Text != "" || len(a.Data) > 0 {
+		a.Type = cmp.Or(a.Type, r.config.Protocol.Name())
+	}
+	return a, err
 }
 
 func participantStatus(r *record, name string) ParticipantStatus {

@@ -54,7 +54,7 @@ func (c *transaction) begin(r *record) {
 
 // stamp returns the fields that all events have for the next event of the given type.
 func (c *transaction) stamp(kind string) EventMeta {
-	m := EventMeta{Type: kind, Seq: c.rec.Seq + 1, Revision: revision}
+	m := EventMeta{Type: kind, Seq: c.rec.Seq + 1}
 	if rules := c.rec.env.rules; *rules != c.rec.writer {
 		m.Rules = rules
 	}
@@ -115,7 +115,7 @@ func (c *transaction) settle() error {
 
 // proceedSafely calls proceed and returns a panic of the protocol or of a hook as a *panics.Error.
 func (c *transaction) proceedSafely() (more bool, err error) {
-	defer panics.Catch(&err) // if the goroutine is ending, its driver reports that
+	defer panics.Catch(&err)
 	return c.proceed()
 }
 

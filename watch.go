@@ -2,7 +2,6 @@ package debate
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"math"
@@ -153,7 +152,7 @@ func (v *viewer) add(ev Event) error {
 			return fmt.Errorf("watch debate %s as %q: %w", r.ID, v.Seat, err)
 		}
 		v.Masked = who.Blind && !final
-		v.At(&r.Record, r.Parallel, final, r.next)
+		_ = r.ask(func(r *record) { v.At(&r.Record, r.Parallel, final, r.next) })
 	}
 	if step, ok := stepOf(ev); !v.Wants(meta.Seq, meta.Live, ok && step.Actor == v.Seat) {
 		return nil
@@ -285,25 +284,11 @@ func (d *Debate) readEvents(ctx context.Context, last *int64, limit int64) (stor
 			break
 		}
 		ev, err := decodeEntry(e)
-		switch {
-		case err == nil:
-			list = append(list, live.Timed[Event]{After: e.Seq - 1, Event: ev})
-		case d.hasNewerFormat(ctx): // skip what this version does not understand
-			if ev, err := decodeEntryBy(e, json.Unmarshal); err == nil {
-				list = append(list, live.Timed[Event]{After: e.Seq - 1, Event: ev})
-			}
-		case ctx.Err() != nil: // the format could not be read
-			return status, list, context.Cause(ctx)
-		default:
+		if err != nil {
 			return status, list, &store.Damaged{ID: d.ID(), Seq: e.Seq, Err: err}
 		}
+		list = append(list, live.Timed[Event]{After: e.Seq - 1, Event: ev})
 		*last = e.Seq
 	}
 	return status, list, nil
-}
-
-// hasNewerFormat reports whether a newer version of the library wrote the debate's journal.
-func (d *Debate) hasNewerFormat(ctx context.Context) bool {
-	head, err := d.Status(ctx)
-	return err == nil && head.Format > store.Format
 }

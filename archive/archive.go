@@ -51,7 +51,7 @@ func Export(ctx context.Context, s store.Store, id string) (*Journal, error) {
 // Import writes a debate into a store. If the store already has a debate with the same id, Import returns an error that
 // wraps debate.ErrTaken and changes nothing. Import first reads the journal as an engine would, and checks it with
 // debate.Debate.Verify: it rejects a damaged journal, and one with an entry that the entries before it contradict. It returns an
-// error that wraps debate.ErrUnsupported if the library does not read the journal's format. It uses only the ID, the Seq and
+// error that wraps a *debate.NewerFormat if the journal has a newer format. It uses only the ID, the Seq and
 // the Plan of the journal's Status, and computes the other fields from the entries.
 //
 // If the debate was running when you exported it, both stores now contain a running debate, and workers of the target

@@ -1,10 +1,10 @@
 package archive_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +18,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/enginetest"
+	"github.com/elenchus-go/debate/internal/forgedtest"
 	"github.com/elenchus-go/debate/internal/secrettest"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
@@ -283,19 +284,19 @@ func TestADamagedJournalIsRefused(t *testing.T) {
 		},
 		"newer configuration format": {
 			func(j *archive.Journal) {
-				j.Entries[0].Data = json.RawMessage(strings.Replace(string(j.Entries[0].Data.(json.RawMessage)), `"format":2`, `"format":4`, 1))
+				j.Entries[0].Data = json.RawMessage(strings.Replace(string(j.Entries[0].Data.(json.RawMessage)), `"format":1`, `"format":2`, 1))
 			},
-			"entry 1: format is 4, this version of the library reads formats 2 to 3",
+			"entry 1: the journal of debate d has format 2, this version of the library reads format 1",
 		},
-		"older configuration format": {
+		"no configuration format": {
 			func(j *archive.Journal) {
-				j.Entries[0].Data = json.RawMessage(strings.Replace(string(j.Entries[0].Data.(json.RawMessage)), `"format":2`, `"format":1`, 1))
+				j.Entries[0].Data = json.RawMessage(strings.Replace(string(j.Entries[0].Data.(json.RawMessage)), `"format":1`, `"format":0`, 1))
 			},
-			"entry 1: format is 1, this version of the library reads formats 2 to 3",
+			"entry 1: the format is 0, want 1",
 		},
 		"configuration that is an array": {
 			func(j *archive.Journal) {
-				j.Entries[0].Data = json.RawMessage(`{"type":"config","seq":1,"format":2,"config":[]}`)
+				j.Entries[0].Data = json.RawMessage(`{"type":"config","seq":1,"format":1,"config":[]}`)
 			},
 			"entry 1: read configuration: ",
 		},
@@ -310,14 +311,25 @@ func TestADamagedJournalIsRefused(t *testing.T) {
 	}
 }
 
-func TestAJournalOfAnotherFormatIsRefused(t *testing.T) {
-	for _, format := range []int{0, 1, 4} {
-		err := json.Unmarshal(fmt.Appendf(nil, `{"format": %d}`, format), &archive.Journal{})
-		require.ErrorIs(t, err, debate.ErrUnsupported)
-		require.EqualError(t, err, fmt.Sprintf("read journal: format is %d, this version of the library reads formats 2 to 3: not supported by this engine", format))
+// A journal of a newer format is refused, alone and in a record.
+func TestANewerFormatIsRefused(t *testing.T) {
+	text, err := recordOf(t, forgedtest.Exports(t)["panel"]).MarshalText()
+	require.NoError(t, err)
+	require.Equal(t, 1, bytes.Count(text, []byte(`,"format":1,"protocol"`)))
+	_, inRecord := archive.ReadFile(bytes.NewReader(bytes.Replace(text, []byte(`,"format":1,"protocol"`), []byte(`,"format":2,"protocol"`), 1)))
+	alone := json.Unmarshal([]byte(`{"format": 2, "status": {"id": "d"}}`), &archive.Journal{})
+	for _, err := range []error{alone, inRecord} {
+		var newer *debate.NewerFormat
+		require.ErrorAs(t, err, &newer)
+		require.Equal(t, &debate.NewerFormat{ID: "d", Format: 2}, newer)
+		require.ErrorContains(t, err, "the journal of debate d has format 2, this version of the library reads format 1")
 	}
+}
+
+func TestAJournalWithoutAFormatIsRefused(t *testing.T) {
+	require.EqualError(t, json.Unmarshal([]byte(`{}`), &archive.Journal{}), "read journal: the format is 0, want 1")
 	require.ErrorContains(t, json.Unmarshal([]byte(`{"format": "x"}`), &archive.Journal{}), "read journal: ")
-	require.ErrorContains(t, json.Unmarshal([]byte(`{"format": 2, "entries": 1}`), &archive.Journal{}), "read journal: ")
+	require.ErrorContains(t, json.Unmarshal([]byte(`{"format": 1, "entries": 1}`), &archive.Journal{}), "read journal: ")
 }
 
 // broken is a store that fails or returns entries that cannot be encoded.

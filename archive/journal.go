@@ -37,7 +37,7 @@ type journalJSON struct {
 
 // MarshalJSON encodes the format, the status and the entries.
 func (j Journal) MarshalJSON() ([]byte, error) {
-	f := journalJSON{Format: max(j.Status.Format, store.OldestFormat), Status: j.Status, Entries: []entryJSON{}}
+	f := journalJSON{Format: max(j.Status.Format, store.Format), Status: j.Status, Entries: []entryJSON{}}
 	for _, e := range j.Entries {
 		raw, err := json.Marshal(e.Data)
 		if err != nil {
@@ -48,7 +48,7 @@ func (j Journal) MarshalJSON() ([]byte, error) {
 	return json.Marshal(f)
 }
 
-// UnmarshalJSON decodes a journal. The error wraps debate.ErrUnsupported if the library does not read the format.
+// UnmarshalJSON decodes a journal. The error wraps a *debate.NewerFormat if the journal has a newer format.
 func (j *Journal) UnmarshalJSON(b []byte) error {
 	if err := checkFormat(b); err != nil {
 		return err
@@ -64,24 +64,31 @@ func (j *Journal) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// checkFormat returns an error that wraps debate.ErrUnsupported if the library does not read the format of a journal.
+// checkFormat returns an error if the JSON of a journal has another format than this version of the library reads.
 func checkFormat(b []byte) error {
 	var f struct {
 		Format int `json:"format"`
+		Status struct {
+			ID string `json:"id"`
+		} `json:"status"`
 	}
 	if err := json.Unmarshal(b, &f); err != nil {
 		return fmt.Errorf("read journal: %w", err)
 	}
-	if err := readsFormat(f.Format); err != nil {
+	if err := readsFormat(f.Status.ID, f.Format); err != nil {
 		return fmt.Errorf("read journal: %w", err)
 	}
 	return nil
 }
 
-// readsFormat returns an error that wraps debate.ErrUnsupported if the library does not read a format.
-func readsFormat(n int) error {
-	if n < store.OldestFormat || n > store.Format {
-		return fmt.Errorf("format is %d, this version of the library reads formats %d to %d: %w", n, store.OldestFormat, store.Format, debate.ErrUnsupported)
+// readsFormat returns an error if this version of the library does not read the format of a journal: a *debate.NewerFormat if it is
+// higher.
+func readsFormat(id string, n int) error {
+	switch {
+	case n > store.Format:
+		return &debate.NewerFormat{ID: id, Format: n}
+	case n != store.Format:
+		return fmt.Errorf("the format is %d, want %d", n, store.Format)
 	}
 	return nil
 }
@@ -144,7 +151,7 @@ func checkEntry(e store.Entry, id string) error {
 
 // checkConfig checks that a configuration belongs to the debate with the given id and has a format that the library reads.
 func checkConfig(ev debate.ConfigChanged, id string) error {
-	if err := readsFormat(ev.Format); err != nil {
+	if err := readsFormat(id, ev.Format); err != nil {
 		return err
 	}
 	var c struct {

@@ -40,10 +40,7 @@ func calls(events []debate.Event) (list []call) {
 		switch ev := ev.(type) {
 		case debate.TurnDone:
 			since := max(int(ev.PromptSeq), rounds[ev.Turn.Key])
-			if ev.PromptSeq == 0 || since > i {
-				since = i
-			}
-			add(ev.Turn.Key, ev.Turn.Attempts, since)
+			add(ev.Turn.Key, ev.Turn.Attempts, min(since, i))
 		case debate.ToolsCalled:
 			add(ev.Key, ev.Attempts, i)
 			rounds[ev.Key] = i + 1
@@ -101,7 +98,7 @@ func isSaid(path string) bool { return path != "reply" && !strings.HasPrefix(pat
 func keysOf(f *File) *seal.Keys {
 	k := &seal.Keys{}
 	if stored, _, err := f.entries[0].Unmask(); err == nil {
-		_ = json.Unmarshal(stored, k) // a debate of an earlier version has no keys
+		_ = json.Unmarshal(stored, k) // Verify reports what is wrong with the entry
 	}
 	if f.header.Keys != nil {
 		k.Copied = maps.Clone(f.header.Keys)

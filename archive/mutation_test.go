@@ -157,7 +157,7 @@ func forged(t *testing.T, pick *rand.Rand, export []byte) (f *archive.File, path
 	}
 	require.NoError(t, json.Unmarshal(changed, &j))
 	s := store.Memory()
-	c := store.Change{ID: "d", Status: store.Status{ID: "d", Seq: int64(len(j.Entries)), Format: 2}}
+	c := store.Change{ID: "d", Status: store.Status{ID: "d", Seq: int64(len(j.Entries)), Format: store.Format}}
 	for i, e := range j.Entries {
 		entry := store.Entry{Seq: e.Seq, Type: e.Type, At: e.At, Data: e.Data}
 		if ev, err := debate.ParseEvent(e.Data); err == nil { // the forger takes care of what is stored beside the payload

@@ -20,7 +20,8 @@ import (
 
 // ReadFile reads the record of a debate, and checks its hashes. If a line is damaged, it returns an error that wraps a
 // *store.Damaged with the number of the entry: 0 for the header, and the number after the last entry for what follows that.
-// The error wraps debate.ErrUnsupported if a newer version of the library wrote the file.
+// The error wraps debate.ErrUnsupported if a newer version of the library wrote the file, and a *debate.NewerFormat if it wrote the
+// journal.
 func ReadFile(r io.Reader) (*File, error) {
 	b, err := io.ReadAll(r)
 	if err != nil {
@@ -120,6 +121,9 @@ func (p *parser) header() error {
 		return fmt.Errorf("read header: %w", unknown)
 	case h.Record != chain.Version || h.Entries < 1 || h.ID == "":
 		return errors.New("read header: it is not the header of a record")
+	}
+	if err := readsFormat(h.ID, h.Format); err != nil {
+		return fmt.Errorf("read header: %w", err)
 	}
 	p.lines = p.lines[1:]
 	if p.secret, err = base64.RawURLEncoding.Strict().DecodeString(h.Secret); err != nil {

@@ -3,7 +3,6 @@ package archive
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -55,11 +54,7 @@ type forkHead struct {
 	Head chain.Hash
 }
 
-// secretSize gives the size of a debate's secret in bytes.
-const secretSize = 16
-
-// Record returns the record of a debate. It is not signed, unless the engine has signed the debate. A record of a debate
-// without a secret, such as one of an earlier version, gets a new secret each time.
+// Record returns the record of a debate. It is not signed, unless the engine has signed the debate.
 func Record(ctx context.Context, e *debate.Engine, id string) (*File, error) {
 	f, err := record(ctx, e, id)
 	if err != nil {
@@ -133,7 +128,7 @@ type firstEntry struct {
 	} `json:"parent"`
 }
 
-// secretOf returns the secret of a debate, or a new one if it has none.
+// secretOf returns the secret of a debate.
 func secretOf(stored [][]byte) (secret []byte, first firstEntry, err error) {
 	if len(stored) == 0 {
 		return nil, first, errors.New("the journal has no entries")
@@ -141,17 +136,11 @@ func secretOf(stored [][]byte) (secret []byte, first firstEntry, err error) {
 	if err := json.Unmarshal(stored[0], &first); err != nil {
 		return nil, first, fmt.Errorf("read entry 1: %w", err)
 	}
-	if first.Secret != "" {
-		secret, err = base64.RawURLEncoding.DecodeString(first.Secret)
-		return secret, first, err
-	}
-	secret = make([]byte, secretSize)
-	_, err = rand.Read(secret)
+	secret, err = base64.RawURLEncoding.DecodeString(first.Secret)
 	return secret, first, err
 }
 
-// headOf returns the head of a debate after an entry. It returns nil if the debate has no secret, because each of its records
-// has another head.
+// headOf returns the head of a debate after an entry. It returns nil if the debate does not have the entry.
 func headOf(ctx context.Context, e *debate.Engine, id string, seq int64) (*forkHead, error) {
 	d, err := e.Open(ctx, id)
 	if err != nil {
@@ -161,8 +150,8 @@ func headOf(ctx context.Context, e *debate.Engine, id string, seq int64) (*forkH
 	if err != nil {
 		return nil, err
 	}
-	secret, first, err := secretOf(stored)
-	if err != nil || first.Secret == "" || int64(len(stored)) < seq {
+	secret, _, err := secretOf(stored)
+	if err != nil || int64(len(stored)) < seq {
 		return nil, err
 	}
 	c := chain.New(id, secret)

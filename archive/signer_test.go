@@ -182,7 +182,7 @@ func TestAFalseSignatureInAnEntryIsFound(t *testing.T) {
 		"of later entries": sign(t, signer, "d", status.Seq+1, f.Head()),
 	} {
 		changed := store.Memory()
-		note := debate.Annotated{EventMeta: debate.EventMeta{Type: "annotated", Seq: status.Seq + 1, Revision: 1}, At: status.Updated, Name: "signature", Value: json.RawMessage(debatetest.Encode(t, signed))}
+		note := debate.Annotated{EventMeta: debate.EventMeta{Type: "annotated", Seq: status.Seq + 1}, At: status.Updated, Name: "signature", Value: json.RawMessage(debatetest.Encode(t, signed))}
 		status := status
 		status.Seq++
 		require.NoError(t, changed.Commit(t.Context(), store.Change{ID: "d", Entries: append(slices.Clip(entries), store.Entry{Seq: status.Seq, Type: "annotated", At: note.At, Data: note}), Status: status}))

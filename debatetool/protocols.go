@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/internal/former"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -40,8 +39,7 @@ var usual = [][]Participant{
 // protocol, keeps the preset's parameters and rounds. Another protocol has rounds of its own. If it does not take the
 // preset's participants, and the call gives none, it gets the usual ones.
 func (s *Toolset) setProtocol(c *debate.Config, name string, given []Participant) []protocol.Problem {
-	same := []string{"", c.Protocol.Name(), shortName(c.Protocol)}
-	if slices.Contains(same, name) || slices.Contains(same, former.Protocol(name)) {
+	if name == "" || name == c.Protocol.Name() || name == shortName(c.Protocol) {
 		return setParticipants(c, given)
 	}
 	other, err := s.withProtocol(*c, name)

@@ -65,7 +65,7 @@ func Cases(empty func(t testing.TB) System) map[string]func(t *testing.T) {
 		"a late signal":                                  (*suite).lateSignal,
 		"a person answers after a day":                   (*suite).person,
 		"a process without the provider":                 (*suite).withoutProvider,
-		"a process of an older version":                  (*suite).olderVersion,
+		"a journal of a newer version":                   (*suite).newerVersion,
 		"a failed debate is left alone until it retries": (*suite).failure,
 		"a rejected configuration":                       (*suite).rejected,
 		"a deleted debate":                               (*suite).deleted,
@@ -233,14 +233,15 @@ func (s *suite) withoutProvider() {
 	require.Zero(s, other.callCount())
 }
 
-// A journal of a newer version is left alone.
-func (s *suite) olderVersion() {
+// A journal of a newer version is left alone, and the process goes on with other debates.
+func (s *suite) newerVersion() {
 	s.start(&model{})
 	d, err := s.client.Create(s.Context(), config())
 	require.NoError(s, err)
 	newer := s.makeNewer(d)
 	s.Drive(s.T, d.ID())
-	s.until(d, "the process says that it lacks something", func(h store.Status) bool { return len(h.Driver.Missing) > 0 })
+	c := config()
+	s.requireEnd(s.create(c), c)
 	stored := s.status(d)
 	stored.Driver = store.Heartbeat{}
 	require.Equal(s, newer, stored)

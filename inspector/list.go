@@ -8,7 +8,6 @@ import (
 
 	"github.com/elenchus-go/debate/debatehttp"
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/former"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -123,7 +122,7 @@ func (v *visit) list() error {
 }
 
 func filterOf(v url.Values) filter {
-	return filter{v.Get("seat"), v.Get("state"), v.Get("outcome"), former.Protocol(v.Get("protocol")), strings.TrimSpace(v.Get("label")), strings.TrimSpace(v.Get("waiting")), strings.TrimSpace(v.Get("text")), v.Get("before")}
+	return filter{v.Get("seat"), v.Get("state"), v.Get("outcome"), v.Get("protocol"), strings.TrimSpace(v.Get("label")), strings.TrimSpace(v.Get("waiting")), strings.TrimSpace(v.Get("text")), v.Get("before")}
 }
 
 // query returns the part of the filter that the store applies.

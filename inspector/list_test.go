@@ -19,10 +19,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/debatehttp"
-	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/internal/debatetest"
-	"github.com/elenchus-go/debate/internal/enginetest"
-	"github.com/elenchus-go/debate/internal/former"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
@@ -75,33 +72,6 @@ func TestTheListHasEachDebateOnce(t *testing.T) {
 	some, _ := w.all("/?text=bikes")
 	require.Len(t, some, (2*pageSize+7+9)/10)
 	require.True(t, slices.IsSortedFunc(some, func(a, b string) int { return strings.Compare(b, a) }))
-}
-
-// The filter accepts the present and the former name of a protocol, and finds debates that were stored under either.
-func TestTheListFiltersByFormerProtocolNames(t *testing.T) {
-	for was, now := range former.Protocols() {
-		kept := store.Memory()
-		engine := debatetest.Engine(t, debate.Options{Store: kept, Providers: map[string]providers.Provider{"model": offline.Model(false)}})
-		w := serve(t, engine, Options{})
-		cfg := enginetest.PresetConfigs()[now]
-		for _, id := range []string{"old", "new"} {
-			cfg.ID = id
-			w.create(cfg)
-		}
-		w.create(pair("other"))
-		status, entries, err := kept.Load(t.Context(), "old", 0)
-		require.NoError(t, err)
-		require.NoError(t, kept.Delete(t.Context(), "old", status.Seq))
-		require.Equal(t, now+"/1", status.Protocol)
-		status.Protocol = was + "/1" // as an earlier version stored it
-		require.NoError(t, kept.Commit(t.Context(), store.Change{ID: "old", Entries: entries, Status: status}))
-		for _, name := range []string{was, now, was + "/1", now + "/1"} {
-			body := w.get(http.StatusOK, "/?protocol="+url.QueryEscape(name))
-			require.ElementsMatch(t, []string{"old", "new"}, ids(body), name)
-			require.NotContains(t, body, was+"/1")
-		}
-		require.Empty(t, ids(w.get(http.StatusOK, "/?protocol="+was+"x")))
-	}
 }
 
 func TestTheListFilters(t *testing.T) {

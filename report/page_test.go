@@ -85,16 +85,16 @@ func TestTheOrderIsTheSameInAllFormats(t *testing.T) {
 	ordered(debatetest.Encode(t, r), `"topic":`, `"notices":`, `"answer":"The answer is “Tax them.”`, `"reasons":`, `"turns":`, `"transitions":`, `"dropped":`, `"config":`)
 }
 
-// A file of an earlier version has no summary.
-func TestAnOlderFileIsRenderedTheSame(t *testing.T) {
+// The summary of a file follows from its other fields, and is not read.
+func TestTheSummaryOfAFileIsNotRead(t *testing.T) {
 	r := collected(t, "vote")
 	var fields map[string]json.RawMessage
 	require.NoError(t, json.Unmarshal([]byte(debatetest.Encode(t, r)), &fields))
 	delete(fields, "summary")
-	older := &report.Report{}
-	require.NoError(t, json.Unmarshal([]byte(debatetest.Encode(t, fields)), older))
-	require.Equal(t, html(t, r), html(t, older))
-	require.Equal(t, markdown(t, r), markdown(t, older))
+	without := &report.Report{}
+	require.NoError(t, json.Unmarshal([]byte(debatetest.Encode(t, fields)), without))
+	require.Equal(t, html(t, r), html(t, without))
+	require.Equal(t, markdown(t, r), markdown(t, without))
 }
 
 // element is an element of a page with what a reader's program needs.

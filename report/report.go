@@ -33,7 +33,6 @@ import (
 	"fmt"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/internal/former"
 )
 
 // formatVersion names the version of the report format that this package reads and writes.
@@ -131,9 +130,7 @@ func (r *Report) UnmarshalJSON(b []byte) error {
 	if err := checkFormat(b); err != nil {
 		return err
 	}
-	err := json.Unmarshal(b, (*plain)(r))
-	r.Result.Protocol, r.Result.Answer.Type = former.Protocol(r.Result.Protocol), former.Protocol(r.Result.Answer.Type)
-	return err
+	return json.Unmarshal(b, (*plain)(r))
 }
 
 // checkFormat returns an error if the format of a report is newer than the one that this version knows.

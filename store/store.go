@@ -31,15 +31,10 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// The versions of the journal format that this version of the library reads. Format rises when the names or the meaning of
-// fields change, or when an engine that does not know a field would do wrong, and versions that do not know it leave such a
-// journal alone. If a version only adds fields, Format stays, and the entries say so; see debate.EventMeta.
-//
-// A journal has Format only if its debate needs it: it has documents or tools. Any other has OldestFormat.
-const (
-	Format       = 3
-	OldestFormat = 2
-)
+// Format is the number of the format of journals that this version of the library reads and writes. It rises whenever an entry can
+// have a field that it did not have before, or a field has another meaning. A configuration, and so the first entry of a journal, has
+// the number. An engine leaves a journal with a higher number alone; see debate.NewerFormat.
+const Format = 1
 
 // Entry is one durable fact about a debate.
 type Entry struct {
@@ -97,7 +92,7 @@ type Status struct {
 	Labels       map[string]string `json:"labels,omitempty"`
 	Usage        transcript.Usage  `json:"usage"`
 	RunningTime  time.Duration     `json:"running_time"` // in nanoseconds, pauses excluded
-	Format       int               `json:"format"`       // journal format, see [Format]
+	Format       int               `json:"format"`       // of the journal, see [Format]
 	Created      time.Time         `json:"created"`
 	Updated      time.Time         `json:"updated"`
 	Plan         Plan              `json:"plan,omitzero"` // work that may run next; zero if there is none

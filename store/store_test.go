@@ -126,13 +126,13 @@ func TestQueryMatches(t *testing.T) {
 func TestHeadAsJSON(t *testing.T) {
 	h := store.Status{
 		ID: "d", Seq: 9, State: fsm.Judging, Cursor: transcript.Cursor{Run: 1, Round: 2, Stage: transcript.Assessment, Phase: "assess", PhaseSeq: 8}, MaxRounds: 5,
-		Topic: "Ban cars?", Protocol: "panel/1", Usage: transcript.Usage{Input: 3, Output: 2}, RunningTime: time.Second, Format: store.OldestFormat, Created: noon, Updated: noon,
+		Topic: "Ban cars?", Protocol: "panel/1", Usage: transcript.Usage{Input: 3, Output: 2}, RunningTime: time.Second, Format: store.Format, Created: noon, Updated: noon,
 	}
 	b, err := json.Marshal(h)
 	require.NoError(t, err)
 	require.JSONEq(t, `{
 		"id":"d","seq":9,"state":"running.judging","cursor":{"run":1,"round":2,"stage":"assessment","phase":"assess","phase_seq":8},"max_rounds":5,
-		"topic":"Ban cars?","protocol":"panel/1","usage":{"input":3,"output":2},"running_time":1000000000,"format":2,
+		"topic":"Ban cars?","protocol":"panel/1","usage":{"input":3,"output":2},"running_time":1000000000,"format":1,
 		"created":"2026-03-01T12:00:00Z","updated":"2026-03-01T12:00:00Z"}`, string(b))
 
 	h.Ending, h.Labels = transcript.Ending{Outcome: transcript.Stopped}, map[string]string{"team": "red"}

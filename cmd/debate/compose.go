@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/internal/former"
 	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -70,8 +69,7 @@ func (p *program) choosePreset(s configFile) (kind preset, params map[string]jso
 	if err != nil {
 		return kind, nil, err
 	}
-	code, flag := exitConfiguration, former.Protocol(p.protocol)
-	name = former.Protocol(name)
+	code, flag := exitConfiguration, p.protocol
 	if flag != "" {
 		if name != "" && withoutVersion(name) != withoutVersion(flag) && params != nil {
 			p.warnf("ignoring the parameters of protocol %s in %s, because --protocol is %s", name, s.path, flag)

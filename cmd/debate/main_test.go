@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -243,15 +242,6 @@ func contents(t *testing.T, path string) string {
 	b, err := os.ReadFile(path)
 	require.NoError(t, err)
 	return string(b)
-}
-
-func TestAProtocolMayHaveAFormerName(t *testing.T) {
-	folder(t, "c.json", `{"providers": {"p": {"kind": "offline"}}, "protocol": "critique-refine/1"}`)
-	for protocol, args := range map[string][]string{"procon/1": {"--protocol", "pro-con"}, "refine/1": {"--config", "c.json"}} {
-		code, stdout, stderr := start(t, environment(), append(args, topic, "--rounds", "1", "--json")...)
-		require.Equal(t, 0, code, stderr)
-		require.Contains(t, stdout, strconv.Quote(protocol))
-	}
 }
 
 func TestTheWholeStateHasThisShape(t *testing.T) {

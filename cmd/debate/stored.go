@@ -12,7 +12,6 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/archive"
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/former"
 	"github.com/elenchus-go/debate/store"
 )
 
@@ -34,7 +33,6 @@ func (p *program) listStored(s store.Store) error {
 		if err != nil {
 			return err
 		}
-		head.Protocol = former.Protocol(head.Protocol)
 		list = append(list, head)
 	}
 	if p.json {

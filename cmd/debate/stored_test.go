@@ -404,26 +404,6 @@ func TestDebatesAreListed(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// A debate that an earlier version stored is listed with the present name of its protocol.
-func TestAFormerProtocolNameIsListedAsThePresentOne(t *testing.T) {
-	folder(t)
-	_, _, _ = start(t, environment(), "--protocol", "procon", "--store", "d.db", topic)
-	db, err := sql.Open("sqlite", "file:d.db")
-	require.NoError(t, err)
-	done, err := db.ExecContext(t.Context(), `UPDATE debates SET status = replace(status, '"procon/1"', '"pro-con/1"')`)
-	require.NoError(t, err)
-	changed, err := done.RowsAffected()
-	require.NoError(t, err)
-	require.EqualValues(t, 1, changed)
-	require.NoError(t, db.Close())
-	for _, more := range [][]string{nil, {"--json"}} {
-		code, stdout, stderr := start(t, environment(), append([]string{"list", "--store", "d.db"}, more...)...)
-		require.Equal(t, 0, code, stderr)
-		require.Contains(t, stdout, "procon/1")
-		require.NotContains(t, stdout, "pro-con")
-	}
-}
-
 // An error that stops the command, here a full disk, is said, even if the state of the debate is not an error.
 func TestAFullDiskIsSaid(t *testing.T) {
 	folder(t)

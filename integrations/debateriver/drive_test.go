@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -181,30 +182,35 @@ func TestAWatcherInTheWorkersProcessSeesChunks(t *testing.T) {
 // A bug in a worker's code stops the debate. River does not try the job again.
 func TestABugOfAWorkerIsAFailure(t *testing.T) {
 	t.Parallel()
-	for name, bug := range map[string]func(){"panic": func() { panic("a bug") }, "exit": runtime.Goexit} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := newTestSchema(t)
-			s.workerWith(t, debate.Options{Providers: map[string]providers.Provider{"m": bugOf(bug)}})
-			d := s.submitter(t).submit(t, sequentialPanel())
-			ev := watchUntil(t, d, 0, transitionTo(fsm.Error)).(debate.StateChanged)
-			require.Equal(t, providers.Panic, ev.Failure.Kind)
-			require.Contains(t, ev.Failure.Stack, "debateriver")
-			s.waitForNoJobs(t, d)
-			for _, job := range s.jobs(t, d) {
-				require.Equal(t, "completed", job.State)
-				require.Zero(t, job.Errors)
-			}
-		})
+	s := newTestSchema(t)
+	bug := debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) { panic("a bug") })
+	s.workerWith(t, debate.Options{Providers: map[string]providers.Provider{"m": bug}})
+	d := s.submitter(t).submit(t, sequentialPanel())
+	ev := watchUntil(t, d, 0, transitionTo(fsm.Error)).(debate.StateChanged)
+	require.Equal(t, providers.Panic, ev.Failure.Kind)
+	require.Contains(t, ev.Failure.Stack, "debateriver")
+	s.waitForNoJobs(t, d)
+	for _, job := range s.jobs(t, d) {
+		require.Equal(t, "completed", job.State)
+		require.Zero(t, job.Errors)
 	}
 }
 
-// bugOf is a provider with a bug.
-type bugOf func()
-
-func (b bugOf) Generate(context.Context, providers.Request) (providers.Response, error) {
-	b()
-	return providers.Response{}, nil
+// A provider that ends the goroutine of its job keeps no place of the worker. River tries the job again.
+func TestAGoroutineThatEndsBlocksNoJob(t *testing.T) {
+	t.Parallel()
+	s := newTestSchema(t)
+	m, ended := &digestModel{}, atomic.Bool{}
+	s.workerOfOneJob(t, debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+		if ended.CompareAndSwap(false, true) {
+			runtime.Goexit()
+		}
+		return m.Generate(ctx, r)
+	}))
+	submitter := s.submitter(t)
+	first, second := submitter.submit(t, sequentialPanel()), submitter.submit(t, sequentialPanel())
+	require.Equal(t, fsm.Completed, watchToEnd(t, second).State)
+	require.Equal(t, fsm.Completed, watchToEnd(t, first).State)
 }
 
 // A fork has no job before it is started, and then workers continue it.

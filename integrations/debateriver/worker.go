@@ -13,6 +13,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/store"
 )
 
@@ -94,7 +95,7 @@ func (w *worker) Work(ctx context.Context, job *river.Job[jobArgs]) error {
 		return retryDecision(ctx, job, err)
 	}
 	defer leave()
-	err = w.work(ctx, t)
+	err = onItsOwn(func() error { return w.work(ctx, t) })
 	switch {
 	case t.completed.Load(), errors.Is(err, store.ErrNotFound): // the journal records how the debate ended or stopped
 		return nil
@@ -104,17 +105,30 @@ func (w *worker) Work(ctx context.Context, job *river.Job[jobArgs]) error {
 	return nil
 }
 
+// onItsOwn calls f on a goroutine of its own, and returns its error. If a job ended its goroutine, River would count it as running
+// for ever.
+func onItsOwn(f func() error) error {
+	done := make(chan error, 1)
+	go func() {
+		err := errors.New("the goroutine ended early")
+		defer func() { done <- err }()
+		defer panics.Catch(&err)
+		err = f()
+	}()
+	return <-done
+}
+
 // work runs the job's plan and those to which it goes on, until they are done.
 func (w *worker) work(ctx context.Context, t *jobRun) error {
 	d, err := w.open(ctx, t.job.Args.Debate) // without the job run in ctx, so that a repaired status does not complete the job
-	if err != nil {
+	if err != nil && !errors.Is(err, debate.ErrUnsupported) {
 		return err
 	}
 	conflicts := 0
 	for more := true; !t.completed.Load(); {
 		status, err := d.Status(ctx)
-		if err == nil && (status.Format > store.Format || status.State.Active() && status.Plan.Key == "") {
-			_, err = d.RunOnce(ctx) // only a newer version, or one with the protocol, knows the next step
+		if errors.Is(err, debate.ErrUnsupported) || err == nil && status.State.Active() && status.Plan.Key == "" {
+			_, err = d.RunOnce(ctx) // only a newer version, or an engine with the protocol, knows the next step: this tells the store
 			err = cmp.Or(err, debate.ErrUnsupported)
 		}
 		if err != nil {

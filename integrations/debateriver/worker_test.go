@@ -2,7 +2,6 @@ package debateriver
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -98,31 +97,6 @@ func TestAProcessWithoutTheProtocolStartsADebate(t *testing.T) {
 	require.Len(t, s.activeJobs(t, d), 1)
 	s.workerWith(t, optionsWith(m))
 	m.requireCalledOnce(t, watchToEnd(t, d))
-}
-
-func TestAWorkerOfAnOlderVersionLeavesADebateAlone(t *testing.T) {
-	t.Parallel()
-	s := newTestSchema(t)
-	s.worker(t, &digestModel{})
-	p := s.submitter(t)
-	d := p.create(t, sequentialPanel())
-	_, entries, err := p.store.Load(t.Context(), d.ID(), 0)
-	require.NoError(t, err)
-	var config map[string]any
-	require.NoError(t, json.Unmarshal(entries[0].Data.(json.RawMessage), &config))
-	config["seq"], config["format"] = 2, store.Format+1
-	at := entries[0].At
-	status := statusOf(t, d)
-	status.Seq, status.Format, status.State, status.Plan = 3, store.Format+1, fsm.Validating, store.Plan{Key: "of a newer version"}
-	require.NoError(t, p.store.Commit(t.Context(), store.Change{ID: d.ID(), After: 1, Status: status, Entries: []store.Entry{
-		{Seq: 2, Type: "config", At: at, Data: config}, {Seq: 3, Type: "novelty", At: at, Data: map[string]any{"type": "novelty", "seq": 3}},
-	}}))
-	s.waitForSnooze(t, d)
-	stored, _, err := p.store.Load(t.Context(), d.ID(), 0)
-	require.NoError(t, err)
-	require.NotEmpty(t, stored.Driver.Missing)
-	stored.Driver = store.Heartbeat{}
-	require.Equal(t, status, stored)
 }
 
 func TestStopLetsTheStepInFlightCommitAndStartsNone(t *testing.T) {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/characters"
-	"github.com/elenchus-go/debate/internal/naming"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -81,38 +80,22 @@ func (n *Notes) Check(name string, value json.RawMessage) []protocol.Problem {
 	return l
 }
 
-// Add adds a note, and reports whether it is small enough for what reads it.
-func (n *Notes) Add(name string, value json.RawMessage) (small bool) {
+// Add adds a note.
+func (n *Notes) Add(name string, value json.RawMessage) {
 	if n.Values == nil {
 		n.Values = map[string]json.RawMessage{}
 	}
 	n.Values[name] = value
 	n.written += len(name) + len(value) + noteEntry
-	return len(value) <= maxNote
 }
 
-// Shown returns the notes that a result has. It leaves out those that are too large, which earlier versions have
-// accepted, and says so in a warning.
-func (n *Notes) Shown() (shown map[string]json.RawMessage, warning string) {
-	var left []string
-	all := 0
-	for _, name := range slices.Sorted(maps.Keys(n.Values)) {
-		value := n.Values[name]
-		size := len(name) + len(value)
-		if len(name) > maxNoteName || len(value) > maxNote || all+size > maxAllNotes || len(shown) == maxNotes {
-			left = append(left, fmt.Sprintf("%q with %d bytes", characters.Cut(name, maxNoteName), len(value)))
-			continue
-		}
-		all += size
-		if shown == nil {
-			shown = map[string]json.RawMessage{}
-		}
-		shown[name] = slices.Clone(value)
+// CheckSignature returns an error if the value of a signature is larger than the engine makes one. The limits of people's notes do
+// not apply to signatures.
+func CheckSignature(value json.RawMessage) error {
+	if len(value) > maxNote {
+		return fmt.Errorf("the signature has %d bytes, use at most %d", len(value), maxNote)
 	}
-	if left == nil {
-		return shown, ""
-	}
-	return shown, "notes are left out, because they are too large: " + naming.Enumerate(left, 3)
+	return nil
 }
 
 // CheckRemark returns everything that is wrong with the ID and the length of a new remark after the given turns.

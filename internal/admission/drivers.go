@@ -30,13 +30,13 @@ func (d *Drivers) Enter(id string) (leave func()) {
 	d.slots[id] = s
 	d.all.Add(1)
 	return func() {
+		defer d.all.Done()
 		d.mu.Lock()
 		delete(d.slots, id)
 		d.mu.Unlock()
 		if s.next != nil {
 			s.next()
 		}
-		d.all.Done()
 	}
 }
 

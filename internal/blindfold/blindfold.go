@@ -32,7 +32,6 @@ type withheld[E any] struct {
 // At finds the open parallel phase in which the seat has yet to speak, after an entry of a debate. next returns the steps that may
 // run, and final reports whether the debate has ended. A debate in error keeps the phase: it may continue.
 func (b *Blindfold[E]) At(r *protocol.Record, parallel, final bool, next func() []protocol.Step) {
-	defer func() { _ = recover() }() // of the protocol: the driver meets the panic too, and reports it
 	if r.Cursor.Phase == "" && r.Cursor.Stage != transcript.Conclusion && !final {
 		return
 	}

@@ -44,7 +44,6 @@ func TestAParallelPhaseIsHidden(t *testing.T) {
 	require.Empty(t, b.Take())
 	b.At(record(""), true, false, steps("Ann"))
 	require.Empty(t, b.Take(), "the debate is in error, and may continue")
-	b.At(record("speech"), true, false, func() []protocol.Step { panic("of the protocol") })
 	b.At(record("speech"), true, false, steps("Eve"))
 	require.Equal(t, []string{"Bob's turn", "a note"}, b.Take(), "Ann has spoken")
 	require.True(t, b.Wants(6, true, false))

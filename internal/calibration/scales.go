@@ -70,7 +70,7 @@ func (s *Scales) Learn(actor, phase string, models Models, attempts []transcript
 			scale = scale.WithOverflow(a.PromptTokens, model.Window-model.MaxTokens)
 		case a.Cut:
 			scale = scale.WithCut(a.Usage.Input)
-		case (a.ErrorKind == "" || a.Counted) && !a.Usage.Estimated: // journals of earlier versions count valid replies only
+		case (a.ErrorKind == "" || a.Counted) && !a.Usage.Estimated:
 			scale = scale.WithReported(a.PromptTokens, a.Usage.Input)
 		}
 	}

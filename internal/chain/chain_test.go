@@ -61,7 +61,7 @@ func TestTextsAreHiddenAndShown(t *testing.T) {
 	}
 }
 
-// Records of earlier versions keep their hashes.
+// The hashes of a known entry.
 func TestTheHashesStay(t *testing.T) {
 	c := New("d", secret)
 	e, err := c.Add([]byte(`{"text":"x"}`))

@@ -5,6 +5,7 @@ package clients
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"maps"
 	"slices"
@@ -36,15 +37,14 @@ type Asker struct {
 }
 
 // ask calls a function of a provider and returns its error, or its panic, whose stack it logs.
-func (a Asker) ask(ctx context.Context, provider string, question func() error) (failed *providers.Error) {
-	defer func() {
-		if v := recover(); v != nil {
-			p := panics.New(v)
-			failed = &providers.Error{Kind: providers.Panic, Err: p}
-			a.Log.ErrorContext(ctx, "check provider", "provider", provider, "error", failed, "stack", p.Stack)
-		}
-	}()
-	return providers.AsError(question())
+func (a Asker) ask(ctx context.Context, provider string, question func() error) *providers.Error {
+	var said error
+	if p, panicked := errors.AsType[*panics.Error](panics.Call(func() { said = question() })); panicked {
+		failed := &providers.Error{Kind: providers.Panic, Err: p}
+		a.Log.ErrorContext(ctx, "check provider", "provider", provider, "error", failed, "stack", p.Stack)
+		return failed
+	}
+	return providers.AsError(said)
 }
 
 // Unsupported returns what a provider does not support of a request. known reports whether the provider says so.

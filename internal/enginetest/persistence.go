@@ -2,10 +2,8 @@ package enginetest
 
 import (
 	"encoding/json"
-	"maps"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -14,16 +12,14 @@ import (
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
-	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
 
 var persistenceTests = map[string]func(*env){
-	"a replay shows the same events and states as the run":    (*env).replayed,
-	"every field of a turn is stored and loaded":              (*env).turnReadBack,
-	"reasoning goes back to its model after a restart":        (*env).reasoningReadBack,
-	"a provider's key is not stored":                          (*env).keyNotStored,
-	"a journal of a newer format can be read but not changed": (*env).newerFormat,
+	"a replay shows the same events and states as the run": (*env).replayed,
+	"every field of a turn is stored and loaded":           (*env).turnReadBack,
+	"reasoning goes back to its model after a restart":     (*env).reasoningReadBack,
+	"a provider's key is not stored":                       (*env).keyNotStored,
 }
 
 // runLog records, by seq, what a running debate showed.
@@ -215,59 +211,4 @@ func (s *env) keyNotStored() {
 		require.NotContains(s, text, secret)
 		require.NotContains(s, text, secret[:8], "a part of it; hashes are random and may contain shorter ones")
 	}
-}
-
-func (s *env) newerFormat() {
-	p := s.newProcess()
-	require.True(s, s.runUntilEvent(s.create(p, pair(nil)), 7))
-	status := s.commitNewerFormat(p, "d", map[string]any{"format": store.Format + 1, "novelty": true}, "novelty", "annotated")
-	before := s.stored("d", 0)
-
-	require.Equal(s, s.json(status), s.json(s.listedStatus("d")))
-	d := s.openInNewProcess("d")
-	require.Equal(s, status.Seq, s.status(d).Seq)
-	require.Equal(s, status.State, s.result(d).State)
-	var watched, replayed []int64
-	for ev, err := range d.Watch(s.ctx, 0) {
-		require.NoError(s, err)
-		watched = append(watched, ev.Meta().Seq)
-		if ev.Meta().Seq == status.Seq {
-			break
-		}
-	}
-	for m, err := range d.Replay(s.ctx) {
-		require.NoError(s, err)
-		replayed = append(replayed, m.Event.Meta().Seq)
-	}
-	require.Equal(s, watched, replayed)
-	require.Len(s, watched, int(status.Seq)-1, "all entries but the unknown ones")
-	for verb, err := range map[string]error{"run": s.runDebate(d).err, "start": d.Start(s.ctx), "pause": d.Pause(s.ctx)} {
-		require.ErrorIs(s, err, debate.ErrUnsupported, verb)
-	}
-	require.JSONEq(s, before, s.stored("d", 0), "the stored data is unchanged")
-}
-
-// commitNewerFormat commits what a newer version might write: a configuration with other fields, then entries of some
-// types.
-func (s *env) commitNewerFormat(p *process, id string, fields map[string]any, types ...string) store.Status {
-	s.Helper()
-	status, entries, err := p.store.Load(s.ctx, id, 0)
-	require.NoError(s, err)
-	after, now := status.Seq, time.Now().UTC().Truncate(time.Microsecond)
-	var config map[string]any
-	require.NoError(s, json.Unmarshal([]byte(s.json(entries[0].Data)), &config))
-	maps.Copy(config, fields)
-	change := store.Change{ID: id, After: after}
-	for i, data := range append([]map[string]any{config}, make([]map[string]any, len(types))...) {
-		if data == nil {
-			data = map[string]any{"type": types[i-1], "name": "stars", "value": 4}
-		}
-		status.Seq++
-		data["seq"], data["at"] = status.Seq, now
-		change.Entries = append(change.Entries, store.Entry{Seq: status.Seq, Type: data["type"].(string), At: now, Data: json.RawMessage(s.json(data))})
-	}
-	status.Format, status.Updated = store.Format+1, now
-	change.Status = status
-	require.NoError(s, p.store.Commit(s.ctx, change))
-	return status
 }

@@ -97,8 +97,6 @@ func TestDocumentsStandInTheSystemMessage(t *testing.T) {
 			}
 		}
 	}
-	status := debatetest.Status(t, d)
-	require.Equal(t, store.Format, status.Format, "engines that know no documents leave the debate alone")
 	r := debatetest.Result(t, d)
 	for _, turn := range r.Turns {
 		if turn.Actor != "A" {

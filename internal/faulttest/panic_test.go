@@ -27,7 +27,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// bug is code of the program that panics or ends its goroutine at one place.
+// bug is code of the program that panics, or ends its goroutine, at one place.
 type bug struct {
 	place string
 	exit  bool // runtime.Goexit, not panic
@@ -132,24 +132,33 @@ func (b *bugged) provider(place string) providers.Provider {
 	})
 }
 
-// engine returns an engine with the bug.
-func (b *bugged) engine(t *testing.T) *debate.Engine {
-	t.Helper()
-	e := debatetest.Engine(t, debate.Options{
+// options returns the options of an engine with the bug.
+func (b *bugged) options() debate.Options {
+	return debate.Options{
 		Store: b.store, Protocols: []protocol.Protocol{buggyPanel{Bug: b.bug}}, TokenCounter: b.bug,
 		Providers:     map[string]providers.Provider{"m": b.provider("provider"), "j": b.provider("judge's provider")},
 		ExtractAnswer: func(transcript.Turn) string { b.at("extract answer"); return "" },
-	})
-	return e
+	}
+}
+
+// engine returns an engine with the bug.
+func (b *bugged) engine(t *testing.T) *debate.Engine {
+	t.Helper()
+	return debatetest.Engine(t, b.options())
+}
+
+// config returns a debate with the bug.
+func (b *bugged) config(mode panel.Mode) debate.Config {
+	cfg := debatetest.PairConfig(buggyPanel{Protocol: panel.Protocol{Mode: mode}, Bug: b.bug})
+	cfg.Limits, cfg.Detect = debate.Limits{MaxRounds: 1}, []detect.Rule{{Signal: detect.Unanimous, Method: "answers"}}
+	return cfg
 }
 
 // newBugged creates a debate. Its bug is armed.
-func newBugged(t *testing.T, place string, exit bool, mode panel.Mode) *bugged {
+func newBugged(t *testing.T, place string, mode panel.Mode) *bugged {
 	t.Helper()
-	b := &bugged{bug: &bug{place: place, exit: exit}, store: store.Memory()}
-	cfg := debatetest.PairConfig(buggyPanel{Protocol: panel.Protocol{Mode: mode}, Bug: b.bug})
-	cfg.Limits, cfg.Detect = debate.Limits{MaxRounds: 1}, []detect.Rule{{Signal: detect.Unanimous, Method: "answers"}}
-	debatetest.Create(t, b.engine(t), cfg)
+	b := &bugged{bug: &bug{place: place}, store: store.Memory()}
+	debatetest.Create(t, b.engine(t), b.config(mode))
 	b.armed.Store(true)
 	return b
 }
@@ -157,13 +166,9 @@ func newBugged(t *testing.T, place string, exit bool, mode panel.Mode) *bugged {
 // driveModes run a debate until it stops. They return the error that the driver gives.
 var driveModes = map[string]func(context.Context, *debate.Debate) error{
 	"run": func(ctx context.Context, d *debate.Debate) (last error) {
-		var done sync.WaitGroup
-		done.Go(func() { // the bug may end this goroutine
-			for _, err := range d.Run(ctx) {
-				last = err
-			}
-		})
-		done.Wait()
+		for _, err := range d.Run(ctx) {
+			last = err
+		}
 		return last
 	},
 	"once": func(ctx context.Context, d *debate.Debate) (err error) {
@@ -185,27 +190,43 @@ var driveModes = map[string]func(context.Context, *debate.Debate) error{
 	},
 }
 
-// A panic or runtime.Goexit in the program's own code is a failure in the journal, whoever drives the debate. Nothing
-// tries it again. With correct code, Retry continues with all participants.
+// A panic in the program's own code is a failure in the journal, whoever drives the debate. Nothing tries it again. With correct
+// code, Retry continues with all participants.
 func TestABugIsAFailure(t *testing.T) {
 	for place, kind := range bugPlaces {
-		for _, exit := range []bool{false, true} {
-			for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
-				for name, drive := range driveModes {
-					t.Run(fmt.Sprintf("%s/exit=%v/%s/%s", place, exit, mode, name), func(t *testing.T) {
-						synctest.Test(t, func(t *testing.T) {
-							b := newBugged(t, place, exit, mode)
-							d := debatetest.Open(t, b.engine(t), "d")
-							err := drive(t.Context(), d)
-							f := b.requireFailed(t, err)
-							require.Equal(t, kind.step, f.Key.Actor != "", f.Key)
-							require.Equal(t, kind.paid, len(f.AttemptDetails) > 0)
-							b.requireRetried(t)
-						})
+		for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
+			for name, drive := range driveModes {
+				t.Run(fmt.Sprintf("%s/%s/%s", place, mode, name), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						b := newBugged(t, place, mode)
+						d := debatetest.Open(t, b.engine(t), "d")
+						err := drive(t.Context(), d)
+						f := b.requireFailed(t, err)
+						require.Equal(t, kind.step, f.Key.Actor != "", f.Key)
+						require.Equal(t, kind.paid, len(f.AttemptDetails) > 0)
+						b.requireRetried(t)
 					})
-				}
+				})
 			}
 		}
+	}
+}
+
+// The lifecycle asks whether a debate waits for people. If the protocol cannot say so, the failure is reported all the same.
+func TestABugInADebateWithPeopleIsAFailure(t *testing.T) {
+	for name, drive := range driveModes {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := &bugged{bug: &bug{place: "phases"}, store: store.Memory()}
+				cfg := b.config(panel.Sequential)
+				cfg.Participants[1] = debate.Participant{Name: "B", Human: true}
+				debatetest.Create(t, b.engine(t), cfg)
+				b.armed.Store(true)
+				d := debatetest.Open(t, b.engine(t), "d")
+				err := drive(t.Context(), d)
+				_ = b.requireFailed(t, err)
+			})
+		})
 	}
 }
 
@@ -217,11 +238,7 @@ func (b *bugged) requireFailed(t *testing.T, got error) *debate.Failure {
 	require.Equal(t, fsm.Error, r.State)
 	f := r.Failure
 	require.Equal(t, providers.Panic, f.Kind)
-	if b.exit {
-		require.Contains(t, f.Message, "runtime.Goexit")
-	} else {
-		require.Contains(t, f.Message, "a bug at "+b.place)
-	}
+	require.Contains(t, f.Message, "a bug at "+b.place)
 	require.Contains(t, f.Stack, "faulttest.(*bug).at")
 	require.LessOrEqual(t, len(f.Stack), 8<<10)
 	require.True(t, f.Recoverable)
@@ -276,7 +293,8 @@ func TestABugOfTheViewerReachesTheCaller(t *testing.T) {
 			for _, event := range []string{"state", "turn_started", "chunk", "turn", "ended"} {
 				t.Run(fmt.Sprintf("%s/exit=%v/%s", mode, exit, event), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
-						b := newBugged(t, event, exit, mode)
+						b := newBugged(t, event, mode)
+						b.exit = exit
 						d := debatetest.Open(t, b.engine(t), "d")
 						reached, seen := false, 0
 						var value any
@@ -313,27 +331,25 @@ func TestABugOfTheViewerReachesTheCaller(t *testing.T) {
 
 // If a person decides about failures, a bug becomes a question, and the driver in the background waits for the answer.
 func TestABugIsAQuestion(t *testing.T) {
-	for _, exit := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			b := newBugged(t, "provider", exit, panel.Sequential)
-			d := debatetest.Open(t, b.engine(t), "d")
-			cfg := debatetest.PairConfig(buggyPanel{Bug: b.bug})
-			cfg.Limits, cfg.OnFailure = debate.Limits{MaxRounds: 1}, debate.Ask
-			require.NoError(t, d.Edit(t.Context(), cfg))
-			require.NoError(t, d.Start(t.Context()))
-			synctest.Wait()
-			r := debatetest.Result(t, d)
-			require.Equal(t, fsm.Paused, r.State)
-			require.Equal(t, providers.Panic, r.Question.Failure.Kind)
-			require.NotEmpty(t, r.Question.Failure.Stack)
-			require.Len(t, r.Question.Choices, 2, "dropping the actor would hide the bug")
-			b.armed.Store(false)
-			require.NoError(t, d.Decide(t.Context(), debatetest.Result(t, d).Question.ID, "retry"))
-			synctest.Wait()
-			require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
-			require.Len(t, debatetest.Result(t, d).Turns, 4)
-		})
-	}
+	synctest.Test(t, func(t *testing.T) {
+		b := newBugged(t, "provider", panel.Sequential)
+		d := debatetest.Open(t, b.engine(t), "d")
+		cfg := debatetest.PairConfig(buggyPanel{Bug: b.bug})
+		cfg.Limits, cfg.OnFailure = debate.Limits{MaxRounds: 1}, debate.Ask
+		require.NoError(t, d.Edit(t.Context(), cfg))
+		require.NoError(t, d.Start(t.Context()))
+		synctest.Wait()
+		r := debatetest.Result(t, d)
+		require.Equal(t, fsm.Paused, r.State)
+		require.Equal(t, providers.Panic, r.Question.Failure.Kind)
+		require.NotEmpty(t, r.Question.Failure.Stack)
+		require.Len(t, r.Question.Choices, 2, "dropping the actor would hide the bug")
+		b.armed.Store(false)
+		require.NoError(t, d.Decide(t.Context(), debatetest.Result(t, d).Question.ID, "retry"))
+		synctest.Wait()
+		require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
+		require.Len(t, debatetest.Result(t, d).Turns, 4)
+	})
 }
 
 // checkedModel is a model whose check has a bug.
@@ -361,7 +377,7 @@ func TestABugInACheckIsAProblem(t *testing.T) {
 	for name, drive := range driveModes {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := newBugged(t, "check", false, panel.Sequential)
+				b := newBugged(t, "check", panel.Sequential)
 				d := debatetest.Open(t, b.checkedEngine(t), "d")
 				err := drive(t.Context(), d)
 				if name != "start" {
@@ -376,32 +392,15 @@ func TestABugInACheckIsAProblem(t *testing.T) {
 	}
 }
 
-// A check that ends its goroutine is a failure, as any other call that does.
-func TestACheckThatEndsItsGoroutineIsAFailure(t *testing.T) {
-	for name, drive := range driveModes {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				b := newBugged(t, "check", true, panel.Sequential)
-				d := debatetest.Open(t, b.checkedEngine(t), "d")
-				if err := drive(t.Context(), d); name != "start" {
-					require.ErrorContains(t, err, "runtime.Goexit")
-				}
-				require.Equal(t, fsm.Error, debatetest.Result(t, d).State)
-				require.EqualValues(t, 1, b.hits.Load())
-			})
-		})
-	}
-}
-
 // Reading and controlling a debate survives bugs, too.
 func TestABugDoesNotReachReaders(t *testing.T) {
-	b := newBugged(t, "answer", false, panel.Sequential)
+	b := newBugged(t, "answer", panel.Sequential)
 	d := debatetest.Open(t, b.engine(t), "d")
 	require.Contains(t, strings.Join(debatetest.Result(t, d).Warnings, "\n"), "the protocol cannot compute the answer: panic: a bug at answer")
 	events := debatetest.Finish(t, d)
 	require.Contains(t, events[len(events)-1].(debate.Ended).Result.Warnings, "the protocol cannot compute the answer: panic: a bug at answer")
 
-	b = newBugged(t, "token counter", false, panel.Sequential)
+	b = newBugged(t, "token counter", panel.Sequential)
 	d = debatetest.Open(t, b.engine(t), "d")
 	err := d.Inject(t.Context(), debate.Remark{From: "Pat", Text: "Be brief."})
 	require.ErrorAs(t, err, new(*debate.Failure))
@@ -409,7 +408,7 @@ func TestABugDoesNotReachReaders(t *testing.T) {
 	b.armed.Store(false)
 	require.NoError(t, d.Inject(t.Context(), debate.Remark{From: "Pat", Text: "Be brief."}))
 
-	b = newBugged(t, "phases", false, panel.Sequential)
+	b = newBugged(t, "phases", panel.Simultaneous)
 	b.armed.Store(false)
 	d = debatetest.Open(t, b.engine(t), "d")
 	for ev, err := range d.Run(t.Context()) {
@@ -422,6 +421,13 @@ func TestABugDoesNotReachReaders(t *testing.T) {
 	other := debatetest.Open(t, b.engine(t), "d")
 	status := debatetest.Status(t, other)
 	require.NotEmpty(t, status.Plan.Key, "a worker meets the bug and reports it")
+	for m, err := range other.ReplayAs(t.Context(), "A") {
+		require.NoError(t, err)
+		require.Equal(t, "d", m.Status().ID)
+		require.Equal(t, "d", m.Result().ID)
+		_ = m.Refusal(fsm.Pause)
+	}
+	require.Empty(t, debatetest.Waiting(t, other))
 	b.hits.Store(0)
 	_, err = other.RunOnce(t.Context())
 	_ = b.requireFailed(t, err)
@@ -430,7 +436,7 @@ func TestABugDoesNotReachReaders(t *testing.T) {
 
 // If the protocol panics while Resume finds out what comes next, the debate fails.
 func TestABugDuringResumeIsAFailure(t *testing.T) {
-	b := newBugged(t, "phases", false, panel.Sequential)
+	b := newBugged(t, "phases", panel.Sequential)
 	b.armed.Store(false)
 	d := debatetest.Open(t, b.engine(t), "d")
 	for ev, err := range d.Run(t.Context()) {
@@ -450,7 +456,7 @@ func TestABugDuringResumeIsAFailure(t *testing.T) {
 // goes on, and the failure is that of the driver, which meets the bug when the call has ended.
 func TestABugDuringACallIsAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBugged(t, "phases", false, panel.Sequential)
+		b := newBugged(t, "phases", panel.Sequential)
 		b.armed.Store(false)
 		model := newGate(b.provider("provider"))
 		e := newTestEngine(t, debate.Options{

@@ -9,7 +9,6 @@ import (
 	"image"
 	"image/png"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -474,24 +473,4 @@ func TestBudgetsOfForks(t *testing.T) {
 		require.True(t, turn.Round < 5 || turn.Kind == transcript.Conclusion, turn.Key)
 	}
 	require.Equal(t, r.Total.Usage, debatetest.Status(t, d).Usage)
-}
-
-// A debate of an earlier version has no seed in its journal, and draws by its ID. A fork of it draws the same.
-func TestAForkOfADebateWithoutASeed(t *testing.T) {
-	cfg := lifeConfig()
-	cfg.Judges = cfg.Judges[:1]
-	e, m := newEngine(t, cfg)
-	parent := create(t, e, cfg)
-	first := events(t, parent)[0].(debate.ConfigChanged)
-	first.Config = json.RawMessage(strings.Replace(string(first.Config), `"seed":"d",`, "", 1))
-	require.NotContains(t, string(first.Config), "seed")
-	entries := []store.Entry{{Seq: 1, Type: "config", At: first.At, Data: first}}
-	old := store.Memory()
-	require.NoError(t, old.Commit(t.Context(), store.Change{ID: "d", Entries: entries, Status: debatetest.Status(t, parent)}))
-	run(t, parent)
-	m.take()
-	later, _ := newEngine(t, cfg, func(o *debate.Options) { o.Store = old })
-	d := debatetest.Fork(t, later, "d", 0, debate.Edits{})
-	run(t, d)
-	require.Equal(t, outcome(t, parent), outcome(t, d), "the pseudonyms are the same")
 }

@@ -405,41 +405,6 @@ func TestPromptsWithOtherTemplates(t *testing.T) {
 	require.Equal(t, "Speak.", p.Request.Messages[len(p.Request.Messages)-1].Text)
 }
 
-// Journals of earlier versions do not say from which entries a prompt was made, nor with which templates.
-func TestPromptsOfEarlierVersions(t *testing.T) {
-	for name, cfg := range enginetest.PresetConfigs() {
-		t.Run(name, func(t *testing.T) {
-			e, m := newEngine(t, cfg)
-			d := create(t, e, cfg)
-			run(t, d)
-			calls, kept, entries := m.take(), store.Memory(), []store.Entry{}
-			for _, ev := range events(t, d) {
-				entry := store.Entry{Seq: ev.Meta().Seq, Type: ev.Meta().Type, At: debatetest.Status(t, d).Updated}
-				switch ev := ev.(type) {
-				case debate.TurnDone:
-					require.NotZero(t, ev.PromptSeq)
-					ev.PromptSeq, ev.Templates = 0, ""
-					entry.Key, entry.At, entry.Data = ev.Turn.Key.String(), ev.At, ev
-				case debate.ConfigChanged:
-					entry.At, entry.Data = ev.At, ev
-				case debate.StateChanged:
-					entry.At, entry.Data = ev.At, ev
-				case debate.PhaseStarted:
-					entry.At, entry.Data = ev.At, ev
-				}
-				entries = append(entries, entry)
-			}
-			require.NoError(t, kept.Commit(t.Context(), store.Change{ID: "d", Entries: entries, Status: debatetest.Status(t, d)}))
-			later, _ := newEngine(t, cfg, func(o *debate.Options) { o.Store = kept })
-			old := debatetest.Open(t, later, "d")
-			requirePrompts(t, old, calls)
-			p := debatetest.PromptOf(t, old, debatetest.Result(t, old).Turns[0].Key)
-			require.Empty(t, p.Templates)
-			require.False(t, p.OtherTemplates)
-		})
-	}
-}
-
 func TestPromptsThatDoNotExist(t *testing.T) {
 	cfg := lifeConfig()
 	cfg.Protocol = vote.Protocol{}

@@ -79,16 +79,11 @@ func Read(ctx context.Context, s store.Store, id string, first, last int64, log 
 	}
 }
 
-// SetFields returns a JSON object with other fields, and with those of missing that it lacks.
-func SetFields(object json.RawMessage, fields, missing map[string]any) (json.RawMessage, error) {
+// SetFields returns a JSON object with other fields.
+func SetFields(object json.RawMessage, fields map[string]any) (json.RawMessage, error) {
 	all := map[string]json.RawMessage{}
 	if err := json.Unmarshal(object, &all); err != nil {
 		return nil, err
-	}
-	for name, v := range missing {
-		if all[name] == nil {
-			all[name], _ = json.Marshal(v) // texts
-		}
 	}
 	for name, v := range fields {
 		all[name], _ = json.Marshal(v)

@@ -2,8 +2,6 @@ package localtest
 
 import (
 	"context"
-	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -11,13 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/archive"
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -47,21 +43,21 @@ func (m *counting) Generate(_ context.Context, r providers.Request) (res provide
 }
 
 // judgedDebate runs a debate whose judge has a small window, and whose judgments are all invalid at first.
-func judgedDebate(t *testing.T) (*counting, store.Store, *debate.Debate) {
+func judgedDebate(t *testing.T) (*counting, *debate.Debate) {
 	t.Helper()
-	m, place := &counting{asked: map[string]bool{}}, store.Memory()
-	e := debatetest.Engine(t, debate.Options{Store: place, Providers: map[string]providers.Provider{"m": m}})
+	m := &counting{asked: map[string]bool{}}
+	e := debatetest.Engine(t, debate.Options{Providers: map[string]providers.Provider{"m": m}})
 	d := debatetest.Create(t, e, debate.Config{
 		ID: "d", Topic: "Should cities ban private cars?", Protocol: panel.Protocol{Format: panel.RoundLimited}, Limits: debate.Limits{MaxRounds: 8, StepTokens: 512, JudgeTokens: 2_000},
 		Participants: []debate.Participant{{Name: "Ada", Model: "a"}, {Name: "Bo", Model: "b"}}, Judges: []debate.Participant{{Name: "Judge", Model: "j", Window: 12_000}},
 	})
 	debatetest.Finish(t, d)
-	return m, place, d
+	return m, d
 }
 
 // A prompt that was asked again calibrates the estimates, although its first reply was invalid.
 func TestAnInvalidReplyCalibrates(t *testing.T) {
-	m, place, d := judgedDebate(t)
+	m, d := judgedDebate(t)
 	r := debatetest.Result(t, d)
 	require.LessOrEqual(t, m.longest, 12_000-2_000, "with the reply, the prompts fit the window of the judge")
 	last := r.Turns[len(r.Turns)-1]
@@ -71,21 +67,6 @@ func TestAnInvalidReplyCalibrates(t *testing.T) {
 	require.NotNil(t, last.Window)
 	p := debatetest.PromptOf(t, d, last.Key)
 	require.Len(t, p.Omitted, last.Window.Omitted)
-
-	// A journal of an earlier version has no such counts and cut nothing, and its prompts are rebuilt as they were.
-	j, err := archive.Export(t.Context(), place, "d")
-	require.NoError(t, err)
-	raw, err := json.Marshal(j)
-	require.NoError(t, err)
-	old := &archive.Journal{}
-	raw = regexp.MustCompile(`"counted":true,|"window":\{[^}]*\},?`).ReplaceAll(raw, nil)
-	require.NoError(t, json.Unmarshal(raw, old))
-	elsewhere := store.Memory()
-	e := debatetest.Engine(t, debate.Options{Store: elsewhere})
-	require.NoError(t, archive.Import(t.Context(), elsewhere, old))
-	past := debatetest.Open(t, e, "d")
-	p = debatetest.PromptOf(t, past, last.Key)
-	require.Empty(t, p.Omitted, "the judge's factor is 1")
 }
 
 // A participant's second invalid reply is an error too: the attempt and an event say why the default is used.

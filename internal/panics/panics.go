@@ -13,20 +13,15 @@ const (
 	maxStack   = 8 << 10
 )
 
-// Error is a panic, or the end of a goroutine by runtime.Goexit.
+// Error is a panic.
 type Error struct {
 	Message string // at most 1 kB
 	Stack   string // the stack of the goroutine, at most 8 kB; the innermost calls come first
 }
 
-// New returns an Error for the value that recover has returned. A deferred function must call it. If the value is nil,
-// the goroutine is being ended by runtime.Goexit.
+// New returns an Error for the value that recover has returned. A deferred function must call it.
 func New(value any) *Error {
-	message := "the goroutine was ended by runtime.Goexit"
-	if value != nil {
-		message = fmt.Sprint(value)
-	}
-	return &Error{Message: clip(message, maxMessage), Stack: clip(string(debug.Stack()), maxStack)}
+	return &Error{Message: clip(fmt.Sprint(value), maxMessage), Stack: clip(string(debug.Stack()), maxStack)}
 }
 
 // Catch sets an error to the panic of the function that defers it. Defer it directly.
@@ -36,40 +31,11 @@ func Catch(err *error) {
 	}
 }
 
-// Watch calls f, and then ended, also if f panics or ends the goroutine. ended gets what f did instead of returning, or nil.
-// A panic goes no further.
-func Watch(f func(), ended func(*Error)) {
-	returned := false
-	defer func() {
-		if returned {
-			ended(nil)
-			return
-		}
-		ended(New(recover()))
-	}()
+// Call calls f. It returns a panic of f as an *Error.
+func Call(f func()) (err error) {
+	defer Catch(&err)
 	f()
-	returned = true
-}
-
-// Guard calls f, and ended if f panics or ends the goroutine. exits tells which. A panic goes no further, except one that
-// comes while passes is set: Guard does not call ended then.
-func Guard(f func(), passes *bool, ended func(e *Error, exits bool)) {
-	returned := false
-	defer func() {
-		if !returned && !*passes {
-			v := recover()
-			ended(New(v), v == nil)
-		}
-	}()
-	f()
-	returned = true
-}
-
-// Apart calls f on another goroutine, which f may end, and waits for it. It returns what f did instead of returning, or nil.
-func Apart(f func()) *Error {
-	done := make(chan *Error)
-	go Watch(f, func(e *Error) { done <- e })
-	return <-done
+	return nil
 }
 
 // Error returns the message, without the stack.

@@ -2,7 +2,6 @@ package panics
 
 import (
 	"errors"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -38,7 +37,6 @@ func TestNew(t *testing.T) {
 		"a runtime error": {func() { var m map[string]int; m["x"]++ }, "assignment to entry in nil map", "panics.TestNew"}, //nolint:staticcheck // tested
 		"an error":        {func() { panic(errors.New("broken")) }, "broken", "panics.TestNew"},
 		"nil":             {func() { panic(nil) }, "panic called with nil argument", "panics.TestNew"}, //nolint:govet // tested
-		"Goexit":          {runtime.Goexit, "the goroutine was ended by runtime.Goexit", "runtime.Goexit"},
 		"a deep stack":    {func() { deep(1000) }, "éé", "panics.deep"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -52,34 +50,11 @@ func TestNew(t *testing.T) {
 	}
 }
 
-func TestGuard(t *testing.T) {
-	type outcome struct {
-		message string
-		exits   bool
-	}
-	guard := func(f func(), passes bool) (o outcome, passed any) {
-		var done sync.WaitGroup
-		done.Go(func() {
-			defer func() { passed = recover() }()
-			Guard(f, &passes, func(e *Error, exits bool) { o = outcome{e.Message, exits} })
-		})
-		done.Wait()
-		return o, passed
-	}
-	o, passed := guard(func() {}, false)
-	require.Equal(t, []any{outcome{}, nil}, []any{o, passed})
-	o, passed = guard(func() { panic("a bug") }, false)
-	require.Equal(t, []any{outcome{"a bug", false}, nil}, []any{o, passed})
-	o, passed = guard(runtime.Goexit, false)
-	require.True(t, o.exits && passed == nil)
-	o, passed = guard(func() { panic("the viewer's") }, true)
-	require.Equal(t, []any{outcome{}, "the viewer's"}, []any{o, passed})
-}
-
-func TestApart(t *testing.T) {
+func TestCall(t *testing.T) {
 	ran := false
-	require.Nil(t, Apart(func() { ran = true }))
+	require.NoError(t, Call(func() { ran = true }))
 	require.True(t, ran)
-	require.Contains(t, Apart(runtime.Goexit).Message, "runtime.Goexit")
-	require.Equal(t, "a bug", Apart(func() { panic("a bug") }).Message)
+	err := Call(func() { panic("a bug") })
+	require.EqualError(t, err, "a bug")
+	require.Contains(t, err.(*Error).Stack, "panics.TestCall")
 }

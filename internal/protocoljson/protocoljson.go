@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/elenchus-go/debate/internal/former"
 	"github.com/elenchus-go/debate/protocol"
 )
 
@@ -64,14 +63,6 @@ func split(b json.RawMessage) (name string, params json.RawMessage, err error) {
 	delete(fields, "name")
 	params, err = json.Marshal(fields)
 	return name, params, err
-}
-
-// presentName returns the present name of a protocol. A name that is known is one, whatever the library once meant by it.
-func presentName(known map[string]protocol.Protocol, name string) string {
-	if known[name] != nil {
-		return name
-	}
-	return former.Protocol(name)
 }
 
 // Find returns the protocol with the given name. If the name has no version, it returns the newest one. It

@@ -65,8 +65,7 @@ func (r *Registry) Read(written json.RawMessage, advice string) (protocol.Protoc
 	if err != nil {
 		return nil, []strictjson.Problem{{Path: "protocol.name", Reason: err.Error()}}
 	}
-	known := r.Known()
-	p := Find(known, presentName(known, name))
+	p := Find(r.Known(), name)
 	if p == nil {
 		return nil, []strictjson.Problem{{Path: "protocol.name", Reason: fmt.Sprintf("%q is unknown, use one of %s, or %s", name, r.Names(), advice)}}
 	}
@@ -76,13 +75,6 @@ func (r *Registry) Read(written json.RawMessage, advice string) (protocol.Protoc
 }
 
 func isNull(b json.RawMessage) bool { return len(b) == 0 || string(b) == "null" }
-
-// Present returns the name under which the registry has a protocol that may have a former name.
-func (r *Registry) Present(name string) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return presentName(r.known, name)
-}
 
 // Add notes the protocol of a debate, so that Decode can return it later. A protocol that is only data serves all debates
 // that use its name. One that holds what JSON omits, such as functions, serves its own debate only. undo takes that back.
@@ -132,7 +124,7 @@ func (r *Registry) Decode(id string, stored json.RawMessage, strict func(protoco
 	if err != nil {
 		return nil, fmt.Errorf("protocol.name: %w", err)
 	}
-	known, name, own := r.find(id, name)
+	known, own := r.find(id, name)
 	if known == nil {
 		return Unknown{name}, nil
 	}
@@ -150,17 +142,12 @@ func (r *Registry) Decode(id string, stored json.RawMessage, strict func(protoco
 	return p, nil
 }
 
-// find returns the protocol of a debate with the given name, its present name, and whether it serves that debate only.
-func (r *Registry) find(id, name string) (p protocol.Protocol, present string, own bool) {
+// find returns the protocol of a debate with the given name, and whether it serves that debate only.
+func (r *Registry) find(id, name string) (p protocol.Protocol, own bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	given := r.given[id]
-	if given != nil && given.Name() == name {
-		return given, name, true
+	if given := r.given[id]; given != nil && given.Name() == name {
+		return given, true
 	}
-	name = presentName(r.known, name)
-	if given != nil && given.Name() == name {
-		return given, name, true
-	}
-	return r.known[name], name, false
+	return r.known[name], false
 }

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -54,12 +53,8 @@ func (k *Keys) Copy(from *Keys, ids []string) {
 	}
 }
 
-// Of returns the key of the hash with the given ID. It reports false if k is nil, as that of a debate without a secret, or if
-// the secret is hidden.
+// Of returns the key of the hash with the given ID. It reports false if the secret is hidden.
 func (k *Keys) Of(id string) (key Key, ok bool) {
-	if k == nil {
-		return key, false
-	}
 	if key, ok = k.Copied[id]; !ok {
 		if k.Secret == (Secret{}) {
 			return key, false
@@ -80,19 +75,19 @@ func CallID(step string, began time.Time) string {
 func ReplyID(step string) string { return "reply " + step }
 
 // Reply returns a hash of a person's reply to the step with the given key, by which the journal recognizes a reply that is given
-// again. The turn does not tell: it has real names in place of pseudonyms, and lacks what the contract removes. If k is nil, it
-// is the hash that earlier versions stored.
+// again. The turn does not tell: it has real names in place of pseudonyms, and lacks what the contract removes. It is empty if the
+// secret is hidden.
 func (k *Keys) Reply(step, text string) string {
-	sum := sha256.Sum256([]byte(strings.TrimSpace(text)))
-	if key, ok := k.Of(ReplyID(step)); ok {
-		return key.Hash(sum)
+	key, ok := k.Of(ReplyID(step))
+	if !ok {
+		return ""
 	}
-	return hex.EncodeToString(sum[:16])
+	return key.Hash(sha256.Sum256([]byte(strings.TrimSpace(text))))
 }
 
 // IsReply reports whether a hash in the journal is that of a reply.
 func (k *Keys) IsReply(hash, step, text string) bool {
-	return hash != "" && (hash == k.Reply(step, text) || hash == (*Keys)(nil).Reply(step, text))
+	return hash != "" && hash == k.Reply(step, text)
 }
 
 // Hash returns the hash of what has the given digest, in 43 characters.

@@ -43,7 +43,7 @@ func TestEachHashHasAKeyOfItsOwn(t *testing.T) {
 			require.NotEqual(t, hash, key.Hash(sha256.Sum256([]byte("no"))))
 		}
 	}
-	_, ok := (*Keys)(nil).Of("x")
+	_, ok := (&Keys{}).Of("x")
 	require.False(t, ok)
 }
 
@@ -105,7 +105,7 @@ func TestAKeyAllocatesNothing(t *testing.T) {
 }
 
 func TestAReplyThatIsGivenAgainIsRecognized(t *testing.T) {
-	a, b, none := New(), New(), (*Keys)(nil)
+	a, b, hidden := New(), New(), &Keys{}
 	hash := a.Reply("1/1/speech/A/", "yes\n")
 	require.Equal(t, a.Reply("1/1/speech/A/", " yes"), hash, "blanks at the ends do not count")
 	require.NotEqual(t, a.Reply("1/1/speech/B/", "yes"), hash)
@@ -113,6 +113,6 @@ func TestAReplyThatIsGivenAgainIsRecognized(t *testing.T) {
 	require.True(t, a.IsReply(hash, "1/1/speech/A/", "yes"))
 	require.False(t, a.IsReply(hash, "1/1/speech/A/", "no"))
 	require.False(t, a.IsReply("", "1/1/speech/A/", "yes"))
-	require.Equal(t, "8a798890fe93817163b10b5f7bd2ca4d", none.Reply("1/1/speech/A/", "yes"))
-	require.True(t, a.IsReply(none.Reply("1/1/speech/A/", "yes"), "1/1/speech/A/", "yes"), "earlier versions had no keys")
+	require.Empty(t, hidden.Reply("1/1/speech/A/", "yes"))
+	require.False(t, hidden.IsReply("", "1/1/speech/A/", "yes"))
 }

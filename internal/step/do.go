@@ -21,8 +21,7 @@ import (
 // attempts have failed, [ErrOutOfTime], [ErrNextJob], one that wraps [ErrSuperseded], or the cause that ended ctx. cancel
 // ends ctx; Do calls it when the time of the step is over.
 //
-// If a provider or a hook panics, Do returns a Failure. If it ends the goroutine, Exited returns the Failure. A panic
-// between Viewing(true) and Viewing(false) passes through.
+// If a provider or a hook panics, Do returns a Failure. A panic between Viewing(true) and Viewing(false) passes through.
 func (r *Run) Do(ctx context.Context, cancel context.CancelCauseFunc, host Host) (t *transcript.Turn, err error) {
 	r.ctx, r.cancel, r.host = ctx, cancel, host
 	defer func() {
@@ -31,13 +30,15 @@ func (r *Run) Do(ctx context.Context, cancel context.CancelCauseFunc, host Host)
 		}
 		r.timing.stop()
 	}()
-	panics.Guard(func() { err = r.perform() }, &r.viewing, func(p *panics.Error, exits bool) { //nolint:contextcheck // it has the context of the run
-		f := r.panicked(p)
-		if err = f; exits {
-			r.exited = f
+	defer func() { //nolint:contextcheck // it has the context of the run
+		if r.viewing {
+			return
 		}
-	})
-	if err != nil {
+		if v := recover(); v != nil {
+			t, err = nil, r.panicked(panics.New(v))
+		}
+	}()
+	if err = r.perform(); err != nil {
 		return nil, err
 	}
 	return &r.draft.Turn, nil

@@ -29,8 +29,7 @@ type Run struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	host    Host
-	viewing bool     // somebody is looking at an event on this goroutine, or has panicked while doing so
-	exited  *Failure // set if code that the step called has ended the goroutine
+	viewing bool // somebody is looking at an event on this goroutine, or has panicked while doing so
 
 	look func(i int, request *providers.Request, missing []string) // sees each request that Repeat makes again; may be nil
 }
@@ -66,9 +65,6 @@ func (r *Run) Viewing(now bool) {
 	r.viewing = now
 	r.timing.timer.Viewing(now)
 }
-
-// Exited returns the failure of a step that has ended the goroutine of Do, or nil.
-func (r *Run) Exited() *Failure { return r.exited }
 
 // Spent returns a failure that holds the usage of a step that ended with the time budget, or nil if the step made no
 // attempt.
@@ -232,8 +228,8 @@ func timeoutError(limit time.Duration, budget, concluding bool) error {
 	return ErrOutOfTime
 }
 
-// hash returns the keyed hash of a request of the step, for a call that began at the given time. It is empty if the debate has
-// no secret.
+// hash returns the keyed hash of a request of the step, for a call that began at the given time. It is empty if the secret of the
+// debate is hidden.
 func (r *Run) hash(request *providers.Request, began time.Time) string {
 	key, ok := r.Plan.Keys.Of(seal.CallID(r.Plan.Step.Key.String(), began))
 	if !ok {

@@ -79,7 +79,7 @@ type Plan struct {
 	KeepReasoning bool       // the turn keeps reasoning that a person can read
 	KeepReplies   bool       // its attempts keep the replies
 	Private       bool       // the actor reads private documents, which its replies may quote
-	Keys          *seal.Keys // of the hashes of requests; nil if the debate has none
+	Keys          *seal.Keys // of the hashes of requests
 	Prices        price.Prices
 	Retries       map[providers.ErrorKind]int // where they differ from DefaultRetries
 	Count         func(model, text string) int

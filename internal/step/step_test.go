@@ -2,10 +2,7 @@ package step
 
 import (
 	"context"
-	"errors"
-	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -406,15 +403,6 @@ func TestPanics(t *testing.T) {
 	h = &recorder{look: func(string) { panic("of the viewer") }}
 	require.PanicsWithValue(t, "of the viewer", func() { _, _ = do(t, newRun(t, scripted.Text("Yes.")), h) })
 	require.Equal(t, []string{"begin 1 p/m", "end: context canceled"}, h.log)
-
-	r := newRun(t, providerFunc(func(context.Context, providers.Request) (providers.Response, error) {
-		runtime.Goexit()
-		return providers.Response{}, errors.New("not reached")
-	}))
-	var done sync.WaitGroup
-	done.Go(func() { _, _ = do(t, r, &recorder{}) })
-	done.Wait()
-	require.Contains(t, r.Exited().Message, "runtime.Goexit")
 }
 
 // What an attempt used and cost, how it ended, and what it waited is in the turn.

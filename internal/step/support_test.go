@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/internal/seal"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
@@ -119,6 +120,7 @@ func newRun(t testing.TB, model providers.Provider) *Run {
 			},
 		},
 		Pseudonyms:    judge.NewPseudonyms(nil, "seed", "", false),
+		Keys:          &seal.Keys{},
 		Limits:        Limits{Attempts: 6, Time: 10 * time.Minute, Remaining: time.Hour},
 		Participating: true, KeepReplies: true,
 		Count: func(_, text string) int { return window.Estimate(text) }, Answers: &Answers{}, Hold: &Hold{},

@@ -252,8 +252,16 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
+// errUnfinished is the error of a tool whose goroutine ends before the tool returns.
+var errUnfinished = errors.New("the goroutine ended early")
+
 // run runs one call.
 func (t *Compiled) run(ctx context.Context, c *tool.Record, l Limits, until time.Time, hook Hook) {
+	defer func() {
+		if !c.Done { // the hook has ended the goroutine
+			finish(ctx, c, outcome{err: errUnfinished}, l.Bytes)
+		}
+	}()
 	c.Began = time.Now().UTC()
 	within, cancel := context.WithDeadline(ctx, earlier(c.Began.Add(l.Timeout), until))
 	defer cancel()
@@ -264,13 +272,10 @@ func (t *Compiled) run(ctx context.Context, c *tool.Record, l Limits, until time
 	done := make(chan outcome, 1)
 	call := tool.Call{ID: c.ID, Arguments: slices.Clone(c.Arguments)}
 	go func() {
-		var o outcome
-		panics.Watch(func() { o.result, o.err = t.Call(within, call) }, func(p *panics.Error) {
-			if p != nil {
-				o = outcome{err: p}
-			}
-			done <- o
-		})
+		o := outcome{err: errUnfinished}
+		defer func() { done <- o }()
+		defer panics.Catch(&o.err)
+		o.result, o.err = t.Call(within, call)
 	}()
 	var o outcome
 	select {

@@ -83,7 +83,7 @@ func TestWhatAToolDoes(t *testing.T) {
 		{"refuses", `{"words":""}`, "Use fewer words.", tool.Refused},
 		{"fails", `{"words":""}`, "The tool failed.", tool.Failed},
 		{"panics", `{"words":""}`, "The tool failed because of a mistake in its program.", tool.Panicked},
-		{"exits", `{"words":""}`, "The tool failed because of a mistake in its program.", tool.Panicked},
+		{"exits", `{"words":""}`, "The tool failed.", tool.Failed},
 		{"echo", `{}`, "The arguments are not valid: /: missing properties: 'words'. Correct them if you call the tool again.", tool.Arguments},
 		{"echo", `{"words":"a","top":12}`, "The arguments are not valid: /top: must be <= 9 but found 12. Correct them if you call the tool again.", tool.Arguments},
 		{"echo", `{"words":"a","other":1}`, "The arguments are not valid: /: additionalProperties 'other' not allowed. Correct them if you call the tool again.", tool.Arguments},

@@ -34,17 +34,3 @@ func TestADebateWithTools(t *testing.T) {
 		require.Equal(t, 1, n)
 	}
 }
-
-// Only a debate with tools has the format that earlier versions refuse.
-func TestTheFormatOfAJournal(t *testing.T) {
-	w := &world{}
-	c := config(w)
-	require.Equal(t, 3, debatetest.Status(t, run(t, w, c, nil)).Format)
-	for i := range c.Participants {
-		c.Participants[i].Tools = nil
-	}
-	c.Judges[0].Tools = nil
-	d := run(t, w, c, nil)
-	require.Equal(t, 2, debatetest.Status(t, d).Format)
-	require.NotContains(t, debatetest.Encode(t, events(t, d)), "tool")
-}

@@ -9,7 +9,7 @@ import (
 )
 
 // Difference names the first field of an entry that is not the one of the event that follows, or returns "". Both are encoded
-// to JSON objects. The revision and the rules of an entry may differ: they say which version wrote it.
+// to JSON objects. The rules of an entry may differ: they say which version wrote it.
 func Difference(want, is any) string {
 	a, b := fieldsOf(want), fieldsOf(is)
 	if string(a["type"]) != string(b["type"]) {
@@ -18,7 +18,7 @@ func Difference(want, is any) string {
 	all := maps.Clone(a)
 	maps.Copy(all, b)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if name == "revision" || name == "rules" || bytes.Equal(a[name], b[name]) {
+		if name == "rules" || bytes.Equal(a[name], b[name]) {
 			continue
 		}
 		return fmt.Sprintf("its %s is %s, want %s", name, short(b[name]), short(a[name]))

@@ -142,7 +142,7 @@ func TestTheFirstDifferenceIsNamed(t *testing.T) {
 		want, is any
 		text     string
 	}{
-		{entry{"type": "state", "to": "ready"}, entry{"type": "state", "to": "ready", "revision": 3, "rules": 1}, ""},
+		{entry{"type": "state", "to": "ready"}, entry{"type": "state", "to": "ready", "rules": 1}, ""},
 		{entry{"type": "state", "to": "ready"}, entry{"type": "turn"}, `its type is "turn"`},
 		{entry{"type": "state", "to": "ready", "x": 1}, entry{"type": "state", "to": "error", "x": 2}, `its to is "error", want "ready"`},
 		{entry{"round": 1}, entry{}, "its round is missing, want 1"},

@@ -170,7 +170,7 @@ func TestChoicesAreValidated(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, said, again)
 	require.NotContains(t, string(decision.Contract.Schema()), "chosen")
-	require.Equal(t, "Option 2, with a confidence of 0 %.\n", (&decision.Choice{Option: 2}).Text(), "of an older version")
+	require.Equal(t, "Option 2, with a confidence of 0 %.\n", (&decision.Choice{Option: 2}).Text(), "of options that nobody knows")
 	r, ok := contract.Default([]string{"Ada", "Bo"})
 	require.True(t, ok)
 	require.Contains(t, r.Text, "no valid decision")

@@ -1,7 +1,6 @@
 package council_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -370,24 +369,6 @@ func TestAnswersMayShareAPlace(t *testing.T) {
 	for _, x := range res.Standings {
 		require.InDelta(t, want[x.Member], x.Score, 1e-9, x.Member)
 	}
-}
-
-// A ranking that an older version stored has no places: its order says them.
-func TestRankingsWithoutPlacesAreRead(t *testing.T) {
-	s := convene(t, council.Protocol{}, "Ada", "Bo", "Cy")
-	s.answer()
-	for _, step := range s.Begin(transcript.Speech, 1) {
-		names := s.p.Names(&s.Record, step)
-		data := fmt.Sprintf(`{"comparison":"c","ranking":[{"name":%q,"reason":"r"},{"name":%q,"reason":"r"}]}`, names[1], names[0])
-		turn := transcript.Turn{Key: step.Key, Kind: step.Kind, Order: step.Order, Seq: s.Seq + 1, Contract: step.Contract, Data: json.RawMessage(data)}
-		require.True(t, s.Apply(turn))
-		k, err := transcript.Decode[council.Ranking](turn)
-		require.NoError(t, err)
-		require.Equal(t, "1. "+names[1]+": r\n2. "+names[0]+": r\nc", k.Text())
-	}
-	_, res := s.result()
-	require.Equal(t, council.MemberRanking{Member: "Ada", Best: []string{"Cy", "Bo"}}, res.Rankings[0])
-	require.Equal(t, []council.Standing{{Member: "Cy", Place: 1, Score: 1, Rankings: 2}, {Member: "Bo", Place: 2, Score: 0.5, Rankings: 2}, {Member: "Ada", Place: 3, Score: 0, Rankings: 2}}, res.Standings)
 }
 
 func TestCheck(t *testing.T) {

@@ -1,7 +1,6 @@
 package council
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,7 +26,7 @@ type Ranked struct {
 	Name   string `json:"name" names:"participants" jsonschema:"minLength=1,maxLength=200" jsonschema_description:"who gave the answer, exactly as given"`
 	Reason string `json:"reason" jsonschema:"maxLength=400" jsonschema_description:"why the answer has this place, in one sentence"`
 	// Place is the place of the answer, from 1. Answers that a member does not tell apart share a place, and the next ones
-	// are left out: 1, 1, 3. It is 0 in a ranking of an older version, whose order says the places.
+	// are left out: 1, 1, 3.
 	Place int `json:"place" names:"active" jsonschema:"minimum=1,maximum=16" jsonschema_description:"the place of the answer: 1 for the best, and each place once"`
 }
 
@@ -71,8 +70,8 @@ func (k *Ranking) sort() {
 // Text returns the ranking for readers and for the chair.
 func (k *Ranking) Text() string {
 	var lines []string
-	for i, x := range k.Ranking {
-		lines = append(lines, strings.TrimRight(fmt.Sprintf("%d. %s: %s", cmp.Or(x.Place, i+1), x.Name, x.Reason), ": "))
+	for _, x := range k.Ranking {
+		lines = append(lines, strings.TrimRight(fmt.Sprintf("%d. %s: %s", x.Place, x.Name, x.Reason), ": "))
 	}
 	if k.Comparison != "" {
 		lines = append(lines, k.Comparison)

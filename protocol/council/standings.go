@@ -82,7 +82,7 @@ func rankings(r *protocol.Record) []MemberRanking {
 		m := MemberRanking{Member: t.Actor}
 		for i, x := range k.Value.Ranking {
 			m.Best = append(m.Best, x.Name)
-			if i > 0 && x.Place > 0 && x.Place == k.Value.Ranking[i-1].Place {
+			if i > 0 && x.Place == k.Value.Ranking[i-1].Place {
 				m.Places = []int{}
 			}
 		}

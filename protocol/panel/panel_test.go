@@ -274,7 +274,7 @@ func TestPromptsReadTheParameters(t *testing.T) {
 	}
 }
 
-// A debate with parameters of a newer version can be read but not continued.
+// What no check has seen leads to phases with steps.
 func TestUnknownParametersAreNoPanic(t *testing.T) {
 	for _, stage := range []transcript.Kind{transcript.Setup, transcript.Speech, transcript.Assessment, transcript.Conclusion} {
 		r := record(2, 1)

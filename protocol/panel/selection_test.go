@@ -91,8 +91,8 @@ func TestAPersonConcludesWhereTheJuryMayNot(t *testing.T) {
 // If the senior judge drops out where the jury may not decide, there is no answer, and the result says why.
 func TestTheSeniorJudgeDropsOut(t *testing.T) {
 	for name, p := range map[string]protocol.Protocol{
-		"panel":   panel.Protocol{Format: panel.RoundLimited, Selection: selection(2, 2, "Cy", "Di")},
-		"pro-con": procon.Protocol{Selection: selection(2, 2, "Cy", "Di")},
+		"panel":  panel.Protocol{Format: panel.RoundLimited, Selection: selection(2, 2, "Cy", "Di")},
+		"procon": procon.Protocol{Selection: selection(2, 2, "Cy", "Di")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := debatetest.Engine(t, debate.Options{Providers: map[string]providers.Provider{"m": &scripted.Provider{Func: func(r providers.Request) scripted.Reply {

@@ -2,6 +2,7 @@ package adapter
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -24,23 +25,23 @@ type call struct {
 
 // run calls the model, on the model's goroutine.
 func (c *call) run(ctx context.Context, stream func(context.Context, providers.Request, Add) error, r providers.Request) {
-	var err error
-	panics.Watch(func() {
-		err = stream(ctx, r, func(chunk Chunk) error {
-			select {
-			case c.chunks <- chunk:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		})
-	}, func(p *panics.Error) {
-		if p != nil {
-			err = &providers.Error{Kind: providers.Panic, Err: p}
+	err := error(&providers.Error{Kind: providers.Panic, Err: errUnfinished})
+	defer func() { c.done <- err }()
+	add := func(chunk Chunk) error {
+		select {
+		case c.chunks <- chunk:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
 		}
-		c.done <- err
-	})
+	}
+	if panicked := panics.Call(func() { err = stream(ctx, r, add) }); panicked != nil {
+		err = &providers.Error{Kind: providers.Panic, Err: panicked}
+	}
 }
+
+// errUnfinished is the error of a model whose goroutine ends before the model returns.
+var errUnfinished = errors.New("the goroutine ended early")
 
 // wait waits for the reply and validates it. An error of OnChunk and the end of ctx take precedence over the model's
 // result.

@@ -153,6 +153,9 @@ func userTexts(messages []providers.Message) (texts []string) {
 	return texts
 }
 
+// errUnfinished is the error of an answer whose goroutine ends before the answer is there.
+var errUnfinished = errors.New("the goroutine ended early")
+
 // run computes the answer on its own goroutine and waits for it until ctx ends.
 func (p provider) run(ctx context.Context, texts []string) (any, error) {
 	if ctx.Err() != nil {
@@ -164,13 +167,11 @@ func (p provider) run(ctx context.Context, texts []string) (any, error) {
 	}
 	done := make(chan result, 1) // buffered, so that the goroutine ends even if ctx has ended
 	go func() {
-		var r result
-		panics.Watch(func() { r.value, r.err = p.answer(ctx, texts) }, func(p *panics.Error) {
-			if p != nil {
-				r = result{err: &providers.Error{Kind: providers.Panic, Err: p}}
-			}
-			done <- r
-		})
+		r := result{err: &providers.Error{Kind: providers.Panic, Err: errUnfinished}}
+		defer func() { done <- r }()
+		if panicked := panics.Call(func() { r.value, r.err = p.answer(ctx, texts) }); panicked != nil {
+			r = result{err: &providers.Error{Kind: providers.Panic, Err: panicked}}
+		}
 	}()
 	select {
 	case <-ctx.Done():

@@ -181,8 +181,8 @@ func manyDebates(t testing.TB) base {
 	c := change("d", 0, "")
 	c.Status.State, c.Status.Topic = fsm.Completed, strings.Repeat("a long topic ", 50)
 	require.NoError(t, s.Commit(t.Context(), c))
-	b.exec(t, `insert into debates (id, created, updated, state, failure, labels, status)
-		select 'd' || i, created + i * interval '1 second', created + i * interval '1 second', case i % 1000 when 7 then 'paused' else state end,
+	b.exec(t, `insert into debates (id, created, updated, state, outcome, failure, labels, status)
+		select 'd' || i, created + i * interval '1 second', created + i * interval '1 second', case i % 1000 when 7 then 'paused' else state end, outcome,
 			case i % 1000 when 7 then 'network' else '' end,
 			array(select '["common","yes"]' where i % 3 = 0 union all select '["rare","yes"]' where i % 1000 = 0),
 			jsonb_set(status::jsonb, '{id}', to_jsonb('d' || i)) from debates, generate_series(1, 29999) i`)

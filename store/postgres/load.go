@@ -69,7 +69,7 @@ type row struct {
 	key  pgtype.Text
 	at   time.Time
 	data []byte
-	sum  pgtype.Int4
+	sum  int32
 }
 
 // readEntry reads the next row and appends it to entries. It returns an error if the row is not that of entry seq.
@@ -81,10 +81,8 @@ func (r *row) readEntry(rows pgx.Rows, id string, seq int64, entries []store.Ent
 		return nil, &store.Damaged{ID: id, Seq: seq, Err: errors.New("the entry is missing")}
 	}
 	e := store.Entry{Seq: seq, Type: r.kind, Key: r.key.String, At: r.at.UTC(), Data: json.RawMessage(r.data)}
-	if r.sum.Valid {
-		if err := e.Verify(id, r.data, uint32(r.sum.Int32)); err != nil { //nolint:gosec // stored as a signed number
-			return nil, err
-		}
+	if err := e.Verify(id, r.data, uint32(r.sum)); err != nil { //nolint:gosec // stored as a signed number
+		return nil, err
 	}
 	return append(entries, e), nil
 }

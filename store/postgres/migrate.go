@@ -8,7 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// migrations holds files named by number: 0001.sql, 0002.sql, and so on. A released file never changes.
+// migrations holds one file per schema version: 0001.sql creates the tables, and each further one would update the schema by one
+// version. A released file never changes.
 //
 //go:embed migrations
 var migrations embed.FS

@@ -6,16 +6,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/store/postgres"
-	"github.com/elenchus-go/debate/transcript"
 )
 
 func TestAMigrationIsAppliedOnce(t *testing.T) {
@@ -51,7 +48,7 @@ func TestASchemaOfANewerVersionIsRefused(t *testing.T) {
 	s := b.open(t)
 	b.exec(t, "insert into migrations (version) values (1000)")
 	require.EqualError(t, s.Migrate(t.Context()),
-		`migrate schema "`+b.schema+`": schema version is 1000, but this program supports only versions up to 5; use a newer program`)
+		`migrate schema "`+b.schema+`": schema version is 1000, but this program supports only versions up to 1; use a newer program`)
 }
 
 func TestASchemaThatIsUpToDateNeedsNoRightToCreate(t *testing.T) {
@@ -127,45 +124,4 @@ func TestWithoutMigrateErrorsSayWhatIsMissing(t *testing.T) {
 	s, err := postgres.New(pool(t), postgres.Config{Schema: "no such schema"})
 	require.NoError(t, err)
 	require.ErrorContains(t, s.Commit(t.Context(), change("d", 0, "a")), `relation "no such schema.entries" does not exist`)
-}
-
-// The first version of the schema had no columns for outcomes and times, and no table of labels.
-func TestDebatesOfTheFirstSchemaAreFound(t *testing.T) {
-	b := empty(t)
-	s := b.open(t)
-	c := change("d", 0, "a", "b")
-	c.Status.State, c.Status.Ending.Outcome = fsm.Completed, transcript.Converged
-	c.Status.Labels = map[string]string{"team": "red", `"`: "<späß>"}
-	c.Entries[1].At = c.Entries[1].At.Add(time.Hour)
-	c.Status.Updated = c.Entries[1].At
-	require.NoError(t, s.Commit(t.Context(), c))
-	require.NoError(t, s.Commit(t.Context(), change("e", 0, "a")))
-	b.exec(t, `drop trigger labels_added on debates; drop trigger labels_changed on debates; drop trigger labels_removed on debates;
-		drop function write_labels; drop table labels, heartbeats; drop index debates_state, debates_failure; alter table entries drop checksum; alter table debates drop updated, drop outcome, drop failure;
-		delete from migrations where version > 1`)
-	require.NoError(t, s.Migrate(t.Context()))
-	for _, q := range []store.Query{
-		{Labels: map[string]string{"team": "red"}},
-		{Labels: c.Status.Labels},
-		{Outcomes: []transcript.Outcome{transcript.Converged}},
-		{UpdatedSince: c.Status.Updated},
-	} {
-		require.Equal(t, []string{"d"}, ids(t, s, q), "%+v", q)
-	}
-	require.Equal(t, []string{"e"}, ids(t, s, store.Query{UpdatedBefore: c.Status.Updated}))
-}
-
-// A process with an older version of this package goes on after a newer one has updated the schema.
-func TestAnOlderProcessWritesEntriesWithoutChecksums(t *testing.T) {
-	b := empty(t)
-	s := b.open(t)
-	require.NoError(t, s.Commit(t.Context(), change("d", 0, "a")))
-	b.exec(t, "insert into entries (debate, seq, type, key, at, data) values ('d', 2, 'turn', 'b', now(), '{}')")
-	require.NoError(t, s.Commit(t.Context(), change("d", 2, "c")))
-	_, entries, err := s.Load(t.Context(), "d", 0)
-	require.NoError(t, err)
-	require.Len(t, entries, 3)
-	var n int
-	require.NoError(t, b.pool.QueryRow(t.Context(), "select count(*) from "+b.quoted()+".entries where checksum is null").Scan(&n))
-	require.Equal(t, 1, n)
 }

@@ -104,7 +104,7 @@ func (b base) place() storetest.Backend {
 			DeleteEntry:   entry("delete from entries where debate = $1 and seq = $2"),
 			CorruptEntry:  entry("update entries set data = '[]' where debate = $1 and seq = $2"),
 			SetEntryField: func(t testing.TB, id string, seq int64, path, value string) {
-				b.exec(t, "update entries set data = jsonb_set(data::jsonb, string_to_array($3, '.'), to_jsonb($4::text))::json, checksum = null where debate = $1 and seq = $2", id, seq, path, value)
+				b.setEntryField(t, id, seq, path, value)
 			},
 			Rewrite: func(t testing.TB, id string, seq int64, e store.Entry) bool {
 				_, err := b.pool.Exec(t.Context(), "update "+b.quoted()+".entries set seq = $3, type = $4, key = nullif($5, ''), at = $6, data = $7::text::json where debate = $1 and seq = $2",
@@ -113,6 +113,18 @@ func (b base) place() storetest.Backend {
 			},
 		},
 	}
+}
+
+// setEntryField replaces a string in the data of an entry, and the entry's checksum.
+func (b base) setEntryField(t testing.TB, id string, seq int64, path, value string) {
+	t.Helper()
+	_, entries, err := b.openOn(t, b.pool).Load(t.Context(), id, seq-1)
+	require.NoError(t, err)
+	var data string
+	sql := "select jsonb_set($1::jsonb, string_to_array($2, '.'), to_jsonb($3::text))::text"
+	require.NoError(t, b.pool.QueryRow(t.Context(), sql, string(entries[0].Data.(json.RawMessage)), path, value).Scan(&data))
+	sum := int32(entries[0].Checksum(id, []byte(data))) //nolint:gosec // the sign is only another reading of a bit
+	b.exec(t, "update entries set data = $3::text::json, checksum = $4 where debate = $1 and seq = $2", id, seq, data, sum)
 }
 
 // created is the creation time of the debates in these tests.

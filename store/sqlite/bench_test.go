@@ -120,14 +120,15 @@ func benchRaw(b *testing.B) func(string, int64) error {
 		}
 		defer tx.Rollback() //nolint:errcheck // does nothing after the commit
 		if after == 0 {
-			_, err = tx.ExecContext(ctx, `INSERT INTO debates (id, created, state, status) VALUES (?, ?, '', ?)`, id, noon.UnixMicro(), string(status))
+			_, err = tx.ExecContext(ctx, `INSERT INTO debates (id, created, updated, state, outcome, failure, labels, status) VALUES (?, ?, ?, '', '', '', '', ?)`,
+				id, noon.UnixMicro(), noon.UnixMicro(), string(status))
 		} else {
 			_, err = tx.ExecContext(ctx, `UPDATE debates SET updated = ?, status = ? WHERE id = ?`, noon.UnixMicro(), string(status), id)
 		}
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO entries (debate, seq, type, key, at, data) VALUES (?, ?, 'turn', ?, ?, ?)`,
+		_, err = tx.ExecContext(ctx, `INSERT INTO entries (debate, seq, type, key, at, data, checksum) VALUES (?, ?, 'turn', ?, ?, ?, 0)`,
 			id, after+1, fmt.Sprintf("1/%d/respond/Ann/", after), noon.UnixMicro(), data)
 		if err != nil {
 			return err
@@ -149,40 +150,6 @@ func BenchmarkLoad(b *testing.B) {
 		if _, entries, err := s.Load(context.Background(), "d", 0); err != nil || len(entries) != 100 {
 			b.Fatal(len(entries), err)
 		}
-	}
-}
-
-// BenchmarkChecksums measures by how much the checksums of entries lengthen loading a debate of 100 turns of 2,000 bytes: the
-// median of 21 measurements, each of the debate with checksums and of one without, as earlier versions have stored it.
-func BenchmarkChecksums(b *testing.B) {
-	const measurements, loads, size = 21, 50, 100
-	path := filepath.Join(b.TempDir(), "debates.db")
-	s := open(b, path)
-	for _, id := range []string{"with", "without"} {
-		c := change(id, 0, make([]string, size)...)
-		for i := range c.Entries {
-			c.Entries[i].Data = turn
-		}
-		commit(b, s, c)
-	}
-	alter(b, path, `UPDATE entries SET checksum = NULL WHERE debate = 'without'`)
-	load := func(id string) time.Duration {
-		began := time.Now()
-		for range loads {
-			if _, entries, err := s.Load(context.Background(), id, 0); err != nil || len(entries) != size {
-				b.Fatal(len(entries), err)
-			}
-		}
-		return time.Since(began)
-	}
-	for b.Loop() {
-		var more []time.Duration
-		for range measurements {
-			without := load("without")
-			more = append(more, load("with")-without)
-		}
-		slices.Sort(more)
-		b.ReportMetric(float64(more[measurements/2])/(loads*size), "ns-more/entry")
 	}
 }
 
@@ -225,8 +192,8 @@ func manyDebates(t testing.TB) (path string) {
 	c.Status.State, c.Status.Topic = fsm.Completed, strings.Repeat("a long topic ", 50)
 	commit(t, s, c)
 	alter(t, path, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 29999)
-		INSERT INTO debates (id, created, updated, state, failure, status)
-		SELECT 'd' || i, created + i * 1000000, created + i * 1000000, iif(i % 1000 = 7, 'paused', state), iif(i % 1000 = 7, 'network', ''),
+		INSERT INTO debates (id, created, updated, state, outcome, failure, labels, status)
+		SELECT 'd' || i, created + i * 1000000, created + i * 1000000, iif(i % 1000 = 7, 'paused', state), outcome, iif(i % 1000 = 7, 'network', ''), labels,
 			json_set(status, '$.id', 'd' || i) FROM debates, n`)
 	alter(t, path, `INSERT INTO labels SELECT '6:common3:yes', created, id FROM debates WHERE CAST(substr(id, 2) AS INTEGER) % 3 = 0`)
 	alter(t, path, `INSERT INTO labels SELECT '4:rare3:yes', created, id FROM debates WHERE CAST(substr(id, 2) AS INTEGER) % 1000 = 0`)

@@ -53,10 +53,7 @@ func readEntries(ctx context.Context, tx *sql.Tx, id string, after int64) (entri
 			return nil, &store.Damaged{ID: id, Seq: e.Seq, Err: err}
 		}
 		e.At, e.Data = time.UnixMicro(at).UTC(), json.RawMessage(data)
-		if sum != nil {
-			err = verify(e, id, data, sum)
-		}
-		if err != nil {
+		if err := verify(e, id, data, sum); err != nil {
 			return nil, err
 		}
 		entries = append(entries, e)

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// migrations holds one file per schema version. Each file updates the schema by one version, and the first one creates
-// version 1 in an empty file. A released file never changes.
+// migrations holds one file per schema version: the first one creates version 1 in an empty file, and each further one would
+// update the schema by one version. A released file never changes.
 //
 //go:embed migrations/*.sql
 var migrations embed.FS

@@ -11,12 +11,10 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/store"
-	"github.com/elenchus-go/debate/transcript"
 )
 
 // current returns the schema version of this package.
@@ -213,42 +211,4 @@ func TestACommitWaitsForOtherWritersAsLongAsItsContext(t *testing.T) {
 	require.NoError(t, lock.Rollback())
 	require.NoError(t, <-errs)
 	require.Equal(t, 1, number(t, s, `SELECT count(*) FROM entries`), "the other commits left nothing")
-}
-
-// The first version of the schema had no columns for outcomes, times and labels, and no table of labels.
-func TestDebatesOfTheFirstSchemaAreFound(t *testing.T) {
-	path := file(t)
-	db, err := newPool(path, 1, writable)
-	require.NoError(t, err)
-	text, err := migrations.ReadFile("migrations/0001_debates.sql")
-	require.NoError(t, err)
-	_, err = db.ExecContext(t.Context(), string(text)+`; PRAGMA user_version = 1;
-		INSERT INTO debates VALUES ('e', 1, 'ready', '{"id":"e","seq":1}'), ('damaged', 2, 'ready', '{"id":'),
-			('d', 3, 'completed', '{"id":"d","seq":2,"ending":{"outcome":"converged"},"labels":{"team":"red","\"":"<späß>"}}');
-		INSERT INTO entries (debate, seq, type, at, data) VALUES ('e', 1, 'config', 5, '{}'), ('d', 1, 'config', 6, '{}'), ('d', 2, 'state', 7, '{}')`)
-	require.NoError(t, err)
-	require.NoError(t, db.Close())
-
-	s := opened(t, path)
-	labels := map[string]string{"team": "red", `"`: "<späß>"}
-	for _, q := range []store.Query{
-		{Labels: map[string]string{"team": "red"}},
-		{Labels: labels},
-		{Outcomes: []transcript.Outcome{transcript.Converged}},
-		{UpdatedSince: time.UnixMicro(6)},
-	} {
-		require.Equal(t, []string{"d"}, ids(t, s, q), "%+v", q)
-	}
-	require.NoError(t, s.Commit(t.Context(), store.Change{ID: "d", After: 2, Status: store.Status{ID: "d", Seq: 2, Labels: labels, Created: time.UnixMicro(3)}}))
-	require.Equal(t, []string{"d"}, ids(t, s, store.Query{Labels: labels}))
-	require.Equal(t, 2, number(t, s, `SELECT count(*) FROM labels`))
-}
-
-func ids(t *testing.T, s *Store, q store.Query) (found []string) {
-	t.Helper()
-	for h, err := range s.List(t.Context(), q) {
-		require.NoError(t, err)
-		found = append(found, h.ID)
-	}
-	return found
 }

@@ -7,7 +7,7 @@
 //	defer s.Close()
 //	engine, err := debate.NewEngine(debate.Options{Store: s, Providers: providers})
 //
-// [Open] creates the file if it does not exist and updates an older schema. Any number of goroutines, stores and
+// [Open] creates the file if it does not exist. Any number of goroutines, stores and
 // processes on one machine may use a file at once. While the file is open, SQLite keeps two more files next to it, with
 // the same name plus -wal and -shm. They belong to the database: if you move or copy the file without its -wal file,
 // you lose the last commits. Keep the file on a local disk, because network file systems do not provide the locks that
@@ -19,8 +19,7 @@
 // When Delete returns, the texts of the debate are neither in the file nor in the -wal file. If a reader or writer prevents
 // this for 10 seconds, or until the context ends, Delete returns an error that names its process where it can. The debate
 // is deleted then, but the -wal file holds its texts until the next Delete succeeds or the last store closes. Copies and
-// backups of the file keep them. A file in which a version of this package before this rule has deleted or changed debates
-// can still hold texts; run the SQL statement VACUUM once to remove them.
+// backups of the file keep them.
 //
 // To back up a database in use, run the SQL statement VACUUM INTO 'copy.db', for example with the sqlite3 tool. If all
 // stores are closed, you can copy the file instead.

@@ -21,8 +21,8 @@ type Corruption struct {
 	SetStatusSeq  func(t testing.TB, id string, seq int64) // changes the seq in the status
 	DeleteEntry   func(t testing.TB, id string, seq int64) // deletes an entry
 	CorruptEntry  func(t testing.TB, id string, seq int64) // replaces an entry's data with invalid JSON or a JSON value that is no object
-	// SetEntryField replaces the string at a path, such as "turn.actor", in an entry's data. It removes the entry's checksum,
-	// as if a version of the store without checksums had written it.
+	// SetEntryField replaces the string at a path, such as "turn.actor", in an entry's data, and the entry's checksum,
+	// like somebody who changes the entry on purpose.
 	SetEntryField func(t testing.TB, id string, seq int64, path, value string)
 	// Rewrite replaces what is stored of an entry by the fields of e, whose Data is a json.RawMessage, and leaves the checksum
 	// as it is. It returns false if the storage refuses them, such as text that is not UTF-8. It is nil if the store keeps no

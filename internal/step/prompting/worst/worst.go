@@ -18,6 +18,7 @@ import (
 	"sync"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
@@ -136,13 +137,9 @@ func (w *Case) Conclude(declared []protocol.Phase) transcript.Usage {
 // supposed returns the phases of the conclusion after the supposed turns. It returns nothing if the protocol panics, because
 // it may not expect turns without data.
 func (w *Case) supposed() (phases []protocol.Phase) {
-	defer func() {
-		if recover() != nil {
-			phases = nil
-		}
-	}()
 	w.Cursor.Stage = transcript.Conclusion
-	return w.Calls.Conclusion()
+	_ = panics.Call(func() { phases = w.Calls.Conclusion() })
+	return phases
 }
 
 // addStep adds the calls of a step.
@@ -216,11 +213,13 @@ func (w *Case) addPersonas() {
 
 // promptLimit returns the most tokens that the prompt of a step can have.
 func (w *Case) promptLimit(s *protocol.Step, who *Actor) (most int) {
-	defer func() {
-		if recover() != nil { // of Names or Show, which may not expect turns without data
-			most = w.scaled(s, w.EstimatedTokens(s, who.Seat)+w.positions+w.profile+w.documents)
-		}
-	}()
+	if panics.Call(func() { most = w.knownLimit(s, who) }) != nil { // Names or Show may not expect turns without data
+		return w.scaled(s, w.EstimatedTokens(s, who.Seat)+w.positions+w.profile+w.documents)
+	}
+	return most
+}
+
+func (w *Case) knownLimit(s *protocol.Step, who *Actor) int {
 	fixed := w.Tokens(s, who.Seat) + valueTokens + w.positions
 	if slices.Contains(w.Names, s.Actor) {
 		fixed += w.profile
