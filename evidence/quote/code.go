@@ -96,34 +96,6 @@ func spansIn(line string, start int) (list []Place) {
 	return list
 }
 
-// sameCode reports whether a quote has the same characters as a part of the text where the text is code.
-func (t *Text) sameCode(part span, quote *reduced) bool {
-	place, _ := t.locate(part)
-	i, _ := slices.BinarySearchFunc(t.code, place.Start, func(c Place, at int) int { return c.End - at })
-	for ; i < len(t.code) && t.code[i].Start < place.End; i++ {
-		in := t.wordsOf(t.code[i], part)
-		if in.start >= in.end {
-			continue
-		}
-		own, _ := t.locate(in)
-		theirs, ok := quote.locate(span{in.start - part.start, in.end - part.start})
-		if !ok || bare(t.text[own.Start:own.End]) != bare(quote.text[theirs.Start:theirs.End]) {
-			return false
-		}
-	}
-	return true
-}
-
-// wordsOf returns the words of a part that are in a place of the text.
-func (t *Text) wordsOf(place Place, part span) span {
-	first, _ := slices.BinarySearchFunc(t.words, place.Start, func(w word, at int) int { return w.place.Start - at })
-	last, _ := slices.BinarySearchFunc(t.words, place.End+1, func(w word, at int) int { return w.place.End - at })
-	if first >= last {
-		return span{}
-	}
-	return span{max(t.words[first].start, part.start), min(t.words[last-1].end, part.end)}
-}
-
 // bare returns code without white space, and without the marks around it.
 func bare(code string) string {
 	return strings.Map(func(c rune) rune {

@@ -28,9 +28,6 @@ type mark struct {
 	idle bool // it has no meaning, because of its place in the line
 }
 
-// A Place is a part of a text: text[Start:End]. Both are in bytes.
-type Place struct{ Start, End int }
-
 // A word is a part of a text that a quote takes whole or leaves out.
 type word struct {
 	span        // in the reduced text
@@ -171,7 +168,6 @@ const (
 	thousands  = ",'’\u00a0\u2009\u202f" // what can stand between groups of three digits
 	separators = ".,:/"                  // what can stand between digits of one number, date or time
 	minuses    = "-−–"
-	opening    = "([{\"'“”„‘’«»<>=≤≥≠≈~" + spaces // what can stand before a minus
 )
 
 // lineEnd matches what can stand between the two parts of a word that is divided at the end of a line.

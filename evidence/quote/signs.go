@@ -25,6 +25,12 @@ var sameSigns = map[string]string{
 // lineEnds matches the end of a line.
 var lineEnds = regexp.MustCompile(`^[ \t\r]{0,100}\n`)
 
+// A Place is a part of a text: text[Start:End]. Both are in bytes.
+type Place struct{ Start, End int }
+
+// opening has what can stand before a sign that begins a word or a number.
+const opening = "([{\"'“”„‘’«»<>=≤≥≠≈~ \t\r\n\u00a0\u2009\u202f"
+
 // A neighbour is what stands directly beside a sign.
 type neighbour int
 
