@@ -23,7 +23,7 @@ func TestADebateOverFiles(t *testing.T) {
 	for _, want := range []string{
 		"Verified: “People outside of the center answer differently: there, 61 % oppose the ban, most often because buses stop at ten.” is in [2] survey.md.",
 		"Verified: “The ring road carries 30,000 private cars a day.” is in [1] traffic.md.",
-		"Altered: “People outside of the center answer differently: there, 61 % the ban, most often because buses stop at ten.” is not in [2] survey.md, which has a similar passage.",
+		"Altered: “The ring road carries private cars a day.” is not in [1] traffic.md, which has a similar passage.",
 		"Quotes, compared with the sources: 3 quotes verified, 1 altered.",
 		"1 quote by Ben is not in the source that it names.",
 		"“The ring road carries 30,000 private cars a day.” [traffic.md]",

@@ -14,7 +14,7 @@ func TestTheJudgeDecidesInTwoSteps(t *testing.T) {
 	require.Contains(t, stdout, "Is tea green?\nended in round 2: round_limit\n\n")
 	require.Contains(t, stdout, "The judge decided for ")
 	require.Contains(t, stdout, "\n\nThe candidates:\n- ")
-	for _, part := range []string{"Ada · argue · ", "  My answer is yes.", "Bo · argue · ", "  Ada says: ", "Judge · moderate · ", "  No preference.", "Judge · candidates · ", "Judge · decide · "} {
+	for _, part := range []string{"Ada · argue · ", "  My answer is yes,", "Bo · argue · ", "  Ada says “", "Judge · moderate · ", "  No preference.", "Judge · candidates · ", "Judge · decide · "} {
 		require.Contains(t, stderr, part)
 	}
 }

@@ -42,7 +42,7 @@ func TestAnAdvocateSpeaks(t *testing.T) {
 	require.Equal(t, 0, code, stderr)
 	require.Contains(t, stdout, "ended in round 3: judge_decided\n")
 	require.Equal(t, 1, strings.Count(stderr, "devil's advocate ·"))
-	for _, part := range []string{"Judge · assess · ", "  In round 1,", "== round 2 of 3 ==\n\nAda · respond, devil's advocate · ", "  I speak as the devil's advocate."} {
+	for _, part := range []string{"Judge · assess · ", "  In round 1,", "== round 2 of 3 ==\n\nAda · respond, devil's advocate · ", "  In round 2, I speak as the devil's advocate."} {
 		require.Contains(t, stderr, part)
 	}
 }
@@ -58,8 +58,8 @@ func TestJudgesRotate(t *testing.T) {
 func TestAllSpeakAtOnce(t *testing.T) {
 	code, _, stderr := consoletest.Run(t, run, "-mode", "simultaneous", "-personas", "", "-rounds", "1")
 	require.Equal(t, 0, code, stderr)
-	require.Regexp(t, `Ada · respond · .*\n  My answer is yes\.`, stderr)
-	require.Regexp(t, `Bo · respond · .*\n  My answer is no\.`, stderr)
+	require.Regexp(t, `Ada · respond · .*\n  My answer is yes,`, stderr)
+	require.Regexp(t, `Bo · respond · .*\n  My answer is no,`, stderr)
 	require.NotContains(t, stderr, "personas")
 }
 

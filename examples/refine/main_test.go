@@ -18,7 +18,7 @@ func TestTheJudgeMakesOneSolution(t *testing.T) {
 		require.Contains(t, stdout, part)
 	}
 	for _, part := range []string{
-		"architect · propose · ", "  In the architect role, I would start", "security · critique, cost · ", "  On the proposal of cost:", "major: No one is responsible for this: “",
+		"architect · propose · ", "  In the architect role, I would start", "security · critique, cost · ", "  On the proposal of cost:", "major: No one is responsible for this in the eyes of ",
 		"cost · refine · ", "  In the cost role, I keep", "== round 2 of 2 ==", "Judge · synthesize · ",
 	} {
 		require.Contains(t, stderr, part)
