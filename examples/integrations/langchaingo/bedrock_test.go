@@ -28,13 +28,6 @@ func start(t *testing.T, env map[string]string, args ...string) (code int, stdou
 	return code, out.String(), progress.String()
 }
 
-func TestOffline(t *testing.T) {
-	code, stdout, stderr := start(t, nil, "Tea should be free")
-	require.Equal(t, 0, code, stderr)
-	require.Contains(t, stderr, "using the offline demo model")
-	require.Regexp(t, `^Tea should be free\nwinner: \w+\n\n.+\n$`, stdout)
-}
-
 // Claude streams. Nova gives whole replies, because langchaingo cannot stream them.
 func TestModelsOfBedrock(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "id")
@@ -47,11 +40,12 @@ func TestModelsOfBedrock(t *testing.T) {
 			s := &service{t: t, path: "/model/" + model + "/" + method}
 			server := httptest.NewServer(s)
 			defer server.Close()
+			t.Setenv("AWS_ENDPOINT_URL", server.URL)
 			env := map[string]string{"AWS_REGION": "us-east-1"}
-			code, stdout, stderr := start(t, env, "-model", model, "-endpoint", server.URL, "Tea should be free")
+			code, stdout, stderr := start(t, env, "-bedrock", model, "Tea should be free")
 			require.Equal(t, 0, code, stderr)
 			require.Contains(t, stderr, "model: "+model)
-			require.Regexp(t, `^Tea should be free\nwinner: \w+\n\n.+\n$`, stdout)
+			require.Contains(t, stdout, "On the topic “Tea should be free”, I counted new words")
 			require.Equal(t, 7, s.calls, "two rounds of two speeches and an assessment, and the verdict")
 		})
 	}
@@ -68,10 +62,14 @@ func TestARefusedKeyEndsTheDebate(t *testing.T) {
 		_, _ = io.WriteString(w, `{"message":"The security token included in the request is invalid."}`)
 	}))
 	defer server.Close()
-	code, _, stderr := start(t, map[string]string{"AWS_REGION": "us-east-1"}, "-endpoint", server.URL)
-	require.Equal(t, 1, code)
-	require.Contains(t, stderr, "authentication")
+	t.Setenv("AWS_ENDPOINT_URL", server.URL)
+	code, stdout, stderr := start(t, map[string]string{"AWS_REGION": "us-east-1"}, "-bedrock", "amazon.nova-pro-v1:0")
+	require.Equal(t, 0, code, stderr)
+	require.Contains(t, stdout, "authentication", "the agent says it")
 	require.Equal(t, 1, calls, stderr)
+	code, _, stderr = start(t, nil, "-bedrock", "amazon.nova-pro-v1:0")
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "-bedrock: AWS_REGION is not set")
 }
 
 // service answers like Amazon Bedrock. The demo model writes its replies.

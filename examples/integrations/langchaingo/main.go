@@ -1,9 +1,10 @@
-// Embed gives a langchaingo agent a debate as a tool. The agent runs a debate before it answers.
+// Langchaingo gives a langchaingo agent a debate as a tool. The agent runs a debate before it answers.
 //
-//	go run ./examples/integrations/embed "Should we write the new service in Go?"
+//	go run ./examples/integrations/langchaingo "Should we write the new service in Go?"
+//	AWS_REGION=us-east-1 go run ./examples/integrations/langchaingo -bedrock amazon.nova-pro-v1:0 "Should cities ban private cars?"
 //
-// If OPENAI_API_KEY is set, OpenAI is the agent's model; otherwise a script is. The debaters use the model that the
-// environment has a key for, or an offline demo model.
+// If OPENAI_API_KEY is set, OpenAI is the agent's model; otherwise a script is. The debaters use a model of langchaingo, on Amazon
+// Bedrock, or else the model that the environment has a key for, or an offline demo model.
 package main
 
 import (
@@ -18,18 +19,18 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/debatetool"
 	"github.com/elenchus-go/debate/examples/console"
-	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/providers"
 )
 
 func main() { console.Main(run) }
 
 func run(ctx context.Context, p *console.Program) error {
+	bedrock := p.Flags.String("bedrock", "", "debaters use this `model` of Amazon Bedrock, or this inference profile")
 	question, err := p.Topic("Should we write the new service in Go?")
 	if err != nil {
 		return err
 	}
-	model, err := offline.Choose(p.Env, p.Stderr, offline.Model(p.IsTerminal))
+	model, err := chooseDebater(ctx, p, *bedrock)
 	if err != nil {
 		return err
 	}
