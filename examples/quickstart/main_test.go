@@ -160,12 +160,15 @@ func TestCtrlCBeforeTheFirstTurn(t *testing.T) {
 }
 
 func TestWithoutATopic(t *testing.T) {
-	for _, args := range [][]string{nil, {""}, {" ", "\n"}, {"-help"}} {
+	for _, args := range [][]string{nil, {""}, {" ", "\n"}} {
 		code, stdout, stderr := start(t, environment(), args...)
-		require.Equal(t, 2, code)
-		require.Empty(t, stdout)
-		require.Equal(t, "usage: quickstart \"Should cities ban private cars?\"\n", stderr)
+		require.Equal(t, 0, code, stderr)
+		require.Contains(t, stdout, "Should cities ban private cars?\nended in round 3: ")
 	}
+	code, stdout, stderr := start(t, environment(), "-help")
+	require.Equal(t, 2, code)
+	require.Empty(t, stdout)
+	require.Equal(t, "usage: quickstart [\"topic\"]\n", stderr)
 }
 
 const hostile = "Cars\x1b[2J\x1b]0;owned\x07 or\r\n\tbikes\u009b31m\u202e\xff?"
