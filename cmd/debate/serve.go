@@ -19,6 +19,7 @@ import (
 	"github.com/elenchus-go/debate/debatehttp"
 	"github.com/elenchus-go/debate/debatetool"
 	"github.com/elenchus-go/debate/integrations/debatemcp"
+	"github.com/elenchus-go/debate/protocol"
 )
 
 // tokenVar names the variable with the token that clients of serve and mcp send.
@@ -153,7 +154,7 @@ func (p *program) readPresets(s configFile, o *debate.Options) (map[string]debat
 		return nil, err
 	}
 	if p.command == "mcp" && c.Limits.MaxRounds == 0 {
-		c.Limits.MaxRounds = 2 // a model waits for the answer
+		c.Limits.MaxRounds = fewRounds(c.Protocol)
 	}
 	presets := map[string]*debate.Config{"default": &c}
 	p.about = map[string]string{"default": s.about}
@@ -199,4 +200,12 @@ func (p *program) readPresets(s configFile, o *debate.Options) (map[string]debat
 		list[name] = *presets[name]
 	}
 	return list, nil
+}
+
+// fewRounds returns the most rounds of a debate for whose answer a model waits: two, or one if the protocol has one.
+func fewRounds(p protocol.Protocol) int {
+	if own, ok := p.(protocol.Defaulter); ok && own.Defaults().MaxRounds == 1 {
+		return 1
+	}
+	return 2
 }

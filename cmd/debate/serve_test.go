@@ -165,6 +165,19 @@ func TestServersNeedATokenOrAWord(t *testing.T) {
 	}
 }
 
+// Models can hold debates with each protocol.
+func TestEachProtocolIsServed(t *testing.T) {
+	folder(t)
+	for name := range presets {
+		args := []string{"mcp", "--protocol", name, "--store", "d.db"}
+		if name == "arbitration" {
+			args = append(args, "--scores", "problem=5,solution=5,market=5")
+		}
+		code, _, stderr := execute(t, environment(), args...)
+		require.Equal(t, 0, code, "%s: %s", name, stderr)
+	}
+}
+
 // awaitFile waits until another process has made a file, however slow the machine is.
 func awaitFile(path string) {
 	for !fileExists(path) {
