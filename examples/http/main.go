@@ -42,7 +42,10 @@ import (
 
 func main() { console.Main(run) }
 
-var presets = map[string]debate.Config{"debate": {Participants: []debate.Participant{{Name: "Ada"}, {Name: "Bo"}}, Judges: []debate.Participant{{Name: "Judge"}}}}
+// presets are the models of OpenAI clients.
+var presets = map[string]debate.Config{"debate": {
+	Participants: []debate.Participant{{Name: "Ada"}, {Name: "Bo"}}, Judges: []debate.Participant{{Name: "Judge"}}, Limits: debate.Limits{MaxRounds: 2},
+}}
 
 func run(ctx context.Context, p *console.Program) error {
 	address := p.Flags.String("listen", "127.0.0.1:8080", "`address` to listen on; everyone who can reach it can run and control debates at your expense")

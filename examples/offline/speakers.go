@@ -67,7 +67,7 @@ func newWords(all []*speaker) (share float64, none bool) {
 	for _, w := range all {
 		share += w.newWordShare / float64(len(all))
 	}
-	return share, share < nothingNew
+	return share, len(all) > 0 && share < nothingNew
 }
 
 // best returns the name of the speaker with the highest mean score of a statement, or an empty name for a tie.

@@ -10,8 +10,8 @@ import (
 
 const maxExamples = 12 // more than a reader looks at
 
-// programs returns the folders of the examples that are programs, below examples.
-func programs(t *testing.T) (folders []string) {
+// exampleFolders returns the folders of the examples that are programs, below examples.
+func exampleFolders(t *testing.T) (folders []string) {
 	t.Helper()
 	for _, pattern := range []string{"*/main.go", "integrations/*/main.go"} {
 		found, err := filepath.Glob(filepath.Join(root, "examples", pattern))
@@ -35,6 +35,6 @@ func TestFewExamplesAreListed(t *testing.T) {
 		require.Empty(t, says[row[2]], "%s shows the same as %s", row[1], says[row[2]])
 		says[row[2]] = row[1]
 	}
-	require.ElementsMatch(t, programs(t), listed)
+	require.ElementsMatch(t, exampleFolders(t), listed)
 	require.LessOrEqual(t, len(listed), maxExamples)
 }
