@@ -28,7 +28,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// checked holds what examples/record/check.mjs prints.
+// checked holds what check.mjs prints.
 type checked struct {
 	ID      string       `json:"id"`
 	Entries int          `json:"entries"`
@@ -44,11 +44,11 @@ type checked struct {
 func check(t *testing.T, record []byte, keys ...string) (c checked, ok bool) {
 	t.Helper()
 	if _, err := exec.LookPath("node"); err != nil {
-		t.Skip("no Node: install version 20 or newer to run examples/record/check.mjs")
+		t.Skip("no Node: install version 20 or newer to run check.mjs")
 	}
 	file := filepath.Join(t.TempDir(), "record")
 	require.NoError(t, os.WriteFile(file, record, 0o600))
-	out, err := exec.CommandContext(t.Context(), "node", append([]string{"../examples/record/check.mjs", file}, keys...)...).Output()
+	out, err := exec.CommandContext(t.Context(), "node", append([]string{"check.mjs", file}, keys...)...).Output()
 	if failed, refused := errors.AsType[*exec.ExitError](err); refused {
 		require.Contains(t, string(failed.Stderr), "wrong: ", "%s", failed.Stderr)
 		return c, false

@@ -2,7 +2,6 @@ package eval
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/internal/runs"
@@ -38,10 +37,14 @@ func (e Evaluation) open(o debate.Options) (w runs.Work[Report], err error) {
 		return w, err
 	}
 	empty := (&runner{Evaluation: e}).compared(nil)
+	var wrong []error
 	for _, text := range e.Require {
 		if _, err := empty.require(text); err != nil {
-			return w, fmt.Errorf("check evaluation: %w", err)
+			wrong = append(wrong, err)
 		}
+	}
+	if err := runs.Check("evaluation", wrong); err != nil {
+		return w, err
 	}
 	o.Documents = e.texts(o.Documents)
 	shared, err := runs.Open(e.runs(), o)

@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -133,10 +132,7 @@ func (e *Evaluation) check() error {
 	if e.MaxCost < 0 || e.MaxTokens < 0 || e.Concurrency < 0 {
 		add("limits: a limit is negative")
 	}
-	if len(wrong) > 0 {
-		return fmt.Errorf("check evaluation: %w", errors.Join(wrong...))
-	}
-	return nil
+	return runs.Check("evaluation", wrong)
 }
 
 // maxSamples limits the runs of one arm for one task.

@@ -80,8 +80,8 @@ func (a *Analysis) check() error {
 	if !a.Seats && len(a.Items.Seats) > 0 {
 		wrong = append(wrong, errors.New("items: they have seats; set Seats"))
 	}
-	if len(wrong) > 0 {
-		return fmt.Errorf("check analysis: %w", errors.Join(wrong...))
+	if err := runs.Check("analysis", wrong); err != nil {
+		return err
 	}
 	a.Samples, a.Largest = cmp.Or(a.Samples, 20), cmp.Or(a.Largest, 3)
 	return nil

@@ -42,13 +42,13 @@ func (a Analysis) open(ctx context.Context, o debate.Options) (*runner, error) {
 		return nil, err
 	}
 	r := &runner{Analysis: a, Runner: shared}
-	err = r.load(ctx)
-	if err == nil {
-		err = r.prepare()
-	}
-	if err != nil {
+	if err := r.load(ctx); err != nil {
 		r.Close(ctx)
 		return nil, fmt.Errorf("analyze debate %s: %w", a.ID, err)
+	}
+	if err := r.prepare(); err != nil {
+		r.Close(ctx)
+		return nil, runs.Check("analysis of debate "+a.ID, []error{err})
 	}
 	return r, nil
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/runs"
-	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/store"
 )
@@ -63,18 +62,6 @@ func (t Tournament) open(o debate.Options) (w runs.Work[Report], err error) {
 	}
 	if err := t.check(); err != nil {
 		return w, err
-	}
-	switch p := t.Config.Protocol.(type) {
-	case procon.Protocol:
-		if !p.Decision.IsZero() {
-			return w, errors.New("check tournament: config: with a decision, judges name no winner; leave it out")
-		}
-	case panel.Protocol:
-		if !p.Decision.IsZero() || p.Format == panel.Oxford {
-			return w, errors.New("check tournament: config: with a decision or an audience, judges name no winner; leave it out")
-		}
-	default:
-		return w, fmt.Errorf("check tournament: config: judges of protocol %s name no winner of two players, use procon or panel", p.Name())
 	}
 	shared, err := runs.Open(t.runs(), o)
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/internal/runs"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/protocol/procon"
 )
 
 // Tournament is a round robin: each two players debate each motion twice, with the sides swapped.
@@ -136,11 +138,28 @@ func (t *Tournament) check() error {
 	if t.MaxCost < 0 || t.MaxTokens < 0 || t.Concurrency < 0 {
 		add("limits: a limit is negative")
 	}
+	if err := t.checkProtocol(); err != nil {
+		add("config: %w", err)
+	}
 	if len(wrong) == 0 {
 		wrong = append(wrong, t.checkJudges()...)
 	}
-	if len(wrong) > 0 {
-		return fmt.Errorf("check tournament: %w", errors.Join(wrong...))
+	return runs.Check("tournament", wrong)
+}
+
+// checkProtocol returns an error unless the judges name a winner of two players.
+func (t *Tournament) checkProtocol() error {
+	switch p := t.Config.Protocol.(type) {
+	case procon.Protocol:
+		if !p.Decision.IsZero() {
+			return errors.New("with a decision, judges name no winner; leave it out")
+		}
+	case panel.Protocol:
+		if !p.Decision.IsZero() || p.Format == panel.Oxford {
+			return errors.New("with a decision or an audience, judges name no winner; leave it out")
+		}
+	default:
+		return fmt.Errorf("judges of protocol %s name no winner of two players, use procon or panel", p.Name())
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func (p *program) parseChoice(flag, text string, s configFile) (m modelChoice, e
 		}
 	}
 	if !slices.Contains(known, m.provider) {
-		return m, exitErrorf(exitArguments, "choose model: --%s %s, want PROVIDER/MODEL, such as openai/gpt-5-mini, with one of the providers %s", flag, text, strings.Join(known, ", "))
+		return m, exitErrorf(exitInput, "choose model: --%s %s, want PROVIDER/MODEL, such as openai/gpt-5-mini, with one of the providers %s", flag, text, strings.Join(known, ", "))
 	}
 	return m, nil
 }
@@ -54,7 +54,7 @@ func (p *program) chooseModels(s configFile, c *debate.Config) error {
 			return err
 		}
 		if m.actor != "" {
-			return exitErrorf(exitArguments, "choose model: --judge-model %s names an actor, use --model %s for a judge of this name", text, text)
+			return exitErrorf(exitInput, "choose model: --judge-model %s names an actor, use --model %s for a judge of this name", text, text)
 		}
 		judges = append(judges, m)
 	}
@@ -66,7 +66,7 @@ func (p *program) chooseModels(s configFile, c *debate.Config) error {
 	assign(c.Substitutes, judges, named)
 	for _, name := range sortedKeys(named) {
 		if !slices.ContainsFunc(slices.Concat(c.Participants, c.Judges, c.Substitutes), func(a debate.Participant) bool { return a.Name == name && !a.Human }) {
-			return exitErrorf(exitArguments, "choose model: --model %s=...: the debate has no model of this name", name)
+			return exitErrorf(exitInput, "choose model: --model %s=...: the debate has no model of this name", name)
 		}
 	}
 	return nil

@@ -49,12 +49,12 @@ func (p *program) auditJudge() error {
 func (p *program) readPairs() ([]audit.Pair, error) {
 	f, err := os.Open(p.operands[0])
 	if err != nil {
-		return nil, exitErrorf(exitArguments, "read pairs: %w", err)
+		return nil, exitErrorf(exitInput, "read pairs: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // it is only read
 	pairs, err := audit.Format{Name: p.eval.format}.Read(f)
 	if err != nil {
-		return nil, exitErrorf(exitArguments, "%s: %w", p.operands[0], err)
+		return nil, exitErrorf(exitInput, "%s: %w", p.operands[0], err)
 	}
 	return pairs, nil
 }
@@ -66,7 +66,7 @@ func (p *program) chosenPlants() (list []audit.Plant, err error) {
 		case name == "all":
 			return audit.Plants, nil
 		case !slices.Contains(audit.Plants, plant):
-			return nil, exitErrorf(exitArguments, "read arguments: --plant %s, want all or one of %v", name, audit.Plants)
+			return nil, exitErrorf(exitInput, "read arguments: --plant %s, want all or one of %v", name, audit.Plants)
 		default:
 			list = append(list, plant)
 		}
@@ -80,7 +80,7 @@ var notInNames = regexp.MustCompile(`[^\pL\pN._-]+`)
 // auditedJudges returns the judges of --judge, and opens their providers. s is the configuration file of the command.
 func (p *program) auditedJudges(s configFile, o *debate.Options) (judges []audit.Judge, err error) {
 	if len(p.audit.judges) == 0 {
-		return nil, exitErrorf(exitArguments, "read arguments: --judge is missing, use for example --judge openai/gpt-5-mini or --judge strict=strict.json")
+		return nil, exitErrorf(exitInput, "read arguments: --judge is missing, use for example --judge openai/gpt-5-mini or --judge strict=strict.json")
 	}
 	all := s
 	all.providers = maps.Clone(s.providers)
@@ -124,13 +124,13 @@ func (p *program) judgeConfig(text string, s configFile) (name string, c debate.
 		}
 		c.Participants, c.Protocol = nil, nil
 		if err == nil && len(c.Judges) != 1 {
-			err = exitErrorf(exitConfiguration, "read judge %s: %s has %d judges, want 1", name, what, len(c.Judges))
+			err = exitErrorf(exitInput, "read judge %s: %s has %d judges, want 1", name, what, len(c.Judges))
 		}
 		return name, c, own, err
 	}
 	m, err := p.parseChoice("judge", what, s)
 	if err != nil {
-		return name, c, own, exitErrorf(exitArguments, "%w, or a configuration file with one judge", err)
+		return name, c, own, exitErrorf(exitInput, "%w, or a configuration file with one judge", err)
 	}
 	c.Judges = []debate.Participant{{Name: "Judge", Provider: m.provider, Model: m.model}}
 	return name, c, own, nil
@@ -197,7 +197,7 @@ func (p *program) judgedDebates(s store.Store) (ids []string, err error) {
 		}
 	}
 	if len(ids) == 0 {
-		return nil, exitErrorf(exitArguments, "label debates: the filters select none that has ended")
+		return nil, exitErrorf(exitInput, "label debates: the filters select none that has ended")
 	}
 	return ids, nil
 }

@@ -101,16 +101,16 @@ func TestAuditJudgeWithWrongArguments(t *testing.T) {
 		code int
 		says string
 	}{
-		{[]string{"pairs.jsonl"}, exitArguments, "--judge is missing"},
-		{[]string{"pairs.jsonl", "--judge", "nobody"}, exitArguments, "--judge nobody, want PROVIDER/MODEL"},
-		{[]string{"pairs.jsonl", "--judge", "two.json"}, exitConfiguration, "read judge two: two.json has 2 judges, want 1"},
-		{[]string{"pairs.jsonl", "--judge", "offline", "--plant", "roses"}, exitArguments, "--plant roses, want all or one of"},
-		{[]string{"pairs.jsonl", "--judge", "offline", "--repeats", "0"}, exitArguments, "--repeats 0, use 1 or more"},
-		{[]string{"pairs.jsonl", "--judge", "offline", "--judge", "offline"}, exitGeneral, `another arm is called "offline"`},
-		{[]string{"pairs.jsonl", "--judge", "offline", "--format", "xml"}, exitArguments, `format "xml" is unknown, use jsonl or llmbar`},
-		{[]string{"bad.jsonl", "--judge", "offline"}, exitArguments, "line 2: b: it is missing or blank, give the second answer"},
-		{[]string{"none.jsonl", "--judge", "offline"}, exitArguments, "read pairs: open none.jsonl"},
-		{nil, exitArguments, `"judge" needs a file with pairs`},
+		{[]string{"pairs.jsonl"}, exitInput, "--judge is missing"},
+		{[]string{"pairs.jsonl", "--judge", "nobody"}, exitInput, "--judge nobody, want PROVIDER/MODEL"},
+		{[]string{"pairs.jsonl", "--judge", "two.json"}, exitInput, "read judge two: two.json has 2 judges, want 1"},
+		{[]string{"pairs.jsonl", "--judge", "offline", "--plant", "roses"}, exitInput, "--plant roses, want all or one of"},
+		{[]string{"pairs.jsonl", "--judge", "offline", "--repeats", "0"}, exitInput, "--repeats 0, use 1 or more"},
+		{[]string{"pairs.jsonl", "--judge", "offline", "--judge", "offline"}, exitInput, `another arm is called "offline"`},
+		{[]string{"pairs.jsonl", "--judge", "offline", "--format", "xml"}, exitInput, `format "xml" is unknown, use jsonl or llmbar`},
+		{[]string{"bad.jsonl", "--judge", "offline"}, exitInput, "line 2: b: it is missing or blank, give the second answer"},
+		{[]string{"none.jsonl", "--judge", "offline"}, exitInput, "read pairs: open none.jsonl"},
+		{nil, exitInput, `"judge" needs a file with pairs`},
 	} {
 		folder(t, "pairs.jsonl", auditPairs(1), "bad.jsonl", auditPairs(1)+`{"question": "x", "a": "y", "gold": "a"}`, "two.json", `{"judges": [{"name": "A"}, {"name": "B"}]}`)
 		code, _, stderr := start(t, environment(), append([]string{"audit", "judge", "--store", "memory"}, x.args...)...)
@@ -118,7 +118,7 @@ func TestAuditJudgeWithWrongArguments(t *testing.T) {
 		require.Contains(t, stderr, x.says)
 	}
 	code, _, stderr := start(t, environment(), "audit")
-	require.Equal(t, exitArguments, code)
+	require.Equal(t, exitInput, code)
 	require.Contains(t, stderr, `"audit" needs a command`)
 }
 
@@ -170,9 +170,9 @@ func TestLabelDebates(t *testing.T) {
 	require.Equal(t, topic, item.Group)
 	require.Len(t, item.Decisions, 1)
 	code, _, stderr = start(t, environment(), "label", "--label", "team=blue", "--store", "d.db")
-	require.Equal(t, exitArguments, code)
+	require.Equal(t, exitInput, code)
 	require.Contains(t, stderr, "label debates: the filters select none that has ended")
 	code, _, stderr = start(t, environment(), "label", "--store", "d.db")
-	require.Equal(t, exitArguments, code)
+	require.Equal(t, exitInput, code)
 	require.Contains(t, stderr, `"label" needs a file with pairs, or filters such as --label eval=test`)
 }

@@ -30,9 +30,9 @@ func (p *program) withStore(use func(configFile, debate.Options) error) error {
 	p.chooseStore(s)
 	switch {
 	case p.storePath == "":
-		return exitErrorf(exitArguments, "open store: the store is %s, which keeps no debates; use --store FILE", memoryStore)
+		return exitErrorf(exitInput, "open store: the store is %s, which keeps no debates; use --store FILE", memoryStore)
 	case !fileExists(p.storePath) && p.storeWords != "" && !slices.Contains(creators, p.command):
-		return exitErrorf(exitArguments, "open store: %s does not exist", p.storePath)
+		return exitErrorf(exitInput, "open store: %s does not exist", p.storePath)
 	}
 	if err := p.checkFiles(); err != nil {
 		return err
@@ -149,7 +149,7 @@ func (p *program) printDebate(r *debate.Result, status store.Status, calls map[t
 // notFound adds the store and the exit code to an error for an id that the store does not have.
 func (p *program) notFound(err error) error {
 	if errors.Is(err, store.ErrNotFound) {
-		return exitErrorf(exitArguments, "%w in %s", err, p.storePath)
+		return exitErrorf(exitInput, "%w in %s", err, p.storePath)
 	}
 	return err
 }

@@ -17,6 +17,7 @@ func (p *program) completeFlags(c *cobra.Command) {
 		"for":         completePurposes,
 		"state":       fixed(append([]string{"running"}, namesOf(states)...)...),
 		"outcome":     fixed(namesOf(outcomes)...),
+		"failure":     fixed(namesOf(failures)...),
 		"model":       completeModels,
 		"judge-model": completeModels,
 		"report":      files("md", "html"),

@@ -69,21 +69,21 @@ func (p *program) choosePreset(s configFile) (kind preset, params map[string]jso
 	if err != nil {
 		return kind, nil, err
 	}
-	code, flag := exitConfiguration, p.protocol
+	flag := p.protocol
 	if flag != "" {
 		if name != "" && withoutVersion(name) != withoutVersion(flag) && params != nil {
 			p.warnf("ignoring the parameters of protocol %s in %s, because --protocol is %s", name, s.path, flag)
 			params = nil
 		}
-		name, code = flag, exitArguments
+		name = flag
 	}
 	name = cmp.Or(name, "panel")
 	kind, ok := presets[withoutVersion(name)]
 	if !ok || name != withoutVersion(name) && name != kind.Name() {
 		if command := elsewhere[withoutVersion(name)]; command != "" {
-			return kind, nil, exitErrorf(code, "choose protocol: %q needs more than a topic, use %s", name, command)
+			return kind, nil, exitErrorf(exitInput, "choose protocol: %q needs more than a topic, use %s", name, command)
 		}
-		return kind, nil, exitErrorf(code, "choose protocol: %q is unknown, use one of %s", name, strings.Join(sortedKeys(presets), ", "))
+		return kind, nil, exitErrorf(exitInput, "choose protocol: %q is unknown, use one of %s", name, strings.Join(sortedKeys(presets), ", "))
 	}
 	if params == nil {
 		params = map[string]json.RawMessage{}
@@ -105,7 +105,7 @@ func (p *program) addOptions(protocol string, params map[string]json.RawMessage)
 	case "vote":
 		field, value = "options", p.choices
 	default:
-		return exitErrorf(exitArguments, "set options: protocol %s cannot decide between options, remove --option or use panel, procon or vote", protocol)
+		return exitErrorf(exitInput, "set options: protocol %s cannot decide between options, remove --option or use panel, procon or vote", protocol)
 	}
 	b, err := json.Marshal(value)
 	if err != nil {
@@ -145,7 +145,7 @@ func (p *program) applyDefaults(c *debate.Config, s configFile, kind preset) err
 		c.Protocol = own
 	}
 	if _, ok := c.Protocol.(arbitration.Protocol); !ok && p.scores != "" {
-		return exitErrorf(exitArguments, "read scores: protocol %s does not use --scores", withoutVersion(kind.Name()))
+		return exitErrorf(exitInput, "read scores: protocol %s does not use --scores", withoutVersion(kind.Name()))
 	}
 	if len(missing) > 0 && s.path != "" {
 		p.warnf("%s does not set %s; using defaults", s.path, strings.Join(missing, ", "))
@@ -201,7 +201,7 @@ func (p *program) selectParticipants(c debate.Config, s configFile, kind preset)
 	}
 	if !p.flagGiven["agents"] {
 		if !slices.ContainsFunc(all, func(a debate.Participant) bool { return !a.Disabled }) {
-			return nil, exitErrorf(exitConfiguration, "select agents: all participants in %s are disabled: %s", s.path, strings.Join(names, ", "))
+			return nil, exitErrorf(exitInput, "select agents: all participants in %s are disabled: %s", s.path, strings.Join(names, ", "))
 		}
 		return all, nil
 	}
@@ -216,7 +216,7 @@ func (p *program) selectParticipants(c debate.Config, s configFile, kind preset)
 		at := slices.IndexFunc(all, func(a debate.Participant) bool { return a.Name == name || a.Role == name && roles != nil })
 		switch {
 		case p.participantsInFile && at >= 0 && slices.ContainsFunc(chosen, func(a debate.Participant) bool { return a.Name == all[at].Name }):
-			return nil, exitErrorf(exitArguments, "select agents: %q is selected twice", all[at].Name)
+			return nil, exitErrorf(exitInput, "select agents: %q is selected twice", all[at].Name)
 		case p.participantsInFile && at >= 0:
 			all[at].Disabled = false
 			chosen = append(chosen, all[at])
@@ -225,11 +225,11 @@ func (p *program) selectParticipants(c debate.Config, s configFile, kind preset)
 		case roles == nil && !p.participantsInFile:
 			chosen = append(chosen, kind.participant(i, name))
 		default:
-			return nil, exitErrorf(exitArguments, "select agents: %q is unknown, use one of %s", name, joinUnique(names, roles))
+			return nil, exitErrorf(exitInput, "select agents: %q is unknown, use one of %s", name, joinUnique(names, roles))
 		}
 	}
 	if len(chosen) == 0 {
-		return nil, exitErrorf(exitArguments, "select agents: --agents is empty, use some of %s", joinUnique(names, roles))
+		return nil, exitErrorf(exitInput, "select agents: --agents is empty, use some of %s", joinUnique(names, roles))
 	}
 	return chosen, nil
 }

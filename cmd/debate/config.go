@@ -64,7 +64,7 @@ func (p *program) withConfigFile(use func(configFile) error) error {
 	s, err := readConfigFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if p.config != "" {
-			return exitErrorf(exitArguments, "read configuration: there is no file %s; debate init writes one", path)
+			return exitErrorf(exitInput, "read configuration: there is no file %s; debate init writes one", path)
 		}
 		return use(configFile{})
 	}
@@ -80,7 +80,7 @@ var errMalformed = errors.New("malformed")
 func readConfigFile(path string) (configFile, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return configFile{}, fmt.Errorf("read configuration: %w", err)
+		return configFile{}, exitErrorf(exitInput, "read configuration: %w", err)
 	}
 	s, err := parseConfigFile(b)
 	if err != nil {
@@ -91,7 +91,7 @@ func readConfigFile(path string) (configFile, error) {
 }
 
 func malformedError(path string, err error) error {
-	return exitErrorf(exitConfiguration, "read configuration %s: %w: %w", path, errMalformed, err)
+	return exitErrorf(exitInput, "read configuration %s: %w: %w", path, errMalformed, err)
 }
 
 func parseConfigFile(b []byte) (s configFile, err error) {
@@ -218,7 +218,7 @@ func (s configFile) relative(path string) string {
 func (s *configFile) addProviders(what string, other configFile) error {
 	for name, config := range other.providers {
 		if known, ok := s.providers[name]; ok && known != config {
-			return exitErrorf(exitConfiguration, "read %s: provider %q is another one than in a configuration before it, use another name", what, name)
+			return exitErrorf(exitInput, "read %s: provider %q is another one than in a configuration before it, use another name", what, name)
 		}
 		if s.providers == nil {
 			s.providers = map[string]providerConfig{}

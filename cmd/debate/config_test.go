@@ -130,7 +130,7 @@ func TestWithoutAConfigurationThereAreDefaults(t *testing.T) {
 	require.EqualError(t, err, "read configuration: there is no file no.json; debate init writes one")
 	failed, ok := errors.AsType[*exitError](err)
 	require.True(t, ok)
-	require.Equal(t, exitArguments, failed.code)
+	require.Equal(t, exitInput, failed.code)
 }
 
 func TestAMalformedConfigurationIsAnError(t *testing.T) {
@@ -230,16 +230,16 @@ func TestProvidersAreThoseOfTheFile(t *testing.T) {
 		says       string
 	}{
 		{"one without a key", `{"providers": {"b": {"kind": "anthropic"}}}`, 4, "connect provider b: no API key for anthropic, set ANTHROPIC_API_KEY"},
-		{"an unknown kind", `{"providers": {"b": {"kind": "oracle"}}}`, 4, `kind "oracle" is unknown, use one of openai, anthropic, mistral, google, openrouter, ollama, offline`},
-		{"a key", `{"providers": {"b": {"kind": "openai", "key": "x"}}}`, 4, `unknown field "key"`},
+		{"an unknown kind", `{"providers": {"b": {"kind": "oracle"}}}`, 2, `kind "oracle" is unknown, use one of openai, anthropic, mistral, google, openrouter, ollama, offline`},
+		{"a key", `{"providers": {"b": {"kind": "openai", "key": "x"}}}`, 2, `unknown field "key"`},
 		{"one that nobody asks has no key", `{` + two + `, "participants": [{"name": "A", "provider": "a"}, {"name": "B", "provider": "a"}]}`, 0, ""},
 		{"one that is asked has no key", `{` + two + `, "participants": [{"name": "A", "provider": "a"}, {"name": "B", "provider": "b"}]}`, 4, "connect provider b: no API key for mistral, set MISTRAL_API_KEY"},
-		{"one that does not exist", `{` + two + `, "participants": [{"name": "A", "provider": "a"}, {"name": "B", "provider": "x"}]}`, 4, `participants[1].provider: "x" is unknown`},
-		{"a window of no server", `{"providers": {"b": {"kind": "offline", "num_ctx": 8192}}}`, 4, "connect provider b: num_ctx is a setting of kind ollama, remove it"},
-		{"no window", `{"providers": {"b": {"kind": "ollama", "num_ctx": -1}}}`, 4, "connect provider b: create ollama provider: Config.NumCtx is -1, want 0 or a positive number of tokens"},
+		{"one that does not exist", `{` + two + `, "participants": [{"name": "A", "provider": "a"}, {"name": "B", "provider": "x"}]}`, 2, `participants[1].provider: "x" is unknown`},
+		{"a window of no server", `{"providers": {"b": {"kind": "offline", "num_ctx": 8192}}}`, 2, "connect provider b: num_ctx is a setting of kind ollama, remove it"},
+		{"no window", `{"providers": {"b": {"kind": "ollama", "num_ctx": -1}}}`, 2, "connect provider b: create ollama provider: Config.NumCtx is -1, want 0 or a positive number of tokens"},
 		{"one that is called as another kind", `{"providers": {"openai": {"kind": "offline"}}}`, 0, ""},
 		{"kinds that are named without it", `{"participants": [{"name": "A", "provider": "offline"}, {"name": "B", "provider": "google"}]}`, 4, "connect provider google: no API key for google, set GEMINI_API_KEY"},
-		{"none is named", `{"providers": {"a": {"kind": "offline"}, "b": {"kind": "offline"}}}`, 4, "it is empty, use one of a, b"},
+		{"none is named", `{"providers": {"a": {"kind": "offline"}, "b": {"kind": "offline"}}}`, 2, "it is empty, use one of a, b"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			folder(t, "c.json", tt.file)

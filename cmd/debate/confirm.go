@@ -17,7 +17,7 @@ func (p *program) confirm(question string) error {
 		return nil
 	}
 	if !p.canAsk() {
-		return exitErrorf(exitArguments, "%s Use --yes to answer yes", question)
+		return exitErrorf(exitInput, "%s Use --yes to answer yes", question)
 	}
 	answer, err := p.ask(question + " [y/N] ")
 	if err != nil {

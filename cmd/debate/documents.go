@@ -59,7 +59,7 @@ func readSources(ctx context.Context, r *extract.Reader, list []source) (documen
 		leftOut = append(leftOut, others...)
 		for _, path := range files {
 			if seen[path] {
-				return nil, "", nil, exitErrorf(exitArguments, "read documents: %s is named twice", path)
+				return nil, "", nil, exitErrorf(exitInput, "read documents: %s is named twice", path)
 			}
 			seen[path] = true
 			text, err := readDocument(ctx, r, path)
@@ -67,7 +67,7 @@ func readSources(ctx context.Context, r *extract.Reader, list []source) (documen
 				return nil, "", nil, fmt.Errorf("%s: %w", s.from, err)
 			}
 			if size += len(text); size > maxAllDocuments {
-				return nil, "", nil, exitErrorf(exitArguments, "%s: read document %s: with it, the texts have more than %d bytes; name fewer files", s.from, path, maxAllDocuments)
+				return nil, "", nil, exitErrorf(exitInput, "%s: read document %s: with it, the texts have more than %d bytes; name fewer files", s.from, path, maxAllDocuments)
 			}
 			documents = append(documents, document{path: path, text: text, readers: s.readers})
 		}
@@ -97,9 +97,9 @@ func listFiles(s source) (files, others []string, err error) {
 	info, err := os.Stat(top)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil, exitErrorf(exitArguments, "%s: read documents: %s does not exist, want a file or a folder", s.from, s.path)
+		return nil, nil, exitErrorf(exitInput, "%s: read documents: %s does not exist, want a file or a folder", s.from, s.path)
 	case err != nil:
-		return nil, nil, fmt.Errorf("%s: read documents: %w", s.from, err)
+		return nil, nil, exitErrorf(exitInput, "%s: read documents: %w", s.from, err)
 	case !info.IsDir():
 		return []string{top}, nil, nil
 	}
@@ -119,10 +119,10 @@ func listFiles(s source) (files, others []string, err error) {
 		return nil
 	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: read documents: %w", s.from, err)
+		return nil, nil, exitErrorf(exitInput, "%s: read documents: %w", s.from, err)
 	}
 	if len(files) == 0 {
-		return nil, nil, exitErrorf(exitArguments, "%s: read documents: %s has no documents, want files that end with %s", s.from, s.path, strings.Join(documentEndings(), ", "))
+		return nil, nil, exitErrorf(exitInput, "%s: read documents: %s has no documents, want files that end with %s", s.from, s.path, strings.Join(documentEndings(), ", "))
 	}
 	return files, others, nil
 }
@@ -141,22 +141,22 @@ func readDocument(ctx context.Context, r *extract.Reader, path string) (string, 
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("read document: %w", err)
+		return "", exitErrorf(exitInput, "read document: %w", err)
 	case !info.Mode().IsRegular():
-		return "", exitErrorf(exitArguments, "read document: %s is no regular file", path)
+		return "", exitErrorf(exitInput, "read document: %s is no regular file", path)
 	case info.Size() > evidence.MaxSize:
-		return "", exitErrorf(exitArguments, "read document: %s has %d bytes, use at most %d", path, info.Size(), evidence.MaxSize)
+		return "", exitErrorf(exitInput, "read document: %s has %d bytes, use at most %d", path, info.Size(), evidence.MaxSize)
 	}
 	if !slices.Contains(extract.Endings(), strings.ToLower(filepath.Ext(path))) {
 		return readText("document", path)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return "", fmt.Errorf("read document: %w", err)
+		return "", exitErrorf(exitInput, "read document: %w", err)
 	}
 	text, err := r.Text(ctx, filepath.Base(path), data)
 	if err != nil {
-		return "", fmt.Errorf("read document %s: %w", path, err)
+		return "", exitErrorf(exitInput, "read document %s: %w", path, err)
 	}
 	return text, nil
 }
@@ -170,7 +170,7 @@ func setPlaces(list []document) (folder string, err error) {
 		}
 		for !within(at, folder) {
 			if folder == filepath.Dir(folder) {
-				return "", exitErrorf(exitArguments, "read documents: %s and %s have no folder in common", list[0].path, list[i].path)
+				return "", exitErrorf(exitInput, "read documents: %s and %s have no folder in common", list[0].path, list[i].path)
 			}
 			folder = filepath.Dir(folder)
 		}
@@ -179,11 +179,11 @@ func setPlaces(list []document) (folder string, err error) {
 		d := &list[i]
 		below, err := filepath.Rel(folder, d.path)
 		if err != nil {
-			return "", fmt.Errorf("read document %s: %w", d.path, err)
+			return "", exitErrorf(exitInput, "read document %s: %w", d.path, err)
 		}
 		d.place = filepath.ToSlash(below)
 		if len(d.place) > maxDocumentName || strings.TrimSpace(d.place) != d.place || !utf8.ValidString(d.place) || strings.ContainsFunc(d.place, func(r rune) bool { return !unicode.IsPrint(r) }) {
-			return "", exitErrorf(exitArguments, "read document: %q is no valid name, use at most %d bytes, without control characters and blanks at its ends", d.place, maxDocumentName)
+			return "", exitErrorf(exitInput, "read document: %q is no valid name, use at most %d bytes, without control characters and blanks at its ends", d.place, maxDocumentName)
 		}
 	}
 	return folder, nil

@@ -90,7 +90,7 @@ func TestDocumentsAreOpenedAgain(t *testing.T) {
 			says = path + " has changed since the debate began: put the earlier file there, or begin a new debate"
 		}
 		code, _, stderr = start(t, environment(), append(flags, "resume", id)...)
-		require.Equal(t, 1, code)
+		require.Equal(t, exitInput, code)
 		require.Contains(t, stderr, says)
 		require.Contains(t, stderr, path)
 		require.NotContains(t, stderr, "more.txt")
@@ -144,7 +144,7 @@ func TestDocumentsOfAConfiguration(t *testing.T) {
 	require.NoError(t, os.WriteFile("in/secret.md", []byte("another"), 0o600))
 	for range 2 {
 		code, _, stderr = start(t, environment(), "resume", "--config", "in/c.json", "--store", "d.db", id)
-		require.Equal(t, 1, code)
+		require.Equal(t, exitInput, code)
 		require.Contains(t, stderr, "secret.md has changed")
 	}
 	require.NoError(t, os.WriteFile("in/secret.md", []byte(secret), 0o600))
@@ -162,16 +162,16 @@ func TestWrongDocuments(t *testing.T) {
 	}{
 		{"a file that is missing", []string{"--docs", "none.md"}, 2, "--docs: read documents: none.md does not exist, want a file or a folder"},
 		{"a folder without documents", []string{"--docs", "pictures"}, 2, "--docs: read documents: pictures has no documents, want files that end with .adoc, "},
-		{"a picture", []string{"--docs", "pictures/a.png"}, 1, "a.png is not UTF-8 text"},
+		{"a picture", []string{"--docs", "pictures/a.png"}, 2, "a.png is not UTF-8 text"},
 		{"a blank file", []string{"--docs", "blank"}, 2, "blank.md is blank"},
 		{"a file twice", []string{"--docs", "papers", "--docs", "papers/a.md"}, 2, "a.md is named twice"},
 		{"a name that is too long", []string{"--docs", "long"}, 2, "is no valid name, use at most 128 bytes"},
-		{"no readers", []string{"--config", "readers.json"}, 4, `documents[0].readers: it is empty: name who reads the document, or use ["*"] for all`},
-		{"an unknown reader", []string{"--config", "who.json"}, 4, `documents[0].readers: "Zoe" is neither a participant nor a judge`},
-		{"no file", []string{"--config", "file.json"}, 4, "documents[0].file: it is empty"},
-		{"a file and a text", []string{"--config", "both.json"}, 4, "documents[0]: json: unknown field \"text\"; a document with a file has only the fields file and readers"},
+		{"no readers", []string{"--config", "readers.json"}, 2, `documents[0].readers: it is empty: name who reads the document, or use ["*"] for all`},
+		{"an unknown reader", []string{"--config", "who.json"}, 2, `documents[0].readers: "Zoe" is neither a participant nor a judge`},
+		{"no file", []string{"--config", "file.json"}, 2, "documents[0].file: it is empty"},
+		{"a file and a text", []string{"--config", "both.json"}, 2, "documents[0]: json: unknown field \"text\"; a document with a file has only the fields file and readers"},
 		{"a missing file of a configuration", []string{"--config", "missing.json"}, 2, "missing.json: documents[0]: read documents: none.md does not exist"},
-		{"a server", []string{"mcp", "--config", "good.json", "--store", "d.db"}, 4, "documents: mcp cannot read files"},
+		{"a server", []string{"mcp", "--config", "good.json", "--store", "d.db"}, 2, "documents: mcp cannot read files"},
 		{"too many", []string{"--docs", "many"}, 2, "use at most 200: name fewer files, or join some"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -201,7 +201,7 @@ func TestDocumentsOfOtherFormats(t *testing.T) {
 	page := "<html><body><p>Private cars cost our cities nine million a year.</p><script>x</script></body></html>"
 	folder(t, "papers/page.html", page, "papers/bad.docx", "no archive")
 	code, _, stderr := start(t, environment(), "--docs", "papers", topic)
-	require.Equal(t, 1, code)
+	require.Equal(t, exitInput, code)
 	require.Contains(t, stderr, "--docs: read document "+filepath.Join(working(t), "papers", "bad.docx")+": read bad.docx: it is no valid DOCX: zip: not a valid zip file")
 
 	var b bytes.Buffer

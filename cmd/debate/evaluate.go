@@ -70,18 +70,18 @@ func (p *program) readTasks() ([]eval.Task, error) {
 	for _, text := range p.eval.fields {
 		ours, theirs, found := strings.Cut(text, "=")
 		if !found {
-			return nil, exitErrorf(exitArguments, "read arguments: --field %s, want a pair such as topic=prompt", text)
+			return nil, exitErrorf(exitInput, "read arguments: --field %s, want a pair such as topic=prompt", text)
 		}
 		format.Fields[ours] = theirs
 	}
 	f, err := os.Open(p.operands[0])
 	if err != nil {
-		return nil, exitErrorf(exitArguments, "read tasks: %w", err)
+		return nil, exitErrorf(exitInput, "read tasks: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // it is only read
 	tasks, err := format.Read(f)
 	if err != nil {
-		return nil, exitErrorf(exitArguments, "%s: %w", p.operands[0], err)
+		return nil, exitErrorf(exitInput, "%s: %w", p.operands[0], err)
 	}
 	return tasks, nil
 }
@@ -89,7 +89,7 @@ func (p *program) readTasks() ([]eval.Task, error) {
 // buildArms returns the arms of --arm, and opens their providers. s is the configuration file of arms without one.
 func (p *program) buildArms(s configFile, o *debate.Options) (arms []eval.Arm, err error) {
 	if len(p.eval.arms) == 0 {
-		return nil, exitErrorf(exitArguments, "read arguments: --arm is missing, use for example --arm single --arm vote")
+		return nil, exitErrorf(exitInput, "read arguments: --arm is missing, use for example --arm single --arm vote")
 	}
 	all := s
 	all.providers = maps.Clone(s.providers)
@@ -117,7 +117,7 @@ func (p *program) buildArms(s configFile, o *debate.Options) (arms []eval.Arm, e
 			return nil, err
 		}
 		if arms[i].Config, err = eval.Template(*configs[i]); err != nil {
-			err = exitErrorf(exitConfiguration, "read arm %s: %w", arms[i].Name, err)
+			err = exitErrorf(exitInput, "read arm %s: %w", arms[i].Name, err)
 		}
 	}
 	return arms, err
@@ -155,7 +155,7 @@ func (p *program) armConfig(text string) (name string, c debate.Config, own conf
 		}
 		return name, c, own, err
 	case !fileExists(what):
-		return name, c, own, exitErrorf(exitArguments, "read arguments: --arm %s: want single, self-consistency:K, one of %s, or a configuration file", text, strings.Join(sortedKeys(presets), ", "))
+		return name, c, own, exitErrorf(exitInput, "read arguments: --arm %s: want single, self-consistency:K, one of %s, or a configuration file", text, strings.Join(sortedKeys(presets), ", "))
 	}
 	if own, err = readConfigFile(what); err == nil {
 		c, err = p.buildConfig(own, "{{question}}")

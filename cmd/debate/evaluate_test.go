@@ -105,17 +105,17 @@ func TestEvalWithWrongArguments(t *testing.T) {
 		code int
 		says string
 	}{
-		{nil, exitArguments, "--arm is missing"},
-		{[]string{"--arm", "nothing"}, exitArguments, "--arm nothing: want single, self-consistency:K, one of arbitration"},
-		{[]string{"--arm", "self-consistency:x"}, exitArguments, "want single, self-consistency:K"},
-		{[]string{"--arm", "bad.json"}, exitConfiguration, "placeholder {{nothing}} is unknown"},
-		{[]string{"--arm", "single", "--format", "xml"}, exitArguments, `format "xml" is unknown`},
-		{[]string{"--arm", "single", "--format", "mmlu"}, exitArguments, "tasks.jsonl: read tasks: line 1: "},
-		{[]string{"--arm", "single", "--field", "topic"}, exitArguments, "want a pair such as topic=prompt"},
-		{[]string{"--arm", "single", "--field", "gold=target"}, exitArguments, "line 2: gold: it is missing"},
-		{[]string{"--arm", "single", "--baseline", "x"}, exitGeneral, `no arm is called "x"`},
-		{[]string{"--arm", "single", "--require", "x > y"}, exitGeneral, `no arm is called "x"`},
-		{[]string{"--arm", "single", "--max-tokens", "0"}, exitArguments, "--max-tokens 0, use 1 or more"},
+		{nil, exitInput, "--arm is missing"},
+		{[]string{"--arm", "nothing"}, exitInput, "--arm nothing: want single, self-consistency:K, one of arbitration"},
+		{[]string{"--arm", "self-consistency:x"}, exitInput, "want single, self-consistency:K"},
+		{[]string{"--arm", "bad.json"}, exitInput, "placeholder {{nothing}} is unknown"},
+		{[]string{"--arm", "single", "--format", "xml"}, exitInput, `format "xml" is unknown`},
+		{[]string{"--arm", "single", "--format", "mmlu"}, exitInput, "tasks.jsonl: read tasks: line 1: "},
+		{[]string{"--arm", "single", "--field", "topic"}, exitInput, "want a pair such as topic=prompt"},
+		{[]string{"--arm", "single", "--field", "gold=target"}, exitInput, "line 2: gold: it is missing"},
+		{[]string{"--arm", "single", "--baseline", "x"}, exitInput, `no arm is called "x"`},
+		{[]string{"--arm", "single", "--require", "x > y"}, exitInput, `no arm is called "x"`},
+		{[]string{"--arm", "single", "--max-tokens", "0"}, exitInput, "--max-tokens 0, use 1 or more"},
 	} {
 		folder(t, "tasks.jsonl", evalTasks, "bad.json", `{"participants": [{"name": "A", "persona": "{{nothing}}"}, {"name": "B"}]}`)
 		code, _, stderr := start(t, environment(), append([]string{"eval", "tasks.jsonl"}, x.args...)...)

@@ -1,19 +1,43 @@
 package main
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/runs"
+)
 
 // Exit codes.
 const (
-	exitSuccess       = iota
-	exitGeneral       // the debate has no answer, an evaluation does not show what it is required to, or a file cannot be read or written
-	exitArguments     // the command line is wrong
-	exitProvider      // a provider failed
-	exitConfiguration // an API key is missing, or a configuration is wrong
-	exitUnsigned      // a record is derived, but no given key has signed all of it
-	exitPartly        // a record is derived in part
-	exitWrong         // something in a record is wrong
-	exitDamaged       // a record cannot be read
+	exitSuccess  = iota
+	exitGeneral  // the debate has no answer, an evaluation does not show what it is required to, or a file cannot be written
+	exitInput    // the command line, a configuration or another file that the command reads is wrong
+	exitProvider // a provider failed
+	exitKey      // an API key is missing
+	exitUnsigned // a record is derived, but no given key has signed all of it
+	exitPartly   // a record is derived in part
+	exitWrong    // something in a record is wrong
+	exitDamaged  // a record cannot be read
 )
+
+// exitCode returns the exit code for an error. The problems of a configuration, an evaluation and the like have one code,
+// whichever fields have them, and whether the command line or a file sets these fields.
+func exitCode(err error) int {
+	if err == nil {
+		return exitSuccess
+	}
+	if own, ok := errors.AsType[*exitError](err); ok {
+		return own.code
+	}
+	if _, ok := errors.AsType[*debate.Problems](err); ok {
+		return exitInput
+	}
+	if _, ok := errors.AsType[*runs.Mistakes](err); ok {
+		return exitInput
+	}
+	return exitGeneral
+}
 
 // exitError is an error with an exit code.
 type exitError struct {

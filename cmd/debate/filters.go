@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -49,20 +50,25 @@ func (f *filters) query() (q store.Query, err error) {
 			return string(s) != name && !strings.HasPrefix(string(s), name+".")
 		})
 		if len(matching) == 0 {
-			return q, exitErrorf(exitArguments, "read arguments: --state %s is unknown, use running or one of %s", name, joinNames(states))
+			return q, exitErrorf(exitInput, "read arguments: --state %s is unknown, use running or one of %s", name, joinNames(states))
 		}
 		q.States = append(q.States, matching...)
 	}
 	for _, name := range f.outcomes {
 		if !slices.Contains(outcomes, transcript.Outcome(name)) {
-			return q, exitErrorf(exitArguments, "read arguments: --outcome %s is unknown, use one of %s", name, joinNames(outcomes))
+			return q, exitErrorf(exitInput, "read arguments: --outcome %s is unknown, use one of %s", name, joinNames(outcomes))
 		}
 		q.Outcomes = append(q.Outcomes, transcript.Outcome(name))
+	}
+	for _, name := range f.failures {
+		if !slices.Contains(failures, providers.ErrorKind(name)) {
+			return q, exitErrorf(exitInput, "read arguments: --failure %s is unknown, use one of %s", name, joinNames(failures))
+		}
 	}
 	for _, label := range f.labels {
 		key, value, ok := strings.Cut(label, "=")
 		if !ok {
-			return q, exitErrorf(exitArguments, "read arguments: --label %s, want NAME=VALUE", label)
+			return q, exitErrorf(exitInput, "read arguments: --label %s, want NAME=VALUE", label)
 		}
 		if q.Labels == nil {
 			q.Labels = map[string]string{}
@@ -82,6 +88,13 @@ var states = []fsm.State{
 var outcomes = []transcript.Outcome{
 	transcript.JudgeDecided, transcript.Converged, transcript.DiminishingReturns, transcript.Unanimous, transcript.EarlyStop, transcript.RoundLimit,
 	transcript.TokenBudget, transcript.CostBudget, transcript.TimeBudget, transcript.QuorumLost, transcript.Stopped, transcript.Canceled,
+}
+
+// failures lists what --failure accepts: the kinds of errors of providers, and what a debate has whose start was refused.
+var failures = []providers.ErrorKind{
+	providers.Network, providers.RateLimit, providers.ServerError, providers.Timeout, providers.ContextOverflow, providers.Authentication,
+	providers.InvalidRequest, providers.InvalidResponse, providers.ContentFiltered, providers.Billing, providers.OutOfMemory,
+	providers.Declined, providers.Panic, "rejected",
 }
 
 // joinNames returns a list of names, separated by commas.

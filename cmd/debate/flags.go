@@ -81,8 +81,11 @@ func (o *options) storeFlags(flags *pflag.FlagSet) {
 // newDebateFlags adds the flags of a new debate, which need not be stored.
 func (o *options) newDebateFlags(flags *pflag.FlagSet) {
 	o.storeFlags(flags)
-	flags.Lookup("store").Usage = "SQLite database `file`; memory keeps nothing (default: a database in your data folder)"
+	flags.Lookup("store").Usage = newStoreUsage
 }
+
+// newStoreUsage says what --store takes where debates need not be stored.
+const newStoreUsage = "SQLite database `file`; memory keeps nothing (default: a database in your data folder)"
 
 // resultFlags adds the flags of commands that print the result of a debate.
 func (o *options) resultFlags(flags *pflag.FlagSet) {
@@ -194,6 +197,7 @@ func (o *options) evalFlags(flags *pflag.FlagSet) {
 // tournamentFlags adds the flags of tournament.
 func (o *options) tournamentFlags(flags *pflag.FlagSet) {
 	o.runsFlags(flags, "tournament", "pairs of games that are played")
+	flags.StringVar(&o.store, "store", "", newStoreUsage) // its file is the configuration
 }
 
 // runsFlags adds the flags that evaluations and tournaments have.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,9 +39,6 @@ func (p *program) forkDebate() error {
 		}
 		fork, err := engine.Fork(p.ctx, d.ID(), p.at, edits)
 		if err != nil {
-			if _, wrong := errors.AsType[*debate.Problems](err); wrong {
-				err = &exitError{exitArguments, err}
-			}
 			return err
 		}
 		if status, err := fork.Status(p.ctx); err == nil && !status.State.Final() {
@@ -89,7 +85,7 @@ func (p *program) editConfig(s configFile, c *debate.Config, o *debate.Options) 
 func (p *program) editedTurn(d *debate.Debate) (key transcript.Key, text string, err error) {
 	switch text = p.reply; {
 	case p.reply != "" && p.file != "":
-		return key, "", exitErrorf(exitArguments, "fork debate %s: want one of --reply and --file", d.ID())
+		return key, "", exitErrorf(exitInput, "fork debate %s: want one of --reply and --file", d.ID())
 	case p.file != "":
 		if text, err = readText("reply", p.file); err != nil {
 			return key, "", err
@@ -106,5 +102,5 @@ func (p *program) editedTurn(d *debate.Debate) (key transcript.Key, text string,
 		}
 		list = append(list, fmt.Sprintf("%d (%s)", t.Seq, printableLine(view.ActorLabel(t.Key))))
 	}
-	return key, "", exitErrorf(exitArguments, "fork debate %s: --at %d is no turn, want one of %s", d.ID(), p.at, strings.Join(list, ", "))
+	return key, "", exitErrorf(exitInput, "fork debate %s: --at %d is no turn, want one of %s", d.ID(), p.at, strings.Join(list, ", "))
 }

@@ -78,7 +78,7 @@ func TestADebateIsForked(t *testing.T) {
 	_, again, _ = start(t, env, "show", silent, "--store", "kept/d.db")
 	require.Contains(t, again, "Skeptic (attack): silent in this fork")
 	code, _, stderr = start(t, env, "fork", parent, "--store", "kept/d.db", "--at", at, "--silent", "Proposer")
-	require.Equal(t, exitArguments, code)
+	require.Equal(t, exitInput, code)
 	require.Contains(t, stderr, "at least two participants must remain")
 	_, again, _ = start(t, env, "show", parent, "--store", "kept/d.db")
 	require.Equal(t, shown, again, "the parent stays as it is")

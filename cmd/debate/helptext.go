@@ -179,10 +179,10 @@ const exitHelp = `The command exits with one of these codes:
 
   0  success
   1  the debate has no answer or is paused, an evaluation or a tournament is not complete, an evaluation does
-     not show what it should, or a file cannot be read or written
-  2  the command line is wrong
+     not show what it should, or a file cannot be written
+  2  the command line, the configuration or another file that the command reads is wrong
   3  a service with models failed
-  4  a key is missing, or the configuration is wrong
+  4  a key is missing
   5  a record is derived, but no given key has signed all of it
   6  a record is derived in part
   7  something in a record is wrong

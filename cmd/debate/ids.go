@@ -41,7 +41,7 @@ func (p *program) completeID(list iter.Seq2[store.Status, error]) error {
 	case n > shownIDs:
 		found = append(found[:shownIDs], fmt.Sprintf("and %d more", n-shownIDs))
 	}
-	return exitErrorf(exitArguments, "find debate: several ids begin with %q:\n  %s", given, strings.Join(found, "\n  "))
+	return exitErrorf(exitInput, "find debate: several ids begin with %q:\n  %s", given, strings.Join(found, "\n  "))
 }
 
 // abandonedAfter is the time without a sign of life after which a debate has no process. A process gives one every ten

@@ -38,7 +38,7 @@ func (p *program) influenceError(err error) error {
 	if failure, ok := errors.AsType[*debate.Failure](err); ok {
 		return exitErrorf(exitProvider, "%w\n%s", err, hint(failure))
 	}
-	return p.withExitCode(err)
+	return err
 }
 
 // analysis returns the analysis of the flags, and opens the models of the debate.
@@ -49,7 +49,7 @@ func (p *program) analysis(d *debate.Debate, s configFile, o *debate.Options) (a
 		MaxCost: p.maxCost, MaxTokens: p.eval.tokens, Concurrency: p.eval.atOnce, Stop: p.interrupted, Progress: p.showProgress("samples"),
 	}
 	if p.flagGiven["samples"] && f.samples < 1 || f.largest < 1 {
-		return a, exitErrorf(exitArguments, "read arguments: --samples %d --largest %d, use 1 or more", f.samples, f.largest)
+		return a, exitErrorf(exitInput, "read arguments: --samples %d --largest %d, use 1 or more", f.samples, f.largest)
 	}
 	c, err := p.configAt(d, 0)
 	if err != nil {

@@ -12,7 +12,9 @@ import (
 	"text/template"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/protocol/arbitration"
+	"github.com/elenchus-go/debate/providers"
 )
 
 //go:embed config.schema.json
@@ -32,6 +34,9 @@ func (p *program) writeConfig() error {
 	}
 	kind, params, err := p.choosePreset(s)
 	if err != nil {
+		return err
+	}
+	if err := p.checkOptions(); err != nil {
 		return err
 	}
 	text, err := p.exampleConfig(s, kind, params, filepath.Base(schema))
@@ -54,6 +59,19 @@ func (p *program) writeConfig() error {
 	}
 	fmt.Fprintln(p.stdout, path, "and", schema, "written")
 	return nil
+}
+
+// checkOptions returns an error if a debate could not decide between the options of --option.
+func (p *program) checkOptions() error {
+	if len(p.choices) == 0 {
+		return nil
+	}
+	c, err := p.buildConfig(configFile{}, "Which option?")
+	if err != nil {
+		return err
+	}
+	_, err = debate.New(p.ctx, c, debate.Options{Providers: map[string]providers.Provider{offlineKind: offline.Model(false)}})
+	return err
 }
 
 // exampleConfig returns a configuration for a protocol with parameters. Its participants and judges are those of a file, or

@@ -52,7 +52,7 @@ func TestTheSchemaOfConfigurationsIsCurrent(t *testing.T) {
 		"additionalProperties": object("A service with models.", map[string]any{
 			"kind":  map[string]any{"enum": kinds, "description": "The kind of the service. Its key is in the environment."},
 			"model": text("The model of those that name none."),
-			"num_ctx": map[string]any{"type": "integer", "minimum": 1, "description": fmt.Sprintf(
+			"num_ctx": map[string]any{"type": "integer", "minimum": 0, "description": fmt.Sprintf(
 				"The context window of Ollama's models, in tokens. Defaults to %d. The debate plans for it. More needs more memory.", defaultNumCtx)},
 		}, "kind"),
 	}

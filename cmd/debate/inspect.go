@@ -52,7 +52,7 @@ func (p *program) inspect(ctx context.Context, e *debate.Engine) error {
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(p.port)))
 	if err != nil {
-		return exitErrorf(exitArguments, "inspect debates: %w", err)
+		return exitErrorf(exitInput, "inspect debates: %w", err)
 	}
 	_, port, err := net.SplitHostPort(l.Addr().String())
 	if err != nil {

@@ -130,7 +130,7 @@ func pin(c *debate.Config, folder string, list []document) error {
 		return nil
 	}
 	if len(list) > maxPins {
-		return exitErrorf(exitArguments, "read documents: %d files have no room in the prompts or are private, use at most %d: name fewer files, or join some", len(list), maxPins)
+		return exitErrorf(exitInput, "read documents: %d files have no room in the prompts or are private, use at most %d: name fewer files, or join some", len(list), maxPins)
 	}
 	c.Labels = maps.Clone(c.Labels)
 	if c.Labels == nil {
@@ -190,7 +190,7 @@ func (p *program) openDocuments(o *debate.Options, c *debate.Config) error {
 		}
 	}
 	if len(problems) > 0 {
-		return fmt.Errorf("open the documents of the debate: %w", errors.Join(problems...))
+		return exitErrorf(exitInput, "open the documents of the debate: %w", errors.Join(problems...))
 	}
 	return p.offerDocuments(o, c, private, searched)
 }

@@ -17,7 +17,7 @@ func TestLiveProgress(t *testing.T) {
 		code := run(t.Context(), nil, []string{topic, "--rounds", "1"}, strings.NewReader(""), &stdout, &stderr, environment("TERM", "xterm"))
 		require.Equal(t, 0, code, stderr.String())
 		seen := stderr.String()
-		for _, want := range []string{"── round 1 of 1 ──", "round 1 of 1 · respond 0/2", "Ada", "│ ", "Keeping things as they are", " · verdict · ", "Ctrl-C cancels", "completed in round 1"} {
+		for _, want := range []string{"── round 1 of 1 ──", "round 1 of 1 · respond 0/2", "Ada", "│ ", "what the status quo does", " · verdict · ", "Ctrl-C cancels", "completed in round 1"} {
 			require.Contains(t, seen, want)
 		}
 		require.Contains(t, seen, "\x1b[?25h", "the cursor is visible again")

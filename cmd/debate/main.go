@@ -9,7 +9,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -55,14 +54,10 @@ func run(ctx context.Context, interrupted <-chan struct{}, args []string, stdin 
 	if err == nil && out.err != nil {
 		err = fmt.Errorf("write output: %w", out.err)
 	}
-	if err == nil {
-		return exitSuccess
+	if err != nil {
+		fmt.Fprintln(p.stderr, "debate:", err)
 	}
-	fmt.Fprintln(p.stderr, "debate:", err)
-	if f, ok := errors.AsType[*exitError](err); ok {
-		return f.code
-	}
-	return exitGeneral
+	return exitCode(err)
 }
 
 // checkedWriter is an output that remembers its first error.

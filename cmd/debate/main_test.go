@@ -41,8 +41,8 @@ func TestWrongArgumentsHaveTheirExitCode(t *testing.T) {
 		{"a folder for a topic", []string{"--file", "."}, 2, "is a directory"},
 		{"a blank file", []string{"--file", "blank.md"}, 2, "blank.md is blank"},
 		{"a blank name of a file", []string{"--file", ""}, 2, "--file is blank"},
-		{"a file that cannot be read", []string{"--file", "topic.md/x"}, 1, "topic.md/x"},
-		{"a binary file", []string{"--file", "binary"}, 1, "not UTF-8"},
+		{"a file that cannot be read", []string{"--file", "topic.md/x"}, 2, "topic.md/x"},
+		{"a binary file", []string{"--file", "binary"}, 2, "not UTF-8"},
 		{"an unknown flag", []string{"--colour", topic}, 2, "unknown flag: --colour"},
 		{"no number of rounds", []string{"--rounds", "many", topic}, 2, "--rounds many, want a whole number"},
 		{"no number of dollars", []string{"--max-cost", "many", topic}, 2, "--max-cost many, want a number;"},
@@ -73,9 +73,9 @@ func TestWrongArgumentsHaveTheirExitCode(t *testing.T) {
 		{"a score too few", []string{"--protocol", "arbitration", "--scores", "problem=5,solution=5", topic}, 2, "market"},
 		{"scores of another protocol", []string{"--scores", "problem=5", topic}, 2, "protocol panel does not use --scores"},
 		{"prompts that are missing", []string{"--prompts", "no", topic}, 2, "read prompts: open "},
-		{"prompts of unknown names", []string{"--prompts", "prompts", topic}, 4, "opning.tmpl replaces no prompt, want NAME.tmpl with one of the names arbitration-argue, "},
-		{"prompts of unknown names for a debate that does not use them", []string{"--prompts", "prompts", "--protocol", "vote", topic}, 4, "opning.tmpl replaces no prompt"},
-		{"a folder without prompts", []string{"--prompts", "folder.md", topic}, 4, "contains no templates"},
+		{"prompts of unknown names", []string{"--prompts", "prompts", topic}, 2, "opning.tmpl replaces no prompt, want NAME.tmpl with one of the names arbitration-argue, "},
+		{"prompts of unknown names for a debate that does not use them", []string{"--prompts", "prompts", "--protocol", "vote", topic}, 2, "opning.tmpl replaces no prompt"},
+		{"a folder without prompts", []string{"--prompts", "folder.md", topic}, 2, "contains no templates"},
 		{"a filter of a new debate", []string{"--state", "paused", topic}, 2, "unknown flag: --state"},
 		{"a time that is none", []string{"list", "--since", "yesterday"}, 2, "want a date such as 2026-01-31"},
 		{"delete without an id", []string{"delete", "--store", "no.db"}, 2, `"delete" needs the id of a debate, or filters such as --state completed`},
@@ -85,13 +85,13 @@ func TestWrongArgumentsHaveTheirExitCode(t *testing.T) {
 		{"import without a file", []string{"import", "--store", "no.db"}, 2, `"import" needs a file that export wrote`},
 		{"an unknown kind of report", []string{"--report", "report.pdf", topic}, 2, ".md or .html"},
 		{"a store that is not a database", []string{"--store", "topic.md", topic}, 1, "topic.md"},
-		{"a malformed configuration", []string{"--config", "bad.json", topic}, 4, "read configuration bad.json: malformed"},
-		{"a field that does not exist", []string{"--config", "typo.json", topic}, 4, "particpants: the field is unknown"},
-		{"a topic in the configuration", []string{"--config", "topic.json", topic}, 4, "topic: not allowed here"},
-		{"a configuration below a file", []string{"--config", "topic.md/x", topic}, 1, "read configuration: open topic.md/x"},
+		{"a malformed configuration", []string{"--config", "bad.json", topic}, 2, "read configuration bad.json: malformed"},
+		{"a field that does not exist", []string{"--config", "typo.json", topic}, 2, "particpants: the field is unknown"},
+		{"a topic in the configuration", []string{"--config", "topic.json", topic}, 2, "topic: not allowed here"},
+		{"a configuration below a file", []string{"--config", "topic.md/x", topic}, 2, "read configuration: open topic.md/x"},
 		{"an agent of the file twice", []string{"--config", "roles.json", "--agents", "A,poet,A", "--protocol", "refine", topic}, 2, `"A" is selected twice`},
 		{"too few agents of the file", []string{"--config", "roles.json", "--agents", "B", topic}, 2, "participants"},
-		{"a wrong role in the file", []string{"--config", "roles.json", "--agents", "A,B", "--protocol", "refine", topic}, 4, `participants[0].role: "poet" of A is unknown`},
+		{"a wrong role in the file", []string{"--config", "roles.json", "--agents", "A,B", "--protocol", "refine", topic}, 2, `participants[0].role: "poet" of A is unknown`},
 		{"list without a store", []string{"list"}, 2, "the store is memory, which keeps no debates; use --store FILE"},
 		{"list of a missing store", []string{"list", "--store", "no.db"}, 2, "no.db does not exist"},
 		{"list with an argument", []string{"list", "x", "--store", "no.db"}, 2, `unexpected argument after "list": "x"`},
@@ -118,11 +118,11 @@ func TestWrongArgumentsHaveTheirExitCode(t *testing.T) {
 }
 
 // A file that exists but cannot be read is an error, even without --config.
-func TestAConfigurationThatCannotBeReadIsAGeneralError(t *testing.T) {
+func TestAConfigurationThatCannotBeReadIsAnError(t *testing.T) {
 	folder(t)
 	require.NoError(t, os.Mkdir(defaultConfigPath, 0o750))
 	code, _, stderr := start(t, environment(), topic)
-	require.Equal(t, 1, code, stderr)
+	require.Equal(t, exitInput, code, stderr)
 	require.Contains(t, stderr, "debate: read configuration: read "+defaultConfigPath)
 }
 

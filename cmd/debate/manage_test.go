@@ -99,7 +99,7 @@ func TestADebateIsExportedDeletedAndImported(t *testing.T) {
 
 	require.NoError(t, os.WriteFile("bad.json", []byte("{"), 0o600))
 	code, _, stderr = execute(t, environment(), "import", "bad.json", "--store", "new/e.db")
-	require.Equal(t, 1, code)
+	require.Equal(t, exitInput, code)
 	require.Contains(t, stderr, "import debate: read bad.json: ")
 	code, _, stderr = execute(t, environment(), "import", "no.json", "--store", "new/e.db")
 	require.Equal(t, 2, code, stderr)

@@ -105,6 +105,6 @@ func TestModelsOfOpenAIAndOpenRouterDebateInOneCommand(t *testing.T) {
 	require.Equal(t, "completed", state.Result.State)
 
 	code, _, stderr = start(t, environment("OPENAI_API_KEY", "sk-openai-0123456789"), "--config", filepath.Join(home, "mixed.json"), topic)
-	require.Equal(t, exitConfiguration, code)
+	require.Equal(t, exitKey, code)
 	require.Contains(t, stderr, "connect provider openrouter: no API key for openrouter, set OPENROUTER_API_KEY")
 }

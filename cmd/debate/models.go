@@ -141,20 +141,20 @@ func (p *program) openProviders(s configFile, used []string) (opened map[string]
 		if err != nil {
 			return nil, nil, err
 		}
-		if open.envRequired && !p.isConfigured(open) {
-			if len(all) == 1 || slices.Contains(used, name) {
-				return nil, nil, exitErrorf(exitConfiguration, "connect provider %s: no API key for %s, set %s", name, open.name, open.envVar)
-			}
-			continue // no debate uses it
-		}
 		m := all[name]
 		if m.NumCtx != 0 && m.Kind != ollamaKind {
-			return nil, nil, exitErrorf(exitConfiguration, "connect provider %s: num_ctx is a setting of kind %s, remove it", name, ollamaKind)
+			return nil, nil, exitErrorf(exitInput, "connect provider %s: num_ctx is a setting of kind %s, remove it", name, ollamaKind)
+		}
+		if open.envRequired && !p.isConfigured(open) {
+			if len(all) == 1 || slices.Contains(used, name) {
+				return nil, nil, exitErrorf(exitKey, "connect provider %s: no API key for %s, set %s", name, open.name, open.envVar)
+			}
+			continue // no debate uses it
 		}
 		m.Model = cmp.Or(m.Model, p.env(strings.ToUpper(open.name)+"_MODEL"), open.model)
 		models[name] = m.Model
 		if opened[name], err = open.open(m, p.env); err != nil {
-			return nil, nil, exitErrorf(exitConfiguration, "connect provider %s: %w", name, err)
+			return nil, nil, exitErrorf(exitInput, "connect provider %s: %w", name, err)
 		}
 	}
 	return opened, models, nil
@@ -181,7 +181,7 @@ func (p *program) setAddresses() error {
 			for _, k := range providerKinds {
 				names = append(names, k.name)
 			}
-			return exitErrorf(exitArguments, "read arguments: --base-url %s=..., want KIND=URL with one of the kinds %s", name, strings.Join(names, ", "))
+			return exitErrorf(exitInput, "read arguments: --base-url %s=..., want KIND=URL with one of the kinds %s", name, strings.Join(names, ", "))
 		}
 		given[providerKinds[at].addressVar] = address
 	}
@@ -214,7 +214,7 @@ func (p *program) findKind(name string, m providerConfig) (providerKind, error) 
 		}
 		names = append(names, k.name)
 	}
-	return providerKind{}, exitErrorf(exitConfiguration, "connect provider %s: kind %q is unknown, use one of %s", name, m.Kind, strings.Join(names, ", "))
+	return providerKind{}, exitErrorf(exitInput, "connect provider %s: kind %q is unknown, use one of %s", name, m.Kind, strings.Join(names, ", "))
 }
 
 // allKinds returns all kinds, including the offline demo model, which is slow on a terminal.

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"errors"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
-
-	"github.com/elenchus-go/debate"
 )
 
 // options holds the parsed command line.
@@ -99,7 +96,7 @@ func (o *options) accept(command string, operands []string, afterDashes bool, fl
 	flags.Visit(func(f *pflag.Flag) {
 		o.flagGiven[f.Name] = true
 		if strings.TrimSpace(f.Value.String()) == "" && blank == nil {
-			blank = exitErrorf(exitArguments, "read arguments: --%s is blank", f.Name)
+			blank = exitErrorf(exitInput, "read arguments: --%s is blank", f.Name)
 		}
 	})
 	if blank != nil {
@@ -107,20 +104,20 @@ func (o *options) accept(command string, operands []string, afterDashes bool, fl
 	}
 	for _, path := range o.reports {
 		if ext := strings.ToLower(filepath.Ext(path)); ext != ".md" && ext != ".html" {
-			return exitErrorf(exitArguments, "read arguments: --report %q, use a name that ends with .md or .html", path)
+			return exitErrorf(exitInput, "read arguments: --report %q, use a name that ends with .md or .html", path)
 		}
 	}
-	for _, path := range append([]string{o.config, o.output, o.store}, o.reports...) {
+	for _, path := range append([]string{o.config, o.output, o.store, o.record.file, o.audit.records}, o.reports...) {
 		if isDirectory(path) {
-			return exitErrorf(exitArguments, "read arguments: %s is a directory, want a file", path)
+			return exitErrorf(exitInput, "read arguments: %s is a directory, want a file", path)
 		}
 	}
 	if o.flagGiven["max-cost"] && !(o.maxCost > 0) {
-		return exitErrorf(exitArguments, "read arguments: --max-cost %v, use more than 0", o.maxCost)
+		return exitErrorf(exitInput, "read arguments: --max-cost %v, use more than 0", o.maxCost)
 	}
 	for name, n := range map[string]int{"rounds": o.rounds, "limit": o.filters.limit, "concurrency": o.eval.atOnce, "max-tokens": o.eval.tokens, "repeats": o.audit.repeats, "size": o.audit.size} {
 		if o.flagGiven[name] && n < 1 {
-			return exitErrorf(exitArguments, "read arguments: --%s %d, use 1 or more", name, n)
+			return exitErrorf(exitInput, "read arguments: --%s %d, use 1 or more", name, n)
 		}
 	}
 	return nil
@@ -139,44 +136,8 @@ func (o *options) checkTopic(commands, similar []string) error {
 	if len(similar) > 0 {
 		hint = "; did you mean " + strings.Join(similar, " or ") + "?"
 	}
-	return exitErrorf(exitArguments, "read arguments: %q is not a command, want one of %s%s\nPut a topic of several words in quotes, and write a topic of one word after --: debate -- %s",
+	return exitErrorf(exitInput, "read arguments: %q is not a command, want one of %s%s\nPut a topic of several words in quotes, and write a topic of one word after --: debate -- %s",
 		o.operands[0], strings.Join(commands, ", "), hint, o.operands[0])
-}
-
-// isSetByFlag reports whether the command line sets a field of the configuration.
-func (o options) isSetByFlag(field string) bool {
-	switch {
-	case field == "topic":
-		return true
-	case field == "participants":
-		return o.flagGiven["agents"]
-	case strings.HasSuffix(field, ".model"), strings.HasSuffix(field, ".provider"):
-		return o.flagGiven["model"] || o.flagGiven["judge-model"] || o.flagGiven["max-cost"]
-	case field == "limits.cost":
-		return o.flagGiven["max-cost"]
-	case strings.HasPrefix(field, "participants["):
-		return o.flagGiven["agents"] && !o.participantsInFile && (strings.HasSuffix(field, "].name") || strings.HasSuffix(field, "].role"))
-	case field == "limits.max_rounds", field == "limits.min_rounds":
-		return o.flagGiven["rounds"]
-	case strings.HasPrefix(field, "protocol.scores"):
-		return o.flagGiven["scores"]
-	}
-	return false
-}
-
-// withExitCode adds the exit code to an error. For *debate.Problems it is exitArguments if the command line sets all fields
-// that have problems, and exitConfiguration otherwise.
-func (o options) withExitCode(err error) error {
-	found, ok := errors.AsType[*debate.Problems](err)
-	if !ok {
-		return err
-	}
-	for _, x := range found.List {
-		if !o.isSetByFlag(x.Field) {
-			return &exitError{exitConfiguration, err}
-		}
-	}
-	return &exitError{exitArguments, err}
 }
 
 // hasFilters reports whether a filter is among the given flags.

@@ -53,11 +53,11 @@ func (p *program) ownPrices(inFile price.Prices) (price.Prices, error) {
 	}
 	b, err := os.ReadFile(p.prices)
 	if err != nil {
-		return nil, exitErrorf(exitArguments, "read prices: %w", err)
+		return nil, exitErrorf(exitInput, "read prices: %w", err)
 	}
 	given, err := parsePrices(b)
 	if err != nil {
-		return nil, exitErrorf(exitConfiguration, "read prices: %s: %w; want an object such as {\"gpt-x\": {\"input\": 2, \"cached\": 0.5, \"output\": 8}}", p.prices, err)
+		return nil, exitErrorf(exitInput, "read prices: %s: %w; want an object such as {\"gpt-x\": {\"input\": 2, \"cached\": 0.5, \"output\": 8}}", p.prices, err)
 	}
 	maps.Copy(own, given)
 	return own, nil

@@ -46,17 +46,17 @@ func checkPrompts(folder string) error {
 	}
 	files, err := os.ReadDir(folder)
 	if err != nil {
-		return exitErrorf(exitArguments, "read prompts: %w", err)
+		return exitErrorf(exitInput, "read prompts: %w", err)
 	}
 	for _, f := range files {
 		name, isTemplate := strings.CutSuffix(f.Name(), ".tmpl")
 		if isTemplate && (strings.HasPrefix(name, "_") || library.Has(name)) {
 			continue
 		}
-		return exitErrorf(exitConfiguration, "read prompts: %s replaces no prompt, want NAME.tmpl with one of the names %s", filepath.Join(folder, f.Name()), strings.Join(library.Names(), ", "))
+		return exitErrorf(exitInput, "read prompts: %s replaces no prompt, want NAME.tmpl with one of the names %s", filepath.Join(folder, f.Name()), strings.Join(library.Names(), ", "))
 	}
 	if len(files) == 0 {
-		return exitErrorf(exitConfiguration, "read prompts: %s contains no templates", folder)
+		return exitErrorf(exitInput, "read prompts: %s contains no templates", folder)
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ var purposeFiles embed.FS
 // purposeConfig returns the configuration of a purpose.
 func purposeConfig(name string) ([]byte, error) {
 	if purposes[name] == "" {
-		return nil, exitErrorf(exitArguments, "choose purpose: %q is unknown, use one of %s", name, strings.Join(sortedKeys(purposes), ", "))
+		return nil, exitErrorf(exitInput, "choose purpose: %q is unknown, use one of %s", name, strings.Join(sortedKeys(purposes), ", "))
 	}
 	return purposeFiles.ReadFile(path.Join("purposes", name+".json"))
 }
@@ -40,7 +40,7 @@ func (p *program) withPurpose(s configFile) (configFile, error) {
 		return s, nil
 	}
 	if p.protocol != "" {
-		return s, exitErrorf(exitArguments, "choose purpose: --for %s sets the protocol, remove --protocol", p.purpose)
+		return s, exitErrorf(exitInput, "choose purpose: --for %s sets the protocol, remove --protocol", p.purpose)
 	}
 	b, err := purposeConfig(p.purpose)
 	if err != nil {

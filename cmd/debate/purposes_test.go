@@ -214,9 +214,9 @@ func TestOptionsOfADecision(t *testing.T) {
 		require.Regexp(t, `(?i)(decision|answer).*(Refund|Refuse)`, stdout, "%v", args)
 	}
 	code, _, stderr := start(t, environment(), "--protocol", "mad", "--option", "A", "--option", "B", "Order 4711")
-	require.Equal(t, exitArguments, code)
+	require.Equal(t, exitInput, code)
 	require.Contains(t, stderr, "set options: protocol mad cannot decide between options, remove --option or use panel, procon or vote")
 	code, _, stderr = start(t, environment(), "--for", "decision", "--option", "A", "Order 4711")
-	require.Equal(t, exitConfiguration, code)
+	require.Equal(t, exitInput, code)
 	require.Contains(t, stderr, "the number of options is 1, use 2 to 16")
 }

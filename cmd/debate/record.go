@@ -64,7 +64,7 @@ func (p *program) exportRecord(s store.Store) error {
 	if len(p.record.redact) > 0 {
 		quotes, err := f.Redact(p.record.redact...)
 		if err != nil {
-			return exitErrorf(exitArguments, "%w", err)
+			return exitErrorf(exitInput, "%w", err)
 		}
 		for _, q := range quotes {
 			fmt.Fprintf(p.stderr, "%s still quotes a hidden text\n", printableLine(q))
@@ -84,11 +84,11 @@ func (p *program) exportRecord(s store.Store) error {
 func signRecord(f *archive.File, path string) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return exitErrorf(exitArguments, "read private key: %w", err)
+		return exitErrorf(exitInput, "read private key: %w", err)
 	}
 	s, err := note.NewSigner(strings.TrimSpace(string(b)))
 	if err != nil { // the error does not quote the key
-		return exitErrorf(exitArguments, "read private key: %s: it is not a key that debate keys has written", path)
+		return exitErrorf(exitInput, "read private key: %s: it is not a key that debate keys has written", path)
 	}
 	return f.Sign(s)
 }
@@ -97,10 +97,10 @@ func signRecord(f *archive.File, path string) error {
 func readRecord(path string) (*archive.File, error) {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, exitErrorf(exitArguments, "read record: there is no file %s; debate export ID --record FILE writes a record", path)
+		return nil, exitErrorf(exitInput, "read record: there is no file %s; debate export ID --record FILE writes a record", path)
 	}
 	if err != nil {
-		return nil, exitErrorf(exitArguments, "read record: %w", err)
+		return nil, exitErrorf(exitInput, "read record: %w", err)
 	}
 	f, err := archive.ReadFile(bytes.NewReader(b))
 	if err != nil {
@@ -154,11 +154,11 @@ func (p *program) publicKeys() (list []note.Verifier, err error) {
 			text, what = string(b), key
 		}
 		if text = strings.TrimSpace(text); strings.HasPrefix(text, "PRIVATE+KEY+") {
-			return nil, exitErrorf(exitArguments, "read public key: %s is a private key, use the public one, which debate keys writes to a file that ends in .pub", what)
+			return nil, exitErrorf(exitInput, "read public key: %s is a private key, use the public one, which debate keys writes to a file that ends in .pub", what)
 		}
 		v, err := note.NewVerifier(text)
 		if err != nil {
-			return nil, exitErrorf(exitArguments, "read public key: %.80q is neither a public key nor a file with one", key)
+			return nil, exitErrorf(exitInput, "read public key: %.80q is neither a public key nor a file with one", key)
 		}
 		list = append(list, v)
 	}
@@ -209,7 +209,7 @@ func (p *program) makeKeys() error {
 		_, err = note.NewVerifier(public) // which checks the name
 	}
 	if err != nil {
-		return exitErrorf(exitArguments, "make keys: %q is not the name of a key, use one without blanks and +: %w", p.operands[0], err)
+		return exitErrorf(exitInput, "make keys: %q is not the name of a key, use one without blanks and +: %w", p.operands[0], err)
 	}
 	for _, x := range []struct {
 		path, text string
@@ -217,7 +217,7 @@ func (p *program) makeKeys() error {
 	}{{path, private, 0o600}, {path + ".pub", public, 0o644}} {
 		err := writeNew(x.path, x.text, x.mode)
 		if errors.Is(err, fs.ErrExist) {
-			return exitErrorf(exitArguments, "make keys: %s exists, choose another file with --output", x.path)
+			return exitErrorf(exitInput, "make keys: %s exists, choose another file with --output", x.path)
 		}
 		if err != nil {
 			return fmt.Errorf("make keys: %w", err)

@@ -72,7 +72,7 @@ func TestARecordThatIsNotRightHasAnExitCode(t *testing.T) {
 	require.Equal(t, exitDamaged, code, out)
 	require.Regexp(t, `read entry \d+ of debate `+id, out)
 	code, out = verified(t, "missing")
-	require.Equal(t, exitArguments, code, out)
+	require.Equal(t, exitInput, code, out)
 	private, err := os.ReadFile("k.key")
 	require.NoError(t, err)
 	for key, says := range map[string]string{
@@ -80,7 +80,7 @@ func TestARecordThatIsNotRightHasAnExitCode(t *testing.T) {
 		string(private): "it is a private key, use the public one", string(private[:len(private)/2]): "it is a private key",
 	} {
 		code, out = verified(t, "out/d.record", "--key", key)
-		require.Equal(t, exitArguments, code, out)
+		require.Equal(t, exitInput, code, out)
 		require.Contains(t, out, says)
 		require.NotContains(t, out, "PRIVATE")
 	}
@@ -92,12 +92,12 @@ func TestARecordThatIsNotRightHasAnExitCode(t *testing.T) {
 		{"--key", "k.key"}, {"--redact", "1"}, {"--record", "x", "--redact", "1.nothing"}, {"--record", "x", "--key", "missing"}, {"--record", "x", "--key", "k.key.pub"},
 	} {
 		code, _, stderr := start(t, environment(), append([]string{"export", id, "--store", "kept/d.db"}, args...)...)
-		require.Equal(t, exitArguments, code, "%q: %s", args, stderr)
+		require.Equal(t, exitInput, code, "%q: %s", args, stderr)
 	}
 	code, _, stderr := start(t, environment(), "keys", "two words")
-	require.Equal(t, exitArguments, code, stderr)
+	require.Equal(t, exitInput, code, stderr)
 	code, _, stderr = start(t, environment(), "keys", "again", "-o", "k.key")
-	require.Equal(t, exitArguments, code, stderr)
+	require.Equal(t, exitInput, code, stderr)
 	require.Contains(t, stderr, "make keys: k.key exists, choose another file with --output", "a key is not replaced")
 }
 

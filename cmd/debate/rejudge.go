@@ -2,7 +2,6 @@ package main
 
 import (
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -26,7 +25,7 @@ const (
 func (p *program) rejudgeDebate() error {
 	return p.withDebate(func(d *debate.Debate, s configFile, o debate.Options) error {
 		if p.samples < 1 {
-			return exitErrorf(exitArguments, "read arguments: --samples %d, use 1 or more", p.samples)
+			return exitErrorf(exitInput, "read arguments: --samples %d, use 1 or more", p.samples)
 		}
 		c, err := p.configAt(d, 0)
 		if err != nil {
@@ -54,7 +53,7 @@ func (p *program) rejudgeDebate() error {
 			c.Judges = again.Judges
 		}
 		if orders := ordersOf(c.Protocol, r); p.samples > orders && isCold(c.Judges) {
-			return exitErrorf(exitArguments, "rejudge debate %s: the judges have temperature 0 and see %d order(s), so %d samples would repeat one another; use --samples %d or --judge-temperature", d.ID(), orders, p.samples, orders)
+			return exitErrorf(exitInput, "rejudge debate %s: the judges have temperature 0 and see %d order(s), so %d samples would repeat one another; use --samples %d or --judge-temperature", d.ID(), orders, p.samples, orders)
 		}
 		engine, err := debate.NewEngine(o)
 		if err != nil {
@@ -84,9 +83,6 @@ func (p *program) makeSamples(engine *debate.Engine, id string, c debate.Config,
 			}
 		}
 		d, err := engine.Rejudge(p.ctx, id, again)
-		if _, wrong := errors.AsType[*debate.Problems](err); wrong {
-			err = &exitError{exitArguments, err}
-		}
 		if err := p.printState(d, err); err != nil {
 			return err
 		}
@@ -139,7 +135,7 @@ func (p *program) omitted(flag string, names []string, r *debate.Result, c debat
 		}
 		at := slices.IndexFunc(r.Turns, func(t transcript.Turn) bool { return t.Seq == seq })
 		if at < 0 {
-			return o, exitErrorf(exitArguments, "read arguments: --%s %d is no turn; show --verbose lists them", flag, seq)
+			return o, exitErrorf(exitInput, "read arguments: --%s %d is no turn; show --verbose lists them", flag, seq)
 		}
 		o.Turns = append(o.Turns, r.Turns[at].Key)
 	}

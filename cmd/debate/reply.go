@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,9 +22,6 @@ func (p *program) answerDebate() error {
 			err = p.answerQuestion(d, r.Question)
 		} else {
 			err = p.answerAsked(d)
-		}
-		if _, invalid := errors.AsType[*debate.Problems](err); invalid {
-			return &exitError{exitArguments, err}
 		}
 		if err != nil {
 			return err
@@ -67,11 +63,11 @@ func (p *program) answerQuestion(d *debate.Debate, q *debate.Question) error {
 	}
 	switch {
 	case len(p.me) > 0 || p.flagGiven["decline"]:
-		return exitErrorf(exitArguments, "answer debate %s: it asks for a decision and not for a reply: %s%s", d.ID(), q, formatChoices(q))
+		return exitErrorf(exitInput, "answer debate %s: it asks for a decision and not for a reply: %s%s", d.ID(), q, formatChoices(q))
 	case action == "" && p.canAsk():
 		return p.askDecision(d, q)
 	case action == "":
-		return exitErrorf(exitArguments, "answer debate %s: no decision given: %s%s", d.ID(), q, formatChoices(q))
+		return exitErrorf(exitInput, "answer debate %s: no decision given: %s%s", d.ID(), q, formatChoices(q))
 	case p.file != "":
 		text, err := readText("remark", p.file)
 		if err != nil {
@@ -96,7 +92,7 @@ func (p *program) answerAsked(d *debate.Debate) error {
 	}
 	switch {
 	case given > 1 || len(p.operands) > 2:
-		return exitErrorf(exitArguments, "answer debate %s: want one of TEXT, --file and --decline; put a text of several words in quotes", d.ID())
+		return exitErrorf(exitInput, "answer debate %s: want one of TEXT, --file and --decline; put a text of several words in quotes", d.ID())
 	case p.flagGiven["decline"]:
 		return d.Decline(p.ctx, a.Key, p.decline, "")
 	case p.file != "":
@@ -110,7 +106,7 @@ func (p *program) answerAsked(d *debate.Debate) error {
 	case p.canAsk():
 		return p.askReply(d, a)
 	}
-	return exitErrorf(exitArguments, "answer debate %s: no reply of %s given, want TEXT, --file or --decline, or a terminal", d.ID(), a.Key.Actor)
+	return exitErrorf(exitInput, "answer debate %s: no reply of %s given, want TEXT, --file or --decline, or a terminal", d.ID(), a.Key.Actor)
 }
 
 // asked returns the step that waits for the person of --me or, without --me, the only one that waits for a person.
@@ -133,9 +129,9 @@ func (p *program) asked(d *debate.Debate) (a debate.Asked, err error) {
 	case len(all) == 0:
 		return a, fmt.Errorf("answer debate %s: it waits for nobody", d.ID())
 	case len(mine) == 0:
-		return a, exitErrorf(exitArguments, "answer debate %s: it does not wait for %s, but for %s", d.ID(), strings.Join(p.me, ", "), strings.Join(people, ", "))
+		return a, exitErrorf(exitInput, "answer debate %s: it does not wait for %s, but for %s", d.ID(), strings.Join(p.me, ", "), strings.Join(people, ", "))
 	case len(p.me) == 0 && len(people) > 1:
-		return a, exitErrorf(exitArguments, "answer debate %s: it waits for %s, choose one with --me", d.ID(), strings.Join(people, ", "))
+		return a, exitErrorf(exitInput, "answer debate %s: it waits for %s, choose one with --me", d.ID(), strings.Join(people, ", "))
 	}
 	return mine[0], nil
 }

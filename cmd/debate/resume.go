@@ -32,7 +32,7 @@ func (p *program) continueDebate(d *debate.Debate, s configFile, o debate.Option
 	}
 	isModel := func(a debate.Participant) bool { return !a.Human && !a.Disabled }
 	if len(o.Providers) == 0 && slices.ContainsFunc(slices.Concat(c.Participants, c.Judges), isModel) {
-		return exitErrorf(exitConfiguration, "connect providers: none of the debate's providers %q is available, use --config with the configuration that defines them", usedProviders(c))
+		return exitErrorf(exitInput, "connect providers: none of the debate's providers %q is available, use --config with the configuration that defines them", usedProviders(c))
 	}
 	if err := p.usePrompts(&o, &c); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (p *program) continueDebate(d *debate.Debate, s configFile, o debate.Option
 		return err
 	}
 	if _, err := debate.New(p.ctx, c, debate.Options{Providers: o.Providers, Prompts: o.Prompts, Documents: o.Documents, Tools: o.Tools}); err != nil { // in memory, only to check
-		return p.withExitCode(fmt.Errorf("%s debate %s: %w; use --config with the configuration that defines its providers", p.command, d.ID(), err))
+		return fmt.Errorf("%s debate %s: %w; use --config with the configuration that defines its providers", p.command, d.ID(), err)
 	}
 	engine, err := debate.NewEngine(o)
 	if err != nil {

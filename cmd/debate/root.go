@@ -69,7 +69,7 @@ func (p *program) rootCommand() *cobra.Command {
 		if x, ok := errors.AsType[*pflag.InvalidValueError](err); ok && errors.Is(err, strconv.ErrSyntax) {
 			err = fmt.Errorf("--%s %s, want %s", x.GetFlag().Name, x.GetValue(), wanted(x.GetFlag().Value.Type()))
 		}
-		return exitErrorf(exitArguments, "read arguments: %w; see %s --help", err, c.CommandPath())
+		return exitErrorf(exitInput, "read arguments: %w; see %s --help", err, c.CommandPath())
 	})
 	root.AddGroup(&cobra.Group{ID: groupRun, Title: "Run debates:"}, &cobra.Group{ID: groupStored, Title: "Use stored debates:"}, &cobra.Group{ID: groupServe, Title: "Serve debates:"}, &cobra.Group{ID: groupSettings, Title: "Settings and help:"})
 	root.SetHelpCommandGroupID(groupSettings)
@@ -124,7 +124,7 @@ func (p *program) subcommands() []subcommand {
 		},
 		{
 			use: "tournament FILE", group: groupRun, short: "Rate models by debates against one another", long: tournamentHelp, example: tournamentExample,
-			operands: "a file with players and motions", least: 1, most: 1, run: p.playTournament, flags: []func(*pflag.FlagSet){p.tournamentFlags, p.modelFlags, p.addressFlags, p.newDebateFlags},
+			operands: "a file with players and motions", least: 1, most: 1, run: p.playTournament, flags: []func(*pflag.FlagSet){p.tournamentFlags, p.modelFlags, p.addressFlags},
 		},
 		{use: "audit", group: groupRun, short: "Measure judges before you trust them", commands: []subcommand{
 			{
@@ -168,7 +168,7 @@ func (p *program) build(s subcommand) *cobra.Command {
 	}
 	if s.commands != nil {
 		c.RunE = func(c *cobra.Command, operands []string) error {
-			return exitErrorf(exitArguments, "read arguments: %q needs a command; see %s --help", c.Name(), c.CommandPath())
+			return exitErrorf(exitInput, "read arguments: %q needs a command; see %s --help", c.Name(), c.CommandPath())
 		}
 	}
 	for _, add := range s.flags {
@@ -191,9 +191,9 @@ func (p *program) build(s subcommand) *cobra.Command {
 		}
 		switch n := len(operands); {
 		case n < least:
-			return exitErrorf(exitArguments, "read arguments: %q needs %s; see %s --help", c.Name(), s.operands, c.CommandPath())
+			return exitErrorf(exitInput, "read arguments: %q needs %s; see %s --help", c.Name(), s.operands, c.CommandPath())
 		case n > most:
-			return exitErrorf(exitArguments, "read arguments: unexpected argument after %q: %q; see %s --help", c.Name(), operands[most], c.CommandPath())
+			return exitErrorf(exitInput, "read arguments: unexpected argument after %q: %q; see %s --help", c.Name(), operands[most], c.CommandPath())
 		}
 		return p.setAddresses()
 	}

@@ -42,7 +42,7 @@ func (p *program) newDebate() error {
 		return err
 	}
 	if _, err := debate.New(p.ctx, c, o); err != nil { // in memory, so that an invalid debate is not stored
-		return p.withExitCode(err)
+		return err
 	}
 	if err := p.checkFiles(); err != nil {
 		return err

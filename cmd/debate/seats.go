@@ -38,14 +38,14 @@ func (p *program) checkSeats(c debate.Config) error {
 	for _, name := range p.me {
 		switch {
 		case !slices.Contains(all, name):
-			return exitErrorf(exitArguments, "take seat: --me %s is unknown, use one of %s", name, strings.Join(all, ", "))
+			return exitErrorf(exitInput, "take seat: --me %s is unknown, use one of %s", name, strings.Join(all, ", "))
 		case !slices.Contains(people, name):
-			return exitErrorf(exitArguments, "take seat: %s is a model in this debate, and remains one", name)
+			return exitErrorf(exitInput, "take seat: %s is a model in this debate, and remains one", name)
 		}
 	}
 	for _, name := range people {
 		if p.storePath == "" && (!p.canAsk() || !slices.Contains(p.me, name)) {
-			return exitErrorf(exitArguments, "take seat: %s is a person: reply on a terminal with --me %s, or keep the debate with --store to reply later", name, shellWord(name))
+			return exitErrorf(exitInput, "take seat: %s is a person: reply on a terminal with --me %s, or keep the debate with --store to reply later", name, shellWord(name))
 		}
 	}
 	return nil

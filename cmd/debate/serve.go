@@ -19,6 +19,7 @@ import (
 	"github.com/elenchus-go/debate/debatehttp"
 	"github.com/elenchus-go/debate/debatetool"
 	"github.com/elenchus-go/debate/integrations/debatemcp"
+	"github.com/elenchus-go/debate/protocol"
 )
 
 // tokenVar names the variable with the token that clients of serve and mcp send.
@@ -47,7 +48,7 @@ func (p *program) serveDebates() error {
 		}
 		handler, err := debatehttp.New(e, o)
 		if err != nil {
-			return exitErrorf(exitArguments, "%s debates: %w", p.command, err)
+			return exitErrorf(exitInput, "%s debates: %w", p.command, err)
 		}
 		return p.listen(ctx, e, p.http, handler, "")
 	})
@@ -99,7 +100,7 @@ func (p *program) log() *slog.Logger {
 // checkToken returns an error if a server would answer everyone and the user has not said so.
 func (p *program) checkToken() error {
 	if p.env(tokenVar) == "" && !p.insecure {
-		return exitErrorf(exitArguments, "%s debates: set %s in the environment to a token that clients must send, or use --insecure to answer everyone who reaches %s", p.command, tokenVar, p.http)
+		return exitErrorf(exitInput, "%s debates: set %s in the environment to a token that clients must send, or use --insecure to answer everyone who reaches %s", p.command, tokenVar, p.http)
 	}
 	return nil
 }
@@ -108,7 +109,7 @@ func (p *program) checkToken() error {
 func (p *program) listen(ctx context.Context, e *debate.Engine, address string, h http.Handler, path string) error {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
-		return exitErrorf(exitArguments, "%s debates: %w", p.command, err)
+		return exitErrorf(exitInput, "%s debates: %w", p.command, err)
 	}
 	fmt.Fprintf(p.stderr, "serving http://%s/%s\n", l.Addr(), path)
 	return debatehttp.Serve(ctx, l, e, h, grace)
@@ -153,7 +154,7 @@ func (p *program) readPresets(s configFile, o *debate.Options) (map[string]debat
 		return nil, err
 	}
 	if p.command == "mcp" && c.Limits.MaxRounds == 0 {
-		c.Limits.MaxRounds = 2 // a model waits for the answer
+		c.Limits.MaxRounds = fewRounds(c.Protocol)
 	}
 	presets := map[string]*debate.Config{"default": &c}
 	p.about = map[string]string{"default": s.about}
@@ -161,11 +162,11 @@ func (p *program) readPresets(s configFile, o *debate.Options) (map[string]debat
 		name, path, _ := strings.Cut(text, "=")
 		switch _, twice := presets[name]; {
 		case strings.TrimSpace(name) == "" || path == "":
-			return nil, exitErrorf(exitArguments, "read preset: %q has no name or no file, want NAME=FILE", text)
+			return nil, exitErrorf(exitInput, "read preset: %q has no name or no file, want NAME=FILE", text)
 		case name == "default":
-			return nil, exitErrorf(exitArguments, "read preset: %q: the flags and the configuration describe the preset default, use another name", text)
+			return nil, exitErrorf(exitInput, "read preset: %q: the flags and the configuration describe the preset default, use another name", text)
 		case twice:
-			return nil, exitErrorf(exitArguments, "read preset: %s is given twice", name)
+			return nil, exitErrorf(exitInput, "read preset: %s is given twice", name)
 		}
 		file, err := readConfigFile(path)
 		if err != nil {
@@ -194,9 +195,17 @@ func (p *program) readPresets(s configFile, o *debate.Options) (map[string]debat
 		check := *presets[name]
 		check.Topic = "Is it valid?"
 		if _, err := debate.New(p.ctx, check, unstored); err != nil {
-			return nil, p.withExitCode(fmt.Errorf("read preset %s: %w", name, err))
+			return nil, fmt.Errorf("read preset %s: %w", name, err)
 		}
 		list[name] = *presets[name]
 	}
 	return list, nil
+}
+
+// fewRounds returns the most rounds of a debate for whose answer a model waits: two, or one if the protocol has one.
+func fewRounds(p protocol.Protocol) int {
+	if own, ok := p.(protocol.Defaulter); ok && own.Defaults().MaxRounds == 1 {
+		return 1
+	}
+	return 2
 }

@@ -141,10 +141,10 @@ func TestServersNeedATokenOrAWord(t *testing.T) {
 		{"serve --insecure --preset =p.json", nil, 2, `read preset: "=p.json" has no name or no file, want NAME=FILE`},
 		{"mcp --preset default=p.json", nil, 2, "describe the preset default, use another name"},
 		{"mcp --preset x=p.json --preset x=p.json", nil, 2, "read preset: x is given twice"},
-		{"mcp --preset x=none.json", nil, 1, "open none.json"},
-		{"mcp --preset x=bad.json", nil, 4, "topics: the field is unknown"},
-		{"mcp --preset x=own.json", nil, 4, "providers: not allowed in a preset"},
-		{"mcp --preset x=few.json", nil, 4, "read preset x: "},
+		{"mcp --preset x=none.json", nil, 2, "open none.json"},
+		{"mcp --preset x=bad.json", nil, 2, "topics: the field is unknown"},
+		{"mcp --preset x=own.json", nil, 2, "providers: not allowed in a preset"},
+		{"mcp --preset x=few.json", nil, 2, "read preset x: "},
 		{"mcp --protocol duel", nil, 2, `"duel" is unknown`},
 		{"mcp --store memory", nil, 2, "which keeps no debates"},
 		{"mcp --model anthropic/x", nil, 4, "set ANTHROPIC_API_KEY"},
@@ -162,6 +162,19 @@ func TestServersNeedATokenOrAWord(t *testing.T) {
 			require.Contains(t, stderr, tt.says)
 			require.Empty(t, stdout)
 		})
+	}
+}
+
+// Models can hold debates with each protocol.
+func TestEachProtocolIsServed(t *testing.T) {
+	folder(t)
+	for name := range presets {
+		args := []string{"mcp", "--protocol", name, "--store", "d.db"}
+		if name == "arbitration" {
+			args = append(args, "--scores", "problem=5,solution=5,market=5")
+		}
+		code, _, stderr := execute(t, environment(), args...)
+		require.Equal(t, 0, code, "%s: %s", name, stderr)
 	}
 }
 

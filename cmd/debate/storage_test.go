@@ -116,7 +116,7 @@ func TestAMalformedConfigurationStoresNothing(t *testing.T) {
 	data := t.TempDir()
 	env := func(name string) string { return map[string]string{"XDG_DATA_HOME": data, "LOCALAPPDATA": data}[name] }
 	code, stdout, stderr := start(t, env, "--me", "Ada", topic)
-	require.Equal(t, 4, code)
+	require.Equal(t, exitInput, code)
 	require.Empty(t, stdout)
 	require.Contains(t, stderr, "read configuration debate-config.json: malformed: ")
 	require.Contains(t, stderr, "particpants: the field is unknown")

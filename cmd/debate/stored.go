@@ -154,7 +154,7 @@ func (p *program) confirmDeletion(s store.Store, q store.Query) error {
 // exportDebate writes a debate to stdout or to the file of --output.
 func (p *program) exportDebate() error {
 	if p.record.file == "" && len(p.record.keys)+len(p.record.redact) > 0 {
-		return exitErrorf(exitArguments, "read arguments: --key and --redact need --record")
+		return exitErrorf(exitInput, "read arguments: --key and --redact need --record")
 	}
 	var j *archive.Journal
 	err := p.withStore(func(_ configFile, o debate.Options) (err error) {
@@ -187,11 +187,11 @@ func (p *program) exportDebate() error {
 func (p *program) importDebate() error {
 	b, err := os.ReadFile(p.operands[0])
 	if err != nil {
-		return exitErrorf(exitArguments, "import debate: %w", err)
+		return exitErrorf(exitInput, "import debate: %w", err)
 	}
 	var j archive.Journal
 	if err := json.Unmarshal(b, &j); err != nil {
-		return fmt.Errorf("import debate: read %s: %w", p.operands[0], err)
+		return exitErrorf(exitInput, "import debate: read %s: %w", p.operands[0], err)
 	}
 	err = p.withStore(func(_ configFile, o debate.Options) error { return archive.Import(p.ctx, o.Store, &j) })
 	if err != nil {

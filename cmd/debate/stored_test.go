@@ -272,8 +272,8 @@ func TestADebateGoesOnWithItsProvidersOnly(t *testing.T) {
 		{"the key is missing", "", nil, nil, 4, "connect provider openai: no API key for openai, set OPENAI_API_KEY"},
 		{"the key of another is there", "", nil, []string{"ANTHROPIC_API_KEY", "x"}, 4, "set OPENAI_API_KEY"},
 		{"a file has others", "", []string{"--config", "other.json"}, nil, 4, "set OPENAI_API_KEY"},
-		{"its file is missing", `{"providers": {"main": {"kind": "openai"}}}`, nil, nil, 4, `connect providers: none of the debate's providers ["main"] is available`},
-		{"another file", `{"providers": {"main": {"kind": "openai"}}}`, []string{"--config", "other.json"}, nil, 4, `participants[0].provider: "main" is unknown, use one of a, b`},
+		{"its file is missing", `{"providers": {"main": {"kind": "openai"}}}`, nil, nil, 2, `connect providers: none of the debate's providers ["main"] is available`},
+		{"another file", `{"providers": {"main": {"kind": "openai"}}}`, []string{"--config", "other.json"}, nil, 2, `participants[0].provider: "main" is unknown, use one of a, b`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			folder(t, "other.json", `{"providers": {"a": {"kind": "offline"}, "b": {"kind": "offline"}}}`)
@@ -317,7 +317,7 @@ func TestADebateThatNamesNoProvider(t *testing.T) {
 	require.NoError(t, kept.Close())
 
 	code, _, stderr := start(t, environment(), "resume", "foreign", "--store", "d.db")
-	require.Equal(t, 4, code, stderr)
+	require.Equal(t, exitInput, code, stderr)
 	require.Contains(t, stderr, "connect providers: none of the debate's providers [] is available")
 	code, _, stderr = start(t, env, "resume", "foreign", "--store", "d.db")
 	require.Equal(t, 0, code, stderr)

@@ -29,7 +29,7 @@ func TestCallsOfToolsOnTheTerminal(t *testing.T) {
 	require.Zero(t, code, stderr)
 	toolviewtest.RequireSafe(t, stdout, most, question...)
 	code, _, stderr = start(t, environment(), "answer", "d", "--store", "d.db")
-	require.Equal(t, exitArguments, code)
+	require.Equal(t, exitInput, code)
 	toolviewtest.RequireSafe(t, stderr, most, question...)
 	code, _, stderr = answering(t, environment(), typed("refuse", toolviewtest.Reason, ""), "answer", "d", "--store", "d.db")
 	require.Zero(t, code, stderr)

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,15 +11,15 @@ import (
 func (o options) topic() (string, error) {
 	switch {
 	case o.flagGiven["file"] && len(o.operands) > 0:
-		return "", exitErrorf(exitArguments, "read topic: given as an argument and with --file, want only one of them")
+		return "", exitErrorf(exitInput, "read topic: given as an argument and with --file, want only one of them")
 	case len(o.operands) > 1:
-		return "", exitErrorf(exitArguments, "read topic: got %d arguments, want one; put a topic of several words in quotes", len(o.operands))
+		return "", exitErrorf(exitInput, "read topic: got %d arguments, want one; put a topic of several words in quotes", len(o.operands))
 	case o.flagGiven["file"]:
 		return readText("topic", o.file)
 	case len(o.operands) == 0:
-		return "", exitErrorf(exitArguments, "read topic: no topic given, want an argument or --file; see debate --help")
+		return "", exitErrorf(exitInput, "read topic: no topic given, want an argument or --file; see debate --help")
 	case strings.TrimSpace(o.operands[0]) == "":
-		return "", exitErrorf(exitArguments, "read topic: the topic is blank")
+		return "", exitErrorf(exitInput, "read topic: the topic is blank")
 	}
 	return strings.TrimSpace(o.operands[0]), nil
 }
@@ -49,20 +46,18 @@ func (o options) addBackground(background string) (string, error) {
 // readText returns the text of a file, without white space around it. Errors name what the text is.
 func readText(what, path string) (string, error) {
 	if isDirectory(path) {
-		return "", exitErrorf(exitArguments, "read %s: %s is a directory, want a file", what, path)
+		return "", exitErrorf(exitInput, "read %s: %s is a directory, want a file", what, path)
 	}
 	b, err := os.ReadFile(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "", exitErrorf(exitArguments, "read %s: %w", what, err)
 	case err != nil:
-		return "", fmt.Errorf("read %s: %w", what, err)
+		return "", exitErrorf(exitInput, "read %s: %w", what, err)
 	case !utf8.Valid(b):
-		return "", fmt.Errorf("read %s: %s is not UTF-8 text", what, path)
+		return "", exitErrorf(exitInput, "read %s: %s is not UTF-8 text", what, path)
 	}
 	text := strings.TrimSpace(strings.TrimPrefix(string(b), "\ufeff"))
 	if text == "" {
-		return "", exitErrorf(exitArguments, "read %s: %s is blank", what, path)
+		return "", exitErrorf(exitInput, "read %s: %s is blank", what, path)
 	}
 	return text, nil
 }

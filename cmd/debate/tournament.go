@@ -66,7 +66,7 @@ func (p *program) tournamentConfig(s configFile, o *debate.Options) (c debate.Co
 // readTournament reads a file of a tournament: a configuration with players and motions.
 func readTournament(path string) (f tournamentFile, s configFile, err error) {
 	if _, err := os.Stat(path); err != nil {
-		return f, s, exitErrorf(exitArguments, "read tournament: %w", err)
+		return f, s, exitErrorf(exitInput, "read tournament: %w", err)
 	}
 	if s, err = readConfigFile(path); err != nil {
 		return f, s, err

@@ -93,16 +93,16 @@ func TestTournamentWithWrongFiles(t *testing.T) {
 		code     int
 		says     string
 	}{
-		{tournamentFour, "[]", exitConfiguration, "t.json"},
-		{`"motions"`, `"movements"`, exitConfiguration, "motions: there are none"},
-		{`"players"`, `"participants"`, exitConfiguration, "participants: a tournament has players"},
-		{`"id": "tea"`, `"name": "tea"`, exitConfiguration, `motions[1]: json: unknown field "name"`},
-		{playerB, `"B"`, exitConfiguration, "players[1]: "},
-		{playerB, `{"name": "B", "modell": "n-1"}`, exitConfiguration, "modell"},
-		{judges, `[{"name": "Cy", "model": "j-1"}]`, exitGeneral, `judges: each is of the family of "A <b>" or "D"`},
-		{limits, limits + `, "by": "luck"`, exitGeneral, `by: "luck" is unknown`},
-		{limits, limits + `, "own_family": 3`, exitConfiguration, "own_family: "},
-		{limits, `"protocol": "vote"`, exitGeneral, "judges of protocol vote/1 name no winner"},
+		{tournamentFour, "[]", exitInput, "t.json"},
+		{`"motions"`, `"movements"`, exitInput, "motions: there are none"},
+		{`"players"`, `"participants"`, exitInput, "participants: a tournament has players"},
+		{`"id": "tea"`, `"name": "tea"`, exitInput, `motions[1]: json: unknown field "name"`},
+		{playerB, `"B"`, exitInput, "players[1]: "},
+		{playerB, `{"name": "B", "modell": "n-1"}`, exitInput, "modell"},
+		{judges, `[{"name": "Cy", "model": "j-1"}]`, exitInput, `judges: each is of the family of "A <b>" or "D"`},
+		{limits, limits + `, "by": "luck"`, exitInput, `by: "luck" is unknown`},
+		{limits, limits + `, "own_family": 3`, exitInput, "own_family: "},
+		{limits, `"protocol": "vote"`, exitInput, "judges of protocol vote/1 name no winner"},
 	} {
 		folder(t, "t.json", strings.Replace(tournamentFour, x.old, x.now, 1))
 		code, _, stderr := start(t, environment(), "tournament", "t.json")
@@ -110,6 +110,6 @@ func TestTournamentWithWrongFiles(t *testing.T) {
 		require.Contains(t, stderr, x.says)
 	}
 	code, _, stderr := start(t, environment(), "tournament", "none.json")
-	require.Equal(t, exitArguments, code)
+	require.Equal(t, exitInput, code)
 	require.Contains(t, stderr, "read tournament: ")
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/eval"
+	rundebates "github.com/elenchus-go/debate/internal/runs"
 	"github.com/elenchus-go/debate/judge/agreement"
 	"github.com/elenchus-go/debate/protocol/pairwise"
 )
@@ -75,10 +76,7 @@ func (a *Audit) check() error {
 	if a.Target < 0 || a.Target >= 1 {
 		wrong = append(wrong, fmt.Errorf("target: %v, use a number between 0 and 1", a.Target))
 	}
-	if len(wrong) > 0 {
-		return fmt.Errorf("check audit: %w", errors.Join(wrong...))
-	}
-	return nil
+	return rundebates.Check("audit", wrong)
 }
 
 // variant is a pair as a judge sees it in one run.

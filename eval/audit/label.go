@@ -115,10 +115,7 @@ func (l *Labeling) check() error {
 	if l.Size < 0 {
 		add("size: %d, use 1 or more", l.Size)
 	}
-	if len(wrong) > 0 {
-		return fmt.Errorf("check labels: %w", errors.Join(wrong...))
-	}
-	return nil
+	return rundebates.Check("labels", wrong)
 }
 
 // question is an item of the sample, and the debate that asks about it.

@@ -98,8 +98,8 @@ func TestALiveDebate(t *testing.T) {
 		s := &screen{wrote: func(string) { writes++ }}
 		require.Equal(t, 0, show(t, procon.Protocol{}, offline.Model(true), s))
 		require.Greater(t, writes, 60)
-		require.Equal(t, 1, strings.Count(s.String(), "Ada · argue\n  My answer is yes."))
-		require.Equal(t, 1, strings.Count(s.String(), "Bo · argue\n  Ada says"))
+		require.Equal(t, 1, strings.Count(s.String(), "Ada · argue\n  My answer is yes,"))
+		require.Equal(t, 1, strings.Count(s.String(), "Bo · argue\n  Ada says “"))
 		require.Contains(t, s.String(), "  On the topic")
 		require.NotContains(t, s.String(), "{")
 	})
@@ -110,9 +110,9 @@ func TestALiveDebateOfAllAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &screen{}
 		require.Equal(t, 0, show(t, panel.Protocol{Mode: panel.Simultaneous}, offline.Model(true), s))
-		require.Contains(t, s.String(), "  My answer is yes. Arguments about “free” often treat the status quo as if it cost nothing.")
+		require.Contains(t, s.String(), "  My answer is yes, and my reason is health.")
 		require.Equal(t, 1, strings.Count(s.String(), "Ada · respond · "))
-		require.Contains(t, s.String(), "  My answer is no. A rule about “free” is easy to write.")
+		require.Contains(t, s.String(), "  My answer is no, and the reason is safety.")
 	})
 }
 

@@ -1,18 +1,19 @@
-// Evidence runs a debate over the files in a folder. All read the shortest file in their prompts, and search the others with a
-// tool.
+// Evidence runs a debate over the files in a folder. All read the shortest text in their prompts, search the other texts with a tool,
+// and see the pictures and PDF documents.
 //
 //	go run ./examples/evidence
 //	go run ./examples/evidence -docs ./papers -report report.html "Should our city ban private cars?"
 //
 // Set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST to choose a model, which must be able to call tools. If none is set, the
 // example uses an offline demo model, which searches for the words of the topic and quotes what it finds. One of its quotes lacks a
-// word, so that the report shows what the check of quotes finds.
+// word, so that the report shows what the check of quotes finds. Of a picture it sees only the format and the size.
 package main
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,13 +32,13 @@ import (
 func main() { console.Main(run) }
 
 func run(ctx context.Context, p *console.Program) error {
-	folder := p.Flags.String("docs", "examples/evidence/testdata", "a folder with text files that end with .md or .txt")
+	folder := p.Flags.String("docs", "examples/evidence/testdata", "a folder with texts that end with .md or .txt, and perhaps pictures and PDF documents")
 	path := p.Flags.String("report", "", "write a report to this file, as HTML")
 	topic, err := p.Topic("Should Linden ban private cars in the center?")
 	if err != nil {
 		return err
 	}
-	texts, err := readTexts(*folder)
+	texts, seen, err := readFiles(*folder)
 	if err != nil {
 		return err
 	}
@@ -48,7 +49,7 @@ func run(ctx context.Context, p *console.Program) error {
 	if err != nil {
 		return err
 	}
-	model, err := offline.Choose(p.Env, p.Stderr, offline.Model(p.IsTerminal))
+	model, err := offline.Choose(p.Env, p.Stderr, describer{offline.Model(p.IsTerminal)})
 	if err != nil {
 		return err
 	}
@@ -57,6 +58,7 @@ func run(ctx context.Context, p *console.Program) error {
 	result, err := p.Debate(ctx, debate.Config{
 		Topic:        topic,
 		Documents:    []evidence.Document{shared},
+		Attachments:  seen,
 		Protocol:     procon.Protocol{},
 		Participants: []debate.Participant{{Name: "Ann", Side: "pro", Tools: tools}, {Name: "Ben", Side: "con", Tools: tools}},
 		Judges:       []debate.Participant{{Name: "Judge", Tools: tools}},
@@ -69,27 +71,33 @@ func run(ctx context.Context, p *console.Program) error {
 	return writeReport(ctx, p, options, result.ID, *path)
 }
 
-// readTexts returns the text files of a folder, by their names.
-func readTexts(folder string) (map[string]string, error) {
+// readFiles returns the texts of a folder by their names, and what models see.
+func readFiles(folder string) (texts map[string]string, seen []debate.Attachment, err error) {
 	files, err := os.ReadDir(folder)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	texts := map[string]string{}
+	texts = map[string]string{}
 	for _, f := range files {
-		if !slices.Contains([]string{".md", ".txt"}, strings.ToLower(filepath.Ext(f.Name()))) {
+		ending := strings.ToLower(filepath.Ext(f.Name()))
+		isText := ending == ".md" || ending == ".txt"
+		if !isText && !slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf"}, ending) {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(folder, f.Name()))
+		data, err := os.ReadFile(filepath.Join(folder, f.Name()))
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		texts[f.Name()] = string(text)
+		if isText {
+			texts[f.Name()] = string(data)
+		} else { // its first bytes tell the media type
+			seen = append(seen, debate.Attachment{Name: f.Name(), MediaType: http.DetectContentType(data), Data: data})
+		}
 	}
 	if len(texts) < 2 {
-		return nil, errors.New("read " + folder + ": want two or more files that end with .md or .txt")
+		return nil, nil, errors.New("read " + folder + ": want two or more files that end with .md or .txt")
 	}
-	return texts, nil
+	return texts, seen, nil
 }
 
 // shortest returns the name of the shortest text.

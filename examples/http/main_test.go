@@ -24,7 +24,7 @@ func TestTheProgram(t *testing.T) {
 	r, w := io.Pipe()
 	ended := make(chan int, 1)
 	go func() {
-		ended <- console.Run(ctx, run, []string{"-listen", "127.0.0.1:0"}, io.Discard, w, func(string) string { return "" })
+		ended <- console.Run(ctx, run, []string{"-listen", "127.0.0.1:0", "Ban cars?"}, io.Discard, w, func(string) string { return "" })
 		w.Close()
 	}()
 	lines := bufio.NewScanner(r)
@@ -42,6 +42,7 @@ func TestTheProgram(t *testing.T) {
 	require.NoError(t, res.Body.Close())
 	require.Equal(t, http.StatusForbidden, res.StatusCode)
 
+	require.Equal(t, 2, strings.Count(page(t, url+"/inspector/"), ">Ban cars?</a>"))
 	client := debatehttp.Client{URL: url}
 	_, err = client.Status(ctx, "cars")
 	require.ErrorIs(t, err, store.ErrNotFound)
@@ -66,4 +67,17 @@ func TestAnAddressThatIsTaken(t *testing.T) {
 	var stderr bytes.Buffer
 	require.Equal(t, 1, console.Run(t.Context(), run, []string{"-listen", l.Addr().String()}, io.Discard, &stderr, func(string) string { return "" }))
 	require.Contains(t, stderr.String(), "address already in use")
+}
+
+// page returns a page of the inspector.
+func page(t *testing.T, url string) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	require.NoError(t, err)
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	return string(body)
 }

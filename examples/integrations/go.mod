@@ -5,7 +5,6 @@ go 1.26.0
 
 require (
 	github.com/elenchus-go/debate v0.0.0
-	github.com/elenchus-go/debate/integrations/debateotel v0.0.0
 	github.com/elenchus-go/debate/integrations/debateriver v0.0.0
 	github.com/elenchus-go/debate/store/sqlite v0.0.0
 )
@@ -19,8 +18,6 @@ require (
 	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.51.1 // River on pgx
 	github.com/stretchr/testify v1.12.1 // assertions; River requires this version
 	github.com/tmc/langchaingo v0.1.14 // an agent, and models on Bedrock
-	go.opentelemetry.io/otel/exporters/stdout/stdouttrace v1.44.0 // prints spans
-	go.opentelemetry.io/otel/sdk v1.44.0 // records spans
 )
 
 require (
@@ -42,12 +39,10 @@ require (
 	github.com/aymerick/douceur v0.2.0 // indirect
 	github.com/bahlo/generic-list-go v0.2.0 // indirect
 	github.com/buger/jsonparser v1.1.1 // indirect
-	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/dlclark/regexp2 v1.10.0 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/elenchus-go/debate/store/postgres v0.0.0 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
-	github.com/go-logr/stdr v1.2.2 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/goph/emperror v0.17.2 // indirect
 	github.com/gorilla/css v1.0.1 // indirect
@@ -75,6 +70,7 @@ require (
 	github.com/riverqueue/river/riverdriver v0.51.1 // indirect
 	github.com/riverqueue/river/rivershared v0.51.1 // indirect
 	github.com/riverqueue/river/rivertype v0.51.1 // indirect
+	github.com/rogpeppe/go-internal v1.14.1 // indirect
 	github.com/santhosh-tekuri/jsonschema/v5 v5.3.1 // indirect
 	github.com/shopspring/decimal v1.2.0 // indirect
 	github.com/sirupsen/logrus v1.9.3 // indirect
@@ -86,7 +82,6 @@ require (
 	github.com/wk8/go-ordered-map/v2 v2.1.8 // indirect
 	github.com/yargevad/filepathx v1.0.0 // indirect
 	github.com/yuin/goldmark v1.7.8 // indirect
-	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
 	go.opentelemetry.io/otel v1.44.0 // indirect
 	go.opentelemetry.io/otel/metric v1.44.0 // indirect
 	go.opentelemetry.io/otel/trace v1.44.0 // indirect

@@ -22,7 +22,7 @@ func keywords(text string) (list []string) {
 }
 
 // stopWords lists words that do not tell what a text is about.
-const stopWords = " should would could must will with that than this from have does what when which there "
+const stopWords = " should would could must will with that than this from have does what when which where there your their "
 
 func splitWords(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })

@@ -66,6 +66,11 @@ func (p prompt) lookUp(r providers.Request) []providers.ToolCall {
 // accepted returns the values that a schema accepts. A user's contract may have the name of another one, somebody who spoke
 // may have dropped out, and the prompt describes a name as a text.
 func accepted(values scripted.Values, schema json.RawMessage) scripted.Values {
+	all := maps.Clone(values)
+	all[""] = cannotJudge
+	if _, err := all.Fill(schema); err == nil {
+		return all
+	}
 	kept := scripted.Values{"": cannotJudge}
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		kept[key] = values[key]

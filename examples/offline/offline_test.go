@@ -60,7 +60,7 @@ func named(c *reply.Contract, participants ...string) *reply.Contract {
 
 // The reply fulfills the contract of each preset, even if nothing has been said yet.
 func TestEachContractIsKept(t *testing.T) {
-	const topic = "You are Zoe.\n\nTopic: Is tea free?\n"
+	const topic = "You are Zoe, a judge.\n\nTopic: Is tea free?\n"
 	for _, test := range []struct {
 		contract *reply.Contract
 		messages []string
@@ -76,25 +76,25 @@ func TestEachContractIsKept(t *testing.T) {
 		},
 		{panel.AudienceContract, []string{topic, "The debate has not begun."}, `"vote":"undecided"`},
 		{panel.AudienceContract, []string{topic, ada, bo, "> Vote: undecided.", "The debate is over."}, `"vote":"against"`},
-		{panel.AudienceContract, []string{"You are Ann.\n\nTopic: Is tea free?\n", ada, bo, "> Vote: undecided.", "The debate is over."}, `"vote":"for"`},
+		{panel.AudienceContract, []string{"You are Ann, a judge.\n\nTopic: Is tea free?\n", ada, bo, "> Vote: undecided.", "The debate is over."}, `"vote":"for"`},
 		{skeptic.DocumentsContract, []string{"You find ways.", "Is tea free?"}, "Pre-mortem"},
 		{refine.CritiqueContract, []string{topic, ada, "Criticize the proposal that Ada has made in this round, and no other."}, "Tea is cheap"},
 		{refine.SummaryContract, []string{topic, ada, bo, "Summarize."}, "Bo: I say no."},
 		{refine.SolutionContract, []string{topic, ada, bo, "Make one."}, "Bo proposes: I say no."},
 		{
 			arbitration.ArgumentContract,
-			[]string{topic + "The evidence of the evaluation:\n- A cup costs one coin.\n", "Round 1 of 3. Topic: t.\n\nThe advocate, Ada, holds: It is.\nThe challenger, Bo, holds: It is not.\n\nYou are the challenger."},
-			`{"claim":"It is not.","reasoning":"The evidence is consistent with this claim, and no argument so far refutes it.","evidence":"A cup costs one coin."}`,
+			[]string{topic + "The evidence of the evaluation:\n- A cup costs one coin.\n- It is cold.\n", "Round 1 of 3. Topic: t.\n\nThe advocate, Ada, holds: It is.\nThe challenger, Bo, holds: It is not.\n\nYou are the challenger."},
+			`{"claim":"It is not.","reasoning":"In round 1, the evidence does not contradict the challenger, and no argument so far refutes this claim.","evidence":"It is cold."}`,
 		},
 		{arbitration.RulingContract, []string{topic, ada, bo, "The advocate, Ada, holds: It is."}, `"winner":"advocate","confidence":80`},
 		{arbitration.RulingContract, []string{topic, ada, bo, "The advocate, Bo, holds: It is."}, `"winner":"challenger","confidence":80`},
 		{arbitration.RulingContract, []string{topic, said("Ada", "a b"), said("Bo", "c d"), "The advocate, Ada, holds: It is."}, `"winner":"draw","confidence":50`},
-		{procon.JudgmentContract, []string{topic, ada, bo, "The debate is over."}, `{"name":"Ada","score":10}`},
+		{procon.JudgmentContract, []string{topic, ada, bo, "The debate is over."}, `{"name":"Ada","score":9}`},
 		{vote.BallotContract, []string{topic, "Round 1 of 2."}, `"answer":"No"`},
 		{vote.BallotContract, []string{topic + "Your answer is one number in digits", "Round 1 of 2."}, `"answer":"2"`},
 		{vote.BallotContract, []string{topic, said("Ada", "Answer: Yes"), said("Bo", "Answer: Yes"), "> Answer: No", "Round 2 of 2."}, `"answer":"Yes"`},
 		{vote.BallotContract, []string{topic, said("Ada", "Answer: Yes"), "> Answer: No", "Round 2 of 2."}, `"answer":"No"`},
-		{council.RankingContract, []string{topic, bo, ada, "Rank Ada and Bo, each exactly once."}, `"ranking":[{"name":"Ada","reason":"It has 6 words.","place":1},{"name":"Bo"`},
+		{council.RankingContract, []string{topic, bo, ada, "Rank Ada and Bo, each exactly once."}, `"ranking":[{"name":"Ada","reason":"Zoe counts 6 words from Ada.","place":1},{"name":"Bo"`},
 		{council.AnswerContract, []string{topic, ada, bo, "Scores:\n1. Ada: 1\n2. Bo: 0\n"}, `The best-ranked one ends: “Tea is cheap.”`},
 		{mad.ModerationContract, []string{topic, ada, bo, "Round 1 of 3 is complete."}, `"preference":false`},
 		{mad.CandidatesContract, []string{topic, ada, bo, "List the answers."}, `["Tea is cheap.","I say no."]`},
@@ -147,14 +147,18 @@ func TestCritiques(t *testing.T) {
 }
 
 func TestStances(t *testing.T) {
+	const position = "\n<<<7 begin: your position>>>\n"
 	for _, test := range []struct{ system, says string }{
-		{"You are Bo, a participant.\nYour side: for\n", "My answer is yes."},
-		{"You are Ada, a participant.\nYour side: against\n", "My answer is no."},
-		{"You are Bo, a participant.\nYour position: Yes, soon.\n", "My answer is yes."},
-		{"You are Ada, a participant.\nYour side: poets\nYour position: No!\n", "My answer is no."},
-		{"You are Ada, a participant.\n", "My answer is yes."},
-		{"You are Bo, a participant.\nYour position: Maybe\n", "My answer is no."},
-		{"", "My answer is yes."},
+		{"You are Bo, a participant.\nYour side: for\n", "My answer is yes,"},
+		{"You are Ada, a participant.\nYour side: against\n", "My answer is no,"},
+		{"You are Bo, a participant.\nYour side: pro\n", "My answer is yes,"},
+		{"You are Bo, a participant." + position + "Yes, soon.\n<<<7 end>>>", "My answer is yes,"},
+		{"You are Bo, a participant." + position + "The answer to the topic is yes.\n<<<7 end>>>", "My answer is yes,"},
+		{"You are Ada, a participant.\nYour side: poets" + position + "No!\n<<<7 end>>>", "My answer is no,"},
+		{"You are Ada, a participant.\n", "My answer is yes,"},
+		{"You are Bo, a participant." + position + "Maybe\n<<<7 end>>>", "My answer is no,"},
+		{"You are Ada, the negative side in a debate.", "My answer is no,"},
+		{"", "My answer is yes,"},
 	} {
 		require.Contains(t, ask(t, nil, test.system, "Round 1 of 3."), test.says, test.system)
 	}

@@ -25,13 +25,13 @@ func sentencesAbout(answer string, texts []passage) (list []passage) {
 	return list
 }
 
-// advocacyLines fill a speech.
+// advocacyLines fill a speech. They have placeholders for the name of the speaker, %[1]s, and the round, %[2]d.
 var advocacyLines = []string{
-	"I am an offline demo model, so I do not understand the text: I quote a sentence that has words of the answer.",
-	"A real model would explain here why this passage supports the answer, and why the passage that the other side quotes does not.",
-	"It would also answer what was said against it before, and concede what it cannot refute.",
-	"A judge who has not read the text can check only the quotes, and whether the argument holds together.",
-	"What is said without a quote should count for little.",
+	"%[1]s is an offline demo model that does not understand the text, and quotes in round %[2]d a sentence that has words of the answer.",
+	"In speech %[2]d, a real model would explain here why this passage supports the answer of %[1]s, and why the passage that the other side quotes does not.",
+	"In place of %[1]s, it would also answer what was said before speech %[2]d, and concede what it cannot refute.",
+	"A judge who has not read the text can check only the quotes of %[1]s in round %[2]d, and whether the argument holds together.",
+	"What %[1]s says without a quote in round %[2]d should count for little.",
 }
 
 // verdicts matches a statement and the verdicts on its quotes.

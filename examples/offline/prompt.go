@@ -11,6 +11,7 @@ import (
 // prompt holds what the demo model finds in a request.
 type prompt struct {
 	system, task  string
+	name          string // the actor's, empty if there is none
 	topic, side   string
 	round, rounds int
 	own           []string    // earlier statements of the actor, in order
@@ -30,6 +31,7 @@ func read(r providers.Request) (p prompt) {
 		p.violations, messages = listItems(last, "It has the following errors:"), messages[:len(messages)-2]
 	}
 	p.system, p.task = messages[0].Text, messages[len(messages)-1].Text
+	p.name, _, _ = strings.Cut(between(p.system, "You are ", ", "), ". ")
 	p.topic, p.side = labeledLine(p.system, "Topic: "), labeledLine(p.system, "Your side: ")
 	_, _ = fmt.Sscanf(p.task, "Round %d of %d", &p.round, &p.rounds) // a verdict has no round
 	between := messages[1 : len(messages)-1]
@@ -88,6 +90,5 @@ func listItems(text, heading string) (list []string) {
 // hasOddName reports whether the first byte of the actor's name is odd. It is true if there is no name. The demo model
 // uses it to give participants different opinions.
 func (p prompt) hasOddName() bool {
-	_, name, _ := strings.Cut(p.system, "You are ")
-	return name == "" || name[0]%2 == 1
+	return p.name == "" || p.name[0]%2 == 1
 }

@@ -49,19 +49,19 @@ var replies = map[string]func(prompt) scripted.Values{
 // cannotJudge tells readers that the judge is the demo model.
 const cannotJudge = "As an offline demo model, I cannot weigh the arguments."
 
-// assessment scores each speaker by the share of new words in the last statement. In round 1 of a debate with a devil's
-// advocate it says that the participants agree, so that the advocate speaks.
+// assessment scores each speaker by the share of new words in the last statement, and ends the debate if nothing new was said. In
+// round 1 of a debate with a devil's advocate it says that the participants agree, so that the advocate speaks.
 func (p prompt) assessment() scripted.Values {
-	all, sum := p.speakers(), 0.0
-	v := scripted.Values{"should_continue": p.round < p.rounds}
+	all := p.speakers()
+	share, none := newWords(all)
+	v := scripted.Values{"quality": tenths(4 + 5*share), "diminishing_returns": none, "should_continue": p.round < p.rounds && !none}
 	for _, w := range all {
-		score := w.score()
-		sum += score
-		v[path("participants", w.name, "criteria", "*")] = score
+		v[path("participants", w.name, "criteria", "*")] = w.score()
 	}
-	quality := tenths(sum / float64(max(len(all), 1)))
-	v["quality"], v["diminishing_returns"] = quality, quality < 1
 	reasoning := fmt.Sprintf("In round %d, I counted the words that nobody had used before. %s", p.round, cannotJudge)
+	if none {
+		reasoning = fmt.Sprintf("In round %d, nothing new was said: almost all words had been used before. %s", p.round, cannotJudge)
+	}
 	if p.round == 1 && strings.Contains(p.system, "devil's advocate") {
 		v["converged"] = true
 		reasoning += " I say that all agree, so that the devil's advocate speaks."
@@ -155,13 +155,15 @@ func (p prompt) critique() scripted.Values {
 	for _, w := range p.speakers() {
 		if w.name == author {
 			weaknesses = append(weaknesses, refine.Weakness{
-				Issue: fmt.Sprintf("No one is responsible for this: “%s”", w.points[len(w.points)-1]), Severity: "major", Suggestion: "Name an owner.",
+				Issue: fmt.Sprintf("No one is responsible for this in the eyes of %s: “%s”", p.name, w.points[len(w.points)-1]), Severity: "major",
+				Suggestion: fmt.Sprintf("Let %s name an owner for %s in round %d.", author, p.aspect(), p.round),
 			})
 		}
 	}
 	return scripted.Values{
-		"author": author, "strengths": []string{"It starts with a small step."}, "weaknesses": weaknesses,
-		"overall": "The proposal is a sound basis once each part has an owner.",
+		"author": author, "weaknesses": weaknesses,
+		"strengths": []string{fmt.Sprintf("Step %d of %s is small enough for %s.", p.round, author, p.aspect())},
+		"overall":   fmt.Sprintf("With an owner for each part, proposal %d of %s is a sound basis for %s.", p.round, author, p.aspect()),
 	}
 }
 
@@ -193,10 +195,19 @@ func (p prompt) argument() scripted.Values {
 		side = arbitration.Challenger
 	}
 	_, position, _ := strings.Cut(labeledLine(p.task, "The "+side), " holds: ")
-	evidence := append(listItems(p.system, "The evidence of the evaluation:"), "There is no evidence.")
-	return scripted.Values{"arguments": []arbitration.Argument{{
-		Claim: position, Reasoning: "The evidence is consistent with this claim, and no argument so far refutes it.", Evidence: nth(evidence, p.round-1),
-	}}}
+	evidence := listItems(p.system, "The evidence of the evaluation:")
+	at := 2 * (p.round - 1) // the advocate's; the challenger names the next one
+	if side == arbitration.Challenger {
+		at++
+	}
+	a := arbitration.Argument{
+		Claim: position, Evidence: fmt.Sprintf("There is no evidence left for the %s in round %d.", side, p.round),
+		Reasoning: fmt.Sprintf("In round %d, the evidence does not contradict the %s, and no argument so far refutes this claim.", p.round, side),
+	}
+	if at < len(evidence) {
+		a.Evidence = evidence[at]
+	}
+	return scripted.Values{"arguments": []arbitration.Argument{a}}
 }
 
 // ruling decides for the longer case. Its confidence increases with the difference in length.
@@ -231,7 +242,7 @@ func (p prompt) judgment() scripted.Values {
 	}
 	v := scripted.Values{"summary": fmt.Sprintf("On the topic “%s”, I counted new words. %s", p.topic, cannotJudge)}
 	for _, w := range all {
-		v[path("participants", w.name)] = tenths(10 * float64(w.newWords) / float64(most))
+		v[path("participants", w.name)] = tenths(4 + 5*float64(w.newWords)/float64(most))
 	}
 	return withName(v, "winner", best(all))
 }
@@ -247,7 +258,8 @@ var voteAnswers = []struct{ asked, yes, no string }{
 
 // ballot returns an answer that depends on the actor's name, and adopts the answer of the majority in later rounds.
 func (p prompt) ballot() scripted.Values {
-	answer, reasoning, confidence := "", "As an offline demo model, I choose an answer by my name.", 60
+	answer, confidence := "", 60
+	reasoning := fmt.Sprintf("As an offline demo model, %s chooses an answer by its name in round %d.", p.name, p.round)
 	for _, o := range voteAnswers {
 		if strings.Contains(p.system, o.asked) {
 			if answer = o.no; p.hasOddName() {
@@ -264,7 +276,8 @@ func (p prompt) ballot() scripted.Values {
 	for _, s := range p.others {
 		other := labeledLine(s.text, "Answer: ")
 		if votes[other]++; votes[other] > votes[answer] {
-			answer, reasoning, confidence = other, "As an offline demo model, I follow the majority.", 70
+			answer, confidence = other, 70
+			reasoning = fmt.Sprintf("As an offline demo model, %s follows the majority in round %d.", p.name, p.round)
 		}
 	}
 	return scripted.Values{"reasoning": reasoning, "answer": answer, "confidence": confidence}
@@ -290,9 +303,9 @@ func (p prompt) decision() scripted.Values {
 func (p prompt) ranking() scripted.Values {
 	answers := slices.Clone(p.others)
 	slices.SortStableFunc(answers, func(a, b statement) int { return len(splitWords(b.text)) - len(splitWords(a.text)) })
-	v := scripted.Values{"comparison": "I counted the words of each answer. As an offline demo model, I cannot compare answers."}
+	v := scripted.Values{"comparison": fmt.Sprintf("As an offline demo model, %s cannot compare answers, and counts their words.", p.name)}
 	for i, s := range answers {
-		v[path("ranking", s.name, "place")], v[path("ranking", s.name, "reason")] = i+1, fmt.Sprintf("It has %d words.", len(splitWords(s.text)))
+		v[path("ranking", s.name, "place")], v[path("ranking", s.name, "reason")] = i+1, fmt.Sprintf("%s counts %d words from %s.", p.name, len(splitWords(s.text)), s.name)
 	}
 	return v
 }
@@ -309,8 +322,14 @@ func (p prompt) finalAnswer() scripted.Values {
 	return scripted.Values{"answer": answer}
 }
 
-// moderation states no preference.
+// moderation states no preference, unless nothing new was said.
 func (p prompt) moderation() scripted.Values {
+	all := p.speakers()
+	if _, none := newWords(all); none && leader(all) != "" {
+		v := p.madDecision()
+		v["preference"] = true
+		return v
+	}
 	return scripted.Values{"reasoning": "I have no preference. " + cannotJudge, "preference": false}
 }
 

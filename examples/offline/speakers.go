@@ -56,8 +56,19 @@ func (w *speaker) add(s statement, known map[string]bool) {
 	w.scores += w.score()
 }
 
-// score returns the score of the last statement, from 0 to 10.
-func (w *speaker) score() float64 { return tenths(10 * w.newWordShare) }
+// score returns the score of the last statement, from 4 to 9.
+func (w *speaker) score() float64 { return tenths(4 + 5*w.newWordShare) }
+
+// nothingNew is the share of new words below which a round has nothing new.
+const nothingNew = 0.12
+
+// newWords returns the mean share of new words in the last statements, and whether that is nothing.
+func newWords(all []*speaker) (share float64, none bool) {
+	for _, w := range all {
+		share += w.newWordShare / float64(len(all))
+	}
+	return share, len(all) > 0 && share < nothingNew
+}
 
 // best returns the name of the speaker with the highest mean score of a statement, or an empty name for a tie.
 func best(all []*speaker) (name string) {

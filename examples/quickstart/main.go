@@ -1,7 +1,8 @@
 // Quickstart runs a debate between two participants before a judge. It writes the progress to stderr and the verdict to
 // stdout.
 //
-//	go run ./examples/quickstart "Should cities ban private cars?"
+//	go run ./examples/quickstart
+//	go run ./examples/quickstart "Is tea better than coffee?"
 //
 // Set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST to choose a model. If none is set, the example uses an offline
 // demo model. Ctrl-C cancels the debate.
@@ -36,9 +37,9 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, env func(string) string) int {
 	v := printer.SafeWriter{Writer: stderr}
 	live := printer.IsTerminal(stderr)
-	topic := strings.Join(args, " ")
-	if strings.TrimSpace(topic) == "" || strings.HasPrefix(topic, "-") {
-		fmt.Fprintln(v, `usage: quickstart "Should cities ban private cars?"`)
+	topic := cmp.Or(strings.TrimSpace(strings.Join(args, " ")), "Should cities ban private cars?")
+	if strings.HasPrefix(topic, "-") {
+		fmt.Fprintln(v, `usage: quickstart ["topic"]`)
 		return 2
 	}
 	model, err := offline.Choose(env, v, offline.Model(live))

@@ -7,7 +7,7 @@ require (
 	github.com/stretchr/testify v1.12.1 // assertions in modules with River, OpenTelemetry or go-pdfium, which require this version
 	go.opentelemetry.io/otel v1.44.0 // attributes, and the global providers
 	go.opentelemetry.io/otel/metric v1.44.0 // the interface of metrics
-	go.opentelemetry.io/otel/sdk v1.44.0 // records spans; in tests, and in examples/integrations/otel
+	go.opentelemetry.io/otel/sdk v1.44.0 // records spans, in tests
 	go.opentelemetry.io/otel/sdk/metric v1.44.0 // records metrics; only in tests
 	go.opentelemetry.io/otel/trace v1.44.0 // the interface of spans
 )

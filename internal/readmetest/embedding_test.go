@@ -13,8 +13,8 @@ import (
 
 const (
 	embedding   = root + "/docs/serving.md"
-	embedLines  = 60 // examples/integrations/embed/main.go has fewer lines
-	embedSource = root + "/examples/integrations/embed/main.go"
+	embedLines  = 60 // examples/integrations/langchaingo/main.go has fewer lines
+	embedSource = root + "/examples/integrations/langchaingo/main.go"
 )
 
 // embeddingImports lists the packages that the functions of docs/serving.md use, by name.

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -118,7 +119,7 @@ func dependOnAllSources(t *testing.T) {
 			return err
 		case d.IsDir() && d.Name() == ".git":
 			return fs.SkipDir
-		case strings.HasSuffix(path, ".go"), filepath.Base(path) == "go.mod", filepath.Base(path) == "go.sum":
+		case slices.Contains([]string{".go", ".mod", ".sum", ".mk", ".mjs", ".json", ".tmpl"}, filepath.Ext(path)), d.Name() == "Makefile":
 			_, _ = os.Stat(path)
 		}
 		return nil

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -65,19 +64,4 @@ func TestCommandsThatNeedARelease(t *testing.T) {
 	}))
 	require.Equal(t, released, found)
 	assert.NotRegexp(t, `badge|img\.shields`, readReadme(t), "badges of a project that is not published are dead")
-}
-
-func TestEveryExampleIsListed(t *testing.T) {
-	list, err := os.ReadFile(root + "/examples/README.md")
-	require.NoError(t, err)
-	programs, err := filepath.Glob(root + "/examples/*/main.go")
-	require.NoError(t, err)
-	nested, err := filepath.Glob(root + "/examples/integrations/*/main.go")
-	require.NoError(t, err)
-	require.NotEmpty(t, nested)
-	for _, program := range slices.Concat(programs, nested) {
-		dir, err := filepath.Rel(root+"/examples", filepath.Dir(program))
-		require.NoError(t, err)
-		assert.Contains(t, string(list), "]("+filepath.ToSlash(dir)+")", "the table of examples")
-	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/elenchus-go/debate/tool"
 )
 
-// encyclopedia has the methods of a tools.Tool of langchaingo. A test of examples/integrations/embed uses a tool of langchaingo itself.
+// encyclopedia has the methods of a tools.Tool of langchaingo. A test of examples/integrations/langchaingo uses a tool of langchaingo itself.
 type encyclopedia struct{}
 
 func (encyclopedia) Name() string        { return "encyclopedia" }

@@ -3,8 +3,8 @@
 //	export DATABASE_URL=postgres://localhost/debates
 //	go run ./examples/integrations/worker work                                   # run this on as many machines as you like
 //	go run ./examples/integrations/worker submit "Should cities ban private cars?"
-//	go run ./examples/integrations/worker watch <id>                             # show the debate from the beginning
-//	go run ./examples/integrations/worker pause|resume|stop|cancel <id>
+//	go run ./examples/integrations/worker watch ID                               # show the debate from the beginning
+//	go run ./examples/integrations/worker pause ID                               # or resume, stop or cancel
 //	go run ./examples/integrations/worker eval tasks.jsonl                       # find out whether a debate helps; see docs/evaluation.md
 //
 // If OPENAI_API_KEY is set, a worker calls OpenAI; otherwise it uses an offline demo model. If you kill a worker during a

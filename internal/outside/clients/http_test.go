@@ -59,8 +59,8 @@ func TestClientsInGo(t *testing.T) {
 func TestExampleInJavaScript(t *testing.T) {
 	address := startExample(t, "http")
 	output := runProgram(t, "../../../examples/http", []string{"SERVICE=" + address}, "node", "client.mjs", "Ban cars?")
-	for _, said := range []string{"Ada: My answer is yes. ", "Bo: ", "On the topic “Ban cars?”"} {
+	for _, said := range []string{"Ada: My answer is yes, ", "Bo: ", "On the topic “Ban cars?”"} {
 		require.Contains(t, output, said)
 	}
-	require.Equal(t, 1, strings.Count(output, "Ada: My answer is yes. "), output)
+	require.Equal(t, 1, strings.Count(output, "Ada: My answer is yes, "), output)
 }

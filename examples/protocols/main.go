@@ -1,0 +1,129 @@
+// Protocols holds a debate in one of the ways of the library, and prints what the answer of its protocol has. There is a file for
+// each protocol.
+//
+//	go run ./examples/protocols
+//	go run ./examples/protocols -protocol vote "Is 2027 a prime number? Answer yes or no."
+//	go run ./examples/protocols -protocol panel-oxford -rounds 2 "Cities should ban private cars"
+//	go run ./examples/protocols -protocol council -models gpt-4.1,gpt-4.1-mini,o4-mini,gpt-4o -judge gpt-4.1 "How should a small team back up its database?"
+//	go run ./examples/protocols -list
+//
+// Set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST to choose a service, and -models and -judge to choose models of that service.
+// If no key or host is set, the example uses an offline demo model. docs/choose.md says which protocol fits which question.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/evidence"
+	"github.com/elenchus-go/debate/examples/console"
+	"github.com/elenchus-go/debate/examples/offline"
+	"github.com/elenchus-go/debate/providers"
+)
+
+func main() { console.Main(run) }
+
+// kind is a way to hold a debate.
+type kind struct {
+	about  string        // what happens
+	topic  string        // without one on the command line
+	config debate.Config // without a topic and models
+	text   string        // of the documents that only participants read
+	show   func(w io.Writer, r *debate.Result) error
+}
+
+var kinds = map[string]kind{
+	"panel":                   freePanel,
+	"panel-structured-rounds": structuredPanel,
+	"panel-convergence":       convergingPanel,
+	"panel-oxford":            oxfordPanel,
+	"skeptic":                 skepticism,
+	"refine":                  refinement,
+	"arbitration":             arbitrated,
+	"procon":                  proAndCon,
+	"vote":                    majorityVote,
+	"vote-ring":               ringVote,
+	"vote-reconcile":          reconcileVote,
+	"vote-s2-mad":             groupVote,
+	"vote-self-consistency":   sampledVote,
+	"council":                 councilOfFour,
+	"mad":                     disagreement,
+	"oversight":               overseen,
+	"oversight-consultancy":   consulted,
+}
+
+func run(ctx context.Context, p *console.Program) error {
+	name := p.Flags.String("protocol", "panel", "`name` of a protocol or of a variant; see -list")
+	models := p.Flags.String("models", "", "`models` of the participants in turn, with commas between them; an empty name is the default model")
+	judge := p.Flags.String("judge", "", "`model` of the judge")
+	rounds := p.Flags.Int("rounds", 0, "largest `number` of rounds (default: that of the example)")
+	list := p.Flags.Bool("list", false, "list the protocols and variants")
+	topic, err := p.Topic("")
+	if err != nil {
+		return err
+	}
+	if *list {
+		for _, name := range slices.Sorted(maps.Keys(kinds)) {
+			fmt.Fprintf(p.Stdout, "%-24s %s\n", name, kinds[name].about)
+		}
+		return nil
+	}
+	k, known := kinds[*name]
+	if !known {
+		return fmt.Errorf("-protocol: %q is unknown, use one of %s", *name, strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))
+	}
+	model, err := offline.Choose(p.Env, p.Stderr, offline.Model(p.IsTerminal))
+	if err != nil {
+		return err
+	}
+	result, err := p.Debate(ctx, k.configure(topic, strings.Split(*models, ","), *judge, *rounds), debate.Options{
+		Providers: map[string]providers.Provider{"model": model},
+		Documents: func(context.Context, string, map[string]string, evidence.Document) (string, error) {
+			return k.text, nil
+		},
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.Stdout, "%s\nended in round %d: %s\n\n", result.Topic, result.Round, result.Ending.Outcome)
+	return k.show(p.Stdout, result)
+}
+
+// configure returns the configuration of a debate about a topic, with these models.
+func (k kind) configure(topic string, models []string, judge string, rounds int) debate.Config {
+	c := k.config
+	c.Topic = k.topic
+	if topic != "" {
+		c.Topic = topic
+	}
+	if rounds != 0 {
+		c.Limits.MaxRounds = rounds
+	}
+	c.Participants, c.Judges = slices.Clone(c.Participants), slices.Clone(c.Judges)
+	for i := range c.Participants {
+		c.Participants[i].Model = models[i%len(models)]
+	}
+	for i := range c.Judges {
+		c.Judges[i].Model = judge
+	}
+	return c
+}
+
+// people returns participants or judges with these names.
+func people(names ...string) (list []debate.Participant) {
+	for _, name := range names {
+		list = append(list, debate.Participant{Name: name})
+	}
+	return list
+}
+
+// showText prints the answer.
+func showText(w io.Writer, r *debate.Result) error {
+	_, err := fmt.Fprintln(w, r.Answer.Text)
+	return err
+}
