@@ -241,9 +241,6 @@ func (dr *driver) unobserve(err error) {
 	end(o)
 }
 
-// errUnfinished is why a drive or a step has ended if its goroutine has.
-var errUnfinished = errors.New("the goroutine ended early")
-
 // release ends driving. It is deferred, so that others can go on whatever ends the goroutine.
 func (dr *driver) release() {
 	defer dr.leave() // also if the observer ends the goroutine
