@@ -20,6 +20,9 @@ import (
 // errProtocol reports that a protocol returned an impossible step. A retry cannot help.
 var errProtocol = errors.New("invalid protocol")
 
+// errUnfinished is why a drive or a step has ended if its goroutine has.
+var errUnfinished = errors.New("the goroutine ended early")
+
 func (q *Question) actions() (names []string) {
 	for _, c := range q.Choices {
 		names = append(names, c.Action)
