@@ -22,9 +22,6 @@ import (
 
 // execution is a step that a driver executes. It implements step.Host: it turns what happens in the step into events, log
 // lines and what an observer sees.
-// errUnfinished is why a drive or a step has ended if its goroutine has.
-var errUnfinished = errors.New("the goroutine ended early")
-
 type execution struct {
 	run       step.Run  // its plan has all that the step needs from the record, so that steps can run concurrently
 	debate    string    // ID of the debate
