@@ -191,4 +191,3 @@ func (c callOnce) Generate(ctx context.Context, r providers.Request) (providers.
 	}
 	return resp, err
 }
-
