@@ -22,7 +22,6 @@ import (
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
-	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -327,12 +326,4 @@ func watchAll(t *testing.T, d *debate.Debate, after int64) (events []debate.Even
 		events = append(events, ev)
 	}
 	return events
-}
-
-// firstEntry returns the configuration in the first entry of a journal, which a store may hold as a value or as JSON.
-func firstEntry(t testing.TB, e store.Entry) debate.ConfigChanged {
-	t.Helper()
-	ev, err := debate.ParseEvent([]byte(debatetest.Encode(t, e.Data)))
-	require.NoError(t, err)
-	return ev.(debate.ConfigChanged)
 }

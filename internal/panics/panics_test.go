@@ -56,5 +56,7 @@ func TestCall(t *testing.T) {
 	require.True(t, ran)
 	err := Call(func() { panic("a bug") })
 	require.EqualError(t, err, "a bug")
-	require.Contains(t, err.(*Error).Stack, "panics.TestCall")
+	var panicked *Error
+	require.ErrorAs(t, err, &panicked)
+	require.Contains(t, panicked.Stack, "panics.TestCall")
 }

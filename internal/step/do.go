@@ -30,7 +30,7 @@ func (r *Run) Do(ctx context.Context, cancel context.CancelCauseFunc, host Host)
 		}
 		r.timing.stop()
 	}()
-	defer func() { //nolint:contextcheck // it has the context of the run
+	defer func() {
 		if r.viewing {
 			return
 		}
@@ -38,7 +38,7 @@ func (r *Run) Do(ctx context.Context, cancel context.CancelCauseFunc, host Host)
 			t, err = nil, r.panicked(panics.New(v))
 		}
 	}()
-	if err = r.perform(); err != nil {
+	if err = r.perform(); err != nil { //nolint:contextcheck // it has the context of the run
 		return nil, err
 	}
 	return &r.draft.Turn, nil
