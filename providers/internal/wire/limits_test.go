@@ -147,7 +147,7 @@ func TestRepliesLongerThanTheTokenLimit(t *testing.T) {
 		reply fakellm.Reply
 		want  string
 	}{
-		"text":       {fakellm.Reply{Chunks: []string{huge, huge}}, "read reply: longer than 103936 bytes, which is more than the token limit explains"},
+		"text":       {fakellm.Reply{Chunks: []string{huge, huge[1:]}}, "read reply: longer than 103936 bytes, which is more than the token limit explains"},
 		"reasoning":  {fakellm.Reply{Reasoning: huge + huge, Chunks: []string{"So."}}, "read reply: longer than 103936 bytes"},
 		"no content": {fakellm.Reply{Chunks: []string{"So."}, RawLines: nil, Padding: 7 << 20}, ""},
 	} {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/internal/resent"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -19,8 +20,13 @@ type Reply struct {
 	failed   error // why the service says that the reply has failed
 
 	segments []segment
-	partRune Text // the bytes of an incomplete character
-	size     int  // the bytes of all segments
+	said     resent.Filter // the pieces of the text
+	thought  resent.Filter // the pieces of the reasoning
+	service  string        // that needs the reasoning back
+	resent   int           // bytes of arguments that were sent again
+	noted    bool          // a warning says what was sent again
+	partRune Text          // the bytes of an incomplete character
+	size     int           // the bytes of all segments
 
 	tooLong     bool
 	callbackErr error // the error of OnChunk
@@ -33,6 +39,7 @@ type segment struct {
 	call  providers.ToolCall
 	keep  providers.Reasoning
 	bytes []byte // text, reasoning, or the arguments of a tool call
+	ends  []int  // where each piece of the arguments ends
 }
 
 type segmentKind int
@@ -88,8 +95,21 @@ func (r *Reply) Grow(n int) error {
 	return nil
 }
 
-// Add adds text to the reply and passes its complete characters to OnChunk.
+// Add adds text to the reply and passes its complete characters to OnChunk. It leaves out text that the service sends again.
 func (r *Reply) Add(t Text) error {
+	if len(t) == 0 {
+		return nil
+	}
+	r.settleThought()
+	fresh, err := r.said.Add(t)
+	if err != nil {
+		return &providers.Error{Kind: providers.InvalidResponse, Err: fmt.Errorf("read reply: %w", err)}
+	}
+	return r.add(fresh)
+}
+
+// add adds text that the service has not sent before.
+func (r *Reply) add(t Text) error {
 	if len(t) == 0 {
 		return nil
 	}
@@ -130,10 +150,30 @@ func (r *Reply) ReasonFor(service string, t Text) error {
 	if len(t) == 0 {
 		return nil
 	}
+	r.service = service
+	fresh, err := r.thought.Add(t)
+	if err != nil { // the service changed it: what was there stays
+		return nil
+	}
+	return r.think(fresh)
+}
+
+// think adds reasoning that the service has not sent before.
+func (r *Reply) think(t Text) error {
+	if len(t) == 0 {
+		return nil
+	}
 	s := r.last(reasonSegment)
-	s.keep.Service = service
+	s.keep.Service = r.service
 	s.bytes = append(s.bytes, t...)
 	return r.Grow(len(t))
+}
+
+// settleThought adds reasoning that was held until it was clear that the service had not sent it before.
+func (r *Reply) settleThought() {
+	if r.thought.Held() {
+		_ = r.think(r.thought.End()) // what is too long is noticed with the next piece
+	}
 }
 
 // Keep adds opaque reasoning, which the service needs back in later requests.
@@ -181,11 +221,24 @@ func (r *Reply) Warn(warning string) {
 // Usage returns the usage of the reply, so that it can be changed.
 func (r *Reply) Usage() *transcript.Usage { return &r.res.Usage }
 
-// flush delivers the bytes of an incomplete character, of which no more arrive.
+// flush delivers what was held until more arrived.
 func (r *Reply) flush() error {
+	r.settleThought()
+	if err := r.add(r.said.End()); err != nil {
+		return err
+	}
 	rest := r.partRune
 	r.partRune = nil
 	return r.deliver(rest)
+}
+
+// noteResent adds a warning if the service has sent text again, once.
+func (r *Reply) noteResent() {
+	n := r.said.Removed() + r.thought.Removed() + r.resent
+	if n > 0 && !r.noted {
+		r.noted = true
+		r.Warn(fmt.Sprintf("the service sent text again that it had sent before: %d bytes were left out", n))
+	}
 }
 
 // End returns the response, or an error if the reply is incomplete or empty.
@@ -226,6 +279,7 @@ func (r *Reply) fill() {
 	var text []byte
 	var parts []providers.Part
 	plain, calls := true, r.has(callSegment)
+	resent := 0
 	for _, s := range r.segments {
 		part := providers.Part{}
 		switch s.kind {
@@ -240,8 +294,10 @@ func (r *Reply) fill() {
 		case opaqueSegment:
 			part.Reasoning = &s.keep
 		case callSegment:
-			s.call.Arguments = arguments(s.bytes)
+			given, again := s.arguments()
+			s.call.Arguments = arguments(given)
 			part.ToolCall = &s.call
+			resent += again
 		}
 		plain = plain && s.kind == textSegment
 		parts = append(parts, part)
@@ -250,6 +306,8 @@ func (r *Reply) fill() {
 	if !plain {
 		r.res.Parts = parts
 	}
+	r.resent = resent
+	r.noteResent()
 }
 
 // has reports whether the reply has a segment of a kind.
@@ -260,6 +318,11 @@ func (r *Reply) has(kind segmentKind) bool {
 // Partial returns the part of a failed reply that arrived. It has a finish reason if the service ended the reply, but
 // the reply has no text.
 func (r *Reply) Partial() providers.Response {
+	r.settleThought()
+	if rest := r.said.End(); len(rest) > 0 { // nobody waits for it any longer
+		s := r.last(textSegment)
+		s.bytes = append(s.bytes, Text(rest).String()...)
+	}
 	r.fill()
 	res := r.res
 	if !r.complete {
