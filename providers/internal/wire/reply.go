@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/elenchus-go/debate/internal/leftover"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/internal/resent"
 	"github.com/elenchus-go/debate/transcript"
@@ -24,9 +25,13 @@ type Reply struct {
 	thought  resent.Filter // the pieces of the reasoning
 	service  string        // that needs the reasoning back
 	resent   int           // bytes of arguments that were sent again
-	noted    bool          // a warning says what was sent again
-	partRune Text          // the bytes of an incomplete character
-	size     int           // the bytes of all segments
+	noted    bool          // warnings say what was left out
+	marks    leftover.Filter
+	take     func(leftover.Part) error // takes the parts of the text
+	quiet    bool                      // nobody hears what follows
+	stray    bool                      // the text calls a tool that the model cannot call
+	partRune Text                      // the bytes of an incomplete character
+	size     int                       // the bytes of all segments
 
 	tooLong     bool
 	callbackErr error // the error of OnChunk
@@ -60,7 +65,11 @@ func (r *Reply) last(kind segmentKind) *segment {
 }
 
 // NewReply returns an empty reply to a request.
-func NewReply(r providers.Request) *Reply { return &Reply{asked: r} }
+func NewReply(r providers.Request) *Reply {
+	reply := &Reply{asked: r}
+	reply.take = reply.takePart
+	return reply
+}
 
 // Limits of a reply whose request has a token limit: a token rarely has more than 32 bytes, and an event of a stream
 // has at most a few kilobytes for each token. Without a token limit, a request is assumed to have defaultTokens.
@@ -127,15 +136,22 @@ func (r *Reply) add(t Text) error {
 	return r.deliver(t[:n])
 }
 
-// deliver passes a piece of the text to OnChunk.
+// deliver takes a piece of the text apart.
 func (r *Reply) deliver(t Text) error {
 	if len(t) == 0 {
 		return nil
 	}
-	piece := t.String()
+	return r.marks.Add(t.String(), r.take)
+}
+
+// say adds a piece to the text and passes it to OnChunk.
+func (r *Reply) say(piece string) error {
+	if piece == "" {
+		return nil
+	}
 	s := r.last(textSegment)
 	s.bytes = append(s.bytes, piece...)
-	if r.asked.OnChunk == nil {
+	if r.asked.OnChunk == nil || r.quiet {
 		return nil
 	}
 	r.callbackErr = r.asked.OnChunk(piece)
@@ -229,22 +245,19 @@ func (r *Reply) flush() error {
 	}
 	rest := r.partRune
 	r.partRune = nil
-	return r.deliver(rest)
-}
-
-// noteResent adds a warning if the service has sent text again, once.
-func (r *Reply) noteResent() {
-	n := r.said.Removed() + r.thought.Removed() + r.resent
-	if n > 0 && !r.noted {
-		r.noted = true
-		r.Warn(fmt.Sprintf("the service sent text again that it had sent before: %d bytes were left out", n))
+	if err := r.deliver(rest); err != nil {
+		return err
 	}
+	return r.marks.End(r.take)
 }
 
 // End returns the response, or an error if the reply is incomplete or empty.
 func (r *Reply) End() (providers.Response, error) {
 	if err := r.flush(); err != nil {
 		return providers.Response{}, err
+	}
+	if r.res.FinishReason == providers.Stop && r.has(callSegment) { // the text has called a tool
+		r.res.FinishReason = providers.ToolCalls
 	}
 	if err := r.check(); err != nil {
 		return providers.Response{}, err
@@ -261,11 +274,15 @@ func (r *Reply) check() error {
 		return replyError(providers.Network, "the stream ended before the reply was complete")
 	}
 	r.fill()
+	r.noteRemoved()
 	if limit := r.asked.MaxTokens; r.res.FinishReason == "" && limit > 0 && r.res.Usage.Output >= limit { // some servers give no reason
 		r.res.FinishReason = providers.Length
 	}
 	if r.res.FinishReason == providers.Length && endedEarly(r.res.Usage.Output, r.asked.MaxTokens) {
 		r.res.FinishReason = providers.WindowFull
+	}
+	if r.stray {
+		return emptyError(r.res.FinishReason, false, true, r.asked.MaxTokens)
 	}
 	if strings.TrimSpace(r.res.Text) != "" || r.has(callSegment) && r.asked.MayCallTools() {
 		return nil
@@ -307,7 +324,6 @@ func (r *Reply) fill() {
 		r.res.Parts = parts
 	}
 	r.resent = resent
-	r.noteResent()
 }
 
 // has reports whether the reply has a segment of a kind.
@@ -318,12 +334,14 @@ func (r *Reply) has(kind segmentKind) bool {
 // Partial returns the part of a failed reply that arrived. It has a finish reason if the service ended the reply, but
 // the reply has no text.
 func (r *Reply) Partial() providers.Response {
+	r.quiet = true
 	r.settleThought()
-	if rest := r.said.End(); len(rest) > 0 { // nobody waits for it any longer
-		s := r.last(textSegment)
-		s.bytes = append(s.bytes, Text(rest).String()...)
+	if rest := r.said.End(); len(rest) > 0 {
+		_ = r.deliver(rest[:completeLength(rest)]) // it is quiet
 	}
+	_ = r.marks.End(r.take)
 	r.fill()
+	r.noteRemoved()
 	res := r.res
 	if !r.complete {
 		res.FinishReason = ""
