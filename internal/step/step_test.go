@@ -129,6 +129,16 @@ func TestSteps(t *testing.T) {
 			log:     []string{"begin 1 p/m", "end"},
 			text:    "Cars are loud.",
 		},
+		"what looks like a special token": {
+			replies: []scripted.Reply{{Text: "Cars are loud. <|fim_hole|>"}},
+			log:     []string{"begin 1 p/m", "end"},
+			text:    "Cars are loud. <|fim_hole|>", flags: []transcript.Flag{transcript.SpecialToken},
+		},
+		"a special token in reasoning or in code": {
+			replies: []scripted.Reply{{Text: "<think><|fim_hole|></think>Write `<|fim_hole|>`."}},
+			log:     []string{"begin 1 p/m", "end"},
+			text:    "Write `<|fim_hole|>`.",
+		},
 		"a guess that was right": {
 			replies: []scripted.Reply{{Err: &providers.Error{Kind: providers.ContextOverflow, Otherwise: providers.ServerError}}, {Text: "Yes."}},
 			log:     []string{"begin 1 p/m", "end: context_overflow", "failed: context_overflow, again", "begin 2 p/m", "end"},
