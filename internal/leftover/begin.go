@@ -118,9 +118,13 @@ func assistantLabel(text string, n int, exact, end bool) (size int, words string
 	case after[0] != ':':
 		return 0, "", false
 	}
-	after = strings.TrimLeft(after[1:], "*_ ")
-	if after == "" && !end {
-		return 0, "", true
+	closed := strings.ContainsAny(rest[:len(rest)-len(after)], "*_")
+	after = strings.TrimLeft(after[1:], " ")
+	if emphasis := text[:len(text)-len(strings.TrimLeft(text, "*_"))]; emphasis != "" && !closed {
+		if len(after) < len(emphasis) && !end {
+			return 0, "", true
+		}
+		after = strings.TrimPrefix(after, emphasis)
 	}
 	return len(text) - len(after), "", false
 }

@@ -159,6 +159,7 @@ func TestNamesOfTheModel(t *testing.T) {
 		"capital letters":     {"ASSISTANT:Edge caches cut the tail.", edge},
 		"bold":                {"**Assistant:** Edge caches cut the tail.", edge},
 		"bold before a colon": {"**assistant**: Edge caches cut the tail.", edge},
+		"before bold text":    {"assistant: **Edge** caches cut the tail.", parts{reply: "**Edge** caches cut the tail."}},
 		"on its own line":     {"assistant:\nEdge caches cut the tail.", edge},
 		"after an empty line": {"\n\nassistant: Edge caches cut the tail.", edge},
 		"Llama's header":      {"assistant\n\nEdge caches cut the tail.", edge},
