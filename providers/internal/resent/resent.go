@@ -46,10 +46,10 @@ const (
 const (
 	maxHeld  = 8  // pieces that are held while the form is not known
 	minGrown = 8  // bytes of a text that is certain to have grown, if it has twice
-	minTimes = 4  // how often a shorter text is certain to have grown
+	minTimes = 4  // how often any text is certain to have grown
 	minLong  = 64 // bytes that nobody says twice by chance, from the first word on
 	minShort = 3  // bytes of a text that can be the whole text again
-	minDense = 9  // the same, in a script without spaces
+	minWhole = 9  // the same, if nothing but its pieces tells
 )
 
 // Removed returns how many bytes were sent again, and left out.
@@ -145,13 +145,16 @@ func (f *Filter) takeLast() []byte {
 }
 
 // hasGrown reports whether the pieces that are held are certain to be all text so far: the text has grown twice, or more often if
-// it is short, and is not one word again and again.
+// it is short, or one word again and again.
 func (f *Filter) hasGrown() bool {
 	h := &f.held
-	if h.growths < 2 || isRepetition(h.last, len(f.all)) {
+	switch {
+	case h.growths >= minTimes:
+		return true
+	case h.growths < 2, isRepetition(h.last, len(f.all)):
 		return false
 	}
-	return len(h.last) >= minGrown || h.growths >= minTimes || !goesOn(f.all, h.last)
+	return len(h.last) >= minGrown || !goesOn(f.all, h.last)
 }
 
 // grow returns what is new in a piece that is all text so far.
@@ -214,7 +217,7 @@ func (f *Filter) isAgain(piece []byte, inPieces bool) bool {
 	case !goesOn(f.all, piece):
 		return true
 	}
-	return inPieces && size >= minDense && isDense(lastRune(f.all)) && isDense(firstRune(piece))
+	return inPieces && size >= minWhole && !unicode.IsSpace(lastRune(f.all)) && !unicode.IsSpace(firstRune(piece))
 }
 
 // rest returns what follows the whole text in a piece.

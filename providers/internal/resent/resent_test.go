@@ -57,6 +57,7 @@ func TestTextThatGrows(t *testing.T) {
 		"a long text":               grown(long),
 		"one character at a time":   {"W", "Wh", "Why", "Why ", "Why n", "Why no", "Why not", "Why not?"},
 		"a bracket":                 {"(", "((", "((a", "((a)", "((a))"},
+		"one letter":                {"a", "aa", "aaa", "aaaa", "aaaaa", "aaaaaa"},
 		"a sentence and the rest":   {"It costs more.", "It costs more. And it is slower."},
 		"the whole text once again": {"We", "We must", "We must act now", "We must act now.", "We must act now."},
 	} {
@@ -119,6 +120,7 @@ func TestWhatASpeakerRepeatsStays(t *testing.T) {
 		"a refrain":                       {"We must act now. ", "We must act now. And then ", "we rest."},
 		"a sentence that begins the same": {"The cache", "The cachet", "is high."},
 		"a sentence without spaces":       {"不。", "不。"},
+		"a sentence in pieces, twice":     {"Never ", "again. ", "Never again. "},
 		"an initial":                      {"A.", "A. Milne wrote it."},
 		"a list":                          {"- ", "a\n", "- ", "a\n"},
 		"one piece":                       {"So it is."},
