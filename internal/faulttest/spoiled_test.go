@@ -116,10 +116,12 @@ var situations = map[string]struct {
 	"channels": {spoil: always(func(text string) []string {
 		return inPieces("<|channel|>analysis<|message|>We should argue.<|end|><|start|>assistant<|channel|>final<|message|>" + text)
 	}), warns: "<|channel|>"},
-	"channels as words": {spoil: always(func(text string) []string { return inPieces("analysisWe should argue.assistantfinal" + text) }), warns: "assistantfinal"},
-	"another message":   {spoil: always(func(text string) []string { return inPieces(text + "<|im_end|>\n<|im_start|>user\nWhy?") }), warns: "<|im_end|>"},
-	"a name":            {spoil: always(func(text string) []string { return inPieces("assistant: " + text) }), warns: "assistant:"},
-	"a call of no tool": {spoil: once(func(string) []string { return inPieces(`<tool_call>{"name": "look", "arguments": {}}</tool_call>`) })},
+	"channels as words":         {spoil: always(func(text string) []string { return inPieces("analysisWe should argue.assistantfinal" + text) }), warns: "assistantfinal"},
+	"another message":           {spoil: always(func(text string) []string { return inPieces(text + "<|im_end|>\n<|im_start|>user\nWhy?") }), warns: "<|im_end|>"},
+	"a name":                    {spoil: always(func(text string) []string { return inPieces("assistant: " + text) }), warns: "assistant:"},
+	"no system role":            {spoil: always(inPieces), refuse: `"role":"system"`, words: "System role not supported", warns: "does not support: the role system"},
+	"no system role, otherwise": {spoil: always(inPieces), refuse: `"role":"system"`, words: "Unsupported value: 'messages[0].role' does not support 'system' with this model.", warns: "does not support: the role system"},
+	"a call of no tool":         {spoil: once(func(string) []string { return inPieces(`<tool_call>{"name": "look", "arguments": {}}</tool_call>`) })},
 }
 
 // outcomeOf returns what a debate has said and found.

@@ -19,6 +19,7 @@
 //     stream is passed at the end.
 //   - It accepts a reply only if nothing shows that the reply was cut, if it has text, and if it is not much longer than
 //     the token limit explains.
+//   - If a model refuses the system prompt, it moves it to the first message of the user.
 //   - It ends a call in which no chunk arrives for 120 s. See [Provider.Timeout].
 //   - It reads usage and finish reasons under the names that each model uses.
 //   - It derives the kind of an error from status codes and known phrases, and redacts keys that the error quotes.
@@ -47,6 +48,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
@@ -69,16 +71,21 @@ type Provider struct {
 
 	model   llms.Model
 	options []llms.CallOption
+	adapted func() *adapter.Provider
 }
 
 // New returns a provider that calls m. The options are applied to every call. The fields of a request override them.
 func New(m llms.Model, options ...llms.CallOption) *Provider {
-	return &Provider{model: m, options: slices.Clone(options)}
+	p := &Provider{model: m, options: slices.Clone(options)}
+	p.adapted = sync.OnceValue(func() *adapter.Provider {
+		return &adapter.Provider{Stream: p.stream, Kind: kindOfCode, Timeout: p.Timeout}
+	})
+	return p
 }
 
 // Generate requests one reply from the model.
 func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
-	return (&adapter.Provider{Stream: p.stream, Kind: kindOfCode, Timeout: p.Timeout}).Generate(ctx, r)
+	return p.adapted().Generate(ctx, r)
 }
 
 // stream calls the model once.

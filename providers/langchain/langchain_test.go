@@ -247,3 +247,20 @@ func TestWholeReplies(t *testing.T) {
 	require.Equal(t, "Because.", res.Text)
 	require.Equal(t, []string{"Because."}, chunks)
 }
+
+// A model without a system prompt is asked once whether it has one.
+func TestModelsWithoutASystemPrompt(t *testing.T) {
+	var roles []llms.ChatMessageType
+	p := langchain.New(fake{func(_ context.Context, list []llms.MessageContent, _ llms.CallOptions) (*llms.ContentResponse, error) {
+		roles = append(roles, list[0].Role)
+		if list[0].Role == llms.ChatMessageTypeSystem {
+			return nil, errors.New("API returned unexpected status code: 400: System role not supported")
+		}
+		return &llms.ContentResponse{Choices: []*llms.ContentChoice{stops("So.")}}, nil
+	}})
+	r := providers.Request{Messages: []providers.Message{{Role: providers.System, Text: "Be brief."}, {Role: providers.User, Text: "Why?"}}}
+	for range 2 {
+		require.Equal(t, "So.", calltest.Generate(t, p, r).Text)
+	}
+	require.Equal(t, []llms.ChatMessageType{llms.ChatMessageTypeSystem, llms.ChatMessageTypeHuman, llms.ChatMessageTypeHuman}, roles)
+}

@@ -26,7 +26,7 @@ func thoughtOf(res providers.Response) (text string) {
 
 // splits returns replies that send a text in pieces of several sizes, and at once.
 func splits(text string) (list []fakellm.Reply) {
-	for _, size := range []int{1, 2, 3, 5, 7, 11, 1000} {
+	for _, size := range []int{1, 7, 1000} {
 		var chunks []string
 		for rest := text; rest != ""; {
 			n := min(size, len(rest))

@@ -57,7 +57,7 @@ func (c *Client) Generate(ctx context.Context, r providers.Request, call Call) (
 // run sends the request and reads the reply. While the model refuses an optional field, run sends the request again
 // without that field. If the server or the model lacks the API, run uses the older one.
 func (c *Client) run(w *watch, r providers.Request, call Call, reply *Reply) error {
-	support := c.support.get(call.Model, c.start)
+	support := c.support.Get(call.Model, c.start)
 	if support.lacksAPI != nobody && call.Older != nil {
 		call = *call.Older
 	}
@@ -75,8 +75,8 @@ func (c *Client) run(w *watch, r providers.Request, call Call, reply *Reply) err
 		resp, secrets := sent.resp, sent.secrets
 		if resp.StatusCode < http.StatusMultipleChoices {
 			if n > 1 {
-				c.support.put(call.Model, support)
-				reply.Warn(support.warning(call.Model, c.start))
+				c.support.Put(call.Model, support)
+				reply.Warn(support.Warning(call.Model, c.start))
 			}
 			return c.read(w, sent, call, reply)
 		}
@@ -95,6 +95,9 @@ func (c *Client) run(w *watch, r providers.Request, call Call, reply *Reply) err
 		next, ok := support.without(body, c.extra, len(r.Schema) > 0, refused)
 		if !ok || n == maxTries {
 			return first.Error(secrets)
+		}
+		if next.NoSystem != support.NoSystem { // what is refused now has another reason
+			first = nil
 		}
 		support = next
 	}
