@@ -18,6 +18,7 @@ const (
 	ContextOverflow ErrorKind = "context_overflow" // the prompt is larger than the model's context window
 	Authentication  ErrorKind = "authentication"   // the key is missing or refused
 	InvalidRequest  ErrorKind = "invalid_request"  // a retry cannot succeed: the model is unknown, or a parameter invalid
+	WrongAddress    ErrorKind = "wrong_address"    // what answers at the address is no service of models, such as a web site
 	InvalidResponse ErrorKind = "invalid_response" // the reply is empty or malformed
 	ContentFiltered ErrorKind = "content_filtered" // the service refused the prompt or the reply for its content
 	Billing         ErrorKind = "billing"          // the account has no credit, or may not use the service or the model

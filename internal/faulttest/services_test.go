@@ -20,6 +20,7 @@ import (
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/fakellm"
 	"github.com/elenchus-go/debate/internal/servicetest"
+	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/anthropic"
@@ -113,7 +114,7 @@ func TestDebatesOverTheErrorsOfServices(t *testing.T) {
 	for i, c := range servicetest.Load(t) {
 		t.Run(fmt.Sprint(i, " ", c.Service, " ", c.Kind), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				fails := func(n int, _ []byte) bool { return n == 4 }
+				fails := func(n int, _ []byte) bool { return n == 4 || n > 4 && c.Kind == providers.WrongAddress }
 				if c.Kind == providers.ContextOverflow {
 					fails = func(_ int, body []byte) bool { return len(body) > roomFor(c) }
 				}
@@ -122,11 +123,11 @@ func TestDebatesOverTheErrorsOfServices(t *testing.T) {
 				_, err := debatetest.Run(t, d)
 				r := debatetest.Result(t, d)
 				switch c.Kind {
-				case providers.Billing, providers.Authentication, providers.InvalidRequest, providers.OutOfMemory:
+				case providers.Billing, providers.Authentication, providers.InvalidRequest, providers.WrongAddress, providers.OutOfMemory:
 					require.Error(t, err)
 					require.Equal(t, fsm.Error, r.State)
 					require.Equal(t, c.Kind, r.Failure.Kind)
-					require.Equal(t, 1, r.Failure.Attempts, "a retry cannot help")
+					require.Equal(t, 1+step.DefaultRetries[c.Kind], r.Failure.Attempts)
 					require.Contains(t, r.Failure.Message, c.Says)
 					if m := messageOf.FindStringSubmatch(string(c.Body)); m != nil {
 						require.Contains(t, r.Failure.Message, m[1])
@@ -211,4 +212,22 @@ func TestTheUsersRuleDecides(t *testing.T) {
 		require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
 		require.Greater(t, len(good.Requests()), 2)
 	})
+}
+
+// A web page in place of an API says that the address is wrong, whoever is asked. It does not say that the model is.
+func TestAWebPageSaysThatTheAddressIsWrong(t *testing.T) {
+	for _, service := range []fakellm.Protocol{fakellm.OpenAI, fakellm.Responses, fakellm.Anthropic, fakellm.Google, fakellm.Ollama} {
+		t.Run(string(service), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				page := servicetest.Case{Service: service, Status: http.StatusAccepted, Body: []byte(`"<!DOCTYPE html><html><body>Sign in</body></html>"`)}
+				d, _ := debateOver(t, page, func(int, []byte) bool { return true })
+				_, err := debatetest.Run(t, d)
+				require.Error(t, err)
+				f := debatetest.Result(t, d).Failure
+				require.Equal(t, providers.WrongAddress, f.Kind)
+				require.Contains(t, f.Message, "check that Config.BaseURL is the address of an API")
+				require.Equal(t, "a web page answers at the address of provider p: set the address of its API in Options.Providers, then Retry", f.Hint())
+			})
+		})
+	}
 }

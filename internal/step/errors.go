@@ -58,11 +58,11 @@ func (f *Failure) Error() string { return f.Message }
 // Unwrap returns the last error.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Fatal reports whether a step whose last error has a kind can only succeed with another key, account, model or program.
+// Fatal reports whether a step whose last error has a kind can only succeed with another key, account, address, model or program.
 // Continuing without the reply would hide that.
 func Fatal(k providers.ErrorKind) bool {
 	switch k {
-	case providers.Authentication, providers.Billing, providers.InvalidRequest, providers.OutOfMemory, providers.Panic:
+	case providers.Authentication, providers.Billing, providers.InvalidRequest, providers.WrongAddress, providers.OutOfMemory, providers.Panic:
 		return true
 	default:
 		return false

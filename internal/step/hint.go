@@ -27,6 +27,8 @@ func Hint(key transcript.Key, f *Failure) string {
 		return fmt.Sprintf("provider %s filters what model %q should read or wrote: change the topic or the wording, or choose another model, then Retry", f.Provider, f.Model)
 	case providers.InvalidRequest:
 		return fmt.Sprintf("provider %s rejects the request: check that it has a model %q and that the parameters fit the model, Edit the debate, then Retry", f.Provider, f.Model)
+	case providers.WrongAddress:
+		return fmt.Sprintf("a web page answers at the address of provider %s: set the address of its API in Options.Providers, then Retry", f.Provider)
 	case providers.ContextOverflow:
 		return fmt.Sprintf("the prompt is too long for model %q: lower the Window of %s, or choose a model with a larger context window", f.Model, key.Actor)
 	case providers.RateLimit:

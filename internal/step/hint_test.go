@@ -24,6 +24,7 @@ func TestHintsAdvise(t *testing.T) {
 		"check its credit, its plan and":        {Provider: "p", Err: &providers.Error{Kind: providers.Billing}},
 		"raise Limits.StepTimeout":              {Provider: "p", Err: &providers.Error{Kind: providers.Timeout}},
 		"lower the Window of Ada":               {Provider: "p", Err: &providers.Error{Kind: providers.ContextOverflow}},
+		"a web page answers at the address of":  {Provider: "p", Model: "m", Err: &providers.Error{Kind: providers.WrongAddress}},
 		"set a lower rate with a middleware":    {Provider: "p", Err: &providers.Error{Kind: providers.RateLimit}},
 		"change the topic or the wording":       {Provider: "p", Err: &providers.Error{Kind: providers.ContentFiltered}},
 		"set a valid one in Options.Providers":  {Provider: "p", Err: &providers.Error{Kind: providers.Authentication}},

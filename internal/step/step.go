@@ -193,5 +193,5 @@ func (l *Answers) since(provider string, t time.Time) bool {
 var DefaultRetries = map[providers.ErrorKind]int{
 	providers.Network: 3, providers.RateLimit: 5, providers.ServerError: 2, providers.Timeout: 2, providers.InvalidResponse: 1,
 	providers.ContentFiltered: 1, providers.ContextOverflow: 0, providers.Authentication: 0, providers.Billing: 0, providers.InvalidRequest: 0,
-	providers.OutOfMemory: 0,
+	providers.OutOfMemory: 0, providers.WrongAddress: 1,
 }
