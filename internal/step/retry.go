@@ -168,8 +168,13 @@ func (r *Run) waitForService(e *providers.Error) time.Duration {
 		return -1
 	}
 	if time.Since(r.draft.Started)-r.timing.viewed+rest >= most {
-		if r.attempts.waitError = ErrOutOfTime; outage {
+		switch {
+		case outage:
 			r.attempts.waitError = errUnreachable
+		case e.RetryAfter > maxBackoff:
+			r.attempts.waitError = errLongWait
+		default:
+			r.attempts.waitError = ErrOutOfTime
 		}
 		return -1
 	}
