@@ -114,7 +114,7 @@ func TestDebatesOverTheErrorsOfServices(t *testing.T) {
 	for i, c := range servicetest.Load(t) {
 		t.Run(fmt.Sprint(i, " ", c.Service, " ", c.Kind), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				fails := func(n int, _ []byte) bool { return n == 4 || n > 4 && c.Kind == providers.WrongAddress }
+				fails := func(n int, _ []byte) bool { return n == 4 || n > 4 && step.Fatal(c.Kind) }
 				if c.Kind == providers.ContextOverflow {
 					fails = func(_ int, body []byte) bool { return len(body) > roomFor(c) }
 				}
@@ -122,8 +122,8 @@ func TestDebatesOverTheErrorsOfServices(t *testing.T) {
 				began := time.Now()
 				_, err := debatetest.Run(t, d)
 				r := debatetest.Result(t, d)
-				switch c.Kind {
-				case providers.Billing, providers.Authentication, providers.InvalidRequest, providers.WrongAddress, providers.OutOfMemory:
+				switch {
+				case step.Fatal(c.Kind):
 					require.Error(t, err)
 					require.Equal(t, fsm.Error, r.State)
 					require.Equal(t, c.Kind, r.Failure.Kind)

@@ -149,6 +149,9 @@ func (f *Fault) Error(secrets []string) *providers.Error {
 func (f *Fault) delay(kind providers.ErrorKind) time.Duration {
 	switch kind { //nolint:exhaustive // the others are not retried after a wait
 	case providers.RateLimit:
+		if f.isQuota() {
+			return max(f.waits, f.resets)
+		}
 		return cmp.Or(f.waits, f.resets)
 	case providers.ServerError, providers.Timeout:
 		return f.waits

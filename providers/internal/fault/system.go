@@ -37,4 +37,7 @@ func RefusesSystem(words string) bool {
 	return strings.Contains(roles, assistantRole) && !strings.Contains(roles, "system")
 }
 
+// refusesSystem reports whether the service has no system role.
+func (f *Fault) refusesSystem() bool { return RefusesSystem(f.words) }
+
 const assistantRole = "assistant"
