@@ -34,6 +34,7 @@ type Error struct {
 	// words that speak of a length and of a limit. It is the kind of the error if a shorter prompt fails too.
 	Otherwise  ErrorKind
 	RetryAfter time.Duration // the wait that the service asks for; 0 if it does not ask for one
+	Final      bool          // the service says that a retry does not help, whatever the kind is
 	Partial    Response      // the part of the reply that arrived before the failure; the finish reason if the reply is empty
 	Err        error         // the cause
 }

@@ -76,21 +76,7 @@ func debateOver(t *testing.T, c servicetest.Case, fails func(n int, body []byte)
 		bad:   fakellm.Start(t, c.Service, c.Reply()).Client(t).Transport,
 		fails: fails,
 	}
-	client, key := &http.Client{Transport: f}, "a-key-that-nobody-sees"
-	var p providers.Provider
-	var err error
-	switch c.Service {
-	case fakellm.Anthropic:
-		p, err = anthropic.New(anthropic.Config{Key: key, Model: "m", BaseURL: "http://service", HTTPClient: client})
-	case fakellm.Google:
-		p, err = googleai.New(googleai.Config{Key: key, Model: "m", BaseURL: "http://service", HTTPClient: client})
-	case fakellm.Ollama:
-		p, err = ollama.New(ollama.Config{Model: "m", BaseURL: "http://service", HTTPClient: client})
-	case fakellm.Responses:
-		p, err = openai.New(openai.Config{Key: key, Model: "m", BaseURL: "http://service/v1", HTTPClient: client, API: "responses"})
-	default:
-		p, err = openai.New(openai.Config{Key: key, Model: "m", BaseURL: "http://service/v1", HTTPClient: client})
-	}
+	p, err := newProvider(c.Service, &http.Client{Transport: f})
 	require.NoError(t, err)
 	cfg := debate.Config{
 		Topic: "Ban cars?", Protocol: panel.Protocol{Mode: panel.Sequential},
@@ -100,6 +86,23 @@ func debateOver(t *testing.T, c servicetest.Case, fails func(n int, body []byte)
 	}
 	d := debatetest.New(t, cfg, debate.Options{Providers: map[string]providers.Provider{"p": uncheckable{p}, "j": &debatetest.DigestModel{Names: []string{"A", "B"}}}})
 	return d, f
+}
+
+// newProvider returns the provider of a service that a client reaches.
+func newProvider(service fakellm.Protocol, client *http.Client) (providers.Provider, error) {
+	const key = "a-key-that-nobody-sees"
+	switch service {
+	case fakellm.Anthropic:
+		return anthropic.New(anthropic.Config{Key: key, Model: "m", BaseURL: "http://service", HTTPClient: client})
+	case fakellm.Google:
+		return googleai.New(googleai.Config{Key: key, Model: "m", BaseURL: "http://service", HTTPClient: client})
+	case fakellm.Ollama:
+		return ollama.New(ollama.Config{Model: "m", BaseURL: "http://service", HTTPClient: client})
+	case fakellm.Responses:
+		return openai.New(openai.Config{Key: key, Model: "m", BaseURL: "http://service/v1", HTTPClient: client, API: "responses"})
+	default:
+		return openai.New(openai.Config{Key: key, Model: "m", BaseURL: "http://service/v1", HTTPClient: client})
+	}
 }
 
 // uncheckable hides the check of a provider, for which the service has no answer.

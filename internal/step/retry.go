@@ -28,6 +28,12 @@ func (r *Run) retryDelay(n int, e *providers.Error) time.Duration {
 	case e.Kind == providers.InvalidRequest && r.query.dropReasoning(): // the service may no longer accept it
 		return 0
 	}
+	if e.Final {
+		if r.substitute() {
+			return 0
+		}
+		return -1
+	}
 	if again := backoff(e, r.countFailure(e.Kind), r.maxRetries(e.Kind)); again >= 0 && again < r.timeLeft() && (r.maxWait(e) == 0 || !r.exceedsTimeout(again)) && r.mayWaitFirst(again) {
 		return again
 	}

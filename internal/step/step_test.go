@@ -129,6 +129,23 @@ func TestSteps(t *testing.T) {
 			log:     []string{"begin 1 p/m", "end"},
 			text:    "Cars are loud.",
 		},
+		"a failure after which no retry helps": {
+			replies: []scripted.Reply{{Err: &providers.Error{Kind: providers.ServerError, Final: true}}},
+			log:     []string{"begin 1 p/m", "end: server_error", "failed: server_error, no retry"},
+			kind:    providers.ServerError,
+		},
+		"a rate limit of all after which no retry helps": {
+			replies: []scripted.Reply{{Err: &providers.Error{Kind: providers.RateLimit, Final: true}}},
+			change:  func(r *Run) { r.Plan.Limits.RateLimit = time.Hour },
+			log:     []string{"begin 1 p/m", "end: rate_limit", "failed: rate_limit, no retry"},
+			kind:    providers.RateLimit,
+		},
+		"a substitute after a failure after which no retry helps": {
+			replies: []scripted.Reply{{Err: &providers.Error{Kind: providers.ServerError, Final: true}}, {Text: valid}},
+			change:  substituted,
+			log:     []string{"begin 1 p/m", "end: server_error", "failed: server_error, again", "begin 2 q/other", "end"},
+			text:    valid, flags: []transcript.Flag{transcript.Substituted},
+		},
 		"what looks like a special token": {
 			replies: []scripted.Reply{{Text: "Cars are loud. <|fim_hole|>"}},
 			log:     []string{"begin 1 p/m", "end"},

@@ -37,8 +37,9 @@
 //   - Tools, and parts of messages other than text, are refused.
 //   - The retry delay after a rate limit is known only if the text of the error contains it. Some models drop status
 //     codes, so that only the text of the error determines its kind.
-//   - Some models drop errors inside a stream, so that the stream seems to be cut. If a model reports usage, but a stream
-//     ends with neither a finish reason nor usage, the stream counts as cut.
+//   - Some models drop errors inside a stream, so that the stream seems to be cut, or even whole. Give such a model a client of
+//     [HTTPClient]. Otherwise, if a model reports usage, but a stream ends with neither a finish reason nor usage, the stream
+//     counts as cut.
 //   - Most models drop the name of the model that replied, and reasoning.
 //   - Some models ignore contexts: after the call has returned, the request continues in the background.
 //   - If a model panics on another goroutine that it started, the process ends.

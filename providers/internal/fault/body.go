@@ -30,7 +30,17 @@ type Fault struct {
 	codes   []string // the codes, types and statuses of the error, in lower case
 	waits   time.Duration
 	resets  time.Duration // when the service's limits end
+	retry   retry
 }
+
+// retry is what a service says about a retry.
+type retry int
+
+const (
+	unsaid retry = iota
+	canRetry
+	cannotRetry
+)
 
 // maxNesting limits how deep an error is searched.
 const maxNesting = 8

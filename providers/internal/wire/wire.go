@@ -23,6 +23,7 @@ import (
 
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/internal/fault"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // Generate makes a call and returns the reply. All errors but those of r.OnChunk are of type *providers.Error.
@@ -162,6 +163,7 @@ func (c *Client) read(w *watch, sent exchange, call Call, reply *Reply) error {
 	defer func() { _ = resp.Body.Close() }()
 	report := func(f *fault.Fault) error {
 		f.RequestID, f.Sent, f.Own = fault.RequestID(resp.Header), sent.size, c.own
+		f.ReadHeader(resp.Header)
 		return f.Error(secrets)
 	}
 	err := readEvents(resp, w, reply.maxStream(), func(data []byte) error {
@@ -181,7 +183,11 @@ func (c *Client) read(w *watch, sent exchange, call Call, reply *Reply) error {
 		case malformed(err):
 			return &providers.Error{Kind: providers.InvalidResponse, Err: fmt.Errorf("read reply: %w in %q", err, fault.Excerpt(string(data), secrets))}
 		case reply.complete:
-			w.limitRest(restTime)
+			rest := restTime
+			if *reply.Usage() != (transcript.Usage{}) { // nothing else is to come
+				rest = drainTime
+			}
+			w.limitRest(rest)
 		}
 		return err
 	})
@@ -198,5 +204,5 @@ func (c *Client) read(w *watch, sent exchange, call Call, reply *Reply) error {
 }
 
 // restTime limits how long a service may take after the finish reason. Usage may still arrive then, but some servers
-// leave the connection open.
-const restTime = 3 * time.Second
+// leave the connection open. If the usage has arrived, drainTime is the limit.
+const restTime = time.Second
