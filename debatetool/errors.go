@@ -129,7 +129,7 @@ func advice(f *debate.Failure) string {
 		return "The text is too long for the model. Start a new debate with less background or fewer rounds."
 	case providers.Declined:
 		return f.Key.Actor + " has declined to reply. Another try asks again."
-	case providers.InvalidResponse:
+	case providers.InvalidResponse, providers.Loop:
 		return "The model gave no usable reply. Another try may give one."
 	case providers.RateLimit, providers.Timeout, providers.Network, providers.ServerError:
 	}

@@ -134,7 +134,7 @@ type Flag string
 const (
 	Truncated    Flag = "truncated"     // the reply was cut off at the token limit
 	Defaulted    Flag = "defaulted"     // there was no valid reply; Data holds the default of the contract
-	Reasked      Flag = "reasked"       // the first reply was invalid, cut off or doubtful, and was requested again
+	Reasked      Flag = "reasked"       // the first reply was invalid, cut off, doubtful or a loop, and was requested again
 	Repaired     Flag = "repaired"      // the reply's syntax was corrected
 	Partial      Flag = "partial"       // the model failed, and the turn holds the part that was received
 	Substituted  Flag = "substituted"   // another model replied in place of the judge's own

@@ -30,7 +30,13 @@ import (
 )
 
 // argument returns what the models say, so that the prompts of three rounds exceed a size in bytes.
-func argument(size int) string { return strings.Repeat("So it is, and there are reasons. ", size/160) }
+func argument(size int) string {
+	var b strings.Builder
+	for i := range size / 160 {
+		fmt.Fprintf(&b, "So it is, and there are %d reasons. ", i) // a model that repeats itself is ended
+	}
+	return b.String()
+}
 
 // failing is a service that answers some requests with an error, and all others with an argument.
 type failing struct {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -18,8 +19,10 @@ import (
 	"github.com/elenchus-go/debate/internal/calltest"
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/enginetest"
+	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/openai"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // sentKey is the key of what the server of a spoiling model sends.
@@ -36,9 +39,12 @@ type spoiling struct {
 	calls map[string]int
 }
 
+// filler matches what makes a reply long, which a provider would take for a loop.
+var filler = regexp.MustCompile("0{100,}")
+
 // Generate has the server reply to a request.
 func (s *spoiling) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
-	text := enginetest.PresetReply(s.cfg, r)
+	text := filler.ReplaceAllStringFunc(enginetest.PresetReply(s.cfg, r), func(zeros string) string { return argument(4 * len(zeros)) })
 	s.mu.Lock()
 	s.calls[text]++
 	n := s.calls[text]
@@ -121,6 +127,8 @@ var situations = map[string]struct {
 	"a name":                    {spoil: always(func(text string) []string { return inPieces("assistant: " + text) }), warns: "assistant:"},
 	"no system role":            {spoil: always(inPieces), refuse: `"role":"system"`, words: "System role not supported", warns: "does not support: the role system"},
 	"no system role, otherwise": {spoil: always(inPieces), refuse: `"role":"system"`, words: "Unsupported value: 'messages[0].role' does not support 'system' with this model.", warns: "does not support: the role system"},
+	"a loop":                    {spoil: once(func(text string) []string { return inPieces(text + strings.Repeat(" the cache", 2_000)) })},
+	"a loop of marks":           {spoil: once(func(text string) []string { return inPieces(text + strings.Repeat(" <pad>", 2_000)) })},
 	"a call of no tool":         {spoil: once(func(string) []string { return inPieces(`<tool_call>{"name": "look", "arguments": {}}</tool_call>`) })},
 }
 
@@ -178,4 +186,45 @@ func TestDebatesOverSpoiledText(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A model that only loops is asked again once, with a penalty for repetition, and then fails for a reason of its own. What it has
+// said before the loop is kept as a part of a speech.
+func TestAModelThatOnlyLoops(t *testing.T) {
+	for name, begins := range map[string]string{"from the first word": "", "after a speech": "Edge caches cut the tail of latency. "} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cfg := debatetest.PairConfig(panel.Protocol{Mode: panel.Sequential})
+				m, _ := newSpoiling(t, cfg, always(func(string) []string { return inPieces(begins + strings.Repeat("the cache ", 2_000)) }), func(string) string { return "" })
+				asked := &listening{Provider: m}
+				d := debatetest.New(t, cfg, debate.Options{Providers: map[string]providers.Provider{"m": asked, "j": &debatetest.DigestModel{Names: []string{"A", "B"}}}})
+				_, err := debatetest.Run(t, d)
+				r := debatetest.Result(t, d)
+				require.Equal(t, []bool{false, true}, asked.avoided[:2])
+				if begins != "" {
+					require.NoError(t, err)
+					require.Equal(t, strings.TrimSpace(begins), r.Turns[0].Text)
+					require.Equal(t, []transcript.Flag{transcript.Partial}, r.Turns[0].Flags)
+					return
+				}
+				require.Error(t, err)
+				require.Equal(t, fsm.Error, r.State)
+				require.Equal(t, providers.Loop, r.Failure.Kind)
+				require.Equal(t, 2, r.Failure.Attempts)
+				require.Contains(t, r.Failure.Hint(), "repeats itself without end")
+			})
+		})
+	}
+}
+
+// listening notes which requests ask to avoid repetition.
+type listening struct {
+	providers.Provider
+
+	avoided []bool
+}
+
+func (l *listening) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
+	l.avoided = append(l.avoided, r.AvoidRepetition)
+	return l.Provider.Generate(ctx, r)
 }

@@ -111,7 +111,7 @@ func (r *Run) accept(resp *providers.Response) error {
 	if r.attempts.substituted {
 		r.draft.flag(transcript.Substituted)
 	}
-	if r.query.askedAgain || r.query.capRaised {
+	if r.query.askedAgain || r.query.capRaised || r.query.model.Request.AvoidRepetition {
 		r.draft.flag(transcript.Reasked)
 	}
 	switch resp.FinishReason {

@@ -291,6 +291,8 @@ func (r *Run) replay(tried []transcript.Attempt, n int) (missing []string) {
 			r.query.dropReasoning()
 		case providers.InvalidResponse:
 			missing = append(missing, r.repeatAskedAgain(i, a)...)
+		case providers.Loop:
+			r.query.avoidRepetition()
 		default: // the same request is sent again
 		}
 		r.replaySubstitute(tried, i)

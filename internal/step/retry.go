@@ -28,6 +28,9 @@ func (r *Run) retryDelay(n int, e *providers.Error) time.Duration {
 	case e.Kind == providers.InvalidRequest && r.query.dropReasoning(): // the service may no longer accept it
 		return 0
 	}
+	if e.Kind == providers.Loop {
+		r.query.avoidRepetition()
+	}
 	if e.Final {
 		if r.substitute() {
 			return 0

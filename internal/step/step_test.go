@@ -146,6 +146,16 @@ func TestSteps(t *testing.T) {
 			log:     []string{"begin 1 p/m", "end: server_error", "failed: server_error, again", "begin 2 q/other", "end"},
 			text:    valid, flags: []transcript.Flag{transcript.Substituted},
 		},
+		"a loop": {
+			replies: []scripted.Reply{failing(providers.Loop), {Text: "Yes."}},
+			log:     []string{"begin 1 p/m", "end: loop", "failed: loop, later", "begin 2 p/m", "end"},
+			text:    "Yes.", flags: []transcript.Flag{transcript.Reasked},
+		},
+		"a loop again": {
+			replies: []scripted.Reply{failing(providers.Loop), failing(providers.Loop)},
+			log:     []string{"begin 1 p/m", "end: loop", "failed: loop, later", "begin 2 p/m", "end: loop", "failed: loop, no retry"},
+			kind:    providers.Loop,
+		},
 		"what looks like a special token": {
 			replies: []scripted.Reply{{Text: "Cars are loud. <|fim_hole|>"}},
 			log:     []string{"begin 1 p/m", "end"},

@@ -123,8 +123,17 @@ func (p *Provider) callOptions(r providers.Request) []llms.CallOption {
 	if r.MaxTokens > 0 {
 		o = append(o, llms.WithMaxTokens(r.MaxTokens))
 	}
+	if r.AvoidRepetition { // each model knows at most one of them
+		o = append(o, llms.WithFrequencyPenalty(frequencyPenalty), llms.WithRepetitionPenalty(repetitionPenalty))
+	}
 	return o
 }
+
+// The penalties for a model that has repeated itself without end.
+const (
+	frequencyPenalty  = 0.5
+	repetitionPenalty = 1.3
+)
 
 // settings returns the options for the settings of a request.
 func settings(r providers.Request) (o []llms.CallOption) {

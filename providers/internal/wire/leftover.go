@@ -14,9 +14,7 @@ import (
 func (r *Reply) takePart(p leftover.Part) error {
 	switch p.Kind {
 	case leftover.Thought:
-		s := r.last(reasonSegment)
-		s.bytes = append(s.bytes, p.Text...)
-		return nil
+		return r.addThought("", Text(p.Text))
 	case leftover.Earlier:
 		r.makeReasoning()
 		return nil

@@ -142,3 +142,29 @@ func TestRecordedTexts(t *testing.T) {
 	}
 	golden.Section(t, "../../../docs/measured/streams.md", "recorded", b.String())
 }
+
+// TestRecordedLoops has models begin to loop after recorded texts, and compares the figures with those in docs/measured/streams.md.
+func TestRecordedLoops(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("| after each text, without end | n | ended | tokens of 4,000 that were read, at most |\n|---|---|---|---|\n")
+	texts := recordedTexts(t, "speeches.jsonl", "panel-debates.jsonl", "mad-replies.jsonl")
+	for _, piece := range []string{" the cache", "\n", "\n- The cost\n- The time", " I must say that it costs more than it gives."} {
+		ended, most := 0, 0
+		loop := tokens.FindAllString(strings.Repeat(piece, 4_000), 4_000)
+		for _, text := range texts {
+			r := wire.NewReply(providers.Request{})
+			require.NoError(t, r.Add(wire.Text(text)))
+			for i, token := range loop {
+				if err := r.Add(wire.Text(token)); err != nil {
+					require.Equal(t, providers.Loop, providers.AsError(err).Kind)
+					require.True(t, strings.HasPrefix(text, strings.TrimSpace(r.Partial().Text[:len(text)-len(piece)])))
+					ended++
+					most = max(most, i+1)
+					break
+				}
+			}
+		}
+		fmt.Fprintf(&b, "| %q | %d | %d | %d |\n", piece, len(texts), ended, most)
+	}
+	golden.Section(t, "../../../docs/measured/streams.md", "loops", b.String())
+}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/elenchus-go/debate/internal/leftover"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/internal/fault"
+	"github.com/elenchus-go/debate/providers/internal/loop"
 	"github.com/elenchus-go/debate/providers/internal/resent"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -30,6 +32,9 @@ type Reply struct {
 	take     func(leftover.Part) error // takes the parts of the text
 	quiet    bool                      // nobody hears what follows
 	stray    bool                      // the text calls a tool that the model cannot call
+	saying   loop.Detector             // of the text
+	thinking loop.Detector             // of the reasoning
+	looped   bool                      // the model repeats itself without end
 	partRune Text                      // the bytes of an incomplete character
 	size     int                       // the bytes of all segments
 
@@ -109,7 +114,9 @@ func (r *Reply) Add(t Text) error {
 	if len(t) == 0 {
 		return nil
 	}
-	r.settleThought()
+	if err := r.settleThought(); err != nil {
+		return err
+	}
 	fresh, err := r.said.Add(t)
 	if err != nil {
 		return &providers.Error{Kind: providers.InvalidResponse, Err: fmt.Errorf("read reply: %w", err)}
@@ -146,11 +153,14 @@ func (r *Reply) deliver(t Text) error {
 
 // say adds a piece to the text and passes it to OnChunk.
 func (r *Reply) say(piece string) error {
-	if piece == "" {
+	if piece == "" || r.looped {
 		return nil
 	}
 	s := r.last(textSegment)
 	s.bytes = append(s.bytes, piece...)
+	if l := r.saying.Add(piece); l.Piece > 0 {
+		return r.endLoop(s, l)
+	}
 	if r.asked.OnChunk == nil || r.quiet {
 		return nil
 	}
@@ -179,17 +189,43 @@ func (r *Reply) think(t Text) error {
 	if len(t) == 0 {
 		return nil
 	}
+	if err := r.Grow(len(t)); err != nil {
+		return err
+	}
+	return r.addThought(r.service, t)
+}
+
+// addThought adds reasoning that a service needs back.
+func (r *Reply) addThought(service string, t Text) error {
 	s := r.last(reasonSegment)
-	s.keep.Service = r.service
+	s.keep.Service = service
 	s.bytes = append(s.bytes, t...)
-	return r.Grow(len(t))
+	if l := r.thinking.Add(string(t)); l.Piece > 0 && !r.looped {
+		return r.endLoop(s, l)
+	}
+	return nil
+}
+
+// endLoop ends a reply whose last segment repeats itself without end. It removes the loop, which says nothing.
+func (r *Reply) endLoop(s *segment, l loop.Loop) error {
+	r.looped = true
+	n := min(l.Length, len(s.bytes))
+	for n < len(s.bytes) && n >= l.Piece && s.bytes[len(s.bytes)-1-n] == s.bytes[len(s.bytes)-1-n+l.Piece] { // what came at once
+		n++
+	}
+	piece := s.bytes[len(s.bytes)-min(l.Piece, len(s.bytes)):]
+	err := fmt.Errorf("read reply: the model repeats the same %d bytes without end: %q", l.Piece, fault.Excerpt(Text(piece).String(), r.secrets))
+	s.bytes = s.bytes[:len(s.bytes)-n]
+	s.bytes = s.bytes[:completeLength(s.bytes)]
+	return &providers.Error{Kind: providers.Loop, Err: err}
 }
 
 // settleThought adds reasoning that was held until it was clear that the service had not sent it before.
-func (r *Reply) settleThought() {
-	if r.thought.Held() {
-		_ = r.think(r.thought.End()) // what is too long is noticed with the next piece
+func (r *Reply) settleThought() error {
+	if !r.thought.Held() {
+		return nil
 	}
+	return r.think(r.thought.End())
 }
 
 // Keep adds opaque reasoning, which the service needs back in later requests.
@@ -239,7 +275,9 @@ func (r *Reply) Usage() *transcript.Usage { return &r.res.Usage }
 
 // flush delivers what was held until more arrived.
 func (r *Reply) flush() error {
-	r.settleThought()
+	if err := r.settleThought(); err != nil {
+		return err
+	}
 	if err := r.add(r.said.End()); err != nil {
 		return err
 	}
@@ -335,7 +373,7 @@ func (r *Reply) has(kind segmentKind) bool {
 // the reply has no text.
 func (r *Reply) Partial() providers.Response {
 	r.quiet = true
-	r.settleThought()
+	_ = r.settleThought() // the reply has failed already
 	if rest := r.said.End(); len(rest) > 0 {
 		_ = r.deliver(rest[:completeLength(rest)]) // it is quiet
 	}

@@ -2,6 +2,7 @@ package wire_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -156,8 +157,8 @@ func TestTextThatChanges(t *testing.T) {
 func TestTheSizeOfTextThatGrows(t *testing.T) {
 	var chunks []string
 	text := "So:"
-	for range 1_000 {
-		text += " word"
+	for i := range 1_000 {
+		text += fmt.Sprint(" word ", i)
 		chunks = append(chunks, text)
 	}
 	each(t, []fakellm.Reply{{Chunks: chunks}}, func(t *testing.T, p providers.Provider, _ *fakellm.Server) {

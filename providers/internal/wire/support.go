@@ -193,7 +193,7 @@ func settingsOf(body Object) []Object {
 // the text says that it is unknown or unsupported. A value that is out of range is the caller's error.
 var (
 	unsupported = regexp.MustCompile(`(?i)unsupported|not support(ed)?|n't support|not permitted|not allowed|not available|unavailable|` +
-		`deprecated|unrecognized|unknown|unexpected|extra_forbidden|extra (inputs|fields)|cannot both|only the default|must be verified to stream`)
+		`not enabled|deprecated|unrecognized|unknown|unexpected|extra_forbidden|extra (inputs|fields)|cannot both|only the default|must be verified to stream`)
 	aboutReasoning = regexp.MustCompile(`(?i)encrypted[_ ]content`)
 	// DeepSeek and Moonshot refuse tool calls of other models, which have no reasoning.
 	// Sources: https://github.com/QwenLM/qwen-code/issues/3578 and https://api-docs.deepseek.com/guides/thinking_mode
@@ -261,6 +261,7 @@ func (s Support) without(sent, extra Object, structured bool, f *fault.Fault) (S
 }
 
 const (
+	penaltyWord      = "penalty"
 	cacheControl     = "cache_control"     // asks for a cache breakpoint
 	encryptedContent = "encrypted_content" // has the opaque reasoning of an earlier reply
 	reasoningContent = "reasoning_content" // has the readable reasoning of an earlier reply
@@ -285,6 +286,9 @@ func contains(part any, field string) bool {
 
 // mentions reports whether a text contains the name of a field as a word. Ollama writes thinking for its field think.
 func mentions(text, field string) bool {
+	if strings.HasSuffix(strings.ToLower(field), penaltyWord) && strings.Contains(strings.ToLower(text), penaltyWord) { // Google names no field
+		return true
+	}
 	words := strings.FieldsFunc(text, func(r rune) bool {
 		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 	})
