@@ -781,15 +781,19 @@ func TestTryingAgainEndsWithTheBudget(t *testing.T) {
 		c.Limits = debate.Limits{OutputTokens: 3600, StepTokens: 900, JudgeTokens: 900}
 	})
 	for range 10 {
-		debatetest.Finish(t, d)
+		_, _ = debatetest.Run(t, d) // it fails at last
 		if debatetest.Result(t, d).Question == nil {
 			break
 		}
 		require.NoError(t, d.Decide(t.Context(), debatetest.Result(t, d).Question.ID, "retry"))
 	}
 	res := debatetest.Result(t, d)
-	require.Equal(t, fsm.Completed, res.State)
-	require.Equal(t, transcript.TokenBudget, res.Ending.Outcome)
+	require.Equal(t, fsm.Error, res.State, "nobody has spoken")
+	require.Contains(t, res.Failure.Message, "1800 of 3600 output tokens are used")
+	for check, err := range d.VerifyEntries(t.Context()) {
+		require.NoError(t, err)
+		require.NotEqual(t, debate.EntryWrong, check.Verdict, check.Reason)
+	}
 	require.Equal(t, 1800, res.Total.Usage.Output)
 	require.Len(t, model.Calls(), 2, "a third call of 900 would leave no room for a verdict of 900")
 }

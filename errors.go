@@ -31,9 +31,9 @@ func (q *Question) actions() (names []string) {
 }
 
 // mustStop reports whether the debate must stop. The step can only succeed with another key, account, model or program,
-// or when the provider can be reached again. Dropping the actor would hide that.
+// when the provider can be reached again, or after a long wait. Dropping the actor would hide that.
 func (f *Failure) mustStop() bool {
-	return step.Fatal(f.Kind) || f.Unreachable
+	return step.Fatal(f.Kind) || f.Unreachable || f.RetryAfter > 0
 }
 
 // The actions of a person: about a failure, and at a gate.
@@ -157,6 +157,8 @@ type Failure struct {
 	Recoverable    bool                 `json:"recoverable"`               // whether Retry is possible
 	Unreachable    bool                 `json:"unreachable,omitempty"`     // the provider could not be reached: for as long as the time budget allowed or, if it has never answered, on the first call of Run
 	OnlyReasoning  bool                 `json:"only_reasoning,omitempty"`  // the model reasoned and wrote no reply
+	OutOfTime      bool                 `json:"out_of_time,omitempty"`     // the time budget was used up, so that the step could not try again
+	RetryAfter     time.Duration        `json:"retry_after,omitempty"`     // the wait that the service asks for, if it is longer than the time that the debate has left
 
 	cause error // nil if the failure was read from the store
 }
@@ -205,7 +207,7 @@ func (f *Failure) Unwrap() error { return f.cause }
 // Hint returns advice on how to fix the failure.
 func (f *Failure) Hint() string {
 	return step.Hint(f.Key, &step.Failure{
-		Err: &providers.Error{Kind: f.Kind}, Provider: f.Provider, Model: f.Model, Unreachable: f.Unreachable, OnlyReasoning: f.OnlyReasoning,
+		Err: &providers.Error{Kind: f.Kind}, Provider: f.Provider, Model: f.Model, Unreachable: f.Unreachable, OnlyReasoning: f.OnlyReasoning, RetryAfter: f.RetryAfter,
 	})
 }
 

@@ -249,17 +249,17 @@ func (dr *driver) handleFailures(calls []*execution) error {
 // handleFailure handles the failure of a call. If that stops the debate, its entry has the failures of the later calls
 // too. The journal's mutex is held.
 func (dr *driver) handleFailure(c *execution, later []*execution) error {
-	failed, isFailure := errors.AsType[*Failure](c.err)
+	failed := c.failure()
 	switch {
-	case isFailure || errors.Is(c.err, step.ErrOutOfTime):
+	case failed != nil || errors.Is(c.err, step.ErrOutOfTime):
 		return dr.journal.change(dr.ctx, func(ch *transaction) error {
 			if ch.rec.lifecycle.State == fsm.Paused || !c.isWanted(ch.rec) {
 				return nil // a resumed debate repeats the call
 			}
-			if isFailure {
+			if failed != nil {
 				return ch.applyFailurePolicy(failed, failures(later))
 			}
-			return ch.stop(StateChanged{Failure: c.failure(), OtherFailures: failures(later), Ending: timeEndingInCall})
+			return ch.stop(StateChanged{OtherFailures: failures(later), Ending: timeEndingInCall})
 		})
 	case errors.Is(c.err, step.ErrNextJob):
 		err := dr.journal.change(dr.ctx, func(ch *transaction) error {

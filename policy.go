@@ -51,6 +51,8 @@ func (c *transaction) applyFailurePolicy(f *Failure, lost []*Failure) error {
 		policy = c.rec.config.OnRetrievalFailure
 	}
 	switch {
+	case f.OutOfTime:
+		return c.stop(StateChanged{Failure: f, OtherFailures: lost, Ending: timeEndingInCall})
 	case f.Kind == providers.ContextOverflow && c.rec.config.OnOverflow == End && c.rec.Ending.Outcome == "":
 		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.EarlyStop, Evidence: f.Error()}, Failure: f, OtherFailures: lost})
 	case policy == Ask:

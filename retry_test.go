@@ -262,15 +262,15 @@ func TestARateLimitOfEverybodyIsSatOut(t *testing.T) {
 	for name, tt := range map[string]struct {
 		lasts, after time.Duration // after: wait that the service asks for
 		limits       debate.Limits
-		outcome      transcript.Outcome
+		failure      string // empty if the debate goes on
 	}{
-		"shorter than a step":                    {2 * time.Minute, 0, debate.Limits{}, transcript.JudgeDecided},
-		"longer than a step":                     {30 * time.Minute, 0, debate.Limits{}, transcript.JudgeDecided},
-		"longer, and the service says how long":  {30 * time.Minute, 30 * time.Minute, debate.Limits{}, transcript.JudgeDecided},
-		"with steps shorter than the least wait": {10 * time.Minute, 0, debate.Limits{StepTimeout: 20 * time.Second}, transcript.JudgeDecided},
-		"longer than the budget":                 {3 * time.Hour, 0, debate.Limits{}, transcript.TimeBudget},
-		"longer, and the service says so":        {3 * time.Hour, 3 * time.Hour, debate.Limits{}, transcript.TimeBudget},
-		"longer than the round may take":         {30 * time.Minute, 0, debate.Limits{RoundTime: 10 * time.Minute}, transcript.TimeBudget},
+		"shorter than a step":                    {2 * time.Minute, 0, debate.Limits{}, ""},
+		"longer than a step":                     {30 * time.Minute, 0, debate.Limits{}, ""},
+		"longer, and the service says how long":  {30 * time.Minute, 30 * time.Minute, debate.Limits{}, ""},
+		"with steps shorter than the least wait": {10 * time.Minute, 0, debate.Limits{StepTimeout: 20 * time.Second}, ""},
+		"longer than the budget":                 {3 * time.Hour, 0, debate.Limits{}, "rate_limit: the time budget is used up: down"},
+		"longer, and the service says so":        {3 * time.Hour, 3 * time.Hour, debate.Limits{}, "rate_limit: the service asks to wait for 3h0m0s, and the debate has less time left: down"},
+		"longer than the round may take":         {30 * time.Minute, 0, debate.Limits{RoundTime: 10 * time.Minute}, "rate_limit: the time budget is used up: down"},
 	} {
 		for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
 			t.Run(name+", "+string(mode), func(t *testing.T) {
@@ -280,16 +280,22 @@ func TestARateLimitOfEverybodyIsSatOut(t *testing.T) {
 						c.Protocol, c.Limits = panel.Protocol{Mode: mode}, tt.limits
 						o.Providers["m"] = rateLimitedModel(talkingModel(), tt.lasts, tt.after)
 					})
-					events := debatetest.Finish(t, d)
+					events, err := debatetest.Run(t, d)
 					res, took := debatetest.Result(t, d), time.Since(began)
-					require.Equal(t, fsm.Completed, res.State)
-					require.Equal(t, tt.outcome, res.Ending.Outcome, res.Ending.Evidence)
 					require.Empty(t, droppedNames(events))
-					if tt.outcome == transcript.TimeBudget {
-						require.Empty(t, res.Turns, "nothing was said")
+					if tt.failure != "" { // nothing was said
+						require.Error(t, err)
+						require.Equal(t, fsm.Error, res.State)
+						require.Equal(t, tt.failure, res.Failure.Message)
+						require.Equal(t, tt.after > 0, res.Failure.RetryAfter > 0)
+						require.Empty(t, res.Turns)
 						require.LessOrEqual(t, took, time.Hour)
+						require.True(t, tt.after == 0 || took < time.Second, "a wait that is known to be too long is not begun")
 						return
 					}
+					require.NoError(t, err)
+					require.Equal(t, fsm.Completed, res.State)
+					require.Equal(t, transcript.JudgeDecided, res.Ending.Outcome, res.Ending.Evidence)
 					require.Len(t, res.Turns, 4)
 					require.GreaterOrEqual(t, took, tt.lasts)
 					require.Less(t, took, tt.lasts+6*time.Minute)
@@ -330,8 +336,8 @@ func TestACallAfterARateLimitKeepsToTheBudget(t *testing.T) {
 				return scripted.Reply{Text: "So far", Chunks: 2, Latency: time.Hour}
 			}}, 14*time.Minute, 0)
 		})
-		debatetest.Finish(t, d)
-		require.Equal(t, transcript.TimeBudget, debatetest.Result(t, d).Ending.Outcome)
+		_, err := debatetest.Run(t, d)
+		require.ErrorContains(t, err, "timeout: the time budget is used up")
 		require.Equal(t, 16*time.Minute, time.Since(began), "a fifth is kept for the conclusion")
 	})
 }
@@ -405,7 +411,7 @@ func TestAJobHandsARateLimitOfEverybodyOn(t *testing.T) {
 		outcome transcript.Outcome
 	}{
 		"shorter than the budget": {30 * time.Minute, transcript.JudgeDecided},
-		"longer than the budget":  {3 * time.Hour, transcript.TimeBudget},
+		"longer than the budget":  {3 * time.Hour, ""}, // nothing was said
 	} {
 		for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
 			t.Run(name+", "+string(mode), func(t *testing.T) {
@@ -427,6 +433,10 @@ func TestAJobHandsARateLimitOfEverybodyOn(t *testing.T) {
 							continue
 						}
 						jobs++
+						if debatetest.Status(t, d).State == fsm.Error {
+							require.ErrorContains(t, err, "rate_limit: the time budget is used up: down")
+							break
+						}
 						require.ErrorContains(t, err, "waiting for a rate limit")
 						after := debatetest.Result(t, d)
 						require.Equal(t, before.State, after.State)
@@ -435,10 +445,10 @@ func TestAJobHandsARateLimitOfEverybodyOn(t *testing.T) {
 					}
 					res := debatetest.Result(t, d)
 					require.Greater(t, jobs, 5)
-					require.Equal(t, fsm.Completed, res.State)
-					require.Equal(t, tt.outcome, res.Ending.Outcome, res.Ending.Evidence)
 					require.Empty(t, droppedNames(storedEvents(t, d)))
-					if tt.outcome == transcript.TimeBudget {
+					require.Equal(t, tt.outcome, res.Ending.Outcome, res.Ending.Evidence)
+					if tt.outcome == "" {
+						require.Equal(t, fsm.Error, res.State)
 						require.Empty(t, res.Turns)
 						require.LessOrEqual(t, time.Since(began), time.Hour)
 						require.GreaterOrEqual(t, res.RunningTime, 45*time.Minute)
@@ -471,10 +481,10 @@ func TestNoJobFollowsOneThatEndsTheDebate(t *testing.T) {
 			more, err = d.RunOnce(ctx)
 			cancel()
 		}
-		require.NoError(t, err)
+		require.ErrorContains(t, err, "the service asks to wait for 24h0m0s, and the debate has less time left")
 		res := debatetest.Result(t, d)
-		require.Equal(t, fsm.Completed, res.State)
-		require.Equal(t, transcript.TimeBudget, res.Ending.Outcome)
+		require.Equal(t, fsm.Error, res.State)
+		require.Equal(t, 24*time.Hour, res.Failure.RetryAfter)
 		require.Empty(t, res.Annotations)
 	})
 }

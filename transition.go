@@ -164,7 +164,7 @@ func (c *transaction) proceed() (more bool, err error) {
 	}
 	phase := r.phaseNamed(steps[0].Phase)[0]
 	if e := budgetEnding(r, phase); e.Outcome != "" {
-		return true, c.fire(fsm.Stop, StateChanged{Ending: e})
+		return true, c.conclude(StateChanged{Ending: e})
 	}
 	return r.config.hasPeople() || r.fork.silent != nil, c.add(PhaseStarted{
 		EventMeta: c.stamp("phase"), At: c.now, Stage: r.Cursor.Stage, Round: steps[0].Round, Rounds: r.MaxRounds,
@@ -197,7 +197,7 @@ func (c *transaction) repetition() Event {
 func (c *transaction) startSummary(w *window.SummaryPlan) (more bool, err error) {
 	phase := c.rec.SummaryPhase()
 	if e := budgetEnding(c.rec, phase); e.Outcome != "" {
-		return true, c.fire(fsm.Stop, StateChanged{Ending: e})
+		return true, c.conclude(StateChanged{Ending: e})
 	}
 	return false, c.add(PhaseStarted{
 		EventMeta: c.stamp("phase"), At: c.now, Stage: c.rec.Cursor.Stage, Round: c.rec.Cursor.Round, Rounds: c.rec.MaxRounds,
@@ -242,14 +242,33 @@ func (c *transaction) askPeople(steps []protocol.Step) (more bool, err error) {
 	return false, c.fire(fsm.Pause, StateChanged{ForPeople: true})
 }
 
+// stop ends the debate and settles.
 func (c *transaction) stop(with StateChanged) error {
 	if c.rec.Ending.Outcome != "" { // the ending is decided once, also if its conclusion has failed and the debate was edited since
 		with.Ending = transcript.Ending{}
 	}
-	if err := c.fire(fsm.Stop, with); err != nil {
+	if err := c.conclude(with); err != nil {
 		return err
 	}
 	return c.settle()
+}
+
+// conclude ends the debate, which then concludes. If nobody has spoken, there is nothing to conclude: the debate fails, for the
+// reason that it ends, unless a person ends it.
+func (c *transaction) conclude(with StateChanged) error {
+	if c.rec.CanConclude() || with.Ending.Outcome == "" || with.Ending.Outcome == transcript.Stopped {
+		return c.fire(fsm.Stop, with)
+	}
+	f := with.Failure
+	if f == nil {
+		f = &Failure{Key: c.rec.position(), Kind: providers.InvalidRequest, At: c.now, Message: with.Ending.Evidence, Recoverable: true}
+	}
+	if c.rec.lifecycle.State == fsm.Paused { // a person has decided to go on
+		if err := c.fire(fsm.Resume, StateChanged{}); err != nil {
+			return err
+		}
+	}
+	return c.fire(fsm.Fail, StateChanged{Failure: f, OtherFailures: with.OtherFailures})
 }
 
 // advanceToSteps advances a record to its next steps, as a driver would that knows these windows.

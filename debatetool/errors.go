@@ -117,6 +117,8 @@ func advice(f *debate.Failure) string {
 		return "The service of the model does not serve the server's account, for example because its credit is used up." + operator
 	case providers.InvalidRequest:
 		return "The service refuses the request, for example because it has no such model." + operator
+	case providers.WrongAddress:
+		return "The server has a wrong address for the service of the model." + operator
 	case providers.OutOfMemory:
 		return "The machine of the model has too little memory." + operator
 	case providers.Panic:
@@ -127,7 +129,7 @@ func advice(f *debate.Failure) string {
 		return "The text is too long for the model. Start a new debate with less background or fewer rounds."
 	case providers.Declined:
 		return f.Key.Actor + " has declined to reply. Another try asks again."
-	case providers.InvalidResponse:
+	case providers.InvalidResponse, providers.Loop:
 		return "The model gave no usable reply. Another try may give one."
 	case providers.RateLimit, providers.Timeout, providers.Network, providers.ServerError:
 	}

@@ -88,6 +88,7 @@ var flagMeanings = map[transcript.Flag]string{
 	transcript.Reasked: "the first reply was invalid or cut off, and was requested again", transcript.Repaired: "the reply's syntax was corrected",
 	transcript.Partial: "the model failed, and the turn is the part that was received", transcript.Substituted: "another model replied in place of the judge's own",
 	transcript.Edited: "a person has given the reply, in a fork", transcript.Filtered: "a content filter of the service cut off the reply",
+	transcript.SpecialToken: "the text has what looks like a special token of a model",
 }
 
 // turn shows how a turn came about. The parameter seq is its entry.

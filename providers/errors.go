@@ -18,7 +18,9 @@ const (
 	ContextOverflow ErrorKind = "context_overflow" // the prompt is larger than the model's context window
 	Authentication  ErrorKind = "authentication"   // the key is missing or refused
 	InvalidRequest  ErrorKind = "invalid_request"  // a retry cannot succeed: the model is unknown, or a parameter invalid
+	WrongAddress    ErrorKind = "wrong_address"    // what answers at the address is no service of models, such as a web site
 	InvalidResponse ErrorKind = "invalid_response" // the reply is empty or malformed
+	Loop            ErrorKind = "loop"             // the model repeated the same words without end
 	ContentFiltered ErrorKind = "content_filtered" // the service refused the prompt or the reply for its content
 	Billing         ErrorKind = "billing"          // the account has no credit, or may not use the service or the model
 	OutOfMemory     ErrorKind = "out_of_memory"    // the model needs more memory than its server has
@@ -33,6 +35,7 @@ type Error struct {
 	// words that speak of a length and of a limit. It is the kind of the error if a shorter prompt fails too.
 	Otherwise  ErrorKind
 	RetryAfter time.Duration // the wait that the service asks for; 0 if it does not ask for one
+	Final      bool          // the service says that a retry does not help, whatever the kind is
 	Partial    Response      // the part of the reply that arrived before the failure; the finish reason if the reply is empty
 	Err        error         // the cause
 }

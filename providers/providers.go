@@ -113,6 +113,9 @@ type Request struct {
 	// Reasoning says how much the model reasons before it replies: "none", "low", "medium", "high", or a budget in tokens,
 	// such as "2048". If it is empty, the service chooses.
 	Reasoning string `json:"reasoning,omitempty"`
+	// AvoidRepetition asks the service to make repetitions less likely, because the model has repeated the same words without
+	// end. A provider raises the penalty for repetitions if its service has one, and otherwise ignores it.
+	AvoidRepetition bool `json:"avoid_repetition,omitempty"`
 	// MaxTokens is the maximum number of output tokens, including reasoning. If it is 0, the provider chooses.
 	MaxTokens int `json:"max_tokens,omitempty"`
 	// SchemaName names the kind of a structured reply, such as "assessment/1". It is empty for free text.

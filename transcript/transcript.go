@@ -132,14 +132,15 @@ type Flag string
 
 // The flags of turns.
 const (
-	Truncated   Flag = "truncated"   // the reply was cut off at the token limit
-	Defaulted   Flag = "defaulted"   // there was no valid reply; Data holds the default of the contract
-	Reasked     Flag = "reasked"     // the first reply was invalid, cut off or doubtful, and was requested again
-	Repaired    Flag = "repaired"    // the reply's syntax was corrected
-	Partial     Flag = "partial"     // the model failed, and the turn holds the part that was received
-	Substituted Flag = "substituted" // another model replied in place of the judge's own
-	Filtered    Flag = "filtered"    // a content filter of the service cut off the reply
-	Edited      Flag = "edited"      // a person has given the reply, in a fork
+	Truncated    Flag = "truncated"     // the reply was cut off at the token limit
+	Defaulted    Flag = "defaulted"     // there was no valid reply; Data holds the default of the contract
+	Reasked      Flag = "reasked"       // the first reply was invalid, cut off, doubtful or a loop, and was requested again
+	Repaired     Flag = "repaired"      // the reply's syntax was corrected
+	Partial      Flag = "partial"       // the model failed, and the turn holds the part that was received
+	Substituted  Flag = "substituted"   // another model replied in place of the judge's own
+	Filtered     Flag = "filtered"      // a content filter of the service cut off the reply
+	Edited       Flag = "edited"        // a person has given the reply, in a fork
+	SpecialToken Flag = "special_token" // the text has what looks like a special token of a model
 )
 
 // Decode decodes the validated reply of a turn into T, the Go type of the turn's contract. It returns an error if T is

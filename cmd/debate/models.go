@@ -264,7 +264,11 @@ func ollamaURL(host string) string {
 // hint returns what can be done about a failure. It names variables of the environment where the library names options.
 func hint(f *debate.Failure) string {
 	keys := "the environment; see debate help environment"
+	address := keys
 	for _, k := range providerKinds {
+		if k.name == f.Provider && k.addressVar != "" {
+			address = k.addressVar
+		}
 		if k.name == f.Provider && k.envRequired { // Ollama has no key
 			keys = k.envVar
 		}
@@ -272,6 +276,8 @@ func hint(f *debate.Failure) string {
 	switch f.Kind {
 	case providers.Authentication:
 		return fmt.Sprintf("provider %s rejects its key: set a valid one in %s", f.Provider, keys)
+	case providers.WrongAddress:
+		return fmt.Sprintf("a web page answers at the address of provider %s: set the address of its API in %s", f.Provider, address)
 	case providers.Billing:
 		return fmt.Sprintf("provider %s does not serve this account: check its credit, its plan and the region, or set another key in %s", f.Provider, keys)
 	default:

@@ -20,6 +20,7 @@ import (
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/fakellm"
 	"github.com/elenchus-go/debate/internal/servicetest"
+	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/anthropic"
@@ -29,7 +30,13 @@ import (
 )
 
 // argument returns what the models say, so that the prompts of three rounds exceed a size in bytes.
-func argument(size int) string { return strings.Repeat("So it is, and there are reasons. ", size/160) }
+func argument(size int) string {
+	var b strings.Builder
+	for i := range size / 160 {
+		fmt.Fprintf(&b, "So it is, and there are %d reasons. ", i) // a model that repeats itself is ended
+	}
+	return b.String()
+}
 
 // failing is a service that answers some requests with an error, and all others with an argument.
 type failing struct {
@@ -75,21 +82,7 @@ func debateOver(t *testing.T, c servicetest.Case, fails func(n int, body []byte)
 		bad:   fakellm.Start(t, c.Service, c.Reply()).Client(t).Transport,
 		fails: fails,
 	}
-	client, key := &http.Client{Transport: f}, "a-key-that-nobody-sees"
-	var p providers.Provider
-	var err error
-	switch c.Service {
-	case fakellm.Anthropic:
-		p, err = anthropic.New(anthropic.Config{Key: key, Model: "m", BaseURL: "http://service", HTTPClient: client})
-	case fakellm.Google:
-		p, err = googleai.New(googleai.Config{Key: key, Model: "m", BaseURL: "http://service", HTTPClient: client})
-	case fakellm.Ollama:
-		p, err = ollama.New(ollama.Config{Model: "m", BaseURL: "http://service", HTTPClient: client})
-	case fakellm.Responses:
-		p, err = openai.New(openai.Config{Key: key, Model: "m", BaseURL: "http://service/v1", HTTPClient: client, API: "responses"})
-	default:
-		p, err = openai.New(openai.Config{Key: key, Model: "m", BaseURL: "http://service/v1", HTTPClient: client})
-	}
+	p, err := newProvider(c.Service, &http.Client{Transport: f})
 	require.NoError(t, err)
 	cfg := debate.Config{
 		Topic: "Ban cars?", Protocol: panel.Protocol{Mode: panel.Sequential},
@@ -99,6 +92,23 @@ func debateOver(t *testing.T, c servicetest.Case, fails func(n int, body []byte)
 	}
 	d := debatetest.New(t, cfg, debate.Options{Providers: map[string]providers.Provider{"p": uncheckable{p}, "j": &debatetest.DigestModel{Names: []string{"A", "B"}}}})
 	return d, f
+}
+
+// newProvider returns the provider of a service that a client reaches.
+func newProvider(service fakellm.Protocol, client *http.Client) (providers.Provider, error) {
+	const key = "a-key-that-nobody-sees"
+	switch service {
+	case fakellm.Anthropic:
+		return anthropic.New(anthropic.Config{Key: key, Model: "m", BaseURL: "http://service", HTTPClient: client})
+	case fakellm.Google:
+		return googleai.New(googleai.Config{Key: key, Model: "m", BaseURL: "http://service", HTTPClient: client})
+	case fakellm.Ollama:
+		return ollama.New(ollama.Config{Model: "m", BaseURL: "http://service", HTTPClient: client})
+	case fakellm.Responses:
+		return openai.New(openai.Config{Key: key, Model: "m", BaseURL: "http://service/v1", HTTPClient: client, API: "responses"})
+	default:
+		return openai.New(openai.Config{Key: key, Model: "m", BaseURL: "http://service/v1", HTTPClient: client})
+	}
 }
 
 // uncheckable hides the check of a provider, for which the service has no answer.
@@ -113,7 +123,7 @@ func TestDebatesOverTheErrorsOfServices(t *testing.T) {
 	for i, c := range servicetest.Load(t) {
 		t.Run(fmt.Sprint(i, " ", c.Service, " ", c.Kind), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				fails := func(n int, _ []byte) bool { return n == 4 }
+				fails := func(n int, _ []byte) bool { return n == 4 || n > 4 && step.Fatal(c.Kind) }
 				if c.Kind == providers.ContextOverflow {
 					fails = func(_ int, body []byte) bool { return len(body) > roomFor(c) }
 				}
@@ -121,12 +131,12 @@ func TestDebatesOverTheErrorsOfServices(t *testing.T) {
 				began := time.Now()
 				_, err := debatetest.Run(t, d)
 				r := debatetest.Result(t, d)
-				switch c.Kind {
-				case providers.Billing, providers.Authentication, providers.InvalidRequest, providers.OutOfMemory:
+				switch {
+				case step.Fatal(c.Kind):
 					require.Error(t, err)
 					require.Equal(t, fsm.Error, r.State)
 					require.Equal(t, c.Kind, r.Failure.Kind)
-					require.Equal(t, 1, r.Failure.Attempts, "a retry cannot help")
+					require.Equal(t, 1+step.DefaultRetries[c.Kind], r.Failure.Attempts)
 					require.Contains(t, r.Failure.Message, c.Says)
 					if m := messageOf.FindStringSubmatch(string(c.Body)); m != nil {
 						require.Contains(t, r.Failure.Message, m[1])
@@ -211,4 +221,22 @@ func TestTheUsersRuleDecides(t *testing.T) {
 		require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
 		require.Greater(t, len(good.Requests()), 2)
 	})
+}
+
+// A web page in place of an API says that the address is wrong, whoever is asked. It does not say that the model is.
+func TestAWebPageSaysThatTheAddressIsWrong(t *testing.T) {
+	for _, service := range []fakellm.Protocol{fakellm.OpenAI, fakellm.Responses, fakellm.Anthropic, fakellm.Google, fakellm.Ollama} {
+		t.Run(string(service), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				page := servicetest.Case{Service: service, Status: http.StatusAccepted, Body: []byte(`"<!DOCTYPE html><html><body>Sign in</body></html>"`)}
+				d, _ := debateOver(t, page, func(int, []byte) bool { return true })
+				_, err := debatetest.Run(t, d)
+				require.Error(t, err)
+				f := debatetest.Result(t, d).Failure
+				require.Equal(t, providers.WrongAddress, f.Kind)
+				require.Contains(t, f.Message, "check that Config.BaseURL is the address of an API")
+				require.Equal(t, "a web page answers at the address of provider p: set the address of its API in Options.Providers, then Retry", f.Hint())
+			})
+		})
+	}
 }

@@ -41,10 +41,46 @@ type Filter struct {
 	trim   bool   // white space is removed: the reply has not begun since the last block
 	begun  bool   // the reply has begun
 
+	fences Fences
+}
+
+// Fences follows the fenced code blocks of a Markdown text, byte by byte. The zero Fences is at its beginning.
+type Fences struct {
 	fence byte // the character of the open code fence; 0 if none is open
 	lead  int8 // spaces at the beginning of the line; -1 after another character
 	run   int8 // fence characters at the beginning of the line
 	mark  byte // which character they are
+}
+
+// Open reports whether the next byte is within a code block, or ends it.
+func (f *Fences) Open() bool { return f.fence != 0 }
+
+// BeginLine notes that a line begins, because what stands before it is not part of the text.
+func (f *Fences) BeginLine() { f.lead, f.run = 0, 0 }
+
+// Add notes the next byte of the text.
+func (f *Fences) Add(c byte) {
+	switch {
+	case c == '\n':
+		f.BeginLine()
+	case f.lead < 0:
+	case c == ' ' && f.run == 0 && f.lead < 3:
+		f.lead++
+	case (c == '`' || c == '~') && (f.run == 0 || c == f.mark):
+		f.mark = c
+		if f.run++; f.run < 3 {
+			return
+		}
+		f.lead = -1
+		switch f.fence {
+		case 0:
+			f.fence = c
+		case c:
+			f.fence = 0
+		}
+	default:
+		f.lead = -1
+	}
 }
 
 // Add returns the reply in the next piece of the text. The reply may be in a later result, as long as a piece may end
@@ -119,7 +155,8 @@ func (f *Filter) scan(piece string, end bool, emit func(kind, string)) {
 		}
 		f.inside = !closes
 		f.trim = !f.begun
-		f.before, f.lead, f.run = '>', 0, 0
+		f.before = '>'
+		f.fences.BeginLine()
 		i += n
 		from = i
 	}
@@ -142,7 +179,7 @@ var tags = []string{"<think>", "</think>", "<thinking>", "</thinking>"}
 // tagAt reports whether text begins with a tag, whether that tag ends a block, and the length of the tag. unsure means
 // that the next piece tells.
 func (f *Filter) tagAt(text string, end bool) (closes bool, length int, unsure bool) {
-	if text[0] != '<' || f.fence != 0 && !f.inside {
+	if text[0] != '<' || f.fences.Open() && !f.inside {
 		return false, 0, false
 	}
 	for _, tag := range tags {
@@ -165,27 +202,8 @@ func (f *Filter) tagAt(text string, end bool) (closes bool, length int, unsure b
 // advance notes that the next byte of the text is c, which begins no tag.
 func (f *Filter) advance(c byte) {
 	f.before = c
-	switch {
-	case f.inside:
-	case c == '\n':
-		f.lead, f.run = 0, 0
-	case f.lead < 0:
-	case c == ' ' && f.run == 0 && f.lead < 3:
-		f.lead++
-	case (c == '`' || c == '~') && (f.run == 0 || c == f.mark):
-		f.mark = c
-		if f.run++; f.run < 3 {
-			return
-		}
-		f.lead = -1
-		switch f.fence {
-		case 0:
-			f.fence = c
-		case c:
-			f.fence = 0
-		}
-	default:
-		f.lead = -1
+	if !f.inside {
+		f.fences.Add(c)
 	}
 }
 
@@ -206,12 +224,12 @@ func (f *Filter) pass(piece string) bool {
 	}
 	f.begun = f.begun || strings.TrimSpace(piece) != ""
 	if line > 0 {
-		f.lead, f.run = 0, 0
+		f.fences.BeginLine()
+	}
+	for i := line; i < len(piece) && f.fences.lead >= 0; i++ {
+		f.fences.Add(piece[i])
 	}
 	f.before = piece[len(piece)-1]
-	for i := line; i < len(piece) && f.lead >= 0; i++ {
-		f.advance(piece[i])
-	}
 	return true
 }
 

@@ -116,7 +116,7 @@ func fatal(err error) error {
 	switch {
 	case !failed:
 		return err
-	case failure.Kind == providers.Authentication, failure.Kind == providers.Billing, failure.Unreachable:
+	case failure.Kind == providers.Authentication, failure.Kind == providers.Billing, failure.Kind == providers.WrongAddress, failure.Unreachable:
 		return fmt.Errorf("%w; %s", err, failure.Hint())
 	}
 	return nil

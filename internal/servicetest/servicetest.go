@@ -75,7 +75,7 @@ func (c Case) Text() string {
 func (c Case) Reply() fakellm.Reply {
 	switch {
 	case c.Lines != nil:
-		return fakellm.Reply{RawLines: append(slices.Clone(c.Lines), "")}
+		return fakellm.Reply{RawLines: append(slices.Clone(c.Lines), ""), Header: c.Header}
 	case !c.InStream():
 		return fakellm.Reply{Status: c.Status, Header: c.Header, Body: c.Text()}
 	}

@@ -2,12 +2,14 @@ package step
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/leftover"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
@@ -109,7 +111,7 @@ func (r *Run) accept(resp *providers.Response) error {
 	if r.attempts.substituted {
 		r.draft.flag(transcript.Substituted)
 	}
-	if r.query.askedAgain || r.query.capRaised {
+	if r.query.askedAgain || r.query.capRaised || r.query.model.Request.AvoidRepetition {
 		r.draft.flag(transcript.Reasked)
 	}
 	switch resp.FinishReason {
@@ -123,8 +125,16 @@ func (r *Run) accept(resp *providers.Response) error {
 		return r.structured(resp)
 	}
 	text = r.Plan.Pseudonyms.Reveal(text)
-	r.draft.setReply(text, nil, r.query.count(text))
+	r.setReply(text, nil)
 	return nil
+}
+
+// setReply sets the reply of the turn, with a flag if its text looks as if a template had left something in it.
+func (r *Run) setReply(text string, data json.RawMessage) {
+	r.draft.setReply(text, data, r.query.count(text))
+	if !r.Plan.NoText && leftover.IsSuspect(text) {
+		r.draft.flag(transcript.SpecialToken)
+	}
 }
 
 // emptyReply returns the error of a reply without text; see query.emptyReply.
@@ -166,10 +176,10 @@ func (r *Run) structured(resp *providers.Response) error {
 	}
 	switch {
 	case err == nil:
-		r.draft.setReply(parsed.Text, parsed.Data, r.query.count(parsed.Text))
 		if parsed.Repaired {
 			r.draft.flag(transcript.Repaired)
 		}
+		r.setReply(parsed.Text, parsed.Data)
 		return nil
 	case resp.FinishReason == providers.WindowFull:
 		return &providers.Error{Kind: providers.ContextOverflow, Partial: *resp, Err: fmt.Errorf("the context window was full before the reply was complete: %w", err)}

@@ -89,6 +89,7 @@ func appendSettings(b []byte, r *providers.Request) []byte {
 		b = appendText(b, s)
 	}
 	b = binary.AppendVarint(appendText(b, r.Reasoning), int64(r.MaxTokens))
+	b = appendFlag(b, r.AvoidRepetition)
 	b = appendText(b, r.SchemaName)
 	b = binary.AppendUvarint(b, uint64(len(r.Tools)))
 	for i := range r.Tools {

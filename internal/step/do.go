@@ -179,6 +179,8 @@ func (r *Run) giveUp(n int, e *providers.Error) error {
 	case errors.Is(r.attempts.waitError, errUnreachable):
 		f.Unreachable = true
 		return f
+	case errors.Is(r.attempts.waitError, errLongWait):
+		return r.longWait(n, e)
 	case r.attempts.waitError != nil:
 		return r.attempts.waitError
 	case Fatal(e.Kind):
@@ -191,6 +193,15 @@ func (r *Run) giveUp(n int, e *providers.Error) error {
 	}
 	r.finish()
 	return nil
+}
+
+// longWait returns the failure of a step whose service asks for a wait that is longer than the time that the debate has left.
+func (r *Run) longWait(n int, e *providers.Error) *Failure {
+	long := *e
+	long.Err = fmt.Errorf("the service asks to wait for %v, and the debate has less time left: %w", e.RetryAfter.Round(time.Second), e.Err)
+	f := r.failure(n, &long)
+	f.RetryAfter = e.RetryAfter
+	return f
 }
 
 // keepDoubtful completes the turn with the reply that the model was asked to reconsider. It returns false if there is none.
@@ -281,6 +292,8 @@ func (r *Run) replay(tried []transcript.Attempt, n int) (missing []string) {
 			r.query.dropReasoning()
 		case providers.InvalidResponse:
 			missing = append(missing, r.repeatAskedAgain(i, a)...)
+		case providers.Loop:
+			r.query.avoidRepetition()
 		default: // the same request is sent again
 		}
 		r.replaySubstitute(tried, i)

@@ -23,6 +23,8 @@ var (
 	// errUnreachable ends a step when its provider could not be reached in the time that the debate had left, or on the first
 	// call of a debate for which a person waits.
 	errUnreachable = errors.New("the provider cannot be reached")
+	// errLongWait ends a step whose service asks for a wait that is longer than the time that the debate has left.
+	errLongWait = errors.New("the service asks for a wait that is longer than the debate may take")
 	// errAskedAgain reports that a reply was invalid and that the request now asks for a correct one.
 	errAskedAgain = errors.New("asking for the reply again")
 	// errDefault reports that a reply was invalid again and that the debate continues with the default reply.
@@ -50,6 +52,9 @@ type Failure struct {
 	Message         string    // of the last error, with the names of the participants
 	Unreachable     bool      // the provider could not be reached: for as long as the time budget allowed or, if it has never answered, on the first run
 	OnlyReasoning   bool      // the model reasoned and wrote no reply
+	OutOfTime       bool      // the time of the debate is used up, so that the step could not try again
+	// RetryAfter is the wait that the service asks for, if it is longer than the time that the debate has left.
+	RetryAfter time.Duration
 }
 
 // Error returns the message.
@@ -58,11 +63,11 @@ func (f *Failure) Error() string { return f.Message }
 // Unwrap returns the last error.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Fatal reports whether a step whose last error has a kind can only succeed with another key, account, model or program.
+// Fatal reports whether a step whose last error has a kind can only succeed with another key, account, address, model or program.
 // Continuing without the reply would hide that.
 func Fatal(k providers.ErrorKind) bool {
 	switch k {
-	case providers.Authentication, providers.Billing, providers.InvalidRequest, providers.OutOfMemory, providers.Panic:
+	case providers.Authentication, providers.Billing, providers.InvalidRequest, providers.WrongAddress, providers.OutOfMemory, providers.Panic:
 		return true
 	default:
 		return false

@@ -2,6 +2,7 @@ package step
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
@@ -27,9 +28,14 @@ func Hint(key transcript.Key, f *Failure) string {
 		return fmt.Sprintf("provider %s filters what model %q should read or wrote: change the topic or the wording, or choose another model, then Retry", f.Provider, f.Model)
 	case providers.InvalidRequest:
 		return fmt.Sprintf("provider %s rejects the request: check that it has a model %q and that the parameters fit the model, Edit the debate, then Retry", f.Provider, f.Model)
+	case providers.WrongAddress:
+		return fmt.Sprintf("a web page answers at the address of provider %s: set the address of its API in Options.Providers, then Retry", f.Provider)
 	case providers.ContextOverflow:
 		return fmt.Sprintf("the prompt is too long for model %q: lower the Window of %s, or choose a model with a larger context window", f.Model, key.Actor)
 	case providers.RateLimit:
+		if f.RetryAfter > 0 {
+			return fmt.Sprintf("provider %s accepts no more calls for %v: Retry after that, set another key in Options.Providers, or choose a model of another provider", f.Provider, f.RetryAfter.Round(time.Minute))
+		}
 		return fmt.Sprintf("provider %s limits the rate of calls: Retry later, raise its limits, or set a lower rate with a middleware", f.Provider)
 	case providers.Timeout:
 		return fmt.Sprintf("model %q is too slow for the timeouts: raise Limits.StepTimeout, or choose a faster model", f.Model)
@@ -43,6 +49,8 @@ func Hint(key transcript.Key, f *Failure) string {
 			return fmt.Sprintf("model %q reasons and writes no reply: %s, then Retry", f.Model, lessReasoning(key.Actor))
 		}
 		return fmt.Sprintf("model %q gives no usable reply: choose a model that follows a format, or raise its token limit", f.Model)
+	case providers.Loop:
+		return fmt.Sprintf("model %q repeats itself without end: choose another model, or another temperature for %s, then Retry", f.Model, key.Actor)
 	case providers.OutOfMemory:
 		return fmt.Sprintf("provider %s has too little memory for model %q: choose a smaller model, or a smaller context window (NumCtx of package providers/ollama), or free memory on the server, then Retry", f.Provider, f.Model)
 	case providers.ServerError, providers.Panic, providers.Declined:

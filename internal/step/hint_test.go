@@ -2,6 +2,7 @@ package step_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -24,6 +25,9 @@ func TestHintsAdvise(t *testing.T) {
 		"check its credit, its plan and":        {Provider: "p", Err: &providers.Error{Kind: providers.Billing}},
 		"raise Limits.StepTimeout":              {Provider: "p", Err: &providers.Error{Kind: providers.Timeout}},
 		"lower the Window of Ada":               {Provider: "p", Err: &providers.Error{Kind: providers.ContextOverflow}},
+		"a web page answers at the address of":  {Provider: "p", Model: "m", Err: &providers.Error{Kind: providers.WrongAddress}},
+		"accepts no more calls for 6h0m0s":      {Provider: "p", Err: &providers.Error{Kind: providers.RateLimit}, RetryAfter: 6 * time.Hour},
+		"repeats itself without end":            {Provider: "p", Model: "m", Err: &providers.Error{Kind: providers.Loop}},
 		"set a lower rate with a middleware":    {Provider: "p", Err: &providers.Error{Kind: providers.RateLimit}},
 		"change the topic or the wording":       {Provider: "p", Err: &providers.Error{Kind: providers.ContentFiltered}},
 		"set a valid one in Options.Providers":  {Provider: "p", Err: &providers.Error{Kind: providers.Authentication}},

@@ -27,7 +27,7 @@ func hide(e *providers.Error) *providers.Error {
 	if e == nil {
 		return e
 	}
-	hidden := &providers.Error{Kind: e.Kind, RetryAfter: e.RetryAfter, Otherwise: e.Otherwise, Err: errPrivate}
+	hidden := &providers.Error{Kind: e.Kind, RetryAfter: e.RetryAfter, Final: e.Final, Otherwise: e.Otherwise, Err: errPrivate}
 	hidden.Partial = providers.Response{Model: e.Partial.Model, FinishReason: e.Partial.FinishReason, Usage: e.Partial.Usage}
 	if p, ok := errors.AsType[*panics.Error](e); ok {
 		hidden.Err = &panics.Error{Message: errPrivate.Error(), Stack: p.Stack}

@@ -86,6 +86,9 @@ func (q *query) raiseCap(text string, thought int) bool {
 	return true
 }
 
+// avoidRepetition asks for a reply again after one that repeated itself without end.
+func (q *query) avoidRepetition() { q.model.Request.AvoidRepetition = true }
+
 // askAgain adds an invalid reply and its violations to the request, and returns an error for the attempt.
 func (q *query) askAgain(r providers.Response, findings error) error {
 	violations := []string{findings.Error()}

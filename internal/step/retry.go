@@ -28,6 +28,15 @@ func (r *Run) retryDelay(n int, e *providers.Error) time.Duration {
 	case e.Kind == providers.InvalidRequest && r.query.dropReasoning(): // the service may no longer accept it
 		return 0
 	}
+	if e.Kind == providers.Loop {
+		r.query.avoidRepetition()
+	}
+	if e.Final {
+		if r.substitute() {
+			return 0
+		}
+		return -1
+	}
 	if again := backoff(e, r.countFailure(e.Kind), r.maxRetries(e.Kind)); again >= 0 && again < r.timeLeft() && (r.maxWait(e) == 0 || !r.exceedsTimeout(again)) && r.mayWaitFirst(again) {
 		return again
 	}
@@ -168,8 +177,13 @@ func (r *Run) waitForService(e *providers.Error) time.Duration {
 		return -1
 	}
 	if time.Since(r.draft.Started)-r.timing.viewed+rest >= most {
-		if r.attempts.waitError = ErrOutOfTime; outage {
+		switch {
+		case outage:
 			r.attempts.waitError = errUnreachable
+		case e.RetryAfter > maxBackoff:
+			r.attempts.waitError = errLongWait
+		default:
+			r.attempts.waitError = ErrOutOfTime
 		}
 		return -1
 	}

@@ -148,3 +148,24 @@ func TestDropReasoningRemovesOnlyReasoning(t *testing.T) {
 	require.Equal(t, 45, q.Tokens)
 	require.False(t, q.dropReasoning())
 }
+
+// After a loop, the service is asked to avoid repetition, until another model replies.
+func TestALoopRaisesThePenalty(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked []bool
+		loops := providerFunc(func(_ context.Context, r providers.Request) (providers.Response, error) {
+			asked = append(asked, r.AvoidRepetition)
+			if len(asked) < 3 {
+				return providers.Response{}, &providers.Error{Kind: providers.Loop}
+			}
+			return providers.Response{Text: `{"winner":"A"}`}, nil
+		})
+		r := newRun(t, loops)
+		judging(r)
+		r.Plan.Substitutes = []Model{{Provider: "q", Client: loops, Request: providers.Request{Model: "other", MaxTokens: 500}, Window: 10000, Room: 9000}}
+		turn, err := do(t, r, &recorder{})
+		require.NoError(t, err)
+		require.Equal(t, []bool{false, true, false}, asked)
+		require.Equal(t, []transcript.Flag{transcript.Substituted}, turn.Flags)
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/elenchus-go/debate/internal/characters"
@@ -67,12 +68,21 @@ func (r *Run) Viewing(now bool) {
 }
 
 // Spent returns a failure that holds the usage of a step that ended with the time budget, or nil if the step made no
-// attempt.
+// attempt. If the step waited to try again, the failure has the kind and the message of the last attempt.
 func (r *Run) Spent() *Failure {
-	if len(r.draft.Attempts) == 0 {
+	n := len(r.draft.Attempts)
+	if n == 0 {
 		return nil
 	}
-	return r.failure(len(r.draft.Attempts), &providers.Error{Kind: providers.Timeout, Err: ErrOutOfTime})
+	e := &providers.Error{Kind: providers.Timeout, Err: ErrOutOfTime}
+	waits := r.attempts.waited > 0 || r.attempts.waitError != nil
+	if last := &r.draft.Attempts[n-1]; waits && last.ErrorKind != "" {
+		words := strings.TrimPrefix(last.ErrorMessage, last.ErrorKind+": ")
+		e = &providers.Error{Kind: providers.ErrorKind(last.ErrorKind), Err: fmt.Errorf("%w: %s", ErrOutOfTime, words)}
+	}
+	f := r.failure(n, e)
+	f.OutOfTime = true
+	return f
 }
 
 // Unreachable reports whether the provider could not be reached in the last attempt.

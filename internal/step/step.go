@@ -191,7 +191,7 @@ func (l *Answers) since(provider string, t time.Time) bool {
 
 // DefaultRetries holds the default number of retries for each kind of error.
 var DefaultRetries = map[providers.ErrorKind]int{
-	providers.Network: 3, providers.RateLimit: 5, providers.ServerError: 2, providers.Timeout: 2, providers.InvalidResponse: 1,
+	providers.Network: 3, providers.RateLimit: 5, providers.ServerError: 2, providers.Timeout: 2, providers.InvalidResponse: 1, providers.Loop: 1,
 	providers.ContentFiltered: 1, providers.ContextOverflow: 0, providers.Authentication: 0, providers.Billing: 0, providers.InvalidRequest: 0,
-	providers.OutOfMemory: 0,
+	providers.OutOfMemory: 0, providers.WrongAddress: 1,
 }

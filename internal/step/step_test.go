@@ -126,6 +126,43 @@ func TestSteps(t *testing.T) {
 			log:     []string{"begin 1 p/m", "end"},
 			text:    "Cars are loud.",
 		},
+		"a failure after which no retry helps": {
+			replies: []scripted.Reply{{Err: &providers.Error{Kind: providers.ServerError, Final: true}}},
+			log:     []string{"begin 1 p/m", "end: server_error", "failed: server_error, no retry"},
+			kind:    providers.ServerError,
+		},
+		"a rate limit of all after which no retry helps": {
+			replies: []scripted.Reply{{Err: &providers.Error{Kind: providers.RateLimit, Final: true}}},
+			change:  func(r *Run) { r.Plan.Limits.RateLimit = time.Hour },
+			log:     []string{"begin 1 p/m", "end: rate_limit", "failed: rate_limit, no retry"},
+			kind:    providers.RateLimit,
+		},
+		"a substitute after a failure after which no retry helps": {
+			replies: []scripted.Reply{{Err: &providers.Error{Kind: providers.ServerError, Final: true}}, {Text: valid}},
+			change:  substituted,
+			log:     []string{"begin 1 p/m", "end: server_error", "failed: server_error, again", "begin 2 q/other", "end"},
+			text:    valid, flags: []transcript.Flag{transcript.Substituted},
+		},
+		"a loop": {
+			replies: []scripted.Reply{failing(providers.Loop), {Text: "Yes."}},
+			log:     []string{"begin 1 p/m", "end: loop", "failed: loop, later", "begin 2 p/m", "end"},
+			text:    "Yes.", flags: []transcript.Flag{transcript.Reasked},
+		},
+		"a loop again": {
+			replies: []scripted.Reply{failing(providers.Loop), failing(providers.Loop)},
+			log:     []string{"begin 1 p/m", "end: loop", "failed: loop, later", "begin 2 p/m", "end: loop", "failed: loop, no retry"},
+			kind:    providers.Loop,
+		},
+		"what looks like a special token": {
+			replies: []scripted.Reply{{Text: "Cars are loud. <|fim_hole|>"}},
+			log:     []string{"begin 1 p/m", "end"},
+			text:    "Cars are loud. <|fim_hole|>", flags: []transcript.Flag{transcript.SpecialToken},
+		},
+		"a special token in reasoning or in code": {
+			replies: []scripted.Reply{{Text: "<think><|fim_hole|></think>Write `<|fim_hole|>`."}},
+			log:     []string{"begin 1 p/m", "end"},
+			text:    "Write `<|fim_hole|>`.",
+		},
 		"a guess that was right": {
 			replies: []scripted.Reply{{Err: &providers.Error{Kind: providers.ContextOverflow, Otherwise: providers.ServerError}}, {Text: "Yes."}},
 			log:     []string{"begin 1 p/m", "end: context_overflow", "failed: context_overflow, again", "begin 2 p/m", "end"},

@@ -84,6 +84,8 @@ func Warnings(t *transcript.Turn) (list []string) {
 			list = append(list, "a substitute gave the reply because the judge's model failed")
 		case transcript.Edited:
 			list = append(list, "a person gave the reply in a fork")
+		case transcript.SpecialToken:
+			list = append(list, "the text has what looks like a special token of a model")
 		case transcript.Reasked, transcript.Repaired: // the turn is valid
 		}
 	}

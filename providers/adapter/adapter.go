@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/internal/fault"
 	"github.com/elenchus-go/debate/providers/internal/prompt"
 	"github.com/elenchus-go/debate/providers/internal/wire"
 )
@@ -48,11 +49,41 @@ type Provider struct {
 	// Timeout limits the time in which Stream adds nothing. An empty chunk counts. Defaults to 120 s. A negative value
 	// disables the limit.
 	Timeout time.Duration
+
+	support wire.SupportCache // what models have refused
 }
 
-// Generate requests one reply from the model.
+// Generate requests one reply from the model. If the model refuses the system prompt, Generate moves it to the first message of
+// the user.
 func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
-	messages, err := p.normalize(r)
+	support := p.support.Get(r.Model, wire.Support{})
+	res, err := p.generate(ctx, r, support)
+	if err == nil || support.NoSystem || !hasSystem(r) || !refusesSystem(err) {
+		return res, err
+	}
+	support.NoSystem = true
+	res, err = p.generate(ctx, r, support)
+	if err == nil {
+		p.support.Put(r.Model, support)
+		res.Warnings = append(res.Warnings, support.Warning(r.Model, wire.Support{}))
+	}
+	return res, err
+}
+
+// hasSystem reports whether a request has a system prompt.
+func hasSystem(r providers.Request) bool {
+	return slices.ContainsFunc(r.Messages, func(m providers.Message) bool { return m.Role == providers.System })
+}
+
+// refusesSystem reports whether a model has refused the system prompt, and replied nothing.
+func refusesSystem(err error) bool {
+	failed, ok := errors.AsType[*providers.Error](err)
+	return ok && failed.Partial.Text == "" && fault.RefusesSystem(failed.Error())
+}
+
+// generate requests one reply from the model, in the form that it supports.
+func (p *Provider) generate(ctx context.Context, r providers.Request, support wire.Support) (providers.Response, error) {
+	messages, err := p.normalize(r, support)
 	if err != nil {
 		return providers.Response{}, &providers.Error{Kind: providers.InvalidRequest, Err: err}
 	}
@@ -117,14 +148,14 @@ func refuses(string, *providers.Attachment) string {
 	return "this provider passes on texts only, use a provider of the library for the service, such as providers/openai"
 }
 
-// normalize returns the messages of a request in a form that all services accept.
-func (p *Provider) normalize(r providers.Request) ([]providers.Message, error) {
+// normalize returns the messages of a request in a form that all services accept, and the model.
+func (p *Provider) normalize(r providers.Request, support wire.Support) ([]providers.Message, error) {
 	if !p.Tools {
 		if err := prompt.RefuseTools(r); err != nil {
 			return nil, err
 		}
 	}
-	given, err := prompt.New(r, callIDs)
+	given, err := support.Prompt(r, callIDs)
 	if err != nil {
 		return nil, err
 	}

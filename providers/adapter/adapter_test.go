@@ -273,3 +273,42 @@ func TestAgentText(t *testing.T) {
 		})
 	}
 }
+
+// A model without a system prompt gets it in the first message of the user, and is not asked again whether it has one.
+func TestModelsWithoutASystemPrompt(t *testing.T) {
+	for words, moves := range map[string]bool{
+		"error, status code: 400, message: System role not supported":                              true,
+		"Error code: 422 - messages.0.role: Input should be 'user' or 'assistant'":                 true,
+		"googleapi: Error 400: Developer instruction is not enabled for models/gemma-3-27b-it":     true,
+		"jinja2.exceptions.TemplateError: Conversation roles must alternate user/assistant":        true,
+		"API returned unexpected status code: 500: Only user and assistant roles are supported!":   true,
+		"Error code: 400 - the system prompt is too long":                                          false,
+		"error, status code: 500, message: the operating system has not enough resources for that": false,
+	} {
+		t.Run(words, func(t *testing.T) {
+			var roles []string
+			p := &adapter.Provider{Stream: func(_ context.Context, r providers.Request, add adapter.Add) error {
+				first := r.Messages[0]
+				roles = append(roles, string(first.Role))
+				if first.Role == providers.System {
+					return errors.New(words)
+				}
+				return add(adapter.Chunk{Text: first.Text, FinishReason: "stop"})
+			}}
+			r := providers.Request{Model: "m", Messages: []providers.Message{{Role: providers.System, Text: "Be brief."}, {Role: providers.User, Text: "Why?"}}}
+			res, err := p.Generate(t.Context(), r)
+			if !moves {
+				require.Error(t, err)
+				require.Equal(t, []string{"system"}, roles)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, "Be brief.\n\nWhy?", res.Text)
+			require.Contains(t, strings.Join(res.Warnings, "\n"), "model m does not support: the role system")
+			res, err = p.Generate(t.Context(), r)
+			require.NoError(t, err)
+			require.Empty(t, res.Warnings)
+			require.Equal(t, []string{"system", "user", "user"}, roles)
+		})
+	}
+}

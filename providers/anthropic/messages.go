@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 
 	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/providers/internal/prompt"
 	"github.com/elenchus-go/debate/providers/internal/wire"
 )
 
@@ -29,7 +28,7 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 // body returns the body of a request. With output_config the reply stays text, unlike with a forced tool call: it
 // streams, and the part of a cut reply is kept. Models older than 4.5 refuse the field.
 func (p *Provider) body(r providers.Request, s wire.Support) (wire.Object, error) {
-	given, err := prompt.New(r, callIDs)
+	given, err := s.Prompt(r, callIDs)
 	if err != nil {
 		return nil, err
 	}

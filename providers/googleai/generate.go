@@ -32,7 +32,7 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 
 // body returns the body of a request.
 func body(r providers.Request, s wire.Support) (wire.Object, error) {
-	p, err := prompt.New(r, nil)
+	p, err := s.Prompt(r, nil)
 	if err == nil {
 		err = prompt.Refuse(r, refuses)
 	}

@@ -19,6 +19,7 @@
 //     stream is passed at the end.
 //   - It accepts a reply only if nothing shows that the reply was cut, if it has text, and if it is not much longer than
 //     the token limit explains.
+//   - If a model refuses the system prompt, it moves it to the first message of the user.
 //   - It ends a call in which no chunk arrives for 120 s. See [Provider.Timeout].
 //   - It reads usage and finish reasons under the names that each model uses.
 //   - It derives the kind of an error from status codes and known phrases, and redacts keys that the error quotes.
@@ -36,8 +37,9 @@
 //   - Tools, and parts of messages other than text, are refused.
 //   - The retry delay after a rate limit is known only if the text of the error contains it. Some models drop status
 //     codes, so that only the text of the error determines its kind.
-//   - Some models drop errors inside a stream, so that the stream seems to be cut. If a model reports usage, but a stream
-//     ends with neither a finish reason nor usage, the stream counts as cut.
+//   - Some models drop errors inside a stream, so that the stream seems to be cut, or even whole. Give such a model a client of
+//     [HTTPClient]. Otherwise, if a model reports usage, but a stream ends with neither a finish reason nor usage, the stream
+//     counts as cut.
 //   - Most models drop the name of the model that replied, and reasoning.
 //   - Some models ignore contexts: after the call has returned, the request continues in the background.
 //   - If a model panics on another goroutine that it started, the process ends.
@@ -47,6 +49,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
@@ -69,16 +72,21 @@ type Provider struct {
 
 	model   llms.Model
 	options []llms.CallOption
+	adapted func() *adapter.Provider
 }
 
 // New returns a provider that calls m. The options are applied to every call. The fields of a request override them.
 func New(m llms.Model, options ...llms.CallOption) *Provider {
-	return &Provider{model: m, options: slices.Clone(options)}
+	p := &Provider{model: m, options: slices.Clone(options)}
+	p.adapted = sync.OnceValue(func() *adapter.Provider {
+		return &adapter.Provider{Stream: p.stream, Kind: kindOfCode, Timeout: p.Timeout}
+	})
+	return p
 }
 
 // Generate requests one reply from the model.
 func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
-	return (&adapter.Provider{Stream: p.stream, Kind: kindOfCode, Timeout: p.Timeout}).Generate(ctx, r)
+	return p.adapted().Generate(ctx, r)
 }
 
 // stream calls the model once.
@@ -115,8 +123,17 @@ func (p *Provider) callOptions(r providers.Request) []llms.CallOption {
 	if r.MaxTokens > 0 {
 		o = append(o, llms.WithMaxTokens(r.MaxTokens))
 	}
+	if r.AvoidRepetition { // each model knows at most one of them
+		o = append(o, llms.WithFrequencyPenalty(frequencyPenalty), llms.WithRepetitionPenalty(repetitionPenalty))
+	}
 	return o
 }
+
+// The penalties for a model that has repeated itself without end.
+const (
+	frequencyPenalty  = 0.5
+	repetitionPenalty = 1.3
+)
 
 // settings returns the options for the settings of a request.
 func settings(r providers.Request) (o []llms.CallOption) {

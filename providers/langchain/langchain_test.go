@@ -102,10 +102,10 @@ func TestChunksAreWholeCharactersAndMakeUpTheText(t *testing.T) {
 	}{
 		"as they come":                        {[]string{"Be", "cause."}, "Because.", []string{"Be", "cause."}},
 		"without empty ones":                  {[]string{"", "Be", "", "cause.", ""}, "Because.", []string{"Be", "cause."}},
-		"held back until complete":            {[]string{"a\xe2", "\x82", "\xacb"}, "a€b", []string{"a", "€b"}},
+		"held back until complete":            {[]string{"x\xe2", "\x82", "\xacb"}, "x€b", []string{"x", "€b"}},
 		"a long character byte by byte":       {[]string{"\xf0", "\x9f", "\xa6", "\x89"}, "🦉", []string{"🦉"}},
 		"what is no UTF-8 is replaced":        {[]string{"a\xff", "b\x82"}, "a\xffb\x82", []string{"a\uFFFD", "b\uFFFD"}},
-		"half a character at the end":         {[]string{"a\xe2\x82"}, "a\xe2\x82", []string{"a", "\uFFFD\uFFFD"}},
+		"half a character at the end":         {[]string{"x\xe2\x82"}, "x\xe2\x82", []string{"x", "\uFFFD\uFFFD"}},
 		"the rest of the text at the end":     {[]string{"Be"}, "Because.", []string{"Be", "cause."}},
 		"all of a text that was not streamed": {nil, "Because.", []string{"Because."}},
 		"those of a text that was trimmed":    {[]string{"\n Because.", "\n"}, "Because.", []string{"\n Because.", "\n"}},
@@ -246,4 +246,21 @@ func TestWholeReplies(t *testing.T) {
 	res := calltest.Generate(t, p, r)
 	require.Equal(t, "Because.", res.Text)
 	require.Equal(t, []string{"Because."}, chunks)
+}
+
+// A model without a system prompt is asked once whether it has one.
+func TestModelsWithoutASystemPrompt(t *testing.T) {
+	var roles []llms.ChatMessageType
+	p := langchain.New(fake{func(_ context.Context, list []llms.MessageContent, _ llms.CallOptions) (*llms.ContentResponse, error) {
+		roles = append(roles, list[0].Role)
+		if list[0].Role == llms.ChatMessageTypeSystem {
+			return nil, errors.New("API returned unexpected status code: 400: System role not supported")
+		}
+		return &llms.ContentResponse{Choices: []*llms.ContentChoice{stops("So.")}}, nil
+	}})
+	r := providers.Request{Messages: []providers.Message{{Role: providers.System, Text: "Be brief."}, {Role: providers.User, Text: "Why?"}}}
+	for range 2 {
+		require.Equal(t, "So.", calltest.Generate(t, p, r).Text)
+	}
+	require.Equal(t, []llms.ChatMessageType{llms.ChatMessageTypeSystem, llms.ChatMessageTypeHuman, llms.ChatMessageTypeHuman}, roles)
 }

@@ -32,7 +32,7 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 // body returns the body of a request. Without truncate and shift, the server refuses a prompt that is too long, and
 // ends a reply that fills the window; otherwise it would drop the beginning of the prompt.
 func (p *Provider) body(r providers.Request, s wire.Support) (wire.Object, error) {
-	asked, err := prompt.New(r, nil)
+	asked, err := s.Prompt(r, nil)
 	if err == nil {
 		err = prompt.Refuse(r, p.refuses)
 	}

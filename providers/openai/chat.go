@@ -30,7 +30,7 @@ func (p *Provider) chatCall(r providers.Request) wire.Call {
 
 // chatBody returns the body of a request.
 func (p *Provider) chatBody(r providers.Request, s wire.Support) (wire.Object, error) {
-	given, err := prompt.New(r, callIDs(p.strictRounds))
+	given, err := s.Prompt(r, callIDs(p.strictRounds))
 	if err == nil {
 		err = prompt.Refuse(r, p.chatRefuses)
 	}

@@ -50,7 +50,7 @@ var encryptedReasoning = []string{"reasoning.encrypted_content"}
 
 // responsesBody returns the body of a request.
 func (p *Provider) responsesBody(r providers.Request, s wire.Support) (wire.Object, error) {
-	given, err := prompt.New(r, responsesIDs)
+	given, err := s.Prompt(r, responsesIDs)
 	if err == nil {
 		err = prompt.Refuse(r, p.refuses)
 	}

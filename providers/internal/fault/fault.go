@@ -11,8 +11,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,9 +32,21 @@ func Read(resp *http.Response, sent int) *Fault {
 	f := &Fault{Status: resp.StatusCode, Sent: sent, Redirect: resp.Header.Get("Location"), RequestID: RequestID(resp.Header)}
 	now := clock(resp.Header)
 	f.parse(raw, now)
-	f.waits = cmp.Or(headerDelay(resp.Header, now), f.waits)
+	f.ReadHeader(resp.Header)
 	f.resets = cmp.Or(resetHeaders(resp.Header, now), f.resets)
 	return f
+}
+
+// ReadHeader reads the headers of the response with a fault, or of the stream that reports it: how long to wait, and whether the
+// service says that a retry can help.
+func (f *Fault) ReadHeader(h http.Header) {
+	f.waits = cmp.Or(headerDelay(h, clock(h)), f.waits)
+	switch strings.ToLower(strings.TrimSpace(h.Get("X-Should-Retry"))) {
+	case "true":
+		f.retry = canRetry
+	case "false":
+		f.retry = cannotRetry
+	}
 }
 
 // RequestID returns the service's name of a request, from the headers of the response.
@@ -49,13 +63,14 @@ func InEvent(data []byte) *Fault {
 		return nil
 	}
 	var e struct {
-		Error     json.RawMessage `json:"error"`
-		Errors    json.RawMessage `json:"errors"`     // sent by Cloudflare
-		ErrorCode json.RawMessage `json:"error_code"` // sent by FastChat and Baidu
-		Type      json.RawMessage `json:"type"`
-		Object    json.RawMessage `json:"object"`   // sent by vLLM
-		Response  json.RawMessage `json:"response"` // sent by OpenAI's Responses API, where it may quote the prompt
-		Data      json.RawMessage `json:"data"`     // sent by Z.ai
+		Error     json.RawMessage   `json:"error"`
+		Errors    json.RawMessage   `json:"errors"`     // sent by Cloudflare
+		ErrorCode json.RawMessage   `json:"error_code"` // sent by FastChat and Baidu
+		Type      json.RawMessage   `json:"type"`
+		Object    json.RawMessage   `json:"object"`   // sent by vLLM
+		Response  json.RawMessage   `json:"response"` // sent by OpenAI's Responses API, where it may quote the prompt
+		Data      json.RawMessage   `json:"data"`     // sent by Z.ai
+		Choices   []json.RawMessage `json:"choices"`  // sent by OpenRouter
 		MiniMax   struct {
 			Status int `json:"status_code"`
 		} `json:"base_resp"`
@@ -75,10 +90,26 @@ func InEvent(data []byte) *Fault {
 		data = errorOf(e.Response)
 	case hasError(e.Data):
 		data = e.Data
+	case len(e.Choices) > 0 && hasError(e.Choices[0]):
+		data = errorOf(e.Choices[0])
 	default:
-		return nil
+		if data = errorBeside(data); data == nil {
+			return nil
+		}
 	}
 	return InReply(data)
+}
+
+// errorBeside returns the error in a field that a service has added to the events of OpenAI, such as x_groq, or nil.
+func errorBeside(data []byte) json.RawMessage {
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(data, &fields) // the event is known to be an object
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if strings.HasPrefix(name, "x_") && hasError(fields[name]) {
+			return errorOf(fields[name])
+		}
+	}
+	return nil
 }
 
 // hasError reports whether an object has an error.
@@ -126,6 +157,9 @@ func (f *Fault) MayBeField() bool {
 // Error returns the fault as an error.
 func (f *Fault) Error(secrets []string) *providers.Error {
 	v := f.classify()
+	if f.retry == canRetry && v.kind == providers.InvalidRequest {
+		v.kind = providers.ServerError
+	}
 	var b strings.Builder
 	if f.Status > 0 {
 		fmt.Fprintf(&b, "call model: status %d: ", f.Status)
@@ -142,13 +176,18 @@ func (f *Fault) Error(secrets []string) *providers.Error {
 	if f.RequestID != "" {
 		fmt.Fprintf(&b, " (request %s)", Excerpt(f.RequestID, secrets))
 	}
-	return &providers.Error{Kind: v.kind, Otherwise: v.otherwise, RetryAfter: f.delay(cmp.Or(v.otherwise, v.kind)), Err: errors.New(b.String())}
+	return &providers.Error{
+		Kind: v.kind, Otherwise: v.otherwise, RetryAfter: f.delay(cmp.Or(v.otherwise, v.kind)), Final: f.retry == cannotRetry, Err: errors.New(b.String()),
+	}
 }
 
 // delay returns the wait that the service asks for, if a retry after it makes sense.
 func (f *Fault) delay(kind providers.ErrorKind) time.Duration {
 	switch kind { //nolint:exhaustive // the others are not retried after a wait
 	case providers.RateLimit:
+		if f.isQuota() {
+			return max(f.waits, f.resets)
+		}
 		return cmp.Or(f.waits, f.resets)
 	case providers.ServerError, providers.Timeout:
 		return f.waits

@@ -56,6 +56,9 @@ func (f *Fault) classify() verdict {
 			return verdict{kind: kind}
 		}
 	}
+	if inner := f.innerFault(); inner != nil {
+		f = inner
+	}
 	guess := false
 	for i, rows := 0, table(); i < len(rows); i++ {
 		r := &rows[i]

@@ -54,6 +54,7 @@ var billingRows = []row{
 	{codes: "accountoverdueerror", kind: providers.Billing, source: "Volcengine: RooCodeInc/Roo-Code#12309"},
 	{codes: "billing_disabled failed_precondition", kind: providers.Billing, source: "Google: https://ai.google.dev/gemini-api/docs/troubleshooting"},
 	{codes: "1113", kind: providers.Billing, source: "Zhipu: https://docs.bigmodel.cn/cn/api/api-code"},
+	{when: (*Fault).isQuota, kind: providers.RateLimit, source: "a rule: see quota.go"},
 	{words: `exceeded your current quota, please check your plan and billing details\. for more information on this error, read the docs: https://platform\.openai`, kind: providers.Billing, source: "OpenAI"},
 	{words: `quota exceeded for metric: \S+, limit: 0\b`, kind: providers.Billing, source: "Google: no free tier"},
 	{words: `(credit|account|wallet|prepaid)\S* balance|balance (is )?(too low|not enough|exhausted|insufficient|depleted|negative)|insufficient[ _](account[ _])?(balance|credits?|funds?|money)`, kind: providers.Billing, source: "Anthropic, DeepSeek; MiniMax: MiniMax-AI/MiniMax-M2#62"},
@@ -62,8 +63,11 @@ var billingRows = []row{
 	{words: `billing (is )?(disabled|not enabled|hard limit|not active)|enable billing|\bwallet\b|add (money|funds)|\boverdue|\brecharge|top[ -]?up|payment (is )?required|purchase (more )?credits|please pay`, kind: providers.Billing, source: "Google; Volcengine: RooCodeInc/Roo-Code#12309"},
 	{words: `(requires?|needs?|without|no|upgrade your) (an? )?(\w+ )?(subscription|paid plan)|subscription (has |is )?(expired|required|inactive)|out of call volume quota|upgrade your plan`, kind: providers.Billing, source: "Ollama: ollama/ollama#16773; Azure: MicrosoftDocs/azure-docs#16282"},
 	{words: `(account|organization|team)\b.{0,40} (is |has been |was )(suspended|disabled)`, kind: providers.Billing, source: "Fireworks: pollinations/pollinations#12136; anthropics/claude-code#72457"},
+	{statuses: notThrottle, words: `payment[ _](method|info|details)|valid payment`, kind: providers.Billing, source: "in many words"},
+	{words: `payment[ _]instrument`, kind: providers.Billing, source: "Bedrock: INVALID_PAYMENT_INSTRUMENT"},
 	{words: `location is not supported|not available in your (region|country)`, kind: providers.Billing, source: "Google: gemini-api-php/client#32; OpenRouter: standardagents/dmux#43"},
 	{words: `欠费|余额不足|余额已|недостаточно средств`, kind: providers.Billing, source: "Zhipu, in Chinese; in Russian"},
+	{when: (*Fault).isUsedUp, kind: providers.Billing, source: "a rule: see quota.go"},
 	{statuses: only(http.StatusPaymentRequired), kind: providers.Billing, source: "RFC 9110"},
 	{statuses: only(http.StatusUnavailableForLegalReasons), kind: providers.Billing, source: "RFC 7725"},
 }
@@ -82,6 +86,10 @@ var filterRows = []row{
 	{statuses: notThrottle, codes: "data_inspection_failed datainspectionfailed sensitive_content 1301", kind: providers.ContentFiltered, source: "DashScope, Zhipu"},
 	{statuses: span{0, 428}, words: `content[ _-]?(management|filter(ed|ing)?|policy)|requires moderation|flagged (as|for|by)|safety (system|filter)|content exists risk|inappropriate content|content violates`, kind: providers.ContentFiltered, source: "Azure, OpenRouter, DeepSeek, xAI"},
 	{statuses: span{0, 428}, words: `(blocked|rejected|refused|denied|withheld|stopped) (by|due to|because of) .{0,30}(moderation|guardrail|safety|policy|harmful|content)|usage (policies|policy|guidelines)|harmful content|敏感内容|敏感信息|不安全`, kind: providers.ContentFiltered, source: "OpenAI; Zhipu: langchain4j/langchain4j#1079"},
+	{statuses: span{0, 428}, words: `(for|due to|because of|by)( \S+){0,3} safety([.,;:!")\n]|$)|\bsafety (polic|guideline|reason|concern|check|system)|` +
+		`(blocked|refused|rejected|denied|stopped)\b.{0,40}\bsafety\b|` +
+		`(prohibited|disallowed|harmful) (content|material|use)([.,;:!"\n]|$| (was|is|in|detected|found)\b)`, kind: providers.ContentFiltered, source: "OpenAI: invalid_prompt, openai/codex#43165"},
+	{statuses: notThrottle, when: (*Fault).namesPolicy, kind: providers.ContentFiltered, source: "OpenAI: cyber_policy"},
 	{statuses: only(statusGuardrail), kind: providers.ContentFiltered, source: "Portkey: https://portkey.ai/docs/product/guardrails"},
 }
 
@@ -105,9 +113,17 @@ const overflowWords = `max(imum)? context length|maximum prompt length|(prompt|i
 var passingRows = []row{
 	{codes: "json_validate_failed tool_use_failed", kind: providers.InvalidResponse, source: "Groq: thepersonalaicompany/amurex-backend#38, lucagrippa/obsidian-ai-tagger#34"},
 	{words: `degraded function cannot be invoked`, kind: providers.ServerError, source: "NVIDIA: decolua/9router#2527"},
+	{statuses: refused, words: crashWords, kind: providers.ServerError, source: "LM Studio: lmstudio-ai/lmstudio-bug-tracker#1347, #1492"},
+	{statuses: serverError, words: `roles? must alternate|\bjinja|(chat|prompt)[ _]template|render\w* (the )?prompt|template ?error|raise_exception`, kind: providers.InvalidRequest, source: "llama.cpp, vLLM, LM Studio: nomic-ai/gpt4all#3291"},
+	{statuses: serverError, when: (*Fault).refusesSystem, kind: providers.InvalidRequest, source: "sgl-project/sglang#892"},
 	{statuses: refused, words: `\boverloaded\b|try your request again|temporarily unavailable`, kind: providers.ServerError, source: "Bedrock: hydro-project/infinity#124"},
 	{statuses: clientError, codes: "overloaded_error engine_overloaded_error server_is_overloaded capacity_exceeded", kind: providers.ServerError, source: "Anthropic, Moonshot, OpenAI, Groq"},
 }
+
+// crashWords are what servers say about a model that they must load again.
+const crashWords = `\b(model|engine|runner|worker|backend|server|instance|process|core)\b.{0,40}(crashed|\bdied|terminated|aborted|\bkilled|unloaded|evicted|exited|\bis gone|stopped (responding|unexpectedly))|` +
+	`lost connection to the (model|engine|runner)|` +
+	`\bexited with (code|status)|channel error|\bsig(segv|abrt|kill|bus)\b`
 
 // refusalRows are about limits in a time and about keys.
 var refusalRows = []row{
@@ -115,6 +131,8 @@ var refusalRows = []row{
 	{statuses: only(http.StatusTooManyRequests), kind: providers.RateLimit, source: "RFC 6585"},
 	{statuses: only(420), kind: providers.RateLimit, source: "Enhance Your Calm"},
 	{statuses: span{0, 499}, words: `rate.?limit (is |was |has been )?(exceeded|reached)|secondary rate limit|slow down|\d requests allowed|(tokens|requests) per (second|min|minute|hour|day|month)`, kind: providers.RateLimit, source: "GitHub: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api"},
+	{statuses: only(http.StatusForbidden), codes: "model_not_found", kind: providers.InvalidRequest, source: "OpenAI: a project without access to a model"},
+	{statuses: only(http.StatusForbidden), words: `\bmodel\b.{0,80}(not found|(does not|doesn't) exist)|no such model|(unknown|missing) model`, kind: providers.InvalidRequest, source: "in many words"},
 	{codes: "invalid_api_key authentication_error unauthenticated api_key_invalid", kind: providers.Authentication, source: "OpenAI, Anthropic, Google"},
 	{codes: "permission_error permission_denied api_key_service_blocked service_disabled", kind: providers.Authentication, source: "Anthropic, Google"},
 	{statuses: span{http.StatusUnauthorized, http.StatusUnauthorized}, kind: providers.Authentication, source: "RFC 9110"},

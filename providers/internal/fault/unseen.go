@@ -64,7 +64,7 @@ var (
 	// aboutSetting matches words about a limit of something other than the prompt.
 	aboutSetting = compiled(`(?i)max_?(new_|completion_|output_)?tokens|(output|completion) tokens|temperature|top_p|stop (sequence|text)|schema|nesting|\btools?\b|function|header|\bname\b|\buser\b|metadata|image (size|width|height)|\bfile`)
 	// noise matches words that are not about the prompt, although they sound like it.
-	noise = compiled("(?i)max_?(new_|completion_|output_)?tokens|(input|prompt) validation|invalid input")
+	noise = compiled("(?i)max_?(new_|completion_|output_)?tokens|(input|prompt) validation|invalid (input|prompt)|limited access|access .{0,30}limited")
 	// elsewhere matches words about a limit of something that a shorter prompt does not change.
 	elsewhere = compiled(`(?i)per (second|minute|hour|day|month)|\brate\b|requests? (limit|count|quota)|concurren|queue|retries|time ?out|time limit|expired?|access token|\bauth|too many images|stop sequences|nesting depth|temperature`)
 	// foreign matches a letter that English does not have.

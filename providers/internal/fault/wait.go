@@ -16,7 +16,7 @@ var (
 	// Source of retryDelay: https://cloud.google.com/apis/design/errors#retry_info
 	waitField   = regexp.MustCompile(`(?i)"(?:retry_?delay|retry_?after(?:_seconds)?|resets?_in_seconds|estimated_time)": ?"?(\d+(?:\.\d+)?)s?"?[ ,}\n]`)
 	waitChinese = regexp.MustCompile(`(\d+) ?(毫秒|秒|分钟|分|小时|天)(?:钟)?(?:之|以)?后`)
-	waitUntil   = regexp.MustCompile(`(?i)\b(?:resets?|until|after|again)\D{0,20}(\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d))`)
+	waitUntil   = regexp.MustCompile(`(?i)\b(?:resets?|until|after|again)\D{0,20}(\d{4}-\d\d-\d\d)[T ]([\d:.]+) ?(Z|UTC|GMT|[+-]\d\d:?\d\d)`)
 	// OpenRouter quotes the headers of the service that it called.
 	waitQuoted = regexp.MustCompile(`(?i)"x-ratelimit-reset[a-z-]*": ?"?([\w.:+-]+)"?`)
 )
@@ -44,7 +44,11 @@ func RetryAfter(text string, now time.Time) time.Duration {
 		return delay(m[1], units[m[2]])
 	}
 	if m := waitUntil.FindStringSubmatch(text); m != nil {
-		return resetDelay(m[1], now)
+		zone := strings.NewReplacer("UTC", "Z", "GMT", "Z", "utc", "Z", "gmt", "Z", "z", "Z").Replace(m[3])
+		if !strings.Contains(zone, ":") && zone != "Z" {
+			zone = zone[:3] + ":" + zone[3:]
+		}
+		return resetDelay(m[1]+"T"+m[2]+zone, now)
 	}
 	return 0
 }

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/elenchus-go/debate/providers"
@@ -46,4 +47,15 @@ func (p *Prompt) add(role providers.Role, part providers.Part) {
 	}
 	last := &p.Dialog[len(p.Dialog)-1]
 	last.Parts = append(last.Parts, part)
+}
+
+// JoinSystem moves the system prompt to the beginning of the first message of the user, for models that know no system prompt.
+// The beginning of the prompt stays the same from call to call, so that services find it in their caches.
+func (p *Prompt) JoinSystem() {
+	if p.System == "" {
+		return
+	}
+	first := &p.Dialog[0] // it is the user's
+	first.Parts = slices.Concat([]providers.Part{{Text: p.System}}, first.Parts)
+	p.System = ""
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -160,7 +161,10 @@ func bareCall(b testing.TB, client *http.Client, textOf func([]byte) (string, er
 // uses it.
 func benchClients(t testing.TB, p fakellm.Protocol) (*http.Client, providers.Provider) {
 	t.Helper()
-	text := strings.Repeat("Cars take space from people. ", streamTokens*4/29+1)
+	text := ""
+	for i := 0; len(text) < streamTokens*4; i++ {
+		text += fmt.Sprintf("Cars take space from %d people. ", i)
+	}
 	reply := fakellm.Reply{Usage: transcript.Usage{Input: 4, Output: streamTokens}}
 	for i := range streamTokens {
 		reply.Chunks = append(reply.Chunks, text[4*i:4*i+4])

@@ -49,7 +49,7 @@ type Client struct {
 	rename    map[string]string
 	start     Support
 	own       func(status int, body []byte) providers.ErrorKind
-	support   supportCache
+	support   SupportCache
 	keys      *keyCache // a pointer, so that no verb of fmt prints the keys
 }
 

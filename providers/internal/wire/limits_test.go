@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -142,12 +143,15 @@ func TestSilenceIsNoticedInEachBody(t *testing.T) {
 }
 
 func TestRepliesLongerThanTheTokenLimit(t *testing.T) {
-	huge := strings.Repeat("word ", 20_000)
+	huge := ""
+	for i := range 12_000 {
+		huge += fmt.Sprint("word ", i, " ")
+	}
 	for name, test := range map[string]struct {
 		reply fakellm.Reply
 		want  string
 	}{
-		"text":       {fakellm.Reply{Chunks: []string{huge, huge}}, "read reply: longer than 103936 bytes, which is more than the token limit explains"},
+		"text":       {fakellm.Reply{Chunks: []string{huge, huge[1:]}}, "read reply: longer than 103936 bytes, which is more than the token limit explains"},
 		"reasoning":  {fakellm.Reply{Reasoning: huge + huge, Chunks: []string{"So."}}, "read reply: longer than 103936 bytes"},
 		"no content": {fakellm.Reply{Chunks: []string{"So."}, RawLines: nil, Padding: 7 << 20}, ""},
 	} {
@@ -175,6 +179,39 @@ func TestStreamsLongerThanTheTokenLimit(t *testing.T) {
 	require.ErrorContains(t, calltest.RequireKind(t, providers.InvalidResponse, err), "read reply: the stream is longer than 18219008 bytes, which is more than the token limit explains")
 }
 
+// A web page says that the address is wrong, and nothing else.
+func TestWebPages(t *testing.T) {
+	for name, test := range map[string]struct {
+		body, contentType string
+		page              bool
+	}{
+		"a page":                   {"<!DOCTYPE html><html>Welcome</html>", "text/html", true},
+		"without a type":           {"<!DOCTYPE html><html>Welcome</html>", "", true},
+		"as a stream":              {"<html><body>Welcome</body></html>", "text/event-stream", true},
+		"as JSON":                  {"<html><body>Welcome</body></html>", "application/json", true},
+		"in capital letters":       {"<HTML><BODY>Sign in</BODY></HTML>", "text/html; charset=utf-8", true},
+		"after empty lines":        {"\n\n  <html></html>", "text/html", true},
+		"after a byte order mark":  {"\ufeff<html></html>", "text/html", true},
+		"with a comment first":     {"<!-- built -->\n<html></html>", "text/html", true},
+		"of XML":                   {`<?xml version="1.0"?><Error/>`, "application/xml", true},
+		"of text":                  {"Welcome to nginx!", "text/html", true},
+		"a challenge":              {"<html><title>Just a moment...</title></html>", "text/html", true},
+		"JSON that is called HTML": {`{"choices": [{"message": {"content": "So."}, "finish_reason": "stop"}]}`, "text/html", false},
+		"events called HTML":       {textEvent + stopEvent, "text/html; charset=utf-8", false},
+		"a comment called HTML":    {": alive\n\n" + textEvent + stopEvent, "text/html", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := replyWith(t, http.Header{"Content-Type": {test.contentType}}, func(context.Context) io.Reader { return strings.NewReader(test.body) })
+			_, err := p.Generate(t.Context(), calltest.Ask())
+			if !test.page {
+				require.NoError(t, err)
+				return
+			}
+			require.EqualError(t, calltest.RequireKind(t, providers.WrongAddress, err), "wrong_address: read reply: the server sent an HTML page: check that Config.BaseURL is the address of an API")
+		})
+	}
+}
+
 func TestBodiesThatAreNoStream(t *testing.T) {
 	whole := `{"model": "m-1", "choices": [{"message": {"content": "So."}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 9, "completion_tokens": 2}}`
 	indented := strings.NewReplacer("{", "{\n", ",", ",\n").Replace(whole)
@@ -191,7 +228,7 @@ func TestBodiesThatAreNoStream(t *testing.T) {
 		"an event in several lines":  {strings.ReplaceAll(textEvent, `{"delta"`, "\ndata: {\"delta\"") + stopEvent, "", ""},
 		"an event in many lines":     {strings.NewReplacer("{", "{\ndata: ", ",", ",\ndata: ").Replace(textEvent) + stopEvent, "", ""},
 		"empty data, no empty lines": {"data:\n" + strings.ReplaceAll(textEvent+"data:\n"+stopEvent, "\n\n", "\n"), "", ""},
-		"an HTML page":               {"<!DOCTYPE html><html>Welcome</html>", providers.InvalidResponse, "the server sent an HTML page: check that Config.BaseURL is the address of an API"},
+		"an HTML page":               {"<!DOCTYPE html><html>Welcome</html>", providers.WrongAddress, "the server sent an HTML page: check that Config.BaseURL is the address of an API"},
 		"data that is no JSON":       {textEvent + "data: pong\n\n" + stopEvent, providers.InvalidResponse, `invalid character 'p' looking for beginning of value in "pong"`},
 		"an error between events":    {textEvent + `{"error": {"message": "CUDA out of memory", "code": 500}}` + "\n", providers.OutOfMemory, "CUDA out of memory"},
 		"a finish reason that fails": {textEvent + `data: {"choices": [{"delta": {}, "finish_reason": "error"}]}` + "\n\n", providers.ServerError, `the service ended it with finish reason "error"`},

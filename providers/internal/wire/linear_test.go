@@ -49,7 +49,8 @@ func allocatedBy(f func()) int {
 	return int(after.TotalAlloc - before.TotalAlloc) //nolint:gosec // it is small
 }
 
-// longStream returns a stream of about size bytes. It repeats the first event that has a piece, and reports how often.
+// longStream returns a stream of about size bytes. It repeats the first event that has a piece, with a number, and reports how
+// often.
 func longStream(t testing.TB, p fakellm.Protocol, piece string, size int) (stream string, n int) {
 	t.Helper()
 	reply := fakellm.Reply{
@@ -63,8 +64,11 @@ func longStream(t testing.TB, p fakellm.Protocol, piece string, size int) (strea
 	var b strings.Builder
 	for _, event := range strings.SplitAfter(record(t, p, reply), end) {
 		if n == 0 && strings.Contains(event, piece) {
-			n = size / len(event)
-			event = strings.Repeat(event, n)
+			for n = range size / len(event) {
+				b.WriteString(strings.Replace(event, piece, fmt.Sprint(piece, n, " "), 1)) // a model that repeats itself is ended
+			}
+			n++
+			continue
 		}
 		b.WriteString(event)
 	}

@@ -5,7 +5,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/elenchus-go/debate/internal/leftover"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/internal/fault"
+	"github.com/elenchus-go/debate/providers/internal/loop"
+	"github.com/elenchus-go/debate/providers/internal/resent"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -19,8 +23,20 @@ type Reply struct {
 	failed   error // why the service says that the reply has failed
 
 	segments []segment
-	partRune Text // the bytes of an incomplete character
-	size     int  // the bytes of all segments
+	said     resent.Filter // the pieces of the text
+	thought  resent.Filter // the pieces of the reasoning
+	service  string        // that needs the reasoning back
+	resent   int           // bytes of arguments that were sent again
+	noted    bool          // warnings say what was left out
+	marks    leftover.Filter
+	take     func(leftover.Part) error // takes the parts of the text
+	quiet    bool                      // nobody hears what follows
+	stray    bool                      // the text calls a tool that the model cannot call
+	saying   loop.Detector             // of the text
+	thinking loop.Detector             // of the reasoning
+	looped   bool                      // the model repeats itself without end
+	partRune Text                      // the bytes of an incomplete character
+	size     int                       // the bytes of all segments
 
 	tooLong     bool
 	callbackErr error // the error of OnChunk
@@ -33,6 +49,7 @@ type segment struct {
 	call  providers.ToolCall
 	keep  providers.Reasoning
 	bytes []byte // text, reasoning, or the arguments of a tool call
+	ends  []int  // where each piece of the arguments ends
 }
 
 type segmentKind int
@@ -53,7 +70,11 @@ func (r *Reply) last(kind segmentKind) *segment {
 }
 
 // NewReply returns an empty reply to a request.
-func NewReply(r providers.Request) *Reply { return &Reply{asked: r} }
+func NewReply(r providers.Request) *Reply {
+	reply := &Reply{asked: r}
+	reply.take = reply.takePart
+	return reply
+}
 
 // Limits of a reply whose request has a token limit: a token rarely has more than 32 bytes, and an event of a stream
 // has at most a few kilobytes for each token. Without a token limit, a request is assumed to have defaultTokens.
@@ -88,8 +109,23 @@ func (r *Reply) Grow(n int) error {
 	return nil
 }
 
-// Add adds text to the reply and passes its complete characters to OnChunk.
+// Add adds text to the reply and passes its complete characters to OnChunk. It leaves out text that the service sends again.
 func (r *Reply) Add(t Text) error {
+	if len(t) == 0 {
+		return nil
+	}
+	if err := r.settleThought(); err != nil {
+		return err
+	}
+	fresh, err := r.said.Add(t)
+	if err != nil {
+		return &providers.Error{Kind: providers.InvalidResponse, Err: fmt.Errorf("read reply: %w", err)}
+	}
+	return r.add(fresh)
+}
+
+// add adds text that the service has not sent before.
+func (r *Reply) add(t Text) error {
 	if len(t) == 0 {
 		return nil
 	}
@@ -107,15 +143,25 @@ func (r *Reply) Add(t Text) error {
 	return r.deliver(t[:n])
 }
 
-// deliver passes a piece of the text to OnChunk.
+// deliver takes a piece of the text apart.
 func (r *Reply) deliver(t Text) error {
 	if len(t) == 0 {
 		return nil
 	}
-	piece := t.String()
+	return r.marks.Add(t.String(), r.take)
+}
+
+// say adds a piece to the text and passes it to OnChunk.
+func (r *Reply) say(piece string) error {
+	if piece == "" || r.looped {
+		return nil
+	}
 	s := r.last(textSegment)
 	s.bytes = append(s.bytes, piece...)
-	if r.asked.OnChunk == nil {
+	if l := r.saying.Add(piece); l.Piece > 0 {
+		return r.endLoop(s, l)
+	}
+	if r.asked.OnChunk == nil || r.quiet {
 		return nil
 	}
 	r.callbackErr = r.asked.OnChunk(piece)
@@ -130,10 +176,56 @@ func (r *Reply) ReasonFor(service string, t Text) error {
 	if len(t) == 0 {
 		return nil
 	}
+	r.service = service
+	fresh, err := r.thought.Add(t)
+	if err != nil { // the service changed it: what was there stays
+		return nil
+	}
+	return r.think(fresh)
+}
+
+// think adds reasoning that the service has not sent before.
+func (r *Reply) think(t Text) error {
+	if len(t) == 0 {
+		return nil
+	}
+	if err := r.Grow(len(t)); err != nil {
+		return err
+	}
+	return r.addThought(r.service, t)
+}
+
+// addThought adds reasoning that a service needs back.
+func (r *Reply) addThought(service string, t Text) error {
 	s := r.last(reasonSegment)
 	s.keep.Service = service
 	s.bytes = append(s.bytes, t...)
-	return r.Grow(len(t))
+	if l := r.thinking.Add(string(t)); l.Piece > 0 && !r.looped {
+		return r.endLoop(s, l)
+	}
+	return nil
+}
+
+// endLoop ends a reply whose last segment repeats itself without end. It removes the loop, which says nothing.
+func (r *Reply) endLoop(s *segment, l loop.Loop) error {
+	r.looped = true
+	n := min(l.Length, len(s.bytes))
+	for n < len(s.bytes) && n >= l.Piece && s.bytes[len(s.bytes)-1-n] == s.bytes[len(s.bytes)-1-n+l.Piece] { // what came at once
+		n++
+	}
+	piece := s.bytes[len(s.bytes)-min(l.Piece, len(s.bytes)):]
+	err := fmt.Errorf("read reply: the model repeats the same %d bytes without end: %q", l.Piece, fault.Excerpt(Text(piece).String(), r.secrets))
+	s.bytes = s.bytes[:len(s.bytes)-n]
+	s.bytes = s.bytes[:completeLength(s.bytes)]
+	return &providers.Error{Kind: providers.Loop, Err: err}
+}
+
+// settleThought adds reasoning that was held until it was clear that the service had not sent it before.
+func (r *Reply) settleThought() error {
+	if !r.thought.Held() {
+		return nil
+	}
+	return r.think(r.thought.End())
 }
 
 // Keep adds opaque reasoning, which the service needs back in later requests.
@@ -181,17 +273,29 @@ func (r *Reply) Warn(warning string) {
 // Usage returns the usage of the reply, so that it can be changed.
 func (r *Reply) Usage() *transcript.Usage { return &r.res.Usage }
 
-// flush delivers the bytes of an incomplete character, of which no more arrive.
+// flush delivers what was held until more arrived.
 func (r *Reply) flush() error {
+	if err := r.settleThought(); err != nil {
+		return err
+	}
+	if err := r.add(r.said.End()); err != nil {
+		return err
+	}
 	rest := r.partRune
 	r.partRune = nil
-	return r.deliver(rest)
+	if err := r.deliver(rest); err != nil {
+		return err
+	}
+	return r.marks.End(r.take)
 }
 
 // End returns the response, or an error if the reply is incomplete or empty.
 func (r *Reply) End() (providers.Response, error) {
 	if err := r.flush(); err != nil {
 		return providers.Response{}, err
+	}
+	if r.res.FinishReason == providers.Stop && r.has(callSegment) { // the text has called a tool
+		r.res.FinishReason = providers.ToolCalls
 	}
 	if err := r.check(); err != nil {
 		return providers.Response{}, err
@@ -208,11 +312,15 @@ func (r *Reply) check() error {
 		return replyError(providers.Network, "the stream ended before the reply was complete")
 	}
 	r.fill()
+	r.noteRemoved()
 	if limit := r.asked.MaxTokens; r.res.FinishReason == "" && limit > 0 && r.res.Usage.Output >= limit { // some servers give no reason
 		r.res.FinishReason = providers.Length
 	}
 	if r.res.FinishReason == providers.Length && endedEarly(r.res.Usage.Output, r.asked.MaxTokens) {
 		r.res.FinishReason = providers.WindowFull
+	}
+	if r.stray {
+		return emptyError(r.res.FinishReason, false, true, r.asked.MaxTokens)
 	}
 	if strings.TrimSpace(r.res.Text) != "" || r.has(callSegment) && r.asked.MayCallTools() {
 		return nil
@@ -226,6 +334,7 @@ func (r *Reply) fill() {
 	var text []byte
 	var parts []providers.Part
 	plain, calls := true, r.has(callSegment)
+	resent := 0
 	for _, s := range r.segments {
 		part := providers.Part{}
 		switch s.kind {
@@ -240,8 +349,10 @@ func (r *Reply) fill() {
 		case opaqueSegment:
 			part.Reasoning = &s.keep
 		case callSegment:
-			s.call.Arguments = arguments(s.bytes)
+			given, again := s.arguments()
+			s.call.Arguments = arguments(given)
 			part.ToolCall = &s.call
+			resent += again
 		}
 		plain = plain && s.kind == textSegment
 		parts = append(parts, part)
@@ -250,6 +361,7 @@ func (r *Reply) fill() {
 	if !plain {
 		r.res.Parts = parts
 	}
+	r.resent = resent
 }
 
 // has reports whether the reply has a segment of a kind.
@@ -260,7 +372,14 @@ func (r *Reply) has(kind segmentKind) bool {
 // Partial returns the part of a failed reply that arrived. It has a finish reason if the service ended the reply, but
 // the reply has no text.
 func (r *Reply) Partial() providers.Response {
+	r.quiet = true
+	_ = r.settleThought() // the reply has failed already
+	if rest := r.said.End(); len(rest) > 0 {
+		_ = r.deliver(rest[:completeLength(rest)]) // it is quiet
+	}
+	_ = r.marks.End(r.take)
 	r.fill()
+	r.noteRemoved()
 	res := r.res
 	if !r.complete {
 		res.FinishReason = ""

@@ -242,7 +242,7 @@ func TestErrorsWithStatus200(t *testing.T) {
 						require.Equal(t, kind, e.Kind, err.Error())
 						return
 					}
-					require.Contains(t, []providers.ErrorKind{providers.InvalidResponse, providers.Network}, e.Kind, err.Error())
+					require.Contains(t, []providers.ErrorKind{providers.InvalidResponse, providers.WrongAddress, providers.Network}, e.Kind, err.Error())
 				})
 			})
 		})

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -35,8 +36,8 @@ func readEvents(resp *http.Response, w *watch, maxBytes int64, event func([]byte
 	switch {
 	case err != nil:
 		return eof(err)
-	case first == '<':
-		return &providers.Error{Kind: providers.InvalidResponse, Err: errors.New("read reply: the server sent an HTML page: check that Config.BaseURL is the address of an API")}
+	case first == '<', isPage(resp, buffer):
+		return &providers.Error{Kind: providers.WrongAddress, Err: errors.New("read reply: the server sent an HTML page: check that Config.BaseURL is the address of an API")}
 	case first == '[':
 		err = readArray(buffer, event)
 	case first == '{':
@@ -48,6 +49,18 @@ func readEvents(resp *http.Response, w *watch, maxBytes int64, event func([]byte
 		body.drain()
 	}
 	return err
+}
+
+// isPage reports whether a body of HTML begins with text, and not with JSON or events.
+func isPage(resp *http.Response, body *bufio.Reader) bool {
+	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") {
+		return false
+	}
+	begins := func(mark string) bool {
+		next, _ := body.Peek(len(mark))
+		return string(next) == mark
+	}
+	return !slices.ContainsFunc([]string{"{", "[", ":", "data:", "event:", "id:", "retry:", errorField}, begins)
 }
 
 var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 16<<10) }}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/internal/fault"
+	"github.com/elenchus-go/debate/providers/internal/prompt"
 	"github.com/elenchus-go/debate/providers/internal/schema"
 )
 
@@ -30,6 +31,8 @@ type Support struct {
 	NoReasoning bool
 	// NeedsReasoning means that the model refuses tool calls without reasoning.
 	NeedsReasoning bool
+	// NoSystem means that the model refuses messages with the role system.
+	NoSystem bool
 
 	lacksAPI        lacking         // who lacks the newest API
 	omit            map[string]bool // the fields that the model refused
@@ -54,12 +57,22 @@ func (s Support) Schema(raw json.RawMessage) (*schema.Schema, error) {
 	return schema.Parse(raw, s.Schemas == SchemasWithBounds)
 }
 
+// Prompt returns the prompt of a request in the form that the model supports. ids is the pattern of the IDs of tool calls that the
+// service accepts, or nil; see package prompt.
+func (s Support) Prompt(r providers.Request, ids *regexp.Regexp) (prompt.Prompt, error) {
+	p, err := prompt.New(r, ids)
+	if err == nil && s.NoSystem {
+		p.JoinSystem()
+	}
+	return p, err
+}
+
 // forgetAfter is the time after which a refusal is forgotten. A service may have refused a field by mistake, or may
 // support it since.
 const forgetAfter = time.Hour
 
-// supportCache remembers what models refused.
-type supportCache struct {
+// SupportCache remembers for an hour what models refused. It is safe for concurrent use.
+type SupportCache struct {
 	mu          sync.Mutex
 	byModel     map[string]learned
 	serverLacks time.Time // when the server was found to lack the newest API
@@ -70,8 +83,8 @@ type learned struct {
 	at      time.Time
 }
 
-// get returns what a model supports, or start if nothing is known.
-func (c *supportCache) get(model string, start Support) Support {
+// Get returns what a model supports, or start if nothing is known.
+func (c *SupportCache) Get(model string, start Support) Support {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := start
@@ -84,7 +97,8 @@ func (c *supportCache) get(model string, start Support) Support {
 	return s
 }
 
-func (c *supportCache) put(model string, s Support) {
+// Put remembers what a model supports.
+func (c *SupportCache) Put(model string, s Support) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.byModel == nil {
@@ -102,9 +116,9 @@ func (c *supportCache) put(model string, s Support) {
 // schemaWarnings maps a degree to what the model refuses.
 var schemaWarnings = map[Schemas]string{SchemasPlain: "bounds in schemas", SchemasNone: "schemas"}
 
-// warning returns the text of the warning about what a model refuses, other than expected from start. It is empty if
+// Warning returns the text of the warning about what a model refuses, other than expected from start. It is empty if
 // the model refuses nothing.
-func (s Support) warning(model string, start Support) string {
+func (s Support) Warning(model string, start Support) string {
 	var parts []string
 	if s.Schemas > start.Schemas {
 		parts = append(parts, schemaWarnings[s.Schemas])
@@ -117,6 +131,9 @@ func (s Support) warning(model string, start Support) string {
 	}
 	if s.NeedsReasoning {
 		parts = append(parts, "tool calls without reasoning (a space is sent)")
+	}
+	if s.NoSystem {
+		parts = append(parts, "the role system (the system prompt is sent at the beginning of the first message of the user)")
 	}
 	parts = append(parts, slices.Sorted(maps.Keys(s.omit))...)
 	if s.otherTokenField {
@@ -176,7 +193,7 @@ func settingsOf(body Object) []Object {
 // the text says that it is unknown or unsupported. A value that is out of range is the caller's error.
 var (
 	unsupported = regexp.MustCompile(`(?i)unsupported|not support(ed)?|n't support|not permitted|not allowed|not available|unavailable|` +
-		`deprecated|unrecognized|unknown|unexpected|extra_forbidden|extra (inputs|fields)|cannot both|only the default|must be verified to stream`)
+		`not enabled|deprecated|unrecognized|unknown|unexpected|extra_forbidden|extra (inputs|fields)|cannot both|only the default|must be verified to stream`)
 	aboutReasoning = regexp.MustCompile(`(?i)encrypted[_ ]content`)
 	// DeepSeek and Moonshot refuse tool calls of other models, which have no reasoning.
 	// Sources: https://github.com/QwenLM/qwen-code/issues/3578 and https://api-docs.deepseek.com/guides/thinking_mode
@@ -197,6 +214,9 @@ var required = []string{
 func (s Support) without(sent, extra Object, structured bool, f *fault.Fault) (Support, bool) {
 	refused := f.Status == http.StatusBadRequest || f.Status == http.StatusUnprocessableEntity
 	switch {
+	case !s.NoSystem && f.MayBeField() && hasSystem(sent) && fault.RefusesSystem(f.Body):
+		s.NoSystem = true
+		return s, true
 	case structured && s.Schemas < SchemasNone && (refused || f.Status == http.StatusInternalServerError || f.Status == http.StatusNotImplemented) &&
 		aboutSchema.MatchString(f.Body) && !f.Certain(providers.ContextOverflow):
 		s.Schemas++
@@ -241,10 +261,22 @@ func (s Support) without(sent, extra Object, structured bool, f *fault.Fault) (S
 }
 
 const (
+	penaltyWord      = "penalty"
 	cacheControl     = "cache_control"     // asks for a cache breakpoint
 	encryptedContent = "encrypted_content" // has the opaque reasoning of an earlier reply
 	reasoningContent = "reasoning_content" // has the readable reasoning of an earlier reply
 )
+
+// hasSystem reports whether a body has a system prompt.
+func hasSystem(body Object) bool {
+	for _, field := range []string{"system", "instructions", "systemInstruction"} {
+		if body[field] != nil {
+			return true
+		}
+	}
+	raw, err := json.Marshal(body["messages"])
+	return err == nil && bytes.Contains(raw, []byte(`"role":"system"`))
+}
 
 // contains reports whether a part of a body has a field, at any depth.
 func contains(part any, field string) bool {
@@ -254,6 +286,9 @@ func contains(part any, field string) bool {
 
 // mentions reports whether a text contains the name of a field as a word. Ollama writes thinking for its field think.
 func mentions(text, field string) bool {
+	if strings.HasSuffix(strings.ToLower(field), penaltyWord) && strings.Contains(strings.ToLower(text), penaltyWord) { // Google names no field
+		return true
+	}
 	words := strings.FieldsFunc(text, func(r rune) bool {
 		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 	})

@@ -47,11 +47,11 @@ func add(t *testing.T, raw ...string) (chunks []string, text string) {
 
 func TestCharactersInSeveralEvents(t *testing.T) {
 	for name, test := range map[string]struct{ pieces, chunks []string }{
-		"bytes":                     {[]string{"a\xe2", "\x82", "\xacb"}, []string{"a", "€b"}},
-		"a surrogate pair":          {[]string{`a\ud83e`, `\udd89b`}, []string{"a", "🦉b"}},
-		"half a pair, then text":    {[]string{`a\ud83e`, `b`}, []string{"a", "\uFFFDb"}},
-		"half a pair at the end":    {[]string{`a\ud83e`}, []string{"a", "\uFFFD"}},
-		"bytes at the end":          {[]string{"a\xe2\x82"}, []string{"a", "\uFFFD\uFFFD"}},
+		"bytes":                     {[]string{"x\xe2", "\x82", "\xacb"}, []string{"x", "€b"}},
+		"a surrogate pair":          {[]string{`x\ud83e`, `\udd89b`}, []string{"x", "🦉b"}},
+		"half a pair, then text":    {[]string{`x\ud83e`, `b`}, []string{"x", "\uFFFDb"}},
+		"half a pair at the end":    {[]string{`x\ud83e`}, []string{"x", "\uFFFD"}},
+		"bytes at the end":          {[]string{"x\xe2\x82"}, []string{"x", "\uFFFD\uFFFD"}},
 		"a byte order mark is text": {[]string{"\xef", "\xbb\xbf", "x"}, []string{"\uFEFF", "x"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/internal/resent"
 )
 
 // AddCall adds a whole tool call.
@@ -34,6 +35,7 @@ func (r *Reply) GrowCall(index int, call providers.ToolCall, arguments string) e
 	s.call.Name = cmp.Or(s.call.Name, call.Name)
 	s.call.Opaque = cmp.Or(s.call.Opaque, call.Opaque)
 	s.bytes = append(s.bytes, arguments...)
+	s.ends = append(s.ends, len(s.bytes))
 	return r.Grow(len(arguments) + len(call.Name) + len(call.ID))
 }
 
@@ -48,4 +50,27 @@ func (s *segment) isOther(call providers.ToolCall, arguments string) bool {
 // HasCall reports whether the reply has a tool call with an index.
 func (r *Reply) HasCall(index int) bool {
 	return slices.ContainsFunc(r.segments, func(s segment) bool { return s.kind == callSegment && s.index == index })
+}
+
+// arguments returns the arguments of a call. If the pieces are not JSON together, but each repeats those before it, the last one
+// has all of them. again is the number of bytes that were sent again.
+func (s *segment) arguments() (given []byte, again int) {
+	if len(s.ends) < 2 || json.Valid(s.bytes) {
+		return s.bytes, 0
+	}
+	var pieces resent.Filter
+	from := 0
+	for _, to := range s.ends {
+		fresh, err := pieces.Add(s.bytes[from:to])
+		if err != nil {
+			return s.bytes, 0
+		}
+		given = append(given, fresh...)
+		from = to
+	}
+	given = append(given, pieces.End()...)
+	if !json.Valid(given) {
+		return s.bytes, 0
+	}
+	return given, pieces.Removed()
 }

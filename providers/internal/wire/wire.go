@@ -23,6 +23,7 @@ import (
 
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/internal/fault"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // Generate makes a call and returns the reply. All errors but those of r.OnChunk are of type *providers.Error.
@@ -57,7 +58,7 @@ func (c *Client) Generate(ctx context.Context, r providers.Request, call Call) (
 // run sends the request and reads the reply. While the model refuses an optional field, run sends the request again
 // without that field. If the server or the model lacks the API, run uses the older one.
 func (c *Client) run(w *watch, r providers.Request, call Call, reply *Reply) error {
-	support := c.support.get(call.Model, c.start)
+	support := c.support.Get(call.Model, c.start)
 	if support.lacksAPI != nobody && call.Older != nil {
 		call = *call.Older
 	}
@@ -75,8 +76,8 @@ func (c *Client) run(w *watch, r providers.Request, call Call, reply *Reply) err
 		resp, secrets := sent.resp, sent.secrets
 		if resp.StatusCode < http.StatusMultipleChoices {
 			if n > 1 {
-				c.support.put(call.Model, support)
-				reply.Warn(support.warning(call.Model, c.start))
+				c.support.Put(call.Model, support)
+				reply.Warn(support.Warning(call.Model, c.start))
 			}
 			return c.read(w, sent, call, reply)
 		}
@@ -95,6 +96,9 @@ func (c *Client) run(w *watch, r providers.Request, call Call, reply *Reply) err
 		next, ok := support.without(body, c.extra, len(r.Schema) > 0, refused)
 		if !ok || n == maxTries {
 			return first.Error(secrets)
+		}
+		if next.NoSystem != support.NoSystem { // what is refused now has another reason
+			first = nil
 		}
 		support = next
 	}
@@ -159,6 +163,7 @@ func (c *Client) read(w *watch, sent exchange, call Call, reply *Reply) error {
 	defer func() { _ = resp.Body.Close() }()
 	report := func(f *fault.Fault) error {
 		f.RequestID, f.Sent, f.Own = fault.RequestID(resp.Header), sent.size, c.own
+		f.ReadHeader(resp.Header)
 		return f.Error(secrets)
 	}
 	err := readEvents(resp, w, reply.maxStream(), func(data []byte) error {
@@ -178,7 +183,11 @@ func (c *Client) read(w *watch, sent exchange, call Call, reply *Reply) error {
 		case malformed(err):
 			return &providers.Error{Kind: providers.InvalidResponse, Err: fmt.Errorf("read reply: %w in %q", err, fault.Excerpt(string(data), secrets))}
 		case reply.complete:
-			w.limitRest(restTime)
+			rest := restTime
+			if *reply.Usage() != (transcript.Usage{}) { // nothing else is to come
+				rest = drainTime
+			}
+			w.limitRest(rest)
 		}
 		return err
 	})
@@ -195,5 +204,5 @@ func (c *Client) read(w *watch, sent exchange, call Call, reply *Reply) error {
 }
 
 // restTime limits how long a service may take after the finish reason. Usage may still arrive then, but some servers
-// leave the connection open.
-const restTime = 3 * time.Second
+// leave the connection open. If the usage has arrived, drainTime is the limit.
+const restTime = time.Second

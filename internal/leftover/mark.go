@@ -1,0 +1,375 @@
+package leftover
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// atMark goes on at a character with which a mark can begin.
+func (s *scanner) atMark() bool {
+	rest := s.buf[s.at:]
+	m, wait := lookup(rest, s.end)
+	switch {
+	case wait:
+		return false
+	case m == nil && s.isCut(rest):
+		s.remove(rest, len(rest))
+		return true
+	case m == nil, s.to == Reply && (s.fences.Open() || s.span), s.inline && m.role != inlineOff:
+		s.keep(1)
+		return true
+	}
+	switch m.role {
+	case inlineOn, inlineOff:
+		s.atInline(m)
+	case noise:
+		s.atNoise(m)
+	case ends:
+		return s.atEnd(m)
+	case turn:
+		return s.atTurn(m)
+	case assistant, other:
+		return s.atAuthor(m)
+	case author:
+		return s.atHeader(m)
+	case channel:
+		return s.atChannel(m)
+	case message:
+		s.atMessage(m)
+	case thinks, thought:
+		return s.atThought(m)
+	case calls:
+		return s.atCalls(m)
+	}
+	return true
+}
+
+// isCut reports whether a text is the beginning of a mark that was cut off.
+func (s *scanner) isCut(rest string) bool {
+	_, begun := lookup(rest, false)
+	return s.end && begun && len(rest) > len("<|") && strings.HasPrefix(rest, "<|") && !s.fences.Open() && !s.span && !s.inline
+}
+
+// keep goes on by n bytes that look like a mark and are none.
+func (s *scanner) keep(n int) {
+	s.begun = true
+	s.advance(n)
+}
+
+// atInline goes on at a tag of package reasoning, which stays in the text.
+func (s *scanner) atInline(m *mark) {
+	if m.role == inlineOn {
+		s.flush()
+		s.inline = true
+		s.advance(len(m.text))
+		return
+	}
+	s.advance(len(m.text))
+	s.flush()
+	s.inline = false
+}
+
+// atNoise goes on at a mark that means nothing.
+func (s *scanner) atNoise(m *mark) {
+	if s.before() == 0 && !s.said {
+		s.remove(m.text, len(m.text))
+		return
+	}
+	s.struck = s.struck || m.text == "<s>"
+	s.keep(len(m.text))
+}
+
+// following is what follows a mark.
+type following int
+
+const (
+	unclear  following = iota
+	nothing            // the text ends
+	nextMark           // another mark
+	atOnce             // text
+	sameLine           // white space and text
+	nextLine           // a line break and text
+)
+
+// after returns what follows n bytes.
+func (s *scanner) after(n int) following {
+	rest := s.buf[s.at+n:]
+	text := strings.TrimLeft(rest, space)
+	if text == "" {
+		if s.end || len(rest) > maxHeader {
+			return nothing
+		}
+		return unclear
+	}
+	if text[0] == '<' || text[0] == '[' {
+		if m, wait := lookup(text, s.end); m != nil {
+			return nextMark
+		} else if wait {
+			return unclear
+		}
+	}
+	switch white := rest[:len(rest)-len(text)]; {
+	case white == "":
+		return atOnce
+	case strings.Contains(white, "\n"):
+		return nextLine
+	}
+	return sameLine
+}
+
+// atEnd goes on at a mark that ends a message. One that stands within a line, between spaces or in brackets, is mentioned.
+func (s *scanner) atEnd(m *mark) bool {
+	takes := false
+	switch s.after(len(m.text)) {
+	case unclear:
+		return false
+	case nothing, nextMark:
+		takes = true
+	case atOnce:
+		r, _ := utf8.DecodeRuneInString(s.buf[s.at+len(m.text):])
+		takes = s.isGlued() && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '{')
+	case nextLine:
+		takes = s.isGlued()
+	case sameLine:
+		takes = isEndOfSentence(s.before())
+	}
+	if !takes || m.text == "</s>" && s.struck {
+		s.keep(len(m.text))
+		return true
+	}
+	s.remove(m.text, len(m.text))
+	s.endMessage()
+	return true
+}
+
+// endMessage notes the end of a message.
+func (s *scanner) endMessage() {
+	switch {
+	case s.others:
+		s.others = false
+		s.to = Reply
+	case s.to != Reply:
+		s.to = Reply
+	case s.said:
+		s.ended = true
+	}
+}
+
+// isGlued reports whether the text before belongs to a message that a mark ends: there is no space between them, and no bracket
+// or quotation mark.
+func (s *scanner) isGlued() bool {
+	r := s.before()
+	return r == 0 || r == '\n' || !unicode.IsSpace(r) && !unicode.In(r, unicode.Ps, unicode.Pi) && !strings.ContainsRune("\"'`=:,/-", r)
+}
+
+// isEndOfSentence reports whether a sentence can end with a character.
+func isEndOfSentence(r rune) bool {
+	return strings.ContainsRune(".!?…)\"”’。！？」*", r) && r != 0
+}
+
+// maxHeader limits the length of a header, in bytes.
+const maxHeader = 200
+
+// name matches the name of an author.
+var name = regexp.MustCompile(`^ ?[A-Za-z_]{0,20}$`)
+
+// atTurn goes on at a mark that begins a message, whose header names the author. At the end of a text, it may not be complete.
+func (s *scanner) atTurn(m *mark) bool {
+	rest := s.buf[s.at+len(m.text):]
+	header, _, complete := strings.Cut(rest, m.until)
+	size := len(m.text) + len(header)
+	if complete {
+		size += len(m.until)
+	} else if i := strings.IndexByte(header, '<'); i >= 0 && strings.HasPrefix(m.until, header[i:]) {
+		header = header[:i]
+	}
+	author := strings.TrimSpace(header)
+	switch {
+	case !name.MatchString(header), !complete && s.end && !isAuthor(author):
+		s.keep(len(m.text))
+		return true
+	case !complete && !s.end:
+		return false
+	}
+	s.remove(m.text, size)
+	s.speaks(isAssistant(author))
+	return true
+}
+
+// isAuthor reports whether a word is the name of an author, or empty.
+func isAuthor(word string) bool {
+	switch strings.ToLower(word) {
+	case "system", "user", "tool", "developer", "human", "function", "ipython":
+		return true
+	}
+	return isAssistant(word)
+}
+
+// isAssistant reports whether a header names the model.
+func isAssistant(author string) bool {
+	switch strings.ToLower(author) {
+	case "", "assistant", "model", "gpt", "ai", "bot", "chatbot":
+		return true
+	}
+	return false
+}
+
+// speaks notes that a message begins.
+func (s *scanner) speaks(model bool) {
+	s.to = Reply
+	switch {
+	case s.said:
+		s.ended = true
+	default:
+		s.others = !model
+	}
+}
+
+// atAuthor goes on at a mark that stands for the author of a message.
+func (s *scanner) atAuthor(m *mark) bool {
+	takes := s.before() == 0 || s.before() == '\n' || isEndOfSentence(s.solidBefore())
+	if !takes {
+		switch s.after(len(m.text)) {
+		case unclear:
+			return false
+		case nothing, nextMark, nextLine:
+			takes = true
+		case atOnce, sameLine:
+		}
+	}
+	if !takes && !s.others {
+		s.keep(len(m.text))
+		return true
+	}
+	s.remove(m.text, len(m.text))
+	s.speaks(m.role == assistant)
+	return true
+}
+
+// The header of a message in Harmony: <|start|>author to=recipient<|channel|>name to=recipient <|constrain|>format<|message|>
+var (
+	authorHeader  = regexp.MustCompile(`^(?:[A-Za-z][\w.-]*)?(?: ?to=[\w.-]+)?$`)
+	mayBeAuthor   = regexp.MustCompile(`^[\w.-]*(?: ?[\w.=-]*)?<?$`)
+	channelHeader = regexp.MustCompile(`^ ?(analysis|commentary|final)\b`)
+	recipient     = regexp.MustCompile(`to=([\w.-]+)`)
+)
+
+// atHeader goes on at the mark that begins a message in Harmony.
+func (s *scanner) atHeader(m *mark) bool {
+	rest := s.buf[s.at+len(m.text):]
+	header, _, complete := strings.Cut(rest, "<|")
+	switch {
+	case authorHeader.MatchString(header) && (complete || s.end):
+	case !complete && !s.end && len(header) < maxHeader && mayBeAuthor.MatchString(header):
+		return false
+	default:
+		s.keep(len(m.text))
+		return true
+	}
+	s.author, _, _ = strings.Cut(header, " ")
+	s.recipient = recipientOf(header)
+	s.remove(m.text, len(m.text)+len(header))
+	return true
+}
+
+func recipientOf(header string) string {
+	m := recipient.FindStringSubmatch(header)
+	if m == nil {
+		return ""
+	}
+	return strings.TrimPrefix(m[1], "functions.")
+}
+
+// atChannel goes on at the mark that names the channel of a message. Some servers leave out the mark at the end of the header.
+func (s *scanner) atChannel(m *mark) bool {
+	rest := s.buf[s.at+len(m.text):]
+	header, _, complete := strings.Cut(rest, m.until)
+	size := len(m.text) + len(header) + len(m.until)
+	isLong := len(header) > maxHeader || strings.Contains(header, "\n")
+	switch word := channelHeader.FindString(rest); {
+	case complete && !isLong:
+	case !isLong && !s.end:
+		return false
+	case word == "" && rest != "":
+		s.keep(len(m.text))
+		return true
+	default: // the mark at the end of the header is missing
+		header = word
+		size = len(m.text) + len(word)
+	}
+	s.remove(m.text, size)
+	s.beginMessage(header)
+	return true
+}
+
+// atMessage goes on at the mark that ends a header without a channel.
+func (s *scanner) atMessage(m *mark) {
+	if s.before() != 0 {
+		s.keep(len(m.text))
+		return
+	}
+	s.remove(m.text, len(m.text))
+	s.beginMessage("")
+}
+
+// beginMessage begins a message in Harmony, with the header of its channel.
+func (s *scanner) beginMessage(header string) {
+	author, to := s.author, s.recipient
+	s.author = ""
+	s.recipient = ""
+	if to == "" {
+		to = recipientOf(header)
+	}
+	s.to = Reply
+	switch name := strings.TrimSpace(channelHeader.FindString(header)); {
+	case !isAssistant(author):
+		s.speaks(false)
+	case to != "" && !isAssistant(to) && to != "user" && to != "all":
+		s.others = false
+		s.block = &block{name: to, until: []string{"<|call|>", "<|end|>", "<|return|>", "<|start|>", "<|channel|>"}}
+	case name == "analysis", name == "commentary":
+		s.others = false
+		s.to = Thought
+	case s.said && !s.channels: // the text began within the reasoning
+		s.others = false
+		s.reset()
+	default:
+		s.others = false
+		s.ended = s.said
+	}
+	s.channels = true
+}
+
+// reset notes that all of the reply so far was reasoning.
+func (s *scanner) reset() {
+	s.said = false
+	s.ended = false
+	s.begun = false
+	s.pass(Part{Kind: Earlier})
+}
+
+// atThought goes on at a mark that begins or ends reasoning. An end without a beginning says that the text began within it.
+func (s *scanner) atThought(m *mark) bool {
+	switch next := s.after(len(m.text)); {
+	case s.to == Thought && m.role == thought:
+		s.remove(m.text, len(m.text))
+		s.to = Reply
+		return true
+	case next == unclear:
+		return false
+	case !s.isGlued(), next == sameLine && s.before() != 0 && s.before() != '\n' && !isEndOfSentence(s.before()):
+		s.keep(len(m.text))
+		return true
+	}
+	s.remove(m.text, len(m.text))
+	switch {
+	case m.role == thinks:
+		s.to = Thought
+	case s.said && !s.channels:
+		s.reset()
+	}
+	s.channels = true
+	return true
+}
