@@ -50,8 +50,13 @@ func TestWrongSeats(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{
-		{"--agents", "Ann,Ann"}, {"--agents", "Ann,Judge"}, {"--agents", "Ann"}, {"--model", "nobody/x"}, {"--model", "Zoe=offline"},
-		{"--judge-model", "nobody/x"}, {"--me", "Zoe"},
+		{"--agents", "Ann,Ann"},
+		{"--agents", "Ann,Judge"},
+		{"--agents", "Ann"},
+		{"--model", "nobody/x"},
+		{"--model", "Zoe=offline"},
+		{"--judge-model", "nobody/x"},
+		{"--me", "Zoe"},
 	} {
 		folder(t)
 		refuse(t, "", append(args, topic)...)

@@ -171,10 +171,11 @@ func listed(text, heading string) (names []string) {
 // text if there is none. From the second round on, the side against leaves a word out, so that readers see what the check of quotes
 // finds.
 func (p prompt) quotation() string {
-	said := strings.Join(p.own, "\n")
+	statements := slices.Clone(p.own)
 	for _, s := range p.others {
-		said += "\n" + s.text
+		statements = append(statements, s.text)
 	}
+	said := strings.Join(statements, "\n")
 	words := keywords(strings.ToLower(p.topic))
 	var fresh []string
 	for _, x := range append(p.texts, enclosed(p.system)...) {

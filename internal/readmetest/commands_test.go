@@ -403,15 +403,30 @@ func (s *shell) faults(t *testing.T, dir string, x snippet, used *sync.Map) (fau
 func findsFaults(t *testing.T, s *shell) {
 	t.Helper()
 	dir := s.newFolder(t, "README.md")
-	for _, x := range []snippet{
-		{script: "debate list --statee paused"}, {script: "debate lits"}, {script: "debate show none"}, {script: "debate eval none.jsonl --arm single"},
-		{script: "debate list --statee", inline: true}, {script: "debate list extra", inline: true},
-		{script: "go run ./examples/quickstart -x"}, {script: "go run ./examples/none"}, {script: "go test -run TestNoSuchThing ./fsm"},
-		{script: "go test ./none"}, {script: "go test -fast ./fsm"}, {script: "go test -update ./providers"}, {script: "go doc ./fsm Nothing"},
-		{script: "make nothing"}, {script: "curl localhost:8080/nothing"}, {script: "node none.mjs"}, {script: "claude mcp add debate -- debate mpc"},
-		{script: "go get github.com/elenchus-go/debate/none@v0.1.0"}, {script: "debatte list"}, {script: "true"},
+	for _, script := range []string{
+		"debate list --statee paused",
+		"debate lits",
+		"debate show none",
+		"debate eval none.jsonl --arm single",
+		"go run ./examples/quickstart -x",
+		"go run ./examples/none",
+		"go test -run TestNoSuchThing ./fsm",
+		"go test ./none",
+		"go test -fast ./fsm",
+		"go test -update ./providers",
+		"go doc ./fsm Nothing",
+		"make nothing",
+		"curl localhost:8080/nothing",
+		"node none.mjs",
+		"claude mcp add debate -- debate mpc",
+		"go get github.com/elenchus-go/debate/none@v0.1.0",
+		"debatte list",
+		"true",
 	} {
-		assert.NotEmpty(t, s.faults(t, dir, x, &sync.Map{}), "%s works", x.script)
+		assert.NotEmpty(t, s.faults(t, dir, snippet{script: script}, &sync.Map{}), "%s works", script)
+	}
+	for _, script := range []string{"debate list --statee", "debate list extra"} {
+		assert.NotEmpty(t, s.faults(t, dir, snippet{script: script, inline: true}, &sync.Map{}), "%s works", script)
 	}
 	assert.Empty(t, s.faults(t, dir, snippet{script: "debate list && go test -run Test ./fsm"}, &sync.Map{}))
 }

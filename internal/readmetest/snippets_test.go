@@ -25,7 +25,7 @@ type snippet struct {
 var programs = []string{"debate", "go", "make", "curl", "node", "sqlite3", "claude", "export", "source", "cd"}
 
 // command matches the beginning of a command of one of the programs, after variables and a parenthesis.
-var command = regexp.MustCompile(`^\(?(?:[A-Z_]+=\S+ +)*(` + strings.Join(programs, "|") + `) +\S`)
+var command = regexp.MustCompile(`^(?:time )?\(?(?:[A-Z_]+=(?:\$\([^)]*\)|\S+) +)*(` + strings.Join(programs, "|") + `) +\S`)
 
 // documents with snippets, below the root.
 func documentsWithSnippets(t *testing.T) (files []string) {
@@ -98,11 +98,11 @@ func isIndented(line string) bool {
 }
 
 func TestSnippetsAreFound(t *testing.T) {
-	const text = "Run `debate\nlist` or `debate.New`.\n\n    make test   # all\n    (cd x && go test .)\n\n```go\nmake(chan int)\n```\n\n```\nA=b go run ./x \\\n  y\n```\n\n- item\n    go on\n"
+	const text = "Run `debate\nlist` or `debate.New`.\n\n    make test   # all\n    (cd x && go test .)\n\n```go\nmake(chan int)\n```\n\n```\ntime A=$(b c) D=e go run ./x \\\n  y\n```\n\n- item\n    go on\n"
 	require.Equal(t, []snippet{
 		{"f", 1, "debate list", true},
 		{"f", 4, "make test   # all\n(cd x && go test .)", false},
-		{"f", 11, "A=b go run ./x \\\n  y", false},
+		{"f", 11, "time A=$(b c) D=e go run ./x \\\n  y", false},
 	}, snippetsIn("f", text))
 }
 

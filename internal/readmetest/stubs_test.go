@@ -145,8 +145,11 @@ func (w world) serve(r *ran, c *exec.Cmd) error {
 	if err := c.Start(); err != nil {
 		return err
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- c.Wait() }()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = c.Wait() // the exit code tells
+	}()
 	for {
 		text, err := os.ReadFile(said.Name())
 		if err != nil {
@@ -177,7 +180,7 @@ func runDebate(w world, r *ran) error {
 	for i := range args {
 		args[i] = strings.NewReplacer("127.0.0.1:8080", "127.0.0.1:0", "127.0.0.1:8765", "127.0.0.1:0").Replace(args[i])
 	}
-	c := exec.Command(path, args...)
+	c := exec.CommandContext(context.Background(), path, args...)
 	c.Env = os.Environ()
 	all := strings.Join(args, " ")
 	isNew := len(args) == 0 || strings.Contains(args[0], " ") || strings.HasPrefix(args[0], "-")
@@ -220,7 +223,7 @@ func runGo(w world, r *ran) error {
 		r.Check = "the package, the flags, and the tests that the patterns select"
 		return w.checkTests(args[1:])
 	case "doc":
-		c := exec.Command("go", args...)
+		c := exec.CommandContext(context.Background(), "go", args...)
 		c.Env = os.Environ()
 		if here, err := w.folder("."); err == nil {
 			c.Dir, c.Env = here, append(c.Env, "PWD="+here)
@@ -230,7 +233,13 @@ func runGo(w world, r *ran) error {
 		r.Check = "the package exists; TestCommandsThatNeedARelease"
 		_, err := w.folder(args[len(args)-1])
 		return err
-	case "mod", "tool", "build", "vet", "version":
+	case "build":
+		if _, err := w.folder(args[len(args)-1]); err == nil {
+			r.Check = "the package exists"
+			return nil
+		}
+		fallthrough
+	case "mod", "tool", "vet", "version":
 		r.Check = "nothing: it is about a module or a file of the reader's"
 		return nil
 	}
@@ -256,7 +265,7 @@ func (w world) goRun(r *ran, args []string) error {
 	if err != nil {
 		return err
 	}
-	c := exec.Command(path, args[1:]...)
+	c := exec.CommandContext(context.Background(), path, args[1:]...)
 	c.Env = os.Environ()
 	if bytes.Contains(source, []byte(`"listen"`)) {
 		c.Args = slices.Insert(c.Args, 1, "-listen", "127.0.0.1:0")
@@ -368,7 +377,7 @@ func selects(sources []byte, kind, pattern string) error {
 // runMake prints what make would do.
 func runMake(w world, r *ran) error {
 	r.Check = "make -n"
-	c := exec.Command("make", append([]string{"-n", "-C", w.Root}, r.Args[1:]...)...)
+	c := exec.CommandContext(context.Background(), "make", append([]string{"-n", "-C", w.Root}, r.Args[1:]...)...)
 	c.Env = os.Environ()
 	if c.Err != nil {
 		r.Check = "nothing: make is missing"
@@ -382,7 +391,7 @@ func runNode(w world, r *ran) error {
 	if _, err := os.Stat(r.Args[1]); err != nil {
 		return err
 	}
-	c := exec.Command("node", r.Args[1:]...)
+	c := exec.CommandContext(context.Background(), "node", r.Args[1:]...)
 	c.Env = os.Environ()
 	if s, ok := w.lastServer(); ok {
 		c.Env = append(c.Env, "SERVICE="+s.URL)
@@ -406,7 +415,7 @@ func runClaude(w world, r *ran) error {
 
 // runSQLite copies the database with SQLite, if there is its program.
 func runSQLite(w world, r *ran) error {
-	c := exec.Command("sqlite3", r.Args[1:]...)
+	c := exec.CommandContext(context.Background(), "sqlite3", r.Args[1:]...)
 	c.Env = os.Environ()
 	if c.Err != nil {
 		r.Check = "nothing: sqlite3 is missing"
