@@ -61,7 +61,7 @@ func TestReadmeAnswersInOrder(t *testing.T) {
 	text, at := readReadme(t), 0
 	for _, part := range []string{
 		"`debate` is a Go library", "```text", "## Try it", "with Go 1.26.5 or newer",
-		`go run ./cmd/debate "Should cities ban private cars?"`, "make test",
+		"go run ./examples/quickstart", `go run ./cmd/debate "Should cities ban private cars?"`, "make test",
 		"**When a debate helps.**", "**What it costs.**", "**What a loop over a model's SDK cannot do.**", "```go", "`go run ./examples/quickstart`", "If you use Eino, ADK, langchaingo, MCP",
 		"[Choosing](docs/choose.md)", "[Evaluation](docs/evaluation.md)", "## Once released", "## Features",
 	} {
@@ -72,6 +72,19 @@ func TestReadmeAnswersInOrder(t *testing.T) {
 	mod, err := os.ReadFile(root + "/go.work")
 	require.NoError(t, err)
 	require.Contains(t, string(mod), "go 1.26.5\n")
+}
+
+// README quotes how long the first builds take.
+func TestReadmeQuotesFirstBuilds(t *testing.T) {
+	page, err := os.ReadFile(root + "/docs/measured/performance.md")
+	require.NoError(t, err)
+	for row, words := range map[string]string{
+		"| `examples/quickstart` | 68 s |": "the first build takes 68 s of CPU time",
+		"| `cmd/debate` after it | 94 s |": "its first build takes 94 s more",
+	} {
+		require.Contains(t, string(page), row)
+		require.Contains(t, readReadme(t), words)
+	}
 }
 
 // README quotes the shares of right answers and of calls of docs/measured/voting.md.
