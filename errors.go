@@ -207,7 +207,10 @@ func (f *Failure) Unwrap() error { return f.cause }
 // Hint returns advice on how to fix the failure.
 func (f *Failure) Hint() string {
 	return step.Hint(f.Key, &step.Failure{
-		Err: &providers.Error{Kind: f.Kind}, Provider: f.Provider, Model: f.Model, Unreachable: f.Unreachable, OnlyReasoning: f.OnlyReasoning, RetryAfter: f.RetryAfter,
+		Err:      &providers.Error{Kind: f.Kind},
+		Provider: f.Provider, Model: f.Model,
+		Unreachable: f.Unreachable, OnlyReasoning: f.OnlyReasoning,
+		RetryAfter: f.RetryAfter,
 	})
 }
 

@@ -6,18 +6,6 @@ import (
 	"unicode/utf8"
 )
 
-// assistantWord names the model. Where marks are not shown, it stands alone before or after a message.
-const assistantWord = "assistant"
-
-// Words into which the marks of Harmony turn where they are not shown: "analysisWe should argue.assistantfinalThe edge wins."
-// Sources: Augustas11/macprovider#743, raullenchai/Rapid-MLX#480
-const (
-	analysisWord   = "analysis"
-	commentaryWord = "commentary"
-	finalWord      = "final"
-	callHeader     = "commentary to="
-)
-
 // begin goes on at the beginning of the reply, or before it.
 func (s *scanner) begin() bool {
 	rest := s.buf[s.at:]

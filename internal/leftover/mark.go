@@ -52,12 +52,6 @@ func (s *scanner) isCut(rest string) bool {
 	return s.end && begun && len(rest) > len("<|") && strings.HasPrefix(rest, "<|") && !s.fences.Open() && !s.span && !s.inline
 }
 
-// keep goes on by n bytes that look like a mark and are none.
-func (s *scanner) keep(n int) {
-	s.begun = true
-	s.advance(n)
-}
-
 // atInline goes on at a tag of package reasoning, which stays in the text.
 func (s *scanner) atInline(m *mark) {
 	if m.role == inlineOn {
@@ -79,44 +73,6 @@ func (s *scanner) atNoise(m *mark) {
 	}
 	s.struck = s.struck || m.text == "<s>"
 	s.keep(len(m.text))
-}
-
-// following is what follows a mark.
-type following int
-
-const (
-	unclear  following = iota
-	nothing            // the text ends
-	nextMark           // another mark
-	atOnce             // text
-	sameLine           // white space and text
-	nextLine           // a line break and text
-)
-
-// after returns what follows n bytes.
-func (s *scanner) after(n int) following {
-	rest := s.buf[s.at+n:]
-	text := strings.TrimLeft(rest, space)
-	if text == "" {
-		if s.end || len(rest) > maxHeader {
-			return nothing
-		}
-		return unclear
-	}
-	if text[0] == '<' || text[0] == '[' {
-		if m, wait := lookup(text, s.end); m != nil {
-			return nextMark
-		} else if wait {
-			return unclear
-		}
-	}
-	switch white := rest[:len(rest)-len(text)]; {
-	case white == "":
-		return atOnce
-	case strings.Contains(white, "\n"):
-		return nextLine
-	}
-	return sameLine
 }
 
 // atEnd goes on at a mark that ends a message. One that stands within a line, between spaces or in brackets, is mentioned.
@@ -143,34 +99,6 @@ func (s *scanner) atEnd(m *mark) bool {
 	s.endMessage()
 	return true
 }
-
-// endMessage notes the end of a message.
-func (s *scanner) endMessage() {
-	switch {
-	case s.others:
-		s.others = false
-		s.to = Reply
-	case s.to != Reply:
-		s.to = Reply
-	case s.said:
-		s.ended = true
-	}
-}
-
-// isGlued reports whether the text before belongs to a message that a mark ends: there is no space between them, and no bracket
-// or quotation mark.
-func (s *scanner) isGlued() bool {
-	r := s.before()
-	return r == 0 || r == '\n' || !unicode.IsSpace(r) && !unicode.In(r, unicode.Ps, unicode.Pi) && !strings.ContainsRune("\"'`=:,/-", r)
-}
-
-// isEndOfSentence reports whether a sentence can end with a character.
-func isEndOfSentence(r rune) bool {
-	return strings.ContainsRune(".!?…)\"”’。！？」*", r) && r != 0
-}
-
-// maxHeader limits the length of a header, in bytes.
-const maxHeader = 200
 
 // name matches the name of an author.
 var name = regexp.MustCompile(`^ ?[A-Za-z_]{0,20}$`)
@@ -216,17 +144,6 @@ func isAssistant(author string) bool {
 	return false
 }
 
-// speaks notes that a message begins.
-func (s *scanner) speaks(model bool) {
-	s.to = Reply
-	switch {
-	case s.said:
-		s.ended = true
-	default:
-		s.others = !model
-	}
-}
-
 // atAuthor goes on at a mark that stands for the author of a message.
 func (s *scanner) atAuthor(m *mark) bool {
 	takes := s.before() == 0 || s.before() == '\n' || isEndOfSentence(s.solidBefore())
@@ -253,7 +170,6 @@ var (
 	authorHeader  = regexp.MustCompile(`^(?:[A-Za-z][\w.-]*)?(?: ?to=[\w.-]+)?$`)
 	mayBeAuthor   = regexp.MustCompile(`^[\w.-]*(?: ?[\w.=-]*)?<?$`)
 	channelHeader = regexp.MustCompile(`^ ?(analysis|commentary|final)\b`)
-	recipient     = regexp.MustCompile(`to=([\w.-]+)`)
 )
 
 // atHeader goes on at the mark that begins a message in Harmony.
@@ -272,14 +188,6 @@ func (s *scanner) atHeader(m *mark) bool {
 	s.recipient = recipientOf(header)
 	s.remove(m.text, len(m.text)+len(header))
 	return true
-}
-
-func recipientOf(header string) string {
-	m := recipient.FindStringSubmatch(header)
-	if m == nil {
-		return ""
-	}
-	return strings.TrimPrefix(m[1], "functions.")
 }
 
 // atChannel goes on at the mark that names the channel of a message. Some servers leave out the mark at the end of the header.
@@ -340,14 +248,6 @@ func (s *scanner) beginMessage(header string) {
 		s.ended = s.said
 	}
 	s.channels = true
-}
-
-// reset notes that all of the reply so far was reasoning.
-func (s *scanner) reset() {
-	s.said = false
-	s.ended = false
-	s.begun = false
-	s.pass(Part{Kind: Earlier})
 }
 
 // atThought goes on at a mark that begins or ends reasoning. An end without a beginning says that the text began within it.

@@ -181,23 +181,6 @@ func messageDetails(o map[string]json.RawMessage, name string, depth int) string
 // isLocal reports whether the error is one of this program. A service that reports an error of the network means its own.
 func (f *Fault) isLocal() bool { return f.local }
 
-// policyCode matches codes of content that a policy forbids, such as cyber_policy and content_policy_violation.
-var policyCode = compiled(`^[a-z_]+_policy(?:_violation)?$`)
-
-// violatedPolicy matches what services say about a policy that a request violates.
-var violatedPolicy = compiled(`(?i)violat\w+ .{0,40}?polic(?:y|ies)`)
-
-// otherPolicies matches the names of policies that are not about content.
-var otherPolicies = compiled(`(?i)(?:\b|_)(?:rate|retry|quota|limit|billing|cache|access|network|iam|org|data|key|token|cors|origin)`)
-
-// namesPolicy reports whether the error names a policy about content that a request violates.
-func (f *Fault) namesPolicy() bool {
-	if text := violatedPolicy().FindString(f.words); text != "" && !otherPolicies().MatchString(text) {
-		return true
-	}
-	return slices.ContainsFunc(f.codes, func(code string) bool { return policyCode().MatchString(code) && !otherPolicies().MatchString(code) })
-}
-
 // text returns the message of the service, or the text of the status.
 func (f *Fault) text() string {
 	switch {

@@ -177,7 +177,10 @@ func (f *Fault) Error(secrets []string) *providers.Error {
 		fmt.Fprintf(&b, " (request %s)", Excerpt(f.RequestID, secrets))
 	}
 	return &providers.Error{
-		Kind: v.kind, Otherwise: v.otherwise, RetryAfter: f.delay(cmp.Or(v.otherwise, v.kind)), Final: f.retry == cannotRetry, Err: errors.New(b.String()),
+		Kind: v.kind, Otherwise: v.otherwise,
+		RetryAfter: f.delay(cmp.Or(v.otherwise, v.kind)),
+		Final:      f.retry == cannotRetry,
+		Err:        errors.New(b.String()),
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // tooLarge reports whether one request exceeds a limit on tokens per minute. Waiting does not help then.
@@ -71,16 +70,6 @@ var (
 	foreign    = compiled(`[^\P{L}\x00-\x7F]`)
 	numberWord = regexp.MustCompile(`\d+(?:[,_]\d{3})*`)
 )
-
-// near returns a pattern that matches words of both lists within a sentence, in either order.
-func near(a, b string) func() *regexp.Regexp {
-	return compiled(`(?is)(?:` + a + `).{0,80}(?:` + b + `)|(?:` + b + `).{0,80}(?:` + a + `)`)
-}
-
-// compiled returns a pattern that is compiled when it is needed, because most programs see no failure.
-func compiled(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
-}
 
 // exceedsNumber reports whether the words have a number that is about the size of the request, in tokens or in bytes, and
 // a smaller one, which may be the limit.

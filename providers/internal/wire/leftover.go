@@ -68,6 +68,7 @@ func (r *Reply) noteRemoved() {
 		r.Warn("the reply had leftovers of a chat template, which were removed: " + strings.Join(marks, ", "))
 	}
 	if cut := r.marks.Cut(); cut != "" {
-		r.Warn(fmt.Sprintf("%d bytes of messages of others, or after the end of the reply, were left out: %q", len(cut), fault.Excerpt(cut, r.secrets)))
+		quoted := fault.Excerpt(cut, r.secrets)
+		r.Warn(fmt.Sprintf("%d bytes of messages of others, or after the end of the reply, were left out: %q", len(cut), quoted))
 	}
 }

@@ -3,7 +3,6 @@ package wire
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/elenchus-go/debate/internal/leftover"
 	"github.com/elenchus-go/debate/providers"
@@ -69,13 +68,6 @@ func (r *Reply) last(kind segmentKind) *segment {
 	return &r.segments[len(r.segments)-1]
 }
 
-// NewReply returns an empty reply to a request.
-func NewReply(r providers.Request) *Reply {
-	reply := &Reply{asked: r}
-	reply.take = reply.takePart
-	return reply
-}
-
 // Limits of a reply whose request has a token limit: a token rarely has more than 32 bytes, and an event of a stream
 // has at most a few kilobytes for each token. Without a token limit, a request is assumed to have defaultTokens.
 const (
@@ -109,48 +101,6 @@ func (r *Reply) Grow(n int) error {
 	return nil
 }
 
-// Add adds text to the reply and passes its complete characters to OnChunk. It leaves out text that the service sends again.
-func (r *Reply) Add(t Text) error {
-	if len(t) == 0 {
-		return nil
-	}
-	if err := r.settleThought(); err != nil {
-		return err
-	}
-	fresh, err := r.said.Add(t)
-	if err != nil {
-		return &providers.Error{Kind: providers.InvalidResponse, Err: fmt.Errorf("read reply: %w", err)}
-	}
-	return r.add(fresh)
-}
-
-// add adds text that the service has not sent before.
-func (r *Reply) add(t Text) error {
-	if len(t) == 0 {
-		return nil
-	}
-	if err := r.Grow(len(t)); err != nil {
-		return err
-	}
-	if len(r.partRune) > 0 {
-		t = append(r.partRune, t...)
-		r.partRune = nil
-	}
-	n := completeLength(t)
-	if n < len(t) {
-		r.partRune = append([]byte(nil), t[n:]...)
-	}
-	return r.deliver(t[:n])
-}
-
-// deliver takes a piece of the text apart.
-func (r *Reply) deliver(t Text) error {
-	if len(t) == 0 {
-		return nil
-	}
-	return r.marks.Add(t.String(), r.take)
-}
-
 // say adds a piece to the text and passes it to OnChunk.
 func (r *Reply) say(piece string) error {
 	if piece == "" || r.looped {
@@ -166,33 +116,6 @@ func (r *Reply) say(piece string) error {
 	}
 	r.callbackErr = r.asked.OnChunk(piece)
 	return r.callbackErr
-}
-
-// Reason adds text of the model's reasoning.
-func (r *Reply) Reason(t Text) error { return r.ReasonFor("", t) }
-
-// ReasonFor adds text of the model's reasoning that a service needs back if the model calls tools.
-func (r *Reply) ReasonFor(service string, t Text) error {
-	if len(t) == 0 {
-		return nil
-	}
-	r.service = service
-	fresh, err := r.thought.Add(t)
-	if err != nil { // the service changed it: what was there stays
-		return nil
-	}
-	return r.think(fresh)
-}
-
-// think adds reasoning that the service has not sent before.
-func (r *Reply) think(t Text) error {
-	if len(t) == 0 {
-		return nil
-	}
-	if err := r.Grow(len(t)); err != nil {
-		return err
-	}
-	return r.addThought(r.service, t)
 }
 
 // addThought adds reasoning that a service needs back.
@@ -213,19 +136,12 @@ func (r *Reply) endLoop(s *segment, l loop.Loop) error {
 	for n < len(s.bytes) && n >= l.Piece && s.bytes[len(s.bytes)-1-n] == s.bytes[len(s.bytes)-1-n+l.Piece] { // what came at once
 		n++
 	}
-	piece := s.bytes[len(s.bytes)-min(l.Piece, len(s.bytes)):]
-	err := fmt.Errorf("read reply: the model repeats the same %d bytes without end: %q", l.Piece, fault.Excerpt(Text(piece).String(), r.secrets))
+	piece := Text(s.bytes[len(s.bytes)-min(l.Piece, len(s.bytes)):])
+	quoted := fault.Excerpt(piece.String(), r.secrets)
+	err := fmt.Errorf("read reply: the model repeats the same %d bytes without end: %q", l.Piece, quoted)
 	s.bytes = s.bytes[:len(s.bytes)-n]
 	s.bytes = s.bytes[:completeLength(s.bytes)]
 	return &providers.Error{Kind: providers.Loop, Err: err}
-}
-
-// settleThought adds reasoning that was held until it was clear that the service had not sent it before.
-func (r *Reply) settleThought() error {
-	if !r.thought.Held() {
-		return nil
-	}
-	return r.think(r.thought.End())
 }
 
 // Keep adds opaque reasoning, which the service needs back in later requests.
@@ -273,116 +189,7 @@ func (r *Reply) Warn(warning string) {
 // Usage returns the usage of the reply, so that it can be changed.
 func (r *Reply) Usage() *transcript.Usage { return &r.res.Usage }
 
-// flush delivers what was held until more arrived.
-func (r *Reply) flush() error {
-	if err := r.settleThought(); err != nil {
-		return err
-	}
-	if err := r.add(r.said.End()); err != nil {
-		return err
-	}
-	rest := r.partRune
-	r.partRune = nil
-	if err := r.deliver(rest); err != nil {
-		return err
-	}
-	return r.marks.End(r.take)
-}
-
-// End returns the response, or an error if the reply is incomplete or empty.
-func (r *Reply) End() (providers.Response, error) {
-	if err := r.flush(); err != nil {
-		return providers.Response{}, err
-	}
-	if r.res.FinishReason == providers.Stop && r.has(callSegment) { // the text has called a tool
-		r.res.FinishReason = providers.ToolCalls
-	}
-	if err := r.check(); err != nil {
-		return providers.Response{}, err
-	}
-	return r.res, nil
-}
-
-// check sets the fields of the response, and returns why it is not a reply.
-func (r *Reply) check() error {
-	if r.failed != nil {
-		return r.failed
-	}
-	if !r.complete {
-		return replyError(providers.Network, "the stream ended before the reply was complete")
-	}
-	r.fill()
-	r.noteRemoved()
-	if limit := r.asked.MaxTokens; r.res.FinishReason == "" && limit > 0 && r.res.Usage.Output >= limit { // some servers give no reason
-		r.res.FinishReason = providers.Length
-	}
-	if r.res.FinishReason == providers.Length && endedEarly(r.res.Usage.Output, r.asked.MaxTokens) {
-		r.res.FinishReason = providers.WindowFull
-	}
-	if r.stray {
-		return emptyError(r.res.FinishReason, false, true, r.asked.MaxTokens)
-	}
-	if strings.TrimSpace(r.res.Text) != "" || r.has(callSegment) && r.asked.MayCallTools() {
-		return nil
-	}
-	thought := r.has(reasonSegment) || r.has(opaqueSegment) || r.res.Usage.Reasoning > 0
-	return emptyError(r.res.FinishReason, thought, r.has(callSegment), r.asked.MaxTokens)
-}
-
-// fill sets the text and the parts of the response.
-func (r *Reply) fill() {
-	var text []byte
-	var parts []providers.Part
-	plain, calls := true, r.has(callSegment)
-	resent := 0
-	for _, s := range r.segments {
-		part := providers.Part{}
-		switch s.kind {
-		case textSegment:
-			part.Text = string(s.bytes)
-			text = append(text, s.bytes...)
-		case reasonSegment:
-			part.Reasoning = &providers.Reasoning{Text: Text(s.bytes).String()}
-			if calls {
-				part.Reasoning.Service = s.keep.Service
-			}
-		case opaqueSegment:
-			part.Reasoning = &s.keep
-		case callSegment:
-			given, again := s.arguments()
-			s.call.Arguments = arguments(given)
-			part.ToolCall = &s.call
-			resent += again
-		}
-		plain = plain && s.kind == textSegment
-		parts = append(parts, part)
-	}
-	r.res.Text = string(text)
-	if !plain {
-		r.res.Parts = parts
-	}
-	r.resent = resent
-}
-
 // has reports whether the reply has a segment of a kind.
 func (r *Reply) has(kind segmentKind) bool {
 	return slices.ContainsFunc(r.segments, func(s segment) bool { return s.kind == kind })
-}
-
-// Partial returns the part of a failed reply that arrived. It has a finish reason if the service ended the reply, but
-// the reply has no text.
-func (r *Reply) Partial() providers.Response {
-	r.quiet = true
-	_ = r.settleThought() // the reply has failed already
-	if rest := r.said.End(); len(rest) > 0 {
-		_ = r.deliver(rest[:completeLength(rest)]) // it is quiet
-	}
-	_ = r.marks.End(r.take)
-	r.fill()
-	r.noteRemoved()
-	res := r.res
-	if !r.complete {
-		res.FinishReason = ""
-	}
-	return res
 }
