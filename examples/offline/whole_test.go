@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/internal/presets"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
@@ -109,8 +110,12 @@ func (w whole) hold(t *testing.T, topic string, n, rounds int) *debate.Result {
 func TestWholeDebates(t *testing.T) {
 	for name, w := range wholes {
 		t.Run(name, func(t *testing.T) {
+			sample := enginetest.NewSample(t, 4)
 			for _, n := range slices.Compact([]int{w.least, (w.least + w.most) / 2, w.most}) {
 				for _, rounds := range slices.Compact([]int{w.from, min(4, w.to), w.to}) {
+					if !sample.Tries("sizes") {
+						continue
+					}
 					r := w.hold(t, topics[0], n, rounds)
 					read(t, r)
 					if w.ends {
@@ -119,6 +124,9 @@ func TestWholeDebates(t *testing.T) {
 				}
 			}
 			for _, topic := range topics {
+				if !sample.Tries("topics") {
+					continue
+				}
 				read(t, w.hold(t, topic, w.least, min(4, w.to)))
 			}
 		})
