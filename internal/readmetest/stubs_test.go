@@ -216,6 +216,10 @@ func runDebate(w world, r *ran) error {
 // runGo runs those commands of go that take no network and no minutes, and checks the others.
 func runGo(w world, r *ran) error {
 	args := r.Args[1:]
+	if len(args) == 1 && args[0] != "test" {
+		r.Check = "nothing: a sentence names it"
+		return nil
+	}
 	switch args[0] {
 	case "run":
 		return w.goRun(r, args[1:])
