@@ -11,11 +11,11 @@ export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -tr
 # Tests that explore many cases try a sample of them. The seed decides which, so each commit tries others; see enginetest.Sample.
 export DEBATE_SEED ?= $(shell git rev-parse HEAD)
 
-# The modules of go.work, and all their packages. Those whose tests wait for databases and processes come first, so that others run
+# The modules of go.work, and all their packages. Those whose tests wait for databases and programs come first, so that others run
 # meanwhile.
 MODULES  := $(shell sed -n 's/^\t\(\.[^ ]*\)$$/\1/p' go.work)
 STORES   := ./store/postgres/... ./integrations/debateriver/... ./store/sqlite/...
-WAITING  := $(STORES) ./cmd/debate/... ./archive ./internal/forktest
+WAITING  := $(STORES) ./internal/readmetest ./cmd/debate/... ./archive ./internal/forktest
 PACKAGES := $(WAITING) $(filter-out $(WAITING),$(MODULES:%=%/...))
 
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/debate
