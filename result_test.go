@@ -95,14 +95,14 @@ func TestHintsNameWhatTheyAreAbout(t *testing.T) {
 		hint := f.Hint()
 		require.Contains(t, hint, advice, kind)
 		switch kind {
-		case providers.Authentication, providers.Billing, providers.Network, providers.RateLimit, providers.ServerError:
+		case providers.Authentication, providers.Billing, providers.Network, providers.RateLimit, providers.ServerError, providers.WrongAddress:
 			require.Contains(t, hint, "provider acme", kind)
 		case providers.InvalidRequest, providers.ContentFiltered, providers.OutOfMemory:
 			require.Contains(t, hint, "provider acme")
 			require.Contains(t, hint, `model "gpt-9"`)
 		case providers.Declined:
 			require.Contains(t, hint, "Ada gives no reply")
-		case providers.Timeout, providers.InvalidResponse:
+		case providers.Timeout, providers.InvalidResponse, providers.Loop:
 			require.Contains(t, hint, `model "gpt-9"`, kind)
 		case providers.ContextOverflow:
 			require.Contains(t, hint, `model "gpt-9"`)

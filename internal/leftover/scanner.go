@@ -2,6 +2,7 @@ package leftover
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -75,12 +76,9 @@ func (f *Filter) Cut() string { return strings.TrimSpace(f.cut.String()) }
 
 // note notes that a mark was removed.
 func (f *Filter) note(mark string) {
-	for _, known := range f.removed {
-		if known == mark {
-			return
-		}
+	if !slices.Contains(f.removed, mark) {
+		f.removed = append(f.removed, mark)
 	}
-	f.removed = append(f.removed, mark)
 }
 
 // inSpan reports whether the text after c is code between backquotes. A line ends it.
@@ -109,10 +107,10 @@ type scanner struct {
 
 // before returns the character before the scanner, or 0 at the beginning and after a mark.
 func (s *scanner) before() rune {
-	switch {
-	case s.at == s.mark:
+	switch s.at {
+	case s.mark:
 		return 0
-	case s.at == 0:
+	case 0:
 		return s.last
 	}
 	r, _ := utf8.DecodeLastRuneInString(s.buf[:s.at])

@@ -85,7 +85,8 @@ func TestCallsInTheText(t *testing.T) {
 		"of a tool now forbidden": {toolCall, providers.Request{Tools: tools, ToolChoice: "none"}, "", "", providers.InvalidResponse},
 		"by a channel":            {`<|channel|>commentary to=functions.search<|message|>{"query": "edge"}<|call|>`, providers.Request{Tools: tools}, "", `search {"query": "edge"}`, ""},
 		"instead of JSON": {
-			`<tool_call>{"name": "verdict", "arguments": {"winner": "Ada"}}</tool_call>`, providers.Request{SchemaName: "verdict/1"},
+			`<tool_call>{"name": "verdict", "arguments": {"winner": "Ada"}}</tool_call>`,
+			providers.Request{SchemaName: "verdict/1"},
 			`{"name": "verdict", "arguments": {"winner": "Ada"}}`, "", "",
 		},
 	} {
