@@ -15,12 +15,13 @@ import (
 const (
 	quotaWords = `limit|quota|allowance|allocation|usage|credit|call|request|message|tokens?\b|neuron|counter|budget|cap\b|` +
 		`kontingent|cuota|l[ií]mite|limite|额度|次数|限额|配额|上限|用量`
-	periodWords = `\b(?:daily|weekly|monthly|yearly|annual)|\b(?:per|an?|each|every|this|last|current|of the|for the)[ -](?:calendar )?(?:day|week|month|year)s?\b|` +
+	periodWords = `\b(?:daily|weekly|monthly|yearly|annual)|\b(?:per|an?|each|every|this|next|last|current|of the|for the)[ -](?:calendar )?(?:day|week|month|year)s?\b|` +
 		`(?:/ ?|per[-_ ]?|by ?)(?:day|week|month|year)\b|\b(?:24|48)[- ]?h(?:ours?)?\b|\b(?:7|30)[- ]?days?\b|\b[RT]PD\b|` +
+		`\b(?:for|in|of|until) (?:january|february|march|april|june|july|august|september|october|november|december)\b|` +
 		`\b(?:tages|wochen|monats)|diari[oa]|semanal|mensual|quotidien|hebdomadaire|mensuel|[今每本当][日天周月]|本周期|包月`
 	planWords = `\b(?:free|trial|basic|starter|hobby|current|your|this|paid|\w+ly) (?:\w+ )?(?:plan|tier|subscription|allocation)\b|` +
 		`\bfree (?:messages|requests|calls|usage|quota|trial|period|credits?)\b|\bplan(?:'s)? (?:limit|quota|allowance)|` +
-		`\bsubscri(?:be|ption)|billing (?:cycle|period)|usage credits|套餐`
+		`\bsubscri(?:be|ption)|billing (?:cycle|period)|\btrial\b|usage credits|套餐`
 	usedUpWords = `reach|exceed|exhaust|consum|deplet|\bhit\b|\bgone\b|used|left\b|\bno .{0,20}remain|out of|no more|ran out|run out|over your|required|were made|spent|expired|\bended|to continue|quota|` +
 		`aufgebraucht|erreicht|agotad|superad|épuis|atteint|用完|用尽|已达|耗尽|超出|超过`
 	// shortWords are about a limit of a short time.
@@ -49,7 +50,17 @@ func (f *Fault) namesPeriod() bool {
 	}
 	text := f.quotaText()
 	named := quotaOfPeriod().MatchString(text) || usedToday().MatchString(text)
-	return named && !shortLimit().MatchString(rateLimit().ReplaceAllString(text, ""))
+	return named && !isShort(text)
+}
+
+// isShort reports whether a text names a limit of a short time. The words "rate limit" alone do not: services use them for any limit.
+func isShort(text string) bool {
+	return shortLimit().MatchString(rateLimit().ReplaceAllString(text, ""))
+}
+
+// isLasting reports whether a fault is not about a limit of a short time, for which services advertise their plans.
+func (f *Fault) isLasting() bool {
+	return f.Status != http.StatusTooManyRequests || !isShort(f.quotaText())
 }
 
 // quotaText returns the words of a fault with its codes as words, without the code that each limit has.
