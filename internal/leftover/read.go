@@ -114,8 +114,8 @@ func firstText(values ...json.RawMessage) (text string) {
 // Tags of calls: <function=name><parameter=key>value</parameter></function>, <invoke name="name"><parameter name="key">value
 // </parameter></invoke>, and name<arg_key>key</arg_key><arg_value>value</arg_value>.
 var (
-	functionTag  = regexp.MustCompile(`<(?:function=|invoke name=)"?([\w.:-]+)"?>`)
-	parameterTag = regexp.MustCompile(`(?s)<parameter(?:=| name=)"?([\w.-]+)"?>(.*?)</parameter>`)
+	functionTag  = regexp.MustCompile(`<(?:｜DSML｜)?(?:function=|invoke name=)"?([\w.:-]+)"?>`)
+	parameterTag = regexp.MustCompile(`(?s)<(?:｜DSML｜)?parameter(?:=| name=)"?([\w.-]+)"?(?: \w+="\w*")*>(.*?)</(?:｜DSML｜)?parameter>`)
 	argumentTag  = regexp.MustCompile(`(?s)<arg_key>\s*(.*?)\s*</arg_key>\s*<arg_value>(.*?)</arg_value>`)
 	nameFirst    = regexp.MustCompile(`^\s*([A-Za-z_][\w.-]*)\s*(?:<arg_key>|$)`)
 )

@@ -81,6 +81,7 @@ var marks = []mark{
 	{"<｜User｜>", other, "", "the template of DeepSeek-V3"},
 	{"<｜Assistant｜>", assistant, "", "the template of DeepSeek-V3"},
 	{"<｜tool▁calls▁begin｜>", calls, "<｜tool▁calls▁end｜>", "the template of DeepSeek-V3"},
+	{"<｜DSML｜function_calls>", calls, "</｜DSML｜function_calls>", "ochafik/minja#11, vllm-project/vllm#54686"},
 	// Kimi, Command, Granite, OpenChat, EXAONE and Seed.
 	{"<|im_assistant|>", turn, "<|im_middle|>", "the template of Kimi-K2"},
 	{"<|im_user|>", other, "", "the template of Kimi-K2"},
@@ -107,6 +108,8 @@ var marks = []mark{
 	// Calls of many models.
 	{"<tool_call>", calls, "</tool_call>", "odysseus-dev/odysseus#5199, ROCm/ATOM#1427"},
 	{"<function_call>", calls, "</function_call>", "the templates of Hermes"},
+	{"<function_calls>", calls, "</function_calls>", "Extra-Chill/data-machine#2308"},
+	{"<invoke name=", calls, "</invoke>", "vellum-ai/vellum-assistant#42234"},
 	{"<function=", calls, "</function>", "ROCm/ATOM#1427"},
 	{"<minimax:tool_call>", calls, "</minimax:tool_call>", "the template of MiniMax-M2"},
 	{"<tool_response>", other, "", "the template of Qwen2.5"},
