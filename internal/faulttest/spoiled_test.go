@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -55,16 +56,16 @@ func (s *spoiling) Generate(ctx context.Context, r providers.Request) (providers
 }
 
 // newSpoiling returns a model for a debate, and the requests that its server has refused. refuse returns why it refuses one, or "".
-func newSpoiling(t *testing.T, cfg debate.Config, spoil func(string, int) []string, refuse func(body string) string) (m *spoiling, refused *int) {
+func newSpoiling(t *testing.T, cfg debate.Config, spoil func(string, int) []string, refuse func(body string) string) (m *spoiling, refused *atomic.Int32) {
 	t.Helper()
-	refused = new(int)
+	refused = &atomic.Int32{}
 	client := &http.Client{Transport: calltest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		raw, err := io.ReadAll(r.Body)
 		if err != nil {
 			return nil, err
 		}
 		if words := refuse(string(raw)); words != "" {
-			*refused++
+			refused.Add(1)
 			body := fmt.Sprintf(`{"error": {"message": %q, "type": "invalid_request_error"}}`, words)
 			return &http.Response{StatusCode: http.StatusBadRequest, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
 		}
@@ -147,7 +148,7 @@ func outcomeOf(t *testing.T, d *debate.Debate) (text string) {
 
 // A debate of each preset over a server that spoils what models say is the debate that they would have had without it.
 func TestDebatesOverSpoiledText(t *testing.T) {
-	sample := enginetest.NewSample(t, 4)
+	sample := enginetest.NewSample(t, 8)
 	configs := enginetest.PresetConfigs()
 	for _, preset := range slices.Sorted(maps.Keys(configs)) {
 		cfg := configs[preset]
@@ -160,7 +161,7 @@ func TestDebatesOverSpoiledText(t *testing.T) {
 				m, n := newSpoiling(t, cfg, spoil, refuse)
 				d = debatetest.New(t, cfg, debate.Options{Providers: map[string]providers.Provider{"m": uncheckable{m}}, KeepReplies: true})
 				debatetest.Finish(t, d)
-				return outcomeOf(t, d), d, *n
+				return outcomeOf(t, d), d, int(n.Load())
 			}
 			nothing := func(string) string { return "" }
 			want := ""
