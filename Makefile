@@ -45,8 +45,9 @@ RACE := \
 	./internal/peopletest ./internal/observertest \
 	./providers/internal/wire ./providers/middleware
 
-# Tests of these packages that measure memory or lengths in one goroutine. The race detector finds nothing in them, and multiplies both.
-SOLO := MemoryOf|LinearMemory|APromptsMemory|AllocationsFor|LongerThanTheTokenLimit|NotHitByArithmetic|CloseToTheWorstCase
+# Tests of these packages that measure memory or lengths, or read recorded texts, in one goroutine. The race detector finds nothing in
+# them, and makes them several times larger and slower.
+SOLO := RecordedTexts|RecordedLoops|MemoryOf|LinearMemory|APromptsMemory|AllocationsFor|LongerThanTheTokenLimit|NotHitByArithmetic|CloseToTheWorstCase
 
 race: postgres ## run the race detector where goroutines meet: engine, steps, stores, River, HTTP, MCP
 	@echo "DEBATE_SEED=$(DEBATE_SEED)"
