@@ -100,7 +100,8 @@ func editConfig(ctx context.Context, e *Engine, c *transaction, edits *Edits) er
 	if err != nil {
 		return err
 	}
-	if err := c.add(ConfigChanged{EventMeta: c.stamp("config"), At: c.now, Format: store.Format, Config: raw, ReplyTokens: limits}); err != nil {
+	ev := ConfigChanged{EventMeta: c.stamp("config"), At: c.now, Format: store.Format, Config: raw, ReplyTokens: limits}
+	if err := c.add(ev); err != nil {
 		return err
 	}
 	if s := r.lifecycle.State; s == fsm.Configuring || s == fsm.Ready {

@@ -80,8 +80,9 @@ func decodeEntry(e store.Entry) (Event, error) {
 	case Event:
 		ev = data
 	case json.RawMessage:
-		var err error
-		if ev, err = parseEvent(e.Type, data, unmarshalStrictly); err != nil { // perhaps only the type is damaged
+		strict, err := parseEvent(e.Type, data, unmarshalStrictly)
+		ev = strict
+		if err != nil { // perhaps only the type is damaged
 			if other, parsed := ParseEvent(data); parsed == nil && other.Meta().Type != e.Type || parsed != nil {
 				ev, err = other, parsed
 			}

@@ -328,8 +328,8 @@ func (e *Engine) List(ctx context.Context, q store.Query) iter.Seq2[store.Status
 	}
 }
 
-// Delete removes a stored debate, whatever its format. Every process that still drives or watches it gets an error. The documentation of each
-// store says when the texts are gone from its files.
+// Delete removes a stored debate, whatever its format. Every process that still drives or watches it gets an error. The documentation
+// of each store says when the texts are gone from its files.
 func (e *Engine) Delete(ctx context.Context, id string) error {
 	err := e.store.Delete(ctx, id, 0)
 	if err == nil {

@@ -20,7 +20,7 @@ import (
 // errProtocol reports that a protocol returned an impossible step. A retry cannot help.
 var errProtocol = errors.New("invalid protocol")
 
-// errUnfinished is why a drive or a step has ended if its goroutine has.
+// errUnfinished reports that the goroutine of a drive or of a step ended before its work did.
 var errUnfinished = errors.New("the goroutine ended early")
 
 func (q *Question) actions() (names []string) {
@@ -158,7 +158,7 @@ type Failure struct {
 	Unreachable    bool                 `json:"unreachable,omitempty"`     // the provider could not be reached: for as long as the time budget allowed or, if it has never answered, on the first call of Run
 	OnlyReasoning  bool                 `json:"only_reasoning,omitempty"`  // the model reasoned and wrote no reply
 	OutOfTime      bool                 `json:"out_of_time,omitempty"`     // the time budget was used up, so that the step could not try again
-	RetryAfter     time.Duration        `json:"retry_after,omitempty"`     // the wait that the service asks for, if it is longer than the time that the debate has left
+	RetryAfter     time.Duration        `json:"retry_after,omitempty"`     // the wait that the service asks for, if the debate has less time left
 
 	cause error // nil if the failure was read from the store
 }

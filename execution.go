@@ -121,8 +121,8 @@ func (x *execution) failureFrom(f *step.Failure) *Failure {
 	}
 	return &Failure{
 		Key: x.key(), Kind: f.Err.Kind, Provider: f.Provider, Model: f.Model, Attempts: f.Number, AttemptDetails: f.Attempts,
-		Started: f.Started, At: f.At, Message: f.Message, Stack: stack, Recoverable: true, Unreachable: f.Unreachable, OnlyReasoning: f.OnlyReasoning,
-		OutOfTime: f.OutOfTime, RetryAfter: f.RetryAfter, cause: f.Err,
+		Started: f.Started, At: f.At, Message: f.Message, Stack: stack, Recoverable: true,
+		Unreachable: f.Unreachable, OnlyReasoning: f.OnlyReasoning, OutOfTime: f.OutOfTime, RetryAfter: f.RetryAfter, cause: f.Err,
 	}
 }
 

@@ -253,7 +253,8 @@ func (f *fork) reconfigure(e store.Entry) (store.Entry, error) {
 	if f.edits.Labels != nil {
 		fields["labels"] = f.edits.Labels
 	}
-	if c.Config, err = journals.SetFields(c.Config, fields); err != nil {
+	c.Config, err = journals.SetFields(c.Config, fields)
+	if err != nil {
 		return e, &store.Damaged{ID: f.parent, Seq: e.Seq, Err: err}
 	}
 	if e.Seq == 1 {

@@ -99,7 +99,8 @@ func (d *Debate) verify(ctx context.Context, last *int64) error {
 		}
 	}
 	if status.Seq > *last {
-		return &store.Damaged{ID: d.ID(), Seq: *last + 1, Err: fmt.Errorf("the journal ends at entry %d, but its status is at entry %d", *last, status.Seq)}
+		err := fmt.Errorf("the journal ends at entry %d, but its status is at entry %d", *last, status.Seq)
+		return &store.Damaged{ID: d.ID(), Seq: *last + 1, Err: err}
 	}
 	return nil
 }

@@ -311,7 +311,8 @@ func readDocument(ctx context.Context, e *Engine, id string, labels map[string]s
 func checkReadable(dr *driver) error {
 	dr.journal.mu.Lock()
 	r := dr.journal.rec
-	if r == nil || r.config == dr.readable || !r.lifecycle.State.Active() && r.lifecycle.State != fsm.Configuring && r.lifecycle.State != fsm.Ready {
+	if r == nil || r.config == dr.readable || !r.lifecycle.State.Active() &&
+		r.lifecycle.State != fsm.Configuring && r.lifecycle.State != fsm.Ready {
 		dr.journal.mu.Unlock()
 		return nil
 	}

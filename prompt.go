@@ -347,7 +347,10 @@ func (x *rereading) readTurn(r *record, ev *TurnDone) *EntryCheck {
 		tools.Rounds, tools.Counted = roundsIn(x.calls[t.Key], t.Key)
 	}
 	found := step.RereadTurn(&run.run, t, r.times.updated)
-	c := &EntryCheck{Prompts: found.Equal, Unknown: found.Unknown, Missing: append(p.Missing, found.Missing...), Read: found.Read && (same || found.Wrong == nil)}
+	c := &EntryCheck{
+		Prompts: found.Equal, Unknown: found.Unknown, Missing: append(p.Missing, found.Missing...),
+		Read: found.Read && (same || found.Wrong == nil),
+	}
 	if run.run.Plan.Private {
 		c.Missing = append(c.Missing, "it reads private documents, which no journal has")
 	}

@@ -28,7 +28,8 @@ func statusOf(r *record) store.Status {
 	status := store.Status{
 		ID: r.ID, Seq: r.Seq, State: r.lifecycle.State, Cursor: r.Cursor, MaxRounds: r.MaxRounds, Ending: r.Ending,
 		Topic: r.config.Topic, Protocol: r.config.Protocol.Name(), Labels: maps.Clone(r.config.Labels),
-		Usage: r.spent(), RunningTime: r.times.running, Format: store.Format, Created: r.times.created, Updated: r.times.changed(), Plan: planOf(r),
+		Usage: r.spent(), RunningTime: r.times.running, Format: store.Format,
+		Created: r.times.created, Updated: r.times.changed(), Plan: planOf(r),
 		Parent: r.fork.Parent, Signed: r.isSigned(),
 	}
 	if r.drivable() != nil { // only an engine that has the protocol can tell

@@ -122,7 +122,10 @@ func (v *visit) list() error {
 }
 
 func filterOf(v url.Values) filter {
-	return filter{v.Get("seat"), v.Get("state"), v.Get("outcome"), v.Get("protocol"), strings.TrimSpace(v.Get("label")), strings.TrimSpace(v.Get("waiting")), strings.TrimSpace(v.Get("text")), v.Get("before")}
+	typed := func(name string) string { return strings.TrimSpace(v.Get(name)) }
+	return filter{
+		v.Get("seat"), v.Get("state"), v.Get("outcome"), v.Get("protocol"), typed("label"), typed("waiting"), typed("text"), v.Get("before"),
+	}
 }
 
 // query returns the part of the filter that the store applies.

@@ -27,7 +27,9 @@ func (p *program) parseChoice(flag, text string, s configFile) (m modelChoice, e
 		}
 	}
 	if !slices.Contains(known, m.provider) {
-		return m, exitErrorf(exitInput, "choose model: --%s %s, want PROVIDER/MODEL, such as openai/gpt-5-mini, with one of the providers %s", flag, text, strings.Join(known, ", "))
+		return m, exitErrorf(exitInput,
+			"choose model: --%s %s, want PROVIDER/MODEL, such as openai/gpt-5-mini, with one of the providers %s",
+			flag, text, strings.Join(known, ", "))
 	}
 	return m, nil
 }

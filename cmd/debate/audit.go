@@ -80,7 +80,8 @@ var notInNames = regexp.MustCompile(`[^\pL\pN._-]+`)
 // auditedJudges returns the judges of --judge, and opens their providers. s is the configuration file of the command.
 func (p *program) auditedJudges(s configFile, o *debate.Options) (judges []audit.Judge, err error) {
 	if len(p.audit.judges) == 0 {
-		return nil, exitErrorf(exitInput, "read arguments: --judge is missing, use for example --judge openai/gpt-5-mini or --judge strict=strict.json")
+		return nil, exitErrorf(exitInput,
+			"read arguments: --judge is missing, use for example --judge openai/gpt-5-mini or --judge strict=strict.json")
 	}
 	all := s
 	all.providers = maps.Clone(s.providers)

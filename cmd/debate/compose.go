@@ -105,7 +105,8 @@ func (p *program) addOptions(protocol string, params map[string]json.RawMessage)
 	case "vote":
 		field, value = "options", p.choices
 	default:
-		return exitErrorf(exitInput, "set options: protocol %s cannot decide between options, remove --option or use panel, procon or vote", protocol)
+		return exitErrorf(exitInput,
+			"set options: protocol %s cannot decide between options, remove --option or use panel, procon or vote", protocol)
 	}
 	b, err := json.Marshal(value)
 	if err != nil {

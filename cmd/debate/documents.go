@@ -67,7 +67,8 @@ func readSources(ctx context.Context, r *extract.Reader, list []source) (documen
 				return nil, "", nil, fmt.Errorf("%s: %w", s.from, err)
 			}
 			if size += len(text); size > maxAllDocuments {
-				return nil, "", nil, exitErrorf(exitInput, "%s: read document %s: with it, the texts have more than %d bytes; name fewer files", s.from, path, maxAllDocuments)
+				return nil, "", nil, exitErrorf(exitInput,
+					"%s: read document %s: with it, the texts have more than %d bytes; name fewer files", s.from, path, maxAllDocuments)
 			}
 			documents = append(documents, document{path: path, text: text, readers: s.readers})
 		}
@@ -122,7 +123,8 @@ func listFiles(s source) (files, others []string, err error) {
 		return nil, nil, exitErrorf(exitInput, "%s: read documents: %w", s.from, err)
 	}
 	if len(files) == 0 {
-		return nil, nil, exitErrorf(exitInput, "%s: read documents: %s has no documents, want files that end with %s", s.from, s.path, strings.Join(documentEndings(), ", "))
+		return nil, nil, exitErrorf(exitInput,
+			"%s: read documents: %s has no documents, want files that end with %s", s.from, s.path, strings.Join(documentEndings(), ", "))
 	}
 	return files, others, nil
 }
@@ -183,7 +185,8 @@ func setPlaces(list []document) (folder string, err error) {
 		}
 		d.place = filepath.ToSlash(below)
 		if len(d.place) > maxDocumentName || strings.TrimSpace(d.place) != d.place || !utf8.ValidString(d.place) || strings.ContainsFunc(d.place, func(r rune) bool { return !unicode.IsPrint(r) }) {
-			return "", exitErrorf(exitInput, "read document: %q is no valid name, use at most %d bytes, without control characters and blanks at its ends", d.place, maxDocumentName)
+			return "", exitErrorf(exitInput,
+				"read document: %q is no valid name, use at most %d bytes, without control characters and blanks at its ends", d.place, maxDocumentName)
 		}
 	}
 	return folder, nil

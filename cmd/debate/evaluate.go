@@ -155,7 +155,9 @@ func (p *program) armConfig(text string) (name string, c debate.Config, own conf
 		}
 		return name, c, own, err
 	case !fileExists(what):
-		return name, c, own, exitErrorf(exitInput, "read arguments: --arm %s: want single, self-consistency:K, one of %s, or a configuration file", text, strings.Join(sortedKeys(presets), ", "))
+		return name, c, own, exitErrorf(exitInput,
+			"read arguments: --arm %s: want single, self-consistency:K, one of %s, or a configuration file",
+			text, strings.Join(sortedKeys(presets), ", "))
 	}
 	if own, err = readConfigFile(what); err == nil {
 		c, err = p.buildConfig(own, "{{question}}")

@@ -130,7 +130,9 @@ func pin(c *debate.Config, folder string, list []document) error {
 		return nil
 	}
 	if len(list) > maxPins {
-		return exitErrorf(exitInput, "read documents: %d files have no room in the prompts or are private, use at most %d: name fewer files, or join some", len(list), maxPins)
+		return exitErrorf(exitInput,
+			"read documents: %d files have no room in the prompts or are private, use at most %d: name fewer files, or join some",
+			len(list), maxPins)
 	}
 	c.Labels = maps.Clone(c.Labels)
 	if c.Labels == nil {

@@ -181,7 +181,8 @@ func (p *program) setAddresses() error {
 			for _, k := range providerKinds {
 				names = append(names, k.name)
 			}
-			return exitErrorf(exitInput, "read arguments: --base-url %s=..., want KIND=URL with one of the kinds %s", name, strings.Join(names, ", "))
+			return exitErrorf(exitInput,
+				"read arguments: --base-url %s=..., want KIND=URL with one of the kinds %s", name, strings.Join(names, ", "))
 		}
 		given[providerKinds[at].addressVar] = address
 	}
@@ -214,7 +215,8 @@ func (p *program) findKind(name string, m providerConfig) (providerKind, error) 
 		}
 		names = append(names, k.name)
 	}
-	return providerKind{}, exitErrorf(exitInput, "connect provider %s: kind %q is unknown, use one of %s", name, m.Kind, strings.Join(names, ", "))
+	return providerKind{}, exitErrorf(exitInput,
+		"connect provider %s: kind %q is unknown, use one of %s", name, m.Kind, strings.Join(names, ", "))
 }
 
 // allKinds returns all kinds, including the offline demo model, which is slow on a terminal.

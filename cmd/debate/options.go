@@ -136,7 +136,8 @@ func (o *options) checkTopic(commands, similar []string) error {
 	if len(similar) > 0 {
 		hint = "; did you mean " + strings.Join(similar, " or ") + "?"
 	}
-	return exitErrorf(exitInput, "read arguments: %q is not a command, want one of %s%s\nPut a topic of several words in quotes, and write a topic of one word after --: debate -- %s",
+	return exitErrorf(exitInput,
+		"read arguments: %q is not a command, want one of %s%s\nPut a topic of several words in quotes, and write a topic of one word after --: debate -- %s",
 		o.operands[0], strings.Join(commands, ", "), hint, o.operands[0])
 }
 

@@ -57,7 +57,8 @@ func (p *program) ownPrices(inFile price.Prices) (price.Prices, error) {
 	}
 	given, err := parsePrices(b)
 	if err != nil {
-		return nil, exitErrorf(exitInput, "read prices: %s: %w; want an object such as {\"gpt-x\": {\"input\": 2, \"cached\": 0.5, \"output\": 8}}", p.prices, err)
+		return nil, exitErrorf(exitInput,
+			"read prices: %s: %w; want an object such as {\"gpt-x\": {\"input\": 2, \"cached\": 0.5, \"output\": 8}}", p.prices, err)
 	}
 	maps.Copy(own, given)
 	return own, nil

@@ -53,7 +53,9 @@ func checkPrompts(folder string) error {
 		if isTemplate && (strings.HasPrefix(name, "_") || library.Has(name)) {
 			continue
 		}
-		return exitErrorf(exitInput, "read prompts: %s replaces no prompt, want NAME.tmpl with one of the names %s", filepath.Join(folder, f.Name()), strings.Join(library.Names(), ", "))
+		return exitErrorf(exitInput,
+			"read prompts: %s replaces no prompt, want NAME.tmpl with one of the names %s",
+			filepath.Join(folder, f.Name()), strings.Join(library.Names(), ", "))
 	}
 	if len(files) == 0 {
 		return exitErrorf(exitInput, "read prompts: %s contains no templates", folder)

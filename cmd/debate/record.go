@@ -154,7 +154,8 @@ func (p *program) publicKeys() (list []note.Verifier, err error) {
 			text, what = string(b), key
 		}
 		if text = strings.TrimSpace(text); strings.HasPrefix(text, "PRIVATE+KEY+") {
-			return nil, exitErrorf(exitInput, "read public key: %s is a private key, use the public one, which debate keys writes to a file that ends in .pub", what)
+			return nil, exitErrorf(exitInput,
+				"read public key: %s is a private key, use the public one, which debate keys writes to a file that ends in .pub", what)
 		}
 		v, err := note.NewVerifier(text)
 		if err != nil {

@@ -53,7 +53,9 @@ func (p *program) rejudgeDebate() error {
 			c.Judges = again.Judges
 		}
 		if orders := ordersOf(c.Protocol, r); p.samples > orders && isCold(c.Judges) {
-			return exitErrorf(exitInput, "rejudge debate %s: the judges have temperature 0 and see %d order(s), so %d samples would repeat one another; use --samples %d or --judge-temperature", d.ID(), orders, p.samples, orders)
+			return exitErrorf(exitInput,
+				"rejudge debate %s: the judges have temperature 0 and see %d order(s), so %d samples would repeat one another; use --samples %d or --judge-temperature",
+				d.ID(), orders, p.samples, orders)
 		}
 		engine, err := debate.NewEngine(o)
 		if err != nil {

@@ -129,7 +129,8 @@ func (p *program) asked(d *debate.Debate) (a debate.Asked, err error) {
 	case len(all) == 0:
 		return a, fmt.Errorf("answer debate %s: it waits for nobody", d.ID())
 	case len(mine) == 0:
-		return a, exitErrorf(exitInput, "answer debate %s: it does not wait for %s, but for %s", d.ID(), strings.Join(p.me, ", "), strings.Join(people, ", "))
+		return a, exitErrorf(exitInput,
+			"answer debate %s: it does not wait for %s, but for %s", d.ID(), strings.Join(p.me, ", "), strings.Join(people, ", "))
 	case len(p.me) == 0 && len(people) > 1:
 		return a, exitErrorf(exitInput, "answer debate %s: it waits for %s, choose one with --me", d.ID(), strings.Join(people, ", "))
 	}

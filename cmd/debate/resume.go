@@ -32,7 +32,9 @@ func (p *program) continueDebate(d *debate.Debate, s configFile, o debate.Option
 	}
 	isModel := func(a debate.Participant) bool { return !a.Human && !a.Disabled }
 	if len(o.Providers) == 0 && slices.ContainsFunc(slices.Concat(c.Participants, c.Judges), isModel) {
-		return exitErrorf(exitInput, "connect providers: none of the debate's providers %q is available, use --config with the configuration that defines them", usedProviders(c))
+		return exitErrorf(exitInput,
+			"connect providers: none of the debate's providers %q is available, use --config with the configuration that defines them",
+			usedProviders(c))
 	}
 	if err := p.usePrompts(&o, &c); err != nil {
 		return err

@@ -46,7 +46,9 @@ func (p *program) chooseScores(own arbitration.Protocol) (map[string]float64, er
 	case text == "" && own.Scores != nil:
 		return own.Scores, nil
 	case text == "" && !p.canAsk():
-		return nil, exitErrorf(exitInput, "read scores: arbitration debates the scores of an evaluation: give them with --scores, such as --scores %s, or as protocol.scores in the configuration", exampleScores(own))
+		return nil, exitErrorf(exitInput,
+			"read scores: arbitration debates the scores of an evaluation: give them with --scores, such as --scores %s, or as protocol.scores in the configuration",
+			exampleScores(own))
 	case text == "":
 		var err error
 		if text, err = p.ask("Scores of the evaluation, such as " + exampleScores(own) + ": "); err != nil {
@@ -58,7 +60,8 @@ func (p *program) chooseScores(own arbitration.Protocol) (map[string]float64, er
 		name, value, _ := strings.Cut(part, "=")
 		score, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 		if name = strings.TrimSpace(name); err != nil || name == "" {
-			return nil, exitErrorf(exitInput, "read scores: %q is not a score, want NAME=NUMBER, such as %s", strings.TrimSpace(part), exampleScores(own))
+			return nil, exitErrorf(exitInput,
+				"read scores: %q is not a score, want NAME=NUMBER, such as %s", strings.TrimSpace(part), exampleScores(own))
 		}
 		if _, twice := scores[name]; twice {
 			return nil, exitErrorf(exitInput, "read scores: %s has two scores", name)

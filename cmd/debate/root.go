@@ -193,7 +193,8 @@ func (p *program) build(s subcommand) *cobra.Command {
 		case n < least:
 			return exitErrorf(exitInput, "read arguments: %q needs %s; see %s --help", c.Name(), s.operands, c.CommandPath())
 		case n > most:
-			return exitErrorf(exitInput, "read arguments: unexpected argument after %q: %q; see %s --help", c.Name(), operands[most], c.CommandPath())
+			return exitErrorf(exitInput,
+				"read arguments: unexpected argument after %q: %q; see %s --help", c.Name(), operands[most], c.CommandPath())
 		}
 		return p.setAddresses()
 	}

@@ -45,7 +45,8 @@ func (p *program) checkSeats(c debate.Config) error {
 	}
 	for _, name := range people {
 		if p.storePath == "" && (!p.canAsk() || !slices.Contains(p.me, name)) {
-			return exitErrorf(exitInput, "take seat: %s is a person: reply on a terminal with --me %s, or keep the debate with --store to reply later", name, shellWord(name))
+			return exitErrorf(exitInput,
+				"take seat: %s is a person: reply on a terminal with --me %s, or keep the debate with --store to reply later", name, shellWord(name))
 		}
 	}
 	return nil

@@ -100,7 +100,9 @@ func (p *program) log() *slog.Logger {
 // checkToken returns an error if a server would answer everyone and the user has not said so.
 func (p *program) checkToken() error {
 	if p.env(tokenVar) == "" && !p.insecure {
-		return exitErrorf(exitInput, "%s debates: set %s in the environment to a token that clients must send, or use --insecure to answer everyone who reaches %s", p.command, tokenVar, p.http)
+		return exitErrorf(exitInput,
+			"%s debates: set %s in the environment to a token that clients must send, or use --insecure to answer everyone who reaches %s",
+			p.command, tokenVar, p.http)
 	}
 	return nil
 }

@@ -8,14 +8,14 @@ import (
 	"unicode"
 )
 
-// codeEndings are the ends of the names of files that hold code, configuration or changes, in which each character has a meaning.
+// codeEndings lists how names of files end that hold code, configuration or diffs.
 var codeEndings = strings.Fields(`.go .mod .c .h .cc .cpp .cxx .hpp .m .mm .cs .java .kt .kts .scala .groovy .gradle .swift .rs .zig .d .nim
 	.py .pyi .rb .php .pl .pm .lua .r .jl .ex .exs .erl .hrl .hs .ml .mli .fs .fsx .clj .cljs .el .lisp .scm .rkt .dart .v .sv .vhd
 	.js .jsx .mjs .cjs .ts .tsx .vue .svelte .css .scss .sass .less .sql .sh .bash .zsh .fish .ps1 .bat .cmd .awk .sed .asm .s .f90
 	.json .jsonl .yaml .yml .toml .ini .cfg .conf .xml .proto .graphql .tf .hcl .nix .cmake .mk .bzl .diff .patch .sol .wat`)
 
-// codeNames are names of files that hold code and have no ending.
-var codeNames = []string{"makefile", "dockerfile", "containerfile", "jenkinsfile", "rakefile", "gemfile", "procfile", "vagrantfile", "cmakelists.txt"}
+// codeNames lists names of files that hold code and do not show it by their ending.
+var codeNames = strings.Fields("makefile dockerfile containerfile jenkinsfile rakefile gemfile procfile vagrantfile cmakelists.txt")
 
 // IsCode reports whether a document with this name holds code, configuration or a diff.
 func IsCode(name string) bool {

@@ -193,38 +193,46 @@ func (t *Text) occurrences(q *reduced) iter.Seq[word] {
 	}
 }
 
-// sameMarks reports whether a quote has the same marks as a part of the text, apart from those at the beginning of a line.
+// sameMarks reports whether a quote has the same marks as a part of the text. Those at the beginning of a line may be missing or added.
 func (t *Text) sameMarks(part span, q *reduced) bool {
-	marks := t.marksIn(part)
-	for _, m := range q.marks {
-		if m.at == 0 || m.at >= part.end-part.start {
-			continue
+	own := marksIn(t.marks, part)
+	theirs := marksIn(q.marks, span{0, part.end - part.start})
+	for len(own) > 0 || len(theirs) > 0 {
+		var a, b mark
+		at := nextMark(own, theirs, part.start)
+		if len(own) > 0 && own[0].at-part.start == at {
+			a = own[0]
+			own = own[1:]
 		}
-		at := slices.IndexFunc(marks, func(own mark) bool { return own.at == m.at && own.text == m.text })
-		switch {
-		case at >= 0 && !slices.ContainsFunc(marks[:at], mark.counts):
-			marks = marks[at+1:]
-		case m.counts():
+		if len(theirs) > 0 && theirs[0].at == at {
+			b = theirs[0]
+			theirs = theirs[1:]
+		}
+		if a.all != b.all && a.counts != b.counts {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(marks, mark.counts)
+	return true
 }
 
-// marksIn returns the marks within a part of the text, with their places in it.
-func (t *Text) marksIn(part span) (list []mark) {
-	from, _ := slices.BinarySearchFunc(t.marks, part.start+1, func(m mark, at int) int { return m.at - at })
-	for _, m := range t.marks[from:] {
-		if m.at >= part.end {
-			break
-		}
-		m.at -= part.start
-		list = append(list, m)
+// nextMark returns the place of the first mark in a quote, of those in the text from start on and those in the quote.
+func nextMark(own, theirs []mark, start int) int {
+	switch {
+	case len(own) == 0:
+		return theirs[0].at
+	case len(theirs) == 0:
+		return own[0].at - start
 	}
-	return list
+	return min(own[0].at-start, theirs[0].at)
 }
 
-func (m mark) counts() bool { return !m.idle }
+// marksIn returns the marks between the ends of a part.
+func marksIn(list []mark, part span) []mark {
+	place := func(m mark, at int) int { return m.at - at }
+	from, _ := slices.BinarySearchFunc(list, part.start+1, place)
+	to, _ := slices.BinarySearchFunc(list, part.end, place)
+	return list[from:max(from, to)]
+}
 
 // sameCode reports whether a quote has the same characters as a part of the text where the text is code.
 func (t *Text) sameCode(part span, quote *reduced) bool {

@@ -21,12 +21,15 @@ type reduced struct {
 	marks   []mark // in order
 }
 
-// A mark is a sign that may be that of an item, a heading, a quotation, a comment or a rule. It stands between the letters.
+// A mark holds the signs at one place between the letters that may be those of an item, a heading, a quotation, a comment or a rule.
 type mark struct {
-	at   int // in the letters
-	text string
-	idle bool // it has no meaning, because of its place in the line
+	at     int // in the letters
+	all    string
+	counts string // those of all that have a meaning, because they are not at the beginning of a line
 }
+
+// maxMark limits the bytes of a mark, so that a text that repeats such signs takes no more time than others.
+const maxMark = 64
 
 // A word is a part of a text that a quote takes whole or leaves out.
 type word struct {
@@ -143,7 +146,7 @@ func (r *reducer) next(between, letters string, t Place) {
 // sign adds a sign. It reports whether the token behind the sign belongs to the same word.
 func (r *reducer) sign(s foundSign, at Place) (joins bool) {
 	if s.isMark() {
-		r.marks = append(r.marks, mark{r.letters.Len(), s.compared(), s.isIdle()})
+		r.mark(s)
 		return false
 	}
 	toLast, toNext := s.belongs()
@@ -152,6 +155,22 @@ func (r *reducer) sign(s foundSign, at Place) (joins bool) {
 	}
 	r.write(s.compared(), at.End)
 	return toNext
+}
+
+// mark adds a sign to the mark at this place.
+func (r *reducer) mark(s foundSign) {
+	at := r.letters.Len()
+	if len(r.marks) == 0 || r.marks[len(r.marks)-1].at != at {
+		r.marks = append(r.marks, mark{at: at})
+	}
+	m := &r.marks[len(r.marks)-1]
+	if len(m.all) > maxMark {
+		return
+	}
+	m.all += s.compared()
+	if !s.isIdle() {
+		m.counts += s.compared()
+	}
 }
 
 // finish adds what stands behind the last token.
@@ -164,7 +183,6 @@ func (r *reducer) finish(rest string) {
 }
 
 const (
-	spaces     = " \t\r\n\u00a0\u2009\u202f"
 	thousands  = ",'’\u00a0\u2009\u202f" // what can stand between groups of three digits
 	separators = ".,:/"                  // what can stand between digits of one number, date or time
 	minuses    = "-−–"

@@ -15,15 +15,18 @@ func (t *Text) Resembles(quote string) bool {
 	need := (len(words.words)*minShared + 99) / 100
 	shared, length := 0, len(words.words)
 	for i, w := range t.words {
-		if n, ok := missing[t.lettersOf(w)]; ok {
-			if missing[t.lettersOf(w)] = n - 1; n > 0 {
+		in := t.lettersOf(w)
+		if n, ok := missing[in]; ok {
+			missing[in] = n - 1
+			if n > 0 {
 				shared++
 			}
 		}
 		if i >= length {
 			out := t.lettersOf(t.words[i-length])
 			if n, ok := missing[out]; ok {
-				if missing[out] = n + 1; n >= 0 {
+				missing[out] = n + 1
+				if n >= 0 {
 					shared--
 				}
 			}

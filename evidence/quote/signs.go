@@ -28,8 +28,10 @@ var lineEnds = regexp.MustCompile(`^[ \t\r]{0,100}\n`)
 // A Place is a part of a text: text[Start:End]. Both are in bytes.
 type Place struct{ Start, End int }
 
-// opening has what can stand before a sign that begins a word or a number.
-const opening = "([{\"'“”„‘’«»<>=≤≥≠≈~ \t\r\n\u00a0\u2009\u202f"
+const (
+	spaces  = " \t\r\n\u00a0\u2009\u202f"
+	opening = "([{\"'“”„‘’«»<>=≤≥≠≈~" + spaces // what can stand before a sign that begins a word or a number
+)
 
 // A neighbour is what stands directly beside a sign.
 type neighbour int
@@ -105,7 +107,7 @@ func (s *foundSign) isDecoration(between string) bool {
 	case s.consistsOf("-"): // an option of a command, such as --force
 		return len(s.text) > 2 || s.after != wordChar || !opensWord(between[:s.Start], s.before)
 	case s.text == "!":
-		return s.after != wordChar || strings.HasSuffix(between, "[") || !opensWord(between[:s.Start], s.before)
+		return s.after != wordChar || strings.HasPrefix(between[s.End:], "[") || !opensWord(between[:s.Start], s.before)
 	case s.text == "|": // of a table
 		return true
 	case s.text == "%": // the end of a number that was cut

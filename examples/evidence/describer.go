@@ -14,7 +14,7 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// describer is the demo model with an eye: it begins its first speech with the format and the size of what is attached.
+// describer begins the first speech of the demo model with the format and the size of each attachment.
 type describer struct{ providers.Provider }
 
 // Unsupported returns nil, because the model describes every attachment.

@@ -32,7 +32,7 @@ import (
 func main() { console.Main(run) }
 
 func run(ctx context.Context, p *console.Program) error {
-	folder := p.Flags.String("docs", "examples/evidence/testdata", "a folder with texts that end with .md or .txt, and perhaps pictures and PDF documents")
+	folder := p.Flags.String("docs", "examples/evidence/testdata", "a folder with texts, pictures and PDF documents")
 	path := p.Flags.String("report", "", "write a report to this file, as HTML")
 	topic, err := p.Topic("Should Linden ban private cars in the center?")
 	if err != nil {

@@ -42,13 +42,15 @@ import (
 
 func main() { console.Main(run) }
 
-// presets are the models of OpenAI clients.
+// presets holds what OpenAI clients can choose as a model.
 var presets = map[string]debate.Config{"debate": {
-	Participants: []debate.Participant{{Name: "Ada"}, {Name: "Bo"}}, Judges: []debate.Participant{{Name: "Judge"}}, Limits: debate.Limits{MaxRounds: 2},
+	Participants: []debate.Participant{{Name: "Ada"}, {Name: "Bo"}},
+	Judges:       []debate.Participant{{Name: "Judge"}},
+	Limits:       debate.Limits{MaxRounds: 2},
 }}
 
 func run(ctx context.Context, p *console.Program) error {
-	address := p.Flags.String("listen", "127.0.0.1:8080", "`address` to listen on; everyone who can reach it can run and control debates at your expense")
+	address := p.Flags.String("listen", "127.0.0.1:8080", "`address` to listen on; who reaches it can hold debates at your expense")
 	topic, err := p.Topic("")
 	if err != nil {
 		return err

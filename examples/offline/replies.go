@@ -305,7 +305,8 @@ func (p prompt) ranking() scripted.Values {
 	slices.SortStableFunc(answers, func(a, b statement) int { return len(splitWords(b.text)) - len(splitWords(a.text)) })
 	v := scripted.Values{"comparison": fmt.Sprintf("As an offline demo model, %s cannot compare answers, and counts their words.", p.name)}
 	for i, s := range answers {
-		v[path("ranking", s.name, "place")], v[path("ranking", s.name, "reason")] = i+1, fmt.Sprintf("%s counts %d words from %s.", p.name, len(splitWords(s.text)), s.name)
+		v[path("ranking", s.name, "place")] = i + 1
+		v[path("ranking", s.name, "reason")] = fmt.Sprintf("%s counts %d words from %s.", p.name, len(splitWords(s.text)), s.name)
 	}
 	return v
 }

@@ -59,7 +59,7 @@ func (w *speaker) add(s statement, known map[string]bool) {
 // score returns the score of the last statement, from 4 to 9.
 func (w *speaker) score() float64 { return tenths(4 + 5*w.newWordShare) }
 
-// nothingNew is the share of new words below which a round has nothing new.
+// nothingNew holds the share of new words below which a round counts as one that says nothing new.
 const nothingNew = 0.12
 
 // newWords returns the mean share of new words in the last statements, and whether that is nothing.

@@ -13,7 +13,7 @@ import (
 // A debater says no sentence that was said before in its debate. A speech is about an aspect of the topic, which no other seat has,
 // and its lines are those of the round. So a debater need not know what others say at the same time.
 
-// aspects are what the seats of a debate speak about, one each.
+// aspects lists what seats speak about. Each seat has an aspect of its own.
 var aspects = []string{
 	"health", "safety", "fairness", "trust", "freedom", "privacy", "learning", "comfort",
 	"access", "choice", "order", "quality", "variety", "care", "peace", "honesty",

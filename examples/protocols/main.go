@@ -49,7 +49,7 @@ var kinds = map[string]kind{
 
 func run(ctx context.Context, p *console.Program) error {
 	name := p.Flags.String("protocol", "panel", "`name` of a protocol or of a variant; see -list")
-	models := p.Flags.String("models", "", "`models` of the participants in turn, with commas between them; an empty name is the default model")
+	models := p.Flags.String("models", "", "`models` of the participants in turn, with commas between them")
 	judge := p.Flags.String("judge", "", "`model` of the judge")
 	rounds := p.Flags.Int("rounds", 0, "largest `number` of rounds (default: that of the example)")
 	list := p.Flags.Bool("list", false, "list the protocols and variants")

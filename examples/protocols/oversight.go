@@ -33,7 +33,11 @@ var consulted = kind{
 // ofFable returns a debate about the fable. The answer A is right.
 func ofFable(mode oversight.Mode, names ...string) debate.Config {
 	return debate.Config{
-		Protocol:     oversight.Protocol{Mode: mode, A: "Nothing: he could only lick the outside of a jar.", B: "A little soup from a shallow dish."},
+		Protocol: oversight.Protocol{
+			Mode: mode,
+			A:    "Nothing: he could only lick the outside of a jar.",
+			B:    "A little soup from a shallow dish.",
+		},
 		Participants: people(names...),
 		Judges:       people("Judge"),
 		Documents:    []evidence.Document{evidence.Private("text", fable, names...)},

@@ -15,7 +15,9 @@ import (
 // skipped if the backend has no Corruption. Tests interrupt debates at a sample of their events, which has fewer on a backend
 // with Corruption, because databases are slow.
 func Run(t *testing.T, empty func(t testing.TB) storetest.Backend) {
-	for _, tests := range []map[string]func(*env){recoveryTests, controlTests, persistenceTests, corruptionTests, watchTests, peopleTests, forkTests, formatTests, toolTests} {
+	for _, tests := range []map[string]func(*env){
+		recoveryTests, controlTests, persistenceTests, corruptionTests, watchTests, peopleTests, forkTests, formatTests, toolTests,
+	} {
 		for name, test := range tests {
 			t.Run(name, func(t *testing.T) { test(newEnv(t, empty(t))) })
 		}

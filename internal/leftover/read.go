@@ -29,11 +29,11 @@ func readCalls(text, name string) (found []Call) {
 		}
 		return []Call{{name, arguments}}
 	}
-	if found = taggedCalls(text); found != nil {
-		return found
-	}
-	if found = jsonCalls(text); found != nil {
-		return found
+	for _, read := range []func(string) []Call{taggedCalls, jsonCalls} {
+		found = read(text)
+		if found != nil {
+			return found
+		}
 	}
 	return namedCalls(text)
 }

@@ -116,7 +116,8 @@ func fatal(err error) error {
 	switch {
 	case !failed:
 		return err
-	case failure.Kind == providers.Authentication, failure.Kind == providers.Billing, failure.Kind == providers.WrongAddress, failure.Unreachable:
+	case failure.Kind == providers.Authentication, failure.Kind == providers.Billing, failure.Kind == providers.WrongAddress,
+		failure.Unreachable:
 		return fmt.Errorf("%w; %s", err, failure.Hint())
 	}
 	return nil

@@ -34,7 +34,8 @@ func Hint(key transcript.Key, f *Failure) string {
 		return fmt.Sprintf("the prompt is too long for model %q: lower the Window of %s, or choose a model with a larger context window", f.Model, key.Actor)
 	case providers.RateLimit:
 		if f.RetryAfter > 0 {
-			return fmt.Sprintf("provider %s accepts no more calls for %v: Retry after that, set another key in Options.Providers, or choose a model of another provider", f.Provider, f.RetryAfter.Round(time.Minute))
+			return fmt.Sprintf("provider %s accepts no more calls for %v: Retry after that, set another key in Options.Providers, "+
+				"or choose a model of another provider", f.Provider, f.RetryAfter.Round(time.Minute))
 		}
 		return fmt.Sprintf("provider %s limits the rate of calls: Retry later, raise its limits, or set a lower rate with a middleware", f.Provider)
 	case providers.Timeout:

@@ -20,7 +20,10 @@ import (
 // maxStops limits the number of stop texts, as the service does.
 const maxStops = 5
 
-var names = wire.Names{Temperature: "temperature", TopP: "topP", Seed: "seed", Stop: "stopSequences", Penalty: "frequencyPenalty", Raised: 0.5}
+var names = wire.Names{
+	Temperature: "temperature", TopP: "topP", Seed: "seed", Stop: "stopSequences",
+	Penalty: "frequencyPenalty", Raised: 0.5,
+}
 
 // writeSettings writes the settings of a request. A model of version 2 gets a level as a budget.
 func writeSettings(settings wire.Object, r providers.Request) {

@@ -14,7 +14,10 @@ import (
 // Settings. Sources: https://docs.ollama.com/modelfile#valid-parameters-and-values and
 // https://docs.ollama.com/capabilities/thinking
 
-var names = wire.Names{Temperature: "temperature", TopP: "top_p", Seed: "seed", Stop: "stop", Penalty: "repeat_penalty", Raised: 1.3} // the server's own is 1.1
+var names = wire.Names{
+	Temperature: "temperature", TopP: "top_p", Seed: "seed", Stop: "stop",
+	Penalty: "repeat_penalty", Raised: 1.3, // the server's own is 1.1
+}
 
 // writeSettings writes the settings of a request into its options, and its reasoning into its body. Only gpt-oss has
 // levels of reasoning; other models reason or do not.

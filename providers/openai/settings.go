@@ -14,7 +14,10 @@ import (
 
 // The Responses API has neither seeds nor stop texts.
 var (
-	chatNames      = wire.Names{Temperature: "temperature", TopP: "top_p", Seed: "seed", Stop: "stop", Penalty: "frequency_penalty", Raised: 0.5}
+	chatNames = wire.Names{
+		Temperature: "temperature", TopP: "top_p", Seed: "seed", Stop: "stop",
+		Penalty: "frequency_penalty", Raised: 0.5,
+	}
 	responsesNames = wire.Names{Temperature: "temperature", TopP: "top_p"}
 )
 

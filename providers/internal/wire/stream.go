@@ -37,7 +37,8 @@ func readEvents(resp *http.Response, w *watch, maxBytes int64, event func([]byte
 	case err != nil:
 		return eof(err)
 	case first == '<', isPage(resp, buffer):
-		return &providers.Error{Kind: providers.WrongAddress, Err: errors.New("read reply: the server sent an HTML page: check that Config.BaseURL is the address of an API")}
+		err := errors.New("read reply: the server sent an HTML page: check that Config.BaseURL is the address of an API")
+		return &providers.Error{Kind: providers.WrongAddress, Err: err}
 	case first == '[':
 		err = readArray(buffer, event)
 	case first == '{':
