@@ -33,7 +33,9 @@ type Result struct {
 	// transcript.Defaulted is used only if the phase has no other. Decode it according to its Contract.
 	Verdict *transcript.Turn `json:"verdict,omitempty"`
 	// Answer is the answer that the protocol computes, or the verdict if the protocol computes none.
-	Answer   protocol.Answer  `json:"answer,omitzero"`
+	Answer protocol.Answer `json:"answer,omitzero"`
+	// Outcome is what the debate has found so far, in the form that all protocols have in common.
+	Outcome  protocol.Outcome `json:"outcome,omitzero"`
 	Findings []detect.Finding `json:"findings,omitempty"` // findings of Config.Detect, in order
 	// Sources are the documents and what tools have found, by their numbers: who cites and quotes them, and what nobody has
 	// answered. Turn.Citations says the same of one turn.

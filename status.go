@@ -14,6 +14,7 @@ import (
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/forecast"
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/silence"
 	"github.com/elenchus-go/debate/internal/step/prompting"
@@ -276,6 +277,9 @@ func resultOf(r *record) *Result {
 		res.Warnings = append(res.Warnings, fmt.Sprintf("the protocol cannot compute the answer: panic: %v", failed))
 	}
 	res.Warnings = append(res.Warnings, res.Answer.Warnings...)
+	if res.Outcome, failed = outcomeOf(r, res.Answer); failed != nil {
+		res.Warnings = append(res.Warnings, fmt.Sprintf("the protocol cannot compute the outcome: panic: %v", failed))
+	}
 	return res
 }
 
@@ -293,6 +297,12 @@ func answerOf(r *record, verdict *transcript.Turn) (a protocol.Answer, err error
 		a.Type = cmp.Or(a.Type, r.config.Protocol.Name())
 	}
 	return a, err
+}
+
+// outcomeOf returns what the debate has found.
+func outcomeOf(r *record, a protocol.Answer) (o protocol.Outcome, err error) {
+	err = r.ask(func(r *record) { o = deepcopy.Of(outcome.Of(r.config.Protocol, &r.Record, a)) })
+	return o, err
 }
 
 func participantStatus(r *record, name string) ParticipantStatus {

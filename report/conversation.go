@@ -9,8 +9,7 @@ import (
 
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/judge"
-	"github.com/elenchus-go/debate/protocol/panel"
-	"github.com/elenchus-go/debate/protocol/skeptic"
+	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -53,7 +52,7 @@ func (r *Report) turnEntry(t *transcript.Turn, i int, speakers cast) entry {
 	e := entry{
 		ID: fmt.Sprintf("turn-%d", i+1), Speaker: speakers.of(t.Actor), Title: t.Actor, Text: readable(r, turnText(t)), Note: turnDetails(t),
 		Checked: sources.Describe(t.Citations, r.Result.Sources),
-		Quiet:   t.Kind == transcript.Silence || t.Kind == transcript.Setup && t.Contract != panel.AudienceContract.Name() || t.Kind == transcript.Summary,
+		Quiet:   t.Kind == transcript.Silence || t.Kind == transcript.Setup && isSystem(t.Actor) || t.Kind == transcript.Summary,
 		Aside:   t.Kind == transcript.Assessment,
 	}
 	switch {
@@ -107,9 +106,21 @@ func verdictText(v judge.Verdict) string {
 	return b.String()
 }
 
-// critiqueText returns the text of a turn with the critique at its end as a list, if it is one of a skeptic.
+// isSystem reports whether an actor is neither a participant nor a judge.
+func isSystem(actor string) bool {
+	return slices.Contains([]string{protocol.PersonaAssigner, protocol.Summarizer, protocol.Retriever, protocol.Embedder}, actor)
+}
+
+// critique is an object at the end of a speech that lists what is wrong with an answer. The protocol skeptic asks for one.
+type critique struct {
+	Issues []struct{ Severity, Text string }
+	Score  *float64
+	Ready  bool
+}
+
+// critiqueText returns the text of a speech with the critique at its end as a list.
 func critiqueText(t *transcript.Turn) string {
-	if t.Phase != "attack" {
+	if t.Kind != transcript.Speech || t.Contract != "" {
 		return t.Text
 	}
 	head, c, ok := cutCritique(t.Text)
@@ -130,7 +141,7 @@ func critiqueText(t *transcript.Turn) string {
 }
 
 // cutCritique cuts the JSON object at the end of a text that is a critique.
-func cutCritique(text string) (head string, c skeptic.Critique, ok bool) {
+func cutCritique(text string) (head string, c critique, ok bool) {
 	for i, at := 0, 0; i < 64; i++ { // a text with more braces is not searched further
 		next := strings.Index(text[at:], "{")
 		if next < 0 {
@@ -142,7 +153,7 @@ func cutCritique(text string) (head string, c skeptic.Critique, ok bool) {
 		if err := dec.Decode(&c); err == nil && !dec.More() && (c.Score != nil || c.Issues != nil) {
 			return text[:at], c, true
 		}
-		c, at = skeptic.Critique{}, at+1
+		c, at = critique{}, at+1
 	}
 	return text, c, false
 }

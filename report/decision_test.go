@@ -25,12 +25,12 @@ func TestDecisions(t *testing.T) {
 		"fork":         `{"winner": "Ada", "scores": {"Ada": 8, "Bo": 6}}`,
 		"procon":       `{"winner": "Ada", "scores": {"Ada": 8, "Bo": 6}}`,
 		"council":      `{"winner": "Bo", "scores": {"Ada": 0, "Bo": 1, "Cy": 0.5}}`,
-		"vote":         `{"winner": "Yes", "votes": {"No": 1, "Yes": 2}}`,
+		"vote":         `{"winner": "Yes", "confidence": 72.5, "votes": {"No": 1, "Yes": 2}}`,
 		"mad":          `{"winner": "Bo"}`,
-		"oversight":    `{"choice": "Nothing.", "confidence": 75}`,
+		"oversight":    `{"choice": "Nothing.", "confidence": 75, "scores": {"All of the soup.": 0.25, "Nothing.": 0.75}}`,
 		"arbitration":  `{"scores": {"market": 4, "problem": 6.8, "solution": 5}}`,
 		"skeptic":      `{"scores": {"answer": 8.5}}`,
-		"refine":       `{}`,
+		"refine": `{"confidence": 70}`,
 		"waiting":      `{}`,
 		"gate":         `{}`,
 		"failed":       `{}`,
@@ -45,7 +45,7 @@ func TestDecisionsThatAreClose(t *testing.T) {
 	opinionOf := func(p string, data any, state fsm.State) report.Decision {
 		r := &report.Report{Result: debate.Result{Protocol: p, State: state}}
 		r.Result.Answer.Data = json.RawMessage(debatetest.Encode(t, data))
-		return r.Decision()
+		return concluded(r).Decision()
 	}
 	itself := jury("", opinion("Jo", "Ada", false), opinion("Jo", "Bo", true), opinion("Jay", "", false), opinion("Kim", "Bo", false))
 	d := opinionOf(panel.Protocol{}.Name(), itself, fsm.Completed)

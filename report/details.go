@@ -12,9 +12,9 @@ import (
 )
 
 // details returns what few readers need, and leaves out empty sections.
-func (r *Report) details(o outcome) (list []section) {
+func (r *Report) details() (list []section) {
 	for _, s := range []section{
-		{"about", "About this debate", append(r.facts(), o.standings...)},
+		{"about", "About this debate", append(r.facts(), r.exhibits("details", r.Result.Outcome.Details)...)},
 		{"models", "Participants and models", r.participants()},
 		{"tools", "Calls of tools", r.toolCalls()},
 		{"found", "Sources that nobody cites", otherSources(r)},

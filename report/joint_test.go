@@ -28,7 +28,7 @@ func decided(t *testing.T, options []string, replies ...decision.Choice) *report
 	}
 	a := protocol.Answer{Type: decision.Type}
 	a.Text, a.Data = decision.Task{Options: options}.Combine(judge.Scores{"Ada": 8, "Bo": 6}, turns...)
-	return &report.Report{Result: debate.Result{Protocol: "panel/1", State: fsm.Completed, Answer: a}}
+	return concluded(&report.Report{Result: debate.Result{Protocol: "panel/1", State: fsm.Completed, Answer: a}})
 }
 
 func TestADecisionComesFirst(t *testing.T) {
@@ -66,7 +66,7 @@ func TestReasonsOfSeveralJudgesShareHeadings(t *testing.T) {
 	}
 	a := protocol.Answer{Type: decision.Type}
 	a.Text, a.Data = decision.Task{Options: []string{"Yes", "No"}}.Combine(nil, turns...)
-	s := report.Summarize(&report.Report{Result: debate.Result{Protocol: "panel/1", State: fsm.Completed, Answer: a}})
+	s := report.Summarize(concluded(&report.Report{Result: debate.Result{Protocol: "panel/1", State: fsm.Completed, Answer: a}}))
 	var titles, names []string
 	for _, x := range s.Reasons {
 		titles, names = append(titles, x.Title), append(names, x.Name)
@@ -83,7 +83,7 @@ func TestAWinnerAgainstTheScores(t *testing.T) {
 	r := &report.Report{Result: debate.Result{Protocol: procon.Protocol{}.Name(), State: fsm.Completed, Answer: protocol.Answer{
 		Type: procon.Protocol{}.Name(), Data: data, Text: "So.", Warnings: []string{"Cy named Bo the winner against its own scores."},
 	}}}
-	s := report.Summarize(r)
+	s := report.Summarize(concluded(r))
 	require.Equal(t, "Bo won with a score of 0 of 10, although Ada has the higher score, 10.", s.Answer)
 	require.Contains(t, s.Notices, "Cy named Bo the winner against its own scores.")
 }

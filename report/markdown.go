@@ -149,8 +149,8 @@ func (m *markdown) quote(text string) {
 }
 
 func (m *markdown) table(t *table) {
-	if t.Title != "" {
-		m.add("%s:", escapeInline(t.Title))
+	if title := escapeInline(t.Title); title != "" {
+		m.add("%s:", title)
 	}
 	lines := []string{tableRow(t.Header), "|" + strings.Repeat("---|", len(t.Header))}
 	for _, cells := range t.Rows {

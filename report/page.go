@@ -1,77 +1,19 @@
 package report
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/markup"
 	"github.com/elenchus-go/debate/internal/naming"
-	"github.com/elenchus-go/debate/judge/decision"
-	"github.com/elenchus-go/debate/protocol/arbitration"
-	"github.com/elenchus-go/debate/protocol/council"
-	"github.com/elenchus-go/debate/protocol/mad"
-	"github.com/elenchus-go/debate/protocol/oversight"
-	"github.com/elenchus-go/debate/protocol/panel"
-	"github.com/elenchus-go/debate/protocol/procon"
-	"github.com/elenchus-go/debate/protocol/refine"
-	"github.com/elenchus-go/debate/protocol/skeptic"
-	"github.com/elenchus-go/debate/protocol/vote"
 )
 
-// outcomes maps the library's protocols to the functions that return their outcomes.
-var outcomes = map[string]func(*Report, json.RawMessage) outcome{
-	arbitration.Protocol{}.Name(): arbitrationOutcome,
-	council.Protocol{}.Name():     councilOutcome,
-	mad.Protocol{}.Name():         madOutcome,
-	oversight.Protocol{}.Name():   oversightOutcome,
-	panel.Protocol{}.Name():       panelOutcome,
-	procon.Protocol{}.Name():      proconOutcome,
-	refine.Protocol{}.Name():      refineOutcome,
-	skeptic.Protocol{}.Name():     skepticOutcome,
-	vote.Protocol{}.Name():        voteOutcome,
-}
-
-// protocolTitles maps the library's protocols to what readers may call them.
-var protocolTitles = map[string]string{
-	arbitration.Protocol{}.Name(): "Arbitration",
-	council.Protocol{}.Name():     "Council",
-	mad.Protocol{}.Name():         "Debate with a moderator",
-	oversight.Protocol{}.Name():   "Oversight",
-	panel.Protocol{}.Name():       "Panel",
-	procon.Protocol{}.Name():      "Pro and con",
-	refine.Protocol{}.Name():      "Critique and refinement",
-	skeptic.Protocol{}.Name():     "Proposer and skeptic",
-	vote.Protocol{}.Name():        "Vote",
-}
-
-// outcome returns the outcome of the debate. A protocol that is not one of the library's has that of a verdict, if its
-// answer is one, or only a text.
-func (r *Report) outcome() outcome {
-	of := outcomes[r.Result.Protocol]
-	if r.Result.Answer.Type == decision.Type {
-		of = jointOutcome
-	}
-	if of == nil {
-		of = verdictOutcome
-	}
-	o := of(r, r.Result.Answer.Data)
-	if o.text == "" && o.decision == "" {
-		o.text = r.Result.Answer.Text
-	}
-	if len(o.picture) == 0 {
-		o.picture = scoreChart(r.roundAssessments()).blocks(r.cast())
-	}
-	return o
-}
-
 // summarize derives the summary from the other fields.
-func (r *Report) summarize() Summary { return r.summaryOf(r.outcome()) }
-
-func (r *Report) summaryOf(o outcome) Summary {
-	s := Summary{Topic: r.Result.Topic, Notices: append(r.Notices(), o.notes...), Answer: o.sentence(), Text: strings.TrimSpace(o.text), Reasons: o.reasons}
+func (r *Report) summarize() Summary {
+	o := &r.Result.Outcome
+	s := Summary{Topic: r.Result.Topic, Notices: append(r.Notices(), o.Notes...), Answer: o.String(), Text: strings.TrimSpace(o.Text), Reasons: r.reasons()}
 	if progress := r.progress(); progress != "" {
 		s.Answer = strings.TrimSpace(progress + " " + s.Answer)
 	}
@@ -114,9 +56,9 @@ func (r *Report) progress() string {
 
 // document builds the document.
 func (r *Report) document() document {
-	o := r.outcome()
-	s, speakers := r.summaryOf(o), r.cast()
-	d := document{About: r.about(), Notices: s.Notices, Answer: s.Answer, Result: o.picture}
+	s := r.summarize()
+	speakers := r.cast()
+	d := document{About: r.about(), Notices: s.Notices, Answer: s.Answer, Result: r.picture()}
 	d.Title, d.Topic = headline(s.Topic)
 	if d.Title == "" {
 		d.Title = "Debate " + r.Result.ID
@@ -125,7 +67,8 @@ func (r *Report) document() document {
 		d.Result = append([]block{{Text: readable(r, s.Text)}}, d.Result...)
 	}
 	d.Result = append(r.openQuestion(), d.Result...)
-	if reasons := slices.Concat(reasonBlocks(readableReasons(r, s.Reasons), speakers), o.evidence); len(reasons) > 0 {
+	reasons := append(reasonBlocks(readableReasons(r, s.Reasons), speakers), r.exhibits("evidence", r.Result.Outcome.Evidence)...)
+	if len(reasons) > 0 {
 		d.Sections = append(d.Sections, section{"reasons", "Reasons", reasons})
 	}
 	if len(r.Attachments) > 0 {
@@ -137,7 +80,7 @@ func (r *Report) document() document {
 	if list := sourcesOf(r); list != nil {
 		d.Sections = append(d.Sections, section{"sources", "Sources", list})
 	}
-	d.Rounds, d.Details = r.rounds(speakers), r.details(o)
+	d.Rounds, d.Details = r.rounds(speakers), r.details()
 	return d
 }
 
@@ -163,16 +106,8 @@ func headline(topic string) (title, whole string) {
 
 // about returns the kind of debate, its size and its date.
 func (r *Report) about() string {
-	kind := protocolTitles[r.Result.Protocol]
-	switch {
-	case isOxford(r):
-		kind = "Panel before an audience"
-	case r.Result.Protocol == vote.Protocol{}.Name() && decodeOrZero[vote.Tally](r.Result.Answer.Data).Single:
-		kind = "One answer"
-	}
-	if kind == "" {
-		kind, _, _ = strings.Cut(r.Result.Protocol, "/")
-	}
+	kind, _, _ := strings.Cut(r.Result.Protocol, "/")
+	kind = cmp.Or(r.Result.Outcome.Kind, kind)
 	parent := ""
 	if p := r.Result.Parent; p.ID != "" {
 		parent = "fork of " + p.ID

@@ -196,7 +196,7 @@ func TestHeadingsOfModelsSkipNoLevel(t *testing.T) {
 	r.Result.Answer.Data = json.RawMessage(debatetest.Encode(t, judge.Verdict{
 		Summary: text, Insights: []string{text}, Participants: []judge.KeyPoints{{Name: "Ada", Points: []string{text}}},
 	}))
-	page := html(t, r)
+	page := html(t, concluded(r))
 	require.Equal(t, 6, strings.Count(page, ">A heading</h"))
 	checkHeadings(t, elementsOf(t, page))
 }
@@ -205,7 +205,7 @@ func TestHeadingsOfModelsSkipNoLevel(t *testing.T) {
 func TestSentencesKeepTheirDirection(t *testing.T) {
 	r := &report.Report{Dropped: []debate.Dropped{{Name: "ليلى"}}, Result: debate.Result{Topic: "ليلى?", State: fsm.Completed}}
 	r.Result.Answer.Data = json.RawMessage(debatetest.Encode(t, judge.Verdict{Summary: "ليلى.", Winner: "ليلى"}))
-	page := html(t, r)
+	page := html(t, concluded(r))
 	for _, part := range []string{`<h1 dir="auto">ليلى?</h1>`, `<li>ليلى dropped out.</li>`, `<p class="lead">ليلى won.</p>`, `<p dir="auto">ليلى.</p>`} {
 		require.Contains(t, page, part)
 	}
@@ -255,7 +255,7 @@ func TestCountsHaveWholeTicks(t *testing.T) {
 		r := &report.Report{Result: debate.Result{Protocol: vote.Protocol{}.Name()}}
 		r.Result.Answer.Data = json.RawMessage(debatetest.Encode(t, vote.Tally{Answer: "a", Answers: []vote.AnswerVotes{{Answer: "a", AnswerText: "a", Votes: votes}}}))
 		var ticks []string
-		for _, m := range regexp.MustCompile(`<text class="middle"[^>]*>([^<]*)<`).FindAllStringSubmatch(html(t, r), -1) {
+		for _, m := range regexp.MustCompile(`<text class="middle"[^>]*>([^<]*)<`).FindAllStringSubmatch(html(t, concluded(r)), -1) {
 			ticks = append(ticks, m[1])
 		}
 		require.Equal(t, want, strings.Join(ticks, " "))
@@ -411,7 +411,7 @@ func TestInitialsDiffer(t *testing.T) {
 			r.Result.Turns = append(r.Result.Turns, transcript.Turn{Key: transcript.Key{Actor: name, Round: i}, Text: "Yes."})
 		}
 		var found []string
-		for _, m := range regexp.MustCompile(`class="initials" aria-hidden="true">([^<]*)<`).FindAllStringSubmatch(html(t, r), -1) {
+		for _, m := range regexp.MustCompile(`class="initials" aria-hidden="true">([^<]*)<`).FindAllStringSubmatch(html(t, concluded(r)), -1) {
 			found = append(found, m[1])
 		}
 		require.Equal(t, want, strings.Join(found, ","))
@@ -427,7 +427,7 @@ func TestCritiquesAreLists(t *testing.T) {
 		`An example: {"name": "Bo"}`:                      `> An example: {"name": "Bo"}`,
 		`{"issues": [], "score": 1} is what I would say.`: `> {"issues": \[\], "score": 1} is what I would say.`,
 	} {
-		r := &report.Report{Result: debate.Result{Turns: []transcript.Turn{{Key: transcript.Key{Actor: "Bo", Phase: "attack", Round: 1}, Text: text}}}}
+		r := &report.Report{Result: debate.Result{Turns: []transcript.Turn{{Key: transcript.Key{Actor: "Bo", Phase: "attack", Round: 1}, Kind: transcript.Speech, Text: text}}}}
 		require.Contains(t, markdown(t, r), "#### Bo\n\n"+want+"\n\n")
 	}
 }
@@ -438,7 +438,7 @@ func TestReasonsAreBounded(t *testing.T) {
 	for i := range 12 {
 		r.Result.Turns = append(r.Result.Turns, transcript.Turn{Key: transcript.Key{Actor: "Ada", Round: i + 1}, Kind: transcript.Speech, Text: fmt.Sprintf("Argument %d.", i+1)})
 	}
-	reasons := r.Redact().Summary.Reasons
+	reasons := concluded(r).Redact().Summary.Reasons
 	require.Len(t, reasons, 1)
 	require.Len(t, reasons[0].Points, 11)
 	require.Equal(t, []string{"Argument 10.", "2 more, in the transcript"}, reasons[0].Points[9:])

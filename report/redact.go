@@ -7,7 +7,6 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/protocol"
-	"github.com/elenchus-go/debate/protocol/refine"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -38,7 +37,8 @@ func (r *Report) Redact() *Report {
 		return q
 	}
 	res.Question, res.Problems = mapPointer(res.Question, question), mapSlice(res.Problems, redactProblem)
-	res.Answer.Data = redactAnswerData(res.Protocol, res.Answer.Data)
+	res.Answer.Data = redactAnswerData(res.Answer.Data)
+	res.Outcome = redactOutcome(res.Outcome)
 	res.Participants = mapSlice(res.Participants, func(s debate.ParticipantStatus) debate.ParticipantStatus {
 		s.Errors = mapSlice(s.Errors, func(string) string { return redacted })
 		return s
@@ -113,17 +113,17 @@ func redactLost(f *debate.Failure) *debate.Failure { return mapPointer(f, redact
 
 // redactAnswerData returns an answer's data without the titles of retrieved documents and without the sources of role
 // prompts.
-func redactAnswerData(protocol string, data json.RawMessage) json.RawMessage {
+func redactAnswerData(data json.RawMessage) json.RawMessage {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(data, &fields); err != nil {
 		return data
 	}
-	roles := decodeOrZero[[]refine.RoleAssignment](fields["roles"])
+	roles := decodeOrZero[[]map[string]json.RawMessage](fields["roles"])
 	switch {
 	case fields["templates"] != nil:
 		delete(fields, "templates")
-	case protocol == (refine.Protocol{}).Name() && len(roles) > 0:
-		fields["roles"], _ = json.Marshal(mapSlice(roles, redactAssignment)) // plain data always encodes
+	case len(roles) > 0 && roles[0]["source"] != nil:
+		fields["roles"], _ = json.Marshal(mapSlice(roles, redactRole)) // plain data always encodes
 	default:
 		return data
 	}
@@ -131,11 +131,30 @@ func redactAnswerData(protocol string, data json.RawMessage) json.RawMessage {
 	return data
 }
 
-func redactAssignment(a refine.RoleAssignment) refine.RoleAssignment {
-	if a.Source != "built-in" && a.Source != "configuration" {
-		a.Source = redacted
+// redactRole removes the source of a role's prompt if it may be the name of a file.
+func redactRole(role map[string]json.RawMessage) map[string]json.RawMessage {
+	source := decodeOrZero[string](role["source"])
+	if source != "built-in" && source != "configuration" {
+		role["source"], _ = json.Marshal(redacted)
 	}
-	return a
+	return role
+}
+
+// redactOutcome returns an outcome without what only prompts use.
+func redactOutcome(o protocol.Outcome) protocol.Outcome {
+	o.Evidence = public(o.Evidence)
+	o.Details = public(o.Details)
+	return o
+}
+
+// public returns the exhibits that are not internal.
+func public(all []protocol.Exhibit) (list []protocol.Exhibit) {
+	for _, x := range all {
+		if !x.Internal {
+			list = append(list, x)
+		}
+	}
+	return list
 }
 
 // publicConfig lists the fields of a configuration that a redacted report contains. Redact removes all other fields.

@@ -303,7 +303,7 @@ func TestRedactionReachesEveryFailure(t *testing.T) {
 
 func TestARedactedReportSaysWhichRolesAreBuiltIn(t *testing.T) {
 	roles := []refine.RoleAssignment{{Agent: "Ada", Role: "own", Source: "roles/" + secret}, {Agent: "Bo", Role: "cost", Source: "configuration"}, {Agent: "Cy", Role: "testing", Source: "built-in"}}
-	for name, source := range map[string]string{refine.Protocol{}.Name(): "[redacted]", "another/1": "roles/" + secret} {
+	for name, source := range map[string]string{refine.Protocol{}.Name(): "[redacted]", "another/1": "[redacted]"} {
 		r := &report.Report{Result: debate.Result{Protocol: name}}
 		r.Result.Answer.Data = json.RawMessage(debatetest.Encode(t, refine.Result{Roles: roles}))
 		var res refine.Result
@@ -393,7 +393,7 @@ func TestTheScoresOfAnArbitrationAreDrawnBeforeAndAfter(t *testing.T) {
 	}
 	r := &report.Report{Result: debate.Result{Protocol: arbitration.Protocol{}.Name()}}
 	r.Result.Answer.Data = json.RawMessage(debatetest.Encode(t, res))
-	text := markdown(t, r)
+	text := markdown(t, concluded(r))
 	require.Contains(t, text, "**The total score fell from 12 to 11.5 of 40; the advocate won 0 of 1 topic, the challenger 1, and 0 ended in a draw; the mean confidence of the rulings is 25 of 100.**")
 	require.Contains(t, text, "| Name | before | after |\n|---|---|---|\n| market | 4 | 3.5 |\n| team | 8 | 8 |\n")
 	require.Contains(t, text, "### On timing: for the challenger\n\n- Too late.\n")

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,20 +43,6 @@ func scoreChart(rounds []roundAssessment) *lineChart {
 		}
 	}
 	return c
-}
-
-// meanScores returns the mean of each participant's scores in rounds with a valid assessment, the highest first.
-func meanScores(rounds []roundAssessment) (list []barRow) {
-	valid := slices.DeleteFunc(slices.Clone(rounds), func(a roundAssessment) bool { return a.combined.Failed })
-	for _, s := range scoreChart(valid).series {
-		sum := 0.0
-		for _, round := range sorted(s.values) {
-			sum += s.values[round]
-		}
-		list = append(list, barRow{s.name, []float64{sum / float64(len(s.values))}})
-	}
-	slices.SortStableFunc(list, func(a, b barRow) int { return cmp.Compare(b.values[0], a.values[0]) })
-	return list
 }
 
 // table returns the combined scores of a round, those of each judge if there are several, and the quality of the round.

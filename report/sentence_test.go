@@ -103,6 +103,6 @@ func TestSentences(t *testing.T) {
 		r := &report.Report{Result: debate.Result{Protocol: answer.protocol, State: fsm.Completed, Round: 2}}
 		r.Result.Ending.Outcome, r.Result.Ending.Round = "round_limit", 2
 		r.Result.Answer.Data = json.RawMessage(debatetest.Encode(t, answer.data))
-		require.Equal(t, want, r.Redact().Summary.Answer)
+		require.Equal(t, want, concluded(r).Redact().Summary.Answer)
 	}
 }

@@ -1,14 +1,13 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/protocol/panel"
-	"github.com/elenchus-go/debate/transcript"
 )
 
 // speaker is how a page shows who speaks.
@@ -54,10 +53,7 @@ func (r *Report) cast() cast {
 		}
 		add(p.Name, colorClass(i)+" "+[]string{"left", "right"}[place%2], about)
 	}
-	office := "judge"
-	if isOxford(r) {
-		office = "audience"
-	}
+	office := cmp.Or(r.Result.Outcome.Office, "judge")
 	for _, p := range s.Judges {
 		add(p.Name, otherClass, office)
 	}
@@ -109,9 +105,4 @@ func initials(name string, taken map[string]bool) string {
 		}
 	}
 	return tries[0]
-}
-
-// isOxford reports whether an audience votes in the debate.
-func isOxford(r *Report) bool {
-	return slices.ContainsFunc(r.Result.Turns, func(t transcript.Turn) bool { return t.Contract == panel.AudienceContract.Name() })
 }

@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -13,6 +14,8 @@ import (
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/internal/outcome"
+	"github.com/elenchus-go/debate/internal/presets"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
@@ -316,3 +319,27 @@ func staged(t *testing.T, f func(t *testing.T, name string, s *scene)) {
 		})
 	}
 }
+
+// concluded returns a report that a test has made by hand, with the outcome that its protocol computes from the answer.
+func concluded(r *report.Report) *report.Report {
+	res := &r.Result
+	var p protocol.Protocol = unknown{res.Protocol}
+	for _, preset := range presets.Protocols() {
+		if preset.Name() == res.Protocol {
+			p = preset
+		}
+	}
+	res.Answer.Type = cmp.Or(res.Answer.Type, res.Protocol)
+	record := protocol.Record{Turns: res.Turns, Ending: res.Ending}
+	record.Cursor.Round = res.Round
+	res.Outcome = outcome.Of(p, &record, res.Answer)
+	return r
+}
+
+// unknown is a protocol of a user.
+type unknown struct{ name string }
+
+func (p unknown) Name() string                             { return p.name }
+func (unknown) Check(*protocol.Record) []protocol.Problem  { return nil }
+func (unknown) Phases(*protocol.Record) []protocol.Phase   { return nil }
+func (unknown) End(*protocol.Record) (e transcript.Ending) { return e }

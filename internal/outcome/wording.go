@@ -1,0 +1,59 @@
+// Package outcome has what protocols share to say what a debate has found: wordings, and the outcomes of verdicts and decisions.
+package outcome
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// KeyPoints is the title of a speaker's reasons.
+const KeyPoints = "Key points"
+
+// Number formats a number with at most two decimals.
+func Number(f float64) string { return strconv.FormatFloat(math.Round(f*100)/100, 'f', -1, 64) }
+
+// All returns "the only", "both" or "all" with the number, and a word, which is given in the plural.
+func All(n int, many string) string {
+	switch n {
+	case 1:
+		return "the only " + strings.TrimSuffix(many, "s")
+	case 2:
+		return "both " + many
+	}
+	return fmt.Sprintf("all %d %s", n, many)
+}
+
+// Count returns a number with the singular or the plural of a word.
+func Count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
+// Short returns an answer in quotation marks if it is short enough for a sentence, or else "".
+func Short(text string) string {
+	const length = 120
+	text = strings.TrimSpace(text)
+	if text == "" || len([]rune(text)) > length || strings.Contains(text, "\n") {
+		return ""
+	}
+	return "“" + text + "”"
+}
+
+// Shorten returns a text on one line, shortened to at most n characters, and to whole words unless they are long.
+func Shorten(text string, n int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	r := []rune(text)
+	if len(r) <= n {
+		return text
+	}
+	short := string(r[:n-1])
+	at := strings.LastIndex(short, " ")
+	if at > len(short)*2/3 {
+		short = short[:at]
+	}
+	return strings.TrimSpace(short) + "…"
+}
