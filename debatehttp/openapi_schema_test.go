@@ -85,6 +85,8 @@ func (b *schemaBook) define(typ reflect.Type) string {
 	switch typ {
 	case reflect.TypeFor[protocol.Problem]():
 		name = "FieldProblem"
+	case reflect.TypeFor[protocol.Reason]():
+		name = "OutcomeReason"
 	case reflect.TypeFor[providers.Reasoning]():
 		name = "ReasoningPart"
 	case reflect.TypeFor[tool.Source]():
