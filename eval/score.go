@@ -3,7 +3,6 @@ package eval
 import (
 	"context"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,8 +11,6 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/internal/canonical"
 	"github.com/elenchus-go/debate/internal/delimit"
-	"github.com/elenchus-go/debate/judge/decision"
-	"github.com/elenchus-go/debate/protocol/oversight"
 	"github.com/elenchus-go/debate/protocol/vote"
 )
 
@@ -101,27 +98,9 @@ func (t Task) choiceOf(answer string) string {
 // answerOf returns the answer of a debate that has ended, as it was written. It is empty if there is none, such as after a
 // tie.
 func answerOf(r *debate.Result) (text string, tie bool) {
-	switch r.Answer.Type {
-	case vote.Protocol{}.Name():
-		tally, err := vote.DecodeAnswer(r.Answer)
-		if err != nil {
-			return "", false
-		}
-		return tally.AnswerText, tally.Tie && tally.Answer == ""
-	case oversight.Protocol{}.Name():
-		x, err := oversight.DecodeAnswer(r.Answer)
-		return x.Answer, err == nil && x.Answer == ""
-	case decision.Type:
-		var joint struct {
-			Choice string
-			Tie    []string
-		}
-		err := json.Unmarshal(r.Answer.Data, &joint)
-		return joint.Choice, err == nil && joint.Choice == "" && len(joint.Tie) > 0
-	}
-	var data struct{ Answer string } // of council, mad and skeptic
-	if json.Unmarshal(r.Answer.Data, &data) == nil && data.Answer != "" {
-		return data.Answer, false
+	o := &r.Outcome
+	if o.Answer != "" || o.Undecided {
+		return o.Answer, o.Tie
 	}
 	return r.Answer.Text, false
 }

@@ -1,6 +1,8 @@
 package printer
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -8,8 +10,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/elenchus-go/debate/judge"
-	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -27,28 +27,30 @@ func (s Score) String() string {
 // Scores returns the scores in a judge's turn and the text that explains them. It returns false if the turn has none, or only
 // those of a default.
 func Scores(t *transcript.Turn) (list []Score, why string, ok bool) {
-	switch {
-	case slices.Contains(t.Flags, transcript.Defaulted):
-	case t.Contract == "assessment/1":
-		a, err := transcript.Decode[judge.Assessment](*t)
-		for _, p := range a.Participants {
-			list = append(list, Score{p.Name, p.Score})
+	var said struct {
+		Participants []struct {
+			Name  string
+			Score *float64
 		}
-		if why = a.Reasoning; len(a.Recommendations) > 0 {
-			why += "\nNext: " + strings.Join(a.Recommendations, " ")
-		}
-		return list, why, err == nil && len(list) > 0
-	case t.Contract == "judgment/1":
-		j, err := transcript.Decode[procon.Judgment](*t)
-		for _, p := range j.Participants {
-			list = append(list, Score{p.Name, p.Score})
-		}
-		if why = j.Summary; j.Winner != "" {
-			why += "\nWinner: " + j.Winner
-		}
-		return list, why, err == nil && len(list) > 0
+		Reasoning, Summary, Winner string
+		Recommendations            []string
 	}
-	return nil, "", false
+	if t.Contract == "" || slices.Contains(t.Flags, transcript.Defaulted) || json.Unmarshal(t.Data, &said) != nil {
+		return nil, "", false
+	}
+	for _, p := range said.Participants {
+		if p.Score != nil {
+			list = append(list, Score{p.Name, *p.Score})
+		}
+	}
+	why = cmp.Or(said.Reasoning, said.Summary)
+	if len(said.Recommendations) > 0 {
+		why += "\nNext: " + strings.Join(said.Recommendations, " ")
+	}
+	if said.Winner != "" {
+		why += "\nWinner: " + said.Winner
+	}
+	return list, why, len(list) > 0
 }
 
 // table returns a line for each score.

@@ -36,8 +36,11 @@ type Outcome struct {
 	Choice     string  `json:"choice,omitempty"`
 	Option     int     `json:"option,omitempty"`
 	Confidence float64 `json:"confidence,omitempty"`
-	// Answer is the answer that won in the form in which answers are compared, if the protocol compares them.
-	Answer string `json:"answer,omitempty"`
+	// Answer is the answer as it was given, if the debate gives one. Undecided says that it should have given one, or decided, and
+	// has not; Tie says that this is because of a tie.
+	Answer    string `json:"answer,omitempty"`
+	Undecided bool   `json:"undecided,omitempty"`
+	Tie       bool   `json:"tie,omitempty"`
 	// Winner is the participant, the side or the answer that won. It is empty if nobody won, or if judges decided.
 	Winner string `json:"winner,omitempty"`
 	// DecidedBy is who or what decided, such as "majority", "judge" or the name of a member.
@@ -90,6 +93,8 @@ type Measure struct {
 	// is zero.
 	Values map[string]float64 `json:"values,omitempty"`
 	Votes  bool               `json:"votes,omitempty"`
+	// Won is what has won, in the form in which debates are compared. It is empty if nothing has, or if nothing could.
+	Won string `json:"won,omitempty"`
 }
 
 // Exhibit is a table, a chart or a list with a title.

@@ -30,7 +30,7 @@ func TestDecisions(t *testing.T) {
 		"oversight":    `{"choice": "Nothing.", "confidence": 75, "scores": {"All of the soup.": 0.25, "Nothing.": 0.75}}`,
 		"arbitration":  `{"scores": {"market": 4, "problem": 6.8, "solution": 5}}`,
 		"skeptic":      `{"scores": {"answer": 8.5}}`,
-		"refine": `{"confidence": 70}`,
+		"refine":       `{"confidence": 70}`,
 		"waiting":      `{}`,
 		"gate":         `{}`,
 		"failed":       `{}`,

@@ -8,7 +8,6 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/runs"
 	"github.com/elenchus-go/debate/judge"
-	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -58,32 +57,30 @@ func (g *Game) read(r *debate.Result) {
 	}
 }
 
-// judgment reads the reply of a judge. It reports false for other turns.
+// judgment reads the reply of a judge: whom it names as the winner, and with which scores. It reports false for other turns.
 func (g *Game) judgment(t transcript.Turn) (j Judgment, ok bool) {
-	var winner string
+	var said struct {
+		Winner       string
+		Participants []struct {
+			Name  string
+			Score *float64
+		}
+	}
 	j.Judge = t.Actor
-	switch t.Contract {
-	case procon.JudgmentContract.Name():
-		var data procon.Judgment
-		if json.Unmarshal(t.Data, &data) != nil {
-			return j, false
-		}
-		scores := map[string]float64{}
-		for _, s := range data.Participants {
-			scores[s.Name] = s.Score
-		}
-		winner, j.Margin = data.Winner, new(scores[namePro]-scores[nameCon])
-	case judge.VerdictContract.Name():
-		var data judge.Verdict
-		if json.Unmarshal(t.Data, &data) != nil {
-			return j, false
-		}
-		winner = data.Winner
-	default:
+	if json.Unmarshal(t.Data, &said) != nil {
 		return j, false
 	}
-	j.Winner = map[string]string{namePro: g.Pro, nameCon: g.Con}[winner]
-	return j, true
+	j.Winner = map[string]string{namePro: g.Pro, nameCon: g.Con}[said.Winner]
+	scores := map[string]float64{}
+	for _, p := range said.Participants {
+		if p.Score != nil {
+			scores[p.Name] = *p.Score
+		}
+	}
+	if len(scores) > 0 {
+		j.Margin = new(scores[namePro] - scores[nameCon])
+	}
+	return j, len(scores) > 0 || t.Contract == judge.VerdictContract.Name()
 }
 
 // sign returns 1 if PRO won a judgment, -1 if CON did, and 0 if nobody did.

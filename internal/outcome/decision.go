@@ -21,6 +21,9 @@ func OfDecision(a protocol.Answer) (o protocol.Outcome) {
 	}
 	o.Sentence = j.Sentence()
 	o.Choice = j.Choice
+	o.Answer = j.Choice
+	o.Undecided = j.Choice == ""
+	o.Tie = o.Undecided && len(j.Tie) > 0
 	o.Option = j.Option
 	o.Confidence = j.Confidence
 	o.Dissent = j.Dissent
@@ -95,7 +98,7 @@ func decisionMeasure(j decision.Joint[json.RawMessage]) *protocol.Measure {
 	for len(choices) < len(asked) {
 		choices = append(choices, "")
 	}
-	return VotesMeasure(choices)
+	return VotesMeasure(j.Choice, choices)
 }
 
 // addDecisionReasons sets the text of the first judge who chose as the jury did, and adds the reasons of all judges.

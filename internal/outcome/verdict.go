@@ -125,7 +125,9 @@ func OfVerdict(turns []transcript.Turn, jury judge.Jury, joint judge.Opinion[jud
 	if len(o.Dissent) == 0 && v.Dissent != "" {
 		o.Dissent = []string{v.Dissent}
 	}
-	o.Measure = VotesMeasure(winnersOf(joint.Opinions))
+	if v.Summary != "" || len(joint.Opinions) > 0 {
+		o.Measure = VotesMeasure(v.Winner, winnersOf(joint.Opinions))
+	}
 	addKeyPoints(&o, v, rounds)
 	if len(o.Reasons) == 0 && v.Summary != "" {
 		AddLastStatements(&o, turns)
@@ -278,8 +280,8 @@ func statements(turns []transcript.Turn) (list []spoken) {
 }
 
 // VotesMeasure measures by the share of votes. An empty name is a vote for nobody.
-func VotesMeasure(names []string) *protocol.Measure {
-	m := &protocol.Measure{Name: "the share of the judges' votes", Most: 1, Votes: true, Values: map[string]float64{}}
+func VotesMeasure(won string, names []string) *protocol.Measure {
+	m := &protocol.Measure{Name: "the share of the judges' votes", Most: 1, Votes: true, Values: map[string]float64{}, Won: won}
 	for _, name := range names {
 		if name != "" {
 			m.Values[name] += 1 / float64(len(names))
@@ -289,6 +291,6 @@ func VotesMeasure(names []string) *protocol.Measure {
 }
 
 // PointsMeasure measures by the lead in points, from 0 to 10.
-func PointsMeasure(values map[string]float64) *protocol.Measure {
-	return &protocol.Measure{Name: "the lead in points", Lead: true, Least: -10, Most: 10, Values: values}
+func PointsMeasure(won string, values map[string]float64) *protocol.Measure {
+	return &protocol.Measure{Name: "the lead in points", Lead: true, Least: -10, Most: 10, Values: values, Won: won}
 }

@@ -20,6 +20,7 @@ func (Protocol) Outcome(r *protocol.Record, a protocol.Answer) protocol.Outcome 
 	}
 	o.Notes = res.Notes
 	o.Text = res.Answer
+	o.Answer = res.Answer
 	o.DecidedBy = res.By
 	o.Chart = &protocol.Chart{Title: "Standings of the answers", Unit: "Score (0–1)", Maximum: 1}
 	var best []string

@@ -17,7 +17,8 @@ func (Protocol) Outcome(r *protocol.Record, a protocol.Answer) protocol.Outcome 
 		o.Notes = res.Notes
 		o.Winner = res.Supported
 		o.DecidedBy = res.DecidedBy
-		o.Measure = &protocol.Measure{}
+		o.Answer = res.Answer
+		o.Measure = &protocol.Measure{Won: res.Supported}
 		addAnswer(&o, res)
 		addModeration(&o, res)
 	}

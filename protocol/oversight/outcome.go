@@ -16,6 +16,9 @@ func (Protocol) Outcome(_ *protocol.Record, a protocol.Answer) protocol.Outcome 
 	if err != nil {
 		return o
 	}
+	o.Answer = x.Answer
+	o.Undecided = x.Answer == ""
+	o.Tie = o.Undecided
 	p, decided := x.Of(x.Answer)
 	switch {
 	case decided && x.Answer != "":
@@ -27,7 +30,7 @@ func (Protocol) Outcome(_ *protocol.Record, a protocol.Answer) protocol.Outcome 
 	}
 	o.SetScore(x.A, x.Probability)
 	o.SetScore(x.B, 1-x.Probability)
-	o.Measure = &protocol.Measure{Name: "the probability", Most: 1, Values: o.Scores}
+	o.Measure = &protocol.Measure{Name: "the probability", Most: 1, Values: o.Scores, Won: x.Answer}
 	addJudgments(&o, x)
 	for _, side := range []struct{ letter, answer string }{{"A", x.A}, {"B", x.B}} {
 		var names []string

@@ -43,7 +43,7 @@ func audienceOutcome(r *protocol.Record, answer protocol.Answer) protocol.Outcom
 		o.Notes = append(o.Notes, fmt.Sprintf("%d of %d members of the audience are not counted, because a valid vote is missing.", missing, len(members)))
 	}
 	o.Votes = map[string]int{sideFor: a.After.For, sideAgainst: a.After.Against, undecided: a.After.Undecided}
-	o.Measure = &protocol.Measure{Name: "the share of the audience that is won over", Least: -1, Most: 1, Values: map[string]float64{}}
+	o.Measure = &protocol.Measure{Name: "the share of the audience that is won over", Least: -1, Most: 1, Values: map[string]float64{}, Won: a.Winner}
 	o.Chart = &protocol.Chart{Title: "Votes of the audience", Unit: "Votes", Counts: true, Maximum: float64(max(len(a.Members), 1))}
 	for _, x := range []struct {
 		vote          string

@@ -40,7 +40,7 @@ func addJudgment(o *protocol.Outcome, j Judgment, judges []string) {
 		o.Chart.Set(s.Name, "Score", s.Score)
 		scores = append(scores, outcome.Score{Name: s.Name, Value: s.Score})
 	}
-	o.Measure = outcome.PointsMeasure(o.Scores)
+	o.Measure = outcome.PointsMeasure(j.Winner, o.Scores)
 	if j.Summary == "" {
 		return
 	}

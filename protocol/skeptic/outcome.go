@@ -17,6 +17,7 @@ func (Protocol) Outcome(_ *protocol.Record, a protocol.Answer) protocol.Outcome 
 		return o
 	}
 	o.Text = t.Answer
+	o.Answer = t.Answer
 	last := addCritiques(&o, t)
 	if last != nil {
 		addState(&o, t, last)

@@ -17,7 +17,10 @@ func (p Protocol) Outcome(r *protocol.Record, a protocol.Answer) protocol.Outcom
 	if err != nil {
 		return o
 	}
-	o.Answer = t.Answer
+	o.Measure = &protocol.Measure{Won: t.Answer}
+	o.Answer = t.AnswerText
+	o.Undecided = t.Answer == ""
+	o.Tie = o.Undecided && t.Tie
 	o.Winner = t.AnswerText
 	o.Option = t.Option
 	if t.Option > 0 {
