@@ -34,7 +34,7 @@ func (r *Report) Notices() (list []string) {
 	}
 	switch {
 	case !res.State.Final() && res.State != fsm.Error:
-	case res.Verdict == nil && strings.TrimSpace(res.Answer.Text) == "":
+	case res.Verdict == nil && strings.TrimSpace(res.Answer.Text) == "" && res.Outcome.Sentence == "":
 		list = append(list, "There is no verdict.")
 	case res.Verdict != nil && slices.Contains(res.Verdict.Flags, transcript.Defaulted):
 		list = append(list, "The verdict is a "+flagText(res.Verdict, transcript.Defaulted)+".")
