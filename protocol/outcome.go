@@ -73,6 +73,7 @@ type Reason struct {
 	Name     string   `json:"name,omitempty"`     // whose points they are; empty if they are not one participant's
 	Points   []string `json:"points,omitempty"`   // in Markdown by models
 	Speeches []Speech `json:"speeches,omitempty"` // turns whose beginnings are further points
+	Against  bool     `json:"against,omitempty"`  // whether the points speak against what was decided
 }
 
 // Speech refers to a turn. Label stands before its beginning, and may be empty.
@@ -146,6 +147,15 @@ func (o *Outcome) AddReason(title, name string, points ...string) {
 	points = slices.DeleteFunc(slices.Clone(points), func(s string) bool { return strings.TrimSpace(s) == "" })
 	if len(points) > 0 {
 		o.Reasons = append(o.Reasons, Reason{Title: title, Name: name, Points: points})
+	}
+}
+
+// AddDissent adds a reason against what was decided, with the points that are not blank.
+func (o *Outcome) AddDissent(title string, points ...string) {
+	before := len(o.Reasons)
+	o.AddReason(title, "", points...)
+	for i := before; i < len(o.Reasons); i++ {
+		o.Reasons[i].Against = true
 	}
 }
 

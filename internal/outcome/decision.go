@@ -42,8 +42,8 @@ func OfDecision(a protocol.Answer) (o protocol.Outcome) {
 	if o.Text == "" && j.Choice != "" {
 		o.Text = a.Text
 	}
-	o.AddReason("Dissenting judges", "", j.Dissent...)
-	o.AddReason("Judges who contradict themselves", "", j.Disagreement...)
+	o.AddDissent("Dissenting judges", j.Dissent...)
+	o.AddDissent("Judges who contradict themselves", j.Disagreement...)
 	chart := &protocol.Chart{Title: "Scores of the arguments, which do not decide", Unit: "Score (0–10)", Maximum: 10}
 	for _, name := range slices.Sorted(maps.Keys(j.Scores)) {
 		chart.Set(name, "Score", j.Scores[name])

@@ -134,8 +134,8 @@ func OfVerdict(turns []transcript.Turn, jury judge.Jury, joint judge.Opinion[jud
 	}
 	o.AddReason("What they agree on", "", v.Agreement...)
 	o.AddReason("What remains disputed", "", v.Disagreement...)
-	o.AddReason("The strongest case against the verdict", "", v.Dissent)
-	o.AddReason("Dissenting judges", "", joint.Dissent...)
+	o.AddDissent("The strongest case against the verdict", v.Dissent)
+	o.AddDissent("Dissenting judges", joint.Dissent...)
 	o.AddReason("Where the judges differ", "", joint.Disagreement...)
 	o.AddReason("What the debate showed", "", v.Insights...)
 	return o

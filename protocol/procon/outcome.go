@@ -22,7 +22,7 @@ func (p Protocol) Outcome(r *protocol.Record, a protocol.Answer) (o protocol.Out
 	if j.NoNewArguments {
 		o.AddReason("How it ended", "", "The last round of arguments brought no new argument.")
 	}
-	o.AddReason("Dissenting judges", "", j.Dissent...)
+	o.AddDissent("Dissenting judges", j.Dissent...)
 	return o
 }
 

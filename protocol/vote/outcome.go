@@ -40,7 +40,7 @@ func (p Protocol) Outcome(r *protocol.Record, a protocol.Answer) protocol.Outcom
 			o.AddReason("Other answers", "", fmt.Sprintf("%s: %s", naming.Enumerate(s.Agents, 8), s.AnswerText))
 		}
 	}
-	o.AddReason("Dissenting judges", "", t.Dissent...)
+	o.AddDissent("Dissenting judges", t.Dissent...)
 	agents := protocol.Exhibit{Title: "Agents", Header: []string{"Agent", "Answers by round", "Confidence (0–100)"}}
 	for _, s := range t.Agents {
 		agents.Rows = append(agents.Rows, []string{s.Name, strings.Join(s.Answers, " → "), outcome.Number(s.Confidence)})
