@@ -51,7 +51,7 @@ SOLO := RecordedTexts|RecordedLoops|MemoryOf|LinearMemory|APromptsMemory|Allocat
 
 race: postgres ## run the race detector where goroutines meet: engine, steps, stores, River, HTTP, MCP
 	@echo "DEBATE_SEED=$(DEBATE_SEED)"
-	@GORACE=atexit_sleep_ms=0 $(GO) test -vet=off -p 4 $(RACEFLAGS) -skip '$(SOLO)' -timeout 15m $(RACE)
+	@DEBATE_SPARSE=$(or $(DEBATE_SPARSE),4) GORACE=atexit_sleep_ms=0 $(GO) test -vet=off -p 4 $(RACEFLAGS) -skip '$(SOLO)' -timeout 15m $(RACE)
 
 proofs: $(or $(ONLY:%=proof-%),$(PROOFS)) ## run everything exhaustive, for hours; ONLY=kills runs one part of .ci/proofs.mk
 

@@ -25,6 +25,7 @@ func tried(t *testing.T, seed string) (list []string) {
 
 func TestASampleHasEachKindAndCanBeRepeated(t *testing.T) {
 	t.Setenv("DEBATE_ALL_CASES", "")
+	t.Setenv("DEBATE_SPARSE", "")
 	all := map[string]bool{}
 	for i := range 40 {
 		is := tried(t, fmt.Sprint(i))
@@ -36,6 +37,9 @@ func TestASampleHasEachKindAndCanBeRepeated(t *testing.T) {
 		}
 	}
 	require.Len(t, all, 42, "each case is tried with some seed")
+
+	t.Setenv("DEBATE_SPARSE", "2")
+	require.Len(t, tried(t, "1"), 2+2*2, "the first of each kind, and one of each ten")
 
 	t.Setenv("DEBATE_ALL_CASES", "1")
 	require.Len(t, tried(t, ""), 42)
