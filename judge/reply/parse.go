@@ -10,9 +10,12 @@ import (
 // Parse reads a model's reply. names are the participants that the reply may name. The error is an *[Invalid].
 //
 // The reply is the whole text if that is one JSON object. Otherwise Parse skips reasoning and surrounding text and reads
-// the JSON object that follows the schema. If the only object is in Python's notation or has superfluous commas, Parse repairs
-// it. Parse fails
-// if the text may mean two replies: if an object in it contradicts the reply, or if a property has two different values.
+// the JSON object that follows the schema. If that is inside other objects, lists or texts, such as the arguments of a call,
+// Parse reads it where it is. A number may be a text, with the scale of its field: "8/10" where the maximum is 10. If the only
+// object is in Python's notation or has superfluous commas, Parse repairs it.
+//
+// Parse fails if the text may mean two replies: if an object in it contradicts the reply, or if a property has two different
+// values.
 //
 // Parse does not notice if a model reached its token limit after an object that was only a draft. If a provider
 // reports that, do not parse the reply: ask again with a higher limit.
@@ -22,7 +25,7 @@ func (c *Contract) Parse(text string, names []string) (Reply, error) {
 }
 
 func (c *Contract) parse(text string, names []string) (Reply, error) {
-	text, err := unwrapReply(text)
+	text, err := unwrapReply(text, c.schemas().known)
 	if err != nil {
 		return Reply{}, err
 	}
@@ -57,9 +60,13 @@ func (c *Contract) Default(names []string) (Reply, bool) {
 // find returns the content of the reply in a text.
 func (c *Contract) find(text string) (said content, repaired bool, err error) {
 	if isObject(text) {
-		if object, err := parseObject(text); err == nil {
-			said = read(c, object)
-			return said, false, c.validate(&said)
+		if value, err := parseObject(text); err == nil {
+			if len(value) > 1 && c.schemas().known.hasKnown(value) {
+				said = read(c, value)
+				return said, false, c.validate(&said)
+			}
+			said, err = c.choose([]object{{value: value}})
+			return said, false, err
 		}
 	}
 	objects, err := findObjects(text, c.schemas().keys)
@@ -79,16 +86,13 @@ func (c *Contract) find(text string) (said content, repaired bool, err error) {
 // choose returns the last object that follows the schema. If there is none, it returns the violations of the last
 // object. It returns an error if another object contradicts the chosen one, because either could be the model's answer.
 func (c *Contract) choose(objects []object) (chosen content, err error) {
-	replies := slices.DeleteFunc(slices.Clone(objects), c.isOther)
-	if len(replies) == 0 {
-		replies = objects
+	replies, err := c.open(objects)
+	if err != nil {
+		return chosen, err
 	}
 	for i := range replies {
-		o := &replies[i]
-		o.misspelled = c.schemas().known.hasMisspelled(o.value)
-		o.content = read(c, o.value)
-		if o.err = c.validate(&o.content); o.err == nil {
-			chosen = o.content
+		if replies[i].err == nil {
+			chosen = replies[i].content
 		}
 	}
 	if chosen.value == nil {
@@ -100,6 +104,17 @@ func (c *Contract) choose(objects []object) (chosen content, err error) {
 		}
 	}
 	return chosen, nil
+}
+
+// examine validates an object, and sets its content and what is wrong with it. An object that cannot be decoded stays as it is.
+func (c *Contract) examine(o *object) {
+	if o.err != nil {
+		return
+	}
+	o.misspelled = c.schemas().known.hasMisspelled(o.value)
+	o.content = read(c, o.value)
+	o.content.outer = o.outer
+	o.err = c.validate(&o.content)
 }
 
 // isOther reports whether an object cannot be a reply, because it has no known property in any spelling.
@@ -146,26 +161,35 @@ func (c *Contract) repairOnly(text string, objects []object) (content, error) {
 		err = cmp.Or(o.err, err)
 	}
 	if only := objects[0]; len(objects) == 1 && only.end > 0 {
-		if said, ok := c.repairObject(text[only.start:only.end]); ok {
-			return said, nil
-		}
+		return c.repairObject(text[only.start:only.end], err)
 	}
 	return content{}, err
 }
 
-// repairObject returns the content of an object after repair. The repaired object must not have unknown properties,
-// because such a property may be part of a string with an apostrophe.
-func (c *Contract) repairObject(object string) (said content, ok bool) {
-	fixed, ok := repair(object)
+// repairObject returns the content of an object after repair. broken is the error of the object as it is, which says where
+// its syntax is wrong. It is returned for an object that cannot be repaired. For an object that can, the error says what is
+// wrong with its values.
+//
+// The repaired object must not have unknown properties, because such a property may be part of a string with an apostrophe.
+// Its error then says both.
+func (c *Contract) repairObject(text string, broken error) (said content, err error) {
+	fixed, ok := repair(text)
 	if !ok {
-		return said, false
+		return said, broken
 	}
 	value, err := parseObject(fixed)
 	if err != nil {
-		return said, false
+		return said, err
 	}
+	value, outer := c.unwrapRepaired(value)
 	said = read(c, value)
-	return said, !c.schemas().known.hasUnknown(said.value) && c.validate(&said) == nil
+	said.outer = outer
+	unknown := c.schemas().known.hasUnknown(said.value)
+	err = c.validate(&said)
+	if unknown {
+		return said, bothInvalid(broken, err)
+	}
+	return said, err
 }
 
 // validate validates a reply against the full schema and removes unknown properties.
@@ -175,8 +199,9 @@ func (c *Contract) validate(said *content) error {
 		findings = schemaViolations(err)
 	}
 	findings = append(findings, c.schemas().known.prune(said.value, "")...) // a missing property may be misspelled
-	if findings = append(said.relocate(findings), said.wrong...); len(findings) > 0 {
-		return newInvalid(findings...)
+	findings = append(said.relocate(findings), said.wrong...)
+	if len(findings) > 0 {
+		return newInvalid(said.within(findings)...)
 	}
 	return nil
 }
@@ -188,7 +213,7 @@ func (c *Contract) decode(said content, names []string) (Reply, error) {
 		return Reply{}, err
 	}
 	if findings := c.check(v, names); len(findings) > 0 {
-		return Reply{}, newInvalid(said.relocate(findings)...)
+		return Reply{}, newInvalid(said.within(said.relocate(findings))...)
 	}
 	return newReply(v)
 }
