@@ -98,7 +98,7 @@ func (s knownFields) isReply(text json.RawMessage) bool {
 
 // object is a JSON object in a text, or what looks like one.
 type object struct {
-	start, end int
+	text       string // the object as it is written; empty if it is not closed, or is inside another one
 	value      map[string]any
 	outer      string  // the location of value in the object of the text; empty if it is that object
 	content    content // of value
@@ -111,7 +111,7 @@ func tooManyObjects() error {
 }
 
 // findObjects returns the JSON objects in a text and what looks like one. If an object is not closed, it is the last and
-// its end is 0: it means that the reply was truncated, or that a quote is missing.
+// has no text: it means that the reply was truncated, or that a quote is missing.
 //
 // The time is linear in the length of the text. What objectLength reads is either skipped or ends the search. What
 // startsQuotedKey reads ends with a quote, and it never reads past the quote that must follow the next brace.
@@ -133,10 +133,11 @@ func findObjects(text string, known *keys) (objects []object, err error) {
 			err = newInvalid("the JSON object is closed before its end: write each bracket once")
 		}
 		if err != nil {
-			return append(objects, object{start: at, err: err}), nil
+			return append(objects, object{err: err}), nil
 		}
-		o := object{start: at, end: at + n}
-		o.value, o.err = parseObject(text[at:o.end])
-		objects, at = append(objects, o), o.end
+		o := object{text: text[at : at+n]}
+		o.value, o.err = parseObject(o.text)
+		objects = append(objects, o)
+		at += n
 	}
 }

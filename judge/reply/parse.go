@@ -61,11 +61,7 @@ func (c *Contract) Default(names []string) (Reply, bool) {
 func (c *Contract) find(text string) (said content, repaired bool, err error) {
 	if isObject(text) {
 		if value, err := parseObject(text); err == nil {
-			if len(value) > 1 && c.schemas().known.hasKnown(value) {
-				said = read(c, value)
-				return said, false, c.validate(&said)
-			}
-			said, err = c.choose([]object{{value: value}})
+			said, err = c.choose([]object{{text: text, value: value}})
 			return said, false, err
 		}
 	}
@@ -76,7 +72,7 @@ func (c *Contract) find(text string) (said content, repaired bool, err error) {
 	case len(objects) == 0:
 		return said, false, newInvalid("the reply holds no JSON object: answer with one JSON object and nothing else")
 	case slices.ContainsFunc(objects, func(o object) bool { return o.err != nil }):
-		said, err = c.repairOnly(text, objects)
+		said, err = c.repairOnly(objects)
 		return said, err == nil, err
 	}
 	said, err = c.choose(objects)
@@ -111,7 +107,7 @@ func (c *Contract) examine(o *object) {
 	if o.err != nil {
 		return
 	}
-	o.misspelled = c.schemas().known.hasMisspelled(o.value)
+	o.misspelled = c.misspells(o.value)
 	o.content = read(c, o.value)
 	o.content.outer = o.outer
 	o.err = c.validate(&o.content)
@@ -153,15 +149,15 @@ func differ(a, b map[string]any) bool {
 	return false
 }
 
-// repairOnly returns the content of the only object in a text that can be a reply, after repair.
-func (c *Contract) repairOnly(text string, objects []object) (content, error) {
+// repairOnly returns the content of the only object that can be a reply, after repair.
+func (c *Contract) repairOnly(objects []object) (content, error) {
 	objects = slices.DeleteFunc(objects, c.isOther)
 	var err error
 	for _, o := range objects {
 		err = cmp.Or(o.err, err)
 	}
-	if only := objects[0]; len(objects) == 1 && only.end > 0 {
-		return c.repairObject(text[only.start:only.end], err)
+	if only := objects[0]; len(objects) == 1 && only.text != "" {
+		return c.repairObject(only.text, err)
 	}
 	return content{}, err
 }

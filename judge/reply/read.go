@@ -98,7 +98,11 @@ func (r *reader) value(l layout, value any) any {
 func (e *entries) rankInOrder(list []any) {
 	ranked := func(item any) bool {
 		entry, ok := item.(map[string]any)
-		return !ok || entry[e.rank] != nil && entry[e.rank] != 0.0
+		if !ok {
+			return true
+		}
+		place := anyNumber.read(entry[e.rank])
+		return place != nil && place != 0.0
 	}
 	if e.rank == "" || slices.ContainsFunc(list, ranked) {
 		return

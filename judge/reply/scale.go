@@ -16,11 +16,14 @@ type scale struct {
 	fields map[string]*scale // of an object
 }
 
+// anyNumber is a number without a scale.
+var anyNumber = &scale{number: true}
+
 // scaleOf returns the scale of a schema. A place among names is a number without a scale.
 func (n *named) scaleOf(s *jsonschema.Schema) *scale {
 	switch {
 	case n.fields[s] != "" && s.Type == "integer":
-		return &scale{number: true}
+		return anyNumber
 	case s.Type == "number" || s.Type == "integer":
 		return &scale{number: true, end: s.Maximum.String()}
 	case s.Items != nil:

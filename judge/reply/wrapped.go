@@ -5,24 +5,26 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-
-	"github.com/elenchus-go/debate/internal/deepcopy"
 )
 
-// open returns the objects that may be the reply, and examines them. An object with a known property stands for itself. One
-// without stands for those inside it, because models put a reply into further objects, or call a tool with it. If some object
-// stands for itself, those inside others count only if they follow the schema: then they may contradict it.
+// open returns the objects that may be the reply, and examines them. Models put a reply into further objects, or call a tool with
+// it, so an object without a known property stands for those inside it. An object with a known property stands for itself. If it
+// does not follow the schema, those inside it count too, and those inside others do, if they follow the schema.
 func (c *Contract) open(objects []object) (replies []object, err error) {
 	var inside []object
 	for _, o := range objects {
-		switch known := c.schemas().known.hasKnown(o.value); {
-		case !known:
-			inside = append(inside, c.inside(o.value)...)
-		case len(o.value) == 1:
-			replies = append(replies, c.openOnly(o)...)
-		default:
+		known := c.schemas().known.hasKnown(o.value)
+		if known {
 			c.examine(&o)
 			replies = append(replies, o)
+		}
+		switch {
+		case !known:
+			inside = append(inside, c.inside(o.value)...)
+		case o.err != nil:
+			value, _ := parseObject(o.text) // as before, without an error; examine has changed that value
+			inside = append(inside, c.inside(value)...)
+			maps.DeleteFunc(o.value, c.isFurther)
 		}
 	}
 	if len(replies)+len(inside) > maxObjects {
@@ -44,25 +46,6 @@ func (c *Contract) open(objects []object) (replies []object, err error) {
 	return objects, nil
 }
 
-// openOnly opens an object with one property, which is known. It is the reply if it follows the schema. Otherwise it may be a
-// further object around it, whose key is that of a field by chance, such as {"answer": {"reasoning": …, "answer": …}}.
-func (c *Contract) openOnly(outer object) []object {
-	inside := c.insideFields(deepcopy.Of(outer.value))
-	c.examine(&outer)
-	if outer.err == nil {
-		return []object{outer}
-	}
-	valid := false
-	for i := range inside {
-		c.examine(&inside[i])
-		valid = valid || inside[i].err == nil
-	}
-	if !valid {
-		return []object{outer}
-	}
-	return inside
-}
-
 // unwrapRepaired returns the object inside objects that have one property each, which is not known, and its location. What was
 // repaired may be misread, so nothing else around a reply is accepted.
 func (c *Contract) unwrapRepaired(value map[string]any) (inner map[string]any, outer string) {
@@ -78,23 +61,11 @@ func (c *Contract) unwrapRepaired(value map[string]any) (inner map[string]any, o
 	return value, outer
 }
 
-// inside returns the objects with a known property that a value is or has inside, at any depth, also in texts that are JSON. Of
-// these objects, only the texts are searched further: what a block of text such as {"type": "text", "text": "{…}"} means is
-// doubtful if the reply has a field of that name. It returns at most one object more than a reply may have.
-func (c *Contract) inside(value any) []object {
+// inside returns the objects with a known property that an object has inside, at any depth, also in texts that are JSON. It
+// returns at most one object more than a reply may have.
+func (c *Contract) inside(value map[string]any) []object {
 	f := finder{contract: c}
-	f.search(value)
-	return f.found
-}
-
-// insideFields returns the objects inside the objects and lists that an object has.
-func (c *Contract) insideFields(value map[string]any) []object {
-	f := finder{contract: c}
-	for _, key := range slices.Sorted(maps.Keys(value)) {
-		if _, text := value[key].(string); !text {
-			f.searchAt(segment{name: key}, value[key])
-		}
-	}
+	f.searchFields(value)
 	return f.found
 }
 
@@ -132,21 +103,85 @@ func (f *finder) search(value any) {
 	}
 }
 
-// searchObject searches an object. One whose only property is an object or a list may be around a reply, even if the property is
-// known.
+// searchObject searches an object. One with a field of the reply may be a reply. Its texts are searched further: what a block of
+// text such as {"type": "text", "text": "{…}"} means is doubtful if the reply has a field of that name.
 func (f *finder) searchObject(value map[string]any) {
-	own, before := f.contract.schemas().known.hasKnown(value), len(f.found)
-	around := !own
+	if f.contract.hasField(value) {
+		f.found = append(f.found, object{value: value, outer: f.at.String()})
+	}
+	f.searchFields(value)
+}
+
+// searchFields searches what an object has around a reply. The parts of a reply are none.
+func (f *finder) searchFields(value map[string]any) {
 	for _, key := range slices.Sorted(maps.Keys(value)) {
-		_, text := value[key].(string)
-		around = around || len(value) == 1 && !text
-		if text || around {
+		if f.contract.isAround(key, value[key]) {
 			f.searchAt(segment{name: key}, value[key])
 		}
 	}
-	if own && (!around || len(f.found) == before) {
-		f.found = append(f.found, object{value: value, outer: f.at.String()})
+}
+
+// hasField reports whether an object has a known property, perhaps misspelled, that is no further object around a reply.
+func (c *Contract) hasField(object map[string]any) bool {
+	for key, value := range object {
+		if c.schemas().known.isField(key) && !c.isFurther(key, value) {
+			return true
+		}
 	}
+	return false
+}
+
+// isFurther reports whether a property is a further object or list, which may have a reply inside.
+func (c *Contract) isFurther(key string, value any) bool {
+	_, text := value.(string)
+	return !text && c.isAround(key, value)
+}
+
+// isField reports whether a name is that of a known property, perhaps misspelled.
+func (s knownFields) isField(name string) bool {
+	_, known := s[name]
+	return known || len(s.misspelled(nil, name, "")) > 0
+}
+
+// isAround reports whether a property may have a reply inside: a text, or an object or a list that no field of that name has, such
+// as the arguments of a call.
+func (c *Contract) isAround(key string, value any) bool {
+	kind := "string"
+	switch value.(type) {
+	case string:
+		return true
+	case map[string]any:
+		kind = "object"
+	case []any:
+		kind = "array"
+	default:
+		return false
+	}
+	s := c.schemas()
+	fits := func(name string) bool {
+		return slices.Contains(s.validator.Properties[name].Types, kind) || kind == "object" && s.layout.fields[name].entries != nil
+	}
+	if _, known := s.known[key]; known {
+		return !fits(key)
+	}
+	normal := normalizeName(key)
+	for name, field := range s.known {
+		if (normal == field.normal || isTypo(normal, field.normal)) && fits(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// misspells reports whether an object has a misspelled field.
+func (c *Contract) misspells(object map[string]any) bool {
+	for key, value := range object {
+		_, known := c.schemas().known[key]
+		if !known && c.schemas().known.isField(key) && !c.isFurther(key, value) {
+			return true
+		}
+	}
+	return false
 }
 
 // searchText searches a text that is JSON as a whole.

@@ -47,7 +47,8 @@ func TestWrappedReplies(t *testing.T) {
 		"beside its thoughts":                `{"thinking": ` + strconv.Quote(other) + `, "vote": ` + valid + `}`,
 		"a key like a field":                 `{"choices": ` + valid + `}`,
 		"a key of a field":                   `{"choice": ` + valid + `}`,
-		"a list below a key of a field":      `{"reasons": [` + valid + `]}`,
+		"a call whose key is like a field":   `{"name": "vote", "reason": ` + valid + `}`,
+		"beside a field with its value":      `{"vote": ` + valid + `, "score": 7}`,
 		"a part of it after it":              `{"vote": ` + valid + `} so {"score": 7}`,
 		"a wrapped copy after it":            valid + ` or {"vote": ` + valid + `}`,
 		"without what is not known":          `{"vote": {"choice":"yes","score":7,"rival":null,"why":"so"}}`,
@@ -84,6 +85,8 @@ func TestDoubtfulWraps(t *testing.T) {
 		"a draft":                                `{"draft": ` + valid + `}`,
 		"a part that differs beside it":          `{"vote": ` + valid + `, "correction": {"score": 3}}`,
 		"a known field beside it":                `{"vote": ` + valid + `, "score": 3}`,
+		"a list below the key of a list":         `{"reasons": [` + valid + `]}`,
+		"an object below the key of an object":   `{"extra": ` + valid + `}`,
 		"a misspelled field beside it":           `{"vote": ` + valid + `, "Score": 3}`,
 		"a part only":                            `{"vote": {"choice": "yes"}}`,
 		"no reply":                               `{"vote": {"x": 1}}`,
@@ -287,6 +290,39 @@ func TestWrappedRepliesAreRepaired(t *testing.T) {
 			require.Equal(t, valid, string(r.Data), text)
 			require.True(t, r.Repaired)
 		}
+	}
+}
+
+// An object that is a part of a reply is no reply, even if it has all fields of one.
+func TestPartsOfAReplyAreNoReplies(t *testing.T) {
+	type step struct {
+		Text  string `json:"text"`
+		Marks []struct {
+			Text string `json:"text"`
+		} `json:"marks,omitempty" jsonschema:"maxItems=1"`
+		Next *struct {
+			Text string `json:"text"`
+		} `json:"next,omitempty"`
+		Arguments []string `json:"arguments,omitempty"`
+	}
+	steps := reply.New[step]("step/1")
+	for _, text := range []string{
+		`{"marks": [{"text": "a"}]}`, `{"marks": [{"text": "a"}, {"text": "b"}]}`, `{"next": {"text": "a"}}`, `{"mark": [{"text": "a"}]}`,
+		`{"step": {"next": {"text": "a"}}}`, `{"step": {"marks": [{"text": "a"}]}}`, `{"text": 1, "next": {"text": "a"}}`,
+	} {
+		r, err := steps.Parse(text, nil)
+		require.Error(t, err, "%s: %s", text, r.Data)
+	}
+	for text, want := range map[string]string{
+		`{"name": "next_step", "arguments": {"text": "a", "arguments": ["b"]}}`: `{"text":"a","arguments":["b"]}`,
+		`{"text": {"text": "a"}}`:                        `{"text":"a"}`,
+		`{"step": {"text": "a", "next": {"text": "b"}}}`: `{"text":"a","next":{"text":"b"}}`,
+		`{"arguments": {"step": {"text": "a"}}}`:         `{"text":"a"}`,
+		`{"arguments": "{\"step\": {\"text\": \"a\"}}"}`: `{"text":"a"}`,
+	} {
+		r, err := steps.Parse(text, nil)
+		require.NoError(t, err, text)
+		require.Equal(t, want, string(r.Data), text)
 	}
 }
 
