@@ -115,7 +115,8 @@ func (f *finder) searchObject(value map[string]any) {
 // searchFields searches what an object has around a reply. The parts of a reply are none.
 func (f *finder) searchFields(value map[string]any) {
 	for _, key := range slices.Sorted(maps.Keys(value)) {
-		if f.contract.isAround(key, value[key]) {
+		_, text := value[key].(string)
+		if text || f.contract.isFurther(key, value[key]) {
 			f.searchAt(segment{name: key}, value[key])
 		}
 	}
@@ -131,46 +132,45 @@ func (c *Contract) hasField(object map[string]any) bool {
 	return false
 }
 
-// isFurther reports whether a property is a further object or list, which may have a reply inside.
-func (c *Contract) isFurther(key string, value any) bool {
-	_, text := value.(string)
-	return !text && c.isAround(key, value)
-}
-
 // isField reports whether a name is that of a known property, perhaps misspelled.
 func (s knownFields) isField(name string) bool {
 	_, known := s[name]
 	return known || len(s.misspelled(nil, name, "")) > 0
 }
 
-// isAround reports whether a property may have a reply inside: a text, or an object or a list that no field of that name has, such
-// as the arguments of a call.
-func (c *Contract) isAround(key string, value any) bool {
-	kind := "string"
-	switch value.(type) {
-	case string:
-		return true
+// isFurther reports whether a property is something further around a reply: an object, a list, or a text with an object, that no
+// field of that name has, such as the arguments of a call.
+func (c *Contract) isFurther(key string, value any) bool {
+	kind := ""
+	switch v := value.(type) {
 	case map[string]any:
 		kind = "object"
 	case []any:
 		kind = "array"
-	default:
-		return false
+	case string:
+		if strings.Contains(v, "{") {
+			kind = "string"
+		}
 	}
+	return kind != "" && !c.hasKind(key, kind)
+}
+
+// hasKind reports whether a field of that name, perhaps misspelled, may have a value of a kind.
+func (c *Contract) hasKind(key, kind string) bool {
 	s := c.schemas()
-	fits := func(name string) bool {
+	has := func(name string) bool {
 		return slices.Contains(s.validator.Properties[name].Types, kind) || kind == "object" && s.layout.fields[name].entries != nil
 	}
 	if _, known := s.known[key]; known {
-		return !fits(key)
+		return has(key)
 	}
 	normal := normalizeName(key)
 	for name, field := range s.known {
-		if (normal == field.normal || isTypo(normal, field.normal)) && fits(name) {
-			return false
+		if (normal == field.normal || isTypo(normal, field.normal)) && has(name) {
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // misspells reports whether an object has a misspelled field.
