@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// Parse reads a model's reply. names are the participants that the reply may name. The error is an *[Invalid].
+// Parse reads a model's reply. names are the participants that the reply may name. left are the participants who have spoken and
+// left: the reply may name them only as speakers; see [SpeakerChecker]. The error is an *[Invalid].
 //
 // The reply is the whole text if that is one JSON object. Otherwise Parse skips reasoning and surrounding text and reads
 // the JSON object that follows the schema. If that is inside other objects, lists or texts, such as the arguments of a call,
@@ -19,12 +20,12 @@ import (
 //
 // Parse does not notice if a model reached its token limit after an object that was only a draft. If a provider
 // reports that, do not parse the reply: ask again with a higher limit.
-func (c *Contract) Parse(text string, names []string) (Reply, error) {
-	r, err := c.parse(text, names)
+func (c *Contract) Parse(text string, names []string, left ...string) (Reply, error) {
+	r, err := c.parse(text, names, left)
 	return r, c.withRules(err, text)
 }
 
-func (c *Contract) parse(text string, names []string) (Reply, error) {
+func (c *Contract) parse(text string, names, left []string) (Reply, error) {
 	text, err := unwrapReply(text, c.schemas().known)
 	if err != nil {
 		return Reply{}, err
@@ -33,7 +34,7 @@ func (c *Contract) parse(text string, names []string) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
-	r, err := c.decode(said, names)
+	r, err := c.decode(said, names, left)
 	r.Repaired = repaired && err == nil
 	return r, err
 }
@@ -203,12 +204,12 @@ func (c *Contract) validate(said *content) error {
 }
 
 // decode makes a reply from validated content.
-func (c *Contract) decode(said content, names []string) (Reply, error) {
+func (c *Contract) decode(said content, names, left []string) (Reply, error) {
 	v, err := c.fill(said.value)
 	if err != nil {
 		return Reply{}, err
 	}
-	if findings := c.check(v, names); len(findings) > 0 {
+	if findings := c.check(v, names, left); len(findings) > 0 {
 		return Reply{}, newInvalid(said.within(said.relocate(findings))...)
 	}
 	return newReply(v)
@@ -233,9 +234,12 @@ func (c *Contract) fill(value any) (any, error) {
 }
 
 // check returns all violations of a reply that follows its schema.
-func (c *Contract) check(v any, names []string) (findings []string) {
+func (c *Contract) check(v any, names, left []string) (findings []string) {
+	if checker, ok := v.(SpeakerChecker); ok {
+		findings = checker.CheckSpeakers(slices.Concat(names, left))
+	}
 	if checker, ok := v.(Checker); ok {
-		findings = checker.Check(names)
+		findings = append(findings, checker.Check(names)...)
 	}
 	if c.extraCheck != nil {
 		findings = append(findings, c.extraCheck(v)...)

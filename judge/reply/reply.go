@@ -66,6 +66,13 @@ type Checker interface {
 	Check(names []string) []string
 }
 
+// SpeakerChecker is implemented by reply types that name who said something, such as the reasons of a decision. It checks these
+// names, as Check checks all others, and runs before it. names are those of Check and of the participants who have spoken and
+// then left: they can have given a reason, but not win or be scored.
+type SpeakerChecker interface {
+	CheckSpeakers(names []string) []string
+}
+
 // TextRenderer is implemented by reply types that can summarize themselves as plain text. Without it the summary is
 // the JSON.
 type TextRenderer interface {
