@@ -19,11 +19,13 @@ import (
 
 // wraps are ways to put a reply into something else.
 var wraps = map[string]func(text string) string{
-	"one more key":                  func(text string) string { return `{"result": ` + text + `}` },
-	"a call":                        func(text string) string { return `{"name": "reply", "arguments": ` + text + `}` },
-	"a call with arguments as text": func(text string) string { return `[{"function": {"name": "reply", "arguments": ` + strconv.Quote(text) + `}}]` },
-	"prose and a fence":             func(text string) string { return "Here it is:\n```json\n{\"data\": [" + text + "]}\n```\nThat is all." },
-	"numbers as texts":              numbersAsTexts,
+	"one more key": func(text string) string { return `{"result": ` + text + `}` },
+	"a call":       func(text string) string { return `{"name": "reply", "arguments": ` + text + `}` },
+	"a call with arguments as text": func(text string) string {
+		return `[{"function": {"name": "reply", "arguments": ` + strconv.Quote(text) + `}}]`
+	},
+	"prose and a fence": func(text string) string { return "Here it is:\n```json\n{\"data\": [" + text + "]}\n```\nThat is all." },
+	"numbers as texts":  numbersAsTexts,
 }
 
 // numbersAsTexts writes the numbers of a JSON object as texts.
