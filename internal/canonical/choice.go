@@ -63,7 +63,8 @@ func choicesInLine(text string) (last []string) {
 }
 
 // statedText matches the statement of an answer by its text, such as "the answer is Paris".
-var statedText = regexp.MustCompile(`(?i)^(?:so,?\s+|therefore,?\s+)?(?:(?:my|the)\s+)?(?:(?:final|correct|right|best)\s+)?(?:answer|choice|option)(?:\s+(?:is|would be|must be)\b|\s*:)\s*(.+)$|` +
+var statedText = regexp.MustCompile(`(?i)^(?:so,?\s+|therefore,?\s+)?(?:(?:my|the)\s+)?(?:(?:final|correct|right|best)\s+)?` +
+	`(?:answer|choice|option)(?:\s+(?:is|would be|must be)\b|\s*:)\s*(.+)$|` +
 	`^(?:i\s+)?(?:would\s+)?(?:choose|pick|select|go with)\s+(.+)$`)
 
 // Choice returns the letter of the choice that an answer names: by the letter alone, by the text of the choice, or else as Letter

@@ -35,8 +35,10 @@ func leaving(t *testing.T, p panel.Protocol, who func(seen string) string, contr
 	t.Helper()
 	cfg := debate.Config{
 		ID: "d", Topic: "Ban cars?", Protocol: p, Limits: debate.Limits{MinRounds: 2, MaxRounds: 2},
-		Participants: []debate.Participant{{Name: "Ada", Provider: "m"}, {Name: "Bo", Provider: "m"}, {Name: "Cy", Provider: "cy"}, {Name: "Di", Provider: "di"}},
-		Judges:       []debate.Participant{{Name: "J", Provider: "j"}},
+		Judges: []debate.Participant{{Name: "J", Provider: "j"}},
+		Participants: []debate.Participant{
+			{Name: "Ada", Provider: "m"}, {Name: "Bo", Provider: "m"}, {Name: "Cy", Provider: "cy"}, {Name: "Di", Provider: "di"},
+		},
 	}
 	gone := func(providers.Request) scripted.Reply {
 		return scripted.Reply{Err: &providers.Error{Kind: providers.ContentFiltered, Err: errors.New("filtered")}}
@@ -82,7 +84,8 @@ var judgments = map[string]struct {
 		`{"summary":"So.","reasons":[{"text":"It is decisive.","speaker":%q,"round":1}],"option":1,"confidence":80}`, true,
 	},
 	"key points of a verdict": {
-		panel.Protocol{}, judge.VerdictContract.Name(), `{"summary":"So.","participants":[{"name":%q,"points":["It is decisive."]}],"quality":60}`, true,
+		panel.Protocol{}, judge.VerdictContract.Name(),
+		`{"summary":"So.","participants":[{"name":%q,"points":["It is decisive."]}],"quality":60}`, true,
 	},
 	"key points of a verdict, as an object": {
 		panel.Protocol{}, judge.VerdictContract.Name(), `{"summary":"So.","participants":{%q:["It is decisive."]},"quality":60}`, true,

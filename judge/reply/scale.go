@@ -77,7 +77,8 @@ func (s *scale) read(value any) any {
 }
 
 // numberText matches a text that is a number, such as "8.5", "8/10", "8 out of 10" or "80 %".
-var numberText = regexp.MustCompile(`(?i)^([+-]?(?:\d+(?:\.\d+)?|\.\d+))(?:\s*points?)?(?:\s*(?:/|\bof\b|\bout of\b)\s*(\d+(?:\.\d+)?)|\s*(%|percent))?(?:\s*points?)?$`)
+var numberText = regexp.MustCompile(`(?i)^([+-]?(?:\d+(?:\.\d+)?|\.\d+))(?:\s*points?)?` +
+	`(?:\s*(?:/|\bof\b|\bout of\b)\s*(\d+(?:\.\d+)?)|\s*(%|percent))?(?:\s*points?)?$`)
 
 // numberIn returns the number that a text means. Where a text names a scale, it must be that of the field: "8/10" means 8 if the
 // maximum is 10, and nothing otherwise. Percentages are of 100.

@@ -7,45 +7,6 @@ import (
 	"unicode"
 )
 
-// open returns the objects that may be the reply, and examines them. Models put a reply into further objects, or call a tool with
-// it, so an object without a known property stands for those inside it. An object with a known property stands for itself. If it
-// does not follow the schema, those inside it count too, and those inside others do, if they follow the schema.
-func (c *Contract) open(objects []object) (replies []object, err error) {
-	var inside []object
-	for _, o := range objects {
-		known := c.schemas().known.hasKnown(o.value)
-		if known {
-			c.examine(&o)
-			replies = append(replies, o)
-		}
-		switch {
-		case !known:
-			inside = append(inside, c.inside(o.value)...)
-		case o.err != nil:
-			value, _ := parseObject(o.text) // as before, without an error; examine has changed that value
-			inside = append(inside, c.inside(value)...)
-			maps.DeleteFunc(o.value, c.isFurther)
-		}
-	}
-	if len(replies)+len(inside) > maxObjects {
-		return nil, tooManyObjects()
-	}
-	direct := len(replies) > 0
-	for _, o := range inside {
-		c.examine(&o)
-		if o.err == nil || !direct {
-			replies = append(replies, o)
-		}
-	}
-	if len(replies) > 0 {
-		return replies, nil
-	}
-	for i := range objects {
-		c.examine(&objects[i])
-	}
-	return objects, nil
-}
-
 // unwrapRepaired returns the object inside objects that have one property each, which is not known, and its location. What was
 // repaired may be misread, so nothing else around a reply is accepted.
 func (c *Contract) unwrapRepaired(value map[string]any) (inner map[string]any, outer string) {

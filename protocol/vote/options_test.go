@@ -52,7 +52,7 @@ func TestBallotsGiveTheTextOfAChoice(t *testing.T) {
 	for topic, counts := range map[string]bool{
 		"Which is the capital?\n\nA. Sydney\nB. Canberra\nC. Perth": true,
 		"Which is the capital? A) Sydney, B) Canberra, C) Perth":    true,
-		"Which is the capital?": false,
+		"Which is the capital?":                                     false,
 	} {
 		h := convene(t, vote.Protocol{Extract: "letter", Unanimity: vote.Stop, Grouped: true}, "Ann", "Bob", "Cy")
 		h.Topic = topic
