@@ -92,6 +92,7 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 	x.documents, x.labels = privateOnes(documentsFor(r.config, s.Actor)), r.config.Labels
 	p.Private, x.cites = x.documents != nil, hasSources(r.config)
 	p.Names, own = r.NamesFor(&s)
+	p.Left = r.Left(&s)
 	var err error
 	if p.Contract, err = contractFor(r, &s); err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/internal/runs"
+	"github.com/elenchus-go/debate/progress"
 )
 
 // Evaluation compares arms on tasks. Its runs are debates in a store, with the labels eval, arm, task and sample.
@@ -40,7 +41,7 @@ type Evaluation struct {
 	// Concurrency is the number of tasks that are answered at the same time. Defaults to 8.
 	Concurrency int
 	// Progress is called after each run. Calls do not overlap.
-	Progress func(Progress)
+	Progress func(progress.Tasks)
 	// Results receives a line of JSON for each [Run], in the order of tasks, arms and samples.
 	Results io.Writer
 	// Stop ends the evaluation when it is closed: no further run begins, and those in progress pause. Calls in flight are
@@ -57,9 +58,6 @@ const (
 	Cost     Budget = "cost"   // in the currency of the prices
 	NoBudget Budget = "none"   // there is no baseline of equal budget, which costs about as much as the arms
 )
-
-// Progress says how far an evaluation has come.
-type Progress = runs.Progress
 
 // Labels of runs. A debate that scores a run has the labels eval and scores, which is the id of the run.
 const (

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/internal/statistics"
+	"github.com/elenchus-go/debate/judge/estimate"
 )
 
 // tally adds up the runs of an arm.
@@ -344,7 +345,7 @@ func (r *runner) compare(a, b *tally) Difference {
 }
 
 // compareBrier returns the difference of the Brier scores of two arms on the tasks for which both have one, or nil if there is none.
-func (r *runner) compareBrier(a, b *tally) *Interval {
+func (r *runner) compareBrier(a, b *tally) *estimate.Interval {
 	var seen []statistics.Observation
 	for i, t := range r.Tasks {
 		if v := a.briers[i] - b.briers[i]; !math.IsNaN(v) {

@@ -3,15 +3,11 @@ package eval
 import (
 	"time"
 
-	"github.com/elenchus-go/debate/internal/statistics"
+	"github.com/elenchus-go/debate/judge/estimate"
 )
 
 // formatVersion names the version of the report's JSON that this package writes.
 const formatVersion = 1
-
-// Interval is an estimate with its 95 % confidence interval. It is Wilson's where each question stands for itself. Otherwise
-// it is a bootstrap over groups from 30 groups on, one of the t distribution for 10 to 29, and unknown below.
-type Interval = statistics.Interval
 
 // Report says what an evaluation has shown. It is plain data: encode it as JSON, or render it with [Report.Markdown] or
 // [Report.HTML].
@@ -48,7 +44,7 @@ type ArmResult struct {
 	Failures []string `json:"failures,omitempty"`  // causes of the first ones
 	// Accuracy is the mean of 1 for a right answer, ½ for a debate of package oversight whose judges hold both answers equally
 	// probable, and otherwise 0.
-	Accuracy Interval `json:"accuracy"`
+	Accuracy estimate.Interval `json:"accuracy"`
 
 	Tokens  float64       `json:"tokens"`  // for each question
 	Cost    float64       `json:"cost"`    // for each question
@@ -68,9 +64,9 @@ type ArmResult struct {
 	// the mean of (p - y)², where p is the probability of answer A, and y is 1 if A is right and 0 if not. Less is better: .25 is what
 	// a judge has who always says one half. CalibrationError is the expected calibration error of p in ten bins of equal width, from 0. All are nil
 	// without probabilities.
-	Probability      *Interval `json:"probability,omitempty"`
-	Brier            *Interval `json:"brier,omitempty"`
-	CalibrationError *float64  `json:"calibration_error,omitempty"`
+	Probability      *estimate.Interval `json:"probability,omitempty"`
+	Brier            *estimate.Interval `json:"brier,omitempty"`
+	CalibrationError *float64           `json:"calibration_error,omitempty"`
 }
 
 // Round counts the answers that participants gave in a round.
@@ -92,11 +88,11 @@ func (r *Round) add(other Round) {
 
 // Difference compares an arm with a baseline on the questions that both have answered.
 type Difference struct {
-	Arm      string   `json:"arm"`
-	Baseline string   `json:"baseline"`
-	Interval Interval `json:"interval"` // accuracy of the arm minus that of the baseline
-	Better   int      `json:"better"`   // questions that only the arm answered right, or more often
-	Worse    int      `json:"worse"`    // the reverse
+	Arm      string            `json:"arm"`
+	Baseline string            `json:"baseline"`
+	Interval estimate.Interval `json:"interval"` // accuracy of the arm minus that of the baseline
+	Better   int               `json:"better"`   // questions that only the arm answered right, or more often
+	Worse    int               `json:"worse"`    // the reverse
 	// P is the two-sided p-value: that of McNemar's exact test if each question stands for itself and was answered once,
 	// or else the one that belongs to the interval. Adjusted is corrected by Holm's method for the number of comparisons.
 	// Both are 1 if the interval is unknown.
@@ -108,7 +104,7 @@ type Difference struct {
 	Needed     int     `json:"needed,omitempty"`
 	// Brier is the difference of the Brier scores; below 0, the arm is better. It is nil if an arm has none. Its interval is not
 	// corrected for the number of comparisons.
-	Brier *Interval `json:"brier,omitempty"`
+	Brier *estimate.Interval `json:"brier,omitempty"`
 }
 
 // Shown reports whether the difference is not zero, as far as its interval and the adjusted p-value say.
@@ -155,11 +151,11 @@ type Agreement struct {
 	Debates int      `json:"debates"`
 	// Raw is the share of pairs of decisions that are equal. AlphaDecisions is Krippendorff's alpha of all decisions, and AlphaVotes
 	// that of the judges' votes: a judge whose decisions in the two orders differ has none, so read both.
-	Raw            Interval `json:"raw"`
-	AlphaDecisions Interval `json:"alpha_decisions"`
-	AlphaVotes     Interval `json:"alpha_votes"`
+	Raw            estimate.Interval `json:"raw"`
+	AlphaDecisions estimate.Interval `json:"alpha_decisions"`
+	AlphaVotes     estimate.Interval `json:"alpha_votes"`
 	// Gold is the number of debates of which it is known whether each judge is right: those that decide between options, if
 	// answers are compared with gold. Effective is the number of judges with independent errors who are worth as much (Kish).
-	Gold      int      `json:"gold"`
-	Effective Interval `json:"effective"`
+	Gold      int               `json:"gold"`
+	Effective estimate.Interval `json:"effective"`
 }

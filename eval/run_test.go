@@ -15,6 +15,7 @@ import (
 	"github.com/elenchus-go/debate/eval"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/progress"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/price"
@@ -359,8 +360,8 @@ func TestTheEndOfTheContextKeepsWhatIsCommitted(t *testing.T) {
 
 func TestProgress(t *testing.T) {
 	m := &simulated{accuracy: 0.7}
-	var seen []eval.Progress
-	e := eval.Evaluation{Name: "progress", Tasks: questions(5), Arms: []eval.Arm{samples(t, "single", 1)}, Progress: func(p eval.Progress) { seen = append(seen, p) }}
+	var seen []progress.Tasks
+	e := eval.Evaluation{Name: "progress", Tasks: questions(5), Arms: []eval.Arm{samples(t, "single", 1)}, Progress: func(p progress.Tasks) { seen = append(seen, p) }}
 	debatetest.Call(t, e.Run, options(m))
 	last := seen[len(seen)-1]
 	require.Equal(t, []int{5, 5, 5, 0, 550}, []int{last.Tasks, last.TotalTasks, last.Runs, last.Failed, last.Tokens})

@@ -92,7 +92,7 @@ func (t Task) choiceOf(answer string) string {
 	if l := t.letter(answer); l != "" {
 		return l
 	}
-	return t.letter(canonical.Letter(answer))
+	return t.letter(canonical.Choice(answer, t.Choices))
 }
 
 // answerOf returns the answer of a debate that has ended, as it was written. It is empty if there is none, such as after a

@@ -58,6 +58,8 @@ func TestScorers(t *testing.T) {
 		{"B", choices, "", "A", "A", false},
 		{"B", choices, "", "E", "", false},
 		{"B", choices, "", "neither", "", false},
+		{"B", choices, "", "The answer is Rome", "B", true},
+		{"B", choices, "", "not Rome", "", false},
 		{"C", choices, "", "D", "D", true},
 	} {
 		run := one(t, eval.Task{Gold: []string{x.gold}, Choices: x.choices}, eval.Scorer{Compare: x.compare}, x.answer)

@@ -9,6 +9,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/eval"
 	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/judge/estimate"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/store"
 )
@@ -27,7 +28,7 @@ func TestVotesHaveTheAnalyticAccuracy(t *testing.T) {
 		want := x.common*x.accuracy + (1-x.common)*majority(x.accuracy, 5)
 		for about, i := range map[string]struct {
 			want float64
-			got  eval.Interval
+			got  estimate.Interval
 		}{
 			"single": {x.accuracy, single.Accuracy}, "vote": {want, vote.Accuracy}, "equal": {want, equal.Accuracy},
 			"gain": {want - x.accuracy, p.Differences[0].Interval}, "gain over equal": {0, p.Differences[1].Interval},

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/internal/statistics"
+	"github.com/elenchus-go/debate/judge/estimate"
 )
 
 // scores describes how the scores of one sample are distributed: normal with a deviation, moved by the order, rounded to steps, and kept
@@ -114,7 +115,7 @@ func (d simulated) holds(p *Report, truths map[string][2]float64) bool {
 			truth = [2]float64{without - mean, wins - share}
 			truths[e.Name] = truth
 		}
-		for k, i := range []*Interval{e.Score, e.Share} {
+		for k, i := range []*estimate.Interval{e.Score, e.Share} {
 			if i.Known() && (i.Low > truth[k]+1e-9 || i.High < truth[k]-1e-9) {
 				return false
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/internal/runs"
+	"github.com/elenchus-go/debate/progress"
 	"github.com/elenchus-go/debate/providers/price"
 )
 
@@ -53,14 +54,11 @@ type Analysis struct {
 	Concurrency int
 	// Progress is called after each sample, first for the samples of all items, and then again for those of the largest. Calls do
 	// not overlap.
-	Progress func(Progress)
+	Progress func(progress.Tasks)
 	// Stop ends the analysis when it is closed: no further sample begins, and those in progress pause. Calls in flight are
 	// completed and committed.
 	Stop <-chan struct{}
 }
-
-// Progress says how far an analysis has come. Its tasks are samples.
-type Progress = runs.Progress
 
 // check returns everything that is wrong with the analysis itself, and sets defaults.
 func (a *Analysis) check() error {

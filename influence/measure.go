@@ -6,6 +6,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/internal/statistics"
+	"github.com/elenchus-go/debate/judge/estimate"
 )
 
 // arm names a kind of samples: with something left out, or of the whole debate.
@@ -141,7 +142,7 @@ func (m *measurement) bySize() []int {
 }
 
 // share returns the change of the winner's share, with its interval if the samples can show a change.
-func (m *measurement) share(c comparison) Interval {
+func (m *measurement) share(c comparison) estimate.Interval {
 	won := func(list []sample) (k int) {
 		for _, s := range list {
 			if s.won {
@@ -154,7 +155,7 @@ func (m *measurement) share(c comparison) Interval {
 	if shows := !m.plan.first || len(m.done) > 0; shows && min(n, n0) >= m.enough {
 		return statistics.ShareChange(k, n, k0, n0, m.confidence)
 	}
-	i := Interval{N: n + n0, Groups: n + n0, Method: statistics.TooFew}
+	i := estimate.Interval{N: n + n0, Groups: n + n0, Method: statistics.TooFew}
 	if n > 0 && n0 > 0 {
 		i.Value = float64(k)/float64(n) - float64(k0)/float64(n0)
 	}
@@ -162,7 +163,7 @@ func (m *measurement) share(c comparison) Interval {
 }
 
 // score returns the change of the scores.
-func (m *measurement) score(c comparison) Interval {
+func (m *measurement) score(c comparison) estimate.Interval {
 	by := func(list []sample) statistics.Sample {
 		orders := make(statistics.Sample, m.plan.orders())
 		for _, s := range list {

@@ -9,15 +9,12 @@ import (
 
 	"github.com/elenchus-go/debate/internal/naming"
 	"github.com/elenchus-go/debate/internal/runs"
-	"github.com/elenchus-go/debate/internal/statistics"
+	"github.com/elenchus-go/debate/judge/estimate"
 	"github.com/elenchus-go/debate/transcript"
 )
 
 // formatVersion names the version of the report's JSON that this package writes.
 const formatVersion = 1
-
-// Interval holds an estimate with its confidence interval.
-type Interval = statistics.Interval
 
 // Report says what decided a debate. It is plain data: encode it as JSON, or render it with [Report.Markdown] or [Report.HTML].
 type Report struct {
@@ -69,8 +66,8 @@ type Effect struct {
 	Fresh   bool `json:"fresh,omitempty"`
 	// Score and Share are the changes of the score and of the winner's share, negative for what helped the winner. They are nil if
 	// the judges give no scores or name no winner. If the samples cannot show a change, it has no interval.
-	Score *Interval `json:"score,omitempty"`
-	Share *Interval `json:"share,omitempty"`
+	Score *estimate.Interval `json:"score,omitempty"`
+	Share *estimate.Interval `json:"share,omitempty"`
 	// Remains counts the samples in whose prompts words of the item remained.
 	Remains int `json:"remains,omitempty"`
 }
@@ -78,7 +75,7 @@ type Effect struct {
 // Shown reports whether the samples show that the item matters.
 func (e Effect) Shown() bool { return excludesZero(e.Score) || excludesZero(e.Share) }
 
-func excludesZero(i *Interval) bool { return i != nil && (i.Above(0) || i.Below(0)) }
+func excludesZero(i *estimate.Interval) bool { return i != nil && (i.Above(0) || i.Below(0)) }
 
 // size returns the change by which effects are compared: that of the scores, or of the share if there are none.
 func (e Effect) size() float64 {
@@ -175,7 +172,7 @@ func (p *Report) scoreOf() string {
 }
 
 // change returns a change with its interval, such as "-0.55 [-0.90, -0.12]".
-func change(i Interval) string {
+func change(i estimate.Interval) string {
 	switch {
 	case i.N == 0:
 		return "–"

@@ -21,15 +21,19 @@ type KeyPoints struct {
 	Points []string `json:"points" jsonschema:"maxItems=8,maxLength=400" jsonschema_description:"the participant's main points"`
 }
 
-// Check returns a violation for each name that is not a participant, and for each participant with more than one
-// entry. It corrects the spelling of names.
-func (v *Verdict) Check(names []string) []string {
+// CheckSpeakers corrects the spelling of names of those whose key points the verdict has. It returns a violation for each one
+// that is not among names, and for each participant with more than one entry.
+func (v *Verdict) CheckSpeakers(names []string) []string {
 	var spoken []*string
 	for i := range v.Participants {
 		spoken = append(spoken, &v.Participants[i].Name)
 	}
-	findings := naming.Participant.CheckEach(spoken, names, "/participants/%d/name")
-	return append(findings, naming.Participant.CheckOptional(&v.Winner, names, "/winner")...)
+	return naming.Participant.CheckEach(spoken, names, "/participants/%d/name")
+}
+
+// Check corrects the spelling of the winner's name. It returns a violation if the winner is not a participant.
+func (v *Verdict) Check(names []string) []string {
+	return naming.Participant.CheckOptional(&v.Winner, names, "/winner")
 }
 
 // Default fills the verdict with a default that names no winner and says that it is a default.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/elenchus-go/debate/internal/statistics"
 	"github.com/elenchus-go/debate/judge/agreement"
+	"github.com/elenchus-go/debate/judge/estimate"
 )
 
 // addJudges adds how judges lean and agree.
@@ -158,7 +159,7 @@ func (m *moments) correlation() float64 {
 // effective returns the number of judges with independent errors who are worth as much as these: k judges whose residuals
 // have the mean correlation r are worth k/(1+(k-1)r). A residual is what a judgment gives PRO beyond what the ratings
 // expect.
-func (t *table) effective(s statistics.Strengths) Interval {
+func (t *table) effective(s statistics.Strengths) estimate.Interval {
 	k := len(t.judges)
 	byPair := make([][]moments, len(t.pairs)) // for each two judges
 	for i, games := range t.pairs {
@@ -204,7 +205,7 @@ func (t *table) effective(s statistics.Strengths) Interval {
 	}
 	value := worth(all)
 	if math.IsNaN(value) {
-		return Interval{Method: statistics.Undefined, Groups: len(all)}
+		return estimate.Interval{Method: statistics.Undefined, Groups: len(all)}
 	}
 	return statistics.Percentile(value, len(all), len(all), worth)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/elenchus-go/debate/internal/statistics"
+	"github.com/elenchus-go/debate/judge/estimate"
 )
 
 // Rating says how games are rated.
@@ -82,7 +83,7 @@ func (t *table) report() *Report {
 	for i := range p.Players {
 		p.Players[i].Rating = onScale(ratings.Intervals[i], 1500)
 		if p.Players[i].Pairs == 0 || len(p.Groups) > 0 {
-			p.Players[i].Rating = Interval{Method: statistics.Undefined}
+			p.Players[i].Rating = estimate.Interval{Method: statistics.Undefined}
 		}
 	}
 	if len(p.Groups) == 0 {

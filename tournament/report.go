@@ -8,15 +8,12 @@ import (
 	"github.com/elenchus-go/debate/internal/naming"
 	"github.com/elenchus-go/debate/internal/runs"
 	"github.com/elenchus-go/debate/internal/statistics"
+	"github.com/elenchus-go/debate/judge/estimate"
 	"github.com/elenchus-go/debate/transcript"
 )
 
 // formatVersion names the version of the report's JSON that this package writes.
 const formatVersion = 1
-
-// Interval is an estimate with its 95 % confidence interval, which is unknown with few pairs of games. Known reports whether
-// it is.
-type Interval = statistics.Interval
 
 // Report says what a tournament has shown. It is plain data: encode it as JSON, or render it with [Report.Markdown] or
 // [Report.HTML].
@@ -55,13 +52,13 @@ type Standing struct {
 	Name   string `json:"name"`
 	Family string `json:"family,omitempty"`
 	// Rating is on Elo's scale, with the mean 1500. Its groups are the player's pairs of games.
-	Rating Interval `json:"rating"`
-	Pairs  int      `json:"pairs"`
-	Won    int      `json:"won"` // games of which more judges call the player the winner than the other one
-	Tied   int      `json:"tied"`
-	Lost   int      `json:"lost"`
-	Tokens float64  `json:"tokens"` // of the player for each game, without the judges
-	Cost   float64  `json:"cost"`   // the same
+	Rating estimate.Interval `json:"rating"`
+	Pairs  int               `json:"pairs"`
+	Won    int               `json:"won"` // games of which more judges call the player the winner than the other one
+	Tied   int               `json:"tied"`
+	Lost   int               `json:"lost"`
+	Tokens float64           `json:"tokens"` // of the player for each game, without the judges
+	Cost   float64           `json:"cost"`   // the same
 	// Unbeaten reports that no other player has at least the rating for at most as much.
 	Unbeaten bool `json:"unbeaten,omitempty"`
 }
@@ -73,9 +70,9 @@ func (s *Standing) add(u transcript.Usage) {
 
 // Neighbors are two players whose ratings are next to each other.
 type Neighbors struct {
-	Upper      string   `json:"upper"`
-	Lower      string   `json:"lower"`
-	Difference Interval `json:"difference"` // of their ratings, which is more exact than to compare two intervals
+	Upper      string            `json:"upper"`
+	Lower      string            `json:"lower"`
+	Difference estimate.Interval `json:"difference"` // of their ratings, which is more exact than to compare two intervals
 }
 
 // Shown reports whether the games show the order of the two.
@@ -94,11 +91,11 @@ type Meeting struct {
 
 // Judge is how a judge has judged.
 type Judge struct {
-	Name      string    `json:"name"`
-	Family    string    `json:"family,omitempty"`
-	Judgments int       `json:"judgments"`
-	ProShare  Interval  `json:"pro_share"`        // share of its judgments that call PRO the winner; a tie counts half
-	Margin    *Interval `json:"margin,omitempty"` // mean margin toward PRO, if there are margins
+	Name      string             `json:"name"`
+	Family    string             `json:"family,omitempty"`
+	Judgments int                `json:"judgments"`
+	ProShare  estimate.Interval  `json:"pro_share"`        // share of its judgments that call PRO the winner; a tie counts half
+	Margin    *estimate.Interval `json:"margin,omitempty"` // mean margin toward PRO, if there are margins
 	// Contradictions is the number of judgments that name a winner with the lower score.
 	Contradictions int `json:"contradictions,omitempty"`
 	// Agreement is the mean share of pairs of games on which the judge and another one name the same winner, or both nobody.
@@ -108,21 +105,21 @@ type Judge struct {
 
 // Agreement says how far the judges agree.
 type Agreement struct {
-	Winners      float64  `json:"winners"`       // the mean of Judge.Agreement over each two judges
-	AlphaWinners Interval `json:"alpha_winners"` // Krippendorff's alpha of who wins a game
+	Winners      float64           `json:"winners"`       // the mean of Judge.Agreement over each two judges
+	AlphaWinners estimate.Interval `json:"alpha_winners"` // Krippendorff's alpha of who wins a game
 	// AlphaVotes is Krippendorff's alpha of who wins more of the judge's judgments of a pair of games. Judges that prefer a side
 	// name each player once and do not count, so it can be high where AlphaWinners is low: read both.
-	AlphaVotes   Interval  `json:"alpha_votes"`
-	AlphaMargins *Interval `json:"alpha_margins,omitempty"` // the same of margins as numbers, if ratings are by margins
+	AlphaVotes   estimate.Interval  `json:"alpha_votes"`
+	AlphaMargins *estimate.Interval `json:"alpha_margins,omitempty"` // the same of margins as numbers, if ratings are by margins
 	// Effective is the number of judges with independent errors who are worth as much as these (Kish): k judges whose
 	// judgments, beyond what the ratings expect, have the mean correlation r are worth k/(1+(k-1)r).
-	Effective Interval `json:"effective"`
+	Effective estimate.Interval `json:"effective"`
 }
 
 // Side is the advantage of PRO over CON.
 type Side struct {
-	Points float64  `json:"points"` // of Elo's scale
-	Share  Interval `json:"share"`  // share of judgments that call PRO the winner; a tie counts half
+	Points float64           `json:"points"` // of Elo's scale
+	Share  estimate.Interval `json:"share"`  // share of judgments that call PRO the winner; a tie counts half
 }
 
 // addFamilies adds the families of players and judges.
@@ -207,7 +204,7 @@ func (p *Report) sentences() (list []string) {
 }
 
 // ratingText returns a rating with its interval, such as "1612 [1580, 1645]".
-func ratingText(i Interval) string {
+func ratingText(i estimate.Interval) string {
 	switch {
 	case i.Method == statistics.Undefined:
 		return "–"
@@ -217,7 +214,7 @@ func ratingText(i Interval) string {
 	return fmt.Sprintf("%.0f [%.0f, %.0f]", i.Value, i.Low, i.High)
 }
 
-func signed(i Interval) string {
+func signed(i estimate.Interval) string {
 	if !i.Known() {
 		return fmt.Sprintf("%.0f [too few]", zero(i.Value))
 	}

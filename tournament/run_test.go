@@ -16,6 +16,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/judge/decision"
+	"github.com/elenchus-go/debate/progress"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/vote"
@@ -220,8 +221,8 @@ func TestLimitsAndStops(t *testing.T) {
 	}
 	tt.MaxTokens = 0
 	stop := make(chan struct{})
-	var seen []tournament.Progress
-	tt.Stop, tt.Progress = stop, func(p tournament.Progress) {
+	var seen []progress.Tasks
+	tt.Stop, tt.Progress = stop, func(p progress.Tasks) {
 		if seen = append(seen, p); len(seen) == 10 {
 			close(stop)
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/elenchus-go/debate/internal/statistics"
+	"github.com/elenchus-go/debate/judge/estimate"
 )
 
 // addStandings adds up the games of each player.
@@ -91,7 +92,7 @@ func (t *table) addNeighbors(p *Report, r statistics.Ratings, played []int) {
 }
 
 // sideShare returns the share of judgments that call PRO the winner. A tie counts half.
-func (t *table) sideShare() Interval {
+func (t *table) sideShare() estimate.Interval {
 	var list []statistics.Observation
 	for i := range t.pairs {
 		t.eachRow(i, func(g *Game, j Judgment) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/elenchus-go/debate/internal/statistics"
+	"github.com/elenchus-go/debate/judge/estimate"
 )
 
 // table holds the games that are rated.
@@ -122,7 +123,7 @@ func (t *table) eachRow(p int, f func(g *Game, j Judgment)) {
 const points = 400 / math.Ln10
 
 // onScale returns a rating of Elo's scale. from is that of strength 0.
-func onScale(i Interval, from float64) Interval {
+func onScale(i estimate.Interval, from float64) estimate.Interval {
 	i.Value, i.Low, i.High = from+points*i.Value, from+points*i.Low, from+points*i.High
 	return i
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/internal/runs"
+	"github.com/elenchus-go/debate/progress"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 )
@@ -38,7 +39,7 @@ type Tournament struct {
 	// Concurrency is the number of pairs that are played at the same time. Defaults to 8.
 	Concurrency int
 	// Progress is called after each game. Calls do not overlap.
-	Progress func(Progress)
+	Progress func(progress.Tasks)
 	// Results receives a line of JSON for each [Game] that was begun, in the order of motions and players.
 	Results io.Writer
 	// Stop ends the tournament when it is closed: no further game begins, and those in progress pause. Calls in flight are
@@ -65,9 +66,6 @@ type Motion struct {
 	// Background is added to that of Tournament.Config.
 	Background string `json:"background,omitempty"`
 }
-
-// Progress says how far a tournament has come. Its tasks are pairs of games.
-type Progress = runs.Progress
 
 // Basis says what ratings are computed from.
 type Basis string

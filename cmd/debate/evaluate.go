@@ -16,6 +16,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/eval"
+	"github.com/elenchus-go/debate/progress"
 	"github.com/elenchus-go/debate/protocol/vote"
 )
 
@@ -166,9 +167,9 @@ func (p *program) armConfig(text string) (name string, c debate.Config, own conf
 }
 
 // showProgress returns a function that prints the progress of an evaluation or a tournament, at most twenty times.
-func (p *program) showProgress(tasks string) func(eval.Progress) {
+func (p *program) showProgress(tasks string) func(progress.Tasks) {
 	shown := 0
-	return func(g eval.Progress) {
+	return func(g progress.Tasks) {
 		step := 20 * g.Tasks / max(g.TotalTasks, 1)
 		if step <= shown {
 			return

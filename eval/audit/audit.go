@@ -14,6 +14,7 @@ import (
 	"github.com/elenchus-go/debate/eval"
 	rundebates "github.com/elenchus-go/debate/internal/runs"
 	"github.com/elenchus-go/debate/judge/agreement"
+	"github.com/elenchus-go/debate/progress"
 	"github.com/elenchus-go/debate/protocol/pairwise"
 )
 
@@ -48,7 +49,7 @@ type Audit struct {
 	MaxCost     float64
 	MaxTokens   int
 	Concurrency int
-	Progress    func(eval.Progress)
+	Progress    func(progress.Tasks)
 	Stop        <-chan struct{}
 	// Results receives a line of JSON for each judge and pair: an agreement.Item with the decisions of that judge.
 	Results io.Writer

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/elenchus-go/debate/eval"
 	rundebates "github.com/elenchus-go/debate/internal/runs"
+	"github.com/elenchus-go/debate/judge/estimate"
 	"github.com/elenchus-go/debate/report"
 )
 
@@ -150,7 +150,7 @@ func (p *Report) juryTable() *report.Table {
 	j := p.Jury
 	for _, x := range []struct {
 		name string
-		of   eval.Interval
+		of   estimate.Interval
 	}{
 		{"Accuracy of the majority", j.Majority},
 		{"Accuracy where all decisions are equal", j.Unanimous},

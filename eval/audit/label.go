@@ -13,9 +13,9 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/eval"
 	rundebates "github.com/elenchus-go/debate/internal/runs"
 	"github.com/elenchus-go/debate/judge/agreement"
+	"github.com/elenchus-go/debate/progress"
 	"github.com/elenchus-go/debate/protocol/pairwise"
 	"github.com/elenchus-go/debate/store"
 )
@@ -41,7 +41,7 @@ type Labeling struct {
 	// Judge is the name of the person's seat. Defaults to Labeler.
 	Judge string
 	// Progress is called after each item. Calls do not overlap.
-	Progress func(eval.Progress)
+	Progress func(progress.Tasks)
 	// Stop ends the labeling when it is closed.
 	Stop <-chan struct{}
 }

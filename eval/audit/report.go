@@ -1,8 +1,8 @@
 package audit
 
 import (
-	"github.com/elenchus-go/debate/eval"
 	"github.com/elenchus-go/debate/judge/agreement"
+	"github.com/elenchus-go/debate/judge/estimate"
 	"github.com/elenchus-go/debate/judge/measured"
 )
 
@@ -38,12 +38,12 @@ type Figures struct {
 	Failures   []string `json:"failures,omitempty"` // causes of the first ones
 	Unreadable int      `json:"unreadable"`         // decisions about the pairs that could not be read, of two for each pair
 
-	Agreement   eval.Interval `json:"position_agreement"` // share of pairs whose two decisions are for the same answer
-	First       eval.Interval `json:"first"`              // share of decisions for the answer shown first
-	Consistency eval.Interval `json:"consistency"`        // share of decisions that are equal when the judge is asked again
-	Turned      eval.Interval `json:"turned"`             // share of challenged decisions that changed
-	TurnedWrong eval.Interval `json:"turned_wrong"`       // the same of right decisions
-	TurnedRight eval.Interval `json:"turned_right"`       // the same of wrong decisions
+	Agreement   estimate.Interval `json:"position_agreement"` // share of pairs whose two decisions are for the same answer
+	First       estimate.Interval `json:"first"`              // share of decisions for the answer shown first
+	Consistency estimate.Interval `json:"consistency"`        // share of decisions that are equal when the judge is asked again
+	Turned      estimate.Interval `json:"turned"`             // share of challenged decisions that changed
+	TurnedWrong estimate.Interval `json:"turned_wrong"`       // the same of right decisions
+	TurnedRight estimate.Interval `json:"turned_right"`       // the same of wrong decisions
 
 	Tokens int     `json:"tokens"` // of all runs of the judge
 	Cost   float64 `json:"cost"`

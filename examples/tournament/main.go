@@ -15,6 +15,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/examples/console"
 	"github.com/elenchus-go/debate/examples/offline"
+	"github.com/elenchus-go/debate/progress"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/tournament"
 )
@@ -45,7 +46,7 @@ func run(ctx context.Context, p *console.Program) error {
 	t := tournament.Tournament{
 		Name: name, Motions: motions, Config: debate.Config{Limits: debate.Limits{MaxRounds: 2}},
 		Judges: []tournament.Player{{Participant: debate.Participant{Name: "Judge"}}},
-		Progress: func(g tournament.Progress) {
+		Progress: func(g progress.Tasks) {
 			if g.Tasks > 0 && g.Tasks%10 == 0 && g.Runs == 2*g.Tasks {
 				fmt.Fprintf(p.Stderr, "%d of %d pairs\n", g.Tasks, g.TotalTasks)
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/progress"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
@@ -133,7 +134,7 @@ func (r *Runner) spend(u transcript.Usage) {
 // settle counts what a run has used beyond what is counted, such as failed attempts, and reports the progress.
 func (r *Runner) settle(end store.Status, counted, used transcript.Usage) {
 	r.spend(minus(used, counted))
-	r.advance(func(p *Progress) {
+	r.advance(func(p *progress.Tasks) {
 		p.Runs++
 		if end.State == fsm.Error || end.State == fsm.Canceled {
 			p.Failed++

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/progress"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -27,21 +28,8 @@ type Config struct {
 	MaxCost     float64
 	MaxTokens   int
 	Concurrency int // of tasks; defaults to 8
-	Progress    func(Progress)
+	Progress    func(progress.Tasks)
 	Stop        <-chan struct{}
-}
-
-// Progress says how far an evaluation, a tournament or an analysis has come. A task of a tournament is a pair of games.
-type Progress struct {
-	Tasks, TotalTasks int           // tasks of which all runs have ended, or failed
-	Runs              int           // runs of this call that have ended
-	Failed            int           // of these, runs that failed
-	Tokens            int           // of all runs that are stored, also of earlier calls
-	Cost              float64       // the same, in the currency of the prices
-	Elapsed           time.Duration // since this call began
-	// RemainingTime and RemainingCost are estimates from the tasks that this call has completed; 0 before the first.
-	RemainingTime time.Duration
-	RemainingCost float64
 }
 
 // Runner makes runs.
@@ -56,7 +44,7 @@ type Runner struct {
 
 	mu        sync.Mutex
 	spent     spending // by all runs under the name
-	progress  Progress
+	progress  progress.Tasks
 	startCost float64
 }
 
@@ -161,7 +149,7 @@ func (r *Runner) Each(ctx context.Context, total int, do func(ctx context.Contex
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r.began, r.startCost = time.Now(), r.spent.cost
-	r.progress = Progress{TotalTasks: total}
+	r.progress = progress.Tasks{TotalTasks: total}
 	next := make(chan int)
 	var workers sync.WaitGroup
 	for range min(cmp.Or(r.config.Concurrency, 8), total) {
@@ -171,7 +159,7 @@ func (r *Runner) Each(ctx context.Context, total int, do func(ctx context.Contex
 				if err != nil {
 					cancel(err)
 				} else if whole {
-					r.advance(func(p *Progress) { p.Tasks++ })
+					r.advance(func(p *progress.Tasks) { p.Tasks++ })
 				}
 			}
 		})
@@ -191,7 +179,7 @@ func (r *Runner) Each(ctx context.Context, total int, do func(ctx context.Contex
 }
 
 // advance changes the progress and reports it.
-func (r *Runner) advance(change func(*Progress)) {
+func (r *Runner) advance(change func(*progress.Tasks)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := &r.progress

@@ -1,60 +1,22 @@
 package statistics
 
-import (
-	"fmt"
-	"math"
-)
+import "github.com/elenchus-go/debate/judge/estimate"
 
-// A Method says how an interval was computed.
-type Method string
+type (
+	// Interval is an estimate with its confidence interval.
+	Interval = estimate.Interval
+	// Method says how an interval was computed.
+	Method = estimate.Method
+)
 
 // The methods of intervals.
 const (
-	TooFew      Method = "too few"   // there is no interval: Low and High mean nothing
-	Undefined   Method = "undefined" // there is no estimate either, because the data have no spread, or are too few
-	WilsonScore Method = "Wilson"    // for shares of independent observations
-	StudentT    Method = "t"         // the t distribution over groups, for 10 to 29 groups
-	Bootstrap   Method = "bootstrap" // percentile bootstrap over groups, for 30 groups or more
+	TooFew      = estimate.TooFew
+	Undefined   = estimate.Undefined
+	WilsonScore = estimate.WilsonScore
+	StudentT    = estimate.StudentT
+	Bootstrap   = estimate.Bootstrap
 
-	ClopperPearson Method = "Clopper-Pearson" // for differences of two shares: both exact intervals, see ShareChange
-	Welch          Method = "Welch"           // for differences of two means: the t distribution, with a variance of each
+	ClopperPearson = estimate.ClopperPearson
+	Welch          = estimate.Welch
 )
-
-// An Interval is an estimate with its confidence interval.
-type Interval struct {
-	Value  float64 `json:"value"` // the estimate; 0 without observations
-	Low    float64 `json:"low"`
-	High   float64 `json:"high"`
-	N      int     `json:"n"`      // observations
-	Groups int     `json:"groups"` // groups of observations that depend on one another
-	Method Method  `json:"method"`
-}
-
-// Known reports whether there are enough observations for the interval.
-func (i Interval) Known() bool { return i.Method != TooFew && i.Method != Undefined && i.Method != "" }
-
-// Above reports whether the whole interval is above x.
-func (i Interval) Above(x float64) bool { return i.Known() && i.Low > x }
-
-// Below reports whether the whole interval is below x.
-func (i Interval) Below(x float64) bool { return i.Known() && i.High < x }
-
-// P returns the two-sided p-value of the hypothesis that the value is 0 and only chance moves the estimate, from the width of
-// the interval. It is 1 if the interval is unknown or has no width.
-func (i Interval) P() float64 {
-	if !i.Known() || i.High <= i.Low {
-		return 1
-	}
-	return math.Erfc(math.Abs(i.Value) / (i.High - i.Low) * 2 * normalQuantile(.975) / math.Sqrt2)
-}
-
-// String returns the estimate and its interval, such as "0.750 [0.612, 0.851]", or "0.750 [too few]".
-func (i Interval) String() string {
-	if i.N == 0 || i.Method == Undefined {
-		return "–"
-	}
-	if !i.Known() {
-		return fmt.Sprintf("%.3f [too few]", i.Value)
-	}
-	return fmt.Sprintf("%.3f [%.3f, %.3f]", i.Value, i.Low, i.High)
-}

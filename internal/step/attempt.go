@@ -172,7 +172,7 @@ func (r *Run) structured(resp *providers.Response) error {
 	p := &r.Plan
 	parsed, err := r.parse(resp)
 	if _, inline := reasoning.Split(parsed.Text); err == nil && inline != "" {
-		parsed, err = withoutReasoning(p.Contract, parsed, p.Names)
+		parsed, err = p.withoutReasoning(parsed)
 	}
 	switch {
 	case err == nil:
@@ -225,18 +225,32 @@ func (r *Run) parse(resp *providers.Response) (reply.Reply, error) {
 	if resp.FinishReason == providers.Length {
 		return reply.Reply{}, fmt.Errorf("the reply was truncated at %d tokens", r.query.model.Request.MaxTokens)
 	}
-	return ParseReply(r.Plan.Contract, &r.Plan.Step, r.Plan.Pseudonyms, r.Plan.Names, resp.Text)
+	return r.Plan.parse(resp.Text)
 }
 
-// ParseReply validates the reply to a step against its contract, and replaces pseudonyms with the names of the
-// participants.
-func ParseReply(c *reply.Contract, s *protocol.Step, m *judge.Pseudonyms, names []string, text string) (reply.Reply, error) {
+// parse validates a reply against the contract of the step.
+func (p *Plan) parse(text string) (reply.Reply, error) {
+	named := Named{Names: p.Names, Left: p.Left, Pseudonyms: p.Pseudonyms, Blind: p.Step.Blind}
+	return named.Parse(p.Contract, text)
+}
+
+// Named says whom the reply to a step may name, and under which names its reader sees them.
+type Named struct {
+	Names      []string // participants that the reply may name
+	Left       []string // participants who have spoken and left: the reply may name them as speakers
+	Pseudonyms *judge.Pseudonyms
+	Blind      bool // the reader sees pseudonyms
+}
+
+// Parse validates a reply against its contract, and replaces pseudonyms with the names of the participants.
+func (n Named) Parse(c *reply.Contract, text string) (reply.Reply, error) {
+	m := n.Pseudonyms
 	if !m.Mentions(text) { // the step is not blind, or the reply uses the real names
-		if parsed, err := c.Parse(text, names); err == nil || !s.Blind {
+		if parsed, err := c.Parse(text, n.Names, n.Left...); err == nil || !n.Blind {
 			return parsed, err
 		}
 	}
-	parsed, err := c.Parse(text, m.SortedPseudonyms(names))
+	parsed, err := c.Parse(text, m.SortedPseudonyms(n.Names), m.SortedPseudonyms(n.Left)...)
 	if err != nil {
 		return parsed, err
 	}
@@ -244,12 +258,12 @@ func ParseReply(c *reply.Contract, s *protocol.Step, m *judge.Pseudonyms, names 
 }
 
 // withoutReasoning removes reasoning from the strings of a valid reply, and validates the rest.
-func withoutReasoning(c *reply.Contract, r reply.Reply, names []string) (reply.Reply, error) {
-	said, err := c.MapStrings(r, func(s string) string { s, _ = reasoning.Split(s); return s })
+func (p *Plan) withoutReasoning(r reply.Reply) (reply.Reply, error) {
+	said, err := p.Contract.MapStrings(r, func(s string) string { s, _ = reasoning.Split(s); return s })
 	if err != nil {
 		return said, err
 	}
-	valid, err := c.Parse(string(said.Data), names)
+	valid, err := p.Contract.Parse(string(said.Data), p.Names, p.Left...)
 	valid.Repaired = r.Repaired
 	return valid, err
 }

@@ -66,6 +66,7 @@ type Plan struct {
 	Prompt        Prompt
 	Contract      *reply.Contract    // of the reply; nil for free text
 	Names         []string           // participants that the reply may name
+	Left          []string           // participants who have spoken and left: the reply may name them as speakers
 	Pseudonyms    *judge.Pseudonyms  // names by which the model sees the participants
 	Window        *transcript.Window // how the history was fitted into the window; nil if nothing was cut
 	Limits        Limits

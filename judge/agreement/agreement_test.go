@@ -13,6 +13,7 @@ import (
 	"github.com/elenchus-go/debate/internal/recorded"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/agreement"
+	"github.com/elenchus-go/debate/judge/estimate"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -81,7 +82,7 @@ func TestAlphaOfRecordedMatchups(t *testing.T) {
 func TestAlphaIsUndefinedWithoutSpread(t *testing.T) {
 	same := agreement.Alpha([]agreement.Unit{{Values: []float64{1, 1}}, {Values: []float64{1, 1}}}, agreement.Nominal)
 	none := agreement.Alpha([]agreement.Unit{{Values: []float64{1, math.NaN()}}}, agreement.Nominal)
-	for _, got := range []agreement.Interval{same, none, agreement.Raw(nil, 0), agreement.Summarize(nil, "x").Effective} {
+	for _, got := range []estimate.Interval{same, none, agreement.Raw(nil, 0), agreement.Summarize(nil, "x").Effective} {
 		assert.False(t, got.Known())
 		assert.Equal(t, "–", got.String())
 		_, err := json.Marshal(got)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/elenchus-go/debate/internal/statistics"
+	"github.com/elenchus-go/debate/judge/estimate"
 )
 
 // A Level says what the numbers of ratings mean.
@@ -45,7 +46,7 @@ func (u Unit) count() (n int) {
 
 // Raw returns the share of pairs of ratings of the same unit that differ by at most tolerance: 0 for decisions. It does not
 // take into account that raters who guess agree at times, too.
-func Raw(units []Unit, tolerance float64) Interval {
+func Raw(units []Unit, tolerance float64) estimate.Interval {
 	return resample(units, func(units []Unit, groups [][]int) func(draw []int) float64 {
 		type count struct{ equal, all int }
 		counts := make([]count, len(groups))
@@ -73,7 +74,7 @@ func Raw(units []Unit, tolerance float64) Interval {
 // out by chance. It is undefined if no unit has two ratings, and if all ratings are equal.
 //
 // The definition is that of K. Krippendorff, Computing Krippendorff's Alpha-Reliability (2011).
-func Alpha(units []Unit, level Level) Interval {
+func Alpha(units []Unit, level Level) estimate.Interval {
 	if level == Numeric {
 		return resample(units, numericAlpha)
 	}
@@ -82,13 +83,13 @@ func Alpha(units []Unit, level Level) Interval {
 
 // resample returns the interval of a statistic of units, resampled by group. prepare adds up the units of each group, which are
 // given by their indexes, and returns a function that computes the statistic of a draw of groups.
-func resample(units []Unit, prepare func(units []Unit, groups [][]int) func(draw []int) float64) Interval {
+func resample(units []Unit, prepare func(units []Unit, groups [][]int) func(draw []int) float64) estimate.Interval {
 	rated := slices.DeleteFunc(slices.Clone(units), func(u Unit) bool { return u.count() < 2 })
 	groups := statistics.Groups(len(rated), func(i int) string { return rated[i].Group })
 	f := prepare(rated, groups)
 	value := f(each(len(groups)))
 	if math.IsNaN(value) {
-		return Interval{N: len(rated), Groups: len(groups), Method: statistics.Undefined}
+		return estimate.Interval{N: len(rated), Groups: len(groups), Method: statistics.Undefined}
 	}
 	return statistics.Percentile(value, len(rated), len(groups), f)
 }

@@ -15,9 +15,3 @@
 // Agreement is no evidence that judges are right: on pairs made to mislead judges, unanimous weak juries are right in
 // fewer than one case in five (docs/measured/juries.md, What a jury is worth).
 package agreement
-
-import "github.com/elenchus-go/debate/internal/statistics"
-
-// Interval is an estimate with its confidence interval of 95 %. Known reports whether there are enough observations. It
-// counts as groups the questions, because judgments of the same question depend on one another.
-type Interval = statistics.Interval

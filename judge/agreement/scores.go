@@ -7,6 +7,7 @@ import (
 
 	"github.com/elenchus-go/debate/internal/statistics"
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/estimate"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -14,10 +15,10 @@ import (
 type Scores struct {
 	Judges int `json:"judges"`
 	// Raw is the share of pairs of scores of the same participant in the same round that differ by at most 1 of 10 points.
-	Raw Interval `json:"raw"`
+	Raw estimate.Interval `json:"raw"`
 	// Alpha is Krippendorff's alpha of the scores as numbers. It takes into account that judges who give everybody about the
 	// same score are close to one another without telling anybody apart.
-	Alpha Interval `json:"alpha"`
+	Alpha estimate.Interval `json:"alpha"`
 }
 
 // MeasureScores returns how far judges agree in assessments, or nil if there are no two of them who scored the same participant

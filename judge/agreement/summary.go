@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/elenchus-go/debate/internal/statistics"
+	"github.com/elenchus-go/debate/judge/estimate"
 )
 
 // A Summary says how far the judges of a jury agree on items, and, with gold labels, how far they can be trusted.
@@ -13,20 +14,20 @@ type Summary struct {
 	Items  int      `json:"items"`
 	// Raw is the share of pairs of decisions that are equal, and AlphaDecisions Krippendorff's alpha of all decisions.
 	// Decisions that cannot be read are left out.
-	Raw            Interval `json:"raw"`
-	AlphaDecisions Interval `json:"alpha_decisions"`
+	Raw            estimate.Interval `json:"raw"`
+	AlphaDecisions estimate.Interval `json:"alpha_decisions"`
 	// AlphaVotes is Krippendorff's alpha of the judges' votes. Judges that contradict themselves abstain, so it can be 1
 	// for judges that prefer the answer shown first: read both.
-	AlphaVotes Interval `json:"alpha_votes"`
+	AlphaVotes estimate.Interval `json:"alpha_votes"`
 
 	// The next fields are about the items with a gold label that all judges have judged.
-	Gold        int      `json:"gold"`
-	Majority    Interval `json:"majority"`    // accuracy of the majority, where a tie counts ½
-	Unanimous   Interval `json:"unanimous"`   // accuracy where all decisions are equal; N is the number of these items
-	Correlation Interval `json:"correlation"` // mean correlation of the errors of two judges
+	Gold        int               `json:"gold"`
+	Majority    estimate.Interval `json:"majority"`    // accuracy of the majority, where a tie counts ½
+	Unanimous   estimate.Interval `json:"unanimous"`   // accuracy where all decisions are equal; N is the number of these items
+	Correlation estimate.Interval `json:"correlation"` // mean correlation of the errors of two judges
 	// Effective is the number of judges with independent errors who are worth as much as these (Kish): k judges whose
 	// errors have the mean correlation r are worth k/(1+(k-1)r).
-	Effective Interval `json:"effective"`
+	Effective estimate.Interval `json:"effective"`
 }
 
 // Summarize measures how far judges agree on items.
@@ -51,7 +52,7 @@ func Summarize(items []Item, judges ...string) Summary {
 
 // Effective returns the effective number of judges; see [Summary]. The values of a unit are how far each judge is wrong about an item,
 // from 0 to 1, in the same order of judges. Units in which a judge has no value are left out.
-func Effective(units []Unit) Interval {
+func Effective(units []Unit) estimate.Interval {
 	e := tableOf(units)
 	return e.interval(e.effective)
 }
@@ -103,7 +104,7 @@ func tableOf(units []Unit) errorTable {
 }
 
 // interval returns the interval of a statistic of items.
-func (e errorTable) interval(f func(items []int) float64) Interval {
+func (e errorTable) interval(f func(items []int) float64) estimate.Interval {
 	var drawn []int
 	pick := func(draw []int) float64 {
 		drawn = drawn[:0]
@@ -114,7 +115,7 @@ func (e errorTable) interval(f func(items []int) float64) Interval {
 	}
 	value := pick(each(len(e.groups)))
 	if math.IsNaN(value) || len(e.items) == 0 {
-		return Interval{N: len(e.items), Groups: len(e.groups), Method: statistics.Undefined}
+		return estimate.Interval{N: len(e.items), Groups: len(e.groups), Method: statistics.Undefined}
 	}
 	return statistics.Percentile(value, len(e.items), len(e.groups), pick)
 }

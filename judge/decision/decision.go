@@ -69,16 +69,9 @@ func (c *Choice) Default([]string) { *c = Choice{Summary: noDecision, Reasons: [
 // isDefault reports whether the reply is the default.
 func (c *Choice) isDefault() bool { return c.Summary == noDecision && len(c.Reasons) == 0 }
 
-// Check corrects the spelling of speakers' names, and rounds the confidence to a whole percentage. It returns a violation
-// for each speaker that is not a participant, for each speaker without a round and each round without a speaker, if there is no
-// reason, and if the confidence looks like a share of 1.
-func (c *Choice) Check(names []string) (findings []string) {
-	if c.isDefault() {
-		return nil
-	}
-	if len(c.Reasons) == 0 {
-		findings = append(findings, "/reasons: there is none, give at least one")
-	}
+// CheckSpeakers corrects the spelling of speakers' names. It returns a violation for each speaker that is not among them, and for
+// each speaker without a round.
+func (c *Choice) CheckSpeakers(names []string) (findings []string) {
 	for i := range c.Reasons {
 		x := &c.Reasons[i]
 		findings = append(findings, naming.Participant.CheckOptional(&x.Speaker, names, fmt.Sprintf("/reasons/%d/speaker", i))...)
@@ -88,6 +81,18 @@ func (c *Choice) Check(names []string) (findings []string) {
 		case x.Speaker == "":
 			x.Round = 0
 		}
+	}
+	return findings
+}
+
+// Check rounds the confidence to a whole percentage. It returns a violation if there is no reason, and if the confidence looks
+// like a share of 1.
+func (c *Choice) Check([]string) (findings []string) {
+	if c.isDefault() {
+		return nil
+	}
+	if len(c.Reasons) == 0 {
+		findings = append(findings, "/reasons: there is none, give at least one")
 	}
 	findings = append(findings, confidence.Check(c.Confidence)...)
 	c.Confidence = math.Round(c.Confidence)

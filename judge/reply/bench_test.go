@@ -66,3 +66,29 @@ func BenchmarkRepair(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkWrapped parses objects that have many parts inside, of which none is a reply, each at half and at full size. In
+// linear time, the second takes twice as long.
+func BenchmarkWrapped(b *testing.B) {
+	for _, bm := range []struct{ name, unit string }{
+		{"objects", `{"x":1},`},
+		{"texts", `"{\"x\":1}",`},
+		{"texts that are no JSON", `"{{{{{{{{",`},
+		{"texts with another key", `"{\"choices\":1,}",`},
+		{"texts in texts", `"[\"{\\\"x\\\":1}\"]",`},
+		{"lists", `[[[[]]]],`},
+	} {
+		for _, size := range []struct {
+			name  string
+			bytes int
+		}{{"32 KiB", 32 << 10}, {"64 KiB", 64 << 10}} {
+			text := `{"` + strings.Repeat("z", 1000) + `":[` + strings.Repeat(bm.unit, (size.bytes-1100)/len(bm.unit)) + "1]}"
+			b.Run(bm.name+"/"+size.name, func(b *testing.B) {
+				b.SetBytes(int64(len(text)))
+				for b.Loop() {
+					_, _ = votes.Parse(text, names)
+				}
+			})
+		}
+	}
+}

@@ -3,6 +3,7 @@ package reply
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -15,8 +16,8 @@ const (
 )
 
 // unwrapReply removes the reasoning from a reply, and then a code fence, a list of one item or a JSON string around
-// the whole rest.
-func unwrapReply(text string) (string, error) {
+// the whole rest. known are the properties of a reply.
+func unwrapReply(text string, known knownFields) (string, error) {
 	text = strings.Trim(text, "\ufeff"+whitespace)
 	if len(text) > maxBytes || !isObject(text) {
 		text = strings.Trim(stripReasoning(text), "\ufeff"+whitespace)
@@ -28,7 +29,7 @@ func unwrapReply(text string) (string, error) {
 		return "", newInvalid(fmt.Sprintf("the reply has %d bytes, %d are allowed: be brief", len(text), maxBytes))
 	}
 	for range maxUnwraps {
-		inner, err := unwrapValue(stripCodeFence(text))
+		inner, err := unwrapValue(stripCodeFence(text), known)
 		if err != nil || inner == "" {
 			return text, err
 		}
@@ -60,8 +61,8 @@ func stripCodeFence(text string) string {
 }
 
 // unwrapValue returns the only item of a list, or the content of a text that was encoded twice. It returns "" if the
-// text is neither.
-func unwrapValue(text string) (string, error) {
+// text is neither, and an error if it is a list of several replies.
+func unwrapValue(text string, known knownFields) (string, error) {
 	if !strings.HasPrefix(text, `"`) && !strings.HasPrefix(text, "[") {
 		return "", nil
 	}
@@ -74,24 +75,43 @@ func unwrapValue(text string) (string, error) {
 		}
 	case strings.HasPrefix(text, "[") && json.Unmarshal([]byte(text), &list) == nil && len(list) > 0:
 		inner = string(list[0])
-		if len(list) > 1 && strings.HasPrefix(inner, "{") {
+		if len(list) == 1 || !strings.HasPrefix(inner, "{") {
+			break
+		}
+		if slices.ContainsFunc(list, known.isReply) {
 			return "", newInvalid(fmt.Sprintf("the reply is a list of %d: answer with one JSON object and nothing else", len(list)))
 		}
+		return "", nil // one of the items may have the reply inside
 	}
 	return inner, nil
 }
 
+// isReply reports whether a JSON text is an object with a known property.
+func (s knownFields) isReply(text json.RawMessage) bool {
+	var value any
+	if json.Unmarshal(text, &value) != nil {
+		return false
+	}
+	object, ok := value.(map[string]any)
+	return ok && s.hasKnown(object)
+}
+
 // object is a JSON object in a text, or what looks like one.
 type object struct {
-	start, end int
+	text       string // the object as it is written; empty if it is not closed, or is inside another one
 	value      map[string]any
+	outer      string  // the location of value in the object of the text; empty if it is that object
 	content    content // of value
 	misspelled bool    // whether the object has a misspelled property
 	err        error   // why the object has no value, or the value is not valid
 }
 
+func tooManyObjects() error {
+	return newInvalid(fmt.Sprintf("the reply holds more than %d JSON objects: answer with one JSON object and nothing else", maxObjects))
+}
+
 // findObjects returns the JSON objects in a text and what looks like one. If an object is not closed, it is the last and
-// its end is 0: it means that the reply was truncated, or that a quote is missing.
+// has no text: it means that the reply was truncated, or that a quote is missing.
 //
 // The time is linear in the length of the text. What objectLength reads is either skipped or ends the search. What
 // startsQuotedKey reads ends with a quote, and it never reads past the quote that must follow the next brace.
@@ -106,17 +126,18 @@ func findObjects(text string, known *keys) (objects []object, err error) {
 			continue
 		}
 		if len(objects) == maxObjects {
-			return nil, newInvalid(fmt.Sprintf("the reply holds more than %d JSON objects: answer with one JSON object and nothing else", maxObjects))
+			return nil, tooManyObjects()
 		}
 		n, err := objectLength(text[at:])
 		if err == nil && known.continuesObject(text[at+n:]) {
 			err = newInvalid("the JSON object is closed before its end: write each bracket once")
 		}
 		if err != nil {
-			return append(objects, object{start: at, err: err}), nil
+			return append(objects, object{err: err}), nil
 		}
-		o := object{start: at, end: at + n}
-		o.value, o.err = parseObject(text[at:o.end])
-		objects, at = append(objects, o), o.end
+		o := object{text: text[at : at+n]}
+		o.value, o.err = parseObject(o.text)
+		objects = append(objects, o)
+		at += n
 	}
 }

@@ -9,9 +9,14 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// knownFields maps each known property of an object, or of the objects in a list, to the known properties of its
-// value. It is nil if there are none.
-type knownFields map[string]knownFields
+// knownFields holds each known property of an object, or of the objects in a list. It is nil if there are none.
+type knownFields map[string]knownField
+
+// knownField is a known property.
+type knownField struct {
+	normal string      // its name without case and word breaks
+	inner  knownFields // the known properties of its value
+}
 
 // knownFieldsOf returns the known properties of a schema.
 func knownFieldsOf(s *jsonschema.Schema) knownFields {
@@ -23,7 +28,7 @@ func knownFieldsOf(s *jsonschema.Schema) knownFields {
 	}
 	known := knownFields{}
 	for _, f := range fields(s) {
-		known[f.name] = knownFieldsOf(f.schema)
+		known[f.name] = knownField{normal: normalizeName(f.name), inner: knownFieldsOf(f.schema)}
 	}
 	return known
 }
@@ -40,12 +45,12 @@ func (s knownFields) prune(value any, at string) (findings []string) {
 	case map[string]any:
 		before := len(v)
 		for name, x := range v {
-			inner, known := s[name]
+			field, known := s[name]
 			if !known {
 				delete(v, name)
 				findings = append(findings, s.misspelled(v, name, at)...)
-			} else if inner != nil {
-				findings = append(findings, inner.prune(x, at+"/"+name)...)
+			} else if field.inner != nil {
+				findings = append(findings, field.inner.prune(x, at+"/"+name)...)
 			}
 		}
 		if before > 0 && len(v) == 0 {
@@ -62,7 +67,8 @@ func (s knownFields) hasUnknown(value any) bool {
 		return slices.ContainsFunc(v, s.hasUnknown)
 	case map[string]any:
 		for name, x := range v {
-			if inner, known := s[name]; !known || inner.hasUnknown(x) {
+			field, known := s[name]
+			if !known || field.inner.hasUnknown(x) {
 				return true
 			}
 		}
@@ -74,9 +80,9 @@ func (s knownFields) hasUnknown(value any) bool {
 // word breaks, or that the object lacks and that differs in few letters.
 func (s knownFields) misspelled(object map[string]any, name, at string) (findings []string) {
 	spelt := normalizeName(name)
-	for known := range s {
+	for known, field := range s {
 		_, present := object[known]
-		if normal := normalizeName(known); normal == spelt || !present && isTypo(spelt, normal) {
+		if field.normal == spelt || !present && isTypo(spelt, field.normal) {
 			findings = append(findings, fmt.Sprintf("%s: property %q must be spelled %q", location(at), name, known))
 		}
 	}

@@ -3,26 +3,31 @@ package reply
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 )
 
-// Parse reads a model's reply. names are the participants that the reply may name. The error is an *[Invalid].
+// Parse reads a model's reply. names are the participants that the reply may name. left are the participants who have spoken and
+// left: the reply may name them only as speakers; see [SpeakerChecker]. The error is an *[Invalid].
 //
 // The reply is the whole text if that is one JSON object. Otherwise Parse skips reasoning and surrounding text and reads
-// the JSON object that follows the schema. If the only object is in Python's notation or has superfluous commas, Parse repairs
-// it. Parse fails
-// if the text may mean two replies: if an object in it contradicts the reply, or if a property has two different values.
+// the JSON object that follows the schema. If that is inside other objects, lists or texts, such as the arguments of a call,
+// Parse reads it where it is. A number may be a text, with the scale of its field: "8/10" where the maximum is 10. If the only
+// object is in Python's notation or has superfluous commas, Parse repairs it.
+//
+// Parse fails if the text may mean two replies: if an object in it contradicts the reply, or if a property has two different
+// values.
 //
 // Parse does not notice if a model reached its token limit after an object that was only a draft. If a provider
 // reports that, do not parse the reply: ask again with a higher limit.
-func (c *Contract) Parse(text string, names []string) (Reply, error) {
-	r, err := c.parse(text, names)
+func (c *Contract) Parse(text string, names []string, left ...string) (Reply, error) {
+	r, err := c.parse(text, names, left)
 	return r, c.withRules(err, text)
 }
 
-func (c *Contract) parse(text string, names []string) (Reply, error) {
-	text, err := unwrapReply(text)
+func (c *Contract) parse(text string, names, left []string) (Reply, error) {
+	text, err := unwrapReply(text, c.schemas().known)
 	if err != nil {
 		return Reply{}, err
 	}
@@ -30,7 +35,7 @@ func (c *Contract) parse(text string, names []string) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
-	r, err := c.decode(said, names)
+	r, err := c.decode(said, names, left)
 	r.Repaired = repaired && err == nil
 	return r, err
 }
@@ -57,9 +62,9 @@ func (c *Contract) Default(names []string) (Reply, bool) {
 // find returns the content of the reply in a text.
 func (c *Contract) find(text string) (said content, repaired bool, err error) {
 	if isObject(text) {
-		if object, err := parseObject(text); err == nil {
-			said = read(c, object)
-			return said, false, c.validate(&said)
+		if value, err := parseObject(text); err == nil {
+			said, err = c.choose([]object{{text: text, value: value}})
+			return said, false, err
 		}
 	}
 	objects, err := findObjects(text, c.schemas().keys)
@@ -69,7 +74,7 @@ func (c *Contract) find(text string) (said content, repaired bool, err error) {
 	case len(objects) == 0:
 		return said, false, newInvalid("the reply holds no JSON object: answer with one JSON object and nothing else")
 	case slices.ContainsFunc(objects, func(o object) bool { return o.err != nil }):
-		said, err = c.repairOnly(text, objects)
+		said, err = c.repairOnly(objects)
 		return said, err == nil, err
 	}
 	said, err = c.choose(objects)
@@ -79,16 +84,13 @@ func (c *Contract) find(text string) (said content, repaired bool, err error) {
 // choose returns the last object that follows the schema. If there is none, it returns the violations of the last
 // object. It returns an error if another object contradicts the chosen one, because either could be the model's answer.
 func (c *Contract) choose(objects []object) (chosen content, err error) {
-	replies := slices.DeleteFunc(slices.Clone(objects), c.isOther)
-	if len(replies) == 0 {
-		replies = objects
+	replies, err := c.open(objects)
+	if err != nil {
+		return chosen, err
 	}
 	for i := range replies {
-		o := &replies[i]
-		o.misspelled = c.schemas().known.hasMisspelled(o.value)
-		o.content = read(c, o.value)
-		if o.err = c.validate(&o.content); o.err == nil {
-			chosen = o.content
+		if replies[i].err == nil {
+			chosen = replies[i].content
 		}
 	}
 	if chosen.value == nil {
@@ -100,6 +102,56 @@ func (c *Contract) choose(objects []object) (chosen content, err error) {
 		}
 	}
 	return chosen, nil
+}
+
+// open returns the objects that may be the reply, and examines them. Models put a reply into further objects, or call a tool with
+// it, so an object without a known property stands for those inside it. An object with a known property stands for itself. If it
+// does not follow the schema, those inside it count too, and those inside others do, if they follow the schema.
+func (c *Contract) open(objects []object) (replies []object, err error) {
+	var inside []object
+	for _, o := range objects {
+		known := c.schemas().known.hasKnown(o.value)
+		if known {
+			c.examine(&o)
+			replies = append(replies, o)
+		}
+		switch {
+		case !known:
+			inside = append(inside, c.inside(o.value)...)
+		case o.err != nil:
+			value, _ := parseObject(o.text) // as before, without an error; examine has changed that value
+			inside = append(inside, c.inside(value)...)
+			maps.DeleteFunc(o.value, c.isFurther)
+		}
+	}
+	if len(replies)+len(inside) > maxObjects {
+		return nil, tooManyObjects()
+	}
+	direct := len(replies) > 0
+	for _, o := range inside {
+		c.examine(&o)
+		if o.err == nil || !direct {
+			replies = append(replies, o)
+		}
+	}
+	if len(replies) > 0 {
+		return replies, nil
+	}
+	for i := range objects {
+		c.examine(&objects[i])
+	}
+	return objects, nil
+}
+
+// examine validates an object, and sets its content and what is wrong with it. An object that cannot be decoded stays as it is.
+func (c *Contract) examine(o *object) {
+	if o.err != nil {
+		return
+	}
+	o.misspelled = c.misspells(o.value)
+	o.content = read(c, o.value)
+	o.content.outer = o.outer
+	o.err = c.validate(&o.content)
 }
 
 // isOther reports whether an object cannot be a reply, because it has no known property in any spelling.
@@ -138,34 +190,43 @@ func differ(a, b map[string]any) bool {
 	return false
 }
 
-// repairOnly returns the content of the only object in a text that can be a reply, after repair.
-func (c *Contract) repairOnly(text string, objects []object) (content, error) {
+// repairOnly returns the content of the only object that can be a reply, after repair.
+func (c *Contract) repairOnly(objects []object) (content, error) {
 	objects = slices.DeleteFunc(objects, c.isOther)
 	var err error
 	for _, o := range objects {
 		err = cmp.Or(o.err, err)
 	}
-	if only := objects[0]; len(objects) == 1 && only.end > 0 {
-		if said, ok := c.repairObject(text[only.start:only.end]); ok {
-			return said, nil
-		}
+	if only := objects[0]; len(objects) == 1 && only.text != "" {
+		return c.repairObject(only.text, err)
 	}
 	return content{}, err
 }
 
-// repairObject returns the content of an object after repair. The repaired object must not have unknown properties,
-// because such a property may be part of a string with an apostrophe.
-func (c *Contract) repairObject(object string) (said content, ok bool) {
-	fixed, ok := repair(object)
+// repairObject returns the content of an object after repair. broken is the error of the object as it is, which says where
+// its syntax is wrong. It is returned for an object that cannot be repaired. For an object that can, the error says what is
+// wrong with its values.
+//
+// The repaired object must not have unknown properties, because such a property may be part of a string with an apostrophe.
+// Its error then says both.
+func (c *Contract) repairObject(text string, broken error) (said content, err error) {
+	fixed, ok := repair(text)
 	if !ok {
-		return said, false
+		return said, broken
 	}
 	value, err := parseObject(fixed)
 	if err != nil {
-		return said, false
+		return said, err
 	}
+	value, outer := c.unwrapRepaired(value)
 	said = read(c, value)
-	return said, !c.schemas().known.hasUnknown(said.value) && c.validate(&said) == nil
+	said.outer = outer
+	unknown := c.schemas().known.hasUnknown(said.value)
+	err = c.validate(&said)
+	if unknown {
+		return said, bothInvalid(broken, err)
+	}
+	return said, err
 }
 
 // validate validates a reply against the full schema and removes unknown properties.
@@ -175,20 +236,21 @@ func (c *Contract) validate(said *content) error {
 		findings = schemaViolations(err)
 	}
 	findings = append(findings, c.schemas().known.prune(said.value, "")...) // a missing property may be misspelled
-	if findings = append(said.relocate(findings), said.wrong...); len(findings) > 0 {
-		return newInvalid(findings...)
+	findings = append(said.relocate(findings), said.wrong...)
+	if len(findings) > 0 {
+		return newInvalid(said.within(findings)...)
 	}
 	return nil
 }
 
 // decode makes a reply from validated content.
-func (c *Contract) decode(said content, names []string) (Reply, error) {
+func (c *Contract) decode(said content, names, left []string) (Reply, error) {
 	v, err := c.fill(said.value)
 	if err != nil {
 		return Reply{}, err
 	}
-	if findings := c.check(v, names); len(findings) > 0 {
-		return Reply{}, newInvalid(said.relocate(findings)...)
+	if findings := c.check(v, names, left); len(findings) > 0 {
+		return Reply{}, newInvalid(said.within(said.relocate(findings))...)
 	}
 	return newReply(v)
 }
@@ -212,9 +274,12 @@ func (c *Contract) fill(value any) (any, error) {
 }
 
 // check returns all violations of a reply that follows its schema.
-func (c *Contract) check(v any, names []string) (findings []string) {
+func (c *Contract) check(v any, names, left []string) (findings []string) {
+	if checker, ok := v.(SpeakerChecker); ok {
+		findings = checker.CheckSpeakers(slices.Concat(names, left))
+	}
 	if checker, ok := v.(Checker); ok {
-		findings = checker.Check(names)
+		findings = append(findings, checker.Check(names)...)
 	}
 	if c.extraCheck != nil {
 		findings = append(findings, c.extraCheck(v)...)

@@ -14,12 +14,14 @@ type content struct {
 	value map[string]any
 	moved map[string]string // where the reply has what is at a location in value, by the beginning of the location
 	wrong []string          // violations that only the reply shows
+	outer string            // the location of value in the reply, as a JSON pointer; empty if value is the whole object
 }
 
-// read returns the content of an object of a reply.
+// read returns the content of an object of a reply, with numbers in place of texts that mean one.
 func read(c *Contract, object map[string]any) content {
 	r := reader{names: c.names, content: content{value: object}}
 	r.object(c.schemas().layout, object)
+	c.schemas().scales.readNumbers(object)
 	return r.content
 }
 
@@ -96,7 +98,11 @@ func (r *reader) value(l layout, value any) any {
 func (e *entries) rankInOrder(list []any) {
 	ranked := func(item any) bool {
 		entry, ok := item.(map[string]any)
-		return !ok || entry[e.rank] != nil && entry[e.rank] != 0.0
+		if !ok {
+			return true
+		}
+		place := anyNumber.read(entry[e.rank])
+		return place != nil && place != 0.0
 	}
 	if e.rank == "" || slices.ContainsFunc(list, ranked) {
 		return
@@ -209,6 +215,23 @@ func (d *content) relocate(violations []string) []string {
 				violations[i] = to + at[len(p):] + ": " + text
 				break
 			}
+		}
+	}
+	return violations
+}
+
+// within returns violations with the locations of an object that is inside another one.
+func (d *content) within(violations []string) []string {
+	if d.outer == "" {
+		return violations
+	}
+	for i, v := range violations {
+		rest, whole := strings.CutPrefix(v, location("")+": ")
+		switch {
+		case whole:
+			violations[i] = d.outer + ": " + rest
+		case strings.HasPrefix(v, "/"):
+			violations[i] = d.outer + v
 		}
 	}
 	return violations

@@ -151,15 +151,19 @@ func boundOfNone(n int) string {
 const introText = `## Structured replies
 
 The parser reads the whole text. If the whole text is not a valid reply, it reads the object in the text that matches the
-schema. It ignores reasoning, code fences, a list around a single object, and double encoding. If the only object is in
-Python's notation, with single quotes, ` + "`True`, `False` and `None`" + `, or has a comma before a closing bracket, the parser
-writes it as JSON. It repairs nothing else and never completes a truncated reply.
+schema. It ignores reasoning, code fences, a list around a single object, and double encoding. It reads a reply inside other
+objects, such as the arguments of a call, if exactly one object inside follows the schema. A number may be a text with the
+scale of its field: ` + "`\"8/10\"`" + ` is 8 where the maximum is 10, and ` + "`\"8/5\"`" + ` is invalid.
+
+If the only object is in Python's notation, with single quotes, ` + "`True`, `False` and `None`" + `, or has a comma before a
+closing bracket, the parser writes it as JSON. It repairs nothing else and never completes a truncated reply.
 
 If a reply has another fault or may mean two things, the parser does not choose. The engine asks the model again and includes
 the violations if
 
 - the object is not valid JSON,
 - the text holds another object with another value for a property of the reply, such as a draft or a counter-example,
+- the only object that follows the schema is below a key that names an example or a format,
 - a property appears twice in an object with different values,
 - or the text is not valid UTF-8.
 

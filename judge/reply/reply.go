@@ -18,6 +18,8 @@
 //   - The struct is decoded from the validated value, never from the text a second time. Unknown properties are
 //     removed first.
 //   - Text that a model writes while it reasons is not a reply. An object that is not closed is not a reply either.
+//   - A reply may be inside other objects, lists or texts, such as the arguments of a call. An object below a key such as
+//     "example" or "format" is none. A number may be a text: "8/10" is 8 if the maximum is 10.
 //   - A text that may mean two replies is an error, for example if a counter-example follows the reply, or if an object
 //     has a property twice with different values.
 //   - Python's notation and commas before a closing bracket are repaired. A reply with another syntax error is invalid, and
@@ -62,6 +64,13 @@ type Reply struct {
 // the participants.
 type Checker interface {
 	Check(names []string) []string
+}
+
+// SpeakerChecker is implemented by reply types that name who said something, such as the reasons of a decision. It checks these
+// names, as Check checks all others, and runs before it. names are those of Check and of the participants who have spoken and
+// then left: they can have given a reason, but not win or be scored.
+type SpeakerChecker interface {
+	CheckSpeakers(names []string) []string
 }
 
 // TextRenderer is implemented by reply types that can summarize themselves as plain text. Without it the summary is

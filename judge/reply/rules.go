@@ -56,8 +56,8 @@ var ownWords = func() map[string]bool {
 
 // hasField reports whether an object or one inside it has a field.
 func (s knownFields) hasField(name string) bool {
-	for field, inner := range s {
-		if field == name || inner.hasField(name) {
+	for known, field := range s {
+		if known == name || field.inner.hasField(name) {
 			return true
 		}
 	}

@@ -20,6 +20,7 @@ type schemas struct {
 	known     knownFields
 	keys      *keys
 	layout    layout
+	scales    *scale
 	decoder   *decoder // nil if encoding/json has to read the replies
 }
 
@@ -37,7 +38,7 @@ func buildSchemas(name string, t reflect.Type) schemas {
 	known := knownFieldsOf(s)
 	return schemas{
 		root: s, named: n, strict: strictSchema(s, n, nil, nil), outline: outlineOf(s, n, nil, nil),
-		validator: compiled, known: known, keys: newKeys(known), layout: n.layoutOf(s), decoder: newDecoder(t),
+		validator: compiled, known: known, keys: newKeys(known), layout: n.layoutOf(s), scales: n.scaleOf(s), decoder: newDecoder(t),
 	}
 }
 

@@ -42,6 +42,17 @@ func newInvalid(findings ...string) *Invalid {
 	return &Invalid{Violations: list}
 }
 
+// bothInvalid returns an error with the violations of two errors. The second one may be nil.
+func bothInvalid(a, b error) error {
+	var list []string
+	for _, err := range []error{a, b} {
+		if invalid, ok := errors.AsType[*Invalid](err); ok {
+			list = append(list, invalid.Violations...)
+		}
+	}
+	return newInvalid(list...)
+}
+
 // shorten shortens a violation that quotes too much of a reply.
 func shorten(s string) string {
 	if len(s) <= maxViolationBytes {

@@ -8,22 +8,32 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/internal/canonical"
+	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
 
 // extractors are the built-in extractors by the values of Protocol.Extract. Each returns an answer in canonical form.
 var extractors = map[string]func(string) string{"": canonical.Text, "text": canonical.Text, "number": canonical.Number, "letter": canonical.Letter, "boxed": canonical.Boxed}
 
-// answer returns the answer of a turn in canonical form. It returns "" if the turn is not a ballot, is a default, or has
-// no answer.
-func (p Protocol) answer(t transcript.Turn) string {
+// reader returns a function that returns the answer of a turn in canonical form. It returns "" if the turn is not a ballot, is a
+// default, or has no answer. Where answers are letters, the topic lists the choices.
+func (p Protocol) reader(r *protocol.Record) func(transcript.Turn) string {
+	extract := extractors[p.Extract]
+	if p.Extract == "letter" {
+		choices := canonical.Choices(r.Topic)
+		extract = func(answer string) string { return canonical.Choice(answer, choices) }
+	}
+	return func(t transcript.Turn) string { return p.answer(t, extract) }
+}
+
+// answer returns the answer of a turn in the canonical form that extract returns.
+func (p Protocol) answer(t transcript.Turn, extract func(string) string) string {
 	if t.Kind != transcript.Speech || slices.Contains(t.Flags, transcript.Defaulted) {
 		return ""
 	}
 	if p.Extractor != nil {
 		return p.Extractor(t)
 	}
-	extract := extractors[p.Extract]
 	b, err := transcript.Decode[Ballot](t)
 	if err != nil || extract == nil {
 		return ""

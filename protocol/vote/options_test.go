@@ -46,3 +46,21 @@ func TestOptionsAreChecked(t *testing.T) {
 	}
 	require.Empty(t, vote.Protocol{Options: []string{"1", "2", "3"}}.Check(r), "each reads as itself")
 }
+
+// Where answers are letters, a ballot that gives the text of a choice of the topic counts for its letter.
+func TestBallotsGiveTheTextOfAChoice(t *testing.T) {
+	for topic, counts := range map[string]bool{
+		"Which is the capital?\n\nA. Sydney\nB. Canberra\nC. Perth": true,
+		"Which is the capital? A) Sydney, B) Canberra, C) Perth":    true,
+		"Which is the capital?":                                     false,
+	} {
+		h := convene(t, vote.Protocol{Extract: "letter", Unanimity: vote.Stop, Grouped: true}, "Ann", "Bob", "Cy")
+		h.Topic = topic
+		h.round("canberra. A B")
+		tally := h.tally()
+		require.Equal(t, counts, tally.Answer == "B", "%s: %+v", topic, tally)
+		require.Equal(t, !counts, tally.Tie, topic)
+		h.round("Canberra B (B)")
+		require.Equal(t, counts, h.p.End(&h.Record).Outcome != "", "all agree")
+	}
+}

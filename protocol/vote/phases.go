@@ -105,7 +105,7 @@ func (p Protocol) End(r *protocol.Record) transcript.Ending {
 	if p.Conditional {
 		turns = p.standing(r, r.Cursor.Round)
 	}
-	return p.checkUnanimity(turns).Ending()
+	return p.checkUnanimity(r, turns).Ending()
 }
 
 // needsRuling reports whether there are judges and something to decide. It also returns true before a round is complete,

@@ -119,9 +119,10 @@ func (p Protocol) agentResults(r *protocol.Record) (results []AgentResult) {
 			results = append(results, AgentResult{Name: voter(seat.Name, sample), Answers: []string{}})
 		}
 	}
+	answer := p.reader(r)
 	for _, t := range r.Turns {
 		if i, active := index[[2]string{t.Actor, t.Target}]; active && t.Kind == transcript.Speech {
-			results[i].addAnswer(p.answer(t), t)
+			results[i].addAnswer(answer(t), t)
 		}
 	}
 	return results
@@ -208,7 +209,7 @@ func (p Protocol) unanimousRounds(r *protocol.Record) (rounds []int) {
 		if p.Conditional {
 			turns = p.standing(r, round)
 		}
-		if p.checkUnanimity(turns).Found {
+		if p.checkUnanimity(r, turns).Found {
 			rounds = append(rounds, round)
 		}
 	}
@@ -216,8 +217,8 @@ func (p Protocol) unanimousRounds(r *protocol.Record) (rounds []int) {
 }
 
 // checkUnanimity reports whether the turns of a round are unanimous.
-func (p Protocol) checkUnanimity(turns []transcript.Turn) detect.Finding {
-	d := detect.Unanimity{Answer: p.answer}
+func (p Protocol) checkUnanimity(r *protocol.Record, turns []transcript.Turn) detect.Finding {
+	d := detect.Unanimity{Answer: p.reader(r)}
 	if p.Samples > 0 { // each sample votes
 		turns = slices.Clone(turns)
 		for i := range turns {

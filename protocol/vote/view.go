@@ -55,11 +55,12 @@ func (p Protocol) viewOf(r *protocol.Record) view {
 	if p.Conditional {
 		turns = p.standing(r, v.round-1)
 	}
+	answer := p.reader(r)
 	for _, t := range turns {
 		s := statement{agent: t.Actor, round: t.Round}
 		if p.Conditional || p.Grouped || p.Filter != nil {
 			b, _ := transcript.Decode[Ballot](t) // a turn without a ballot has no answer
-			s.answer, s.confidence = p.answer(t), b.Confidence
+			s.answer, s.confidence = answer(t), b.Confidence
 			if p.Filter != nil {
 				s.words = wordsOf(b.Reasoning)
 			}

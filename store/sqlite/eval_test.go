@@ -22,6 +22,7 @@ import (
 	"github.com/elenchus-go/debate/eval"
 	"github.com/elenchus-go/debate/internal/crashtest"
 	"github.com/elenchus-go/debate/judge/decision"
+	"github.com/elenchus-go/debate/progress"
 	"github.com/elenchus-go/debate/protocol/oversight"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/vote"
@@ -271,7 +272,7 @@ func measureMemory(t *testing.T, tasks int, c debate.Config) {
 		return int64(live[0].Value.Uint64())
 	}
 	before, most, read := held(), int64(0), 0
-	e.Progress = func(p eval.Progress) {
+	e.Progress = func(p progress.Tasks) {
 		if p.Tasks > 0 && p.Tasks%(tasks/5) == 0 {
 			most = max(most, held()-before)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/eval"
+	"github.com/elenchus-go/debate/progress"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/store"
 )
@@ -27,7 +28,7 @@ func evaluate(ctx context.Context, s store.Store, path string, stdout, stderr io
 	}
 	e := eval.Evaluation{
 		Name: filepath.Base(path), Tasks: tasks, Stop: ctx.Done(),
-		Progress: func(p eval.Progress) {
+		Progress: func(p progress.Tasks) {
 			fmt.Fprintf(stderr, "%d of %d tasks, %d runs\n", p.Tasks, p.TotalTasks, p.Runs)
 		},
 	}

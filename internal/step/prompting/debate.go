@@ -139,6 +139,21 @@ func (d *Debate) NamesFor(s *protocol.Step) (list, own []string) {
 	return d.Names, nil
 }
 
+// Left returns the participants who have left after a speech that the reply to a step may refer to.
+func (d *Debate) Left(s *protocol.Step) (list []string) {
+	if len(d.Dropped) == 0 {
+		return nil
+	}
+	for i := range d.Turns {
+		t := &d.Turns[i]
+		spoke := t.Kind == transcript.Speech && t.Seq <= s.VisibleSeq
+		if spoke && slices.Contains(d.Dropped, t.Actor) && !slices.Contains(list, t.Actor) {
+			list = append(list, t.Actor)
+		}
+	}
+	return list
+}
+
 // Contract returns the reply contract with the given name, or nil if there is none.
 func (d *Debate) Contract(name string) *reply.Contract {
 	if name == judge.AssessmentContract.Name() {

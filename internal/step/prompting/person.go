@@ -206,7 +206,8 @@ func (d *Debate) Given(s *protocol.Step, contract *reply.Contract, text string, 
 		return d.Reply(s, m.Reveal(text), nil), nil, nil
 	}
 	list, own := d.NamesFor(s)
-	said, err := step.ParseReply(d.WithNames(contract, m, list, own), s, m, list, text)
+	named := step.Named{Names: list, Left: d.Left(s), Pseudonyms: m, Blind: s.Blind}
+	said, err := named.Parse(d.WithNames(contract, m, list, own), text)
 	if invalid, ok := errors.AsType[*reply.Invalid](err); ok {
 		return t, invalid.Violations, nil
 	}
