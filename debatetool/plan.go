@@ -27,9 +27,9 @@ type PhaseState string
 
 // The states of phases.
 const (
-	PhasePending PhaseState = "pending" // it has not begun
-	PhaseCurrent PhaseState = "current" // it is next, or has begun
-	PhaseOver    PhaseState = "over"
+	PhasePending PhaseState = "pending"     // it has not begun
+	PhaseCurrent PhaseState = "in_progress" // it has begun, or is next
+	PhaseOver    PhaseState = "completed"
 )
 
 // String returns the phase for readers, such as "Round 1 of at most 3: argue".

@@ -43,20 +43,20 @@ func TestThePlanFollowsTheDebate(t *testing.T) {
 			plans = append(plans, planned(t, b, p.ID))
 		}
 		require.Equal(t, strings.TrimSpace(`
-Round 1 of at most 2: respond 0/2 current
+Round 1 of at most 2: respond 0/2 in_progress
 Round 1 of at most 2: assess 0/1 pending
 Round 2 of at most 2: respond 0/2 pending
 Round 2 of at most 2: assess 0/1 pending
 Conclusion: verdict 0/1 pending`), plans[0])
 		require.Equal(t, strings.TrimSpace(`
-Round 1 of at most 2: respond 2/2 over
-Round 1 of at most 2: assess 1/1 over
-Round 2 of at most 2: respond 1/2 current
+Round 1 of at most 2: respond 2/2 completed
+Round 1 of at most 2: assess 1/1 completed
+Round 2 of at most 2: respond 1/2 in_progress
 Round 2 of at most 2: assess 0/1 pending
 Conclusion: verdict 0/1 pending`), plans[4])
-		require.NotContains(t, plans[len(plans)-1], "current")
+		require.NotContains(t, plans[len(plans)-1], "in_progress")
 		require.NotContains(t, plans[len(plans)-1], "pending")
-		require.Contains(t, plans[len(plans)-1], "Conclusion: verdict 1/1 over")
+		require.Contains(t, plans[len(plans)-1], "Conclusion: verdict 1/1 completed")
 	})
 }
 
@@ -84,7 +84,7 @@ func TestEachProtocolHasAPlan(t *testing.T) {
 					}
 				}
 				require.Contains(t, first, "0/")
-				require.Equal(t, 1, strings.Count(first, " current"), first)
+				require.Equal(t, 1, strings.Count(first, " in_progress"), first)
 				out := debatetest.Call(t, b.Run, debatetool.Input{ID: id})
 				require.Equal(t, "completed", out.Status)
 				phases, err := b.Plan(t.Context(), id)
@@ -124,10 +124,10 @@ func TestThePlanOfADebateThatTakesAnotherCourse(t *testing.T) {
 			}
 		}
 		plan := planned(t, b, id)
-		require.Contains(t, plan, "Round 1 of at most 3: respond 2/3 over")
+		require.Contains(t, plan, "Round 1 of at most 3: respond 2/3 completed")
 		require.NotContains(t, plan, "Round 3", plan)
-		require.NotContains(t, plan, "current")
-		require.Contains(t, plan, "Conclusion: verdict 1/1 over")
+		require.NotContains(t, plan, "in_progress")
+		require.Contains(t, plan, "Conclusion: verdict 1/1 completed")
 	})
 }
 
