@@ -155,7 +155,7 @@ func (p *program) readPresets(s configFile, o *debate.Options) (map[string]debat
 	if err := p.chooseModels(s, &c); err != nil {
 		return nil, err
 	}
-	if p.command == "mcp" && c.Limits.MaxRounds == 0 {
+	if (p.command == "mcp" || p.command == "acp") && c.Limits.MaxRounds == 0 {
 		c.Limits.MaxRounds = fewRounds(c.Protocol)
 	}
 	presets := map[string]*debate.Config{"default": &c}
@@ -182,6 +182,11 @@ func (p *program) readPresets(s configFile, o *debate.Options) (map[string]debat
 		if c, err := plain.buildConfig(file, ""); err == nil {
 			presets[name], p.about[name] = &c, file.about
 		} else {
+			return nil, err
+		}
+	}
+	if p.command == "acp" {
+		if err := p.addPurposes(s, presets); err != nil {
 			return nil, err
 		}
 	}
