@@ -171,6 +171,7 @@ func (o *options) initFlags(flags *pflag.FlagSet) {
 	o.protocolFlag(flags)
 	o.optionFlag(flags)
 	flags.StringVarP(&o.output, "output", "o", "", "write to `file`; defaults to "+commentedConfigPath)
+	flags.BoolVar(&o.skill, "skill", false, "instead, write a skill for Claude Code, Codex, Gemini CLI and others to .claude/skills and .agents/skills")
 }
 
 func (o *options) protocolFlag(flags *pflag.FlagSet) {

@@ -149,7 +149,10 @@ const mcpExample = `  claude mcp add debate --env OPENAI_API_KEY=$OPENAI_API_KEY
   debate mcp --http 127.0.0.1:8765 --preset review=review.json`
 
 const initHelp = `Init writes a configuration with comments to debate-config.jsonc, which the command reads in the folder where it runs,
-and the JSON Schema of the configuration next to it. Editors such as VS Code use the schema to complete and check fields.`
+and the JSON Schema of the configuration next to it. Editors such as VS Code use the schema to complete and check fields.
+
+With --skill, it writes a skill instead: a text that tells coding agents when a debate is worth its cost, and how to hold one.
+Run it in a project, or in your home folder for all projects.`
 
 const pricesHelp = `Prices lists what models cost, in US dollars for a million tokens of input, cached input and output.
 
