@@ -90,7 +90,7 @@ func TestTheCommandsOfTheSkillRun(t *testing.T) {
 		ran++
 	}
 	require.GreaterOrEqual(t, ran, 9)
-	_, stdout, _ := start(t, environment(), "--store", "d.db", "--rounds", "1", "--max-cost", "0.50", "--json", topic)
+	_, stdout, _ := start(t, environment(), "--store", "d.db", "--rounds", "1", "--json", topic)
 	for _, field := range []string{`"summary"`, `"answer"`, `"reasons"`, `"result"`, `"ending"`, `"turns"`, `"outcome"`} {
 		require.Contains(t, stdout, field)
 	}
