@@ -17,6 +17,11 @@
 // call ends early, call again with the debate's id, or with the same id of the call: see [WithCallID]. The new call
 // continues the same debate, also in another process that has the same store.
 //
+// # Conversations
+//
+// A person who writes to an agent holds a conversation: [Toolset.Converse] takes each message as the topic of a debate, as the reply
+// that a debate waits for, or as a word about one that is not over. [Toolset.Plan] has the phases of a debate, past and to come.
+//
 // # What the model reads
 //
 // An [Output] says what is degraded before it gives the answer, and what to call next. Texts by the participants are

@@ -10,7 +10,7 @@ import (
 // Without Step and Text, Resume only continues.
 func (s *Toolset) Resume(ctx context.Context, r Reply) iter.Seq2[Progress, error] {
 	return func(yield func(Progress, error) bool) {
-		shown, err := s.Transcript(ctx, r.ID)
+		shown, err := s.lastShown(ctx, r.ID)
 		if err == nil {
 			err = s.passOn(ctx, r)
 		}
@@ -18,12 +18,17 @@ func (s *Toolset) Resume(ctx context.Context, r Reply) iter.Seq2[Progress, error
 			yield(Progress{}, err)
 			return
 		}
-		in := Input{ID: r.ID}
-		if n := len(shown); n > 0 {
-			in.After = shown[n-1].Position
-		}
-		s.Stream(ctx, in)(yield)
+		s.Stream(ctx, Input{ID: r.ID, After: shown})(yield)
 	}
+}
+
+// lastShown returns the position of the last turn that Transcript returns.
+func (s *Toolset) lastShown(ctx context.Context, id string) (position int64, err error) {
+	shown, err := s.Transcript(ctx, id)
+	for _, t := range shown {
+		position = max(position, t.Position)
+	}
+	return position, err
 }
 
 // passOn passes on a reply if there is one, and something to reply to.

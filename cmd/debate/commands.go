@@ -15,7 +15,7 @@ import (
 )
 
 // creators lists the commands that create a database where there is none. All commands create the default one.
-var creators = []string{"import", "label", "mcp", "serve"}
+var creators = []string{"acp", "import", "label", "mcp", "serve"}
 
 // withStore calls use with the configuration file and the options of an engine that has the store.
 func (p *program) withStore(use func(configFile, debate.Options) error) error {

@@ -25,8 +25,13 @@ func (o *options) topicFlags(flags *pflag.FlagSet) {
 
 // serverFlags adds the flags of serve and mcp.
 func (o *options) serverFlags(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&o.presets, "preset", nil, "another kind of debate, as `name=file` with a configuration; can be repeated")
+	o.presetFlags(flags)
 	flags.BoolVar(&o.insecure, "insecure", false, "answer everyone who reaches the address, without a token")
+}
+
+// presetFlags adds the flags of serve, mcp and acp.
+func (o *options) presetFlags(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&o.presets, "preset", nil, "another kind of debate, as `name=file` with a configuration; can be repeated")
 	flags.StringVar(&o.prompts, "prompts", "", "replace prompts with the templates NAME.tmpl in `folder`")
 }
 
@@ -166,6 +171,7 @@ func (o *options) initFlags(flags *pflag.FlagSet) {
 	o.protocolFlag(flags)
 	o.optionFlag(flags)
 	flags.StringVarP(&o.output, "output", "o", "", "write to `file`; defaults to "+commentedConfigPath)
+	flags.BoolVar(&o.skill, "skill", false, "instead, write a skill for Claude Code, Codex, Gemini CLI and others to .claude/skills and .agents/skills")
 }
 
 func (o *options) protocolFlag(flags *pflag.FlagSet) {

@@ -8,6 +8,7 @@ require (
 	github.com/charmbracelet/x/ansi v0.11.7 // escape sequences, and the width of characters on a terminal
 	github.com/charmbracelet/x/term v0.2.2 // the size and the state of a terminal
 	github.com/charmbracelet/x/termios v0.1.1 // a terminal that does not show what is typed
+	github.com/coder/acp-go-sdk v0.13.0 // the SDK of the Agent Client Protocol, for editors
 	github.com/elenchus-go/debate v0.0.0
 	github.com/elenchus-go/debate/evidence/extract v0.0.0
 	github.com/elenchus-go/debate/integrations/debatemcp v0.0.0

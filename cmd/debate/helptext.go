@@ -142,14 +142,21 @@ const mcpHelp = `MCP is a server of the Model Context Protocol, for clients such
 
 Clients start it themselves, and talk to it over standard input and output. With --http it serves many clients; then set
 DEBATE_TOKEN in the environment to a token that they must send as a bearer token. It continues debates whose process has
-died. A debate is as the flags and the configuration describe it; --preset adds other kinds.`
+died. A debate is as the flags and the configuration describe it; --preset adds other kinds.
+
+With --model client, debates use the client's own model, without a key, if the client offers sampling. It is asked only
+while it waits for a debate, and usually asks its user first.`
 
 const mcpExample = `  claude mcp add debate --env OPENAI_API_KEY=$OPENAI_API_KEY -- debate mcp
   {"mcpServers": {"debate": {"command": "debate", "args": ["mcp"], "env": {"OPENAI_API_KEY": "..."}}}}
-  debate mcp --http 127.0.0.1:8765 --preset review=review.json`
+  debate mcp --http 127.0.0.1:8765 --preset review=review.json
+  debate mcp --model client`
 
 const initHelp = `Init writes a configuration with comments to debate-config.jsonc, which the command reads in the folder where it runs,
-and the JSON Schema of the configuration next to it. Editors such as VS Code use the schema to complete and check fields.`
+and the JSON Schema of the configuration next to it. Editors such as VS Code use the schema to complete and check fields.
+
+With --skill, it writes a skill instead: a text that tells coding agents when a debate is worth its cost, and how to hold one.
+Run it in a project, or in your home folder for all projects.`
 
 const pricesHelp = `Prices lists what models cost, in US dollars for a million tokens of input, cached input and output.
 

@@ -26,6 +26,9 @@ var configTemplate string
 // writeConfig writes a configuration with comments for the protocol of --protocol and the service that the environment has
 // a key of, and the JSON Schema of configurations next to it.
 func (p *program) writeConfig() error {
+	if p.skill {
+		return p.writeSkill()
+	}
 	path := cmp.Or(p.output, commentedConfigPath)
 	schema := strings.TrimSuffix(path, filepath.Ext(path)) + ".schema.json"
 	s, err := p.withPurpose(configFile{})

@@ -219,10 +219,16 @@ func (p *program) findKind(name string, m providerConfig) (providerKind, error) 
 		"connect provider %s: kind %q is unknown, use one of %s", name, m.Kind, strings.Join(names, ", "))
 }
 
-// allKinds returns all kinds, including the offline demo model, which is slow on a terminal.
+// allKinds returns all kinds, including the offline demo model, which is slow on a terminal, and the client's model in debate mcp.
 func (p *program) allKinds() []providerKind {
-	return append(slices.Clip(providerKinds), providerKind{name: offlineKind, open: func(providerConfig, func(string) string) (providers.Provider, error) {
+	kinds := append(slices.Clip(providerKinds), providerKind{name: offlineKind, open: func(providerConfig, func(string) string) (providers.Provider, error) {
 		return offline.Model(p.isLive()), nil
+	}})
+	if p.sampler == nil {
+		return kinds
+	}
+	return append(kinds, providerKind{name: clientKind, open: func(providerConfig, func(string) string) (providers.Provider, error) {
+		return p.sampler, nil
 	}})
 }
 

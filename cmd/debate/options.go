@@ -33,6 +33,7 @@ type options struct {
 	origins                                                 []string // sites whose pages may send requests to serve
 	port                                                    int
 	insecure, controls, noOpen, showTurns, stopOnCancel     bool
+	skill                                                   bool // init writes a skill for coding agents
 	rounds                                                  int
 	filters                                                 filters
 	verbose, json, plain, yes, count                        bool

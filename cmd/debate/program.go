@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/elenchus-go/debate/cmd/debate/internal/view"
+	"github.com/elenchus-go/debate/integrations/debatemcp"
 	"github.com/elenchus-go/debate/printer"
 )
 
@@ -26,6 +27,7 @@ type program struct {
 	about          map[string]string                 // what the kinds of debates of a server are good for, by name
 	shown          map[string]int64                  // seq of the last turn that each person was shown
 	briefed        map[string]string                 // the last briefing that each person was shown
+	sampler        *debatemcp.Sampler                // of debate mcp; nil in other commands
 	documentText   func(name string) (string, error) // of the person who is asked; nil if nobody is
 }
 

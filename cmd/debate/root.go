@@ -154,6 +154,10 @@ func (p *program) subcommands() []subcommand {
 			f.StringVar(&p.http, "http", "", "`address` for streamable HTTP, at /mcp; defaults to standard input and output")
 			f.BoolVar(&p.stopOnCancel, "stop-on-cancel", false, "cancel the debate of a call that the client cancels; many clients cancel a call after 60 seconds")
 		})},
+		{
+			use: "acp", group: groupServe, short: "Serve debates to editors over the Agent Client Protocol", long: acpHelp, example: acpExample,
+			run: p.serveEditor, flags: []func(*pflag.FlagSet){p.debateFlags, p.modelFlags, p.addressFlags, p.presetFlags, p.storeFlags},
+		},
 		{use: "init", group: groupSettings, short: "Write a configuration with comments, and its JSON Schema", long: initHelp, run: p.writeConfig, flags: []func(*pflag.FlagSet){p.initFlags, p.yesFlag}},
 		{use: "prices [MODEL]", group: groupSettings, short: "List the prices of models, with their date and source", most: 1, run: p.showPrices, long: pricesHelp, flags: []func(*pflag.FlagSet){p.pricesFlags}},
 	}

@@ -54,15 +54,22 @@ func (p *program) serveDebates() error {
 	})
 }
 
+// clientKind is the provider of debate mcp whose model is that of the client.
+const clientKind = "client"
+
 // serveMCP serves debates over the Model Context Protocol.
 func (p *program) serveMCP() error {
+	p.sampler = debatemcp.NewSampler()
 	if p.http != "" {
 		if err := p.checkToken(); err != nil {
 			return err
 		}
 	}
 	return p.withEngine(func(ctx context.Context, e *debate.Engine, presets map[string]debate.Config) error {
-		o := debatemcp.Options{Tools: debatetool.Options{Presets: map[string]debatetool.Preset{}}, StopOnCancel: p.stopOnCancel, Server: mcp.ServerOptions{Logger: p.log()}}
+		o := debatemcp.Options{
+			Tools: debatetool.Options{Presets: map[string]debatetool.Preset{}}, StopOnCancel: p.stopOnCancel, Sampler: p.sampler,
+			Server: mcp.ServerOptions{Logger: p.log()},
+		}
 		for name, c := range presets {
 			o.Tools.Presets[name] = debatetool.Preset{Description: p.about[name], Config: c}
 		}
@@ -155,7 +162,7 @@ func (p *program) readPresets(s configFile, o *debate.Options) (map[string]debat
 	if err := p.chooseModels(s, &c); err != nil {
 		return nil, err
 	}
-	if p.command == "mcp" && c.Limits.MaxRounds == 0 {
+	if (p.command == "mcp" || p.command == "acp") && c.Limits.MaxRounds == 0 {
 		c.Limits.MaxRounds = fewRounds(c.Protocol)
 	}
 	presets := map[string]*debate.Config{"default": &c}
@@ -182,6 +189,11 @@ func (p *program) readPresets(s configFile, o *debate.Options) (map[string]debat
 		if c, err := plain.buildConfig(file, ""); err == nil {
 			presets[name], p.about[name] = &c, file.about
 		} else {
+			return nil, err
+		}
+	}
+	if p.command == "acp" {
+		if err := p.addPurposes(s, presets); err != nil {
 			return nil, err
 		}
 	}

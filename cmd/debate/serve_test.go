@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -398,4 +399,33 @@ func TestOnlyANewDebateMayUseMemory(t *testing.T) {
 		require.Equal(t, 0, code, stderr)
 		require.Equal(t, command == "", strings.Contains(stdout, "memory keeps nothing"), command)
 	}
+}
+
+// With --model client, debates use the model of the client, and need no key. Without it, no client is asked.
+func TestMCPUsesTheModelOfTheClient(t *testing.T) {
+	for _, flags := range [][]string{nil, {"--model", "client"}, {"--model", "client/clever", "--judge-model", "offline"}} {
+		folder(t)
+		url := serving(t, environment(), "serving", append([]string{"mcp", "--http", "127.0.0.1:0", "--insecure", "--store", "d.db"}, flags...)...)
+		var asked atomic.Int64
+		session, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, &mcp.ClientOptions{
+			CreateMessageHandler: func(_ context.Context, r *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+				asked.Add(1)
+				last := r.Params.Messages[len(r.Params.Messages)-1].Content.(*mcp.TextContent)
+				said := echo(r.Params.SystemPrompt + last.Text)
+				return &mcp.CreateMessageResult{Role: "assistant", Model: "mine", Content: &mcp.TextContent{Text: said}}, nil
+			},
+		}).Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: url}, nil)
+		require.NoError(t, err)
+		out, err := call(t, session, "debate", map[string]any{"topic": "Ban cars?", "protocol": "skeptic"})
+		for err == nil && out.Status == "running" { // the machine may be slow
+			out, err = call(t, session, "debate", map[string]any{"id": out.ID})
+		}
+		require.NoError(t, err)
+		require.Equal(t, "completed", out.Status)
+		require.Equal(t, flags != nil, asked.Load() > 0)
+		require.NoError(t, session.Close())
+	}
+	code, _, stderr := start(t, environment(), "serve", "--insecure", "--store", "d.db", "--model", "client")
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "choose model: --model client")
 }

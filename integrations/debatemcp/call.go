@@ -21,6 +21,7 @@ type server struct {
 	forms        *forms
 	heartbeat    time.Duration
 	stopOnCancel bool
+	sampler      *Sampler // may be nil
 	log          *slog.Logger
 }
 
@@ -63,9 +64,15 @@ type call struct {
 
 // run calls the tool, and notifies the client of the progress if it listens.
 func (c *call) run(ctx context.Context, input json.RawMessage) (out debatetool.Output, err error) {
+	leave, waitsFor := func() {}, ""
+	defer func() { leave() }()
 	for p, err := range c.tool.Stream(ctx, input) {
 		if err != nil {
 			return out, err
+		}
+		if waitsFor != p.ID && c.tool.Name() == "debate" {
+			waitsFor = p.ID
+			leave = c.sampler.enter(p.ID, newCaller(ctx, c.request))
 		}
 		c.id = p.ID
 		if p.Output != nil {

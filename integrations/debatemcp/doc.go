@@ -20,6 +20,8 @@
 // reply counts even if the client has given up the call. Without elicitation, the model passes replies on with
 // debate_answer.
 //
+// With a [Sampler], debates use the model of the client, without a key. The client is asked only while it waits in a call.
+//
 // The resources debate://{id}/report and debate://{id}/transcript are Markdown and text. Clients can subscribe to them. The
 // report contains every turn, also those of a round in which a person has not spoken yet; the transcript does not.
 package debatemcp

@@ -28,6 +28,8 @@ type Options struct {
 	// default the debate goes on, and another call gets its answer. Many clients cancel a call that takes longer than 60
 	// seconds.
 	StopOnCancel bool
+	// Sampler has debates use the models of the clients, if it is among the providers of the engine. It may be nil.
+	Sampler *Sampler
 	// Server configures the server of the SDK. Its handlers for subscriptions and for completion are replaced. Instructions
 	// default to a text that says when to hold a debate. Its Logger also receives errors of calls that have an internal cause.
 	Server mcp.ServerOptions
@@ -59,7 +61,7 @@ func NewServer(e *debate.Engine, o Options) (*mcp.Server, error) {
 		return nil, fmt.Errorf("make MCP server: %w", err)
 	}
 	log := cmp.Or(o.Server.Logger, slog.New(slog.DiscardHandler))
-	s, r := &server{tools: tools, forms: &forms{tools: tools, every: o.Heartbeat}, heartbeat: o.Heartbeat, stopOnCancel: o.StopOnCancel, log: log}, newResources(tools)
+	s, r := &server{tools: tools, forms: &forms{tools: tools, every: o.Heartbeat}, heartbeat: o.Heartbeat, stopOnCancel: o.StopOnCancel, sampler: o.Sampler, log: log}, newResources(tools)
 	o.Server.SubscribeHandler, o.Server.UnsubscribeHandler = r.subscribe, r.unsubscribe
 	o.Server.CompletionHandler = r.complete
 	if o.Server.Instructions == "" {
