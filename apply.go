@@ -83,6 +83,7 @@ func (r *record) add(ev Event) (err error) {
 		}
 		r.addFailures(ev.OtherFailures...)
 		r.drop(ev)
+		r.times.outage = 0 // nobody waits any longer
 	case Decided:
 		r.decide(ev)
 	case Asked:

@@ -88,7 +88,8 @@
 //   - Steps: observer.go tells the log and an observer what the engine does, and holds what an engine is given.
 //     execution.go turns what happens in a step into events, and commits its calls of tools. Package internal/live shows
 //     events to the caller of Run, and passes replies to other viewers while they stream.
-//   - Requests: registry.go holds what an engine knows by name, and request.go plans a step with its request.
+//   - Requests: registry.go holds what an engine knows by name, request.go plans a step with its request, and outage.go finds out
+//     whether others are answered while a step cannot reach its provider.
 //   - Driving: journal.go reads and commits entries. format.go leaves journals of newer versions alone. driver.go runs one
 //     debate, perform.go runs the steps of a plan, advance.go plans, and background.go drives a debate that Start has begun.
 //   - API: debate.go, control.go, watch.go, engine.go, and edits.go and fork.go for forks. To verify a journal, prompt.go makes

@@ -42,6 +42,7 @@ type Checker interface {
 	// Check returns nil if the key is accepted and the model exists, or if the provider cannot tell. It returns an
 	// *Error of kind [Authentication] if the key is refused and of kind [InvalidRequest] if the model does not exist.
 	// An error of any other kind means that the check itself failed. An empty model means the provider's default.
+	// Check calls the service: an engine also asks it whether this provider answers while another cannot be reached.
 	Check(ctx context.Context, model string) error
 }
 

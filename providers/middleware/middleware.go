@@ -49,6 +49,9 @@ func (w *wrapped) Generate(ctx context.Context, r providers.Request) (providers.
 	return w.generate(ctx, r)
 }
 
+// Unwrap returns the inner provider, which may not be able to check itself although the wrapped one has the method.
+func (w *wrapped) Unwrap() providers.Provider { return w.inner }
+
 func (w *wrapped) Check(ctx context.Context, model string) error { return check(ctx, w.inner, model) }
 
 func (w *wrapped) Unsupported(r providers.Request) map[string]string { return unsupported(w.inner, r) }
