@@ -81,7 +81,8 @@
 //     of configurations and the entries of events, and actors.go what its actors read and write at most. Package
 //     internal/rejudging decides which entries a debate repeats whose judges are asked again.
 //   - State: record.go holds the state of a debate, which is computed from its journal. Pure functions read it: budget.go for the
-//     limits, status.go for results, and check.go for what a configuration and a journal may contain. Package
+//     limits, status.go for results, blind.go for who sees
+//     pseudonyms, and check.go for what a configuration and a journal may contain. Package
 //     internal/step/prompting builds the prompts, and internal/budget does the arithmetic of budgets.
 //   - Decisions: apply.go adds one event to the record. transition.go decides which transitions follow from an event. policy.go
 //     decides what follows from a failed step.
