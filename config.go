@@ -128,7 +128,8 @@ type Config struct {
 	// wait that would exceed its timeout or the time budget.
 	Retries map[providers.ErrorKind]int `json:"retries,omitempty"`
 	// Prices lists what each model costs, by the model's name. The cost of other models is unknown. Limits.Cost
-	// requires a price for every model in use.
+	// requires a price for every model in use. The model of an actor without one is then the default model of its provider, if the
+	// provider implements [providers.Defaulted]; the stored configuration has its name.
 	Prices price.Prices `json:"prices,omitempty"`
 	// Labels are your own key-value pairs. Engine.List can select debates by them. Use at most 64, without control
 	// characters. A key has at most 128 bytes, a value 4 KiB, and all of them 16 KiB.

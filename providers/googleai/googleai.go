@@ -115,6 +115,9 @@ func (p *Provider) modelURL(model string) string {
 	return p.base + "/v1beta/" + model
 }
 
+// DefaultModel returns the model of requests that name none.
+func (p *Provider) DefaultModel() string { return p.model }
+
 // Check asks the service whether the model exists and the key is valid. If model is empty, Check uses the default model.
 func (p *Provider) Check(ctx context.Context, model string) error {
 	if model == "" {

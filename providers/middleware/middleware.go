@@ -14,8 +14,8 @@
 // If you wrap several providers with the same middleware, they share its limit. Use this for providers that share a key.
 // The middleware in this package does not retry and asks no other model, because the engine does: Config.Retries says how
 // often it repeats a call, and Config.Substitutes which models take over a judge's reply. Middleware keeps a call and its
-// chunks on the caller's goroutine. The wrapped providers implement [providers.Checker], [providers.Limited], [providers.Windowed] and
-// [providers.Person], and forward them to the inner provider if that implements them too.
+// chunks on the caller's goroutine. The wrapped providers implement [providers.Checker], [providers.Limited], [providers.Windowed],
+// [providers.Defaulted] and [providers.Person], and forward them to the inner provider if that implements them too.
 package middleware
 
 import (
@@ -59,6 +59,13 @@ func (w *wrapped) Unsupported(r providers.Request) map[string]string { return un
 func (w *wrapped) Window(model string) int { return windowOf(w.inner, model) }
 
 func (w *wrapped) IsPerson() bool { return isPerson(w.inner) }
+
+func (w *wrapped) DefaultModel() string {
+	if d, ok := w.inner.(providers.Defaulted); ok {
+		return d.DefaultModel()
+	}
+	return ""
+}
 
 func isPerson(p providers.Provider) bool {
 	h, ok := p.(providers.Person)

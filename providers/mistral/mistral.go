@@ -64,6 +64,9 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 	return p.compatible.Generate(ctx, r)
 }
 
+// DefaultModel returns the model of requests that name none.
+func (p *Provider) DefaultModel() string { return p.compatible.DefaultModel() }
+
 // Check requests the service's list of models. It returns an error if the key is refused, or if the list does not contain
 // the model. If model is empty, Check uses the default model.
 func (p *Provider) Check(ctx context.Context, model string) error {

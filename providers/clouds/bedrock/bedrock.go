@@ -144,5 +144,8 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 	return p.claude.Generate(ctx, r)
 }
 
+// DefaultModel returns the model of requests that name none.
+func (p *Provider) DefaultModel() string { return p.claude.DefaultModel() }
+
 // Unsupported returns the settings that the service or the model does not support.
 func (p *Provider) Unsupported(r providers.Request) map[string]string { return p.claude.Unsupported(r) }

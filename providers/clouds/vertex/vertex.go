@@ -172,6 +172,9 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 	return p.gemini.Generate(ctx, r)
 }
 
+// DefaultModel returns the model of requests that name none.
+func (p *Provider) DefaultModel() string { return p.model }
+
 // Check asks the service to count the tokens of a short prompt for a Gemini model, which is free. For Claude, which cannot
 // count in all locations, it only gets a token. If model is empty, Check uses the default model.
 func (p *Provider) Check(ctx context.Context, model string) error {
