@@ -40,7 +40,7 @@ func (c *call) result() error {
 	return c.answer(http.StatusOK, shownResult(r))
 }
 
-// report writes a report in one of three formats.
+// report writes a report in one of four formats.
 func (c *call) report() error {
 	full, err := strconv.ParseBool(cmp.Or(c.query.Get("full"), "false"))
 	if err != nil {
@@ -70,8 +70,11 @@ func (c *call) report() error {
 	case "markdown":
 		c.w.Header().Set("Content-Type", "text/markdown; charset=utf-8")
 		err = report.Markdown(&page, r)
+	case "csv":
+		c.w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+		err = report.CSV(&page, r)
 	default:
-		return invalid("format", "%q is not a format, use json, html or markdown", format)
+		return invalid("format", "%q is not a format, use json, html, markdown or csv", format)
 	}
 	if err == nil {
 		_, _ = c.w.Write(page.Bytes()) // fails if the client has disconnected

@@ -58,6 +58,7 @@ func TestAMemberOfACouncilSeesNoNamesBeforeItRanks(t *testing.T) {
 		b.answer("B", "Print it.")
 		blind("A", "B")
 
+		require.Len(t, debatetest.Result(t, b.Debate).Waiting, 2, "the result says plainly who is asked")
 		asked := b.asked("A")
 		require.Len(t, asked.Said, 2)
 		for _, s := range asked.Said {
