@@ -96,7 +96,7 @@ func (c *call) waiting() error {
 	if err != nil {
 		return err
 	}
-	return c.answer(http.StatusOK, forSeat(list, c.access.Seat))
+	return c.answer(http.StatusOK, askedPage{Items: forSeat(list, c.access.Seat)})
 }
 
 // document answers with the text of a document for the person who speaks for a seat.
@@ -131,10 +131,23 @@ func forSeat(list []debate.Asked, seat string) []debate.Asked {
 	return kept
 }
 
-// A page is a part of a list of debates. Next is the cursor of the next page; it is empty on the last one.
+// A page is a part of a list of debates. Next is the cursor of the next page; it is empty on the last one. All lists have this
+// form.
 type page struct {
-	Debates []store.Status `json:"debates"`
-	Next    string         `json:"next,omitempty"`
+	Items []store.Status `json:"items"`
+	Next  string         `json:"next,omitempty"`
+}
+
+// An askedPage is what a debate asks people. It is always the last page.
+type askedPage struct {
+	Items []debate.Asked `json:"items"`
+	Next  string         `json:"next,omitempty"`
+}
+
+// An inboxPage is what debates ask a person. It is always the last page.
+type inboxPage struct {
+	Items []InboxItem `json:"items"`
+	Next  string      `json:"next,omitempty"`
 }
 
 const (
@@ -151,7 +164,7 @@ func (c *call) list() error {
 	if err != nil {
 		return err
 	}
-	p := page{Debates: list}
+	p := page{Items: list}
 	if n := len(list); n == c.access.Query.Limit && n > 0 {
 		p.Next = cursorOf(list[n-1])
 	}
@@ -225,7 +238,7 @@ func (c *call) inbox() error {
 			items = append(items, InboxItem{s.ID, s.Topic, a})
 		}
 	}
-	return c.answer(http.StatusOK, items)
+	return c.answer(http.StatusOK, inboxPage{Items: items})
 }
 
 // askedOf returns what a debate asks people.
