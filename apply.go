@@ -21,6 +21,7 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/tool"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -83,11 +84,13 @@ func (r *record) add(ev Event) (err error) {
 		}
 		r.addFailures(ev.OtherFailures...)
 		r.drop(ev)
+		r.times.outage = 0 // nobody waits any longer
 	case Decided:
 		r.decide(ev)
 	case Asked:
 		put(&r.people.asked, ev.Key, &ev)
 	case ToolsCalled:
+		r.countTools(&ev)
 		r.tools.Add(ev.round())
 		r.Sources.Add(ev.Key, ev.Seq, ev.Calls)
 	case Annotated:
@@ -276,6 +279,26 @@ func (r *record) transition(ev StateChanged) {
 	r.Cursor.Stage, r.Cursor.Phase, r.Cursor.PhaseSeq = stages[ev.To], "", ev.Seq
 }
 
+// countTools counts the calls of an entry that are done and were not in the entry before it of the same round.
+func (r *record) countTools(ev *ToolsCalled) {
+	before := r.tools.Of(ev.Key).Last()
+	for _, c := range ev.Calls {
+		counted := before != nil && before.Number == ev.Number && slices.ContainsFunc(before.Calls, func(o tool.Record) bool { return o.ID == c.ID && o.Done })
+		if !c.Done || counted {
+			continue
+		}
+		at := slices.IndexFunc(r.used, func(u ToolUse) bool { return u.Actor == ev.Key.Actor && u.Tool == c.Name })
+		if at < 0 {
+			at = len(r.used)
+			r.used = append(r.used, ToolUse{Actor: ev.Key.Actor, Tool: c.Name})
+		}
+		r.used[at].Calls++
+		if c.Error != "" {
+			r.used[at].Failed++
+		}
+	}
+}
+
 // reset begins a new run. Earlier turns stay in the journal but are not shown again.
 func (r *record) reset() {
 	run := r.Cursor.Run + 1
@@ -287,6 +310,7 @@ func (r *record) reset() {
 	r.Ending, r.losses.failure, r.accepted.mismatched, r.accepted.biased, r.accepted.valid = transcript.Ending{}, nil, nil, nil, false
 	r.Forget()
 	r.people, r.decisions.passed, r.tools = people{}, nil, rounds.Rounds{}
+	r.used = nil
 	r.usage, r.times.running, r.times.roundBegan, r.losses.steps = transcript.Usage{}, 0, 0, nil // budgets apply to each run
 	r.History, r.findings = prompting.History{}, findings.Findings{}
 	r.Sources.Reset()

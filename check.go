@@ -31,6 +31,7 @@ import (
 	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -80,12 +81,40 @@ func (c Config) withDefaults(env *environment, open func(provider string) bool) 
 	if usesTools(&c) {
 		c.Limits = Limits(budget.Limits(c.Limits).WithToolDefaults())
 	}
+	if c.Limits.Cost > 0 || c.AskAboveCost > 0 {
+		c.nameModels(env)
+	}
 	c.PersonaAssigner = c.systemActor(c.PersonaAssigner).withDefaults(0.9, c.Limits.JudgeTokens, open)
 	c.Summarizer = c.systemActor(c.Summarizer).withDefaults(0.3, c.Limits.JudgeTokens, open)
 	c.Retriever.Provider = cmp.Or(c.Retriever.Provider, binding.Templates)
 	c.Embedder.Window = cmp.Or(c.Embedder.Window, 8_000)
 	c.check(env, l, own)
 	return c, l.problems
+}
+
+// nameModels sets the models that have no name to the default ones of their providers, as far as these know them. Otherwise their
+// prices would be unknown.
+func (c *Config) nameModels(env *environment) {
+	for _, list := range [][]Participant{c.Participants, c.Judges, c.Substitutes} {
+		for i := range list {
+			list[i].nameModel(env)
+		}
+	}
+	for _, p := range []*Participant{&c.PersonaAssigner, &c.Summarizer} {
+		if p.Provider != "" {
+			p.nameModel(env)
+		}
+	}
+}
+
+func (p *Participant) nameModel(env *environment) {
+	if p.Model != "" || p.Human || env.Bind == nil {
+		return
+	}
+	_, client, err := env.Bind(p.Provider)
+	if known, ok := client.(providers.Defaulted); ok && err == nil {
+		_ = panics.Call(func() { p.Model = known.DefaultModel() })
+	}
 }
 
 // derivePositions sets the positions of the participants that are not disabled, if the protocol derives them. Such a

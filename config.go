@@ -122,12 +122,14 @@ type Config struct {
 	OnOverflow FailurePolicy `json:"on_overflow,omitempty"`
 	// Retries is the maximum number of retries of a step for each kind of error, within Limits.StepAttempts. A missing
 	// kind has its default: 3 for network, 5 for rate_limit, 2 for server_error and timeout, 1 for invalid_response (the
-	// retry includes the violations) and content_filtered, and 0 for others. The wait before the nth retry of a kind is
+	// retry includes the violations) and content_filtered, and 0 for others. A number for network also says that the step
+	// does not wait for the end of an outage, unless Limits.OutageTime is set. The wait before the nth retry of a kind is
 	// random, between 1 s and 2^n s and at most 60 s, but never shorter than the service asks for. A step never begins a
 	// wait that would exceed its timeout or the time budget.
 	Retries map[providers.ErrorKind]int `json:"retries,omitempty"`
 	// Prices lists what each model costs, by the model's name. The cost of other models is unknown. Limits.Cost
-	// requires a price for every model in use.
+	// requires a price for every model in use. The model of an actor without one is then the default model of its provider, if the
+	// provider implements [providers.Defaulted]; the stored configuration has its name.
 	Prices price.Prices `json:"prices,omitempty"`
 	// Labels are your own key-value pairs. Engine.List can select debates by them. Use at most 64, without control
 	// characters. A key has at most 128 bytes, a value 4 KiB, and all of them 16 KiB.
@@ -200,7 +202,8 @@ type Limits struct {
 	// max_rounds.
 	MaxRounds int
 	// RunningTime is the time budget. Pauses and delays between rounds do not count, nor does the wait of a debate that
-	// stops because a provider cannot be reached. Defaults to 1 hour. In JSON: running_time, as "1h".
+	// stops because a provider cannot be reached. Defaults to 1 hour. See docs/reliability.md for how the limits of time and
+	// the failure policies act together. In JSON: running_time, as "1h".
 	RunningTime time.Duration
 	// OutputTokens is the budget for the tokens of all replies, including a reserve for the conclusion. Defaults to
 	// twice what the setup, MaxRounds rounds and the conclusion use if every reply has its maximum length. In JSON:
@@ -216,11 +219,15 @@ type Limits struct {
 	// JudgeTokens limits the reply of any other actor in the same way. Defaults to 4,096. In JSON: judge_tokens.
 	JudgeTokens int
 	// StepTimeout limits a step with all its attempts and waits, except waits for a rate limit that affects all
-	// participants. Defaults to 5 minutes. In JSON: step_timeout, as "5m".
+	// participants, or for an outage. Defaults to 5 minutes. In JSON: step_timeout, as "5m".
 	StepTimeout time.Duration
 	// StepAttempts is the maximum number of attempts of a step. The count starts again after a wait for a rate limit
 	// that affects all participants. Defaults to 10. In JSON: step_attempts.
 	StepAttempts int
+	// OutageTime is how long a step tries to reach its provider before it fails like others, so that OnFailure applies. By
+	// default, the step fails after its retries if others are answered meanwhile and the debate can go on without it, after
+	// StepTimeout if nobody can tell, and otherwise tries for as long as the debate has time. In JSON: outage_time, as "2m".
+	OutageTime time.Duration
 	// RoundTime limits the running time of a round. When it is used up, the debate concludes. 0 means no limit. In
 	// JSON: round_time, as "10m".
 	RoundTime time.Duration

@@ -200,6 +200,27 @@ func (d *Debate) Document(ctx context.Context, seat, name string) (string, error
 	return m.Hide(text), nil
 }
 
+// Blind returns the people of the debate who must not know who says what at present: a judge with Participant.Blind until the
+// debate ends, and anybody who will still see the participants under pseudonyms, as the members of a council do who rank
+// answers. WatchAs and ReplayAs show them nothing. If you show them the debate in another way, leave out names and texts.
+func (d *Debate) Blind(ctx context.Context) (seats []string, err error) {
+	err = d.read(ctx, func(r *record) {
+		if r.config == nil || r.drivable() != nil {
+			return
+		}
+		_ = r.ask(func(r *record) {
+			for _, list := range [][]Participant{r.config.Participants, r.config.Judges} {
+				for _, p := range list {
+					if r.isBlind(p.Name) {
+						seats = append(seats, p.Name)
+					}
+				}
+			}
+		})
+	})
+	return seats, err
+}
+
 // quotable returns the private documents of an actor with their texts, if a reply may quote them. A document that cannot be
 // read is left out: quotes of it are not checked.
 func (d *Debate) quotable(ctx context.Context, actor, reply string) (list []evidence.Document) {
@@ -257,6 +278,7 @@ func (d *Debate) Run(ctx context.Context) iter.Seq2[Event, error] {
 			return
 		}
 		defer dr.release()
+		d.engine.heartbeats.Sign(dr.ctx, d.ID())
 		dr.observe()
 		for more := true; more && err == nil && !dr.out.Gone; {
 			more, err = dr.advance() //nolint:contextcheck // see fail

@@ -343,6 +343,12 @@ func (e *Engine) Count(ctx context.Context, q store.Query) (map[fsm.State]int, e
 	return e.store.Count(ctx, q)
 }
 
+// TotalsBy adds up the usage and the cost of the stored debates that a query selects, by the value of a label. See
+// store.Query.TotalsBy.
+func (e *Engine) TotalsBy(ctx context.Context, q store.Query, label string) (map[string]store.Totals, error) {
+	return q.TotalsBy(ctx, e.store, label)
+}
+
 // DeleteAll removes the stored debates that a query selects, and returns their number. See store.Query.Delete.
 func (e *Engine) DeleteAll(ctx context.Context, q store.Query) (int, error) {
 	return q.Delete(ctx, e.store)

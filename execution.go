@@ -23,7 +23,8 @@ import (
 // execution is a step that a driver executes. It implements step.Host: it turns what happens in the step into events, log
 // lines and what an observer sees.
 type execution struct {
-	run       step.Run  // its plan has all that the step needs from the record, so that steps can run concurrently
+	run       step.Run // its plan has all that the step needs from the record, so that steps can run concurrently
+	engine    *Engine
 	debate    string    // ID of the debate
 	created   time.Time // when the debate was created
 	promptSeq int64     // seq of the last entry that the prompt is made from

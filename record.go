@@ -63,6 +63,7 @@ type record struct {
 	times     times
 	planned   plannedSteps
 	tools     rounds.Rounds
+	used      []ToolUse // of the run
 	findings  findings.Findings
 	env       *environment
 	given     *Config // the configuration of the first entry; nil once it was applied

@@ -85,6 +85,7 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 	x := executionPool.Get().(*execution)
 	shown, digests := x.shown, x.run.Plan.Prompt.Digests[:0] // their memory is used again
 	*x = execution{}                                         // a literal with fields would be made elsewhere and copied
+	x.engine = e
 	x.shown, x.reports, x.debate, x.promptSeq, x.role, x.created = shown, e.reports, r.ID, r.Seq, seat.Role, r.times.created
 	p, own := &x.run.Plan, []string(nil)
 	p.Prompt.Digests = digests
@@ -142,7 +143,7 @@ func (e *Engine) setPlan(r *record, p *step.Plan, s *protocol.Step, who *Partici
 		p.Limits.RateLimit = p.Limits.Remaining
 	}
 	if s.Actor != protocol.Embedder && (s.Actor != protocol.Retriever || !p.UseDefault) { // otherwise the debate continues without the reply
-		p.Limits.Outage = max(p.Limits.Remaining-r.times.outage, 1)
+		setPatience(r, &p.Limits)
 	}
 	for _, other := range substitutesOf(r, s.Actor) {
 		if name, client, err := r.env.Bind(other.Provider); err == nil {

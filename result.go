@@ -43,6 +43,9 @@ type Result struct {
 	// Agreement says how far several judges agree on the scores. It is nil unless two judges scored the same round.
 	Agreement *agreement.Scores `json:"agreement,omitempty"`
 
+	Tools   []ToolUse        `json:"tools,omitempty"`   // who has called which tool in the current run, in the order of the first calls
+	Waiting []transcript.Key `json:"waiting,omitempty"` // the steps for which people have yet to reply; see Debate.Waiting
+
 	Participants []ParticipantStatus `json:"participants"` // in order, including those who dropped out
 	Total        Totals              `json:"total"`
 	// Sides holds totals by side. A participant without a side is listed by its name, and all other actors under "".
@@ -55,7 +58,7 @@ type Result struct {
 	// Signature is the last signature by Options.Signer. It is nil if there is none. Nobody has checked it: see
 	// archive.Verify.
 	Signature *transcript.Signature `json:"signature,omitempty"`
-	Question  *Question             `json:"question,omitempty"` // the open question; nil if there is none
+	Question  *Question             `json:"question,omitempty"` // the open question, which a person has to decide; nil if there is none
 	Failure   *Failure              `json:"failure,omitempty"`  // why the debate is in error; nil if it is not
 	// Problems lists why the last start of the debate was refused, such as a wrong key or an unknown model. It is empty
 	// after an Edit, and after a start that was not refused.
@@ -74,6 +77,14 @@ type Totals struct {
 	Usage        transcript.Usage `json:"usage"`         // includes steps that failed
 	Duration     time.Duration    `json:"duration"`      // from the start to the end of each turn, in nanoseconds
 	OmittedTurns int              `json:"omitted_turns"` // number of turns whose prompt omitted part of the history
+}
+
+// ToolUse says how often an actor has called a tool.
+type ToolUse struct {
+	Actor  string `json:"actor"`
+	Tool   string `json:"tool"`
+	Calls  int    `json:"calls"`            // with a result or an error
+	Failed int    `json:"failed,omitempty"` // those with an error, also because a person has refused them
 }
 
 // ParticipantStatus is the status of one participant.

@@ -270,6 +270,10 @@ func resultOf(r *record) *Result {
 		case transcript.Setup, transcript.Speech, transcript.Remark, transcript.Summary, transcript.Embeddings, transcript.Silence:
 		}
 	}
+	res.Tools = slices.Clone(r.used)
+	for _, a := range r.waiting() {
+		res.Waiting = append(res.Waiting, a.Key)
+	}
 	res.Sources = r.Sources.Report(res.Turns, sides)
 	res.Agreement = agreement.MeasureScores(res.Assessments...)
 	var failed error

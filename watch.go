@@ -102,8 +102,9 @@ func (d *Debate) Watch(ctx context.Context, after int64) iter.Seq2[Event, error]
 // Until [Ended], events have neither the reasoning of other actors nor their raw replies, which may contain it. The
 // configuration has only the attachments for that seat.
 //
-// WatchAs shows a judge with Participant.Blind nothing until the debate ends, because events have the real names of the
-// participants. Show such a judge what Waiting asks of it.
+// WatchAs shows a person nothing while a step is open, or is still to come, in which this person sees the participants under
+// pseudonyms, because events have their real names. That is a judge with Participant.Blind until the debate ends, and a
+// person who ranks the answers of a council until it has done so. Show such a person what Waiting asks; Blind names them.
 func (d *Debate) WatchAs(ctx context.Context, seat string, after int64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		viewer := newViewer(d, seat, after)
@@ -151,8 +152,11 @@ func (v *viewer) add(ev Event) error {
 		if err := r.drivable(); err != nil { // nobody can tell which phases are open
 			return fmt.Errorf("watch debate %s as %q: %w", r.ID, v.Seat, err)
 		}
-		v.Masked = who.Blind && !final
-		_ = r.ask(func(r *record) { v.At(&r.Record, r.Parallel, final, r.next) })
+		v.Masked = false
+		_ = r.ask(func(r *record) {
+			v.Masked = r.isBlind(v.Seat)
+			v.At(&r.Record, r.Parallel, final, r.next)
+		})
 	}
 	if step, ok := stepOf(ev); !v.Wants(meta.Seq, meta.Live, ok && step.Actor == v.Seat) {
 		return nil

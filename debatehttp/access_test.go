@@ -111,7 +111,7 @@ func TestOwnersOnly(t *testing.T) {
 	bobs := launch(named("bobs", "red"), bob)
 
 	list := func(who []string, query string) (ids []string) {
-		for _, d := range parsed[page](t, s.wants(http.StatusOK, http.MethodGet, "/debates"+query, "", who...)).Debates {
+		for _, d := range parsed[page](t, s.wants(http.StatusOK, http.MethodGet, "/debates"+query, "", who...)).Items {
 			ids = append(ids, d.ID)
 		}
 		return ids

@@ -48,17 +48,17 @@ func (c *Client) List(ctx context.Context, q store.Query) iter.Seq2[store.Status
 				yield(store.Status{}, err)
 				return
 			}
-			for _, s := range p.Debates {
+			for _, s := range p.Items {
 				if !yield(s, nil) {
 					return
 				}
 			}
 			if left > 0 {
-				if left -= len(p.Debates); left <= 0 {
+				if left -= len(p.Items); left <= 0 {
 					return
 				}
 			}
-			if p.Next == "" || len(p.Debates) == 0 {
+			if p.Next == "" || len(p.Items) == 0 {
 				return
 			}
 			values.Set("cursor", p.Next)
@@ -211,8 +211,9 @@ func (c *Client) Prompt(ctx context.Context, id string, key transcript.Key) (p *
 
 // Waiting returns what a debate asks the person who speaks for a seat, or all people if seat is empty.
 func (c *Client) Waiting(ctx context.Context, id, seat string) (list []debate.Asked, err error) {
-	err = c.call(ctx, "GET", pathOf(id, "/waiting"), seatOf(seat), nil, &list)
-	return list, err
+	var p askedPage
+	err = c.call(ctx, "GET", pathOf(id, "/waiting"), seatOf(seat), nil, &p)
+	return p.Items, err
 }
 
 // Document returns the text of a document for the person who speaks for a seat, with the names that this seat sees.
@@ -230,8 +231,9 @@ func (c *Client) Inbox(ctx context.Context, seat string, q store.Query) (list []
 	if q.Limit > 0 {
 		values.Set("limit", strconv.Itoa(q.Limit))
 	}
-	err = c.call(ctx, "GET", "/inbox", values, nil, &list)
-	return list, err
+	var p inboxPage
+	err = c.call(ctx, "GET", "/inbox", values, nil, &p)
+	return p.Items, err
 }
 
 // Answer gives a person's reply to a step, in the principal's name.

@@ -387,7 +387,7 @@ func TestServersThatAreNotHandlers(t *testing.T) {
 	}
 	require.ErrorContains(t, watched(), "an event has more than")
 
-	serve = func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"debates": [], "next": "again"}`) }
+	serve = func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"items": [], "next": "again"}`) }
 	for _, err := range c.List(ctx, store.Query{}) {
 		require.NoError(t, err)
 	}

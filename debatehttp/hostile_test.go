@@ -161,7 +161,7 @@ func TestDamagedDebatesInLists(t *testing.T) {
 			}
 			p = page{}
 			require.NoError(t, c.call(t.Context(), "GET", "/debates", values, nil, &p))
-			for _, s := range p.Debates {
+			for _, s := range p.Items {
 				ids = append(ids, s.ID)
 			}
 			if p.Next == "" {
@@ -241,7 +241,7 @@ func TestLabelsCanBeAdded(t *testing.T) {
 	}
 	s := open(t, store.Memory(), o)
 	s.begin()
-	list := parsed[page](t, s.wants(http.StatusOK, http.MethodGet, "/debates", "")).Debates
+	list := parsed[page](t, s.wants(http.StatusOK, http.MethodGet, "/debates", "")).Items
 	require.Len(t, list, 1)
 	require.Equal(t, map[string]string{"team": "red"}, list[0].Labels)
 }

@@ -109,7 +109,7 @@ func (b *schemaBook) define(typ reflect.Type) string {
 }
 
 // neverNull lists the properties, of any schema, whose lists, maps and pointers are never nil.
-var neverNull = []string{"turns", "participants", "rounds", "sides", "debates", "data", "choices", "messages", "result"}
+var neverNull = []string{"turns", "participants", "rounds", "sides", "items", "data", "choices", "messages", "result"}
 
 // addFields adds the properties of a struct and returns those that are always there.
 func (b *schemaBook) addFields(properties schema, typ reflect.Type) (required []string) {

@@ -167,13 +167,13 @@ func TestAPersonTakesPart(t *testing.T) {
 	v := s.stream("/debates/cars/events?seat=Bo", "")
 	for round := range 2 {
 		v.until("asked")
-		asked := parsed[[]debate.Asked](t, s.wants(http.StatusOK, http.MethodGet, "/debates/cars/waiting?seat=Bo", ""))
+		asked := parsed[askedPage](t, s.wants(http.StatusOK, http.MethodGet, "/debates/cars/waiting?seat=Bo", "")).Items
 		require.Len(t, asked, 1)
 		require.Equal(t, round+1, asked[0].Key.Round)
-		require.Equal(t, "[]\n", s.wants(http.StatusOK, http.MethodGet, "/debates/cars/waiting?seat=Ada", ""))
-		items := parsed[[]InboxItem](t, s.wants(http.StatusOK, http.MethodGet, "/inbox?seat=Bo", ""))
+		require.Equal(t, `{"items":[]}`+"\n", s.wants(http.StatusOK, http.MethodGet, "/debates/cars/waiting?seat=Ada", ""))
+		items := parsed[inboxPage](t, s.wants(http.StatusOK, http.MethodGet, "/inbox?seat=Bo", "")).Items
 		require.Equal(t, []InboxItem{{"cars", "Ban <b>cars</b>?", asked[0]}}, items)
-		require.Equal(t, "[]\n", s.wants(http.StatusOK, http.MethodGet, "/inbox?seat=Ada", ""))
+		require.Equal(t, `{"items":[]}`+"\n", s.wants(http.StatusOK, http.MethodGet, "/inbox?seat=Ada", ""))
 		given := func(name, text string) string {
 			return debatetest.Encode(t, map[string]any{"key": asked[0].Key, name: text})
 		}
@@ -209,7 +209,7 @@ func TestTwoPeopleHaveTheirOwnInbox(t *testing.T) {
 	v.until("asked")
 	v.until("asked")
 	for _, seat := range []string{"Ada", "Bo"} {
-		items := parsed[[]InboxItem](t, s.wants(http.StatusOK, http.MethodGet, "/inbox?seat="+seat, ""))
+		items := parsed[inboxPage](t, s.wants(http.StatusOK, http.MethodGet, "/inbox?seat="+seat, "")).Items
 		require.Len(t, items, 1)
 		require.Equal(t, seat, items[0].Asked.Key.Actor)
 	}
@@ -224,7 +224,7 @@ func TestListsAndTheirFilters(t *testing.T) {
 	}
 	list := func(query string) (ids []string, next string) {
 		p := parsed[page](t, s.wants(http.StatusOK, http.MethodGet, "/debates"+query, ""))
-		for _, d := range p.Debates {
+		for _, d := range p.Items {
 			ids = append(ids, d.ID)
 		}
 		return ids, p.Next
@@ -457,9 +457,9 @@ func TestPeopleAreBriefed(t *testing.T) {
 	inbox := s.wants(http.StatusOK, http.MethodGet, "/inbox?seat=Bo", "")
 	require.Contains(t, inbox, "BACKGROUND-TEXT")
 	require.NotContains(t, inbox, large)
-	asked := parsed[[]debate.Asked](t, body)
+	asked := parsed[askedPage](t, body).Items
 	s.posts(http.StatusNoContent, "/debates/b/answers", debatetest.Encode(t, map[string]any{"key": asked[0].Key, "text": "No."}))
 	s.stream("/debates/b/events?seat=Jo", "").until("asked")
-	judged := parsed[[]debate.Asked](t, s.wants(http.StatusOK, http.MethodGet, "/debates/b/waiting?seat=Jo", ""))
+	judged := parsed[askedPage](t, s.wants(http.StatusOK, http.MethodGet, "/debates/b/waiting?seat=Jo", "")).Items
 	require.Contains(t, judged[0].Briefing.Text(), "- policy_fit (70 %): DESCRIPTION-TEXT\n  - 0 means: ZERO-TEXT\n- cost (30 %)")
 }

@@ -40,7 +40,7 @@ func (c *call) result() error {
 	return c.answer(http.StatusOK, shownResult(r))
 }
 
-// report writes a report in one of three formats.
+// report writes a report in one of four formats.
 func (c *call) report() error {
 	full, err := strconv.ParseBool(cmp.Or(c.query.Get("full"), "false"))
 	if err != nil {
@@ -70,8 +70,11 @@ func (c *call) report() error {
 	case "markdown":
 		c.w.Header().Set("Content-Type", "text/markdown; charset=utf-8")
 		err = report.Markdown(&page, r)
+	case "csv":
+		c.w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+		err = report.CSV(&page, r)
 	default:
-		return invalid("format", "%q is not a format, use json, html or markdown", format)
+		return invalid("format", "%q is not a format, use json, html, markdown or csv", format)
 	}
 	if err == nil {
 		_, _ = c.w.Write(page.Bytes()) // fails if the client has disconnected
@@ -93,7 +96,7 @@ func (c *call) waiting() error {
 	if err != nil {
 		return err
 	}
-	return c.answer(http.StatusOK, forSeat(list, c.access.Seat))
+	return c.answer(http.StatusOK, askedPage{Items: forSeat(list, c.access.Seat)})
 }
 
 // document answers with the text of a document for the person who speaks for a seat.
@@ -128,10 +131,23 @@ func forSeat(list []debate.Asked, seat string) []debate.Asked {
 	return kept
 }
 
-// A page is a part of a list of debates. Next is the cursor of the next page; it is empty on the last one.
+// A page is a part of a list of debates. Next is the cursor of the next page; it is empty on the last one. All lists have this
+// form.
 type page struct {
-	Debates []store.Status `json:"debates"`
-	Next    string         `json:"next,omitempty"`
+	Items []store.Status `json:"items"`
+	Next  string         `json:"next,omitempty"`
+}
+
+// An askedPage is what a debate asks people. It is always the last page.
+type askedPage struct {
+	Items []debate.Asked `json:"items"`
+	Next  string         `json:"next,omitempty"`
+}
+
+// An inboxPage is what debates ask a person. It is always the last page.
+type inboxPage struct {
+	Items []InboxItem `json:"items"`
+	Next  string      `json:"next,omitempty"`
 }
 
 const (
@@ -148,7 +164,7 @@ func (c *call) list() error {
 	if err != nil {
 		return err
 	}
-	p := page{Debates: list}
+	p := page{Items: list}
 	if n := len(list); n == c.access.Query.Limit && n > 0 {
 		p.Next = cursorOf(list[n-1])
 	}
@@ -222,7 +238,7 @@ func (c *call) inbox() error {
 			items = append(items, InboxItem{s.ID, s.Topic, a})
 		}
 	}
-	return c.answer(http.StatusOK, items)
+	return c.answer(http.StatusOK, inboxPage{Items: items})
 }
 
 // askedOf returns what a debate asks people.

@@ -39,7 +39,8 @@ func (s *Toolset) Result(ctx context.Context, id string) (Output, error) {
 	return s.with(ctx, id, -1, func(*debate.Debate) error { return nil })
 }
 
-// Transcript returns all turns of a debate so far, except those that a person who is asked must not read yet.
+// Transcript returns all turns of a debate so far, except those that a person who is asked must not read yet. It returns none
+// while a person must not know who says what.
 func (s *Toolset) Transcript(ctx context.Context, id string) ([]Turn, error) {
 	d, err := s.Open(ctx, id)
 	if err != nil {
@@ -47,6 +48,10 @@ func (s *Toolset) Transcript(ctx context.Context, id string) ([]Turn, error) {
 	}
 	waiting, err := d.Waiting(ctx)
 	if err != nil {
+		return nil, explain(id, err)
+	}
+	blind, err := d.Blind(ctx)
+	if err != nil || len(blind) > 0 {
 		return nil, explain(id, err)
 	}
 	r, err := d.Result(ctx)

@@ -110,6 +110,7 @@ type follower struct {
 	after   int64
 
 	people bool       // whether a person takes part
+	blind  bool       // whether a person must not know who says what
 	held   []Progress // turns of a parallel phase that a person must not see before its end
 	hold   bool       // whether such a phase is open
 	rounds int
@@ -131,6 +132,11 @@ func (f *follower) follow(ctx context.Context, show func(Progress) bool) (left b
 	if err != nil {
 		return false, endOf(ctx, err)
 	}
+	blind, err := f.debate.Blind(ctx)
+	if err != nil {
+		return false, endOf(ctx, err)
+	}
+	f.blind = len(blind) > 0
 	f.people, f.hold = len(waiting) > 0, len(waiting) > 0
 	defer keepDriven(ctx, f.debate)()
 	for ev, err := range f.debate.Watch(ctx, f.after) {
@@ -177,6 +183,9 @@ func rests(s fsm.State) bool { return !s.Active() && s != fsm.Ready }
 
 // read returns the progress that an event shows.
 func (f *follower) read(ev debate.Event) (list []Progress) {
+	if f.blind {
+		return nil
+	}
 	switch ev := ev.(type) {
 	case debate.Asked:
 		f.people = true

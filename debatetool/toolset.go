@@ -148,8 +148,12 @@ func (s *Toolset) describe(ctx context.Context, d *debate.Debate, after int64) (
 	for range maxReads {
 		var waiting []debate.Asked
 		var r *report.Report
+		var blind []string
 		if err == nil {
 			waiting, err = d.Waiting(ctx)
+		}
+		if err == nil {
+			blind, err = d.Blind(ctx)
 		}
 		if err == nil {
 			r, err = report.Collect(ctx, d)
@@ -158,6 +162,10 @@ func (s *Toolset) describe(ctx context.Context, d *debate.Debate, after int64) (
 			break
 		}
 		o = s.quoter(d.ID()).describe(r, waiting, status.MaxRounds, after)
+		if len(blind) > 0 { // they read the output, and would know who says what
+			o.Turns, o.Notices = nil, nil
+			o.Position = max(after, 0)
+		}
 		before := status.Seq
 		if status, err = d.Status(ctx); status.Seq == before {
 			break

@@ -71,7 +71,7 @@ func TestPairsOfSeatsAreOffered(t *testing.T) {
 		continued, offered bool
 	}{{two, false, false}, {three, false, true}, {three, true, false}, {four, true, true}} {
 		p := debatetest.Call(t, influence.Analysis{ID: "cars", Seats: true, Samples: 1, Continued: x.continued}.Run, x.options)
-		require.Equal(t, x.offered, strings.Contains(strings.Join(p.Summary, " "), "--pairs"), "%+v", p.Summary)
+		require.Equal(t, x.offered, strings.Contains(strings.Join(p.Summary, " "), "ask for the two largest together"), "%+v", p.Summary)
 	}
 }
 

@@ -19,7 +19,7 @@ type history struct {
 	phases []progress.Update
 	last   *debate.Snapshot
 	held   bool // a person holds the debate: replies do not continue it
-	masked bool // the visitor is a judge who must not know who says what: show only what is asked
+	masked bool // the visitor must not know who says what: show only what is asked
 }
 
 // read reads the debate's journal.
@@ -77,10 +77,10 @@ func (v *visit) configOf(raw json.RawMessage) (cfg debate.Config) {
 	return debate.Config{Participants: actors.Participants, Judges: actors.Judges}
 }
 
-// errMasked returns the problem of a page that shows who says what to a judge who must not know that.
+// errMasked returns the problem of a page that shows who says what to a visitor who must not know that.
 func errMasked(seat string) error {
 	return &debatehttp.Problem{
 		Title: "This page shows who says what", Status: http.StatusForbidden,
-		Detail: seat + " knows the participants only by pseudonyms until the debate ends",
+		Detail: seat + " judges or ranks the participants under pseudonyms, and sees their names afterwards",
 	}
 }

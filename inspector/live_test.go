@@ -19,6 +19,7 @@ import (
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/golden"
+	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/price"
@@ -421,4 +422,39 @@ func TestWhatDecidedIsBesideTheTurns(t *testing.T) {
 	require.Contains(t, page, " … · <a href")
 	require.NoError(t, d.Annotate(t.Context(), "influence", "anything"))
 	require.NotContains(t, w.get(http.StatusOK, "/debates/cars"), "· −████")
+}
+
+// A member of a council who is to rank answers under pseudonyms sees no names before, on no page.
+func TestAMemberOfACouncilSeesNoNames(t *testing.T) {
+	w := open(t, Options{Controls: true}, speaker("The secret of Bo."))
+	cfg := pair("cars")
+	cfg.Protocol, cfg.Limits = council.Protocol{}, debate.Limits{}
+	cfg.Participants = []debate.Participant{{Name: "Ada", Human: true}, {Name: "Bo"}, {Name: "Cyn"}}
+	d := w.run(cfg)
+	blind := func() string {
+		t.Helper()
+		page := w.get(http.StatusOK, "/debates/cars?seat=Ada")
+		require.Contains(t, page, `id="masked"`)
+		for _, path := range []string{"/past?", "/turn?key=1/1/answer/Bo/&"} {
+			require.NotRegexp(t, `\bCyn\b`, w.get(http.StatusForbidden, "/debates/cars"+path+"seat=Ada"), path)
+		}
+		return page
+	}
+	require.NotContains(t, blind(), "The secret of")
+	require.NoError(t, d.Answer(t.Context(), debatetest.Waiting(t, d)[0].Key, "Mine.", ""))
+	debatetest.Finish(t, d)
+	page := blind()
+	require.Contains(t, page, "The secret of", "it reads the answers")
+	require.NotRegexp(t, `\bBo\b[^.]|\bCyn\b`, page)
+
+	asked := debatetest.Waiting(t, d)[0]
+	var r council.Ranking
+	for i, s := range asked.Said {
+		r.Ranking = append(r.Ranking, council.Ranked{Name: s.Actor, Reason: "It is clear.", Place: i + 1})
+	}
+	r.Comparison = "Both are clear."
+	require.NoError(t, d.Answer(t.Context(), asked.Key, debatetest.Encode(t, r), ""))
+	page = w.get(http.StatusOK, "/debates/cars?seat=Ada")
+	require.NotContains(t, page, `id="masked"`)
+	require.Contains(t, page, "Cyn")
 }

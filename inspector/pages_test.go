@@ -102,7 +102,7 @@ func TestABlindJudgeSeesNoNamesInThePast(t *testing.T) {
 	} {
 		page := w.get(http.StatusForbidden, path+"&seat=Jo")
 		require.NotContains(t, page, "Ada", path)
-		require.Contains(t, page, "Jo knows the participants only by pseudonyms until the debate ends")
+		require.Contains(t, page, "Jo judges or ranks the participants under pseudonyms")
 	}
 	require.NotContains(t, w.post(http.StatusForbidden, "/debates/cars/forks?seat=Jo", url.Values{"at": {fmt.Sprint(seq)}, "max_rounds": {"many"}}), "Ada")
 }

@@ -45,6 +45,7 @@ type Printer struct {
 	parallel bool              // several actors speak at the same time
 	showing  transcript.Key    // key of the turn that is printed while it streams
 	column   int               // bytes in its last line
+	held     string            // the beginning of a quote in it that has not ended
 	calls    map[string]string // the line of each call of a tool, by its ID
 }
 
@@ -166,7 +167,7 @@ func (p *Printer) turnLines(t *transcript.Turn) []string {
 	if list, why, ok := Scores(t); ok {
 		text, scores = why, list
 	}
-	if text = strings.TrimSpace(clean(text)); text != "" {
+	if text = strings.TrimSpace(clean(sources.Readable(text))); text != "" {
 		for line := range strings.SplitSeq(text, "\n") {
 			lines = append(lines, strings.TrimRight("  "+line, " "))
 		}
@@ -254,11 +255,20 @@ func (p *Printer) stream(c debate.Chunk) {
 		}
 		p.print("", p.heading(c.Key))
 		p.showing, p.column = c.Key, 0
+		p.held = ""
 	}
 	if p.showing != c.Key {
 		return
 	}
-	for line := range strings.Lines(clean(c.Text)) {
+	text := p.held + c.Text
+	n := beforeOpenQuote(text)
+	p.held = text[n:]
+	p.writeIndented(text[:n])
+}
+
+// writeIndented writes a part of a reply, whose lines are indented.
+func (p *Printer) writeIndented(text string) {
+	for line := range strings.Lines(clean(sources.Readable(text))) {
 		if p.column == 0 && line != "\n" {
 			p.write("  ")
 		}
@@ -272,6 +282,8 @@ func (p *Printer) stream(c debate.Chunk) {
 // endStream ends the line of a reply that is printed while it streams.
 func (p *Printer) endStream() {
 	if p.showing != (transcript.Key{}) {
+		p.writeIndented(p.held)
+		p.held = ""
 		p.write("\n")
 	}
 	p.showing = transcript.Key{}

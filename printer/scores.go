@@ -53,15 +53,17 @@ func Scores(t *transcript.Turn) (list []Score, why string, ok bool) {
 	return list, why, len(list) > 0
 }
 
-// table returns a line for each score.
+// table returns a line for each score. All have the same number of decimals, so that they stand in columns.
 func table(list []Score) (lines []string) {
-	width := 0
+	width, decimals := 0, 0
 	for _, s := range list {
 		width = max(width, utf8.RuneCountInString(oneLine(s.Name)))
+		_, after, _ := strings.Cut(s.String(), ".")
+		decimals = max(decimals, len(after))
 	}
 	for _, s := range list {
 		name := oneLine(s.Name)
-		lines = append(lines, fmt.Sprintf("  %s%s %5s of 10", name, strings.Repeat(" ", width-utf8.RuneCountInString(name)), s))
+		lines = append(lines, fmt.Sprintf("  %s%s %5.*f of 10", name, strings.Repeat(" ", width-utf8.RuneCountInString(name)), decimals, s.Value))
 	}
 	return lines
 }

@@ -43,3 +43,21 @@ func clean(text string) string { return strings.ReplaceAll(strings.Map(safe, tex
 
 // oneLine returns a text on one line, without what could control a terminal.
 func oneLine(text string) string { return strings.Join(strings.Fields(clean(text)), " ") }
+
+// maxQuote limits what waits for the end of a quote, in bytes.
+const maxQuote = 8 << 10
+
+// beforeOpenQuote returns the length of the part of a text before a quote that has begun and not ended. The rest waits for its end,
+// because a reader sees a quote with its source and not the tags of a model.
+func beforeOpenQuote(text string) int {
+	const begin, end = "<quote", "</quote>"
+	at := strings.LastIndex(text, begin)
+	if at >= 0 && len(text)-at < maxQuote && !strings.Contains(text[at:], end) {
+		return at
+	}
+	at = strings.LastIndexByte(text, '<')
+	if at >= 0 && strings.HasPrefix(begin, text[at:]) {
+		return at
+	}
+	return len(text)
+}

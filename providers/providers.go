@@ -14,7 +14,7 @@
 //
 // The packages below this one implement [Provider] for the services of OpenAI, Anthropic, Google, Mistral and Ollama,
 // and for any langchaingo model. Package providers/scripted provides a deterministic provider for tests and examples.
-// A provider may implement further small interfaces: [Checker], [Limited], [Windowed] and [Person].
+// A provider may implement further small interfaces: [Checker], [Limited], [Windowed], [Defaulted] and [Person].
 //
 // A provider calls [Request.OnChunk] only on the goroutine that called Generate, and never after Generate has returned.
 // The consumer of a debate runs inside that callback. If it panicked on another goroutine, the process would end. If
@@ -42,6 +42,7 @@ type Checker interface {
 	// Check returns nil if the key is accepted and the model exists, or if the provider cannot tell. It returns an
 	// *Error of kind [Authentication] if the key is refused and of kind [InvalidRequest] if the model does not exist.
 	// An error of any other kind means that the check itself failed. An empty model means the provider's default.
+	// Check calls the service: an engine also asks it whether this provider answers while another cannot be reached.
 	Check(ctx context.Context, model string) error
 }
 
@@ -72,6 +73,13 @@ type Windowed interface {
 	// Window returns how many tokens a prompt and its reply can have together, or 0 if the provider does not know. An empty
 	// model means the provider's default. Window calls no service. It may know more after [Checker.Check].
 	Window(model string) int
+}
+
+// Defaulted is an optional interface of a provider that has a default model. A debate with a limit of cost asks when it is
+// created, and stores the name, so that it knows the price.
+type Defaulted interface {
+	// DefaultModel returns the name of the model that answers requests without one, or "" if the provider does not know.
+	DefaultModel() string
 }
 
 // Role is the role of a message's author.

@@ -277,6 +277,35 @@ func (q Query) Delete(ctx context.Context, s Store) (n int, err error) {
 	return n, errors.Join(unreadable...)
 }
 
+// Totals are sums over debates.
+type Totals struct {
+	Debates     int              `json:"debates"`
+	Usage       transcript.Usage `json:"usage"`        // includes failed steps; forks repeat what they have from their parents
+	RunningTime time.Duration    `json:"running_time"` // in nanoseconds, pauses excluded
+}
+
+// TotalsBy adds up the debates of s that the query selects, by the value of a label. Those without the label are under "". It
+// goes on after a debate whose status cannot be read, leaves it out, and returns its error at the end.
+func (q Query) TotalsBy(ctx context.Context, s Store, label string) (map[string]Totals, error) {
+	sums := map[string]Totals{}
+	var unreadable []error
+	for h, err := range s.List(ctx, q) {
+		switch {
+		case err != nil && h.ID != "":
+			unreadable = append(unreadable, err)
+		case err != nil:
+			return sums, errors.Join(append(unreadable, err)...)
+		default:
+			sum := sums[h.Labels[label]]
+			sum.Debates++
+			sum.Usage = sum.Usage.Add(h.Usage)
+			sum.RunningTime += h.RunningTime
+			sums[h.Labels[label]] = sum
+		}
+	}
+	return sums, errors.Join(unreadable...)
+}
+
 // ErrNotFound is returned if the store has no debate with the given ID.
 var ErrNotFound = errors.New("no such debate")
 

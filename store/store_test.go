@@ -169,6 +169,32 @@ func (s changing) Delete(ctx context.Context, id string, last int64) error {
 	return s.Store.Delete(ctx, id, last)
 }
 
+// Sums of usage are by the value of a label. A debate that cannot be read is left out, and its error comes at the end.
+func TestTotalsByLabel(t *testing.T) {
+	s := changing{store.Memory()}
+	for i, x := range []struct {
+		label string
+		cost  float64
+		topic string
+	}{{"blue", 1, ""}, {"red", 2, ""}, {"blue", 4, ""}, {"", 8, ""}, {"red", 16, "damaged"}} {
+		h := store.Status{ID: fmt.Sprint("x", i), Seq: 1, Created: noon.Add(time.Duration(i)), Topic: x.topic, RunningTime: time.Second}
+		h.Usage = transcript.Usage{Input: 10, Cost: x.cost}
+		if x.label != "" {
+			h.Labels = map[string]string{"team": x.label}
+		}
+		require.NoError(t, s.Commit(t.Context(), store.Change{ID: h.ID, Entries: []store.Entry{{Seq: 1}}, Status: h}))
+	}
+	sums, err := store.Query{}.TotalsBy(t.Context(), s, "team")
+	require.EqualError(t, err, "read status of debate x4: damaged")
+	of := func(n int, cost float64) store.Totals {
+		return store.Totals{Debates: n, Usage: transcript.Usage{Input: 10 * n, Cost: cost}, RunningTime: time.Duration(n) * time.Second}
+	}
+	require.Equal(t, map[string]store.Totals{"blue": of(2, 5), "red": of(1, 2), "": of(1, 8)}, sums)
+	sums, err = store.Query{Labels: map[string]string{"team": "blue"}}.TotalsBy(t.Context(), s, "team")
+	require.NoError(t, err)
+	require.Equal(t, map[string]store.Totals{"blue": of(2, 5)}, sums)
+}
+
 func TestDeleteAllLeavesChangedDebatesAloneAndStopsAtAnError(t *testing.T) {
 	s := changing{store.Memory()}
 	for i, id := range []string{"a", "b", "c", "d"} {

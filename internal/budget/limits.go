@@ -26,6 +26,7 @@ type Limits struct {
 	JudgeTokens  int
 	StepTimeout  time.Duration
 	StepAttempts int
+	OutageTime   time.Duration
 	RoundTime    time.Duration
 	RoundDelay   time.Duration
 	ToolRounds   int
@@ -88,6 +89,7 @@ func (l Limits) Valid() (valid Limits, found []protocol.Problem) {
 	}{
 		{"running_time", &l.RunningTime},
 		{"step_timeout", &l.StepTimeout},
+		{"outage_time", &l.OutageTime},
 		{"round_time", &l.RoundTime},
 		{"round_delay", &l.RoundDelay},
 		{"tool_timeout", &l.ToolTimeout},
@@ -162,6 +164,7 @@ type JSON struct {
 	JudgeTokens  int      `json:"judge_tokens,omitempty"`
 	StepTimeout  duration `json:"step_timeout,omitzero"`
 	StepAttempts int      `json:"step_attempts,omitempty"`
+	OutageTime   duration `json:"outage_time,omitzero"`
 	RoundTime    duration `json:"round_time,omitzero"`
 	RoundDelay   duration `json:"round_delay,omitzero"`
 	ToolRounds   int      `json:"tool_rounds,omitempty"`
@@ -174,7 +177,7 @@ type JSON struct {
 func (l Limits) JSON() JSON {
 	return JSON{
 		l.MinRounds, l.MaxRounds, duration(l.RunningTime), l.OutputTokens, l.Tokens, l.Cost, l.StepTokens, l.JudgeTokens,
-		duration(l.StepTimeout), l.StepAttempts, duration(l.RoundTime), duration(l.RoundDelay),
+		duration(l.StepTimeout), l.StepAttempts, duration(l.OutageTime), duration(l.RoundTime), duration(l.RoundDelay),
 		l.ToolRounds, l.ToolCalls, l.ToolBytes, duration(l.ToolTimeout),
 	}
 }
@@ -183,7 +186,7 @@ func (l Limits) JSON() JSON {
 func (l JSON) Limits() Limits {
 	return Limits{
 		l.MinRounds, l.MaxRounds, time.Duration(l.RunningTime), l.OutputTokens, l.Tokens, l.Cost, l.StepTokens, l.JudgeTokens,
-		time.Duration(l.StepTimeout), l.StepAttempts, time.Duration(l.RoundTime), time.Duration(l.RoundDelay),
+		time.Duration(l.StepTimeout), l.StepAttempts, time.Duration(l.OutageTime), time.Duration(l.RoundTime), time.Duration(l.RoundDelay),
 		l.ToolRounds, l.ToolCalls, l.ToolBytes, time.Duration(l.ToolTimeout),
 	}
 }

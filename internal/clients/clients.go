@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/internal/naming"
@@ -132,6 +133,63 @@ func (a Asker) Access(ctx context.Context, actors []Actor) (list []protocol.Prob
 		}
 	}
 	return list
+}
+
+// patience is how long providers may take to say that they answer.
+const patience = 10 * time.Second
+
+// AnyAnswers asks the providers of actors whether they answer, all at once. known reports whether each could tell.
+func (a Asker) AnyAnswers(ctx context.Context, actors []Actor) (answer, known bool) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	asked, reached := map[string]bool{}, make(chan bool)
+	known = true
+	for i := range actors {
+		x := &actors[i]
+		if asked[x.Provider] {
+			continue
+		}
+		checker := checkerOf(x.Client)
+		if checker == nil {
+			known = false
+			continue
+		}
+		asked[x.Provider] = true
+		go func() {
+			said := false
+			defer func() { reached <- said }()
+			failed := a.ask(ctx, x.Provider, func() error { return checker.Check(ctx, x.Request.Model) })
+			said = ctx.Err() == nil && (failed == nil || answers(failed.Kind))
+		}()
+	}
+	for range asked {
+		if <-reached {
+			answer = true
+			cancel() // the others need not go on
+		}
+	}
+	return answer, known
+}
+
+// answers reports whether an error of a kind came from the service.
+func answers(kind providers.ErrorKind) bool {
+	return kind != providers.Network && kind != providers.Timeout && kind != providers.Panic
+}
+
+// checkerOf returns a provider that can check itself, or nil. What wraps a provider has the method even if the provider has not.
+func checkerOf(p providers.Provider) providers.Checker {
+	checker, _ := p.(providers.Checker)
+	for inner := p; inner != nil; {
+		if _, can := inner.(providers.Checker); !can {
+			return nil
+		}
+		wrapper, wraps := inner.(interface{ Unwrap() providers.Provider })
+		if !wraps {
+			break
+		}
+		inner = wrapper.Unwrap()
+	}
+	return checker
 }
 
 // Windows returns, by field, the windows of actors that have none, and those that are smaller than the configured ones.

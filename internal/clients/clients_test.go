@@ -11,6 +11,7 @@ import (
 
 	"github.com/elenchus-go/debate/internal/clients"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/middleware"
 )
 
 // plain is a provider that says nothing about itself.
@@ -116,6 +117,41 @@ func TestNobodyIsAskedAfterTheEnd(t *testing.T) {
 	cancel()
 	require.Empty(t, a.Access(ctx, []clients.Actor{of("judges[0]", "m", p)}))
 	require.Empty(t, p.asked)
+}
+
+// While one provider cannot be reached, others are asked whether they answer. An error that came from the service is an answer.
+func TestWhoAnswers(t *testing.T) {
+	named := func(name string, p providers.Provider) clients.Actor {
+		x := of("participants[0]", "m", p)
+		x.Provider = name
+		return x
+	}
+	failing := func(kind providers.ErrorKind) providers.Provider {
+		return &telling{check: func(string) error { return &providers.Error{Kind: kind, Err: errors.New("no")} }}
+	}
+	fine := &telling{check: func(string) error { return nil }}
+	for name, tt := range map[string]struct {
+		list          []clients.Actor
+		answer, known bool
+	}{
+		"nobody":             {nil, false, true},
+		"one":                {[]clients.Actor{named("a", fine)}, true, true},
+		"a refused key":      {[]clients.Actor{named("a", failing(providers.Authentication))}, true, true},
+		"no network":         {[]clients.Actor{named("a", failing(providers.Network))}, false, true},
+		"too late":           {[]clients.Actor{named("a", failing(providers.Timeout))}, false, true},
+		"one of two":         {[]clients.Actor{named("a", failing(providers.Network)), named("b", fine)}, true, true},
+		"it cannot tell":     {[]clients.Actor{named("a", plain{})}, false, false},
+		"wrapped":            {[]clients.Actor{named("a", middleware.Wrap(fine, middleware.Concurrency(1)))}, true, true},
+		"wrapped, and blind": {[]clients.Actor{named("a", middleware.Wrap(plain{}, middleware.Concurrency(1)))}, false, false},
+		"a bug":              {[]clients.Actor{named("a", &telling{check: func(string) error { panic("broken") }})}, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, _ := asker()
+			answer, known := a.AnyAnswers(t.Context(), tt.list)
+			require.Equal(t, tt.answer, answer)
+			require.Equal(t, tt.known, known)
+		})
+	}
 }
 
 func TestUnsupportedSettings(t *testing.T) {

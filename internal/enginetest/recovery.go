@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"reflect"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/store"
 )
 
 var recoveryTests = map[string]func(*env){
@@ -18,6 +21,7 @@ var recoveryTests = map[string]func(*env){
 	"a debate with a process for each event equals an undisturbed one":     (*env).processPerEvent,
 	"a store that fails at any commit neither loses nor duplicates turns":  (*env).commitFails,
 	"after an authentication error, Retry calls the missing steps":         (*env).authenticationFails,
+	"a process that dies in its first call leaves its name":                (*env).namedDies,
 	"two processes that run one debate concurrently get the result of one": (*env).runTwice,
 }
 
@@ -140,4 +144,76 @@ func (s *env) runTwice() {
 		require.Equal(s, want.text, s.transcript(s.openInNewProcess(cfg.ID)))
 		s.requireJournalValid(cfg.ID)
 	})
+}
+
+// namedDies has a process with a name die in its first call. Another one with the same name continues at once: no heartbeat is due
+// for an hour.
+func (s *env) namedDies() {
+	for name, drive := range map[string]func(*debate.Debate){
+		"start": func(d *debate.Debate) { require.NoError(s, d.Start(s.ctx)) },
+		"run": func(d *debate.Debate) {
+			go func() {
+				for range d.Run(s.ctx) { //nolint:revive // its process dies
+				}
+			}()
+		},
+	} {
+		s.runSubtest(name, func(s *env) {
+			named := func(o *debate.Options) { o.Name, o.HeartbeatInterval = "service", time.Hour }
+			mortal := &mortalStore{Store: s.backend.Open(s)}
+			called := make(chan struct{})
+			old := s.newProcessOver(mortal, named)
+			old.model.hook = func(ctx context.Context, _ providers.Request) error {
+				close(called)
+				<-ctx.Done()
+				return context.Cause(ctx)
+			}
+			cfg := pair(nil)
+			cfg.ID = "named-" + name
+			drive(s.create(old, cfg))
+			<-called
+			mortal.dead.Store(true)
+
+			next := s.newProcess(named)
+			require.NoError(s, next.Recover(s.ctx))
+			for ev, err := range s.open(next, cfg.ID).Watch(s.ctx, 0) {
+				require.NoError(s, err)
+				if end, ended := ev.(debate.Ended); ended {
+					require.Equal(s, fsm.Completed, end.Result.State)
+				}
+			}
+			_ = old.Close(s.ctx)
+			require.NoError(s, next.Close(s.ctx))
+		})
+	}
+}
+
+// mortalStore is the store of a process that dies: nothing more is written.
+type mortalStore struct {
+	store.Store
+
+	dead atomic.Bool
+}
+
+func (m *mortalStore) Commit(ctx context.Context, c store.Change) error {
+	if m.dead.Load() {
+		return errDisk
+	}
+	return m.Store.Commit(ctx, c)
+}
+
+// Beat implements store.Heartbeats.
+func (m *mortalStore) Beat(ctx context.Context, h store.Heartbeat, since time.Time, ids ...string) ([]string, error) {
+	if m.dead.Load() {
+		return nil, errDisk
+	}
+	return m.Store.(store.Heartbeats).Beat(ctx, h, since, ids...)
+}
+
+// Forget implements store.Heartbeats.
+func (m *mortalStore) Forget(ctx context.Context, driver string, ids ...string) error {
+	if m.dead.Load() {
+		return errDisk
+	}
+	return m.Store.(store.Heartbeats).Forget(ctx, driver, ids...)
 }

@@ -313,6 +313,10 @@ func (f fault) expected() (what string, least, most int) {
 		return stopped, 1, 1
 	case f.kind == providers.Network && f.isFirst():
 		return unreached, 3, 4
+	case f.kind == providers.Network && f.site.said == "" && f.site.speaker && !f.site.pair && !f.site.alone: // the others have other providers
+		return dropped, least, 12
+	case f.kind == providers.Network && f.site.actor() == protocol.Summarizer && f.site.safe: // the debate goes on without the summary
+		return fallback, least, 12
 	case f.kind == providers.Network && f.site.said == "" && !f.site.optional: // the debate waits for the provider, then stops
 		return stopped, 5, 70
 	case f.site.one && f.kind == providers.RateLimit: // it affects all participants, so the debate waits

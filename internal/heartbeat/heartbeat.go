@@ -50,6 +50,7 @@ func engineName() string {
 type Keeper struct {
 	store store.Heartbeats
 	name  string
+	named bool // the program has chosen the name, so that another process may have it later
 	every time.Duration
 	after time.Duration // a heartbeat that is older no longer counts
 	log   *slog.Logger
@@ -69,7 +70,7 @@ func New(s store.Store, name string, every, after time.Duration, log *slog.Logge
 	if !ok || every < 0 {
 		return nil
 	}
-	h := &Keeper{store: keeper, name: name, every: cmp.Or(every, defaultHeartbeatInterval), log: log, driven: map[string]bool{}}
+	h := &Keeper{store: keeper, name: name, named: name != "", every: cmp.Or(every, defaultHeartbeatInterval), log: log, driven: map[string]bool{}}
 	h.after = cmp.Or(after, heartbeatsToMiss*h.every)
 	return h
 }
@@ -190,6 +191,14 @@ func (h *Keeper) Announce(ctx context.Context, id string) {
 			_, err := h.beat(ctx, nil, id)
 			return err
 		})
+	}
+}
+
+// Sign writes a heartbeat for a debate whose engine begins to drive it, if the name of the engine was chosen. A process that
+// dies in its first second leaves its name, so that its successor with the same name does not wait.
+func (h *Keeper) Sign(ctx context.Context, id string) {
+	if h != nil && h.named {
+		h.Announce(ctx, id)
 	}
 }
 

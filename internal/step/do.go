@@ -126,7 +126,8 @@ func (r *Run) perform() error {
 // failure.
 func (r *Run) contextEnded(n int, err error) error {
 	cause := context.Cause(r.ctx)
-	if timeout, ok := errors.AsType[*providers.Error](cause); r.attempts.outage && (ok || errors.Is(cause, ErrOutOfTime)) {
+	timeout, ok := errors.AsType[*providers.Error](cause)
+	if r.attempts.outage && (ok && !r.attempts.ordinary || errors.Is(cause, ErrOutOfTime)) {
 		if !ok {
 			timeout = &providers.Error{Kind: providers.Timeout, Err: cause}
 		}
@@ -136,7 +137,7 @@ func (r *Run) contextEnded(n int, err error) error {
 	if errors.Is(cause, ErrOutOfTime) && (r.keepDoubtful() || r.keepPartial()) {
 		return nil
 	}
-	if timeout, ok := errors.AsType[*providers.Error](cause); ok {
+	if ok {
 		if err != nil {
 			timeout = &providers.Error{Kind: timeout.Kind, Err: timeout.Err, Partial: providers.AsError(err).Partial}
 		}

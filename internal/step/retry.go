@@ -1,7 +1,6 @@
 package step
 
 import (
-	"cmp"
 	"errors"
 	"math/rand/v2"
 	"time"
@@ -144,46 +143,21 @@ func (r *Run) substitute() bool {
 	return true
 }
 
-// firstContact is the time in which a first run retries calls to a provider that has never answered, counted from the
-// step's start. If connections are refused, the step fails within 15 s, and if none is made in the time that the providers
-// give it, within 30 s. A person who has just configured the provider waits for the answer.
-const firstContact = 10 * time.Second
-
-// mayWaitFirst reports whether the step may wait before its next attempt. It may not wait longer than firstContact for a
-// provider that this engine has never reached.
-func (r *Run) mayWaitFirst(wait time.Duration) bool {
-	return !r.neverReached() || time.Since(r.draft.Started)-r.timing.viewed+wait <= firstContact
-}
-
-// neverReached reports whether the provider cannot be reached and has never answered this engine, in a first run. Its
-// address is probably wrong: to wait for it would only hide that.
-func (r *Run) neverReached() bool {
-	first := r.Plan.FirstRun
-	return first != nil && first.Load() && r.Plan.Limits.Outage > 0 && r.maxRetries(providers.Network) > 0 && r.Unreachable() &&
-		!r.Plan.Answers.since(r.query.model.Provider, time.Time{})
-}
-
 // waitForService returns the wait for a rate limit that affects all participants, or for a provider that cannot be
-// reached: dropping one participant after the other would not help. It is negative if the time budget does not allow
-// the wait.
+// reached: dropping one participant after the other would not help. It is negative if the step must not wait.
 func (r *Run) waitForService(e *providers.Error) time.Duration {
 	most := r.maxWait(e)
 	if most == 0 {
 		return -1
 	}
-	outage, rest := e.Kind != providers.RateLimit, max(e.RetryAfter, maxBackoff)
-	if outage && r.neverReached() {
-		r.attempts.waitError = errUnreachable
-		return -1
+	if e.Kind != providers.RateLimit {
+		return r.waitForProvider(e)
 	}
-	if time.Since(r.draft.Started)-r.timing.viewed+rest >= most {
-		switch {
-		case outage:
-			r.attempts.waitError = errUnreachable
-		case e.RetryAfter > maxBackoff:
+	rest := max(e.RetryAfter, maxBackoff)
+	if r.waitedSoFar()+rest >= most {
+		r.attempts.waitError = ErrOutOfTime
+		if e.RetryAfter > maxBackoff {
 			r.attempts.waitError = errLongWait
-		default:
-			r.attempts.waitError = ErrOutOfTime
 		}
 		return -1
 	}
@@ -191,13 +165,15 @@ func (r *Run) waitForService(e *providers.Error) time.Duration {
 		r.attempts.waitError = ErrNextJob
 		return -1
 	}
-	r.timing.stop()                      // the wait counts towards the debate's time, not the step's
-	if r.timing.waited = true; !outage { // in an outage, one attempt follows each wait
-		r.attempts.failures = nil
-	}
-	r.attempts.outage = outage
+	r.timing.stop() // the wait counts towards the debate's time, not the step's
+	r.timing.waited = true
+	r.attempts.failures = nil
+	r.attempts.outage = false
 	return rest
 }
+
+// waitedSoFar returns the time since the step began.
+func (r *Run) waitedSoFar() time.Duration { return time.Since(r.draft.Started) - r.timing.viewed }
 
 // timeLeft returns the remaining time of the step.
 func (r *Run) timeLeft() time.Duration {
@@ -216,45 +192,8 @@ func (r *Run) maxWait(e *providers.Error) time.Duration {
 	switch {
 	case e.Kind == providers.RateLimit:
 		return r.Plan.Limits.RateLimit
-	case r.Unreachable() && !r.isBack() && r.attempts.recoveries < maxRecoveries && r.maxRetries(providers.Network) > 0:
+	case r.Unreachable() && !r.isBack() && r.attempts.recoveries < maxRecoveries && r.mayWaitForProvider():
 		return r.Plan.Limits.Outage
 	}
 	return 0
-}
-
-// noteAnswer records whether a call that began at the given time has reached the provider. err is the error of the call.
-func (r *Run) noteAnswer(began time.Time, err error) {
-	failed, s := providers.AsError(err), &r.attempts
-	switch {
-	case failed == nil || failed.Partial.Text != "":
-	case failed.Kind == providers.Network:
-		now := time.Now()
-		s.unreachableSince, s.unreachable = cmp.Or(s.unreachable, now), now
-		if s.outage && r.isBack() { // the outage is over: this is a first failure
-			s.outage = false
-			s.recoveries++
-			delete(s.failures, providers.Network)
-		}
-		return
-	case failed.Kind == providers.Timeout:
-		return
-	}
-	r.noteReached()
-	r.Plan.Answers.add(r.query.model.Provider, began)
-}
-
-// noteReached records that the provider of the next call is not known to be unreachable.
-func (r *Run) noteReached() {
-	s := &r.attempts
-	s.unreachable, s.unreachableSince, s.outage, s.recoveries = time.Time{}, time.Time{}, false, 0
-}
-
-// maxRecoveries is the number of outages after which a step whose calls still fail is alone with that. Others may be
-// answered between two outages.
-const maxRecoveries = 2
-
-// isBack reports whether the provider has answered a call of others that began after the last but one failure of the step.
-// Then others can reach it, or could before another outage began.
-func (r *Run) isBack() bool {
-	return r.Plan.Answers.since(r.query.model.Provider, r.attempts.unreachableSince)
 }

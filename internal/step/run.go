@@ -53,11 +53,12 @@ type attempts struct {
 	shortened   bool                        // the prompt was shortened because of a guess
 	waitedAfter int                         // number of attempts that no longer count: those before a wait for a rate limit or a provider, and rounds of tool calls
 	waitError   error                       // why the step cannot wait any longer
-	// While calls fail because the provider cannot be reached: when the last one failed, and the one before it or, if
-	// there is none, the same one.
-	unreachable, unreachableSince time.Time
-	outage                        bool // the step waits until the provider can be reached
-	recoveries                    int  // number of waits in which the provider has answered others, but not this step
+	// While calls fail because the provider cannot be reached: when the first one failed, when the last one did, and the one
+	// before it or, if there is none, the same one.
+	lost, unreachable, unreachableSince time.Time
+	outage                              bool // the step waits until the provider can be reached
+	ordinary                            bool // the wait has an end of its own, after which the failure is like others
+	recoveries                          int  // number of waits in which the provider has answered others, but not this step
 }
 
 // Viewing says whether somebody looks at an event of the step on the goroutine of Do. Meanwhile, the time limit stands
@@ -95,7 +96,7 @@ func (r *Run) Late(waited time.Duration) {
 	if left := max(l.Remaining-waited, 1); left < l.Time {
 		l.Time, l.Budget = left, true
 	}
-	for _, most := range []*time.Duration{&l.RateLimit, &l.Outage} {
+	for _, most := range []*time.Duration{&l.RateLimit, &l.Outage, &l.OutageTime, &l.OutageUnknown} {
 		if *most > 0 {
 			*most = max(*most-waited, 1)
 		}

@@ -31,6 +31,9 @@ type Host interface {
 	// Tools runs the calls of a round, stores the round, and sets the results. It is called between two attempts. An error
 	// ends the step.
 	Tools(ctx context.Context, c Calls) error
+	// Others says how everybody else fares while the step cannot reach its provider. Answers count if they came after the
+	// given time.
+	Others(ctx context.Context, provider string, since time.Time) Others
 }
 
 // Attempt is what a call of a model is for.
@@ -133,7 +136,10 @@ type Limits struct {
 	Budget    bool          // Time is the remaining time of the debate
 	RateLimit time.Duration // wait for a rate limit that affects all participants; 0 if the step must not wait for it
 	Outage    time.Duration // wait for a provider that cannot be reached; 0 if the step must not wait for it
-	Remaining time.Duration // of the debate when the step was planned
+	// The step fails like others if the provider cannot be reached for OutageTime or, if that is 0, for OutageUnknown while
+	// nobody can tell whether others are answered.
+	OutageTime, OutageUnknown time.Duration
+	Remaining                 time.Duration // of the debate when the step was planned
 }
 
 // Hold tells the steps of a debate whether it is paused. The zero Hold is not ready: call Set first.
@@ -163,11 +169,13 @@ func (h *Hold) Set(paused bool) {
 	h.paused = paused
 }
 
-// Answers holds, for each provider of an engine, when the last call began that it has answered, even if with an error.
+// Answers holds, for each provider of an engine, when the last call began that it has answered, even if with an error, and
+// when its last answer came.
 // The zero Answers is ready to use.
 type Answers struct {
 	mu    sync.Mutex
 	began map[string]time.Time // by the provider's name
+	came  map[string]time.Time
 }
 
 // add records that a provider has answered a call that began at the given time.
@@ -176,7 +184,9 @@ func (l *Answers) add(provider string, began time.Time) {
 	defer l.mu.Unlock()
 	if l.began == nil {
 		l.began = map[string]time.Time{}
+		l.came = map[string]time.Time{}
 	}
+	l.came[provider] = time.Now()
 	if began.After(l.began[provider]) {
 		l.began[provider] = began
 	}
@@ -188,6 +198,13 @@ func (l *Answers) since(provider string, t time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.began[provider].After(t)
+}
+
+// CameSince reports whether an answer of a provider came after t, or ever if t is zero.
+func (l *Answers) CameSince(provider string, t time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.came[provider].After(t)
 }
 
 // DefaultRetries holds the default number of retries for each kind of error.

@@ -399,6 +399,50 @@ func TestAnOutage(t *testing.T) {
 	}
 }
 
+// How long a step tries to reach its provider depends on what is configured and on how others fare. Then it fails like others,
+// unless nobody can go on.
+func TestHowLongAStepTriesToReachItsProvider(t *testing.T) {
+	retries := func(n int) map[providers.ErrorKind]int { return map[providers.ErrorKind]int{providers.Network: n} }
+	for name, tt := range map[string]struct {
+		others      Others
+		time        time.Duration // OutageTime
+		retries     map[providers.ErrorKind]int
+		least, most time.Duration
+		attempts    int // 0 for any number
+		unreachable bool
+	}{
+		"others wait":           {others: OthersWait, least: 58 * time.Minute, most: time.Hour, unreachable: true},
+		"others answer":         {others: OthersAnswer, most: 20 * time.Second, attempts: 4},
+		"nobody can tell":       {others: OthersUnknown, least: 5 * time.Minute, most: 5*time.Minute + time.Second},
+		"a time":                {time: 90 * time.Second, least: 90 * time.Second, most: 91 * time.Second},
+		"a time, others answer": {others: OthersAnswer, time: 10 * time.Minute, least: 10 * time.Minute, most: 10*time.Minute + time.Second},
+		"a short time":          {time: time.Millisecond, most: 20 * time.Second, attempts: 4},
+		"a number":              {retries: retries(2), most: 10 * time.Second, attempts: 3},
+		"a number and a time":   {retries: retries(1), time: time.Minute, least: time.Minute, most: 61 * time.Second},
+		"none, and a time":      {retries: retries(0), time: time.Minute, attempts: 1},
+		"longer than there is":  {time: 3 * time.Hour, least: 58 * time.Minute, most: time.Hour, unreachable: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				r := newRun(t, &scripted.Provider{Func: func(providers.Request) scripted.Reply { return failing(providers.Network) }})
+				r.Plan.Limits.Outage, r.Plan.Limits.OutageTime, r.Plan.Limits.OutageUnknown = time.Hour, tt.time, 5*time.Minute
+				r.Plan.Retries = tt.retries
+				_, err := do(t, r, &recorder{others: tt.others})
+				took := time.Since(began)
+				var f *Failure
+				require.ErrorAs(t, err, &f)
+				require.Equal(t, tt.unreachable, f.Unreachable)
+				require.GreaterOrEqual(t, took, tt.least)
+				require.LessOrEqual(t, took, tt.most)
+				if tt.attempts > 0 {
+					require.Len(t, f.Attempts, tt.attempts)
+				}
+			})
+		})
+	}
+}
+
 // A person who waits for the first turn soon learns that the address of the provider is wrong. One that has answered before
 // is waited for.
 func TestAFirstRun(t *testing.T) {

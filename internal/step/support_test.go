@@ -39,7 +39,11 @@ type recorder struct {
 	rounds []Calls
 	tools  func(Calls) error // runs calls in place of the recorder
 	run    *Run
+	others Others
 }
+
+// Others implements Host.
+func (h *recorder) Others(context.Context, string, time.Time) Others { return h.others }
 
 func (h *recorder) add(format string, args ...any) {
 	h.log = append(h.log, fmt.Sprintf(format, args...))

@@ -29,6 +29,14 @@ func TestADebateWithTools(t *testing.T) {
 		require.Len(t, turn.Attempts, 3)
 	}
 	require.Equal(t, debatetest.Status(t, d).Usage, r.Total.Usage)
+	used := 0
+	for _, u := range r.Tools {
+		require.Equal(t, "search", u.Tool)
+		require.Zero(t, u.Failed)
+		used += u.Calls
+	}
+	require.Equal(t, len(w.ran), used, "each call counts once, although its round has two entries")
+	require.Equal(t, r.Turns[0].Actor, r.Tools[0].Actor)
 	requirePrompts(t, w, d)
 	for _, n := range w.ran {
 		require.Equal(t, 1, n)

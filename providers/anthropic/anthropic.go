@@ -62,8 +62,8 @@ type Config struct {
 	// field, and anything else replaces it. Examples are "top_k" and "metadata".
 	Extra map[string]any
 	// ErrorKind returns the kind of an error, or "" if the provider's own rules decide. Set it for a server whose errors
-	// they misunderstand. status is the HTTP status, or 0 for an error within a stream without one. It must be safe for
-	// concurrent use.
+	// they misunderstand. status is the HTTP status. It is 0 for an error within a stream without one, and if no connection was
+	// made or it broke off; body then is the text of the error. It must be safe for concurrent use.
 	ErrorKind func(status int, body []byte) providers.ErrorKind `json:"-"`
 	// NoSchema sends no schemas, so that only the prompt describes a structured reply.
 	NoSchema bool
@@ -141,6 +141,9 @@ func (c Config) baseURL() (string, error) {
 	}
 	return strings.TrimRight(c.BaseURL, "/"), nil
 }
+
+// DefaultModel returns the model of requests that name none.
+func (p *Provider) DefaultModel() string { return p.model }
 
 // Check asks the service whether the model exists and the key is valid. If model is empty, Check uses the default model.
 func (p *Provider) Check(ctx context.Context, model string) error {

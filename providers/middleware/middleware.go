@@ -14,8 +14,8 @@
 // If you wrap several providers with the same middleware, they share its limit. Use this for providers that share a key.
 // The middleware in this package does not retry and asks no other model, because the engine does: Config.Retries says how
 // often it repeats a call, and Config.Substitutes which models take over a judge's reply. Middleware keeps a call and its
-// chunks on the caller's goroutine. The wrapped providers implement [providers.Checker], [providers.Limited], [providers.Windowed] and
-// [providers.Person], and forward them to the inner provider if that implements them too.
+// chunks on the caller's goroutine. The wrapped providers implement [providers.Checker], [providers.Limited], [providers.Windowed],
+// [providers.Defaulted] and [providers.Person], and forward them to the inner provider if that implements them too.
 package middleware
 
 import (
@@ -49,6 +49,9 @@ func (w *wrapped) Generate(ctx context.Context, r providers.Request) (providers.
 	return w.generate(ctx, r)
 }
 
+// Unwrap returns the inner provider, which may not be able to check itself although the wrapped one has the method.
+func (w *wrapped) Unwrap() providers.Provider { return w.inner }
+
 func (w *wrapped) Check(ctx context.Context, model string) error { return check(ctx, w.inner, model) }
 
 func (w *wrapped) Unsupported(r providers.Request) map[string]string { return unsupported(w.inner, r) }
@@ -56,6 +59,13 @@ func (w *wrapped) Unsupported(r providers.Request) map[string]string { return un
 func (w *wrapped) Window(model string) int { return windowOf(w.inner, model) }
 
 func (w *wrapped) IsPerson() bool { return isPerson(w.inner) }
+
+func (w *wrapped) DefaultModel() string {
+	if d, ok := w.inner.(providers.Defaulted); ok {
+		return d.DefaultModel()
+	}
+	return ""
+}
 
 func isPerson(p providers.Provider) bool {
 	h, ok := p.(providers.Person)

@@ -43,8 +43,8 @@ type Config struct {
 	// field, and anything else replaces it. An example is "safe_prompt".
 	Extra map[string]any
 	// ErrorKind returns the kind of an error, or "" if the provider's own rules decide. Set it for a server whose errors
-	// they misunderstand. status is the HTTP status, or 0 for an error within a stream without one. It must be safe for
-	// concurrent use.
+	// they misunderstand. status is the HTTP status. It is 0 for an error within a stream without one, and if no connection was
+	// made or it broke off; body then is the text of the error. It must be safe for concurrent use.
 	ErrorKind func(status int, body []byte) providers.ErrorKind `json:"-"`
 }
 
@@ -63,6 +63,9 @@ type Provider struct{ compatible *openai.Provider }
 func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
 	return p.compatible.Generate(ctx, r)
 }
+
+// DefaultModel returns the model of requests that name none.
+func (p *Provider) DefaultModel() string { return p.compatible.DefaultModel() }
 
 // Check requests the service's list of models. It returns an error if the key is refused, or if the list does not contain
 // the model. If model is empty, Check uses the default model.

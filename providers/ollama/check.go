@@ -16,6 +16,9 @@ import (
 	"github.com/elenchus-go/debate/providers/internal/wire"
 )
 
+// DefaultModel returns the model of requests that name none.
+func (p *Provider) DefaultModel() string { return p.model }
+
 // Check asks the server whether it has the model. If model is empty, Check uses the default model.
 func (p *Provider) Check(ctx context.Context, model string) error {
 	model = cmp.Or(model, p.model)

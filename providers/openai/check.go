@@ -11,6 +11,9 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
+// DefaultModel returns the model of requests that name none.
+func (p *Provider) DefaultModel() string { return p.model }
+
 // Check requests the server's list of models. It returns an error if the key is refused, or if the list is complete and
 // does not contain the model. If model is empty, Check uses the default model. Check returns nil if the server has no
 // list, or if the list may be incomplete.

@@ -81,8 +81,8 @@ type Config struct {
 	// Responses API.
 	Extra map[string]any
 	// ErrorKind returns the kind of an error, or "" if the provider's own rules decide. Set it for a server whose errors
-	// they misunderstand. status is the HTTP status, or 0 for an error within a stream without one. It must be safe for
-	// concurrent use.
+	// they misunderstand. status is the HTTP status. It is 0 for an error within a stream without one, and if no connection was
+	// made or it broke off; body then is the text of the error. It must be safe for concurrent use.
 	ErrorKind func(status int, body []byte) providers.ErrorKind `json:"-"`
 	// DocumentURL sends PDF attachments of chat completions as parts of type document_url, as Mistral's API has them, in
 	// place of parts of type file.

@@ -62,8 +62,8 @@ type Config struct {
 	// field, and anything else replaces it. An example is "anthropic_beta", a list.
 	Extra map[string]any
 	// ErrorKind returns the kind of an error, or "" if the provider's own rules decide. Set it for a server whose errors
-	// they misunderstand. status is the HTTP status, or 0 for an error within a stream without one. It must be safe for
-	// concurrent use.
+	// they misunderstand. status is the HTTP status. It is 0 for an error within a stream without one, and if no connection was
+	// made or it broke off; body then is the text of the error. It must be safe for concurrent use.
 	ErrorKind func(status int, body []byte) providers.ErrorKind `json:"-"`
 	// NoSchema sends no schemas, so that only the prompt describes a structured reply.
 	NoSchema bool
@@ -143,6 +143,9 @@ func (c Config) check() error {
 func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
 	return p.claude.Generate(ctx, r)
 }
+
+// DefaultModel returns the model of requests that name none.
+func (p *Provider) DefaultModel() string { return p.claude.DefaultModel() }
 
 // Unsupported returns the settings that the service or the model does not support.
 func (p *Provider) Unsupported(r providers.Request) map[string]string { return p.claude.Unsupported(r) }

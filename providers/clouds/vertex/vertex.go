@@ -58,8 +58,8 @@ type Config struct {
 	// field, and anything else replaces it. Gemini and Claude have different fields, so set it only for one of them.
 	Extra map[string]any
 	// ErrorKind returns the kind of an error, or "" if the provider's own rules decide. Set it for a server whose errors
-	// they misunderstand. status is the HTTP status, or 0 for an error within a stream without one. It must be safe for
-	// concurrent use.
+	// they misunderstand. status is the HTTP status. It is 0 for an error within a stream without one, and if no connection was
+	// made or it broke off; body then is the text of the error. It must be safe for concurrent use.
 	ErrorKind func(status int, body []byte) providers.ErrorKind `json:"-"`
 	// NoSchema sends no schemas, so that only the prompt describes a structured reply.
 	NoSchema bool
@@ -171,6 +171,9 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 	}
 	return p.gemini.Generate(ctx, r)
 }
+
+// DefaultModel returns the model of requests that name none.
+func (p *Provider) DefaultModel() string { return p.model }
 
 // Check asks the service to count the tokens of a short prompt for a Gemini model, which is free. For Claude, which cannot
 // count in all locations, it only gets a token. If model is empty, Check uses the default model.

@@ -1,7 +1,10 @@
 package wire
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"testing"
@@ -72,4 +75,48 @@ func TestASlowServiceIsNoSilentHost(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "{}", string(raw))
 	})
+}
+
+// The user's rules decide the kind of an error that came from no service too: the connection is refused, or breaks off. They are
+// asked once, and not about a call that its caller canceled.
+func TestTheUsersRulesForConnections(t *testing.T) {
+	refused := errors.New("connect: connection refused")
+	for name, dial := range map[string]func() (net.Conn, error){
+		"refused": func() (net.Conn, error) { return nil, &net.OpError{Op: "dial", Net: "tcp", Err: refused} },
+		"broken": func() (net.Conn, error) {
+			client, server := net.Pipe()
+			go func() {
+				_, _ = server.Read(make([]byte, 4096))
+				_, _ = server.Write([]byte("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 99\r\n\r\ndata: {}\n\n"))
+				_ = server.Close()
+			}()
+			return client, nil
+		},
+	} {
+		for _, own := range []providers.ErrorKind{providers.InvalidRequest, ""} {
+			t.Run(fmt.Sprint(name, own), func(t *testing.T) {
+				var asked []string
+				transport := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return dial() }}
+				c, err := New(Config{HTTP: &http.Client{Transport: transport}, SetHeader: func(http.Header, string) {},
+					ErrorKind: func(status int, body []byte) providers.ErrorKind {
+						require.Zero(t, status)
+						asked = append(asked, string(body))
+						return own
+					}})
+				require.NoError(t, err)
+				call := Call{Model: "m", URL: "http://host.test/v1", Body: func(Support) (Object, error) { return Object{}, nil },
+					Event: func([]byte, *Reply) error { return nil }}
+				_, err = c.Generate(t.Context(), providers.Request{}, call)
+				failed := providers.AsError(err)
+				require.Equal(t, cmp.Or(own, providers.Network), failed.Kind)
+				require.Equal(t, []string{failed.Err.Error()}, asked)
+
+				ctx, cancel := context.WithCancel(t.Context())
+				cancel()
+				_, err = c.Generate(ctx, providers.Request{}, call)
+				require.ErrorIs(t, err, context.Canceled)
+				require.Len(t, asked, 1)
+			})
+		}
+	}
 }

@@ -36,7 +36,7 @@ func (c *Client) Query(ctx context.Context, what, url string, body Object) ([]by
 			refused.Own = c.own
 			err = refused.Error(sent.secrets)
 		} else if raw, err = io.ReadAll(io.LimitReader(sent.resp.Body, maxPage)); err != nil {
-			err = fault.Connection(err, sent.secrets)
+			err = w.lost(err, sent.secrets)
 		}
 	}
 	switch {
@@ -45,6 +45,6 @@ func (c *Client) Query(ctx context.Context, what, url string, body Object) ([]by
 	case ctx.Err() != nil:
 		return nil, providers.ContextError(ctx, providers.Response{})
 	}
-	failed := w.asError(err, providers.Response{})
+	failed := c.asError(w, err, providers.Response{})
 	return nil, &providers.Error{Kind: failed.Kind, RetryAfter: failed.RetryAfter, Err: fmt.Errorf("%s: %w", what, failed.Err)}
 }

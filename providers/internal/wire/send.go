@@ -47,7 +47,7 @@ func (c *Client) send(w *watch, method, url string, body Object) (exchange, erro
 	resp, err := c.http.Do(r) //nolint:bodyclose // read, Query and fault.Read close it
 	w.pause()
 	if err != nil {
-		return exchange{}, fault.Connection(err, secrets)
+		return exchange{}, w.lost(err, secrets)
 	}
 	if resp.Request != nil && resp.Request != r { // a transport may have added keys to a copy
 		secrets = append(secrets, fault.Secrets(resp.Request)...)

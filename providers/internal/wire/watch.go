@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ type watch struct {
 	left   time.Duration // the time that the call may still take in all
 	since  time.Time
 	timer  *time.Timer
+	broken bool // no reply came, or it broke off
 }
 
 // errExpired is the cause of a call that the watch canceled.
@@ -37,6 +39,13 @@ func newWatch(ctx context.Context, limit time.Duration) *watch {
 		w.limit, w.left = limit, totalLimit*limit
 	}
 	return w
+}
+
+// lost returns the error of a connection that was not made or broke off. Other errors stay as they are.
+func (w *watch) lost(err error, secrets []string) error {
+	_, known := errors.AsType[*providers.Error](err)
+	w.broken = !known
+	return fault.Connection(err, secrets)
 }
 
 // start begins to wait for the service.
@@ -89,8 +98,9 @@ func (w *watch) stop() {
 	w.cancel(nil)
 }
 
-// asError returns the error of a failed call with the part of the reply that arrived.
-func (w *watch) asError(err error, partial providers.Response) *providers.Error {
+// asError returns the error of a failed call with the part of the reply that arrived. If it came from no service, the user's
+// rules decide its kind here.
+func (c *Client) asError(w *watch, err error, partial providers.Response) *providers.Error {
 	e := *providers.AsError(err)
 	if unconnected, ok := errors.AsType[*providers.Error](context.Cause(w.ctx)); ok && fault.NotConnected(unconnected) {
 		e = *unconnected
@@ -100,6 +110,9 @@ func (w *watch) asError(err error, partial providers.Response) *providers.Error 
 		if w.left < w.limit {
 			e.Err = fmt.Errorf("call model: the reply took longer than %v", totalLimit*w.limit)
 		}
+	}
+	if w.broken && c.own != nil {
+		e.Kind = cmp.Or(c.own(0, []byte(e.Err.Error())), e.Kind)
 	}
 	e.Partial = partial
 	return &e

@@ -52,7 +52,7 @@ func (c *Client) Generate(ctx context.Context, r providers.Request, call Call) (
 	}
 	partial := reply.Partial()
 	partial.Model = cmp.Or(partial.Model, call.Model)
-	return providers.Response{}, w.asError(err, partial)
+	return providers.Response{}, c.asError(w, err, partial)
 }
 
 // run sends the request and reads the reply. While the model refuses an optional field, run sends the request again
@@ -200,7 +200,7 @@ func (c *Client) read(w *watch, sent exchange, call Call, reply *Reply) error {
 	case reply.complete && reply.callbackErr == nil && !reply.tooLong: // an error after the end of the reply does not matter
 		return nil
 	}
-	return fault.Connection(err, secrets)
+	return w.lost(err, secrets)
 }
 
 // restTime limits how long a service may take after the finish reason. Usage may still arrive then, but some servers
