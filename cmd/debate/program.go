@@ -22,6 +22,8 @@ type program struct {
 	storePath      string                            // the database; empty if the debate is only in memory
 	currency       string                            // of the prices; empty if it is unknown
 	storeWords     string                            // the flag that selects the database in another command; empty if no flag is needed
+	inputUser      string                            // the flag or argument that has read stdin as a whole; empty if none has
+	inputHash      string                            // of what it has read, if that is an operand
 	input          *bufio.Reader                     // reads stdin; nil before the first question
 	about          map[string]string                 // what the kinds of debates of a server are good for, by name
 	shown          map[string]int64                  // seq of the last turn that each person was shown
