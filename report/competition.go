@@ -96,7 +96,7 @@ func proconOutcome(r *Report, data json.RawMessage) (o outcome) {
 	if j.NoNewArguments {
 		o.reason("How it ended", "", "The last round of arguments brought no new argument.")
 	}
-	o.reason("Dissenting judges", "", j.Dissent...)
+	o.dissent("Dissenting judges", j.Dissent...)
 	return o
 }
 
@@ -130,7 +130,7 @@ func voteOutcome(r *Report, data json.RawMessage) (o outcome) {
 			o.reason("Other answers", "", fmt.Sprintf("%s: %s", naming.Enumerate(s.Agents, 8), s.AnswerText))
 		}
 	}
-	o.reason("Dissenting judges", "", t.Dissent...)
+	o.dissent("Dissenting judges", t.Dissent...)
 	o.evidence = append(tableBlock("Agents", []string{"Agent", "Answers by round", "Confidence (0–100)"}, agents), confidenceChart(r).blocks(r.cast())...)
 	return o
 }

@@ -56,6 +56,9 @@ func (r *Report) Decision() Decision {
 	if r.Result.Answer.Type == decision.Type {
 		of = jointDecision
 	}
+	if r.isReview() {
+		of = reviewDecision
+	}
 	if of == nil {
 		of = verdictDecision
 	}

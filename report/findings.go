@@ -26,17 +26,29 @@ type Finding struct {
 // reviewType begins the types of answers that hold findings.
 const reviewType = "review/"
 
+// isReview reports whether the answer is that of a review.
+func (r *Report) isReview() bool { return strings.HasPrefix(r.Result.Answer.Type, reviewType) }
+
+// reviewData is what the answer of a review holds.
+type reviewData struct {
+	Verdict  string    `json:"verdict"`
+	Findings []Finding `json:"findings"`
+}
+
 // Findings returns the findings that stand when a review has ended, in their order. It returns nil for any other debate.
 func (r *Report) Findings() []Finding {
-	a := r.Result.Answer
-	if !r.Result.State.Final() || !strings.HasPrefix(a.Type, reviewType) {
+	if !r.Result.State.Final() || !r.isReview() {
 		return nil
 	}
-	var data struct {
-		Findings []Finding `json:"findings"`
+	return decodeOrZero[reviewData](r.Result.Answer.Data).Findings
+}
+
+// reviewDecision returns the verdict of a review.
+func reviewDecision(_ *Report, data json.RawMessage) (d Decision) {
+	review := decodeOrZero[reviewData](data)
+	d.Choice = review.Verdict
+	for _, f := range review.Findings {
+		d.Dissent = append(d.Dissent, f.Dissent...)
 	}
-	if err := json.Unmarshal(a.Data, &data); err != nil {
-		return nil
-	}
-	return data.Findings
+	return d
 }

@@ -56,8 +56,8 @@ func jointOutcome(r *Report, data json.RawMessage) (o outcome) {
 	if o.text == "" && j.Choice != "" {
 		o.text = r.Result.Answer.Text
 	}
-	o.reason("Dissenting judges", "", j.Dissent...)
-	o.reason("Judges who contradict themselves", "", j.Disagreement...)
+	o.dissent("Dissenting judges", j.Dissent...)
+	o.dissent("Judges who contradict themselves", j.Disagreement...)
 	bars := barChart{title: "Scores of the arguments, which do not decide", unit: "Score (0–10)", maximum: 10, names: []string{"Score"}}
 	for _, name := range slices.Sorted(maps.Keys(j.Scores)) {
 		bars.rows = append(bars.rows, barRow{name, []float64{j.Scores[name]}})

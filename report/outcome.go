@@ -22,6 +22,7 @@ type outcome struct {
 	text      string   // the answer or its summary, in Markdown; empty if the sentence says it all
 	picture   []block  // a figure and its table
 	reasons   []Reason
+	against   []int   // the indexes of the reasons that speak against the decision
 	evidence  []block // tables that belong to the reasons
 	standings []block // tables for the details
 }
@@ -40,6 +41,15 @@ func (o *outcome) reason(title, name string, list ...string) {
 	list = slices.DeleteFunc(slices.Clone(list), func(s string) bool { return strings.TrimSpace(s) == "" })
 	if len(list) > 0 {
 		o.reasons = append(o.reasons, Reason{Title: title, Name: name, Points: list})
+	}
+}
+
+// dissent adds a reason against the decision.
+func (o *outcome) dissent(title string, list ...string) {
+	before := len(o.reasons)
+	o.reason(title, "", list...)
+	if len(o.reasons) > before {
+		o.against = append(o.against, before)
 	}
 }
 
@@ -65,8 +75,8 @@ func verdictOutcome(r *Report, data json.RawMessage) (o outcome) {
 	}
 	o.reason("What they agree on", "", v.Agreement...)
 	o.reason("What remains disputed", "", v.Disagreement...)
-	o.reason("The strongest case against the verdict", "", v.Dissent)
-	o.reason("Dissenting judges", "", joint.Dissent...)
+	o.dissent("The strongest case against the verdict", v.Dissent)
+	o.dissent("Dissenting judges", joint.Dissent...)
 	o.reason("Where the judges differ", "", joint.Disagreement...)
 	o.reason("What the debate showed", "", v.Insights...)
 	return o
