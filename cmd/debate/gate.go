@@ -56,7 +56,9 @@ func optionsOf(of protocol.Protocol) []string {
 }
 
 // sameDecision reports whether two texts name one decision.
-func sameDecision(a, b string) bool { return strings.EqualFold(strings.TrimSpace(a), strings.TrimSpace(b)) }
+func sameDecision(a, b string) bool {
+	return strings.EqualFold(strings.TrimSpace(a), strings.TrimSpace(b))
+}
 
 // judge returns the error of a gate that a decision does not pass.
 func (o *options) judge(a *report.Answer) error {

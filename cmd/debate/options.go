@@ -36,9 +36,9 @@ type options struct {
 	rounds                                                  int
 	filters                                                 filters
 	verbose, json, plain, yes, count, quiet                 bool
-	pass                                                    []string // decisions with which the command succeeds
-	minConfidence                                           float64  // percent
-	sarif                                                   string   // file
+	pass                                                    []string        // decisions with which the command succeeds
+	minConfidence                                           float64         // percent
+	sarif                                                   string          // file
 	flagGiven                                               map[string]bool // names of the flags on the command line
 	afterDashes                                             bool            // the operands follow "--"
 	eval                                                    evalOptions

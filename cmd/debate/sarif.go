@@ -62,7 +62,7 @@ type (
 	}
 	sarifPhysical struct {
 		Artifact sarifArtifact `json:"artifactLocation"`
-		Region   *sarifRegion  `json:"region,omitempty"`
+		Region   sarifRegion   `json:"region"`
 	}
 	sarifArtifact struct {
 		URI  string `json:"uri"`
@@ -120,12 +120,12 @@ func sarifResultOf(f *report.Finding) sarifResult {
 			rule = i
 		}
 	}
-	place := sarifPhysical{Artifact: sarifArtifact{URI: (&url.URL{Path: f.File}).String(), Base: "%SRCROOT%"}}
-	if f.Line > 0 {
-		place.Region = &sarifRegion{StartLine: f.Line, EndLine: max(f.Line, f.EndLine)}
-		if f.Quote != "" {
-			place.Region.Snippet = &sarifMessage{f.Quote}
-		}
+	place := sarifPhysical{
+		Artifact: sarifArtifact{URI: (&url.URL{Path: f.File}).String(), Base: "%SRCROOT%"},
+		Region:   sarifRegion{StartLine: max(f.Line, 1), EndLine: max(f.Line, f.EndLine, 1)}, // services show no finding without lines
+	}
+	if f.Line > 0 && f.Quote != "" {
+		place.Region.Snippet = &sarifMessage{f.Quote}
 	}
 	message := messageOf(f)
 	if f.Text != "" && f.Title != "" {
