@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -98,39 +99,68 @@ type fileText struct {
 	err  error
 }
 
-// readAll reads the files, several at the same time.
+// readAll reads the files, those of several folders at the same time.
 func (f *folderReader) readAll(ctx context.Context) []fileText {
 	list := make([]fileText, len(f.places))
-	next := make(chan int)
+	next := make(chan [2]int) // the first file of a folder, and the first that is not in it
 	var workers sync.WaitGroup
 	for range 2 * runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
-			for i := range next {
-				list[i] = f.read(ctx, f.places[i])
+			for files := range next {
+				f.readSome(ctx, f.places[files[0]:files[1]], list[files[0]:files[1]])
 			}
 		})
 	}
-	for i := range f.places {
-		next <- i
+	for start := 0; start < len(f.places); {
+		end := start + 1
+		for end < len(f.places) && path.Dir(f.places[end]) == path.Dir(f.places[start]) {
+			end++
+		}
+		next <- [2]int{start, end}
+		start = end
 	}
 	close(next)
 	workers.Wait()
 	return list
 }
 
-// read reads a file, if it is a document.
-func (f *folderReader) read(ctx context.Context, place string) (c fileText) {
-	if f.tree != nil {
-		c.why = f.tree.unwanted(place)
+// readSome reads files of one folder. It opens the folder once, because each file would open it again.
+func (f *folderReader) readSome(ctx context.Context, places []string, to []fileText) {
+	in := f.root
+	opened, err := f.root.OpenRoot(filepath.FromSlash(path.Dir(places[0])))
+	if err == nil {
+		in = opened
+		defer opened.Close() //nolint:errcheck // it is only read
 	}
-	if c.why == "" && !isPlace(place) {
-		c.why = isUnnamed
+	for i, place := range places {
+		to[i].why = f.unwanted(place)
+		switch {
+		case to[i].why != "":
+		case isMissing(err):
+			to[i].why = isGone
+		case err != nil:
+			to[i].err = f.refuse(place, err)
+		default:
+			to[i] = f.read(ctx, in, place)
+		}
 	}
-	if c.why != "" {
-		return c
+}
+
+// unwanted returns why a file is no document, as far as its place tells.
+func (f *folderReader) unwanted(place string) reason {
+	switch {
+	case f.tree != nil && f.tree.unwanted(place) != "":
+		return f.tree.unwanted(place)
+	case !isPlace(place):
+		return isUnnamed
 	}
+	return ""
+}
+
+// read reads a file of an open folder, if it is a document.
+func (f *folderReader) read(ctx context.Context, in *os.Root, place string) (c fileText) {
 	local := filepath.FromSlash(strings.TrimSuffix(place, "/"))
-	info, err := f.root.Lstat(local)
+	info, err := os.Lstat(filepath.Join(f.top, local)) // what it says is not trusted: only the open folder reads
 	switch {
 	case isMissing(err):
 		c.why = isGone
@@ -138,14 +168,17 @@ func (f *folderReader) read(ctx context.Context, place string) (c fileText) {
 		c.err = f.refuse(place, err)
 	case info.Mode()&fs.ModeSymlink != 0:
 		c.why, c.err = f.readLink(local, place)
-	case info.IsDir():
-		c.why = isOther // a repository within this one
-	case !info.Mode().IsRegular():
+	case !info.Mode().IsRegular(): // such as a repository within this one
 		c.why = isOther
 	case info.Size() > maxFolderFile && !isExtracted(place):
 		c.why = isLarge
 	default:
-		return f.readFile(ctx, local, place)
+		data, err := load(in, filepath.Base(local), int(info.Size()))
+		if err != nil {
+			c.err = f.refuse(place, err)
+			return c
+		}
+		return f.examine(ctx, place, data)
 	}
 	return c
 }
@@ -169,27 +202,36 @@ func (f *folderReader) refuse(place string, err error) error {
 	return exitErrorf(exitInput, "read documents: %s in %s: %w", printableLine(place), f.top, err)
 }
 
-func (f *folderReader) readFile(ctx context.Context, local, place string) (c fileText) {
-	data, err := f.load(local)
+// load reads a file of about a size, which may have changed since it was told.
+func load(in *os.Root, base string, size int) ([]byte, error) {
+	file, err := in.Open(base)
 	if err != nil {
-		c.err = f.refuse(place, err)
-		return c
+		return nil, err
 	}
+	defer file.Close()                                        //nolint:errcheck // it is only read
+	b := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead)) // so that one call reads all, and another one finds the end
+	_, err = b.ReadFrom(io.LimitReader(file, extract.MaxSize))
+	return b.Bytes(), err
+}
+
+// examine returns the text that a file holds, or why it is no document.
+func (f *folderReader) examine(ctx context.Context, place string, data []byte) (c fileText) {
 	if isExtracted(place) {
-		c.text, err = f.reader.Text(ctx, filepath.Base(local), data)
+		text, err := f.reader.Text(ctx, path.Base(place), data)
 		switch {
 		case err != nil && f.tree != nil: // such as the file of a test
 			c.why = isBinary
 		case err != nil:
-			c.err = exitErrorf(exitInput, "read document %s: %w", filepath.Join(f.top, local), err)
+			c.err = exitErrorf(exitInput, "read document %s: %w", filepath.Join(f.top, filepath.FromSlash(place)), err)
 		}
+		c.text = text
 		return c
 	}
 	text, ok := decodeText(data)
 	switch {
 	case !ok:
 		c.why = isBinary
-	case len(bytes.TrimSpace(data)) == 0:
+	case strings.TrimSpace(text) == "":
 		c.why = isBlank
 	case f.tree != nil && f.tree.saysItIsGenerated(place, text):
 		c.why = isGenerated
@@ -197,14 +239,4 @@ func (f *folderReader) readFile(ctx context.Context, local, place string) (c fil
 		c.text = text
 	}
 	return c
-}
-
-// load reads a file, whose size may have changed since.
-func (f *folderReader) load(local string) ([]byte, error) {
-	file, err := f.root.Open(local)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close() //nolint:errcheck // it is only read
-	return io.ReadAll(io.LimitReader(file, extract.MaxSize))
 }

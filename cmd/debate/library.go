@@ -178,9 +178,9 @@ func (p *program) sayDocuments(c *debate.Config, searched []document) {
 	}
 	var names []string
 	for i := range searched {
-		names = append(names, printableLine(searched[i].place))
+		names = append(names, searched[i].place)
 	}
-	p.say(fmt.Sprintf("searched with the tool %s, because the prompts have no room: %s", searchTool, joinFirst(names, 10)))
+	p.say(fmt.Sprintf("searched with the tool %s, because the prompts have no room: %s", searchTool, printableLine(joinFirst(names, maxSaidDocuments))))
 	for _, list := range [][]debate.Participant{c.Participants, c.Judges} {
 		for i := range list {
 			for _, name := range []string{searchTool, readTool} {
