@@ -61,30 +61,36 @@ func chartBlocks(c *protocol.Chart, id string, speakers cast) []block {
 // maxPoints limits the points that a person has in a reason. The transcript has all.
 const maxPoints = 10
 
-// reasons returns the reasons of the outcome. Speeches become points with their beginnings.
+// reasons returns the reasons of the outcome that have points.
 func (r *Report) reasons() (list []Reason) {
 	for _, x := range r.Result.Outcome.Reasons {
-		points := slices.Clone(x.Points)
-		for _, s := range x.Speeches {
-			if s.Turn < 0 || s.Turn >= len(r.Result.Turns) {
-				continue // the report was edited
-			}
-			text := beginning(readable(r, r.Result.Turns[s.Turn].Text))
-			if s.Label != "" {
-				text = s.Label + ": " + text
-			}
-			points = append(points, text)
-		}
-		points = slices.DeleteFunc(points, func(s string) bool { return strings.TrimSpace(s) == "" })
-		more := len(points) - maxPoints
-		if x.Name != "" && more > 0 {
-			points = append(points[:maxPoints], fmt.Sprintf("%d more, in the transcript", more))
-		}
+		points := r.points(x)
 		if len(points) > 0 {
 			list = append(list, Reason{Title: x.Title, Name: x.Name, Points: points})
 		}
 	}
 	return list
+}
+
+// points returns the points of a reason. Speeches become points with their beginnings.
+func (r *Report) points(x protocol.Reason) []string {
+	points := slices.Clone(x.Points)
+	for _, s := range x.Speeches {
+		if s.Turn < 0 || s.Turn >= len(r.Result.Turns) {
+			continue // the report was edited
+		}
+		text := beginning(readable(r, r.Result.Turns[s.Turn].Text))
+		if s.Label != "" {
+			text = s.Label + ": " + text
+		}
+		points = append(points, text)
+	}
+	points = slices.DeleteFunc(points, func(s string) bool { return strings.TrimSpace(s) == "" })
+	more := len(points) - maxPoints
+	if x.Name != "" && more > 0 {
+		points = append(points[:maxPoints], fmt.Sprintf("%d more, in the transcript", more))
+	}
+	return points
 }
 
 // beginning returns the first sentences of a text in Markdown.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,7 +23,7 @@ func (p *program) auditJudge() error {
 		return err
 	}
 	a := audit.Audit{
-		Name: cmp.Or(p.eval.name, baseName(p.operands[0])), Pairs: pairs, Repeats: p.audit.repeats, Challenge: p.audit.challenge, Target: p.audit.target,
+		Name: cmp.Or(p.eval.name, p.operandName()), Pairs: pairs, Repeats: p.audit.repeats, Challenge: p.audit.challenge, Target: p.audit.target,
 		MaxCost: p.maxCost, MaxTokens: p.eval.tokens, Concurrency: p.eval.atOnce, Stop: p.interrupted, Progress: p.showProgress("judgments"),
 	}
 	if a.Plants, err = p.chosenPlants(); err != nil {
@@ -47,9 +46,9 @@ func (p *program) auditJudge() error {
 
 // readPairs reads the pairs of the operand.
 func (p *program) readPairs() ([]audit.Pair, error) {
-	f, err := os.Open(p.operands[0])
+	f, err := p.openOperand("pairs")
 	if err != nil {
-		return nil, exitErrorf(exitInput, "read pairs: %w", err)
+		return nil, err
 	}
 	defer f.Close() //nolint:errcheck // it is only read
 	pairs, err := audit.Format{Name: p.eval.format}.Read(f)
@@ -159,7 +158,7 @@ func (p *program) label() error {
 		if err != nil {
 			return err
 		}
-		l.Name, l.Pairs = cmp.Or(p.eval.name, baseName(p.operands[0])), pairs
+		l.Name, l.Pairs = cmp.Or(p.eval.name, p.operandName()), pairs
 	}
 	return p.withStore(func(_ configFile, o debate.Options) (err error) {
 		if len(l.Pairs) == 0 {

@@ -1,11 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/evidence/extract"
+	"github.com/elenchus-go/debate/evidence/quote"
 )
 
 // source is a file or a folder with documents.
@@ -26,58 +26,90 @@ type source struct {
 
 // document is a file that a debate reads.
 type document struct {
-	path, text string
-	place      string // its path below the folder of all documents of the debate, with slashes
+	path, text string // the path is empty for standard input
+	place      string // its path below the folder of all documents of the debate, with slashes; its name in the debate
 	readers    []string
+	named      bool // the user has named the file, and not only its folder
 }
-
-// name returns the name of the document in the debate, which has no slashes.
-func (d *document) name() string { return strings.ReplaceAll(d.place, "/", ":") }
 
 // isPrivate reports whether the debate is stored without the text.
 func (d *document) isPrivate() bool { return !slices.Equal(d.readers, []string{evidence.Everybody}) }
 
-// textFiles are the endings of files that are read as they are.
-var textFiles = []string{".adoc", ".csv", ".json", ".log", ".markdown", ".md", ".org", ".rst", ".tex", ".tsv", ".txt", ".xml", ".yaml", ".yml"}
-
 // The limits of documents.
 const (
-	maxDocumentName = 128      // bytes
+	maxDocumentName = 128      // bytes of the name of a document that the debate holds
+	maxPlace        = 1024     // bytes of the place of any document
+	maxFolderFile   = 4 << 20  // bytes of a file that is not named itself
 	maxAllDocuments = 64 << 20 // bytes of all texts
 )
 
-// readSources returns the documents in files and folders, by their places, the folder that contains all, and the files that
-// are left out because they are no documents.
-func readSources(ctx context.Context, r *extract.Reader, list []source) (documents []document, folder string, leftOut []string, err error) {
+// library holds the documents of a debate, by their places.
+type library struct {
+	documents []document
+	folder    string // contains all files
+	leftOut   leftOut
+}
+
+// readSources reads the documents in files and folders.
+func readSources(ctx context.Context, r *extract.Reader, list []source) (*library, error) {
+	l := &library{leftOut: leftOut{}}
 	seen := map[string]bool{}
 	size := 0
+	var bases []string // the folders to which places are relative, as long as there is one for all
 	for _, s := range list {
-		files, others, err := listFiles(s)
+		found, base, err := l.readSource(ctx, r, s)
 		if err != nil {
-			return nil, "", nil, err
+			return nil, err
 		}
-		leftOut = append(leftOut, others...)
-		for _, path := range files {
-			if seen[path] {
-				return nil, "", nil, exitErrorf(exitInput, "read documents: %s is named twice", path)
+		for i := range found {
+			d := &found[i]
+			if seen[d.path] {
+				return nil, exitErrorf(exitInput, "read documents: %s is named twice", d.path)
 			}
-			seen[path] = true
-			text, err := readDocument(ctx, r, path)
-			if err != nil {
-				return nil, "", nil, fmt.Errorf("%s: %w", s.from, err)
+			seen[d.path] = true
+			size += len(d.text)
+			if size > maxAllDocuments {
+				return nil, exitErrorf(exitInput,
+					"%s: read document %s: with it, the texts have more than %d bytes; name fewer files", s.from, d.path, maxAllDocuments)
 			}
-			if size += len(text); size > maxAllDocuments {
-				return nil, "", nil, exitErrorf(exitInput,
-					"%s: read document %s: with it, the texts have more than %d bytes; name fewer files", s.from, path, maxAllDocuments)
-			}
-			documents = append(documents, document{path: path, text: text, readers: s.readers})
+			bases = append(bases, cmp.Or(base, filepath.Dir(d.path)))
 		}
+		l.documents = append(l.documents, found...)
 	}
-	if folder, err = setPlaces(documents); err != nil {
-		return nil, "", nil, err
+	if err := l.setPlaces(bases); err != nil {
+		return nil, err
 	}
-	slices.SortFunc(documents, func(a, b document) int { return cmp.Compare(a.place, b.place) })
-	return documents, folder, leftOut, nil
+	slices.SortFunc(l.documents, func(a, b document) int { return cmp.Compare(a.place, b.place) })
+	return l, nil
+}
+
+// readSource reads the documents of a source. If it is code in a Git work tree, their places are relative to the base, which is the top
+// folder of the work tree.
+func (l *library) readSource(ctx context.Context, r *extract.Reader, s source) (list []document, base string, err error) {
+	top, err := filepath.Abs(s.path)
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %w", s.from, err)
+	}
+	info, err := os.Stat(top)
+	switch {
+	case isMissing(err):
+		return nil, "", exitErrorf(exitInput, "%s: read documents: %s does not exist, want a file or a folder", s.from, s.path)
+	case err != nil:
+		return nil, "", exitErrorf(exitInput, "%s: read documents: %w", s.from, err)
+	case info.IsDir():
+		list, base, err = l.readFolder(ctx, r, s, top)
+	default:
+		var text string
+		text, err = readDocument(ctx, r, top)
+		if quote.IsCode(top) {
+			base = worktreeOf(filepath.Dir(top))
+		}
+		list = []document{{path: top, text: text, readers: s.readers, named: true}}
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %w", s.from, err)
+	}
+	return list, base, nil
 }
 
 // joinFirst returns the first texts of a list, and the number of the others.
@@ -88,57 +120,7 @@ func joinFirst(list []string, n int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(list[:n], ", "), len(list)-n)
 }
 
-// listFiles returns the absolute paths of the documents of a source, and the other files in its folder. It follows no links
-// in a folder, because they may lead out of it.
-func listFiles(s source) (files, others []string, err error) {
-	top, err := filepath.Abs(s.path)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", s.from, err)
-	}
-	info, err := os.Stat(top)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil, exitErrorf(exitInput, "%s: read documents: %s does not exist, want a file or a folder", s.from, s.path)
-	case err != nil:
-		return nil, nil, exitErrorf(exitInput, "%s: read documents: %w", s.from, err)
-	case !info.IsDir():
-		return []string{top}, nil, nil
-	}
-	err = filepath.WalkDir(top, func(path string, e fs.DirEntry, err error) error {
-		hidden := path != top && strings.HasPrefix(e.Name(), ".")
-		switch {
-		case err != nil:
-			return err
-		case e.IsDir() && hidden:
-			return fs.SkipDir
-		case e.IsDir() || hidden:
-		case e.Type().IsRegular() && isDocument(path):
-			files = append(files, path)
-		default:
-			others = append(others, path)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, nil, exitErrorf(exitInput, "%s: read documents: %w", s.from, err)
-	}
-	if len(files) == 0 {
-		return nil, nil, exitErrorf(exitInput,
-			"%s: read documents: %s has no documents, want files that end with %s", s.from, s.path, strings.Join(documentEndings(), ", "))
-	}
-	return files, others, nil
-}
-
-// documentEndings returns the endings of the files that are documents in a folder.
-func documentEndings() []string {
-	return slices.Sorted(slices.Values(slices.Concat(textFiles, extract.Endings())))
-}
-
-func isDocument(path string) bool {
-	return slices.Contains(documentEndings(), strings.ToLower(filepath.Ext(path)))
-}
-
-// readDocument returns the text of a file.
+// readDocument returns the text of a file that the user has named.
 func readDocument(ctx context.Context, r *extract.Reader, path string) (string, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -149,51 +131,93 @@ func readDocument(ctx context.Context, r *extract.Reader, path string) (string, 
 	case info.Size() > evidence.MaxSize:
 		return "", exitErrorf(exitInput, "read document: %s has %d bytes, use at most %d", path, info.Size(), evidence.MaxSize)
 	}
-	if !slices.Contains(extract.Endings(), strings.ToLower(filepath.Ext(path))) {
-		return readText("document", path)
-	}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return "", exitErrorf(exitInput, "read document: %w", err)
 	}
-	text, err := r.Text(ctx, filepath.Base(path), data)
-	if err != nil {
-		return "", exitErrorf(exitInput, "read document %s: %w", path, err)
+	return documentText(ctx, r, path, data)
+}
+
+// documentText returns the text that a file holds. It keeps blank lines at the beginning, because readers count lines.
+func documentText(ctx context.Context, r *extract.Reader, path string, data []byte) (string, error) {
+	if isExtracted(path) {
+		text, err := r.Text(ctx, filepath.Base(path), data)
+		if err != nil {
+			return "", exitErrorf(exitInput, "read document %s: %w", path, err)
+		}
+		return text, nil
+	}
+	text, ok := decodeText(data)
+	switch {
+	case !ok:
+		return "", exitErrorf(exitInput, "read document: %s is not UTF-8 text", path)
+	case strings.TrimSpace(text) == "":
+		return "", exitErrorf(exitInput, "read document: %s is blank", path)
 	}
 	return text, nil
 }
 
-// setPlaces sets the places of documents below the deepest folder that contains all, and returns that folder.
-func setPlaces(list []document) (folder string, err error) {
-	for i := range list {
-		at := filepath.Dir(list[i].path)
+// isExtracted reports whether a file holds a text in another format, which is extracted.
+func isExtracted(path string) bool {
+	return slices.Contains(extract.Endings(), strings.ToLower(filepath.Ext(path)))
+}
+
+// isPlace reports whether a path below a folder can be the name of a document.
+func isPlace(place string) bool {
+	return place != "" && len(place) <= maxPlace && strings.TrimSpace(place) == place && utf8.ValidString(place) &&
+		!strings.ContainsFunc(place, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// setPlaces sets the places of documents below the deepest folder that contains all bases.
+func (l *library) setPlaces(bases []string) error {
+	for i, at := range bases {
 		if i == 0 {
-			folder = at
+			l.folder = at
 		}
-		for !within(at, folder) {
-			if folder == filepath.Dir(folder) {
-				return "", exitErrorf(exitInput, "read documents: %s and %s have no folder in common", list[0].path, list[i].path)
+		for !within(at, l.folder) {
+			if l.folder == filepath.Dir(l.folder) {
+				return exitErrorf(exitInput, "read documents: %s and %s have no folder in common", l.documents[0].path, l.documents[i].path)
 			}
-			folder = filepath.Dir(folder)
+			l.folder = filepath.Dir(l.folder)
 		}
 	}
-	for i := range list {
-		d := &list[i]
-		below, err := filepath.Rel(folder, d.path)
+	for i := range l.documents {
+		d := &l.documents[i]
+		below, err := filepath.Rel(l.folder, d.path)
 		if err != nil {
-			return "", exitErrorf(exitInput, "read document %s: %w", d.path, err)
+			return exitErrorf(exitInput, "read document %s: %w", d.path, err)
 		}
 		d.place = filepath.ToSlash(below)
-		if len(d.place) > maxDocumentName || strings.TrimSpace(d.place) != d.place || !utf8.ValidString(d.place) || strings.ContainsFunc(d.place, func(r rune) bool { return !unicode.IsPrint(r) }) {
-			return "", exitErrorf(exitInput,
+		if !isPlace(d.place) || d.isPrivate() && len(d.place) > maxDocumentName {
+			return exitErrorf(exitInput,
 				"read document: %q is no valid name, use at most %d bytes, without control characters and blanks at its ends", d.place, maxDocumentName)
 		}
 	}
-	return folder, nil
+	return nil
 }
 
 // within reports whether a path is a folder or below it.
 func within(path, folder string) bool {
 	below, err := filepath.Rel(folder, path)
 	return err == nil && filepath.IsLocal(below)
+}
+
+// inputDocument returns the document that standard input holds. Its name says whether it is a diff.
+func (p *program) inputDocument() (document, error) {
+	b, err := p.readInput("--docs -")
+	if err != nil {
+		return document{}, err
+	}
+	text, ok := decodeText(b)
+	switch {
+	case !ok:
+		return document{}, exitErrorf(exitInput, "--docs -: read document: standard input is not UTF-8 text")
+	case strings.TrimSpace(text) == "":
+		return document{}, exitErrorf(exitInput, "--docs -: read document: standard input is blank")
+	}
+	d := document{text: text, place: "stdin", readers: []string{evidence.Everybody}, named: true}
+	if len(diffFiles(text)) > 0 || bytes.HasPrefix(b, []byte("diff ")) {
+		d.place = "stdin.diff"
+	}
+	return d, nil
 }

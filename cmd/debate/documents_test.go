@@ -36,12 +36,12 @@ func minutes() string {
 const lanes = "On the new lanes in our cities, trips by bicycle rose by a third.\n"
 
 func TestDocumentsOfAFolder(t *testing.T) {
-	folder(t, "papers/lanes.md", lanes, "papers/2024/minutes.txt", minutes(), "papers/photo.png", "\x89PNG", "papers/.git/config.txt", "hidden")
+	folder(t, "papers/lanes.md", lanes, "papers/2024/minutes.txt", minutes(), "papers/photo.png", "\x89PNG\x00", "papers/.git/config.txt", "hidden")
 	code, stdout, stderr := start(t, environment(), "--docs", "papers", "--rounds", "1", "--store", "d.db", "--json", topic)
 	require.Equal(t, 0, code, stderr)
 	require.Contains(t, stderr, "document lanes.md: read by all\n")
-	require.Contains(t, plainLine(stderr), "searched with the tool search_documents, because the prompts have no room: 2024:minutes.txt")
-	require.Contains(t, stderr, "warning: 1 files are no documents and are left out: "+filepath.Join(working(t), "papers", "photo.png"))
+	require.Contains(t, plainLine(stderr), "searched with the tool search_documents, because the prompts have no room: 2024/minutes.txt")
+	require.Contains(t, stderr, "warning: left out, 1 file, not UTF-8 text: photo.png\n")
 	require.Contains(t, stdout, "Private cars cost the city nine million a year.", "the demo model has searched the minutes")
 	require.NotContains(t, stdout, "Item 3999", "the minutes are not stored")
 
@@ -161,27 +161,29 @@ func TestWrongDocuments(t *testing.T) {
 		says string
 	}{
 		{"a file that is missing", []string{"--docs", "none.md"}, 2, "--docs: read documents: none.md does not exist, want a file or a folder"},
-		{"a folder without documents", []string{"--docs", "pictures"}, 2, "--docs: read documents: pictures has no documents, want files that end with .adoc, "},
+		{"a folder without documents", []string{"--docs", "pictures"}, 2, "--docs: read documents: pictures has no documents, want files with text; left out: 1 file, not UTF-8 text"},
 		{"a picture", []string{"--docs", "pictures/a.png"}, 2, "a.png is not UTF-8 text"},
-		{"a blank file", []string{"--docs", "blank"}, 2, "blank.md is blank"},
+		{"a blank file", []string{"--docs", "blank/blank.md"}, 2, "blank.md is blank"},
+		{"a folder with a blank file", []string{"--docs", "blank"}, 2, "blank has no documents, want files with text; left out: 1 file, blank"},
 		{"a file twice", []string{"--docs", "papers", "--docs", "papers/a.md"}, 2, "a.md is named twice"},
-		{"a name that is too long", []string{"--docs", "long"}, 2, "is no valid name, use at most 128 bytes"},
+		{"a private name that is too long", []string{"--config", "long.json"}, 2, "is no valid name, use at most 128 bytes"},
 		{"no readers", []string{"--config", "readers.json"}, 2, `documents[0].readers: it is empty: name who reads the document, or use ["*"] for all`},
 		{"an unknown reader", []string{"--config", "who.json"}, 2, `documents[0].readers: "Zoe" is neither a participant nor a judge`},
 		{"no file", []string{"--config", "file.json"}, 2, "documents[0].file: it is empty"},
 		{"a file and a text", []string{"--config", "both.json"}, 2, "documents[0]: json: unknown field \"text\"; a document with a file has only the fields file and readers"},
 		{"a missing file of a configuration", []string{"--config", "missing.json"}, 2, "missing.json: documents[0]: read documents: none.md does not exist"},
 		{"a server", []string{"mcp", "--config", "good.json", "--store", "d.db"}, 2, "documents: mcp cannot read files"},
-		{"too many", []string{"--docs", "many"}, 2, "use at most 200: name fewer files, or join some"},
+		{"too many beside private ones", []string{"--config", "many.json"}, 2, "too many files beside private ones to find all again: name fewer files, or join some"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			folder(t, "papers/a.md", lanes, "pictures/a.png", "\x89PNG", "blank/blank.md", " \n", "long/"+strings.Repeat("x", 130)+".md", lanes,
 				"readers.json", `{"documents": [{"file": "papers"}]}`, "who.json", `{"documents": [{"file": "papers", "readers": ["Zoe"]}]}`,
 				"file.json", `{"documents": [{"file": "", "readers": ["*"]}]}`, "both.json", `{"documents": [{"file": "papers", "text": "x", "readers": ["*"]}]}`,
-				"missing.json", `{"documents": [{"file": "none.md", "readers": ["*"]}]}`, "good.json", `{"documents": [{"file": "papers", "readers": ["*"]}]}`)
-			if tt.name == "too many" {
+				"missing.json", `{"documents": [{"file": "none.md", "readers": ["*"]}]}`, "long.json", `{"documents": [{"file": "long", "readers": ["Ada"]}]}`,
+				"many.json", `{"documents": [{"file": "many", "readers": ["*"]}, {"file": "papers", "readers": ["Ada"]}]}`, "good.json", `{"documents": [{"file": "papers", "readers": ["*"]}]}`)
+			if strings.HasPrefix(tt.name, "too many") {
 				require.NoError(t, os.Mkdir("many", 0o700))
-				for i := range 300 {
+				for i := range 600 {
 					require.NoError(t, os.WriteFile(fmt.Sprintf("many/%d.md", i), []byte(lanes), 0o600))
 				}
 			}
@@ -237,28 +239,37 @@ func TestLabelsOpenNoOtherFiles(t *testing.T) {
 	}
 }
 
-// Many files take several labels, which the engine accepts and openDocuments reads.
+// A few files are pinned one by one, and many together. The engine accepts the labels, and another process opens the files again.
 func TestPins(t *testing.T) {
-	folder(t)
-	var list []document
-	at := working(t)
-	for i := range maxPins {
-		place := fmt.Sprintf("folder/a-file-%d.md", i)
-		path := filepath.Join(at, filepath.FromSlash(place))
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		require.NoError(t, os.WriteFile(path, fmt.Appendf(nil, "Text %d.", i), 0o600))
-		list = append(list, document{path: path, place: place, text: fmt.Sprintf("Text %d.", i), readers: []string{"*"}})
+	for _, n := range []int{1, 100, 3000} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			folder(t)
+			l := &library{folder: working(t)}
+			for i := range n {
+				place := fmt.Sprintf("folder-%d/a-file-%d.md", i%2, i)
+				path := filepath.Join(l.folder, filepath.FromSlash(place))
+				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+				require.NoError(t, os.WriteFile(path, fmt.Appendf(nil, "Text %d.", i), 0o600))
+				l.documents = append(l.documents, document{path: path, place: place, text: fmt.Sprintf("Text %d.", i), readers: []string{"*"}})
+			}
+			c := debate.Config{
+				Topic: topic, Protocol: presets["panel"].Protocol, Labels: map[string]string{"team": "blue"},
+				Participants: []debate.Participant{{Name: "Ada"}, {Name: "Bo"}}, Judges: []debate.Participant{{Name: "Judge"}},
+			}
+			sources := []source{{path: ".", readers: []string{"*"}}}
+			require.NoError(t, l.pin(&c, sources, nil, l.documents))
+			_, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"": offline.Model(false)}})
+			require.NoError(t, err)
+			var o debate.Options
+			p := program{ctx: context.Background(), env: environment()}
+			require.NoError(t, p.openDocuments(&o, &c))
+			require.Len(t, o.Tools, 2)
+			require.Equal(t, searchTool, o.Tools[0].Spec().Name)
+			require.Contains(t, o.Tools[0].Spec().Description, "folder-0/a-file-0.md")
+			require.NoError(t, os.WriteFile(l.documents[n/2].path, []byte("Another text."), 0o600))
+			require.ErrorContains(t, p.openDocuments(&o, &c), "changed since the debate began")
+		})
 	}
-	c := debate.Config{Topic: topic, Protocol: presets["panel"].Protocol, Labels: map[string]string{"team": "blue"}, Participants: []debate.Participant{{Name: "Ada"}, {Name: "Bo"}}, Judges: []debate.Participant{{Name: "Judge"}}}
-	require.NoError(t, pin(&c, at, list))
-	_, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"": offline.Model(false)}})
-	require.NoError(t, err)
-	var o debate.Options
-	p := program{ctx: context.Background(), env: environment()}
-	require.NoError(t, p.openDocuments(&o, &c))
-	require.Len(t, o.Tools, 1)
-	require.Equal(t, searchTool, o.Tools[0].Spec().Name)
-	require.Contains(t, o.Tools[0].Spec().Description, "folder:a-file-0.md, folder:a-file-1.md")
 }
 
 // The demo model quotes what it has read and found, and the engine checks each quote. One lacks a word on purpose.

@@ -34,7 +34,7 @@ func (p *program) evaluate() error {
 	}
 	e := eval.Evaluation{
 		Seed: p.eval.seed, Against: p.eval.against,
-		Name: cmp.Or(p.eval.name, baseName(p.operands[0])), Tasks: tasks, Baseline: p.eval.baseline, Budget: eval.Budget(p.eval.budget), Require: p.eval.required,
+		Name: cmp.Or(p.eval.name, p.operandName()), Tasks: tasks, Baseline: p.eval.baseline, Budget: eval.Budget(p.eval.budget), Require: p.eval.required,
 		MaxCost: p.maxCost, MaxTokens: p.eval.tokens, Concurrency: p.eval.atOnce, Stop: p.interrupted, Progress: p.showProgress("tasks"),
 	}
 	return p.withConfigFile(func(s configFile) error {
@@ -75,9 +75,9 @@ func (p *program) readTasks() ([]eval.Task, error) {
 		}
 		format.Fields[ours] = theirs
 	}
-	f, err := os.Open(p.operands[0])
+	f, err := p.openOperand("tasks")
 	if err != nil {
-		return nil, exitErrorf(exitInput, "read tasks: %w", err)
+		return nil, err
 	}
 	defer f.Close() //nolint:errcheck // it is only read
 	tasks, err := format.Read(f)

@@ -19,6 +19,9 @@ const (
 	exitPartly   // a record is derived in part
 	exitWrong    // something in a record is wrong
 	exitDamaged  // a record cannot be read
+
+	exitAnother   = 10 // the debate has decided otherwise than --pass wants
+	exitUndecided = 11 // the debate has decided nothing, or not surely enough for --min-confidence
 )
 
 // exitCode returns the exit code for an error. The problems of a configuration, an evaluation and the like have one code,

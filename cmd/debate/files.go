@@ -12,7 +12,7 @@ import (
 // checkFiles creates the folders of the output and the reports, and returns an error if it cannot write one of these
 // files. It runs before the debate, so that an error costs nothing.
 func (p *program) checkFiles() error {
-	for _, path := range append([]string{p.output, p.audit.records}, p.reports...) {
+	for _, path := range append([]string{p.output, p.audit.records, p.sarif}, p.reports...) {
 		if path == "" {
 			continue
 		}

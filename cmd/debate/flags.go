@@ -96,8 +96,12 @@ const newStoreUsage = "SQLite database `file`; memory keeps nothing (default: a 
 func (o *options) resultFlags(flags *pflag.FlagSet) {
 	flags.StringVarP(&o.output, "output", "o", "", "also write the answer to `file`, or the complete state if it ends with .json")
 	flags.StringArrayVarP(&o.reports, "report", "r", nil, "write a report to `file`, which must end with .md or .html; can be repeated")
-	flags.BoolVar(&o.json, "json", false, "print the complete state as JSON instead of the answer")
-	flags.BoolVarP(&o.verbose, "verbose", "v", false, "list turns, tokens, durations and prompt sources")
+	flags.BoolVar(&o.json, "json", false, "print the answer for programs and the complete state as JSON")
+	flags.BoolVarP(&o.quiet, "quiet", "q", false, "print only the answer, and with --json only the answer for programs")
+	flags.BoolVarP(&o.verbose, "verbose", "v", false, "list turns, tokens, durations, prompt sources, and all files that are left out")
+	flags.StringArrayVar(&o.pass, "pass", nil, "exit with 10 if the decision is not this `option`, and with 11 if there is none; can be repeated")
+	flags.Float64Var(&o.minConfidence, "min-confidence", 0, "exit with 11 if the decision has a confidence of less than this `percent`")
+	flags.StringVar(&o.sarif, "sarif", "", "write the findings of a review to `file`, as SARIF 2.1.0")
 }
 
 // listFlags adds the flags of list, apart from filters.

@@ -14,6 +14,8 @@ require (
 	github.com/elenchus-go/debate/integrations/debatemcp v0.0.0
 	github.com/elenchus-go/debate/store/sqlite v0.0.0
 	github.com/modelcontextprotocol/go-sdk v1.8.0 // the official SDK of the Model Context Protocol
+	github.com/owenrumney/go-sarif/v3 v3.3.1 // the schema of SARIF, and its types; only in tests
+	github.com/rhysd/actionlint v1.6.27 // parses the workflow of the documents; only in tests
 	github.com/santhosh-tekuri/jsonschema/v5 v5.3.1 // validates replies and arguments of tools against those schemas; only judge/reply, internal/toolcall and tests import it
 	github.com/spf13/cobra v1.9.1 // commands, help and shell completion
 	github.com/spf13/pflag v1.0.9 // flags, through cobra
@@ -26,12 +28,18 @@ require (
 require (
 	codeberg.org/readeck/go-readability/v2 v2.1.3 // indirect
 	github.com/andybalholm/cascadia v1.3.3 // indirect
+	github.com/fatih/color v1.16.0 // indirect
 	github.com/go-shiori/dom v0.0.0-20230515143342-73569d674e1c // indirect
 	github.com/gogs/chardet v0.0.0-20211120154057-b7413eaefb8f // indirect
 	github.com/itlightning/dateparse v0.2.1 // indirect
 	github.com/jolestar/go-commons-pool/v2 v2.1.2 // indirect
 	github.com/klippa-app/go-pdfium v1.20.0 // indirect
+	github.com/mattn/go-colorable v0.1.13 // indirect
+	github.com/robfig/cron/v3 v3.0.1 // indirect
 	github.com/tetratelabs/wazero v1.12.0 // indirect
+	github.com/xeipuuv/gojsonpointer v0.0.0-20180127040702-4e3ac2762d5f // indirect
+	github.com/xeipuuv/gojsonreference v0.0.0-20180127040603-bd5ef7bd5415 // indirect
+	github.com/xeipuuv/gojsonschema v1.2.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/text v0.42.0 // indirect
 )

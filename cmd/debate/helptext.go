@@ -15,6 +15,7 @@ show and continue them. Without an API key in the environment, an offline demo m
 const rootExample = `  debate "Should cities ban private cars?"
   debate --for decision --option "in full" --option "in part" --option "not at all" "Refund the broken lamp?"
   debate --model openai/gpt-5-mini --model anthropic/claude-haiku-4-5 "Is tea better than coffee?"
+  git diff main | debate --docs - --option approve --option "request changes" --pass approve "Merge this?"
   debate --protocol refine --agents security,performance --file problem.md --report report.html
   debate -- Privacy                          # a topic of one word follows two dashes`
 
@@ -193,7 +194,9 @@ const exitHelp = `The command exits with one of these codes:
   5  a record is derived, but no given key has signed all of it
   6  a record is derived in part
   7  something in a record is wrong
-  8  a record is damaged`
+  8  a record is damaged
+ 10  the debate has decided otherwise than --pass wants
+ 11  the debate has decided nothing, or with less confidence than --min-confidence wants`
 
 // purposesHelp lists the purposes.
 func purposesHelp() string {

@@ -42,10 +42,16 @@ func main() {
 // is closed, the debate stops after the calls in flight. When ctx ends, these calls are canceled.
 func run(ctx context.Context, interrupted <-chan struct{}, args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
 	out := &checkedWriter{Writer: stdout}
+	commands := stderr
+	if inActions(env) {
+		out.Writer = &harmlessWriter{Writer: stdout}
+		stderr = &harmlessWriter{Writer: stderr}
+	}
 	p := &program{
-		ctx: ctx, interrupted: interrupted, stdin: stdin, terminal: stderr, env: env,
+		ctx: ctx, interrupted: interrupted, stdin: stdin, terminal: stderr, commands: commands, env: env,
 		stdout: printer.SafeWriter{Writer: out}, stderr: printer.SafeWriter{Writer: stderr},
 	}
+	failures := p.stderr
 	root := p.rootCommand()
 	root.Version = version()
 	root.SetVersionTemplate("debate {{.Version}}\n")
@@ -55,7 +61,7 @@ func run(ctx context.Context, interrupted <-chan struct{}, args []string, stdin 
 		err = fmt.Errorf("write output: %w", out.err)
 	}
 	if err != nil {
-		fmt.Fprintln(p.stderr, "debate:", err)
+		fmt.Fprintln(failures, "debate:", err)
 	}
 	return exitCode(err)
 }

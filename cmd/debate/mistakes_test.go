@@ -216,7 +216,7 @@ var wrongValues = map[string]string{
 	"model": "nobody/x", "omit": "999", "option": "one", "origin": "app.example.com", "outcome": "joy", "output": ".", "plant": "roses",
 	"port": "99999", "preset": "x", "prices": "none.json", "prompts": "none", "protocol": "duel", "record": ".", "records": ".", "redact": "x",
 	"repeats": "0", "report": "report.pdf", "require": "vote is better", "rounds": "0", "samples": "0", "scores": "problem=high", "silent": "999",
-	"since": "yesterday", "size": "0", "state": "asleep", "store": ".", "target": "2", "updated-before": "yesterday", "updated-since": "yesterday",
+	"min-confidence": "0.8", "pass": " ", "sarif": ".", "since": "yesterday", "size": "0", "state": "asleep", "store": ".", "target": "2", "updated-before": "yesterday", "updated-since": "yesterday",
 	// These take any text that is not blank.
 	"decline": " ", "family": " ", "name": " ", "parent": " ", "person": " ", "reply": " ", "seed": " ", "topic": " ", "waiting": " ",
 }

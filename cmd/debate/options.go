@@ -36,7 +36,10 @@ type options struct {
 	skill                                                   bool // init writes a skill for coding agents
 	rounds                                                  int
 	filters                                                 filters
-	verbose, json, plain, yes, count                        bool
+	verbose, json, plain, yes, count, quiet                 bool
+	pass                                                    []string        // decisions with which the command succeeds
+	minConfidence                                           float64         // percent
+	sarif                                                   string          // file
 	flagGiven                                               map[string]bool // names of the flags on the command line
 	afterDashes                                             bool            // the operands follow "--"
 	eval                                                    evalOptions
@@ -108,10 +111,13 @@ func (o *options) accept(command string, operands []string, afterDashes bool, fl
 			return exitErrorf(exitInput, "read arguments: --report %q, use a name that ends with .md or .html", path)
 		}
 	}
-	for _, path := range append([]string{o.config, o.output, o.store, o.record.file, o.audit.records}, o.reports...) {
+	for _, path := range append([]string{o.config, o.output, o.store, o.record.file, o.audit.records, o.sarif}, o.reports...) {
 		if isDirectory(path) {
 			return exitErrorf(exitInput, "read arguments: %s is a directory, want a file", path)
 		}
+	}
+	if err := o.checkGate(); err != nil {
+		return err
 	}
 	if o.flagGiven["max-cost"] && !(o.maxCost > 0) {
 		return exitErrorf(exitInput, "read arguments: --max-cost %v, use more than 0", o.maxCost)

@@ -24,7 +24,7 @@ import (
 
 // writeResult writes the result of a debate to stdout and to the files that the flags name.
 func (p *program) writeResult(ctx context.Context, d *debate.Debate, r *debate.Result) error {
-	if p.verbose {
+	if p.verbose && !p.quiet {
 		p.listTurns(r)
 	}
 	p.say(fmt.Sprintf("%s in round %d%s; %d turns, %d input tokens, %d output tokens%s, %s",
@@ -40,8 +40,13 @@ func (p *program) writeResult(ctx context.Context, d *debate.Debate, r *debate.R
 			fmt.Fprintf(p.stderr, "report written to %s\n", path)
 		}
 	}
-	state, err := encodeJSON(all)
+	programs := all.Answer(p.currency)
+	state, err := p.stateOf(all, &programs)
 	if err != nil {
+		return err
+	}
+	p.tellActions(all, programs.Findings)
+	if err := p.writeSARIF(&programs); err != nil {
 		return err
 	}
 	for _, warning := range r.Answer.Warnings {
@@ -57,7 +62,37 @@ func (p *program) writeResult(ctx context.Context, d *debate.Debate, r *debate.R
 	if err != nil {
 		return fmt.Errorf("write result: %w", err)
 	}
-	return p.saveOutput(state, answer)
+	if err := p.saveOutput(state, answer); err != nil {
+		return err
+	}
+	if r.State != fsm.Completed {
+		return nil // the reason why there is no answer decides about the exit code
+	}
+	return p.judge(&programs)
+}
+
+// stateOf returns the JSON of --json: the answer for programs, and below it the complete state, unless only the answer is wanted.
+func (p *program) stateOf(all *report.Report, answer *report.Answer) ([]byte, error) {
+	type top struct {
+		Answer *report.Answer `json:"answer"`
+		*report.Report
+	}
+	if p.quiet && p.json {
+		return encodeJSON(answer)
+	}
+	return encodeJSON(top{answer, all})
+}
+
+// writeSARIF writes the file of --sarif.
+func (p *program) writeSARIF(answer *report.Answer) error {
+	if p.sarif == "" {
+		return nil
+	}
+	b, err := sarifOf(answer.ID, answer.Findings)
+	if err != nil {
+		return err
+	}
+	return writeFile(p.sarif, b)
 }
 
 // saveOutput writes the file of --output: the complete state, or the answer if there is one.
@@ -159,7 +194,7 @@ func encodeJSON(v any) ([]byte, error) {
 		return nil, fmt.Errorf("encode result: %w", err)
 	}
 	var out bytes.Buffer
-	for _, r := range string(b) {
+	for _, r := range strings.ReplaceAll(string(b), "##[", `#\u0023[`) { // which could control GitHub Actions
 		if unicode.IsControl(r) && r != '\n' || unicode.Is(unicode.Bidi_Control, r) {
 			fmt.Fprintf(&out, `\u%04x`, r)
 		} else {

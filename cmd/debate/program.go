@@ -19,10 +19,13 @@ type program struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer // SafeWriters
 	terminal       io.Writer // stderr without a SafeWriter
+	commands       io.Writer // stderr, for commands to the runner of GitHub Actions
 	env            func(string) string
 	storePath      string                            // the database; empty if the debate is only in memory
 	currency       string                            // of the prices; empty if it is unknown
 	storeWords     string                            // the flag that selects the database in another command; empty if no flag is needed
+	inputUser      string                            // the flag or argument that has read stdin as a whole; empty if none has
+	inputHash      string                            // of what it has read, if that is an operand
 	input          *bufio.Reader                     // reads stdin; nil before the first question
 	about          map[string]string                 // what the kinds of debates of a server are good for, by name
 	shown          map[string]int64                  // seq of the last turn that each person was shown
@@ -38,6 +41,18 @@ func (p *program) isLive() bool {
 
 // say prints a text, in lines that fit into the terminal.
 func (p *program) say(text string) { fmt.Fprintln(p.stderr, view.Wrap(p.terminal, text)) }
+
+// prepare applies the flags that concern all of a command.
+func (p *program) prepare() error {
+	if p.quiet && len(p.me) > 0 {
+		return exitErrorf(exitInput, "read arguments: --quiet hides what --me asks, use one of them")
+	}
+	if p.quiet {
+		p.stderr = io.Discard
+		p.terminal = io.Discard
+	}
+	return p.setAddresses()
+}
 
 func (p *program) warnf(format string, args ...any) {
 	fmt.Fprintf(p.stderr, "warning: "+format+"\n", args...)

@@ -60,7 +60,7 @@ func (p *program) rootCommand() *cobra.Command {
 		if err := p.checkTopic(names, similar); err != nil {
 			return err
 		}
-		return p.setAddresses()
+		return p.prepare()
 	}
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 80 "))
 	root.SetOut(p.stdout)
@@ -200,7 +200,7 @@ func (p *program) build(s subcommand) *cobra.Command {
 			return exitErrorf(exitInput,
 				"read arguments: unexpected argument after %q: %q; see %s --help", c.Name(), operands[most], c.CommandPath())
 		}
-		return p.setAddresses()
+		return p.prepare()
 	}
 	return c
 }

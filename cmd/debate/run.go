@@ -26,6 +26,9 @@ func (p *program) newDebate() error {
 			if err = p.takeSeats(&c); err != nil {
 				return err
 			}
+			if err = p.checkPass(c.Protocol); err != nil {
+				return err
+			}
 			if err = p.chooseModels(s, &c); err == nil {
 				err = p.setModels(s, &o, nil, &c)
 			}

@@ -4,20 +4,20 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"unicode/utf8"
 )
 
 // topic returns the topic from the argument or the file on the command line.
-func (o options) topic() (string, error) {
+func (p *program) topic() (string, error) {
+	o := p.options
 	switch {
 	case o.flagGiven["file"] && len(o.operands) > 0:
 		return "", exitErrorf(exitInput, "read topic: given as an argument and with --file, want only one of them")
 	case len(o.operands) > 1:
 		return "", exitErrorf(exitInput, "read topic: got %d arguments, want one; put a topic of several words in quotes", len(o.operands))
 	case o.flagGiven["file"]:
-		return readText("topic", o.file)
+		return p.readTextFrom("topic", "--file -", o.file)
 	case len(o.operands) == 0:
-		return "", exitErrorf(exitInput, "read topic: no topic given, want an argument or --file; see debate --help")
+		return p.inputTopic()
 	case strings.TrimSpace(o.operands[0]) == "":
 		return "", exitErrorf(exitInput, "read topic: the topic is blank")
 	}
@@ -25,18 +25,18 @@ func (o options) topic() (string, error) {
 }
 
 // addBackground adds the files of --background to a background. If there are several texts, each begins with its name.
-func (o options) addBackground(background string) (string, error) {
+func (p *program) addBackground(background string) (string, error) {
 	var texts []string
 	if strings.TrimSpace(background) != "" {
 		texts = append(texts, background)
 	}
-	for _, path := range o.backgrounds {
-		text, err := readText("background", path)
+	for _, path := range p.backgrounds {
+		text, err := p.readTextFrom("background", "--background -", path)
 		if err != nil {
 			return "", err
 		}
-		if len(o.backgrounds) > 1 || len(texts) > 0 {
-			text = filepath.Base(path) + ":\n\n" + text
+		if len(p.backgrounds) > 1 || len(texts) > 0 {
+			text = baseOf(path) + ":\n\n" + text
 		}
 		texts = append(texts, text)
 	}
@@ -49,15 +49,16 @@ func readText(what, path string) (string, error) {
 		return "", exitErrorf(exitInput, "read %s: %s is a directory, want a file", what, path)
 	}
 	b, err := os.ReadFile(path)
-	switch {
-	case err != nil:
+	if err != nil {
 		return "", exitErrorf(exitInput, "read %s: %w", what, err)
-	case !utf8.Valid(b):
-		return "", exitErrorf(exitInput, "read %s: %s is not UTF-8 text", what, path)
 	}
-	text := strings.TrimSpace(strings.TrimPrefix(string(b), "\ufeff"))
-	if text == "" {
-		return "", exitErrorf(exitInput, "read %s: %s is blank", what, path)
+	return textOf(what, path, b)
+}
+
+// baseOf returns the name of a file without its folder.
+func baseOf(path string) string {
+	if path == standardInput {
+		return "standard input"
 	}
-	return text, nil
+	return filepath.Base(path)
 }

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// worktree is what Git says about the files of a folder: their places below it, with slashes.
+type worktree struct {
+	files   []string
+	ignored []string // files, and folders whose names end with a slash
+	// marked says for a file whether an attribute calls it generated or vendored, or denies it.
+	generated, vendored map[string]bool
+}
+
+// worktreeOf returns the top folder of the Git work tree that a folder is part of, or "" if there is none.
+func worktreeOf(folder string) string {
+	for {
+		mark := filepath.Join(folder, ".git")
+		info, err := os.Stat(mark)
+		if err == nil && info.IsDir() {
+			_, err = os.Stat(filepath.Join(mark, "HEAD"))
+		}
+		if err == nil {
+			return folder
+		}
+		above := filepath.Dir(folder)
+		if above == folder {
+			return ""
+		}
+		folder = above
+	}
+}
+
+// readWorktree asks Git for the files of a folder: those that it tracks, and new ones that it does not ignore.
+func readWorktree(ctx context.Context, folder string) (w worktree, err error) {
+	var ignored []byte
+	var failed error
+	var asked sync.WaitGroup
+	asked.Go(func() {
+		ignored, failed = git(ctx, folder, nil, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+	})
+	listed, err := git(ctx, folder, nil, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	if err == nil && len(listed) > 0 {
+		w.files = splitNul(listed)
+		slices.Sort(w.files)
+		w.files = slices.Compact(w.files) // during a merge, Git lists a file once for each side
+		err = w.readAttributes(ctx, folder)
+	}
+	asked.Wait()
+	w.ignored = splitNul(ignored)
+	return w, errors.Join(err, failed)
+}
+
+// The attributes that services such as GitHub know, and Git keeps.
+const (
+	generatedAttribute = "linguist-generated"
+	vendoredAttribute  = "linguist-vendored"
+)
+
+// readAttributes asks Git which files are marked in .gitattributes.
+func (w *worktree) readAttributes(ctx context.Context, folder string) error {
+	w.generated = map[string]bool{}
+	w.vendored = map[string]bool{}
+	names := strings.Join(w.files, "\x00") + "\x00"
+	out, err := git(ctx, folder, strings.NewReader(names), "check-attr", "-z", "--stdin", generatedAttribute, vendoredAttribute)
+	if err != nil {
+		return err
+	}
+	fields := splitNul(out)
+	for len(fields) >= 3 {
+		place, name, value := fields[0], fields[1], fields[2]
+		fields = fields[3:]
+		if value == "unspecified" {
+			continue
+		}
+		marked := value == "set" || value == "true"
+		if name == generatedAttribute {
+			w.generated[place] = marked
+		} else {
+			w.vendored[place] = marked
+		}
+	}
+	return nil
+}
+
+// unwanted returns why a file is no document, as far as its place tells, and "" if it may be one.
+func (w *worktree) unwanted(place string) reason {
+	vendored, known := w.vendored[place]
+	if !known {
+		vendored = isVendorPlace(place)
+	}
+	generated, known := w.generated[place]
+	if !known {
+		generated = isGeneratedName(place)
+	}
+	switch {
+	case vendored:
+		return isVendored
+	case generated:
+		return isGenerated
+	case isLockName(place):
+		return isLockFile
+	}
+	return ""
+}
+
+// saysItIsGenerated reports whether a text counts as generated because it says so. An attribute may deny it.
+func (w *worktree) saysItIsGenerated(place, text string) bool {
+	_, known := w.generated[place]
+	return !known && isGeneratedText(text)
+}
+
+// splitNul returns the texts that Git has ended with zero bytes.
+func splitNul(b []byte) []string {
+	if len(b) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
+}
+
+// git runs Git in a folder. It runs no program that the configuration of the work tree names, and changes nothing.
+func git(ctx context.Context, folder string, stdin *strings.Reader, args ...string) ([]byte, error) {
+	args = append([]string{"-C", folder, "-c", "core.fsmonitor=false"}, args...)
+	cmd := exec.CommandContext(ctx, "git", args...) //nolint:gosec // the arguments are the command's own
+	if stdin != nil {
+		cmd.Stdin = stdin
+	}
+	var out, said bytes.Buffer
+	cmd.Stdout = &out
+	cmd.Stderr = &said
+	cmd.Env = append(os.Environ(), "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C")
+	err := cmd.Run()
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return nil, exitErrorf(exitInput, "%s is a Git work tree, but there is no program git to read it; install Git, or name files", folder)
+	case err != nil:
+		return nil, exitErrorf(exitInput, "git %s in %s: %w: %s", args[4], folder, err, printableLine(said.String()))
+	}
+	return out.Bytes(), nil
+}
