@@ -58,7 +58,7 @@
 //   - Layer 3: package judge defines rubrics, assessments, verdicts, pseudonyms and juries. Package protocol defines what a
 //     protocol is: it returns the phases of a round, and protocol.Next compares them with the committed turns.
 //   - Layer 4: the protocols. protocol/panel is the default; the others are skeptic, refine, arbitration, procon, vote,
-//     council, mad, pairwise and oversight. internal/step executes one step: its calls, retries, shortened prompts and replies.
+//     council, mad, review, pairwise and oversight. internal/step executes one step: its calls, retries, shortened prompts and replies.
 //   - Layer 5: internal/presets lists these protocols.
 //   - Layer 6: this package.
 //   - Layer 7: package printer prints a debate while it runs, report renders it for readers, progress reports how far it has
