@@ -93,5 +93,5 @@
 //     debate, perform.go runs the steps of a plan, advance.go plans, and background.go drives a debate that Start has begun.
 //   - API: debate.go, control.go, watch.go, engine.go, and edits.go and fork.go for forks. To verify a journal, prompt.go makes
 //     the prompts of its steps again, and rederive.go and changes.go derive its entries again. past.go has Replay, Verify and
-//     VerifyEntries.
+//     VerifyEntries, and estimate.go says what a debate costs before it begins.
 package debate
