@@ -21,6 +21,9 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/elenchus-go/debate/evidence/quote"
+	"github.com/elenchus-go/debate/internal/lines"
 )
 
 // Everybody as a reader stands for all participants and judges.
@@ -39,15 +42,15 @@ const (
 //
 // A document without readers is refused: it has either a Text, and then Readers is ["*"], or at least one reader.
 type Document struct {
-	// Name identifies the document in prompts, reports and errors, such as "contract.md". It is unique within the debate, has
-	// at most 128 bytes, and is public.
+	// Name identifies the document in prompts, reports and errors, such as "contract.md" or "cmd/main.go". It is unique within the
+	// debate, has at most 128 bytes, and is public. Its ending says whether the text is code.
 	Name string `json:"name"`
 	// SHA256 is the hash of the text in hexadecimal digits. It is computed if there is a Text.
 	SHA256 string `json:"sha256"`
 	// Size is the length of the text in bytes. It is computed if there is a Text.
 	Size int `json:"size"`
 	// Tokens is how many tokens windows and budgets count for the text, on every engine alike. For a Text, it defaults to what
-	// the engine counts when the debate is created, otherwise to a third of Size.
+	// the engine counts when the debate is created, otherwise to a third of Size, and for code to half of it.
 	Tokens int `json:"tokens,omitempty"`
 	// Readers are the names of the participants and judges who read the document, or ["*"] for all. A substitute reads what
 	// the judge reads. Nobody else does: neither persona assigner nor summarizer nor embedder.
@@ -87,6 +90,18 @@ func (d *Document) Matches(text string) bool { return len(text) == d.Size && Has
 // String describes the document without its text.
 func (d Document) String() string { return fmt.Sprintf("%s (%d bytes)", d.Name, d.Size) }
 
+// IsCode reports whether the document holds code, configuration or a diff, as its name says. Prompts show its lines with their
+// numbers.
+func (d *Document) IsCode() bool { return quote.IsCode(d.Name) }
+
+// Shown returns a text of the document as prompts show it.
+func (d *Document) Shown(text string) string {
+	if d.IsCode() {
+		return lines.Number(text, 1)
+	}
+	return text
+}
+
 // Format writes the result of String for every verb, so that no log holds the text.
 func (d Document) Format(f fmt.State, _ rune) { fmt.Fprint(f, d.String()) }
 
@@ -101,9 +116,12 @@ func (d Document) WithDefaults(count func(text string) int) Document {
 			d.Size = len(d.Text)
 		}
 		if d.Tokens == 0 {
-			d.Tokens = count(d.Text)
+			d.Tokens = count(d.Shown(d.Text))
 		}
-	case d.Tokens == 0 && d.Size > 0 && d.Size <= MaxSize:
+	case d.Tokens != 0 || d.Size <= 0 || d.Size > MaxSize:
+	case d.IsCode(): // with the numbers of its lines
+		d.Tokens = (d.Size + 1) / 2
+	default:
 		d.Tokens = (d.Size + 2) / 3
 	}
 	return d
@@ -121,8 +139,8 @@ func (d *Document) Check(isSeat func(name string) bool) (list []Problem) {
 	add := func(field, format string, args ...any) {
 		list = append(list, Problem{field, fmt.Sprintf(format, args...)})
 	}
-	if d.Name == "" || len(d.Name) > maxName || strings.TrimSpace(d.Name) != d.Name || strings.ContainsFunc(d.Name, func(r rune) bool { return r == '/' || !unicode.IsPrint(r) }) {
-		add("name", "%q is not valid, use 1 to %d bytes without '/', control characters, and blanks at its ends", d.Name[:min(len(d.Name), maxName)], maxName)
+	if d.Name == "" || len(d.Name) > maxName || strings.TrimSpace(d.Name) != d.Name || strings.ContainsFunc(d.Name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		add("name", "%q is not valid, use 1 to %d bytes without control characters, and blanks at its ends", d.Name[:min(len(d.Name), maxName)], maxName)
 	}
 	if d.Text == "" && d.SHA256 == "" {
 		add("text", "there is neither a text nor the hash of a private one, use Shared or Private")

@@ -19,7 +19,7 @@ func (r *Report) details(o outcome) (list []section) {
 		{"tools", "Calls of tools", r.toolCalls()},
 		{"found", "Sources that nobody cites", otherSources(r)},
 		{"usage", "Tokens, time and cost", r.usage()},
-		{"findings", "Findings of the detectors", r.findings()},
+		{"findings", "Findings of the detectors", r.detections()},
 		{"states", "States", r.transitionBlocks()},
 		{"times", "Timeline of the turns", r.turnTimes()},
 		{"failures", "Failures and warnings", r.failureBlocks()},
@@ -108,7 +108,7 @@ func hasName(name string) func(debate.ParticipantStatus) bool {
 }
 
 // findings returns what the detectors found in each round.
-func (r *Report) findings() []block {
+func (r *Report) detections() []block {
 	var found [][]string
 	for _, f := range r.Result.Findings {
 		yes := "no"

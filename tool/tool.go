@@ -29,6 +29,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/lines"
 )
 
 // Tool is a function that a model may call. Use [Func] to make one. Implementations must be safe for concurrent use.
@@ -88,9 +89,20 @@ type Source struct {
 	URI    string `json:"uri,omitempty"`
 	Title  string `json:"title,omitempty"`
 	Text   string `json:"text,omitempty"`
+	// Line is the number of the first line of Text in the file that Title names, such as "main.go", if the text is a part of code.
+	// The model reads the lines with their numbers. Defaults to 1.
+	Line int `json:"line,omitempty"`
 	// Size and SHA256 are those of the text, in bytes and as hexadecimal digits, if the journal has no room for it.
 	Size   int    `json:"size,omitempty"`
 	SHA256 string `json:"sha256,omitempty"`
+}
+
+// shown returns the text as a model reads it.
+func (s *Source) shown() string {
+	if s.Line > 0 {
+		return lines.Number(s.Text, s.Line)
+	}
+	return s.Text
 }
 
 // MaxSources is the most sources that a result has.
@@ -252,13 +264,13 @@ func (r Result) String() string {
 	}
 	var parts []string
 	for _, s := range r.Sources {
-		var lines []string
-		for _, line := range []string{s.Title, s.URI, s.Text} {
+		var shown []string
+		for _, line := range []string{s.Title, s.URI, s.shown()} {
 			if line != "" {
-				lines = append(lines, line)
+				shown = append(shown, line)
 			}
 		}
-		parts = append(parts, strings.Join(lines, "\n"))
+		parts = append(parts, strings.Join(shown, "\n"))
 	}
 	return strings.Join(parts, "\n\n")
 }

@@ -10,7 +10,8 @@
 // at the boundary of a word.
 //
 // In code, each character counts but white space, and case does. A text is code as a whole, see [Code] and [For], or where it
-// stands between backticks or fences.
+// stands between backticks or fences. If each line of a quote of code begins with a number and a bar, as prompts show code, these
+// do not count.
 //
 // A quote may mark omissions with an ellipsis, which can be in brackets. Its pieces must then occur in their order, with
 // at most [MaxOmission] bytes of letters and numbers between them. An omission can change what a text says, so the
@@ -24,6 +25,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/elenchus-go/debate/internal/lines"
 )
 
 // MaxOmission is the longest omission between two pieces of a quote, in bytes of letters and numbers: about 200 English
@@ -53,6 +56,7 @@ type Text struct {
 	ellipsis *regexp.Regexp // what marks an omission in a quote
 	code     []Place        // the parts of the text that are code, in order
 	within   *Text          // these parts; nil if there are none
+	isCode   bool           // the whole text is code
 }
 
 // New prepares a text in prose. What stands between backticks or fences in it, as in Markdown, is code.
@@ -66,7 +70,7 @@ func New(text string) *Text {
 
 // Code prepares a text that is code: each character of a quote counts but white space, and case does.
 func Code(text string) *Text {
-	return &Text{reduced: reduceCode(text), reduce: reduceQuoted, ellipsis: codeEllipsis}
+	return &Text{reduced: reduceCode(text), reduce: reduceQuoted, ellipsis: codeEllipsis, isCode: true}
 }
 
 // For prepares the text of a document, which is code if its name says so.
@@ -87,6 +91,12 @@ var codeEllipsis = regexp.MustCompile(`[\[(]\s*(?:\.{3}|…)\s*[\])]|…|(?:^|\s
 // elided quote, a place of each piece in order.
 func (t *Text) Check(quote string) (Verdict, []Place) {
 	verdict, places := t.check(quote)
+	if verdict == Verified || verdict == Elided {
+		return verdict, places
+	}
+	if bare := lines.Strip(quote); t.isCode && bare != quote {
+		return t.check(bare)
+	}
 	if verdict == Absent && t.within != nil {
 		return t.within.check(quote)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/evidence/quote"
+	"github.com/elenchus-go/debate/internal/lines"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -25,6 +26,7 @@ type sourceText struct {
 	name       string
 	text, hash string
 	partial    bool    // the source has more
+	line       int     // of the file, with which text begins; 0 for the first
 	strings    *string // what text contains if it is JSON; nil until it is needed
 }
 
@@ -99,7 +101,7 @@ func (s *source) textFor(actor string, private Private) (sourceText, bool) {
 		text, ok := private(d)
 		return sourceText{name: d.Name, text: text, hash: d.SHA256}, ok
 	}
-	return sourceText{name: s.Name, text: s.text, hash: s.hash, partial: s.partial}, s.text != ""
+	return sourceText{name: s.Name, text: s.text, hash: s.hash, partial: s.partial, line: s.line}, s.text != ""
 }
 
 // Check checks the quotes, and returns all citations.
@@ -118,44 +120,65 @@ func (c *Cited) Check(kept *Texts) []transcript.Citation {
 			x.Verdict = transcript.NotChecked
 			continue
 		}
-		x.Verdict, x.Omitted = text.check(kept, x.Quote)
+		text.check(kept, x)
 	}
 	return c.list
 }
 
-// check checks a quote. A source that is JSON contains it if the strings in it do, without their escapes, or if it does as it is.
-func (t *sourceText) check(kept *Texts, words string) (transcript.Verdict, int) {
+// check checks a quote, and sets what it finds. A source that is JSON contains it if the strings in it do, without their escapes,
+// or if it does as it is, which alone has lines.
+func (t *sourceText) check(kept *Texts, x *transcript.Citation) {
 	if t.strings == nil {
 		text := decoded(t.text, t.partial)
 		t.strings = &text
 	}
-	if *t.strings == "" {
-		return t.checkIn(kept, t.hash, t.name, t.text, words)
+	whole := *x
+	if *t.strings == "" || quote.IsCode(t.name) {
+		t.checkIn(kept, t.hash, t.name, t.text, &whole)
 	}
-	inner, left := t.checkIn(kept, "strings of "+t.hash, "", *t.strings, words)
-	if inner == transcript.Verified {
-		return inner, left
+	if *t.strings == "" || whole.Line > 0 {
+		*x = whole
+		return
 	}
-	if whole, left := t.checkIn(kept, t.hash, t.name, t.text, words); whole == transcript.Verified || inner == transcript.NotFound {
-		return whole, left
+	inner := *x
+	t.checkIn(kept, "strings of "+t.hash, "", *t.strings, &inner)
+	if inner.Verdict != transcript.Verified && whole.Verdict == "" {
+		t.checkIn(kept, t.hash, t.name, t.text, &whole)
 	}
-	return inner, 0
+	*x = inner
+	if whole.Verdict == transcript.Verified || inner.Verdict == transcript.NotFound {
+		*x = whole
+	}
 }
 
 // checkIn checks a quote in a text with a hash. Its name tells whether it is code.
-func (t *sourceText) checkIn(kept *Texts, hash, name, text, words string) (transcript.Verdict, int) {
+func (t *sourceText) checkIn(kept *Texts, hash, name, text string, x *transcript.Citation) {
 	prepared := kept.prepare(hash, name, text)
-	switch verdict, places := prepared.Check(words); {
-	case verdict == quote.Verified:
-		return transcript.Verified, 0
-	case verdict == quote.Elided:
-		return transcript.Verified, wordsBetween(text, places)
+	verdict, places := prepared.Check(x.Quote)
+	switch {
+	case verdict == quote.Verified, verdict == quote.Elided:
+		x.Verdict = transcript.Verified
+		x.Omitted = wordsBetween(text, places)
+		t.locate(name, text, places, x)
 	case verdict == quote.TooShort, t.partial:
-		return transcript.NotChecked, 0
-	case prepared.Resembles(words):
-		return transcript.Altered, 0
+		x.Verdict = transcript.NotChecked
+	case prepared.Resembles(x.Quote):
+		x.Verdict = transcript.Altered
+	default:
+		x.Verdict = transcript.NotFound
 	}
-	return transcript.NotFound, 0
+}
+
+// locate sets the lines of a quote of code.
+func (t *sourceText) locate(name, text string, places []quote.Place, x *transcript.Citation) {
+	if !quote.IsCode(name) || len(places) == 0 {
+		return
+	}
+	first, last := lines.Range(text, places[0].Start, places[len(places)-1].End)
+	before := max(t.line-1, 0)
+	x.File = name
+	x.Line = before + first
+	x.EndLine = before + last
 }
 
 // Contradict reports whether stored citations cannot be those of a turn. Quotes whose text is not known can have any verdict.
@@ -165,7 +188,10 @@ func (c *Cited) Contradict(stored []transcript.Citation, kept *Texts) bool {
 	}
 	return !slices.EqualFunc(c.Check(kept), stored, func(a, b transcript.Citation) bool {
 		if _, ok := c.texts[a.Source]; !ok && a.Quote != "" && a.Verdict == transcript.NotChecked {
-			a.Verdict, a.Omitted = b.Verdict, b.Omitted
+			known := b
+			known.Source = a.Source
+			known.Quote = a.Quote
+			a = known
 		}
 		return a == b
 	})

@@ -39,7 +39,11 @@ func Describe(cited []transcript.Citation, list []evidence.Source) (lines []stri
 
 func describeQuote(c transcript.Citation, list []evidence.Source) string {
 	words := "“" + characters.Cut(c.Quote, maxQuote) + "”"
-	switch source := Label(c.Source, list); {
+	source := Label(c.Source, list)
+	if c.Line > 0 {
+		source += ", " + Lines(&c)
+	}
+	switch {
 	case c.Verdict == transcript.Verified && c.Omitted > 0:
 		return fmt.Sprintf("Verified, with %d words left out: %s is in %s.", c.Omitted, words, source)
 	case c.Verdict == transcript.Verified:
@@ -55,6 +59,14 @@ func describeQuote(c transcript.Citation, list []evidence.Source) string {
 	default:
 		return fmt.Sprintf("Not found: %s is not in %s.", words, source)
 	}
+}
+
+// Lines returns where a quote of code stands, such as "line 3" or "lines 3 to 5".
+func Lines(c *transcript.Citation) string {
+	if c.EndLine <= c.Line {
+		return fmt.Sprintf("line %d", c.Line)
+	}
+	return fmt.Sprintf("lines %d to %d", c.Line, c.EndLine)
 }
 
 // Label returns the number and the name of a source, such as "[3] law.md".

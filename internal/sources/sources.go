@@ -37,6 +37,7 @@ type source struct {
 	hash     string             // of text
 	text     string             // if the journal has it
 	partial  bool               // text is only a part
+	line     int                // of the file, with which text begins; 0 for the first
 }
 
 // phase is a parallel phase.
@@ -167,6 +168,7 @@ func (l *List) lane(k transcript.Key) (first, step int) {
 func found(c *tool.Record, i int) (s source) {
 	x := &c.Sources[i]
 	s.Source = evidence.Source{Number: x.Number, Name: cmp.Or(x.Title, x.URI, c.Name), URI: x.URI, SHA256: x.SHA256, Size: x.Size}
+	s.line = x.Line
 	switch s.text = x.Text; {
 	case x.Text != "":
 		s.SHA256, s.Size = evidence.Hash(x.Text), len(x.Text)
@@ -179,8 +181,11 @@ func found(c *tool.Record, i int) (s source) {
 	if s.hash = s.SHA256; s.partial {
 		s.hash = evidence.Hash(s.text)
 	}
-	if s.id = s.SHA256; s.id == "" {
+	switch s.id = s.SHA256; {
+	case s.id == "":
 		s.id = "uri " + x.URI + " " + x.Title
+	case x.Line > 0: // the same lines in two files are two sources
+		s.id += fmt.Sprintf(" line %d of %s", x.Line, x.Title)
 	}
 	return s
 }

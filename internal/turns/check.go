@@ -85,6 +85,10 @@ func checkCitations(t *transcript.Turn) error {
 		if c.Source < 0 || c.Omitted < 0 || !slices.Contains(verdicts, c.Verdict) {
 			return fmt.Errorf("the citation of source %d has the verdict %q and %d omitted words", c.Source, c.Verdict, c.Omitted)
 		}
+		placed := c.Verdict == transcript.Verified && c.File != "" && c.Line > 0 && c.EndLine >= c.Line
+		if !placed && (c.File != "" || c.Line != 0 || c.EndLine != 0) {
+			return fmt.Errorf("the citation of source %d has the lines %d to %d of %q", c.Source, c.Line, c.EndLine, c.File)
+		}
 	}
 	return nil
 }

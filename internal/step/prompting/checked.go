@@ -41,6 +41,9 @@ func checkedText(t *transcript.Turn, nonce string) string {
 		if c.Omitted > 0 {
 			text += fmt.Sprintf(", with %d words left out", c.Omitted)
 		}
+		if c.Line > 0 {
+			text += " in " + sources.Lines(&c)
+		}
 		list = append(list, text)
 	}
 	if list == nil {
@@ -61,6 +64,7 @@ func checkedTokens(t *transcript.Turn, nonce string) int {
 func citationsFor(t *transcript.Turn, m *judge.Pseudonyms) (list []transcript.Citation) {
 	for _, c := range t.Citations {
 		c.Quote = m.Hide(c.Quote)
+		c.File = m.Hide(c.File)
 		list = append(list, c)
 	}
 	return list
