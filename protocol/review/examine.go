@@ -74,13 +74,14 @@ func (found *examined) add(t *transcript.Turn) {
 		return // written by another version: there is nothing to discuss
 	}
 	for _, c := range claims.Findings {
-		if !found.dropped.count(c.check(t.Citations)) {
+		verdict := c.check(t.Citations)
+		if !found.dropped.count(verdict) {
 			found.list = append(found.list, claimed{c, len(found.list) + 1, t.Actor})
 		}
 	}
 }
 
-// check returns the verdict on the quote of a finding. The citations of a turn are in the order of its text, but a text can cite more
+// check returns the verdict on the quote of a finding, and corrects its place if the check has found it elsewhere. The citations of a turn are in the order of its text, but a text can cite more
 // than its findings quote, so the words decide.
 func (x *Claim) check(cited []transcript.Citation) transcript.Verdict {
 	words := strings.TrimSpace(indent(x.Quote))
@@ -88,7 +89,13 @@ func (x *Claim) check(cited []transcript.Citation) transcript.Verdict {
 	if at < 0 {
 		return transcript.NotFound
 	}
-	return cited[at].Verdict
+	c := &cited[at]
+	if c.Line > 0 {
+		x.File = c.File
+		x.Line = c.Line
+		x.EndLine = c.EndLine
+	}
+	return c.Verdict
 }
 
 // without returns the findings of all others than a reviewer.

@@ -38,13 +38,15 @@ type Result struct {
 
 // Finding is something that is wrong at a place in a source.
 type Finding struct {
-	Number   int      `json:"number"` // in the debate, from 1
-	Source   int      `json:"source"` // the number of the source
+	Number int `json:"number"` // in the debate, from 1
+	Source int `json:"source"` // the number of the source
+	// File, Line and EndLine say where the quote stands. If the source is code or a diff, they were found out, whatever the reviewer
+	// had said. Otherwise they are what the reviewer has said, and Line is 0 if it said nothing.
 	File     string   `json:"file"`
-	Line     int      `json:"line,omitempty"`     // where the quote begins, from 1; 0 if it is not known
-	EndLine  int      `json:"end_line,omitempty"` // where the quote ends
-	Quote    string   `json:"quote"`              // what is wrong; it was found in the source
-	Severity Severity `json:"severity"`           // by the judges, if they decided
+	Line     int      `json:"line,omitempty"` // from 1
+	EndLine  int      `json:"end_line,omitempty"`
+	Quote    string   `json:"quote"`    // what is wrong; it was found in the source
+	Severity Severity `json:"severity"` // by the judges, if they decided
 	Title    string   `json:"title"`
 	Text     string   `json:"text"` // what goes wrong
 	Show     string   `json:"show"` // how to show it

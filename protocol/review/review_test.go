@@ -201,6 +201,17 @@ func TestInventedQuotesAreDroppedBeforeAnybodyPays(t *testing.T) {
 	}
 }
 
+// A reviewer may be wrong about the file and the lines: the place of the quote counts.
+func TestLinesAreThoseOfTheQuote(t *testing.T) {
+	lie := nilStore
+	lie.File, lie.Line, lie.EndLine = "main.go", 999, 1000
+	r, _ := hold(t, seats{
+		"Ada" + find: found(lie), "Bo" + find: found(), "Cy" + find: found(), "Bo" + attack: votes(1), "Cy" + attack: votes(1), "Jo" + rule: rulings("1 error"),
+	})
+	f := answerOf(t, r).Findings[0]
+	require.Equal(t, []any{"store.go", 11, 11}, []any{f.File, f.Line, f.EndLine})
+}
+
 // Backticks and fences around a quote or in it do not hide it from the check.
 func TestQuotesOfCodeWithBackticksAreChecked(t *testing.T) {
 	fence := claim("```\n+see <b>below</b> for more\n ```", review.Note)
