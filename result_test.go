@@ -297,6 +297,7 @@ func TestRepliesAreDecodedIntoTheirOwnTypes(t *testing.T) {
 		judge.VerdictContract.Name():        refuses(transcript.Decode[judge.Verdict], turn),
 		protocol.PersonasContract.Name():    refuses(transcript.Decode[protocol.Personas], turn),
 		skeptic.DocumentsContract.Name():    refuses(transcript.Decode[skeptic.Documents], turn),
+		skeptic.PlanContract.Name():         refuses(transcript.Decode[skeptic.ImprovedPlan], turn),
 		refine.CritiqueContract.Name():      refuses(transcript.Decode[refine.Critique], turn),
 		refine.SummaryContract.Name():       refuses(transcript.Decode[refine.Summary], turn),
 		refine.SolutionContract.Name():      refuses(transcript.Decode[refine.Solution], turn),

@@ -387,7 +387,7 @@ func TestTextsThatAreNotTheUsersAreQuoted(t *testing.T) {
 	texts := 0
 	for _, name := range s.Names() {
 		d := rich("free-form")
-		d.ReplyFields, d.Vars = "fields", map[string]string{"templates": hostile, "convincing": hostile, "side": "advocate", "critique": "fields", "first": hostile, "second": hostile, "findings": hostile}
+		d.ReplyFields, d.Vars = "fields", map[string]string{"templates": hostile, "convincing": hostile, "side": "advocate", "critique": "fields", "first": hostile, "second": hostile, "findings": hostile, "issues": hostile}
 		if name == "skeptic-retrieve" {
 			d.Vars["templates"] = "3"
 		}

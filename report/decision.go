@@ -11,6 +11,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/oversight"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
+	"github.com/elenchus-go/debate/protocol/review"
 	"github.com/elenchus-go/debate/protocol/skeptic"
 	"github.com/elenchus-go/debate/protocol/vote"
 )
@@ -43,6 +44,7 @@ var decisions = map[string]func(*Report, json.RawMessage) Decision{
 	oversight.Protocol{}.Name():   oversightDecision,
 	panel.Protocol{}.Name():       panelDecision,
 	procon.Protocol{}.Name():      proconDecision,
+	review.Protocol{}.Name():      reviewDecision,
 	skeptic.Protocol{}.Name():     skepticDecision,
 	vote.Protocol{}.Name():        voteDecision,
 }
@@ -190,6 +192,11 @@ func jointDecision(_ *Report, data json.RawMessage) Decision {
 		}
 	}
 	return d
+}
+
+// reviewDecision returns the verdict of a review.
+func reviewDecision(_ *Report, data json.RawMessage) Decision {
+	return Decision{Choice: string(decodeOrZero[review.Result](data).Verdict)}
 }
 
 // oversightDecision returns the decision of judges who have not read a text.

@@ -17,6 +17,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
+	"github.com/elenchus-go/debate/protocol/review"
 	"github.com/elenchus-go/debate/protocol/skeptic"
 	"github.com/elenchus-go/debate/protocol/vote"
 )
@@ -43,6 +44,7 @@ var protocolTitles = map[string]string{
 	panel.Protocol{}.Name():       "Panel",
 	procon.Protocol{}.Name():      "Pro and con",
 	refine.Protocol{}.Name():      "Critique and refinement",
+	review.Protocol{}.Name():      "Review",
 	skeptic.Protocol{}.Name():     "Proposer and skeptic",
 	vote.Protocol{}.Name():        "Vote",
 }

@@ -43,6 +43,15 @@ var purposeNotes = []struct{ name, heading, why, measured string }{
 		"Not measured: whether the text is better than that of one model that revises its own.",
 	},
 	{
+		"review", "A review", "`review`: three reviewers read a change or other documents and report findings, each with a quote. A finding whose quote is not there is dropped. The others attack the rest, and the judge decides which stand. " +
+			"`git diff main | debate --for review --docs -` reviews a change.",
+		"Not measured: how many real faults the reviewers find, and how many findings that stand are wrong.",
+	},
+	{
+		"plan", "A better plan", "`skeptic` with `plan`: the topic is the plan, such as `-f plan.md`. One participant improves it and another attacks it, for two or three rounds. The editor writes the new plan with what changed and what it does not meet; `-o new.md` writes it into a file.",
+		"Not measured: whether the plan works better.",
+	},
+	{
 		"sides", "Both sides heard", "`procon`: one participant argues for the claim and one against it, in turn; a judge who does not see who is who judges once, at the end. To choose who speaks for which side, or to have more than two, use `panel`.",
 		"Measured: how reliably judgments are parsed; see [Judging](measured/replies.md). Not measured: whether " +
 			"the judge is right. Do not take a judgment for a proof.",

@@ -7,6 +7,12 @@ import (
 	"unicode/utf8"
 )
 
+// The purpose whose topic can be left out: its documents say what it is about.
+const (
+	reviewPurpose = "review"
+	reviewTopic   = "Is anything wrong with these documents? Should they be approved as they are?"
+)
+
 // topic returns the topic from the argument or the file on the command line.
 func (o options) topic() (string, error) {
 	switch {
@@ -16,6 +22,8 @@ func (o options) topic() (string, error) {
 		return "", exitErrorf(exitInput, "read topic: got %d arguments, want one; put a topic of several words in quotes", len(o.operands))
 	case o.flagGiven["file"]:
 		return readText("topic", o.file)
+	case len(o.operands) == 0 && o.purpose == reviewPurpose:
+		return reviewTopic, nil
 	case len(o.operands) == 0:
 		return "", exitErrorf(exitInput, "read topic: no topic given, want an argument or --file; see debate --help")
 	case strings.TrimSpace(o.operands[0]) == "":

@@ -19,11 +19,13 @@
 // # Prompts
 //
 // The prompts are "skeptic-retrieve" for the retriever, "skeptic-propose" and "skeptic-defend" for the proposer in the
-// first and in later rounds, "skeptic-attack" for the skeptic, and "skeptic-synthesis" for the synthesizer.
+// first and in later rounds, "skeptic-attack" for the skeptic, and "skeptic-synthesis" for the synthesizer, or "skeptic-plan"
+// if the topic is a plan.
 //
 // # Answer
 //
-// The data of the answer decodes to a [Trace]. Its text is the synthesis.
+// The data of the answer decodes to a [Trace]. Its text is the synthesis, or the improved plan with what changed and what it does not
+// meet.
 package skeptic
 
 import (
@@ -46,6 +48,9 @@ type Protocol struct {
 	Templates int `json:"templates,omitempty"`
 	// ReadyScore is the lowest score, from 0 to 10, at which "ready" ends the debate. Defaults to 8.
 	ReadyScore float64 `json:"ready_score,omitempty"`
+	// Plan says that the topic is a plan or a specification, which the proposer improves and defends. The synthesizer then writes the
+	// improved plan, and says what changed and, of each issue of the last critique, whether the plan meets it; see [ImprovedPlan].
+	Plan bool `json:"plan,omitempty"`
 }
 
 // The defaults of the parameters, and the maximum number of documents.
