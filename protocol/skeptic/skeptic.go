@@ -58,6 +58,7 @@ const (
 	defaultTemplates  = 3
 	maxTemplates      = 8
 	defaultReadyScore = 8
+	planTokens        = 8192 // of a reply that repeats a whole plan
 )
 
 // The roles of participants.
@@ -85,10 +86,17 @@ func (p Protocol) templateCount() int {
 func (Protocol) Name() string { return "skeptic/1" }
 
 // Defaults returns 3 to 5 rounds, and the temperatures 0.7 for the proposer, 0.8 for the skeptic and 0.5 for the
-// synthesizer.
-func (Protocol) Defaults() protocol.Defaults {
+// synthesizer. For a plan, it returns 2 to 3 rounds and replies of 8,192 tokens.
+func (p Protocol) Defaults() protocol.Defaults {
 	synthesis := 0.5
-	return protocol.Defaults{MinRounds: 3, MaxRounds: 5, Temperatures: []float64{0.7, 0.8}, JudgeTemperature: &synthesis}
+	d := protocol.Defaults{MinRounds: 3, MaxRounds: 5, Temperatures: []float64{0.7, 0.8}, JudgeTemperature: &synthesis}
+	if p.Plan {
+		d.MinRounds = 2
+		d.MaxRounds = 3
+		d.StepTokens = planTokens
+		d.JudgeTokens = planTokens
+	}
+	return d
 }
 
 // Check requires a proposer, a skeptic and one synthesizer, and parameters within their bounds.
