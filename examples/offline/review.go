@@ -25,7 +25,7 @@ func (p prompt) findings() scripted.Values {
 				list = append(list, map[string]any{
 					"source": source, "file": "the document", "line": nil, "end_line": nil, "quote": line, "severity": p.severity(),
 					"title": fmt.Sprintf("%s has %d words", p.name, len(strings.Fields(line))),
-					"text":  "As an offline demo model, I cannot read this, so I only quote it.", "show": "Count the words.",
+					"text":  fmt.Sprintf("As an offline demo model, %s cannot read this, and only quotes it.", p.name), "show": fmt.Sprintf("Count the words as %s did.", p.name),
 				})
 			}
 		}
@@ -33,7 +33,11 @@ func (p prompt) findings() scripted.Values {
 	if len(list) == 0 {
 		return scripted.Values{"findings": []map[string]any{}}
 	}
-	at := p.seat() % len(list)
+	sum := 0
+	for _, c := range p.name {
+		sum += int(c)
+	}
+	at := sum % len(list)
 	return scripted.Values{"findings": list[at : at+1]}
 }
 
@@ -75,16 +79,16 @@ func (p prompt) numbers() (list []int) {
 func (p prompt) findingVotes() scripted.Values {
 	list := []map[string]any{}
 	for _, n := range p.numbers() {
-		list = append(list, map[string]any{"finding": n, "reason": "I go by its number.", "holds": n%2 == 1})
+		list = append(list, map[string]any{"finding": n, "reason": fmt.Sprintf("%s goes by the number of finding %d.", p.name, n), "holds": n%2 == 1})
 	}
-	return scripted.Values{"summary": "As an offline demo model, I cannot refute anything.", "votes": list}
+	return scripted.Values{"summary": fmt.Sprintf("As an offline demo model, %s cannot refute anything.", p.name), "votes": list}
 }
 
 // findingRulings lets the findings with odd numbers stand.
 func (p prompt) findingRulings() scripted.Values {
 	list := []map[string]any{}
 	for _, n := range p.numbers() {
-		list = append(list, map[string]any{"finding": n, "reason": "I go by its number.", "stands": n%2 == 1, "severity": p.severity(), "same_as": nil})
+		list = append(list, map[string]any{"finding": n, "reason": fmt.Sprintf("%s decides finding %d by its number.", p.name, n), "stands": n%2 == 1, "severity": p.severity(), "same_as": nil})
 	}
 	return scripted.Values{"summary": cannotJudge, "rulings": list}
 }

@@ -96,7 +96,11 @@ func TestEachProtocolIsRead(t *testing.T) {
 // giveDocuments gives the reviewers of a debate something to read.
 func giveDocuments(c *debate.Config) {
 	if _, ok := c.Protocol.(review.Protocol); ok {
-		c.Documents = []evidence.Document{evidence.Shared("notes.md", "Private cars take much space.\nThe tea is better than coffee.")}
+		var b strings.Builder
+		for i := range 997 {
+			fmt.Fprintf(&b, "It is known of private cars that %d of them turn.\n", i)
+		}
+		c.Documents = []evidence.Document{evidence.Shared("notes.md", b.String())}
 	}
 }
 
