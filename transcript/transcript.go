@@ -107,7 +107,8 @@ type Citation struct {
 	Verdict Verdict `json:"verdict,omitempty"`
 	Omitted int     `json:"omitted,omitempty"` // words of the source that a verified quote leaves out and marks with an ellipsis
 	// File, Line and EndLine say where a verified quote of code stands: the name of the source, and the first and the last line,
-	// from 1. They are zero for other texts, which have no lines that a reader could count.
+	// from 1. Of a diff, they are the path of the changed file and its lines. They are zero for other texts, which have no lines that
+	// a reader could count.
 	File    string `json:"file,omitempty"`
 	Line    int    `json:"line,omitempty"`
 	EndLine int    `json:"end_line,omitempty"`

@@ -89,6 +89,20 @@ func (o *options) newDebateFlags(flags *pflag.FlagSet) {
 	flags.Lookup("store").Usage = newStoreUsage
 }
 
+// costFlags adds the flags that say what a new debate costs before it begins.
+func (o *options) costFlags(flags *pflag.FlagSet) {
+	o.yesFlag(flags)
+	flags.BoolVar(&o.dryRun, "dry-run", false, "print seats, models, prompts, calls and costs, and call nobody")
+	flags.Float64Var(&o.confirmAbove, "confirm-above", defaultConfirmAbove, "ask on a terminal if the debate can cost more than this `amount`, in the currency of the prices")
+}
+
+const defaultConfirmAbove = 1
+
+// pausedFlag adds the flag of commands that make a debate from another one.
+func (o *options) pausedFlag(flags *pflag.FlagSet) {
+	flags.BoolVar(&o.paused, "paused", false, "only make the debate; resume runs it")
+}
+
 // newStoreUsage says what --store takes where debates need not be stored.
 const newStoreUsage = "SQLite database `file`; memory keeps nothing (default: a database in your data folder)"
 
@@ -107,6 +121,7 @@ func (o *options) resultFlags(flags *pflag.FlagSet) {
 // listFlags adds the flags of list, apart from filters.
 func (o *options) listFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.filters.limit, "limit", 0, "largest `number` of debates")
+	flags.BoolVar(&o.all, "all", false, "list each debate of an evaluation, an audit, a tournament, labels or an influence, instead of one line for all")
 	flags.BoolVar(&o.count, "count", false, "print the number of debates by state instead of a list")
 	flags.BoolVar(&o.json, "json", false, "print JSON")
 }

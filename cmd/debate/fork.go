@@ -10,7 +10,8 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// forkDebate makes a new debate from the first entries of a stored one, with what the flags change. It does not run it.
+// forkDebate makes a new debate from the first entries of a stored one, with what the flags change. It runs it and
+// says what changed, unless --paused is set.
 func (p *program) forkDebate() error {
 	return p.withDebate(func(d *debate.Debate, s configFile, o debate.Options) error {
 		var edits debate.Edits
@@ -41,10 +42,17 @@ func (p *program) forkDebate() error {
 		if err != nil {
 			return err
 		}
-		if status, err := fork.Status(p.ctx); err == nil && !status.State.Final() {
-			fmt.Fprintln(p.stderr, strings.TrimSpace(p.nextCommand("resume", fork.ID())))
+		status, err := fork.Status(p.ctx)
+		if err != nil {
+			return err
 		}
-		return p.printState(fork, nil)
+		if p.paused || status.State.Final() {
+			if !status.State.Final() {
+				fmt.Fprintln(p.stderr, strings.TrimSpace(p.nextCommand("resume", fork.ID())))
+			}
+			return p.printState(fork, nil)
+		}
+		return p.runBeside(d, fork, s, o)
 	})
 }
 

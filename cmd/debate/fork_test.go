@@ -40,7 +40,7 @@ func TestADebateIsForked(t *testing.T) {
 	_, shown, table := start(t, env, "show", parent, "--verbose", "--store", "kept/d.db")
 	at := seqOf(t, table, "1", "attack", "Skeptic")
 	fork := func(args ...string) (id string) {
-		code, stdout, stderr := start(t, env, append([]string{"fork", parent, "--store", "kept/d.db", "--at", at}, args...)...)
+		code, stdout, stderr := start(t, env, append([]string{"fork", parent, "--store", "kept/d.db", "--paused", "--at", at}, args...)...)
 		require.Equal(t, 0, code, stderr)
 		id, _, _ = strings.Cut(stdout, " ")
 		require.Equal(t, "continue with: debate resume "+id+" --store kept/d.db\n", stderr)

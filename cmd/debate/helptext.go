@@ -87,7 +87,8 @@ const deleteExample = `  debate delete ID
   debate delete --state completed --updated-before 90d --yes`
 
 const forkHelp = `Fork makes a new debate that begins as another one, up to the entry of --at, and continues with what the flags
-change. Without a change, it continues as the other debate would. The other debate stays as it is.`
+change. Without a change, it continues as the other debate would. Fork runs the new debate and says what changed; with --paused it only makes
+it. The other debate stays as it is.`
 
 const forkExample = `  debate fork ID --at 7 --model openai/gpt-5
   debate fork ID --at 7 --reply "Trams are quieter."
@@ -95,7 +96,7 @@ const forkExample = `  debate fork ID --at 7 --model openai/gpt-5
   debate fork ID --at 1 --topic "Should cities ban private cars at night?" --rounds 2`
 
 const rejudgeHelp = `Rejudge makes new debates in which the judges who decided a debate that has ended are asked again, with other models or
-without some turns. Everything else stays as it was. It does not run them: resume does. All debates of one call have the same
+without some turns. Everything else stays as it was. Rejudge runs them and says what changed; with --paused it only makes them. All debates of one call have the same
 label "rejudge", and the label "sample" numbers them.`
 
 const rejudgeExample = `  debate rejudge ID --judge-model anthropic/claude-sonnet-4-5 --samples 5

@@ -40,6 +40,10 @@ type options struct {
 	pass                                                    []string        // decisions with which the command succeeds
 	minConfidence                                           float64         // percent
 	sarif                                                   string          // file
+	all                                                     bool            // list each debate of a run
+	dryRun                                                  bool            // say what a debate costs, and call nobody
+	paused                                                  bool            // do not run a fork or a rejudged debate
+	confirmAbove                                            float64         // the worst case above which a new debate asks
 	flagGiven                                               map[string]bool // names of the flags on the command line
 	afterDashes                                             bool            // the operands follow "--"
 	eval                                                    evalOptions

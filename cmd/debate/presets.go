@@ -13,6 +13,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
+	"github.com/elenchus-go/debate/protocol/review"
 	"github.com/elenchus-go/debate/protocol/skeptic"
 	"github.com/elenchus-go/debate/protocol/vote"
 )
@@ -39,6 +40,7 @@ var presets = map[string]preset{
 	}, "Judge"},
 	"council": {council.Protocol{}, []debate.Participant{{Name: "Ada"}, {Name: "Bo"}, {Name: "Cy"}, {Name: "Di"}}, "Chair"},
 	"mad":     {mad.Protocol{}, []debate.Participant{{Name: "Ada", Role: mad.Affirmative}, {Name: "Bo", Role: mad.Negative}}, "Judge"},
+	"review":  {review.Protocol{}, []debate.Participant{{Name: "Ada"}, {Name: "Bo"}, {Name: "Cy"}}, "Judge"},
 	"vote":    {vote.Protocol{}, []debate.Participant{{Name: "Ada"}, {Name: "Bo"}, {Name: "Cy"}}, ""},
 }
 

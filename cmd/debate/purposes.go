@@ -17,9 +17,11 @@ var purposes = map[string]string{
 	"claim":      "a hard claim attacked",
 	"decision":   "a decision, yes or no, or between options given with --option",
 	"evaluation": "the scores of an evaluation checked",
+	"plan":       "a plan or specification criticized and improved",
 	"ranking":    "the best of several answers, and a ranking",
+	"review":     "a change or documents reviewed: findings, and whether to approve",
 	"sides":      "both sides heard",
-	"text":       "a better text or plan",
+	"text":       "a better text",
 }
 
 //go:embed purposes/*.json

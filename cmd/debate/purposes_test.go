@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/debatetest"
@@ -41,6 +42,15 @@ var purposeNotes = []struct{ name, heading, why, measured string }{
 	{
 		"text", "A better text", "`refine`: two experts each propose a text, criticize each other and refine; the judge merges what they have. Give the experts other roles or instructions for other demands.",
 		"Not measured: whether the text is better than that of one model that revises its own.",
+	},
+	{
+		"review", "A review", "`review`: three reviewers read a change or other documents and report findings, each with a quote. A finding whose quote is not there is dropped. The others attack the rest, and the judge decides which stand. " +
+			"`git diff main | debate --for review --docs -` reviews a change.",
+		"Not measured: how many real faults the reviewers find, and how many findings that stand are wrong.",
+	},
+	{
+		"plan", "A better plan", "`skeptic` with `plan`: the topic is the plan, such as `-f plan.md`. One participant improves it and another attacks it, for two or three rounds. The editor writes the new plan with what changed and what it does not meet; `-o new.md` writes it into a file.",
+		"Not measured: whether the plan works better.",
 	},
 	{
 		"sides", "Both sides heard", "`procon`: one participant argues for the claim and one against it, in turn; a judge who does not see who is who judges once, at the end. To choose who speaks for which side, or to have more than two, use `panel`.",
@@ -78,7 +88,7 @@ func (c *counting) Generate(ctx context.Context, r providers.Request) (providers
 }
 
 // agreeing is a model that always gives the same answer and finds nothing wrong.
-var agreeing = &scripted.Provider{Func: scripted.Values{"": `Yes. {"score": 9, "ready": true, "issues": []}`, "answer": "Yes", "confidence": 90, "option": 1, "reasons": reasons}.Reply}
+var agreeing = &scripted.Provider{Func: scripted.Values{"": `Yes. {"score": 9, "ready": true, "issues": []}`, "answer": "Yes", "confidence": 90, "option": 1, "reasons": reasons, "findings": []any{}, "objections": []any{}}.Reply}
 
 var reasons = []map[string]any{{"text": "It follows.", "speaker": nil, "round": nil}}
 
@@ -86,7 +96,7 @@ var reasons = []map[string]any{{"text": "It follows.", "speaker": nil, "round": 
 func stubborn(r providers.Request) scripted.Reply {
 	_, name, _ := strings.Cut(r.Messages[0].Text, "You are ")
 	name, _, _ = strings.Cut(name, ",")
-	return scripted.Values{"": `{"score": 3, "ready": false, "issues": [{"severity": "critical", "text": "It is wrong."}]}`, "answer": name, "should_continue": true, "confidence": 50, "option": 2, "reasons": reasons}.Reply(r)
+	return scripted.Values{"": `{"score": 3, "ready": false, "issues": [{"severity": "critical", "text": "It is wrong."}]}`, "answer": name, "should_continue": true, "confidence": 50, "option": 2, "reasons": reasons, "objections": []map[string]any{{"number": 1, "reason": "It stays.", "met": false}}, "findings": []any{}}.Reply(r)
 }
 
 // callsFor runs a debate of a purpose, and returns the number of calls.
@@ -102,6 +112,9 @@ func callsFor(t *testing.T, name string, model providers.Provider) (calls int) {
 		}
 		c, err := e.ParseConfig([]byte(full))
 		require.NoError(t, err)
+		if name == reviewPurpose {
+			c.Documents = []evidence.Document{evidence.Shared("notes.md", "The cache is emptied at night.\nThe index is kept for a week.\nNobody reads the log.\n")}
+		}
 		counted := &counting{Provider: model}
 		d := debatetest.New(t, c, debate.Options{Providers: map[string]providers.Provider{"model": counted}})
 		r := debatetest.RunResult(t, d)
@@ -157,8 +170,12 @@ func wrap(text string) string {
 func TestEveryPurposeRunsOffline(t *testing.T) {
 	for _, name := range sortedKeys(purposes) {
 		t.Run(name, func(t *testing.T) {
-			folder(t)
-			code, stdout, stderr := start(t, environment(), "--for", name, "--plain", topic)
+			folder(t, "notes.md", "The cache is emptied at night. The index is kept for a week.\n")
+			args := []string{"--for", name, "--plain", topic}
+			if name == reviewPurpose {
+				args = append(args, "--docs", "notes.md")
+			}
+			code, stdout, stderr := start(t, environment(), args...)
 			require.Equal(t, 0, code, stderr)
 			require.NotEmpty(t, stdout)
 			require.NotContains(t, stderr, "using defaults")

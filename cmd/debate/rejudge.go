@@ -21,7 +21,8 @@ const (
 	sampleLabel = "sample"  // from 1
 )
 
-// rejudgeDebate makes debates in which the judges of a stored one are asked again. It does not run them.
+// rejudgeDebate makes debates in which the judges of a stored one are asked again. It runs them and says what
+// changed, unless --paused is set.
 func (p *program) rejudgeDebate() error {
 	return p.withDebate(func(d *debate.Debate, s configFile, o debate.Options) error {
 		if p.samples < 1 {
@@ -61,12 +62,21 @@ func (p *program) rejudgeDebate() error {
 		if err != nil {
 			return err
 		}
-		return p.makeSamples(engine, d.ID(), c, again)
+		made, err := p.makeSamples(engine, d.ID(), c, again)
+		if err != nil || p.paused {
+			return err
+		}
+		for _, sample := range made {
+			if err := p.runBeside(d, sample, s, o); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
 // makeSamples makes the debates of one family. c is the configuration with the judges.
-func (p *program) makeSamples(engine *debate.Engine, id string, c debate.Config, again debate.Rejudge) error {
+func (p *program) makeSamples(engine *debate.Engine, id string, c debate.Config, again debate.Rejudge) (made []*debate.Debate, err error) {
 	family := strings.ToLower(rand.Text()[:8])
 	seeded := slices.ContainsFunc(c.Judges, func(j debate.Participant) bool { return j.Seed != nil })
 	for i := range p.samples {
@@ -85,14 +95,21 @@ func (p *program) makeSamples(engine *debate.Engine, id string, c debate.Config,
 			}
 		}
 		d, err := engine.Rejudge(p.ctx, id, again)
-		if err := p.printState(d, err); err != nil {
-			return err
+		if err != nil {
+			return made, err
+		}
+		made = append(made, d)
+		if !p.paused {
+			continue
+		}
+		if err := p.printState(d, nil); err != nil {
+			return made, err
 		}
 		if i == 0 {
 			fmt.Fprintln(p.stderr, strings.TrimSpace(p.nextCommand("resume", d.ID())))
 		}
 	}
-	return nil
+	return made, nil
 }
 
 // ordersOf returns the number of orders in which samples show the participants to the judges: two, unless the judges see both in

@@ -17,7 +17,7 @@ func TestRejudge(t *testing.T) {
 	require.Equal(t, 0, code, stderr)
 	parent := saved(t, stderr)
 	rejudge := func(args ...string) []string {
-		code, stdout, stderr := start(t, env, append([]string{"rejudge", parent, "--store", "d.db"}, args...)...)
+		code, stdout, stderr := start(t, env, append([]string{"rejudge", parent, "--store", "d.db", "--paused"}, args...)...)
 		require.Equal(t, 0, code, stderr)
 		require.Contains(t, stderr, "debate resume")
 		return strings.Split(strings.TrimSpace(stdout), "\n")

@@ -66,6 +66,9 @@ func (p *program) continueDebate(d *debate.Debate, s configFile, o debate.Option
 
 // confirmModels asks whether to continue if the models of a debate are not those that are configured now.
 func (p *program) confirmModels(d *debate.Debate, s configFile, c debate.Config, models map[string]string) error {
+	if len(p.models)+len(p.judgeModels) > 0 {
+		return nil // the flags of fork and rejudge have chosen them
+	}
 	r, err := d.Result(p.ctx)
 	if err != nil {
 		return err

@@ -36,7 +36,7 @@ type subcommand struct {
 func (p *program) rootCommand() *cobra.Command {
 	root := p.build(subcommand{
 		use: `debate [flags] "topic"`, short: "Run structured debates between language models and people", example: rootExample, run: p.newDebate,
-		flags: []func(*pflag.FlagSet){p.debateFlags, p.topicFlags, p.modelFlags, p.addressFlags, p.seatFlags, p.newDebateFlags, p.resultFlags},
+		flags: []func(*pflag.FlagSet){p.debateFlags, p.topicFlags, p.modelFlags, p.addressFlags, p.seatFlags, p.newDebateFlags, p.resultFlags, p.costFlags},
 	})
 	root.Long, root.SilenceErrors, root.SilenceUsage, root.DisableFlagsInUseLine = rootHelp, true, true, true
 	root.SuggestionsMinimumDistance = 2
@@ -108,11 +108,11 @@ func (p *program) subcommands() []subcommand {
 		},
 		{
 			use: "fork ID", group: groupRun, short: "Make a new debate from the beginning of another one", long: forkHelp, example: forkExample,
-			operands: id, least: 1, most: 1, run: p.forkDebate, flags: []func(*pflag.FlagSet){p.forkFlags, p.modelFlags, p.addressFlags, p.storeFlags},
+			operands: id, least: 1, most: 1, run: p.forkDebate, flags: append(slices.Clone(run), p.forkFlags, p.modelFlags, p.pausedFlag),
 		},
 		{
 			use: "rejudge ID", group: groupRun, short: "Ask the judges of a debate again, and nobody else", long: rejudgeHelp, example: rejudgeExample,
-			operands: id, least: 1, most: 1, run: p.rejudgeDebate, flags: []func(*pflag.FlagSet){p.rejudgeFlags, p.addressFlags, p.storeFlags},
+			operands: id, least: 1, most: 1, run: p.rejudgeDebate, flags: append(slices.Clone(run), p.rejudgeFlags, p.pausedFlag),
 		},
 		{
 			use: "influence ID", group: groupRun, short: "Find out which turns decided a debate", long: influenceHelp, example: influenceExample,

@@ -44,7 +44,17 @@ func (p *program) newDebate() error {
 	if err != nil {
 		return err
 	}
-	if _, err := debate.New(p.ctx, c, o); err != nil { // in memory, so that an invalid debate is not stored
+	if err := p.needDocuments(c); err != nil {
+		return err
+	}
+	if p.dryRun {
+		return p.printEstimate(c, o)
+	}
+	planned, err := debate.New(p.ctx, c, o) // in memory, so that an invalid debate is not stored
+	if err != nil {
+		return err
+	}
+	if err := p.confirmCost(planned); err != nil {
 		return err
 	}
 	if err := p.checkFiles(); err != nil {

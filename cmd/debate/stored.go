@@ -12,6 +12,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/archive"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/runs"
 	"github.com/elenchus-go/debate/store"
 )
 
@@ -28,6 +29,9 @@ func (p *program) listStored(s store.Store) error {
 	if p.count {
 		return p.countDebates(s, q)
 	}
+	if !p.all && !p.json && len(p.filters.labels) == 0 {
+		return p.listRows(s, q)
+	}
 	list := []store.Status{}
 	for head, err := range s.List(p.ctx, q) {
 		if err != nil {
@@ -38,12 +42,34 @@ func (p *program) listStored(s store.Store) error {
 	if p.json {
 		return p.printJSON(list)
 	}
-	return p.printList(list)
+	rows := make([]runs.Row, len(list))
+	for i := range list {
+		rows[i].Debate = &list[i]
+	}
+	return p.printList(rows)
 }
 
-// printList prints a line for each debate, and what continues those whose process is gone.
-func (p *program) printList(list []store.Status) error {
-	forks := slices.ContainsFunc(list, func(h store.Status) bool { return h.Parent.ID != "" })
+// listRows lists the debates that somebody has begun, and one line for the debates of each run.
+func (p *program) listRows(s store.Store, q store.Query) error {
+	limit := q.Limit
+	q.Limit = 0
+	var list []store.Status
+	for head, err := range s.List(p.ctx, q) {
+		if err != nil {
+			return err
+		}
+		list = append(list, head)
+	}
+	rows := runs.Rows(list)
+	if limit > 0 {
+		rows = rows[:min(limit, len(rows))]
+	}
+	return p.printList(rows)
+}
+
+// printList prints a line for each debate and each run, and what continues those whose process is gone.
+func (p *program) printList(rows []runs.Row) error {
+	forks := slices.ContainsFunc(rows, func(r runs.Row) bool { return r.Debate != nil && r.Debate.Parent.ID != "" })
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	fork := func(text string) string {
 		if !forks {
@@ -53,7 +79,13 @@ func (p *program) printList(list []store.Status) error {
 	}
 	fmt.Fprintln(w, "ID\tSTATE\tREASON\tROUND\tPROTOCOL\tCREATED\t"+fork("FORK OF")+"TOPIC")
 	var abandoned []string
-	for _, h := range list {
+	for _, row := range rows {
+		if g := row.Group; g != nil {
+			words := fmt.Sprintf("list --label %s", shellWord(g.Kind+"="+g.Name))
+			fmt.Fprintf(w, "%s\t%s\t\t\t\t%s\t%s%s\n", g.Kind, g.Summary(), g.Created.Format(time.DateTime), fork(""), printableLine(words))
+			continue
+		}
+		h := *row.Debate
 		reason := string(h.Ending.Outcome)
 		if h.FailureKind != "" {
 			reason = h.FailureKind

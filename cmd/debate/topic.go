@@ -6,6 +6,12 @@ import (
 	"strings"
 )
 
+// The purpose whose topic can be left out: its documents say what it is about.
+const (
+	reviewPurpose = "review"
+	reviewTopic   = "Is anything wrong with these documents? Should they be approved as they are?"
+)
+
 // topic returns the topic from the argument or the file on the command line.
 func (p *program) topic() (string, error) {
 	o := p.options
@@ -16,6 +22,8 @@ func (p *program) topic() (string, error) {
 		return "", exitErrorf(exitInput, "read topic: got %d arguments, want one; put a topic of several words in quotes", len(o.operands))
 	case o.flagGiven["file"]:
 		return p.readTextFrom("topic", "--file -", o.file)
+	case len(o.operands) == 0 && o.purpose == reviewPurpose:
+		return reviewTopic, nil
 	case len(o.operands) == 0:
 		return p.inputTopic()
 	case strings.TrimSpace(o.operands[0]) == "":

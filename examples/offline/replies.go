@@ -15,6 +15,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
+	"github.com/elenchus-go/debate/protocol/review"
 	"github.com/elenchus-go/debate/protocol/skeptic"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/providers/scripted"
@@ -44,6 +45,10 @@ var replies = map[string]func(prompt) scripted.Values{
 	mad.DecisionContract.Name():         prompt.madDecision,
 	oversight.CredenceContract.Name():   prompt.credence,
 	oversight.ChoiceContract.Name():     prompt.answerChoice,
+	review.ClaimsContract.Name():        prompt.findings,
+	review.VotesContract.Name():         prompt.findingVotes,
+	review.RulingsContract.Name():       prompt.findingRulings,
+	skeptic.PlanContract.Name():         prompt.improvedPlan,
 }
 
 // cannotJudge tells readers that the judge is the demo model.

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/internal/presets"
 	"github.com/elenchus-go/debate/judge"
@@ -28,6 +29,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
+	"github.com/elenchus-go/debate/protocol/review"
 	"github.com/elenchus-go/debate/protocol/skeptic"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/transcript"
@@ -80,12 +82,25 @@ var wholes = map[string]whole{
 	"oversight":                   {oversight.Protocol{A: "Yes.", B: "No."}, 2, 2, 1, 8, false},
 	"oversight, interactive":      {oversight.Protocol{Mode: oversight.Interactive, A: "Yes.", B: "No."}, 2, 2, 1, 8, false},
 	"oversight, open consultancy": {oversight.Protocol{Mode: oversight.OpenConsultancy, A: "Yes.", B: "No."}, 1, 1, 1, 8, false},
+	"review":                      {review.Protocol{}, 2, 8, 1, 1, false},
+	"skeptic, plan":               {skeptic.Protocol{Plan: true}, 2, 2, 1, 8, false},
 	"pairwise":                    {pairwise.Protocol{A: "Yes.", B: "No."}, 0, 0, 1, 1, false},
 }
 
 func TestEachProtocolIsRead(t *testing.T) {
 	for _, p := range presets.Protocols() {
 		assert.True(t, slices.ContainsFunc(slices.Collect(maps.Values(wholes)), func(w whole) bool { return w.protocol.Name() == p.Name() }), p.Name())
+	}
+}
+
+// giveDocuments gives the reviewers of a debate something to read.
+func giveDocuments(c *debate.Config) {
+	if _, ok := c.Protocol.(review.Protocol); ok {
+		var b strings.Builder
+		for i := range 997 {
+			fmt.Fprintf(&b, "It is known of private cars that %d of them turn.\n", i)
+		}
+		c.Documents = []evidence.Document{evidence.Shared("notes.md", b.String())}
 	}
 }
 
@@ -96,6 +111,7 @@ func (w whole) hold(t *testing.T, topic string, n, rounds int) *debate.Result {
 	if w.to > 1 {
 		c.Limits.MaxRounds = rounds
 	}
+	giveDocuments(&c)
 	sides := []string{"for", "against"}
 	if _, ok := w.protocol.(procon.Protocol); ok {
 		sides = []string{"pro", "con"}
@@ -148,6 +164,7 @@ func TestPurposes(t *testing.T) {
 				c, err := e.ParseConfig(text)
 				require.NoError(t, err)
 				c.ID, c.Topic = "d", topic
+				giveDocuments(&c)
 				r, _ := run(t, c, debate.Options{})
 				read(t, r)
 			}

@@ -23,6 +23,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
+	"github.com/elenchus-go/debate/protocol/review"
 	"github.com/elenchus-go/debate/protocol/skeptic"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/providers"
@@ -68,6 +69,9 @@ func PresetConfigs() map[string]debate.Config {
 		"mad":         withOneJudge(presetConfig(mad.Protocol{}, 3, "A", "B")),
 		"oversight":   presetConfig(overseen(oversight.Interactive), 3, "A", "B"),
 		"vote":        presetConfig(vote.Protocol{Decision: vote.Judge, Topology: vote.Ring}, 2, "A", "B", "C", "D"),
+
+		"review":              withDocument(presetConfig(review.Protocol{}, 1, "A", "B", "C")),
+		"skeptic with a plan": withOneJudge(presetConfig(skeptic.Protocol{Plan: true}, 2, "A", "B")),
 
 		"oversight with a choice":            presetConfig(overseen(oversight.OpenDebate), 2, "A", "B"),
 		"vote with conditions":               presetConfig(vote.Protocol{Topology: vote.Groups, Grouped: true, Filter: new(0.5), Conditional: true}, 3, "A", "B", "C", "D"),

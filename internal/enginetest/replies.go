@@ -17,6 +17,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
+	"github.com/elenchus-go/debate/protocol/review"
 	"github.com/elenchus-go/debate/protocol/skeptic"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/providers"
@@ -44,6 +45,10 @@ func Reply(r providers.Request, names []string, words string, pick uint64) strin
 }
 
 var replies = map[string]func(r providers.Request, names []string, words string, pick uint64) any{
+	review.ClaimsContract.Name():  claims,
+	review.VotesContract.Name():   findingVotes,
+	review.RulingsContract.Name(): findingRulings,
+	skeptic.PlanContract.Name():   improvedPlan,
 	judge.AssessmentContract.Name(): func(_ providers.Request, names []string, words string, pick uint64) any {
 		a := judge.Assessment{Reasoning: words, Quality: 6, ShouldContinue: true}
 		for _, n := range names { // all are even, so that any winner fits the scores

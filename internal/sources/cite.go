@@ -175,6 +175,15 @@ func (t *sourceText) locate(name, text string, places []quote.Place, x *transcri
 		return
 	}
 	first, last := lines.Range(text, places[0].Start, places[len(places)-1].End)
+	if lines.IsDiff(name) && t.line == 0 {
+		file, from, to := lines.InDiff(text, first, last)
+		if file != "" {
+			x.File = file
+			x.Line = from
+			x.EndLine = to
+			return
+		}
+	}
 	before := max(t.line-1, 0)
 	x.File = name
 	x.Line = before + first

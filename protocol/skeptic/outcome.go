@@ -31,9 +31,25 @@ func (Protocol) Outcome(_ *protocol.Record, a protocol.Answer) protocol.Outcome 
 			settled = append(settled, fmt.Sprintf("Round %d, %s: %s", x.Round, issue.Severity, issue.Text))
 		}
 	}
+	if t.Plan != nil {
+		addPlan(&o, *t.Plan)
+	}
 	o.AddReason("What the skeptic objected to before", "", settled...)
 	o.Details = []protocol.Exhibit{{Title: "Reasoning templates:", List: t.Templates, Internal: true}}
 	return o
+}
+
+// addPlan adds what was changed in a plan, and which objections it does not meet.
+func addPlan(o *protocol.Outcome, plan ImprovedPlan) {
+	var changes, unmet []string
+	for _, c := range plan.Changes {
+		changes = append(changes, c.What+" ("+c.Why+")")
+	}
+	for _, x := range plan.Unmet() {
+		unmet = append(unmet, x.Issue+" ("+x.Reason+")")
+	}
+	o.AddReason("What changed", "", changes...)
+	o.AddDissent("Objections that are not met", unmet...)
 }
 
 // addCritiques adds a table and a chart of the critiques, and returns the last one.
@@ -83,7 +99,7 @@ func addState(o *protocol.Outcome, t Trace, last *Critique) {
 			rounds++
 		}
 	}
-	o.Clauses = append(o.Clauses, "it took "+outcome.Count(rounds, "round", "rounds"), openIssues(last))
+	o.Clauses = append(o.Clauses, "it took "+outcome.Count(rounds, "round", "rounds"), describeIssues(last))
 	var issues []string
 	for _, x := range last.Issues {
 		issues = append(issues, string(x.Severity)+": "+x.Text)
@@ -91,8 +107,8 @@ func addState(o *protocol.Outcome, t Trace, last *Critique) {
 	o.AddReason("What the skeptic still objects to", "", issues...)
 }
 
-// openIssues counts the open issues of a critique by severity.
-func openIssues(c *Critique) string {
+// describeIssues counts the open issues of a critique by severity.
+func describeIssues(c *Critique) string {
 	if len(c.Issues) == 0 {
 		return "no issue is open"
 	}

@@ -31,7 +31,11 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 		return p.speeches(r)
 	case transcript.Conclusion:
 		if len(r.Judges) > 0 {
-			return []protocol.Phase{singleStep(phaseSynthesis, r.Judges[0], protocol.Step{Prompt: "skeptic-synthesis"})}
+			step := protocol.Step{Prompt: "skeptic-synthesis"}
+			if p.Plan {
+				step = planStep(r)
+			}
+			return []protocol.Phase{singleStep(phaseSynthesis, r.Judges[0], step)}
 		}
 	default:
 	}
@@ -49,6 +53,9 @@ func (p Protocol) speeches(r *protocol.Record) []protocol.Phase {
 		name, prompt = phasePropose, "skeptic-propose"
 	}
 	vars := map[string]string{"templates": templateSections(p.shown(r, phaseRetrieve))}
+	if p.Plan {
+		vars["plan"] = "yes"
+	}
 	if passages := passageSections(r, p.shown(r, phasePassages)); passages != "" {
 		vars[protocol.Passages] = passages
 	}

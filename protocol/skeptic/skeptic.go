@@ -19,11 +19,13 @@
 // # Prompts
 //
 // The prompts are "skeptic-retrieve" for the retriever, "skeptic-propose" and "skeptic-defend" for the proposer in the
-// first and in later rounds, "skeptic-attack" for the skeptic, and "skeptic-synthesis" for the synthesizer.
+// first and in later rounds, "skeptic-attack" for the skeptic, and "skeptic-synthesis" for the synthesizer, or "skeptic-plan"
+// if the topic is a plan.
 //
 // # Answer
 //
-// The data of the answer decodes to a [Trace]. Its text is the synthesis.
+// The data of the answer decodes to a [Trace]. Its text is the synthesis, or the improved plan with what changed and what it does not
+// meet.
 package skeptic
 
 import (
@@ -46,6 +48,9 @@ type Protocol struct {
 	Templates int `json:"templates,omitempty"`
 	// ReadyScore is the lowest score, from 0 to 10, at which "ready" ends the debate. Defaults to 8.
 	ReadyScore float64 `json:"ready_score,omitempty"`
+	// Plan says that the topic is a plan or a specification, which the proposer improves and defends. The synthesizer then writes the
+	// improved plan, and says what changed and, of each issue of the last critique, whether the plan meets it; see [ImprovedPlan].
+	Plan bool `json:"plan,omitempty"`
 }
 
 // The defaults of the parameters, and the maximum number of documents.
@@ -53,6 +58,7 @@ const (
 	defaultTemplates  = 3
 	maxTemplates      = 8
 	defaultReadyScore = 8
+	planTokens        = 8192 // of a reply that repeats a whole plan
 )
 
 // The roles of participants.
@@ -80,10 +86,17 @@ func (p Protocol) templateCount() int {
 func (Protocol) Name() string { return "skeptic/1" }
 
 // Defaults returns 3 to 5 rounds, and the temperatures 0.7 for the proposer, 0.8 for the skeptic and 0.5 for the
-// synthesizer.
-func (Protocol) Defaults() protocol.Defaults {
+// synthesizer. For a plan, it returns 2 to 3 rounds and replies of 8,192 tokens.
+func (p Protocol) Defaults() protocol.Defaults {
 	synthesis := 0.5
-	return protocol.Defaults{MinRounds: 3, MaxRounds: 5, Temperatures: []float64{0.7, 0.8}, JudgeTemperature: &synthesis}
+	d := protocol.Defaults{MinRounds: 3, MaxRounds: 5, Temperatures: []float64{0.7, 0.8}, JudgeTemperature: &synthesis}
+	if p.Plan {
+		d.MinRounds = 2
+		d.MaxRounds = 3
+		d.StepTokens = planTokens
+		d.JudgeTokens = planTokens
+	}
+	return d
 }
 
 // Check requires a proposer, a skeptic and one synthesizer, and parameters within their bounds.

@@ -18,6 +18,7 @@ type Trace struct {
 	Sources      []int           `json:"sources,omitempty"` // numbers of the debate's documents of which the proposer saw passages
 	Rounds       []Round         `json:"rounds"`            // rounds with at least one statement
 	Answer       string          `json:"answer"`            // the synthesis; empty before the conclusion
+	Plan         *ImprovedPlan   `json:"plan,omitempty"`    // if the topic is a plan, and the synthesizer gave a valid reply
 	Models       Models          `json:"models"`
 	Quality      Quality         `json:"quality"`
 	Timing       Timing          `json:"timing"`
@@ -116,11 +117,27 @@ func (t *Trace) add(turn *transcript.Turn) {
 		t.Timing.Rounds[len(t.Rounds)-1] += took
 	case turn.Kind == transcript.Conclusion && turn.Phase == phaseSynthesis:
 		t.Answer, t.Models.Synthesizer = turn.Text, modelOf(turn)
+		t.addPlan(turn)
 		t.Timing.Synthesis += took
 	default:
 		return
 	}
 	t.Timing.Total += took
+}
+
+// addPlan adds the plan of the synthesizer. Without a valid one, the proposer's last version is the answer.
+func (t *Trace) addPlan(turn *transcript.Turn) {
+	if turn.Contract != PlanContract.Name() {
+		return
+	}
+	plan, err := transcript.Decode[ImprovedPlan](*turn)
+	if err == nil && !slices.Contains(turn.Flags, transcript.Defaulted) {
+		t.Plan = &plan
+		return
+	}
+	if n := len(t.Rounds); n > 0 {
+		t.Answer = t.Rounds[n-1].Proposal
+	}
 }
 
 // addSpeech adds a speech to the rounds of the trace.
