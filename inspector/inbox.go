@@ -36,7 +36,7 @@ func (v *visit) inbox() (err error) {
 		return err
 	}
 	shown := inboxed{Seat: v.seat}
-	list, next, err := v.selectPage(q, func(s store.Status) bool { return len(s.Waiting) > 0 || s.State == fsm.Paused })
+	list, next, err := v.selectPage(q, func(s store.Status) bool { return len(s.Waiting) > 0 || s.State == fsm.Paused }, false)
 	if err != nil {
 		return err
 	}

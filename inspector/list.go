@@ -1,6 +1,7 @@
 package inspector
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/elenchus-go/debate/debatehttp"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/runs/rows"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -42,6 +44,7 @@ type filter struct {
 	Label    string // name:value
 	Waiting  string // name of a person
 	Text     string // part of the topic, in any case
+	All      string // "yes" if each debate of a run has a row
 	Before   string // cursor
 }
 
@@ -51,6 +54,8 @@ type listing struct {
 	Groups   []counted
 	Outcomes []transcript.Outcome
 	Debates  []store.Status
+	Rows     []rows.Row
+	Switch   string // address of the list with, or without, each debate of a run
 	Next     string // address of the next page; empty on the last one
 	Searched int    // the debates that were searched, if there are more; 0 if the page is full or the last one
 
@@ -108,13 +113,18 @@ func (v *visit) list() error {
 		return err
 	}
 	var cursor string
-	if shown.Debates, cursor, err = v.selectPage(q, f.matches); err != nil {
+	folds := f.All == "" && f.Label == ""
+	if shown.Debates, cursor, err = v.selectPage(q, f.matches, folds); err != nil {
 		return err
 	}
+	if shown.Rows, err = v.rows(q, shown.Debates, folds); err != nil {
+		return err
+	}
+	shown.Switch = f.with("all", map[bool]string{true: "yes", false: ""}[f.All == ""])
 	shown.seats = v.seatsIn(shown.Debates, f.Waiting)
 	if cursor != "" {
 		shown.Next = f.with("before", cursor)
-		if len(shown.Debates) < pageSize {
+		if len(shown.Rows) < pageSize {
 			shown.Searched = maxScan
 		}
 	}
@@ -124,7 +134,7 @@ func (v *visit) list() error {
 func filterOf(v url.Values) filter {
 	typed := func(name string) string { return strings.TrimSpace(v.Get(name)) }
 	return filter{
-		v.Get("seat"), v.Get("state"), v.Get("outcome"), v.Get("protocol"), typed("label"), typed("waiting"), typed("text"), v.Get("before"),
+		v.Get("seat"), v.Get("state"), v.Get("outcome"), v.Get("protocol"), typed("label"), typed("waiting"), typed("text"), v.Get("all"), v.Get("before"),
 	}
 }
 
@@ -169,7 +179,7 @@ func (f filter) matches(s store.Status) bool {
 func (f filter) with(name, value string) string {
 	q := url.Values{}
 	for name, value := range map[string]string{
-		"seat": f.Seat, "state": f.State, "outcome": f.Outcome, "protocol": f.Protocol, "label": f.Label, "waiting": f.Waiting, "text": f.Text, name: value,
+		"seat": f.Seat, "state": f.State, "outcome": f.Outcome, "protocol": f.Protocol, "label": f.Label, "waiting": f.Waiting, "text": f.Text, "all": f.All, name: value,
 	} {
 		if value != "" {
 			q.Set(name, value)
@@ -179,6 +189,13 @@ func (f filter) with(name, value string) string {
 		q.Del(name)
 	}
 	return "./?" + q.Encode()
+}
+
+// Of returns the address of the list of the debates of a run.
+func (f filter) Of(g *rows.Group) string {
+	f.Label = g.Kind + ":" + g.Name
+	f.Before = ""
+	return f.with("", "")
 }
 
 // counts returns the groups of states with the numbers of the debates that a query selects.
@@ -199,10 +216,60 @@ func (v *visit) counts(f filter, q store.Query) (list []counted, err error) {
 	return list, nil
 }
 
-// selectPage returns the first debates of a query that match, at most a page of them, and the cursor of the next page, or ""
-// if there is none.
-func (v *visit) selectPage(q store.Query, match func(store.Status) bool) (list []store.Status, next string, err error) {
+// rows returns the rows of a page. If folds is set, the debates of a run are one row, on the page of the newest of them.
+func (v *visit) rows(q store.Query, list []store.Status, folds bool) (shown []rows.Row, err error) {
+	if !folds {
+		for i := range list {
+			shown = append(shown, rows.Row{Debate: &list[i]})
+		}
+		return shown, nil
+	}
+	for _, row := range rows.Of(list) {
+		if row.Group != nil {
+			newest, err := v.complete(q, row.Group)
+			if err != nil {
+				return nil, err
+			}
+			if newest != row.Group.Newest {
+				continue // it is on an earlier page
+			}
+		}
+		shown = append(shown, row)
+	}
+	return shown, nil
+}
+
+// complete counts all debates of a run, also those of other pages. It returns the id of the newest.
+func (v *visit) complete(q store.Query, g *rows.Group) (newest string, err error) {
+	q.Labels = maps.Clone(q.Labels)
+	if q.Labels == nil {
+		q.Labels = map[string]string{}
+	}
+	q.Labels[g.Kind] = g.Name
+	q.CreatedBefore = time.Time{}
+	q.BeforeID = ""
+	q.Limit = 0
+	g.States, err = v.engine.Count(v.r.Context(), q)
+	if err != nil {
+		return "", err
+	}
+	g.Debates = 0
+	for _, n := range g.States {
+		g.Debates += n
+	}
+	q.Limit = 1
+	for s, err := range v.engine.List(v.r.Context(), q) {
+		return s.ID, err
+	}
+	return "", nil
+}
+
+// selectPage returns the first debates of a query that match, at most a page of rows, and the cursor of the next page, or ""
+// if there is none. If folds is set, the debates of a run take one row.
+func (v *visit) selectPage(q store.Query, match func(store.Status) bool, folds bool) (list []store.Status, next string, err error) {
 	read := 0
+	taken := 0
+	runs := map[string]bool{}
 	var last store.Status
 	for s, err := range v.engine.List(v.r.Context(), q) {
 		if err != nil && s.ID == "" {
@@ -212,12 +279,20 @@ func (v *visit) selectPage(q store.Query, match func(store.Status) bool) (list [
 			v.Logger.WarnContext(v.r.Context(), "list debates", "debate", s.ID, "error", err)
 			continue
 		}
-		if len(list) == pageSize || read == maxScan {
+		if taken == pageSize || read == maxScan {
 			return list, cursorOf(last), nil
 		}
-		if read, last = read+1, s; match(s) {
-			list = append(list, s)
+		read++
+		last = s
+		if !match(s) {
+			continue
 		}
+		list = append(list, s)
+		run := rows.RunOf(&s)
+		if !folds || run == "" || !runs[run] {
+			taken++
+		}
+		runs[run] = true
 	}
 	return list, "", nil
 }

@@ -74,6 +74,30 @@ func TestTheListHasEachDebateOnce(t *testing.T) {
 	require.True(t, slices.IsSortedFunc(some, func(a, b string) int { return strings.Compare(b, a) }))
 }
 
+// The debates of a run are one row, with the number of all of them, until the visitor wants each.
+func TestTheDebatesOfARunAreOneRow(t *testing.T) {
+	w := open(t, Options{})
+	create := func(id string, labels map[string]string) {
+		t.Helper()
+		debatetest.Create(t, w.engine, debate.Config{ID: id, Topic: "T", Protocol: vote.Protocol{}, Participants: []debate.Participant{{Name: "A"}, {Name: "B"}}, Labels: labels})
+	}
+	create("own", nil)
+	for i := range pageSize + 5 {
+		create(fmt.Sprintf("influence-%02d", i), map[string]string{"influence": "own"})
+	}
+	body := w.get(http.StatusOK, "/")
+	require.Equal(t, []string{"own"}, ids(body))
+	require.Contains(t, body, `data-run="influence:own"`)
+	require.Contains(t, body, fmt.Sprintf("%d debates: configuring %d", pageSize+5, pageSize+5))
+	require.Less(t, strings.Index(body, `data-debate="own"`), strings.Index(body, "data-run="), "below its debate")
+	require.Regexp(t, `<a id="fold" href="\./\?all=yes">All debates of runs</a>`, body)
+	list, pages := w.all("/?all=yes")
+	require.Len(t, list, pageSize+6)
+	require.Equal(t, 2, pages)
+	list, _ = w.all("/?label=influence%3Aown")
+	require.Len(t, list, pageSize+5)
+}
+
 func TestTheListFilters(t *testing.T) {
 	w := open(t, Options{})
 	w.run(pair("done"))

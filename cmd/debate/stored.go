@@ -12,7 +12,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/archive"
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/runs"
+	"github.com/elenchus-go/debate/internal/runs/rows"
 	"github.com/elenchus-go/debate/store"
 )
 
@@ -42,11 +42,11 @@ func (p *program) listStored(s store.Store) error {
 	if p.json {
 		return p.printJSON(list)
 	}
-	rows := make([]runs.Row, len(list))
+	lines := make([]rows.Row, len(list))
 	for i := range list {
-		rows[i].Debate = &list[i]
+		lines[i].Debate = &list[i]
 	}
-	return p.printList(rows)
+	return p.printList(lines)
 }
 
 // listRows lists the debates that somebody has begun, and one line for the debates of each run.
@@ -60,16 +60,16 @@ func (p *program) listRows(s store.Store, q store.Query) error {
 		}
 		list = append(list, head)
 	}
-	rows := runs.Rows(list)
+	lines := rows.Of(list)
 	if limit > 0 {
-		rows = rows[:min(limit, len(rows))]
+		lines = lines[:min(limit, len(lines))]
 	}
-	return p.printList(rows)
+	return p.printList(lines)
 }
 
 // printList prints a line for each debate and each run, and what continues those whose process is gone.
-func (p *program) printList(rows []runs.Row) error {
-	forks := slices.ContainsFunc(rows, func(r runs.Row) bool { return r.Debate != nil && r.Debate.Parent.ID != "" })
+func (p *program) printList(list []rows.Row) error {
+	forks := slices.ContainsFunc(list, func(r rows.Row) bool { return r.Debate != nil && r.Debate.Parent.ID != "" })
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	fork := func(text string) string {
 		if !forks {
@@ -79,7 +79,7 @@ func (p *program) printList(rows []runs.Row) error {
 	}
 	fmt.Fprintln(w, "ID\tSTATE\tREASON\tROUND\tPROTOCOL\tCREATED\t"+fork("FORK OF")+"TOPIC")
 	var abandoned []string
-	for _, row := range rows {
+	for _, row := range list {
 		if g := row.Group; g != nil {
 			words := fmt.Sprintf("list --label %s", shellWord(g.Kind+"="+g.Name))
 			fmt.Fprintf(w, "%s\t%s\t\t\t\t%s\t%s%s\n", g.Kind, g.Summary(), g.Created.Format(time.DateTime), fork(""), printableLine(words))

@@ -23,6 +23,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
+	"github.com/elenchus-go/debate/protocol/review"
 	"github.com/elenchus-go/debate/protocol/skeptic"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/providers"
@@ -113,6 +114,14 @@ func longReply(r providers.Request, cfg debate.Config, n int, call int64) string
 		c := arbitration.Case{}
 		for range 1 + n/3000 {
 			c.Arguments = append(c.Arguments, arbitration.Argument{Claim: fill(600), Reasoning: fill(1900), Evidence: fill(1900)})
+		}
+		v = c
+	case review.ClaimsContract.Name():
+		c := review.Claims{}
+		for range min(1+n/2800, 8) {
+			c.Findings = append(c.Findings, review.Claim{
+				Source: 1, File: reviewedName, Quote: "return s.db.Close()", Severity: review.Error, Title: "It panics", Text: fill(1900), Show: fill(900),
+			})
 		}
 		v = c
 	case "", refine.SummaryContract.Name():

@@ -28,7 +28,7 @@ func withDocument(c debate.Config) debate.Config {
 func claims(_ providers.Request, _ []string, words string, pick uint64) any {
 	list := []review.Claim{{
 		Source: 1, File: reviewedName, Quote: "return s.db.Close()", Severity: review.Severity(pickFrom(pick, "note", "warning", "error")),
-		Title: words, Text: words, Show: "Call it.",
+		Title: "About " + reviewedName, Text: words, Show: "Call it.",
 	}}
 	if pick%2 == 1 {
 		invented := list[0]

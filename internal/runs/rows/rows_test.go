@@ -1,4 +1,4 @@
-package runs_test
+package rows_test
 
 import (
 	"testing"
@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/runs"
+	"github.com/elenchus-go/debate/internal/runs/rows"
 	"github.com/elenchus-go/debate/store"
 )
 
@@ -21,13 +21,13 @@ func TestTheDebatesOfARunAreOneRow(t *testing.T) {
 		at = at.Add(-time.Minute)
 		return s
 	}
-	rows := runs.Rows([]store.Status{
+	all := rows.Of([]store.Status{
 		of("influence-1", fsm.Completed, "influence", "mine"), of("influence-2", fsm.Error, "influence", "mine"),
 		of("eval-1", fsm.Completed, "eval", "tasks"), of("own", fsm.Paused, "eval", "tasks"), of("eval-2", fsm.Completed, "eval", "tasks"),
 		of("mine", fsm.Completed), of("influence-3", fsm.Completed, "influence", "another"), of("tournament-1", fsm.Completed),
 	})
 	var list []string
-	for _, r := range rows {
+	for _, r := range all {
 		if r.Debate != nil {
 			list = append(list, r.Debate.ID)
 			continue
@@ -38,5 +38,5 @@ func TestTheDebatesOfARunAreOneRow(t *testing.T) {
 		"eval tasks, 2 debates: completed 2", "own", "mine", "influence mine, 2 debates: completed 1, error 1",
 		"influence another, 1 debate: completed 1", "tournament-1",
 	}, list, "a label alone makes no run, and a run is below its debate")
-	require.Empty(t, runs.Rows(nil))
+	require.Empty(t, rows.Of(nil))
 }

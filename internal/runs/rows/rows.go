@@ -1,4 +1,5 @@
-package runs
+// Package rows makes one line of the debates of a run, for lists of debates.
+package rows
 
 import (
 	"maps"
@@ -19,7 +20,8 @@ type Group struct {
 	Kind, Name string // the label of its debates. The name of an influence is the id of the debate that it is about.
 	Debates    int
 	States     map[fsm.State]int
-	Created    time.Time // of the newest debate
+	Newest     string    // the id of the newest debate
+	Created    time.Time // of that debate
 }
 
 // Row is a line of a list of debates: a debate that somebody has begun, or the debates of a run.
@@ -37,9 +39,18 @@ func groupOf(s *store.Status) (kind, name string) {
 	return kinds[at], s.Labels[kinds[at]]
 }
 
-// Rows returns the lines of a list of debates, in its order. The debates of a run are one line, below the debate that they belong to, or
+// RunOf returns what the debates of a run have in common, or "" if no run made the debate.
+func RunOf(s *store.Status) string {
+	kind, name := groupOf(s)
+	if kind == "" {
+		return ""
+	}
+	return kind + ":" + name
+}
+
+// Of returns the lines of a list of debates, in its order. The debates of a run are one line, below the debate that they belong to, or
 // where the first of them is.
-func Rows(list []store.Status) (rows []Row) {
+func Of(list []store.Status) (rows []Row) {
 	groups := map[[2]string]*Group{}
 	for i := range list {
 		s := &list[i]
@@ -50,7 +61,7 @@ func Rows(list []store.Status) (rows []Row) {
 		}
 		g := groups[[2]string{kind, name}]
 		if g == nil {
-			g = &Group{Kind: kind, Name: name, States: map[fsm.State]int{}, Created: s.Created}
+			g = &Group{Kind: kind, Name: name, States: map[fsm.State]int{}, Newest: s.ID, Created: s.Created}
 			groups[[2]string{kind, name}] = g
 			rows = append(rows, Row{Group: g})
 		}
@@ -58,6 +69,7 @@ func Rows(list []store.Status) (rows []Row) {
 		g.States[s.State]++
 		if s.Created.After(g.Created) {
 			g.Created = s.Created
+			g.Newest = s.ID
 		}
 	}
 	return belowTheirDebates(rows)
