@@ -279,7 +279,7 @@ type Attempt struct {
 	Key    transcript.Key  `json:"key"`
 	Kind   transcript.Kind `json:"kind"`
 	Role   string          `json:"role,omitempty"` // role of the actor, as configured
-	Number int             `json:"attempt"`        // 1 for the first attempt of the step
+	Number int             `json:"number"`         // 1 for the first attempt of the step
 }
 
 // eventTypes maps the value of EventMeta.Type to the type of the event.

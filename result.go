@@ -170,7 +170,7 @@ type EntryCheck struct {
 	// in the journal. Unknown is the number of the other calls, and Missing says what the journal lacks, if it is known. Read reports that the
 	// reply was read again, and the turn has what it says; otherwise the journal does not have the reply.
 	Prompts int      `json:"prompts,omitempty"`
-	Unknown int      `json:"unknown_prompts,omitempty"`
+	Unknown int      `json:"unknown,omitempty"`
 	Missing []string `json:"missing,omitempty"`
 	Read    bool     `json:"read,omitempty"`
 	// Names says where the prompt of a blind judge has a word that is the name of a participant, with the words that follow it.

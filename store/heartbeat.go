@@ -8,7 +8,7 @@ import (
 // Heartbeat is the last that a driver has said about a debate. It is advice for people and for other drivers. It does
 // not keep other drivers from committing.
 type Heartbeat struct {
-	Name string    `json:"driver"`      // name of the driver, which is usually a process
+	Name string    `json:"name"`        // name of the driver, which is usually a process
 	At   time.Time `json:"at,omitzero"` // when it said so; zero if it has stopped driving a debate that is not over
 	// Missing lists what the driver lacks to drive the debate, such as a provider. If it is empty, the driver drives it.
 	Missing []string `json:"missing,omitempty"`

@@ -159,7 +159,7 @@ function begin(e) {
   who.dir = "auto";
   const what = head.appendChild(document.createElement("span"));
   what.className = "meta";
-  const attempt = e.attempt - (rounds[turn.dataset.key] || 0);
+  const attempt = e.number - (rounds[turn.dataset.key] || 0);
   what.textContent = " is replying" + (attempt > 1 ? ", attempt " + attempt : "") + " …";
   const text = turn.appendChild(document.createElement("div"));
   text.className = "text plain";

@@ -7,17 +7,10 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// Others says how everybody else fares while a step cannot reach its provider.
-type Others int
-
+// The wait before the nth retry is random, between minBackoff and a bound that doubles up to maxBackoff.
 const (
-	// OthersWait says that nobody else can go on: they need the same provider, cannot reach theirs either, or need the step's
-	// reply.
-	OthersWait Others = iota
-	// OthersUnknown says that others have other providers, and nobody can tell whether these answer.
-	OthersUnknown
-	// OthersAnswer says that the provider of another one answers.
-	OthersAnswer
+	minBackoff = time.Second
+	maxBackoff = time.Minute
 )
 
 // mayWaitForProvider reports whether the step may wait for a provider that it cannot reach. If the configuration says how
@@ -133,4 +126,13 @@ const maxRecoveries = 2
 // Then others can reach it, or could before another outage began.
 func (r *Run) isBack() bool {
 	return r.Plan.Answers.since(r.query.model.Provider, r.attempts.unreachableSince)
+}
+
+// waitedSoFar returns the time since the step began.
+func (r *Run) waitedSoFar() time.Duration { return time.Since(r.draft.Started) - r.timing.viewed }
+
+// exceedsTimeout reports whether a wait is longer than the remaining time of a worker's job.
+func (r *Run) exceedsTimeout(wait time.Duration) bool {
+	end, ok := r.ctx.Deadline()
+	return ok && time.Until(end) <= wait
 }

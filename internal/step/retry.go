@@ -98,12 +98,6 @@ func (r *Run) summarizeOldest(n int) bool {
 	return true
 }
 
-// The wait before the nth retry is random, between minBackoff and a bound that doubles up to maxBackoff.
-const (
-	minBackoff = time.Second
-	maxBackoff = time.Minute
-)
-
 // backoff returns the wait before the next attempt after the nth failure of a kind. It is negative if there is no
 // next attempt.
 func backoff(e *providers.Error, nth, most int) time.Duration {
@@ -172,18 +166,9 @@ func (r *Run) waitForService(e *providers.Error) time.Duration {
 	return rest
 }
 
-// waitedSoFar returns the time since the step began.
-func (r *Run) waitedSoFar() time.Duration { return time.Since(r.draft.Started) - r.timing.viewed }
-
 // timeLeft returns the remaining time of the step.
 func (r *Run) timeLeft() time.Duration {
 	return r.Plan.Limits.Time - time.Since(r.timing.began) + r.timing.timer.Viewed()
-}
-
-// exceedsTimeout reports whether a wait is longer than the remaining time of a worker's job.
-func (r *Run) exceedsTimeout(wait time.Duration) bool {
-	end, ok := r.ctx.Deadline()
-	return ok && time.Until(end) <= wait
 }
 
 // maxWait returns how long the step may wait after e. It is 0 unless e affects all participants: it is a rate limit of

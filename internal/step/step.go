@@ -36,6 +36,19 @@ type Host interface {
 	Others(ctx context.Context, provider string, since time.Time) Others
 }
 
+// Others says how everybody else fares while a step cannot reach its provider.
+type Others int
+
+const (
+	// OthersWait says that nobody else can go on: they need the same provider, cannot reach theirs either, or need the step's
+	// reply.
+	OthersWait Others = iota
+	// OthersUnknown says that others have other providers, and nobody can tell whether these answer.
+	OthersUnknown
+	// OthersAnswer says that the provider of another one answers.
+	OthersAnswer
+)
+
 // Attempt is what a call of a model is for.
 type Attempt struct {
 	Number   int                // 1 for the first attempt of the step
