@@ -24,17 +24,29 @@ import (
 
 // The tests of this file run programs from npm, which make proofs ONLY=agents installs. Their models are a server of this process.
 
-// agentProgram returns the path of a program from npm. It skips the test if make proofs ONLY=agents has not started it.
-func agentProgram(t *testing.T, path ...string) string {
+// agentProgram returns the first of several paths that exists, below the folder of the programs from npm. It skips the test if make
+// proofs ONLY=agents has not started it.
+func agentProgram(t *testing.T, paths ...string) string {
 	t.Helper()
 	if os.Getenv("DEBATE_AGENTS") != "1" {
 		t.Skip("no agents: run make proofs ONLY=agents")
 	}
 	bin, err := filepath.Abs(os.Getenv("DEBATE_AGENTS_BIN"))
 	require.NoError(t, err)
-	program := filepath.Join(append([]string{bin}, path...)...)
-	require.FileExists(t, program)
-	return program
+	for _, path := range paths {
+		if program := filepath.Join(bin, path); fileExists(program) {
+			return program
+		}
+	}
+	require.FailNow(t, "a program is missing", "%s has none of %v", bin, paths)
+	return ""
+}
+
+// exampleClients are the places of the example client of the npm SDK: version 0.28, which an adapter for Claude Code requires, is beside
+// that adapter or below it.
+var exampleClients = []string{
+	"../@agentclientprotocol/sdk/dist/examples/client.js",
+	"../@agentclientprotocol/claude-agent-acp/node_modules/@agentclientprotocol/sdk/dist/examples/client.js",
 }
 
 // modelService is a service with the protocols of Anthropic, OpenAI and Google. Its model calls the tool debate once, if a request
@@ -240,7 +252,7 @@ func TestAgentsFindTheSkill(t *testing.T) {
 // The example client of the npm SDK holds a debate with debate acp. It starts its agent with npx, so an npx of ours starts ours. The
 // client asks its user about a gate of the debate.
 func TestAgentsExampleEditorDebates(t *testing.T) {
-	client := agentProgram(t, "..", "@agentclientprotocol", "sdk", "dist", "examples", "client.js")
+	client := agentProgram(t, exampleClients...)
 	command, err := binary()
 	require.NoError(t, err)
 	folder(t, "c.json", `{"ask_before_verdict": true, "limits": {"max_rounds": 1}}`,
