@@ -54,9 +54,6 @@ func (p *program) serveDebates() error {
 	})
 }
 
-// clientKind is the provider of debate mcp whose model is that of the client.
-const clientKind = "client"
-
 // serveMCP serves debates over the Model Context Protocol.
 func (p *program) serveMCP() error {
 	p.sampler = debatemcp.NewSampler()
