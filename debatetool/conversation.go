@@ -119,7 +119,9 @@ func (s *Toolset) take(ctx context.Context, last *Output, message string, choose
 }
 
 // converse shows what happens in a debate until it rests. It returns what follows a question that choose has answered, or nil.
-func (s *Toolset) converse(ctx context.Context, stream iter.Seq2[Progress, error], choose Choose, show func(Progress) bool) (iter.Seq2[Progress, error], error) {
+func (s *Toolset) converse(
+	ctx context.Context, stream iter.Seq2[Progress, error], choose Choose, show func(Progress) bool,
+) (next iter.Seq2[Progress, error], err error) {
 	id := ""
 	for p, err := range stream {
 		if err != nil {

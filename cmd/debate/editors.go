@@ -2,17 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"maps"
 	"os/signal"
-	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/cmd/debate/internal/debateacp"
 	"github.com/elenchus-go/debate/debatetool"
-	"github.com/elenchus-go/debate/protocol/arbitration"
 )
 
 const acpHelp = `Acp is an agent of the Agent Client Protocol, for editors such as Zed, JetBrains' IDEs and Neovim.
@@ -36,41 +31,4 @@ func (p *program) serveEditor() error {
 		debateacp.Serve(ctx, e, o, p.stdin, p.stdout)
 		return nil
 	})
-}
-
-// addPurposes adds a kind of debate for each purpose that a topic suffices for, with the models of the flags. A kind that has the
-// name of a purpose stays.
-func (p *program) addPurposes(s configFile, presets map[string]*debate.Config) error {
-	s.path, s.rest = "", maps.Clone(s.rest) // the default debate warns of what the file lacks
-	maps.DeleteFunc(s.rest, func(field string, _ json.RawMessage) bool {
-		return slices.Contains([]string{"protocol", "participants", "judges"}, field)
-	})
-	for _, name := range sortedKeys(purposes) {
-		if presets[name] != nil {
-			continue
-		}
-		plain := *p
-		plain.options = options{command: p.command, purpose: name, rounds: p.rounds}
-		c, err := plain.buildConfig(s, "")
-		if err != nil {
-			return err
-		}
-		if _, needsScores := c.Protocol.(arbitration.Protocol); needsScores {
-			continue
-		}
-		plain.models, plain.judgeModels = withoutNames(p.models), p.judgeModels
-		if err := plain.chooseModels(s, &c); err != nil {
-			return err
-		}
-		if c.Limits.MaxRounds == 0 {
-			c.Limits.MaxRounds = fewRounds(c.Protocol)
-		}
-		presets[name], p.about[name] = &c, purposes[name]
-	}
-	return nil
-}
-
-// withoutNames returns the models of --model that are not of one participant, whom other debates need not have.
-func withoutNames(models []string) []string {
-	return slices.DeleteFunc(slices.Clone(models), func(text string) bool { return strings.Contains(text, "=") })
 }

@@ -13,7 +13,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/elenchus-go/debate/cmd/debate/internal/view"
@@ -77,12 +76,4 @@ func (w *checkedWriter) Write(b []byte) (int, error) {
 	n, err := w.Writer.Write(b)
 	w.err = cmp.Or(w.err, err)
 	return n, err //nolint:wrapcheck // a transparent writer
-}
-
-// version returns the version of the module, or "(devel)" if it is unknown.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(devel)"
 }

@@ -116,8 +116,9 @@ func modelChanges(s configFile, c debate.Config, models, used map[string]string)
 	return changes
 }
 
-// Names of kinds: Ollama, and the offline demo model.
+// Names of kinds: Ollama, the offline demo model, and the model of the client of debate mcp.
 const (
+	clientKind  = "client"
 	ollamaKind  = "ollama"
 	offlineKind = "offline"
 )

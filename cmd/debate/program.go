@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime/debug"
 
 	"github.com/elenchus-go/debate/cmd/debate/internal/view"
 	"github.com/elenchus-go/debate/integrations/debatemcp"
@@ -69,4 +70,12 @@ func (p *program) untilInterrupt() (context.Context, context.CancelFunc) {
 		}
 	}()
 	return ctx, stop
+}
+
+// version returns the version of the module, or "(devel)" if it is unknown.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -20,6 +21,7 @@ import (
 	"github.com/elenchus-go/debate/debatetool"
 	"github.com/elenchus-go/debate/integrations/debatemcp"
 	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/arbitration"
 )
 
 // tokenVar names the variable with the token that clients of serve and mcp send.
@@ -53,9 +55,6 @@ func (p *program) serveDebates() error {
 		return p.listen(ctx, e, p.http, handler, "")
 	})
 }
-
-// clientKind is the provider of debate mcp whose model is that of the client.
-const clientKind = "client"
 
 // serveMCP serves debates over the Model Context Protocol.
 func (p *program) serveMCP() error {
@@ -222,4 +221,41 @@ func fewRounds(p protocol.Protocol) int {
 		return 1
 	}
 	return 2
+}
+
+// addPurposes adds a kind of debate for each purpose that a topic suffices for, with the models of the flags. A kind that has the
+// name of a purpose stays.
+func (p *program) addPurposes(s configFile, presets map[string]*debate.Config) error {
+	s.path, s.rest = "", maps.Clone(s.rest) // the default debate warns of what the file lacks
+	maps.DeleteFunc(s.rest, func(field string, _ json.RawMessage) bool {
+		return slices.Contains([]string{"protocol", "participants", "judges"}, field)
+	})
+	for _, name := range sortedKeys(purposes) {
+		if presets[name] != nil {
+			continue
+		}
+		plain := *p
+		plain.options = options{command: p.command, purpose: name, rounds: p.rounds}
+		c, err := plain.buildConfig(s, "")
+		if err != nil {
+			return err
+		}
+		if _, needsScores := c.Protocol.(arbitration.Protocol); needsScores {
+			continue
+		}
+		plain.models, plain.judgeModels = withoutNames(p.models), p.judgeModels
+		if err := plain.chooseModels(s, &c); err != nil {
+			return err
+		}
+		if c.Limits.MaxRounds == 0 {
+			c.Limits.MaxRounds = fewRounds(c.Protocol)
+		}
+		presets[name], p.about[name] = &c, purposes[name]
+	}
+	return nil
+}
+
+// withoutNames returns the models of --model that are not of one participant, whom other debates need not have.
+func withoutNames(models []string) []string {
+	return slices.DeleteFunc(slices.Clone(models), func(text string) bool { return strings.Contains(text, "=") })
 }

@@ -22,7 +22,7 @@ func TestAPromptIsATopic(t *testing.T) {
 		hello := e.hello(t)
 		require.EqualValues(t, 1, hello.ProtocolVersion)
 		require.True(t, hello.AgentCapabilities.LoadSession)
-		s, err := e.NewSession(t.Context(), acp.NewSessionRequest{Cwd: "/work/project", McpServers: []acp.McpServer{}})
+		s, err := e.NewSession(t.Context(), acp.NewSessionRequest{Cwd: "/src/project", McpServers: []acp.McpServer{}})
 		require.NoError(t, err)
 		require.EqualValues(t, "default", s.Modes.CurrentModeId)
 		require.Len(t, s.Modes.AvailableModes, 2)
@@ -91,11 +91,11 @@ func TestSpeechesAreQuoted(t *testing.T) {
 func TestAttachedFilesAreBackground(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := connect(t, store.Memory(), debatetest.ShortPanel(1))
-		e.files = map[string]string{"/work/project/plan.md": "Trams run every 5 minutes."}
+		e.files = map[string]string{"/src/project/plan.md": "Trams run every 5 minutes."}
 		id := e.begin(t)
-		e.prompt(t, id, topic, acp.ResourceLinkBlock("plan.md", "file:///work/project/plan.md"),
+		e.prompt(t, id, topic, acp.ResourceLinkBlock("plan.md", "file:///src/project/plan.md"),
 			acp.ResourceBlock(acp.EmbeddedResourceResource{TextResourceContents: &acp.TextResourceContents{Uri: "file:///a.go", Text: "package a"}}))
-		require.True(t, e.model.read("File file:///work/project/plan.md:\n\nTrams run every 5 minutes."))
+		require.True(t, e.model.read("File file:///src/project/plan.md:\n\nTrams run every 5 minutes."))
 		require.True(t, e.model.read("File file:///a.go:\n\npackage a"))
 		for want, block := range map[string]acp.ContentBlock{
 			"read file:///none.md: ":                        acp.ResourceLinkBlock("none.md", "file:///none.md"),

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -14,15 +13,6 @@ import (
 
 	"github.com/elenchus-go/debate/debatetool"
 	"github.com/elenchus-go/debate/store"
-)
-
-const (
-	sessionLabel = "acp.session" // the session of a debate
-	folderLabel  = "acp.folder"  // the working directory of that session
-	defaultMode  = "default"     // the mode with which a session begins
-	maxText      = 100_000       // characters of a turn
-	maxReplayed  = 100           // debates of a session
-	maxListed    = 2_000         // debates among which sessions are listed
 )
 
 // Initialize implements acp.Agent.
@@ -191,11 +181,6 @@ func (a *agent) Prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptResp
 		return acp.PromptResponse{}, a.explain(ctx, err)
 	}
 	return acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
-}
-
-// refuse returns the error for a request that is wrong.
-func refuse(format string, args ...any) error {
-	return &acp.RequestError{Code: acp.NewInvalidParams(nil).Code, Message: fmt.Sprintf(format, args...)}
 }
 
 // explain returns the error for a client: what is wrong with its request. The log gets internal causes.

@@ -196,7 +196,7 @@ func TestASessionIsResumed(t *testing.T) {
 
 		second := connect(t, s, debatetest.ShortPanel(2))
 		second.hello(t)
-		for cwd, want := range map[string]int{"/work/project": 1, "/work": 0, "": 1} {
+		for cwd, want := range map[string]int{"/src/project": 1, "/src": 0, "": 1} {
 			r := acp.ListSessionsRequest{Cwd: &cwd}
 			if cwd == "" {
 				r.Cwd = nil
@@ -207,10 +207,10 @@ func TestASessionIsResumed(t *testing.T) {
 			if want > 0 {
 				require.Equal(t, id, list.Sessions[0].SessionId)
 				require.Equal(t, "Ban trucks?", *list.Sessions[0].Title)
-				require.Equal(t, "/work/project", list.Sessions[0].Cwd)
+				require.Equal(t, "/src/project", list.Sessions[0].Cwd)
 			}
 		}
-		loaded, err := second.LoadSession(t.Context(), acp.LoadSessionRequest{SessionId: id, Cwd: "/work/project", McpServers: []acp.McpServer{}})
+		loaded, err := second.LoadSession(t.Context(), acp.LoadSessionRequest{SessionId: id, Cwd: "/src/project", McpServers: []acp.McpServer{}})
 		require.NoError(t, err)
 		require.Len(t, loaded.Modes.AvailableModes, 2)
 		var asked []string
@@ -231,7 +231,7 @@ func TestASessionIsResumed(t *testing.T) {
 
 		third := connect(t, s, debatetest.ShortPanel(2))
 		third.hello(t)
-		_, err = third.ResumeSession(t.Context(), acp.ResumeSessionRequest{SessionId: id, Cwd: "/work/project"})
+		_, err = third.ResumeSession(t.Context(), acp.ResumeSessionRequest{SessionId: id, Cwd: "/src/project"})
 		require.NoError(t, err)
 		require.Empty(t, third.seen)
 		third.prompt(t, id, "And bikes?")

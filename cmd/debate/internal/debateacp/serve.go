@@ -13,6 +13,7 @@ package debateacp
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"sync"
@@ -22,6 +23,15 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/debatetool"
+)
+
+const (
+	sessionLabel = "acp.session" // the session of a debate
+	folderLabel  = "acp.folder"  // the working directory of that session
+	defaultMode  = "default"     // the mode with which a session begins
+	maxText      = 100_000       // characters of a turn
+	maxReplayed  = 100           // debates of a session
+	maxListed    = 2_000         // debates among which sessions are listed
 )
 
 // Options configures an agent.
@@ -62,4 +72,9 @@ func Serve(ctx context.Context, e *debate.Engine, o Options, in io.Reader, out i
 	}
 	<-a.client.Done()
 	a.serving.Lock() // when the prompts in flight have ended; no other one begins
+}
+
+// refuse returns the error for a request that is wrong.
+func refuse(format string, args ...any) error {
+	return &acp.RequestError{Code: acp.NewInvalidParams(nil).Code, Message: fmt.Sprintf(format, args...)}
 }

@@ -106,7 +106,7 @@ func connect(t *testing.T, s store.Store, c debate.Config) *editor {
 func (e *editor) begin(t *testing.T) acp.SessionId {
 	t.Helper()
 	e.hello(t)
-	s, err := e.NewSession(t.Context(), acp.NewSessionRequest{Cwd: "/work/project", McpServers: []acp.McpServer{}})
+	s, err := e.NewSession(t.Context(), acp.NewSessionRequest{Cwd: "/src/project", McpServers: []acp.McpServer{}})
 	require.NoError(t, err)
 	return s.SessionId
 }
