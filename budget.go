@@ -57,8 +57,8 @@ func (c calls) Actor(name string) (a worst.Actor, ok bool) {
 	return a, true
 }
 
-// Conclusion returns the phases of the conclusion that the protocol asks for now.
-func (c calls) Conclusion() []protocol.Phase {
+// Phases returns the phases of the current stage that the protocol asks for now.
+func (c calls) Phases() []protocol.Phase {
 	return c.adaptToPeople(c.rules().Phases(&c.Record))
 }
 

@@ -70,8 +70,8 @@ type Config struct {
 	Protocol protocol.Protocol `json:"-"`
 	// Participants debate in this order. Some protocols take none.
 	Participants []Participant `json:"participants,omitempty"`
-	// Judges assess rounds and conclude the debate, as the protocol defines. In panel, procon and vote, several judges
-	// decide together; the other protocols of the library take one judge. A judge must not have a Side or a Position,
+	// Judges assess rounds and conclude the debate, as the protocol defines. In panel, procon, vote, review and oversight,
+	// several judges decide together; the other protocols of the library take one judge. A judge must not have a Side or a Position,
 	// and must not be Disabled.
 	Judges []Participant `json:"judges,omitempty"`
 	// Substitutes take over a judge's reply, under the judge's name, when the judge's model has failed after all

@@ -36,6 +36,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
+	"github.com/elenchus-go/debate/protocol/review"
 	"github.com/elenchus-go/debate/protocol/skeptic"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/providers"
@@ -171,7 +172,7 @@ func TestConfigSurvivesJSON(t *testing.T) {
 
 // A configuration in which every field is set comes back from JSON as it was, with each protocol of the library.
 func TestARoundTripLosesNothing(t *testing.T) {
-	presets := []protocol.Protocol{&panel.Protocol{}, &skeptic.Protocol{}, &refine.Protocol{}, &arbitration.Protocol{}, &procon.Protocol{}, &vote.Protocol{}, &council.Protocol{}, &mad.Protocol{}}
+	presets := []protocol.Protocol{&panel.Protocol{}, &skeptic.Protocol{}, &refine.Protocol{}, &arbitration.Protocol{}, &procon.Protocol{}, &vote.Protocol{}, &council.Protocol{}, &mad.Protocol{}, &review.Protocol{}}
 	e := debatetest.Engine(t, debate.Options{})
 	for _, p := range presets {
 		t.Run(p.Name(), func(t *testing.T) {

@@ -58,7 +58,7 @@
 //   - Layer 3: package judge defines rubrics, assessments, verdicts, pseudonyms and juries. Package protocol defines what a
 //     protocol is: it returns the phases of a round, and protocol.Next compares them with the committed turns.
 //   - Layer 4: the protocols. protocol/panel is the default; the others are skeptic, refine, arbitration, procon, vote,
-//     council, mad, pairwise and oversight. internal/step executes one step: its calls, retries, shortened prompts and replies.
+//     council, mad, review, pairwise and oversight. internal/step executes one step: its calls, retries, shortened prompts and replies.
 //   - Layer 5: internal/presets lists these protocols.
 //   - Layer 6: this package.
 //   - Layer 7: package printer prints a debate while it runs, report renders it for readers, progress reports how far it has
@@ -93,5 +93,5 @@
 //     debate, perform.go runs the steps of a plan, advance.go plans, and background.go drives a debate that Start has begun.
 //   - API: debate.go, control.go, watch.go, engine.go, and edits.go and fork.go for forks. To verify a journal, prompt.go makes
 //     the prompts of its steps again, and rederive.go and changes.go derive its entries again. past.go has Replay, Verify and
-//     VerifyEntries.
+//     VerifyEntries, and estimate.go says what a debate costs before it begins.
 package debate

@@ -22,6 +22,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
+	"github.com/elenchus-go/debate/protocol/review"
 	"github.com/elenchus-go/debate/protocol/skeptic"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/providers"
@@ -310,6 +311,9 @@ func TestRepliesAreDecodedIntoTheirOwnTypes(t *testing.T) {
 		mad.DecisionContract.Name():         refuses(transcript.Decode[mad.Decision], turn),
 		vote.BallotContract.Name():          refuses(transcript.Decode[vote.Ballot], turn),
 		vote.RulingContract.Name():          refuses(transcript.Decode[vote.Ruling], turn),
+		review.ClaimsContract.Name():        refuses(transcript.Decode[review.Claims], turn),
+		review.VotesContract.Name():         refuses(transcript.Decode[review.Votes], turn),
+		review.RulingsContract.Name():       refuses(transcript.Decode[review.Rulings], turn),
 	})
 }
 
@@ -325,6 +329,7 @@ func TestAnswersAreDecodedByTheirOwnProtocols(t *testing.T) {
 		mad.Protocol{}.Name():         refuses(mad.DecodeAnswer, answer),
 		oversight.Protocol{}.Name():   refuses(oversight.DecodeAnswer, answer),
 		vote.Protocol{}.Name():        refuses(vote.DecodeAnswer, answer),
+		review.Protocol{}.Name():      refuses(review.DecodeAnswer, answer),
 	})
 	_, err := vote.DecodeAnswer(protocol.Answer{})
 	require.EqualError(t, err, "decode answer: there is none yet")

@@ -277,7 +277,7 @@ func TestTidy(t *testing.T) {
 	s := loaded(t)
 	own := slices.DeleteFunc(s.Names(), func(name string) bool { // other protocols test their own prompts
 		preset, _, found := strings.Cut(name, "-")
-		return found && slices.Contains([]string{"arbitration", "council", "mad", "oversight", "pairwise", "procon", "refine", "skeptic", "vote"}, preset)
+		return found && slices.Contains([]string{"arbitration", "council", "mad", "oversight", "pairwise", "procon", "refine", "review", "skeptic", "vote"}, preset)
 	})
 	require.Equal(t, all, own)
 	for _, name := range all {
@@ -374,7 +374,7 @@ func TestADecisionIsTheOnlyOne(t *testing.T) {
 // an audience and the assigner of personas.
 var judging = []string{
 	"assess", "verdict", "decide", "reask", "reconsider", "audience-before", "audience-after", "arbitration-rule", "council-conclude", "mad-moderate", "mad-candidates",
-	"mad-decide", "oversight-ask", "oversight-judge", "pairwise-challenge", "pairwise-judge", "personas", "procon-judge", "refine-digest", "refine-synthesis", "vote-decide",
+	"mad-decide", "oversight-ask", "oversight-judge", "pairwise-challenge", "pairwise-judge", "personas", "procon-judge", "refine-digest", "refine-synthesis", "review-rule", "vote-decide",
 }
 
 // Positions, personas and key arguments may be those that a model assigned, and documents may say anything. In each prompt,
@@ -387,7 +387,7 @@ func TestTextsThatAreNotTheUsersAreQuoted(t *testing.T) {
 	texts := 0
 	for _, name := range s.Names() {
 		d := rich("free-form")
-		d.ReplyFields, d.Vars = "fields", map[string]string{"templates": hostile, "convincing": hostile, "side": "advocate", "critique": "fields", "first": hostile, "second": hostile}
+		d.ReplyFields, d.Vars = "fields", map[string]string{"templates": hostile, "convincing": hostile, "side": "advocate", "critique": "fields", "first": hostile, "second": hostile, "findings": hostile}
 		if name == "skeptic-retrieve" {
 			d.Vars["templates"] = "3"
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
+	"github.com/elenchus-go/debate/protocol/review"
 	"github.com/elenchus-go/debate/protocol/skeptic"
 	"github.com/elenchus-go/debate/protocol/vote"
 )
@@ -43,6 +44,7 @@ func table(t *testing.T, text string) string {
 		vote.Protocol{},
 		council.Protocol{},
 		mad.Protocol{},
+		review.Protocol{},
 	} {
 		rows = append(rows, row(t, p))
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
+	"github.com/elenchus-go/debate/protocol/review"
 	"github.com/elenchus-go/debate/protocol/skeptic"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/providers/price"
@@ -74,6 +75,7 @@ func newObjects() []*object {
 		newProtocol(vote.Protocol{}),
 		newProtocol(council.Protocol{}),
 		newProtocol(mad.Protocol{}),
+		newProtocol(review.Protocol{}),
 		newProtocol(pairwise.Protocol{}),
 		newProtocol(oversight.Protocol{}),
 		{typ: reflect.TypeFor[agreement.Selection](), name: "selection", title: "Selections"},

@@ -18,13 +18,17 @@ import (
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
+	"github.com/elenchus-go/debate/protocol/review"
 	"github.com/elenchus-go/debate/protocol/skeptic"
 	"github.com/elenchus-go/debate/protocol/vote"
 )
 
 // Protocols returns the protocols of the library.
 func Protocols() []protocol.Protocol {
-	return []protocol.Protocol{panel.Protocol{}, skeptic.Protocol{}, refine.Protocol{}, arbitration.Protocol{}, procon.Protocol{}, vote.Protocol{}, council.Protocol{}, mad.Protocol{}, pairwise.Protocol{}, oversight.Protocol{}}
+	return []protocol.Protocol{
+		panel.Protocol{}, skeptic.Protocol{}, refine.Protocol{}, arbitration.Protocol{}, procon.Protocol{}, vote.Protocol{}, council.Protocol{},
+		mad.Protocol{}, review.Protocol{}, pairwise.Protocol{}, oversight.Protocol{},
+	}
 }
 
 // Has reports whether a protocol is one of the library.
@@ -39,6 +43,6 @@ func Contracts() []*reply.Contract {
 		refine.CritiqueContract, refine.SummaryContract, refine.SolutionContract, arbitration.ArgumentContract, arbitration.RulingContract,
 		procon.JudgmentContract, panel.AudienceContract, vote.BallotContract, vote.RulingContract, council.RankingContract, council.AnswerContract,
 		mad.ModerationContract, mad.CandidatesContract, mad.DecisionContract, pairwise.Contract, decision.Contract,
-		oversight.CredenceContract, oversight.ChoiceContract,
+		oversight.CredenceContract, oversight.ChoiceContract, review.ClaimsContract, review.VotesContract, review.RulingsContract,
 	}
 }

@@ -28,8 +28,8 @@ import (
 type Calls interface {
 	// Actor returns an actor, or false if there is none.
 	Actor(name string) (Actor, bool)
-	// Conclusion returns the phases of the conclusion that the protocol asks for now.
-	Conclusion() []protocol.Phase
+	// Phases returns the phases of the current stage that the protocol asks for now.
+	Phases() []protocol.Phase
 	// Cost returns the most that a prompt and a reply of an actor with the given tokens can cost.
 	Cost(actor string, prompt, reply int) float64
 	// Embedded returns the tokens of the texts that the step with an order embeds in a round.
@@ -51,6 +51,9 @@ type Case struct {
 	Calls  Calls
 	Spends bool // the tokens of prompts and the cost matter, not only the output
 	Rules  int  // the number of rules whose findings may advise judges
+	Usual  bool // no first reply is doubtful
+	// Each, if set, is called for each call with the most that it can use. It is not called for personas, which add to all calls.
+	Each func(actor string, u transcript.Usage)
 
 	total     transcript.Usage
 	personas  int            // tokens of personas that are not assigned yet, except positions
@@ -115,31 +118,38 @@ func (w *Case) Add(stage transcript.Kind, p protocol.Phase) {
 // Conclude adds the phases of the conclusion, and returns the worst case of everything. declared are the phases that the
 // protocol asks for before the supposed turns.
 func (w *Case) Conclude(declared []protocol.Phase) transcript.Usage {
+	w.AddStage(transcript.Conclusion, declared)
+	w.addPersonas()
+	return w.total
+}
+
+// supposed returns the phases of a stage after the supposed turns. It returns nothing if the protocol panics, because
+// it may not expect turns without data.
+func (w *Case) supposed(stage transcript.Kind) (phases []protocol.Phase) {
+	w.Cursor.Stage = stage
+	_ = panics.Call(func() { phases = w.Calls.Phases() })
+	return phases
+}
+
+// AddStage adds the phases of a stage in the current round: those that the protocol asks for after the supposed turns, and then those
+// that it has declared before any turn. Those of a conclusion that it has declared count only if there are no others.
+func (w *Case) AddStage(stage transcript.Kind, declared []protocol.Phase) {
 	var added []string
 	add := func(phases []protocol.Phase) bool {
 		at := slices.IndexFunc(phases, func(p protocol.Phase) bool { return !slices.Contains(added, p.Name) })
 		if at >= 0 {
 			added = append(added, phases[at].Name)
-			w.Add(transcript.Conclusion, phases[at])
+			w.Add(stage, phases[at])
 		}
 		return at >= 0
 	}
-	for add(w.supposed()) { // a phase may depend on the turns of the one before it
+	for add(w.supposed(stage)) { // a phase may depend on the turns of the one before it
 	}
-	if len(added) == 0 {
-		for add(declared) {
-		}
+	if stage == transcript.Conclusion && len(added) > 0 {
+		return
 	}
-	w.addPersonas()
-	return w.total
-}
-
-// supposed returns the phases of the conclusion after the supposed turns. It returns nothing if the protocol panics, because
-// it may not expect turns without data.
-func (w *Case) supposed() (phases []protocol.Phase) {
-	w.Cursor.Stage = transcript.Conclusion
-	_ = panics.Call(func() { phases = w.Calls.Conclusion() })
-	return phases
+	for add(declared) {
+	}
 }
 
 // addStep adds the calls of a step.
@@ -157,6 +167,9 @@ func (w *Case) addStep(s *protocol.Step, who *Actor) {
 		return
 	}
 	reply, n := who.Reply, Replies(s)
+	if w.Usual {
+		n = 1
+	}
 	if !w.Spends {
 		w.total.Output += n * reply
 		return
@@ -197,7 +210,11 @@ func namesTokens(names []string) (tokens int) {
 
 // addCall adds a call with a prompt and a reply of the given tokens.
 func (w *Case) addCall(actor string, prompt, reply int) {
-	w.total = w.total.Add(transcript.Usage{Input: prompt, Output: reply, Cost: w.Calls.Cost(actor, prompt, reply)})
+	u := transcript.Usage{Input: prompt, Output: reply, Cost: w.Calls.Cost(actor, prompt, reply)}
+	w.total = w.total.Add(u)
+	if w.Each != nil {
+		w.Each(actor, u)
+	}
 }
 
 // addPersonas adds personas that are not assigned yet to the prompts of the participant for whom that costs most.

@@ -26,7 +26,7 @@ func (c *calls) Actor(name string) (Actor, bool) {
 	return Actor{Seat: transcript.Profile{Name: name}, Free: c.people, NoText: name == protocol.Embedder, Reply: 100}, name != "Nobody"
 }
 
-func (c *calls) Conclusion() []protocol.Phase {
+func (c *calls) Phases() []protocol.Phase {
 	if c.conclusion == nil {
 		return nil
 	}
