@@ -202,29 +202,47 @@ func stored(c debate.Config) (map[string]any, error) {
 // Complete returns a configuration with all defaults, as a debate stores it. It returns *debate.Problems if the configuration is
 // invalid. It does not know providers, so it takes the windows of models as 32,000 tokens.
 func Complete(c debate.Config) (full debate.Config, err error) {
+	named := c.Prompts
+	err = try(c, func(ctx context.Context, e *debate.Engine, d *debate.Debate) error {
+		for past, err := range d.Replay(ctx) {
+			if err != nil {
+				return err
+			}
+			if first, ok := past.Event.(debate.ConfigChanged); ok {
+				full, err = e.ParseConfig(first.Config)
+				full.Prompts = named
+				return err
+			}
+		}
+		return nil
+	})
+	return full, err
+}
+
+// Estimate returns what a debate costs, before it begins. It calls no model. It returns *debate.Problems if the configuration is
+// invalid.
+func Estimate(c debate.Config) (e debate.Estimate, err error) {
+	err = try(c, func(ctx context.Context, _ *debate.Engine, d *debate.Debate) (err error) {
+		e, err = d.Estimate(ctx)
+		return err
+	})
+	return e, err
+}
+
+// try stores a debate in memory, and calls use with it.
+func try(c debate.Config, use func(context.Context, *debate.Engine, *debate.Debate) error) error {
 	engine, err := debate.NewEngine(debate.Options{Protocols: own(c.Protocol)})
 	if err != nil {
-		return full, err
+		return err
 	}
 	ctx := context.Background()
 	defer func() { _ = engine.Close(ctx) }() // it drives nothing
-	named := c.Prompts
-	c.Prompts = "" // this engine has no sets of templates
+	c.Prompts = ""                           // this engine has no sets of templates
 	d, err := engine.Create(ctx, c)
 	if err != nil {
-		return full, err
+		return err
 	}
-	for past, err := range d.Replay(ctx) {
-		if err != nil {
-			return full, err
-		}
-		if first, ok := past.Event.(debate.ConfigChanged); ok {
-			full, err = engine.ParseConfig(first.Config)
-			full.Prompts = named
-			return full, err
-		}
-	}
-	return full, nil
+	return use(ctx, engine, d)
 }
 
 // own returns a protocol of a program, which an engine must be given.
@@ -292,7 +310,7 @@ func (o *Offer) admitLimits(c *debate.Config) (found []protocol.Problem, err err
 	if l.Cost == 0 {
 		return found, nil
 	}
-	free := !slices.ContainsFunc(o.used(c), func(u usedModel) bool { return !u.isFree() })
+	free := !slices.ContainsFunc(o.used(c), func(u usedModel) bool { return !u.IsFree() })
 	if free {
 		l.Cost = 0
 	}

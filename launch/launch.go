@@ -75,8 +75,8 @@ func (m Model) String() string {
 	return m.ID()
 }
 
-// isFree reports whether the model is known to cost nothing.
-func (m Model) isFree() bool { return m.Price != nil && *m.Price == price.Price{} }
+// IsFree reports whether the model is known to cost nothing.
+func (m Model) IsFree() bool { return m.Price != nil && *m.Price == price.Price{} }
 
 // A Choice is what somebody chooses from an offer.
 type Choice struct {
@@ -305,7 +305,7 @@ func (o *Offer) modelNames() string {
 // setCost sets the limit of costs and the prices of the models. A debate whose models cost nothing has no such limit.
 func (s *composing) setCost() {
 	used := s.used(&s.config)
-	paid := slices.ContainsFunc(used, func(u usedModel) bool { return !u.isFree() })
+	paid := slices.ContainsFunc(used, func(u usedModel) bool { return !u.IsFree() })
 	if !paid {
 		return
 	}
@@ -357,7 +357,7 @@ func (o *Offer) setPrices(c *debate.Config, used []usedModel) (found []protocol.
 	for _, u := range used {
 		_, known := prices[u.Name]
 		switch {
-		case u.Price != nil && (c.Limits.Cost > 0 || !u.isFree()):
+		case u.Price != nil && (c.Limits.Cost > 0 || !u.IsFree()):
 			prices[u.Name] = *u.Price
 		case u.Price == nil && c.Limits.Cost > 0 && !known:
 			found = append(found, protocol.Problemf("limits.cost",
