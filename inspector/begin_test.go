@@ -228,7 +228,9 @@ func TestAFormBeginsOneDebate(t *testing.T) {
 // The costs and the configuration are shown without beginning anything.
 func TestCostsAndConfigurationOfAForm(t *testing.T) {
 	o := offering()
-	o.Command = func(c launch.Choice, cfg debate.Config) (string, string) { return "debate --for " + c.Purpose + " '" + cfg.Topic + "'", "" }
+	o.Command = func(c launch.Choice, cfg debate.Config) (string, string) {
+		return "debate --for " + c.Purpose + " '" + cfg.Topic + "'", ""
+	}
 	w := open(t, o)
 	fields := []string{"topic", "Ban <i>cars</i>?", "purpose", "answer", "model", "model/gpt-x", "cost", "2"}
 	res, body := w.submit(append(fields, "do", "check"), nil)
@@ -369,7 +371,7 @@ func TestNewDebatesAreProtected(t *testing.T) {
 			return nil
 		}},
 		"no offer": {Controls: true},
-		"tenant": {Controls: true, Offer: func(context.Context, string) (*launch.Offer, error) { return nil, fmt.Errorf("SECRET-REASON") }},
+		"tenant":   {Controls: true, Offer: func(context.Context, string) (*launch.Offer, error) { return nil, fmt.Errorf("SECRET-REASON") }},
 	} {
 		other := serve(t, debatetest.Engine(t, debate.Options{}), o)
 		res, body := other.do(http.MethodGet, "/new", nil)

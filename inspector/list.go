@@ -54,7 +54,7 @@ type listing struct {
 	Next     string // address of the next page; empty on the last one
 	Searched int    // the debates that were searched, if there are more; 0 if the page is full or the last one
 
-	Filtered bool     // whether the visitor searches
+	Filtered bool // whether the visitor searches
 	lines    map[string]line
 
 	seats map[string]string // by debate, whose page the visitor may open if it is not that of everything

@@ -103,7 +103,7 @@ type liveView struct {
 	Masked      bool          // whether the visitor must not know who says what
 	Refused     *debatehttp.Problem
 	Advice      *advice // what the debate waits for; nil if it waits for nothing
-	Stream      bool // whether more may follow, so that the page follows the events
+	Stream      bool    // whether more may follow, so that the page follows the events
 }
 
 type note struct{ Name, Value string }

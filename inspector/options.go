@@ -25,7 +25,7 @@ type Options struct {
 	// Offer says which debates a visitor with a principal may begin. With it and Controls, the inspector has the page "New debate".
 	// It is also debatehttp.Options.Offer of the API below /api/. Defaults to no such page.
 	Offer func(ctx context.Context, principal string) (*launch.Offer, error)
-	// Read returns the text of an uploaded file. Defaults to a function that reads text in UTF-8 and refuses everything else.
+	// Read returns the text of an uploaded file. Defaults to ReadText.
 	Read func(ctx context.Context, name string, data []byte) (string, error)
 	// Command returns the line that begins the same debate in a terminal, and the content of the file debate-config.json if that line
 	// needs it. Defaults to none.
@@ -45,7 +45,7 @@ func (o Options) withDefaults() Options {
 		o.Principal = func(*http.Request) (string, error) { return "", nil }
 	}
 	if o.Read == nil {
-		o.Read = readText
+		o.Read = ReadText
 	}
 	if o.Hint == nil {
 		o.Hint = (*debate.Failure).Hint

@@ -87,8 +87,8 @@ func (v *visit) readFile(file *multipart.FileHeader) (string, error) {
 	return text, nil
 }
 
-// readText returns the text of a file in UTF-8.
-func readText(_ context.Context, _ string, data []byte) (string, error) {
+// ReadText returns the text of a file in UTF-8. It is the default of Options.Read.
+func ReadText(_ context.Context, _ string, data []byte) (string, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
 		return "", errors.New("it is no text in UTF-8, paste the text instead")
