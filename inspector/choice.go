@@ -216,9 +216,6 @@ func inputOf(field string, d draft, o *launch.Offer) string {
 	return seatInput(d.Purpose, first+at)
 }
 
-// ownLabels begins the names of labels that the library and the command set.
-var ownLabels = []string{"debate.", "idempotency_digest", "openai_request"}
-
 // draftFrom returns the draft of a configuration for a purpose, and what it cannot take over.
 func draftFrom(c debate.Config, purpose launch.Purpose, o *launch.Offer) (d draft, left []string) {
 	d = draft{
@@ -228,10 +225,9 @@ func draftFrom(c debate.Config, purpose launch.Purpose, o *launch.Offer) (d draf
 		d.Cost = strconv.FormatFloat(c.Limits.Cost, 'f', -1, 64)
 	}
 	var labels []string
-	for _, name := range slices.Sorted(maps.Keys(c.Labels)) {
-		if !slices.ContainsFunc(ownLabels, func(own string) bool { return strings.HasPrefix(name, own) }) {
-			labels = append(labels, name+": "+c.Labels[name])
-		}
+	people := shownLabels(c.Labels)
+	for _, name := range slices.Sorted(maps.Keys(people)) {
+		labels = append(labels, name+": "+people[name])
 	}
 	d.Labels = strings.Join(labels, ", ")
 	for _, x := range c.Documents {

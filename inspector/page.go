@@ -46,7 +46,8 @@ func parseTemplates() map[string]*template.Template {
 var functions = template.FuncMap{
 	"time": formatTime, "duration": formatDuration, "number": formatNumber, "cost": formatCost,
 	"words": words, "initials": initials, "percent": formatPercent, "background": cutBackground, "isCut": isCut, "markdown": markdown, "json": encodeJSON, "short": short,
-	"list": func(all ...any) []any { return all }, "next": func(i int) int { return i + 1 },
+	"labels": shownLabels,
+	"list":   func(all ...any) []any { return all }, "next": func(i int) int { return i + 1 },
 }
 
 // tabs lists the pages of a debate, by their path below the debate's own.
