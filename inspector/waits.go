@@ -33,7 +33,10 @@ func (v *visit) adviceOn(h *history) *advice {
 	case state == fsm.Error && r.Failure != nil:
 		return &advice{"failure", "The debate cannot go on: " + r.Failure.Error() + ".", sentence(upper(v.Hint(r.Failure))) + " Then press Retry."}
 	case len(r.Problems) > 0:
-		return &advice{"refused", "The debate could not begin.", "Remove the cause below, then press Start. To change the debate itself, use it as a template."}
+		return &advice{
+			"refused", "The debate could not begin.",
+			"Remove the cause below, then press Start. To change the debate itself, use it as a template.",
+		}
 	case state == fsm.Paused && len(h.status.Waiting) == 0 || h.held:
 		return &advice{"paused", "A person has paused the debate.", "Press Resume to go on."}
 	case state == fsm.Configuring || state == fsm.Ready:

@@ -17,9 +17,9 @@ import (
 )
 
 // Admit returns *debate.Problems unless a configuration is a debate of the offer: one of its purposes, with its models and within
-// its limits. It may differ from the purpose in its texts, options, scores, labels and seed, and in who speaks for the seats. Where the configuration
-// names no model or no limit, Admit sets those of the offer. The prices are always those of the offer. If Only is not set, Admit
-// does nothing.
+// its limits. It may differ from the purpose in its texts, options, scores, labels and seed, and in who speaks for the seats.
+// Where the configuration names no model or no limit, Admit sets those of the offer. The prices are always those of the offer. If
+// Only is not set, Admit does nothing.
 func (o *Offer) Admit(c *debate.Config) error {
 	if !o.Only {
 		return nil
