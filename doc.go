@@ -62,7 +62,7 @@
 //   - Layer 5: internal/presets lists these protocols.
 //   - Layer 6: this package.
 //   - Layer 7: package printer prints a debate while it runs, report renders it for readers, progress reports how far it has
-//     come, and archive exports, imports and verifies stored debates.
+//     come, archive exports, imports and verifies stored debates, and launch says which debates people may begin.
 //   - Layer 8: package debatehttp serves debates over HTTP, debatetool offers them as tools for models, eval compares ways to
 //     answer on tasks with right answers, tournament ranks models, and influence finds out which turns decided a debate.
 //   - Layer 9: package inspector serves web pages that show debates.

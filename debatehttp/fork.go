@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/launch"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -100,6 +101,15 @@ func (c *call) fork() error {
 	delete(cfg.Labels, requestLabel)
 	c.access.Config = &cfg
 	if err := c.authorize(); err != nil {
+		return err
+	}
+	err = c.admit(func(o *launch.Offer) error {
+		if edits.Config != nil {
+			return o.Admit(&cfg)
+		}
+		return o.AdmitModels(&cfg) // those of judges who are asked again
+	})
+	if err != nil {
 		return err
 	}
 	edits.ID, edits.Labels = cfg.ID, cfg.Labels

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/launch"
 	"github.com/elenchus-go/debate/store"
 )
 
@@ -35,9 +36,9 @@ func (c *call) launch() error {
 	return c.answer(http.StatusCreated, launched{d.ID()})
 }
 
-// begin launches a debate by a function, if the client may. With an idempotency key, the debate of an earlier request with
+// begin starts a debate by a function, if the client may. With an idempotency key, the debate of an earlier request with
 // the same key is returned.
-func (c *call) begin(cfg debate.Config, launch func(context.Context, debate.Config) (*debate.Debate, error)) (*debate.Debate, error) {
+func (c *call) begin(cfg debate.Config, start func(context.Context, debate.Config) (*debate.Debate, error)) (*debate.Debate, error) {
 	key := c.r.Header.Get("Idempotency-Key")
 	if err := checkKey(key, cfg.ID); err != nil {
 		return nil, err
@@ -50,9 +51,12 @@ func (c *call) begin(cfg debate.Config, launch func(context.Context, debate.Conf
 	if err := c.allow(); err != nil {
 		return nil, err
 	}
+	if err := c.admit(func(o *launch.Offer) error { return o.Admit(&cfg) }); err != nil {
+		return nil, err
+	}
 	ctx := c.detached()
 	if key == "" {
-		return launch(ctx, cfg)
+		return start(ctx, cfg)
 	}
 	cfg.ID = idOf(c.access.Principal, key)
 	cfg.Labels = withLabel(cfg.Labels, digestLabel, sum)
@@ -117,6 +121,9 @@ func (c *call) edit() error {
 	delete(cfg.Labels, requestLabel)
 	c.access.Config = &cfg
 	if err := c.allow(); err != nil {
+		return err
+	}
+	if err := c.admit(func(o *launch.Offer) error { return o.Admit(&cfg) }); err != nil {
 		return err
 	}
 	return c.done(c.debate.Edit(c.detached(), cfg))

@@ -16,6 +16,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/internal/strictjson"
+	"github.com/elenchus-go/debate/launch"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/store"
 )
@@ -33,6 +34,9 @@ type Options struct {
 	// Presets are the models of POST /v1/chat/completions, by name. The topic is the user's last message, and the
 	// messages before it are added to the background.
 	Presets map[string]debate.Config
+	// Offer says which debates a client with a principal may begin. If the offer has Only set, other configurations are refused, in
+	// Launch, Edit and Fork, after Authorize; presets too. Defaults to everything that Authorize allows.
+	Offer func(ctx context.Context, principal string) (*launch.Offer, error)
 	// ShowTurns sends the turns of a chat completion as they are committed, in reasoning_content. The message itself is
 	// the debate's answer in any case.
 	ShowTurns bool
@@ -203,7 +207,23 @@ func (c *call) authorize() error {
 	if q := c.access.Query; q != nil && q.Labels == nil {
 		q.Labels = map[string]string{}
 	}
-	err := c.Authorize(c.r.Context(), &c.access)
+	return c.refusal(c.Authorize(c.r.Context(), &c.access))
+}
+
+// admit returns an error unless the offer for the client admits a configuration, whose missing models and limits it sets.
+func (c *call) admit(admits func(*launch.Offer) error) error {
+	if c.Offer == nil {
+		return nil
+	}
+	offer, err := c.Offer(c.r.Context(), c.access.Principal)
+	if err != nil {
+		return c.refusal(err)
+	}
+	return admits(offer)
+}
+
+// refusal returns what the client reads of an error of Options.Authorize or Options.Offer.
+func (c *call) refusal(err error) error {
 	if err == nil {
 		return nil
 	}

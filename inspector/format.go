@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -117,4 +118,18 @@ func markdown(text string) template.HTML { return markup.HTML(text, 4) }
 func encodeJSON(v any) (string, error) {
 	b, err := json.Marshal(v)
 	return string(b), err
+}
+
+// ownLabels begins the names of labels that the library and the command set for themselves.
+var ownLabels = []string{"debate.", "idempotency_digest", "openai_request"}
+
+// shownLabels returns the labels that people set.
+func shownLabels(labels map[string]string) map[string]string {
+	shown := map[string]string{}
+	for name, value := range labels {
+		if !slices.ContainsFunc(ownLabels, func(own string) bool { return strings.HasPrefix(name, own) }) {
+			shown[name] = value
+		}
+	}
+	return shown
 }

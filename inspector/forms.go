@@ -121,24 +121,32 @@ func (v *visit) control() error {
 	return nil
 }
 
-// send performs a change of the debate through the API, so that all its rules apply: authorization, cross-origin
-// protection and limits.
+// send performs a change of the debate through the API.
 func (v *visit) send(change request) (*response, error) {
+	return v.call(change.method, "/debates/"+url.PathEscape(v.r.PathValue("id"))+"/"+change.path, change.body)
+}
+
+// call sends a request to the API, so that all its rules apply: authorization, cross-origin protection and limits. Headers are pairs
+// of a name and a value.
+func (v *visit) call(method, path string, content any, headers ...string) (*response, error) {
 	var body []byte
-	if change.body != nil {
+	if content != nil {
 		var err error
-		if body, err = json.Marshal(change.body); err != nil {
+		if body, err = json.Marshal(content); err != nil {
 			return nil, err
 		}
 	}
 	r := v.whole.Clone(context.WithoutCancel(v.whole.Context()))
-	r.Method, r.Body, r.ContentLength = change.method, io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	r.Method, r.Body, r.ContentLength = method, io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	var err error
-	if r.URL, err = url.Parse("/debates/" + url.PathEscape(v.r.PathValue("id")) + "/" + change.path); err != nil {
+	if r.URL, err = url.Parse(path); err != nil {
 		return nil, err
 	}
 	r.Form, r.PostForm, r.MultipartForm = nil, nil, nil
 	r.Header.Set("Content-Type", "application/json")
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
 	res := &response{header: http.Header{}, status: http.StatusOK}
 	v.api.ServeHTTP(res, r)
 	return res, nil

@@ -183,7 +183,7 @@ func TestAScriptGetsProblemsByField(t *testing.T) {
 	require.Empty(t, w.post(http.StatusNoContent, "/debates/cars/start", nil, "Accept", "application/json"))
 	s := debatetest.Status(t, d)
 	require.NotEqual(t, fsm.Configuring, s.State)
-	w.post(http.StatusNotFound, "/debates/cars/delete", nil)
+	w.post(http.StatusNotFound, "/debates/cars/nothing", nil)
 	w.post(http.StatusNotFound, "/debates/nosuch/pause", nil)
 	w.post(http.StatusRequestEntityTooLarge, "/debates/cars/remarks", url.Values{"from": {"Zoe"}, "text": {strings.Repeat("x", 2<<20)}}, "Accept", "application/json")
 	w.post(http.StatusBadRequest, "/debates/cars/remarks", url.Values{"from": {"Zoe"}, "text": {strings.Repeat("x", maxForm)}})

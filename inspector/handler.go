@@ -20,6 +20,8 @@ type route struct {
 var routes = []route{
 	{"GET /{$}", (*visit).list},
 	{"GET /inbox", (*visit).inbox},
+	{"GET /new", (*visit).newDebate},
+	{"POST /new", (*visit).begin},
 	{"GET /debates/{id}", (*visit).nowOrThen},
 	{"GET /debates/{id}/events", (*visit).events},
 	{"GET /debates/{id}/archive", (*visit).archive},
@@ -32,6 +34,8 @@ var routes = []route{
 	{"GET /debates/{id}/compare", (*visit).compare},
 	{"GET /debates/{id}/fork", (*visit).fork},
 	{"POST /debates/{id}/forks", (*visit).makeFork},
+	{"GET /debates/{id}/delete", (*visit).askToDelete},
+	{"POST /debates/{id}/delete", (*visit).delete},
 	{"POST /debates/{id}/{control}", (*visit).control},
 }
 
@@ -47,7 +51,11 @@ func Handler(e *debate.Engine, o Options) (http.Handler, error) {
 	}
 	s := &site{Options: o.withDefaults(), engine: e}
 	var err error
-	s.api, err = debatehttp.New(e, debatehttp.Options{Authorize: s.authorize, Principal: s.Principal, Logger: s.Logger})
+	api := debatehttp.Options{Authorize: s.authorize, Principal: s.Principal, Offer: s.Offer, Logger: s.Logger}
+	if s.Offer != nil {
+		api.MaxBody = maxLaunch
+	}
+	s.api, err = debatehttp.New(e, api)
 	if err != nil {
 		return nil, fmt.Errorf("make inspector: %w", err)
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	pageSize = 40   // debates on a page
+	pageSize = 30   // debates on a page
 	maxScan  = 1000 // debates that are read for a page, if a filter that the store does not know selects few of them
 )
 
@@ -59,8 +59,14 @@ type listing struct {
 	Next     string // address of the next page; empty on the last one
 	Searched int    // the debates that were searched, if there are more; 0 if the page is full or the last one
 
+	Filtered bool // whether the visitor searches
+	lines    map[string]line
+
 	seats map[string]string // by debate, whose page the visitor may open if it is not that of everything
 }
+
+// Line returns what the list says of a debate besides its status.
+func (l listing) Line(s store.Status) line { return l.lines[s.ID] }
 
 // SeatIn returns the seat for which the visitor may open the page of a debate, or "" for that of the list.
 func (l listing) SeatIn(s store.Status) string { return l.seats[s.ID] }
@@ -108,7 +114,7 @@ func (v *visit) list() error {
 			return err
 		}
 	}
-	shown := listing{Filter: f, Outcomes: outcomes}
+	shown := listing{Filter: f, Outcomes: outcomes, Filtered: f != filter{Seat: f.Seat}}
 	if shown.Groups, err = v.counts(f, counts); err != nil {
 		return err
 	}
@@ -122,6 +128,10 @@ func (v *visit) list() error {
 	}
 	shown.Switch = f.with("all", map[bool]string{true: "yes", false: ""}[f.All == ""])
 	shown.seats = v.seatsIn(shown.Debates, f.Waiting)
+	shown.lines = map[string]line{}
+	for _, s := range shown.Debates {
+		shown.lines[s.ID] = v.lineOf(s)
+	}
 	if cursor != "" {
 		shown.Next = f.with("before", cursor)
 		if len(shown.Rows) < pageSize {

@@ -102,7 +102,8 @@ type liveView struct {
 	Archive     bool          // whether the journal can be downloaded
 	Masked      bool          // whether the visitor must not know who says what
 	Refused     *debatehttp.Problem
-	Stream      bool // whether more may follow, so that the page follows the events
+	Advice      *advice // what the debate waits for; nil if it waits for nothing
+	Stream      bool    // whether more may follow, so that the page follows the events
 }
 
 type note struct{ Name, Value string }
@@ -138,6 +139,9 @@ func (v *visit) live(h *history) (shown liveView, err error) {
 	if shown.Asked, err = v.asked(h); err != nil {
 		return shown, err
 	}
+	if len(shown.Asked) == 0 && (!h.masked || len(h.status.Waiting) > 0) { // otherwise it could name who must not be known
+		shown.Advice = v.adviceOn(h)
+	}
 	room := maxShown - len(shown.Answer)
 	if !h.masked {
 		size := 0
@@ -145,7 +149,7 @@ func (v *visit) live(h *history) (shown liveView, err error) {
 		room -= size
 	}
 	if len(shown.Asked) > 0 { // their forms need room too
-		room = maxShown / 3
+		room = maxShown / 4
 	}
 	shown.Turns, shown.Earlier, shown.Later = turnsOf(h, shown.Actors, before, room)
 	if shown.Masked = h.masked; shown.Masked {

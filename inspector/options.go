@@ -5,7 +5,9 @@ import (
 	"log/slog"
 	"net/http"
 
+	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/debatehttp"
+	"github.com/elenchus-go/debate/launch"
 	"github.com/elenchus-go/debate/store"
 )
 
@@ -20,6 +22,16 @@ type Options struct {
 	// Controls allows visitors to control debates, reply for people, add remarks and notes, and fork, as far as Authorize
 	// allows it. Without it, the handler refuses every change.
 	Controls bool
+	// Offer says which debates a visitor with a principal may begin. With it and Controls, the inspector has the page "New debate".
+	// It is also debatehttp.Options.Offer of the API below /api/. Defaults to no such page.
+	Offer func(ctx context.Context, principal string) (*launch.Offer, error)
+	// Read returns the text of an uploaded file. Defaults to ReadText.
+	Read func(ctx context.Context, name string, data []byte) (string, error)
+	// Command returns the line that begins the same debate in a terminal, and the content of the file debate-config.json if that line
+	// needs it. Defaults to none.
+	Command func(launch.Choice, debate.Config) (line, file string)
+	// Hint returns what can be done about a failure. Defaults to debate.Failure.Hint, which names options of the library.
+	Hint func(*debate.Failure) string
 	// Store is the store of the engine. With it, visitors whom Authorize allows debatehttp.FullReport can download a debate's
 	// archive. Defaults to none.
 	Store store.Store
@@ -31,6 +43,12 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	if o.Principal == nil {
 		o.Principal = func(*http.Request) (string, error) { return "", nil }
+	}
+	if o.Read == nil {
+		o.Read = ReadText
+	}
+	if o.Hint == nil {
+		o.Hint = (*debate.Failure).Hint
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -46,7 +46,8 @@ func parseTemplates() map[string]*template.Template {
 var functions = template.FuncMap{
 	"time": formatTime, "duration": formatDuration, "number": formatNumber, "cost": formatCost,
 	"words": words, "initials": initials, "percent": formatPercent, "background": cutBackground, "isCut": isCut, "markdown": markdown, "json": encodeJSON, "short": short,
-	"list": func(all ...any) []any { return all }, "next": func(i int) int { return i + 1 },
+	"labels": shownLabels,
+	"list":   func(all ...any) []any { return all }, "next": func(i int) int { return i + 1 },
 }
 
 // tabs lists the pages of a debate, by their path below the debate's own.
@@ -67,6 +68,7 @@ type page struct {
 	Title   string
 	Tab     string   // path of the tab that the page belongs to
 	Scripts []string // names of the scripts in the folder assets
+	Style   string   // name of a style sheet in that folder, besides the one of all pages; empty if there is none
 	Main    any      // what the page's own template shows, as .Main
 
 	v *visit
@@ -122,6 +124,9 @@ func (p page) Seat() string { return p.v.seat }
 
 // Controls reports whether the inspector allows changes.
 func (p page) Controls() bool { return p.v.Controls }
+
+// Begins reports whether the inspector has a page for new debates.
+func (p page) Begins() bool { return p.v.Controls && p.v.Offer != nil }
 
 // Tabs returns the pages of the debate.
 func (p page) Tabs() []tab { return tabs }

@@ -20,6 +20,7 @@ type site struct {
 	api    http.Handler // of package debatehttp
 	pages  cache
 	recent handles
+	lines  lines
 }
 
 var errReadOnly = &debatehttp.Problem{Title: "This inspector is read-only", Status: http.StatusForbidden, Detail: "its owner can set Options.Controls"}

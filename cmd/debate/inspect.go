@@ -46,7 +46,13 @@ func (p *program) inspect(ctx context.Context, e *debate.Engine) error {
 		}
 		path = "/debates/" + url.PathEscape(p.operands[0])
 	}
-	pages, err := inspector.Handler(e, inspector.Options{Authorize: debatehttp.AllowEveryone, Controls: p.controls, Logger: p.log()})
+	o := inspector.Options{Authorize: debatehttp.AllowEveryone, Controls: p.controls, Logger: p.log()}
+	if p.controls {
+		if err := p.launchOptions(&o); err != nil {
+			return err
+		}
+	}
+	pages, err := inspector.Handler(e, o)
 	if err != nil {
 		return err
 	}

@@ -112,22 +112,33 @@ var missingModel = regexp.MustCompile(`status 404: .*model \S+ not found`)
 // maxListed limits how many installed models an error names.
 const maxListed = 100
 
-// installed names the models that the server has, as the end of a sentence.
-func (p *Provider) installed(ctx context.Context) string {
+// Models returns the names of the models that the server has, in order.
+func (p *Provider) Models(ctx context.Context) (names []string, err error) {
 	raw, err := p.client.Query(ctx, "list models", p.base+"/api/tags", nil)
+	if err != nil {
+		return nil, err
+	}
 	var list struct {
 		Models []struct{ Name string }
 	}
-	if err != nil || json.Unmarshal(raw, &list) != nil {
-		return ""
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return nil, fmt.Errorf("list models: %w", err)
 	}
-	var names []string
 	for _, m := range list.Models {
 		if m.Name != "" && len(m.Name) < 200 {
 			names = append(names, m.Name)
 		}
 	}
-	switch slices.Sort(names); {
+	slices.Sort(names)
+	return names, nil
+}
+
+// installed names the models that the server has, as the end of a sentence.
+func (p *Provider) installed(ctx context.Context) string {
+	names, err := p.Models(ctx)
+	switch {
+	case err != nil:
+		return ""
 	case len(names) == 0:
 		return ", which has no model yet"
 	case len(names) > maxListed:
