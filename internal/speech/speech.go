@@ -1,0 +1,67 @@
+// Package speech tells what a speaker has said from what a model has written besides: the label with the speaker's name, lines for
+// others, and a refusal in place of a speech.
+//
+// All functions are pure, and know the names that the prompt shows. They take time in proportion to the text.
+package speech
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Seats are the names of those who can speak in a debate, as the speaker's prompt shows them.
+type Seats struct {
+	Own    string   // the speaker
+	Others []string // everybody else
+}
+
+// Reading is what a reply says for the speaker.
+type Reading struct {
+	// Text is what the speaker says: without a label at the beginning and, of a dialogue, up to the first line of another. It is
+	// the reply itself if nothing was removed, and empty if the reply has nothing of the speaker's own.
+	Text string
+	// Dialogue reports that the reply has lines for others too.
+	Dialogue bool
+}
+
+// Read reads a reply of the speaker.
+func (s Seats) Read(text string) Reading {
+	labels := s.labels(text)
+	if len(labels) == 0 {
+		return Reading{Text: text}
+	}
+	if labels[0].is(speaker) && strings.TrimSpace(text[:labels[0].at]) == "" {
+		labels = append(labels, s.labelsInLines(text, labels)...)
+		sortLabels(labels)
+	}
+	d := dialogue{text: text, seats: s, labels: labels}
+	if first := d.firstOther(); first >= 0 {
+		return Reading{Text: d.ownPart(first), Dialogue: true}
+	}
+	begin := d.ownBegin()
+	if begin == 0 {
+		return Reading{Text: text}
+	}
+	return Reading{Text: trim(text[begin:])}
+}
+
+// trim removes white space, rules and delimiters around a part of a reply.
+func trim(text string) string {
+	for {
+		text = strings.TrimSpace(text)
+		at := strings.LastIndexByte(text, '\n') + 1
+		last := strings.TrimSpace(text[at:])
+		isRule := at > 0 && len(last) >= 3 && strings.Trim(last, "-*_= ") == ""
+		isDelimiter := strings.HasPrefix(last, "<<<") && strings.HasSuffix(last, ">>>")
+		if !isRule && !isDelimiter {
+			return text
+		}
+		text = text[:at]
+	}
+}
+
+// firstRune returns the first character of a text.
+func firstRune(text string) rune {
+	r, _ := utf8.DecodeRuneInString(text)
+	return r
+}
