@@ -19,9 +19,10 @@ type query struct {
 
 	model      Model // the model in use, with the request
 	window     *transcript.Window
-	askedAgain bool // the request asks for a valid reply after an invalid one
-	capRaised  bool // the token limit was raised after a truncated or empty reply
-	summarized bool // part of the history was summarized after an overflow
+	askedAgain bool     // the request asks for a valid reply after an invalid one
+	capRaised  bool     // the token limit was raised after a truncated or empty reply
+	asks       []string // the prompts that ask for a speech again
+	summarized bool     // part of the history was summarized after an overflow
 	counter    counter
 	dialog     *dialog // the rounds of tool calls; nil if the step has no tools
 }
@@ -258,7 +259,7 @@ func (q *query) halveResults() bool {
 	d.most = longest / 2
 	q.countRounds()
 	q.setMessages(q.Messages)
-	q.askedAgain = false
+	q.forgetAsks()
 	return true
 }
 
