@@ -103,9 +103,19 @@ var listWords = []string{
 	"pro", "con", "pros", "cons", "for", "against", "yes", "no", "affirmative", "negative", "positive", "question", "answer", "critic", "author",
 }
 
-// isRecap reports whether a line that ends with a colon announces the first label.
+// isRecap reports whether the labels are those of a recap: a line that ends with a colon announces the first one, or they begin lines
+// below one another after a speech, each name once.
 func (d *dialogue) isRecap() bool {
-	return strings.HasSuffix(strings.TrimRight(d.text[:d.labels[0].at], " \t\r\n*_"), ":")
+	first := d.labels[0].at
+	if strings.HasSuffix(strings.TrimRight(d.text[:first], " \t\r\n*_"), ":") {
+		return true
+	}
+	names := map[string]bool{}
+	for i := range d.labels {
+		names[strings.ToLower(d.labels[i].name)] = true
+	}
+	between := strings.ReplaceAll(d.text[first:d.labels[len(d.labels)-1].at], "\r", "")
+	return len(names) > 1 && len(names) == len(d.labels) && first > d.begin() && !strings.Contains(between, "\n\n")
 }
 
 // begin returns where the text begins.
@@ -248,7 +258,7 @@ var firstPerson = setOf(`i my me mine ich mein meine meiner meinem meinen mir mi
 
 func setOf(words string) map[string]bool {
 	set := map[string]bool{}
-	for _, w := range strings.Fields(words) {
+	for w := range strings.FieldsSeq(words) {
 		set[w] = true
 	}
 	return set

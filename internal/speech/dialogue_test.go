@@ -190,6 +190,7 @@ var answers = map[string]string{
 	"a name in a sentence":       "As Bo: said, no.",
 	"a recap":                    "Where we stand:\nBo: The origin is simpler.\nAda: The edge is faster.",
 	"a recap in a list":          "To sum up:\n\n- Ada: The edge is faster.\n- Bo: The origin is simpler.\n\nSpeed matters more.",
+	"a recap in lines":           "Where do we stand? This is what counts.\n\nBo: 40 ms.\nAda: 10 ms.",
 	"a report":                   "Bo: claims that the origin is simpler. It is not.",
 	"a round in brackets":        "Bo (round 1): you said that the origin is simpler. Then you said that it is not.",
 	"a possessive":               "Bo's claim: the origin is simpler.\n\nMy answer: it is not.",
@@ -227,6 +228,8 @@ func TestNamesThatAreWords(t *testing.T) {
 		other := s.Others[0]
 		require.False(t, s.Read("The balance.\n\n"+s.Own+": It is fast.\n"+other+": It is new.").Dialogue)
 		require.False(t, s.Read("It is fast.\n\n"+other+": It is new.").Dialogue)
+		balance := s.Own + ":\nIt is fast.\n\n" + other + ":\nIt is new."
+		require.Equal(t, speech.Reading{Text: balance}, s.Read(balance))
 		found := s.Read(s.Own + ": It is fast.\n\n" + other + ": It is new.\n\n" + s.Own + ": Not for long.")
 		require.True(t, found.Dialogue)
 		require.Equal(t, "It is fast.", found.Text)

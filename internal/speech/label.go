@@ -42,11 +42,12 @@ const (
 // labels returns the labels with which lines of a text begin. Lines in code, in quotes and in lists have none.
 func (s Seats) labels(text string) (list []label) {
 	var fences reasoning.Fences
+	hasFences := strings.Contains(text, "```") || strings.Contains(text, "~~~")
 	previous := ""
 	for at := 0; at < len(text); {
 		line, _, _ := strings.Cut(text[at:], "\n")
 		inside := fences.Open()
-		for i := range len(line) {
+		for i := 0; i < len(line) && hasFences; i++ {
 			fences.Add(line[i])
 		}
 		fences.Add('\n')
@@ -116,16 +117,9 @@ func (s Seats) labelOf(line string, fresh bool) (l label, ok bool) {
 	size, end := endOfLabel(named[len(l.name):])
 	l.body = len(line) - len(named) + len(l.name) + size
 	l.alone = strings.Trim(line[l.body:], " \t\r*_]") == ""
-	switch end {
-	case noEnd:
-		return l, false
-	case lineEnd:
-		ok = l.owner != stranger && (isDecorated || fresh)
-		return l, ok
-	case dash:
-		l.dash = true
-	}
-	return l, true
+	l.dash = end == dash
+	isLine := end == lineEnd && l.owner != stranger && (isDecorated || fresh)
+	return l, isLine || end == colon || end == dash
 }
 
 // delimiterOf returns the label in a line that looks like a delimiter of the prompts: "<<<123 begin: Ada, round 2>>>".

@@ -4,6 +4,8 @@ import "strings"
 
 // languages are those in which refusals are recognized. The words are ours; the structure is the same in each: who speaks, "not", and
 // a verb. English has more, because most models refuse in English even if the topic is in another language.
+//
+//nolint:misspell // words of other languages, and beginnings of words
 var languages = []language{
 	{
 		words: [kinds][]string{

@@ -108,7 +108,9 @@ func TestRecordedDialogues(t *testing.T) {
 		{"Ada: …, Bo: …, Ada: …", func(a, b, c said) string { return "Ada: " + a.text + "\n\nBo: " + b.text + "\n\nAda: " + c.text }},
 		{"**Ada:** …, **Bo:** …", func(a, b, _ said) string { return "**Ada:** " + a.text + "\n\n**Bo:** " + b.text }},
 		{"…, Bo: …, Ada: …", func(a, b, c said) string { return a.text + "\n\nBo: " + b.text + "\n\nAda: " + c.text }},
-		{"### Ada, ### Bo, ### Ada", func(a, b, c said) string { return "### Ada\n\n" + a.text + "\n\n### Bo\n\n" + b.text + "\n\n### Ada\n\n" + c.text }},
+		{"### Ada, ### Bo, ### Ada", func(a, b, c said) string {
+			return "### Ada\n\n" + a.text + "\n\n### Bo\n\n" + b.text + "\n\n### Ada\n\n" + c.text
+		}},
 		{"…, Bo: …", func(a, b, _ said) string { return a.text + "\n\nBo: " + b.text }},
 	}
 	var b strings.Builder

@@ -20,7 +20,7 @@ const (
 // verb decides: "I can't help with that" refuses, and "I can't accept that" argues. Or the speaker says that it is a program, or
 // that it stays neutral. A reply that argues after such a sentence is no refusal.
 func IsRefusal(text string) bool {
-	if len(text) > maxRefusal*16 {
+	if len(text) > maxRefusal*16 || strings.Count(text, " ") > maxRefusal+maxRefusal/4 { // more words than it may have, as most speeches
 		return false
 	}
 	said := sentencesOf(text)

@@ -13,6 +13,8 @@ import (
 const more = "more"
 
 // refusals are replies of models that do not argue, by language.
+//
+//nolint:misspell // words of other languages
 var refusals = map[string][]string{
 	"English": {
 		"I'm sorry, but I can't help with that request.",

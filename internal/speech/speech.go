@@ -39,7 +39,7 @@ func (s Seats) Read(text string) Reading {
 		return Reading{Text: d.ownPart(first), Dialogue: true}
 	}
 	begin := d.ownBegin()
-	if begin == 0 {
+	if begin == 0 || d.isWord() && len(labels) > 1 { // a list with the words of the seats, such as "Pro: … Con: …"
 		return Reading{Text: text}
 	}
 	return Reading{Text: trim(text[begin:])}

@@ -151,8 +151,8 @@ func TestSpeechesThatAreNone(t *testing.T) {
 				require.Equal(t, tt.log, h.log)
 				var tried []transcript.Attempt
 				if tt.kind != "" {
-					f, ok := err.(*Failure)
-					require.True(t, ok)
+					var f *Failure
+					require.ErrorAs(t, err, &f)
 					require.Equal(t, tt.kind, f.Err.Kind)
 					tried = f.Attempts
 				} else {
