@@ -10,6 +10,12 @@ import (
 	"github.com/elenchus-go/debate/internal/reasoning"
 )
 
+// Seats are the names of those who can speak in a debate, as the speaker's prompt shows them.
+type Seats struct {
+	Own    string   // the speaker
+	Others []string // everybody else
+}
+
 // owner says whose label it is.
 type owner int
 
@@ -255,12 +261,21 @@ func (s Seats) labelsInLines(text string, known []label) (list []label) {
 	return list
 }
 
-// lastRune returns the last character of a text.
-func lastRune(text string) rune {
-	r, _ := utf8.DecodeLastRuneInString(text)
-	return r
-}
-
 func sortLabels(list []label) {
 	slices.SortFunc(list, func(a, b label) int { return cmp.Compare(a.at, b.at) })
+}
+
+// trim removes white space, rules and delimiters around a part of a reply.
+func trim(text string) string {
+	for {
+		text = strings.TrimSpace(text)
+		at := strings.LastIndexByte(text, '\n') + 1
+		last := strings.TrimSpace(text[at:])
+		isRule := at > 0 && len(last) >= 3 && strings.Trim(last, "-*_= ") == ""
+		isDelimiter := strings.HasPrefix(last, "<<<") && strings.HasSuffix(last, ">>>")
+		if !isRule && !isDelimiter {
+			return text
+		}
+		text = text[:at]
+	}
 }

@@ -2,7 +2,6 @@ package speech
 
 import (
 	"strings"
-	"unicode"
 )
 
 const (
@@ -41,89 +40,6 @@ func IsRefusal(text string) bool {
 	}
 	return false
 }
-
-// sentence is a sentence in lower case, without punctuation, between two spaces.
-type sentence struct {
-	text  string
-	words int
-	found []match // in order; nil until they are looked for
-}
-
-// sentencesOf splits a text into sentences.
-func sentencesOf(text string) (list []sentence) {
-	var b strings.Builder
-	words := 0
-	end := func() {
-		s := strings.Join(strings.Fields(b.String()), " ")
-		b.Reset()
-		if s != "" {
-			list = append(list, sentence{text: " " + expand(s) + " ", words: words + strings.Count(s, " ") + 1})
-		}
-		words = 0
-	}
-	for _, r := range text {
-		switch {
-		case strings.ContainsRune(".!?\n。！？।؟;", r):
-			end()
-		case r == '’', r == '‘', r == '´', r == '`':
-			b.WriteByte('\'')
-		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r), r == '\'':
-			b.WriteRune(unicode.ToLower(r))
-			if isIdeograph(r) { // a word of Chinese or Japanese has about two characters
-				words++
-			}
-		default:
-			b.WriteByte(' ')
-		}
-	}
-	end()
-	for i := range list {
-		if isCJK(list[i].text) {
-			list[i].words /= 2
-		}
-	}
-	return list
-}
-
-// contractions are the short forms of English, and what they stand for.
-var contractions = strings.NewReplacer(
-	"can't", "cannot", "won't", "will not", "n't ", " not ", "i'm ", "i am ", "i'd ", "i would ", "i'll ", "i will ", "i've ", "i have ",
-	"it's ", "it is ", "that's ", "that is ", "let's ", "let us ", "can not ", "cannot ", "dont ", "do not ",
-)
-
-// expand writes the short forms of English out.
-func expand(text string) string {
-	return strings.TrimSpace(contractions.Replace(text + " "))
-}
-
-// language is how a language refuses. All lists have the beginnings of words; a "$" after one ends a word, a " $" ends the sentence,
-// and a "^ " begins it.
-type language struct {
-	verbLast bool // "not" follows the verb
-	words    [kinds][]string
-}
-
-// kind is what a word means in a refusal.
-type kind int
-
-const (
-	self    kind = iota // who speaks; a language without it has only phrases of both
-	not                 // follows self
-	cannot              // self and not
-	argues              // what a speaker who argues cannot do
-	tasks               // what the speaker cannot do refuses
-	acts                // refuses if one of things is in the sentence
-	things              // what a request is about
-	makes               // as acts, of a reply that says nothing else
-	never               // a sentence with it argues
-	machine             // the speaker is a program
-	fair                // what a program says of itself when it refuses
-	neutral             // the speaker takes no side
-	refusal             // refuses as it is
-	offers              // the speaker offers something else
-	turns               // the speaker argues after all
-	kinds
-)
 
 // refuses reports whether sentences are a refusal in a language.
 func refuses(lang int, said []sentence) bool {

@@ -6,14 +6,7 @@ package speech
 
 import (
 	"strings"
-	"unicode/utf8"
 )
-
-// Seats are the names of those who can speak in a debate, as the speaker's prompt shows them.
-type Seats struct {
-	Own    string   // the speaker
-	Others []string // everybody else
-}
 
 // Reading is what a reply says for the speaker.
 type Reading struct {
@@ -43,25 +36,4 @@ func (s Seats) Read(text string) Reading {
 		return Reading{Text: text}
 	}
 	return Reading{Text: trim(text[begin:])}
-}
-
-// trim removes white space, rules and delimiters around a part of a reply.
-func trim(text string) string {
-	for {
-		text = strings.TrimSpace(text)
-		at := strings.LastIndexByte(text, '\n') + 1
-		last := strings.TrimSpace(text[at:])
-		isRule := at > 0 && len(last) >= 3 && strings.Trim(last, "-*_= ") == ""
-		isDelimiter := strings.HasPrefix(last, "<<<") && strings.HasSuffix(last, ">>>")
-		if !isRule && !isDelimiter {
-			return text
-		}
-		text = text[:at]
-	}
-}
-
-// firstRune returns the first character of a text.
-func firstRune(text string) rune {
-	r, _ := utf8.DecodeRuneInString(text)
-	return r
 }

@@ -126,28 +126,3 @@ func (r *Run) speechAgain(t *transcript.Turn) error {
 	}
 	return nil
 }
-
-// askForSpeech adds a request for a speech to the messages, in place of a reply that was none. The model does not see that reply: it
-// would go on in the same way. So the request can be made again without it. askForSpeech returns false if the request has the prompt
-// already, or if there is no such prompt.
-func (q *query) askForSpeech(prompt string) bool {
-	if slices.Contains(q.asks, prompt) || q.Data == nil || !q.Set.Has(prompt) {
-		return false
-	}
-	words, err := q.Set.User(prompt, *q.Data)
-	if err != nil {
-		return false
-	}
-	q.askedAgain = true
-	q.asks = append(q.asks, prompt)
-	q.forbidTools()
-	request := &q.model.Request
-	request.Messages = append(slices.Clone(request.Messages), providers.Message{Role: providers.User, Text: words})
-	return true
-}
-
-// forgetAsks notes that the request is built anew, without what asked for another reply.
-func (q *query) forgetAsks() {
-	q.askedAgain = false
-	q.asks = nil
-}

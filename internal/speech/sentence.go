@@ -3,8 +3,62 @@ package speech
 import (
 	"strings"
 	"sync"
-	"unicode/utf8"
+	"unicode"
 )
+
+// sentence is a sentence in lower case, without punctuation, between two spaces.
+type sentence struct {
+	text  string
+	words int
+	found []match // in order; nil until they are looked for
+}
+
+// sentencesOf splits a text into sentences.
+func sentencesOf(text string) (list []sentence) {
+	var b strings.Builder
+	words := 0
+	end := func() {
+		s := strings.Join(strings.Fields(b.String()), " ")
+		b.Reset()
+		if s != "" {
+			list = append(list, sentence{text: " " + expand(s) + " ", words: words + strings.Count(s, " ") + 1})
+		}
+		words = 0
+	}
+	for _, r := range text {
+		switch {
+		case strings.ContainsRune(".!?\n。！？।؟;", r):
+			end()
+		case r == '’', r == '‘', r == '´', r == '`':
+			b.WriteByte('\'')
+		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r), r == '\'':
+			b.WriteRune(unicode.ToLower(r))
+			if isIdeograph(r) { // a word of Chinese or Japanese has about two characters
+				words++
+			}
+		default:
+			b.WriteByte(' ')
+		}
+	}
+	end()
+	for i := range list {
+		if isCJK(list[i].text) {
+			list[i].words /= 2
+		}
+	}
+	return list
+}
+
+// contractions are the short forms of English, and what they stand for.
+var contractions = strings.NewReplacer(
+	"can't", "cannot", "won't", "will not", "n't ", " not ", "i'm ", "i am ", "i'd ", "i would ", "i'll ", "i will ", "i've ", "i have ",
+	"it's ", "it is ", "that's ", "that is ", "let's ", "let us ", "can not ", "cannot ", "dont ", "do not ",
+)
+
+// expand writes the short forms of English out.
+func expand(text string) string {
+	return strings.TrimSpace(contractions.Replace(text + " "))
+}
 
 // match is a word of a list in a sentence: from the space before it to the one after the word that it begins.
 type match struct {
@@ -94,13 +148,3 @@ func (s *sentence) findAt(at int, spaceless bool) {
 		}
 	}
 }
-
-// firstCJK is where the scripts begin that have no space between words.
-const firstCJK = 0x2E80
-
-// isCJK reports whether a text has characters of such scripts, except Korean, which has spaces.
-func isCJK(text string) bool {
-	return strings.ContainsFunc(text, func(r rune) bool { return isIdeograph(r) })
-}
-
-func isIdeograph(r rune) bool { return r >= firstCJK && r < 0xAC00 && r != utf8.RuneError }
