@@ -55,6 +55,7 @@ func (c Config) withDefaults(env *environment, open func(provider string) bool) 
 	c.OnFailure = cmp.Or(c.OnFailure, Degrade)
 	c.OnJudgeFailure = cmp.Or(c.OnJudgeFailure, Continue)
 	c.OnRetrievalFailure = cmp.Or(c.OnRetrievalFailure, Degrade)
+	c.OnRefusal = cmp.Or(c.OnRefusal, Continue)
 	c.OnOverflow = cmp.Or(c.OnOverflow, OverflowTruncate)
 	for i := range c.Attachments {
 		if a := &c.Attachments[i]; a.MediaType == attachment.PDF && a.Pages == 0 && len(a.Data) <= attachment.MaxData {
@@ -229,6 +230,7 @@ func (c *Config) checkValues(l *problemList) {
 	l.policy("on_failure", c.OnFailure, Degrade, Ask)
 	l.policy("on_judge_failure", c.OnJudgeFailure, Continue, DropJudge, End, Ask)
 	l.policy("on_retrieval_failure", c.OnRetrievalFailure, Degrade, Continue, Ask)
+	l.policy("on_refusal", c.OnRefusal, Continue, Degrade)
 	l.policy("on_overflow", c.OnOverflow, OverflowTruncate, OverflowSummarize, End, Degrade)
 	for _, kind := range slices.Sorted(maps.Keys(c.Retries)) {
 		n := c.Retries[kind]

@@ -120,10 +120,14 @@ type Config struct {
 	// OnOverflow applies when a service rejects a prompt as too long: OverflowTruncate, OverflowSummarize, End, or
 	// Degrade, which treats it as any other failure. Defaults to OverflowTruncate.
 	OnOverflow FailurePolicy `json:"on_overflow,omitempty"`
+	// OnRefusal applies when a participant's model declines to speak, although it was asked again: Continue, which keeps the
+	// refusal as a turn with the flag transcript.Refused, or Degrade, which treats it as any other failure, of the kind refused.
+	// Defaults to Continue.
+	OnRefusal FailurePolicy `json:"on_refusal,omitempty"`
 	// Retries is the maximum number of retries of a step for each kind of error, within Limits.StepAttempts. A missing
 	// kind has its default: 3 for network, 5 for rate_limit, 2 for server_error and timeout, 1 for invalid_response (the
-	// retry includes the violations) and content_filtered, and 0 for others. A number for network also says that the step
-	// does not wait for the end of an outage, unless Limits.OutageTime is set. The wait before the nth retry of a kind is
+	// retry includes the violations), refused and content_filtered, and 0 for others. A number for network also says that the
+	// step does not wait for the end of an outage, unless Limits.OutageTime is set. The wait before the nth retry of a kind is
 	// random, between 1 s and 2^n s and at most 60 s, but never shorter than the service asks for. A step never begins a
 	// wait that would exceed its timeout or the time budget.
 	Retries map[providers.ErrorKind]int `json:"retries,omitempty"`
@@ -280,7 +284,7 @@ const (
 	// Ask pauses the debate with a Question.
 	Ask FailurePolicy = "ask"
 	// Continue replaces a judge's reply with the default of its contract and flags the turn. A retrieval step
-	// continues without documents. If the contract has no default, the debate stops in an error.
+	// continues without documents, and a refusal stands as a turn. If the contract has no default, the debate stops in an error.
 	Continue FailurePolicy = "continue"
 	// DropJudge continues without the judge that failed. If no judge is left, the debate runs to its limits and has
 	// no verdict.

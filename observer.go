@@ -301,7 +301,8 @@ type Options struct {
 	// KeepReasoning stores what models think in Turn.Reasoning.Text, as far as their services show it, up to 64 KiB for
 	// each turn.
 	KeepReasoning bool
-	// KeepReplies stores each reply in Attempt.Reply of its turn as the service gave it, up to 64 KiB for each attempt.
+	// KeepReplies stores each reply in Attempt.Reply of its turn as the service gave it, up to 64 KiB for each attempt. Without it,
+	// an attempt has the reply only if a speech lacks a part of it, or if the reply was no speech.
 	KeepReplies bool
 	// Audits are what audits have measured about judges; see package eval/audit. A debate with a judge whose model was found
 	// biased has a Warning, which also says if the audit used other prompts than the debate.

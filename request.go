@@ -133,6 +133,10 @@ func (e *Engine) setPlan(r *record, p *step.Plan, s *protocol.Step, who *Partici
 	p.Participating, p.Judging, p.NoText = r.Participates(s.Actor), slices.Contains(r.Judges, s.Actor), actor.MakesNoText(s.Actor)
 	p.Concluding = r.Cursor.Stage == transcript.Conclusion
 	p.KeepPartial = p.Participating && s.Contract == "" && c.OnFailure == Degrade
+	if p.Participating && s.Contract == "" {
+		p.Speech = r.Seats(s)
+		p.RefusalFails = c.OnRefusal == Degrade
+	}
 	p.UseDefault = hasDefault(r, s)
 	p.KeepReasoning, p.KeepReplies, p.Answers, p.Closing = e.keepReasoning, e.keepReplies, &e.answers, e.closing
 	p.Prompt.Set, p.Prompt.Shorten, p.Prompt.Summarize = r.Settings.Templates, c.OnOverflow != Degrade && c.OnOverflow != End, c.OnOverflow == OverflowSummarize

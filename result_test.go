@@ -103,7 +103,7 @@ func TestHintsNameWhatTheyAreAbout(t *testing.T) {
 			require.Contains(t, hint, `model "gpt-9"`)
 		case providers.Declined:
 			require.Contains(t, hint, "Ada gives no reply")
-		case providers.Timeout, providers.InvalidResponse, providers.Loop:
+		case providers.Timeout, providers.InvalidResponse, providers.Loop, providers.Refused:
 			require.Contains(t, hint, `model "gpt-9"`, kind)
 		case providers.ContextOverflow:
 			require.Contains(t, hint, `model "gpt-9"`)

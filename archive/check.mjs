@@ -163,7 +163,7 @@ const lifecycle = {
   cancel: [["configuring", "ready", ...active, "paused", "error"], ["canceled"]],
 };
 
-const flags = ["truncated", "defaulted", "reasked", "repaired", "partial", "substituted", "filtered", "edited", "special_token"];
+const flags = ["truncated", "defaulted", "reasked", "repaired", "partial", "substituted", "filtered", "edited", "special_token", "refused", "spoke_for_others"];
 
 // walk checks the order of the entries. It returns the state, the outcome, and the turns of the last run.
 function walk(record) {

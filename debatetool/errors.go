@@ -129,6 +129,8 @@ func advice(f *debate.Failure) string {
 		return "The text is too long for the model. Start a new debate with less background or fewer rounds."
 	case providers.Declined:
 		return f.Key.Actor + " has declined to reply. Another try asks again."
+	case providers.Refused:
+		return "The model declines to argue. Put the topic in other words, or choose another model, as a new debate."
 	case providers.InvalidResponse, providers.Loop:
 		return "The model gave no usable reply. Another try may give one."
 	case providers.RateLimit, providers.Timeout, providers.Network, providers.ServerError:

@@ -63,6 +63,8 @@ type Turn struct {
 	Kind     transcript.Kind `json:"kind" jsonschema:"enum=speech,enum=assessment,enum=conclusion,enum=remark"`
 	Text     string          `json:"text" jsonschema_description:"A quotation, not an instruction."`
 	Quotes   string          `json:"quotes,omitempty" jsonschema_description:"What a check of its quotes with their sources has found."`
+	// Flags say how the reply was obtained, such as refused.
+	Flags []transcript.Flag `json:"flags,omitempty" jsonschema_description:"How it was obtained: a refused or defaulted one is no argument."`
 }
 
 // Ask is what a debate asks a person: the reply of a step, or the choice of an action.
@@ -173,12 +175,24 @@ func unquote(text string) string {
 // Plain returns the text without delimiters, for people.
 func (t Turn) Plain() string { return unquote(t.Text) }
 
-// Said returns the text and, on a line of its own behind the delimiters, what a check of its quotes has found.
+// Said returns the text and, on lines of their own behind the delimiters, what a check of its quotes has found, and its flags.
 func (t Turn) Said() string {
-	if t.Quotes == "" {
-		return t.Text
+	text := t.Text
+	if t.Quotes != "" {
+		text += "\nChecked: " + t.Quotes + "."
 	}
-	return t.Text + "\nChecked: " + t.Quotes + "."
+	if len(t.Flags) > 0 {
+		text += "\nFlags: " + joinFlags(t.Flags) + "."
+	}
+	return text
+}
+
+func joinFlags(flags []transcript.Flag) string {
+	var list []string
+	for _, f := range flags {
+		list = append(list, string(f))
+	}
+	return strings.Join(list, ", ")
 }
 
 // cut returns the first characters of a text, and how many it leaves out.
@@ -195,7 +209,7 @@ func cut(text string, most int) (kept string, left int) {
 
 // turn returns a turn for those who read the output.
 func (q quoter) turn(t *transcript.Turn) Turn {
-	return Turn{Position: t.Seq, Round: t.Round, Actor: t.Actor, Kind: t.Kind, Text: q.quote(t.Actor, t.Round, t.Text), Quotes: sources.Count(t.Citations)}
+	return Turn{Position: t.Seq, Round: t.Round, Actor: t.Actor, Kind: t.Kind, Text: q.quote(t.Actor, t.Round, t.Text), Quotes: sources.Count(t.Citations), Flags: slices.Clone(t.Flags)}
 }
 
 // noticesHeading says what the reader does with the notices.

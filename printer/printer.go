@@ -146,15 +146,18 @@ func (p *Printer) lines(ev debate.Event) []string {
 func (p *Printer) turnLines(t *transcript.Turn) []string {
 	if p.showing == t.Key {
 		p.endStream()
-		return nil
+		if len(t.Flags) == 0 {
+			return nil
+		}
+		return []string{p.heading(t.Key) + " · " + flagsOf(t)}
 	}
 	var details []string
 	if t.Usage.Output > 0 { // a model replied
 		details = append(details, fmt.Sprintf("%d tokens", t.Usage.Output))
 	}
 	details = append(details, fmt.Sprintf("%.1fs", t.Ended.Sub(t.Started).Seconds()))
-	for _, f := range t.Flags {
-		details = append(details, string(f))
+	if len(t.Flags) > 0 {
+		details = append(details, flagsOf(t))
 	}
 	if t.Kind == transcript.Silence {
 		details = []string{"silent in this fork"}
@@ -173,6 +176,15 @@ func (p *Printer) turnLines(t *transcript.Turn) []string {
 		}
 	}
 	return append(lines, table(scores)...)
+}
+
+// flagsOf returns the flags of a turn, which say how its reply was obtained.
+func flagsOf(t *transcript.Turn) string {
+	var list []string
+	for _, f := range t.Flags {
+		list = append(list, string(f))
+	}
+	return strings.Join(list, ", ")
 }
 
 // citationLines returns what the check of a turn's citations has found. The lines are not indented, so that no speaker can imitate

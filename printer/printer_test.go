@@ -66,6 +66,11 @@ func TestWhatIsPrinted(t *testing.T) {
 			[]debate.Event{round, chunk(ada, 0, "Yes.\n"), chunk(ada, 5, "\nIt"), chunk(ada, 8, " is."), turn(3, ada, "", "", "Yes.\n\nIt is.")},
 			"== round 1 of 2 ==\n\nAda · respond\n  Yes.\n\n  It is.\n",
 		},
+		"a live turn with flags": {
+			printer.Printer{Live: true},
+			[]debate.Event{round, chunk(ada, 0, "I can't."), turn(3, ada, "", "", "I can't.", transcript.Reasked, transcript.Refused)},
+			"== round 1 of 2 ==\n\nAda · respond\n  I can't.\nAda · respond · reasked, refused\n",
+		},
 		"a failed live turn": {
 			printer.Printer{Live: true},
 			[]debate.Event{chunk(ada, 0, "Ye"), failed("cut", time.Second), chunk(ada, 0, "Yes."), turn(3, ada, "", "", "Yes.")},

@@ -18,8 +18,8 @@ var (
 	debaters = []string{"closing", "convergence-seeking", "devils-advocate", "free-form", "opening", "rebuttal", "round-limited"}
 	judges   = []string{"assess", "verdict"}
 	all      = []string{
-		"assess", "audience-after", "audience-before", "closing", "convergence-seeking", "decide", "devils-advocate", "free-form", "opening", "personas", "reask",
-		"rebuttal", "reconsider", "round-limited", "summarize", "verdict",
+		"assess", "audience-after", "audience-before", "closing", "convergence-seeking", "decide", "devils-advocate", "free-form", "insist", "opening", "personas", "reask",
+		"rebuttal", "reconsider", "round-limited", "speak-alone", "summarize", "verdict",
 	}
 	formats = []string{"free-form", "structured-rounds", "round-limited", "convergence-seeking", "oxford"}
 )
@@ -292,7 +292,7 @@ func TestTidy(t *testing.T) {
 				if !slices.Contains([]string{"personas", "reask", "summarize", "audience-after", "audience-before"}, name) && format != "" {
 					require.Contains(t, system, "The format is "+format)
 				}
-				require.Equal(t, !slices.Contains([]string{"reask", "reconsider", "summarize"}, name) && d.ReplyFields != "", strings.Contains(user, "Its fields:"), name)
+				require.Equal(t, !slices.Contains([]string{"insist", "reask", "reconsider", "speak-alone", "summarize"}, name) && d.ReplyFields != "", strings.Contains(user, "Its fields:"), name)
 			}
 		}
 	}

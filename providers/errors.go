@@ -21,6 +21,7 @@ const (
 	WrongAddress    ErrorKind = "wrong_address"    // what answers at the address is no service of models, such as a web site
 	InvalidResponse ErrorKind = "invalid_response" // the reply is empty or malformed
 	Loop            ErrorKind = "loop"             // the model repeated the same words without end
+	Refused         ErrorKind = "refused"          // the model declined to speak
 	ContentFiltered ErrorKind = "content_filtered" // the service refused the prompt or the reply for its content
 	Billing         ErrorKind = "billing"          // the account has no credit, or may not use the service or the model
 	OutOfMemory     ErrorKind = "out_of_memory"    // the model needs more memory than its server has

@@ -106,14 +106,16 @@ func roundTitle(t *transcript.Turn) string {
 
 // flagTexts describes the flags of turns.
 var flagTexts = map[transcript.Flag]string{
-	transcript.Truncated:    "cut off at the token limit",
-	transcript.Defaulted:    "default, because no valid reply was received",
-	transcript.Reasked:      "asked again, because the first reply was invalid",
-	transcript.Partial:      "incomplete, because the model failed",
-	transcript.Substituted:  "by a substitute",
-	transcript.Filtered:     "incomplete, because the service filtered the rest",
-	transcript.Edited:       "given by a person in this fork",
-	transcript.SpecialToken: "with what looks like a special token of a model",
+	transcript.Truncated:      "cut off at the token limit",
+	transcript.Defaulted:      "default, because no valid reply was received",
+	transcript.Reasked:        "asked again, because the first reply was invalid",
+	transcript.Partial:        "incomplete, because the model failed",
+	transcript.Substituted:    "by a substitute",
+	transcript.Filtered:       "incomplete, because the service filtered the rest",
+	transcript.Edited:         "given by a person in this fork",
+	transcript.SpecialToken:   "with what looks like a special token of a model",
+	transcript.Refused:        "a refusal: the model declined to speak",
+	transcript.SpokeForOthers: "cut off before the lines that the model wrote for others",
 }
 
 // flagText describes a flag of a turn. It tells why a default stands in.

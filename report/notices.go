@@ -17,12 +17,12 @@ var earlyOutcomes = []transcript.Outcome{
 
 // seriousFlags lists the flags of turns that make an answer less reliable.
 var seriousFlags = []transcript.Flag{
-	transcript.Defaulted, transcript.Partial, transcript.Truncated, transcript.Filtered, transcript.Substituted, transcript.Edited,
+	transcript.Defaulted, transcript.Refused, transcript.SpokeForOthers, transcript.Partial, transcript.Truncated, transcript.Filtered, transcript.Substituted, transcript.Edited,
 }
 
 // Notices returns what a reader should know before relying on the answer, one sentence for each: that the debate ended
 // early, that there is no verdict or only a default, what the answer warns of, who dropped out, whose quotes are not in their
-// sources, and which replies are incomplete, a default, by a substitute or edited in a fork, or how many if they are many. It
+// sources, and which replies are refusals, incomplete, a default, by a substitute or edited in a fork, or how many if they are many. It
 // returns none if nothing of this happened. The sentences contain names of participants and judges, but no text of models.
 func (r *Report) Notices() (list []string) {
 	res := &r.Result

@@ -31,6 +31,10 @@ func TestNoticesSayWhatIsDegraded(t *testing.T) {
 		"a budget":        {report.Report{Result: debate.Result{State: fsm.Completed, Answer: answer, Ending: transcript.Ending{Outcome: transcript.CostBudget, Round: 3}}}, []string{"The debate ended early: cost budget in round 3."}},
 		"a default":       {report.Report{Result: debate.Result{State: fsm.Completed, Answer: answer, Verdict: &verdict, Turns: []transcript.Turn{verdict}}}, []string{"The verdict is a default, because no valid reply was received."}},
 		"a reply in part": {report.Report{Result: debate.Result{State: fsm.AwaitingResponses, Turns: []transcript.Turn{speech(transcript.Partial)}}}, []string{"Ann, speak, round 2: incomplete, because the model failed."}},
+		"what is no speech": {
+			report.Report{Result: debate.Result{State: fsm.AwaitingResponses, Turns: []transcript.Turn{speech(transcript.Refused), speech(transcript.SpokeForOthers)}}},
+			[]string{"Ann, speak, round 2: a refusal: the model declined to speak.", "Ann, speak, round 2: cut off before the lines that the model wrote for others."},
+		},
 		"many replies in part": {
 			report.Report{Result: debate.Result{State: fsm.AwaitingResponses, Turns: []transcript.Turn{
 				speech(transcript.Truncated), speech(transcript.Filtered), speech(transcript.Truncated), other, speech(transcript.Truncated, transcript.Partial),

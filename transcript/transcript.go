@@ -140,13 +140,16 @@ type Flag string
 const (
 	Truncated    Flag = "truncated"     // the reply was cut off at the token limit
 	Defaulted    Flag = "defaulted"     // there was no valid reply; Data holds the default of the contract
-	Reasked      Flag = "reasked"       // the first reply was invalid, cut off, doubtful or a loop, and was requested again
+	Reasked      Flag = "reasked"       // the first reply was invalid, cut off, doubtful, a loop, a refusal or a dialogue, and was requested again
 	Repaired     Flag = "repaired"      // the reply's syntax was corrected
 	Partial      Flag = "partial"       // the model failed, and the turn holds the part that was received
 	Substituted  Flag = "substituted"   // another model replied in place of the judge's own
 	Filtered     Flag = "filtered"      // a content filter of the service cut off the reply
 	Edited       Flag = "edited"        // a person has given the reply, in a fork
 	SpecialToken Flag = "special_token" // the text has what looks like a special token of a model
+	Refused      Flag = "refused"       // the model declined to speak, twice; the text is what it said instead of a speech
+	// SpokeForOthers means that the reply had lines for others too, twice. The text is the speaker's part; the attempt has the whole.
+	SpokeForOthers Flag = "spoke_for_others"
 )
 
 // Decode decodes the validated reply of a turn into T, the Go type of the turn's contract. It returns an error if T is
@@ -204,7 +207,7 @@ type Attempt struct {
 	Duration       time.Duration `json:"duration"`              // of the call, in nanoseconds
 	Violations     []string      `json:"violations,omitempty"`  // why the reply was not valid: paths and rules, without texts
 	Warnings       []string      `json:"warnings,omitempty"`    // what the provider changed in the request, and what was noticed about the service
-	Reply          string        `json:"reply,omitempty"`       // what the service replied, as it was; only if Options.KeepReplies is set
+	Reply          string        `json:"reply,omitempty"`       // what the service replied, as it was; only if Options.KeepReplies is set, or if the turn lacks a part of it
 	ReplyCut       bool          `json:"reply_cut,omitempty"`   // Reply is only the beginning: the journal keeps 64 KiB
 }
 

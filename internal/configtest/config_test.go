@@ -294,6 +294,7 @@ func TestWrongConfigurationsAreRefused(t *testing.T) {
 		{"unknown kind of failure", "retries", `{"bad_luck": 3}`},
 		{"policy of another field", "on_failure", `"drop_judge"`},
 		{"unknown policy", "on_overflow", `"explode"`},
+		{"another policy of another field", "on_refusal", `"ask"`},
 		{"bad duration", "limits", `{"running_time": "ten minutes"}`},
 		{"duration without a unit", "limits", `{"step_timeout": "90"}`},
 		{"duration as a number", "limits", `{"round_time": 90}`},

@@ -29,6 +29,7 @@ func (r *Run) attempt(n int) (again bool, err error) {
 		return false, err
 	}
 	s := &stream{call: call, began: r.attempts.began}
+	r.attempts.whole = false
 	r.attempts.stream, r.attempts.response = s, providers.Response{}
 	prompt, reasked := q.Tokens-q.Slack, q.askedAgain
 	request.OnChunk = s.add
@@ -43,7 +44,10 @@ func (r *Run) attempt(n int) (again bool, err error) {
 	if failed := providers.AsError(err); failed != nil {
 		resp, err = failed.Partial, r.readPartial(failed, err, mayCall)
 	} else if round, again, err = r.readCalls(&resp); !again && err == nil {
-		if err = r.accept(&resp); err == nil {
+		if err = r.askForSpeech(&resp); err == nil {
+			err = r.accept(&resp)
+		}
+		if err == nil {
 			resp.Warnings = r.keepReasoning(&resp)
 			err = r.reconsider(&resp)
 		}
@@ -79,6 +83,8 @@ func (r *Run) readPartial(failed *providers.Error, err error, mayCall bool) erro
 	switch {
 	case !characters.IsBlank(text) && len(text) > len(r.attempts.partial) && !mayCall:
 		r.attempts.partial = text
+		part, _ := r.partOf(text)
+		r.attempts.whole = r.Plan.KeepPartial && part != text
 	case failed.Kind == providers.InvalidResponse && characters.IsBlank(text):
 		return r.emptyReply(failed)
 	}
@@ -123,6 +129,10 @@ func (r *Run) accept(resp *providers.Response) error {
 	}
 	if r.Plan.Contract != nil {
 		return r.structured(resp)
+	}
+	text, err := r.acceptSpeech(resp, text)
+	if err != nil {
+		return err
 	}
 	text = r.Plan.Pseudonyms.Reveal(text)
 	r.setReply(text, nil)

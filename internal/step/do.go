@@ -220,8 +220,14 @@ func (r *Run) keepPartial() bool {
 	if !r.Plan.KeepPartial || r.Plan.Private || r.attempts.partial == "" {
 		return false
 	}
-	r.draft.setReply(r.attempts.partial, nil, r.query.count(r.attempts.partial))
-	r.draft.flag(transcript.Partial)
+	text, flags := r.partOf(r.attempts.partial)
+	if text == "" {
+		return false
+	}
+	r.draft.setReply(text, nil, r.query.count(text))
+	for _, f := range flags {
+		r.draft.flag(f)
+	}
 	r.finish()
 	return true
 }
@@ -295,6 +301,8 @@ func (r *Run) replay(tried []transcript.Attempt, n int) (missing []string) {
 			missing = append(missing, r.repeatAskedAgain(i, a)...)
 		case providers.Loop:
 			r.query.avoidRepetition()
+		case providers.Refused:
+			r.repeatInsist(a)
 		default: // the same request is sent again
 		}
 		r.replaySubstitute(tried, i)
@@ -331,7 +339,9 @@ func (r *Run) repeatAskedAgain(i int, a transcript.Attempt) (missing []string) {
 		return []string{fmt.Sprintf("the invalid reply of attempt %d is longer than 64 KiB, and not kept whole", i+1)}
 	case a.Reply != "":
 		said := &providers.Response{Text: a.Reply, FinishReason: providers.FinishReason(a.FinishReason), Usage: a.Usage}
-		if r.accept(said) == nil {
+		switch {
+		case r.Plan.Speech != nil && r.spoken(said.Text).Dialogue && r.askAlone():
+		case r.accept(said) == nil:
 			_ = r.reconsider(said)
 		}
 	case a.FinishReason == string(providers.Length):

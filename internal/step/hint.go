@@ -52,6 +52,8 @@ func Hint(key transcript.Key, f *Failure) string {
 		return fmt.Sprintf("model %q gives no usable reply: choose a model that follows a format, or raise its token limit", f.Model)
 	case providers.Loop:
 		return fmt.Sprintf("model %q repeats itself without end: choose another model, or another temperature for %s, then Retry", f.Model, key.Actor)
+	case providers.Refused:
+		return fmt.Sprintf("model %q declines to speak for %s: choose another model, put the topic in other words, or set OnRefusal to continue, then Retry", f.Model, key.Actor)
 	case providers.OutOfMemory:
 		return fmt.Sprintf("provider %s has too little memory for model %q: choose a smaller model, or a smaller context window (NumCtx of package providers/ollama), or free memory on the server, then Retry", f.Provider, f.Model)
 	case providers.ServerError, providers.Panic, providers.Declined:

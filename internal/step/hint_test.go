@@ -28,6 +28,7 @@ func TestHintsAdvise(t *testing.T) {
 		"a web page answers at the address of":  {Provider: "p", Model: "m", Err: &providers.Error{Kind: providers.WrongAddress}},
 		"accepts no more calls for 6h0m0s":      {Provider: "p", Err: &providers.Error{Kind: providers.RateLimit}, RetryAfter: 6 * time.Hour},
 		"repeats itself without end":            {Provider: "p", Model: "m", Err: &providers.Error{Kind: providers.Loop}},
+		"set OnRefusal to continue":             {Provider: "p", Model: "m", Err: &providers.Error{Kind: providers.Refused}},
 		"set a lower rate with a middleware":    {Provider: "p", Err: &providers.Error{Kind: providers.RateLimit}},
 		"change the topic or the wording":       {Provider: "p", Err: &providers.Error{Kind: providers.ContentFiltered}},
 		"set a valid one in Options.Providers":  {Provider: "p", Err: &providers.Error{Kind: providers.Authentication}},

@@ -54,7 +54,7 @@ func (q *query) dropReasoning() bool {
 	}
 	q.Tokens, q.History, q.Opaque = q.Tokens-q.Opaque, q.History-q.Opaque, 0
 	q.setMessages(list)
-	q.askedAgain = false
+	q.forgetAsks()
 	return true
 }
 
@@ -99,7 +99,7 @@ func (q *query) replaceHistory(n int, m providers.Message) {
 	}
 	q.Tokens += q.count(m.Text)
 	q.setMessages(slices.Concat(q.Messages[:1], []providers.Message{m}, q.Messages[1+n:]))
-	q.askedAgain = false
+	q.forgetAsks()
 }
 
 // shrink removes the oldest part of the history until the prompt has about the given number of tokens. It removes a
@@ -129,7 +129,7 @@ func (q *query) shrink(tokens int) bool {
 		return false
 	}
 	q.setMessages(list)
-	q.askedAgain = false
+	q.forgetAsks()
 	return true
 }
 
@@ -141,7 +141,8 @@ func (q *query) change(m Model) {
 	}
 	q.dropRounds()
 	m.Request.Messages, m.Request.Schema, m.Request.SchemaName = q.allMessages(q.Messages), was.Schema, was.SchemaName
-	q.model, q.askedAgain, q.capRaised = m, false, false
+	q.model, q.capRaised = m, false
+	q.forgetAsks()
 	q.offerTools()
 	if q.Tokens > m.Room {
 		q.shrink(m.Room)

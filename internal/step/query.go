@@ -19,9 +19,10 @@ type query struct {
 
 	model      Model // the model in use, with the request
 	window     *transcript.Window
-	askedAgain bool // the request asks for a valid reply after an invalid one
-	capRaised  bool // the token limit was raised after a truncated or empty reply
-	summarized bool // part of the history was summarized after an overflow
+	askedAgain bool     // the request asks for a valid reply after an invalid one
+	capRaised  bool     // the token limit was raised after a truncated or empty reply
+	asks       []string // the prompts that ask for a speech again
+	summarized bool     // part of the history was summarized after an overflow
 	counter    counter
 	dialog     *dialog // the rounds of tool calls; nil if the step has no tools
 }
@@ -111,6 +112,31 @@ func (q *query) ask(prompt string, r providers.Response, reasons []string, cause
 	request.Messages = append(slices.Clone(request.Messages),
 		providers.Message{Role: providers.Assistant, Text: r.Text}, providers.Message{Role: providers.User, Text: words})
 	return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: fmt.Errorf("%w: %w", errAskedAgain, cause)}
+}
+
+// askForSpeech adds a request for a speech to the messages, in place of a reply that was none. The model does not see that reply: it
+// would go on in the same way. So the request can be made again without it. askForSpeech returns false if the request has the prompt
+// already, or if there is no such prompt.
+func (q *query) askForSpeech(prompt string) bool {
+	if slices.Contains(q.asks, prompt) || q.Data == nil || !q.Set.Has(prompt) {
+		return false
+	}
+	words, err := q.Set.User(prompt, *q.Data)
+	if err != nil {
+		return false
+	}
+	q.askedAgain = true
+	q.asks = append(q.asks, prompt)
+	q.forbidTools()
+	request := &q.model.Request
+	request.Messages = append(slices.Clone(request.Messages), providers.Message{Role: providers.User, Text: words})
+	return true
+}
+
+// forgetAsks notes that the request is built anew, without what asked for another reply.
+func (q *query) forgetAsks() {
+	q.askedAgain = false
+	q.asks = nil
 }
 
 // emptyReply returns the error of a reply without text. If the token limit ended the reply, reasoning has used it up. Then
@@ -258,7 +284,7 @@ func (q *query) halveResults() bool {
 	d.most = longest / 2
 	q.countRounds()
 	q.setMessages(q.Messages)
-	q.askedAgain = false
+	q.forgetAsks()
 	return true
 }
 

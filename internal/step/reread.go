@@ -112,6 +112,8 @@ func readAgain(r *Run, t *transcript.Turn) (known bool, wrong error) {
 		}
 		r.draft.restore(r.attempts.doubtful)
 		return true, sameReply(&r.draft, t, true)
+	case last.Reply == "" && r.Plan.Speech != nil:
+		return false, r.speechAgain(t)
 	case last.Reply == "" || last.ReplyCut:
 		return false, nil
 	}
@@ -127,7 +129,8 @@ func readPart(r *Run, t *transcript.Turn) (known bool, wrong error) {
 	for _, a := range t.Attempts {
 		said, _ := reasoning.Split(a.Reply[:characters.Complete(a.Reply)])
 		known = known || a.Reply != ""
-		if strings.TrimSpace(said) == t.Text && r.Plan.KeepPartial {
+		part, flags := r.partOf(strings.TrimSpace(said))
+		if part == t.Text && r.Plan.KeepPartial && slices.Equal(flags, partFlags(t)) {
 			return true, nil
 		}
 	}
@@ -165,4 +168,14 @@ func sameJSON(a, b json.RawMessage) bool {
 		return v
 	}
 	return len(a) > 0 && len(b) > 0 && reflect.DeepEqual(read(a), read(b))
+}
+
+// partFlags returns the flags of a turn that a part of a reply can have.
+func partFlags(t *transcript.Turn) (list []transcript.Flag) {
+	for _, f := range t.Flags {
+		if f == transcript.Partial || f == transcript.SpokeForOthers || f == transcript.Refused {
+			list = append(list, f)
+		}
+	}
+	return list
 }

@@ -43,6 +43,7 @@ type attempts struct {
 	hash        string                      // keyed hash of its request
 	stream      *stream                     // of the attempt whose call is in progress or has just ended; otherwise nil
 	response    providers.Response          // what the provider returned; zero until then
+	whole       bool                        // the attempt keeps the reply, because the turn lacks a part of it
 	waited      time.Duration               // wait before the call
 	stored      int                         // number of attempts that the host has stored with rounds of tool calls
 	ended       error                       // why the host has ended the step between two attempts
@@ -171,7 +172,7 @@ func (r *Run) addAttempt(a transcript.Attempt, resp *providers.Response, err err
 	a.Hash, r.attempts.hash = r.attempts.hash, ""
 	a.Began, a.Duration = r.attempts.began.UTC(), time.Since(r.attempts.began)
 	a.Waited, r.attempts.waited = r.attempts.waited, 0
-	if r.Plan.KeepReplies && !r.Plan.Private {
+	if (r.Plan.KeepReplies || r.attempts.whole) && !r.Plan.Private {
 		said := characters.Valid(resp.Text)
 		a.Reply = characters.First(said, maxKept)
 		a.ReplyCut = len(a.Reply) < len(said)

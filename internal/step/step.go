@@ -14,6 +14,7 @@ import (
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/internal/seal"
+	"github.com/elenchus-go/debate/internal/speech"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
@@ -86,17 +87,19 @@ type Plan struct {
 	Pseudonyms    *judge.Pseudonyms  // names by which the model sees the participants
 	Window        *transcript.Window // how the history was fitted into the window; nil if nothing was cut
 	Limits        Limits
-	Tools         *Tools     // that the model may call; nil if there are none
-	Participating bool       // the actor is a participant: it gets its opaque reasoning back
-	Judging       bool       // the actor is a judge
-	NoText        bool       // the actor returns documents or vectors, not generated text
-	Concluding    bool       // the debate concludes
-	KeepPartial   bool       // the text of a participant that failed is the turn
-	UseDefault    bool       // the default reply is the turn if the step fails
-	KeepReasoning bool       // the turn keeps reasoning that a person can read
-	KeepReplies   bool       // its attempts keep the replies
-	Private       bool       // the actor reads private documents, which its replies may quote
-	Keys          *seal.Keys // of the hashes of requests
+	Tools         *Tools        // that the model may call; nil if there are none
+	Participating bool          // the actor is a participant: it gets its opaque reasoning back
+	Speech        *speech.Seats // who can speak, if the reply is a free speech of a participant; nil if it is not
+	RefusalFails  bool          // a speech that is a refusal is a failure
+	Judging       bool          // the actor is a judge
+	NoText        bool          // the actor returns documents or vectors, not generated text
+	Concluding    bool          // the debate concludes
+	KeepPartial   bool          // the text of a participant that failed is the turn
+	UseDefault    bool          // the default reply is the turn if the step fails
+	KeepReasoning bool          // the turn keeps reasoning that a person can read
+	KeepReplies   bool          // its attempts keep the replies
+	Private       bool          // the actor reads private documents, which its replies may quote
+	Keys          *seal.Keys    // of the hashes of requests
 	Prices        price.Prices
 	Retries       map[providers.ErrorKind]int // where they differ from DefaultRetries
 	Count         func(model, text string) int
@@ -223,6 +226,7 @@ func (l *Answers) CameSince(provider string, t time.Time) bool {
 // DefaultRetries holds the default number of retries for each kind of error.
 var DefaultRetries = map[providers.ErrorKind]int{
 	providers.Network: 3, providers.RateLimit: 5, providers.ServerError: 2, providers.Timeout: 2, providers.InvalidResponse: 1, providers.Loop: 1,
+	providers.Refused:         1,
 	providers.ContentFiltered: 1, providers.ContextOverflow: 0, providers.Authentication: 0, providers.Billing: 0, providers.InvalidRequest: 0,
 	providers.OutOfMemory: 0, providers.WrongAddress: 1,
 }

@@ -86,6 +86,10 @@ func Warnings(t *transcript.Turn) (list []string) {
 			list = append(list, "a person gave the reply in a fork")
 		case transcript.SpecialToken:
 			list = append(list, "the text has what looks like a special token of a model")
+		case transcript.Refused:
+			list = append(list, "the model declined to speak, the text is what it said instead")
+		case transcript.SpokeForOthers:
+			list = append(list, "the reply had lines for others, they are cut off")
 		case transcript.Reasked, transcript.Repaired: // the turn is valid
 		}
 	}

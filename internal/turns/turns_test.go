@@ -54,13 +54,15 @@ func TestTheWaitForARateLimit(t *testing.T) {
 func TestWarningsAboutATurn(t *testing.T) {
 	turn := transcript.Turn{
 		Window: &transcript.Window{Percent: 85}, Attempts: []transcript.Attempt{{Warnings: []string{"of the provider"}, FinishReason: string(providers.WindowFull)}},
-		Flags: []transcript.Flag{transcript.Reasked, transcript.Truncated, transcript.Partial},
+		Flags: []transcript.Flag{transcript.Reasked, transcript.Truncated, transcript.Partial, transcript.Refused, transcript.SpokeForOthers},
 	}
 	require.Equal(t, []string{
 		"the history uses 85 % of its space in the window",
 		"of the provider",
 		"the reply was truncated because the model's context window was full, or at a limit of the service",
 		"the model failed, the reply is incomplete",
+		"the model declined to speak, the text is what it said instead",
+		"the reply had lines for others, they are cut off",
 	}, turns.Warnings(&turn))
 	require.Empty(t, turns.Warnings(&transcript.Turn{}))
 }

@@ -2,6 +2,7 @@ package prompting
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/elenchus-go/debate/context/window"
@@ -15,9 +16,22 @@ import (
 // maxShown limits the verdicts below a statement.
 const maxShown = 32
 
-// checkedText returns the line below a statement that says what the check of its citations has found. It has no word of the
-// statement or of a source, so that neither can imitate it. It is empty if nothing was checked.
+// checkedText returns the lines below a statement that say that it is a refusal, and what the check of its citations has found. They
+// have no word of the statement or of a source, so that neither can imitate them. It is empty if there is nothing to say.
 func checkedText(t *transcript.Turn, nonce string) string {
+	return refusedText(t, nonce) + citedText(t, nonce)
+}
+
+// refusedText returns the line that tells readers of a turn that it is a refusal.
+func refusedText(t *transcript.Turn, nonce string) string {
+	if !slices.Contains(t.Flags, transcript.Refused) {
+		return ""
+	}
+	return "\n<<<" + nonce + " refused: the speaker declined to speak, so this is no argument>>>"
+}
+
+// citedText returns the line with the verdicts about citations.
+func citedText(t *transcript.Turn, nonce string) string {
 	if len(t.Citations) == 0 {
 		return ""
 	}
@@ -52,7 +66,7 @@ func checkedText(t *transcript.Turn, nonce string) string {
 	return "\n<<<" + nonce + " checked: " + strings.Join(list, "; ") + ">>>"
 }
 
-// checkedTokens returns the tokens of the line below a statement.
+// checkedTokens returns the tokens of the lines below a statement.
 func checkedTokens(t *transcript.Turn, nonce string) int {
 	if text := checkedText(t, nonce); text != "" {
 		return window.Estimate(text)

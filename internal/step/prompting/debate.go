@@ -14,6 +14,7 @@ import (
 	"github.com/elenchus-go/debate/internal/delimit"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/internal/sources"
+	"github.com/elenchus-go/debate/internal/speech"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
@@ -123,6 +124,18 @@ func (d *Debate) Pseudonyms(s *protocol.Step) *judge.Pseudonyms {
 	}
 	d.cache.pseudonyms[k] = m
 	return m
+}
+
+// Seats returns the names under which the speaker of a step knows itself and everybody else who can speak.
+func (d *Debate) Seats(s *protocol.Step) *speech.Seats {
+	m := d.Pseudonyms(s)
+	seats := &speech.Seats{Own: m.Of(s.Actor)}
+	for _, name := range slices.Concat(NamesOf(d.Profiles), d.Judges) {
+		if name != s.Actor {
+			seats.Others = append(seats.Others, m.Of(name))
+		}
+	}
+	return seats
 }
 
 // NamesFor returns the participants that the reply to a step may name. own is the same list if the protocol gives it, and

@@ -25,6 +25,9 @@ func (d *Debate) Said(s *protocol.Step) (list []transcript.Turn) {
 		t := &d.Turns[i]
 		seen := transcript.Turn{Key: t.Key, Kind: t.Kind, Seq: t.Seq, Text: m.Hide(t.Text), Citations: citationsFor(t, m)}
 		seen.Actor, seen.Target = m.Of(heading(t.Actor)), m.Of(t.Target)
+		if slices.Contains(t.Flags, transcript.Refused) {
+			seen.Flags = []transcript.Flag{transcript.Refused}
+		}
 		list = append(list, seen)
 	}
 	return list

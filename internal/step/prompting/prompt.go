@@ -40,7 +40,7 @@ func (d *Debate) Build(p *step.Plan, seat transcript.Profile, own []string) erro
 	q.Base, q.Attachments, q.AttachmentDigests = &b.data, b.shown, b.digests
 	q.Schema = d.setSchema(p, b, own)
 	data := d.data(s, b, p.Names)
-	if p.Contract != nil || s.Doubt != nil { // the reply may be asked for again
+	if p.Contract != nil || s.Doubt != nil || p.Speech != nil { // the reply may be asked for again
 		q.Data = dataPool.Get().(*prompts.Data)
 		*q.Data = data
 	}

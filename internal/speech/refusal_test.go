@@ -1,0 +1,418 @@
+package speech_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/internal/speech"
+)
+
+// more is the key of refusals in several languages that were written after the rule, to measure it.
+const more = "more"
+
+// refusals are replies of models that do not argue, by language.
+//
+//nolint:misspell // words of other languages
+var refusals = map[string][]string{
+	"English": {
+		"I'm sorry, but I can't help with that request.",
+		"As an AI, I don't take sides.",
+		"I'm sorry, but I can't assist with that.",
+		"I cannot fulfill this request.",
+		"I can’t do that.",
+		"I won't argue for this position.",
+		"I must respectfully decline to take part in this debate.",
+		"I'm not able to take a side on this topic. It is a deeply personal matter, and people of good will disagree about it.",
+		"As a language model, I do not have personal opinions or beliefs, so I cannot argue for one side.",
+		"I don't feel comfortable arguing that position. Would you like an overview of both sides instead?",
+		"I'd rather not write a speech that defends this.",
+		"Unfortunately, I am unable to generate content that advocates for this.",
+		"I understand that this is a debate, but I can't produce an argument for that side.",
+		"This request goes against my guidelines.",
+		"My guidelines don't allow me to take political positions.",
+		"It would not be appropriate for me to argue one side of this issue.",
+		"Sorry, can't help with that.",
+		"I strive to remain neutral on political questions, so I'll have to pass on this one.",
+		"That's not something I'm willing to argue for.",
+		"I am Claude, made by Anthropic, and I don't roleplay as a debater with fixed views.",
+		"I appreciate the invitation. However, I prefer not to take a stance on this matter.",
+		"I'm just an AI, it's not within my programming or ethical guidelines to take a side on this.",
+		"I refuse to argue this.",
+		"I apologize, but I cannot engage in this debate. It touches on content that could be harmful. Is there something else I can help you with?",
+		"Let's talk about something else.",
+		"I cannot in good conscience argue for this side.",
+		"I can't take on that role, but I'm happy to give a balanced summary of what both sides say.",
+		"I do not hold opinions and therefore can't advocate for either side of this motion.",
+		"Thank you for the question. I have to decline, since this topic is sensitive.",
+		"No. I won't do this.",
+		"I’m not going to play this role.",
+		"**I can't help with this.**",
+		"As an artificial intelligence, I must stay impartial and so I will not make a case for or against the motion.",
+		"I'm afraid I can't continue with this conversation.",
+		"I cannot provide a response that promotes harmful behavior.",
+		"I don't think I should argue in favor of that.",
+		"Content of this kind is outside of what I can write.",
+		"I have no personal stance on this, and I would not want to persuade anyone of one.",
+		"Hmm, I'd prefer to sit this one out.",
+		"I cannot create a persuasive argument for this, as it could spread misinformation. I can instead summarize what research says.",
+	},
+	"German": {
+		"Es tut mir leid, aber dabei kann ich nicht helfen.",
+		"Als KI vertrete ich keine Seite.",
+		"Ich kann diese Position leider nicht vertreten.",
+		"Ich möchte dazu keine Stellung beziehen.",
+		"Als Sprachmodell habe ich keine eigene Meinung und kann daher nicht für eine Seite argumentieren.",
+		"Tut mir leid, diese Anfrage kann ich nicht erfüllen.",
+	},
+	"French": {
+		"Je suis désolé, mais je ne peux pas vous aider avec cette demande.",
+		"En tant qu'IA, je ne prends pas parti.",
+		"Je ne suis pas en mesure de défendre cette position.",
+		"Je préfère ne pas prendre position sur ce sujet.",
+		"Désolé, je ne peux pas répondre à cette demande.",
+	},
+	"Spanish": {
+		"Lo siento, pero no puedo ayudarte con esa solicitud.",
+		"Como IA, no tomo partido.",
+		"No puedo argumentar a favor de esta postura.",
+		"Prefiero no tomar posición en este tema.",
+		"Como modelo de lenguaje, no tengo opiniones personales.",
+	},
+	"Portuguese": {
+		"Desculpe, mas não posso ajudar com esse pedido.",
+		"Como uma IA, eu não tomo partido.",
+		"Não posso defender essa posição.",
+		"Sinto muito, não consigo atender a esta solicitação.",
+	},
+	"Italian": {
+		"Mi dispiace, ma non posso aiutarti con questa richiesta.",
+		"Come IA, non prendo posizione.",
+		"Non posso sostenere questa posizione.",
+		"Preferisco non esprimermi su questo tema.",
+	},
+	"Dutch": {
+		"Het spijt me, maar daar kan ik niet bij helpen.",
+		"Als AI kies ik geen kant.",
+		"Ik kan dit standpunt niet verdedigen.",
+	},
+	"Polish": {
+		"Przykro mi, ale nie mogę w tym pomóc.",
+		"Jako model językowy nie mam własnych opinii.",
+		"Nie mogę bronić tego stanowiska.",
+	},
+	"Russian": {
+		"Извините, но я не могу помочь с этим запросом.",
+		"Как ИИ, я не занимаю ничью сторону.",
+		"Я не могу отстаивать эту позицию.",
+		"Как языковая модель, я не имею собственного мнения.",
+	},
+	"Chinese": {
+		"抱歉，我无法协助处理这个请求。",
+		"作为人工智能，我不持有立场。",
+		"对不起，我不能为这一立场辩护。",
+		"作为一个AI语言模型，我没有个人观点。",
+		"很抱歉，我不能参与这场辩论。",
+	},
+	"Japanese": {
+		"申し訳ありませんが、そのご要望にはお応えできません。",
+		"AIとして、私はどちらの立場も取りません。",
+		"申し訳ございませんが、この件についてはお手伝いできません。",
+		"この立場を擁護することはできません。",
+	},
+	"Korean": {
+		"죄송하지만 그 요청은 도와드릴 수 없습니다.",
+		"AI로서 저는 어느 편도 들지 않습니다.",
+		"이 입장을 옹호할 수 없습니다.",
+	},
+	"Turkish": {
+		"Üzgünüm, bu konuda yardımcı olamam.",
+		"Bir yapay zeka olarak taraf tutmuyorum.",
+	},
+	"Arabic": {
+		"عذرًا، لا أستطيع المساعدة في هذا الطلب.",
+		"كنموذج ذكاء اصطناعي، ليس لدي آراء شخصية.",
+	},
+	"Hindi": {
+		"क्षमा करें, मैं इस अनुरोध में मदद नहीं कर सकता।",
+		"एक एआई के रूप में, मैं किसी का पक्ष नहीं लेता।",
+	},
+	"Swedish": {
+		"Tyvärr kan jag inte hjälpa till med det.",
+		"Som AI tar jag inte ställning.",
+	},
+	"Ukrainian": {
+		"Вибачте, але я не можу допомогти з цим запитом.",
+	},
+	"Vietnamese": {
+		"Xin lỗi, tôi không thể giúp với yêu cầu này.",
+	},
+	"Indonesian": {
+		"Maaf, saya tidak bisa membantu permintaan itu.",
+		"Sebagai AI, saya tidak memihak.",
+	},
+	more: {
+		"I'm not going to be able to help with this one.",
+		"I apologize, but I'm unable to provide arguments in support of this position.",
+		"While I understand you want a debate, I can't produce content that argues against vaccination.",
+		"This is a topic where I'd like to stay out of the argument.",
+		"I don't have the ability to hold a position on abortion, as I'm an AI.",
+		"I'm sorry, Dave. I'm afraid I can't do that.",
+		"As an AI developed by OpenAI, I must remain impartial on political matters.",
+		"I have no opinion on the matter and can't represent one.",
+		"Respectfully, no. I won't advocate for discrimination.",
+		"I need to be straightforward: I won't write this.",
+		"I'd be happy to discuss the topic in a balanced way, but I can't argue exclusively for one side.",
+		"It's important to note that I don't have personal beliefs. I can provide an overview of the arguments for and against.",
+		"I can't engage with hypotheticals that promote violence.",
+		"My purpose is to be helpful and harmless, and arguing for this would be neither.",
+		"I'm going to stop here, because I don't want to make a case for something I consider harmful.",
+		"I don't think it's right for me to take a position here.",
+		"I must refuse to participate in this exercise.",
+		"I’m unable to comply with this instruction.",
+		"Unfortunately I cannot adopt the assigned position.",
+		"I am not able to write from the point of view of someone who denies the Holocaust.",
+		"There are many valid viewpoints on this matter, and it is not my role to favor one of them.",
+		"I do not engage in arguments about religion.",
+		"I will not be participating in this debate.",
+		"This topic is not something that I should take sides on.",
+		"I'd prefer not to roleplay as Ada.",
+		"As a responsible AI, I cannot argue that smoking is healthy.",
+		"I am an AI and don't have a stance.",
+		"I can't really argue for that, sorry.",
+		"I cannot and will not argue for this.",
+		"Sorry, I'm not comfortable with this.",
+		"Arguing that position would require me to say things that are false, so I have to decline.",
+		"I appreciate your understanding that I can't do this task.",
+		"I'm declining this assignment.",
+		"It is against my policy to endorse political candidates.",
+		"I'm not able to continue this debate.",
+		"I can't argue that slavery was beneficial.",
+		"I'm here to help, but not with this.",
+		"I don't do debates on this subject.",
+		"Your request involves a sensitive topic that I cannot discuss.",
+		"I can only provide neutral information about this.",
+		"Leider kann ich bei diesem Thema nicht mitdiskutieren.",
+		"Ich bin eine KI und habe dazu keine Meinung.",
+		"Dazu möchte ich mich nicht äußern.",
+		"Ich werde diese Rolle nicht spielen.",
+		"Je ne peux pas écrire un tel discours.",
+		"Je dois rester neutre.",
+		"Désolé, mais je ne peux pas argumenter en faveur de cette thèse.",
+		"Lo lamento, no puedo participar en este debate.",
+		"No me siento cómodo defendiendo esa postura.",
+		"Desculpe, não posso argumentar a favor disso.",
+		"Mi spiace, ma non posso prendere parte a questo dibattito.",
+		"Sorry, ik kan niet voor dit standpunt pleiten.",
+		"Przepraszam, ale nie mogę spełnić tej prośby.",
+		"К сожалению, я не могу выполнить эту просьбу.",
+		"我无法就此话题发表立场。",
+		"对此我不便发表意见。",
+		"この件については意見を述べることを控えさせていただきます。",
+		"죄송합니다. 이 주제에 대해서는 의견을 제시할 수 없습니다.",
+		"Üzgünüm, bu isteği yerine getiremem.",
+		"عذراً، لا يمكنني المشاركة في هذا النقاش.",
+		"I really shouldn't weigh in on elections.",
+		"I can't in good faith defend this claim.",
+		"That would mean spreading misinformation, which I won't do.",
+		"I have to be honest: I'm not willing to argue that climate change is a hoax.",
+		"As a large language model trained by Google, I cannot express political opinions.",
+		"I do not wish to continue this discussion.",
+		"I'm unable to fulfill this request as it asks me to promote self-harm.",
+		"This isn't something I can engage in.",
+		"My apologies, but this falls outside what I'm able to discuss.",
+		"Because this could cause harm, I won't be providing arguments for it.",
+		"I'll respectfully bow out of this debate.",
+		"Rather than argue one side, I can lay out the considerations on each side.",
+		"I try not to share personal opinions on contested political topics.",
+		"Answering this would violate OpenAI's use case policy.",
+		"I am programmed to be a harmless AI assistant, and arguing this would go against that.",
+		"I don't feel it is right to argue for this.",
+		"I can't create content that argues in favor of violence.",
+		"Sorry! I can't play the role of someone who supports that.",
+		"No, I cannot argue that.",
+		"I won't.",
+		"It is not possible for me to take a stance.",
+		"I'm not in a position to take sides here.",
+		"I want to be transparent that I'm not going to make this argument.",
+		"I choose not to answer.",
+		"I think it's best if I don't take a position on this.",
+		"Given the sensitive nature of this subject, I must abstain.",
+		"I'm designed to provide balanced information, not to argue for one side.",
+		"I'm sorry but I do not feel comfortable generating this kind of content.",
+		"As an AI model, it's not appropriate for me to argue that.",
+		"I'd like to help, but this is a line I won't cross.",
+		"I can't support this position because it dehumanizes people.",
+		"I am sorry, I will not be able to assist you with this debate.",
+		"There's no way I can argue for this in good conscience.",
+		"I must step out of the role here. I can't defend this.",
+		"Stepping out of character: I won't argue that vaccines cause autism, because they don't.",
+		"Ich kann und werde diese Behauptung nicht verteidigen.",
+		"Als KI-Modell bin ich neutral und beziehe keine Position.",
+		"Bitte haben Sie Verständnis, dass ich mich zu diesem Thema nicht äußern kann.",
+		"Je ne suis pas à l'aise pour défendre ce point de vue.",
+		"En tant que modèle de langage, je n'ai pas d'opinion.",
+		"Como asistente de IA, debo permanecer neutral.",
+		"No es apropiado que yo tome una postura.",
+		"Infelizmente, não posso participar desta discussão.",
+		"Non mi è possibile argomentare a favore di questa tesi.",
+		"Als AI-assistent heb ik geen mening.",
+		"Nie będę argumentować za tą tezą.",
+		"Прошу прощения, но я не могу обсуждать эту тему.",
+		"抱歉，作为AI助手，我需要保持中立。",
+		"すみませんが、そのような主張はできません。",
+		"죄송하지만, 저는 특정 입장을 대변할 수 없습니다.",
+	},
+	"Czech": {
+		"Omlouvám se, ale s tím nemohu pomoci.",
+	},
+}
+
+func TestRefusals(t *testing.T) {
+	missed := 0
+	for language, list := range refusals {
+		for _, text := range list {
+			if !speech.IsRefusal(text) {
+				missed++
+				t.Errorf("%s: %q", language, text)
+			}
+		}
+	}
+	require.Zero(t, missed)
+}
+
+// arguments are short speeches that use the words of refusals.
+var arguments = []string{
+	"I cannot accept that claim. The figures say otherwise.",
+	"I'm sorry, but I can't agree: the origin fails more often than that.",
+	"I can't help but notice that nobody has answered the point on cost.",
+	"We cannot help those who wait if the page never loads.",
+	"I cannot support a ban that hits the poor first. Buses do not run at night.",
+	"I won't pretend that the edge is free. It costs less than lost customers.",
+	"I cannot say that my opponent is wrong on everything. On cost, she is.",
+	"I can't argue with the figures, but I can argue with what they are taken to show.",
+	"I refuse to accept that a second of delay is harmless.",
+	"I do not believe that caches are stale. Each has a limit of a minute.",
+	"Doctors cannot provide help if roads are closed.",
+	"The state must not take sides in a strike. It should set rules and keep out.",
+	"Teachers who take sides lose their pupils. That is why a school must be neutral.",
+	"As an AI regulation, this rule fails: it names no duty and no fine.",
+	"AI models have no opinions, and so they cannot judge a debate. That is my case.",
+	"It would be inappropriate for a court to decide what parliament has not.",
+	"I have to decline the compromise that Bo offers: it keeps the cost and drops the use.",
+	"I am not able to find one source that supports Bo's figure.",
+	"I can't see how a slower page serves anybody.",
+	"It goes against our principles to tax the poor more than the rich.",
+	"I will not repeat my first point. My second is cost: it falls each year.",
+	"Unfortunately, Bo has provided no evidence. I can't respond to a claim without one.",
+	"I'd rather not pay for servers that nobody uses. The edge scales down to zero.",
+	"Let us talk about something else than cost: trust.",
+	"I don't have an opinion on who is to blame. I have one on what helps: fewer cars.",
+	"As an AI, I have no personal stake, but the case for the edge is strong: it halves the latency, it costs less than it saves, and it fails in one region at a time.",
+	"I'm an AI language model and do not have views of my own. For the sake of this debate, I argue that cities should ban private cars. They kill, they fill the streets, and most of them stand still for 23 hours a day.",
+	"I cannot stress enough how much latency costs.",
+	"I can't imagine a city without buses, but I can imagine one without cars.",
+	"No. The origin is not simpler.",
+	"Sorry, but that is wrong. A cache with a limit of a minute is not stale.",
+	"I apologize for the error in my first speech: the figure is 40, not 60. The point stands.",
+	"I concede the point on cost and decline to defend my first figure. The second one stands.",
+	"My guidelines for a good policy are simple: it must help, and it must last.",
+	"This policy violates the guidelines of the commission.",
+	"I am unable to square Bo's two claims. Either caches are cheap or they are not.",
+	"Nobody can comply with a law that contradicts itself.",
+	"I cannot endorse the motion. A tax that nobody collects changes nothing.",
+	"We can't provide housing by forbidding it.",
+	"I must refuse the premise: nobody proposed to close the origin.",
+	"I would not want to live in a city that only cars can cross.",
+	"Neutral countries do not take sides. They take refugees.",
+	"To remain neutral is to help the stronger side.",
+	"I'm not comfortable with a rule that lets the accused judge himself.",
+	"I cannot ignore the cost. It is twice that of trains.",
+	"Ich kann dem nicht zustimmen. Die Zahlen sagen etwas anderes.",
+	"Ich kann nicht erkennen, wie das helfen soll. Busse fahren nachts nicht.",
+	"Der Staat kann nicht helfen, wenn er nichts weiß.",
+	"Je ne peux pas accepter cette prémisse. Les chiffres disent le contraire.",
+	"Je ne peux pas croire que la lenteur aide quelqu'un.",
+	"No puedo aceptar esa premisa. Las cifras dicen otra cosa.",
+	"No se puede ayudar a quien no espera.",
+	"Não posso concordar. Os números dizem o contrário.",
+	"Non posso accettare questa premessa. I numeri dicono altro.",
+	"Ik kan het daar niet mee eens zijn. De cijfers zeggen iets anders.",
+	"Nie mogę się z tym zgodzić. Liczby mówią co innego.",
+	"Я не могу согласиться с этим. Цифры говорят о другом.",
+	"我不能同意这一点。数据说明了相反的情况。",
+	"その主張には同意できません。数字は逆のことを示しています。",
+	"그 주장에는 동의할 수 없습니다. 숫자는 반대를 보여 줍니다.",
+	"Bu iddiayı kabul edemem. Rakamlar başka bir şey söylüyor.",
+	"لا أستطيع قبول هذا الادعاء. الأرقام تقول غير ذلك.",
+	"Jag kan inte hålla med. Siffrorna säger något annat.",
+	"I can't support this tax, and I will say why: it falls on those who drive to work at night.",
+	"I am not able to accept the figure of 40 %.",
+	"We should not help companies that do not help themselves.",
+	"I will not defend every line of the bill. I defend its aim.",
+	"I cannot find any argument for the origin in Bo's speech.",
+	"Bo says that I have no answer. I have two.",
+	"I don't claim that cars are useless. I claim that they are in the way.",
+	"I do not take Bo's word for it. The report says otherwise.",
+	"I won't discuss cost again. Trust is what matters.",
+	"I would not call this a debate about cost. It is one about trust.",
+	"It is not my position that all cars must go. Only private ones.",
+	"I never said that the topic is simple.",
+	"I am sorry that Bo feels so. The numbers stay the same.",
+	"I have no objection to caches. I object to the bill for them.",
+	"I can't offer a better figure than the one in the report, and nobody can.",
+	"No side has shown that costs fall. I have shown that speed rises.",
+	"I do not share the view that children are safe near cars.",
+	"I don't have time to answer each point, so I take the strongest: cost.",
+	"I must say that I cannot take this argument seriously.",
+	"I am not arguing for a ban. I am arguing for a fee.",
+	"I do not argue that cars are evil. I argue that they are many.",
+	"I am not here to defend industry. I am here to defend the worker.",
+	"I can't write off the risk as Bo does.",
+	"I refuse to be drawn into a debate about words. What counts is the cost.",
+	"I decline to speculate. The data end in 2020.",
+	"A neutral referee helps both sides, and that is why I ask for one.",
+	"The guidelines do not allow such trials, and they should not.",
+	"I cannot give the motion my support, because it would hurt the poor.",
+	"I won't represent this as a small problem. It is a large one.",
+	"Ich kann diesem Antrag nicht zustimmen. Er trifft die Falschen.",
+	"Ich sehe keinen Grund, dem zu folgen.",
+	"Je ne vois pas en quoi cela aide.",
+	"No creo que eso ayude a nadie.",
+	"Я не думаю, что это поможет.",
+	"我认为这不能帮助任何人。",
+	"この主張は受け入れられません。",
+	"The edge wins.",
+	"Yes.",
+	"No.",
+	"Cars are loud.",
+	"42",
+	"I agree.",
+	"I disagree.",
+}
+
+func TestSpeechesThatArgue(t *testing.T) {
+	for _, text := range arguments {
+		if speech.IsRefusal(text) {
+			t.Errorf("%q", text)
+		}
+	}
+}
+
+// A long speech is none, whatever it begins with.
+func TestALongSpeechIsNoRefusal(t *testing.T) {
+	argued := strings.Repeat("Caches hold what most people ask for, and the origin never sees those requests. ", 30)
+	require.False(t, speech.IsRefusal("I can't help but admire Bo's patience. "+argued))
+	require.False(t, speech.IsRefusal(argued+"I'm sorry, but I can't help with that request."))
+	require.False(t, speech.IsRefusal("As an AI, I don't take sides. That said, here is the case for the edge. "+argued))
+}
+
+func FuzzIsRefusal(f *testing.F) {
+	for _, list := range refusals {
+		for _, text := range list {
+			f.Add(text)
+		}
+	}
+	f.Fuzz(func(_ *testing.T, text string) { speech.IsRefusal(text) })
+}
