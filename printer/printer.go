@@ -174,13 +174,13 @@ func (p *Printer) turnLines(t *transcript.Turn) []string {
 	return append(lines, table(scores)...)
 }
 
-// citationLines returns what the check of a turn's citations has found. The lines are not indented, so that no speaker can imitate
+// citationLines returns what the model of a turn has read, and what the check of its citations has found. The lines are not indented, so that no speaker can imitate
 // them.
 func (p *Printer) citationLines(t *transcript.Turn) (lines []string) {
 	if p.HideTexts {
 		return nil
 	}
-	for _, line := range sources.Describe(t.Citations, nil) {
+	for _, line := range append(sources.Read(t), sources.Describe(t.Citations, nil)...) {
 		lines = append(lines, oneLine(t.Actor+": "+line))
 	}
 	return lines

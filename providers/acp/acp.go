@@ -20,6 +20,9 @@
 // the agent reports a cost in US dollars, [transcript.Usage.Cost] has it where the debate knows no price of the model. With a
 // subscription, it is what the same tokens would cost with a key.
 //
+// Agents have no temperature, no token limit and no seed: the temperature and the limit of a request have no effect, and a debate
+// that sets others does not start. [providers.Request.Reasoning] chooses the agent's effort.
+//
 // The package is a module of its own, because of the library that speaks the protocol.
 package acp
 
@@ -69,12 +72,11 @@ func New(c Config) (*Provider, error) {
 	return p, nil
 }
 
-// settings are those that no agent has.
+// settings are those that no agent has. An agent has no temperature either, but every debate sets one.
 var settings = map[string]string{
-	"temperature": "a coding agent has no temperature, leave it out",
-	"top_p":       "a coding agent has no top_p, leave it out",
-	"seed":        "a coding agent has no seed, leave it out",
-	"stop":        "a coding agent has no stop texts, leave them out",
+	"top_p": "a coding agent has no top_p, leave it out",
+	"seed":  "a coding agent has no seed, leave it out",
+	"stop":  "a coding agent has no stop texts, leave them out",
 }
 
 // Generate sends the prompt to the agent in a new session, and returns the agent's last message.

@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"strconv"
@@ -18,9 +20,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/debatehttp"
+	"github.com/elenchus-go/debate/inspector"
 	"github.com/elenchus-go/debate/internal/calltest"
+	"github.com/elenchus-go/debate/printer"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/acp"
+	"github.com/elenchus-go/debate/report"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -316,4 +323,37 @@ func TestConfigurationsAreChecked(t *testing.T) {
 		_, err = acp.New(c)
 		require.NoError(t, err)
 	}
+}
+
+// Whoever reads the debate sees what the speakers have read: while it runs, in the report, in the inspector and in the record.
+func TestReadersSeeWhatAnAgentHasRead(t *testing.T) {
+	engine, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"agent/x": open(t, behaving(t, "reads"))}})
+	require.NoError(t, err)
+	d, err := engine.Create(t.Context(), debate.Config{
+		Topic: "Why?", Participants: []debate.Participant{{Name: "Ada"}, {Name: "Bo"}}, Judges: []debate.Participant{{Name: "Judge"}}, Limits: debate.Limits{MaxRounds: 1},
+	})
+	require.NoError(t, err)
+	var seen strings.Builder
+	shown := &printer.Printer{Output: &seen}
+	for event, err := range d.Run(t.Context()) {
+		require.NoError(t, err)
+		shown.Show(event)
+	}
+	const line = "Read pkg/limits.go:12."
+	require.Contains(t, seen.String(), "Ada: "+line)
+	r, err := report.Collect(t.Context(), d)
+	require.NoError(t, err)
+	require.Len(t, r.Result.Turns[0].Attempts[0].Read, 2)
+	var markdown, html strings.Builder
+	require.NoError(t, report.Markdown(&markdown, r))
+	require.NoError(t, report.HTML(&html, r))
+	require.Contains(t, markdown.String(), "pkg/limits.go:12")
+	require.Contains(t, html.String(), line)
+	pages, err := inspector.Handler(engine, inspector.Options{Authorize: debatehttp.AllowEveryone})
+	require.NoError(t, err)
+	page := httptest.NewRecorder()
+	address := fmt.Sprintf("/debates/%s/turn?seq=%d", d.ID(), r.Result.Turns[0].Seq)
+	pages.ServeHTTP(page, httptest.NewRequestWithContext(t.Context(), http.MethodGet, address, nil))
+	require.Contains(t, page.Body.String(), line)
+	require.NoError(t, d.Verify(t.Context()))
 }
