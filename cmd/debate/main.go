@@ -46,6 +46,7 @@ func run(ctx context.Context, interrupted <-chan struct{}, args []string, stdin 
 		ctx: ctx, interrupted: interrupted, stdin: stdin, terminal: stderr, env: env,
 		stdout: printer.SafeWriter{Writer: out}, stderr: printer.SafeWriter{Writer: stderr},
 	}
+	defer p.closeAgents()
 	root := p.rootCommand()
 	root.Version = version()
 	root.SetVersionTemplate("debate {{.Version}}\n")

@@ -131,8 +131,12 @@ func (p *program) openProviders(s configFile, used []string) (opened map[string]
 		if _, given := all[k.name]; given || !slices.Contains(used, k.name) {
 			continue
 		}
-		if all[k.name] = (providerConfig{Kind: k.name}); k.name == offlineKind {
+		all[k.name] = providerConfig{Kind: k.name}
+		if k.name == offlineKind {
 			p.say(offline.Notice + " (set OPENAI_API_KEY, ANTHROPIC_API_KEY, MISTRAL_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY or OLLAMA_HOST to use another model)")
+			if installed := installedAgents(); installed != "" {
+				p.say(installed)
+			}
 		}
 	}
 	opened, models = map[string]providers.Provider{}, map[string]string{}
@@ -150,6 +154,9 @@ func (p *program) openProviders(s configFile, used []string) (opened map[string]
 				return nil, nil, exitErrorf(exitKey, "connect provider %s: no API key for %s, set %s", name, open.name, open.envVar)
 			}
 			continue // no debate uses it
+		}
+		if !strings.HasPrefix(m.Kind, agentKind) && len(m.Command)+len(m.Mode)+len(m.Env) > 0 {
+			return nil, nil, exitErrorf(exitInput, "connect provider %s: command, mode and env are settings of kind %s, remove them", name, agentKind)
 		}
 		m.Model = cmp.Or(m.Model, p.env(strings.ToUpper(open.name)+"_MODEL"), open.model)
 		models[name] = m.Model
@@ -221,7 +228,7 @@ func (p *program) findKind(name string, m providerConfig) (providerKind, error) 
 
 // allKinds returns all kinds, including the offline demo model, which is slow on a terminal.
 func (p *program) allKinds() []providerKind {
-	return append(slices.Clip(providerKinds), providerKind{name: offlineKind, open: func(providerConfig, func(string) string) (providers.Provider, error) {
+	return append(slices.Concat(providerKinds, p.agentKinds()), providerKind{name: offlineKind, open: func(providerConfig, func(string) string) (providers.Provider, error) {
 		return offline.Model(p.isLive()), nil
 	}})
 }
@@ -275,8 +282,12 @@ func hint(f *debate.Failure) string {
 			keys = k.envVar
 		}
 	}
+	agent := agentHint(f.Provider)
 	switch f.Kind {
 	case providers.Authentication:
+		if agent != "" {
+			return agent
+		}
 		return fmt.Sprintf("provider %s rejects its key: set a valid one in %s", f.Provider, keys)
 	case providers.WrongAddress:
 		return fmt.Sprintf("a web page answers at the address of provider %s: set the address of its API in %s", f.Provider, address)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/elenchus-go/debate/cmd/debate/internal/view"
 	"github.com/elenchus-go/debate/printer"
+	"github.com/elenchus-go/debate/providers/acp"
 )
 
 // program is one run of the command.
@@ -27,6 +28,7 @@ type program struct {
 	shown          map[string]int64                  // seq of the last turn that each person was shown
 	briefed        map[string]string                 // the last briefing that each person was shown
 	documentText   func(name string) (string, error) // of the person who is asked; nil if nobody is
+	running        []*acp.Provider                   // whose processes end with the program
 }
 
 // isLive reports whether to show the progress live: stderr is a terminal that supports it, and --plain is not given.
