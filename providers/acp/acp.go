@@ -246,7 +246,7 @@ func (p *Provider) prompt(ctx context.Context, r providers.Request, add adapter.
 	said := &speech{out: adapter.AgentText{Add: add}, numbers: s.agent.numbers}
 	end, wrong, err := p.listen(ctx, t, said, done)
 	if end == nil {
-		go s.abandon(done, wrong != "")
+		go s.abandon(context.WithoutCancel(ctx), done, wrong != "")
 	} else {
 		s.agent.follow(s.id, nil)
 		go s.tidy(ctx)
@@ -311,9 +311,9 @@ func (p *Provider) finish(s *session, t *turn, said *speech, end *outcome, err e
 }
 
 // abandon ends a session whose turn has not ended. An agent that does not end its turn in time is not used any more.
-func (s *session) abandon(done chan outcome, broken bool) {
+func (s *session) abandon(ctx context.Context, done chan outcome, broken bool) {
 	go func() {
-		_ = s.agent.conn.SendNotification(context.Background(), sdk.AgentMethodSessionCancel, sdk.CancelNotification{SessionId: sdk.SessionId(s.id)})
+		_ = s.agent.conn.SendNotification(ctx, sdk.AgentMethodSessionCancel, sdk.CancelNotification{SessionId: sdk.SessionId(s.id)})
 	}()
 	if broken {
 		s.agent.follow(s.id, nil)
@@ -323,7 +323,7 @@ func (s *session) abandon(done chan outcome, broken bool) {
 	select {
 	case <-done:
 		s.agent.follow(s.id, nil)
-		s.tidy(context.Background())
+		s.tidy(ctx)
 	case <-time.After(grace):
 		s.agent.follow(s.id, nil)
 		s.agent.release(true)

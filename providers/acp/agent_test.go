@@ -81,7 +81,6 @@ type agent struct {
 	asked    int
 	prompt   int    // the id of the prompt that is open
 	current  string // the session of the prompt
-	refused  int
 
 	mu  sync.Mutex
 	set []string // what was set in the session

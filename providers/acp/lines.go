@@ -145,8 +145,8 @@ func (l *lines) end(err error) {
 }
 
 // ended returns why the lines have ended, and the first line that is no JSON.
-func (l *lines) ended() (err error, first string) { //nolint:revive // the error is data here
+func (l *lines) ended() (first string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.err, l.first
+	return l.first, l.err
 }

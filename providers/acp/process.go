@@ -189,7 +189,7 @@ func (p *process) broken() error {
 		kill(p.cmd)
 		<-p.exited
 	}
-	ended, first := p.lines.ended()
+	first, ended := p.lines.ended()
 	switch {
 	case errors.Is(ended, errLongLine):
 		return p.config.failure(Flooding, ended)
@@ -244,13 +244,13 @@ func (p *process) handle(_ context.Context, method string, params json.RawMessag
 	p.mu.Lock()
 	t := p.turns[to.Session]
 	p.mu.Unlock()
-	switch {
-	case method == sdk.ClientMethodSessionUpdate:
+	switch method {
+	case sdk.ClientMethodSessionUpdate:
 		if t != nil {
 			t.update(params)
 		}
 		return nil, nil
-	case method == sdk.ClientMethodSessionRequestPermission:
+	case sdk.ClientMethodSessionRequestPermission:
 		return p.decide(t, params), nil
 	}
 	return nil, sdk.NewMethodNotFound(method)

@@ -202,7 +202,7 @@ func (s *session) setModel(ctx context.Context, model string) error {
 	}
 	s.model = model
 	if refused, ok := err.(*agentError); ok { //nolint:errorlint // any other error is no answer
-		all := []string{}
+		var all []string
 		if o != nil {
 			all = o.values()
 		} else {
