@@ -20,18 +20,6 @@ var agents = map[string]func() acp.Config{
 	"agent/claude": acp.Claude, "agent/codex": acp.Codex, "agent/gemini": acp.Gemini, "agent/opencode": acp.OpenCode,
 }
 
-// agentKinds returns the kinds of agents: those that the command knows, and those of the configuration file.
-func (p *program) agentKinds() (kinds []providerKind) {
-	for _, name := range sortedKeys(agents) {
-		kinds = append(kinds, providerKind{name: name, open: func(m providerConfig, env func(string) string) (providers.Provider, error) {
-			return p.openAgent(agents[name](), m, env)
-		}})
-	}
-	return append(kinds, providerKind{name: agentKind, open: func(m providerConfig, env func(string) string) (providers.Provider, error) {
-		return p.openAgent(acp.Config{}, m, env)
-	}})
-}
-
 // openAgent opens an agent with the settings of the configuration file. It says once that agents get no keys.
 func (p *program) openAgent(c acp.Config, m providerConfig, env func(string) string) (providers.Provider, error) {
 	if len(m.Command) > 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/acp"
 	"github.com/elenchus-go/debate/providers/anthropic"
 	"github.com/elenchus-go/debate/providers/googleai"
 	"github.com/elenchus-go/debate/providers/mistral"
@@ -230,6 +231,18 @@ func (p *program) findKind(name string, m providerConfig) (providerKind, error) 
 func (p *program) allKinds() []providerKind {
 	return append(slices.Concat(providerKinds, p.agentKinds()), providerKind{name: offlineKind, open: func(providerConfig, func(string) string) (providers.Provider, error) {
 		return offline.Model(p.isLive()), nil
+	}})
+}
+
+// agentKinds returns the kinds of agents: those that the command knows, and those of the configuration file.
+func (p *program) agentKinds() (kinds []providerKind) {
+	for _, name := range sortedKeys(agents) {
+		kinds = append(kinds, providerKind{name: name, open: func(m providerConfig, env func(string) string) (providers.Provider, error) {
+			return p.openAgent(agents[name](), m, env)
+		}})
+	}
+	return append(kinds, providerKind{name: agentKind, open: func(m providerConfig, env func(string) string) (providers.Provider, error) {
+		return p.openAgent(acp.Config{}, m, env)
 	}})
 }
 
