@@ -21,7 +21,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/report"
 )
 
 // The tests of this file run Claude Code, Codex and Gemini CLI, which make proofs ONLY=agents installs. Their model is a server of
@@ -271,8 +272,8 @@ func TestAgentsSurviveKills(t *testing.T) {
 	show := s.command(t, &shown, "show", id, "--json")
 	show.Stderr = nil // it has warnings
 	require.NoError(t, show.Run())
-	var r debate.Result
+	var r report.Report
 	require.NoError(t, json.Unmarshal(shown.Bytes(), &r))
-	require.Len(t, r.Turns, 4)
-	require.Equal(t, "completed", string(r.State))
+	require.Len(t, r.Result.Turns, 4)
+	require.Equal(t, fsm.Completed, r.Result.State)
 }
