@@ -71,7 +71,8 @@
 // integrations/debateriver runs them as jobs on many machines, integrations/debateotel records them with OpenTelemetry,
 // integrations/debatemcp and integrations/debatea2a serve them over the Model Context Protocol and A2A,
 // integrations/debateeino and integrations/debateadk connect them with Eino and ADK, providers/clouds calls models of two
-// clouds, context/vocabulary counts tokens exactly, evidence/extract reads files, and cmd/debate is the command debate.
+// clouds, providers/acp calls coding agents, context/vocabulary counts tokens exactly, evidence/extract reads files, and cmd/debate is
+// the command debate.
 //
 // # Code tour: files of this package
 //

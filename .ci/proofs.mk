@@ -1,9 +1,9 @@
 # The parts of make proofs. Each takes minutes to hours, so a nightly workflow runs them.
 
 PROOFS := $(addprefix proof-,race cases coverage fuzz portable kills interruptions records intervals scale rescue \
-	clients browser terminal engines dashboard compare frameworks)
+	clients agents browser terminal engines dashboard compare frameworks)
 
-.PHONY: $(PROOFS) outside-changed clients-lock npm-clients pictures chromium axe tmux
+.PHONY: $(PROOFS) outside-changed clients-lock npm-clients npm-agents pictures chromium axe tmux
 
 KILLS_EACH   ?= 50
 KILLS_RANDOM ?= 600
@@ -100,6 +100,16 @@ npm-clients: # installs the packages of internal/outside/clients
 	@[ -e "$(CLIENTS)/installed" ] || { command -v npm >/dev/null || { echo "npm is missing: install Node"; exit 1; }; \
 		echo "== install clients" && mkdir -p "$(CLIENTS)" && cp internal/outside/clients/package*.json "$(CLIENTS)" && \
 		cd "$(CLIENTS)" && npm ci --silent --no-audit --no-fund && touch installed; }
+
+AGENTS = $(CACHE)/agents-$(shell cksum <internal/outside/agents/package-lock.json | tr ' ' -)
+
+proof-agents: npm-agents # Claude Code, Codex and Gemini CLI debate with a model on this machine; needs Node 20, npm and 2 GB
+	@cd cmd/debate && DEBATE_AGENTS=1 DEBATE_AGENTS_BIN="$(AGENTS)/node_modules/.bin" $(GO) test -vet=off -run '^TestAgents' -count=1 -timeout 30m .
+
+npm-agents: # installs the packages of internal/outside/agents
+	@[ -e "$(AGENTS)/installed" ] || { command -v npm >/dev/null || { echo "npm is missing: install Node"; exit 1; }; \
+		echo "== install agents" && mkdir -p "$(AGENTS)" && cp internal/outside/agents/package*.json "$(AGENTS)" && \
+		cd "$(AGENTS)" && npm ci --silent --no-audit --no-fund && touch installed; }
 
 clients-lock: # updates package-lock.json after a change of package.json
 	@cd internal/outside/clients && npm install --package-lock-only --omit-lockfile-registry-resolved --silent --no-audit --no-fund

@@ -31,6 +31,7 @@ type turnView struct {
 	Raw      []rawPart // what the service replied, where it is kept
 	Thought  string    // the reasoning, if it is kept
 	Calls    []string  // calls of tools before the reply
+	Looked   []string  // what the model has looked at by itself
 	Cited    []string  // what the check of citations has found
 	Prompt   *promptView
 	Failed   string            // why there is no prompt
@@ -153,6 +154,7 @@ func (m *moment) turnView(turn *transcript.Turn) *turnView {
 		t.Calls = append(t.Calls, callLines(&m.called[i])...)
 	}
 	t.Calls = firstLines(t.Calls, "calls")
+	t.Looked = sources.Read(turn)
 	t.Cited = firstLines(sources.Describe(t.Citations, m.result.Sources), "citations")
 	if t.Reasoning != nil {
 		t.Thought = cut(t.Reasoning.Text, maxReply)

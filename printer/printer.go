@@ -187,13 +187,13 @@ func flagsOf(t *transcript.Turn) string {
 	return strings.Join(list, ", ")
 }
 
-// citationLines returns what the check of a turn's citations has found. The lines are not indented, so that no speaker can imitate
-// them.
+// citationLines returns what the model of a turn has read, and what the check of its citations has found. The lines are not
+// indented, so that no speaker can imitate them.
 func (p *Printer) citationLines(t *transcript.Turn) (lines []string) {
 	if p.HideTexts {
 		return nil
 	}
-	for _, line := range sources.Describe(t.Citations, nil) {
+	for _, line := range append(sources.Read(t), sources.Describe(t.Citations, nil)...) {
 		lines = append(lines, oneLine(t.Actor+": "+line))
 	}
 	return lines

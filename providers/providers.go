@@ -170,6 +170,9 @@ type Response struct {
 	Model        string           `json:"model,omitempty"`         // the model that replied; empty if not reported
 	Usage        transcript.Usage `json:"usage"`                   // zero if the provider does not report it
 	Warnings     []string         `json:"warnings,omitempty"`      // what the provider changed in the request, or noticed about the service
+	// Read lists what the model looked at by itself, with tools of its own, such as files. A model that only calls the tools of
+	// the request has none.
+	Read []transcript.Access `json:"read,omitempty"`
 }
 
 // MayCallTools reports whether the model may call a tool: r has tools and does not forbid calls.

@@ -51,7 +51,7 @@ func (r *Report) rounds(speakers cast) (list []round) {
 func (r *Report) turnEntry(t *transcript.Turn, i int, speakers cast) entry {
 	e := entry{
 		ID: fmt.Sprintf("turn-%d", i+1), Speaker: speakers.of(t.Actor), Title: t.Actor, Text: readable(r, turnText(t)), Note: turnDetails(t),
-		Checked: sources.Describe(t.Citations, r.Result.Sources),
+		Checked: append(sources.Read(t), sources.Describe(t.Citations, r.Result.Sources)...),
 		Quiet:   t.Kind == transcript.Silence || t.Kind == transcript.Setup && isSystem(t.Actor) || t.Kind == transcript.Summary,
 		Aside:   t.Kind == transcript.Assessment,
 	}

@@ -64,7 +64,7 @@ type entry struct {
 	Speaker *speaker
 	Title   string   // the speaker, and whom the turn is for
 	Text    string   // Markdown
-	Checked []string // what it cites and quotes, and whether rightly
+	Checked []string // what its model has read by itself, and what it cites and quotes, and whether rightly
 	Note    string   // how the turn came about
 	Quiet   bool     // not part of the conversation, such as a summary
 	Aside   bool     // next to the conversation, such as an assessment

@@ -209,6 +209,30 @@ type Attempt struct {
 	Warnings       []string      `json:"warnings,omitempty"`    // what the provider changed in the request, and what was noticed about the service
 	Reply          string        `json:"reply,omitempty"`       // what the service replied, as it was; only if Options.KeepReplies is set, or if the turn lacks a part of it
 	ReplyCut       bool          `json:"reply_cut,omitempty"`   // Reply is only the beginning: the journal keeps 64 KiB
+	Read           []Access      `json:"read,omitempty"`        // what the model looked at by itself, such as files, in order
+}
+
+// Access is something that a model looked at by itself before it replied, with tools of its own. A coding agent reads files, for
+// example. It is what the model's service reports; nothing proves it.
+type Access struct {
+	Kind   string  `json:"kind,omitempty"`   // such as "read", "search", "fetch" or "execute"
+	Title  string  `json:"title"`            // in the words of the service
+	Places []Place `json:"places,omitempty"` // where the model looked, if the service reports it
+	Failed bool    `json:"failed,omitempty"` // the model saw nothing, for example because it may not do this
+}
+
+// Place is a file, or a line of a file.
+type Place struct {
+	Path string `json:"path"`           // relative to the folder in which the model works, if it is below it
+	Line int    `json:"line,omitempty"` // from 1; 0 for the whole file
+}
+
+// String returns the path, and after a colon the line if there is one.
+func (p Place) String() string {
+	if p.Line == 0 {
+		return p.Path
+	}
+	return p.Path + ":" + strconv.Itoa(p.Line)
 }
 
 // Signature says who has signed a debate.

@@ -19,10 +19,10 @@ func (p *program) parseChoice(flag, text string, s configFile) (m modelChoice, e
 	if name, after, named := strings.Cut(text, "="); named {
 		m.actor, rest = strings.TrimSpace(name), after
 	}
-	m.provider, m.model, _ = strings.Cut(strings.TrimSpace(rest), "/")
+	m.provider, m.model = splitModel(strings.TrimSpace(rest))
 	known := sortedKeys(s.providers)
 	for _, k := range p.allKinds() {
-		if !slices.Contains(known, k.name) {
+		if k.name != agentKind && !slices.Contains(known, k.name) {
 			known = append(known, k.name)
 		}
 	}

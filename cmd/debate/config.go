@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"unicode/utf8"
 
@@ -35,11 +36,16 @@ type configFile struct {
 }
 
 // providerConfig is a provider in the configuration file. It has no key and no address: a configuration from somebody
-// else could send the user's key to another server.
+// else could send the user's key to another server. A command counts only in a file of --config.
 type providerConfig struct {
 	Kind   string `json:"kind"`
 	Model  string `json:"model,omitempty"`   // defaults to KIND_MODEL in the environment, or else to the default of the kind
 	NumCtx int    `json:"num_ctx,omitempty"` // context window of Ollama's models in tokens; defaults to defaultNumCtx
+
+	// Of agents, whose names begin with agent/:
+	Command []string `json:"command,omitempty"` // the program and its arguments; defaults to those of an agent that the command knows
+	Mode    string   `json:"mode,omitempty"`    // the agent's mode, in which it only reads
+	Env     []string `json:"env,omitempty"`     // names of variables with keys, which the agent gets although it otherwise gets none
 }
 
 // roleConfig is a role of refine. Its system prompt may be in a file.
@@ -217,7 +223,7 @@ func (s configFile) relative(path string) string {
 // addProviders adds the providers of another configuration file, of what is called so.
 func (s *configFile) addProviders(what string, other configFile) error {
 	for name, config := range other.providers {
-		if known, ok := s.providers[name]; ok && known != config {
+		if known, ok := s.providers[name]; ok && !reflect.DeepEqual(known, config) {
 			return exitErrorf(exitInput, "read %s: provider %q is another one than in a configuration before it, use another name", what, name)
 		}
 		if s.providers == nil {

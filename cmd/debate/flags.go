@@ -61,6 +61,7 @@ func (o *options) modelFlags(flags *pflag.FlagSet) {
 // addressFlags adds the flags of commands that call models.
 func (o *options) addressFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&o.baseURLs, "base-url", nil, "address of a service, as `kind=URL`; can be repeated")
+	flags.StringVar(&o.dir, "dir", "", "`folder` that agents read, such as agent/claude (default: the working directory)")
 }
 
 // pricesFlags adds the flags of prices.

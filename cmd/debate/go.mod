@@ -12,6 +12,7 @@ require (
 	github.com/elenchus-go/debate v0.0.0
 	github.com/elenchus-go/debate/evidence/extract v0.0.0
 	github.com/elenchus-go/debate/integrations/debatemcp v0.0.0
+	github.com/elenchus-go/debate/providers/acp v0.0.0
 	github.com/elenchus-go/debate/store/sqlite v0.0.0
 	github.com/modelcontextprotocol/go-sdk v1.8.0 // the official SDK of the Model Context Protocol
 	github.com/owenrumney/go-sarif/v3 v3.3.1 // the schema of SARIF, and its types; only in tests
@@ -53,6 +54,7 @@ require (
 	github.com/charmbracelet/x/windows v0.2.2 // indirect
 	github.com/clipperhouse/displaywidth v0.11.0 // indirect
 	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
+	github.com/coder/acp-go-sdk v0.13.0 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/google/uuid v1.6.0 // indirect

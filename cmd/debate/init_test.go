@@ -28,6 +28,9 @@ func TestTheSchemaOfConfigurationsIsCurrent(t *testing.T) {
 	text := func(description string) map[string]any {
 		return map[string]any{"type": "string", "description": description}
 	}
+	list := func(description string) map[string]any {
+		return map[string]any{"type": "array", "items": map[string]any{"type": "string"}, "description": description}
+	}
 	defs := schema["$defs"].(map[string]any)
 	fields := schema["properties"].(map[string]any)
 	delete(fields, "id")
@@ -54,6 +57,9 @@ func TestTheSchemaOfConfigurationsIsCurrent(t *testing.T) {
 			"model": text("The model of those that name none."),
 			"num_ctx": map[string]any{"type": "integer", "minimum": 0, "description": fmt.Sprintf(
 				"The context window of Ollama's models, in tokens. Defaults to %d. The debate plans for it. More needs more memory.", defaultNumCtx)},
+			"command": list("The program of an agent, and its arguments. It counts only in a file that --config names. Defaults to that of an agent that the command knows."),
+			"mode":    text("The mode of an agent, in which it only reads."),
+			"env":     list("Names of variables with keys that an agent gets. Without them, it uses the account with which it is signed in."),
 		}, "kind"),
 	}
 	role := object("A role of refine.", map[string]any{"file": text("A file with the system prompt, relative to this file.")})

@@ -51,6 +51,7 @@ func run(ctx context.Context, interrupted <-chan struct{}, args []string, stdin 
 		stdout: printer.SafeWriter{Writer: out}, stderr: printer.SafeWriter{Writer: stderr},
 	}
 	failures := p.stderr
+	defer p.closeAgents()
 	root := p.rootCommand()
 	root.Version = version()
 	root.SetVersionTemplate("debate {{.Version}}\n")

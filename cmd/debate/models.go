@@ -10,6 +10,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/acp"
 	"github.com/elenchus-go/debate/providers/anthropic"
 	"github.com/elenchus-go/debate/providers/googleai"
 	"github.com/elenchus-go/debate/providers/mistral"
@@ -132,8 +133,12 @@ func (p *program) openProviders(s configFile, used []string) (opened map[string]
 		if _, given := all[k.name]; given || !slices.Contains(used, k.name) {
 			continue
 		}
-		if all[k.name] = (providerConfig{Kind: k.name}); k.name == offlineKind {
+		all[k.name] = providerConfig{Kind: k.name}
+		if k.name == offlineKind {
 			p.say(offline.Notice + " (set OPENAI_API_KEY, ANTHROPIC_API_KEY, MISTRAL_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY or OLLAMA_HOST to use another model)")
+			if installed := installedAgents(); installed != "" {
+				p.say(installed)
+			}
 		}
 	}
 	opened, models = map[string]providers.Provider{}, map[string]string{}
@@ -151,6 +156,9 @@ func (p *program) openProviders(s configFile, used []string) (opened map[string]
 				return nil, nil, exitErrorf(exitKey, "connect provider %s: no API key for %s, set %s", name, open.name, open.envVar)
 			}
 			continue // no debate uses it
+		}
+		if !strings.HasPrefix(m.Kind, agentKind) && len(m.Command)+len(m.Mode)+len(m.Env) > 0 {
+			return nil, nil, exitErrorf(exitInput, "connect provider %s: command, mode and env are settings of kind %s, remove them", name, agentKind)
 		}
 		m.Model = cmp.Or(m.Model, p.env(strings.ToUpper(open.name)+"_MODEL"), open.model)
 		models[name] = m.Model
@@ -222,7 +230,7 @@ func (p *program) findKind(name string, m providerConfig) (providerKind, error) 
 
 // allKinds returns all kinds, including the offline demo model, which is slow on a terminal, and the client's model in debate mcp.
 func (p *program) allKinds() []providerKind {
-	kinds := append(slices.Clip(providerKinds), providerKind{name: offlineKind, open: func(providerConfig, func(string) string) (providers.Provider, error) {
+	kinds := append(slices.Concat(providerKinds, p.agentKinds()), providerKind{name: offlineKind, open: func(providerConfig, func(string) string) (providers.Provider, error) {
 		return offline.Model(p.isLive()), nil
 	}})
 	if p.sampler == nil {
@@ -230,6 +238,18 @@ func (p *program) allKinds() []providerKind {
 	}
 	return append(kinds, providerKind{name: clientKind, open: func(providerConfig, func(string) string) (providers.Provider, error) {
 		return p.sampler, nil
+	}})
+}
+
+// agentKinds returns the kinds of agents: those that the command knows, and those of the configuration file.
+func (p *program) agentKinds() (kinds []providerKind) {
+	for _, name := range sortedKeys(agents) {
+		kinds = append(kinds, providerKind{name: name, open: func(m providerConfig, env func(string) string) (providers.Provider, error) {
+			return p.openAgent(agents[name](), m, env)
+		}})
+	}
+	return append(kinds, providerKind{name: agentKind, open: func(m providerConfig, env func(string) string) (providers.Provider, error) {
+		return p.openAgent(acp.Config{}, m, env)
 	}})
 }
 
@@ -282,8 +302,12 @@ func hint(f *debate.Failure) string {
 			keys = k.envVar
 		}
 	}
+	agent := agentHint(f.Provider)
 	switch f.Kind {
 	case providers.Authentication:
+		if agent != "" {
+			return agent
+		}
 		return fmt.Sprintf("provider %s rejects its key: set a valid one in %s", f.Provider, keys)
 	case providers.WrongAddress:
 		return fmt.Sprintf("a web page answers at the address of provider %s: set the address of its API in %s", f.Provider, address)

@@ -53,7 +53,7 @@ func TestModelsAreChosenByFlags(t *testing.T) {
 		})
 	}
 	for text, says := range map[string]string{
-		"gpt-5":         "--model gpt-5, want PROVIDER/MODEL, such as openai/gpt-5-mini, with one of the providers main, openai, anthropic, mistral, google, openrouter, ollama, offline",
+		"gpt-5":         "--model gpt-5, want PROVIDER/MODEL, such as openai/gpt-5-mini, with one of the providers main, openai, anthropic, mistral, google, openrouter, ollama, agent/claude, agent/codex, agent/gemini, agent/opencode, offline",
 		"":              "want PROVIDER/MODEL",
 		"Zoe=openai/x":  "--model Zoe=...: the debate has no model of this name",
 		"Di=openai/x":   "--model Di=...: the debate has no model of this name",

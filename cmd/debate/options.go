@@ -23,6 +23,7 @@ type options struct {
 	reports                                                 []string
 	me                                                      []string // participants and judges for whom the user replies
 	models, judgeModels, baseURLs                           []string
+	dir                                                     string // in which agents work
 	prices                                                  string
 	at                                                      int64    // seq of the last entry of a fork
 	reply, topicText                                        string   // in place of those of the parent of a fork

@@ -138,6 +138,13 @@ func (p *program) printTranscript(r *debate.Result, calls map[transcript.Key][]s
 			continue
 		}
 		fmt.Fprintf(p.stdout, "%s:\n%s\n\n", heading, strings.TrimSpace(t.Text))
+		read := sources.Read(&t)
+		for _, line := range read {
+			fmt.Fprintln(p.stdout, printableLine(t.Actor+": "+line))
+		}
+		if read != nil {
+			fmt.Fprintln(p.stdout)
+		}
 	}
 	p.printSources(r.Sources)
 }

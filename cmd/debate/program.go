@@ -10,6 +10,7 @@ import (
 	"github.com/elenchus-go/debate/cmd/debate/internal/view"
 	"github.com/elenchus-go/debate/integrations/debatemcp"
 	"github.com/elenchus-go/debate/printer"
+	"github.com/elenchus-go/debate/providers/acp"
 )
 
 // program is one run of the command.
@@ -33,6 +34,7 @@ type program struct {
 	briefed        map[string]string                 // the last briefing that each person was shown
 	sampler        *debatemcp.Sampler                // of debate mcp; nil in other commands
 	documentText   func(name string) (string, error) // of the person who is asked; nil if nobody is
+	running        []*acp.Provider                   // whose processes end with the program
 }
 
 // isLive reports whether to show the progress live: stderr is a terminal that supports it, and --plain is not given.

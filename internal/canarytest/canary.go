@@ -183,6 +183,7 @@ func (g *gossip) Generate(ctx context.Context, r providers.Request) (providers.R
 		resp.Text += ` <quote source="file">` + Spoken + `</quote> <quote source="file">the mayor has signed ` + quoted + `</quote>`
 	}
 	resp.Warnings = []string{"ignored " + marker}
+	resp.Read = []transcript.Access{{Kind: "read", Title: "read " + marker, Places: []transcript.Place{{Path: marker}}}}
 	resp.Parts = []providers.Part{
 		{Reasoning: &providers.Reasoning{Text: "The text says " + marker, Service: "s", Data: json.RawMessage(`"` + marker + `"`)}}, {Text: resp.Text},
 	}

@@ -293,6 +293,7 @@ var exceptions = []exception{
 	{`^debate delete `, "it asks on a terminal", "Use --yes to answer yes"},
 	{`^debate label --label eval=test`, "it needs debates of an evaluation", "the filters select none that has ended"},
 	{`anthropic/|ollama/`, "it needs keys of other services; everything else is checked before", "no API key for "},
+	{`agent/claude`, "it needs agents that are signed in", "is not installed"},
 	{`^go run ./examples/integrations/worker `, "it needs PostgreSQL; its own test has it", "connect to PostgreSQL: "},
 	{`^curl .*/debates/agui-`, "the id is one of the reader's", "404 Not Found"},
 	{`^go install …@version`, "the package is one of the reader's", "…"},

@@ -55,7 +55,7 @@ func RereadCalls(r *Run, tried []transcript.Attempt, fitted *transcript.Window, 
 	for _, a := range tried {
 		u := a.Usage
 		if a.Began.After(since) {
-			u.Cost, u.Unpriced = 0, false
+			u.Unpriced = false
 			r.price(&u, a.Model, requestedModel(&a))
 		}
 		x.Costs = append(x.Costs, u)

@@ -157,6 +157,7 @@ func (r *Run) addAttempt(a transcript.Attempt, resp *providers.Response, err err
 	}
 	if !r.Plan.Private {
 		a.Warnings = resp.Warnings
+		a.Read = limitRead(resp.Read) // it may quote private documents
 	}
 	if invalid, ok := errors.AsType[*reply.Invalid](err); ok {
 		a.Violations = invalid.Rules
@@ -182,7 +183,30 @@ func (r *Run) addAttempt(a transcript.Attempt, resp *providers.Response, err err
 	call.End(r.draft.addAttempt(a), resp, err)
 }
 
-// price adds the cost of a call, by the price of the model that answered, or of the requested one if that is unknown.
+// The limits of what an attempt keeps of what its model has looked at.
+const (
+	maxAccesses   = 200
+	maxPlaces     = 20
+	maxAccessText = 300 // bytes of a title or of a path
+)
+
+// limitRead returns what a model has looked at, in valid and short texts. A service can report anything.
+func limitRead(list []transcript.Access) (kept []transcript.Access) {
+	short := func(text string) string { return characters.First(characters.Valid(text), maxAccessText) }
+	for _, a := range list[:min(len(list), maxAccesses)] {
+		a.Kind, a.Title = short(a.Kind), short(a.Title)
+		places := a.Places[:min(len(a.Places), maxPlaces)]
+		a.Places = nil
+		for _, p := range places {
+			a.Places = append(a.Places, transcript.Place{Path: short(p.Path), Line: max(p.Line, 0)})
+		}
+		kept = append(kept, a)
+	}
+	return kept
+}
+
+// price adds the cost of a call, by the price of the model that answered, or of the requested one if that is unknown. If neither
+// is known, the cost that the service reports stays.
 func (r *Run) price(u *transcript.Usage, answered, asked string) {
 	if r.Plan.Prices == nil || *u == (transcript.Usage{}) {
 		return
@@ -190,6 +214,9 @@ func (r *Run) price(u *transcript.Usage, answered, asked string) {
 	p, known := r.Plan.Prices.Lookup(answered)
 	if !known {
 		p, known = r.Plan.Prices.Lookup(asked)
+	}
+	if !known && u.Cost > 0 {
+		return
 	}
 	u.Cost, u.Unpriced = p.Cost(*u), !known
 }

@@ -34,6 +34,9 @@ func Copy(turns []transcript.Turn) []transcript.Turn {
 		for j := range t.Attempts {
 			t.Attempts[j].Warnings = slices.Clone(t.Attempts[j].Warnings) // rarely any
 			t.Attempts[j].Violations = slices.Clone(t.Attempts[j].Violations)
+			if t.Attempts[j].Read != nil {
+				t.Attempts[j].Read = deepcopy.Of(t.Attempts[j].Read) // only of agents
+			}
 		}
 		if t.Reasoning != nil {
 			t.Reasoning = deepcopy.Of(t.Reasoning) // rarely any

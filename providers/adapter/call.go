@@ -99,6 +99,8 @@ func (c *call) receive(ctx context.Context, timeout time.Duration) error {
 // add adds a chunk to the reply.
 func (c *call) add(chunk Chunk) error {
 	c.reply.SetModel(chunk.Model)
+	c.reply.Warn(chunk.Warning)
+	c.reply.NoteRead(chunk.Read)
 	if u := chunk.Usage; u != (transcript.Usage{}) {
 		if hidden := chunk.Total - u.Input - u.Output; hidden > 0 {
 			u.Output += hidden

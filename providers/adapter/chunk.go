@@ -17,4 +17,6 @@ type Chunk struct {
 	Usage        transcript.Usage     // of the reply so far; the last one that is not zero counts
 	Total        int                  // all tokens so far, if reported: those that Usage lacks are reasoning
 	Model        string               // the model that replied
+	Warning      string               // what was noticed about the service
+	Read         []transcript.Access  // what the model has looked at by itself; added to what came before
 }

@@ -186,6 +186,9 @@ func (r *Reply) Warn(warning string) {
 	}
 }
 
+// NoteRead adds what the model has looked at by itself.
+func (r *Reply) NoteRead(list []transcript.Access) { r.res.Read = append(r.res.Read, list...) }
+
 // Usage returns the usage of the reply, so that it can be changed.
 func (r *Reply) Usage() *transcript.Usage { return &r.res.Usage }
 

@@ -75,7 +75,7 @@ func (b *board) turnLines(t transcript.Turn) []string {
 		for _, l := range append(b.textLines(text), table...) {
 			lines = append(lines, b.textLine(style, l))
 		}
-		for _, checked := range sources.Describe(t.Citations, nil) {
+		for _, checked := range append(sources.Read(&t), sources.Describe(t.Citations, nil)...) {
 			lines = append(lines, b.noteLines(faintStyle, t.Actor+": "+checked)...)
 		}
 	}
