@@ -7,9 +7,8 @@ import (
 )
 
 // Concluder is an optional interface of a protocol that says in the common form what a debate has found. The second argument is
-// the present answer. Outcome may be called
-// while the debate continues and after it has ended. The outcome of any other protocol follows from its answer: a verdict, a
-// decision or a text.
+// the present answer. Outcome may be called while the debate continues and after it has ended. If it returns the zero Outcome, and for
+// any other protocol, the outcome follows from the answer: a verdict, a decision or a text.
 type Concluder interface {
 	Outcome(r *Record, a Answer) Outcome
 }
