@@ -17,9 +17,12 @@ func table() protocol.Flow {
 		Title: "table/1",
 		Seats: protocol.Seats{Participants: protocol.Range{Least: 2, Most: 3}, Judges: protocol.Range{Least: 1, Most: 1}},
 		Stages: []protocol.Stage{
-			{Kind: transcript.Speech, Name: "open", Prompt: "opening", Who: protocol.Pair("pro", "con"), If: firstRound, Each: func(_ *protocol.Record, s *protocol.Step) {
-				s.Vars = map[string]string{"side": []string{"pro", "con"}[s.Order]}
-			}},
+			{
+				Kind: transcript.Speech, Name: "open", Prompt: "opening", Who: protocol.Pair("pro", "con"), If: firstRound,
+				Each: func(_ *protocol.Record, s *protocol.Step) {
+					s.Vars = map[string]string{"side": []string{"pro", "con"}[s.Order]}
+				},
+			},
 			{Kind: transcript.Speech, Name: "answer", Prompt: "answering", Parallel: true, If: laterRound},
 			{Kind: transcript.Conclusion, Name: "verdict", Prompt: "verdict", Contract: judge.VerdictContract, Blind: true, Decides: true},
 		},
@@ -52,7 +55,8 @@ func TestATableHasThePhasesOfItsStages(t *testing.T) {
 	require.Zero(t, table().End(&j.Record), "only the limits end it")
 	require.Zero(t, table().Answer(&j.Record))
 	j.run(table())
-	require.Equal(t, protocol.Answer{Text: "text of judge", Type: judge.VerdictContract.Name()}, table().Answer(&j.Record), "the last turn of the conclusion")
+	last := protocol.Answer{Text: "text of judge", Type: judge.VerdictContract.Name()}
+	require.Equal(t, last, table().Answer(&j.Record), "the last turn of the conclusion")
 	require.Zero(t, table().Outcome(&j.Record, table().Answer(&j.Record)), "it follows from the answer")
 	j.Judges = nil
 	require.Empty(t, table().Phases(&j.Record), "nobody concludes without a judge")
@@ -87,7 +91,9 @@ func TestATableChecksItsSeats(t *testing.T) {
 		{"too few", table().Seats, 1, 1, []string{"participants: 1 enabled, the protocol takes 2 to 3"}},
 		{"too many", table().Seats, 4, 1, []string{"participants: 4 enabled, the protocol takes 2 to 3"}},
 		{"no judge", table().Seats, 3, 0, []string{"judges: none, the protocol takes 1"}},
-		{"another judge", table().Seats, 3, 2, []string{`judges[1]: "j1" has no task, the protocol takes one judge; move a replacement for "j0" to substitutes`}},
+		{"another judge", table().Seats, 3, 2, []string{
+			`judges[1]: "j1" has no task, the protocol takes one judge; move a replacement for "j0" to substitutes`,
+		}},
 		{"own text", own, 3, 1, []string{"participants: 3 enabled, a duel takes 2", "judges: 1, the protocol takes 2 to 5"}},
 		{"own rules, if the number is right", own, 2, 6, []string{"participants: 2 are never enough", "judges: 6, the protocol takes 2 to 5"}},
 		{"no limit", open, 99, 99, nil},

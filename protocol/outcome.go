@@ -169,7 +169,8 @@ func (o *Outcome) SetScore(name string, value float64) {
 	o.Scores[name] = value
 }
 
-// Set sets the value of a series in the row with a name. A new series or row comes last. It leaves out what is no number.
+// Set sets the value of a series in the row with a name. A new series or row comes last. It leaves out what is no number. A value
+// above the maximum is the new maximum.
 func (c *Chart) Set(name, series string, value float64) {
 	c.set(ChartRow{Name: name}, series, value)
 }
@@ -193,6 +194,7 @@ func (c *Chart) set(row ChartRow, series string, value float64) {
 		c.Rows = slices.Insert(c.Rows, at, row)
 	}
 	c.Rows[at].Values[series] = value
+	c.Maximum = max(c.Maximum, value)
 }
 
 // find returns the index of a row, or where it belongs. Rounds come in order, so the search for a round begins at the end.
