@@ -7,9 +7,8 @@ import (
 )
 
 // Concluder is an optional interface of a protocol that says in the common form what a debate has found. The second argument is
-// the present answer. Outcome may be called
-// while the debate continues and after it has ended. The outcome of any other protocol follows from its answer: a verdict, a
-// decision or a text.
+// the present answer. Outcome may be called while the debate continues and after it has ended. If it returns the zero Outcome, and for
+// any other protocol, the outcome follows from the answer: a verdict, a decision or a text.
 type Concluder interface {
 	Outcome(r *Record, a Answer) Outcome
 }
@@ -170,7 +169,8 @@ func (o *Outcome) SetScore(name string, value float64) {
 	o.Scores[name] = value
 }
 
-// Set sets the value of a series in the row with a name. A new series or row comes last. It leaves out what is no number.
+// Set sets the value of a series in the row with a name. A new series or row comes last. It leaves out what is no number. A value
+// above the maximum is the new maximum.
 func (c *Chart) Set(name, series string, value float64) {
 	c.set(ChartRow{Name: name}, series, value)
 }
@@ -194,6 +194,7 @@ func (c *Chart) set(row ChartRow, series string, value float64) {
 		c.Rows = slices.Insert(c.Rows, at, row)
 	}
 	c.Rows[at].Values[series] = value
+	c.Maximum = max(c.Maximum, value)
 }
 
 // find returns the index of a row, or where it belongs. Rounds come in order, so the search for a round begins at the end.

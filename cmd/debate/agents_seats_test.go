@@ -197,8 +197,8 @@ func (s *seats) requireNoProcess(t *testing.T) {
 	require.Eventually(t, func() bool { return s.processes(t) == nil }, 20*time.Second, 100*time.Millisecond, "%q", s.processes(t))
 }
 
-// hashOf returns a hash of the names and the contents of all files in a folder.
-func hashOf(t *testing.T, dir string) string {
+// hashOfFolder returns a hash of the names and the contents of all files in a folder.
+func hashOfFolder(t *testing.T, dir string) string {
 	t.Helper()
 	all := sha256.New()
 	require.NoError(t, filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -227,11 +227,11 @@ func TestAgentsTakeSeats(t *testing.T) {
 	for _, names := range [][]string{{"agent/claude", "agent/codex", "agent/gemini"}, {"agent/codex", "agent/gemini", "agent/claude"}, {"agent/gemini", "agent/claude", "agent/codex"}} {
 		t.Run(strings.Join(names, " "), func(t *testing.T) {
 			s := newSeats(t)
-			before := hashOf(t, "repository")
+			before := hashOfFolder(t, "repository")
 			var said bytes.Buffer
 			err := s.command(t, &said, debateArgs(names[0], names[1], names[2])...).Run()
 			require.NoError(t, err, said.String())
-			require.Equal(t, before, hashOf(t, "repository"))
+			require.Equal(t, before, hashOfFolder(t, "repository"))
 			s.requireNoProcess(t)
 			require.Contains(t, said.String(), "completed in round 1")
 			require.NotContains(t, said.String(), "defaulted")

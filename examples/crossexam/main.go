@@ -2,7 +2,7 @@
 //
 //	go run ./examples/crossexam -follow-ups 2 "Should cities ban private cars?"
 //
-// The protocol is in protocol.go and its prompts are in ask.tmpl and answer.tmpl; docs/protocols.md explains them. The model
+// The protocol is in protocol.go and its prompts are in ask.tmpl and answer.tmpl; docs/protocols.md explains how to write one. The model
 // is the first for which the environment has a key or a host, or else the offline demo model.
 package main
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"os"
@@ -15,7 +14,6 @@ import (
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/consoletest"
-	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
@@ -260,33 +258,6 @@ func (f failing) Generate(ctx context.Context, r providers.Request) (providers.R
 		return providers.Response{}, &providers.Error{Kind: providers.Timeout, Err: context.DeadlineExceeded}
 	}
 	return f.Provider.Generate(ctx, r)
-}
-
-const page = "../../docs/protocols.md"
-
-// The page quotes the files of this folder.
-func TestThePageQuotesTheProgram(t *testing.T) {
-	text, err := os.ReadFile(page)
-	require.NoError(t, err)
-	whole := string(text)
-	for _, file := range []string{"protocol.go", "ask.tmpl", "answer.tmpl", "main.go"} {
-		content, err := os.ReadFile(file)
-		require.NoError(t, err)
-		if file == "main.go" { // the page quotes only config and options
-			_, content, _ = bytes.Cut(content, []byte("\n}\n\nfunc config"))
-			content = append([]byte("func config"), content...)
-		}
-		language := "go"
-		if strings.HasSuffix(file, ".tmpl") {
-			language = "text"
-		}
-		before, rest, found := strings.Cut(whole, "<!-- examples/crossexam/"+file+" -->\n")
-		require.True(t, found, "%s does not quote %s", page, file)
-		_, after, found := strings.Cut(rest, "\n```\n")
-		require.True(t, found, "the quote of %s has no end", file)
-		whole = before + "<!-- examples/crossexam/" + file + " -->\n```" + language + "\n" + string(content) + "```\n" + after
-	}
-	golden.Require(t, page, table(t, whole))
 }
 
 // A protocol, its prompts and its contract take 60 lines, not counting imports, comments and blank lines.

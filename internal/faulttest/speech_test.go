@@ -151,8 +151,8 @@ func strayedDebate(t *testing.T, cfg debate.Config, keep bool, stray func(name, 
 	return d, model
 }
 
-// requireDerived requires that the turns of a debate, and the requests of its speeches, follow from its journal.
-func requireDerived(t *testing.T, d *debate.Debate, speeches []transcript.Turn) {
+// requireDerivedSpeeches requires that the turns of a debate, and the requests of its speeches, follow from its journal.
+func requireDerivedSpeeches(t *testing.T, d *debate.Debate, speeches []transcript.Turn) {
 	t.Helper()
 	for check, err := range d.VerifyEntries(t.Context()) {
 		require.NoError(t, err)
@@ -202,7 +202,7 @@ func TestDebatesWithModelsThatStray(t *testing.T) {
 								speeches = append(speeches, turn)
 							}
 						}
-						requireDerived(t, d, speeches)
+						requireDerivedSpeeches(t, d, speeches)
 						switch {
 						case s.policy == debate.Degrade:
 							require.Empty(t, speeches)

@@ -3,6 +3,7 @@ package outcome
 import (
 	"cmp"
 	"encoding/json"
+	"reflect"
 	"strings"
 
 	"github.com/elenchus-go/debate/judge"
@@ -16,7 +17,8 @@ func Of(p protocol.Protocol, r *protocol.Record, a protocol.Answer) (o protocol.
 	own, ok := p.(protocol.Concluder)
 	if ok {
 		o = own.Outcome(r, a)
-	} else {
+	}
+	if reflect.ValueOf(o).IsZero() {
 		o = ofAnswer(p, r, a)
 	}
 	if o.Text == "" && o.Sentence == "" {

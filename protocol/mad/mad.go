@@ -43,6 +43,7 @@
 package mad
 
 import (
+	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -65,19 +66,6 @@ func (Protocol) Defaults() protocol.Defaults {
 	return protocol.Defaults{MaxRounds: 3, Temperatures: []float64{0}, JudgeTemperature: new(float64)}
 }
 
-// Check requires two participants, each with another role or none, and one judge.
-func (Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
-	if n := len(r.Participants); n != 2 {
-		problems = append(problems, protocol.Problemf("participants", "%d enabled, mad takes 2", n))
-	} else if a, b := r.Participants[0], r.Participants[1]; a.Role == b.Role && (a.Role == Affirmative || a.Role == Negative) {
-		problems = append(problems, protocol.Problemf("participants", "%q and %q both have the role %q, give them different ones or none", a.Name, b.Name, a.Role))
-	}
-	if len(r.Judges) == 0 {
-		problems = append(problems, protocol.Problemf("judges", "none, mad needs one"))
-	}
-	return append(problems, r.FurtherJudges()...)
-}
-
 // The phases.
 const (
 	phaseArgue      = "argue"
@@ -86,54 +74,60 @@ const (
 	phaseDecide     = "decide"
 )
 
-// Phases returns the statements of a round, the moderator's decision after it, or the judge's two steps at the end if the
+// flow is the protocol: the statements of a round, the moderator's decision after it, and the judge's two steps at the end if the
 // moderator has not decided.
-func (Protocol) Phases(r *protocol.Record) []protocol.Phase {
-	switch r.Cursor.Stage {
-	case transcript.Speech:
-		first, second := r.PairByRole(Affirmative, Negative)
-		if first == "" {
-			return nil
-		}
-		return []protocol.Phase{{Name: phaseArgue, Steps: []protocol.Step{argueStep(r, first, Affirmative), argueStep(r, second, Negative)}}}
-	case transcript.Assessment:
-		return judgePhases(r, judgeStep{phaseModerate, ModerationContract.Name()})
-	case transcript.Conclusion:
-		if _, ended := preference(r); ended {
-			return nil
-		}
-		return judgePhases(r, judgeStep{phaseCandidates, CandidatesContract.Name()}, judgeStep{phaseDecide, DecisionContract.Name()})
-	default:
-		return nil
-	}
+var flow = protocol.Flow{
+	Seats: protocol.Seats{
+		Participants: protocol.Range{Least: 2, Most: 2, Takes: "mad takes 2"},
+		Judges:       protocol.Range{Least: 1, Most: 1, Takes: "mad needs one"},
+		Rules:        checkRoles,
+	},
+	Stages: []protocol.Stage{
+		{Kind: transcript.Speech, Name: phaseArgue, Prompt: "mad-argue", Who: protocol.Pair(Affirmative, Negative), Each: takeSide},
+		judging(transcript.Assessment, phaseModerate, ModerationContract),
+		judging(transcript.Conclusion, phaseCandidates, CandidatesContract),
+		judging(transcript.Conclusion, phaseDecide, DecisionContract),
+	},
 }
 
-// argueStep returns the step of one side in the current round.
-func argueStep(r *protocol.Record, name, side string) (s protocol.Step) {
-	s.Actor, s.Prompt, s.Vars = name, "mad-argue", map[string]string{"side": side}
+// checkRoles requires that the participants have different roles, or none.
+func checkRoles(r *protocol.Record) (problems []protocol.Problem) {
+	if a, b := r.Participants[0], r.Participants[1]; a.Role == b.Role && (a.Role == Affirmative || a.Role == Negative) {
+		problems = append(problems, protocol.Problemf("participants", "%q and %q both have the role %q, give them different ones or none", a.Name, b.Name, a.Role))
+	}
+	return problems
+}
+
+// takeSide completes the step of a side. In round 1, each side has a prompt of its own.
+func takeSide(r *protocol.Record, s *protocol.Step) {
+	s.Vars = map[string]string{"side": []string{Affirmative, Negative}[s.Order]}
 	if r.Cursor.Round == 1 {
-		s.Prompt = map[string]string{Affirmative: "mad-affirm", Negative: "mad-oppose"}[side]
+		s.Prompt = []string{"mad-affirm", "mad-oppose"}[s.Order]
 	}
-	return s
 }
 
-// judgeStep is the phase and the contract of a step of the judge.
-type judgeStep struct{ phase, contract string }
-
-// judgePhases returns the phases of the judge, who sees its own list of candidates but not the decisions after rounds.
-func judgePhases(r *protocol.Record, steps ...judgeStep) (phases []protocol.Phase) {
-	if len(r.Judges) == 0 {
-		return nil
-	}
-	for _, x := range steps {
-		s := protocol.Step{Prompt: "mad-" + x.phase, Contract: x.contract, Blind: true, Show: func(t *transcript.Turn) bool {
+// judging returns a phase of the judge, who sees its own list of candidates but not the decisions after rounds.
+func judging(kind transcript.Kind, name string, contract *reply.Contract) protocol.Stage {
+	return protocol.Stage{
+		Kind: kind, Name: name, Prompt: "mad-" + name, Contract: contract, Blind: true, Decides: true,
+		If: func(r *protocol.Record) bool {
+			_, ended := preference(r)
+			return kind == transcript.Assessment || !ended
+		},
+		Show: func(t *transcript.Turn) bool {
 			return t.Kind == transcript.Speech || t.Kind == transcript.Remark || t.Phase == phaseCandidates
-		}}
-		s.Actor = r.Judges[0]
-		phases = append(phases, protocol.Phase{Name: x.phase, Steps: []protocol.Step{s}})
+		},
 	}
-	return phases
 }
+
+// Check requires two participants, each with another role or none, and one judge.
+func (Protocol) Check(r *protocol.Record) []protocol.Problem { return flow.Check(r) }
+
+// Phases returns the phases of the stage and round.
+func (Protocol) Phases(r *protocol.Record) []protocol.Phase { return flow.Phases(r) }
+
+// Deciding returns the phases of the moderator and of the judge.
+func (Protocol) Deciding() []string { return flow.Deciding() }
 
 // Names returns both sides, even if one has dropped out: the judge may decide for its answer.
 func (Protocol) Names(r *protocol.Record, s protocol.Step) []string {
@@ -162,6 +156,3 @@ func (Protocol) End(r *protocol.Record) transcript.Ending {
 	}
 	return transcript.Ending{Outcome: transcript.JudgeDecided, Evidence: "the moderator prefers the answer of " + m.Supported + ": " + m.Reasoning}
 }
-
-// Deciding returns the phases of the moderator and of the judge.
-func (Protocol) Deciding() []string { return []string{phaseModerate, phaseCandidates, phaseDecide} }
