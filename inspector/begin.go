@@ -16,9 +16,6 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 )
 
-// template is the name of the purpose of a debate that is the template of a new one, if it is of no purpose of the offer.
-const templatePurpose = "as-before"
-
 // beginView is what the page for a new debate shows.
 type beginView struct {
 	Draft     draft

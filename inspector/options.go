@@ -1,9 +1,13 @@
 package inspector
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/debatehttp"
@@ -54,4 +58,13 @@ func (o Options) withDefaults() Options {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return o
+}
+
+// ReadText returns the text of a file in UTF-8. It is the default of Options.Read.
+func ReadText(_ context.Context, _ string, data []byte) (string, error) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
+		return "", errors.New("it is no text in UTF-8, paste the text instead")
+	}
+	return strings.ReplaceAll(string(data), "\r\n", "\n"), nil
 }

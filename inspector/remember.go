@@ -12,6 +12,9 @@ import (
 	"github.com/elenchus-go/debate/launch"
 )
 
+// template is the name of the purpose of a debate that is the template of a new one, if it is of no purpose of the offer.
+const templatePurpose = "as-before"
+
 // choicesCookie names the cookie with what this browser has chosen last. It has no texts.
 const choicesCookie = "debate-choices"
 

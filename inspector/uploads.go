@@ -1,8 +1,6 @@
 package inspector
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -85,15 +83,6 @@ func (v *visit) readFile(file *multipart.FileHeader) (string, error) {
 		return "", errors.New("it has no text")
 	}
 	return text, nil
-}
-
-// ReadText returns the text of a file in UTF-8. It is the default of Options.Read.
-func ReadText(_ context.Context, _ string, data []byte) (string, error) {
-	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
-		return "", errors.New("it is no text in UTF-8, paste the text instead")
-	}
-	return strings.ReplaceAll(string(data), "\r\n", "\n"), nil
 }
 
 // plainName returns a name of a file without folders, control characters and what changes the direction of text. It returns other if

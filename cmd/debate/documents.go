@@ -24,14 +24,6 @@ type source struct {
 	from    string   // what names the path, for errors, such as "--docs"
 }
 
-// document is a file that a debate reads.
-type document struct {
-	path, text string // the path is empty for standard input
-	place      string // its path below the folder of all documents of the debate, with slashes; its name in the debate
-	readers    []string
-	named      bool // the user has named the file, and not only its folder
-}
-
 // isPrivate reports whether the debate is stored without the text.
 func (d *document) isPrivate() bool { return !slices.Equal(d.readers, []string{evidence.Everybody}) }
 
@@ -112,14 +104,6 @@ func (l *library) readSource(ctx context.Context, r *extract.Reader, s source) (
 	return list, base, nil
 }
 
-// joinFirst returns the first texts of a list, and the number of the others.
-func joinFirst(list []string, n int) string {
-	if len(list) <= n {
-		return strings.Join(list, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(list[:n], ", "), len(list)-n)
-}
-
 // readDocument returns the text of a file that the user has named.
 func readDocument(ctx context.Context, r *extract.Reader, path string) (string, error) {
 	info, err := os.Stat(path)
@@ -155,11 +139,6 @@ func documentText(ctx context.Context, r *extract.Reader, path string, data []by
 		return "", exitErrorf(exitInput, "read document: %s is blank", path)
 	}
 	return text, nil
-}
-
-// isExtracted reports whether a file holds a text in another format, which is extracted.
-func isExtracted(path string) bool {
-	return slices.Contains(extract.Endings(), strings.ToLower(filepath.Ext(path)))
 }
 
 // isPlace reports whether a path below a folder can be the name of a document.

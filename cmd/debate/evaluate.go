@@ -240,11 +240,6 @@ func (p *program) setRunModels(s configFile, o *debate.Options, configs ...*deba
 	return p.setModels(s, o, nil, configs...)
 }
 
-// baseName returns the name of a file without its folder and its extension.
-func baseName(path string) string {
-	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-}
-
 // rendering is a report of an evaluation, a tournament or an audit.
 type rendering interface {
 	Markdown(w io.Writer) error

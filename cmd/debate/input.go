@@ -7,12 +7,18 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/printer"
 )
+
+// baseName returns the name of a file without its folder and its extension.
+func baseName(path string) string {
+	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+}
 
 // standardInput is the name of standard input in place of a file.
 const standardInput = "-"
@@ -113,4 +119,16 @@ func (p *program) inputTopic() (string, error) {
 		return "", exitErrorf(exitInput, none)
 	}
 	return textOf("topic", "standard input", b)
+}
+
+// readText returns the text of a file, without white space around it. Errors name what the text is.
+func readText(what, path string) (string, error) {
+	if isDirectory(path) {
+		return "", exitErrorf(exitInput, "read %s: %s is a directory, want a file", what, path)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return "", exitErrorf(exitInput, "read %s: %w", what, err)
+	}
+	return textOf(what, path, b)
 }

@@ -4,10 +4,34 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/elenchus-go/debate/evidence/extract"
 )
+
+// document is a file that a debate reads.
+type document struct {
+	path, text string // the path is empty for standard input
+	place      string // its path below the folder of all documents of the debate, with slashes; its name in the debate
+	readers    []string
+	named      bool // the user has named the file, and not only its folder
+}
+
+// joinFirst returns the first texts of a list, and the number of the others.
+func joinFirst(list []string, n int) string {
+	if len(list) <= n {
+		return strings.Join(list, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(list[:n], ", "), len(list)-n)
+}
+
+// isExtracted reports whether a file holds a text in another format, which is extracted.
+func isExtracted(path string) bool {
+	return slices.Contains(extract.Endings(), strings.ToLower(filepath.Ext(path)))
+}
 
 // A reason says why a file of a folder is no document.
 type reason string

@@ -54,7 +54,7 @@ func (p *program) prepare() error {
 		p.stderr = io.Discard
 		p.terminal = io.Discard
 	}
-	return p.setAddresses()
+	return nil
 }
 
 func (p *program) warnf(format string, args ...any) {

@@ -60,7 +60,10 @@ func (p *program) rootCommand() *cobra.Command {
 		if err := p.checkTopic(names, similar); err != nil {
 			return err
 		}
-		return p.prepare()
+		if err := p.prepare(); err != nil {
+			return err
+		}
+		return p.setAddresses()
 	}
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 80 "))
 	root.SetOut(p.stdout)
@@ -200,7 +203,10 @@ func (p *program) build(s subcommand) *cobra.Command {
 			return exitErrorf(exitInput,
 				"read arguments: unexpected argument after %q: %q; see %s --help", c.Name(), operands[most], c.CommandPath())
 		}
-		return p.prepare()
+		if err := p.prepare(); err != nil {
+			return err
+		}
+		return p.setAddresses()
 	}
 	return c
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 )
@@ -49,18 +48,6 @@ func (p *program) addBackground(background string) (string, error) {
 		texts = append(texts, text)
 	}
 	return strings.Join(texts, "\n\n"), nil
-}
-
-// readText returns the text of a file, without white space around it. Errors name what the text is.
-func readText(what, path string) (string, error) {
-	if isDirectory(path) {
-		return "", exitErrorf(exitInput, "read %s: %s is a directory, want a file", what, path)
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return "", exitErrorf(exitInput, "read %s: %w", what, err)
-	}
-	return textOf(what, path, b)
 }
 
 // baseOf returns the name of a file without its folder.
