@@ -203,7 +203,7 @@ func TestUnmarshalRefusesOtherProtocols(t *testing.T) {
 	var c debate.Config
 	err := json.Unmarshal([]byte(debatetest.Encode(t, debatetest.PairConfig(debatetest.Mesh{}))), &c)
 	require.Equal(t, []string{"protocol.name"}, problemFields(t, err))
-	require.ErrorContains(t, err, `"mesh/1" is unknown, use one of arbitration/1, council/1, mad/1, oversight/1, pairwise/1, panel/1, procon/1, refine/1, skeptic/1, vote/1, or decode other protocols with Engine.ParseConfig`)
+	require.ErrorContains(t, err, `"mesh/1" is unknown, use one of arbitration/1, council/1, mad/1, oversight/1, pairwise/1, panel/1, procon/1, refine/1, review/1, skeptic/1, vote/1, or decode other protocols with Engine.ParseConfig`)
 }
 
 // versioned is a protocol with a version.
@@ -257,7 +257,7 @@ func TestParseConfigSaysWhatIsWrong(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"topic":`:                                                     "parse configuration: unexpected end of JSON input",
 		`{"topik":"x"}`:                                                 "topik: the field is unknown, use one of ",
-		`{"protocol":{"name":"chess/1"}}`:                               `protocol.name: "chess/1" is unknown, use one of arbitration/1, council/1, mad/1, mesh/1, oversight/1, pairwise/1, panel/1, procon/1, refine/1, skeptic/1, vote/1, or add it to Options.Protocols`,
+		`{"protocol":{"name":"chess/1"}}`:                               `protocol.name: "chess/1" is unknown, use one of arbitration/1, council/1, mad/1, mesh/1, oversight/1, pairwise/1, panel/1, procon/1, refine/1, review/1, skeptic/1, vote/1, or add it to Options.Protocols`,
 		`{"protocol":{"format":"free-form"}}`:                           `protocol.name: use an object with a name, such as {"name": "panel/1"}`,
 		`{"protocol":7}`:                                                "protocol.name: use an object",
 		`{"protocol":{"name":"panel/1","formatt":"x"}}`:                 `protocol.formatt: the field is unknown, use one of by_scores, decision, devils_advocate, format, jury, mode, personas, rotate_judges`,
@@ -775,7 +775,7 @@ func TestAnEngineSharesNoMemoryWithItsCaller(t *testing.T) {
 func TestResultsShareNoMemory(t *testing.T) {
 	a, b, rec := debate.FilledResults(memorytest.Fill)
 	empty := slices.DeleteFunc(memorytest.Empty(a), func(field string) bool { return strings.HasPrefix(field, ".Outcome.") })
-	require.Equal(t, []string{".Agreement", ".Signature"}, empty, "fill the new fields; these two and the outcome are computed for each result")
+	require.Equal(t, []string{".Agreement", ".Signature", ".Tools", ".Waiting"}, empty, "fill the new fields; these and the outcome are computed for each result")
 	require.Equal(t, a, b)
 	require.Empty(t, memorytest.Shared(a, b))
 	require.Empty(t, memorytest.Shared(rec, a))

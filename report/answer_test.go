@@ -39,7 +39,8 @@ func answered(state fsm.State, typ, data string) *report.Report {
 	r.Result.State = state
 	r.Result.Answer = protocol.Answer{Type: typ, Data: []byte(data), Text: "\nThe text.\n", Warnings: []string{"It was short."}}
 	r.Result.Total.Usage = transcript.Usage{Input: 100, Output: 20, Cost: 0.5, Unpriced: true}
-	return r
+	r.Result.Protocol = typ
+	return concluded(r)
 }
 
 func TestAnswer(t *testing.T) {

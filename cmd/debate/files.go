@@ -1,12 +1,16 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
+	"unicode"
 )
 
 // checkFiles creates the folders of the output and the reports, and returns an error if it cannot write one of these
@@ -75,4 +79,23 @@ func writeFile(path string, b []byte) error {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return os.WriteFile(path, b, 0o600)
+}
+
+// encodeJSON returns the JSON of a value. It escapes control characters and characters that change the direction of text,
+// which could otherwise control a terminal.
+func encodeJSON(v any) ([]byte, error) {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("encode result: %w", err)
+	}
+	var out bytes.Buffer
+	for _, r := range strings.ReplaceAll(string(b), "##[", `#\u0023[`) { // which could control GitHub Actions
+		if unicode.IsControl(r) && r != '\n' || unicode.Is(unicode.Bidi_Control, r) {
+			fmt.Fprintf(&out, `\u%04x`, r)
+		} else {
+			out.WriteRune(r)
+		}
+	}
+	out.WriteByte('\n')
+	return out.Bytes(), nil
 }

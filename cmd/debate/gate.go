@@ -15,19 +15,6 @@ import (
 // hasGate reports whether the exit code depends on the decision.
 func (o *options) hasGate() bool { return len(o.pass) > 0 || o.minConfidence > 0 }
 
-// checkGate returns an error for a blank decision of --pass, and for a value of --min-confidence that is no percentage.
-func (o *options) checkGate() error {
-	for _, wanted := range o.pass {
-		if strings.TrimSpace(wanted) == "" {
-			return exitErrorf(exitInput, "read arguments: --pass is blank")
-		}
-	}
-	if o.flagGiven["min-confidence"] && !(o.minConfidence >= 1 && o.minConfidence <= 100) {
-		return exitErrorf(exitInput, "read arguments: --min-confidence %v, use percent, from 1 to 100", o.minConfidence)
-	}
-	return nil
-}
-
 // checkPass returns an error for a decision of --pass that a debate between options cannot come to.
 func (o *options) checkPass(of protocol.Protocol) error {
 	known := optionsOf(of)

@@ -9,6 +9,19 @@ import (
 	"github.com/spf13/pflag"
 )
 
+// checkGate returns an error for a blank decision of --pass, and for a value of --min-confidence that is no percentage.
+func (o *options) checkGate() error {
+	for _, wanted := range o.pass {
+		if strings.TrimSpace(wanted) == "" {
+			return exitErrorf(exitInput, "read arguments: --pass is blank")
+		}
+	}
+	if o.flagGiven["min-confidence"] && !(o.minConfidence >= 1 && o.minConfidence <= 100) {
+		return exitErrorf(exitInput, "read arguments: --min-confidence %v, use percent, from 1 to 100", o.minConfidence)
+	}
+	return nil
+}
+
 // options holds the parsed command line.
 type options struct {
 	command                                                 string   // name of the subcommand; empty for a new debate

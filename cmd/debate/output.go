@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
-	"unicode"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/cmd/debate/internal/view"
@@ -191,25 +190,6 @@ func ending(r *debate.Result) string {
 		return ""
 	}
 	return ": " + string(r.Ending.Outcome)
-}
-
-// encodeJSON returns the JSON of a value. It escapes control characters and characters that change the direction of text,
-// which could otherwise control a terminal.
-func encodeJSON(v any) ([]byte, error) {
-	b, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return nil, fmt.Errorf("encode result: %w", err)
-	}
-	var out bytes.Buffer
-	for _, r := range strings.ReplaceAll(string(b), "##[", `#\u0023[`) { // which could control GitHub Actions
-		if unicode.IsControl(r) && r != '\n' || unicode.Is(unicode.Bidi_Control, r) {
-			fmt.Fprintf(&out, `\u%04x`, r)
-		} else {
-			out.WriteRune(r)
-		}
-	}
-	out.WriteByte('\n')
-	return out.Bytes(), nil
 }
 
 // printJSON prints a value as JSON.

@@ -226,8 +226,8 @@ func (s *shell) prepare(t *testing.T) {
 	}
 	const start = `debate --model openai/gpt-5-mini --prices prices.json --background law.md "Should cities ban private cars?" `
 	begin("completed", start)
-	begin("paused", `debate fork `+s.ids["completed"]+` --at 4`)
-	begin("to cancel", `debate fork `+s.ids["completed"]+` --at 4`)
+	begin("paused", `debate fork `+s.ids["completed"]+` --at 4 --paused`)
+	begin("to cancel", `debate fork `+s.ids["completed"]+` --at 4 --paused`)
 	begin("Ada", start+"--me Ada")
 	begin("Judge", start+"--me Judge --rounds 1")
 	begin("question", `echo '{"ask_before_rounds": true}' > gate.json; `+start+"--config gate.json")

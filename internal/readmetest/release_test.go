@@ -21,6 +21,8 @@ var released = map[string][]string{
 	},
 	"cmd/debate/README.md":             {"go install github.com/elenchus-go/debate/cmd/debate@v0.1.0"},
 	"debatehttp/doc.go":                {"go get github.com/elenchus-go/debate@v0.1.0"},
+	"docs/production.md":               {"go install github.com/elenchus-go/debate/cmd/debate@latest"},
+	"integrations/skill/SKILL.md":      {"go install github.com/elenchus-go/debate/cmd/debate@latest"},
 	"docs/serving.md":                  {"go get github.com/elenchus-go/debate@v0.1.0"},
 	"integrations/debatea2a/README.md": {"go get github.com/elenchus-go/debate/integrations/debatea2a/example@v0.1.0"},
 	"integrations/debateadk/README.md": {"go get github.com/elenchus-go/debate/integrations/debateadk/example@v0.1.0"},
