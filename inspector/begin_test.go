@@ -464,9 +464,16 @@ func TestHostileUploads(t *testing.T) {
 	const secret = "SECRETSECRET"
 	many := strings.Repeat("n", 500)
 	files := []upload{
-		{"../../etc/passwd", []byte(secret + " root")}, {`C:\Users\me\a.txt`, []byte("a")}, {"a.txt", []byte("again")}, {"\u202egnp.exe", []byte("b")},
-		{"<script>alert(1)</script>.md", []byte("<script>alert(1)</script>")}, {many + ".md", []byte("long")}, {"..", []byte("dots")},
-		{"red.txt", []byte("\x1b[31mred")}, {`quote".txt`, []byte("q")}, {"bom.txt", []byte("\ufeffmarked")},
+		{"../../etc/passwd", []byte(secret + " root")},
+		{`C:\Users\me\a.txt`, []byte("a")},
+		{"a.txt", []byte("again")},
+		{"\u202egnp.exe", []byte("b")},
+		{"<script>alert(1)</script>.md", []byte("<script>alert(1)</script>")},
+		{many + ".md", []byte("long")},
+		{"..", []byte("dots")},
+		{"red.txt", []byte("\x1b[31mred")},
+		{`quote".txt`, []byte("q")},
+		{"bom.txt", []byte("\ufeffmarked")},
 	}
 	d := w.begun([]string{"topic", "Ban cars?", "purpose", "answer", "once", "x"}, files)
 	cfg := stored(t, d)
@@ -484,8 +491,12 @@ func TestHostileUploads(t *testing.T) {
 	require.NotContains(t, page, "\x1b")
 
 	for _, bad := range [][]upload{
-		{{"image.png", []byte("\x89PNG\r\n\x1a\n\x00\x00")}}, {{"latin1.txt", []byte("caf\xe9")}}, {{"empty.txt", nil}}, {{"blank.txt", []byte(" \n")}},
-		{{"utf16.txt", []byte("\xff\xfeh\x00i\x00")}}, {{"zip.zip", []byte("PK\x03\x04\x00\x00" + secret)}},
+		{{"image.png", []byte("\x89PNG\r\n\x1a\n\x00\x00")}},
+		{{"latin1.txt", []byte("caf\xe9")}},
+		{{"empty.txt", nil}},
+		{{"blank.txt", []byte(" \n")}},
+		{{"utf16.txt", []byte("\xff\xfeh\x00i\x00")}},
+		{{"zip.zip", []byte("PK\x03\x04\x00\x00" + secret)}},
 	} {
 		res, body := w.submit([]string{"topic", "Ban cars?", "purpose", "answer", "once", "y"}, bad)
 		require.Equal(t, http.StatusBadRequest, res.StatusCode, bad[0].name)

@@ -173,8 +173,13 @@ func sentence(reason string) string {
 
 // inputs maps the beginnings of fields of a configuration to inputs.
 var inputs = []struct{ field, input string }{
-	{"topic", "topic"}, {"background", "background"}, {"documents", "documents"}, {"limits.max_rounds", "rounds"}, {"limits.cost", "cost"},
-	{"labels", "labels"}, {"purpose", "purpose"},
+	{"topic", "topic"},
+	{"background", "background"},
+	{"documents", "documents"},
+	{"limits.max_rounds", "rounds"},
+	{"limits.cost", "cost"},
+	{"labels", "labels"},
+	{"purpose", "purpose"},
 }
 
 // inputOf returns the name of the input for a field of a configuration, or "" if there is none.

@@ -67,7 +67,7 @@ func TestWhatADebateWaitsFor(t *testing.T) {
 				}
 			}
 			page := html.UnescapeString(w.get(http.StatusOK, "/debates/d"))
-			for _, part := range strings.Split(tt.advice, " | ") {
+			for part := range strings.SplitSeq(tt.advice, " | ") {
 				require.Contains(t, page, part)
 			}
 			if tt.advice == "" {

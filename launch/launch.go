@@ -351,9 +351,7 @@ func (o *Offer) used(c *debate.Config) (list []usedModel) {
 // a price only then.
 func (o *Offer) setPrices(c *debate.Config, used []usedModel) (found []protocol.Problem) {
 	prices := price.Prices{}
-	for name, p := range c.Prices {
-		prices[name] = p
-	}
+	maps.Copy(prices, c.Prices)
 	for _, u := range used {
 		_, known := prices[u.Name]
 		switch {

@@ -146,27 +146,6 @@ func turnNotes(t *transcript.Turn) (list []string) {
 	return list
 }
 
-// shortAnswer returns an answer in quotation marks if it is short enough for a sentence, or else "".
-func shortAnswer(text string) string {
-	const length = 120
-	text = strings.TrimSpace(text)
-	if text == "" || len([]rune(text)) > length || strings.Contains(text, "\n") {
-		return ""
-	}
-	return "“" + text + "”"
-}
-
-// all returns "the only", "both" or "all" with the number, and a word, which is given in the plural.
-func all(n int, many string) string {
-	switch n {
-	case 1:
-		return "the only " + strings.TrimSuffix(many, "s")
-	case 2:
-		return "both " + many
-	}
-	return fmt.Sprintf("all %d %s", n, many)
-}
-
 // plural returns a number with the singular or the plural of a word.
 func plural(n int, one, many string) string {
 	if n == 1 {

@@ -223,7 +223,8 @@ func TestDiffFiles(t *testing.T) {
 // Files that a diff changes have room in the prompts before others.
 func TestAChangedFileIsReadFirst(t *testing.T) {
 	l := &library{documents: []document{
-		{place: "a.go", text: "package a\n", readers: []string{"*"}}, {place: "cmd/main.go", text: "package main\n\nvar limit = 0\n", readers: []string{"*"}},
+		{place: "a.go", text: "package a\n", readers: []string{"*"}},
+		{place: "cmd/main.go", text: "package main\n\nvar limit = 0\n", readers: []string{"*"}},
 		{place: "stdin.diff", text: change, readers: []string{"*"}, named: true},
 	}}
 	var order []string

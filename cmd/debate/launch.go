@@ -213,7 +213,7 @@ func (l *launcher) readUpload(ctx context.Context, name string, data []byte) (st
 		return inspector.ReadText(ctx, name, data)
 	}
 	r := extract.Reader{Cache: cacheFolder(l.env)}
-	defer func() { _ = r.Close() }()
+	defer func() { _ = r.Close() }() //nolint:contextcheck // it also closes when the request has ended
 	return r.Text(ctx, name, data)
 }
 

@@ -107,7 +107,7 @@ var vendorFolders = []string{"vendor", "node_modules", "third_party", "bower_com
 
 // isVendorPlace reports whether a file is below a folder with the code of others.
 func isVendorPlace(place string) bool {
-	for _, folder := range strings.Split(path.Dir(place), "/") {
+	for folder := range strings.SplitSeq(path.Dir(place), "/") {
 		if slices.Contains(vendorFolders, strings.ToLower(folder)) {
 			return true
 		}

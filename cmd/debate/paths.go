@@ -8,7 +8,7 @@ import (
 
 // fileExists reports whether a file exists.
 func fileExists(path string) bool {
-	_, err := os.Stat(path)
+	_, err := os.Stat(path) //nolint:gosec // the user names the file
 	return !errors.Is(err, fs.ErrNotExist)
 }
 

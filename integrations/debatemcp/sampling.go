@@ -116,7 +116,7 @@ func (s *Sampler) Generate(ctx context.Context, r providers.Request) (providers.
 	request, cancel := context.WithCancelCause(c.ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
-	sample, err := c.session.CreateMessage(request, params)
+	sample, err := c.session.CreateMessage(request, params) //nolint:contextcheck // the context of the caller ends it too
 	switch {
 	case ctx.Err() != nil:
 		return providers.Response{}, providers.ContextError(ctx, providers.Response{})

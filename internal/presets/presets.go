@@ -26,8 +26,17 @@ import (
 // Protocols returns the protocols of the library.
 func Protocols() []protocol.Protocol {
 	return []protocol.Protocol{
-		panel.Protocol{}, skeptic.Protocol{}, refine.Protocol{}, arbitration.Protocol{}, procon.Protocol{}, vote.Protocol{}, council.Protocol{},
-		mad.Protocol{}, review.Protocol{}, pairwise.Protocol{}, oversight.Protocol{},
+		panel.Protocol{},
+		skeptic.Protocol{},
+		refine.Protocol{},
+		arbitration.Protocol{},
+		procon.Protocol{},
+		vote.Protocol{},
+		council.Protocol{},
+		mad.Protocol{},
+		review.Protocol{},
+		pairwise.Protocol{},
+		oversight.Protocol{},
 	}
 }
 

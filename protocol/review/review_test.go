@@ -239,7 +239,9 @@ func TestJudgesDecideByMajorityAndReviewersIfTheyDoNot(t *testing.T) {
 		warns    []string
 	}{
 		"two of three judges": {
-			[]string{"J", "K", "L"}, votes(-1), votes(-1), map[string]any{"J": rulings("1 note"), "K": rulings("1 note"), "L": rulings("-1")},
+			[]string{"J", "K", "L"},
+			votes(-1), votes(-1),
+			map[string]any{"J": rulings("1 note"), "K": rulings("1 note"), "L": rulings("-1")},
 			review.Comment, review.Note, nil,
 		},
 		"the worse of two severities": {
@@ -252,11 +254,17 @@ func TestJudgesDecideByMajorityAndReviewersIfTheyDoNot(t *testing.T) {
 			[]string{"J", "K"}, votes(-1), votes(-1), map[string]any{"J": rulings("1 note"), "K": rulings("-1")}, review.Approve, "", nil,
 		},
 		"no judge, divided reviewers": {
-			[]string{"J"}, votes(-1), "?", map[string]any{"J": "?"}, review.Comment, review.Warning,
+			[]string{"J"},
+			votes(-1), "?",
+			map[string]any{"J": "?"},
+			review.Comment, review.Warning,
 			[]string{"The rulings of J could not be read and do not count.", "No judge decided. The votes of the reviewers did."},
 		},
 		"no judge, nobody votes": {
-			[]string{"J"}, "?", "?", map[string]any{"J": "?"}, review.Comment, review.Warning,
+			[]string{"J"},
+			"?", "?",
+			map[string]any{"J": "?"},
+			review.Comment, review.Warning,
 			[]string{"The rulings of J could not be read and do not count.", "No judge decided. The votes of the reviewers did."},
 		},
 	} {

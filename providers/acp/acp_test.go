@@ -41,8 +41,10 @@ func generate(t *testing.T, behavior string) providers.Response {
 func TestEachCallIsASessionOfOneProcess(t *testing.T) {
 	p := open(t, behaving(t, "prompt"))
 	r := providers.Request{Messages: []providers.Message{
-		{Role: providers.System, Text: "You argue."}, {Role: providers.User, Text: "Why?"},
-		{Role: providers.Assistant, Text: "So."}, {Role: providers.User, Text: "Why so?"},
+		{Role: providers.System, Text: "You argue."},
+		{Role: providers.User, Text: "Why?"},
+		{Role: providers.Assistant, Text: "So."},
+		{Role: providers.User, Text: "Why so?"},
 	}}
 	pid, said, _ := strings.Cut(calltest.Generate(t, p, r).Text, " ")
 	require.Equal(t, "s1: You argue.\n\nWhy?\n\n[Your earlier reply]\nSo.\n[End of your earlier reply]\n\nWhy so?", said)

@@ -97,15 +97,19 @@ func TestTheUsersRulesForConnections(t *testing.T) {
 			t.Run(fmt.Sprint(name, own), func(t *testing.T) {
 				var asked []string
 				transport := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return dial() }}
-				c, err := New(Config{HTTP: &http.Client{Transport: transport}, SetHeader: func(http.Header, string) {},
+				c, err := New(Config{
+					HTTP: &http.Client{Transport: transport}, SetHeader: func(http.Header, string) {},
 					ErrorKind: func(status int, body []byte) providers.ErrorKind {
 						require.Zero(t, status)
 						asked = append(asked, string(body))
 						return own
-					}})
+					},
+				})
 				require.NoError(t, err)
-				call := Call{Model: "m", URL: "http://host.test/v1", Body: func(Support) (Object, error) { return Object{}, nil },
-					Event: func([]byte, *Reply) error { return nil }}
+				call := Call{
+					Model: "m", URL: "http://host.test/v1", Body: func(Support) (Object, error) { return Object{}, nil },
+					Event: func([]byte, *Reply) error { return nil },
+				}
 				_, err = c.Generate(t.Context(), providers.Request{}, call)
 				failed := providers.AsError(err)
 				require.Equal(t, cmp.Or(own, providers.Network), failed.Kind)

@@ -20,7 +20,7 @@ func (a *agent) Initialize(_ context.Context, p acp.InitializeRequest) (acp.Init
 	a.readsFiles.Store(p.ClientCapabilities.Fs.ReadTextFile)
 	return acp.InitializeResponse{
 		ProtocolVersion: acp.ProtocolVersionNumber,
-		AgentInfo:       &acp.Implementation{Name: "debate", Title: acp.Ptr("Debates between models"), Version: a.Version},
+		AgentInfo:       &acp.Implementation{Name: "debate", Title: new("Debates between models"), Version: a.Version},
 		AuthMethods:     []acp.AuthMethod{},
 		AgentCapabilities: acp.AgentCapabilities{
 			LoadSession:        true,
@@ -132,7 +132,7 @@ func (a *agent) ListSessions(ctx context.Context, p acp.ListSessionsRequest) (ac
 		at := slices.IndexFunc(found, func(s acp.SessionInfo) bool { return s.SessionId == id })
 		if at < 0 && id != "" {
 			at = len(found)
-			found = append(found, acp.SessionInfo{SessionId: id, Cwd: d.Labels[folderLabel], UpdatedAt: acp.Ptr(d.Updated.Format(time.RFC3339))})
+			found = append(found, acp.SessionInfo{SessionId: id, Cwd: d.Labels[folderLabel], UpdatedAt: new(d.Updated.Format(time.RFC3339))})
 		}
 		if at >= 0 { // in the end, the title is the first topic
 			first, _, _ := strings.Cut(strings.TrimSpace(d.Topic), "\n")
@@ -169,7 +169,7 @@ func (a *agent) Prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptResp
 	defer a.serving.RUnlock()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(s.open, cancel)()
+	defer context.AfterFunc(s.open, cancel)() //nolint:contextcheck // the session ends the request too
 	s.turn.Lock() // the SDK has canceled the prompt before this one
 	defer s.turn.Unlock()
 	err = s.prompt(ctx, p.Prompt)

@@ -43,7 +43,7 @@ func (a *agent) newSession(id acp.SessionId, folder string) (*session, error) {
 	}
 	s := &session{agent: a, id: id, tools: tools.ForPeople()}
 	s.open, s.close = context.WithCancel(context.Background())
-	s.mode.Store(acp.Ptr(defaultMode))
+	s.mode.Store(new(defaultMode))
 	return s, nil
 }
 
