@@ -99,10 +99,14 @@ func TestDocumentsAreOpenedAgain(t *testing.T) {
 	code, stdout, stderr := start(t, environment(), append(flags, "resume", id, "--config", config(t, `{"providers": {"offline": {"kind": "offline"}}}`))...)
 	require.Equal(t, 0, code, stderr)
 	require.NotEmpty(t, stdout)
-	code, stdout, stderr = start(t, environment(), append(flags, "fork", id, "--at", "5")...)
+	code, _, stderr = start(t, environment(), append(flags, "fork", id, "--at", "5")...)
+	require.Equal(t, 1, code, stderr)
+	require.Contains(t, stderr, "waiting for the reply of Bo")
+	code, stdout, stderr = start(t, environment(), append(flags, "fork", id, "--at", "5", "--paused")...)
 	require.Equal(t, 0, code, stderr)
 	code, _, stderr = start(t, environment(), append(flags, "resume", strings.Fields(stdout)[0], "--me", "Bo")...)
-	require.Contains(t, stderr, "waiting for the reply of Bo", "code %d", code)
+	require.Equal(t, 1, code, stderr)
+	require.Contains(t, stderr, "waiting for the reply of Bo")
 }
 
 // config writes a configuration outside of the working directory.

@@ -123,7 +123,7 @@ func TestDebatesAreHeldInAnEditor(t *testing.T) {
 		}
 	})
 	_, stdout, _ := start(t, environment(), "list", "--store", "d.db")
-	require.Equal(t, 10, strings.Count(stdout, "\n"), "a heading, seven purposes, default and short: %s", stdout)
+	require.Equal(t, 12, strings.Count(stdout, "\n"), "a heading, nine purposes, default and short: %s", stdout)
 }
 
 // The process is killed in the middle of a turn. Another one on the same database has the session, and continues its debate.

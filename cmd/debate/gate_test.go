@@ -73,8 +73,12 @@ func TestAnswersFollowTheirSchema(t *testing.T) {
 	require.NoError(t, err)
 	for _, purpose := range sortedKeys(purposes) {
 		t.Run(purpose, func(t *testing.T) {
-			folder(t)
-			code, stdout, stderr := start(t, environment(), "--for", purpose, "--rounds", "1", "--json", topic)
+			folder(t, "notes.md", "The cache is emptied at night. The index is kept for a week.\n")
+			args := []string{"--for", purpose, "--rounds", "1", "--json", topic}
+			if purpose == reviewPurpose {
+				args = append(args, "--docs", "notes.md")
+			}
+			code, stdout, stderr := start(t, environment(), args...)
 			require.Equal(t, 0, code, stderr)
 			require.True(t, strings.HasPrefix(stdout, "{\n  \"answer\": {\n    \"id\": "), "the answer is on top")
 			var out struct{ Answer any }
@@ -89,7 +93,7 @@ func TestAnswersFollowTheirSchema(t *testing.T) {
 			require.NotEmpty(t, a.Text)
 			state(t, []byte(stdout)) // the complete state is beside it
 
-			code, stdout, stderr = start(t, environment(), "--for", purpose, "--rounds", "1", "--json", "--quiet", topic)
+			code, stdout, stderr = start(t, environment(), append(args, "--quiet")...)
 			require.Equal(t, 0, code, stderr)
 			require.Empty(t, stderr)
 			var alone any

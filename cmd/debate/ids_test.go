@@ -61,7 +61,7 @@ func TestTheBeginningOfAnID(t *testing.T) {
 	_, _, stderr = start(t, environment(), append([]string{"resume", short}, in...)...)
 	require.Contains(t, stderr, "resume debate "+list[0]+": already completed")
 
-	code, stdout, stderr = start(t, environment(), append([]string{"fork", short, "--at", "1", "--rounds", "2"}, in...)...)
+	code, stdout, stderr = start(t, environment(), append([]string{"fork", short, "--at", "1", "--rounds", "2", "--paused"}, in...)...)
 	require.Equal(t, 0, code, stderr)
 	fork, _, _ := strings.Cut(stdout, " ")
 	_, stdout, _ = start(t, environment(), append([]string{"list"}, in...)...)

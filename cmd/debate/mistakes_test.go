@@ -210,7 +210,8 @@ func TestWrongFieldsOfAConfiguration(t *testing.T) {
 // wrongValues has a value that a flag refuses, by its name.
 var wrongValues = map[string]string{
 	"agents": "Ann,Ann", "arm": "nothing", "at": "first", "background": "none.md", "base-url": "nobody=http://127.0.0.1", "baseline": "nothing",
-	"before": "yesterday", "budget": "dollars", "concurrency": "0", "config": "none.json", "docs": "none", "failure": "sadness", "field": "topic",
+	"before": "yesterday", "budget": "dollars", "concurrency": "0", "config": "none.json", "confirm-above": "dollars",
+	"dir": "none", "docs": "none", "failure": "sadness", "field": "topic",
 	"file": "none.md", "for": "fun", "format": "xml", "http": "127.0.0.1:99999", "items": "999", "judge": "nobody", "judge-model": "nobody/x",
 	"judge-temperature": "-1", "key": "none.key", "label": "eval", "largest": "0", "limit": "0", "max-cost": "0", "max-tokens": "0", "me": "Zoe",
 	"model": "nobody/x", "omit": "999", "option": "one", "origin": "app.example.com", "outcome": "joy", "output": ".", "plant": "roses",
@@ -226,7 +227,7 @@ var wrongValues = map[string]string{
 var arguments = map[string][]string{
 	"debate": {topic, "--store", "memory"}, "debate answer": {"WAITING"}, "debate audit judge": {"pairs.jsonl", "--judge", "offline", "--store", "memory"},
 	"debate cancel": {"FORK"}, "debate eval": {"tasks.jsonl", "--arm", "single", "--store", "memory"}, "debate export": {"ID", "--record", "d.record"},
-	"debate fork": {"ID"}, "debate import": {"d.json"}, "debate influence": {"ID"}, "debate inspect": {"--no-open"}, "debate keys": {"example.org/debates"},
+	"debate fork": {"ID", "--at", "4"}, "debate import": {"d.json"}, "debate influence": {"ID"}, "debate inspect": {"--no-open"}, "debate keys": {"example.org/debates"},
 	"debate label": {"pairs.jsonl"}, "debate pause": {"FORK"}, "debate rejudge": {"ID"}, "debate resume": {"FORK"}, "debate retry": {"FORK"},
 	"debate serve": {"--insecure"}, "debate show": {"ID"}, "debate tournament": {"tournament.json", "--store", "memory"}, "debate verify": {"d.record"},
 }
@@ -239,7 +240,7 @@ func TestWrongValuesOfFlags(t *testing.T) {
 	)
 	_, _, said := start(t, environment(), topic, "--rounds", "1", "--store", "d.db")
 	id := saved(t, said)
-	_, stdout, said := start(t, environment(), "fork", id, "--at", "4", "--store", "d.db")
+	_, stdout, said := start(t, environment(), "fork", id, "--at", "4", "--paused", "--store", "d.db")
 	require.Contains(t, stdout, "paused", said)
 	_, _, said = start(t, environment(), topic, "--me", "Ada", "--store", "d.db")
 	names := strings.NewReplacer("WAITING", saved(t, said), "FORK", strings.Fields(stdout)[0], "ID", id)

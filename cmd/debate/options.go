@@ -124,15 +124,8 @@ func (o *options) accept(command string, operands []string, afterDashes bool, fl
 	if blank != nil {
 		return blank
 	}
-	for _, path := range o.reports {
-		if ext := strings.ToLower(filepath.Ext(path)); ext != ".md" && ext != ".html" {
-			return exitErrorf(exitInput, "read arguments: --report %q, use a name that ends with .md or .html", path)
-		}
-	}
-	for _, path := range append([]string{o.config, o.output, o.store, o.record.file, o.audit.records, o.sarif}, o.reports...) {
-		if isDirectory(path) {
-			return exitErrorf(exitInput, "read arguments: %s is a directory, want a file", path)
-		}
+	if err := o.checkPaths(); err != nil {
+		return err
 	}
 	if err := o.checkGate(); err != nil {
 		return err
@@ -144,6 +137,24 @@ func (o *options) accept(command string, operands []string, afterDashes bool, fl
 		if o.flagGiven[name] && n < 1 {
 			return exitErrorf(exitInput, "read arguments: --%s %d, use 1 or more", name, n)
 		}
+	}
+	return nil
+}
+
+// checkPaths returns an error if a flag names a file that cannot be written as it says, or a folder that does not exist.
+func (o *options) checkPaths() error {
+	for _, path := range o.reports {
+		if ext := strings.ToLower(filepath.Ext(path)); ext != ".md" && ext != ".html" {
+			return exitErrorf(exitInput, "read arguments: --report %q, use a name that ends with .md or .html", path)
+		}
+	}
+	for _, path := range append([]string{o.config, o.output, o.store, o.record.file, o.audit.records, o.sarif}, o.reports...) {
+		if isDirectory(path) {
+			return exitErrorf(exitInput, "read arguments: %s is a directory, want a file", path)
+		}
+	}
+	if o.dir != "" && !isDirectory(o.dir) {
+		return exitErrorf(exitInput, "read arguments: --dir %s, want a folder that exists", o.dir)
 	}
 	return nil
 }

@@ -397,7 +397,7 @@ func TestOnlyANewDebateMayUseMemory(t *testing.T) {
 		args := append(strings.Fields(command), "--help")
 		code, stdout, stderr := start(t, environment(), args...)
 		require.Equal(t, 0, code, stderr)
-		require.Equal(t, command == "", strings.Contains(stdout, "memory keeps nothing"), command)
+		require.Equal(t, command == "", strings.Contains(plainLine(stdout), "memory keeps nothing"), command)
 	}
 }
 
