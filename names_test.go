@@ -41,10 +41,31 @@ func TestFieldsHaveTheSameNamesInGoAndJSON(t *testing.T) {
 		}
 	}
 	data := []any{
-		debate.Config{}, debate.Result{}, store.Status{}, store.Totals{}, debate.Asked{}, debate.ConfigChanged{}, debate.StateChanged{}, debate.PhaseStarted{},
-		debate.TurnDone{}, debate.ToolsCalled{}, debate.Dropped{}, debate.Decided{}, debate.Annotated{}, debate.TurnStarted{}, debate.Chunk{},
-		debate.TurnFailed{}, debate.Warning{}, debate.Ended{}, debate.Preview{}, debate.EntryCheck{}, judge.Assessment{}, judge.Verdict{}, council.Result{},
-		mad.Protocol{}, procon.Judgment{},
+		debate.Config{},
+		debate.Result{},
+		store.Status{},
+		store.Totals{},
+		debate.Asked{},
+		debate.ConfigChanged{},
+		debate.StateChanged{},
+		debate.PhaseStarted{},
+		debate.TurnDone{},
+		debate.ToolsCalled{},
+		debate.Dropped{},
+		debate.Decided{},
+		debate.Annotated{},
+		debate.TurnStarted{},
+		debate.Chunk{},
+		debate.TurnFailed{},
+		debate.Warning{},
+		debate.Ended{},
+		debate.Preview{},
+		debate.EntryCheck{},
+		judge.Assessment{},
+		judge.Verdict{},
+		council.Result{},
+		mad.Protocol{},
+		procon.Judgment{},
 	}
 	for _, v := range data {
 		walk(reflect.TypeOf(v))

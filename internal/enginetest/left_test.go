@@ -80,11 +80,13 @@ var judgments = map[string]struct {
 	speaker         bool
 }{
 	"a reason of a decision": {
-		panel.Protocol{Decision: decision.Task{Options: []string{"Yes", "No"}}}, decision.Contract.Name(),
+		panel.Protocol{Decision: decision.Task{Options: []string{"Yes", "No"}}},
+		decision.Contract.Name(),
 		`{"summary":"So.","reasons":[{"text":"It is decisive.","speaker":%q,"round":1}],"option":1,"confidence":80}`, true,
 	},
 	"key points of a verdict": {
-		panel.Protocol{}, judge.VerdictContract.Name(),
+		panel.Protocol{},
+		judge.VerdictContract.Name(),
 		`{"summary":"So.","participants":[{"name":%q,"points":["It is decisive."]}],"quality":60}`, true,
 	},
 	"key points of a verdict, as an object": {

@@ -154,12 +154,7 @@ func (s *env) namedDies() {
 	}
 	for name, drive := range map[string]func(*debate.Debate){
 		"start": func(d *debate.Debate) { require.NoError(s, d.Start(s.ctx)) },
-		"run": func(d *debate.Debate) {
-			go func() {
-				for range d.Run(s.ctx) { //nolint:revive // its process dies
-				}
-			}()
-		},
+		"run":   func(d *debate.Debate) { s.runInBackground(d) },
 	} {
 		s.runSubtest(name, func(s *env) {
 			named := func(o *debate.Options) { o.Name, o.HeartbeatInterval = "service", time.Hour }

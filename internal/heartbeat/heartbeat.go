@@ -70,7 +70,8 @@ func New(s store.Store, name string, every, after time.Duration, log *slog.Logge
 	if !ok || every < 0 {
 		return nil
 	}
-	h := &Keeper{store: keeper, name: name, named: name != "", every: cmp.Or(every, defaultHeartbeatInterval), log: log, driven: map[string]bool{}}
+	h := &Keeper{store: keeper, name: name, named: name != "", log: log, driven: map[string]bool{}}
+	h.every = cmp.Or(every, defaultHeartbeatInterval)
 	h.after = cmp.Or(after, heartbeatsToMiss*h.every)
 	return h
 }
