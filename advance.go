@@ -141,6 +141,9 @@ func (dr *driver) step() (more bool, err error) {
 		dr.yieldTurn()
 		dr.sleep(p.wait)
 	case len(p.executions) > 0 && !dr.outdated(p): // otherwise it is planned again
+		if dr.signs {
+			dr.engine.heartbeats.Sign(dr.ctx, dr.journal.id)
+		}
 		err = dr.perform(p)
 	}
 	if dr.out.Flush(); dr.out.Gone || err != nil {

@@ -25,7 +25,7 @@ func startBackground(ctx context.Context, e *Engine, j *journal, late bool) erro
 			return nil
 		}
 		dr.background = true
-		e.heartbeats.Sign(ctx, j.id)
+		dr.signs = true
 		dr.turn = e.admission.Join()
 		go dr.runBackground() //nolint:contextcheck // see fail
 		return nil

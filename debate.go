@@ -278,7 +278,7 @@ func (d *Debate) Run(ctx context.Context) iter.Seq2[Event, error] {
 			return
 		}
 		defer dr.release()
-		d.engine.heartbeats.Sign(ctx, d.ID())
+		dr.signs = true
 		dr.observe()
 		for more := true; more && err == nil && !dr.out.Gone; {
 			more, err = dr.advance() //nolint:contextcheck // see fail

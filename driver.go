@@ -32,6 +32,7 @@ type driver struct {
 	feed       *live.Feed[Event]
 	out        live.Delivery[Event]
 	background bool          // Start drives the debate
+	signs      bool          // a heartbeat has the chosen name of the engine before the first call
 	turn       chan struct{} // closed when a debate in the background may be driven; nil if it does not wait for that
 	stop       []func()      // called in order by leave
 

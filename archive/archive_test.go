@@ -146,8 +146,11 @@ func same(t *testing.T, p protocol.Protocol) {
 	require.NoError(t, err)
 	require.Equal(t, debatetest.Encode(t, head), debatetest.Encode(t, again.Status), "the computed status equals the stored one")
 	want, got := debatetest.Result(t, d), debatetest.Result(t, opened(t, other))
-	if p.Name() == (own{}).Name() { // another process does not know the protocol and computes no answer
+	if p.Name() == (own{}).Name() { // another process does not know the protocol and computes neither an answer nor its outcome
+		require.Equal(t, "own", got.Outcome.Kind)
+		require.Equal(t, want.Outcome.Scores, got.Outcome.Scores)
 		want.Answer, got.Answer = protocol.Answer{}, protocol.Answer{}
+		want.Outcome, got.Outcome = protocol.Outcome{}, protocol.Outcome{}
 	}
 	require.Equal(t, debatetest.Encode(t, want), debatetest.Encode(t, got))
 	require.Equal(t, events(t, d), events(t, opened(t, other)))

@@ -73,6 +73,7 @@ func TestResumeReadsALongDebateOnce(t *testing.T) {
 			b := sit(t, s, &model{}, c, debatetool.Options{})
 			out := debatetest.Call(t, b.Run, ask)
 			require.Equal(t, "completed", out.Status)
+			synctest.Wait() // the engine has left the debate
 			s.loads.Store(0)
 			for _, err := range b.Resume(t.Context(), debatetool.Reply{ID: out.ID}) {
 				require.NoError(t, err)

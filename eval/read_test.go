@@ -46,7 +46,7 @@ func TestDocumentsOfTasks(t *testing.T) {
 	for documents, says := range map[string]string{
 		`["a.md"]`: "line 1: documents: want a list of objects with a name and a text",
 		`[{"name": "a", "text": "x"}, {"name": "a", "text": "y"}]`: `line 1: documents[1].name: "a" is the name of two documents`,
-		`[{"name": "a/b", "text": "x"}]`:                           `line 1: documents[0].name: "a/b" is not valid`,
+		`[{"name": "a\nb", "text": "x"}]`:                          `line 1: documents[0].name: "a\nb" is not valid`,
 		`[{"name": "a", "text": "x", "readers": ["Ann"]}]`:         "unknown field",
 	} {
 		_, err := eval.Format{}.Read(strings.NewReader(`{"topic": "Q?", "gold": "x", "documents": ` + documents + `}`))

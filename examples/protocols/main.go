@@ -1,5 +1,5 @@
 // Protocols holds a debate in one of the ways of the library, and prints what the answer of its protocol has. There is a file for
-// each protocol.
+// each protocol; the protocol of reviews has a program of its own, examples/review.
 //
 //	go run ./examples/protocols
 //	go run ./examples/protocols -protocol vote "Is 2027 a prime number? Answer yes or no."

@@ -10,6 +10,7 @@ import (
 	"github.com/elenchus-go/debate/internal/consoletest"
 	"github.com/elenchus-go/debate/internal/presets"
 	"github.com/elenchus-go/debate/protocol/pairwise"
+	"github.com/elenchus-go/debate/protocol/review"
 )
 
 // shown is what a debate prints, on stdout and on stderr.
@@ -110,9 +111,10 @@ func TestEachProtocol(t *testing.T) {
 	}
 }
 
-// Each protocol of the library is here, but pairwise, which takes two answers and no participants: debate audit judge uses it.
+// Each protocol of the library is here but two. Pairwise takes two answers and no participants: debate audit judge uses it. Review
+// takes files and has a program of its own, examples/review.
 func TestNoProtocolIsMissing(t *testing.T) {
-	names := map[string]bool{pairwise.Protocol{}.Name(): true}
+	names := map[string]bool{pairwise.Protocol{}.Name(): true, review.Protocol{}.Name(): true}
 	for _, k := range kinds {
 		names[k.config.Protocol.Name()] = true
 	}

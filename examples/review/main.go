@@ -1,8 +1,7 @@
 // Review has several reviewers read a diff, and prints the findings that stand.
 //
 //	go run ./examples/review
-//	git diff main > change.diff
-//	go run ./examples/review -diff change.diff -context store.go "Should we merge this?"
+//	go run ./examples/review -diff examples/review/change.diff -context examples/review/main.go "Should we merge this?"
 //
 // It fails if the reviewers request changes, so a script can stop there. Set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST to choose a
 // model. If none is set, the example uses an offline demo model, which quotes lines and judges them by their numbers.

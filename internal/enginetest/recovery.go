@@ -149,14 +149,12 @@ func (s *env) runTwice() {
 // namedDies has a process with a name die in its first call. Another one with the same name continues at once: no heartbeat is due
 // for an hour.
 func (s *env) namedDies() {
+	if _, keeps := s.backend.Open(s).(store.Heartbeats); !keeps {
+		s.Skip("the store keeps no heartbeats")
+	}
 	for name, drive := range map[string]func(*debate.Debate){
 		"start": func(d *debate.Debate) { require.NoError(s, d.Start(s.ctx)) },
-		"run": func(d *debate.Debate) {
-			go func() {
-				for range d.Run(s.ctx) { //nolint:revive // its process dies
-				}
-			}()
-		},
+		"run":   func(d *debate.Debate) { s.runInBackground(d) },
 	} {
 		s.runSubtest(name, func(s *env) {
 			named := func(o *debate.Options) { o.Name, o.HeartbeatInterval = "service", time.Hour }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -229,22 +230,32 @@ func TestServicesThatRecoverTogetherShareTheDebates(t *testing.T) {
 	})
 }
 
+// If the name of the engine was chosen, the first heartbeat of each debate is written at once besides.
 func TestAnEngineWritesOneHeartbeatPerInterval(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newMortal(store.Memory())
-		e := newTestEngine(t, processOptions(s, newMeter(), "x"))
-		for _, id := range []string{"a", "b", "c"} {
-			d := debatetest.Create(t, e, pairConfig(id))
-			require.NoError(t, d.Start(t.Context()))
-			time.Sleep(2 * time.Second)
-		}
-		time.Sleep(55 * time.Second)
-		beats := s.written()
-		require.GreaterOrEqual(t, len(beats), 5)
-		for i := range beats[1:] {
-			require.GreaterOrEqual(t, beats[i+1].Sub(beats[i]), 10*time.Second)
-		}
-	})
+	for name, signed := range map[string]int{"": 0, "x": 3} {
+		t.Run(fmt.Sprintf("name %q", name), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				s := newMortal(store.Memory())
+				e := newTestEngine(t, processOptions(s, newMeter(), name))
+				for _, id := range []string{"a", "b", "c"} {
+					d := debatetest.Create(t, e, pairConfig(id))
+					require.NoError(t, d.Start(t.Context()))
+					time.Sleep(2 * time.Second)
+				}
+				time.Sleep(55 * time.Second)
+				beats := s.written()
+				require.GreaterOrEqual(t, len(beats), 5+signed)
+				for i, at := range beats[:signed] {
+					require.Equal(t, began.Add(time.Duration(i)*2*time.Second), at)
+				}
+				beats = beats[signed:]
+				for i := range beats[1:] {
+					require.GreaterOrEqual(t, beats[i+1].Sub(beats[i]), 10*time.Second)
+				}
+			})
+		})
+	}
 }
 
 // A debate that waits in the background is announced once, however often it changes meanwhile.

@@ -70,7 +70,8 @@ func New(s store.Store, name string, every, after time.Duration, log *slog.Logge
 	if !ok || every < 0 {
 		return nil
 	}
-	h := &Keeper{store: keeper, name: name, named: name != "", every: cmp.Or(every, defaultHeartbeatInterval), log: log, driven: map[string]bool{}}
+	h := &Keeper{store: keeper, name: name, named: name != "", log: log, driven: map[string]bool{}}
+	h.every = cmp.Or(every, defaultHeartbeatInterval)
 	h.after = cmp.Or(after, heartbeatsToMiss*h.every)
 	return h
 }
@@ -194,10 +195,20 @@ func (h *Keeper) Announce(ctx context.Context, id string) {
 	}
 }
 
-// Sign writes a heartbeat for a debate whose engine begins to drive it, if the name of the engine was chosen. A process that
-// dies in its first second leaves its name, so that its successor with the same name does not wait.
+// Sign writes a heartbeat for a debate before its first call, if the name of the engine was chosen, unless the store has one. A
+// process that dies in its first second leaves its name, so that its successor with the same name does not wait.
 func (h *Keeper) Sign(ctx context.Context, id string) {
-	if h != nil && h.named {
+	if h == nil || !h.named {
+		return
+	}
+	h.mu.Lock()
+	told, driven := h.driven[id]
+	due := driven && !told
+	if due && len(h.driven) == 1 {
+		h.arm(h.every) // this heartbeat replaces the first one of the timer
+	}
+	h.mu.Unlock()
+	if due { // and the engine has not left the debate
 		h.Announce(ctx, id)
 	}
 }

@@ -170,7 +170,7 @@ func (a *agent) Prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptResp
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.open, cancel)() //nolint:contextcheck // the session ends the request too
-	s.turn.Lock() // the SDK has canceled the prompt before this one
+	s.turn.Lock()                             // the SDK has canceled the prompt before this one
 	defer s.turn.Unlock()
 	err = s.prompt(ctx, p.Prompt)
 	switch {
