@@ -140,7 +140,11 @@ func TestTheDocumentOfPurposes(t *testing.T) {
 		if least < most {
 			calls = fmt.Sprintf("%d to %d", least, most)
 		}
-		fmt.Fprintf(&table, "| [%s](#%s) | `debate --for %s \"…\"` | %s |\n", purposes[note.name], anchor(note.heading), note.name, calls)
+		documents := ""
+		if note.name == reviewPurpose {
+			documents = "--docs . "
+		}
+		fmt.Fprintf(&table, "| [%s](#%s) | `debate --for %s %s\"…\"` | %s |\n", purposes[note.name], anchor(note.heading), note.name, documents, calls)
 		b, err := purposeConfig(note.name)
 		require.NoError(t, err)
 		fmt.Fprintf(&sections, "\n## %s\n\n%s\n\n%s\n\n```json\n%s```\n", note.heading, wrap(note.why), wrap(note.measured), b)
