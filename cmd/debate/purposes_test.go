@@ -142,7 +142,7 @@ func TestTheDocumentOfPurposes(t *testing.T) {
 		}
 		documents := ""
 		if note.name == reviewPurpose {
-			documents = "--docs . "
+			documents = "--docs papers "
 		}
 		fmt.Fprintf(&table, "| [%s](#%s) | `debate --for %s %s\"…\"` | %s |\n", purposes[note.name], anchor(note.heading), note.name, documents, calls)
 		b, err := purposeConfig(note.name)
