@@ -49,11 +49,9 @@ func TestOptionsAreChecked(t *testing.T) {
 
 // Where answers are letters, a ballot that gives the text of a choice of the topic counts for its letter.
 func TestBallotsGiveTheTextOfAChoice(t *testing.T) {
-	for topic, counts := range map[string]bool{
-		"Which is the capital?\n\nA. Sydney\nB. Canberra\nC. Perth": true,
-		"Which is the capital? A) Sydney, B) Canberra, C) Perth":    true,
-		"Which is the capital?":                                     false,
-	} {
+	for _, choices := range []string{"", " A) Sydney, B) Canberra, C) Perth", "\n\nA. Sydney\nB. Canberra\nC. Perth"} {
+		topic := "Which is the capital?" + choices
+		counts := choices != ""
 		h := convene(t, vote.Protocol{Extract: "letter", Unanimity: vote.Stop, Grouped: true}, "Ann", "Bob", "Cy")
 		h.Topic = topic
 		h.round("canberra. A B")
