@@ -57,7 +57,8 @@ func (d *Debate) Estimate(ctx context.Context) (e Estimate, err error) {
 	}()
 	defer catchFailure(&err, transcript.Key{})
 	err = d.read(ctx, func(r *record) {
-		if err = r.derivable(); err == nil {
+		err = r.derivable()
+		if err == nil {
 			e = estimateOf(r.config, r.env)
 		}
 	})

@@ -281,7 +281,8 @@ func resultOf(r *record) *Result {
 		res.Warnings = append(res.Warnings, fmt.Sprintf("the protocol cannot compute the answer: panic: %v", failed))
 	}
 	res.Warnings = append(res.Warnings, res.Answer.Warnings...)
-	if res.Outcome, failed = outcomeOf(r, res.Answer); failed != nil {
+	res.Outcome, failed = outcomeOf(r, res.Answer)
+	if failed != nil {
 		res.Warnings = append(res.Warnings, fmt.Sprintf("the protocol cannot compute the outcome: panic: %v", failed))
 	}
 	return res

@@ -157,7 +157,8 @@ func (v *visit) template(id string) (c debate.Config, err error) {
 			return c, err
 		}
 		if changed, ok := past.Event.(debate.ConfigChanged); ok {
-			if c, err = v.engine.ParseConfig(changed.Config); err != nil {
+			c, err = v.engine.ParseConfig(changed.Config)
+			if err != nil {
 				return c, err
 			}
 		}
@@ -240,7 +241,8 @@ func (v *visit) answerForm(o *launch.Offer, shown beginView, do string) error {
 	case len(shown.Mistakes) > 0 || do == "check":
 		return v.showForm(o, shown)
 	case do == "show":
-		if shown.Shown, err = v.showDraft(choice, cfg); err != nil {
+		shown.Shown, err = v.showDraft(choice, cfg)
+		if err != nil {
 			return err
 		}
 		return v.showForm(o, shown)

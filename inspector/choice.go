@@ -104,7 +104,8 @@ func (d draft) choice() (launch.Choice, mistakes) {
 // linesOf returns the lines of a text that are not blank.
 func linesOf(text string) (list []string) {
 	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line != "" {
+		line = strings.TrimSpace(line)
+		if line != "" {
 			list = append(list, line)
 		}
 	}
@@ -122,7 +123,8 @@ func enteredScores(text, input string, wrong mistakes) map[string]float64 {
 	for _, part := range partsOf(text) {
 		name, value, _ := strings.Cut(part, "=")
 		score, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-		if name = strings.TrimSpace(name); err != nil || name == "" || math.IsNaN(score) {
+		name = strings.TrimSpace(name)
+		if err != nil || name == "" || math.IsNaN(score) {
 			wrong.add(input, "%q is no score, use a name and a number, such as problem=5.", part)
 			continue
 		}
@@ -139,7 +141,8 @@ func labelsOf(text string, wrong mistakes) map[string]string {
 	var labels map[string]string
 	for _, part := range partsOf(text) {
 		name, value, ok := strings.Cut(part, ":")
-		if name = strings.TrimSpace(name); !ok || name == "" {
+		name = strings.TrimSpace(name)
+		if !ok || name == "" {
 			wrong.add("labels", "%q is no label, use a name and a value, such as team: red.", part)
 			continue
 		}

@@ -132,14 +132,16 @@ func (v *visit) call(method, path string, content any, headers ...string) (*resp
 	var body []byte
 	if content != nil {
 		var err error
-		if body, err = json.Marshal(content); err != nil {
+		body, err = json.Marshal(content)
+		if err != nil {
 			return nil, err
 		}
 	}
 	r := v.whole.Clone(context.WithoutCancel(v.whole.Context()))
 	r.Method, r.Body, r.ContentLength = method, io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	var err error
-	if r.URL, err = url.Parse(path); err != nil {
+	r.URL, err = url.Parse(path)
+	if err != nil {
 		return nil, err
 	}
 	r.Form, r.PostForm, r.MultipartForm = nil, nil, nil

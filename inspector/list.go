@@ -120,10 +120,12 @@ func (v *visit) list() error {
 	}
 	var cursor string
 	folds := f.All == "" && f.Label == ""
-	if shown.Debates, cursor, err = v.selectPage(q, f.matches, folds); err != nil {
+	shown.Debates, cursor, err = v.selectPage(q, f.matches, folds)
+	if err != nil {
 		return err
 	}
-	if shown.Rows, err = v.rows(q, shown.Debates, folds); err != nil {
+	shown.Rows, err = v.rows(q, shown.Debates, folds)
+	if err != nil {
 		return err
 	}
 	shown.Switch = f.with("all", map[bool]string{true: "yes", false: ""}[f.All == ""])

@@ -100,7 +100,8 @@ func plainName(name, other string) string {
 		_, size := utf8.DecodeLastRuneInString(name)
 		name = name[:len(name)-size]
 	}
-	if name = strings.TrimSpace(name); name == "" || name == "." || name == "/" || name == ".." {
+	name = strings.TrimSpace(name)
+	if name == "" || name == "." || name == "/" || name == ".." {
 		return other
 	}
 	return name

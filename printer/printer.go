@@ -170,7 +170,8 @@ func (p *Printer) turnLines(t *transcript.Turn) []string {
 	if list, why, ok := Scores(t); ok {
 		text, scores = why, list
 	}
-	if text = strings.TrimSpace(clean(sources.Readable(text))); text != "" {
+	text = strings.TrimSpace(clean(sources.Readable(text)))
+	if text != "" {
 		for line := range strings.SplitSeq(text, "\n") {
 			lines = append(lines, strings.TrimRight("  "+line, " "))
 		}

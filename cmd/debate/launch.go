@@ -81,7 +81,8 @@ func (l *launcher) offer(ctx context.Context) (*launch.Offer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Models, err = l.models(ctx, own); err != nil {
+	o.Models, err = l.models(ctx, own)
+	if err != nil {
 		return nil, err
 	}
 	for _, name := range orderedPurposes() {

@@ -50,13 +50,16 @@ func commanded(t *testing.T, env func(string) string, args ...string) debate.Con
 	topic, err := p.topic()
 	require.NoError(t, err)
 	err = p.withConfigFile(func(s configFile) (err error) {
-		if c, err = p.buildConfig(s, topic); err != nil {
+		c, err = p.buildConfig(s, topic)
+		if err != nil {
 			return err
 		}
-		if err = p.takeSeats(&c); err != nil {
+		err = p.takeSeats(&c)
+		if err != nil {
 			return err
 		}
-		if err = p.chooseModels(s, &c); err != nil {
+		err = p.chooseModels(s, &c)
+		if err != nil {
 			return err
 		}
 		return p.setModels(s, &debate.Options{}, nil, &c)

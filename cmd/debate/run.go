@@ -26,7 +26,8 @@ func (p *program) newDebate() error {
 			if err = p.takeSeats(&c); err != nil {
 				return err
 			}
-			if err = p.checkPass(c.Protocol); err != nil {
+			err = p.checkPass(c.Protocol)
+			if err != nil {
 				return err
 			}
 			if err = p.chooseModels(s, &c); err == nil {

@@ -204,7 +204,8 @@ func TestTheProtocolIsShort(t *testing.T) {
 	_, program, _ := strings.Cut(string(text), "\n)\n")
 	lines := 0
 	for line := range strings.Lines(program) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
+		line = strings.TrimSpace(line)
+		if line != "" && !strings.HasPrefix(line, "//") {
 			lines++
 		}
 	}

@@ -128,7 +128,8 @@ func (s *sentence) find() {
 func (s *sentence) findAt(at int, spaceless bool) {
 	n := tree()
 	for i := at; i < len(s.text); i++ {
-		if n = n.next[s.text[i]]; n == nil {
+		n = n.next[s.text[i]]
+		if n == nil {
 			return
 		}
 		end := i + 1

@@ -44,7 +44,8 @@ func (r *Run) attempt(n int) (again bool, err error) {
 	if failed := providers.AsError(err); failed != nil {
 		resp, err = failed.Partial, r.readPartial(failed, err, mayCall)
 	} else if round, again, err = r.readCalls(&resp); !again && err == nil {
-		if err = r.askForSpeech(&resp); err == nil {
+		err = r.askForSpeech(&resp)
+		if err == nil {
 			err = r.accept(&resp)
 		}
 		if err == nil {

@@ -119,7 +119,8 @@ func rulings(list ...string) (v review.Rulings) {
 		x := review.Ruling{Reason: "Ruling " + text, Severity: review.Note}
 		words := strings.Fields(text)
 		x.Finding, _ = strconv.Atoi(strings.TrimPrefix(words[0], "-"))
-		if x.Stands = words[0][0] != '-'; x.Stands {
+		x.Stands = words[0][0] != '-'
+		if x.Stands {
 			x.Severity = review.Severity(words[1])
 		}
 		if len(words) > 2 {

@@ -80,13 +80,15 @@ func start(ctx context.Context, c *Config) (*process, error) {
 		return nil, fmt.Errorf("find folder of agent: %w", err)
 	}
 	p := &process{config: c, dir: dir, turns: map[string]*turn{}, numbered: c.Numbered, exited: make(chan struct{})}
-	if err = p.run(path); err != nil {
+	err = p.run(path)
+	if err != nil {
 		return nil, c.failure(Exited, fmt.Errorf("start process: %w", err))
 	}
 	p.conn = sdk.NewConnection(p.handle, p.stdin, p.lines)
 	p.conn.SetLogger(slog.New(slog.DiscardHandler)) // it would log what the agent writes
 	close(p.lines.ready)
-	if err = p.initialize(ctx); err != nil {
+	err = p.initialize(ctx)
+	if err != nil {
 		p.end()
 		return nil, err
 	}

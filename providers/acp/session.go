@@ -92,7 +92,8 @@ func openSession(ctx context.Context, p *process, model, reasoning string) (*ses
 	if err != nil {
 		return nil, err
 	}
-	if err = json.Unmarshal(raw, &got); err != nil || got.ID == "" {
+	err = json.Unmarshal(raw, &got)
+	if err != nil || got.ID == "" {
 		return nil, p.config.failure(NotProtocol, fmt.Errorf("its answer to %s is not valid", sdk.AgentMethodSessionNew))
 	}
 	s := &session{agent: p, id: got.ID, options: got.Options}
@@ -108,7 +109,8 @@ func openSession(ctx context.Context, p *process, model, reasoning string) (*ses
 			s.models.all = append(s.models.all, m.ID)
 		}
 	}
-	if err = s.configure(ctx, model, reasoning); err != nil {
+	err = s.configure(ctx, model, reasoning)
+	if err != nil {
 		s.close(ctx)
 		return nil, err
 	}
