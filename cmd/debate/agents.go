@@ -11,11 +11,10 @@ import (
 	"github.com/elenchus-go/debate/providers/acp"
 )
 
-// agentKind is the kind of agents in the configuration file. Their names begin with it and a slash, as those of the agents that
-// the command knows.
+// agentKind stands in the configuration file for an agent whose command it names. The names of all agents begin with it and a slash.
 const agentKind = "agent"
 
-// agents are the agents that the command knows, by the name of their provider.
+// agents returns the settings of each agent that the command knows, by the name of its provider.
 var agents = map[string]func() acp.Config{
 	"agent/claude": acp.Claude, "agent/codex": acp.Codex, "agent/gemini": acp.Gemini, "agent/opencode": acp.OpenCode,
 }

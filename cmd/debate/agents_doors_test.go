@@ -42,8 +42,8 @@ func agentProgram(t *testing.T, paths ...string) string {
 	return ""
 }
 
-// exampleClients are the places of the example client of the npm SDK: version 0.28, which an adapter for Claude Code requires, is beside
-// that adapter or below it.
+// exampleClients lists where npm puts the example client of the SDK: beside the adapter for Claude Code, which requires version 0.28 of
+// the SDK, or below it.
 var exampleClients = []string{
 	"../@agentclientprotocol/sdk/dist/examples/client.js",
 	"../@agentclientprotocol/claude-agent-acp/node_modules/@agentclientprotocol/sdk/dist/examples/client.js",
@@ -183,7 +183,7 @@ func agentHome(t *testing.T, service *modelService, mcp []string) (home string, 
 	}
 }
 
-// agentCommands are the commands with which agents take a prompt, without questions to their user.
+// agentCommands has the arguments with which each agent takes a prompt and asks its user nothing.
 var agentCommands = map[string][]string{
 	"claude": {"-p", "Ask for a debate.", "--mcp-config", "HOME/mcp.json", "--strict-mcp-config", "--allowedTools", "mcp__debate__debate", "--output-format", "json"},
 	"codex":  {"exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "Ask for a debate."},

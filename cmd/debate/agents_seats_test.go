@@ -213,7 +213,7 @@ func hashOfFolder(t *testing.T, dir string) string {
 	return fmt.Sprintf("%x", all.Sum(nil))
 }
 
-// debateArgs are the arguments of a debate about the repository.
+// debateArgs returns the arguments of a debate about the repository.
 func debateArgs(one, other, judge string) []string {
 	return []string{
 		"--config", "c.json", "--dir", "repository", "--docs", "repository/limits.md", "--rounds", "1", "--plain",

@@ -92,7 +92,7 @@ func (f *folderReader) walk() error {
 	return nil
 }
 
-// fileText is what a file holds: a text, or the reason why it is no document.
+// fileText holds the text of a file, or the reason why it is no document.
 type fileText struct {
 	text string
 	why  reason
