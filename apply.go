@@ -283,7 +283,8 @@ func (r *record) transition(ev StateChanged) {
 func (r *record) countTools(ev *ToolsCalled) {
 	before := r.tools.Of(ev.Key).Last()
 	for _, c := range ev.Calls {
-		counted := before != nil && before.Number == ev.Number && slices.ContainsFunc(before.Calls, func(o tool.Record) bool { return o.ID == c.ID && o.Done })
+		counted := before != nil && before.Number == ev.Number &&
+			slices.ContainsFunc(before.Calls, func(o tool.Record) bool { return o.ID == c.ID && o.Done })
 		if !c.Done || counted {
 			continue
 		}

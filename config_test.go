@@ -172,7 +172,10 @@ func TestConfigSurvivesJSON(t *testing.T) {
 
 // A configuration in which every field is set comes back from JSON as it was, with each protocol of the library.
 func TestARoundTripLosesNothing(t *testing.T) {
-	presets := []protocol.Protocol{&panel.Protocol{}, &skeptic.Protocol{}, &refine.Protocol{}, &arbitration.Protocol{}, &procon.Protocol{}, &vote.Protocol{}, &council.Protocol{}, &mad.Protocol{}, &review.Protocol{}}
+	presets := []protocol.Protocol{
+		&panel.Protocol{}, &skeptic.Protocol{}, &refine.Protocol{}, &arbitration.Protocol{},
+		&procon.Protocol{}, &vote.Protocol{}, &council.Protocol{}, &mad.Protocol{}, &review.Protocol{},
+	}
 	e := debatetest.Engine(t, debate.Options{})
 	for _, p := range presets {
 		t.Run(p.Name(), func(t *testing.T) {
@@ -775,7 +778,8 @@ func TestAnEngineSharesNoMemoryWithItsCaller(t *testing.T) {
 func TestResultsShareNoMemory(t *testing.T) {
 	a, b, rec := debate.FilledResults(memorytest.Fill)
 	empty := slices.DeleteFunc(memorytest.Empty(a), func(field string) bool { return strings.HasPrefix(field, ".Outcome.") })
-	require.Equal(t, []string{".Agreement", ".Signature", ".Tools", ".Waiting"}, empty, "fill the new fields; these and the outcome are computed for each result")
+	require.Equal(t, []string{".Agreement", ".Signature", ".Tools", ".Waiting"}, empty,
+		"fill the new fields; these and the outcome are computed for each result")
 	require.Equal(t, a, b)
 	require.Empty(t, memorytest.Shared(a, b))
 	require.Empty(t, memorytest.Shared(rec, a))

@@ -36,14 +36,20 @@ func TestALimitOfCostKnowsTheDefaultModel(t *testing.T) {
 		model    string // that is stored
 		problem  string
 	}{
-		"with a price":       {provider: &preset{model: "small-1"}, model: "small-1"},
-		"a gate":             {provider: &preset{model: "small-1"}, model: "small-1", edit: func(c *debate.Config) { c.Limits.Cost, c.AskAboveCost = 0, 1 }},
-		"wrapped":            {provider: middleware.Wrap(&preset{model: "small-1"}, middleware.Concurrency(1)), model: "small-1"},
-		"without a price":    {provider: &preset{model: "large-1"}, problem: `participants[0].model: "large-1" has no price`},
-		"not known":          {provider: &preset{}, problem: "participants[0].model: the default model of the provider has no price"},
-		"it does not say":    {provider: &scripted.Provider{}, problem: "the default model of the provider has no price"},
-		"wrapped, and blind": {provider: middleware.Wrap(&scripted.Provider{}, middleware.Concurrency(1)), problem: "the default model of the provider has no price"},
-		"no limit":           {provider: &preset{model: "large-1"}, edit: func(c *debate.Config) { c.Limits.Cost = 0 }},
+		"with a price": {provider: &preset{model: "small-1"}, model: "small-1"},
+		"a gate": {
+			provider: &preset{model: "small-1"}, model: "small-1",
+			edit: func(c *debate.Config) { c.Limits.Cost, c.AskAboveCost = 0, 1 },
+		},
+		"wrapped":         {provider: middleware.Wrap(&preset{model: "small-1"}, middleware.Concurrency(1)), model: "small-1"},
+		"without a price": {provider: &preset{model: "large-1"}, problem: `participants[0].model: "large-1" has no price`},
+		"not known":       {provider: &preset{}, problem: "participants[0].model: the default model of the provider has no price"},
+		"it does not say": {provider: &scripted.Provider{}, problem: "the default model of the provider has no price"},
+		"wrapped, and blind": {
+			provider: middleware.Wrap(&scripted.Provider{}, middleware.Concurrency(1)),
+			problem:  "the default model of the provider has no price",
+		},
+		"no limit": {provider: &preset{model: "large-1"}, edit: func(c *debate.Config) { c.Limits.Cost = 0 }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := debatetest.ShortPanel(1)

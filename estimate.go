@@ -139,7 +139,8 @@ func (x *estimator) walk(r *record, likely bool) Expense {
 	for n := 1; n <= last; n++ {
 		r.Cursor.Round = n
 		rounds[n] = []forecast.Stage{
-			{Kind: transcript.Speech, Phases: slices.Concat(r.phases(transcript.Speech), later)}, {Kind: transcript.Assessment, Phases: r.phases(transcript.Assessment)},
+			{Kind: transcript.Speech, Phases: slices.Concat(r.phases(transcript.Speech), later)},
+			{Kind: transcript.Assessment, Phases: r.phases(transcript.Assessment)},
 		}
 	}
 	r.Cursor.Round = r.MaxRounds

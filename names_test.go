@@ -26,7 +26,8 @@ func TestFieldsHaveTheSameNamesInGoAndJSON(t *testing.T) {
 		for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice || typ.Kind() == reflect.Map || typ.Kind() == reflect.Array {
 			typ = typ.Elem()
 		}
-		if typ.Kind() != reflect.Struct || seen[typ] || typ == reflect.TypeFor[time.Time]() || !strings.HasPrefix(typ.PkgPath(), "github.com/elenchus-go/") {
+		if typ.Kind() != reflect.Struct || seen[typ] || typ == reflect.TypeFor[time.Time]() ||
+			!strings.HasPrefix(typ.PkgPath(), "github.com/elenchus-go/") {
 			return
 		}
 		seen[typ] = true

@@ -37,7 +37,8 @@ func (x *execution) Others(ctx context.Context, provider string, since time.Time
 		switch {
 		case e.answers.CameSince(other.Provider, since):
 			return step.OthersAnswer
-		case !e.answers.CameSince(provider, time.Time{}) && e.answers.CameSince(other.Provider, time.Time{}): // its address is probably wrong
+		case !e.answers.CameSince(provider, time.Time{}) &&
+			e.answers.CameSince(other.Provider, time.Time{}): // its address is probably wrong
 			return step.OthersAnswer
 		}
 	}

@@ -55,13 +55,16 @@ func TestOffersRestrictRequests(t *testing.T) {
 	refused(http.MethodPost, "/debates", voting+`, "limits": {"max_rounds": 3}}`, "limits.max_rounds")
 	refused(http.MethodPost, "/debates", voting+`, "on_failure": "ask"}`, "on_failure")
 	refused(http.MethodPost, "/debates/"+id+"/forks", `{"config": `+posted+`}`, "protocol")
-	refused(http.MethodPost, "/debates/"+id+"/forks", `{"rejudge": {"judges": [{"name": "J", "provider": "model", "model": "large"}]}}`, "judges[0].model")
-	s.refuses("invalid", http.MethodPost, "/v1/chat/completions", `{"model": "panel", "messages": [{"role": "user", "content": "Ban?"}]}`, "X-User", "ann")
+	refused(http.MethodPost, "/debates/"+id+"/forks", `{"rejudge": {"judges": [{"name": "J", "provider": "model", "model": "large"}]}}`,
+		"judges[0].model")
+	s.refuses("invalid", http.MethodPost, "/v1/chat/completions", `{"model": "panel", "messages": [{"role": "user", "content": "Ban?"}]}`,
+		"X-User", "ann")
 
 	fresh := debatetest.Create(t, s.engine, debate.Config{
 		ID: "fresh", Topic: "2+2?", Protocol: vote.Protocol{}, Participants: []debate.Participant{{Name: "A"}, {Name: "B"}, {Name: "C"}},
 	})
-	refused(http.MethodPut, "/debates/fresh/config", `{"topic": "T", "participants": [{"name": "A"}, {"name": "B"}], "judges": [{"name": "J"}]}`, "protocol")
+	refused(http.MethodPut, "/debates/fresh/config",
+		`{"topic": "T", "participants": [{"name": "A"}, {"name": "B"}], "judges": [{"name": "J"}]}`, "protocol")
 	s.wants(http.StatusNoContent, http.MethodPut, "/debates/fresh/config", voting+`}`, "X-User", "ann")
 	require.Equal(t, 2, debatetest.Status(t, fresh).MaxRounds)
 	s.wants(http.StatusCreated, http.MethodPost, "/debates/"+id+"/forks", `{"seq": 3}`, "X-User", "ann")

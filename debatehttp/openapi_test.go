@@ -43,13 +43,17 @@ var (
 
 // operations describes all routes, by method and path.
 var operations = map[string]operation{
-	"POST /debates":                {"Launch a debate", "Creates and starts a debate, which continues when the request ends.", idempotent, reflect.TypeFor[debate.Config](), 201, reflect.TypeFor[launched](), nil},
-	"GET /debates":                 {"List debates", "The newest debates come first. Pass next as cursor to get the next page.", nil, nil, 200, reflect.TypeFor[page](), nil},
-	"GET /debates/{id}":            {"Read the status", "", nil, nil, 200, reflect.TypeFor[store.Status](), nil},
-	"DELETE /debates/{id}":         {"Delete a debate", "", nil, nil, 204, nil, nil},
-	"PUT /debates/{id}/config":     {"Edit the configuration", "Replaces the configuration of a debate that is configuring or ready.", nil, reflect.TypeFor[debate.Config](), 204, nil, nil},
-	"GET /debates/{id}/result":     {"Read the result", "The debate so far, or as it ended.", nil, nil, 200, reflect.TypeFor[debate.Result](), nil},
-	"GET /debates/{id}/report":     {"Read a report", "Without full, the report has no text that was used only in prompts.", nil, nil, 200, reflect.TypeFor[report.Report](), schema{"text/html": schema{"type": "string"}, "text/markdown": schema{"type": "string"}, "text/csv": schema{"type": "string"}}},
+	"POST /debates":            {"Launch a debate", "Creates and starts a debate, which continues when the request ends.", idempotent, reflect.TypeFor[debate.Config](), 201, reflect.TypeFor[launched](), nil},
+	"GET /debates":             {"List debates", "The newest debates come first. Pass next as cursor to get the next page.", nil, nil, 200, reflect.TypeFor[page](), nil},
+	"GET /debates/{id}":        {"Read the status", "", nil, nil, 200, reflect.TypeFor[store.Status](), nil},
+	"DELETE /debates/{id}":     {"Delete a debate", "", nil, nil, 204, nil, nil},
+	"PUT /debates/{id}/config": {"Edit the configuration", "Replaces the configuration of a debate that is configuring or ready.", nil, reflect.TypeFor[debate.Config](), 204, nil, nil},
+	"GET /debates/{id}/result": {"Read the result", "The debate so far, or as it ended.", nil, nil, 200, reflect.TypeFor[debate.Result](), nil},
+	"GET /debates/{id}/report": {
+		"Read a report", "Without full, the report has no text that was used only in prompts.", nil, nil,
+		200, reflect.TypeFor[report.Report](),
+		schema{"text/html": schema{"type": "string"}, "text/markdown": schema{"type": "string"}, "text/csv": schema{"type": "string"}},
+	},
 	"GET /debates/{id}/events":     {"Follow the events", "A stream of server-sent events. The schema describes the data of each. Durable events and ended have an id. Continue after one with Last-Event-ID. The last event of a debate that has ended is ended. If the event is problem, its data is a Problem, and nothing follows.", []string{"Last-Event-ID"}, nil, 200, nil, schema{"text/event-stream": ref("Event")}},
 	"POST /debates/{id}/start":     {"Start a debate", "Needed only after a reset, and for a fork.", nil, nil, 204, nil, nil},
 	"POST /debates/{id}/pause":     {"Pause a debate", "", nil, nil, 204, nil, nil},
@@ -73,9 +77,12 @@ var operations = map[string]operation{
 	},
 	"POST /debates/{id}/answers":  {"Answer", "Gives a person's reply to a step, in the name of the principal.", nil, reflect.TypeFor[answerBody](), 204, nil, nil},
 	"POST /debates/{id}/declines": {"Decline", "Says that a person gives no reply to a step.", nil, reflect.TypeFor[declineBody](), 204, nil, nil},
-	"GET /inbox":                  {"List what all debates ask a person", "seat is required.", nil, nil, 200, reflect.TypeFor[inboxPage](), nil},
-	"GET /v1/models":              {"List the presets", "In the format of the OpenAI API.", nil, nil, 200, reflect.TypeFor[chatModels](), nil},
-	"GET /v1/models/{model}":      {"Read a preset", "In the format of the OpenAI API.", nil, nil, 200, reflect.TypeFor[chatModel](), nil},
+	"GET /inbox": {
+		"List what all debates ask a person", "seat is required.", nil, nil, 200,
+		reflect.TypeFor[inboxPage](), nil,
+	},
+	"GET /v1/models":         {"List the presets", "In the format of the OpenAI API.", nil, nil, 200, reflect.TypeFor[chatModels](), nil},
+	"GET /v1/models/{model}": {"Read a preset", "In the format of the OpenAI API.", nil, nil, 200, reflect.TypeFor[chatModel](), nil},
 	"POST /v1/chat/completions": {
 		"Debate the last message", "In the format of the OpenAI API. The message of the answer is the answer of the debate, whose id is id.", idempotent,
 		reflect.TypeFor[chatRequest](), 200, reflect.TypeFor[chatCompletion](),

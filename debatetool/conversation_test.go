@@ -88,7 +88,8 @@ func TestAConversationThatIsLeft(t *testing.T) {
 
 		ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 		defer cancel()
-		_, _, err = converse(ctx, sit(t, store.Memory(), &model{}, debatetest.ShortPanel(200), debatetool.Options{}), "Ban cars?", neverAsked(t))
+		_, _, err = converse(ctx, sit(t, store.Memory(), &model{}, debatetest.ShortPanel(200), debatetool.Options{}), "Ban cars?",
+			neverAsked(t))
 		require.ErrorContains(t, err, "interrupted")
 	})
 }

@@ -209,7 +209,10 @@ func cut(text string, most int) (kept string, left int) {
 
 // turn returns a turn for those who read the output.
 func (q quoter) turn(t *transcript.Turn) Turn {
-	return Turn{Position: t.Seq, Round: t.Round, Actor: t.Actor, Kind: t.Kind, Text: q.quote(t.Actor, t.Round, t.Text), Quotes: sources.Count(t.Citations), Flags: slices.Clone(t.Flags)}
+	return Turn{
+		Position: t.Seq, Round: t.Round, Actor: t.Actor, Kind: t.Kind, Text: q.quote(t.Actor, t.Round, t.Text),
+		Quotes: sources.Count(t.Citations), Flags: slices.Clone(t.Flags),
+	}
 }
 
 // noticesHeading says what the reader does with the notices.

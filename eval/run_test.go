@@ -361,7 +361,10 @@ func TestTheEndOfTheContextKeepsWhatIsCommitted(t *testing.T) {
 func TestProgress(t *testing.T) {
 	m := &simulated{accuracy: 0.7}
 	var seen []progress.Tasks
-	e := eval.Evaluation{Name: "progress", Tasks: questions(5), Arms: []eval.Arm{samples(t, "single", 1)}, Progress: func(p progress.Tasks) { seen = append(seen, p) }}
+	e := eval.Evaluation{
+		Name: "progress", Tasks: questions(5), Arms: []eval.Arm{samples(t, "single", 1)},
+		Progress: func(p progress.Tasks) { seen = append(seen, p) },
+	}
 	debatetest.Call(t, e.Run, options(m))
 	last := seen[len(seen)-1]
 	require.Equal(t, []int{5, 5, 5, 0, 550}, []int{last.Tasks, last.TotalTasks, last.Runs, last.Failed, last.Tokens})

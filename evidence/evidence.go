@@ -139,8 +139,10 @@ func (d *Document) Check(isSeat func(name string) bool) (list []Problem) {
 	add := func(field, format string, args ...any) {
 		list = append(list, Problem{field, fmt.Sprintf(format, args...)})
 	}
-	if d.Name == "" || len(d.Name) > maxName || strings.TrimSpace(d.Name) != d.Name || strings.ContainsFunc(d.Name, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		add("name", "%q is not valid, use 1 to %d bytes without control characters, and blanks at its ends", d.Name[:min(len(d.Name), maxName)], maxName)
+	if d.Name == "" || len(d.Name) > maxName || strings.TrimSpace(d.Name) != d.Name ||
+		strings.ContainsFunc(d.Name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		add("name", "%q is not valid, use 1 to %d bytes without control characters, and blanks at its ends",
+			d.Name[:min(len(d.Name), maxName)], maxName)
 	}
 	if d.Text == "" && d.SHA256 == "" {
 		add("text", "there is neither a text nor the hash of a private one, use Shared or Private")

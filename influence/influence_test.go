@@ -137,7 +137,8 @@ func TestPairs(t *testing.T) {
 	o, _ := decided(t, c)
 	a := influence.Analysis{ID: "cars"}
 	alone := debatetest.Call(t, a.Run, o)
-	require.Contains(t, strings.Join(alone.Summary, " "), "Two turns with the same argument each have no effect alone: ask for the two largest together.")
+	require.Contains(t, strings.Join(alone.Summary, " "),
+		"Two turns with the same argument each have no effect alone: ask for the two largest together.")
 
 	c.weights = map[string][]weight{"Ada": {{"a", 2}, {"a", 2}, {"b", 0}}, "Bo": plain(0, 0, 0)}
 	c.luck = 0.02

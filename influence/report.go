@@ -112,7 +112,8 @@ func (p *Report) sentences() (list []string) {
 		list = append(list, fmt.Sprintf("These %s cannot show whether the winner changes: that takes %d or more.", runs.Plural(n, "sample"), p.Enough))
 	}
 	if p.Pair == nil && p.Plan.canPair {
-		list = append(list, fmt.Sprintf("Two %ss with the same argument each have no effect alone: ask for the two largest together.", thing))
+		list = append(list, fmt.Sprintf("Two %ss with the same argument each have no effect alone: ask for the two largest together.",
+			thing))
 	}
 	return list
 }

@@ -117,7 +117,8 @@ func (v *visit) fromTemplate(o *launch.Offer, id string) (with *launch.Offer, d 
 	purpose, ok := o.PurposeOf(c)
 	if !ok && o.Only {
 		return nil, d, nil, &debatehttp.Problem{
-			Title: "This debate cannot be a template", Status: http.StatusForbidden, Detail: "it is for something else than what you may begin",
+			Title: "This debate cannot be a template", Status: http.StatusForbidden,
+			Detail: "it is for something else than what you may begin",
 		}
 	}
 	if !ok {
@@ -170,7 +171,10 @@ func (v *visit) template(id string) (c debate.Config, err error) {
 // wrong.
 func (v *visit) begin() error {
 	if err := http.NewCrossOriginProtection().Check(v.r); err != nil {
-		return &debatehttp.Problem{Title: "Another site sent this request", Status: http.StatusForbidden, Detail: "a page of another site sent it"}
+		return &debatehttp.Problem{
+			Title: "Another site sent this request", Status: http.StatusForbidden,
+			Detail: "a page of another site sent it",
+		}
 	}
 	o, err := v.offer()
 	if err != nil {

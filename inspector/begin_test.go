@@ -44,11 +44,13 @@ func offered() *launch.Offer {
 				Protocol: vote.Protocol{}, Participants: []debate.Participant{{Name: "Ada"}, {Name: "Bo"}, {Name: "Cy"}},
 			}},
 			{Name: "sides", Title: "both sides", Config: debate.Config{
-				Protocol: procon.Protocol{}, Participants: []debate.Participant{{Name: "Pro", Position: "Yes."}, {Name: "Con", Position: "No."}}, Judges: judges,
+				Protocol:     procon.Protocol{},
+				Participants: []debate.Participant{{Name: "Pro", Position: "Yes."}, {Name: "Con", Position: "No."}}, Judges: judges,
 			}},
 			{Name: "evaluation", Title: "scores checked", Config: debate.Config{
 				Protocol:     arbitration.Protocol{Scores: map[string]float64{"problem": 5, "solution": 5, "market": 5}},
-				Participants: []debate.Participant{{Name: "Advocate", Role: "advocate"}, {Name: "Challenger", Role: "challenger"}}, Judges: judges,
+				Participants: []debate.Participant{{Name: "Advocate", Role: "advocate"}, {Name: "Challenger", Role: "challenger"}},
+				Judges:       judges,
 			}},
 		},
 		Models: []launch.Model{
@@ -142,11 +144,15 @@ func TestADebateBeginsInTheForm(t *testing.T) {
 	require.Contains(t, page, "There is no debate yet.")
 	require.Contains(t, page, `href="./new"`)
 	page = w.get(http.StatusOK, "/new")
-	for _, text := range []string{"a decision", "Two weigh the options.", "No key is set.", "Demo model", "without any: Yes, No", "costs nothing", "Cost at most, in USD", `value="1.00"`} {
+	for _, text := range []string{
+		"a decision", "Two weigh the options.", "No key is set.", "Demo model", "without any: Yes, No",
+		"costs nothing", "Cost at most, in USD", `value="1.00"`,
+	} {
 		require.Contains(t, page, text)
 	}
 	d := w.begun([]string{
-		"topic", "Should cities ban private cars?", "purpose", "decision", "decision.options", "Ban\r\nTax\r\n", "decision.seat1", "model/gpt-x",
+		"topic", "Should cities ban private cars?", "purpose", "decision", "decision.options", "Ban\r\nTax\r\n", "decision.seat1",
+		"model/gpt-x",
 		"cost", "0.5", "rounds", "1", "labels", "team: roads", "background", "It is a small city.",
 		"document-name", "notes.md", "document-text", "Cars take space.", "once", "abc",
 	}, []upload{{"report.txt", []byte("Buses are slow.\r\n")}})
@@ -204,7 +210,8 @@ func TestMistakesStandBesideTheirInputs(t *testing.T) {
 		}
 		res, body := w.submit(base, files)
 		require.Equal(t, http.StatusBadRequest, res.StatusCode, tt.fields)
-		beside := regexp.MustCompile(`(?s)<p class="errors" id="wrong-` + regexp.QuoteMeta(tt.input) + `"[^>]*>(.*?)</p>`).FindStringSubmatch(body)
+		beside := regexp.MustCompile(`(?s)<p class="errors" id="wrong-` + regexp.QuoteMeta(tt.input) +
+			`"[^>]*>(.*?)</p>`).FindStringSubmatch(body)
 		require.NotNil(t, beside, "%v: %s", tt.fields, body)
 		require.Contains(t, beside[1], tt.text, tt.fields)
 		require.Contains(t, body, `aria-describedby="wrong-`+tt.input+`"`, tt.fields)
@@ -276,12 +283,14 @@ func TestCostsAndConfigurationOfAForm(t *testing.T) {
 func TestADebateIsATemplate(t *testing.T) {
 	w := open(t, offering())
 	d := w.begun([]string{
-		"topic", "Ban cars?", "purpose", "sides", "sides.position0", "Cars must go.", "sides.seat1", "person", "labels", "team: red", "once", "x",
+		"topic", "Ban cars?", "purpose", "sides", "sides.position0", "Cars must go.", "sides.seat1", "person", "labels", "team: red",
+		"once", "x",
 		"document-name", "a.md", "document-text", "Some text.", "rounds", "2", "model", "model/gpt-x", "cost", "1.5",
 	}, nil)
 	page := w.get(http.StatusOK, "/new?from="+d.ID())
 	for _, text := range []string{
-		`value="sides" checked`, `value="Cars must go."`, `value="person" selected`, "team: red", "Some text.", `value="1.5"`, "Filled in from", `name="from" value="` + d.ID() + `"`,
+		`value="sides" checked`, `value="Cars must go."`, `value="person" selected`, "team: red", "Some text.", `value="1.5"`,
+		"Filled in from", `name="from" value="` + d.ID() + `"`,
 	} {
 		require.Contains(t, page, text)
 	}
@@ -305,7 +314,8 @@ func TestADebateIsATemplate(t *testing.T) {
 func TestLastChoicesAreOffered(t *testing.T) {
 	w := open(t, offering())
 	res, _ := w.submit([]string{
-		"topic", "SECRET-TOPIC", "purpose", "answer", "answer.seat1", "person", "model", "model/gpt-x", "rounds", "1", "cost", "0.7", "once", "x",
+		"topic", "SECRET-TOPIC", "purpose", "answer", "answer.seat1", "person", "model", "model/gpt-x", "rounds", "1", "cost", "0.7",
+		"once", "x",
 		"document-name", "SECRET-NAME", "document-text", "SECRET-TEXT",
 	}, nil)
 	require.Equal(t, http.StatusSeeOther, res.StatusCode)
@@ -314,12 +324,18 @@ func TestLastChoicesAreOffered(t *testing.T) {
 	require.True(t, cookie.HttpOnly)
 	require.Equal(t, http.SameSiteStrictMode, cookie.SameSite)
 	page := w.get(http.StatusOK, "/new", "Cookie", cookie.Name+"="+cookie.Value)
-	for _, text := range []string{"Filled in as you chose last time.", `value="answer" checked`, `value="model/gpt-x" selected`, `value="0.7"`, `value="person" selected`} {
+	for _, text := range []string{
+		"Filled in as you chose last time.", `value="answer" checked`, `value="model/gpt-x" selected`,
+		`value="0.7"`, `value="person" selected`,
+	} {
 		require.Contains(t, page, text)
 	}
 	require.NotContains(t, page, "SECRET")
 	require.NotContains(t, w.get(http.StatusOK, "/new?fresh=1", "Cookie", cookie.Name+"="+cookie.Value), "last time")
-	for _, forged := range []string{"", "x", "e30", "eyJwIjoiZGVjaXNpb24iLCJtIjoiPGI-IiwiciI6IjxiPiIsInMiOlsiPGI-Il19", strings.Repeat("A", 4000)} {
+	for _, forged := range []string{
+		"", "x", "e30", "eyJwIjoiZGVjaXNpb24iLCJtIjoiPGI-IiwiciI6IjxiPiIsInMiOlsiPGI-Il19",
+		strings.Repeat("A", 4000),
+	} {
 		require.NotContains(t, w.get(http.StatusOK, "/new", "Cookie", cookie.Name+"="+forged), "&lt;b&gt;", forged)
 	}
 }
@@ -352,7 +368,12 @@ func TestNewDebatesAreProtected(t *testing.T) {
 	w := open(t, offering())
 	d := w.run(pair("cars"))
 	fields := []string{"topic", "Ban cars?", "purpose", "decision", "once", "x"}
-	for _, header := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://evil.example"}, {"Origin", "null"}} {
+	for _, header := range [][]string{
+		{"Sec-Fetch-Site", "cross-site"},
+		{"Sec-Fetch-Site", "same-site"},
+		{"Origin", "https://evil.example"},
+		{"Origin", "null"},
+	} {
 		for _, do := range []string{"begin", "check", "show"} {
 			res, body := w.submit(append(fields, "do", do), nil, header...)
 			require.Equal(t, http.StatusForbidden, res.StatusCode, header)
@@ -371,7 +392,10 @@ func TestNewDebatesAreProtected(t *testing.T) {
 			return nil
 		}},
 		"no offer": {Controls: true},
-		"tenant":   {Controls: true, Offer: func(context.Context, string) (*launch.Offer, error) { return nil, fmt.Errorf("SECRET-REASON") }},
+		"tenant": {Controls: true, Offer: func(context.Context, string) (*launch.Offer, error) {
+			return nil,
+				fmt.Errorf("SECRET-REASON")
+		}},
 	} {
 		other := serve(t, debatetest.Engine(t, debate.Options{}), o)
 		res, body := other.do(http.MethodGet, "/new", nil)
@@ -432,7 +456,10 @@ func TestTenantsBeginOnlyWhatTheyAreOffered(t *testing.T) {
 	require.Equal(t, "ann", cfg.Labels["owner"])
 	require.Equal(t, 0.5, cfg.Limits.Cost, "the largest limit applies to a form without one")
 	for _, fields := range [][]string{
-		{"purpose", "sides"}, {"purpose", "decision", "cost", "0.6", "model", "model/gpt-x"}, {"purpose", "decision", "rounds", "3"}, {"purpose", "decision", "model", "model/llama"},
+		{"purpose", "sides"},
+		{"purpose", "decision", "cost", "0.6", "model", "model/gpt-x"},
+		{"purpose", "decision", "rounds", "3"},
+		{"purpose", "decision", "model", "model/llama"},
 	} {
 		res, body := w.submit(append([]string{"topic", "Ban cars?"}, fields...), nil, "X-User", "ann")
 		require.Equal(t, http.StatusBadRequest, res.StatusCode, fields)
@@ -483,7 +510,10 @@ func TestHostileUploads(t *testing.T) {
 		require.LessOrEqual(t, len(x.Name), 128)
 		require.NotContains(t, x.Name, "/")
 	}
-	require.Equal(t, []string{"passwd", "a.txt", "a.txt (2)", "gnp.exe", "script>.md", strings.Repeat("n", maxFileName), "document 7", "red.txt", `quote".txt`, "bom.txt"}, names)
+	require.Equal(t, []string{
+		"passwd", "a.txt", "a.txt (2)", "gnp.exe", "script>.md", strings.Repeat("n", maxFileName), "document 7",
+		"red.txt", `quote".txt`, "bom.txt",
+	}, names)
 	require.Equal(t, "marked", cfg.Documents[9].Text)
 	ended(t, d)
 	page := w.get(http.StatusOK, "/debates/"+d.ID()+"?seat=Ada")
@@ -513,7 +543,8 @@ func TestHostileUploads(t *testing.T) {
 	require.Contains(t, body, "There are 21 documents, use at most 20.")
 	res, _ = w.submit([]string{"topic", "Ban cars?", "purpose", "answer"}, []upload{{"large.txt", bytes.Repeat([]byte("large "), 5<<20)}})
 	require.Equal(t, http.StatusRequestEntityTooLarge, res.StatusCode)
-	res, body = w.submit([]string{"topic", "Ban cars?", "purpose", "answer"}, []upload{{"large.txt", bytes.Repeat([]byte("large "), 1<<20)}})
+	res, body = w.submit([]string{"topic", "Ban cars?", "purpose", "answer"},
+		[]upload{{"large.txt", bytes.Repeat([]byte("large "), 1<<20)}})
 	require.Equal(t, http.StatusBadRequest, res.StatusCode, "more than a debate stores")
 	require.Contains(t, body, `id="wrong-documents"`)
 	w.post(http.StatusBadRequest, "/new", map[string][]string{"topic": {"T"}})

@@ -227,7 +227,8 @@ func inputOf(field string, d draft, o *launch.Offer) string {
 // draftFrom returns the draft of a configuration for a purpose, and what it cannot take over.
 func draftFrom(c debate.Config, purpose launch.Purpose, o *launch.Offer) (d draft, left []string) {
 	d = draft{
-		Purpose: purpose.Name, Topic: c.Topic, Background: c.Background, Rounds: strconv.Itoa(c.Limits.MaxRounds), Of: map[string]ofPurpose{},
+		Purpose: purpose.Name, Topic: c.Topic, Background: c.Background, Rounds: strconv.Itoa(c.Limits.MaxRounds),
+		Of: map[string]ofPurpose{},
 	}
 	if c.Limits.Cost > 0 {
 		d.Cost = strconv.FormatFloat(c.Limits.Cost, 'f', -1, 64)

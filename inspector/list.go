@@ -146,7 +146,8 @@ func (v *visit) list() error {
 func filterOf(v url.Values) filter {
 	typed := func(name string) string { return strings.TrimSpace(v.Get(name)) }
 	return filter{
-		v.Get("seat"), v.Get("state"), v.Get("outcome"), v.Get("protocol"), typed("label"), typed("waiting"), typed("text"), v.Get("all"), v.Get("before"),
+		v.Get("seat"), v.Get("state"), v.Get("outcome"), v.Get("protocol"), typed("label"), typed("waiting"), typed("text"), v.Get("all"),
+		v.Get("before"),
 	}
 }
 
@@ -191,7 +192,8 @@ func (f filter) matches(s store.Status) bool {
 func (f filter) with(name, value string) string {
 	q := url.Values{}
 	for name, value := range map[string]string{
-		"seat": f.Seat, "state": f.State, "outcome": f.Outcome, "protocol": f.Protocol, "label": f.Label, "waiting": f.Waiting, "text": f.Text, "all": f.All, name: value,
+		"seat": f.Seat, "state": f.State, "outcome": f.Outcome, "protocol": f.Protocol, "label": f.Label, "waiting": f.Waiting,
+		"text": f.Text, "all": f.All, name: value,
 	} {
 		if value != "" {
 			q.Set(name, value)

@@ -79,7 +79,10 @@ func TestTheDebatesOfARunAreOneRow(t *testing.T) {
 	w := open(t, Options{})
 	create := func(id string, labels map[string]string) {
 		t.Helper()
-		debatetest.Create(t, w.engine, debate.Config{ID: id, Topic: "T", Protocol: vote.Protocol{}, Participants: []debate.Participant{{Name: "A"}, {Name: "B"}}, Labels: labels})
+		debatetest.Create(t, w.engine, debate.Config{
+			ID: id, Topic: "T", Protocol: vote.Protocol{},
+			Participants: []debate.Participant{{Name: "A"}, {Name: "B"}}, Labels: labels,
+		})
 	}
 	create("own", nil)
 	for i := range pageSize + 5 {

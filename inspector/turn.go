@@ -86,8 +86,9 @@ const (
 // flagMeanings says what the flags of turns mean.
 var flagMeanings = map[transcript.Flag]string{
 	transcript.Truncated: "the reply was cut off at the token limit", transcript.Defaulted: "there was no valid reply, so a default value stands in",
-	transcript.Reasked: "the first reply was invalid, cut off or no speech, and was requested again", transcript.Repaired: "the reply's syntax was corrected",
-	transcript.Partial: "the model failed, and the turn is the part that was received", transcript.Substituted: "another model replied in place of the judge's own",
+	transcript.Reasked:  "the first reply was invalid, cut off or no speech, and was requested again",
+	transcript.Repaired: "the reply's syntax was corrected",
+	transcript.Partial:  "the model failed, and the turn is the part that was received", transcript.Substituted: "another model replied in place of the judge's own",
 	transcript.Edited: "a person has given the reply, in a fork", transcript.Filtered: "a content filter of the service cut off the reply",
 	transcript.SpecialToken:   "the text has what looks like a special token of a model",
 	transcript.Refused:        "the model declined to speak, and the text is what it said instead",

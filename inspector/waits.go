@@ -30,7 +30,8 @@ func (v *visit) adviceOn(h *history) *advice {
 			"Take the seat, and reply in this page. The debate goes on by itself.",
 		}
 	case state == fsm.Error && r.Failure != nil:
-		return &advice{"failure", "The debate cannot go on: " + r.Failure.Error() + ".", sentence(upper(v.Hint(r.Failure))) + " Then press Retry."}
+		return &advice{"failure", "The debate cannot go on: " + r.Failure.Error() + ".", sentence(upper(v.Hint(r.Failure))) +
+			" Then press Retry."}
 	case len(r.Problems) > 0:
 		return &advice{
 			"refused", "The debate could not begin.",

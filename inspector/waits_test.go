@@ -41,11 +41,23 @@ func TestWhatADebateWaitsFor(t *testing.T) {
 		advice, line string
 	}{
 		"person": {config: person, advice: "The debate waits for Ada. | Take the seat, and reply in this page.", line: "waits for Ada"},
-		"key":    {model: failing(providers.Authentication), config: pair("d"), advice: "The debate cannot go on: | Set MY_KEY. Then press Retry.", line: "waits for a valid key"},
-		"credit": {model: failing(providers.Billing), config: pair("d"), advice: "The debate cannot go on: | Then press Retry.", line: "waits for a retry, after the failure billing"},
-		"rate":   {model: failing(providers.RateLimit), config: pair("d"), advice: "The debate cannot go on: | Then press Retry.", line: "waits for a retry, after the failure rate limit"},
-		"new":    {config: pair("d"), before: func(*debate.Debate) error { return nil }, advice: "The debate has not begun. | Press Start.", line: "waits to be started"},
-		"gate":   {config: gate, line: "waits for a decision: round 1 of 2 is next"},
+		"key": {
+			model: failing(providers.Authentication), config: pair("d"),
+			advice: "The debate cannot go on: | Set MY_KEY. Then press Retry.", line: "waits for a valid key",
+		},
+		"credit": {
+			model: failing(providers.Billing), config: pair("d"), advice: "The debate cannot go on: | Then press Retry.",
+			line: "waits for a retry, after the failure billing",
+		},
+		"rate": {
+			model: failing(providers.RateLimit), config: pair("d"), advice: "The debate cannot go on: | Then press Retry.",
+			line: "waits for a retry, after the failure rate limit",
+		},
+		"new": {
+			config: pair("d"), before: func(*debate.Debate) error { return nil },
+			advice: "The debate has not begun. | Press Start.", line: "waits to be started",
+		},
+		"gate": {config: gate, line: "waits for a decision: round 1 of 2 is next"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := offering()

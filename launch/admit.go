@@ -72,7 +72,8 @@ func (o *Offer) checkPurpose(c *debate.Config) (least []protocol.Problem) {
 		}
 	}
 	if least == nil {
-		return []protocol.Problem{protocol.Problemf("protocol", "debates of %s are not offered here, use one for %s", name, strings.Join(names, ", "))}
+		return []protocol.Problem{protocol.Problemf("protocol", "debates of %s are not offered here, use one for %s", name,
+			strings.Join(names, ", "))}
 	}
 	return least
 }
@@ -267,7 +268,10 @@ func (o *Offer) admitModels(c *debate.Config) (found []protocol.Problem) {
 		}
 		a.Provider, a.Model = m.Provider, m.Name
 	}
-	for name, list := range map[string]*[]debate.Participant{"participants": &c.Participants, "judges": &c.Judges, "substitutes": &c.Substitutes} {
+	for name, list := range map[string]*[]debate.Participant{
+		"participants": &c.Participants, "judges": &c.Judges,
+		"substitutes": &c.Substitutes,
+	} {
 		*list = slices.Clone(*list)
 		for i := range *list {
 			admit(fmt.Sprintf("%s[%d]", name, i), &(*list)[i])

@@ -38,7 +38,8 @@ func offer() *launch.Offer {
 			}},
 			{Name: "evaluation", Config: debate.Config{
 				Protocol:     arbitration.Protocol{Scores: map[string]float64{"problem": 5, "solution": 5, "market": 5}},
-				Participants: []debate.Participant{{Name: "Advocate", Role: "advocate"}, {Name: "Challenger", Role: "challenger"}}, Judges: judges,
+				Participants: []debate.Participant{{Name: "Advocate", Role: "advocate"}, {Name: "Challenger", Role: "challenger"}},
+				Judges:       judges,
 			}},
 		},
 		Models: []launch.Model{
@@ -68,7 +69,10 @@ func TestCompose(t *testing.T) {
 	}, c)
 	require.Equal(t, offer(), o, "the offer stays as it was")
 
-	c, err = o.Compose(launch.Choice{Purpose: "sides", Topic: topic, Seats: []launch.Seat{{Position: "Cars must go."}}, Cost: 1, Model: "demo"})
+	c, err = o.Compose(launch.Choice{
+		Purpose: "sides", Topic: topic, Seats: []launch.Seat{{Position: "Cars must go."}}, Cost: 1,
+		Model: "demo",
+	})
 	require.NoError(t, err)
 	require.Equal(t, "Cars must go.", c.Participants[0].Position)
 	require.Equal(t, "No.", c.Participants[1].Position)
@@ -82,11 +86,26 @@ func TestComposeFindsWhatIsNotPossible(t *testing.T) {
 		choice              launch.Choice
 	}{
 		{"purpose", "purpose", `"fun" is unknown, use one of decision, answer, sides, evaluation`, launch.Choice{Purpose: "fun"}},
-		{"model", "participants[1].model", `"gpt-9" is not among the models, use one of openai/gpt-x, demo, own/llama`, launch.Choice{Purpose: "answer", Seats: []launch.Seat{{}, {Model: "gpt-9"}}}},
-		{"price", "limits.cost", "the price of own/llama is unknown, so that costs cannot be limited", launch.Choice{Purpose: "answer", Model: "own/llama", Cost: 1}},
-		{"options", "protocol.decision.options", "debates for evaluation do not decide between options", launch.Choice{Purpose: "evaluation", Options: []string{"a", "b"}}},
-		{"scores", "protocol.scores", "debates for answer examine no scores", launch.Choice{Purpose: "answer", Scores: map[string]float64{"a": 1}}},
-		{"seats", "seats", "there are 4, and debates for decision have 3", launch.Choice{Purpose: "decision", Seats: make([]launch.Seat, 4)}},
+		{
+			"model", "participants[1].model", `"gpt-9" is not among the models, use one of openai/gpt-x, demo, own/llama`,
+			launch.Choice{Purpose: "answer", Seats: []launch.Seat{{}, {Model: "gpt-9"}}},
+		},
+		{
+			"price", "limits.cost", "the price of own/llama is unknown, so that costs cannot be limited",
+			launch.Choice{Purpose: "answer", Model: "own/llama", Cost: 1},
+		},
+		{
+			"options", "protocol.decision.options", "debates for evaluation do not decide between options",
+			launch.Choice{Purpose: "evaluation", Options: []string{"a", "b"}},
+		},
+		{
+			"scores", "protocol.scores", "debates for answer examine no scores",
+			launch.Choice{Purpose: "answer", Scores: map[string]float64{"a": 1}},
+		},
+		{
+			"seats", "seats", "there are 4, and debates for decision have 3",
+			launch.Choice{Purpose: "decision", Seats: make([]launch.Seat, 4)},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.choice.Topic = topic
@@ -114,7 +133,10 @@ func TestChoicesAreAdmitted(t *testing.T) {
 	for _, p := range o.Purposes {
 		for _, choice := range []launch.Choice{
 			{},
-			{Background: "Facts.", Seats: []launch.Seat{{Person: true}, {Model: "demo"}}, Cost: 1, MaxRounds: 1, Labels: map[string]string{"a": "b"}},
+			{
+				Background: "Facts.", Seats: []launch.Seat{{Person: true}, {Model: "demo"}}, Cost: 1, MaxRounds: 1,
+				Labels: map[string]string{"a": "b"},
+			},
 			{Model: "demo", Documents: []evidence.Document{evidence.Shared("a.md", "Text.")}},
 		} {
 			choice.Topic, choice.Purpose = topic, p.Name
@@ -145,15 +167,26 @@ func TestOtherDebatesAreRefused(t *testing.T) {
 		{"protocol", "protocol", func(c *debate.Config) { c.Protocol = mad.Protocol{} }},
 		{"parameters", "protocol", func(c *debate.Config) { c.Protocol = panel.Protocol{ByScores: true} }},
 		{"no decision", "protocol", func(c *debate.Config) { c.Protocol = panel.Protocol{} }},
-		{"more participants", "participants", func(c *debate.Config) { c.Participants = append(c.Participants, debate.Participant{Name: "Cy"}) }},
+		{
+			"more participants", "participants",
+			func(c *debate.Config) { c.Participants = append(c.Participants, debate.Participant{Name: "Cy"}) },
+		},
 		{"more judges", "judges", func(c *debate.Config) { c.Judges = append(c.Judges, debate.Participant{Name: "Second"}) }},
 		{"role", "participants", func(c *debate.Config) { c.Participants[0].Role = "boss" }},
 		{"tools", "participants", func(c *debate.Config) { c.Participants[0].Tools = []string{"order"} }},
 		{"tokens of a reply", "participants", func(c *debate.Config) { c.Participants[0].MaxTokens = 100_000 }},
 		{"reasoning", "judges", func(c *debate.Config) { c.Judges[0].Reasoning = "high" }},
-		{"model", "participants[1].model", func(c *debate.Config) { c.Participants[1].Provider, c.Participants[1].Model = "openai", "gpt-max" }},
+		{
+			"model", "participants[1].model",
+			func(c *debate.Config) { c.Participants[1].Provider, c.Participants[1].Model = "openai", "gpt-max" },
+		},
 		{"provider", "judges[0].model", func(c *debate.Config) { c.Judges[0].Provider = "own" }},
-		{"substitutes", "substitutes", func(c *debate.Config) { c.Substitutes = []debate.Participant{{Provider: "openai", Model: "gpt-x"}} }},
+		{"substitutes", "substitutes", func(c *debate.Config) {
+			c.Substitutes = []debate.Participant{{
+				Provider: "openai",
+				Model:    "gpt-x",
+			}}
+		}},
 		{"summarizer", "summarizer.model", func(c *debate.Config) { c.Summarizer = debate.Participant{Provider: "own", Model: "llama"} }},
 		{"failures", "on_failure", func(c *debate.Config) { c.OnFailure = debate.Ask }},
 		{"rounds", "limits.max_rounds", func(c *debate.Config) { c.Limits.MaxRounds = 4 }},

@@ -21,7 +21,10 @@ func TestQuotesHaveNoTags(t *testing.T) {
 		var b strings.Builder
 		p := printer.Printer{Output: &b, Live: true}
 		for at := 0; at < len(quoting); at += size {
-			p.Show(debate.Chunk{EventMeta: &debate.EventMeta{Live: true}, Attempt: &debate.Attempt{Key: key}, Offset: at, Text: quoting[at:min(at+size, len(quoting))]})
+			p.Show(debate.Chunk{
+				EventMeta: &debate.EventMeta{Live: true}, Attempt: &debate.Attempt{Key: key}, Offset: at,
+				Text: quoting[at:min(at+size, len(quoting))],
+			})
 		}
 		p.Show(debate.TurnDone{EventMeta: debate.EventMeta{Seq: 1}, Turn: transcript.Turn{Key: key, Text: quoting}})
 		require.Equal(t, "Ada · respond\n"+want, b.String(), "pieces of %d bytes", size)
@@ -39,7 +42,10 @@ func TestScoresAreAligned(t *testing.T) {
 	data := `{"participants": [
 		{"name": "Ada", "score": 7, "claims": [], "criteria": []}, {"name": "Bernadette", "score": 5.25, "claims": [], "criteria": []}, {"name": "Cy", "score": 10, "claims": [], "criteria": []}
 	], "reasoning": "So it is.", "continue": false}`
-	turn := transcript.Turn{Key: transcript.Key{Run: 1, Round: 1, Phase: "assess", Actor: "J"}, Contract: "assessment/1", Data: []byte(data)}
+	turn := transcript.Turn{
+		Key: transcript.Key{Run: 1, Round: 1, Phase: "assess", Actor: "J"}, Contract: "assessment/1",
+		Data: []byte(data),
+	}
 	list, _, ok := printer.Scores(&turn)
 	require.True(t, ok)
 	require.Len(t, list, 3)

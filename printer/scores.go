@@ -63,7 +63,8 @@ func table(list []Score) (lines []string) {
 	}
 	for _, s := range list {
 		name := oneLine(s.Name)
-		lines = append(lines, fmt.Sprintf("  %s%s %5.*f of 10", name, strings.Repeat(" ", width-utf8.RuneCountInString(name)), decimals, s.Value))
+		lines = append(lines, fmt.Sprintf("  %s%s %5.*f of 10", name, strings.Repeat(" ", width-utf8.RuneCountInString(name)), decimals,
+			s.Value))
 	}
 	return lines
 }

@@ -18,7 +18,8 @@ var (
 	debaters = []string{"closing", "convergence-seeking", "devils-advocate", "free-form", "opening", "rebuttal", "round-limited"}
 	judges   = []string{"assess", "verdict"}
 	all      = []string{
-		"assess", "audience-after", "audience-before", "closing", "convergence-seeking", "decide", "devils-advocate", "free-form", "insist", "opening", "personas", "reask",
+		"assess", "audience-after", "audience-before", "closing", "convergence-seeking", "decide", "devils-advocate", "free-form",
+		"insist", "opening", "personas", "reask",
 		"rebuttal", "reconsider", "round-limited", "speak-alone", "summarize", "verdict",
 	}
 	formats = []string{"free-form", "structured-rounds", "round-limited", "convergence-seeking", "oxford"}
@@ -277,7 +278,10 @@ func TestTidy(t *testing.T) {
 	s := loaded(t)
 	own := slices.DeleteFunc(s.Names(), func(name string) bool { // other protocols test their own prompts
 		preset, _, found := strings.Cut(name, "-")
-		return found && slices.Contains([]string{"arbitration", "council", "mad", "oversight", "pairwise", "procon", "refine", "review", "skeptic", "vote"}, preset)
+		return found && slices.Contains([]string{
+			"arbitration", "council", "mad", "oversight", "pairwise", "procon", "refine", "review",
+			"skeptic", "vote",
+		}, preset)
 	})
 	require.Equal(t, all, own)
 	for _, name := range all {
@@ -292,7 +296,8 @@ func TestTidy(t *testing.T) {
 				if !slices.Contains([]string{"personas", "reask", "summarize", "audience-after", "audience-before"}, name) && format != "" {
 					require.Contains(t, system, "The format is "+format)
 				}
-				require.Equal(t, !slices.Contains([]string{"insist", "reask", "reconsider", "speak-alone", "summarize"}, name) && d.ReplyFields != "", strings.Contains(user, "Its fields:"), name)
+				require.Equal(t, !slices.Contains([]string{"insist", "reask", "reconsider", "speak-alone", "summarize"}, name) &&
+					d.ReplyFields != "", strings.Contains(user, "Its fields:"), name)
 			}
 		}
 	}
@@ -374,7 +379,8 @@ func TestADecisionIsTheOnlyOne(t *testing.T) {
 // an audience and the assigner of personas.
 var judging = []string{
 	"assess", "verdict", "decide", "reask", "reconsider", "audience-before", "audience-after", "arbitration-rule", "council-conclude", "mad-moderate", "mad-candidates",
-	"mad-decide", "oversight-ask", "oversight-judge", "pairwise-challenge", "pairwise-judge", "personas", "procon-judge", "refine-digest", "refine-synthesis", "review-rule", "vote-decide",
+	"mad-decide", "oversight-ask", "oversight-judge", "pairwise-challenge", "pairwise-judge", "personas", "procon-judge", "refine-digest",
+	"refine-synthesis", "review-rule", "vote-decide",
 }
 
 // Positions, personas and key arguments may be those that a model assigned, and documents may say anything. In each prompt,
@@ -387,7 +393,11 @@ func TestTextsThatAreNotTheUsersAreQuoted(t *testing.T) {
 	texts := 0
 	for _, name := range s.Names() {
 		d := rich("free-form")
-		d.ReplyFields, d.Vars = "fields", map[string]string{"templates": hostile, "convincing": hostile, "side": "advocate", "critique": "fields", "first": hostile, "second": hostile, "findings": hostile, "issues": hostile}
+		d.ReplyFields, d.Vars = "fields",
+			map[string]string{
+				"templates": hostile, "convincing": hostile, "side": "advocate", "critique": "fields", "first": hostile,
+				"second": hostile, "findings": hostile, "issues": hostile,
+			}
 		if name == "skeptic-retrieve" {
 			d.Vars["templates"] = "3"
 		}

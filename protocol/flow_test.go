@@ -95,9 +95,15 @@ func TestATableChecksItsSeats(t *testing.T) {
 			`judges[1]: "j1" has no task, the protocol takes one judge; move a replacement for "j0" to substitutes`,
 		}},
 		{"own text", own, 3, 1, []string{"participants: 3 enabled, a duel takes 2", "judges: 1, the protocol takes 2 to 5"}},
-		{"own rules, if the number is right", own, 2, 6, []string{"participants: 2 are never enough", "judges: 6, the protocol takes 2 to 5"}},
+		{
+			"own rules, if the number is right", own, 2, 6,
+			[]string{"participants: 2 are never enough", "judges: 6, the protocol takes 2 to 5"},
+		},
 		{"no limit", open, 99, 99, nil},
-		{"nobody", open, 0, 0, []string{"participants: 0 enabled, the protocol takes 1 or more", "judges: none, the protocol takes 1 or more"}},
+		{"nobody", open, 0, 0, []string{
+			"participants: 0 enabled, the protocol takes 1 or more",
+			"judges: none, the protocol takes 1 or more",
+		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := &protocol.Record{}

@@ -50,7 +50,8 @@ func TestAnswer(t *testing.T) {
 	sure := 80.0
 	cost := report.Cost{Amount: 0.5, Currency: "USD", Partial: true, InputTokens: 100, OutputTokens: 20}
 	require.Equal(t, report.Answer{
-		ID: "abc", Complete: true, Decision: "approve", Option: 1, Confidence: &sure, Text: "The text.", Reasons: []string{"It is small.", "Tests pass."},
+		ID: "abc", Complete: true, Decision: "approve", Option: 1, Confidence: &sure, Text: "The text.",
+		Reasons: []string{"It is small.", "Tests pass."},
 		Dissent: []string{"Bo would wait."}, Findings: []report.Finding{}, Warnings: []string{"It was short."}, Cost: cost,
 	}, answered(fsm.Completed, decision.Type, joint).Answer("USD"))
 
@@ -59,7 +60,8 @@ func TestAnswer(t *testing.T) {
 	}, answered(fsm.Judging, decision.Type, joint).Answer("USD"), "nothing is decided while it runs")
 	require.Empty(t, answered(fsm.Canceled, decision.Type, joint).Answer("").Decision)
 
-	of := answered(fsm.Completed, "review/1", `{"verdict": "request changes", "findings": [{"file": "a.go", "severity": "error", "dissent": ["It is not."]}]}`).Answer("")
+	of := answered(fsm.Completed, "review/1",
+		`{"verdict": "request changes", "findings": [{"file": "a.go", "severity": "error", "dissent": ["It is not."]}]}`).Answer("")
 	require.Equal(t, "request changes", of.Decision)
 	require.Nil(t, of.Confidence)
 	require.Equal(t, []string{"It is not."}, of.Dissent)

@@ -16,7 +16,8 @@ func TestFindings(t *testing.T) {
 		"reasons":["It is."],"dissent":["It is not."]}]}`
 	want := []report.Finding{{
 		File: "a/b.go", Line: 3, EndLine: 5, Quote: "x := y", Severity: "error", Title: "x is shadowed", Text: "The caller never sees y.",
-		Show: "go vet", By: "Ann", Votes: map[string]int{"stands": 2, "falls": 1}, Reasons: []string{"It is."}, Dissent: []string{"It is not."},
+		Show: "go vet", By: "Ann", Votes: map[string]int{"stands": 2, "falls": 1}, Reasons: []string{"It is."},
+		Dissent: []string{"It is not."},
 	}}
 	of := func(state fsm.State, typ, data string) []report.Finding {
 		r := &report.Report{}

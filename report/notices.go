@@ -17,7 +17,8 @@ var earlyOutcomes = []transcript.Outcome{
 
 // seriousFlags lists the flags of turns that make an answer less reliable.
 var seriousFlags = []transcript.Flag{
-	transcript.Defaulted, transcript.Refused, transcript.SpokeForOthers, transcript.Partial, transcript.Truncated, transcript.Filtered, transcript.Substituted, transcript.Edited,
+	transcript.Defaulted, transcript.Refused, transcript.SpokeForOthers, transcript.Partial, transcript.Truncated, transcript.Filtered,
+	transcript.Substituted, transcript.Edited,
 }
 
 // Notices returns what a reader should know before relying on the answer, one sentence for each: that the debate ended

@@ -32,8 +32,14 @@ func TestNoticesSayWhatIsDegraded(t *testing.T) {
 		"a default":       {report.Report{Result: debate.Result{State: fsm.Completed, Answer: answer, Verdict: &verdict, Turns: []transcript.Turn{verdict}}}, []string{"The verdict is a default, because no valid reply was received."}},
 		"a reply in part": {report.Report{Result: debate.Result{State: fsm.AwaitingResponses, Turns: []transcript.Turn{speech(transcript.Partial)}}}, []string{"Ann, speak, round 2: incomplete, because the model failed."}},
 		"what is no speech": {
-			report.Report{Result: debate.Result{State: fsm.AwaitingResponses, Turns: []transcript.Turn{speech(transcript.Refused), speech(transcript.SpokeForOthers)}}},
-			[]string{"Ann, speak, round 2: a refusal: the model declined to speak.", "Ann, speak, round 2: cut off before the lines that the model wrote for others."},
+			report.Report{Result: debate.Result{
+				State: fsm.AwaitingResponses,
+				Turns: []transcript.Turn{speech(transcript.Refused), speech(transcript.SpokeForOthers)},
+			}},
+			[]string{
+				"Ann, speak, round 2: a refusal: the model declined to speak.",
+				"Ann, speak, round 2: cut off before the lines that the model wrote for others.",
+			},
 		},
 		"many replies in part": {
 			report.Report{Result: debate.Result{State: fsm.AwaitingResponses, Turns: []transcript.Turn{

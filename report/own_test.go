@@ -15,14 +15,18 @@ import (
 // A protocol of a user that fills in an outcome has a report like those of the library.
 func TestAProtocolOfAUserHasAWholeReport(t *testing.T) {
 	o := protocol.Outcome{
-		Kind: "Delphi", Office: "facilitator", Sentence: "The estimate is 40 days", Clauses: []string{"the spread is 5", ""}, Text: "It **converged**.",
+		Kind: "Delphi", Office: "facilitator", Sentence: "The estimate is 40 days", Clauses: []string{"the spread is 5", ""},
+		Text:  "It **converged**.",
 		Notes: []string{"Cy gave no estimate."},
 		Chart: &protocol.Chart{Title: "Estimates", Unit: "Days", Maximum: 60},
 		Evidence: []protocol.Exhibit{
 			{Title: "Spread", Header: []string{"Round", "Days"}, Rows: [][]string{{"1", "20"}, {"2", "5"}}},
 		},
 		Details: []protocol.Exhibit{{Title: "Prompts:", List: []string{"secret.txt"}, Internal: true}},
-		Reasons: []protocol.Reason{{Title: "What they said", Name: "Ada", Points: []string{"So."}, Speeches: []protocol.Speech{{Label: "First", Turn: 0}, {Turn: 9}}}},
+		Reasons: []protocol.Reason{{
+			Title: "What they said", Name: "Ada", Points: []string{"So."},
+			Speeches: []protocol.Speech{{Label: "First", Turn: 0}, {Turn: 9}},
+		}},
 	}
 	o.Chart.SetRound(2, "Ada", 40)
 	o.Chart.SetRound(1, "Ada", 30)
@@ -32,7 +36,8 @@ func TestAProtocolOfAUserHasAWholeReport(t *testing.T) {
 
 	s := report.Summarize(r)
 	require.Equal(t, "The estimate is 40 days; the spread is 5.", s.Answer)
-	require.Equal(t, []report.Reason{{Title: "What they said", Name: "Ada", Points: []string{"So.", "First: Forty days, I say."}}}, s.Reasons)
+	require.Equal(t, []report.Reason{{Title: "What they said", Name: "Ada", Points: []string{"So.", "First: Forty days, I say."}}},
+		s.Reasons)
 	require.Equal(t, []string{"Cy gave no estimate."}, s.Notices)
 	text := markdown(t, r)
 	require.Contains(t, text, "| Round | Ada | Bo |\n|---|---|---|\n| 1 | 30 | 50 |\n| 2 | 40 |  |\n", "rounds are in order")

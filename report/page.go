@@ -13,7 +13,10 @@ import (
 // summarize derives the summary from the other fields.
 func (r *Report) summarize() Summary {
 	o := &r.Result.Outcome
-	s := Summary{Topic: r.Result.Topic, Notices: append(r.Notices(), o.Notes...), Answer: o.String(), Text: strings.TrimSpace(o.Text), Reasons: r.reasons()}
+	s := Summary{
+		Topic: r.Result.Topic, Notices: append(r.Notices(), o.Notes...), Answer: o.String(), Text: strings.TrimSpace(o.Text),
+		Reasons: r.reasons(),
+	}
 	if progress := r.progress(); progress != "" {
 		s.Answer = strings.TrimSpace(progress + " " + s.Answer)
 	}

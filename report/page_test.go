@@ -411,7 +411,8 @@ func TestInitialsDiffer(t *testing.T) {
 			r.Result.Turns = append(r.Result.Turns, transcript.Turn{Key: transcript.Key{Actor: name, Round: i}, Text: "Yes."})
 		}
 		var found []string
-		for _, m := range regexp.MustCompile(`class="initials" aria-hidden="true">([^<]*)<`).FindAllStringSubmatch(html(t, concluded(r)), -1) {
+		for _, m := range regexp.MustCompile(`class="initials" aria-hidden="true">([^<]*)<`).FindAllStringSubmatch(html(t, concluded(r)),
+			-1) {
 			found = append(found, m[1])
 		}
 		require.Equal(t, want, strings.Join(found, ","))
@@ -427,7 +428,10 @@ func TestCritiquesAreLists(t *testing.T) {
 		`An example: {"name": "Bo"}`:                      `> An example: {"name": "Bo"}`,
 		`{"issues": [], "score": 1} is what I would say.`: `> {"issues": \[\], "score": 1} is what I would say.`,
 	} {
-		r := &report.Report{Result: debate.Result{Turns: []transcript.Turn{{Key: transcript.Key{Actor: "Bo", Phase: "attack", Round: 1}, Kind: transcript.Speech, Text: text}}}}
+		r := &report.Report{Result: debate.Result{Turns: []transcript.Turn{{
+			Key:  transcript.Key{Actor: "Bo", Phase: "attack", Round: 1},
+			Kind: transcript.Speech, Text: text,
+		}}}}
 		require.Contains(t, markdown(t, r), "#### Bo\n\n"+want+"\n\n")
 	}
 }

@@ -39,7 +39,10 @@ func runnerCommands(text string) (list []string) {
 func TestTextsOfModelsAreNoCommands(t *testing.T) {
 	folder(t)
 	const attack = "::error file=a.go::It is hacked.\n\n  ::add-mask::a\n\n\t::stop-commands::x\n\nThe words ##[set-env name=PATH;]/tmp and ##[error]x."
-	b, err := json.Marshal(map[string]any{"summary": attack, "option": 1, "confidence": 80, "reasons": []any{map[string]any{"text": attack}}})
+	b, err := json.Marshal(map[string]any{
+		"summary": attack, "option": 1, "confidence": 80,
+		"reasons": []any{map[string]any{"text": attack}},
+	})
 	require.NoError(t, err)
 	env, _ := listening(t, func(prompt string) string {
 		if strings.Contains(prompt, "json_schema") {
@@ -123,7 +126,11 @@ func FuzzHarmlessWriter(f *testing.F) {
 
 // findings are such as models could write.
 var findings = []report.Finding{
-	{File: "cmd/a b,c:d.go", Line: 3, EndLine: 5, Quote: "x := 1\ny := 2", Severity: "error", Title: "x, y: 100% wrong", Text: "It fails.\r\n::warning::No.", Show: "go test", By: "Ann", Votes: map[string]int{"stands": 2, "falls": 1}, Dissent: []string{"It is fine."}},
+	{
+		File: "cmd/a b,c:d.go", Line: 3, EndLine: 5, Quote: "x := 1\ny := 2", Severity: "error", Title: "x, y: 100% wrong",
+		Text: "It fails.\r\n::warning::No.", Show: "go test", By: "Ann", Votes: map[string]int{"stands": 2, "falls": 1},
+		Dissent: []string{"It is fine."},
+	},
 	{File: "größe.go", Line: 7, Severity: "warning", Title: "W"},
 	{File: "a:b.go", Severity: "note", Title: "N", Text: "About the whole file."},
 	{File: "../x y.go", Line: 1, EndLine: 1, Severity: "unknown", Title: "\x1b[31mred\u202e", Text: "T"},
@@ -188,7 +195,8 @@ func sarifSchema(t *testing.T) *validator.Schema {
 	list.Dir = home
 	folder, err := list.Output()
 	require.NoError(t, err)
-	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(strings.TrimSpace(string(folder)), "pkg", "report", "v210", "sarif", "schema.go"), nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(),
+		filepath.Join(strings.TrimSpace(string(folder)), "pkg", "report", "v210", "sarif", "schema.go"), nil, 0)
 	require.NoError(t, err)
 	text := ""
 	ast.Inspect(file, func(n ast.Node) bool {

@@ -81,7 +81,8 @@ var debateTool = regexp.MustCompile(`"name":\s*"((?:mcp_+debate_+)?debate)"`)
 func (m *modelService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b, _ := io.ReadAll(r.Body)
 	body := string(b)
-	answers := strings.HasSuffix(r.URL.Path, "/messages") || strings.HasSuffix(r.URL.Path, "/responses") || strings.Contains(r.URL.Path, "enerateContent")
+	answers := strings.HasSuffix(r.URL.Path, "/messages") || strings.HasSuffix(r.URL.Path, "/responses") ||
+		strings.Contains(r.URL.Path, "enerateContent")
 	if !answers {
 		_, _ = io.WriteString(w, "{}")
 		return
@@ -137,19 +138,22 @@ func events(path, tool, body string) []string {
 			if within := regexp.MustCompile(`"name":"(mcp__debate(?:__)?)"`).FindStringSubmatch(body); within != nil {
 				namespace = `"namespace":"` + within[1] + `",`
 			}
-			item = `{"type":"function_call","id":"fc_1","call_id":"call_0123456789abcdef",` + namespace + `"name":"` + tool + `","arguments":` + string(quoted) + `,"status":"completed"}`
+			item = `{"type":"function_call","id":"fc_1","call_id":"call_0123456789abcdef",` + namespace + `"name":"` + tool +
+				`","arguments":` + string(quoted) + `,"status":"completed"}`
 		}
 		return []string{
 			`{"type":"response.created","response":{"id":"resp_1","object":"response","status":"in_progress","model":"m","output":[]}}`,
 			`{"type":"response.output_item.done","output_index":0,"item":` + item + `}`,
-			`{"type":"response.completed","response":{"id":"resp_1","object":"response","status":"completed","model":"m","output":[` + item + `],"usage":{"input_tokens":9,"output_tokens":9,"total_tokens":18,"input_tokens_details":{"cached_tokens":0},"output_tokens_details":{"reasoning_tokens":0}}}}`,
+			`{"type":"response.completed","response":{"id":"resp_1","object":"response","status":"completed","model":"m","output":[` +
+				item + `],"usage":{"input_tokens":9,"output_tokens":9,"total_tokens":18,"input_tokens_details":{"cached_tokens":0},"output_tokens_details":{"reasoning_tokens":0}}}}`,
 		}
 	}
 	part := `{"text":"All done."}`
 	if tool != "" {
 		part = `{"functionCall":{"name":"` + tool + `","args":` + input + `}}`
 	}
-	return []string{`{"candidates":[{"index":0,"content":{"role":"model","parts":[` + part + `]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":9,"totalTokenCount":18}}`}
+	return []string{`{"candidates":[{"index":0,"content":{"role":"model","parts":[` + part +
+		`]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":9,"totalTokenCount":18}}`}
 }
 
 // agentHome makes a home folder with the settings of the three agents, whose models are a service, and returns the environment. mcp
@@ -185,7 +189,10 @@ func agentHome(t *testing.T, service *modelService, mcp []string) (home string, 
 
 // agentCommands has the arguments with which each agent takes a prompt and asks its user nothing.
 var agentCommands = map[string][]string{
-	"claude": {"-p", "Ask for a debate.", "--mcp-config", "HOME/mcp.json", "--strict-mcp-config", "--allowedTools", "mcp__debate__debate", "--output-format", "json"},
+	"claude": {
+		"-p", "Ask for a debate.", "--mcp-config", "HOME/mcp.json", "--strict-mcp-config", "--allowedTools", "mcp__debate__debate",
+		"--output-format", "json",
+	},
 	"codex":  {"exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "Ask for a debate."},
 	"gemini": {"-p", "Ask for a debate.", "--approval-mode", "yolo", "-m", "gemini-2.5-pro", "-o", "json"},
 }

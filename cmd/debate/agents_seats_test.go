@@ -48,7 +48,10 @@ func newSeatModel(t *testing.T) *seatModel {
 func (m *seatModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b, _ := io.ReadAll(r.Body)
 	body := string(b)
-	family := map[bool]string{strings.HasSuffix(r.URL.Path, "/messages"): "claude", strings.HasSuffix(r.URL.Path, "/responses"): "codex", strings.Contains(r.URL.Path, "streamGenerateContent"): "gemini"}[true]
+	family := map[bool]string{
+		strings.HasSuffix(r.URL.Path, "/messages"): "claude", strings.HasSuffix(r.URL.Path, "/responses"): "codex",
+		strings.Contains(r.URL.Path, "streamGenerateContent"): "gemini",
+	}[true]
 	if family == "" {
 		_, _ = io.WriteString(w, `{"data": [], "models": [], "totalTokens": 9, "input_tokens": 9}`)
 		return
@@ -71,7 +74,8 @@ func (m *seatModel) reply(family, body string) (text string, reads bool) {
 	case strings.Contains(body, "very short title"): // of a session of Codex
 		return `{"title": "Limits"}`, false
 	case strings.Contains(body, "should_continue"):
-		return `{"participants": [` + assessed("Debater A") + `, ` + assessed("Debater B") + `], "quality": 7, "should_continue": true}`, false
+		return `{"participants": [` + assessed("Debater A") + `, ` + assessed("Debater B") + `], "quality": 7, "should_continue": true}`,
+			false
 	case strings.Contains(body, "winner_reasoning"):
 		if m.hold != nil {
 			m.asks <- struct{}{}
@@ -94,10 +98,17 @@ func seatEvents(family, text string, reads bool) []map[string]any {
 		block, delta, reason := object{"type": "text", "text": ""}, object{"type": "text_delta", "text": text}, "end_turn"
 		if reads {
 			block, reason = object{"type": "tool_use", "id": "toolu_1", "name": "Read", "input": object{}}, "tool_use"
-			delta = object{"type": "input_json_delta", "partial_json": fmt.Sprintf(`{"file_path": %q}`, filepath.Join(path, "repository", "notes.txt"))}
+			delta = object{
+				"type":         "input_json_delta",
+				"partial_json": fmt.Sprintf(`{"file_path": %q}`, filepath.Join(path, "repository", "notes.txt")),
+			}
 		}
 		return []object{
-			{"type": "message_start", "message": object{"id": "msg_" + time.Now().Format("150405.000000"), "type": "message", "role": "assistant", "model": "claude-sonnet-4-5", "content": []any{}, "usage": object{"input_tokens": 9, "output_tokens": 1}}},
+			{"type": "message_start", "message": object{
+				"id": "msg_" + time.Now().Format("150405.000000"), "type": "message",
+				"role": "assistant", "model": "claude-sonnet-4-5", "content": []any{},
+				"usage": object{"input_tokens": 9, "output_tokens": 1},
+			}},
 			{"type": "content_block_start", "index": 0, "content_block": block},
 			{"type": "content_block_delta", "index": 0, "delta": delta},
 			{"type": "content_block_stop", "index": 0},
@@ -105,15 +116,27 @@ func seatEvents(family, text string, reads bool) []map[string]any {
 			{"type": "message_stop"},
 		}
 	case "codex":
-		item := object{"type": "message", "id": "msg_" + time.Now().Format("150405.000000"), "role": "assistant", "status": "completed", "content": []object{{"type": "output_text", "text": text, "annotations": []any{}}}}
+		item := object{
+			"type": "message", "id": "msg_" + time.Now().Format("150405.000000"), "role": "assistant", "status": "completed",
+			"content": []object{{"type": "output_text", "text": text, "annotations": []any{}}},
+		}
 		if reads {
-			item = object{"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "exec_command", "arguments": `{"cmd": "cat notes.txt"}`, "status": "completed"}
+			item = object{
+				"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "exec_command",
+				"arguments": `{"cmd": "cat notes.txt"}`, "status": "completed",
+			}
 		}
 		return []object{
 			{"type": "response.created", "response": object{"id": "resp_1", "status": "in_progress"}},
 			{"type": "response.output_item.added", "output_index": 0, "item": item},
 			{"type": "response.output_item.done", "output_index": 0, "item": item},
-			{"type": "response.completed", "response": object{"id": "resp_1", "status": "completed", "output": []object{item}, "usage": object{"input_tokens": 9, "output_tokens": 9, "total_tokens": 18}}},
+			{
+				"type": "response.completed",
+				"response": object{
+					"id": "resp_1", "status": "completed", "output": []object{item},
+					"usage": object{"input_tokens": 9, "output_tokens": 9, "total_tokens": 18},
+				},
+			},
 		}
 	}
 	part := object{"text": text}
@@ -224,7 +247,11 @@ func debateArgs(one, other, judge string) []string {
 // Each agent debates and judges. The report shows what each has read, and that its quotes are right. Afterwards, no process is left
 // and no file is changed.
 func TestAgentsTakeSeats(t *testing.T) {
-	for _, names := range [][]string{{"agent/claude", "agent/codex", "agent/gemini"}, {"agent/codex", "agent/gemini", "agent/claude"}, {"agent/gemini", "agent/claude", "agent/codex"}} {
+	for _, names := range [][]string{
+		{"agent/claude", "agent/codex", "agent/gemini"},
+		{"agent/codex", "agent/gemini", "agent/claude"},
+		{"agent/gemini", "agent/claude", "agent/codex"},
+	} {
 		t.Run(strings.Join(names, " "), func(t *testing.T) {
 			s := newSeats(t)
 			before := hashOfFolder(t, "repository")

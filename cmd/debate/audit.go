@@ -23,7 +23,8 @@ func (p *program) auditJudge() error {
 		return err
 	}
 	a := audit.Audit{
-		Name: cmp.Or(p.eval.name, p.operandName()), Pairs: pairs, Repeats: p.audit.repeats, Challenge: p.audit.challenge, Target: p.audit.target,
+		Name: cmp.Or(p.eval.name, p.operandName()), Pairs: pairs, Repeats: p.audit.repeats, Challenge: p.audit.challenge,
+		Target:  p.audit.target,
 		MaxCost: p.maxCost, MaxTokens: p.eval.tokens, Concurrency: p.eval.atOnce, Stop: p.interrupted, Progress: p.showProgress("judgments"),
 	}
 	if a.Plants, err = p.chosenPlants(); err != nil {

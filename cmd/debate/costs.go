@@ -60,13 +60,15 @@ func (p *program) printEstimate(c debate.Config, o debate.Options) error {
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "SEAT\tMODEL\tLONGEST PROMPT\tCALLS\tLIKELY COST\tWORST COST")
 	for _, s := range e.Seats {
-		fmt.Fprintf(w, "%s\t%s\t%d tokens\t%s\t%s\t%s\n", printableLine(s.Name), printableLine(modelName(s)), s.Prompt, span(s.Likely.Calls, s.Worst.Calls),
+		fmt.Fprintf(w, "%s\t%s\t%d tokens\t%s\t%s\t%s\n", printableLine(s.Name), printableLine(modelName(s)), s.Prompt,
+			span(s.Likely.Calls, s.Worst.Calls),
 			p.amount(s.Likely.Cost), p.amount(s.Worst.Cost))
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stdout, "\nlikely: %s for %s\nat most: %s for %s, without failed calls\n", p.amount(e.Likely.Cost), expense(e.Likely), p.amount(e.Worst.Cost), expense(e.Worst))
+	fmt.Fprintf(p.stdout, "\nlikely: %s for %s\nat most: %s for %s, without failed calls\n", p.amount(e.Likely.Cost), expense(e.Likely),
+		p.amount(e.Worst.Cost), expense(e.Worst))
 	if len(e.Unpriced) > 0 {
 		fmt.Fprintf(p.stdout, "no price is known for %s; see debate prices\n", strings.Join(printableLines(e.Unpriced), ", "))
 	}

@@ -92,7 +92,8 @@ func TestTheListShowsWhatPeopleBegan(t *testing.T) {
 func TestForksAndRejudgedDebatesRun(t *testing.T) {
 	folder(t)
 	env := environment()
-	code, _, stderr := start(t, env, "--protocol", "panel", "--rounds", "1", "--option", "Yes", "--option", "No", "--store", "kept/d.db", topic)
+	code, _, stderr := start(t, env, "--protocol", "panel", "--rounds", "1", "--option", "Yes", "--option", "No", "--store", "kept/d.db",
+		topic)
 	require.Equal(t, 0, code, stderr)
 	id := saved(t, stderr)
 	code, stdout, stderr := start(t, env, "fork", id, "--store", "kept/d.db", "--at", "1", "--topic", "Should cities ban trucks?")

@@ -54,7 +54,11 @@ func TestDecisionsAboutRealDiffs(t *testing.T) {
 		verdicts                     map[transcript.Verdict]bool
 		first, last                  int // lines of the changed file that the verified quote has
 	}{
-		{"a fault that is shown", "fault", right, refusal, exitAnother, map[transcript.Verdict]bool{transcript.Verified: true, transcript.NotChecked: true}, 78, 78},
+		{
+			"a fault that is shown", "fault", right, refusal, exitAnother,
+			map[transcript.Verdict]bool{transcript.Verified: true, transcript.NotChecked: true},
+			78, 78,
+		},
 		{"a lie about lines", "fault", numbered, refusal, exitAnother, map[transcript.Verdict]bool{transcript.Verified: true}, 79, 80},
 		{"a quote that is not there", "fault", invented, approval, 0, map[transcript.Verdict]bool{transcript.NotFound: true}, 0, 0},
 		{"a harmless change", "harmless", agreeing, approval, 0, nil, 0, 0},
@@ -69,7 +73,10 @@ func TestDecisionsAboutRealDiffs(t *testing.T) {
 				}
 				return tt.speech
 			})
-			args := []string{"--docs", "-", "--option", "approve", "--option", "request changes", "--pass", "approve", "--rounds", "1", "--json", "Merge this?"}
+			args := []string{
+				"--docs", "-", "--option", "approve", "--option", "request changes", "--pass", "approve", "--rounds", "1",
+				"--json", "Merge this?",
+			}
 			code, stdout, stderr := piped(t, env, realDiff(t, tt.diff), args...)
 			require.Equal(t, tt.code, code, stderr)
 			verdicts := map[transcript.Verdict]bool{}
@@ -105,7 +112,8 @@ func TestAModelThatNeverAnswers(t *testing.T) {
 		}
 		return ""
 	})
-	code, stdout, stderr := piped(t, env, realDiff(t, "harmless"), "--config", "c.json", "--docs", "-", "--pass", "approve", "--option", "approve", "--option", "wait", "--json", "-q", "Merge this?")
+	code, stdout, stderr := piped(t, env, realDiff(t, "harmless"), "--config", "c.json", "--docs", "-", "--pass", "approve", "--option",
+		"approve", "--option", "wait", "--json", "-q", "Merge this?")
 	require.Equal(t, exitProvider, code, stderr)
 	var a struct {
 		Complete bool

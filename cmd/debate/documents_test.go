@@ -36,7 +36,8 @@ func minutes() string {
 const lanes = "On the new lanes in our cities, trips by bicycle rose by a third.\n"
 
 func TestDocumentsOfAFolder(t *testing.T) {
-	folder(t, "papers/lanes.md", lanes, "papers/2024/minutes.txt", minutes(), "papers/photo.png", "\x89PNG\x00", "papers/.git/config.txt", "hidden")
+	folder(t, "papers/lanes.md", lanes, "papers/2024/minutes.txt", minutes(), "papers/photo.png", "\x89PNG\x00", "papers/.git/config.txt",
+		"hidden")
 	code, stdout, stderr := start(t, environment(), "--docs", "papers", "--rounds", "1", "--store", "d.db", "--json", topic)
 	require.Equal(t, 0, code, stderr)
 	require.Contains(t, stderr, "document lanes.md: read by all\n")
@@ -165,10 +166,20 @@ func TestWrongDocuments(t *testing.T) {
 		says string
 	}{
 		{"a file that is missing", []string{"--docs", "none.md"}, 2, "--docs: read documents: none.md does not exist, want a file or a folder"},
-		{"a folder without documents", []string{"--docs", "pictures"}, 2, "--docs: read documents: pictures has no documents, want files with text; left out: 1 file, not UTF-8 text"},
+		{
+			"a folder without documents",
+			[]string{"--docs", "pictures"},
+			2,
+			"--docs: read documents: pictures has no documents, want files with text; left out: 1 file, not UTF-8 text",
+		},
 		{"a picture", []string{"--docs", "pictures/a.png"}, 2, "a.png is not UTF-8 text"},
 		{"a blank file", []string{"--docs", "blank/blank.md"}, 2, "blank.md is blank"},
-		{"a folder with a blank file", []string{"--docs", "blank"}, 2, "blank has no documents, want files with text; left out: 1 file, blank"},
+		{
+			"a folder with a blank file",
+			[]string{"--docs", "blank"},
+			2,
+			"blank has no documents, want files with text; left out: 1 file, blank",
+		},
 		{"a file twice", []string{"--docs", "papers", "--docs", "papers/a.md"}, 2, "a.md is named twice"},
 		{"a private name that is too long", []string{"--config", "long.json"}, 2, "is no valid name, use at most 128 bytes"},
 		{"no readers", []string{"--config", "readers.json"}, 2, `documents[0].readers: it is empty: name who reads the document, or use ["*"] for all`},
@@ -177,14 +188,21 @@ func TestWrongDocuments(t *testing.T) {
 		{"a file and a text", []string{"--config", "both.json"}, 2, "documents[0]: json: unknown field \"text\"; a document with a file has only the fields file and readers"},
 		{"a missing file of a configuration", []string{"--config", "missing.json"}, 2, "missing.json: documents[0]: read documents: none.md does not exist"},
 		{"a server", []string{"mcp", "--config", "good.json", "--store", "d.db"}, 2, "documents: mcp cannot read files"},
-		{"too many beside private ones", []string{"--config", "many.json"}, 2, "too many files beside private ones to find all again: name fewer files, or join some"},
+		{
+			"too many beside private ones",
+			[]string{"--config", "many.json"},
+			2,
+			"too many files beside private ones to find all again: name fewer files, or join some",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			folder(t, "papers/a.md", lanes, "pictures/a.png", "\x89PNG", "blank/blank.md", " \n", "long/"+strings.Repeat("x", 130)+".md", lanes,
 				"readers.json", `{"documents": [{"file": "papers"}]}`, "who.json", `{"documents": [{"file": "papers", "readers": ["Zoe"]}]}`,
 				"file.json", `{"documents": [{"file": "", "readers": ["*"]}]}`, "both.json", `{"documents": [{"file": "papers", "text": "x", "readers": ["*"]}]}`,
-				"missing.json", `{"documents": [{"file": "none.md", "readers": ["*"]}]}`, "long.json", `{"documents": [{"file": "long", "readers": ["Ada"]}]}`,
-				"many.json", `{"documents": [{"file": "many", "readers": ["*"]}, {"file": "papers", "readers": ["Ada"]}]}`, "good.json", `{"documents": [{"file": "papers", "readers": ["*"]}]}`)
+				"missing.json", `{"documents": [{"file": "none.md", "readers": ["*"]}]}`, "long.json",
+				`{"documents": [{"file": "long", "readers": ["Ada"]}]}`,
+				"many.json", `{"documents": [{"file": "many", "readers": ["*"]}, {"file": "papers", "readers": ["Ada"]}]}`, "good.json",
+				`{"documents": [{"file": "papers", "readers": ["*"]}]}`)
 			if strings.HasPrefix(tt.name, "too many") {
 				require.NoError(t, os.Mkdir("many", 0o700))
 				for i := range 600 {
@@ -254,7 +272,8 @@ func TestPins(t *testing.T) {
 				path := filepath.Join(l.folder, filepath.FromSlash(place))
 				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 				require.NoError(t, os.WriteFile(path, fmt.Appendf(nil, "Text %d.", i), 0o600))
-				l.documents = append(l.documents, document{path: path, place: place, text: fmt.Sprintf("Text %d.", i), readers: []string{"*"}})
+				l.documents = append(l.documents,
+					document{path: path, place: place, text: fmt.Sprintf("Text %d.", i), readers: []string{"*"}})
 			}
 			c := debate.Config{
 				Topic: topic, Protocol: presets["panel"].Protocol, Labels: map[string]string{"team": "blue"},

@@ -177,7 +177,8 @@ func TestAKilledEditorLosesNoTurn(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, list.Sessions, 1)
 	require.Equal(t, s.SessionId, list.Sessions[0].SessionId)
-	_, err = second.LoadSession(t.Context(), acp.LoadSessionRequest{SessionId: s.SessionId, Cwd: request.Cwd, McpServers: []acp.McpServer{}})
+	_, err = second.LoadSession(t.Context(),
+		acp.LoadSessionRequest{SessionId: s.SessionId, Cwd: request.Cwd, McpServers: []acp.McpServer{}})
 	require.NoError(t, err)
 	replayed := slices.Clone(second.said)
 	require.GreaterOrEqual(t, len(replayed), len(before))

@@ -34,7 +34,8 @@ func (p *program) evaluate() error {
 	}
 	e := eval.Evaluation{
 		Seed: p.eval.seed, Against: p.eval.against,
-		Name: cmp.Or(p.eval.name, p.operandName()), Tasks: tasks, Baseline: p.eval.baseline, Budget: eval.Budget(p.eval.budget), Require: p.eval.required,
+		Name: cmp.Or(p.eval.name, p.operandName()), Tasks: tasks, Baseline: p.eval.baseline, Budget: eval.Budget(p.eval.budget),
+		Require: p.eval.required,
 		MaxCost: p.maxCost, MaxTokens: p.eval.tokens, Concurrency: p.eval.atOnce, Stop: p.interrupted, Progress: p.showProgress("tasks"),
 	}
 	return p.withConfigFile(func(s configFile) error {

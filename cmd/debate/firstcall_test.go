@@ -57,7 +57,10 @@ func BenchmarkFirstCall(b *testing.B) {
 		}
 		w.WriteHeader(http.StatusUnauthorized)
 	})
-	env := []string{"PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=sk-x", "OPENAI_BASE_URL=" + url + "/v1", "OPENAI_MODEL=tiny", "DEBATE_STORE=" + memoryStore}
+	env := []string{
+		"PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=sk-x", "OPENAI_BASE_URL=" + url + "/v1", "OPENAI_MODEL=tiny",
+		"DEBATE_STORE=" + memoryStore,
+	}
 	best := map[string]time.Duration{}
 	note := func(what string, took time.Duration) {
 		if best[what] == 0 || took < best[what] {

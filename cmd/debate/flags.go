@@ -94,7 +94,8 @@ func (o *options) newDebateFlags(flags *pflag.FlagSet) {
 func (o *options) costFlags(flags *pflag.FlagSet) {
 	o.yesFlag(flags)
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print seats, models, prompts, calls and costs, and call nobody")
-	flags.Float64Var(&o.confirmAbove, "confirm-above", defaultConfirmAbove, "ask on a terminal if the debate can cost more than this `amount`, in the currency of the prices")
+	flags.Float64Var(&o.confirmAbove, "confirm-above", defaultConfirmAbove,
+		"ask on a terminal if the debate can cost more than this `amount`, in the currency of the prices")
 }
 
 const defaultConfirmAbove = 1
@@ -114,7 +115,8 @@ func (o *options) resultFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.json, "json", false, "print the answer for programs and the complete state as JSON")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "print only the answer, and with --json only the answer for programs")
 	flags.BoolVarP(&o.verbose, "verbose", "v", false, "list turns, tokens, durations, prompt sources, and all files that are left out")
-	flags.StringArrayVar(&o.pass, "pass", nil, "exit with 10 if the decision is not this `option`, and with 11 if there is none; can be repeated")
+	flags.StringArrayVar(&o.pass, "pass", nil,
+		"exit with 10 if the decision is not this `option`, and with 11 if there is none; can be repeated")
 	flags.Float64Var(&o.minConfidence, "min-confidence", 0, "exit with 11 if the decision has a confidence of less than this `percent`")
 	flags.StringVar(&o.sarif, "sarif", "", "write the findings of a review to `file`, as SARIF 2.1.0")
 }
@@ -191,7 +193,8 @@ func (o *options) initFlags(flags *pflag.FlagSet) {
 	o.protocolFlag(flags)
 	o.optionFlag(flags)
 	flags.StringVarP(&o.output, "output", "o", "", "write to `file`; defaults to "+commentedConfigPath)
-	flags.BoolVar(&o.skill, "skill", false, "instead, write a skill for Claude Code, Codex, Gemini CLI and others to .claude/skills and .agents/skills")
+	flags.BoolVar(&o.skill, "skill", false,
+		"instead, write a skill for Claude Code, Codex, Gemini CLI and others to .claude/skills and .agents/skills")
 }
 
 func (o *options) protocolFlag(flags *pflag.FlagSet) {

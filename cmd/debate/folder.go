@@ -191,7 +191,8 @@ func (f *folderReader) readLink(local, place string) (reason, error) {
 		return isLink, nil
 	}
 	return "", exitErrorf(exitInput,
-		"read documents: %s is a symbolic link that leaves %s; remove it, or mark it with %s in .gitattributes", printableLine(place), f.top, vendoredAttribute)
+		"read documents: %s is a symbolic link that leaves %s; remove it, or mark it with %s in .gitattributes", printableLine(place),
+		f.top, vendoredAttribute)
 }
 
 // refuse returns the error for a file that cannot be read, such as one below a link that leaves the folder.

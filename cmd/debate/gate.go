@@ -60,7 +60,8 @@ func (o *options) judge(a *report.Answer) error {
 	case o.minConfidence > 0 && a.Confidence == nil:
 		return exitErrorf(exitUndecided, "the decision is %q, but nobody has said how sure it is%s", a.Decision, o.wants())
 	case o.minConfidence > 0 && *a.Confidence < o.minConfidence:
-		return exitErrorf(exitUndecided, "the decision is %q with a confidence of %.0f %%, which is too low to count%s", a.Decision, *a.Confidence, o.wants())
+		return exitErrorf(exitUndecided, "the decision is %q with a confidence of %.0f %%, which is too low to count%s", a.Decision,
+			*a.Confidence, o.wants())
 	}
 	return nil
 }

@@ -29,12 +29,27 @@ func TestGates(t *testing.T) {
 		{"one of several", refusal, []string{"--pass", "approve", "--pass", "request changes"}, 0, ""},
 		{"another", refusal, []string{"--pass", "approve"}, 10, `debate: the decision is "request changes"; want "approve"`},
 		{"sure enough", approval, []string{"--pass", "approve", "--min-confidence", "80"}, 0, ""},
-		{"not sure enough", approval, []string{"--pass", "approve", "--min-confidence", "81"}, 11, `the decision is "approve" with a confidence of 80 %, which is too low to count; want "approve" with a confidence of at least 81 %`},
-		{"another, and not sure", refusal, []string{"--pass", "approve", "--min-confidence", "90"}, 10, `the decision is "request changes"`},
+		{
+			"not sure enough", approval,
+			[]string{"--pass", "approve", "--min-confidence", "81"},
+			11,
+			`the decision is "approve" with a confidence of 80 %, which is too low to count; want "approve" with a confidence of at least 81 %`,
+		},
+		{
+			"another, and not sure", refusal,
+			[]string{"--pass", "approve", "--min-confidence", "90"},
+			10,
+			`the decision is "request changes"`,
+		},
 		{"any decision that is sure", refusal, []string{"--min-confidence", "50"}, 0, ""},
 		{"none", `{"no": "decision"}`, []string{"--pass", "approve"}, 11, `the debate has decided nothing; want "approve"`},
 		{"without a gate", refusal, nil, 0, ""},
-		{"no option", approval, []string{"--pass", "merge"}, 2, `--pass "merge" is no option of the debate, use one of ["approve" "request changes"]`},
+		{
+			"no option", approval,
+			[]string{"--pass", "merge"},
+			2,
+			`--pass "merge" is no option of the debate, use one of ["approve" "request changes"]`,
+		},
 		{"a fraction", approval, []string{"--min-confidence", "0.8"}, 2, "--min-confidence 0.8, use percent, from 1 to 100"},
 		{"more than all", approval, []string{"--min-confidence", "101"}, 2, "use percent, from 1 to 100"},
 	} {
@@ -52,7 +67,8 @@ func TestGates(t *testing.T) {
 func TestAGateOfAStoredDebate(t *testing.T) {
 	folder(t)
 	env, _ := listening(t, decider(refusal))
-	code, _, stderr := start(t, env, "--store", "d.db", "--rounds", "1", "--option", "approve", "--option", "request changes", "Merge this?")
+	code, _, stderr := start(t, env, "--store", "d.db", "--rounds", "1", "--option", "approve", "--option", "request changes",
+		"Merge this?")
 	require.Equal(t, 0, code, stderr)
 	id := saved(t, stderr)
 	code, _, _ = start(t, env, "show", "--store", "d.db", id, "--pass", "approve")
@@ -63,7 +79,8 @@ func TestAGateOfAStoredDebate(t *testing.T) {
 
 func TestAConfidenceThatNobodyGives(t *testing.T) {
 	o := options{minConfidence: 50}
-	require.ErrorContains(t, o.judge(&report.Answer{Decision: "approve"}), "nobody has said how sure it is; want a decision with a confidence of at least 50 %")
+	require.ErrorContains(t, o.judge(&report.Answer{Decision: "approve"}),
+		"nobody has said how sure it is; want a decision with a confidence of at least 50 %")
 	require.NoError(t, o.checkPass(panel.Protocol{}), "no options are known")
 }
 

@@ -73,7 +73,8 @@ func decider(decision string) func(string) string {
 func TestADiffOfAPipe(t *testing.T) {
 	folder(t)
 	env, prompts := listening(t, decider(approval))
-	code, stdout, stderr := piped(t, env, change, "--docs", "-", "--option", "approve", "--option", "request changes", "--rounds", "1", "Merge this?")
+	code, stdout, stderr := piped(t, env, change, "--docs", "-", "--option", "approve", "--option", "request changes", "--rounds", "1",
+		"Merge this?")
 	require.Equal(t, 0, code, stderr)
 	require.Contains(t, stdout, "approve")
 	require.Contains(t, stderr, "document stdin.diff: read by all\n")
@@ -87,16 +88,20 @@ func TestTextsOfAPipe(t *testing.T) {
 		args []string
 		says string
 	}{
-		"the topic":                 {[]string{"-f", "-"}, "Should trams be free?"},
-		"the topic without a flag":  {nil, "Should trams be free?"},
-		"the background":            {[]string{"--background", "-", topic}, "Should trams be free?"},
-		"one of several":            {[]string{"--background", "-", "--background", "more.md", topic}, `standard input:\n\nShould trams be free?`},
+		"the topic":                {[]string{"-f", "-"}, "Should trams be free?"},
+		"the topic without a flag": {nil, "Should trams be free?"},
+		"the background":           {[]string{"--background", "-", topic}, "Should trams be free?"},
+		"one of several": {
+			[]string{"--background", "-", "--background", "more.md", topic},
+			`standard input:\n\nShould trams be free?`,
+		},
 		"a document":                {[]string{"--docs", "-", topic}, "document stdin"},
 		"a document beside a topic": {[]string{"--docs", "-", "--file", "more.md"}, "document stdin"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			env, prompts := listening(t, decider(approval))
-			code, _, stderr := piped(t, env, "\ufeff Should trams be free?\r\n", append([]string{"--rounds", "1", "--option", "yes", "--option", "no"}, tt.args...)...)
+			code, _, stderr := piped(t, env, "\ufeff Should trams be free?\r\n",
+				append([]string{"--rounds", "1", "--option", "yes", "--option", "no"}, tt.args...)...)
 			require.Equal(t, 0, code, stderr)
 			require.Contains(t, prompts(), tt.says)
 		})
@@ -111,10 +116,18 @@ func TestWrongInput(t *testing.T) {
 		args        []string
 		says        string
 	}{
-		{"twice", "x", []string{"--docs", "-", "--background", "-", topic}, "--background - and --docs - both read standard input, want only one of them"},
+		{
+			"twice", "x",
+			[]string{"--docs", "-", "--background", "-", topic},
+			"--background - and --docs - both read standard input, want only one of them",
+		},
 		{"a document twice", "x", []string{"--docs", "-", "--docs", "-", topic}, "--docs - and --docs - both read standard input"},
 		{"a document and no topic", "x", []string{"--docs", "-"}, "no topic given, want an argument, --file or standard input"},
-		{"a person", "x", []string{"--docs", "-", "--me", "Ada", "--store", "d.db", topic}, "--docs - reads standard input, on which --me asks for replies; use a file"},
+		{
+			"a person", "x",
+			[]string{"--docs", "-", "--me", "Ada", "--store", "d.db", topic},
+			"--docs - reads standard input, on which --me asks for replies; use a file",
+		},
 		{"nothing", "", []string{"--docs", "-", topic}, "standard input is blank"},
 		{"blanks", " \n", []string{"-f", "-"}, "read topic: standard input is blank"},
 		{"no text", "\xff\x00", []string{"--docs", "-", topic}, "standard input is not UTF-8 text"},
@@ -163,7 +176,8 @@ func TestALargeInput(t *testing.T) {
 		fmt.Fprintf(&b, line, i)
 	}
 	env, _ := listening(t, decider(approval)) // a model that does not search, which would take seconds
-	code, _, stderr := piped(t, env, b.String(), "--store", "d.db", "--rounds", "1", "--option", "yes", "--option", "no", "--docs", "-", topic)
+	code, _, stderr := piped(t, env, b.String(), "--store", "d.db", "--rounds", "1", "--option", "yes", "--option", "no", "--docs", "-",
+		topic)
 	require.Equal(t, 0, code, stderr)
 	require.Contains(t, plainLine(stderr), "searched with the tool search_documents, because the prompts have no room: stdin")
 	info, err := os.Stat("d.db")
@@ -178,7 +192,8 @@ func TestInputIsReadAgain(t *testing.T) {
 		code, _, stderr := piped(t, environment(), input, append([]string{"--store", "d.db"}, args...)...)
 		return code, stderr
 	}
-	code, stderr := run(minutes(), "--docs", "-", "--rounds", "1", "--config", config(t, `{"participants": [{"name": "Ada"}, {"name": "Bo", "human": true}], "judges": [{"name": "Judge"}], "protocol": "panel"}`), topic)
+	code, stderr := run(minutes(), "--docs", "-", "--rounds", "1", "--config",
+		config(t, `{"participants": [{"name": "Ada"}, {"name": "Bo", "human": true}], "judges": [{"name": "Judge"}], "protocol": "panel"}`), topic)
 	require.Equal(t, 1, code, stderr)
 	id := saved(t, stderr)
 	code, stderr = run("", "answer", id, "--me", "Bo", "Cars bring people to work.")

@@ -102,12 +102,18 @@ func shellSplit(t *testing.T, line string) []string {
 func TestTheCommandOfAForm(t *testing.T) {
 	for _, choice := range []launch.Choice{
 		{Purpose: "decision", Topic: topic, Cost: 1},
-		{Purpose: "decision", Topic: "Ban 'cars' & \"bikes\" $HOME `id`\nnow?", Options: []string{"Ban it", "Let's not"}, MaxRounds: 1, Cost: 0.25},
+		{
+			Purpose: "decision", Topic: "Ban 'cars' & \"bikes\" $HOME `id`\nnow?", Options: []string{"Ban it", "Let's not"}, MaxRounds: 1,
+			Cost: 0.25,
+		},
 		{Purpose: "answer", Topic: "--help", Model: "anthropic/claude-sonnet-4-5"},
 		{Purpose: "answer", Topic: "list", Seats: []launch.Seat{{Person: true}, {Model: "anthropic/claude-sonnet-4-5"}}},
 		{Purpose: "evaluation", Topic: topic, Scores: map[string]float64{"problem": 1, "solution": 2.5, "market": 3}},
 		{Purpose: "sides", Topic: topic, Seats: []launch.Seat{{Position: "Cars must go."}}},
-		{Purpose: "text", Topic: topic, Background: "Facts.", Labels: map[string]string{"team": "red"}, Documents: []evidence.Document{evidence.Shared("a.md", "Text.")}},
+		{
+			Purpose: "text", Topic: topic, Background: "Facts.", Labels: map[string]string{"team": "red"},
+			Documents: []evidence.Document{evidence.Shared("a.md", "Text.")},
+		},
 		{Purpose: "claim", Topic: "- a list\n- of claims", Cost: 3, Seats: []launch.Seat{{}, {}, {Person: true}}},
 	} {
 		folder(t)
@@ -157,7 +163,8 @@ func TestTheModelsOfThisMachine(t *testing.T) {
 	}))
 	defer s.Close()
 	_, offer = launching(t, "OLLAMA_HOST", s.URL)
-	require.Equal(t, []string{"ollama/llama3.2", "ollama/llama3.2:latest", "ollama/qwen3:4b"}, []string{offer.Models[0].ID(), offer.Models[1].ID(), offer.Models[2].ID()})
+	require.Equal(t, []string{"ollama/llama3.2", "ollama/llama3.2:latest", "ollama/qwen3:4b"},
+		[]string{offer.Models[0].ID(), offer.Models[1].ID(), offer.Models[2].ID()})
 	require.True(t, offer.Models[2].IsFree())
 
 	folder(t, defaultConfigPath, `{"providers": {"main": {"kind": "openai", "model": "gpt-own"}}, "limits": {"max_rounds": 1}}`)
@@ -176,7 +183,10 @@ func TestTheInspectorBeginsDebates(t *testing.T) {
 	require.NoError(t, kept.Close())
 	address := serving(t, environment(), "open", "inspect", "--no-open", "--controls", "--store", "d.db")
 	base, token, _ := strings.Cut(address, "?token=")
-	client := &http.Client{Transport: withToken(token), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{
+		Transport:     withToken(token),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	_, page := send(t, client, http.MethodGet, base+"new", "")
 	require.Contains(t, page, "Demo model")
 	require.Contains(t, page, "set OPENAI_API_KEY")

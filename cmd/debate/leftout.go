@@ -116,7 +116,10 @@ func isVendorPlace(place string) bool {
 }
 
 // generatedNames lists how names of files end that programs write.
-var generatedNames = []string{".min.js", ".min.css", ".js.map", ".css.map", ".pb.go", ".pb.cc", ".pb.h", "_pb2.py", "_pb2_grpc.py", ".g.dart", ".designer.cs"}
+var generatedNames = []string{
+	".min.js", ".min.css", ".js.map", ".css.map", ".pb.go", ".pb.cc", ".pb.h", "_pb2.py", "_pb2_grpc.py",
+	".g.dart", ".designer.cs",
+}
 
 // isGeneratedName reports whether programs write files of this name.
 func isGeneratedName(place string) bool {

@@ -180,7 +180,8 @@ func (p *program) sayDocuments(c *debate.Config, searched []document) {
 	for i := range searched {
 		names = append(names, searched[i].place)
 	}
-	p.say(fmt.Sprintf("searched with the tool %s, because the prompts have no room: %s", searchTool, printableLine(joinFirst(names, maxSaidDocuments))))
+	p.say(fmt.Sprintf("searched with the tool %s, because the prompts have no room: %s", searchTool,
+		printableLine(joinFirst(names, maxSaidDocuments))))
 	for _, list := range [][]debate.Participant{c.Participants, c.Judges} {
 		for i := range list {
 			for _, name := range []string{searchTool, readTool} {
@@ -383,7 +384,8 @@ func (p *program) openAll(r *extract.Reader, c *debate.Config) (all []document, 
 // inputAgain reads the text again that a debate has read from standard input.
 func (p *program) inputAgain(hash string) (document, error) {
 	if !p.hasInput() {
-		return document{}, exitErrorf(exitInput, "open the documents of the debate: it has read a document from standard input: give the same text again")
+		return document{}, exitErrorf(exitInput,
+			"open the documents of the debate: it has read a document from standard input: give the same text again")
 	}
 	d, err := p.inputDocument()
 	if err == nil && evidence.Hash(d.text) != hash {

@@ -51,7 +51,12 @@ func TestWrongArgumentsHaveTheirExitCode(t *testing.T) {
 		{"no rounds", []string{"--rounds", "0", topic}, 2, "--rounds 0, use 1 or more"},
 		{"too many rounds", []string{"--rounds", "99999", topic}, 2, "limits.max_rounds"},
 		{"more rounds than topics", []string{"--protocol", "arbitration", "--scores", "problem=5,solution=5,market=5", "--rounds", "4", topic}, 2, "use at most 3, one round for each topic"},
-		{"an unknown protocol", []string{"--protocol", "duel", topic}, 2, `"duel" is unknown, use one of arbitration, council, mad, panel, procon, refine, review, skeptic, vote`},
+		{
+			"an unknown protocol",
+			[]string{"--protocol", "duel", topic},
+			2,
+			`"duel" is unknown, use one of arbitration, council, mad, panel, procon, refine, review, skeptic, vote`,
+		},
 		{"a protocol of another command", []string{"--protocol", "pairwise", topic}, 2, `"pairwise" needs more than a topic, use debate audit judge`},
 		{"an unknown version", []string{"--protocol", "panel/9", topic}, 2, `"panel/9" is unknown`},
 		{"an unknown role", []string{"--protocol", "refine", "--agents", "security,magic", topic}, 2, `"magic" is unknown, use one of architect, performance, security, generalist, testing`},
@@ -99,7 +104,8 @@ func TestWrongArgumentsHaveTheirExitCode(t *testing.T) {
 		{"a flag of another command", []string{"list", "--rounds", "3", "--store", "no.db"}, 2, "unknown flag: --rounds"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			folder(t, "topic.md", topic, "blank.md", " \n", "binary", "\x7fELF\x00\xff", "bad.json", "{", "typo.json", `{"particpants": []}`, "topic.json", `{"topic": "Tea?"}`,
+			folder(t, "topic.md", topic, "blank.md", " \n", "binary", "\x7fELF\x00\xff", "bad.json", "{", "typo.json",
+				`{"particpants": []}`, "topic.json", `{"topic": "Tea?"}`,
 				"prompts/opening.tmpl", "{{define \"system\"}}Be brief.{{end}}Speak.", "prompts/opning.tmpl", "Speak.", "folder.md/file", "",
 				"roles.json", `{"participants": [{"name": "A", "role": "poet"}, {"name": "B"}]}`)
 			require.NoError(t, os.Mkdir("locked", 0o500)) //nolint:gosec // the folder must be readable

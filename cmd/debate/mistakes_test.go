@@ -217,7 +217,8 @@ var wrongValues = map[string]string{
 	"model": "nobody/x", "omit": "999", "option": "one", "origin": "app.example.com", "outcome": "joy", "output": ".", "plant": "roses",
 	"port": "99999", "preset": "x", "prices": "none.json", "prompts": "none", "protocol": "duel", "record": ".", "records": ".", "redact": "x",
 	"repeats": "0", "report": "report.pdf", "require": "vote is better", "rounds": "0", "samples": "0", "scores": "problem=high", "silent": "999",
-	"min-confidence": "0.8", "pass": " ", "sarif": ".", "since": "yesterday", "size": "0", "state": "asleep", "store": ".", "target": "2", "updated-before": "yesterday", "updated-since": "yesterday",
+	"min-confidence": "0.8", "pass": " ", "sarif": ".", "since": "yesterday", "size": "0", "state": "asleep", "store": ".", "target": "2",
+	"updated-before": "yesterday", "updated-since": "yesterday",
 	// These take any text that is not blank.
 	"decline": " ", "family": " ", "name": " ", "parent": " ", "person": " ", "reply": " ", "seed": " ", "topic": " ", "waiting": " ",
 }
@@ -227,7 +228,8 @@ var wrongValues = map[string]string{
 var arguments = map[string][]string{
 	"debate": {topic, "--store", "memory"}, "debate answer": {"WAITING"}, "debate audit judge": {"pairs.jsonl", "--judge", "offline", "--store", "memory"},
 	"debate cancel": {"FORK"}, "debate eval": {"tasks.jsonl", "--arm", "single", "--store", "memory"}, "debate export": {"ID", "--record", "d.record"},
-	"debate fork": {"ID", "--at", "4"}, "debate import": {"d.json"}, "debate influence": {"ID"}, "debate inspect": {"--no-open"}, "debate keys": {"example.org/debates"},
+	"debate fork": {"ID", "--at", "4"}, "debate import": {"d.json"}, "debate influence": {"ID"}, "debate inspect": {"--no-open"},
+	"debate keys":  {"example.org/debates"},
 	"debate label": {"pairs.jsonl"}, "debate pause": {"FORK"}, "debate rejudge": {"ID"}, "debate resume": {"FORK"}, "debate retry": {"FORK"},
 	"debate serve": {"--insecure"}, "debate show": {"ID"}, "debate tournament": {"tournament.json", "--store", "memory"}, "debate verify": {"d.record"},
 }

@@ -158,7 +158,8 @@ func (p *program) openProviders(s configFile, used []string) (opened map[string]
 			continue // no debate uses it
 		}
 		if !strings.HasPrefix(m.Kind, agentKind) && len(m.Command)+len(m.Mode)+len(m.Env) > 0 {
-			return nil, nil, exitErrorf(exitInput, "connect provider %s: command, mode and env are settings of kind %s, remove them", name, agentKind)
+			return nil, nil, exitErrorf(exitInput, "connect provider %s: command, mode and env are settings of kind %s, remove them",
+				name, agentKind)
 		}
 		m.Model = cmp.Or(m.Model, p.env(strings.ToUpper(open.name)+"_MODEL"), open.model)
 		models[name] = m.Model
@@ -230,9 +231,10 @@ func (p *program) findKind(name string, m providerConfig) (providerKind, error) 
 
 // allKinds returns all kinds, including the offline demo model, which is slow on a terminal, and the client's model in debate mcp.
 func (p *program) allKinds() []providerKind {
-	kinds := append(slices.Concat(providerKinds, p.agentKinds()), providerKind{name: offlineKind, open: func(providerConfig, func(string) string) (providers.Provider, error) {
-		return offline.Model(p.isLive()), nil
-	}})
+	kinds := append(slices.Concat(providerKinds, p.agentKinds()),
+		providerKind{name: offlineKind, open: func(providerConfig, func(string) string) (providers.Provider, error) {
+			return offline.Model(p.isLive()), nil
+		}})
 	if p.sampler == nil {
 		return kinds
 	}

@@ -88,7 +88,10 @@ func (c *counting) Generate(ctx context.Context, r providers.Request) (providers
 }
 
 // agreeing is a model that always gives the same answer and finds nothing wrong.
-var agreeing = &scripted.Provider{Func: scripted.Values{"": `Yes. {"score": 9, "ready": true, "issues": []}`, "answer": "Yes", "confidence": 90, "option": 1, "reasons": reasons, "findings": []any{}, "objections": []any{}}.Reply}
+var agreeing = &scripted.Provider{Func: scripted.Values{
+	"": `Yes. {"score": 9, "ready": true, "issues": []}`, "answer": "Yes",
+	"confidence": 90, "option": 1, "reasons": reasons, "findings": []any{}, "objections": []any{},
+}.Reply}
 
 var reasons = []map[string]any{{"text": "It follows.", "speaker": nil, "round": nil}}
 
@@ -96,7 +99,11 @@ var reasons = []map[string]any{{"text": "It follows.", "speaker": nil, "round": 
 func stubborn(r providers.Request) scripted.Reply {
 	_, name, _ := strings.Cut(r.Messages[0].Text, "You are ")
 	name, _, _ = strings.Cut(name, ",")
-	return scripted.Values{"": `{"score": 3, "ready": false, "issues": [{"severity": "critical", "text": "It is wrong."}]}`, "answer": name, "should_continue": true, "confidence": 50, "option": 2, "reasons": reasons, "objections": []map[string]any{{"number": 1, "reason": "It stays.", "met": false}}, "findings": []any{}}.Reply(r)
+	return scripted.Values{
+		"":       `{"score": 3, "ready": false, "issues": [{"severity": "critical", "text": "It is wrong."}]}`,
+		"answer": name, "should_continue": true, "confidence": 50, "option": 2, "reasons": reasons,
+		"objections": []map[string]any{{"number": 1, "reason": "It stays.", "met": false}}, "findings": []any{},
+	}.Reply(r)
 }
 
 // callsFor runs a debate of a purpose, and returns the number of calls.
@@ -113,7 +120,8 @@ func callsFor(t *testing.T, name string, model providers.Provider) (calls int) {
 		c, err := e.ParseConfig([]byte(full))
 		require.NoError(t, err)
 		if name == reviewPurpose {
-			c.Documents = []evidence.Document{evidence.Shared("notes.md", "The cache is emptied at night.\nThe index is kept for a week.\nNobody reads the log.\n")}
+			c.Documents = []evidence.Document{evidence.Shared("notes.md",
+				"The cache is emptied at night.\nThe index is kept for a week.\nNobody reads the log.\n")}
 		}
 		counted := &counting{Provider: model}
 		d := debatetest.New(t, c, debate.Options{Providers: map[string]providers.Provider{"model": counted}})
@@ -144,7 +152,8 @@ func TestTheDocumentOfPurposes(t *testing.T) {
 		if note.name == reviewPurpose {
 			documents = "--docs papers "
 		}
-		fmt.Fprintf(&table, "| [%s](#%s) | `debate --for %s %s\"…\"` | %s |\n", purposes[note.name], anchor(note.heading), note.name, documents, calls)
+		fmt.Fprintf(&table, "| [%s](#%s) | `debate --for %s %s\"…\"` | %s |\n", purposes[note.name], anchor(note.heading), note.name,
+			documents, calls)
 		b, err := purposeConfig(note.name)
 		require.NoError(t, err)
 		fmt.Fprintf(&sections, "\n## %s\n\n%s\n\n%s\n\n```json\n%s```\n", note.heading, wrap(note.why), wrap(note.measured), b)

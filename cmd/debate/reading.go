@@ -84,7 +84,8 @@ func newReadTool(texts map[string]string) tool.Tool {
 		for range max(q.Line, 1) - 1 {
 			at := strings.IndexByte(text[start:], '\n')
 			if at < 0 || start+at+1 == len(text) {
-				return tool.Result{}, tool.Refusal(fmt.Sprintf("The document has %d lines.", 1+strings.Count(strings.TrimSuffix(text, "\n"), "\n")))
+				return tool.Result{}, tool.Refusal(fmt.Sprintf("The document has %d lines.", 1+
+					strings.Count(strings.TrimSuffix(text, "\n"), "\n")))
 			}
 			start += at + 1
 		}

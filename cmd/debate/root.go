@@ -36,7 +36,10 @@ type subcommand struct {
 func (p *program) rootCommand() *cobra.Command {
 	root := p.build(subcommand{
 		use: `debate [flags] "topic"`, short: "Run structured debates between language models and people", example: rootExample, run: p.newDebate,
-		flags: []func(*pflag.FlagSet){p.debateFlags, p.topicFlags, p.modelFlags, p.addressFlags, p.seatFlags, p.newDebateFlags, p.resultFlags, p.costFlags},
+		flags: []func(*pflag.FlagSet){
+			p.debateFlags, p.topicFlags, p.modelFlags, p.addressFlags, p.seatFlags, p.newDebateFlags,
+			p.resultFlags, p.costFlags,
+		},
 	})
 	root.Long, root.SilenceErrors, root.SilenceUsage, root.DisableFlagsInUseLine = rootHelp, true, true, true
 	root.SuggestionsMinimumDistance = 2
@@ -158,8 +161,9 @@ func (p *program) subcommands() []subcommand {
 			f.BoolVar(&p.stopOnCancel, "stop-on-cancel", false, "cancel the debate of a call that the client cancels; many clients cancel a call after 60 seconds")
 		})},
 		{
-			use: "acp", group: groupServe, short: "Serve debates to editors over the Agent Client Protocol", long: acpHelp, example: acpExample,
-			run: p.serveEditor, flags: []func(*pflag.FlagSet){p.debateFlags, p.modelFlags, p.addressFlags, p.presetFlags, p.storeFlags},
+			use: "acp", group: groupServe, short: "Serve debates to editors over the Agent Client Protocol", long: acpHelp,
+			example: acpExample,
+			run:     p.serveEditor, flags: []func(*pflag.FlagSet){p.debateFlags, p.modelFlags, p.addressFlags, p.presetFlags, p.storeFlags},
 		},
 		{use: "init", group: groupSettings, short: "Write a configuration with comments, and its JSON Schema", long: initHelp, run: p.writeConfig, flags: []func(*pflag.FlagSet){p.initFlags, p.yesFlag}},
 		{use: "prices [MODEL]", group: groupSettings, short: "List the prices of models, with their date and source", most: 1, run: p.showPrices, long: pricesHelp, flags: []func(*pflag.FlagSet){p.pricesFlags}},

@@ -405,7 +405,8 @@ func TestOnlyANewDebateMayUseMemory(t *testing.T) {
 func TestMCPUsesTheModelOfTheClient(t *testing.T) {
 	for _, flags := range [][]string{nil, {"--model", "client"}, {"--model", "client/clever", "--judge-model", "offline"}} {
 		folder(t)
-		url := serving(t, environment(), "serving", append([]string{"mcp", "--http", "127.0.0.1:0", "--insecure", "--store", "d.db"}, flags...)...)
+		url := serving(t, environment(), "serving",
+			append([]string{"mcp", "--http", "127.0.0.1:0", "--insecure", "--store", "d.db"}, flags...)...)
 		var asked atomic.Int64
 		session, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, &mcp.ClientOptions{
 			CreateMessageHandler: func(_ context.Context, r *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {

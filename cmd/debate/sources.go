@@ -96,7 +96,8 @@ func (l *library) setPlaces(bases []string) error {
 		d.place = filepath.ToSlash(below)
 		if !isPlace(d.place) || d.isPrivate() && len(d.place) > maxDocumentName {
 			return exitErrorf(exitInput,
-				"read document: %q is no valid name, use at most %d bytes, without control characters and blanks at its ends", d.place, maxDocumentName)
+				"read document: %q is no valid name, use at most %d bytes, without control characters and blanks at its ends", d.place,
+				maxDocumentName)
 		}
 	}
 	return nil

@@ -53,7 +53,10 @@ func binaryCommand(t *testing.T, env func(string) string, args ...string) *exec.
 	require.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), path, args...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH")} // Git lists the files of work trees
-	for _, name := range []string{"OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "DEBATE_STORE", "XDG_DATA_HOME", "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"} {
+	for _, name := range []string{
+		"OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "DEBATE_STORE", "XDG_DATA_HOME", "GITHUB_ACTIONS",
+		"GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE",
+	} {
 		if value := env(name); value != "" {
 			cmd.Env = append(cmd.Env, name+"="+value)
 		}

@@ -70,12 +70,15 @@ func runStep(t *testing.T, script string, env func(string) string, summary strin
 	require.NoError(t, err)
 	programs := t.TempDir()
 	require.NoError(t, os.Symlink(path, filepath.Join(programs, "debate")))
-	require.NoError(t, os.WriteFile(filepath.Join(programs, "go"), []byte("#!/bin/sh\ntest \"$1 $2\" = \"install github.com/elenchus-go/debate/cmd/debate@latest\"\n"), 0o700)) //nolint:gosec // a program
+	require.NoError(t, os.WriteFile(filepath.Join(programs, "go"),
+		[]byte("#!/bin/sh\ntest \"$1 $2\" = \"install github.com/elenchus-go/debate/cmd/debate@latest\"\n"),
+		0o700)) //nolint:gosec // a program
 	file := filepath.Join(programs, "step.sh")
 	require.NoError(t, os.WriteFile(file, []byte(script), 0o600))
 	cmd := exec.CommandContext(t.Context(), "bash", "-e", file)
 	cmd.Env = []string{
-		"PATH=" + programs + string(os.PathListSeparator) + os.Getenv("PATH"), actionsVariable + "=true", summaryVariable + "=" + summary, "GITHUB_BASE_REF=main",
+		"PATH=" + programs + string(os.PathListSeparator) + os.Getenv("PATH"), actionsVariable + "=true", summaryVariable + "=" + summary,
+		"GITHUB_BASE_REF=main",
 		"HOME=" + programs,
 	}
 	for _, name := range []string{"OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"} {

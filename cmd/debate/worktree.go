@@ -140,7 +140,8 @@ func git(ctx context.Context, folder string, stdin *strings.Reader, args ...stri
 	err := cmd.Run()
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		return nil, exitErrorf(exitInput, "%s is a Git work tree, but there is no program git to read it; install Git, or name files", folder)
+		return nil, exitErrorf(exitInput, "%s is a Git work tree, but there is no program git to read it; install Git, or name files",
+			folder)
 	case err != nil:
 		return nil, exitErrorf(exitInput, "git %s in %s: %w: %s", args[4], folder, err, printableLine(said.String()))
 	}

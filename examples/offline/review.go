@@ -25,7 +25,8 @@ func (p prompt) findings() scripted.Values {
 				list = append(list, map[string]any{
 					"source": source, "file": "the document", "line": nil, "end_line": nil, "quote": line, "severity": p.severity(),
 					"title": fmt.Sprintf("%s has %d words", p.name, len(strings.Fields(line))),
-					"text":  fmt.Sprintf("As an offline demo model, %s cannot read this, and only quotes it.", p.name), "show": fmt.Sprintf("Count the words as %s did.", p.name),
+					"text":  fmt.Sprintf("As an offline demo model, %s cannot read this, and only quotes it.", p.name),
+					"show":  fmt.Sprintf("Count the words as %s did.", p.name),
 				})
 			}
 		}
@@ -79,7 +80,10 @@ func (p prompt) numbers() (list []int) {
 func (p prompt) findingVotes() scripted.Values {
 	list := []map[string]any{}
 	for _, n := range p.numbers() {
-		list = append(list, map[string]any{"finding": n, "reason": fmt.Sprintf("%s goes by the number of finding %d.", p.name, n), "holds": n%2 == 1})
+		list = append(list, map[string]any{
+			"finding": n, "reason": fmt.Sprintf("%s goes by the number of finding %d.", p.name, n),
+			"holds": n%2 == 1,
+		})
 	}
 	return scripted.Values{"summary": fmt.Sprintf("As an offline demo model, %s cannot refute anything.", p.name), "votes": list}
 }
@@ -88,7 +92,10 @@ func (p prompt) findingVotes() scripted.Values {
 func (p prompt) findingRulings() scripted.Values {
 	list := []map[string]any{}
 	for _, n := range p.numbers() {
-		list = append(list, map[string]any{"finding": n, "reason": fmt.Sprintf("%s decides finding %d by its number.", p.name, n), "stands": n%2 == 1, "severity": p.severity(), "same_as": nil})
+		list = append(list, map[string]any{
+			"finding": n, "reason": fmt.Sprintf("%s decides finding %d by its number.", p.name, n),
+			"stands": n%2 == 1, "severity": p.severity(), "same_as": nil,
+		})
 	}
 	return scripted.Values{"summary": cannotJudge, "rulings": list}
 }

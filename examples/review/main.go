@@ -111,5 +111,6 @@ func printFindings(p *console.Program, answer review.Result) {
 			fmt.Fprintf(p.Stdout, "\tdissent: %s\n", reason)
 		}
 	}
-	fmt.Fprintf(p.Stdout, "%s: %d findings stand, %d do not, %d quoted what is not there\n", answer.Verdict, len(answer.Findings), len(answer.Refuted), answer.Dropped.Total())
+	fmt.Fprintf(p.Stdout, "%s: %d findings stand, %d do not, %d quoted what is not there\n", answer.Verdict, len(answer.Findings),
+		len(answer.Refuted), answer.Dropped.Total())
 }

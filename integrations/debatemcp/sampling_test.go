@@ -43,7 +43,10 @@ func (s *sampled) handle(ctx context.Context, r *mcp.CreateMessageRequest) (*mcp
 	if s.say != nil {
 		return s.say(n)
 	}
-	return &mcp.CreateMessageResult{Role: "assistant", Model: "mine", StopReason: "endTurn", Content: &mcp.TextContent{Text: "I say yes."}}, nil
+	return &mcp.CreateMessageResult{
+		Role: "assistant", Model: "mine", StopReason: "endTurn",
+		Content: &mcp.TextContent{Text: "I say yes."},
+	}, nil
 }
 
 func (s *sampled) requests() []*mcp.CreateMessageParams {
@@ -162,9 +165,15 @@ func TestAClientThatGivesNoSample(t *testing.T) {
 			return nil, &jsonrpc.Error{Code: -32602, Message: "no such model"}
 		}, want: "no such model"},
 		"it sends an image": {say: func(int) (*mcp.CreateMessageResult, error) {
-			return &mcp.CreateMessageResult{Role: "assistant", Model: "m", Content: &mcp.ImageContent{Data: []byte{1}, MIMEType: "image/png"}}, nil
+			return &mcp.CreateMessageResult{
+				Role: "assistant", Model: "m",
+				Content: &mcp.ImageContent{Data: []byte{1}, MIMEType: "image/png"},
+			}, nil
 		}, want: "want a text"},
-		"it speaks a version without samples": {version: "2026-07-28", want: "protocol 2026-07-28 has no requests for samples during a call"},
+		"it speaks a version without samples": {
+			version: "2026-07-28",
+			want:    "protocol 2026-07-28 has no requests for samples during a call",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -177,7 +186,8 @@ func TestAClientThatGivesNoSample(t *testing.T) {
 				if tt.none {
 					own = nil
 				}
-				_, _ = overLines(t, e, o, own).CallTool(t.Context(), &mcp.CallToolParams{Name: "debate", Arguments: map[string]any{"topic": "Ban cars?", "id": "x"}})
+				_, _ = overLines(t, e, o, own).CallTool(t.Context(),
+					&mcp.CallToolParams{Name: "debate", Arguments: map[string]any{"topic": "Ban cars?", "id": "x"}})
 				d, err := e.Open(t.Context(), "x")
 				require.NoError(t, err)
 				r := debatetest.Result(t, d)
@@ -198,11 +208,15 @@ func TestSamplesOverHTTP(t *testing.T) {
 	var all sync.WaitGroup
 	for _, name := range []string{"x", "y"} {
 		own := &sampled{say: func(int) (*mcp.CreateMessageResult, error) {
-			return &mcp.CreateMessageResult{Role: "assistant", Model: name, StopReason: "endTurn", Content: &mcp.TextContent{Text: "I am " + name + "."}}, nil
+			return &mcp.CreateMessageResult{
+				Role: "assistant", Model: name, StopReason: "endTurn",
+				Content: &mcp.TextContent{Text: "I am " + name + "."},
+			}, nil
 		}}
 		c := sampling(t, &mcp.StreamableClientTransport{Endpoint: s.URL}, own)
 		all.Go(func() {
-			_, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "debate", Arguments: map[string]any{"topic": "Ban cars?", "id": name}})
+			_, err := c.CallTool(t.Context(),
+				&mcp.CallToolParams{Name: "debate", Arguments: map[string]any{"topic": "Ban cars?", "id": name}})
 			if err == nil {
 				err = c.Close()
 			}

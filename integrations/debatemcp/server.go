@@ -61,7 +61,10 @@ func NewServer(e *debate.Engine, o Options) (*mcp.Server, error) {
 		return nil, fmt.Errorf("make MCP server: %w", err)
 	}
 	log := cmp.Or(o.Server.Logger, slog.New(slog.DiscardHandler))
-	s, r := &server{tools: tools, forms: &forms{tools: tools, every: o.Heartbeat}, heartbeat: o.Heartbeat, stopOnCancel: o.StopOnCancel, sampler: o.Sampler, log: log}, newResources(tools)
+	s, r := &server{
+		tools: tools, forms: &forms{tools: tools, every: o.Heartbeat}, heartbeat: o.Heartbeat, stopOnCancel: o.StopOnCancel,
+		sampler: o.Sampler, log: log,
+	}, newResources(tools)
 	o.Server.SubscribeHandler, o.Server.UnsubscribeHandler = r.subscribe, r.unsubscribe
 	o.Server.CompletionHandler = r.complete
 	if o.Server.Instructions == "" {

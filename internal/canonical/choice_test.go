@@ -34,13 +34,22 @@ func TestChoicesAreRead(t *testing.T) {
 func TestABallotNamesAChoice(t *testing.T) {
 	cities := []string{"Sydney", "Canberra", "New York City", "Vitamin C", "None of the above", "42"}
 	for letter, answers := range map[string][]string{
-		"A": {"A", "a.", "(A)", "A) Sydney", "Sydney", "sydney", "SYDNEY.", "**Sydney**", `"Sydney"`, "The answer is Sydney", "The answer is A because B is wrong", "Option A", "answer: Sydney"},
-		"B": {"B", "Canberra", " canberra ", "The correct answer is Canberra.", "My answer is Canberra", "My final answer: Canberra", "I choose Canberra", "I would go with Canberra", "So the answer is **Canberra**", "b) Canberra", "Not (A), it is (B)"},
+		"A": {
+			"A", "a.", "(A)", "A) Sydney", "Sydney", "sydney", "SYDNEY.", "**Sydney**", `"Sydney"`, "The answer is Sydney",
+			"The answer is A because B is wrong", "Option A", "answer: Sydney",
+		},
+		"B": {
+			"B", "Canberra", " canberra ", "The correct answer is Canberra.", "My answer is Canberra", "My final answer: Canberra",
+			"I choose Canberra", "I would go with Canberra", "So the answer is **Canberra**", "b) Canberra", "Not (A), it is (B)",
+		},
 		"C": {"C", "New York City", "new york  city", "The best choice is New York City", "C: New York City"},
 		"D": {"D", "Vitamin C", "vitamin c", "The answer is Vitamin C", "the right option is vitamin C."},
 		"E": {"E", "None of the above", "none of the above."},
 		"F": {"F", "42", "The answer is 42"},
-		"":  {"", "Melbourne", "I don't know", "Sydney or Canberra", "not Sydney", "The answer is not Sydney", "41", "none", "York", "Is it Canberra?"},
+		"": {
+			"", "Melbourne", "I don't know", "Sydney or Canberra", "not Sydney", "The answer is not Sydney", "41", "none", "York",
+			"Is it Canberra?",
+		},
 	} {
 		for _, answer := range answers {
 			require.Equal(t, letter, canonical.Choice(answer, cities), answer)

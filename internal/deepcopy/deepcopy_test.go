@@ -59,7 +59,8 @@ func TestCopiesShareNothing(t *testing.T) {
 	for _, v := range []any{
 		filled(new(everything)), filled(new(debate.Config)), filled(new(debate.Result)), filled(new(debate.Failure)), filled(new(debate.Question)),
 		filled(new(panel.Protocol)), filled(new(skeptic.Protocol)), filled(new(refine.Protocol)), filled(new(arbitration.Protocol)),
-		filled(new(procon.Protocol)), filled(new(vote.Protocol)), filled(new(council.Protocol)), filled(new(mad.Protocol)), filled(new(oversight.Protocol)), filled(new(review.Result)),
+		filled(new(procon.Protocol)), filled(new(vote.Protocol)), filled(new(council.Protocol)), filled(new(mad.Protocol)),
+		filled(new(oversight.Protocol)), filled(new(review.Result)),
 		everything{Any: &inner{[]string{"x"}}},
 		everything{Any: map[string]any{"a": []int{1}}},
 	} {

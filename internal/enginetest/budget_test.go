@@ -120,7 +120,8 @@ func longReply(r providers.Request, cfg debate.Config, n int, call int64) string
 		c := review.Claims{}
 		for range min(1+n/2800, 8) {
 			c.Findings = append(c.Findings, review.Claim{
-				Source: 1, File: reviewedName, Quote: "return s.db.Close()", Severity: review.Error, Title: "It panics", Text: fill(1900), Show: fill(900),
+				Source: 1, File: reviewedName, Quote: "return s.db.Close()", Severity: review.Error, Title: "It panics", Text: fill(1900),
+				Show: fill(900),
 			})
 		}
 		v = c

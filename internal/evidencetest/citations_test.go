@@ -268,7 +268,8 @@ func TestNumbersDoNotDependOnTheOrderOfArrival(t *testing.T) {
 							if isFree && strings.Contains(c, " verified ") {
 								quoted++
 							}
-							if isFree || !strings.HasSuffix(c, "return s.db.Shutdown(everything, now)") { // a review's finding may invent a quote
+							if isFree ||
+								!strings.HasSuffix(c, "return s.db.Shutdown(everything, now)") { // a review's finding may invent a quote
 								require.NotContains(t, c, "not_")
 							}
 						}

@@ -313,7 +313,8 @@ func (f fault) expected() (what string, least, most int) {
 		return stopped, 1, 1
 	case f.kind == providers.Network && f.isFirst():
 		return unreached, 3, 4
-	case f.kind == providers.Network && f.site.said == "" && f.site.speaker && !f.site.pair && !f.site.alone: // the others have other providers
+	case f.kind == providers.Network && f.site.said == "" && f.site.speaker && !f.site.pair &&
+		!f.site.alone: // the others have other providers
 		return dropped, least, 12
 	case f.kind == providers.Network && f.site.actor() == protocol.Summarizer && f.site.safe: // the debate goes on without the summary
 		return fallback, least, 12

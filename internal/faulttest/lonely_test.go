@@ -124,7 +124,8 @@ func TestAParticipantWhoAloneCannotReachItsProviderIsDropped(t *testing.T) {
 			servers: func() servers { return with(up(false), "c", &server{down: 1}) }, most: time.Minute,
 		},
 		"nobody can be asked, and the others speak meanwhile": {
-			servers: func() servers { return with(up(false), "c", &server{down: 2}) }, modes: []panel.Mode{panel.Simultaneous}, most: time.Minute,
+			servers: func() servers { return with(up(false), "c", &server{down: 2}) }, modes: []panel.Mode{panel.Simultaneous},
+			most: time.Minute,
 		},
 		"nobody can be asked": {
 			servers: func() servers { return with(up(false), "c", &server{down: 2}) }, most: 7 * time.Minute,
@@ -185,7 +186,8 @@ func TestAnOutageOfAllProvidersCostsNobodyThePlace(t *testing.T) {
 			t.Run(fmt.Sprint(name, mode), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					list := map[string]providers.Provider{
-						"a": checked{&server{}}, "b": checked{&server{}}, "c": checked{&server{down: 2, outage: 15 * time.Minute}}, "j1": checked{&server{}},
+						"a": checked{&server{}}, "b": checked{&server{}}, "c": checked{&server{down: 2, outage: 15 * time.Minute}},
+						"j1": checked{&server{}},
 					}
 					c := ownServers(mode, 1)
 					edit(&c, list)

@@ -35,10 +35,12 @@ func TestReadersSeeTheFlagsOfTurns(t *testing.T) {
 	}{
 		"a refusal": {
 			func(debate.Config, string, string) string { return refusal }, transcript.Refused,
-			"the model declined to speak", "a refusal: the model declined to speak", "the model declined to speak, and the text is what it said instead",
+			"the model declined to speak", "a refusal: the model declined to speak",
+			"the model declined to speak, and the text is what it said instead",
 		},
 		"a dialogue": {
-			func(cfg debate.Config, name, text string) string { return dialogueOf(name, otherThan(cfg, name), text) }, transcript.SpokeForOthers,
+			func(cfg debate.Config, name, text string) string { return dialogueOf(name, otherThan(cfg, name), text) },
+			transcript.SpokeForOthers,
 			"lines for others", "cut off before the lines that the model wrote for others", "the raw reply has the whole",
 		},
 		"a special token": {
@@ -72,10 +74,12 @@ func TestReadersSeeTheFlagsOfTurns(t *testing.T) {
 				require.Contains(t, strings.Join(r.Notices(), "\n")+"\n"+markdownOf(t, r), test.shown)
 				require.Contains(t, markdownOf(t, r), test.shown)
 
-				pages, err := inspector.Handler(e, inspector.Options{Authorize: func(context.Context, *debatehttp.Access) error { return nil }})
+				pages, err := inspector.Handler(e,
+					inspector.Options{Authorize: func(context.Context, *debatehttp.Access) error { return nil }})
 				require.NoError(t, err)
 				require.Contains(t, get(t, pages, "/debates/"+d.ID()), `<span class="flag">`+string(test.flag)+`</span>`)
-				require.Contains(t, strings.ReplaceAll(get(t, pages, "/debates/"+d.ID()+fmt.Sprintf("/turn?seq=%d", turn.Seq)), "&#39;", "'"), test.meant)
+				require.Contains(t, strings.ReplaceAll(get(t, pages, "/debates/"+d.ID()+fmt.Sprintf("/turn?seq=%d", turn.Seq)), "&#39;",
+					"'"), test.meant)
 				require.Contains(t, get(t, pages, "/api/debates/"+d.ID()+"/result"), `"`+string(test.flag)+`"`)
 
 				tools, err := debatetool.New(e, debatetool.Options{})

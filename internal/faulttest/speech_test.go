@@ -139,7 +139,9 @@ var strayings = map[string]struct {
 }
 
 // strayedDebate holds a debate with a model that strays, and returns it with the model. keep says whether attempts keep all replies.
-func strayedDebate(t *testing.T, cfg debate.Config, keep bool, stray func(name, text string, again bool) string) (*debate.Debate, *straying) {
+func strayedDebate(t *testing.T, cfg debate.Config, keep bool, stray func(name, text string, again bool) string) (*debate.Debate,
+	*straying,
+) {
 	t.Helper()
 	m, _ := newSpoiling(t, cfg, nil, func(string) string { return "" })
 	model := &straying{spoiling: m, stray: stray}
@@ -189,14 +191,16 @@ func TestDebatesWithModelsThatStray(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						tried := cfg
 						tried.OnRefusal = s.policy
-						d, model := strayedDebate(t, tried, false, func(name, text string, again bool) string { return s.stray(cfg, name, text, again) })
+						d, model := strayedDebate(t, tried, false,
+							func(name, text string, again bool) string { return s.stray(cfg, name, text, again) })
 						r := debatetest.Result(t, d)
 						if s.same {
 							require.Equal(t, want, outcomeOf(t, d))
 						}
 						var speeches []transcript.Turn
 						for _, turn := range r.Turns {
-							if turn.Contract == "" && slices.ContainsFunc(cfg.Participants, func(p debate.Participant) bool { return p.Name == turn.Actor }) {
+							if turn.Contract == "" &&
+								slices.ContainsFunc(cfg.Participants, func(p debate.Participant) bool { return p.Name == turn.Actor }) {
 								require.Equal(t, s.flags, turn.Flags, turn.Key)
 								require.Len(t, turn.Attempts, s.attempt)
 								speeches = append(speeches, turn)
@@ -293,8 +297,17 @@ func TestForgedSpeeches(t *testing.T) {
 				kept := store.Memory()
 				m, _ := newSpoiling(t, cfg, nil, func(string) string { return "" })
 				s := strayings[test.straying]
-				model := &straying{spoiling: m, stray: func(name, text string, again bool) string { return s.stray(cfg, name, text, again) }}
-				options := debate.Options{Store: kept, Providers: map[string]providers.Provider{"m": uncheckable{model}, "j": &debatetest.DigestModel{Names: []string{"A", "B"}}}}
+				model := &straying{
+					spoiling: m,
+					stray:    func(name, text string, again bool) string { return s.stray(cfg, name, text, again) },
+				}
+				options := debate.Options{
+					Store: kept,
+					Providers: map[string]providers.Provider{
+						"m": uncheckable{model},
+						"j": &debatetest.DigestModel{Names: []string{"A", "B"}},
+					},
+				}
 				debatetest.Finish(t, debatetest.New(t, cfg, options))
 				j, err := archive.Export(t.Context(), kept, "d")
 				require.NoError(t, err)

@@ -27,7 +27,10 @@ func TestStrip(t *testing.T) {
 
 func TestRange(t *testing.T) {
 	const text = "one\ntwo\r\nthree\n"
-	for part, want := range map[string][2]int{"one": {1, 1}, "one\n": {1, 1}, "e\nt": {1, 2}, "two\r\nthree": {2, 3}, "three\n": {3, 3}, text: {1, 3}} {
+	for part, want := range map[string][2]int{
+		"one": {1, 1}, "one\n": {1, 1}, "e\nt": {1, 2}, "two\r\nthree": {2, 3}, "three\n": {3, 3},
+		text: {1, 3},
+	} {
 		start := strings.Index(text, part)
 		first, last := lines.Range(text, start, start+len(part))
 		require.Equal(t, want, [2]int{first, last}, "%q", part)

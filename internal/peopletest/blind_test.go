@@ -86,11 +86,20 @@ func TestWhoIsBlind(t *testing.T) {
 		edit  func(*debate.Config)
 		want  []string
 	}{
-		"speakers":            {seats: "@A @B"},
-		"a judge":             {seats: "A @B", edit: func(c *debate.Config) { c.Judges[0].Human = true }},
-		"a judge, blind":      {seats: "A @B", edit: func(c *debate.Config) { c.Judges[0].Human, c.Judges[0].Blind = true, true }, want: []string{"J"}},
-		"a council of people": {seats: "@A @B @C", edit: func(c *debate.Config) { c.Protocol, c.Limits = council.Protocol{}, debate.Limits{} }, want: []string{"A", "B", "C"}},
-		"models":              {seats: "A B C", edit: func(c *debate.Config) { c.Protocol, c.Limits = council.Protocol{}, debate.Limits{} }},
+		"speakers": {seats: "@A @B"},
+		"a judge":  {seats: "A @B", edit: func(c *debate.Config) { c.Judges[0].Human = true }},
+		"a judge, blind": {
+			seats: "A @B", edit: func(c *debate.Config) { c.Judges[0].Human, c.Judges[0].Blind = true, true },
+			want: []string{"J"},
+		},
+		"a council of people": {
+			seats: "@A @B @C",
+			edit:  func(c *debate.Config) { c.Protocol, c.Limits = council.Protocol{}, debate.Limits{} }, want: []string{"A", "B", "C"},
+		},
+		"models": {
+			seats: "A B C",
+			edit:  func(c *debate.Config) { c.Protocol, c.Limits = council.Protocol{}, debate.Limits{} },
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -48,7 +48,8 @@ func Has(p protocol.Protocol) bool {
 // Contracts returns the contracts of all replies that these protocols and the engine ask for.
 func Contracts() []*reply.Contract {
 	return []*reply.Contract{
-		judge.AssessmentContract, judge.VerdictContract, protocol.PersonasContract, embedding.Contract, skeptic.DocumentsContract, skeptic.PlanContract,
+		judge.AssessmentContract, judge.VerdictContract, protocol.PersonasContract, embedding.Contract, skeptic.DocumentsContract,
+		skeptic.PlanContract,
 		refine.CritiqueContract, refine.SummaryContract, refine.SolutionContract, arbitration.ArgumentContract, arbitration.RulingContract,
 		procon.JudgmentContract, panel.AudienceContract, vote.BallotContract, vote.RulingContract, council.RankingContract, council.AnswerContract,
 		mad.ModerationContract, mad.CandidatesContract, mad.DecisionContract, pairwise.Contract, decision.Contract,

@@ -34,10 +34,13 @@ func TestQuotesOfCodeHaveLines(t *testing.T) {
 		source, words string
 		want          transcript.Citation
 	}{
-		"one line":               {"cmd/main.go", "if len(os.Args) > 1 {", at("cmd/main.go", 6, 6)},
-		"several lines":          {"1", "func main() {\n  if len(os.Args) > 1 {\n    os.Exit(2)", at("cmd/main.go", 5, 7)},
-		"with the numbers":       {"1", "6| \tif len(os.Args) > 1 {\n7| \t\tos.Exit(2)", at("cmd/main.go", 6, 7)},
-		"with an omission":       {"1", "func main() {\n...\nos.Exit(2)", transcript.Citation{Verdict: transcript.Verified, Omitted: 5, File: "cmd/main.go", Line: 5, EndLine: 7}},
+		"one line":         {"cmd/main.go", "if len(os.Args) > 1 {", at("cmd/main.go", 6, 6)},
+		"several lines":    {"1", "func main() {\n  if len(os.Args) > 1 {\n    os.Exit(2)", at("cmd/main.go", 5, 7)},
+		"with the numbers": {"1", "6| \tif len(os.Args) > 1 {\n7| \t\tos.Exit(2)", at("cmd/main.go", 6, 7)},
+		"with an omission": {
+			"1", "func main() {\n...\nos.Exit(2)",
+			transcript.Citation{Verdict: transcript.Verified, Omitted: 5, File: "cmd/main.go", Line: 5, EndLine: 7},
+		},
 		"the last line":          {"1", "os.Exit(2)\n}\n}", at("cmd/main.go", 7, 9)},
 		"in another case":        {"1", "if len(OS.Args) > 1 {", transcript.Citation{Verdict: transcript.Altered}},
 		"another sign":           {"1", "if len(os.Args) >= 1 {", transcript.Citation{Verdict: transcript.Altered}},
@@ -72,7 +75,8 @@ func TestLinesAreDescribed(t *testing.T) {
 	require.Equal(t, []string{"Verified: “os.Exit(2)” is in [1], lines 7 to 9."}, Describe([]transcript.Citation{c}, nil))
 	b, err := json.Marshal(c)
 	require.NoError(t, err)
-	require.JSONEq(t, `{"source": 1, "quote": "os.Exit(2)", "verdict": "verified", "file": "cmd/main.go", "line": 7, "end_line": 9}`, string(b))
+	require.JSONEq(t, `{"source": 1, "quote": "os.Exit(2)", "verdict": "verified", "file": "cmd/main.go", "line": 7, "end_line": 9}`,
+		string(b))
 }
 
 // The same lines in two files are two sources, so that a quote names the right one.

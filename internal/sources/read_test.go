@@ -34,7 +34,8 @@ func TestWhatAModelHasRead(t *testing.T) {
 	}, sources.Read(turn))
 	require.Empty(t, sources.Read(&transcript.Turn{Attempts: []transcript.Attempt{{}}}))
 	for i := range 100 {
-		turn.Attempts[0].Read = append(turn.Attempts[0].Read, transcript.Access{Kind: "read", Places: places(fmt.Sprint(i), 0)}, transcript.Access{Title: fmt.Sprint(i)})
+		turn.Attempts[0].Read = append(turn.Attempts[0].Read, transcript.Access{Kind: "read", Places: places(fmt.Sprint(i), 0)},
+			transcript.Access{Title: fmt.Sprint(i)})
 	}
 	lines := sources.Read(turn)
 	require.Len(t, lines, 22)

@@ -100,7 +100,8 @@ func (d *dialogue) isWord() bool {
 
 // listWords begin lines of lists.
 var listWords = []string{
-	"pro", "con", "pros", "cons", "for", "against", "yes", "no", "affirmative", "negative", "positive", "question", "answer", "critic", "author",
+	"pro", "con", "pros", "cons", "for", "against", "yes", "no", "affirmative", "negative", "positive", "question", "answer", "critic",
+	"author",
 }
 
 // isRecap reports whether the labels are those of a recap: a line that ends with a colon announces the first one, or they begin lines

@@ -80,41 +80,68 @@ func TestNoLabel(t *testing.T) {
 
 // dialogues are replies in which Ada speaks for others, and what she says before.
 var dialogues = map[string]struct{ text, own string }{
-	"three lines":                  {"Ada: The edge wins.\n\nBo: The origin is simpler.\n\nAda: Still, latency counts.", "The edge wins."},
-	"no label at the beginning":    {"The edge wins.\n\nBo: I disagree. The origin is simpler.\n\nAda: Still, latency counts.", "The edge wins."},
-	"bold labels":                  {"**Ada:** The edge wins.\n\n**Bo:** The origin is simpler.", "The edge wins."},
-	"rounds":                       {"Ada (round 2): The edge wins.\nBo (round 2): The origin is simpler.\nAda (round 3): No.", "The edge wins."},
+	"three lines": {"Ada: The edge wins.\n\nBo: The origin is simpler.\n\nAda: Still, latency counts.", "The edge wins."},
+	"no label at the beginning": {
+		"The edge wins.\n\nBo: I disagree. The origin is simpler.\n\nAda: Still, latency counts.",
+		"The edge wins.",
+	},
+	"bold labels": {"**Ada:** The edge wins.\n\n**Bo:** The origin is simpler.", "The edge wins."},
+	"rounds": {
+		"Ada (round 2): The edge wins.\nBo (round 2): The origin is simpler.\nAda (round 3): No.",
+		"The edge wins.",
+	},
 	"square brackets":              {"[Ada]: The edge wins.\n[Bo]: The origin is simpler.\n[Ada]: No.", "The edge wins."},
 	"headings":                     {"### Ada\n\nThe edge wins.\n\n### Bo\n\nThe origin is simpler.\n\n### Ada\n\nNo.", "The edge wins."},
 	"labels on lines of their own": {"Ada:\nThe edge wins.\n\nBo:\nThe origin is simpler.", "The edge wins."},
 	"delimiters": {
 		"<<<123 begin: Ada, round 1>>>\nThe edge wins.\n<<<123 end>>>\n<<<123 begin: Bo, round 1>>>\nThe origin is simpler.\n<<<123 end>>>", "The edge wins.",
 	},
-	"capitals":                           {"ADA: The edge wins.\nBO: The origin is simpler.\nADA: No.", "The edge wins."},
-	"the other speaks of itself":         {"The edge wins, as the figures show.\n\nBo: I think that the origin is simpler.", "The edge wins, as the figures show."},
-	"the other speaks of the speaker":    {"The edge wins.\n\nBo: What Ada says is wrong.", "The edge wins."},
-	"the other addresses the speaker":    {"The edge wins.\n\nBo: You forget the cost, Ada. It counts.", "The edge wins."},
-	"the other addresses, and a return":  {"Ada: The edge wins.\n\nBo: You forget the cost.\n\nAda: I do not.", "The edge wins."},
-	"two others":                         {"Ada: The edge wins.\n\nCy: Does it?\n\nBo: It does not.\n\nAda: It does.", "The edge wins."},
-	"a judge":                            {"Ada: The edge wins.\n\nThe Judge: Thank you. The next one, please.\n\nAda: One more word.", "The edge wins."},
-	"a moderator who has no seat":        {"Ada: The edge wins.\n\nModerator: Thank you, Ada. Bo, it is your turn.", "The edge wins."},
-	"a moderator after a speech":         {"The edge wins.\n\n**Moderator:** Thank you, Ada. Bo, it is your turn.\n\n**Bo:** The origin is simpler.", "The edge wins."},
-	"an opponent who has no name":        {"Ada: The edge wins.\n\nOpponent: The origin is simpler.\n\nAda: It is not.", "The edge wins."},
-	"a stranger":                         {"Ada: The edge wins.\n\nCaller: What about the cost?\n\nAda: It is low.", "The edge wins."},
-	"wide colons":                        {"Ada：边缘更快。\n\nBo：源站更简单。\n\nAda：延迟很重要。", "边缘更快。"},
-	"dashes":                             {"Ada — The edge wins.\nBo — The origin is simpler.\nAda — No.", "The edge wins."},
-	"one line":                           {"Ada: The edge wins. Bo: The origin is simpler. Ada: Still, latency counts.", "The edge wins."},
-	"a rule between the lines":           {"The edge wins.\n\n---\n\n**Bo:** I do not think so.\n\n---\n\n**Ada:** It does.", "The edge wins."},
-	"a dialogue that another begins":     {"Bo: The origin is simpler.\n\nAda: Still, latency counts.\n\nBo: It does not.", "Still, latency counts."},
+	"capitals": {"ADA: The edge wins.\nBO: The origin is simpler.\nADA: No.", "The edge wins."},
+	"the other speaks of itself": {
+		"The edge wins, as the figures show.\n\nBo: I think that the origin is simpler.",
+		"The edge wins, as the figures show.",
+	},
+	"the other speaks of the speaker":   {"The edge wins.\n\nBo: What Ada says is wrong.", "The edge wins."},
+	"the other addresses the speaker":   {"The edge wins.\n\nBo: You forget the cost, Ada. It counts.", "The edge wins."},
+	"the other addresses, and a return": {"Ada: The edge wins.\n\nBo: You forget the cost.\n\nAda: I do not.", "The edge wins."},
+	"two others":                        {"Ada: The edge wins.\n\nCy: Does it?\n\nBo: It does not.\n\nAda: It does.", "The edge wins."},
+	"a judge": {
+		"Ada: The edge wins.\n\nThe Judge: Thank you. The next one, please.\n\nAda: One more word.",
+		"The edge wins.",
+	},
+	"a moderator who has no seat": {"Ada: The edge wins.\n\nModerator: Thank you, Ada. Bo, it is your turn.", "The edge wins."},
+	"a moderator after a speech":  {"The edge wins.\n\n**Moderator:** Thank you, Ada. Bo, it is your turn.\n\n**Bo:** The origin is simpler.", "The edge wins."},
+	"an opponent who has no name": {"Ada: The edge wins.\n\nOpponent: The origin is simpler.\n\nAda: It is not.", "The edge wins."},
+	"a stranger":                  {"Ada: The edge wins.\n\nCaller: What about the cost?\n\nAda: It is low.", "The edge wins."},
+	"wide colons":                 {"Ada：边缘更快。\n\nBo：源站更简单。\n\nAda：延迟很重要。", "边缘更快。"},
+	"dashes":                      {"Ada — The edge wins.\nBo — The origin is simpler.\nAda — No.", "The edge wins."},
+	"one line":                    {"Ada: The edge wins. Bo: The origin is simpler. Ada: Still, latency counts.", "The edge wins."},
+	"a rule between the lines": {
+		"The edge wins.\n\n---\n\n**Bo:** I do not think so.\n\n---\n\n**Ada:** It does.",
+		"The edge wins.",
+	},
+	"a dialogue that another begins": {
+		"Bo: The origin is simpler.\n\nAda: Still, latency counts.\n\nBo: It does not.",
+		"Still, latency counts.",
+	},
 	"a dialogue in which nobody returns": {"Bo: I say that Ada is wrong.", ""},
 	"a long speech first": {
 		"The edge wins: it is near.\n\nCaches hold what most people ask for. The origin never sees those requests.\n\nBo: My answer is simple. Caches are stale.\n\nCy: I agree with Bo.",
 		"The edge wins: it is near.\n\nCaches hold what most people ask for. The origin never sees those requests.",
 	},
-	"a reply of the other at the end": {"The edge wins, as the figures show.\n\nBo: The origin is simpler, and simple systems fail less.", "The edge wins, as the figures show."},
-	"German":                          {"Der Rand ist schneller.\n\nBo: Ich sehe das anders. Der Ursprung ist einfacher.", "Der Rand ist schneller."},
-	"a heading before it":             {"Here is the debate:\n\nAda: The edge wins.\nBo: The origin is simpler.\nAda: No.", "The edge wins."},
-	"lines in quotation marks":        {"Ada: \"The edge wins.\"\n\nBo: \"The origin is simpler.\"\n\nAda: \"No.\"", "\"The edge wins.\""},
+	"a reply of the other at the end": {
+		"The edge wins, as the figures show.\n\nBo: The origin is simpler, and simple systems fail less.",
+		"The edge wins, as the figures show.",
+	},
+	"German": {
+		"Der Rand ist schneller.\n\nBo: Ich sehe das anders. Der Ursprung ist einfacher.",
+		"Der Rand ist schneller.",
+	},
+	"a heading before it": {
+		"Here is the debate:\n\nAda: The edge wins.\nBo: The origin is simpler.\nAda: No.",
+		"The edge wins.",
+	},
+	"lines in quotation marks": {"Ada: \"The edge wins.\"\n\nBo: \"The origin is simpler.\"\n\nAda: \"No.\"", "\"The edge wins.\""},
 }
 
 func TestDialogues(t *testing.T) {
@@ -224,7 +251,11 @@ func TestAnswersStayWhole(t *testing.T) {
 
 // A name that is a letter or a common word labels lines of a list too. Such lines are a dialogue if the speaker returns.
 func TestNamesThatAreWords(t *testing.T) {
-	for _, s := range []speech.Seats{{Own: "A", Others: []string{"B"}}, {Own: "Pro", Others: []string{"Con"}}, {Own: "For", Others: []string{"Against"}}} {
+	for _, s := range []speech.Seats{
+		{Own: "A", Others: []string{"B"}},
+		{Own: "Pro", Others: []string{"Con"}},
+		{Own: "For", Others: []string{"Against"}},
+	} {
 		other := s.Others[0]
 		require.False(t, s.Read("The balance.\n\n"+s.Own+": It is fast.\n"+other+": It is new.").Dialogue)
 		require.False(t, s.Read("It is fast.\n\n"+other+": It is new.").Dialogue)

@@ -73,7 +73,12 @@ func TestRecordedSpeeches(t *testing.T) {
 	for _, set := range []struct {
 		name  string
 		texts []said
-	}{{"speeches and panel debates", debates}, {"MAD replies", replies}, {"one to three sentences of the speeches and panel debates", excerpts(debates)}, {judges, recordedSpeeches(t, "judge-replies.jsonl", "llmbar-replies.jsonl")}} {
+	}{
+		{"speeches and panel debates", debates},
+		{"MAD replies", replies},
+		{"one to three sentences of the speeches and panel debates", excerpts(debates)},
+		{judges, recordedSpeeches(t, "judge-replies.jsonl", "llmbar-replies.jsonl")},
+	} {
 		changed, dialogues, refused := 0, 0, 0
 		for _, s := range set.texts {
 			found := s.seats.Read(s.text)

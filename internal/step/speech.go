@@ -78,7 +78,10 @@ func (r *Run) acceptSpeech(resp *providers.Response, text string) (string, error
 	r.attempts.whole = found.Text != text
 	switch {
 	case characters.IsBlank(found.Text):
-		return "", &providers.Error{Kind: providers.InvalidResponse, Partial: *resp, Err: errors.New("the reply has nothing that the speaker says")}
+		return "", &providers.Error{
+			Kind: providers.InvalidResponse, Partial: *resp,
+			Err: errors.New("the reply has nothing that the speaker says"),
+		}
 	case r.Plan.RefusalFails && speech.IsRefusal(found.Text):
 		r.attempts.whole = true
 		return "", &providers.Error{Kind: providers.Refused, Partial: *resp, Err: errRefused}

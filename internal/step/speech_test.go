@@ -57,7 +57,8 @@ func TestSpeechesThatAreNone(t *testing.T) {
 		},
 		"a dialogue, then a speech": {
 			replies: []scripted.Reply{{Text: talks}, {Text: "The edge wins."}},
-			log:     again, text: "The edge wins.", flags: []transcript.Flag{transcript.Reasked}, kept: []string{talks, ""}, asked: []string{alone},
+			log:     again, text: "The edge wins.", flags: []transcript.Flag{transcript.Reasked}, kept: []string{talks, ""},
+			asked: []string{alone},
 		},
 		"a dialogue twice": {
 			replies: []scripted.Reply{{Text: talks}, {Text: talks}},
@@ -72,53 +73,75 @@ func TestSpeechesThatAreNone(t *testing.T) {
 		"a dialogue in the last attempt": {
 			replies: []scripted.Reply{{Text: talks}},
 			change:  func(r *Run) { r.Plan.Limits.Attempts = 1 },
-			log:     []string{"begin 1 p/m", "end"}, text: "The edge wins.", flags: []transcript.Flag{transcript.SpokeForOthers}, kept: []string{talks},
+			log:     []string{"begin 1 p/m", "end"}, text: "The edge wins.", flags: []transcript.Flag{transcript.SpokeForOthers},
+			kept: []string{talks},
 		},
 		"a reply of others alone": {
 			replies: []scripted.Reply{{Text: "Bo: I say that Ada is wrong."}, {Text: "Bo: I say that Ada is wrong."}},
-			log:     []string{"begin 1 p/m", "end: invalid_response", "failed: invalid_response, again", "begin 2 p/m", "end: invalid_response", "failed: invalid_response, no retry"},
-			kind:    providers.InvalidResponse, kept: []string{"Bo: I say that Ada is wrong.", "Bo: I say that Ada is wrong."},
+			log: []string{
+				"begin 1 p/m", "end: invalid_response", "failed: invalid_response, again", "begin 2 p/m",
+				"end: invalid_response", "failed: invalid_response, no retry",
+			},
+			kind: providers.InvalidResponse, kept: []string{"Bo: I say that Ada is wrong.", "Bo: I say that Ada is wrong."},
 		},
 		"a refusal, then a speech": {
 			replies: []scripted.Reply{{Text: refuses}, {Text: "The edge wins."}},
-			log:     argued, text: "The edge wins.", flags: []transcript.Flag{transcript.Reasked}, kept: []string{refuses, ""}, asked: []string{insists},
+			log:     argued, text: "The edge wins.", flags: []transcript.Flag{transcript.Reasked}, kept: []string{refuses, ""},
+			asked: []string{insists},
 		},
 		"a refusal twice": {
 			replies: []scripted.Reply{{Text: refuses}, {Text: "I won't argue for this."}},
-			log:     argued, text: "I won't argue for this.", flags: []transcript.Flag{transcript.Reasked, transcript.Refused}, kept: []string{refuses, ""}, asked: []string{insists},
+			log:     argued, text: "I won't argue for this.", flags: []transcript.Flag{transcript.Reasked, transcript.Refused},
+			kept: []string{refuses, ""}, asked: []string{insists},
 		},
 		"a refusal twice that is a failure": {
 			replies: []scripted.Reply{{Text: refuses}, {Text: refuses}},
 			change:  func(r *Run) { r.Plan.RefusalFails = true; r.Plan.KeepPartial = true },
-			log:     []string{"begin 1 p/m", "end: refused", "failed: refused, again", "begin 2 p/m", "end: refused", "failed: refused, no retry"},
-			kind:    providers.Refused, kept: []string{refuses, refuses}, asked: []string{insists},
+			log: []string{
+				"begin 1 p/m", "end: refused", "failed: refused, again", "begin 2 p/m", "end: refused",
+				"failed: refused, no retry",
+			},
+			kind: providers.Refused, kept: []string{refuses, refuses}, asked: []string{insists},
 		},
 		"a refusal twice, then a substitute": {
 			replies: []scripted.Reply{{Text: refuses}, {Text: refuses}, {Text: "The edge wins."}},
 			change: func(r *Run) {
 				r.Plan.RefusalFails = true
-				r.Plan.Substitutes = []Model{{Provider: "q", Client: r.Plan.Model.Client, Request: providers.Request{Model: "other"}, Window: 10000, Room: 9000}}
+				r.Plan.Substitutes = []Model{{
+					Provider: "q", Client: r.Plan.Model.Client, Request: providers.Request{Model: "other"},
+					Window: 10000, Room: 9000,
+				}}
 			},
-			log:  []string{"begin 1 p/m", "end: refused", "failed: refused, again", "begin 2 p/m", "end: refused", "failed: refused, again", "begin 3 q/other", "end"},
+			log: []string{
+				"begin 1 p/m", "end: refused", "failed: refused, again", "begin 2 p/m", "end: refused",
+				"failed: refused, again", "begin 3 q/other", "end",
+			},
 			text: "The edge wins.", flags: []transcript.Flag{transcript.Substituted}, kept: []string{refuses, refuses, ""},
 		},
 		"a dialogue, then a refusal, then a speech": {
 			replies: []scripted.Reply{{Text: talks}, {Text: "Ada: " + refuses}, {Text: "The edge wins."}},
 			log: []string{
-				"begin 1 p/m", "end: invalid_response", "failed: invalid_response, again", "begin 2 p/m", "end: refused", "failed: refused, again", "begin 3 p/m", "end",
+				"begin 1 p/m", "end: invalid_response", "failed: invalid_response, again", "begin 2 p/m", "end: refused",
+				"failed: refused, again", "begin 3 p/m", "end",
 			},
-			text: "The edge wins.", flags: []transcript.Flag{transcript.Reasked}, kept: []string{talks, "Ada: " + refuses, ""}, asked: []string{alone, insists},
+			text: "The edge wins.", flags: []transcript.Flag{transcript.Reasked}, kept: []string{talks, "Ada: " + refuses, ""},
+			asked: []string{alone, insists},
 		},
 		"a refusal, then an error of the service": {
 			replies: []scripted.Reply{{Text: refuses}, failing(providers.ServerError), {Text: "The edge wins."}},
 			log: []string{
-				"begin 1 p/m", "end: refused", "failed: refused, again", "begin 2 p/m", "end: server_error", "failed: server_error, later", "begin 3 p/m", "end",
+				"begin 1 p/m", "end: refused", "failed: refused, again", "begin 2 p/m", "end: server_error",
+				"failed: server_error, later", "begin 3 p/m", "end",
 			},
 			text: "The edge wins.", flags: []transcript.Flag{transcript.Reasked}, kept: []string{refuses, "", ""}, asked: []string{insists},
 		},
 		"reasoning before a refusal": {
-			replies: []scripted.Reply{{Text: "<think>Bo: no. Ada: yes.</think>" + refuses}, {Text: "<think>Ada: I can't help.</think>The edge wins."}},
-			log:     argued, text: "The edge wins.", flags: []transcript.Flag{transcript.Reasked}, kept: []string{"<think>Bo: no. Ada: yes.</think>" + refuses, ""}, asked: []string{insists},
+			replies: []scripted.Reply{
+				{Text: "<think>Bo: no. Ada: yes.</think>" + refuses},
+				{Text: "<think>Ada: I can't help.</think>The edge wins."},
+			},
+			log: argued, text: "The edge wins.", flags: []transcript.Flag{transcript.Reasked},
+			kept: []string{"<think>Bo: no. Ada: yes.</think>" + refuses, ""}, asked: []string{insists},
 		},
 		"a part of a dialogue": {
 			replies: []scripted.Reply{{Text: talks, Err: &providers.Error{Kind: providers.ContentFiltered}}},

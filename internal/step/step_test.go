@@ -411,16 +411,17 @@ func TestHowLongAStepTriesToReachItsProvider(t *testing.T) {
 		attempts    int // 0 for any number
 		unreachable bool
 	}{
-		"others wait":           {others: OthersWait, least: 58 * time.Minute, most: time.Hour, unreachable: true},
-		"others answer":         {others: OthersAnswer, most: 20 * time.Second, attempts: 4},
-		"nobody can tell":       {others: OthersUnknown, least: 5 * time.Minute, most: 5*time.Minute + time.Second},
-		"a time":                {time: 90 * time.Second, least: 90 * time.Second, most: 91 * time.Second},
-		"a time, others answer": {others: OthersAnswer, time: 10 * time.Minute, least: 10 * time.Minute, most: 10*time.Minute + time.Second},
-		"a short time":          {time: time.Millisecond, most: 20 * time.Second, attempts: 4},
-		"a number":              {retries: retries(2), most: 10 * time.Second, attempts: 3},
-		"a number and a time":   {retries: retries(1), time: time.Minute, least: time.Minute, most: 61 * time.Second},
-		"none, and a time":      {retries: retries(0), time: time.Minute, attempts: 1},
-		"longer than there is":  {time: 3 * time.Hour, least: 58 * time.Minute, most: time.Hour, unreachable: true},
+		"others wait":     {others: OthersWait, least: 58 * time.Minute, most: time.Hour, unreachable: true},
+		"others answer":   {others: OthersAnswer, most: 20 * time.Second, attempts: 4},
+		"nobody can tell": {others: OthersUnknown, least: 5 * time.Minute, most: 5*time.Minute + time.Second},
+		"a time":          {time: 90 * time.Second, least: 90 * time.Second, most: 91 * time.Second},
+		"a time, others answer": {others: OthersAnswer, time: 10 * time.Minute, least: 10 * time.Minute, most: 10*time.Minute +
+			time.Second},
+		"a short time":         {time: time.Millisecond, most: 20 * time.Second, attempts: 4},
+		"a number":             {retries: retries(2), most: 10 * time.Second, attempts: 3},
+		"a number and a time":  {retries: retries(1), time: time.Minute, least: time.Minute, most: 61 * time.Second},
+		"none, and a time":     {retries: retries(0), time: time.Minute, attempts: 1},
+		"longer than there is": {time: 3 * time.Hour, least: 58 * time.Minute, most: time.Hour, unreachable: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

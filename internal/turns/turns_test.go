@@ -54,7 +54,10 @@ func TestTheWaitForARateLimit(t *testing.T) {
 func TestWarningsAboutATurn(t *testing.T) {
 	turn := transcript.Turn{
 		Window: &transcript.Window{Percent: 85}, Attempts: []transcript.Attempt{{Warnings: []string{"of the provider"}, FinishReason: string(providers.WindowFull)}},
-		Flags: []transcript.Flag{transcript.Reasked, transcript.Truncated, transcript.Partial, transcript.Refused, transcript.SpokeForOthers},
+		Flags: []transcript.Flag{
+			transcript.Reasked, transcript.Truncated, transcript.Partial, transcript.Refused,
+			transcript.SpokeForOthers,
+		},
 	}
 	require.Equal(t, []string{
 		"the history uses 85 % of its space in the window",

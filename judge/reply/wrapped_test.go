@@ -20,12 +20,13 @@ const other = `{"choice":"no","score":1,"rival":null}`
 func TestWrappedReplies(t *testing.T) {
 	quoted := strconv.Quote(valid)
 	for name, text := range map[string]string{
-		"one more key":                       `{"result": ` + valid + `}`,
-		"two more keys":                      `{"data": {"vote": ` + valid + `}}`,
-		"a key and what is no reply":         `{"status": "ok", "code": 200, "vote": ` + valid + `, "time": null}`,
-		"a call":                             `{"name": "submit_vote", "arguments": ` + valid + `}`,
-		"a call with its arguments as text":  `{"name": "submit_vote", "arguments": ` + quoted + `}`,
-		"a call of OpenAI":                   `{"tool_calls":[{"id":"call_1","type":"function","function":{"name":"vote","arguments":` + quoted + `}}]}`,
+		"one more key":                      `{"result": ` + valid + `}`,
+		"two more keys":                     `{"data": {"vote": ` + valid + `}}`,
+		"a key and what is no reply":        `{"status": "ok", "code": 200, "vote": ` + valid + `, "time": null}`,
+		"a call":                            `{"name": "submit_vote", "arguments": ` + valid + `}`,
+		"a call with its arguments as text": `{"name": "submit_vote", "arguments": ` + quoted + `}`,
+		"a call of OpenAI": `{"tool_calls":[{"id":"call_1","type":"function","function":{"name":"vote","arguments":` +
+			quoted + `}}]}`,
 		"a list of calls":                    `[{"id":"call_1","type":"function","function":{"name":"vote","arguments":` + quoted + `}}]`,
 		"a call of Anthropic":                `{"type":"tool_use","id":"toolu_1","name":"vote","input":` + valid + `}`,
 		"a call of Llama":                    `{"type":"function","name":"vote","parameters":` + valid + `}`,
@@ -71,33 +72,34 @@ func TestWrappedReplies(t *testing.T) {
 // What may mean two replies, or none, is asked for again.
 func TestDoubtfulWraps(t *testing.T) {
 	for name, text := range map[string]string{
-		"two that differ":                        `{"a": ` + valid + `, "b": ` + other + `}`,
-		"two that differ, one as text":           `{"a": ` + valid + `, "b": ` + strconv.Quote(other) + `}`,
-		"a list of two that differ":              `{"votes": [` + valid + `, ` + other + `]}`,
-		"two wrapped objects that differ":        `{"a": ` + valid + `} {"a": ` + other + `}`,
-		"a wrapped one after another":            other + ` or {"vote": ` + valid + `}`,
-		"a wrapped one before another":           `{"vote": ` + valid + `} or ` + other,
-		"an example":                             `{"example": ` + valid + `}`,
-		"an example inside":                      `{"data": {"examples": [` + valid + `]}}`,
-		"a format":                               `{"response_format": ` + valid + `}`,
-		"a schema":                               `{"jsonSchema": ` + valid + `}`,
-		"a counter-example":                      `{"not_this": 1, "wrong": ` + valid + `}`,
-		"a draft":                                `{"draft": ` + valid + `}`,
-		"a part that differs beside it":          `{"vote": ` + valid + `, "correction": {"score": 3}}`,
-		"a known field beside it":                `{"vote": ` + valid + `, "score": 3}`,
-		"a list below the key of a list":         `{"reasons": [` + valid + `]}`,
-		"an object below the key of an object":   `{"extra": ` + valid + `}`,
-		"a misspelled field beside it":           `{"vote": ` + valid + `, "Score": 3}`,
-		"a part only":                            `{"vote": {"choice": "yes"}}`,
-		"no reply":                               `{"vote": {"x": 1}}`,
-		"a complete one that breaks a bound":     `{"vote": ` + valid + `, "again": ` + strings.Replace(valid, "7", "70", 1) + `}`,
-		"texts too deep":                         `{"a": ` + deepText(valid, 4) + `}`,
-		"cut":                                    `{"vote": ` + valid,
-		"cut inside":                             `{"vote": {"choice":"yes","score":7`,
-		"a text that is cut":                     `{"vote": ` + strconv.Quote(valid[:20]) + `}`,
-		"more than sixteen":                      `{"votes": [` + strings.TrimSuffix(strings.Repeat(valid+",", 17), ",") + `]}`,
-		"a field twice with different values":    `{"vote": {"choice":"yes","choice":"no","score":7,"rival":null}}`,
-		"the same inside a text":                 `{"vote": ` + strconv.Quote(`{"choice":"yes","choice":"no","score":7,"rival":null}`) + `}`,
+		"two that differ":                      `{"a": ` + valid + `, "b": ` + other + `}`,
+		"two that differ, one as text":         `{"a": ` + valid + `, "b": ` + strconv.Quote(other) + `}`,
+		"a list of two that differ":            `{"votes": [` + valid + `, ` + other + `]}`,
+		"two wrapped objects that differ":      `{"a": ` + valid + `} {"a": ` + other + `}`,
+		"a wrapped one after another":          other + ` or {"vote": ` + valid + `}`,
+		"a wrapped one before another":         `{"vote": ` + valid + `} or ` + other,
+		"an example":                           `{"example": ` + valid + `}`,
+		"an example inside":                    `{"data": {"examples": [` + valid + `]}}`,
+		"a format":                             `{"response_format": ` + valid + `}`,
+		"a schema":                             `{"jsonSchema": ` + valid + `}`,
+		"a counter-example":                    `{"not_this": 1, "wrong": ` + valid + `}`,
+		"a draft":                              `{"draft": ` + valid + `}`,
+		"a part that differs beside it":        `{"vote": ` + valid + `, "correction": {"score": 3}}`,
+		"a known field beside it":              `{"vote": ` + valid + `, "score": 3}`,
+		"a list below the key of a list":       `{"reasons": [` + valid + `]}`,
+		"an object below the key of an object": `{"extra": ` + valid + `}`,
+		"a misspelled field beside it":         `{"vote": ` + valid + `, "Score": 3}`,
+		"a part only":                          `{"vote": {"choice": "yes"}}`,
+		"no reply":                             `{"vote": {"x": 1}}`,
+		"a complete one that breaks a bound":   `{"vote": ` + valid + `, "again": ` + strings.Replace(valid, "7", "70", 1) + `}`,
+		"texts too deep":                       `{"a": ` + deepText(valid, 4) + `}`,
+		"cut":                                  `{"vote": ` + valid,
+		"cut inside":                           `{"vote": {"choice":"yes","score":7`,
+		"a text that is cut":                   `{"vote": ` + strconv.Quote(valid[:20]) + `}`,
+		"more than sixteen":                    `{"votes": [` + strings.TrimSuffix(strings.Repeat(valid+",", 17), ",") + `]}`,
+		"a field twice with different values":  `{"vote": {"choice":"yes","choice":"no","score":7,"rival":null}}`,
+		"the same inside a text": `{"vote": ` + strconv.Quote(`{"choice":"yes","choice":"no","score":7,"rival":null}`) +
+			`}`,
 		"a wrapper twice with different replies": `{"vote": ` + valid + `, "vote": ` + other + `}`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -120,13 +122,14 @@ func deepText(text string, times int) string {
 // Violations say where in the reply the fault is. Rules do not tell keys that the contract does not have.
 func TestViolationsOfWrappedReplies(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"vote": {"choice":"maybe","score":11,"rival":null}}`:                                    `/vote/choice: value must be one of "yes", "no"; /vote/score: must be <= 10 but found 11`,
-		`{"name":"x","arguments":"{\"choice\":\"yes\",\"score\":\"9/5\",\"rival\":null}"}`:        `/arguments/score: expected number, but got string`,
-		`{"data": [{"choice":"yes","rival":null}]}`:                                               `/data/0: missing properties: 'score'`,
-		`{"vote": {"choice":"yes","score":7,"rival":"Zoe"}}`:                                      `/vote/rival: "Zoe" is not a participant; /vote/rival: so who is it?`,
-		`{"vote": {"choice":"yes","score":7,"rival":null,"moods":"calm"}}`:                        `/vote: property "moods" must be spelled "mood"`,
-		`{"choice": {"score": 3}}`:                                                                `/choice: expected string, but got object; the reply: missing properties: 'score', 'rival'`,
-		`{"vote": "` + strings.ReplaceAll(`{"choice":yes}`, `"`, `\"`) + `"}`:                     `the JSON object has a syntax error after "{\"choice\":y": invalid character 'y' looking for beginning of value`,
+		`{"vote": {"choice":"maybe","score":11,"rival":null}}`:                             `/vote/choice: value must be one of "yes", "no"; /vote/score: must be <= 10 but found 11`,
+		`{"name":"x","arguments":"{\"choice\":\"yes\",\"score\":\"9/5\",\"rival\":null}"}`: `/arguments/score: expected number, but got string`,
+		`{"data": [{"choice":"yes","rival":null}]}`:                                        `/data/0: missing properties: 'score'`,
+		`{"vote": {"choice":"yes","score":7,"rival":"Zoe"}}`:                               `/vote/rival: "Zoe" is not a participant; /vote/rival: so who is it?`,
+		`{"vote": {"choice":"yes","score":7,"rival":null,"moods":"calm"}}`:                 `/vote: property "moods" must be spelled "mood"`,
+		`{"choice": {"score": 3}}`:                                                         `/choice: expected string, but got object; the reply: missing properties: 'score', 'rival'`,
+		`{"vote": "` + strings.ReplaceAll(`{"choice":yes}`, `"`, `\"`) +
+			`"}`: `the JSON object has a syntax error after "{\"choice\":y": invalid character 'y' looking for beginning of value`,
 		`{"vote":{"choice":"yes","score":7,"rival":null,"reasons":[{"text":"so"},{"text":"x"}]}}`: `/vote/reasons/1/text: length must be >= 2, but got 1`,
 	} {
 		_, err := votes.Parse(text, names)
@@ -182,8 +185,10 @@ func TestNumbersInTexts(t *testing.T) {
 	contract := reply.New[scores]("scores/1")
 	for field, read := range map[string]map[string]string{
 		"ten": {
-			"8": "8", "0.010000000000000009": "0.010000000000000009", "8.5": "8.5", " 8 ": "8", "8/10": "8", "8 / 10": "8", "8.5/10": "8.5", "8 out of 10": "8", "8 of 10": "8", "8 Out Of 10": "8", "8/10.0": "8",
-			"+8": "8", ".5": "0.5", "08": "8", "8 points": "8", "8/10 points": "8", "8 points out of 10": "8", "1 point": "1", "10/10": "10", "0/10": "0",
+			"8": "8", "0.010000000000000009": "0.010000000000000009", "8.5": "8.5", " 8 ": "8", "8/10": "8", "8 / 10": "8",
+			"8.5/10": "8.5", "8 out of 10": "8", "8 of 10": "8", "8 Out Of 10": "8", "8/10.0": "8",
+			"+8": "8", ".5": "0.5", "08": "8", "8 points": "8", "8/10 points": "8", "8 points out of 10": "8", "1 point": "1",
+			"10/10": "10", "0/10": "0",
 		},
 		"hundred": {"80": "80", "80/100": "80", "80 out of 100": "80", "80%": "80", "80 %": "80", "80 percent": "80", "0.5": "0.5"},
 		"one":     {"0.8": "0.8", "0.8/1": "0.8", ".8 out of 1.0": "0.8"},
@@ -206,8 +211,10 @@ func TestNumbersInTexts(t *testing.T) {
 
 	for field, refused := range map[string][]string{
 		"ten": {
-			"8/5", "8/100", "80 %", "80%", "8 out of 5", "8 to 10", "8-10", "8 or 10", "7, 8", "8,5", "8/10/10", "8 10", "ten", "", " ", "8!", "8/", "/10", "8 of",
-			"8 out of ten", "8 stars", "0x8", "8e0", "1e400", "NaN", "Infinity", "--8", "−8", "12/10", "-1/10", "11", "8\x0010", "８", "8 of 10 of 10", "null", "about 8",
+			"8/5", "8/100", "80 %", "80%", "8 out of 5", "8 to 10", "8-10", "8 or 10", "7, 8", "8,5", "8/10/10", "8 10", "ten", "", " ",
+			"8!", "8/", "/10", "8 of",
+			"8 out of ten", "8 stars", "0x8", "8e0", "1e400", "NaN", "Infinity", "--8", "−8", "12/10", "-1/10", "11", "8\x0010", "８",
+			"8 of 10 of 10", "null", "about 8",
 		},
 		"hundred": {"80/10", "0.8/1", "80 % of 50", "101%", "80 ‰", "1,000"},
 		"five":    {"4.5", "4/10", "0/5", "80%"},
@@ -222,7 +229,8 @@ func TestNumbersInTexts(t *testing.T) {
 			_, err = contract.Parse(string(data), nil)
 			var e *reply.Invalid
 			require.ErrorAs(t, err, &e, "%s: %q", field, text)
-			require.True(t, slices.ContainsFunc(e.Violations, func(v string) bool { return strings.HasPrefix(v, "/"+field+": ") }), "%s: %q", field, e.Violations)
+			require.True(t, slices.ContainsFunc(e.Violations, func(v string) bool { return strings.HasPrefix(v, "/"+field+": ") }),
+				"%s: %q", field, e.Violations)
 		}
 	}
 }

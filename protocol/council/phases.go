@@ -16,7 +16,8 @@ func (p Protocol) flow() protocol.Flow {
 			Who: p.rankers, Each: p.showRanked,
 		},
 		{
-			Kind: transcript.Conclusion, Name: phaseConclude, Prompt: "council-conclude", Contract: AnswerContract, Blind: true, Decides: true,
+			Kind: transcript.Conclusion, Name: phaseConclude, Prompt: "council-conclude", Contract: AnswerContract, Blind: true,
+			Decides: true,
 			Each: func(r *protocol.Record, s *protocol.Step) {
 				s.Vars = map[string]string{"scores": scoreList(standings(r, rankings(r)))}
 			},

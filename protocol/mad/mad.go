@@ -93,7 +93,8 @@ var flow = protocol.Flow{
 // checkRoles requires that the participants have different roles, or none.
 func checkRoles(r *protocol.Record) (problems []protocol.Problem) {
 	if a, b := r.Participants[0], r.Participants[1]; a.Role == b.Role && (a.Role == Affirmative || a.Role == Negative) {
-		problems = append(problems, protocol.Problemf("participants", "%q and %q both have the role %q, give them different ones or none", a.Name, b.Name, a.Role))
+		problems = append(problems, protocol.Problemf("participants", "%q and %q both have the role %q, give them different ones or none",
+			a.Name, b.Name, a.Role))
 	}
 	return problems
 }

@@ -60,7 +60,8 @@ func addModeration(o *protocol.Outcome, res Result) {
 	}
 	if len(res.Rounds) > 0 && o.Sentence != "" && res.DecidedBy != "moderator" {
 		undecided := preferred["no preference"] + preferred["no valid decision"]
-		o.Clauses = append(o.Clauses, fmt.Sprintf("the moderator preferred no answer in %d of %s", undecided, outcome.Count(len(res.Rounds), "round", "rounds")))
+		o.Clauses = append(o.Clauses, fmt.Sprintf("the moderator preferred no answer in %d of %s", undecided,
+			outcome.Count(len(res.Rounds), "round", "rounds")))
 	}
 	o.Chart = &protocol.Chart{Title: "What the moderator preferred", Unit: "Rounds", Counts: true, Maximum: float64(len(res.Rounds))}
 	for _, name := range slices.Sorted(maps.Keys(preferred)) {

@@ -50,16 +50,26 @@ func (Protocol) Outcome(_ *protocol.Record, a protocol.Answer) protocol.Outcome 
 // addJudgments adds the probabilities and the reasons of each judge.
 func addJudgments(o *protocol.Outcome, x Result) {
 	const a, b = "Answer A", "Answer B"
-	o.Chart = &protocol.Chart{Title: "The probabilities that the judges give", Unit: "Probability (0–1)", Maximum: 1, Series: []string{a, b}}
-	table := protocol.Exhibit{Title: "Judgments", Header: []string{"Judge", "Answer shown first", "Probability of A (%)", "Probability of B (%)"}}
+	o.Chart = &protocol.Chart{
+		Title: "The probabilities that the judges give", Unit: "Probability (0–1)", Maximum: 1,
+		Series: []string{a, b},
+	}
+	table := protocol.Exhibit{
+		Title:  "Judgments",
+		Header: []string{"Judge", "Answer shown first", "Probability of A (%)", "Probability of B (%)"},
+	}
 	for _, j := range x.Judgments {
 		if j.Failed {
 			o.Notes = append(o.Notes, "A judgment of "+j.Judge+" could not be read and does not count.")
 			continue
 		}
 		name := fmt.Sprintf("%s, %s first", j.Judge, j.First)
-		o.Chart.Rows = append(o.Chart.Rows, protocol.ChartRow{Name: name, Values: map[string]float64{a: j.Probability, b: 1 - j.Probability}})
-		table.Rows = append(table.Rows, []string{j.Judge, j.First, outcome.Number(100 * j.Probability), outcome.Number(100 * (1 - j.Probability))})
+		o.Chart.Rows = append(o.Chart.Rows,
+			protocol.ChartRow{Name: name, Values: map[string]float64{a: j.Probability, b: 1 - j.Probability}})
+		table.Rows = append(table.Rows, []string{
+			j.Judge, j.First, outcome.Number(100 * j.Probability),
+			outcome.Number(100 * (1 - j.Probability)),
+		})
 		o.AddReason("Why the judges decided so", fmt.Sprintf("%s, who saw answer %s first", j.Judge, j.First), j.Reason)
 	}
 	answers := protocol.Exhibit{Title: "Answers", Header: []string{"Letter", "Answer"}, Rows: [][]string{{"A", x.A}, {"B", x.B}}}

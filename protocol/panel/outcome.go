@@ -40,15 +40,23 @@ func audienceOutcome(r *protocol.Record, answer protocol.Answer) protocol.Outcom
 	o.Sentence, o.Clauses = audienceSentence(a)
 	members := audienceOf(r)
 	if missing := len(members) - len(a.Members); missing > 0 {
-		o.Notes = append(o.Notes, fmt.Sprintf("%d of %d members of the audience are not counted, because a valid vote is missing.", missing, len(members)))
+		o.Notes = append(o.Notes, fmt.Sprintf("%d of %d members of the audience are not counted, because a valid vote is missing.",
+			missing, len(members)))
 	}
 	o.Votes = map[string]int{sideFor: a.After.For, sideAgainst: a.After.Against, undecided: a.After.Undecided}
-	o.Measure = &protocol.Measure{Name: "the share of the audience that is won over", Least: -1, Most: 1, Values: map[string]float64{}, Won: a.Winner}
+	o.Measure = &protocol.Measure{
+		Name: "the share of the audience that is won over", Least: -1, Most: 1, Values: map[string]float64{},
+		Won: a.Winner,
+	}
 	o.Chart = &protocol.Chart{Title: "Votes of the audience", Unit: "Votes", Counts: true, Maximum: float64(max(len(a.Members), 1))}
 	for _, x := range []struct {
 		vote          string
 		before, after int
-	}{{sideFor, a.Before.For, a.After.For}, {sideAgainst, a.Before.Against, a.After.Against}, {undecided, a.Before.Undecided, a.After.Undecided}} {
+	}{
+		{sideFor, a.Before.For, a.After.For},
+		{sideAgainst, a.Before.Against, a.After.Against},
+		{undecided, a.Before.Undecided, a.After.Undecided},
+	} {
 		o.Chart.Set(x.vote, "before", float64(x.before))
 		o.Chart.Set(x.vote, "after", float64(x.after))
 		if x.vote != undecided && len(a.Members) > 0 {

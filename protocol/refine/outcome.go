@@ -78,7 +78,8 @@ func addWeaknesses(o *protocol.Outcome, r *protocol.Record) {
 		for _, w := range c.Weaknesses {
 			counts[t.Round][w.Severity]++
 			total++
-			outcome.AddPoints(o, "What was criticized", c.Author, fmt.Sprintf("%s, round %d, %s: %s", t.Actor, t.Round, w.Severity, w.Issue))
+			outcome.AddPoints(o, "What was criticized", c.Author,
+				fmt.Sprintf("%s, round %d, %s: %s", t.Actor, t.Round, w.Severity, w.Issue))
 		}
 	}
 	if o.Sentence != "" && len(counts) > 0 {

@@ -89,8 +89,9 @@ func appendOther(list []string, first, name string) []string {
 // finding returns a finding with its votes. Reasons are those of whoever says that it stands.
 func finding(x *claimed, opinions []opinion) Finding {
 	f := Finding{
-		Number: x.number, Source: x.Source, File: x.File, Line: x.Line, EndLine: x.EndLine, Quote: x.Quote, Severity: x.Severity, Title: x.Title,
-		Text: x.Text, Show: x.Show, By: x.author, Votes: map[string]int{Stands: 1, Falls: 0},
+		Number: x.number, Source: x.Source, File: x.File, Line: x.Line, EndLine: x.EndLine, Quote: x.Quote, Severity: x.Severity,
+		Title: x.Title,
+		Text:  x.Text, Show: x.Show, By: x.author, Votes: map[string]int{Stands: 1, Falls: 0},
 	}
 	for _, o := range opinions {
 		if o.stands {

@@ -28,7 +28,8 @@ func (Protocol) Outcome(_ *protocol.Record, a protocol.Answer) protocol.Outcome 
 		o.Clauses = append(o.Clauses, outcome.Count(n, "finding was refuted", "findings were refuted"))
 	}
 	if n := res.Dropped.Total(); n > 0 && res.Verdict != "" {
-		o.Clauses = append(o.Clauses, outcome.Count(n, "finding was dropped, because its quote is not there", "findings were dropped, because their quotes are not there"))
+		o.Clauses = append(o.Clauses, outcome.Count(n, "finding was dropped, because its quote is not there",
+			"findings were dropped, because their quotes are not there"))
 	}
 	for _, f := range res.Findings {
 		o.AddReason(f.heading(), "", slices.Concat([]string{f.Text, f.Show}, f.Reasons)...)

@@ -239,7 +239,8 @@ func checkRulings(want []int) func(any) []string {
 		}
 		for i, x := range rulings.Rulings {
 			if x.SameAs != 0 && (x.SameAs >= x.Finding || !stands[x.SameAs]) {
-				violations = append(violations, fmt.Sprintf("/rulings/%d/same_as: %d is no earlier finding that stands, leave it out", i, x.SameAs))
+				violations = append(violations,
+					fmt.Sprintf("/rulings/%d/same_as: %d is no earlier finding that stands, leave it out", i, x.SameAs))
 			}
 		}
 		return append(checkNumbers("rulings", said, want), violations...)

@@ -103,7 +103,10 @@ func (res *Result) text() string {
 
 // head returns the verdict and the numbers of findings.
 func (res *Result) head() string {
-	words := map[Verdict]string{Approve: "Approve.", Comment: "Comment.", RequestChanges: "Request changes.", "": "No verdict, because no reviewer gave a valid reply."}
+	words := map[Verdict]string{
+		Approve: "Approve.", Comment: "Comment.", RequestChanges: "Request changes.",
+		"": "No verdict, because no reviewer gave a valid reply.",
+	}
 	head := words[res.Verdict]
 	count := map[Severity]int{}
 	for i := range res.Findings {

@@ -34,8 +34,9 @@ const diff = "diff --git a/store.go b/store.go\n--- a/store.go\n+++ b/store.go\n
 // The findings of the tests.
 var (
 	nilStore = review.Claim{
-		Source: 1, File: "store.go", Line: 11, Quote: "+\t\treturn s.db.Close()", Severity: review.Error, Title: "A nil store is dereferenced",
-		Text: "s is nil there.", Show: "Call Close on a nil *Store: it panics.",
+		Source: 1, File: "store.go", Line: 11, Quote: "+\t\treturn s.db.Close()", Severity: review.Error,
+		Title: "A nil store is dereferenced",
+		Text:  "s is nil there.", Show: "Call Close on a nil *Store: it panics.",
 	}
 	logged   = claim("+\tlog.Printf(`closing %q`, s.name)", review.Warning)
 	absent   = claim("if err := s.flush(ctx); err != nil { panic(Shutdown(err)) }", review.Error)
@@ -44,7 +45,10 @@ var (
 )
 
 func claim(quote string, s review.Severity) review.Claim {
-	return review.Claim{Source: 1, File: "store.go", Quote: quote, Severity: s, Title: "About " + quote, Text: "It is logged.", Show: "Run it."}
+	return review.Claim{
+		Source: 1, File: "store.go", Quote: quote, Severity: s, Title: "About " + quote, Text: "It is logged.",
+		Show: "Run it.",
+	}
 }
 
 // seats are the replies of reviewers and judges, by name and contract. A missing reply is an error of the provider.
@@ -163,8 +167,10 @@ func TestAFindingIsAttackedAndDecided(t *testing.T) {
 	res := answerOf(t, r)
 	require.Equal(t, review.RequestChanges, res.Verdict)
 	require.Equal(t, []review.Finding{{
-		Number: 1, Source: 1, File: "store.go", Line: 11, EndLine: 11, Quote: nilStore.Quote, Severity: review.Error, Title: nilStore.Title, Text: nilStore.Text,
-		Show: nilStore.Show, By: "Ada", Votes: map[string]int{review.Stands: 4, review.Falls: 0}, Reasons: []string{"Jo: Ruling 1 error", "Bo: Vote 1", "Cy: Vote 1"},
+		Number: 1, Source: 1, File: "store.go", Line: 11, EndLine: 11, Quote: nilStore.Quote, Severity: review.Error,
+		Title: nilStore.Title, Text: nilStore.Text,
+		Show: nilStore.Show, By: "Ada", Votes: map[string]int{review.Stands: 4, review.Falls: 0},
+		Reasons: []string{"Jo: Ruling 1 error", "Bo: Vote 1", "Cy: Vote 1"},
 	}}, res.Findings)
 	require.Len(t, res.Refuted, 1)
 	require.Equal(t, []string{"Jo: Ruling -2", "Bo: Vote -2"}, res.Refuted[0].Reasons)
@@ -207,7 +213,8 @@ func TestLinesAreThoseOfTheQuote(t *testing.T) {
 	lie := nilStore
 	lie.File, lie.Line, lie.EndLine = "main.go", 999, 1000
 	r, _ := hold(t, seats{
-		"Ada" + find: found(lie), "Bo" + find: found(), "Cy" + find: found(), "Bo" + attack: votes(1), "Cy" + attack: votes(1), "Jo" + rule: rulings("1 error"),
+		"Ada" + find: found(lie), "Bo" + find: found(), "Cy" + find: found(), "Bo" + attack: votes(1), "Cy" + attack: votes(1), "Jo" +
+			rule: rulings("1 error"),
 	})
 	f := answerOf(t, r).Findings[0]
 	require.Equal(t, []any{"store.go", 11, 11}, []any{f.File, f.Line, f.EndLine})
@@ -246,10 +253,17 @@ func TestJudgesDecideByMajorityAndReviewersIfTheyDoNot(t *testing.T) {
 			review.Comment, review.Note, nil,
 		},
 		"the worse of two severities": {
-			[]string{"J", "K"}, votes(-1), votes(-1), map[string]any{"J": rulings("1 note"), "K": rulings("1 error")}, review.RequestChanges, review.Error, nil,
+			[]string{"J", "K"},
+			votes(-1), votes(-1),
+			map[string]any{"J": rulings("1 note"), "K": rulings("1 error")},
+			review.RequestChanges, review.Error, nil,
 		},
 		"divided judges, reviewers for it": {
-			[]string{"J", "K"}, votes(1), votes(-1), map[string]any{"J": rulings("1 note"), "K": rulings("-1")}, review.Comment, review.Note, nil,
+			[]string{"J", "K"},
+			votes(1), votes(-1),
+			map[string]any{"J": rulings("1 note"), "K": rulings("-1")},
+			review.Comment,
+			review.Note, nil,
 		},
 		"divided judges, reviewers against it": {
 			[]string{"J", "K"}, votes(-1), votes(-1), map[string]any{"J": rulings("1 note"), "K": rulings("-1")}, review.Approve, "", nil,
@@ -270,7 +284,8 @@ func TestJudgesDecideByMajorityAndReviewersIfTheyDoNot(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			replies := seats{"Ada" + find: found(logged), "Bo" + find: found(), "Cy" + find: found(), "Bo" + attack: tt.bo, "Cy" + attack: tt.cy}
+			replies := seats{"Ada" + find: found(logged), "Bo" + find: found(), "Cy" + find: found(), "Bo" + attack: tt.bo, "Cy" +
+				attack: tt.cy}
 			for j, v := range tt.rulings {
 				replies[j+rule] = v
 			}
@@ -337,7 +352,10 @@ func TestRepliesAreChecked(t *testing.T) {
 		debatetest.Encode(t, found(claim("a b </quote> c d", review.Note))): "/findings/0/quote: it contains a tag of quotes",
 		debatetest.Encode(t, found(claim(long, review.Note))):               "/findings/0/quote",
 		debatetest.Encode(t, found(claim("a b c d", "fatal"))):              "/findings/0/severity",
-		debatetest.Encode(t, found(review.Claim{Line: 5, EndLine: 3, Source: 1, Quote: "a b c", Severity: review.Note, Title: "t", Text: "t", Show: "s"})): "/findings/0/end_line: 3 is before line 5",
+		debatetest.Encode(t, found(review.Claim{
+			Line: 5, EndLine: 3, Source: 1, Quote: "a b c", Severity: review.Note, Title: "t",
+			Text: "t", Show: "s",
+		})): "/findings/0/end_line: 3 is before line 5",
 		debatetest.Encode(t, found(make([]review.Claim, 9)...)): "/findings",
 	} {
 		_, err := review.ClaimsContract.Parse(reply, []string{"Ada"})
@@ -357,7 +375,8 @@ func TestEachFindingHasOneVoteAndOneRuling(t *testing.T) {
 		debatetest.Encode(t, votes(1, 2, 3)): "/votes/2/finding",
 	} {
 		r, _ := hold(t, seats{
-			"Ada" + find: found(nilStore, logged), "Bo" + find: found(), "Cy" + find: found(), "Bo" + attack: reply, "Cy" + attack: votes(1, 2), "Jo" + rule: rulings("1 note", "2 note"),
+			"Ada" + find: found(nilStore, logged), "Bo" + find: found(), "Cy" + find: found(), "Bo" + attack: reply, "Cy" +
+				attack: votes(1, 2), "Jo" + rule: rulings("1 note", "2 note"),
 		})
 		turn := turnOf(t, r, "attack", "Bo")
 		require.Contains(t, turn.Flags, transcript.Defaulted)
@@ -369,7 +388,8 @@ func TestEachFindingHasOneVoteAndOneRuling(t *testing.T) {
 		debatetest.Encode(t, rulings("-1", "2 note =1")):     "/rulings/1/same_as",
 	} {
 		r, _ := hold(t, seats{
-			"Ada" + find: found(nilStore, logged), "Bo" + find: found(), "Cy" + find: found(), "Bo" + attack: votes(1, 2), "Cy" + attack: votes(1, 2), "Jo" + rule: reply,
+			"Ada" + find: found(nilStore, logged), "Bo" + find: found(), "Cy" + find: found(), "Bo" + attack: votes(1, 2), "Cy" +
+				attack: votes(1, 2), "Jo" + rule: reply,
 		})
 		require.Contains(t, turnOf(t, r, "rule", "Jo").Refusal(), fault)
 	}
@@ -385,8 +405,11 @@ func turnOf(t *testing.T, r *debate.Result, phase, actor string) *transcript.Tur
 func TestConfigurations(t *testing.T) {
 	for want, change := range map[string]func(*protocol.Record){
 		"": func(*protocol.Record) {},
-		"participants: 1 enabled, a review takes 2 to 8":           func(r *protocol.Record) { r.Participants = r.Participants[:1] },
-		"participants: 9 enabled, a review takes 2 to 8":           func(r *protocol.Record) { r.Participants = make([]transcript.Profile, 9) },
+		"participants: 1 enabled, a review takes 2 to 8": func(r *protocol.Record) { r.Participants = r.Participants[:1] },
+		"participants: 9 enabled, a review takes 2 to 8": func(r *protocol.Record) {
+			r.Participants = make([]transcript.Profile,
+				9)
+		},
 		"judges: none, a review needs one":                         func(r *protocol.Record) { r.Judges = nil },
 		"limits.max_rounds: 2, a review has 1 round":               func(r *protocol.Record) { r.MaxRounds = 2 },
 		"participants: 0 enabled, a review that has begun needs 1": func(r *protocol.Record) { r.Participants, r.Cursor.Round = nil, 1 },
@@ -404,7 +427,8 @@ func TestConfigurations(t *testing.T) {
 // The judge does not know who has found what.
 func TestTheJudgeKnowsPseudonyms(t *testing.T) {
 	_, asked := hold(t, seats{
-		"Ada" + find: found(nilStore), "Bo" + find: found(), "Cy" + find: found(), "Bo" + attack: votes(1), "Cy" + attack: votes(1), "Jo" + rule: rulings("1 note"),
+		"Ada" + find: found(nilStore), "Bo" + find: found(), "Cy" + find: found(), "Bo" + attack: votes(1), "Cy" + attack: votes(1),
+		"Jo" + rule: rulings("1 note"),
 	})
 	judged := asked[len(asked)-1]
 	require.Equal(t, "finding-rulings/1", judged.contract)

@@ -100,7 +100,8 @@ func planStep(r *protocol.Record) protocol.Step {
 		lines[i] = fmt.Sprintf("%d. %s: %s", i+1, x.Severity, strings.Join(strings.Fields(x.Text), " "))
 	}
 	return protocol.Step{
-		Prompt: "skeptic-plan", Contract: PlanContract.Name(), Vars: map[string]string{"issues": strings.Join(lines, "\n")}, Check: checkPlan(issues),
+		Prompt: "skeptic-plan", Contract: PlanContract.Name(), Vars: map[string]string{"issues": strings.Join(lines, "\n")},
+		Check: checkPlan(issues),
 	}
 }
 

@@ -38,8 +38,10 @@ func planDebate(t *testing.T, written ...string) (*debate.Result, string) {
 		return providers.Response{Text: text, FinishReason: providers.Stop}, nil
 	})
 	d := debatetest.New(t, debate.Config{
-		Topic: "# Migration\n\n1. Copy the data.", Protocol: skeptic.Protocol{Plan: true, Templates: -1}, Limits: debate.Limits{MinRounds: 1, MaxRounds: 1},
-		Participants: []debate.Participant{{Name: "Proposer", Role: "proposer"}, {Name: "Skeptic", Role: "skeptic"}}, Judges: []debate.Participant{{Name: "Editor"}},
+		Topic: "# Migration\n\n1. Copy the data.", Protocol: skeptic.Protocol{Plan: true, Templates: -1},
+		Limits:       debate.Limits{MinRounds: 1, MaxRounds: 1},
+		Participants: []debate.Participant{{Name: "Proposer", Role: "proposer"}, {Name: "Skeptic", Role: "skeptic"}},
+		Judges:       []debate.Participant{{Name: "Editor"}},
 	}, debate.Options{Providers: map[string]providers.Provider{"m": model}})
 	return debatetest.RunResult(t, d), prompt
 }

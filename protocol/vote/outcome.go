@@ -76,7 +76,8 @@ func addVotes(o *protocol.Outcome, t Tally) {
 	}
 	switch {
 	case len(t.Answers) > 0 && t.Answer != "":
-		o.Sentence = fmt.Sprintf("The answer is “%s”, with %d of %s", outcome.Shorten(t.AnswerText, 120), won.Votes, outcome.Count(total, "vote", "votes"))
+		o.Sentence = fmt.Sprintf("The answer is “%s”, with %d of %s", outcome.Shorten(t.AnswerText, 120), won.Votes,
+			outcome.Count(total, "vote", "votes"))
 		o.Clauses = clauses(t)
 		if won.Votes > 0 {
 			o.Confidence = won.TotalConfidence / float64(won.Votes)

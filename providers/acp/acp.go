@@ -202,7 +202,10 @@ func (a *answer) chunk(model string, spent float64) adapter.Chunk {
 	}
 	switch u := a.Usage; {
 	case u != nil:
-		c.Usage = transcript.Usage{Input: u.Input, Cached: u.Read, Written: u.Written, Output: u.Output, Reasoning: min(u.Thought, u.Output)}
+		c.Usage = transcript.Usage{
+			Input: u.Input, Cached: u.Read, Written: u.Written, Output: u.Output,
+			Reasoning: min(u.Thought, u.Output),
+		}
 		if u.Total >= u.Input+u.Read+u.Written+u.Output { // the input is only what no cache had
 			c.Usage.Input += u.Read + u.Written
 		}

@@ -332,7 +332,8 @@ func TestReadersSeeWhatAnAgentHasRead(t *testing.T) {
 	engine, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"agent/x": open(t, behaving(t, "reads"))}})
 	require.NoError(t, err)
 	d, err := engine.Create(t.Context(), debate.Config{
-		Topic: "Why?", Participants: []debate.Participant{{Name: "Ada"}, {Name: "Bo"}}, Judges: []debate.Participant{{Name: "Judge"}}, Limits: debate.Limits{MaxRounds: 1},
+		Topic: "Why?", Participants: []debate.Participant{{Name: "Ada"}, {Name: "Bo"}}, Judges: []debate.Participant{{Name: "Judge"}},
+		Limits: debate.Limits{MaxRounds: 1},
 	})
 	require.NoError(t, err)
 	var seen strings.Builder

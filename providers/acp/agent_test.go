@@ -270,7 +270,8 @@ func (a *agent) turn(id int, session, prompt string) {
 			a.say(session, "1", fmt.Sprintf("%d ", i*i))
 		}
 	case "limited":
-		a.fail(id, -32603, "Internal error", map[string]any{"errorKind": "rate_limit", "details": "You have hit your limit. Try again in 90 seconds."})
+		a.fail(id, -32603, "Internal error",
+			map[string]any{"errorKind": "rate_limit", "details": "You have hit your limit. Try again in 90 seconds."})
 		return
 	case "overloaded":
 		a.say(session, "1", "API Error: 529 Overloaded")
@@ -280,7 +281,10 @@ func (a *agent) turn(id int, session, prompt string) {
 		a.end(id, "refusal")
 		return
 	case "an error as a message":
-		a.update(session, map[string]any{"sessionUpdate": "session_info_update", "_meta": map[string]any{"codex": map[string]any{"threadStatus": map[string]any{"type": "systemError"}}}})
+		a.update(session, map[string]any{
+			"sessionUpdate": "session_info_update",
+			"_meta":         map[string]any{"codex": map[string]any{"threadStatus": map[string]any{"type": "systemError"}}},
+		})
 		a.say(session, "", "exceeded retry limit, last status: 429 Too Many Requests\n\n")
 		a.end(id, "end_turn")
 		return
@@ -324,9 +328,15 @@ func (a *agent) speak(session, prompt string) {
 // read looks at files, and says something before and afterwards.
 func (a *agent) read(session string) {
 	dir, _ := os.Getwd()
-	a.update(session, map[string]any{"sessionUpdate": "agent_thought_chunk", "content": map[string]any{"type": "text", "text": "Where is it?"}})
+	a.update(session, map[string]any{
+		"sessionUpdate": "agent_thought_chunk",
+		"content":       map[string]any{"type": "text", "text": "Where is it?"},
+	})
 	a.say(session, "1", "I look at the file.")
-	a.update(session, map[string]any{"sessionUpdate": "tool_call", "toolCallId": "t1", "title": "Read File", "kind": "read", "status": "pending"})
+	a.update(session, map[string]any{
+		"sessionUpdate": "tool_call", "toolCallId": "t1", "title": "Read File", "kind": "read",
+		"status": "pending",
+	})
 	a.update(session, map[string]any{
 		"sessionUpdate": "tool_call_update", "toolCallId": "t1", "title": "Read\nlimits.go", "status": "completed",
 		"locations": []map[string]any{{"path": dir + "/pkg/limits.go", "line": 12}},
@@ -336,7 +346,10 @@ func (a *agent) read(session string) {
 		"sessionUpdate": "tool_call", "toolCallId": "t3", "title": "Write notes", "kind": "edit", "status": "failed",
 		"locations": []map[string]any{{"path": "/etc/notes"}},
 	})
-	a.update(session, map[string]any{"sessionUpdate": "usage_update", "used": 5, "size": 10, "cost": map[string]any{"amount": 0.25, "currency": "USD"}})
+	a.update(session, map[string]any{
+		"sessionUpdate": "usage_update", "used": 5, "size": 10,
+		"cost": map[string]any{"amount": 0.25, "currency": "USD"},
+	})
 	a.say(session, "2", "The limit is 40.")
 }
 
@@ -370,7 +383,10 @@ func (a *agent) play(id int, session string) {
 	_ = json.NewDecoder(conn).Decode(&r)
 	_ = conn.Close()
 	if r.Reasoning != "" {
-		a.update(session, map[string]any{"sessionUpdate": "agent_thought_chunk", "content": map[string]any{"type": "text", "text": r.Reasoning}})
+		a.update(session, map[string]any{
+			"sessionUpdate": "agent_thought_chunk",
+			"content":       map[string]any{"type": "text", "text": r.Reasoning},
+		})
 	}
 	for _, text := range r.Chunks {
 		a.say(session, "1", text)

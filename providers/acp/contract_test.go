@@ -30,7 +30,8 @@ func skipUnplayable(t *testing.T, r providertest.Reply) {
 		t.Skip("lines of JSON are not disturbed like a stream of HTTP")
 	case r.ToolCalls != nil:
 		t.Skip("an agent has tools of its own")
-	case r.Hang && r.Chunks != nil, r.Fault == providertest.ErrorEvent, strings.HasSuffix(t.Name(), "/Stream"), strings.HasSuffix(t.Name(), "/OnChunkError"):
+	case r.Hang && r.Chunks != nil, r.Fault == providertest.ErrorEvent, strings.HasSuffix(t.Name(), "/Stream"),
+		strings.HasSuffix(t.Name(), "/OnChunkError"):
 		t.Skip("the begin of a message is held until it is known to be the last one; see TestLongMessagesStream")
 	case r.RetryForm == providertest.RetrySeconds, r.RetryForm == providertest.RetryDate:
 		t.Skip("an agent sends no headers")

@@ -226,7 +226,8 @@ func (p *process) initialize(ctx context.Context) error {
 		return err
 	}
 	if got.Version != sdk.ProtocolVersionNumber {
-		return p.config.failure(OtherVersion, fmt.Errorf("it speaks version %d of the Agent Client Protocol, want %d", got.Version, sdk.ProtocolVersionNumber))
+		return p.config.failure(OtherVersion,
+			fmt.Errorf("it speaks version %d of the Agent Client Protocol, want %d", got.Version, sdk.ProtocolVersionNumber))
 	}
 	p.closes = isSet(got.Agent.Sessions.Close)
 	p.deletes = isSet(got.Agent.Sessions.Delete)

@@ -229,7 +229,8 @@ func (s *session) setEffort(ctx context.Context, reasoning string) error {
 		value = nearest(effortOf(reasoning), o.values())
 	}
 	if value == "" {
-		s.warnings = append(s.warnings, fmt.Sprintf("agent %s has no setting for reasoning with this model, so it chooses itself", s.agent.config.program()))
+		s.warnings = append(s.warnings, fmt.Sprintf("agent %s has no setting for reasoning with this model, so it chooses itself",
+			s.agent.config.program()))
 		return nil
 	}
 	if value == o.current() {

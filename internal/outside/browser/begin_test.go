@@ -35,22 +35,35 @@ func offered(context.Context, string) (*launch.Offer, error) {
 	judges := []debate.Participant{{Name: "Judge"}}
 	return &launch.Offer{
 		Purposes: []launch.Purpose{
-			{Name: "decision", Title: "a decision, yes or no, or between options", About: "Two participants weigh the options, and a judge decides with reasons and conditions.", Config: debate.Config{
-				Protocol:     panel.Protocol{Decision: decision.Task{Options: []string{"Yes", "No"}}},
-				Participants: []debate.Participant{{Name: "Ada"}, {Name: "Bo"}}, Judges: judges, Limits: debate.Limits{MaxRounds: 1},
-			}},
-			{Name: "answer", Title: "a right answer", About: "Three answers, and a second round only if they differ.", Config: debate.Config{
-				Protocol: vote.Protocol{}, Participants: []debate.Participant{{Name: "Ada"}, {Name: "Bo"}, {Name: "Cy"}},
-			}},
-			{Name: "sides", Title: "both sides heard", About: "One participant argues for the claim and one against it, and a judge decides at the end.", Config: debate.Config{
-				Protocol: procon.Protocol{}, Participants: []debate.Participant{
-					{Name: "Pro", Position: "The answer to the topic is yes."}, {Name: "Con", Position: "The answer to the topic is no."},
-				}, Judges: judges, Limits: debate.Limits{MaxRounds: 1},
-			}},
-			{Name: "evaluation", Title: "the scores of an evaluation checked", About: "One participant defends the scores, one attacks them, and an arbiter rules.", Config: debate.Config{
-				Protocol:     arbitration.Protocol{Scores: map[string]float64{"problem": 5, "solution": 5, "market": 5}},
-				Participants: []debate.Participant{{Name: "Advocate", Role: "advocate"}, {Name: "Challenger", Role: "challenger"}}, Judges: judges,
-			}},
+			{
+				Name: "decision", Title: "a decision, yes or no, or between options",
+				About: "Two participants weigh the options, and a judge decides with reasons and conditions.", Config: debate.Config{
+					Protocol:     panel.Protocol{Decision: decision.Task{Options: []string{"Yes", "No"}}},
+					Participants: []debate.Participant{{Name: "Ada"}, {Name: "Bo"}}, Judges: judges, Limits: debate.Limits{MaxRounds: 1},
+				},
+			},
+			{
+				Name: "answer", Title: "a right answer", About: "Three answers, and a second round only if they differ.",
+				Config: debate.Config{
+					Protocol: vote.Protocol{}, Participants: []debate.Participant{{Name: "Ada"}, {Name: "Bo"}, {Name: "Cy"}},
+				},
+			},
+			{
+				Name: "sides", Title: "both sides heard",
+				About: "One participant argues for the claim and one against it, and a judge decides at the end.", Config: debate.Config{
+					Protocol: procon.Protocol{}, Participants: []debate.Participant{
+						{Name: "Pro", Position: "The answer to the topic is yes."}, {Name: "Con", Position: "The answer to the topic is no."},
+					}, Judges: judges, Limits: debate.Limits{MaxRounds: 1},
+				},
+			},
+			{
+				Name: "evaluation", Title: "the scores of an evaluation checked",
+				About: "One participant defends the scores, one attacks them, and an arbiter rules.", Config: debate.Config{
+					Protocol:     arbitration.Protocol{Scores: map[string]float64{"problem": 5, "solution": 5, "market": 5}},
+					Participants: []debate.Participant{{Name: "Advocate", Role: "advocate"}, {Name: "Challenger", Role: "challenger"}},
+					Judges:       judges,
+				},
+			},
 		},
 		Models: []launch.Model{
 			{Provider: "model", Title: "Demo model, with prewritten replies", Price: &price.Price{}},
@@ -68,7 +81,8 @@ func opening(t testing.TB) *site {
 	h, err := inspector.Handler(e, inspector.Options{
 		Authorize: debatehttp.AllowEveryone, Controls: true, Offer: offered,
 		Command: func(c launch.Choice, cfg debate.Config) (string, string) {
-			return "debate --for " + c.Purpose + " --max-cost 1 --option 'A very long option that does not fit into one line of a phone' '" + cfg.Topic + "'", ""
+			return "debate --for " + c.Purpose +
+				" --max-cost 1 --option 'A very long option that does not fit into one line of a phone' '" + cfg.Topic + "'", ""
 		},
 	})
 	require.NoError(t, err)
@@ -83,7 +97,12 @@ func opening(t testing.TB) *site {
 
 // sizes are the widths of a phone and of a desktop.
 func sizes() []look {
-	return []look{{"360-light", 360, 740, 1, false}, {"360-dark", 360, 740, 1, true}, {"1300-light", 1300, 900, 1, false}, {"1300-dark", 1300, 900, 1, true}}
+	return []look{
+		{"360-light", 360, 740, 1, false},
+		{"360-dark", 360, 740, 1, true},
+		{"1300-light", 1300, 900, 1, false},
+		{"1300-dark", 1300, 900, 1, true},
+	}
 }
 
 // withoutScripts switches the scripts of pages off.
@@ -169,20 +188,23 @@ func TestTheFormInAllItsStates(t *testing.T) {
 	check("empty")
 	s.visit("/new")
 	check("form")
-	require.Equal(t, 1, value[int](s.page, `[...document.querySelectorAll(".details")].filter(e => e.offsetHeight > 0).length`), "only the chosen purpose is open")
+	require.Equal(t, 1, value[int](s.page, `[...document.querySelectorAll(".details")].filter(e => e.offsetHeight > 0).length`),
+		"only the chosen purpose is open")
 	s.do(chromedp.Click(chromedp.CSS(`[name=purpose][value=sides]`)))
 	require.True(t, value[bool](s.page, `document.getElementById("sides.position0").offsetHeight > 0`))
 	s.do(chromedp.Click(chromedp.CSS("#more summary")))
 	check("sides")
 
-	s.do(chromedp.SetValue(chromedp.CSS("#topic"), "Should cities ban private cars?"), chromedp.SetValue(chromedp.CSS("#labels"), "no colon"), chromedp.SetValue(chromedp.CSS("#rounds"), "many"))
+	s.do(chromedp.SetValue(chromedp.CSS("#topic"), "Should cities ban private cars?"),
+		chromedp.SetValue(chromedp.CSS("#labels"), "no colon"), chromedp.SetValue(chromedp.CSS("#rounds"), "many"))
 	s.noisy = true // the browser reports the status of the answer
 	s.do(chromedp.Click(chromedp.CSS("button.main")))
 	s.shows("#refused", "correct what is marked")
 	require.Equal(t, "wrong-rounds", value[string](s.page, `document.querySelector("#rounds").getAttribute("aria-describedby")`))
 	check("mistakes")
 
-	s.do(chromedp.SetValue(chromedp.CSS("#labels"), "team: roads"), chromedp.SetValue(chromedp.CSS("#rounds"), "1"), chromedp.SetValue(chromedp.CSS("#model"), "model/gpt-x"))
+	s.do(chromedp.SetValue(chromedp.CSS("#labels"), "team: roads"), chromedp.SetValue(chromedp.CSS("#rounds"), "1"),
+		chromedp.SetValue(chromedp.CSS("#model"), "model/gpt-x"))
 	s.do(chromedp.Click(chromedp.CSS("button[value=show]")))
 	s.shows("#shown-json", `"team": "roads"`)
 	s.shows("#shown-command", "debate --for sides")
@@ -209,7 +231,8 @@ func TestTheFormIsLive(t *testing.T) {
 		document.querySelector("#drop").dispatchEvent(new DragEvent("drop", {dataTransfer: all, bubbles: true, cancelable: true}));
 	})()`))
 	s.shows("#dropped", "Chosen: dropped.md")
-	s.until(`document.querySelector("#costs").textContent.includes("likely") && document.querySelector("#costs").textContent !== ` + debatetest.Encode(t, before))
+	s.until(`document.querySelector("#costs").textContent.includes("likely") && document.querySelector("#costs").textContent !== ` +
+		debatetest.Encode(t, before))
 
 	file := filepath.Join(t.TempDir(), "chosen.txt")
 	require.NoError(t, os.WriteFile(file, []byte("A chosen file."), 0o600))
@@ -254,7 +277,8 @@ func TestTwoPeopleInOneDebate(t *testing.T) {
 		person.do(chromedp.Click(chromedp.CSS(`[data-actor="` + person.name + `"] .take`)))
 		person.shows("#seat", person.name)
 		person.shows("#asked h2", person.name)
-		person.do(chromedp.SendKeys(chromedp.CSS("#asked textarea"), person.reply), chromedp.Click(chromedp.CSS("#asked form[data-form=answers] button")))
+		person.do(chromedp.SendKeys(chromedp.CSS("#asked textarea"), person.reply),
+			chromedp.Click(chromedp.CSS("#asked form[data-form=answers] button")))
 	}
 	s.shows("#turns", "Buses first.")
 	other.shows("#turns", "Trams first.")

@@ -94,7 +94,10 @@ func TestAttachedFilesAreBackground(t *testing.T) {
 		e.files = map[string]string{"/src/project/plan.md": "Trams run every 5 minutes."}
 		id := e.begin(t)
 		e.prompt(t, id, topic, acp.ResourceLinkBlock("plan.md", "file:///src/project/plan.md"),
-			acp.ResourceBlock(acp.EmbeddedResourceResource{TextResourceContents: &acp.TextResourceContents{Uri: "file:///a.go", Text: "package a"}}))
+			acp.ResourceBlock(acp.EmbeddedResourceResource{TextResourceContents: &acp.TextResourceContents{
+				Uri:  "file:///a.go",
+				Text: "package a",
+			}}))
 		require.True(t, e.model.read("File file:///src/project/plan.md:\n\nTrams run every 5 minutes."))
 		require.True(t, e.model.read("File file:///a.go:\n\npackage a"))
 		for want, block := range map[string]acp.ContentBlock{

@@ -132,7 +132,10 @@ func (a *agent) ListSessions(ctx context.Context, p acp.ListSessionsRequest) (ac
 		at := slices.IndexFunc(found, func(s acp.SessionInfo) bool { return s.SessionId == id })
 		if at < 0 && id != "" {
 			at = len(found)
-			found = append(found, acp.SessionInfo{SessionId: id, Cwd: d.Labels[folderLabel], UpdatedAt: new(d.Updated.Format(time.RFC3339))})
+			found = append(found, acp.SessionInfo{
+				SessionId: id, Cwd: d.Labels[folderLabel],
+				UpdatedAt: new(d.Updated.Format(time.RFC3339)),
+			})
 		}
 		if at >= 0 { // in the end, the title is the first topic
 			first, _, _ := strings.Cut(strings.TrimSpace(d.Topic), "\n")

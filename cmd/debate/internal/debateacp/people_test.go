@@ -210,7 +210,8 @@ func TestASessionIsResumed(t *testing.T) {
 				require.Equal(t, "/src/project", list.Sessions[0].Cwd)
 			}
 		}
-		loaded, err := second.LoadSession(t.Context(), acp.LoadSessionRequest{SessionId: id, Cwd: "/src/project", McpServers: []acp.McpServer{}})
+		loaded, err := second.LoadSession(t.Context(),
+			acp.LoadSessionRequest{SessionId: id, Cwd: "/src/project", McpServers: []acp.McpServer{}})
 		require.NoError(t, err)
 		require.Len(t, loaded.Modes.AvailableModes, 2)
 		var asked []string

@@ -189,7 +189,8 @@ func (s *session) choose(ctx context.Context, a debatetool.Ask) (action string, 
 	}}
 	kind := acp.PermissionOptionKindAllowOnce // the first choice lets the debate go on
 	for _, c := range a.Choices {
-		request.Options = append(request.Options, acp.PermissionOption{OptionId: acp.PermissionOptionId(c.Action), Name: c.Label, Kind: kind})
+		request.Options = append(request.Options,
+			acp.PermissionOption{OptionId: acp.PermissionOptionId(c.Action), Name: c.Label, Kind: kind})
 		kind = acp.PermissionOptionKindRejectOnce
 	}
 	r, err := s.client.RequestPermission(ctx, request)
