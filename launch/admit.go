@@ -321,7 +321,8 @@ func (o *Offer) admitLimits(c *debate.Config) (found []protocol.Problem, err err
 	return found, nil
 }
 
-// admitLimit sets a limit that is 0, if its default is larger than the largest limit or none. It returns a problem if the limit is too large.
+// admitLimit sets a limit that is 0, if its default is larger than the largest limit or none. It returns a problem if the limit is too
+// large.
 func admitLimit[T interface{ ~int | ~int64 | ~float64 }](field string, limit *T, effective, most T) []protocol.Problem {
 	switch {
 	case most == 0:

@@ -140,7 +140,7 @@ type Flag string
 const (
 	Truncated    Flag = "truncated"     // the reply was cut off at the token limit
 	Defaulted    Flag = "defaulted"     // there was no valid reply; Data holds the default of the contract
-	Reasked      Flag = "reasked"       // the first reply was invalid, cut off, doubtful, a loop, a refusal or a dialogue, and was requested again
+	Reasked      Flag = "reasked"       // the first reply was invalid, doubtful or no speech, and was requested again
 	Repaired     Flag = "repaired"      // the reply's syntax was corrected
 	Partial      Flag = "partial"       // the model failed, and the turn holds the part that was received
 	Substituted  Flag = "substituted"   // another model replied in place of the judge's own
@@ -207,7 +207,7 @@ type Attempt struct {
 	Duration       time.Duration `json:"duration"`              // of the call, in nanoseconds
 	Violations     []string      `json:"violations,omitempty"`  // why the reply was not valid: paths and rules, without texts
 	Warnings       []string      `json:"warnings,omitempty"`    // what the provider changed in the request, and what was noticed about the service
-	Reply          string        `json:"reply,omitempty"`       // what the service replied, as it was; only if Options.KeepReplies is set, or if the turn lacks a part of it
+	Reply          string        `json:"reply,omitempty"`       // as it came; only with Options.KeepReplies, or if the turn lacks a part of it
 	ReplyCut       bool          `json:"reply_cut,omitempty"`   // Reply is only the beginning: the journal keeps 64 KiB
 	Read           []Access      `json:"read,omitempty"`        // what the model looked at by itself, such as files, in order
 }

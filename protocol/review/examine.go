@@ -81,8 +81,8 @@ func (found *examined) add(t *transcript.Turn) {
 	}
 }
 
-// check returns the verdict on the quote of a finding, and corrects its place if the check has found it elsewhere. The citations of a turn are in the order of its text, but a text can cite more
-// than its findings quote, so the words decide.
+// check returns the verdict on the quote of a finding, and corrects its place if the check has found it elsewhere. A text can cite more
+// than its findings quote, so the words tell which citation belongs to a finding.
 func (x *Claim) check(cited []transcript.Citation) transcript.Verdict {
 	words := strings.TrimSpace(indent(x.Quote))
 	at := slices.IndexFunc(cited, func(c transcript.Citation) bool { return c.Source == x.Source && c.Quote == words })

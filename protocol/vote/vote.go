@@ -140,7 +140,8 @@ type Protocol struct {
 	Options []string `json:"options,omitempty"`
 	// Extract is the name of the extractor that brings answers into a canonical form for comparison: "text" (the default)
 	// ignores case and punctuation, "number" takes the last number, "letter" the letter of a choice, or its text if the
-	// topic lists the choices with their letters, and "boxed" the content of the last \boxed{}. If you set Extractor, Extract is its name, which is stored with the debate.
+	// topic lists the choices with their letters, and "boxed" the content of the last \boxed{}. If you set Extractor, Extract is its
+	// name, which is stored with the debate.
 	Extract string `json:"extract,omitempty"`
 	// Extractor returns the answer of a turn in canonical form, or "" if there is none. It must be a pure function. It is not
 	// stored: pass it by Options.Protocols to an engine that reads stored debates.
