@@ -18,8 +18,8 @@ func command(path string, args []string) (*exec.Cmd, *os.File, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	cmd := exec.Command("/bin/sh", append([]string{"-c", watched, "sh", path},
-		args...)...) //nolint:gosec,noctx // the configuration names the program, which outlives a call
+	args = append([]string{"-c", watched, "sh", path}, args...)
+	cmd := exec.Command("/bin/sh", args...) //nolint:gosec,noctx // the configuration names the program, which outlives a call
 	cmd.ExtraFiles = []*os.File{watch}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd, hold, nil
