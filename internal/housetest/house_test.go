@@ -70,7 +70,7 @@ func TestDependenciesHaveReasons(t *testing.T) {
 	required := regexp.MustCompile(`^\t?(?:require )?([\w.-]+\.[\w./-]+) v\S+(.*)$`)
 	seen := 0
 	walk(t, func(name string) {
-		if path.Base(name) != "go.mod" || strings.HasPrefix(name, "internal/outside/") || strings.HasPrefix(name, "tools/") {
+		if path.Base(name) != "go.mod" || strings.HasPrefix(name, "internal/outside/") || strings.HasPrefix(name, "internal/tools/") {
 			return
 		}
 		text, err := os.ReadFile(filepath.Join(root, name))

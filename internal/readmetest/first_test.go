@@ -11,8 +11,8 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/examples/offline"
-	"github.com/elenchus-go/debate/printer"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/report/printer"
 )
 
 // firstDebate returns what the first command of README prints, and the calls that its debate makes at most.

@@ -20,7 +20,7 @@ var released = map[string][]string{
 		"go install github.com/elenchus-go/debate/cmd/debate@v0.1.0",
 	},
 	"cmd/debate/README.md":             {"go install github.com/elenchus-go/debate/cmd/debate@v0.1.0"},
-	"debatehttp/doc.go":                {"go get github.com/elenchus-go/debate@v0.1.0"},
+	"integrations/debatehttp/doc.go":   {"go get github.com/elenchus-go/debate@v0.1.0"},
 	"docs/production.md":               {"go install github.com/elenchus-go/debate/cmd/debate@latest"},
 	"integrations/skill/SKILL.md":      {"go install github.com/elenchus-go/debate/cmd/debate@latest"},
 	"docs/serving.md":                  {"go get github.com/elenchus-go/debate@v0.1.0"},

@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/archive"
+	"github.com/elenchus-go/debate/providers/tool"
+	"github.com/elenchus-go/debate/report/archive"
 	"github.com/elenchus-go/debate/store"
-	"github.com/elenchus-go/debate/tool"
 )
 
 // The journal, the log and the archive have the calls of public steps, and nothing of a private one but its usage.
