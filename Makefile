@@ -15,7 +15,7 @@ export DEBATE_SEED ?= $(shell git rev-parse HEAD)
 # meanwhile.
 MODULES  := $(shell sed -n 's/^\t\(\.[^ ]*\)$$/\1/p' go.work)
 STORES   := ./store/postgres/... ./integrations/debateriver/... ./store/sqlite/...
-WAITING  := $(STORES) ./internal/readmetest ./cmd/debate/... ./report/archive ./internal/forktest
+WAITING  := $(STORES) ./internal/test/readmetest ./cmd/debate/... ./report/archive ./internal/test/forktest
 PACKAGES := $(WAITING) $(filter-out $(WAITING),$(MODULES:%=%/...))
 
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/debate
@@ -39,10 +39,10 @@ test: postgres ## run the tests of all packages
 # The packages where goroutines of this project meet. The race detector makes tests several times slower, and finds nothing in
 # packages whose tests run one goroutine; make proofs ONLY=race runs it over all.
 RACE := \
-	$(STORES) ./store/... ./internal/enginetest ./internal/faulttest \
+	$(STORES) ./store/... ./internal/test/enginetest ./internal/test/faulttest \
 	. ./internal/step/... ./internal/live ./internal/admission \
 	./integrations/debatehttp ./integrations/debatemcp \
-	./internal/peopletest ./internal/observertest \
+	./internal/test/peopletest ./internal/test/observertest \
 	./providers/internal/wire ./providers/middleware
 
 # Tests of these packages that measure memory or lengths, or read recorded texts, in one goroutine. The race detector finds nothing in
@@ -63,7 +63,7 @@ format: $(LINT) ## format all Go files
 	@$(LINT) fmt .
 
 generate: ## rewrite golden files and generated documents
-	@for d in $$(grep -rl --include='*_test.go' '/internal/golden"' . | xargs -r -n 1 dirname | sort -u); do \
+	@for d in $$(grep -rl --include='*_test.go' '/internal/test/golden"' . | xargs -r -n 1 dirname | sort -u); do \
 		(cd $$d && $(GO) test -count=1 . -update) || exit 1; \
 	done
 

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/eval/tournament"
-	"github.com/elenchus-go/debate/internal/recorded"
 	"github.com/elenchus-go/debate/internal/statistics"
+	"github.com/elenchus-go/debate/internal/test/recorded"
 )
 
 // matchup is two recorded games of a pair.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/elenchus-go/debate/integrations/debatea2a"
 	"github.com/elenchus-go/debate/integrations/debatetool"
-	"github.com/elenchus-go/debate/internal/debatetest"
-	"github.com/elenchus-go/debate/internal/toolviewtest"
+	"github.com/elenchus-go/debate/internal/test/debatetest"
+	"github.com/elenchus-go/debate/internal/test/toolviewtest"
 )
 
 // A client hears who calls which tools, and passes on a person's decision about a call, whose arguments it sees whole.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/integrations/debatehttp"
-	"github.com/elenchus-go/debate/internal/forgedtest"
+	"github.com/elenchus-go/debate/internal/test/forgedtest"
 	"github.com/elenchus-go/debate/store"
 )
 

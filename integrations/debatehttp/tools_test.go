@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/internal/toolviewtest"
+	"github.com/elenchus-go/debate/internal/test/toolviewtest"
 )
 
 // A client follows calls of tools, sees the whole arguments of one that waits for a person, and refuses it with a reason. Each

@@ -10,7 +10,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/integrations/debatemcp"
 	"github.com/elenchus-go/debate/integrations/debatetool"
-	"github.com/elenchus-go/debate/internal/forgedtest"
+	"github.com/elenchus-go/debate/internal/test/forgedtest"
 	"github.com/elenchus-go/debate/store"
 )
 

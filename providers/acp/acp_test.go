@@ -23,7 +23,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/integrations/debatehttp"
 	"github.com/elenchus-go/debate/integrations/inspector"
-	"github.com/elenchus-go/debate/internal/calltest"
+	"github.com/elenchus-go/debate/internal/test/calltest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/acp"
 	"github.com/elenchus-go/debate/report"

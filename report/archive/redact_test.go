@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/internal/debatetest"
-	"github.com/elenchus-go/debate/internal/forgedtest"
+	"github.com/elenchus-go/debate/internal/test/debatetest"
+	"github.com/elenchus-go/debate/internal/test/forgedtest"
 	"github.com/elenchus-go/debate/report/archive"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"

@@ -19,7 +19,7 @@ import (
 	"github.com/elenchus-go/debate/integrations/debatehttp"
 	"github.com/elenchus-go/debate/integrations/inspector"
 	"github.com/elenchus-go/debate/integrations/launch"
-	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/internal/test/debatetest"
 	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/panel"
