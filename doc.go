@@ -51,9 +51,9 @@
 //   - Layer 1: package providers defines how a debate calls a model, with one method and one set of error kinds. Its
 //     subpackages call model services: among them are providers/openai, providers/langchain for any model of langchaingo,
 //     providers/scripted for tests, and providers/retrieval for documents and vectors. Package evidence defines the documents
-//     of a debate, and package tool what models may call.
+//     of a debate, and providers/tool what models may call.
 //   - Layer 2: package prompts renders templates. Package context/window chooses which turns fit into a prompt. Package
-//     detect finds repetition and agreement without a model. Package judge/reply derives schemas from Go structs and
+//     judge/detect finds repetition and agreement without a model. Package judge/reply derives schemas from Go structs and
 //     validates replies. Package store keeps journals.
 //   - Layer 3: package judge defines rubrics, assessments, verdicts, pseudonyms and juries. Package protocol defines what a
 //     protocol is: it returns the phases of a round, and protocol.Next compares them with the committed turns.
@@ -61,11 +61,12 @@
 //     council, mad, review, pairwise and oversight. internal/step executes one step: its calls, retries, shortened prompts and replies.
 //   - Layer 5: internal/presets lists these protocols.
 //   - Layer 6: this package.
-//   - Layer 7: package printer prints a debate while it runs, report renders it for readers, progress reports how far it has
-//     come, archive exports, imports and verifies stored debates, and launch says which debates people may begin.
-//   - Layer 8: package debatehttp serves debates over HTTP, debatetool offers them as tools for models, eval compares ways to
-//     answer on tasks with right answers, tournament ranks models, and influence finds out which turns decided a debate.
-//   - Layer 9: package inspector serves web pages that show debates.
+//   - Layer 7: package report renders a debate for readers, report/printer prints it while it runs, report/progress reports how
+//     far it has come, and report/archive exports, imports and verifies stored debates.
+//   - Layer 8: package eval compares ways to answer on tasks with right answers, eval/tournament ranks models, and
+//     eval/influence finds out which turns decided a debate. integrations/launch says which debates people may begin,
+//     integrations/debatehttp serves debates over HTTP, and integrations/debatetool offers them as tools for models.
+//   - Layer 9: integrations/inspector serves web pages that show debates.
 //
 // Some packages are modules of their own: store/sqlite and store/postgres keep debates in databases,
 // integrations/debateriver runs them as jobs on many machines, integrations/debateotel records them with OpenTelemetry,

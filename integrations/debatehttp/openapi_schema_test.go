@@ -153,7 +153,7 @@ func (b *schemaBook) comment(typ reflect.Type, field string) string {
 	path := typ.PkgPath()
 	if rest, ours := strings.CutPrefix(path, "github.com/elenchus-go/debate"); ours && !b.parsed[path] {
 		b.parsed[path] = true
-		b.readComments(path, filepath.Join("..", filepath.FromSlash(rest)))
+		b.readComments(path, filepath.Join("..", "..", filepath.FromSlash(rest)))
 	}
 	return b.comments[path+"."+typ.Name()+"."+field]
 }

@@ -18,7 +18,7 @@ var flag = regexp.MustCompile(`(^|[\s(,\x60])--[a-z][a-z-]+`)
 
 // Users of the library have no command line: no text of its packages names a flag of the command.
 func TestTheLibraryNamesNoFlag(t *testing.T) {
-	top := filepath.Join("..", "..")
+	top := filepath.Join("..", "..", "..")
 	files := 0
 	require.NoError(t, filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 		name, _ := filepath.Rel(top, path)
