@@ -3,6 +3,8 @@ package main
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -31,6 +33,43 @@ func TestModulesCanBeReleased(t *testing.T) {
 			require.Contains(t, string(mod), root+" v1.2.3\n")
 		}
 	}
+}
+
+// make release-check builds the examples outside of this repository.
+func TestExamplesBuildOutside(t *testing.T) {
+	_, missing := exec.LookPath("git")
+	if _, err := os.Stat("../../.git"); missing != nil || err != nil {
+		t.Skip("needs Git to list files")
+	}
+	t.Chdir("../..")
+	all, err := modules(t.Context())
+	require.NoError(t, err)
+	var names []string
+	for _, m := range all {
+		to := t.TempDir()
+		copied, err := m.copyExamples(to)
+		require.NoError(t, err)
+		names = append(names, copied...)
+		for _, name := range copied {
+			programs, err := filepath.Glob(filepath.Join(to, name, "*.go"))
+			require.NoError(t, err)
+			require.NotEmpty(t, programs, name)
+		}
+	}
+	about, err := os.ReadFile("examples/README.md")
+	require.NoError(t, err)
+	for _, row := range regexp.MustCompile(`(?m)^\| \[([a-z]+)\]`).FindAllStringSubmatch(string(about), -1) {
+		require.Contains(t, names, row[1])
+	}
+	require.Contains(t, names, "console", "examples share it")
+	if os.Getenv("DEBATE_RELEASE_EXAMPLES") == "" {
+		return
+	}
+	dir := t.TempDir()
+	require.NoError(t, pack(t.Context(), filepath.Join(dir, "proxy"), "v0.0.1"))
+	env, err := environment(t.Context(), dir, filepath.Join(dir, "proxy"))
+	require.NoError(t, err)
+	require.NoError(t, buildExamples(t.Context(), dir, env, "v0.0.1"))
 }
 
 func TestTheFirstProgramOfAText(t *testing.T) {
