@@ -35,8 +35,8 @@ func TestModulesCanBeReleased(t *testing.T) {
 	}
 }
 
-// make release-check builds the examples outside of this repository.
-func TestExamplesBuildOutside(t *testing.T) {
+// make release-check builds the copied examples; this checks that none is left out.
+func TestExamplesAreCopied(t *testing.T) {
 	_, missing := exec.LookPath("git")
 	if _, err := os.Stat("../../.git"); missing != nil || err != nil {
 		t.Skip("needs Git to list files")
@@ -62,14 +62,6 @@ func TestExamplesBuildOutside(t *testing.T) {
 		require.Contains(t, names, row[1])
 	}
 	require.Contains(t, names, "console", "examples share it")
-	if os.Getenv("DEBATE_RELEASE_EXAMPLES") == "" {
-		return
-	}
-	dir := t.TempDir()
-	require.NoError(t, pack(t.Context(), filepath.Join(dir, "proxy"), "v0.0.1"))
-	env, err := environment(t.Context(), dir, filepath.Join(dir, "proxy"))
-	require.NoError(t, err)
-	require.NoError(t, buildExamples(t.Context(), dir, env, "v0.0.1"))
 }
 
 func TestTheFirstProgramOfAText(t *testing.T) {
