@@ -1,9 +1,9 @@
 # The parts of make proofs. Each takes minutes to hours, so a nightly workflow runs them.
 
 PROOFS := $(addprefix proof-,race cases coverage fuzz portable kills interruptions records intervals scale rescue \
-	clients agents browser terminal engines dashboard compare frameworks)
+	clients agents browser sarif terminal engines dashboard compare frameworks)
 
-.PHONY: $(PROOFS) outside-changed clients-lock npm-clients npm-agents pictures chromium axe tmux
+.PHONY: $(PROOFS) outside-changed clients-lock npm-clients npm-agents sarif pictures chromium axe tmux
 
 KILLS_EACH   ?= 50
 KILLS_RANDOM ?= 600
@@ -91,6 +91,13 @@ proof-browser: chromium axe # reports and the inspector in Chromium, with pictur
 	@$(OUTSIDE) DEBATE_BROWSER="$(BROWSER)" DEBATE_AXE="$(AXE)/package/axe.min.js" DEBATE_PICTURES="$(PICTURES)" \
 		$(GO) test -count=1 -timeout 30m ./browser
 
+# The version is fixed because each version has more rules. The file names its platform, and is a program without dependencies.
+SARIF_VERSION = 5.7.0
+SARIF         = $(CACHE)/sarif-multitool-$(SARIF_VERSION)/package/Sarif.Multitool
+
+proof-sarif: sarif # what --sarif writes in Microsoft's validator; needs Linux and npm
+	@cd cmd/debate && DEBATE_SARIF_VALIDATOR="$(SARIF)" $(GO) test -vet=off -count=1 -run '^TestSARIF' .
+
 CLIENTS = $(CACHE)/clients-$(shell cksum <internal/outside/clients/package-lock.json | tr ' ' -)
 
 proof-clients: npm-clients # clients that others wrote, in Node and Go, use the HTTP handler and other doors; needs Node 20 and npm
@@ -128,6 +135,11 @@ axe: # downloads axe-core, which tests accessibility
 	@[ -f "$(AXE)/package/axe.min.js" ] || { mkdir -p "$(AXE)" && cd "$(AXE)" && \
 		npm pack --silent axe-core@$(AXE_VERSION) >/dev/null && tar xzf axe-core-*.tgz package/axe.min.js; } || \
 		{ echo "axe-core is missing: install npm"; exit 1; }
+
+sarif: # downloads Microsoft's validator of SARIF
+	@[ -x "$(SARIF)" ] || { mkdir -p "$(dir $(SARIF))" && cd "$(dir $(SARIF)).." && \
+		npm pack --silent @microsoft/sarif-multitool-linux@$(SARIF_VERSION) >/dev/null && tar xzf microsoft-sarif-*.tgz && \
+		rm microsoft-sarif-*.tgz && chmod u+x "$(SARIF)"; } || { echo "the validator of SARIF is missing: install npm"; exit 1; }
 
 tmux: # installs tmux if it can
 	@command -v tmux >/dev/null || { echo "== install tmux" && apt-get update -qq && \

@@ -246,6 +246,56 @@ func TestSARIF(t *testing.T) {
 	}
 	require.Equal(t, []string{"cmd/a%20b,c:d.go", "gr%C3%B6%C3%9Fe.go", "./a:b.go", "../x%20y.go"}, places)
 	require.Equal(t, []string{"error", "warning", "note", "note"}, levels)
+	for given, want := range map[string]string{"v0.1.0": "0.1.0", "(devel)": "0 (devel)", "": "0 "} {
+		require.Equal(t, want, sarifVersion(given))
+	}
 	broken := bytes.Replace(b, []byte(`"startLine": 3`), []byte(`"startLine": 0`), 1)
 	require.Error(t, valid(broken), "the schema refuses what is wrong")
+}
+
+// Microsoft's validator, which make proofs ONLY=sarif installs, finds nothing to say about the file, and finds what is wrong in others.
+func TestSARIFInTheValidatorOfMicrosoft(t *testing.T) {
+	path := os.Getenv("DEBATE_SARIF_VALIDATOR")
+	if path == "" {
+		t.Skip("make proofs ONLY=sarif runs it")
+	}
+	folder(t)
+	b, err := sarifOf("abc", findings)
+	require.NoError(t, err)
+	none, err := sarifOf("abc", nil)
+	require.NoError(t, err)
+	for name, tt := range map[string]struct {
+		old, changed string
+		says         []string // ids of the validator's messages
+	}{
+		"findings":             {},
+		"none":                 {},
+		"no line":              {`"startLine": 3`, `"startLine": 0`, []string{"JSON1008"}},
+		"lines in wrong order": {`"startLine": 3`, `"startLine": 9`, []string{"SARIF1007"}},
+		"an unknown rule":      {`"ruleIndex": 0`, `"ruleIndex": 7`, []string{"SARIF1009"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := string(b)
+			if name == "none" {
+				text = string(none)
+			}
+			if tt.old != "" {
+				require.Contains(t, text, tt.old)
+			}
+			require.NoError(t, os.WriteFile("r.sarif", []byte(strings.Replace(text, tt.old, tt.changed, 1)), 0o600))
+			cmd := exec.CommandContext(t.Context(), path, "validate", "r.sarif")
+			cmd.Env = append(os.Environ(), "DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1")
+			said, err := cmd.CombinedOutput()
+			require.NoError(t, err, string(said))
+			require.Contains(t, string(said), "1 files scanned")
+			require.Regexp(t, `(?s)^Analyzing.*Analysis completed successfully\.\s*$`, string(said))
+			lines := regexp.MustCompile(`(?m)r\.sarif\(.*\): .*$`).FindAllString(string(said), -1)
+			if tt.says == nil {
+				require.Empty(t, lines)
+			}
+			for _, id := range tt.says {
+				require.Contains(t, strings.Join(lines, "\n"), "error "+id)
+			}
+		})
+	}
 }

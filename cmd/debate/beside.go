@@ -8,6 +8,17 @@ import (
 	"github.com/elenchus-go/debate/report"
 )
 
+// checkRunFlags returns an error for a wrong --me or --prompts. It is called before a debate with this configuration is
+// made from another one, whether or not it will run at once.
+func (p *program) checkRunFlags(c debate.Config) error {
+	if p.prompts != "" {
+		if err := checkPrompts(p.prompts); err != nil {
+			return err
+		}
+	}
+	return p.checkSeats(c)
+}
+
 // runBeside runs a debate that was made from another one, and says what changed. o has the providers that flags have chosen.
 func (p *program) runBeside(parent, made *debate.Debate, s configFile, o debate.Options) error {
 	if err := p.continueDebate(made, s, o); err != nil {

@@ -14,20 +14,24 @@ import (
 // says what changed, unless --paused is set.
 func (p *program) forkDebate() error {
 	return p.withDebate(func(d *debate.Debate, s configFile, o debate.Options) error {
+		c, err := p.configAt(d, p.at)
+		if err != nil {
+			return err
+		}
+		if err := p.checkRunFlags(c); err != nil {
+			return err
+		}
 		var edits debate.Edits
-		if slices.ContainsFunc([]string{"topic", "rounds", "model", "judge-model", "max-cost", "prices"}, func(name string) bool { return p.flagGiven[name] }) {
-			c, err := p.configAt(d, p.at)
-			if err != nil {
-				return err
-			}
+		changes := []string{"topic", "rounds", "model", "judge-model", "max-cost", "prices"}
+		if slices.ContainsFunc(changes, func(name string) bool { return p.flagGiven[name] }) {
 			if err := p.editConfig(s, &c, &o); err != nil {
 				return err
 			}
 			edits.Config = &c
 		}
 		if p.flagGiven["reply"] || p.file != "" {
-			var err error
-			if edits.Turn, edits.Reply, err = p.editedTurn(d); err != nil {
+			edits.Turn, edits.Reply, err = p.editedTurn(d)
+			if err != nil {
 				return err
 			}
 		}

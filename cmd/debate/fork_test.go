@@ -107,3 +107,24 @@ func TestForksThatCannotBe(t *testing.T) {
 	}
 	require.Len(t, heads(t), 1)
 }
+
+// A wrong seat or folder of prompts is refused before a debate is made, whether or not it would run at once.
+func TestADebateIsMadeOnlyWithFlagsThatItCanRunWith(t *testing.T) {
+	folder(t)
+	_, _, said := start(t, environment(), topic, "--rounds", "1", "--store", "kept/d.db")
+	id := saved(t, said)
+	for _, command := range [][]string{
+		{"fork", id}, {"fork", id, "--paused"}, {"fork", id, "--at", "4"}, {"fork", id, "--at", "4", "--paused"},
+		{"rejudge", id}, {"rejudge", id, "--paused"},
+	} {
+		for wrong, says := range map[string]string{
+			"--me=Zoe": "--me Zoe is unknown, use one of", "--me=Ada": "Ada is a model in this debate", "--prompts=none": "read prompts",
+		} {
+			code, stdout, stderr := start(t, environment(), append(command, wrong, "--store", "kept/d.db")...)
+			require.Equal(t, exitInput, code, stderr)
+			require.Contains(t, stderr, says)
+			require.Empty(t, stdout)
+		}
+	}
+	require.Len(t, heads(t), 1)
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
+	"github.com/elenchus-go/debate/protocol/review"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/report"
 )
@@ -38,6 +39,8 @@ func optionsOf(of protocol.Protocol) []string {
 		return own.Decision.Options
 	case vote.Protocol:
 		return own.Options
+	case review.Protocol:
+		return []string{string(review.Approve), string(review.RequestChanges), string(review.Comment)}
 	}
 	return nil
 }

@@ -63,6 +63,13 @@ func TestGates(t *testing.T) {
 	}
 }
 
+func TestAGateOfAReviewNamesVerdicts(t *testing.T) {
+	folder(t)
+	code, _, stderr := start(t, environment(), "--for", "review", "--docs", ".", "--pass", "merge", "Merge this?")
+	require.Equal(t, exitInput, code)
+	require.Contains(t, stderr, `--pass "merge" is no option of the debate, use one of ["approve" "request changes" "comment"]`)
+}
+
 // A debate that was stored has the same gates.
 func TestAGateOfAStoredDebate(t *testing.T) {
 	folder(t)

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/store"
 )
 
 // No argument that may be meant as a command starts a debate. The environment has a key, so a debate would cost money.
@@ -161,7 +163,21 @@ func TestFiltersSelectDebates(t *testing.T) {
 	require.Equal(t, "debates: 3 (completed 2, error 1)\n", count())
 	require.Equal(t, "debates: 0\n", count("--state", "paused"))
 	require.JSONEq(t, `{"error": 1}`, count("--json", "--failure", "invalid_request"))
-	for args, says := range map[string]string{"--state done": "--state done is unknown, use running or one of configuring, ", "--outcome won": "--outcome won is unknown, use one of judge_decided, ", "--label team": "--label team, want NAME=VALUE"} {
+	sums := func(args ...string) string {
+		_, stdout, _ := execute(t, environment(), append([]string{"list", "--by", "team", "--store", "kept/d.db"}, args...)...)
+		return stdout
+	}
+	lines := strings.Split(sums(), "\n")
+	require.Regexp(t, `^team +DEBATES +INPUT TOKENS +OUTPUT TOKENS +COST +RUNNING TIME$`, lines[0])
+	require.Regexp(t, `^\(none\) +2 +[1-9]\d* +[1-9]\d* +0 +\d+\.\ds$`, lines[1])
+	require.Regexp(t, `^blue +1 +[1-9]\d* +[1-9]\d* +0 +\d+\.\ds$`, lines[2])
+	require.Len(t, strings.Split(sums("--label", "team=blue"), "\n"), 3)
+	var totals map[string]store.Totals
+	require.NoError(t, json.Unmarshal([]byte(sums("--json", "--state", "completed")), &totals))
+	require.Len(t, totals, 2)
+	require.Equal(t, 1, totals[""].Debates)
+	require.Positive(t, totals["blue"].Usage.Input)
+	for args, says := range map[string]string{"--by team --count": "--count and --by exclude one another", "--state done": "--state done is unknown, use running or one of configuring, ", "--outcome won": "--outcome won is unknown, use one of judge_decided, ", "--label team": "--label team, want NAME=VALUE"} {
 		code, _, stderr := execute(t, environment(), append([]string{"list", "--store", "kept/d.db"}, strings.Fields(args)...)...)
 		require.Equal(t, 2, code)
 		require.Contains(t, stderr, says)

@@ -220,7 +220,7 @@ var wrongValues = map[string]string{
 	"min-confidence": "0.8", "pass": " ", "sarif": ".", "since": "yesterday", "size": "0", "state": "asleep", "store": ".", "target": "2",
 	"updated-before": "yesterday", "updated-since": "yesterday",
 	// These take any text that is not blank.
-	"decline": " ", "family": " ", "name": " ", "parent": " ", "person": " ", "reply": " ", "seed": " ", "topic": " ", "waiting": " ",
+	"by": " ", "decline": " ", "family": " ", "name": " ", "parent": " ", "person": " ", "reply": " ", "seed": " ", "topic": " ", "waiting": " ",
 }
 
 // arguments has what commands need beside a flag that is tried. ID stands for a debate that has ended, and FORK for one that is paused, and WAITING for
@@ -228,7 +228,7 @@ var wrongValues = map[string]string{
 var arguments = map[string][]string{
 	"debate": {topic, "--store", "memory"}, "debate answer": {"WAITING"}, "debate audit judge": {"pairs.jsonl", "--judge", "offline", "--store", "memory"},
 	"debate cancel": {"FORK"}, "debate eval": {"tasks.jsonl", "--arm", "single", "--store", "memory"}, "debate export": {"ID", "--record", "d.record"},
-	"debate fork": {"ID", "--at", "4"}, "debate import": {"d.json"}, "debate influence": {"ID"}, "debate inspect": {"--no-open"},
+	"debate fork": {"ID"}, "debate import": {"d.json"}, "debate influence": {"ID"}, "debate inspect": {"--no-open"},
 	"debate keys":  {"example.org/debates"},
 	"debate label": {"pairs.jsonl"}, "debate pause": {"FORK"}, "debate rejudge": {"ID"}, "debate resume": {"FORK"}, "debate retry": {"FORK"},
 	"debate serve": {"--insecure"}, "debate show": {"ID"}, "debate tournament": {"tournament.json", "--store", "memory"}, "debate verify": {"d.record"},

@@ -51,6 +51,7 @@ type options struct {
 	rounds                                                  int
 	filters                                                 filters
 	verbose, json, plain, yes, count, quiet                 bool
+	by                                                      string          // the label of sums
 	pass                                                    []string        // decisions with which the command succeeds
 	minConfidence                                           float64         // percent
 	sarif                                                   string          // file

@@ -32,6 +32,9 @@ func (p *program) rejudgeDebate() error {
 		if err != nil {
 			return err
 		}
+		if err := p.checkRunFlags(c); err != nil {
+			return err
+		}
 		r, err := d.Result(p.ctx)
 		if err != nil {
 			return err

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"strings"
+	"unicode"
 
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/report"
@@ -98,11 +100,20 @@ func sarifRules() (list []sarifRule) {
 	return list
 }
 
+// sarifVersion returns a version as SARIF recommends it: a number comes first.
+func sarifVersion(v string) string {
+	v = strings.TrimPrefix(v, "v")
+	if v == "" || !unicode.IsDigit(rune(v[0])) {
+		return "0 " + v
+	}
+	return v
+}
+
 // sarifOf returns the findings of a debate in SARIF 2.1.0.
 func sarifOf(id string, findings []report.Finding) ([]byte, error) {
 	run := sarifRun{
 		Tool: sarifTool{sarifDriver{
-			Name: "debate", InformationURI: "https://github.com/elenchus-go/debate", Version: version(), Rules: sarifRules(),
+			Name: "debate", InformationURI: "https://github.com/elenchus-go/debate", Version: sarifVersion(version()), Rules: sarifRules(),
 		}},
 		Automation: sarifAutomation{"debate/" + id}, Results: []sarifResult{}, ColumnKind: "utf16CodeUnits",
 	}

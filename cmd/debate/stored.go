@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -26,8 +27,13 @@ func (p *program) listStored(s store.Store) error {
 	if err != nil {
 		return err
 	}
-	if p.count {
+	switch {
+	case p.count && p.by != "":
+		return exitErrorf(exitInput, "read arguments: --count and --by exclude one another")
+	case p.count:
 		return p.countDebates(s, q)
+	case p.by != "":
+		return p.sumDebates(s, q)
 	}
 	if !p.all && !p.json && len(p.filters.labels) == 0 {
 		return p.listRows(s, q)
@@ -119,6 +125,30 @@ func (p *program) countDebates(s store.Store, q store.Query) error {
 	}
 	fmt.Fprintln(p.stdout, describeCounts(counts))
 	return nil
+}
+
+// sumDebates prints what debates have used, by the value of a label. Debates that cannot be read are left out, and their errors come at the
+// end.
+func (p *program) sumDebates(s store.Store, q store.Query) error {
+	sums, unreadable := q.TotalsBy(p.ctx, s, p.by)
+	if p.json {
+		return errors.Join(p.printJSON(sums), unreadable)
+	}
+	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "%s\tDEBATES\tINPUT TOKENS\tOUTPUT TOKENS\tCOST\tRUNNING TIME\n", printableLine(p.by))
+	for _, value := range sortedKeys(sums) {
+		sum := sums[value]
+		cost := formatAmount(sum.Usage.Cost)
+		if sum.Usage.Unpriced {
+			cost += " and more"
+		}
+		shown := printableLine(value)
+		if value == "" {
+			shown = "(none)"
+		}
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\t%s\n", shown, sum.Debates, sum.Usage.Input, sum.Usage.Output, cost, seconds(sum.RunningTime))
+	}
+	return errors.Join(w.Flush(), unreadable)
 }
 
 // describeCounts returns the numbers of debates as text, such as "debates: 3 (completed 2, error 1)".

@@ -35,27 +35,51 @@ func TestTheWorkflowOfTheDocuments(t *testing.T) {
 	parsed, wrong := actionlint.Parse([]byte(text))
 	require.Empty(t, wrong)
 
+	const file = "cmd/main.go"
+	const quote = "+var limit = 0 // no limit at all"
 	for name, tt := range map[string]struct {
-		decision string
-		code     int
-	}{"approved": {approval, 0}, "refused": {refusal, exitAnother}, "undecided": {"{}", exitUndecided}} {
+		claims string
+		code   int
+		notes  []string // the beginnings of the annotations
+	}{
+		"approved":  {`{"findings": []}`, 0, nil},
+		"a comment": {claim(t, "no limit", "warning", file, 9, quote), 0, []string{"::warning file=cmd/main.go,line=3,endLine=3,title=no limit::"}},
+		"refused":   {claim(t, "no limit", "error", file, 3, quote), exitAnother, []string{"::error file=cmd/main.go,line=3,endLine=3,title=no limit::"}},
+		"undecided": {`{}`, exitUndecided, nil},
+	} {
 		t.Run(name, func(t *testing.T) {
-			repository(t, "cmd/main.go", "package main\n\nvar limit = 10\n", "README.md", "A program.\n")
+			repository(t, file, "package main\n\nvar limit = 10\n", "README.md", "A program.\n")
 			runGit(t, "update-ref", "refs/remotes/origin/main", "HEAD")
-			require.NoError(t, os.WriteFile("cmd/main.go", []byte("package main\n\nvar limit = 0 // no limit at all\n"), 0o600))
+			require.NoError(t, os.WriteFile(file, []byte("package main\n\nvar limit = 0 // no limit at all\n"), 0o600))
 			runGit(t, "commit", "-q", "-am", "no limit")
-			env, prompts := listening(t, decider(tt.decision))
+			r := reviewers{
+				claims: map[string]string{"Correctness": tt.claims, "Security": `{"findings": []}`, "Upkeep": `{"findings": []}`},
+				stands: func(string) bool { return true },
+				rated:  func(string) string { return map[bool]string{true: "error", false: "warning"}[tt.code != 0] },
+			}
+			if name == "undecided" {
+				r.claims = map[string]string{"Correctness": tt.claims, "Security": tt.claims, "Upkeep": tt.claims}
+			}
+			env := r.serve(t)
 			summary := filepath.Join(t.TempDir(), "summary.md")
 			code := 0
+			var notes []string
 			for _, step := range parsed.Jobs["review"].Steps {
 				run, ok := step.Exec.(*actionlint.ExecRun)
 				if ok && code == 0 {
-					code = runStep(t, run.Run.Value, env, summary)
+					var said string
+					code, said = runStep(t, run.Run.Value, env, summary)
+					notes = append(notes, runnerCommands(said)...)
 				}
 			}
 			require.Equal(t, tt.code, code)
-			require.Contains(t, prompts(), "+var limit = 0", "the diff")
-			require.Contains(t, prompts(), "document README.md", "the repository")
+			require.Len(t, notes, len(tt.notes))
+			for i := range notes {
+				require.True(t, strings.HasPrefix(notes[i], tt.notes[i]), notes[i])
+			}
+			asked := strings.Join(r.asked["findings"]["Correctness"], "")
+			require.Contains(t, asked, "+var limit = 0", "the diff")
+			require.Contains(t, asked, "document README.md", "the repository")
 			written, err := os.ReadFile(summary)
 			require.NoError(t, err)
 			require.Contains(t, string(written), "Should we merge this change?")
@@ -63,8 +87,8 @@ func TestTheWorkflowOfTheDocuments(t *testing.T) {
 	}
 }
 
-// runStep runs a step as the runner does, and returns its exit code. Programs are installed already.
-func runStep(t *testing.T, script string, env func(string) string, summary string) int {
+// runStep runs a step as the runner does, and returns its exit code and what it says. Programs are installed already.
+func runStep(t *testing.T, script string, env func(string) string, summary string) (code int, output string) {
 	t.Helper()
 	path, err := binary()
 	require.NoError(t, err)
@@ -86,7 +110,6 @@ func runStep(t *testing.T, script string, env func(string) string, summary strin
 	}
 	said, err := cmd.CombinedOutput()
 	require.NotNil(t, cmd.ProcessState, "%v", err)
-	require.Empty(t, runnerCommands(string(said)))
 	t.Log(string(said))
-	return cmd.ProcessState.ExitCode()
+	return cmd.ProcessState.ExitCode(), string(said)
 }

@@ -51,6 +51,7 @@ func check(ctx context.Context, version string) error {
 			return build(ctx, filepath.Join(dir, "kept"), env, string(kept), root+"@"+version, sqlite+"@"+version)
 		}},
 		{"run the program that uses SQLite", func() error { return execute(ctx, filepath.Join(dir, "kept"), env, "./program") }},
+		{"build copies of the examples", func() error { return buildExamples(ctx, dir, env, version) }},
 		{"install the command", func() error { return execute(ctx, dir, env, "go", "install", command+"@"+version) }},
 		{"run the command", func() error { return execute(ctx, dir, env, filepath.Join(dir, "bin", "debate"), "--help") }},
 	} {

@@ -3,6 +3,8 @@ package main
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -31,6 +33,35 @@ func TestModulesCanBeReleased(t *testing.T) {
 			require.Contains(t, string(mod), root+" v1.2.3\n")
 		}
 	}
+}
+
+// make release-check builds the copied examples; this checks that none is left out.
+func TestExamplesAreCopied(t *testing.T) {
+	_, missing := exec.LookPath("git")
+	if _, err := os.Stat("../../.git"); missing != nil || err != nil {
+		t.Skip("needs Git to list files")
+	}
+	t.Chdir("../..")
+	all, err := modules(t.Context())
+	require.NoError(t, err)
+	var names []string
+	for _, m := range all {
+		to := t.TempDir()
+		copied, err := m.copyExamples(to)
+		require.NoError(t, err)
+		names = append(names, copied...)
+		for _, name := range copied {
+			programs, err := filepath.Glob(filepath.Join(to, name, "*.go"))
+			require.NoError(t, err)
+			require.NotEmpty(t, programs, name)
+		}
+	}
+	about, err := os.ReadFile("examples/README.md")
+	require.NoError(t, err)
+	for _, row := range regexp.MustCompile(`(?m)^\| \[([a-z]+)\]`).FindAllStringSubmatch(string(about), -1) {
+		require.Contains(t, names, row[1])
+	}
+	require.Contains(t, names, "console", "examples share it")
 }
 
 func TestTheFirstProgramOfAText(t *testing.T) {

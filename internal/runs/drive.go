@@ -70,6 +70,10 @@ func (r *Runner) DriveFork(ctx context.Context, id string, create func(context.C
 // follow drives a debate from the entry seq on, or has workers drive it, until it ends, pauses or fails. It returns the usage of its
 // turns, which it has counted, and an error if further runs are of no use.
 func (r *Runner) follow(ctx context.Context, d *debate.Debate, seq int64) (counted transcript.Usage, err error) {
+	paid, err := openRounds(ctx, d, seq)
+	if err != nil {
+		return counted, err
+	}
 	events := d.Run(ctx)
 	if r.schedules {
 		err := d.Start(ctx)
@@ -96,8 +100,9 @@ func (r *Runner) follow(ctx context.Context, d *debate.Debate, seq int64) (count
 		switch ev := event.(type) {
 		case debate.TurnDone:
 			if ev.Repeats == 0 { // otherwise it is a turn of the parent
-				counted = counted.Add(ev.Turn.Usage)
-				r.spend(ev.Turn.Usage)
+				own := minus(ev.Turn.Usage, paid[ev.Turn.Key])
+				counted = counted.Add(own)
+				r.spend(own)
 			}
 		case debate.StateChanged:
 			if r.schedules && (ev.To == fsm.Error || ev.To == fsm.Paused) {
@@ -109,6 +114,28 @@ func (r *Runner) follow(ctx context.Context, d *debate.Debate, seq int64) (count
 		}
 	}
 	return counted, nil
+}
+
+// openRounds returns the usage of the rounds of tool calls up to an entry, by the step. The turn of a step has the usage of all its
+// rounds, also of those before that entry.
+func openRounds(ctx context.Context, d *debate.Debate, seq int64) (map[transcript.Key]transcript.Usage, error) {
+	paid := map[transcript.Key]transcript.Usage{}
+	for m, err := range d.Replay(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if m.Event.Meta().Seq > seq {
+			break
+		}
+		called, ok := m.Event.(debate.ToolsCalled)
+		if !ok {
+			continue
+		}
+		for _, a := range called.Attempts {
+			paid[called.Key] = paid[called.Key].Add(a.Usage)
+		}
+	}
+	return paid, nil
 }
 
 // fatal returns an error of driving a debate if other debates would fail in the same way, or if it is not about the debate.

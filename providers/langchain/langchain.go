@@ -24,6 +24,9 @@
 //   - It reads usage and finish reasons under the names that each model uses.
 //   - It derives the kind of an error from status codes and known phrases, and redacts keys that the error quotes.
 //
+// Memory and prompt templates of langchaingo need no adapter: a debate takes their texts as background, topic and instructions. The tests
+// of examples/integrations/langchaingo show it.
+//
 // # Limitations
 //
 // langchaingo drops parts of requests and of responses, and an adapter cannot restore them:

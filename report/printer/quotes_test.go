@@ -35,6 +35,18 @@ func TestQuotesHaveNoTags(t *testing.T) {
 	require.Equal(t, "Ada · respond · 0.0s\n"+want, b.String())
 }
 
+// Wide characters take two columns.
+func TestScoresOfWideNamesAreAligned(t *testing.T) {
+	var b strings.Builder
+	p := printer.Printer{Output: &b}
+	turn := transcript.Turn{
+		Key: transcript.Key{Run: 1, Round: 1, Phase: "assess", Actor: "J"}, Contract: "assessment/1",
+		Data: []byte(`{"participants": [{"name": "日本", "score": 7}, {"name": "Ada 🌳", "score": 5}, {"name": "Cy", "score": 10}], "reasoning": "So."}`),
+	}
+	p.Show(debate.TurnDone{EventMeta: debate.EventMeta{Seq: 1}, Turn: turn})
+	require.Contains(t, b.String(), "  日本       7 of 10\n  Ada 🌳     5 of 10\n  Cy        10 of 10\n")
+}
+
 // Scores stand in columns, whatever their decimals.
 func TestScoresAreAligned(t *testing.T) {
 	var b strings.Builder

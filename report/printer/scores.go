@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -57,13 +57,13 @@ func Scores(t *transcript.Turn) (list []Score, why string, ok bool) {
 func table(list []Score) (lines []string) {
 	width, decimals := 0, 0
 	for _, s := range list {
-		width = max(width, utf8.RuneCountInString(oneLine(s.Name)))
+		width = max(width, characters.Width(oneLine(s.Name)))
 		_, after, _ := strings.Cut(s.String(), ".")
 		decimals = max(decimals, len(after))
 	}
 	for _, s := range list {
 		name := oneLine(s.Name)
-		lines = append(lines, fmt.Sprintf("  %s%s %5.*f of 10", name, strings.Repeat(" ", width-utf8.RuneCountInString(name)), decimals,
+		lines = append(lines, fmt.Sprintf("  %s%s %5.*f of 10", name, strings.Repeat(" ", width-characters.Width(name)), decimals,
 			s.Value))
 	}
 	return lines
