@@ -124,6 +124,22 @@ func TestAParticipantThatFailsIsDropped(t *testing.T) {
 		require.Equal(t, transcript.QuorumLost, debatetest.Result(t, d).Ending.Outcome)
 		require.NotNil(t, debatetest.Result(t, d).Verdict)
 	})
+	t.Run("in the first round the debate fails, also after a speech", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			d := newPanelDebate(t, 2, func(c *debate.Config, o *debate.Options) {
+				c.Participants[1].Provider = "f"
+				o.Providers["f"] = unavailableModel(providers.ServerError)
+			})
+			_, err := debatetest.Run(t, d)
+			var failure *debate.Failure
+			require.ErrorAs(t, err, &failure)
+			require.Equal(t, "B", failure.Key.Actor)
+			res := debatetest.Result(t, d)
+			require.Equal(t, fsm.Error, res.State)
+			require.Len(t, res.Turns, 1)
+			require.Equal(t, "A", res.Turns[0].Actor)
+		})
+	})
 	t.Run("the policy asks a person", func(t *testing.T) {
 		d := three(t, func(c *debate.Config) { c.OnFailure = debate.Ask })
 		debatetest.Finish(t, d)

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/evidence"
@@ -27,8 +28,16 @@ type Arm struct {
 	Samples int
 }
 
-// armName matches the name of an arm. It has no '@', which names baselines of equal budget.
-var armName = regexp.MustCompile(`^\pL[\pL\pN._-]{0,63}$`)
+// armName matches the name of an arm, but for its length. It has no '@', which names baselines of equal budget.
+var armName = regexp.MustCompile(`^\pL[\pL\pN._-]*$`)
+
+// maxArmName is how many characters the name of an arm may have.
+const maxArmName = 64
+
+// isArmName reports whether a name may be that of an arm.
+func isArmName(name string) bool {
+	return armName.MatchString(name) && utf8.RuneCountInString(name) <= maxArmName
+}
 
 // Samples returns a template of k answers of one model, of which the most frequent one counts. With k = 1, it is one call
 // of one model.

@@ -100,8 +100,8 @@ func (e *Evaluation) check() error {
 	}
 	for i, a := range e.Arms {
 		switch {
-		case !armName.MatchString(a.Name):
-			add("arms[%d]: name: %q, use at most 64 letters, digits, '.', '_' and '-', with a letter first", i, a.Name)
+		case !isArmName(a.Name):
+			add("arms[%d]: name: %q, use at most %d letters, digits, '.', '_' and '-', with a letter first", i, a.Name, maxArmName)
 		case slices.ContainsFunc(e.Arms[:i], func(b Arm) bool { return b.Name == a.Name }):
 			add("arms[%d]: name: another arm is called %q", i, a.Name)
 		case a.Config == nil:

@@ -2,8 +2,8 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -19,31 +19,19 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/elenchus-go/debate/internal/built"
 )
 
 const topic = "Should cities ban private cars?"
 
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		_ = os.RemoveAll(binaryFolder)
-		os.Exit(code)
-	}))
+	goleak.VerifyTestMain(m)
 }
-
-var binaryFolder string
 
 // binary builds the program once and returns its path.
 var binary = sync.OnceValues(func() (path string, err error) {
-	if binaryFolder, err = os.MkdirTemp("", "debate"); err != nil {
-		return "", err
-	}
-	path = filepath.Join(binaryFolder, "debate.exe")
-	cmd := exec.Command("go", "build", "-o", path, ".")
-	cmd.Dir = home
-	if said, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build: %w: %s", err, said)
-	}
-	return path, nil
+	return built.Program(context.Background(), home)
 })
 
 // binaryCommand returns a command that runs the built program with these variables of env and no others.

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/elenchus-go/debate/internal/markup"
@@ -26,8 +27,9 @@ var templateFiles embed.FS
 //go:embed assets
 var assetFiles embed.FS
 
-// templates holds a template for each page, by name.
-var templates = parseTemplates()
+// templates returns a template for each page, by name. It parses them when a page is shown first, because most programs that import
+// this package show none.
+var templates = sync.OnceValue(parseTemplates)
 
 func parseTemplates() map[string]*template.Template {
 	base := template.Must(template.New("").Funcs(functions).ParseFS(templateFiles, "templates/layout.tmpl", "templates/parts.tmpl", "templates/drawings.tmpl"))
@@ -152,7 +154,7 @@ func (v *visit) write(code int, name string, p page) {
 func (v *visit) render(name string, p page) ([]byte, error) {
 	p.v = v
 	var b bytes.Buffer
-	if err := templates[name].ExecuteTemplate(&b, "layout", p); err != nil {
+	if err := templates()[name].ExecuteTemplate(&b, "layout", p); err != nil {
 		return nil, err
 	}
 	return []byte(markup.Clean(b.String())), nil

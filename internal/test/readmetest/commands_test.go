@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -19,6 +20,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/examples/offline"
+	"github.com/elenchus-go/debate/internal/built"
+	"github.com/elenchus-go/debate/internal/test/readmetest/stubs"
 	"github.com/elenchus-go/debate/providers"
 )
 
@@ -90,21 +93,26 @@ func newShell(t *testing.T) *shell {
 	t.Helper()
 	top, err := filepath.Abs(root)
 	require.NoError(t, err)
-	s := &shell{world: world{Root: top, Programs: t.TempDir(), Path: os.Getenv("PATH"), Service: service(t)}, ids: map[string]string{}}
-	build := []string{"build", "-buildvcs=false", "-ldflags=-s -w", "-o", s.Programs + string(filepath.Separator), "./cmd/debate"}
-	for _, folder := range exampleFolders(t) {
-		build = append(build, "./examples/"+folder)
+	s := &shell{
+		World: stubs.World{Root: top, Programs: t.TempDir(), Path: os.Getenv("PATH"), Service: service(t)},
+		ids:   map[string]string{},
+		named: &sync.Map{},
+		used:  &sync.Map{},
 	}
-	c := exec.CommandContext(t.Context(), "go", build...)
-	c.Dir, c.Env = top, append(os.Environ(), "GOPROXY=off")
-	out, err := c.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-
-	bin := t.TempDir()
-	self, err := os.Executable()
+	folders := []string{filepath.Join(top, "cmd", "debate")}
+	for _, folder := range exampleFolders(t) {
+		folders = append(folders, filepath.Join(top, "examples", filepath.FromSlash(folder)))
+	}
+	for _, folder := range folders {
+		program, err := built.Program(t.Context(), folder)
+		require.NoError(t, err)
+		require.NoError(t, os.Symlink(program, filepath.Join(s.Programs, filepath.Base(folder))))
+	}
+	stub, err := built.Program(t.Context(), filepath.Join(top, "internal", "readmetest", "stubs", "program"))
 	require.NoError(t, err)
-	for name := range stubs {
-		require.NoError(t, os.Symlink(self, filepath.Join(bin, name)))
+	bin := t.TempDir()
+	for _, name := range stubs.Names() {
+		require.NoError(t, os.Symlink(stub, filepath.Join(bin, name)))
 	}
 	settings := regexp.MustCompile(`^PATH=|^[A-Z_]+_(API_KEY|BASE_URL|MODEL|HOST)=|^(DEBATE|AWS|DATABASE)_`)
 	for _, v := range os.Environ() {
@@ -135,11 +143,13 @@ func goEnv(t *testing.T, name string) string {
 
 // A shell runs snippets in folders that look like a checkout with some files of the reader's.
 type shell struct {
-	world
+	stubs.World
 	env   []string
 	store string            // a database that each snippet begins with a copy of
 	file  []byte            // a debate that was exported
 	ids   map[string]string // of its debates, by what they wait for
+	named *sync.Map         // the commands of sentences that have run
+	used  *sync.Map         // the exceptions, by their number
 }
 
 // newFolder returns a folder for the snippets of a document: with the files of the checkout, and with those beside the document.
@@ -161,7 +171,7 @@ func (s *shell) newFolder(t *testing.T, file string) string {
 }
 
 // run runs a script in a folder, and returns how its programs went and what the shell says.
-func (s *shell) run(t *testing.T, dir, script string) (list []ran, said string) {
+func (s *shell) run(t *testing.T, dir, script string) (list []stubs.Ran, said string) {
 	t.Helper()
 	if s.store != "" {
 		text, err := os.ReadFile(s.store)
@@ -169,11 +179,11 @@ func (s *shell) run(t *testing.T, dir, script string) (list []ran, said string) 
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "debates.db"), text, 0o600))
 	}
 	require.NoError(t, os.RemoveAll(s.Log))
-	known, err := json.Marshal(s.world)
+	known, err := json.Marshal(s.World)
 	require.NoError(t, err)
 	c := exec.CommandContext(t.Context(), "bash", "-c", script)
 	c.Dir = dir
-	c.Env = append(slices.Clone(s.env), worldVariable+"="+string(known), "PWD="+dir, "DEBATE_STORE="+filepath.Join(dir, "debates.db"))
+	c.Env = append(slices.Clone(s.env), stubs.Variable+"="+string(known), "PWD="+dir, "DEBATE_STORE="+filepath.Join(dir, "debates.db"))
 	out, err := c.CombinedOutput()
 	if c.ProcessState == nil {
 		require.NoError(t, err)
@@ -190,7 +200,7 @@ func (s *shell) stopServers(t *testing.T) {
 	}
 	require.NoError(t, err)
 	for line := range strings.Lines(string(text)) {
-		var x server
+		var x stubs.Server
 		require.NoError(t, json.Unmarshal([]byte(line), &x))
 		p, err := os.FindProcess(x.PID)
 		require.NoError(t, err)
@@ -198,7 +208,7 @@ func (s *shell) stopServers(t *testing.T) {
 	}
 }
 
-func readLog(t *testing.T, path string) (list []ran) {
+func readLog(t *testing.T, path string) (list []stubs.Ran) {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if os.IsNotExist(err) {
@@ -206,7 +216,7 @@ func readLog(t *testing.T, path string) (list []ran) {
 	}
 	require.NoError(t, err)
 	for line := range strings.Lines(string(text)) {
-		var r ran
+		var r stubs.Ran
 		require.NoError(t, json.Unmarshal([]byte(line), &r))
 		list = append(list, r)
 	}
@@ -300,7 +310,7 @@ var exceptions = []exception{
 }
 
 // find returns the exception for how a command went, or -1.
-func find(r ran) int {
+func find(r stubs.Ran) int {
 	line := strings.Join(r.Args, " ")
 	return slices.IndexFunc(exceptions, func(e exception) bool {
 		return regexp.MustCompile(e.command).MatchString(line) && strings.Contains(r.Said, e.says)
@@ -311,13 +321,14 @@ func find(r ran) int {
 var needs = regexp.MustCompile(`read arguments: ".*" needs |flag needs an argument|no topic given|no decision given`)
 
 // isNamed reports whether a sentence only names a command and flags, which exist.
-func (s *shell) isNamed(t *testing.T, r ran) bool {
+func (s *shell) isNamed(t *testing.T, r stubs.Ran) bool {
 	t.Helper()
 	if r.Args[0] != "debate" || r.Code != 2 || !needs.MatchString(r.Said) {
 		return false
 	}
 	words := slices.DeleteFunc(slices.Clone(r.Args[1:]), func(word string) bool { return strings.HasPrefix(word, "-") })
-	help, err := exec.CommandContext(t.Context(), filepath.Join(s.Programs, "debate"), append(words[:min(len(words), 2)], "--help")...).Output()
+	words = append(words[:min(len(words), 2)], "--help")
+	help, err := exec.CommandContext(t.Context(), filepath.Join(s.Programs, "debate"), words...).Output()
 	require.NoError(t, err, "%q", r.Args)
 	for _, word := range r.Args {
 		if strings.HasPrefix(word, "--") && !strings.Contains(string(help), word+" ") {
@@ -335,7 +346,6 @@ func TestCommandsOfDocuments(t *testing.T) {
 	dependOnAllSources(t)
 	s := newShell(t)
 	s.prepare(t)
-	var used sync.Map // the exceptions, by their number
 	var read atomic.Int32
 	files := documentsWithSnippets(t)
 	t.Run("documents", func(t *testing.T) {
@@ -346,39 +356,44 @@ func TestCommandsOfDocuments(t *testing.T) {
 		for _, file := range files {
 			t.Run(file, func(t *testing.T) {
 				t.Parallel()
-				s.copy(t).readDocument(t, file, &used)
+				s.copy(t).readDocument(t, file)
 				read.Add(1)
 			})
 		}
 	})
 	if int(read.Load()) == len(files) { // not if a flag selects some
 		for i, e := range exceptions {
-			_, isUsed := used.Load(i)
+			_, isUsed := s.used.Load(i)
 			assert.True(t, isUsed, "no document has the exception %s", e.command)
 		}
 	}
 }
 
-// readDocument runs the snippets of a document. Its blocks tell a story, in one folder; sentences are no part of it.
-func (s *shell) readDocument(t *testing.T, file string, used *sync.Map) {
+// readDocument runs the snippets of a document. Its blocks tell a story, in one folder; sentences are no part of it, so a command that
+// sentences of several documents in one folder name runs once.
+func (s *shell) readDocument(t *testing.T, file string) {
 	t.Helper()
 	story := s.newFolder(t, file)
 	for _, x := range snippetsOf(t, file) {
 		dir := story
-		if x.inline {
-			dir = s.newFolder(t, file)
-		}
 		if notCommands[x.script] != "" {
 			continue
 		}
-		for _, fault := range s.faults(t, dir, x, used) {
+		if x.inline {
+			_, isKnown := s.named.LoadOrStore(path.Dir(file)+": "+x.script, true)
+			if isKnown {
+				continue
+			}
+			dir = s.newFolder(t, file)
+		}
+		for _, fault := range s.faults(t, dir, x) {
 			assert.Fail(t, "a command does not work", "%s:%d: %s", x.file, x.line, fault)
 		}
 	}
 }
 
 // faults runs a snippet, and returns what is wrong with its commands. It notes which exceptions were used.
-func (s *shell) faults(t *testing.T, dir string, x snippet, used *sync.Map) (faults []string) {
+func (s *shell) faults(t *testing.T, dir string, x snippet) (faults []string) {
 	t.Helper()
 	list, said := s.run(t, dir, s.filled(x.script))
 	if len(list) == 0 && !strings.HasPrefix(x.script, "export ") || strings.Contains(said, "command not found") {
@@ -392,7 +407,7 @@ func (s *shell) faults(t *testing.T, dir string, x snippet, used *sync.Map) (fau
 			continue
 		}
 		if i := find(r); i >= 0 {
-			used.Store(i, true)
+			s.used.Store(i, true)
 		} else if !x.inline || !s.isNamed(t, r) {
 			faults = append(faults, fmt.Sprintf("%q: code %d: %s", r.Args, r.Code, r.Said))
 		}
@@ -424,10 +439,10 @@ func findsFaults(t *testing.T, s *shell) {
 		"debatte list",
 		"true",
 	} {
-		assert.NotEmpty(t, s.faults(t, dir, snippet{script: script}, &sync.Map{}), "%s works", script)
+		assert.NotEmpty(t, s.faults(t, dir, snippet{script: script}), "%s works", script)
 	}
 	for _, script := range []string{"debate list --statee", "debate list extra"} {
-		assert.NotEmpty(t, s.faults(t, dir, snippet{script: script, inline: true}, &sync.Map{}), "%s works", script)
+		assert.NotEmpty(t, s.faults(t, dir, snippet{script: script, inline: true}), "%s works", script)
 	}
-	assert.Empty(t, s.faults(t, dir, snippet{script: "debate list && go test -run Test ./fsm"}, &sync.Map{}))
+	assert.Empty(t, s.faults(t, dir, snippet{script: "debate list && go test -run Test ./fsm"}))
 }

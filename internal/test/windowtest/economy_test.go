@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/internal/test/enginetest"
 	"github.com/elenchus-go/debate/internal/test/golden"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/council"
@@ -64,9 +65,13 @@ func TestDebatersPromptsRepeatWhatTheOneBeforeHad(t *testing.T) {
 }
 
 func TestWhereAllFitsTheManagerMakesNoDifference(t *testing.T) {
+	sample := enginetest.NewSample(t, 8)
 	for _, h := range heldProtocols {
 		full := runEconomyDebate(t, h.rules(5), 5, window.Policy{}, nil).bill()
 		for _, w := range historyPolicies {
+			if !triesPair(sample, h.name, w.name) {
+				continue
+			}
 			require.Equal(t, full, runEconomyDebate(t, h.rules(5), 5, w.policy, nil).bill(), "%s, %s", h.name, w.name)
 		}
 	}
@@ -88,11 +93,12 @@ type protocolFigures struct {
 	cut        map[string]*heldDebate // in a window for a quarter of the history, by history policy
 }
 
-func measureProtocols(t testing.TB, most int) (list []protocolFigures) {
+// measureProtocols measures the debates of each protocol that a test tries.
+func measureProtocols(t testing.TB, tries func(protocol string, rounds int) bool) (list []protocolFigures) {
 	t.Helper()
 	for _, h := range heldProtocols {
 		for _, rounds := range lengths {
-			if rounds > most {
+			if !tries(h.name, rounds) {
 				continue
 			}
 			full := runEconomyDebate(t, h.rules(rounds), rounds, window.Policy{}, nil)
@@ -111,19 +117,35 @@ func measureProtocols(t testing.TB, most int) (list []protocolFigures) {
 
 const windowsPage, economyBegins, economyEnds = "../../../docs/measured/windows.md", "<!-- economy -->\n", "<!-- /economy -->\n"
 
-// The debates of 100 rounds run only with -update. A change that affects them affects the shorter ones too.
+// The debates of 100 rounds run only with -update, and of those of 20 rounds a sample. A change that affects them affects the shorter
+// ones too.
 func TestTheFiguresOfEconomyArePublished(t *testing.T) {
 	if golden.Update() {
-		golden.Section(t, windowsPage, "economy", economy(callsTable(t), measureProtocols(t, 100)))
+		all := measureProtocols(t, func(string, int) bool { return true })
+		golden.Section(t, windowsPage, "economy", economy(callsTable(t), all))
 		return
 	}
 	page, err := os.ReadFile(windowsPage)
 	require.NoError(t, err)
 	_, rest, found := strings.Cut(string(page), economyBegins)
-	got, _, closed := strings.Cut(rest, economyEnds)
+	published, _, closed := strings.Cut(rest, economyEnds)
 	require.True(t, found && closed, "%s has no section on economy: run go test ./internal/test/windowtest -run Economy -update", windowsPage)
-	long := regexp.MustCompile(`(?m)^\| \S+ \| 100 \|.*\n`)
-	require.Equal(t, economy(callsTable(t), measureProtocols(t, 20)), long.ReplaceAllString(got, ""), "%s is out of date: run go test ./internal/test/windowtest -run Economy -update, and read the difference", windowsPage)
+
+	sample := enginetest.NewSample(t, 4)
+	skipped := []string{"100"}
+	measured := measureProtocols(t, func(protocol string, rounds int) bool {
+		if rounds == 100 {
+			return false
+		}
+		tried := sample.Tries(protocol)
+		if !tried {
+			skipped = append(skipped, fmt.Sprintf("%s \\| %d", protocol, rounds))
+		}
+		return tried
+	})
+	rows := regexp.MustCompile(`(?m)^\| (?:\S+ \| )?(?:` + strings.Join(skipped, "|") + `) \|.*\n`)
+	require.Equal(t, economy(callsTable(t), measured), rows.ReplaceAllString(published, ""),
+		"%s is out of date: run go test ./internal/test/windowtest -run Economy -update, and read the difference", windowsPage)
 }
 
 // economy returns the section on what prompts repeat, with a table of calls.

@@ -18,6 +18,7 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/test/debatetest"
+	"github.com/elenchus-go/debate/internal/test/enginetest"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
@@ -45,6 +46,12 @@ var historyPolicies = []struct {
 	{"summarize", window.Policy{Manager: window.Summarize}},
 	{"hybrid", window.Policy{}},
 	{"hybrid with summaries", window.Policy{Manager: window.Hybrid, AllowSummaries: true}},
+}
+
+// triesPair reports whether a test tries a protocol with a policy: each protocol and each policy at least once.
+func triesPair(s *enginetest.Sample, protocol, policy string) bool {
+	first, second := s.Tries(protocol), s.Tries(policy)
+	return first || second
 }
 
 // heldProtocols are the protocols, configured so that only the round limit ends a debate.

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/internal/built"
 )
 
 // tmux is a real terminal without a window.
@@ -224,9 +226,9 @@ func TestTerminalCommand(t *testing.T) {
 		t.Skip("make proofs ONLY=terminal runs the tests that need tmux")
 	}
 	dir := t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "debate"), "../..")
-	out, err := build.CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	program, err := built.Program(t.Context(), "../..")
+	require.NoError(t, err)
+	require.NoError(t, os.Symlink(program, filepath.Join(dir, "debate")))
 	s := newTmux(t, 80, 24, fmt.Sprintf(
 		"cd %s; unset OPENAI_API_KEY ANTHROPIC_API_KEY MISTRAL_API_KEY GEMINI_API_KEY OPENROUTER_API_KEY OLLAMA_HOST; "+
 			"trap : INT; ./debate --store d.db --rounds 1 'Should cities ban private cars?'; read go; ./debate resume --store d.db $(./debate list --store d.db | tail -n 1 | cut -d ' ' -f 1)", dir))

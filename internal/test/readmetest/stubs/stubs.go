@@ -1,4 +1,12 @@
-package readmetest
+// Package stubs has the programs that snippets of documents run: bash finds them before those of the machine. They are a program of
+// their own under several names, which starts fast because it imports nothing of the library. Each does what a reader would see, as far
+// as that takes no minutes, and notes how it went:
+//
+//   - debate and go run run the program, with the demo model or with a service that replies as it does.
+//   - go test does not run tests, which make test does. It checks the package, the flags, and that each pattern selects a test.
+//   - make prints what it would do.
+//   - curl asks the server that the snippet has started.
+package stubs
 
 import (
 	"bytes"
@@ -8,6 +16,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,18 +27,11 @@ import (
 	"time"
 )
 
-// This file has the programs that snippets run: bash finds them before those of the machine. They are this test binary under other
-// names. Each does what a reader would see, as far as that takes no minutes, and notes how it went:
-//
-//   - debate and go run run the program, with the demo model or with a service that replies as it does.
-//   - go test does not run tests, which make test does. It checks the package, the flags, and that each pattern selects a test.
-//   - make prints what it would do.
-//   - curl asks the server that the snippet has started.
+// Variable is the environment variable with the World, in JSON.
+const Variable = "READMETEST_WORLD"
 
-const worldVariable = "READMETEST_WORLD"
-
-// A world is what the programs know about the test that runs a snippet.
-type world struct {
+// A World is what the programs know about the test that runs a snippet.
+type World struct {
 	Root     string // of the checkout
 	Programs string // folder with the command and the examples, built
 	Path     string // without the stubs
@@ -38,8 +40,8 @@ type world struct {
 	Service  string // URL of a service with the protocol of OpenAI
 }
 
-// ran is how a program went.
-type ran struct {
+// Ran is how a program went.
+type Ran struct {
 	Args  []string
 	Code  int
 	Said  string // on stderr
@@ -47,33 +49,31 @@ type ran struct {
 }
 
 // A server is a program that serves until the snippet ends.
-type server struct {
+type Server struct {
 	PID int
 	URL string
 }
 
-func TestMain(m *testing.M) {
-	name := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
-	if stub, ok := stubs[name]; ok && os.Getenv(worldVariable) != "" {
-		os.Exit(runStub(name, stub))
-	}
-	os.Exit(m.Run())
+// Names returns the names of the programs.
+func Names() []string {
+	return slices.Collect(maps.Keys(programs))
 }
 
-var stubs = map[string]func(w world, r *ran) error{
+var programs = map[string]func(w World, r *Ran) error{
 	"debate": runDebate, "go": runGo, "make": runMake, "curl": runCurl, "node": runNode, "claude": runClaude, "sqlite3": runSQLite,
 }
 
-// runStub runs a program, notes how it went and returns its exit code.
-func runStub(name string, stub func(w world, r *ran) error) int {
-	var w world
-	r := ran{Args: append([]string{name}, os.Args[1:]...)}
-	err := json.Unmarshal([]byte(os.Getenv(worldVariable)), &w)
+// Run runs the program with a name, notes how it went and returns its exit code.
+func Run(name string) int {
+	testing.Init() // the flags of go test
+	var w World
+	r := Ran{Args: append([]string{name}, os.Args[1:]...)}
+	err := json.Unmarshal([]byte(os.Getenv(Variable)), &w)
 	if err == nil {
-		err = errors.Join(os.Setenv("PATH", w.Path), os.Unsetenv(worldVariable))
+		err = errors.Join(os.Setenv("PATH", w.Path), os.Unsetenv(Variable))
 	}
 	if err == nil {
-		err = stub(w, &r)
+		err = programs[name](w, &r)
 	}
 	if err != nil {
 		r.Code, r.Said = max(r.Code, 1), r.Said+err.Error()
@@ -96,7 +96,7 @@ func appendLine(path string, line []byte) error {
 }
 
 // exec runs a program of the machine, or one that is built, to its end.
-func (w world) exec(r *ran, c *exec.Cmd) error {
+func (w World) exec(r *Ran, c *exec.Cmd) error {
 	var said bytes.Buffer
 	c.Stdout, c.Stderr = os.Stdout, io.MultiWriter(os.Stderr, &said)
 	err := c.Run()
@@ -109,7 +109,7 @@ func (w world) exec(r *ran, c *exec.Cmd) error {
 }
 
 // program returns the path of a program that the test has built, and the folder of its package.
-func (w world) program(pkg string) (path, folder string, err error) {
+func (w World) program(pkg string) (path, folder string, err error) {
 	if folder, err = w.folder(pkg); err != nil {
 		return "", "", err
 	}
@@ -122,7 +122,7 @@ func (w world) program(pkg string) (path, folder string, err error) {
 const module = "github.com/elenchus-go/debate"
 
 // folder returns the folder of a package.
-func (w world) folder(pkg string) (string, error) {
+func (w World) folder(pkg string) (string, error) {
 	pkg, _, _ = strings.Cut(pkg, "@")
 	if rest, ok := strings.CutPrefix(pkg, module); ok {
 		pkg = filepath.Join(w.Root, filepath.FromSlash(rest))
@@ -135,7 +135,7 @@ func (w world) folder(pkg string) (string, error) {
 }
 
 // serve starts a program that serves, and returns when it listens.
-func (w world) serve(r *ran, c *exec.Cmd) error {
+func (w World) serve(r *Ran, c *exec.Cmd) error {
 	said, err := os.CreateTemp(filepath.Dir(w.Log), "server")
 	if err != nil {
 		return err
@@ -157,7 +157,7 @@ func (w world) serve(r *ran, c *exec.Cmd) error {
 		}
 		if m := regexp.MustCompile(`http://(\S+?)(?:/\S*)?[\s;,]`).FindSubmatch(text); m != nil {
 			r.Said = string(text)
-			line, _ := json.Marshal(server{c.Process.Pid, "http://" + string(m[1])})
+			line, _ := json.Marshal(Server{c.Process.Pid, "http://" + string(m[1])})
 			return appendLine(w.Servers, line)
 		}
 		select {
@@ -171,7 +171,7 @@ func (w world) serve(r *ran, c *exec.Cmd) error {
 }
 
 // runDebate runs the command. It has a key unless it is to use the demo model.
-func runDebate(w world, r *ran) error {
+func runDebate(w World, r *Ran) error {
 	path, _, err := w.program(module + "/cmd/debate")
 	if err != nil {
 		return err
@@ -214,7 +214,7 @@ func runDebate(w world, r *ran) error {
 }
 
 // runGo runs those commands of go that take no network and no minutes, and checks the others.
-func runGo(w world, r *ran) error {
+func runGo(w World, r *Ran) error {
 	args := r.Args[1:]
 	if len(args) == 1 && args[0] != "test" {
 		r.Check = "nothing: a sentence names it"
@@ -251,8 +251,9 @@ func runGo(w world, r *ran) error {
 }
 
 // goRun runs a program of the checkout. Those that listen do so on a free port, and serve until the snippet ends.
-func (w world) goRun(r *ran, args []string) error {
-	if args[0] == "." || strings.HasPrefix(args[0], module) || strings.HasSuffix(args[0], "/example") || strings.HasPrefix(args[0], "./internal/") {
+func (w World) goRun(r *Ran, args []string) error {
+	isElsewhere := args[0] == "." || strings.HasPrefix(args[0], module) || strings.HasPrefix(args[0], "./internal/")
+	if isElsewhere || strings.HasSuffix(args[0], "/example") {
 		r.Check = "the package exists; its own test runs the program"
 		_, err := w.folder(args[0])
 		return err
@@ -279,7 +280,7 @@ func (w world) goRun(r *ran, args []string) error {
 }
 
 // checkTests checks the packages, the flags and the patterns of go test.
-func (w world) checkTests(args []string) error {
+func (w World) checkTests(args []string) error {
 	patterns, packages := map[string]string{}, []string{}
 	update := false
 	for i := 0; i < len(args); i++ {
@@ -334,7 +335,7 @@ func isBool(f *flag.Flag) bool {
 }
 
 // readTests adds the test files of a package, or of all below a folder, to a buffer.
-func (w world) readTests(pkg string, sources *bytes.Buffer) error {
+func (w World) readTests(pkg string, sources *bytes.Buffer) error {
 	pkg, isAll := strings.CutSuffix(pkg, "/...")
 	folder, err := w.folder(pkg)
 	if err != nil {
@@ -379,7 +380,7 @@ func selects(sources []byte, kind, pattern string) error {
 }
 
 // runMake prints what make would do.
-func runMake(w world, r *ran) error {
+func runMake(w World, r *Ran) error {
 	r.Check = "make -n"
 	c := exec.CommandContext(context.Background(), "make", append([]string{"-n", "-C", w.Root}, r.Args[1:]...)...)
 	c.Env = os.Environ()
@@ -391,7 +392,7 @@ func runMake(w world, r *ran) error {
 }
 
 // runNode runs a script of the checkout, if there is Node. Clients ask the server of the snippet.
-func runNode(w world, r *ran) error {
+func runNode(w World, r *Ran) error {
 	if _, err := os.Stat(r.Args[1]); err != nil {
 		return err
 	}
@@ -408,7 +409,7 @@ func runNode(w world, r *ran) error {
 }
 
 // runClaude runs the command that Claude is told to run. It ends with its input.
-func runClaude(w world, r *ran) error {
+func runClaude(w World, r *Ran) error {
 	at := slices.Index(r.Args, "--")
 	if at < 0 || r.Args[at+1] != "debate" {
 		return errors.New("want -- debate")
@@ -418,7 +419,7 @@ func runClaude(w world, r *ran) error {
 }
 
 // runSQLite copies the database with SQLite, if there is its program.
-func runSQLite(w world, r *ran) error {
+func runSQLite(w World, r *Ran) error {
 	c := exec.CommandContext(context.Background(), "sqlite3", r.Args[1:]...)
 	c.Env = os.Environ()
 	if c.Err != nil {
@@ -429,7 +430,7 @@ func runSQLite(w world, r *ran) error {
 }
 
 // lastServer returns the server that was started last.
-func (w world) lastServer() (s server, ok bool) {
+func (w World) lastServer() (s Server, ok bool) {
 	text, err := os.ReadFile(w.Servers)
 	lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
 	if err != nil || json.Unmarshal(lines[len(lines)-1], &s) != nil {
@@ -439,10 +440,10 @@ func (w world) lastServer() (s server, ok bool) {
 }
 
 // runCurl sends a request to the server that was started last, or to examples/http. It knows the flags that documents use.
-func runCurl(w world, r *ran) error {
+func runCurl(w World, r *Ran) error {
 	s, ok := w.lastServer()
 	if !ok {
-		var begun ran
+		var begun Ran
 		err := w.goRun(&begun, []string{filepath.Join(w.Root, "examples", "http")})
 		if s, ok = w.lastServer(); err != nil || !ok {
 			return fmt.Errorf("start the service: %w: %s", err, begun.Said)

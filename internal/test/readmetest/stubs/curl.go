@@ -1,4 +1,4 @@
-package readmetest
+package stubs
 
 import (
 	"context"
@@ -57,7 +57,7 @@ func parseCurl(args []string) (q curl, err error) {
 }
 
 // send sends the request. Answers that say that something is not there yet are asked for again, as a reader would do.
-func (q curl) send(ctx context.Context, url string, r *ran) error {
+func (q curl) send(ctx context.Context, url string, r *Ran) error {
 	for {
 		req, err := http.NewRequestWithContext(ctx, q.method, url+q.path, strings.NewReader(q.body))
 		if err != nil {
