@@ -208,13 +208,12 @@ func TestDebatesWithModelsThatStray(t *testing.T) {
 							}
 						}
 						requireDerivedSpeeches(t, d, speeches)
-						switch {
-						case s.policy == debate.Degrade:
+						if s.policy == debate.Degrade {
 							require.Empty(t, speeches)
 							requireRefused(t, d, model)
-						case len(speeches) > 0 && slices.Contains(s.flags, transcript.Refused):
-							warned := strings.Join(r.Warnings, "\n")
-							require.Contains(t, warned, "declined to speak")
+						}
+						if len(speeches) > 0 && slices.Contains(s.flags, transcript.Refused) {
+							require.Contains(t, strings.Join(r.Warnings, "\n"), "declined to speak")
 							requireTold(t, model)
 						}
 					})
@@ -243,14 +242,17 @@ func requireRefused(t *testing.T, d *debate.Debate, model *straying) {
 	require.Equal(t, model.strayed, n > 0, "it fails if a speech was asked for")
 }
 
-// requireTold requires that judges, if there are any, were told of refusals.
+// requireTold requires that the prompts of judges show refusals, and have a line below each of them.
 func requireTold(t *testing.T, model *straying) {
 	t.Helper()
-	for _, text := range model.heard {
-		if strings.Contains(text, refusal) {
-			require.Contains(t, text, "refused: the speaker declined to speak, so this is no argument>>>")
+	shown := 0
+	for _, prompt := range model.heard {
+		for _, after := range strings.Split(prompt, "\n"+refusal+"\n")[1:] {
+			require.Regexp(t, `^<<<\d+ end>>>\n<<<\d+ refused: the speaker declined to speak, so this is no argument>>>`, after)
+			shown++
 		}
 	}
+	require.NotZero(t, shown)
 }
 
 // A person decides about a refusal if the configuration says so.
