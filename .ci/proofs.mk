@@ -110,13 +110,14 @@ npm-clients: # installs the packages of internal/outside/clients
 
 AGENTS = $(CACHE)/agents-$(shell cksum <internal/outside/agents/package-lock.json | tr ' ' -)
 
-proof-agents: npm-agents # Claude Code, Codex and Gemini CLI debate with a model on this machine; needs Node 20, npm and 2 GB
-	@cd cmd/debate && DEBATE_AGENTS=1 DEBATE_AGENTS_BIN="$(AGENTS)/node_modules/.bin" $(GO) test -vet=off -run '^TestAgents' -count=1 -timeout 30m .
+proof-agents: npm-agents # Claude Code, Codex, Gemini CLI and OpenCode debate with a model on this machine; needs Node 20, npm and 2 GB
+	@cd cmd/debate && DEBATE_AGENTS=1 DEBATE_AGENTS_BIN="$(AGENTS)/node_modules/.bin" $(GO) test -vet=off -v -run '^TestAgents' -count=1 -timeout 60m .
 
 npm-agents: # installs the packages of internal/outside/agents
 	@[ -e "$(AGENTS)/installed" ] || { command -v npm >/dev/null || { echo "npm is missing: install Node"; exit 1; }; \
 		echo "== install agents" && mkdir -p "$(AGENTS)" && cp internal/outside/agents/package*.json "$(AGENTS)" && \
 		cd "$(AGENTS)" && npm ci --silent --no-audit --no-fund && touch installed; }
+	@cd "$(AGENTS)/node_modules" && [ ! -e opencode-linux-x64 ] || ln -sf ../opencode-linux-x64/bin/opencode .bin/opencode
 
 clients-lock: # updates package-lock.json after a change of package.json
 	@cd internal/outside/clients && npm install --package-lock-only --omit-lockfile-registry-resolved --silent --no-audit --no-fund

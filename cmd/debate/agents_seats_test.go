@@ -25,10 +25,10 @@ import (
 	"github.com/elenchus-go/debate/report"
 )
 
-// The tests of this file run Claude Code, Codex and Gemini CLI, which make proofs ONLY=agents installs. Their model is a server of
-// this process.
+// The tests of this file run Claude Code, Codex, Gemini CLI and OpenCode, which make proofs ONLY=agents installs. Their model is a server
+// of this process.
 
-// seatModel is a service with the protocols of Anthropic, OpenAI and Google. As a debater it reads the file notes.txt with the tool of
+// seatModel is a service with the protocols of Anthropic, OpenAI (both, the older one for OpenCode) and Google. As a debater it reads the file notes.txt with the tool of
 // its agent, and then quotes a document. As a judge it follows the contract.
 type seatModel struct {
 	*httptest.Server
@@ -50,7 +50,7 @@ func (m *seatModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body := string(b)
 	family := map[bool]string{
 		strings.HasSuffix(r.URL.Path, "/messages"): "claude", strings.HasSuffix(r.URL.Path, "/responses"): "codex",
-		strings.Contains(r.URL.Path, "streamGenerateContent"): "gemini",
+		strings.Contains(r.URL.Path, "streamGenerateContent"): "gemini", strings.HasSuffix(r.URL.Path, "/chat/completions"): "opencode",
 	}[true]
 	if family == "" {
 		_, _ = io.WriteString(w, `{"data": [], "models": [], "totalTokens": 9, "input_tokens": 9}`)
@@ -65,14 +65,21 @@ func (m *seatModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		fmt.Fprintf(w, "data: %s\n\n", encoded)
 	}
+	if family == "opencode" {
+		_, _ = io.WriteString(w, "data: [DONE]\n\n")
+	}
 }
 
 // reply returns what the model says, or that it reads a file.
 func (m *seatModel) reply(family, body string) (text string, reads bool) {
-	used := map[string]string{"claude": `"tool_result"`, "codex": `"function_call_output"`, "gemini": `"functionResponse"`}[family]
+	used := map[string]string{
+		"claude": `"tool_result"`, "codex": `"function_call_output"`, "gemini": `"functionResponse"`, "opencode": `"role":"tool"`,
+	}[family]
 	switch {
 	case strings.Contains(body, "very short title"): // of a session of Codex
 		return `{"title": "Limits"}`, false
+	case family == "opencode" && !strings.Contains(body, `"tools"`): // the title of a session
+		return "Limits", false
 	case strings.Contains(body, "should_continue"):
 		return `{"participants": [` + assessed("Debater A") + `, ` + assessed("Debater B") + `], "quality": 7, "should_continue": true}`,
 			false
@@ -92,15 +99,34 @@ func (m *seatModel) reply(family, body string) (text string, reads bool) {
 func seatEvents(family, text string, reads bool) []map[string]any {
 	type object = map[string]any
 	input := object{"file_path": "notes.txt"}
-	path, _ := os.Getwd()
+	dir, _ := os.Getwd()
+	path := filepath.Join(dir, "repository", "notes.txt")
 	switch family {
+	case "opencode":
+		delta, reason := object{"role": "assistant", "content": text}, "stop"
+		if reads {
+			function := object{"name": "read", "arguments": fmt.Sprintf(`{"filePath": %q}`, path)}
+			reason = "tool_calls"
+			delta = object{
+				"role":       "assistant",
+				"tool_calls": []object{{"index": 0, "id": "call_1", "type": "function", "function": function}},
+			}
+		}
+		return []object{
+			{"id": "c", "object": "chat.completion.chunk", "model": "m", "choices": []object{{"index": 0, "delta": delta}}},
+			{
+				"id": "c", "object": "chat.completion.chunk", "model": "m",
+				"choices": []object{{"index": 0, "delta": object{}, "finish_reason": reason}},
+				"usage":   object{"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18},
+			},
+		}
 	case "claude":
 		block, delta, reason := object{"type": "text", "text": ""}, object{"type": "text_delta", "text": text}, "end_turn"
 		if reads {
 			block, reason = object{"type": "tool_use", "id": "toolu_1", "name": "Read", "input": object{}}, "tool_use"
 			delta = object{
 				"type":         "input_json_delta",
-				"partial_json": fmt.Sprintf(`{"file_path": %q}`, filepath.Join(path, "repository", "notes.txt")),
+				"partial_json": fmt.Sprintf(`{"file_path": %q}`, path),
 			}
 		}
 		return []object{
@@ -173,9 +199,13 @@ func newSeats(t *testing.T) *seats {
 		"c.json", `{"providers": {
 			"agent/claude": {"kind": "agent/claude", "env": ["ANTHROPIC_API_KEY"]},
 			"agent/codex": {"kind": "agent/codex"},
-			"agent/gemini": {"kind": "agent/gemini", "env": ["GEMINI_API_KEY"]}}}`,
+			"agent/gemini": {"kind": "agent/gemini", "env": ["GEMINI_API_KEY"]},
+			"agent/opencode": {"kind": "agent/opencode"}}}`,
 		"home/.codex/config.toml", fmt.Sprintf("model = \"m\"\nmodel_provider = \"fake\"\n[model_providers.fake]\nname = \"fake\"\nbase_url = %q\nenv_key = \"FAKE\"\nwire_api = \"responses\"\n", m.URL+"/v1"),
 		"home/.gemini/settings.json", `{"security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}}, "privacy": {"usageStatisticsEnabled": false}, "general": {"disableAutoUpdate": true}}`,
+		"home/.config/opencode/opencode.json", fmt.Sprintf(`{"model": "fake/m", "small_model": "fake/m", "provider": {"fake": {
+			"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": %q, "apiKey": "x"}, "models": {"m": {"tool_call": true}}}}}`,
+			m.URL+"/v1"),
 	)
 	dir, err := os.Getwd()
 	require.NoError(t, err)
@@ -184,6 +214,9 @@ func newSeats(t *testing.T) *seats {
 		"HOME=" + s.home, "TMPDIR=" + s.home, "PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), "TERM=dumb", "NO_COLOR=1",
 		"ANTHROPIC_BASE_URL=" + m.URL, "ANTHROPIC_API_KEY=x", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1",
 		"GOOGLE_GEMINI_BASE_URL=" + m.URL, "GEMINI_API_KEY=x", "FAKE=x", "DEBATE_STORE=d.db",
+		// OpenCode asks for lists, plugins and updates on the way.
+		"OPENCODE_PURE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
+		"npm_config_offline=true",
 	}
 	return s
 }
@@ -251,9 +284,13 @@ func TestAgentsTakeSeats(t *testing.T) {
 		{"agent/claude", "agent/codex", "agent/gemini"},
 		{"agent/codex", "agent/gemini", "agent/claude"},
 		{"agent/gemini", "agent/claude", "agent/codex"},
+		{"agent/opencode", "agent/codex", "agent/opencode"},
 	} {
 		t.Run(strings.Join(names, " "), func(t *testing.T) {
 			s := newSeats(t)
+			if names[0] == "agent/opencode" && !fileExists(filepath.Join(os.Getenv("DEBATE_AGENTS_BIN"), "opencode")) {
+				t.Skip("npm has no OpenCode for this machine")
+			}
 			before := hashOfFolder(t, "repository")
 			var said bytes.Buffer
 			err := s.command(t, &said, debateArgs(names[0], names[1], names[2])...).Run()

@@ -148,7 +148,11 @@ func (p *program) showSaid(a debate.Asked) {
 	name, last := a.Key.Actor, p.shown[a.Key.Actor]
 	for _, t := range a.Said {
 		if t.Seq > last && t.Actor != name {
-			fmt.Fprintf(p.stderr, "\n%s (%s):\n", printableLine(view.ActorLabel(t.Key)), t.Phase)
+			about := t.Phase
+			for _, f := range t.Flags {
+				about += ", " + string(f)
+			}
+			fmt.Fprintf(p.stderr, "\n%s (%s):\n", printableLine(view.ActorLabel(t.Key)), about)
 			p.say(strings.TrimSpace(t.Text))
 		}
 		p.shown[name] = max(p.shown[name], t.Seq)

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -84,6 +85,15 @@ func TestAHumanJudgeFillsInAForm(t *testing.T) {
 	require.NotContains(t, stderr, `"type"`)
 	t.Log(stderr)
 	require.Equal(t, 0, code)
+}
+
+// A human judge sees that the models have declined to speak.
+func TestAHumanJudgeSeesRefusals(t *testing.T) {
+	env := server(t, func(int, http.ResponseWriter, string) string { return "I'm sorry, but I can't help with that request." })
+	folder(t)
+	_, _, stderr := answering(t, env, typed("/decline tired"), "--me", "Judge", "--rounds", "1", topic)
+	require.Contains(t, stderr, "\nAda (respond, refused):\nI'm sorry,")
+	require.Contains(t, stderr, "\nBo (respond, refused):\nI'm sorry,")
 }
 
 // When a reply is not valid, the person sees the problems, and keeps what was right.

@@ -98,6 +98,9 @@ func message(a debatetool.Ask) string {
 		if t.Round > 0 {
 			who += fmt.Sprintf(", round %d", t.Round)
 		}
+		for _, f := range t.Flags {
+			who += ", " + string(f)
+		}
 		parts = append(parts, who+":\n> "+strings.ReplaceAll(unquote(t.Text), "\n", "\n> "))
 	}
 	if a.Briefing != "" {

@@ -199,6 +199,24 @@ func TestAClientWhoseFormsFail(t *testing.T) {
 	})
 }
 
+// The form of a person says that the model before it has declined to speak.
+func TestAFormSaysWhatIsARefusal(t *testing.T) {
+	refuses := &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
+		if r.Schema == nil {
+			return scripted.Reply{Text: "I'm sorry, but I can't help with that request."}
+		}
+		response, err := offline.Model(false).Generate(t.Context(), r)
+		return scripted.Reply{Text: response.Text, Err: err}
+	}}
+	form := ""
+	c := inMemory(t, newServer(t, refuses, person(), "2025-11-25"), func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+		form = r.Params.Message
+		return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"text": "No."}}, nil
+	})
+	_, _ = c.call(t, "debate", map[string]any{"topic": "Ban cars?"})
+	require.Contains(t, form, "\n\nAda, round 1, refused:\n> I'm sorry")
+}
+
 // Whatever a debater says, it cannot pass for somebody else in the form of a person, and nobody sees a delimiter.
 func TestAFormQuotesEachLine(t *testing.T) {
 	for _, forged := range []string{

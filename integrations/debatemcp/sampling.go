@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/adapter"
 )
 
 const (
@@ -29,6 +29,8 @@ const (
 //
 // The protocol has deprecated samples in version 2026-07-28. A client that speaks only that version cannot be asked.
 type Sampler struct {
+	samples *adapter.Provider
+
 	mu      sync.Mutex
 	waiting map[string][]*caller // by debate
 	changed chan struct{}        // closed when a caller comes
@@ -36,7 +38,16 @@ type Sampler struct {
 
 // NewSampler returns a sampler.
 func NewSampler() *Sampler {
-	return &Sampler{waiting: map[string][]*caller{}, changed: make(chan struct{})}
+	s := &Sampler{waiting: map[string][]*caller{}, changed: make(chan struct{})}
+	s.samples = &adapter.Provider{Stream: s.sample, Settings: settingsOfNoSample, Timeout: -1}
+	return s
+}
+
+// settingsOfNoSample are those that a request for a sample cannot carry.
+var settingsOfNoSample = map[string]string{
+	"top_p":     "a request for a sample has no top_p, leave it out",
+	"seed":      "a request for a sample has no seed, leave it out",
+	"reasoning": "a request for a sample has no reasoning, leave it out",
 }
 
 // A caller is a client that waits for a debate in a call.
@@ -91,64 +102,51 @@ func (s *Sampler) await(ctx context.Context, id string) (*caller, error) {
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return nil, providers.ContextError(ctx, providers.Response{})
+			return nil, context.Cause(ctx)
 		}
 	}
 }
 
 // Generate implements providers.Provider.
 func (s *Sampler) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
+	return s.samples.Generate(ctx, r)
+}
+
+// Unsupported implements providers.Limited.
+func (s *Sampler) Unsupported(r providers.Request) map[string]string { return s.samples.Unsupported(r) }
+
+// sample asks the client that waits for the debate. The reply comes in one piece.
+func (s *Sampler) sample(ctx context.Context, r providers.Request, add adapter.Add) error {
 	step, ofDebate := debate.StepFrom(ctx)
 	if !ofDebate {
-		return providers.Response{}, fault(providers.InvalidRequest, errors.New("a sampler serves debates only"))
-	}
-	params, err := sampleParams(r)
-	if err != nil {
-		return providers.Response{}, fault(providers.InvalidRequest, err)
+		return fault(providers.InvalidRequest, errors.New("a sampler serves debates only"))
 	}
 	c, err := s.await(ctx, step.Debate)
 	if err != nil {
-		return providers.Response{}, err
+		return err
 	}
 	if c.refusal != "" {
-		return providers.Response{}, fault(providers.InvalidRequest, errors.New(c.refusal))
+		return fault(providers.InvalidRequest, errors.New(c.refusal))
 	}
 	request, cancel := context.WithCancelCause(c.ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
-	sample, err := c.session.CreateMessage(request, params) //nolint:contextcheck // the context of the caller ends it too
-	switch {
-	case ctx.Err() != nil:
-		return providers.Response{}, providers.ContextError(ctx, providers.Response{})
-	case err != nil:
-		return providers.Response{}, sampleError(err)
+	reply, err := c.session.CreateMessage(request, sampleParams(r)) //nolint:contextcheck // the context of the caller ends it too
+	if err != nil {
+		return sampleError(err)
 	}
-	return responseOf(sample, r)
+	text, isText := reply.Content.(*mcp.TextContent)
+	if !isText {
+		return fault(providers.InvalidResponse, fmt.Errorf("the client replies with %T, want a text", reply.Content))
+	}
+	return add(adapter.Chunk{Text: text.Text, Model: reply.Model, FinishReason: finishReasons[reply.StopReason]})
 }
 
-// Unsupported implements providers.Limited.
-func (*Sampler) Unsupported(r providers.Request) map[string]string {
-	found := map[string]string{}
-	note := func(setting string, given bool) {
-		if given {
-			found[setting] = "a request for a sample has no such setting, leave it out"
-		}
-	}
-	note("top_p", r.TopP != 0)
-	note("seed", r.Seed != nil)
-	note("reasoning", r.Reasoning != "")
-	note("tools", len(r.Tools) > 0)
-	for range r.Attachments() {
-		note("attachments", true)
-	}
-	return found
-}
+// finishReasons maps why a sample has ended to words that all providers know.
+var finishReasons = map[string]string{"endTurn": "stop", "stopSequence": "stop", "maxTokens": "length"}
 
-// sampleParams returns the request for a sample.
-func sampleParams(r providers.Request) (*mcp.CreateMessageParams, error) {
-	if len(r.Tools) > 0 {
-		return nil, errors.New("a request for a sample has no tools")
-	}
+// sampleParams returns the request for a sample. The first message may be that of the system.
+func sampleParams(r providers.Request) *mcp.CreateMessageParams {
 	p := &mcp.CreateMessageParams{MaxTokens: int64(cmp.Or(r.MaxTokens, defaultMaxSample)), StopSequences: r.Stop}
 	if r.Temperature != nil {
 		p.Temperature = *r.Temperature
@@ -156,35 +154,14 @@ func sampleParams(r providers.Request) (*mcp.CreateMessageParams, error) {
 	if r.Model != "" {
 		p.ModelPreferences = &mcp.ModelPreferences{Hints: []*mcp.ModelHint{{Name: r.Model}}}
 	}
-	var system []string
 	for _, m := range r.Messages {
-		if len(m.Parts) > 0 {
-			return nil, errors.New("a request for a sample has texts only")
-		}
 		if m.Role == providers.System {
-			system = append(system, m.Text)
+			p.SystemPrompt = m.Text
 			continue
 		}
 		p.Messages = append(p.Messages, &mcp.SamplingMessage{Role: mcp.Role(m.Role), Content: &mcp.TextContent{Text: m.Text}})
 	}
-	p.SystemPrompt = strings.Join(system, "\n\n")
-	return p, nil
-}
-
-// responseOf returns the reply of a client.
-func responseOf(sample *mcp.CreateMessageResult, r providers.Request) (providers.Response, error) {
-	text, isText := sample.Content.(*mcp.TextContent)
-	if !isText {
-		return providers.Response{}, fault(providers.InvalidResponse, fmt.Errorf("the client replies with %T, want a text", sample.Content))
-	}
-	valid := strings.ToValidUTF8(text.Text, "\uFFFD")
-	if r.OnChunk != nil && valid != "" {
-		if err := r.OnChunk(valid); err != nil {
-			return providers.Response{}, err
-		}
-	}
-	reasons := map[string]providers.FinishReason{"endTurn": providers.Stop, "stopSequence": providers.Stop, "maxTokens": providers.Length}
-	return providers.Response{Text: valid, Model: sample.Model, FinishReason: reasons[sample.StopReason]}, nil
+	return p
 }
 
 // sampleError returns the error of a request that a client has not answered with a sample.

@@ -18,6 +18,7 @@ import (
 	"github.com/elenchus-go/debate/integrations/debatetool"
 	"github.com/elenchus-go/debate/internal/test/debatetest"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // sampled is a client with a model of its own.
@@ -121,6 +122,23 @@ func TestDebatesUseTheModelOfTheClient(t *testing.T) {
 		turns := debatetest.Result(t, d).Turns
 		require.Equal(t, "I say yes.", turns[0].Text)
 		require.Equal(t, "mine", turns[0].Attempts[0].Model)
+	})
+}
+
+// What the client's model leaves around a reply is removed, as with any other provider.
+func TestASampleIsReadAsAnyReply(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, o := samplingServer(t, 0, "2025-11-25")
+		own := &sampled{say: func(int) (*mcp.CreateMessageResult, error) {
+			const text = "<|channel|>analysis<|message|>Argue.<|end|><|start|>assistant<|channel|>final<|message|>I say yes.<|im_end|>"
+			return &mcp.CreateMessageResult{Role: "assistant", Model: "mine", StopReason: "maxTokens", Content: &mcp.TextContent{Text: text}}, nil
+		}}
+		_, _ = overLines(t, e, o, own).call(t, "debate", map[string]any{"topic": "Ban cars?", "id": "x"})
+		d, err := e.Open(t.Context(), "x")
+		require.NoError(t, err)
+		turn := debatetest.Result(t, d).Turns[0]
+		require.Equal(t, "I say yes.", turn.Text)
+		require.Equal(t, []transcript.Flag{transcript.Truncated}, turn.Flags)
 	})
 }
 
@@ -245,6 +263,6 @@ func TestASamplerSaysWhatItCannot(t *testing.T) {
 	})
 	require.Len(t, found, 5)
 	require.Empty(t, s.Unsupported(providers.Request{Stop: []string{"x"}}))
-	_, err := s.Generate(t.Context(), providers.Request{})
+	_, err := s.Generate(t.Context(), providers.Request{Messages: []providers.Message{{Role: providers.User, Text: "Hello."}}})
 	require.ErrorContains(t, err, "a sampler serves debates only")
 }

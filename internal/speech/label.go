@@ -10,10 +10,10 @@ import (
 	"github.com/elenchus-go/debate/internal/reasoning"
 )
 
-// Seats are the names of those who can speak in a debate, as the speaker's prompt shows them.
+// Seats are the names of those who can speak in a debate.
 type Seats struct {
 	Own    string   // the speaker
-	Others []string // everybody else
+	Others []string // everybody else, and the pseudonyms under which the speaker knows them
 }
 
 // owner says whose label it is.

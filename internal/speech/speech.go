@@ -1,7 +1,7 @@
 // Package speech tells what a speaker has said from what a model has written besides: the label with the speaker's name, lines for
 // others, and a refusal in place of a speech.
 //
-// All functions are pure, and know the names that the prompt shows. They take time in proportion to the text.
+// All functions are pure, and know the names of the seats. They take time in proportion to the text.
 package speech
 
 import (

@@ -224,7 +224,7 @@ func (r *Run) keepPartial() bool {
 	if text == "" {
 		return false
 	}
-	r.draft.setReply(text, nil, r.query.count(text))
+	r.setReply(r.Plan.Pseudonyms.Reveal(text), nil)
 	for _, f := range flags {
 		r.draft.flag(f)
 	}

@@ -130,12 +130,15 @@ func readPart(r *Run, t *transcript.Turn) (known bool, wrong error) {
 		said, _ := reasoning.Split(a.Reply[:characters.Complete(a.Reply)])
 		known = known || a.Reply != ""
 		part, flags := r.partOf(strings.TrimSpace(said))
-		if part == t.Text && r.Plan.KeepPartial && slices.Equal(flags, partFlags(t)) {
+		if r.Plan.Pseudonyms.Reveal(part) == t.Text && r.Plan.KeepPartial && slices.Equal(flags, partFlags(t)) {
 			return true, nil
 		}
 	}
-	if known {
+	switch {
+	case known:
 		return true, errors.New("its text is not that of an attempt that has failed")
+	case r.Plan.Speech != nil:
+		return false, r.speechAgain(t)
 	}
 	return false, nil
 }

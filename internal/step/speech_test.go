@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/internal/speech"
+	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
@@ -150,6 +151,32 @@ func TestSpeechesThatAreNone(t *testing.T) {
 			},
 			log:  []string{"begin 1 p/m", "end: content_filtered", "failed: content_filtered, no retry"},
 			text: "The edge wins.", flags: []transcript.Flag{transcript.Partial, transcript.SpokeForOthers}, kept: []string{talks},
+		},
+		"a part of a dialogue with pseudonyms": {
+			replies: []scripted.Reply{{
+				Text: "Debater A errs.\n\nDebater A: Not I.\n\nAda: You do.",
+				Err:  &providers.Error{Kind: providers.ContentFiltered},
+			}},
+			change: func(r *Run) {
+				r.Plan.KeepPartial, r.Plan.Retries = true, map[providers.ErrorKind]int{providers.ContentFiltered: 0}
+				r.Plan.Pseudonyms = judge.NewPseudonyms([]string{"Bo"}, "seed", "Ada", false)
+				r.Plan.Speech.Others = append(r.Plan.Speech.Others, "Debater A")
+			},
+			log:  []string{"begin 1 p/m", "end: content_filtered", "failed: content_filtered, no retry"},
+			text: "Bo errs.", flags: []transcript.Flag{transcript.Partial, transcript.SpokeForOthers},
+			kept: []string{"Debater A errs.\n\nDebater A: Not I.\n\nAda: You do."},
+		},
+		"a part with a special token": {
+			replies: []scripted.Reply{{
+				Text: "The edge wins. <|tool_sep|>",
+				Err:  &providers.Error{Kind: providers.ContentFiltered},
+			}},
+			change: func(r *Run) {
+				r.Plan.KeepPartial, r.Plan.Retries = true, map[providers.ErrorKind]int{providers.ContentFiltered: 0}
+			},
+			log:  []string{"begin 1 p/m", "end: content_filtered", "failed: content_filtered, no retry"},
+			text: "The edge wins. <|tool_sep|>", flags: []transcript.Flag{transcript.SpecialToken, transcript.Partial},
+			kept: []string{""},
 		},
 		"an answer to others": {
 			replies: []scripted.Reply{{Text: "Bo: you said that it is simpler. It is not."}},

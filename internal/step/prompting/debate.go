@@ -126,15 +126,17 @@ func (d *Debate) Pseudonyms(s *protocol.Step) *judge.Pseudonyms {
 	return m
 }
 
-// Seats returns the names under which the speaker of a step knows itself and everybody else who can speak.
+// Seats returns the names of the speaker of a step and of everybody else who can speak. A participant whom the speaker knows by a
+// pseudonym has both names, because a speaker may know the other one too, such as an agent that remembers earlier steps.
 func (d *Debate) Seats(s *protocol.Step) *speech.Seats {
 	m := d.Pseudonyms(s)
-	seats := &speech.Seats{Own: m.Of(s.Actor)}
+	seats := &speech.Seats{Own: s.Actor} // no reader has a pseudonym
 	for _, name := range slices.Concat(NamesOf(d.Profiles), d.Judges) {
 		if name != s.Actor {
-			seats.Others = append(seats.Others, m.Of(name))
+			seats.Others = append(seats.Others, name)
 		}
 	}
+	seats.Others = append(seats.Others, m.Names()...)
 	return seats
 }
 

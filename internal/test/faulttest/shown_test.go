@@ -94,6 +94,53 @@ func TestReadersSeeTheFlagsOfTurns(t *testing.T) {
 	}
 }
 
+// A person who judges sees that a speech is a refusal, wherever the person is asked: in programs, in the inspector, over HTTP, and in
+// the outputs of tools.
+func TestAHumanJudgeSeesRefusals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := debatetest.PairConfig(panel.Protocol{Mode: panel.Sequential})
+		cfg.Judges = []debate.Participant{{Name: "J", Human: true}}
+		m, _ := newSpoiling(t, cfg, nil, func(string) string { return "" })
+		model := &straying{spoiling: m, stray: func(name, text string, _ bool) string {
+			if name == "B" {
+				return refusal
+			}
+			return text
+		}}
+		e := debatetest.Engine(t, debate.Options{Providers: map[string]providers.Provider{"m": uncheckable{model}}})
+		d := debatetest.Create(t, e, cfg)
+		debatetest.Finish(t, d)
+
+		asked := debatetest.Waiting(t, d)
+		require.Len(t, asked, 1)
+		require.Len(t, asked[0].Said, 2)
+		refused := 0
+		for _, said := range asked[0].Said {
+			if said.Text == refusal {
+				require.Equal(t, []transcript.Flag{transcript.Refused}, said.Flags)
+				refused++
+			} else {
+				require.Empty(t, said.Flags)
+			}
+		}
+		require.Equal(t, 1, refused)
+
+		pages, err := inspector.Handler(e,
+			inspector.Options{Authorize: func(context.Context, *debatehttp.Access) error { return nil }})
+		require.NoError(t, err)
+		const flagged = `</b> <span class="flag">refused</span>: I&#39;m sorry`
+		require.Equal(t, 1, strings.Count(get(t, pages, "/debates/"+d.ID()+"?seat=J"), flagged))
+		require.Contains(t, get(t, pages, "/api/debates/"+d.ID()+"/waiting?seat=J"), `"flags":["refused"]`)
+
+		tools, err := debatetool.New(e, debatetool.Options{})
+		require.NoError(t, err)
+		out, err := tools.Status(t.Context(), d.ID(), 0)
+		require.NoError(t, err)
+		require.Len(t, out.Waiting, 1)
+		require.Equal(t, 1, strings.Count(fmt.Sprint(out.Waiting[0].Said), "[refused]"))
+	})
+}
+
 func markdownOf(t *testing.T, r *report.Report) string {
 	t.Helper()
 	var b strings.Builder

@@ -17,6 +17,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/test/debatetest"
 	"github.com/elenchus-go/debate/internal/test/enginetest"
+	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/report/archive"
@@ -207,13 +208,12 @@ func TestDebatesWithModelsThatStray(t *testing.T) {
 							}
 						}
 						requireDerivedSpeeches(t, d, speeches)
-						switch {
-						case s.policy == debate.Degrade:
+						if s.policy == debate.Degrade {
 							require.Empty(t, speeches)
 							requireRefused(t, d, model)
-						case len(speeches) > 0 && slices.Contains(s.flags, transcript.Refused):
-							warned := strings.Join(r.Warnings, "\n")
-							require.Contains(t, warned, "declined to speak")
+						}
+						if len(speeches) > 0 && slices.Contains(s.flags, transcript.Refused) {
+							require.Contains(t, strings.Join(r.Warnings, "\n"), "declined to speak")
 							requireTold(t, model)
 						}
 					})
@@ -242,14 +242,17 @@ func requireRefused(t *testing.T, d *debate.Debate, model *straying) {
 	require.Equal(t, model.strayed, n > 0, "it fails if a speech was asked for")
 }
 
-// requireTold requires that judges, if there are any, were told of refusals.
+// requireTold requires that the prompts of judges show refusals, and have a line below each of them.
 func requireTold(t *testing.T, model *straying) {
 	t.Helper()
-	for _, text := range model.heard {
-		if strings.Contains(text, refusal) {
-			require.Contains(t, text, "refused: the speaker declined to speak, so this is no argument>>>")
+	shown := 0
+	for _, prompt := range model.heard {
+		for _, after := range strings.Split(prompt, "\n"+refusal+"\n")[1:] {
+			require.Regexp(t, `^<<<\d+ end>>>\n<<<\d+ refused: the speaker declined to speak, so this is no argument>>>`, after)
+			shown++
 		}
 	}
+	require.NotZero(t, shown)
 }
 
 // A person decides about a refusal if the configuration says so.
@@ -268,6 +271,73 @@ func TestAPersonDecidesAboutARefusal(t *testing.T) {
 		require.Equal(t, providers.Refused, r.Question.Failure.Kind)
 		require.Equal(t, 2, r.Question.Failure.Attempts)
 	})
+}
+
+// A speaker who knows the others only by pseudonyms does not speak for them, whatever it calls them. The turn has their names.
+func TestABlindSpeakerSpeaksForItselfAlone(t *testing.T) {
+	const errs = "The edge wins, and Debater A errs." // of two participants, the other one is Debater A
+	twice := []transcript.Flag{transcript.Reasked, transcript.SpokeForOthers}
+	for label, test := range map[string]struct {
+		stray func(name, other string) string
+		text  func(name, other string) string
+		flags []transcript.Flag
+	}{
+		"a pseudonym": {
+			stray: func(name, _ string) string { return dialogueOf(name, "Debater A", errs) },
+			flags: twice,
+		},
+		"a pseudonym in bold": {
+			stray: func(name, _ string) string { return dialogueOf(name, "**debater a** (round 1)", errs) },
+			flags: twice,
+		},
+		"the name": {
+			stray: func(name, other string) string { return dialogueOf(name, other, errs) },
+			flags: twice,
+		},
+		"a label of its own": {
+			stray: func(name, _ string) string { return "**" + name + ":** " + errs },
+		},
+		"an answer to a pseudonym": {
+			stray: func(string, string) string { return "Debater A: you said that it is simple.\n\n" + errs },
+			text: func(_, other string) string {
+				return other + ": you said that it is simple.\n\nThe edge wins, and " + other + " errs."
+			},
+		},
+	} {
+		t.Run(label, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cfg := blindConfig()
+				d, _ := strayedDebate(t, cfg, false,
+					func(name, _ string, _ bool) string { return test.stray(name, otherThan(cfg, name)) })
+				r := debatetest.Result(t, d)
+				require.Len(t, r.Turns, 4)
+				for _, turn := range r.Turns {
+					other := otherThan(cfg, turn.Actor)
+					want := "The edge wins, and " + other + " errs."
+					if test.text != nil {
+						want = test.text(turn.Actor, other)
+					}
+					require.Equal(t, want, turn.Text)
+					require.Equal(t, test.flags, turn.Flags)
+				}
+				requireDerivedSpeeches(t, d, r.Turns)
+			})
+		})
+	}
+}
+
+// blindConfig returns a debate in which the speakers know one another only by pseudonyms.
+func blindConfig() debate.Config {
+	cfg := debate.Config{ID: "d", Topic: "Edge caches?", Limits: debate.Limits{MaxRounds: 2}}
+	cfg.Protocol = protocol.Flow{
+		Title:  "blind/1",
+		Seats:  protocol.Seats{Participants: protocol.Range{Least: 2}},
+		Stages: []protocol.Stage{{Kind: transcript.Speech, Name: "respond", Prompt: "free-form", Blind: true}},
+	}
+	for _, name := range []string{"Ada", "Bo"} {
+		cfg.Participants = append(cfg.Participants, debate.Participant{Name: name, Position: "What " + name + " holds"})
+	}
+	return cfg
 }
 
 // A journal in which somebody hides that a turn is a refusal, or a part of a dialogue, or changes what the model replied, is wrong.
