@@ -54,6 +54,12 @@ func Participants(r *Record) []transcript.Key { return Actors(r.ParticipantNames
 // FirstJudge returns the first active judge, if there is one.
 func FirstJudge(r *Record) []transcript.Key { return Actors(r.Judges[:min(1, len(r.Judges))]...) }
 
+// Judges returns all active judges, in order.
+func Judges(r *Record) []transcript.Key { return Actors(r.Judges...) }
+
+// Remarks shows a prompt the remarks of people, and no turn of the debate.
+func Remarks(t *transcript.Turn) bool { return t.Kind == transcript.Remark }
+
 // Pair returns a function that returns the participants with the two roles, as [Record.PairByRole] does. It returns nobody unless
 // there are exactly two participants.
 func Pair(first, second string) func(*Record) []transcript.Key {

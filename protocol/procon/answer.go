@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/agreement"
 	"github.com/elenchus-go/debate/judge/decision"
@@ -55,9 +56,8 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 
 // DecodeAnswer returns the data of a debate's answer. It returns an error if there is no answer yet, if another protocol
 // gave it, or if it is a decision.
-func DecodeAnswer(a protocol.Answer) (data Judgment, err error) {
-	err = a.Decode(Protocol{}.Name(), &data)
-	return data, err
+func DecodeAnswer(a protocol.Answer) (Judgment, error) {
+	return outcome.Decode[Judgment](a, Protocol{})
 }
 
 // combine returns the joint judgment of several judges. The winner is that of the majority, unless it is decided. A judgment that is a default is ignored unless all are.

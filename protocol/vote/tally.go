@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/detect"
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
@@ -63,10 +64,7 @@ func (s AgentResult) lastAnswer() string {
 
 // DecodeAnswer returns the data of a debate's answer. It returns an error if there is no answer yet, or if another protocol
 // gave it.
-func DecodeAnswer(a protocol.Answer) (data Tally, err error) {
-	err = a.Decode(Protocol{}.Name(), &data)
-	return data, err
-}
+func DecodeAnswer(a protocol.Answer) (Tally, error) { return outcome.Decode[Tally](a, Protocol{}) }
 
 // Answer returns the current [Tally]. It is zero before the first ballot.
 func (p Protocol) Answer(r *protocol.Record) protocol.Answer {
