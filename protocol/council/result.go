@@ -1,7 +1,6 @@
 package council
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,11 +30,11 @@ type Result struct {
 func DecodeAnswer(a protocol.Answer) (Result, error) { return outcome.Decode[Result](a, Protocol{}) }
 
 // Answer returns the chair's answer, or before the end only the standings. It is zero before the first answer.
-func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
+func (p Protocol) Answer(r *protocol.Record) protocol.Answer {
 	res := Result{Rankings: rankings(r)}
 	res.Standings = standings(r, res.Rankings)
 	if len(res.Standings) == 0 {
-		return a
+		return protocol.Answer{}
 	}
 	if o := r.Ending.Outcome; o != "" && o != transcript.Canceled {
 		p.conclude(r, &res)
@@ -48,9 +47,7 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 		text = append(text, "Where the answers differ:\n- "+strings.Join(res.Disagreements, "\n- "))
 	}
 	text = append(text, "Ranks of the answers, with scores from 0 to 1:\n"+res.ranks())
-	a.Text = strings.Join(text, "\n\n")
-	a.Data, _ = json.Marshal(res) // finite numbers and strings always encode
-	return a
+	return outcome.Answer(strings.Join(text, "\n\n"), res)
 }
 
 // conclude sets the answer and the notes of a debate that ends.

@@ -1,7 +1,6 @@
 package mad
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,7 +38,7 @@ type RoundResult struct {
 func DecodeAnswer(a protocol.Answer) (Result, error) { return outcome.Decode[Result](a, Protocol{}) }
 
 // Answer returns the decision and the way to it. It is zero before the first decision of the moderator or the judge.
-func (Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
+func (Protocol) Answer(r *protocol.Record) protocol.Answer {
 	res, replied := Result{Rounds: []RoundResult{}}, false
 	for i := range r.Turns {
 		if t := &r.Turns[i]; t.Kind == transcript.Assessment || t.Kind == transcript.Conclusion {
@@ -49,7 +48,7 @@ func (Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 	}
 	over := r.Ending.Outcome != "" && r.Ending.Outcome != transcript.Canceled && r.Cursor.Stage != transcript.Conclusion
 	if !replied && !over || len(r.Turns) == 0 {
-		return a
+		return protocol.Answer{}
 	}
 	if m, ended := preference(r); ended {
 		res.Answer, res.Reasoning, res.Supported, res.DecidedBy = m.Answer, m.Reasoning, m.Supported, "moderator"
@@ -61,9 +60,7 @@ func (Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 		}
 		res.Notes = append([]string{"There is no answer: " + why + "."}, res.Notes...)
 	}
-	a.Text = res.text()
-	a.Data, _ = json.Marshal(res) // plain data always encodes
-	return a
+	return outcome.Answer(res.text(), res)
 }
 
 // add adds a turn of the moderator or the judge.
