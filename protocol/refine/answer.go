@@ -2,7 +2,6 @@ package refine
 
 import (
 	"cmp"
-	"encoding/json"
 	"unicode/utf8"
 
 	"github.com/elenchus-go/debate/internal/outcome"
@@ -61,8 +60,7 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 		role := cmp.Or(s.Role, defaultRole)
 		res.Roles = append(res.Roles, RoleAssignment{Agent: s.Name, Role: role, Source: p.roleSource(role)})
 	}
-	a.Data, _ = json.Marshal(res) // plain data always encodes
-	return a
+	return outcome.Answer(a.Text, res)
 }
 
 // summarySize returns the sizes for a summary turn that covers before characters.
