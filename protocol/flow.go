@@ -23,7 +23,7 @@ type Flow struct {
 	Stages []Stage `json:"-"`
 	// Ends reports whether the debate ends after a round. Defaults to an end by the limits alone.
 	Ends func(*Record) transcript.Ending `json:"-"`
-	// Answers computes the answer. Defaults to the last turn of the conclusion.
+	// Answers computes the answer. Defaults to the last turn of the conclusion, or else to what was found, in a sentence.
 	Answers func(*Record) Answer `json:"-"`
 	// Finds says in the common form what was found. Defaults to what follows from the answer.
 	Finds func(*Record, Answer) Outcome `json:"-"`
@@ -200,7 +200,7 @@ func (f Flow) End(r *Record) transcript.Ending {
 	return f.Ends(r)
 }
 
-// Answer returns the answer, or the last turn of the conclusion.
+// Answer returns the answer, or the last turn of the conclusion, or what was found.
 func (f Flow) Answer(r *Record) (a Answer) {
 	if f.Answers != nil {
 		return f.Answers(r)
@@ -209,6 +209,10 @@ func (f Flow) Answer(r *Record) (a Answer) {
 		if t := &r.Turns[i]; t.Kind == transcript.Conclusion {
 			a = Answer{Text: t.Text, Data: t.Data, Type: t.Contract}
 		}
+	}
+	if a.Type == "" && a.Text == "" {
+		found := f.Outcome(r, a)
+		a.Text = found.String()
 	}
 	return a
 }
