@@ -306,7 +306,7 @@ func answerOf(r *record, verdict *transcript.Turn) (a protocol.Answer, err error
 
 // outcomeOf returns what the debate has found.
 func outcomeOf(r *record, a protocol.Answer) (o protocol.Outcome, err error) {
-	err = r.ask(func(r *record) { o = deepcopy.Of(outcome.Of(r.config.Protocol, &r.Record, a)) })
+	err = r.ask(func(r *record) { o = outcome.Of(r.config.Protocol, &r.Record, a) })
 	return o, err
 }
 

@@ -23,7 +23,7 @@ type Flow struct {
 	Stages []Stage `json:"-"`
 	// Ends reports whether the debate ends after a round. Defaults to an end by the limits alone.
 	Ends func(*Record) transcript.Ending `json:"-"`
-	// Answers computes the answer. Defaults to the last turn of the conclusion.
+	// Answers computes the answer. Defaults to the last turn of the conclusion, or else to what was found, in a sentence.
 	Answers func(*Record) Answer `json:"-"`
 	// Finds says in the common form what was found. Defaults to what follows from the answer.
 	Finds func(*Record, Answer) Outcome `json:"-"`
@@ -53,6 +53,12 @@ func Participants(r *Record) []transcript.Key { return Actors(r.ParticipantNames
 
 // FirstJudge returns the first active judge, if there is one.
 func FirstJudge(r *Record) []transcript.Key { return Actors(r.Judges[:min(1, len(r.Judges))]...) }
+
+// Judges returns all active judges, in order.
+func Judges(r *Record) []transcript.Key { return Actors(r.Judges...) }
+
+// Remarks shows a prompt the remarks of people, and no turn of the debate.
+func Remarks(t *transcript.Turn) bool { return t.Kind == transcript.Remark }
 
 // Pair returns a function that returns the participants with the two roles, as [Record.PairByRole] does. It returns nobody unless
 // there are exactly two participants.
@@ -194,7 +200,7 @@ func (f Flow) End(r *Record) transcript.Ending {
 	return f.Ends(r)
 }
 
-// Answer returns the answer, or the last turn of the conclusion.
+// Answer returns the answer, or the last turn of the conclusion, or what was found.
 func (f Flow) Answer(r *Record) (a Answer) {
 	if f.Answers != nil {
 		return f.Answers(r)
@@ -203,6 +209,10 @@ func (f Flow) Answer(r *Record) (a Answer) {
 		if t := &r.Turns[i]; t.Kind == transcript.Conclusion {
 			a = Answer{Text: t.Text, Data: t.Data, Type: t.Contract}
 		}
+	}
+	if a.Type == "" && a.Text == "" {
+		found := f.Outcome(r, a)
+		a.Text = found.String()
 	}
 	return a
 }

@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"math"
 	"slices"
 	"strings"
 )
@@ -15,7 +14,7 @@ type Concluder interface {
 
 // Outcome is what a debate has found, in one form for all protocols. Reports, servers, evaluations and tournaments read it, and
 // need not know the protocol. A protocol fills the fields that it has. Texts may be by models: they are untrusted, and long ones
-// are Markdown.
+// are Markdown. A Result has no infinite numbers and no NaN: it leaves them out of scores, measures and charts.
 type Outcome struct {
 	// Kind is what readers call such a debate, such as "Panel". It defaults to the name of the protocol.
 	Kind string `json:"kind,omitempty"`
@@ -158,19 +157,16 @@ func (o *Outcome) AddDissent(title string, points ...string) {
 	}
 }
 
-// SetScore sets the final score of a name. It leaves out what is no number.
+// SetScore sets the final score of a name.
 func (o *Outcome) SetScore(name string, value float64) {
-	if math.IsNaN(value) || math.IsInf(value, 0) {
-		return
-	}
 	if o.Scores == nil {
 		o.Scores = map[string]float64{}
 	}
 	o.Scores[name] = value
 }
 
-// Set sets the value of a series in the row with a name. A new series or row comes last. It leaves out what is no number. A value
-// above the maximum is the new maximum.
+// Set sets the value of a series in the row with a name. A new series or row comes last. A value above the maximum is the new
+// maximum.
 func (c *Chart) Set(name, series string, value float64) {
 	c.set(ChartRow{Name: name}, series, value)
 }
@@ -182,9 +178,6 @@ func (c *Chart) SetRound(round int, series string, value float64) {
 }
 
 func (c *Chart) set(row ChartRow, series string, value float64) {
-	if math.IsNaN(value) || math.IsInf(value, 0) {
-		return
-	}
 	if !slices.Contains(c.Series, series) {
 		c.Series = append(c.Series, series)
 	}

@@ -168,6 +168,21 @@ func Problemf(field, format string, args ...any) Problem {
 	return Problem{Field: field, Reason: fmt.Sprintf(format, args...)}
 }
 
+// Problems collects problems in the order in which they are found.
+type Problems []Problem
+
+// Add adds a problem, as [Problemf] does.
+func (l *Problems) Add(field, format string, args ...any) {
+	*l = append(*l, Problemf(field, format, args...))
+}
+
+// AddAll adds a problem of a field for each of the reasons.
+func (l *Problems) AddAll(field string, reasons []string) {
+	for _, reason := range reasons {
+		*l = append(*l, Problem{Field: field, Reason: reason})
+	}
+}
+
 // FurtherJudges returns a problem for each judge after the first. A protocol with tasks for only one judge calls it in
 // Check.
 func (r *Record) FurtherJudges() (problems []Problem) {

@@ -249,6 +249,16 @@ func (r *Record) TurnsFrom(round int) []transcript.Turn {
 	return r.Turns[r.roundStarts[max(round, 0)]:]
 }
 
+// Said returns the turns of a kind and phase since the current round began.
+func (r *Record) Said(kind transcript.Kind, phase string) (turns []transcript.Turn) {
+	for _, t := range r.TurnsFrom(r.Cursor.Round) {
+		if t.Kind == kind && t.Phase == phase {
+			turns = append(turns, t)
+		}
+	}
+	return turns
+}
+
 // TurnsOf returns the turns of the given round.
 func (r *Record) TurnsOf(round int) []transcript.Turn {
 	turns := r.TurnsFrom(round)

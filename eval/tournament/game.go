@@ -1,6 +1,7 @@
 package tournament
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/runs"
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -39,10 +41,14 @@ type Judgment struct {
 	Margin *float64 `json:"margin,omitempty"`
 }
 
-// read sets what the game's debate says.
-func (g *Game) read(r *debate.Result) {
+// read sets what the game's debate says: in the verdicts of its judges, or if the protocol has none in its outcome.
+func (g *Game) read(r *debate.Result, verdicts bool) {
 	g.State, g.ProUsage, g.ConUsage = r.State, r.Sides[sidePro].Usage, r.Sides[sideCon].Usage
 	if g.Failed = runs.FailureOf(r); g.Failed != "" {
+		return
+	}
+	if !verdicts {
+		g.readOutcome(&r.Outcome)
 		return
 	}
 	for _, t := range r.Turns {
@@ -55,6 +61,26 @@ func (g *Game) read(r *debate.Result) {
 	if len(g.Judgments) == 0 {
 		g.Failed = "no judge gave a valid judgment"
 	}
+}
+
+// readOutcome reads who won, and the scores of both players.
+func (g *Game) readOutcome(o *protocol.Outcome) {
+	pro, proScored := o.Scores[namePro]
+	con, conScored := o.Scores[nameCon]
+	j := Judgment{Judge: cmp.Or(o.DecidedBy, "outcome"), Winner: g.player(o.Winner)}
+	if proScored && conScored {
+		j.Margin = new(pro - con)
+	}
+	if j.Winner == "" && j.Margin == nil {
+		g.Failed = "the outcome names no player as the winner, and has no scores of both"
+		return
+	}
+	g.Judgments = append(g.Judgments, j)
+}
+
+// player returns the player with a name in the game, or "".
+func (g *Game) player(name string) string {
+	return map[string]string{namePro: g.Pro, nameCon: g.Con}[name]
 }
 
 // judgment reads the reply of a judge: whom it names as the winner, and with which scores. It reports false for other turns.
@@ -70,7 +96,7 @@ func (g *Game) judgment(t transcript.Turn) (j Judgment, ok bool) {
 	if json.Unmarshal(t.Data, &said) != nil {
 		return j, false
 	}
-	j.Winner = map[string]string{namePro: g.Pro, nameCon: g.Con}[said.Winner]
+	j.Winner = g.player(said.Winner)
 	scores := map[string]float64{}
 	for _, p := range said.Participants {
 		if p.Score != nil {

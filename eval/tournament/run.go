@@ -251,6 +251,6 @@ func (r *runner) game(ctx context.Context, p pair, pro, con Player) (g Game, beg
 	if err != nil {
 		return g, true, err
 	}
-	g.read(result)
+	g.read(result, r.verdicts())
 	return g, true, nil
 }

@@ -9,7 +9,9 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/presets"
 	"github.com/elenchus-go/debate/internal/runs"
+	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/report/progress"
@@ -24,7 +26,8 @@ type Tournament struct {
 	// Judges score the games. If the protocol is procon, their scores give margins.
 	Judges []Player
 	// Config is what all games have in common, such as the protocol, limits and prices. The tournament sets ID, Topic,
-	// Participants and Judges. Its protocol defaults to procon.Protocol{}, and may be panel.Protocol.
+	// Participants and Judges. Its protocol defaults to procon.Protocol{}, and may be panel.Protocol, or one of your own that takes two
+	// participants and implements protocol.Concluder: the winner and the scores of its outcome count as one judgment.
 	Config debate.Config
 	// OwnFamily lets judges judge players of their own family. By default, they are not asked, and the report says how many
 	// judgments that leaves out.
@@ -145,7 +148,8 @@ func (t *Tournament) check() error {
 	return runs.Check("tournament", wrong)
 }
 
-// checkProtocol returns an error unless the judges name a winner of two players.
+// checkProtocol returns an error if the protocol is one of the library whose judges name no winner of two players. Another protocol says
+// in its outcome who won, or has scores of the players.
 func (t *Tournament) checkProtocol() error {
 	switch p := t.Config.Protocol.(type) {
 	case procon.Protocol:
@@ -157,9 +161,23 @@ func (t *Tournament) checkProtocol() error {
 			return errors.New("with a decision or an audience, judges name no winner; leave it out")
 		}
 	default:
+		known := slices.ContainsFunc(presets.Protocols(), func(q protocol.Protocol) bool { return q.Name() == p.Name() })
+		_, concludes := p.(protocol.Concluder)
+		if !known && concludes {
+			return nil
+		}
 		return fmt.Errorf("judges of protocol %s name no winner of two players, use procon or panel", p.Name())
 	}
 	return nil
+}
+
+// verdicts reports whether the judges give verdicts. Otherwise, the outcome says who won.
+func (t *Tournament) verdicts() bool {
+	switch t.Config.Protocol.(type) {
+	case procon.Protocol, panel.Protocol:
+		return true
+	}
+	return false
 }
 
 // checkNames returns what is wrong with the names of players or judges.

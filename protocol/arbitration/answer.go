@@ -1,34 +1,29 @@
 package arbitration
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
 
 // Answer returns a transcript in Markdown as the text and a [Result] as the data.
-func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
+func (p Protocol) Answer(r *protocol.Record) protocol.Answer {
 	if len(r.Turns) == 0 {
-		return a
+		return protocol.Answer{}
 	}
 	res := p.result(r)
-	a.Text = p.markdown(r, res)
-	a.Data, _ = json.Marshal(res) // plain data always encodes
-	return a
+	return outcome.Answer(p.markdown(r, res), res)
 }
 
 // DecodeAnswer returns the data of a debate's answer. It returns an error if there is no answer yet, or if another protocol
 // gave it.
-func DecodeAnswer(a protocol.Answer) (data Result, err error) {
-	err = a.Decode(Protocol{}.Name(), &data)
-	return data, err
-}
+func DecodeAnswer(a protocol.Answer) (Result, error) { return outcome.Decode[Result](a, Protocol{}) }
 
 // markdown returns the transcript: each topic with its positions, arguments and ruling, and a table of the scores.
 func (p Protocol) markdown(r *protocol.Record, res Result) string {
@@ -45,7 +40,7 @@ func (p Protocol) markdown(r *protocol.Record, res Result) string {
 }
 
 func writeRow(b *strings.Builder, label string, s ScoreChange) {
-	fmt.Fprintf(b, "| %s | %s | %s | %s |\n", label, formatNumber(s.Before), formatNumber(s.After), formatSigned(s.Delta))
+	fmt.Fprintf(b, "| %s | %s | %s | %s |\n", label, outcome.Number(s.Before), outcome.Number(s.After), formatSigned(s.Delta))
 }
 
 // writeTopic writes one topic if at least one side has spoken on it.
@@ -70,11 +65,11 @@ func (p Protocol) writeTopic(b *strings.Builder, r *protocol.Record, res Result,
 		return
 	}
 	a := res.Topics[at]
-	fmt.Fprintf(b, "### Ruling\n\n**%s**, confidence %s of 100", a.Ruling.Winner, formatNumber(a.Ruling.Confidence))
+	fmt.Fprintf(b, "### Ruling\n\n**%s**, confidence %s of 100", a.Ruling.Winner, outcome.Number(a.Ruling.Confidence))
 	if a.Defaulted {
 		b.WriteString(" (no valid ruling)")
 	}
-	fmt.Fprintf(b, ". %s: %s → %s (%s)\n\n%s\n\n", escapeMarkdown(a.Category), formatNumber(a.Before), formatNumber(a.After), formatSigned(a.Delta), escapeMarkdown(a.Ruling.Reasoning))
+	fmt.Fprintf(b, ". %s: %s → %s (%s)\n\n%s\n\n", escapeMarkdown(a.Category), outcome.Number(a.Before), outcome.Number(a.After), formatSigned(a.Delta), escapeMarkdown(a.Ruling.Reasoning))
 	for _, k := range a.Ruling.KeyPoints {
 		fmt.Fprintf(b, "- %s\n", escapeMarkdown(k))
 	}
@@ -96,9 +91,9 @@ func writeArguments(b *strings.Builder, t transcript.Turn) {
 
 func formatSigned(f float64) string {
 	if f > 0 {
-		return "+" + formatNumber(f)
+		return "+" + outcome.Number(f)
 	}
-	return formatNumber(f)
+	return outcome.Number(f)
 }
 
 // markdownEscapes replaces characters with a meaning within a line of Markdown, and prevents automatic links.

@@ -38,7 +38,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/elenchus-go/debate/protocol"
@@ -109,8 +108,6 @@ func (p Protocol) scale() float64 { return cmp.Or(p.Scale, 10) }
 
 func (p Protocol) maxAdjustment() float64 { return cmp.Or(p.MaxAdjustment, p.scale()/10) }
 
-func formatNumber(f float64) string { return strconv.FormatFloat(roundHundredths(f), 'f', -1, 64) }
-
 func roundHundredths(f float64) float64 { return math.Round(f*100) / 100 }
 
 // Name returns "arbitration/1".
@@ -123,28 +120,26 @@ func (p Protocol) Defaults() protocol.Defaults {
 
 // Check requires an advocate, a challenger and one arbiter, complete topics, at most one round for each topic, and a score
 // within the scale for the category of each topic.
-func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
-	wrong := func(field, format string, args ...any) {
-		problems = append(problems, protocol.Problemf(field, format, args...))
-	}
-	if n := len(r.Participants); n != 2 {
-		wrong("participants", "%d enabled, an arbitration takes 2: an advocate and a challenger", n)
-	} else if a := r.Participants[0].Role; a == r.Participants[1].Role && (a == Advocate || a == Challenger) {
-		wrong("participants[1].role", "%q is taken by %s", a, r.Participants[0].Name)
-	}
-	if len(r.Judges) == 0 {
-		wrong("judges", "none, an arbitration needs one as the arbiter")
-	}
-	problems = append(problems, r.FurtherJudges()...)
+func (p Protocol) Check(r *protocol.Record) []protocol.Problem {
+	problems := protocol.Problems(p.flow().Check(r))
 	if n := len(p.topics()); r.MaxRounds > n {
-		wrong("limits.max_rounds", "%d, use at most %d, one round for each topic", r.MaxRounds, n)
+		problems.Add("limits.max_rounds", "%d, use at most %d, one round for each topic", r.MaxRounds, n)
 	}
-	p.checkTopics(wrong)
-	p.checkScores(wrong)
+	p.checkTopics(&problems)
+	p.checkScores(&problems)
 	return problems
 }
 
-func (p Protocol) checkTopics(wrong func(field, format string, args ...any)) {
+// checkRoles requires that not both participants have the same role.
+func checkRoles(r *protocol.Record) (problems []protocol.Problem) {
+	a, b := r.Participants[0], r.Participants[1]
+	if a.Role == b.Role && (a.Role == Advocate || a.Role == Challenger) {
+		problems = append(problems, protocol.Problemf("participants[1].role", "%q is taken by %s", a.Role, a.Name))
+	}
+	return problems
+}
+
+func (p Protocol) checkTopics(problems *protocol.Problems) {
 	seen := map[string]int{}
 	for i, t := range p.topics() {
 		at := fmt.Sprintf("protocol.topics[%d]", i)
@@ -152,34 +147,34 @@ func (p Protocol) checkTopics(wrong func(field, format string, args ...any)) {
 			{"name", t.Name}, {"question", t.Question}, {"category", t.Category}, {"advocate", t.Advocate}, {"challenger", t.Challenger},
 		} {
 			if strings.TrimSpace(f[1]) == "" {
-				wrong(at+"."+f[0], "it is blank, a topic needs a name, a question, a category and both positions")
+				problems.Add(at+"."+f[0], "it is blank, a topic needs a name, a question, a category and both positions")
 			}
 		}
 		if first, again := seen[t.Name]; again {
-			wrong(at+".name", "%q is also the name of topics[%d]", t.Name, first)
+			problems.Add(at+".name", "%q is also the name of topics[%d]", t.Name, first)
 		}
 		seen[t.Name] = i
 		if t.Advocate == t.Challenger && t.Advocate != "" {
-			wrong(at+".challenger", "%q is also the position of the advocate", t.Challenger)
+			problems.Add(at+".challenger", "%q is also the position of the advocate", t.Challenger)
 		}
 		if _, scored := p.Scores[t.Category]; !scored && t.Category != "" {
-			wrong("protocol.scores", "no score for %q, the category of topic %q", t.Category, t.Name)
+			problems.Add("protocol.scores", "no score for %q, the category of topic %q", t.Category, t.Name)
 		}
 	}
 }
 
-func (p Protocol) checkScores(wrong func(field, format string, args ...any)) {
+func (p Protocol) checkScores(problems *protocol.Problems) {
 	scale, step := p.scale(), p.maxAdjustment()
 	if !(scale > 0 && scale <= maxScale) {
-		wrong("protocol.scale", "%v, use a number above 0 and at most %v", scale, maxScale)
+		problems.Add("protocol.scale", "%v, use a number above 0 and at most %v", scale, maxScale)
 		return
 	}
 	if !(step > 0 && step <= scale) {
-		wrong("protocol.max_adjustment", "%v, use a number above 0 and at most %v, the scale", step, scale)
+		problems.Add("protocol.max_adjustment", "%v, use a number above 0 and at most %v, the scale", step, scale)
 	}
 	for _, category := range slices.Sorted(maps.Keys(p.Scores)) {
 		if s := p.Scores[category]; !(s >= 0 && s <= scale) {
-			wrong("protocol.scores."+category, "%v, use a number from 0 to %v", s, scale)
+			problems.Add("protocol.scores."+category, "%v, use a number from 0 to %v", s, scale)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -15,48 +16,48 @@ const (
 	phaseRule  = "rule"
 )
 
-// Phases returns the arguments of advocate and challenger, in this order, or the ruling of the first judge.
-func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
-	round := r.Cursor.Round
-	if round < 1 || round > len(p.topics()) {
-		return nil
-	}
-	switch r.Cursor.Stage {
-	case transcript.Speech:
-		if len(r.Participants) != 2 {
-			return nil
-		}
-		first, second := r.PairByRole(Advocate, Challenger)
-		return []protocol.Phase{{Name: phaseArgue, Steps: []protocol.Step{p.argueStep(r, first, Advocate), p.argueStep(r, second, Challenger)}}}
-	case transcript.Assessment:
-		if len(r.Judges) == 0 {
-			return nil
-		}
-		return []protocol.Phase{{Name: phaseRule, Steps: []protocol.Step{p.ruleStep(r)}}}
-	default:
-		return nil
+// flow is the arguments of advocate and challenger, in this order, and the ruling of the first judge. The arbiter has to know the
+// sides, but not who argues for them.
+func (p Protocol) flow() protocol.Flow {
+	hasTopic := func(r *protocol.Record) bool { return r.Cursor.Round >= 1 && r.Cursor.Round <= len(p.topics()) }
+	return protocol.Flow{
+		Seats: protocol.Seats{
+			Participants: protocol.Range{Least: 2, Most: 2, Takes: "an arbitration takes 2: an advocate and a challenger"},
+			Judges:       protocol.Range{Least: 1, Most: 1, Takes: "an arbitration needs one as the arbiter"},
+			Rules:        checkRoles,
+		},
+		Stages: []protocol.Stage{
+			{
+				Kind: transcript.Speech, Name: phaseArgue, Prompt: "arbitration-argue", Contract: ArgumentContract, If: hasTopic,
+				Who: protocol.Pair(Advocate, Challenger),
+				Each: func(r *protocol.Record, s *protocol.Step) {
+					s.Vars = p.vars(r)
+					s.Vars["side"] = []string{Advocate, Challenger}[s.Order]
+				},
+			},
+			{
+				Kind: transcript.Assessment, Name: phaseRule, Prompt: "arbitration-rule", Contract: RulingContract, If: hasTopic,
+				Blind: true, Decides: true,
+				Each: func(r *protocol.Record, s *protocol.Step) {
+					round := r.Cursor.Round
+					s.Vars = p.vars(r)
+					s.Show = func(t *transcript.Turn) bool {
+						return t.Round == round && (t.Kind == transcript.Speech || t.Kind == transcript.Remark)
+					}
+				},
+			},
+		},
 	}
 }
+
+// Phases returns the phases of the stage and round.
+func (p Protocol) Phases(r *protocol.Record) []protocol.Phase { return p.flow().Phases(r) }
 
 // End returns the zero Ending: only the limits end the debate, at the latest after the last topic.
 func (Protocol) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
 
-func (p Protocol) argueStep(r *protocol.Record, name, side string) (s protocol.Step) {
-	s.Actor, s.Prompt, s.Contract, s.Vars = name, "arbitration-argue", ArgumentContract.Name(), p.vars(r)
-	s.Vars["side"] = side
-	return s
-}
-
-// ruleStep returns the step of the arbiter. The prompt shows the arguments of the round under pseudonyms: the arbiter has
-// to know the sides, but not who argues for them.
-func (p Protocol) ruleStep(r *protocol.Record) (s protocol.Step) {
-	round := r.Cursor.Round
-	s.Actor, s.Prompt, s.Contract, s.Vars, s.Blind = r.Judges[0], "arbitration-rule", RulingContract.Name(), p.vars(r), true
-	s.Show = func(t *transcript.Turn) bool {
-		return t.Round == round && (t.Kind == transcript.Speech || t.Kind == transcript.Remark)
-	}
-	return s
-}
+// Deciding returns the phase of the rulings.
+func (p Protocol) Deciding() []string { return p.flow().Deciding() }
 
 // vars returns the parameters of the prompts: the evaluation, and the topic of the round.
 func (p Protocol) vars(r *protocol.Record) map[string]string {
@@ -64,10 +65,10 @@ func (p Protocol) vars(r *protocol.Record) map[string]string {
 	v := map[string]string{
 		"evidence": bulletList(p.Evidence), "challenges": bulletList(p.Challenges), "scores": p.scoreList(),
 		"topic": t.Name, "question": t.Question, "category": t.Category, Advocate: t.Advocate, Challenger: t.Challenger,
-		"score": "", "scale": formatNumber(p.scale()),
+		"score": "", "scale": outcome.Number(p.scale()),
 	}
 	if _, scored := p.Scores[t.Category]; scored {
-		v["score"] = formatNumber(p.currentScore(r, t.Category))
+		v["score"] = outcome.Number(p.currentScore(r, t.Category))
 	}
 	if len(r.Participants) == 2 {
 		v["for"], v["against"] = r.PairByRole(Advocate, Challenger)
@@ -79,7 +80,7 @@ func (p Protocol) vars(r *protocol.Record) map[string]string {
 func (p Protocol) scoreList() string {
 	var list []string
 	for _, category := range slices.Sorted(maps.Keys(p.Scores)) {
-		list = append(list, category+": "+formatNumber(p.Scores[category])+" of "+formatNumber(p.scale()))
+		list = append(list, category+": "+outcome.Number(p.Scores[category])+" of "+outcome.Number(p.scale()))
 	}
 	return bulletList(list)
 }
@@ -91,6 +92,3 @@ func bulletList(items []string) string {
 	}
 	return b.String()
 }
-
-// Deciding returns the phase of the rulings.
-func (Protocol) Deciding() []string { return []string{phaseRule} }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/internal/confidence"
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/judge/reply"
 )
 
@@ -66,7 +67,7 @@ func (r *Ruling) Default([]string) {
 // Text returns the ruling for readers.
 func (r *Ruling) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Winner: %s (confidence %s of 100)\n%s", r.Winner, formatNumber(r.Confidence), r.Reasoning)
+	fmt.Fprintf(&b, "Winner: %s (confidence %s of 100)\n%s", r.Winner, outcome.Number(r.Confidence), r.Reasoning)
 	for _, p := range r.KeyPoints {
 		b.WriteString("\n- " + p)
 	}

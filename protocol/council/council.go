@@ -78,31 +78,29 @@ func (Protocol) Defaults() protocol.Defaults { return protocol.Defaults{MaxRound
 
 // Check requires three to sixteen participants, a judge, and one round. Members of a family must be participants, and a
 // family must not include all of them. After the start, one remaining participant is enough.
-func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
-	wrong := func(field, format string, args ...any) {
-		problems = append(problems, protocol.Problemf(field, format, args...))
-	}
+func (p Protocol) Check(r *protocol.Record) []protocol.Problem {
+	var problems protocol.Problems
 	switch n, begun := len(r.Participants), r.Cursor.Round > 0; {
 	case begun && n < 1:
-		wrong("participants", "%d enabled, a council that has begun needs 1", n)
+		problems.Add("participants", "%d enabled, a council that has begun needs 1", n)
 	case !begun && n < 3 || n > 16:
-		wrong("participants", "%d enabled, a council takes 3 to 16", n)
+		problems.Add("participants", "%d enabled, a council takes 3 to 16", n)
 	}
 	if len(r.Judges) == 0 {
-		wrong("judges", "none, a council needs a chair")
+		problems.Add("judges", "none, a council needs a chair")
 	}
 	problems = append(problems, r.FurtherJudges()...)
 	if r.MaxRounds > 1 {
-		wrong("limits.max_rounds", "%d, a council has 1 round", r.MaxRounds)
+		problems.Add("limits.max_rounds", "%d, a council has 1 round", r.MaxRounds)
 	}
 	if r.Cursor.Round == 0 { // participants may drop out later
-		problems = append(problems, p.checkFamilies(r)...)
+		p.checkFamilies(r, &problems)
 	}
 	return problems
 }
 
-// checkFamilies returns the problems of Families.
-func (p Protocol) checkFamilies(r *protocol.Record) (problems []protocol.Problem) {
+// checkFamilies adds the problems of Families.
+func (p Protocol) checkFamilies(r *protocol.Record, problems *protocol.Problems) {
 	members := r.ParticipantNames()
 	var seen []string
 	for i, family := range p.Families {
@@ -110,18 +108,17 @@ func (p Protocol) checkFamilies(r *protocol.Record) (problems []protocol.Problem
 		for _, name := range family {
 			switch unknown := r.UnknownNames(field, name); {
 			case len(unknown) > 0:
-				problems = append(problems, unknown...)
+				*problems = append(*problems, unknown...)
 			case slices.Contains(seen, name):
-				problems = append(problems, protocol.Problemf(field, "%q is listed twice, list each participant once", name))
+				problems.Add(field, "%q is listed twice, list each participant once", name)
 			default:
 				seen = append(seen, name)
 			}
 		}
 		if !slices.ContainsFunc(members, func(name string) bool { return !slices.Contains(family, name) }) {
-			problems = append(problems, protocol.Problemf(field, "it has all participants, so nobody would rank an answer; leave one out"))
+			problems.Add(field, "it has all participants, so nobody would rank an answer; leave one out")
 		}
 	}
-	return problems
 }
 
 // related reports whether a member does not rank the answer of another, because it is its own or of its family.

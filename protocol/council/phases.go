@@ -10,7 +10,7 @@ import (
 // flow returns the answers and the rankings of the round, and the chair's answer at the end.
 func (p Protocol) flow() protocol.Flow {
 	return protocol.Flow{Stages: []protocol.Stage{
-		{Kind: transcript.Speech, Name: phaseAnswer, Prompt: "council-answer", Parallel: true, Show: remarksOnly},
+		{Kind: transcript.Speech, Name: phaseAnswer, Prompt: "council-answer", Parallel: true, Show: protocol.Remarks},
 		{
 			Kind: transcript.Speech, Name: phaseRank, Prompt: "council-rank", Contract: RankingContract, Parallel: true, Blind: true,
 			Who: p.rankers, Each: p.showRanked,
@@ -49,8 +49,6 @@ func (p Protocol) Names(r *protocol.Record, s protocol.Step) []string {
 	}
 	return p.rankedBy(s.Actor, authorsOf(r))
 }
-
-func remarksOnly(t *transcript.Turn) bool { return t.Kind == transcript.Remark }
 
 // Deciding returns the phase of the conclusion.
 func (p Protocol) Deciding() []string { return p.flow().Deciding() }

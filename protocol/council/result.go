@@ -1,11 +1,11 @@
 package council
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
@@ -27,17 +27,14 @@ type Result struct {
 
 // DecodeAnswer returns the data of a debate's answer. It returns an error if there is no answer yet, or if another protocol
 // gave it.
-func DecodeAnswer(a protocol.Answer) (data Result, err error) {
-	err = a.Decode(Protocol{}.Name(), &data)
-	return data, err
-}
+func DecodeAnswer(a protocol.Answer) (Result, error) { return outcome.Decode[Result](a, Protocol{}) }
 
 // Answer returns the chair's answer, or before the end only the standings. It is zero before the first answer.
-func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
+func (p Protocol) Answer(r *protocol.Record) protocol.Answer {
 	res := Result{Rankings: rankings(r)}
 	res.Standings = standings(r, res.Rankings)
 	if len(res.Standings) == 0 {
-		return a
+		return protocol.Answer{}
 	}
 	if o := r.Ending.Outcome; o != "" && o != transcript.Canceled {
 		p.conclude(r, &res)
@@ -50,9 +47,7 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 		text = append(text, "Where the answers differ:\n- "+strings.Join(res.Disagreements, "\n- "))
 	}
 	text = append(text, "Ranks of the answers, with scores from 0 to 1:\n"+res.ranks())
-	a.Text = strings.Join(text, "\n\n")
-	a.Data, _ = json.Marshal(res) // finite numbers and strings always encode
-	return a
+	return outcome.Answer(strings.Join(text, "\n\n"), res)
 }
 
 // conclude sets the answer and the notes of a debate that ends.

@@ -1,11 +1,11 @@
 package mad
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
@@ -35,13 +35,10 @@ type RoundResult struct {
 
 // DecodeAnswer returns the data of a debate's answer. It returns an error if there is no answer yet, or if another protocol
 // gave it.
-func DecodeAnswer(a protocol.Answer) (data Result, err error) {
-	err = a.Decode(Protocol{}.Name(), &data)
-	return data, err
-}
+func DecodeAnswer(a protocol.Answer) (Result, error) { return outcome.Decode[Result](a, Protocol{}) }
 
 // Answer returns the decision and the way to it. It is zero before the first decision of the moderator or the judge.
-func (Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
+func (Protocol) Answer(r *protocol.Record) protocol.Answer {
 	res, replied := Result{Rounds: []RoundResult{}}, false
 	for i := range r.Turns {
 		if t := &r.Turns[i]; t.Kind == transcript.Assessment || t.Kind == transcript.Conclusion {
@@ -51,7 +48,7 @@ func (Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 	}
 	over := r.Ending.Outcome != "" && r.Ending.Outcome != transcript.Canceled && r.Cursor.Stage != transcript.Conclusion
 	if !replied && !over || len(r.Turns) == 0 {
-		return a
+		return protocol.Answer{}
 	}
 	if m, ended := preference(r); ended {
 		res.Answer, res.Reasoning, res.Supported, res.DecidedBy = m.Answer, m.Reasoning, m.Supported, "moderator"
@@ -63,9 +60,7 @@ func (Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 		}
 		res.Notes = append([]string{"There is no answer: " + why + "."}, res.Notes...)
 	}
-	a.Text = res.text()
-	a.Data, _ = json.Marshal(res) // plain data always encodes
-	return a
+	return outcome.Answer(res.text(), res)
 }
 
 // add adds a turn of the moderator or the judge.

@@ -102,31 +102,29 @@ func (p Protocol) Defaults() protocol.Defaults {
 }
 
 // Check requires two different answers, as many participants as the mode has, a judge, and lengths that a speech can have.
-func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
-	wrong := func(field, format string, args ...any) {
-		problems = append(problems, protocol.Problemf(field, format, args...))
-	}
+func (p Protocol) Check(r *protocol.Record) []protocol.Problem {
+	var problems protocol.Problems
 	for _, answer := range []struct{ field, text string }{{"a", p.A}, {"b", p.B}} {
 		if strings.TrimSpace(answer.text) == "" {
-			wrong("protocol."+answer.field, "it is blank, set an answer")
+			problems.Add("protocol."+answer.field, "it is blank, set an answer")
 		}
 	}
 	if a := strings.TrimSpace(p.A); a != "" && a == strings.TrimSpace(p.B) {
-		wrong("protocol.b", "it is the same as a, set another answer")
+		problems.Add("protocol.b", "it is the same as a, set another answer")
 	}
 	if !slices.Contains(Modes(), p.mode()) {
-		wrong("protocol.mode", "%q is unknown, use one of %q", p.Mode, Modes())
+		problems.Add("protocol.mode", "%q is unknown, use one of %q", p.Mode, Modes())
 	} else if n := len(r.Participants); n != p.speakers() {
-		wrong("participants", "%d enabled, the mode %s takes %d", n, p.mode(), p.speakers())
+		problems.Add("participants", "%d enabled, the mode %s takes %d", n, p.mode(), p.speakers())
 	}
 	if len(r.Judges) == 0 {
-		wrong("judges", "none, oversight needs one")
+		problems.Add("judges", "none, oversight needs one")
 	}
 	if p.mode() == Direct && r.MaxRounds > 1 {
-		wrong("limits.max_rounds", "%d, a direct answer has 1 round", r.MaxRounds)
+		problems.Add("limits.max_rounds", "%d, a direct answer has 1 round", r.MaxRounds)
 	}
 	if least, most := p.words(); p.MinWords < 0 || p.MaxWords < 0 || least > most {
-		wrong("protocol.max_words", "speeches of %d to %d words, set 1 or more, and at least as many as min_words", least, most)
+		problems.Add("protocol.max_words", "speeches of %d to %d words, set 1 or more, and at least as many as min_words", least, most)
 	}
 	return problems
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/elenchus-go/debate/internal/jury"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
@@ -26,7 +27,7 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 		return p.speeches(r)
 	case transcript.Assessment:
 		if p.asks() && r.Cursor.Round < r.MaxRounds && len(r.Judges) > 0 {
-			step := p.judging(r, r.Judges[0], false)
+			step := p.judging(r, transcript.Key{Actor: r.Judges[0]})
 			step.Prompt = promptAsk
 			return []protocol.Phase{{Name: phaseAsk, Steps: []protocol.Step{step}}}
 		}
@@ -55,7 +56,7 @@ func (p Protocol) speeches(r *protocol.Record) (phases []protocol.Phase) {
 	}
 	if p.chooses() && r.Cursor.Round <= 1 {
 		a := firstChoice(r)
-		step := protocol.Step{Prompt: promptChoose, Contract: ChoiceContract.Name(), Show: remarksOnly, Vars: map[string]string{
+		step := protocol.Step{Prompt: promptChoose, Contract: ChoiceContract.Name(), Show: protocol.Remarks, Vars: map[string]string{
 			"first": p.text(a), "second": p.text(a.other()),
 		}}
 		step.Actor = r.Participants[0].Name
@@ -91,23 +92,24 @@ func (p Protocol) speech(name string, a answer) protocol.Step {
 // judgments returns the phase in which each judge decides, in both orders of the answers.
 func (p Protocol) judgments(r *protocol.Record) protocol.Phase {
 	phase := protocol.Phase{Name: phaseJudge, Parallel: true}
-	for _, swapped := range []bool{false, true} {
-		if swapped && p.Once {
-			break
-		}
-		for _, name := range r.Judges {
-			step := p.judging(r, name, swapped)
-			step.Prompt, step.Contract = promptJudge, CredenceContract.Name()
-			phase.Steps = append(phase.Steps, step)
-		}
+	keys := protocol.Judges(r)
+	if !p.Once {
+		keys = jury.Twice(keys)
+	}
+	for _, k := range keys {
+		step := p.judging(r, k)
+		step.Prompt = promptJudge
+		step.Contract = CredenceContract.Name()
+		phase.Steps = append(phase.Steps, step)
 	}
 	return phase
 }
 
 // judging returns a step of a judge.
-func (p Protocol) judging(r *protocol.Record, name string, swapped bool) protocol.Step {
+func (p Protocol) judging(r *protocol.Record, k transcript.Key) protocol.Step {
+	swapped := k.Target == judge.Swapped
 	a := first(r, swapped)
-	step := protocol.Step{Blind: true, Swap: swapped, Show: public, Vars: map[string]string{
+	step := protocol.Step{Key: k, Blind: true, Swap: swapped, Show: public, Vars: map[string]string{
 		"first": p.text(a), "second": p.text(a.other()), "speakers": fmt.Sprint(p.speakers()),
 	}}
 	if p.chooses() {
@@ -123,10 +125,6 @@ func (p Protocol) judging(r *protocol.Record, name string, swapped bool) protoco
 		}
 		step.Vars[field] = who
 	}
-	step.Actor = name
-	if swapped {
-		step.Target = judge.Swapped
-	}
 	return step
 }
 
@@ -134,8 +132,6 @@ func (p Protocol) judging(r *protocol.Record, name string, swapped bool) protoco
 func public(t *transcript.Turn) bool {
 	return t.Kind == transcript.Remark || t.Phase == phaseSpeak || t.Phase == phaseAsk
 }
-
-func remarksOnly(t *transcript.Turn) bool { return t.Kind == transcript.Remark }
 
 // quoteTag matches the tags around a quote.
 var quoteTag = regexp.MustCompile(`</?quote[^<>]*>`)
@@ -154,12 +150,7 @@ func length(least, most int) func(any) []string {
 
 // turnsOf returns the decisions of the judges, those in the first order first.
 func turnsOf(r *protocol.Record) []transcript.Turn {
-	var turns []transcript.Turn
-	for _, t := range r.TurnsFrom(r.Cursor.Round) {
-		if t.Kind == transcript.Conclusion && t.Phase == phaseJudge {
-			turns = append(turns, t)
-		}
-	}
+	turns := r.Said(transcript.Conclusion, phaseJudge)
 	slices.SortStableFunc(turns, func(a, b transcript.Turn) int { return strings.Compare(a.Target, b.Target) })
 	return turns
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 )
@@ -44,10 +45,7 @@ func (r Result) Of(answer string) (p float64, ok bool) {
 }
 
 // DecodeAnswer returns the data of a debate's answer. It returns an error if there is no answer yet, or if another protocol gave it.
-func DecodeAnswer(a protocol.Answer) (data Result, err error) {
-	err = a.Decode(Protocol{}.Name(), &data)
-	return data, err
-}
+func DecodeAnswer(a protocol.Answer) (Result, error) { return outcome.Decode[Result](a, Protocol{}) }
 
 // Answer returns the joint decision of the judges. It is zero before there is one.
 func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {

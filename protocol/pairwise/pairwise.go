@@ -58,21 +58,20 @@ func (Protocol) Defaults() protocol.Defaults {
 }
 
 // Check requires two answers, no participants and a judge.
-func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
+func (p Protocol) Check(r *protocol.Record) []protocol.Problem {
+	var problems protocol.Problems
 	for _, answer := range []struct{ field, text string }{{"a", p.A}, {"b", p.B}} {
 		if strings.TrimSpace(answer.text) == "" {
-			problems = append(problems, protocol.Problemf("protocol."+answer.field, "it is blank, set an answer"))
+			problems.Add("protocol."+answer.field, "it is blank, set an answer")
 		}
 	}
 	if n := len(r.Participants); n > 0 {
-		problems = append(problems, protocol.Problemf("participants", "%d enabled, pairwise takes none: the answers are given", n))
+		problems.Add("participants", "%d enabled, pairwise takes none: the answers are given", n)
 	}
 	if len(p.jury(r)) == 0 {
-		problems = append(problems, protocol.Problemf("judges", "none, pairwise needs one"))
+		problems.Add("judges", "none, pairwise needs one")
 	}
-	for _, wrong := range p.Selection.Check(r.Judges, p.asked()) {
-		problems = append(problems, protocol.Problemf("protocol.selection", "%s", wrong))
-	}
+	problems.AddAll("protocol.selection", p.Selection.Check(r.Judges, p.asked()))
 	return problems
 }
 

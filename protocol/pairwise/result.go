@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/agreement"
 	"github.com/elenchus-go/debate/protocol"
@@ -26,10 +27,7 @@ type Result struct {
 }
 
 // DecodeAnswer returns the data of a debate's answer. It returns an error if there is no answer yet, or if another protocol gave it.
-func DecodeAnswer(a protocol.Answer) (data Result, err error) {
-	err = a.Decode(Protocol{}.Name(), &data)
-	return data, err
-}
+func DecodeAnswer(a protocol.Answer) (Result, error) { return outcome.Decode[Result](a, Protocol{}) }
 
 // Answer returns the decision of the majority of the jury, or that of the senior judge where the jury does not decide. It is
 // zero before there is one.

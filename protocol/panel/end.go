@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/judge"
-	"github.com/elenchus-go/debate/judge/agreement"
 	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
@@ -75,14 +74,8 @@ func DecodeAnswer(a protocol.Answer) (judge.Opinion[judge.Verdict], error) {
 // Answer returns the joint verdict of the jury. The data is a judge.Opinion[judge.Verdict], even with a single judge. With
 // the format oxford, it returns the result of the audience's votes, and with a decision the joint decision.
 func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
-	turns, decided := judgeTurns(r, phaseVerdict), agreement.None
-	if !p.Selection.IsZero() && len(turns) > 0 {
-		if decided = p.decided(r); decided == agreement.None {
-			if turns = judgeTurns(r, phaseSenior); len(turns) > 0 || p.Selection.Lost(r.Judges) {
-				a.Warnings = append(a.Warnings, p.Selection.Refusal(itemOf(r), r.Judges))
-			}
-		}
-	}
+	turns, decided, warnings := p.selected().Concluding(r)
+	a.Warnings = warnings
 	switch {
 	case p.Format == Oxford:
 		return audienceAnswer(r)
@@ -117,22 +110,4 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 	a.Text = strings.Join(lines, "\n")
 	a.Data, _ = json.Marshal(joint) // a decoded value always encodes
 	return a
-}
-
-// decided returns what the jury decides, between the participants or the options: A is the first one. It is None if there is a
-// selection and the jury must not decide.
-func (p Protocol) decided(r *protocol.Record) agreement.Decision {
-	if d, may := p.Selection.Decide(itemOf(r)); may {
-		return d
-	}
-	return agreement.None
-}
-
-// itemOf returns the decisions of the jury.
-func itemOf(r *protocol.Record) agreement.Item {
-	var a, b string
-	if len(r.Participants) == 2 {
-		a, b = r.Participants[0].Name, r.Participants[1].Name
-	}
-	return agreement.ItemOf(r.ID, a, b, judgeTurns(r, phaseVerdict)...)
 }

@@ -49,14 +49,7 @@ func audienceOutcome(r *protocol.Record, answer protocol.Answer) protocol.Outcom
 		Won: a.Winner,
 	}
 	o.Chart = &protocol.Chart{Title: "Votes of the audience", Unit: "Votes", Counts: true, Maximum: float64(max(len(a.Members), 1))}
-	for _, x := range []struct {
-		vote          string
-		before, after int
-	}{
-		{sideFor, a.Before.For, a.After.For},
-		{sideAgainst, a.Before.Against, a.After.Against},
-		{undecided, a.Before.Undecided, a.After.Undecided},
-	} {
+	for _, x := range a.changes() {
 		o.Chart.Set(x.vote, "before", float64(x.before))
 		o.Chart.Set(x.vote, "after", float64(x.after))
 		if x.vote != undecided && len(a.Members) > 0 {

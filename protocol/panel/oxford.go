@@ -1,12 +1,12 @@
 package panel
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
@@ -65,11 +65,11 @@ type AudienceMember struct {
 // DecodeAudience returns the data of the answer of an Oxford-style debate. It returns an error if there is no answer yet,
 // or if another protocol or format gave it.
 func DecodeAudience(a protocol.Answer) (Audience, error) {
-	var data audienceData
-	if err := a.Decode(Protocol{}.Name(), &data); err != nil {
+	data, err := outcome.Decode[audienceData](a, Protocol{})
+	switch {
+	case err != nil:
 		return Audience{}, err
-	}
-	if data.Audience == nil {
+	case data.Audience == nil:
 		return Audience{}, errors.New("decode answer: it is a verdict, use DecodeAnswer")
 	}
 	return *data.Audience, nil
@@ -81,15 +81,18 @@ type audienceData struct {
 }
 
 // votes returns a phase in which the audience votes. After the debate, each member sees its earlier vote too.
-func (p Protocol) votes(r *protocol.Record, phase string) protocol.Phase {
-	votes := onePhase(phase, true, protocol.Step{Prompt: phase, Contract: AudienceContract.Name(), Vars: p.vars(), Blind: true}, r.Judges...)[0]
-	for i := range votes.Steps {
-		name := votes.Steps[i].Actor
-		votes.Steps[i].Show = func(t *transcript.Turn) bool {
-			return t.Kind == transcript.Speech || t.Kind == transcript.Remark || t.Phase == phaseBefore && t.Actor == name
-		}
+func (p Protocol) votes(kind transcript.Kind, phase string) protocol.Stage {
+	return protocol.Stage{
+		Kind: kind, Name: phase, Prompt: phase, Contract: AudienceContract, Who: protocol.Judges, Parallel: true, Blind: true,
+		If: func(*protocol.Record) bool { return p.Format == Oxford },
+		Each: func(_ *protocol.Record, s *protocol.Step) {
+			name := s.Actor
+			s.Vars = p.vars()
+			s.Show = func(t *transcript.Turn) bool {
+				return t.Kind == transcript.Speech || t.Kind == transcript.Remark || t.Phase == phaseBefore && t.Actor == name
+			}
+		},
 	}
-	return votes
 }
 
 // audienceOf returns the members of the audience: the judges, and those who voted before the debate and dropped out later.
@@ -133,6 +136,21 @@ func countVotes(r *protocol.Record, members []string) (a Audience, voted bool) {
 	return a, voted
 }
 
+// change is how often the audience cast a vote before and after the debate.
+type change struct {
+	vote          string
+	before, after int
+}
+
+// changes returns how often the audience cast each vote.
+func (a Audience) changes() []change {
+	return []change{
+		{sideFor, a.Before.For, a.After.For},
+		{sideAgainst, a.Before.Against, a.After.Against},
+		{undecided, a.Before.Undecided, a.After.Undecided},
+	}
+}
+
 // add counts a vote.
 func (v *Votes) add(vote string) {
 	switch vote {
@@ -146,26 +164,22 @@ func (v *Votes) add(vote string) {
 }
 
 // audienceAnswer returns the result of the votes. It is zero before the first vote after the debate.
-func audienceAnswer(r *protocol.Record) (answer protocol.Answer) {
+func audienceAnswer(r *protocol.Record) protocol.Answer {
 	members := audienceOf(r)
 	a, voted := countVotes(r, members)
 	if !voted {
-		return answer
+		return protocol.Answer{}
 	}
 	lines := []string{"Nobody wins: both sides gained the same number of votes."}
 	if a.Winner != "" {
 		lines[0] = fmt.Sprintf("The side %s the motion wins: it gained more votes.", a.Winner)
 	}
-	for _, x := range []struct {
-		vote          string
-		before, after int
-	}{{"For", a.Before.For, a.After.For}, {"Against", a.Before.Against, a.After.Against}, {"Undecided", a.Before.Undecided, a.After.Undecided}} {
-		lines = append(lines, fmt.Sprintf("%s: %d before, %d after (%+d)", x.vote, x.before, x.after, x.after-x.before))
+	for _, x := range a.changes() {
+		name := strings.ToUpper(x.vote[:1]) + x.vote[1:]
+		lines = append(lines, fmt.Sprintf("%s: %d before, %d after (%+d)", name, x.before, x.after, x.after-x.before))
 	}
 	if missing := len(members) - len(a.Members); missing > 0 {
 		lines = append(lines, fmt.Sprintf("Not counted, because a valid vote is missing: %d of %d members of the audience.", missing, len(members)))
 	}
-	answer.Text = strings.Join(lines, "\n")
-	answer.Data, _ = json.Marshal(audienceData{&a}) // it always encodes
-	return answer
+	return outcome.Answer(strings.Join(lines, "\n"), audienceData{&a})
 }

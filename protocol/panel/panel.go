@@ -153,20 +153,9 @@ func (p Protocol) hasTasks() bool { return p.Format == StructuredRounds || p.For
 const (
 	phaseAssess  = "assess"
 	phaseVerdict = "verdict"
-	phaseSenior  = "senior"
 	phaseBefore  = "audience-before"
 	phaseAfter   = "audience-after"
 )
-
-// onePhase returns a single phase in which each actor performs the step.
-func onePhase(name string, parallel bool, step protocol.Step, actors ...string) []protocol.Phase {
-	steps := make([]protocol.Step, len(actors))
-	for i, a := range actors {
-		steps[i] = step
-		steps[i].Actor = a
-	}
-	return []protocol.Phase{{Name: name, Parallel: parallel, Steps: steps}}
-}
 
 // vars returns the parameters of the prompts. All steps with the same parameters share one map if there is no decision,
 // because Phases is called for every look at the record.

@@ -1,95 +1,126 @@
 package panel
 
 import (
-	"slices"
-
+	"github.com/elenchus-go/debate/internal/jury"
 	"github.com/elenchus-go/debate/judge"
-	"github.com/elenchus-go/debate/judge/agreement"
+	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Phases returns one phase for each stage, or two for the setup.
-func (p Protocol) Phases(r *protocol.Record) (phases []protocol.Phase) {
+// Phases returns one phase for each stage, or two for the setup. The senior judge follows unless the jury decides.
+func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
+	var stages []protocol.Stage
 	switch r.Cursor.Stage {
 	case transcript.Setup:
-		if p.Personas != "" {
-			phases = onePhase("personas", false, protocol.Step{Prompt: "personas", Contract: protocol.PersonasContract.Name(), Vars: p.vars()}, protocol.PersonaAssigner)
-		}
-		if p.Format == Oxford {
-			phases = append(phases, p.votes(r, phaseBefore))
-		}
-		return phases
+		stages = []protocol.Stage{p.personas(), p.votes(transcript.Setup, phaseBefore)}
 	case transcript.Speech:
-		return p.speeches(r)
+		stages = []protocol.Stage{p.speeches(r)}
 	case transcript.Assessment:
-		if p.Format != Oxford {
-			return p.judgePhases(phaseAssess, protocol.Step{Prompt: "assess", Contract: judge.AssessmentContract.Name()}, p.assessors(r))
+		stages = []protocol.Stage{p.judging(phaseAssess, "assess", judge.AssessmentContract, p.assessors)}
+	default:
+		selected := p.selected()
+		stages = []protocol.Stage{
+			p.concluding(phaseVerdict, selected.Members),
+			p.concluding(jury.Senior, selected.Seniors),
+			p.votes(transcript.Conclusion, phaseAfter),
 		}
-	case transcript.Conclusion:
-		if p.Format == Oxford {
-			return []protocol.Phase{p.votes(r, phaseAfter)}
-		}
-		return p.conclusion(r)
-	case transcript.Remark, transcript.Summary, transcript.Embeddings, transcript.Silence:
 	}
-	return nil
+	return protocol.Flow{Stages: stages}.Phases(r)
 }
 
-// conclusion returns the phase in which the judges give their verdicts, or decide. That of the senior judge follows unless
-// the jury decides.
-func (p Protocol) conclusion(r *protocol.Record) []protocol.Phase {
-	phases := p.concluding(r, phaseVerdict, p.jury(r))
-	if senior := p.Selection.Senior; slices.Contains(r.Judges, senior) && p.decided(r) == agreement.None {
-		phases = append(phases, p.concluding(r, phaseSenior, []string{senior})...)
+// personas returns the phase in which a model assigns personas.
+func (p Protocol) personas() protocol.Stage {
+	return protocol.Stage{
+		Kind: transcript.Setup, Name: "personas", Prompt: "personas", Contract: protocol.PersonasContract,
+		If:   func(*protocol.Record) bool { return p.Personas != "" },
+		Who:  func(*protocol.Record) []transcript.Key { return protocol.Actors(protocol.PersonaAssigner) },
+		Each: func(_ *protocol.Record, s *protocol.Step) { s.Vars = p.vars() },
 	}
-	return phases
+}
+
+// judging returns a parallel phase of judges, each with two steps if the jury swaps the order. The judges see pseudonyms
+// instead of names. An audience does not judge.
+func (p Protocol) judging(name, prompt string, contract *reply.Contract, who func(*protocol.Record) []transcript.Key) protocol.Stage {
+	return protocol.Stage{
+		Kind: transcript.Assessment, Name: name, Prompt: prompt, Contract: contract, Parallel: true, Blind: true,
+		If: func(*protocol.Record) bool { return p.Format != Oxford },
+		Who: func(r *protocol.Record) []transcript.Key {
+			if p.Jury.Swap {
+				return jury.Twice(who(r))
+			}
+			return who(r)
+		},
+		Each: func(_ *protocol.Record, s *protocol.Step) {
+			s.Vars = p.vars()
+			s.Swap = s.Target == judge.Swapped
+		},
+	}
 }
 
 // concluding returns a phase in which judges give their verdicts, or decide.
-func (p Protocol) concluding(r *protocol.Record, name string, judges []string) []protocol.Phase {
-	if !p.Decision.IsZero() {
-		step := protocol.Step{Prompt: "decide", Contract: p.Decision.ContractName(), Check: p.Decision.CheckReply(r.Cursor.Round)}
-		return p.judgePhases(name, step, judges)
-	}
-	phases := p.judgePhases(name, protocol.Step{Prompt: "verdict", Contract: judge.VerdictContract.Name()}, judges)
-	if !p.ByScores {
-		for i := range phases[0].Steps {
-			s := &phases[0].Steps[i]
+func (p Protocol) concluding(name string, who func(*protocol.Record) []transcript.Key) protocol.Stage {
+	stage := p.judging(name, "verdict", judge.VerdictContract, who)
+	stage.Kind = transcript.Conclusion
+	each := stage.Each
+	stage.Each = func(r *protocol.Record, s *protocol.Step) {
+		each(r, s)
+		switch {
+		case !p.Decision.IsZero():
+			s.Prompt = "decide"
+			s.Contract = p.Decision.ContractName()
+			s.Check = p.Decision.CheckReply(r.Cursor.Round)
+		case !p.ByScores:
 			s.Doubt = scoresOf(r, s.Actor, s.Target).doubt
 		}
 	}
-	return phases
+	return stage
 }
 
-// jury returns the judges without the senior one.
-func (p Protocol) jury(r *protocol.Record) []string { return p.Selection.Jury(r.Judges) }
+// selected returns the jury and the senior judge.
+func (p Protocol) selected() jury.Selected {
+	return jury.Selected{Selection: p.Selection, Phase: phaseVerdict, Said: judgeTurns}
+}
 
 // assessors returns the judges who assess the current round.
-func (p Protocol) assessors(r *protocol.Record) []string {
-	jury := p.jury(r)
-	if !p.RotateJudges || len(jury) == 0 {
-		return jury
+func (p Protocol) assessors(r *protocol.Record) []transcript.Key {
+	members := p.selected().Members(r)
+	if !p.RotateJudges || len(members) == 0 {
+		return members
 	}
-	at := max(r.Cursor.Round-1, 0) % len(jury)
-	return jury[at : at+1]
+	at := max(r.Cursor.Round-1, 0) % len(members)
+	return members[at : at+1]
 }
 
 // speeches returns the phase of the current round.
-func (p Protocol) speeches(r *protocol.Record) []protocol.Phase {
+func (p Protocol) speeches(r *protocol.Record) protocol.Stage {
 	name, prompt := p.phaseAndPrompt(r.Cursor.Round, r.MaxRounds)
 	// Editing the limit does not change a round that has begun.
 	if begun := startedPhase(r); begun != "" && p.hasTasks() {
 		name, prompt = begun, begun
 	}
-	steps, vars, advocate := make([]protocol.Step, len(r.Participants)), p.vars(), p.advocate(r)
-	for i := range r.Participants {
-		steps[i].Actor, steps[i].Prompt, steps[i].Vars = r.Participants[i].Name, prompt, vars
-		if steps[i].Actor == advocate {
-			steps[i].Target, steps[i].Prompt = advocateTarget, advocatePrompt
+	return protocol.Stage{
+		Kind: transcript.Speech, Name: name, Prompt: prompt, Parallel: p.Mode == Simultaneous,
+		Who: func(r *protocol.Record) []transcript.Key { return p.speakers(r) },
+		Each: func(_ *protocol.Record, s *protocol.Step) {
+			s.Vars = p.vars()
+			if s.Target == advocateTarget {
+				s.Prompt = advocatePrompt
+			}
+		},
+	}
+}
+
+// speakers returns the participants, of whom one may be the devil's advocate.
+func (p Protocol) speakers(r *protocol.Record) []transcript.Key {
+	keys := protocol.Participants(r)
+	advocate := p.advocate(r)
+	for i := range keys {
+		if keys[i].Actor == advocate {
+			keys[i].Target = advocateTarget
 		}
 	}
-	return []protocol.Phase{{Name: name, Parallel: p.Mode == Simultaneous, Steps: steps}}
+	return keys
 }
 
 // startedPhase returns the speech phase of the current round that already has a turn, or "".
@@ -117,28 +148,13 @@ func (p Protocol) phaseAndPrompt(round, rounds int) (phase, prompt string) {
 	return "rebuttal", "rebuttal"
 }
 
-// judgePhases returns a parallel phase of all judges, each with two steps if the jury swaps the order. The judges see
-// pseudonyms instead of names.
-func (p Protocol) judgePhases(name string, step protocol.Step, judges []string) []protocol.Phase {
-	step.Vars, step.Blind = p.vars(), true
-	phases := onePhase(name, true, step, judges...)
-	if !p.Jury.Swap {
-		return phases
-	}
-	for _, s := range onePhase(name, true, step, judges...)[0].Steps {
-		s.Target, s.Swap = judge.Swapped, true
-		phases[0].Steps = append(phases[0].Steps, s)
-	}
-	return phases
-}
-
 // Deciding returns the phases of the verdicts and of the senior judge, or of the audience's votes. If the scores decide, the assessments do too.
 func (p Protocol) Deciding() []string {
 	switch {
 	case p.Format == Oxford:
 		return []string{phaseBefore, phaseAfter}
 	case p.ByScores:
-		return []string{phaseAssess, phaseVerdict, phaseSenior}
+		return []string{phaseAssess, phaseVerdict, jury.Senior}
 	}
-	return []string{phaseVerdict, phaseSenior}
+	return []string{phaseVerdict, jury.Senior}
 }

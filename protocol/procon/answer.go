@@ -1,35 +1,27 @@
 package procon
 
 import (
-	"encoding/json"
 	"math"
 
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/judge"
-	"github.com/elenchus-go/debate/judge/agreement"
 	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol"
 )
 
 // Answer returns the joint judgment of the judges, or with a decision the joint decision. It is zero before the first one.
 func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
-	judgments, decisions := turnsOf(r, phaseJudge), turnsOf(r, phaseDecide)
+	judgments := said(r, phaseJudge)
 	if len(judgments) == 0 {
 		return a
 	}
-	decided := agreement.None
-	if !p.Selection.IsZero() {
-		if decided = p.decided(r); decided == agreement.None {
-			decisions = turnsOf(r, phaseSenior)
-			if len(decisions) > 0 || p.Selection.Lost(r.Judges) {
-				a.Warnings = append(a.Warnings, p.Selection.Refusal(p.item(r), r.Judges))
-			}
-			if len(decisions) == 0 {
-				return a
-			}
-			if p.Decision.IsZero() {
-				judgments = decisions
-			}
-		}
+	decisions, decided, warnings := p.selected().Concluding(r)
+	a.Warnings = warnings
+	if len(decisions) == 0 {
+		return a
+	}
+	if p.Decision.IsZero() {
+		judgments = decisions
 	}
 	winner := ""
 	if n := decided.Number(); n > 0 && n <= len(r.Participants) {
@@ -37,27 +29,25 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 	}
 	opinions := judge.Opinions[Judgment](judgments...)
 	joint := combine(opinions, winner)
-	switch {
-	case p.Decision.IsZero():
-		a.Text = joint.Text()
-		a.Data, _ = json.Marshal(joint) // a decoded value always encodes
-		for _, o := range opinions {
-			if warning := o.Value.scores().Warning(o.Judge, false, o.Value.Winner); warning != "" && !o.Failed {
-				a.Warnings = append(a.Warnings, warning)
-			}
-		}
-	case len(decisions) > 0:
+	if !p.Decision.IsZero() {
 		a.Type = decision.Type
 		a.Text, a.Data = p.Decision.CombineFor(decided.Number(), joint.scores(), decisions...)
+		return a
+	}
+	a = outcome.Answer(joint.Text(), joint)
+	a.Warnings = warnings
+	for _, o := range opinions {
+		if warning := o.Value.scores().Warning(o.Judge, false, o.Value.Winner); warning != "" && !o.Failed {
+			a.Warnings = append(a.Warnings, warning)
+		}
 	}
 	return a
 }
 
 // DecodeAnswer returns the data of a debate's answer. It returns an error if there is no answer yet, if another protocol
 // gave it, or if it is a decision.
-func DecodeAnswer(a protocol.Answer) (data Judgment, err error) {
-	err = a.Decode(Protocol{}.Name(), &data)
-	return data, err
+func DecodeAnswer(a protocol.Answer) (Judgment, error) {
+	return outcome.Decode[Judgment](a, Protocol{})
 }
 
 // combine returns the joint judgment of several judges. The winner is that of the majority, unless it is decided. A judgment that is a default is ignored unless all are.

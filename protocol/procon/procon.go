@@ -36,10 +36,10 @@
 package procon
 
 import (
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/elenchus-go/debate/internal/jury"
 	"github.com/elenchus-go/debate/judge/agreement"
 	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol"
@@ -113,139 +113,104 @@ func derivePosition(s, other transcript.Profile) string {
 }
 
 // Check requires two participants with different positions, on different sides or none, and a judge.
-func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
-	wrong := func(field, format string, args ...any) {
-		problems = append(problems, protocol.Problemf(field, format, args...))
-	}
+func (p Protocol) Check(r *protocol.Record) []protocol.Problem {
+	var problems protocol.Problems
 	if n := len(r.Participants); n != 2 {
-		wrong("participants", "%d enabled, procon takes 2", n)
+		problems.Add("participants", "%d enabled, procon takes 2", n)
 	}
 	for _, s := range r.Participants {
 		if normalized(s.Position) == "" {
-			wrong("participants", "%q has no position, give each participant its own, or the sides %q and %q", s.Name, sidePro, sideCon)
+			problems.Add("participants", "%q has no position, give each participant its own, or the sides %q and %q", s.Name, sidePro, sideCon)
 		}
 	}
 	if len(r.Participants) == 2 {
 		a, b := r.Participants[0], r.Participants[1]
 		if p := normalized(a.Position); p != "" && p == normalized(b.Position) {
-			wrong("participants", "%q and %q both have the position %q, give them opposite ones", a.Name, b.Name, a.Position)
+			problems.Add("participants", "%q and %q both have the position %q, give them opposite ones", a.Name, b.Name, a.Position)
 		}
 		if s := normalized(a.Side); s != "" && s == normalized(b.Side) {
-			wrong("participants", "%q and %q are both on the side %q, give them different ones or none", a.Name, b.Name, a.Side)
+			problems.Add("participants", "%q and %q are both on the side %q, give them different ones or none", a.Name, b.Name, a.Side)
 		}
 	}
 	if len(r.Judges) == 0 {
-		wrong("judges", "none, procon needs one")
+		problems.Add("judges", "none, procon needs one")
 	}
 	if !p.Decision.IsZero() {
-		for _, problem := range p.Decision.Check(len(r.Judges), false) {
-			wrong("protocol.decision", "%s", problem)
-		}
+		problems.AddAll("protocol.decision", p.Decision.Check(len(r.Judges), false))
 	}
 	if p.Decision.Contract != "" && !p.Selection.IsZero() {
-		wrong("protocol.selection", "the judges name no winner and choose no option, leave it out")
+		problems.Add("protocol.selection", "the judges name no winner and choose no option, leave it out")
 	}
-	for _, problem := range p.Selection.CheckDebate(r.Judges, 1, len(r.Participants), len(p.Decision.Options)) {
-		wrong("protocol.selection", "%s", problem)
-	}
+	problems.AddAll("protocol.selection", p.Selection.CheckDebate(r.Judges, 1, len(r.Participants), len(p.Decision.Options)))
 	return problems
 }
 
 // normalized returns a text in lower case with single spaces, for comparison.
 func normalized(text string) string { return strings.Join(strings.Fields(strings.ToLower(text)), " ") }
 
-// The prompts.
+// The phases.
 const (
-	promptArgue = "procon-argue"
-	promptClose = "procon-close"
-	promptJudge = "procon-judge"
-)
-
-// The phases of judges.
-const (
+	phaseArgue  = "argue"
+	phaseClose  = "close"
 	phaseJudge  = "judge"
 	phaseDecide = "decide"
-	phaseSenior = "senior"
 )
 
-// Phases returns the speeches of a round, or at the end the judgments of all judges and, if there are any, their decisions.
-func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
-	switch r.Cursor.Stage {
-	case transcript.Speech:
-		vars := p.vars()
-		phase := protocol.Phase{Name: "argue"}
-		prompt := promptArgue
-		if closingRound(r) {
-			phase.Name, prompt = "close", promptClose
-		}
-		for _, s := range r.Participants {
-			phase.Steps = append(phase.Steps, protocol.Step{Key: transcript.Key{Actor: s.Name}, Prompt: prompt, Vars: vars})
-		}
-		return []protocol.Phase{phase}
-	case transcript.Conclusion:
-		return p.conclusion(r)
-	default:
-		return nil
-	}
-}
-
-// conclusion returns the judgments and the decisions of the jury. Those of the senior judge follow unless the jury decides.
-func (p Protocol) conclusion(r *protocol.Record) (phases []protocol.Phase) {
-	jury := p.Selection.Jury(r.Judges)
-	step := protocol.Step{Prompt: promptJudge, Contract: JudgmentContract.Name(), Doubt: doubt}
+// flow is the speeches of a round, and at the end the judgments of all judges. With a decision, they decide after that. The senior judge
+// follows unless the jury decides.
+func (p Protocol) flow() protocol.Flow {
+	var vars map[string]string // none without a decision
 	if !p.Decision.IsZero() {
-		step.Doubt = nil
-		phases = append(phases, p.judging(phaseJudge, step, jury...))
-		step = protocol.Step{Prompt: "decide", Contract: p.Decision.ContractName(), Check: p.Decision.CheckReply(r.Cursor.Round)}
+		vars = p.Decision.Vars()
 	}
-	phases = append(phases, p.judging(p.lastPhase(), step, jury...))
-	if senior := p.Selection.Senior; slices.Contains(r.Judges, senior) && p.decided(r) == agreement.None {
-		phases = append(phases, p.judging(phaseSenior, step, senior))
+	speech := func(_ *protocol.Record, s *protocol.Step) { s.Vars = vars }
+	arguing := func(r *protocol.Record) bool { return !closingRound(r) }
+	selected := p.selected()
+	stages := []protocol.Stage{
+		{Kind: transcript.Speech, Name: phaseArgue, Prompt: "procon-argue", If: arguing, Each: speech},
+		{Kind: transcript.Speech, Name: phaseClose, Prompt: "procon-close", If: closingRound, Each: speech},
 	}
-	return phases
+	last := protocol.Stage{
+		Kind: transcript.Conclusion, Name: phaseJudge, Prompt: "procon-judge", Contract: JudgmentContract, Who: selected.Members,
+		Parallel: true, Blind: true, Decides: true,
+		Each: func(_ *protocol.Record, s *protocol.Step) {
+			s.Vars = vars
+			if p.Decision.IsZero() {
+				s.Doubt = doubt
+			}
+		},
+	}
+	stages = append(stages, last)
+	if !p.Decision.IsZero() {
+		last.Name = phaseDecide
+		last.Prompt = "decide"
+		last.Each = func(r *protocol.Record, s *protocol.Step) {
+			s.Vars = vars
+			s.Contract = p.Decision.ContractName()
+			s.Check = p.Decision.CheckReply(r.Cursor.Round)
+		}
+		stages = append(stages, last)
+	}
+	last.Name = jury.Senior
+	last.Who = selected.Seniors
+	return protocol.Flow{Stages: append(stages, last)}
 }
 
-// lastPhase returns the name of the phase in which the jury names the winner, or decides.
-func (p Protocol) lastPhase() string {
-	if p.Decision.IsZero() {
-		return phaseJudge
+// Phases returns the phases of the stage and round.
+func (p Protocol) Phases(r *protocol.Record) []protocol.Phase { return p.flow().Phases(r) }
+
+// selected returns the jury and the senior judge, who decide in the last phase of the jury.
+func (p Protocol) selected() jury.Selected {
+	s := jury.Selected{Selection: p.Selection, Phase: phaseJudge, Said: said}
+	if !p.Decision.IsZero() {
+		s.Phase = phaseDecide
 	}
-	return phaseDecide
+	return s
 }
 
-// item returns the decisions of the jury. A is the first participant, or the first option.
-func (p Protocol) item(r *protocol.Record) agreement.Item {
-	var a, b string
-	if len(r.Participants) == 2 {
-		a, b = r.Participants[0].Name, r.Participants[1].Name
-	}
-	return agreement.ItemOf(r.ID, a, b, turnsOf(r, p.lastPhase())...)
-}
-
-// decided returns what the jury decides. It is None if there is a selection and the jury must not decide.
-func (p Protocol) decided(r *protocol.Record) agreement.Decision {
-	if d, may := p.Selection.Decide(p.item(r)); may {
-		return d
-	}
-	return agreement.None
-}
-
-// judging returns a phase in which each judge performs the step.
-func (p Protocol) judging(name string, step protocol.Step, judges ...string) protocol.Phase {
-	phase := protocol.Phase{Name: name, Parallel: true}
-	step.Vars, step.Blind = p.vars(), true
-	for _, step.Actor = range judges {
-		phase.Steps = append(phase.Steps, step)
-	}
-	return phase
-}
-
-// vars returns the parameters of the prompts. There are none without a decision.
-func (p Protocol) vars() map[string]string {
-	if p.Decision.IsZero() {
-		return nil
-	}
-	return p.Decision.Vars()
+// said returns the turns of a phase of the conclusion.
+func said(r *protocol.Record, phase string) []transcript.Turn {
+	return r.Said(transcript.Conclusion, phase)
 }
 
 // closingRound reports whether the current round has closing statements: the last round does, unless it is also the first.
@@ -253,7 +218,7 @@ func (p Protocol) vars() map[string]string {
 func closingRound(r *protocol.Record) bool {
 	for _, t := range r.TurnsFrom(r.Cursor.Round) {
 		if t.Kind == transcript.Speech || t.Kind == transcript.Silence {
-			return t.Phase == "close"
+			return t.Phase == phaseClose
 		}
 	}
 	return r.Cursor.Round > 1 && r.Cursor.Round >= r.MaxRounds
@@ -263,14 +228,4 @@ func closingRound(r *protocol.Record) bool {
 func (Protocol) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
 
 // Deciding returns the phases in which the judges judge and decide, and that of the senior judge.
-func (Protocol) Deciding() []string { return []string{phaseJudge, phaseDecide, phaseSenior} }
-
-// turnsOf returns the turns of a phase of the conclusion.
-func turnsOf(r *protocol.Record, phase string) (turns []transcript.Turn) {
-	for _, t := range r.TurnsFrom(r.Cursor.Round) {
-		if t.Kind == transcript.Conclusion && t.Phase == phase {
-			turns = append(turns, t)
-		}
-	}
-	return turns
-}
+func (Protocol) Deciding() []string { return []string{phaseJudge, phaseDecide, jury.Senior} }

@@ -2,9 +2,9 @@ package refine
 
 import (
 	"cmp"
-	"encoding/json"
 	"unicode/utf8"
 
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -33,10 +33,7 @@ type RoleAssignment struct {
 
 // DecodeAnswer returns the data of a debate's answer. It returns an error if there is no answer yet, or if another protocol
 // gave it.
-func DecodeAnswer(a protocol.Answer) (data Result, err error) {
-	err = a.Decode(Protocol{}.Name(), &data)
-	return data, err
-}
+func DecodeAnswer(a protocol.Answer) (Result, error) { return outcome.Decode[Result](a, Protocol{}) }
 
 // Answer returns the solution as the text and a [Result] as the data.
 func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
@@ -63,8 +60,7 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 		role := cmp.Or(s.Role, defaultRole)
 		res.Roles = append(res.Roles, RoleAssignment{Agent: s.Name, Role: role, Source: p.roleSource(role)})
 	}
-	a.Data, _ = json.Marshal(res) // plain data always encodes
-	return a
+	return outcome.Answer(a.Text, res)
 }
 
 // summarySize returns the sizes for a summary turn that covers before characters.

@@ -89,9 +89,7 @@ func addWeaknesses(o *protocol.Outcome, r *protocol.Record) {
 	o.Chart = &protocol.Chart{Title: "Weaknesses that the agents named", Unit: "Weaknesses", Counts: true, ByRound: true}
 	for _, severity := range []string{"critical", "major", "minor"} {
 		for _, round := range rounds {
-			n := float64(counts[round][severity])
-			o.Chart.SetRound(round, severity, n)
-			o.Chart.Maximum = max(o.Chart.Maximum, n)
+			o.Chart.SetRound(round, severity, float64(counts[round][severity]))
 		}
 	}
 }

@@ -108,38 +108,32 @@ func (Protocol) Defaults() protocol.Defaults { return protocol.Defaults{MaxRound
 
 // Check requires two to eight participants with known roles, one judge, a system prompt for each new role, and valid
 // policies.
-func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
-	wrong := func(field, format string, args ...any) {
-		problems = append(problems, protocol.Problemf(field, format, args...))
-	}
-	if n := len(r.Participants); n < 2 || n > 8 {
-		wrong("participants", "%d enabled, refine takes 2 to 8", n)
-	}
-	if len(r.Judges) == 0 {
-		wrong("judges", "none, refine needs one")
-	}
-	problems = append(problems, r.FurtherJudges()...)
+func (p Protocol) Check(r *protocol.Record) []protocol.Problem {
+	problems := protocol.Problems(protocol.Seats{
+		Participants: protocol.Range{Least: 2, Most: 8, Takes: "refine takes 2 to 8"},
+		Judges:       protocol.Range{Least: 1, Most: 1, Takes: "refine needs one"},
+	}.Check(r))
 	known := p.roleNames()
 	for i, s := range r.Participants {
 		if s.Role != "" && !slices.Contains(known, s.Role) {
-			wrong(fmt.Sprintf("participants[%d].role", i), "%q of %s is unknown, the roles are %q", s.Role, s.Name, known)
+			problems.Add(fmt.Sprintf("participants[%d].role", i), "%q of %s is unknown, the roles are %q", s.Role, s.Name, known)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Roles)) {
 		if name == "" || strings.TrimSpace(name) != name {
-			wrong("protocol.roles", "%q: use a name that is not empty, without leading or trailing spaces", name)
+			problems.Add("protocol.roles", "%q: use a name that is not empty, without leading or trailing spaces", name)
 		} else if !slices.Contains(builtInRoles, name) && strings.TrimSpace(p.Roles[name].System) == "" {
-			wrong("protocol.roles."+name+".system", "it is blank, describe the role and its focus")
+			problems.Add("protocol.roles."+name+".system", "it is blank, describe the role and its focus")
 		}
 	}
-	p.SummaryPolicy.check("protocol.summary_policy", defaultThreshold, wrong)
+	p.SummaryPolicy.check("protocol.summary_policy", defaultThreshold, &problems)
 	for _, name := range slices.Sorted(maps.Keys(p.AgentSummaryPolicies)) {
-		p.AgentSummaryPolicies[name].check("protocol.agent_summary_policies."+name, defaultThreshold, wrong)
+		p.AgentSummaryPolicies[name].check("protocol.agent_summary_policies."+name, defaultThreshold, &problems)
 		if r.Cursor.Round == 0 { // the policy of a participant who drops out later has no effect
 			problems = append(problems, r.UnknownNames("protocol.agent_summary_policies", name)...)
 		}
 	}
-	p.FinalSummaryPolicy.check("protocol.final_summary_policy", defaultFinalThreshold, wrong)
+	p.FinalSummaryPolicy.check("protocol.final_summary_policy", defaultFinalThreshold, &problems)
 	return problems
 }
 
@@ -150,13 +144,13 @@ func (p Protocol) roleNames() []string {
 	return slices.Compact(names)
 }
 
-// check reports the problems of a policy to wrong.
-func (l SummaryPolicy) check(field string, above int, wrong func(field, format string, args ...any)) {
+// check adds the problems of a policy.
+func (l SummaryPolicy) check(field string, above int, problems *protocol.Problems) {
 	full := l.withDefaults(above)
 	switch {
 	case full.Threshold < 0:
-		wrong(field+".threshold", "%d, use 1 or more, or leave it out for %d", full.Threshold, above)
+		problems.Add(field+".threshold", "%d, use 1 or more, or leave it out for %d", full.Threshold, above)
 	case full.TargetLength < 1 || full.TargetLength > full.Threshold:
-		wrong(field+".target_length", "%d, use 1 to %d, the threshold", full.TargetLength, full.Threshold)
+		problems.Add(field+".target_length", "%d, use 1 to %d, the threshold", full.TargetLength, full.Threshold)
 	}
 }

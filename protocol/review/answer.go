@@ -1,10 +1,10 @@
 package review
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
@@ -12,23 +12,23 @@ import (
 
 // Answer returns what the review comes to. It is zero before the debate ends.
 func (Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
-	outcome := r.Ending.Outcome
-	if outcome == "" || outcome == transcript.Canceled {
+	end := r.Ending.Outcome
+	if end == "" || end == transcript.Canceled {
 		return a
 	}
-	ruled := turnsOf(r, transcript.Conclusion, phaseRule)
+	ruled := r.Said(transcript.Conclusion, phaseRule)
 	if r.Cursor.Stage == transcript.Conclusion && protocol.Next(Protocol{}, r) != nil {
 		return a // a judge has not decided yet
 	}
 	found := examine(r)
-	if len(turnsOf(r, transcript.Speech, phaseFind)) == 0 {
+	if len(r.Said(transcript.Speech, phaseFind)) == 0 {
 		return a
 	}
 	res := Result{Findings: []Finding{}, Dropped: found.dropped, Silent: silent(r), Summaries: summaries(ruled)}
 	decide(&res, found.list, opinionsIn(r, ruled))
 	res.Verdict = verdictOf(&res, r)
-	a.Text, a.Warnings = res.text(), res.warnings(found.list, ruled)
-	a.Data, _ = json.Marshal(res) // strings and numbers always encode
+	a = outcome.Answer(res.text(), res)
+	a.Warnings = res.warnings(found.list, ruled)
 	return a
 }
 
@@ -48,7 +48,7 @@ func verdictOf(res *Result, r *protocol.Record) Verdict {
 
 // silent returns the reviewers without a valid reply, in order, those who dropped out last.
 func silent(r *protocol.Record) (names []string) {
-	turns := turnsOf(r, transcript.Speech, phaseFind)
+	turns := r.Said(transcript.Speech, phaseFind)
 	for _, name := range slices.Concat(r.ParticipantNames(), r.Dropped) {
 		at := slices.IndexFunc(turns, func(t transcript.Turn) bool { return t.Actor == name })
 		if at < 0 || slices.Contains(turns[at].Flags, transcript.Defaulted) {

@@ -33,7 +33,7 @@ func opinionsIn(r *protocol.Record, ruled []transcript.Turn) map[int][]opinion {
 			all[x.Finding] = append(all[x.Finding], opinion{o.Judge, true, x.Stands, x.Reason, x.Severity, x.SameAs})
 		}
 	}
-	for _, o := range judge.Opinions[Votes](turnsOf(r, transcript.Speech, phaseAttack)...) {
+	for _, o := range judge.Opinions[Votes](r.Said(transcript.Speech, phaseAttack)...) {
 		if o.Failed {
 			continue
 		}

@@ -16,16 +16,6 @@ const (
 	phaseRule   = "rule"
 )
 
-// turnsOf returns the turns of a phase.
-func turnsOf(r *protocol.Record, kind transcript.Kind, phase string) (turns []transcript.Turn) {
-	for _, t := range r.TurnsFrom(1) {
-		if t.Kind == kind && t.Phase == phase {
-			turns = append(turns, t)
-		}
-	}
-	return turns
-}
-
 // examined is the findings of a review after the check of their quotes.
 type examined struct {
 	list    []claimed

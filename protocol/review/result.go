@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -87,10 +88,7 @@ func (d *Dropped) count(v transcript.Verdict) bool {
 }
 
 // DecodeAnswer returns the data of a debate's answer. It returns an error if there is no answer yet, or if another protocol gave it.
-func DecodeAnswer(a protocol.Answer) (data Result, err error) {
-	err = a.Decode(Protocol{}.Name(), &data)
-	return data, err
-}
+func DecodeAnswer(a protocol.Answer) (Result, error) { return outcome.Decode[Result](a, Protocol{}) }
 
 // text returns the result for readers.
 func (res *Result) text() string {
@@ -115,7 +113,7 @@ func (res *Result) head() string {
 	var numbers []string
 	for _, s := range severities {
 		if n := count[s]; n > 0 {
-			numbers = append(numbers, plural(n, string(s)))
+			numbers = append(numbers, outcome.Count(n, string(s), string(s)+"s"))
 		}
 	}
 	switch {
@@ -133,21 +131,8 @@ func (res *Result) head() string {
 	return head
 }
 
-// plural returns a number with a noun.
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // were returns a number of findings, and the verb of a sentence about them.
-func were(n int) string {
-	if n == 1 {
-		return "1 finding was"
-	}
-	return fmt.Sprintf("%d findings were", n)
-}
+func were(n int) string { return outcome.Count(n, "finding was", "findings were") }
 
 // String returns the finding for readers.
 func (f *Finding) String() string {

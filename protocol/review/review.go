@@ -41,30 +41,25 @@ func (Protocol) Name() string { return "review/1" }
 // Defaults returns one round. A review has no more.
 func (Protocol) Defaults() protocol.Defaults { return protocol.Defaults{MaxRounds: 1} }
 
-const (
-	minReviewers = 2
-	maxReviewers = 8
-)
-
 // Check requires two to eight participants, a judge, and one round. After the start, one remaining participant is enough.
-func (Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
-	wrong := func(field, format string, args ...any) {
-		problems = append(problems, protocol.Problemf(field, format, args...))
-	}
-	n := len(r.Participants)
-	switch begun := r.Cursor.Round > 0; {
-	case begun && n < 1:
-		wrong("participants", "%d enabled, a review that has begun needs 1", n)
-	case !begun && n < minReviewers || n > maxReviewers:
-		wrong("participants", "%d enabled, a review takes %d to %d", n, minReviewers, maxReviewers)
-	}
-	if len(r.Judges) == 0 {
-		wrong("judges", "none, a review needs one")
-	}
+func (Protocol) Check(r *protocol.Record) []protocol.Problem {
+	problems := protocol.Problems(seats(r).Check(r))
 	if r.MaxRounds > 1 {
-		wrong("limits.max_rounds", "%d, a review has 1 round", r.MaxRounds)
+		problems.Add("limits.max_rounds", "%d, a review has 1 round", r.MaxRounds)
 	}
 	return problems
+}
+
+// seats says who takes part in a review, or continues it.
+func seats(r *protocol.Record) protocol.Seats {
+	reviewers := protocol.Range{Least: 2, Most: 8, Takes: "a review takes 2 to 8"}
+	if r.Cursor.Round > 0 {
+		reviewers.Least = 1
+	}
+	if r.Cursor.Round > 0 && len(r.Participants) == 0 {
+		reviewers.Takes = "a review that has begun needs 1"
+	}
+	return protocol.Seats{Participants: reviewers, Judges: protocol.Range{Least: 1, Takes: "a review needs one"}}
 }
 
 // End returns the zero Ending: the debate ends after its only round.

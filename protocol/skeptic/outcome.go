@@ -113,13 +113,8 @@ func describeIssues(c *Critique) string {
 		return "no issue is open"
 	}
 	var list []string
-	for _, s := range []Severity{Critical, Major, Minor} {
-		n := 0
-		for _, x := range c.Issues {
-			if x.Severity == s {
-				n++
-			}
-		}
+	for _, s := range severities {
+		n := c.count(s)
 		if n > 0 {
 			list = append(list, fmt.Sprintf("%d %s", n, s))
 		}

@@ -11,59 +11,77 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Phases returns the retrieval before the first round, two phases for each round, and the synthesis at the end.
-func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
-	switch r.Cursor.Stage {
-	case transcript.Setup:
-		if p.templateCount() > 0 {
-			retrieve := protocol.Step{
-				Prompt: "skeptic-retrieve", Contract: DocumentsContract.Name(), Show: showNothing,
-				Vars:  map[string]string{"templates": strconv.Itoa(p.templateCount())},
-				Check: p.keepUsed,
-			}
-			phases := []protocol.Phase{singleStep(phaseRetrieve, protocol.Retriever, retrieve)}
-			if retrieve.Target = protocol.Passages; len(r.Documents) > 0 {
-				phases = append(phases, singleStep(phasePassages, protocol.Retriever, retrieve))
-			}
-			return phases
-		}
-	case transcript.Speech:
-		return p.speeches(r)
-	case transcript.Conclusion:
-		if len(r.Judges) > 0 {
-			step := protocol.Step{Prompt: "skeptic-synthesis"}
-			if p.Plan {
-				step = planStep(r)
-			}
-			return []protocol.Phase{singleStep(phaseSynthesis, r.Judges[0], step)}
-		}
-	default:
+// flow returns the retrieval before the first round, two phases for each round, and the synthesis at the end.
+func (p Protocol) flow() protocol.Flow {
+	first := func(r *protocol.Record) bool { return r.Cursor.Round <= 1 }
+	later := func(r *protocol.Record) bool { return r.Cursor.Round > 1 }
+	synthesis := protocol.Stage{Kind: transcript.Conclusion, Name: phaseSynthesis, Prompt: "skeptic-synthesis", Decides: true}
+	if p.Plan {
+		synthesis.Prompt = "skeptic-plan"
+		synthesis.Contract = PlanContract
+		synthesis.Each = askPlan
 	}
-	return nil
+	return protocol.Flow{
+		Seats: protocol.Seats{
+			Participants: protocol.Range{Least: 2, Most: 2, Takes: "it takes 2: a proposer and a skeptic"},
+			Judges:       protocol.Range{Least: 1, Most: 1, Takes: "it takes one to write the synthesis"},
+			Rules:        checkRoles,
+		},
+		Stages: []protocol.Stage{
+			p.retrieval(phaseRetrieve, ""),
+			p.retrieval(phasePassages, protocol.Passages),
+			{Kind: transcript.Speech, Name: phasePropose, Prompt: "skeptic-propose", If: first, Who: side(0), Each: p.showFound},
+			{Kind: transcript.Speech, Name: phaseDefend, Prompt: "skeptic-defend", If: later, Who: side(0), Each: p.showFound},
+			{Kind: transcript.Speech, Name: phaseAttack, Prompt: "skeptic-attack", Who: side(1), Each: askCritique},
+			synthesis,
+		},
+	}
 }
 
-// speeches returns the phases of the current round.
-func (p Protocol) speeches(r *protocol.Record) []protocol.Phase {
-	proposer, skeptic := r.PairByRole(roleProposer, roleSkeptic)
-	if skeptic == "" {
-		return nil // a participant dropped out, so the debate cannot continue
-	}
-	name, prompt := phaseDefend, "skeptic-defend"
-	if r.Cursor.Round <= 1 {
-		name, prompt = phasePropose, "skeptic-propose"
-	}
-	vars := map[string]string{"templates": templateSections(p.shown(r, phaseRetrieve))}
-	if p.Plan {
-		vars["plan"] = "yes"
-	}
-	if passages := passageSections(r, p.shown(r, phasePassages)); passages != "" {
-		vars[protocol.Passages] = passages
-	}
-	return []protocol.Phase{
-		singleStep(name, proposer, protocol.Step{Prompt: prompt, Vars: vars}),
-		singleStep(phaseAttack, skeptic, protocol.Step{Prompt: "skeptic-attack", Vars: attackVars()}),
+// Phases returns the phases of the stage and round.
+func (p Protocol) Phases(r *protocol.Record) []protocol.Phase { return p.flow().Phases(r) }
+
+// Deciding returns the phase of the synthesis.
+func (p Protocol) Deciding() []string { return p.flow().Deciding() }
+
+// side returns the proposer for 0 and the skeptic for 1. If one of them has dropped out, the debate cannot continue.
+func side(n int) func(*protocol.Record) []transcript.Key {
+	return func(r *protocol.Record) []transcript.Key {
+		both := protocol.Pair(roleProposer, roleSkeptic)(r)
+		return both[min(n, len(both)):min(n+1, len(both))]
 	}
 }
+
+// retrieval returns a phase that finds templates, or with a target passages of the documents.
+func (p Protocol) retrieval(name, target string) protocol.Stage {
+	return protocol.Stage{
+		Kind: transcript.Setup, Name: name, Prompt: "skeptic-retrieve", Contract: DocumentsContract,
+		If: func(r *protocol.Record) bool { return p.templateCount() > 0 && (target == "" || len(r.Documents) > 0) },
+		Who: func(*protocol.Record) []transcript.Key {
+			return []transcript.Key{{Actor: protocol.Retriever, Target: target}}
+		},
+		Show: func(*transcript.Turn) bool { return false },
+		Each: func(_ *protocol.Record, s *protocol.Step) {
+			s.Vars = map[string]string{"templates": strconv.Itoa(p.templateCount())}
+			s.Check = p.keepUsed
+		},
+	}
+}
+
+// showFound adds what was found to the proposer's prompt.
+func (p Protocol) showFound(r *protocol.Record, s *protocol.Step) {
+	s.Vars = map[string]string{"templates": templateSections(p.shown(r, phaseRetrieve))}
+	if p.Plan {
+		s.Vars["plan"] = "yes"
+	}
+	passages := passageSections(r, p.shown(r, phasePassages))
+	if passages != "" {
+		s.Vars[protocol.Passages] = passages
+	}
+}
+
+// askCritique adds the fields of the JSON block to the skeptic's prompt.
+func askCritique(_ *protocol.Record, s *protocol.Step) { s.Vars = attackVars() }
 
 // keepUsed removes the documents that the proposer's prompt will not show from a retriever's reply, so that its turn
 // contains those that are used.
@@ -151,14 +169,6 @@ func (p Protocol) stopReason(r *protocol.Record) string {
 	return ""
 }
 
-// singleStep returns a phase with one step.
-func singleStep(phase, actor string, step protocol.Step) protocol.Phase {
-	step.Actor = actor
-	return protocol.Phase{Name: phase, Steps: []protocol.Step{step}}
-}
-
-func showNothing(*transcript.Turn) bool { return false }
-
 // lastTurn returns the latest turn of a kind, round and phase, or nil if there is none.
 func lastTurn(r *protocol.Record, kind transcript.Kind, round int, phase string) *transcript.Turn {
 	turns := r.TurnsFrom(round)
@@ -169,6 +179,3 @@ func lastTurn(r *protocol.Record, kind transcript.Kind, round int, phase string)
 	}
 	return nil
 }
-
-// Deciding returns the phase of the synthesis.
-func (Protocol) Deciding() []string { return []string{phaseSynthesis} }

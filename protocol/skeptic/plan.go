@@ -92,17 +92,15 @@ func openIssues(r *protocol.Record) []Issue {
 	return nil
 }
 
-// planStep returns the step in which the synthesizer writes the plan.
-func planStep(r *protocol.Record) protocol.Step {
+// askPlan adds the open issues to the synthesizer's prompt.
+func askPlan(r *protocol.Record, s *protocol.Step) {
 	issues := openIssues(r)
 	lines := make([]string, len(issues))
 	for i, x := range issues {
 		lines[i] = fmt.Sprintf("%d. %s: %s", i+1, x.Severity, strings.Join(strings.Fields(x.Text), " "))
 	}
-	return protocol.Step{
-		Prompt: "skeptic-plan", Contract: PlanContract.Name(), Vars: map[string]string{"issues": strings.Join(lines, "\n")},
-		Check: checkPlan(issues),
-	}
+	s.Vars = map[string]string{"issues": strings.Join(lines, "\n")}
+	s.Check = checkPlan(issues)
 }
 
 // checkPlan returns the check of a plan. It adds the texts of the issues, and returns a violation for each issue that has not exactly one

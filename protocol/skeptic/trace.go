@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -64,10 +65,7 @@ type Timing struct {
 
 // DecodeAnswer returns the data of a debate's answer. It returns an error if there is no answer yet, or if another protocol
 // gave it.
-func DecodeAnswer(a protocol.Answer) (data Trace, err error) {
-	err = a.Decode(Protocol{}.Name(), &data)
-	return data, err
-}
+func DecodeAnswer(a protocol.Answer) (Trace, error) { return outcome.Decode[Trace](a, Protocol{}) }
 
 // Answer returns the synthesis as the text and a [Trace] as the data. It is zero before the first turn.
 func (p Protocol) Answer(r *protocol.Record) protocol.Answer {
@@ -75,11 +73,7 @@ func (p Protocol) Answer(r *protocol.Record) protocol.Answer {
 		return protocol.Answer{}
 	}
 	t := p.trace(r)
-	data, err := json.Marshal(t)
-	if err != nil {
-		return protocol.Answer{Text: t.Answer} // unreachable: scores came from JSON, so they are finite
-	}
-	return protocol.Answer{Text: t.Answer, Data: data}
+	return outcome.Answer(t.Answer, t)
 }
 
 // trace returns the trace of the debate so far.

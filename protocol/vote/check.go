@@ -9,40 +9,33 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 )
 
-// problems collects the problems of a configuration.
-type problems []protocol.Problem
-
-func (l *problems) add(field, format string, args ...any) {
-	*l = append(*l, protocol.Problemf(field, format, args...))
-}
-
 // Check requires two to sixteen participants, a judge if the judge decides, and consistent parameters. Parameters that
 // name or count participants are checked only before the first round, because participants may drop out later.
 func (p Protocol) Check(r *protocol.Record) []protocol.Problem {
-	var l problems
+	var l protocol.Problems
 	switch n := len(r.Participants); {
 	case p.Samples != 0:
 		p.checkSamples(&l, r)
 	case n < 2 || n > 16:
-		l.add("participants", "%d enabled, a vote takes 2 to 16, or 1 with protocol.samples", n)
+		l.Add("participants", "%d enabled, a vote takes 2 to 16, or 1 with protocol.samples", n)
 	}
 	if p.Decision == Judge && len(r.Judges) == 0 {
-		l.add("judges", "none, the decision %q needs one", Judge)
+		l.Add("judges", "none, the decision %q needs one", Judge)
 	}
 	checkKnown(&l, "protocol.decision", p.Decision, Majority, Confidence, Judge)
 	checkKnown(&l, "protocol.unanimity", p.Unanimity, Stop, Prevent)
 	checkKnown(&l, "protocol.topology", p.Topology, Full, Ring, Star, Groups, Graph)
 	if p.Unanimity == Prevent && r.MinRounds > 1 {
-		l.add("limits.min_rounds", "%d, the unanimity %q needs 1: it ends the debate with round 1", r.MinRounds, Prevent)
+		l.Add("limits.min_rounds", "%d, the unanimity %q needs 1: it ends the debate with round 1", r.MinRounds, Prevent)
 	}
 	if a := p.Agreement; a != nil && !(*a >= 0 && *a <= 1) {
-		l.add("protocol.agreement", "%v, use 0 to 1", *a)
+		l.Add("protocol.agreement", "%v, use 0 to 1", *a)
 	}
 	if f := p.Filter; f != nil && !(*f >= 0 && *f <= 1) {
-		l.add("protocol.filter", "%v, use 0 to 1", *f)
+		l.Add("protocol.filter", "%v, use 0 to 1", *f)
 	}
 	if p.Conditional && p.Unanimity == Prevent {
-		l.add("protocol.conditional", "it ends the debate after any unanimous round, do not use it with the unanimity %q", Prevent)
+		l.Add("protocol.conditional", "it ends the debate after any unanimous round, do not use it with the unanimity %q", Prevent)
 	}
 	p.checkExtract(&l)
 	p.checkOptions(&l)
@@ -51,25 +44,25 @@ func (p Protocol) Check(r *protocol.Record) []protocol.Problem {
 }
 
 // checkKnown adds a problem if word is neither empty nor one of words.
-func checkKnown[T ~string](l *problems, field string, word T, words ...T) {
+func checkKnown[T ~string](l *protocol.Problems, field string, word T, words ...T) {
 	if word != "" && !slices.Contains(words, word) {
-		l.add(field, "%q is unknown, use one of %q", word, words)
+		l.Add(field, "%q is unknown, use one of %q", word, words)
 	}
 }
 
 // checkSamples checks what several samples of an agent allow: a single round and its vote.
-func (p Protocol) checkSamples(l *problems, r *protocol.Record) {
+func (p Protocol) checkSamples(l *protocol.Problems, r *protocol.Record) {
 	if p.Samples < 1 || p.Samples > 100 {
-		l.add("protocol.samples", "%d, use 1 to 100, or 0 for debates", p.Samples)
+		l.Add("protocol.samples", "%d, use 1 to 100, or 0 for debates", p.Samples)
 	}
 	if n := len(r.Participants); n < 1 || n > 16 {
-		l.add("participants", "%d enabled, samples take 1 to 16", n)
+		l.Add("participants", "%d enabled, samples take 1 to 16", n)
 	}
 	if len(r.Judges) > 0 && p.Decision != Judge {
-		l.add("judges", "%q has no task, the samples decide", r.Judges[0])
+		l.Add("judges", "%q has no task, the samples decide", r.Judges[0])
 	}
 	if r.MaxRounds > 1 {
-		l.add("limits.max_rounds", "%d, samples have 1 round", r.MaxRounds)
+		l.Add("limits.max_rounds", "%d, samples have 1 round", r.MaxRounds)
 	}
 	for _, x := range []struct {
 		field string
@@ -84,41 +77,41 @@ func (p Protocol) checkSamples(l *problems, r *protocol.Record) {
 		{"conditional", p.Conditional},
 	} {
 		if x.set {
-			l.add("protocol."+x.field, "it has no effect on samples, which have no revisions and no judges; leave it out")
+			l.Add("protocol."+x.field, "it has no effect on samples, which have no revisions and no judges; leave it out")
 		}
 	}
 }
 
 // checkExtract checks Extract and Extractor.
-func (p Protocol) checkExtract(l *problems) {
+func (p Protocol) checkExtract(l *protocol.Problems) {
 	_, ours := extractors[p.Extract]
 	switch {
 	case p.Extractor == nil && !ours:
-		l.add("protocol.extract", "%q is unknown, use one of %q, or set the Extractor of that name", p.Extract, slices.Sorted(maps.Keys(extractors))[1:])
+		l.Add("protocol.extract", "%q is unknown, use one of %q, or set the Extractor of that name", p.Extract, slices.Sorted(maps.Keys(extractors))[1:])
 	case p.Extractor != nil && ours:
-		l.add("protocol.extract", "%q is the name of a built-in extractor, use another name for your Extractor", p.Extract)
+		l.Add("protocol.extract", "%q is the name of a built-in extractor, use another name for your Extractor", p.Extract)
 	}
 }
 
 // checkTopology checks Topology, Groups and Graph.
-func (p Protocol) checkTopology(l *problems, r *protocol.Record) {
+func (p Protocol) checkTopology(l *protocol.Problems, r *protocol.Record) {
 	if p.Groups != 0 && p.Topology != Groups {
-		l.add("protocol.groups", "%d, use it only with the topology %q", p.Groups, Groups)
+		l.Add("protocol.groups", "%d, use it only with the topology %q", p.Groups, Groups)
 	}
 	if len(p.Graph) > 0 != (p.Topology == Graph) {
-		l.add("protocol.graph", "it has %d entries, use it with the topology %q and no other", len(p.Graph), Graph)
+		l.Add("protocol.graph", "it has %d entries, use it with the topology %q and no other", len(p.Graph), Graph)
 	}
 	if r.Cursor.Round > 0 {
 		return
 	}
 	if n := p.groupCount(); p.Topology == Groups && (n < 2 || n > len(r.Participants)/2) {
-		l.add("protocol.groups", "%d of %d participants, use 2 or more groups of at least 2 each", n, len(r.Participants))
+		l.Add("protocol.groups", "%d of %d participants, use 2 or more groups of at least 2 each", n, len(r.Participants))
 	}
 	p.checkNames(l, r)
 }
 
 // checkNames adds a problem for each name in Graph and Convincing that is not a participant.
-func (p Protocol) checkNames(l *problems, r *protocol.Record) {
+func (p Protocol) checkNames(l *protocol.Problems, r *protocol.Record) {
 	*l = append(*l, r.UnknownNames("protocol.convincing", slices.Sorted(maps.Keys(p.Convincing))...)...)
 	for _, from := range slices.Sorted(maps.Keys(p.Graph)) {
 		*l = append(*l, r.UnknownNames("protocol.graph", append([]string{from}, p.Graph[from]...)...)...)
@@ -126,7 +119,7 @@ func (p Protocol) checkNames(l *problems, r *protocol.Record) {
 }
 
 // checkOptions checks the options, and that no extractor is set beside them.
-func (p Protocol) checkOptions(l *problems) {
+func (p Protocol) checkOptions(l *protocol.Problems) {
 	if len(p.Options) == 0 {
 		return
 	}
@@ -136,10 +129,8 @@ func (p Protocol) checkOptions(l *problems) {
 			wrong = append(wrong, fmt.Sprintf("option %d, %q, reads like another option, use other words", i+1, o))
 		}
 	}
-	for _, problem := range wrong {
-		l.add("protocol.options", "%s", problem)
-	}
+	l.AddAll("protocol.options", wrong)
 	if p.Extract != "" || p.Extractor != nil {
-		l.add("protocol.extract", "answers are options, leave it out")
+		l.Add("protocol.extract", "answers are options, leave it out")
 	}
 }

@@ -2,12 +2,12 @@ package vote
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/detect"
 	"github.com/elenchus-go/debate/protocol"
@@ -63,10 +63,7 @@ func (s AgentResult) lastAnswer() string {
 
 // DecodeAnswer returns the data of a debate's answer. It returns an error if there is no answer yet, or if another protocol
 // gave it.
-func DecodeAnswer(a protocol.Answer) (data Tally, err error) {
-	err = a.Decode(Protocol{}.Name(), &data)
-	return data, err
-}
+func DecodeAnswer(a protocol.Answer) (Tally, error) { return outcome.Decode[Tally](a, Protocol{}) }
 
 // Answer returns the current [Tally]. It is zero before the first ballot.
 func (p Protocol) Answer(r *protocol.Record) protocol.Answer {
@@ -74,11 +71,7 @@ func (p Protocol) Answer(r *protocol.Record) protocol.Answer {
 	if !slices.ContainsFunc(t.Agents, func(s AgentResult) bool { return len(s.Answers) > 0 }) {
 		return protocol.Answer{}
 	}
-	data, err := json.Marshal(t)
-	if err != nil {
-		return protocol.Answer{} // unreachable: the numbers of a ballot are finite
-	}
-	return protocol.Answer{Text: t.text(), Data: data}
+	return outcome.Answer(t.text(), t)
 }
 
 // tally returns the tally of the debate so far.
@@ -237,13 +230,7 @@ type judgeRuling struct {
 
 // rulingsOn returns the judges' valid rulings on these answers, in order.
 func rulingsOn(answers []AnswerVotes, r *protocol.Record) (list []judgeRuling) {
-	var turns []transcript.Turn
-	for _, t := range r.TurnsFrom(r.Cursor.Round) {
-		if t.Kind == transcript.Conclusion {
-			turns = append(turns, t)
-		}
-	}
-	for _, o := range judge.Opinions[Ruling](turns...) {
+	for _, o := range judge.Opinions[Ruling](r.Said(transcript.Conclusion, phaseDecide)...) {
 		if !o.Failed {
 			at := slices.IndexFunc(answers, func(a AnswerVotes) bool { return slices.Contains(a.Agents, o.Value.Winner) })
 			list = append(list, judgeRuling{o.Judge, at, o.Value.Reasoning})
@@ -279,10 +266,7 @@ func (t Tally) text() string {
 		lines = append(lines, "No answer: nobody gave one.")
 	}
 	for _, s := range t.Answers {
-		votes := "1 vote"
-		if s.Votes != 1 {
-			votes = strconv.Itoa(s.Votes) + " votes"
-		}
+		votes := outcome.Count(s.Votes, "vote", "votes")
 		lines = append(lines, fmt.Sprintf("%s: %s, total confidence %s (%s)", s.AnswerText, votes, formatNumber(s.TotalConfidence), strings.Join(s.Agents, ", ")))
 	}
 	var silent, changed []string
