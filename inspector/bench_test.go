@@ -167,8 +167,8 @@ func follow(t *testing.T, address string, connected chan<- struct{}, show func(i
 	}
 }
 
-// BenchmarkNow opens the page of a debate: of one with more than 10,000 entries for its first visitor, and of a usual one for
-// the first and for those who follow it too.
+// BenchmarkNow opens the page of a debate: of one with more than 10,000 entries and of one with 500 turns for its first visitor,
+// and of a usual one for the first and for those who follow it too.
 func BenchmarkNow(b *testing.B) {
 	w := open(b, Options{Controls: true}, speaker(longSpeech))
 	cfg := pair("cars")
@@ -178,9 +178,12 @@ func BenchmarkNow(b *testing.B) {
 	s, err := d.Status(b.Context())
 	require.NoError(b, err)
 	require.Greater(b, s.Seq, int64(10_000))
+	cfg.ID, cfg.Limits.MaxRounds = "long", 166
+	require.GreaterOrEqual(b, len(debatetest.Result(b, w.run(cfg)).Turns), 500)
 	before := s.Seq // of another page each time, beyond the end, so that it shows all
 	for name, path := range map[string]func() string{
 		"first of 10,000 entries": func() string { before++; return fmt.Sprint("/debates/large?before=", before) },
+		"first of 500 turns":      func() string { before++; return fmt.Sprint("/debates/long?before=", before) },
 		"first":                   func() string { before++; return fmt.Sprint("/debates/cars?before=", before) },
 		"following":               func() string { return "/debates/cars" },
 	} {
