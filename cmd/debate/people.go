@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/cmd/debate/internal/view"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/readmodel"
 )
 
 // The actions that take a remark: with it the debate goes on, or the model reads why its call is refused.
@@ -148,12 +148,12 @@ func (p *program) showSaid(a debate.Asked) {
 	name, last := a.Key.Actor, p.shown[a.Key.Actor]
 	for _, t := range a.Said {
 		if t.Seq > last && t.Actor != name {
-			fmt.Fprintf(p.stderr, "\n%s (%s):\n", printableLine(view.ActorLabel(t.Key)), t.Phase)
+			fmt.Fprintf(p.stderr, "\n%s (%s):\n", printableLine(readmodel.Label(t.Key)), t.Phase)
 			p.say(strings.TrimSpace(t.Text))
 		}
 		p.shown[name] = max(p.shown[name], t.Seq)
 	}
-	label := view.ActorLabel(a.Key)
+	label := readmodel.Label(a.Key)
 	fmt.Fprintf(p.stderr, "\n== %s: %s ==\n", printableLine(label), a.Key.Phase)
 	for _, attached := range a.Attachments {
 		fmt.Fprintf(p.stderr, "attached: %s\n", printableLine(attached))
