@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/readmodel"
 	"github.com/elenchus-go/debate/judge/decision"
 )
 
@@ -59,7 +60,7 @@ func (r *Report) Answer(currency string) Answer {
 	a.Text = strings.TrimSpace(r.Result.Answer.Text)
 	for _, x := range r.Result.Outcome.Reasons {
 		if !x.Against {
-			a.Reasons = append(a.Reasons, r.points(x)...)
+			a.Reasons = append(a.Reasons, readmodel.Points(&r.Result, x)...)
 		}
 	}
 	a.Dissent = append(a.Dissent, d.Dissent...)

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/elenchus-go/debate/internal/readmodel"
 )
 
 // series is one line of a chart: a name and its values by round.
@@ -72,7 +74,7 @@ func (c *lineChart) blocks(speakers cast) []block {
 		for i, round := range rounds {
 			text := ""
 			if v, ok := x.values[round]; ok {
-				text = formatScore(v)
+				text = readmodel.Number(v)
 			}
 			cells[i] = append(cells[i], text)
 		}
@@ -115,7 +117,7 @@ func (c *lineChart) draw(speakers cast) *figure {
 	for i := range ticks + 1 {
 		v := maximum * float64(i) / float64(ticks)
 		f.line("grid", [2]float64{left, y(v)}, [2]float64{chartWidth - right, y(v)})
-		f.text("end", left-8, y(v)+5, formatScore(v))
+		f.text("end", left-8, y(v)+5, readmodel.Number(v))
 	}
 	f.line("axis", [2]float64{left, top}, [2]float64{left, top + height}, [2]float64{chartWidth - right, top + height})
 	f.text("start", 2, 12, c.unit)
@@ -134,12 +136,12 @@ func (c *lineChart) draw(speakers cast) *figure {
 				continue
 			}
 			points = append(points, [2]float64{x(round), y(v)})
-			f.dot(class, x(round), y(v), fmt.Sprintf("%s, round %d: %s", one.name, round, formatScore(v)))
+			f.dot(class, x(round), y(v), fmt.Sprintf("%s, round %d: %s", one.name, round, readmodel.Number(v)))
 		}
 		f.line(class, points...)
 		at, below := float64(left+i%perRow*130), float64(top+height+62+i/perRow*22)
 		f.line(class, [2]float64{at, below - 5}, [2]float64{at + 24, below - 5})
-		f.text("start", at+30, below, truncateText(one.name, 12))
+		f.text("start", at+30, below, readmodel.Shorten(one.name, 12))
 	}
 	f.Height = float64(top + height + 72 + (len(c.series)-1)/perRow*22)
 	return f
@@ -173,7 +175,7 @@ func (c *barChart) blocks(speakers cast) []block {
 	for _, row := range c.rows {
 		line := []string{row.name}
 		for _, v := range row.values {
-			line = append(line, formatScore(v))
+			line = append(line, readmodel.Number(v))
 		}
 		cells = append(cells, line)
 	}
@@ -196,7 +198,7 @@ func (c *barChart) draw(speakers cast) *figure {
 	for i := range ticks + 1 {
 		v := maximum * float64(i) / float64(ticks)
 		f.line("grid", [2]float64{x(v), 6}, [2]float64{x(v), bottom})
-		f.text("middle", max(x(v), 9), bottom+18, formatScore(v))
+		f.text("middle", max(x(v), 9), bottom+18, readmodel.Number(v))
 	}
 	f.line("axis", [2]float64{left, 6}, [2]float64{left, bottom}, [2]float64{x(maximum), bottom})
 	for i, row := range rows {
@@ -205,18 +207,18 @@ func (c *barChart) draw(speakers cast) *figure {
 			class = colorClass(0)
 		}
 		top := step*float64(i) + 8
-		f.text("start label", left+4, top+13, truncateText(row.name, 48))
+		f.text("start label", left+4, top+13, readmodel.Shorten(row.name, 48))
 		for n, v := range row.values {
 			style, at := class, top+20+float64(n*(bar+3))
 			if pair && n == 0 {
 				style += " before"
 			}
-			about := row.name + ": " + formatScore(v)
+			about := row.name + ": " + readmodel.Number(v)
 			if pair {
-				about = row.name + ", " + c.names[n] + ": " + formatScore(v)
+				about = row.name + ", " + c.names[n] + ": " + readmodel.Number(v)
 			}
 			f.box(style, left, at, max(x(v)-left, 1), bar, about)
-			value := formatScore(v)
+			value := readmodel.Number(v)
 			if pair {
 				value += " " + c.names[n]
 			}

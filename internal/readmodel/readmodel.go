@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/elenchus-go/debate/internal/markup"
 	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/transcript"
@@ -90,3 +91,17 @@ func FlagText(t *transcript.Turn, f transcript.Flag) string {
 
 // Number formats a number with at most two decimals.
 func Number(f float64) string { return outcome.Number(f) }
+
+// Plural returns a number with the singular or the plural of a word.
+func Plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return Thousands(n) + " " + many
+}
+
+// Line returns a text on one line, without control characters.
+func Line(text string) string { return strings.Join(strings.Fields(markup.Clean(text)), " ") }
+
+// Shorten returns a text on one line, without control characters, and shortened to at most n characters.
+func Shorten(text string, n int) string { return outcome.Shorten(markup.Clean(text), n) }
