@@ -23,3 +23,18 @@ func TestScores(t *testing.T) {
 		require.False(t, ok)
 	}
 }
+
+func TestFormats(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1234: "-1,234", -123: "-123"} {
+		require.Equal(t, want, readmodel.Thousands(n))
+	}
+	for name, want := range map[string]string{
+		"Ada": "A", "ada lovelace": "AL", "A. B. Cee": "AC", "GPT-4": "G4", "": "?", "!?": "?", "Élan vital": "ÉV",
+	} {
+		require.Equal(t, want, readmodel.Initials(name, nil))
+	}
+	taken := map[string]bool{}
+	for _, want := range []string{"A", "Ad", "Aa", "A2"} {
+		require.Equal(t, want, readmodel.Initials("Ada", taken))
+	}
+}

@@ -20,7 +20,7 @@ func Text(t *transcript.Turn) string {
 	if v, err := transcript.Decode[judge.Verdict](*t); err == nil {
 		return verdictText(v)
 	}
-	return critiqueText(t)
+	return Spoken(t)
 }
 
 // verdictText returns a verdict as Markdown.
@@ -58,8 +58,8 @@ type critique struct {
 	Ready  bool
 }
 
-// critiqueText returns the text of a speech with the critique at its end as a list.
-func critiqueText(t *transcript.Turn) string {
+// Spoken returns the text of a turn, with the critique at the end of a speech as a list.
+func Spoken(t *transcript.Turn) string {
 	if t.Kind != transcript.Speech || t.Contract != "" {
 		return t.Text
 	}
