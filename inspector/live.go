@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/elenchus-go/debate"
@@ -99,6 +100,8 @@ type liveView struct {
 	Sources     []string // those that turns cite
 	MoreSources int
 	Answer      template.HTML // empty before the end
+	Decided     string        // the answer in one sentence, after the end
+	Notices     []string      // what a reader should know before relying on the answer
 	Archive     bool          // whether the journal can be downloaded
 	Masked      bool          // whether the visitor must not know who says what
 	Refused     *debatehttp.Problem
@@ -135,6 +138,8 @@ func (v *visit) live(h *history) (shown liveView, err error) {
 	}
 	if shown.Stream = !h.status.State.Final() && before == 0; h.status.State.Final() {
 		shown.Answer = markdown(cut(h.result.Answer.Text, maxTurn))
+		shown.Decided = readmodel.Sentence(h.result, nil)
+		shown.Notices = append(readmodel.Notices(h.result, h.gone), h.result.Outcome.Notes...)
 	}
 	if shown.Asked, err = v.asked(h); err != nil {
 		return shown, err
@@ -142,7 +147,7 @@ func (v *visit) live(h *history) (shown liveView, err error) {
 	if len(shown.Asked) == 0 && (!h.masked || len(h.status.Waiting) > 0) { // otherwise it could name who must not be known
 		shown.Advice = v.adviceOn(h)
 	}
-	room := maxShown - len(shown.Answer)
+	room := maxShown - len(shown.Answer) - len(shown.Decided) - len(strings.Join(shown.Notices, ""))
 	if !h.masked {
 		size := 0
 		shown.Sources, shown.MoreSources, size = sourceLines(h.result.Sources)

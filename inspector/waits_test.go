@@ -116,6 +116,7 @@ func TestPausesAndLimits(t *testing.T) {
 	require.Equal(t, transcript.CostBudget, status.Ending.Outcome)
 	page := limited.get(http.StatusOK, "/debates/d")
 	require.Contains(t, page, "The limit of costs has ended the debate early.")
+	require.Regexp(t, `<strong>Note:</strong> The debate ended early: cost budget in round \d+\.`, page, "as in a report")
 	require.Contains(t, page, "use this debate as a template, with a larger limit.")
 	require.Nil(t, adviceOnLimit(transcript.RoundLimit), "the usual end")
 }
