@@ -13,7 +13,7 @@ func (r *Report) picture() []block {
 	speakers := r.cast()
 	blocks := chartBlocks(c, "chart", speakers)
 	if len(blocks) == 0 {
-		blocks = scoreChart(r.assessments()).blocks(speakers)
+		blocks = chartBlocks(scoreChart(r.assessments()), "chart", speakers)
 	}
 	return blocks
 }
@@ -26,34 +26,6 @@ func (r *Report) exhibits(place string, list []protocol.Exhibit) (blocks []block
 		blocks = append(blocks, chartBlocks(x.Chart, fmt.Sprintf("%s-chart-%d", place, i+1), r.cast())...)
 	}
 	return blocks
-}
-
-// chartBlocks returns a chart and its table. A chart by round is drawn as lines, any other as bars.
-func chartBlocks(c *protocol.Chart, id string, speakers cast) []block {
-	if c == nil {
-		return nil
-	}
-	if c.ByRound {
-		lines := lineChart{id: id, title: c.Title, unit: c.Unit, maximum: c.Maximum, counts: c.Counts}
-		for _, name := range c.Series {
-			for _, row := range c.Rows {
-				value, ok := row.Values[name]
-				if ok {
-					lines.set(name, row.Round, value)
-				}
-			}
-		}
-		return lines.blocks(speakers)
-	}
-	bars := barChart{id: id, title: c.Title, unit: c.Unit, maximum: c.Maximum, counts: c.Counts, names: c.Series}
-	for _, row := range c.Rows {
-		values := make([]float64, len(c.Series))
-		for i, name := range c.Series {
-			values[i] = row.Values[name]
-		}
-		bars.rows = append(bars.rows, barRow{row.Name, values})
-	}
-	return bars.blocks(speakers)
 }
 
 // reasons returns the reasons of the outcome that have points.

@@ -7,6 +7,7 @@ import (
 	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/internal/readmodel"
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/protocol"
 )
 
 // assessments returns the assessments by round. The debate's jury combines those of several judges.
@@ -15,11 +16,11 @@ func (r *Report) assessments() []outcome.Assessed {
 }
 
 // scoreChart returns the chart of the judges' scores by round.
-func scoreChart(rounds []outcome.Assessed) *lineChart {
-	c := &lineChart{title: "Scores by the judges", unit: "Score (0–10)", maximum: 10}
+func scoreChart(rounds []outcome.Assessed) *protocol.Chart {
+	c := &protocol.Chart{Title: "Scores by the judges", Unit: "Score (0–10)", Maximum: 10}
 	for _, a := range rounds {
 		for _, p := range a.Combined.Value.Participants {
-			c.set(p.Name, a.Round, p.Score)
+			c.SetRound(a.Round, p.Name, p.Score)
 		}
 	}
 	return c
