@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/readmodel"
 	"github.com/elenchus-go/debate/judge/decision"
 )
 
@@ -50,19 +51,20 @@ func (r *Report) Answer(currency string) Answer {
 		return a
 	}
 	a.Complete = true
-	d := r.Decision()
-	a.Decision = cmp.Or(d.Choice, d.Winner)
-	a.Option = d.Option
-	if d.Confidence > 0 || d.Choice != "" && r.Result.Answer.Type == decision.Type {
-		a.Confidence = &d.Confidence
+	o := &r.Result.Outcome
+	a.Decision = cmp.Or(o.Choice, o.Winner)
+	a.Option = o.Option
+	if o.Confidence > 0 || o.Choice != "" && r.Result.Answer.Type == decision.Type {
+		confidence := o.Confidence
+		a.Confidence = &confidence
 	}
 	a.Text = strings.TrimSpace(r.Result.Answer.Text)
-	for _, x := range r.Result.Outcome.Reasons {
+	for _, x := range o.Reasons {
 		if !x.Against {
-			a.Reasons = append(a.Reasons, r.points(x)...)
+			a.Reasons = append(a.Reasons, readmodel.Points(&r.Result, x)...)
 		}
 	}
-	a.Dissent = append(a.Dissent, d.Dissent...)
+	a.Dissent = append(a.Dissent, o.Dissent...)
 	a.Findings = append(a.Findings, r.Findings()...)
 	a.Warnings = append(a.Warnings, r.Result.Answer.Warnings...)
 	return a

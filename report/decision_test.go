@@ -15,6 +15,26 @@ import (
 	"github.com/elenchus-go/debate/report"
 )
 
+// decided is what a debate has decided, for programs.
+type decided struct {
+	Choice     string             `json:"choice,omitempty"`
+	Option     int                `json:"option,omitempty"`
+	Confidence float64            `json:"confidence,omitempty"`
+	Winner     string             `json:"winner,omitempty"`
+	Scores     map[string]float64 `json:"scores,omitempty"`
+	Votes      map[string]int     `json:"votes,omitempty"`
+	Dissent    []string           `json:"dissent,omitempty"`
+}
+
+// decisionOf returns what a debate has decided, if it has ended.
+func decisionOf(r *report.Report) decided {
+	if !r.Result.State.Final() {
+		return decided{}
+	}
+	o := &r.Result.Outcome
+	return decided{o.Choice, o.Option, o.Confidence, o.Winner, o.Scores, o.Votes, o.Dissent}
+}
+
 // Programs read the decision of each protocol as data.
 func TestDecisions(t *testing.T) {
 	want := map[string]string{
@@ -37,15 +57,15 @@ func TestDecisions(t *testing.T) {
 		"canceled":     `{}`,
 	}
 	staged(t, func(t *testing.T, name string, s *scene) {
-		require.JSONEq(t, want[name], debatetest.Encode(t, s.collect(t).Decision()))
+		require.JSONEq(t, want[name], debatetest.Encode(t, decisionOf(s.collect(t))))
 	})
 }
 
 func TestDecisionsThatAreClose(t *testing.T) {
-	opinionOf := func(p string, data any, state fsm.State) report.Decision {
+	opinionOf := func(p string, data any, state fsm.State) decided {
 		r := &report.Report{Result: debate.Result{Protocol: p, State: state}}
 		r.Result.Answer.Data = json.RawMessage(debatetest.Encode(t, data))
-		return concluded(r).Decision()
+		return decisionOf(concluded(r))
 	}
 	itself := jury("", opinion("Jo", "Ada", false), opinion("Jo", "Bo", true), opinion("Jay", "", false), opinion("Kim", "Bo", false))
 	d := opinionOf(panel.Protocol{}.Name(), itself, fsm.Completed)
@@ -56,6 +76,6 @@ func TestDecisionsThatAreClose(t *testing.T) {
 	require.Empty(t, opinionOf(council.Protocol{}.Name(), tie, fsm.Completed).Winner)
 
 	own := opinionOf("own/1", judge.Verdict{Summary: "Well.", Winner: "Bo", Dissent: "Ada had figures."}, fsm.Completed)
-	require.Equal(t, report.Decision{Winner: "Bo", Dissent: []string{"Ada had figures."}}, own, "a protocol of one's own that ends in a verdict")
+	require.Equal(t, decided{Winner: "Bo", Dissent: []string{"Ada had figures."}}, own, "a protocol of one's own that ends in a verdict")
 	require.Zero(t, opinionOf("own/1", []int{1}, fsm.Completed))
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/readmodel"
 )
 
 // details returns what few readers need, and leaves out empty sections.
@@ -43,12 +44,12 @@ func (r *Report) facts() []block {
 		}
 	}
 	if e := res.Ending; e.Outcome != "" {
-		add("Ended by", fmt.Sprintf("%s in round %d", humanize(e.Outcome), e.Round))
+		add("Ended by", fmt.Sprintf("%s in round %d", readmodel.Words(e.Outcome), e.Round))
 		add("Evidence", e.Evidence)
 	}
 	add("Debate ID", res.ID)
 	if p := res.Parent; p.ID != "" {
-		add("Fork of", fmt.Sprintf("%s, with its first %s", p.ID, plural(int(p.Seq), "entry", "entries")))
+		add("Fork of", fmt.Sprintf("%s, with its first %s", p.ID, readmodel.Plural(int(p.Seq), "entry", "entries")))
 	}
 	if seed := r.shownConfig().Seed; seed != res.ID {
 		add("Seed", seed)
@@ -66,7 +67,7 @@ func (r *Report) facts() []block {
 		add("Head of the entries", s.Head)
 	}
 	add("Running time", fmt.Sprintf("%s, excluding pauses", formatDuration(res.RunningTime)))
-	add("Turns", formatCount(res.Total.Turns))
+	add("Turns", readmodel.Thousands(res.Total.Turns))
 	add("Tokens", fmt.Sprintf("%s input, %s output", formatTokens(res.Total.Usage, res.Total.Usage.Input), formatTokens(res.Total.Usage, res.Total.Usage.Output)))
 	add("Cost", r.shownConfig().formatCost(res.Total.Usage))
 	blocks := tableBlock("", []string{"Field", "Value"}, facts)
@@ -91,14 +92,14 @@ func (r *Report) participants() []block {
 	for _, p := range slices.Concat(s.Participants, s.Judges) {
 		state := "judge"
 		if i := slices.IndexFunc(r.Result.Participants, hasName(p.Name)); i >= 0 {
-			state = humanize(r.Result.Participants[i].State)
+			state = readmodel.Words(r.Result.Participants[i].State)
 		} else if p.Disabled {
 			state = "disabled"
 		} else if slices.ContainsFunc(r.Dropped, func(d debate.Dropped) bool { return d.Name == p.Name }) {
 			state = "judge, dropped"
 		}
 		model := slices.DeleteFunc([]string{p.Provider, p.Model}, func(s string) bool { return s == "" })
-		seats = append(seats, []string{p.Name, strings.Join(model, ", "), strings.Join(models[p.Name], ", "), joinWords(p.Side, p.Role), p.Position, state})
+		seats = append(seats, []string{p.Name, strings.Join(model, ", "), strings.Join(models[p.Name], ", "), readmodel.JoinWords(p.Side, p.Role), p.Position, state})
 	}
 	return tableBlock("Participants and judges", []string{"Name", "Model", "Replies by", "Side and role", "Position", "State"}, seats)
 }
@@ -115,7 +116,7 @@ func (r *Report) detections() []block {
 		if f.Found {
 			yes = "yes"
 		}
-		found = append(found, []string{humanize(f.Signal), fmt.Sprint(f.Round), yes, formatScore(f.Value), f.Evidence, f.Effect})
+		found = append(found, []string{readmodel.Words(f.Signal), fmt.Sprint(f.Round), yes, readmodel.Number(f.Value), f.Evidence, f.Effect})
 	}
 	return tableBlock("Findings", []string{"Signal", "Round", "Found", "Value", "Evidence", "Effect"}, found)
 }
@@ -129,13 +130,13 @@ func (r *Report) failureBlocks() []block {
 	var steps, attempts [][]string
 	for _, f := range r.failures() {
 		model := strings.Trim(f.Provider+", "+f.Model, ", ")
-		steps = append(steps, []string{f.Key.Actor, f.Key.Phase, roundLabel(f.Key), formatTime(f.At), humanize(f.Kind), model, fmt.Sprint(f.Attempts), f.Message})
+		steps = append(steps, []string{f.Key.Actor, f.Key.Phase, roundLabel(f.Key), formatTime(f.At), readmodel.Words(f.Kind), model, fmt.Sprint(f.Attempts), f.Message})
 	}
 	for i := range r.Result.Turns {
 		t := &r.Result.Turns[i]
 		for n, a := range t.Attempts {
 			if a.ErrorKind != "" {
-				attempts = append(attempts, []string{turnLabel(t), fmt.Sprint(t.Round), fmt.Sprint(n + 1), humanize(a.ErrorKind), a.ErrorMessage})
+				attempts = append(attempts, []string{readmodel.TurnLabel(t), fmt.Sprint(t.Round), fmt.Sprint(n + 1), readmodel.Words(a.ErrorKind), a.ErrorMessage})
 			}
 		}
 	}

@@ -51,19 +51,5 @@ func (f *figure) text(class string, x, y float64, text string) {
 	f.Shapes = append(f.Shapes, shape{Kind: "text", X: roundToTenth(x), Y: roundToTenth(y), Style: class, Text: text})
 }
 
-// truncateText returns a text on one line, shortened to at most n characters, and to whole words unless they are long.
-func truncateText(text string, n int) string {
-	text = singleLine(text)
-	r := []rune(text)
-	if len(r) <= n {
-		return text
-	}
-	short := string(r[:n-1])
-	if at := strings.LastIndex(short, " "); at > len(short)*2/3 {
-		short = short[:at]
-	}
-	return strings.TrimSpace(short) + "…"
-}
-
 // colorClass returns the CSS class for the nth color.
 func colorClass(n int) string { return fmt.Sprintf("c%d", n%8) }

@@ -17,8 +17,8 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// decided returns the report of a debate whose judges replied with the given choices.
-func decided(t *testing.T, options []string, replies ...decision.Choice) *report.Report {
+// withChoices returns the report of a debate whose judges replied with the given choices.
+func withChoices(t *testing.T, options []string, replies ...decision.Choice) *report.Report {
 	t.Helper()
 	var turns []transcript.Turn
 	for i, c := range replies {
@@ -36,21 +36,21 @@ func TestADecisionComesFirst(t *testing.T) {
 	yes := decision.Choice{Summary: "It was broken.", Reasons: []decision.Reason{{Text: "The photo shows it.", Speaker: "Bo", Round: 2}}, Conditions: []string{"The photo is real."}, WouldChange: []string{"A second photo."}, Option: 1, Confidence: 80}
 	no := decision.Choice{Summary: "It was late.", Reasons: []decision.Reason{{Text: "The term was over."}}, Option: 2, Confidence: 60}
 
-	r := decided(t, options, yes, no, yes)
+	r := withChoices(t, options, yes, no, yes)
 	s := report.Summarize(r)
 	require.Equal(t, "The decision is option 1: Refund in full; the confidence is 80 %; the votes are 2 for Refund in full and 1 for Refuse.", s.Answer)
 	require.Equal(t, "It was broken.", s.Text)
 	require.Contains(t, s.Reasons, report.Reason{Title: "Reasons", Name: "Cy, for option 1", Points: []string{"The photo shows it. (Bo, round 2)"}})
 	require.Contains(t, s.Reasons, report.Reason{Title: "What would change it", Name: "Eve, for option 1", Points: []string{"A second photo."}})
 	require.Contains(t, s.Reasons, report.Reason{Title: "Dissenting judges", Points: []string{"Di: Refuse: It was late."}})
-	require.Equal(t, report.Decision{
+	require.Equal(t, decided{
 		Choice: "Refund in full", Option: 1, Confidence: 80, Scores: map[string]float64{"Ada": 8, "Bo": 6},
 		Votes: map[string]int{"Refund in full": 2, "Refuse": 1}, Dissent: []string{"Di: Refuse: It was late."},
-	}, r.Decision())
+	}, decisionOf(r))
 
-	s = report.Summarize(decided(t, options, yes))
+	s = report.Summarize(withChoices(t, options, yes))
 	require.Equal(t, "The decision is option 1: Refund in full; the confidence is 80 %; the judge is Cy.", s.Answer)
-	s = report.Summarize(decided(t, options, yes, no))
+	s = report.Summarize(withChoices(t, options, yes, no))
 	require.Equal(t, `There is no decision, because the votes are tied: 1 for "Refund in full" (Cy), 1 for "Refuse" (Di).`, s.Answer)
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/internal/markup"
+	"github.com/elenchus-go/debate/internal/readmodel"
 )
 
 // Markdown writes a report as GitHub Flavored Markdown, with tables. What few readers need is collapsed. It contains no
@@ -73,7 +74,7 @@ func (m *markdown) block(b block) {
 	}
 	m.quote(b.Text)
 	for _, p := range b.Points {
-		if p.Speaker != nil && singleLine(p.Speaker.Name) != "" {
+		if p.Speaker != nil && readmodel.Line(p.Speaker.Name) != "" {
 			m.add("**%s**", escapeInline(p.Speaker.Name))
 		}
 		m.list(p.Items)
@@ -126,7 +127,7 @@ func (m *markdown) transcript(rounds []round) {
 
 func (m *markdown) entries(list []entry) {
 	for _, e := range list {
-		m.add("#### %s", escapeInline(joinWords(e.Title, e.Speaker.About)))
+		m.add("#### %s", escapeInline(readmodel.JoinWords(e.Title, e.Speaker.About)))
 		m.quote(e.Text)
 		m.list(e.Checked)
 		m.add("%s", escapeInline(e.Note))
@@ -162,7 +163,7 @@ func (m *markdown) table(t *table) {
 func tableRow(cells []string) string {
 	made := make([]string, len(cells))
 	for i, c := range cells {
-		made[i] = escapeSpecial.Replace(singleLine(c)) // a cell is never at the start of a line
+		made[i] = escapeSpecial.Replace(readmodel.Line(c)) // a cell is never at the start of a line
 	}
 	return "| " + strings.Join(made, " | ") + " |"
 }
@@ -186,7 +187,7 @@ func escapeLine(l string) string {
 }
 
 // escapeInline returns a text on one line with all markup escaped.
-func escapeInline(text string) string { return escapeLine(singleLine(text)) }
+func escapeInline(text string) string { return escapeLine(readmodel.Line(text)) }
 
 // escapeIndented escapes a line and keeps its indentation, which would otherwise turn it into code.
 func escapeIndented(l string) string {

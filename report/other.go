@@ -5,6 +5,8 @@ import (
 	"io"
 	"math"
 	"slices"
+
+	"github.com/elenchus-go/debate/internal/readmodel"
 )
 
 // Page is a document in the style of a report that is not about one debate, such as that of an evaluation. Its texts are
@@ -104,7 +106,7 @@ func (p *Plot) draw(id string) *figure {
 	most = roundUp(most)
 	from, to, format := p.From, p.To, func(y float64) string { return fmt.Sprintf("%.0f", y) }
 	if from == to {
-		from, to, format = 0, 1, formatScore
+		from, to, format = 0, 1, readmodel.Number
 	}
 	at := func(x, y float64) [2]float64 {
 		return [2]float64{left + (chartWidth-left-right)*x/most, top + height*(1-min(max((y-from)/(to-from), 0), 1))}
@@ -130,7 +132,7 @@ func (p *Plot) draw(id string) *figure {
 		if point[0] > chartWidth*0.6 {
 			anchor, shift = "end", -8
 		}
-		f.text(anchor+" label", point[0]+shift, point[1]-6, truncateText(x.Name, 24))
+		f.text(anchor+" label", point[0]+shift, point[1]-6, readmodel.Shorten(x.Name, 24))
 		if x.Best {
 			best = append(best, point)
 		}

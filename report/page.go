@@ -2,59 +2,19 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 
-	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/markup"
-	"github.com/elenchus-go/debate/internal/naming"
+	"github.com/elenchus-go/debate/internal/readmodel"
 )
 
 // summarize derives the summary from the other fields.
 func (r *Report) summarize() Summary {
 	o := &r.Result.Outcome
-	s := Summary{
-		Topic: r.Result.Topic, Notices: append(r.Notices(), o.Notes...), Answer: o.String(), Text: strings.TrimSpace(o.Text),
-		Reasons: r.reasons(),
+	return Summary{
+		Topic: r.Result.Topic, Notices: append(r.Notices(), o.Notes...), Answer: readmodel.Sentence(&r.Result, r.Waiting),
+		Text: strings.TrimSpace(o.Text), Reasons: r.reasons(),
 	}
-	if progress := r.progress(); progress != "" {
-		s.Answer = strings.TrimSpace(progress + " " + s.Answer)
-	}
-	if s.Answer == "" {
-		s.Answer = "The debate has ended" + r.endedBy() + "."
-	}
-	return s
-}
-
-// endedBy says why and when the debate ended.
-func (r *Report) endedBy() string {
-	if e := r.Result.Ending; e.Outcome != "" {
-		return fmt.Sprintf(" by %s in round %d", humanize(e.Outcome), e.Round)
-	}
-	return ""
-}
-
-// progress says how far a debate has come that has not ended with an answer, and returns "" for others.
-func (r *Report) progress() string {
-	at := "before round 1"
-	if r.Result.Round > 0 {
-		at = fmt.Sprintf("in round %d", r.Result.Round)
-	}
-	switch state := r.Result.State; {
-	case state == fsm.Completed, state == "":
-		return ""
-	case state == fsm.Error:
-		return "The debate stopped with an error " + at + "."
-	case state.Final():
-		return "The debate was " + string(state) + " " + at + "."
-	case len(r.Waiting) > 0:
-		return fmt.Sprintf("There is no answer yet: the debate waits %s for a reply of %s.", at, naming.Enumerate(r.Waiting, 4))
-	case r.Result.Question != nil:
-		return "There is no answer yet: the debate waits " + at + " for a person's decision."
-	case state == fsm.Paused:
-		return "There is no answer yet: the debate is paused " + at + "."
-	}
-	return "There is no answer yet: the debate is " + at + "."
 }
 
 // document builds the document.
@@ -67,7 +27,7 @@ func (r *Report) document() document {
 		d.Title = "Debate " + r.Result.ID
 	}
 	if s.Text != "" {
-		d.Result = append([]block{{Text: readable(r, s.Text)}}, d.Result...)
+		d.Result = append([]block{{Text: readmodel.Readable(&r.Result, s.Text)}}, d.Result...)
 	}
 	d.Result = append(r.openQuestion(), d.Result...)
 	reasons := append(reasonBlocks(readableReasons(r, s.Reasons), speakers), r.exhibits("evidence", r.Result.Outcome.Evidence)...)
@@ -92,17 +52,17 @@ func (r *Report) document() document {
 func headline(topic string) (title, whole string) {
 	const length = 200 // of a title that is the whole topic
 	topic = strings.TrimSpace(markup.Clean(topic))
-	if title = singleLine(topic); len([]rune(title)) <= length && !strings.Contains(topic, "\n") {
+	if title = readmodel.Line(topic); len([]rune(title)) <= length && !strings.Contains(topic, "\n") {
 		return title, ""
 	}
 	for l := range strings.Lines(topic) {
 		if strings.Trim(l, "#=-*_`~> \t\n") != "" {
-			title = singleLine(strings.NewReplacer("**", "", "__", "", "`", "").Replace(strings.Trim(l, "#> \t\n")))
+			title = readmodel.Line(strings.NewReplacer("**", "", "__", "", "`", "").Replace(strings.Trim(l, "#> \t\n")))
 			break
 		}
 	}
 	if len([]rune(title)) > length {
-		title = truncateText(title, 120)
+		title = readmodel.Shorten(title, 120)
 	}
 	return title, topic
 }
@@ -115,7 +75,7 @@ func (r *Report) about() string {
 	if p := r.Result.Parent; p.ID != "" {
 		parent = "fork of " + p.ID
 	}
-	return joinWords(kind, plural(r.Result.Round, "round", "rounds"), plural(len(r.Result.Turns), "turn", "turns"), formatDate(r.Result.Created), parent)
+	return readmodel.JoinWords(kind, readmodel.Plural(r.Result.Round, "round", "rounds"), readmodel.Plural(len(r.Result.Turns), "turn", "turns"), formatDate(r.Result.Created), parent)
 }
 
 // openQuestion returns the question that waits for a person, or the error that stopped the debate.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/readmodel"
 )
 
 // transitionBlocks returns the state transitions, the answers that people gave, and the participants who dropped out, in
@@ -22,7 +23,7 @@ func (r *Report) transitionBlocks() []block {
 		if i+1 < len(r.Transitions) {
 			stayed = formatDuration(r.Transitions[i+1].At.Sub(s.At))
 		}
-		steps = append(steps, step{s.Seq, []string{formatTime(s.At), humanize(s.On), string(s.From) + " → " + string(s.To), fmt.Sprint(s.Round), stayed, transitionReason(s)}})
+		steps = append(steps, step{s.Seq, []string{formatTime(s.At), readmodel.Words(s.On), string(s.From) + " → " + string(s.To), fmt.Sprint(s.Round), stayed, transitionReason(s)}})
 	}
 	for _, d := range r.Decisions {
 		steps = append(steps, step{d.Seq, []string{formatTime(d.At), "decided", "", "", "", strings.TrimSuffix("a person answered: "+d.Action+", "+d.Reason, ", ")}})
@@ -43,7 +44,7 @@ func (r *Report) transitionBlocks() []block {
 func transitionReason(s debate.StateChanged) string {
 	var why []string
 	if s.Ending.Outcome != "" {
-		why = append(why, humanize(s.Ending.Outcome)+": "+s.Ending.Evidence)
+		why = append(why, readmodel.Words(s.Ending.Outcome)+": "+s.Ending.Evidence)
 	}
 	for _, p := range s.Problems {
 		why = append(why, p.String())

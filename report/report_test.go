@@ -342,13 +342,11 @@ func TestSeveralJudgesGoByTheirBench(t *testing.T) {
 		a := roundAssessment(true, ada, 5)
 		a.Participants[0].Score, a.Participants[1].Score = ada, 5
 		r.Result.Assessments = append(r.Result.Assessments, transcript.Turn{
-			Key: transcript.Key{Round: 1, Actor: string(rune('J' + i))}, Contract: judge.AssessmentContract.Name(), Data: json.RawMessage(debatetest.Encode(t, a)),
+			Key: transcript.Key{Round: 1, Actor: string(rune('J' + i))}, Kind: transcript.Assessment,
+			Contract: judge.AssessmentContract.Name(), Data: json.RawMessage(debatetest.Encode(t, a)),
 		})
 	}
-	for _, a := range r.Result.Assessments {
-		a.Kind = transcript.Assessment
-		r.Result.Turns = append(r.Result.Turns, a)
-	}
+	r.Result.Turns = r.Result.Assessments
 	require.Contains(t, markdown(t, r), "| Ada | 8 |\n| Bo | 5 |\n")
 	require.Contains(t, markdown(t, r), "- score of Ada: J gives 1, L gives 9")
 }
@@ -357,12 +355,12 @@ func TestSeveralJudgesGoByTheirBench(t *testing.T) {
 func assessed(t *testing.T, turns ...transcript.Turn) *report.Report {
 	t.Helper()
 	for i := range turns {
+		turns[i].Kind = transcript.Assessment
 		turns[i].Contract = judge.AssessmentContract.Name()
 	}
 	return &report.Report{Result: debate.Result{Assessments: turns}}
 }
 
-// The picture of an arbitration has each category before and after, and the sentence the sum.
 // The reader need not know the fields of an assessment.
 func TestJudgesDifferInSentences(t *testing.T) {
 	for i, want := range []string{
@@ -375,7 +373,8 @@ func TestJudgesDifferInSentences(t *testing.T) {
 				a := judge.Assessment{Reasoning: "So.", ShouldContinue: true}
 				*[]*bool{&a.ShouldContinue, &a.Repetitive, &a.Drifting, &a.DiminishingReturns, &a.Converged}[i] = flag == (n == 0) == (i > 0)
 				r.Result.Assessments = append(r.Result.Assessments, transcript.Turn{
-					Key: transcript.Key{Round: 1, Actor: name}, Contract: judge.AssessmentContract.Name(), Data: json.RawMessage(debatetest.Encode(t, a)),
+					Key: transcript.Key{Round: 1, Actor: name}, Kind: transcript.Assessment,
+					Contract: judge.AssessmentContract.Name(), Data: json.RawMessage(debatetest.Encode(t, a)),
 				})
 			}
 			page := html(t, r)
@@ -385,6 +384,7 @@ func TestJudgesDifferInSentences(t *testing.T) {
 	}
 }
 
+// The picture of an arbitration has each category before and after, and the sentence the sum.
 func TestTheScoresOfAnArbitrationAreDrawnBeforeAndAfter(t *testing.T) {
 	res := arbitration.Result{
 		Scale: 20, Scores: []arbitration.ScoreChange{{Category: "market", Before: 4, After: 3.5, Delta: -0.5}, {Category: "team", Before: 8, After: 8}},

@@ -1,54 +1,35 @@
 package report
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/elenchus-go/debate/internal/outcome"
+	"github.com/elenchus-go/debate/internal/readmodel"
 	"github.com/elenchus-go/debate/judge"
-	"github.com/elenchus-go/debate/transcript"
+	"github.com/elenchus-go/debate/protocol"
 )
 
-// roundAssessment is the combined assessment of a round.
-type roundAssessment struct {
-	round    int
-	combined judge.Opinion[judge.Assessment]
-	byJudge  []judge.Opinion[judge.Assessment]
-}
-
-// roundAssessments returns the assessments by round. The debate's jury combines those of several judges.
-func (r *Report) roundAssessments() (list []roundAssessment) {
-	byRound := map[int][]transcript.Turn{}
-	for _, t := range r.Result.Assessments {
-		if t.Contract == judge.AssessmentContract.Name() {
-			byRound[t.Round] = append(byRound[t.Round], t)
-		}
-	}
-	jury := decodeOrZero[judge.Jury](r.shownConfig().Protocol.Jury)
-	for _, round := range sorted(byRound) {
-		opinions := judge.Opinions[judge.Assessment](byRound[round]...)
-		if joint, ok := jury.CombineAssessments(opinions); ok {
-			list = append(list, roundAssessment{round, joint, opinions})
-		}
-	}
-	return list
+// assessments returns the assessments by round. The debate's jury combines those of several judges.
+func (r *Report) assessments() []outcome.Assessed {
+	return outcome.Assessments(r.Result.Assessments, decodeOrZero[judge.Jury](r.shownConfig().Protocol.Jury))
 }
 
 // scoreChart returns the chart of the judges' scores by round.
-func scoreChart(rounds []roundAssessment) *lineChart {
-	c := &lineChart{title: "Scores by the judges", unit: "Score (0–10)", maximum: 10}
+func scoreChart(rounds []outcome.Assessed) *protocol.Chart {
+	c := &protocol.Chart{Title: "Scores by the judges", Unit: "Score (0–10)", Maximum: 10}
 	for _, a := range rounds {
-		for _, p := range a.combined.Value.Participants {
-			c.set(p.Name, a.round, p.Score)
+		for _, p := range a.Combined.Value.Participants {
+			c.SetRound(a.Round, p.Name, p.Score)
 		}
 	}
 	return c
 }
 
-// table returns the combined scores of a round, those of each judge if there are several, and the quality of the round.
-func (a roundAssessment) table() *table {
+// scoresOf returns the combined scores of a round, those of each judge if there are several, and the quality of the round.
+func scoresOf(a *outcome.Assessed) *table {
 	t := &table{Title: "Scores (0–10)", Header: []string{"Name", "Score"}}
-	if a.combined.Failed {
+	if a.Combined.Failed {
 		t.Title = "Scores (0–10); defaults, because no valid assessment was received"
 	}
 	name := func(o judge.Opinion[judge.Assessment]) string {
@@ -57,18 +38,18 @@ func (a roundAssessment) table() *table {
 		}
 		return o.Judge
 	}
-	several := len(a.byJudge) > 1
+	several := len(a.Opinions) > 1
 	if several {
-		for _, o := range a.byJudge {
+		for _, o := range a.Opinions {
 			t.Header = append(t.Header, name(o))
 		}
 	}
 	add := func(label string, joint float64, of func(judge.Assessment) (float64, bool)) {
-		row := []string{label, formatScore(joint)}
-		for _, o := range a.byJudge {
+		row := []string{label, readmodel.Number(joint)}
+		for _, o := range a.Opinions {
 			text := ""
 			if v, ok := of(o.Value); ok && !o.Failed {
-				text = formatScore(v)
+				text = readmodel.Number(v)
 			}
 			if several {
 				row = append(row, text)
@@ -76,7 +57,7 @@ func (a roundAssessment) table() *table {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	for _, p := range a.combined.Value.Participants {
+	for _, p := range a.Combined.Value.Participants {
 		add(p.Name, p.Score, func(v judge.Assessment) (float64, bool) {
 			i := slices.IndexFunc(v.Participants, func(s judge.ParticipantAssessment) bool { return s.Name == p.Name })
 			if i < 0 {
@@ -85,7 +66,7 @@ func (a roundAssessment) table() *table {
 			return v.Participants[i].Score, true
 		})
 	}
-	add("Round as a whole", a.combined.Value.Quality, func(v judge.Assessment) (float64, bool) { return v.Quality, true })
+	add("Round as a whole", a.Combined.Value.Quality, func(v judge.Assessment) (float64, bool) { return v.Quality, true })
 	return t
 }
 
@@ -98,30 +79,7 @@ var flagSentences = strings.NewReplacer(
 	"converged is true", "the participants have converged", "converged is false", "the participants have not converged",
 )
 
-// differences returns where the judges of a round differ.
-func (a roundAssessment) differences() []string {
-	return mapSlice(slices.Concat(a.combined.Disagreement, a.combined.Dissent), flagSentences.Replace)
-}
-
-// assessmentText returns the reasons of an assessment as Markdown. The table of the round has the scores.
-func assessmentText(a judge.Assessment) string {
-	var b strings.Builder
-	b.WriteString(a.Reasoning + "\n\n")
-	for _, p := range a.Participants {
-		for _, s := range p.Strengths {
-			fmt.Fprintf(&b, "- %s, strength: %s\n", p.Name, singleLine(s))
-		}
-		for _, s := range p.Weaknesses {
-			fmt.Fprintf(&b, "- %s, weakness: %s\n", p.Name, singleLine(s))
-		}
-	}
-	for _, s := range a.Recommendations {
-		fmt.Fprintf(&b, "- Next: %s\n", singleLine(s))
-	}
-	next := "The debate should end."
-	if a.ShouldContinue {
-		next = "The debate should continue."
-	}
-	b.WriteString("\n" + next)
-	return b.String()
+// differencesIn returns where the judges of a round differ.
+func differencesIn(a *outcome.Assessed) []string {
+	return mapSlice(slices.Concat(a.Combined.Disagreement, a.Combined.Dissent), flagSentences.Replace)
 }

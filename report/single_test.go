@@ -31,8 +31,8 @@ func TestOneAnswer(t *testing.T) {
 		require.True(t, tally.Single)
 		require.Empty(t, tally.Decision)
 		require.Equal(t, "Ann", tally.Agents[0].Name)
-		require.Nil(t, r.Decision().Votes)
-		require.Equal(t, answer, r.Decision().Winner)
+		require.Nil(t, r.Result.Outcome.Votes)
+		require.Equal(t, answer, r.Result.Outcome.Winner)
 
 		var md, html bytes.Buffer
 		require.NoError(t, report.Markdown(&md, r))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/naming"
+	"github.com/elenchus-go/debate/internal/readmodel"
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -54,7 +55,7 @@ func sourceTable(title string, list []evidence.Source) []block {
 		if s.URI != s.Name {
 			address = s.URI
 		}
-		cells = append(cells, []string{sources.Label(s.Number, list), address, origin, formatCount(s.Size), names(s.CitedBy), names(s.QuotedBy), names(s.MisquotedBy)})
+		cells = append(cells, []string{sources.Label(s.Number, list), address, origin, readmodel.Thousands(s.Size), names(s.CitedBy), names(s.QuotedBy), names(s.MisquotedBy)})
 	}
 	return tableBlock(title, []string{"Source", "Address", "Origin", "Bytes", "Cited by", "Quoted by", "Misquoted by"}, cells)
 }
@@ -67,39 +68,9 @@ func allCitations(r *Report) (list []transcript.Citation) {
 	return list
 }
 
-// readable returns a text of a model with its quotes of sources as readers know them.
-func readable(r *Report, text string) string {
-	if len(r.Result.Sources) == 0 {
-		return text
-	}
-	return sources.Readable(text)
-}
-
 func readableReasons(r *Report, list []Reason) []Reason {
 	return mapSlice(list, func(x Reason) Reason {
-		x.Points = mapSlice(x.Points, func(text string) string { return readable(r, text) })
+		x.Points = mapSlice(x.Points, func(text string) string { return readmodel.Readable(&r.Result, text) })
 		return x
 	})
-}
-
-// quoteNotices says how many quotes are not in their sources, and whose they are.
-func quoteNotices(r *Report) []string {
-	wrong := 0
-	var names []string
-	for i := range r.Result.Turns {
-		t := &r.Result.Turns[i]
-		for _, c := range t.Citations {
-			if c.Quote == "" || c.Verdict != transcript.Altered && c.Verdict != transcript.NotFound {
-				continue
-			}
-			if wrong++; !slices.Contains(names, t.Actor) {
-				names = append(names, t.Actor)
-			}
-		}
-	}
-	if wrong == 0 {
-		return nil
-	}
-	text := plural(wrong, "quote by %s is not in the source that it names.", "quotes by %s are not in the sources that they name.")
-	return []string{fmt.Sprintf(text, naming.Enumerate(names, 4))}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/readmodel"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -17,7 +18,7 @@ func (r *Report) turnTimes() []block {
 	for i := range r.Result.Turns {
 		t := &r.Result.Turns[i]
 		cells = append(cells, []string{
-			fmt.Sprint(i + 1), turnLabel(t), fmt.Sprint(t.Round), formatTime(t.Started), formatDuration(t.Ended.Sub(t.Started)),
+			fmt.Sprint(i + 1), readmodel.TurnLabel(t), fmt.Sprint(t.Round), formatTime(t.Started), formatDuration(t.Ended.Sub(t.Started)),
 			formatTokens(t.Usage, t.Usage.Input), formatTokens(t.Usage, t.Usage.Output), s.formatCost(t.Usage), strings.Join(turnNotes(t), "; "),
 		})
 	}
@@ -65,12 +66,12 @@ func (r *Report) timeline() *figure {
 	}
 	for i, name := range actors {
 		f.line("grid", [2]float64{left, float64(top + lane*(i+1))}, [2]float64{lanesWidth - 20, float64(top + lane*(i+1))})
-		f.text("end", left-8, float64(top+lane*i+16), truncateText(name, 20))
+		f.text("end", left-8, float64(top+lane*i+16), readmodel.Shorten(name, 20))
 	}
 	for i := range turns {
 		t := &turns[i]
 		y := float64(top + lane*slices.Index(actors, t.Actor) + 4)
-		about := fmt.Sprintf("%s, round %d: %s", turnLabel(t), t.Round, formatDuration(t.Ended.Sub(t.Started)))
+		about := fmt.Sprintf("%s, round %d: %s", readmodel.TurnLabel(t), t.Round, formatDuration(t.Ended.Sub(t.Started)))
 		f.box(colorClass(max(slices.Index(timelineKinds, t.Kind), 0)), x(t.Started), y, max(x(t.Ended)-x(t.Started), 2), lane-8, about)
 	}
 	for i := range 5 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/readmodel"
 	"github.com/elenchus-go/debate/internal/toolcall"
 	"github.com/elenchus-go/debate/providers/tool"
 )
@@ -56,19 +57,19 @@ func (r *Report) toolCalls() []block {
 			found := c.Text
 			switch {
 			case c.Error != "":
-				found = strings.TrimSuffix(humanize(c.Error)+": "+c.Text, ": ")
+				found = strings.TrimSuffix(readmodel.Words(c.Error)+": "+c.Text, ": ")
 			case !c.Done && c.Waits:
 				found = "waits for a person"
 			case !c.Done:
 				found = "runs"
 			case c.Text == "" && c.Size > 0:
-				found = plural(c.Size, "byte", "bytes")
+				found = readmodel.Plural(c.Size, "byte", "bytes")
 			}
 			took := ""
 			if c.Duration > 0 {
 				took = formatDuration(c.Duration)
 			}
-			cells = append(cells, []string{ev.Key.Actor, humanize(ev.Key.Phase), roundLabel(ev.Key), c.Name, short(string(c.Arguments)), short(found), short(strings.Join(sources, "; ")), took})
+			cells = append(cells, []string{ev.Key.Actor, readmodel.Words(ev.Key.Phase), roundLabel(ev.Key), c.Name, short(string(c.Arguments)), short(found), short(strings.Join(sources, "; ")), took})
 		}
 	}
 	return tableBlock("Calls before the statements, in order", []string{"Who", "Phase", "Round", "Tool", "Arguments", "What it found", "Sources", "Duration"}, cells)

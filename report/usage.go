@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/readmodel"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -91,6 +92,6 @@ func (r *Report) speakerRows(s shownConfig) (list [][]string) {
 func (s shownConfig) usageRow(label string, t debate.Totals) []string {
 	u := t.Usage
 	return []string{
-		label, formatCount(t.Turns), formatTokens(u, u.Input), formatCached(u), formatTokens(u, u.Output), formatTokens(u, u.Reasoning), formatDuration(t.Duration), s.formatCost(u),
+		label, readmodel.Thousands(t.Turns), formatTokens(u, u.Input), formatCached(u), formatTokens(u, u.Output), formatTokens(u, u.Reasoning), formatDuration(t.Duration), s.formatCost(u),
 	}
 }

@@ -67,18 +67,15 @@ func splitModel(text string) (provider, model string) {
 	return agentKind + "/" + name, model
 }
 
-// installedAgents returns how to choose the agents that are installed, as a sentence, or an empty text if there are none.
-func installedAgents() string {
-	var choices []string
+// installedAgents returns the names of the agents whose programs are installed.
+func installedAgents() (names []string) {
 	for _, name := range sortedKeys(agents) {
-		if _, err := exec.LookPath(agents[name]().Command[0]); err == nil {
-			choices = append(choices, "--model "+name)
+		_, err := exec.LookPath(agents[name]().Command[0])
+		if err == nil {
+			names = append(names, name)
 		}
 	}
-	if len(choices) == 0 {
-		return ""
-	}
-	return "These agents are installed, and need no key: " + strings.Join(choices, ", ")
+	return names
 }
 
 // agentHint returns what can be done if an agent is not signed in, or an empty text if the provider is no agent.

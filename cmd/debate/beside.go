@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/report"
 )
 
@@ -46,10 +47,10 @@ func (p *program) runBeside(parent, made *debate.Debate, s configFile, o debate.
 
 // compareAnswers prints what changed between the answers of two debates.
 func (p *program) compareAnswers(original, made *report.Report) {
-	was := original.Decision()
-	is := made.Decision()
 	before := original.Result
 	after := made.Result
+	was := decisionOf(&before)
+	is := decisionOf(&after)
 	fmt.Fprintf(p.stdout, "\n== beside %s ==\n\n", printableLine(before.ID))
 	changed := false
 	line := func(what, old, now string) {
@@ -82,7 +83,15 @@ func said(text string) string {
 	return text
 }
 
-func confidence(d report.Decision) string {
+// decisionOf returns what a debate has decided, or nothing if it has not ended.
+func decisionOf(r *debate.Result) protocol.Outcome {
+	if !r.State.Final() {
+		return protocol.Outcome{}
+	}
+	return r.Outcome
+}
+
+func confidence(d protocol.Outcome) string {
 	if d.Confidence == 0 {
 		return ""
 	}

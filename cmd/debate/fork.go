@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/cmd/debate/internal/view"
+	"github.com/elenchus-go/debate/internal/readmodel"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -112,7 +112,7 @@ func (p *program) editedTurn(d *debate.Debate) (key transcript.Key, text string,
 		if t.Seq == p.at {
 			return t.Key, text, nil
 		}
-		list = append(list, fmt.Sprintf("%d (%s)", t.Seq, printableLine(view.ActorLabel(t.Key))))
+		list = append(list, fmt.Sprintf("%d (%s)", t.Seq, printableLine(readmodel.Label(t.Key))))
 	}
 	return key, "", exitErrorf(exitInput, "fork debate %s: --at %d is no turn, want one of %s", d.ID(), p.at, strings.Join(list, ", "))
 }

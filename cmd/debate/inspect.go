@@ -18,6 +18,7 @@ import (
 // inspectDebates shows debates in the browser.
 func (p *program) inspectDebates() error {
 	if p.controls {
+		p.offered = installedAgents()
 		return p.withEngine(func(ctx context.Context, e *debate.Engine, _ map[string]debate.Config) error {
 			return p.inspect(ctx, e)
 		})

@@ -96,6 +96,9 @@ func (l *launcher) offer(ctx context.Context) (*launch.Offer, error) {
 		o.Note = "No key is set, so only the demo model is here: its replies are prewritten, and its answers mean nothing. " +
 			"For real answers, set OPENAI_API_KEY, ANTHROPIC_API_KEY, MISTRAL_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY, " +
 			"or for models of this machine OLLAMA_HOST, and start debate inspect again."
+		if len(l.offered) > 0 {
+			o.Note += " Agents of this machine need no key: choose " + strings.Join(l.offered, ", ") + " as a model."
+		}
 	}
 	l.made, l.until = o, time.Now().Add(offerTime)
 	return o, nil
@@ -135,6 +138,11 @@ func (l *launcher) models(ctx context.Context, own price.Prices) (list []launch.
 	}
 	if first := l.defaultKind(); len(l.file.providers) == 0 && first != "" {
 		names = slices.Insert(slices.DeleteFunc(names, func(name string) bool { return name == first }), 0, first)
+	}
+	for _, name := range l.offered {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
 	known, err := listPrices()
 	if err != nil {

@@ -6,10 +6,13 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -216,4 +219,87 @@ func TestTheInspectorBeginsDebates(t *testing.T) {
 	require.Equal(t, "Cars take space.", strings.TrimSpace(text))
 	code, _, stderr := start(t, environment(), "show", id, "--store", "d.db")
 	require.Zero(t, code, stderr)
+}
+
+// fakeAgent is a program that speaks the Agent Client Protocol and always says the same.
+const fakeAgent = `#!/bin/sh
+while read -r line; do
+	id=$(printf '%s\n' "$line" | sed -n 's/.*"id":\([0-9][0-9]*\).*/\1/p')
+	case $line in
+	*'"method":"initialize"'*) result='{"protocolVersion":1,"agentCapabilities":{}}' ;;
+	*'"method":"session/new"'*) 
+		result='{"sessionId":"s","modes":{"currentModeId":"read-only","availableModes":[{"id":"read-only","name":"Read"}]}}' ;;
+	*'"method":"session/prompt"'*)
+		result='{"stopReason":"end_turn"}'
+		echo '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk",' \
+			'"content":{"type":"text","text":"I have read this folder: cars must go."}}}}' ;;
+	*) result='{}' ;;
+	esac
+	[ -z "$id" ] || echo '{"jsonrpc":"2.0","id":'"$id"',"result":'"$result"'}'
+done
+`
+
+// Agents that are installed are among the models of the form, which gives the configuration of the command. One answers, and its
+// unknown price allows no limit of costs.
+func TestTheFormOffersInstalledAgents(t *testing.T) {
+	programs := t.TempDir()
+	t.Setenv("PATH", programs+string(os.PathListSeparator)+os.Getenv("PATH"))
+	require.NoError(t, os.WriteFile(filepath.Join(programs, "codex-acp"), []byte(fakeAgent), 0o700)) //nolint:gosec // a program
+	folder(t)
+	require.NoError(t, createPrivate("d.db"))
+	address := serving(t, environment(), "open", "inspect", "--no-open", "--controls", "--store", "d.db")
+	base, token, _ := strings.Cut(address, "?token=")
+	client := &http.Client{
+		Transport:     withToken(token),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	_, page := send(t, client, http.MethodGet, base+"new", "")
+	require.Contains(t, page, `<option value="agent/codex">`)
+	require.Contains(t, page, "Agents of this machine need no key: choose agent/codex as a model.")
+	require.NotContains(t, page, "agent/opencode")
+
+	choice := launch.Choice{Purpose: "baseline", Topic: topic, Model: "agent/codex"}
+	fields := []string{"topic", topic, "purpose", choice.Purpose, "model", choice.Model, "once", "x"}
+	code, page := submitted(t, client, base, append(fields, "cost", "1"))
+	require.Equal(t, http.StatusBadRequest, code)
+	require.Contains(t, page, "the price of agent/codex is unknown, so that costs cannot be limited")
+	code, location := submitted(t, client, base, fields)
+	require.Equal(t, http.StatusSeeOther, code, location)
+	require.Eventually(t, func() bool {
+		_, shown, _ := start(t, environment(), "show", path.Base(location), "--store", "d.db")
+		return strings.Contains(shown, "cars must go")
+	}, time.Minute, 50*time.Millisecond)
+
+	l, _ := launching(t)
+	l.offered = []string{"agent/codex"}
+	l.made = nil
+	offer, err := l.offer(t.Context())
+	require.NoError(t, err)
+	is, err := offer.Compose(choice)
+	require.NoError(t, err)
+	line, _ := l.commandFor(choice, is)
+	require.Equal(t, commanded(t, environment(), shellSplit(t, line)[1:]...), is, line)
+}
+
+// submitted sends the form for a new debate, and returns the status with the page, or the address that follows.
+func submitted(t *testing.T, client *http.Client, base string, fields []string) (code int, page string) {
+	t.Helper()
+	var b bytes.Buffer
+	form := multipart.NewWriter(&b)
+	for i := 0; i < len(fields); i += 2 {
+		require.NoError(t, form.WriteField(fields[i], fields[i+1]))
+	}
+	require.NoError(t, form.Close())
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"new", &b)
+	require.NoError(t, err)
+	req.Header.Set("Content-Type", form.FormDataContentType())
+	res, err := client.Do(req)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	if next := res.Header.Get("Location"); next != "" {
+		return res.StatusCode, next
+	}
+	return res.StatusCode, string(body)
 }

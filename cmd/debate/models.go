@@ -136,8 +136,9 @@ func (p *program) openProviders(s configFile, used []string) (opened map[string]
 		all[k.name] = providerConfig{Kind: k.name}
 		if k.name == offlineKind {
 			p.say(offline.Notice + " (set OPENAI_API_KEY, ANTHROPIC_API_KEY, MISTRAL_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY or OLLAMA_HOST to use another model)")
-			if installed := installedAgents(); installed != "" {
-				p.say(installed)
+			installed := installedAgents()
+			if len(installed) > 0 {
+				p.say("These agents are installed, and need no key: --model " + strings.Join(installed, ", --model "))
 			}
 		}
 	}

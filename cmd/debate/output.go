@@ -12,9 +12,9 @@ import (
 	"text/tabwriter"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/cmd/debate/internal/view"
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/readmodel"
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/protocol/refine"
 	"github.com/elenchus-go/debate/report"
@@ -128,7 +128,7 @@ func (p *program) printTranscript(r *debate.Result, calls map[transcript.Key][]s
 		for _, line := range calls[t.Key] {
 			fmt.Fprintln(p.stdout, line)
 		}
-		heading := fmt.Sprintf("%s (%s)", printableLine(view.ActorLabel(t.Key)), t.Phase)
+		heading := fmt.Sprintf("%s (%s)", printableLine(readmodel.Label(t.Key)), t.Phase)
 		if quotes := sources.Count(t.Citations); quotes != "" {
 			heading += ", " + quotes
 		}
@@ -207,7 +207,7 @@ func (p *program) listTurns(r *debate.Result) {
 	fmt.Fprintln(w, "SEQ\tROUND\tPHASE\tACTOR\tMODEL\tINPUT TOKENS\tOUTPUT TOKENS\tDURATION")
 	for _, t := range r.Turns {
 		fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%s\t%d\t%d\t%s\n",
-			t.Seq, t.Round, t.Phase, printableLine(view.ActorLabel(t.Key)), printableLine(modelOf(t)), t.Usage.Input, t.Usage.Output, seconds(t.Ended.Sub(t.Started)))
+			t.Seq, t.Round, t.Phase, printableLine(readmodel.Label(t.Key)), printableLine(modelOf(t)), t.Usage.Input, t.Usage.Output, seconds(t.Ended.Sub(t.Started)))
 	}
 	fmt.Fprintln(w, "\nAGENT\tPROMPT SOURCE")
 	sources := promptSources(r)

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/cmd/debate/internal/view"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/readmodel"
 )
 
 // The actions that take a remark: with it the debate goes on, or the model reads why its call is refused.
@@ -150,14 +150,14 @@ func (p *program) showSaid(a debate.Asked) {
 		if t.Seq > last && t.Actor != name {
 			about := t.Phase
 			for _, f := range t.Flags {
-				about += ", " + string(f)
+				about += ", " + readmodel.FlagText(&t, f)
 			}
-			fmt.Fprintf(p.stderr, "\n%s (%s):\n", printableLine(view.ActorLabel(t.Key)), about)
+			fmt.Fprintf(p.stderr, "\n%s (%s):\n", printableLine(readmodel.Label(t.Key)), about)
 			p.say(strings.TrimSpace(t.Text))
 		}
 		p.shown[name] = max(p.shown[name], t.Seq)
 	}
-	label := view.ActorLabel(a.Key)
+	label := readmodel.Label(a.Key)
 	fmt.Fprintf(p.stderr, "\n== %s: %s ==\n", printableLine(label), a.Key.Phase)
 	for _, attached := range a.Attachments {
 		fmt.Fprintf(p.stderr, "attached: %s\n", printableLine(attached))

@@ -92,8 +92,8 @@ func TestAHumanJudgeSeesRefusals(t *testing.T) {
 	env := server(t, func(int, http.ResponseWriter, string) string { return "I'm sorry, but I can't help with that request." })
 	folder(t)
 	_, _, stderr := answering(t, env, typed("/decline tired"), "--me", "Judge", "--rounds", "1", topic)
-	require.Contains(t, stderr, "\nAda (respond, refused):\nI'm sorry,")
-	require.Contains(t, stderr, "\nBo (respond, refused):\nI'm sorry,")
+	require.Contains(t, stderr, "\nAda (respond, a refusal: the model declined to speak):\nI'm sorry,")
+	require.Contains(t, stderr, "\nBo (respond, a refusal: the model declined to speak):\nI'm sorry,")
 }
 
 // When a reply is not valid, the person sees the problems, and keeps what was right.

@@ -34,6 +34,7 @@ type program struct {
 	briefed        map[string]string                 // the last briefing that each person was shown
 	sampler        *debatemcp.Sampler                // of debate mcp; nil in other commands
 	documentText   func(name string) (string, error) // of the person who is asked; nil if nobody is
+	offered        []string                          // agents that the inspector's page for new debates offers
 	running        []*acp.Provider                   // whose processes end with the program
 }
 

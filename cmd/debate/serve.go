@@ -199,7 +199,7 @@ func (p *program) readPresets(s configFile, o *debate.Options) (map[string]debat
 	if err := p.usePrompts(o, &c); err != nil {
 		return nil, err
 	}
-	if err := p.setModels(s, o, p.configuredKinds(), slices.Collect(maps.Values(presets))...); err != nil {
+	if err := p.setModels(s, o, append(p.configuredKinds(), p.offered...), slices.Collect(maps.Values(presets))...); err != nil {
 		return nil, err
 	}
 	list, unstored := map[string]debate.Config{}, *o

@@ -19,7 +19,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/internal/test/debatetest"
+	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 )
 
@@ -167,12 +169,14 @@ func follow(t *testing.T, address string, connected chan<- struct{}, show func(i
 	}
 }
 
-// BenchmarkNow opens the page of a debate: of one with more than 10,000 entries for its first visitor, and of a usual one for
-// the first and for those who follow it too.
+// BenchmarkNow opens the page of a debate: of one with more than 10,000 entries for its first visitor, and of a usual one for the
+// first and for those who follow it too.
 func BenchmarkNow(b *testing.B) {
 	w := open(b, Options{Controls: true}, speaker(longSpeech))
 	cfg := pair("cars")
 	w.run(cfg)
+	cfg.Protocol = panel.Protocol{Format: panel.RoundLimited} // equal speeches end no debate
+	cfg.Limits.OutputTokens = 1_000_000_000
 	cfg.ID, cfg.Limits.MaxRounds = "large", 1300
 	d := w.run(cfg)
 	s, err := d.Status(b.Context())
@@ -189,5 +193,21 @@ func BenchmarkNow(b *testing.B) {
 				w.get(http.StatusOK, path())
 			}
 		})
+	}
+}
+
+// BenchmarkLong opens the page of a debate with 500 turns in an inspector that has not read it yet.
+func BenchmarkLong(b *testing.B) {
+	w := open(b, Options{}, speaker(longSpeech))
+	cfg := pair("long")
+	cfg.Protocol = panel.Protocol{Format: panel.RoundLimited}
+	cfg.Limits = debate.Limits{MaxRounds: 167, OutputTokens: 1_000_000_000}
+	turns := debatetest.Result(b, w.run(cfg)).Turns
+	require.GreaterOrEqual(b, len(turns), 500)
+	for b.Loop() {
+		b.StopTimer()
+		fresh := serve(b, w.engine, Options{Controls: true})
+		b.StartTimer()
+		fresh.get(http.StatusOK, "/debates/long")
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/integrations/debatehttp"
+	"github.com/elenchus-go/debate/internal/readmodel"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -128,7 +129,7 @@ func newBesideTurn(t *transcript.Turn, id string, actors []actor) besideTurn {
 // besideRounds returns the turns of one debate by their part of it.
 func besideRounds(id string, turns []transcript.Turn, actors []actor, left bool) (list []besideRound) {
 	for i := range turns {
-		title, anchor := headingOf(turns[i])
+		title, anchor := headingOf(&turns[i])
 		if n := len(list); anchor == "" && n > 0 { // it belongs to the part that is open
 			title, anchor = list[n-1].Title, list[n-1].Anchor
 		}
@@ -199,7 +200,7 @@ func figures(left, right *moment) (list []difference) {
 			list = append(list, difference{Name: name, Left: x, Right: y})
 		}
 	}
-	count := func(v float64) string { return formatNumber(int(v)) }
+	count := func(v float64) string { return readmodel.Thousands(int(v)) }
 	text("State", words(a.State), words(b.State))
 	text("Outcome", words(a.Ending.Outcome), words(b.Ending.Outcome))
 	text("Answer", shortAnswer(a), shortAnswer(b))
@@ -211,7 +212,7 @@ func figures(left, right *moment) (list []difference) {
 	last, other := finalScores(left), finalScores(right)
 	for _, name := range slices.Sorted(maps.Keys(last)) {
 		if score, both := other[name]; both {
-			number("Score of "+name, last[name], score, formatScore)
+			number("Score of "+name, last[name], score, readmodel.Number)
 		}
 	}
 	return list

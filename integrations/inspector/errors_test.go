@@ -139,14 +139,8 @@ func TestFormats(t *testing.T) {
 	} {
 		require.Equal(t, want, formatDuration(d))
 	}
-	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1234: "-1,234", -123: "-123"} {
-		require.Equal(t, want, formatNumber(n))
-	}
 	for amount, want := range map[float64]string{0: "0.00", 0.00123: "0.0012", 1.5: "1.50", 1234: "1234.00", -0.5: "-0.5000"} {
 		require.Equal(t, want, formatCost(amount))
-	}
-	for name, want := range map[string]string{"Ada": "A", "ada lovelace": "AL", "A. B. Cee": "AC", "GPT-4": "G4", "": "", "!?": "", "Élan vital": "ÉV"} {
-		require.Equal(t, want, initials(name))
 	}
 	require.Equal(t, "awaiting responses", words(fsm.AwaitingResponses))
 	require.Equal(t, "round limit", words("round_limit"))

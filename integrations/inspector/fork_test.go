@@ -15,6 +15,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/integrations/debatehttp"
+	"github.com/elenchus-go/debate/internal/readmodel"
 	"github.com/elenchus-go/debate/internal/test/debatetest"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
@@ -85,7 +86,7 @@ func TestAForkHasWhatTheFormChanges(t *testing.T) {
 			break
 		}
 	}
-	require.Contains(t, w.get(http.StatusOK, fmt.Sprintf("/debates/%s/turn?seq=%d", edited.ID(), speechOf(t, edited, "Bo").Seq)), "a person has given the reply, in a fork")
+	require.Contains(t, w.get(http.StatusOK, fmt.Sprintf("/debates/%s/turn?seq=%d", edited.ID(), speechOf(t, edited, "Bo").Seq)), "given by a person in this fork")
 }
 
 // The form of a turn that nobody changes makes a fork without an edited turn, also of a structured reply.
@@ -233,7 +234,7 @@ func TestTwoDebatesSideBySide(t *testing.T) {
 	require.Contains(t, left, fmt.Sprintf(`data-debate="d" data-seq="%d"`, bo.Seq))
 	a, b := debatetest.Result(t, d), debatetest.Result(t, fork)
 	require.Contains(t, page, fmt.Sprintf(`<tr data-figure="Tokens of replies" class="differ"><th scope="row">Tokens of replies</th><td dir="auto">%s</td><td dir="auto">%s</td>`,
-		formatNumber(a.Total.Usage.Output), formatNumber(b.Total.Usage.Output)))
+		readmodel.Thousands(a.Total.Usage.Output), readmodel.Thousands(b.Total.Usage.Output)))
 	require.Contains(t, page, `id="round-2"`)
 	require.Contains(t, page, `id="conclusion"`)
 

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/elenchus-go/debate/internal/markup"
 )
@@ -45,15 +44,6 @@ func formatDuration(d time.Duration) string {
 	return text
 }
 
-// formatNumber returns a number with a comma between groups of three digits.
-func formatNumber(n int) string {
-	digits := strconv.Itoa(n)
-	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}
-
 // formatCost returns an amount with at least two decimals, and four if it is small.
 func formatCost(amount float64) string {
 	if amount != 0 && math.Abs(amount) < 1 {
@@ -69,18 +59,6 @@ func words(name any) string {
 		last = fmt.Sprint(name)
 	}
 	return strings.ReplaceAll(last, "_", " ")
-}
-
-// initials returns one or two letters that stand for a name.
-func initials(name string) string {
-	var letters []rune
-	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		letters = append(letters, unicode.ToUpper([]rune(word)[0]))
-	}
-	if len(letters) > 2 {
-		letters = []rune{letters[0], letters[len(letters)-1]}
-	}
-	return string(letters)
 }
 
 // short returns a topic for a list.

@@ -18,8 +18,9 @@ type history struct {
 	config debate.Config // only its participants and judges if the engine lacks the protocol
 	phases []progress.Update
 	last   *debate.Snapshot
-	held   bool // a person holds the debate: replies do not continue it
-	masked bool // the visitor must not know who says what: show only what is asked
+	gone   []debate.Dropped // participants who dropped out of the current run
+	held   bool             // a person holds the debate: replies do not continue it
+	masked bool             // the visitor must not know who says what: show only what is asked
 }
 
 // read reads the debate's journal.
@@ -47,6 +48,11 @@ func (v *visit) readAs(seat string) (*history, error) {
 			raw = ev.Config
 		case debate.StateChanged:
 			h.held = ev.To == fsm.Paused && ev.Question == nil && !ev.ForPeople
+			if ev.On == fsm.Reset {
+				h.gone = nil
+			}
+		case debate.Dropped:
+			h.gone = append(h.gone, ev)
 		case debate.Decided:
 			if ev.Action == "hold" || ev.Action == "release" {
 				h.held = ev.Action == "hold"

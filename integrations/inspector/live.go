@@ -1,7 +1,6 @@
 package inspector
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"html/template"
@@ -9,11 +8,13 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/eval/influence"
 	"github.com/elenchus-go/debate/integrations/debatehttp"
+	"github.com/elenchus-go/debate/internal/readmodel"
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/report/progress"
 	"github.com/elenchus-go/debate/store"
@@ -99,6 +100,8 @@ type liveView struct {
 	Sources     []string // those that turns cite
 	MoreSources int
 	Answer      template.HTML // empty before the end
+	Decided     string        // the answer in one sentence, after the end
+	Notices     []string      // what a reader should know before relying on the answer
 	Archive     bool          // whether the journal can be downloaded
 	Masked      bool          // whether the visitor must not know who says what
 	Refused     *debatehttp.Problem
@@ -135,6 +138,8 @@ func (v *visit) live(h *history) (shown liveView, err error) {
 	}
 	if shown.Stream = !h.status.State.Final() && before == 0; h.status.State.Final() {
 		shown.Answer = markdown(cut(h.result.Answer.Text, maxTurn))
+		shown.Decided = readmodel.Sentence(h.result, nil)
+		shown.Notices = append(readmodel.Notices(h.result, h.gone), h.result.Outcome.Notes...)
 	}
 	if shown.Asked, err = v.asked(h); err != nil {
 		return shown, err
@@ -142,7 +147,7 @@ func (v *visit) live(h *history) (shown liveView, err error) {
 	if len(shown.Asked) == 0 && (!h.masked || len(h.status.Waiting) > 0) { // otherwise it could name who must not be known
 		shown.Advice = v.adviceOn(h)
 	}
-	room := maxShown - len(shown.Answer)
+	room := maxShown - len(shown.Answer) - len(shown.Decided) - len(strings.Join(shown.Notices, ""))
 	if !h.masked {
 		size := 0
 		shown.Sources, shown.MoreSources, size = sourceLines(h.result.Sources)
@@ -203,26 +208,24 @@ type actor struct {
 	Judge   bool
 }
 
-const tones = 8 // colors of participants in style.css
-
 // actorsOf returns the participants and judges, in order.
 func actorsOf(h *history) (list []actor) {
-	sides := []string{}
-	for i, p := range h.result.Participants {
-		a := actor{ParticipantStatus: p, Tone: "tone" + strconv.Itoa(i%tones)}
-		at := slices.IndexFunc(h.config.Participants, func(c debate.Participant) bool { return c.Name == p.Name })
+	profiles := slices.Concat(h.config.Participants, h.config.Judges)
+	for _, s := range readmodel.CastOf(h.result, h.config.Participants, h.config.Judges) {
+		a := actor{ParticipantStatus: debate.ParticipantStatus{Name: s.Name, State: "active"}, Place: s.Place, Tone: "judge", Judge: s.Color < 0}
+		if !a.Judge {
+			a.Tone = "tone" + strconv.Itoa(s.Color)
+		}
+		at := slices.IndexFunc(profiles, func(p debate.Participant) bool { return p.Name == s.Name })
+		if at < 0 {
+			continue // it is neither a participant nor a judge
+		}
+		a.Profile = profiles[at]
+		at = slices.IndexFunc(h.result.Participants, func(p debate.ParticipantStatus) bool { return p.Name == s.Name })
 		if at >= 0 {
-			a.Profile = h.config.Participants[at]
+			a.ParticipantStatus = h.result.Participants[at]
 		}
-		side := cmp.Or(a.Profile.Side, p.Name)
-		if !slices.Contains(sides, side) {
-			sides = append(sides, side)
-		}
-		a.Place = []string{"left", "right"}[slices.Index(sides, side)%2]
 		list = append(list, a)
-	}
-	for _, j := range h.config.Judges {
-		list = append(list, actor{ParticipantStatus: debate.ParticipantStatus{Name: j.Name, State: "active"}, Profile: j, Tone: "judge", Place: "wide", Judge: true})
 	}
 	return list
 }
@@ -267,7 +270,7 @@ func turnsOf(h *history, actors []actor, before int64, room int) (list []said, e
 	slices.Reverse(list)
 	anchor := ""
 	for i := range list {
-		if title, id := headingOf(list[i].Turn); id != "" && id != anchor {
+		if title, id := headingOf(&list[i].Turn); id != "" && id != anchor {
 			list[i].Heading, list[i].Anchor, anchor = title, id, id
 		}
 	}
@@ -280,29 +283,24 @@ func saidOf(t transcript.Turn, actors []actor, most int) said {
 	if at := slices.IndexFunc(actors, func(a actor) bool { return a.Name == t.Actor }); at >= 0 {
 		s.Tone, s.Place = actors[at].Tone, actors[at].Place
 	}
-	text := t.Text
+	text := readmodel.Spoken(&t)
 	if t.Citations != nil {
 		text, s.Quotes = sources.Readable(text), sources.Count(t.Citations)
 	}
 	s.HTML, s.Cut = markdown(cut(text, most)), len(text) > most
 	if t.Kind == transcript.Silence {
-		s.HTML = markdown("*silent in this fork*")
+		s.HTML = markdown("*" + readmodel.Silent + "*")
 	}
 	return s
 }
 
 // headingOf returns the heading of the part of the debate to which a turn belongs, and its id. Both are empty if the turn
 // may be in any part.
-func headingOf(t transcript.Turn) (title, id string) {
-	switch {
-	case t.Kind == transcript.Conclusion:
-		return "Conclusion", "conclusion"
-	case t.Kind == transcript.Remark:
+func headingOf(t *transcript.Turn) (title, id string) {
+	if t.Kind == transcript.Remark {
 		return "", ""
-	case t.Round == 0:
-		return "Before the first round", "setup"
 	}
-	return "Round " + strconv.Itoa(t.Round), "round-" + strconv.Itoa(t.Round)
+	return readmodel.Part(t)
 }
 
 // A budget is how much of a limit is used.
@@ -320,7 +318,7 @@ func budgetsOf(h *history) (list []budget) {
 		}
 	}
 	l, u := h.config.Limits, h.result.Total.Usage
-	count := func(n, limit int) string { return formatNumber(n) + " of " + formatNumber(limit) }
+	count := func(n, limit int) string { return readmodel.Thousands(n) + " of " + readmodel.Thousands(limit) }
 	add("rounds", "Rounds", float64(h.result.Round), float64(h.status.MaxRounds), count(h.result.Round, h.status.MaxRounds))
 	add("output", "Tokens of replies", float64(u.Output), float64(l.OutputTokens), count(u.Output, l.OutputTokens))
 	add("tokens", "Tokens of prompts and replies", float64(u.Input+u.Output), float64(l.Tokens), count(u.Input+u.Output, l.Tokens))

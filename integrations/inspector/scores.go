@@ -7,10 +7,10 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/readmodel"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -158,7 +158,7 @@ func (t *scoreTable) finish(c *debate.Config) {
 		for _, n := range t.Rounds {
 			text := ""
 			if v := s.values[n]; v != nil {
-				text = formatScore(mean(v))
+				text = readmodel.Number(mean(v))
 			}
 			s.Cells = append(s.Cells, text)
 		}
@@ -182,7 +182,7 @@ func newSparkline(name string, values []float64) sparkline {
 		}
 		s.Y = roundTenth(4 + (sparkHeight-8)*(1-max(v, 0)/top))
 		points = append(points, fmt.Sprintf("%g,%g", s.X, s.Y))
-		texts = append(texts, formatScore(v))
+		texts = append(texts, readmodel.Number(v))
 	}
 	s.Points, s.Text = strings.Join(points, " "), fmt.Sprintf("%s by round, from 0 to %g: %s", name, top, strings.Join(texts, ", "))
 	return s
@@ -207,5 +207,3 @@ func mean(values []float64) float64 {
 	}
 	return sum / float64(len(values))
 }
-
-func formatScore(v float64) string { return strconv.FormatFloat(math.Round(v*100)/100, 'f', -1, 64) }

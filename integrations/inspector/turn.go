@@ -13,6 +13,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/integrations/debatehttp"
+	"github.com/elenchus-go/debate/internal/readmodel"
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
@@ -83,18 +84,6 @@ const (
 	maxMessage = 6 << 10  // bytes of one of its messages
 )
 
-// flagMeanings says what the flags of turns mean.
-var flagMeanings = map[transcript.Flag]string{
-	transcript.Truncated: "the reply was cut off at the token limit", transcript.Defaulted: "there was no valid reply, so a default value stands in",
-	transcript.Reasked:  "the first reply was invalid, cut off or no speech, and was requested again",
-	transcript.Repaired: "the reply's syntax was corrected",
-	transcript.Partial:  "the model failed, and the turn is the part that was received", transcript.Substituted: "another model replied in place of the judge's own",
-	transcript.Edited: "a person has given the reply, in a fork", transcript.Filtered: "a content filter of the service cut off the reply",
-	transcript.SpecialToken:   "the text has what looks like a special token of a model",
-	transcript.Refused:        "the model declined to speak, and the text is what it said instead",
-	transcript.SpokeForOthers: "the model wrote lines for others too: the text is the speaker's part, and the raw reply has the whole",
-}
-
 // turn shows how a turn came about. The parameter seq is its entry.
 func (v *visit) turn() error {
 	if err := v.open(debatehttp.Watch); err != nil {
@@ -134,11 +123,7 @@ func (m *moment) turnView(turn *transcript.Turn) *turnView {
 	}
 	t.Next = m.nextTurn
 	for _, f := range t.Flags {
-		text := flagMeanings[f]
-		if text == "" {
-			text = words(f)
-		}
-		t.Meanings = append(t.Meanings, text)
+		t.Meanings = append(t.Meanings, readmodel.FlagText(turn, f))
 	}
 	if t.Contract != "" {
 		t.Valid = cut(indent(t.Data), maxReply)
@@ -219,7 +204,7 @@ func newPromptView(p *debate.Prompt, seat string) *promptView {
 	r := &p.Request
 	fact("Model", r.Model)
 	if r.Temperature != nil {
-		fact("Temperature", formatScore(*r.Temperature))
+		fact("Temperature", readmodel.Number(*r.Temperature))
 	}
 	fact("Top p", r.TopP)
 	if r.Seed != nil {

@@ -354,7 +354,7 @@ func (o *Offer) setPrices(c *debate.Config, used []usedModel) (found []protocol.
 	prices := price.Prices{}
 	maps.Copy(prices, c.Prices)
 	for _, u := range used {
-		_, known := prices[u.Name]
+		_, known := c.Prices[u.Name]
 		switch {
 		case u.Price != nil && (c.Limits.Cost > 0 || !u.IsFree()):
 			prices[u.Name] = *u.Price

@@ -123,19 +123,6 @@ func TestThePastIsNotPrinted(t *testing.T) {
 	require.Equal(t, "resuming: round 1\n\nJo · assess · 7 tokens, 1.0s\n  No.\n", b.String())
 }
 
-func TestScores(t *testing.T) {
-	for contract, data := range map[string]string{"assessment/1": scored, "judgment/1": `{"participants": [{"name": "Ada", "score": 7.251}], "summary": "Figures."}`} {
-		list, why, ok := printer.Scores(&transcript.Turn{Contract: contract, Data: []byte(data)})
-		require.True(t, ok, contract)
-		require.Equal(t, []printer.Score{{Name: "Ada", Value: 7.251}}, list)
-		require.Contains(t, why, "Figures.")
-	}
-	for _, other := range []transcript.Turn{{Text: "Yes."}, {Contract: "assessment/1", Data: []byte("[")}, {Contract: "vote/1", Data: []byte("{}")}} {
-		_, _, ok := printer.Scores(&other)
-		require.False(t, ok)
-	}
-}
-
 type full struct{ bytes.Buffer }
 
 func (*full) Write([]byte) (int, error) { return 0, errors.New("no space left") }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/readmodel"
 	"github.com/elenchus-go/debate/internal/test/golden"
 	"github.com/elenchus-go/debate/report/printer"
 	"github.com/elenchus-go/debate/transcript"
@@ -104,7 +105,7 @@ func watchTale(events []debate.Event, columns, rows int, hidden bool) (lines, fr
 		}
 		return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n"), nil
 	}
-	b := board{hidden: hidden}
+	b := board{Teller: readmodel.Teller{HideTexts: hidden}}
 	b.resize(textColumns(columns))
 	c := canvas{board: b}
 	for _, ev := range events {
@@ -167,7 +168,7 @@ func testTheFrameFollowsTheEvents(t *testing.T) {
 	var b board
 	b.resize(79)
 	show := func(ev debate.Event) string {
-		require.True(t, b.isNew(ev))
+		require.True(t, b.IsNew(ev))
 		b.record(ev)
 		lines := b.frame(12, status{})
 		return strings.TrimSpace(ansi.Strip(strings.Join(lines, "\n")))
@@ -200,7 +201,13 @@ func testTheFrameFollowsTheEvents(t *testing.T) {
 	} {
 		require.Equal(t, step.want, show(step.ev), "%T", step.ev)
 	}
-	require.False(t, b.isNew(debate.Dropped{EventMeta: debate.EventMeta{Seq: s.seq}}), "it was recorded before")
+	require.False(t, b.IsNew(debate.Dropped{EventMeta: debate.EventMeta{Seq: s.seq}}), "it was recorded before")
+}
+
+// turnOf returns the turn of an event.
+func turnOf(ev debate.Event) *transcript.Turn {
+	turn := ev.(debate.TurnDone).Turn
+	return &turn
 }
 
 func TestTheScoresAreMeansOfTheRound(t *testing.T) {
@@ -209,7 +216,7 @@ func TestTheScoresAreMeansOfTheRound(t *testing.T) {
 	turn := func(round int, judge string, score float64) {
 		ev := tell.turn(key(round, "assess", judge, ""), transcript.Assessment, "assessment/1",
 			fmt.Sprintf(`{"participants": [{"name": "Ada", "score": %v}]}`, score), "")
-		s.add(ev.(debate.TurnDone).Turn)
+		s.add(turnOf(ev))
 	}
 	turn(1, "Jo", 7)
 	turn(1, "Jay", 8)
@@ -217,9 +224,10 @@ func TestTheScoresAreMeansOfTheRound(t *testing.T) {
 	turn(2, "Jo", 3)
 	require.Equal(t, "Ada 3", s.String())
 	ev := tell.turn(key(2, "judge", "Jo", ""), transcript.Conclusion, "judgment/1", `{"participants": [{"name": "Ada", "score": 5}]}`, "")
-	s.add(ev.(debate.TurnDone).Turn)
+	s.add(turnOf(ev))
 	require.Equal(t, "Ada 5", s.String())
-	s.add(tell.turn(key(2, "judge", "Jay", ""), transcript.Conclusion, "judgment/1", `{"participants": [{"name": "Ada", "score": 6}]}`, "").(debate.TurnDone).Turn)
+	ev = tell.turn(key(2, "judge", "Jay", ""), transcript.Conclusion, "judgment/1", `{"participants": [{"name": "Ada", "score": 6}]}`, "")
+	s.add(turnOf(ev))
 	require.Equal(t, "Ada 5.5", s.String())
 	require.Equal(t, []string{"", "▏", "█", "██████████", strings.Repeat("█", barColumns)}, []string{bar(-1), bar(0.06), bar(0.5), bar(5), bar(11)})
 }

@@ -24,7 +24,7 @@ type canvas struct {
 func (c *canvas) skip(ev debate.Event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.board.isNew(ev) {
+	if c.board.IsNew(ev) {
 		c.board.record(ev)
 	}
 }
@@ -33,16 +33,16 @@ func (c *canvas) skip(ev debate.Event) {
 func (c *canvas) record(ev debate.Event) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.board.isNew(ev) {
+	if !c.board.IsNew(ev) {
 		return nil
 	}
-	before := c.board.title()
+	before := c.board.Title
 	c.board.record(ev)
-	lines := c.board.lines(ev)
-	if title := c.board.title(); title != before && title != "" {
-		lines = append(c.board.headingLines(title), lines...)
+	var lines []string
+	if c.board.Title != before && c.board.Title != "" {
+		lines = c.board.headingLines(c.board.Title)
 	}
-	return lines
+	return append(lines, c.board.lines(ev)...)
 }
 
 // note returns the lines of a note.
@@ -57,8 +57,8 @@ func (c *canvas) resuming() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var parts []string
-	if title := c.board.title(); title != "" {
-		parts = append(parts, title)
+	if c.board.Title != "" {
+		parts = append(parts, c.board.Title)
 	}
 	for _, p := range c.board.Phases() {
 		parts = append(parts, formatPhase(p))

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/elenchus-go/debate/internal/readmodel"
 	"github.com/elenchus-go/debate/report/progress"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -33,7 +34,7 @@ type status struct {
 // frame returns the lines that change: the replies in flight, the scores and the status. It has at most the given number
 // of rows. With less room, it shows less.
 func (b *board) frame(rows int, s status) []string {
-	if rows < 1 || b.title() == "" && len(b.streams) == 0 {
+	if rows < 1 || b.Title == "" && len(b.streams) == 0 {
 		return nil
 	}
 	var below []string
@@ -81,7 +82,7 @@ func (b *board) lastWords(s *stream) string {
 	if last := s.tail(2); len(last) > 0 {
 		text = cleanLine(strings.Join(last, " "))
 	}
-	name := truncate(cleanLine(ActorLabel(s.Key)), b.columns/2)
+	name := truncate(cleanLine(readmodel.Label(s.Key)), b.columns/2)
 	return b.style(s.Key.Actor).Bold().Styled(name) + " " + truncateLeft(text, b.columns-textWidth(name)-1)
 }
 
@@ -109,7 +110,7 @@ const spinner = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 func (b *board) statusLine(s status) string {
 	turn := []rune(spinner)
 	parts := []string{
-		string(turn[s.turn%len(turn)]) + " " + b.title(), "", formatElapsed(s.elapsed),
+		string(turn[s.turn%len(turn)]) + " " + b.Title, "", formatElapsed(s.elapsed),
 		formatCost(b.used, s.currency), formatTokens(b.used), cleanLine(s.hint),
 	}
 	if phases := b.Phases(); len(phases) > 0 {

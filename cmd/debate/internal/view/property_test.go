@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/readmodel"
 	"github.com/elenchus-go/debate/internal/test/debatetest"
 	"github.com/elenchus-go/debate/internal/test/enginetest"
 	"github.com/elenchus-go/debate/providers"
@@ -122,7 +123,7 @@ func FuzzView(f *testing.F) {
 	f.Add(strings.Repeat("Ada ", 50), strings.Repeat("\u0301", 500), "", 12, 4, true)
 	f.Fuzz(func(t *testing.T, name, text, message string, columns, rows int, hidden bool) {
 		columns, rows = 10+int(uint(columns)%150), 1+int(uint(rows)%60)
-		c := canvas{board: board{hidden: hidden}}
+		c := canvas{board: board{Teller: readmodel.Teller{HideTexts: hidden}}}
 		c.resize(columns, rows)
 		var s story
 		k := key(1, name, name, text)

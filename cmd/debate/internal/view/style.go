@@ -20,7 +20,7 @@ var (
 
 // style returns the style of a speaker.
 func (b *board) style(name string) ansi.Style {
-	return plainStyle.ForegroundColor(colors[b.place(name)%len(colors)])
+	return plainStyle.ForegroundColor(colors[b.Place(name)%len(colors)])
 }
 
 // textLine returns a line of a turn's text behind the bar that marks the turn.
@@ -33,25 +33,11 @@ func (b *board) textLine(style ansi.Style, text string) string {
 
 // speaker returns a line with the actor of a step, its side, its target, its phase and details.
 func (b *board) speaker(k transcript.Key, details string) string {
-	about := cleanLine(k.Phase)
-	if k.Target != "" {
-		about += ", " + cleanLine(k.Target)
-	}
-	if side := b.sides[k.Actor]; side != "" && side != k.Actor {
-		about = cleanLine(side) + " · " + about
-	}
+	about := cleanLine(b.About(k))
 	if details != "" {
 		about += " · " + details
 	}
 	name := truncate(cleanLine(k.Actor), b.columns/2)
 	about = truncate(about, b.columns-textWidth(name)-3)
 	return b.style(k.Actor).Bold().Styled(name) + faintStyle.Styled(" · "+about)
-}
-
-// ActorLabel returns the actor of a step and its target, such as "Ann (Bo)".
-func ActorLabel(k transcript.Key) string {
-	if k.Target != "" {
-		return k.Actor + " (" + k.Target + ")"
-	}
-	return k.Actor
 }

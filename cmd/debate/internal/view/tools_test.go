@@ -7,13 +7,14 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/readmodel"
 	"github.com/elenchus-go/debate/internal/test/toolviewtest"
 )
 
 // Calls of tools remain in the terminal. A participant who may not read everything sees names only.
 func TestCallsOfToolsRemain(t *testing.T) {
 	for _, hidden := range []bool{false, true} {
-		b := board{columns: 80, hidden: hidden}
+		b := board{columns: 80, Teller: readmodel.Teller{HideTexts: hidden}}
 		e, _ := toolviewtest.Engine(t)
 		var lines []string
 		for ev, err := range toolviewtest.Ended(t, e).Watch(t.Context(), 0) {

@@ -47,7 +47,7 @@ type View struct {
 func New(o Options) *View {
 	v := &View{options: o, profile: colorprofile.NoTTY}
 	v.plain = &printer.Printer{Output: o.Output, HideTexts: o.HideTexts}
-	v.canvas.board.hidden = o.HideTexts
+	v.canvas.board.HideTexts = o.HideTexts
 	v.canvas.status = status{elapsed: o.Elapsed, currency: o.Currency, hint: o.Hint}
 	if v.Live() {
 		v.profile = o.profile()
