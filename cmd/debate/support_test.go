@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/elenchus-go/debate/internal/built"
+	"github.com/elenchus-go/debate/internal/test/built"
 )
 
 const topic = "Should cities ban private cars?"

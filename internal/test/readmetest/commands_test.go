@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/examples/offline"
-	"github.com/elenchus-go/debate/internal/built"
+	"github.com/elenchus-go/debate/internal/test/built"
 	"github.com/elenchus-go/debate/internal/test/readmetest/stubs"
 	"github.com/elenchus-go/debate/providers"
 )

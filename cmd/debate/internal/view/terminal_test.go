@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/built"
+	"github.com/elenchus-go/debate/internal/test/built"
 )
 
 // tmux is a real terminal without a window.
