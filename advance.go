@@ -31,7 +31,7 @@ func (dr *driver) newExecutions(r *record) ([]*execution, error) {
 			continue
 		}
 		if twice != "" {
-			return nil, &Failure{Key: s.Key, Kind: providers.InvalidRequest, At: time.Now().UTC(), Message: twice, cause: errProtocol}
+			return nil, &Failure{Key: s.Key, Kind: providers.InvalidRequest, At: time.Now().UTC(), Message: twice, Cause: errProtocol}
 		}
 		c, err := dr.newExecution(r, s)
 		if p, ok := errors.AsType[*panics.Error](err); ok {
@@ -42,7 +42,7 @@ func (dr *driver) newExecutions(r *record) ([]*execution, error) {
 		}
 		if err != nil {
 			return nil, &Failure{
-				Key: s.Key, Kind: providers.InvalidRequest, At: time.Now().UTC(), Message: err.Error(), Recoverable: !errors.Is(err, errProtocol), cause: err,
+				Key: s.Key, Kind: providers.InvalidRequest, At: time.Now().UTC(), Message: err.Error(), Recoverable: !errors.Is(err, errProtocol), Cause: err,
 			}
 		}
 		calls = append(calls, c)
@@ -188,6 +188,7 @@ func (dr *driver) plan() (p plan, err error) {
 	case dr.only != "" && dr.only != planOf(r).Key: // the plan is done
 	case r.lifecycle.State == fsm.Validating:
 		p.check = r.config
+		p.hidden = r.hidden
 	case r.lifecycle.State == fsm.RoundComplete:
 		p.wait = max(time.Until(r.nextRoundAt()), 1)
 	case r.lifecycle.State.Active():
@@ -253,7 +254,7 @@ func (dr *driver) validate(p plan) error {
 	var planned *record
 	if len(problems) == 0 {
 		var lacks error
-		if problems, limits, planned, lacks = dr.engine.preflight(*p.check, windows); lacks != nil {
+		if problems, limits, planned, lacks = dr.engine.preflight(seatSettings{config: p.check, hidden: p.hidden}, windows); lacks != nil {
 			dr.engine.heartbeats.Lack(dr.ctx, dr.journal.id, lackedBy(lacks))
 			return fmt.Errorf("drive debate %s: %w", dr.journal.id, lacks)
 		}
@@ -272,7 +273,7 @@ func (dr *driver) validate(p plan) error {
 		}
 		cfg := planned.config
 		warnings := slices.Concat(c.rec.configWarnings(), startWarnings(cfg, c.rec.Cursor.Run, windows, limits),
-			warningsAbout(c.rec.Cursor.Run, warnings.Biases(cfg.seats(), c.rec.env.sets[cfg.Prompts].Version(), c.rec.env.audits)))
+			warningsAbout(c.rec.Cursor.Run, warnings.Biases(cfg.Actors(), c.rec.env.sets[cfg.Prompts].Version(), c.rec.env.audits)))
 		if err := c.fire(fsm.Accept, StateChanged{Warnings: warnings, ReplyTokens: limits, Windows: windows}); err != nil {
 			return err
 		}

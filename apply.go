@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/actor/warnings"
@@ -38,9 +40,8 @@ func (r *record) apply(ev Event, at time.Time) error {
 	}
 	meta := ev.Meta()
 	r.Seq = meta.Seq
-	if r.course.Course != nil {
-		x := courseEntry(ev)
-		if r.course.Follow(&x, rejudging.Place{State: r.lifecycle.State, Round: r.Cursor.Round}) { // the judges see other documents from here on
+	if r.course != nil {
+		if r.course.Follow(ev, rejudging.Place{State: r.lifecycle.State, Round: r.Cursor.Round}) { // the judges see other documents from here on
 			r.setConfig(r.config)
 			r.Forget()
 		}
@@ -53,7 +54,7 @@ func (r *record) apply(ev Event, at time.Time) error {
 func (r *record) add(ev Event) (err error) {
 	open := r.planned.open
 	r.planned.open = nil
-	failed := failuresIn(ev)
+	failed := journal.Failures(ev)
 	switch ev := ev.(type) {
 	case ConfigChanged:
 		err = r.configure(ev)
@@ -91,7 +92,7 @@ func (r *record) add(ev Event) (err error) {
 		put(&r.people.asked, ev.Key, &ev)
 	case ToolsCalled:
 		r.countTools(&ev)
-		r.tools.Add(ev.round())
+		r.tools.Add(&ev)
 		r.Sources.Add(ev.Key, ev.Seq, ev.Calls)
 	case Annotated:
 		r.annotate(ev)
@@ -139,7 +140,7 @@ func (r *record) parse(ev ConfigChanged) (Config, error) {
 		err = errors.New("the configuration has no protocol")
 	}
 	if err == nil {
-		err = c.checkStored(r.ID)
+		err = checkStored(&c, r.ID)
 	}
 	return c, err
 }
@@ -149,11 +150,12 @@ func (r *record) configure(ev ConfigChanged) (err error) {
 		return fmt.Errorf("the format is %d, want %d", ev.Format, store.Format)
 	}
 	if r.Seq == 0 {
-		if ev.keys == nil {
+		if ev.Origin == nil || ev.Origin.Keys == nil {
 			return errors.New("the first entry has no secret")
 		}
-		r.keys, r.fork.silent = ev.keys, ev.silent
-		r.course, err = newCourse(ev.course)
+		r.keys = ev.Origin.Keys
+		r.fork.silent = ev.Origin.Silent
+		r.course, err = rejudging.Read(ev.Origin.Course)
 	}
 	c, wrong := r.parse(ev)
 	if err = cmp.Or(err, wrong); err != nil {
@@ -162,7 +164,7 @@ func (r *record) configure(ev ConfigChanged) (err error) {
 	if ev.Parent.ID != "" {
 		r.fork.Parent, r.times.created = ev.Parent, ev.Forked
 	}
-	r.History.Scales.Reconfigure((*actors)(r.config), (*actors)(&c))
+	r.History.Scales.Reconfigure(seatSettings{config: r.config}, seatSettings{config: &c})
 	maps.DeleteFunc(r.people.asked, func(k transcript.Key, _ *Asked) bool { // of a step that may change: it is asked again
 		_, done := r.Find(k)
 		return !done
@@ -196,9 +198,9 @@ func (r *record) editParticipants(was *Config) {
 	for _, list := range [][]transcript.Profile{r.Participants, r.Profiles} { // addPeople has copied them
 		for i := range list {
 			p := &list[i]
-			old, is := was.settings(p.Name), r.config.settings(p.Name)
+			old, is := was.Actor(p.Name), r.config.Actor(p.Name)
 			if old != nil && is != nil {
-				is.actor().Edit(p, old.actor())
+				editProfile(p, old, is)
 			}
 		}
 	}
@@ -207,7 +209,7 @@ func (r *record) editParticipants(was *Config) {
 // limitReplies lowers the token limits of replies, by the fields of the actors.
 func (r *record) limitReplies(limits map[string]int) {
 	if len(limits) > 0 {
-		r.accepted.limited = append(r.accepted.limited, warningsAbout(r.Cursor.Run, warnings.ReplyLimits(r.config.seats(), limits))...)
+		r.accepted.limited = append(r.accepted.limited, warningsAbout(r.Cursor.Run, warnings.ReplyLimits(r.config.Actors(), limits))...)
 		c := *r.config
 		limitReplies(&c, limits)
 		r.setConfig(&c)
@@ -216,7 +218,7 @@ func (r *record) limitReplies(limits map[string]int) {
 
 // setWindows sets the windows of actors that have none, by the fields of the actors.
 func (r *record) setWindows(known map[string]int) {
-	r.accepted.mismatched = warningsAbout(r.Cursor.Run, warnings.Windows(r.config.seats(), known))
+	r.accepted.mismatched = warningsAbout(r.Cursor.Run, warnings.Windows(r.config.Actors(), known))
 	none := func(p Participant) bool { return p.Window == 0 && !p.Human }
 	c := *r.config
 	if slices.ContainsFunc(c.Participants, none) || slices.ContainsFunc(c.Judges, none) || slices.ContainsFunc(c.Substitutes, none) || none(c.Summarizer) || none(c.PersonaAssigner) {
@@ -346,7 +348,7 @@ func (r *record) addFailures(failures ...*Failure) {
 	for _, f := range failures {
 		if f != nil {
 			r.losses.steps = append(r.losses.steps, f)
-			r.usage = r.usage.Add(f.usage())
+			r.usage = r.usage.Add(f.Usage())
 			r.tools.Failed(f.Key, f.AttemptDetails)
 			r.Calibrate(f.Key, f.AttemptDetails)
 			if f.Kind == providers.ContextOverflow { // otherwise the retry would fail too
@@ -392,4 +394,25 @@ func (r *record) extract(t *transcript.Turn) {
 	said := *t
 	said.Seq = r.Seq + 1
 	_ = panics.Call(func() { t.Extracted = new(characters.Valid(r.env.extractAnswer(said))) })
+}
+
+// editProfile changes a profile where the settings of its actor differ from those before.
+func editProfile(p *transcript.Profile, was, now *Participant) {
+	fields := []struct {
+		field    *string
+		was, now string
+	}{
+		{&p.Role, was.Role, now.Role},
+		{&p.Position, was.Position, now.Position},
+		{&p.Instructions, was.Instructions, now.Instructions},
+	}
+	for _, x := range fields {
+		if x.was != x.now {
+			*x.field = x.now
+		}
+	}
+	if was.Persona != now.Persona { // the arguments belong to the persona that was assigned
+		p.Persona = now.Persona
+		p.KeyArguments = nil
+	}
 }

@@ -10,7 +10,7 @@ import (
 
 // startBackground drives the debate in the background. If it already has a driver, startBackground starts again when
 // that driver has left, because it may be about to leave.
-func startBackground(ctx context.Context, e *Engine, j *journal, late bool) error {
+func startBackground(ctx context.Context, e *Engine, j *openJournal, late bool) error {
 	for {
 		dr, err := engage(ctx, e, j, nil)
 		switch {

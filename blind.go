@@ -10,7 +10,7 @@ import (
 // isBlind reports whether the person who speaks for a seat must not know who says what: a step is open, or is still to come, in
 // which this person sees the participants under pseudonyms.
 func (r *record) isBlind(seat string) bool {
-	who := r.config.settings(seat)
+	who := r.config.Actor(seat)
 	if who == nil || !who.Human || r.lifecycle.State.Final() {
 		return false
 	}

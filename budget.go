@@ -3,8 +3,9 @@ package debate
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
+
+	"github.com/elenchus-go/debate/journal"
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
@@ -64,12 +65,12 @@ func (c calls) Phases() []protocol.Phase {
 
 // Cost returns the most that a prompt and a reply of an actor with the given tokens can cost.
 func (c calls) Cost(actor string, prompt, reply int) float64 {
-	return maxCost(c.record, c.config.settings(actor), actor, prompt, reply)
+	return maxCost(c.record, c.config.Actor(actor), actor, prompt, reply)
 }
 
 // Embedded returns the tokens of the texts that the step with an order embeds in a round.
 func (c calls) Embedded(round, order int) (tokens int) {
-	who := c.config.settings(protocol.Embedder)
+	who := c.config.Actor(protocol.Embedder)
 	s := protocol.Step{Key: transcript.Key{Round: round}, Order: order}
 	for _, m := range embedding.Messages(&c.Record, who.Window, &s) {
 		tokens += c.env.Count(who.Model, m.Text)
@@ -83,7 +84,7 @@ func maxCost(r *record, p *Participant, actor string, input, output int) float64
 	prices := r.config.Prices
 	most := budget.MostCost(prices, p.Model, input, min(output, p.MaxTokens))
 	for _, s := range substitutesOf(r, actor) {
-		most = max(most, budget.MostCost(prices, s.Model, input, min(output, substituteLimit(p, &s))))
+		most = max(most, budget.MostCost(prices, s.Model, input, min(output, s.LimitFor(p))))
 	}
 	return most
 }
@@ -93,7 +94,7 @@ func maxCost(r *record, p *Participant, actor string, input, output int) float64
 func maxReply(r *record, p *Participant, actor string) int {
 	most := p.MaxTokens
 	for _, s := range substitutesOf(r, actor) {
-		most = max(most, substituteLimit(p, &s))
+		most = max(most, s.LimitFor(p))
 	}
 	return most
 }
@@ -104,23 +105,6 @@ func substitutesOf(r *record, actor string) []Participant {
 		return nil
 	}
 	return r.config.Substitutes
-}
-
-// substituteLimit returns the token limit of a substitute's replies in place of a judge: the lower one of the two limits.
-// The substitute has room for its reasoning in addition to the judge's limit.
-func substituteLimit(judge, s *Participant) int {
-	return min(s.MaxTokens, judge.MaxTokens+reasoning.Tokens(s.Reasoning))
-}
-
-// replyLimit returns the token limit of an actor's replies. That of a substitute is the lowest for any judge.
-func replyLimit(c *Config, field string, p actor.Settings) int {
-	limit := p.MaxTokens
-	for i := range c.Judges {
-		if strings.HasPrefix(field, "substitutes") {
-			limit = min(limit, substituteLimit(&c.Judges[i], (*Participant)(&p)))
-		}
-	}
-	return limit
 }
 
 // budgetEnding returns an Ending if a budget is too small for the given phases, which come next in the current stage, and
@@ -203,7 +187,7 @@ func affordableRounds(r *record, s *protocol.Step, who *Participant, prompt, mos
 	sharing := 0
 	for _, x := range phase.Steps {
 		x.Key = transcript.Key{Run: s.Run, Round: s.Round, Phase: s.Phase, Actor: x.Actor, Target: x.Target}
-		if other := r.config.settings(x.Actor); other != nil && len(other.Tools) > 0 {
+		if other := r.config.Actor(x.Actor); other != nil && len(other.Tools) > 0 {
 			if _, done := r.Find(x.Key); !done {
 				sharing++
 			}
@@ -225,7 +209,13 @@ func forecastOf(r *record) forecast.Forecast {
 }
 
 func accountOf(r *record) budget.Account {
-	return budget.Account{Limits: budget.Limits(r.config.Limits), At: r.Cursor, Spent: r.spent(), Running: r.times.running, RoundBegan: r.times.roundBegan}
+	return budget.Account{
+		Limits:     r.config.Limits,
+		At:         r.Cursor,
+		Spent:      r.spent(),
+		Running:    r.times.running,
+		RoundBegan: r.times.roundBegan,
+	}
 }
 
 // elapse adds to the running time. It adds the gaps between entries while the debate is active. Each gap counts at
@@ -284,7 +274,7 @@ func rateLimitWait(ev Event) (most time.Duration) {
 	if done, ok := ev.(TurnDone); ok {
 		return turns.RateLimitWait(done.Turn.Attempts, done.Turn.Started, done.Turn.Ended)
 	}
-	for _, f := range failuresIn(ev) {
+	for _, f := range journal.Failures(ev) {
 		most = max(most, turns.RateLimitWait(f.AttemptDetails, f.Started, f.At))
 	}
 	return most

@@ -164,7 +164,7 @@ func (x *rederivation) decide(c *transaction, ev *Decided) error {
 		return nil
 	case ev.Action == actionDecline:
 		return c.goOn()
-	case q == nil || !slices.Contains(q.actions(), ev.Action):
+	case q == nil || !slices.Contains(actionsOf(q), ev.Action):
 		x.spoil(errors.New("no question has this answer"))
 		return nil
 	}
@@ -223,7 +223,7 @@ func (x *rederivation) fire(c *transaction, ev *StateChanged, label string, with
 // acceptConfig takes the result of an engine's check of the configuration. The windows are what it was told by providers.
 func (x *rederivation) acceptConfig(c *transaction, ev *StateChanged) error {
 	r := x.journal.rec
-	problems, limits, planned, lacks := x.engine.preflight(*r.config, ev.Windows)
+	problems, limits, planned, lacks := x.engine.preflight(r.seats(), ev.Windows)
 	switch {
 	case lacks != nil:
 		return lacks
@@ -231,7 +231,7 @@ func (x *rederivation) acceptConfig(c *transaction, ev *StateChanged) error {
 		return &notNext{fmt.Sprintf("the configuration must be refused: %v", problemsError(problems))}
 	}
 	warnings := slices.Concat(r.configWarnings(), startWarnings(planned.config, r.Cursor.Run, ev.Windows, limits))
-	if len(x.engine.missingNames(*r.config)) > 0 { // warnings about judges that use the model of a participant depend on the names of providers
+	if len(x.engine.missingNames(r.seats())) > 0 { // warnings about judges that use the model of a participant depend on the names of providers
 		warnings = ev.Warnings
 	}
 	if err := x.fire(c, ev, "an engine's check of the configuration", StateChanged{Warnings: warnings, ReplyTokens: limits, Windows: ev.Windows}); err != nil {

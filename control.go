@@ -49,7 +49,7 @@ func (d *Debate) Resume(ctx context.Context) error {
 		}
 		if q := c.rec.decisions.question; q != nil {
 			_, err := fsm.Next(c.rec.lifecycle, fsm.Resume, c.rec.facts())
-			return fmt.Errorf("a question is open, call Decide with one of %s: %w", strings.Join(q.actions(), ", "), err)
+			return fmt.Errorf("a question is open, call Decide with one of %s: %w", strings.Join(actionsOf(q), ", "), err)
 		}
 		if c.rec.people.held && c.rec.awaitsPeople() {
 			return c.decide(Decided{Action: actionRelease})
@@ -127,8 +127,8 @@ func (d *Debate) Decide(ctx context.Context, id, action string, remarks ...Remar
 			return c.refuse("decide")
 		case q.ID != id:
 			return problemOf("", "id", "%q is not the open question, which is %q", id, q.ID)
-		case !slices.Contains(q.actions(), action):
-			return problemOf("", "action", "%q is not a choice, use one of %s", action, strings.Join(q.actions(), ", "))
+		case !slices.Contains(actionsOf(q), action):
+			return problemOf("", "action", "%q is not a choice, use one of %s", action, strings.Join(actionsOf(q), ", "))
 		}
 		ev := Decided{Action: action, Question: id}
 		switch {
@@ -279,13 +279,13 @@ func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 // Edit returns *Problems and changes nothing if the new configuration is invalid.
 func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 	cfg.ID = d.ID()
-	cfg, found := cfg.withDefaults(d.engine.env, d.engine.learnsWindow)
+	cfg, found := withDefaults(cfg, d.engine.env, d.engine.learnsWindow)
 	return d.control(ctx, "edit", func(c *transaction) error {
 		if _, err := fsm.Next(c.rec.lifecycle, fsm.Edit, c.rec.facts()); err != nil {
 			return err
 		}
 		cfg.Seed = cmp.Or(cfg.Seed, c.rec.Seed)
-		if err := problemsError(slices.Concat(found, frozenFields(c.rec, cfg), additions.CheckReaders(c.rec.config.Documents, cfg.Documents), unrepeatable(d.engine, &cfg))); err != nil {
+		if err := problemsError(slices.Concat(found, frozenFields(c.rec, cfg), additions.CheckReaders(c.rec.config.Documents, cfg.Documents), unrepeatable(d.engine, seatSettings{config: &cfg}))); err != nil {
 			return err
 		}
 		c.undo = d.engine.protocols.Add(cfg.ID, cfg.Protocol)
@@ -336,7 +336,8 @@ func (r Remark) check(rec *record) []protocol.Problem {
 	}
 	tokens := rec.env.Count("", r.Text)
 	for _, p := range slices.Concat(rec.config.Participants, rec.config.Judges) {
-		if most := p.window() - p.MaxTokens; tokens > most && !p.Human && !p.Disabled { // people have no window
+		most := windowOf(&p) - p.MaxTokens
+		if tokens > most && !p.Human && !p.Disabled { // people have no window
 			l.add("text", "about %d tokens are too long, at most %d fit into the window of %s beside a reply", tokens, most, p.Name)
 			break
 		}

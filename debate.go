@@ -45,11 +45,11 @@ func (d *Debate) control(ctx context.Context, verb string, f func(*transaction) 
 // changes nothing and returns *fsm.Refused, which lists the methods that are possible.
 type Debate struct {
 	engine  *Engine
-	journal *journal
+	journal *openJournal
 }
 
 // handleOn returns a handle on a debate that nothing has read yet.
-func handleOn(e *Engine, id string) *Debate { return &Debate{engine: e, journal: newJournal(e, id)} }
+func handleOn(e *Engine, id string) *Debate { return &Debate{engine: e, journal: openJournalOf(e, id)} }
 
 // Start drives the debate in the background, until it has ended or failed. If the debate is paused, driving continues
 // after Resume. If the store schedules debates, workers drive it; otherwise this engine does. Use Watch to follow it.
@@ -76,7 +76,7 @@ func (d *Debate) Start(ctx context.Context) error {
 		d.engine.heartbeats.Lack(ctx, d.ID(), lackedBy(err))
 		return err
 	}
-	return startBackground(context.WithoutCancel(ctx), d.engine, newJournal(d.engine, d.ID()), false)
+	return startBackground(context.WithoutCancel(ctx), d.engine, openJournalOf(d.engine, d.ID()), false)
 }
 
 // Recover drives the debate in the background if it is running and the engine that drove it has gone, as [Engine.Recover]
@@ -178,11 +178,11 @@ func (d *Debate) Document(ctx context.Context, seat, name string) (string, error
 	var labels map[string]string
 	err := d.read(ctx, func(r *record) {
 		var who Participant
-		if p := r.config.settings(seat); p != nil {
+		if p := r.config.Actor(seat); p != nil {
 			who = *p
 		}
 		m = r.Pseudonyms(&protocol.Step{Key: transcript.Key{Actor: seat}, Blind: who.Blind})
-		list, labels = documentsFor(r.config, seat), r.config.Labels
+		list, labels = r.seats().DocumentsOf(seat), r.config.Labels
 	})
 	if err != nil {
 		return "", err
@@ -229,7 +229,7 @@ func (d *Debate) quotable(ctx context.Context, actor, reply string) (list []evid
 	}
 	var labels map[string]string
 	_ = d.read(ctx, func(r *record) { // if it fails, the reply fails too
-		list, labels = privateOnes(documentsFor(r.config, actor)), r.config.Labels
+		list, labels = privateOnes(r.seats().DocumentsOf(actor)), r.config.Labels
 	})
 	for i := range list {
 		list[i].Text, _ = readDocument(ctx, d.engine, d.ID(), labels, list[i])

@@ -20,7 +20,7 @@ import (
 // Start use the same driver; they differ in who watches.
 type driver struct {
 	engine     *Engine
-	journal    *journal
+	journal    *openJournal
 	ctx        context.Context
 	cancel     context.CancelCauseFunc
 	within     context.Context // of the drive, as the observer has derived it
@@ -55,6 +55,7 @@ type driver struct {
 // plan is what to do next. At most one of the first three fields is set.
 type plan struct {
 	check      *Config       // configuration to check
+	hidden     []string      // what its judges do not see
 	executions []*execution  // steps to run
 	wait       time.Duration // wait before anything may run
 
@@ -144,7 +145,7 @@ func (dr *driver) committed(ev Event) {
 }
 
 // engage starts driving a debate. The caller must call release.
-func engage(ctx context.Context, e *Engine, j *journal, yield func(Event, error) bool) (*driver, error) {
+func engage(ctx context.Context, e *Engine, j *openJournal, yield func(Event, error) bool) (*driver, error) {
 	dr := &driver{engine: e, journal: j, woken: make(chan struct{}, 1)}
 	dr.ctx, dr.cancel = context.WithCancelCause(ctx)
 	dr.within = dr.ctx

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/internal/additions"
@@ -75,7 +77,7 @@ func edit(ctx context.Context, e *Engine, c *transaction, edits *Edits) error {
 
 func editConfig(ctx context.Context, e *Engine, c *transaction, edits *Edits) error {
 	r := c.rec
-	cfg, found := edits.Config.withDefaults(e.env, e.learnsWindow)
+	cfg, found := withDefaults(*edits.Config, e.env, e.learnsWindow)
 	cfg.ID, cfg.Seed = edits.ID, cmp.Or(edits.Config.Seed, r.Seed)
 	if edits.Labels != nil {
 		cfg.Labels = maps.Clone(edits.Labels)
@@ -83,12 +85,12 @@ func editConfig(ctx context.Context, e *Engine, c *transaction, edits *Edits) er
 	if len(found) == 0 && r.HasTurns() {
 		found = fixedFields(r, &cfg)
 	}
-	found = append(append(found, additions.CheckReaders(r.config.Documents, cfg.Documents)...), unrepeatable(e, &cfg)...)
+	found = append(append(found, additions.CheckReaders(r.config.Documents, cfg.Documents)...), unrepeatable(e, seatSettings{config: &cfg})...)
 	var limits map[string]int
 	if len(found) == 0 && r.accepted.valid && r.lifecycle.State != fsm.Ready { // it is not checked again before it continues
 		keepWindows(&cfg, r.config)
 		setWindows(&cfg, e.knownWindows(ctx, &cfg))
-		found, limits, _, _ = e.preflight(cfg, nil) // what the engine lacks is reported when the fork runs
+		found, limits, _, _ = e.preflight(seatSettings{config: &cfg}, nil) // what the engine lacks is reported when the fork runs
 	}
 	for i := range found {
 		found[i].Field = "config." + found[i].Field
@@ -170,14 +172,14 @@ func (edits *Edits) checkSilent(list []store.Entry, l *problemList) {
 		if at < 0 {
 			return nil, false
 		}
-		ev, _ := decodeEntry(list[at]) // whoever reads it into a record reports that it is damaged
+		ev, _ := journal.DecodeEntry(list[at]) // whoever reads it into a record reports that it is damaged
 		if done, ok := ev.(TurnDone); ok {
 			return &done.Turn, true
 		}
 		return nil, true
 	})...)
-	ev, _ := decodeEntry(list[0])
-	if first, ok := ev.(ConfigChanged); ok && first.course != nil {
+	ev, _ := journal.DecodeEntry(list[0])
+	if first, ok := ev.(ConfigChanged); ok && first.Origin != nil && first.Origin.Course != nil {
 		l.add("silent", "the judges of the debate were asked again, and its course stays: fork its parent")
 	}
 }
@@ -249,15 +251,14 @@ func (again *Rejudge) config(e *Engine, events []Event, from int64) (*Config, er
 }
 
 // courseOf returns the course that a rejudged debate has of its parent.
-func courseOf(r *record, events []Event, again *Rejudge) (*storedCourse, error) {
+func courseOf(r *record, events []Event, again *Rejudge) (*journal.Course, error) {
 	l := &problemList{append(additions.CheckID(again.ID), additions.CheckLabels(again.Labels)...)}
-	c := &storedCourse{Omit: again.Omit, Swap: again.Swap}
+	c := &journal.Course{Omit: again.Omit, Swap: again.Swap}
 	decider, ok := r.config.Protocol.(protocol.Decider)
 	if ok {
 		c.Phases = decider.Deciding()
 	}
-	plan, entries := c.plan(), courseEntries(events)
-	c.From = int64(rejudging.FirstDecision(entries, &plan))
+	c.From = int64(rejudging.FirstDecision(events, c))
 	switch {
 	case !ok:
 		l.add("id", "the protocol %s does not say which steps decide, see protocol.Decider", r.config.Protocol.Name())
@@ -271,8 +272,8 @@ func courseOf(r *record, events []Event, again *Rejudge) (*storedCourse, error) 
 	if err := problemsOf("rejudge", l.problems); err != nil {
 		return nil, err
 	}
-	l.problems = append(l.problems, plan.Omit.Check(r.Find, prompting.NamesOf(participantProfiles(*r.config)), documentNames(r.config))...)
-	again.checkTools(l, r, entries[c.From:], &plan)
+	l.problems = append(l.problems, rejudging.CheckOmission(&c.Omit, r.Find, prompting.NamesOf(participantProfiles(*r.config)), documentNames(r.config))...)
+	again.checkTools(l, r, events[c.From:], c)
 	if err := problemsOf("rejudge", l.problems); err != nil {
 		return nil, err
 	}
@@ -288,12 +289,15 @@ func courseOf(r *record, events []Event, again *Rejudge) (*storedCourse, error) 
 
 // checkTools adds a problem if new judges could find sources whose numbers are those of sources that participants have found
 // later.
-func (again *Rejudge) checkTools(l *problemList, r *record, rest []rejudging.Entry, p *rejudging.Plan) {
+func (again *Rejudge) checkTools(l *problemList, r *record, rest []Event, course *journal.Course) {
 	judges := again.Judges
 	if judges == nil {
 		judges = r.config.Judges
 	}
-	called := slices.ContainsFunc(rest, func(x rejudging.Entry) bool { return x.Kind == rejudging.Calls && !p.Decides(x.Phase) })
+	called := slices.ContainsFunc(rest, func(ev Event) bool {
+		calls, ok := ev.(ToolsCalled)
+		return ok && !course.Decides(calls.Key.Phase)
+	})
 	for i := range judges {
 		if called && len(judges[i].Tools) > 0 {
 			l.add(actor.Field("judges", i), "%q has tools, but others called tools after the first decision, and the numbers of sources must stay; use a judge without tools", judges[i].Name)
@@ -308,20 +312,22 @@ func beforeRejudging(list []store.Entry, key transcript.Key) ([]store.Entry, err
 	if at < 0 {
 		return list, nil
 	}
-	if ev, err := decodeEntry(list[at]); err != nil || ev.Meta().Repeats == 0 {
+	if ev, err := journal.DecodeEntry(list[at]); err != nil || ev.Meta().Repeats == 0 {
 		return list, err
 	}
-	ev, err := decodeEntry(list[0])
+	ev, err := journal.DecodeEntry(list[0])
 	if err != nil {
 		return nil, err
 	}
 	first := ev.(ConfigChanged)
-	c, err := newCourse(first.course)
+	c, err := rejudging.Read(first.Origin.Course)
 	if err != nil {
 		return nil, err
 	}
-	first.course = nil
-	list = slices.Clone(list[:c.From])
-	list[0].Data = dataOf(first)
-	return append(list, entriesOf(c.events)...), nil
+	alone := *first.Origin
+	alone.Course = nil
+	first.Origin = &alone
+	list = slices.Clone(list[:c.Plan.From])
+	list[0].Data = journal.Data(first)
+	return append(list, journal.Entries(c.Events())...), nil
 }

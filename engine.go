@@ -12,6 +12,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/admission"
 	"github.com/elenchus-go/debate/internal/deepcopy"
@@ -96,11 +98,11 @@ func New(ctx context.Context, c Config, o Options) (*Debate, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, found := c.withDefaults(e.env, e.learnsWindow)
-	found = slices.Concat(found, e.missingNames(c), e.asker().Settings(ctx, e.clientsOf(&c)))
+	c, found := withDefaults(c, e.env, e.learnsWindow)
+	found = slices.Concat(found, e.missingNames(seatSettings{config: &c}), e.asker().Settings(ctx, e.clientsOf(&c)))
 	if len(found) == 0 {
 		var lacks error
-		if found, _, _, lacks = e.preflight(c, e.knownWindows(ctx, &c)); lacks != nil {
+		if found, _, _, lacks = e.preflight(seatSettings{config: &c}, e.knownWindows(ctx, &c)); lacks != nil {
 			found = append(found, protocol.Problemf("protocol", "%v", lacks))
 		}
 	}
@@ -114,8 +116,8 @@ func New(ctx context.Context, c Config, o Options) (*Debate, error) {
 // an error that wraps ErrTaken if the store has a debate with that ID. Create calls no provider and needs none: the engine
 // that drives the debate looks up its providers, and checks their keys and models.
 func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
-	c, found := c.withDefaults(e.env, e.learnsWindow)
-	if err := problemsError(append(found, unrepeatable(e, &c)...)); err != nil {
+	c, found := withDefaults(c, e.env, e.learnsWindow)
+	if err := problemsError(append(found, unrepeatable(e, seatSettings{config: &c})...)); err != nil {
 		return nil, err
 	}
 	return e.create(ctx, c, false)
@@ -126,9 +128,9 @@ func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
 // ErrTaken as Create does. If the debate is stored but cannot be driven, because the engine was closed in between or the
 // store failed, Launch returns the debate and the error. Debates above Options.MaxDebates are stored and wait.
 func (e *Engine) Launch(ctx context.Context, c Config) (*Debate, error) {
-	c, found := c.withDefaults(e.env, e.learnsWindow)
+	c, found := withDefaults(c, e.env, e.learnsWindow)
 	if !e.schedules {
-		found = append(found, e.missingNames(c)...)
+		found = append(found, e.missingNames(seatSettings{config: &c})...)
 	}
 	if err := problemsError(found); err != nil {
 		return nil, err
@@ -137,7 +139,7 @@ func (e *Engine) Launch(ctx context.Context, c Config) (*Debate, error) {
 	if err != nil || e.schedules {
 		return d, err
 	}
-	return d, startBackground(context.WithoutCancel(ctx), e, newJournal(e, d.ID()), false)
+	return d, startBackground(context.WithoutCancel(ctx), e, openJournalOf(e, d.ID()), false)
 }
 
 // create stores a debate, and starts it if start is set. The configuration must be complete and valid.
@@ -170,7 +172,7 @@ func (e *Engine) commitFirst(ctx context.Context, c Config, start bool) (*Debate
 		d.journal.rec.given = &c
 	}
 	change := newTransaction(d.journal.rec)
-	err = change.add(ConfigChanged{EventMeta: change.stamp("config"), At: change.now, Format: store.Format, Config: raw, keys: seal.New()})
+	err = change.add(ConfigChanged{EventMeta: change.stamp("config"), At: change.now, Format: store.Format, Config: raw, Origin: &journal.Origin{Keys: seal.New()}})
 	if err == nil && start {
 		err = change.start()
 	}
@@ -260,7 +262,7 @@ func (e *Engine) newReporter(o Options) *reporter {
 		}
 		for _, r := range m.Stored {
 			journals.Read(e.ctx, e.store, id, r.First, r.Last, e.log, func(entry store.Entry) {
-				if ev, damaged := decodeEntry(entry); damaged == nil {
+				if ev, damaged := journal.DecodeEntry(entry); damaged == nil {
 					deliver(id, ev)
 				}
 			})

@@ -68,8 +68,8 @@ func (d *Debate) Estimate(ctx context.Context) (e Estimate, err error) {
 // estimateOf returns the estimate of a configuration.
 func estimateOf(c *Config, env *environment) (e Estimate) {
 	x := &estimator{config: c, env: env, result: &e}
-	e.Likely = x.walk(c.plannedRecord(env), true)
-	e.Worst = x.walk(c.plannedRecord(env), false).within(c.Limits)
+	e.Likely = x.walk(plannedRecord(seatSettings{config: c}, env), true)
+	e.Worst = x.walk(plannedRecord(seatSettings{config: c}, env), false).within(c.Limits)
 	e.Likely = e.Likely.atMost(e.Worst)
 	for i := range e.Seats {
 		s := &e.Seats[i]
@@ -186,7 +186,7 @@ func laterPhases(r *record) (phases []protocol.Phase) {
 // count counts a call of an actor, with those that its tools add.
 func (x *estimator) count(actor string, u transcript.Usage, likely bool) {
 	calls := x.weight
-	who := x.config.settings(actor)
+	who := x.config.Actor(actor)
 	if len(who.Tools) > 0 && likely {
 		calls *= 2
 	} else if len(who.Tools) > 0 {
@@ -223,13 +223,13 @@ type usualCalls struct{ calls }
 func (c usualCalls) Actor(name string) (a worst.Actor, ok bool) {
 	a, ok = c.calls.Actor(name)
 	if ok {
-		a.Reply = min(a.Reply, usualReply+reasoning.Tokens(c.config.settings(name).Reasoning)/2)
+		a.Reply = min(a.Reply, usualReply+reasoning.Tokens(c.config.Actor(name).Reasoning)/2)
 	}
 	return a, ok
 }
 
 // Cost returns the price of a prompt and a reply that no cache holds and no substitute gives.
 func (c usualCalls) Cost(actor string, prompt, reply int) float64 {
-	price, _ := c.config.Prices.Lookup(c.config.settings(actor).Model)
+	price, _ := c.config.Prices.Lookup(c.config.Actor(actor).Model)
 	return price.Cost(transcript.Usage{Input: prompt, Output: reply})
 }

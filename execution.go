@@ -10,7 +10,6 @@ import (
 
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/live"
-	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/step/prompting"
@@ -91,7 +90,7 @@ func (x *execution) perform() error {
 	if x.turn = turn; err == nil && x.cites {
 		x.cite()
 	}
-	x.err = x.publicError(err)
+	x.err = err
 	return x.err
 }
 
@@ -103,30 +102,6 @@ func (x *execution) cite() {
 	x.turn.Citations = found.Check(kept)
 }
 
-// publicError returns a *Failure for a *step.Failure, and any other error unchanged.
-func (x *execution) publicError(err error) error {
-	if f, failed := err.(*step.Failure); failed { //nolint:errorlint // the step returns it as it is
-		return x.failureFrom(f)
-	}
-	return err
-}
-
-// failureFrom returns the failure of the step, or nil if f is nil.
-func (x *execution) failureFrom(f *step.Failure) *Failure {
-	if f == nil {
-		return nil
-	}
-	stack := ""
-	if p, ok := errors.AsType[*panics.Error](f); ok {
-		stack = p.Stack
-	}
-	return &Failure{
-		Key: x.key(), Kind: f.Err.Kind, Provider: f.Provider, Model: f.Model, Attempts: f.Number, AttemptDetails: f.Attempts,
-		Started: f.Started, At: f.At, Message: f.Message, Stack: stack, Recoverable: true,
-		Unreachable: f.Unreachable, OnlyReasoning: f.OnlyReasoning, OutOfTime: f.OutOfTime, RetryAfter: f.RetryAfter, cause: f.Err,
-	}
-}
-
 // failure returns the failure of a step that has ended. For a step that ended with the time budget, this is one that
 // holds its usage. It returns nil if there is none.
 func (x *execution) failure() *Failure {
@@ -134,7 +109,7 @@ func (x *execution) failure() *Failure {
 		return f
 	}
 	if errors.Is(x.err, step.ErrOutOfTime) {
-		return x.failureFrom(x.run.Spent())
+		return x.run.Spent()
 	}
 	return nil
 }
@@ -142,7 +117,7 @@ func (x *execution) failure() *Failure {
 // unfinished returns the failure of a step whose goroutine has ended.
 func (x *execution) unfinished() *Failure {
 	return &Failure{
-		Key: x.key(), Kind: providers.Panic, At: time.Now().UTC(), Message: errUnfinished.Error(), Recoverable: true, cause: errUnfinished,
+		Key: x.key(), Kind: providers.Panic, At: time.Now().UTC(), Message: errUnfinished.Error(), Recoverable: true, Cause: errUnfinished,
 	}
 }
 
@@ -273,7 +248,7 @@ func (c *call) End(a *transcript.Attempt, r *providers.Response, err error) {
 	if end == nil {
 		return
 	}
-	o := Outcome{Err: c.host.publicError(err), Request: c.request}
+	o := Outcome{Err: err, Request: c.request}
 	if a != nil {
 		o.Attempt, o.Response = new(*a), new(*r)
 	}
@@ -362,7 +337,7 @@ func (x *execution) commitCalls(c *step.Calls, calls []tool.Record, isNew, waits
 	defer copy(calls, ev.Calls) // with their numbers
 	return x.commits.commitRound(func(t *transaction) error {
 		ev.EventMeta, ev.At = t.stamp("tools"), t.now
-		if !x.isWanted(t.rec) || t.rec.tools.Check(ev.round()) != nil { // another process was first, or the debate has moved on
+		if !x.isWanted(t.rec) || t.rec.tools.Check(&ev) != nil { // another process was first, or the debate has moved on
 			return fmt.Errorf("the step or its round of tool calls is no longer open: %w", step.ErrSuperseded)
 		}
 		t.rec.Sources.Number(ev.Key, x.run.Plan.Step.VisibleSeq, ev.Calls)

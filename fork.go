@@ -8,11 +8,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/journals"
 	"github.com/elenchus-go/debate/internal/protocoljson"
+	"github.com/elenchus-go/debate/internal/rejudging"
 	"github.com/elenchus-go/debate/internal/seal"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
@@ -66,7 +69,7 @@ func (e *Engine) Rejudge(ctx context.Context, id string, again Rejudge) (*Debate
 
 // rejudge returns the fork in which judges are asked again.
 func (e *Engine) rejudge(id string, entries []store.Entry, again *Rejudge) (f *fork, err error) {
-	past := newJournal(e, id)
+	past := openJournalOf(e, id)
 	if err := past.begin(); err != nil {
 		return nil, err
 	}
@@ -118,9 +121,9 @@ type fork struct {
 	engine  *Engine
 	parent  string
 	edits   Edits
-	entries []store.Entry // of the parent
-	course  *storedCourse // of a rejudged debate; nil for the one of the parent, if it has one
-	journal *journal      // of the fork
+	entries []store.Entry   // of the parent
+	course  *journal.Course // of a rejudged debate; nil for the one of the parent, if it has one
+	journal *openJournal    // of the fork
 
 	pendingDecision
 }
@@ -154,7 +157,7 @@ func (f *fork) cut(entries []store.Entry, seq int64) ([]store.Entry, error) {
 		return entries[:at], nil
 	}
 	if seq < end {
-		last, err := decodeEntry(entries[seq-1])
+		last, err := journal.DecodeEntry(entries[seq-1])
 		if d, ok := last.(Decided); err == nil && ok && d.Action == actionEdit { // its remark follows
 			seq++
 		}
@@ -176,7 +179,7 @@ func (f *fork) addProtocol() (undo func()) {
 }
 
 func (f *fork) commit(ctx context.Context) (*Debate, error) {
-	j := newJournal(f.engine, f.edits.ID)
+	j := openJournalOf(f.engine, f.edits.ID)
 	f.journal = j
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -194,7 +197,7 @@ func (f *fork) commit(ctx context.Context) (*Debate, error) {
 	if err := f.settle(c); err != nil {
 		return nil, err
 	}
-	entries = append(entries, entriesOf(c.events)...)
+	entries = append(entries, journal.Entries(c.events)...)
 	if j.reports.ordered() {
 		defer j.reports.commits.Lock(j.id)()
 	}
@@ -206,7 +209,7 @@ func (f *fork) commit(ctx context.Context) (*Debate, error) {
 		return nil, err
 	}
 	defer j.machine.Release()
-	if first, err := decodeEntry(entries[0]); err == nil {
+	if first, err := journal.DecodeEntry(entries[0]); err == nil {
 		j.reports.committed(ctx, j.id, first)
 	}
 	for _, ev := range c.events {
@@ -244,7 +247,7 @@ func (f *fork) replay() (list []store.Entry, err error) {
 
 // reconfigure returns the entry of a configuration with the fork's ID and labels.
 func (f *fork) reconfigure(e store.Entry) (store.Entry, error) {
-	ev, err := decodeEntry(e)
+	ev, err := journal.DecodeEntry(e)
 	c, ok := ev.(ConfigChanged)
 	if err != nil || !ok {
 		return e, err
@@ -259,17 +262,29 @@ func (f *fork) reconfigure(e store.Entry) (store.Entry, error) {
 	}
 	if e.Seq == 1 {
 		c.Parent, c.Forked = transcript.Parent{ID: f.parent, Seq: int64(len(f.entries))}, time.Now().UTC().Truncate(time.Microsecond)
-		c.silent = c.silent.Fork(int64(len(f.entries)), f.edits.Silent.Turns, f.edits.Silent.Seats)
-		if c.course != nil && int64(len(f.entries)) < c.course.From { // a fork of what was judged
-			c.course = nil
-		}
-		c.course = cmp.Or(f.course, c.course)
-		if c.keys, err = keysOfFork(c.keys, f.entries, c.course); err != nil {
+		c.Origin, err = f.origin(c.Origin)
+		if err != nil {
 			return e, err
 		}
 	}
-	e.Data = dataOf(c)
+	e.Data = journal.Data(c)
 	return e, nil
+}
+
+// origin returns what only the first entry of the fork has. parent is that of its parent.
+func (f *fork) origin(parent *journal.Origin) (*journal.Origin, error) {
+	end := int64(len(f.entries))
+	own := &journal.Origin{
+		Silent: parent.Silent.Fork(end, f.edits.Silent.Turns, f.edits.Silent.Seats),
+		Course: parent.Course,
+	}
+	if own.Course != nil && end < own.Course.From { // a fork of what was judged
+		own.Course = nil
+	}
+	own.Course = cmp.Or(f.course, own.Course)
+	keys, err := keysOfFork(parent.Keys, f.entries, own.Course)
+	own.Keys = keys
+	return own, err
 }
 
 // note records what an entry decides. asked is the question that was open before it.
@@ -299,7 +314,7 @@ func (f *fork) settle(c *transaction) error {
 			return err
 		}
 	}
-	judge := f.dropped != nil && findParticipant(r.config.Judges, f.dropped.Name) != nil
+	judge := f.dropped != nil && journal.Find(r.config.Judges, f.dropped.Name) != nil
 	if judge && r.config.OnJudgeFailure == End && r.lifecycle.State.Active() {
 		if err := c.endAfterDrop(f.dropped.Failure, nil); err != nil {
 			return err
@@ -319,14 +334,14 @@ func (f *fork) settle(c *transaction) error {
 
 // keysOfFork returns the keys of a fork that begins with the given entries: a secret of its own, and the keys of the hashes in
 // these entries and in its course. parent gives those.
-func keysOfFork(parent *seal.Keys, entries []store.Entry, stored *storedCourse) (*seal.Keys, error) {
+func keysOfFork(parent *seal.Keys, entries []store.Entry, stored *journal.Course) (*seal.Keys, error) {
 	k := seal.New()
-	c, err := newCourse(stored)
+	c, err := rejudging.Read(stored)
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range append(slices.Clip(entries), entriesOf(c.events)...) {
-		ev, err := decodeEntry(e)
+	for _, e := range append(slices.Clip(entries), journal.Entries(c.Events())...) {
+		ev, err := journal.DecodeEntry(e)
 		if err != nil { // whoever reads the entries into a record names it
 			continue
 		}
@@ -351,7 +366,7 @@ func hashesIn(ev Event) (ids []string) {
 	case ToolsCalled:
 		calls(ev.Key, ev.Attempts)
 	}
-	for _, f := range failuresIn(ev) {
+	for _, f := range journal.Failures(ev) {
 		calls(f.Key, f.AttemptDetails)
 	}
 	return ids

@@ -61,8 +61,6 @@ func formatIn(e *store.Entry) int {
 		Format int `json:"format"`
 	}
 	switch data := e.Data.(type) {
-	case storedConfig:
-		c.Format = data.Format
 	case ConfigChanged:
 		c.Format = data.Format
 	case json.RawMessage:

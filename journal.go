@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/elenchus-go/debate/fsm"
@@ -21,9 +23,9 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// journal holds the journal of one debate as far as this process has read it. It reads, commits and repairs what is stored, and
+// openJournal holds the journal of one debate as far as this process has read it. It reads, commits and repairs what is stored, and
 // executes each committed transition on a machine.
-type journal struct {
+type openJournal struct {
 	id    string
 	store store.Store
 	log   *slog.Logger
@@ -51,13 +53,13 @@ type follower interface {
 	recheck()              // another writer has committed: steps in flight may be superseded
 }
 
-// newJournal returns the journal of a debate. Nothing has been read yet.
-func newJournal(e *Engine, id string) *journal {
-	return &journal{id: id, store: e.store, log: e.log, env: e.env, reports: e.reports, signer: e.signer}
+// openJournalOf returns the journal of a debate. Nothing has been read yet.
+func openJournalOf(e *Engine, id string) *openJournal {
+	return &openJournal{id: id, store: e.store, log: e.log, env: e.env, reports: e.reports, signer: e.signer}
 }
 
 // refresh reads the new entries of the journal.
-func (j *journal) refresh(ctx context.Context) error {
+func (j *openJournal) refresh(ctx context.Context) error {
 	after := int64(0)
 	if j.rec != nil {
 		after = j.rec.Seq
@@ -75,7 +77,7 @@ func (j *journal) refresh(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, e := range journals.Decode(list, decodeEntry) {
+	for _, e := range journals.Decode(list, journal.DecodeEntry) {
 		if _, err := j.read(e); err != nil {
 			j.rec = nil
 			return err
@@ -96,14 +98,14 @@ func (j *journal) refresh(ctx context.Context) error {
 }
 
 // begin creates an empty record to read the journal into.
-func (j *journal) begin() (err error) {
+func (j *openJournal) begin() (err error) {
 	j.rec, j.kept = newRecord(j.id, j.env), nil
 	j.machine, err = fsm.New(j.rec.lifecycle)
 	return err
 }
 
 // repair replaces a stored status that does not match the journal. If the commit fails, the next reader tries again.
-func (j *journal) repair(ctx context.Context, stored store.Status) {
+func (j *openJournal) repair(ctx context.Context, stored store.Status) {
 	stored.Driver = store.Heartbeat{}
 	is, err1 := json.Marshal(stored)
 	want, err2 := json.Marshal(statusOf(j.rec))
@@ -119,8 +121,8 @@ func (j *journal) repair(ctx context.Context, stored store.Status) {
 }
 
 // read adds an entry to the record and returns its event.
-func (j *journal) read(e store.Entry) (Event, error) {
-	ev, err := decodeEntry(e)
+func (j *openJournal) read(e store.Entry) (Event, error) {
+	ev, err := journal.DecodeEntry(e)
 	if err != nil {
 		return nil, &store.Damaged{ID: j.id, Seq: e.Seq, Err: err}
 	}
@@ -138,14 +140,14 @@ func (j *journal) read(e store.Entry) (Event, error) {
 }
 
 // keep keeps an entry if it follows those that are kept, so that method all need not read it again.
-func (j *journal) keep(e store.Entry) {
+func (j *openJournal) keep(e store.Entry) {
 	if j.keeps && e.Seq == int64(len(j.kept))+1 {
 		j.kept = append(j.kept, e)
 	}
 }
 
 // all returns the entries of the whole journal. It reads from the store only those that are not kept.
-func (j *journal) all(ctx context.Context) ([]store.Entry, error) {
+func (j *openJournal) all(ctx context.Context) ([]store.Entry, error) {
 	var kept []store.Entry
 	var created time.Time
 	j.mu.Lock()
@@ -157,7 +159,7 @@ func (j *journal) all(ctx context.Context) ([]store.Entry, error) {
 }
 
 // follow executes a committed transition on the machine and passes the event to the driver.
-func (j *journal) follow(ev Event) error {
+func (j *openJournal) follow(ev Event) error {
 	if s, ok := ev.(StateChanged); ok {
 		to := fsm.Position{State: s.To}
 		if s.To == fsm.Paused {
@@ -182,7 +184,7 @@ const (
 
 // change reads what is new, has f add events, and commits them. If another writer commits first, change tries again. It
 // returns the *store.Conflict if that does not help. If the debate has ended, change signs it.
-func (j *journal) change(ctx context.Context, f func(*transaction) error) error {
+func (j *openJournal) change(ctx context.Context, f func(*transaction) error) error {
 	err := j.repeat(ctx, f)
 	if r := j.rec; err == nil && j.signer != nil && r != nil && r.lacksSignature() {
 		ctx := context.WithoutCancel(ctx)
@@ -199,9 +201,9 @@ func (j *journal) change(ctx context.Context, f func(*transaction) error) error 
 
 // sign signs a debate that has ended, in a commit of its own, because one that conflicts with another is repeated. It changes
 // only what is stored. It returns a panic of the signer as an error.
-func (j *journal) sign(ctx context.Context) (err error) {
+func (j *openJournal) sign(ctx context.Context) (err error) {
 	defer panics.Catch(&err)
-	own := &journal{id: j.id, store: j.store, log: j.log, env: j.env, reports: j.reports}
+	own := &openJournal{id: j.id, store: j.store, log: j.log, env: j.env, reports: j.reports}
 	if err := own.refresh(ctx); err != nil || !own.rec.lacksSignature() {
 		return err
 	}
@@ -222,7 +224,7 @@ func (j *journal) sign(ctx context.Context) (err error) {
 }
 
 // repeat makes a change until it does not conflict with that of another writer.
-func (j *journal) repeat(ctx context.Context, f func(*transaction) error) error {
+func (j *openJournal) repeat(ctx context.Context, f func(*transaction) error) error {
 	end, same := int64(-1), 0
 	for n := 1; ; n++ {
 		err := j.attempt(ctx, f)
@@ -242,7 +244,7 @@ func (j *journal) repeat(ctx context.Context, f func(*transaction) error) error 
 	}
 }
 
-func (j *journal) attempt(ctx context.Context, f func(*transaction) error) error {
+func (j *openJournal) attempt(ctx context.Context, f func(*transaction) error) error {
 	if j.rec == nil || j.driver == nil || j.driver.behind(j.rec.Seq) {
 		if err := j.refresh(ctx); err != nil {
 			return err
@@ -268,11 +270,11 @@ func (j *journal) attempt(ctx context.Context, f func(*transaction) error) error
 	return err
 }
 
-func (j *journal) commit(ctx context.Context, c *transaction) error {
+func (j *openJournal) commit(ctx context.Context, c *transaction) error {
 	if len(c.events) == 0 && !c.schedule {
 		return nil
 	}
-	entries := entriesOf(c.events)
+	entries := journal.Entries(c.events)
 	if j.driver != nil {
 		j.driver.writing(c.rec.Seq)
 	}
@@ -312,7 +314,7 @@ func signEnded(ctx context.Context, e *Engine) error {
 		if s.Signed {
 			continue
 		}
-		if err := newJournal(e, s.ID).sign(ctx); err != nil && !errors.Is(err, store.ErrNotFound) {
+		if err := openJournalOf(e, s.ID).sign(ctx); err != nil && !errors.Is(err, store.ErrNotFound) {
 			errs = append(errs, fmt.Errorf("sign debate %s: %w", s.ID, err))
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/elenchus-go/debate/context/window"
@@ -172,7 +174,7 @@ func (p *reporter) logStored(ctx context.Context, id string, ev Event) {
 	if ev, ok := ev.(StateChanged); ok {
 		p.log.InfoContext(ctx, "transition", "debate", id, "seq", ev.Seq, "from", ev.From, "on", ev.On, "to", ev.To, "round", ev.Round)
 	}
-	for _, f := range failuresIn(ev) {
+	for _, f := range journal.Failures(ev) {
 		p.log.ErrorContext(ctx, "step failed", p.with(f.Message, "debate", id, "step", f.Key.String(), "kind", f.Kind, "provider", f.Provider, "model", f.Model, "attempts", f.Attempts)...)
 	}
 }

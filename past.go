@@ -7,6 +7,8 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/journals"
 	"github.com/elenchus-go/debate/internal/panics"
@@ -52,7 +54,7 @@ func (d *Debate) ReplayAs(ctx context.Context, seat string) iter.Seq2[*Snapshot,
 		if err == nil && seat != "" {
 			entries, err = d.entriesFor(seat, entries)
 		}
-		past := newJournal(d.engine, d.ID())
+		past := openJournalOf(d.engine, d.ID())
 		if err == nil {
 			err = past.begin()
 		}
@@ -85,7 +87,7 @@ func (d *Debate) Verify(ctx context.Context) (err error) {
 
 // verify sets last to the entry that it reads.
 func (d *Debate) verify(ctx context.Context, last *int64) error {
-	past := newJournal(d.engine, d.ID())
+	past := openJournalOf(d.engine, d.ID())
 	var plans verification.Plans
 	past.verify = func(r *record, ev Event) error { return verifyEntry(&plans, r, ev) }
 	status, entries, err := d.engine.store.Load(ctx, d.ID(), 0)
@@ -114,13 +116,13 @@ func (d *Debate) verify(ctx context.Context, last *int64) error {
 func (d *Debate) VerifyEntries(ctx context.Context) iter.Seq2[EntryCheck, error] {
 	return func(yield func(EntryCheck, error) bool) {
 		_, entries, err := d.engine.store.Load(ctx, d.ID(), 0)
-		x := &rederivation{journal: newJournal(d.engine, d.ID()), engine: d.engine}
+		x := &rederivation{journal: openJournalOf(d.engine, d.ID()), engine: d.engine}
 		if err = cmp.Or(err, x.journal.begin()); err != nil {
 			yield(EntryCheck{}, fmt.Errorf("verify debate %s: %w", d.ID(), err))
 			return
 		}
 		for _, e := range entries {
-			ev, err := decodeEntry(e)
+			ev, err := journal.DecodeEntry(e)
 			if err != nil {
 				x.broken = &store.Damaged{ID: d.ID(), Seq: e.Seq, Err: err}
 				break
@@ -162,7 +164,7 @@ func (d *Debate) Code(ctx context.Context) (*Code, error) {
 	}
 	c := &Code{}
 	for _, entry := range entries {
-		if ev, err := decodeEntry(entry); err == nil { // whoever derives the entries reports it
+		if ev, err := journal.DecodeEntry(entry); err == nil { // whoever derives the entries reports it
 			c.add(d.engine, ev)
 		}
 	}
@@ -173,7 +175,7 @@ func (d *Debate) Code(ctx context.Context) (*Code, error) {
 func (d *Debate) entriesFor(seat string, entries []store.Entry) ([]store.Entry, error) {
 	viewer := newViewer(d, seat, 0)
 	for _, e := range entries {
-		ev, err := decodeEntry(e)
+		ev, err := journal.DecodeEntry(e)
 		if err != nil {
 			return nil, &store.Damaged{ID: d.ID(), Seq: e.Seq, Err: err}
 		}
@@ -214,7 +216,7 @@ func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, e
 	if err != nil {
 		return nil, err
 	}
-	past := newJournal(d.engine, d.ID())
+	past := openJournalOf(d.engine, d.ID())
 	ev, err := past.readBefore(entries, key)
 	if err != nil {
 		return nil, err
@@ -252,7 +254,7 @@ func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, e
 }
 
 // readBefore reads the entries that the prompt of a committed step was made from, and returns the entry of its turn.
-func (j *journal) readBefore(list []store.Entry, key transcript.Key) (done TurnDone, err error) {
+func (j *openJournal) readBefore(list []store.Entry, key transcript.Key) (done TurnDone, err error) {
 	if err := j.begin(); err != nil {
 		return done, err
 	}
@@ -260,7 +262,7 @@ func (j *journal) readBefore(list []store.Entry, key transcript.Key) (done TurnD
 	if at < 0 {
 		return done, problemOf("step", "key", "the debate has no turn %s", key)
 	}
-	ev, err := decodeEntry(list[at])
+	ev, err := journal.DecodeEntry(list[at])
 	if err != nil {
 		return done, err
 	}

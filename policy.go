@@ -24,7 +24,7 @@ var timeEndingInCall = transcript.Ending{Outcome: transcript.TimeBudget, Evidenc
 
 // canDrop reports whether the debate can continue without the participant that failed.
 func canDrop(r *record, f *Failure) (can bool) {
-	if f.mustStop() || !r.Participates(f.Key.Actor) {
+	if mustStop(f) || !r.Participates(f.Key.Actor) {
 		return false
 	}
 	left := r.Record
@@ -57,16 +57,16 @@ func (c *transaction) applyFailurePolicy(f *Failure, lost []*Failure) error {
 		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.EarlyStop, Evidence: f.Error()}, Failure: f, OtherFailures: lost})
 	case policy == Ask:
 		return c.fire(fsm.Pause, StateChanged{Question: questionAbout(c.rec, f), OtherFailures: lost})
-	case judge && policy == DropJudge && !f.mustStop():
+	case judge && policy == DropJudge && !mustStop(f):
 		return c.dropAndSettle(f, lost)
-	case judge && policy == End && !f.mustStop():
+	case judge && policy == End && !mustStop(f):
 		if err := c.drop(f, nil); err != nil {
 			return err
 		}
 		return c.endAfterDrop(f, lost)
 	case canDrop(c.rec, f):
 		return c.dropAndSettle(f, lost)
-	case c.rec.Participates(f.Key.Actor) && c.rec.Cursor.Round > 1 && c.rec.Ending.Outcome == "" && !f.mustStop():
+	case c.rec.Participates(f.Key.Actor) && c.rec.Cursor.Round > 1 && c.rec.Ending.Outcome == "" && !mustStop(f):
 		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()}, Failure: f, OtherFailures: lost})
 	}
 	return c.fire(fsm.Fail, StateChanged{Failure: f, OtherFailures: lost})
@@ -220,13 +220,13 @@ func (c *transaction) endAfterDrop(f *Failure, lost []*Failure) error {
 
 func questionAbout(r *record, f *Failure) *Question {
 	q := &Question{Cause: f.Error(), Failure: f, Choices: []Choice{
-		{actionRetry, "Try again", fmt.Sprintf("call %s again", f.Key.Actor)},
+		{Action: actionRetry, Label: "Try again", Description: fmt.Sprintf("call %s again", f.Key.Actor)},
 	}}
 	if canDrop(r, f) || slices.Contains(r.Judges, f.Key.Actor) {
-		q.Choices = append(q.Choices, Choice{actionDrop, "Continue without", fmt.Sprintf("%s takes no further part", f.Key.Actor)})
+		q.Choices = append(q.Choices, Choice{Action: actionDrop, Label: "Continue without", Description: fmt.Sprintf("%s takes no further part", f.Key.Actor)})
 	}
 	if r.Ending.Outcome == "" { // otherwise it is already concluding
-		q.Choices = append(q.Choices, Choice{actionEnd, "End here", "conclude with the turns so far"})
+		q.Choices = append(q.Choices, Choice{Action: actionEnd, Label: "End here", Description: "conclude with the turns so far"})
 	}
 	return q
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/internal/actor/binding"
 	"github.com/elenchus-go/debate/internal/panics"
@@ -120,7 +122,7 @@ func roundsOf(entries []store.Entry, key transcript.Key) (list []step.Round, cou
 		if e.Type != "tools" && e.Type != "state" && e.Type != "dropped" {
 			continue
 		}
-		ev, err := decodeEntry(e)
+		ev, err := journal.DecodeEntry(e)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -135,9 +137,9 @@ func roundsIn(entries []Event, key transcript.Key) (list []step.Round, counted i
 	var t rounds.Rounds
 	for _, ev := range entries {
 		if called, ok := ev.(ToolsCalled); ok && called.Key == key {
-			t.Add(called.round())
+			t.Add(&called)
 		}
-		for _, f := range failuresIn(ev) {
+		for _, f := range journal.Failures(ev) {
 			t.Failed(f.Key, f.AttemptDetails)
 		}
 	}
@@ -206,7 +208,7 @@ func newRereading(e *Engine, entries []Event) *rereading {
 		case ToolsCalled:
 			keys[ev.Key] = true
 		}
-		for _, f := range failuresIn(ev) {
+		for _, f := range journal.Failures(ev) {
 			keys[f.Key] = true
 		}
 		for k := range keys {
@@ -254,7 +256,7 @@ func (x *rereading) interrupted(ev Event) *EntryCheck {
 
 // fail notes the calls of steps that failed in an entry, unless an earlier entry has the failure: a question about it.
 func (x *rereading) fail(ev Event, writer Rules) {
-	for _, f := range failuresIn(ev) {
+	for _, f := range journal.Failures(ev) {
 		if len(f.AttemptDetails) == 0 || slices.ContainsFunc(x.failed, func(was *failedCalls) bool {
 			return was.failure.Key == f.Key && was.failure.Started.Equal(f.Started)
 		}) {

@@ -57,7 +57,8 @@ type record struct {
 	people    people
 	notes     additions.Notes
 	fork      forkPoint
-	course    course
+	course    *rejudging.Course // what a rejudged debate keeps of its parent; nil in other debates
+	hidden    []string          // documents and attachments that the judges of a rejudged debate do not see
 	stored    storedStatus
 	usage     transcript.Usage
 	times     times
@@ -226,7 +227,7 @@ func (r *record) next() []protocol.Step {
 		}
 		if len(steps) == 0 {
 			steps, r.planned.open = protocol.Next(rules, &r.Record), nil
-			if len(steps) > 0 && r.course.Course == nil { // the course of a rejudged debate changes phases
+			if len(steps) > 0 && r.course == nil { // the course of a rejudged debate changes phases
 				r.planned.open = r.phaseNamed(steps[0].Phase)
 			}
 		}
@@ -319,7 +320,7 @@ func (c courseRules) Phases(r *protocol.Record) []protocol.Phase {
 	if !c.onCourse() || !c.course.Asks(c.Participates) {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(c.cachedRules.Phases(r)), func(p protocol.Phase) bool { return !c.course.Decides(p.Name) })
+	return slices.DeleteFunc(slices.Clone(c.cachedRules.Phases(r)), func(p protocol.Phase) bool { return !c.course.Plan.Decides(p.Name) })
 }
 
 // onCourse reports whether a rejudged debate is where its course goes on.
@@ -333,12 +334,15 @@ func (r *record) onCourse() bool {
 
 // remains reports whether the prompt of a step holds words of what judges do not see.
 func (r *record) remains(s *protocol.Step, prompt []providers.Message) bool {
-	return r.course.Begun() && r.course.RemainsIn(&r.Record, s, prompt, hiddenTexts(r.config), r.Pseudonyms(s).Hide)
+	return r.course.Begun() && r.course.RemainsIn(&r.Record, s, prompt, r.seats().hiddenTexts(), r.Pseudonyms(s).Hide)
 }
+
+// seats returns the settings of the debate's actors.
+func (r *record) seats() seatSettings { return seatSettings{config: r.config, hidden: r.hidden} }
 
 // adaptToPeople returns phases in which a human judge judges once, and under the names that the configuration asks for.
 func (r *record) adaptToPeople(phases []protocol.Phase) []protocol.Phase {
-	if !r.config.hasPeople() {
+	if !r.config.HasPeople() {
 		return phases
 	}
 	phases = slices.Clone(phases)
@@ -346,7 +350,7 @@ func (r *record) adaptToPeople(phases []protocol.Phase) []protocol.Phase {
 		steps := slices.DeleteFunc(slices.Clone(phases[i].Steps), func(s protocol.Step) bool { return s.Swap && r.isHuman(s.Actor) })
 		for j := range steps {
 			if slices.Contains(r.Judges, steps[j].Actor) && r.isHuman(steps[j].Actor) {
-				steps[j].Blind = r.config.settings(steps[j].Actor).Blind
+				steps[j].Blind = r.config.Actor(steps[j].Actor).Blind
 			}
 		}
 		phases[i].Steps = steps
@@ -360,7 +364,7 @@ func (r *record) mustAsk(s protocol.Step) bool {
 }
 
 func (r *record) isHuman(name string) bool {
-	who := r.config.settings(name)
+	who := r.config.Actor(name)
 	return who != nil && who.Human
 }
 
@@ -379,7 +383,7 @@ func (r *record) ending(found ...detect.Finding) transcript.Ending {
 
 // actor returns the configuration of an actor and the profile that its prompts use.
 func (r *record) actor(name string) (*Participant, transcript.Profile, bool) {
-	who := r.config.settings(name)
+	who := r.config.Actor(name)
 	if who == nil {
 		return nil, transcript.Profile{}, false
 	}
@@ -391,5 +395,5 @@ func (r *record) actor(name string) (*Participant, transcript.Profile, bool) {
 	if slices.Contains(actor.System, name) {
 		return who, transcript.Profile{Name: name, Instructions: who.Instructions}, true
 	}
-	return who, who.actor().Profile(), true
+	return who, who.Profile(), true
 }

@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/elenchus-go/debate/internal/verification"
 )
 
 // rederivation makes the changes of a debate again.
 type rederivation struct {
 	engine  *Engine
-	journal *journal
+	journal *openJournal
 	plans   verification.Plans
 	entries []Event
 	at      int // index of the next entry
@@ -42,7 +44,7 @@ func (x *rederivation) readAgain() error {
 		return err
 	}
 	for _, ev := range x.entries[:x.at] {
-		_, at := entryFields(ev)
+		_, at := journal.KeyAndTime(ev)
 		if err := x.journal.rec.apply(ev, at); err != nil {
 			return err
 		}
@@ -73,7 +75,7 @@ func (x *rederivation) repeatsUnknown() bool {
 // transaction returns a change that is compared with the next entries.
 func (x *rederivation) transaction() *transaction {
 	c := newTransaction(x.journal.rec)
-	_, c.now = entryFields(x.entries[x.at])
+	_, c.now = journal.KeyAndTime(x.entries[x.at])
 	c.match = x.match
 	return c
 }
@@ -107,7 +109,7 @@ func (x *rederivation) match(want Event) error {
 
 // take adds the check of an entry that is about to be applied.
 func (x *rederivation) take(is Event, verdict EntryVerdict, reason string) error {
-	key, _ := entryFields(is)
+	key, _ := journal.KeyAndTime(is)
 	c := EntryCheck{Seq: is.Meta().Seq, Type: is.Meta().Type, Key: key, Verdict: verdict, Reason: reason}
 	if x.journal.rec.derivable() == nil {
 		x.again.at(x.journal.rec)
@@ -123,7 +125,7 @@ func (x *rederivation) take(is Event, verdict EntryVerdict, reason string) error
 // accept applies the next entry as it is.
 func (x *rederivation) accept(verdict EntryVerdict, reason string) error {
 	is := x.entries[x.at]
-	_, at := entryFields(is)
+	_, at := journal.KeyAndTime(is)
 	if err := verifyEntry(&x.plans, x.journal.rec, is); err != nil && verdict != EntryWrong {
 		verdict, reason = EntryWrong, err.Error()
 	}
@@ -218,7 +220,7 @@ func verifyRepetition(r *record, ev Event) error {
 		return nil
 	}
 	c := newTransaction(r)
-	_, c.now = entryFields(ev)
+	_, c.now = journal.KeyAndTime(ev)
 	want := c.repetition()
 	if want == nil {
 		return errors.New("it repeats an entry, but the course of the debate has none here")
@@ -230,7 +232,7 @@ func verifyRepetition(r *record, ev Event) error {
 }
 
 func verifyFailures(at *verification.Point, ev Event) error {
-	for _, f := range failuresIn(ev) {
+	for _, f := range journal.Failures(ev) {
 		if err := at.Failed(f.Key); err != nil {
 			return err
 		}

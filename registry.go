@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/elenchus-go/debate/context/window"
@@ -27,7 +29,6 @@ import (
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/step/prompting"
-	"github.com/elenchus-go/debate/internal/strictjson"
 	"github.com/elenchus-go/debate/internal/toolcall"
 	"github.com/elenchus-go/debate/judge/measured"
 	"github.com/elenchus-go/debate/judge/reply"
@@ -37,7 +38,8 @@ import (
 )
 
 // missingNames returns a problem for each name in a configuration that the engine does not know.
-func (e *Engine) missingNames(c Config) []protocol.Problem {
+func (e *Engine) missingNames(s seatSettings) []protocol.Problem {
+	c := s.config
 	l := &problemList{}
 	if u, ok := c.Protocol.(protocoljson.Unknown); ok {
 		l.add("protocol.name", "%q is unknown to this engine, use one of %s", u.Name(), e.protocols.Names())
@@ -54,7 +56,7 @@ func (e *Engine) missingNames(c Config) []protocol.Problem {
 		l.add("documents", "some are private: give their texts in Options.Documents")
 	}
 	told := map[string]bool{}
-	for field, p := range c.seats() {
+	for field, p := range c.Actors() {
 		if _, missing := e.tools.Named(p.Tools); missing != nil {
 			l.add(field+".tools", "this engine lacks %s, see Options.Tools", naming.Enumerate(missing, len(missing)))
 		}
@@ -65,7 +67,7 @@ func (e *Engine) missingNames(c Config) []protocol.Problem {
 		l.add(field+".provider", "%v", err)
 		told[p.Provider] = true
 	}
-	return append(l.problems, unrepeatable(e, &c)...)
+	return append(l.problems, unrepeatable(e, s)...)
 }
 
 // supports returns an ErrUnsupported if the engine lacks something that a debate needs to be driven. A debate that does
@@ -75,7 +77,7 @@ func (e *Engine) supports(r *record) error {
 		return nil
 	}
 	var missing []string
-	for _, p := range e.missingNames(*r.config) {
+	for _, p := range e.missingNames(r.seats()) {
 		missing = append(missing, p.String())
 	}
 	if missing == nil {
@@ -149,7 +151,7 @@ func (e *Engine) environment() *environment {
 func (e *Engine) ParseConfig(b []byte) (c Config, err error) {
 	var raw json.RawMessage
 	if err = json.Unmarshal(b, &raw); err == nil {
-		err = decodeStrict(raw, &c, e.protocols, "add it to Options.Protocols")
+		err = journal.DecodeConfig(raw, &c, e.protocols, "add it to Options.Protocols")
 	}
 	if err != nil {
 		return Config{}, fmt.Errorf("parse configuration: %w", err)
@@ -160,26 +162,24 @@ func (e *Engine) ParseConfig(b []byte) (c Config, err error) {
 // parse decodes a stored configuration. It accepts an unknown protocol: such a debate can be read but not driven. It rejects
 // unknown fields.
 func (e *Engine) parse(b json.RawMessage) (c Config, err error) {
-	w := configJSON{plainConfig: (*plainConfig)(&c)}
-	unknown, err := strictjson.Unmarshal(b, &w)
-	if err = cmp.Or(err, unknown); err != nil {
+	c, encoded, err := journal.StoredConfig(b)
+	if err != nil {
 		return Config{}, err
 	}
-	c.Limits = Limits(w.Limits.Limits())
-	c.Participants, c.Judges = slices.Clone(c.Participants), slices.Clone(c.Judges) // without the room that decoding leaves
-	c.Protocol, err = e.protocols.Decode(c.ID, w.Protocol, presets.Has)
+	c.Protocol, err = e.protocols.Decode(c.ID, encoded, presets.Has)
 	return c, err
 }
 
 // unrepeatable returns a problem for each actor with a tool that it cannot have, because it reads a private document: the
 // journal has no call of its steps, so that a step that was interrupted calls its tools again.
-func unrepeatable(e *Engine, c *Config) []protocol.Problem {
+func unrepeatable(e *Engine, s seatSettings) []protocol.Problem {
+	c := s.config
 	if len(c.Documents) == 0 || !usesTools(c) {
 		return nil
 	}
 	l := &problemList{}
-	for field, p := range c.seats() {
-		if len(p.Tools) == 0 || privateOnes(documentsFor(c, p.Name)) == nil {
+	for field, p := range c.Actors() {
+		if len(p.Tools) == 0 || privateOnes(s.DocumentsOf(p.Name)) == nil {
 			continue
 		}
 		for _, name := range p.Tools {
@@ -194,7 +194,7 @@ func unrepeatable(e *Engine, c *Config) []protocol.Problem {
 // clientsOf returns the actors of a configuration whose providers the engine has, with their providers.
 func (e *Engine) clientsOf(c *Config) []clients.Actor {
 	list := make([]clients.Actor, 0, len(c.Participants)+len(c.Judges)+len(c.Substitutes)+len(actor.System))
-	for field, p := range c.seats() {
+	for field, p := range c.Actors() {
 		name, client, err := e.providers.Bind(p.Provider)
 		if err != nil {
 			continue
@@ -252,7 +252,7 @@ func (c *Code) add(e *Engine, ev Event) {
 		}
 		_, unknown := cfg.Protocol.(protocoljson.Unknown)
 		c.name(&c.Protocols, "the protocol", cfg.Protocol.Name(), !unknown, presets.Has(cfg.Protocol))
-		for _, p := range cfg.seats() {
+		for _, p := range cfg.Actors() {
 			for _, tool := range p.Tools {
 				c.name(&c.Tools, "the tool", tool, e.tools[tool] != nil, false)
 			}

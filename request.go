@@ -90,7 +90,7 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 	p, own := &x.run.Plan, []string(nil)
 	p.Prompt.Digests = digests
 	e.setPlan(r, p, &s, who)
-	x.documents, x.labels = privateOnes(documentsFor(r.config, s.Actor)), r.config.Labels
+	x.documents, x.labels = privateOnes(r.seats().DocumentsOf(s.Actor)), r.config.Labels
 	p.Private, x.cites = x.documents != nil, hasSources(r.config)
 	p.Names, own = r.NamesFor(&s)
 	p.Left = r.Left(&s)
@@ -126,7 +126,7 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 func (e *Engine) setPlan(r *record, p *step.Plan, s *protocol.Step, who *Participant) {
 	c := r.config
 	p.Step, p.Pseudonyms, p.Count, p.Prices, p.Retries, p.Keys = *s, r.Pseudonyms(s), r.env.Count, c.Prices, c.Retries, r.keys
-	p.Model = step.Model{Provider: who.Provider, Request: who.actor().Request(), Window: who.Window}
+	p.Model = step.Model{Provider: who.Provider, Request: who.Request(), Window: who.Window}
 	if s.Actor == protocol.Retriever && s.Target == protocol.Passages {
 		p.Model = step.Model{Provider: binding.Documents, Client: passages.Retriever(c.Documents), Window: who.Window}
 	}
@@ -151,13 +151,13 @@ func (e *Engine) setPlan(r *record, p *step.Plan, s *protocol.Step, who *Partici
 	}
 	for _, other := range substitutesOf(r, s.Actor) {
 		if name, client, err := r.env.Bind(other.Provider); err == nil {
-			m := step.Model{Provider: name, Client: client, Request: other.actor().Request(), Window: other.Window, Room: other.Window - other.MaxTokens}
-			m.Request.MaxTokens = substituteLimit(who, &other)
+			m := step.Model{Provider: name, Client: client, Request: other.Request(), Window: other.Window, Room: other.Window - other.MaxTokens}
+			m.Request.MaxTokens = other.LimitFor(who)
 			p.Substitutes = append(p.Substitutes, m)
 		}
 	}
 	if p.Prompt.Summarize {
-		p.Summarizer = step.Model{Request: c.Summarizer.actor().Request(), Instructions: c.Summarizer.Instructions}
+		p.Summarizer = step.Model{Request: c.Summarizer.Request(), Instructions: c.Summarizer.Instructions}
 		p.Summarizer.Provider, p.Summarizer.Client, _ = r.env.Bind(c.Summarizer.Provider)
 	}
 }
@@ -187,10 +187,12 @@ func (e *Engine) learnsWindow(provider string) bool {
 // without history. It returns what is wrong: a prompt that cannot be built, or that leaves no room for a reply. It also returns
 // lower token limits for replies that would leave no room for history, by the fields of their actors, a record with the
 // configuration and the prompts, and an ErrUnsupported if the engine lacks something.
-func (e *Engine) preflight(c Config, windows map[string]int) (found []protocol.Problem, limits map[string]int, r *record, lacks error) {
+func (e *Engine) preflight(seats seatSettings, windows map[string]int) (found []protocol.Problem, limits map[string]int, r *record, lacks error) {
 	l := &problemList{}
+	c := *seats.config
 	setWindows(&c, windows)
-	r = c.plannedRecord(e.env)
+	seats.config = &c
+	r = plannedRecord(seats, e.env)
 	steps := forecastOf(r).Steps
 	if c.History.UsesSummaries() {
 		steps = append(steps, protocol.Step{Key: transcript.Key{Actor: protocol.Summarizer, Phase: r.SummaryPhase().Name}, Prompt: "summarize", Vars: map[string]string{"words": "1000"}})
@@ -221,21 +223,24 @@ func (e *Engine) preflight(c Config, windows map[string]int) (found []protocol.P
 		sizes[s.Actor] = max(sizes[s.Actor], x.run.Plan.Prompt.Tokens-x.run.Plan.Prompt.Slack)
 		x.release()
 	}
-	found, limits = room.Check(c.seats(), sizes, room.Tools{Room: r.Settings.Tools.Room, Least: prompting.MinToolRoom}, c.tooSmall)
+	found, limits = room.Check(c.Actors(), sizes, room.Tools{Room: r.Settings.Tools.Room, Least: prompting.MinToolRoom}, seats.tooSmall)
 	return append(l.problems, found...), limits, r, lacks
 }
 
 // tooSmall returns the problem with a first prompt that leaves too little of a window.
-func (c *Config) tooSmall(field string, s *actor.Settings, size int) (problem protocol.Problem, shared bool) {
-	name := actor.NameIn(field, s.Name)
-	read := documentsFor(c, name)
+func (s seatSettings) tooSmall(field string, p *Participant, size int) (problem protocol.Problem, shared bool) {
+	name := actor.NameIn(field, p.Name)
+	read := s.DocumentsOf(name)
 	if strings.HasPrefix(field, "substitutes") {
 		read = nil
-		for _, j := range c.Judges {
-			read = append(read, documentsFor(c, j.Name)...)
+		for _, j := range s.config.Judges {
+			read = append(read, s.DocumentsOf(j.Name)...)
 		}
 	}
-	return textsOf(c).TooSmall(field, s, room.Prompt{
-		Tokens: size, Attachments: prompting.AttachmentTokens(attachmentsFor(c, name)), Read: read, Documents: prompting.DocumentTokens(read),
+	return textsOf(s.config).TooSmall(field, p, room.Prompt{
+		Tokens:      size,
+		Attachments: prompting.AttachmentTokens(s.AttachmentsOf(name)),
+		Read:        read,
+		Documents:   prompting.DocumentTokens(read),
 	})
 }

@@ -76,7 +76,7 @@ func (r *record) ask(f func(*record)) error { return panics.Call(func() { f(r) }
 
 // waiting returns what the debate asks people for, in the order of the steps.
 func (r *record) waiting() (list []*Asked) {
-	if !r.config.hasPeople() || r.lifecycle.State.Final() {
+	if !r.config.HasPeople() || r.lifecycle.State.Final() {
 		return nil
 	}
 	_ = r.ask(func(r *record) {
@@ -115,7 +115,7 @@ func (r *record) waitsFor(s protocol.Step) bool {
 
 // awaitsPeople reports whether nothing can happen before a person replies.
 func (r *record) awaitsPeople() bool {
-	return r.config.hasPeople() && len(r.next()) > 0 && len(r.waiting()) == len(r.next())
+	return r.config.HasPeople() && len(r.next()) > 0 && len(r.waiting()) == len(r.next())
 }
 
 // facts returns the facts that guards read, except AssessmentDue. AssessmentDue is expensive and only one event needs
@@ -135,7 +135,7 @@ func (r *record) configWarnings() []Warning {
 	if r.config.Judges == nil && r.config.Substitutes == nil { // the other warnings are about them
 		return slices.Concat(r.accepted.mismatched, r.accepted.limited)
 	}
-	return slices.Concat(warningsAbout(r.Cursor.Run, warnings.Preferences(r.config.seats(), r.env.identify)), r.accepted.mismatched, r.accepted.limited, r.accepted.biased)
+	return slices.Concat(warningsAbout(r.Cursor.Run, warnings.Preferences(r.config.Actors(), r.env.identify)), r.accepted.mismatched, r.accepted.limited, r.accepted.biased)
 }
 
 // position returns the key of a failure that belongs to no step.
@@ -164,9 +164,9 @@ func gateQuestion(r *record) *Question {
 		return nil
 	}
 	return &Question{Gate: gate, Cause: cause, Choices: []Choice{
-		{actionApprove, "Continue", "go on as planned"},
-		{actionEdit, "Continue with a remark", "add a remark that the next steps see, and go on"},
-		{actionStop, "Stop here", "end the debate; before the conclusion, cancel it"},
+		{Action: actionApprove, Label: "Continue", Description: "go on as planned"},
+		{Action: actionEdit, Label: "Continue with a remark", Description: "add a remark that the next steps see, and go on"},
+		{Action: actionStop, Label: "Stop here", Description: "end the debate; before the conclusion, cancel it"},
 	}}
 }
 
@@ -179,8 +179,8 @@ func callQuestion(r *record, steps []protocol.Step) *Question {
 	return &Question{
 		Cause: fmt.Sprintf("%s wants to call the tool %s", k.Actor, c.Name), Step: k, Call: c,
 		Choices: []Choice{
-			{actionApprove, "Approve", "call the tool with these arguments"},
-			{actionRefuse, "Refuse", "do not call the tool; a remark says why"},
+			{Action: actionApprove, Label: "Approve", Description: "call the tool with these arguments"},
+			{Action: actionRefuse, Label: "Refuse", Description: "do not call the tool; a remark says why"},
 		},
 	}
 }
@@ -230,7 +230,7 @@ func planOf(r *record) (p store.Plan) {
 // resultOf returns the result of a record. It shares no memory with the record.
 func resultOf(r *record) *Result {
 	res := &Result{
-		ID: r.ID, Parent: r.fork.Parent, Rejudged: r.course.result(), Topic: r.config.Topic, Background: r.config.Background, Protocol: r.config.Protocol.Name(), State: r.lifecycle.State,
+		ID: r.ID, Parent: r.fork.Parent, Rejudged: r.course.Result(), Topic: r.config.Topic, Background: r.config.Background, Protocol: r.config.Protocol.Name(), State: r.lifecycle.State,
 		Ending: r.Ending, Round: r.Cursor.Round, Turns: turns.Copy(r.Turns), Sides: map[string]Totals{}, Participants: []ParticipantStatus{},
 		Rounds: make([]Totals, r.Cursor.Round+1), Question: deepcopy.Of(r.decisions.question), Failure: deepcopy.Of(r.losses.failure), Problems: deepcopy.Of(r.accepted.problems), Findings: deepcopy.Of(r.findings.List),
 		RunningTime: r.times.running, Created: r.times.created, Started: r.Started, Updated: r.times.changed(), Completed: r.times.completed,
@@ -249,14 +249,14 @@ func resultOf(r *record) *Result {
 		res.Participants = append(res.Participants, participantStatus(r, s.Name))
 	}
 	for _, f := range r.losses.steps {
-		res.addFailure(f, sides[f.Key.Actor])
+		addFailure(res, f, sides[f.Key.Actor])
 	}
 	for i := range res.Turns {
 		t := &res.Turns[i]
 		side := sides[t.Actor]
-		res.Sides[side] = res.Sides[side].add(t)
-		res.Rounds[t.Round] = res.Rounds[t.Round].add(t)
-		res.Total = res.Total.add(t)
+		res.Sides[side] = withTurn(res.Sides[side], t)
+		res.Rounds[t.Round] = withTurn(res.Rounds[t.Round], t)
+		res.Total = withTurn(res.Total, t)
 		for _, w := range turns.Warnings(t) {
 			res.Warnings = append(res.Warnings, fmt.Sprintf("round %d, %s of %s: %s", t.Round, t.Phase, t.Actor, w))
 		}
@@ -325,15 +325,21 @@ func participantStatus(r *record, name string) ParticipantStatus {
 
 // setConfig changes the configuration. Calls in flight keep the old one.
 func (r *record) setConfig(c *Config) {
-	if r.course.Begun() && len(r.course.Omit.Documents) > 0 { // judges do not see these
-		own := *c
-		own.hidden = r.course.Omit.Documents
-		c = &own
+	if r.course.Begun() {
+		r.hidden = r.course.Plan.Omit.Documents
 	}
-	r.config, r.Settings = c, prompting.Settings{
-		Background: c.Background, Reference: c.Reference, Rubric: c.Rubric, Protocol: c.Protocol, Templates: r.env.sets[c.Prompts], History: c.History,
+	r.config = c
+	r.Settings = prompting.Settings{
+		Background: c.Background,
+		Reference:  c.Reference,
+		Rubric:     c.Rubric,
+		Protocol:   c.Protocol,
+		Templates:  r.env.sets[c.Prompts],
+		History:    c.History,
 		Tools:      prompting.ToolLimits{Rounds: c.Limits.ToolRounds, Bytes: c.Limits.ToolBytes},
-		Summarizer: transcript.Profile{Name: protocol.Summarizer, Instructions: c.Summarizer.Instructions}, Actors: (*actors)(c), Cites: hasSources(c),
+		Summarizer: transcript.Profile{Name: protocol.Summarizer, Instructions: c.Summarizer.Instructions},
+		Actors:     r.seats(),
+		Cites:      hasSources(c),
 	}
 	if r.Settings.Templates == nil { // the engine lacks them, and does not drive the debate
 		r.Settings.Templates = r.env.sets[""]

@@ -13,7 +13,6 @@ import (
 	"github.com/elenchus-go/debate/internal/findings"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/silence"
-	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
@@ -166,7 +165,7 @@ func (c *transaction) proceed() (more bool, err error) {
 	if e := budgetEnding(r, phase); e.Outcome != "" {
 		return true, c.conclude(StateChanged{Ending: e})
 	}
-	return r.config.hasPeople() || r.fork.silent != nil, c.add(PhaseStarted{
+	return r.config.HasPeople() || r.fork.silent != nil, c.add(PhaseStarted{
 		EventMeta: c.stamp("phase"), At: c.now, Stage: r.Cursor.Stage, Round: steps[0].Round, Rounds: r.MaxRounds,
 		Phase: phase.Name, Parallel: phase.Parallel, Steps: len(phase.Steps), Callers: callersOf(r.config, &phase),
 	})
@@ -179,11 +178,10 @@ func (c *transaction) repetition() Event {
 	if !r.onCourse() || r.lifecycle.State == fsm.Paused || r.course.Asks(r.Participates) && len(r.next()) > 0 {
 		return nil
 	}
-	at := r.course.Next(r.Participates)
-	if at < 0 {
+	ev := r.course.Next(r.Participates)
+	if ev == nil {
 		return nil
 	}
-	ev := r.course.events[at]
 	if s, ok := ev.(StateChanged); ok {
 		s.From, s.Instead = r.lifecycle.State, nil
 		if (s.On == fsm.Assessed || s.On == fsm.Advance) && r.Ending.Outcome == "" {
@@ -191,7 +189,7 @@ func (c *transaction) repetition() Event {
 		}
 		ev = s
 	}
-	return r.course.repeated(ev, c.stamp, c.now, r.Seq)
+	return r.course.Repeat(ev, c.stamp, c.now, r.Seq)
 }
 
 func (c *transaction) startSummary(w *window.SummaryPlan) (more bool, err error) {
@@ -228,7 +226,7 @@ func (c *transaction) askPeople(steps []protocol.Step) (more bool, err error) {
 			return false, nil
 		case err != nil:
 			return false, c.fire(fsm.Fail, StateChanged{Failure: &Failure{
-				Key: s.Key, Kind: providers.InvalidRequest, At: c.now, Message: err.Error(), Recoverable: true, cause: err,
+				Key: s.Key, Kind: providers.InvalidRequest, At: c.now, Message: err.Error(), Recoverable: true, Cause: err,
 			}})
 		}
 		ev.EventMeta, ev.At = c.stamp("asked"), c.now
@@ -327,12 +325,8 @@ func brief(r *record, q *Asked) (err error) {
 func newBriefing(r *record, s *protocol.Step) (*Briefing, error) {
 	_, seat, _ := r.actor(s.Actor)
 	b, err := r.Brief(s, seat)
-	return (*Briefing)(&b), err
+	return &b, err
 }
-
-// Text returns the briefing as plain text. Each line of what users or models wrote begins with "> ", apart from names, roles,
-// sides and criteria, which have one line. So no text can pass for another part. Empty parts are left out.
-func (b *Briefing) Text() string { return prompting.Briefing(*b).Text() }
 
 // contractFor returns the contract of the reply to a step, with the step's own check, or nil if the reply is free text.
 func contractFor(r *record, s *protocol.Step) (*reply.Contract, error) {

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/elenchus-go/debate/internal/blindfold"
 	"github.com/elenchus-go/debate/internal/live"
 	"github.com/elenchus-go/debate/providers"
@@ -27,7 +29,7 @@ type Preview struct {
 // Preview returns the requests that the debate would send next: one for each step that may run, except those of people. It
 // calls no model and commits nothing. It returns none for a debate that has ended.
 func (d *Debate) Preview(ctx context.Context) ([]Preview, error) {
-	look := newJournal(d.engine, d.ID()) // a separate record, which is discarded afterwards
+	look := openJournalOf(d.engine, d.ID()) // a separate record, which is discarded afterwards
 	look.mu.Lock()
 	defer look.mu.Unlock()
 	if err := look.refresh(ctx); err != nil {
@@ -141,11 +143,11 @@ func newViewer(d *Debate, seat string, after int64) *viewer {
 func (v *viewer) add(ev Event) error {
 	meta, r := ev.Meta(), v.rec
 	if !meta.Live {
-		_, at := entryFields(ev)
+		_, at := journal.KeyAndTime(ev)
 		if err := r.apply(ev, at); err != nil {
 			return err
 		}
-		who, final := r.config.settings(v.Seat), r.lifecycle.State.Final()
+		who, final := r.config.Actor(v.Seat), r.lifecycle.State.Final()
 		if who == nil {
 			return fmt.Errorf("watch debate %s: %w", r.ID, problemOf("seat", "seat", "no participant or judge has the name %q", v.Seat))
 		}
@@ -287,7 +289,7 @@ func (d *Debate) readEvents(ctx context.Context, last *int64, limit int64) (stor
 		if e.Seq > limit {
 			break
 		}
-		ev, err := decodeEntry(e)
+		ev, err := journal.DecodeEntry(e)
 		if err != nil {
 			return status, list, &store.Damaged{ID: d.ID(), Seq: e.Seq, Err: err}
 		}

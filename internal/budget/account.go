@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/elenchus-go/debate/providers/price"
 	"github.com/elenchus-go/debate/transcript"
 )
 
 // Account is what a debate has used of its limits.
 type Account struct {
-	Limits     Limits
+	Limits     journal.Limits
 	At         transcript.Cursor
 	Spent      transcript.Usage
 	Running    time.Duration // running time of the run

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/panics"
@@ -17,7 +19,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Do executes the step. It returns the turn, which is valid until the Run is reset, or an error: a [*Failure] if all
+// Do executes the step. It returns the turn, which is valid until the Run is reset, or an error: a [*journal.Failure] if all
 // attempts have failed, [ErrOutOfTime], [ErrNextJob], one that wraps [ErrSuperseded], or the cause that ended ctx. cancel
 // ends ctx; Do calls it when the time of the step is over.
 //
@@ -45,7 +47,7 @@ func (r *Run) Do(ctx context.Context, cancel context.CancelCauseFunc, host Host)
 }
 
 // panicked returns the failure of a step in which the program's own code panicked. It calls no such code.
-func (r *Run) panicked(p *panics.Error) *Failure {
+func (r *Run) panicked(p *panics.Error) *journal.Failure {
 	e := &providers.Error{Kind: providers.Panic, Err: p}
 	if s := r.attempts.stream; s != nil { // a call was in progress or had just ended
 		e.Partial = r.attempts.response
@@ -197,7 +199,7 @@ func (r *Run) giveUp(n int, e *providers.Error) error {
 }
 
 // longWait returns the failure of a step whose service asks for a wait that is longer than the time that the debate has left.
-func (r *Run) longWait(n int, e *providers.Error) *Failure {
+func (r *Run) longWait(n int, e *providers.Error) *journal.Failure {
 	long := *e
 	long.Err = fmt.Errorf("the service asks to wait for %v, and the debate has less time left: %w", e.RetryAfter.Round(time.Second), e.Err)
 	f := r.failure(n, &long)

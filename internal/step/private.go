@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
@@ -74,7 +76,7 @@ func (c *privateCall) End(a *transcript.Attempt, resp *providers.Response, err e
 		}
 		resp = &shown
 	}
-	if _, hidden := errors.AsType[*Failure](err); err != nil && !hidden && err != context.Cause(c.ctx) { //nolint:errorlint // an error that wraps the cause may quote the service
+	if _, hidden := errors.AsType[*journal.Failure](err); err != nil && !hidden && err != context.Cause(c.ctx) { //nolint:errorlint // an error that wraps the cause may quote the service
 		err = hide(providers.AsError(err))
 	}
 	c.Call.End(a, resp, err)

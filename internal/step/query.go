@@ -141,11 +141,11 @@ func (q *query) forgetAsks() {
 
 // emptyReply returns the error of a reply without text. If the token limit ended the reply, reasoning has used it up. Then
 // emptyReply prepares a request with room for more, if there may be another one.
-func (q *query) emptyReply(e *providers.Error, actor string, again bool) error {
+func (q *query) emptyReply(e *providers.Error, who string, again bool) error {
 	limit := q.model.Request.MaxTokens
 	if e.Partial.FinishReason != providers.Length || !again || !q.raiseCap("", 0) {
 		if onlyReasons(e.Partial) {
-			return &providers.Error{Kind: e.Kind, Partial: e.Partial, Err: fmt.Errorf("%w: %s", e.Err, lessReasoning(actor))}
+			return &providers.Error{Kind: e.Kind, Partial: e.Partial, Err: fmt.Errorf("%w: %s", e.Err, reasoning.Less(who))}
 		}
 		return e
 	}

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/providers"
@@ -121,7 +123,7 @@ func (r *Run) maxRetries(kind providers.ErrorKind) int {
 	if n, ok := r.Plan.Retries[kind]; ok {
 		return n
 	}
-	return DefaultRetries[kind]
+	return journal.DefaultRetries()[kind]
 }
 
 // substitute switches to the next substitute, which starts with a fresh request. It returns false if there is none left.

@@ -8,7 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/seal"
 	"github.com/elenchus-go/debate/internal/steptimer"
 	"github.com/elenchus-go/debate/internal/turns"
@@ -71,7 +74,7 @@ func (r *Run) Viewing(now bool) {
 
 // Spent returns a failure that holds the usage of a step that ended with the time budget, or nil if the step made no
 // attempt. If the step waited to try again, the failure has the kind and the message of the last attempt.
-func (r *Run) Spent() *Failure {
+func (r *Run) Spent() *journal.Failure {
 	n := len(r.draft.Attempts)
 	if n == 0 {
 		return nil
@@ -107,16 +110,29 @@ func (r *Run) Late(waited time.Duration) {
 // finish completes the turn.
 func (r *Run) finish() { r.draft.finish(r.query.window, r.timing.viewedTime()) }
 
-func (r *Run) failure(n int, e *providers.Error) *Failure {
+func (r *Run) failure(n int, e *providers.Error) *journal.Failure {
 	only := e.Kind == providers.InvalidResponse && onlyReasons(e.Partial)
 	if r.Plan.Private {
 		e = hide(e)
 	}
-	return &Failure{
-		Err: e, Provider: r.query.model.Provider, Model: r.usedModel(), Number: n, Attempts: r.draft.Attempts,
-		Started: r.draft.Started.UTC(), At: time.Now().UTC(), Message: r.Plan.Pseudonyms.Reveal(e.Error()),
-		OnlyReasoning: only,
+	f := &journal.Failure{
+		Key:            r.Plan.Step.Key,
+		Kind:           e.Kind,
+		Provider:       r.query.model.Provider,
+		Model:          r.usedModel(),
+		Attempts:       n,
+		AttemptDetails: r.draft.Attempts,
+		Started:        r.draft.Started.UTC(),
+		At:             time.Now().UTC(),
+		Message:        r.Plan.Pseudonyms.Reveal(e.Error()),
+		Recoverable:    true,
+		OnlyReasoning:  only,
+		Cause:          e,
 	}
+	if p, ok := errors.AsType[*panics.Error](e); ok {
+		f.Stack = p.Stack
+	}
+	return f
 }
 
 // usedModel returns the name of the model of the last attempt.

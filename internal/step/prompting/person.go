@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
+
+	"github.com/elenchus-go/debate/journal"
 
 	"github.com/elenchus-go/debate/internal/characters"
-	"github.com/elenchus-go/debate/internal/delimit"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
@@ -114,9 +114,14 @@ func (d *Debate) form(c *reply.Contract, m *judge.Pseudonyms, active, own []stri
 }
 
 // Brief returns what a person must know to reply to a step.
-func (d *Debate) Brief(s *protocol.Step, seat transcript.Profile) (b Briefing, err error) {
+func (d *Debate) Brief(s *protocol.Step, seat transcript.Profile) (b journal.Briefing, err error) {
 	set, m := d.Settings.Templates, d.Pseudonyms(s)
-	b = Briefing{Topic: m.Hide(d.Topic), Background: m.Hide(d.Settings.Background), Reference: m.Hide(d.referenceFor(s.Actor)), Me: m.OwnProfile(seat)}
+	b = journal.Briefing{
+		Topic:      m.Hide(d.Topic),
+		Background: m.Hide(d.Settings.Background),
+		Reference:  m.Hide(d.referenceFor(s.Actor)),
+		Me:         m.OwnProfile(seat),
+	}
 	for _, o := range m.Profiles(d.others(seat.Name)) {
 		b.Others = append(b.Others, transcript.Profile{Name: o.Name, Role: o.Role, Side: o.Side, Position: o.Position})
 	}
@@ -134,66 +139,6 @@ func (d *Debate) Brief(s *protocol.Step, seat transcript.Profile) (b Briefing, e
 		b.Rules = fixed.System
 	}
 	return b, nil
-}
-
-// Briefing is a debate.Briefing, which documents its fields.
-type Briefing struct {
-	Topic, Background, Reference, Rules string
-
-	Me     transcript.Profile
-	Others []transcript.Profile
-	Rubric judge.Rubric
-}
-
-// Text returns the briefing. Each line of what users or models wrote begins with "> ", apart from names, roles,
-// sides and criteria, which have one line. So no text can pass for another part. Empty parts are left out.
-func (b Briefing) Text() string {
-	var parts []string
-	add := func(title, text string) {
-		if !characters.IsBlank(text) {
-			parts = append(parts, title+":\n"+text)
-		}
-	}
-	add("Topic", quoted(b.Topic))
-	add("Your seat", profileText(&b.Me))
-	add("Your persona", quoted(b.Me.Persona))
-	add("Your key arguments", quoted(strings.Join(b.Me.KeyArguments, "\n")))
-	add("Your instructions", quoted(b.Me.Instructions))
-	var others []string
-	for i := range b.Others {
-		others = append(others, profileText(&b.Others[i]))
-	}
-	add("Participants", strings.Join(others, "\n"))
-	if len(b.Rubric) > 0 {
-		add("Criteria for each participant, with their weights", b.Rubric.Outline())
-	}
-	add("Reference answer, which only judges see", quoted(b.Reference))
-	add("Format and rules", b.Rules)
-	add("Background", quoted(b.Background))
-	return strings.Join(parts, "\n\n")
-}
-
-// quoted marks the lines of a text. It returns "" for a blank text.
-func quoted(text string) string {
-	if characters.IsBlank(text) {
-		return ""
-	}
-	return delimit.Mark(text)
-}
-
-// profileText describes a participant: a line with the name, the role and the side, and the marked lines of the position.
-func profileText(p *transcript.Profile) string {
-	line := "- " + delimit.Line("", p.Name)
-	if p.Role != "" {
-		line += ", " + delimit.Line("", p.Role)
-	}
-	if p.Side != "" {
-		line += ", side: " + delimit.Line("", p.Side)
-	}
-	if position := quoted(p.Position); position != "" {
-		line += "\n" + position
-	}
-	return line
 }
 
 // Given returns the turn of a step with a reply that a person gives, which has so many tokens, or what is wrong with the reply: it

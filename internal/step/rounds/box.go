@@ -32,10 +32,10 @@ type Box struct {
 func (b *Box) ContinueFrom(t *Rounds, o *Step) {
 	for i := range o.rounds {
 		ev := &o.rounds[i]
-		if i >= o.Counted && !ev.IsOpen() {
+		if i >= o.Counted && !IsOpen(ev) {
 			b.attempts += len(ev.Attempts)
 		}
-		if !ev.IsOpen() {
+		if !IsOpen(ev) {
 			b.made += len(ev.Calls)
 			continue
 		}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/internal/step"
@@ -19,12 +21,12 @@ import (
 
 var ada = transcript.Key{Run: 1, Round: 1, Phase: "speech", Actor: "Ada"}
 
-func entry(number int, calls ...tool.Record) *Round {
-	return &Round{Key: ada, Number: number, Calls: calls, Attempts: []transcript.Attempt{{Usage: transcript.Usage{Input: 10}}}}
+func entry(number int, calls ...tool.Record) *journal.ToolsCalled {
+	return &journal.ToolsCalled{Key: ada, Number: number, Calls: calls, Attempts: []transcript.Attempt{{Usage: transcript.Usage{Input: 10}}}}
 }
 
-func results(number int, calls ...tool.Record) *Round {
-	return &Round{Key: ada, Number: number, Calls: calls}
+func results(number int, calls ...tool.Record) *journal.ToolsCalled {
+	return &journal.ToolsCalled{Key: ada, Number: number, Calls: calls}
 }
 
 func call(text string) tool.Record {
@@ -33,17 +35,17 @@ func call(text string) tool.Record {
 
 func TestEntriesFollowOneAnother(t *testing.T) {
 	for name, tt := range map[string]struct {
-		before []*Round
-		next   *Round
+		before []*journal.ToolsCalled
+		next   *journal.ToolsCalled
 		wrong  string
 	}{
 		"the first round":     {nil, entry(1, call("")), ""},
 		"a round too many":    {nil, entry(2, call("")), "it is round 2 of the tool calls of its step, want 1"},
 		"no calls":            {nil, entry(1), "it has no calls"},
-		"results":             {[]*Round{entry(1, call(""))}, results(1, call("x")), ""},
-		"other calls":         {[]*Round{entry(1, call(""))}, results(1, call("x"), call("y")), "it does not continue round 1"},
-		"before the results":  {[]*Round{entry(1, call(""))}, entry(2, call("")), "it is round 2"},
-		"the round after one": {[]*Round{entry(1, call("x"))}, entry(2, call("")), ""},
+		"results":             {[]*journal.ToolsCalled{entry(1, call(""))}, results(1, call("x")), ""},
+		"other calls":         {[]*journal.ToolsCalled{entry(1, call(""))}, results(1, call("x"), call("y")), "it does not continue round 1"},
+		"before the results":  {[]*journal.ToolsCalled{entry(1, call(""))}, entry(2, call("")), "it is round 2"},
+		"the round after one": {[]*journal.ToolsCalled{entry(1, call("x"))}, entry(2, call("")), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var all Rounds
