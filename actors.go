@@ -87,7 +87,13 @@ func namesOf(list []Participant) (names []string) {
 
 // shown returns the attachment as models get it. It shares the bytes.
 func shown(a *Attachment) *providers.Attachment {
-	return &providers.Attachment{Name: a.Name, MediaType: a.MediaType, Data: a.Data, URL: a.URL, Pages: a.Pages}
+	return &providers.Attachment{
+		Name:      a.Name,
+		MediaType: a.MediaType,
+		Data:      a.Data,
+		URL:       a.URL,
+		Pages:     a.Pages,
+	}
 }
 
 // attachmentsFor returns the attachments that an actor sees.
@@ -104,7 +110,10 @@ func attachmentsSeen(c *Config, field, name string) (list []*providers.Attachmen
 		return attachmentsFor(c, actor.NameIn(field, name))
 	}
 	return shownAttachments(c, func(a *Attachment) bool {
-		return slices.ContainsFunc(c.Judges, func(j Participant) bool { return !j.Human && a.IsFor(j.Name) })
+		return slices.ContainsFunc(c.Judges, func(j Participant) bool {
+			return !j.Human &&
+				a.IsFor(j.Name)
+		})
 	})
 }
 
@@ -131,7 +140,12 @@ func (s seatSettings) ModelOf(actor string) (calibration.Model, bool) {
 	if p == nil {
 		return calibration.Model{}, false
 	}
-	return calibration.Model{Provider: p.Provider, Name: p.Model, Window: p.Window, MaxTokens: p.MaxTokens}, true
+	return calibration.Model{
+		Provider:  p.Provider,
+		Name:      p.Model,
+		Window:    p.Window,
+		MaxTokens: p.MaxTokens,
+	}, true
 }
 
 // ToolsOf returns the names of the tools that the model of an actor may call.
@@ -195,7 +209,14 @@ func documentsFor(c *Config, name string) (list []evidence.Document) {
 func warningsAbout(run int, list []warnings.Warning) (events []Warning) {
 	for _, w := range list {
 		events = append(events, Warning{
-			EventMeta: liveMeta("warning"), Key: transcript.Key{Run: run, Phase: "configuration", Actor: w.Name, Target: w.Field}, Text: w.Text,
+			EventMeta: liveMeta("warning"),
+			Key: transcript.Key{
+				Run:    run,
+				Phase:  "configuration",
+				Actor:  w.Name,
+				Target: w.Field,
+			},
+			Text: w.Text,
 		})
 	}
 	return events
@@ -203,7 +224,13 @@ func warningsAbout(run int, list []warnings.Warning) (events []Warning) {
 
 // startWarnings returns warnings about an accepted configuration with the windows that are known and with lower limits of replies.
 func startWarnings(c *Config, run int, windows, limits map[string]int) []Warning {
-	return append(warningsAbout(run, warnings.Windows(c.Actors(), windows)), warningsAbout(run, warnings.ReplyLimits(c.Actors(), limits))...)
+	return append(warningsAbout(
+		run,
+		warnings.Windows(c.Actors(), windows),
+	), warningsAbout(
+		run,
+		warnings.ReplyLimits(c.Actors(), limits),
+	)...)
 }
 
 // privateOnes returns the documents that are private, or nil if there are none.
@@ -252,5 +279,10 @@ func documentNames(c *Config) (names []string) {
 
 // textsOf returns what prompts hold before the history.
 func textsOf(c *Config) *room.Texts {
-	return &room.Texts{Topic: c.Topic, Background: c.Background, Reference: c.Reference, Documents: c.Documents}
+	return &room.Texts{
+		Topic:      c.Topic,
+		Background: c.Background,
+		Reference:  c.Reference,
+		Documents:  c.Documents,
+	}
 }

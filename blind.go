@@ -17,7 +17,10 @@ func (r *record) isBlind(seat string) bool {
 	if who.Blind {
 		return true
 	}
-	if slices.ContainsFunc(r.next(), func(s protocol.Step) bool { return s.Actor == seat && s.Blind }) {
+	if slices.ContainsFunc(r.next(), func(s protocol.Step) bool {
+		return s.Actor == seat &&
+			s.Blind
+	}) {
 		return true
 	}
 	return r.willBeBlind(seat)
@@ -53,7 +56,9 @@ func (r *record) hasBlindStep(seat string, stage transcript.Kind) bool {
 			if s.Actor != seat || !s.Blind {
 				continue
 			}
-			s.Run, s.Round, s.Phase = r.Cursor.Run, r.Cursor.Round, p.Name
+			s.Run = r.Cursor.Run
+			s.Round = r.Cursor.Round
+			s.Phase = p.Name
 			if _, done := r.Find(s.Key); !done {
 				return true
 			}

@@ -33,7 +33,12 @@ func worstCase(r *record, next ...forecast.Stage) transcript.Usage {
 		r.EndSupposing()
 		r.Cursor = cursor
 	}()
-	w := worst.Case{Debate: &r.Debate, Calls: calls{r}, Spends: r.config.Limits.Tokens > 0 || r.config.Limits.Cost > 0, Rules: len(r.config.Detect)}
+	w := worst.Case{
+		Debate: &r.Debate,
+		Calls:  calls{r},
+		Spends: r.config.Limits.Tokens > 0 || r.config.Limits.Cost > 0,
+		Rules:  len(r.config.Detect),
+	}
 	for _, s := range next {
 		for _, p := range s.Phases {
 			w.Add(s.Kind, r.fork.silent.Without(r.Cursor, s.Kind, p))
@@ -51,7 +56,12 @@ func (c calls) Actor(name string) (a worst.Actor, ok bool) {
 	if !ok {
 		return a, false
 	}
-	a = worst.Actor{Seat: seat, Free: who.Human, NoText: actor.MakesNoText(name), Reply: maxReply(c.record, who, name)}
+	a = worst.Actor{
+		Seat:   seat,
+		Free:   who.Human,
+		NoText: actor.MakesNoText(name),
+		Reply:  maxReply(c.record, who, name),
+	}
 	if name == protocol.Retriever {
 		a.Free = who.Provider == binding.Templates
 	}
@@ -113,7 +123,8 @@ func budgetEnding(r *record, next ...protocol.Phase) transcript.Ending {
 	if r.Cursor.Stage == transcript.Conclusion {
 		return transcript.Ending{}
 	}
-	most, a := worstCase(r, forecast.Stage{Kind: r.Cursor.Stage, Phases: next}), accountOf(r)
+	most := worstCase(r, forecast.Stage{Kind: r.Cursor.Stage, Phases: next})
+	a := accountOf(r)
 	return cmp.Or(a.Ending(most), a.TimeEnding())
 }
 
@@ -129,7 +140,11 @@ func summaryNeeded(r *record, steps []protocol.Step) *window.SummaryPlan {
 		if !ok || who.Human || slices.Contains(actor.System, s.Actor) || silence.Is(*s) {
 			continue
 		}
-		if w := r.SummaryFor(s, seat); w != nil && affordsSummary(r, w.Tokens+reasoning.Tokens(r.config.Summarizer.Reasoning)) {
+		if w := r.SummaryFor(
+			s,
+			seat,
+		); w != nil &&
+			affordsSummary(r, w.Tokens+reasoning.Tokens(r.config.Summarizer.Reasoning)) {
 			return w
 		}
 	}
@@ -186,7 +201,13 @@ func affordableRounds(r *record, s *protocol.Step, who *Participant, prompt, mos
 	}
 	sharing := 0
 	for _, x := range phase.Steps {
-		x.Key = transcript.Key{Run: s.Run, Round: s.Round, Phase: s.Phase, Actor: x.Actor, Target: x.Target}
+		x.Key = transcript.Key{
+			Run:    s.Run,
+			Round:  s.Round,
+			Phase:  s.Phase,
+			Actor:  x.Actor,
+			Target: x.Target,
+		}
 		if other := r.config.Actor(x.Actor); other != nil && len(other.Tools) > 0 {
 			if _, done := r.Find(x.Key); !done {
 				sharing++
@@ -198,14 +219,23 @@ func affordableRounds(r *record, s *protocol.Step, who *Participant, prompt, mos
 		need = worstCase(r)
 	}
 	reply := maxReply(r, who, s.Actor)
-	each := transcript.Usage{Input: prompt, Output: reply, Cost: maxCost(r, who, s.Actor, prompt, reply)}
+	each := transcript.Usage{
+		Input:  prompt,
+		Output: reply,
+		Cost:   maxCost(r, who, s.Actor, prompt, reply),
+	}
 	a := accountOf(r)
 	return a.Rounds(shared, need, each, max(sharing, r.Sources.Callers(s.Key)), most)
 }
 
 // forecastOf asks the protocol for the phases of all stages and rounds. r is the record of a debate that has not begun.
 func forecastOf(r *record) forecast.Forecast {
-	return forecast.Of(&r.Record, r.config.Protocol, r.phases, func(steps []protocol.Step) int { return maxOutput(r, steps) })
+	return forecast.Of(
+		&r.Record,
+		r.config.Protocol,
+		r.phases,
+		func(steps []protocol.Step) int { return maxOutput(r, steps) },
+	)
 }
 
 func accountOf(r *record) budget.Account {
@@ -225,8 +255,10 @@ func elapse(r *record, ev Event, now time.Time) {
 	if r.times.created.IsZero() {
 		r.times.created = now
 	}
-	if r.lifecycle.State.Active() && r.lifecycle.State != fsm.Validating && r.lifecycle.State != fsm.RoundComplete {
-		since, most := r.times.updated, r.config.Limits.StepTimeout
+	if r.lifecycle.State.Active() && r.lifecycle.State != fsm.Validating &&
+		r.lifecycle.State != fsm.RoundComplete {
+		since := r.times.updated
+		most := r.config.Limits.StepTimeout
 		if t, ok := ev.(TurnDone); ok && t.Turn.Kind != transcript.Remark {
 			if t.Turn.Started.After(since) {
 				since = t.Turn.Started
@@ -236,7 +268,9 @@ func elapse(r *record, ev Event, now time.Time) {
 		if t, ok := ev.(ToolsCalled); ok && len(t.Attempts) > 0 && t.Attempts[0].Began.After(since) {
 			since = t.Attempts[0].Began
 		}
-		if most = max(most, rateLimitWait(ev)); r.fork.ID != "" && ev.Meta().Seq == r.fork.Seq+1 { // the first entry that the fork does not have from its parent
+		most = max(most, rateLimitWait(ev))
+		if r.fork.ID != "" &&
+			ev.Meta().Seq == r.fork.Seq+1 { // the first entry that the fork does not have from its parent
 			most = 0
 		}
 		if gap := max(now.Sub(since), 0); isOutage(ev) {

@@ -55,7 +55,8 @@ func withDefaults(c Config, env *environment, open func(provider string) bool) (
 	c.OnRefusal = cmp.Or(c.OnRefusal, Continue)
 	c.OnOverflow = cmp.Or(c.OnOverflow, OverflowTruncate)
 	for i := range c.Attachments {
-		if a := &c.Attachments[i]; a.MediaType == attachment.PDF && a.Pages == 0 && len(a.Data) <= attachment.MaxData {
+		if a := &c.Attachments[i]; a.MediaType == attachment.PDF && a.Pages == 0 &&
+			len(a.Data) <= attachment.MaxData {
 			a.Pages = attachment.Pages(a.Data)
 		}
 	}
@@ -129,7 +130,8 @@ func derivePositions(c Config) {
 	positions := p.Positions(participantProfiles(c))
 	for i := range c.Participants {
 		if !c.Participants[i].Disabled && len(positions) > 0 {
-			c.Participants[i].Position, positions = positions[0], positions[1:]
+			c.Participants[i].Position = positions[0]
+			positions = positions[1:]
 		}
 	}
 }
@@ -143,7 +145,8 @@ func systemActor(c *Config, p Participant) Participant {
 			continue
 		}
 		if p.Provider == "" {
-			p.Provider, p.Model = list[at].Provider, cmp.Or(p.Model, list[at].Model)
+			p.Provider = list[at].Provider
+			p.Model = cmp.Or(p.Model, list[at].Model)
 		}
 		p.Window = cmp.Or(p.Window, list[at].Window)
 		break
@@ -186,7 +189,8 @@ func checkProtocol(c *Config, env *environment, l *problemList, own protocol.Def
 	l.problems = append(l.problems, found...)
 	f := forecast.Forecast{Assesses: true}
 	if named && len(found) == 0 { // otherwise the protocol may return anything
-		if f = forecastOf(r); len(f.Steps) == 0 {
+		f = forecastOf(r)
+		if len(f.Steps) == 0 {
 			l.add("protocol", "it has no step in any phase")
 		}
 		for _, problem := range f.Duplicates {
@@ -250,7 +254,14 @@ func checkStored(c *Config, id string) (err error) {
 
 // protocolRecord returns the record that the protocol checks before the debate starts.
 func protocolRecord(c *Config) *protocol.Record {
-	r := &protocol.Record{ID: c.ID, Seed: cmp.Or(c.Seed, c.ID), Topic: c.Topic, Participants: participantProfiles(*c), MinRounds: c.Limits.MinRounds, MaxRounds: c.Limits.MaxRounds}
+	r := &protocol.Record{
+		ID:           c.ID,
+		Seed:         cmp.Or(c.Seed, c.ID),
+		Topic:        c.Topic,
+		Participants: participantProfiles(*c),
+		MinRounds:    c.Limits.MinRounds,
+		MaxRounds:    c.Limits.MaxRounds,
+	}
 	r.Cursor = transcript.Cursor{Run: 1}
 	r.Judges = namesOf(c.Judges)
 	return r
@@ -272,7 +283,9 @@ func (r *record) checkEntry(ev Event) error {
 	case StateChanged:
 		return r.checkState(ev, failed)
 	case PhaseStarted:
-		if ev.Round != r.Cursor.Round && (ev.Round != 0 || r.Cursor.Stage != transcript.Setup) { // after an error, a setup may have new steps
+		if ev.Round != r.Cursor.Round &&
+			(ev.Round != 0 ||
+				r.Cursor.Stage != transcript.Setup) { // after an error, a setup may have new steps
 			return fmt.Errorf("it is a phase of round %d, but the debate is in round %d", ev.Round, r.Cursor.Round)
 		}
 	case Dropped:
@@ -298,7 +311,8 @@ func (r *record) checkEntry(ev Event) error {
 		switch err := turns.CheckKey(ev.Key, r.Cursor); { // of a step that is declined
 		case err != nil:
 			return err
-		case r.decisions.question == nil && ev.Action != actionDecline && ev.Action != actionHold && ev.Action != actionRelease:
+		case r.decisions.question == nil && ev.Action != actionDecline && ev.Action != actionHold &&
+			ev.Action != actionRelease:
 			return errors.New("no question is open")
 		}
 	}
@@ -333,7 +347,10 @@ func (r *record) checkState(ev StateChanged, failed []*Failure) error {
 
 func (r *record) checkFailures(list []*Failure) error {
 	for _, f := range list {
-		if err := cmp.Or(turns.CheckKey(f.Key, r.Cursor), turns.CheckUsages(transcript.Usage{}, f.AttemptDetails)); err != nil {
+		if err := cmp.Or(
+			turns.CheckKey(f.Key, r.Cursor),
+			turns.CheckUsages(transcript.Usage{}, f.AttemptDetails),
+		); err != nil {
 			return err
 		}
 	}

@@ -96,7 +96,8 @@ func (d *Debate) controlAndDrive(ctx context.Context, verb string, f func(*trans
 		return err
 	}
 	s, err := d.Status(ctx)
-	if s.Driver.Name == "" || len(s.Driver.Missing) > 0 || !s.State.Active() || d.engine.drivers.Drives(s.ID) {
+	if s.Driver.Name == "" || len(s.Driver.Missing) > 0 || !s.State.Active() ||
+		d.engine.drivers.Drives(s.ID) {
 		return err
 	}
 	return takeOver(ctx, d.engine, s.ID)
@@ -112,7 +113,8 @@ func takeOver(ctx context.Context, e *Engine, id string) error {
 	if len(claimed) == 0 {
 		return err
 	}
-	if err = d.Start(ctx); err != nil {
+	err = d.Start(ctx)
+	if err != nil {
 		e.heartbeats.Disclaim(ctx, id, errors.Is(err, ErrUnsupported))
 	}
 	if _, over := errors.AsType[*fsm.Refused](err); over { // it has just ended or was paused
@@ -182,18 +184,23 @@ func (d *Debate) Document(ctx context.Context, seat, name string) (string, error
 			who = *p
 		}
 		m = r.Pseudonyms(&protocol.Step{Key: transcript.Key{Actor: seat}, Blind: who.Blind})
-		list, labels = r.seats().DocumentsOf(seat), r.config.Labels
+		list = r.seats().DocumentsOf(seat)
+		labels = r.config.Labels
 	})
 	if err != nil {
 		return "", err
 	}
-	at := slices.IndexFunc(list, func(x evidence.Document) bool { return m.Hide(x.Name) == name || x.Name == name })
+	at := slices.IndexFunc(list, func(x evidence.Document) bool {
+		return m.Hide(x.Name) == name ||
+			x.Name == name
+	})
 	if at < 0 {
 		return "", problemOf("document", "name", "%q is no document that %q reads", name, seat)
 	}
 	text := list[at].Text
 	if list[at].IsPrivate() {
-		if text, err = readDocument(ctx, d.engine, d.ID(), labels, list[at]); err != nil {
+		text, err = readDocument(ctx, d.engine, d.ID(), labels, list[at])
+		if err != nil {
 			return "", fmt.Errorf("read document of debate %s: %w", d.ID(), err)
 		}
 	}
@@ -229,7 +236,8 @@ func (d *Debate) quotable(ctx context.Context, actor, reply string) (list []evid
 	}
 	var labels map[string]string
 	_ = d.read(ctx, func(r *record) { // if it fails, the reply fails too
-		list, labels = privateOnes(r.seats().DocumentsOf(actor)), r.config.Labels
+		list = privateOnes(r.seats().DocumentsOf(actor))
+		labels = r.config.Labels
 	})
 	for i := range list {
 		list[i].Text, _ = readDocument(ctx, d.engine, d.ID(), labels, list[i])
@@ -310,7 +318,8 @@ func (d *Debate) RunWhile(ctx context.Context, again func(store.Status) bool) (m
 		return false, err
 	}
 	defer dr.release()
-	if dr.only = dr.status().Plan.Key; dr.only == "" && d.engine.schedules { // the debate was not started, or this engine cannot plan
+	dr.only = dr.status().Plan.Key
+	if dr.only == "" && d.engine.schedules { // the debate was not started, or this engine cannot plan
 		err := dr.supported()
 		if err == nil {
 			_, err = dr.hasMore()

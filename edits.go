@@ -55,7 +55,12 @@ func edit(ctx context.Context, e *Engine, c *transaction, edits *Edits) error {
 		return nil
 	}
 	if c.rec.lifecycle.State.Final() {
-		return problemOf("fork", "seq", "the debate has ended by entry %d, so edits have no effect: use an earlier entry", c.rec.Seq)
+		return problemOf(
+			"fork",
+			"seq",
+			"the debate has ended by entry %d, so edits have no effect: use an earlier entry",
+			c.rec.Seq,
+		)
 	}
 	if edits.Config != nil {
 		if err := editConfig(ctx, e, c, edits); err != nil {
@@ -64,7 +69,12 @@ func edit(ctx context.Context, e *Engine, c *transaction, edits *Edits) error {
 	}
 	if seats := edits.Silent.Seats; len(seats) > 0 {
 		left := c.rec.fork.silent.Remaining(c.rec.Seq, c.rec.ParticipantNames())
-		found := silence.CheckSeats(seats, prompting.NamesOf(participantProfiles(*c.rec.config)), left, forecastOf(c.rec).Steps)
+		found := silence.CheckSeats(
+			seats,
+			prompting.NamesOf(participantProfiles(*c.rec.config)),
+			left,
+			forecastOf(c.rec).Steps,
+		)
 		if err := problemsOf("fork", found); err != nil {
 			return err
 		}
@@ -78,19 +88,30 @@ func edit(ctx context.Context, e *Engine, c *transaction, edits *Edits) error {
 func editConfig(ctx context.Context, e *Engine, c *transaction, edits *Edits) error {
 	r := c.rec
 	cfg, found := withDefaults(*edits.Config, e.env, e.learnsWindow)
-	cfg.ID, cfg.Seed = edits.ID, cmp.Or(edits.Config.Seed, r.Seed)
+	cfg.ID = edits.ID
+	cfg.Seed = cmp.Or(edits.Config.Seed, r.Seed)
 	if edits.Labels != nil {
 		cfg.Labels = maps.Clone(edits.Labels)
 	}
 	if len(found) == 0 && r.HasTurns() {
 		found = fixedFields(r, &cfg)
 	}
-	found = append(append(found, additions.CheckReaders(r.config.Documents, cfg.Documents)...), unrepeatable(e, seatSettings{config: &cfg})...)
+	found = append(append(found, additions.CheckReaders(
+		r.config.Documents,
+		cfg.Documents,
+	)...), unrepeatable(
+		e,
+		seatSettings{config: &cfg},
+	)...)
 	var limits map[string]int
-	if len(found) == 0 && r.accepted.valid && r.lifecycle.State != fsm.Ready { // it is not checked again before it continues
+	if len(found) == 0 && r.accepted.valid &&
+		r.lifecycle.State != fsm.Ready { // it is not checked again before it continues
 		keepWindows(&cfg, r.config)
 		setWindows(&cfg, e.knownWindows(ctx, &cfg))
-		found, limits, _, _ = e.preflight(seatSettings{config: &cfg}, nil) // what the engine lacks is reported when the fork runs
+		found, limits, _, _ = e.preflight(
+			seatSettings{config: &cfg},
+			nil,
+		) // what the engine lacks is reported when the fork runs
 	}
 	for i := range found {
 		found[i].Field = "config." + found[i].Field
@@ -102,7 +123,13 @@ func editConfig(ctx context.Context, e *Engine, c *transaction, edits *Edits) er
 	if err != nil {
 		return err
 	}
-	ev := ConfigChanged{EventMeta: c.stamp("config"), At: c.now, Format: store.Format, Config: raw, ReplyTokens: limits}
+	ev := ConfigChanged{
+		EventMeta:   c.stamp("config"),
+		At:          c.now,
+		Format:      store.Format,
+		Config:      raw,
+		ReplyTokens: limits,
+	}
 	if err := c.add(ev); err != nil {
 		return err
 	}
@@ -131,10 +158,17 @@ func fixedFields(r *record, cfg *Config) []protocol.Problem {
 }
 
 func editTurn(c *transaction, edits *Edits) error {
-	r, key := c.rec, edits.Turn
+	r := c.rec
+	key := edits.Turn
 	s := r.open(key)
 	if s == nil {
-		return problemOf("fork", "turn", "%s is neither a step of the first %d entries nor one that may run after them", key, r.Seq)
+		return problemOf(
+			"fork",
+			"turn",
+			"%s is neither a step of the first %d entries nor one that may run after them",
+			key,
+			r.Seq,
+		)
 	}
 	if silence.Is(*s) {
 		return problemOf("fork", "turn", "%s is silent in this fork, so it cannot have a reply", key)
@@ -145,18 +179,26 @@ func editTurn(c *transaction, edits *Edits) error {
 	if err != nil {
 		return err
 	}
-	t.Started, t.Ended, t.Flags = c.now, c.now, []transcript.Flag{transcript.Edited}
+	t.Started = c.now
+	t.Ended = c.now
+	t.Flags = []transcript.Flag{transcript.Edited}
 	r.extract(&t)
-	ev := TurnDone{EventMeta: c.stamp("turn"), At: c.now, Turn: t}
+	ev := TurnDone{
+		EventMeta: c.stamp("turn"),
+		At:        c.now,
+		Turn:      t,
+	}
 	if r.isHuman(s.Actor) {
-		ev.Turn.By, ev.Reply = s.Actor, r.keys.Reply(key.String(), edits.Reply)
+		ev.Turn.By = s.Actor
+		ev.Reply = r.keys.Reply(key.String(), edits.Reply)
 	}
 	return c.add(ev)
 }
 
 // replaces reports whether an entry is a turn that the edits replace.
 func (edits *Edits) replaces(e store.Entry) bool {
-	return e.Key == edits.Turn.String() || slices.ContainsFunc(edits.Silent.Turns, func(k transcript.Key) bool { return e.Key == k.String() })
+	return e.Key == edits.Turn.String() ||
+		slices.ContainsFunc(edits.Silent.Turns, func(k transcript.Key) bool { return e.Key == k.String() })
 }
 
 // checkSilent adds a problem for each turn that cannot be silent.
@@ -214,7 +256,9 @@ func (again *Rejudge) config(e *Engine, events []Event, from int64) (*Config, er
 	for _, ev := range events {
 		switch ev := ev.(type) {
 		case ConfigChanged:
-			if last, changed = ev, changed || ev.Seq > from; ev.Seq <= from {
+			last = ev
+			changed = changed || ev.Seq > from
+			if ev.Seq <= from {
 				clear(dropped)
 			}
 		case StateChanged:
@@ -232,7 +276,8 @@ func (again *Rejudge) config(e *Engine, events []Event, from int64) (*Config, er
 	if err != nil {
 		return nil, err
 	}
-	if c.Judges = slices.DeleteFunc(c.Judges, func(j Participant) bool { return dropped[j.Name] }); again.Judges != nil {
+	c.Judges = slices.DeleteFunc(c.Judges, func(j Participant) bool { return dropped[j.Name] })
+	if again.Judges != nil {
 		c.Judges = slices.Clone(again.Judges)
 	}
 	if again.Rubric != nil {
@@ -272,7 +317,12 @@ func courseOf(r *record, events []Event, again *Rejudge) (*journal.Course, error
 	if err := problemsOf("rejudge", l.problems); err != nil {
 		return nil, err
 	}
-	l.problems = append(l.problems, rejudging.CheckOmission(&c.Omit, r.Find, prompting.NamesOf(participantProfiles(*r.config)), documentNames(r.config))...)
+	l.problems = append(l.problems, rejudging.CheckOmission(
+		&c.Omit,
+		r.Find,
+		prompting.NamesOf(participantProfiles(*r.config)),
+		documentNames(r.config),
+	)...)
 	again.checkTools(l, r, events[c.From:], c)
 	if err := problemsOf("rejudge", l.problems); err != nil {
 		return nil, err
@@ -300,7 +350,11 @@ func (again *Rejudge) checkTools(l *problemList, r *record, rest []Event, course
 	})
 	for i := range judges {
 		if called && len(judges[i].Tools) > 0 {
-			l.add(actor.Field("judges", i), "%q has tools, but others called tools after the first decision, and the numbers of sources must stay; use a judge without tools", judges[i].Name)
+			l.add(
+				actor.Field("judges", i),
+				"%q has tools, but others called tools after the first decision, and the numbers of sources must stay; use a judge without tools",
+				judges[i].Name,
+			)
 		}
 	}
 }

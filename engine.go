@@ -53,12 +53,23 @@ func NewEngine(o Options) (*Engine, error) {
 		return nil, errors.New("make engine: a contract is nil")
 	}
 	e := &Engine{
-		providers: maps.Clone(o.Providers), protocols: protocoljson.NewRegistry(append(presets.Protocols(), deepcopy.Of(o.Protocols)...)...), sets: sets, replies: map[string]*reply.Contract{}, extractAnswer: o.ExtractAnswer, documents: o.Documents, counter: o.TokenCounter,
-		keepReasoning: o.KeepReasoning, keepReplies: o.KeepReplies, audits: deepcopy.Of(o.Audits), signer: o.Signer,
-		log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), closing: make(chan struct{}),
-		admission: admission.Queue{Most: o.MaxDebates},
+		providers:     maps.Clone(o.Providers),
+		protocols:     protocoljson.NewRegistry(append(presets.Protocols(), deepcopy.Of(o.Protocols)...)...),
+		sets:          sets,
+		replies:       map[string]*reply.Contract{},
+		extractAnswer: o.ExtractAnswer,
+		documents:     o.Documents,
+		counter:       o.TokenCounter,
+		keepReasoning: o.KeepReasoning,
+		keepReplies:   o.KeepReplies,
+		audits:        deepcopy.Of(o.Audits),
+		signer:        o.Signer,
+		log:           cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
+		closing:       make(chan struct{}),
+		admission:     admission.Queue{Most: o.MaxDebates},
 	}
-	if e.tools, err = toolcall.Compile(o.Tools); err != nil {
+	e.tools, err = toolcall.Compile(o.Tools)
+	if err != nil {
 		return nil, fmt.Errorf("make engine: %w", err)
 	}
 	e.reports = e.newReporter(o)
@@ -77,14 +88,16 @@ func NewEngine(o Options) (*Engine, error) {
 
 func loadPrompts(o Options) (sets map[string]*prompts.Set, err error) {
 	sets = map[string]*prompts.Set{}
-	if sets[""], err = prompts.Load(o.Prompts); err != nil {
+	sets[""], err = prompts.Load(o.Prompts)
+	if err != nil {
 		return nil, err
 	}
 	for name, folder := range o.PromptSets {
 		if name == "" || folder == nil {
 			return nil, fmt.Errorf("prompt set %q needs a name and templates", name)
 		}
-		if sets[name], err = prompts.Load(folder); err != nil {
+		sets[name], err = prompts.Load(folder)
+		if err != nil {
 			return nil, fmt.Errorf("prompt set %q: %w", name, err)
 		}
 	}
@@ -102,7 +115,8 @@ func New(ctx context.Context, c Config, o Options) (*Debate, error) {
 	found = slices.Concat(found, e.missingNames(seatSettings{config: &c}), e.asker().Settings(ctx, e.clientsOf(&c)))
 	if len(found) == 0 {
 		var lacks error
-		if found, _, _, lacks = e.preflight(seatSettings{config: &c}, e.knownWindows(ctx, &c)); lacks != nil {
+		found, _, _, lacks = e.preflight(seatSettings{config: &c}, e.knownWindows(ctx, &c))
+		if lacks != nil {
 			found = append(found, protocol.Problemf("protocol", "%v", lacks))
 		}
 	}
@@ -172,7 +186,13 @@ func (e *Engine) commitFirst(ctx context.Context, c Config, start bool) (*Debate
 		d.journal.rec.given = &c
 	}
 	change := newTransaction(d.journal.rec)
-	err = change.add(ConfigChanged{EventMeta: change.stamp("config"), At: change.now, Format: store.Format, Config: raw, Origin: &journal.Origin{Keys: seal.New()}})
+	err = change.add(ConfigChanged{
+		EventMeta: change.stamp("config"),
+		At:        change.now,
+		Format:    store.Format,
+		Config:    raw,
+		Origin:    &journal.Origin{Keys: seal.New()},
+	})
 	if err == nil && start {
 		err = change.start()
 	}
@@ -231,7 +251,12 @@ func (e *Engine) Close(ctx context.Context) error {
 
 // newReporter returns what reports the engine's work to its log and its observer.
 func (e *Engine) newReporter(o Options) *reporter {
-	p := &reporter{log: e.log, texts: o.LogTexts, begin: o.Observer.Begin, commit: o.Observer.Commit}
+	p := &reporter{
+		log:    e.log,
+		texts:  o.LogTexts,
+		begin:  o.Observer.Begin,
+		commit: o.Observer.Commit,
+	}
 	show := o.Observer.Event
 	if show == nil {
 		return p
@@ -254,7 +279,10 @@ func (e *Engine) newReporter(o Options) *reporter {
 	}
 	p.queue = spool.New(most, deliver, func(id string, m spool.Missed) {
 		if m.Live > 0 {
-			w := Warning{EventMeta: liveMeta("warning"), Text: fmt.Sprintf("the observer is too slow: it misses %d live events", m.Live)}
+			w := Warning{
+				EventMeta: liveMeta("warning"),
+				Text:      fmt.Sprintf("the observer is too slow: it misses %d live events", m.Live),
+			}
 			if len(m.Stored) > 0 {
 				w.Seq = m.Stored[0].First - 1
 			}
@@ -285,7 +313,8 @@ func (e *Engine) newReporter(o Options) *reporter {
 // The error names each debate that this engine cannot continue or sign; Recover continues the others. Later errors are logged.
 func (e *Engine) Recover(ctx context.Context) error {
 	look := &heartbeat.Recovery{
-		Store: e.store, Drives: e.drivers.Drives,
+		Store:    e.store,
+		Drives:   e.drivers.Drives,
 		Gone:     func(s store.Status) bool { return e.schedules || e.heartbeats.IsGone(s) },
 		Status:   func(ctx context.Context, id string) (store.Status, error) { return handleOn(e, id).Status(ctx) },
 		TakeOver: func(ctx context.Context, id string) error { return takeOver(ctx, e, id) },

@@ -125,7 +125,15 @@ func problemOf(subject, field, format string, args ...any) error {
 // panicFailure returns the failure for a panic outside of a step, which happened in a round and phase of a run.
 func panicFailure(p *panics.Error, key transcript.Key) *Failure {
 	e := &providers.Error{Kind: providers.Panic, Err: p}
-	return &Failure{Key: key, Kind: e.Kind, At: time.Now().UTC(), Message: e.Error(), Stack: p.Stack, Recoverable: true, Cause: e}
+	return &Failure{
+		Key:         key,
+		Kind:        e.Kind,
+		At:          time.Now().UTC(),
+		Message:     e.Error(),
+		Stack:       p.Stack,
+		Recoverable: true,
+		Cause:       e,
+	}
 }
 
 // catchFailure sets an error to the failure for a panic of a protocol or a hook in the function that defers it.

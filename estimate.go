@@ -52,7 +52,8 @@ const (
 func (d *Debate) Estimate(ctx context.Context) (e Estimate, err error) {
 	defer func() {
 		if err != nil {
-			e, err = Estimate{}, fmt.Errorf("estimate debate %s: %w", d.ID(), err)
+			e = Estimate{}
+			err = fmt.Errorf("estimate debate %s: %w", d.ID(), err)
 		}
 	}()
 	defer catchFailure(&err, transcript.Key{})
@@ -67,7 +68,11 @@ func (d *Debate) Estimate(ctx context.Context) (e Estimate, err error) {
 
 // estimateOf returns the estimate of a configuration.
 func estimateOf(c *Config, env *environment) (e Estimate) {
-	x := &estimator{config: c, env: env, result: &e}
+	x := &estimator{
+		config: c,
+		env:    env,
+		result: &e,
+	}
 	e.Likely = x.walk(plannedRecord(seatSettings{config: c}, env), true)
 	e.Worst = x.walk(plannedRecord(seatSettings{config: c}, env), false).within(c.Limits)
 	e.Likely = e.Likely.atMost(e.Worst)
@@ -126,8 +131,15 @@ type estimator struct {
 
 // walk supposes all turns of a debate, one after the other, and returns what they use.
 func (x *estimator) walk(r *record, likely bool) Expense {
-	x.sum, x.weight = Expense{}, 1
-	w := worst.Case{Debate: &r.Debate, Calls: calls{r}, Spends: true, Rules: len(r.config.Detect), Usual: likely}
+	x.sum = Expense{}
+	x.weight = 1
+	w := worst.Case{
+		Debate: &r.Debate,
+		Calls:  calls{r},
+		Spends: true,
+		Rules:  len(r.config.Detect),
+		Usual:  likely,
+	}
 	if likely {
 		w.Calls = usualCalls{calls{r}}
 	}
@@ -196,7 +208,11 @@ func (x *estimator) count(actor string, u transcript.Usage, likely bool) {
 	at := slices.IndexFunc(x.result.Seats, func(s SeatEstimate) bool { return s.Name == actor })
 	if at < 0 {
 		at = len(x.result.Seats)
-		x.result.Seats = append(x.result.Seats, SeatEstimate{Name: actor, Provider: x.provider(who.Provider), Model: who.Model})
+		x.result.Seats = append(x.result.Seats, SeatEstimate{
+			Name:     actor,
+			Provider: x.provider(who.Provider),
+			Model:    who.Model,
+		})
 	}
 	s := &x.result.Seats[at]
 	if !likely {

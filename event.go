@@ -12,7 +12,11 @@ func warningsOf(ev Event) (list []Warning) {
 		return ev.Warnings
 	case TurnDone:
 		for _, text := range turns.Warnings(&ev.Turn) {
-			list = append(list, Warning{EventMeta: liveMeta("warning"), Key: ev.Turn.Key, Text: text})
+			list = append(list, Warning{
+				EventMeta: liveMeta("warning"),
+				Key:       ev.Turn.Key,
+				Text:      text,
+			})
 		}
 	}
 	return list
@@ -28,7 +32,11 @@ func restamp(ev Event, seq int64) Event {
 	}
 	switch ev := ev.(type) {
 	case Chunk:
-		ev.EventMeta = &EventMeta{Type: ev.Type, Seq: seq, Live: true}
+		ev.EventMeta = &EventMeta{
+			Type: ev.Type,
+			Seq:  seq,
+			Live: true,
+		}
 		return ev
 	case TurnStarted:
 		ev.Seq = seq

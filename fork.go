@@ -21,26 +21,30 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Fork creates a debate from the first seq entries of the journal of another debate, with edits. If seq is 0, the fork
-// has all entries. The other debate does not change, and may be running. The fork refers to it in Status.Parent, but does
-// not need it: you can delete it.
+// Fork creates a debate from the first seq entries of the journal of another debate, with edits. If seq is 0, the fork has
+// all entries. The other debate does not change, and may be running. The fork refers to it in Status.Parent, but does not
+// need it: you can delete it.
 //
 // The fork continues as the other debate did or would, and calls no model for what is committed. seq may be any entry: if
-// other entries were committed together with it, such as a transition that follows from a turn, Fork adds what follows
-// from the entry. If the entry is a decision with a remark, the fork has the remark too. If the fork has an edited turn,
-// it ends before the entry of that turn, and Fork adds the turn and what follows from it. If turns are silent in the fork, it
-// ends before the first of them.
+// other entries were committed together with it, such as a transition that follows from a turn, Fork adds what follows from
+// the entry. If the entry is a decision with a remark, the fork has the remark too. If the fork has an edited turn, it ends
+// before the entry of that turn, and Fork adds the turn and what follows from it. If turns are silent in the fork, it ends
+// before the first of them.
 //
-// Fork does not start the new debate. If the other debate was running at the entry, the fork is paused or back in configuring, and
-// Run, RunOnce or Start continue it; where workers drive debates, Start does. If the other debate had ended, was paused or was
-// in error, the fork is in the same state. The usage and the running time of its parent count in its budgets. The observer is told of the first
-// entry of a fork and of those that the fork does not have from its parent.
+// Fork does not start the new debate. If the other debate was running at the entry, the fork is paused or back in
+// configuring, and Run, RunOnce or Start continue it; where workers drive debates, Start does. If the other debate had
+// ended, was paused or was in error, the fork is in the same state. The usage and the running time of its parent count in
+// its budgets. The observer is told of the first entry of a fork and of those that the fork does not have from its parent.
 //
-// Fork returns *Problems if seq or an edit is invalid, field by field, store.ErrNotFound if there is no debate with that
-// id, ErrTaken if the store has a debate with the ID of the edits, and ErrUnsupported if the engine lacks the debate's protocol.
+// Fork returns *Problems if seq or an edit is invalid, field by field, store.ErrNotFound if there is no debate with that id,
+// ErrTaken if the store has a debate with the ID of the edits, and ErrUnsupported if the engine lacks the debate's protocol.
 func (e *Engine) Fork(ctx context.Context, id string, seq int64, edits Edits) (*Debate, error) {
 	return e.makeFork(ctx, "fork", id, func(entries []store.Entry) (f *fork, err error) {
-		f = &fork{engine: e, parent: id, edits: edits}
+		f = &fork{
+			engine: e,
+			parent: id,
+			edits:  edits,
+		}
 		f.entries, err = f.cut(entries, seq)
 		return f, err
 	})
@@ -64,7 +68,12 @@ func (e *Engine) Fork(ctx context.Context, id string, seq int64, edits Edits) (*
 // store.ErrNotFound if there is no debate with that id, ErrTaken if the store has a debate with the ID of the new one, and
 // ErrUnsupported if the engine lacks the debate's protocol.
 func (e *Engine) Rejudge(ctx context.Context, id string, again Rejudge) (*Debate, error) {
-	return e.makeFork(ctx, "rejudge", id, func(entries []store.Entry) (*fork, error) { return e.rejudge(id, entries, &again) })
+	return e.makeFork(
+		ctx,
+		"rejudge",
+		id,
+		func(entries []store.Entry) (*fork, error) { return e.rejudge(id, entries, &again) },
+	)
 }
 
 // rejudge returns the fork in which judges are asked again.
@@ -75,15 +84,21 @@ func (e *Engine) rejudge(id string, entries []store.Entry, again *Rejudge) (f *f
 	}
 	events := make([]Event, len(entries))
 	for i, entry := range entries {
-		if events[i], err = past.read(entry); err != nil {
+		events[i], err = past.read(entry)
+		if err != nil {
 			return nil, err
 		}
 	}
 	if err := past.rec.derivable(); err != nil {
 		return nil, err
 	}
-	f = &fork{engine: e, parent: id, edits: Edits{ID: again.ID, Labels: again.Labels}}
-	if f.course, err = courseOf(past.rec, events, again); err != nil {
+	f = &fork{
+		engine: e,
+		parent: id,
+		edits:  Edits{ID: again.ID, Labels: again.Labels},
+	}
+	f.course, err = courseOf(past.rec, events, again)
+	if err != nil {
 		return nil, err
 	}
 	f.entries = entries[:f.course.From]
@@ -97,7 +112,8 @@ func (e *Engine) makeFork(ctx context.Context, verb, id string, plan func(entrie
 	defer func() {
 		if err != nil {
 			undo()
-			d, err = nil, fmt.Errorf("%s debate %s: %w", verb, id, err)
+			d = nil
+			err = fmt.Errorf("%s debate %s: %w", verb, id, err)
 		}
 	}()
 	defer catchFailure(&err, transcript.Key{})
@@ -201,7 +217,11 @@ func (f *fork) commit(ctx context.Context) (*Debate, error) {
 	if j.reports.ordered() {
 		defer j.reports.commits.Lock(j.id)()
 	}
-	err = j.store.Commit(ctx, store.Change{ID: j.id, Entries: entries, Status: statusOf(j.rec)})
+	err = j.store.Commit(ctx, store.Change{
+		ID:      j.id,
+		Entries: entries,
+		Status:  statusOf(j.rec),
+	})
 	if _, taken := errors.AsType[*store.Conflict](err); taken {
 		return nil, fmt.Errorf("%w: %s", ErrTaken, j.id)
 	}
@@ -230,7 +250,8 @@ func (f *fork) replay() (list []store.Entry, err error) {
 	list = make([]store.Entry, len(f.entries), len(f.entries)+4)
 	for i, e := range f.entries {
 		if e.Type == "config" {
-			if e, err = f.reconfigure(e); err != nil {
+			e, err = f.reconfigure(e)
+			if err != nil {
 				return nil, err
 			}
 		}
@@ -258,10 +279,17 @@ func (f *fork) reconfigure(e store.Entry) (store.Entry, error) {
 	}
 	c.Config, err = journals.SetFields(c.Config, fields)
 	if err != nil {
-		return e, &store.Damaged{ID: f.parent, Seq: e.Seq, Err: err}
+		return e, &store.Damaged{
+			ID:  f.parent,
+			Seq: e.Seq,
+			Err: err,
+		}
 	}
 	if e.Seq == 1 {
-		c.Parent, c.Forked = transcript.Parent{ID: f.parent, Seq: int64(len(f.entries))}, time.Now().UTC().Truncate(time.Microsecond)
+		c.Parent, c.Forked = transcript.Parent{
+			ID:  f.parent,
+			Seq: int64(len(f.entries)),
+		}, time.Now().UTC().Truncate(time.Microsecond)
 		c.Origin, err = f.origin(c.Origin)
 		if err != nil {
 			return e, err
@@ -291,7 +319,8 @@ func (f *fork) origin(parent *journal.Origin) (*journal.Origin, error) {
 func (f *fork) note(ev Event, asked *Question) {
 	switch ev := ev.(type) {
 	case Decided:
-		if asked != nil && ev.Action != actionDecline && ev.Action != actionHold && ev.Action != actionRelease {
+		if asked != nil && ev.Action != actionDecline && ev.Action != actionHold &&
+			ev.Action != actionRelease {
 			f.pendingDecision = pendingDecision{question: asked, action: ev.Action}
 		}
 	case TurnDone:
@@ -360,7 +389,8 @@ func hashesIn(ev Event) (ids []string) {
 	}
 	switch ev := ev.(type) {
 	case TurnDone:
-		if calls(ev.Turn.Key, ev.Turn.Attempts); ev.Reply != "" {
+		calls(ev.Turn.Key, ev.Turn.Attempts)
+		if ev.Reply != "" {
 			ids = append(ids, seal.ReplyID(ev.Turn.Key.String()))
 		}
 	case ToolsCalled:

@@ -55,7 +55,14 @@ type follower interface {
 
 // openJournalOf returns the journal of a debate. Nothing has been read yet.
 func openJournalOf(e *Engine, id string) *openJournal {
-	return &openJournal{id: id, store: e.store, log: e.log, env: e.env, reports: e.reports, signer: e.signer}
+	return &openJournal{
+		id:      id,
+		store:   e.store,
+		log:     e.log,
+		env:     e.env,
+		reports: e.reports,
+		signer:  e.signer,
+	}
 }
 
 // refresh reads the new entries of the journal.
@@ -87,10 +94,17 @@ func (j *openJournal) refresh(ctx context.Context) error {
 	if head.Seq > j.rec.Seq {
 		end := j.rec.Seq
 		j.rec = nil
-		return &store.Damaged{ID: j.id, Seq: end + 1, Err: fmt.Errorf(
-			"the journal ends at entry %d, but its status is at entry %d: restore the missing entries, or continue without them in a fork", end, head.Seq)}
+		return &store.Damaged{
+			ID:  j.id,
+			Seq: end + 1,
+			Err: fmt.Errorf(
+				"the journal ends at entry %d, but its status is at entry %d: "+
+					"restore the missing entries, or continue without them in a fork", end, head.Seq),
+		}
 	}
-	j.rec.stored.plan, j.rec.stored.awaited, j.rec.stored.driver = head.Plan, head.Waiting, head.Driver
+	j.rec.stored.plan = head.Plan
+	j.rec.stored.awaited = head.Waiting
+	j.rec.stored.driver = head.Driver
 	if after == 0 || head.Seq != j.rec.Seq {
 		j.repair(ctx, head)
 	}
@@ -99,7 +113,8 @@ func (j *openJournal) refresh(ctx context.Context) error {
 
 // begin creates an empty record to read the journal into.
 func (j *openJournal) begin() (err error) {
-	j.rec, j.kept = newRecord(j.id, j.env), nil
+	j.rec = newRecord(j.id, j.env)
+	j.kept = nil
 	j.machine, err = fsm.New(j.rec.lifecycle)
 	return err
 }
@@ -112,7 +127,11 @@ func (j *openJournal) repair(ctx context.Context, stored store.Status) {
 	if err1 == nil && err2 == nil && bytes.Equal(is, want) {
 		return
 	}
-	err := j.store.Commit(ctx, store.Change{ID: j.id, After: j.rec.Seq, Status: statusOf(j.rec)})
+	err := j.store.Commit(ctx, store.Change{
+		ID:     j.id,
+		After:  j.rec.Seq,
+		Status: statusOf(j.rec),
+	})
 	attrs := []any{"debate", j.id, "seq", j.rec.Seq, "error", err}
 	if j.reports.texts {
 		attrs = append(attrs, "was", string(is), "is", string(want))
@@ -124,11 +143,19 @@ func (j *openJournal) repair(ctx context.Context, stored store.Status) {
 func (j *openJournal) read(e store.Entry) (Event, error) {
 	ev, err := journal.DecodeEntry(e)
 	if err != nil {
-		return nil, &store.Damaged{ID: j.id, Seq: e.Seq, Err: err}
+		return nil, &store.Damaged{
+			ID:  j.id,
+			Seq: e.Seq,
+			Err: err,
+		}
 	}
 	if j.verify != nil {
 		if err := j.verify(j.rec, ev); err != nil {
-			return nil, &store.Damaged{ID: j.id, Seq: e.Seq, Err: err}
+			return nil, &store.Damaged{
+				ID:  j.id,
+				Seq: e.Seq,
+				Err: err,
+			}
 		}
 	}
 	if err := j.rec.apply(ev, e.At); err != nil {
@@ -152,7 +179,8 @@ func (j *openJournal) all(ctx context.Context) ([]store.Entry, error) {
 	var created time.Time
 	j.mu.Lock()
 	if j.rec != nil {
-		kept, created = slices.Clip(j.kept), j.rec.times.created
+		kept = slices.Clip(j.kept)
+		created = j.rec.times.created
 	}
 	j.mu.Unlock()
 	return journals.All(ctx, j.store, j.id, kept, created)
@@ -166,7 +194,11 @@ func (j *openJournal) follow(ev Event) error {
 			to.PausedFrom = s.From
 		}
 		if err := j.machine.Execute(s.On, to); err != nil {
-			return &store.Damaged{ID: j.id, Seq: s.Seq, Err: err}
+			return &store.Damaged{
+				ID:  j.id,
+				Seq: s.Seq,
+				Err: err,
+			}
 		}
 	}
 	if j.driver != nil {
@@ -192,7 +224,8 @@ func (j *openJournal) change(ctx context.Context, f func(*transaction) error) er
 		if failed == nil {
 			failed = j.refresh(ctx)
 		}
-		if j.rec = cmp.Or(j.rec, r); failed != nil {
+		j.rec = cmp.Or(j.rec, r)
+		if failed != nil {
 			j.log.WarnContext(ctx, "sign debate", "debate", j.id, "error", j.reports.shown(failed))
 		}
 	}
@@ -203,7 +236,13 @@ func (j *openJournal) change(ctx context.Context, f func(*transaction) error) er
 // only what is stored. It returns a panic of the signer as an error.
 func (j *openJournal) sign(ctx context.Context) (err error) {
 	defer panics.Catch(&err)
-	own := &openJournal{id: j.id, store: j.store, log: j.log, env: j.env, reports: j.reports}
+	own := &openJournal{
+		id:      j.id,
+		store:   j.store,
+		log:     j.log,
+		env:     j.env,
+		reports: j.reports,
+	}
 	if err := own.refresh(ctx); err != nil || !own.rec.lacksSignature() {
 		return err
 	}
@@ -219,21 +258,29 @@ func (j *openJournal) sign(ctx context.Context) (err error) {
 		if !c.rec.lacksSignature() { // another process was first, or the debate goes on
 			return nil
 		}
-		return c.add(Annotated{EventMeta: c.stamp("annotated"), At: c.now, Name: signing.Name, Value: value})
+		return c.add(Annotated{
+			EventMeta: c.stamp("annotated"),
+			At:        c.now,
+			Name:      signing.Name,
+			Value:     value,
+		})
 	})
 }
 
 // repeat makes a change until it does not conflict with that of another writer.
 func (j *openJournal) repeat(ctx context.Context, f func(*transaction) error) error {
-	end, same := int64(-1), 0
+	end := int64(-1)
+	same := 0
 	for n := 1; ; n++ {
 		err := j.attempt(ctx, f)
 		conflict, lost := errors.AsType[*store.Conflict](err)
 		if !lost {
 			return err
 		}
-		if same++; conflict.After != end {
-			end, same = conflict.After, 1
+		same++
+		if conflict.After != end {
+			end = conflict.After
+			same = 1
 		}
 		if n >= maxConflicts || same >= maxSameConflicts {
 			return fmt.Errorf("change debate %s: gave up after %d conflicts: %w", j.id, n, err)
@@ -282,7 +329,12 @@ func (j *openJournal) commit(ctx context.Context, c *transaction) error {
 		defer j.reports.commits.Lock(j.id)()
 	}
 	j.rec = nil // until all is done: it holds uncommitted events
-	err := j.store.Commit(ctx, store.Change{ID: j.id, After: c.after, Entries: entries, Status: statusOf(c.rec)})
+	err := j.store.Commit(ctx, store.Change{
+		ID:      j.id,
+		After:   c.after,
+		Entries: entries,
+		Status:  statusOf(c.rec),
+	})
 	if err != nil {
 		if j.driver != nil {
 			j.driver.writing(c.after)

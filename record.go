@@ -36,7 +36,9 @@ func (r *record) phaseOpen() bool {
 	if _, waits := r.tools.Awaited(steps); waits != nil {
 		return false
 	}
-	return r.lifecycle.State.Active() && len(steps) > 0 && steps[0].Phase == r.Cursor.Phase && !slices.ContainsFunc(steps, r.mustAsk) && !slices.ContainsFunc(steps, silence.Is)
+	return r.lifecycle.State.Active() && len(steps) > 0 && steps[0].Phase == r.Cursor.Phase &&
+		!slices.ContainsFunc(steps, r.mustAsk) &&
+		!slices.ContainsFunc(steps, silence.Is)
 }
 
 // nextRoundAt returns the time at which the next round may begin.
@@ -168,17 +170,25 @@ type plannedSteps struct {
 
 // stages maps the states in which a protocol has steps to their stages.
 var stages = map[fsm.State]transcript.Kind{
-	fsm.Initializing: transcript.Setup, fsm.AwaitingResponses: transcript.Speech,
-	fsm.Judging: transcript.Assessment, fsm.Completing: transcript.Conclusion,
+	fsm.Initializing:      transcript.Setup,
+	fsm.AwaitingResponses: transcript.Speech,
+	fsm.Judging:           transcript.Assessment,
+	fsm.Completing:        transcript.Conclusion,
 }
 
 // noConfig holds the configuration of records before their first entry. It never changes.
 var noConfig Config
 
 func newRecord(id string, env *environment) *record {
-	r := &record{env: env, lifecycle: fsm.Position{State: fsm.Configuring}, config: &noConfig}
-	r.Env, r.Findings = &env.Environment, &r.findings
-	r.ID, r.Cursor.Run = id, 1
+	r := &record{
+		env:       env,
+		lifecycle: fsm.Position{State: fsm.Configuring},
+		config:    &noConfig,
+	}
+	r.Env = &env.Environment
+	r.Findings = &r.findings
+	r.ID = id
+	r.Cursor.Run = 1
 	return r
 }
 
@@ -226,7 +236,8 @@ func (r *record) next() []protocol.Step {
 			steps = protocol.Next(openRules{cachedRules{r}}, &r.Record)
 		}
 		if len(steps) == 0 {
-			steps, r.planned.open = protocol.Next(rules, &r.Record), nil
+			steps = protocol.Next(rules, &r.Record)
+			r.planned.open = nil
 			if len(steps) > 0 && r.course == nil { // the course of a rejudged debate changes phases
 				r.planned.open = r.phaseNamed(steps[0].Phase)
 			}
@@ -246,7 +257,8 @@ func (r *record) next() []protocol.Step {
 	if r.History.Wanted != nil {
 		steps = []protocol.Step{r.SummaryStep()}
 	}
-	r.planned.seq, r.planned.steps = r.Seq, steps // not before: the protocol may panic
+	r.planned.seq = r.Seq
+	r.planned.steps = steps // not before: the protocol may panic
 	return steps
 }
 
@@ -286,10 +298,15 @@ func (c cachedRules) Check(r *protocol.Record) []protocol.Problem { return c.rul
 func (c cachedRules) End(r *protocol.Record) transcript.Ending { return c.rules().End(r) }
 
 func (c cachedRules) Phases(r *protocol.Record) []protocol.Phase {
-	cache, at := &c.planned.cache, r.Cursor
+	cache := &c.planned.cache
+	at := r.Cursor
 	at.Stage = ""
 	if cache.seq != r.Seq || cache.at != at {
-		*cache = phaseCache{seq: r.Seq, at: at, stages: cache.stages[:0]}
+		*cache = phaseCache{
+			seq:    r.Seq,
+			at:     at,
+			stages: cache.stages[:0],
+		}
 	}
 	for _, s := range cache.stages {
 		if s.Kind == r.Cursor.Stage {
@@ -320,7 +337,10 @@ func (c courseRules) Phases(r *protocol.Record) []protocol.Phase {
 	if !c.onCourse() || !c.course.Asks(c.Participates) {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(c.cachedRules.Phases(r)), func(p protocol.Phase) bool { return !c.course.Plan.Decides(p.Name) })
+	return slices.DeleteFunc(
+		slices.Clone(c.cachedRules.Phases(r)),
+		func(p protocol.Phase) bool { return !c.course.Plan.Decides(p.Name) },
+	)
 }
 
 // onCourse reports whether a rejudged debate is where its course goes on.
@@ -334,7 +354,8 @@ func (r *record) onCourse() bool {
 
 // remains reports whether the prompt of a step holds words of what judges do not see.
 func (r *record) remains(s *protocol.Step, prompt []providers.Message) bool {
-	return r.course.Begun() && r.course.RemainsIn(&r.Record, s, prompt, r.seats().hiddenTexts(), r.Pseudonyms(s).Hide)
+	return r.course.Begun() &&
+		r.course.RemainsIn(&r.Record, s, prompt, r.seats().hiddenTexts(), r.Pseudonyms(s).Hide)
 }
 
 // seats returns the settings of the debate's actors.
@@ -347,7 +368,10 @@ func (r *record) adaptToPeople(phases []protocol.Phase) []protocol.Phase {
 	}
 	phases = slices.Clone(phases)
 	for i := range phases {
-		steps := slices.DeleteFunc(slices.Clone(phases[i].Steps), func(s protocol.Step) bool { return s.Swap && r.isHuman(s.Actor) })
+		steps := slices.DeleteFunc(
+			slices.Clone(phases[i].Steps),
+			func(s protocol.Step) bool { return s.Swap && r.isHuman(s.Actor) },
+		)
 		for j := range steps {
 			if slices.Contains(r.Judges, steps[j].Actor) && r.isHuman(steps[j].Actor) {
 				steps[j].Blind = r.config.Actor(steps[j].Actor).Blind

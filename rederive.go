@@ -95,14 +95,18 @@ func (x *rederivation) match(want Event) error {
 	if err := verifyEntry(&x.plans, x.journal.rec, is); err != nil {
 		return &notNext{err.Error()}
 	}
-	verdict, reason := EntryDerived, ""
+	verdict := EntryDerived
+	reason := ""
 	switch {
 	case x.label != "":
-		verdict, reason, x.label = EntryInput, x.label, ""
+		verdict = EntryInput
+		reason = x.label
+		x.label = ""
 	case is.Meta().Repeats > 0:
 		reason = "the course of the debate that is judged again"
 	case failureOf(is) != nil:
-		verdict, reason = EntryInput, "a failure, and what the policy for it is"
+		verdict = EntryInput
+		reason = "a failure, and what the policy for it is"
 	}
 	return x.take(is, verdict, reason)
 }
@@ -110,7 +114,13 @@ func (x *rederivation) match(want Event) error {
 // take adds the check of an entry that is about to be applied.
 func (x *rederivation) take(is Event, verdict EntryVerdict, reason string) error {
 	key, _ := journal.KeyAndTime(is)
-	c := EntryCheck{Seq: is.Meta().Seq, Type: is.Meta().Type, Key: key, Verdict: verdict, Reason: reason}
+	c := EntryCheck{
+		Seq:     is.Meta().Seq,
+		Type:    is.Meta().Type,
+		Key:     key,
+		Verdict: verdict,
+		Reason:  reason,
+	}
 	if x.journal.rec.derivable() == nil {
 		x.again.at(x.journal.rec)
 		x.again.add(&c, is)
@@ -127,7 +137,8 @@ func (x *rederivation) accept(verdict EntryVerdict, reason string) error {
 	is := x.entries[x.at]
 	_, at := journal.KeyAndTime(is)
 	if err := verifyEntry(&x.plans, x.journal.rec, is); err != nil && verdict != EntryWrong {
-		verdict, reason = EntryWrong, err.Error()
+		verdict = EntryWrong
+		reason = err.Error()
 	}
 	if err := x.take(is, verdict, reason); err != nil {
 		return err
@@ -150,7 +161,12 @@ func (x *rederivation) judge(writer Rules, verdict EntryVerdict, reason string) 
 		return EntryNotDerivable, noCourse + ": " + reason
 	}
 	if ours := *x.engine.env.rules; writer != ours {
-		return EntryNotDerivable, fmt.Sprintf("the rules of the engine that wrote it were %+v, those of this one are %+v: %s", writer, ours, reason)
+		return EntryNotDerivable, fmt.Sprintf(
+			"the rules of the engine that wrote it were %+v, those of this one are %+v: %s",
+			writer,
+			ours,
+			reason,
+		)
 	}
 	return verdict, reason
 }
@@ -201,7 +217,13 @@ func verifyEntry(plans *verification.Plans, r *record, ev Event) error {
 		if err := at.Turn(&ev.Turn, ev.Seq, ev.PromptSeq); err != nil {
 			return err
 		}
-		if found := r.Sources.Cite(&ev.Turn, nil); found.Contradict(ev.Turn.Citations, r.env.texts) { // as far as the journal has the texts
+		if found := r.Sources.Cite(
+			&ev.Turn,
+			nil,
+		); found.Contradict(
+			ev.Turn.Citations,
+			r.env.texts,
+		) { // as far as the journal has the texts
 			return errors.New("its citations are not those of its text, or a verdict is wrong")
 		}
 	case Asked:

@@ -73,7 +73,8 @@ func (e *Engine) missingNames(s seatSettings) []protocol.Problem {
 // supports returns an ErrUnsupported if the engine lacks something that a debate needs to be driven. A debate that does
 // not run needs nothing.
 func (e *Engine) supports(r *record) error {
-	if s := r.lifecycle.State; e.namesAll(r.config) || !s.Active() && s != fsm.Configuring && s != fsm.Ready {
+	if s := r.lifecycle.State; e.namesAll(r.config) ||
+		!s.Active() && s != fsm.Configuring && s != fsm.Ready {
 		return nil
 	}
 	var missing []string
@@ -93,9 +94,13 @@ func (e *Engine) namesAll(c *Config) bool {
 	missing := func(p Participant) bool {
 		return !e.providers.Has(p.Provider) || len(p.Tools) > 0 && !e.tools.Has(p.Tools)
 	}
-	return !unknown && (len(c.Documents) == 0 || e.documents != nil) && e.sets[c.Prompts] != nil && (len(c.Detect) == 0 || e.extractAnswer != nil) &&
-		(len(c.Documents) == 0 || !usesTools(c)) && !slices.ContainsFunc(c.Participants, missing) && !slices.ContainsFunc(c.Judges, missing) && !slices.ContainsFunc(c.Substitutes, missing) &&
-		!missing(c.PersonaAssigner) && !missing(c.Summarizer) && !missing(c.Retriever) && (c.Embedder.Provider == "" || !missing(c.Embedder))
+	return !unknown && (len(c.Documents) == 0 || e.documents != nil) && e.sets[c.Prompts] != nil &&
+		(len(c.Detect) == 0 || e.extractAnswer != nil) &&
+		(len(c.Documents) == 0 || !usesTools(c)) && !slices.ContainsFunc(c.Participants, missing) &&
+		!slices.ContainsFunc(c.Judges, missing) &&
+		!slices.ContainsFunc(c.Substitutes, missing) &&
+		!missing(c.PersonaAssigner) && !missing(c.Summarizer) && !missing(c.Retriever) &&
+		(c.Embedder.Provider == "" || !missing(c.Embedder))
 }
 
 // Engine drives debates. One engine can drive many. It is safe for concurrent use.
@@ -134,10 +139,19 @@ type Engine struct {
 // environment returns what records need of the engine.
 func (e *Engine) environment() *environment {
 	env := *noEnvironment
-	env.parse, env.sets, env.extractAnswer, env.identify, env.audits = e.parse, e.sets, e.extractAnswer, e.providers.Identify, e.audits
-	env.Bind, env.Tools = e.providers.Bind, e.tools.Named
+	env.parse = e.parse
+	env.sets = e.sets
+	env.extractAnswer = e.extractAnswer
+	env.identify = e.providers.Identify
+	env.audits = e.audits
+	env.Bind = e.providers.Bind
+	env.Tools = e.tools.Named
 	env.Contract = func(name string) *reply.Contract { return e.replies[name] }
-	env.rules = &Rules{Number: rulesNumber, Counter: naming.OfType(e.counter), Extractor: naming.OfFunction(e.extractAnswer)}
+	env.rules = &Rules{
+		Number:    rulesNumber,
+		Counter:   naming.OfType(e.counter),
+		Extractor: naming.OfFunction(e.extractAnswer),
+	}
 	env.texts = &sources.Texts{}
 	if e.counter != nil {
 		env.Count = e.counter.Count
@@ -150,7 +164,8 @@ func (e *Engine) environment() *environment {
 // engine does not know the protocol.
 func (e *Engine) ParseConfig(b []byte) (c Config, err error) {
 	var raw json.RawMessage
-	if err = json.Unmarshal(b, &raw); err == nil {
+	err = json.Unmarshal(b, &raw)
+	if err == nil {
 		err = journal.DecodeConfig(raw, &c, e.protocols, "add it to Options.Protocols")
 	}
 	if err != nil {
@@ -184,7 +199,12 @@ func unrepeatable(e *Engine, s seatSettings) []protocol.Problem {
 		}
 		for _, name := range p.Tools {
 			if t := e.tools[name]; t != nil && (t.Spec.Once || t.Spec.Approval) {
-				l.add(field+".tools", "%q must be repeatable and need no approval, because %s reads a private document: remove the tool or the reader", name, p.Name)
+				l.add(
+					field+".tools",
+					"%q must be repeatable and need no approval, because %s reads a private document: remove the tool or the reader",
+					name,
+					p.Name,
+				)
 			}
 		}
 	}
@@ -200,8 +220,14 @@ func (e *Engine) clientsOf(c *Config) []clients.Actor {
 			continue
 		}
 		x := clients.Actor{
-			Field: field, Seat: cmp.Or(p.Name, field), Provider: name, Client: client, Request: p.Request(), Window: p.Window,
-			Inherits: actor.Inherits(field), NoText: actor.MakesNoText(actor.NameIn(field, p.Name)) || p.Human,
+			Field:    field,
+			Seat:     cmp.Or(p.Name, field),
+			Provider: name,
+			Client:   client,
+			Request:  p.Request(),
+			Window:   p.Window,
+			Inherits: actor.Inherits(field),
+			NoText:   actor.MakesNoText(actor.NameIn(field, p.Name)) || p.Human,
 		}
 		if !x.NoText {
 			x.Request.Messages = prompting.AttachmentMessage(attachmentsSeen(c, field, p.Name), nil)
@@ -241,7 +267,8 @@ func (c *Code) add(e *Engine, ev Event) {
 		ours := e.env.rules
 		c.lack(is.Number == ours.Number, "the rules with number", fmt.Sprint(is.Number))
 		c.lack(is.Counter == ours.Counter || is.Counter == "", "the counter of tokens", is.Counter)
-		c.lack(is.Extractor == ours.Extractor || is.Extractor == "", "the extractor of answers", is.Extractor)
+		c.lack(is.Extractor == ours.Extractor ||
+			is.Extractor == "", "the extractor of answers", is.Extractor)
 	}
 	contract := ""
 	switch ev := ev.(type) {
@@ -290,7 +317,8 @@ func (c *Code) addTemplates(e *Engine, version string) {
 		return
 	}
 	set := e.env.templates(version)
-	if c.lack(set != nil, "the templates", version); set == nil {
+	c.lack(set != nil, "the templates", version)
+	if set == nil {
 		return
 	}
 	for _, t := range set.Texts() {

@@ -93,8 +93,17 @@ func (c *Config) CheckValues() []protocol.Problem {
 func (c *Config) checkFiles(l *problemList) {
 	var files []attachment.Named
 	for _, a := range c.Attachments {
-		file := attachment.File{MediaType: a.MediaType, Data: a.Data, URL: a.URL, Pages: a.Pages}
-		files = append(files, attachment.Named{File: file, Name: a.Name, Readers: a.Readers})
+		file := attachment.File{
+			MediaType: a.MediaType,
+			Data:      a.Data,
+			URL:       a.URL,
+			Pages:     a.Pages,
+		}
+		files = append(files, attachment.Named{
+			File:    file,
+			Name:    a.Name,
+			Readers: a.Readers,
+		})
 	}
 	for _, p := range attachment.CheckAll(files, c.HasSeat) {
 		l.add("attachments"+p.Field, "%s", p.Reason)

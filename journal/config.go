@@ -379,7 +379,13 @@ func (p *Participant) Request() providers.Request {
 
 // String describes the attachment without its bytes and without its address.
 func (a Attachment) String() string {
-	shown := providers.Attachment{Name: a.Name, MediaType: a.MediaType, Data: a.Data, URL: a.URL, Pages: a.Pages}
+	shown := providers.Attachment{
+		Name:      a.Name,
+		MediaType: a.MediaType,
+		Data:      a.Data,
+		URL:       a.URL,
+		Pages:     a.Pages,
+	}
 	return shown.String()
 }
 

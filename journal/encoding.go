@@ -40,7 +40,12 @@ func (c Config) MarshalJSON() ([]byte, error) {
 // *Problems with everything that is wrong, by the names of the fields as you wrote them. Engine.ParseConfig decodes
 // configurations with other protocols.
 func (c *Config) UnmarshalJSON(b []byte) error {
-	return DecodeConfig(b, c, protocoljson.NewRegistry(presets.Protocols()...), "decode other protocols with Engine.ParseConfig")
+	return DecodeConfig(
+		b,
+		c,
+		protocoljson.NewRegistry(presets.Protocols()...),
+		"decode other protocols with Engine.ParseConfig",
+	)
 }
 
 // DecodeConfig decodes a configuration that a person wrote. It returns *Problems with everything that is wrong with it. advice

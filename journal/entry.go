@@ -40,7 +40,8 @@ func parseEvent(kind string, b []byte, decode func([]byte, any) error) (Event, e
 	case *TurnStarted:
 		ev.Attempt = &Attempt{}
 	case *Chunk:
-		ev.EventMeta, ev.Attempt = &EventMeta{}, &Attempt{}
+		ev.EventMeta = &EventMeta{}
+		ev.Attempt = &Attempt{}
 	case *TurnFailed:
 		ev.Attempt = &Attempt{}
 	}
@@ -92,8 +93,10 @@ func DecodeEntry(e store.Entry) (Event, error) {
 		strict, err := parseEvent(e.Type, data, unmarshalStrictly)
 		ev = strict
 		if err != nil { // perhaps only the type is damaged
-			if other, parsed := ParseEvent(data); parsed == nil && other.Meta().Type != e.Type || parsed != nil {
-				ev, err = other, parsed
+			if other, parsed := ParseEvent(data); parsed == nil && other.Meta().Type != e.Type ||
+				parsed != nil {
+				ev = other
+				err = parsed
 			}
 		}
 		if err != nil {
@@ -115,7 +118,11 @@ func Entries(events []Event) []store.Entry {
 	entries := make([]store.Entry, len(events))
 	for i, ev := range events {
 		s := ev.Meta()
-		entries[i] = store.Entry{Seq: s.Seq, Type: s.Type, Data: Data(ev)}
+		entries[i] = store.Entry{
+			Seq:  s.Seq,
+			Type: s.Type,
+			Data: Data(ev),
+		}
 		entries[i].Key, entries[i].At = KeyAndTime(ev)
 	}
 	return entries

@@ -95,46 +95,112 @@ func (f *Failure) Hint() string {
 		return fmt.Sprintf("%s gives no reply: Retry asks again, or Edit the debate", f.Key.Actor)
 	}
 	if f.Provider == "" { // no model was called
-		return fmt.Sprintf("step %s of %s cannot run: add what the message names to Options, or Edit the debate, then Retry", f.Key.Phase, f.Key.Actor)
+		return fmt.Sprintf(
+			"step %s of %s cannot run: add what the message names to Options, or Edit the debate, then Retry",
+			f.Key.Phase,
+			f.Key.Actor,
+		)
 	}
-	switch f.Kind {
+	about := f.modelHint()
+	if about == "" {
+		about = f.serviceHint()
+	}
+	return about
+}
+
+// modelHint returns advice about what the model said. It returns "" for the failure of a service.
+func (f *Failure) modelHint() string {
+	switch f.Kind { //nolint:exhaustive // the others are failures of the service
+	case providers.ContentFiltered:
+		return fmt.Sprintf(
+			"provider %s filters what model %q should read or wrote: change the topic or the wording, or choose another model, then Retry",
+			f.Provider,
+			f.Model,
+		)
+	case providers.ContextOverflow:
+		return fmt.Sprintf(
+			"the prompt is too long for model %q: lower the Window of %s, or choose a model with a larger context window",
+			f.Model,
+			f.Key.Actor,
+		)
+	case providers.Timeout:
+		return fmt.Sprintf(
+			"model %q is too slow for the timeouts: raise Limits.StepTimeout, or choose a faster model",
+			f.Model,
+		)
+	case providers.InvalidResponse:
+		if f.OnlyReasoning {
+			return fmt.Sprintf("model %q reasons and writes no reply: %s, then Retry", f.Model, reasoning.Less(f.Key.Actor))
+		}
+		return fmt.Sprintf(
+			"model %q gives no usable reply: choose a model that follows a format, or raise its token limit",
+			f.Model,
+		)
+	case providers.Loop:
+		return fmt.Sprintf(
+			"model %q repeats itself without end: choose another model, or another temperature for %s, then Retry",
+			f.Model,
+			f.Key.Actor,
+		)
+	case providers.Refused:
+		return fmt.Sprintf(
+			"model %q declines to speak for %s: choose another model, put the topic in other words, or set OnRefusal to continue, then Retry",
+			f.Model,
+			f.Key.Actor,
+		)
+	}
+	return ""
+}
+
+// serviceHint returns advice about the service of a model.
+func (f *Failure) serviceHint() string {
+	switch f.Kind { //nolint:exhaustive // the others are of the model
 	case providers.Authentication:
 		return fmt.Sprintf("provider %s rejects its key: set a valid one in Options.Providers, then Retry", f.Provider)
 	case providers.Billing:
-		return fmt.Sprintf("provider %s does not serve this account: check its credit, its plan and the region, or set another key in Options.Providers, then Retry", f.Provider)
-	case providers.ContentFiltered:
-		return fmt.Sprintf("provider %s filters what model %q should read or wrote: change the topic or the wording, or choose another model, then Retry", f.Provider, f.Model)
+		return fmt.Sprintf(
+			"provider %s does not serve this account: check its credit, its plan and the region, "+
+				"or set another key in Options.Providers, then Retry",
+			f.Provider,
+		)
 	case providers.InvalidRequest:
-		return fmt.Sprintf("provider %s rejects the request: check that it has a model %q and that the parameters fit the model, Edit the debate, then Retry", f.Provider, f.Model)
+		return fmt.Sprintf(
+			"provider %s rejects the request: check that it has a model %q and that the parameters fit the model, Edit the debate, then Retry",
+			f.Provider,
+			f.Model,
+		)
 	case providers.WrongAddress:
-		return fmt.Sprintf("a web page answers at the address of provider %s: set the address of its API in Options.Providers, then Retry", f.Provider)
-	case providers.ContextOverflow:
-		return fmt.Sprintf("the prompt is too long for model %q: lower the Window of %s, or choose a model with a larger context window", f.Model, f.Key.Actor)
+		return fmt.Sprintf(
+			"a web page answers at the address of provider %s: set the address of its API in Options.Providers, then Retry",
+			f.Provider,
+		)
 	case providers.RateLimit:
 		if f.RetryAfter > 0 {
 			return fmt.Sprintf("provider %s accepts no more calls for %v: Retry after that, set another key in Options.Providers, "+
 				"or choose a model of another provider", f.Provider, f.RetryAfter.Round(time.Minute))
 		}
-		return fmt.Sprintf("provider %s limits the rate of calls: Retry later, raise its limits, or set a lower rate with a middleware", f.Provider)
-	case providers.Timeout:
-		return fmt.Sprintf("model %q is too slow for the timeouts: raise Limits.StepTimeout, or choose a faster model", f.Model)
+		return fmt.Sprintf(
+			"provider %s limits the rate of calls: Retry later, raise its limits, or set a lower rate with a middleware",
+			f.Provider,
+		)
 	case providers.Network:
 		if f.Unreachable {
-			return fmt.Sprintf("provider %s cannot be reached: start it, or check its address and the network, then Retry; all participants continue", f.Provider)
+			return fmt.Sprintf(
+				"provider %s cannot be reached: start it, or check its address and the network, then Retry; all participants continue",
+				f.Provider,
+			)
 		}
-		return fmt.Sprintf("provider %s cannot be reached, or the connection broke: check its address and the network, then Retry", f.Provider)
-	case providers.InvalidResponse:
-		if f.OnlyReasoning {
-			return fmt.Sprintf("model %q reasons and writes no reply: %s, then Retry", f.Model, reasoning.Less(f.Key.Actor))
-		}
-		return fmt.Sprintf("model %q gives no usable reply: choose a model that follows a format, or raise its token limit", f.Model)
-	case providers.Loop:
-		return fmt.Sprintf("model %q repeats itself without end: choose another model, or another temperature for %s, then Retry", f.Model, f.Key.Actor)
-	case providers.Refused:
-		return fmt.Sprintf("model %q declines to speak for %s: choose another model, put the topic in other words, or set OnRefusal to continue, then Retry", f.Model, f.Key.Actor)
+		return fmt.Sprintf(
+			"provider %s cannot be reached, or the connection broke: check its address and the network, then Retry",
+			f.Provider,
+		)
 	case providers.OutOfMemory:
-		return fmt.Sprintf("provider %s has too little memory for model %q: choose a smaller model, or a smaller context window (NumCtx of package providers/ollama), or free memory on the server, then Retry", f.Provider, f.Model)
-	case providers.ServerError, providers.Panic, providers.Declined:
+		return fmt.Sprintf(
+			"provider %s has too little memory for model %q: choose a smaller model, "+
+				"or a smaller context window (NumCtx of package providers/ollama), or free memory on the server, then Retry",
+			f.Provider,
+			f.Model,
+		)
 	}
 	return fmt.Sprintf("provider %s failed: see its message; Retry may help", f.Provider)
 }

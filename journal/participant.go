@@ -175,7 +175,14 @@ func (c *Config) CheckPriced() (list []protocol.Problem) {
 		reported := !own && unpriced[s.Model]
 		free := s.Human || s.Model == "" && (field == "retriever" || field == "embedder")
 		if !known && !reported && !free {
-			list = append(list, protocol.Problemf(field+".model", "%s has no price in prices, and limits.cost or ask_above_cost needs one", modelOf(s.Model)))
+			list = append(
+				list,
+				protocol.Problemf(
+					field+".model",
+					"%s has no price in prices, and limits.cost or ask_above_cost needs one",
+					modelOf(s.Model),
+				),
+			)
 			unpriced[s.Model] = true
 		}
 	}

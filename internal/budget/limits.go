@@ -14,7 +14,10 @@ import (
 func CoverStart(l *journal.Limits, worst transcript.Usage) (found []protocol.Problem) {
 	const text = "too small for the first phase: with the setup and the conclusion, up to"
 	if n, need := l.OutputTokens, worst.Output; n > 0 && need > n {
-		found = append(found, protocol.Problemf("limits.output_tokens", "%s %d tokens are needed, but it is %d", text, need, n))
+		found = append(
+			found,
+			protocol.Problemf("limits.output_tokens", "%s %d tokens are needed, but it is %d", text, need, n),
+		)
 	}
 	if n, need := l.Tokens, worst.Input+worst.Output; n > 0 && need > n {
 		found = append(found, protocol.Problemf("limits.tokens", "%s %d tokens are needed, but it is %d", text, need, n))
@@ -33,7 +36,8 @@ func DefaultsOf(p protocol.Protocol) (d protocol.Defaults) {
 	d.MinRounds = cmp.Or(d.MinRounds, 1)
 	d.MaxRounds = cmp.Or(d.MaxRounds, 5)
 	d.Time = cmp.Or(d.Time, time.Hour)
-	d.StepTokens, d.JudgeTokens = cmp.Or(d.StepTokens, 4096), cmp.Or(d.JudgeTokens, 4096)
+	d.StepTokens = cmp.Or(d.StepTokens, 4096)
+	d.JudgeTokens = cmp.Or(d.JudgeTokens, 4096)
 	if len(d.Temperatures) == 0 {
 		d.Temperatures = []float64{0.7}
 	}

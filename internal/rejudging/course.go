@@ -267,7 +267,11 @@ func (c *Course) Follow(ev journal.Event, at Place) (began bool) {
 		}
 	case journal.StateChanged:
 		if ev.Instead != nil {
-			c.Departures = append(c.Departures, journal.Departure{Round: at.Round, Kept: ev.Ending, Instead: *ev.Instead})
+			c.Departures = append(c.Departures, journal.Departure{
+				Round:   at.Round,
+				Kept:    ev.Ending,
+				Instead: *ev.Instead,
+			})
 		}
 		leaves := []fsm.Event{fsm.Stop, fsm.Cancel, fsm.Reset, fsm.Advance, fsm.Concluded}
 		if meta.Repeats == 0 && slices.Contains(leaves, ev.On) {
@@ -306,7 +310,8 @@ func (c *Course) departed(round int) bool {
 // Instead returns what the new judges would have decided after a round, or nil if it is what the debate keeps, if only the limit of
 // rounds makes a difference, or if they have already left the course in this round.
 func (c *Course) Instead(round int, kept, is transcript.Ending) *transcript.Ending {
-	byLimit := is.Outcome == transcript.RoundLimit && kept.Outcome == "" || is.Outcome == "" && kept.Outcome == transcript.RoundLimit
+	byLimit := is.Outcome == transcript.RoundLimit && kept.Outcome == "" ||
+		is.Outcome == "" && kept.Outcome == transcript.RoundLimit
 	if is.Outcome == kept.Outcome || byLimit || c.departed(round) {
 		return nil
 	}

@@ -62,14 +62,19 @@ func (c *Course) adaptStep(r *protocol.Record, s *protocol.Step, phase []protoco
 	if c.Plan.Swap && s.Blind && !slices.ContainsFunc(phase, again) {
 		s.Swap = !s.Swap
 	}
-	if slices.ContainsFunc(r.Turns, func(t transcript.Turn) bool { return t.Actor == s.Actor && !c.Plan.Decides(t.Phase) }) {
+	if slices.ContainsFunc(
+		r.Turns,
+		func(t transcript.Turn) bool { return t.Actor == s.Actor && !c.Plan.Decides(t.Phase) },
+	) {
 		s.Doubt = nil
 	}
 }
 
 // RemainsIn reports whether the prompt of a step holds words of an earlier turn that is left out of it. documents holds the texts
 // of documents that are left out. hide puts pseudonyms in place of names, as in the prompt.
-func (c *Course) RemainsIn(r *protocol.Record, s *protocol.Step, prompt []providers.Message, documents []string, hide func(string) string) bool {
+func (c *Course) RemainsIn(
+	r *protocol.Record, s *protocol.Step, prompt []providers.Message, documents []string, hide func(string) string,
+) bool {
 	if !c.Begun() || c.Plan.Omit.IsZero() || !c.Plan.Decides(s.Phase) {
 		return false
 	}

@@ -55,8 +55,10 @@ type attempts struct {
 	doubtful    *draft                      // the turn with a valid reply that the model is asked to reconsider; otherwise nil
 	substituted bool                        // a substitute is in use
 	shortened   bool                        // the prompt was shortened because of a guess
-	waitedAfter int                         // number of attempts that no longer count: those before a wait for a rate limit or a provider, and rounds of tool calls
-	waitError   error                       // why the step cannot wait any longer
+	// waitedAfter is the number of attempts that no longer count: those before a wait for a rate limit or a provider, and rounds
+	// of tool calls.
+	waitedAfter int
+	waitError   error // why the step cannot wait any longer
 	// While calls fail because the provider cannot be reached: when the first one failed, when the last one did, and the one
 	// before it or, if there is none, the same one.
 	lost, unreachable, unreachableSince time.Time
@@ -98,7 +100,8 @@ func (r *Run) Late(waited time.Duration) {
 	r.attempts.waited = waited
 	l := &r.Plan.Limits
 	if left := max(l.Remaining-waited, 1); left < l.Time {
-		l.Time, l.Budget = left, true
+		l.Time = left
+		l.Budget = true
 	}
 	for _, most := range []*time.Duration{&l.RateLimit, &l.Outage, &l.OutageTime, &l.OutageUnknown} {
 		if *most > 0 {
@@ -152,7 +155,8 @@ func (r *Run) begin(a Attempt) (context.Context, Call, error) {
 	}
 	ctx, call, err := r.host.Begin(r.ctx, a)
 	if private {
-		ctx, call = providers.WithPrivate(ctx), &privateCall{call, r.ctx, &r.draft}
+		ctx = providers.WithPrivate(ctx)
+		call = &privateCall{call, r.ctx, &r.draft}
 	}
 	r.attempts.open, r.attempts.began = call, time.Now()
 	r.attempts.hash = r.hash(request, r.attempts.began)
@@ -161,13 +165,19 @@ func (r *Run) begin(a Attempt) (context.Context, Call, error) {
 
 // newAttempt returns an attempt with the model in use.
 func (r *Run) newAttempt(used transcript.Usage) transcript.Attempt {
-	return transcript.Attempt{Provider: r.query.model.Provider, Model: r.query.model.Request.Model, Usage: used, FirstChunk: r.attempts.stream.first}
+	return transcript.Attempt{
+		Provider:   r.query.model.Provider,
+		Model:      r.query.model.Request.Model,
+		Usage:      used,
+		FirstChunk: r.attempts.stream.first,
+	}
 }
 
 // addAttempt adds an attempt and its outcome to the turn, and ends its call.
 func (r *Run) addAttempt(a transcript.Attempt, resp *providers.Response, err error) {
 	asked := a.Model
-	a.Model, a.FinishReason = cmp.Or(resp.Model, asked), string(resp.FinishReason)
+	a.Model = cmp.Or(resp.Model, asked)
+	a.FinishReason = string(resp.FinishReason)
 	if a.Model != asked {
 		a.Requested = asked
 	}
@@ -184,11 +194,15 @@ func (r *Run) addAttempt(a transcript.Attempt, resp *providers.Response, err err
 		if r.Plan.Private {
 			failed = hide(failed)
 		}
-		a.ErrorKind, a.ErrorMessage = string(failed.Kind), r.Plan.Pseudonyms.Reveal(failed.Error())
+		a.ErrorKind = string(failed.Kind)
+		a.ErrorMessage = r.Plan.Pseudonyms.Reveal(failed.Error())
 	}
-	a.Hash, r.attempts.hash = r.attempts.hash, ""
-	a.Began, a.Duration = r.attempts.began.UTC(), time.Since(r.attempts.began)
-	a.Waited, r.attempts.waited = r.attempts.waited, 0
+	a.Hash = r.attempts.hash
+	r.attempts.hash = ""
+	a.Began = r.attempts.began.UTC()
+	a.Duration = time.Since(r.attempts.began)
+	a.Waited = r.attempts.waited
+	r.attempts.waited = 0
 	if (r.Plan.KeepReplies || r.attempts.whole) && !r.Plan.Private {
 		said := characters.Valid(resp.Text)
 		a.Reply = characters.First(said, maxKept)
@@ -210,7 +224,8 @@ const (
 func limitRead(list []transcript.Access) (kept []transcript.Access) {
 	short := func(text string) string { return characters.First(characters.Valid(text), maxAccessText) }
 	for _, a := range list[:min(len(list), maxAccesses)] {
-		a.Kind, a.Title = short(a.Kind), short(a.Title)
+		a.Kind = short(a.Kind)
+		a.Title = short(a.Title)
 		places := a.Places[:min(len(a.Places), maxPlaces)]
 		a.Places = nil
 		for _, p := range places {
@@ -234,7 +249,8 @@ func (r *Run) price(u *transcript.Usage, answered, asked string) {
 	if !known && u.Cost > 0 {
 		return
 	}
-	u.Cost, u.Unpriced = p.Cost(*u), !known
+	u.Cost = p.Cost(*u)
+	u.Unpriced = !known
 }
 
 // timing is the time limit of the attempts.
@@ -257,16 +273,21 @@ func (t *timing) viewedTime() time.Duration { return t.viewed + t.timer.Viewed()
 
 // startTimer starts the timer of the step.
 func (r *Run) startTimer() {
-	t, l := &r.timing, &r.Plan.Limits
+	t := &r.timing
+	l := &r.Plan.Limits
 	if t.timer != nil {
 		t.timer.Stop()
 		t.viewed += t.timer.Viewed()
 	}
 	t.waited, t.began = false, time.Now()
 	if rest := l.RateLimit - time.Since(r.draft.Started) + t.viewed; l.RateLimit > 0 && rest < l.Time {
-		l.Time, l.Budget = rest, true
+		l.Time = rest
+		l.Budget = true
 	}
-	cancel, limit, budget, concluding := r.cancel, l.Time, l.Budget, r.Plan.Concluding
+	cancel := r.cancel
+	limit := l.Time
+	budget := l.Budget
+	concluding := r.Plan.Concluding
 	t.timer = steptimer.Start(limit, func() { // it may fire late, when r is reused for another step
 		cancel(timeoutError(limit, budget, concluding))
 	})

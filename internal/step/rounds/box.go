@@ -53,13 +53,16 @@ func (b *Box) ContinueFrom(t *Rounds, o *Step) {
 
 // Pending returns the calls of a round that was stored without results, and forgets them. It returns nil if there is none.
 func (b *Box) Pending() (calls []tool.Record) {
-	calls, b.pending = b.pending, nil
+	calls = b.pending
+	b.pending = nil
 	return calls
 }
 
 // New returns the calls that a model has asked for in a round of a step, with the names that reveal returns in place of
 // pseudonyms. Those that cannot run have their answers. read has a function read the rounds of the debate.
-func (b *Box) New(debate string, k transcript.Key, c *step.Calls, reveal func(string) string, read func(func(*Rounds))) (calls []tool.Record) {
+func (b *Box) New(
+	debate string, k transcript.Key, c *step.Calls, reveal func(string) string, read func(func(*Rounds)),
+) (calls []tool.Record) {
 	for _, p := range c.Parts {
 		if p.ToolCall == nil {
 			continue
@@ -68,7 +71,11 @@ func (b *Box) New(debate string, k transcript.Key, c *step.Calls, reveal func(st
 		if !json.Valid(arguments) {
 			arguments, _ = json.Marshal(string(arguments)) // a text always encodes
 		}
-		calls = append(calls, tool.Record{ID: callID(debate, k, c.Number, len(calls)), Name: p.ToolCall.Name, Arguments: arguments})
+		calls = append(calls, tool.Record{
+			ID:        callID(debate, k, c.Number, len(calls)),
+			Name:      p.ToolCall.Name,
+			Arguments: arguments,
+		})
 	}
 	limits := b.Limits
 	limits.Calls = max(limits.Calls-b.made, 0)
@@ -123,7 +130,8 @@ func (b *Box) BeginOnce(calls []tool.Record) (begins bool) {
 		case c.Begun:
 			toolcall.Interrupt(c)
 		default:
-			c.Begun, begins = true, true
+			c.Begun = true
+			begins = true
 		}
 	}
 	return begins
@@ -186,7 +194,8 @@ func FitSources(parts []providers.Part, calls []tool.Record) {
 	for i := range calls {
 		for j := range calls[i].Sources {
 			s := &calls[i].Sources[j]
-			if left -= len(s.URI) + len(s.Title); len(s.Text) <= left {
+			left -= len(s.URI) + len(s.Title)
+			if len(s.Text) <= left {
 				left -= len(s.Text)
 			} else if s.Text != "" {
 				s.Size, s.SHA256, s.Text = len(s.Text), toolcall.Digest(s.Text), ""
@@ -198,7 +207,14 @@ func FitSources(parts []providers.Part, calls []tool.Record) {
 // Hide returns a call of a private step without what may quote the document: its size stands for the result.
 func Hide(c *tool.Record) tool.Record {
 	return tool.Record{
-		ID: c.ID, Name: c.Name, Begun: c.Begun, Done: c.Done, Error: c.Error, Shared: c.Shared, Size: max(c.Size, len(c.Text)),
-		Began: c.Began, Duration: c.Duration,
+		ID:       c.ID,
+		Name:     c.Name,
+		Begun:    c.Begun,
+		Done:     c.Done,
+		Error:    c.Error,
+		Shared:   c.Shared,
+		Size:     max(c.Size, len(c.Text)),
+		Began:    c.Began,
+		Duration: c.Duration,
 	}
 }

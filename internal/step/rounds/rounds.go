@@ -62,7 +62,8 @@ func IsOpen(ev *journal.ToolsCalled) bool {
 
 // Check returns an error if an entry is not the next one of its step.
 func (t *Rounds) Check(ev *journal.ToolsCalled) error {
-	last, number := t.Of(ev.Key).Last(), 1
+	last := t.Of(ev.Key).Last()
+	number := 1
 	if last != nil {
 		number = last.Number + 1
 	}
@@ -189,7 +190,11 @@ func (o *Step) Plan() (list []step.Round) {
 func Results(calls []tool.Record) []step.Result {
 	list := make([]step.Result, len(calls))
 	for i := range calls {
-		list[i] = step.Result{Text: calls[i].Text, Sources: heading(calls[i].Sources), Failed: calls[i].Error != ""}
+		list[i] = step.Result{
+			Text:    calls[i].Text,
+			Sources: heading(calls[i].Sources),
+			Failed:  calls[i].Error != "",
+		}
 	}
 	return list
 }
