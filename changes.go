@@ -65,7 +65,7 @@ func (x *rederivation) next() error {
 func (x *rederivation) changeSafely() (err error) {
 	defer panics.Catch(&err)
 	x.label = ""
-	if r := x.journal.rec; x.at > 0 && r.derivable() != nil {
+	if r := x.journal.rec; x.at > 0 && r.protocolKnown() != nil {
 		return x.accept(EntryNotDerivable, fmt.Sprintf("the engine lacks the protocol %s", r.config.Protocol.Name()))
 	}
 	if x.at > 0 && x.repeatsUnknown() {

@@ -269,8 +269,8 @@ func (d *Debate) reply(
 			return nil
 		case done && r.people.asked[key] != nil:
 			return fmt.Errorf("step %s: %w", key, ErrAnswered)
-		case r.drivable() != nil:
-			return r.drivable()
+		case r.canContinue() != nil:
+			return r.canContinue()
 		}
 		s := r.open(key)
 		if s == nil || !r.waitsFor(*s) {

@@ -147,7 +147,7 @@ func (d *Debate) Waiting(ctx context.Context) (list []Asked, err error) {
 	if err := d.journal.refresh(ctx); err != nil {
 		return nil, err
 	}
-	if err := d.journal.rec.drivable(); err != nil {
+	if err := d.journal.rec.canContinue(); err != nil {
 		return nil, fmt.Errorf("read what debate %s waits for: %w", d.ID(), err)
 	}
 	for _, a := range d.journal.rec.waiting() {
@@ -212,7 +212,7 @@ func (d *Debate) Document(ctx context.Context, seat, name string) (string, error
 // answers. WatchAs and ReplayAs show them nothing. If you show them the debate in another way, leave out names and texts.
 func (d *Debate) Blind(ctx context.Context) (seats []string, err error) {
 	err = d.read(ctx, func(r *record) {
-		if r.config == nil || r.drivable() != nil {
+		if r.config == nil || r.canContinue() != nil {
 			return
 		}
 		_ = r.ask(func(r *record) {

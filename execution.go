@@ -40,7 +40,7 @@ type execution struct {
 	end     func(Outcome) // ends the step for the observer; nil if nobody observes it
 	feed    *live.Feed[Event]
 	reports *reporter
-	tools   *rounds.Box // nil if the step has no tools
+	tools   *rounds.Caller // nil if the step has no tools
 	commits committer   // commits rounds of tool calls
 	// emit shows an event that carries the given seq; nil if there is no viewer.
 	emit func(ev Event, seq int64) error

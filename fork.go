@@ -89,7 +89,7 @@ func (e *Engine) rejudge(id string, entries []store.Entry, again *Rejudge) (f *f
 			return nil, err
 		}
 	}
-	if err := past.rec.derivable(); err != nil {
+	if err := past.rec.protocolKnown(); err != nil {
 		return nil, err
 	}
 	f = &fork{
@@ -203,7 +203,7 @@ func (f *fork) commit(ctx context.Context) (*Debate, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := j.rec.drivable(); err != nil {
+	if err := j.rec.canContinue(); err != nil {
 		return nil, err
 	}
 	c := newTransaction(j.rec)

@@ -247,7 +247,7 @@ func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, e
 		return nil, err
 	}
 	r := past.rec
-	if err := r.derivable(); err != nil {
+	if err := r.protocolKnown(); err != nil {
 		return nil, err
 	}
 	s := r.open(key)

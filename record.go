@@ -204,16 +204,16 @@ func (r *record) roundAfter(on fsm.Event, to fsm.State) int {
 	return r.Cursor.Round
 }
 
-// drivable returns an error if this engine lacks the protocol of a debate that has not ended.
-func (r *record) drivable() error {
+// canContinue returns an error if this engine lacks the protocol of a debate that has not ended.
+func (r *record) canContinue() error {
 	if r.lifecycle.State.Final() {
 		return nil
 	}
-	return r.derivable()
+	return r.protocolKnown()
 }
 
-// derivable returns an error if this engine lacks the debate's protocol, which says which steps can run.
-func (r *record) derivable() error {
+// protocolKnown returns an error if this engine lacks the debate's protocol, which says which steps can run.
+func (r *record) protocolKnown() error {
 	if u, ok := r.config.Protocol.(protocoljson.Unknown); ok {
 		return &unsupported{[]string{fmt.Sprintf("protocol.name: %q is unknown to this engine", u.Name())}}
 	}

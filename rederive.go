@@ -121,7 +121,7 @@ func (x *rederivation) take(is Event, verdict EntryVerdict, reason string) error
 		Verdict: verdict,
 		Reason:  reason,
 	}
-	if x.journal.rec.derivable() == nil {
+	if x.journal.rec.protocolKnown() == nil {
 		x.again.at(x.journal.rec)
 		x.again.add(&c, is)
 	}
@@ -190,7 +190,7 @@ func describeEvent(ev Event) string {
 
 // verifyEntry returns an error if an entry that follows those in the record has values that the record contradicts.
 func verifyEntry(plans *verification.Plans, r *record, ev Event) error {
-	at := plans.At(&r.Record, r.next(), r.derivable() == nil)
+	at := plans.At(&r.Record, r.next(), r.protocolKnown() == nil)
 	if ev.Meta().Repeats > 0 {
 		return verifyRepetition(r, ev)
 	}
@@ -238,7 +238,7 @@ func verifyEntry(plans *verification.Plans, r *record, ev Event) error {
 
 // verifyRepetition returns an error if an entry of a rejudged debate is not the next one of its course.
 func verifyRepetition(r *record, ev Event) error {
-	if r.derivable() != nil || ev.Meta().Seq <= r.course.Before(r.fork.Seq) {
+	if r.protocolKnown() != nil || ev.Meta().Seq <= r.course.Before(r.fork.Seq) {
 		return nil
 	}
 	c := newTransaction(r)
@@ -264,7 +264,7 @@ func verifyFailures(at *verification.Point, ev Event) error {
 
 // verifyCallers checks the callers of a phase, on which the numbers of sources depend.
 func verifyCallers(r *record, ev *PhaseStarted) error {
-	if r.derivable() != nil {
+	if r.protocolKnown() != nil {
 		return nil
 	}
 	var want []string

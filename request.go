@@ -57,7 +57,7 @@ func offerTools(e *Engine, r *record, x *execution, who *Participant) error {
 	for i := range p.Substitutes {
 		limitTools(e, &p.Substitutes[i], p)
 	}
-	x.tools = &rounds.Box{
+	x.tools = &rounds.Caller{
 		Set:   e.tools,
 		Names: who.Tools,
 		Limits: toolcall.Limits{

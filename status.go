@@ -45,7 +45,7 @@ func statusOf(r *record) store.Status {
 		Parent:      r.fork.Parent,
 		Signed:      r.isSigned(),
 	}
-	if r.drivable() != nil { // only an engine that has the protocol can tell
+	if r.canContinue() != nil { // only an engine that has the protocol can tell
 		status.Waiting = slices.Clone(r.stored.awaited)
 	}
 	for _, a := range r.waiting() {
@@ -265,7 +265,7 @@ func planOf(r *record) (p store.Plan) {
 	if !r.lifecycle.State.Active() {
 		return p
 	}
-	if r.drivable() != nil &&
+	if r.canContinue() != nil &&
 		r.lifecycle.State != fsm.Validating { // only an engine that has the protocol can plan
 		return r.stored.plan
 	}

@@ -106,7 +106,7 @@ func (c *transaction) fire(on fsm.Event, with StateChanged) error {
 // settle adds every event that needs no model call, such as transitions out of states whose work is done, and the start of a
 // phase.
 func (c *transaction) settle() error {
-	if err := c.rec.drivable(); err != nil {
+	if err := c.rec.canContinue(); err != nil {
 		return err
 	}
 	for c.rec.lifecycle.State.Active() && c.rec.lifecycle.State != fsm.Validating {

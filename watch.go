@@ -169,7 +169,7 @@ func (v *viewer) add(ev Event) error {
 				problemOf("seat", "seat", "no participant or judge has the name %q", v.Seat),
 			)
 		}
-		if err := r.drivable(); err != nil { // nobody can tell which phases are open
+		if err := r.canContinue(); err != nil { // nobody can tell which phases are open
 			return fmt.Errorf("watch debate %s as %q: %w", r.ID, v.Seat, err)
 		}
 		v.Masked = false

@@ -77,13 +77,15 @@ type (
 	// StateChanged is a transition of the lifecycle.
 	StateChanged struct {
 		EventMeta
-		At            time.Time          `json:"at"` // time of the commit
-		From          fsm.State          `json:"from"`
-		On            fsm.Event          `json:"on"`
-		To            fsm.State          `json:"to"`
-		Round         int                `json:"round"`                    // current round after the transition
-		Ending        transcript.Ending  `json:"ending,omitzero"`          // why the debate ends, if this transition decided it
-		Instead       *transcript.Ending `json:"instead,omitempty"`        // what would have been decided, where a rejudged debate keeps another course; zero if it would have gone on
+		At     time.Time         `json:"at"` // time of the commit
+		From   fsm.State         `json:"from"`
+		On     fsm.Event         `json:"on"`
+		To     fsm.State         `json:"to"`
+		Round  int               `json:"round"`           // current round after the transition
+		Ending transcript.Ending `json:"ending,omitzero"` // why the debate ends, if this transition decided it
+		// Instead is what would have been decided, where a rejudged debate keeps another course. It is zero if the debate would
+		// have gone on.
+		Instead       *transcript.Ending `json:"instead,omitempty"`
 		Problems      []protocol.Problem `json:"problems,omitempty"`       // errors of a rejected configuration
 		Failure       *Failure           `json:"failure,omitempty"`        // cause of an error or of an early end
 		OtherFailures []*Failure         `json:"other_failures,omitempty"` // other steps of the phase that had failed by then

@@ -80,8 +80,8 @@ func TestUsageIsCountedOnce(t *testing.T) {
 	require.Zero(t, all.Of(ada).Usage())
 }
 
-// newBox returns the box of a step with a tool that answers, one that may run only once, and one that a person approves.
-func newBox(t *testing.T) *Box {
+// newCaller returns the caller of a step with a tool that answers, one that may run only once, and one that a person approves.
+func newCaller(t *testing.T) *Caller {
 	t.Helper()
 	var list []tool.Tool
 	for _, s := range []tool.Spec{{Name: "look"}, {Name: "order", Once: true}, {Name: "buy", Approval: true}} {
@@ -90,7 +90,7 @@ func newBox(t *testing.T) *Box {
 	}
 	set, err := toolcall.Compile(list)
 	require.NoError(t, err)
-	return &Box{Set: set, Names: []string{"look", "order", "buy"}, Limits: toolcall.Limits{Calls: 2, Bytes: 1000, Timeout: time.Minute}}
+	return &Caller{Set: set, Names: []string{"look", "order", "buy"}, Limits: toolcall.Limits{Calls: 2, Bytes: 1000, Timeout: time.Minute}}
 }
 
 type given struct{ spec tool.Spec }
@@ -109,14 +109,14 @@ func asked(names ...string) *step.Calls {
 	return c
 }
 
-func newCalls(b *Box, all *Rounds, c *step.Calls) []tool.Record {
+func newCalls(b *Caller, all *Rounds, c *step.Calls) []tool.Record {
 	reveal := func(s string) string { return strings.ReplaceAll(s, "Debater A", "Bo") }
 	return b.New("d", ada, c, reveal, func(f func(*Rounds)) { f(all) })
 }
 
 func TestARoundOfCalls(t *testing.T) {
 	var all Rounds
-	b, c := newBox(t), asked("look", "order", "look")
+	b, c := newCaller(t), asked("look", "order", "look")
 	calls := newCalls(b, &all, c)
 	require.JSONEq(t, `{"of":["Bo",1.0]}`, string(calls[0].Arguments), "tools know no pseudonyms")
 	require.NotEqual(t, calls[0].ID, calls[1].ID)
@@ -140,10 +140,10 @@ func TestARoundOfCalls(t *testing.T) {
 
 func TestACallThatHadBegunIsNotRepeated(t *testing.T) {
 	var all Rounds
-	calls := newCalls(newBox(t), &all, asked("order"))
+	calls := newCalls(newCaller(t), &all, asked("order"))
 	calls[0].Begun = true
 	all.Add(entry(1, calls...))
-	b := newBox(t)
+	b := newCaller(t)
 	b.ContinueFrom(&all, all.Of(ada))
 	calls = b.Pending()
 	require.Nil(t, b.Pending())
@@ -156,7 +156,7 @@ func TestAPersonDecides(t *testing.T) {
 	for name, d := range map[string]Decision{"approved": {}, "refused": {Refused: true, Reason: "too dear"}} {
 		t.Run(name, func(t *testing.T) {
 			var all Rounds
-			b := newBox(t)
+			b := newCaller(t)
 			calls := newCalls(b, &all, asked("buy"))
 			require.True(t, b.Decide(calls))
 			all.Add(entry(1, calls...))
@@ -166,7 +166,7 @@ func TestAPersonDecides(t *testing.T) {
 			all.Decide(c.ID, d)
 			_, c = all.Awaited(steps)
 			require.Nil(t, c)
-			b = newBox(t)
+			b = newCaller(t)
 			b.ContinueFrom(&all, all.Of(ada))
 			calls = b.Pending()
 			require.False(t, b.Decide(calls))
