@@ -2,9 +2,10 @@ package debate
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/elenchus-go/debate/journal"
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/evidence"
@@ -13,7 +14,6 @@ import (
 	"github.com/elenchus-go/debate/internal/actor/warnings"
 	"github.com/elenchus-go/debate/internal/calibration"
 	"github.com/elenchus-go/debate/internal/sources"
-	"github.com/elenchus-go/debate/internal/step/rounds"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
@@ -23,7 +23,7 @@ import (
 // providers are known: the windows of actors, and the token limits of replies that fit into them.
 
 // window returns the size of the actor's window. Before the debate has started, it may be a guess.
-func (p *Participant) window() int { return cmp.Or(p.Window, window.DefaultSize) }
+func windowOf(p *Participant) int { return cmp.Or(p.Window, window.DefaultSize) }
 
 // limitReplies sets the token limits of actors' replies, by the path of the actor's field.
 func limitReplies(c *Config, limits map[string]int) {
@@ -62,7 +62,7 @@ func changeActors(c *Config, set func(field string, p *Participant)) {
 // keepWindows gives each actor without a window the one that it has in another configuration, if it has the same model.
 func keepWindows(c *Config, of *Config) {
 	changeActors(c, func(field string, p *Participant) {
-		was := of.settings(actor.NameIn(field, p.Name))
+		was := of.Actor(actor.NameIn(field, p.Name))
 		if p.Window == 0 && was != nil && was.Provider == p.Provider && was.Model == p.Model {
 			p.Window = was.Window
 		}
@@ -72,7 +72,7 @@ func keepWindows(c *Config, of *Config) {
 func participantProfiles(c Config) (list []transcript.Profile) {
 	for i := range c.Participants {
 		if !c.Participants[i].Disabled {
-			list = append(list, c.Participants[i].actor().Profile())
+			list = append(list, c.Participants[i].Profile())
 		}
 	}
 	return list
@@ -85,41 +85,23 @@ func namesOf(list []Participant) (names []string) {
 	return names
 }
 
-// String describes the attachment without its bytes and without its address.
-func (a Attachment) String() string { return a.shown().String() }
-
-// Format writes the result of String for every verb, so that no log holds the bytes.
-func (a Attachment) Format(f fmt.State, _ rune) { fmt.Fprint(f, a.String()) }
-
 // shown returns the attachment as models get it. It shares the bytes.
-func (a *Attachment) shown() *providers.Attachment {
-	return &providers.Attachment{Name: a.Name, MediaType: a.MediaType, Data: a.Data, URL: a.URL, Pages: a.Pages}
+func shown(a *Attachment) *providers.Attachment {
+	return &providers.Attachment{
+		Name:      a.Name,
+		MediaType: a.MediaType,
+		Data:      a.Data,
+		URL:       a.URL,
+		Pages:     a.Pages,
+	}
 }
 
-func (a *Attachment) isFor(name string) bool {
-	return len(a.Readers) == 0 || slices.Contains(a.Readers, name)
-}
-
-func attachmentsFor(c *Config, name string) (list []*providers.Attachment) {
+// attachmentsFor returns the attachments that an actor sees.
+func attachmentsFor(c *Config, name string) []*providers.Attachment {
 	if len(c.Attachments) == 0 || slices.Contains(actor.System, name) {
 		return nil
 	}
-	return shownAttachments(c, func(a *Attachment) bool { return a.isFor(name) && !hides(c, a.Name, name) })
-}
-
-// hides reports whether an actor is a judge from whom a document or an attachment is hidden.
-func hides(c *Config, name, actor string) bool {
-	return slices.Contains(c.hidden, name) && findParticipant(c.Judges, actor) != nil
-}
-
-// hiddenTexts returns the texts of hidden documents, as far as they are stored.
-func hiddenTexts(c *Config) (list []string) {
-	for i := range c.Documents {
-		if d := &c.Documents[i]; slices.Contains(c.hidden, d.Name) && d.Text != "" {
-			list = append(list, d.Text)
-		}
-	}
-	return list
+	return shownAttachments(c, func(a *Attachment) bool { return a.IsFor(name) })
 }
 
 // attachmentsSeen returns the attachments that the actor in a field sees. A substitute sees those of all judges.
@@ -128,75 +110,113 @@ func attachmentsSeen(c *Config, field, name string) (list []*providers.Attachmen
 		return attachmentsFor(c, actor.NameIn(field, name))
 	}
 	return shownAttachments(c, func(a *Attachment) bool {
-		return slices.ContainsFunc(c.Judges, func(j Participant) bool { return !j.Human && a.isFor(j.Name) })
+		return slices.ContainsFunc(c.Judges, func(j Participant) bool {
+			return !j.Human &&
+				a.IsFor(j.Name)
+		})
 	})
 }
 
 // shownAttachments returns the attachments that are wanted, as models get them.
 func shownAttachments(c *Config, wanted func(*Attachment) bool) (list []*providers.Attachment) {
 	for i := range c.Attachments {
-		if a := &c.Attachments[i]; wanted(a) {
-			list = append(list, a.shown())
+		a := &c.Attachments[i]
+		if wanted(a) {
+			list = append(list, shown(a))
 		}
 	}
 	return list
 }
 
-// actors implements prompting.Actors.
-type actors Config
+// seatSettings implements prompting.Actors.
+type seatSettings struct {
+	config *Config
+	hidden []string // documents and attachments that the judges of a rejudged debate do not see
+}
 
 // ModelOf returns the model of an actor.
-func (c *actors) ModelOf(actor string) (calibration.Model, bool) {
-	p := (*Config)(c).settings(actor)
+func (s seatSettings) ModelOf(actor string) (calibration.Model, bool) {
+	p := s.config.Actor(actor)
 	if p == nil {
 		return calibration.Model{}, false
 	}
-	return calibration.Model{Provider: p.Provider, Name: p.Model, Window: p.Window, MaxTokens: p.MaxTokens}, true
+	return calibration.Model{
+		Provider:  p.Provider,
+		Name:      p.Model,
+		Window:    p.Window,
+		MaxTokens: p.MaxTokens,
+	}, true
 }
 
 // ToolsOf returns the names of the tools that the model of an actor may call.
-func (c *actors) ToolsOf(actor string) []string {
-	if p := (*Config)(c).settings(actor); p != nil && !p.Human {
-		return p.Tools
+func (s seatSettings) ToolsOf(actor string) []string {
+	p := s.config.Actor(actor)
+	if p == nil || p.Human {
+		return nil
 	}
-	return nil
+	return p.Tools
 }
 
 // DocumentsOf returns the documents that an actor reads.
-func (c *actors) DocumentsOf(actor string) []evidence.Document {
-	return documentsFor((*Config)(c), actor)
+func (s seatSettings) DocumentsOf(actor string) []evidence.Document {
+	list := documentsFor(s.config, actor)
+	if !s.hidesFrom(actor) {
+		return list
+	}
+	return slices.DeleteFunc(list, func(d evidence.Document) bool { return slices.Contains(s.hidden, d.Name) })
 }
 
 // AttachmentsOf returns the attachments that an actor sees.
-func (c *actors) AttachmentsOf(actor string) []*providers.Attachment {
-	return attachmentsFor((*Config)(c), actor)
+func (s seatSettings) AttachmentsOf(actor string) []*providers.Attachment {
+	list := attachmentsFor(s.config, actor)
+	if !s.hidesFrom(actor) {
+		return list
+	}
+	return slices.DeleteFunc(list, func(a *providers.Attachment) bool { return slices.Contains(s.hidden, a.Name) })
 }
 
+// hidesFrom reports whether something is hidden from an actor, who is a judge then.
+func (s seatSettings) hidesFrom(actor string) bool {
+	return len(s.hidden) > 0 && journal.Find(s.config.Judges, actor) != nil
+}
+
+// hiddenTexts returns the texts of hidden documents, as far as they are stored.
+func (s seatSettings) hiddenTexts() (list []string) {
+	for i := range s.config.Documents {
+		d := &s.config.Documents[i]
+		if slices.Contains(s.hidden, d.Name) && d.Text != "" {
+			list = append(list, d.Text)
+		}
+	}
+	return list
+}
+
+// documentsFor returns the documents that an actor reads.
 func documentsFor(c *Config, name string) (list []evidence.Document) {
 	if len(c.Documents) == 0 || slices.Contains(actor.System, name) {
 		return nil
 	}
 	for i := range c.Documents {
-		if d := &c.Documents[i]; d.IsFor(name) && !hides(c, d.Name, name) {
+		d := &c.Documents[i]
+		if d.IsFor(name) {
 			list = append(list, *d)
 		}
 	}
 	return list
 }
 
-// seatsOf returns a function that reports whether a participant or a judge has a name.
-func seatsOf(c *Config) func(name string) bool {
-	return func(name string) bool {
-		is := func(p Participant) bool { return p.Name == name }
-		return slices.ContainsFunc(c.Participants, is) || slices.ContainsFunc(c.Judges, is)
-	}
-}
-
 // warningsAbout returns warnings about actors as events of a run.
 func warningsAbout(run int, list []warnings.Warning) (events []Warning) {
 	for _, w := range list {
 		events = append(events, Warning{
-			EventMeta: liveMeta("warning"), Key: transcript.Key{Run: run, Phase: "configuration", Actor: w.Name, Target: w.Field}, Text: w.Text,
+			EventMeta: liveMeta("warning"),
+			Key: transcript.Key{
+				Run:    run,
+				Phase:  "configuration",
+				Actor:  w.Name,
+				Target: w.Field,
+			},
+			Text: w.Text,
 		})
 	}
 	return events
@@ -204,7 +224,13 @@ func warningsAbout(run int, list []warnings.Warning) (events []Warning) {
 
 // startWarnings returns warnings about an accepted configuration with the windows that are known and with lower limits of replies.
 func startWarnings(c *Config, run int, windows, limits map[string]int) []Warning {
-	return append(warningsAbout(run, warnings.Windows(c.seats(), windows)), warningsAbout(run, warnings.ReplyLimits(c.seats(), limits))...)
+	return append(warningsAbout(
+		run,
+		warnings.Windows(c.Actors(), windows),
+	), warningsAbout(
+		run,
+		warnings.ReplyLimits(c.Actors(), limits),
+	)...)
 }
 
 // privateOnes returns the documents that are private, or nil if there are none.
@@ -231,7 +257,7 @@ func callersOf(c *Config, p *protocol.Phase) (list []string) {
 		return nil
 	}
 	for i := range p.Steps {
-		if who := c.settings(p.Steps[i].Actor); who != nil && len(who.Tools) > 0 {
+		if who := c.Actor(p.Steps[i].Actor); who != nil && len(who.Tools) > 0 {
 			list = append(list, sources.Lane(p.Steps[i].Key))
 		}
 	}
@@ -239,10 +265,6 @@ func callersOf(c *Config, p *protocol.Phase) (list []string) {
 		return nil
 	}
 	return list
-}
-
-func (ev *ToolsCalled) round() *rounds.Round {
-	return &rounds.Round{Key: ev.Key, Number: ev.Number, VisibleSeq: ev.VisibleSeq, Attempts: ev.Attempts, Parts: ev.Parts, Calls: ev.Calls}
 }
 
 func documentNames(c *Config) (names []string) {
@@ -257,5 +279,10 @@ func documentNames(c *Config) (names []string) {
 
 // textsOf returns what prompts hold before the history.
 func textsOf(c *Config) *room.Texts {
-	return &room.Texts{Topic: c.Topic, Background: c.Background, Reference: c.Reference, Documents: c.Documents}
+	return &room.Texts{
+		Topic:      c.Topic,
+		Background: c.Background,
+		Reference:  c.Reference,
+		Documents:  c.Documents,
+	}
 }

@@ -31,7 +31,13 @@ func (dr *driver) newExecutions(r *record) ([]*execution, error) {
 			continue
 		}
 		if twice != "" {
-			return nil, &Failure{Key: s.Key, Kind: providers.InvalidRequest, At: time.Now().UTC(), Message: twice, cause: errProtocol}
+			return nil, &Failure{
+				Key:     s.Key,
+				Kind:    providers.InvalidRequest,
+				At:      time.Now().UTC(),
+				Message: twice,
+				Cause:   errProtocol,
+			}
 		}
 		c, err := dr.newExecution(r, s)
 		if p, ok := errors.AsType[*panics.Error](err); ok {
@@ -42,7 +48,12 @@ func (dr *driver) newExecutions(r *record) ([]*execution, error) {
 		}
 		if err != nil {
 			return nil, &Failure{
-				Key: s.Key, Kind: providers.InvalidRequest, At: time.Now().UTC(), Message: err.Error(), Recoverable: !errors.Is(err, errProtocol), cause: err,
+				Key:         s.Key,
+				Kind:        providers.InvalidRequest,
+				At:          time.Now().UTC(),
+				Message:     err.Error(),
+				Recoverable: !errors.Is(err, errProtocol),
+				Cause:       err,
 			}
 		}
 		calls = append(calls, c)
@@ -54,7 +65,8 @@ func (dr *driver) newExecutions(r *record) ([]*execution, error) {
 // newExecution returns the execution of a step. It returns a panic of the protocol or of a hook as a *panics.Error.
 func (dr *driver) newExecution(r *record, s protocol.Step) (c *execution, err error) {
 	defer panics.Catch(&err)
-	if c, err = dr.engine.newExecution(r, s); err == nil {
+	c, err = dr.engine.newExecution(r, s)
+	if err == nil {
 		if m := &c.run.Plan.Model; m.Client == nil {
 			m.Provider, m.Client, err = dr.engine.providers.Bind(m.Provider)
 		}
@@ -73,7 +85,8 @@ func (dr *driver) advance() (more bool, err error) {
 			return
 		}
 		if v := recover(); v != nil {
-			more, err = false, dr.fail(panics.New(v))
+			more = false
+			err = dr.fail(panics.New(v))
 		}
 	}()
 	return dr.step()
@@ -115,14 +128,16 @@ var startEvents = map[fsm.State][]fsm.Event{fsm.Validating: {fsm.Accept, fsm.Sta
 // step does what can be done now and reports whether there is more to do.
 func (dr *driver) step() (more bool, err error) {
 	var p plan
-	if err = checkReadable(dr); err == nil {
+	err = checkReadable(dr)
+	if err == nil {
 		p, err = dr.plan()
 	}
 	if err == nil {
 		err = giveDocuments(dr, p.executions)
 	}
 	dr.engine.heartbeats.Lack(dr.ctx, dr.journal.id, lackedBy(err))
-	if dr.out.Flush(); dr.out.Gone || err != nil {
+	dr.out.Flush()
+	if dr.out.Gone || err != nil {
 		return false, err
 	}
 	if p.check != nil || len(p.executions) > 0 {
@@ -146,7 +161,8 @@ func (dr *driver) step() (more bool, err error) {
 		}
 		err = dr.perform(p)
 	}
-	if dr.out.Flush(); dr.out.Gone || err != nil {
+	dr.out.Flush()
+	if dr.out.Gone || err != nil {
 		return false, err
 	}
 	if dr.ctx.Err() != nil {
@@ -188,6 +204,7 @@ func (dr *driver) plan() (p plan, err error) {
 	case dr.only != "" && dr.only != planOf(r).Key: // the plan is done
 	case r.lifecycle.State == fsm.Validating:
 		p.check = r.config
+		p.hidden = r.hidden
 	case r.lifecycle.State == fsm.RoundComplete:
 		p.wait = max(time.Until(r.nextRoundAt()), 1)
 	case r.lifecycle.State.Active():
@@ -253,7 +270,8 @@ func (dr *driver) validate(p plan) error {
 	var planned *record
 	if len(problems) == 0 {
 		var lacks error
-		if problems, limits, planned, lacks = dr.engine.preflight(*p.check, windows); lacks != nil {
+		problems, limits, planned, lacks = dr.engine.preflight(seatSettings{config: p.check, hidden: p.hidden}, windows)
+		if lacks != nil {
 			dr.engine.heartbeats.Lack(dr.ctx, dr.journal.id, lackedBy(lacks))
 			return fmt.Errorf("drive debate %s: %w", dr.journal.id, lacks)
 		}
@@ -272,8 +290,15 @@ func (dr *driver) validate(p plan) error {
 		}
 		cfg := planned.config
 		warnings := slices.Concat(c.rec.configWarnings(), startWarnings(cfg, c.rec.Cursor.Run, windows, limits),
-			warningsAbout(c.rec.Cursor.Run, warnings.Biases(cfg.seats(), c.rec.env.sets[cfg.Prompts].Version(), c.rec.env.audits)))
-		if err := c.fire(fsm.Accept, StateChanged{Warnings: warnings, ReplyTokens: limits, Windows: windows}); err != nil {
+			warningsAbout(
+				c.rec.Cursor.Run,
+				warnings.Biases(cfg.Actors(), c.rec.env.sets[cfg.Prompts].Version(), c.rec.env.audits),
+			))
+		if err := c.fire(fsm.Accept, StateChanged{
+			Warnings:    warnings,
+			ReplyTokens: limits,
+			Windows:     windows,
+		}); err != nil {
 			return err
 		}
 		if err := c.fire(fsm.Start, StateChanged{}); err != nil {
@@ -305,7 +330,8 @@ func (dr *driver) checkProviders(p plan) (problems []protocol.Problem, windows m
 	if dr.outdated(p) { // the plan became outdated before its check could be canceled
 		dr.recheck()
 	}
-	actors, ask := dr.engine.clientsOf(p.check), dr.engine.asker()
+	actors := dr.engine.clientsOf(p.check)
+	ask := dr.engine.asker()
 	problems = slices.Concat(ask.Access(ctx, actors), ask.Settings(ctx, actors))
 	return problems, ask.Windows(ctx, actors), errors.Is(context.Cause(ctx), step.ErrSuperseded)
 }
@@ -357,5 +383,9 @@ func (dr *driver) ended() (ev *Ended, waits bool) {
 }
 
 func endedOf(r *record) Ended {
-	return Ended{EventMeta: EventMeta{Type: "ended", Seq: r.Seq, Live: true}, Result: resultOf(r)}
+	return Ended{EventMeta: EventMeta{
+		Type: "ended",
+		Seq:  r.Seq,
+		Live: true,
+	}, Result: resultOf(r)}
 }

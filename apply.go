@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/actor/warnings"
 	"github.com/elenchus-go/debate/internal/characters"
@@ -34,13 +36,19 @@ func (r *record) apply(ev Event, at time.Time) error {
 		err = r.add(ev)
 	}
 	if err != nil {
-		return &store.Damaged{ID: r.ID, Seq: ev.Meta().Seq, Err: err}
+		return &store.Damaged{
+			ID:  r.ID,
+			Seq: ev.Meta().Seq,
+			Err: err,
+		}
 	}
 	meta := ev.Meta()
 	r.Seq = meta.Seq
-	if r.course.Course != nil {
-		x := courseEntry(ev)
-		if r.course.Follow(&x, rejudging.Place{State: r.lifecycle.State, Round: r.Cursor.Round}) { // the judges see other documents from here on
+	if r.course != nil {
+		if r.course.Follow(ev, rejudging.Place{
+			State: r.lifecycle.State,
+			Round: r.Cursor.Round,
+		}) { // the judges see other documents from here on
 			r.setConfig(r.config)
 			r.Forget()
 		}
@@ -53,7 +61,7 @@ func (r *record) apply(ev Event, at time.Time) error {
 func (r *record) add(ev Event) (err error) {
 	open := r.planned.open
 	r.planned.open = nil
-	failed := failuresIn(ev)
+	failed := journal.Failures(ev)
 	switch ev := ev.(type) {
 	case ConfigChanged:
 		err = r.configure(ev)
@@ -62,7 +70,9 @@ func (r *record) add(ev Event) (err error) {
 		r.transition(ev)
 	case PhaseStarted:
 		r.StartPhase(ev.Phase, ev.Seq)
-		if r.Parallel, r.History.Wanted = ev.Parallel, ev.Summary; r.Parallel {
+		r.Parallel = ev.Parallel
+		r.History.Wanted = ev.Summary
+		if r.Parallel {
 			r.History.Scales.Freeze(ev.Phase)
 		}
 		if ev.Callers != nil {
@@ -75,11 +85,13 @@ func (r *record) add(ev Event) (err error) {
 		if open != nil && open[0].Name == ev.Turn.Phase && ev.Turn.Kind == r.Cursor.Stage {
 			r.planned.open = open
 		}
-		if err = r.addTurn(ev.Turn); ev.Reply != "" {
+		err = r.addTurn(ev.Turn)
+		if ev.Reply != "" {
 			put(&r.people.replies, ev.Turn.Key, ev.Reply)
 		}
 	case Dropped:
-		if r.decisions.withdrawn == nil || r.decisions.withdrawn.Key != ev.Failure.Key { // otherwise the question has already added it
+		if r.decisions.withdrawn == nil ||
+			r.decisions.withdrawn.Key != ev.Failure.Key { // otherwise the question has already added it
 			r.addFailures(ev.Failure)
 		}
 		r.addFailures(ev.OtherFailures...)
@@ -91,7 +103,7 @@ func (r *record) add(ev Event) (err error) {
 		put(&r.people.asked, ev.Key, &ev)
 	case ToolsCalled:
 		r.countTools(&ev)
-		r.tools.Add(ev.round())
+		r.tools.Add(&ev)
 		r.Sources.Add(ev.Key, ev.Seq, ev.Calls)
 	case Annotated:
 		r.annotate(ev)
@@ -111,7 +123,8 @@ func (r *record) decide(ev Decided) {
 		return
 	}
 	q := r.decisions.question
-	r.decisions.withdrawn, r.decisions.question = nil, nil
+	r.decisions.withdrawn = nil
+	r.decisions.question = nil
 	put(&r.decisions.made, q.ID, ev.Action)
 	if q.Failure != nil {
 		delete(r.people.declined, q.Failure.Key) // the person is asked again, unless the actor is dropped
@@ -139,7 +152,7 @@ func (r *record) parse(ev ConfigChanged) (Config, error) {
 		err = errors.New("the configuration has no protocol")
 	}
 	if err == nil {
-		err = c.checkStored(r.ID)
+		err = checkStored(&c, r.ID)
 	}
 	return c, err
 }
@@ -149,20 +162,23 @@ func (r *record) configure(ev ConfigChanged) (err error) {
 		return fmt.Errorf("the format is %d, want %d", ev.Format, store.Format)
 	}
 	if r.Seq == 0 {
-		if ev.keys == nil {
+		if ev.Origin == nil || ev.Origin.Keys == nil {
 			return errors.New("the first entry has no secret")
 		}
-		r.keys, r.fork.silent = ev.keys, ev.silent
-		r.course, err = newCourse(ev.course)
+		r.keys = ev.Origin.Keys
+		r.fork.silent = ev.Origin.Silent
+		r.course, err = rejudging.Read(ev.Origin.Course)
 	}
 	c, wrong := r.parse(ev)
-	if err = cmp.Or(err, wrong); err != nil {
+	err = cmp.Or(err, wrong)
+	if err != nil {
 		return err
 	}
 	if ev.Parent.ID != "" {
-		r.fork.Parent, r.times.created = ev.Parent, ev.Forked
+		r.fork.Parent = ev.Parent
+		r.times.created = ev.Forked
 	}
-	r.History.Scales.Reconfigure((*actors)(r.config), (*actors)(&c))
+	r.History.Scales.Reconfigure(seatSettings{config: r.config}, seatSettings{config: &c})
 	maps.DeleteFunc(r.people.asked, func(k transcript.Key, _ *Asked) bool { // of a step that may change: it is asked again
 		_, done := r.Find(k)
 		return !done
@@ -174,17 +190,23 @@ func (r *record) configure(ev ConfigChanged) (err error) {
 		r.Documents = r.Sources.Shared()
 	}
 	r.Seed = c.Seed
-	r.Topic, r.MinRounds, r.MaxRounds = r.config.Topic, r.config.Limits.MinRounds, r.config.Limits.MaxRounds
+	r.Topic = r.config.Topic
+	r.MinRounds = r.config.Limits.MinRounds
+	r.MaxRounds = r.config.Limits.MaxRounds
 	r.Judges = namesOf(r.config.Judges)
-	if r.addPeople(); !r.HasTurns() { // after the first turn, only a fork changes anything else of participants
+	r.addPeople()
+	if !r.HasTurns() { // after the first turn, only a fork changes anything else of participants
 		r.addParticipants()
 	} else {
 		r.editParticipants(was)
 	}
-	if s := r.lifecycle.State; s == fsm.Configuring || s == fsm.Ready { // a fork that continues is not checked again
+	if s := r.lifecycle.State; s == fsm.Configuring ||
+		s == fsm.Ready { // a fork that continues is not checked again
 		r.accepted.valid = false
 	}
-	r.accepted.limited, r.accepted.mismatched, r.accepted.biased = nil, nil, nil
+	r.accepted.limited = nil
+	r.accepted.mismatched = nil
+	r.accepted.biased = nil
 	r.findings.ChangeRules()
 	r.Forget()
 	r.limitReplies(ev.ReplyTokens)
@@ -196,9 +218,10 @@ func (r *record) editParticipants(was *Config) {
 	for _, list := range [][]transcript.Profile{r.Participants, r.Profiles} { // addPeople has copied them
 		for i := range list {
 			p := &list[i]
-			old, is := was.settings(p.Name), r.config.settings(p.Name)
+			old := was.Actor(p.Name)
+			is := r.config.Actor(p.Name)
 			if old != nil && is != nil {
-				is.actor().Edit(p, old.actor())
+				editProfile(p, old, is)
 			}
 		}
 	}
@@ -207,7 +230,10 @@ func (r *record) editParticipants(was *Config) {
 // limitReplies lowers the token limits of replies, by the fields of the actors.
 func (r *record) limitReplies(limits map[string]int) {
 	if len(limits) > 0 {
-		r.accepted.limited = append(r.accepted.limited, warningsAbout(r.Cursor.Run, warnings.ReplyLimits(r.config.seats(), limits))...)
+		r.accepted.limited = append(r.accepted.limited, warningsAbout(
+			r.Cursor.Run,
+			warnings.ReplyLimits(r.config.Actors(), limits),
+		)...)
 		c := *r.config
 		limitReplies(&c, limits)
 		r.setConfig(&c)
@@ -216,17 +242,21 @@ func (r *record) limitReplies(limits map[string]int) {
 
 // setWindows sets the windows of actors that have none, by the fields of the actors.
 func (r *record) setWindows(known map[string]int) {
-	r.accepted.mismatched = warningsAbout(r.Cursor.Run, warnings.Windows(r.config.seats(), known))
+	r.accepted.mismatched = warningsAbout(r.Cursor.Run, warnings.Windows(r.config.Actors(), known))
 	none := func(p Participant) bool { return p.Window == 0 && !p.Human }
 	c := *r.config
-	if slices.ContainsFunc(c.Participants, none) || slices.ContainsFunc(c.Judges, none) || slices.ContainsFunc(c.Substitutes, none) || none(c.Summarizer) || none(c.PersonaAssigner) {
+	if slices.ContainsFunc(c.Participants, none) || slices.ContainsFunc(c.Judges, none) ||
+		slices.ContainsFunc(c.Substitutes, none) ||
+		none(c.Summarizer) ||
+		none(c.PersonaAssigner) {
 		setWindows(&c, known)
 		r.setConfig(&c)
 	}
 }
 
 func (r *record) transition(ev StateChanged) {
-	r.lifecycle, r.accepted.problems = fsm.Position{State: ev.To}, ev.Problems
+	r.lifecycle = fsm.Position{State: ev.To}
+	r.accepted.problems = ev.Problems
 	r.findings.List = append(r.findings.List, ev.Findings...)
 	switch ev.On {
 	case fsm.Responded:
@@ -235,15 +265,18 @@ func (r *record) transition(ev StateChanged) {
 		r.findings.Reported(r.Cursor.Round, true)
 	case fsm.Pause: // the cursor stays: a pause does not change what a parallel phase sees
 		r.lifecycle.PausedFrom = ev.From
-		if r.decisions.question = ev.Question; r.decisions.question != nil {
+		r.decisions.question = ev.Question
+		if r.decisions.question != nil {
 			q := *ev.Question
 			q.ID = questionID(ev.Seq)
 			r.decisions.question = &q
 		}
-		r.people.held, r.fork.idle = ev.Question == nil && !ev.ForPeople, ev.Fork
+		r.people.held = ev.Question == nil && !ev.ForPeople
+		r.fork.idle = ev.Fork
 		return
 	case fsm.Resume:
-		r.people.held, r.fork.idle = false, false
+		r.people.held = false
+		r.fork.idle = false
 		return
 	case fsm.Accept:
 		r.accepted.valid = true
@@ -260,13 +293,16 @@ func (r *record) transition(ev StateChanged) {
 	case fsm.Fail:
 		r.losses.failure = ev.Failure
 	case fsm.Retry:
-		r.losses.failure, r.people.declined, r.times.outage = nil, nil, 0
+		r.losses.failure = nil
+		r.people.declined = nil
+		r.times.outage = 0
 	case fsm.Reset:
 		r.reset()
 	default:
 	}
 	if round := r.roundAfter(ev.On, ev.To); round != r.Cursor.Round {
-		r.Cursor.Round, r.times.roundBegan = round, r.times.running
+		r.Cursor.Round = round
+		r.times.roundBegan = r.times.running
 		r.History.Scales.NextRound()
 	}
 	if ev.Ending.Outcome != "" {
@@ -275,8 +311,14 @@ func (r *record) transition(ev StateChanged) {
 	if ev.To.Final() {
 		r.times.completed = ev.At
 	}
-	r.decisions.question, r.people.held, r.fork.idle, r.History.Wanted, r.times.entered = nil, false, false, nil, ev.At
-	r.Cursor.Stage, r.Cursor.Phase, r.Cursor.PhaseSeq = stages[ev.To], "", ev.Seq
+	r.decisions.question = nil
+	r.people.held = false
+	r.fork.idle = false
+	r.History.Wanted = nil
+	r.times.entered = ev.At
+	r.Cursor.Stage = stages[ev.To]
+	r.Cursor.Phase = ""
+	r.Cursor.PhaseSeq = ev.Seq
 }
 
 // countTools counts the calls of an entry that are done and were not in the entry before it of the same round.
@@ -288,7 +330,10 @@ func (r *record) countTools(ev *ToolsCalled) {
 		if !c.Done || counted {
 			continue
 		}
-		at := slices.IndexFunc(r.used, func(u ToolUse) bool { return u.Actor == ev.Key.Actor && u.Tool == c.Name })
+		at := slices.IndexFunc(r.used, func(u ToolUse) bool {
+			return u.Actor == ev.Key.Actor &&
+				u.Tool == c.Name
+		})
 		if at < 0 {
 			at = len(r.used)
 			r.used = append(r.used, ToolUse{Actor: ev.Key.Actor, Tool: c.Name})
@@ -304,16 +349,32 @@ func (r *record) countTools(ev *ToolsCalled) {
 func (r *record) reset() {
 	run := r.Cursor.Run + 1
 	r.Record = protocol.Record{
-		ID: r.ID, Seed: r.Seed, Topic: r.Topic, Started: r.Started, Rating: r.Rating, MinRounds: r.MinRounds, MaxRounds: r.MaxRounds,
+		ID:        r.ID,
+		Seed:      r.Seed,
+		Topic:     r.Topic,
+		Started:   r.Started,
+		Rating:    r.Rating,
+		MinRounds: r.MinRounds,
+		MaxRounds: r.MaxRounds,
 	}
 	r.Cursor.Run = run
 	r.Judges = namesOf(r.config.Judges)
-	r.Ending, r.losses.failure, r.accepted.mismatched, r.accepted.biased, r.accepted.valid = transcript.Ending{}, nil, nil, nil, false
+	r.Ending = transcript.Ending{}
+	r.losses.failure = nil
+	r.accepted.mismatched = nil
+	r.accepted.biased = nil
+	r.accepted.valid = false
 	r.Forget()
-	r.people, r.decisions.passed, r.tools = people{}, nil, rounds.Rounds{}
+	r.people = people{}
+	r.decisions.passed = nil
+	r.tools = rounds.Rounds{}
 	r.used = nil
-	r.usage, r.times.running, r.times.roundBegan, r.losses.steps = transcript.Usage{}, 0, 0, nil // budgets apply to each run
-	r.History, r.findings = prompting.History{}, findings.Findings{}
+	r.usage = transcript.Usage{}
+	r.times.running = 0
+	r.times.roundBegan = 0
+	r.losses.steps = nil // budgets apply to each run
+	r.History = prompting.History{}
+	r.findings = findings.Findings{}
 	r.Sources.Reset()
 	r.addParticipants()
 }
@@ -328,7 +389,8 @@ func (r *record) addTurn(t transcript.Turn) error {
 	}
 	r.usage = r.usage.Add(t.Usage).Add(r.tools.End(t.Key, t.Attempts))
 	r.Calibrate(t.Key, t.Attempts)
-	if r.History.Add(&t, r.Cursor.Round); t.Kind == transcript.Summary {
+	r.History.Add(&t, r.Cursor.Round)
+	if t.Kind == transcript.Summary {
 		r.Cursor.Phase = "" // each summary has its own phase
 	}
 	if t.Kind != transcript.Remark {
@@ -346,7 +408,7 @@ func (r *record) addFailures(failures ...*Failure) {
 	for _, f := range failures {
 		if f != nil {
 			r.losses.steps = append(r.losses.steps, f)
-			r.usage = r.usage.Add(f.usage())
+			r.usage = r.usage.Add(f.Usage())
 			r.tools.Failed(f.Key, f.AttemptDetails)
 			r.Calibrate(f.Key, f.AttemptDetails)
 			if f.Kind == providers.ContextOverflow { // otherwise the retry would fail too
@@ -386,10 +448,32 @@ func (r *record) answerOf(t transcript.Turn) string {
 // turn has none; the debate fails when the rule asks for it.
 func (r *record) extract(t *transcript.Turn) {
 	compares := func(rule detect.Rule) bool { return rule.EffectiveMethod() == "answers" }
-	if t.Kind != transcript.Speech || r.env.extractAnswer == nil || !slices.ContainsFunc(r.config.Detect, compares) {
+	if t.Kind != transcript.Speech || r.env.extractAnswer == nil ||
+		!slices.ContainsFunc(r.config.Detect, compares) {
 		return
 	}
 	said := *t
 	said.Seq = r.Seq + 1
 	_ = panics.Call(func() { t.Extracted = new(characters.Valid(r.env.extractAnswer(said))) })
+}
+
+// editProfile changes a profile where the settings of its actor differ from those before.
+func editProfile(p *transcript.Profile, was, now *Participant) {
+	fields := []struct {
+		field    *string
+		was, now string
+	}{
+		{&p.Role, was.Role, now.Role},
+		{&p.Position, was.Position, now.Position},
+		{&p.Instructions, was.Instructions, now.Instructions},
+	}
+	for _, x := range fields {
+		if x.was != x.now {
+			*x.field = x.now
+		}
+	}
+	if was.Persona != now.Persona { // the arguments belong to the persona that was assigned
+		p.Persona = now.Persona
+		p.KeyArguments = nil
+	}
 }

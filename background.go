@@ -10,11 +10,12 @@ import (
 
 // startBackground drives the debate in the background. If it already has a driver, startBackground starts again when
 // that driver has left, because it may be about to leave.
-func startBackground(ctx context.Context, e *Engine, j *journal, late bool) error {
+func startBackground(ctx context.Context, e *Engine, j *openJournal, late bool) error {
 	for {
 		dr, err := engage(ctx, e, j, nil)
 		switch {
-		case errors.Is(err, ErrBusy) && !e.drivers.After(j.id, func() { _ = startBackground(ctx, e, j, true) }):
+		case errors.Is(err, ErrBusy) &&
+			!e.drivers.After(j.id, func() { _ = startBackground(ctx, e, j, true) }):
 			continue
 		case errors.Is(err, ErrBusy):
 			return nil
@@ -50,7 +51,8 @@ func (dr *driver) runBackground() {
 			dr.unobserve(nil)
 			dr.yieldTurn()
 			dr.engine.heartbeats.Announce(dr.ctx, dr.journal.id) // tells whoever resumes it that it is driven here
-			if dr.sleep(-1); dr.restarted() {
+			dr.sleep(-1)
+			if dr.restarted() {
 				return
 			}
 		case s != "" && !s.Active(): // it may be active again after a concurrent resume
@@ -76,5 +78,6 @@ func (dr *driver) logError(err error) (later bool) {
 	dr.engine.log.WarnContext(dr.ctx, "drive debate", "debate", dr.journal.id, "error", dr.engine.reports.shown(err))
 	_, rejected := errors.AsType[*Problems](err)
 	_, failed := errors.AsType[*Failure](err)
-	return !rejected && !failed && dr.ctx.Err() == nil && !errors.Is(err, ErrUnsupported) && !errors.Is(err, store.ErrNotFound)
+	return !rejected && !failed && dr.ctx.Err() == nil && !errors.Is(err, ErrUnsupported) &&
+		!errors.Is(err, store.ErrNotFound)
 }

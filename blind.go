@@ -10,14 +10,17 @@ import (
 // isBlind reports whether the person who speaks for a seat must not know who says what: a step is open, or is still to come, in
 // which this person sees the participants under pseudonyms.
 func (r *record) isBlind(seat string) bool {
-	who := r.config.settings(seat)
+	who := r.config.Actor(seat)
 	if who == nil || !who.Human || r.lifecycle.State.Final() {
 		return false
 	}
 	if who.Blind {
 		return true
 	}
-	if slices.ContainsFunc(r.next(), func(s protocol.Step) bool { return s.Actor == seat && s.Blind }) {
+	if slices.ContainsFunc(r.next(), func(s protocol.Step) bool {
+		return s.Actor == seat &&
+			s.Blind
+	}) {
 		return true
 	}
 	return r.willBeBlind(seat)
@@ -53,7 +56,9 @@ func (r *record) hasBlindStep(seat string, stage transcript.Kind) bool {
 			if s.Actor != seat || !s.Blind {
 				continue
 			}
-			s.Run, s.Round, s.Phase = r.Cursor.Run, r.Cursor.Round, p.Name
+			s.Run = r.Cursor.Run
+			s.Round = r.Cursor.Round
+			s.Phase = p.Name
 			if _, done := r.Find(s.Key); !done {
 				return true
 			}

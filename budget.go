@@ -3,8 +3,9 @@ package debate
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
+
+	"github.com/elenchus-go/debate/journal"
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
@@ -32,7 +33,12 @@ func worstCase(r *record, next ...forecast.Stage) transcript.Usage {
 		r.EndSupposing()
 		r.Cursor = cursor
 	}()
-	w := worst.Case{Debate: &r.Debate, Calls: calls{r}, Spends: r.config.Limits.Tokens > 0 || r.config.Limits.Cost > 0, Rules: len(r.config.Detect)}
+	w := worst.Case{
+		Debate: &r.Debate,
+		Calls:  calls{r},
+		Spends: r.config.Limits.Tokens > 0 || r.config.Limits.Cost > 0,
+		Rules:  len(r.config.Detect),
+	}
 	for _, s := range next {
 		for _, p := range s.Phases {
 			w.Add(s.Kind, r.fork.silent.Without(r.Cursor, s.Kind, p))
@@ -50,7 +56,12 @@ func (c calls) Actor(name string) (a worst.Actor, ok bool) {
 	if !ok {
 		return a, false
 	}
-	a = worst.Actor{Seat: seat, Free: who.Human, NoText: actor.MakesNoText(name), Reply: maxReply(c.record, who, name)}
+	a = worst.Actor{
+		Seat:   seat,
+		Free:   who.Human,
+		NoText: actor.MakesNoText(name),
+		Reply:  maxReply(c.record, who, name),
+	}
 	if name == protocol.Retriever {
 		a.Free = who.Provider == binding.Templates
 	}
@@ -64,12 +75,12 @@ func (c calls) Phases() []protocol.Phase {
 
 // Cost returns the most that a prompt and a reply of an actor with the given tokens can cost.
 func (c calls) Cost(actor string, prompt, reply int) float64 {
-	return maxCost(c.record, c.config.settings(actor), actor, prompt, reply)
+	return maxCost(c.record, c.config.Actor(actor), actor, prompt, reply)
 }
 
 // Embedded returns the tokens of the texts that the step with an order embeds in a round.
 func (c calls) Embedded(round, order int) (tokens int) {
-	who := c.config.settings(protocol.Embedder)
+	who := c.config.Actor(protocol.Embedder)
 	s := protocol.Step{Key: transcript.Key{Round: round}, Order: order}
 	for _, m := range embedding.Messages(&c.Record, who.Window, &s) {
 		tokens += c.env.Count(who.Model, m.Text)
@@ -83,7 +94,7 @@ func maxCost(r *record, p *Participant, actor string, input, output int) float64
 	prices := r.config.Prices
 	most := budget.MostCost(prices, p.Model, input, min(output, p.MaxTokens))
 	for _, s := range substitutesOf(r, actor) {
-		most = max(most, budget.MostCost(prices, s.Model, input, min(output, substituteLimit(p, &s))))
+		most = max(most, budget.MostCost(prices, s.Model, input, min(output, s.LimitFor(p))))
 	}
 	return most
 }
@@ -93,7 +104,7 @@ func maxCost(r *record, p *Participant, actor string, input, output int) float64
 func maxReply(r *record, p *Participant, actor string) int {
 	most := p.MaxTokens
 	for _, s := range substitutesOf(r, actor) {
-		most = max(most, substituteLimit(p, &s))
+		most = max(most, s.LimitFor(p))
 	}
 	return most
 }
@@ -106,30 +117,14 @@ func substitutesOf(r *record, actor string) []Participant {
 	return r.config.Substitutes
 }
 
-// substituteLimit returns the token limit of a substitute's replies in place of a judge: the lower one of the two limits.
-// The substitute has room for its reasoning in addition to the judge's limit.
-func substituteLimit(judge, s *Participant) int {
-	return min(s.MaxTokens, judge.MaxTokens+reasoning.Tokens(s.Reasoning))
-}
-
-// replyLimit returns the token limit of an actor's replies. That of a substitute is the lowest for any judge.
-func replyLimit(c *Config, field string, p actor.Settings) int {
-	limit := p.MaxTokens
-	for i := range c.Judges {
-		if strings.HasPrefix(field, "substitutes") {
-			limit = min(limit, substituteLimit(&c.Judges[i], (*Participant)(&p)))
-		}
-	}
-	return limit
-}
-
 // budgetEnding returns an Ending if a budget is too small for the given phases, which come next in the current stage, and
 // for the conclusion after them. Otherwise it returns the zero Ending.
 func budgetEnding(r *record, next ...protocol.Phase) transcript.Ending {
 	if r.Cursor.Stage == transcript.Conclusion {
 		return transcript.Ending{}
 	}
-	most, a := worstCase(r, forecast.Stage{Kind: r.Cursor.Stage, Phases: next}), accountOf(r)
+	most := worstCase(r, forecast.Stage{Kind: r.Cursor.Stage, Phases: next})
+	a := accountOf(r)
 	return cmp.Or(a.Ending(most), a.TimeEnding())
 }
 
@@ -145,7 +140,11 @@ func summaryNeeded(r *record, steps []protocol.Step) *window.SummaryPlan {
 		if !ok || who.Human || slices.Contains(actor.System, s.Actor) || silence.Is(*s) {
 			continue
 		}
-		if w := r.SummaryFor(s, seat); w != nil && affordsSummary(r, w.Tokens+reasoning.Tokens(r.config.Summarizer.Reasoning)) {
+		if w := r.SummaryFor(
+			s,
+			seat,
+		); w != nil &&
+			affordsSummary(r, w.Tokens+reasoning.Tokens(r.config.Summarizer.Reasoning)) {
 			return w
 		}
 	}
@@ -202,8 +201,14 @@ func affordableRounds(r *record, s *protocol.Step, who *Participant, prompt, mos
 	}
 	sharing := 0
 	for _, x := range phase.Steps {
-		x.Key = transcript.Key{Run: s.Run, Round: s.Round, Phase: s.Phase, Actor: x.Actor, Target: x.Target}
-		if other := r.config.settings(x.Actor); other != nil && len(other.Tools) > 0 {
+		x.Key = transcript.Key{
+			Run:    s.Run,
+			Round:  s.Round,
+			Phase:  s.Phase,
+			Actor:  x.Actor,
+			Target: x.Target,
+		}
+		if other := r.config.Actor(x.Actor); other != nil && len(other.Tools) > 0 {
 			if _, done := r.Find(x.Key); !done {
 				sharing++
 			}
@@ -214,18 +219,33 @@ func affordableRounds(r *record, s *protocol.Step, who *Participant, prompt, mos
 		need = worstCase(r)
 	}
 	reply := maxReply(r, who, s.Actor)
-	each := transcript.Usage{Input: prompt, Output: reply, Cost: maxCost(r, who, s.Actor, prompt, reply)}
+	each := transcript.Usage{
+		Input:  prompt,
+		Output: reply,
+		Cost:   maxCost(r, who, s.Actor, prompt, reply),
+	}
 	a := accountOf(r)
 	return a.Rounds(shared, need, each, max(sharing, r.Sources.Callers(s.Key)), most)
 }
 
 // forecastOf asks the protocol for the phases of all stages and rounds. r is the record of a debate that has not begun.
 func forecastOf(r *record) forecast.Forecast {
-	return forecast.Of(&r.Record, r.config.Protocol, r.phases, func(steps []protocol.Step) int { return maxOutput(r, steps) })
+	return forecast.Of(
+		&r.Record,
+		r.config.Protocol,
+		r.phases,
+		func(steps []protocol.Step) int { return maxOutput(r, steps) },
+	)
 }
 
 func accountOf(r *record) budget.Account {
-	return budget.Account{Limits: budget.Limits(r.config.Limits), At: r.Cursor, Spent: r.spent(), Running: r.times.running, RoundBegan: r.times.roundBegan}
+	return budget.Account{
+		Limits:     r.config.Limits,
+		At:         r.Cursor,
+		Spent:      r.spent(),
+		Running:    r.times.running,
+		RoundBegan: r.times.roundBegan,
+	}
 }
 
 // elapse adds to the running time. It adds the gaps between entries while the debate is active. Each gap counts at
@@ -235,8 +255,10 @@ func elapse(r *record, ev Event, now time.Time) {
 	if r.times.created.IsZero() {
 		r.times.created = now
 	}
-	if r.lifecycle.State.Active() && r.lifecycle.State != fsm.Validating && r.lifecycle.State != fsm.RoundComplete {
-		since, most := r.times.updated, r.config.Limits.StepTimeout
+	if r.lifecycle.State.Active() && r.lifecycle.State != fsm.Validating &&
+		r.lifecycle.State != fsm.RoundComplete {
+		since := r.times.updated
+		most := r.config.Limits.StepTimeout
 		if t, ok := ev.(TurnDone); ok && t.Turn.Kind != transcript.Remark {
 			if t.Turn.Started.After(since) {
 				since = t.Turn.Started
@@ -246,7 +268,9 @@ func elapse(r *record, ev Event, now time.Time) {
 		if t, ok := ev.(ToolsCalled); ok && len(t.Attempts) > 0 && t.Attempts[0].Began.After(since) {
 			since = t.Attempts[0].Began
 		}
-		if most = max(most, rateLimitWait(ev)); r.fork.ID != "" && ev.Meta().Seq == r.fork.Seq+1 { // the first entry that the fork does not have from its parent
+		most = max(most, rateLimitWait(ev))
+		if r.fork.ID != "" &&
+			ev.Meta().Seq == r.fork.Seq+1 { // the first entry that the fork does not have from its parent
 			most = 0
 		}
 		if gap := max(now.Sub(since), 0); isOutage(ev) {
@@ -284,7 +308,7 @@ func rateLimitWait(ev Event) (most time.Duration) {
 	if done, ok := ev.(TurnDone); ok {
 		return turns.RateLimitWait(done.Turn.Attempts, done.Turn.Started, done.Turn.Ended)
 	}
-	for _, f := range failuresIn(ev) {
+	for _, f := range journal.Failures(ev) {
 		most = max(most, turns.RateLimitWait(f.AttemptDetails, f.Started, f.At))
 	}
 	return most

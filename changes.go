@@ -13,7 +13,8 @@ import (
 
 // next makes the next change. It returns an error if no further entry can be read.
 func (x *rederivation) next() error {
-	at, forks := x.at, x.atBoundary()
+	at := x.at
+	forks := x.atBoundary()
 	err := x.changeSafely()
 	var wrong *notNext
 	switch {
@@ -30,7 +31,9 @@ func (x *rederivation) next() error {
 		switch forked := x.settleFork(); {
 		case x.at > again && forked == nil:
 			return nil
-		case x.at > again && (errors.Is(forked, errBoundary) || x.insideFork() && errors.As(forked, &wrong)): // or another fork begins here
+		case x.at > again &&
+			(errors.Is(forked, errBoundary) ||
+				x.insideFork() && errors.As(forked, &wrong)): // or another fork begins here
 			return x.readAgain()
 		}
 	}
@@ -40,7 +43,8 @@ func (x *rederivation) next() error {
 	if err == nil && (x.at > at || forks) {
 		return nil
 	}
-	reason, verdict := "no act leads to it", EntryWrong
+	reason := "no act leads to it"
+	verdict := EntryWrong
 	if err != nil {
 		reason = err.Error()
 	}
@@ -48,7 +52,11 @@ func (x *rederivation) next() error {
 		verdict = EntryNotDerivable
 	}
 	if x.at == len(x.entries) {
-		return &store.Damaged{ID: x.journal.id, Seq: int64(x.at), Err: errors.New(reason)}
+		return &store.Damaged{
+			ID:  x.journal.id,
+			Seq: int64(x.at),
+			Err: errors.New(reason),
+		}
 	}
 	return x.accept(x.judge(rulesOf(x.entries[x.at].Meta(), x.writer), verdict, reason))
 }
@@ -57,7 +65,7 @@ func (x *rederivation) next() error {
 func (x *rederivation) changeSafely() (err error) {
 	defer panics.Catch(&err)
 	x.label = ""
-	if r := x.journal.rec; x.at > 0 && r.derivable() != nil {
+	if r := x.journal.rec; x.at > 0 && r.protocolKnown() != nil {
 		return x.accept(EntryNotDerivable, fmt.Sprintf("the engine lacks the protocol %s", r.config.Protocol.Name()))
 	}
 	if x.at > 0 && x.repeatsUnknown() {
@@ -72,7 +80,8 @@ func (x *rederivation) changeSafely() (err error) {
 
 // change makes the change that begins with the next entry.
 func (x *rederivation) change() error {
-	c, r := x.transaction(), x.journal.rec
+	c := x.transaction()
+	r := x.journal.rec
 	switch ev := x.entries[x.at].(type) {
 	case ConfigChanged:
 		return x.configure(c, r.Seq == 0)
@@ -81,7 +90,8 @@ func (x *rederivation) change() error {
 	case Decided:
 		return x.decide(c, &ev)
 	case ToolsCalled:
-		if err := x.input("a model's calls, and the results of tools"); err != nil || callQuestion(r, r.next()) == nil {
+		if err := x.input("a model's calls, and the results of tools"); err != nil ||
+			callQuestion(r, r.next()) == nil {
 			return err
 		}
 	case Annotated:
@@ -89,7 +99,8 @@ func (x *rederivation) change() error {
 	case Dropped:
 		lost := ev.OtherFailures
 		if x.at+1 < len(x.entries) {
-			if s, ok := x.entries[x.at+1].(StateChanged); ok && s.On == fsm.Stop && len(s.OtherFailures) > 0 {
+			if s, ok := x.entries[x.at+1].(StateChanged); ok && s.On == fsm.Stop &&
+				len(s.OtherFailures) > 0 {
 				lost = s.OtherFailures
 			}
 		}
@@ -133,7 +144,8 @@ func (x *rederivation) turn(c *transaction, ev *TurnDone) error {
 		return c.settle()
 	case r.isHuman(ev.Turn.Actor):
 		s := r.open(ev.Turn.Key)
-		wrong := s != nil && !slices.Contains(ev.Turn.Flags, transcript.Edited) && ev.Remains != r.remains(s, r.Messages(s))
+		wrong := s != nil && !slices.Contains(ev.Turn.Flags, transcript.Edited) &&
+			ev.Remains != r.remains(s, r.Messages(s))
 		if err := x.input("a person's reply"); err != nil {
 			return err
 		}
@@ -152,7 +164,8 @@ func (x *rederivation) turn(c *transaction, ev *TurnDone) error {
 func (x *rederivation) decide(c *transaction, ev *Decided) error {
 	r := x.journal.rec
 	q := r.decisions.question
-	if ev.Action == actionDecline && ev.By == "" && ev.Reason == stoppedByPerson && r.Cursor.Stage == transcript.Conclusion {
+	if ev.Action == actionDecline && ev.By == "" && ev.Reason == stoppedByPerson &&
+		r.Cursor.Stage == transcript.Conclusion {
 		x.label = stoppedByPerson
 		return c.stopWaiting()
 	}
@@ -164,7 +177,7 @@ func (x *rederivation) decide(c *transaction, ev *Decided) error {
 		return nil
 	case ev.Action == actionDecline:
 		return c.goOn()
-	case q == nil || !slices.Contains(q.actions(), ev.Action):
+	case q == nil || !slices.Contains(actionsOf(q), ev.Action):
 		x.spoil(errors.New("no question has this answer"))
 		return nil
 	}
@@ -197,7 +210,10 @@ func (x *rederivation) transition(c *transaction, ev *StateChanged) error {
 	case fsm.Reject:
 		return x.fire(c, ev, "an engine's check of the configuration", StateChanged{Problems: ev.Problems})
 	case fsm.Cancel:
-		return x.fire(c, ev, "a person canceled the debate", StateChanged{Ending: transcript.Ending{Outcome: transcript.Canceled, Evidence: canceledByPerson}})
+		return x.fire(c, ev, "a person canceled the debate", StateChanged{Ending: transcript.Ending{
+			Outcome:  transcript.Canceled,
+			Evidence: canceledByPerson,
+		}})
 	case fsm.Retry, fsm.Reset:
 		return x.fire(c, ev, "a person's decision", StateChanged{})
 	case fsm.Pause:
@@ -223,7 +239,7 @@ func (x *rederivation) fire(c *transaction, ev *StateChanged, label string, with
 // acceptConfig takes the result of an engine's check of the configuration. The windows are what it was told by providers.
 func (x *rederivation) acceptConfig(c *transaction, ev *StateChanged) error {
 	r := x.journal.rec
-	problems, limits, planned, lacks := x.engine.preflight(*r.config, ev.Windows)
+	problems, limits, planned, lacks := x.engine.preflight(r.seats(), ev.Windows)
 	switch {
 	case lacks != nil:
 		return lacks
@@ -231,10 +247,15 @@ func (x *rederivation) acceptConfig(c *transaction, ev *StateChanged) error {
 		return &notNext{fmt.Sprintf("the configuration must be refused: %v", problemsError(problems))}
 	}
 	warnings := slices.Concat(r.configWarnings(), startWarnings(planned.config, r.Cursor.Run, ev.Windows, limits))
-	if len(x.engine.missingNames(*r.config)) > 0 { // warnings about judges that use the model of a participant depend on the names of providers
+	// Warnings about judges that use the model of a participant depend on the names of providers.
+	if len(x.engine.missingNames(r.seats())) > 0 {
 		warnings = ev.Warnings
 	}
-	if err := x.fire(c, ev, "an engine's check of the configuration", StateChanged{Warnings: warnings, ReplyTokens: limits, Windows: ev.Windows}); err != nil {
+	if err := x.fire(c, ev, "an engine's check of the configuration", StateChanged{
+		Warnings:    warnings,
+		ReplyTokens: limits,
+		Windows:     ev.Windows,
+	}); err != nil {
 		return err
 	}
 	if err := c.fire(fsm.Start, StateChanged{}); err != nil {
@@ -257,7 +278,8 @@ func (x *rederivation) fail(c *transaction, ev *StateChanged) error {
 	if ev.Failure == nil {
 		return errors.New("it has no failure")
 	}
-	if x.journal.rec.open(ev.Failure.Key) != nil && ev.Failure.Attempts > 0 { // otherwise no call has failed, but a plan
+	if x.journal.rec.open(ev.Failure.Key) != nil &&
+		ev.Failure.Attempts > 0 { // otherwise no call has failed, but a plan
 		return c.applyFailurePolicy(ev.Failure, ev.OtherFailures)
 	}
 	return x.fire(c, ev, "a failure", StateChanged{Failure: ev.Failure, OtherFailures: ev.OtherFailures})
@@ -266,9 +288,14 @@ func (x *rederivation) fail(c *transaction, ev *StateChanged) error {
 func (x *rederivation) stop(c *transaction, ev *StateChanged) error {
 	byPerson := transcript.Ending{Outcome: transcript.Stopped, Evidence: stoppedByPerson}
 	switch {
-	case ev.Ending.Outcome == transcript.TimeBudget && (ev.Failure != nil || len(ev.OtherFailures) > 0):
+	case ev.Ending.Outcome == transcript.TimeBudget &&
+		(ev.Failure != nil || len(ev.OtherFailures) > 0):
 		x.label = "an engine's clock"
-		return c.stop(StateChanged{Failure: ev.Failure, OtherFailures: ev.OtherFailures, Ending: timeEndingInCall})
+		return c.stop(StateChanged{
+			Failure:       ev.Failure,
+			OtherFailures: ev.OtherFailures,
+			Ending:        timeEndingInCall,
+		})
 	case ev.Failure != nil:
 		return c.applyFailurePolicy(ev.Failure, ev.OtherFailures)
 	case ev.Ending.Evidence == stoppedByPerson || ev.Ending.Outcome == "":
@@ -280,7 +307,8 @@ func (x *rederivation) stop(c *transaction, ev *StateChanged) error {
 
 // settleFork makes the change that makes a fork: of this debate, or of the one that it is a fork of.
 func (x *rederivation) settleFork() error {
-	c, f := x.transaction(), x.fork
+	c := x.transaction()
+	f := x.fork
 	if _, ok := x.entries[x.at].(ConfigChanged); ok {
 		if err := x.configure(c, false); err != nil || x.at == len(x.entries) {
 			return err

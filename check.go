@@ -4,15 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
-	"math"
 	"slices"
+
+	"github.com/elenchus-go/debate/journal"
 
 	"github.com/google/uuid"
 
-	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/internal/actor/binding"
 	"github.com/elenchus-go/debate/internal/actor/room"
 	"github.com/elenchus-go/debate/internal/additions"
@@ -27,7 +25,6 @@ import (
 	"github.com/elenchus-go/debate/internal/presets"
 	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/internal/sources"
-	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
@@ -41,7 +38,7 @@ func newID() string { return uuid.Must(uuid.NewV7()).String() }
 // withDefaults returns a copy of the configuration with all defaults filled in, and every problem with it. A debate
 // stores its defaults, so that later versions of the library do not change them. open reports whether the windows of a
 // provider's models are known only when the debate starts: they remain 0.
-func (c Config) withDefaults(env *environment, open func(provider string) bool) (Config, []protocol.Problem) {
+func withDefaults(c Config, env *environment, open func(provider string) bool) (Config, []protocol.Problem) {
 	l := &problemList{}
 	if protocoljson.IsNil(c.Protocol) {
 		l.add("protocol", "it is a nil pointer of type %T, use a value", c.Protocol)
@@ -58,7 +55,8 @@ func (c Config) withDefaults(env *environment, open func(provider string) bool) 
 	c.OnRefusal = cmp.Or(c.OnRefusal, Continue)
 	c.OnOverflow = cmp.Or(c.OnOverflow, OverflowTruncate)
 	for i := range c.Attachments {
-		if a := &c.Attachments[i]; a.MediaType == attachment.PDF && a.Pages == 0 && len(a.Data) <= attachment.MaxData {
+		if a := &c.Attachments[i]; a.MediaType == attachment.PDF && a.Pages == 0 &&
+			len(a.Data) <= attachment.MaxData {
 			a.Pages = attachment.Pages(a.Data)
 		}
 	}
@@ -66,49 +64,51 @@ func (c Config) withDefaults(env *environment, open func(provider string) bool) 
 		c.Documents[i] = d.WithDefaults(func(text string) int { return env.Count("", text) })
 	}
 	own := budget.DefaultsOf(c.Protocol)
-	c.Limits.validate(l)
-	c.Limits = Limits(budget.Limits(c.Limits).WithDefaults(own))
-	c.Limits.validate(l)
+	l.limits(&c.Limits)
+	c.Limits = c.Limits.WithDefaults(own)
+	l.limits(&c.Limits)
 	for i, p := range c.Participants {
-		c.Participants[i] = p.withDefaults(own.Temperatures[min(i, len(own.Temperatures)-1)], c.Limits.StepTokens, open)
+		temperature := own.Temperatures[min(i, len(own.Temperatures)-1)]
+		c.Participants[i] = p.WithDefaults(temperature, c.Limits.StepTokens, open)
 	}
-	c.derivePositions()
+	derivePositions(c)
 	for i, p := range c.Judges {
-		c.Judges[i] = p.withDefaults(*own.JudgeTemperature, c.Limits.JudgeTokens, open)
+		c.Judges[i] = p.WithDefaults(*own.JudgeTemperature, c.Limits.JudgeTokens, open)
 	}
 	for i, p := range c.Substitutes {
-		c.Substitutes[i] = p.withDefaults(*own.JudgeTemperature, c.Limits.JudgeTokens, open)
+		c.Substitutes[i] = p.WithDefaults(*own.JudgeTemperature, c.Limits.JudgeTokens, open)
 	}
 	if usesTools(&c) {
-		c.Limits = Limits(budget.Limits(c.Limits).WithToolDefaults())
+		c.Limits = c.Limits.WithToolDefaults()
 	}
 	if c.Limits.Cost > 0 || c.AskAboveCost > 0 {
-		c.nameModels(env)
+		nameModels(&c, env)
 	}
-	c.PersonaAssigner = c.systemActor(c.PersonaAssigner).withDefaults(0.9, c.Limits.JudgeTokens, open)
-	c.Summarizer = c.systemActor(c.Summarizer).withDefaults(0.3, c.Limits.JudgeTokens, open)
+	c.PersonaAssigner = systemActor(&c, c.PersonaAssigner).WithDefaults(0.9, c.Limits.JudgeTokens, open)
+	c.Summarizer = systemActor(&c, c.Summarizer).WithDefaults(0.3, c.Limits.JudgeTokens, open)
 	c.Retriever.Provider = cmp.Or(c.Retriever.Provider, binding.Templates)
 	c.Embedder.Window = cmp.Or(c.Embedder.Window, 8_000)
-	c.check(env, l, own)
+	checkConfig(&c, env, l, own)
 	return c, l.problems
 }
 
 // nameModels sets the models that have no name to the default ones of their providers, as far as these know them. Otherwise their
 // prices would be unknown.
-func (c *Config) nameModels(env *environment) {
+func nameModels(c *Config, env *environment) {
 	for _, list := range [][]Participant{c.Participants, c.Judges, c.Substitutes} {
 		for i := range list {
-			list[i].nameModel(env)
+			nameModel(&list[i], env)
 		}
 	}
 	for _, p := range []*Participant{&c.PersonaAssigner, &c.Summarizer} {
 		if p.Provider != "" {
-			p.nameModel(env)
+			nameModel(p, env)
 		}
 	}
 }
 
-func (p *Participant) nameModel(env *environment) {
+// nameModel sets the model of an actor that has none.
+func nameModel(p *Participant, env *environment) {
 	if p.Model != "" || p.Human || env.Bind == nil {
 		return
 	}
@@ -120,7 +120,7 @@ func (p *Participant) nameModel(env *environment) {
 
 // derivePositions sets the positions of the participants that are not disabled, if the protocol derives them. Such a
 // protocol has the method Positions.
-func (c Config) derivePositions() {
+func derivePositions(c Config) {
 	p, ok := c.Protocol.(interface {
 		Positions(participants []transcript.Profile) []string
 	})
@@ -130,25 +130,23 @@ func (c Config) derivePositions() {
 	positions := p.Positions(participantProfiles(c))
 	for i := range c.Participants {
 		if !c.Participants[i].Disabled && len(positions) > 0 {
-			c.Participants[i].Position, positions = positions[0], positions[1:]
+			c.Participants[i].Position = positions[0]
+			positions = positions[1:]
 		}
 	}
 }
 
-func (p Participant) withDefaults(temperature float64, tokens int, open func(provider string) bool) Participant {
-	return Participant(actor.Settings(p).WithDefaults(temperature, tokens, open))
-}
-
 // systemActor fills in the model of the persona assigner or the summarizer from the first judge or participant that is
 // not a person.
-func (c Config) systemActor(p Participant) Participant {
+func systemActor(c *Config, p Participant) Participant {
 	for _, list := range [][]Participant{c.Judges, c.Participants} {
 		at := slices.IndexFunc(list, func(o Participant) bool { return !o.Human && !o.Disabled })
 		if at < 0 {
 			continue
 		}
 		if p.Provider == "" {
-			p.Provider, p.Model = list[at].Provider, cmp.Or(p.Model, list[at].Model)
+			p.Provider = list[at].Provider
+			p.Model = cmp.Or(p.Model, list[at].Model)
 		}
 		p.Window = cmp.Or(p.Window, list[at].Window)
 		break
@@ -156,42 +154,43 @@ func (c Config) systemActor(p Participant) Participant {
 	return p
 }
 
-// check adds every problem with a configuration whose defaults are filled in, as far as data alone can tell.
-func (c *Config) check(env *environment, l *problemList, own protocol.Defaults) {
+// checkConfig adds every problem with a configuration whose defaults are filled in, as far as data alone can tell.
+func checkConfig(c *Config, env *environment, l *problemList, own protocol.Defaults) {
 	if characters.IsBlank(c.Topic) {
 		l.add("topic", "it is blank, set a question or claim to debate")
 	}
 	l.problems = append(l.problems, additions.CheckLabels(c.Labels)...)
 	texts := textsOf(c)
 	if c.Documents != nil {
-		l.problems = append(l.problems, texts.CheckDocuments(c.seats(), seatsOf(c))...)
+		l.problems = append(l.problems, texts.CheckDocuments(c.Actors(), c.HasSeat)...)
 	}
 	long, tokens := texts.Longest()
-	for field, p := range c.seats() {
+	for field, p := range c.Actors() {
 		if room.Fills(tokens, field, &p) {
 			l.problems = append(l.problems, room.TooLong(long, tokens, field, &p))
 			break
 		}
 	}
 	before := len(l.problems)
-	l.problems = append(l.problems, actor.CheckNames(c.seats())...)
+	l.problems = append(l.problems, c.CheckNames()...)
 	named := len(l.problems) == before
-	c.checkValues(l)
+	l.problems = append(l.problems, c.CheckValues()...)
 	if c.Limits.Cost > 0 || c.AskAboveCost > 0 {
-		l.problems = append(l.problems, actor.CheckPriced(c.seats(), c.Prices)...)
+		l.problems = append(l.problems, c.CheckPriced()...)
 	}
-	c.checkProtocol(env, l, own, named)
+	checkProtocol(c, env, l, own, named)
 }
 
 // checkProtocol adds every problem that the protocol finds. If it finds none and all names are valid, it adds those of
 // the phases and budgets, and fills in the default of Limits.OutputTokens.
-func (c *Config) checkProtocol(env *environment, l *problemList, own protocol.Defaults, named bool) {
-	r := c.plannedRecord(env)
+func checkProtocol(c *Config, env *environment, l *problemList, own protocol.Defaults, named bool) {
+	r := plannedRecord(seatSettings{config: c}, env)
 	found := c.Protocol.Check(&r.Record)
 	l.problems = append(l.problems, found...)
 	f := forecast.Forecast{Assesses: true}
 	if named && len(found) == 0 { // otherwise the protocol may return anything
-		if f = forecastOf(r); len(f.Steps) == 0 {
+		f = forecastOf(r)
+		if len(f.Steps) == 0 {
 			l.add("protocol", "it has no step in any phase")
 		}
 		for _, problem := range f.Duplicates {
@@ -199,8 +198,9 @@ func (c *Config) checkProtocol(env *environment, l *problemList, own protocol.De
 		}
 	}
 	l.problems = append(l.problems, findings.Check(c.Detect, c.Protocol.Name(), f.Assesses, c.Embedder.Provider != "")...)
-	if r.Cursor.Round = 1; len(l.problems) == 0 {
-		l.problems = budget.Limits(c.Limits).CoverStart(worstCase(r, f.First...))
+	r.Cursor.Round = 1
+	if len(l.problems) == 0 {
+		l.problems = budget.CoverStart(&c.Limits, worstCase(r, f.First...))
 	}
 	if c.Limits.OutputTokens == 0 && len(l.problems) == 0 {
 		c.Limits.OutputTokens = own.OutputTokens
@@ -211,9 +211,11 @@ func (c *Config) checkProtocol(env *environment, l *problemList, own protocol.De
 }
 
 // plannedRecord returns the record of a debate that has not begun.
-func (c *Config) plannedRecord(env *environment) *record {
+func plannedRecord(s seatSettings, env *environment) *record {
+	c := s.config
 	r := newRecord(c.ID, env)
-	r.Record = *c.protocolRecord()
+	r.Record = *protocolRecord(c)
+	r.hidden = s.hidden
 	r.setConfig(c)
 	r.addParticipants()
 	r.Sources.SetDocuments(c.Documents, 0)
@@ -221,88 +223,25 @@ func (c *Config) plannedRecord(env *environment) *record {
 	return r
 }
 
-// checkValues adds a problem for each value that no configuration has, whether it is new or stored.
-func (c *Config) checkValues(l *problemList) {
-	l.problems = append(l.problems, additions.CheckID(c.ID)...)
-	if len(c.Seed) > 128 {
-		l.add("seed", "it has %d bytes, use at most 128", len(c.Seed))
-	}
-	l.policy("on_failure", c.OnFailure, Degrade, Ask)
-	l.policy("on_judge_failure", c.OnJudgeFailure, Continue, DropJudge, End, Ask)
-	l.policy("on_retrieval_failure", c.OnRetrievalFailure, Degrade, Continue, Ask)
-	l.policy("on_refusal", c.OnRefusal, Continue, Degrade)
-	l.policy("on_overflow", c.OnOverflow, OverflowTruncate, OverflowSummarize, End, Degrade)
-	for _, kind := range slices.Sorted(maps.Keys(c.Retries)) {
-		n := c.Retries[kind]
-		if _, known := step.DefaultRetries[kind]; !known || n < 0 {
-			l.add("retries", "%s: %d is not valid, use 0 or more for each of %q", kind, n, slices.Sorted(maps.Keys(step.DefaultRetries)))
-		}
-	}
-	for i, j := range c.Judges {
-		if j.Side != "" || j.Position != "" || j.Disabled {
-			l.add(actor.Field("judges", i), "a judge must not have a side or a position and must not be disabled")
-		}
-	}
-	for field, p := range c.seats() {
-		p.MaxTokens = replyLimit(c, field, p)
-		l.problems = append(l.problems, p.Check(field)...)
-	}
-	l.problems = append(l.problems, budget.CheckPrices(c.Prices)...)
-	if len(c.Attachments)+len(c.Documents) > 0 {
-		c.checkFiles(l)
-	}
-	if c.Reference != "" && len(c.Judges) == 0 {
-		l.add("reference", "there are no judges, who alone read it: leave it out")
-	}
-	if x := c.AskAboveCost; !(x >= 0) || math.IsInf(x, 0) {
-		l.add("ask_above_cost", "%v is not valid, use 0 or more", x)
-	}
-	for _, p := range c.Rubric.Check() {
-		l.add("rubric", "%s", p)
-	}
-	for _, p := range c.History.Check() {
-		l.add("history", "%s", p)
-	}
-}
-
-func (c *Config) checkFiles(l *problemList) {
-	var files []attachment.Named
-	for _, a := range c.Attachments {
-		files = append(files, attachment.Named{File: attachment.File{MediaType: a.MediaType, Data: a.Data, URL: a.URL, Pages: a.Pages}, Name: a.Name, Readers: a.Readers})
-	}
-	for _, p := range attachment.CheckAll(files, seatsOf(c)) {
-		l.add("attachments"+p.Field, "%s", p.Reason)
-	}
-	for _, p := range evidence.CheckAll(c.Documents, seatsOf(c)) {
-		l.add("documents"+p.Field, "%s", p.Reason)
-	}
-}
-
-// validate adds a problem for each invalid limit, and sets it to 0.
-func (l *Limits) validate(list *problemList) {
-	valid, found := budget.Limits(*l).Valid()
-	*l, list.problems = Limits(valid), append(list.problems, found...)
-}
-
-// policy adds a problem if a field does not have one of the known policies. It may be empty in an early journal.
-func (l *problemList) policy(field string, is FailurePolicy, known ...FailurePolicy) {
-	if is != "" && !slices.Contains(known, is) {
-		l.add(field, "%q is unknown, use one of %q", is, known)
-	}
+// limits adds a problem for each invalid limit, and sets it to 0.
+func (l *problemList) limits(is *Limits) {
+	valid, found := is.Valid()
+	*is = valid
+	l.problems = append(l.problems, found...)
 }
 
 // checkStored returns an error if no version of the library has stored the configuration for the debate with the given id.
 // A journal may be damaged or forged. Protocols of other packages are not asked, because their rules may have changed.
-func (c *Config) checkStored(id string) (err error) {
+func checkStored(c *Config, id string) (err error) {
 	l := &problemList{}
 	if c.ID != "" && c.ID != id {
 		l.add("id", "%q is not that of the debate", c.ID)
 	}
-	c.Limits.validate(l)
-	l.problems = append(l.problems, actor.CheckNames(c.seats())...)
-	c.checkValues(l)
+	l.limits(&c.Limits)
+	l.problems = append(l.problems, c.CheckNames()...)
+	l.problems = append(l.problems, c.CheckValues()...)
 	if len(l.problems) == 0 && presets.Has(c.Protocol) {
-		panicked := panics.Call(func() { l.problems = append(l.problems, c.Protocol.Check(c.protocolRecord())...) })
+		panicked := panics.Call(func() { l.problems = append(l.problems, c.Protocol.Check(protocolRecord(c))...) })
 		if panicked != nil {
 			return fmt.Errorf("check protocol: %w", panicked)
 		}
@@ -314,8 +253,15 @@ func (c *Config) checkStored(id string) (err error) {
 }
 
 // protocolRecord returns the record that the protocol checks before the debate starts.
-func (c *Config) protocolRecord() *protocol.Record {
-	r := &protocol.Record{ID: c.ID, Seed: cmp.Or(c.Seed, c.ID), Topic: c.Topic, Participants: participantProfiles(*c), MinRounds: c.Limits.MinRounds, MaxRounds: c.Limits.MaxRounds}
+func protocolRecord(c *Config) *protocol.Record {
+	r := &protocol.Record{
+		ID:           c.ID,
+		Seed:         cmp.Or(c.Seed, c.ID),
+		Topic:        c.Topic,
+		Participants: participantProfiles(*c),
+		MinRounds:    c.Limits.MinRounds,
+		MaxRounds:    c.Limits.MaxRounds,
+	}
 	r.Cursor = transcript.Cursor{Run: 1}
 	r.Judges = namesOf(c.Judges)
 	return r
@@ -330,14 +276,16 @@ func (r *record) checkEntry(ev Event) error {
 	if _, config := ev.(ConfigChanged); r.Seq == 0 && !config {
 		return errors.New("the journal must begin with a configuration")
 	}
-	failed := failuresIn(ev)
+	failed := journal.Failures(ev)
 	switch ev := ev.(type) {
 	case ConfigChanged:
 		return turns.CheckTokens("reply", ev.ReplyTokens)
 	case StateChanged:
 		return r.checkState(ev, failed)
 	case PhaseStarted:
-		if ev.Round != r.Cursor.Round && (ev.Round != 0 || r.Cursor.Stage != transcript.Setup) { // after an error, a setup may have new steps
+		if ev.Round != r.Cursor.Round &&
+			(ev.Round != 0 ||
+				r.Cursor.Stage != transcript.Setup) { // after an error, a setup may have new steps
 			return fmt.Errorf("it is a phase of round %d, but the debate is in round %d", ev.Round, r.Cursor.Round)
 		}
 	case Dropped:
@@ -356,14 +304,15 @@ func (r *record) checkEntry(ev Event) error {
 		if _, done := r.Find(ev.Key); done {
 			return fmt.Errorf("turn %s has been committed before it", ev.Key)
 		}
-		return cmp.Or(r.tools.Check(ev.round()), sources.Check(ev.Calls), turns.CheckUsages(transcript.Usage{}, ev.Attempts))
+		return cmp.Or(r.tools.Check(&ev), sources.Check(ev.Calls), turns.CheckUsages(transcript.Usage{}, ev.Attempts))
 	case Annotated:
 		return r.checkNote(ev)
 	case Decided:
 		switch err := turns.CheckKey(ev.Key, r.Cursor); { // of a step that is declined
 		case err != nil:
 			return err
-		case r.decisions.question == nil && ev.Action != actionDecline && ev.Action != actionHold && ev.Action != actionRelease:
+		case r.decisions.question == nil && ev.Action != actionDecline && ev.Action != actionHold &&
+			ev.Action != actionRelease:
 			return errors.New("no question is open")
 		}
 	}
@@ -398,7 +347,10 @@ func (r *record) checkState(ev StateChanged, failed []*Failure) error {
 
 func (r *record) checkFailures(list []*Failure) error {
 	for _, f := range list {
-		if err := cmp.Or(turns.CheckKey(f.Key, r.Cursor), turns.CheckUsages(transcript.Usage{}, f.AttemptDetails)); err != nil {
+		if err := cmp.Or(
+			turns.CheckKey(f.Key, r.Cursor),
+			turns.CheckUsages(transcript.Usage{}, f.AttemptDetails),
+		); err != nil {
 			return err
 		}
 	}

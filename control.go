@@ -49,7 +49,7 @@ func (d *Debate) Resume(ctx context.Context) error {
 		}
 		if q := c.rec.decisions.question; q != nil {
 			_, err := fsm.Next(c.rec.lifecycle, fsm.Resume, c.rec.facts())
-			return fmt.Errorf("a question is open, call Decide with one of %s: %w", strings.Join(q.actions(), ", "), err)
+			return fmt.Errorf("a question is open, call Decide with one of %s: %w", strings.Join(actionsOf(q), ", "), err)
 		}
 		if c.rec.people.held && c.rec.awaitsPeople() {
 			return c.decide(Decided{Action: actionRelease})
@@ -80,7 +80,10 @@ func (d *Debate) Cancel(ctx context.Context) error {
 		if c.rec.lifecycle.State == fsm.Canceled {
 			return nil
 		}
-		return c.fire(fsm.Cancel, StateChanged{Ending: transcript.Ending{Outcome: transcript.Canceled, Evidence: canceledByPerson}})
+		return c.fire(fsm.Cancel, StateChanged{Ending: transcript.Ending{
+			Outcome:  transcript.Canceled,
+			Evidence: canceledByPerson,
+		}})
 	})
 }
 
@@ -111,8 +114,9 @@ const maxRefusal = 900
 
 // Decide answers a question with the action of one of its choices. id is the question's ID, so that an answer never goes
 // to a later question. The Result and the event of the pause have the question. The action edit takes a remark, which is
-// added as by Inject. The action refuse, for a call of a tool, may have a remark: its text tells the model why. Decide returns *Problems if another question is open, if no choice has that action, if the question
-// has another answer, or if the remark is invalid, and *fsm.Refused if no question is open.
+// added as by Inject. The action refuse, for a call of a tool, may have a remark: its text tells the model why. Decide
+// returns *Problems if another question is open, if no choice has that action, if the question has another answer, or if the
+// remark is invalid, and *fsm.Refused if no question is open.
 func (d *Debate) Decide(ctx context.Context, id, action string, remarks ...Remark) error {
 	return d.controlAndDrive(ctx, "decide", func(c *transaction) error {
 		if answer, answered := c.rec.decisions.made[id]; answered {
@@ -127,14 +131,16 @@ func (d *Debate) Decide(ctx context.Context, id, action string, remarks ...Remar
 			return c.refuse("decide")
 		case q.ID != id:
 			return problemOf("", "id", "%q is not the open question, which is %q", id, q.ID)
-		case !slices.Contains(q.actions(), action):
-			return problemOf("", "action", "%q is not a choice, use one of %s", action, strings.Join(q.actions(), ", "))
+		case !slices.Contains(actionsOf(q), action):
+			return problemOf("", "action", "%q is not a choice, use one of %s", action, strings.Join(actionsOf(q), ", "))
 		}
 		ev := Decided{Action: action, Question: id}
 		switch {
 		case action == actionRefuse && len(remarks) <= 1:
 			for _, r := range remarks {
-				if ev.By, ev.Reason = r.From, characters.Valid(r.Text); len(ev.Reason) > maxRefusal {
+				ev.By = r.From
+				ev.Reason = characters.Valid(r.Text)
+				if len(ev.Reason) > maxRefusal {
 					return problemOf("remark", "text", "it has %d bytes, use at most %d", len(ev.Reason), maxRefusal)
 				}
 			}
@@ -143,7 +149,12 @@ func (d *Debate) Decide(ctx context.Context, id, action string, remarks ...Remar
 				return err
 			}
 		case (action == actionEdit) != (len(remarks) == 1):
-			return problemOf("", "remark", "there are %d, but only the action edit takes one, and refuse may have one", len(remarks))
+			return problemOf(
+				"",
+				"remark",
+				"there are %d, but only the action edit takes one, and refuse may have one",
+				len(remarks),
+			)
 		}
 		if err := c.decide(ev); err != nil {
 			return err
@@ -181,11 +192,16 @@ func (c *transaction) inject(r Remark) error {
 		return c.refuse("inject")
 	}
 	t := c.rec.Remark(r.ID, r.From, r.Text)
-	t.Started, t.Ended = c.now, c.now
+	t.Started = c.now
+	t.Ended = c.now
 	if _, dup := c.rec.Find(t.Key); dup {
 		return nil
 	}
-	return c.add(TurnDone{EventMeta: c.stamp("turn"), At: c.now, Turn: t})
+	return c.add(TurnDone{
+		EventMeta: c.stamp("turn"),
+		At:        c.now,
+		Turn:      t,
+	})
 }
 
 // Answer gives a person's reply to a step, as text or as JSON that follows the schema of the [Asked] event. by names who
@@ -197,17 +213,25 @@ func (d *Debate) Answer(ctx context.Context, key transcript.Key, text, by string
 	documents := d.quotable(ctx, key.Actor, text)
 	same := func(r *record) bool { return r.keys.IsReply(r.people.replies[key], key.String(), text) }
 	return d.reply(ctx, "answer", key, same, func(c *transaction, s *protocol.Step) error {
-		asked, valid := c.rec.people.asked[key], characters.Valid(text)
+		asked := c.rec.people.asked[key]
+		valid := characters.Valid(text)
 		t, err := givenTurn(c.rec, s, "reply", valid, c.rec.env.Count("", valid), asked.Tokens)
 		if err := cmp.Or(problemsOf("reply", additions.CheckBy(by)), err); err != nil {
 			return err
 		}
-		t.Started, t.Ended = asked.At, c.now
+		t.Started = asked.At
+		t.Ended = c.now
 		t.Citations = c.rec.Sources.Cite(&t, sources.TextsOf(documents)).Check(c.rec.env.texts)
 		t.By = cmp.Or(by, s.Actor)
 		c.rec.extract(&t)
 		remains := c.rec.remains(s, c.rec.Messages(s))
-		return c.add(TurnDone{EventMeta: c.stamp("turn"), At: c.now, Turn: t, Reply: c.rec.keys.Reply(key.String(), text), Remains: remains})
+		return c.add(TurnDone{
+			EventMeta: c.stamp("turn"),
+			At:        c.now,
+			Turn:      t,
+			Reply:     c.rec.keys.Reply(key.String(), text),
+			Remains:   remains,
+		})
 	})
 }
 
@@ -224,13 +248,20 @@ func (d *Debate) Decline(ctx context.Context, key transcript.Key, reason, by str
 		if tokens, most := c.rec.env.Count("", reason), c.rec.people.asked[key].Tokens; tokens > most {
 			return problemOf("reply", "reason", "about %d tokens are too long, use at most %d", tokens, most)
 		}
-		return c.decide(Decided{Action: actionDecline, Key: key, By: by, Reason: reason})
+		return c.decide(Decided{
+			Action: actionDecline,
+			Key:    key,
+			By:     by,
+			Reason: reason,
+		})
 	})
 }
 
 // reply has f add a person's reply to the step with the given key, and continues the debate. It does nothing if the record has
 // the same reply.
-func (d *Debate) reply(ctx context.Context, verb string, key transcript.Key, same func(*record) bool, f func(*transaction, *protocol.Step) error) error {
+func (d *Debate) reply(
+	ctx context.Context, verb string, key transcript.Key, same func(*record) bool, f func(*transaction, *protocol.Step) error,
+) error {
 	return d.controlAndDrive(ctx, verb, func(c *transaction) error {
 		r := c.rec
 		switch _, done := r.Find(key); {
@@ -238,8 +269,8 @@ func (d *Debate) reply(ctx context.Context, verb string, key transcript.Key, sam
 			return nil
 		case done && r.people.asked[key] != nil:
 			return fmt.Errorf("step %s: %w", key, ErrAnswered)
-		case r.drivable() != nil:
-			return r.drivable()
+		case r.canContinue() != nil:
+			return r.canContinue()
 		}
 		s := r.open(key)
 		if s == nil || !r.waitsFor(*s) {
@@ -269,7 +300,12 @@ func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 		if err := problemsOf("annotation", c.rec.notes.Check(name, b)); err != nil {
 			return err
 		}
-		return c.add(Annotated{EventMeta: c.stamp("annotated"), At: c.now, Name: name, Value: b})
+		return c.add(Annotated{
+			EventMeta: c.stamp("annotated"),
+			At:        c.now,
+			Name:      name,
+			Value:     b,
+		})
 	})
 }
 
@@ -279,13 +315,18 @@ func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 // Edit returns *Problems and changes nothing if the new configuration is invalid.
 func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 	cfg.ID = d.ID()
-	cfg, found := cfg.withDefaults(d.engine.env, d.engine.learnsWindow)
+	cfg, found := withDefaults(cfg, d.engine.env, d.engine.learnsWindow)
 	return d.control(ctx, "edit", func(c *transaction) error {
 		if _, err := fsm.Next(c.rec.lifecycle, fsm.Edit, c.rec.facts()); err != nil {
 			return err
 		}
 		cfg.Seed = cmp.Or(cfg.Seed, c.rec.Seed)
-		if err := problemsError(slices.Concat(found, frozenFields(c.rec, cfg), additions.CheckReaders(c.rec.config.Documents, cfg.Documents), unrepeatable(d.engine, &cfg))); err != nil {
+		if err := problemsError(slices.Concat(
+			found,
+			frozenFields(c.rec, cfg),
+			additions.CheckReaders(c.rec.config.Documents, cfg.Documents),
+			unrepeatable(d.engine, seatSettings{config: &cfg}),
+		)); err != nil {
 			return err
 		}
 		c.undo = d.engine.protocols.Add(cfg.ID, cfg.Protocol)
@@ -293,7 +334,12 @@ func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 		if err != nil {
 			return err
 		}
-		if err := c.add(ConfigChanged{EventMeta: c.stamp("config"), At: c.now, Format: store.Format, Config: raw}); err != nil {
+		if err := c.add(ConfigChanged{
+			EventMeta: c.stamp("config"),
+			At:        c.now,
+			Format:    store.Format,
+			Config:    raw,
+		}); err != nil {
 			return err
 		}
 		return c.fire(fsm.Edit, StateChanged{})
@@ -336,8 +382,15 @@ func (r Remark) check(rec *record) []protocol.Problem {
 	}
 	tokens := rec.env.Count("", r.Text)
 	for _, p := range slices.Concat(rec.config.Participants, rec.config.Judges) {
-		if most := p.window() - p.MaxTokens; tokens > most && !p.Human && !p.Disabled { // people have no window
-			l.add("text", "about %d tokens are too long, at most %d fit into the window of %s beside a reply", tokens, most, p.Name)
+		most := windowOf(&p) - p.MaxTokens
+		if tokens > most && !p.Human && !p.Disabled { // people have no window
+			l.add(
+				"text",
+				"about %d tokens are too long, at most %d fit into the window of %s beside a reply",
+				tokens,
+				most,
+				p.Name,
+			)
 			break
 		}
 	}

@@ -45,11 +45,11 @@ func (d *Debate) control(ctx context.Context, verb string, f func(*transaction) 
 // changes nothing and returns *fsm.Refused, which lists the methods that are possible.
 type Debate struct {
 	engine  *Engine
-	journal *journal
+	journal *openJournal
 }
 
 // handleOn returns a handle on a debate that nothing has read yet.
-func handleOn(e *Engine, id string) *Debate { return &Debate{engine: e, journal: newJournal(e, id)} }
+func handleOn(e *Engine, id string) *Debate { return &Debate{engine: e, journal: openJournalOf(e, id)} }
 
 // Start drives the debate in the background, until it has ended or failed. If the debate is paused, driving continues
 // after Resume. If the store schedules debates, workers drive it; otherwise this engine does. Use Watch to follow it.
@@ -76,7 +76,7 @@ func (d *Debate) Start(ctx context.Context) error {
 		d.engine.heartbeats.Lack(ctx, d.ID(), lackedBy(err))
 		return err
 	}
-	return startBackground(context.WithoutCancel(ctx), d.engine, newJournal(d.engine, d.ID()), false)
+	return startBackground(context.WithoutCancel(ctx), d.engine, openJournalOf(d.engine, d.ID()), false)
 }
 
 // Recover drives the debate in the background if it is running and the engine that drove it has gone, as [Engine.Recover]
@@ -96,7 +96,8 @@ func (d *Debate) controlAndDrive(ctx context.Context, verb string, f func(*trans
 		return err
 	}
 	s, err := d.Status(ctx)
-	if s.Driver.Name == "" || len(s.Driver.Missing) > 0 || !s.State.Active() || d.engine.drivers.Drives(s.ID) {
+	if s.Driver.Name == "" || len(s.Driver.Missing) > 0 || !s.State.Active() ||
+		d.engine.drivers.Drives(s.ID) {
 		return err
 	}
 	return takeOver(ctx, d.engine, s.ID)
@@ -112,7 +113,8 @@ func takeOver(ctx context.Context, e *Engine, id string) error {
 	if len(claimed) == 0 {
 		return err
 	}
-	if err = d.Start(ctx); err != nil {
+	err = d.Start(ctx)
+	if err != nil {
 		e.heartbeats.Disclaim(ctx, id, errors.Is(err, ErrUnsupported))
 	}
 	if _, over := errors.AsType[*fsm.Refused](err); over { // it has just ended or was paused
@@ -145,7 +147,7 @@ func (d *Debate) Waiting(ctx context.Context) (list []Asked, err error) {
 	if err := d.journal.refresh(ctx); err != nil {
 		return nil, err
 	}
-	if err := d.journal.rec.drivable(); err != nil {
+	if err := d.journal.rec.canContinue(); err != nil {
 		return nil, fmt.Errorf("read what debate %s waits for: %w", d.ID(), err)
 	}
 	for _, a := range d.journal.rec.waiting() {
@@ -178,22 +180,27 @@ func (d *Debate) Document(ctx context.Context, seat, name string) (string, error
 	var labels map[string]string
 	err := d.read(ctx, func(r *record) {
 		var who Participant
-		if p := r.config.settings(seat); p != nil {
+		if p := r.config.Actor(seat); p != nil {
 			who = *p
 		}
 		m = r.Pseudonyms(&protocol.Step{Key: transcript.Key{Actor: seat}, Blind: who.Blind})
-		list, labels = documentsFor(r.config, seat), r.config.Labels
+		list = r.seats().DocumentsOf(seat)
+		labels = r.config.Labels
 	})
 	if err != nil {
 		return "", err
 	}
-	at := slices.IndexFunc(list, func(x evidence.Document) bool { return m.Hide(x.Name) == name || x.Name == name })
+	at := slices.IndexFunc(list, func(x evidence.Document) bool {
+		return m.Hide(x.Name) == name ||
+			x.Name == name
+	})
 	if at < 0 {
 		return "", problemOf("document", "name", "%q is no document that %q reads", name, seat)
 	}
 	text := list[at].Text
 	if list[at].IsPrivate() {
-		if text, err = readDocument(ctx, d.engine, d.ID(), labels, list[at]); err != nil {
+		text, err = readDocument(ctx, d.engine, d.ID(), labels, list[at])
+		if err != nil {
 			return "", fmt.Errorf("read document of debate %s: %w", d.ID(), err)
 		}
 	}
@@ -205,7 +212,7 @@ func (d *Debate) Document(ctx context.Context, seat, name string) (string, error
 // answers. WatchAs and ReplayAs show them nothing. If you show them the debate in another way, leave out names and texts.
 func (d *Debate) Blind(ctx context.Context) (seats []string, err error) {
 	err = d.read(ctx, func(r *record) {
-		if r.config == nil || r.drivable() != nil {
+		if r.config == nil || r.canContinue() != nil {
 			return
 		}
 		_ = r.ask(func(r *record) {
@@ -229,7 +236,8 @@ func (d *Debate) quotable(ctx context.Context, actor, reply string) (list []evid
 	}
 	var labels map[string]string
 	_ = d.read(ctx, func(r *record) { // if it fails, the reply fails too
-		list, labels = privateOnes(documentsFor(r.config, actor)), r.config.Labels
+		list = privateOnes(r.seats().DocumentsOf(actor))
+		labels = r.config.Labels
 	})
 	for i := range list {
 		list[i].Text, _ = readDocument(ctx, d.engine, d.ID(), labels, list[i])
@@ -310,7 +318,8 @@ func (d *Debate) RunWhile(ctx context.Context, again func(store.Status) bool) (m
 		return false, err
 	}
 	defer dr.release()
-	if dr.only = dr.status().Plan.Key; dr.only == "" && d.engine.schedules { // the debate was not started, or this engine cannot plan
+	dr.only = dr.status().Plan.Key
+	if dr.only == "" && d.engine.schedules { // the debate was not started, or this engine cannot plan
 		err := dr.supported()
 		if err == nil {
 			_, err = dr.hasMore()

@@ -20,7 +20,7 @@ import (
 // Start use the same driver; they differ in who watches.
 type driver struct {
 	engine     *Engine
-	journal    *journal
+	journal    *openJournal
 	ctx        context.Context
 	cancel     context.CancelCauseFunc
 	within     context.Context // of the drive, as the observer has derived it
@@ -55,6 +55,7 @@ type driver struct {
 // plan is what to do next. At most one of the first three fields is set.
 type plan struct {
 	check      *Config       // configuration to check
+	hidden     []string      // what its judges do not see
 	executions []*execution  // steps to run
 	wait       time.Duration // wait before anything may run
 
@@ -144,11 +145,21 @@ func (dr *driver) committed(ev Event) {
 }
 
 // engage starts driving a debate. The caller must call release.
-func engage(ctx context.Context, e *Engine, j *journal, yield func(Event, error) bool) (*driver, error) {
-	dr := &driver{engine: e, journal: j, woken: make(chan struct{}, 1)}
+func engage(ctx context.Context, e *Engine, j *openJournal, yield func(Event, error) bool) (*driver, error) {
+	dr := &driver{
+		engine:  e,
+		journal: j,
+		woken:   make(chan struct{}, 1),
+	}
 	dr.ctx, dr.cancel = context.WithCancelCause(ctx)
 	dr.within = dr.ctx
-	dr.out = live.Delivery[Event]{Kind: kind{}, Yield: yield, Leave: func() { dr.cancel(live.ErrLeft) }, Known: &dr.known, Lock: &j.mu}
+	dr.out = live.Delivery[Event]{
+		Kind:  kind{},
+		Yield: yield,
+		Leave: func() { dr.cancel(live.ErrLeft) },
+		Known: &dr.known,
+		Lock:  &j.mu,
+	}
 	dr.show = dr.out.Show
 	release := e.drivers.Enter(j.id)
 	if release == nil {
@@ -160,7 +171,10 @@ func engage(ctx context.Context, e *Engine, j *journal, yield func(Event, error)
 		return nil, fmt.Errorf("drive debate %s: %w", j.id, err)
 	}
 	e.heartbeats.Begin(j.id)
-	closed := context.AfterFunc(e.ctx, func() { dr.cancel(ErrClosed) }) //nolint:contextcheck // Close ends drivers, whatever their own context
+	closed := context.AfterFunc(
+		e.ctx,
+		func() { dr.cancel(ErrClosed) },
+	) //nolint:contextcheck // Close ends drivers, whatever their own context
 	var leave func()
 	dr.feed, leave = e.feeds.Join(j.id)
 	dr.stop = []func(){e.store.Watch(j.id, dr.wake), func() { closed() }, leave, release}
@@ -184,7 +198,8 @@ func (dr *driver) enter() (err error) {
 	if err := dr.journal.refresh(dr.ctx); err != nil {
 		return err
 	}
-	dr.journal.driver, dr.out.Shown = dr, dr.journal.rec.Seq
+	dr.journal.driver = dr
+	dr.out.Shown = dr.journal.rec.Seq
 	dr.known.Store(dr.journal.rec.Seq)
 	dr.feed.Attach(&dr.known)
 	dr.engine.reports.queue.Enter(dr.journal.id, dr.journal.rec.Seq)
@@ -236,7 +251,8 @@ func (dr *driver) unobserve(err error) {
 	if end == nil {
 		return
 	}
-	dr.within, dr.endDrive = dr.ctx, nil
+	dr.within = dr.ctx
+	dr.endDrive = nil
 	o := Outcome{Err: err, Status: dr.status()}
 	o.Status.ID = dr.journal.id
 	end(o)
@@ -260,7 +276,11 @@ func (dr *driver) leave() {
 	dr.mu.Unlock()
 	dr.reviews.Wait()
 	state := dr.state()
-	dr.engine.heartbeats.End(dr.ctx, dr.journal.id, dr.engine.drivers.Closed() && (state.Active() || state == fsm.Paused && dr.background))
+	dr.engine.heartbeats.End(
+		dr.ctx,
+		dr.journal.id,
+		dr.engine.drivers.Closed() && (state.Active() || state == fsm.Paused && dr.background),
+	)
 	dr.journal.mu.Lock()
 	dr.journal.driver = nil
 	dr.journal.mu.Unlock()

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/internal/additions"
@@ -53,7 +55,12 @@ func edit(ctx context.Context, e *Engine, c *transaction, edits *Edits) error {
 		return nil
 	}
 	if c.rec.lifecycle.State.Final() {
-		return problemOf("fork", "seq", "the debate has ended by entry %d, so edits have no effect: use an earlier entry", c.rec.Seq)
+		return problemOf(
+			"fork",
+			"seq",
+			"the debate has ended by entry %d, so edits have no effect: use an earlier entry",
+			c.rec.Seq,
+		)
 	}
 	if edits.Config != nil {
 		if err := editConfig(ctx, e, c, edits); err != nil {
@@ -62,7 +69,12 @@ func edit(ctx context.Context, e *Engine, c *transaction, edits *Edits) error {
 	}
 	if seats := edits.Silent.Seats; len(seats) > 0 {
 		left := c.rec.fork.silent.Remaining(c.rec.Seq, c.rec.ParticipantNames())
-		found := silence.CheckSeats(seats, prompting.NamesOf(participantProfiles(*c.rec.config)), left, forecastOf(c.rec).Steps)
+		found := silence.CheckSeats(
+			seats,
+			prompting.NamesOf(participantProfiles(*c.rec.config)),
+			left,
+			forecastOf(c.rec).Steps,
+		)
 		if err := problemsOf("fork", found); err != nil {
 			return err
 		}
@@ -75,20 +87,31 @@ func edit(ctx context.Context, e *Engine, c *transaction, edits *Edits) error {
 
 func editConfig(ctx context.Context, e *Engine, c *transaction, edits *Edits) error {
 	r := c.rec
-	cfg, found := edits.Config.withDefaults(e.env, e.learnsWindow)
-	cfg.ID, cfg.Seed = edits.ID, cmp.Or(edits.Config.Seed, r.Seed)
+	cfg, found := withDefaults(*edits.Config, e.env, e.learnsWindow)
+	cfg.ID = edits.ID
+	cfg.Seed = cmp.Or(edits.Config.Seed, r.Seed)
 	if edits.Labels != nil {
 		cfg.Labels = maps.Clone(edits.Labels)
 	}
 	if len(found) == 0 && r.HasTurns() {
 		found = fixedFields(r, &cfg)
 	}
-	found = append(append(found, additions.CheckReaders(r.config.Documents, cfg.Documents)...), unrepeatable(e, &cfg)...)
+	found = append(append(found, additions.CheckReaders(
+		r.config.Documents,
+		cfg.Documents,
+	)...), unrepeatable(
+		e,
+		seatSettings{config: &cfg},
+	)...)
 	var limits map[string]int
-	if len(found) == 0 && r.accepted.valid && r.lifecycle.State != fsm.Ready { // it is not checked again before it continues
+	if len(found) == 0 && r.accepted.valid &&
+		r.lifecycle.State != fsm.Ready { // it is not checked again before it continues
 		keepWindows(&cfg, r.config)
 		setWindows(&cfg, e.knownWindows(ctx, &cfg))
-		found, limits, _, _ = e.preflight(cfg, nil) // what the engine lacks is reported when the fork runs
+		found, limits, _, _ = e.preflight(
+			seatSettings{config: &cfg},
+			nil,
+		) // what the engine lacks is reported when the fork runs
 	}
 	for i := range found {
 		found[i].Field = "config." + found[i].Field
@@ -100,7 +123,13 @@ func editConfig(ctx context.Context, e *Engine, c *transaction, edits *Edits) er
 	if err != nil {
 		return err
 	}
-	ev := ConfigChanged{EventMeta: c.stamp("config"), At: c.now, Format: store.Format, Config: raw, ReplyTokens: limits}
+	ev := ConfigChanged{
+		EventMeta:   c.stamp("config"),
+		At:          c.now,
+		Format:      store.Format,
+		Config:      raw,
+		ReplyTokens: limits,
+	}
 	if err := c.add(ev); err != nil {
 		return err
 	}
@@ -129,10 +158,17 @@ func fixedFields(r *record, cfg *Config) []protocol.Problem {
 }
 
 func editTurn(c *transaction, edits *Edits) error {
-	r, key := c.rec, edits.Turn
+	r := c.rec
+	key := edits.Turn
 	s := r.open(key)
 	if s == nil {
-		return problemOf("fork", "turn", "%s is neither a step of the first %d entries nor one that may run after them", key, r.Seq)
+		return problemOf(
+			"fork",
+			"turn",
+			"%s is neither a step of the first %d entries nor one that may run after them",
+			key,
+			r.Seq,
+		)
 	}
 	if silence.Is(*s) {
 		return problemOf("fork", "turn", "%s is silent in this fork, so it cannot have a reply", key)
@@ -143,18 +179,26 @@ func editTurn(c *transaction, edits *Edits) error {
 	if err != nil {
 		return err
 	}
-	t.Started, t.Ended, t.Flags = c.now, c.now, []transcript.Flag{transcript.Edited}
+	t.Started = c.now
+	t.Ended = c.now
+	t.Flags = []transcript.Flag{transcript.Edited}
 	r.extract(&t)
-	ev := TurnDone{EventMeta: c.stamp("turn"), At: c.now, Turn: t}
+	ev := TurnDone{
+		EventMeta: c.stamp("turn"),
+		At:        c.now,
+		Turn:      t,
+	}
 	if r.isHuman(s.Actor) {
-		ev.Turn.By, ev.Reply = s.Actor, r.keys.Reply(key.String(), edits.Reply)
+		ev.Turn.By = s.Actor
+		ev.Reply = r.keys.Reply(key.String(), edits.Reply)
 	}
 	return c.add(ev)
 }
 
 // replaces reports whether an entry is a turn that the edits replace.
 func (edits *Edits) replaces(e store.Entry) bool {
-	return e.Key == edits.Turn.String() || slices.ContainsFunc(edits.Silent.Turns, func(k transcript.Key) bool { return e.Key == k.String() })
+	return e.Key == edits.Turn.String() ||
+		slices.ContainsFunc(edits.Silent.Turns, func(k transcript.Key) bool { return e.Key == k.String() })
 }
 
 // checkSilent adds a problem for each turn that cannot be silent.
@@ -170,14 +214,14 @@ func (edits *Edits) checkSilent(list []store.Entry, l *problemList) {
 		if at < 0 {
 			return nil, false
 		}
-		ev, _ := decodeEntry(list[at]) // whoever reads it into a record reports that it is damaged
+		ev, _ := journal.DecodeEntry(list[at]) // whoever reads it into a record reports that it is damaged
 		if done, ok := ev.(TurnDone); ok {
 			return &done.Turn, true
 		}
 		return nil, true
 	})...)
-	ev, _ := decodeEntry(list[0])
-	if first, ok := ev.(ConfigChanged); ok && first.course != nil {
+	ev, _ := journal.DecodeEntry(list[0])
+	if first, ok := ev.(ConfigChanged); ok && first.Origin != nil && first.Origin.Course != nil {
 		l.add("silent", "the judges of the debate were asked again, and its course stays: fork its parent")
 	}
 }
@@ -212,7 +256,9 @@ func (again *Rejudge) config(e *Engine, events []Event, from int64) (*Config, er
 	for _, ev := range events {
 		switch ev := ev.(type) {
 		case ConfigChanged:
-			if last, changed = ev, changed || ev.Seq > from; ev.Seq <= from {
+			last = ev
+			changed = changed || ev.Seq > from
+			if ev.Seq <= from {
 				clear(dropped)
 			}
 		case StateChanged:
@@ -230,7 +276,8 @@ func (again *Rejudge) config(e *Engine, events []Event, from int64) (*Config, er
 	if err != nil {
 		return nil, err
 	}
-	if c.Judges = slices.DeleteFunc(c.Judges, func(j Participant) bool { return dropped[j.Name] }); again.Judges != nil {
+	c.Judges = slices.DeleteFunc(c.Judges, func(j Participant) bool { return dropped[j.Name] })
+	if again.Judges != nil {
 		c.Judges = slices.Clone(again.Judges)
 	}
 	if again.Rubric != nil {
@@ -249,15 +296,14 @@ func (again *Rejudge) config(e *Engine, events []Event, from int64) (*Config, er
 }
 
 // courseOf returns the course that a rejudged debate has of its parent.
-func courseOf(r *record, events []Event, again *Rejudge) (*storedCourse, error) {
+func courseOf(r *record, events []Event, again *Rejudge) (*journal.Course, error) {
 	l := &problemList{append(additions.CheckID(again.ID), additions.CheckLabels(again.Labels)...)}
-	c := &storedCourse{Omit: again.Omit, Swap: again.Swap}
+	c := &journal.Course{Omit: again.Omit, Swap: again.Swap}
 	decider, ok := r.config.Protocol.(protocol.Decider)
 	if ok {
 		c.Phases = decider.Deciding()
 	}
-	plan, entries := c.plan(), courseEntries(events)
-	c.From = int64(rejudging.FirstDecision(entries, &plan))
+	c.From = int64(rejudging.FirstDecision(events, c))
 	switch {
 	case !ok:
 		l.add("id", "the protocol %s does not say which steps decide, see protocol.Decider", r.config.Protocol.Name())
@@ -271,8 +317,13 @@ func courseOf(r *record, events []Event, again *Rejudge) (*storedCourse, error) 
 	if err := problemsOf("rejudge", l.problems); err != nil {
 		return nil, err
 	}
-	l.problems = append(l.problems, plan.Omit.Check(r.Find, prompting.NamesOf(participantProfiles(*r.config)), documentNames(r.config))...)
-	again.checkTools(l, r, entries[c.From:], &plan)
+	l.problems = append(l.problems, rejudging.CheckOmission(
+		&c.Omit,
+		r.Find,
+		prompting.NamesOf(participantProfiles(*r.config)),
+		documentNames(r.config),
+	)...)
+	again.checkTools(l, r, events[c.From:], c)
 	if err := problemsOf("rejudge", l.problems); err != nil {
 		return nil, err
 	}
@@ -288,15 +339,22 @@ func courseOf(r *record, events []Event, again *Rejudge) (*storedCourse, error) 
 
 // checkTools adds a problem if new judges could find sources whose numbers are those of sources that participants have found
 // later.
-func (again *Rejudge) checkTools(l *problemList, r *record, rest []rejudging.Entry, p *rejudging.Plan) {
+func (again *Rejudge) checkTools(l *problemList, r *record, rest []Event, course *journal.Course) {
 	judges := again.Judges
 	if judges == nil {
 		judges = r.config.Judges
 	}
-	called := slices.ContainsFunc(rest, func(x rejudging.Entry) bool { return x.Kind == rejudging.Calls && !p.Decides(x.Phase) })
+	called := slices.ContainsFunc(rest, func(ev Event) bool {
+		calls, ok := ev.(ToolsCalled)
+		return ok && !course.Decides(calls.Key.Phase)
+	})
 	for i := range judges {
 		if called && len(judges[i].Tools) > 0 {
-			l.add(actor.Field("judges", i), "%q has tools, but others called tools after the first decision, and the numbers of sources must stay; use a judge without tools", judges[i].Name)
+			l.add(
+				actor.Field("judges", i),
+				"%q has tools, but others called tools after the first decision, and the numbers of sources must stay; use a judge without tools",
+				judges[i].Name,
+			)
 		}
 	}
 }
@@ -308,20 +366,22 @@ func beforeRejudging(list []store.Entry, key transcript.Key) ([]store.Entry, err
 	if at < 0 {
 		return list, nil
 	}
-	if ev, err := decodeEntry(list[at]); err != nil || ev.Meta().Repeats == 0 {
+	if ev, err := journal.DecodeEntry(list[at]); err != nil || ev.Meta().Repeats == 0 {
 		return list, err
 	}
-	ev, err := decodeEntry(list[0])
+	ev, err := journal.DecodeEntry(list[0])
 	if err != nil {
 		return nil, err
 	}
 	first := ev.(ConfigChanged)
-	c, err := newCourse(first.course)
+	c, err := rejudging.Read(first.Origin.Course)
 	if err != nil {
 		return nil, err
 	}
-	first.course = nil
-	list = slices.Clone(list[:c.From])
-	list[0].Data = dataOf(first)
-	return append(list, entriesOf(c.events)...), nil
+	alone := *first.Origin
+	alone.Course = nil
+	first.Origin = &alone
+	list = slices.Clone(list[:c.Plan.From])
+	list[0].Data = journal.Data(first)
+	return append(list, journal.Entries(c.Events())...), nil
 }

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/admission"
 	"github.com/elenchus-go/debate/internal/deepcopy"
@@ -51,12 +53,23 @@ func NewEngine(o Options) (*Engine, error) {
 		return nil, errors.New("make engine: a contract is nil")
 	}
 	e := &Engine{
-		providers: maps.Clone(o.Providers), protocols: protocoljson.NewRegistry(append(presets.Protocols(), deepcopy.Of(o.Protocols)...)...), sets: sets, replies: map[string]*reply.Contract{}, extractAnswer: o.ExtractAnswer, documents: o.Documents, counter: o.TokenCounter,
-		keepReasoning: o.KeepReasoning, keepReplies: o.KeepReplies, audits: deepcopy.Of(o.Audits), signer: o.Signer,
-		log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), closing: make(chan struct{}),
-		admission: admission.Queue{Most: o.MaxDebates},
+		providers:     maps.Clone(o.Providers),
+		protocols:     protocoljson.NewRegistry(append(presets.Protocols(), deepcopy.Of(o.Protocols)...)...),
+		sets:          sets,
+		replies:       map[string]*reply.Contract{},
+		extractAnswer: o.ExtractAnswer,
+		documents:     o.Documents,
+		counter:       o.TokenCounter,
+		keepReasoning: o.KeepReasoning,
+		keepReplies:   o.KeepReplies,
+		audits:        deepcopy.Of(o.Audits),
+		signer:        o.Signer,
+		log:           cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
+		closing:       make(chan struct{}),
+		admission:     admission.Queue{Most: o.MaxDebates},
 	}
-	if e.tools, err = toolcall.Compile(o.Tools); err != nil {
+	e.tools, err = toolcall.Compile(o.Tools)
+	if err != nil {
 		return nil, fmt.Errorf("make engine: %w", err)
 	}
 	e.reports = e.newReporter(o)
@@ -75,14 +88,16 @@ func NewEngine(o Options) (*Engine, error) {
 
 func loadPrompts(o Options) (sets map[string]*prompts.Set, err error) {
 	sets = map[string]*prompts.Set{}
-	if sets[""], err = prompts.Load(o.Prompts); err != nil {
+	sets[""], err = prompts.Load(o.Prompts)
+	if err != nil {
 		return nil, err
 	}
 	for name, folder := range o.PromptSets {
 		if name == "" || folder == nil {
 			return nil, fmt.Errorf("prompt set %q needs a name and templates", name)
 		}
-		if sets[name], err = prompts.Load(folder); err != nil {
+		sets[name], err = prompts.Load(folder)
+		if err != nil {
 			return nil, fmt.Errorf("prompt set %q: %w", name, err)
 		}
 	}
@@ -96,11 +111,12 @@ func New(ctx context.Context, c Config, o Options) (*Debate, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, found := c.withDefaults(e.env, e.learnsWindow)
-	found = slices.Concat(found, e.missingNames(c), e.asker().Settings(ctx, e.clientsOf(&c)))
+	c, found := withDefaults(c, e.env, e.learnsWindow)
+	found = slices.Concat(found, e.missingNames(seatSettings{config: &c}), e.asker().Settings(ctx, e.clientsOf(&c)))
 	if len(found) == 0 {
 		var lacks error
-		if found, _, _, lacks = e.preflight(c, e.knownWindows(ctx, &c)); lacks != nil {
+		found, _, _, lacks = e.preflight(seatSettings{config: &c}, e.knownWindows(ctx, &c))
+		if lacks != nil {
 			found = append(found, protocol.Problemf("protocol", "%v", lacks))
 		}
 	}
@@ -114,8 +130,8 @@ func New(ctx context.Context, c Config, o Options) (*Debate, error) {
 // an error that wraps ErrTaken if the store has a debate with that ID. Create calls no provider and needs none: the engine
 // that drives the debate looks up its providers, and checks their keys and models.
 func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
-	c, found := c.withDefaults(e.env, e.learnsWindow)
-	if err := problemsError(append(found, unrepeatable(e, &c)...)); err != nil {
+	c, found := withDefaults(c, e.env, e.learnsWindow)
+	if err := problemsError(append(found, unrepeatable(e, seatSettings{config: &c})...)); err != nil {
 		return nil, err
 	}
 	return e.create(ctx, c, false)
@@ -126,9 +142,9 @@ func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
 // ErrTaken as Create does. If the debate is stored but cannot be driven, because the engine was closed in between or the
 // store failed, Launch returns the debate and the error. Debates above Options.MaxDebates are stored and wait.
 func (e *Engine) Launch(ctx context.Context, c Config) (*Debate, error) {
-	c, found := c.withDefaults(e.env, e.learnsWindow)
+	c, found := withDefaults(c, e.env, e.learnsWindow)
 	if !e.schedules {
-		found = append(found, e.missingNames(c)...)
+		found = append(found, e.missingNames(seatSettings{config: &c})...)
 	}
 	if err := problemsError(found); err != nil {
 		return nil, err
@@ -137,7 +153,7 @@ func (e *Engine) Launch(ctx context.Context, c Config) (*Debate, error) {
 	if err != nil || e.schedules {
 		return d, err
 	}
-	return d, startBackground(context.WithoutCancel(ctx), e, newJournal(e, d.ID()), false)
+	return d, startBackground(context.WithoutCancel(ctx), e, openJournalOf(e, d.ID()), false)
 }
 
 // create stores a debate, and starts it if start is set. The configuration must be complete and valid.
@@ -170,7 +186,13 @@ func (e *Engine) commitFirst(ctx context.Context, c Config, start bool) (*Debate
 		d.journal.rec.given = &c
 	}
 	change := newTransaction(d.journal.rec)
-	err = change.add(ConfigChanged{EventMeta: change.stamp("config"), At: change.now, Format: store.Format, Config: raw, keys: seal.New()})
+	err = change.add(ConfigChanged{
+		EventMeta: change.stamp("config"),
+		At:        change.now,
+		Format:    store.Format,
+		Config:    raw,
+		Origin:    &journal.Origin{Keys: seal.New()},
+	})
 	if err == nil && start {
 		err = change.start()
 	}
@@ -229,7 +251,12 @@ func (e *Engine) Close(ctx context.Context) error {
 
 // newReporter returns what reports the engine's work to its log and its observer.
 func (e *Engine) newReporter(o Options) *reporter {
-	p := &reporter{log: e.log, texts: o.LogTexts, begin: o.Observer.Begin, commit: o.Observer.Commit}
+	p := &reporter{
+		log:    e.log,
+		texts:  o.LogTexts,
+		begin:  o.Observer.Begin,
+		commit: o.Observer.Commit,
+	}
 	show := o.Observer.Event
 	if show == nil {
 		return p
@@ -252,7 +279,10 @@ func (e *Engine) newReporter(o Options) *reporter {
 	}
 	p.queue = spool.New(most, deliver, func(id string, m spool.Missed) {
 		if m.Live > 0 {
-			w := Warning{EventMeta: liveMeta("warning"), Text: fmt.Sprintf("the observer is too slow: it misses %d live events", m.Live)}
+			w := Warning{
+				EventMeta: liveMeta("warning"),
+				Text:      fmt.Sprintf("the observer is too slow: it misses %d live events", m.Live),
+			}
 			if len(m.Stored) > 0 {
 				w.Seq = m.Stored[0].First - 1
 			}
@@ -260,7 +290,7 @@ func (e *Engine) newReporter(o Options) *reporter {
 		}
 		for _, r := range m.Stored {
 			journals.Read(e.ctx, e.store, id, r.First, r.Last, e.log, func(entry store.Entry) {
-				if ev, damaged := decodeEntry(entry); damaged == nil {
+				if ev, damaged := journal.DecodeEntry(entry); damaged == nil {
 					deliver(id, ev)
 				}
 			})
@@ -283,7 +313,8 @@ func (e *Engine) newReporter(o Options) *reporter {
 // The error names each debate that this engine cannot continue or sign; Recover continues the others. Later errors are logged.
 func (e *Engine) Recover(ctx context.Context) error {
 	look := &heartbeat.Recovery{
-		Store: e.store, Drives: e.drivers.Drives,
+		Store:    e.store,
+		Drives:   e.drivers.Drives,
 		Gone:     func(s store.Status) bool { return e.schedules || e.heartbeats.IsGone(s) },
 		Status:   func(ctx context.Context, id string) (store.Status, error) { return handleOn(e, id).Status(ctx) },
 		TakeOver: func(ctx context.Context, id string) error { return takeOver(ctx, e, id) },

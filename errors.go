@@ -1,7 +1,6 @@
 package debate
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -10,10 +9,8 @@ import (
 
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/step"
-	"github.com/elenchus-go/debate/internal/toolcall"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/providers/tool"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -23,7 +20,8 @@ var errProtocol = errors.New("invalid protocol")
 // errUnfinished reports that the goroutine of a drive or of a step ended before its work did.
 var errUnfinished = errors.New("the goroutine ended early")
 
-func (q *Question) actions() (names []string) {
+// actionsOf returns the actions of the choices of a question.
+func actionsOf(q *Question) (names []string) {
 	for _, c := range q.Choices {
 		names = append(names, c.Action)
 	}
@@ -32,7 +30,7 @@ func (q *Question) actions() (names []string) {
 
 // mustStop reports whether the debate must stop. The step can only succeed with another key, account, model or program,
 // when the provider can be reached again, or after a long wait. Dropping the actor would hide that.
-func (f *Failure) mustStop() bool {
+func mustStop(f *Failure) bool {
 	return step.Fatal(f.Kind) || f.Unreachable || f.RetryAfter > 0
 }
 
@@ -94,23 +92,6 @@ func lackedBy(err error) []string {
 	return nil
 }
 
-// Problems lists everything that is wrong with a configuration, a remark, an annotation or the edits of a fork, field by
-// field.
-type Problems struct {
-	List []protocol.Problem `json:"list"`
-
-	subject string // what the fields belong to; empty for a configuration
-}
-
-// Error returns one line for each problem.
-func (p *Problems) Error() string {
-	lines := make([]string, len(p.List))
-	for i, x := range p.List {
-		lines[i] = x.String()
-	}
-	return "check " + cmp.Or(p.subject, "configuration") + ": " + strings.Join(lines, "\n")
-}
-
 // problemList collects the problems of a check.
 type problemList struct{ problems []protocol.Problem }
 
@@ -133,58 +114,26 @@ func problemsOf(subject string, list []protocol.Problem) error {
 	if len(list) == 0 {
 		return nil
 	}
-	return &Problems{List: list, subject: subject}
+	return &Problems{List: list, Subject: subject}
 }
 
 // problemOf returns *Problems about the subject with one problem.
 func problemOf(subject, field, format string, args ...any) error {
-	return &Problems{List: []protocol.Problem{protocol.Problemf(field, format, args...)}, subject: subject}
-}
-
-// Failure describes why a step failed after all attempts. It stops the debate in an error or drops the actor,
-// depending on the policy.
-type Failure struct {
-	Key            transcript.Key       `json:"key"`  // the step
-	Kind           providers.ErrorKind  `json:"kind"` // the kind of the last error
-	Provider       string               `json:"provider,omitempty"`
-	Model          string               `json:"model,omitempty"`
-	Attempts       int                  `json:"attempts"`
-	AttemptDetails []transcript.Attempt `json:"attempt_details,omitempty"` // in order, each with its usage
-	Started        time.Time            `json:"started,omitzero"`          // start of the first attempt
-	At             time.Time            `json:"at,omitzero"`               // end of the last attempt
-	Message        string               `json:"message"`                   // text of the last error
-	Stack          string               `json:"stack,omitempty"`           // where the program's code panicked, at most 8 kB; not in reports
-	Recoverable    bool                 `json:"recoverable"`               // whether Retry is possible
-	Unreachable    bool                 `json:"unreachable,omitempty"`     // the provider could not be reached: for as long as the time budget allowed or, if it has never answered, on the first call of Run
-	OnlyReasoning  bool                 `json:"only_reasoning,omitempty"`  // the model reasoned and wrote no reply
-	OutOfTime      bool                 `json:"out_of_time,omitempty"`     // the time budget was used up, so that the step could not try again
-	RetryAfter     time.Duration        `json:"retry_after,omitempty"`     // the wait that the service asks for, if the debate has less time left
-
-	cause error // nil if the failure was read from the store
-}
-
-// Error returns a message that names the step, the provider, the model and the cause.
-func (f *Failure) Error() string {
-	if f.Key.Actor == "" { // the panic of a protocol or a hook
-		return fmt.Sprintf("plan round %d: %s", f.Key.Round, f.Message)
-	}
-	s := fmt.Sprintf("run step %s of %s in round %d", f.Key.Phase, f.Key.Actor, f.Key.Round)
-	if f.Provider != "" {
-		s += fmt.Sprintf(": call provider %s", f.Provider)
-	}
-	if f.Model != "" {
-		s += fmt.Sprintf(", model %s", f.Model)
-	}
-	if f.Attempts > 1 {
-		s += fmt.Sprintf(" (%d attempts)", f.Attempts)
-	}
-	return s + ": " + f.Message
+	return &Problems{List: []protocol.Problem{protocol.Problemf(field, format, args...)}, Subject: subject}
 }
 
 // panicFailure returns the failure for a panic outside of a step, which happened in a round and phase of a run.
 func panicFailure(p *panics.Error, key transcript.Key) *Failure {
 	e := &providers.Error{Kind: providers.Panic, Err: p}
-	return &Failure{Key: key, Kind: e.Kind, At: time.Now().UTC(), Message: e.Error(), Stack: p.Stack, Recoverable: true, cause: e}
+	return &Failure{
+		Key:         key,
+		Kind:        e.Kind,
+		At:          time.Now().UTC(),
+		Message:     e.Error(),
+		Stack:       p.Stack,
+		Recoverable: true,
+		Cause:       e,
+	}
 }
 
 // catchFailure sets an error to the failure for a panic of a protocol or a hook in the function that defers it.
@@ -194,50 +143,16 @@ func catchFailure(err *error, key transcript.Key) {
 	}
 }
 
-func (f *Failure) usage() (u transcript.Usage) {
-	for _, a := range f.AttemptDetails {
-		u = u.Add(a.Usage)
+// failureOf returns the failure that an event reports, or nil if there is none.
+func failureOf(ev Event) *Failure {
+	switch ev := ev.(type) {
+	case StateChanged:
+		if ev.Question != nil {
+			return ev.Question.Failure
+		}
+		return ev.Failure
+	case Dropped:
+		return ev.Failure
 	}
-	return u
-}
-
-// Unwrap returns the cause, such as a *providers.Error, or nil if the failure was read from the store.
-func (f *Failure) Unwrap() error { return f.cause }
-
-// Hint returns advice on how to fix the failure.
-func (f *Failure) Hint() string {
-	return step.Hint(f.Key, &step.Failure{
-		Err:      &providers.Error{Kind: f.Kind},
-		Provider: f.Provider, Model: f.Model,
-		Unreachable: f.Unreachable, OnlyReasoning: f.OnlyReasoning,
-		RetryAfter: f.RetryAfter,
-	})
-}
-
-// Question asks a person for a decision. The debate is paused until Debate.Decide answers it.
-type Question struct {
-	ID      string   `json:"id"` // unique in the debate; an argument for Decide
-	Cause   string   `json:"cause"`
-	Failure *Failure `json:"failure,omitempty"`
-	Gate    string   `json:"gate,omitempty"` // the gate that asks, such as "round 2", "verdict" or "cost"; empty for a failure
-	// Call is the call of a tool about which the person decides, and Step the step that makes it.
-	Step    transcript.Key `json:"step,omitzero"`
-	Call    *tool.Record   `json:"call,omitempty"`
-	Choices []Choice       `json:"choices"`
-}
-
-// String returns what the person has to know: the cause, and below it the arguments of a call, whole and as indented JSON.
-// Models wrote the arguments: escape them where you show them.
-func (q *Question) String() string {
-	if q.Call == nil {
-		return q.Cause
-	}
-	return q.Cause + " with these arguments:\n" + toolcall.Readable(q.Call.Arguments)
-}
-
-// Choice is a possible answer to a question.
-type Choice struct {
-	Action      string `json:"action"` // the argument for Decide
-	Label       string `json:"label"`
-	Description string `json:"description"`
+	return nil
 }

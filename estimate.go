@@ -52,12 +52,13 @@ const (
 func (d *Debate) Estimate(ctx context.Context) (e Estimate, err error) {
 	defer func() {
 		if err != nil {
-			e, err = Estimate{}, fmt.Errorf("estimate debate %s: %w", d.ID(), err)
+			e = Estimate{}
+			err = fmt.Errorf("estimate debate %s: %w", d.ID(), err)
 		}
 	}()
 	defer catchFailure(&err, transcript.Key{})
 	err = d.read(ctx, func(r *record) {
-		err = r.derivable()
+		err = r.protocolKnown()
 		if err == nil {
 			e = estimateOf(r.config, r.env)
 		}
@@ -67,9 +68,13 @@ func (d *Debate) Estimate(ctx context.Context) (e Estimate, err error) {
 
 // estimateOf returns the estimate of a configuration.
 func estimateOf(c *Config, env *environment) (e Estimate) {
-	x := &estimator{config: c, env: env, result: &e}
-	e.Likely = x.walk(c.plannedRecord(env), true)
-	e.Worst = x.walk(c.plannedRecord(env), false).within(c.Limits)
+	x := &estimator{
+		config: c,
+		env:    env,
+		result: &e,
+	}
+	e.Likely = x.walk(plannedRecord(seatSettings{config: c}, env), true)
+	e.Worst = x.walk(plannedRecord(seatSettings{config: c}, env), false).within(c.Limits)
 	e.Likely = e.Likely.atMost(e.Worst)
 	for i := range e.Seats {
 		s := &e.Seats[i]
@@ -126,8 +131,15 @@ type estimator struct {
 
 // walk supposes all turns of a debate, one after the other, and returns what they use.
 func (x *estimator) walk(r *record, likely bool) Expense {
-	x.sum, x.weight = Expense{}, 1
-	w := worst.Case{Debate: &r.Debate, Calls: calls{r}, Spends: true, Rules: len(r.config.Detect), Usual: likely}
+	x.sum = Expense{}
+	x.weight = 1
+	w := worst.Case{
+		Debate: &r.Debate,
+		Calls:  calls{r},
+		Spends: true,
+		Rules:  len(r.config.Detect),
+		Usual:  likely,
+	}
 	if likely {
 		w.Calls = usualCalls{calls{r}}
 	}
@@ -186,7 +198,7 @@ func laterPhases(r *record) (phases []protocol.Phase) {
 // count counts a call of an actor, with those that its tools add.
 func (x *estimator) count(actor string, u transcript.Usage, likely bool) {
 	calls := x.weight
-	who := x.config.settings(actor)
+	who := x.config.Actor(actor)
 	if len(who.Tools) > 0 && likely {
 		calls *= 2
 	} else if len(who.Tools) > 0 {
@@ -196,7 +208,11 @@ func (x *estimator) count(actor string, u transcript.Usage, likely bool) {
 	at := slices.IndexFunc(x.result.Seats, func(s SeatEstimate) bool { return s.Name == actor })
 	if at < 0 {
 		at = len(x.result.Seats)
-		x.result.Seats = append(x.result.Seats, SeatEstimate{Name: actor, Provider: x.provider(who.Provider), Model: who.Model})
+		x.result.Seats = append(x.result.Seats, SeatEstimate{
+			Name:     actor,
+			Provider: x.provider(who.Provider),
+			Model:    who.Model,
+		})
 	}
 	s := &x.result.Seats[at]
 	if !likely {
@@ -223,13 +239,13 @@ type usualCalls struct{ calls }
 func (c usualCalls) Actor(name string) (a worst.Actor, ok bool) {
 	a, ok = c.calls.Actor(name)
 	if ok {
-		a.Reply = min(a.Reply, usualReply+reasoning.Tokens(c.config.settings(name).Reasoning)/2)
+		a.Reply = min(a.Reply, usualReply+reasoning.Tokens(c.config.Actor(name).Reasoning)/2)
 	}
 	return a, ok
 }
 
 // Cost returns the price of a prompt and a reply that no cache holds and no substitute gives.
 func (c usualCalls) Cost(actor string, prompt, reply int) float64 {
-	price, _ := c.config.Prices.Lookup(c.config.settings(actor).Model)
+	price, _ := c.config.Prices.Lookup(c.config.Actor(actor).Model)
 	return price.Cost(transcript.Usage{Input: prompt, Output: reply})
 }

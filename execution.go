@@ -10,7 +10,6 @@ import (
 
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/live"
-	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/step/prompting"
@@ -41,8 +40,8 @@ type execution struct {
 	end     func(Outcome) // ends the step for the observer; nil if nobody observes it
 	feed    *live.Feed[Event]
 	reports *reporter
-	tools   *rounds.Box // nil if the step has no tools
-	commits committer   // commits rounds of tool calls
+	tools   *rounds.Caller // nil if the step has no tools
+	commits committer      // commits rounds of tool calls
 	// emit shows an event that carries the given seq; nil if there is no viewer.
 	emit func(ev Event, seq int64) error
 	show func(ev Event, seq int64) error // what emitShown calls
@@ -86,12 +85,20 @@ func (x *execution) perform() error {
 	x.err = context.Canceled // if the viewer panics, or the goroutine ends
 	defer func() { x.unobserve(x.err) }()
 	s := &x.run.Plan.Step
-	x.ctx, x.end = x.reports.observe(x.ctx, Step{Debate: x.debate, Attempt: Attempt{Key: s.Key, Kind: s.Kind, Role: x.role}})
+	x.ctx, x.end = x.reports.observe(x.ctx, Step{
+		Debate: x.debate,
+		Attempt: Attempt{
+			Key:  s.Key,
+			Kind: s.Kind,
+			Role: x.role,
+		},
+	})
 	turn, err := x.run.Do(x.ctx, x.cancel, x)
-	if x.turn = turn; err == nil && x.cites {
+	x.turn = turn
+	if err == nil && x.cites {
 		x.cite()
 	}
-	x.err = x.publicError(err)
+	x.err = err
 	return x.err
 }
 
@@ -99,32 +106,11 @@ func (x *execution) perform() error {
 func (x *execution) cite() {
 	var found *sources.Cited
 	var kept *sources.Texts
-	x.commits.read(func(r *record) { found, kept = r.Sources.Cite(x.turn, sources.TextsOf(x.documents)), r.env.texts })
+	x.commits.read(func(r *record) {
+		found = r.Sources.Cite(x.turn, sources.TextsOf(x.documents))
+		kept = r.env.texts
+	})
 	x.turn.Citations = found.Check(kept)
-}
-
-// publicError returns a *Failure for a *step.Failure, and any other error unchanged.
-func (x *execution) publicError(err error) error {
-	if f, failed := err.(*step.Failure); failed { //nolint:errorlint // the step returns it as it is
-		return x.failureFrom(f)
-	}
-	return err
-}
-
-// failureFrom returns the failure of the step, or nil if f is nil.
-func (x *execution) failureFrom(f *step.Failure) *Failure {
-	if f == nil {
-		return nil
-	}
-	stack := ""
-	if p, ok := errors.AsType[*panics.Error](f); ok {
-		stack = p.Stack
-	}
-	return &Failure{
-		Key: x.key(), Kind: f.Err.Kind, Provider: f.Provider, Model: f.Model, Attempts: f.Number, AttemptDetails: f.Attempts,
-		Started: f.Started, At: f.At, Message: f.Message, Stack: stack, Recoverable: true,
-		Unreachable: f.Unreachable, OnlyReasoning: f.OnlyReasoning, OutOfTime: f.OutOfTime, RetryAfter: f.RetryAfter, cause: f.Err,
-	}
 }
 
 // failure returns the failure of a step that has ended. For a step that ended with the time budget, this is one that
@@ -134,7 +120,7 @@ func (x *execution) failure() *Failure {
 		return f
 	}
 	if errors.Is(x.err, step.ErrOutOfTime) {
-		return x.failureFrom(x.run.Spent())
+		return x.run.Spent()
 	}
 	return nil
 }
@@ -142,7 +128,12 @@ func (x *execution) failure() *Failure {
 // unfinished returns the failure of a step whose goroutine has ended.
 func (x *execution) unfinished() *Failure {
 	return &Failure{
-		Key: x.key(), Kind: providers.Panic, At: time.Now().UTC(), Message: errUnfinished.Error(), Recoverable: true, cause: errUnfinished,
+		Key:         x.key(),
+		Kind:        providers.Panic,
+		At:          time.Now().UTC(),
+		Message:     errUnfinished.Error(),
+		Recoverable: true,
+		Cause:       errUnfinished,
 	}
 }
 
@@ -179,7 +170,12 @@ func (x *execution) noteWait(c *transaction) error {
 	if x.run.Unreachable() {
 		name = outageNote
 	}
-	return c.add(Annotated{EventMeta: c.stamp("annotated"), At: c.now, Name: name, Value: value})
+	return c.add(Annotated{
+		EventMeta: c.stamp("annotated"),
+		At:        c.now,
+		Name:      name,
+		Value:     value,
+	})
 }
 
 // call is one call of a model in a step. It implements step.Call. An execution is reused for other steps, so a call has
@@ -199,15 +195,28 @@ type call struct {
 // Begin implements step.Host.
 func (x *execution) Begin(ctx context.Context, a step.Attempt) (context.Context, step.Call, error) {
 	s := &x.run.Plan.Step
-	c := &call{host: x, reports: x.reports, ctx: attemptContext{ctx, Step{
-		Debate: x.debate, Attempt: Attempt{Key: s.Key, Kind: s.Kind, Role: x.role, Number: a.Number}, Provider: a.Provider, Model: a.Request.Model,
-	}}}
+	c := &call{
+		host:    x,
+		reports: x.reports,
+		ctx: attemptContext{ctx, Step{
+			Debate: x.debate,
+			Attempt: Attempt{
+				Key:    s.Key,
+				Kind:   s.Kind,
+				Role:   x.role,
+				Number: a.Number,
+			},
+			Provider: a.Provider,
+			Model:    a.Request.Model,
+		}},
+	}
 	if a.Summary {
 		c.ctx.Kind = transcript.Summary
 	} else if err := c.start(); err != nil {
 		return ctx, c, err
 	}
-	if ctx, c.end = x.reports.observe(&c.ctx, c.ctx.Step); c.end != nil {
+	ctx, c.end = x.reports.observe(&c.ctx, c.ctx.Step)
+	if c.end != nil {
 		c.request = new(*a.Request)
 		c.request.OnChunk = nil
 	}
@@ -217,8 +226,13 @@ func (x *execution) Begin(ctx context.Context, a step.Attempt) (context.Context,
 // start shows that an attempt begins.
 func (c *call) start() error {
 	x := c.host
-	c.feed, c.emit = x.feed, x.emit
-	c.chunks = EventMeta{Type: "chunk", Seq: x.run.Plan.Step.VisibleSeq, Live: true}
+	c.feed = x.feed
+	c.emit = x.emit
+	c.chunks = EventMeta{
+		Type: "chunk",
+		Seq:  x.run.Plan.Step.VisibleSeq,
+		Live: true,
+	}
 	c.live.Key, c.live.Events = x.key(), c
 	c.feed.Begin(&c.live)
 	if c.emit == nil && x.reports.queue == nil {
@@ -256,12 +270,21 @@ func (c *call) Chunk(text string) error {
 
 // StartEvent implements live.Maker.
 func (c *call) StartEvent() Event {
-	return TurnStarted{EventMeta: EventMeta{Type: "turn_started", Seq: c.chunks.Seq, Live: true}, Attempt: &c.ctx.Attempt}
+	return TurnStarted{EventMeta: EventMeta{
+		Type: "turn_started",
+		Seq:  c.chunks.Seq,
+		Live: true,
+	}, Attempt: &c.ctx.Attempt}
 }
 
 // ChunkEvent implements live.Maker.
 func (c *call) ChunkEvent(offset int, text string) Event {
-	return Chunk{EventMeta: &c.chunks, Attempt: &c.ctx.Attempt, Offset: offset, Text: text}
+	return Chunk{
+		EventMeta: &c.chunks,
+		Attempt:   &c.ctx.Attempt,
+		Offset:    offset,
+		Text:      text,
+	}
 }
 
 // Text implements step.Call.
@@ -273,20 +296,29 @@ func (c *call) End(a *transcript.Attempt, r *providers.Response, err error) {
 	if end == nil {
 		return
 	}
-	o := Outcome{Err: c.host.publicError(err), Request: c.request}
+	o := Outcome{Err: err, Request: c.request}
 	if a != nil {
-		o.Attempt, o.Response = new(*a), new(*r)
+		o.Attempt = new(*a)
+		o.Response = new(*r)
 	}
-	c.end, c.request = nil, nil
+	c.end = nil
+	c.request = nil
 	end(o)
 }
 
 // Failed implements step.Call.
 func (c *call) Failed(e *providers.Error, wait time.Duration) error {
 	x := c.host
-	ev := TurnFailed{EventMeta: liveMeta("turn_failed"), Attempt: &c.ctx.Attempt, Error: e.Kind, Message: x.run.Plan.Pseudonyms.Reveal(e.Error()), RetryIn: wait}
+	ev := TurnFailed{
+		EventMeta: liveMeta("turn_failed"),
+		Attempt:   &c.ctx.Attempt,
+		Error:     e.Kind,
+		Message:   x.run.Plan.Pseudonyms.Reveal(e.Error()),
+		RetryIn:   wait,
+	}
 	if doubtful, ok := errors.AsType[*step.Doubtful](e); ok {
-		ev.Doubtful, ev.Message = true, x.run.Plan.Pseudonyms.Reveal(doubtful.Error())+"; asked once more"
+		ev.Doubtful = true
+		ev.Message = x.run.Plan.Pseudonyms.Reveal(doubtful.Error()) + "; asked once more"
 	}
 	c.feed.Fail(x.key(), ev)
 	if x.reports.queue != nil {
@@ -309,11 +341,18 @@ type committer interface {
 
 // Tools implements step.Host.
 func (x *execution) Tools(ctx context.Context, c step.Calls) error {
-	b, p := x.tools, &x.run.Plan
+	b := x.tools
+	p := &x.run.Plan
 	calls := b.Pending()
 	stored := calls != nil
 	if !stored {
-		calls = b.New(x.debate, x.key(), &c, p.Pseudonyms.Reveal, func(f func(*rounds.Rounds)) { x.commits.read(func(r *record) { f(&r.tools) }) })
+		calls = b.New(
+			x.debate,
+			x.key(),
+			&c,
+			p.Pseudonyms.Reveal,
+			func(f func(*rounds.Rounds)) { x.commits.read(func(r *record) { f(&r.tools) }) },
+		)
 	}
 	commit := func(waits bool) error {
 		err := x.commitCalls(&c, calls, !stored, waits)
@@ -354,15 +393,24 @@ func (x *execution) commitCalls(c *step.Calls, calls []tool.Record, isNew, waits
 	if x.run.Plan.Private { // its rounds may quote the document; after a crash, it begins again
 		return nil
 	}
-	ev := ToolsCalled{Key: x.key(), Kind: x.run.Plan.Step.Kind, Number: c.Number, Calls: sources.Clone(calls)}
+	ev := ToolsCalled{
+		Key:    x.key(),
+		Kind:   x.run.Plan.Step.Kind,
+		Number: c.Number,
+		Calls:  sources.Clone(calls),
+	}
 	if isNew {
-		ev.VisibleSeq, ev.Attempts, ev.Parts = x.run.Plan.Step.VisibleSeq, c.Attempts, c.Parts
+		ev.VisibleSeq = x.run.Plan.Step.VisibleSeq
+		ev.Attempts = c.Attempts
+		ev.Parts = c.Parts
 	}
 	rounds.FitSources(ev.Parts, ev.Calls)
 	defer copy(calls, ev.Calls) // with their numbers
 	return x.commits.commitRound(func(t *transaction) error {
-		ev.EventMeta, ev.At = t.stamp("tools"), t.now
-		if !x.isWanted(t.rec) || t.rec.tools.Check(ev.round()) != nil { // another process was first, or the debate has moved on
+		ev.EventMeta = t.stamp("tools")
+		ev.At = t.now
+		if !x.isWanted(t.rec) ||
+			t.rec.tools.Check(&ev) != nil { // another process was first, or the debate has moved on
 			return fmt.Errorf("the step or its round of tool calls is no longer open: %w", step.ErrSuperseded)
 		}
 		t.rec.Sources.Number(ev.Key, x.run.Plan.Step.VisibleSeq, ev.Calls)
@@ -378,7 +426,14 @@ func (x *execution) commitCalls(c *step.Calls, calls []tool.Record, isNew, waits
 func (x *execution) beginTool(ctx context.Context, call *tool.Record, number int) (context.Context, func(error)) {
 	s := &x.run.Plan.Step
 	within := &attemptContext{ctx, Step{
-		Debate: x.debate, Attempt: Attempt{Key: s.Key, Kind: s.Kind, Role: x.role, Number: number}, Tool: call.Name,
+		Debate: x.debate,
+		Attempt: Attempt{
+			Key:    s.Key,
+			Kind:   s.Kind,
+			Role:   x.role,
+			Number: number,
+		},
+		Tool: call.Name,
 	}}
 	observed, end := x.reports.observe(within, within.Step)
 	private := x.run.Plan.Private
@@ -388,7 +443,8 @@ func (x *execution) beginTool(ctx context.Context, call *tool.Record, number int
 	return observed, func(err error) {
 		shown := *call
 		if private {
-			shown, err = rounds.Hide(call), step.HideError(err)
+			shown = rounds.Hide(call)
+			err = step.HideError(err)
 		}
 		if err != nil {
 			x.reports.logTool(ctx, within.Step, &shown, err)

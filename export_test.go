@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/context/window"
@@ -18,7 +20,9 @@ import (
 )
 
 // FirstEntry returns the type of the first entry of a journal, which has more fields than its event.
-func FirstEntry() reflect.Type { return reflect.TypeFor[storedConfig]() }
+func FirstEntry() reflect.Type {
+	return reflect.TypeOf(journal.Data(ConfigChanged{Origin: &journal.Origin{}}))
+}
 
 // OpenWithProvider returns a handle on the same debate in another engine, in which every provider is p.
 func (d *Debate) OpenWithProvider(t testing.TB, p providers.Provider) *Debate {
@@ -85,8 +89,8 @@ func FilledResults(fill func(any)) (a, b *Result, rec any) {
 	fill(&r.decisions.question)
 	fill(&r.losses.failure)
 	fill(&r.accepted.problems)
-	r.course = course{Course: &rejudging.Course{Plan: rejudging.Plan{Swap: true}}}
-	fill(&r.course.Omit)
+	r.course = &rejudging.Course{Plan: &journal.Course{Swap: true}}
+	fill(&r.course.Plan.Omit)
 	fill(&r.course.Departures)
 	fill(&r.course.Remaining)
 	r.Sources.Add(transcript.Key{Actor: "A"}, 1, []tool.Record{{Sources: []tool.Source{{Number: 1, URI: "u", Title: "t", Text: "x"}}}})
@@ -138,3 +142,6 @@ func ObservationAllocations() float64 {
 		p.committed(ctx, "d", entry)
 	})
 }
+
+// EditProfile changes a profile as an edit of the configuration does.
+func EditProfile(p *transcript.Profile, was, now *Participant) { editProfile(p, was, now) }

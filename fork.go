@@ -8,36 +8,43 @@ import (
 	"slices"
 	"time"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/journals"
 	"github.com/elenchus-go/debate/internal/protocoljson"
+	"github.com/elenchus-go/debate/internal/rejudging"
 	"github.com/elenchus-go/debate/internal/seal"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Fork creates a debate from the first seq entries of the journal of another debate, with edits. If seq is 0, the fork
-// has all entries. The other debate does not change, and may be running. The fork refers to it in Status.Parent, but does
-// not need it: you can delete it.
+// Fork creates a debate from the first seq entries of the journal of another debate, with edits. If seq is 0, the fork has
+// all entries. The other debate does not change, and may be running. The fork refers to it in Status.Parent, but does not
+// need it: you can delete it.
 //
 // The fork continues as the other debate did or would, and calls no model for what is committed. seq may be any entry: if
-// other entries were committed together with it, such as a transition that follows from a turn, Fork adds what follows
-// from the entry. If the entry is a decision with a remark, the fork has the remark too. If the fork has an edited turn,
-// it ends before the entry of that turn, and Fork adds the turn and what follows from it. If turns are silent in the fork, it
-// ends before the first of them.
+// other entries were committed together with it, such as a transition that follows from a turn, Fork adds what follows from
+// the entry. If the entry is a decision with a remark, the fork has the remark too. If the fork has an edited turn, it ends
+// before the entry of that turn, and Fork adds the turn and what follows from it. If turns are silent in the fork, it ends
+// before the first of them.
 //
-// Fork does not start the new debate. If the other debate was running at the entry, the fork is paused or back in configuring, and
-// Run, RunOnce or Start continue it; where workers drive debates, Start does. If the other debate had ended, was paused or was
-// in error, the fork is in the same state. The usage and the running time of its parent count in its budgets. The observer is told of the first
-// entry of a fork and of those that the fork does not have from its parent.
+// Fork does not start the new debate. If the other debate was running at the entry, the fork is paused or back in
+// configuring, and Run, RunOnce or Start continue it; where workers drive debates, Start does. If the other debate had
+// ended, was paused or was in error, the fork is in the same state. The usage and the running time of its parent count in
+// its budgets. The observer is told of the first entry of a fork and of those that the fork does not have from its parent.
 //
-// Fork returns *Problems if seq or an edit is invalid, field by field, store.ErrNotFound if there is no debate with that
-// id, ErrTaken if the store has a debate with the ID of the edits, and ErrUnsupported if the engine lacks the debate's protocol.
+// Fork returns *Problems if seq or an edit is invalid, field by field, store.ErrNotFound if there is no debate with that id,
+// ErrTaken if the store has a debate with the ID of the edits, and ErrUnsupported if the engine lacks the debate's protocol.
 func (e *Engine) Fork(ctx context.Context, id string, seq int64, edits Edits) (*Debate, error) {
 	return e.makeFork(ctx, "fork", id, func(entries []store.Entry) (f *fork, err error) {
-		f = &fork{engine: e, parent: id, edits: edits}
+		f = &fork{
+			engine: e,
+			parent: id,
+			edits:  edits,
+		}
 		f.entries, err = f.cut(entries, seq)
 		return f, err
 	})
@@ -61,26 +68,37 @@ func (e *Engine) Fork(ctx context.Context, id string, seq int64, edits Edits) (*
 // store.ErrNotFound if there is no debate with that id, ErrTaken if the store has a debate with the ID of the new one, and
 // ErrUnsupported if the engine lacks the debate's protocol.
 func (e *Engine) Rejudge(ctx context.Context, id string, again Rejudge) (*Debate, error) {
-	return e.makeFork(ctx, "rejudge", id, func(entries []store.Entry) (*fork, error) { return e.rejudge(id, entries, &again) })
+	return e.makeFork(
+		ctx,
+		"rejudge",
+		id,
+		func(entries []store.Entry) (*fork, error) { return e.rejudge(id, entries, &again) },
+	)
 }
 
 // rejudge returns the fork in which judges are asked again.
 func (e *Engine) rejudge(id string, entries []store.Entry, again *Rejudge) (f *fork, err error) {
-	past := newJournal(e, id)
+	past := openJournalOf(e, id)
 	if err := past.begin(); err != nil {
 		return nil, err
 	}
 	events := make([]Event, len(entries))
 	for i, entry := range entries {
-		if events[i], err = past.read(entry); err != nil {
+		events[i], err = past.read(entry)
+		if err != nil {
 			return nil, err
 		}
 	}
-	if err := past.rec.derivable(); err != nil {
+	if err := past.rec.protocolKnown(); err != nil {
 		return nil, err
 	}
-	f = &fork{engine: e, parent: id, edits: Edits{ID: again.ID, Labels: again.Labels}}
-	if f.course, err = courseOf(past.rec, events, again); err != nil {
+	f = &fork{
+		engine: e,
+		parent: id,
+		edits:  Edits{ID: again.ID, Labels: again.Labels},
+	}
+	f.course, err = courseOf(past.rec, events, again)
+	if err != nil {
 		return nil, err
 	}
 	f.entries = entries[:f.course.From]
@@ -94,7 +112,8 @@ func (e *Engine) makeFork(ctx context.Context, verb, id string, plan func(entrie
 	defer func() {
 		if err != nil {
 			undo()
-			d, err = nil, fmt.Errorf("%s debate %s: %w", verb, id, err)
+			d = nil
+			err = fmt.Errorf("%s debate %s: %w", verb, id, err)
 		}
 	}()
 	defer catchFailure(&err, transcript.Key{})
@@ -118,9 +137,9 @@ type fork struct {
 	engine  *Engine
 	parent  string
 	edits   Edits
-	entries []store.Entry // of the parent
-	course  *storedCourse // of a rejudged debate; nil for the one of the parent, if it has one
-	journal *journal      // of the fork
+	entries []store.Entry   // of the parent
+	course  *journal.Course // of a rejudged debate; nil for the one of the parent, if it has one
+	journal *openJournal    // of the fork
 
 	pendingDecision
 }
@@ -154,7 +173,7 @@ func (f *fork) cut(entries []store.Entry, seq int64) ([]store.Entry, error) {
 		return entries[:at], nil
 	}
 	if seq < end {
-		last, err := decodeEntry(entries[seq-1])
+		last, err := journal.DecodeEntry(entries[seq-1])
 		if d, ok := last.(Decided); err == nil && ok && d.Action == actionEdit { // its remark follows
 			seq++
 		}
@@ -176,7 +195,7 @@ func (f *fork) addProtocol() (undo func()) {
 }
 
 func (f *fork) commit(ctx context.Context) (*Debate, error) {
-	j := newJournal(f.engine, f.edits.ID)
+	j := openJournalOf(f.engine, f.edits.ID)
 	f.journal = j
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -184,7 +203,7 @@ func (f *fork) commit(ctx context.Context) (*Debate, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := j.rec.drivable(); err != nil {
+	if err := j.rec.canContinue(); err != nil {
 		return nil, err
 	}
 	c := newTransaction(j.rec)
@@ -194,11 +213,15 @@ func (f *fork) commit(ctx context.Context) (*Debate, error) {
 	if err := f.settle(c); err != nil {
 		return nil, err
 	}
-	entries = append(entries, entriesOf(c.events)...)
+	entries = append(entries, journal.Entries(c.events)...)
 	if j.reports.ordered() {
 		defer j.reports.commits.Lock(j.id)()
 	}
-	err = j.store.Commit(ctx, store.Change{ID: j.id, Entries: entries, Status: statusOf(j.rec)})
+	err = j.store.Commit(ctx, store.Change{
+		ID:      j.id,
+		Entries: entries,
+		Status:  statusOf(j.rec),
+	})
 	if _, taken := errors.AsType[*store.Conflict](err); taken {
 		return nil, fmt.Errorf("%w: %s", ErrTaken, j.id)
 	}
@@ -206,7 +229,7 @@ func (f *fork) commit(ctx context.Context) (*Debate, error) {
 		return nil, err
 	}
 	defer j.machine.Release()
-	if first, err := decodeEntry(entries[0]); err == nil {
+	if first, err := journal.DecodeEntry(entries[0]); err == nil {
 		j.reports.committed(ctx, j.id, first)
 	}
 	for _, ev := range c.events {
@@ -227,7 +250,8 @@ func (f *fork) replay() (list []store.Entry, err error) {
 	list = make([]store.Entry, len(f.entries), len(f.entries)+4)
 	for i, e := range f.entries {
 		if e.Type == "config" {
-			if e, err = f.reconfigure(e); err != nil {
+			e, err = f.reconfigure(e)
+			if err != nil {
 				return nil, err
 			}
 		}
@@ -244,7 +268,7 @@ func (f *fork) replay() (list []store.Entry, err error) {
 
 // reconfigure returns the entry of a configuration with the fork's ID and labels.
 func (f *fork) reconfigure(e store.Entry) (store.Entry, error) {
-	ev, err := decodeEntry(e)
+	ev, err := journal.DecodeEntry(e)
 	c, ok := ev.(ConfigChanged)
 	if err != nil || !ok {
 		return e, err
@@ -255,28 +279,48 @@ func (f *fork) reconfigure(e store.Entry) (store.Entry, error) {
 	}
 	c.Config, err = journals.SetFields(c.Config, fields)
 	if err != nil {
-		return e, &store.Damaged{ID: f.parent, Seq: e.Seq, Err: err}
+		return e, &store.Damaged{
+			ID:  f.parent,
+			Seq: e.Seq,
+			Err: err,
+		}
 	}
 	if e.Seq == 1 {
-		c.Parent, c.Forked = transcript.Parent{ID: f.parent, Seq: int64(len(f.entries))}, time.Now().UTC().Truncate(time.Microsecond)
-		c.silent = c.silent.Fork(int64(len(f.entries)), f.edits.Silent.Turns, f.edits.Silent.Seats)
-		if c.course != nil && int64(len(f.entries)) < c.course.From { // a fork of what was judged
-			c.course = nil
-		}
-		c.course = cmp.Or(f.course, c.course)
-		if c.keys, err = keysOfFork(c.keys, f.entries, c.course); err != nil {
+		c.Parent, c.Forked = transcript.Parent{
+			ID:  f.parent,
+			Seq: int64(len(f.entries)),
+		}, time.Now().UTC().Truncate(time.Microsecond)
+		c.Origin, err = f.origin(c.Origin)
+		if err != nil {
 			return e, err
 		}
 	}
-	e.Data = dataOf(c)
+	e.Data = journal.Data(c)
 	return e, nil
+}
+
+// origin returns what only the first entry of the fork has. parent is that of its parent.
+func (f *fork) origin(parent *journal.Origin) (*journal.Origin, error) {
+	end := int64(len(f.entries))
+	own := &journal.Origin{
+		Silent: parent.Silent.Fork(end, f.edits.Silent.Turns, f.edits.Silent.Seats),
+		Course: parent.Course,
+	}
+	if own.Course != nil && end < own.Course.From { // a fork of what was judged
+		own.Course = nil
+	}
+	own.Course = cmp.Or(f.course, own.Course)
+	keys, err := keysOfFork(parent.Keys, f.entries, own.Course)
+	own.Keys = keys
+	return own, err
 }
 
 // note records what an entry decides. asked is the question that was open before it.
 func (f *fork) note(ev Event, asked *Question) {
 	switch ev := ev.(type) {
 	case Decided:
-		if asked != nil && ev.Action != actionDecline && ev.Action != actionHold && ev.Action != actionRelease {
+		if asked != nil && ev.Action != actionDecline && ev.Action != actionHold &&
+			ev.Action != actionRelease {
 			f.pendingDecision = pendingDecision{question: asked, action: ev.Action}
 		}
 	case TurnDone:
@@ -299,7 +343,7 @@ func (f *fork) settle(c *transaction) error {
 			return err
 		}
 	}
-	judge := f.dropped != nil && findParticipant(r.config.Judges, f.dropped.Name) != nil
+	judge := f.dropped != nil && journal.Find(r.config.Judges, f.dropped.Name) != nil
 	if judge && r.config.OnJudgeFailure == End && r.lifecycle.State.Active() {
 		if err := c.endAfterDrop(f.dropped.Failure, nil); err != nil {
 			return err
@@ -319,14 +363,14 @@ func (f *fork) settle(c *transaction) error {
 
 // keysOfFork returns the keys of a fork that begins with the given entries: a secret of its own, and the keys of the hashes in
 // these entries and in its course. parent gives those.
-func keysOfFork(parent *seal.Keys, entries []store.Entry, stored *storedCourse) (*seal.Keys, error) {
+func keysOfFork(parent *seal.Keys, entries []store.Entry, stored *journal.Course) (*seal.Keys, error) {
 	k := seal.New()
-	c, err := newCourse(stored)
+	c, err := rejudging.Read(stored)
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range append(slices.Clip(entries), entriesOf(c.events)...) {
-		ev, err := decodeEntry(e)
+	for _, e := range append(slices.Clip(entries), journal.Entries(c.Events())...) {
+		ev, err := journal.DecodeEntry(e)
 		if err != nil { // whoever reads the entries into a record names it
 			continue
 		}
@@ -345,13 +389,14 @@ func hashesIn(ev Event) (ids []string) {
 	}
 	switch ev := ev.(type) {
 	case TurnDone:
-		if calls(ev.Turn.Key, ev.Turn.Attempts); ev.Reply != "" {
+		calls(ev.Turn.Key, ev.Turn.Attempts)
+		if ev.Reply != "" {
 			ids = append(ids, seal.ReplyID(ev.Turn.Key.String()))
 		}
 	case ToolsCalled:
 		calls(ev.Key, ev.Attempts)
 	}
-	for _, f := range failuresIn(ev) {
+	for _, f := range journal.Failures(ev) {
 		calls(f.Key, f.AttemptDetails)
 	}
 	return ids

@@ -18,7 +18,12 @@ type NewerFormat struct {
 
 // Error says which format the journal has, and which one this version reads.
 func (n *NewerFormat) Error() string {
-	return fmt.Sprintf("the journal of debate %s has format %d, this version of the library reads format %d", n.ID, n.Format, store.Format)
+	return fmt.Sprintf(
+		"the journal of debate %s has format %d, this version of the library reads format %d",
+		n.ID,
+		n.Format,
+		store.Format,
+	)
 }
 
 // Unwrap returns ErrUnsupported.
@@ -61,8 +66,6 @@ func formatIn(e *store.Entry) int {
 		Format int `json:"format"`
 	}
 	switch data := e.Data.(type) {
-	case storedConfig:
-		c.Format = data.Format
 	case ConfigChanged:
 		c.Format = data.Format
 	case json.RawMessage:

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/elenchus-go/debate/fsm"
@@ -21,9 +23,9 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// journal holds the journal of one debate as far as this process has read it. It reads, commits and repairs what is stored, and
+// openJournal holds the journal of one debate as far as this process has read it. It reads, commits and repairs what is stored, and
 // executes each committed transition on a machine.
-type journal struct {
+type openJournal struct {
 	id    string
 	store store.Store
 	log   *slog.Logger
@@ -51,13 +53,20 @@ type follower interface {
 	recheck()              // another writer has committed: steps in flight may be superseded
 }
 
-// newJournal returns the journal of a debate. Nothing has been read yet.
-func newJournal(e *Engine, id string) *journal {
-	return &journal{id: id, store: e.store, log: e.log, env: e.env, reports: e.reports, signer: e.signer}
+// openJournalOf returns the journal of a debate. Nothing has been read yet.
+func openJournalOf(e *Engine, id string) *openJournal {
+	return &openJournal{
+		id:      id,
+		store:   e.store,
+		log:     e.log,
+		env:     e.env,
+		reports: e.reports,
+		signer:  e.signer,
+	}
 }
 
 // refresh reads the new entries of the journal.
-func (j *journal) refresh(ctx context.Context) error {
+func (j *openJournal) refresh(ctx context.Context) error {
 	after := int64(0)
 	if j.rec != nil {
 		after = j.rec.Seq
@@ -75,7 +84,7 @@ func (j *journal) refresh(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, e := range journals.Decode(list, decodeEntry) {
+	for _, e := range journals.Decode(list, journal.DecodeEntry) {
 		if _, err := j.read(e); err != nil {
 			j.rec = nil
 			return err
@@ -85,10 +94,17 @@ func (j *journal) refresh(ctx context.Context) error {
 	if head.Seq > j.rec.Seq {
 		end := j.rec.Seq
 		j.rec = nil
-		return &store.Damaged{ID: j.id, Seq: end + 1, Err: fmt.Errorf(
-			"the journal ends at entry %d, but its status is at entry %d: restore the missing entries, or continue without them in a fork", end, head.Seq)}
+		return &store.Damaged{
+			ID:  j.id,
+			Seq: end + 1,
+			Err: fmt.Errorf(
+				"the journal ends at entry %d, but its status is at entry %d: "+
+					"restore the missing entries, or continue without them in a fork", end, head.Seq),
+		}
 	}
-	j.rec.stored.plan, j.rec.stored.awaited, j.rec.stored.driver = head.Plan, head.Waiting, head.Driver
+	j.rec.stored.plan = head.Plan
+	j.rec.stored.awaited = head.Waiting
+	j.rec.stored.driver = head.Driver
 	if after == 0 || head.Seq != j.rec.Seq {
 		j.repair(ctx, head)
 	}
@@ -96,21 +112,26 @@ func (j *journal) refresh(ctx context.Context) error {
 }
 
 // begin creates an empty record to read the journal into.
-func (j *journal) begin() (err error) {
-	j.rec, j.kept = newRecord(j.id, j.env), nil
+func (j *openJournal) begin() (err error) {
+	j.rec = newRecord(j.id, j.env)
+	j.kept = nil
 	j.machine, err = fsm.New(j.rec.lifecycle)
 	return err
 }
 
 // repair replaces a stored status that does not match the journal. If the commit fails, the next reader tries again.
-func (j *journal) repair(ctx context.Context, stored store.Status) {
+func (j *openJournal) repair(ctx context.Context, stored store.Status) {
 	stored.Driver = store.Heartbeat{}
 	is, err1 := json.Marshal(stored)
 	want, err2 := json.Marshal(statusOf(j.rec))
 	if err1 == nil && err2 == nil && bytes.Equal(is, want) {
 		return
 	}
-	err := j.store.Commit(ctx, store.Change{ID: j.id, After: j.rec.Seq, Status: statusOf(j.rec)})
+	err := j.store.Commit(ctx, store.Change{
+		ID:     j.id,
+		After:  j.rec.Seq,
+		Status: statusOf(j.rec),
+	})
 	attrs := []any{"debate", j.id, "seq", j.rec.Seq, "error", err}
 	if j.reports.texts {
 		attrs = append(attrs, "was", string(is), "is", string(want))
@@ -119,14 +140,22 @@ func (j *journal) repair(ctx context.Context, stored store.Status) {
 }
 
 // read adds an entry to the record and returns its event.
-func (j *journal) read(e store.Entry) (Event, error) {
-	ev, err := decodeEntry(e)
+func (j *openJournal) read(e store.Entry) (Event, error) {
+	ev, err := journal.DecodeEntry(e)
 	if err != nil {
-		return nil, &store.Damaged{ID: j.id, Seq: e.Seq, Err: err}
+		return nil, &store.Damaged{
+			ID:  j.id,
+			Seq: e.Seq,
+			Err: err,
+		}
 	}
 	if j.verify != nil {
 		if err := j.verify(j.rec, ev); err != nil {
-			return nil, &store.Damaged{ID: j.id, Seq: e.Seq, Err: err}
+			return nil, &store.Damaged{
+				ID:  j.id,
+				Seq: e.Seq,
+				Err: err,
+			}
 		}
 	}
 	if err := j.rec.apply(ev, e.At); err != nil {
@@ -138,33 +167,38 @@ func (j *journal) read(e store.Entry) (Event, error) {
 }
 
 // keep keeps an entry if it follows those that are kept, so that method all need not read it again.
-func (j *journal) keep(e store.Entry) {
+func (j *openJournal) keep(e store.Entry) {
 	if j.keeps && e.Seq == int64(len(j.kept))+1 {
 		j.kept = append(j.kept, e)
 	}
 }
 
 // all returns the entries of the whole journal. It reads from the store only those that are not kept.
-func (j *journal) all(ctx context.Context) ([]store.Entry, error) {
+func (j *openJournal) all(ctx context.Context) ([]store.Entry, error) {
 	var kept []store.Entry
 	var created time.Time
 	j.mu.Lock()
 	if j.rec != nil {
-		kept, created = slices.Clip(j.kept), j.rec.times.created
+		kept = slices.Clip(j.kept)
+		created = j.rec.times.created
 	}
 	j.mu.Unlock()
 	return journals.All(ctx, j.store, j.id, kept, created)
 }
 
 // follow executes a committed transition on the machine and passes the event to the driver.
-func (j *journal) follow(ev Event) error {
+func (j *openJournal) follow(ev Event) error {
 	if s, ok := ev.(StateChanged); ok {
 		to := fsm.Position{State: s.To}
 		if s.To == fsm.Paused {
 			to.PausedFrom = s.From
 		}
 		if err := j.machine.Execute(s.On, to); err != nil {
-			return &store.Damaged{ID: j.id, Seq: s.Seq, Err: err}
+			return &store.Damaged{
+				ID:  j.id,
+				Seq: s.Seq,
+				Err: err,
+			}
 		}
 	}
 	if j.driver != nil {
@@ -182,7 +216,7 @@ const (
 
 // change reads what is new, has f add events, and commits them. If another writer commits first, change tries again. It
 // returns the *store.Conflict if that does not help. If the debate has ended, change signs it.
-func (j *journal) change(ctx context.Context, f func(*transaction) error) error {
+func (j *openJournal) change(ctx context.Context, f func(*transaction) error) error {
 	err := j.repeat(ctx, f)
 	if r := j.rec; err == nil && j.signer != nil && r != nil && r.lacksSignature() {
 		ctx := context.WithoutCancel(ctx)
@@ -190,7 +224,8 @@ func (j *journal) change(ctx context.Context, f func(*transaction) error) error 
 		if failed == nil {
 			failed = j.refresh(ctx)
 		}
-		if j.rec = cmp.Or(j.rec, r); failed != nil {
+		j.rec = cmp.Or(j.rec, r)
+		if failed != nil {
 			j.log.WarnContext(ctx, "sign debate", "debate", j.id, "error", j.reports.shown(failed))
 		}
 	}
@@ -199,9 +234,15 @@ func (j *journal) change(ctx context.Context, f func(*transaction) error) error 
 
 // sign signs a debate that has ended, in a commit of its own, because one that conflicts with another is repeated. It changes
 // only what is stored. It returns a panic of the signer as an error.
-func (j *journal) sign(ctx context.Context) (err error) {
+func (j *openJournal) sign(ctx context.Context) (err error) {
 	defer panics.Catch(&err)
-	own := &journal{id: j.id, store: j.store, log: j.log, env: j.env, reports: j.reports}
+	own := &openJournal{
+		id:      j.id,
+		store:   j.store,
+		log:     j.log,
+		env:     j.env,
+		reports: j.reports,
+	}
 	if err := own.refresh(ctx); err != nil || !own.rec.lacksSignature() {
 		return err
 	}
@@ -217,21 +258,29 @@ func (j *journal) sign(ctx context.Context) (err error) {
 		if !c.rec.lacksSignature() { // another process was first, or the debate goes on
 			return nil
 		}
-		return c.add(Annotated{EventMeta: c.stamp("annotated"), At: c.now, Name: signing.Name, Value: value})
+		return c.add(Annotated{
+			EventMeta: c.stamp("annotated"),
+			At:        c.now,
+			Name:      signing.Name,
+			Value:     value,
+		})
 	})
 }
 
 // repeat makes a change until it does not conflict with that of another writer.
-func (j *journal) repeat(ctx context.Context, f func(*transaction) error) error {
-	end, same := int64(-1), 0
+func (j *openJournal) repeat(ctx context.Context, f func(*transaction) error) error {
+	end := int64(-1)
+	same := 0
 	for n := 1; ; n++ {
 		err := j.attempt(ctx, f)
 		conflict, lost := errors.AsType[*store.Conflict](err)
 		if !lost {
 			return err
 		}
-		if same++; conflict.After != end {
-			end, same = conflict.After, 1
+		same++
+		if conflict.After != end {
+			end = conflict.After
+			same = 1
 		}
 		if n >= maxConflicts || same >= maxSameConflicts {
 			return fmt.Errorf("change debate %s: gave up after %d conflicts: %w", j.id, n, err)
@@ -242,7 +291,7 @@ func (j *journal) repeat(ctx context.Context, f func(*transaction) error) error 
 	}
 }
 
-func (j *journal) attempt(ctx context.Context, f func(*transaction) error) error {
+func (j *openJournal) attempt(ctx context.Context, f func(*transaction) error) error {
 	if j.rec == nil || j.driver == nil || j.driver.behind(j.rec.Seq) {
 		if err := j.refresh(ctx); err != nil {
 			return err
@@ -268,11 +317,11 @@ func (j *journal) attempt(ctx context.Context, f func(*transaction) error) error
 	return err
 }
 
-func (j *journal) commit(ctx context.Context, c *transaction) error {
+func (j *openJournal) commit(ctx context.Context, c *transaction) error {
 	if len(c.events) == 0 && !c.schedule {
 		return nil
 	}
-	entries := entriesOf(c.events)
+	entries := journal.Entries(c.events)
 	if j.driver != nil {
 		j.driver.writing(c.rec.Seq)
 	}
@@ -280,7 +329,12 @@ func (j *journal) commit(ctx context.Context, c *transaction) error {
 		defer j.reports.commits.Lock(j.id)()
 	}
 	j.rec = nil // until all is done: it holds uncommitted events
-	err := j.store.Commit(ctx, store.Change{ID: j.id, After: c.after, Entries: entries, Status: statusOf(c.rec)})
+	err := j.store.Commit(ctx, store.Change{
+		ID:      j.id,
+		After:   c.after,
+		Entries: entries,
+		Status:  statusOf(c.rec),
+	})
 	if err != nil {
 		if j.driver != nil {
 			j.driver.writing(c.after)
@@ -312,7 +366,7 @@ func signEnded(ctx context.Context, e *Engine) error {
 		if s.Signed {
 			continue
 		}
-		if err := newJournal(e, s.ID).sign(ctx); err != nil && !errors.Is(err, store.ErrNotFound) {
+		if err := openJournalOf(e, s.ID).sign(ctx); err != nil && !errors.Is(err, store.ErrNotFound) {
 			errs = append(errs, fmt.Errorf("sign debate %s: %w", s.ID, err))
 		}
 	}

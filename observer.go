@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/elenchus-go/debate/context/window"
@@ -170,10 +172,39 @@ func (p *reporter) logStored(ctx context.Context, id string, ev Event) {
 		p.log.WarnContext(ctx, "warning", "debate", id, "step", w.Key.String(), "text", w.Text)
 	}
 	if ev, ok := ev.(StateChanged); ok {
-		p.log.InfoContext(ctx, "transition", "debate", id, "seq", ev.Seq, "from", ev.From, "on", ev.On, "to", ev.To, "round", ev.Round)
+		p.log.InfoContext(
+			ctx,
+			"transition",
+			"debate",
+			id,
+			"seq",
+			ev.Seq,
+			"from",
+			ev.From,
+			"on",
+			ev.On,
+			"to",
+			ev.To,
+			"round",
+			ev.Round,
+		)
 	}
-	for _, f := range failuresIn(ev) {
-		p.log.ErrorContext(ctx, "step failed", p.with(f.Message, "debate", id, "step", f.Key.String(), "kind", f.Kind, "provider", f.Provider, "model", f.Model, "attempts", f.Attempts)...)
+	for _, f := range journal.Failures(ev) {
+		p.log.ErrorContext(ctx, "step failed", p.with(
+			f.Message,
+			"debate",
+			id,
+			"step",
+			f.Key.String(),
+			"kind",
+			f.Kind,
+			"provider",
+			f.Provider,
+			"model",
+			f.Model,
+			"attempts",
+			f.Attempts,
+		)...)
 	}
 }
 
@@ -192,7 +223,18 @@ func (p *reporter) logProviders(ctx context.Context, id string, done TurnDone) T
 	for i := range done.Turn.Attempts {
 		a := &done.Turn.Attempts[i]
 		for range a.Warnings {
-			p.log.WarnContext(ctx, "warning of a provider", "debate", id, "step", done.Turn.Key.String(), "provider", a.Provider, "model", a.Model)
+			p.log.WarnContext(
+				ctx,
+				"warning of a provider",
+				"debate",
+				id,
+				"step",
+				done.Turn.Key.String(),
+				"provider",
+				a.Provider,
+				"model",
+				a.Model,
+			)
 		}
 		a.Warnings = nil
 	}
@@ -238,7 +280,19 @@ func (p *reporter) logAttempt(ctx context.Context, id string, ev TurnFailed) {
 }
 
 func (p *reporter) logTool(ctx context.Context, s Step, call *tool.Record, err error) {
-	attrs := p.with(err.Error(), "debate", s.Debate, "step", s.Key.String(), "tool", s.Tool, "call", call.ID, "kind", call.Error)
+	attrs := p.with(
+		err.Error(),
+		"debate",
+		s.Debate,
+		"step",
+		s.Key.String(),
+		"tool",
+		s.Tool,
+		"call",
+		call.ID,
+		"kind",
+		call.Error,
+	)
 	if f, ok := errors.AsType[*panics.Error](err); ok {
 		attrs = append(attrs, "stack", f.Stack)
 	}

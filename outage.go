@@ -23,7 +23,8 @@ func setPatience(r *record, l *step.Limits) {
 
 // Others implements step.Host. It asks other providers, so it may take some seconds.
 func (x *execution) Others(ctx context.Context, provider string, since time.Time) step.Others {
-	e, p := x.engine, &x.run.Plan
+	e := x.engine
+	p := &x.run.Plan
 	var others []clients.Actor
 	x.commits.read(func(r *record) {
 		if r.config != nil && canLose(r, p) {

@@ -7,6 +7,8 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/journals"
 	"github.com/elenchus-go/debate/internal/panics"
@@ -52,13 +54,14 @@ func (d *Debate) ReplayAs(ctx context.Context, seat string) iter.Seq2[*Snapshot,
 		if err == nil && seat != "" {
 			entries, err = d.entriesFor(seat, entries)
 		}
-		past := newJournal(d.engine, d.ID())
+		past := openJournalOf(d.engine, d.ID())
 		if err == nil {
 			err = past.begin()
 		}
 		for i := 0; i < len(entries) && err == nil; i++ {
 			var ev Event
-			if ev, err = past.read(entries[i]); err == nil && !yield(&Snapshot{Event: ev, rec: past.rec}, nil) {
+			ev, err = past.read(entries[i])
+			if err == nil && !yield(&Snapshot{Event: ev, rec: past.rec}, nil) {
 				return
 			}
 		}
@@ -74,8 +77,17 @@ func (d *Debate) ReplayAs(ctx context.Context, seat string) iter.Seq2[*Snapshot,
 // newer version wrote the journal. Of a debate with a protocol that the engine lacks, it checks the numbers only.
 func (d *Debate) Verify(ctx context.Context) (err error) {
 	last := int64(0)
-	if panicked := panics.Call(func() { err = d.verify(ctx, &last) }); panicked != nil { // the protocol, on what the entries hold
-		err = &store.Damaged{ID: d.ID(), Seq: last, Err: panicked}
+	if panicked := panics.Call(func() {
+		err = d.verify(
+			ctx,
+			&last,
+		)
+	}); panicked != nil { // the protocol, on what the entries hold
+		err = &store.Damaged{
+			ID:  d.ID(),
+			Seq: last,
+			Err: panicked,
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("verify debate %s: %w", d.ID(), err)
@@ -85,11 +97,12 @@ func (d *Debate) Verify(ctx context.Context) (err error) {
 
 // verify sets last to the entry that it reads.
 func (d *Debate) verify(ctx context.Context, last *int64) error {
-	past := newJournal(d.engine, d.ID())
+	past := openJournalOf(d.engine, d.ID())
 	var plans verification.Plans
 	past.verify = func(r *record, ev Event) error { return verifyEntry(&plans, r, ev) }
 	status, entries, err := d.engine.store.Load(ctx, d.ID(), 0)
-	if err = cmp.Or(err, past.begin()); err != nil {
+	err = cmp.Or(err, past.begin())
+	if err != nil {
 		return err
 	}
 	for _, e := range entries {
@@ -100,7 +113,11 @@ func (d *Debate) verify(ctx context.Context, last *int64) error {
 	}
 	if status.Seq > *last {
 		err := fmt.Errorf("the journal ends at entry %d, but its status is at entry %d", *last, status.Seq)
-		return &store.Damaged{ID: d.ID(), Seq: *last + 1, Err: err}
+		return &store.Damaged{
+			ID:  d.ID(),
+			Seq: *last + 1,
+			Err: err,
+		}
 	}
 	return nil
 }
@@ -114,15 +131,20 @@ func (d *Debate) verify(ctx context.Context, last *int64) error {
 func (d *Debate) VerifyEntries(ctx context.Context) iter.Seq2[EntryCheck, error] {
 	return func(yield func(EntryCheck, error) bool) {
 		_, entries, err := d.engine.store.Load(ctx, d.ID(), 0)
-		x := &rederivation{journal: newJournal(d.engine, d.ID()), engine: d.engine}
-		if err = cmp.Or(err, x.journal.begin()); err != nil {
+		x := &rederivation{journal: openJournalOf(d.engine, d.ID()), engine: d.engine}
+		err = cmp.Or(err, x.journal.begin())
+		if err != nil {
 			yield(EntryCheck{}, fmt.Errorf("verify debate %s: %w", d.ID(), err))
 			return
 		}
 		for _, e := range entries {
-			ev, err := decodeEntry(e)
+			ev, err := journal.DecodeEntry(e)
 			if err != nil {
-				x.broken = &store.Damaged{ID: d.ID(), Seq: e.Seq, Err: err}
+				x.broken = &store.Damaged{
+					ID:  d.ID(),
+					Seq: e.Seq,
+					Err: err,
+				}
 				break
 			}
 			x.entries = append(x.entries, ev)
@@ -162,7 +184,7 @@ func (d *Debate) Code(ctx context.Context) (*Code, error) {
 	}
 	c := &Code{}
 	for _, entry := range entries {
-		if ev, err := decodeEntry(entry); err == nil { // whoever derives the entries reports it
+		if ev, err := journal.DecodeEntry(entry); err == nil { // whoever derives the entries reports it
 			c.add(d.engine, ev)
 		}
 	}
@@ -173,9 +195,13 @@ func (d *Debate) Code(ctx context.Context) (*Code, error) {
 func (d *Debate) entriesFor(seat string, entries []store.Entry) ([]store.Entry, error) {
 	viewer := newViewer(d, seat, 0)
 	for _, e := range entries {
-		ev, err := decodeEntry(e)
+		ev, err := journal.DecodeEntry(e)
 		if err != nil {
-			return nil, &store.Damaged{ID: d.ID(), Seq: e.Seq, Err: err}
+			return nil, &store.Damaged{
+				ID:  d.ID(),
+				Seq: e.Seq,
+				Err: err,
+			}
 		}
 		if err := viewer.add(ev); err != nil {
 			return nil, err
@@ -203,7 +229,8 @@ func (d *Debate) entriesFor(seat string, entries []store.Entry) ([]store.Entry, 
 func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, err error) {
 	defer func() {
 		if err != nil {
-			p, err = nil, fmt.Errorf("rebuild prompt of debate %s: %w", d.ID(), err)
+			p = nil
+			err = fmt.Errorf("rebuild prompt of debate %s: %w", d.ID(), err)
 		}
 	}()
 	defer catchFailure(&err, key)
@@ -214,13 +241,13 @@ func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, e
 	if err != nil {
 		return nil, err
 	}
-	past := newJournal(d.engine, d.ID())
+	past := openJournalOf(d.engine, d.ID())
 	ev, err := past.readBefore(entries, key)
 	if err != nil {
 		return nil, err
 	}
 	r := past.rec
-	if err := r.derivable(); err != nil {
+	if err := r.protocolKnown(); err != nil {
 		return nil, err
 	}
 	s := r.open(key)
@@ -228,7 +255,12 @@ func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, e
 		return nil, fmt.Errorf("step %s cannot be planned after entry %d", key, r.Seq)
 	}
 	useTemplates(r, ev.Templates)
-	p = &Prompt{Key: key, Kind: s.Kind, Templates: ev.Templates, Match: "unknown"}
+	p = &Prompt{
+		Key:       key,
+		Kind:      s.Kind,
+		Templates: ev.Templates,
+		Match:     "unknown",
+	}
 	p.OtherTemplates = p.Templates != "" && p.Templates != r.Settings.Templates.Version()
 	if r.isHuman(s.Actor) {
 		return p, p.askPerson(r, s)
@@ -239,20 +271,25 @@ func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, e
 	}
 	defer x.release()
 	if t := x.run.Plan.Tools; t != nil {
-		if t.Rounds, t.Counted, err = roundsOf(entries, key); err != nil {
+		t.Rounds, t.Counted, err = roundsOf(entries, key)
+		if err != nil {
 			return nil, err
 		}
 	}
 	request, tokens, missing := x.run.Repeat(ev.Turn.Attempts, ev.Turn.Window)
-	p.Request, p.Tokens, p.Missing = request, tokens, append(p.Missing, missing...)
-	if p.compare(&x.run, ev.Turn.Attempts); p.Match == "different" && ev.Repeats > 0 {
-		p.Match, p.Missing = "unknown", append(p.Missing, noCourse)
+	p.Request = request
+	p.Tokens = tokens
+	p.Missing = append(p.Missing, missing...)
+	p.compare(&x.run, ev.Turn.Attempts)
+	if p.Match == "different" && ev.Repeats > 0 {
+		p.Match = "unknown"
+		p.Missing = append(p.Missing, noCourse)
 	}
 	return p, nil
 }
 
 // readBefore reads the entries that the prompt of a committed step was made from, and returns the entry of its turn.
-func (j *journal) readBefore(list []store.Entry, key transcript.Key) (done TurnDone, err error) {
+func (j *openJournal) readBefore(list []store.Entry, key transcript.Key) (done TurnDone, err error) {
 	if err := j.begin(); err != nil {
 		return done, err
 	}
@@ -260,7 +297,7 @@ func (j *journal) readBefore(list []store.Entry, key transcript.Key) (done TurnD
 	if at < 0 {
 		return done, problemOf("step", "key", "the debate has no turn %s", key)
 	}
-	ev, err := decodeEntry(list[at])
+	ev, err := journal.DecodeEntry(list[at])
 	if err != nil {
 		return done, err
 	}
@@ -285,7 +322,9 @@ func (p *Prompt) askPerson(r *record, s *protocol.Step) (err error) {
 	p.Request.Messages = r.Messages(s)
 	if asked := r.people.asked[s.Key]; asked != nil {
 		p.Request.Messages = append(p.Request.Messages, providers.Message{Role: providers.User, Text: asked.Task})
-		p.Request.SchemaName, p.Request.Schema, p.Request.MaxTokens = asked.Contract, asked.Schema, asked.Tokens
+		p.Request.SchemaName = asked.Contract
+		p.Request.Schema = asked.Schema
+		p.Request.MaxTokens = asked.Tokens
 	}
 	p.Briefing, err = newBriefing(r, s)
 	return err

@@ -38,11 +38,19 @@ func (x *execution) post(i int, inbox chan<- message) func(Event, int64) error {
 		x.run.Viewing(true)
 		defer x.run.Viewing(false)
 		if x.ctx.Err() != nil { // the end of a canceled call is still shown
-			inbox <- message{index: i, event: ev, seq: seq}
+			inbox <- message{
+				index: i,
+				event: ev,
+				seq:   seq,
+			}
 			return nil
 		}
 		select {
-		case inbox <- message{index: i, event: ev, seq: seq}:
+		case inbox <- message{
+			index: i,
+			event: ev,
+			seq:   seq,
+		}:
 			return nil
 		case <-x.ctx.Done():
 			return context.Cause(x.ctx)
@@ -59,14 +67,19 @@ func (x *execution) runParallel(i int, inbox chan<- message) {
 			x.err = x.unfinished()
 		}
 		over := x.over // the driver reuses x
-		inbox <- message{index: i, ended: true, err: x.err}
+		inbox <- message{
+			index: i,
+			ended: true,
+			err:   x.err,
+		}
 		close(over) // not before: the turns of an actor are committed in the order of its calls
 	}()
 	if x.after != nil { // an actor makes one call at a time
 		<-x.after
 		select {
 		case <-x.run.Plan.Hold.Paused(): // nothing new starts
-			x.err, finished = step.ErrSuperseded, true
+			x.err = step.ErrSuperseded
+			finished = true
 			return
 		default:
 		}
@@ -110,9 +123,13 @@ func (dr *driver) launch(calls []*execution) {
 	for _, c := range calls {
 		c.launched = time.Now()
 		c.ctx, c.cancel = context.WithCancelCause(dr.within)
-		c.feed, c.run.Plan.Hold, c.run.Plan.FirstRun, c.commits = dr.feed, &dr.pause, &dr.firstRun, dr
+		c.feed = dr.feed
+		c.run.Plan.Hold = &dr.pause
+		c.run.Plan.FirstRun = &dr.firstRun
+		c.commits = dr
 		if dr.out.Yield != nil {
-			c.emit, c.show = c.shown, dr.show
+			c.emit = c.shown
+			c.show = dr.show
 		}
 		dr.running = append(dr.running, c)
 	}
@@ -152,8 +169,9 @@ func (dr *driver) remove(x *execution) {
 func (dr *driver) parallel(calls []*execution) {
 	inbox := make(chan message)
 	pending := len(calls)
-	dr.out.Timing, dr.out.Viewed = true, 0 // measured, because all calls wait for one viewer
-	defer func() {                         // if the viewer panics, the calls end first
+	dr.out.Timing = true
+	dr.out.Viewed = 0 // measured, because all calls wait for one viewer
+	defer func() {    // if the viewer panics, the calls end first
 		if pending > 0 {
 			dr.cancel(live.ErrLeft)
 		}
@@ -169,7 +187,8 @@ func (dr *driver) parallel(calls []*execution) {
 	}
 	for pending > 0 {
 		m := <-inbox
-		if pending -= ended(m); m.ended {
+		pending -= ended(m)
+		if m.ended {
 			calls[m.index].err = dr.commitTurn(calls[m.index], m.err)
 		} else {
 			_ = dr.out.Show(m.event, m.seq) // if the viewer has left, all calls are canceled
@@ -200,12 +219,21 @@ func (dr *driver) commitTurn(c *execution, err error) error {
 		}
 		stamp := ch.stamp("turn")
 		turn := *c.turn
-		if turn.Seq = stamp.Seq; dr.out.Timing { // measured, in place of the timer's estimate
+		turn.Seq = stamp.Seq
+		if dr.out.Timing { // measured, in place of the timer's estimate
 			turn.ViewerTime = dr.out.Viewed
 		}
 		ch.rec.extract(&turn)
-		q, remains := &c.run.Plan.Prompt, ch.rec.remains(&c.run.Plan.Step, c.run.Plan.Prompt.Messages)
-		if err := ch.add(TurnDone{EventMeta: stamp, At: ch.now, Turn: turn, PromptSeq: c.promptSeq, Templates: q.Set.Version(), Remains: remains}); err != nil {
+		q := &c.run.Plan.Prompt
+		remains := ch.rec.remains(&c.run.Plan.Step, c.run.Plan.Prompt.Messages)
+		if err := ch.add(TurnDone{
+			EventMeta: stamp,
+			At:        ch.now,
+			Turn:      turn,
+			PromptSeq: c.promptSeq,
+			Templates: q.Set.Version(),
+			Remains:   remains,
+		}); err != nil {
 			return err
 		}
 		return ch.settle()
@@ -337,7 +365,8 @@ func giveDocuments(dr *driver, list []*execution) error {
 		texts := make([]string, len(x.documents))
 		for i, d := range x.documents {
 			var err error
-			if texts[i], err = readDocument(dr.ctx, dr.engine, x.debate, x.labels, d); err != nil {
+			texts[i], err = readDocument(dr.ctx, dr.engine, x.debate, x.labels, d)
+			if err != nil {
 				return fmt.Errorf("drive debate %s: %w", x.debate, err)
 			}
 		}

@@ -20,11 +20,14 @@ const (
 )
 
 // timeEndingInCall is the ending of a debate whose time is used up during a call.
-var timeEndingInCall = transcript.Ending{Outcome: transcript.TimeBudget, Evidence: "the time budget for rounds was used up during a call"}
+var timeEndingInCall = transcript.Ending{
+	Outcome:  transcript.TimeBudget,
+	Evidence: "the time budget for rounds was used up during a call",
+}
 
 // canDrop reports whether the debate can continue without the participant that failed.
 func canDrop(r *record, f *Failure) (can bool) {
-	if f.mustStop() || !r.Participates(f.Key.Actor) {
+	if mustStop(f) || !r.Participates(f.Key.Actor) {
 		return false
 	}
 	left := r.Record
@@ -52,22 +55,36 @@ func (c *transaction) applyFailurePolicy(f *Failure, lost []*Failure) error {
 	}
 	switch {
 	case f.OutOfTime:
-		return c.stop(StateChanged{Failure: f, OtherFailures: lost, Ending: timeEndingInCall})
-	case f.Kind == providers.ContextOverflow && c.rec.config.OnOverflow == End && c.rec.Ending.Outcome == "":
-		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.EarlyStop, Evidence: f.Error()}, Failure: f, OtherFailures: lost})
+		return c.stop(StateChanged{
+			Failure:       f,
+			OtherFailures: lost,
+			Ending:        timeEndingInCall,
+		})
+	case f.Kind == providers.ContextOverflow && c.rec.config.OnOverflow == End &&
+		c.rec.Ending.Outcome == "":
+		return c.stop(StateChanged{
+			Ending:        transcript.Ending{Outcome: transcript.EarlyStop, Evidence: f.Error()},
+			Failure:       f,
+			OtherFailures: lost,
+		})
 	case policy == Ask:
 		return c.fire(fsm.Pause, StateChanged{Question: questionAbout(c.rec, f), OtherFailures: lost})
-	case judge && policy == DropJudge && !f.mustStop():
+	case judge && policy == DropJudge && !mustStop(f):
 		return c.dropAndSettle(f, lost)
-	case judge && policy == End && !f.mustStop():
+	case judge && policy == End && !mustStop(f):
 		if err := c.drop(f, nil); err != nil {
 			return err
 		}
 		return c.endAfterDrop(f, lost)
 	case canDrop(c.rec, f):
 		return c.dropAndSettle(f, lost)
-	case c.rec.Participates(f.Key.Actor) && c.rec.Cursor.Round > 1 && c.rec.Ending.Outcome == "" && !f.mustStop():
-		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()}, Failure: f, OtherFailures: lost})
+	case c.rec.Participates(f.Key.Actor) && c.rec.Cursor.Round > 1 && c.rec.Ending.Outcome == "" &&
+		!mustStop(f):
+		return c.stop(StateChanged{
+			Ending:        transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()},
+			Failure:       f,
+			OtherFailures: lost,
+		})
 	}
 	return c.fire(fsm.Fail, StateChanged{Failure: f, OtherFailures: lost})
 }
@@ -78,7 +95,8 @@ func (c *transaction) goOn() error {
 	switch r := c.rec; {
 	case r.lifecycle.State.Active():
 		return c.applyDeclines()
-	case r.lifecycle.State == fsm.Paused && !r.people.held && r.decisions.question == nil && !r.awaitsPeople():
+	case r.lifecycle.State == fsm.Paused && !r.people.held && r.decisions.question == nil &&
+		!r.awaitsPeople():
 		return c.resume()
 	}
 	return nil
@@ -110,7 +128,10 @@ func (c *transaction) start() error {
 func (c *transaction) applyDeclines() error {
 	for c.rec.lifecycle.State.Active() && len(c.rec.people.declined) > 0 {
 		steps := c.rec.next()
-		at := slices.IndexFunc(steps, func(s protocol.Step) bool { return c.rec.people.declined[s.Key] != nil && !silence.Is(s) })
+		at := slices.IndexFunc(
+			steps,
+			func(s protocol.Step) bool { return c.rec.people.declined[s.Key] != nil && !silence.Is(s) },
+		)
 		if at < 0 {
 			break
 		}
@@ -123,26 +144,41 @@ func (c *transaction) applyDeclines() error {
 
 // applyDecline applies the debate's policy to a step that its person has declined.
 func (c *transaction) applyDecline(s *protocol.Step) error {
-	r, d := c.rec, c.rec.people.declined[s.Key]
+	r := c.rec
+	d := c.rec.people.declined[s.Key]
 	message := cmp.Or(d.By, s.Actor) + " declined"
 	if d.Reason != "" {
 		message += ": " + d.Reason
 	}
-	f := &Failure{Key: s.Key, Kind: providers.Declined, At: d.At, Message: message, Recoverable: true}
+	f := &Failure{
+		Key:         s.Key,
+		Kind:        providers.Declined,
+		At:          d.At,
+		Message:     message,
+		Recoverable: true,
+	}
 	contract := r.Contract(s.Contract)
 	if slices.Contains(r.Judges, s.Actor) && r.config.OnJudgeFailure == Continue && contract != nil {
 		list, _ := r.NamesFor(s)
 		if safe, ok := contract.Default(list); ok {
 			t := r.Reply(s, safe.Text, safe.Data)
-			t.Flags, t.Started, t.Ended, t.By = []transcript.Flag{transcript.Defaulted}, d.At, d.At, d.By
-			return c.add(TurnDone{EventMeta: c.stamp("turn"), At: c.now, Turn: t})
+			t.Flags = []transcript.Flag{transcript.Defaulted}
+			t.Started = d.At
+			t.Ended = d.At
+			t.By = d.By
+			return c.add(TurnDone{
+				EventMeta: c.stamp("turn"),
+				At:        c.now,
+				Turn:      t,
+			})
 		}
 	}
 	return c.applyFailurePolicy(f, nil)
 }
 
 func (c *transaction) decide(ev Decided) error {
-	ev.EventMeta, ev.At = c.stamp("decided"), c.now
+	ev.EventMeta = c.stamp("decided")
+	ev.At = c.now
 	return c.add(ev)
 }
 
@@ -155,7 +191,11 @@ func (c *transaction) stopWaiting() error {
 	}
 	for again := true; again; again = len(r.waiting()) > 0 { // people speak one after another
 		for _, a := range r.waiting() {
-			if err := c.decide(Decided{Action: actionDecline, Key: a.Key, Reason: stoppedByPerson}); err != nil {
+			if err := c.decide(Decided{
+				Action: actionDecline,
+				Key:    a.Key,
+				Reason: stoppedByPerson,
+			}); err != nil {
 				return err
 			}
 		}
@@ -207,7 +247,13 @@ func (c *transaction) dropAndSettle(f *Failure, lost []*Failure) error {
 }
 
 func (c *transaction) drop(f *Failure, lost []*Failure) error {
-	return c.add(Dropped{EventMeta: c.stamp("dropped"), At: c.now, Name: f.Key.Actor, Failure: f, OtherFailures: lost})
+	return c.add(Dropped{
+		EventMeta:     c.stamp("dropped"),
+		At:            c.now,
+		Name:          f.Key.Actor,
+		Failure:       f,
+		OtherFailures: lost,
+	})
 }
 
 // endAfterDrop ends the debate after the drop of a judge that failed.
@@ -215,18 +261,37 @@ func (c *transaction) endAfterDrop(f *Failure, lost []*Failure) error {
 	if c.rec.Ending.Outcome != "" { // the judge failed in the conclusion
 		return c.settle()
 	}
-	return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()}, OtherFailures: lost})
+	return c.stop(StateChanged{
+		Ending:        transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()},
+		OtherFailures: lost,
+	})
 }
 
 func questionAbout(r *record, f *Failure) *Question {
-	q := &Question{Cause: f.Error(), Failure: f, Choices: []Choice{
-		{actionRetry, "Try again", fmt.Sprintf("call %s again", f.Key.Actor)},
-	}}
+	q := &Question{
+		Cause:   f.Error(),
+		Failure: f,
+		Choices: []Choice{
+			{
+				Action:      actionRetry,
+				Label:       "Try again",
+				Description: fmt.Sprintf("call %s again", f.Key.Actor),
+			},
+		},
+	}
 	if canDrop(r, f) || slices.Contains(r.Judges, f.Key.Actor) {
-		q.Choices = append(q.Choices, Choice{actionDrop, "Continue without", fmt.Sprintf("%s takes no further part", f.Key.Actor)})
+		q.Choices = append(q.Choices, Choice{
+			Action:      actionDrop,
+			Label:       "Continue without",
+			Description: fmt.Sprintf("%s takes no further part", f.Key.Actor),
+		})
 	}
 	if r.Ending.Outcome == "" { // otherwise it is already concluding
-		q.Choices = append(q.Choices, Choice{actionEnd, "End here", "conclude with the turns so far"})
+		q.Choices = append(q.Choices, Choice{
+			Action:      actionEnd,
+			Label:       "End here",
+			Description: "conclude with the turns so far",
+		})
 	}
 	return q
 }
@@ -243,8 +308,13 @@ func (c *transaction) applyDecision(action string, q *Question) error {
 	case action == actionDrop && q.Failure == nil:
 		return errors.New("the question has no actor to drop")
 	}
-	if steps := c.rec.next(); action == actionRetry && len(steps) > 0 { // failed attempts may have used up a budget
-		if e := budgetEnding(c.rec, protocol.Phase{Name: steps[0].Phase, Parallel: len(steps) > 1, Steps: steps}); e.Outcome != "" {
+	if steps := c.rec.next(); action == actionRetry &&
+		len(steps) > 0 { // failed attempts may have used up a budget
+		if e := budgetEnding(c.rec, protocol.Phase{
+			Name:     steps[0].Phase,
+			Parallel: len(steps) > 1,
+			Steps:    steps,
+		}); e.Outcome != "" {
 			return c.stop(StateChanged{Ending: e})
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/internal/actor/binding"
 	"github.com/elenchus-go/debate/internal/panics"
@@ -80,7 +82,8 @@ func (p *Prompt) compare(x *step.Run, tried []transcript.Attempt) {
 // attempts had, and if recut is set its window says what was left out.
 func (p *Prompt) remember(r *record, t *transcript.Turn, recut bool) {
 	env := *r.env
-	only, shortened := "", len(t.Attempts) == 0 // no model was asked
+	only := ""
+	shortened := len(t.Attempts) == 0 // no model was asked
 	if len(t.Attempts) > 0 {
 		only = t.Attempts[0].Provider
 		for _, a := range t.Attempts[:len(t.Attempts)-1] { // an overflow, or a substitute's smaller window, has changed the turn's Window
@@ -92,22 +95,26 @@ func (p *Prompt) remember(r *record, t *transcript.Turn, recut bool) {
 		return cmp.Or(name, only), binding.Person{}, nil
 	}
 	if !recut {
-		r.env, r.Env = &env, &env.Environment
+		r.env = &env
+		r.Env = &env.Environment
 		return
 	}
 	env.Recut = func(policy window.Policy, h window.History, cut *window.Cut) {
 		is := t.Window
-		if t.Kind == transcript.Summary && is != nil && *is == r.History.Wanted.Window { // the window that led to it
+		if t.Kind == transcript.Summary && is != nil &&
+			*is == r.History.Wanted.Window { // the window that led to it
 			is = nil
 		}
-		if was := cut.Window(); shortened || was == nil && is == nil || was != nil && is != nil && *was == *is {
+		if was := cut.Window(); shortened || was == nil && is == nil ||
+			was != nil && is != nil && *was == *is {
 			return
 		}
 		if made, ok := policy.Recorded(h, is); ok {
 			*cut, p.OtherCounter = made, true
 		}
 	}
-	r.env, r.Env = &env, &env.Environment
+	r.env = &env
+	r.Env = &env.Environment
 }
 
 // roundsOf returns the rounds of tool calls of a committed step, and how many of them a failure of the step has counted.
@@ -120,7 +127,7 @@ func roundsOf(entries []store.Entry, key transcript.Key) (list []step.Round, cou
 		if e.Type != "tools" && e.Type != "state" && e.Type != "dropped" {
 			continue
 		}
-		ev, err := decodeEntry(e)
+		ev, err := journal.DecodeEntry(e)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -135,9 +142,9 @@ func roundsIn(entries []Event, key transcript.Key) (list []step.Round, counted i
 	var t rounds.Rounds
 	for _, ev := range entries {
 		if called, ok := ev.(ToolsCalled); ok && called.Key == key {
-			t.Add(called.round())
+			t.Add(&called)
 		}
-		for _, f := range failuresIn(ev) {
+		for _, f := range journal.Failures(ev) {
 			t.Failed(f.Key, f.AttemptDetails)
 		}
 	}
@@ -188,10 +195,19 @@ type failedCalls struct {
 
 // newRereading returns what the entries of a journal ask for.
 func newRereading(e *Engine, entries []Event) *rereading {
-	x := &rereading{engine: e, turns: map[int64][]*TurnDone{}, calls: map[transcript.Key][]Event{}, found: map[int64]*EntryCheck{}, writer: map[transcript.Key]Rules{}, ends: map[string]bool{}}
-	rules, done := Rules{}, map[transcript.Key]bool{}
+	x := &rereading{
+		engine: e,
+		turns:  map[int64][]*TurnDone{},
+		calls:  map[transcript.Key][]Event{},
+		found:  map[int64]*EntryCheck{},
+		writer: map[transcript.Key]Rules{},
+		ends:   map[string]bool{},
+	}
+	rules := Rules{}
+	done := map[transcript.Key]bool{}
 	for _, ev := range entries {
-		if rules = rulesOf(ev.Meta(), rules); ev.Meta().Repeats > 0 {
+		rules = rulesOf(ev.Meta(), rules)
+		if ev.Meta().Repeats > 0 {
 			x.repeats = cmp.Or(x.repeats, ev.Meta().Seq)
 		}
 		x.fail(ev, rules)
@@ -199,14 +215,15 @@ func newRereading(e *Engine, entries []Event) *rereading {
 		switch ev := ev.(type) {
 		case TurnDone:
 			x.end(ev.Turn.Attempts)
-			if done[ev.Turn.Key] = true; len(ev.Turn.Attempts) > 0 {
+			done[ev.Turn.Key] = true
+			if len(ev.Turn.Attempts) > 0 {
 				x.turns[ev.PromptSeq] = append(x.turns[ev.PromptSeq], &ev)
 				x.writer[ev.Turn.Key] = rules
 			}
 		case ToolsCalled:
 			keys[ev.Key] = true
 		}
-		for _, f := range failuresIn(ev) {
+		for _, f := range journal.Failures(ev) {
 			keys[f.Key] = true
 		}
 		for k := range keys {
@@ -245,38 +262,61 @@ func (x *rereading) end(tried []transcript.Attempt) {
 // made again.
 func (x *rereading) interrupted(ev Event) *EntryCheck {
 	called, _ := ev.(ToolsCalled)
-	lost := slices.DeleteFunc(slices.Clone(called.Attempts), func(a transcript.Attempt) bool { return a.Hash == "" || x.ends[a.Hash] })
+	lost := slices.DeleteFunc(
+		slices.Clone(called.Attempts),
+		func(a transcript.Attempt) bool { return a.Hash == "" || x.ends[a.Hash] },
+	)
 	if len(lost) == 0 {
 		return nil
 	}
-	return &EntryCheck{Unknown: len(lost), Missing: []string{"the step was interrupted after this round of tool calls: its requests are not made again"}}
+	return &EntryCheck{
+		Unknown: len(lost),
+		Missing: []string{"the step was interrupted after this round of tool calls: its requests are not made again"},
+	}
 }
 
 // fail notes the calls of steps that failed in an entry, unless an earlier entry has the failure: a question about it.
 func (x *rereading) fail(ev Event, writer Rules) {
-	for _, f := range failuresIn(ev) {
+	for _, f := range journal.Failures(ev) {
 		if len(f.AttemptDetails) == 0 || slices.ContainsFunc(x.failed, func(was *failedCalls) bool {
 			return was.failure.Key == f.Key && was.failure.Started.Equal(f.Started)
 		}) {
 			continue
 		}
 		x.end(f.AttemptDetails)
-		x.failed = append(x.failed, &failedCalls{failure: f, seq: ev.Meta().Seq, writer: writer, before: slices.Clip(x.calls[f.Key])})
+		x.failed = append(x.failed, &failedCalls{
+			failure: f,
+			seq:     ev.Meta().Seq,
+			writer:  writer,
+			before:  slices.Clip(x.calls[f.Key]),
+		})
 	}
 }
 
 // repeat makes the prompts of a failed step again, from the entries in a record. No entry says from which of them they were made.
 func (x *rereading) repeat(r *record, f *failedCalls) (c *EntryCheck) {
-	env, outer, tried := r.env, r.Env, f.failure.AttemptDetails
-	c = &EntryCheck{Unknown: len(tried), Missing: []string{fmt.Sprintf("it is not known from which entries the requests of the step %s were made", f.failure.Key)}}
-	defer func() { r.env, r.Env = env, outer }()
+	env := r.env
+	outer := r.Env
+	tried := f.failure.AttemptDetails
+	c = &EntryCheck{
+		Unknown: len(tried),
+		Missing: []string{fmt.Sprintf(
+			"it is not known from which entries the requests of the step %s were made",
+			f.failure.Key,
+		)},
+	}
+	defer func() {
+		r.env = env
+		r.Env = outer
+	}()
 	_ = panics.Call(func() { x.repeatCalls(r, f, c) }) // a panic of the protocol or of a hook ends the change too
 	return c
 }
 
 // repeatCalls sets in the check of a failed step what its prompts say.
 func (x *rereading) repeatCalls(r *record, f *failedCalls, c *EntryCheck) {
-	env, tried := r.env, f.failure.AttemptDetails
+	env := r.env
+	tried := f.failure.AttemptDetails
 	s := r.open(f.failure.Key)
 	if s == nil || r.isHuman(f.failure.Key.Actor) {
 		return
@@ -292,7 +332,9 @@ func (x *rereading) repeatCalls(r *record, f *failedCalls, c *EntryCheck) {
 		tools.Rounds, tools.Counted = roundsIn(f.before, f.failure.Key)
 	}
 	found := step.RereadCalls(&run.run, tried, nil, r.times.updated)
-	if c.Prompts, c.Unknown = found.Equal, len(tried)-found.Equal; c.Unknown == 0 {
+	c.Prompts = found.Equal
+	c.Unknown = len(tried) - found.Equal
+	if c.Unknown == 0 {
 		c.Missing = nil
 		if err := proof.Costs(tried, found); err != nil && f.writer == *env.rules {
 			c.Verdict, c.Reason = EntryWrong, err.Error()
@@ -305,25 +347,36 @@ func (x *rereading) add(c *EntryCheck, ev Event) {
 	list := []*EntryCheck{x.found[c.Seq], x.interrupted(ev)}
 	for _, f := range x.failed {
 		if f.seq == c.Seq {
-			list = append(list, cmp.Or(f.found, &EntryCheck{Unknown: len(f.failure.AttemptDetails), Missing: []string{fmt.Sprintf("the step %s could not run", f.failure.Key)}}))
+			list = append(list, cmp.Or(f.found, &EntryCheck{
+				Unknown: len(f.failure.AttemptDetails),
+				Missing: []string{fmt.Sprintf("the step %s could not run", f.failure.Key)},
+			}))
 		}
 	}
 	for _, found := range list {
 		if found == nil {
 			continue
 		}
-		c.Prompts, c.Unknown, c.Missing = c.Prompts+found.Prompts, c.Unknown+found.Unknown, append(c.Missing, found.Missing...)
-		c.Read, c.Names = c.Read || found.Read, append(c.Names, found.Names...)
+		c.Prompts = c.Prompts + found.Prompts
+		c.Unknown = c.Unknown + found.Unknown
+		c.Missing = append(c.Missing, found.Missing...)
+		c.Read = c.Read || found.Read
+		c.Names = append(c.Names, found.Names...)
 		if found.Verdict == EntryWrong && c.Verdict == EntryInput {
-			c.Verdict, c.Reason = found.Verdict, found.Reason
+			c.Verdict = found.Verdict
+			c.Reason = found.Reason
 		}
 	}
 }
 
 // turn makes the prompts of a turn again, and reads its reply again. The result has a verdict only if something is wrong.
 func (x *rereading) turn(r *record, ev *TurnDone) (c *EntryCheck) {
-	env, outer := r.env, r.Env
-	defer func() { r.env, r.Env = env, outer }()
+	env := r.env
+	outer := r.Env
+	defer func() {
+		r.env = env
+		r.Env = outer
+	}()
 	if panics.Call(func() { c = x.readTurn(r, ev) }) != nil { // of the protocol or of a hook, which ends the change too
 		return &EntryCheck{Unknown: len(ev.Turn.Attempts)}
 	}
@@ -331,13 +384,16 @@ func (x *rereading) turn(r *record, ev *TurnDone) (c *EntryCheck) {
 }
 
 func (x *rereading) readTurn(r *record, ev *TurnDone) *EntryCheck {
-	env, t := r.env, &ev.Turn
-	s, p := r.open(t.Key), &Prompt{}
+	env := r.env
+	t := &ev.Turn
+	s := r.open(t.Key)
+	p := &Prompt{}
 	if s == nil || r.isHuman(t.Actor) || t.Kind == transcript.Silence {
 		return &EntryCheck{}
 	}
 	defer useTemplates(r, ev.Templates)()
-	same := !x.lacksCourse(r, ev.Seq) && x.writer[t.Key] == *env.rules && ev.Templates == r.Settings.Templates.Version()
+	same := !x.lacksCourse(r, ev.Seq) && x.writer[t.Key] == *env.rules &&
+		ev.Templates == r.Settings.Templates.Version()
 	run, err := p.rebuild(x.engine, r, s, t, !same)
 	if err != nil {
 		return &EntryCheck{Unknown: len(t.Attempts), Missing: []string{err.Error()}}
@@ -348,8 +404,10 @@ func (x *rereading) readTurn(r *record, ev *TurnDone) *EntryCheck {
 	}
 	found := step.RereadTurn(&run.run, t, r.times.updated)
 	c := &EntryCheck{
-		Prompts: found.Equal, Unknown: found.Unknown, Missing: append(p.Missing, found.Missing...),
-		Read: found.Read && (same || found.Wrong == nil),
+		Prompts: found.Equal,
+		Unknown: found.Unknown,
+		Missing: append(p.Missing, found.Missing...),
+		Read:    found.Read && (same || found.Wrong == nil),
 	}
 	if run.run.Plan.Private {
 		c.Missing = append(c.Missing, "it reads private documents, which no journal has")
@@ -361,15 +419,18 @@ func (x *rereading) readTurn(r *record, ev *TurnDone) *EntryCheck {
 		found.Differs = nil
 	}
 	if !same {
-		if c.Unknown += len(found.Differs); found.Differs != nil {
+		c.Unknown += len(found.Differs)
+		if found.Differs != nil {
 			c.Missing = append(c.Missing, x.otherMaker(r, ev))
 		}
 		return c
 	}
 	if err := proof.Wrong(t, found); err != nil {
 		c.Verdict, c.Reason = EntryWrong, err.Error()
-	} else if c.Unknown == 0 && r.course.Begun() && ev.Remains != r.remains(s, run.run.Plan.Prompt.Messages) {
-		c.Verdict, c.Reason = EntryWrong, otherRemains
+	} else if c.Unknown == 0 && r.course.Begun() &&
+		ev.Remains != r.remains(s, run.run.Plan.Prompt.Messages) {
+		c.Verdict = EntryWrong
+		c.Reason = otherRemains
 	}
 	return c
 }

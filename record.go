@@ -36,7 +36,9 @@ func (r *record) phaseOpen() bool {
 	if _, waits := r.tools.Awaited(steps); waits != nil {
 		return false
 	}
-	return r.lifecycle.State.Active() && len(steps) > 0 && steps[0].Phase == r.Cursor.Phase && !slices.ContainsFunc(steps, r.mustAsk) && !slices.ContainsFunc(steps, silence.Is)
+	return r.lifecycle.State.Active() && len(steps) > 0 && steps[0].Phase == r.Cursor.Phase &&
+		!slices.ContainsFunc(steps, r.mustAsk) &&
+		!slices.ContainsFunc(steps, silence.Is)
 }
 
 // nextRoundAt returns the time at which the next round may begin.
@@ -57,7 +59,8 @@ type record struct {
 	people    people
 	notes     additions.Notes
 	fork      forkPoint
-	course    course
+	course    *rejudging.Course // what a rejudged debate keeps of its parent; nil in other debates
+	hidden    []string          // documents and attachments that the judges of a rejudged debate do not see
 	stored    storedStatus
 	usage     transcript.Usage
 	times     times
@@ -167,17 +170,25 @@ type plannedSteps struct {
 
 // stages maps the states in which a protocol has steps to their stages.
 var stages = map[fsm.State]transcript.Kind{
-	fsm.Initializing: transcript.Setup, fsm.AwaitingResponses: transcript.Speech,
-	fsm.Judging: transcript.Assessment, fsm.Completing: transcript.Conclusion,
+	fsm.Initializing:      transcript.Setup,
+	fsm.AwaitingResponses: transcript.Speech,
+	fsm.Judging:           transcript.Assessment,
+	fsm.Completing:        transcript.Conclusion,
 }
 
 // noConfig holds the configuration of records before their first entry. It never changes.
 var noConfig Config
 
 func newRecord(id string, env *environment) *record {
-	r := &record{env: env, lifecycle: fsm.Position{State: fsm.Configuring}, config: &noConfig}
-	r.Env, r.Findings = &env.Environment, &r.findings
-	r.ID, r.Cursor.Run = id, 1
+	r := &record{
+		env:       env,
+		lifecycle: fsm.Position{State: fsm.Configuring},
+		config:    &noConfig,
+	}
+	r.Env = &env.Environment
+	r.Findings = &r.findings
+	r.ID = id
+	r.Cursor.Run = 1
 	return r
 }
 
@@ -193,16 +204,16 @@ func (r *record) roundAfter(on fsm.Event, to fsm.State) int {
 	return r.Cursor.Round
 }
 
-// drivable returns an error if this engine lacks the protocol of a debate that has not ended.
-func (r *record) drivable() error {
+// canContinue returns an error if this engine lacks the protocol of a debate that has not ended.
+func (r *record) canContinue() error {
 	if r.lifecycle.State.Final() {
 		return nil
 	}
-	return r.derivable()
+	return r.protocolKnown()
 }
 
-// derivable returns an error if this engine lacks the debate's protocol, which says which steps can run.
-func (r *record) derivable() error {
+// protocolKnown returns an error if this engine lacks the debate's protocol, which says which steps can run.
+func (r *record) protocolKnown() error {
 	if u, ok := r.config.Protocol.(protocoljson.Unknown); ok {
 		return &unsupported{[]string{fmt.Sprintf("protocol.name: %q is unknown to this engine", u.Name())}}
 	}
@@ -225,8 +236,9 @@ func (r *record) next() []protocol.Step {
 			steps = protocol.Next(openRules{cachedRules{r}}, &r.Record)
 		}
 		if len(steps) == 0 {
-			steps, r.planned.open = protocol.Next(rules, &r.Record), nil
-			if len(steps) > 0 && r.course.Course == nil { // the course of a rejudged debate changes phases
+			steps = protocol.Next(rules, &r.Record)
+			r.planned.open = nil
+			if len(steps) > 0 && r.course == nil { // the course of a rejudged debate changes phases
 				r.planned.open = r.phaseNamed(steps[0].Phase)
 			}
 		}
@@ -245,7 +257,8 @@ func (r *record) next() []protocol.Step {
 	if r.History.Wanted != nil {
 		steps = []protocol.Step{r.SummaryStep()}
 	}
-	r.planned.seq, r.planned.steps = r.Seq, steps // not before: the protocol may panic
+	r.planned.seq = r.Seq
+	r.planned.steps = steps // not before: the protocol may panic
 	return steps
 }
 
@@ -285,10 +298,15 @@ func (c cachedRules) Check(r *protocol.Record) []protocol.Problem { return c.rul
 func (c cachedRules) End(r *protocol.Record) transcript.Ending { return c.rules().End(r) }
 
 func (c cachedRules) Phases(r *protocol.Record) []protocol.Phase {
-	cache, at := &c.planned.cache, r.Cursor
+	cache := &c.planned.cache
+	at := r.Cursor
 	at.Stage = ""
 	if cache.seq != r.Seq || cache.at != at {
-		*cache = phaseCache{seq: r.Seq, at: at, stages: cache.stages[:0]}
+		*cache = phaseCache{
+			seq:    r.Seq,
+			at:     at,
+			stages: cache.stages[:0],
+		}
 	}
 	for _, s := range cache.stages {
 		if s.Kind == r.Cursor.Stage {
@@ -319,7 +337,10 @@ func (c courseRules) Phases(r *protocol.Record) []protocol.Phase {
 	if !c.onCourse() || !c.course.Asks(c.Participates) {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(c.cachedRules.Phases(r)), func(p protocol.Phase) bool { return !c.course.Decides(p.Name) })
+	return slices.DeleteFunc(
+		slices.Clone(c.cachedRules.Phases(r)),
+		func(p protocol.Phase) bool { return !c.course.Plan.Decides(p.Name) },
+	)
 }
 
 // onCourse reports whether a rejudged debate is where its course goes on.
@@ -333,20 +354,27 @@ func (r *record) onCourse() bool {
 
 // remains reports whether the prompt of a step holds words of what judges do not see.
 func (r *record) remains(s *protocol.Step, prompt []providers.Message) bool {
-	return r.course.Begun() && r.course.RemainsIn(&r.Record, s, prompt, hiddenTexts(r.config), r.Pseudonyms(s).Hide)
+	return r.course.Begun() &&
+		r.course.RemainsIn(&r.Record, s, prompt, r.seats().hiddenTexts(), r.Pseudonyms(s).Hide)
 }
+
+// seats returns the settings of the debate's actors.
+func (r *record) seats() seatSettings { return seatSettings{config: r.config, hidden: r.hidden} }
 
 // adaptToPeople returns phases in which a human judge judges once, and under the names that the configuration asks for.
 func (r *record) adaptToPeople(phases []protocol.Phase) []protocol.Phase {
-	if !r.config.hasPeople() {
+	if !r.config.HasPeople() {
 		return phases
 	}
 	phases = slices.Clone(phases)
 	for i := range phases {
-		steps := slices.DeleteFunc(slices.Clone(phases[i].Steps), func(s protocol.Step) bool { return s.Swap && r.isHuman(s.Actor) })
+		steps := slices.DeleteFunc(
+			slices.Clone(phases[i].Steps),
+			func(s protocol.Step) bool { return s.Swap && r.isHuman(s.Actor) },
+		)
 		for j := range steps {
 			if slices.Contains(r.Judges, steps[j].Actor) && r.isHuman(steps[j].Actor) {
-				steps[j].Blind = r.config.settings(steps[j].Actor).Blind
+				steps[j].Blind = r.config.Actor(steps[j].Actor).Blind
 			}
 		}
 		phases[i].Steps = steps
@@ -360,7 +388,7 @@ func (r *record) mustAsk(s protocol.Step) bool {
 }
 
 func (r *record) isHuman(name string) bool {
-	who := r.config.settings(name)
+	who := r.config.Actor(name)
 	return who != nil && who.Human
 }
 
@@ -379,7 +407,7 @@ func (r *record) ending(found ...detect.Finding) transcript.Ending {
 
 // actor returns the configuration of an actor and the profile that its prompts use.
 func (r *record) actor(name string) (*Participant, transcript.Profile, bool) {
-	who := r.config.settings(name)
+	who := r.config.Actor(name)
 	if who == nil {
 		return nil, transcript.Profile{}, false
 	}
@@ -391,5 +419,5 @@ func (r *record) actor(name string) (*Participant, transcript.Profile, bool) {
 	if slices.Contains(actor.System, name) {
 		return who, transcript.Profile{Name: name, Instructions: who.Instructions}, true
 	}
-	return who, who.actor().Profile(), true
+	return who, who.Profile(), true
 }

@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/elenchus-go/debate/internal/verification"
 )
 
 // rederivation makes the changes of a debate again.
 type rederivation struct {
 	engine  *Engine
-	journal *journal
+	journal *openJournal
 	plans   verification.Plans
 	entries []Event
 	at      int // index of the next entry
@@ -42,7 +44,7 @@ func (x *rederivation) readAgain() error {
 		return err
 	}
 	for _, ev := range x.entries[:x.at] {
-		_, at := entryFields(ev)
+		_, at := journal.KeyAndTime(ev)
 		if err := x.journal.rec.apply(ev, at); err != nil {
 			return err
 		}
@@ -73,7 +75,7 @@ func (x *rederivation) repeatsUnknown() bool {
 // transaction returns a change that is compared with the next entries.
 func (x *rederivation) transaction() *transaction {
 	c := newTransaction(x.journal.rec)
-	_, c.now = entryFields(x.entries[x.at])
+	_, c.now = journal.KeyAndTime(x.entries[x.at])
 	c.match = x.match
 	return c
 }
@@ -93,23 +95,33 @@ func (x *rederivation) match(want Event) error {
 	if err := verifyEntry(&x.plans, x.journal.rec, is); err != nil {
 		return &notNext{err.Error()}
 	}
-	verdict, reason := EntryDerived, ""
+	verdict := EntryDerived
+	reason := ""
 	switch {
 	case x.label != "":
-		verdict, reason, x.label = EntryInput, x.label, ""
+		verdict = EntryInput
+		reason = x.label
+		x.label = ""
 	case is.Meta().Repeats > 0:
 		reason = "the course of the debate that is judged again"
 	case failureOf(is) != nil:
-		verdict, reason = EntryInput, "a failure, and what the policy for it is"
+		verdict = EntryInput
+		reason = "a failure, and what the policy for it is"
 	}
 	return x.take(is, verdict, reason)
 }
 
 // take adds the check of an entry that is about to be applied.
 func (x *rederivation) take(is Event, verdict EntryVerdict, reason string) error {
-	key, _ := entryFields(is)
-	c := EntryCheck{Seq: is.Meta().Seq, Type: is.Meta().Type, Key: key, Verdict: verdict, Reason: reason}
-	if x.journal.rec.derivable() == nil {
+	key, _ := journal.KeyAndTime(is)
+	c := EntryCheck{
+		Seq:     is.Meta().Seq,
+		Type:    is.Meta().Type,
+		Key:     key,
+		Verdict: verdict,
+		Reason:  reason,
+	}
+	if x.journal.rec.protocolKnown() == nil {
 		x.again.at(x.journal.rec)
 		x.again.add(&c, is)
 	}
@@ -123,9 +135,10 @@ func (x *rederivation) take(is Event, verdict EntryVerdict, reason string) error
 // accept applies the next entry as it is.
 func (x *rederivation) accept(verdict EntryVerdict, reason string) error {
 	is := x.entries[x.at]
-	_, at := entryFields(is)
+	_, at := journal.KeyAndTime(is)
 	if err := verifyEntry(&x.plans, x.journal.rec, is); err != nil && verdict != EntryWrong {
-		verdict, reason = EntryWrong, err.Error()
+		verdict = EntryWrong
+		reason = err.Error()
 	}
 	if err := x.take(is, verdict, reason); err != nil {
 		return err
@@ -148,7 +161,12 @@ func (x *rederivation) judge(writer Rules, verdict EntryVerdict, reason string) 
 		return EntryNotDerivable, noCourse + ": " + reason
 	}
 	if ours := *x.engine.env.rules; writer != ours {
-		return EntryNotDerivable, fmt.Sprintf("the rules of the engine that wrote it were %+v, those of this one are %+v: %s", writer, ours, reason)
+		return EntryNotDerivable, fmt.Sprintf(
+			"the rules of the engine that wrote it were %+v, those of this one are %+v: %s",
+			writer,
+			ours,
+			reason,
+		)
 	}
 	return verdict, reason
 }
@@ -172,7 +190,7 @@ func describeEvent(ev Event) string {
 
 // verifyEntry returns an error if an entry that follows those in the record has values that the record contradicts.
 func verifyEntry(plans *verification.Plans, r *record, ev Event) error {
-	at := plans.At(&r.Record, r.next(), r.derivable() == nil)
+	at := plans.At(&r.Record, r.next(), r.protocolKnown() == nil)
 	if ev.Meta().Repeats > 0 {
 		return verifyRepetition(r, ev)
 	}
@@ -199,7 +217,13 @@ func verifyEntry(plans *verification.Plans, r *record, ev Event) error {
 		if err := at.Turn(&ev.Turn, ev.Seq, ev.PromptSeq); err != nil {
 			return err
 		}
-		if found := r.Sources.Cite(&ev.Turn, nil); found.Contradict(ev.Turn.Citations, r.env.texts) { // as far as the journal has the texts
+		if found := r.Sources.Cite(
+			&ev.Turn,
+			nil,
+		); found.Contradict(
+			ev.Turn.Citations,
+			r.env.texts,
+		) { // as far as the journal has the texts
 			return errors.New("its citations are not those of its text, or a verdict is wrong")
 		}
 	case Asked:
@@ -214,11 +238,11 @@ func verifyEntry(plans *verification.Plans, r *record, ev Event) error {
 
 // verifyRepetition returns an error if an entry of a rejudged debate is not the next one of its course.
 func verifyRepetition(r *record, ev Event) error {
-	if r.derivable() != nil || ev.Meta().Seq <= r.course.Before(r.fork.Seq) {
+	if r.protocolKnown() != nil || ev.Meta().Seq <= r.course.Before(r.fork.Seq) {
 		return nil
 	}
 	c := newTransaction(r)
-	_, c.now = entryFields(ev)
+	_, c.now = journal.KeyAndTime(ev)
 	want := c.repetition()
 	if want == nil {
 		return errors.New("it repeats an entry, but the course of the debate has none here")
@@ -230,7 +254,7 @@ func verifyRepetition(r *record, ev Event) error {
 }
 
 func verifyFailures(at *verification.Point, ev Event) error {
-	for _, f := range failuresIn(ev) {
+	for _, f := range journal.Failures(ev) {
 		if err := at.Failed(f.Key); err != nil {
 			return err
 		}
@@ -240,7 +264,7 @@ func verifyFailures(at *verification.Point, ev Event) error {
 
 // verifyCallers checks the callers of a phase, on which the numbers of sources depend.
 func verifyCallers(r *record, ev *PhaseStarted) error {
-	if r.derivable() != nil {
+	if r.protocolKnown() != nil {
 		return nil
 	}
 	var want []string

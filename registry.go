@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/elenchus-go/debate/context/window"
@@ -27,7 +29,6 @@ import (
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/step/prompting"
-	"github.com/elenchus-go/debate/internal/strictjson"
 	"github.com/elenchus-go/debate/internal/toolcall"
 	"github.com/elenchus-go/debate/judge/measured"
 	"github.com/elenchus-go/debate/judge/reply"
@@ -37,7 +38,8 @@ import (
 )
 
 // missingNames returns a problem for each name in a configuration that the engine does not know.
-func (e *Engine) missingNames(c Config) []protocol.Problem {
+func (e *Engine) missingNames(s seatSettings) []protocol.Problem {
+	c := s.config
 	l := &problemList{}
 	if u, ok := c.Protocol.(protocoljson.Unknown); ok {
 		l.add("protocol.name", "%q is unknown to this engine, use one of %s", u.Name(), e.protocols.Names())
@@ -54,7 +56,7 @@ func (e *Engine) missingNames(c Config) []protocol.Problem {
 		l.add("documents", "some are private: give their texts in Options.Documents")
 	}
 	told := map[string]bool{}
-	for field, p := range c.seats() {
+	for field, p := range c.Actors() {
 		if _, missing := e.tools.Named(p.Tools); missing != nil {
 			l.add(field+".tools", "this engine lacks %s, see Options.Tools", naming.Enumerate(missing, len(missing)))
 		}
@@ -65,17 +67,18 @@ func (e *Engine) missingNames(c Config) []protocol.Problem {
 		l.add(field+".provider", "%v", err)
 		told[p.Provider] = true
 	}
-	return append(l.problems, unrepeatable(e, &c)...)
+	return append(l.problems, unrepeatable(e, s)...)
 }
 
 // supports returns an ErrUnsupported if the engine lacks something that a debate needs to be driven. A debate that does
 // not run needs nothing.
 func (e *Engine) supports(r *record) error {
-	if s := r.lifecycle.State; e.namesAll(r.config) || !s.Active() && s != fsm.Configuring && s != fsm.Ready {
+	if s := r.lifecycle.State; e.namesAll(r.config) ||
+		!s.Active() && s != fsm.Configuring && s != fsm.Ready {
 		return nil
 	}
 	var missing []string
-	for _, p := range e.missingNames(*r.config) {
+	for _, p := range e.missingNames(r.seats()) {
 		missing = append(missing, p.String())
 	}
 	if missing == nil {
@@ -91,9 +94,13 @@ func (e *Engine) namesAll(c *Config) bool {
 	missing := func(p Participant) bool {
 		return !e.providers.Has(p.Provider) || len(p.Tools) > 0 && !e.tools.Has(p.Tools)
 	}
-	return !unknown && (len(c.Documents) == 0 || e.documents != nil) && e.sets[c.Prompts] != nil && (len(c.Detect) == 0 || e.extractAnswer != nil) &&
-		(len(c.Documents) == 0 || !usesTools(c)) && !slices.ContainsFunc(c.Participants, missing) && !slices.ContainsFunc(c.Judges, missing) && !slices.ContainsFunc(c.Substitutes, missing) &&
-		!missing(c.PersonaAssigner) && !missing(c.Summarizer) && !missing(c.Retriever) && (c.Embedder.Provider == "" || !missing(c.Embedder))
+	return !unknown && (len(c.Documents) == 0 || e.documents != nil) && e.sets[c.Prompts] != nil &&
+		(len(c.Detect) == 0 || e.extractAnswer != nil) &&
+		(len(c.Documents) == 0 || !usesTools(c)) && !slices.ContainsFunc(c.Participants, missing) &&
+		!slices.ContainsFunc(c.Judges, missing) &&
+		!slices.ContainsFunc(c.Substitutes, missing) &&
+		!missing(c.PersonaAssigner) && !missing(c.Summarizer) && !missing(c.Retriever) &&
+		(c.Embedder.Provider == "" || !missing(c.Embedder))
 }
 
 // Engine drives debates. One engine can drive many. It is safe for concurrent use.
@@ -132,10 +139,19 @@ type Engine struct {
 // environment returns what records need of the engine.
 func (e *Engine) environment() *environment {
 	env := *noEnvironment
-	env.parse, env.sets, env.extractAnswer, env.identify, env.audits = e.parse, e.sets, e.extractAnswer, e.providers.Identify, e.audits
-	env.Bind, env.Tools = e.providers.Bind, e.tools.Named
+	env.parse = e.parse
+	env.sets = e.sets
+	env.extractAnswer = e.extractAnswer
+	env.identify = e.providers.Identify
+	env.audits = e.audits
+	env.Bind = e.providers.Bind
+	env.Tools = e.tools.Named
 	env.Contract = func(name string) *reply.Contract { return e.replies[name] }
-	env.rules = &Rules{Number: rulesNumber, Counter: naming.OfType(e.counter), Extractor: naming.OfFunction(e.extractAnswer)}
+	env.rules = &Rules{
+		Number:    rulesNumber,
+		Counter:   naming.OfType(e.counter),
+		Extractor: naming.OfFunction(e.extractAnswer),
+	}
 	env.texts = &sources.Texts{}
 	if e.counter != nil {
 		env.Count = e.counter.Count
@@ -148,8 +164,9 @@ func (e *Engine) environment() *environment {
 // engine does not know the protocol.
 func (e *Engine) ParseConfig(b []byte) (c Config, err error) {
 	var raw json.RawMessage
-	if err = json.Unmarshal(b, &raw); err == nil {
-		err = decodeStrict(raw, &c, e.protocols, "add it to Options.Protocols")
+	err = json.Unmarshal(b, &raw)
+	if err == nil {
+		err = journal.DecodeConfig(raw, &c, e.protocols, "add it to Options.Protocols")
 	}
 	if err != nil {
 		return Config{}, fmt.Errorf("parse configuration: %w", err)
@@ -160,31 +177,34 @@ func (e *Engine) ParseConfig(b []byte) (c Config, err error) {
 // parse decodes a stored configuration. It accepts an unknown protocol: such a debate can be read but not driven. It rejects
 // unknown fields.
 func (e *Engine) parse(b json.RawMessage) (c Config, err error) {
-	w := configJSON{plainConfig: (*plainConfig)(&c)}
-	unknown, err := strictjson.Unmarshal(b, &w)
-	if err = cmp.Or(err, unknown); err != nil {
+	c, encoded, err := journal.StoredConfig(b)
+	if err != nil {
 		return Config{}, err
 	}
-	c.Limits = Limits(w.Limits.Limits())
-	c.Participants, c.Judges = slices.Clone(c.Participants), slices.Clone(c.Judges) // without the room that decoding leaves
-	c.Protocol, err = e.protocols.Decode(c.ID, w.Protocol, presets.Has)
+	c.Protocol, err = e.protocols.Decode(c.ID, encoded, presets.Has)
 	return c, err
 }
 
 // unrepeatable returns a problem for each actor with a tool that it cannot have, because it reads a private document: the
 // journal has no call of its steps, so that a step that was interrupted calls its tools again.
-func unrepeatable(e *Engine, c *Config) []protocol.Problem {
+func unrepeatable(e *Engine, s seatSettings) []protocol.Problem {
+	c := s.config
 	if len(c.Documents) == 0 || !usesTools(c) {
 		return nil
 	}
 	l := &problemList{}
-	for field, p := range c.seats() {
-		if len(p.Tools) == 0 || privateOnes(documentsFor(c, p.Name)) == nil {
+	for field, p := range c.Actors() {
+		if len(p.Tools) == 0 || privateOnes(s.DocumentsOf(p.Name)) == nil {
 			continue
 		}
 		for _, name := range p.Tools {
 			if t := e.tools[name]; t != nil && (t.Spec.Once || t.Spec.Approval) {
-				l.add(field+".tools", "%q must be repeatable and need no approval, because %s reads a private document: remove the tool or the reader", name, p.Name)
+				l.add(
+					field+".tools",
+					"%q must be repeatable and need no approval, because %s reads a private document: remove the tool or the reader",
+					name,
+					p.Name,
+				)
 			}
 		}
 	}
@@ -194,14 +214,20 @@ func unrepeatable(e *Engine, c *Config) []protocol.Problem {
 // clientsOf returns the actors of a configuration whose providers the engine has, with their providers.
 func (e *Engine) clientsOf(c *Config) []clients.Actor {
 	list := make([]clients.Actor, 0, len(c.Participants)+len(c.Judges)+len(c.Substitutes)+len(actor.System))
-	for field, p := range c.seats() {
+	for field, p := range c.Actors() {
 		name, client, err := e.providers.Bind(p.Provider)
 		if err != nil {
 			continue
 		}
 		x := clients.Actor{
-			Field: field, Seat: cmp.Or(p.Name, field), Provider: name, Client: client, Request: p.Request(), Window: p.Window,
-			Inherits: actor.Inherits(field), NoText: actor.MakesNoText(actor.NameIn(field, p.Name)) || p.Human,
+			Field:    field,
+			Seat:     cmp.Or(p.Name, field),
+			Provider: name,
+			Client:   client,
+			Request:  p.Request(),
+			Window:   p.Window,
+			Inherits: actor.Inherits(field),
+			NoText:   actor.MakesNoText(actor.NameIn(field, p.Name)) || p.Human,
 		}
 		if !x.NoText {
 			x.Request.Messages = prompting.AttachmentMessage(attachmentsSeen(c, field, p.Name), nil)
@@ -241,7 +267,8 @@ func (c *Code) add(e *Engine, ev Event) {
 		ours := e.env.rules
 		c.lack(is.Number == ours.Number, "the rules with number", fmt.Sprint(is.Number))
 		c.lack(is.Counter == ours.Counter || is.Counter == "", "the counter of tokens", is.Counter)
-		c.lack(is.Extractor == ours.Extractor || is.Extractor == "", "the extractor of answers", is.Extractor)
+		c.lack(is.Extractor == ours.Extractor ||
+			is.Extractor == "", "the extractor of answers", is.Extractor)
 	}
 	contract := ""
 	switch ev := ev.(type) {
@@ -252,7 +279,7 @@ func (c *Code) add(e *Engine, ev Event) {
 		}
 		_, unknown := cfg.Protocol.(protocoljson.Unknown)
 		c.name(&c.Protocols, "the protocol", cfg.Protocol.Name(), !unknown, presets.Has(cfg.Protocol))
-		for _, p := range cfg.seats() {
+		for _, p := range cfg.Actors() {
 			for _, tool := range p.Tools {
 				c.name(&c.Tools, "the tool", tool, e.tools[tool] != nil, false)
 			}
@@ -290,7 +317,8 @@ func (c *Code) addTemplates(e *Engine, version string) {
 		return
 	}
 	set := e.env.templates(version)
-	if c.lack(set != nil, "the templates", version); set == nil {
+	c.lack(set != nil, "the templates", version)
+	if set == nil {
 		return
 	}
 	for _, t := range set.Texts() {

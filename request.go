@@ -28,7 +28,8 @@ import (
 // provider or had to wait for its own.
 func allThrottled(r *record, p *Participant) bool {
 	for _, s := range r.Participants {
-		if other, _, ok := r.actor(s.Name); ok && other.Provider != p.Provider && participantStatus(r, s.Name).State != "rate_limited" {
+		if other, _, ok := r.actor(s.Name); ok && other.Provider != p.Provider &&
+			participantStatus(r, s.Name).State != "rate_limited" {
 			return false
 		}
 	}
@@ -37,22 +38,37 @@ func allThrottled(r *record, p *Participant) bool {
 
 // offerTools lets the actor of a step call its tools.
 func offerTools(e *Engine, r *record, x *execution, who *Participant) error {
-	p, s, l := &x.run.Plan, &x.run.Plan.Step, &r.config.Limits
+	p := &x.run.Plan
+	s := &x.run.Plan.Step
+	l := &r.config.Limits
 	if p.Tools == nil {
 		return nil
 	}
 	list, missing := e.tools.Named(who.Tools)
 	if missing != nil {
-		return &unsupported{[]string{fmt.Sprintf("tools of %s: this engine lacks %s, see Options.Tools", who.Name, naming.Enumerate(missing, len(missing)))}}
+		return &unsupported{[]string{fmt.Sprintf(
+			"tools of %s: this engine lacks %s, see Options.Tools",
+			who.Name,
+			naming.Enumerate(missing, len(missing)),
+		)}}
 	}
 	p.Tools.List = list
 	limitTools(e, &p.Model, p)
 	for i := range p.Substitutes {
 		limitTools(e, &p.Substitutes[i], p)
 	}
-	x.tools = &rounds.Box{Set: e.tools, Names: who.Tools, Limits: toolcall.Limits{Calls: l.ToolCalls, Bytes: l.ToolBytes, Timeout: l.ToolTimeout}}
+	x.tools = &rounds.Caller{
+		Set:   e.tools,
+		Names: who.Tools,
+		Limits: toolcall.Limits{
+			Calls:   l.ToolCalls,
+			Bytes:   l.ToolBytes,
+			Timeout: l.ToolTimeout,
+		},
+	}
 	if o := r.tools.Of(s.Key); o != nil {
-		p.Tools.Rounds, p.Tools.Counted = o.Plan(), o.Counted
+		p.Tools.Rounds = o.Plan()
+		p.Tools.Counted = o.Counted
 		x.tools.ContinueFrom(&r.tools, o)
 	}
 	p.Tools.Most = affordableRounds(r, s, who, p.Prompt.Tokens+p.Tools.Room, l.ToolRounds)
@@ -71,35 +87,54 @@ func limitTools(e *Engine, m *step.Model, p *step.Plan) {
 		return
 	}
 	r := m.Request
-	r.Messages, r.Tools, r.Schema = nil, p.Tools.List, p.Model.Request.Schema
+	r.Messages = nil
+	r.Tools = p.Tools.List
+	r.Schema = p.Model.Request.Schema
 	found, _, _ := e.asker().Unsupported(context.Background(), name, client, r) // a panic is logged
-	m.NoTools, m.Gathers = found["tools"] != "", found["schema"] != "" && r.Schema != nil
+	m.NoTools = found["tools"] != ""
+	m.Gathers = found["schema"] != "" && r.Schema != nil
 }
 
 // newExecution returns the execution of a step, with its request.
 func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 	who, seat, ok := r.actor(s.Actor)
 	if !ok {
-		return nil, fmt.Errorf("plan step %s: %q is not a participant, judge or system actor: %w", s.Phase, s.Actor, errProtocol)
+		return nil, fmt.Errorf(
+			"plan step %s: %q is not a participant, judge or system actor: %w",
+			s.Phase,
+			s.Actor,
+			errProtocol,
+		)
 	}
 	x := executionPool.Get().(*execution)
-	shown, digests := x.shown, x.run.Plan.Prompt.Digests[:0] // their memory is used again
-	*x = execution{}                                         // a literal with fields would be made elsewhere and copied
+	shown := x.shown
+	digests := x.run.Plan.Prompt.Digests[:0] // their memory is used again
+	*x = execution{}                         // a literal with fields would be made elsewhere and copied
 	x.engine = e
-	x.shown, x.reports, x.debate, x.promptSeq, x.role, x.created = shown, e.reports, r.ID, r.Seq, seat.Role, r.times.created
-	p, own := &x.run.Plan, []string(nil)
+	x.shown = shown
+	x.reports = e.reports
+	x.debate = r.ID
+	x.promptSeq = r.Seq
+	x.role = seat.Role
+	x.created = r.times.created
+	p := &x.run.Plan
+	own := []string(nil)
 	p.Prompt.Digests = digests
 	e.setPlan(r, p, &s, who)
-	x.documents, x.labels = privateOnes(documentsFor(r.config, s.Actor)), r.config.Labels
-	p.Private, x.cites = x.documents != nil, hasSources(r.config)
+	x.documents = privateOnes(r.seats().DocumentsOf(s.Actor))
+	x.labels = r.config.Labels
+	p.Private = x.documents != nil
+	x.cites = hasSources(r.config)
 	p.Names, own = r.NamesFor(&s)
 	p.Left = r.Left(&s)
 	var err error
-	if p.Contract, err = contractFor(r, &s); err != nil {
+	p.Contract, err = contractFor(r, &s)
+	if err != nil {
 		return nil, err
 	}
 	if p.Contract != nil {
-		p.Model.Request.SchemaName, p.Model.Request.Schema = s.Contract, p.Contract.Schema() // Build adds names to the schema
+		p.Model.Request.SchemaName = s.Contract
+		p.Model.Request.Schema = p.Contract.Schema() // Build adds names to the schema
 	}
 	if s.Actor == protocol.Embedder {
 		p.Model.Request.Messages = embedding.Messages(&r.Record, who.Window, &s)
@@ -125,12 +160,27 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 // setPlan sets what the plan of a step has besides the prompt and the contract of the reply.
 func (e *Engine) setPlan(r *record, p *step.Plan, s *protocol.Step, who *Participant) {
 	c := r.config
-	p.Step, p.Pseudonyms, p.Count, p.Prices, p.Retries, p.Keys = *s, r.Pseudonyms(s), r.env.Count, c.Prices, c.Retries, r.keys
-	p.Model = step.Model{Provider: who.Provider, Request: who.actor().Request(), Window: who.Window}
-	if s.Actor == protocol.Retriever && s.Target == protocol.Passages {
-		p.Model = step.Model{Provider: binding.Documents, Client: passages.Retriever(c.Documents), Window: who.Window}
+	p.Step = *s
+	p.Pseudonyms = r.Pseudonyms(s)
+	p.Count = r.env.Count
+	p.Prices = c.Prices
+	p.Retries = c.Retries
+	p.Keys = r.keys
+	p.Model = step.Model{
+		Provider: who.Provider,
+		Request:  who.Request(),
+		Window:   who.Window,
 	}
-	p.Participating, p.Judging, p.NoText = r.Participates(s.Actor), slices.Contains(r.Judges, s.Actor), actor.MakesNoText(s.Actor)
+	if s.Actor == protocol.Retriever && s.Target == protocol.Passages {
+		p.Model = step.Model{
+			Provider: binding.Documents,
+			Client:   passages.Retriever(c.Documents),
+			Window:   who.Window,
+		}
+	}
+	p.Participating = r.Participates(s.Actor)
+	p.Judging = slices.Contains(r.Judges, s.Actor)
+	p.NoText = actor.MakesNoText(s.Actor)
 	p.Concluding = r.Cursor.Stage == transcript.Conclusion
 	p.KeepPartial = p.Participating && s.Contract == "" && c.OnFailure == Degrade
 	if p.Participating && s.Contract == "" {
@@ -138,26 +188,40 @@ func (e *Engine) setPlan(r *record, p *step.Plan, s *protocol.Step, who *Partici
 		p.RefusalFails = c.OnRefusal == Degrade
 	}
 	p.UseDefault = hasDefault(r, s)
-	p.KeepReasoning, p.KeepReplies, p.Answers, p.Closing = e.keepReasoning, e.keepReplies, &e.answers, e.closing
-	p.Prompt.Set, p.Prompt.Shorten, p.Prompt.Summarize = r.Settings.Templates, c.OnOverflow != Degrade && c.OnOverflow != End, c.OnOverflow == OverflowSummarize
+	p.KeepReasoning = e.keepReasoning
+	p.KeepReplies = e.keepReplies
+	p.Answers = &e.answers
+	p.Closing = e.closing
+	p.Prompt.Set = r.Settings.Templates
+	p.Prompt.Shorten = c.OnOverflow != Degrade && c.OnOverflow != End
+	p.Prompt.Summarize = c.OnOverflow == OverflowSummarize
 	a := accountOf(r)
-	p.Limits.Attempts, p.Limits.Remaining = c.Limits.StepAttempts, a.Remaining()
+	p.Limits.Attempts = c.Limits.StepAttempts
+	p.Limits.Remaining = a.Remaining()
 	p.Limits.Time, p.Limits.Budget = a.StepTime()
 	if p.Participating && s.Kind != transcript.Conclusion && allThrottled(r, who) {
 		p.Limits.RateLimit = p.Limits.Remaining
 	}
-	if s.Actor != protocol.Embedder && (s.Actor != protocol.Retriever || !p.UseDefault) { // otherwise the debate continues without the reply
+	if s.Actor != protocol.Embedder &&
+		(s.Actor != protocol.Retriever ||
+			!p.UseDefault) { // otherwise the debate continues without the reply
 		setPatience(r, &p.Limits)
 	}
 	for _, other := range substitutesOf(r, s.Actor) {
 		if name, client, err := r.env.Bind(other.Provider); err == nil {
-			m := step.Model{Provider: name, Client: client, Request: other.actor().Request(), Window: other.Window, Room: other.Window - other.MaxTokens}
-			m.Request.MaxTokens = substituteLimit(who, &other)
+			m := step.Model{
+				Provider: name,
+				Client:   client,
+				Request:  other.Request(),
+				Window:   other.Window,
+				Room:     other.Window - other.MaxTokens,
+			}
+			m.Request.MaxTokens = other.LimitFor(who)
 			p.Substitutes = append(p.Substitutes, m)
 		}
 	}
 	if p.Prompt.Summarize {
-		p.Summarizer = step.Model{Request: c.Summarizer.actor().Request(), Instructions: c.Summarizer.Instructions}
+		p.Summarizer = step.Model{Request: c.Summarizer.Request(), Instructions: c.Summarizer.Instructions}
 		p.Summarizer.Provider, p.Summarizer.Client, _ = r.env.Bind(c.Summarizer.Provider)
 	}
 }
@@ -187,18 +251,27 @@ func (e *Engine) learnsWindow(provider string) bool {
 // without history. It returns what is wrong: a prompt that cannot be built, or that leaves no room for a reply. It also returns
 // lower token limits for replies that would leave no room for history, by the fields of their actors, a record with the
 // configuration and the prompts, and an ErrUnsupported if the engine lacks something.
-func (e *Engine) preflight(c Config, windows map[string]int) (found []protocol.Problem, limits map[string]int, r *record, lacks error) {
+func (e *Engine) preflight(
+	seats seatSettings, windows map[string]int,
+) (found []protocol.Problem, limits map[string]int, r *record, lacks error) {
 	l := &problemList{}
+	c := *seats.config
 	setWindows(&c, windows)
-	r = c.plannedRecord(e.env)
+	seats.config = &c
+	r = plannedRecord(seats, e.env)
 	steps := forecastOf(r).Steps
 	if c.History.UsesSummaries() {
-		steps = append(steps, protocol.Step{Key: transcript.Key{Actor: protocol.Summarizer, Phase: r.SummaryPhase().Name}, Prompt: "summarize", Vars: map[string]string{"words": "1000"}})
+		steps = append(steps, protocol.Step{
+			Key:    transcript.Key{Actor: protocol.Summarizer, Phase: r.SummaryPhase().Name},
+			Prompt: "summarize",
+			Vars:   map[string]string{"words": "1000"},
+		})
 	}
 	sizes := map[string]int{}
 	for i := range steps {
 		s := &steps[i]
-		r.Cursor.Round, r.Cursor.Stage = s.Round, s.Kind
+		r.Cursor.Round = s.Round
+		r.Cursor.Stage = s.Kind
 		if r.isHuman(s.Actor) {
 			if _, err := newAsked(r, s); errors.Is(err, ErrUnsupported) {
 				lacks = err
@@ -221,21 +294,27 @@ func (e *Engine) preflight(c Config, windows map[string]int) (found []protocol.P
 		sizes[s.Actor] = max(sizes[s.Actor], x.run.Plan.Prompt.Tokens-x.run.Plan.Prompt.Slack)
 		x.release()
 	}
-	found, limits = room.Check(c.seats(), sizes, room.Tools{Room: r.Settings.Tools.Room, Least: prompting.MinToolRoom}, c.tooSmall)
+	found, limits = room.Check(c.Actors(), sizes, room.Tools{
+		Room:  r.Settings.Tools.Room,
+		Least: prompting.MinToolRoom,
+	}, seats.tooSmall)
 	return append(l.problems, found...), limits, r, lacks
 }
 
 // tooSmall returns the problem with a first prompt that leaves too little of a window.
-func (c *Config) tooSmall(field string, s *actor.Settings, size int) (problem protocol.Problem, shared bool) {
-	name := actor.NameIn(field, s.Name)
-	read := documentsFor(c, name)
+func (s seatSettings) tooSmall(field string, p *Participant, size int) (problem protocol.Problem, shared bool) {
+	name := actor.NameIn(field, p.Name)
+	read := s.DocumentsOf(name)
 	if strings.HasPrefix(field, "substitutes") {
 		read = nil
-		for _, j := range c.Judges {
-			read = append(read, documentsFor(c, j.Name)...)
+		for _, j := range s.config.Judges {
+			read = append(read, s.DocumentsOf(j.Name)...)
 		}
 	}
-	return textsOf(c).TooSmall(field, s, room.Prompt{
-		Tokens: size, Attachments: prompting.AttachmentTokens(attachmentsFor(c, name)), Read: read, Documents: prompting.DocumentTokens(read),
+	return textsOf(s.config).TooSmall(field, p, room.Prompt{
+		Tokens:      size,
+		Attachments: prompting.AttachmentTokens(s.AttachmentsOf(name)),
+		Read:        read,
+		Documents:   prompting.DocumentTokens(read),
 	})
 }

@@ -27,13 +27,25 @@ import (
 
 func statusOf(r *record) store.Status {
 	status := store.Status{
-		ID: r.ID, Seq: r.Seq, State: r.lifecycle.State, Cursor: r.Cursor, MaxRounds: r.MaxRounds, Ending: r.Ending,
-		Topic: r.config.Topic, Protocol: r.config.Protocol.Name(), Labels: maps.Clone(r.config.Labels),
-		Usage: r.spent(), RunningTime: r.times.running, Format: store.Format,
-		Created: r.times.created, Updated: r.times.changed(), Plan: planOf(r),
-		Parent: r.fork.Parent, Signed: r.isSigned(),
+		ID:          r.ID,
+		Seq:         r.Seq,
+		State:       r.lifecycle.State,
+		Cursor:      r.Cursor,
+		MaxRounds:   r.MaxRounds,
+		Ending:      r.Ending,
+		Topic:       r.config.Topic,
+		Protocol:    r.config.Protocol.Name(),
+		Labels:      maps.Clone(r.config.Labels),
+		Usage:       r.spent(),
+		RunningTime: r.times.running,
+		Format:      store.Format,
+		Created:     r.times.created,
+		Updated:     r.times.changed(),
+		Plan:        planOf(r),
+		Parent:      r.fork.Parent,
+		Signed:      r.isSigned(),
 	}
-	if r.drivable() != nil { // only an engine that has the protocol can tell
+	if r.canContinue() != nil { // only an engine that has the protocol can tell
 		status.Waiting = slices.Clone(r.stored.awaited)
 	}
 	for _, a := range r.waiting() {
@@ -43,9 +55,11 @@ func statusOf(r *record) store.Status {
 		status.Problems = append(status.Problems, p.String())
 	}
 	if f := r.losses.failure; f != nil {
-		status.FailureKind, status.FailureCause = string(f.Kind), characters.Cut(f.Message, maxFailureCause)
+		status.FailureKind = string(f.Kind)
+		status.FailureCause = characters.Cut(f.Message, maxFailureCause)
 	} else if r.accepted.problems != nil {
-		status.FailureKind, status.FailureCause = rejected, characters.Cut(strings.Join(status.Problems, "\n"), maxFailureCause)
+		status.FailureKind = rejected
+		status.FailureCause = characters.Cut(strings.Join(status.Problems, "\n"), maxFailureCause)
 	}
 	return status
 }
@@ -53,7 +67,11 @@ func statusOf(r *record) store.Status {
 // signature returns the last signature of the debate, or nil.
 func (r *record) signature() *transcript.Signature {
 	if _, s, ok := signing.FromJournal(signing.Name, r.notes.Values[signing.Name], r.ID); ok {
-		return &transcript.Signature{Signer: s.Signers[0].Name, Entries: s.Entries, Head: s.Head.String()}
+		return &transcript.Signature{
+			Signer:  s.Signers[0].Name,
+			Entries: s.Entries,
+			Head:    s.Head.String(),
+		}
 	}
 	return nil
 }
@@ -76,7 +94,7 @@ func (r *record) ask(f func(*record)) error { return panics.Call(func() { f(r) }
 
 // waiting returns what the debate asks people for, in the order of the steps.
 func (r *record) waiting() (list []*Asked) {
-	if !r.config.hasPeople() || r.lifecycle.State.Final() {
+	if !r.config.HasPeople() || r.lifecycle.State.Final() {
 		return nil
 	}
 	_ = r.ask(func(r *record) {
@@ -110,12 +128,13 @@ func asModels(list []transcript.Profile) []transcript.Profile {
 // waitsFor reports whether the debate waits for a person's reply to a next step. If its phase has not begun, a gate may be
 // open, or the debate may end first.
 func (r *record) waitsFor(s protocol.Step) bool {
-	return !silence.Is(s) && r.people.asked[s.Key] != nil && r.people.declined[s.Key] == nil && s.Phase == r.Cursor.Phase
+	return !silence.Is(s) && r.people.asked[s.Key] != nil && r.people.declined[s.Key] == nil &&
+		s.Phase == r.Cursor.Phase
 }
 
 // awaitsPeople reports whether nothing can happen before a person replies.
 func (r *record) awaitsPeople() bool {
-	return r.config.hasPeople() && len(r.next()) > 0 && len(r.waiting()) == len(r.next())
+	return r.config.HasPeople() && len(r.next()) > 0 && len(r.waiting()) == len(r.next())
 }
 
 // facts returns the facts that guards read, except AssessmentDue. AssessmentDue is expensive and only one event needs
@@ -135,39 +154,69 @@ func (r *record) configWarnings() []Warning {
 	if r.config.Judges == nil && r.config.Substitutes == nil { // the other warnings are about them
 		return slices.Concat(r.accepted.mismatched, r.accepted.limited)
 	}
-	return slices.Concat(warningsAbout(r.Cursor.Run, warnings.Preferences(r.config.seats(), r.env.identify)), r.accepted.mismatched, r.accepted.limited, r.accepted.biased)
+	return slices.Concat(
+		warningsAbout(r.Cursor.Run, warnings.Preferences(r.config.Actors(), r.env.identify)),
+		r.accepted.mismatched,
+		r.accepted.limited,
+		r.accepted.biased,
+	)
 }
 
 // position returns the key of a failure that belongs to no step.
 func (r *record) position() transcript.Key {
-	return transcript.Key{Run: r.Cursor.Run, Round: r.Cursor.Round, Phase: r.Cursor.Phase}
+	return transcript.Key{
+		Run:   r.Cursor.Run,
+		Round: r.Cursor.Round,
+		Phase: r.Cursor.Phase,
+	}
 }
 
 // gateQuestion returns the question of a gate that the debate has reached, or nil if there is none.
 func gateQuestion(r *record) *Question {
-	gate, cause := "", ""
+	gate := ""
+	cause := ""
 	switch r.Cursor.Stage {
 	case transcript.Speech:
-		if gate = fmt.Sprintf("round %d", r.Cursor.Round); r.config.AskBeforeRounds && !r.decisions.passed[gate] {
+		gate = fmt.Sprintf("round %d", r.Cursor.Round)
+		if r.config.AskBeforeRounds && !r.decisions.passed[gate] {
 			cause = fmt.Sprintf("round %d of %d is next", r.Cursor.Round, r.MaxRounds)
 		}
 	case transcript.Conclusion:
-		if gate = "verdict"; r.config.AskBeforeVerdict && !r.decisions.passed[gate] {
+		gate = "verdict"
+		if r.config.AskBeforeVerdict && !r.decisions.passed[gate] {
 			cause = "the conclusion is next"
 		}
 	case transcript.Setup, transcript.Assessment, transcript.Remark, transcript.Summary, transcript.Embeddings, transcript.Silence:
 	}
-	if most := r.config.AskAboveCost; cause == "" && most > 0 && r.spent().Cost > most && !r.decisions.passed["cost"] {
-		gate, cause = "cost", fmt.Sprintf("%.4f are spent, more than %.4f", r.spent().Cost, most)
+	if most := r.config.AskAboveCost; cause == "" && most > 0 && r.spent().Cost > most &&
+		!r.decisions.passed["cost"] {
+		gate = "cost"
+		cause = fmt.Sprintf("%.4f are spent, more than %.4f", r.spent().Cost, most)
 	}
 	if cause == "" {
 		return nil
 	}
-	return &Question{Gate: gate, Cause: cause, Choices: []Choice{
-		{actionApprove, "Continue", "go on as planned"},
-		{actionEdit, "Continue with a remark", "add a remark that the next steps see, and go on"},
-		{actionStop, "Stop here", "end the debate; before the conclusion, cancel it"},
-	}}
+	return &Question{
+		Gate:  gate,
+		Cause: cause,
+		Choices: []Choice{
+			{
+				Action:      actionApprove,
+				Label:       "Continue",
+				Description: "go on as planned",
+			},
+			{
+				Action:      actionEdit,
+				Label:       "Continue with a remark",
+				Description: "add a remark that the next steps see, and go on",
+			},
+			{
+				Action:      actionStop,
+				Label:       "Stop here",
+				Description: "end the debate; before the conclusion, cancel it",
+			},
+		},
+	}
 }
 
 // callQuestion returns the question about a call that must wait for a person, or nil if there is none.
@@ -177,10 +226,20 @@ func callQuestion(r *record, steps []protocol.Step) *Question {
 		return nil
 	}
 	return &Question{
-		Cause: fmt.Sprintf("%s wants to call the tool %s", k.Actor, c.Name), Step: k, Call: c,
+		Cause: fmt.Sprintf("%s wants to call the tool %s", k.Actor, c.Name),
+		Step:  k,
+		Call:  c,
 		Choices: []Choice{
-			{actionApprove, "Approve", "call the tool with these arguments"},
-			{actionRefuse, "Refuse", "do not call the tool; a remark says why"},
+			{
+				Action:      actionApprove,
+				Label:       "Approve",
+				Description: "call the tool with these arguments",
+			},
+			{
+				Action:      actionRefuse,
+				Label:       "Refuse",
+				Description: "do not call the tool; a remark says why",
+			},
 		},
 	}
 }
@@ -206,10 +265,15 @@ func planOf(r *record) (p store.Plan) {
 	if !r.lifecycle.State.Active() {
 		return p
 	}
-	if r.drivable() != nil && r.lifecycle.State != fsm.Validating { // only an engine that has the protocol can plan
+	if r.canContinue() != nil &&
+		r.lifecycle.State != fsm.Validating { // only an engine that has the protocol can plan
 		return r.stored.plan
 	}
-	at := transcript.Key{Run: r.Cursor.Run, Round: r.Cursor.Round, Phase: string(r.lifecycle.State)}
+	at := transcript.Key{
+		Run:   r.Cursor.Run,
+		Round: r.Cursor.Round,
+		Phase: string(r.lifecycle.State),
+	}
 	err := r.ask(func(r *record) {
 		switch {
 		case r.lifecycle.State == fsm.RoundComplete:
@@ -219,7 +283,8 @@ func planOf(r *record) (p store.Plan) {
 		case r.phaseOpen():
 			at.Phase = r.Cursor.Phase
 		}
-		p.Key, p.Timeout = at.String(), r.config.Limits.StepTimeout*time.Duration(forecast.LongestChain(r.next()))
+		p.Key = at.String()
+		p.Timeout = r.config.Limits.StepTimeout * time.Duration(forecast.LongestChain(r.next()))
 	})
 	if err != nil {
 		return store.Plan{Key: at.String(), Timeout: r.config.Limits.StepTimeout}
@@ -230,13 +295,32 @@ func planOf(r *record) (p store.Plan) {
 // resultOf returns the result of a record. It shares no memory with the record.
 func resultOf(r *record) *Result {
 	res := &Result{
-		ID: r.ID, Parent: r.fork.Parent, Rejudged: r.course.result(), Topic: r.config.Topic, Background: r.config.Background, Protocol: r.config.Protocol.Name(), State: r.lifecycle.State,
-		Ending: r.Ending, Round: r.Cursor.Round, Turns: turns.Copy(r.Turns), Sides: map[string]Totals{}, Participants: []ParticipantStatus{},
-		Rounds: make([]Totals, r.Cursor.Round+1), Question: deepcopy.Of(r.decisions.question), Failure: deepcopy.Of(r.losses.failure), Problems: deepcopy.Of(r.accepted.problems), Findings: deepcopy.Of(r.findings.List),
-		RunningTime: r.times.running, Created: r.times.created, Started: r.Started, Updated: r.times.changed(), Completed: r.times.completed,
+		ID:           r.ID,
+		Parent:       r.fork.Parent,
+		Rejudged:     r.course.Result(),
+		Topic:        r.config.Topic,
+		Background:   r.config.Background,
+		Protocol:     r.config.Protocol.Name(),
+		State:        r.lifecycle.State,
+		Ending:       r.Ending,
+		Round:        r.Cursor.Round,
+		Turns:        turns.Copy(r.Turns),
+		Sides:        map[string]Totals{},
+		Participants: []ParticipantStatus{},
+		Rounds:       make([]Totals, r.Cursor.Round+1),
+		Question:     deepcopy.Of(r.decisions.question),
+		Failure:      deepcopy.Of(r.losses.failure),
+		Problems:     deepcopy.Of(r.accepted.problems),
+		Findings:     deepcopy.Of(r.findings.List),
+		RunningTime:  r.times.running,
+		Created:      r.times.created,
+		Started:      r.Started,
+		Updated:      r.times.changed(),
+		Completed:    r.times.completed,
 	}
 	res.Annotations = deepcopy.Of(r.notes.Values)
-	if res.Signature = r.signature(); res.Signature != nil {
+	res.Signature = r.signature()
+	if res.Signature != nil {
 		delete(res.Annotations, signing.Name)
 	}
 	for _, w := range r.configWarnings() {
@@ -249,26 +333,10 @@ func resultOf(r *record) *Result {
 		res.Participants = append(res.Participants, participantStatus(r, s.Name))
 	}
 	for _, f := range r.losses.steps {
-		res.addFailure(f, sides[f.Key.Actor])
+		addFailure(res, f, sides[f.Key.Actor])
 	}
 	for i := range res.Turns {
-		t := &res.Turns[i]
-		side := sides[t.Actor]
-		res.Sides[side] = res.Sides[side].add(t)
-		res.Rounds[t.Round] = res.Rounds[t.Round].add(t)
-		res.Total = res.Total.add(t)
-		for _, w := range turns.Warnings(t) {
-			res.Warnings = append(res.Warnings, fmt.Sprintf("round %d, %s of %s: %s", t.Round, t.Phase, t.Actor, w))
-		}
-		switch t.Kind {
-		case transcript.Assessment:
-			res.Assessments = append(slices.Grow(res.Assessments, min(r.Cursor.Round-t.Round+1, len(res.Turns)-i)), *t)
-		case transcript.Conclusion:
-			if res.Verdict == nil || res.Verdict.Phase != t.Phase || !slices.Contains(t.Flags, transcript.Defaulted) {
-				res.Verdict = t
-			}
-		case transcript.Setup, transcript.Speech, transcript.Remark, transcript.Summary, transcript.Embeddings, transcript.Silence:
-		}
+		addTurn(res, i, sides)
 	}
 	res.Tools = slices.Clone(r.used)
 	for _, a := range r.waiting() {
@@ -277,7 +345,8 @@ func resultOf(r *record) *Result {
 	res.Sources = r.Sources.Report(res.Turns, sides)
 	res.Agreement = agreement.MeasureScores(res.Assessments...)
 	var failed error
-	if res.Answer, failed = answerOf(r, res.Verdict); failed != nil {
+	res.Answer, failed = answerOf(r, res.Verdict)
+	if failed != nil {
 		res.Warnings = append(res.Warnings, fmt.Sprintf("the protocol cannot compute the answer: panic: %v", failed))
 	}
 	res.Warnings = append(res.Warnings, res.Answer.Warnings...)
@@ -288,12 +357,37 @@ func resultOf(r *record) *Result {
 	return res
 }
 
+// addTurn adds the turn with an index to what a result says of all turns. sides holds the sides of the participants by name.
+func addTurn(res *Result, i int, sides map[string]string) {
+	t := &res.Turns[i]
+	side := sides[t.Actor]
+	res.Sides[side] = withTurn(res.Sides[side], t)
+	res.Rounds[t.Round] = withTurn(res.Rounds[t.Round], t)
+	res.Total = withTurn(res.Total, t)
+	for _, w := range turns.Warnings(t) {
+		res.Warnings = append(res.Warnings, fmt.Sprintf("round %d, %s of %s: %s", t.Round, t.Phase, t.Actor, w))
+	}
+	switch t.Kind {
+	case transcript.Assessment:
+		room := min(res.Round-t.Round+1, len(res.Turns)-i)
+		res.Assessments = append(slices.Grow(res.Assessments, room), *t)
+	case transcript.Conclusion:
+		otherPhase := res.Verdict == nil || res.Verdict.Phase != t.Phase
+		if otherPhase || !slices.Contains(t.Flags, transcript.Defaulted) {
+			res.Verdict = t
+		}
+	case transcript.Setup, transcript.Speech, transcript.Remark, transcript.Summary, transcript.Embeddings, transcript.Silence:
+	}
+}
+
 // answerOf returns the protocol's answer, or the verdict if the protocol computes no answer.
 func answerOf(r *record, verdict *transcript.Turn) (a protocol.Answer, err error) {
 	p, ok := r.config.Protocol.(protocol.Answerer)
 	if !ok {
 		if verdict != nil {
-			a.Text, a.Data, a.Type = verdict.Text, verdict.Data, verdict.Contract
+			a.Text = verdict.Text
+			a.Data = verdict.Data
+			a.Type = verdict.Contract
 		}
 		return a, nil
 	}
@@ -325,15 +419,21 @@ func participantStatus(r *record, name string) ParticipantStatus {
 
 // setConfig changes the configuration. Calls in flight keep the old one.
 func (r *record) setConfig(c *Config) {
-	if r.course.Begun() && len(r.course.Omit.Documents) > 0 { // judges do not see these
-		own := *c
-		own.hidden = r.course.Omit.Documents
-		c = &own
+	if r.course.Begun() {
+		r.hidden = r.course.Plan.Omit.Documents
 	}
-	r.config, r.Settings = c, prompting.Settings{
-		Background: c.Background, Reference: c.Reference, Rubric: c.Rubric, Protocol: c.Protocol, Templates: r.env.sets[c.Prompts], History: c.History,
+	r.config = c
+	r.Settings = prompting.Settings{
+		Background: c.Background,
+		Reference:  c.Reference,
+		Rubric:     c.Rubric,
+		Protocol:   c.Protocol,
+		Templates:  r.env.sets[c.Prompts],
+		History:    c.History,
 		Tools:      prompting.ToolLimits{Rounds: c.Limits.ToolRounds, Bytes: c.Limits.ToolBytes},
-		Summarizer: transcript.Profile{Name: protocol.Summarizer, Instructions: c.Summarizer.Instructions}, Actors: (*actors)(c), Cites: hasSources(c),
+		Summarizer: transcript.Profile{Name: protocol.Summarizer, Instructions: c.Summarizer.Instructions},
+		Actors:     r.seats(),
+		Cites:      hasSources(c),
 	}
 	if r.Settings.Templates == nil { // the engine lacks them, and does not drive the debate
 		r.Settings.Templates = r.env.sets[""]

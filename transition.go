@@ -12,7 +12,6 @@ import (
 	"github.com/elenchus-go/debate/internal/findings"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/silence"
-	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/judge/detect"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
@@ -48,7 +47,11 @@ func (c *transaction) begin(r *record) {
 	if now.Before(r.times.updated) {                   // the clock went back, or another machine's clock is ahead
 		now = r.times.updated
 	}
-	*c = transaction{rec: r, now: now, after: r.Seq}
+	*c = transaction{
+		rec:   r,
+		now:   now,
+		after: r.Seq,
+	}
 	c.events = c.room[:0]
 }
 
@@ -62,7 +65,8 @@ func (c *transaction) stamp(kind string) EventMeta {
 }
 
 func (c *transaction) add(ev Event) error {
-	if done, ok := ev.(TurnDone); ok && done.Turn.Citations == nil && done.Repeats == 0 && hasSources(c.rec.config) {
+	if done, ok := ev.(TurnDone); ok && done.Turn.Citations == nil && done.Repeats == 0 &&
+		hasSources(c.rec.config) {
 		done.Turn.Citations = c.rec.Sources.Cite(&done.Turn, nil).Check(c.rec.env.texts)
 		ev = done
 	}
@@ -87,7 +91,11 @@ func (c *transaction) fire(on fsm.Event, with StateChanged) error {
 	if with.Ending.Outcome != "" {
 		with.Ending.Round = c.rec.Cursor.Round
 	}
-	with.EventMeta, with.At, with.From, with.On, with.To = c.stamp("state"), c.now, c.rec.lifecycle.State, on, next.State
+	with.EventMeta = c.stamp("state")
+	with.At = c.now
+	with.From = c.rec.lifecycle.State
+	with.On = on
+	with.To = next.State
 	with.Round = c.rec.roundAfter(on, next.State)
 	if with.Question != nil {
 		with.Question.ID = questionID(with.Seq)
@@ -98,7 +106,7 @@ func (c *transaction) fire(on fsm.Event, with StateChanged) error {
 // settle adds every event that needs no model call, such as transitions out of states whose work is done, and the start of a
 // phase.
 func (c *transaction) settle() error {
-	if err := c.rec.drivable(); err != nil {
+	if err := c.rec.canContinue(); err != nil {
 		return err
 	}
 	for c.rec.lifecycle.State.Active() && c.rec.lifecycle.State != fsm.Validating {
@@ -148,8 +156,13 @@ func (c *transaction) proceed() (more bool, err error) {
 	}
 	if at := slices.IndexFunc(steps, silence.Is); open && at >= 0 {
 		t := r.Reply(&steps[at], "", nil)
-		t.Started, t.Ended = c.now, c.now
-		return true, c.add(TurnDone{EventMeta: c.stamp("turn"), At: c.now, Turn: t})
+		t.Started = c.now
+		t.Ended = c.now
+		return true, c.add(TurnDone{
+			EventMeta: c.stamp("turn"),
+			At:        c.now,
+			Turn:      t,
+		})
 	}
 	if !open || !r.Parallel { // a parallel phase has its summaries before it begins
 		if w := summaryNeeded(r, steps); w != nil {
@@ -166,9 +179,16 @@ func (c *transaction) proceed() (more bool, err error) {
 	if e := budgetEnding(r, phase); e.Outcome != "" {
 		return true, c.conclude(StateChanged{Ending: e})
 	}
-	return r.config.hasPeople() || r.fork.silent != nil, c.add(PhaseStarted{
-		EventMeta: c.stamp("phase"), At: c.now, Stage: r.Cursor.Stage, Round: steps[0].Round, Rounds: r.MaxRounds,
-		Phase: phase.Name, Parallel: phase.Parallel, Steps: len(phase.Steps), Callers: callersOf(r.config, &phase),
+	return r.config.HasPeople() || r.fork.silent != nil, c.add(PhaseStarted{
+		EventMeta: c.stamp("phase"),
+		At:        c.now,
+		Stage:     r.Cursor.Stage,
+		Round:     steps[0].Round,
+		Rounds:    r.MaxRounds,
+		Phase:     phase.Name,
+		Parallel:  phase.Parallel,
+		Steps:     len(phase.Steps),
+		Callers:   callersOf(r.config, &phase),
 	})
 }
 
@@ -176,22 +196,23 @@ func (c *transaction) proceed() (more bool, err error) {
 // asked first, and in any other debate.
 func (c *transaction) repetition() Event {
 	r := c.rec
-	if !r.onCourse() || r.lifecycle.State == fsm.Paused || r.course.Asks(r.Participates) && len(r.next()) > 0 {
+	if !r.onCourse() || r.lifecycle.State == fsm.Paused ||
+		r.course.Asks(r.Participates) && len(r.next()) > 0 {
 		return nil
 	}
-	at := r.course.Next(r.Participates)
-	if at < 0 {
+	ev := r.course.Next(r.Participates)
+	if ev == nil {
 		return nil
 	}
-	ev := r.course.events[at]
 	if s, ok := ev.(StateChanged); ok {
-		s.From, s.Instead = r.lifecycle.State, nil
+		s.From = r.lifecycle.State
+		s.Instead = nil
 		if (s.On == fsm.Assessed || s.On == fsm.Advance) && r.Ending.Outcome == "" {
 			s.Instead = r.course.Instead(r.Cursor.Round, s.Ending, r.ending(s.Findings...))
 		}
 		ev = s
 	}
-	return r.course.repeated(ev, c.stamp, c.now, r.Seq)
+	return r.course.Repeat(ev, c.stamp, c.now, r.Seq)
 }
 
 func (c *transaction) startSummary(w *window.SummaryPlan) (more bool, err error) {
@@ -200,8 +221,14 @@ func (c *transaction) startSummary(w *window.SummaryPlan) (more bool, err error)
 		return true, c.conclude(StateChanged{Ending: e})
 	}
 	return false, c.add(PhaseStarted{
-		EventMeta: c.stamp("phase"), At: c.now, Stage: c.rec.Cursor.Stage, Round: c.rec.Cursor.Round, Rounds: c.rec.MaxRounds,
-		Phase: phase.Name, Steps: 1, Summary: w,
+		EventMeta: c.stamp("phase"),
+		At:        c.now,
+		Stage:     c.rec.Cursor.Stage,
+		Round:     c.rec.Cursor.Round,
+		Rounds:    c.rec.MaxRounds,
+		Phase:     phase.Name,
+		Steps:     1,
+		Summary:   w,
 	})
 }
 
@@ -209,7 +236,11 @@ func (c *transaction) startSummary(w *window.SummaryPlan) (more bool, err error)
 // them only once.
 func newFindings(r *record, judged bool) []detect.Finding {
 	return r.findings.New(findings.Source{
-		Record: &r.Record, Protocol: r.config.Protocol, Rules: r.config.Detect, Answer: r.answerOf, Vectors: embedding.Vectors,
+		Record:   &r.Record,
+		Protocol: r.config.Protocol,
+		Rules:    r.config.Detect,
+		Answer:   r.answerOf,
+		Vectors:  embedding.Vectors,
 	}, judged)
 }
 
@@ -228,10 +259,16 @@ func (c *transaction) askPeople(steps []protocol.Step) (more bool, err error) {
 			return false, nil
 		case err != nil:
 			return false, c.fire(fsm.Fail, StateChanged{Failure: &Failure{
-				Key: s.Key, Kind: providers.InvalidRequest, At: c.now, Message: err.Error(), Recoverable: true, cause: err,
+				Key:         s.Key,
+				Kind:        providers.InvalidRequest,
+				At:          c.now,
+				Message:     err.Error(),
+				Recoverable: true,
+				Cause:       err,
 			}})
 		}
-		ev.EventMeta, ev.At = c.stamp("asked"), c.now
+		ev.EventMeta = c.stamp("asked")
+		ev.At = c.now
 		if err := c.add(ev); err != nil {
 			return false, err
 		}
@@ -261,7 +298,13 @@ func (c *transaction) conclude(with StateChanged) error {
 	}
 	f := with.Failure
 	if f == nil {
-		f = &Failure{Key: c.rec.position(), Kind: providers.InvalidRequest, At: c.now, Message: with.Ending.Evidence, Recoverable: true}
+		f = &Failure{
+			Key:         c.rec.position(),
+			Kind:        providers.InvalidRequest,
+			At:          c.now,
+			Message:     with.Ending.Evidence,
+			Recoverable: true,
+		}
 	}
 	if c.rec.lifecycle.State == fsm.Paused { // a person has decided to go on
 		if err := c.fire(fsm.Resume, StateChanged{}); err != nil {
@@ -275,8 +318,10 @@ func (c *transaction) conclude(with StateChanged) error {
 func advanceToSteps(r *record, windows map[string]int) error {
 	c := newTransaction(r)
 	path := map[fsm.State][]fsm.Event{
-		fsm.Configuring: {fsm.Validate, fsm.Accept, fsm.Start}, fsm.Validating: {fsm.Accept, fsm.Start}, fsm.Ready: {fsm.Start},
-		fsm.Error: {fsm.Retry, fsm.Start},
+		fsm.Configuring: {fsm.Validate, fsm.Accept, fsm.Start},
+		fsm.Validating:  {fsm.Accept, fsm.Start},
+		fsm.Ready:       {fsm.Start},
+		fsm.Error:       {fsm.Retry, fsm.Start},
 	}
 	for _, on := range path[r.lifecycle.State] {
 		ev := StateChanged{}
@@ -296,7 +341,12 @@ func advanceToSteps(r *record, windows map[string]int) error {
 // newAsked returns what a person is asked in a step.
 func newAsked(r *record, s *protocol.Step) (q Asked, err error) {
 	who, seat, _ := r.actor(s.Actor)
-	q = Asked{Key: s.Key, Kind: s.Kind, Contract: s.Contract, Tokens: who.MaxTokens}
+	q = Asked{
+		Key:      s.Key,
+		Kind:     s.Kind,
+		Contract: s.Contract,
+		Tokens:   who.MaxTokens,
+	}
 	if !r.Settings.Templates.Has(s.Prompt) {
 		return q, &unsupported{[]string{fmt.Sprintf("prompt %q is unknown, add it to Options.Prompts", s.Prompt)}}
 	}
@@ -305,13 +355,18 @@ func newAsked(r *record, s *protocol.Step) (q Asked, err error) {
 		return q, err
 	}
 	is, err := r.Ask(s, seat, contract)
-	q.Task, q.Fields, q.Schema, q.Attachments, q.Documents = is.Task, is.Fields, is.Schema, is.Attachments, is.Documents
+	q.Task = is.Task
+	q.Fields = is.Fields
+	q.Schema = is.Schema
+	q.Attachments = is.Attachments
+	q.Documents = is.Documents
 	return q, err
 }
 
 // brief sets what the actor of a next step may read and must know, as in a prompt for a model.
 func brief(r *record, q *Asked) (err error) {
-	q.Said, q.Briefing = nil, nil // no entry of the journal has them
+	q.Said = nil
+	q.Briefing = nil // no entry of the journal has them
 	s := r.open(q.Key)
 	if s == nil {
 		return nil
@@ -327,12 +382,8 @@ func brief(r *record, q *Asked) (err error) {
 func newBriefing(r *record, s *protocol.Step) (*Briefing, error) {
 	_, seat, _ := r.actor(s.Actor)
 	b, err := r.Brief(s, seat)
-	return (*Briefing)(&b), err
+	return &b, err
 }
-
-// Text returns the briefing as plain text. Each line of what users or models wrote begins with "> ", apart from names, roles,
-// sides and criteria, which have one line. So no text can pass for another part. Empty parts are left out.
-func (b *Briefing) Text() string { return prompting.Briefing(*b).Text() }
 
 // contractFor returns the contract of the reply to a step, with the step's own check, or nil if the reply is free text.
 func contractFor(r *record, s *protocol.Step) (*reply.Contract, error) {
@@ -341,7 +392,10 @@ func contractFor(r *record, s *protocol.Step) (*reply.Contract, error) {
 	}
 	c := r.Contract(s.Contract)
 	if c == nil {
-		return nil, &unsupported{[]string{fmt.Sprintf("reply contract %q is unknown, add it to Options.Contracts", s.Contract)}}
+		return nil, &unsupported{[]string{fmt.Sprintf(
+			"reply contract %q is unknown, add it to Options.Contracts",
+			s.Contract,
+		)}}
 	}
 	if s.Check != nil {
 		c = c.WithCheck(s.Check)

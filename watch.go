@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/elenchus-go/debate/internal/blindfold"
 	"github.com/elenchus-go/debate/internal/live"
 	"github.com/elenchus-go/debate/providers"
@@ -27,7 +29,7 @@ type Preview struct {
 // Preview returns the requests that the debate would send next: one for each step that may run, except those of people. It
 // calls no model and commits nothing. It returns none for a debate that has ended.
 func (d *Debate) Preview(ctx context.Context) ([]Preview, error) {
-	look := newJournal(d.engine, d.ID()) // a separate record, which is discarded afterwards
+	look := openJournalOf(d.engine, d.ID()) // a separate record, which is discarded afterwards
 	look.mu.Lock()
 	defer look.mu.Unlock()
 	if err := look.refresh(ctx); err != nil {
@@ -45,9 +47,17 @@ func (d *Debate) Preview(ctx context.Context) ([]Preview, error) {
 		if err != nil {
 			return nil, err
 		}
-		provider, seen := x.run.Plan.Model.Provider, x.run.Plan.Window
+		provider := x.run.Plan.Model.Provider
+		seen := x.run.Plan.Window
 		request, tokens, _ := x.run.Repeat(nil, nil)
-		list = append(list, Preview{Key: s.Key, Kind: s.Kind, Provider: provider, Request: request, Tokens: tokens, Window: seen})
+		list = append(list, Preview{
+			Key:      s.Key,
+			Kind:     s.Kind,
+			Provider: provider,
+			Request:  request,
+			Tokens:   tokens,
+			Window:   seen,
+		})
 	}
 	return list, nil
 }
@@ -134,22 +144,32 @@ type viewer struct {
 
 // newViewer returns a viewer who has seen the events up to the seq after.
 func newViewer(d *Debate, seat string, after int64) *viewer {
-	return &viewer{blindfold.Blindfold[Event]{Seat: seat, After: after, Masked: true}, newRecord(d.ID(), d.engine.env)}
+	return &viewer{blindfold.Blindfold[Event]{
+		Seat:   seat,
+		After:  after,
+		Masked: true,
+	}, newRecord(d.ID(), d.engine.env)}
 }
 
 // add adds an event. It drops live events that the viewer must not see, and events that the viewer has seen.
 func (v *viewer) add(ev Event) error {
-	meta, r := ev.Meta(), v.rec
+	meta := ev.Meta()
+	r := v.rec
 	if !meta.Live {
-		_, at := entryFields(ev)
+		_, at := journal.KeyAndTime(ev)
 		if err := r.apply(ev, at); err != nil {
 			return err
 		}
-		who, final := r.config.settings(v.Seat), r.lifecycle.State.Final()
+		who := r.config.Actor(v.Seat)
+		final := r.lifecycle.State.Final()
 		if who == nil {
-			return fmt.Errorf("watch debate %s: %w", r.ID, problemOf("seat", "seat", "no participant or judge has the name %q", v.Seat))
+			return fmt.Errorf(
+				"watch debate %s: %w",
+				r.ID,
+				problemOf("seat", "seat", "no participant or judge has the name %q", v.Seat),
+			)
 		}
-		if err := r.drivable(); err != nil { // nobody can tell which phases are open
+		if err := r.canContinue(); err != nil { // nobody can tell which phases are open
 			return fmt.Errorf("watch debate %s as %q: %w", r.ID, v.Seat, err)
 		}
 		v.Masked = false
@@ -180,19 +200,23 @@ func (v *viewer) withoutThoughts(ev Event) (shown Event, by transcript.Key) {
 		return ev, by
 	case ToolsCalled:
 		if ev.Key.Actor != v.Seat {
-			ev.Parts, ev.Attempts = nil, blindfold.Attempts(ev.Attempts)
+			ev.Parts = nil
+			ev.Attempts = blindfold.Attempts(ev.Attempts)
 		}
 		return ev, ev.Key
 	case TurnDone:
 		if ev.Turn.Actor != v.Seat {
-			ev.Turn.Reasoning, ev.Turn.Attempts = nil, blindfold.Attempts(ev.Turn.Attempts)
+			ev.Turn.Reasoning = nil
+			ev.Turn.Attempts = blindfold.Attempts(ev.Turn.Attempts)
 		}
 		return ev, ev.Turn.Key
 	case Dropped:
-		ev.Failure, ev.OtherFailures = v.withoutReplies(ev.Failure), v.allWithoutReplies(ev.OtherFailures)
+		ev.Failure = v.withoutReplies(ev.Failure)
+		ev.OtherFailures = v.allWithoutReplies(ev.OtherFailures)
 		return ev, by
 	case StateChanged:
-		ev.Failure, ev.OtherFailures = v.withoutReplies(ev.Failure), v.allWithoutReplies(ev.OtherFailures)
+		ev.Failure = v.withoutReplies(ev.Failure)
+		ev.OtherFailures = v.allWithoutReplies(ev.OtherFailures)
 		if ev.Question != nil {
 			q := *ev.Question
 			q.Failure = v.withoutReplies(q.Failure)
@@ -223,7 +247,8 @@ func (v *viewer) allWithoutReplies(list []*Failure) []*Failure {
 
 // showNews yields what is new to a viewer and reports whether more may follow. Nothing follows an error.
 func (d *Debate) showNews(ctx context.Context, v *live.Watcher[Event], yield func(Event, error) bool) (more bool, err error) {
-	stale, last := v.Stale(), v.Seq
+	stale := v.Stale()
+	last := v.Seq
 	var status store.Status
 	var stored []live.Timed[Event]
 	if stale {
@@ -248,11 +273,13 @@ func (d *Debate) showNews(ctx context.Context, v *live.Watcher[Event], yield fun
 	if err != nil {
 		return false, err
 	}
-	if v.Seq = last; !stale {
+	v.Seq = last
+	if !stale {
 		return true, nil
 	}
 	if status.Seq < v.Seq { // it is wrong, or belongs to another debate with the same id
-		if status, err = d.Status(ctx); err != nil {
+		status, err = d.Status(ctx)
+		if err != nil {
 			return false, err
 		}
 		v.Seq = min(v.Seq, status.Seq)
@@ -287,9 +314,13 @@ func (d *Debate) readEvents(ctx context.Context, last *int64, limit int64) (stor
 		if e.Seq > limit {
 			break
 		}
-		ev, err := decodeEntry(e)
+		ev, err := journal.DecodeEntry(e)
 		if err != nil {
-			return status, list, &store.Damaged{ID: d.ID(), Seq: e.Seq, Err: err}
+			return status, list, &store.Damaged{
+				ID:  d.ID(),
+				Seq: e.Seq,
+				Err: err,
+			}
 		}
 		list = append(list, live.Timed[Event]{After: e.Seq - 1, Event: ev})
 		*last = e.Seq

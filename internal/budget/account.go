@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/elenchus-go/debate/providers/price"
 	"github.com/elenchus-go/debate/transcript"
 )
 
 // Account is what a debate has used of its limits.
 type Account struct {
-	Limits     Limits
+	Limits     journal.Limits
 	At         transcript.Cursor
 	Spent      transcript.Usage
 	Running    time.Duration // running time of the run
@@ -21,12 +23,15 @@ type Account struct {
 // Ending returns an Ending if a budget is too small for the given usage in addition to what is spent, otherwise the zero
 // Ending.
 func (a *Account) Ending(most transcript.Usage) transcript.Ending {
-	l, spent := &a.Limits, a.Spent
+	l := &a.Limits
+	spent := a.Spent
 	if need := most.Output; spent.Output+need > l.OutputTokens {
 		return transcript.Ending{Outcome: transcript.TokenBudget, Evidence: fmt.Sprintf(
-			"%d of %d output tokens are used, and up to %d more are needed for the next phase and the conclusion", spent.Output, l.OutputTokens, need)}
+			"%d of %d output tokens are used, "+
+				"and up to %d more are needed for the next phase and the conclusion", spent.Output, l.OutputTokens, need)}
 	}
-	if used, need := spent.Input+spent.Output, most.Input+most.Output; l.Tokens > 0 && used+need > l.Tokens {
+	if used, need := spent.Input+spent.Output, most.Input+most.Output; l.Tokens > 0 &&
+		used+need > l.Tokens {
 		return transcript.Ending{Outcome: transcript.TokenBudget, Evidence: fmt.Sprintf(
 			"%d of %d tokens are used, and up to %d more are needed for the next phase and the conclusion", used, l.Tokens, need)}
 	}
@@ -43,7 +48,11 @@ func (a *Account) TimeEnding() transcript.Ending {
 		return transcript.Ending{}
 	}
 	l := &a.Limits
-	evidence := fmt.Sprintf("%v of %v are used, the rest is reserved for the conclusion", a.Running.Round(time.Second), l.RunningTime)
+	evidence := fmt.Sprintf(
+		"%v of %v are used, the rest is reserved for the conclusion",
+		a.Running.Round(time.Second),
+		l.RunningTime,
+	)
 	if took := a.Running - a.RoundBegan; l.RoundTime > 0 && took >= l.RoundTime && a.inRound() {
 		evidence = fmt.Sprintf("round %d has taken %v of %v", a.At.Round, took.Round(time.Second), l.RoundTime)
 	}
@@ -90,9 +99,22 @@ func (a *Account) Rounds(shared, need, each transcript.Usage, shares, most int) 
 			most = min(most, int(min(share/each+rounding, float64(most))))
 		}
 	}
-	l, used := &a.Limits, a.Spent
-	afford(float64(l.OutputTokens), float64(used.Output), float64(shared.Output), float64(need.Output), float64(each.Output))
-	afford(float64(l.Tokens), float64(used.Input+used.Output), float64(shared.Input+shared.Output), float64(need.Input+need.Output), float64(each.Input+each.Output))
+	l := &a.Limits
+	used := a.Spent
+	afford(
+		float64(l.OutputTokens),
+		float64(used.Output),
+		float64(shared.Output),
+		float64(need.Output),
+		float64(each.Output),
+	)
+	afford(
+		float64(l.Tokens),
+		float64(used.Input+used.Output),
+		float64(shared.Input+shared.Output),
+		float64(need.Input+need.Output),
+		float64(each.Input+each.Output),
+	)
 	afford(l.Cost, used.Cost, shared.Cost, need.Cost, each.Cost)
 	return most
 }

@@ -1,82 +1,24 @@
 package budget_test
 
 import (
-	"encoding/json"
-	"math"
-	"reflect"
 	"testing"
 	"time"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/stretchr/testify/require"
 
-	debate "github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/internal/budget"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
 
-func TestInvalidLimitsAreReportedAndHaveTheirDefaults(t *testing.T) {
-	for _, tt := range []struct {
-		limits budget.Limits
-		want   string // the only problem; empty if there is none
-		valid  budget.Limits
-	}{
-		{limits: budget.Limits{MinRounds: 2, MaxRounds: 10_000, Cost: 1}, valid: budget.Limits{MinRounds: 2, MaxRounds: 10_000, Cost: 1}},
-		{limits: budget.Limits{MaxRounds: 10_001}, want: "limits.max_rounds: 10001 is not valid, use at most 10000, or 0 for the default"},
-		{limits: budget.Limits{Tokens: -1}, want: "limits.tokens: -1 is not valid, use at most 2305843009213693951, or 0 for the default"},
-		{limits: budget.Limits{RoundDelay: -time.Second}, want: "limits.round_delay: -1s is not valid, use at most 8760h0m0s, or 0 for the default"},
-		{limits: budget.Limits{ToolBytes: 255}, want: "limits.tool_bytes: 255 is too small, use at least 256, or 0 for the default"},
-		{limits: budget.Limits{ToolBytes: 40_000}, want: "limits.tool_bytes: 40000 is not valid, use at most 32768, or 0 for the default"},
-		{limits: budget.Limits{Cost: math.NaN()}, want: "limits.cost: NaN is not valid, use 0 or more"},
-		{limits: budget.Limits{Cost: math.Inf(1)}, want: "limits.cost: +Inf is not valid, use 0 or more"},
-		{
-			limits: budget.Limits{MinRounds: 3, MaxRounds: 2}, want: "limits.min_rounds: 3 is more than max_rounds, 2",
-			valid: budget.Limits{MaxRounds: 2},
-		},
-	} {
-		valid, found := tt.limits.Valid()
-		require.Equal(t, tt.valid, valid)
-		if tt.want == "" {
-			require.Empty(t, found)
-			continue
-		}
-		require.Len(t, found, 1)
-		require.Equal(t, tt.want, found[0].String())
-	}
-}
-
-// Each field of the limits is checked.
-func TestNoLimitIsNegative(t *testing.T) {
-	for i := range reflect.TypeFor[budget.Limits]().NumField() {
-		var l budget.Limits
-		switch v := reflect.ValueOf(&l).Elem().Field(i); v.Kind() {
-		case reflect.Float64:
-			v.SetFloat(-1)
-		default:
-			v.SetInt(-1)
-		}
-		valid, found := l.Valid()
-		require.Len(t, found, 1, reflect.TypeFor[budget.Limits]().Field(i).Name)
-		require.Zero(t, valid)
-	}
-}
-
-func TestDefaultLimits(t *testing.T) {
-	own := protocol.Defaults{MinRounds: 2, MaxRounds: 4, Time: time.Hour, StepTokens: 100, JudgeTokens: 200}
-	require.Equal(t, budget.Limits{
-		MinRounds: 2, MaxRounds: 4, RunningTime: time.Hour, StepTokens: 100, JudgeTokens: 200, StepTimeout: 5 * time.Minute, StepAttempts: 10,
-	}, budget.Limits{}.WithDefaults(own))
-	require.Equal(t, 1, budget.Limits{MaxRounds: 1}.WithDefaults(own).MinRounds, "no more than the most")
-	require.Equal(t, 6, budget.Limits{MinRounds: 6}.WithDefaults(own).MaxRounds, "no fewer than the least")
-	require.Equal(t, budget.Limits{ToolRounds: 4, ToolCalls: 3, ToolBytes: 8192, ToolTimeout: 30 * time.Second}, budget.Limits{ToolCalls: 3}.WithToolDefaults())
-}
-
 func TestBudgetsCoverTheStart(t *testing.T) {
 	worst := transcript.Usage{Input: 60, Output: 40, Cost: 2}
-	require.Empty(t, budget.Limits{}.CoverStart(worst), "there is no limit")
-	require.Empty(t, budget.Limits{OutputTokens: 40, Tokens: 100, Cost: 2}.CoverStart(worst))
+	require.Empty(t, budget.CoverStart(&journal.Limits{}, worst), "there is no limit")
+	require.Empty(t, budget.CoverStart(&journal.Limits{OutputTokens: 40, Tokens: 100, Cost: 2}, worst))
 	var texts []string
-	for _, p := range (budget.Limits{OutputTokens: 39, Tokens: 99, Cost: 1.5}).CoverStart(worst) {
+	for _, p := range budget.CoverStart(&journal.Limits{OutputTokens: 39, Tokens: 99, Cost: 1.5}, worst) {
 		texts = append(texts, p.String())
 	}
 	require.Equal(t, []string{
@@ -86,28 +28,8 @@ func TestBudgetsCoverTheStart(t *testing.T) {
 	}, texts)
 }
 
-func TestLimitsSurviveJSON(t *testing.T) {
-	var l budget.Limits
-	for i := range reflect.TypeFor[budget.Limits]().NumField() {
-		switch v := reflect.ValueOf(&l).Elem().Field(i); v.Kind() {
-		case reflect.Float64:
-			v.SetFloat(float64(i + 1))
-		default:
-			v.SetInt(int64(i + 1))
-		}
-	}
-	b, err := json.Marshal(l.JSON())
-	require.NoError(t, err)
-	var again budget.JSON
-	require.NoError(t, json.Unmarshal(b, &again))
-	require.Equal(t, l, again.Limits())
-	require.Contains(t, string(b), `"running_time":"3ns"`)
-	require.Error(t, json.Unmarshal([]byte(`{"step_timeout":"soon"}`), &again))
-	require.Equal(t, l, budget.Limits(debate.Limits(l)), "the public limits have the same fields")
-}
-
 func TestABudgetEndsADebate(t *testing.T) {
-	a := budget.Account{Limits: budget.Limits{OutputTokens: 100, Tokens: 300, Cost: 3}, Spent: transcript.Usage{Input: 100, Output: 50, Cost: 1}}
+	a := budget.Account{Limits: journal.Limits{OutputTokens: 100, Tokens: 300, Cost: 3}, Spent: transcript.Usage{Input: 100, Output: 50, Cost: 1}}
 	for _, tt := range []struct {
 		most    transcript.Usage
 		outcome transcript.Outcome
@@ -127,7 +49,7 @@ func TestABudgetEndsADebate(t *testing.T) {
 }
 
 func TestTimeIsReservedForTheConclusion(t *testing.T) {
-	limits := budget.Limits{RunningTime: 100 * time.Second, StepTimeout: 30 * time.Second}
+	limits := journal.Limits{RunningTime: 100 * time.Second, StepTimeout: 30 * time.Second}
 	rounds := limits
 	rounds.RoundTime = 40 * time.Second
 	for _, tt := range []struct {
@@ -158,15 +80,15 @@ func TestRoundsOfToolsHaveAShareOfTheBudgets(t *testing.T) {
 	need, each := transcript.Usage{Input: 200, Output: 100, Cost: 1}, transcript.Usage{Input: 90, Output: 10, Cost: 0.5}
 	for _, tt := range []struct {
 		name         string
-		limits       budget.Limits
+		limits       journal.Limits
 		shares, want int
 	}{
-		{"no budget", budget.Limits{}, 1, 4},
-		{"output tokens", budget.Limits{OutputTokens: 130}, 1, 3},
-		{"output tokens for two steps", budget.Limits{OutputTokens: 130}, 2, 1},
-		{"tokens", budget.Limits{Tokens: 500}, 1, 2},
-		{"cost", budget.Limits{Cost: 1.5}, 1, 1},
-		{"nothing is left", budget.Limits{Cost: 0.5}, 1, 0},
+		{"no budget", journal.Limits{}, 1, 4},
+		{"output tokens", journal.Limits{OutputTokens: 130}, 1, 3},
+		{"output tokens for two steps", journal.Limits{OutputTokens: 130}, 2, 1},
+		{"tokens", journal.Limits{Tokens: 500}, 1, 2},
+		{"cost", journal.Limits{Cost: 1.5}, 1, 1},
+		{"nothing is left", journal.Limits{Cost: 0.5}, 1, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := budget.Account{Limits: tt.limits}
@@ -185,7 +107,7 @@ func TestRoundsOfToolsHaveAShareOfTheBudgets(t *testing.T) {
 func TestRoundsDoNotDependOnTheRoundingOfCosts(t *testing.T) {
 	each := transcript.Usage{Cost: 0.1}
 	for spent := 0.0; spent < 0.3; spent += 0.01 {
-		a := budget.Account{Limits: budget.Limits{Cost: 0.3 + spent}, Spent: transcript.Usage{Cost: spent}}
+		a := budget.Account{Limits: journal.Limits{Cost: 0.3 + spent}, Spent: transcript.Usage{Cost: spent}}
 		require.Equal(t, 3, a.Rounds(transcript.Usage{}, transcript.Usage{}, each, 1, 4))
 		for own := 0.01; own < 0.3; own += 0.01 {
 			a.Spent.Cost = spent + own

@@ -62,3 +62,8 @@ func Check(setting string) string {
 	}
 	return ""
 }
+
+// Less returns advice about the model of an actor that only reasons.
+func Less(name string) string {
+	return fmt.Sprintf(`set "reasoning": "none" for %s, or raise its token limit`, name)
+}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/context/window"
@@ -21,44 +23,96 @@ func key(phase, name string) transcript.Key {
 	return transcript.Key{Run: 1, Round: 1, Phase: phase, Actor: name}
 }
 
-func move(seq int64, on fsm.Event, from, to fsm.State, round int) rejudging.Entry {
-	return rejudging.Entry{Kind: rejudging.Transition, Seq: seq, On: on, From: from, To: to, Round: round}
+func at(seq int64) journal.EventMeta { return journal.EventMeta{Seq: seq} }
+
+func move(seq int64, on fsm.Event, from, to fsm.State, round int) journal.StateChanged {
+	return journal.StateChanged{EventMeta: at(seq), On: on, From: from, To: to, Round: round}
+}
+
+func phase(seq int64, name string) journal.PhaseStarted {
+	return journal.PhaseStarted{EventMeta: at(seq), Phase: name}
+}
+
+func summaryPhase(seq int64, name string) journal.PhaseStarted {
+	return journal.PhaseStarted{EventMeta: at(seq), Phase: name, Summary: &window.SummaryPlan{}}
+}
+
+func turn(seq int64, k transcript.Key) journal.TurnDone {
+	return journal.TurnDone{EventMeta: at(seq), Turn: transcript.Turn{Key: k}}
+}
+
+func summary(seq int64, k transcript.Key) journal.TurnDone {
+	return journal.TurnDone{EventMeta: at(seq), Turn: transcript.Turn{Key: k, Kind: transcript.Summary}}
+}
+
+func calls(seq int64, phase string) journal.ToolsCalled {
+	return journal.ToolsCalled{EventMeta: at(seq), Key: key(phase, "")}
+}
+
+func drop(seq int64, name string) journal.Dropped {
+	return journal.Dropped{EventMeta: at(seq), Name: name}
+}
+
+// other returns an entry that a course does not know.
+func other(seq int64) journal.Annotated { return journal.Annotated{EventMeta: at(seq)} }
+
+// as returns an event with another seq, which repeats an entry of the parent.
+func as(ev journal.Event, seq, repeats int64) journal.Event {
+	meta := journal.EventMeta{Seq: seq, Repeats: repeats}
+	switch ev := ev.(type) {
+	case journal.StateChanged:
+		ev.EventMeta = meta
+		return ev
+	case journal.PhaseStarted:
+		ev.EventMeta = meta
+		return ev
+	case journal.TurnDone:
+		ev.EventMeta = meta
+		return ev
+	case journal.ToolsCalled:
+		ev.EventMeta = meta
+		return ev
+	case journal.Dropped:
+		ev.EventMeta = meta
+		return ev
+	}
+	return nil
 }
 
 // parent returns the entries after the first five of a debate: judges decide, the debate pauses and comes back, Bob drops out, a
 // participant calls a tool and speaks, and a summary is made for the judges who decide at the end.
-func parent() []rejudging.Entry {
-	return []rejudging.Entry{
-		{Kind: rejudging.Phase, Seq: 6, Phase: "verdict"},
-		{Kind: rejudging.Turn, Seq: 7, Phase: "verdict", Key: key("verdict", "Jo")},
+func parent() []journal.Event {
+	return []journal.Event{
+		phase(6, "verdict"),
+		turn(7, key("verdict", "Jo")),
 		move(8, fsm.Pause, fsm.Judging, fsm.Paused, 1),
-		{Kind: rejudging.Phase, Seq: 9, Phase: "lost"},
+		phase(9, "lost"),
 		move(10, fsm.Resume, fsm.Paused, fsm.Judging, 1),
 		move(11, fsm.Assessed, fsm.Judging, fsm.RoundComplete, 1),
-		{Kind: rejudging.Drop, Seq: 12, Name: "Bob"},
-		{Kind: rejudging.Phase, Seq: 13, Phase: "speech"},
-		{Kind: rejudging.Calls, Seq: 14, Phase: "speech"},
-		{Kind: rejudging.Turn, Seq: 15, Phase: "speech", Key: key("speech", "Ann")},
-		{Kind: rejudging.Phase, Seq: 16, Phase: "verdict"},
-		{Kind: rejudging.Phase, Seq: 17, Phase: "summary", Summary: true},
-		{Kind: rejudging.Turn, Seq: 18, Phase: "summary", Summary: true, Key: key("summary", "summarizer")},
-		{Kind: rejudging.Calls, Seq: 19, Phase: "verdict"},
-		{Seq: 20},
+		drop(12, "Bob"),
+		phase(13, "speech"),
+		calls(14, "speech"),
+		turn(15, key("speech", "Ann")),
+		phase(16, "verdict"),
+		summaryPhase(17, "summary"),
+		summary(18, key("summary", "summarizer")),
+		calls(19, "verdict"),
+		other(20),
 	}
 }
 
 func nobody(string) bool { return false }
 
-func newCourse(omit rejudging.Omission) *rejudging.Course {
-	return rejudging.New(rejudging.Plan{From: 5, Omit: omit, Swap: true, Phases: []string{"verdict"}}, parent())
+func newCourse(omit journal.Omission) *rejudging.Course {
+	return rejudging.New(&journal.Course{From: 5, Omit: omit, Swap: true, Phases: []string{"verdict"}}, parent())
 }
 
 func TestTheCourseIsRepeated(t *testing.T) {
-	c := newCourse(rejudging.Omission{})
+	c := newCourse(journal.Omission{})
 	all := func(string) bool { return true }
 	require.False(t, c.Leads())
-	require.False(t, c.Follow(&rejudging.Entry{Seq: 4}, judging))
-	require.False(t, c.Follow(&rejudging.Entry{Seq: 5}, judging), "no document is left out")
+	require.False(t, c.Follow(other(4), judging))
+	require.False(t, c.Follow(other(5), judging), "no document is left out")
 	require.True(t, c.Begun())
 	require.True(t, c.GoesOn(judging))
 	require.False(t, c.GoesOn(rejudging.Place{State: fsm.Judging, Round: 2}))
@@ -67,15 +121,14 @@ func TestTheCourseIsRepeated(t *testing.T) {
 	var seqs []int64
 	own := int64(5)
 	for c.Leads() {
-		i := c.Next(all)
-		if i < 0 {
+		x := c.Next(all)
+		if x == nil {
 			break
 		}
-		x := parent()[i]
-		seqs = append(seqs, x.Seq)
+		seq := x.Meta().Seq
+		seqs = append(seqs, seq)
 		own += 2 // the judges reply in between
-		x.Seq, x.Repeats = own, x.Seq
-		c.Follow(&x, rejudging.Place{State: fsm.Judging, Round: 1})
+		c.Follow(as(x, own, seq), rejudging.Place{State: fsm.Judging, Round: 1})
 	}
 	require.Equal(t, []int64{11, 12, 13, 14, 15}, seqs, "neither the judges' phases, turns, calls and summary, nor the pause")
 	require.True(t, c.Asks(nobody), "they decide at the end")
@@ -84,46 +137,43 @@ func TestTheCourseIsRepeated(t *testing.T) {
 	require.Equal(t, int64(15), c.SeqOf(18))
 	require.Nil(t, c.Summary(nil))
 	require.Equal(t, &window.SummaryPlan{Base: 4, Covers: []int64{7, 15}}, c.Summary(&window.SummaryPlan{Base: 4, Covers: []int64{11, 15}}))
-	c.Follow(&rejudging.Entry{Kind: rejudging.Transition, Seq: 90, On: fsm.Stop}, judging)
+	c.Follow(journal.StateChanged{EventMeta: at(90), On: fsm.Stop}, judging)
 	require.False(t, c.Leads(), "somebody has stopped the debate elsewhere")
 }
 
 func TestOnlyParticipantsAreDropped(t *testing.T) {
-	c := newCourse(rejudging.Omission{})
-	c.Follow(&rejudging.Entry{Seq: 5}, judging)
-	x := parent()[5]
-	x.Seq, x.Repeats = 6, 11
-	c.Follow(&x, judging)
-	i := c.Next(func(name string) bool { return name != "Bob" })
-	require.Equal(t, "speech", parent()[i].Phase, "Bob was dropped before")
+	c := newCourse(journal.Omission{})
+	c.Follow(other(5), judging)
+	c.Follow(as(parent()[5], 6, 11), judging)
+	next := c.Next(func(name string) bool { return name != "Bob" })
+	require.Equal(t, "speech", next.(journal.PhaseStarted).Phase, "Bob was dropped before")
 }
 
 // A remark or a summary that the debate has already, with the same key, is not repeated.
 func TestTurnsThatTheDebateHasAreNotRepeated(t *testing.T) {
-	remark, summary := transcript.Key{Run: 1, Phase: "remark", Target: "cost"}, key("summary", "summarizer")
-	kept := func(has ...rejudging.Entry) (seqs []int64) {
-		c := rejudging.New(rejudging.Plan{From: 5, Phases: []string{"verdict"}}, []rejudging.Entry{
+	remark, summed := transcript.Key{Run: 1, Phase: "remark", Target: "cost"}, key("summary", "summarizer")
+	kept := func(has ...journal.Event) (seqs []int64) {
+		c := rejudging.New(&journal.Course{From: 5, Phases: []string{"verdict"}}, []journal.Event{
 			move(6, fsm.Assessed, fsm.Judging, fsm.RoundComplete, 1),
-			{Kind: rejudging.Turn, Seq: 7, Phase: "remark", Key: remark},
-			{Kind: rejudging.Phase, Seq: 8, Phase: "summary", Summary: true},
-			{Kind: rejudging.Turn, Seq: 9, Phase: "summary", Summary: true, Key: summary},
-			{Kind: rejudging.Phase, Seq: 10, Phase: "summary", Summary: true},
-			{Kind: rejudging.Turn, Seq: 11, Phase: "summary", Summary: true, Key: key("summary", "other")},
-			{Kind: rejudging.Turn, Seq: 12, Phase: "speech", Key: key("speech", "Ann")},
+			turn(7, remark),
+			summaryPhase(8, "summary"),
+			summary(9, summed),
+			summaryPhase(10, "summary"),
+			summary(11, key("summary", "other")),
+			turn(12, key("speech", "Ann")),
 		})
-		c.Follow(&rejudging.Entry{Seq: 5}, judging)
+		c.Follow(other(5), judging)
 		own := int64(5)
 		for _, x := range has {
 			own++
-			x.Kind, x.Seq = rejudging.Turn, own
-			c.Follow(&x, judging)
+			c.Follow(as(x, own, 0), judging)
 		}
-		seqOf := map[int]int64{0: 6, 1: 7, 2: 8, 3: 9, 4: 10, 5: 11, 6: 12}
 		for c.Leads() {
 			own++
-			seq := seqOf[c.Next(func(string) bool { return true })]
+			next := c.Next(func(string) bool { return true })
+			seq := next.Meta().Seq
 			seqs = append(seqs, seq)
-			c.Follow(&rejudging.Entry{Seq: own, Repeats: seq}, judging)
+			c.Follow(journal.Annotated{EventMeta: journal.EventMeta{Seq: own, Repeats: seq}}, judging)
 		}
 		if len(has) == 2 {
 			require.Equal(t, &window.SummaryPlan{Base: 7, Covers: []int64{6, 8, 11}}, c.Summary(&window.SummaryPlan{Base: 9, Covers: []int64{7, 6, 12}}))
@@ -131,33 +181,33 @@ func TestTurnsThatTheDebateHasAreNotRepeated(t *testing.T) {
 		return seqs
 	}
 	require.Equal(t, []int64{6, 7, 8, 9, 10, 11, 12}, kept())
-	require.Equal(t, []int64{6, 8, 9, 10, 11, 12}, kept(rejudging.Entry{Key: remark}))
-	require.Equal(t, []int64{6, 10, 11, 12}, kept(rejudging.Entry{Key: remark}, rejudging.Entry{Key: summary, Summary: true}))
+	require.Equal(t, []int64{6, 8, 9, 10, 11, 12}, kept(turn(0, remark)))
+	require.Equal(t, []int64{6, 10, 11, 12}, kept(turn(0, remark), summary(0, summed)))
 }
 
 func TestAFailureWithoutAReturnStays(t *testing.T) {
-	c := rejudging.New(rejudging.Plan{From: 5}, []rejudging.Entry{move(6, fsm.Fail, fsm.Judging, fsm.Error, 1)})
-	c.Follow(&rejudging.Entry{Seq: 5}, judging)
-	require.Equal(t, 0, c.Next(nil))
-	require.Equal(t, -1, rejudging.New(rejudging.Plan{}, nil).Next(nil))
+	c := rejudging.New(&journal.Course{From: 5}, []journal.Event{move(6, fsm.Fail, fsm.Judging, fsm.Error, 1)})
+	c.Follow(other(5), judging)
+	require.Equal(t, int64(6), c.Next(nil).Meta().Seq)
+	require.Nil(t, rejudging.New(&journal.Course{}, nil).Next(nil))
 }
 
 // A judge who dropped out just before others decide is asked again, and the others are too.
 func TestJudgesDecideAfterADrop(t *testing.T) {
-	c := rejudging.New(rejudging.Plan{From: 5, Phases: []string{"verdict"}}, []rejudging.Entry{
-		{Kind: rejudging.Drop, Seq: 6, Name: "Jo"}, {Kind: rejudging.Phase, Seq: 7, Phase: "verdict"}, move(8, fsm.Assessed, fsm.Judging, fsm.RoundComplete, 1),
+	c := rejudging.New(&journal.Course{From: 5, Phases: []string{"verdict"}}, []journal.Event{
+		drop(6, "Jo"), phase(7, "verdict"), move(8, fsm.Assessed, fsm.Judging, fsm.RoundComplete, 1),
 	})
-	c.Follow(&rejudging.Entry{Seq: 5}, judging)
+	c.Follow(other(5), judging)
 	require.True(t, c.Asks(nobody))
 	require.False(t, c.Asks(func(name string) bool { return name == "Jo" }), "a drop that is repeated comes first")
-	none := rejudging.New(rejudging.Plan{From: 5, Phases: []string{"verdict"}}, []rejudging.Entry{{Kind: rejudging.Drop, Seq: 6, Name: "Jo"}})
-	none.Follow(&rejudging.Entry{Seq: 5}, judging)
+	none := rejudging.New(&journal.Course{From: 5, Phases: []string{"verdict"}}, []journal.Event{drop(6, "Jo")})
+	none.Follow(other(5), judging)
 	require.False(t, none.Asks(nobody))
 }
 
 func TestOtherJudgesDepart(t *testing.T) {
-	c := newCourse(rejudging.Omission{})
-	c.Follow(&rejudging.Entry{Seq: 5}, judging)
+	c := newCourse(journal.Omission{})
+	c.Follow(other(5), judging)
 	stop := transcript.Ending{Outcome: transcript.EarlyStop}
 	limit := transcript.Ending{Outcome: transcript.RoundLimit}
 	require.Nil(t, c.Instead(1, stop, stop))
@@ -167,9 +217,11 @@ func TestOtherJudgesDepart(t *testing.T) {
 	require.Equal(t, &transcript.Ending{Round: 1}, c.Instead(1, stop, transcript.Ending{}))
 	x := move(9, fsm.Assessed, fsm.Judging, fsm.RoundComplete, 1)
 	x.Repeats, x.Ending, x.Instead = 11, transcript.Ending{}, &stop
-	c.Follow(&x, rejudging.Place{Round: 1})
+	c.Follow(x, rejudging.Place{Round: 1})
 	require.Nil(t, c.Instead(1, stop, transcript.Ending{}), "they have departed in this round")
-	c.Follow(&rejudging.Entry{Kind: rejudging.Turn, Seq: 10, Key: key("verdict", "Jo"), Remains: true}, judging)
+	remains := turn(10, key("verdict", "Jo"))
+	remains.Remains = true
+	c.Follow(remains, judging)
 	require.Equal(t, []string{
 		"round 1: the new judges would have had the debate end it with early_stop; the course, which was to go on, is kept",
 		"round 1, verdict of Jo: the prompt has words of a turn that was left out",
@@ -188,7 +240,7 @@ func TestWhatJudgesDoNotSee(t *testing.T) {
 		{Key: key("speech", "Bob"), Kind: transcript.Speech, Text: "No."},
 		{Key: key("note", "Jo"), Kind: transcript.Assessment},
 	}}
-	c := newCourse(rejudging.Omission{Seats: []string{"Ann"}, Documents: []string{"a.txt"}})
+	c := newCourse(journal.Omission{Seats: []string{"Ann"}, Documents: []string{"a.txt"}})
 	phases := []protocol.Phase{
 		{Name: "speech", Steps: []protocol.Step{{Key: key("speech", "Ann")}}},
 		{Name: "verdict", Steps: []protocol.Step{
@@ -200,7 +252,7 @@ func TestWhatJudgesDoNotSee(t *testing.T) {
 	}
 	require.Equal(t, len(phases), len(c.Adapt(r, phases)))
 	require.Nil(t, c.Adapt(r, phases)[1].Steps[0].Show, "the debate does not have the first entries yet")
-	require.True(t, c.Follow(&rejudging.Entry{Seq: 5}, judging), "documents are left out from here on")
+	require.True(t, c.Follow(other(5), judging), "documents are left out from here on")
 	is := c.Adapt(r, phases)
 	require.Nil(t, is[0].Steps[0].Show)
 	require.True(t, is[1].Steps[0].Swap)
@@ -228,26 +280,26 @@ func TestWhatJudgesDoNotSee(t *testing.T) {
 func TestWhatCanBeLeftOut(t *testing.T) {
 	turns := map[transcript.Key]transcript.Turn{key("speech", "Ann"): {Kind: transcript.Speech}, key("verdict", "Jo"): {Kind: transcript.Assessment}}
 	find := func(k transcript.Key) (transcript.Turn, bool) { t, ok := turns[k]; return t, ok }
-	good := rejudging.Omission{Turns: []transcript.Key{key("speech", "Ann")}, Seats: []string{"Ann"}, Documents: []string{"a.txt"}}
-	require.Empty(t, good.Check(find, []string{"Ann"}, []string{"a.txt"}))
-	bad := rejudging.Omission{Turns: []transcript.Key{key("speech", "Eve"), key("verdict", "Jo")}, Seats: []string{"Eve"}, Documents: []string{"b.txt"}}
+	good := journal.Omission{Turns: []transcript.Key{key("speech", "Ann")}, Seats: []string{"Ann"}, Documents: []string{"a.txt"}}
+	require.Empty(t, rejudging.CheckOmission(&good, find, []string{"Ann"}, []string{"a.txt"}))
+	bad := journal.Omission{Turns: []transcript.Key{key("speech", "Eve"), key("verdict", "Jo")}, Seats: []string{"Eve"}, Documents: []string{"b.txt"}}
 	require.Equal(t, []protocol.Problem{
 		{Field: "omit.turns[0]", Reason: "the debate has no turn 1/1/speech/Eve/"},
 		{Field: "omit.turns[1]", Reason: "1/1/verdict/Jo/ is no speech or remark, but a turn of kind assessment"},
 		{Field: "omit.seats[0]", Reason: `"Eve" is not a participant`},
 		{Field: "omit.documents[0]", Reason: `the debate has no document or attachment "b.txt"`},
-	}, bad.Check(find, []string{"Ann"}, []string{"a.txt"}))
+	}, rejudging.CheckOmission(&bad, find, []string{"Ann"}, []string{"a.txt"}))
 }
 
 func TestTheFirstDecision(t *testing.T) {
-	p := &rejudging.Plan{Phases: []string{"verdict"}}
-	entries := []rejudging.Entry{
-		{Kind: rejudging.Phase, Phase: "speech"},
-		{Kind: rejudging.Phase, Phase: "verdict"},
-		{Kind: rejudging.Transition, On: fsm.Reset},
-		{Kind: rejudging.Phase, Phase: "verdict", Summary: true},
-		{Kind: rejudging.Phase, Phase: "verdict"},
-		{Kind: rejudging.Phase, Phase: "verdict"},
+	p := &journal.Course{Phases: []string{"verdict"}}
+	entries := []journal.Event{
+		phase(0, "speech"),
+		phase(0, "verdict"),
+		journal.StateChanged{On: fsm.Reset},
+		summaryPhase(0, "verdict"),
+		phase(0, "verdict"),
+		phase(0, "verdict"),
 	}
 	require.Equal(t, 4, rejudging.FirstDecision(entries, p))
 	require.Zero(t, rejudging.FirstDecision(entries[:3], p))

@@ -27,9 +27,9 @@ type Key [size]byte
 // Keys are the keys of a debate's hashes.
 type Keys struct {
 	Secret Secret `json:"secret"`
-	// Copied holds the keys of hashes that a fork has from the debate that it is a fork of, by ID. A fork does not have the
+	// CopiedKeys holds the keys of hashes that a fork has from the debate that it is a fork of, by ID. A fork does not have the
 	// secret of that debate, because it would tell about entries that the fork does not have.
-	Copied map[string]Key `json:"copied_keys,omitempty"`
+	CopiedKeys map[string]Key `json:"copied_keys,omitempty"`
 }
 
 // New returns the keys of a new debate.
@@ -46,16 +46,16 @@ func (k *Keys) Copy(from *Keys, ids []string) {
 		if !keyed {
 			continue
 		}
-		if k.Copied == nil {
-			k.Copied = map[string]Key{}
+		if k.CopiedKeys == nil {
+			k.CopiedKeys = map[string]Key{}
 		}
-		k.Copied[id] = key
+		k.CopiedKeys[id] = key
 	}
 }
 
 // Of returns the key of the hash with the given ID. It reports false if the secret is hidden.
 func (k *Keys) Of(id string) (key Key, ok bool) {
-	if key, ok = k.Copied[id]; !ok {
+	if key, ok = k.CopiedKeys[id]; !ok {
 		if k.Secret == (Secret{}) {
 			return key, false
 		}

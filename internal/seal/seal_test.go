@@ -50,7 +50,7 @@ func TestEachHashHasAKeyOfItsOwn(t *testing.T) {
 func TestAForkHasKeysWithoutTheSecret(t *testing.T) {
 	parent, fork := New(), New()
 	key, _ := parent.Of("reply a")
-	fork.Copied = map[string]Key{"reply a": key}
+	fork.CopiedKeys = map[string]Key{"reply a": key}
 	copied, _ := fork.Of("reply a")
 	require.True(t, copied == key)
 	own, _ := fork.Of("reply b")
@@ -60,12 +60,12 @@ func TestAForkHasKeysWithoutTheSecret(t *testing.T) {
 
 func TestSecretsInJSON(t *testing.T) {
 	k := New()
-	k.Copied = map[string]Key{"a": {1}}
+	k.CopiedKeys = map[string]Key{"a": {1}}
 	raw, err := json.Marshal(k)
 	require.NoError(t, err)
 	var again Keys
 	require.NoError(t, json.Unmarshal(raw, &again))
-	require.True(t, k.Secret == again.Secret && k.Copied["a"] == again.Copied["a"])
+	require.True(t, k.Secret == again.Secret && k.CopiedKeys["a"] == again.CopiedKeys["a"])
 	for _, wrong := range []string{`{"secret":""}`, `{"secret":"AAAA"}`, `{"secret":"AAAAAAAAAAAAAAAAAAAAA!"}`, `{"secret":"AAAAAAAAAAAAAAAAAAAAAB"}`, `{"secret":"` + strings.Repeat("A", 43) + `"}`, `{"copied_keys":{"a":"x"}}`} {
 		err := json.Unmarshal([]byte(wrong), &again)
 		require.ErrorContains(t, err, "want 16 bytes in base64url", wrong)
@@ -74,7 +74,7 @@ func TestSecretsInJSON(t *testing.T) {
 
 func TestPrintingShowsNoSecret(t *testing.T) {
 	k := New()
-	k.Copied = map[string]Key{"a": Key(k.Secret)}
+	k.CopiedKeys = map[string]Key{"a": Key(k.Secret)}
 	text, err := k.Secret.MarshalText()
 	require.NoError(t, err)
 	hex := fmt.Sprintf("%x", [16]byte(k.Secret))

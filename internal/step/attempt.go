@@ -23,26 +23,37 @@ import (
 func (r *Run) attempt(n int) (again bool, err error) {
 	q := &r.query
 	r.limitTools()
-	request, forbidden := &q.model.Request, q.forbidsTools()
-	ctx, call, err := r.begin(Attempt{Number: n, Provider: q.model.Provider, Request: request})
-	if r.attempts.current = call; err != nil {
+	request := &q.model.Request
+	forbidden := q.forbidsTools()
+	ctx, call, err := r.begin(Attempt{
+		Number:   n,
+		Provider: q.model.Provider,
+		Request:  request,
+	})
+	r.attempts.current = call
+	if err != nil {
 		return false, err
 	}
 	s := &stream{call: call, began: r.attempts.began}
 	r.attempts.whole = false
-	r.attempts.stream, r.attempts.response = s, providers.Response{}
-	prompt, reasked := q.Tokens-q.Slack, q.askedAgain
+	r.attempts.stream = s
+	r.attempts.response = providers.Response{}
+	prompt := q.Tokens - q.Slack
+	reasked := q.askedAgain
 	request.OnChunk = s.add
 	resp, err := q.model.Client.Generate(ctx, *request)
 	r.attempts.response = resp
 	r.noteAnswer(r.attempts.began, err)
-	if err = r.checkTimeout(resp, err); err == nil {
+	err = r.checkTimeout(resp, err)
+	if err == nil {
 		s.end()
 	}
-	whole, mayCall := err == nil, request.MayCallTools()
+	whole := err == nil
+	mayCall := request.MayCallTools()
 	var round *Round
 	if failed := providers.AsError(err); failed != nil {
-		resp, err = failed.Partial, r.readPartial(failed, err, mayCall)
+		resp = failed.Partial
+		err = r.readPartial(failed, err, mayCall)
 	} else if round, again, err = r.readCalls(&resp); !again && err == nil {
 		err = r.askForSpeech(&resp)
 		if err == nil {
@@ -60,13 +71,16 @@ func (r *Run) attempt(n int) (again bool, err error) {
 	}
 	// Otherwise the estimate is for another prompt or another model, or the service may ignore a part of the prompt, or the
 	// prompt has attachments, whose estimate is far above most counts, or private documents, whose texts the estimate lacks.
-	if !reasked && !r.Plan.Private && !r.attempts.substituted && q.Opaque == 0 && len(q.Attachments) == 0 && (q.dialog == nil || len(q.dialog.rounds) == 0) {
+	if !reasked && !r.Plan.Private && !r.attempts.substituted && q.Opaque == 0 &&
+		len(q.Attachments) == 0 &&
+		(q.dialog == nil || len(q.dialog.rounds) == 0) {
 		a.PromptTokens = prompt
 		if w := q.compareCount(&a, resp.FinishReason, err, r.Plan.Step.Actor); w != "" {
 			resp.Warnings = append(slices.Clip(resp.Warnings), w)
 		}
 	}
-	r.attempts.response, r.attempts.stream = resp, nil
+	r.attempts.response = resp
+	r.attempts.stream = nil
 	r.addAttempt(a, &r.attempts.response, err)
 	if round != nil {
 		r.attempts.ended = r.callTools(round)
@@ -102,7 +116,11 @@ func (r *Run) checkTimeout(resp providers.Response, err error) error {
 	if err != nil {
 		resp = providers.AsError(err).Partial
 	}
-	return &providers.Error{Kind: timeout.Kind, Err: timeout.Err, Partial: resp}
+	return &providers.Error{
+		Kind:    timeout.Kind,
+		Err:     timeout.Err,
+		Partial: resp,
+	}
 }
 
 // accept sets a reply as the turn's reply, or returns an error if it is not valid.
@@ -112,7 +130,11 @@ func (r *Run) accept(resp *providers.Response) error {
 		text, _ = reasoning.Split(characters.Valid(text))
 	}
 	if characters.IsBlank(text) && (!r.query.askedAgain || r.Plan.Contract == nil) {
-		return r.emptyReply(&providers.Error{Kind: providers.InvalidResponse, Partial: *resp, Err: errors.New("the reply is empty")})
+		return r.emptyReply(&providers.Error{
+			Kind:    providers.InvalidResponse,
+			Partial: *resp,
+			Err:     errors.New("the reply is empty"),
+		})
 	}
 	r.draft.clearFlags()
 	if r.attempts.substituted {
@@ -162,13 +184,16 @@ func (r *Run) keepReasoning(resp *providers.Response) []string {
 	if r.Plan.Private {
 		return nil
 	}
-	text, o := "", (*reasoning.Opaque)(nil)
+	text := ""
+	o := (*reasoning.Opaque)(nil)
 	if r.Plan.KeepReasoning {
 		text = r.Plan.Pseudonyms.Reveal(readableReasoning(*resp))
 	}
 	if resp.Parts != nil && r.Plan.Participating && !r.Plan.Step.Blind {
-		if o = opaqueParts(*resp); o != nil {
-			o.Provider, o.Model = r.query.model.Provider, r.query.model.Request.Model
+		o = opaqueParts(*resp)
+		if o != nil {
+			o.Provider = r.query.model.Provider
+			o.Model = r.query.model.Request.Model
 		}
 	}
 	if warning := r.draft.setReasoning(text, o); warning != "" {
@@ -193,17 +218,31 @@ func (r *Run) structured(resp *providers.Response) error {
 		r.setReply(parsed.Text, parsed.Data)
 		return nil
 	case resp.FinishReason == providers.WindowFull:
-		return &providers.Error{Kind: providers.ContextOverflow, Partial: *resp, Err: fmt.Errorf("the context window was full before the reply was complete: %w", err)}
+		return &providers.Error{
+			Kind:    providers.ContextOverflow,
+			Partial: *resp,
+			Err:     fmt.Errorf("the context window was full before the reply was complete: %w", err),
+		}
 	case r.maxRetries(providers.InvalidResponse) == 0:
-	case resp.FinishReason == providers.Length && r.query.raiseCap(resp.Text, r.query.usage(*resp, true, p.NoText).Reasoning):
-		return &providers.Error{Kind: providers.InvalidResponse, Partial: *resp, Err: fmt.Errorf("%w with a higher token limit: %w", errAskedAgain, err)}
-	case resp.FinishReason != providers.Length && !r.query.askedAgain && r.query.Data != nil: // an embedder has no prompt to repeat
+	case resp.FinishReason == providers.Length &&
+		r.query.raiseCap(resp.Text, r.query.usage(*resp, true, p.NoText).Reasoning):
+		return &providers.Error{
+			Kind:    providers.InvalidResponse,
+			Partial: *resp,
+			Err:     fmt.Errorf("%w with a higher token limit: %w", errAskedAgain, err),
+		}
+	case resp.FinishReason != providers.Length && !r.query.askedAgain &&
+		r.query.Data != nil: // an embedder has no prompt to repeat
 		return r.query.askAgain(*resp, err)
 	}
 	if _, ok := r.defaultReply(); ok && !p.Judging && p.Step.Actor != protocol.Retriever {
 		err = fmt.Errorf("%w: %w", errDefault, err)
 	}
-	return &providers.Error{Kind: providers.InvalidResponse, Partial: *resp, Err: err}
+	return &providers.Error{
+		Kind:    providers.InvalidResponse,
+		Partial: *resp,
+		Err:     err,
+	}
 }
 
 // reconsider prepares a request to reconsider the reply that was accepted if the step doubts it, and returns an error for
@@ -211,13 +250,15 @@ func (r *Run) structured(resp *providers.Response) error {
 func (r *Run) reconsider(resp *providers.Response) error {
 	p := &r.Plan
 	last := len(r.draft.Attempts)+1-r.attempts.waitedAfter >= p.Limits.Attempts
-	if p.Step.Doubt == nil || r.attempts.doubtful != nil || last || r.maxRetries(providers.InvalidResponse) == 0 {
+	if p.Step.Doubt == nil || r.attempts.doubtful != nil || last ||
+		r.maxRetries(providers.InvalidResponse) == 0 {
 		return nil
 	}
 	var v any = r.draft.Text
 	if p.Contract != nil {
 		var err error
-		if v, err = p.Contract.Decode(reply.Reply{Data: r.draft.Data}); err != nil {
+		v, err = p.Contract.Decode(reply.Reply{Data: r.draft.Data})
+		if err != nil {
 			return err
 		}
 	}
@@ -241,7 +282,12 @@ func (r *Run) parse(resp *providers.Response) (reply.Reply, error) {
 
 // parse validates a reply against the contract of the step.
 func (p *Plan) parse(text string) (reply.Reply, error) {
-	named := Named{Names: p.Names, Left: p.Left, Pseudonyms: p.Pseudonyms, Blind: p.Step.Blind}
+	named := Named{
+		Names:      p.Names,
+		Left:       p.Left,
+		Pseudonyms: p.Pseudonyms,
+		Blind:      p.Step.Blind,
+	}
 	return named.Parse(p.Contract, text)
 }
 
@@ -300,7 +346,8 @@ func (r *Run) useDefault() bool {
 // limitTools forbids further calls if the rounds, their room in the window, or two thirds of the time are used up.
 func (r *Run) limitTools() {
 	d := r.query.dialog
-	if d != nil && (len(d.rounds) >= d.Most || d.Room-d.tokens < minRoom || r.timeLeft() < r.Plan.Limits.Time/3) {
+	if d != nil &&
+		(len(d.rounds) >= d.Most || d.Room-d.tokens < minRoom || r.timeLeft() < r.Plan.Limits.Time/3) {
 		r.query.forbidTools()
 	}
 }
@@ -311,12 +358,17 @@ const cutCalling = "the response was cut while the model called a tool"
 // readCalls looks for calls of tools in a response. It returns a round if the calls are to run. again reports that the model
 // is asked for its reply next, because this response is none. The error is that of the attempt.
 func (r *Run) readCalls(resp *providers.Response) (round *Round, again bool, err error) {
-	q, d := &r.query, r.query.dialog
+	q := &r.query
+	d := r.query.dialog
 	if d == nil {
 		return nil, false, nil
 	}
 	invalid := func(kind providers.ErrorKind, cause error) error {
-		return &providers.Error{Kind: kind, Partial: *resp, Err: cause}
+		return &providers.Error{
+			Kind:    kind,
+			Partial: *resp,
+			Err:     cause,
+		}
 	}
 	parts := neededParts(resp.Parts)
 	calls := countCalls(parts)
@@ -337,17 +389,26 @@ func (r *Run) readCalls(resp *providers.Response) (round *Round, again bool, err
 	case resp.FinishReason == providers.ContentFilter:
 		return nil, false, invalid(providers.ContentFiltered, errors.New("the service filtered a call of a tool"))
 	case resp.FinishReason == providers.WindowFull:
-		return nil, false, invalid(providers.ContextOverflow, errors.New("the context window was full before the calls of tools were complete"))
+		return nil, false, invalid(
+			providers.ContextOverflow,
+			errors.New("the context window was full before the calls of tools were complete"),
+		)
 	case resp.FinishReason == providers.Length:
 		if r.maxRetries(providers.InvalidResponse) > 0 && q.raiseCap("", 0) {
-			return nil, false, invalid(providers.InvalidResponse, fmt.Errorf("%w with a higher token limit: %s", errAskedAgain, cutCalling))
+			return nil, false, invalid(
+				providers.InvalidResponse,
+				fmt.Errorf("%w with a higher token limit: %s", errAskedAgain, cutCalling),
+			)
 		}
 		q.forbidTools()
 		return nil, false, invalid(providers.InvalidResponse, errors.New(cutCalling))
 	case sizeOf(parts) > maxParts || d.Room-d.tokens-q.partTokens(parts) < calls*minResults:
 		q.forbidTools()
 		resp.FinishReason = providers.Length // of what can be sent back
-		resp.Warnings = append(slices.Clip(resp.Warnings), "there was no room for another round of tool calls: the model was asked to reply without them")
+		resp.Warnings = append(
+			slices.Clip(resp.Warnings),
+			"there was no room for another round of tool calls: the model was asked to reply without them",
+		)
 		return nil, true, nil
 	}
 	resp.FinishReason = providers.ToolCalls
@@ -361,7 +422,12 @@ func (r *Run) callTools(round *Round) error {
 		round.Attempts = slices.Clone(r.draft.Attempts[r.attempts.stored:])
 		d.number++
 	}
-	calls := Calls{Round: round, Number: d.number, Room: d.Room - d.tokens - r.query.partTokens(round.Parts), Time: r.timeLeft() / 2}
+	calls := Calls{
+		Round:  round,
+		Number: d.number,
+		Room:   d.Room - d.tokens - r.query.partTokens(round.Parts),
+		Time:   r.timeLeft() / 2,
+	}
 	if err := r.host.Tools(r.ctx, calls); err != nil {
 		return err
 	}

@@ -54,19 +54,23 @@ func appendFlag(b []byte, set bool) []byte {
 // appendPart appends all fields of a part.
 func appendPart(b []byte, p *providers.Part) []byte {
 	b = appendText(b, p.Text)
-	if b = appendFlag(b, p.ToolCall != nil); p.ToolCall != nil {
+	b = appendFlag(b, p.ToolCall != nil)
+	if p.ToolCall != nil {
 		c := p.ToolCall
 		b = appendText(appendText(appendText(appendText(b, c.ID), c.Name), c.Arguments), c.Opaque)
 	}
-	if b = appendFlag(b, p.ToolResult != nil); p.ToolResult != nil {
+	b = appendFlag(b, p.ToolResult != nil)
+	if p.ToolResult != nil {
 		t := p.ToolResult
 		b = appendFlag(appendText(appendText(appendText(b, t.ID), t.Name), t.Text), t.Failed)
 	}
-	if b = appendFlag(b, p.Reasoning != nil); p.Reasoning != nil {
+	b = appendFlag(b, p.Reasoning != nil)
+	if p.Reasoning != nil {
 		t := p.Reasoning
 		b = appendText(appendText(appendText(b, t.Text), t.Service), t.Data)
 	}
-	if b = appendFlag(b, p.Attachment != nil); p.Attachment != nil {
+	b = appendFlag(b, p.Attachment != nil)
+	if p.Attachment != nil {
 		a := p.Attachment
 		b = binary.AppendVarint(appendText(appendText(b, a.Name), a.MediaType), int64(a.Pages))
 		b = appendText(appendText(b, a.Data), a.URL)
@@ -77,11 +81,13 @@ func appendPart(b []byte, p *providers.Part) []byte {
 // appendSettings appends all fields of a request but the messages and the schema.
 func appendSettings(b []byte, r *providers.Request) []byte {
 	b = appendText(b, r.Model)
-	if b = appendFlag(b, r.Temperature != nil); r.Temperature != nil {
+	b = appendFlag(b, r.Temperature != nil)
+	if r.Temperature != nil {
 		b = binary.BigEndian.AppendUint64(b, math.Float64bits(*r.Temperature))
 	}
 	b = binary.BigEndian.AppendUint64(b, math.Float64bits(r.TopP))
-	if b = appendFlag(b, r.Seed != nil); r.Seed != nil {
+	b = appendFlag(b, r.Seed != nil)
+	if r.Seed != nil {
 		b = binary.AppendVarint(b, *r.Seed)
 	}
 	b = binary.AppendUvarint(b, uint64(len(r.Stop)))
@@ -147,5 +153,7 @@ func (k *known) digestOf(m *providers.Message, n int) (Digest, int) {
 
 // sameMessage reports whether two messages are the same one. Texts with the same bytes in memory are compared at once.
 func sameMessage(a, b *providers.Message) bool {
-	return a.Role == b.Role && len(a.Parts) == len(b.Parts) && (len(a.Parts) == 0 || &a.Parts[0] == &b.Parts[0]) && a.Text == b.Text
+	return a.Role == b.Role && len(a.Parts) == len(b.Parts) &&
+		(len(a.Parts) == 0 || &a.Parts[0] == &b.Parts[0]) &&
+		a.Text == b.Text
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/panics"
@@ -17,13 +19,15 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Do executes the step. It returns the turn, which is valid until the Run is reset, or an error: a [*Failure] if all
+// Do executes the step. It returns the turn, which is valid until the Run is reset, or an error: a [*journal.Failure] if all
 // attempts have failed, [ErrOutOfTime], [ErrNextJob], one that wraps [ErrSuperseded], or the cause that ended ctx. cancel
 // ends ctx; Do calls it when the time of the step is over.
 //
 // If a provider or a hook panics, Do returns a Failure. A panic between Viewing(true) and Viewing(false) passes through.
 func (r *Run) Do(ctx context.Context, cancel context.CancelCauseFunc, host Host) (t *transcript.Turn, err error) {
-	r.ctx, r.cancel, r.host = ctx, cancel, host
+	r.ctx = ctx
+	r.cancel = cancel
+	r.host = host
 	defer func() {
 		if call := r.attempts.open; call != nil {
 			call.End(nil, nil, cmp.Or(err, context.Canceled))
@@ -35,17 +39,19 @@ func (r *Run) Do(ctx context.Context, cancel context.CancelCauseFunc, host Host)
 			return
 		}
 		if v := recover(); v != nil {
-			t, err = nil, r.panicked(panics.New(v))
+			t = nil
+			err = r.panicked(panics.New(v))
 		}
 	}()
-	if err = r.perform(); err != nil { //nolint:contextcheck // it has the context of the run
+	err = r.perform()
+	if err != nil { //nolint:contextcheck // it has the context of the run
 		return nil, err
 	}
 	return &r.draft.Turn, nil
 }
 
 // panicked returns the failure of a step in which the program's own code panicked. It calls no such code.
-func (r *Run) panicked(p *panics.Error) *Failure {
+func (r *Run) panicked(p *panics.Error) *journal.Failure {
 	e := &providers.Error{Kind: providers.Panic, Err: p}
 	if s := r.attempts.stream; s != nil { // a call was in progress or had just ended
 		e.Partial = r.attempts.response
@@ -54,7 +60,11 @@ func (r *Run) panicked(p *panics.Error) *Failure {
 		}
 		a := r.newAttempt(e.Partial.Usage)
 		if a.Usage == (transcript.Usage{}) && !r.Plan.NoText {
-			a.Usage = transcript.Usage{Input: r.query.Tokens, Output: window.Estimate(e.Partial.Text), Estimated: true}
+			a.Usage = transcript.Usage{
+				Input:     r.query.Tokens,
+				Output:    window.Estimate(e.Partial.Text),
+				Estimated: true,
+			}
 		}
 		r.addAttempt(a, &e.Partial, e)
 		_ = r.attempts.current.Failed(e, -1) // the step ends even if the viewer has left
@@ -69,7 +79,8 @@ func (r *Run) perform() error {
 	switch {
 	case r.ctx.Err() != nil:
 		return r.contextEnded(0, nil)
-	case r.Plan.Limits.Budget && r.Plan.Limits.Time <= 1 && !r.Plan.Concluding: // no time is left for a call
+	case r.Plan.Limits.Budget && r.Plan.Limits.Time <= 1 &&
+		!r.Plan.Concluding: // no time is left for a call
 		return ErrOutOfTime
 	}
 	switch err := r.resume(); {
@@ -99,8 +110,13 @@ func (r *Run) perform() error {
 			return r.giveUp(n, providers.AsError(err))
 		}
 		failed, shorter := r.tryShorter(n, providers.AsError(err))
-		if r.query.capRaised && failed.Kind == providers.InvalidRequest { // the model does not allow the raised limit
-			failed = &providers.Error{Kind: providers.InvalidResponse, Partial: failed.Partial, Err: failed}
+		if r.query.capRaised &&
+			failed.Kind == providers.InvalidRequest { // the model does not allow the raised limit
+			failed = &providers.Error{
+				Kind:    providers.InvalidResponse,
+				Partial: failed.Partial,
+				Err:     failed,
+			}
 		}
 		wait := time.Duration(0)
 		if !shorter {
@@ -139,7 +155,11 @@ func (r *Run) contextEnded(n int, err error) error {
 	}
 	if ok {
 		if err != nil {
-			timeout = &providers.Error{Kind: timeout.Kind, Err: timeout.Err, Partial: providers.AsError(err).Partial}
+			timeout = &providers.Error{
+				Kind:    timeout.Kind,
+				Err:     timeout.Err,
+				Partial: providers.AsError(err).Partial,
+			}
 		}
 		if n > 0 {
 			_ = r.attempts.current.Failed(timeout, -1) // the step ends even if the viewer has left
@@ -197,9 +217,13 @@ func (r *Run) giveUp(n int, e *providers.Error) error {
 }
 
 // longWait returns the failure of a step whose service asks for a wait that is longer than the time that the debate has left.
-func (r *Run) longWait(n int, e *providers.Error) *Failure {
+func (r *Run) longWait(n int, e *providers.Error) *journal.Failure {
 	long := *e
-	long.Err = fmt.Errorf("the service asks to wait for %v, and the debate has less time left: %w", e.RetryAfter.Round(time.Second), e.Err)
+	long.Err = fmt.Errorf(
+		"the service asks to wait for %v, and the debate has less time left: %w",
+		e.RetryAfter.Round(time.Second),
+		e.Err,
+	)
 	f := r.failure(n, &long)
 	f.RetryAfter = e.RetryAfter
 	return f
@@ -244,7 +268,9 @@ const otherWindow = "what was left out of the history is not known: tokens are c
 // not ended.
 func (r *Run) Repeat(tried []transcript.Attempt, fitted *transcript.Window) (request providers.Request, tokens int, missing []string) {
 	r.query.set(&r.Plan)
-	t, most, ended := r.Plan.Tools, len(tried)-1, len(tried) > 0
+	t := r.Plan.Tools
+	most := len(tried) - 1
+	ended := len(tried) > 0
 	if t != nil {
 		earlier := t.Rounds[:t.Counted]
 		if tried == nil {
@@ -252,15 +278,20 @@ func (r *Run) Repeat(tried []transcript.Attempt, fitted *transcript.Window) (req
 			most++
 		}
 		before := attemptsOf(earlier)
-		tried, most = append(before, tried...), most+len(before)
+		tried = append(before, tried...)
+		most = most + len(before)
 	}
-	recounted := ended && tried[0].PromptTokens > 0 && tried[0].PromptTokens != r.query.Tokens-r.query.Slack
+	recounted := ended && tried[0].PromptTokens > 0 &&
+		tried[0].PromptTokens != r.query.Tokens-r.query.Slack
 	missing = r.replay(tried, most)
 	if missing == nil && ended && !reflect.DeepEqual(r.query.window, fitted) {
 		missing = append(missing, otherWindow)
 	}
 	if recounted && r.query.capRaised {
-		missing = append(missing, "how far the token limit of the reply was raised is not known: tokens are counted in another way than then")
+		missing = append(
+			missing,
+			"how far the token limit of the reply was raised is not known: tokens are counted in another way than then",
+		)
 	}
 	if t != nil && most >= 0 && most < len(tried) && tried[most].ToolsForbidden {
 		r.query.forbidTools()
@@ -274,7 +305,8 @@ func (r *Run) replay(tried []transcript.Attempt, n int) (missing []string) {
 	for i := 0; i < n; i++ {
 		r.lookAt(tried, i, missing)
 		if round := ends[i]; round != nil {
-			if r.query.dialog.number++; round.Results != nil {
+			r.query.dialog.number++
+			if round.Results != nil {
 				r.query.addRound(*round)
 			}
 			r.replaySubstitute(tried, i)
@@ -282,13 +314,19 @@ func (r *Run) replay(tried []transcript.Attempt, n int) (missing []string) {
 		}
 		switch a := tried[i]; providers.ErrorKind(a.ErrorKind) {
 		case "": // it called tools when there was no room left, or had gathered what it needs
-			if r.query.forbidTools(); a.FinishReason == string(providers.ToolCalls) {
+			r.query.forbidTools()
+			if a.FinishReason == string(providers.ToolCalls) {
 				missing = append(missing, fmt.Sprintf("the round of tool calls of attempt %d is not kept", i+1))
 			}
 		case providers.ContextOverflow:
 			r.query.shorten(func() bool {
 				i++ // the attempt of the summary
-				if request, err := r.query.summaryRequest(&r.Plan.Summarizer, r.Plan.Pseudonyms, r.Plan.Step.Actor); err == nil && r.look != nil {
+				if request, err := r.query.summaryRequest(
+					&r.Plan.Summarizer,
+					r.Plan.Pseudonyms,
+					r.Plan.Step.Actor,
+				); err == nil &&
+					r.look != nil {
 					r.look(i, &request, missing)
 				}
 				done, lacks := r.repeatSummary(tried[i])
@@ -338,7 +376,11 @@ func (r *Run) repeatAskedAgain(i int, a transcript.Attempt) (missing []string) {
 		r.query.askedAgain = true
 		return []string{fmt.Sprintf("the invalid reply of attempt %d is longer than 64 KiB, and not kept whole", i+1)}
 	case a.Reply != "":
-		said := &providers.Response{Text: a.Reply, FinishReason: providers.FinishReason(a.FinishReason), Usage: a.Usage}
+		said := &providers.Response{
+			Text:         a.Reply,
+			FinishReason: providers.FinishReason(a.FinishReason),
+			Usage:        a.Usage,
+		}
 		switch {
 		case r.Plan.Speech != nil && r.spoken(said.Text).Dialogue && r.askAlone():
 		case r.accept(said) == nil:
@@ -355,18 +397,21 @@ func (r *Run) repeatAskedAgain(i int, a transcript.Attempt) (missing []string) {
 // made reports whether the model in use made an attempt.
 func (r *Run) made(a transcript.Attempt) bool {
 	model := r.query.model.Request.Model
-	return a.Provider == r.query.model.Provider && (model == "" || a.Model == model || a.Requested == model)
+	return a.Provider == r.query.model.Provider &&
+		(model == "" || a.Model == model || a.Requested == model)
 }
 
 // repeatSummary changes the request as the attempt of a summary did, or returns false.
 func (r *Run) repeatSummary(a transcript.Attempt) (done bool, missing []string) {
 	if a.ErrorKind == "" && a.Reply == "" {
 		r.query.summarized = true
-		return false, []string{"the summary of the older half of the history, which was made after an overflow, is not kept: set Options.KeepReplies"}
+		return false, []string{"the summary of the older half of the history, which was made after an overflow, " +
+			"is not kept: set Options.KeepReplies"}
 	}
 	if a.ErrorKind == "" && a.ReplyCut {
 		r.query.summarized = true
-		return false, []string{"the summary of the older half of the history, which was made after an overflow, is longer than 64 KiB, and not kept whole"}
+		return false, []string{"the summary of the older half of the history, which was made after an overflow, " +
+			"is longer than 64 KiB, and not kept whole"}
 	}
 	said, _ := reasoning.Split(a.Reply)
 	if a.ErrorKind != "" || characters.IsBlank(said) {
@@ -386,7 +431,8 @@ func (r *Run) resume() error {
 	for _, a := range attemptsOf(t.Rounds[t.Counted:]) {
 		r.draft.addAttempt(a)
 	}
-	r.attempts.stored, r.attempts.waitedAfter = len(r.draft.Attempts), len(r.draft.Attempts)
+	r.attempts.stored = len(r.draft.Attempts)
+	r.attempts.waitedAfter = len(r.draft.Attempts)
 	tried := attemptsOf(t.Rounds)
 	r.replay(tried, len(tried))
 	if last := &t.Rounds[len(t.Rounds)-1]; last.Results == nil {

@@ -19,7 +19,14 @@ type draft struct{ transcript.Turn }
 
 // start begins the turn of a step, with its first attempt.
 func (d *draft) start(s *protocol.Step) {
-	d.Turn = transcript.Turn{Key: s.Key, Kind: s.Kind, Order: s.Order, VisibleSeq: s.VisibleSeq, Contract: s.Contract, Started: time.Now()}
+	d.Turn = transcript.Turn{
+		Key:        s.Key,
+		Kind:       s.Kind,
+		Order:      s.Order,
+		VisibleSeq: s.VisibleSeq,
+		Contract:   s.Contract,
+		Started:    time.Now(),
+	}
 }
 
 // addAttempt adds an attempt and its usage, and returns where it is.
@@ -42,7 +49,8 @@ const maxKept = 64 << 10
 // the opaque part is too large, setReasoning omits it and returns a warning.
 func (d *draft) setReasoning(text string, o *reasoning.Opaque) (warning string) {
 	d.Reasoning = nil
-	if text = characters.First(text, maxKept); text != "" {
+	text = characters.First(text, maxKept)
+	if text != "" {
 		d.Reasoning = &transcript.Reasoning{Text: text}
 	}
 	if o == nil {
@@ -50,7 +58,11 @@ func (d *draft) setReasoning(text string, o *reasoning.Opaque) (warning string) 
 	}
 	raw, err := json.Marshal(o)
 	if err != nil || len(raw) > maxKept {
-		return fmt.Sprintf("the encrypted reasoning of %d bytes is not kept for the next turns, at most %d are", len(raw), maxKept)
+		return fmt.Sprintf(
+			"the encrypted reasoning of %d bytes is not kept for the next turns, at most %d are",
+			len(raw),
+			maxKept,
+		)
 	}
 	d.Reasoning = &transcript.Reasoning{Text: text, Opaque: raw}
 	return ""
@@ -98,17 +110,21 @@ func readableReasoning(r providers.Response) string {
 // onlyReasons reports whether a model has reasoned and written no reply.
 func onlyReasons(r providers.Response) bool {
 	said, _ := reasoning.Split(r.Text)
-	return strings.TrimSpace(said) == "" && (r.Usage.Reasoning > 0 || readableReasoning(r) != "" || opaqueParts(r) != nil)
+	return strings.TrimSpace(said) == "" &&
+		(r.Usage.Reasoning > 0 || readableReasoning(r) != "" || opaqueParts(r) != nil)
 }
 
 func (d *draft) setReply(text string, data json.RawMessage, tokens int) {
-	d.Text, d.Data, d.Tokens = text, data, tokens
+	d.Text = text
+	d.Data = data
+	d.Tokens = tokens
 }
 
 // restore sets the reply of an earlier attempt, with its flags and its reasoning.
 func (d *draft) restore(from *draft) {
 	d.setReply(from.Text, from.Data, from.Tokens)
-	d.Flags, d.Reasoning = from.Flags, from.Reasoning
+	d.Flags = from.Flags
+	d.Reasoning = from.Reasoning
 }
 
 // setDefault sets a default reply in place of the model's or a substitute's.

@@ -4,10 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/transcript"
 )
 
 var (
@@ -42,27 +40,6 @@ func (d *Doubtful) Error() string {
 // usedUp is in the error of a reply that did not begin before its token limit.
 const usedUp = "were used up before the reply began"
 
-// Failure is why a step failed after all its attempts.
-type Failure struct {
-	Err             *providers.Error // the last error
-	Provider, Model string           // of the last attempt
-	Number          int              // of the last attempt
-	Attempts        []transcript.Attempt
-	Started, At     time.Time // start of the first attempt, and end of the last one
-	Message         string    // of the last error, with the names of the participants
-	Unreachable     bool      // the provider could not be reached: for as long as the time budget allowed or, if it has never answered, on the first run
-	OnlyReasoning   bool      // the model reasoned and wrote no reply
-	OutOfTime       bool      // the time of the debate is used up, so that the step could not try again
-	// RetryAfter is the wait that the service asks for, if it is longer than the time that the debate has left.
-	RetryAfter time.Duration
-}
-
-// Error returns the message.
-func (f *Failure) Error() string { return f.Message }
-
-// Unwrap returns the last error.
-func (f *Failure) Unwrap() error { return f.Err }
-
 // Fatal reports whether a step whose last error has a kind can only succeed with another key, account, address, model or program.
 // Continuing without the reply would hide that.
 func Fatal(k providers.ErrorKind) bool {
@@ -72,9 +49,4 @@ func Fatal(k providers.ErrorKind) bool {
 	default:
 		return false
 	}
-}
-
-// lessReasoning returns advice about the model of an actor that only reasons.
-func lessReasoning(actor string) string {
-	return fmt.Sprintf(`set "reasoning": "none" for %s, or raise its token limit`, actor)
 }

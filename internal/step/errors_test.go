@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/internal/step"
@@ -12,8 +14,8 @@ import (
 
 func TestErrorsHaveTheirCauses(t *testing.T) {
 	doubt := &providers.Error{Kind: providers.InvalidResponse, Err: &step.Doubtful{Doubts: []string{"Ada wins", "Bo has the better scores"}}}
-	failed := error(&step.Failure{Err: doubt, Message: "Ada failed"})
-	require.EqualError(t, failed, "Ada failed")
+	failed := error(&journal.Failure{Cause: doubt, Message: "Ada failed"})
+	require.ErrorContains(t, failed, "Ada failed")
 	cause, ok := errors.AsType[*providers.Error](failed)
 	require.True(t, ok)
 	require.Equal(t, providers.InvalidResponse, cause.Kind)

@@ -49,7 +49,8 @@ func (r *Run) waitForProvider(e *providers.Error) time.Duration {
 // patience returns how long the step may still wait for its provider, and what ends it then: errUnreachable, or nil for a
 // failure like others.
 func (r *Run) patience() (left time.Duration, giveUp error) {
-	l, waited := &r.Plan.Limits, r.waitedSoFar()
+	l := &r.Plan.Limits
+	waited := r.waitedSoFar()
 	most := l.OutageTime
 	if most == 0 {
 		switch r.host.Others(r.ctx, r.query.model.Provider, r.attempts.lost) {
@@ -84,13 +85,15 @@ func (r *Run) mayWaitFirst(wait time.Duration) bool {
 // address is probably wrong: to wait for it would only hide that.
 func (r *Run) neverReached() bool {
 	first := r.Plan.FirstRun
-	return first != nil && first.Load() && r.Plan.Limits.OutageTime == 0 && r.mayWaitForProvider() && r.Unreachable() &&
+	return first != nil && first.Load() && r.Plan.Limits.OutageTime == 0 && r.mayWaitForProvider() &&
+		r.Unreachable() &&
 		!r.Plan.Answers.since(r.query.model.Provider, time.Time{})
 }
 
 // noteAnswer records whether a call that began at the given time has reached the provider. err is the error of the call.
 func (r *Run) noteAnswer(began time.Time, err error) {
-	failed, s := providers.AsError(err), &r.attempts
+	failed := providers.AsError(err)
+	s := &r.attempts
 	switch {
 	case failed == nil || failed.Partial.Text != "":
 	case failed.Kind == providers.Network:
@@ -114,8 +117,11 @@ func (r *Run) noteAnswer(began time.Time, err error) {
 // noteReached records that the provider of the next call is not known to be unreachable.
 func (r *Run) noteReached() {
 	s := &r.attempts
-	s.lost, s.unreachable, s.unreachableSince = time.Time{}, time.Time{}, time.Time{}
-	s.outage, s.recoveries = false, 0
+	s.lost = time.Time{}
+	s.unreachable = time.Time{}
+	s.unreachableSince = time.Time{}
+	s.outage = false
+	s.recoveries = 0
 }
 
 // maxRecoveries is the number of outages after which a step whose calls still fail is alone with that. Others may be

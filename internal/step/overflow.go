@@ -52,7 +52,9 @@ func (q *query) dropReasoning() bool {
 			list[i].Parts = rest
 		}
 	}
-	q.Tokens, q.History, q.Opaque = q.Tokens-q.Opaque, q.History-q.Opaque, 0
+	q.Tokens = q.Tokens - q.Opaque
+	q.History = q.History - q.Opaque
+	q.Opaque = 0
 	q.setMessages(list)
 	q.forgetAsks()
 	return true
@@ -60,7 +62,8 @@ func (q *query) dropReasoning() bool {
 
 // useSummary replaces the older half of the history with a summary.
 func (q *query) useSummary(m *judge.Pseudonyms, said string) {
-	q.summarized, q.Summarized = true, true
+	q.summarized = true
+	q.Summarized = true
 	q.replaceHistory(len(q.olderHalf()), providers.Message{Role: providers.User, Text: m.Enclose(q.Heading, said)})
 }
 
@@ -69,7 +72,13 @@ func (q *query) olderHalf() []providers.Message { return q.Messages[1 : 1+(len(q
 
 // summaryRequest returns the request for a summary of the older half of the history.
 func (q *query) summaryRequest(s *Model, m *judge.Pseudonyms, actor string) (r providers.Request, err error) {
-	d := prompts.Data{Topic: q.Base.Topic, Background: q.Base.Background, Nonce: q.Base.Nonce, Blind: q.Base.Blind, Me: transcript.Profile{Instructions: s.Instructions}}
+	d := prompts.Data{
+		Topic:      q.Base.Topic,
+		Background: q.Base.Background,
+		Nonce:      q.Base.Nonce,
+		Blind:      q.Base.Blind,
+		Me:         transcript.Profile{Instructions: s.Instructions},
+	}
 	system, err := q.Set.System("summarize", d)
 	if err != nil {
 		return r, err
@@ -106,7 +115,8 @@ func (q *query) replaceHistory(n int, m providers.Message) {
 // summary only after the turns that follow it. It never removes the newest turn, but cuts its text. It returns false
 // if nothing can be removed.
 func (q *query) shrink(tokens int) bool {
-	list, first := slices.Clone(q.Messages), 1
+	list := slices.Clone(q.Messages)
+	first := 1
 	if len(list) < 3 {
 		return false
 	}
@@ -114,7 +124,8 @@ func (q *query) shrink(tokens int) bool {
 		first = 2
 	}
 	for ; first > 0; first-- {
-		for len(list) > first+2 && q.Tokens > tokens { // keep the system prompt, the newest turn and the task
+		for len(list) > first+2 &&
+			q.Tokens > tokens { // keep the system prompt, the newest turn and the task
 			gone := q.count(list[first].Text)
 			list = slices.Delete(list, first, first+1)
 			q.Tokens -= gone
@@ -140,8 +151,11 @@ func (q *query) change(m Model) {
 		was.Schema = d.schema
 	}
 	q.dropRounds()
-	m.Request.Messages, m.Request.Schema, m.Request.SchemaName = q.allMessages(q.Messages), was.Schema, was.SchemaName
-	q.model, q.capRaised = m, false
+	m.Request.Messages = q.allMessages(q.Messages)
+	m.Request.Schema = was.Schema
+	m.Request.SchemaName = was.SchemaName
+	q.model = m
+	q.capRaised = false
 	q.forgetAsks()
 	q.offerTools()
 	if q.Tokens > m.Room {
@@ -153,7 +167,8 @@ func (q *query) change(m Model) {
 // delimiter at the end.
 func (q *query) clipNewest(text string, by int) string {
 	const least = 100
-	has, end := q.count(text), ""
+	has := q.count(text)
+	end := ""
 	if has <= 2*least {
 		return text
 	}
@@ -177,7 +192,9 @@ func (q *query) omit(tokens, turns int) {
 	if q.window != nil {
 		w = *q.window
 	}
-	w.Used, w.Kept, w.Omitted = max(w.Used-tokens, 0), w.Kept-turns, w.Omitted+turns
+	w.Used = max(w.Used-tokens, 0)
+	w.Kept = w.Kept - turns
+	w.Omitted = w.Omitted + turns
 	w.Limit = w.Used
 	q.window = &w
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
@@ -27,8 +29,18 @@ func hide(e *providers.Error) *providers.Error {
 	if e == nil {
 		return e
 	}
-	hidden := &providers.Error{Kind: e.Kind, RetryAfter: e.RetryAfter, Final: e.Final, Otherwise: e.Otherwise, Err: errPrivate}
-	hidden.Partial = providers.Response{Model: e.Partial.Model, FinishReason: e.Partial.FinishReason, Usage: e.Partial.Usage}
+	hidden := &providers.Error{
+		Kind:       e.Kind,
+		RetryAfter: e.RetryAfter,
+		Final:      e.Final,
+		Otherwise:  e.Otherwise,
+		Err:        errPrivate,
+	}
+	hidden.Partial = providers.Response{
+		Model:        e.Partial.Model,
+		FinishReason: e.Partial.FinishReason,
+		Usage:        e.Partial.Usage,
+	}
 	if p, ok := errors.AsType[*panics.Error](e); ok {
 		hidden.Err = &panics.Error{Message: errPrivate.Error(), Stack: p.Stack}
 	}
@@ -68,13 +80,18 @@ func (c *privateCall) Chunk(string) error { return c.Call.Chunk("") }
 // End implements Call.
 func (c *privateCall) End(a *transcript.Attempt, resp *providers.Response, err error) {
 	if resp != nil {
-		shown := providers.Response{Model: resp.Model, FinishReason: resp.FinishReason, Usage: resp.Usage}
+		shown := providers.Response{
+			Model:        resp.Model,
+			FinishReason: resp.FinishReason,
+			Usage:        resp.Usage,
+		}
 		if err == nil {
 			shown.Text = c.draft.Text
 		}
 		resp = &shown
 	}
-	if _, hidden := errors.AsType[*Failure](err); err != nil && !hidden && err != context.Cause(c.ctx) { //nolint:errorlint // an error that wraps the cause may quote the service
+	if _, hidden := errors.AsType[*journal.Failure](err); err != nil && !hidden &&
+		err != context.Cause(c.ctx) { //nolint:errorlint // an error that wraps the cause may quote the service
 		err = hide(providers.AsError(err))
 	}
 	c.Call.End(a, resp, err)

@@ -36,7 +36,12 @@ type counter struct {
 
 // set begins with the query of a plan.
 func (q *query) set(p *Plan) {
-	*q = query{Prompt: p.Prompt, model: p.Model, window: p.Window, counter: counter{count: p.Count}}
+	*q = query{
+		Prompt:  p.Prompt,
+		model:   p.Model,
+		window:  p.Window,
+		counter: counter{count: p.Count},
+	}
 	if p.Tools != nil {
 		q.startTools(p)
 	}
@@ -47,7 +52,8 @@ func (q *query) set(p *Plan) {
 
 // setMessages sets the messages of the prompt, to which the request adds the attachments and the rounds of tool calls.
 func (q *query) setMessages(list []providers.Message) {
-	q.Messages, q.model.Request.Messages = list, q.allMessages(list)
+	q.Messages = list
+	q.model.Request.Messages = q.allMessages(list)
 }
 
 // allMessages returns messages with the attachments between the system prompt and the history, and the rounds of tool calls
@@ -65,7 +71,9 @@ func (q *query) allMessages(list []providers.Message) []providers.Message {
 // count returns the number of tokens that a text has for the model. It caches the last text.
 func (q *query) count(text string) int {
 	if text != q.counter.text {
-		q.counter.text, q.counter.tokens = text, q.counter.count(q.model.Request.Model, text)
+		tokens := q.counter.count(q.model.Request.Model, text)
+		q.counter.text = text // only now, because the user's counter may panic
+		q.counter.tokens = tokens
 	}
 	return q.counter.tokens
 }
@@ -76,14 +84,16 @@ func (q *query) count(text string) int {
 func (q *query) raiseCap(text string, thought int) bool {
 	r := &q.model.Request
 	limit := 2 * r.MaxTokens
-	if said, _ := reasoning.Split(text); characters.IsBlank(said) || thought > 0 && 2*thought >= r.MaxTokens {
+	if said, _ := reasoning.Split(text); characters.IsBlank(said) ||
+		thought > 0 && 2*thought >= r.MaxTokens {
 		limit = max(limit, r.MaxTokens+reasoning.MediumTokens)
 	}
 	room := min(limit, q.model.Window-q.Tokens)
 	if q.capRaised || room <= r.MaxTokens {
 		return false
 	}
-	q.capRaised, r.MaxTokens = true, room
+	q.capRaised = true
+	r.MaxTokens = room
 	return true
 }
 
@@ -106,12 +116,20 @@ func (q *query) ask(prompt string, r providers.Response, reasons []string, cause
 	q.Data.Violations = reasons
 	words, err := q.Set.User(prompt, *q.Data)
 	if err != nil {
-		return &providers.Error{Kind: providers.InvalidRequest, Partial: r, Err: err}
+		return &providers.Error{
+			Kind:    providers.InvalidRequest,
+			Partial: r,
+			Err:     err,
+		}
 	}
 	request := &q.model.Request
 	request.Messages = append(slices.Clone(request.Messages),
 		providers.Message{Role: providers.Assistant, Text: r.Text}, providers.Message{Role: providers.User, Text: words})
-	return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: fmt.Errorf("%w: %w", errAskedAgain, cause)}
+	return &providers.Error{
+		Kind:    providers.InvalidResponse,
+		Partial: r,
+		Err:     fmt.Errorf("%w: %w", errAskedAgain, cause),
+	}
 }
 
 // askForSpeech adds a request for a speech to the messages, in place of a reply that was none. The model does not see that reply: it
@@ -141,33 +159,45 @@ func (q *query) forgetAsks() {
 
 // emptyReply returns the error of a reply without text. If the token limit ended the reply, reasoning has used it up. Then
 // emptyReply prepares a request with room for more, if there may be another one.
-func (q *query) emptyReply(e *providers.Error, actor string, again bool) error {
+func (q *query) emptyReply(e *providers.Error, who string, again bool) error {
 	limit := q.model.Request.MaxTokens
 	if e.Partial.FinishReason != providers.Length || !again || !q.raiseCap("", 0) {
 		if onlyReasons(e.Partial) {
-			return &providers.Error{Kind: e.Kind, Partial: e.Partial, Err: fmt.Errorf("%w: %s", e.Err, lessReasoning(actor))}
+			return &providers.Error{
+				Kind:    e.Kind,
+				Partial: e.Partial,
+				Err:     fmt.Errorf("%w: %s", e.Err, reasoning.Less(who)),
+			}
 		}
 		return e
 	}
-	return &providers.Error{Kind: e.Kind, Partial: e.Partial, Err: fmt.Errorf(
-		"%w with a limit of %d tokens: %d "+usedUp+": %w", errAskedAgain, q.model.Request.MaxTokens, limit, e.Err)}
+	return &providers.Error{
+		Kind:    e.Kind,
+		Partial: e.Partial,
+		Err: fmt.Errorf(
+			"%w with a limit of %d tokens: %d "+usedUp+": %w", errAskedAgain, q.model.Request.MaxTokens, limit, e.Err),
+	}
 }
 
 // compareCount records in an attempt what the service's count of the prompt says about the estimate. err is the error of
 // the attempt. A service that cuts a prompt may have no room for the reply. compareCount returns a warning if the service
 // seems to cut prompts.
 func (q *query) compareCount(a *transcript.Attempt, end providers.FinishReason, err error, actor string) (warning string) {
-	failed, n := providers.AsError(err), a.Usage.Input
-	if a.Usage.Estimated || failed != nil && failed.Kind != providers.InvalidResponse && end != providers.WindowFull {
+	failed := providers.AsError(err)
+	n := a.Usage.Input
+	if a.Usage.Estimated ||
+		failed != nil && failed.Kind != providers.InvalidResponse && end != providers.WindowFull {
 		return ""
 	}
-	cut := q.Scale.SuspectsCut(a.PromptTokens, n) || q.Scale.SuspectsFirstCut(a.PromptTokens-q.Schema, n)
+	cut := q.Scale.SuspectsCut(a.PromptTokens, n) ||
+		q.Scale.SuspectsFirstCut(a.PromptTokens-q.Schema, n)
 	a.Cut = cut && a.Usage.Cached == 0
 	a.Counted = failed != nil && failed.Kind == providers.InvalidResponse && !cut && n > 0
 	if !a.Cut {
 		return ""
 	}
-	return fmt.Sprintf("the server counted %d tokens in a prompt of about %.0f: it seems to cut prompts to its context window without an error; lower the window of %s from %d tokens to that of the server, or enlarge the server's",
+	return fmt.Sprintf("the server counted %d tokens in a prompt of about %.0f: "+
+		"it seems to cut prompts to its context window without an error; lower the window of %s from %d tokens to that of the server, or enlarge the server's",
 		n, float64(a.PromptTokens)*q.Scale.Factor(), actor, q.model.Window)
 }
 
@@ -180,9 +210,16 @@ func (q *query) usage(r providers.Response, whole, noText bool) transcript.Usage
 		if text := partsReasoning(r.Parts); text != "" {
 			thought = q.count(text)
 		}
-		return transcript.Usage{Input: q.Tokens, Output: q.count(r.Text) + thought, Reasoning: thought, Estimated: true}
-	case !whole && 4*r.Usage.Output < q.count(r.Text): // the stream ended before the usage was reported
-		r.Usage.Output, r.Usage.Estimated = q.count(r.Text), true
+		return transcript.Usage{
+			Input:     q.Tokens,
+			Output:    q.count(r.Text) + thought,
+			Reasoning: thought,
+			Estimated: true,
+		}
+	case !whole &&
+		4*r.Usage.Output < q.count(r.Text): // the stream ended before the usage was reported
+		r.Usage.Output = q.count(r.Text)
+		r.Usage.Estimated = true
 	}
 	return r.Usage
 }
@@ -196,13 +233,17 @@ func (q *query) startTools(p *Plan) {
 
 // offerTools adds the tools to the request of the model in use, if it supports them.
 func (q *query) offerTools() {
-	d, r := q.dialog, &q.model.Request
+	d := q.dialog
+	r := &q.model.Request
 	if d == nil || q.model.NoTools {
 		return
 	}
-	r.Tools, r.ToolChoice = d.List, ""
-	if d.schema = nil; q.model.Gathers {
-		d.schema, r.Schema = r.Schema, nil
+	r.Tools = d.List
+	r.ToolChoice = ""
+	d.schema = nil
+	if q.model.Gathers {
+		d.schema = r.Schema
+		r.Schema = nil
 	}
 	if d.Most == 0 {
 		q.forbidTools()
@@ -218,7 +259,8 @@ func (q *query) forbidTools() {
 	}
 	r.ToolChoice = "none"
 	if q.dialog.schema != nil {
-		r.Schema, q.dialog.schema = q.dialog.schema, nil
+		r.Schema = q.dialog.schema
+		q.dialog.schema = nil
 	}
 }
 
@@ -254,7 +296,8 @@ func (q *query) addRound(round Round) {
 // countRounds counts the tokens of the rounds.
 func (q *query) countRounds() {
 	d := q.dialog
-	q.Tokens, d.tokens = q.Tokens-d.tokens, 0
+	q.Tokens = q.Tokens - d.tokens
+	d.tokens = 0
 	for i := range d.rounds {
 		d.tokens += q.partTokens(d.rounds[i].Parts)
 		for _, p := range d.resultParts(&d.rounds[i]) {
@@ -266,7 +309,8 @@ func (q *query) countRounds() {
 
 // halveResults halves the longest results of tools. It returns false if they are short already.
 func (q *query) halveResults() bool {
-	d, longest := q.dialog, 0
+	d := q.dialog
+	longest := 0
 	if d == nil {
 		return false
 	}
@@ -291,6 +335,9 @@ func (q *query) halveResults() bool {
 // dropRounds removes the rounds from the request, because another model starts afresh.
 func (q *query) dropRounds() {
 	if d := q.dialog; d != nil {
-		q.Tokens, d.tokens, d.rounds, d.most = q.Tokens-d.tokens, 0, nil, 0
+		q.Tokens = q.Tokens - d.tokens
+		d.tokens = 0
+		d.rounds = nil
+		d.most = 0
 	}
 }

@@ -117,7 +117,12 @@ func readAgain(r *Run, t *transcript.Turn) (known bool, wrong error) {
 	case last.Reply == "" || last.ReplyCut:
 		return false, nil
 	}
-	resp := &providers.Response{Text: last.Reply, FinishReason: providers.FinishReason(last.FinishReason), Usage: last.Usage, Model: last.Model}
+	resp := &providers.Response{
+		Text:         last.Reply,
+		FinishReason: providers.FinishReason(last.FinishReason),
+		Usage:        last.Usage,
+		Model:        last.Model,
+	}
 	if err := r.accept(resp); err != nil {
 		return true, fmt.Errorf("its reply is not valid: %w", err)
 	}

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/providers"
@@ -24,7 +26,8 @@ func (r *Run) retryDelay(n int, e *providers.Error) time.Duration {
 		return 0
 	case e.Kind == providers.ContextOverflow && r.shorten(n):
 		return 0
-	case e.Kind == providers.InvalidRequest && r.query.dropReasoning(): // the service may no longer accept it
+	case e.Kind == providers.InvalidRequest &&
+		r.query.dropReasoning(): // the service may no longer accept it
 		return 0
 	}
 	if e.Kind == providers.Loop {
@@ -36,7 +39,12 @@ func (r *Run) retryDelay(n int, e *providers.Error) time.Duration {
 		}
 		return -1
 	}
-	if again := backoff(e, r.countFailure(e.Kind), r.maxRetries(e.Kind)); again >= 0 && again < r.timeLeft() && (r.maxWait(e) == 0 || !r.exceedsTimeout(again)) && r.mayWaitFirst(again) {
+	if again := backoff(
+		e,
+		r.countFailure(e.Kind),
+		r.maxRetries(e.Kind),
+	); again >= 0 && again < r.timeLeft() && (r.maxWait(e) == 0 || !r.exceedsTimeout(again)) &&
+		r.mayWaitFirst(again) {
 		return again
 	}
 	if r.substitute() {
@@ -65,7 +73,8 @@ func (r *Run) tryShorter(n int, e *providers.Error) (*providers.Error, bool) {
 		return e, true
 	}
 	certain := *e
-	certain.Kind, certain.Otherwise = e.Otherwise, ""
+	certain.Kind = e.Otherwise
+	certain.Otherwise = ""
 	return &certain, false
 }
 
@@ -80,7 +89,12 @@ func (r *Run) summarizeOldest(n int) bool {
 	if err != nil {
 		return false
 	}
-	ctx, _, err := r.begin(Attempt{Number: n, Summary: true, Provider: s.Provider, Request: &request})
+	ctx, _, err := r.begin(Attempt{
+		Number:   n,
+		Summary:  true,
+		Provider: s.Provider,
+		Request:  &request,
+	})
 	if err != nil {
 		return false
 	}
@@ -88,7 +102,11 @@ func (r *Run) summarizeOldest(n int) bool {
 	if failed := providers.AsError(err); failed != nil {
 		resp = failed.Partial
 	}
-	a := transcript.Attempt{Provider: s.Provider, Model: s.Request.Model, Usage: r.query.usage(resp, err == nil, r.Plan.NoText)}
+	a := transcript.Attempt{
+		Provider: s.Provider,
+		Model:    s.Request.Model,
+		Usage:    r.query.usage(resp, err == nil, r.Plan.NoText),
+	}
 	r.addAttempt(a, &resp, err)
 	said, _ := reasoning.Split(resp.Text)
 	if err != nil || characters.IsBlank(said) {
@@ -121,7 +139,7 @@ func (r *Run) maxRetries(kind providers.ErrorKind) int {
 	if n, ok := r.Plan.Retries[kind]; ok {
 		return n
 	}
-	return DefaultRetries[kind]
+	return journal.DefaultRetries()[kind]
 }
 
 // substitute switches to the next substitute, which starts with a fresh request. It returns false if there is none left.
@@ -132,7 +150,9 @@ func (r *Run) substitute() bool {
 	next := r.Plan.Substitutes[0]
 	r.Plan.Substitutes = r.Plan.Substitutes[1:]
 	r.noteReached()
-	r.attempts.failures, r.attempts.shortened, r.attempts.substituted = nil, false, true
+	r.attempts.failures = nil
+	r.attempts.shortened = false
+	r.attempts.substituted = true
 	r.query.change(next)
 	return true
 }
@@ -177,7 +197,8 @@ func (r *Run) maxWait(e *providers.Error) time.Duration {
 	switch {
 	case e.Kind == providers.RateLimit:
 		return r.Plan.Limits.RateLimit
-	case r.Unreachable() && !r.isBack() && r.attempts.recoveries < maxRecoveries && r.mayWaitForProvider():
+	case r.Unreachable() && !r.isBack() && r.attempts.recoveries < maxRecoveries &&
+		r.mayWaitForProvider():
 		return r.Plan.Limits.Outage
 	}
 	return 0

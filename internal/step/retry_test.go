@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/providers"
@@ -35,7 +37,7 @@ func TestWaitsKeepTheirBounds(t *testing.T) {
 
 // Each kind of error has its own number of retries, which the plan may change. Each is counted apart.
 func TestRetriesByKind(t *testing.T) {
-	for kind, n := range DefaultRetries {
+	for kind, n := range journal.DefaultRetries() {
 		for _, own := range []int{-1, 0, 1, 4} {
 			t.Run(fmt.Sprint(kind, own), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -47,10 +49,10 @@ func TestRetriesByKind(t *testing.T) {
 						r.Plan.Retries[kind] = own
 					}
 					_, err := do(t, r, &recorder{})
-					var f *Failure
+					var f *journal.Failure
 					require.ErrorAs(t, err, &f)
-					require.Equal(t, kind, f.Err.Kind)
-					require.Equal(t, n+1, f.Number)
+					require.Equal(t, kind, f.Kind)
+					require.Equal(t, n+1, f.Attempts)
 					require.Len(t, model.Calls(), n+1)
 				})
 			})
@@ -62,9 +64,9 @@ func TestRetriesByKind(t *testing.T) {
 			model.Replies = append(model.Replies, failing(providers.Network), failing(providers.ServerError))
 		}
 		_, err := do(t, newRun(t, model), &recorder{})
-		var f *Failure
+		var f *journal.Failure
 		require.ErrorAs(t, err, &f)
-		require.Equal(t, 6, f.Number, "the third of the kind that has two retries")
+		require.Equal(t, 6, f.Attempts, "the third of the kind that has two retries")
 	})
 }
 

@@ -8,7 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/seal"
 	"github.com/elenchus-go/debate/internal/steptimer"
 	"github.com/elenchus-go/debate/internal/turns"
@@ -52,8 +55,10 @@ type attempts struct {
 	doubtful    *draft                      // the turn with a valid reply that the model is asked to reconsider; otherwise nil
 	substituted bool                        // a substitute is in use
 	shortened   bool                        // the prompt was shortened because of a guess
-	waitedAfter int                         // number of attempts that no longer count: those before a wait for a rate limit or a provider, and rounds of tool calls
-	waitError   error                       // why the step cannot wait any longer
+	// waitedAfter is the number of attempts that no longer count: those before a wait for a rate limit or a provider, and rounds
+	// of tool calls.
+	waitedAfter int
+	waitError   error // why the step cannot wait any longer
 	// While calls fail because the provider cannot be reached: when the first one failed, when the last one did, and the one
 	// before it or, if there is none, the same one.
 	lost, unreachable, unreachableSince time.Time
@@ -71,7 +76,7 @@ func (r *Run) Viewing(now bool) {
 
 // Spent returns a failure that holds the usage of a step that ended with the time budget, or nil if the step made no
 // attempt. If the step waited to try again, the failure has the kind and the message of the last attempt.
-func (r *Run) Spent() *Failure {
+func (r *Run) Spent() *journal.Failure {
 	n := len(r.draft.Attempts)
 	if n == 0 {
 		return nil
@@ -95,7 +100,8 @@ func (r *Run) Late(waited time.Duration) {
 	r.attempts.waited = waited
 	l := &r.Plan.Limits
 	if left := max(l.Remaining-waited, 1); left < l.Time {
-		l.Time, l.Budget = left, true
+		l.Time = left
+		l.Budget = true
 	}
 	for _, most := range []*time.Duration{&l.RateLimit, &l.Outage, &l.OutageTime, &l.OutageUnknown} {
 		if *most > 0 {
@@ -107,16 +113,29 @@ func (r *Run) Late(waited time.Duration) {
 // finish completes the turn.
 func (r *Run) finish() { r.draft.finish(r.query.window, r.timing.viewedTime()) }
 
-func (r *Run) failure(n int, e *providers.Error) *Failure {
+func (r *Run) failure(n int, e *providers.Error) *journal.Failure {
 	only := e.Kind == providers.InvalidResponse && onlyReasons(e.Partial)
 	if r.Plan.Private {
 		e = hide(e)
 	}
-	return &Failure{
-		Err: e, Provider: r.query.model.Provider, Model: r.usedModel(), Number: n, Attempts: r.draft.Attempts,
-		Started: r.draft.Started.UTC(), At: time.Now().UTC(), Message: r.Plan.Pseudonyms.Reveal(e.Error()),
-		OnlyReasoning: only,
+	f := &journal.Failure{
+		Key:            r.Plan.Step.Key,
+		Kind:           e.Kind,
+		Provider:       r.query.model.Provider,
+		Model:          r.usedModel(),
+		Attempts:       n,
+		AttemptDetails: r.draft.Attempts,
+		Started:        r.draft.Started.UTC(),
+		At:             time.Now().UTC(),
+		Message:        r.Plan.Pseudonyms.Reveal(e.Error()),
+		Recoverable:    true,
+		OnlyReasoning:  only,
+		Cause:          e,
 	}
+	if p, ok := errors.AsType[*panics.Error](e); ok {
+		f.Stack = p.Stack
+	}
+	return f
 }
 
 // usedModel returns the name of the model of the last attempt.
@@ -136,7 +155,8 @@ func (r *Run) begin(a Attempt) (context.Context, Call, error) {
 	}
 	ctx, call, err := r.host.Begin(r.ctx, a)
 	if private {
-		ctx, call = providers.WithPrivate(ctx), &privateCall{call, r.ctx, &r.draft}
+		ctx = providers.WithPrivate(ctx)
+		call = &privateCall{call, r.ctx, &r.draft}
 	}
 	r.attempts.open, r.attempts.began = call, time.Now()
 	r.attempts.hash = r.hash(request, r.attempts.began)
@@ -145,13 +165,19 @@ func (r *Run) begin(a Attempt) (context.Context, Call, error) {
 
 // newAttempt returns an attempt with the model in use.
 func (r *Run) newAttempt(used transcript.Usage) transcript.Attempt {
-	return transcript.Attempt{Provider: r.query.model.Provider, Model: r.query.model.Request.Model, Usage: used, FirstChunk: r.attempts.stream.first}
+	return transcript.Attempt{
+		Provider:   r.query.model.Provider,
+		Model:      r.query.model.Request.Model,
+		Usage:      used,
+		FirstChunk: r.attempts.stream.first,
+	}
 }
 
 // addAttempt adds an attempt and its outcome to the turn, and ends its call.
 func (r *Run) addAttempt(a transcript.Attempt, resp *providers.Response, err error) {
 	asked := a.Model
-	a.Model, a.FinishReason = cmp.Or(resp.Model, asked), string(resp.FinishReason)
+	a.Model = cmp.Or(resp.Model, asked)
+	a.FinishReason = string(resp.FinishReason)
 	if a.Model != asked {
 		a.Requested = asked
 	}
@@ -168,11 +194,15 @@ func (r *Run) addAttempt(a transcript.Attempt, resp *providers.Response, err err
 		if r.Plan.Private {
 			failed = hide(failed)
 		}
-		a.ErrorKind, a.ErrorMessage = string(failed.Kind), r.Plan.Pseudonyms.Reveal(failed.Error())
+		a.ErrorKind = string(failed.Kind)
+		a.ErrorMessage = r.Plan.Pseudonyms.Reveal(failed.Error())
 	}
-	a.Hash, r.attempts.hash = r.attempts.hash, ""
-	a.Began, a.Duration = r.attempts.began.UTC(), time.Since(r.attempts.began)
-	a.Waited, r.attempts.waited = r.attempts.waited, 0
+	a.Hash = r.attempts.hash
+	r.attempts.hash = ""
+	a.Began = r.attempts.began.UTC()
+	a.Duration = time.Since(r.attempts.began)
+	a.Waited = r.attempts.waited
+	r.attempts.waited = 0
 	if (r.Plan.KeepReplies || r.attempts.whole) && !r.Plan.Private {
 		said := characters.Valid(resp.Text)
 		a.Reply = characters.First(said, maxKept)
@@ -194,7 +224,8 @@ const (
 func limitRead(list []transcript.Access) (kept []transcript.Access) {
 	short := func(text string) string { return characters.First(characters.Valid(text), maxAccessText) }
 	for _, a := range list[:min(len(list), maxAccesses)] {
-		a.Kind, a.Title = short(a.Kind), short(a.Title)
+		a.Kind = short(a.Kind)
+		a.Title = short(a.Title)
 		places := a.Places[:min(len(a.Places), maxPlaces)]
 		a.Places = nil
 		for _, p := range places {
@@ -218,7 +249,8 @@ func (r *Run) price(u *transcript.Usage, answered, asked string) {
 	if !known && u.Cost > 0 {
 		return
 	}
-	u.Cost, u.Unpriced = p.Cost(*u), !known
+	u.Cost = p.Cost(*u)
+	u.Unpriced = !known
 }
 
 // timing is the time limit of the attempts.
@@ -241,16 +273,21 @@ func (t *timing) viewedTime() time.Duration { return t.viewed + t.timer.Viewed()
 
 // startTimer starts the timer of the step.
 func (r *Run) startTimer() {
-	t, l := &r.timing, &r.Plan.Limits
+	t := &r.timing
+	l := &r.Plan.Limits
 	if t.timer != nil {
 		t.timer.Stop()
 		t.viewed += t.timer.Viewed()
 	}
 	t.waited, t.began = false, time.Now()
 	if rest := l.RateLimit - time.Since(r.draft.Started) + t.viewed; l.RateLimit > 0 && rest < l.Time {
-		l.Time, l.Budget = rest, true
+		l.Time = rest
+		l.Budget = true
 	}
-	cancel, limit, budget, concluding := r.cancel, l.Time, l.Budget, r.Plan.Concluding
+	cancel := r.cancel
+	limit := l.Time
+	budget := l.Budget
+	concluding := r.Plan.Concluding
 	t.timer = steptimer.Start(limit, func() { // it may fire late, when r is reused for another step
 		cancel(timeoutError(limit, budget, concluding))
 	})

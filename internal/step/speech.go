@@ -43,11 +43,19 @@ func (r *Run) askForSpeech(resp *providers.Response) error {
 	case found.Dialogue && r.maxRetries(providers.InvalidResponse) > 0 && r.askAlone():
 		r.attempts.whole = true
 		err := fmt.Errorf("%w: the reply has lines for others", errAskedAgain)
-		return &providers.Error{Kind: providers.InvalidResponse, Partial: *resp, Err: err}
+		return &providers.Error{
+			Kind:    providers.InvalidResponse,
+			Partial: *resp,
+			Err:     err,
+		}
 	case speech.IsRefusal(found.Text) && r.maxRetries(providers.Refused) > 0 && r.insist():
 		r.attempts.whole = true
 		err := fmt.Errorf("%w: %w", errAskedAgain, errRefused)
-		return &providers.Error{Kind: providers.Refused, Partial: *resp, Err: err}
+		return &providers.Error{
+			Kind:    providers.Refused,
+			Partial: *resp,
+			Err:     err,
+		}
 	}
 	return nil
 }
@@ -79,12 +87,17 @@ func (r *Run) acceptSpeech(resp *providers.Response, text string) (string, error
 	switch {
 	case characters.IsBlank(found.Text):
 		return "", &providers.Error{
-			Kind: providers.InvalidResponse, Partial: *resp,
-			Err: errors.New("the reply has nothing that the speaker says"),
+			Kind:    providers.InvalidResponse,
+			Partial: *resp,
+			Err:     errors.New("the reply has nothing that the speaker says"),
 		}
 	case r.Plan.RefusalFails && speech.IsRefusal(found.Text):
 		r.attempts.whole = true
-		return "", &providers.Error{Kind: providers.Refused, Partial: *resp, Err: errRefused}
+		return "", &providers.Error{
+			Kind:    providers.Refused,
+			Partial: *resp,
+			Err:     errRefused,
+		}
 	}
 	for _, f := range speechFlags(found) {
 		r.draft.flag(f)

@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/internal/speech"
@@ -201,10 +203,10 @@ func TestSpeechesThatAreNone(t *testing.T) {
 				require.Equal(t, tt.log, h.log)
 				var tried []transcript.Attempt
 				if tt.kind != "" {
-					var f *Failure
+					var f *journal.Failure
 					require.ErrorAs(t, err, &f)
-					require.Equal(t, tt.kind, f.Err.Kind)
-					tried = f.Attempts
+					require.Equal(t, tt.kind, f.Kind)
+					tried = f.AttemptDetails
 				} else {
 					require.NoError(t, err)
 					require.Equal(t, tt.text, turn.Text)

@@ -1,7 +1,7 @@
 // Package step executes one step of a debate: it calls a model, streams and reads the reply, waits and tries again,
 // shortens the prompt, asks for a valid reply, and turns to substitutes.
 //
-// A [Plan] holds all that a step needs. [Run.Do] executes it, and returns a turn, a [*Failure], or why the step ended
+// A [Plan] holds all that a step needs. [Run.Do] executes it, and returns a turn, a [*journal.Failure], or why the step ended
 // early. While it runs, it tells its [Host] what happens; the host commits nothing and need not know how steps work. The
 // package knows no journal, no store and no events.
 package step
@@ -221,12 +221,4 @@ func (l *Answers) CameSince(provider string, t time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.came[provider].After(t)
-}
-
-// DefaultRetries holds the default number of retries for each kind of error.
-var DefaultRetries = map[providers.ErrorKind]int{
-	providers.Network: 3, providers.RateLimit: 5, providers.ServerError: 2, providers.Timeout: 2, providers.InvalidResponse: 1, providers.Loop: 1,
-	providers.Refused:         1,
-	providers.ContentFiltered: 1, providers.ContextOverflow: 0, providers.Authentication: 0, providers.Billing: 0, providers.InvalidRequest: 0,
-	providers.OutOfMemory: 0, providers.WrongAddress: 1,
 }

@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/providers"
@@ -181,10 +183,10 @@ func TestSteps(t *testing.T) {
 				calls := model.Calls()
 				require.Len(t, calls, len(tt.replies), "all replies are used")
 				if tt.kind != "" {
-					var f *Failure
+					var f *journal.Failure
 					require.ErrorAs(t, err, &f)
-					require.Equal(t, tt.kind, f.Err.Kind)
-					require.Len(t, f.Attempts, len(calls))
+					require.Equal(t, tt.kind, f.Kind)
+					require.Len(t, f.AttemptDetails, len(calls))
 					require.Nil(t, turn)
 					return
 				}
@@ -391,7 +393,7 @@ func TestAnOutage(t *testing.T) {
 					require.Len(t, turn.Attempts, tt.fails+1)
 					return
 				}
-				var f *Failure
+				var f *journal.Failure
 				require.ErrorAs(t, err, &f)
 				require.Equal(t, tt.outage > 0 && !tt.answered, f.Unreachable)
 			})
@@ -431,13 +433,13 @@ func TestHowLongAStepTriesToReachItsProvider(t *testing.T) {
 				r.Plan.Retries = tt.retries
 				_, err := do(t, r, &recorder{others: tt.others})
 				took := time.Since(began)
-				var f *Failure
+				var f *journal.Failure
 				require.ErrorAs(t, err, &f)
 				require.Equal(t, tt.unreachable, f.Unreachable)
 				require.GreaterOrEqual(t, took, tt.least)
 				require.LessOrEqual(t, took, tt.most)
 				if tt.attempts > 0 {
-					require.Len(t, f.Attempts, tt.attempts)
+					require.Len(t, f.AttemptDetails, tt.attempts)
 				}
 			})
 		})
@@ -457,7 +459,7 @@ func TestAFirstRun(t *testing.T) {
 				r.Plan.Answers.add("p", time.Now())
 			}
 			_, err := do(t, r, &recorder{})
-			var f *Failure
+			var f *journal.Failure
 			require.ErrorAs(t, err, &f)
 			require.True(t, f.Unreachable)
 			require.Equal(t, answered, time.Since(began) > 10*time.Minute)
@@ -474,12 +476,12 @@ func TestPanics(t *testing.T) {
 	})
 	h := &recorder{}
 	_, err := do(t, newRun(t, model), h)
-	var f *Failure
+	var f *journal.Failure
 	require.ErrorAs(t, err, &f)
-	require.Equal(t, providers.Panic, f.Err.Kind)
+	require.Equal(t, providers.Panic, f.Kind)
 	require.Contains(t, f.Message, "a bug")
-	require.Len(t, f.Attempts, 1)
-	require.Positive(t, f.Attempts[0].Usage.Output)
+	require.Len(t, f.AttemptDetails, 1)
+	require.Positive(t, f.AttemptDetails[0].Usage.Output)
 	require.Equal(t, []string{"begin 1 p/m", "end: panic", "failed: panic, no retry"}, h.log)
 
 	h = &recorder{look: func(string) { panic("of the viewer") }}

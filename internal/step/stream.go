@@ -41,7 +41,8 @@ func (s *stream) add(piece string) error {
 
 // end passes on the rest of a reply that has ended.
 func (s *stream) end() {
-	s.rest, s.complete = characters.Valid(s.rest), true
+	s.rest = characters.Valid(s.rest)
+	s.complete = true
 	if s.rest != "" || s.filter.Pending() {
 		_ = s.add("") // the turn counts even if the viewer has left
 	}

@@ -127,7 +127,10 @@ func (d *dialog) resultParts(round *Round) (list []providers.Part) {
 			result.Text = window.Clip(result.Text, d.most)
 		}
 		list = append(list, providers.Part{ToolResult: &providers.ToolResult{
-			ID: c.ID, Name: c.Name, Text: result.Enclose(d.names, c.Name), Failed: result.Failed,
+			ID:     c.ID,
+			Name:   c.Name,
+			Text:   result.Enclose(d.names, c.Name),
+			Failed: result.Failed,
 		}})
 	}
 	return list
@@ -146,7 +149,8 @@ func (t *Tools) roundEnds() map[int]*Round {
 	if t == nil {
 		return nil
 	}
-	ends, n := map[int]*Round{}, 0
+	ends := map[int]*Round{}
+	n := 0
 	for i := range t.Rounds {
 		n += len(t.Rounds[i].Attempts)
 		ends[n-1] = &t.Rounds[i]

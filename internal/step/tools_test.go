@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/providers"
@@ -330,9 +332,9 @@ func TestResumeAfterAFailure(t *testing.T) {
 		h := &recorder{}
 		failed, err := do(t, withTools(newRun(t, &scripted.Provider{Replies: []scripted.Reply{calling("", `{"q":1}`), failing(providers.Authentication)}})), h)
 		require.Nil(t, failed)
-		f, ok := errors.AsType[*Failure](err)
+		f, ok := errors.AsType[*journal.Failure](err)
 		require.True(t, ok)
-		require.Len(t, f.Attempts, 2)
+		require.Len(t, f.AttemptDetails, 2)
 		rest := &scripted.Provider{Replies: []scripted.Reply{calling("", `{"q":2}`), {Text: "The speech."}}}
 		r := withTools(newRun(t, rest))
 		r.Plan.Tools.Rounds, r.Plan.Tools.Counted = []Round{*h.rounds[0].Round}, 1

@@ -101,7 +101,7 @@ func keysOf(f *File) *seal.Keys {
 		_ = json.Unmarshal(stored, k) // Verify reports what is wrong with the entry
 	}
 	if f.header.Keys != nil {
-		k.Copied = maps.Clone(f.header.Keys)
+		k.CopiedKeys = maps.Clone(f.header.Keys)
 	}
 	return k
 }

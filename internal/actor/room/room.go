@@ -4,8 +4,11 @@ package room
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
+
+	"github.com/elenchus-go/debate/journal"
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/evidence"
@@ -36,12 +39,12 @@ func Reply(left int, tools bool) int {
 
 // CheckDocuments returns a problem for each document that alone fills the window of a reader. isSeat reports whether a participant
 // or a judge has a name.
-func (t *Texts) CheckDocuments(all actor.All, isSeat func(name string) bool) (list []protocol.Problem) {
+func (t *Texts) CheckDocuments(all iter.Seq2[string, journal.Participant], isSeat func(name string) bool) (list []protocol.Problem) {
 	for i := range t.Documents {
 		d := &t.Documents[i]
 		for field, s := range all {
 			if s.Window > 0 && d.Tokens >= s.Window && !s.Human && isSeat(s.Name) && d.IsFor(s.Name) {
-				list = append(list, protocol.Problemf(fmt.Sprintf("documents[%d]", i), noRoom, d.Name, d.Tokens, s.Seat(field), s.Window))
+				list = append(list, protocol.Problemf(fmt.Sprintf("documents[%d]", i), noRoom, d.Name, d.Tokens, actor.Seat(field, s.Name), s.Window))
 				break
 			}
 		}
@@ -59,13 +62,13 @@ func (t *Texts) Longest() (text string, tokens int) {
 }
 
 // Fills reports whether a text with the given tokens alone fills the window of the actor in a field, which reads it.
-func Fills(tokens int, field string, s *actor.Settings) bool {
+func Fills(tokens int, field string, s *journal.Participant) bool {
 	return s.Window > 0 && tokens >= s.Window && !actor.MakesNoText(actor.NameIn(field, s.Name))
 }
 
 // TooLong returns the problem with a text in a field that leaves no room in the window of an actor.
-func TooLong(text string, tokens int, field string, s *actor.Settings) protocol.Problem {
-	return protocol.Problemf(text, "about %d tokens are too long for the window of %s, %d", tokens, s.Seat(field), s.Window)
+func TooLong(text string, tokens int, field string, s *journal.Participant) protocol.Problem {
+	return protocol.Problemf(text, "about %d tokens are too long for the window of %s, %d", tokens, actor.Seat(field, s.Name), s.Window)
 }
 
 // Tools limits what rounds of tool calls take of a window.
@@ -77,7 +80,7 @@ type Tools struct {
 // Check returns a problem for each actor whose window has too little room beside its first prompt, and lower token limits for
 // replies that would leave no room for the history, by field. sizes are the tokens of the prompts, by the names of the actors.
 // tooSmall returns what Texts.TooSmall does for a prompt.
-func Check(all actor.All, sizes map[string]int, tools Tools, tooSmall func(field string, s *actor.Settings, size int) (protocol.Problem, bool)) (list []protocol.Problem, limits map[string]int) {
+func Check(all iter.Seq2[string, journal.Participant], sizes map[string]int, tools Tools, tooSmall func(field string, s *journal.Participant, size int) (protocol.Problem, bool)) (list []protocol.Problem, limits map[string]int) {
 	for field, s := range all {
 		size := sizes[actor.NameIn(field, s.Name)]
 		left := Reply(s.Window-size, len(s.Tools) > 0)
@@ -112,7 +115,7 @@ type Prompt struct {
 // TooSmall returns a problem about a prompt that leaves too little of the window of the actor in a field. It names the part that
 // takes more than half of the window, if there is one. shared reports whether that part is a text that other actors read too: the
 // topic, the background or the reference.
-func (t *Texts) TooSmall(field string, s *actor.Settings, p Prompt) (problem protocol.Problem, shared bool) {
+func (t *Texts) TooSmall(field string, s *journal.Participant, p Prompt) (problem protocol.Problem, shared bool) {
 	texts := []struct{ field, text string }{{"topic", t.Topic}, {"background", t.Background}}
 	if strings.HasPrefix(field, "judges") || strings.HasPrefix(field, "substitutes") {
 		texts = append(texts, struct{ field, text string }{"reference", t.Reference})
@@ -125,11 +128,11 @@ func (t *Texts) TooSmall(field string, s *actor.Settings, p Prompt) (problem pro
 	}
 	switch {
 	case p.Attachments > half:
-		return protocol.Problemf("attachments", "about %d tokens are too many for the window of %s, %d: set its window, or leave it out of the readers", p.Attachments, s.Seat(field), s.Window), false
+		return protocol.Problemf("attachments", "about %d tokens are too many for the window of %s, %d: set its window, or leave it out of the readers", p.Attachments, actor.Seat(field, s.Name), s.Window), false
 	case p.Documents > half:
 		largest := slices.MaxFunc(p.Read, func(a, b evidence.Document) int { return a.Tokens - b.Tokens })
 		at := slices.IndexFunc(t.Documents, func(d evidence.Document) bool { return d.Name == largest.Name })
-		return protocol.Problemf(fmt.Sprintf("documents[%d]", at), noRoom, largest.Name, p.Documents, s.Seat(field), s.Window), false
+		return protocol.Problemf(fmt.Sprintf("documents[%d]", at), noRoom, largest.Name, p.Documents, actor.Seat(field, s.Name), s.Window), false
 	}
 	return protocol.Problemf(field+".window", "%d is too small: the prompt takes about %d tokens, and the reply and the history need %d each", s.Window, p.Tokens, actor.MinReply), false
 }

@@ -1,24 +1,26 @@
 package room_test
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/evidence"
-	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/internal/actor/room"
 	"github.com/elenchus-go/debate/protocol"
 )
 
 // all yields a participant, a person, a judge and the embedder.
-func all(yield func(string, actor.Settings) bool) {
-	_ = yield("participants[0]", actor.Settings{Name: "Ann", Window: 1000}) &&
-		yield("participants[1]", actor.Settings{Name: "Bob", Human: true, Window: 10}) &&
-		yield("judges[0]", actor.Settings{Name: "Jo", Window: 500}) &&
-		yield("embedder", actor.Settings{Window: 10})
+func all(yield func(string, journal.Participant) bool) {
+	_ = yield("participants[0]", journal.Participant{Name: "Ann", Window: 1000}) &&
+		yield("participants[1]", journal.Participant{Name: "Bob", Human: true, Window: 10}) &&
+		yield("judges[0]", journal.Participant{Name: "Jo", Window: 500}) &&
+		yield("embedder", journal.Participant{Window: 10})
 }
 
 func isSeat(name string) bool { return slices.Contains([]string{"Ann", "Bob", "Jo"}, name) }
@@ -45,10 +47,10 @@ func TestTextsThatFillAWindow(t *testing.T) {
 	topic, background := room.Texts{Topic: long}, room.Texts{Topic: "t", Background: long}
 	text, tokens := topic.Longest()
 	require.Equal(t, "topic", text)
-	summarizer := &actor.Settings{Window: 100}
+	summarizer := &journal.Participant{Window: 100}
 	require.True(t, room.Fills(tokens, "summarizer", summarizer))
 	require.False(t, room.Fills(tokens, "embedder", summarizer), "it is cut")
-	require.False(t, room.Fills(tokens, "judges[0]", &actor.Settings{}), "its window is not known yet")
+	require.False(t, room.Fills(tokens, "judges[0]", &journal.Participant{}), "its window is not known yet")
 	require.Contains(t, room.TooLong(text, tokens, "summarizer", summarizer).Reason, "tokens are too long for the window of summarizer, 100")
 	text, _ = background.Longest()
 	require.Equal(t, "background", text)
@@ -56,7 +58,7 @@ func TestTextsThatFillAWindow(t *testing.T) {
 
 func TestWhatTakesTheRoom(t *testing.T) {
 	list := []evidence.Document{{Name: "a", Tokens: 10}, {Name: "b", Tokens: 600}, {Name: "c", Tokens: 30}}
-	s := &actor.Settings{Name: "Jo", Window: 1000}
+	s := &journal.Participant{Name: "Jo", Window: 1000}
 	for _, x := range []struct {
 		texts  room.Texts
 		field  string
@@ -81,25 +83,25 @@ func TestWhatTakesTheRoom(t *testing.T) {
 }
 
 func TestWindowsAreComparedWithPrompts(t *testing.T) {
-	seat := func(s actor.Settings) actor.All {
-		return func(yield func(string, actor.Settings) bool) { _ = yield("judges[0]", s) && yield("judges[1]", s) }
+	seat := func(s journal.Participant) iter.Seq2[string, journal.Participant] {
+		return func(yield func(string, journal.Participant) bool) { _ = yield("judges[0]", s) && yield("judges[1]", s) }
 	}
 	tools := room.Tools{Room: func(left int) int { return left / 4 }, Least: 256}
-	tooSmall := func(string, *actor.Settings, int) (protocol.Problem, bool) {
+	tooSmall := func(string, *journal.Participant, int) (protocol.Problem, bool) {
 		return protocol.Problemf("topic", "it is too long"), true
 	}
 	for name, x := range map[string]struct {
-		s     actor.Settings
+		s     journal.Participant
 		size  int
 		found string
 		limit int
 	}{
-		"enough":             {actor.Settings{Name: "Jo", Window: 8000, MaxTokens: 1000}, 500, "", 0},
-		"no prompt":          {actor.Settings{Name: "Jo", Window: 100, MaxTokens: 1000}, 0, "", 0},
-		"a shorter reply":    {actor.Settings{Name: "Jo", Window: 2000, MaxTokens: 1000}, 1000, "", 500},
-		"no room":            {actor.Settings{Name: "Jo", Window: 2000, MaxTokens: 1000}, 1900, "topic", 0},
-		"no room for tools":  {actor.Settings{Name: "Jo", Window: 2000, MaxTokens: 300, Tools: []string{"look"}}, 1000, "judges[0].window", 0},
-		"reasoning needs it": {actor.Settings{Name: "Jo", Window: 4000, MaxTokens: 3000, Reasoning: "2048"}, 1000, "topic", 0},
+		"enough":             {journal.Participant{Name: "Jo", Window: 8000, MaxTokens: 1000}, 500, "", 0},
+		"no prompt":          {journal.Participant{Name: "Jo", Window: 100, MaxTokens: 1000}, 0, "", 0},
+		"a shorter reply":    {journal.Participant{Name: "Jo", Window: 2000, MaxTokens: 1000}, 1000, "", 500},
+		"no room":            {journal.Participant{Name: "Jo", Window: 2000, MaxTokens: 1000}, 1900, "topic", 0},
+		"no room for tools":  {journal.Participant{Name: "Jo", Window: 2000, MaxTokens: 300, Tools: []string{"look"}}, 1000, "judges[0].window", 0},
+		"reasoning needs it": {journal.Participant{Name: "Jo", Window: 4000, MaxTokens: 3000, Reasoning: "2048"}, 1000, "topic", 0},
 	} {
 		list, limits := room.Check(seat(x.s), map[string]int{"Jo": x.size}, tools, tooSmall)
 		require.Equal(t, x.limit, limits["judges[0]"], name)

@@ -4,7 +4,10 @@ package warnings
 
 import (
 	"fmt"
+	"iter"
 	"strings"
+
+	"github.com/elenchus-go/debate/journal"
 
 	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/internal/naming"
@@ -23,14 +26,14 @@ const AuditedField = ".model"
 
 // ReplyLimits returns a warning for each actor whose replies get a lower token limit than its settings give them. limits holds
 // these limits by field.
-func ReplyLimits(all actor.All, limits map[string]int) (list []Warning) {
+func ReplyLimits(all iter.Seq2[string, journal.Participant], limits map[string]int) (list []Warning) {
 	if len(limits) == 0 {
 		return nil
 	}
 	for field, s := range all {
 		if n, ok := limits[field]; ok {
 			list = append(list, Warning{s.Name, field, fmt.Sprintf(
-				"replies of %s are limited to %d tokens instead of %d, because the prompt and some history must fit into the window of %d", s.Seat(field), n, s.MaxTokens, s.Window)})
+				"replies of %s are limited to %d tokens instead of %d, because the prompt and some history must fit into the window of %d", actor.Seat(field, s.Name), n, s.MaxTokens, s.Window)})
 		}
 	}
 	return list
@@ -38,14 +41,14 @@ func ReplyLimits(all actor.All, limits map[string]int) (list []Warning) {
 
 // Windows returns a warning for each actor whose configured window is larger than the one that its provider knows. known holds
 // the windows that are known, by field.
-func Windows(all actor.All, known map[string]int) (list []Warning) {
+func Windows(all iter.Seq2[string, journal.Participant], known map[string]int) (list []Warning) {
 	if len(known) == 0 {
 		return nil
 	}
 	for field, s := range all {
 		if n := known[field]; n > 0 && n < s.Window && (list == nil || !actor.Inherits(field)) {
 			list = append(list, Warning{s.Name, field, fmt.Sprintf(
-				"the window of %s is %d tokens, but its provider has only %d for the model: longer prompts fail or are cut; leave out window, or enlarge that of the server", s.Seat(field), s.Window, n)})
+				"the window of %s is %d tokens, but its provider has only %d for the model: longer prompts fail or are cut; leave out window, or enlarge that of the server", actor.Seat(field, s.Name), s.Window, n)})
 		}
 	}
 	return list
@@ -53,7 +56,7 @@ func Windows(all actor.All, known map[string]int) (list []Warning) {
 
 // Preferences returns a warning for each judge and each substitute that uses the same model as a participant: models tend to
 // prefer their own output. named resolves the name of a provider, and reports whether its replies come from a person.
-func Preferences(all actor.All, named func(provider string) (name string, person bool)) (list []Warning) {
+func Preferences(all iter.Seq2[string, journal.Participant], named func(provider string) (name string, person bool)) (list []Warning) {
 	for field, s := range all {
 		who := judgeIn(field, &s)
 		if who == "" {
@@ -81,7 +84,7 @@ func Preferences(all actor.All, named func(provider string) (name string, person
 
 // Biases returns a warning for each judge and each substitute whose model was found biased by an audit. templates is the version
 // of the templates of the debate's prompts.
-func Biases(all actor.All, templates string, audits []measured.Record) (list []Warning) {
+func Biases(all iter.Seq2[string, journal.Participant], templates string, audits []measured.Record) (list []Warning) {
 	for field, s := range all {
 		who := judgeIn(field, &s)
 		if who == "" || s.Human || s.Model == "" {
@@ -103,7 +106,7 @@ func Biases(all actor.All, templates string, audits []measured.Record) (list []W
 }
 
 // judgeIn names the judge or the substitute in a field. It returns the empty string for any other actor.
-func judgeIn(field string, s *actor.Settings) string {
+func judgeIn(field string, s *journal.Participant) string {
 	switch {
 	case strings.HasPrefix(field, "judges"):
 		return "judge " + s.Name

@@ -3,21 +3,22 @@ package warnings_test
 import (
 	"testing"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/internal/actor/warnings"
 	"github.com/elenchus-go/debate/internal/statistics"
 	"github.com/elenchus-go/debate/judge/measured"
 )
 
 // all yields two participants, a judge, a substitute and the summarizer.
-func all(yield func(string, actor.Settings) bool) {
-	_ = yield("participants[0]", actor.Settings{Name: "Ann", Provider: "p", Model: "m", MaxTokens: 500, Window: 4000}) &&
-		yield("participants[1]", actor.Settings{Name: "Bob", Model: "m", MaxTokens: 500, Window: 4000}) &&
-		yield("judges[0]", actor.Settings{Name: "Jo", Provider: "p", Model: "m", Persona: "strict", MaxTokens: 500, Window: 4000}) &&
-		yield("substitutes[0]", actor.Settings{Provider: "p", Model: "other", MaxTokens: 500, Window: 4000}) &&
-		yield("summarizer", actor.Settings{Provider: "p", Model: "m", MaxTokens: 500, Window: 4000})
+func all(yield func(string, journal.Participant) bool) {
+	_ = yield("participants[0]", journal.Participant{Name: "Ann", Provider: "p", Model: "m", MaxTokens: 500, Window: 4000}) &&
+		yield("participants[1]", journal.Participant{Name: "Bob", Model: "m", MaxTokens: 500, Window: 4000}) &&
+		yield("judges[0]", journal.Participant{Name: "Jo", Provider: "p", Model: "m", Persona: "strict", MaxTokens: 500, Window: 4000}) &&
+		yield("substitutes[0]", journal.Participant{Provider: "p", Model: "other", MaxTokens: 500, Window: 4000}) &&
+		yield("summarizer", journal.Participant{Provider: "p", Model: "m", MaxTokens: 500, Window: 4000})
 }
 
 func TestRepliesAndWindowsThatAreSmaller(t *testing.T) {

@@ -109,7 +109,11 @@ func NamesOf(list []transcript.Profile) []string {
 func (d *Debate) Pseudonyms(s *protocol.Step) *judge.Pseudonyms {
 	var k pseudonymsKey
 	if s.Blind || slices.Contains(d.Judges, s.Actor) {
-		k = pseudonymsKey{reader: s.Actor, swap: s.Swap, blind: s.Blind}
+		k = pseudonymsKey{
+			reader: s.Actor,
+			swap:   s.Swap,
+			blind:  s.Blind,
+		}
 	}
 	if m := d.cache.pseudonyms[k]; m != nil {
 		return m
@@ -259,18 +263,29 @@ func (d *Debate) fixed(s *protocol.Step, seat transcript.Profile) (*fixedPart, e
 			return b, nil
 		}
 	}
-	m, model, set := d.Pseudonyms(s), d.model(s.Actor).Name, d.Settings.Templates
-	b := &fixedPart{key: k, Pseudonyms: m, vars: s.Vars, data: prompts.Data{
-		Topic: m.Hide(d.Topic), Background: m.Hide(d.Settings.Background), Me: m.OwnProfile(seat), Vars: m.HideValues(s.Vars),
-		Others: m.Profiles(d.others(seat.Name)),
-		Nonce:  m.Nonce(),
-		Blind:  s.Blind,
-	}}
+	m := d.Pseudonyms(s)
+	model := d.model(s.Actor).Name
+	set := d.Settings.Templates
+	b := &fixedPart{
+		key:        k,
+		Pseudonyms: m,
+		vars:       s.Vars,
+		data: prompts.Data{
+			Topic:      m.Hide(d.Topic),
+			Background: m.Hide(d.Settings.Background),
+			Me:         m.OwnProfile(seat),
+			Vars:       m.HideValues(s.Vars),
+			Others:     m.Profiles(d.others(seat.Name)),
+			Nonce:      m.Nonce(),
+			Blind:      s.Blind,
+		},
+	}
 	if slices.Contains(d.Judges, s.Actor) {
 		b.data.Criteria = m.Hide(d.Settings.Rubric.Outline())
 	}
 	var err error
-	if b.System, err = set.System(s.Prompt, b.data); err != nil {
+	b.System, err = set.System(s.Prompt, b.data)
+	if err != nil {
 		return nil, err
 	}
 	a := d.Settings.Actors
@@ -286,9 +301,13 @@ func (d *Debate) fixed(s *protocol.Step, seat transcript.Profile) (*fixedPart, e
 		b.System += "\n\n" + prompts.Passages + "\n\n" + m.Enclose(delimit.Line(m.Nonce(), "passages"), m.Hide(passages))
 	}
 	if reference := d.referenceFor(s.Actor); reference != "" {
-		b.System += "\n\n" + prompts.Reference + "\n\n" + m.Enclose(delimit.Line(m.Nonce(), "the reference answer"), m.Hide(reference))
+		b.System += "\n\n" + prompts.Reference + "\n\n" + m.Enclose(
+			delimit.Line(m.Nonce(), "the reference answer"),
+			m.Hide(reference),
+		)
 	}
-	documents, attached := a.DocumentsOf(s.Actor), a.AttachmentsOf(s.Actor)
+	documents := a.DocumentsOf(s.Actor)
+	attached := a.AttachmentsOf(s.Actor)
 	b.tokens += d.Env.Count(model, b.System) + DocumentTokens(documents) + AttachmentTokens(attached)
 	b.System += documentsText(&d.Sources, documents, m)
 	b.shown = AttachmentMessage(attached, m)
@@ -317,7 +336,8 @@ func (d *Debate) toolTokens(model string, list []providers.Tool) int {
 // replyFor returns what a reply with the given contract must look like, or nil if there is no such contract. It is made again
 // only if the names have changed.
 func (b *fixedPart) replyFor(d *Debate, contract, model string, active, own []string) *namedReply {
-	if n := b.reply; n != nil && n.contract.Name() == contract && n.active == len(active) && slices.Equal(n.names, own) {
+	if n := b.reply; n != nil && n.contract.Name() == contract && n.active == len(active) &&
+		slices.Equal(n.names, own) {
 		return n
 	}
 	c := d.Contract(contract)
@@ -325,25 +345,36 @@ func (b *fixedPart) replyFor(d *Debate, contract, model string, active, own []st
 		return nil
 	}
 	c = d.WithNames(c, b.Pseudonyms, active, own)
-	n := &namedReply{contract: c, schema: c.Schema(), outline: c.Outline(), active: len(active), names: own}
+	n := &namedReply{
+		contract: c,
+		schema:   c.Schema(),
+		outline:  c.Outline(),
+		active:   len(active),
+		names:    own,
+	}
 	n.tokens, n.digest = d.Env.Count(model, string(n.schema)), step.DigestOfSchema(n.schema)
 	b.reply = n
 	return n
 }
 
 // Forget drops the constant parts of prompts, which are made again when they are needed.
-func (d *Debate) Forget() { d.cache.fixed, d.supposed.fixed = nil, nil }
+func (d *Debate) Forget() {
+	d.cache.fixed = nil
+	d.supposed.fixed = nil
+}
 
 // SetProfiles begins with other participants.
 func (d *Debate) SetProfiles(list []transcript.Profile) {
 	d.Participants, d.Profiles, d.Names = list, list, NamesOf(list)
-	d.cache.pseudonyms, d.supposed.pseudonyms = nil, nil
+	d.cache.pseudonyms = nil
+	d.supposed.pseudonyms = nil
 }
 
 // Adopt takes over the prompts of a debate of the same configuration without turns, if there are none yet.
 func (d *Debate) Adopt(from *Debate) {
 	if c := &d.cache; c.fixed == nil && c.pseudonyms == nil {
-		c.fixed, c.pseudonyms = from.cache.fixed, from.cache.pseudonyms
+		c.fixed = from.cache.fixed
+		c.pseudonyms = from.cache.pseudonyms
 		c.plan()
 	}
 }
@@ -369,12 +400,18 @@ func heading(actor string) string { return cmp.Or(systemHeadings[actor], actor) 
 
 // systemHeadings lists the headings of system actors' turns in prompts. The names of these actors mean nothing to models.
 var systemHeadings = map[string]string{
-	protocol.PersonaAssigner: "Personas", protocol.Summarizer: "Notes", protocol.Retriever: "Documents",
+	protocol.PersonaAssigner: "Personas",
+	protocol.Summarizer:      "Notes",
+	protocol.Retriever:       "Documents",
 }
 
 // PhaseKey returns the key of the steps in a phase of the present stage and round, without an actor.
 func (d *Debate) PhaseKey(phase string) transcript.Key {
-	k := transcript.Key{Run: d.Cursor.Run, Round: d.Cursor.Round, Phase: phase}
+	k := transcript.Key{
+		Run:   d.Cursor.Run,
+		Round: d.Cursor.Round,
+		Phase: phase,
+	}
 	if d.Cursor.Stage == transcript.Setup {
 		k.Round = 0
 	}

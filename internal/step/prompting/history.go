@@ -55,8 +55,13 @@ func (h *History) addSummary(t *transcript.Turn, round int) {
 		return // it is a summary of the protocol's own
 	}
 	h.summaries = append(h.summaries, madeSummary{
-		reader: h.Wanted.Reader, upTo: h.Wanted.Covers[len(h.Wanted.Covers)-1], seq: t.Seq, round: round, tokens: t.Tokens,
-		failed: slices.Contains(t.Flags, transcript.Defaulted) || slices.Contains(t.Flags, transcript.Filtered),
+		reader: h.Wanted.Reader,
+		upTo:   h.Wanted.Covers[len(h.Wanted.Covers)-1],
+		seq:    t.Seq,
+		round:  round,
+		tokens: t.Tokens,
+		failed: slices.Contains(t.Flags, transcript.Defaulted) ||
+			slices.Contains(t.Flags, transcript.Filtered),
 	})
 	h.Wanted = nil
 }

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
+
+	"github.com/elenchus-go/debate/journal"
 
 	"github.com/elenchus-go/debate/internal/characters"
-	"github.com/elenchus-go/debate/internal/delimit"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
@@ -23,8 +23,15 @@ func (d *Debate) Said(s *protocol.Step) (list []transcript.Turn) {
 	m := d.Pseudonyms(s)
 	for _, i := range d.read(s, m) {
 		t := &d.Turns[i]
-		seen := transcript.Turn{Key: t.Key, Kind: t.Kind, Seq: t.Seq, Text: m.Hide(t.Text), Citations: citationsFor(t, m)}
-		seen.Actor, seen.Target = m.Of(heading(t.Actor)), m.Of(t.Target)
+		seen := transcript.Turn{
+			Key:       t.Key,
+			Kind:      t.Kind,
+			Seq:       t.Seq,
+			Text:      m.Hide(t.Text),
+			Citations: citationsFor(t, m),
+		}
+		seen.Actor = m.Of(heading(t.Actor))
+		seen.Target = m.Of(t.Target)
 		if slices.Contains(t.Flags, transcript.Refused) {
 			seen.Flags = []transcript.Flag{transcript.Refused}
 		}
@@ -79,7 +86,8 @@ func (d *Debate) Ask(s *protocol.Step, seat transcript.Profile, contract *reply.
 	active, own := d.NamesFor(s)
 	if contract != nil {
 		contract = d.form(contract, b.Pseudonyms, active, own)
-		q.Fields, q.Schema = contract.Outline(), contract.Schema()
+		q.Fields = contract.Outline()
+		q.Schema = contract.Schema()
 	}
 	q.Task, err = d.task(s, b, active)
 	return q, err
@@ -105,7 +113,8 @@ func (d *Debate) form(c *reply.Contract, m *judge.Pseudonyms, active, own []stri
 	var criteria []reply.Named
 	size := 0
 	for _, x := range m.Rubric(d.Settings.Rubric.Shares()) {
-		if size += len(x.Description) * len(active); size > maxDescribed {
+		size += len(x.Description) * len(active)
+		if size > maxDescribed {
 			x.Description = ""
 		}
 		criteria = append(criteria, reply.Named{Name: x.Name, About: x.Description})
@@ -114,17 +123,30 @@ func (d *Debate) form(c *reply.Contract, m *judge.Pseudonyms, active, own []stri
 }
 
 // Brief returns what a person must know to reply to a step.
-func (d *Debate) Brief(s *protocol.Step, seat transcript.Profile) (b Briefing, err error) {
-	set, m := d.Settings.Templates, d.Pseudonyms(s)
-	b = Briefing{Topic: m.Hide(d.Topic), Background: m.Hide(d.Settings.Background), Reference: m.Hide(d.referenceFor(s.Actor)), Me: m.OwnProfile(seat)}
+func (d *Debate) Brief(s *protocol.Step, seat transcript.Profile) (b journal.Briefing, err error) {
+	set := d.Settings.Templates
+	m := d.Pseudonyms(s)
+	b = journal.Briefing{
+		Topic:      m.Hide(d.Topic),
+		Background: m.Hide(d.Settings.Background),
+		Reference:  m.Hide(d.referenceFor(s.Actor)),
+		Me:         m.OwnProfile(seat),
+	}
 	for _, o := range m.Profiles(d.others(seat.Name)) {
-		b.Others = append(b.Others, transcript.Profile{Name: o.Name, Role: o.Role, Side: o.Side, Position: o.Position})
+		b.Others = append(b.Others, transcript.Profile{
+			Name:     o.Name,
+			Role:     o.Role,
+			Side:     o.Side,
+			Position: o.Position,
+		})
 	}
 	if slices.Contains(d.Judges, s.Actor) && set.ReadsCriteria(s.Prompt) {
 		b.Rubric = m.Rubric(d.Settings.Rubric.Shares())
 	}
 	b.Rules, err = set.System(s.Prompt, prompts.Data{
-		Me: transcript.Profile{Name: seat.Name, Human: true}, Vars: m.HideValues(s.Vars), Blind: s.Blind,
+		Me:    transcript.Profile{Name: seat.Name, Human: true},
+		Vars:  m.HideValues(s.Vars),
+		Blind: s.Blind,
 	})
 	if err != nil { // a template of the user's needs more
 		fixed, err := d.fixed(s, seat)
@@ -136,69 +158,11 @@ func (d *Debate) Brief(s *protocol.Step, seat transcript.Profile) (b Briefing, e
 	return b, nil
 }
 
-// Briefing is a debate.Briefing, which documents its fields.
-type Briefing struct {
-	Topic, Background, Reference, Rules string
-
-	Me     transcript.Profile
-	Others []transcript.Profile
-	Rubric judge.Rubric
-}
-
-// Text returns the briefing. Each line of what users or models wrote begins with "> ", apart from names, roles,
-// sides and criteria, which have one line. So no text can pass for another part. Empty parts are left out.
-func (b Briefing) Text() string {
-	var parts []string
-	add := func(title, text string) {
-		if !characters.IsBlank(text) {
-			parts = append(parts, title+":\n"+text)
-		}
-	}
-	add("Topic", quoted(b.Topic))
-	add("Your seat", profileText(&b.Me))
-	add("Your persona", quoted(b.Me.Persona))
-	add("Your key arguments", quoted(strings.Join(b.Me.KeyArguments, "\n")))
-	add("Your instructions", quoted(b.Me.Instructions))
-	var others []string
-	for i := range b.Others {
-		others = append(others, profileText(&b.Others[i]))
-	}
-	add("Participants", strings.Join(others, "\n"))
-	if len(b.Rubric) > 0 {
-		add("Criteria for each participant, with their weights", b.Rubric.Outline())
-	}
-	add("Reference answer, which only judges see", quoted(b.Reference))
-	add("Format and rules", b.Rules)
-	add("Background", quoted(b.Background))
-	return strings.Join(parts, "\n\n")
-}
-
-// quoted marks the lines of a text. It returns "" for a blank text.
-func quoted(text string) string {
-	if characters.IsBlank(text) {
-		return ""
-	}
-	return delimit.Mark(text)
-}
-
-// profileText describes a participant: a line with the name, the role and the side, and the marked lines of the position.
-func profileText(p *transcript.Profile) string {
-	line := "- " + delimit.Line("", p.Name)
-	if p.Role != "" {
-		line += ", " + delimit.Line("", p.Role)
-	}
-	if p.Side != "" {
-		line += ", side: " + delimit.Line("", p.Side)
-	}
-	if position := quoted(p.Position); position != "" {
-		line += "\n" + position
-	}
-	return line
-}
-
 // Given returns the turn of a step with a reply that a person gives, which has so many tokens, or what is wrong with the reply: it
 // is blank, it has more than most tokens, or it does not follow the contract. The contract is nil for free text.
-func (d *Debate) Given(s *protocol.Step, contract *reply.Contract, text string, tokens, most int) (t transcript.Turn, wrong []string, err error) {
+func (d *Debate) Given(
+	s *protocol.Step, contract *reply.Contract, text string, tokens, most int,
+) (t transcript.Turn, wrong []string, err error) {
 	m := d.Pseudonyms(s)
 	switch {
 	case characters.IsBlank(text):
@@ -209,7 +173,12 @@ func (d *Debate) Given(s *protocol.Step, contract *reply.Contract, text string, 
 		return d.Reply(s, m.Reveal(text), nil), nil, nil
 	}
 	list, own := d.NamesFor(s)
-	named := step.Named{Names: list, Left: d.Left(s), Pseudonyms: m, Blind: s.Blind}
+	named := step.Named{
+		Names:      list,
+		Left:       d.Left(s),
+		Pseudonyms: m,
+		Blind:      s.Blind,
+	}
 	said, err := named.Parse(d.WithNames(contract, m, list, own), text)
 	if invalid, ok := errors.AsType[*reply.Invalid](err); ok {
 		return t, invalid.Violations, nil
@@ -220,15 +189,32 @@ func (d *Debate) Given(s *protocol.Step, contract *reply.Contract, text string, 
 // Reply returns the turn of a step with a reply that no model gave.
 func (d *Debate) Reply(s *protocol.Step, text string, data json.RawMessage) transcript.Turn {
 	return transcript.Turn{
-		Key: s.Key, Kind: s.Kind, Order: s.Order, VisibleSeq: s.VisibleSeq, Contract: s.Contract,
-		Text: text, Data: data, Tokens: d.Env.Count("", text), Seq: d.Seq + 1,
+		Key:        s.Key,
+		Kind:       s.Kind,
+		Order:      s.Order,
+		VisibleSeq: s.VisibleSeq,
+		Contract:   s.Contract,
+		Text:       text,
+		Data:       data,
+		Tokens:     d.Env.Count("", text),
+		Seq:        d.Seq + 1,
 	}
 }
 
 // Remark returns the turn of a person's remark.
 func (d *Debate) Remark(id, from, text string) transcript.Turn {
 	return transcript.Turn{
-		Key:  transcript.Key{Run: d.Cursor.Run, Phase: "remark", Actor: from, Target: id},
-		Kind: transcript.Remark, Order: d.RemarkOrder(), Seq: d.Seq + 1, VisibleSeq: d.Seq, Text: text, Tokens: d.Env.Count("", text),
+		Key: transcript.Key{
+			Run:    d.Cursor.Run,
+			Phase:  "remark",
+			Actor:  from,
+			Target: id,
+		},
+		Kind:       transcript.Remark,
+		Order:      d.RemarkOrder(),
+		Seq:        d.Seq + 1,
+		VisibleSeq: d.Seq,
+		Text:       text,
+		Tokens:     d.Env.Count("", text),
 	}
 }

@@ -31,13 +31,17 @@ func Release(q *step.Prompt) {
 // Build sets the prompt of a plan: the system prompt, which does not change within the debate, the turns that fit into the
 // window, and the task. It adds names to the contract of the reply. own are the names that the protocol lists for the step.
 func (d *Debate) Build(p *step.Plan, seat transcript.Profile, own []string) error {
-	s, q, model := &p.Step, &p.Prompt, d.model(p.Step.Actor)
+	s := &p.Step
+	q := &p.Prompt
+	model := d.model(p.Step.Actor)
 	b, err := d.fixed(s, seat)
 	if err != nil {
 		return err
 	}
 	q.Heading = summaryHeading
-	q.Base, q.Attachments, q.AttachmentDigests = &b.data, b.shown, b.digests
+	q.Base = &b.data
+	q.Attachments = b.shown
+	q.AttachmentDigests = b.digests
 	q.Schema = d.setSchema(p, b, own)
 	data := d.data(s, b, p.Names)
 	if p.Contract != nil || s.Doubt != nil || p.Speech != nil { // the reply may be asked for again
@@ -53,7 +57,8 @@ func (d *Debate) Build(p *step.Plan, seat transcript.Profile, own []string) erro
 	q.Slack = roundingTokens - fixed%roundingTokens
 	fixed += q.Slack // rounded up, so that small changes do not move the cut
 	q.Scale = d.Scale(s.Actor, s.Phase)
-	policy, room := d.Settings.History, q.Scale.ToEstimated(model.Window-cmp.Or(model.MaxTokens, window.DefaultReplyTokens))-fixed
+	policy := d.Settings.History
+	room := q.Scale.ToEstimated(model.Window-cmp.Or(model.MaxTokens, window.DefaultReplyTokens)) - fixed
 	if len(d.Settings.Actors.ToolsOf(s.Actor)) > 0 {
 		p.Tools = &step.Tools{Room: d.Settings.Tools.Room(room)}
 		room -= p.Tools.Room
@@ -62,14 +67,17 @@ func (d *Debate) Build(p *step.Plan, seat transcript.Profile, own []string) erro
 		room = min(room, d.room(s, seat))
 	}
 	if s.Kind == transcript.Summary { // the turns to summarize were chosen to fit
-		policy, q.Summarized = window.Policy{Manager: window.Sliding}, d.History.Wanted.Base > 0
+		policy = window.Policy{Manager: window.Sliding}
+		q.Summarized = d.History.Wanted.Base > 0
 	}
 	h := d.counted(s, shown, tokens)
-	if q.Cut = policy.Fit(h, room); d.Env.Recut != nil {
+	q.Cut = policy.Fit(h, room)
+	if d.Env.Recut != nil {
 		d.Env.Recut(policy, h, &q.Cut)
 	}
 	p.Window = q.Cut.Window()
-	q.Tokens, q.History = fixed+q.Cut.Used, q.Cut.Used
+	q.Tokens = fixed + q.Cut.Used
+	q.History = q.Cut.Used
 	q.Summarized = q.Summarized || q.Cut.Summary.Covers > 0
 	d.setMessages(s, b, q, shown, user)
 	return nil
@@ -83,10 +91,13 @@ func (d *Debate) setSchema(p *step.Plan, b *fixedPart, own []string) int {
 		return 0
 	}
 	n := b.replyFor(d, p.Step.Contract, p.Model.Request.Model, p.Names, own)
-	if p.Contract = n.contract; p.Step.Check != nil {
+	p.Contract = n.contract
+	if p.Step.Check != nil {
 		p.Contract = p.Contract.WithCheck(p.Step.Check)
 	}
-	p.Model.Request.Schema, p.Prompt.SchemaDigest, b.data.ReplyFields = n.schema, n.digest, n.outline
+	p.Model.Request.Schema = n.schema
+	p.Prompt.SchemaDigest = n.digest
+	b.data.ReplyFields = n.outline
 	return n.tokens
 }
 
@@ -94,7 +105,10 @@ func (d *Debate) setSchema(p *step.Plan, b *fixedPart, own []string) int {
 func (d *Debate) data(s *protocol.Step, b *fixedPart, active []string) prompts.Data {
 	x := b.data
 	x.Vars = b.Pseudonyms.HideValues(s.Vars) // the system prompt keeps the values of the actor's first step
-	x.Phase, x.Round, x.Rounds, x.MinRounds = s.Phase, d.Cursor.Round, d.MaxRounds, d.MinRounds
+	x.Phase = s.Phase
+	x.Round = d.Cursor.Round
+	x.Rounds = d.MaxRounds
+	x.MinRounds = d.MinRounds
 	x.ActiveNames, x.Target = b.Pseudonyms.SortedPseudonyms(active), d.targetRole(b, s.Target)
 	if slices.Contains(d.Judges, s.Actor) {
 		x.Advice = b.Pseudonyms.HideAll(d.Findings.Advice(d.Cursor.Round))
@@ -121,7 +135,8 @@ func (d *Debate) task(s *protocol.Step, b *fixedPart, active []string) (string, 
 // Tokens returns the tokens of a step's prompt without the history: the system prompt, the attachments, the task and the
 // schema of the reply. If the template or the contract is missing, it returns an estimate.
 func (d *Debate) Tokens(s *protocol.Step, seat transcript.Profile) int {
-	set, model := d.Settings.Templates, d.model(s.Actor).Name
+	set := d.Settings.Templates
+	model := d.model(s.Actor).Name
 	if set == nil || !set.Has(s.Prompt) {
 		return d.tokensBesideHistory(seat)
 	}
@@ -130,13 +145,15 @@ func (d *Debate) Tokens(s *protocol.Step, seat transcript.Profile) int {
 		return d.tokensBesideHistory(seat)
 	}
 	active, own := d.NamesFor(s)
-	data, schema := d.data(s, b, active), 0
+	data := d.data(s, b, active)
+	schema := 0
 	if s.Contract != "" {
 		c := b.replyFor(d, s.Contract, model, active, own)
 		if c == nil {
 			return d.tokensBesideHistory(seat)
 		}
-		schema, data.ReplyFields = c.tokens, c.outline
+		schema = c.tokens
+		data.ReplyFields = c.outline
 	}
 	user, err := set.User(s.Prompt, data)
 	if err != nil {
@@ -163,9 +180,11 @@ func (d *Debate) setMessages(s *protocol.Step, b *fixedPart, q *step.Prompt, sho
 	if cut.Summary.Covers > 0 {
 		size++
 	}
-	q.Messages, q.Digests = make([]providers.Message, 0, size), slices.Grow(q.Digests[:0], size)
+	q.Messages = make([]providers.Message, 0, size)
+	q.Digests = slices.Grow(q.Digests[:0], size)
 	add := func(m providers.Message, sum step.Digest) {
-		q.Messages, q.Digests = append(q.Messages, m), append(q.Digests, sum)
+		q.Messages = append(q.Messages, m)
+		q.Digests = append(q.Digests, sum)
 	}
 	add(providers.Message{Role: providers.System, Text: b.System}, b.digest)
 	kept := slices.Delete(shown, cut.From, cut.To)
@@ -191,19 +210,26 @@ func (d *Debate) setMessages(s *protocol.Step, b *fixedPart, q *step.Prompt, sho
 func (d *Debate) turnMessage(s *protocol.Step, at int, m *judge.Pseudonyms, cut window.Cut) (providers.Message, step.Digest) {
 	t := &d.Turns[at]
 	if cut.Used > cut.Limit {
-		clipped := d.clippedMessage(s, t, m, window.Clip(t.Text, max(cut.Limit-m.QuoteTokens()-checkedTokens(t, m.Nonce()), 0)))
+		clipped := d.clippedMessage(
+			s,
+			t,
+			m,
+			window.Clip(t.Text, max(cut.Limit-m.QuoteTokens()-checkedTokens(t, m.Nonce()), 0)),
+		)
 		return clipped, step.DigestOf(&clipped)
 	}
 	of := d.saidIn(at, m)
 	if t.Actor != s.Actor || t.Kind == transcript.Summary {
 		return providers.Message{Role: providers.User, Text: of.text}, of.digest
 	}
-	own, thoughts := providers.Message{Role: providers.Assistant, Text: m.Hide(t.Text)}, d.opaqueFor(s, t)
+	own := providers.Message{Role: providers.Assistant, Text: m.Hide(t.Text)}
+	thoughts := d.opaqueFor(s, t)
 	if thoughts != nil {
 		own = opaqueMessage(thoughts, own.Text)
 	}
 	if of.own == (step.Digest{}) || of.thoughts != thoughts {
-		of.own, of.thoughts = step.DigestOf(&own), thoughts
+		of.own = step.DigestOf(&own)
+		of.thoughts = thoughts
 	}
 	return own, of.own
 }
@@ -230,7 +256,8 @@ const fewTurns = 32
 
 // saidIn returns the turn at an index as a message of prompts, which it keeps.
 func (d *Debate) saidIn(at int, m *judge.Pseudonyms) *said {
-	list, t := d.cache.said[m], &d.Turns[at]
+	list := d.cache.said[m]
+	t := &d.Turns[at]
 	if at >= len(list) {
 		if d.cache.said == nil {
 			d.cache.said = map[*judge.Pseudonyms][]said{}
@@ -242,21 +269,28 @@ func (d *Debate) saidIn(at int, m *judge.Pseudonyms) *said {
 		d.cache.said[m] = list
 	}
 	of := &list[at]
-	if of.text == "" || of.seq != t.Seq { // no prompt has shown it yet, or a turn was inserted before it
+	if of.text == "" ||
+		of.seq != t.Seq { // no prompt has shown it yet, or a turn was inserted before it
 		text := d.formatTurn(t, t.Text, m)
-		*of = said{seq: t.Seq, text: text, digest: step.DigestOf(&providers.Message{Role: providers.User, Text: text})}
+		*of = said{
+			seq:    t.Seq,
+			text:   text,
+			digest: step.DigestOf(&providers.Message{Role: providers.User, Text: text}),
+		}
 	}
 	return of
 }
 
 // formatTurn formats a turn with the given text as other actors see it.
 func (d *Debate) formatTurn(t *transcript.Turn, text string, m *judge.Pseudonyms) string {
-	from, round := heading(t.Actor), t.Round
+	from := heading(t.Actor)
+	round := t.Round
 	if t.Target != "" && slices.Contains(NamesOf(d.Profiles), t.Target) {
 		from += " on " + t.Target
 	}
 	if t.Kind == transcript.Summary {
-		from, round = summaryHeading, 0
+		from = summaryHeading
+		round = 0
 	}
 	return m.Quote(from, round, text) + checkedText(t, m.Nonce())
 }

@@ -51,7 +51,10 @@ const taskTokens = 1536
 // tokensBesideHistory returns an estimate of the tokens of a reader's prompts other than the history: the texts of the
 // configuration and the personas, and an allowance for the library's templates.
 func (d *Debate) tokensBesideHistory(me transcript.Profile) int {
-	tokens := window.Estimate(d.Topic + d.Settings.Background + d.referenceFor(me.Name) + me.Persona + me.Instructions + strings.Join(me.KeyArguments, ""))
+	tokens := window.Estimate(d.Topic + d.Settings.Background + d.referenceFor(me.Name) + me.Persona + me.Instructions + strings.Join(
+		me.KeyArguments,
+		"",
+	))
 	for _, s := range d.Profiles {
 		tokens += window.Estimate(s.Role + s.Side + s.Position)
 	}
@@ -62,7 +65,8 @@ func (d *Debate) tokensBesideHistory(me transcript.Profile) int {
 // Visible returns the indexes of the turns that a step may show, and their tokens. The next call overwrites both slices.
 func (d *Debate) Visible(s *protocol.Step) (shown, tokens []int) {
 	m := d.Pseudonyms(s)
-	shown, tokens = d.cache.shown[:0], d.cache.tokens[:0]
+	shown = d.cache.shown[:0]
+	tokens = d.cache.tokens[:0]
 	for i := range d.Turns {
 		t := &d.Turns[i]
 		show := t.Kind == transcript.Speech || t.Kind == transcript.Remark
@@ -83,7 +87,8 @@ func (d *Debate) Visible(s *protocol.Step) (shown, tokens []int) {
 		}
 		tokens = append(tokens, n)
 	}
-	d.cache.shown, d.cache.tokens = shown, tokens
+	d.cache.shown = shown
+	d.cache.tokens = tokens
 	return shown, tokens
 }
 
@@ -116,14 +121,19 @@ func (d *Debate) opaqueFor(s *protocol.Step, t *transcript.Turn) *reasoning.Opaq
 // turns than the one before it, so one pass is enough.
 func (d *Debate) counted(s *protocol.Step, shown, tokens []int) window.History {
 	h := window.History{Tokens: tokens, Summaries: d.cache.covered[:0]}
-	own, from := readerOf(s), 0
+	own := readerOf(s)
+	from := 0
 	for _, sum := range d.History.summaries {
 		if sum.failed || sum.reader != own {
 			continue
 		}
 		if at := slices.IndexFunc(shown[from:], func(i int) bool { return d.Turns[i].Seq == sum.upTo }); at >= 0 {
 			from += at
-			h.Summaries = append(h.Summaries, window.Summary{Seq: sum.seq, Covers: from + 1, Tokens: sum.tokens})
+			h.Summaries = append(h.Summaries, window.Summary{
+				Seq:    sum.seq,
+				Covers: from + 1,
+				Tokens: sum.tokens,
+			})
 		}
 	}
 	d.cache.covered = h.Summaries
@@ -152,7 +162,8 @@ func summaryTarget(reader string, upTo transcript.Key) string {
 
 // room returns the tokens that a reader's prompts have for the history, in estimated tokens.
 func (d *Debate) room(s *protocol.Step, seat transcript.Profile) int {
-	beside, a := d.tokensBesideHistory(seat), d.Settings.Actors
+	beside := d.tokensBesideHistory(seat)
+	a := d.Settings.Actors
 	if b, err := d.fixed(s, seat); err == nil { // the step reports this error
 		beside = max(beside, b.tokens+taskTokens)
 	}
@@ -173,7 +184,8 @@ func (d *Debate) SummaryFor(s *protocol.Step, seat transcript.Profile) *window.S
 	}
 	shown, tokens := d.Visible(s)
 	past := d.counted(s, shown, tokens)
-	if past.SummarizerRoom = d.summarizerRoom(readerOf(s)); past.SummarizerRoom == 0 {
+	past.SummarizerRoom = d.summarizerRoom(readerOf(s))
+	if past.SummarizerRoom == 0 {
 		return nil
 	}
 	if cut := d.Settings.History.Fit(past, room); cut.Wanted.Covers > 0 {
@@ -199,8 +211,16 @@ func (d *Debate) summarizerRoom(reader string) int {
 func (d *Debate) newSummaryPlan(s *protocol.Step, shown []int, cut window.Cut) *window.SummaryPlan {
 	w := cut.Wanted
 	sum := &window.SummaryPlan{
-		Reader: readerOf(s), Target: summaryTarget(readerOf(s), d.Turns[shown[w.Covers-1]].Key), Base: w.Base.Seq, Tokens: w.Tokens,
-		Window: transcript.Window{Limit: cut.Limit, Used: cut.Used, Kept: cut.Kept, Percent: cut.Percent},
+		Reader: readerOf(s),
+		Target: summaryTarget(readerOf(s), d.Turns[shown[w.Covers-1]].Key),
+		Base:   w.Base.Seq,
+		Tokens: w.Tokens,
+		Window: transcript.Window{
+			Limit:   cut.Limit,
+			Used:    cut.Used,
+			Kept:    cut.Kept,
+			Percent: cut.Percent,
+		},
 	}
 	for _, i := range shown[w.Base.Covers:w.Covers] {
 		sum.Covers = append(sum.Covers, d.Turns[i].Seq)
@@ -224,7 +244,13 @@ func (d *Debate) SummaryStep() protocol.Step {
 	for _, seq := range w.Covers {
 		covered[seq] = true
 	}
-	key := transcript.Key{Run: d.Cursor.Run, Round: d.Cursor.Round, Phase: summaryPhase, Actor: protocol.Summarizer, Target: w.Target}
+	key := transcript.Key{
+		Run:    d.Cursor.Run,
+		Round:  d.Cursor.Round,
+		Phase:  summaryPhase,
+		Actor:  protocol.Summarizer,
+		Target: w.Target,
+	}
 	return protocol.Step{
 		Key: key, Kind: transcript.Summary, VisibleSeq: d.Seq, Prompt: "summarize",
 		Vars: map[string]string{"words": fmt.Sprint(w.Tokens * 7 / 10)}, // a word has about 1.4 tokens

@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/toolcall"
 	"github.com/elenchus-go/debate/protocol"
-	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/tool"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -20,16 +21,6 @@ type Rounds struct {
 	open    []*Step                 // steps with rounds and without a turn, in the order of their first rounds
 	results map[string]*tool.Record // the first result of each call in the run, for equal calls; see toolcall.Key
 	decided map[string]Decision     // by the ID of the call
-}
-
-// Round is a round of tool calls, or an entry of the journal with its results.
-type Round struct {
-	Key        transcript.Key
-	Number     int   // in its step, from 1
-	VisibleSeq int64 // of the step
-	Attempts   []transcript.Attempt
-	Parts      []providers.Part // of the model's message
-	Calls      []tool.Record
 }
 
 // Decision is what a person has decided about a call.
@@ -43,7 +34,7 @@ type Step struct {
 	Counted int // rounds whose attempts a failure of the step has
 
 	key    transcript.Key
-	rounds []Round // with the calls of the last entry of each round
+	rounds []journal.ToolsCalled // with the calls of the last entry of each round
 }
 
 // Of returns the rounds of a step, or nil if it has none.
@@ -57,30 +48,31 @@ func (t *Rounds) Of(k transcript.Key) *Step {
 }
 
 // Last returns the last round, or nil if there is none.
-func (o *Step) Last() *Round {
+func (o *Step) Last() *journal.ToolsCalled {
 	if o == nil || len(o.rounds) == 0 {
 		return nil
 	}
 	return &o.rounds[len(o.rounds)-1]
 }
 
-// IsOpen reports whether a call of the round has no result yet. It is false if ev is nil.
-func (ev *Round) IsOpen() bool {
+// IsOpen reports whether a call of a round has no result yet. It is false if ev is nil.
+func IsOpen(ev *journal.ToolsCalled) bool {
 	return ev != nil && slices.ContainsFunc(ev.Calls, func(c tool.Record) bool { return !c.Done })
 }
 
 // Check returns an error if an entry is not the next one of its step.
-func (t *Rounds) Check(ev *Round) error {
-	last, number := t.Of(ev.Key).Last(), 1
+func (t *Rounds) Check(ev *journal.ToolsCalled) error {
+	last := t.Of(ev.Key).Last()
+	number := 1
 	if last != nil {
 		number = last.Number + 1
 	}
 	switch {
-	case last.IsOpen() && ev.Number == last.Number:
+	case IsOpen(last) && ev.Number == last.Number:
 		if len(ev.Calls) != len(last.Calls) || ev.Parts != nil || ev.Attempts != nil {
 			return fmt.Errorf("it does not continue round %d of the tool calls of its step", ev.Number)
 		}
-	case last.IsOpen() || ev.Number != number:
+	case IsOpen(last) || ev.Number != number:
 		return fmt.Errorf("it is round %d of the tool calls of its step, want %d", ev.Number, number)
 	case len(ev.Calls) == 0 || len(ev.Attempts) == 0:
 		return errors.New("it has no calls")
@@ -89,13 +81,13 @@ func (t *Rounds) Check(ev *Round) error {
 }
 
 // Add adds an entry.
-func (t *Rounds) Add(ev *Round) {
+func (t *Rounds) Add(ev *journal.ToolsCalled) {
 	o := t.Of(ev.Key)
 	if o == nil {
 		o = &Step{key: ev.Key}
 		t.open = append(t.open, o)
 	}
-	if last := o.Last(); last.IsOpen() {
+	if last := o.Last(); IsOpen(last) {
 		last.Calls = ev.Calls
 	} else {
 		o.rounds = append(o.rounds, *ev)
@@ -172,7 +164,7 @@ func (t *Rounds) Result(c *tool.Record) *tool.Record { return t.results[toolcall
 // usage returns the usage of rounds that no failure has counted.
 func (o *Step) usage() transcript.Usage { return usageOf(o.rounds[o.Counted:]) }
 
-func usageOf(list []Round) (u transcript.Usage) {
+func usageOf(list []journal.ToolsCalled) (u transcript.Usage) {
 	for _, ev := range list {
 		for _, a := range ev.Attempts {
 			u = u.Add(a.Usage)
@@ -186,7 +178,7 @@ func (o *Step) Plan() (list []step.Round) {
 	for i := range o.rounds {
 		ev := &o.rounds[i]
 		round := step.Round{Attempts: ev.Attempts, Parts: ev.Parts}
-		if !ev.IsOpen() {
+		if !IsOpen(ev) {
 			round.Results = Results(ev.Calls)
 		}
 		list = append(list, round)
@@ -198,7 +190,11 @@ func (o *Step) Plan() (list []step.Round) {
 func Results(calls []tool.Record) []step.Result {
 	list := make([]step.Result, len(calls))
 	for i := range calls {
-		list[i] = step.Result{Text: calls[i].Text, Sources: heading(calls[i].Sources), Failed: calls[i].Error != ""}
+		list[i] = step.Result{
+			Text:    calls[i].Text,
+			Sources: heading(calls[i].Sources),
+			Failed:  calls[i].Error != "",
+		}
 	}
 	return list
 }
@@ -207,7 +203,7 @@ func Results(calls []tool.Record) []step.Result {
 func (t *Rounds) Awaited(steps []protocol.Step) (k transcript.Key, c *tool.Record) {
 	for i := range steps {
 		last := t.Of(steps[i].Key).Last()
-		if !last.IsOpen() {
+		if !IsOpen(last) {
 			continue
 		}
 		for j := range last.Calls {

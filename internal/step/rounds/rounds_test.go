@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/internal/step"
@@ -19,12 +21,12 @@ import (
 
 var ada = transcript.Key{Run: 1, Round: 1, Phase: "speech", Actor: "Ada"}
 
-func entry(number int, calls ...tool.Record) *Round {
-	return &Round{Key: ada, Number: number, Calls: calls, Attempts: []transcript.Attempt{{Usage: transcript.Usage{Input: 10}}}}
+func entry(number int, calls ...tool.Record) *journal.ToolsCalled {
+	return &journal.ToolsCalled{Key: ada, Number: number, Calls: calls, Attempts: []transcript.Attempt{{Usage: transcript.Usage{Input: 10}}}}
 }
 
-func results(number int, calls ...tool.Record) *Round {
-	return &Round{Key: ada, Number: number, Calls: calls}
+func results(number int, calls ...tool.Record) *journal.ToolsCalled {
+	return &journal.ToolsCalled{Key: ada, Number: number, Calls: calls}
 }
 
 func call(text string) tool.Record {
@@ -33,17 +35,17 @@ func call(text string) tool.Record {
 
 func TestEntriesFollowOneAnother(t *testing.T) {
 	for name, tt := range map[string]struct {
-		before []*Round
-		next   *Round
+		before []*journal.ToolsCalled
+		next   *journal.ToolsCalled
 		wrong  string
 	}{
 		"the first round":     {nil, entry(1, call("")), ""},
 		"a round too many":    {nil, entry(2, call("")), "it is round 2 of the tool calls of its step, want 1"},
 		"no calls":            {nil, entry(1), "it has no calls"},
-		"results":             {[]*Round{entry(1, call(""))}, results(1, call("x")), ""},
-		"other calls":         {[]*Round{entry(1, call(""))}, results(1, call("x"), call("y")), "it does not continue round 1"},
-		"before the results":  {[]*Round{entry(1, call(""))}, entry(2, call("")), "it is round 2"},
-		"the round after one": {[]*Round{entry(1, call("x"))}, entry(2, call("")), ""},
+		"results":             {[]*journal.ToolsCalled{entry(1, call(""))}, results(1, call("x")), ""},
+		"other calls":         {[]*journal.ToolsCalled{entry(1, call(""))}, results(1, call("x"), call("y")), "it does not continue round 1"},
+		"before the results":  {[]*journal.ToolsCalled{entry(1, call(""))}, entry(2, call("")), "it is round 2"},
+		"the round after one": {[]*journal.ToolsCalled{entry(1, call("x"))}, entry(2, call("")), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var all Rounds
@@ -78,8 +80,8 @@ func TestUsageIsCountedOnce(t *testing.T) {
 	require.Zero(t, all.Of(ada).Usage())
 }
 
-// newBox returns the box of a step with a tool that answers, one that may run only once, and one that a person approves.
-func newBox(t *testing.T) *Box {
+// newCaller returns the caller of a step with a tool that answers, one that may run only once, and one that a person approves.
+func newCaller(t *testing.T) *Caller {
 	t.Helper()
 	var list []tool.Tool
 	for _, s := range []tool.Spec{{Name: "look"}, {Name: "order", Once: true}, {Name: "buy", Approval: true}} {
@@ -88,7 +90,7 @@ func newBox(t *testing.T) *Box {
 	}
 	set, err := toolcall.Compile(list)
 	require.NoError(t, err)
-	return &Box{Set: set, Names: []string{"look", "order", "buy"}, Limits: toolcall.Limits{Calls: 2, Bytes: 1000, Timeout: time.Minute}}
+	return &Caller{Set: set, Names: []string{"look", "order", "buy"}, Limits: toolcall.Limits{Calls: 2, Bytes: 1000, Timeout: time.Minute}}
 }
 
 type given struct{ spec tool.Spec }
@@ -107,14 +109,14 @@ func asked(names ...string) *step.Calls {
 	return c
 }
 
-func newCalls(b *Box, all *Rounds, c *step.Calls) []tool.Record {
+func newCalls(b *Caller, all *Rounds, c *step.Calls) []tool.Record {
 	reveal := func(s string) string { return strings.ReplaceAll(s, "Debater A", "Bo") }
 	return b.New("d", ada, c, reveal, func(f func(*Rounds)) { f(all) })
 }
 
 func TestARoundOfCalls(t *testing.T) {
 	var all Rounds
-	b, c := newBox(t), asked("look", "order", "look")
+	b, c := newCaller(t), asked("look", "order", "look")
 	calls := newCalls(b, &all, c)
 	require.JSONEq(t, `{"of":["Bo",1.0]}`, string(calls[0].Arguments), "tools know no pseudonyms")
 	require.NotEqual(t, calls[0].ID, calls[1].ID)
@@ -138,10 +140,10 @@ func TestARoundOfCalls(t *testing.T) {
 
 func TestACallThatHadBegunIsNotRepeated(t *testing.T) {
 	var all Rounds
-	calls := newCalls(newBox(t), &all, asked("order"))
+	calls := newCalls(newCaller(t), &all, asked("order"))
 	calls[0].Begun = true
 	all.Add(entry(1, calls...))
-	b := newBox(t)
+	b := newCaller(t)
 	b.ContinueFrom(&all, all.Of(ada))
 	calls = b.Pending()
 	require.Nil(t, b.Pending())
@@ -154,7 +156,7 @@ func TestAPersonDecides(t *testing.T) {
 	for name, d := range map[string]Decision{"approved": {}, "refused": {Refused: true, Reason: "too dear"}} {
 		t.Run(name, func(t *testing.T) {
 			var all Rounds
-			b := newBox(t)
+			b := newCaller(t)
 			calls := newCalls(b, &all, asked("buy"))
 			require.True(t, b.Decide(calls))
 			all.Add(entry(1, calls...))
@@ -164,7 +166,7 @@ func TestAPersonDecides(t *testing.T) {
 			all.Decide(c.ID, d)
 			_, c = all.Awaited(steps)
 			require.Nil(t, c)
-			b = newBox(t)
+			b = newCaller(t)
 			b.ContinueFrom(&all, all.Of(ada))
 			calls = b.Pending()
 			require.False(t, b.Decide(calls))

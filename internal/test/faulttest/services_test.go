@@ -13,6 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/elenchus-go/debate/journal"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
@@ -136,7 +138,7 @@ func TestDebatesOverTheErrorsOfServices(t *testing.T) {
 					require.Error(t, err)
 					require.Equal(t, fsm.Error, r.State)
 					require.Equal(t, c.Kind, r.Failure.Kind)
-					require.Equal(t, 1+step.DefaultRetries[c.Kind], r.Failure.Attempts)
+					require.Equal(t, 1+journal.DefaultRetries()[c.Kind], r.Failure.Attempts)
 					require.Contains(t, r.Failure.Message, c.Says)
 					if m := messageOf.FindStringSubmatch(string(c.Body)); m != nil {
 						require.Contains(t, r.Failure.Message, m[1])

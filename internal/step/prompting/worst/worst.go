@@ -89,7 +89,13 @@ func (w *Case) Add(stage transcript.Kind, p protocol.Phase) {
 	since := w.Seq
 	var turns []transcript.Turn
 	for i, s := range p.Steps {
-		s.Key = transcript.Key{Run: w.Cursor.Run, Round: w.Cursor.Round, Phase: p.Name, Actor: s.Actor, Target: s.Target}
+		s.Key = transcript.Key{
+			Run:    w.Cursor.Run,
+			Round:  w.Cursor.Round,
+			Phase:  p.Name,
+			Actor:  s.Actor,
+			Target: s.Target,
+		}
 		if stage == transcript.Setup {
 			s.Round = 0
 		}
@@ -97,14 +103,24 @@ func (w *Case) Add(stage transcript.Kind, p protocol.Phase) {
 		if _, done := w.Find(s.Key); done || !ok {
 			continue
 		}
-		if s.Kind, s.Order, s.VisibleSeq = stage, i, since; !p.Parallel {
+		s.Kind = stage
+		s.Order = i
+		s.VisibleSeq = since
+		if !p.Parallel {
 			s.VisibleSeq = w.Seq
 		}
 		w.addStep(&s, &who)
-		t := transcript.Turn{Key: s.Key, Kind: stage, Order: i, Contract: s.Contract, Tokens: who.Reply}
+		t := transcript.Turn{
+			Key:      s.Key,
+			Kind:     stage,
+			Order:    i,
+			Contract: s.Contract,
+			Tokens:   who.Reply,
+		}
 		t.Text = supposedText()[:min(5*min(t.Tokens, maxSupposed), maxSupposed/5*5)]
 		if who.NoText {
-			t.Text, t.Tokens = "", 0
+			t.Text = ""
+			t.Tokens = 0
 		}
 		if p.Parallel {
 			turns = append(turns, t)
@@ -158,7 +174,8 @@ func (w *Case) addStep(s *protocol.Step, who *Actor) {
 	case who.Free && s.Actor != protocol.Retriever:
 		return
 	case s.Actor == protocol.Retriever:
-		if w.documents += documentTokens; w.Spends && !who.Free && s.Target != protocol.Passages {
+		w.documents += documentTokens
+		if w.Spends && !who.Free && s.Target != protocol.Passages {
 			w.addCall(s.Actor, w.promptLimit(s, who), 0)
 		}
 		return
@@ -166,7 +183,8 @@ func (w *Case) addStep(s *protocol.Step, who *Actor) {
 		w.addCall(s.Actor, w.Calls.Embedded(s.Round, s.Order), 0)
 		return
 	}
-	reply, n := who.Reply, Replies(s)
+	reply := who.Reply
+	n := Replies(s)
 	if w.Usual {
 		n = 1
 	}
@@ -181,7 +199,8 @@ func (w *Case) addStep(s *protocol.Step, who *Actor) {
 	}
 	switch {
 	case s.Actor == protocol.PersonaAssigner:
-		quote, delimiters := w.Pseudonyms(s).QuoteTokens()+valueTokens/4, 0
+		quote := w.Pseudonyms(s).QuoteTokens() + valueTokens/4
+		delimiters := 0
 		for _, p := range w.Participants {
 			if p.Position == "" {
 				w.positions += positionTokens
@@ -210,7 +229,11 @@ func namesTokens(names []string) (tokens int) {
 
 // addCall adds a call with a prompt and a reply of the given tokens.
 func (w *Case) addCall(actor string, prompt, reply int) {
-	u := transcript.Usage{Input: prompt, Output: reply, Cost: w.Calls.Cost(actor, prompt, reply)}
+	u := transcript.Usage{
+		Input:  prompt,
+		Output: reply,
+		Cost:   w.Calls.Cost(actor, prompt, reply),
+	}
 	w.total = w.total.Add(u)
 	if w.Each != nil {
 		w.Each(actor, u)
@@ -219,7 +242,8 @@ func (w *Case) addCall(actor string, prompt, reply int) {
 
 // addPersonas adds personas that are not assigned yet to the prompts of the participant for whom that costs most.
 func (w *Case) addPersonas() {
-	input, cost := 0, 0.0
+	input := 0
+	cost := 0.0
 	for name, n := range w.speeches {
 		input = max(input, n*w.personas)
 		cost = max(cost, float64(n)*w.Calls.Cost(name, w.personas, 0))

@@ -1,6 +1,8 @@
-package debate
+package journal
 
 import (
+	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -12,37 +14,15 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/price"
+	"github.com/elenchus-go/debate/transcript"
 )
-
-// seats yields the settings of every actor that calls a model, with the path of its field, in order.
-func (c *Config) seats() actor.All {
-	return func(yield func(string, actor.Settings) bool) {
-		for i, p := range c.Participants {
-			if !p.Disabled && !yield(actor.Field("participants", i), actor.Settings(p)) {
-				return
-			}
-		}
-		for i, p := range c.Judges {
-			if !yield(actor.Field("judges", i), actor.Settings(p)) {
-				return
-			}
-		}
-		for i, p := range c.Substitutes {
-			if !yield(actor.Field("substitutes", i), actor.Settings(p)) {
-				return
-			}
-		}
-		_ = yield("persona_assigner", actor.Settings(c.PersonaAssigner)) && yield("summarizer", actor.Settings(c.Summarizer)) &&
-			yield("retriever", actor.Settings(c.Retriever)) && (c.Embedder.Provider == "" || yield("embedder", actor.Settings(c.Embedder)))
-	}
-}
 
 // Config defines a debate. It is plain data: it is stored with the debate, survives JSON, and holds no secrets.
 //
 // In JSON, a field has the name in its tag. Protocol is an object that holds the protocol's name and its parameters,
 // for example {"name": "panel/1", "mode": "simultaneous"}. Durations are strings such as "90s" or "1h30m".
 // A protocol's name without a version means its newest version. json.Unmarshal decodes a Config with a protocol of the
-// library, and [Engine.ParseConfig] one with any protocol that the engine knows. Both reject unknown fields.
+// library, and Engine.ParseConfig one with any protocol that the engine knows. Both reject unknown fields.
 type Config struct {
 	// ID identifies the debate. Use at most 128 letters, digits, '.', '_' and '-'. Defaults to a new UUID of version
 	// 7, which sorts by time.
@@ -138,7 +118,6 @@ type Config struct {
 	// Labels are your own key-value pairs. Engine.List can select debates by them. Use at most 64, without control
 	// characters. A key has at most 128 bytes, a value 4 KiB, and all of them 16 KiB.
 	Labels map[string]string `json:"labels,omitempty"`
-	hidden []string          // documents and attachments that the judges of a rejudged debate do not see
 }
 
 // Participant configures an actor of a debate and the model that speaks for it.
@@ -298,32 +277,66 @@ const (
 	OverflowTruncate FailurePolicy = "truncate"
 )
 
-// hasPeople reports whether a person speaks for a participant or a judge.
-func (c *Config) hasPeople() bool {
-	human := func(p Participant) bool { return p.Human }
-	return slices.ContainsFunc(c.Participants, human) || slices.ContainsFunc(c.Judges, human)
+// Actors yields every actor that calls a model, with the path of its field, such as "judges[0]", in order.
+func (c *Config) Actors() iter.Seq2[string, Participant] {
+	return func(yield func(string, Participant) bool) {
+		lists := []struct {
+			field  string
+			actors []Participant
+		}{
+			{"participants", c.Participants},
+			{"judges", c.Judges},
+			{"substitutes", c.Substitutes},
+		}
+		for _, list := range lists {
+			for i := range list.actors {
+				p := list.actors[i]
+				skipped := p.Disabled && list.field == "participants"
+				if !skipped && !yield(actor.Field(list.field, i), p) {
+					return
+				}
+			}
+		}
+		for _, system := range c.systemActors() {
+			unused := system.field == "embedder" && c.Embedder.Provider == ""
+			if !unused && !yield(system.field, *system.actor) {
+				return
+			}
+		}
+	}
 }
 
-// settings returns the configuration of a participant, judge or system actor, or nil if the name is unknown.
-func (c *Config) settings(name string) *Participant {
-	switch name {
-	case protocol.PersonaAssigner:
-		return &c.PersonaAssigner
-	case protocol.Summarizer:
-		return &c.Summarizer
-	case protocol.Retriever:
-		return &c.Retriever
-	case protocol.Embedder:
-		return &c.Embedder
+type systemActor struct {
+	field string
+	name  string // under which it takes its steps
+	actor *Participant
+}
+
+// systemActors returns the actors that are neither participants nor judges.
+func (c *Config) systemActors() []systemActor {
+	return []systemActor{
+		{"persona_assigner", protocol.PersonaAssigner, &c.PersonaAssigner},
+		{"summarizer", protocol.Summarizer, &c.Summarizer},
+		{"retriever", protocol.Retriever, &c.Retriever},
+		{"embedder", protocol.Embedder, &c.Embedder},
 	}
-	if p := findParticipant(c.Participants, name); p != nil {
+}
+
+// Actor returns the settings of the participant, judge or system actor with a name, or nil if nobody has it.
+func (c *Config) Actor(name string) *Participant {
+	for _, system := range c.systemActors() {
+		if system.name == name {
+			return system.actor
+		}
+	}
+	if p := Find(c.Participants, name); p != nil {
 		return p
 	}
-	return findParticipant(c.Judges, name)
+	return Find(c.Judges, name)
 }
 
-// findParticipant returns the enabled participant with the given name, or nil if there is none.
-func findParticipant(list []Participant, name string) *Participant {
+// Find returns the participant of a list with a name who is not disabled, or nil if there is none.
+func Find(list []Participant, name string) *Participant {
 	for i := range list {
 		if list[i].Name == name && !list[i].Disabled {
 			return &list[i]
@@ -332,5 +345,54 @@ func findParticipant(list []Participant, name string) *Participant {
 	return nil
 }
 
-// actor returns the settings of the participant as its package has them.
-func (p *Participant) actor() *actor.Settings { return (*actor.Settings)(p) }
+// HasPeople reports whether a person speaks for a participant or a judge.
+func (c *Config) HasPeople() bool {
+	human := func(p Participant) bool { return p.Human }
+	return slices.ContainsFunc(c.Participants, human) || slices.ContainsFunc(c.Judges, human)
+}
+
+// Profile returns what prompts say of the participant.
+func (p *Participant) Profile() transcript.Profile {
+	return transcript.Profile{
+		Name:         p.Name,
+		Role:         p.Role,
+		Side:         p.Side,
+		Position:     p.Position,
+		Persona:      p.Persona,
+		Instructions: p.Instructions,
+		Human:        p.Human,
+	}
+}
+
+// Request returns a request to the participant's model, without a prompt.
+func (p *Participant) Request() providers.Request {
+	return providers.Request{
+		Model:       p.Model,
+		Temperature: p.Temperature,
+		TopP:        p.TopP,
+		Seed:        p.Seed,
+		Stop:        p.Stop,
+		Reasoning:   p.Reasoning,
+		MaxTokens:   p.MaxTokens,
+	}
+}
+
+// String describes the attachment without its bytes and without its address.
+func (a Attachment) String() string {
+	shown := providers.Attachment{
+		Name:      a.Name,
+		MediaType: a.MediaType,
+		Data:      a.Data,
+		URL:       a.URL,
+		Pages:     a.Pages,
+	}
+	return shown.String()
+}
+
+// Format writes the result of String for every verb, so that no log holds the bytes.
+func (a Attachment) Format(f fmt.State, _ rune) { fmt.Fprint(f, a.String()) }
+
+// IsFor reports whether an actor sees the attachment.
+func (a *Attachment) IsFor(name string) bool {
+	return len(a.Readers) == 0 || slices.Contains(a.Readers, name)
+}

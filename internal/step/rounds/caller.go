@@ -16,8 +16,8 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Box is what the calls of tools in a step need.
-type Box struct {
+// Caller makes the calls of tools in a step.
+type Caller struct {
 	Set    toolcall.Set
 	Names  []string        // of the tools that the actor may call
 	Limits toolcall.Limits // Calls is the number of calls in the whole step
@@ -29,37 +29,40 @@ type Box struct {
 }
 
 // ContinueFrom notes the calls that a step of t has made before.
-func (b *Box) ContinueFrom(t *Rounds, o *Step) {
+func (r *Caller) ContinueFrom(t *Rounds, o *Step) {
 	for i := range o.rounds {
 		ev := &o.rounds[i]
-		if i >= o.Counted && !ev.IsOpen() {
-			b.attempts += len(ev.Attempts)
+		if i >= o.Counted && !IsOpen(ev) {
+			r.attempts += len(ev.Attempts)
 		}
-		if !ev.IsOpen() {
-			b.made += len(ev.Calls)
+		if !IsOpen(ev) {
+			r.made += len(ev.Calls)
 			continue
 		}
-		b.pending = slices.Clone(ev.Calls)
+		r.pending = slices.Clone(ev.Calls)
 		for _, c := range ev.Calls {
 			if d, ok := t.decided[c.ID]; ok {
-				if b.decided == nil {
-					b.decided = map[string]Decision{}
+				if r.decided == nil {
+					r.decided = map[string]Decision{}
 				}
-				b.decided[c.ID] = d
+				r.decided[c.ID] = d
 			}
 		}
 	}
 }
 
 // Pending returns the calls of a round that was stored without results, and forgets them. It returns nil if there is none.
-func (b *Box) Pending() (calls []tool.Record) {
-	calls, b.pending = b.pending, nil
+func (r *Caller) Pending() (calls []tool.Record) {
+	calls = r.pending
+	r.pending = nil
 	return calls
 }
 
 // New returns the calls that a model has asked for in a round of a step, with the names that reveal returns in place of
 // pseudonyms. Those that cannot run have their answers. read has a function read the rounds of the debate.
-func (b *Box) New(debate string, k transcript.Key, c *step.Calls, reveal func(string) string, read func(func(*Rounds))) (calls []tool.Record) {
+func (r *Caller) New(
+	debate string, k transcript.Key, c *step.Calls, reveal func(string) string, read func(func(*Rounds)),
+) (calls []tool.Record) {
 	for _, p := range c.Parts {
 		if p.ToolCall == nil {
 			continue
@@ -68,42 +71,46 @@ func (b *Box) New(debate string, k transcript.Key, c *step.Calls, reveal func(st
 		if !json.Valid(arguments) {
 			arguments, _ = json.Marshal(string(arguments)) // a text always encodes
 		}
-		calls = append(calls, tool.Record{ID: callID(debate, k, c.Number, len(calls)), Name: p.ToolCall.Name, Arguments: arguments})
+		calls = append(calls, tool.Record{
+			ID:        callID(debate, k, c.Number, len(calls)),
+			Name:      p.ToolCall.Name,
+			Arguments: arguments,
+		})
 	}
-	limits := b.Limits
-	limits.Calls = max(limits.Calls-b.made, 0)
-	read(func(t *Rounds) { b.Set.Prepare(calls, b.Names, limits, t.Result) })
+	limits := r.Limits
+	limits.Calls = max(limits.Calls-r.made, 0)
+	read(func(t *Rounds) { r.Set.Prepare(calls, r.Names, limits, t.Result) })
 	return calls
 }
 
 // Attempt notes the attempts of a round, and returns the number of the one that asked for its calls.
-func (b *Box) Attempt(c *step.Calls) int {
-	b.attempts += len(c.Attempts)
-	return b.attempts
+func (r *Caller) Attempt(c *step.Calls) int {
+	r.attempts += len(c.Attempts)
+	return r.attempts
 }
 
 // Run runs the calls of a round, and fits their results into its room. tokens counts those of a result.
-func (b *Box) Run(ctx context.Context, calls []tool.Record, c *step.Calls, tokens func(*tool.Record) int, hook toolcall.Hook) error {
-	limits := b.Limits
+func (r *Caller) Run(ctx context.Context, calls []tool.Record, c *step.Calls, tokens func(*tool.Record) int, hook toolcall.Hook) error {
+	limits := r.Limits
 	limits.Total = c.Time
-	if err := b.Set.Run(ctx, calls, limits, hook); err != nil {
+	if err := r.Set.Run(ctx, calls, limits, hook); err != nil {
 		return err
 	}
 	toolcall.Fit(calls, c.Room, tokens)
-	b.made += len(calls)
+	r.made += len(calls)
 	return nil
 }
 
 // Decide applies what people have decided about calls. It reports whether one of the calls still waits for a person.
-func (b *Box) Decide(calls []tool.Record) (waits bool) {
+func (r *Caller) Decide(calls []tool.Record) (waits bool) {
 	for i := range calls {
 		c := &calls[i]
-		t := b.Set[c.Name]
+		t := r.Set[c.Name]
 		if c.Done || t == nil || !t.Spec.Approval {
 			continue
 		}
 		c.Waits = true
-		switch d, ok := b.decided[c.ID]; {
+		switch d, ok := r.decided[c.ID]; {
 		case !ok:
 			waits = true
 		case d.Refused:
@@ -115,15 +122,16 @@ func (b *Box) Decide(calls []tool.Record) (waits bool) {
 
 // BeginOnce notes the calls that must not run twice. It reports whether there is one that begins now. One that had begun
 // before is not repeated.
-func (b *Box) BeginOnce(calls []tool.Record) (begins bool) {
+func (r *Caller) BeginOnce(calls []tool.Record) (begins bool) {
 	for i := range calls {
 		c := &calls[i]
-		switch t := b.Set[c.Name]; {
+		switch t := r.Set[c.Name]; {
 		case c.Done || t == nil || !t.Spec.Once:
 		case c.Begun:
 			toolcall.Interrupt(c)
 		default:
-			c.Begun, begins = true, true
+			c.Begun = true
+			begins = true
 		}
 	}
 	return begins
@@ -186,7 +194,8 @@ func FitSources(parts []providers.Part, calls []tool.Record) {
 	for i := range calls {
 		for j := range calls[i].Sources {
 			s := &calls[i].Sources[j]
-			if left -= len(s.URI) + len(s.Title); len(s.Text) <= left {
+			left -= len(s.URI) + len(s.Title)
+			if len(s.Text) <= left {
 				left -= len(s.Text)
 			} else if s.Text != "" {
 				s.Size, s.SHA256, s.Text = len(s.Text), toolcall.Digest(s.Text), ""
@@ -198,7 +207,14 @@ func FitSources(parts []providers.Part, calls []tool.Record) {
 // Hide returns a call of a private step without what may quote the document: its size stands for the result.
 func Hide(c *tool.Record) tool.Record {
 	return tool.Record{
-		ID: c.ID, Name: c.Name, Begun: c.Begun, Done: c.Done, Error: c.Error, Shared: c.Shared, Size: max(c.Size, len(c.Text)),
-		Began: c.Began, Duration: c.Duration,
+		ID:       c.ID,
+		Name:     c.Name,
+		Begun:    c.Begun,
+		Done:     c.Done,
+		Error:    c.Error,
+		Shared:   c.Shared,
+		Size:     max(c.Size, len(c.Text)),
+		Began:    c.Began,
+		Duration: c.Duration,
 	}
 }
