@@ -104,7 +104,7 @@ func TestReviewsOfRealDiffs(t *testing.T) {
 	)
 	lie := claim(t, rightly, "note", "cmd/other.go", 7, wrong)
 	invented := claim(t, falsely, "error", "judge/reply/syntax.go", 78, "os.RemoveAll(databaseOfAllUsers)")
-	bogus := claim(t, needless, "error", "internal/faulttest/spoiled_test.go", 1, "+	refused = &atomic.Int32{}")
+	bogus := claim(t, needless, "error", "internal/test/faulttest/spoiled_test.go", 1, "+	refused = &atomic.Int32{}")
 	type finding struct {
 		file string
 		line int
