@@ -126,7 +126,8 @@ func (o *options) listFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.filters.limit, "limit", 0, "largest `number` of debates")
 	flags.BoolVar(&o.all, "all", false, "list each debate of an evaluation, an audit, a tournament, labels or an influence, instead of one line for all")
 	flags.BoolVar(&o.count, "count", false, "print the number of debates by state instead of a list")
-	flags.StringVar(&o.by, "by", "", "print the sums of usage and cost by the value of this `label` instead of a list; forks count what they began with")
+	flags.StringVar(&o.by, "by", "",
+		"print the sums of usage and cost by the value of this `label` instead of a list; forks count what they began with")
 	flags.BoolVar(&o.json, "json", false, "print JSON")
 }
 

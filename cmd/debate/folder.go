@@ -106,14 +106,15 @@ func (f *folderReader) readAll(ctx context.Context) []fileText {
 	var workers sync.WaitGroup
 	for range 2 * runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
+			var room bytes.Buffer
 			for files := range next {
-				f.readSome(ctx, f.places[files[0]:files[1]], list[files[0]:files[1]])
+				f.readSome(ctx, f.places[files[0]:files[1]], list[files[0]:files[1]], &room)
 			}
 		})
 	}
 	for start := 0; start < len(f.places); {
 		end := start + 1
-		for end < len(f.places) && path.Dir(f.places[end]) == path.Dir(f.places[start]) {
+		for end < len(f.places) && folderOf(f.places[end]) == folderOf(f.places[start]) {
 			end++
 		}
 		next <- [2]int{start, end}
@@ -124,13 +125,12 @@ func (f *folderReader) readAll(ctx context.Context) []fileText {
 	return list
 }
 
-// readSome reads files of one folder. It opens the folder once, because each file would open it again.
-func (f *folderReader) readSome(ctx context.Context, places []string, to []fileText) {
-	in := f.root
-	opened, err := f.root.OpenRoot(filepath.FromSlash(path.Dir(places[0])))
+// readSome reads files of one folder. It opens and lists the folder once, because asking for each file takes longer. The buffer is for
+// texts.
+func (f *folderReader) readSome(ctx context.Context, places []string, to []fileText, room *bytes.Buffer) {
+	in, entries, err := f.openFolder(folderOf(places[0]))
 	if err == nil {
-		in = opened
-		defer opened.Close() //nolint:errcheck // it is only read
+		defer in.Close() //nolint:errcheck // it is only read
 	}
 	for i, place := range places {
 		to[i].why = f.unwanted(place)
@@ -141,9 +141,44 @@ func (f *folderReader) readSome(ctx context.Context, places []string, to []fileT
 		case err != nil:
 			to[i].err = f.refuse(place, err)
 		default:
-			to[i] = f.read(ctx, in, place)
+			to[i] = f.read(ctx, in, place, entries[path.Base(strings.TrimSuffix(place, "/"))], room)
 		}
 	}
+}
+
+// folderOf returns the folder that has a place. Git lists a repository within this one with a slash at the end.
+func folderOf(place string) string { return path.Dir(strings.TrimSuffix(place, "/")) }
+
+// openFolder opens a folder below the top one, and returns what is in it, by name.
+func (f *folderReader) openFolder(place string) (in *os.Root, entries map[string]fs.DirEntry, err error) {
+	in, err = f.root.OpenRoot(filepath.FromSlash(place))
+	if err != nil {
+		return nil, nil, err
+	}
+	entries, err = listOf(in)
+	if err != nil {
+		_ = in.Close() // it is only read
+		return nil, nil, err
+	}
+	return in, entries, nil
+}
+
+// listOf returns what is in a folder, by name.
+func listOf(in *os.Root) (map[string]fs.DirEntry, error) {
+	folder, err := in.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close() //nolint:errcheck // it is only read
+	list, err := folder.ReadDir(-1)
+	if err != nil {
+		return nil, err
+	}
+	entries := make(map[string]fs.DirEntry, len(list))
+	for _, e := range list {
+		entries[e.Name()] = e
+	}
+	return entries, nil
 }
 
 // unwanted returns why a file is no document, as far as its place tells.
@@ -157,28 +192,32 @@ func (f *folderReader) unwanted(place string) reason {
 	return ""
 }
 
-// read reads a file of an open folder, if it is a document.
-func (f *folderReader) read(ctx context.Context, in *os.Root, place string) (c fileText) {
+// read reads a file of an open folder, if it is a document. found is what the list of the folder has of it, and nil if it has nothing.
+func (f *folderReader) read(ctx context.Context, in *os.Root, place string, found fs.DirEntry, room *bytes.Buffer) (c fileText) {
 	local := filepath.FromSlash(strings.TrimSuffix(place, "/"))
-	info, err := os.Lstat(filepath.Join(f.top, local)) // what it says is not trusted: only the open folder reads
 	switch {
-	case isMissing(err):
+	case found == nil:
 		c.why = isGone
-	case err != nil:
-		c.err = f.refuse(place, err)
-	case info.Mode()&fs.ModeSymlink != 0:
+	case found.Type()&fs.ModeSymlink != 0:
 		c.why, c.err = f.readLink(local, place)
-	case !info.Mode().IsRegular(): // such as a repository within this one
+	case !found.Type().IsRegular(): // such as a repository within this one
 		c.why = isOther
-	case info.Size() > maxFolderFile && !isExtracted(place):
-		c.why = isLarge
 	default:
-		data, err := load(in, filepath.Base(local), int(info.Size()))
-		if err != nil {
-			c.err = f.refuse(place, err)
-			return c
+		most := int64(maxFolderFile)
+		if isExtracted(place) {
+			most = extract.MaxSize
 		}
-		return f.examine(ctx, place, data)
+		err := load(in, filepath.Base(local), room, most+1)
+		switch {
+		case isMissing(err):
+			c.why = isGone
+		case err != nil:
+			c.err = f.refuse(place, err)
+		case int64(room.Len()) > most && most == maxFolderFile:
+			c.why = isLarge
+		default:
+			return f.examine(ctx, place, room.Bytes())
+		}
 	}
 	return c
 }
@@ -203,16 +242,16 @@ func (f *folderReader) refuse(place string, err error) error {
 	return exitErrorf(exitInput, "read documents: %s in %s: %w", printableLine(place), f.top, err)
 }
 
-// load reads a file of about a size, which may have changed since it was told.
-func load(in *os.Root, base string, size int) ([]byte, error) {
-	file, err := in.Open(base)
+// load reads at most that many bytes of a file into a buffer, which keeps them until the next call.
+func load(in *os.Root, base string, to *bytes.Buffer, most int64) error {
+	file, err := in.OpenFile(base, openFlags, 0)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer file.Close()                                        //nolint:errcheck // it is only read
-	b := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead)) // so that one call reads all, and another one finds the end
-	_, err = b.ReadFrom(io.LimitReader(file, extract.MaxSize))
-	return b.Bytes(), err
+	defer file.Close() //nolint:errcheck // it is only read
+	to.Reset()
+	_, err = to.ReadFrom(io.LimitReader(file, most))
+	return err
 }
 
 // examine returns the text that a file holds, or why it is no document.

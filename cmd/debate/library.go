@@ -7,9 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/context/window"
@@ -76,6 +79,7 @@ func (l *library) distribute(c *debate.Config, size int) (private, searched []do
 	for _, d := range c.Documents {
 		used += cmp.Or(d.Tokens, window.Estimate(d.Shown(d.Text)))
 	}
+	missed := math.MaxInt // the length of the shortest text of a folder that had no room: longer ones are not tried
 	for _, d := range l.ranked() {
 		if d.isPrivate() {
 			private = append(private, d)
@@ -86,9 +90,16 @@ func (l *library) distribute(c *debate.Config, size int) (private, searched []do
 		if d.named {
 			room = size / 2
 		}
+		if !d.named && len(d.text) >= missed {
+			searched = append(searched, d)
+			continue
+		}
 		tokens := tokensOf(&d, room-used)
 		if used+tokens > room || len(c.Documents) >= evidence.MaxDocuments/2 || len(d.place) > maxDocumentName {
 			searched = append(searched, d)
+			if !d.named && len(d.place) <= maxDocumentName {
+				missed = len(d.text)
+			}
 			continue
 		}
 		used += tokens
@@ -281,11 +292,23 @@ func pinAll(list []source, files []document) (labels map[string]string, err erro
 // hashOf returns a hash of the places and the texts of files, in any order.
 func hashOf(files []document) string {
 	list := make([]string, len(files))
-	for i := range files {
-		list[i] = files[i].place + "\x00" + evidence.Hash(files[i].text)
-	}
+	inParallel(len(files), func(start, end int) {
+		for i := start; i < end; i++ {
+			list[i] = files[i].place + "\x00" + evidence.Hash(files[i].text)
+		}
+	})
 	slices.Sort(list)
 	return evidence.Hash(strings.Join(list, "\n"))
+}
+
+// inParallel divides n things into ranges, and calls do for each at the same time.
+func inParallel(n int, do func(start, end int)) {
+	parts := min(n, runtime.GOMAXPROCS(0))
+	var workers sync.WaitGroup
+	for i := range parts {
+		workers.Go(func() { do(i*n/parts, (i+1)*n/parts) })
+	}
+	workers.Wait()
 }
 
 // openDocuments opens the documents of a stored debate again. It returns an error that names each file that is missing or

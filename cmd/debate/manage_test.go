@@ -177,7 +177,12 @@ func TestFiltersSelectDebates(t *testing.T) {
 	require.Len(t, totals, 2)
 	require.Equal(t, 1, totals[""].Debates)
 	require.Positive(t, totals["blue"].Usage.Input)
-	for args, says := range map[string]string{"--by team --count": "--count and --by exclude one another", "--state done": "--state done is unknown, use running or one of configuring, ", "--outcome won": "--outcome won is unknown, use one of judge_decided, ", "--label team": "--label team, want NAME=VALUE"} {
+	for args, says := range map[string]string{
+		"--by team --count": "--count and --by exclude one another",
+		"--state done":      "--state done is unknown, use running or one of configuring, ",
+		"--outcome won":     "--outcome won is unknown, use one of judge_decided, ",
+		"--label team":      "--label team, want NAME=VALUE",
+	} {
 		code, _, stderr := execute(t, environment(), append([]string{"list", "--store", "kept/d.db"}, strings.Fields(args)...)...)
 		require.Equal(t, 2, code)
 		require.Contains(t, stderr, says)

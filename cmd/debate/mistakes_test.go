@@ -220,7 +220,8 @@ var wrongValues = map[string]string{
 	"min-confidence": "0.8", "pass": " ", "sarif": ".", "since": "yesterday", "size": "0", "state": "asleep", "store": ".", "target": "2",
 	"updated-before": "yesterday", "updated-since": "yesterday",
 	// These take any text that is not blank.
-	"by": " ", "decline": " ", "family": " ", "name": " ", "parent": " ", "person": " ", "reply": " ", "seed": " ", "topic": " ", "waiting": " ",
+	"by": " ", "decline": " ",
+	"family": " ", "name": " ", "parent": " ", "person": " ", "reply": " ", "seed": " ", "topic": " ", "waiting": " ",
 }
 
 // arguments has what commands need beside a flag that is tried. ID stands for a debate that has ended, and FORK for one that is paused, and WAITING for

@@ -36,6 +36,7 @@ func TestTheWorkflowOfTheDocuments(t *testing.T) {
 	require.Empty(t, wrong)
 
 	const file = "cmd/main.go"
+	const place = "file=cmd/main.go,line=3,endLine=3,title=no limit::"
 	const quote = "+var limit = 0 // no limit at all"
 	for name, tt := range map[string]struct {
 		claims string
@@ -43,8 +44,8 @@ func TestTheWorkflowOfTheDocuments(t *testing.T) {
 		notes  []string // the beginnings of the annotations
 	}{
 		"approved":  {`{"findings": []}`, 0, nil},
-		"a comment": {claim(t, "no limit", "warning", file, 9, quote), 0, []string{"::warning file=cmd/main.go,line=3,endLine=3,title=no limit::"}},
-		"refused":   {claim(t, "no limit", "error", file, 3, quote), exitAnother, []string{"::error file=cmd/main.go,line=3,endLine=3,title=no limit::"}},
+		"a comment": {claim(t, "no limit", "warning", file, 9, quote), 0, []string{"::warning " + place}},
+		"refused":   {claim(t, "no limit", "error", file, 3, quote), exitAnother, []string{"::error " + place}},
 		"undecided": {`{}`, exitUndecided, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -119,8 +119,3 @@ func build(ctx context.Context, dir string, env []string, program string, module
 	}
 	return nil
 }
-
-func execute(ctx context.Context, dir string, env []string, name string, args ...string) error {
-	_, err := output(ctx, dir, env, name, args...)
-	return err
-}

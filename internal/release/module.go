@@ -132,3 +132,8 @@ func output(ctx context.Context, dir string, env []string, name string, args ...
 	}
 	return string(out), nil
 }
+
+func execute(ctx context.Context, dir string, env []string, name string, args ...string) error {
+	_, err := output(ctx, dir, env, name, args...)
+	return err
+}

@@ -41,7 +41,9 @@ func TestScoresOfWideNamesAreAligned(t *testing.T) {
 	p := printer.Printer{Output: &b}
 	turn := transcript.Turn{
 		Key: transcript.Key{Run: 1, Round: 1, Phase: "assess", Actor: "J"}, Contract: "assessment/1",
-		Data: []byte(`{"participants": [{"name": "日本", "score": 7}, {"name": "Ada 🌳", "score": 5}, {"name": "Cy", "score": 10}], "reasoning": "So."}`),
+		Data: []byte(`{"participants": [
+			{"name": "日本", "score": 7}, {"name": "Ada 🌳", "score": 5}, {"name": "Cy", "score": 10}
+		], "reasoning": "So."}`),
 	}
 	p.Show(debate.TurnDone{EventMeta: debate.EventMeta{Seq: 1}, Turn: turn})
 	require.Contains(t, b.String(), "  日本       7 of 10\n  Ada 🌳     5 of 10\n  Cy        10 of 10\n")
