@@ -54,7 +54,8 @@ func (p Protocol) Check(r *protocol.Record) []protocol.Problem {
 func checkRoles(r *protocol.Record) (problems []protocol.Problem) {
 	role := r.Participants[0].Role
 	if role == r.Participants[1].Role && (role == roleProposer || role == roleSkeptic) {
-		problems = append(problems, protocol.Problemf("participants", "both have the role %q, it takes one %s and one %s", role, roleProposer, roleSkeptic))
+		problems = append(problems, protocol.Problemf("participants",
+			"both have the role %q, it takes one %s and one %s", role, roleProposer, roleSkeptic))
 	}
 	return problems
 }
