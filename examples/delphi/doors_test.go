@@ -14,16 +14,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/debatehttp"
-	"github.com/elenchus-go/debate/debatetool"
 	"github.com/elenchus-go/debate/eval"
-	"github.com/elenchus-go/debate/inspector"
-	"github.com/elenchus-go/debate/launch"
+	"github.com/elenchus-go/debate/eval/tournament"
+	"github.com/elenchus-go/debate/integrations/debatehttp"
+	"github.com/elenchus-go/debate/integrations/debatetool"
+	"github.com/elenchus-go/debate/integrations/inspector"
+	"github.com/elenchus-go/debate/integrations/launch"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
 	"github.com/elenchus-go/debate/store"
-	"github.com/elenchus-go/debate/tournament"
 )
 
 // Everything around a debate takes a protocol that it does not know: an evaluation, a tournament, tools for models, a server and the
