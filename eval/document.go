@@ -131,7 +131,7 @@ const (
 )
 
 func (p *Report) costNote() string {
-	return fmt.Sprintf("The means for each question. No other arm is at least as accurate as a best one for as %s.", map[bool]string{true: "little money", false: "few tokens"}[p.priced()])
+	return fmt.Sprintf("The means for each question. No other arm is at least as accurate as a best one for as %s.", map[bool]string{true: "little money", false: "few tokens"}[p.contenders().Priced()])
 }
 
 func (p *Report) accuracy() *report.Table {
@@ -176,7 +176,7 @@ func (p *Report) differenceTable() *report.Table {
 			least = fmt.Sprintf("%.3f", d.Detectable)
 		}
 		t.Rows = append(t.Rows, []string{
-			d.Arm, d.Baseline, d.Interval.String(), strconv.Itoa(d.Interval.N), strconv.Itoa(d.Better), strconv.Itoa(d.Worse), probability(d.Adjusted), least, runs.Count(d.Needed),
+			d.Arm, d.Baseline, d.Interval.String(), strconv.Itoa(d.Interval.N), strconv.Itoa(d.Better), strconv.Itoa(d.Worse), runs.Probability(d.Adjusted), least, runs.Count(d.Needed),
 		})
 	}
 	return t
@@ -210,26 +210,11 @@ func (p *Report) rounds() *report.Table {
 // plot returns accuracy against cost, or against tokens if a cost is unknown.
 func (p *Report) plot() *report.Plot {
 	plot := &report.Plot{Title: "Accuracy against cost", X: "Cost for each question", Y: "Accuracy"}
-	if !p.priced() {
+	if !p.contenders().Priced() {
 		plot.Title, plot.X = "Accuracy against tokens", "Tokens for each question"
 	}
-	for _, a := range p.Arms {
-		if a.Runs > 0 {
-			point := report.Point{Name: a.Name, X: p.expense(a), Y: a.Accuracy.Value, Best: a.Unbeaten}
-			if a.Accuracy.Known() {
-				point.Low, point.High = a.Accuracy.Low, a.Accuracy.High
-			}
-			plot.Points = append(plot.Points, point)
-		}
-	}
+	plot.Points = p.contenders().Points()
 	return plot
-}
-
-func probability(p float64) string {
-	if p < 0.001 {
-		return "< 0.001"
-	}
-	return fmt.Sprintf("%.3f", p)
 }
 
 func number(f float64) string {

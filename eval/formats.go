@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/evidence"
+	"github.com/elenchus-go/debate/internal/runs"
 )
 
 // formats maps the names of data sets to the functions that add the tasks of their files.
@@ -21,15 +22,15 @@ var formats = map[string]func(*taskList, []byte){
 
 // readGSM8K reads lines with question and answer. The right answer follows #### at the end of the answer.
 func readGSM8K(l *taskList, text []byte) {
-	eachLine(text, func(line int, text []byte) {
+	runs.EachLine(text, func(line int, text []byte) {
 		var q struct{ Question, Answer string }
 		if err := json.Unmarshal(text, &q); err != nil {
-			l.refuse(line, decodeError(err))
+			l.Refuse(line, decodeError(err))
 			return
 		}
 		at := strings.LastIndex(q.Answer, "####")
 		if at < 0 {
-			l.refuse(line, errors.New("answer: it has no #### before the right answer"))
+			l.Refuse(line, errors.New("answer: it has no #### before the right answer"))
 			return
 		}
 		l.add(line, Task{Topic: q.Question, Gold: []string{strings.TrimSpace(q.Answer[at+len("####"):])}})
@@ -46,7 +47,7 @@ func eachRecord(l *taskList, text []byte, use func(line int, record []string)) {
 		case errors.Is(err, io.EOF):
 			return
 		case malformed:
-			l.refuse(wrong.StartLine, fmt.Errorf("decode CSV: %w", wrong.Err))
+			l.Refuse(wrong.StartLine, fmt.Errorf("decode CSV: %w", wrong.Err))
 			continue
 		}
 		line, _ := r.FieldPos(0)
@@ -58,12 +59,12 @@ func eachRecord(l *taskList, text []byte, use func(line int, record []string)) {
 func readMMLU(l *taskList, text []byte) {
 	eachRecord(l, text, func(line int, record []string) {
 		if len(record) != 6 {
-			l.refuse(line, fmt.Errorf("it has %d fields, want 6: the question, four choices and the letter of the right one", len(record)))
+			l.Refuse(line, fmt.Errorf("it has %d fields, want 6: the question, four choices and the letter of the right one", len(record)))
 			return
 		}
 		letter := strings.ToUpper(strings.TrimSpace(record[5]))
 		if len(letter) != 1 || letter < "A" || letter > "D" {
-			l.refuse(line, fmt.Errorf("the right choice is %q, want A, B, C or D", record[5]))
+			l.Refuse(line, fmt.Errorf("the right choice is %q, want A, B, C or D", record[5]))
 			return
 		}
 		l.add(line, Task{Topic: record[0], Choices: record[1:5], Gold: []string{record[1+letter[0]-'A']}})
@@ -80,7 +81,7 @@ func readTruthfulQA(l *taskList, text []byte) {
 			header = record
 			for _, name := range []string{"Question", "Best Answer", "Correct Answers"} {
 				if !slices.Contains(header, name) {
-					l.refuse(line, fmt.Errorf("the header has no field %q", name))
+					l.Refuse(line, fmt.Errorf("the header has no field %q", name))
 				}
 			}
 			return
@@ -111,7 +112,7 @@ func readTruthfulQA(l *taskList, text []byte) {
 
 // readQuality reads lines of an article with its questions. The questions about an article are one group.
 func readQuality(l *taskList, text []byte) {
-	eachLine(text, func(line int, text []byte) {
+	runs.EachLine(text, func(line int, text []byte) {
 		var a struct {
 			ID        string `json:"article_id"`
 			Article   string `json:"article"`
@@ -126,16 +127,16 @@ func readQuality(l *taskList, text []byte) {
 			} `json:"questions"`
 		}
 		if err := json.Unmarshal(text, &a); err != nil {
-			l.refuse(line, decodeError(err))
+			l.Refuse(line, decodeError(err))
 			return
 		}
 		if strings.TrimSpace(a.Article) == "" || len(a.Questions) == 0 {
-			l.refuse(line, errors.New("it has no article or no questions"))
+			l.Refuse(line, errors.New("it has no article or no questions"))
 			return
 		}
 		for i, q := range a.Questions {
 			if q.Gold < 1 || q.Gold > len(q.Options) {
-				l.refuse(line, fmt.Errorf("question %d: gold_label is %d of %d options; the test set has none", i+1, q.Gold, len(q.Options)))
+				l.Refuse(line, fmt.Errorf("question %d: gold_label is %d of %d options; the test set has none", i+1, q.Gold, len(q.Options)))
 				continue
 			}
 			id := q.ID
@@ -169,13 +170,13 @@ func readLLMBar(l *taskList, text []byte) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	lineAt := func(offset int64) int { return 1 + bytes.Count(text[:offset], []byte("\n")) }
 	if start, err := d.Token(); err != nil || start != json.Delim('[') {
-		l.refuse(1, errors.New("decode JSON: want an array of pairs"))
+		l.Refuse(1, errors.New("decode JSON: want an array of pairs"))
 		return
 	}
 	for d.More() {
 		var raw json.RawMessage
 		if err := d.Decode(&raw); err != nil {
-			l.refuse(lineAt(d.InputOffset()), decodeError(err))
+			l.Refuse(lineAt(d.InputOffset()), decodeError(err))
 			return
 		}
 		line := lineAt(d.InputOffset() - int64(len(raw)))
@@ -185,20 +186,20 @@ func readLLMBar(l *taskList, text []byte) {
 		}
 		fields := map[string]any{"input": &p.Input, "output_1": &p.Output1, "output_2": &p.Output2, "label": &p.Label}
 		if err := decodeFields(raw, fields); err != nil {
-			l.refuse(line, err)
+			l.Refuse(line, err)
 			continue
 		}
 		if p.Label != 1 && p.Label != 2 {
-			l.refuse(line, fmt.Errorf("label: %d, want 1 or 2", p.Label))
+			l.Refuse(line, fmt.Errorf("label: %d, want 1 or 2", p.Label))
 			continue
 		}
 		l.add(line, Task{
-			ID: fmt.Sprint(len(l.lines) + len(l.wrong) + 1), Topic: "Which of two answers follows this instruction better?\n\n" + p.Input, Group: fmt.Sprintf("%016x", digest(p.Input)),
+			ID: fmt.Sprint(l.Len() + 1), Topic: "Which of two answers follows this instruction better?\n\n" + p.Input, Group: fmt.Sprintf("%016x", digest(p.Input)),
 			Choices: []string{p.Output1, p.Output2}, Gold: []string{[]string{p.Output1, p.Output2}[p.Label-1]},
 		})
 	}
 	if _, err := d.Token(); err != nil {
-		l.refuse(lineAt(d.InputOffset()), decodeError(err))
+		l.Refuse(lineAt(d.InputOffset()), decodeError(err))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/evidence"
+	"github.com/elenchus-go/debate/internal/runs"
 )
 
 // Format says how tasks are written in a file. The zero Format is JSON Lines with the names of the fields of [Task].
@@ -54,23 +55,17 @@ func (f Format) Read(r io.Reader) ([]Task, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read tasks: %w", err)
 	}
-	l := &taskList{lines: map[string]int{}}
+	l := &taskList{}
 	parse(l, bytes.TrimPrefix(text, []byte("\ufeff")))
-	if len(l.tasks) == 0 && len(l.wrong) == 0 {
-		return nil, errors.New("read tasks: the file has none")
-	}
-	if len(l.wrong) > 0 {
-		return nil, fmt.Errorf("read tasks: %w", errors.Join(l.wrong...))
-	}
-	return l.tasks, nil
+	return l.Read("tasks")
 }
 
 // readLines reads JSON Lines.
 func (f Format) readLines(l *taskList, text []byte) {
-	eachLine(text, func(line int, text []byte) {
+	runs.EachLine(text, func(line int, text []byte) {
 		t, err := f.parse(text)
 		if err != nil {
-			l.refuse(line, err)
+			l.Refuse(line, err)
 			return
 		}
 		l.add(line, t)

@@ -3,6 +3,7 @@ package eval
 import (
 	"time"
 
+	"github.com/elenchus-go/debate/internal/runs"
 	"github.com/elenchus-go/debate/judge/estimate"
 )
 
@@ -112,36 +113,19 @@ func (d Difference) Shown() bool {
 	return (d.Interval.Above(0) || d.Interval.Below(0)) && d.Adjusted < 0.05
 }
 
-// markUnbeaten marks the arms that no other arm beats: by money if each has a cost, or else by tokens.
+// contenders returns the arms with what they achieve and take.
+func (p *Report) contenders() (list runs.Contenders) {
+	for _, a := range p.Arms {
+		list = append(list, runs.Contender{Name: a.Name, Runs: a.Runs, Achieved: a.Accuracy, Cost: a.Cost, Tokens: a.Tokens})
+	}
+	return list
+}
+
+// markUnbeaten marks the arms that no other arm beats.
 func (p *Report) markUnbeaten() {
 	for i := range p.Arms {
-		a := &p.Arms[i]
-		a.Unbeaten = a.Runs > 0
-		for j, b := range p.Arms {
-			x, y := p.expense(*a), p.expense(b)
-			if i != j && b.Runs > 0 && b.Accuracy.Value >= a.Accuracy.Value && y <= x && (b.Accuracy.Value > a.Accuracy.Value || y < x) {
-				a.Unbeaten = false
-			}
-		}
+		p.Arms[i].Unbeaten = p.contenders().Unbeaten(i)
 	}
-}
-
-// priced reports whether each arm has a cost.
-func (p *Report) priced() bool {
-	for _, a := range p.Arms {
-		if a.Runs > 0 && a.Cost == 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// expense returns the cost of an arm, or its tokens if a cost is unknown.
-func (p *Report) expense(a ArmResult) float64 {
-	if p.priced() {
-		return a.Cost
-	}
-	return a.Tokens
 }
 
 // Agreement says how far the judges of an arm's debates agree when they conclude them: on the winner, or on one of several options.

@@ -125,7 +125,7 @@ func (p *Report) biasTable() *report.Table {
 	for _, f := range p.Judges {
 		for _, b := range f.Biases {
 			t.Rows = append(t.Rows, []string{
-				f.Name + ", " + b.Name, b.Interval.String(), strconv.Itoa(b.Interval.N), probability(b.P), map[bool]string{true: "yes"}[b.Shown()],
+				f.Name + ", " + b.Name, b.Interval.String(), strconv.Itoa(b.Interval.N), rundebates.Probability(b.P), map[bool]string{true: "yes"}[b.Shown()],
 			})
 		}
 	}
@@ -162,11 +162,4 @@ func (p *Report) juryTable() *report.Table {
 		t.Rows = append(t.Rows, []string{x.name, x.of.String(), strconv.Itoa(x.of.N)})
 	}
 	return t
-}
-
-func probability(p float64) string {
-	if p < 0.001 {
-		return "< 0.001"
-	}
-	return fmt.Sprintf("%.3f", p)
 }

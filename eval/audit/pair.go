@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/elenchus-go/debate/eval"
+	rundebates "github.com/elenchus-go/debate/internal/runs"
 	"github.com/elenchus-go/debate/judge/agreement"
 )
 
@@ -91,35 +92,16 @@ func (f Format) Read(r io.Reader) ([]Pair, error) {
 }
 
 // readLines reads JSON Lines.
-func readLines(text []byte) (pairs []Pair, err error) {
-	var wrong []error
-	lines, n := map[string]int{}, 0
-	for line := range bytes.Lines(text) {
-		if n++; len(bytes.TrimSpace(line)) == 0 {
-			continue
-		}
+func readLines(text []byte) ([]Pair, error) {
+	var list rundebates.Items[Pair]
+	rundebates.EachLine(text, func(n int, line []byte) {
 		p, err := readLine(line, n)
-		switch before := lines[p.ID]; {
-		case err != nil:
-		case before > 0:
-			err = fmt.Errorf("id: %q is the id of line %d too", p.ID, before)
-		default:
+		if err == nil {
 			err = p.check()
 		}
-		if err != nil {
-			wrong = append(wrong, fmt.Errorf("line %d: %w", n, err))
-			continue
-		}
-		lines[p.ID] = n
-		pairs = append(pairs, p)
-	}
-	switch {
-	case len(wrong) > 0:
-		return nil, fmt.Errorf("read pairs: %w", errors.Join(wrong...))
-	case len(pairs) == 0:
-		return nil, errors.New("read pairs: the file has none")
-	}
-	return pairs, nil
+		list.Add(n, p.ID, p, err)
+	})
+	return list.Read("pairs")
 }
 
 // readLine reads a pair.

@@ -73,11 +73,7 @@ func (a Analysis) report(ctx context.Context, o debate.Options, run bool) (*Repo
 	p.ID, p.Topic = r.ID, r.debate.Topic
 	tokens, cost := r.Spent()
 	p.Tokens, p.Cost = tokens, math.Round(cost*1e9)/1e9
-	if limit := r.Limit(); limit != "" && m.missing > 0 {
-		p.Incomplete = limit + ", and " + runs.Plural(m.missing, "sample") + " are missing"
-	} else if m.missing > 0 {
-		p.Incomplete = runs.Plural(m.missing, "sample") + " are missing"
-	}
+	p.Incomplete = runs.Incomplete(r.Limit(), m.missing, "sample")
 	if m.waits != "" {
 		p.Incomplete += "; debates with the label influence=" + r.ID + " wait for a decision: " + m.waits
 	}

@@ -142,7 +142,7 @@ func (p *Report) matrix() *report.Table {
 }
 
 func (p *Report) priceNote() string {
-	what := map[bool]string{true: "money", false: "tokens"}[p.priced()]
+	what := map[bool]string{true: "money", false: "tokens"}[p.contenders().Priced()]
 	return fmt.Sprintf("What a player uses for each game, without the judges. No other player has at least the rating of a best one for as little %s.", what)
 }
 
@@ -162,20 +162,17 @@ func (p *Report) plot() *report.Plot {
 		return nil
 	}
 	plot := &report.Plot{Title: "Rating against price", X: "Cost for each game", Y: "Rating", From: math.Inf(1), To: math.Inf(-1)}
-	if !p.priced() {
+	if !p.contenders().Priced() {
 		plot.Title, plot.X = "Rating against tokens", "Tokens for each game"
 	}
-	for _, s := range p.Players {
-		if s.Pairs == 0 {
-			continue
+	plot.Points = p.contenders().Points()
+	for _, point := range plot.Points {
+		plot.From = min(plot.From, point.Y)
+		plot.To = max(plot.To, point.Y)
+		if point.Low != point.High {
+			plot.From = min(plot.From, point.Low)
+			plot.To = max(plot.To, point.High)
 		}
-		point := report.Point{Name: s.Name, X: p.expense(s), Y: s.Rating.Value, Best: s.Unbeaten}
-		if s.Rating.Known() {
-			point.Low, point.High = s.Rating.Low, s.Rating.High
-			plot.From, plot.To = min(plot.From, point.Low), max(plot.To, point.High)
-		}
-		plot.From, plot.To = min(plot.From, point.Y), max(plot.To, point.Y)
-		plot.Points = append(plot.Points, point)
 	}
 	plot.From, plot.To = 50*math.Floor(plot.From/50-.1), 50*math.Ceil(plot.To/50+.1)
 	return plot

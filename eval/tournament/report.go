@@ -140,38 +140,18 @@ func (p *Report) addFamilies(players, judges []Player) {
 	}
 }
 
-// priced reports whether each player has a cost.
-func (p *Report) priced() bool {
+// contenders returns the players with what they achieve and take.
+func (p *Report) contenders() (list runs.Contenders) {
 	for _, s := range p.Players {
-		if s.Pairs > 0 && s.Cost == 0 {
-			return false
-		}
+		list = append(list, runs.Contender{Name: s.Name, Runs: s.Pairs, Achieved: s.Rating, Cost: s.Cost, Tokens: s.Tokens})
 	}
-	return len(p.Players) > 0
-}
-
-// expense returns the cost of a player, or its tokens if a cost is unknown.
-func (p *Report) expense(s Standing) float64 {
-	if p.priced() {
-		return s.Cost
-	}
-	return s.Tokens
+	return list
 }
 
 // markUnbeaten marks the players that no other player beats.
 func (p *Report) markUnbeaten() {
-	if len(p.Groups) > 0 {
-		return
-	}
 	for i := range p.Players {
-		a := &p.Players[i]
-		a.Unbeaten = a.Pairs > 0
-		for j, b := range p.Players {
-			x, y := p.expense(*a), p.expense(b)
-			if i != j && b.Pairs > 0 && b.Rating.Value >= a.Rating.Value && y <= x && (b.Rating.Value > a.Rating.Value || y < x) {
-				a.Unbeaten = false
-			}
-		}
+		p.Players[i].Unbeaten = len(p.Groups) == 0 && p.contenders().Unbeaten(i)
 	}
 }
 

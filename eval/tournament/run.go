@@ -224,11 +224,7 @@ func (r *runner) report(ctx context.Context) (*Report, error) {
 	report.Tournament, report.Tokens, report.Cost = r.Name, tokens, math.Round(cost*1e9)/1e9
 	report.Missing, report.Failed = missing, len(failed)
 	report.Failures = failed[:min(len(failed), 10)]
-	if limit := r.Limit(); limit != "" && missing > 0 {
-		report.Incomplete = limit + ", and " + runs.Plural(missing, "game") + " are missing"
-	} else if missing > 0 {
-		report.Incomplete = runs.Plural(missing, "game") + " are missing"
-	}
+	report.Incomplete = runs.Incomplete(r.Limit(), missing, "game")
 	report.addFamilies(r.Players, r.Judges)
 	return report, nil
 }

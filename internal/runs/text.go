@@ -64,3 +64,23 @@ func Thousands(n int) string {
 	}
 	return s
 }
+
+// Probability returns a probability with three decimals.
+func Probability(p float64) string {
+	if p < 0.001 {
+		return "< 0.001"
+	}
+	return fmt.Sprintf("%.3f", p)
+}
+
+// Incomplete says why something is missing: because of a limit, or just that it is. It returns "" if nothing is.
+func Incomplete(limit string, missing int, what string) string {
+	text := Plural(missing, what) + " are missing"
+	switch {
+	case missing == 0:
+		return ""
+	case limit != "":
+		return limit + ", and " + text
+	}
+	return text
+}

@@ -50,6 +50,15 @@ func (p Protocol) flow() protocol.Flow {
 	}
 }
 
+// checkRoles requires that not both participants have the same role.
+func checkRoles(r *protocol.Record) (problems []protocol.Problem) {
+	a, b := r.Participants[0], r.Participants[1]
+	if a.Role == b.Role && (a.Role == Advocate || a.Role == Challenger) {
+		problems = append(problems, protocol.Problemf("participants[1].role", "%q is taken by %s", a.Role, a.Name))
+	}
+	return problems
+}
+
 // Phases returns the phases of the stage and round.
 func (p Protocol) Phases(r *protocol.Record) []protocol.Phase { return p.flow().Phases(r) }
 

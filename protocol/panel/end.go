@@ -11,18 +11,6 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// judgeTurns returns the turns of the judges in a phase of the current round.
-func judgeTurns(r *protocol.Record, phase string) (list []transcript.Turn) {
-	for _, name := range r.Judges {
-		for _, order := range []string{"", judge.Swapped} {
-			if t, ok := r.FindCurrent(phase, name, order); ok {
-				list = append(list, t)
-			}
-		}
-	}
-	return list
-}
-
 // End returns why the judges end the debate after this round, or the zero Ending. The jury decides by majority. In the
 // formats round-limited, structured-rounds and oxford the judges do not end the debate. With DevilsAdvocate they do not
 // end it when the participants converge and the advocate has not spoken against the consensus.

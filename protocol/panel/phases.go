@@ -77,11 +77,6 @@ func (p Protocol) concluding(name string, who func(*protocol.Record) []transcrip
 	return stage
 }
 
-// selected returns the jury and the senior judge.
-func (p Protocol) selected() jury.Selected {
-	return jury.Selected{Selection: p.Selection, Phase: phaseVerdict, Said: judgeTurns}
-}
-
 // assessors returns the judges who assess the current round.
 func (p Protocol) assessors(r *protocol.Record) []transcript.Key {
 	members := p.selected().Members(r)

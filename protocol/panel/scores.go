@@ -4,10 +4,28 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/elenchus-go/debate/internal/jury"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
+
+// selected returns the jury and the senior judge.
+func (p Protocol) selected() jury.Selected {
+	return jury.Selected{Selection: p.Selection, Phase: phaseVerdict, Said: judgeTurns}
+}
+
+// judgeTurns returns the turns of the judges in a phase of the current round.
+func judgeTurns(r *protocol.Record, phase string) (list []transcript.Turn) {
+	for _, name := range r.Judges {
+		for _, order := range []string{"", judge.Swapped} {
+			if t, ok := r.FindCurrent(phase, name, order); ok {
+				list = append(list, t)
+			}
+		}
+	}
+	return list
+}
 
 // ownScores has what the scores of one judge are computed from, for one order of the participants. It does not change when
 // the record does.

@@ -38,6 +38,28 @@ func (p Protocol) flow() protocol.Flow {
 	}
 }
 
+// Check requires a proposer, a skeptic and one synthesizer, and parameters within their bounds.
+func (p Protocol) Check(r *protocol.Record) []protocol.Problem {
+	problems := protocol.Problems(p.flow().Check(r))
+	if p.Templates > maxTemplates {
+		problems.Add("protocol.templates", "%d, use 1 to %d, or a negative number for none", p.Templates, maxTemplates)
+	}
+	if !(p.ReadyScore >= 0 && p.ReadyScore <= 10) {
+		problems.Add("protocol.ready_score", "%v, use a score above 0 and up to 10", p.ReadyScore)
+	}
+	return problems
+}
+
+// checkRoles requires that not both participants have the same role.
+func checkRoles(r *protocol.Record) (problems []protocol.Problem) {
+	role := r.Participants[0].Role
+	if role == r.Participants[1].Role && (role == roleProposer || role == roleSkeptic) {
+		problems = append(problems, protocol.Problemf("participants",
+			"both have the role %q, it takes one %s and one %s", role, roleProposer, roleSkeptic))
+	}
+	return problems
+}
+
 // Phases returns the phases of the stage and round.
 func (p Protocol) Phases(r *protocol.Record) []protocol.Phase { return p.flow().Phases(r) }
 

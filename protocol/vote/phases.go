@@ -11,9 +11,6 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// phaseDecide is the phase of the judges' ruling.
-const phaseDecide = "decide"
-
 // Phases returns one phase for each round, and the judges' rulings at the end if they are needed.
 func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 	switch r.Cursor.Stage {

@@ -88,6 +88,9 @@ func (p Protocol) standing(r *protocol.Record, round int) (turns []transcript.Tu
 	return turns
 }
 
+// phaseDecide is the phase of the judges' ruling.
+const phaseDecide = "decide"
+
 // phaseName returns the name of the speeches' phase in a round.
 func phaseName(round int) string {
 	if round > 1 {
