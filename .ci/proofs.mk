@@ -89,7 +89,7 @@ AXE         = $(CACHE)/axe-core-$(AXE_VERSION)
 
 proof-browser: chromium axe # reports and the inspector in Chromium, with pictures of them in PICTURES; needs npm
 	@$(OUTSIDE) DEBATE_BROWSER="$(BROWSER)" DEBATE_AXE="$(AXE)/package/axe.min.js" DEBATE_PICTURES="$(PICTURES)" \
-		$(GO) test -count=1 -timeout 30m ./browser
+		$(GO) test -count=1 -timeout 60m ./browser
 
 CLIENTS = $(CACHE)/clients-$(shell cksum <internal/outside/clients/package-lock.json | tr ' ' -)
 
