@@ -10,7 +10,7 @@ import (
 	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/internal/readmodel"
 	"github.com/elenchus-go/debate/internal/toolcall"
-	"github.com/elenchus-go/debate/tool"
+	"github.com/elenchus-go/debate/providers/tool"
 )
 
 const (

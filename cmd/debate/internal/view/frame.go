@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/internal/readmodel"
-	"github.com/elenchus-go/debate/progress"
+	"github.com/elenchus-go/debate/report/progress"
 	"github.com/elenchus-go/debate/transcript"
 )
 
