@@ -89,7 +89,7 @@ AXE         = $(CACHE)/axe-core-$(AXE_VERSION)
 
 proof-browser: chromium axe # reports and the inspector in Chromium, with pictures of them in PICTURES; needs npm
 	@$(OUTSIDE) DEBATE_BROWSER="$(BROWSER)" DEBATE_AXE="$(AXE)/package/axe.min.js" DEBATE_PICTURES="$(PICTURES)" \
-		$(GO) test -count=1 -timeout 30m ./browser
+		$(GO) test -count=1 -timeout 60m ./browser
 
 # The version is fixed because each version has more rules. The file names its platform, and is a program without dependencies.
 SARIF_VERSION = 5.7.0

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/internal/readmodel"
 	"github.com/elenchus-go/debate/protocol"
 )
@@ -52,7 +53,7 @@ func lineBlocks(c *protocol.Chart, id string, speakers cast) []block {
 			text := ""
 			value, ok := row.Values[name]
 			if ok {
-				text = readmodel.Number(value)
+				text = outcome.Number(value)
 			}
 			line = append(line, text)
 		}
@@ -98,7 +99,7 @@ func drawLines(c *protocol.Chart, id string, speakers cast) *figure {
 	for i := range ticks + 1 {
 		v := maximum * float64(i) / float64(ticks)
 		f.line("grid", [2]float64{left, y(v)}, [2]float64{chartWidth - right, y(v)})
-		f.text("end", left-8, y(v)+5, readmodel.Number(v))
+		f.text("end", left-8, y(v)+5, outcome.Number(v))
 	}
 	f.line("axis", [2]float64{left, top}, [2]float64{left, top + height}, [2]float64{chartWidth - right, top + height})
 	f.text("start", 2, 12, c.Unit)
@@ -117,7 +118,7 @@ func drawLines(c *protocol.Chart, id string, speakers cast) *figure {
 				continue
 			}
 			points = append(points, [2]float64{x(row.Round), y(v)})
-			f.dot(class, x(row.Round), y(v), fmt.Sprintf("%s, round %d: %s", name, row.Round, readmodel.Number(v)))
+			f.dot(class, x(row.Round), y(v), fmt.Sprintf("%s, round %d: %s", name, row.Round, outcome.Number(v)))
 		}
 		f.line(class, points...)
 		at, below := float64(left+i%perRow*130), float64(top+height+62+i/perRow*22)
@@ -137,7 +138,7 @@ func barBlocks(c *protocol.Chart, id string, speakers cast) []block {
 	for _, row := range c.Rows {
 		line := []string{row.Name}
 		for _, name := range c.Series {
-			line = append(line, readmodel.Number(row.Values[name]))
+			line = append(line, outcome.Number(row.Values[name]))
 		}
 		cells = append(cells, line)
 	}
@@ -163,7 +164,7 @@ func drawBars(c *protocol.Chart, id string, speakers cast) *figure {
 	for i := range ticks + 1 {
 		v := maximum * float64(i) / float64(ticks)
 		f.line("grid", [2]float64{x(v), 6}, [2]float64{x(v), bottom})
-		f.text("middle", max(x(v), 9), bottom+18, readmodel.Number(v))
+		f.text("middle", max(x(v), 9), bottom+18, outcome.Number(v))
 	}
 	f.line("axis", [2]float64{left, 6}, [2]float64{left, bottom}, [2]float64{x(maximum), bottom})
 	for i, row := range rows {
@@ -179,12 +180,12 @@ func drawBars(c *protocol.Chart, id string, speakers cast) *figure {
 			if pair && n == 0 {
 				style += " before"
 			}
-			about := row.Name + ": " + readmodel.Number(v)
+			about := row.Name + ": " + outcome.Number(v)
 			if pair {
-				about = row.Name + ", " + name + ": " + readmodel.Number(v)
+				about = row.Name + ", " + name + ": " + outcome.Number(v)
 			}
 			f.box(style, left, at, max(x(v)-left, 1), bar, about)
-			value := readmodel.Number(v)
+			value := outcome.Number(v)
 			if pair {
 				value += " " + name
 			}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/internal/readmodel"
 )
 
@@ -49,7 +50,7 @@ func (r *Report) facts() []block {
 	}
 	add("Debate ID", res.ID)
 	if p := res.Parent; p.ID != "" {
-		add("Fork of", fmt.Sprintf("%s, with its first %s", p.ID, readmodel.Plural(int(p.Seq), "entry", "entries")))
+		add("Fork of", fmt.Sprintf("%s, with its first %s", p.ID, outcome.Count(int(p.Seq), "entry", "entries")))
 	}
 	if seed := r.shownConfig().Seed; seed != res.ID {
 		add("Seed", seed)
@@ -67,7 +68,7 @@ func (r *Report) facts() []block {
 		add("Head of the entries", s.Head)
 	}
 	add("Running time", fmt.Sprintf("%s, excluding pauses", formatDuration(res.RunningTime)))
-	add("Turns", readmodel.Thousands(res.Total.Turns))
+	add("Turns", outcome.Thousands(res.Total.Turns))
 	add("Tokens", fmt.Sprintf("%s input, %s output", formatTokens(res.Total.Usage, res.Total.Usage.Input), formatTokens(res.Total.Usage, res.Total.Usage.Output)))
 	add("Cost", r.shownConfig().formatCost(res.Total.Usage))
 	blocks := tableBlock("", []string{"Field", "Value"}, facts)
@@ -116,7 +117,7 @@ func (r *Report) detections() []block {
 		if f.Found {
 			yes = "yes"
 		}
-		found = append(found, []string{readmodel.Words(f.Signal), fmt.Sprint(f.Round), yes, readmodel.Number(f.Value), f.Evidence, f.Effect})
+		found = append(found, []string{readmodel.Words(f.Signal), fmt.Sprint(f.Round), yes, outcome.Number(f.Value), f.Evidence, f.Effect})
 	}
 	return tableBlock("Findings", []string{"Signal", "Round", "Found", "Value", "Evidence", "Effect"}, found)
 }

@@ -17,9 +17,9 @@ const unknownCost = "unknown" // a cost without prices
 // formatTokens formats a number of tokens, and marks it with ≈ if the usage is estimated.
 func formatTokens(u transcript.Usage, n int) string {
 	if u.Estimated {
-		return "≈ " + readmodel.Thousands(n)
+		return "≈ " + outcome.Thousands(n)
 	}
-	return readmodel.Thousands(n)
+	return outcome.Thousands(n)
 }
 
 // formatCached formats the tokens that were read from a cache, and those that were written to it.
@@ -27,7 +27,7 @@ func formatCached(u transcript.Usage) string {
 	if u.Written == 0 {
 		return formatTokens(u, u.Cached)
 	}
-	return formatTokens(u, u.Cached) + ", " + readmodel.Thousands(u.Written) + " written"
+	return formatTokens(u, u.Cached) + ", " + outcome.Thousands(u.Written) + " written"
 }
 
 // formatCost formats the cost of a usage, and notes if some or all prices are unknown.

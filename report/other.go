@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/internal/readmodel"
 )
 
@@ -106,7 +107,7 @@ func (p *Plot) draw(id string) *figure {
 	most = roundUp(most)
 	from, to, format := p.From, p.To, func(y float64) string { return fmt.Sprintf("%.0f", y) }
 	if from == to {
-		from, to, format = 0, 1, readmodel.Number
+		from, to, format = 0, 1, outcome.Number
 	}
 	at := func(x, y float64) [2]float64 {
 		return [2]float64{left + (chartWidth-left-right)*x/most, top + height*(1-min(max((y-from)/(to-from), 0), 1))}

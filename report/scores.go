@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/internal/outcome"
-	"github.com/elenchus-go/debate/internal/readmodel"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 )
@@ -45,11 +44,11 @@ func scoresOf(a *outcome.Assessed) *table {
 		}
 	}
 	add := func(label string, joint float64, of func(judge.Assessment) (float64, bool)) {
-		row := []string{label, readmodel.Number(joint)}
+		row := []string{label, outcome.Number(joint)}
 		for _, o := range a.Opinions {
 			text := ""
 			if v, ok := of(o.Value); ok && !o.Failed {
-				text = readmodel.Number(v)
+				text = outcome.Number(v)
 			}
 			if several {
 				row = append(row, text)

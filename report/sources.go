@@ -7,6 +7,7 @@ import (
 
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/naming"
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/internal/readmodel"
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/transcript"
@@ -55,7 +56,7 @@ func sourceTable(title string, list []evidence.Source) []block {
 		if s.URI != s.Name {
 			address = s.URI
 		}
-		cells = append(cells, []string{sources.Label(s.Number, list), address, origin, readmodel.Thousands(s.Size), names(s.CitedBy), names(s.QuotedBy), names(s.MisquotedBy)})
+		cells = append(cells, []string{sources.Label(s.Number, list), address, origin, outcome.Thousands(s.Size), names(s.CitedBy), names(s.QuotedBy), names(s.MisquotedBy)})
 	}
 	return tableBlock(title, []string{"Source", "Address", "Origin", "Bytes", "Cited by", "Quoted by", "Misquoted by"}, cells)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/internal/readmodel"
 	"github.com/elenchus-go/debate/internal/toolcall"
 	"github.com/elenchus-go/debate/providers/tool"
@@ -63,7 +64,7 @@ func (r *Report) toolCalls() []block {
 			case !c.Done:
 				found = "runs"
 			case c.Text == "" && c.Size > 0:
-				found = readmodel.Plural(c.Size, "byte", "bytes")
+				found = outcome.Count(c.Size, "byte", "bytes")
 			}
 			took := ""
 			if c.Duration > 0 {

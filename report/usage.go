@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/internal/readmodel"
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -92,6 +92,6 @@ func (r *Report) speakerRows(s shownConfig) (list [][]string) {
 func (s shownConfig) usageRow(label string, t debate.Totals) []string {
 	u := t.Usage
 	return []string{
-		label, readmodel.Thousands(t.Turns), formatTokens(u, u.Input), formatCached(u), formatTokens(u, u.Output), formatTokens(u, u.Reasoning), formatDuration(t.Duration), s.formatCost(u),
+		label, outcome.Thousands(t.Turns), formatTokens(u, u.Input), formatCached(u), formatTokens(u, u.Output), formatTokens(u, u.Reasoning), formatDuration(t.Duration), s.formatCost(u),
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/integrations/debatehttp"
-	"github.com/elenchus-go/debate/internal/readmodel"
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -200,7 +200,7 @@ func figures(left, right *moment) (list []difference) {
 			list = append(list, difference{Name: name, Left: x, Right: y})
 		}
 	}
-	count := func(v float64) string { return readmodel.Thousands(int(v)) }
+	count := func(v float64) string { return outcome.Thousands(int(v)) }
 	text("State", words(a.State), words(b.State))
 	text("Outcome", words(a.Ending.Outcome), words(b.Ending.Outcome))
 	text("Answer", shortAnswer(a), shortAnswer(b))
@@ -212,7 +212,7 @@ func figures(left, right *moment) (list []difference) {
 	last, other := finalScores(left), finalScores(right)
 	for _, name := range slices.Sorted(maps.Keys(last)) {
 		if score, both := other[name]; both {
-			number("Score of "+name, last[name], score, readmodel.Number)
+			number("Score of "+name, last[name], score, outcome.Number)
 		}
 	}
 	return list

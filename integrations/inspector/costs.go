@@ -7,7 +7,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/integrations/launch"
-	"github.com/elenchus-go/debate/internal/readmodel"
+	"github.com/elenchus-go/debate/internal/outcome"
 )
 
 // costs is what a debate will cost, in words.
@@ -46,9 +46,9 @@ func isFree(o *launch.Offer, name string) bool {
 // callsIn returns how many calls of models a debate makes.
 func callsIn(e debate.Estimate) string {
 	if e.Likely.Calls == e.Worst.Calls {
-		return readmodel.Thousands(e.Worst.Calls)
+		return outcome.Thousands(e.Worst.Calls)
 	}
-	return fmt.Sprintf("%s to %s", readmodel.Thousands(e.Likely.Calls), readmodel.Thousands(e.Worst.Calls))
+	return fmt.Sprintf("%s to %s", outcome.Thousands(e.Likely.Calls), outcome.Thousands(e.Worst.Calls))
 }
 
 // amount returns an amount with its currency.

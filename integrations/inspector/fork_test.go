@@ -15,7 +15,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/integrations/debatehttp"
-	"github.com/elenchus-go/debate/internal/readmodel"
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/internal/test/debatetest"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
@@ -234,7 +234,7 @@ func TestTwoDebatesSideBySide(t *testing.T) {
 	require.Contains(t, left, fmt.Sprintf(`data-debate="d" data-seq="%d"`, bo.Seq))
 	a, b := debatetest.Result(t, d), debatetest.Result(t, fork)
 	require.Contains(t, page, fmt.Sprintf(`<tr data-figure="Tokens of replies" class="differ"><th scope="row">Tokens of replies</th><td dir="auto">%s</td><td dir="auto">%s</td>`,
-		readmodel.Thousands(a.Total.Usage.Output), readmodel.Thousands(b.Total.Usage.Output)))
+		outcome.Thousands(a.Total.Usage.Output), outcome.Thousands(b.Total.Usage.Output)))
 	require.Contains(t, page, `id="round-2"`)
 	require.Contains(t, page, `id="conclusion"`)
 

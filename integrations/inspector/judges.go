@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/internal/readmodel"
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/detect"
 	"github.com/elenchus-go/debate/transcript"
@@ -215,7 +215,7 @@ func (r *judgedRound) assess(jury judge.Jury, turns []transcript.Turn, order []d
 func (r *scoreRow) add(o judge.Opinion[judge.Assessment], criterion string, apart bool) {
 	cell := scoreCell{}
 	if score, ok := scoreIn(&o.Value, r.Participant, criterion); ok && !o.Failed {
-		cell = scoreCell{readmodel.Number(score), int(min(max(score, 0), 10)), apart}
+		cell = scoreCell{outcome.Number(score), int(min(max(score, 0), 10)), apart}
 	}
 	r.Cells = append(r.Cells, cell)
 }
@@ -301,7 +301,7 @@ func (r *judgedRound) addFlags(opinions []judge.Opinion[judge.Assessment], joint
 			said[o.Judge] = now
 		}
 	}
-	r.Whole = append(r.Whole, [2]string{"quality of the round", readmodel.Number(joint.Value.Quality)})
+	r.Whole = append(r.Whole, [2]string{"quality of the round", outcome.Number(joint.Value.Quality)})
 }
 
 func yesOrNo(b bool) string {
@@ -323,7 +323,7 @@ func verdictsOf(jury judge.Jury, turns []transcript.Turn) *verdicts {
 	for i, o := range opinions {
 		row := verdictRow{opinion: opinion{o.Judge, o.Swapped, o.Failed, turns[i].Seq, ""}}
 		if !o.Failed {
-			row.Winner, row.Quality, row.Text = o.Value.Winner, readmodel.Number(o.Value.Quality), o.Value.Summary
+			row.Winner, row.Quality, row.Text = o.Value.Winner, outcome.Number(o.Value.Quality), o.Value.Summary
 		}
 		v.Rows = append(v.Rows, row)
 	}

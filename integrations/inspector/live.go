@@ -14,6 +14,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/eval/influence"
 	"github.com/elenchus-go/debate/integrations/debatehttp"
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/internal/readmodel"
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/report/progress"
@@ -318,7 +319,7 @@ func budgetsOf(h *history) (list []budget) {
 		}
 	}
 	l, u := h.config.Limits, h.result.Total.Usage
-	count := func(n, limit int) string { return readmodel.Thousands(n) + " of " + readmodel.Thousands(limit) }
+	count := func(n, limit int) string { return outcome.Thousands(n) + " of " + outcome.Thousands(limit) }
 	add("rounds", "Rounds", float64(h.result.Round), float64(h.status.MaxRounds), count(h.result.Round, h.status.MaxRounds))
 	add("output", "Tokens of replies", float64(u.Output), float64(l.OutputTokens), count(u.Output, l.OutputTokens))
 	add("tokens", "Tokens of prompts and replies", float64(u.Input+u.Output), float64(l.Tokens), count(u.Input+u.Output, l.Tokens))

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/internal/markup"
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/internal/readmodel"
 	"github.com/elenchus-go/debate/store"
 )
@@ -47,7 +48,7 @@ func parseTemplates() map[string]*template.Template {
 
 // functions holds what is available in all templates.
 var functions = template.FuncMap{
-	"time": formatTime, "duration": formatDuration, "number": readmodel.Thousands, "cost": formatCost,
+	"time": formatTime, "duration": formatDuration, "number": outcome.Thousands, "cost": formatCost,
 	"words": words, "initials": func(name string) string { return readmodel.Initials(name, nil) }, "percent": formatPercent, "background": cutBackground, "isCut": isCut, "markdown": markdown, "json": encodeJSON, "short": short,
 	"labels": shownLabels,
 	"list":   func(all ...any) []any { return all }, "next": func(i int) int { return i + 1 },

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/internal/readmodel"
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -158,7 +158,7 @@ func (t *scoreTable) finish(c *debate.Config) {
 		for _, n := range t.Rounds {
 			text := ""
 			if v := s.values[n]; v != nil {
-				text = readmodel.Number(mean(v))
+				text = outcome.Number(mean(v))
 			}
 			s.Cells = append(s.Cells, text)
 		}
@@ -182,7 +182,7 @@ func newSparkline(name string, values []float64) sparkline {
 		}
 		s.Y = roundTenth(4 + (sparkHeight-8)*(1-max(v, 0)/top))
 		points = append(points, fmt.Sprintf("%g,%g", s.X, s.Y))
-		texts = append(texts, readmodel.Number(v))
+		texts = append(texts, outcome.Number(v))
 	}
 	s.Points, s.Text = strings.Join(points, " "), fmt.Sprintf("%s by round, from 0 to %g: %s", name, top, strings.Join(texts, ", "))
 	return s

@@ -13,6 +13,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/integrations/debatehttp"
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/internal/readmodel"
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/providers"
@@ -204,7 +205,7 @@ func newPromptView(p *debate.Prompt, seat string) *promptView {
 	r := &p.Request
 	fact("Model", r.Model)
 	if r.Temperature != nil {
-		fact("Temperature", readmodel.Number(*r.Temperature))
+		fact("Temperature", outcome.Number(*r.Temperature))
 	}
 	fact("Top p", r.TopP)
 	if r.Seed != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/integrations/debatehttp"
+	"github.com/elenchus-go/debate/internal/naming"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -26,7 +27,7 @@ func (v *visit) adviceOn(h *history) *advice {
 		return nil
 	case len(h.status.Waiting) > 0 && !h.held:
 		return &advice{
-			"people", "The debate waits for " + joinNames(h.status.Waiting) + ".",
+			"people", "The debate waits for " + naming.Enumerate(h.status.Waiting, 4) + ".",
 			"Take the seat, and reply in this page. The debate goes on by itself.",
 		}
 	case state == fsm.Error && r.Failure != nil:
@@ -70,14 +71,6 @@ func upper(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// joinNames returns names as a sentence lists them.
-func joinNames(names []string) string {
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
-}
-
 // maxLine limits the answer of a debate in a list, in bytes.
 const maxLine = 140
 
@@ -118,7 +111,7 @@ func lineFrom(r *debate.Result) line {
 func waitsOf(s store.Status) string {
 	switch {
 	case len(s.Waiting) > 0:
-		return "waits for " + joinNames(s.Waiting)
+		return "waits for " + naming.Enumerate(s.Waiting, 4)
 	case s.FailureKind == "rejected":
 		return "waits for a change: its start was refused"
 	case s.FailureKind == "authentication":

@@ -14,6 +14,15 @@ const KeyPoints = "Key points"
 // Number formats a number with at most two decimals.
 func Number(f float64) string { return strconv.FormatFloat(math.Round(f*100)/100, 'f', -1, 64) }
 
+// Thousands returns a number with a comma between groups of three digits.
+func Thousands(n int) string {
+	digits := strconv.Itoa(n)
+	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
 // All returns "the only", "both" or "all" with the number, and a word, which is given in the plural.
 func All(n int, many string) string {
 	switch n {
@@ -30,7 +39,7 @@ func Count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return strconv.Itoa(n) + " " + many
+	return Thousands(n) + " " + many
 }
 
 // Short returns an answer in quotation marks if it is short enough for a sentence, or else "".

@@ -7,7 +7,6 @@ package readmodel
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/elenchus-go/debate/internal/markup"
@@ -21,15 +20,6 @@ const Silent = "silent in this fork"
 
 // Words returns an identifier of the library with spaces instead of underscores.
 func Words[T ~string](name T) string { return strings.ReplaceAll(string(name), "_", " ") }
-
-// Thousands returns a number with a comma between groups of three digits.
-func Thousands(n int) string {
-	digits := strconv.Itoa(n)
-	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}
 
 // Part returns the title of the part of a debate that contains a turn, and its id in a page.
 func Part(t *transcript.Turn) (title, id string) {
@@ -87,17 +77,6 @@ func FlagText(t *transcript.Turn, f transcript.Flag) string {
 		text = strings.TrimSuffix(text+": "+t.Refusal(), ": ")
 	}
 	return text
-}
-
-// Number formats a number with at most two decimals.
-func Number(f float64) string { return outcome.Number(f) }
-
-// Plural returns a number with the singular or the plural of a word.
-func Plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return Thousands(n) + " " + many
 }
 
 // Line returns a text on one line, without control characters.

@@ -9,6 +9,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/markup"
 	"github.com/elenchus-go/debate/internal/naming"
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
@@ -110,7 +111,7 @@ func quoteNotices(turns []transcript.Turn) []string {
 	case 1:
 		return []string{"1 quote by " + by + " is not in the source that it names."}
 	}
-	return []string{Thousands(wrong) + " quotes by " + by + " are not in the sources that they name."}
+	return []string{outcome.Thousands(wrong) + " quotes by " + by + " are not in the sources that they name."}
 }
 
 // maxTurnNotices limits the sentences about turns with the same flag. One sentence counts them if there are more.
@@ -144,7 +145,7 @@ func turnNotices(r *debate.Result) (list []string) {
 			}
 		}
 		if len(names) > 0 {
-			list = append(list, fmt.Sprintf("%s replies of %s: %s.", Thousands(len(turns[f])), naming.Enumerate(names, 4), flagTexts[f]))
+			list = append(list, fmt.Sprintf("%s replies of %s: %s.", outcome.Thousands(len(turns[f])), naming.Enumerate(names, 4), flagTexts[f]))
 		}
 	}
 	return list

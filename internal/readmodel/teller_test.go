@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/internal/readmodel"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -26,7 +27,7 @@ func TestScores(t *testing.T) {
 
 func TestFormats(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1234: "-1,234", -123: "-123"} {
-		require.Equal(t, want, readmodel.Thousands(n))
+		require.Equal(t, want, outcome.Thousands(n))
 	}
 	for name, want := range map[string]string{
 		"Ada": "A", "ada lovelace": "AL", "A. B. Cee": "AC", "GPT-4": "G4", "": "?", "!?": "?", "Élan vital": "ÉV",

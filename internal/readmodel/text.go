@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -47,7 +48,7 @@ func verdictText(v judge.Verdict) string {
 	list("Disputed", v.Disagreement...)
 	list("Insights", v.Insights...)
 	list("Against this verdict", v.Dissent)
-	fmt.Fprintf(&b, "Quality of the debate: %s of 100", Number(v.Quality))
+	fmt.Fprintf(&b, "Quality of the debate: %s of 100", outcome.Number(v.Quality))
 	return b.String()
 }
 
@@ -74,7 +75,7 @@ func Spoken(t *transcript.Turn) string {
 	}
 	b.WriteString("\n" + map[bool]string{true: "The answer is ready", false: "The answer is not ready"}[c.Ready])
 	if c.Score != nil {
-		fmt.Fprintf(&b, ", with a score of %s of 10", Number(*c.Score))
+		fmt.Fprintf(&b, ", with a score of %s of 10", outcome.Number(*c.Score))
 	}
 	b.WriteString(".")
 	return b.String()

@@ -80,6 +80,7 @@ func (p *Printer) lines(told readmodel.Told) []string {
 		return p.turnLines(told)
 	case readmodel.End:
 		return []string{"", oneLine(told.Text)}
+	case readmodel.Note, readmodel.Warning, readmodel.Retry: // one line
 	}
 	return []string{oneLine(told.Text)}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/internal/readmodel"
 )
 
@@ -13,7 +14,7 @@ func table(list []readmodel.Score) (lines []string) {
 	width, decimals := 0, 0
 	for _, s := range list {
 		width = max(width, characters.Width(oneLine(s.Name)))
-		_, after, _ := strings.Cut(readmodel.Number(s.Value), ".")
+		_, after, _ := strings.Cut(outcome.Number(s.Value), ".")
 		decimals = max(decimals, len(after))
 	}
 	for _, s := range list {

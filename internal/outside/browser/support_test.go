@@ -59,7 +59,7 @@ func newPage(t testing.TB) *page {
 	}
 	require.NoError(t, chromedp.Do(browser())) // the first context owns the browser
 	ctx, _ := chromedp.NewContext(browser())
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Minute) // one tab shows many pages, also on a busy machine
 	p := &page{t: t, ctx: ctx}
 	messages := chromedp.Console(ctx)
 	t.Cleanup(func() {

@@ -30,22 +30,20 @@ func TestReadersSeeTheFlagsOfTurns(t *testing.T) {
 		stray func(cfg debate.Config, name, text string) string
 		flag  transcript.Flag
 		told  string // in the terminal, as a warning
-		shown string // in reports
-		meant string // in the inspector
+		shown string // in reports and in the inspector
 	}{
 		"a refusal": {
 			func(debate.Config, string, string) string { return refusal }, transcript.Refused,
 			"the model declined to speak", "a refusal: the model declined to speak",
-			"the model declined to speak, and the text is what it said instead",
 		},
 		"a dialogue": {
 			func(cfg debate.Config, name, text string) string { return dialogueOf(name, otherThan(cfg, name), text) },
 			transcript.SpokeForOthers,
-			"lines for others", "cut off before the lines that the model wrote for others", "the raw reply has the whole",
+			"lines for others", "cut off before the lines that the model wrote for others",
 		},
 		"a special token": {
 			func(_ debate.Config, _, text string) string { return text + " <|fim_hole|> and so on." }, transcript.SpecialToken,
-			"special token", "with what looks like a special token", "the text has what looks like a special token",
+			"special token", "with what looks like a special token",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -79,7 +77,7 @@ func TestReadersSeeTheFlagsOfTurns(t *testing.T) {
 				require.NoError(t, err)
 				require.Contains(t, get(t, pages, "/debates/"+d.ID()), `<span class="flag">`+string(test.flag)+`</span>`)
 				require.Contains(t, strings.ReplaceAll(get(t, pages, "/debates/"+d.ID()+fmt.Sprintf("/turn?seq=%d", turn.Seq)), "&#39;",
-					"'"), test.meant)
+					"'"), test.shown)
 				require.Contains(t, get(t, pages, "/api/debates/"+d.ID()+"/result"), `"`+string(test.flag)+`"`)
 
 				tools, err := debatetool.New(e, debatetool.Options{})

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/internal/readmodel"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -48,7 +49,7 @@ func (s *scores) add(t *transcript.Turn) {
 func (s *scores) String() string {
 	var list []string
 	for _, mean := range s.list {
-		list = append(list, cleanLine(mean.Name)+" "+readmodel.Number(mean.Value))
+		list = append(list, cleanLine(mean.Name)+" "+outcome.Number(mean.Value))
 	}
 	return strings.Join(list, ", ")
 }
@@ -77,7 +78,7 @@ func table(list []readmodel.Score, columns int) (lines []string) {
 	width = min(width, max(columns-number, 1))
 	for _, s := range list {
 		name := truncate(cleanLine(s.Name), width)
-		line := fmt.Sprintf("%s%s %5s of 10", name, strings.Repeat(" ", width-textWidth(name)), readmodel.Number(s.Value))
+		line := fmt.Sprintf("%s%s %5s of 10", name, strings.Repeat(" ", width-textWidth(name)), outcome.Number(s.Value))
 		if columns >= width+number+2+barColumns {
 			line += "  " + bar(s.Value)
 		} else {

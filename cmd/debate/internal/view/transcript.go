@@ -28,6 +28,7 @@ func (b *board) toldLines(told readmodel.Told) []string {
 		return []string{warningStyle.Styled(truncate(cleanLine(told.Text), b.columns))}
 	case readmodel.End:
 		return append([]string{""}, b.noteLines(faintStyle, told.Text)...)
+	case readmodel.Note: // its lines are faint
 	}
 	return b.noteLines(faintStyle, told.Text)
 }
