@@ -41,7 +41,7 @@ type execution struct {
 	feed    *live.Feed[Event]
 	reports *reporter
 	tools   *rounds.Caller // nil if the step has no tools
-	commits committer   // commits rounds of tool calls
+	commits committer      // commits rounds of tool calls
 	// emit shows an event that carries the given seq; nil if there is no viewer.
 	emit func(ev Event, seq int64) error
 	show func(ev Event, seq int64) error // what emitShown calls
