@@ -11,7 +11,7 @@ import (
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/protocol"
-	"github.com/elenchus-go/debate/tool"
+	"github.com/elenchus-go/debate/providers/tool"
 )
 
 // maxStops limits the texts that end a reply.

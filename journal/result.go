@@ -5,10 +5,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/judge/agreement"
+	"github.com/elenchus-go/debate/judge/detect"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
