@@ -171,10 +171,7 @@ func engage(ctx context.Context, e *Engine, j *openJournal, yield func(Event, er
 		return nil, fmt.Errorf("drive debate %s: %w", j.id, err)
 	}
 	e.heartbeats.Begin(j.id)
-	closed := context.AfterFunc(
-		e.ctx,
-		func() { dr.cancel(ErrClosed) },
-	) //nolint:contextcheck // Close ends drivers, whatever their own context
+	closed := context.AfterFunc(e.ctx, func() { dr.cancel(ErrClosed) }) //nolint:contextcheck // Close ends drivers, whatever their own context
 	var leave func()
 	dr.feed, leave = e.feeds.Join(j.id)
 	dr.stop = []func(){e.store.Watch(j.id, dr.wake), func() { closed() }, leave, release}

@@ -43,8 +43,8 @@ func (r *Run) Do(ctx context.Context, cancel context.CancelCauseFunc, host Host)
 			err = r.panicked(panics.New(v))
 		}
 	}()
-	err = r.perform()
-	if err != nil { //nolint:contextcheck // it has the context of the run
+	err = r.perform() //nolint:contextcheck // it has the context of the run
+	if err != nil {
 		return nil, err
 	}
 	return &r.draft.Turn, nil

@@ -197,7 +197,8 @@ func (q *query) compareCount(a *transcript.Attempt, end providers.FinishReason, 
 		return ""
 	}
 	return fmt.Sprintf("the server counted %d tokens in a prompt of about %.0f: "+
-		"it seems to cut prompts to its context window without an error; lower the window of %s from %d tokens to that of the server, or enlarge the server's",
+		"it seems to cut prompts to its context window without an error; lower the window of %s from %d tokens "+
+		"to that of the server, or enlarge the server's",
 		n, float64(a.PromptTokens)*q.Scale.Factor(), actor, q.model.Window)
 }
 
