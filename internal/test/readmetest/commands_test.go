@@ -1,0 +1,448 @@
+package readmetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/examples/offline"
+	"github.com/elenchus-go/debate/internal/built"
+	"github.com/elenchus-go/debate/internal/test/readmetest/stubs"
+	"github.com/elenchus-go/debate/providers"
+)
+
+// refusedKey is a key that the service refuses.
+const refusedKey = "refused"
+
+// service starts a service with the protocol of OpenAI that replies as the demo model does. Its URL ends with /v1.
+func service(t *testing.T) string {
+	t.Helper()
+	model := offline.Model(false)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var asked struct {
+			Messages []struct{ Role, Content string }
+			Format   struct {
+				Schema struct {
+					Name   string
+					Schema json.RawMessage
+				} `json:"json_schema"`
+			} `json:"response_format"`
+		}
+		if r.Method != http.MethodPost || json.NewDecoder(r.Body).Decode(&asked) != nil {
+			_, _ = w.Write([]byte(`{}`))
+			return
+		}
+		if strings.HasSuffix(r.Header.Get("Authorization"), " "+refusedKey) {
+			http.Error(w, `{"error": {"message": "the key is refused"}}`, http.StatusUnauthorized)
+			return
+		}
+		name := asked.Format.Schema.Name
+		if i := strings.LastIndex(name, "_"); i >= 0 {
+			name = name[:i] + "/" + name[i+1:]
+		}
+		q := providers.Request{SchemaName: name, Schema: asked.Format.Schema.Schema}
+		for _, m := range asked.Messages {
+			for _, text := range apart(m.Content) {
+				q.Messages = append(q.Messages, providers.Message{Role: providers.Role(m.Role), Text: text})
+			}
+		}
+		reply, err := model.Generate(r.Context(), q)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		delta := map[string]any{"choices": []any{map[string]any{"delta": map[string]any{"content": reply.Text}, "finish_reason": "stop"}}}
+		text, _ := json.Marshal(delta)
+		_, _ = w.Write([]byte("data: " + string(text) + "\n\ndata: [DONE]\n\n"))
+	}))
+	t.Cleanup(s.Close)
+	return s.URL + "/v1"
+}
+
+// statement matches a statement of a participant.
+var statement = regexp.MustCompile(`(?s)<<<\d+ begin: [^>]*, round .*?\n<<<\d+ end>>>`)
+
+// apart returns the messages that a client of OpenAI has joined: statements, and what follows them.
+func apart(text string) (list []string) {
+	at := 0
+	for _, m := range statement.FindAllStringIndex(text, -1) {
+		if strings.TrimSpace(text[at:m[0]]) != "" { // the text has no statements, but describes them
+			return []string{text}
+		}
+		list, at = append(list, text[m[0]:m[1]]), m[1]
+	}
+	return append(list, strings.TrimSpace(text[at:]))
+}
+
+// newShell returns a shell with the programs of the checkout, and with a folder of stubs.
+func newShell(t *testing.T) *shell {
+	t.Helper()
+	top, err := filepath.Abs(root)
+	require.NoError(t, err)
+	s := &shell{
+		World: stubs.World{Root: top, Programs: t.TempDir(), Path: os.Getenv("PATH"), Service: service(t)},
+		ids:   map[string]string{},
+		named: &sync.Map{},
+		used:  &sync.Map{},
+	}
+	folders := []string{filepath.Join(top, "cmd", "debate")}
+	for _, folder := range exampleFolders(t) {
+		folders = append(folders, filepath.Join(top, "examples", filepath.FromSlash(folder)))
+	}
+	for _, folder := range folders {
+		program, err := built.Program(t.Context(), folder)
+		require.NoError(t, err)
+		require.NoError(t, os.Symlink(program, filepath.Join(s.Programs, filepath.Base(folder))))
+	}
+	stub, err := built.Program(t.Context(), filepath.Join(top, "internal", "readmetest", "stubs", "program"))
+	require.NoError(t, err)
+	bin := t.TempDir()
+	for _, name := range stubs.Names() {
+		require.NoError(t, os.Symlink(stub, filepath.Join(bin, name)))
+	}
+	settings := regexp.MustCompile(`^PATH=|^[A-Z_]+_(API_KEY|BASE_URL|MODEL|HOST)=|^(DEBATE|AWS|DATABASE)_`)
+	for _, v := range os.Environ() {
+		if !settings.MatchString(v) {
+			s.env = append(s.env, v)
+		}
+	}
+	s.env = append(s.env, "PATH="+bin+string(filepath.ListSeparator)+s.Path, "AWS_EC2_METADATA_DISABLED=true", "HOME="+t.TempDir(),
+		"GOCACHE="+goEnv(t, "GOCACHE"), "GOMODCACHE="+goEnv(t, "GOMODCACHE"))
+	return s.copy(t)
+}
+
+// copy returns a shell with a log and with servers of its own, which end with the test.
+func (s *shell) copy(t *testing.T) *shell {
+	t.Helper()
+	own, dir := *s, t.TempDir()
+	own.Log, own.Servers = filepath.Join(dir, "log"), filepath.Join(dir, "servers")
+	t.Cleanup(func() { own.stopServers(t) })
+	return &own
+}
+
+func goEnv(t *testing.T, name string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", "env", name).Output()
+	require.NoError(t, err)
+	return strings.TrimSpace(string(out))
+}
+
+// A shell runs snippets in folders that look like a checkout with some files of the reader's.
+type shell struct {
+	stubs.World
+	env   []string
+	store string            // a database that each snippet begins with a copy of
+	file  []byte            // a debate that was exported
+	ids   map[string]string // of its debates, by what they wait for
+	named *sync.Map         // the commands of sentences that have run
+	used  *sync.Map         // the exceptions, by their number
+}
+
+// newFolder returns a folder for the snippets of a document: with the files of the checkout, and with those beside the document.
+func (s *shell) newFolder(t *testing.T, file string) string {
+	t.Helper()
+	dir := t.TempDir()
+	fixture(t, "folder", dir)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "debate.json"), s.file, 0o600))
+	for _, from := range []string{s.Root, filepath.Join(s.Root, filepath.Dir(file))} {
+		entries, err := os.ReadDir(from)
+		require.NoError(t, err)
+		for _, e := range entries {
+			if err := os.Symlink(filepath.Join(from, e.Name()), filepath.Join(dir, e.Name())); !os.IsExist(err) {
+				require.NoError(t, err)
+			}
+		}
+	}
+	return dir
+}
+
+// run runs a script in a folder, and returns how its programs went and what the shell says.
+func (s *shell) run(t *testing.T, dir, script string) (list []stubs.Ran, said string) {
+	t.Helper()
+	if s.store != "" {
+		text, err := os.ReadFile(s.store)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "debates.db"), text, 0o600))
+	}
+	require.NoError(t, os.RemoveAll(s.Log))
+	known, err := json.Marshal(s.World)
+	require.NoError(t, err)
+	c := exec.CommandContext(t.Context(), "bash", "-c", script)
+	c.Dir = dir
+	c.Env = append(slices.Clone(s.env), stubs.Variable+"="+string(known), "PWD="+dir, "DEBATE_STORE="+filepath.Join(dir, "debates.db"))
+	out, err := c.CombinedOutput()
+	if c.ProcessState == nil {
+		require.NoError(t, err)
+	}
+	return readLog(t, s.Log), string(out)
+}
+
+// stopServers ends the servers that the snippets of a document have started.
+func (s *shell) stopServers(t *testing.T) {
+	t.Helper()
+	text, err := os.ReadFile(s.Servers)
+	if os.IsNotExist(err) {
+		return
+	}
+	require.NoError(t, err)
+	for line := range strings.Lines(string(text)) {
+		var x stubs.Server
+		require.NoError(t, json.Unmarshal([]byte(line), &x))
+		p, err := os.FindProcess(x.PID)
+		require.NoError(t, err)
+		_ = p.Kill() // it may have ended
+	}
+}
+
+func readLog(t *testing.T, path string) (list []stubs.Ran) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	require.NoError(t, err)
+	for line := range strings.Lines(string(text)) {
+		var r stubs.Ran
+		require.NoError(t, json.Unmarshal([]byte(line), &r))
+		list = append(list, r)
+	}
+	return list
+}
+
+// prepare makes the debates that the placeholder ID stands for.
+func (s *shell) prepare(t *testing.T) {
+	t.Helper()
+	dir := s.newFolder(t, "README.md")
+	begin := func(state, script string) {
+		list, said := s.run(t, dir, script)
+		require.NotEmpty(t, list, said)
+		m := regexp.MustCompile(`(?m)saved as (\S+)|^(\S+) paused`).FindStringSubmatch(said + list[len(list)-1].Said)
+		require.NotNil(t, m, "%s: %s %v", script, said, list)
+		s.ids[state] = m[1] + m[2]
+	}
+	const start = `debate --model openai/gpt-5-mini --prices prices.json --background law.md "Should cities ban private cars?" `
+	begin("completed", start)
+	begin("paused", `debate fork `+s.ids["completed"]+` --at 4 --paused`)
+	begin("to cancel", `debate fork `+s.ids["completed"]+` --at 4 --paused`)
+	begin("Ada", start+"--me Ada")
+	begin("Judge", start+"--me Judge --rounds 1")
+	begin("question", `echo '{"ask_before_rounds": true}' > gate.json; `+start+"--config gate.json")
+	begin("error", "OPENAI_API_KEY="+refusedKey+" "+start)
+	list, said := s.run(t, dir, "debate export "+s.ids["completed"]+" --output exported.json")
+	require.Zero(t, list[0].Code, said)
+	var err error
+	s.file, err = os.ReadFile(filepath.Join(dir, "exported.json"))
+	require.NoError(t, err)
+	s.store = filepath.Join(t.TempDir(), "debates.db")
+	text, err := os.ReadFile(filepath.Join(dir, "debates.db"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(s.store, text, 0o600))
+}
+
+// placeholders are what documents write in place of values, with a value for each.
+var placeholders = regexp.MustCompile(`\b(ID|SEQ|MODEL|COMMAND|VALUE)\b`)
+
+// filled returns a script with values in place of placeholders. A debate is in the state that the command on its line needs.
+func (s *shell) filled(script string) string {
+	var b strings.Builder
+	for line := range strings.Lines(script) {
+		b.WriteString(placeholders.ReplaceAllStringFunc(line, func(name string) string {
+			if name == "ID" {
+				return s.ids[stateFor(line)]
+			}
+			return map[string]string{"SEQ": "4", "MODEL": "openai/gpt-5", "COMMAND": "fork", "VALUE": "4f1e"}[name]
+		}))
+	}
+	return b.String()
+}
+
+// stateFor returns the state of a debate that a command is about.
+func stateFor(line string) string {
+	sub := regexp.MustCompile(`debate (\w+)`).FindStringSubmatch(line)
+	me := regexp.MustCompile(`--me (\w+)`).FindStringSubmatch(line)
+	switch {
+	case me != nil:
+		return me[1]
+	case sub == nil:
+	case sub[1] == "resume", sub[1] == "pause":
+		return "paused"
+	case sub[1] == "cancel":
+		return "to cancel"
+	case sub[1] == "retry":
+		return "error"
+	case sub[1] == "answer":
+		return "question"
+	}
+	return "completed"
+}
+
+// notCommands are texts that only look like commands, with what they are.
+var notCommands = map[string]string{
+	"debate record 1": "the name of a format",
+}
+
+// An exception is a command that cannot end well without what a test does not have. It fails and says why.
+type exception struct{ command, reason, says string }
+
+var exceptions = []exception{
+	{` --me `, "people reply on a terminal", "waiting for the reply of "},
+	{`^debate delete `, "it asks on a terminal", "Use --yes to answer yes"},
+	{`^debate label --label eval=test`, "it needs debates of an evaluation", "the filters select none that has ended"},
+	{`anthropic/|ollama/`, "it needs keys of other services; everything else is checked before", "no API key for "},
+	{`agent/claude`, "it needs agents that are signed in", "is not installed"},
+	{`^go run ./examples/integrations/worker `, "it needs PostgreSQL; its own test has it", "connect to PostgreSQL: "},
+	{`^curl .*/debates/agui-`, "the id is one of the reader's", "404 Not Found"},
+	{`^go install …@version`, "the package is one of the reader's", "…"},
+}
+
+// find returns the exception for how a command went, or -1.
+func find(r stubs.Ran) int {
+	line := strings.Join(r.Args, " ")
+	return slices.IndexFunc(exceptions, func(e exception) bool {
+		return regexp.MustCompile(e.command).MatchString(line) && strings.Contains(r.Said, e.says)
+	})
+}
+
+// A sentence may name a command without what it needs. Then the command says so, and its help has the flags that the sentence names.
+var needs = regexp.MustCompile(`read arguments: ".*" needs |flag needs an argument|no topic given|no decision given`)
+
+// isNamed reports whether a sentence only names a command and flags, which exist.
+func (s *shell) isNamed(t *testing.T, r stubs.Ran) bool {
+	t.Helper()
+	if r.Args[0] != "debate" || r.Code != 2 || !needs.MatchString(r.Said) {
+		return false
+	}
+	words := slices.DeleteFunc(slices.Clone(r.Args[1:]), func(word string) bool { return strings.HasPrefix(word, "-") })
+	words = append(words[:min(len(words), 2)], "--help")
+	help, err := exec.CommandContext(t.Context(), filepath.Join(s.Programs, "debate"), words...).Output()
+	require.NoError(t, err, "%q", r.Args)
+	for _, word := range r.Args {
+		if strings.HasPrefix(word, "--") && !strings.Contains(string(help), word+" ") {
+			return false
+		}
+	}
+	return true
+}
+
+// Each command of a document works as it stands there.
+func TestCommandsOfDocuments(t *testing.T) {
+	if _, err := exec.LookPath("bash"); err != nil && os.Getenv("CI") == "" {
+		t.Skip("no bash")
+	}
+	dependOnAllSources(t)
+	s := newShell(t)
+	s.prepare(t)
+	var read atomic.Int32
+	files := documentsWithSnippets(t)
+	t.Run("documents", func(t *testing.T) {
+		t.Run("faults are found", func(t *testing.T) {
+			t.Parallel()
+			findsFaults(t, s.copy(t))
+		})
+		for _, file := range files {
+			t.Run(file, func(t *testing.T) {
+				t.Parallel()
+				s.copy(t).readDocument(t, file)
+				read.Add(1)
+			})
+		}
+	})
+	if int(read.Load()) == len(files) { // not if a flag selects some
+		for i, e := range exceptions {
+			_, isUsed := s.used.Load(i)
+			assert.True(t, isUsed, "no document has the exception %s", e.command)
+		}
+	}
+}
+
+// readDocument runs the snippets of a document. Its blocks tell a story, in one folder; sentences are no part of it, so a command that
+// sentences of several documents in one folder name runs once.
+func (s *shell) readDocument(t *testing.T, file string) {
+	t.Helper()
+	story := s.newFolder(t, file)
+	for _, x := range snippetsOf(t, file) {
+		dir := story
+		if notCommands[x.script] != "" {
+			continue
+		}
+		if x.inline {
+			_, isKnown := s.named.LoadOrStore(path.Dir(file)+": "+x.script, true)
+			if isKnown {
+				continue
+			}
+			dir = s.newFolder(t, file)
+		}
+		for _, fault := range s.faults(t, dir, x) {
+			assert.Fail(t, "a command does not work", "%s:%d: %s", x.file, x.line, fault)
+		}
+	}
+}
+
+// faults runs a snippet, and returns what is wrong with its commands. It notes which exceptions were used.
+func (s *shell) faults(t *testing.T, dir string, x snippet) (faults []string) {
+	t.Helper()
+	list, said := s.run(t, dir, s.filled(x.script))
+	if len(list) == 0 && !strings.HasPrefix(x.script, "export ") || strings.Contains(said, "command not found") {
+		faults = append(faults, x.script+": "+said)
+	}
+	for _, r := range list {
+		if r.Check != "" {
+			t.Logf("%s:%d: %q is not run; checked: %s", x.file, x.line, r.Args, r.Check)
+		}
+		if r.Code == 0 {
+			continue
+		}
+		if i := find(r); i >= 0 {
+			s.used.Store(i, true)
+		} else if !x.inline || !s.isNamed(t, r) {
+			faults = append(faults, fmt.Sprintf("%q: code %d: %s", r.Args, r.Code, r.Said))
+		}
+	}
+	return faults
+}
+
+// findsFaults checks that commands that do not work are found.
+func findsFaults(t *testing.T, s *shell) {
+	t.Helper()
+	dir := s.newFolder(t, "README.md")
+	for _, script := range []string{
+		"debate list --statee paused",
+		"debate lits",
+		"debate show none",
+		"debate eval none.jsonl --arm single",
+		"go run ./examples/quickstart -x",
+		"go run ./examples/none",
+		"go test -run TestNoSuchThing ./fsm",
+		"go test ./none",
+		"go test -fast ./fsm",
+		"go test -update ./providers",
+		"go doc ./fsm Nothing",
+		"make nothing",
+		"curl localhost:8080/nothing",
+		"node none.mjs",
+		"claude mcp add debate -- debate mpc",
+		"go get github.com/elenchus-go/debate/none@v0.1.0",
+		"debatte list",
+		"true",
+	} {
+		assert.NotEmpty(t, s.faults(t, dir, snippet{script: script}), "%s works", script)
+	}
+	for _, script := range []string{"debate list --statee", "debate list extra"} {
+		assert.NotEmpty(t, s.faults(t, dir, snippet{script: script, inline: true}), "%s works", script)
+	}
+	assert.Empty(t, s.faults(t, dir, snippet{script: "debate list && go test -run Test ./fsm"}))
+}
