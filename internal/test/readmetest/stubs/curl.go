@@ -64,7 +64,7 @@ func (q curl) send(ctx context.Context, url string, r *Ran) error {
 			return err
 		}
 		req.Header = q.header
-		res, err := http.DefaultClient.Do(req)
+		res, err := http.DefaultClient.Do(req) //nolint:bodyclose // read closes it
 		if err != nil {
 			return err
 		}

@@ -48,7 +48,7 @@ type Ran struct {
 	Check string // what was done in place of the command, if it was not run
 }
 
-// A server is a program that serves until the snippet ends.
+// A Server is a program that serves until the snippet ends.
 type Server struct {
 	PID int
 	URL string
@@ -140,7 +140,7 @@ func (w World) serve(r *Ran, c *exec.Cmd) error {
 	if err != nil {
 		return err
 	}
-	defer said.Close()
+	defer func() { _ = said.Close() }() // the process writes to its own
 	c.Stdout, c.Stderr = said, said
 	if err := c.Start(); err != nil {
 		return err
