@@ -148,11 +148,11 @@ func (p *program) showSaid(a debate.Asked) {
 	name, last := a.Key.Actor, p.shown[a.Key.Actor]
 	for _, t := range a.Said {
 		if t.Seq > last && t.Actor != name {
-			about := t.Phase
+			about := []string{t.Phase}
 			for _, f := range t.Flags {
-				about += ", " + string(f)
+				about = append(about, string(f))
 			}
-			fmt.Fprintf(p.stderr, "\n%s (%s):\n", printableLine(view.ActorLabel(t.Key)), about)
+			fmt.Fprintf(p.stderr, "\n%s (%s):\n", printableLine(view.ActorLabel(t.Key)), strings.Join(about, ", "))
 			p.say(strings.TrimSpace(t.Text))
 		}
 		p.shown[name] = max(p.shown[name], t.Seq)
