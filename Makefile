@@ -1,5 +1,5 @@
 # make help lists the targets. They need Go, make and Git; make race needs a C compiler too, make test needs PostgreSQL, and make
-# lint builds golangci-lint from tools/go.mod. What a target lacks, it installs if it can, or names.
+# lint builds golangci-lint from internal/tools/go.mod. What a target lacks, it installs if it can, or names.
 
 GO       ?= go
 BENCH    ?= .
@@ -15,11 +15,11 @@ export DEBATE_SEED ?= $(shell git rev-parse HEAD)
 # meanwhile.
 MODULES  := $(shell sed -n 's/^\t\(\.[^ ]*\)$$/\1/p' go.work)
 STORES   := ./store/postgres/... ./integrations/debateriver/... ./store/sqlite/...
-WAITING  := $(STORES) ./internal/readmetest ./cmd/debate/... ./archive ./internal/forktest
+WAITING  := $(STORES) ./internal/test/readmetest ./cmd/debate/... ./report/archive ./internal/test/forktest
 PACKAGES := $(WAITING) $(filter-out $(WAITING),$(MODULES:%=%/...))
 
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/debate
-LINT  := $(CACHE)/golangci-lint-$(shell cksum <tools/go.sum | tr ' ' -)
+LINT  := $(CACHE)/golangci-lint-$(shell cksum <internal/tools/go.sum | tr ' ' -)
 
 # The race detector does not check SQLite, which is a million lines translated from C, or statistics, which has no goroutines.
 RACEFLAGS := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=github.com/elenchus-go/debate/internal/statistics=-race=false
@@ -39,10 +39,10 @@ test: postgres ## run the tests of all packages
 # The packages where goroutines of this project meet. The race detector makes tests several times slower, and finds nothing in
 # packages whose tests run one goroutine; make proofs ONLY=race runs it over all.
 RACE := \
-	$(STORES) ./store/... ./internal/enginetest ./internal/faulttest \
+	$(STORES) ./store/... ./internal/test/enginetest ./internal/test/faulttest \
 	. ./internal/step/... ./internal/live ./internal/admission \
-	./debatehttp ./integrations/debatemcp \
-	./internal/peopletest ./internal/observertest \
+	./integrations/debatehttp ./integrations/debatemcp \
+	./internal/test/peopletest ./internal/test/observertest \
 	./providers/internal/wire ./providers/middleware
 
 # Tests of these packages that measure memory or lengths, or read recorded texts, in one goroutine. The race detector finds nothing in
@@ -63,7 +63,7 @@ format: $(LINT) ## format all Go files
 	@$(LINT) fmt .
 
 generate: ## rewrite golden files and generated documents
-	@for d in $$(grep -rl --include='*_test.go' '/internal/golden"' . | xargs -r -n 1 dirname | sort -u); do \
+	@for d in $$(grep -rl --include='*_test.go' '/internal/test/golden"' . | xargs -r -n 1 dirname | sort -u); do \
 		(cd $$d && $(GO) test -count=1 . -update) || exit 1; \
 	done
 
@@ -84,5 +84,5 @@ postgres: # looks for the server at DATABASE_URL or for PostgreSQL's programs, a
 		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends postgresql >/dev/null; \
 	} || echo "PostgreSQL is missing: its tests are skipped, or fail if CI is set. Install its server or set DATABASE_URL."
 
-$(LINT): # builds golangci-lint, at the version of tools/go.mod
-	@mkdir -p $(CACHE) && cd tools && GOWORK=off $(GO) build -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+$(LINT): # builds golangci-lint, at the version of internal/tools/go.mod
+	@mkdir -p $(CACHE) && cd internal/tools && GOWORK=off $(GO) build -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint

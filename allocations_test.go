@@ -11,9 +11,9 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/evidence"
-	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/internal/test/debatetest"
 	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/tool"
+	"github.com/elenchus-go/debate/providers/tool"
 )
 
 // A debate without tools and documents makes no more allocations on an engine that has them than on another one. The count is exact

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/actor/warnings"
 	"github.com/elenchus-go/debate/internal/characters"
@@ -18,10 +17,11 @@ import (
 	"github.com/elenchus-go/debate/internal/rejudging"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/step/rounds"
+	"github.com/elenchus-go/debate/judge/detect"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/tool"
 	"github.com/elenchus-go/debate/store"
-	"github.com/elenchus-go/debate/tool"
 	"github.com/elenchus-go/debate/transcript"
 )
 

@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
-	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/detect"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/price"

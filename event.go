@@ -7,15 +7,15 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
-	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/seal"
 	"github.com/elenchus-go/debate/internal/silence"
 	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/detect"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/tool"
+	"github.com/elenchus-go/debate/providers/tool"
 	"github.com/elenchus-go/debate/transcript"
 )
 

@@ -16,7 +16,7 @@ import (
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/step/rounds"
 	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/tool"
+	"github.com/elenchus-go/debate/providers/tool"
 	"github.com/elenchus-go/debate/transcript"
 )
 

@@ -15,9 +15,9 @@ require (
 	golang.org/x/mod v0.26.0 // package note signs debates and records; only the root, archive and internal/chain/signing import it. golang.org/x/tools requires this version
 	golang.org/x/text v0.28.0 // Unicode forms and case folding, to compare quotes; only evidence/quote imports it. golang.org/x/net requires this version
 	golang.org/x/time v0.9.0 // token buckets for rate limits; only providers/middleware imports it
-	golang.org/x/tools v0.35.0 // package txtar reads scenario files; in tests only, so no program links it. Package analysis is the base of module tools/debatevet
+	golang.org/x/tools v0.35.0 // package txtar reads scenario files; in tests only, so no program links it.
 	gonum.org/v1/gonum v0.16.0 // distributions and an optimizer to compare with, in tests of internal/statistics only, so no program links it. Versions before v0.16 require another module
-	gopkg.in/dnaeon/go-vcr.v4 v4.0.0 // records and replays the calls of live tests; only internal/livetest imports it, so no program links it. Versions from v4.0.5 on require another YAML module
+	gopkg.in/dnaeon/go-vcr.v4 v4.0.0 // records and replays the calls of live tests; only internal/test/livetest imports it, so no program links it. Versions from v4.0.5 on require another YAML module
 	pgregory.net/rapid v1.2.0 // property tests; in tests only, so no program links it
 )
 

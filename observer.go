@@ -20,8 +20,8 @@ import (
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/tool"
 	"github.com/elenchus-go/debate/store"
-	"github.com/elenchus-go/debate/tool"
 	"github.com/elenchus-go/debate/transcript"
 )
 

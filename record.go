@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
-	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/internal/additions"
@@ -21,6 +20,7 @@ import (
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/step/rounds"
+	"github.com/elenchus-go/debate/judge/detect"
 	"github.com/elenchus-go/debate/judge/measured"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"

@@ -40,11 +40,11 @@ proof-interruptions: postgres # debates in databases are interrupted at each eve
 	done
 
 proof-records: # 10,000 records are changed and 10,000 forged, and verification finds each
-	@$(GO) test -run 'Damage|Forged|Hidden' -count=1 -timeout 1h -v ./archive -trials 10000
+	@$(GO) test -run 'Damage|Forged|Hidden' -count=1 -timeout 1h -v ./report/archive -trials 10000
 
 proof-intervals: # thousands of evaluations, tournaments and analyses: how often intervals contain the truth
 	@DEBATE_COVERAGE=4000 DEBATE_COVERAGE_RATINGS=400 $(GO) test -run 'TestIntervals.*Cover' -count=1 -timeout 2h -v ./internal/statistics
-	@DEBATE_COVERAGE=2000 $(GO) test -run 'TestIntervalsHoldTogether' -count=1 -timeout 1h -v ./influence
+	@DEBATE_COVERAGE=2000 $(GO) test -run 'TestIntervalsHoldTogether' -count=1 -timeout 1h -v ./eval/influence
 
 proof-scale: postgres # stores with a million debates, and a thousand debates at once on River; half an hour and 10 GB
 	@for m in store/sqlite store/postgres integrations/debateriver; do echo "== module $$m"; \

@@ -8,7 +8,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/internal/runs"
-	"github.com/elenchus-go/debate/progress"
+	"github.com/elenchus-go/debate/report/progress"
 )
 
 // Evaluation compares arms on tasks. Its runs are debates in a store, with the labels eval, arm, task and sample.

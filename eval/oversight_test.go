@@ -15,7 +15,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/eval"
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/internal/test/debatetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 )

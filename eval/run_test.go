@@ -14,11 +14,11 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/eval"
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/debatetest"
-	"github.com/elenchus-go/debate/progress"
+	"github.com/elenchus-go/debate/internal/test/debatetest"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/price"
+	"github.com/elenchus-go/debate/report/progress"
 	"github.com/elenchus-go/debate/store"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/eval"
-	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/internal/test/debatetest"
 	"github.com/elenchus-go/debate/judge/estimate"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/store"

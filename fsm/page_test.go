@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/golden"
+	"github.com/elenchus-go/debate/internal/test/golden"
 )
 
 func TestTheDiagramIsDrawnFromTheTable(t *testing.T) {

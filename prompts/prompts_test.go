@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/golden"
+	"github.com/elenchus-go/debate/internal/test/golden"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/transcript"
 )

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/golden"
+	"github.com/elenchus-go/debate/internal/test/golden"
 	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/report"

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/internal/test/debatetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/report"
 )

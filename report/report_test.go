@@ -16,9 +16,9 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/debatetest"
-	"github.com/elenchus-go/debate/internal/golden"
-	"github.com/elenchus-go/debate/internal/secrettest"
+	"github.com/elenchus-go/debate/internal/test/debatetest"
+	"github.com/elenchus-go/debate/internal/test/golden"
+	"github.com/elenchus-go/debate/internal/test/secrettest"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/internal/debatetest"
-	"github.com/elenchus-go/debate/internal/enginetest"
+	"github.com/elenchus-go/debate/internal/test/debatetest"
+	"github.com/elenchus-go/debate/internal/test/enginetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
 	"github.com/elenchus-go/debate/report"

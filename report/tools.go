@@ -8,7 +8,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/toolcall"
-	"github.com/elenchus-go/debate/tool"
+	"github.com/elenchus-go/debate/providers/tool"
 )
 
 const (

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/debatetest"
-	"github.com/elenchus-go/debate/internal/toolviewtest"
+	"github.com/elenchus-go/debate/internal/test/debatetest"
+	"github.com/elenchus-go/debate/internal/test/toolviewtest"
 	"github.com/elenchus-go/debate/report"
 )
 

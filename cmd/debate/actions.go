@@ -9,8 +9,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/elenchus-go/debate/printer"
 	"github.com/elenchus-go/debate/report"
+	"github.com/elenchus-go/debate/report/printer"
 )
 
 // Variables of the environment that GitHub Actions sets.

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/elenchus-go/debate/printer"
+	"github.com/elenchus-go/debate/report/printer"
 )
 
 // confirm asks a question on the terminal and returns an error unless the answer is yes. With --yes it does not ask. If

@@ -7,7 +7,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/cmd/debate/internal/debateacp"
-	"github.com/elenchus-go/debate/debatetool"
+	"github.com/elenchus-go/debate/integrations/debatetool"
 )
 
 const acpHelp = `Acp is an agent of the Agent Client Protocol, for editors such as Zed, JetBrains' IDEs and Neovim.

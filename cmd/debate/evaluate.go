@@ -16,8 +16,8 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/eval"
-	"github.com/elenchus-go/debate/progress"
 	"github.com/elenchus-go/debate/protocol/vote"
+	"github.com/elenchus-go/debate/report/progress"
 )
 
 // evaluate runs an evaluation and writes its report.

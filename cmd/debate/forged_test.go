@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/forgedtest"
+	"github.com/elenchus-go/debate/internal/test/forgedtest"
 	"github.com/elenchus-go/debate/store/sqlite"
 )
 

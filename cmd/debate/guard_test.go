@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/debatehttp"
+	"github.com/elenchus-go/debate/integrations/debatehttp"
 )
 
 // get sends a request to a guard and returns the answer.

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/influence"
+	"github.com/elenchus-go/debate/eval/influence"
 )
 
 // findInfluence asks the judges of a debate again without each of its turns or seats, and writes the report.

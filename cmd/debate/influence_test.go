@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/influence"
+	"github.com/elenchus-go/debate/eval/influence"
 )
 
 // Influence announces its calls, makes as many, and writes a report. The same command asks nothing again.

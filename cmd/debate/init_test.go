@@ -13,7 +13,7 @@ import (
 	validator "github.com/santhosh-tekuri/jsonschema/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/golden"
+	"github.com/elenchus-go/debate/internal/test/golden"
 )
 
 // The schema of the command's configuration is that of the library, with the fields of the command.

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/evidence"
-	"github.com/elenchus-go/debate/printer"
+	"github.com/elenchus-go/debate/report/printer"
 )
 
 // baseName returns the name of a file without its folder and its extension.

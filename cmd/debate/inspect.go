@@ -10,8 +10,8 @@ import (
 	"strconv"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/debatehttp"
-	"github.com/elenchus-go/debate/inspector"
+	"github.com/elenchus-go/debate/integrations/debatehttp"
+	"github.com/elenchus-go/debate/integrations/inspector"
 	"github.com/elenchus-go/debate/store"
 )
 

@@ -14,8 +14,8 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/evidence/extract"
-	"github.com/elenchus-go/debate/inspector"
-	"github.com/elenchus-go/debate/launch"
+	"github.com/elenchus-go/debate/integrations/inspector"
+	"github.com/elenchus-go/debate/integrations/launch"
 	"github.com/elenchus-go/debate/providers/price"
 )
 

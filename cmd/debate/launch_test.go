@@ -15,8 +15,8 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/evidence"
-	"github.com/elenchus-go/debate/inspector"
-	"github.com/elenchus-go/debate/launch"
+	"github.com/elenchus-go/debate/integrations/inspector"
+	"github.com/elenchus-go/debate/integrations/launch"
 	"github.com/elenchus-go/debate/store/sqlite"
 )
 

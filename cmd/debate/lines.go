@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/elenchus-go/debate/printer"
+	"github.com/elenchus-go/debate/report/printer"
 	"github.com/elenchus-go/debate/transcript"
 )
 

@@ -16,7 +16,7 @@ import (
 	"syscall"
 
 	"github.com/elenchus-go/debate/cmd/debate/internal/view"
-	"github.com/elenchus-go/debate/printer"
+	"github.com/elenchus-go/debate/report/printer"
 )
 
 func main() {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/elenchus-go/debate/cmd/debate/internal/view"
 	"github.com/elenchus-go/debate/integrations/debatemcp"
-	"github.com/elenchus-go/debate/printer"
 	"github.com/elenchus-go/debate/providers/acp"
+	"github.com/elenchus-go/debate/report/printer"
 )
 
 // program is one run of the command.

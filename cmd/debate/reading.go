@@ -11,7 +11,7 @@ import (
 	"github.com/elenchus-go/debate/evidence/quote"
 	"github.com/elenchus-go/debate/evidence/search"
 	"github.com/elenchus-go/debate/internal/lines"
-	"github.com/elenchus-go/debate/tool"
+	"github.com/elenchus-go/debate/providers/tool"
 )
 
 // The tools that search and read the documents for which the prompts have no room.

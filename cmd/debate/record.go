@@ -15,7 +15,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/archive"
+	"github.com/elenchus-go/debate/report/archive"
 	"github.com/elenchus-go/debate/store"
 )
 

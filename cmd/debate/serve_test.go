@@ -17,7 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/debatetool"
+	"github.com/elenchus-go/debate/integrations/debatetool"
 )
 
 // serving runs a server until the test has ended, and returns the address that follows a word in its messages.

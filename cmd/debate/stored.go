@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/archive"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/runs/rows"
+	"github.com/elenchus-go/debate/report/archive"
 	"github.com/elenchus-go/debate/store"
 )
 

@@ -10,8 +10,8 @@ import (
 	"os"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/eval/tournament"
 	"github.com/elenchus-go/debate/internal/runs"
-	"github.com/elenchus-go/debate/tournament"
 )
 
 // tournamentFile holds what a file of a tournament has beside a configuration.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/tournament"
+	"github.com/elenchus-go/debate/eval/tournament"
 )
 
 const tournamentFour = `{

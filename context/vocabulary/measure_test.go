@@ -15,8 +15,8 @@ import (
 
 	"github.com/elenchus-go/debate/context/vocabulary"
 	"github.com/elenchus-go/debate/context/window"
-	"github.com/elenchus-go/debate/internal/golden"
-	"github.com/elenchus-go/debate/internal/recorded"
+	"github.com/elenchus-go/debate/internal/test/golden"
+	"github.com/elenchus-go/debate/internal/test/recorded"
 )
 
 const command = "`go test -update` in `context/vocabulary`"

@@ -14,8 +14,8 @@ import (
 	"github.com/elenchus-go/debate/eval"
 	rundebates "github.com/elenchus-go/debate/internal/runs"
 	"github.com/elenchus-go/debate/judge/agreement"
-	"github.com/elenchus-go/debate/progress"
 	"github.com/elenchus-go/debate/protocol/pairwise"
+	"github.com/elenchus-go/debate/report/progress"
 )
 
 // Judge is what an audit measures: a model with its prompts.

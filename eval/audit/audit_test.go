@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/internal/debatetest"
-	"github.com/elenchus-go/debate/internal/golden"
+	"github.com/elenchus-go/debate/internal/test/debatetest"
+	"github.com/elenchus-go/debate/internal/test/golden"
 	"github.com/elenchus-go/debate/judge/agreement"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"

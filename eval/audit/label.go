@@ -15,8 +15,8 @@ import (
 	"github.com/elenchus-go/debate"
 	rundebates "github.com/elenchus-go/debate/internal/runs"
 	"github.com/elenchus-go/debate/judge/agreement"
-	"github.com/elenchus-go/debate/progress"
 	"github.com/elenchus-go/debate/protocol/pairwise"
+	"github.com/elenchus-go/debate/report/progress"
 	"github.com/elenchus-go/debate/store"
 )
 

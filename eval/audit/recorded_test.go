@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/recorded"
+	"github.com/elenchus-go/debate/internal/test/recorded"
 	"github.com/elenchus-go/debate/judge/agreement"
 	"github.com/elenchus-go/debate/protocol/pairwise"
 )

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/elenchus-go/debate/evidence/search"
-	"github.com/elenchus-go/debate/tool"
+	"github.com/elenchus-go/debate/providers/tool"
 )
 
 // A tool lets models search documents that are too long for their windows. A tool over a private document belongs to its

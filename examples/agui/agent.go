@@ -10,7 +10,7 @@ import (
 	"net/http"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/debatehttp"
+	"github.com/elenchus-go/debate/integrations/debatehttp"
 )
 
 // agent is the handler of runs.

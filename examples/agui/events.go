@@ -9,7 +9,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/tool"
+	"github.com/elenchus-go/debate/providers/tool"
 	"github.com/elenchus-go/debate/transcript"
 )
 

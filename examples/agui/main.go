@@ -24,9 +24,9 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/debatehttp"
 	"github.com/elenchus-go/debate/examples/console"
 	"github.com/elenchus-go/debate/examples/offline"
+	"github.com/elenchus-go/debate/integrations/debatehttp"
 	"github.com/elenchus-go/debate/providers"
 )
 

@@ -16,15 +16,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/debatehttp"
 	"github.com/elenchus-go/debate/examples/console"
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/integrations/debatehttp"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
+	"github.com/elenchus-go/debate/providers/tool"
 	"github.com/elenchus-go/debate/store"
-	"github.com/elenchus-go/debate/tool"
 	"github.com/elenchus-go/debate/transcript"
 )
 

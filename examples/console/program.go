@@ -14,7 +14,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/printer"
+	"github.com/elenchus-go/debate/report/printer"
 )
 
 // Program is one run of an example.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/examples/console"
-	"github.com/elenchus-go/debate/internal/consoletest"
+	"github.com/elenchus-go/debate/internal/test/consoletest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
 )

@@ -25,8 +25,8 @@ import (
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/tool"
 	"github.com/elenchus-go/debate/store"
-	"github.com/elenchus-go/debate/tool"
 )
 
 func main() { console.Main(run) }

@@ -9,8 +9,8 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/evidence/search"
 	"github.com/elenchus-go/debate/examples/console"
+	"github.com/elenchus-go/debate/providers/tool"
 	"github.com/elenchus-go/debate/report"
-	"github.com/elenchus-go/debate/tool"
 )
 
 // query holds the arguments of the tool.

@@ -33,10 +33,10 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/debatehttp"
 	"github.com/elenchus-go/debate/examples/console"
 	"github.com/elenchus-go/debate/examples/offline"
-	"github.com/elenchus-go/debate/inspector"
+	"github.com/elenchus-go/debate/integrations/debatehttp"
+	"github.com/elenchus-go/debate/integrations/inspector"
 	"github.com/elenchus-go/debate/providers"
 )
 

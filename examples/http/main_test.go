@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/debatehttp"
 	"github.com/elenchus-go/debate/examples/console"
 	"github.com/elenchus-go/debate/examples/offline"
+	"github.com/elenchus-go/debate/integrations/debatehttp"
 	"github.com/elenchus-go/debate/store"
 )
 

@@ -17,8 +17,8 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/evidence"
-	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/internal/presets"
+	"github.com/elenchus-go/debate/internal/test/enginetest"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"

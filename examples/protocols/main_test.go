@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/consoletest"
 	"github.com/elenchus-go/debate/internal/presets"
+	"github.com/elenchus-go/debate/internal/test/consoletest"
 	"github.com/elenchus-go/debate/protocol/pairwise"
 	"github.com/elenchus-go/debate/protocol/review"
 )

@@ -21,9 +21,9 @@ import (
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/judge"
-	"github.com/elenchus-go/debate/printer"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/report/printer"
 	"github.com/elenchus-go/debate/transcript"
 )
 

@@ -20,7 +20,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/printer"
+	"github.com/elenchus-go/debate/report/printer"
 )
 
 const topic = "Should cities ban private cars?"

@@ -13,11 +13,11 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/eval/tournament"
 	"github.com/elenchus-go/debate/examples/console"
 	"github.com/elenchus-go/debate/examples/offline"
-	"github.com/elenchus-go/debate/progress"
 	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/tournament"
+	"github.com/elenchus-go/debate/report/progress"
 )
 
 func main() { console.Main(run) }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/consoletest"
+	"github.com/elenchus-go/debate/internal/test/consoletest"
 )
 
 func TestFourPlayersAreRated(t *testing.T) {

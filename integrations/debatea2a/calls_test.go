@@ -6,10 +6,10 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/debatetool"
 	"github.com/elenchus-go/debate/integrations/debatea2a"
-	"github.com/elenchus-go/debate/internal/debatetest"
-	"github.com/elenchus-go/debate/internal/toolviewtest"
+	"github.com/elenchus-go/debate/integrations/debatetool"
+	"github.com/elenchus-go/debate/internal/test/debatetest"
+	"github.com/elenchus-go/debate/internal/test/toolviewtest"
 )
 
 // A client hears who calls which tools, and passes on a person's decision about a call, whose arguments it sees whole.

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/integrations/debatea2a"
-	"github.com/elenchus-go/debate/internal/canarytest"
+	"github.com/elenchus-go/debate/internal/test/canarytest"
 )
 
 // No event about a debate of any preset has a private text or the secret of its journal.

@@ -12,8 +12,8 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 
-	"github.com/elenchus-go/debate/debatetool"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/integrations/debatetool"
 	"github.com/elenchus-go/debate/store"
 )
 

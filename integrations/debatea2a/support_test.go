@@ -19,9 +19,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/debatetool"
 	"github.com/elenchus-go/debate/integrations/debatea2a"
-	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/integrations/debatetool"
+	"github.com/elenchus-go/debate/internal/test/debatetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/store/sqlite"

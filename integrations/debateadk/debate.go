@@ -13,7 +13,7 @@ import (
 	"google.golang.org/adk/v2/tool/functiontool"
 	"google.golang.org/genai"
 
-	"github.com/elenchus-go/debate/debatetool"
+	"github.com/elenchus-go/debate/integrations/debatetool"
 )
 
 // NewTools returns the tools of a set. The first one, debate, suffices if no person takes part. The calling model reads texts

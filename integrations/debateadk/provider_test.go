@@ -15,7 +15,7 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/elenchus-go/debate/integrations/debateadk"
-	"github.com/elenchus-go/debate/internal/calltest"
+	"github.com/elenchus-go/debate/internal/test/calltest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/providertest"
 	"github.com/elenchus-go/debate/transcript"

@@ -16,7 +16,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/eino-contrib/jsonschema"
 
-	"github.com/elenchus-go/debate/debatetool"
+	"github.com/elenchus-go/debate/integrations/debatetool"
 )
 
 // NewTool returns the tool debate of a set. The calling model reads texts of the debate between delimiters. If

@@ -8,7 +8,7 @@ import (
 
 	einotool "github.com/cloudwego/eino/components/tool"
 
-	"github.com/elenchus-go/debate/tool"
+	"github.com/elenchus-go/debate/providers/tool"
 )
 
 // FromTool returns a tool of Eino as one for debate.Options.Tools. Name and Description of s default to those of t, and Schema is

@@ -14,7 +14,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/integrations/debateeino"
-	"github.com/elenchus-go/debate/tool"
+	"github.com/elenchus-go/debate/providers/tool"
 )
 
 type words struct {

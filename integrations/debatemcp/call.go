@@ -12,7 +12,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/elenchus-go/debate/debatetool"
+	"github.com/elenchus-go/debate/integrations/debatetool"
 )
 
 // server serves the debates of a toolset.

@@ -9,9 +9,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/debatetool"
 	"github.com/elenchus-go/debate/integrations/debatemcp"
-	"github.com/elenchus-go/debate/internal/toolviewtest"
+	"github.com/elenchus-go/debate/integrations/debatetool"
+	"github.com/elenchus-go/debate/internal/test/toolviewtest"
 )
 
 // A client hears who calls which tools, shows a person a call that needs approval with its whole arguments, and reads what calls

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/integrations/debatemcp"
-	"github.com/elenchus-go/debate/internal/canarytest"
+	"github.com/elenchus-go/debate/internal/test/canarytest"
 )
 
 // No answer of the server about a debate of any preset has a private text or the secret of its journal.

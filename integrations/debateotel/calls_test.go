@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/internal/toolviewtest"
+	"github.com/elenchus-go/debate/internal/test/toolviewtest"
 	"github.com/elenchus-go/debate/store"
 )
 

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/elenchus-go/debate/internal/canarytest"
-	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/internal/test/canarytest"
+	"github.com/elenchus-go/debate/internal/test/debatetest"
 	"github.com/elenchus-go/debate/store"
 )
 

@@ -12,8 +12,8 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/providers/tool"
 	"github.com/elenchus-go/debate/store"
-	"github.com/elenchus-go/debate/tool"
 	"github.com/elenchus-go/debate/transcript"
 )
 

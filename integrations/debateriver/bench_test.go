@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/internal/pgtest"
+	"github.com/elenchus-go/debate/internal/test/pgtest"
 	"github.com/elenchus-go/debate/providers"
 )
 

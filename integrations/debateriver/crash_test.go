@@ -19,8 +19,8 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/crashtest"
-	"github.com/elenchus-go/debate/internal/pgtest"
+	"github.com/elenchus-go/debate/internal/test/crashtest"
+	"github.com/elenchus-go/debate/internal/test/pgtest"
 	"github.com/elenchus-go/debate/store"
 )
 

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/elenchus-go/debate/internal/crashtest"
+	"github.com/elenchus-go/debate/internal/test/crashtest"
 )
 
 func TestMain(m *testing.M) {

@@ -12,7 +12,7 @@ import (
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/protocol"
-	"github.com/elenchus-go/debate/tool"
+	"github.com/elenchus-go/debate/providers/tool"
 )
 
 // Settings has the fields of debate.Participant, which converts to it.

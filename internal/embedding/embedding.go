@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/elenchus-go/debate/context/window"
-	"github.com/elenchus-go/debate/detect"
+	"github.com/elenchus-go/debate/judge/detect"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"

@@ -3,7 +3,7 @@ package findings
 import (
 	"fmt"
 
-	"github.com/elenchus-go/debate/detect"
+	"github.com/elenchus-go/debate/judge/detect"
 	"github.com/elenchus-go/debate/protocol"
 )
 

@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/internal/findings"
+	"github.com/elenchus-go/debate/judge/detect"
 )
 
 func TestRulesThatADebateCannotHave(t *testing.T) {

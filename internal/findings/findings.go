@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/detect"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )

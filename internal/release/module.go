@@ -25,7 +25,7 @@ type module struct {
 }
 
 // modules returns the modules of the checkout in the working directory: the root first, then nested ones ordered by
-// folder. The modules internal/outside and tools are not published and not
+// folder. The modules internal/outside and internal/tools are not published and not
 // returned.
 func modules(ctx context.Context) ([]*module, error) {
 	// The checkout may belong to another user, as in a container.
@@ -56,7 +56,7 @@ func modules(ctx context.Context) ([]*module, error) {
 	}
 	var list []*module
 	for dir, m := range all {
-		if !strings.HasPrefix(dir, "internal/outside") && dir != "tools" {
+		if !strings.HasPrefix(dir, "internal/outside") && dir != "internal/tools" {
 			list = append(list, m)
 		}
 	}

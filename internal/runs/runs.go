@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/progress"
+	"github.com/elenchus-go/debate/report/progress"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/evidence"
-	"github.com/elenchus-go/debate/tool"
+	"github.com/elenchus-go/debate/providers/tool"
 	"github.com/elenchus-go/debate/transcript"
 )
 

@@ -14,7 +14,7 @@ import (
 	"slices"
 
 	"github.com/elenchus-go/debate/evidence"
-	"github.com/elenchus-go/debate/tool"
+	"github.com/elenchus-go/debate/providers/tool"
 	"github.com/elenchus-go/debate/transcript"
 )
 

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/elenchus-go/debate/evidence"
-	"github.com/elenchus-go/debate/tool"
+	"github.com/elenchus-go/debate/providers/tool"
 	"github.com/elenchus-go/debate/transcript"
 )
 

@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/golden"
-	"github.com/elenchus-go/debate/internal/recorded"
 	"github.com/elenchus-go/debate/internal/speech"
+	"github.com/elenchus-go/debate/internal/test/golden"
+	"github.com/elenchus-go/debate/internal/test/recorded"
 )
 
 // said is a recorded speech with those who debate.

@@ -21,7 +21,7 @@ import (
 
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/tool"
+	"github.com/elenchus-go/debate/providers/tool"
 )
 
 // Parallel is the number of calls of a step that run at the same time.

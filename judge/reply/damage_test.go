@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/recorded"
+	"github.com/elenchus-go/debate/internal/test/recorded"
 	"github.com/elenchus-go/debate/judge/reply"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/golden"
-	"github.com/elenchus-go/debate/internal/protocoltest"
+	"github.com/elenchus-go/debate/internal/test/golden"
+	"github.com/elenchus-go/debate/internal/test/protocoltest"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"

@@ -6,9 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/debatetest"
-	"github.com/elenchus-go/debate/internal/golden"
-	"github.com/elenchus-go/debate/internal/recorded"
+	"github.com/elenchus-go/debate/internal/test/debatetest"
+	"github.com/elenchus-go/debate/internal/test/golden"
+	"github.com/elenchus-go/debate/internal/test/recorded"
 	"github.com/elenchus-go/debate/protocol/mad"
 	"github.com/elenchus-go/debate/transcript"
 )

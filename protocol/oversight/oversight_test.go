@@ -15,7 +15,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/internal/test/debatetest"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/oversight"
 	"github.com/elenchus-go/debate/providers"

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/protocoltest"
+	"github.com/elenchus-go/debate/internal/test/protocoltest"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/skeptic"
 	"github.com/elenchus-go/debate/providers"

@@ -12,9 +12,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/golden"
-	"github.com/elenchus-go/debate/internal/recorded"
 	"github.com/elenchus-go/debate/internal/statistics"
+	"github.com/elenchus-go/debate/internal/test/golden"
+	"github.com/elenchus-go/debate/internal/test/recorded"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/transcript"
 )

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/detect"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )

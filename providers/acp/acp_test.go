@@ -21,13 +21,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/debatehttp"
-	"github.com/elenchus-go/debate/inspector"
-	"github.com/elenchus-go/debate/internal/calltest"
-	"github.com/elenchus-go/debate/printer"
+	"github.com/elenchus-go/debate/integrations/debatehttp"
+	"github.com/elenchus-go/debate/integrations/inspector"
+	"github.com/elenchus-go/debate/internal/test/calltest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/acp"
 	"github.com/elenchus-go/debate/report"
+	"github.com/elenchus-go/debate/report/printer"
 	"github.com/elenchus-go/debate/transcript"
 )
 

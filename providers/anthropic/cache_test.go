@@ -10,9 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/calltest"
-	"github.com/elenchus-go/debate/internal/fakellm"
-	"github.com/elenchus-go/debate/internal/golden"
+	"github.com/elenchus-go/debate/internal/test/calltest"
+	"github.com/elenchus-go/debate/internal/test/fakellm"
+	"github.com/elenchus-go/debate/internal/test/golden"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/anthropic"
 	"github.com/elenchus-go/debate/transcript"

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/fakellm"
-	"github.com/elenchus-go/debate/internal/secrettest"
+	"github.com/elenchus-go/debate/internal/test/fakellm"
+	"github.com/elenchus-go/debate/internal/test/secrettest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/anthropic"
 	"github.com/elenchus-go/debate/providers/providertest"

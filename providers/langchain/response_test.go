@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/tmc/langchaingo/llms"
 
-	"github.com/elenchus-go/debate/internal/calltest"
+	"github.com/elenchus-go/debate/internal/test/calltest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/langchain"
 	"github.com/elenchus-go/debate/transcript"

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/elenchus-go/debate/tool"
+	"github.com/elenchus-go/debate/providers/tool"
 )
 
 // Tool returns a tool of langchaingo as one for debate.Options.Tools. A [tools.Tool] takes one text, so the only argument is

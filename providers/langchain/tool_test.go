@@ -10,7 +10,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/providers/langchain"
-	"github.com/elenchus-go/debate/tool"
+	"github.com/elenchus-go/debate/providers/tool"
 )
 
 // encyclopedia has the methods of a tools.Tool of langchaingo. A test of examples/integrations/langchaingo uses a tool of langchaingo itself.

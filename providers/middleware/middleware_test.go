@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/calltest"
+	"github.com/elenchus-go/debate/internal/test/calltest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/middleware"
 	"github.com/elenchus-go/debate/providers/scripted"

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/internal/debatetest"
-	"github.com/elenchus-go/debate/internal/fakellm"
+	"github.com/elenchus-go/debate/internal/test/debatetest"
+	"github.com/elenchus-go/debate/internal/test/fakellm"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/openai"

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/livetest"
+	"github.com/elenchus-go/debate/internal/test/livetest"
 	"github.com/elenchus-go/debate/providers/openai"
 )
 

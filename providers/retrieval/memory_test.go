@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/calltest"
+	"github.com/elenchus-go/debate/internal/test/calltest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/retrieval"
 )

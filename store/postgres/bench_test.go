@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/pgtest"
+	"github.com/elenchus-go/debate/internal/test/pgtest"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/store/postgres"
 )

@@ -3,7 +3,7 @@ package postgres_test
 import (
 	"testing"
 
-	"github.com/elenchus-go/debate/internal/enginetest"
+	"github.com/elenchus-go/debate/internal/test/enginetest"
 	"github.com/elenchus-go/debate/store/storetest"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/crashtest"
+	"github.com/elenchus-go/debate/internal/test/crashtest"
 )
 
 // breaker breaks each nth commit: connections are lost before the server has read the commit, or after it has, before it

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/scaletest"
+	"github.com/elenchus-go/debate/internal/test/scaletest"
 )
 
 // BenchmarkScale measures a database that holds many debates. The server flushes each commit to the disk. make proofs ONLY=scale makes the

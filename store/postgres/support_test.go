@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/pgtest"
+	"github.com/elenchus-go/debate/internal/test/pgtest"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/store/postgres"
 	"github.com/elenchus-go/debate/store/storetest"

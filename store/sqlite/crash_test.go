@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	sqlite "modernc.org/sqlite"
 
-	"github.com/elenchus-go/debate/internal/crashtest"
+	"github.com/elenchus-go/debate/internal/test/crashtest"
 )
 
 // points are the points of a step at which a process may be killed.

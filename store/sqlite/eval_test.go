@@ -20,13 +20,13 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/eval"
-	"github.com/elenchus-go/debate/internal/crashtest"
+	"github.com/elenchus-go/debate/internal/test/crashtest"
 	"github.com/elenchus-go/debate/judge/decision"
-	"github.com/elenchus-go/debate/progress"
 	"github.com/elenchus-go/debate/protocol/oversight"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/report/progress"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )

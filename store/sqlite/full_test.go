@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/crashtest"
+	"github.com/elenchus-go/debate/internal/test/crashtest"
 	"github.com/elenchus-go/debate/store"
 )
 

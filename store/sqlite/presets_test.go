@@ -3,7 +3,7 @@ package sqlite_test
 import (
 	"testing"
 
-	"github.com/elenchus-go/debate/internal/enginetest"
+	"github.com/elenchus-go/debate/internal/test/enginetest"
 )
 
 func TestEachPresetSurvivesItsProcess(t *testing.T) { enginetest.Presets(t, entryRef) }

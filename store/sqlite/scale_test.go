@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/scaletest"
+	"github.com/elenchus-go/debate/internal/test/scaletest"
 	"github.com/elenchus-go/debate/store/sqlite"
 )
 

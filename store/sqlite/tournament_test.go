@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/eval/tournament"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/tournament"
 	"github.com/elenchus-go/debate/transcript"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/examples/console"
-	"github.com/elenchus-go/debate/internal/consoletest"
+	"github.com/elenchus-go/debate/internal/test/consoletest"
 )
 
 // TestMain lets the test binary be the program, so that a test can kill it.

@@ -17,8 +17,8 @@ import (
 	"github.com/tmc/langchaingo/tools"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/debatetool"
 	"github.com/elenchus-go/debate/examples/console"
+	"github.com/elenchus-go/debate/integrations/debatetool"
 	"github.com/elenchus-go/debate/providers"
 )
 

@@ -22,7 +22,7 @@ import (
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/langchain"
 	"github.com/elenchus-go/debate/providers/scripted"
-	"github.com/elenchus-go/debate/tool"
+	"github.com/elenchus-go/debate/providers/tool"
 )
 
 func offlineOnly(string) string { return "" }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/eval"
-	"github.com/elenchus-go/debate/progress"
 	"github.com/elenchus-go/debate/protocol/vote"
+	"github.com/elenchus-go/debate/report/progress"
 	"github.com/elenchus-go/debate/store"
 )
 

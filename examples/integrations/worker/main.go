@@ -28,9 +28,9 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/integrations/debateriver"
-	"github.com/elenchus-go/debate/printer"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/openai"
+	"github.com/elenchus-go/debate/report/printer"
 )
 
 func main() {

@@ -16,7 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/pgtest"
+	"github.com/elenchus-go/debate/internal/test/pgtest"
 )
 
 // screen records what a program writes.

@@ -15,9 +15,9 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2aclient/agentcard"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/debatehttp"
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/integrations/debatea2a"
+	"github.com/elenchus-go/debate/integrations/debatehttp"
 	"github.com/elenchus-go/debate/providers"
 )
 

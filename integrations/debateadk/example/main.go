@@ -13,9 +13,9 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/debatetool"
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/integrations/debateadk"
+	"github.com/elenchus-go/debate/integrations/debatetool"
 	"github.com/elenchus-go/debate/providers"
 )
 

@@ -15,9 +15,9 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/debatetool"
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/integrations/debateeino"
+	"github.com/elenchus-go/debate/integrations/debatetool"
 	"github.com/elenchus-go/debate/providers"
 )
 

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/debatetool"
 	"github.com/elenchus-go/debate/integrations/debatea2a"
+	"github.com/elenchus-go/debate/integrations/debatetool"
 )
 
 func TestA2A(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/debatehttp"
+	"github.com/elenchus-go/debate/integrations/debatehttp"
 )
 
 // newHTTPSite starts package debatehttp.

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/debatetool"
 	"github.com/elenchus-go/debate/integrations/debatemcp"
+	"github.com/elenchus-go/debate/integrations/debatetool"
 )
 
 func TestMCP(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/integrations/debateotel"
-	"github.com/elenchus-go/debate/internal/enginetest"
+	"github.com/elenchus-go/debate/internal/test/enginetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/price"
 	"github.com/elenchus-go/debate/providers/scripted"

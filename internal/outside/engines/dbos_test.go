@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/drivetest"
+	"github.com/elenchus-go/debate/integrations/drivetest"
 	"github.com/elenchus-go/debate/store"
 )
 

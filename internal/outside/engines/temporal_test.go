@@ -16,7 +16,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/drivetest"
+	"github.com/elenchus-go/debate/integrations/drivetest"
 	"github.com/elenchus-go/debate/store"
 )
 

@@ -15,11 +15,11 @@ import (
 	"github.com/tmc/langchaingo/llms/fake"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/debatetool"
 	"github.com/elenchus-go/debate/integrations/debatea2a"
 	"github.com/elenchus-go/debate/integrations/debateadk"
 	"github.com/elenchus-go/debate/integrations/debateeino"
 	"github.com/elenchus-go/debate/integrations/debatemcp"
+	"github.com/elenchus-go/debate/integrations/debatetool"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/langchain"
 )

@@ -12,7 +12,7 @@ import (
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/toolcall"
 	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/tool"
+	"github.com/elenchus-go/debate/providers/tool"
 	"github.com/elenchus-go/debate/transcript"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/internal/characters"
-	"github.com/elenchus-go/debate/tool"
+	"github.com/elenchus-go/debate/providers/tool"
 )
 
 // heading returns what the model reads of the numbers of sources beside the result of a call.

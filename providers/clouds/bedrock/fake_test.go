@@ -20,7 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/fakellm"
+	"github.com/elenchus-go/debate/internal/test/fakellm"
 	"github.com/elenchus-go/debate/providers/clouds/bedrock"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/servicetest"
+	"github.com/elenchus-go/debate/internal/test/servicetest"
 )
 
 // decidingRow returns the index of the row of the table that decides about a fault, or -1, and that of the rule for unknown

@@ -11,7 +11,7 @@ import (
 	"github.com/tmc/langchaingo/schema"
 	"github.com/tmc/langchaingo/vectorstores"
 
-	"github.com/elenchus-go/debate/internal/calltest"
+	"github.com/elenchus-go/debate/internal/test/calltest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/retrieval"
 	"github.com/elenchus-go/debate/providers/retrieval/vectorstore"

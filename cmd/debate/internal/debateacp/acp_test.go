@@ -10,7 +10,7 @@ import (
 	"github.com/coder/acp-go-sdk"
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/internal/test/debatetest"
 	"github.com/elenchus-go/debate/store"
 )
 

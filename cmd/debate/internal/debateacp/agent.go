@@ -11,7 +11,7 @@ import (
 
 	"github.com/coder/acp-go-sdk"
 
-	"github.com/elenchus-go/debate/debatetool"
+	"github.com/elenchus-go/debate/integrations/debatetool"
 	"github.com/elenchus-go/debate/store"
 )
 

@@ -22,7 +22,7 @@ import (
 	"github.com/coder/acp-go-sdk"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/debatetool"
+	"github.com/elenchus-go/debate/integrations/debatetool"
 )
 
 const (

@@ -12,7 +12,7 @@ import (
 
 	"github.com/coder/acp-go-sdk"
 
-	"github.com/elenchus-go/debate/debatetool"
+	"github.com/elenchus-go/debate/integrations/debatetool"
 )
 
 // session is a conversation of the client about debates.

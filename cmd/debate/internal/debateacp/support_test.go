@@ -17,8 +17,8 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/cmd/debate/internal/debateacp"
-	"github.com/elenchus-go/debate/debatetool"
-	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/integrations/debatetool"
+	"github.com/elenchus-go/debate/internal/test/debatetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 )

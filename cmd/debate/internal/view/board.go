@@ -8,7 +8,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/progress"
+	"github.com/elenchus-go/debate/report/progress"
 	"github.com/elenchus-go/debate/transcript"
 )
 

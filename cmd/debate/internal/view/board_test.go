@@ -12,8 +12,8 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/golden"
-	"github.com/elenchus-go/debate/printer"
+	"github.com/elenchus-go/debate/internal/test/golden"
+	"github.com/elenchus-go/debate/report/printer"
 	"github.com/elenchus-go/debate/transcript"
 )
 

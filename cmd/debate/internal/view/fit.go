@@ -7,7 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/term"
 
-	"github.com/elenchus-go/debate/printer"
+	"github.com/elenchus-go/debate/report/printer"
 )
 
 // Wrap returns a text with lines that fit into a terminal, and without what could control it. A line that begins with "> "

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/elenchus-go/debate/progress"
+	"github.com/elenchus-go/debate/report/progress"
 	"github.com/elenchus-go/debate/transcript"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/charmbracelet/colorprofile"
 
-	"github.com/elenchus-go/debate/printer"
+	"github.com/elenchus-go/debate/report/printer"
 )
 
 // Options configure a view.

@@ -7,7 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/toolviewtest"
+	"github.com/elenchus-go/debate/internal/test/toolviewtest"
 )
 
 // Calls of tools remain in the terminal. A participant who may not read everything sees names only.

@@ -27,7 +27,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/printer"
+	"github.com/elenchus-go/debate/report/printer"
 )
 
 // View shows one debate. Its methods may be called concurrently.
