@@ -44,6 +44,8 @@ func (c *turnCost) add(took, agent, own time.Duration) {
 // each returns the CPU time of a turn.
 func (c *turnCost) each() time.Duration { return (c.agent + c.own) / time.Duration(c.n) }
 
+func inMilliseconds(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
+
 // measuredAgent is an agent in the measurement of overhead.
 type measuredAgent struct {
 	name    string
@@ -53,9 +55,13 @@ type measuredAgent struct {
 
 // A turn through the provider costs at most 50 ms and 5 % of CPU time more than the agent's own command, which begins anew for each
 // prompt. Beside the shortest possible client of the protocol, the provider adds at most 50 ms, and this process uses at most 5 % of
-// the agent's CPU time.
+// the agent's CPU time. On a busy machine, more turns are taken, because it takes longer until one is not disturbed.
 func TestAgentsHaveLittleOverhead(t *testing.T) {
-	const turns = 5
+	const (
+		fewest = 5
+		most   = 25
+		added  = 50 * time.Millisecond
+	)
 	for _, m := range []measuredAgent{
 		{"claude", acp.Claude, []string{"claude", "-p", "Hello.", "--output-format", "json"}},
 		{"codex", acp.Codex, []string{"codex", "exec", "--json", "--skip-git-repo-check", "-s", "read-only", "Hello."}},
@@ -65,24 +71,24 @@ func TestAgentsHaveLittleOverhead(t *testing.T) {
 			var alone, bare, provider turnCost
 			service := newModelService(t, false)
 			home, env := agentHome(t, service, nil)
-			for range 2 {
-				m.runAlone(t, home, env, &alone)
-			}
 			ask := m.bareClient(t, service)
 			generate := m.provider(t, service)
 			ask(&turnCost{}) // the first turn starts the process
 			generate(&turnCost{})
-			for range turns {
+			isFast := func() bool { return provider.least < min(alone.least, bare.least)+added }
+			for n := 0; n < fewest || n < most && !isFast(); n++ {
+				if n < 2 {
+					m.runAlone(t, home, env, &alone)
+				}
 				ask(&bare)
 				generate(&provider)
 			}
-			fmt.Printf("overhead of %s, a turn, at least: own command %v, bare client %v, provider %v; CPU: %v, %v, %v, of which this process %v\n",
-				m.name, alone.least.Round(time.Millisecond), bare.least.Round(time.Millisecond), provider.least.Round(time.Millisecond),
-				alone.each().Round(time.Millisecond), bare.each().Round(time.Millisecond), provider.each().Round(time.Millisecond),
-				(provider.own / turns).Round(100*time.Microsecond))
-			const most = 50 * time.Millisecond
-			require.Less(t, provider.least, alone.least+most)
-			require.Less(t, provider.least, bare.least+most)
+			t.Logf("a turn takes at least: own command %v, bare client %v, provider %v",
+				inMilliseconds(alone.least), inMilliseconds(bare.least), inMilliseconds(provider.least))
+			t.Logf("CPU time of a turn: own command %v, bare client %v, provider %v, of which this process %v",
+				inMilliseconds(alone.each()), inMilliseconds(bare.each()), inMilliseconds(provider.each()),
+				inMilliseconds(provider.own/time.Duration(provider.n)))
+			require.True(t, isFast())
 			require.Less(t, float64(provider.each()), 1.05*float64(alone.each()))
 			require.Less(t, float64(provider.own), 0.05*float64(provider.agent))
 		})

@@ -148,11 +148,13 @@ func (p *program) showSaid(a debate.Asked) {
 	name, last := a.Key.Actor, p.shown[a.Key.Actor]
 	for _, t := range a.Said {
 		if t.Seq > last && t.Actor != name {
-			about := t.Phase
+			about := []string{t.Phase}
 			for _, f := range t.Flags {
-				about += ", " + readmodel.FlagText(&t, f)
+				about = append(about, readmodel.FlagText(&t, f))
 			}
-			fmt.Fprintf(p.stderr, "\n%s (%s):\n", printableLine(readmodel.Label(t.Key)), about)
+			fmt.Fprintf(p.stderr, "
+%s (%s):
+", printableLine(readmodel.Label(t.Key)), strings.Join(about, ", "))
 			p.say(strings.TrimSpace(t.Text))
 		}
 		p.shown[name] = max(p.shown[name], t.Seq)

@@ -154,7 +154,7 @@ func TestReviewsOfRealDiffs(t *testing.T) {
 			code, stdout, stderr := piped(t, env, realDiff(t, tt.diff), args...)
 			require.Equal(t, tt.code, code, stderr)
 			all := state(t, []byte(stdout))
-			require.Equal(t, tt.decision, all.Result.Outcome.Option)
+			require.Equal(t, tt.decision, all.Result.Outcome.Choice)
 			got, err := review.DecodeAnswer(all.Result.Answer)
 			require.NoError(t, err)
 			var found []finding

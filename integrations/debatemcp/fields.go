@@ -94,14 +94,14 @@ func message(a debatetool.Ask) string {
 		parts = append(parts, "For "+a.Name)
 	}
 	for _, t := range a.Said {
-		who := strings.Join(strings.Fields(t.Actor), " ")
+		who := []string{strings.Join(strings.Fields(t.Actor), " ")}
 		if t.Round > 0 {
-			who += fmt.Sprintf(", round %d", t.Round)
+			who = append(who, fmt.Sprintf("round %d", t.Round))
 		}
 		for _, f := range t.Flags {
-			who += ", " + string(f)
+			who = append(who, string(f))
 		}
-		parts = append(parts, who+":\n> "+strings.ReplaceAll(unquote(t.Text), "\n", "\n> "))
+		parts = append(parts, strings.Join(who, ", ")+":\n> "+strings.ReplaceAll(unquote(t.Text), "\n", "\n> "))
 	}
 	if a.Briefing != "" {
 		parts = append(parts, unquote(a.Briefing))

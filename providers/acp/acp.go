@@ -237,15 +237,7 @@ func (p *Provider) prompt(ctx context.Context, r providers.Request, add adapter.
 	s.agent.follow(s.id, t)
 	t.begin()
 	done := make(chan outcome, 1)
-	go func() {
-		request := sdk.PromptRequest{SessionId: sdk.SessionId(s.id), Prompt: []sdk.ContentBlock{sdk.TextBlock(promptText(r.Messages))}}
-		got, err := call[json.RawMessage](context.WithoutCancel(ctx), s.agent, sdk.AgentMethodSessionPrompt, request)
-		end := outcome{err: err}
-		if err == nil && json.Unmarshal(got, &end.answer) != nil {
-			end.err = p.config.failure(NotProtocol, fmt.Errorf("its answer to %s is not valid", sdk.AgentMethodSessionPrompt))
-		}
-		done <- end
-	}()
+	go func() { done <- s.send(context.WithoutCancel(ctx), promptText(r.Messages)) }()
 	said := &speech{out: adapter.AgentText{Add: add}, numbers: s.agent.numbers}
 	end, wrong, err := p.listen(ctx, t, said, done)
 	if end == nil {
@@ -255,6 +247,17 @@ func (p *Provider) prompt(ctx context.Context, r providers.Request, add adapter.
 		go s.tidy(ctx)
 	}
 	return p.finish(s, t, said, end, err)
+}
+
+// send sends a prompt, and returns when the agent has answered it. What the agent says meanwhile goes to the turn.
+func (s *session) send(ctx context.Context, text string) (end outcome) {
+	request := sdk.PromptRequest{SessionId: sdk.SessionId(s.id), Prompt: []sdk.ContentBlock{sdk.TextBlock(text)}}
+	var raw json.RawMessage
+	raw, end.err = call[json.RawMessage](ctx, s.agent, sdk.AgentMethodSessionPrompt, request)
+	if end.err == nil && json.Unmarshal(raw, &end.answer) != nil {
+		end.err = s.agent.config.failure(NotProtocol, fmt.Errorf("its answer to %s is not valid", sdk.AgentMethodSessionPrompt))
+	}
+	return end
 }
 
 // listen passes on what comes until the agent ends its turn. It returns no outcome if the turn ends before, and why if the agent

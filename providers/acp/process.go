@@ -101,42 +101,68 @@ func (p *process) run(path string) error {
 	if err != nil {
 		return err
 	}
-	var theirs []*os.File // the ends of the pipes that the process has
-	defer func() {
-		for _, f := range append(theirs, cmd.ExtraFiles...) {
-			_ = f.Close()
-		}
-	}()
-	pipe := func() (r, w *os.File) {
-		if err == nil {
-			r, w, err = os.Pipe()
-		}
-		return r, w
-	}
-	in, stdin := pipe()
-	stdout, out := pipe()
-	stderr, errs := pipe()
-	theirs = []*os.File{in, out, errs}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, errs
-	cmd.Dir = p.dir
-	cmd.Env = p.config.environment()
-	if err == nil {
-		err = cmd.Start()
-	}
+	defer closeAll(cmd.ExtraFiles)
+	all, err := newPipes()
 	if err != nil {
-		for _, f := range []*os.File{hold, stdin, stdout, stderr} {
-			_ = f.Close() // nil has an error
-		}
+		_ = hold.Close()
 		return err
 	}
-	p.cmd, p.hold, p.stdin, p.stdout = cmd, hold, stdin, stdout
-	p.lines = newLines(stdout)
+	defer closeAll(all.theirs)
+	cmd.Stdin = all.theirs[0]
+	cmd.Stdout = all.theirs[1]
+	cmd.Stderr = all.theirs[2]
+	cmd.Dir = p.dir
+	cmd.Env = p.config.environment()
+	err = cmd.Start()
+	if err != nil {
+		_ = hold.Close()
+		closeAll(all.ours)
+		return err
+	}
+	p.cmd = cmd
+	p.hold = hold
+	p.stdin = all.ours[0]
+	p.stdout = all.ours[1]
+	p.lines = newLines(p.stdout)
+	stderr := all.ours[2]
 	go func() {
 		_, _ = io.Copy(&p.errors, stderr) // until the last process of the group has ended
 		_ = stderr.Close()
 	}()
 	go p.wait(stderr)
 	return nil
+}
+
+// pipes are those of standard input, output and error, in this order. They are no pipes of package exec, which closes them as soon as
+// the process has ended, although the last lines may not have been read.
+type pipes struct {
+	theirs []*os.File
+	ours   []*os.File
+}
+
+// newPipes makes the three pipes.
+func newPipes() (all pipes, err error) {
+	for i := range 3 {
+		r, w, err := os.Pipe()
+		if err != nil {
+			closeAll(all.theirs)
+			closeAll(all.ours)
+			return pipes{}, err
+		}
+		theirs, ours := w, r
+		if i == 0 {
+			theirs, ours = r, w
+		}
+		all.theirs = append(all.theirs, theirs)
+		all.ours = append(all.ours, ours)
+	}
+	return all, nil
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		_ = f.Close()
+	}
 }
 
 // wait waits for the end of the process, and kills the children that it has left behind.

@@ -63,7 +63,9 @@ func (s *speech) say(message, text string) error {
 	if s.spoken && (message != s.message || s.used) {
 		s.out.Next()
 	}
-	s.message, s.used, s.spoken = message, false, true
+	s.message = message
+	s.used = false
+	s.spoken = true
 	return s.out.Say(text)
 }
 
