@@ -152,9 +152,7 @@ func (p *program) showSaid(a debate.Asked) {
 			for _, f := range t.Flags {
 				about = append(about, readmodel.FlagText(&t, f))
 			}
-			fmt.Fprintf(p.stderr, "
-%s (%s):
-", printableLine(readmodel.Label(t.Key)), strings.Join(about, ", "))
+			fmt.Fprintf(p.stderr, "\n%s (%s):\n", printableLine(readmodel.Label(t.Key)), strings.Join(about, ", "))
 			p.say(strings.TrimSpace(t.Text))
 		}
 		p.shown[name] = max(p.shown[name], t.Seq)
