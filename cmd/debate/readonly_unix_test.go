@@ -24,10 +24,16 @@ func TestAnArchiveIsReadOnly(t *testing.T) {
 	require.NoError(t, os.Chmod("d.db", 0o444))             //nolint:gosec // others may read it
 	require.NoError(t, os.Chmod(".", 0o555))                //nolint:gosec // others may look into it
 	t.Cleanup(func() { _ = os.Chmod(here, 0o700) })         //nolint:gosec // so that it can be removed
+	path, err := binary()
+	require.NoError(t, err)
+	program, err := os.ReadFile(path)
+	require.NoError(t, err)
+	shared := filepath.Join(t.TempDir(), "debate")           // others cannot look into the build cache
+	require.NoError(t, os.WriteFile(shared, program, 0o755)) //nolint:gosec // others may run it
 	as := func(args ...string) (string, error) {
 		cmd := binaryCommand(t, environment(), args...)
+		cmd.Path = shared
 		if os.Geteuid() == 0 {
-			require.NoError(t, os.Chmod(filepath.Dir(cmd.Path), 0o755)) //nolint:gosec // others may run it
 			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 		}
 		b, err := cmd.CombinedOutput()

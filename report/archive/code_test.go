@@ -104,7 +104,7 @@ func TestARecordNamesCodeThatIsNotOfTheLibrary(t *testing.T) {
 	require.Equal(t, []string{"claims/1"}, code.Protocols)
 	require.Equal(t, []string{"claim/1"}, code.Contracts)
 	require.Equal(t, []string{"look"}, code.Tools)
-	const here = "github.com/elenchus-go/debate/archive_test."
+	const here = "github.com/elenchus-go/debate/report/archive_test."
 	require.Equal(t, here+"letters", code.Rules[0].Counter)
 	require.Equal(t, here+"lastWord", code.Rules[0].Extractor)
 	require.Len(t, code.Templates, 2)

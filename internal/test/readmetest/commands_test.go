@@ -108,7 +108,7 @@ func newShell(t *testing.T) *shell {
 		require.NoError(t, err)
 		require.NoError(t, os.Symlink(program, filepath.Join(s.Programs, filepath.Base(folder))))
 	}
-	stub, err := built.Program(t.Context(), filepath.Join(top, "internal", "readmetest", "stubs", "program"))
+	stub, err := built.Program(t.Context(), filepath.Join(top, "internal", "test", "readmetest", "stubs", "program"))
 	require.NoError(t, err)
 	bin := t.TempDir()
 	for _, name := range stubs.Names() {
