@@ -114,8 +114,12 @@ func TestADebateIsMadeOnlyWithFlagsThatItCanRunWith(t *testing.T) {
 	_, _, said := start(t, environment(), topic, "--rounds", "1", "--store", "kept/d.db")
 	id := saved(t, said)
 	for _, command := range [][]string{
-		{"fork", id}, {"fork", id, "--paused"}, {"fork", id, "--at", "4"}, {"fork", id, "--at", "4", "--paused"},
-		{"rejudge", id}, {"rejudge", id, "--paused"},
+		{"fork", id},
+		{"fork", id, "--paused"},
+		{"fork", id, "--at", "4"},
+		{"fork", id, "--at", "4", "--paused"},
+		{"rejudge", id},
+		{"rejudge", id, "--paused"},
 	} {
 		for wrong, says := range map[string]string{
 			"--me=Zoe": "--me Zoe is unknown, use one of", "--me=Ada": "Ada is a model in this debate", "--prompts=none": "read prompts",

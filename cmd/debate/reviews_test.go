@@ -122,11 +122,13 @@ func TestReviewsOfRealDiffs(t *testing.T) {
 	}{
 		{
 			"a lie about lines, and reviewers who agree", "fault", lie, nothing, nothing, "error", exitAnother, "request changes",
-			[]finding{{"judge/reply/syntax.go", 85, rightly}}, 0, 0, nil,
+			[]finding{{"judge/reply/syntax.go", 85, rightly}},
+			0, 0, nil,
 		},
 		{
 			"a quote that is not there", "fault", lie, invented, nothing, "error", exitAnother, "request changes",
-			[]finding{{"judge/reply/syntax.go", 85, rightly}}, 0, 1, nil,
+			[]finding{{"judge/reply/syntax.go", 85, rightly}},
+			0, 1, nil,
 		},
 		{"nothing but invented quotes", "harmless", invented, invented, invented, "error", 0, "approve", nil, 0, 3, nil},
 		{"nobody finds anything", "harmless", nothing, nothing, nothing, "error", 0, "approve", nil, 0, 0, nil},

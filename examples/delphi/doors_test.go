@@ -145,7 +145,10 @@ func TestVisitorsBeginSuchDebatesInTheBrowser(t *testing.T) {
 	require.NoError(t, w.WriteField("topic", "How many bicycles are there?"))
 	require.NoError(t, w.WriteField("action", "begin"))
 	require.NoError(t, w.Close())
-	res, err := server.Client().Post(server.URL+"/new", w.FormDataContentType(), &form)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/new", &form)
+	require.NoError(t, err)
+	req.Header.Set("Content-Type", w.FormDataContentType())
+	res, err := server.Client().Do(req)
 	require.NoError(t, err)
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
@@ -166,7 +169,9 @@ func TestVisitorsBeginSuchDebatesInTheBrowser(t *testing.T) {
 // get returns a page.
 func get(t *testing.T, address string) string {
 	t.Helper()
-	res, err := http.Get(address)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	require.NoError(t, err)
+	res, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
