@@ -558,18 +558,24 @@ func TestARateLimitBesideAnotherFailureCountsItsWholeTime(t *testing.T) {
 // Other failed steps of a participant who is dropped count too: one of A's waited, while the first failed at once.
 func TestARateLimitOfADroppedParticipantCountsItsWholeTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		began, model := time.Now(), talkingModel()
+		var began time.Time // the first call that meets the limit
+		model := talkingModel()
 		d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 			c.Protocol = debatetest.Mesh{}
 			c.Participants = append(c.Participants, debate.Participant{Name: "C", Provider: "m"})
 			o.Providers["j"] = scriptedJudgeOfAll(t, 1)
 			o.Providers["m"] = debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 				step, _ := debate.StepFrom(ctx)
-				switch {
-				case step.Key.Phase != "critique" || step.Key.Actor != "A":
+				if step.Key.Phase != "critique" || step.Key.Actor != "A" {
 					return model.Generate(ctx, r)
-				case step.Key.Target == "C" && time.Since(began) < 30*time.Minute:
-					return providers.Response{}, errorOfKind(providers.RateLimit, 0)
+				}
+				if step.Key.Target == "C" {
+					if began.IsZero() {
+						began = time.Now()
+					}
+					if time.Since(began) < 30*time.Minute {
+						return providers.Response{}, errorOfKind(providers.RateLimit, 0)
+					}
 				}
 				return providers.Response{}, errorOfKind(providers.ServerError, 0)
 			})
