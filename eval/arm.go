@@ -31,7 +31,7 @@ type Arm struct {
 // armName matches the name of an arm, but for its length. It has no '@', which names baselines of equal budget.
 var armName = regexp.MustCompile(`^\pL[\pL\pN._-]*$`)
 
-// maxArmName is how many characters the name of an arm may have.
+// maxArmName limits the characters in the name of an arm.
 const maxArmName = 64
 
 // isArmName reports whether a name may be that of an arm.

@@ -53,7 +53,8 @@ func (r *Report) document() document {
 func headline(topic string) (title, whole string) {
 	const length = 200 // of a title that is the whole topic
 	topic = strings.TrimSpace(markup.Clean(topic))
-	if title = readmodel.Line(topic); len([]rune(title)) <= length && !strings.Contains(topic, "\n") {
+	title = readmodel.Line(topic)
+	if len([]rune(title)) <= length && !strings.Contains(topic, "\n") {
 		return title, ""
 	}
 	for l := range strings.Lines(topic) {

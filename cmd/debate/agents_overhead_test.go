@@ -23,7 +23,7 @@ import (
 	"github.com/elenchus-go/debate/providers/acp"
 )
 
-// turnCost is what turns of an agent have cost.
+// A turnCost adds up the time that turns of an agent take.
 type turnCost struct {
 	n     int
 	least time.Duration // the shortest turn, because other programs of the machine only make turns longer

@@ -28,8 +28,8 @@ import (
 // The tests of this file run Claude Code, Codex, Gemini CLI and OpenCode, which make proofs ONLY=agents installs. Their model is a server
 // of this process.
 
-// seatModel is a service with the protocols of Anthropic, OpenAI (both, the older one for OpenCode) and Google. As a debater it reads the file notes.txt with the tool of
-// its agent, and then quotes a document. As a judge it follows the contract.
+// A seatModel serves the protocols of Anthropic, OpenAI (both, the older one for OpenCode) and Google. As a debater it reads the
+// file notes.txt with the tool of its agent, and then quotes a document. As a judge it follows the contract.
 type seatModel struct {
 	*httptest.Server
 	hold chan struct{} // if it is not nil, verdicts wait until it is closed

@@ -61,7 +61,7 @@ func (estimators) Generate(ctx context.Context, r providers.Request) (providers.
 	return scripted.Text(said[r.Model]).Generate(ctx, r)
 }
 
-// contest is the protocol for two players. The closer a first estimate was to the median of the last ones, the higher is its score.
+// contest returns the protocol for two players. The closer a first estimate is to the median of the last ones, the higher its score.
 func contest() protocol.Flow {
 	two := delphi
 	two.Seats.Participants.Least = 2

@@ -18,7 +18,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// guess is the reply of a protocol of a user.
+// A guess holds the reply that a protocol of a user asks for.
 type guess struct {
 	Value float64 `json:"value" jsonschema_description:"your guess"`
 }

@@ -43,7 +43,7 @@ func NewSampler() *Sampler {
 	return s
 }
 
-// settingsOfNoSample are those that a request for a sample cannot carry.
+// settingsOfNoSample says of each setting that a request for a sample cannot carry what to do.
 var settingsOfNoSample = map[string]string{
 	"top_p":     "a request for a sample has no top_p, leave it out",
 	"seed":      "a request for a sample has no seed, leave it out",

@@ -55,7 +55,8 @@ func (k *Keys) Copy(from *Keys, ids []string) {
 
 // Of returns the key of the hash with the given ID. It reports false if the secret is hidden.
 func (k *Keys) Of(id string) (key Key, ok bool) {
-	if key, ok = k.CopiedKeys[id]; !ok {
+	key, ok = k.CopiedKeys[id]
+	if !ok {
 		if k.Secret == (Secret{}) {
 			return key, false
 		}

@@ -55,8 +55,8 @@ type attempts struct {
 	doubtful    *draft                      // the turn with a valid reply that the model is asked to reconsider; otherwise nil
 	substituted bool                        // a substitute is in use
 	shortened   bool                        // the prompt was shortened because of a guess
-	// waitedAfter is the number of attempts that no longer count: those before a wait for a rate limit or a provider, and rounds
-	// of tool calls.
+	// waitedAfter counts the attempts that no longer matter to the retries: those before a wait for a rate limit or a provider, and
+	// rounds of tool calls.
 	waitedAfter int
 	waitError   error // why the step cannot wait any longer
 	// While calls fail because the provider cannot be reached: when the first one failed, when the last one did, and the one
