@@ -352,7 +352,8 @@ func (again *Rejudge) checkTools(l *problemList, r *record, rest []Event, course
 		if called && len(judges[i].Tools) > 0 {
 			l.add(
 				actor.Field("judges", i),
-				"%q has tools, but others called tools after the first decision, and the numbers of sources must stay; use a judge without tools",
+				"%q has tools, but others called tools after the first decision, and the numbers of sources must stay; "+
+					"use a judge without tools",
 				judges[i].Name,
 			)
 		}

@@ -128,7 +128,11 @@ func TestTheJournalNamesItsRules(t *testing.T) {
 	const here = "github.com/elenchus-go/debate_test."
 	number := list[0].Number
 	require.Positive(t, number)
-	require.Equal(t, []debate.Rules{{Number: number}, {Number: number, Counter: "*" + here + "counter", Extractor: here + "answerLine"}, {Number: number}}, list, "only where they change")
+	require.Equal(t, []debate.Rules{
+		{Number: number},
+		{Number: number, Counter: "*" + here + "counter", Extractor: here + "answerLine"},
+		{Number: number},
+	}, list, "only where they change")
 }
 
 func TestTheAnswerOfASpeechIsStored(t *testing.T) {

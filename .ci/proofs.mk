@@ -111,7 +111,8 @@ npm-clients: # installs the packages of internal/outside/clients
 AGENTS = $(CACHE)/agents-$(shell cksum <internal/outside/agents/package-lock.json | tr ' ' -)
 
 proof-agents: npm-agents # Claude Code, Codex, Gemini CLI and OpenCode debate with a model on this machine; needs Node 20, npm and 2 GB
-	@cd cmd/debate && DEBATE_AGENTS=1 DEBATE_AGENTS_BIN="$(AGENTS)/node_modules/.bin" $(GO) test -vet=off -v -run '^TestAgents' -count=1 -timeout 60m .
+	@cd cmd/debate && DEBATE_AGENTS=1 DEBATE_AGENTS_BIN="$(AGENTS)/node_modules/.bin" \
+		$(GO) test -vet=off -v -run '^TestAgents' -count=1 -timeout 60m .
 
 npm-agents: # installs the packages of internal/outside/agents
 	@[ -e "$(AGENTS)/installed" ] || { command -v npm >/dev/null || { echo "npm is missing: install Node"; exit 1; }; \

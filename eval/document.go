@@ -131,7 +131,8 @@ const (
 )
 
 func (p *Report) costNote() string {
-	return fmt.Sprintf("The means for each question. No other arm is at least as accurate as a best one for as %s.", map[bool]string{true: "little money", false: "few tokens"}[p.contenders().Priced()])
+	return fmt.Sprintf("The means for each question. No other arm is at least as accurate as a best one for as %s.",
+		map[bool]string{true: "little money", false: "few tokens"}[p.contenders().Priced()])
 }
 
 func (p *Report) accuracy() *report.Table {
@@ -176,7 +177,8 @@ func (p *Report) differenceTable() *report.Table {
 			least = fmt.Sprintf("%.3f", d.Detectable)
 		}
 		t.Rows = append(t.Rows, []string{
-			d.Arm, d.Baseline, d.Interval.String(), strconv.Itoa(d.Interval.N), strconv.Itoa(d.Better), strconv.Itoa(d.Worse), runs.Probability(d.Adjusted), least, runs.Count(d.Needed),
+			d.Arm, d.Baseline, d.Interval.String(), strconv.Itoa(d.Interval.N), strconv.Itoa(d.Better), strconv.Itoa(d.Worse),
+			runs.Probability(d.Adjusted), least, runs.Count(d.Needed),
 		})
 	}
 	return t

@@ -136,7 +136,8 @@ func readQuality(l *taskList, text []byte) {
 		}
 		for i, q := range a.Questions {
 			if q.Gold < 1 || q.Gold > len(q.Options) {
-				l.Refuse(line, fmt.Errorf("question %d: gold_label is %d of %d options; the test set has none", i+1, q.Gold, len(q.Options)))
+				l.Refuse(line, fmt.Errorf("question %d: gold_label is %d of %d options; the test set has none", i+1, q.Gold,
+					len(q.Options)))
 				continue
 			}
 			id := q.ID
@@ -194,7 +195,8 @@ func readLLMBar(l *taskList, text []byte) {
 			continue
 		}
 		l.add(line, Task{
-			ID: fmt.Sprint(l.Len() + 1), Topic: "Which of two answers follows this instruction better?\n\n" + p.Input, Group: fmt.Sprintf("%016x", digest(p.Input)),
+			ID: fmt.Sprint(l.Len() + 1), Topic: "Which of two answers follows this instruction better?\n\n" + p.Input,
+			Group:   fmt.Sprintf("%016x", digest(p.Input)),
 			Choices: []string{p.Output1, p.Output2}, Gold: []string{[]string{p.Output1, p.Output2}[p.Label-1]},
 		})
 	}

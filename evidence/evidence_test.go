@@ -57,8 +57,11 @@ func TestCheck(t *testing.T) {
 			private(func(d *evidence.Document) { d.Name = "" }),
 			[]evidence.Problem{{"name", `"" is not valid, use 1 to 128 bytes without control characters, and blanks at its ends`}},
 		},
-		"a path":  {private(func(d *evidence.Document) { d.Name = "a/b" }), nil},
-		"no hash": {private(func(d *evidence.Document) { d.SHA256 = "" }), []evidence.Problem{{"text", "there is neither a text nor the hash of a private one, use Shared or Private"}}},
+		"a path": {private(func(d *evidence.Document) { d.Name = "a/b" }), nil},
+		"no hash": {
+			private(func(d *evidence.Document) { d.SHA256 = "" }),
+			[]evidence.Problem{{"text", "there is neither a text nor the hash of a private one, use Shared or Private"}},
+		},
 		"a hash in capitals": {
 			private(func(d *evidence.Document) { d.SHA256 = strings.ToUpper(d.SHA256) }),
 			[]evidence.Problem{{"sha256", "it is not valid, use the 64 lower-case hexadecimal digits of the text's SHA-256"}},

@@ -91,7 +91,7 @@ type (
 		OtherFailures []*Failure         `json:"other_failures,omitempty"` // other steps of the phase that had failed by then
 		Question      *Question          `json:"question,omitempty"`       // what a person has to decide
 		ForPeople     bool               `json:"for_people,omitempty"`     // the debate pauses because it waits for people's replies
-		Fork          bool               `json:"fork,omitempty"`           // the debate is paused because it is a fork that nobody has started
+		Fork          bool               `json:"fork,omitempty"`           // it is paused, as a fork that nobody has started
 		Findings      []detect.Finding   `json:"findings,omitempty"`       // findings of Config.Detect that the transition adds
 		Warnings      []Warning          `json:"warnings,omitempty"`       // warnings about an accepted configuration
 		// ReplyTokens holds the token limits of replies that were lowered to fit into windows when the configuration was

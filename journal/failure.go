@@ -44,7 +44,7 @@ type Failure struct {
 	Started        time.Time            `json:"started,omitzero"`          // start of the first attempt
 	At             time.Time            `json:"at,omitzero"`               // end of the last attempt
 	Message        string               `json:"message"`                   // text of the last error
-	Stack          string               `json:"stack,omitempty"`           // where the program's code panicked, at most 8 kB; not in reports
+	Stack          string               `json:"stack,omitempty"`           // where the program's code panicked, up to 8 kB; not in reports
 	Recoverable    bool                 `json:"recoverable"`               // whether Retry is possible
 	// Unreachable says that the provider could not be reached: for as long as the time budget allowed or, if it has never
 	// answered, on the first call of Run.
@@ -144,7 +144,8 @@ func (f *Failure) modelHint() string {
 		)
 	case providers.Refused:
 		return fmt.Sprintf(
-			"model %q declines to speak for %s: choose another model, put the topic in other words, or set OnRefusal to continue, then Retry",
+			"model %q declines to speak for %s: choose another model, put the topic in other words, "+
+				"or set OnRefusal to continue, then Retry",
 			f.Model,
 			f.Key.Actor,
 		)
@@ -165,7 +166,8 @@ func (f *Failure) serviceHint() string {
 		)
 	case providers.InvalidRequest:
 		return fmt.Sprintf(
-			"provider %s rejects the request: check that it has a model %q and that the parameters fit the model, Edit the debate, then Retry",
+			"provider %s rejects the request: check that it has a model %q and that the parameters fit the model, "+
+				"Edit the debate, then Retry",
 			f.Provider,
 			f.Model,
 		)

@@ -22,7 +22,10 @@ func TestInvalidLimitsAreReportedAndHaveTheirDefaults(t *testing.T) {
 		{limits: journal.Limits{MinRounds: 2, MaxRounds: 10_000, Cost: 1}, valid: journal.Limits{MinRounds: 2, MaxRounds: 10_000, Cost: 1}},
 		{limits: journal.Limits{MaxRounds: 10_001}, want: "limits.max_rounds: 10001 is not valid, use at most 10000, or 0 for the default"},
 		{limits: journal.Limits{Tokens: -1}, want: "limits.tokens: -1 is not valid, use at most 2305843009213693951, or 0 for the default"},
-		{limits: journal.Limits{RoundDelay: -time.Second}, want: "limits.round_delay: -1s is not valid, use at most 8760h0m0s, or 0 for the default"},
+		{
+			limits: journal.Limits{RoundDelay: -time.Second},
+			want:   "limits.round_delay: -1s is not valid, use at most 8760h0m0s, or 0 for the default",
+		},
 		{limits: journal.Limits{ToolBytes: 255}, want: "limits.tool_bytes: 255 is too small, use at least 256, or 0 for the default"},
 		{limits: journal.Limits{ToolBytes: 40_000}, want: "limits.tool_bytes: 40000 is not valid, use at most 32768, or 0 for the default"},
 		{limits: journal.Limits{Cost: math.NaN()}, want: "limits.cost: NaN is not valid, use 0 or more"},
@@ -62,11 +65,13 @@ func TestNoLimitIsNegative(t *testing.T) {
 func TestDefaultLimits(t *testing.T) {
 	own := protocol.Defaults{MinRounds: 2, MaxRounds: 4, Time: time.Hour, StepTokens: 100, JudgeTokens: 200}
 	require.Equal(t, journal.Limits{
-		MinRounds: 2, MaxRounds: 4, RunningTime: time.Hour, StepTokens: 100, JudgeTokens: 200, StepTimeout: 5 * time.Minute, StepAttempts: 10,
+		MinRounds: 2, MaxRounds: 4, RunningTime: time.Hour, StepTokens: 100, JudgeTokens: 200, StepTimeout: 5 * time.Minute,
+		StepAttempts: 10,
 	}, journal.Limits{}.WithDefaults(own))
 	require.Equal(t, 1, journal.Limits{MaxRounds: 1}.WithDefaults(own).MinRounds, "no more than the most")
 	require.Equal(t, 6, journal.Limits{MinRounds: 6}.WithDefaults(own).MaxRounds, "no fewer than the least")
-	require.Equal(t, journal.Limits{ToolRounds: 4, ToolCalls: 3, ToolBytes: 8192, ToolTimeout: 30 * time.Second}, journal.Limits{ToolCalls: 3}.WithToolDefaults())
+	require.Equal(t, journal.Limits{ToolRounds: 4, ToolCalls: 3, ToolBytes: 8192, ToolTimeout: 30 * time.Second},
+		journal.Limits{ToolCalls: 3}.WithToolDefaults())
 }
 
 func TestLimitsSurviveJSON(t *testing.T) {

@@ -90,7 +90,8 @@ func drawLines(c *protocol.Chart, id string, speakers cast) *figure {
 	first := c.Rows[0].Round
 	last := c.Rows[len(c.Rows)-1].Round
 	f := &figure{ID: id, Title: c.Title, Width: chartWidth}
-	f.Description = fmt.Sprintf("Lines: %d, from round %d to round %d. The table after it contains the same values.", len(c.Series), first, last)
+	f.Description = fmt.Sprintf("Lines: %d, from round %d to round %d. The table after it contains the same values.", len(c.Series),
+		first, last)
 	x := func(round int) float64 {
 		return left + 12 + (chartWidth-left-right-24)*(float64(round)-float64(first))/(float64(last)-float64(first))
 	}

@@ -53,7 +53,8 @@ func (r *Report) rounds(speakers cast) (list []round) {
 // turnEntry returns the entry of the turn with an index.
 func (r *Report) turnEntry(t *transcript.Turn, i int, speakers cast) entry {
 	e := entry{
-		ID: fmt.Sprintf("turn-%d", i+1), Speaker: speakers.of(t.Actor), Title: t.Actor, Text: readmodel.Readable(&r.Result, readmodel.Text(t)), Note: turnDetails(t),
+		ID: fmt.Sprintf("turn-%d", i+1), Speaker: speakers.of(t.Actor), Title: t.Actor,
+		Text: readmodel.Readable(&r.Result, readmodel.Text(t)), Note: turnDetails(t),
 		Checked: append(sources.Read(t), sources.Describe(t.Citations, r.Result.Sources)...),
 		Quiet:   t.Kind == transcript.Silence || t.Kind == transcript.Setup && isSystem(t.Actor) || t.Kind == transcript.Summary,
 		Aside:   t.Kind == transcript.Assessment,

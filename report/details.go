@@ -100,7 +100,10 @@ func (r *Report) participants() []block {
 			state = "judge, dropped"
 		}
 		model := slices.DeleteFunc([]string{p.Provider, p.Model}, func(s string) bool { return s == "" })
-		seats = append(seats, []string{p.Name, strings.Join(model, ", "), strings.Join(models[p.Name], ", "), readmodel.JoinWords(p.Side, p.Role), p.Position, state})
+		seats = append(seats, []string{
+			p.Name, strings.Join(model, ", "), strings.Join(models[p.Name], ", "),
+			readmodel.JoinWords(p.Side, p.Role), p.Position, state,
+		})
 	}
 	return tableBlock("Participants and judges", []string{"Name", "Model", "Replies by", "Side and role", "Position", "State"}, seats)
 }
@@ -131,13 +134,17 @@ func (r *Report) failureBlocks() []block {
 	var steps, attempts [][]string
 	for _, f := range r.failures() {
 		model := strings.Trim(f.Provider+", "+f.Model, ", ")
-		steps = append(steps, []string{f.Key.Actor, f.Key.Phase, roundLabel(f.Key), formatTime(f.At), readmodel.Words(f.Kind), model, fmt.Sprint(f.Attempts), f.Message})
+		steps = append(steps, []string{
+			f.Key.Actor, f.Key.Phase, roundLabel(f.Key), formatTime(f.At), readmodel.Words(f.Kind), model,
+			fmt.Sprint(f.Attempts), f.Message,
+		})
 	}
 	for i := range r.Result.Turns {
 		t := &r.Result.Turns[i]
 		for n, a := range t.Attempts {
 			if a.ErrorKind != "" {
-				attempts = append(attempts, []string{readmodel.TurnLabel(t), fmt.Sprint(t.Round), fmt.Sprint(n + 1), readmodel.Words(a.ErrorKind), a.ErrorMessage})
+				attempts = append(attempts,
+					[]string{readmodel.TurnLabel(t), fmt.Sprint(t.Round), fmt.Sprint(n + 1), readmodel.Words(a.ErrorKind), a.ErrorMessage})
 			}
 		}
 	}

@@ -29,7 +29,10 @@ var contentPolicy = func() string {
 }()
 
 // pageTemplate renders the page. html/template escapes its data according to the context.
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"line": readmodel.Line, "clean": markup.Clean, "text": markup.HTML, "fold": fold, "points": listPoints}).
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+	"line": readmodel.Line, "clean": markup.Clean,
+	"text": markup.HTML, "fold": fold, "points": listPoints,
+}).
 	Parse(strings.NewReplacer("@policy@", contentPolicy, "@style@", pageStyle, "@notices@", noticesTitle, "@noturns@", noTurns, "@differences@", differencesTitle, "@topic@", topicTitle).Replace(pageSource)))
 
 // A page shows about these numbers of bytes of a text that is more than twice as long.

@@ -77,7 +77,8 @@ func (r *Report) about() string {
 	if p := r.Result.Parent; p.ID != "" {
 		parent = "fork of " + p.ID
 	}
-	return readmodel.JoinWords(kind, outcome.Count(r.Result.Round, "round", "rounds"), outcome.Count(len(r.Result.Turns), "turn", "turns"), formatDate(r.Result.Created), parent)
+	return readmodel.JoinWords(kind, outcome.Count(r.Result.Round, "round", "rounds"),
+		outcome.Count(len(r.Result.Turns), "turn", "turns"), formatDate(r.Result.Created), parent)
 }
 
 // openQuestion returns the question that waits for a person, or the error that stopped the debate.

@@ -23,7 +23,13 @@ func (r *Report) transitionBlocks() []block {
 		if i+1 < len(r.Transitions) {
 			stayed = formatDuration(r.Transitions[i+1].At.Sub(s.At))
 		}
-		steps = append(steps, step{s.Seq, []string{formatTime(s.At), readmodel.Words(s.On), string(s.From) + " → " + string(s.To), fmt.Sprint(s.Round), stayed, transitionReason(s)}})
+		steps = append(steps, step{
+			s.Seq,
+			[]string{
+				formatTime(s.At), readmodel.Words(s.On), string(s.From) + " → " + string(s.To), fmt.Sprint(s.Round), stayed,
+				transitionReason(s),
+			},
+		})
 	}
 	for _, d := range r.Decisions {
 		steps = append(steps, step{d.Seq, []string{formatTime(d.At), "decided", "", "", "", strings.TrimSuffix("a person answered: "+d.Action+", "+d.Reason, ", ")}})

@@ -56,7 +56,10 @@ func sourceTable(title string, list []evidence.Source) []block {
 		if s.URI != s.Name {
 			address = s.URI
 		}
-		cells = append(cells, []string{sources.Label(s.Number, list), address, origin, outcome.Thousands(s.Size), names(s.CitedBy), names(s.QuotedBy), names(s.MisquotedBy)})
+		cells = append(cells, []string{
+			sources.Label(s.Number, list), address, origin, outcome.Thousands(s.Size), names(s.CitedBy),
+			names(s.QuotedBy), names(s.MisquotedBy),
+		})
 	}
 	return tableBlock(title, []string{"Source", "Address", "Origin", "Bytes", "Cited by", "Quoted by", "Misquoted by"}, cells)
 }

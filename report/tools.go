@@ -70,7 +70,10 @@ func (r *Report) toolCalls() []block {
 			if c.Duration > 0 {
 				took = formatDuration(c.Duration)
 			}
-			cells = append(cells, []string{ev.Key.Actor, readmodel.Words(ev.Key.Phase), roundLabel(ev.Key), c.Name, short(string(c.Arguments)), short(found), short(strings.Join(sources, "; ")), took})
+			cells = append(cells, []string{
+				ev.Key.Actor, readmodel.Words(ev.Key.Phase), roundLabel(ev.Key), c.Name,
+				short(string(c.Arguments)), short(found), short(strings.Join(sources, "; ")), took,
+			})
 		}
 	}
 	return tableBlock("Calls before the statements, in order", []string{"Who", "Phase", "Round", "Tool", "Arguments", "What it found", "Sources", "Duration"}, cells)

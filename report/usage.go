@@ -92,6 +92,7 @@ func (r *Report) speakerRows(s shownConfig) (list [][]string) {
 func (s shownConfig) usageRow(label string, t debate.Totals) []string {
 	u := t.Usage
 	return []string{
-		label, outcome.Thousands(t.Turns), formatTokens(u, u.Input), formatCached(u), formatTokens(u, u.Output), formatTokens(u, u.Reasoning), formatDuration(t.Duration), s.formatCost(u),
+		label, outcome.Thousands(t.Turns), formatTokens(u, u.Input), formatCached(u), formatTokens(u, u.Output),
+		formatTokens(u, u.Reasoning), formatDuration(t.Duration), s.formatCost(u),
 	}
 }

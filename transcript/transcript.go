@@ -207,7 +207,7 @@ type Attempt struct {
 	Duration       time.Duration `json:"duration"`              // of the call, in nanoseconds
 	Violations     []string      `json:"violations,omitempty"`  // why the reply was not valid: paths and rules, without texts
 	Warnings       []string      `json:"warnings,omitempty"`    // what the provider changed in the request, and what was noticed about the service
-	Reply          string        `json:"reply,omitempty"`       // as it came; only with Options.KeepReplies, or if the turn lacks a part of it
+	Reply          string        `json:"reply,omitempty"`       // as it came; with Options.KeepReplies, or if the turn lacks a part of it
 	ReplyCut       bool          `json:"reply_cut,omitempty"`   // Reply is only the beginning: the journal keeps 64 KiB
 	Read           []Access      `json:"read,omitempty"`        // what the model looked at by itself, such as files, in order
 }

@@ -145,7 +145,8 @@ func events(path, tool, body string) []string {
 			`{"type":"response.created","response":{"id":"resp_1","object":"response","status":"in_progress","model":"m","output":[]}}`,
 			`{"type":"response.output_item.done","output_index":0,"item":` + item + `}`,
 			`{"type":"response.completed","response":{"id":"resp_1","object":"response","status":"completed","model":"m","output":[` +
-				item + `],"usage":{"input_tokens":9,"output_tokens":9,"total_tokens":18,"input_tokens_details":{"cached_tokens":0},"output_tokens_details":{"reasoning_tokens":0}}}}`,
+				item + `],"usage":{"input_tokens":9,"output_tokens":9,"total_tokens":18,` +
+				`"input_tokens_details":{"cached_tokens":0},"output_tokens_details":{"reasoning_tokens":0}}}}`,
 		}
 	}
 	part := `{"text":"All done."}`
@@ -183,7 +184,8 @@ func agentHome(t *testing.T, service *modelService, mcp []string) (home string, 
 	return home, []string{
 		"HOME=" + home, "TMPDIR=" + home, "PATH=" + os.Getenv("PATH"), "TERM=dumb", "NO_COLOR=1", "IS_SANDBOX=1",
 		"ANTHROPIC_BASE_URL=" + service.URL, "ANTHROPIC_API_KEY=x", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1",
-		"MCP_TIMEOUT=120000", "MCP_CONNECT_TIMEOUT_MS=120000", "MCP_CONNECTION_NONBLOCKING=false", // otherwise, Claude Code begins without a server that is slow
+		// Claude Code waits for the server, and does not begin without it.
+		"MCP_TIMEOUT=120000", "MCP_CONNECT_TIMEOUT_MS=120000", "MCP_CONNECTION_NONBLOCKING=false",
 		"OPENAI_API_KEY=x", "GOOGLE_GEMINI_BASE_URL=" + service.URL, "GEMINI_API_KEY=x",
 	}
 }

@@ -232,7 +232,8 @@ func TestProvidersAreThoseOfTheFile(t *testing.T) {
 		{"one without a key", `{"providers": {"b": {"kind": "anthropic"}}}`, 4, "connect provider b: no API key for anthropic, set ANTHROPIC_API_KEY"},
 		{
 			"an unknown kind", `{"providers": {"b": {"kind": "oracle"}}}`, 2,
-			`kind "oracle" is unknown, use one of openai, anthropic, mistral, google, openrouter, ollama, agent/claude, agent/codex, agent/gemini, agent/opencode, agent, offline`,
+			`kind "oracle" is unknown, use one of openai, anthropic, mistral, google, openrouter, ollama, ` +
+				`agent/claude, agent/codex, agent/gemini, agent/opencode, agent, offline`,
 		},
 		{"a key", `{"providers": {"b": {"kind": "openai", "key": "x"}}}`, 2, `unknown field "key"`},
 		{"one that nobody asks has no key", `{` + two + `, "participants": [{"name": "A", "provider": "a"}, {"name": "B", "provider": "a"}]}`, 0, ""},

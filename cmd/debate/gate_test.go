@@ -33,7 +33,8 @@ func TestGates(t *testing.T) {
 			"not sure enough", approval,
 			[]string{"--pass", "approve", "--min-confidence", "81"},
 			11,
-			`the decision is "approve" with a confidence of 80 %, which is too low to count; want "approve" with a confidence of at least 81 %`,
+			`the decision is "approve" with a confidence of 80 %, which is too low to count; ` +
+				`want "approve" with a confidence of at least 81 %`,
 		},
 		{
 			"another, and not sure", refusal,

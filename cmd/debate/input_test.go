@@ -192,8 +192,8 @@ func TestInputIsReadAgain(t *testing.T) {
 		code, _, stderr := piped(t, environment(), input, append([]string{"--store", "d.db"}, args...)...)
 		return code, stderr
 	}
-	code, stderr := run(minutes(), "--docs", "-", "--rounds", "1", "--config",
-		config(t, `{"participants": [{"name": "Ada"}, {"name": "Bo", "human": true}], "judges": [{"name": "Judge"}], "protocol": "panel"}`), topic)
+	seats := `{"participants": [{"name": "Ada"}, {"name": "Bo", "human": true}], "judges": [{"name": "Judge"}], "protocol": "panel"}`
+	code, stderr := run(minutes(), "--docs", "-", "--rounds", "1", "--config", config(t, seats), topic)
 	require.Equal(t, 1, code, stderr)
 	id := saved(t, stderr)
 	code, stderr = run("", "answer", id, "--me", "Bo", "Cars bring people to work.")

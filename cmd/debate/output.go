@@ -207,7 +207,8 @@ func (p *program) listTurns(r *debate.Result) {
 	fmt.Fprintln(w, "SEQ\tROUND\tPHASE\tACTOR\tMODEL\tINPUT TOKENS\tOUTPUT TOKENS\tDURATION")
 	for _, t := range r.Turns {
 		fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%s\t%d\t%d\t%s\n",
-			t.Seq, t.Round, t.Phase, printableLine(readmodel.Label(t.Key)), printableLine(modelOf(t)), t.Usage.Input, t.Usage.Output, seconds(t.Ended.Sub(t.Started)))
+			t.Seq, t.Round, t.Phase, printableLine(readmodel.Label(t.Key)), printableLine(modelOf(t)), t.Usage.Input, t.Usage.Output,
+			seconds(t.Ended.Sub(t.Started)))
 	}
 	fmt.Fprintln(w, "\nAGENT\tPROMPT SOURCE")
 	sources := promptSources(r)

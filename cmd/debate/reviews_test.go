@@ -148,7 +148,10 @@ func TestReviewsOfRealDiffs(t *testing.T) {
 				stands: func(title string) bool { return title == rightly }, rated: func(string) string { return tt.severity },
 			}
 			env := r.serve(t)
-			args := []string{"--for", "review", "--docs", "-", "--docs", ".", "--pass", "approve", "--sarif", "r.sarif", "--json", "Merge this?"}
+			args := []string{
+				"--for", "review", "--docs", "-", "--docs", ".", "--pass", "approve", "--sarif", "r.sarif", "--json",
+				"Merge this?",
+			}
 			if tt.silent != nil {
 				require.NoError(t, os.WriteFile("c.json", []byte(`{"limits": {"step_timeout": "2s", "step_attempts": 1}}`), 0o600))
 				args = append(args, "--config", "c.json")
@@ -188,7 +191,8 @@ func TestReviewersWhoNeverAnswer(t *testing.T) {
 	repository(t, "README.md", "A program.\n", "c.json", `{"limits": {"step_timeout": "300ms", "step_attempts": 1}}`)
 	r := reviewers{claims: map[string]string{"Correctness": "", "Security": "", "Upkeep": ""}}
 	env := r.serve(t)
-	code, stdout, stderr := piped(t, env, realDiff(t, "harmless"), "--for", "review", "--docs", "-", "--pass", "approve", "--config", "c.json",
+	code, stdout, stderr := piped(t, env, realDiff(t, "harmless"), "--for", "review", "--docs", "-", "--pass", "approve", "--config",
+		"c.json",
 		"--json", "-q", "Merge this?")
 	require.Equal(t, exitProvider, code, stderr)
 	require.Contains(t, stdout, `"complete": false`)

@@ -125,7 +125,8 @@ func (p *Report) biasTable() *report.Table {
 	for _, f := range p.Judges {
 		for _, b := range f.Biases {
 			t.Rows = append(t.Rows, []string{
-				f.Name + ", " + b.Name, b.Interval.String(), strconv.Itoa(b.Interval.N), rundebates.Probability(b.P), map[bool]string{true: "yes"}[b.Shown()],
+				f.Name + ", " + b.Name, b.Interval.String(), strconv.Itoa(b.Interval.N), rundebates.Probability(b.P),
+				map[bool]string{true: "yes"}[b.Shown()],
 			})
 		}
 	}

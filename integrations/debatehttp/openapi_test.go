@@ -43,12 +43,24 @@ var (
 
 // operations describes all routes, by method and path.
 var operations = map[string]operation{
-	"POST /debates":            {"Launch a debate", "Creates and starts a debate, which continues when the request ends.", idempotent, reflect.TypeFor[debate.Config](), 201, reflect.TypeFor[launched](), nil},
-	"GET /debates":             {"List debates", "The newest debates come first. Pass next as cursor to get the next page.", nil, nil, 200, reflect.TypeFor[page](), nil},
-	"GET /debates/{id}":        {"Read the status", "", nil, nil, 200, reflect.TypeFor[store.Status](), nil},
-	"DELETE /debates/{id}":     {"Delete a debate", "", nil, nil, 204, nil, nil},
-	"PUT /debates/{id}/config": {"Edit the configuration", "Replaces the configuration of a debate that is configuring or ready.", nil, reflect.TypeFor[debate.Config](), 204, nil, nil},
-	"GET /debates/{id}/result": {"Read the result", "The debate so far, or as it ended.", nil, nil, 200, reflect.TypeFor[debate.Result](), nil},
+	"POST /debates": {
+		"Launch a debate", "Creates and starts a debate, which continues when the request ends.", idempotent,
+		reflect.TypeFor[debate.Config](), 201, reflect.TypeFor[launched](), nil,
+	},
+	"GET /debates": {
+		"List debates", "The newest debates come first. Pass next as cursor to get the next page.", nil, nil,
+		200, reflect.TypeFor[page](), nil,
+	},
+	"GET /debates/{id}":    {"Read the status", "", nil, nil, 200, reflect.TypeFor[store.Status](), nil},
+	"DELETE /debates/{id}": {"Delete a debate", "", nil, nil, 204, nil, nil},
+	"PUT /debates/{id}/config": {
+		"Edit the configuration", "Replaces the configuration of a debate that is configuring or ready.", nil,
+		reflect.TypeFor[debate.Config](), 204, nil, nil,
+	},
+	"GET /debates/{id}/result": {
+		"Read the result", "The debate so far, or as it ended.", nil, nil, 200, reflect.TypeFor[debate.Result](),
+		nil,
+	},
 	"GET /debates/{id}/report": {
 		"Read a report", "Without full, the report has no text that was used only in prompts.", nil, nil,
 		200, reflect.TypeFor[report.Report](),

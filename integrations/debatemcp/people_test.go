@@ -209,10 +209,11 @@ func TestAFormSaysWhatIsARefusal(t *testing.T) {
 		return scripted.Reply{Text: response.Text, Err: err}
 	}}
 	form := ""
-	c := inMemory(t, newServer(t, refuses, person(), "2025-11-25"), func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-		form = r.Params.Message
-		return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"text": "No."}}, nil
-	})
+	c := inMemory(t, newServer(t, refuses, person(), "2025-11-25"),
+		func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			form = r.Params.Message
+			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"text": "No."}}, nil
+		})
 	_, _ = c.call(t, "debate", map[string]any{"topic": "Ban cars?"})
 	require.Contains(t, form, "\n\nAda, round 1, refused:\n> I'm sorry")
 }

@@ -131,7 +131,10 @@ func TestASampleIsReadAsAnyReply(t *testing.T) {
 		e, o := samplingServer(t, 0, "2025-11-25")
 		own := &sampled{say: func(int) (*mcp.CreateMessageResult, error) {
 			const text = "<|channel|>analysis<|message|>Argue.<|end|><|start|>assistant<|channel|>final<|message|>I say yes.<|im_end|>"
-			return &mcp.CreateMessageResult{Role: "assistant", Model: "mine", StopReason: "maxTokens", Content: &mcp.TextContent{Text: text}}, nil
+			return &mcp.CreateMessageResult{
+				Role: "assistant", Model: "mine", StopReason: "maxTokens",
+				Content: &mcp.TextContent{Text: text},
+			}, nil
 		}}
 		_, _ = overLines(t, e, o, own).call(t, "debate", map[string]any{"topic": "Ban cars?", "id": "x"})
 		d, err := e.Open(t.Context(), "x")

@@ -86,7 +86,8 @@ func TestAForkHasWhatTheFormChanges(t *testing.T) {
 			break
 		}
 	}
-	require.Contains(t, w.get(http.StatusOK, fmt.Sprintf("/debates/%s/turn?seq=%d", edited.ID(), speechOf(t, edited, "Bo").Seq)), "given by a person in this fork")
+	require.Contains(t, w.get(http.StatusOK, fmt.Sprintf("/debates/%s/turn?seq=%d", edited.ID(), speechOf(t, edited, "Bo").Seq)),
+		"given by a person in this fork")
 }
 
 // The form of a turn that nobody changes makes a fork without an edited turn, also of a structured reply.

@@ -213,7 +213,10 @@ type actor struct {
 func actorsOf(h *history) (list []actor) {
 	profiles := slices.Concat(h.config.Participants, h.config.Judges)
 	for _, s := range readmodel.CastOf(h.result, h.config.Participants, h.config.Judges) {
-		a := actor{ParticipantStatus: debate.ParticipantStatus{Name: s.Name, State: "active"}, Place: s.Place, Tone: "judge", Judge: s.Color < 0}
+		a := actor{
+			ParticipantStatus: debate.ParticipantStatus{Name: s.Name, State: "active"}, Place: s.Place, Tone: "judge",
+			Judge: s.Color < 0,
+		}
 		if !a.Judge {
 			a.Tone = "tone" + strconv.Itoa(s.Color)
 		}

@@ -49,7 +49,8 @@ func parseTemplates() map[string]*template.Template {
 // functions holds what is available in all templates.
 var functions = template.FuncMap{
 	"time": formatTime, "duration": formatDuration, "number": outcome.Thousands, "cost": formatCost,
-	"words": words, "initials": func(name string) string { return readmodel.Initials(name, nil) }, "percent": formatPercent, "background": cutBackground, "isCut": isCut, "markdown": markdown, "json": encodeJSON, "short": short,
+	"words": words, "initials": func(name string) string { return readmodel.Initials(name, nil) }, "percent": formatPercent,
+	"background": cutBackground, "isCut": isCut, "markdown": markdown, "json": encodeJSON, "short": short,
 	"labels": shownLabels,
 	"list":   func(all ...any) []any { return all }, "next": func(i int) int { return i + 1 },
 }

@@ -129,7 +129,8 @@ func TestThePastIsShownAsItWas(t *testing.T) {
 			page := w.get(http.StatusOK, path)
 			require.Contains(t, page, fmt.Sprintf(`<div id="moment" data-seq="%d" data-state="%s">`, at.Seq, at.State))
 			require.Contains(t, page, fmt.Sprintf(`<dd id="turns-then">%d</dd>`, len(r.Turns)))
-			require.Contains(t, page, fmt.Sprintf(`<dd id="tokens-then">%s in, %s out</dd>`, outcome.Thousands(r.Total.Usage.Input), outcome.Thousands(r.Total.Usage.Output)))
+			require.Contains(t, page, fmt.Sprintf(`<dd id="tokens-then">%s in, %s out</dd>`, outcome.Thousands(r.Total.Usage.Input),
+				outcome.Thousands(r.Total.Usage.Output)))
 			require.Contains(t, page, fmt.Sprintf(`<g class="state current" data-state="%s">`, at.State))
 			if cost := r.Total.Usage.Cost; cost > 0 {
 				require.Contains(t, page, `<dd id="cost-then">`+formatCost(cost)+`</dd>`)

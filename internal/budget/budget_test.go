@@ -29,7 +29,10 @@ func TestBudgetsCoverTheStart(t *testing.T) {
 }
 
 func TestABudgetEndsADebate(t *testing.T) {
-	a := budget.Account{Limits: journal.Limits{OutputTokens: 100, Tokens: 300, Cost: 3}, Spent: transcript.Usage{Input: 100, Output: 50, Cost: 1}}
+	a := budget.Account{
+		Limits: journal.Limits{OutputTokens: 100, Tokens: 300, Cost: 3},
+		Spent:  transcript.Usage{Input: 100, Output: 50, Cost: 1},
+	}
 	for _, tt := range []struct {
 		most    transcript.Usage
 		outcome transcript.Outcome

@@ -145,7 +145,8 @@ func turnNotices(r *debate.Result) (list []string) {
 			}
 		}
 		if len(names) > 0 {
-			list = append(list, fmt.Sprintf("%s replies of %s: %s.", outcome.Thousands(len(turns[f])), naming.Enumerate(names, 4), flagTexts[f]))
+			list = append(list, fmt.Sprintf("%s replies of %s: %s.", outcome.Thousands(len(turns[f])), naming.Enumerate(names, 4),
+				flagTexts[f]))
 		}
 	}
 	return list

@@ -13,13 +13,20 @@ import (
 const scored = `{"participants": [{"name": "Ada", "score": 7.251}], "reasoning": "Figures.", "recommendations": ["Name a cost."]}`
 
 func TestScores(t *testing.T) {
-	for contract, data := range map[string]string{"assessment/1": scored, "judgment/1": `{"participants": [{"name": "Ada", "score": 7.251}], "summary": "Figures."}`} {
+	for contract, data := range map[string]string{
+		"assessment/1": scored,
+		"judgment/1":   `{"participants": [{"name": "Ada", "score": 7.251}], "summary": "Figures."}`,
+	} {
 		list, why, ok := readmodel.Scores(&transcript.Turn{Contract: contract, Data: []byte(data)})
 		require.True(t, ok, contract)
 		require.Equal(t, []readmodel.Score{{Name: "Ada", Value: 7.251}}, list)
 		require.Contains(t, why, "Figures.")
 	}
-	for _, other := range []transcript.Turn{{Text: "Yes."}, {Contract: "assessment/1", Data: []byte("[")}, {Contract: "vote/1", Data: []byte("{}")}} {
+	for _, other := range []transcript.Turn{
+		{Text: "Yes."},
+		{Contract: "assessment/1", Data: []byte("[")},
+		{Contract: "vote/1", Data: []byte("{}")},
+	} {
 		_, _, ok := readmodel.Scores(&other)
 		require.False(t, ok)
 	}

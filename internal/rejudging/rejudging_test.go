@@ -282,7 +282,10 @@ func TestWhatCanBeLeftOut(t *testing.T) {
 	find := func(k transcript.Key) (transcript.Turn, bool) { t, ok := turns[k]; return t, ok }
 	good := journal.Omission{Turns: []transcript.Key{key("speech", "Ann")}, Seats: []string{"Ann"}, Documents: []string{"a.txt"}}
 	require.Empty(t, rejudging.CheckOmission(&good, find, []string{"Ann"}, []string{"a.txt"}))
-	bad := journal.Omission{Turns: []transcript.Key{key("speech", "Eve"), key("verdict", "Jo")}, Seats: []string{"Eve"}, Documents: []string{"b.txt"}}
+	bad := journal.Omission{
+		Turns: []transcript.Key{key("speech", "Eve"), key("verdict", "Jo")}, Seats: []string{"Eve"},
+		Documents: []string{"b.txt"},
+	}
 	require.Equal(t, []protocol.Problem{
 		{Field: "omit.turns[0]", Reason: "the debate has no turn 1/1/speech/Eve/"},
 		{Field: "omit.turns[1]", Reason: "1/1/verdict/Jo/ is no speech or remark, but a turn of kind assessment"},

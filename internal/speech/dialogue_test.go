@@ -110,7 +110,9 @@ var dialogues = map[string]struct{ text, own string }{
 		"The edge wins.",
 	},
 	"a moderator who has no seat": {"Ada: The edge wins.\n\nModerator: Thank you, Ada. Bo, it is your turn.", "The edge wins."},
-	"a moderator after a speech":  {"The edge wins.\n\n**Moderator:** Thank you, Ada. Bo, it is your turn.\n\n**Bo:** The origin is simpler.", "The edge wins."},
+	"a moderator after a speech": {
+		"The edge wins.\n\n**Moderator:** Thank you, Ada. Bo, it is your turn.\n\n**Bo:** The origin is simpler.", "The edge wins.",
+	},
 	"an opponent who has no name": {"Ada: The edge wins.\n\nOpponent: The origin is simpler.\n\nAda: It is not.", "The edge wins."},
 	"a stranger":                  {"Ada: The edge wins.\n\nCaller: What about the cost?\n\nAda: It is low.", "The edge wins."},
 	"wide colons":                 {"Ada：边缘更快。\n\nBo：源站更简单。\n\nAda：延迟很重要。", "边缘更快。"},

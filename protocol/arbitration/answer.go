@@ -69,7 +69,8 @@ func (p Protocol) writeTopic(b *strings.Builder, r *protocol.Record, res Result,
 	if a.Defaulted {
 		b.WriteString(" (no valid ruling)")
 	}
-	fmt.Fprintf(b, ". %s: %s → %s (%s)\n\n%s\n\n", escapeMarkdown(a.Category), outcome.Number(a.Before), outcome.Number(a.After), formatSigned(a.Delta), escapeMarkdown(a.Ruling.Reasoning))
+	fmt.Fprintf(b, ". %s: %s → %s (%s)\n\n%s\n\n", escapeMarkdown(a.Category), outcome.Number(a.Before), outcome.Number(a.After),
+		formatSigned(a.Delta), escapeMarkdown(a.Ruling.Reasoning))
 	for _, k := range a.Ruling.KeyPoints {
 		fmt.Fprintf(b, "- %s\n", escapeMarkdown(k))
 	}

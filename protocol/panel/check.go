@@ -32,7 +32,8 @@ func (p Protocol) Check(r *protocol.Record) []protocol.Problem {
 		l.Add("protocol.personas", "%q is unknown, the styles are %q", p.Personas, styles[1:])
 	}
 	if p.hasTasks() && r.MaxRounds < 2 {
-		l.Add("limits.max_rounds", "%d, %s need at least 2: an opening and a closing", r.MaxRounds, map[Format]string{StructuredRounds: "structured rounds", Oxford: "Oxford-style debates"}[p.Format])
+		l.Add("limits.max_rounds", "%d, %s need at least 2: an opening and a closing", r.MaxRounds,
+			map[Format]string{StructuredRounds: "structured rounds", Oxford: "Oxford-style debates"}[p.Format])
 	}
 	p.checkOxford(&l, r)
 	p.checkAdvocate(&l, r)

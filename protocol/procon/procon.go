@@ -120,7 +120,8 @@ func (p Protocol) Check(r *protocol.Record) []protocol.Problem {
 	}
 	for _, s := range r.Participants {
 		if normalized(s.Position) == "" {
-			problems.Add("participants", "%q has no position, give each participant its own, or the sides %q and %q", s.Name, sidePro, sideCon)
+			problems.Add("participants", "%q has no position, give each participant its own, or the sides %q and %q", s.Name, sidePro,
+				sideCon)
 		}
 	}
 	if len(r.Participants) == 2 {

@@ -87,7 +87,8 @@ func (p Protocol) checkExtract(l *protocol.Problems) {
 	_, ours := extractors[p.Extract]
 	switch {
 	case p.Extractor == nil && !ours:
-		l.Add("protocol.extract", "%q is unknown, use one of %q, or set the Extractor of that name", p.Extract, slices.Sorted(maps.Keys(extractors))[1:])
+		l.Add("protocol.extract", "%q is unknown, use one of %q, or set the Extractor of that name", p.Extract,
+			slices.Sorted(maps.Keys(extractors))[1:])
 	case p.Extractor != nil && ours:
 		l.Add("protocol.extract", "%q is the name of a built-in extractor, use another name for your Extractor", p.Extract)
 	}

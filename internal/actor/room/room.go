@@ -44,7 +44,8 @@ func (t *Texts) CheckDocuments(all iter.Seq2[string, journal.Participant], isSea
 		d := &t.Documents[i]
 		for field, s := range all {
 			if s.Window > 0 && d.Tokens >= s.Window && !s.Human && isSeat(s.Name) && d.IsFor(s.Name) {
-				list = append(list, protocol.Problemf(fmt.Sprintf("documents[%d]", i), noRoom, d.Name, d.Tokens, actor.Seat(field, s.Name), s.Window))
+				list = append(list, protocol.Problemf(fmt.Sprintf("documents[%d]", i), noRoom, d.Name, d.Tokens,
+					actor.Seat(field, s.Name), s.Window))
 				break
 			}
 		}
@@ -80,7 +81,10 @@ type Tools struct {
 // Check returns a problem for each actor whose window has too little room beside its first prompt, and lower token limits for
 // replies that would leave no room for the history, by field. sizes are the tokens of the prompts, by the names of the actors.
 // tooSmall returns what Texts.TooSmall does for a prompt.
-func Check(all iter.Seq2[string, journal.Participant], sizes map[string]int, tools Tools, tooSmall func(field string, s *journal.Participant, size int) (protocol.Problem, bool)) (list []protocol.Problem, limits map[string]int) {
+func Check(all iter.Seq2[string, journal.Participant], sizes map[string]int, tools Tools,
+	tooSmall func(field string, s *journal.Participant, size int) (protocol.Problem, bool)) (list []protocol.Problem,
+	limits map[string]int,
+) {
 	for field, s := range all {
 		size := sizes[actor.NameIn(field, s.Name)]
 		left := Reply(s.Window-size, len(s.Tools) > 0)
@@ -128,11 +132,14 @@ func (t *Texts) TooSmall(field string, s *journal.Participant, p Prompt) (proble
 	}
 	switch {
 	case p.Attachments > half:
-		return protocol.Problemf("attachments", "about %d tokens are too many for the window of %s, %d: set its window, or leave it out of the readers", p.Attachments, actor.Seat(field, s.Name), s.Window), false
+		return protocol.Problemf("attachments",
+			"about %d tokens are too many for the window of %s, %d: set its window, or leave it out of the readers", p.Attachments,
+			actor.Seat(field, s.Name), s.Window), false
 	case p.Documents > half:
 		largest := slices.MaxFunc(p.Read, func(a, b evidence.Document) int { return a.Tokens - b.Tokens })
 		at := slices.IndexFunc(t.Documents, func(d evidence.Document) bool { return d.Name == largest.Name })
-		return protocol.Problemf(fmt.Sprintf("documents[%d]", at), noRoom, largest.Name, p.Documents, actor.Seat(field, s.Name), s.Window), false
+		return protocol.Problemf(fmt.Sprintf("documents[%d]", at), noRoom, largest.Name, p.Documents, actor.Seat(field, s.Name),
+			s.Window), false
 	}
 	return protocol.Problemf(field+".window", "%d is too small: the prompt takes about %d tokens, and the reply and the history need %d each", s.Window, p.Tokens, actor.MinReply), false
 }

@@ -96,11 +96,15 @@ func TestWindowsAreComparedWithPrompts(t *testing.T) {
 		found string
 		limit int
 	}{
-		"enough":             {journal.Participant{Name: "Jo", Window: 8000, MaxTokens: 1000}, 500, "", 0},
-		"no prompt":          {journal.Participant{Name: "Jo", Window: 100, MaxTokens: 1000}, 0, "", 0},
-		"a shorter reply":    {journal.Participant{Name: "Jo", Window: 2000, MaxTokens: 1000}, 1000, "", 500},
-		"no room":            {journal.Participant{Name: "Jo", Window: 2000, MaxTokens: 1000}, 1900, "topic", 0},
-		"no room for tools":  {journal.Participant{Name: "Jo", Window: 2000, MaxTokens: 300, Tools: []string{"look"}}, 1000, "judges[0].window", 0},
+		"enough":          {journal.Participant{Name: "Jo", Window: 8000, MaxTokens: 1000}, 500, "", 0},
+		"no prompt":       {journal.Participant{Name: "Jo", Window: 100, MaxTokens: 1000}, 0, "", 0},
+		"a shorter reply": {journal.Participant{Name: "Jo", Window: 2000, MaxTokens: 1000}, 1000, "", 500},
+		"no room":         {journal.Participant{Name: "Jo", Window: 2000, MaxTokens: 1000}, 1900, "topic", 0},
+		"no room for tools": {
+			journal.Participant{Name: "Jo", Window: 2000, MaxTokens: 300, Tools: []string{"look"}},
+			1000,
+			"judges[0].window", 0,
+		},
 		"reasoning needs it": {journal.Participant{Name: "Jo", Window: 4000, MaxTokens: 3000, Reasoning: "2048"}, 1000, "topic", 0},
 	} {
 		list, limits := room.Check(seat(x.s), map[string]int{"Jo": x.size}, tools, tooSmall)

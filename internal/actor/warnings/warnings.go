@@ -33,7 +33,9 @@ func ReplyLimits(all iter.Seq2[string, journal.Participant], limits map[string]i
 	for field, s := range all {
 		if n, ok := limits[field]; ok {
 			list = append(list, Warning{s.Name, field, fmt.Sprintf(
-				"replies of %s are limited to %d tokens instead of %d, because the prompt and some history must fit into the window of %d", actor.Seat(field, s.Name), n, s.MaxTokens, s.Window)})
+				"replies of %s are limited to %d tokens instead of %d, because the prompt and some history "+
+					"must fit into the window of %d",
+				actor.Seat(field, s.Name), n, s.MaxTokens, s.Window)})
 		}
 	}
 	return list
@@ -48,7 +50,9 @@ func Windows(all iter.Seq2[string, journal.Participant], known map[string]int) (
 	for field, s := range all {
 		if n := known[field]; n > 0 && n < s.Window && (list == nil || !actor.Inherits(field)) {
 			list = append(list, Warning{s.Name, field, fmt.Sprintf(
-				"the window of %s is %d tokens, but its provider has only %d for the model: longer prompts fail or are cut; leave out window, or enlarge that of the server", actor.Seat(field, s.Name), s.Window, n)})
+				"the window of %s is %d tokens, but its provider has only %d for the model: "+
+					"longer prompts fail or are cut; leave out window, or enlarge that of the server",
+				actor.Seat(field, s.Name), s.Window, n)})
 		}
 	}
 	return list

@@ -52,7 +52,8 @@ func offered(context.Context, string) (*launch.Offer, error) {
 				Name: "sides", Title: "both sides heard",
 				About: "One participant argues for the claim and one against it, and a judge decides at the end.", Config: debate.Config{
 					Protocol: procon.Protocol{}, Participants: []debate.Participant{
-						{Name: "Pro", Position: "The answer to the topic is yes."}, {Name: "Con", Position: "The answer to the topic is no."},
+						{Name: "Pro", Position: "The answer to the topic is yes."},
+						{Name: "Con", Position: "The answer to the topic is no."},
 					}, Judges: judges, Limits: debate.Limits{MaxRounds: 1},
 				},
 			},

@@ -22,7 +22,10 @@ import (
 var ada = transcript.Key{Run: 1, Round: 1, Phase: "speech", Actor: "Ada"}
 
 func entry(number int, calls ...tool.Record) *journal.ToolsCalled {
-	return &journal.ToolsCalled{Key: ada, Number: number, Calls: calls, Attempts: []transcript.Attempt{{Usage: transcript.Usage{Input: 10}}}}
+	return &journal.ToolsCalled{
+		Key: ada, Number: number, Calls: calls,
+		Attempts: []transcript.Attempt{{Usage: transcript.Usage{Input: 10}}},
+	}
 }
 
 func results(number int, calls ...tool.Record) *journal.ToolsCalled {
@@ -39,11 +42,15 @@ func TestEntriesFollowOneAnother(t *testing.T) {
 		next   *journal.ToolsCalled
 		wrong  string
 	}{
-		"the first round":     {nil, entry(1, call("")), ""},
-		"a round too many":    {nil, entry(2, call("")), "it is round 2 of the tool calls of its step, want 1"},
-		"no calls":            {nil, entry(1), "it has no calls"},
-		"results":             {[]*journal.ToolsCalled{entry(1, call(""))}, results(1, call("x")), ""},
-		"other calls":         {[]*journal.ToolsCalled{entry(1, call(""))}, results(1, call("x"), call("y")), "it does not continue round 1"},
+		"the first round":  {nil, entry(1, call("")), ""},
+		"a round too many": {nil, entry(2, call("")), "it is round 2 of the tool calls of its step, want 1"},
+		"no calls":         {nil, entry(1), "it has no calls"},
+		"results":          {[]*journal.ToolsCalled{entry(1, call(""))}, results(1, call("x")), ""},
+		"other calls": {
+			[]*journal.ToolsCalled{entry(1, call(""))},
+			results(1, call("x"), call("y")),
+			"it does not continue round 1",
+		},
 		"before the results":  {[]*journal.ToolsCalled{entry(1, call(""))}, entry(2, call("")), "it is round 2"},
 		"the round after one": {[]*journal.ToolsCalled{entry(1, call("x"))}, entry(2, call("")), ""},
 	} {

@@ -104,7 +104,8 @@ func TestSmallWindows(t *testing.T) {
 }
 
 const smallText = `
-` + "`go test ./internal/test/localtest -update`" + ` runs the protocols of the library against a stand-in for Ollama with a window of 4,096 tokens, and
+` + "`go test ./internal/test/localtest -update`" +
+	` runs the protocols of the library against a stand-in for Ollama with a window of 4,096 tokens, and
 writes this table. Debates have five rounds (arbitration has three, council one), and the model is the one above. All prompts and replies are in the window: the server refuses a prompt that is too long, and ends a reply that
 fills the window. The columns are values of ` + "`limits.step_tokens` and `limits.judge_tokens`" + `. Each cell shows how many
 structured replies were defaults, and the share of speeches whose prompt omitted a part of the history.

@@ -129,7 +129,8 @@ func TestTheFiguresOfEconomyArePublished(t *testing.T) {
 	require.NoError(t, err)
 	_, rest, found := strings.Cut(string(page), economyBegins)
 	published, _, closed := strings.Cut(rest, economyEnds)
-	require.True(t, found && closed, "%s has no section on economy: run go test ./internal/test/windowtest -run Economy -update", windowsPage)
+	require.True(t, found && closed, "%s has no section on economy: run go test ./internal/test/windowtest -run Economy -update",
+		windowsPage)
 
 	sample := enginetest.NewSample(t, 4)
 	skipped := []string{"100"}
