@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/elenchus-go/debate/journal"
-
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/actor"
@@ -14,6 +12,7 @@ import (
 	"github.com/elenchus-go/debate/internal/actor/warnings"
 	"github.com/elenchus-go/debate/internal/calibration"
 	"github.com/elenchus-go/debate/internal/sources"
+	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"

@@ -12,8 +12,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/elenchus-go/debate/journal"
-
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/admission"
 	"github.com/elenchus-go/debate/internal/deepcopy"
@@ -24,6 +22,7 @@ import (
 	"github.com/elenchus-go/debate/internal/seal"
 	"github.com/elenchus-go/debate/internal/spool"
 	"github.com/elenchus-go/debate/internal/toolcall"
+	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/elenchus-go/debate/journal"
-
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/deepcopy"
@@ -17,6 +15,7 @@ import (
 	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/internal/rejudging"
 	"github.com/elenchus-go/debate/internal/seal"
+	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )

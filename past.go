@@ -7,12 +7,11 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/elenchus-go/debate/journal"
-
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/journals"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/verification"
+	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"

@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/elenchus-go/debate/journal"
-
 	"github.com/elenchus-go/debate/internal/verification"
+	"github.com/elenchus-go/debate/journal"
 )
 
 // rederivation makes the changes of a debate again.

@@ -7,10 +7,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/elenchus-go/debate/journal"
-
 	"github.com/elenchus-go/debate/internal/blindfold"
 	"github.com/elenchus-go/debate/internal/live"
+	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"

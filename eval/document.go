@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/internal/runs"
 	"github.com/elenchus-go/debate/report"
 )
@@ -191,7 +192,8 @@ func (p *Report) costs() *report.Table {
 			continue
 		}
 		t.Rows = append(t.Rows, []string{
-			a.Name, map[bool]string{true: "best"}[a.Unbeaten], runs.Thousands(int(math.Round(a.Tokens))), number(a.TokensPerRight), runs.Money(a.Cost), runs.Money(a.CostPerRight),
+			a.Name, map[bool]string{true: "best"}[a.Unbeaten], outcome.Thousands(int(math.Round(a.Tokens))),
+			number(a.TokensPerRight), runs.Money(a.Cost), runs.Money(a.CostPerRight),
 			strconv.FormatFloat(a.Calls, 'f', 1, 64), a.Latency.Round(time.Millisecond).String(),
 		})
 	}
@@ -223,7 +225,7 @@ func number(f float64) string {
 	if f == 0 {
 		return ""
 	}
-	return runs.Thousands(int(math.Round(f)))
+	return outcome.Thousands(int(math.Round(f)))
 }
 
 // agreement returns a table of how far judges agree.

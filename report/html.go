@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/internal/markup"
-
 	"github.com/elenchus-go/debate/internal/readmodel"
 )
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	texts "github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/internal/runs"
 )
 
@@ -38,16 +39,18 @@ func (p Plan) String() string {
 	var parts []string
 	for _, s := range p.Stages {
 		if p.Continued {
-			parts = append(parts, fmt.Sprintf("%s × %s (%s, without and with each) = %s calls", runs.Plural(s.Samples, "sample"), runs.Plural(s.Each, "call"), runs.Plural(s.Items, "item"), runs.Thousands(s.Calls)))
+			parts = append(parts, fmt.Sprintf("%s × %s (%s, without and with each) = %s calls",
+				runs.Plural(s.Samples, "sample"), runs.Plural(s.Each, "call"), runs.Plural(s.Items, "item"), texts.Thousands(s.Calls)))
 			continue
 		}
-		parts = append(parts, fmt.Sprintf("(%s + 1) × %s × %s = %s calls", runs.Plural(s.Items, "item"), runs.Plural(s.Samples, "sample"), runs.Plural(s.Each, "call"), runs.Thousands(s.Calls)))
+		parts = append(parts, fmt.Sprintf("(%s + 1) × %s × %s = %s calls",
+			runs.Plural(s.Items, "item"), runs.Plural(s.Samples, "sample"), runs.Plural(s.Each, "call"), texts.Thousands(s.Calls)))
 	}
 	text := strings.Join(parts, ", then ")
 	if len(p.Stages) > 1 {
-		text += fmt.Sprintf(": %s calls in all", runs.Thousands(p.Calls))
+		text += fmt.Sprintf(": %s calls in all", texts.Thousands(p.Calls))
 	}
-	text += fmt.Sprintf(", about %s tokens", runs.Thousands(p.Tokens))
+	text += fmt.Sprintf(", about %s tokens", texts.Thousands(p.Tokens))
 	if p.Cost > 0 {
 		text += ", cost about " + runs.Money(p.Cost)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/internal/naming"
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/internal/runs"
 	"github.com/elenchus-go/debate/report"
 )
@@ -150,7 +151,10 @@ func (p *Report) prices() *report.Table {
 	t := &report.Table{Title: "Price", Header: []string{"Player", "Best", "Rating", "Tokens for each game", "Cost for each game"}}
 	for _, s := range p.Players {
 		if s.Pairs > 0 {
-			t.Rows = append(t.Rows, []string{s.Name, map[bool]string{true: "best"}[s.Unbeaten], ratingText(s.Rating), runs.Thousands(int(math.Round(s.Tokens))), runs.Money(s.Cost)})
+			t.Rows = append(t.Rows, []string{
+				s.Name, map[bool]string{true: "best"}[s.Unbeaten], ratingText(s.Rating),
+				outcome.Thousands(int(math.Round(s.Tokens))), runs.Money(s.Cost),
+			})
 		}
 	}
 	return t

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/journal"
-
 	"github.com/elenchus-go/debate/providers/price"
 	"github.com/elenchus-go/debate/transcript"
 )

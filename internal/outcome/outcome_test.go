@@ -15,7 +15,7 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// found is a protocol that has found o.
+// found returns a protocol that finds o.
 func found(o protocol.Outcome) protocol.Flow {
 	return protocol.Flow{Title: "odd/1", Finds: func(*protocol.Record, protocol.Answer) protocol.Outcome { return o }}
 }
@@ -45,6 +45,15 @@ func TestAnOutcomeHasFiniteNumbersOnly(t *testing.T) {
 		}
 		require.Len(t, chart.Rows, 2, "the protocol's own data is left as it is")
 		require.Len(t, o.Scores, 2)
+	}
+}
+
+func TestNumber(t *testing.T) {
+	for f, want := range map[float64]string{
+		0: "0", 7: "7", 7.5: "7.5", 2.0 / 3: "0.67", -2.0 / 3: "-0.67", 99.999: "100", 123456789: "123456789", 1e308: "1e+308",
+		-1e308: "-1e+308",
+	} {
+		require.Equal(t, want, outcome.Number(f))
 	}
 }
 

@@ -11,8 +11,13 @@ import (
 // KeyPoints is the title of a speaker's reasons.
 const KeyPoints = "Key points"
 
-// Number formats a number with at most two decimals.
-func Number(f float64) string { return strconv.FormatFloat(math.Round(f*100)/100, 'f', -1, 64) }
+// Number formats a number with at most two decimals. A huge one, which only a changed journal has, is short too, such as 1e+308.
+func Number(f float64) string {
+	if math.Abs(f) >= 1<<53 { // it has no decimals, and a hundred times the largest number is infinite
+		return strconv.FormatFloat(f, 'g', -1, 64)
+	}
+	return strconv.FormatFloat(math.Round(f*100)/100, 'f', -1, 64)
+}
 
 // Thousands returns a number with a comma between groups of three digits.
 func Thousands(n int) string {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -30,9 +31,9 @@ func FailureOf(r *debate.Result) string {
 // Spending says in words what everything has used.
 func Spending(tokens int, cost float64) string {
 	if cost > 0 {
-		return fmt.Sprintf("%s tokens, cost %s", Thousands(tokens), Money(cost))
+		return fmt.Sprintf("%s tokens, cost %s", outcome.Thousands(tokens), Money(cost))
 	}
-	return Thousands(tokens) + " tokens"
+	return outcome.Thousands(tokens) + " tokens"
 }
 
 // Plural returns a number with a noun.
@@ -54,15 +55,6 @@ func Money(f float64) string {
 		return ""
 	}
 	return strconv.FormatFloat(f, 'g', 4, 64)
-}
-
-// Thousands returns a number with separators.
-func Thousands(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 // Probability returns a probability with three decimals.

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/elenchus-go/debate/journal"
-
 	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )

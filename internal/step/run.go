@@ -8,13 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/elenchus-go/debate/journal"
-
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/seal"
 	"github.com/elenchus-go/debate/internal/steptimer"
 	"github.com/elenchus-go/debate/internal/turns"
+	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"

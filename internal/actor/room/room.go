@@ -8,12 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/elenchus-go/debate/journal"
-
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/internal/reasoning"
+	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/protocol"
 )
 

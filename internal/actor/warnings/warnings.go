@@ -7,10 +7,9 @@ import (
 	"iter"
 	"strings"
 
-	"github.com/elenchus-go/debate/journal"
-
 	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/internal/naming"
+	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/judge/measured"
 )
 

@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/elenchus-go/debate/journal"
-
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/step"
+	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"

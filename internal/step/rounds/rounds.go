@@ -7,10 +7,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/elenchus-go/debate/journal"
-
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/toolcall"
+	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers/tool"
 	"github.com/elenchus-go/debate/transcript"
