@@ -82,7 +82,7 @@ func StoredConfig(b []byte) (c Config, encoded json.RawMessage, err error) {
 	return c, w.Protocol, nil
 }
 
-// limitsJSON is the JSON form of Limits, with durations as strings such as "90s" or "1h30m".
+// limitsJSON has the fields of Limits for JSON, with durations as strings such as "90s" or "1h30m".
 type limitsJSON struct {
 	MinRounds    int      `json:"min_rounds,omitempty"`
 	MaxRounds    int      `json:"max_rounds,omitempty"`

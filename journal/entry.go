@@ -54,7 +54,7 @@ func parseEvent(kind string, b []byte, decode func([]byte, any) error) (Event, e
 	return v.Elem().Interface().(Event), nil
 }
 
-// storedConfig is a ConfigChanged as the journal has it.
+// storedConfig adds to a ConfigChanged what only the journal has.
 type storedConfig struct {
 	ConfigChanged
 	*Origin

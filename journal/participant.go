@@ -36,7 +36,7 @@ func (p Participant) WithDefaults(temperature float64, tokens int, open func(pro
 	return p
 }
 
-// participantProblems are what is wrong with the actor in a field.
+// participantProblems collects what is wrong with the actor in a field.
 type participantProblems struct {
 	field string
 	list  []protocol.Problem

@@ -15,7 +15,7 @@ import (
 	"github.com/elenchus-go/debate/report"
 )
 
-// decided is what a debate has decided, for programs.
+// decided holds what a debate has decided, for programs.
 type decided struct {
 	Choice     string             `json:"choice,omitempty"`
 	Option     int                `json:"option,omitempty"`

@@ -46,7 +46,7 @@ func (c *turnCost) each() time.Duration { return (c.agent + c.own) / time.Durati
 
 func inMilliseconds(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
 
-// measuredAgent is an agent in the measurement of overhead.
+// A measuredAgent takes part in the measurement of overhead.
 type measuredAgent struct {
 	name    string
 	config  func() acp.Config

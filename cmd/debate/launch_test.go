@@ -221,7 +221,7 @@ func TestTheInspectorBeginsDebates(t *testing.T) {
 	require.Zero(t, code, stderr)
 }
 
-// fakeAgent is a program that speaks the Agent Client Protocol and always says the same.
+// fakeAgent speaks the Agent Client Protocol and always says the same.
 const fakeAgent = `#!/bin/sh
 while read -r line; do
 	id=$(printf '%s\n' "$line" | sed -n 's/.*"id":\([0-9][0-9]*\).*/\1/p')

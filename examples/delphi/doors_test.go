@@ -49,7 +49,7 @@ func TestAnEvaluationMeasuresTheProtocol(t *testing.T) {
 	require.Contains(t, text.String(), "delphi")
 }
 
-// estimators are two models with estimates of their own. All others write a summary.
+// estimators speak for two models with estimates of their own. For all others they write a summary.
 type estimators struct{}
 
 func (estimators) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {

@@ -51,7 +51,7 @@ func CastOf(r *debate.Result, participants, judges []debate.Participant) []Speak
 	return c.list
 }
 
-// casting is a cast that is being made.
+// casting collects the speakers and their initials.
 type casting struct {
 	list  []Speaker
 	taken map[string]bool // initials

@@ -52,7 +52,7 @@ func verdictText(v judge.Verdict) string {
 	return b.String()
 }
 
-// critique is an object at the end of a speech that lists what is wrong with an answer. The protocol skeptic asks for one.
+// A critique lists what is wrong with an answer. The protocol skeptic asks for such an object at the end of a speech.
 type critique struct {
 	Issues []struct{ Severity, Text string }
 	Score  *float64

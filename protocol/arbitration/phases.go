@@ -16,8 +16,8 @@ const (
 	phaseRule  = "rule"
 )
 
-// flow is the arguments of advocate and challenger, in this order, and the ruling of the first judge. The arbiter has to know the
-// sides, but not who argues for them.
+// flow returns the stages: the arguments of advocate and challenger, in this order, and the ruling of the first judge. The arbiter
+// has to know the sides, but not who argues for them.
 func (p Protocol) flow() protocol.Flow {
 	hasTopic := func(r *protocol.Record) bool { return r.Cursor.Round >= 1 && r.Cursor.Round <= len(p.topics()) }
 	return protocol.Flow{

@@ -74,7 +74,7 @@ const (
 	phaseDecide     = "decide"
 )
 
-// flow is the protocol: the statements of a round, the moderator's decision after it, and the judge's two steps at the end if the
+// flow returns the protocol: the statements of a round, the moderator's decision after it, and the judge's two steps at the end if the
 // moderator has not decided.
 var flow = protocol.Flow{
 	Seats: protocol.Seats{

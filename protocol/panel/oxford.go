@@ -136,7 +136,7 @@ func countVotes(r *protocol.Record, members []string) (a Audience, voted bool) {
 	return a, voted
 }
 
-// change is how often the audience cast a vote before and after the debate.
+// A change counts how often the audience cast a vote before and after the debate.
 type change struct {
 	vote          string
 	before, after int

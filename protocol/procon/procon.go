@@ -157,8 +157,8 @@ const (
 	phaseDecide = "decide"
 )
 
-// flow is the speeches of a round, and at the end the judgments of all judges. With a decision, they decide after that. The senior judge
-// follows unless the jury decides.
+// flow returns the stages: the speeches of a round, and at the end the judgments of all judges. With a decision, they decide after
+// that. The senior judge follows unless the jury decides.
 func (p Protocol) flow() protocol.Flow {
 	var vars map[string]string // none without a decision
 	if !p.Decision.IsZero() {

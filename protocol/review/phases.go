@@ -7,7 +7,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// flow is the findings and the attacks on them, and at the end the rulings of the judges. Without a finding whose quote was found,
+// flow lists the findings and the attacks on them, and at the end the rulings of the judges. Without a finding whose quote was found,
 // there is nothing to attack and nothing to decide.
 var flow = protocol.Flow{Stages: []protocol.Stage{
 	{

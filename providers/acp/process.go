@@ -133,8 +133,8 @@ func (p *process) run(path string) error {
 	return nil
 }
 
-// pipes are those of standard input, output and error, in this order. They are no pipes of package exec, which closes them as soon as
-// the process has ended, although the last lines may not have been read.
+// pipes connect standard input, output and error, in this order. Package exec has pipes too, but closes them as soon as the process
+// has ended, although the last lines may not have been read.
 type pipes struct {
 	theirs []*os.File
 	ours   []*os.File
