@@ -79,6 +79,16 @@ func TestLongMessagesStream(t *testing.T) {
 	require.Equal(t, res.Text, calltest.Generate(t, p, calltest.Ask()).Text)
 }
 
+// All that an agent has said before it exits is part of the reply.
+func TestTheLastWordsOfAnAgentAreKept(t *testing.T) {
+	p := open(t, behaving(t, "exits after many pieces"))
+	for range 5 {
+		_, err := p.Generate(t.Context(), calltest.Ask())
+		failed := calltest.RequireKind(t, providers.Network, err)
+		require.Len(t, strings.Fields(failed.Partial.Text), 400)
+	}
+}
+
 func TestNoticesAreWarnings(t *testing.T) {
 	res := generate(t, "warns")
 	require.Equal(t, "So.", res.Text)

@@ -253,6 +253,11 @@ func (a *agent) turn(id int, session, prompt string) {
 	case "exits in a turn":
 		a.say(session, "1", "So.")
 		os.Exit(9)
+	case "exits after many pieces":
+		for i := range 400 {
+			a.say(session, "1", fmt.Sprint(i, " "))
+		}
+		os.Exit(9)
 	case "asks for ever":
 		a.ask()
 		return

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 )
 
 // Limits of what an agent writes.
@@ -131,7 +132,24 @@ func (l *lines) handled() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.queued--
-	l.free.Signal()
+	l.free.Broadcast()
+}
+
+// settle waits until the connection has handled all messages, but not longer than a time.
+func (l *lines) settle(longest time.Duration) {
+	late := false
+	timer := time.AfterFunc(longest, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		late = true
+		l.free.Broadcast()
+	})
+	defer timer.Stop()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.queued > 0 && !late {
+		l.free.Wait()
+	}
 }
 
 // end ends the lines for a reason. The first reason counts.

@@ -217,6 +217,7 @@ func (p *process) broken() error {
 		kill(p.cmd)
 		<-p.exited
 	}
+	p.lines.settle(grace) // a connection reports its end before it has handled all that came
 	first, ended := p.lines.ended()
 	switch {
 	case errors.Is(ended, errLongLine):
