@@ -110,8 +110,7 @@ func attachmentsSeen(c *Config, field, name string) (list []*providers.Attachmen
 	}
 	return shownAttachments(c, func(a *Attachment) bool {
 		return slices.ContainsFunc(c.Judges, func(j Participant) bool {
-			return !j.Human &&
-				a.IsFor(j.Name)
+			return !j.Human && a.IsFor(j.Name)
 		})
 	})
 }
@@ -223,13 +222,8 @@ func warningsAbout(run int, list []warnings.Warning) (events []Warning) {
 
 // startWarnings returns warnings about an accepted configuration with the windows that are known and with lower limits of replies.
 func startWarnings(c *Config, run int, windows, limits map[string]int) []Warning {
-	return append(warningsAbout(
-		run,
-		warnings.Windows(c.Actors(), windows),
-	), warningsAbout(
-		run,
-		warnings.ReplyLimits(c.Actors(), limits),
-	)...)
+	list := warningsAbout(run, warnings.Windows(c.Actors(), windows))
+	return append(list, warningsAbout(run, warnings.ReplyLimits(c.Actors(), limits))...)
 }
 
 // privateOnes returns the documents that are private, or nil if there are none.

@@ -245,9 +245,7 @@ func (r *record) setWindows(known map[string]int) {
 	none := func(p Participant) bool { return p.Window == 0 && !p.Human }
 	c := *r.config
 	if slices.ContainsFunc(c.Participants, none) || slices.ContainsFunc(c.Judges, none) ||
-		slices.ContainsFunc(c.Substitutes, none) ||
-		none(c.Summarizer) ||
-		none(c.PersonaAssigner) {
+		slices.ContainsFunc(c.Substitutes, none) || none(c.Summarizer) || none(c.PersonaAssigner) {
 		setWindows(&c, known)
 		r.setConfig(&c)
 	}
@@ -330,8 +328,7 @@ func (r *record) countTools(ev *ToolsCalled) {
 			continue
 		}
 		at := slices.IndexFunc(r.used, func(u ToolUse) bool {
-			return u.Actor == ev.Key.Actor &&
-				u.Tool == c.Name
+			return u.Actor == ev.Key.Actor && u.Tool == c.Name
 		})
 		if at < 0 {
 			at = len(r.used)

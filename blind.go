@@ -18,8 +18,7 @@ func (r *record) isBlind(seat string) bool {
 		return true
 	}
 	if slices.ContainsFunc(r.next(), func(s protocol.Step) bool {
-		return s.Actor == seat &&
-			s.Blind
+		return s.Actor == seat && s.Blind
 	}) {
 		return true
 	}

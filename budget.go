@@ -139,11 +139,8 @@ func summaryNeeded(r *record, steps []protocol.Step) *window.SummaryPlan {
 		if !ok || who.Human || slices.Contains(actor.System, s.Actor) || silence.Is(*s) {
 			continue
 		}
-		if w := r.SummaryFor(
-			s,
-			seat,
-		); w != nil &&
-			affordsSummary(r, w.Tokens+reasoning.Tokens(r.config.Summarizer.Reasoning)) {
+		w := r.SummaryFor(s, seat)
+		if w != nil && affordsSummary(r, w.Tokens+reasoning.Tokens(r.config.Summarizer.Reasoning)) {
 			return w
 		}
 	}

@@ -288,8 +288,7 @@ func (x *rederivation) fail(c *transaction, ev *StateChanged) error {
 func (x *rederivation) stop(c *transaction, ev *StateChanged) error {
 	byPerson := transcript.Ending{Outcome: transcript.Stopped, Evidence: stoppedByPerson}
 	switch {
-	case ev.Ending.Outcome == transcript.TimeBudget &&
-		(ev.Failure != nil || len(ev.OtherFailures) > 0):
+	case ev.Ending.Outcome == transcript.TimeBudget && (ev.Failure != nil || len(ev.OtherFailures) > 0):
 		x.label = "an engine's clock"
 		return c.stop(StateChanged{
 			Failure:       ev.Failure,

@@ -347,10 +347,8 @@ func (r *record) checkState(ev StateChanged, failed []*Failure) error {
 
 func (r *record) checkFailures(list []*Failure) error {
 	for _, f := range list {
-		if err := cmp.Or(
-			turns.CheckKey(f.Key, r.Cursor),
-			turns.CheckUsages(transcript.Usage{}, f.AttemptDetails),
-		); err != nil {
+		err := cmp.Or(turns.CheckKey(f.Key, r.Cursor), turns.CheckUsages(transcript.Usage{}, f.AttemptDetails))
+		if err != nil {
 			return err
 		}
 	}

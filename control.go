@@ -321,12 +321,13 @@ func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 			return err
 		}
 		cfg.Seed = cmp.Or(cfg.Seed, c.rec.Seed)
-		if err := problemsError(slices.Concat(
+		problems := slices.Concat(
 			found,
 			frozenFields(c.rec, cfg),
 			additions.CheckReaders(c.rec.config.Documents, cfg.Documents),
 			unrepeatable(d.engine, seatSettings{config: &cfg}),
-		)); err != nil {
+		)
+		if err := problemsError(problems); err != nil {
 			return err
 		}
 		c.undo = d.engine.protocols.Add(cfg.ID, cfg.Protocol)

@@ -191,8 +191,7 @@ func (d *Debate) Document(ctx context.Context, seat, name string) (string, error
 		return "", err
 	}
 	at := slices.IndexFunc(list, func(x evidence.Document) bool {
-		return m.Hide(x.Name) == name ||
-			x.Name == name
+		return m.Hide(x.Name) == name || x.Name == name
 	})
 	if at < 0 {
 		return "", problemOf("document", "name", "%q is no document that %q reads", name, seat)

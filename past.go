@@ -77,10 +77,7 @@ func (d *Debate) ReplayAs(ctx context.Context, seat string) iter.Seq2[*Snapshot,
 func (d *Debate) Verify(ctx context.Context) (err error) {
 	last := int64(0)
 	if panicked := panics.Call(func() {
-		err = d.verify(
-			ctx,
-			&last,
-		)
+		err = d.verify(ctx, &last)
 	}); panicked != nil { // the protocol, on what the entries hold
 		err = &store.Damaged{
 			ID:  d.ID(),

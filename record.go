@@ -37,8 +37,7 @@ func (r *record) phaseOpen() bool {
 		return false
 	}
 	return r.lifecycle.State.Active() && len(steps) > 0 && steps[0].Phase == r.Cursor.Phase &&
-		!slices.ContainsFunc(steps, r.mustAsk) &&
-		!slices.ContainsFunc(steps, silence.Is)
+		!slices.ContainsFunc(steps, r.mustAsk) && !slices.ContainsFunc(steps, silence.Is)
 }
 
 // nextRoundAt returns the time at which the next round may begin.

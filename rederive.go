@@ -216,13 +216,8 @@ func verifyEntry(plans *verification.Plans, r *record, ev Event) error {
 		if err := at.Turn(&ev.Turn, ev.Seq, ev.PromptSeq); err != nil {
 			return err
 		}
-		if found := r.Sources.Cite(
-			&ev.Turn,
-			nil,
-		); found.Contradict(
-			ev.Turn.Citations,
-			r.env.texts,
-		) { // as far as the journal has the texts
+		found := r.Sources.Cite(&ev.Turn, nil)
+		if found.Contradict(ev.Turn.Citations, r.env.texts) { // as far as the journal has the texts
 			return errors.New("its citations are not those of its text, or a verdict is wrong")
 		}
 	case Asked:

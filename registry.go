@@ -97,8 +97,7 @@ func (e *Engine) namesAll(c *Config) bool {
 	return !unknown && (len(c.Documents) == 0 || e.documents != nil) && e.sets[c.Prompts] != nil &&
 		(len(c.Detect) == 0 || e.extractAnswer != nil) &&
 		(len(c.Documents) == 0 || !usesTools(c)) && !slices.ContainsFunc(c.Participants, missing) &&
-		!slices.ContainsFunc(c.Judges, missing) &&
-		!slices.ContainsFunc(c.Substitutes, missing) &&
+		!slices.ContainsFunc(c.Judges, missing) && !slices.ContainsFunc(c.Substitutes, missing) &&
 		!missing(c.PersonaAssigner) && !missing(c.Summarizer) && !missing(c.Retriever) &&
 		(c.Embedder.Provider == "" || !missing(c.Embedder))
 }

@@ -72,8 +72,7 @@ func (r *Run) attempt(n int) (again bool, err error) {
 	// Otherwise the estimate is for another prompt or another model, or the service may ignore a part of the prompt, or the
 	// prompt has attachments, whose estimate is far above most counts, or private documents, whose texts the estimate lacks.
 	if !reasked && !r.Plan.Private && !r.attempts.substituted && q.Opaque == 0 &&
-		len(q.Attachments) == 0 &&
-		(q.dialog == nil || len(q.dialog.rounds) == 0) {
+		len(q.Attachments) == 0 && (q.dialog == nil || len(q.dialog.rounds) == 0) {
 		a.PromptTokens = prompt
 		if w := q.compareCount(&a, resp.FinishReason, err, r.Plan.Step.Actor); w != "" {
 			resp.Warnings = append(slices.Clip(resp.Warnings), w)

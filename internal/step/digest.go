@@ -154,6 +154,5 @@ func (k *known) digestOf(m *providers.Message, n int) (Digest, int) {
 // sameMessage reports whether two messages are the same one. Texts with the same bytes in memory are compared at once.
 func sameMessage(a, b *providers.Message) bool {
 	return a.Role == b.Role && len(a.Parts) == len(b.Parts) &&
-		(len(a.Parts) == 0 || &a.Parts[0] == &b.Parts[0]) &&
-		a.Text == b.Text
+		(len(a.Parts) == 0 || &a.Parts[0] == &b.Parts[0]) && a.Text == b.Text
 }

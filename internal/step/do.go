@@ -320,12 +320,8 @@ func (r *Run) replay(tried []transcript.Attempt, n int) (missing []string) {
 		case providers.ContextOverflow:
 			r.query.shorten(func() bool {
 				i++ // the attempt of the summary
-				if request, err := r.query.summaryRequest(
-					&r.Plan.Summarizer,
-					r.Plan.Pseudonyms,
-					r.Plan.Step.Actor,
-				); err == nil &&
-					r.look != nil {
+				request, err := r.query.summaryRequest(&r.Plan.Summarizer, r.Plan.Pseudonyms, r.Plan.Step.Actor)
+				if err == nil && r.look != nil {
 					r.look(i, &request, missing)
 				}
 				done, lacks := r.repeatSummary(tried[i])

@@ -86,8 +86,7 @@ func (r *Run) mayWaitFirst(wait time.Duration) bool {
 func (r *Run) neverReached() bool {
 	first := r.Plan.FirstRun
 	return first != nil && first.Load() && r.Plan.Limits.OutageTime == 0 && r.mayWaitForProvider() &&
-		r.Unreachable() &&
-		!r.Plan.Answers.since(r.query.model.Provider, time.Time{})
+		r.Unreachable() && !r.Plan.Answers.since(r.query.model.Provider, time.Time{})
 }
 
 // noteAnswer records whether a call that began at the given time has reached the provider. err is the error of the call.

@@ -189,8 +189,7 @@ func (q *query) compareCount(a *transcript.Attempt, end providers.FinishReason, 
 		failed != nil && failed.Kind != providers.InvalidResponse && end != providers.WindowFull {
 		return ""
 	}
-	cut := q.Scale.SuspectsCut(a.PromptTokens, n) ||
-		q.Scale.SuspectsFirstCut(a.PromptTokens-q.Schema, n)
+	cut := q.Scale.SuspectsCut(a.PromptTokens, n) || q.Scale.SuspectsFirstCut(a.PromptTokens-q.Schema, n)
 	a.Cut = cut && a.Usage.Cached == 0
 	a.Counted = failed != nil && failed.Kind == providers.InvalidResponse && !cut && n > 0
 	if !a.Cut {

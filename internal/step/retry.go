@@ -38,12 +38,9 @@ func (r *Run) retryDelay(n int, e *providers.Error) time.Duration {
 		}
 		return -1
 	}
-	if again := backoff(
-		e,
-		r.countFailure(e.Kind),
-		r.maxRetries(e.Kind),
-	); again >= 0 && again < r.timeLeft() && (r.maxWait(e) == 0 || !r.exceedsTimeout(again)) &&
-		r.mayWaitFirst(again) {
+	again := backoff(e, r.countFailure(e.Kind), r.maxRetries(e.Kind))
+	inTime := again < r.timeLeft() && (r.maxWait(e) == 0 || !r.exceedsTimeout(again))
+	if again >= 0 && inTime && r.mayWaitFirst(again) {
 		return again
 	}
 	if r.substitute() {
