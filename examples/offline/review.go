@@ -14,7 +14,7 @@ var (
 	entryFor   = regexp.MustCompile(`by its number: ([0-9, ]+)\.`)
 )
 
-// findings quotes one line of the documents, another one for each seat. Without documents it finds nothing.
+// findings quotes one line of the documents. Which one depends on the name of the reviewer. Without documents it finds nothing.
 func (p prompt) findings() scripted.Values {
 	var list []map[string]any
 	for _, x := range append(p.texts, enclosed(p.system)...) {
@@ -34,11 +34,11 @@ func (p prompt) findings() scripted.Values {
 	if len(list) == 0 {
 		return scripted.Values{"findings": []map[string]any{}}
 	}
-	sum := 0
-	for _, c := range p.name {
-		sum += int(c)
+	at := 0
+	for i, c := range p.name {
+		at += (i + 1) * int(c) // names of the same letters get different lines too
 	}
-	at := sum % len(list)
+	at %= len(list)
 	return scripted.Values{"findings": list[at : at+1]}
 }
 
