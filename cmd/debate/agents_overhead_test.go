@@ -170,8 +170,8 @@ func (m *measuredAgent) provider(t *testing.T, service *modelService) func(*turn
 	}
 }
 
-// bareClient returns a function that takes a turn in the same way, and does nothing besides: it writes two requests in lines, and reads
-// lines until they are answered.
+// bareClient returns a function that takes a turn in the same way, and does nothing besides: it writes the requests for a session, its
+// mode and the reply in lines, and reads lines until they are answered.
 func (m *measuredAgent) bareClient(t *testing.T, service *modelService) func(*turnCost) {
 	t.Helper()
 	home, env := agentHome(t, service, nil)
@@ -198,6 +198,9 @@ func (m *measuredAgent) bareClient(t *testing.T, service *modelService) func(*tu
 		measure(t, home, cost, func() {
 			opened := call("session/new", fmt.Sprintf(`{"cwd": %q, "mcpServers": []}`, home))
 			id := textField(string(opened), "sessionId")
+			if textField(textField(string(opened), "modes"), "currentModeId") != config.Mode {
+				call("session/set_mode", fmt.Sprintf(`{"sessionId": %q, "modeId": %q}`, id, config.Mode))
+			}
 			call("session/prompt", fmt.Sprintf(`{"sessionId": %q, "prompt": [{"type": "text", "text": "Hello."}]}`, id))
 		})
 	}
