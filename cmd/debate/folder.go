@@ -3,8 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -54,7 +55,7 @@ func (l *library) readFolder(ctx context.Context, r *extract.Reader, s source, t
 			l.leftOut[x.why] = append(l.leftOut[x.why], f.places[i])
 		default:
 			path := filepath.Join(top, filepath.FromSlash(f.places[i]))
-			list = append(list, document{path: path, text: x.text, readers: s.readers})
+			list = append(list, document{path: path, text: x.text, hash: x.hash, readers: s.readers})
 		}
 	}
 	if len(list) == 0 {
@@ -92,9 +93,10 @@ func (f *folderReader) walk() error {
 	return nil
 }
 
-// fileText holds the text of a file, or the reason why it is no document.
+// fileText holds the text of a file with its SHA-256, or the reason why it is no document.
 type fileText struct {
 	text string
+	hash string
 	why  reason
 	err  error
 }
@@ -125,12 +127,12 @@ func (f *folderReader) readAll(ctx context.Context) []fileText {
 	return list
 }
 
-// readSome reads files of one folder. It opens and lists the folder once, because asking for each file takes longer. The buffer is for
-// texts.
+// readSome reads files of one folder. It opens the folder once, because a way from the top folder to each file takes longer. The buffer
+// is for what the files hold.
 func (f *folderReader) readSome(ctx context.Context, places []string, to []fileText, room *bytes.Buffer) {
-	in, entries, err := f.openFolder(folderOf(places[0]))
+	in, err := openFolder(f.root, filepath.FromSlash(folderOf(places[0])))
 	if err == nil {
-		defer in.Close() //nolint:errcheck // it is only read
+		defer in.close()
 	}
 	for i, place := range places {
 		to[i].why = f.unwanted(place)
@@ -141,45 +143,13 @@ func (f *folderReader) readSome(ctx context.Context, places []string, to []fileT
 		case err != nil:
 			to[i].err = f.refuse(place, err)
 		default:
-			to[i] = f.read(ctx, in, place, entries[path.Base(strings.TrimSuffix(place, "/"))], room)
+			to[i] = f.read(ctx, in, place, room)
 		}
 	}
 }
 
 // folderOf returns the folder that has a place. Git lists a repository within this one with a slash at the end.
 func folderOf(place string) string { return path.Dir(strings.TrimSuffix(place, "/")) }
-
-// openFolder opens a folder below the top one, and returns what is in it, by name.
-func (f *folderReader) openFolder(place string) (in *os.Root, entries map[string]fs.DirEntry, err error) {
-	in, err = f.root.OpenRoot(filepath.FromSlash(place))
-	if err != nil {
-		return nil, nil, err
-	}
-	entries, err = listOf(in)
-	if err != nil {
-		_ = in.Close() // it is only read
-		return nil, nil, err
-	}
-	return in, entries, nil
-}
-
-// listOf returns what is in a folder, by name.
-func listOf(in *os.Root) (map[string]fs.DirEntry, error) {
-	folder, err := in.Open(".")
-	if err != nil {
-		return nil, err
-	}
-	defer folder.Close() //nolint:errcheck // it is only read
-	list, err := folder.ReadDir(-1)
-	if err != nil {
-		return nil, err
-	}
-	entries := make(map[string]fs.DirEntry, len(list))
-	for _, e := range list {
-		entries[e.Name()] = e
-	}
-	return entries, nil
-}
 
 // unwanted returns why a file is no document, as far as its place tells.
 func (f *folderReader) unwanted(place string) reason {
@@ -192,32 +162,28 @@ func (f *folderReader) unwanted(place string) reason {
 	return ""
 }
 
-// read reads a file of an open folder, if it is a document. found is what the list of the folder has of it, and nil if it has nothing.
-func (f *folderReader) read(ctx context.Context, in *os.Root, place string, found fs.DirEntry, room *bytes.Buffer) (c fileText) {
+// read reads a file of an open folder, if it is a document.
+func (f *folderReader) read(ctx context.Context, in *openedFolder, place string, room *bytes.Buffer) (c fileText) {
 	local := filepath.FromSlash(strings.TrimSuffix(place, "/"))
+	most := int64(maxFolderFile)
+	if isExtracted(place) {
+		most = extract.MaxSize
+	}
+	room.Reset()
+	kind, err := in.load(filepath.Base(local), room, most+1)
 	switch {
-	case found == nil:
+	case isMissing(err):
 		c.why = isGone
-	case found.Type()&fs.ModeSymlink != 0:
+	case err != nil:
+		c.err = f.refuse(place, err)
+	case kind&fs.ModeSymlink != 0:
 		c.why, c.err = f.readLink(local, place)
-	case !found.Type().IsRegular(): // such as a repository within this one
+	case kind != 0: // such as a repository within this one
 		c.why = isOther
+	case int64(room.Len()) > most && most == maxFolderFile:
+		c.why = isLarge
 	default:
-		most := int64(maxFolderFile)
-		if isExtracted(place) {
-			most = extract.MaxSize
-		}
-		err := load(in, filepath.Base(local), room, most+1)
-		switch {
-		case isMissing(err):
-			c.why = isGone
-		case err != nil:
-			c.err = f.refuse(place, err)
-		case int64(room.Len()) > most && most == maxFolderFile:
-			c.why = isLarge
-		default:
-			return f.examine(ctx, place, room.Bytes())
-		}
+		return f.examine(ctx, place, room)
 	}
 	return c
 }
@@ -242,22 +208,11 @@ func (f *folderReader) refuse(place string, err error) error {
 	return exitErrorf(exitInput, "read documents: %s in %s: %w", printableLine(place), f.top, err)
 }
 
-// load reads at most that many bytes of a file into a buffer, which keeps them until the next call.
-func load(in *os.Root, base string, to *bytes.Buffer, most int64) error {
-	file, err := in.OpenFile(base, openFlags, 0)
-	if err != nil {
-		return err
-	}
-	defer file.Close() //nolint:errcheck // it is only read
-	to.Reset()
-	_, err = to.ReadFrom(io.LimitReader(file, most))
-	return err
-}
-
 // examine returns the text that a file holds, or why it is no document.
-func (f *folderReader) examine(ctx context.Context, place string, data []byte) (c fileText) {
-	if isExtracted(place) {
-		text, err := f.reader.Text(ctx, path.Base(place), data)
+func (f *folderReader) examine(ctx context.Context, place string, data *bytes.Buffer) (c fileText) {
+	switch {
+	case isExtracted(place):
+		text, err := f.reader.Text(ctx, path.Base(place), data.Bytes())
 		switch {
 		case err != nil && f.tree != nil: // such as the file of a test
 			c.why = isBinary
@@ -265,18 +220,28 @@ func (f *folderReader) examine(ctx context.Context, place string, data []byte) (
 			c.err = exitErrorf(exitInput, "read document %s: %w", filepath.Join(f.top, filepath.FromSlash(place)), err)
 		}
 		c.text = text
-		return c
+	default:
+		c.text, c.why = f.textOf(place, data.Bytes())
 	}
+	if c.text != "" {
+		data.Reset()
+		data.WriteString(c.text) // so that the hash needs no copy of its own
+		sum := sha256.Sum256(data.Bytes())
+		c.hash = hex.EncodeToString(sum[:])
+	}
+	return c
+}
+
+// textOf returns the text that a file holds as it is, or why it is no document.
+func (f *folderReader) textOf(place string, data []byte) (string, reason) {
 	text, ok := decodeText(data)
 	switch {
 	case !ok:
-		c.why = isBinary
+		return "", isBinary
 	case strings.TrimSpace(text) == "":
-		c.why = isBlank
+		return "", isBlank
 	case f.tree != nil && f.tree.saysItIsGenerated(place, text):
-		c.why = isGenerated
-	default:
-		c.text = text
+		return "", isGenerated
 	}
-	return c
+	return text, ""
 }

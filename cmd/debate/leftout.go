@@ -9,15 +9,25 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/evidence/extract"
 )
 
 // document is a file that a debate reads.
 type document struct {
 	path, text string // the path is empty for standard input
+	hash       string // the SHA-256 of the text, or empty if nobody has computed it yet
 	place      string // its path below the folder of all documents of the debate, with slashes; its name in the debate
 	readers    []string
 	named      bool // the user has named the file, and not only its folder
+}
+
+// sha256 returns the SHA-256 of the text in hexadecimal digits.
+func (d *document) sha256() string {
+	if d.hash == "" {
+		return evidence.Hash(d.text)
+	}
+	return d.hash
 }
 
 // joinFirst returns the first texts of a list, and the number of the others.

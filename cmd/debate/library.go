@@ -9,10 +9,8 @@ import (
 	"maps"
 	"math"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/context/window"
@@ -210,7 +208,7 @@ func (l *library) pin(c *debate.Config, list []source, private, searched []docum
 	var files []document
 	for _, d := range slices.Concat(private, searched) {
 		if d.path == "" {
-			labels[inputLabel] = evidence.Hash(d.text)
+			labels[inputLabel] = d.sha256()
 		} else {
 			files = append(files, d)
 		}
@@ -245,7 +243,7 @@ func pinLabels(list []document) (labels map[string]string, err error) {
 	slices.SortFunc(list, func(a, b document) int { return cmp.Compare(a.place, b.place) })
 	for i := range list {
 		d := &list[i]
-		pins[d.place] = evidence.Hash(d.text)[:pinDigits]
+		pins[d.place] = d.sha256()[:pinDigits]
 		size += len(d.place) + pinDigits + 8
 		if i+1 < len(list) && size+len(list[i+1].place)+pinDigits+8 < maxPinLabel {
 			continue
@@ -292,23 +290,11 @@ func pinAll(list []source, files []document) (labels map[string]string, err erro
 // hashOf returns a hash of the places and the texts of files, in any order.
 func hashOf(files []document) string {
 	list := make([]string, len(files))
-	inParallel(len(files), func(start, end int) {
-		for i := start; i < end; i++ {
-			list[i] = files[i].place + "\x00" + evidence.Hash(files[i].text)
-		}
-	})
+	for i := range files {
+		list[i] = files[i].place + "\x00" + files[i].sha256()
+	}
 	slices.Sort(list)
 	return evidence.Hash(strings.Join(list, "\n"))
-}
-
-// inParallel divides n things into ranges, and calls do for each at the same time.
-func inParallel(n int, do func(start, end int)) {
-	parts := min(n, runtime.GOMAXPROCS(0))
-	var workers sync.WaitGroup
-	for i := range parts {
-		workers.Go(func() { do(i*n/parts, (i+1)*n/parts) })
-	}
-	workers.Wait()
 }
 
 // openDocuments opens the documents of a stored debate again. It returns an error that names each file that is missing or
@@ -411,7 +397,7 @@ func (p *program) inputAgain(hash string) (document, error) {
 			"open the documents of the debate: it has read a document from standard input: give the same text again")
 	}
 	d, err := p.inputDocument()
-	if err == nil && evidence.Hash(d.text) != hash {
+	if err == nil && d.sha256() != hash {
 		err = exitErrorf(exitInput, "open the documents of the debate: standard input is not the text that the debate has read from it")
 	}
 	return d, err
@@ -439,7 +425,7 @@ func (p *program) offerDocuments(o *debate.Options, c *debate.Config, private, s
 	if len(c.Documents) > 0 {
 		texts := map[string]string{}
 		for _, d := range private {
-			texts[evidence.Hash(d.text)] = d.text
+			texts[d.sha256()] = d.text
 		}
 		o.Documents = func(_ context.Context, _ string, _ map[string]string, d evidence.Document) (string, error) {
 			if text, ok := texts[d.SHA256]; ok {

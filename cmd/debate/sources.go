@@ -79,6 +79,8 @@ func (l *library) setPlaces(bases []string) error {
 	for i, at := range bases {
 		if i == 0 {
 			l.folder = at
+		} else if at == bases[i-1] {
+			continue
 		}
 		for !within(at, l.folder) {
 			if l.folder == filepath.Dir(l.folder) {

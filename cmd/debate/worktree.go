@@ -41,22 +41,42 @@ func worktreeOf(folder string) string {
 
 // readWorktree asks Git for the files of a folder: those that it tracks, and new ones that it does not ignore.
 func readWorktree(ctx context.Context, folder string) (w worktree, err error) {
-	var ignored []byte
-	var failed error
+	lists := []*gitList{
+		{args: []string{"--cached"}},
+		{args: []string{"--others", "--exclude-standard"}},
+		{args: []string{"--others", "--ignored", "--exclude-standard", "--directory"}},
+		{args: []string{"--cached", "--", ":(exclude,attr:!" + generatedAttribute + " !" + vendoredAttribute + ")"}},
+	}
 	var asked sync.WaitGroup
-	asked.Go(func() {
-		ignored, failed = git(ctx, folder, nil, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
-	})
-	listed, err := git(ctx, folder, nil, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-	if err == nil && len(listed) > 0 {
-		w.files = splitNul(listed)
-		slices.Sort(w.files)
-		w.files = slices.Compact(w.files) // during a merge, Git lists a file once for each side
-		err = w.readAttributes(ctx, folder)
+	for _, l := range lists {
+		asked.Go(func() { l.read(ctx, folder) })
 	}
 	asked.Wait()
-	w.ignored = splitNul(ignored)
-	return w, errors.Join(err, failed)
+	for _, l := range lists {
+		if l.err != nil {
+			return w, l.err
+		}
+	}
+	tracked, untracked, marked := lists[0].files, lists[1].files, lists[3].files
+	w.ignored = lists[2].files
+	w.files = slices.Concat(tracked, untracked)
+	slices.Sort(w.files)
+	w.files = slices.Compact(w.files) // during a merge, Git lists a file once for each side
+	return w, w.readAttributes(ctx, folder, slices.Concat(untracked, marked))
+}
+
+// gitList is a list of files that Git gives.
+type gitList struct {
+	args  []string
+	files []string
+	err   error
+}
+
+// read asks Git.
+func (l *gitList) read(ctx context.Context, folder string) {
+	var out []byte
+	out, l.err = git(ctx, folder, nil, append([]string{"ls-files", "-z"}, l.args...)...)
+	l.files = splitNul(out)
 }
 
 // The attributes that services such as GitHub know, and Git keeps.
@@ -65,11 +85,15 @@ const (
 	vendoredAttribute  = "linguist-vendored"
 )
 
-// readAttributes asks Git which files are marked in .gitattributes.
-func (w *worktree) readAttributes(ctx context.Context, folder string) error {
+// readAttributes asks Git how .gitattributes marks the files that it may mark. All others have no marks: to ask for each file of a large
+// repository takes as long as to read it.
+func (w *worktree) readAttributes(ctx context.Context, folder string, files []string) error {
 	w.generated = map[string]bool{}
 	w.vendored = map[string]bool{}
-	names := strings.Join(w.files, "\x00") + "\x00"
+	if len(files) == 0 {
+		return nil
+	}
+	names := strings.Join(files, "\x00") + "\x00"
 	out, err := git(ctx, folder, strings.NewReader(names), "check-attr", "-z", "--stdin", generatedAttribute, vendoredAttribute)
 	if err != nil {
 		return err
@@ -81,11 +105,11 @@ func (w *worktree) readAttributes(ctx context.Context, folder string) error {
 		if value == "unspecified" {
 			continue
 		}
-		marked := value == "set" || value == "true"
+		isMarked := value == "set" || value == "true"
 		if name == generatedAttribute {
-			w.generated[place] = marked
+			w.generated[place] = isMarked
 		} else {
-			w.vendored[place] = marked
+			w.vendored[place] = isMarked
 		}
 	}
 	return nil

@@ -101,6 +101,38 @@ func TestAWorkTreeIsReadAsGitSeesIt(t *testing.T) {
 	require.Len(t, texts["large.log"], 16*300_000, "a file that the user names")
 }
 
+// Git is asked for the attributes of new files, and of those that it knows to have any.
+func TestAttributesOfTrackedAndNewFiles(t *testing.T) {
+	marks := strings.Join([]string{
+		"*.gen linguist-generated", "copied/** linguist-vendored=true", "own.pb.go -linguist-generated",
+		"vendor/own.go linguist-vendored=false", "other.go linguist-generated=perhaps",
+	}, "\n")
+	files := []string{
+		"a.gen", "a\n", "sub/b.gen", "b\n", "copied/c.c", "c\n", "own.pb.go", "package own\n", "vendor/own.go", "package own\n",
+		"vendor/x.go", "package x\n", "other.go", "package other\n", "sub/plain.go", "package sub\n",
+	}
+	check := func(t *testing.T) {
+		t.Helper()
+		texts, left, err := documentsOf(t, ".")
+		require.NoError(t, err)
+		require.Equal(t, []string{".gitattributes", "other.go", "own.pb.go", "sub/plain.go", "vendor/own.go"}, sortedKeys(texts))
+		require.Equal(t, leftOut{isGenerated: {"a.gen", "sub/b.gen"}, isVendored: {"copied/c.c", "vendor/x.go"}}, left)
+		texts, left, err = documentsOf(t, "sub")
+		require.NoError(t, err)
+		require.Equal(t, []string{"sub/plain.go"}, sortedKeys(texts))
+		require.Equal(t, leftOut{isGenerated: {"b.gen"}}, left)
+	}
+	t.Run("tracked", func(t *testing.T) {
+		repository(t, append(files, ".gitattributes", marks)...)
+		check(t)
+	})
+	t.Run("new", func(t *testing.T) {
+		folder(t, append(files, ".gitattributes", marks)...)
+		runGit(t, "init", "-q")
+		check(t)
+	})
+}
+
 func TestFilesWithOddNames(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no such names")
