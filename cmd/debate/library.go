@@ -80,7 +80,7 @@ func (l *library) distribute(c *debate.Config, size int) (private, searched []do
 	missed := math.MaxInt // the length of the shortest text of a folder that had no room: longer ones are not tried
 	for _, d := range l.ranked() {
 		if d.isPrivate() {
-			private = append(private, d)
+			private = append(private, *d)
 			c.Documents = append(c.Documents, evidence.Private(d.place, d.text, d.readers...))
 			continue
 		}
@@ -89,12 +89,12 @@ func (l *library) distribute(c *debate.Config, size int) (private, searched []do
 			room = size / 2
 		}
 		if !d.named && len(d.text) >= missed {
-			searched = append(searched, d)
+			searched = append(searched, *d)
 			continue
 		}
-		tokens := tokensOf(&d, room-used)
+		tokens := tokensOf(d, room-used)
 		if used+tokens > room || len(c.Documents) >= evidence.MaxDocuments/2 || len(d.place) > maxDocumentName {
-			searched = append(searched, d)
+			searched = append(searched, *d)
 			if !d.named && len(d.place) <= maxDocumentName {
 				missed = len(d.text)
 			}
@@ -118,7 +118,7 @@ func tokensOf(d *document, room int) int {
 
 // ranked returns the documents in the order in which they get room in the prompts: those that are named, those that a diff among them
 // changes, and the others; short ones first.
-func (l *library) ranked() []document {
+func (l *library) ranked() []*document {
 	changed := map[string]bool{}
 	for i := range l.documents {
 		if l.documents[i].named {
@@ -136,9 +136,12 @@ func (l *library) ranked() []document {
 		}
 		return 2
 	}
-	list := slices.Clone(l.documents)
-	slices.SortStableFunc(list, func(a, b document) int {
-		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), cmp.Compare(len(a.text), len(b.text)))
+	list := make([]*document, len(l.documents))
+	for i := range l.documents {
+		list[i] = &l.documents[i]
+	}
+	slices.SortStableFunc(list, func(a, b *document) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(len(a.text), len(b.text)))
 	})
 	return list
 }

@@ -6,12 +6,16 @@ import (
 	"io"
 	"regexp"
 	"strconv"
+	"sync"
 )
 
+// The patterns are compiled on first use: most programs never see a PDF, and the repetitions of these make the start of all longer.
 var (
-	pageObject = regexp.MustCompile(`/Type\s*/Page[^s\w]`)
-	pageCount  = regexp.MustCompile(`/Type\s*/Pages\b[^>]{0,400}?/Count\s+(\d{1,9})|/Count\s+(\d{1,9})[^>]{0,400}?/Type\s*/Pages\b`)
-	objects    = regexp.MustCompile(`/ObjStm\b[^>]{0,400}>>\s*stream\r?\n`)
+	pageObject = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/Type\s*/Page[^s\w]`) })
+	pageCount  = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`/Type\s*/Pages\b[^>]{0,400}?/Count\s+(\d{1,9})|/Count\s+(\d{1,9})[^>]{0,400}?/Type\s*/Pages\b`)
+	})
+	objects = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/ObjStm\b[^>]{0,400}>>\s*stream\r?\n`) })
 )
 
 // maxObjects limits the bytes of objects that are decompressed.
@@ -22,7 +26,7 @@ const maxObjects = 32 << 20
 func Pages(data []byte) (pages int) {
 	pages = pagesIn(data)
 	left := int64(maxObjects)
-	for _, at := range objects.FindAllIndex(data, -1) {
+	for _, at := range objects().FindAllIndex(data, -1) {
 		packed, err := zlib.NewReader(bytes.NewReader(data[at[1]:]))
 		if err != nil {
 			continue
@@ -36,8 +40,8 @@ func Pages(data []byte) (pages int) {
 
 // pagesIn returns the number of pages in uncompressed objects: that of their tree, or of the pages if that is greater.
 func pagesIn(data []byte) int {
-	most := len(pageObject.FindAllIndex(data, -1))
-	for _, m := range pageCount.FindAllSubmatch(data, -1) {
+	most := len(pageObject().FindAllIndex(data, -1))
+	for _, m := range pageCount().FindAllSubmatch(data, -1) {
 		n, _ := strconv.Atoi(string(m[1]) + string(m[2]))
 		most = max(most, n)
 	}

@@ -3,6 +3,7 @@ package canonical
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // choiceLabel matches the letter of a choice: at the beginning of a line, or after white space.
@@ -63,9 +64,11 @@ func choicesInLine(text string) (last []string) {
 }
 
 // statedText matches the statement of an answer by its text, such as "the answer is Paris".
-var statedText = regexp.MustCompile(`(?i)^(?:so,?\s+|therefore,?\s+)?(?:(?:my|the)\s+)?(?:(?:final|correct|right|best)\s+)?` +
-	`(?:answer|choice|option)(?:\s+(?:is|would be|must be)\b|\s*:)\s*(.+)$|` +
-	`^(?:i\s+)?(?:would\s+)?(?:choose|pick|select|go with)\s+(.+)$`)
+var statedText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(?:so,?\s+|therefore,?\s+)?(?:(?:my|the)\s+)?(?:(?:final|correct|right|best)\s+)?` +
+		`(?:answer|choice|option)(?:\s+(?:is|would be|must be)\b|\s*:)\s*(.+)$|` +
+		`^(?:i\s+)?(?:would\s+)?(?:choose|pick|select|go with)\s+(.+)$`)
+})
 
 // Choice returns the letter of the choice that an answer names: by the letter alone, by the text of the choice, or else as Letter
 // does. It returns "" if it names none.
@@ -77,7 +80,7 @@ func Choice(answer string, choices []string) string {
 	if letter := choiceOfText(answer, choices); letter != "" {
 		return letter
 	}
-	if found := statedText.FindStringSubmatch(strings.TrimSpace(answer)); found != nil {
+	if found := statedText().FindStringSubmatch(strings.TrimSpace(answer)); found != nil {
 		if letter := choiceOfText(found[1]+found[2], choices); letter != "" {
 			return letter
 		}

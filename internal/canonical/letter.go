@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -11,11 +12,13 @@ var (
 	letterAlone = regexp.MustCompile(`^[^\pL\pN]*(\pL)[^\pL\pN]*$`) // "(b)", "B."
 	letterFirst = regexp.MustCompile(`^[^\pL\pN]*(\pL)[).:\]]`)     // "B) Paris", "(B) Paris"
 	// letterStated matches the statement of an answer, such as "the answer is B because". A capital I that another word
-	// follows is a word.
-	letterStated = regexp.MustCompile(`(?:(?i:\b(?:answer|choice)(?:\s+(?:is|was|would be|must be|should be|remains)\b|\s*:)|` +
-		`\b(?:choose|chose|pick|picked|select|selected|go with|going with)\b)[^\pL\pN]*(?i:(?:option|letter|choice|answer)\s*)?[^\pL\pN]*` +
-		`(?:([A-HJ-Z])(?:[^\pL\pN'’]|$)|(I)[^\pL\pN]*(?:$|[.,;:)\]]|\s(?:because|since|as|for)\b)|(\pL)[^\pL\pN]*$)|` +
-		`\b([A-Z])[^\pL\pN]{1,4}is\s+(?:(?:clearly|definitely|also)\s+)?(?:the answer|(?:the\s+)?(?:correct|right|best))\b)`)
+	// follows is a word. It is large, and compiled on first use.
+	letterStated = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?:(?i:\b(?:answer|choice)(?:\s+(?:is|was|would be|must be|should be|remains)\b|\s*:)|` +
+			`\b(?:choose|chose|pick|picked|select|selected|go with|going with)\b)[^\pL\pN]*(?i:(?:option|letter|choice|answer)\s*)?[^\pL\pN]*` +
+			`(?:([A-HJ-Z])(?:[^\pL\pN'’]|$)|(I)[^\pL\pN]*(?:$|[.,;:)\]]|\s(?:because|since|as|for)\b)|(\pL)[^\pL\pN]*$)|` +
+			`\b([A-Z])[^\pL\pN]{1,4}is\s+(?:(?:clearly|definitely|also)\s+)?(?:the answer|(?:the\s+)?(?:correct|right|best))\b)`)
+	})
 	letterInBrackets = regexp.MustCompile(`[(\[](\pL)[)\]]`) // "It is (B)"
 )
 
@@ -23,7 +26,7 @@ var (
 // "]" follows; else the letter of the last statement such as "the answer is A" or "A is correct"; else the last letter in
 // brackets; else the last single capital letter, except "A" and "I", which are words unless they are at the end.
 func Letter(answer string) string {
-	for _, re := range []*regexp.Regexp{letterAlone, letterFirst, letterStated, letterInBrackets} {
+	for _, re := range []*regexp.Regexp{letterAlone, letterFirst, letterStated(), letterInBrackets} {
 		if all := re.FindAllStringSubmatch(answer, -1); len(all) > 0 {
 			return strings.ToUpper(strings.Join(all[len(all)-1][1:], "")) // one group has matched
 		}
