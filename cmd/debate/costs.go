@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/elenchus-go/debate"
 )
@@ -57,14 +56,13 @@ func (p *program) printEstimate(c debate.Config, o debate.Options) error {
 	if p.json {
 		return p.printJSON(e)
 	}
-	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "SEAT\tMODEL\tLONGEST PROMPT\tCALLS\tLIKELY COST\tWORST COST")
+	var t table
+	t.add("SEAT", "MODEL", "LONGEST PROMPT", "CALLS", "LIKELY COST", "WORST COST")
 	for _, s := range e.Seats {
-		fmt.Fprintf(w, "%s\t%s\t%d tokens\t%s\t%s\t%s\n", printableLine(s.Name), printableLine(modelName(s)), s.Prompt,
-			span(s.Likely.Calls, s.Worst.Calls),
-			p.amount(s.Likely.Cost), p.amount(s.Worst.Cost))
+		t.add(printableLine(s.Name), printableLine(modelName(s)), fmt.Sprintf("%d tokens", s.Prompt),
+			span(s.Likely.Calls, s.Worst.Calls), p.amount(s.Likely.Cost), p.amount(s.Worst.Cost))
 	}
-	if err := w.Flush(); err != nil {
+	if err := t.print(p.stdout); err != nil {
 		return err
 	}
 	fmt.Fprintf(p.stdout, "\nlikely: %s for %s\nat most: %s for %s, without failed calls\n", p.amount(e.Likely.Cost), expense(e.Likely),

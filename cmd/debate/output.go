@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/evidence"
@@ -203,25 +202,25 @@ func (p *program) printJSON(v any) error {
 
 // listTurns prints a table of the turns and a table of the prompt sources.
 func (p *program) listTurns(r *debate.Result) {
-	w := tabwriter.NewWriter(p.stderr, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "SEQ\tROUND\tPHASE\tACTOR\tMODEL\tINPUT TOKENS\tOUTPUT TOKENS\tDURATION")
+	var turns table
+	turns.add("SEQ", "ROUND", "PHASE", "ACTOR", "MODEL", "INPUT TOKENS", "OUTPUT TOKENS", "DURATION")
 	for _, t := range r.Turns {
-		fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%s\t%d\t%d\t%s\n",
-			t.Seq, t.Round, t.Phase, printableLine(readmodel.Label(t.Key)), printableLine(modelOf(t)), t.Usage.Input, t.Usage.Output,
+		turns.add(t.Seq, t.Round, t.Phase, printableLine(readmodel.Label(t.Key)), printableLine(modelOf(t)), t.Usage.Input, t.Usage.Output,
 			seconds(t.Ended.Sub(t.Started)))
 	}
-	fmt.Fprintln(w, "\nAGENT\tPROMPT SOURCE")
+	var agents table
+	agents.add("AGENT", "PROMPT SOURCE")
 	sources := promptSources(r)
 	for _, s := range r.Participants {
 		source := sources[s.Name]
 		if source == "" {
 			source = "built-in"
 		}
-		fmt.Fprintf(w, "%s\t%s\n", printableLine(s.Name), printableLine(source))
+		agents.add(printableLine(s.Name), printableLine(source))
 	}
-	if err := w.Flush(); err != nil {
-		p.warnf("%v", err)
-	}
+	_ = turns.print(p.stderr) // where a warning would go too
+	fmt.Fprintln(p.stderr)
+	_ = agents.print(p.stderr)
 }
 
 // modelOf returns the provider and the model of a turn.

@@ -13,7 +13,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/providers/price"
@@ -174,11 +173,12 @@ func (p *program) showPrices() error {
 	if p.json {
 		return p.printJSON(list)
 	}
-	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "MODEL\tINPUT\tCACHED\tWRITTEN\tOUTPUT\tDATE\tSOURCE")
+	var t table
+	t.add("MODEL", "INPUT", "CACHED", "WRITTEN", "OUTPUT", "DATE", "SOURCE")
 	for _, l := range list {
 		name := printableLine(strings.TrimPrefix(l.Service+"/"+l.Model, "/"))
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", name, formatAmount(l.Input), formatAmount(cmp.Or(l.Cached, l.Input)), formatAmount(cmp.Or(l.Written, l.Input)), formatAmount(l.Output), cmp.Or(l.Date, "-"), l.Source)
+		t.add(name, formatAmount(l.Input), formatAmount(cmp.Or(l.Cached, l.Input)), formatAmount(cmp.Or(l.Written, l.Input)),
+			formatAmount(l.Output), cmp.Or(l.Date, "-"), l.Source)
 	}
-	return w.Flush()
+	return t.print(p.stdout)
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/elenchus-go/debate"
@@ -76,19 +75,19 @@ func (p *program) listRows(s store.Store, q store.Query) error {
 // printList prints a line for each debate and each run, and what continues those whose process is gone.
 func (p *program) printList(list []rows.Row) error {
 	forks := slices.ContainsFunc(list, func(r rows.Row) bool { return r.Debate != nil && r.Debate.Parent.ID != "" })
-	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	fork := func(text string) string {
-		if !forks {
-			return ""
+	var t table
+	add := func(fork, topic string, values ...any) {
+		if forks {
+			values = append(values, fork)
 		}
-		return text + "\t"
+		t.add(append(values, topic)...)
 	}
-	fmt.Fprintln(w, "ID\tSTATE\tREASON\tROUND\tPROTOCOL\tCREATED\t"+fork("FORK OF")+"TOPIC")
+	add("FORK OF", "TOPIC", "ID", "STATE", "REASON", "ROUND", "PROTOCOL", "CREATED")
 	var abandoned []string
 	for _, row := range list {
 		if g := row.Group; g != nil {
 			words := fmt.Sprintf("list --label %s", shellWord(g.Kind+"="+g.Name))
-			fmt.Fprintf(w, "%s\t%s\t\t\t\t%s\t%s%s\n", g.Kind, g.Summary(), g.Created.Format(time.DateTime), fork(""), printableLine(words))
+			add("", printableLine(words), g.Kind, g.Summary(), "", "", "", g.Created.Format(time.DateTime))
 			continue
 		}
 		h := *row.Debate
@@ -102,10 +101,10 @@ func (p *program) printList(list []rows.Row) error {
 		if isAbandoned(h, time.Now()) {
 			reason, abandoned = "no process", append(abandoned, h.ID)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d/%d\t%s\t%s\t%s%s\n", printableLine(h.ID), h.State, printableLine(reason), h.Cursor.Round, h.MaxRounds,
-			printableLine(h.Protocol), h.Created.Format(time.DateTime), fork(printableLine(h.Parent.ID)), truncateTopic(h.Topic))
+		add(printableLine(h.Parent.ID), truncateTopic(h.Topic), printableLine(h.ID), h.State, printableLine(reason),
+			fmt.Sprintf("%d/%d", h.Cursor.Round, h.MaxRounds), printableLine(h.Protocol), h.Created.Format(time.DateTime))
 	}
-	if err := w.Flush(); err != nil {
+	if err := t.print(p.stdout); err != nil {
 		return err
 	}
 	for _, id := range abandoned {
@@ -134,8 +133,8 @@ func (p *program) sumDebates(s store.Store, q store.Query) error {
 	if p.json {
 		return errors.Join(p.printJSON(sums), unreadable)
 	}
-	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "%s\tDEBATES\tINPUT TOKENS\tOUTPUT TOKENS\tCOST\tRUNNING TIME\n", printableLine(p.by))
+	var t table
+	t.add(printableLine(p.by), "DEBATES", "INPUT TOKENS", "OUTPUT TOKENS", "COST", "RUNNING TIME")
 	for _, value := range sortedKeys(sums) {
 		sum := sums[value]
 		cost := formatAmount(sum.Usage.Cost)
@@ -146,9 +145,9 @@ func (p *program) sumDebates(s store.Store, q store.Query) error {
 		if value == "" {
 			shown = "(none)"
 		}
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\t%s\n", shown, sum.Debates, sum.Usage.Input, sum.Usage.Output, cost, seconds(sum.RunningTime))
+		t.add(shown, sum.Debates, sum.Usage.Input, sum.Usage.Output, cost, seconds(sum.RunningTime))
 	}
-	return errors.Join(w.Flush(), unreadable)
+	return errors.Join(t.print(p.stdout), unreadable)
 }
 
 // describeCounts returns the numbers of debates as text, such as "debates: 3 (completed 2, error 1)".
