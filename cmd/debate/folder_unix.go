@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"io/fs"
 	"os"
 
@@ -33,13 +34,12 @@ func (f *openedFolder) close() { _ = f.file.Close() } // it is only read
 func (f *openedFolder) load(name string, to *bytes.Buffer, most int64) (fs.FileMode, error) {
 	const flags = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLOEXEC
 	fd, err := uninterrupted(func() (int, error) { return unix.Openat(f.fd, name, flags, 0) })
-	switch err {
-	case nil:
-	case unix.ELOOP, unix.EMLINK: // what systems say of a link
+	switch {
+	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.EMLINK): // what systems say of a link
 		return fs.ModeSymlink, nil
-	case unix.ENXIO, unix.EOPNOTSUPP: // a socket
+	case errors.Is(err, unix.ENXIO), errors.Is(err, unix.EOPNOTSUPP): // a socket
 		return fs.ModeSocket, nil
-	default:
+	case err != nil:
 		return 0, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
 	defer unix.Close(fd) //nolint:errcheck // it is only read
@@ -51,27 +51,34 @@ func (f *openedFolder) load(name string, to *bytes.Buffer, most int64) (fs.FileM
 	if info.Mode&unix.S_IFMT != unix.S_IFREG {
 		return fs.ModeIrregular, nil
 	}
+	return 0, readTo(to, fd, name, info.Size, most)
+}
+
+// readTo reads at most that many bytes of an open file, which had the given size when it was opened.
+func readTo(to *bytes.Buffer, fd int, name string, size, most int64) error {
 	for int64(to.Len()) < most {
-		room := min(max(info.Size-int64(to.Len()), 0)+1, most-int64(to.Len())) // one byte more shows that the file has ended
+		room := max(size-int64(to.Len())+1, bytes.MinRead) // one byte more than the file has shows that it ends
+		room = min(room, most-int64(to.Len()))
 		to.Grow(int(room))
 		into := to.AvailableBuffer()[:room]
 		n, err := uninterrupted(func() (int, error) { return unix.Read(fd, into) })
 		if err != nil {
-			return 0, &fs.PathError{Op: "read", Path: name, Err: err}
+			return &fs.PathError{Op: "read", Path: name, Err: err}
 		}
 		to.Write(into[:n])
-		if n < len(into) {
-			break
+		hasEnded := n == 0 || n < len(into) && int64(to.Len()) >= size
+		if hasEnded {
+			return nil
 		}
 	}
-	return 0, nil
+	return nil
 }
 
 // uninterrupted repeats a call of the system that a signal has interrupted.
 func uninterrupted(call func() (int, error)) (int, error) {
 	for {
 		n, err := call()
-		if err != unix.EINTR {
+		if !errors.Is(err, unix.EINTR) {
 			return n, err
 		}
 	}

@@ -23,7 +23,7 @@ require (
 	github.com/stretchr/testify v1.12.1 // assertions in modules with River, OpenTelemetry or go-pdfium, which require this version
 	go.uber.org/goleak v1.3.0 // finds leaked goroutines; only in tests of integrations/debateriver and cmd/debate
 	golang.org/x/mod v0.41.0 // package note, to make and read keys
-	golang.org/x/sys v0.48.0 // whether a process may change its terminal
+	golang.org/x/sys v0.48.0 // whether a process may change its terminal, and fast reading of many files
 )
 
 require (
