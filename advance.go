@@ -128,14 +128,14 @@ var startEvents = map[fsm.State][]fsm.Event{fsm.Validating: {fsm.Accept, fsm.Sta
 // step does what can be done now and reports whether there is more to do.
 func (dr *driver) step() (more bool, err error) {
 	var p plan
-	err = checkReadable(dr)
+	err = dr.lacksDocument()
 	if err == nil {
 		p, err = dr.plan()
 	}
 	if err == nil {
-		err = giveDocuments(dr, p.executions)
+		err = dr.giveDocuments(p.executions)
 	}
-	dr.engine.heartbeats.Lack(dr.ctx, dr.journal.id, lackedBy(err))
+	dr.engine.tellLack(dr.ctx, dr.journal.id, err)
 	dr.out.Flush()
 	if dr.out.Gone || err != nil {
 		return false, err
@@ -195,7 +195,7 @@ func (dr *driver) plan() (p plan, err error) {
 			return p, err
 		}
 	}
-	if err := dr.checkSupport(j.rec); err != nil {
+	if err := dr.lacks(j.rec); err != nil {
 		return p, err
 	}
 	p.known = dr.known.Load()
@@ -221,34 +221,33 @@ func (dr *driver) plan() (p plan, err error) {
 	return p, err
 }
 
-// checkSupport returns an ErrUnsupported if the engine lacks what the debate needs to be driven. It checks each
-// configuration once.
-func (dr *driver) checkSupport(r *record) error {
-	if dr.checked == r.config {
+// lacks returns an ErrUnsupported if the engine lacks what the debate needs to be driven. It checks each configuration once.
+func (dr *driver) lacks(r *record) error {
+	if dr.checked == r.config || !r.drivable() {
 		return nil
 	}
-	if err := dr.engine.supports(r); err != nil {
+	if err := lackError(dr.engine.lacks(r.seats())); err != nil {
 		return fmt.Errorf("drive debate %s: %w", r.ID, err)
 	}
 	dr.checked = r.config
 	return nil
 }
 
-// supported returns an ErrUnsupported if this engine cannot plan the debate's next step, and tells the store why.
-func (dr *driver) supported() error {
+// lacksForPlan returns an ErrUnsupported if this engine cannot plan the debate's next step, and tells the store why.
+func (dr *driver) lacksForPlan() error {
 	dr.journal.mu.Lock()
 	var err error
 	if dr.journal.rec.lifecycle.State.Active() {
-		err = dr.checkSupport(dr.journal.rec)
+		err = dr.lacks(dr.journal.rec)
 	}
 	dr.journal.mu.Unlock()
-	dr.engine.heartbeats.Lack(dr.ctx, dr.journal.id, lackedBy(err))
+	dr.engine.tellLack(dr.ctx, dr.journal.id, err)
 	return err
 }
 
 // prepare advances the debate as far as possible without a model call.
 func (dr *driver) prepare(c *transaction) error {
-	if err := dr.checkSupport(c.rec); err != nil {
+	if err := dr.lacks(c.rec); err != nil {
 		return err
 	}
 	if s := c.rec.lifecycle.State; s == fsm.Configuring || s == fsm.Ready || c.rec.fork.idle {
@@ -266,14 +265,13 @@ func (dr *driver) validate(p plan) error {
 	if superseded { // the debate was paused, stopped or canceled; if it validates again, the check is repeated
 		return nil
 	}
-	var limits map[string]int
-	var planned *record
+	var first preflight
 	if len(problems) == 0 {
-		var lacks error
-		problems, limits, planned, lacks = dr.engine.preflight(seatSettings{config: p.check, hidden: p.hidden}, windows)
-		if lacks != nil {
-			dr.engine.heartbeats.Lack(dr.ctx, dr.journal.id, lackedBy(lacks))
-			return fmt.Errorf("drive debate %s: %w", dr.journal.id, lacks)
+		first = dr.engine.preflight(seatSettings{config: p.check, hidden: p.hidden}, windows)
+		problems = first.problems
+		if first.lacks != nil {
+			dr.engine.tellLack(dr.ctx, dr.journal.id, first.lacks)
+			return fmt.Errorf("drive debate %s: %w", dr.journal.id, first.lacks)
 		}
 	}
 	var found []protocol.Problem // what the journal has
@@ -288,15 +286,15 @@ func (dr *driver) validate(p plan) error {
 			found = problems
 			return c.fire(fsm.Reject, StateChanged{Problems: found})
 		}
-		cfg := planned.config
-		warnings := slices.Concat(c.rec.configWarnings(), startWarnings(cfg, c.rec.Cursor.Run, windows, limits),
+		cfg := first.record.config
+		warnings := slices.Concat(c.rec.configWarnings(), startWarnings(cfg, c.rec.Cursor.Run, windows, first.limits),
 			warningsAbout(
 				c.rec.Cursor.Run,
 				warnings.Biases(cfg.Actors(), c.rec.env.sets[cfg.Prompts].Version(), c.rec.env.audits),
 			))
 		if err := c.fire(fsm.Accept, StateChanged{
 			Warnings:    warnings,
-			ReplyTokens: limits,
+			ReplyTokens: first.limits,
 			Windows:     windows,
 		}); err != nil {
 			return err
@@ -304,7 +302,7 @@ func (dr *driver) validate(p plan) error {
 		if err := c.fire(fsm.Start, StateChanged{}); err != nil {
 			return err
 		}
-		c.rec.Adopt(&planned.Debate)
+		c.rec.Adopt(&first.record.Debate)
 		return c.settle()
 	})
 	if err != nil {

@@ -65,7 +65,7 @@ func (x *rederivation) next() error {
 func (x *rederivation) changeSafely() (err error) {
 	defer panics.Catch(&err)
 	x.label = ""
-	if r := x.journal.rec; x.at > 0 && r.protocolKnown() != nil {
+	if r := x.journal.rec; x.at > 0 && r.lacksProtocol() != nil {
 		return x.accept(EntryNotDerivable, fmt.Sprintf("the engine lacks the protocol %s", r.config.Protocol.Name()))
 	}
 	if x.at > 0 && x.repeatsUnknown() {
@@ -239,21 +239,24 @@ func (x *rederivation) fire(c *transaction, ev *StateChanged, label string, with
 // acceptConfig takes the result of an engine's check of the configuration. The windows are what it was told by providers.
 func (x *rederivation) acceptConfig(c *transaction, ev *StateChanged) error {
 	r := x.journal.rec
-	problems, limits, planned, lacks := x.engine.preflight(r.seats(), ev.Windows)
+	first := x.engine.preflight(r.seats(), ev.Windows)
 	switch {
-	case lacks != nil:
-		return lacks
-	case len(problems) > 0:
-		return &notNext{fmt.Sprintf("the configuration must be refused: %v", problemsError(problems))}
+	case first.lacks != nil:
+		return first.lacks
+	case len(first.problems) > 0:
+		return &notNext{fmt.Sprintf("the configuration must be refused: %v", problemsError(first.problems))}
 	}
-	warnings := slices.Concat(r.configWarnings(), startWarnings(planned.config, r.Cursor.Run, ev.Windows, limits))
+	warnings := slices.Concat(
+		r.configWarnings(),
+		startWarnings(first.record.config, r.Cursor.Run, ev.Windows, first.limits),
+	)
 	// Warnings about judges that use the model of a participant depend on the names of providers.
-	if len(x.engine.missingNames(r.seats())) > 0 {
+	if len(x.engine.lacks(r.seats())) > 0 {
 		warnings = ev.Warnings
 	}
 	if err := x.fire(c, ev, "an engine's check of the configuration", StateChanged{
 		Warnings:    warnings,
-		ReplyTokens: limits,
+		ReplyTokens: first.limits,
 		Windows:     ev.Windows,
 	}); err != nil {
 		return err

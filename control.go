@@ -13,7 +13,6 @@ import (
 	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/chain/signing"
 	"github.com/elenchus-go/debate/internal/characters"
-	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/protocol"
@@ -315,7 +314,7 @@ func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 // Edit returns *Problems and changes nothing if the new configuration is invalid.
 func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 	cfg.ID = d.ID()
-	cfg, found := withDefaults(cfg, d.engine.env, d.engine.learnsWindow)
+	cfg, found := d.engine.problems(cfg, false)
 	return d.control(ctx, "edit", func(c *transaction) error {
 		if _, err := fsm.Next(c.rec.lifecycle, fsm.Edit, c.rec.facts()); err != nil {
 			return err
@@ -325,7 +324,6 @@ func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 			found,
 			frozenFields(c.rec, cfg),
 			additions.CheckReaders(c.rec.config.Documents, cfg.Documents),
-			unrepeatable(d.engine, seatSettings{config: &cfg}),
 		)
 		if err := problemsError(problems); err != nil {
 			return err
@@ -345,23 +343,6 @@ func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 		}
 		return c.fire(fsm.Edit, StateChanged{})
 	})
-}
-
-// frozenFields returns a problem for each changed field that must not change after the first turn.
-func frozenFields(r *record, cfg Config) []protocol.Problem {
-	if !r.HasTurns() {
-		return nil
-	}
-	l := &problemList{}
-	same := func(field string, a, b any) {
-		l.same(field, "cannot change after the first turn, reset the debate first", a, b)
-	}
-	same("seed", r.Seed, cfg.Seed)
-	same("topic", r.config.Topic, cfg.Topic)
-	same("background", r.config.Background, cfg.Background)
-	same("protocol", protocoljson.Parameters(r.config.Protocol), protocoljson.Parameters(cfg.Protocol))
-	same("participants", asModels(participantProfiles(*r.config)), asModels(participantProfiles(cfg)))
-	return l.problems
 }
 
 // Remark is a person's contribution between turns.

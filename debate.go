@@ -62,8 +62,8 @@ func (d *Debate) Start(ctx context.Context) error {
 	workers := d.engine.schedules
 	err := d.control(ctx, "start", func(c *transaction) error {
 		c.schedule = workers
-		if !workers {
-			if err := d.engine.supports(c.rec); err != nil {
+		if !workers && c.rec.drivable() {
+			if err := lackError(d.engine.lacks(c.rec.seats())); err != nil {
 				return err
 			}
 		}
@@ -73,7 +73,7 @@ func (d *Debate) Start(ctx context.Context) error {
 		return c.start()
 	})
 	if err != nil || workers {
-		d.engine.heartbeats.Lack(ctx, d.ID(), lackedBy(err))
+		d.engine.tellLack(ctx, d.ID(), err)
 		return err
 	}
 	return startBackground(context.WithoutCancel(ctx), d.engine, openJournalOf(d.engine, d.ID()), false)
@@ -198,7 +198,7 @@ func (d *Debate) Document(ctx context.Context, seat, name string) (string, error
 	}
 	text := list[at].Text
 	if list[at].IsPrivate() {
-		text, err = readDocument(ctx, d.engine, d.ID(), labels, list[at])
+		text, err = d.engine.readDocument(ctx, d.ID(), labels, list[at])
 		if err != nil {
 			return "", fmt.Errorf("read document of debate %s: %w", d.ID(), err)
 		}
@@ -239,7 +239,7 @@ func (d *Debate) quotable(ctx context.Context, actor, reply string) (list []evid
 		labels = r.config.Labels
 	})
 	for i := range list {
-		list[i].Text, _ = readDocument(ctx, d.engine, d.ID(), labels, list[i])
+		list[i].Text, _ = d.engine.readDocument(ctx, d.ID(), labels, list[i])
 	}
 	return list
 }
@@ -319,7 +319,7 @@ func (d *Debate) RunWhile(ctx context.Context, again func(store.Status) bool) (m
 	defer dr.release()
 	dr.only = dr.status().Plan.Key
 	if dr.only == "" && d.engine.schedules { // the debate was not started, or this engine cannot plan
-		err := dr.supported()
+		err := dr.lacksForPlan()
 		if err == nil {
 			_, err = dr.hasMore()
 		}

@@ -85,7 +85,7 @@
 //     internal/rejudging decides which entries a debate repeats whose judges are asked again.
 //   - State: record.go holds the state of a debate, which is computed from its journal. Pure functions read it: budget.go for the
 //     limits, status.go for results, blind.go for who sees
-//     pseudonyms, and check.go for what a configuration and a journal may contain. Package
+//     pseudonyms, and check.go for what a journal may contain. Package
 //     internal/step/prompting builds the prompts, and internal/budget does the arithmetic of budgets.
 //   - Decisions: apply.go adds one event to the record. transition.go decides which transitions follow from an event. policy.go
 //     decides what follows from a failed step.
@@ -93,7 +93,8 @@
 //     execution.go turns what happens in a step into events, and commits its calls of tools. Package internal/live shows
 //     events to the caller of Run, and passes replies to other viewers while they stream.
 //   - Requests: registry.go holds what an engine knows by name, request.go plans a step with its request, and outage.go finds out
-//     whether others are answered while a step cannot reach its provider.
+//     whether others are answered while a step cannot reach its provider. gate.go says what is wrong with a configuration, and what
+//     the engine lacks to drive a debate with it.
 //   - Driving: journal.go reads and commits entries. format.go leaves journals of newer versions alone. driver.go runs one
 //     debate, perform.go runs the steps of a plan, advance.go plans, and background.go drives a debate that Start has begun.
 //   - API: debate.go, control.go, watch.go, engine.go, and edits.go and fork.go for forks. To verify a journal, prompt.go makes

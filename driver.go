@@ -27,7 +27,7 @@ type driver struct {
 	endDrive   func(Outcome)   // ends the drive; nil if nobody observes it or the debate is paused
 	failed     error           // why driving ended
 	only       string          // key of the plan to run; empty for any plan
-	checked    *Config         // the configuration that the engine supports; nil if none was checked yet
+	checked    *Config         // the configuration of which the engine lacks nothing; nil if none was checked yet
 	readable   *Config         // the configuration whose private documents can be read; nil if none was checked yet
 	feed       *live.Feed[Event]
 	out        live.Delivery[Event]
@@ -176,7 +176,7 @@ func engage(ctx context.Context, e *Engine, j *openJournal, yield func(Event, er
 	dr.feed, leave = e.feeds.Join(j.id)
 	dr.stop = []func(){e.store.Watch(j.id, dr.wake), func() { closed() }, leave, release}
 	if err := dr.enter(); err != nil {
-		e.heartbeats.Lack(ctx, j.id, lackedBy(err))
+		e.tellLack(ctx, j.id, err)
 		return nil, err
 	}
 	return dr, nil

@@ -12,7 +12,6 @@ import (
 	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/journals"
-	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/internal/rejudging"
 	"github.com/elenchus-go/debate/internal/silence"
 	"github.com/elenchus-go/debate/internal/step/prompting"
@@ -86,31 +85,24 @@ func edit(ctx context.Context, e *Engine, c *transaction, edits *Edits) error {
 
 func editConfig(ctx context.Context, e *Engine, c *transaction, edits *Edits) error {
 	r := c.rec
-	cfg, found := withDefaults(*edits.Config, e.env, e.learnsWindow)
+	cfg, found := e.problems(*edits.Config, false)
 	cfg.ID = edits.ID
 	cfg.Seed = cmp.Or(edits.Config.Seed, r.Seed)
 	if edits.Labels != nil {
 		cfg.Labels = maps.Clone(edits.Labels)
 	}
-	if len(found) == 0 && r.HasTurns() {
-		found = fixedFields(r, &cfg)
+	if r.HasTurns() {
+		found = append(found, fixedFields(r, &cfg)...)
 	}
-	found = append(append(found, additions.CheckReaders(
-		r.config.Documents,
-		cfg.Documents,
-	)...), unrepeatable(
-		e,
-		seatSettings{config: &cfg},
-	)...)
+	found = append(found, additions.CheckReaders(r.config.Documents, cfg.Documents)...)
 	var limits map[string]int
 	if len(found) == 0 && r.accepted.valid &&
 		r.lifecycle.State != fsm.Ready { // it is not checked again before it continues
 		keepWindows(&cfg, r.config)
 		setWindows(&cfg, e.knownWindows(ctx, &cfg))
-		found, limits, _, _ = e.preflight(
-			seatSettings{config: &cfg},
-			nil,
-		) // what the engine lacks is reported when the fork runs
+		first := e.preflight(seatSettings{config: &cfg}, nil)
+		found = first.problems // what the engine lacks is reported when the fork runs
+		limits = first.limits
 	}
 	for i := range found {
 		found[i].Field = "config." + found[i].Field
@@ -136,24 +128,6 @@ func editConfig(ctx context.Context, e *Engine, c *transaction, edits *Edits) er
 		return c.fire(fsm.Edit, StateChanged{})
 	}
 	return nil
-}
-
-// fixedFields returns a problem for each field that a fork with turns must not change.
-func fixedFields(r *record, cfg *Config) []protocol.Problem {
-	l := &problemList{}
-	same := func(field string, a, b any) {
-		l.same(field, "it cannot change after the first turn, fork from an earlier entry", a, b)
-	}
-	same("seed", r.Seed, cfg.Seed)
-	same("protocol", protocoljson.Parameters(r.config.Protocol), protocoljson.Parameters(cfg.Protocol))
-	seats := func(c *Config) (list []string) {
-		for _, p := range participantProfiles(*c) {
-			list = append(list, p.Name, p.Side)
-		}
-		return list
-	}
-	same("participants", seats(r.config), seats(cfg))
-	return l.problems
 }
 
 func editTurn(c *transaction, edits *Edits) error {

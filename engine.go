@@ -27,6 +27,7 @@ import (
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/store"
+	"github.com/google/uuid"
 )
 
 // NewEngine returns an engine. It copies the maps, lists and protocols of o. It returns an error if a prompt template is
@@ -110,13 +111,13 @@ func New(ctx context.Context, c Config, o Options) (*Debate, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, found := withDefaults(c, e.env, e.learnsWindow)
-	found = slices.Concat(found, e.missingNames(seatSettings{config: &c}), e.asker().Settings(ctx, e.clientsOf(&c)))
+	c, found := e.problems(c, true)
+	found = append(found, e.asker().Settings(ctx, e.clientsOf(&c))...)
 	if len(found) == 0 {
-		var lacks error
-		found, _, _, lacks = e.preflight(seatSettings{config: &c}, e.knownWindows(ctx, &c))
-		if lacks != nil {
-			found = append(found, protocol.Problemf("protocol", "%v", lacks))
+		first := e.preflight(seatSettings{config: &c}, e.knownWindows(ctx, &c))
+		found = first.problems
+		if first.lacks != nil {
+			found = append(found, protocol.Problemf("protocol", "%v", first.lacks))
 		}
 	}
 	if err := problemsError(found); err != nil {
@@ -129,8 +130,8 @@ func New(ctx context.Context, c Config, o Options) (*Debate, error) {
 // an error that wraps ErrTaken if the store has a debate with that ID. Create calls no provider and needs none: the engine
 // that drives the debate looks up its providers, and checks their keys and models.
 func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
-	c, found := withDefaults(c, e.env, e.learnsWindow)
-	if err := problemsError(append(found, unrepeatable(e, seatSettings{config: &c})...)); err != nil {
+	c, found := e.problems(c, false)
+	if err := problemsError(found); err != nil {
 		return nil, err
 	}
 	return e.create(ctx, c, false)
@@ -141,10 +142,7 @@ func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
 // ErrTaken as Create does. If the debate is stored but cannot be driven, because the engine was closed in between or the
 // store failed, Launch returns the debate and the error. Debates above Options.MaxDebates are stored and wait.
 func (e *Engine) Launch(ctx context.Context, c Config) (*Debate, error) {
-	c, found := withDefaults(c, e.env, e.learnsWindow)
-	if !e.schedules {
-		found = append(found, e.missingNames(seatSettings{config: &c})...)
-	}
+	c, found := e.problems(c, !e.schedules)
 	if err := problemsError(found); err != nil {
 		return nil, err
 	}
@@ -383,3 +381,6 @@ func (e *Engine) TotalsBy(ctx context.Context, q store.Query, label string) (map
 func (e *Engine) DeleteAll(ctx context.Context, q store.Query) (int, error) {
 	return q.Delete(ctx, e.store)
 }
+
+// newID returns an id that sorts by time.
+func newID() string { return uuid.Must(uuid.NewV7()).String() }

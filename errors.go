@@ -81,8 +81,20 @@ func (u *unsupported) Error() string {
 
 func (u *unsupported) Unwrap() error { return ErrUnsupported }
 
-// lackedBy returns what an engine lacks if err is an ErrUnsupported, otherwise nil.
-func lackedBy(err error) []string {
+// lackError returns an ErrUnsupported about what an engine lacks, or nil if the list is empty.
+func lackError(list []protocol.Problem) error {
+	if len(list) == 0 {
+		return nil
+	}
+	u := &unsupported{}
+	for _, p := range list {
+		u.missing = append(u.missing, p.String())
+	}
+	return u
+}
+
+// missingIn returns what an engine lacks if err is an ErrUnsupported, otherwise nil.
+func missingIn(err error) []string {
 	if u, ok := errors.AsType[*unsupported](err); ok {
 		return u.missing
 	}
@@ -97,6 +109,13 @@ type problemList struct{ problems []protocol.Problem }
 
 func (l *problemList) add(field, format string, args ...any) {
 	l.problems = append(l.problems, protocol.Problemf(field, format, args...))
+}
+
+// limits adds a problem for each invalid limit, and sets it to 0.
+func (l *problemList) limits(is *Limits) {
+	valid, found := is.Valid()
+	*is = valid
+	l.problems = append(l.problems, found...)
 }
 
 // same adds a problem if two values of a field differ.

@@ -58,7 +58,7 @@ func (d *Debate) Estimate(ctx context.Context) (e Estimate, err error) {
 	}()
 	defer catchFailure(&err, transcript.Key{})
 	err = d.read(ctx, func(r *record) {
-		err = r.protocolKnown()
+		err = r.lacksProtocol()
 		if err == nil {
 			e = estimateOf(r.config, r.env)
 		}

@@ -88,7 +88,7 @@ func (e *Engine) rejudge(id string, entries []store.Entry, again *Rejudge) (f *f
 			return nil, err
 		}
 	}
-	if err := past.rec.protocolKnown(); err != nil {
+	if err := past.rec.lacksProtocol(); err != nil {
 		return nil, err
 	}
 	f = &fork{

@@ -243,7 +243,7 @@ func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, e
 		return nil, err
 	}
 	r := past.rec
-	if err := r.protocolKnown(); err != nil {
+	if err := r.lacksProtocol(); err != nil {
 		return nil, err
 	}
 	s := r.open(key)

@@ -203,16 +203,22 @@ func (r *record) roundAfter(on fsm.Event, to fsm.State) int {
 	return r.Cursor.Round
 }
 
+// drivable reports whether the debate runs, or will run once it is started.
+func (r *record) drivable() bool {
+	s := r.lifecycle.State
+	return s.Active() || s == fsm.Configuring || s == fsm.Ready
+}
+
 // canContinue returns an error if this engine lacks the protocol of a debate that has not ended.
 func (r *record) canContinue() error {
 	if r.lifecycle.State.Final() {
 		return nil
 	}
-	return r.protocolKnown()
+	return r.lacksProtocol()
 }
 
-// protocolKnown returns an error if this engine lacks the debate's protocol, which says which steps can run.
-func (r *record) protocolKnown() error {
+// lacksProtocol returns an error if this engine lacks the debate's protocol, which says which steps can run.
+func (r *record) lacksProtocol() error {
 	if u, ok := r.config.Protocol.(protocoljson.Unknown); ok {
 		return &unsupported{[]string{fmt.Sprintf("protocol.name: %q is unknown to this engine", u.Name())}}
 	}

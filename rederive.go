@@ -120,7 +120,7 @@ func (x *rederivation) take(is Event, verdict EntryVerdict, reason string) error
 		Verdict: verdict,
 		Reason:  reason,
 	}
-	if x.journal.rec.protocolKnown() == nil {
+	if x.journal.rec.lacksProtocol() == nil {
 		x.again.at(x.journal.rec)
 		x.again.add(&c, is)
 	}
@@ -189,7 +189,7 @@ func describeEvent(ev Event) string {
 
 // verifyEntry returns an error if an entry that follows those in the record has values that the record contradicts.
 func verifyEntry(plans *verification.Plans, r *record, ev Event) error {
-	at := plans.At(&r.Record, r.next(), r.protocolKnown() == nil)
+	at := plans.At(&r.Record, r.next(), r.lacksProtocol() == nil)
 	if ev.Meta().Repeats > 0 {
 		return verifyRepetition(r, ev)
 	}
@@ -232,7 +232,7 @@ func verifyEntry(plans *verification.Plans, r *record, ev Event) error {
 
 // verifyRepetition returns an error if an entry of a rejudged debate is not the next one of its course.
 func verifyRepetition(r *record, ev Event) error {
-	if r.protocolKnown() != nil || ev.Meta().Seq <= r.course.Before(r.fork.Seq) {
+	if r.lacksProtocol() != nil || ev.Meta().Seq <= r.course.Before(r.fork.Seq) {
 		return nil
 	}
 	c := newTransaction(r)
@@ -258,7 +258,7 @@ func verifyFailures(at *verification.Point, ev Event) error {
 
 // verifyCallers checks the callers of a phase, on which the numbers of sources depend.
 func verifyCallers(r *record, ev *PhaseStarted) error {
-	if r.protocolKnown() != nil {
+	if r.lacksProtocol() != nil {
 		return nil
 	}
 	var want []string

@@ -16,7 +16,6 @@ import (
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/evidence"
-	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/internal/actor/binding"
 	"github.com/elenchus-go/debate/internal/admission"
@@ -33,74 +32,8 @@ import (
 	"github.com/elenchus-go/debate/judge/measured"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
-	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
-
-// missingNames returns a problem for each name in a configuration that the engine does not know.
-func (e *Engine) missingNames(s seatSettings) []protocol.Problem {
-	c := s.config
-	l := &problemList{}
-	if u, ok := c.Protocol.(protocoljson.Unknown); ok {
-		l.add("protocol.name", "%q is unknown to this engine, use one of %s", u.Name(), e.protocols.Names())
-	}
-	for i, rule := range c.Detect {
-		if rule.EffectiveMethod() == "answers" && e.extractAnswer == nil {
-			l.add(fmt.Sprintf("detect[%d]", i), "%s compares answers, set Options.ExtractAnswer to find them", rule.Signal)
-		}
-	}
-	if e.sets[c.Prompts] == nil {
-		l.add("prompts", "%q is unknown to this engine, add it to Options.PromptSets", c.Prompts)
-	}
-	if e.documents == nil && privateOnes(c.Documents) != nil {
-		l.add("documents", "some are private: give their texts in Options.Documents")
-	}
-	told := map[string]bool{}
-	for field, p := range c.Actors() {
-		if _, missing := e.tools.Named(p.Tools); missing != nil {
-			l.add(field+".tools", "this engine lacks %s, see Options.Tools", naming.Enumerate(missing, len(missing)))
-		}
-		_, _, err := e.providers.Bind(p.Provider)
-		if err == nil || actor.Inherits(field) && (told[p.Provider] || p.Provider == "") {
-			continue // an inherited provider is already reported
-		}
-		l.add(field+".provider", "%v", err)
-		told[p.Provider] = true
-	}
-	return append(l.problems, unrepeatable(e, s)...)
-}
-
-// supports returns an ErrUnsupported if the engine lacks something that a debate needs to be driven. A debate that does
-// not run needs nothing.
-func (e *Engine) supports(r *record) error {
-	if s := r.lifecycle.State; e.namesAll(r.config) ||
-		!s.Active() && s != fsm.Configuring && s != fsm.Ready {
-		return nil
-	}
-	var missing []string
-	for _, p := range e.missingNames(r.seats()) {
-		missing = append(missing, p.String())
-	}
-	if missing == nil {
-		return nil
-	}
-	return &unsupported{missing}
-}
-
-// namesAll reports whether a configuration names only what the engine has. It allocates nothing. If it returns false,
-// missingNames may still find nothing missing.
-func (e *Engine) namesAll(c *Config) bool {
-	_, unknown := c.Protocol.(protocoljson.Unknown)
-	missing := func(p Participant) bool {
-		return !e.providers.Has(p.Provider) || len(p.Tools) > 0 && !e.tools.Has(p.Tools)
-	}
-	return !unknown && (len(c.Documents) == 0 || e.documents != nil) && e.sets[c.Prompts] != nil &&
-		(len(c.Detect) == 0 || e.extractAnswer != nil) &&
-		(len(c.Documents) == 0 || !usesTools(c)) && !slices.ContainsFunc(c.Participants, missing) &&
-		!slices.ContainsFunc(c.Judges, missing) && !slices.ContainsFunc(c.Substitutes, missing) &&
-		!missing(c.PersonaAssigner) && !missing(c.Summarizer) && !missing(c.Retriever) &&
-		(c.Embedder.Provider == "" || !missing(c.Embedder))
-}
 
 // Engine drives debates. One engine can drive many. It is safe for concurrent use.
 type Engine struct {
@@ -182,32 +115,6 @@ func (e *Engine) parse(b json.RawMessage) (c Config, err error) {
 	}
 	c.Protocol, err = e.protocols.Decode(c.ID, encoded, presets.Has)
 	return c, err
-}
-
-// unrepeatable returns a problem for each actor with a tool that it cannot have, because it reads a private document: the
-// journal has no call of its steps, so that a step that was interrupted calls its tools again.
-func unrepeatable(e *Engine, s seatSettings) []protocol.Problem {
-	c := s.config
-	if len(c.Documents) == 0 || !usesTools(c) {
-		return nil
-	}
-	l := &problemList{}
-	for field, p := range c.Actors() {
-		if len(p.Tools) == 0 || privateOnes(s.DocumentsOf(p.Name)) == nil {
-			continue
-		}
-		for _, name := range p.Tools {
-			if t := e.tools[name]; t != nil && (t.Spec.Once || t.Spec.Approval) {
-				l.add(
-					field+".tools",
-					"%q must be repeatable and need no approval, because %s reads a private document: remove the tool or the reader",
-					name,
-					p.Name,
-				)
-			}
-		}
-	}
-	return l.problems
 }
 
 // clientsOf returns the actors of a configuration whose providers the engine has, with their providers.

@@ -3,24 +3,19 @@ package debate
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/internal/actor/binding"
-	"github.com/elenchus-go/debate/internal/actor/room"
 	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/internal/naming"
 	"github.com/elenchus-go/debate/internal/passages"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/internal/step"
-	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/step/rounds"
 	"github.com/elenchus-go/debate/internal/toolcall"
 	"github.com/elenchus-go/debate/protocol"
-	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -237,84 +232,4 @@ func hasDefault(r *record, s *protocol.Step) bool {
 		return s.Kind != transcript.Conclusion
 	}
 	return slices.Contains(r.Judges, s.Actor) && r.config.OnJudgeFailure == Continue
-}
-
-// learnsWindow reports whether the windows of a provider's models are known only when a debate starts. It is true if the
-// engine lacks the provider, because another engine may drive the debate.
-func (e *Engine) learnsWindow(provider string) bool {
-	_, p, err := e.providers.Bind(provider)
-	_, knows := p.(providers.Windowed)
-	return err != nil || knows
-}
-
-// preflight sets windows that are known, and builds the first prompt of each kind of step that the protocol can ask for,
-// without history. It returns what is wrong: a prompt that cannot be built, or that leaves no room for a reply. It also returns
-// lower token limits for replies that would leave no room for history, by the fields of their actors, a record with the
-// configuration and the prompts, and an ErrUnsupported if the engine lacks something.
-func (e *Engine) preflight(
-	seats seatSettings, windows map[string]int,
-) (found []protocol.Problem, limits map[string]int, r *record, lacks error) {
-	l := &problemList{}
-	c := *seats.config
-	setWindows(&c, windows)
-	seats.config = &c
-	r = plannedRecord(seats, e.env)
-	steps := forecastOf(r).Steps
-	if c.History.UsesSummaries() {
-		steps = append(steps, protocol.Step{
-			Key:    transcript.Key{Actor: protocol.Summarizer, Phase: r.SummaryPhase().Name},
-			Prompt: "summarize",
-			Vars:   map[string]string{"words": "1000"},
-		})
-	}
-	sizes := map[string]int{}
-	for i := range steps {
-		s := &steps[i]
-		r.Cursor.Round = s.Round
-		r.Cursor.Stage = s.Kind
-		if r.isHuman(s.Actor) {
-			if _, err := newAsked(r, s); errors.Is(err, ErrUnsupported) {
-				lacks = err
-			} else if err != nil {
-				l.add("protocol", "phase %q: %v", s.Phase, err)
-			}
-			continue
-		}
-		x, err := e.newExecution(r, *s)
-		switch {
-		case errors.Is(err, ErrUnsupported):
-			lacks = err
-			continue
-		case err != nil:
-			l.add("protocol", "phase %q: %v", s.Phase, err)
-			continue
-		case slices.Contains(r.Judges, s.Actor):
-			sizes["substitutes"] = max(sizes["substitutes"], x.run.Plan.Prompt.Tokens-x.run.Plan.Prompt.Slack)
-		}
-		sizes[s.Actor] = max(sizes[s.Actor], x.run.Plan.Prompt.Tokens-x.run.Plan.Prompt.Slack)
-		x.release()
-	}
-	found, limits = room.Check(c.Actors(), sizes, room.Tools{
-		Room:  r.Settings.Tools.Room,
-		Least: prompting.MinToolRoom,
-	}, seats.tooSmall)
-	return append(l.problems, found...), limits, r, lacks
-}
-
-// tooSmall returns the problem with a first prompt that leaves too little of a window.
-func (s seatSettings) tooSmall(field string, p *Participant, size int) (problem protocol.Problem, shared bool) {
-	name := actor.NameIn(field, p.Name)
-	read := s.DocumentsOf(name)
-	if strings.HasPrefix(field, "substitutes") {
-		read = nil
-		for _, j := range s.config.Judges {
-			read = append(read, s.DocumentsOf(j.Name)...)
-		}
-	}
-	return textsOf(s.config).TooSmall(field, p, room.Prompt{
-		Tokens:      size,
-		Attachments: prompting.AttachmentTokens(s.AttachmentsOf(name)),
-		Read:        read,
-		Documents:   prompting.DocumentTokens(read),
-	})
 }
