@@ -27,7 +27,6 @@ import (
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/store"
-	"github.com/google/uuid"
 )
 
 // NewEngine returns an engine. It copies the maps, lists and protocols of o. It returns an error if a prompt template is
@@ -381,6 +380,3 @@ func (e *Engine) TotalsBy(ctx context.Context, q store.Query, label string) (map
 func (e *Engine) DeleteAll(ctx context.Context, q store.Query) (int, error) {
 	return q.Delete(ctx, e.store)
 }
-
-// newID returns an id that sorts by time.
-func newID() string { return uuid.Must(uuid.NewV7()).String() }

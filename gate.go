@@ -316,19 +316,6 @@ func checkProtocol(c *Config, env *environment, l *problemList, own protocol.Def
 	}
 }
 
-// plannedRecord returns the record of a debate that has not begun.
-func plannedRecord(s seatSettings, env *environment) *record {
-	c := s.config
-	r := newRecord(c.ID, env)
-	r.Record = *protocolRecord(c)
-	r.hidden = s.hidden
-	r.setConfig(c)
-	r.addParticipants()
-	r.Sources.SetDocuments(c.Documents, 0)
-	r.Documents = r.Sources.Shared()
-	return r
-}
-
 // learnsWindow reports whether the windows of a provider's models are known only when a debate starts. It is true if the
 // engine lacks the provider, because another engine may drive the debate.
 func (e *Engine) learnsWindow(provider string) bool {

@@ -12,14 +12,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/elenchus-go/debate/journal"
-
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/chain/signing"
 	"github.com/elenchus-go/debate/internal/journals"
 	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/store"
 )
 
