@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -178,6 +179,11 @@ const (
 	actionHold    = "hold"
 	actionRelease = "release"
 )
+
+// isAnswer reports whether an action answers a question.
+func isAnswer(action string) bool {
+	return !slices.Contains([]string{actionDecline, actionHold, actionRelease}, action)
+}
 
 var (
 	// ErrBusy reports that this engine already drives the debate.

@@ -25,6 +25,12 @@ import (
 
 // driver drives one debate: it plans the steps that may run, runs them and commits their turns. Run, RunOnce and
 // Start use the same driver; they differ in who watches.
+//
+// A step travels in a circle. engage reads the journal into a record. advance, again and again, calls step: plan asks the record which
+// steps are missing, and makes an execution for each, with its request. perform runs the executions, each on a goroutine of its own
+// if there are several. The reply comes back as a turn, which commitTurn adds to the journal, together with every event that follows
+// from it without a model. The journal calls committed for each event, and Flush shows it. The record, changed by the events, then
+// has other steps missing.
 type driver struct {
 	engine     *Engine
 	journal    *openJournal
@@ -69,6 +75,9 @@ type plan struct {
 	known, newest int64 // the driver's known and newest when the plan was made
 }
 
+// calls reports whether the plan calls providers.
+func (p *plan) calls() bool { return p.check != nil || len(p.executions) > 0 }
+
 // wake is called by the store after each commit, with the last seq. If another writer has committed while calls are
 // in flight, the driver cancels those whose steps were superseded. 0 means that the debate was deleted: then
 // everything is read again.
@@ -76,7 +85,8 @@ func (dr *driver) wake(last int64) {
 	if last == 0 {
 		last = math.MaxInt64
 	}
-	for n := dr.newest.Load(); last > n && !dr.newest.CompareAndSwap(n, last); n = dr.newest.Load() {
+	for n := dr.newest.Load(); n < last; n = dr.newest.Load() {
+		dr.newest.CompareAndSwap(n, last) // if it fails, another goroutine has changed it
 	}
 	if last > dr.known.Load() {
 		dr.recheck()
@@ -421,22 +431,16 @@ const failTimeout = 30 * time.Second
 // startEvents lists the events that start a debate whose configuration has been checked, by the state of the debate.
 var startEvents = map[fsm.State][]fsm.Event{fsm.Validating: {fsm.Accept, fsm.Start}, fsm.Ready: {fsm.Start}}
 
-// step does what can be done now and reports whether there is more to do.
+// step does what can be done now and reports whether there is more to do. It makes one plan and carries it out. Events that are
+// committed meanwhile are shown in between, when the journal is free.
 func (dr *driver) step() (more bool, err error) {
-	var p plan
-	err = dr.lacksDocument()
-	if err == nil {
-		p, err = dr.plan()
-	}
-	if err == nil {
-		err = dr.giveDocuments(p.executions)
-	}
+	p, err := dr.planWithDocuments()
 	dr.engine.tellLack(dr.ctx, dr.journal.id, err)
 	dr.out.Flush()
 	if dr.out.Gone || err != nil {
 		return false, err
 	}
-	if p.check != nil || len(p.executions) > 0 {
+	if p.calls() {
 		if !dr.admitted() {
 			if dr.ctx.Err() != nil {
 				return false, context.Cause(dr.ctx)
@@ -445,18 +449,7 @@ func (dr *driver) step() (more bool, err error) {
 		}
 		dr.observe() // in the background, a drive begins again after a pause
 	}
-	switch {
-	case p.check != nil:
-		err = dr.validate(p)
-	case p.wait > 0:
-		dr.yieldTurn()
-		dr.sleep(p.wait)
-	case len(p.executions) > 0 && !dr.outdated(p): // otherwise it is planned again
-		if dr.signs {
-			dr.engine.heartbeats.Sign(dr.ctx, dr.journal.id)
-		}
-		err = dr.perform(p)
-	}
+	err = dr.carryOut(p)
 	dr.out.Flush()
 	if dr.out.Gone || err != nil {
 		return false, err
@@ -465,6 +458,35 @@ func (dr *driver) step() (more bool, err error) {
 		return false, context.Cause(dr.ctx)
 	}
 	return dr.hasMore()
+}
+
+// planWithDocuments returns the next plan. Its executions have the texts of the private documents that they need.
+func (dr *driver) planWithDocuments() (p plan, err error) {
+	if err := dr.lacksDocument(); err != nil {
+		return p, err
+	}
+	p, err = dr.plan()
+	if err != nil {
+		return p, err
+	}
+	return p, dr.giveDocuments(p.executions)
+}
+
+// carryOut does what a plan says. It runs no step of a plan that is outdated: that is planned again.
+func (dr *driver) carryOut(p plan) error {
+	switch {
+	case p.check != nil:
+		return dr.validate(p)
+	case p.wait > 0:
+		dr.yieldTurn()
+		dr.sleep(p.wait)
+	case len(p.executions) > 0 && !dr.outdated(p):
+		if dr.signs {
+			dr.engine.heartbeats.Sign(dr.ctx, dr.journal.id)
+		}
+		return dr.perform(p)
+	}
+	return nil
 }
 
 // hasMore reports whether there is more to do. If the debate is in error, it returns the failure.
@@ -478,6 +500,8 @@ func (dr *driver) hasMore() (more bool, err error) {
 	return r == nil || r.lifecycle.State.Active(), nil
 }
 
+// plan says what is next, after it has brought the record up to date and has added what needs no model. If the protocol asks for a step
+// that can never run, it commits that failure, and the plan is empty.
 func (dr *driver) plan() (p plan, err error) {
 	j := dr.journal
 	j.mu.Lock()
@@ -546,7 +570,7 @@ func (dr *driver) prepare(c *transaction) error {
 	if err := dr.lacks(c.rec); err != nil {
 		return err
 	}
-	if s := c.rec.lifecycle.State; s == fsm.Configuring || s == fsm.Ready || c.rec.fork.idle {
+	if c.rec.notStarted() || c.rec.fork.idle {
 		return c.start()
 	}
 	return c.settle()

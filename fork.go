@@ -328,8 +328,7 @@ func (f *fork) origin(parent *journal.Origin) (*journal.Origin, error) {
 func (f *fork) note(ev Event, asked *Question) {
 	switch ev := ev.(type) {
 	case Decided:
-		if asked != nil && ev.Action != actionDecline && ev.Action != actionHold &&
-			ev.Action != actionRelease {
+		if asked != nil && isAnswer(ev.Action) {
 			f.pendingDecision = pendingDecision{question: asked, action: ev.Action}
 		}
 	case TurnDone:
@@ -511,7 +510,7 @@ func editConfig(ctx context.Context, e *Engine, c *transaction, edits *Edits) er
 	if err := c.add(ev); err != nil {
 		return err
 	}
-	if s := r.lifecycle.State; s == fsm.Configuring || s == fsm.Ready {
+	if r.notStarted() {
 		return c.fire(fsm.Edit, StateChanged{})
 	}
 	return nil

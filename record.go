@@ -219,9 +219,11 @@ func (r *record) roundAfter(on fsm.Event, to fsm.State) int {
 }
 
 // drivable reports whether the debate runs, or will run once it is started.
-func (r *record) drivable() bool {
-	s := r.lifecycle.State
-	return s.Active() || s == fsm.Configuring || s == fsm.Ready
+func (r *record) drivable() bool { return r.lifecycle.State.Active() || r.notStarted() }
+
+// notStarted reports whether the debate waits for its start. An edit of its configuration leads to another check.
+func (r *record) notStarted() bool {
+	return r.lifecycle.State == fsm.Configuring || r.lifecycle.State == fsm.Ready
 }
 
 // canContinue returns an error if this engine lacks the protocol of a debate that has not ended.

@@ -32,6 +32,10 @@ import (
 
 // execution is a step that a driver executes. It implements step.Host: it turns what happens in the step into events, log
 // lines and what an observer sees.
+//
+// newExecution makes it from the record, under the journal's mutex. From then on it needs the record no more: perform hands its plan
+// to package step, which calls the model, and calls the execution back when an attempt begins, a chunk comes, a tool is called or an
+// attempt fails. What is left at the end is a turn or an error, which the driver commits.
 type execution struct {
 	run       step.Run // its plan has all that the step needs from the record, so that steps can run concurrently
 	engine    *Engine

@@ -53,10 +53,9 @@ func (r *record) apply(ev Event, at time.Time) error {
 	meta := ev.Meta()
 	r.Seq = meta.Seq
 	if r.course != nil {
-		if r.course.Follow(ev, rejudging.Place{
-			State: r.lifecycle.State,
-			Round: r.Cursor.Round,
-		}) { // the judges see other documents from here on
+		at := rejudging.Place{State: r.lifecycle.State, Round: r.Cursor.Round}
+		hides := r.course.Follow(ev, at)
+		if hides { // the judges see other documents from here on
 			r.setConfig(r.config)
 			r.Forget()
 		}
@@ -208,8 +207,7 @@ func (r *record) configure(ev ConfigChanged) (err error) {
 	} else {
 		r.editParticipants(was)
 	}
-	if s := r.lifecycle.State; s == fsm.Configuring ||
-		s == fsm.Ready { // a fork that continues is not checked again
+	if r.notStarted() { // a fork that continues is not checked again
 		r.accepted.valid = false
 	}
 	r.accepted.limited = nil
@@ -546,13 +544,10 @@ func (r *record) checkEntry(ev Event) error {
 	case Annotated:
 		return r.checkNote(ev)
 	case Decided:
-		switch err := turns.CheckKey(ev.Key, r.Cursor); { // of a step that is declined
-		case err != nil:
-			return err
-		case r.decisions.question == nil && ev.Action != actionDecline && ev.Action != actionHold &&
-			ev.Action != actionRelease:
-			return errors.New("no question is open")
+		if r.decisions.question == nil && isAnswer(ev.Action) {
+			return cmp.Or(turns.CheckKey(ev.Key, r.Cursor), errors.New("no question is open"))
 		}
+		return turns.CheckKey(ev.Key, r.Cursor) // of a step that is declined
 	}
 	return nil
 }
@@ -603,6 +598,9 @@ func rulesOf(m EventMeta, before Rules) Rules {
 
 // transaction is a change that is not committed yet. Each event is added to the record at once, so the record shows
 // the state after it. If the transaction is not committed, its record is discarded.
+//
+// Whoever makes a change adds what has happened, such as a turn, and then calls settle, which adds what follows from it until a model
+// or a person is needed. The journal commits all of that at once.
 type transaction struct {
 	rec    *record
 	now    time.Time
@@ -709,6 +707,9 @@ func (c *transaction) proceedSafely() (more bool, err error) {
 	return c.proceed()
 }
 
+// proceed adds the next event that needs no model call, and reports whether there may be another one. It asks the protocol what comes
+// next: if no step is missing, the state of the debate ends; otherwise the first missing step belongs to the phase at hand, or begins
+// the next one. A step of a model then waits for a driver.
 func (c *transaction) proceed() (more bool, err error) {
 	r := c.rec
 	if ev := c.repetition(); ev != nil {
@@ -722,21 +723,35 @@ func (c *transaction) proceed() (more bool, err error) {
 	}
 	steps := r.next()
 	switch {
-	case len(steps) == 0 && r.lifecycle.State == fsm.Judging:
-		found := newFindings(r, true)
-		return true, c.fire(fsm.Assessed, StateChanged{Findings: found, Ending: r.ending(found...)})
-	case len(steps) == 0 && r.lifecycle.State == fsm.AwaitingResponses:
-		return true, c.fire(fsm.Responded, StateChanged{Findings: newFindings(r, false)})
-	case len(steps) == 0 && r.lifecycle.State == fsm.Completing:
-		return true, c.fire(fsm.Concluded, StateChanged{})
 	case len(steps) == 0:
-		return true, c.fire(fsm.Initialized, StateChanged{})
+		return true, c.endStage()
+	case steps[0].Phase == r.Cursor.Phase:
+		return c.continuePhase(steps)
 	}
-	open := steps[0].Phase == r.Cursor.Phase
-	if q := gateQuestion(r); !open && q != nil {
-		return false, c.fire(fsm.Pause, StateChanged{Question: q})
+	return c.beginPhase(steps)
+}
+
+// endStage fires the transition out of a state whose steps are done.
+func (c *transaction) endStage() error {
+	r := c.rec
+	switch r.lifecycle.State {
+	case fsm.Judging:
+		found := newFindings(r, true)
+		return c.fire(fsm.Assessed, StateChanged{Findings: found, Ending: r.ending(found...)})
+	case fsm.AwaitingResponses:
+		return c.fire(fsm.Responded, StateChanged{Findings: newFindings(r, false)})
+	case fsm.Completing:
+		return c.fire(fsm.Concluded, StateChanged{})
+	default:
+		return c.fire(fsm.Initialized, StateChanged{})
 	}
-	if at := slices.IndexFunc(steps, silence.Is); open && at >= 0 {
+}
+
+// continuePhase does what the missing steps of the phase at hand need besides models: turns of the silent, summaries, and the
+// questions to people.
+func (c *transaction) continuePhase(steps []protocol.Step) (more bool, err error) {
+	r := c.rec
+	if at := slices.IndexFunc(steps, silence.Is); at >= 0 {
 		t := r.Reply(&steps[at], "", nil)
 		t.Started = c.now
 		t.Ended = c.now
@@ -746,16 +761,26 @@ func (c *transaction) proceed() (more bool, err error) {
 			Turn:      t,
 		})
 	}
-	if !open || !r.Parallel { // a parallel phase has its summaries before it begins
+	if !r.Parallel { // a parallel phase has its summaries before it begins
 		if w := summaryNeeded(r, steps); w != nil {
 			return c.startSummary(w)
 		}
 	}
-	if q := callQuestion(r, steps); open && q != nil {
+	if q := callQuestion(r, steps); q != nil {
 		return false, c.fire(fsm.Pause, StateChanged{Question: q})
 	}
-	if open {
-		return c.askPeople(steps)
+	return c.askPeople(steps)
+}
+
+// beginPhase begins the phase of the given steps, unless it stops at a gate, needs a summary first, or cannot be paid for. There may
+// be more to do then if people or the silent have steps in the phase.
+func (c *transaction) beginPhase(steps []protocol.Step) (more bool, err error) {
+	r := c.rec
+	if q := gateQuestion(r); q != nil {
+		return false, c.fire(fsm.Pause, StateChanged{Question: q})
+	}
+	if w := summaryNeeded(r, steps); w != nil {
+		return c.startSummary(w)
 	}
 	phase := r.phaseNamed(steps[0].Phase)[0]
 	if e := budgetEnding(r, phase); e.Outcome != "" {

@@ -1178,7 +1178,7 @@ func (x *rederivation) configure(c *transaction, first bool) error {
 	if err := x.input("an edit of the configuration"); err != nil {
 		return err
 	}
-	if s := r.lifecycle.State; s != fsm.Configuring && s != fsm.Ready {
+	if !r.notStarted() {
 		return nil
 	}
 	is := *r.config
