@@ -998,8 +998,9 @@ func (d *Debate) showNews(ctx context.Context, v *live.Watcher[Event], yield fun
 		v.Refresh()
 	}
 	list = append(list, stored...)
-	live.SortByTime(list)     // a live event precedes the entry that follows the same one
-	if !v.Show(list, yield) { // the viewer has left, and must not get the error
+	live.SortByTime(list) // a live event precedes the entry that follows the same one
+	stays := v.Show(list, yield)
+	if !stays { // it must not get the error
 		return false, nil
 	}
 	if err != nil {
@@ -1009,6 +1010,14 @@ func (d *Debate) showNews(ctx context.Context, v *live.Watcher[Event], yield fun
 	if !stale {
 		return true, nil
 	}
+	return d.showEnd(ctx, v, status, yield)
+}
+
+// showEnd yields the last event of a debate to a viewer who has seen all entries, if the debate has ended, and reports whether more
+// may follow. If its configuration was refused, the error says why.
+func (d *Debate) showEnd(
+	ctx context.Context, v *live.Watcher[Event], status store.Status, yield func(Event, error) bool,
+) (more bool, err error) {
 	if status.Seq < v.Seq { // it is wrong, or belongs to another debate with the same id
 		status, err = d.Status(ctx)
 		if err != nil {

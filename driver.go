@@ -441,7 +441,8 @@ func (dr *driver) step() (more bool, err error) {
 		return false, err
 	}
 	if p.calls() {
-		if !dr.admitted() {
+		admitted := dr.admitted()
+		if !admitted {
 			if dr.ctx.Err() != nil {
 				return false, context.Cause(dr.ctx)
 			}
@@ -868,7 +869,9 @@ func (dr *driver) parallel(calls []*execution) {
 			dr.cancel(live.ErrLeft)
 		}
 		dr.out.Timing = false
-		for ; pending > 0; pending -= ended(<-inbox) {
+		for pending > 0 {
+			m := <-inbox
+			pending -= ended(m)
 		}
 	}()
 	for i, c := range calls {
@@ -1046,15 +1049,18 @@ func (dr *driver) giveDocuments(list []*execution) error {
 func startBackground(ctx context.Context, e *Engine, j *openJournal, late bool) error {
 	for {
 		dr, err := engage(ctx, e, j, nil)
-		switch {
-		case errors.Is(err, ErrBusy) &&
-			!e.drivers.After(j.id, func() { _ = startBackground(ctx, e, j, true) }):
-			continue
-		case errors.Is(err, ErrBusy):
-			return nil
-		case err != nil:
+		if errors.Is(err, ErrBusy) {
+			waits := e.drivers.After(j.id, func() { _ = startBackground(ctx, e, j, true) })
+			if waits {
+				return nil
+			}
+			continue // the driver has just left
+		}
+		if err != nil {
 			return err
-		case late && !dr.state().Active() && dr.state() != fsm.Paused: // the previous driver has finished
+		}
+		state := dr.state()
+		if late && !state.Active() && state != fsm.Paused { // the previous driver has finished
 			dr.release()
 			return nil
 		}
@@ -1066,33 +1072,41 @@ func startBackground(ctx context.Context, e *Engine, j *openJournal, late bool) 
 	}
 }
 
+// runBackground drives the debate until it has ended or failed. It stays through pauses, and through errors of the store, which may be
+// temporary.
 func (dr *driver) runBackground() {
 	defer dr.release()
 	again := minBackoff
 	for {
 		more, err := dr.advance()
-		if err != nil && !dr.logError(err) {
-			return
-		}
-		switch s := dr.state(); {
-		case err != nil: // a store error, which may be temporary
+		if err != nil {
+			later := dr.logError(err)
+			if !later {
+				return
+			}
 			dr.sleep(again)
 			again = min(2*again, maxBackoff)
 			continue
-		case more:
-		case s == fsm.Paused:
-			dr.unobserve(nil)
-			dr.yieldTurn()
-			dr.engine.heartbeats.Announce(dr.ctx, dr.journal.id) // tells whoever resumes it that it is driven here
-			dr.sleep(-1)
-			if dr.restarted() {
-				return
-			}
-		case s != "" && !s.Active(): // it may be active again after a concurrent resume
-			return
 		}
 		again = minBackoff
+		if !more && !dr.stays() {
+			return
+		}
 	}
+}
+
+// stays waits while the debate is paused. It reports whether the driver of a debate in the background stays, with nothing to do at
+// present.
+func (dr *driver) stays() bool {
+	s := dr.state()
+	if s != fsm.Paused {
+		return s == "" || s.Active() // a concurrent resume may have made it active again
+	}
+	dr.unobserve(nil)
+	dr.yieldTurn()
+	dr.engine.heartbeats.Announce(dr.ctx, dr.journal.id) // tells whoever resumes it that it is driven here
+	dr.sleep(-1)
+	return !dr.restarted()
 }
 
 // restarted reports whether the debate is back in its first state, because it was reset, or deleted and created again

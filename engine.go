@@ -219,7 +219,8 @@ func (e *Engine) Open(ctx context.Context, id string) (*Debate, error) {
 // debates.
 func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()
-	if e.drivers.Close() {
+	first := e.drivers.Close()
+	if first {
 		if e.recovery != nil {
 			e.recovery.Stop()
 		}
@@ -239,7 +240,10 @@ func (e *Engine) Close(ctx context.Context) error {
 		e.heartbeats.Leave(ctx) // a call that does not notice must not keep its debate from other engines
 		return fmt.Errorf("close engine: calls in flight were canceled: %w", context.Cause(ctx))
 	}
-	if q := e.reports.queue; q != nil && q.Wait(ctx) != nil {
+	if e.reports.queue == nil {
+		return nil
+	}
+	if err := e.reports.queue.Wait(ctx); err != nil {
 		return fmt.Errorf("close engine: the observer has not seen all events: %w", context.Cause(ctx))
 	}
 	return nil

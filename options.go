@@ -244,7 +244,8 @@ func (p *reporter) callBegin(ctx context.Context, s Step) (within context.Contex
 
 // guard calls a function of the observer. It logs a panic.
 func (p *reporter) guard(id string, f func()) {
-	if err, panicked := errors.AsType[*panics.Error](panics.Call(f)); panicked {
+	failed := panics.Call(f)
+	if err, panicked := errors.AsType[*panics.Error](failed); panicked {
 		p.log.Error("observer panicked", "debate", id, "error", err, "stack", err.Stack)
 	}
 }

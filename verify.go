@@ -86,9 +86,8 @@ func (d *Debate) ReplayAs(ctx context.Context, seat string) iter.Seq2[*Snapshot,
 // newer version wrote the journal. Of a debate with a protocol that the engine lacks, it checks the numbers only.
 func (d *Debate) Verify(ctx context.Context) (err error) {
 	last := int64(0)
-	if panicked := panics.Call(func() {
-		err = d.verify(ctx, &last)
-	}); panicked != nil { // the protocol, on what the entries hold
+	panicked := panics.Call(func() { err = d.verify(ctx, &last) })
+	if panicked != nil { // the protocol, on what the entries hold
 		err = &store.Damaged{
 			ID:  d.ID(),
 			Seq: last,
@@ -725,7 +724,8 @@ func (x *rereading) turn(r *record, ev *TurnDone) (c *EntryCheck) {
 		r.env = env
 		r.Env = outer
 	}()
-	if panics.Call(func() { c = x.readTurn(r, ev) }) != nil { // of the protocol or of a hook, which ends the change too
+	panicked := panics.Call(func() { c = x.readTurn(r, ev) })
+	if panicked != nil { // the protocol or a hook, which ends the change too
 		return &EntryCheck{Unknown: len(ev.Turn.Attempts)}
 	}
 	return c
@@ -774,9 +774,12 @@ func (x *rereading) readTurn(r *record, ev *TurnDone) *EntryCheck {
 		return c
 	}
 	if err := proof.Wrong(t, found); err != nil {
-		c.Verdict, c.Reason = EntryWrong, err.Error()
-	} else if c.Unknown == 0 && r.course.Begun() &&
-		ev.Remains != r.remains(s, run.run.Plan.Prompt.Messages) {
+		c.Verdict = EntryWrong
+		c.Reason = err.Error()
+		return c
+	}
+	judgedAgain := c.Unknown == 0 && r.course.Begun()
+	if judgedAgain && ev.Remains != r.remains(s, run.run.Plan.Prompt.Messages) {
 		c.Verdict = EntryWrong
 		c.Reason = otherRemains
 	}
@@ -1074,25 +1077,17 @@ func (x *rederivation) next() error {
 	at := x.at
 	forks := x.atBoundary()
 	err := x.changeSafely()
-	var wrong *notNext
+	_, wrong := errors.AsType[*notNext](err)
+	stuck := err == nil && x.at == at
 	switch {
 	case errors.Is(err, errBoundary):
 		return x.readAgain()
 	case errors.Is(err, errNoEntry):
 		return nil
-	case (errors.As(err, &wrong) || err == nil && x.at == at) && x.insideFork():
-		if err := x.readAgain(); err != nil {
+	case (wrong || stuck) && x.insideFork():
+		fits, err := x.tryFork()
+		if fits || err != nil {
 			return err
-		}
-		x.label = ""
-		again := x.at
-		switch forked := x.settleFork(); {
-		case x.at > again && forked == nil:
-			return nil
-		case x.at > again &&
-			(errors.Is(forked, errBoundary) ||
-				x.insideFork() && errors.As(forked, &wrong)): // or another fork begins here
-			return x.readAgain()
 		}
 	}
 	if _, damaged := errors.AsType[*store.Damaged](err); damaged {
@@ -1101,6 +1096,33 @@ func (x *rederivation) next() error {
 	if err == nil && (x.at > at || forks) {
 		return nil
 	}
+	return x.reject(err)
+}
+
+// tryFork makes the change that makes a fork, in case that the next entry is the first one that a fork has added. It reports whether
+// that fits.
+func (x *rederivation) tryFork() (fits bool, err error) {
+	if err := x.readAgain(); err != nil {
+		return false, err
+	}
+	x.label = ""
+	at := x.at
+	err = x.settleFork()
+	if x.at == at {
+		return false, nil
+	}
+	_, wrong := errors.AsType[*notNext](err)
+	switch {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, errBoundary), wrong && x.insideFork(): // another fork begins where this change ends
+		return true, x.readAgain()
+	}
+	return false, nil
+}
+
+// reject takes the next entry, to which nothing leads. err says why, if it is known.
+func (x *rederivation) reject(err error) error {
 	reason := "no act leads to it"
 	verdict := EntryWrong
 	if err != nil {
