@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/test/debatetest"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
@@ -21,6 +23,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
+	"github.com/elenchus-go/debate/providers/tool"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -433,4 +436,30 @@ func memory() (heap, stacks uint64) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc, m.StackInuse
+}
+
+// A debate without tools and documents makes no more allocations on an engine that has them than on another one. The count is exact
+// without the race detector only, because that empties pools at random.
+func TestToolsAndDocumentsCostNothingUnused(t *testing.T) {
+	build, ok := debug.ReadBuildInfo()
+	require.True(t, ok)
+	if slices.Contains(build.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+		t.Skip("the race detector empties pools at random, so allocations cannot be compared")
+	}
+	least := func(o debate.Options) float64 {
+		o.Providers = map[string]providers.Provider{"m": benchSpeaker()}
+		e := debatetest.Engine(t, o)
+		counts := make([]float64, 20) // the garbage collector empties pools in some of them
+		for i := range counts {
+			counts[i] = testing.AllocsPerRun(1, func() {
+				runBench(t, e, unjudgedPanel{}, nil, debate.Limits{MaxRounds: benchRounds, OutputTokens: 1_000_000}, 2*benchRounds*benchChunks)
+			})
+		}
+		return slices.Min(counts)
+	}
+	search := tool.Func(tool.Spec{Name: "search", Description: "Searches."}, func(context.Context, struct{}) (string, error) { return "", nil })
+	with := debate.Options{Tools: []tool.Tool{search}, Documents: func(context.Context, string, map[string]string, evidence.Document) (string, error) {
+		return "", nil
+	}}
+	require.LessOrEqual(t, least(with), least(debate.Options{}))
 }

@@ -80,23 +80,21 @@
 //
 // Each file refers only to files listed before it:
 //
-//   - Data: data.go names the types of package journal. errors.go has the errors of an engine, result.go the sums of a result,
-//     event.go what the engine shows of events, and actors.go what the actors of a debate read and write at most. Package
-//     internal/rejudging decides which entries a debate repeats whose judges are asked again.
-//   - State: record.go holds the state of a debate, which is computed from its journal. Pure functions read it: budget.go for the
-//     limits, status.go for results, blind.go for who sees
-//     pseudonyms, and check.go for what a configuration and a journal may contain. Package
-//     internal/step/prompting builds the prompts, and internal/budget does the arithmetic of budgets.
-//   - Decisions: apply.go adds one event to the record. transition.go decides which transitions follow from an event. policy.go
-//     decides what follows from a failed step.
-//   - Steps: observer.go tells the log and an observer what the engine does, and holds what an engine is given.
-//     execution.go turns what happens in a step into events, and commits its calls of tools. Package internal/live shows
+//   - Data: data.go names the types of package journal, and has the errors of an engine.
+//   - State: record.go holds the state of a debate, which is computed from its journal, with its status and its result. budget.go
+//     computes what its limits still allow, and what a debate costs before it begins. Package internal/budget does the arithmetic,
+//     and package internal/step/prompting builds the prompts.
+//   - Decisions: transition.go adds one event to the record, and decides which events follow from it, from a failed step and from
+//     a person's act. It also checks what a stored entry may contain.
+//   - Engine: options.go holds what an engine is given and what it knows by name, and tells the log and an observer what the
+//     engine does.
+//   - Journal: journal.go reads entries, and commits the events of a transaction.
+//   - Steps: step.go plans a step with its request, and turns what happens in it into events. Package internal/live shows
 //     events to the caller of Run, and passes replies to other viewers while they stream.
-//   - Requests: registry.go holds what an engine knows by name, request.go plans a step with its request, and outage.go finds out
-//     whether others are answered while a step cannot reach its provider.
-//   - Driving: journal.go reads and commits entries. format.go leaves journals of newer versions alone. driver.go runs one
-//     debate, perform.go runs the steps of a plan, advance.go plans, and background.go drives a debate that Start has begun.
-//   - API: debate.go, control.go, watch.go, engine.go, and edits.go and fork.go for forks. To verify a journal, prompt.go makes
-//     the prompts of its steps again, and rederive.go and changes.go derive its entries again. past.go has Replay, Verify and
-//     VerifyEntries, and estimate.go says what a debate costs before it begins.
+//   - Gate: gate.go says what is wrong with a configuration, and what the engine lacks to drive a debate with it.
+//   - Driving: driver.go drives one debate: it plans, runs the steps of a plan, commits their turns, and begins again.
+//   - API: debate.go has what you do with one debate, engine.go makes, finds and recovers debates, and fork.go makes debates
+//     from others; package internal/rejudging decides which entries a debate repeats whose judges are asked again. verify.go has
+//     what is done with a journal afterwards: Replay, PromptOf, which makes the prompt of a step again, and Verify and
+//     VerifyEntries, which derives the entries again.
 package debate

@@ -5,19 +5,32 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/actor/warnings"
+	"github.com/elenchus-go/debate/internal/deepcopy"
+	"github.com/elenchus-go/debate/internal/forecast"
 	"github.com/elenchus-go/debate/internal/live"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/step"
+	"github.com/elenchus-go/debate/internal/step/prompting"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 )
 
 // driver drives one debate: it plans the steps that may run, runs them and commits their turns. Run, RunOnce and
 // Start use the same driver; they differ in who watches.
+//
+// A step travels in a circle. engage reads the journal into a record. advance, again and again, calls step: plan asks the record which
+// steps are missing, and makes an execution for each, with its request. perform runs the executions, each on a goroutine of its own
+// if there are several. The reply comes back as a turn, which commitTurn adds to the journal, together with every event that follows
+// from it without a model. The journal calls committed for each event, and Flush shows it. The record, changed by the events, then
+// has other steps missing.
 type driver struct {
 	engine     *Engine
 	journal    *openJournal
@@ -27,7 +40,7 @@ type driver struct {
 	endDrive   func(Outcome)   // ends the drive; nil if nobody observes it or the debate is paused
 	failed     error           // why driving ended
 	only       string          // key of the plan to run; empty for any plan
-	checked    *Config         // the configuration that the engine supports; nil if none was checked yet
+	checked    *Config         // the configuration of which the engine lacks nothing; nil if none was checked yet
 	readable   *Config         // the configuration whose private documents can be read; nil if none was checked yet
 	feed       *live.Feed[Event]
 	out        live.Delivery[Event]
@@ -62,6 +75,9 @@ type plan struct {
 	known, newest int64 // the driver's known and newest when the plan was made
 }
 
+// calls reports whether the plan calls providers.
+func (p *plan) calls() bool { return p.check != nil || len(p.executions) > 0 }
+
 // wake is called by the store after each commit, with the last seq. If another writer has committed while calls are
 // in flight, the driver cancels those whose steps were superseded. 0 means that the debate was deleted: then
 // everything is read again.
@@ -69,7 +85,8 @@ func (dr *driver) wake(last int64) {
 	if last == 0 {
 		last = math.MaxInt64
 	}
-	for n := dr.newest.Load(); last > n && !dr.newest.CompareAndSwap(n, last); n = dr.newest.Load() {
+	for n := dr.newest.Load(); n < last; n = dr.newest.Load() {
+		dr.newest.CompareAndSwap(n, last) // if it fails, another goroutine has changed it
 	}
 	if last > dr.known.Load() {
 		dr.recheck()
@@ -176,7 +193,7 @@ func engage(ctx context.Context, e *Engine, j *openJournal, yield func(Event, er
 	dr.feed, leave = e.feeds.Join(j.id)
 	dr.stop = []func(){e.store.Watch(j.id, dr.wake), func() { closed() }, leave, release}
 	if err := dr.enter(); err != nil {
-		e.heartbeats.Lack(ctx, j.id, lackedBy(err))
+		e.tellLack(ctx, j.id, err)
 		return nil, err
 	}
 	return dr, nil
@@ -304,4 +321,810 @@ func (dr *driver) state() fsm.State {
 		return ""
 	}
 	return dr.journal.rec.lifecycle.State
+}
+
+// newExecutions returns the executions of the steps that may run now. The error is a *Failure if a step can never run
+// as its protocol returned it.
+func (dr *driver) newExecutions(r *record) ([]*execution, error) {
+	calls := dr.executions[:0]
+	twice := forecast.DuplicateStep(r.Cursor.Phase, r.next())
+	for _, s := range r.next() {
+		if r.mustAsk(s) { // this engine cannot
+			_, err := newAsked(r, &s)
+			return nil, err
+		}
+		if r.isHuman(s.Actor) {
+			continue
+		}
+		if twice != "" {
+			return nil, &Failure{
+				Key:     s.Key,
+				Kind:    providers.InvalidRequest,
+				At:      time.Now().UTC(),
+				Message: twice,
+				Cause:   errProtocol,
+			}
+		}
+		c, err := dr.newExecution(r, s)
+		if p, ok := errors.AsType[*panics.Error](err); ok {
+			return nil, panicFailure(p, s.Key)
+		}
+		if errors.Is(err, ErrUnsupported) {
+			return nil, err
+		}
+		if err != nil {
+			return nil, &Failure{
+				Key:         s.Key,
+				Kind:        providers.InvalidRequest,
+				At:          time.Now().UTC(),
+				Message:     err.Error(),
+				Recoverable: !errors.Is(err, errProtocol),
+				Cause:       err,
+			}
+		}
+		calls = append(calls, c)
+	}
+	dr.executions = calls
+	return calls, nil
+}
+
+// newExecution returns the execution of a step. It returns a panic of the protocol or of a hook as a *panics.Error.
+func (dr *driver) newExecution(r *record, s protocol.Step) (c *execution, err error) {
+	defer panics.Catch(&err)
+	c, err = dr.engine.newExecution(r, s)
+	if err == nil {
+		if m := &c.run.Plan.Model; m.Client == nil {
+			m.Provider, m.Client, err = dr.engine.providers.Bind(m.Provider)
+		}
+	}
+	return c, err
+}
+
+// advance does what can be done now and reports whether there is more to do. If code that it calls panics, the debate
+// fails. A panic of the viewer passes through.
+func (dr *driver) advance() (more bool, err error) {
+	err = errUnfinished // unless step returns
+	defer func() { dr.failed = err }()
+	defer func() {
+		if dr.out.Viewing { // the viewer has panicked, or has ended the goroutine
+			err = nil
+			return
+		}
+		if v := recover(); v != nil {
+			more = false
+			err = dr.fail(panics.New(v))
+		}
+	}()
+	return dr.step()
+}
+
+// fail commits the failure for a panic, unless the debate has stopped already. It returns why the debate is in error.
+func (dr *driver) fail(p *panics.Error) error {
+	j := dr.journal
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(dr.ctx), failTimeout) // the panic may have canceled all calls
+	defer cancel()
+	err := j.change(ctx, func(c *transaction) error {
+		for _, on := range startEvents[c.rec.lifecycle.State] { // it happened during the start, which was not committed
+			if err := c.fire(on, StateChanged{}); err != nil {
+				return err
+			}
+		}
+		if !c.rec.lifecycle.State.Active() {
+			return nil
+		}
+		return c.fire(fsm.Fail, StateChanged{Failure: panicFailure(p, c.rec.position())})
+	})
+	if err != nil {
+		return err
+	}
+	if j.rec.lifecycle.State == fsm.Error {
+		return deepcopy.Of(j.rec.losses.failure)
+	}
+	return nil
+}
+
+// failTimeout limits the time of a commit that reports a panic.
+const failTimeout = 30 * time.Second
+
+// startEvents lists the events that start a debate whose configuration has been checked, by the state of the debate.
+var startEvents = map[fsm.State][]fsm.Event{fsm.Validating: {fsm.Accept, fsm.Start}, fsm.Ready: {fsm.Start}}
+
+// step does what can be done now and reports whether there is more to do. It makes one plan and carries it out. Events that are
+// committed meanwhile are shown in between, when the journal is free.
+func (dr *driver) step() (more bool, err error) {
+	p, err := dr.planWithDocuments()
+	dr.engine.tellLack(dr.ctx, dr.journal.id, err)
+	dr.out.Flush()
+	if dr.out.Gone || err != nil {
+		return false, err
+	}
+	if p.calls() {
+		admitted := dr.admitted()
+		if !admitted {
+			if dr.ctx.Err() != nil {
+				return false, context.Cause(dr.ctx)
+			}
+			return dr.hasMore() // it is planned again
+		}
+		dr.observe() // in the background, a drive begins again after a pause
+	}
+	err = dr.carryOut(p)
+	dr.out.Flush()
+	if dr.out.Gone || err != nil {
+		return false, err
+	}
+	if dr.ctx.Err() != nil {
+		return false, context.Cause(dr.ctx)
+	}
+	return dr.hasMore()
+}
+
+// planWithDocuments returns the next plan. Its executions have the texts of the private documents that they need.
+func (dr *driver) planWithDocuments() (p plan, err error) {
+	if err := dr.lacksDocument(); err != nil {
+		return p, err
+	}
+	p, err = dr.plan()
+	if err != nil {
+		return p, err
+	}
+	return p, dr.giveDocuments(p.executions)
+}
+
+// carryOut does what a plan says. It runs no step of a plan that is outdated: that is planned again.
+func (dr *driver) carryOut(p plan) error {
+	switch {
+	case p.check != nil:
+		return dr.validate(p)
+	case p.wait > 0:
+		dr.yieldTurn()
+		dr.sleep(p.wait)
+	case len(p.executions) > 0 && !dr.outdated(p):
+		if dr.signs {
+			dr.engine.heartbeats.Sign(dr.ctx, dr.journal.id)
+		}
+		return dr.perform(p)
+	}
+	return nil
+}
+
+// hasMore reports whether there is more to do. If the debate is in error, it returns the failure.
+func (dr *driver) hasMore() (more bool, err error) {
+	dr.journal.mu.Lock()
+	defer dr.journal.mu.Unlock()
+	r := dr.journal.rec
+	if r != nil && r.lifecycle.State == fsm.Error {
+		return false, deepcopy.Of(r.losses.failure)
+	}
+	return r == nil || r.lifecycle.State.Active(), nil
+}
+
+// plan says what is next, after it has brought the record up to date and has added what needs no model. If the protocol asks for a step
+// that can never run, it commits that failure, and the plan is empty.
+func (dr *driver) plan() (p plan, err error) {
+	j := dr.journal
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if dr.engine.drivers.Closed() {
+		return p, ErrClosed
+	}
+	p.newest = dr.newest.Load()
+	if j.rec == nil || dr.behind(j.rec.Seq) || !j.rec.phaseOpen() {
+		if err := j.change(dr.ctx, dr.prepare); err != nil {
+			return p, err
+		}
+	}
+	if err := dr.lacks(j.rec); err != nil {
+		return p, err
+	}
+	p.known = dr.known.Load()
+	dr.firstRun.Store(dr.out.Yield != nil && !j.rec.HasTurns())
+	switch r := j.rec; {
+	case dr.only != "" && dr.only != planOf(r).Key: // the plan is done
+	case r.lifecycle.State == fsm.Validating:
+		p.check = r.config
+		p.hidden = r.hidden
+	case r.lifecycle.State == fsm.RoundComplete:
+		p.wait = max(time.Until(r.nextRoundAt()), 1)
+	case r.lifecycle.State.Active():
+		p.executions, err = dr.newExecutions(r)
+		if broken, ok := errors.AsType[*Failure](err); ok {
+			return p, j.change(dr.ctx, func(c *transaction) error {
+				if !c.rec.phaseOpen() { // another process was first
+					return nil
+				}
+				return c.fire(fsm.Fail, StateChanged{Failure: broken})
+			})
+		}
+	}
+	return p, err
+}
+
+// lacks returns an ErrUnsupported if the engine lacks what the debate needs to be driven. It checks each configuration once.
+func (dr *driver) lacks(r *record) error {
+	if dr.checked == r.config || !r.drivable() {
+		return nil
+	}
+	if err := lackError(dr.engine.lacks(r.seats())); err != nil {
+		return fmt.Errorf("drive debate %s: %w", r.ID, err)
+	}
+	dr.checked = r.config
+	return nil
+}
+
+// lacksForPlan returns an ErrUnsupported if this engine cannot plan the debate's next step, and tells the store why.
+func (dr *driver) lacksForPlan() error {
+	dr.journal.mu.Lock()
+	var err error
+	if dr.journal.rec.lifecycle.State.Active() {
+		err = dr.lacks(dr.journal.rec)
+	}
+	dr.journal.mu.Unlock()
+	dr.engine.tellLack(dr.ctx, dr.journal.id, err)
+	return err
+}
+
+// prepare advances the debate as far as possible without a model call.
+func (dr *driver) prepare(c *transaction) error {
+	if err := dr.lacks(c.rec); err != nil {
+		return err
+	}
+	if c.rec.notStarted() || c.rec.fork.idle {
+		return c.start()
+	}
+	return c.settle()
+}
+
+// validate checks what only a driver can check. It then starts the debate or returns it to configuring.
+func (dr *driver) validate(p plan) error {
+	problems, windows, superseded := dr.checkProviders(p)
+	if dr.ctx.Err() != nil {
+		return context.Cause(dr.ctx)
+	}
+	if superseded { // the debate was paused, stopped or canceled; if it validates again, the check is repeated
+		return nil
+	}
+	var first preflight
+	if len(problems) == 0 {
+		first = dr.engine.preflight(seatSettings{config: p.check, hidden: p.hidden}, windows)
+		problems = first.problems
+		if first.lacks != nil {
+			dr.engine.tellLack(dr.ctx, dr.journal.id, first.lacks)
+			return fmt.Errorf("drive debate %s: %w", dr.journal.id, first.lacks)
+		}
+	}
+	var found []protocol.Problem // what the journal has
+	dr.journal.mu.Lock()
+	defer dr.journal.mu.Unlock()
+	err := dr.journal.change(dr.ctx, func(c *transaction) error {
+		found = nil
+		switch {
+		case c.rec.lifecycle.State != fsm.Validating: // another process has done it
+			return nil
+		case len(problems) > 0:
+			found = problems
+			return c.fire(fsm.Reject, StateChanged{Problems: found})
+		}
+		cfg := first.record.config
+		warnings := slices.Concat(c.rec.configWarnings(), startWarnings(cfg, c.rec.Cursor.Run, windows, first.limits),
+			warningsAbout(
+				c.rec.Cursor.Run,
+				warnings.Biases(cfg.Actors(), c.rec.env.sets[cfg.Prompts].Version(), c.rec.env.audits),
+			))
+		if err := c.fire(fsm.Accept, StateChanged{
+			Warnings:    warnings,
+			ReplyTokens: first.limits,
+			Windows:     windows,
+		}); err != nil {
+			return err
+		}
+		if err := c.fire(fsm.Start, StateChanged{}); err != nil {
+			return err
+		}
+		c.rec.Adopt(&first.record.Debate)
+		return c.settle()
+	})
+	if err != nil {
+		return err
+	}
+	return problemsError(slices.Clone(found)) // the journal has the list
+}
+
+// checkProviders checks the keys and models of the providers, and returns the windows of StateChanged.Windows. It reports whether
+// a control superseded the check, which then ended early.
+func (dr *driver) checkProviders(p plan) (problems []protocol.Problem, windows map[string]int, superseded bool) {
+	ctx, cancel := context.WithTimeout(dr.within, p.check.Limits.StepTimeout)
+	defer cancel()
+	ctx, stop := context.WithCancelCause(ctx)
+	set := func(f context.CancelCauseFunc) {
+		dr.mu.Lock()
+		defer dr.mu.Unlock()
+		dr.cancelCheck = f
+	}
+	set(stop)
+	defer set(nil)
+	defer stop(nil)
+	if dr.outdated(p) { // the plan became outdated before its check could be canceled
+		dr.recheck()
+	}
+	actors := dr.engine.clientsOf(p.check)
+	ask := dr.engine.asker()
+	problems = slices.Concat(ask.Access(ctx, actors), ask.Settings(ctx, actors))
+	return problems, ask.Windows(ctx, actors), errors.Is(context.Cause(ctx), step.ErrSuperseded)
+}
+
+// sleep waits until something changes, the engine closes, or the given time has passed. If wait is negative, it waits
+// without a limit.
+func (dr *driver) sleep(wait time.Duration) {
+	var over <-chan time.Time
+	if wait >= 0 {
+		t := time.NewTimer(wait)
+		defer t.Stop()
+		over = t.C
+	}
+	select {
+	case <-over:
+	case <-dr.woken:
+	case <-dr.engine.closing:
+	case <-dr.ctx.Done():
+	}
+}
+
+func (dr *driver) showEnd() {
+	for {
+		dr.out.Flush()
+		ev, waits := dr.ended()
+		switch {
+		case waits: // another goroutine has committed something
+		case ev == nil:
+			return
+		default:
+			dr.out.Present(*ev)
+			return
+		}
+	}
+}
+
+// ended returns the last event of a debate that has ended, or nil. It reports whether others wait to be shown before it.
+func (dr *driver) ended() (ev *Ended, waits bool) {
+	dr.journal.mu.Lock()
+	defer dr.journal.mu.Unlock()
+	r := dr.journal.rec
+	if dr.out.Waits() {
+		return nil, true
+	}
+	if dr.out.Gone || r == nil || !r.lifecycle.State.Final() {
+		return nil, false
+	}
+	return new(endedOf(r)), false
+}
+
+func endedOf(r *record) Ended {
+	return Ended{EventMeta: EventMeta{
+		Type: "ended",
+		Seq:  r.Seq,
+		Live: true,
+	}, Result: resultOf(r)}
+}
+
+// message is what the goroutine of a call sends to the driver's goroutine: an event to show, or the end of the call.
+type message struct {
+	index int
+	event Event
+	seq   int64 // seq that the event carries
+	ended bool
+	err   error
+}
+
+func ended(m message) int {
+	if m.ended {
+		return 1
+	}
+	return 0
+}
+
+// post returns a function that sends an event to the driver's goroutine.
+func (x *execution) post(i int, inbox chan<- message) func(Event, int64) error {
+	return func(ev Event, seq int64) error {
+		x.run.Viewing(true)
+		defer x.run.Viewing(false)
+		if x.ctx.Err() != nil { // the end of a canceled call is still shown
+			inbox <- message{
+				index: i,
+				event: ev,
+				seq:   seq,
+			}
+			return nil
+		}
+		select {
+		case inbox <- message{
+			index: i,
+			event: ev,
+			seq:   seq,
+		}:
+			return nil
+		case <-x.ctx.Done():
+			return context.Cause(x.ctx)
+		}
+	}
+}
+
+// runParallel runs a call of a parallel phase on its own goroutine. The driver waits until it has ended, so it tells also if the
+// goroutine ends: then the step has failed.
+func (x *execution) runParallel(i int, inbox chan<- message) {
+	finished := false
+	defer func() {
+		if !finished {
+			x.err = x.unfinished()
+		}
+		over := x.over // the driver reuses x
+		inbox <- message{
+			index: i,
+			ended: true,
+			err:   x.err,
+		}
+		close(over) // not before: the turns of an actor are committed in the order of its calls
+	}()
+	if x.after != nil { // an actor makes one call at a time
+		<-x.after
+		select {
+		case <-x.run.Plan.Hold.Paused(): // nothing new starts
+			x.err = step.ErrSuperseded
+			finished = true
+			return
+		default:
+		}
+		x.run.Late(time.Since(x.launched))
+	}
+	_ = x.perform()
+	finished = true
+}
+
+// perform runs the steps of a plan and commits each turn when it is complete. It runs a single step on this
+// goroutine, so that chunks go from the model to the viewer directly.
+func (dr *driver) perform(p plan) error {
+	calls := p.executions
+	defer func() {
+		dr.finish(calls)
+		for _, c := range calls {
+			c.release()
+		}
+	}()
+	dr.launch(calls)
+	if dr.outdated(p) { // the plan became outdated before its calls could be canceled
+		dr.recheck()
+	}
+	if len(calls) > 1 {
+		dr.parallel(calls)
+		return dr.handleFailures(calls)
+	}
+	c := calls[0]
+	c.err = dr.commitTurn(c, c.perform())
+	return dr.handleFailures(calls)
+}
+
+// launch prepares the calls: their contexts, feeds and viewers.
+func (dr *driver) launch(calls []*execution) {
+	dr.mu.Lock()
+	defer dr.mu.Unlock()
+	if len(calls) > 1 {
+		chainByActor(calls)
+	}
+	dr.pause.Set(false) // if that is no longer true, the calls are reviewed
+	for _, c := range calls {
+		c.launched = time.Now()
+		c.ctx, c.cancel = context.WithCancelCause(dr.within)
+		c.feed = dr.feed
+		c.run.Plan.Hold = &dr.pause
+		c.run.Plan.FirstRun = &dr.firstRun
+		c.commits = dr
+		if dr.out.Yield != nil {
+			c.emit = c.shown
+			c.show = dr.show
+		}
+		dr.running = append(dr.running, c)
+	}
+}
+
+// chainByActor makes each call wait for the previous call of the same actor.
+func chainByActor(calls []*execution) {
+	last := map[string]*execution{}
+	for _, c := range calls {
+		c.over = make(chan struct{})
+		if before := last[c.key().Actor]; before != nil {
+			c.after = before.over
+		}
+		last[c.key().Actor] = c
+	}
+}
+
+// finish releases what launch has set up.
+func (dr *driver) finish(calls []*execution) {
+	dr.mu.Lock()
+	defer dr.mu.Unlock()
+	for _, c := range calls {
+		c.cancel(live.ErrLeft)
+		dr.feed.End(c.key())
+		dr.remove(c)
+	}
+}
+
+// remove takes an execution from those that are running. The driver's mutex is held.
+func (dr *driver) remove(x *execution) {
+	if i := slices.Index(dr.running, x); i >= 0 {
+		dr.running = slices.Delete(dr.running, i, i+1)
+	}
+}
+
+// parallel runs each call on its own goroutine. Events are shown and turns committed on the caller's goroutine.
+func (dr *driver) parallel(calls []*execution) {
+	inbox := make(chan message)
+	pending := len(calls)
+	dr.out.Timing = true
+	dr.out.Viewed = 0 // measured, because all calls wait for one viewer
+	defer func() {    // if the viewer panics, the calls end first
+		if pending > 0 {
+			dr.cancel(live.ErrLeft)
+		}
+		dr.out.Timing = false
+		for pending > 0 {
+			m := <-inbox
+			pending -= ended(m)
+		}
+	}()
+	for i, c := range calls {
+		if dr.out.Yield != nil {
+			c.emit = c.post(i, inbox)
+		}
+		go c.runParallel(i, inbox)
+	}
+	for pending > 0 {
+		m := <-inbox
+		pending -= ended(m)
+		if m.ended {
+			calls[m.index].err = dr.commitTurn(calls[m.index], m.err)
+		} else {
+			_ = dr.out.Show(m.event, m.seq) // if the viewer has left, all calls are canceled
+		}
+		dr.out.Flush()
+	}
+}
+
+// commitTurn commits the turn of a call that succeeded, and returns the error of one that failed.
+func (dr *driver) commitTurn(c *execution, err error) error {
+	switch {
+	case dr.ctx.Err() != nil:
+		return context.Cause(dr.ctx)
+	case errors.Is(err, step.ErrSuperseded):
+		return nil
+	case err != nil:
+		return err
+	}
+	dr.mu.Lock()
+	dr.remove(c)
+	dr.mu.Unlock()
+	dr.journal.mu.Lock()
+	defer dr.journal.mu.Unlock()
+	defer func() { dr.out.Viewed = 0 }()
+	return dr.journal.change(dr.ctx, func(ch *transaction) error {
+		if !c.isWanted(ch.rec) { // another process was first, or the debate has moved on
+			return nil
+		}
+		stamp := ch.stamp("turn")
+		turn := *c.turn
+		turn.Seq = stamp.Seq
+		if dr.out.Timing { // measured, in place of the timer's estimate
+			turn.ViewerTime = dr.out.Viewed
+		}
+		ch.rec.extract(&turn)
+		q := &c.run.Plan.Prompt
+		remains := ch.rec.remains(&c.run.Plan.Step, c.run.Plan.Prompt.Messages)
+		if err := ch.add(TurnDone{
+			EventMeta: stamp,
+			At:        ch.now,
+			Turn:      turn,
+			PromptSeq: c.promptSeq,
+			Templates: q.Set.Version(),
+			Remains:   remains,
+		}); err != nil {
+			return err
+		}
+		return ch.settle()
+	})
+}
+
+// commitRound implements committer.
+func (dr *driver) commitRound(f func(*transaction) error) error {
+	if dr.ctx.Err() != nil {
+		return context.Cause(dr.ctx)
+	}
+	dr.journal.mu.Lock()
+	defer dr.journal.mu.Unlock()
+	return dr.journal.change(dr.ctx, f)
+}
+
+// read implements committer.
+func (dr *driver) read(f func(*record)) {
+	dr.journal.mu.Lock()
+	defer dr.journal.mu.Unlock()
+	if r := dr.journal.rec; r != nil {
+		f(r)
+	} else {
+		f(newRecord(dr.journal.id, dr.engine.env))
+	}
+}
+
+// handleFailures handles the failures of calls when all calls of the plan have ended. It returns errors other than
+// failures of calls: the end of driving, or an error of the store.
+func (dr *driver) handleFailures(calls []*execution) error {
+	dr.journal.mu.Lock()
+	defer dr.journal.mu.Unlock()
+	for i, c := range calls {
+		if err := dr.handleFailure(c, calls[i+1:]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// handleFailure handles the failure of a call. If that stops the debate, its entry has the failures of the later calls
+// too. The journal's mutex is held.
+func (dr *driver) handleFailure(c *execution, later []*execution) error {
+	failed := c.failure()
+	switch {
+	case failed != nil || errors.Is(c.err, step.ErrOutOfTime):
+		return dr.journal.change(dr.ctx, func(ch *transaction) error {
+			if ch.rec.lifecycle.State == fsm.Paused || !c.isWanted(ch.rec) {
+				return nil // a resumed debate repeats the call
+			}
+			if failed != nil {
+				return ch.applyFailurePolicy(failed, failures(later))
+			}
+			return ch.stop(StateChanged{OtherFailures: failures(later), Ending: timeEndingInCall})
+		})
+	case errors.Is(c.err, step.ErrNextJob):
+		err := dr.journal.change(dr.ctx, func(ch *transaction) error {
+			if !c.isWanted(ch.rec) { // another call has ended the debate
+				c.err = nil
+				return nil
+			}
+			return c.noteWait(ch)
+		})
+		return errors.Join(c.err, err)
+	}
+	return c.err
+}
+
+// lacksDocument returns an ErrUnsupported if the engine cannot read a private document of the debate. It checks each
+// configuration once, before the driver adds anything to the journal.
+func (dr *driver) lacksDocument() error {
+	dr.journal.mu.Lock()
+	r := dr.journal.rec
+	if r == nil || r.config == dr.readable || !r.drivable() {
+		dr.journal.mu.Unlock()
+		return nil
+	}
+	c := r.config
+	dr.journal.mu.Unlock()
+	for _, d := range privateOnes(c.Documents) {
+		if _, err := dr.engine.readDocument(dr.ctx, dr.journal.id, c.Labels, d); err != nil {
+			return fmt.Errorf("drive debate %s: %w", dr.journal.id, err)
+		}
+	}
+	dr.readable = c
+	return nil
+}
+
+// giveDocuments gives the models of steps the texts of the private documents that their actors read. If one cannot be read,
+// no step begins.
+func (dr *driver) giveDocuments(list []*execution) error {
+	for _, x := range list {
+		if x.documents == nil {
+			continue
+		}
+		texts := make([]string, len(x.documents))
+		for i, d := range x.documents {
+			var err error
+			texts[i], err = dr.engine.readDocument(dr.ctx, x.debate, x.labels, d)
+			if err != nil {
+				return fmt.Errorf("drive debate %s: %w", x.debate, err)
+			}
+		}
+		p := &x.run.Plan
+		p.Model.Client = prompting.PrivateClient(p.Model.Client, x.documents, texts, p.Pseudonyms)
+		for i := range p.Substitutes {
+			p.Substitutes[i].Client = prompting.PrivateClient(p.Substitutes[i].Client, x.documents, texts, p.Pseudonyms)
+		}
+		for i := range x.documents { // to check quotes
+			x.documents[i].Text = texts[i]
+		}
+	}
+	return nil
+}
+
+// startBackground drives the debate in the background. If it already has a driver, startBackground starts again when
+// that driver has left, because it may be about to leave.
+func startBackground(ctx context.Context, e *Engine, j *openJournal, late bool) error {
+	for {
+		dr, err := engage(ctx, e, j, nil)
+		if errors.Is(err, ErrBusy) {
+			waits := e.drivers.After(j.id, func() { _ = startBackground(ctx, e, j, true) })
+			if waits {
+				return nil
+			}
+			continue // the driver has just left
+		}
+		if err != nil {
+			return err
+		}
+		state := dr.state()
+		if late && !state.Active() && state != fsm.Paused { // the previous driver has finished
+			dr.release()
+			return nil
+		}
+		dr.background = true
+		dr.signs = true
+		dr.turn = e.admission.Join()
+		go dr.runBackground() //nolint:contextcheck // see fail
+		return nil
+	}
+}
+
+// runBackground drives the debate until it has ended or failed. It stays through pauses, and through errors of the store, which may be
+// temporary.
+func (dr *driver) runBackground() {
+	defer dr.release()
+	again := minBackoff
+	for {
+		more, err := dr.advance()
+		if err != nil {
+			later := dr.logError(err)
+			if !later {
+				return
+			}
+			dr.sleep(again)
+			again = min(2*again, maxBackoff)
+			continue
+		}
+		again = minBackoff
+		if !more && !dr.stays() {
+			return
+		}
+	}
+}
+
+// stays waits while the debate is paused. It reports whether the driver of a debate in the background stays, with nothing to do at
+// present.
+func (dr *driver) stays() bool {
+	s := dr.state()
+	if s != fsm.Paused {
+		return s == "" || s.Active() // a concurrent resume may have made it active again
+	}
+	dr.unobserve(nil)
+	dr.yieldTurn()
+	dr.engine.heartbeats.Announce(dr.ctx, dr.journal.id) // tells whoever resumes it that it is driven here
+	dr.sleep(-1)
+	return !dr.restarted()
+}
+
+// restarted reports whether the debate is back in its first state, because it was reset, or deleted and created again
+// under the same id. Nobody has started that debate yet.
+func (dr *driver) restarted() bool {
+	dr.journal.mu.Lock()
+	defer dr.journal.mu.Unlock()
+	return dr.journal.refresh(dr.ctx) == nil && dr.journal.rec.lifecycle.State == fsm.Configuring
+}
+
+// logError logs an error and reports whether driving may succeed later.
+func (dr *driver) logError(err error) (later bool) {
+	if errors.Is(err, ErrClosed) {
+		return false
+	}
+	dr.engine.log.WarnContext(dr.ctx, "drive debate", "debate", dr.journal.id, "error", dr.engine.reports.shown(err))
+	_, rejected := errors.AsType[*Problems](err)
+	_, failed := errors.AsType[*Failure](err)
+	return !rejected && !failed && dr.ctx.Err() == nil && !errors.Is(err, ErrUnsupported) &&
+		!errors.Is(err, store.ErrNotFound)
 }

@@ -110,13 +110,13 @@ func New(ctx context.Context, c Config, o Options) (*Debate, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, found := withDefaults(c, e.env, e.learnsWindow)
-	found = slices.Concat(found, e.missingNames(seatSettings{config: &c}), e.asker().Settings(ctx, e.clientsOf(&c)))
+	c, found := e.problems(c, true)
+	found = append(found, e.asker().Settings(ctx, e.clientsOf(&c))...)
 	if len(found) == 0 {
-		var lacks error
-		found, _, _, lacks = e.preflight(seatSettings{config: &c}, e.knownWindows(ctx, &c))
-		if lacks != nil {
-			found = append(found, protocol.Problemf("protocol", "%v", lacks))
+		first := e.preflight(seatSettings{config: &c}, e.knownWindows(ctx, &c))
+		found = first.problems
+		if first.lacks != nil {
+			found = append(found, protocol.Problemf("protocol", "%v", first.lacks))
 		}
 	}
 	if err := problemsError(found); err != nil {
@@ -129,8 +129,8 @@ func New(ctx context.Context, c Config, o Options) (*Debate, error) {
 // an error that wraps ErrTaken if the store has a debate with that ID. Create calls no provider and needs none: the engine
 // that drives the debate looks up its providers, and checks their keys and models.
 func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
-	c, found := withDefaults(c, e.env, e.learnsWindow)
-	if err := problemsError(append(found, unrepeatable(e, seatSettings{config: &c})...)); err != nil {
+	c, found := e.problems(c, false)
+	if err := problemsError(found); err != nil {
 		return nil, err
 	}
 	return e.create(ctx, c, false)
@@ -141,10 +141,7 @@ func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
 // ErrTaken as Create does. If the debate is stored but cannot be driven, because the engine was closed in between or the
 // store failed, Launch returns the debate and the error. Debates above Options.MaxDebates are stored and wait.
 func (e *Engine) Launch(ctx context.Context, c Config) (*Debate, error) {
-	c, found := withDefaults(c, e.env, e.learnsWindow)
-	if !e.schedules {
-		found = append(found, e.missingNames(seatSettings{config: &c})...)
-	}
+	c, found := e.problems(c, !e.schedules)
 	if err := problemsError(found); err != nil {
 		return nil, err
 	}
@@ -222,7 +219,8 @@ func (e *Engine) Open(ctx context.Context, id string) (*Debate, error) {
 // debates.
 func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()
-	if e.drivers.Close() {
+	first := e.drivers.Close()
+	if first {
 		if e.recovery != nil {
 			e.recovery.Stop()
 		}
@@ -242,7 +240,10 @@ func (e *Engine) Close(ctx context.Context) error {
 		e.heartbeats.Leave(ctx) // a call that does not notice must not keep its debate from other engines
 		return fmt.Errorf("close engine: calls in flight were canceled: %w", context.Cause(ctx))
 	}
-	if q := e.reports.queue; q != nil && q.Wait(ctx) != nil {
+	if e.reports.queue == nil {
+		return nil
+	}
+	if err := e.reports.queue.Wait(ctx); err != nil {
 		return fmt.Errorf("close engine: the observer has not seen all events: %w", context.Cause(ctx))
 	}
 	return nil

@@ -12,14 +12,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/elenchus-go/debate/journal"
-
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/chain/signing"
 	"github.com/elenchus-go/debate/internal/journals"
 	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/store"
 )
 
@@ -267,7 +266,8 @@ func (j *openJournal) sign(ctx context.Context) (err error) {
 	})
 }
 
-// repeat makes a change until it does not conflict with that of another writer.
+// repeat makes a change until it does not conflict with that of another writer. f is called again then, with a record that has the
+// other writer's entries, so it must first ask whether the change is still wanted.
 func (j *openJournal) repeat(ctx context.Context, f func(*transaction) error) error {
 	end := int64(-1)
 	same := 0
@@ -291,6 +291,8 @@ func (j *openJournal) repeat(ctx context.Context, f func(*transaction) error) er
 	}
 }
 
+// attempt has f add events to the record as it is now, and commits them. It reads new entries before that, unless a driver
+// knows that there are none.
 func (j *openJournal) attempt(ctx context.Context, f func(*transaction) error) error {
 	if j.rec == nil || j.driver == nil || j.driver.behind(j.rec.Seq) {
 		if err := j.refresh(ctx); err != nil {
@@ -317,6 +319,8 @@ func (j *openJournal) attempt(ctx context.Context, f func(*transaction) error) e
 	return err
 }
 
+// commit writes the events of a transaction and the status to the store. It then tells the log, the observer, the machine and the driver
+// of each event. If the store refuses the commit, nothing has happened, and the record must be read again.
 func (j *openJournal) commit(ctx context.Context, c *transaction) error {
 	if len(c.events) == 0 && !c.schedule {
 		return nil

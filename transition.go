@@ -1,26 +1,606 @@
 package debate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/actor/warnings"
+	"github.com/elenchus-go/debate/internal/additions"
+	"github.com/elenchus-go/debate/internal/chain/signing"
+	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/internal/findings"
 	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/internal/presets"
+	"github.com/elenchus-go/debate/internal/rejudging"
 	"github.com/elenchus-go/debate/internal/silence"
+	"github.com/elenchus-go/debate/internal/sources"
+	"github.com/elenchus-go/debate/internal/step/prompting"
+	"github.com/elenchus-go/debate/internal/step/rounds"
+	"github.com/elenchus-go/debate/internal/turns"
+	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/judge/detect"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/tool"
+	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
 
+// apply adds a durable event, committed at the given time, to the record. It returns a *store.Damaged if no version of the
+// library writes such an event.
+func (r *record) apply(ev Event, at time.Time) error {
+	err := r.checkEntry(ev)
+	if err == nil {
+		elapse(r, ev, at)
+		err = r.add(ev)
+	}
+	if err != nil {
+		return &store.Damaged{
+			ID:  r.ID,
+			Seq: ev.Meta().Seq,
+			Err: err,
+		}
+	}
+	meta := ev.Meta()
+	r.Seq = meta.Seq
+	if r.course != nil {
+		at := rejudging.Place{State: r.lifecycle.State, Round: r.Cursor.Round}
+		hides := r.course.Follow(ev, at)
+		if hides { // the judges see other documents from here on
+			r.setConfig(r.config)
+			r.Forget()
+		}
+	}
+	r.writer = rulesOf(meta, r.writer)
+	return nil
+}
+
+// add adds a checked event.
+func (r *record) add(ev Event) (err error) {
+	open := r.planned.open
+	r.planned.open = nil
+	failed := journal.Failures(ev)
+	switch ev := ev.(type) {
+	case ConfigChanged:
+		err = r.configure(ev)
+	case StateChanged:
+		r.addFailures(failed...)
+		r.transition(ev)
+	case PhaseStarted:
+		r.StartPhase(ev.Phase, ev.Seq)
+		r.Parallel = ev.Parallel
+		r.History.Wanted = ev.Summary
+		if r.Parallel {
+			r.History.Scales.Freeze(ev.Phase)
+		}
+		if ev.Callers != nil {
+			r.Sources.Begin(r.PhaseKey(ev.Phase), ev.Callers)
+		}
+		if open != nil && open[0].Name == ev.Phase {
+			r.planned.open = open
+		}
+	case TurnDone:
+		if open != nil && open[0].Name == ev.Turn.Phase && ev.Turn.Kind == r.Cursor.Stage {
+			r.planned.open = open
+		}
+		err = r.addTurn(ev.Turn)
+		if ev.Reply != "" {
+			put(&r.people.replies, ev.Turn.Key, ev.Reply)
+		}
+	case Dropped:
+		if r.decisions.withdrawn == nil ||
+			r.decisions.withdrawn.Key != ev.Failure.Key { // otherwise the question has already added it
+			r.addFailures(ev.Failure)
+		}
+		r.addFailures(ev.OtherFailures...)
+		r.drop(ev)
+		r.times.outage = 0 // nobody waits any longer
+	case Decided:
+		r.decide(ev)
+	case Asked:
+		put(&r.people.asked, ev.Key, &ev)
+	case ToolsCalled:
+		r.countTools(&ev)
+		r.tools.Add(&ev)
+		r.Sources.Add(ev.Key, ev.Seq, ev.Calls)
+	case Annotated:
+		r.annotate(ev)
+	default:
+		err = fmt.Errorf("type %q is not an entry of a journal", ev.Meta().Type)
+	}
+	return err
+}
+
+func (r *record) decide(ev Decided) {
+	switch ev.Action {
+	case actionDecline:
+		put(&r.people.declined, ev.Key, &ev)
+		return
+	case actionHold, actionRelease:
+		r.people.held = ev.Action == actionHold
+		return
+	}
+	q := r.decisions.question
+	r.decisions.withdrawn = nil
+	r.decisions.question = nil
+	put(&r.decisions.made, q.ID, ev.Action)
+	if q.Failure != nil {
+		delete(r.people.declined, q.Failure.Key) // the person is asked again, unless the actor is dropped
+	}
+	if ev.Action == actionDrop {
+		r.decisions.withdrawn = q.Failure
+	}
+	if q.Gate != "" {
+		put(&r.decisions.passed, q.Gate, true)
+	}
+	if q.Call != nil {
+		r.tools.Decide(q.Call.ID, rounds.Decision{Refused: ev.Action == actionRefuse, Reason: ev.Reason})
+	}
+}
+
+// parse reads and checks a configuration. One that was just encoded need not be read.
+func (r *record) parse(ev ConfigChanged) (Config, error) {
+	if r.given != nil {
+		c := *r.given
+		r.given = nil
+		return c, nil
+	}
+	c, err := r.env.parse(ev.Config)
+	if err == nil && c.Protocol == nil {
+		err = errors.New("the configuration has no protocol")
+	}
+	if err == nil {
+		err = checkStored(&c, r.ID)
+	}
+	return c, err
+}
+
+func (r *record) configure(ev ConfigChanged) (err error) {
+	if ev.Format != store.Format {
+		return fmt.Errorf("the format is %d, want %d", ev.Format, store.Format)
+	}
+	if r.Seq == 0 {
+		if ev.Origin == nil || ev.Origin.Keys == nil {
+			return errors.New("the first entry has no secret")
+		}
+		r.keys = ev.Origin.Keys
+		r.fork.silent = ev.Origin.Silent
+		r.course, err = rejudging.Read(ev.Origin.Course)
+	}
+	c, wrong := r.parse(ev)
+	err = cmp.Or(err, wrong)
+	if err != nil {
+		return err
+	}
+	if ev.Parent.ID != "" {
+		r.fork.Parent = ev.Parent
+		r.times.created = ev.Forked
+	}
+	r.History.Scales.Reconfigure(seatSettings{config: r.config}, seatSettings{config: &c})
+	maps.DeleteFunc(r.people.asked, func(k transcript.Key, _ *Asked) bool { // of a step that may change: it is asked again
+		_, done := r.Find(k)
+		return !done
+	})
+	was := r.config
+	r.setConfig(&c)
+	if len(c.Documents) > 0 || was.Documents != nil {
+		r.Sources.SetDocuments(c.Documents, ev.Seq)
+		r.Documents = r.Sources.Shared()
+	}
+	r.Seed = c.Seed
+	r.Topic = r.config.Topic
+	r.MinRounds = r.config.Limits.MinRounds
+	r.MaxRounds = r.config.Limits.MaxRounds
+	r.Judges = namesOf(r.config.Judges)
+	r.addPeople()
+	if !r.HasTurns() { // after the first turn, only a fork changes anything else of participants
+		r.addParticipants()
+	} else {
+		r.editParticipants(was)
+	}
+	if r.notStarted() { // a fork that continues is not checked again
+		r.accepted.valid = false
+	}
+	r.accepted.limited = nil
+	r.accepted.mismatched = nil
+	r.accepted.biased = nil
+	r.findings.ChangeRules()
+	r.Forget()
+	r.limitReplies(ev.ReplyTokens)
+	return nil
+}
+
+// editParticipants changes the profiles of participants where the configuration differs from the one before.
+func (r *record) editParticipants(was *Config) {
+	for _, list := range [][]transcript.Profile{r.Participants, r.Profiles} { // addPeople has copied them
+		for i := range list {
+			p := &list[i]
+			old := was.Actor(p.Name)
+			is := r.config.Actor(p.Name)
+			if old != nil && is != nil {
+				editProfile(p, old, is)
+			}
+		}
+	}
+}
+
+// limitReplies lowers the token limits of replies, by the fields of the actors.
+func (r *record) limitReplies(limits map[string]int) {
+	if len(limits) > 0 {
+		r.accepted.limited = append(r.accepted.limited, warningsAbout(
+			r.Cursor.Run,
+			warnings.ReplyLimits(r.config.Actors(), limits),
+		)...)
+		c := *r.config
+		limitReplies(&c, limits)
+		r.setConfig(&c)
+	}
+}
+
+// setWindows sets the windows of actors that have none, by the fields of the actors.
+func (r *record) setWindows(known map[string]int) {
+	r.accepted.mismatched = warningsAbout(r.Cursor.Run, warnings.Windows(r.config.Actors(), known))
+	none := func(p Participant) bool { return p.Window == 0 && !p.Human }
+	c := *r.config
+	if slices.ContainsFunc(c.Participants, none) || slices.ContainsFunc(c.Judges, none) ||
+		slices.ContainsFunc(c.Substitutes, none) || none(c.Summarizer) || none(c.PersonaAssigner) {
+		setWindows(&c, known)
+		r.setConfig(&c)
+	}
+}
+
+func (r *record) transition(ev StateChanged) {
+	r.lifecycle = fsm.Position{State: ev.To}
+	r.accepted.problems = ev.Problems
+	r.findings.List = append(r.findings.List, ev.Findings...)
+	switch ev.On {
+	case fsm.Responded:
+		r.findings.Reported(r.Cursor.Round, false)
+	case fsm.Assessed:
+		r.findings.Reported(r.Cursor.Round, true)
+	case fsm.Pause: // the cursor stays: a pause does not change what a parallel phase sees
+		r.lifecycle.PausedFrom = ev.From
+		r.decisions.question = ev.Question
+		if r.decisions.question != nil {
+			q := *ev.Question
+			q.ID = questionID(ev.Seq)
+			r.decisions.question = &q
+		}
+		r.people.held = ev.Question == nil && !ev.ForPeople
+		r.fork.idle = ev.Fork
+		return
+	case fsm.Resume:
+		r.people.held = false
+		r.fork.idle = false
+		return
+	case fsm.Accept:
+		r.accepted.valid = true
+		r.setWindows(ev.Windows)
+		r.limitReplies(ev.ReplyTokens)
+		r.accepted.biased = nil
+		for _, w := range ev.Warnings {
+			if strings.HasSuffix(w.Key.Target, warnings.AuditedField) {
+				r.accepted.biased = append(r.accepted.biased, w)
+			}
+		}
+	case fsm.Start:
+		r.Started = cmp.Or(r.Started, ev.At)
+	case fsm.Fail:
+		r.losses.failure = ev.Failure
+	case fsm.Retry:
+		r.losses.failure = nil
+		r.people.declined = nil
+		r.times.outage = 0
+	case fsm.Reset:
+		r.reset()
+	default:
+	}
+	if round := r.roundAfter(ev.On, ev.To); round != r.Cursor.Round {
+		r.Cursor.Round = round
+		r.times.roundBegan = r.times.running
+		r.History.Scales.NextRound()
+	}
+	if ev.Ending.Outcome != "" {
+		r.Ending = ev.Ending
+	}
+	if ev.To.Final() {
+		r.times.completed = ev.At
+	}
+	r.decisions.question = nil
+	r.people.held = false
+	r.fork.idle = false
+	r.History.Wanted = nil
+	r.times.entered = ev.At
+	r.Cursor.Stage = stages[ev.To]
+	r.Cursor.Phase = ""
+	r.Cursor.PhaseSeq = ev.Seq
+}
+
+// countTools counts the calls of an entry that are done and were not in the entry before it of the same round.
+func (r *record) countTools(ev *ToolsCalled) {
+	before := r.tools.Of(ev.Key).Last()
+	for _, c := range ev.Calls {
+		counted := before != nil && before.Number == ev.Number &&
+			slices.ContainsFunc(before.Calls, func(o tool.Record) bool { return o.ID == c.ID && o.Done })
+		if !c.Done || counted {
+			continue
+		}
+		at := slices.IndexFunc(r.used, func(u ToolUse) bool {
+			return u.Actor == ev.Key.Actor && u.Tool == c.Name
+		})
+		if at < 0 {
+			at = len(r.used)
+			r.used = append(r.used, ToolUse{Actor: ev.Key.Actor, Tool: c.Name})
+		}
+		r.used[at].Calls++
+		if c.Error != "" {
+			r.used[at].Failed++
+		}
+	}
+}
+
+// reset begins a new run. Earlier turns stay in the journal but are not shown again.
+func (r *record) reset() {
+	run := r.Cursor.Run + 1
+	r.Record = protocol.Record{
+		ID:        r.ID,
+		Seed:      r.Seed,
+		Topic:     r.Topic,
+		Started:   r.Started,
+		Rating:    r.Rating,
+		MinRounds: r.MinRounds,
+		MaxRounds: r.MaxRounds,
+	}
+	r.Cursor.Run = run
+	r.Judges = namesOf(r.config.Judges)
+	r.Ending = transcript.Ending{}
+	r.losses.failure = nil
+	r.accepted.mismatched = nil
+	r.accepted.biased = nil
+	r.accepted.valid = false
+	r.Forget()
+	r.people = people{}
+	r.decisions.passed = nil
+	r.tools = rounds.Rounds{}
+	r.used = nil
+	r.usage = transcript.Usage{}
+	r.times.running = 0
+	r.times.roundBegan = 0
+	r.losses.steps = nil // budgets apply to each run
+	r.History = prompting.History{}
+	r.findings = findings.Findings{}
+	r.Sources.Reset()
+	r.addParticipants()
+}
+
+func (r *record) addTurn(t transcript.Turn) error {
+	t.Seq = r.Seq + 1
+	if len(r.Turns) == 0 {
+		r.Turns = slices.Grow(r.Turns, min(r.MaxRounds*(len(r.Participants)+len(r.Judges)), 60)+4)
+	}
+	if !r.Record.Apply(t) {
+		return fmt.Errorf("turn %s is a duplicate", t.Key)
+	}
+	r.usage = r.usage.Add(t.Usage).Add(r.tools.End(t.Key, t.Attempts))
+	r.Calibrate(t.Key, t.Attempts)
+	r.History.Add(&t, r.Cursor.Round)
+	if t.Kind == transcript.Summary {
+		r.Cursor.Phase = "" // each summary has its own phase
+	}
+	if t.Kind != transcript.Remark {
+		r.times.outage = 0
+	}
+	if t.Contract == protocol.PersonasContract.Name() {
+		r.Profiles = r.Participants // nobody has dropped out yet
+		r.Forget()
+	}
+	return nil
+}
+
+// addFailures adds the usage of failed steps. It ignores nil failures.
+func (r *record) addFailures(failures ...*Failure) {
+	for _, f := range failures {
+		if f != nil {
+			r.losses.steps = append(r.losses.steps, f)
+			r.usage = r.usage.Add(f.Usage())
+			r.tools.Failed(f.Key, f.AttemptDetails)
+			r.Calibrate(f.Key, f.AttemptDetails)
+			if f.Kind == providers.ContextOverflow { // otherwise the retry would fail too
+				r.History.Scales.Refreeze(f.Key.Actor, f.Key.Phase)
+			}
+		}
+	}
+}
+
+func (r *record) drop(ev Dropped) {
+	r.Record.Drop(ev.Name)
+	r.Names = prompting.NamesOf(r.Participants)
+	r.losses.dropped = append(r.losses.dropped, ev)
+}
+
+func (r *record) annotate(ev Annotated) {
+	r.notes.Add(ev.Name, ev.Value)
+	if ev.Name == "rating" {
+		r.Rating = ev.Value
+	}
+}
+
+func questionID(seq int64) string { return fmt.Sprintf("q%d", seq) }
+
+// answerOf returns the answer that a turn gives.
+func (r *record) answerOf(t transcript.Turn) string {
+	switch {
+	case t.Extracted != nil:
+		return *t.Extracted
+	case r.env.extractAnswer == nil:
+		return ""
+	}
+	return r.env.extractAnswer(t) // no rule compared answers when the turn was committed
+}
+
+// extract sets the answer of a turn that is about to be added, if a rule compares answers. If Options.ExtractAnswer panics, the
+// turn has none; the debate fails when the rule asks for it.
+func (r *record) extract(t *transcript.Turn) {
+	compares := func(rule detect.Rule) bool { return rule.EffectiveMethod() == "answers" }
+	if t.Kind != transcript.Speech || r.env.extractAnswer == nil ||
+		!slices.ContainsFunc(r.config.Detect, compares) {
+		return
+	}
+	said := *t
+	said.Seq = r.Seq + 1
+	_ = panics.Call(func() { t.Extracted = new(characters.Valid(r.env.extractAnswer(said))) })
+}
+
+// editProfile changes a profile where the settings of its actor differ from those before.
+func editProfile(p *transcript.Profile, was, now *Participant) {
+	fields := []struct {
+		field    *string
+		was, now string
+	}{
+		{&p.Role, was.Role, now.Role},
+		{&p.Position, was.Position, now.Position},
+		{&p.Instructions, was.Instructions, now.Instructions},
+	}
+	for _, x := range fields {
+		if x.was != x.now {
+			*x.field = x.now
+		}
+	}
+	if was.Persona != now.Persona { // the arguments belong to the persona that was assigned
+		p.Persona = now.Persona
+		p.KeyArguments = nil
+	}
+}
+
+// checkStored returns an error if no version of the library has stored the configuration for the debate with the given id.
+// A journal may be damaged or forged. Protocols of other packages are not asked, because their rules may have changed.
+func checkStored(c *Config, id string) (err error) {
+	l := &problemList{}
+	if c.ID != "" && c.ID != id {
+		l.add("id", "%q is not that of the debate", c.ID)
+	}
+	l.limits(&c.Limits)
+	l.problems = append(l.problems, c.CheckNames()...)
+	l.problems = append(l.problems, c.CheckValues()...)
+	if len(l.problems) == 0 && presets.Has(c.Protocol) {
+		panicked := panics.Call(func() { l.problems = append(l.problems, c.Protocol.Check(protocolRecord(c))...) })
+		if panicked != nil {
+			return fmt.Errorf("check protocol: %w", panicked)
+		}
+	}
+	if err := problemsError(l.problems); err != nil {
+		return errors.New(err.Error()) // it is no mistake of the caller, as Problems are
+	}
+	return nil
+}
+
+// checkEntry rejects events that no version of the library writes in the record's state. Nothing else checks what a journal
+// contains, and a journal may be damaged or forged.
+func (r *record) checkEntry(ev Event) error {
+	if seq := ev.Meta().Seq; seq != r.Seq+1 {
+		return fmt.Errorf("entry %d is missing", r.Seq+1)
+	}
+	if _, config := ev.(ConfigChanged); r.Seq == 0 && !config {
+		return errors.New("the journal must begin with a configuration")
+	}
+	failed := journal.Failures(ev)
+	switch ev := ev.(type) {
+	case ConfigChanged:
+		return turns.CheckTokens("reply", ev.ReplyTokens)
+	case StateChanged:
+		return r.checkState(ev, failed)
+	case PhaseStarted:
+		if ev.Round != r.Cursor.Round &&
+			(ev.Round != 0 ||
+				r.Cursor.Stage != transcript.Setup) { // after an error, a setup may have new steps
+			return fmt.Errorf("it is a phase of round %d, but the debate is in round %d", ev.Round, r.Cursor.Round)
+		}
+	case Dropped:
+		if ev.Failure == nil {
+			return errors.New("the entry has no failure")
+		}
+		return r.checkFailures(failed)
+	case TurnDone:
+		return turns.Check(&ev.Turn, r.Cursor)
+	case Asked:
+		return turns.CheckKey(ev.Key, r.Cursor)
+	case ToolsCalled:
+		if err := turns.CheckKey(ev.Key, r.Cursor); err != nil {
+			return err
+		}
+		if _, done := r.Find(ev.Key); done {
+			return fmt.Errorf("turn %s has been committed before it", ev.Key)
+		}
+		return cmp.Or(r.tools.Check(&ev), sources.Check(ev.Calls), turns.CheckUsages(transcript.Usage{}, ev.Attempts))
+	case Annotated:
+		return r.checkNote(ev)
+	case Decided:
+		if r.decisions.question == nil && isAnswer(ev.Action) {
+			return cmp.Or(turns.CheckKey(ev.Key, r.Cursor), errors.New("no question is open"))
+		}
+		return turns.CheckKey(ev.Key, r.Cursor) // of a step that is declined
+	}
+	return nil
+}
+
+func (r *record) checkNote(ev Annotated) error {
+	if ev.Name == signing.Name {
+		return additions.CheckSignature(ev.Value)
+	}
+	if wrong := r.notes.Check(ev.Name, ev.Value); wrong != nil {
+		return fmt.Errorf("note %q: %v", characters.Cut(ev.Name, 40), wrong[0])
+	}
+	return nil
+}
+
+func (r *record) checkState(ev StateChanged, failed []*Failure) error {
+	if ev.On == fsm.Fail && ev.Failure == nil {
+		return errors.New("the entry has no failure")
+	}
+	if ev.From != r.lifecycle.State {
+		return fmt.Errorf("it is a transition from %q, but the debate is %q", ev.From, r.lifecycle.State)
+	}
+	if is := r.roundAfter(ev.On, ev.To); ev.Round != is {
+		return fmt.Errorf("it leads to round %d, but the debate is in round %d then", ev.Round, is)
+	}
+	if err := cmp.Or(turns.CheckTokens("reply", ev.ReplyTokens), turns.CheckTokens("window", ev.Windows)); err != nil {
+		return err
+	}
+	return r.checkFailures(failed)
+}
+
+func (r *record) checkFailures(list []*Failure) error {
+	for _, f := range list {
+		err := cmp.Or(turns.CheckKey(f.Key, r.Cursor), turns.CheckUsages(transcript.Usage{}, f.AttemptDetails))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rulesOf returns the rules of the engine that wrote an entry, given those of the entry before it.
+func rulesOf(m EventMeta, before Rules) Rules {
+	if m.Rules != nil {
+		return *m.Rules
+	}
+	return before
+}
+
 // transaction is a change that is not committed yet. Each event is added to the record at once, so the record shows
 // the state after it. If the transaction is not committed, its record is discarded.
+//
+// Whoever makes a change adds what has happened, such as a turn, and then calls settle, which adds what follows from it until a model
+// or a person is needed. The journal commits all of that at once.
 type transaction struct {
 	rec    *record
 	now    time.Time
@@ -127,6 +707,9 @@ func (c *transaction) proceedSafely() (more bool, err error) {
 	return c.proceed()
 }
 
+// proceed adds the next event that needs no model call, and reports whether there may be another one. It asks the protocol what comes
+// next: if no step is missing, the state of the debate ends; otherwise the first missing step belongs to the phase at hand, or begins
+// the next one. A step of a model then waits for a driver.
 func (c *transaction) proceed() (more bool, err error) {
 	r := c.rec
 	if ev := c.repetition(); ev != nil {
@@ -140,21 +723,35 @@ func (c *transaction) proceed() (more bool, err error) {
 	}
 	steps := r.next()
 	switch {
-	case len(steps) == 0 && r.lifecycle.State == fsm.Judging:
-		found := newFindings(r, true)
-		return true, c.fire(fsm.Assessed, StateChanged{Findings: found, Ending: r.ending(found...)})
-	case len(steps) == 0 && r.lifecycle.State == fsm.AwaitingResponses:
-		return true, c.fire(fsm.Responded, StateChanged{Findings: newFindings(r, false)})
-	case len(steps) == 0 && r.lifecycle.State == fsm.Completing:
-		return true, c.fire(fsm.Concluded, StateChanged{})
 	case len(steps) == 0:
-		return true, c.fire(fsm.Initialized, StateChanged{})
+		return true, c.endStage()
+	case steps[0].Phase == r.Cursor.Phase:
+		return c.continuePhase(steps)
 	}
-	open := steps[0].Phase == r.Cursor.Phase
-	if q := gateQuestion(r); !open && q != nil {
-		return false, c.fire(fsm.Pause, StateChanged{Question: q})
+	return c.beginPhase(steps)
+}
+
+// endStage fires the transition out of a state whose steps are done.
+func (c *transaction) endStage() error {
+	r := c.rec
+	switch r.lifecycle.State {
+	case fsm.Judging:
+		found := newFindings(r, true)
+		return c.fire(fsm.Assessed, StateChanged{Findings: found, Ending: r.ending(found...)})
+	case fsm.AwaitingResponses:
+		return c.fire(fsm.Responded, StateChanged{Findings: newFindings(r, false)})
+	case fsm.Completing:
+		return c.fire(fsm.Concluded, StateChanged{})
+	default:
+		return c.fire(fsm.Initialized, StateChanged{})
 	}
-	if at := slices.IndexFunc(steps, silence.Is); open && at >= 0 {
+}
+
+// continuePhase does what the missing steps of the phase at hand need besides models: turns of the silent, summaries, and the
+// questions to people.
+func (c *transaction) continuePhase(steps []protocol.Step) (more bool, err error) {
+	r := c.rec
+	if at := slices.IndexFunc(steps, silence.Is); at >= 0 {
 		t := r.Reply(&steps[at], "", nil)
 		t.Started = c.now
 		t.Ended = c.now
@@ -164,16 +761,26 @@ func (c *transaction) proceed() (more bool, err error) {
 			Turn:      t,
 		})
 	}
-	if !open || !r.Parallel { // a parallel phase has its summaries before it begins
+	if !r.Parallel { // a parallel phase has its summaries before it begins
 		if w := summaryNeeded(r, steps); w != nil {
 			return c.startSummary(w)
 		}
 	}
-	if q := callQuestion(r, steps); open && q != nil {
+	if q := callQuestion(r, steps); q != nil {
 		return false, c.fire(fsm.Pause, StateChanged{Question: q})
 	}
-	if open {
-		return c.askPeople(steps)
+	return c.askPeople(steps)
+}
+
+// beginPhase begins the phase of the given steps, unless it stops at a gate, needs a summary first, or cannot be paid for. There may
+// be more to do then if people or the silent have steps in the phase.
+func (c *transaction) beginPhase(steps []protocol.Step) (more bool, err error) {
+	r := c.rec
+	if q := gateQuestion(r); q != nil {
+		return false, c.fire(fsm.Pause, StateChanged{Question: q})
+	}
+	if w := summaryNeeded(r, steps); w != nil {
+		return c.startSummary(w)
 	}
 	phase := r.phaseNamed(steps[0].Phase)[0]
 	if e := budgetEnding(r, phase); e.Outcome != "" {
@@ -401,4 +1008,315 @@ func contractFor(r *record, s *protocol.Step) (*reply.Contract, error) {
 		c = c.WithCheck(s.Check)
 	}
 	return c, nil
+}
+
+// The evidence of endings by people.
+const (
+	stoppedByPerson  = "a person stopped the debate"
+	canceledByPerson = "a person canceled the debate"
+)
+
+// timeEndingInCall is the ending of a debate whose time is used up during a call.
+var timeEndingInCall = transcript.Ending{
+	Outcome:  transcript.TimeBudget,
+	Evidence: "the time budget for rounds was used up during a call",
+}
+
+// canDrop reports whether the debate can continue without the participant that failed.
+func canDrop(r *record, f *Failure) (can bool) {
+	if mustStop(f) || !r.Participates(f.Key.Actor) {
+		return false
+	}
+	left := r.Record
+	left.Drop(f.Key.Actor)
+	if len(left.Judges) == 0 { // if all judges were dropped, that was a decision
+		left.Judges = namesOf(r.config.Judges)
+	}
+	names := left.ParticipantNames()
+	if n := len(r.fork.silent.Remaining(r.Seq, names)); n < 2 && n < len(names) { // too few speak
+		return false
+	}
+	_ = r.ask(func(r *record) { can = len(r.config.Protocol.Check(&left)) == 0 }) // if the protocol panics, it cannot
+	return can
+}
+
+// applyFailurePolicy applies the debate's policy to a step that failed after all attempts.
+func (c *transaction) applyFailurePolicy(f *Failure, lost []*Failure) error {
+	judge := slices.Contains(c.rec.Judges, f.Key.Actor)
+	policy := c.rec.config.OnFailure
+	switch {
+	case judge:
+		policy = c.rec.config.OnJudgeFailure
+	case f.Key.Actor == protocol.Retriever:
+		policy = c.rec.config.OnRetrievalFailure
+	}
+	switch {
+	case f.OutOfTime:
+		return c.stop(StateChanged{
+			Failure:       f,
+			OtherFailures: lost,
+			Ending:        timeEndingInCall,
+		})
+	case f.Kind == providers.ContextOverflow && c.rec.config.OnOverflow == End &&
+		c.rec.Ending.Outcome == "":
+		return c.stop(StateChanged{
+			Ending:        transcript.Ending{Outcome: transcript.EarlyStop, Evidence: f.Error()},
+			Failure:       f,
+			OtherFailures: lost,
+		})
+	case policy == Ask:
+		return c.fire(fsm.Pause, StateChanged{Question: questionAbout(c.rec, f), OtherFailures: lost})
+	case judge && policy == DropJudge && !mustStop(f):
+		return c.dropAndSettle(f, lost)
+	case judge && policy == End && !mustStop(f):
+		if err := c.drop(f, nil); err != nil {
+			return err
+		}
+		return c.endAfterDrop(f, lost)
+	case canDrop(c.rec, f):
+		return c.dropAndSettle(f, lost)
+	case c.rec.Participates(f.Key.Actor) && c.rec.Cursor.Round > 1 && c.rec.Ending.Outcome == "" &&
+		!mustStop(f):
+		return c.stop(StateChanged{
+			Ending:        transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()},
+			Failure:       f,
+			OtherFailures: lost,
+		})
+	}
+	return c.fire(fsm.Fail, StateChanged{Failure: f, OtherFailures: lost})
+}
+
+// goOn continues the debate after a person has replied, declined or decided, unless it is held, or waits for something
+// else.
+func (c *transaction) goOn() error {
+	switch r := c.rec; {
+	case r.lifecycle.State.Active():
+		return c.applyDeclines()
+	case r.lifecycle.State == fsm.Paused && !r.people.held && r.decisions.question == nil &&
+		!r.awaitsPeople():
+		return c.resume()
+	}
+	return nil
+}
+
+// resume continues a paused debate.
+func (c *transaction) resume() error {
+	if err := c.fire(fsm.Resume, StateChanged{}); err != nil {
+		return err
+	}
+	return c.applyDeclines()
+}
+
+// start starts a debate that is configuring or ready, or a fork that nobody has started.
+func (c *transaction) start() error {
+	switch {
+	case c.rec.lifecycle.State == fsm.Configuring:
+		return c.fire(fsm.Validate, StateChanged{})
+	case c.rec.fork.idle:
+		return c.resume()
+	}
+	if err := c.fire(fsm.Start, StateChanged{}); err != nil {
+		return err
+	}
+	return c.settle()
+}
+
+// applyDeclines applies the debate's policy to the steps that people have declined, and settles.
+func (c *transaction) applyDeclines() error {
+	for c.rec.lifecycle.State.Active() && len(c.rec.people.declined) > 0 {
+		steps := c.rec.next()
+		at := slices.IndexFunc(
+			steps,
+			func(s protocol.Step) bool { return c.rec.people.declined[s.Key] != nil && !silence.Is(s) },
+		)
+		if at < 0 {
+			break
+		}
+		if err := c.applyDecline(&steps[at]); err != nil {
+			return err
+		}
+	}
+	return c.settle()
+}
+
+// applyDecline applies the debate's policy to a step that its person has declined.
+func (c *transaction) applyDecline(s *protocol.Step) error {
+	r := c.rec
+	d := c.rec.people.declined[s.Key]
+	message := cmp.Or(d.By, s.Actor) + " declined"
+	if d.Reason != "" {
+		message += ": " + d.Reason
+	}
+	f := &Failure{
+		Key:         s.Key,
+		Kind:        providers.Declined,
+		At:          d.At,
+		Message:     message,
+		Recoverable: true,
+	}
+	contract := r.Contract(s.Contract)
+	if slices.Contains(r.Judges, s.Actor) && r.config.OnJudgeFailure == Continue && contract != nil {
+		list, _ := r.NamesFor(s)
+		if safe, ok := contract.Default(list); ok {
+			t := r.Reply(s, safe.Text, safe.Data)
+			t.Flags = []transcript.Flag{transcript.Defaulted}
+			t.Started = d.At
+			t.Ended = d.At
+			t.By = d.By
+			return c.add(TurnDone{
+				EventMeta: c.stamp("turn"),
+				At:        c.now,
+				Turn:      t,
+			})
+		}
+	}
+	return c.applyFailurePolicy(f, nil)
+}
+
+func (c *transaction) decide(ev Decided) error {
+	ev.EventMeta = c.stamp("decided")
+	ev.At = c.now
+	return c.add(ev)
+}
+
+// stopWaiting declines the steps of people for whom the conclusion waits. It changes nothing at a gate, because the
+// conclusion has not begun.
+func (c *transaction) stopWaiting() error {
+	r := c.rec
+	if q := r.decisions.question; q != nil && q.Gate != "" {
+		return nil
+	}
+	for again := true; again; again = len(r.waiting()) > 0 { // people speak one after another
+		for _, a := range r.waiting() {
+			if err := c.decide(Decided{
+				Action: actionDecline,
+				Key:    a.Key,
+				Reason: stoppedByPerson,
+			}); err != nil {
+				return err
+			}
+		}
+		if r.lifecycle.State == fsm.Paused {
+			if err := c.stop(StateChanged{}); err != nil {
+				return err
+			}
+		}
+		if err := c.applyDeclines(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// givenTurn returns the turn of a step with a reply that a person gives, which has so many tokens. If the reply is blank,
+// invalid or has more than most tokens, givenTurn returns *Problems about the subject.
+func givenTurn(r *record, s *protocol.Step, subject, text string, tokens, most int) (t transcript.Turn, err error) {
+	contract, err := contractFor(r, s)
+	if err != nil {
+		return t, err
+	}
+	t, wrong, err := r.Given(s, contract, text, tokens, most)
+	l := &problemList{}
+	for _, reason := range wrong {
+		l.add("reply", "%s", reason)
+	}
+	return t, cmp.Or(problemsOf(subject, l.problems), err)
+}
+
+// applyGate carries out a person's decision at a gate.
+func (c *transaction) applyGate(action string, q *Question) error {
+	switch evidence := "a person ended the debate at a gate: " + q.Cause; {
+	case action != actionStop:
+		return nil
+	case c.rec.lifecycle.PausedFrom == fsm.Completing:
+		return c.fire(fsm.Cancel, StateChanged{Ending: transcript.Ending{Outcome: transcript.Canceled, Evidence: evidence}})
+	default:
+		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.Stopped, Evidence: evidence}})
+	}
+}
+
+func (c *transaction) dropAndSettle(f *Failure, lost []*Failure) error {
+	own := slices.DeleteFunc(slices.Clone(lost), func(l *Failure) bool { return l.Key.Actor != f.Key.Actor })
+	if err := c.drop(f, own); err != nil {
+		return err
+	}
+	return c.settle()
+}
+
+func (c *transaction) drop(f *Failure, lost []*Failure) error {
+	return c.add(Dropped{
+		EventMeta:     c.stamp("dropped"),
+		At:            c.now,
+		Name:          f.Key.Actor,
+		Failure:       f,
+		OtherFailures: lost,
+	})
+}
+
+// endAfterDrop ends the debate after the drop of a judge that failed.
+func (c *transaction) endAfterDrop(f *Failure, lost []*Failure) error {
+	if c.rec.Ending.Outcome != "" { // the judge failed in the conclusion
+		return c.settle()
+	}
+	return c.stop(StateChanged{
+		Ending:        transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()},
+		OtherFailures: lost,
+	})
+}
+
+func questionAbout(r *record, f *Failure) *Question {
+	q := &Question{
+		Cause:   f.Error(),
+		Failure: f,
+		Choices: []Choice{
+			{
+				Action:      actionRetry,
+				Label:       "Try again",
+				Description: fmt.Sprintf("call %s again", f.Key.Actor),
+			},
+		},
+	}
+	if canDrop(r, f) || slices.Contains(r.Judges, f.Key.Actor) {
+		q.Choices = append(q.Choices, Choice{
+			Action:      actionDrop,
+			Label:       "Continue without",
+			Description: fmt.Sprintf("%s takes no further part", f.Key.Actor),
+		})
+	}
+	if r.Ending.Outcome == "" { // otherwise it is already concluding
+		q.Choices = append(q.Choices, Choice{
+			Action:      actionEnd,
+			Label:       "End here",
+			Description: "conclude with the turns so far",
+		})
+	}
+	return q
+}
+
+// applyDecision carries out a person's decision, except that the debate goes on.
+func (c *transaction) applyDecision(action string, q *Question) error {
+	switch {
+	case q.Gate != "":
+		return c.applyGate(action, q)
+	case action == actionEnd:
+		return c.stop(StateChanged{Ending: transcript.Ending{
+			Outcome: transcript.Stopped, Evidence: "a person ended the debate after a question: " + q.Cause,
+		}})
+	case action == actionDrop && q.Failure == nil:
+		return errors.New("the question has no actor to drop")
+	}
+	if steps := c.rec.next(); action == actionRetry &&
+		len(steps) > 0 { // failed attempts may have used up a budget
+		if e := budgetEnding(c.rec, protocol.Phase{
+			Name:     steps[0].Phase,
+			Parallel: len(steps) > 1,
+			Steps:    steps,
+		}); e.Outcome != "" {
+			return c.stop(StateChanged{Ending: e})
+		}
+	}
+	if action == actionDrop {
+		return c.drop(q.Failure, nil)
+	}
+	return nil
 }

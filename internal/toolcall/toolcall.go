@@ -71,16 +71,6 @@ func compile(schema json.RawMessage) (*jsonschema.Schema, error) {
 	return c.Compile("arguments:")
 }
 
-// Has reports whether the set has all tools with these names.
-func (s Set) Has(names []string) bool {
-	for _, name := range names {
-		if s[name] == nil {
-			return false
-		}
-	}
-	return true
-}
-
 // Named returns what a model is told of tools, and the names of those that the set lacks.
 func (s Set) Named(names []string) (list []providers.Tool, missing []string) {
 	for _, name := range names {

@@ -53,12 +53,6 @@ func (list Providers) Bind(name string) (string, providers.Provider, error) {
 	return "", nil, fmt.Errorf("%q is unknown, use one of %s", name, strings.Join(known, ", "))
 }
 
-// Has reports whether a name is that of a provider of the engine, or of one that is built in. An empty name is not, even if Bind
-// returns a provider for it.
-func (list Providers) Has(name string) bool {
-	return list[name] != nil || name == Templates || name == actor.Human
-}
-
 // Identify returns the name of the provider that a possibly empty name refers to, and whether a person gives its
 // replies.
 func (list Providers) Identify(name string) (bound string, person bool) {

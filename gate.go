@@ -1,0 +1,446 @@
+package debate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/elenchus-go/debate/evidence"
+	"github.com/elenchus-go/debate/internal/actor"
+	"github.com/elenchus-go/debate/internal/actor/binding"
+	"github.com/elenchus-go/debate/internal/actor/room"
+	"github.com/elenchus-go/debate/internal/additions"
+	"github.com/elenchus-go/debate/internal/attachment"
+	"github.com/elenchus-go/debate/internal/budget"
+	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/deepcopy"
+	"github.com/elenchus-go/debate/internal/findings"
+	"github.com/elenchus-go/debate/internal/forecast"
+	"github.com/elenchus-go/debate/internal/naming"
+	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/internal/protocoljson"
+	"github.com/elenchus-go/debate/internal/step/prompting"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// This file is the gate of an engine: what is wrong with a configuration, and what the engine lacks to drive a debate with it.
+
+// problems returns a configuration with its defaults filled in, and everything that is wrong with it on this engine. If drives is
+// set, that includes what the engine lacks. Otherwise another engine may have it.
+func (e *Engine) problems(c Config, drives bool) (Config, []protocol.Problem) {
+	c, found := e.withDefaults(c)
+	s := seatSettings{config: &c}
+	if drives {
+		return c, append(found, e.lacks(s)...)
+	}
+	return c, append(found, e.unrepeatable(s)...)
+}
+
+// lacks returns what the engine lacks to drive a debate with a configuration: one problem for each field that names something
+// unknown, and those of unrepeatable tools. It does not read private documents; readDocument does.
+func (e *Engine) lacks(s seatSettings) []protocol.Problem {
+	c := s.config
+	l := &problemList{}
+	if u, ok := c.Protocol.(protocoljson.Unknown); ok {
+		l.add("protocol.name", "%q is unknown to this engine, use one of %s", u.Name(), e.protocols.Names())
+	}
+	for i, rule := range c.Detect {
+		if rule.EffectiveMethod() == "answers" && e.extractAnswer == nil {
+			l.add(fmt.Sprintf("detect[%d]", i), "%s compares answers, set Options.ExtractAnswer to find them", rule.Signal)
+		}
+	}
+	if e.sets[c.Prompts] == nil {
+		l.add("prompts", "%q is unknown to this engine, add it to Options.PromptSets", c.Prompts)
+	}
+	if e.documents == nil && privateOnes(c.Documents) != nil {
+		l.add("documents", "some are private: give their texts in Options.Documents")
+	}
+	told := map[string]bool{}
+	for field, p := range c.Actors() {
+		if _, missing := e.tools.Named(p.Tools); missing != nil {
+			l.add(field+".tools", "this engine lacks %s, see Options.Tools", naming.Enumerate(missing, len(missing)))
+		}
+		_, _, err := e.providers.Bind(p.Provider)
+		if err == nil || actor.Inherits(field) && (told[p.Provider] || p.Provider == "") {
+			continue // an inherited provider is already reported
+		}
+		l.add(field+".provider", "%v", err)
+		told[p.Provider] = true
+	}
+	return append(l.problems, e.unrepeatable(s)...)
+}
+
+// unrepeatable returns a problem for each actor with a tool that it cannot have, because it reads a private document: the
+// journal has no call of its steps, so that a step that was interrupted calls its tools again.
+func (e *Engine) unrepeatable(s seatSettings) []protocol.Problem {
+	c := s.config
+	if len(c.Documents) == 0 || !usesTools(c) {
+		return nil
+	}
+	l := &problemList{}
+	for field, p := range c.Actors() {
+		if len(p.Tools) == 0 || privateOnes(s.DocumentsOf(p.Name)) == nil {
+			continue
+		}
+		for _, name := range p.Tools {
+			if t := e.tools[name]; t != nil && (t.Spec.Once || t.Spec.Approval) {
+				l.add(
+					field+".tools",
+					"%q must be repeatable and need no approval, because %s reads a private document: remove the tool or the reader",
+					name,
+					p.Name,
+				)
+			}
+		}
+	}
+	return l.problems
+}
+
+// unreadable is the ErrUnsupported of a debate with a private document that this engine cannot read. Its message does not
+// have that of the cause, which may quote the text.
+type unreadable struct {
+	unsupported
+
+	cause error
+}
+
+func (u *unreadable) Unwrap() []error { return []error{&u.unsupported, u.cause} }
+
+// readDocument returns the text of a private document from Options.Documents, or an ErrUnsupported.
+func (e *Engine) readDocument(ctx context.Context, id string, labels map[string]string, d evidence.Document) (text string, err error) {
+	unread := func(reason string, cause error) error {
+		return &unreadable{unsupported{[]string{fmt.Sprintf("document %q: %s", d.Name, reason)}}, cause}
+	}
+	if e.documents == nil {
+		return "", unread("it is private, set Options.Documents", nil)
+	}
+	panicked := panics.Call(func() { text, err = e.documents(ctx, id, maps.Clone(labels), d) })
+	switch {
+	case panicked != nil: // it may quote the text
+		return "", unread("Options.Documents panicked", nil)
+	case ctx.Err() != nil:
+		return "", context.Cause(ctx)
+	case err != nil:
+		return "", unread("Options.Documents does not give its text", err)
+	case !d.Matches(text):
+		return "", unread("the text that Options.Documents gives has another size or another SHA-256", nil)
+	}
+	return text, nil
+}
+
+// tellLack tells the store what the engine lacks to drive a debate, if err is an ErrUnsupported.
+func (e *Engine) tellLack(ctx context.Context, id string, err error) {
+	e.heartbeats.Lack(ctx, id, missingIn(err))
+}
+
+// withDefaults returns a copy of the configuration with all defaults filled in, and every problem with it. A debate
+// stores its defaults, so that later versions of the library do not change them. Windows that are known only when the debate starts
+// remain 0.
+func (e *Engine) withDefaults(c Config) (Config, []protocol.Problem) {
+	env := e.env
+	l := &problemList{}
+	if protocoljson.IsNil(c.Protocol) {
+		l.add("protocol", "it is a nil pointer of type %T, use a value", c.Protocol)
+		return c, l.problems
+	}
+	c = deepcopy.Of(c)
+	c.Protocol = deepcopy.Of(c.Protocol) // Config encodes it, although its own tag omits it
+	if c.Protocol == nil {
+		c.Protocol = panel.Protocol{}
+	}
+	c.OnFailure = cmp.Or(c.OnFailure, Degrade)
+	c.OnJudgeFailure = cmp.Or(c.OnJudgeFailure, Continue)
+	c.OnRetrievalFailure = cmp.Or(c.OnRetrievalFailure, Degrade)
+	c.OnRefusal = cmp.Or(c.OnRefusal, Continue)
+	c.OnOverflow = cmp.Or(c.OnOverflow, OverflowTruncate)
+	for i := range c.Attachments {
+		if a := &c.Attachments[i]; a.MediaType == attachment.PDF && a.Pages == 0 &&
+			len(a.Data) <= attachment.MaxData {
+			a.Pages = attachment.Pages(a.Data)
+		}
+	}
+	for i, d := range c.Documents {
+		c.Documents[i] = d.WithDefaults(func(text string) int { return env.Count("", text) })
+	}
+	own := budget.DefaultsOf(c.Protocol)
+	l.limits(&c.Limits)
+	c.Limits = c.Limits.WithDefaults(own)
+	l.limits(&c.Limits)
+	for i, p := range c.Participants {
+		temperature := own.Temperatures[min(i, len(own.Temperatures)-1)]
+		c.Participants[i] = p.WithDefaults(temperature, c.Limits.StepTokens, e.learnsWindow)
+	}
+	derivePositions(c)
+	for i, p := range c.Judges {
+		c.Judges[i] = p.WithDefaults(*own.JudgeTemperature, c.Limits.JudgeTokens, e.learnsWindow)
+	}
+	for i, p := range c.Substitutes {
+		c.Substitutes[i] = p.WithDefaults(*own.JudgeTemperature, c.Limits.JudgeTokens, e.learnsWindow)
+	}
+	if usesTools(&c) {
+		c.Limits = c.Limits.WithToolDefaults()
+	}
+	if c.Limits.Cost > 0 || c.AskAboveCost > 0 {
+		nameModels(&c, env)
+	}
+	c.PersonaAssigner = systemActor(&c, c.PersonaAssigner).WithDefaults(0.9, c.Limits.JudgeTokens, e.learnsWindow)
+	c.Summarizer = systemActor(&c, c.Summarizer).WithDefaults(0.3, c.Limits.JudgeTokens, e.learnsWindow)
+	c.Retriever.Provider = cmp.Or(c.Retriever.Provider, binding.Templates)
+	c.Embedder.Window = cmp.Or(c.Embedder.Window, 8_000)
+	checkConfig(&c, env, l, own)
+	return c, l.problems
+}
+
+// nameModels sets the models that have no name to the default ones of their providers, as far as these know them. Otherwise their
+// prices would be unknown.
+func nameModels(c *Config, env *environment) {
+	for _, list := range [][]Participant{c.Participants, c.Judges, c.Substitutes} {
+		for i := range list {
+			nameModel(&list[i], env)
+		}
+	}
+	for _, p := range []*Participant{&c.PersonaAssigner, &c.Summarizer} {
+		if p.Provider != "" {
+			nameModel(p, env)
+		}
+	}
+}
+
+// nameModel sets the model of an actor that has none.
+func nameModel(p *Participant, env *environment) {
+	if p.Model != "" || p.Human || env.Bind == nil {
+		return
+	}
+	_, client, err := env.Bind(p.Provider)
+	if known, ok := client.(providers.Defaulted); ok && err == nil {
+		_ = panics.Call(func() { p.Model = known.DefaultModel() })
+	}
+}
+
+// derivePositions sets the positions of the participants that are not disabled, if the protocol derives them. Such a
+// protocol has the method Positions.
+func derivePositions(c Config) {
+	p, ok := c.Protocol.(interface {
+		Positions(participants []transcript.Profile) []string
+	})
+	if !ok {
+		return
+	}
+	positions := p.Positions(participantProfiles(c))
+	for i := range c.Participants {
+		if !c.Participants[i].Disabled && len(positions) > 0 {
+			c.Participants[i].Position = positions[0]
+			positions = positions[1:]
+		}
+	}
+}
+
+// systemActor fills in the model of the persona assigner or the summarizer from the first judge or participant that is
+// not a person.
+func systemActor(c *Config, p Participant) Participant {
+	for _, list := range [][]Participant{c.Judges, c.Participants} {
+		at := slices.IndexFunc(list, func(o Participant) bool { return !o.Human && !o.Disabled })
+		if at < 0 {
+			continue
+		}
+		if p.Provider == "" {
+			p.Provider = list[at].Provider
+			p.Model = cmp.Or(p.Model, list[at].Model)
+		}
+		p.Window = cmp.Or(p.Window, list[at].Window)
+		break
+	}
+	return p
+}
+
+// checkConfig adds every problem with a configuration whose defaults are filled in, as far as data alone can tell.
+func checkConfig(c *Config, env *environment, l *problemList, own protocol.Defaults) {
+	if characters.IsBlank(c.Topic) {
+		l.add("topic", "it is blank, set a question or claim to debate")
+	}
+	l.problems = append(l.problems, additions.CheckLabels(c.Labels)...)
+	texts := textsOf(c)
+	if c.Documents != nil {
+		l.problems = append(l.problems, texts.CheckDocuments(c.Actors(), c.HasSeat)...)
+	}
+	long, tokens := texts.Longest()
+	for field, p := range c.Actors() {
+		if room.Fills(tokens, field, &p) {
+			l.problems = append(l.problems, room.TooLong(long, tokens, field, &p))
+			break
+		}
+	}
+	before := len(l.problems)
+	l.problems = append(l.problems, c.CheckNames()...)
+	named := len(l.problems) == before
+	l.problems = append(l.problems, c.CheckValues()...)
+	if c.Limits.Cost > 0 || c.AskAboveCost > 0 {
+		l.problems = append(l.problems, c.CheckPriced()...)
+	}
+	checkProtocol(c, env, l, own, named)
+}
+
+// checkProtocol adds every problem that the protocol finds. If it finds none and all names are valid, it adds those of
+// the phases and budgets, and fills in the default of Limits.OutputTokens.
+func checkProtocol(c *Config, env *environment, l *problemList, own protocol.Defaults, named bool) {
+	r := plannedRecord(seatSettings{config: c}, env)
+	found := c.Protocol.Check(&r.Record)
+	l.problems = append(l.problems, found...)
+	f := forecast.Forecast{Assesses: true}
+	if named && len(found) == 0 { // otherwise the protocol may return anything
+		f = forecastOf(r)
+		if len(f.Steps) == 0 {
+			l.add("protocol", "it has no step in any phase")
+		}
+		for _, problem := range f.Duplicates {
+			l.add("protocol", "%s", problem)
+		}
+	}
+	l.problems = append(l.problems, findings.Check(c.Detect, c.Protocol.Name(), f.Assesses, c.Embedder.Provider != "")...)
+	r.Cursor.Round = 1
+	if len(l.problems) == 0 {
+		l.problems = budget.CoverStart(&c.Limits, worstCase(r, f.First...))
+	}
+	if c.Limits.OutputTokens == 0 && len(l.problems) == 0 {
+		c.Limits.OutputTokens = own.OutputTokens
+		if own.OutputTokens < f.Output { // it does not suffice for all rounds
+			c.Limits.OutputTokens = 2 * f.Output
+		}
+	}
+}
+
+// learnsWindow reports whether the windows of a provider's models are known only when a debate starts. It is true if the
+// engine lacks the provider, because another engine may drive the debate.
+func (e *Engine) learnsWindow(provider string) bool {
+	_, p, err := e.providers.Bind(provider)
+	_, knows := p.(providers.Windowed)
+	return err != nil || knows
+}
+
+// preflight is what the first prompts of a debate show before it starts.
+type preflight struct {
+	problems []protocol.Problem // a prompt that cannot be built, or that leaves no room for a reply
+	lacks    error              // an ErrUnsupported if the engine lacks something, otherwise nil
+	// limits are lower token limits for replies that would leave no room for history, by the fields of their actors.
+	limits map[string]int
+	record *record // has the configuration with its windows, and the prompts
+}
+
+// preflight sets windows that are known, and builds the first prompt of each kind of step that the protocol can ask for,
+// without history.
+func (e *Engine) preflight(seats seatSettings, windows map[string]int) (p preflight) {
+	l := &problemList{}
+	c := *seats.config
+	setWindows(&c, windows)
+	seats.config = &c
+	r := plannedRecord(seats, e.env)
+	p.record = r
+	steps := forecastOf(r).Steps
+	if c.History.UsesSummaries() {
+		steps = append(steps, protocol.Step{
+			Key:    transcript.Key{Actor: protocol.Summarizer, Phase: r.SummaryPhase().Name},
+			Prompt: "summarize",
+			Vars:   map[string]string{"words": "1000"},
+		})
+	}
+	sizes := map[string]int{}
+	for i := range steps {
+		s := &steps[i]
+		r.Cursor.Round = s.Round
+		r.Cursor.Stage = s.Kind
+		if r.isHuman(s.Actor) {
+			_, err := newAsked(r, s)
+			p.note(l, s, err)
+			continue
+		}
+		x, err := e.newExecution(r, *s)
+		if err != nil {
+			p.note(l, s, err)
+			continue
+		}
+		size := x.run.Plan.Prompt.Tokens - x.run.Plan.Prompt.Slack
+		if slices.Contains(r.Judges, s.Actor) {
+			sizes["substitutes"] = max(sizes["substitutes"], size)
+		}
+		sizes[s.Actor] = max(sizes[s.Actor], size)
+		x.release()
+	}
+	found, limits := room.Check(c.Actors(), sizes, room.Tools{
+		Room:  r.Settings.Tools.Room,
+		Least: prompting.MinToolRoom,
+	}, seats.tooSmall)
+	p.problems = append(l.problems, found...)
+	p.limits = limits
+	return p
+}
+
+// note takes up why a step cannot be planned, unless err is nil.
+func (p *preflight) note(l *problemList, s *protocol.Step, err error) {
+	switch {
+	case err == nil:
+	case errors.Is(err, ErrUnsupported):
+		p.lacks = err
+	default:
+		l.add("protocol", "phase %q: %v", s.Phase, err)
+	}
+}
+
+// tooSmall returns the problem with a first prompt that leaves too little of a window.
+func (s seatSettings) tooSmall(field string, p *Participant, size int) (problem protocol.Problem, shared bool) {
+	name := actor.NameIn(field, p.Name)
+	read := s.DocumentsOf(name)
+	if strings.HasPrefix(field, "substitutes") {
+		read = nil
+		for _, j := range s.config.Judges {
+			read = append(read, s.DocumentsOf(j.Name)...)
+		}
+	}
+	return textsOf(s.config).TooSmall(field, p, room.Prompt{
+		Tokens:      size,
+		Attachments: prompting.AttachmentTokens(s.AttachmentsOf(name)),
+		Read:        read,
+		Documents:   prompting.DocumentTokens(read),
+	})
+}
+
+// frozenFields returns a problem for each changed field that must not change after the first turn.
+func frozenFields(r *record, cfg Config) []protocol.Problem {
+	if !r.HasTurns() {
+		return nil
+	}
+	l := &problemList{}
+	same := func(field string, a, b any) {
+		l.same(field, "cannot change after the first turn, reset the debate first", a, b)
+	}
+	same("seed", r.Seed, cfg.Seed)
+	same("topic", r.config.Topic, cfg.Topic)
+	same("background", r.config.Background, cfg.Background)
+	same("protocol", protocoljson.Parameters(r.config.Protocol), protocoljson.Parameters(cfg.Protocol))
+	same("participants", asModels(participantProfiles(*r.config)), asModels(participantProfiles(cfg)))
+	return l.problems
+}
+
+// fixedFields returns a problem for each field that a fork with turns must not change.
+func fixedFields(r *record, cfg *Config) []protocol.Problem {
+	l := &problemList{}
+	same := func(field string, a, b any) {
+		l.same(field, "it cannot change after the first turn, fork from an earlier entry", a, b)
+	}
+	same("seed", r.Seed, cfg.Seed)
+	same("protocol", protocoljson.Parameters(r.config.Protocol), protocoljson.Parameters(cfg.Protocol))
+	seats := func(c *Config) (list []string) {
+		for _, p := range participantProfiles(*c) {
+			list = append(list, p.Name, p.Side)
+		}
+		return list
+	}
+	same("participants", seats(r.config), seats(cfg))
+	return l.problems
+}

@@ -1,0 +1,1515 @@
+package debate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/actor/binding"
+	"github.com/elenchus-go/debate/internal/journals"
+	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/internal/presets"
+	"github.com/elenchus-go/debate/internal/protocoljson"
+	"github.com/elenchus-go/debate/internal/step"
+	"github.com/elenchus-go/debate/internal/step/proof"
+	"github.com/elenchus-go/debate/internal/step/rounds"
+	"github.com/elenchus-go/debate/internal/verification"
+	"github.com/elenchus-go/debate/journal"
+	"github.com/elenchus-go/debate/judge/reply"
+	"github.com/elenchus-go/debate/prompts"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Snapshot is the state of a debate after one entry of its journal.
+type Snapshot struct {
+	Event Event // the event in the entry
+	rec   *record
+}
+
+// Status returns a short summary of the debate's state at that point.
+func (m *Snapshot) Status() store.Status { return statusOf(m.rec) }
+
+// Result returns the debate as it was at that point.
+func (m *Snapshot) Result() *Result { return resultOf(m.rec) }
+
+// Refusal returns the *fsm.Refused with which the lifecycle refused an event at that point, or nil if the event was possible.
+func (m *Snapshot) Refusal(on fsm.Event) (err error) {
+	if on == fsm.Start && m.rec.fork.idle { // Start resumes it
+		on = fsm.Resume
+	}
+	_, err = fsm.Next(m.rec.lifecycle, on, m.rec.facts())
+	return err
+}
+
+// Replay yields the debate's state after each entry of its journal, with the entry's event. The events are those that
+// were shown when they happened, except live events. Replay stops at the end of the journal; use Watch to follow the
+// debate further. A snapshot is valid until the next one is yielded. If an entry cannot be read, Replay yields an
+// error that names it.
+func (d *Debate) Replay(ctx context.Context) iter.Seq2[*Snapshot, error] { return d.ReplayAs(ctx, "") }
+
+// ReplayAs replays the debate for a viewer who speaks for a participant or a judge. It stops before the first entry that
+// [Debate.WatchAs] withholds from that seat, and yields the same errors. An empty seat sees everything.
+func (d *Debate) ReplayAs(ctx context.Context, seat string) iter.Seq2[*Snapshot, error] {
+	return func(yield func(*Snapshot, error) bool) {
+		entries, err := d.journal.all(ctx)
+		if err == nil && seat != "" {
+			entries, err = d.entriesFor(seat, entries)
+		}
+		past := openJournalOf(d.engine, d.ID())
+		if err == nil {
+			err = past.begin()
+		}
+		for i := 0; i < len(entries) && err == nil; i++ {
+			var ev Event
+			ev, err = past.read(entries[i])
+			if err == nil && !yield(&Snapshot{Event: ev, rec: past.rec}, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// Verify reads the whole journal and checks more than reading it does: that each turn, question and failure is of a step that
+// could run, with the round, the order, the visible_seq and the contract of that step, and that the usage of a turn is that of its
+// attempts. It returns a *store.Damaged for the first entry that the entries before it contradict, and a *NewerFormat if a
+// newer version wrote the journal. Of a debate with a protocol that the engine lacks, it checks the numbers only.
+func (d *Debate) Verify(ctx context.Context) (err error) {
+	last := int64(0)
+	panicked := panics.Call(func() { err = d.verify(ctx, &last) })
+	if panicked != nil { // the protocol, on what the entries hold
+		err = &store.Damaged{
+			ID:  d.ID(),
+			Seq: last,
+			Err: panicked,
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("verify debate %s: %w", d.ID(), err)
+	}
+	return nil
+}
+
+// verify sets last to the entry that it reads.
+func (d *Debate) verify(ctx context.Context, last *int64) error {
+	past := openJournalOf(d.engine, d.ID())
+	var plans verification.Plans
+	past.verify = func(r *record, ev Event) error { return verifyEntry(&plans, r, ev) }
+	status, entries, err := d.engine.store.Load(ctx, d.ID(), 0)
+	err = cmp.Or(err, past.begin())
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		*last = e.Seq
+		if _, err := past.read(e); err != nil {
+			return err
+		}
+	}
+	if status.Seq > *last {
+		err := fmt.Errorf("the journal ends at entry %d, but its status is at entry %d", *last, status.Seq)
+		return &store.Damaged{
+			ID:  d.ID(),
+			Seq: *last + 1,
+			Err: err,
+		}
+	}
+	return nil
+}
+
+// VerifyEntries derives each entry from the entries before it, with the replies of models and the acts of people that the
+// journal has, and compares the result with the journal: transitions, phases, summaries, findings, endings, questions
+// and stops for a budget. It calls no model and changes nothing. It yields a check for each entry, in order.
+//
+// An error ends the sequence: the journal cannot be read from that entry on. Of a debate with a protocol that the engine
+// lacks, no entry is derived.
+func (d *Debate) VerifyEntries(ctx context.Context) iter.Seq2[EntryCheck, error] {
+	return func(yield func(EntryCheck, error) bool) {
+		_, entries, err := d.engine.store.Load(ctx, d.ID(), 0)
+		x := &rederivation{journal: openJournalOf(d.engine, d.ID()), engine: d.engine}
+		err = cmp.Or(err, x.journal.begin())
+		if err != nil {
+			yield(EntryCheck{}, fmt.Errorf("verify debate %s: %w", d.ID(), err))
+			return
+		}
+		for _, e := range entries {
+			ev, err := journal.DecodeEntry(e)
+			if err != nil {
+				x.broken = &store.Damaged{
+					ID:  d.ID(),
+					Seq: e.Seq,
+					Err: err,
+				}
+				break
+			}
+			x.entries = append(x.entries, ev)
+		}
+		x.again = newRereading(d.engine, x.entries)
+		shown := 0
+		for x.at < len(x.entries) {
+			err := x.next()
+			for ; shown < len(x.checks); shown++ {
+				if !yield(x.checks[shown], nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(EntryCheck{}, fmt.Errorf("verify debate %s: %w", d.ID(), err))
+				return
+			}
+		}
+		if x.broken != nil {
+			yield(EntryCheck{}, fmt.Errorf("verify debate %s: %w", d.ID(), x.broken))
+		}
+	}
+}
+
+// Entries returns the entries of the debate's journal as the store has them. Their Data is an Event, or its JSON as a
+// json.RawMessage. The first entry has the secret of the debate's hashes.
+func (d *Debate) Entries(ctx context.Context) ([]store.Entry, error) {
+	_, entries, err := d.engine.store.Load(ctx, d.ID(), 0)
+	return entries, err
+}
+
+// Code returns the code that shaped the debate, in the order of its first use. It says nothing of entries that it cannot read.
+func (d *Debate) Code(ctx context.Context) (*Code, error) {
+	_, entries, err := d.engine.store.Load(ctx, d.ID(), 0)
+	if err != nil {
+		return nil, fmt.Errorf("read code of debate %s: %w", d.ID(), err)
+	}
+	c := &Code{}
+	for _, entry := range entries {
+		if ev, err := journal.DecodeEntry(entry); err == nil { // whoever derives the entries reports it
+			c.add(d.engine, ev)
+		}
+	}
+	return c, nil
+}
+
+// entriesFor decodes the entries of a whole journal to what a viewer who speaks for a seat may see of them.
+func (d *Debate) entriesFor(seat string, entries []store.Entry) ([]store.Entry, error) {
+	viewer := newViewer(d, seat, 0)
+	for _, e := range entries {
+		ev, err := journal.DecodeEntry(e)
+		if err != nil {
+			return nil, &store.Damaged{
+				ID:  d.ID(),
+				Seq: e.Seq,
+				Err: err,
+			}
+		}
+		if err := viewer.add(ev); err != nil {
+			return nil, err
+		}
+	}
+	shown := viewer.Take()
+	entries = slices.Clone(entries[:len(shown)])
+	for i, ev := range shown {
+		entries[i].Data = ev
+	}
+	return entries, nil
+}
+
+// PromptOf rebuilds the request that a committed step was asked with, from the journal. It calls no model. What the turn's
+// Window says was left out or summarized is left out here too, and prompts that were shortened after an overflow are
+// shortened.
+//
+// Prompt.Missing says what the journal does not have: an invalid reply that was asked for again, and a summary after an
+// overflow, unless Options.KeepReplies was set, and the prompt of a step whose reply a fork has edited. It also says
+// if the request depends on how tokens were counted then, and this engine counts in another way. No provider is needed.
+// Prompt.Match says whether the request has the hash that the journal keeps of the one that was sent.
+//
+// PromptOf returns *Problems if the debate has no turn with that key or the turn is a remark or silent, and ErrUnsupported if the engine
+// lacks the debate's protocol, a tool, a template or a reply contract.
+func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, err error) {
+	defer func() {
+		if err != nil {
+			p = nil
+			err = fmt.Errorf("rebuild prompt of debate %s: %w", d.ID(), err)
+		}
+	}()
+	defer catchFailure(&err, key)
+	entries, err := d.journal.all(ctx)
+	if err == nil {
+		entries, err = beforeRejudging(entries, key)
+	}
+	if err != nil {
+		return nil, err
+	}
+	past := openJournalOf(d.engine, d.ID())
+	ev, err := past.readBefore(entries, key)
+	if err != nil {
+		return nil, err
+	}
+	r := past.rec
+	if err := r.lacksProtocol(); err != nil {
+		return nil, err
+	}
+	s := r.open(key)
+	if s == nil {
+		return nil, fmt.Errorf("step %s cannot be planned after entry %d", key, r.Seq)
+	}
+	useTemplates(r, ev.Templates)
+	p = &Prompt{
+		Key:       key,
+		Kind:      s.Kind,
+		Templates: ev.Templates,
+		Match:     "unknown",
+	}
+	p.OtherTemplates = p.Templates != "" && p.Templates != r.Settings.Templates.Version()
+	if r.isHuman(s.Actor) {
+		return p, p.askPerson(r, s)
+	}
+	x, err := p.rebuild(d.engine, r, s, &ev.Turn, true)
+	if err != nil {
+		return nil, err
+	}
+	defer x.release()
+	if t := x.run.Plan.Tools; t != nil {
+		t.Rounds, t.Counted, err = roundsOf(entries, key)
+		if err != nil {
+			return nil, err
+		}
+	}
+	request, tokens, missing := x.run.Repeat(ev.Turn.Attempts, ev.Turn.Window)
+	p.Request = request
+	p.Tokens = tokens
+	p.Missing = append(p.Missing, missing...)
+	p.compare(&x.run, ev.Turn.Attempts)
+	if p.Match == "different" && ev.Repeats > 0 {
+		p.Match = "unknown"
+		p.Missing = append(p.Missing, noCourse)
+	}
+	return p, nil
+}
+
+// readBefore reads the entries that the prompt of a committed step was made from, and returns the entry of its turn.
+func (j *openJournal) readBefore(list []store.Entry, key transcript.Key) (done TurnDone, err error) {
+	if err := j.begin(); err != nil {
+		return done, err
+	}
+	at := journals.Find(list, key.String())
+	if at < 0 {
+		return done, problemOf("step", "key", "the debate has no turn %s", key)
+	}
+	ev, err := journal.DecodeEntry(list[at])
+	if err != nil {
+		return done, err
+	}
+	done, _ = ev.(TurnDone)
+	if k := done.Turn.Kind; k == transcript.Remark || k == transcript.Silence {
+		return done, problemOf("step", "key", "%s is a %s: nobody was asked for it", key, k)
+	}
+	last := int64(at)
+	if len(done.Turn.Attempts) > 0 { // otherwise the turn was committed as soon as it was there
+		last = min(done.PromptSeq, last)
+	}
+	for _, e := range list[:last] {
+		if _, err := j.read(e); err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
+// askPerson sets what a person could read, had to know and was asked.
+func (p *Prompt) askPerson(r *record, s *protocol.Step) (err error) {
+	p.Request.Messages = r.Messages(s)
+	if asked := r.people.asked[s.Key]; asked != nil {
+		p.Request.Messages = append(p.Request.Messages, providers.Message{Role: providers.User, Text: asked.Task})
+		p.Request.SchemaName = asked.Contract
+		p.Request.Schema = asked.Schema
+		p.Request.MaxTokens = asked.Tokens
+	}
+	p.Briefing, err = newBriefing(r, s)
+	return err
+}
+
+// EntryVerdict says whether an entry of a journal follows from the entries before it.
+type EntryVerdict string
+
+// The verdicts.
+const (
+	EntryDerived      EntryVerdict = "derived"       // nothing else could follow
+	EntryInput        EntryVerdict = "input"         // a model, a person, a failure, a clock or an engine's check of limits has led to it
+	EntryNotDerivable EntryVerdict = "not derivable" // something is missing that tells
+	EntryWrong        EntryVerdict = "wrong"         // something else must follow
+)
+
+// EntryCheck is what [Debate.VerifyEntries] says of one entry.
+type EntryCheck struct {
+	Seq     int64        `json:"seq"`
+	Type    string       `json:"type"`          // of the entry, such as "turn"
+	Key     string       `json:"key,omitempty"` // of the turn, if the entry has one
+	Verdict EntryVerdict `json:"verdict"`
+	Reason  string       `json:"reason,omitempty"`
+
+	// Of a turn by a model, and of steps that failed: Prompts is the number of calls whose request was made again and has the hash
+	// in the journal. Unknown is the number of the other calls, and Missing says what the journal lacks, if it is known. Read reports that the
+	// reply was read again, and the turn has what it says; otherwise the journal does not have the reply.
+	Prompts int      `json:"prompts,omitempty"`
+	Unknown int      `json:"unknown,omitempty"`
+	Missing []string `json:"missing,omitempty"`
+	Read    bool     `json:"read,omitempty"`
+	// Names says where the prompt of a blind judge has a word that is the name of a participant, with the words that follow it.
+	// Texts of the debate never have one there, but templates and the names of criteria may.
+	Names []string `json:"names,omitempty"`
+}
+
+// Prompt is what a committed step was asked with.
+type Prompt struct {
+	Key  transcript.Key  `json:"key"`
+	Kind transcript.Kind `json:"kind"`
+	// Request is the request of the last attempt, which gave the turn. For a person's step, it holds what the person could
+	// read, and as the last message the task.
+	Request providers.Request `json:"request"`
+	// Briefing is what the person had to know besides. It is nil if a model was asked.
+	Briefing *Briefing `json:"briefing,omitempty"`
+	Tokens   int       `json:"tokens,omitempty"` // estimated tokens of the prompt
+	// Templates is the version of the templates that the step was asked with; it is empty if the journal does not have it.
+	// OtherTemplates reports that this engine has other templates, with which the request was rebuilt.
+	Templates      string `json:"templates,omitempty"`
+	OtherTemplates bool   `json:"other_templates,omitempty"`
+	// Summarized are the seqs of the turns in place of which the request has a summary, and Omitted of those that the window
+	// left out, in the order of Result.Turns. What was removed after an overflow is in neither.
+	Summarized []int64 `json:"summarized,omitempty"`
+	Omitted    []int64 `json:"omitted,omitempty"`
+	// OtherCounter reports that this engine counts tokens in another way, so that what the window left out was taken from the
+	// turn's Window.
+	OtherCounter bool `json:"other_counter,omitempty"`
+	// Match says whether the request is the one that was sent, by the hash in the journal: "equal", "different", or "unknown"
+	// for a person's step and for a step that reads private documents.
+	Match string `json:"match"`
+	// Missing says what else the request lacks, in words. It is empty if the request is the one that was sent.
+	Missing []string `json:"missing,omitempty"`
+}
+
+// rebuild returns the execution of a committed step, and sets what its turn says of the prompt. r is as it was when the prompt was
+// made. If recut is set, the turn's Window says what was left out.
+func (p *Prompt) rebuild(e *Engine, r *record, s *protocol.Step, t *transcript.Turn, recut bool) (*execution, error) {
+	p.remember(r, t, recut)
+	x, err := e.newExecution(r, *s)
+	if err != nil {
+		return nil, err
+	}
+	m := &x.run.Plan.Model
+	m.Provider, _, _ = r.env.Bind(m.Provider)
+	p.leaveOut(&x.run.Plan, r)
+	if slices.Contains(t.Flags, transcript.Edited) {
+		p.Missing = append(p.Missing, "a person gave the reply in a fork: no model was asked")
+	}
+	return x, nil
+}
+
+// compare sets whether the request has the hash of the last attempt.
+func (p *Prompt) compare(x *step.Run, tried []transcript.Attempt) {
+	if len(tried) == 0 {
+		return
+	}
+	last := &tried[len(tried)-1]
+	switch equal, known := x.Matches(&p.Request, last.Hash, last.Began); {
+	case equal && known:
+		p.Match = "equal"
+	case known:
+		p.Match = "different"
+	}
+}
+
+// remember makes the environment of a record the one in which the prompt of a turn was made: providers have the names that its
+// attempts had, and if recut is set its window says what was left out.
+func (p *Prompt) remember(r *record, t *transcript.Turn, recut bool) {
+	env := *r.env
+	only := ""
+	shortened := len(t.Attempts) == 0 // no model was asked
+	if len(t.Attempts) > 0 {
+		only = t.Attempts[0].Provider
+		for _, a := range t.Attempts[:len(t.Attempts)-1] { // an overflow, or a substitute's smaller window, has changed the turn's Window
+			shortened = shortened || a.ErrorKind == string(providers.ContextOverflow)
+		}
+		shortened = shortened || slices.Contains(t.Flags, transcript.Substituted)
+	}
+	env.Bind = func(name string) (string, providers.Provider, error) {
+		return cmp.Or(name, only), binding.Person{}, nil
+	}
+	if !recut {
+		r.env = &env
+		r.Env = &env.Environment
+		return
+	}
+	env.Recut = func(policy window.Policy, h window.History, cut *window.Cut) {
+		is := t.Window
+		if t.Kind == transcript.Summary && is != nil &&
+			*is == r.History.Wanted.Window { // the window that led to it
+			is = nil
+		}
+		if was := cut.Window(); shortened || was == nil && is == nil ||
+			was != nil && is != nil && *was == *is {
+			return
+		}
+		if made, ok := policy.Recorded(h, is); ok {
+			*cut, p.OtherCounter = made, true
+		}
+	}
+	r.env = &env
+	r.Env = &env.Environment
+}
+
+// roundsOf returns the rounds of tool calls of a committed step, and how many of them a failure of the step has counted.
+func roundsOf(entries []store.Entry, key transcript.Key) (list []step.Round, counted int, err error) {
+	var calls []Event
+	for _, e := range entries {
+		if e.Key == key.String() {
+			break
+		}
+		if e.Type != "tools" && e.Type != "state" && e.Type != "dropped" {
+			continue
+		}
+		ev, err := journal.DecodeEntry(e)
+		if err != nil {
+			return nil, 0, err
+		}
+		calls = append(calls, ev)
+	}
+	list, counted = roundsIn(calls, key)
+	return list, counted, nil
+}
+
+// roundsIn returns the rounds of tool calls of a step, and how many of them a failure of the step has counted.
+func roundsIn(entries []Event, key transcript.Key) (list []step.Round, counted int) {
+	var t rounds.Rounds
+	for _, ev := range entries {
+		if called, ok := ev.(ToolsCalled); ok && called.Key == key {
+			t.Add(&called)
+		}
+		for _, f := range journal.Failures(ev) {
+			t.Failed(f.Key, f.AttemptDetails)
+		}
+	}
+	if o := t.Of(key); o != nil {
+		return o.Plan(), o.Counted
+	}
+	return nil, 0
+}
+
+// leaveOut sets which turns the window left out or summarized.
+func (p *Prompt) leaveOut(plan *step.Plan, r *record) {
+	cut := plan.Prompt.Cut
+	if cut.To == cut.From {
+		return
+	}
+	shown, _ := r.Visible(&plan.Step)
+	for at, i := range shown[:cut.To] {
+		switch seq := r.Turns[i].Seq; {
+		case at < cut.Summarized():
+			p.Summarized = append(p.Summarized, seq)
+		case at >= cut.From:
+			p.Omitted = append(p.Omitted, seq)
+		}
+	}
+}
+
+// rereading makes the prompts of a journal again, and reads its replies again.
+type rereading struct {
+	engine *Engine
+	turns  map[int64][]*TurnDone      // of models, by the seq of the last entry that their prompt was made from
+	calls  map[transcript.Key][]Event // the entries with rounds of tool calls and with failures of a step, before its turn
+	found  map[int64]*EntryCheck      // by seq of the turn
+	writer map[transcript.Key]Rules   // of the engine that wrote a turn
+	failed []*failedCalls             // calls of steps that failed
+	ends   map[string]bool            // hashes of the calls of turns and of failures
+
+	repeats int64 // seq of the first entry that repeats another one; 0 if there is none
+}
+
+// failedCalls holds the calls of a step that failed.
+type failedCalls struct {
+	failure *Failure
+	seq     int64   // of the entry that has the failure
+	writer  Rules   // of the engine that wrote it
+	before  []Event // entries with rounds of tool calls and with failures of the step, before that entry
+	found   *EntryCheck
+}
+
+// newRereading returns what the entries of a journal ask for.
+func newRereading(e *Engine, entries []Event) *rereading {
+	x := &rereading{
+		engine: e,
+		turns:  map[int64][]*TurnDone{},
+		calls:  map[transcript.Key][]Event{},
+		found:  map[int64]*EntryCheck{},
+		writer: map[transcript.Key]Rules{},
+		ends:   map[string]bool{},
+	}
+	rules := Rules{}
+	done := map[transcript.Key]bool{}
+	for _, ev := range entries {
+		rules = rulesOf(ev.Meta(), rules)
+		if ev.Meta().Repeats > 0 {
+			x.repeats = cmp.Or(x.repeats, ev.Meta().Seq)
+		}
+		x.fail(ev, rules)
+		keys := map[transcript.Key]bool{}
+		switch ev := ev.(type) {
+		case TurnDone:
+			x.end(ev.Turn.Attempts)
+			done[ev.Turn.Key] = true
+			if len(ev.Turn.Attempts) > 0 {
+				x.turns[ev.PromptSeq] = append(x.turns[ev.PromptSeq], &ev)
+				x.writer[ev.Turn.Key] = rules
+			}
+		case ToolsCalled:
+			keys[ev.Key] = true
+		}
+		for _, f := range journal.Failures(ev) {
+			keys[f.Key] = true
+		}
+		for k := range keys {
+			if !done[k] {
+				x.calls[k] = append(x.calls[k], ev)
+			}
+		}
+	}
+	return x
+}
+
+// at makes the prompts that were made from the entries in a record.
+func (x *rereading) at(r *record) {
+	for _, ev := range x.turns[r.Seq] {
+		if x.found[ev.Seq] == nil {
+			x.found[ev.Seq] = x.turn(r, ev)
+		}
+	}
+	for _, f := range x.failed {
+		if f.seq > r.Seq && r.open(f.failure.Key) != nil && (f.found == nil || f.found.Unknown > 0) {
+			if c := x.repeat(r, f); f.found == nil || c.Prompts > f.found.Prompts {
+				f.found = c
+			}
+		}
+	}
+}
+
+// end notes the calls of a step that came to an end.
+func (x *rereading) end(tried []transcript.Attempt) {
+	for _, a := range tried {
+		x.ends[a.Hash] = true
+	}
+}
+
+// interrupted says of a round of tool calls whose step did not come to an end, because its process died, that its requests are not
+// made again.
+func (x *rereading) interrupted(ev Event) *EntryCheck {
+	called, _ := ev.(ToolsCalled)
+	lost := slices.DeleteFunc(
+		slices.Clone(called.Attempts),
+		func(a transcript.Attempt) bool { return a.Hash == "" || x.ends[a.Hash] },
+	)
+	if len(lost) == 0 {
+		return nil
+	}
+	return &EntryCheck{
+		Unknown: len(lost),
+		Missing: []string{"the step was interrupted after this round of tool calls: its requests are not made again"},
+	}
+}
+
+// fail notes the calls of steps that failed in an entry, unless an earlier entry has the failure: a question about it.
+func (x *rereading) fail(ev Event, writer Rules) {
+	for _, f := range journal.Failures(ev) {
+		if len(f.AttemptDetails) == 0 || slices.ContainsFunc(x.failed, func(was *failedCalls) bool {
+			return was.failure.Key == f.Key && was.failure.Started.Equal(f.Started)
+		}) {
+			continue
+		}
+		x.end(f.AttemptDetails)
+		x.failed = append(x.failed, &failedCalls{
+			failure: f,
+			seq:     ev.Meta().Seq,
+			writer:  writer,
+			before:  slices.Clip(x.calls[f.Key]),
+		})
+	}
+}
+
+// repeat makes the prompts of a failed step again, from the entries in a record. No entry says from which of them they were made.
+func (x *rereading) repeat(r *record, f *failedCalls) (c *EntryCheck) {
+	env := r.env
+	outer := r.Env
+	tried := f.failure.AttemptDetails
+	c = &EntryCheck{
+		Unknown: len(tried),
+		Missing: []string{fmt.Sprintf(
+			"it is not known from which entries the requests of the step %s were made",
+			f.failure.Key,
+		)},
+	}
+	defer func() {
+		r.env = env
+		r.Env = outer
+	}()
+	_ = panics.Call(func() { x.repeatCalls(r, f, c) }) // a panic of the protocol or of a hook ends the change too
+	return c
+}
+
+// repeatCalls sets in the check of a failed step what its prompts say.
+func (x *rereading) repeatCalls(r *record, f *failedCalls, c *EntryCheck) {
+	env := r.env
+	tried := f.failure.AttemptDetails
+	s := r.open(f.failure.Key)
+	if s == nil || r.isHuman(f.failure.Key.Actor) {
+		return
+	}
+	p := &Prompt{}
+	run, err := p.rebuild(x.engine, r, s, &transcript.Turn{Key: f.failure.Key, Attempts: tried}, false)
+	if err != nil {
+		c.Missing = []string{err.Error()}
+		return
+	}
+	defer run.release()
+	if tools := run.run.Plan.Tools; tools != nil {
+		tools.Rounds, tools.Counted = roundsIn(f.before, f.failure.Key)
+	}
+	found := step.RereadCalls(&run.run, tried, nil, r.times.updated)
+	c.Prompts = found.Equal
+	c.Unknown = len(tried) - found.Equal
+	if c.Unknown == 0 {
+		c.Missing = nil
+		if err := proof.Costs(tried, found); err != nil && f.writer == *env.rules {
+			c.Verdict, c.Reason = EntryWrong, err.Error()
+		}
+	}
+}
+
+// add adds what was found about a turn, or about other calls, to the check of its entry.
+func (x *rereading) add(c *EntryCheck, ev Event) {
+	list := []*EntryCheck{x.found[c.Seq], x.interrupted(ev)}
+	for _, f := range x.failed {
+		if f.seq == c.Seq {
+			list = append(list, cmp.Or(f.found, &EntryCheck{
+				Unknown: len(f.failure.AttemptDetails),
+				Missing: []string{fmt.Sprintf("the step %s could not run", f.failure.Key)},
+			}))
+		}
+	}
+	for _, found := range list {
+		if found == nil {
+			continue
+		}
+		c.Prompts = c.Prompts + found.Prompts
+		c.Unknown = c.Unknown + found.Unknown
+		c.Missing = append(c.Missing, found.Missing...)
+		c.Read = c.Read || found.Read
+		c.Names = append(c.Names, found.Names...)
+		if found.Verdict == EntryWrong && c.Verdict == EntryInput {
+			c.Verdict = found.Verdict
+			c.Reason = found.Reason
+		}
+	}
+}
+
+// turn makes the prompts of a turn again, and reads its reply again. The result has a verdict only if something is wrong.
+func (x *rereading) turn(r *record, ev *TurnDone) (c *EntryCheck) {
+	env := r.env
+	outer := r.Env
+	defer func() {
+		r.env = env
+		r.Env = outer
+	}()
+	panicked := panics.Call(func() { c = x.readTurn(r, ev) })
+	if panicked != nil { // the protocol or a hook, which ends the change too
+		return &EntryCheck{Unknown: len(ev.Turn.Attempts)}
+	}
+	return c
+}
+
+func (x *rereading) readTurn(r *record, ev *TurnDone) *EntryCheck {
+	env := r.env
+	t := &ev.Turn
+	s := r.open(t.Key)
+	p := &Prompt{}
+	if s == nil || r.isHuman(t.Actor) || t.Kind == transcript.Silence {
+		return &EntryCheck{}
+	}
+	defer useTemplates(r, ev.Templates)()
+	same := !x.lacksCourse(r, ev.Seq) && x.writer[t.Key] == *env.rules &&
+		ev.Templates == r.Settings.Templates.Version()
+	run, err := p.rebuild(x.engine, r, s, t, !same)
+	if err != nil {
+		return &EntryCheck{Unknown: len(t.Attempts), Missing: []string{err.Error()}}
+	}
+	defer run.release()
+	if tools := run.run.Plan.Tools; tools != nil {
+		tools.Rounds, tools.Counted = roundsIn(x.calls[t.Key], t.Key)
+	}
+	found := step.RereadTurn(&run.run, t, r.times.updated)
+	c := &EntryCheck{
+		Prompts: found.Equal,
+		Unknown: found.Unknown,
+		Missing: append(p.Missing, found.Missing...),
+		Read:    found.Read && (same || found.Wrong == nil),
+	}
+	if run.run.Plan.Private {
+		c.Missing = append(c.Missing, "it reads private documents, which no journal has")
+	}
+	if s.Blind {
+		c.Names = proof.Names(run.run.Plan.Pseudonyms, found)
+	}
+	if c.Missing != nil && found.Fits || slices.Contains(t.Flags, transcript.Edited) {
+		found.Differs = nil
+	}
+	if !same {
+		c.Unknown += len(found.Differs)
+		if found.Differs != nil {
+			c.Missing = append(c.Missing, x.otherMaker(r, ev))
+		}
+		return c
+	}
+	if err := proof.Wrong(t, found); err != nil {
+		c.Verdict = EntryWrong
+		c.Reason = err.Error()
+		return c
+	}
+	judgedAgain := c.Unknown == 0 && r.course.Begun()
+	if judgedAgain && ev.Remains != r.remains(s, run.run.Plan.Prompt.Messages) {
+		c.Verdict = EntryWrong
+		c.Reason = otherRemains
+	}
+	return c
+}
+
+// noCourse says why an entry that a debate begins with is not derived.
+const noCourse = "it is of a debate that was judged again, whose course is not here"
+
+// lacksCourse reports whether an entry is one of those with which the record begins, if these repeat a course that it does not have.
+func (x *rereading) lacksCourse(r *record, seq int64) bool {
+	n := r.course.Before(r.fork.Seq)
+	return seq <= n && 0 < x.repeats && x.repeats <= n
+}
+
+const otherRemains = "whether its prompt has words of what was left out is wrong"
+
+// otherMaker says why the prompt of a turn may be another one in this engine.
+func (x *rereading) otherMaker(r *record, ev *TurnDone) string {
+	if x.lacksCourse(r, ev.Seq) {
+		return noCourse
+	}
+	if is := x.writer[ev.Turn.Key]; is != *r.env.rules {
+		return fmt.Sprintf("the rules of the engine that asked were %+v, those of this one are %+v", is, *r.env.rules)
+	}
+	return "this engine lacks the templates " + ev.Templates
+}
+
+// rederivation makes the changes of a debate again.
+type rederivation struct {
+	engine  *Engine
+	journal *openJournal
+	plans   verification.Plans
+	entries []Event
+	at      int // index of the next entry
+	checks  []EntryCheck
+	again   *rereading
+	writer  Rules // of the engine that wrote the entry before the next one; the record has those of this engine after what it derives
+	broken  error // why the entries end
+
+	label  string // why the next entry is an input, although it is what the change makes; else empty
+	fork   fork   // what the last entries decide, for the change that makes a fork
+	forked bool   // that change was made
+}
+
+// Errors that end a change.
+var (
+	errBoundary = errors.New("the fork begins here")
+	errNoEntry  = errors.New("the journal ends")
+)
+
+// notNext reports that an entry is not the one that follows.
+type notNext struct{ reason string }
+
+func (e *notNext) Error() string { return e.reason }
+
+// readAgain reads the entries before the next one again, because a change that did not come to its end has changed the record.
+func (x *rederivation) readAgain() error {
+	if err := x.journal.begin(); err != nil {
+		return err
+	}
+	for _, ev := range x.entries[:x.at] {
+		_, at := journal.KeyAndTime(ev)
+		if err := x.journal.rec.apply(ev, at); err != nil {
+			return err
+		}
+		if err := x.journal.follow(ev); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// insideFork reports whether the next entry may belong to the change that made a fork of which the debate is a fork.
+func (x *rederivation) insideFork() bool {
+	r := x.journal.rec
+	return r.fork.ID != "" && int64(x.at) < r.fork.Seq
+}
+
+// atBoundary reports whether the next entry is the first one that a fork does not have from its parent.
+func (x *rederivation) atBoundary() bool {
+	return !x.forked && x.journal.rec.fork.ID != "" && int64(x.at) == x.journal.rec.fork.Seq
+}
+
+// repeatsUnknown reports whether the next entry repeats a course that the debate does not have.
+func (x *rederivation) repeatsUnknown() bool {
+	m := x.entries[x.at].Meta()
+	return m.Repeats > 0 && x.again.lacksCourse(x.journal.rec, m.Seq)
+}
+
+// transaction returns a change that is compared with the next entries.
+func (x *rederivation) transaction() *transaction {
+	c := newTransaction(x.journal.rec)
+	_, c.now = journal.KeyAndTime(x.entries[x.at])
+	c.match = x.match
+	return c
+}
+
+// match compares an event that follows with the next entry, and takes the entry.
+func (x *rederivation) match(want Event) error {
+	switch {
+	case x.at == len(x.entries):
+		return errNoEntry
+	case x.atBoundary() || x.repeatsUnknown():
+		return errBoundary
+	}
+	is := x.entries[x.at]
+	if field := verification.Difference(want, is); field != "" {
+		return &notNext{fmt.Sprintf("%s must follow, but %s", describeEvent(want), field)}
+	}
+	if err := verifyEntry(&x.plans, x.journal.rec, is); err != nil {
+		return &notNext{err.Error()}
+	}
+	verdict := EntryDerived
+	reason := ""
+	switch {
+	case x.label != "":
+		verdict = EntryInput
+		reason = x.label
+		x.label = ""
+	case is.Meta().Repeats > 0:
+		reason = "the course of the debate that is judged again"
+	case failureOf(is) != nil:
+		verdict = EntryInput
+		reason = "a failure, and what the policy for it is"
+	}
+	return x.take(is, verdict, reason)
+}
+
+// take adds the check of an entry that is about to be applied.
+func (x *rederivation) take(is Event, verdict EntryVerdict, reason string) error {
+	key, _ := journal.KeyAndTime(is)
+	c := EntryCheck{
+		Seq:     is.Meta().Seq,
+		Type:    is.Meta().Type,
+		Key:     key,
+		Verdict: verdict,
+		Reason:  reason,
+	}
+	if x.journal.rec.lacksProtocol() == nil {
+		x.again.at(x.journal.rec)
+		x.again.add(&c, is)
+	}
+	x.checks = append(x.checks, c)
+	x.writer = rulesOf(is.Meta(), x.writer)
+	x.fork.note(is, x.journal.rec.decisions.question)
+	x.at++
+	return x.journal.follow(is)
+}
+
+// accept applies the next entry as it is.
+func (x *rederivation) accept(verdict EntryVerdict, reason string) error {
+	is := x.entries[x.at]
+	_, at := journal.KeyAndTime(is)
+	if err := verifyEntry(&x.plans, x.journal.rec, is); err != nil && verdict != EntryWrong {
+		verdict = EntryWrong
+		reason = err.Error()
+	}
+	if err := x.take(is, verdict, reason); err != nil {
+		return err
+	}
+	return x.journal.rec.apply(is, at)
+}
+
+// input applies the next entry, which somebody has given.
+func (x *rederivation) input(reason string) error { return x.accept(EntryInput, reason) }
+
+// spoil changes the last verdict to wrong.
+func (x *rederivation) spoil(err error) {
+	last := &x.checks[len(x.checks)-1]
+	last.Verdict, last.Reason = x.judge(x.writer, EntryWrong, err.Error())
+}
+
+// judge returns the verdict about an entry that contradicts those before it: another engine may have had a reason.
+func (x *rederivation) judge(writer Rules, verdict EntryVerdict, reason string) (EntryVerdict, string) {
+	if x.again.lacksCourse(x.journal.rec, int64(x.at)+1) {
+		return EntryNotDerivable, noCourse + ": " + reason
+	}
+	if ours := *x.engine.env.rules; writer != ours {
+		return EntryNotDerivable, fmt.Sprintf(
+			"the rules of the engine that wrote it were %+v, those of this one are %+v: %s",
+			writer,
+			ours,
+			reason,
+		)
+	}
+	return verdict, reason
+}
+
+// describeEvent names an event in an error.
+func describeEvent(ev Event) string {
+	switch ev := ev.(type) {
+	case StateChanged:
+		return fmt.Sprintf("the transition %q from %q to %q", ev.On, ev.From, ev.To)
+	case PhaseStarted:
+		return fmt.Sprintf("the phase %q", ev.Phase)
+	case Asked:
+		return fmt.Sprintf("the question for step %s", ev.Key)
+	case TurnDone:
+		return fmt.Sprintf("the turn %s", ev.Turn.Key)
+	case Dropped:
+		return fmt.Sprintf("the drop of %q", ev.Name)
+	}
+	return fmt.Sprintf("an entry of type %q", ev.Meta().Type)
+}
+
+// verifyEntry returns an error if an entry that follows those in the record has values that the record contradicts.
+func verifyEntry(plans *verification.Plans, r *record, ev Event) error {
+	at := plans.At(&r.Record, r.next(), r.lacksProtocol() == nil)
+	if ev.Meta().Repeats > 0 {
+		return verifyRepetition(r, ev)
+	}
+	switch ev := ev.(type) {
+	case StateChanged:
+		if err := at.Ending(ev.Ending); err != nil {
+			return err
+		}
+		if q := ev.Question; q != nil && q.ID != questionID(ev.Seq) {
+			return fmt.Errorf("the question has the id %q, want %q", q.ID, questionID(ev.Seq))
+		}
+		return verifyFailures(at, ev)
+	case Dropped:
+		return verifyFailures(at, ev)
+	case PhaseStarted:
+		return verifyCallers(r, &ev)
+	case ToolsCalled:
+		visible := ev.VisibleSeq
+		if last := r.tools.Of(ev.Key).Last(); last != nil {
+			visible = last.VisibleSeq
+		}
+		return r.Sources.CheckNumbers(ev.Key, visible, ev.Calls)
+	case TurnDone:
+		if err := at.Turn(&ev.Turn, ev.Seq, ev.PromptSeq); err != nil {
+			return err
+		}
+		found := r.Sources.Cite(&ev.Turn, nil)
+		if found.Contradict(ev.Turn.Citations, r.env.texts) { // as far as the journal has the texts
+			return errors.New("its citations are not those of its text, or a verdict is wrong")
+		}
+	case Asked:
+		return at.Asked(ev.Key, ev.Kind, ev.Contract)
+	case Decided:
+		if ev.Action == actionDecline {
+			return at.Declined(ev.Key)
+		}
+	}
+	return nil
+}
+
+// verifyRepetition returns an error if an entry of a rejudged debate is not the next one of its course.
+func verifyRepetition(r *record, ev Event) error {
+	if r.lacksProtocol() != nil || ev.Meta().Seq <= r.course.Before(r.fork.Seq) {
+		return nil
+	}
+	c := newTransaction(r)
+	_, c.now = journal.KeyAndTime(ev)
+	want := c.repetition()
+	if want == nil {
+		return errors.New("it repeats an entry, but the course of the debate has none here")
+	}
+	if field := verification.Difference(want, ev); field != "" {
+		return fmt.Errorf("%s must follow in the course, but %s", describeEvent(want), field)
+	}
+	return nil
+}
+
+func verifyFailures(at *verification.Point, ev Event) error {
+	for _, f := range journal.Failures(ev) {
+		if err := at.Failed(f.Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verifyCallers checks the callers of a phase, on which the numbers of sources depend.
+func verifyCallers(r *record, ev *PhaseStarted) error {
+	if r.lacksProtocol() != nil {
+		return nil
+	}
+	var want []string
+	for _, p := range r.phases(r.Cursor.Stage) {
+		if p.Name == ev.Phase && ev.Summary == nil {
+			want = callersOf(r.config, &p)
+		}
+	}
+	if slices.Equal(ev.Callers, want) {
+		return nil
+	}
+	return fmt.Errorf("its callers are %q, want %q", ev.Callers, want)
+}
+
+// next makes the next change. It returns an error if no further entry can be read.
+func (x *rederivation) next() error {
+	at := x.at
+	forks := x.atBoundary()
+	err := x.changeSafely()
+	_, wrong := errors.AsType[*notNext](err)
+	stuck := err == nil && x.at == at
+	switch {
+	case errors.Is(err, errBoundary):
+		return x.readAgain()
+	case errors.Is(err, errNoEntry):
+		return nil
+	case (wrong || stuck) && x.insideFork():
+		fits, err := x.tryFork()
+		if fits || err != nil {
+			return err
+		}
+	}
+	if _, damaged := errors.AsType[*store.Damaged](err); damaged {
+		return err
+	}
+	if err == nil && (x.at > at || forks) {
+		return nil
+	}
+	return x.reject(err)
+}
+
+// tryFork makes the change that makes a fork, in case that the next entry is the first one that a fork has added. It reports whether
+// that fits.
+func (x *rederivation) tryFork() (fits bool, err error) {
+	if err := x.readAgain(); err != nil {
+		return false, err
+	}
+	x.label = ""
+	at := x.at
+	err = x.settleFork()
+	if x.at == at {
+		return false, nil
+	}
+	_, wrong := errors.AsType[*notNext](err)
+	switch {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, errBoundary), wrong && x.insideFork(): // another fork begins where this change ends
+		return true, x.readAgain()
+	}
+	return false, nil
+}
+
+// reject takes the next entry, to which nothing leads. err says why, if it is known.
+func (x *rederivation) reject(err error) error {
+	reason := "no act leads to it"
+	verdict := EntryWrong
+	if err != nil {
+		reason = err.Error()
+	}
+	if _, panicked := errors.AsType[*panics.Error](err); panicked || errors.Is(err, ErrUnsupported) {
+		verdict = EntryNotDerivable
+	}
+	if x.at == len(x.entries) {
+		return &store.Damaged{
+			ID:  x.journal.id,
+			Seq: int64(x.at),
+			Err: errors.New(reason),
+		}
+	}
+	return x.accept(x.judge(rulesOf(x.entries[x.at].Meta(), x.writer), verdict, reason))
+}
+
+// changeSafely makes the next change. It returns a panic of the protocol or of a hook as a *panics.Error.
+func (x *rederivation) changeSafely() (err error) {
+	defer panics.Catch(&err)
+	x.label = ""
+	if r := x.journal.rec; x.at > 0 && r.lacksProtocol() != nil {
+		return x.accept(EntryNotDerivable, fmt.Sprintf("the engine lacks the protocol %s", r.config.Protocol.Name()))
+	}
+	if x.at > 0 && x.repeatsUnknown() {
+		return x.accept(EntryNotDerivable, noCourse)
+	}
+	if x.atBoundary() {
+		x.forked = true
+		return x.settleFork()
+	}
+	return x.change()
+}
+
+// change makes the change that begins with the next entry.
+func (x *rederivation) change() error {
+	c := x.transaction()
+	r := x.journal.rec
+	switch ev := x.entries[x.at].(type) {
+	case ConfigChanged:
+		return x.configure(c, r.Seq == 0)
+	case TurnDone:
+		return x.turn(c, &ev)
+	case Decided:
+		return x.decide(c, &ev)
+	case ToolsCalled:
+		if err := x.input("a model's calls, and the results of tools"); err != nil ||
+			callQuestion(r, r.next()) == nil {
+			return err
+		}
+	case Annotated:
+		return x.input("a note")
+	case Dropped:
+		lost := ev.OtherFailures
+		if x.at+1 < len(x.entries) {
+			if s, ok := x.entries[x.at+1].(StateChanged); ok && s.On == fsm.Stop &&
+				len(s.OtherFailures) > 0 {
+				lost = s.OtherFailures
+			}
+		}
+		return c.applyFailurePolicy(ev.Failure, lost)
+	case StateChanged:
+		return x.transition(c, &ev)
+	}
+	return c.settle()
+}
+
+func (x *rederivation) configure(c *transaction, first bool) error {
+	r := x.journal.rec
+	if first {
+		return x.input("the configuration")
+	}
+	was := r.config
+	if err := x.input("an edit of the configuration"); err != nil {
+		return err
+	}
+	if !r.notStarted() {
+		return nil
+	}
+	is := *r.config
+	r.config = was
+	frozen := problemsError(frozenFields(r, is))
+	r.config = &is
+	if err := c.fire(fsm.Edit, StateChanged{}); err != nil || frozen == nil {
+		return err
+	}
+	x.spoil(frozen)
+	return nil
+}
+
+// turn takes a turn, and what follows from it.
+func (x *rederivation) turn(c *transaction, ev *TurnDone) error {
+	r := x.journal.rec
+	switch {
+	case ev.Turn.Kind == transcript.Remark:
+		return x.input("a person's remark")
+	case ev.Turn.Kind == transcript.Silence:
+		return c.settle()
+	case r.isHuman(ev.Turn.Actor):
+		s := r.open(ev.Turn.Key)
+		wrong := s != nil && !slices.Contains(ev.Turn.Flags, transcript.Edited) &&
+			ev.Remains != r.remains(s, r.Messages(s))
+		if err := x.input("a person's reply"); err != nil {
+			return err
+		}
+		if wrong {
+			x.spoil(errors.New(otherRemains))
+		}
+		return c.goOn()
+	}
+	if err := x.input("a model's reply"); err != nil {
+		return err
+	}
+	return c.settle()
+}
+
+// decide takes a person's decision, and what follows from it.
+func (x *rederivation) decide(c *transaction, ev *Decided) error {
+	r := x.journal.rec
+	q := r.decisions.question
+	if ev.Action == actionDecline && ev.By == "" && ev.Reason == stoppedByPerson &&
+		r.Cursor.Stage == transcript.Conclusion {
+		x.label = stoppedByPerson
+		return c.stopWaiting()
+	}
+	if err := x.input("a person's decision"); err != nil {
+		return err
+	}
+	switch {
+	case ev.Action == actionHold || ev.Action == actionRelease:
+		return nil
+	case ev.Action == actionDecline:
+		return c.goOn()
+	case q == nil || !slices.Contains(actionsOf(q), ev.Action):
+		x.spoil(errors.New("no question has this answer"))
+		return nil
+	}
+	if ev.Action == actionEdit {
+		if err := x.input("a person's remark"); err != nil {
+			return err
+		}
+	}
+	if err := c.applyDecision(ev.Action, q); err != nil {
+		return err
+	}
+	return c.goOn()
+}
+
+// transition takes a transition that nothing before it in the same change has led to.
+func (x *rederivation) transition(c *transaction, ev *StateChanged) error {
+	r := x.journal.rec
+	switch ev.On {
+	case fsm.Validate:
+		x.label = "the debate was started"
+		return c.start()
+	case fsm.Start:
+		x.label = "the debate was started"
+		return c.start()
+	case fsm.Resume:
+		x.label = "the debate was resumed"
+		return c.resume()
+	case fsm.Accept:
+		return x.acceptConfig(c, ev)
+	case fsm.Reject:
+		return x.fire(c, ev, "an engine's check of the configuration", StateChanged{Problems: ev.Problems})
+	case fsm.Cancel:
+		return x.fire(c, ev, "a person canceled the debate", StateChanged{Ending: transcript.Ending{
+			Outcome:  transcript.Canceled,
+			Evidence: canceledByPerson,
+		}})
+	case fsm.Retry, fsm.Reset:
+		return x.fire(c, ev, "a person's decision", StateChanged{})
+	case fsm.Pause:
+		return x.pause(c, ev)
+	case fsm.Fail:
+		return x.fail(c, ev)
+	case fsm.Stop:
+		return x.stop(c, ev)
+	case fsm.Edit, fsm.Initialized, fsm.Responded, fsm.Assessed, fsm.Advance, fsm.Concluded:
+	}
+	if r.lifecycle.State == fsm.Ready && ev.On == fsm.Edit { // a fork that would start
+		return x.fire(c, ev, "the debate was forked", StateChanged{})
+	}
+	return c.settle()
+}
+
+// fire makes a transition that somebody has asked for.
+func (x *rederivation) fire(c *transaction, ev *StateChanged, label string, with StateChanged) error {
+	x.label = label
+	return c.fire(ev.On, with)
+}
+
+// acceptConfig takes the result of an engine's check of the configuration. The windows are what it was told by providers.
+func (x *rederivation) acceptConfig(c *transaction, ev *StateChanged) error {
+	r := x.journal.rec
+	first := x.engine.preflight(r.seats(), ev.Windows)
+	switch {
+	case first.lacks != nil:
+		return first.lacks
+	case len(first.problems) > 0:
+		return &notNext{fmt.Sprintf("the configuration must be refused: %v", problemsError(first.problems))}
+	}
+	warnings := slices.Concat(
+		r.configWarnings(),
+		startWarnings(first.record.config, r.Cursor.Run, ev.Windows, first.limits),
+	)
+	// Warnings about judges that use the model of a participant depend on the names of providers.
+	if len(x.engine.lacks(r.seats())) > 0 {
+		warnings = ev.Warnings
+	}
+	if err := x.fire(c, ev, "an engine's check of the configuration", StateChanged{
+		Warnings:    warnings,
+		ReplyTokens: first.limits,
+		Windows:     ev.Windows,
+	}); err != nil {
+		return err
+	}
+	if err := c.fire(fsm.Start, StateChanged{}); err != nil {
+		return err
+	}
+	return c.settle()
+}
+
+func (x *rederivation) pause(c *transaction, ev *StateChanged) error {
+	switch {
+	case ev.Question != nil && ev.Question.Failure != nil:
+		return c.applyFailurePolicy(ev.Question.Failure, ev.OtherFailures)
+	case ev.Question == nil && !ev.ForPeople && !ev.Fork:
+		return x.fire(c, ev, "a person paused the debate", StateChanged{})
+	}
+	return c.settle()
+}
+
+func (x *rederivation) fail(c *transaction, ev *StateChanged) error {
+	if ev.Failure == nil {
+		return errors.New("it has no failure")
+	}
+	if x.journal.rec.open(ev.Failure.Key) != nil &&
+		ev.Failure.Attempts > 0 { // otherwise no call has failed, but a plan
+		return c.applyFailurePolicy(ev.Failure, ev.OtherFailures)
+	}
+	return x.fire(c, ev, "a failure", StateChanged{Failure: ev.Failure, OtherFailures: ev.OtherFailures})
+}
+
+func (x *rederivation) stop(c *transaction, ev *StateChanged) error {
+	byPerson := transcript.Ending{Outcome: transcript.Stopped, Evidence: stoppedByPerson}
+	switch {
+	case ev.Ending.Outcome == transcript.TimeBudget && (ev.Failure != nil || len(ev.OtherFailures) > 0):
+		x.label = "an engine's clock"
+		return c.stop(StateChanged{
+			Failure:       ev.Failure,
+			OtherFailures: ev.OtherFailures,
+			Ending:        timeEndingInCall,
+		})
+	case ev.Failure != nil:
+		return c.applyFailurePolicy(ev.Failure, ev.OtherFailures)
+	case ev.Ending.Evidence == stoppedByPerson || ev.Ending.Outcome == "":
+		x.label = stoppedByPerson
+		return c.stop(StateChanged{Ending: byPerson})
+	}
+	return c.settle()
+}
+
+// settleFork makes the change that makes a fork: of this debate, or of the one that it is a fork of.
+func (x *rederivation) settleFork() error {
+	c := x.transaction()
+	f := x.fork
+	if _, ok := x.entries[x.at].(ConfigChanged); ok {
+		if err := x.configure(c, false); err != nil || x.at == len(x.entries) {
+			return err
+		}
+	}
+	if t, ok := x.entries[x.at].(TurnDone); ok && slices.Contains(t.Turn.Flags, transcript.Edited) {
+		if err := x.input("a reply that was edited in a fork"); err != nil {
+			return err
+		}
+		f.pendingDecision = pendingDecision{}
+	}
+	return f.settle(c)
+}
+
+// Code names the rules, protocols, contracts, tools and templates with which a debate was run, as far as they are not in its
+// configuration.
+type Code struct {
+	// Rules lists those of the engines that wrote the entries, with the names of their own counters and extractors.
+	Rules []Rules `json:"rules,omitempty"`
+	// Protocols, Contracts and Tools are the names of those that are not of the library.
+	Protocols []string `json:"protocols,omitempty"`
+	Contracts []string `json:"contracts,omitempty"`
+	Tools     []string `json:"tools,omitempty"`
+	// Templates holds the texts of the templates of prompts, if the engine has them.
+	Templates []prompts.Texts `json:"templates,omitempty"`
+	// Lacks says in words which of these the engine does not have, such as "the contract claim".
+	Lacks []string `json:"-"`
+}
+
+// add adds what an entry names.
+func (c *Code) add(e *Engine, ev Event) {
+	if is := ev.Meta().Rules; is != nil && !slices.Contains(c.Rules, *is) {
+		c.Rules = append(c.Rules, *is)
+		ours := e.env.rules
+		c.lack(is.Number == ours.Number, "the rules with number", fmt.Sprint(is.Number))
+		c.lack(is.Counter == ours.Counter || is.Counter == "", "the counter of tokens", is.Counter)
+		c.lack(is.Extractor == ours.Extractor ||
+			is.Extractor == "", "the extractor of answers", is.Extractor)
+	}
+	contract := ""
+	switch ev := ev.(type) {
+	case ConfigChanged:
+		cfg, err := e.parse(ev.Config)
+		if err != nil || cfg.Protocol == nil {
+			return
+		}
+		_, unknown := cfg.Protocol.(protocoljson.Unknown)
+		c.name(&c.Protocols, "the protocol", cfg.Protocol.Name(), !unknown, presets.Has(cfg.Protocol))
+		for _, p := range cfg.Actors() {
+			for _, tool := range p.Tools {
+				c.name(&c.Tools, "the tool", tool, e.tools[tool] != nil, false)
+			}
+		}
+	case Asked:
+		contract = ev.Contract
+	case TurnDone:
+		contract = ev.Turn.Contract
+		c.addTemplates(e, ev.Templates)
+	}
+	ours := slices.ContainsFunc(presets.Contracts(), func(k *reply.Contract) bool { return k.Name() == contract })
+	c.name(&c.Contracts, "the contract", contract, e.replies[contract] != nil, ours || contract == "")
+}
+
+// name adds a name to a list, unless the library has it.
+func (c *Code) name(list *[]string, kind, name string, has, ours bool) {
+	if !ours && !slices.Contains(*list, name) {
+		*list = append(*list, name)
+		c.lack(has, kind, name)
+	}
+}
+
+// lack notes what the engine does not have.
+func (c *Code) lack(has bool, kind, name string) {
+	if text := kind + " " + name; !has && !slices.Contains(c.Lacks, text) {
+		c.Lacks = append(c.Lacks, text)
+	}
+}
+
+func (c *Code) addTemplates(e *Engine, version string) {
+	has := func(version string) bool {
+		return slices.ContainsFunc(c.Templates, func(t prompts.Texts) bool { return t.Version == version })
+	}
+	if version == "" || has(version) {
+		return
+	}
+	set := e.env.templates(version)
+	c.lack(set != nil, "the templates", version)
+	if set == nil {
+		return
+	}
+	for _, t := range set.Texts() {
+		if !has(t.Version) {
+			c.Templates = append(c.Templates, t)
+		}
+	}
+}
+
+// templates returns the set with a version, or nil if the engine does not have it.
+func (e *environment) templates(version string) *prompts.Set {
+	for _, s := range e.sets {
+		if s.Version() == version {
+			return s
+		}
+	}
+	return nil
+}
+
+// useTemplates makes the prompts of the record be made from the templates with a version, if the engine has them under any name.
+// restore takes that back.
+func useTemplates(r *record, version string) (restore func()) {
+	was := r.Settings.Templates
+	set := r.env.templates(version)
+	if set == nil || was.Version() == version {
+		return func() {}
+	}
+	use := func(s *prompts.Set) {
+		r.Settings.Templates = s
+		r.Forget()
+	}
+	use(set)
+	return func() { use(was) }
+}
