@@ -16,7 +16,7 @@ import (
 	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/attachment"
 	"github.com/elenchus-go/debate/internal/budget"
-	"github.com/elenchus-go/debate/internal/chain/signing"
+	"github.com/elenchus-go/debate/internal/chain"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/findings"
@@ -320,7 +320,7 @@ func (r *record) checkEntry(ev Event) error {
 }
 
 func (r *record) checkNote(ev Annotated) error {
-	if ev.Name == signing.Name {
+	if ev.Name == chain.NoteName {
 		return additions.CheckSignature(ev.Value)
 	}
 	if wrong := r.notes.Check(ev.Name, ev.Value); wrong != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/internal/additions"
-	"github.com/elenchus-go/debate/internal/chain/signing"
+	"github.com/elenchus-go/debate/internal/chain"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/protocoljson"
 	"github.com/elenchus-go/debate/internal/sources"
@@ -294,7 +294,7 @@ func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 		return fmt.Errorf("annotate debate %s: encode %s: %w", d.ID(), name, err)
 	}
 	return d.control(ctx, "annotate", func(c *transaction) error {
-		if name == signing.Name {
+		if name == chain.NoteName {
 			return problemOf("annotation", "name", "%q is the name of the engine's signature, use another one", name)
 		}
 		if err := problemsOf("annotation", c.rec.notes.Check(name, b)); err != nil {

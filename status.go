@@ -10,7 +10,7 @@ import (
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/actor/warnings"
-	"github.com/elenchus-go/debate/internal/chain/signing"
+	"github.com/elenchus-go/debate/internal/chain"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/forecast"
@@ -66,7 +66,7 @@ func statusOf(r *record) store.Status {
 
 // signature returns the last signature of the debate, or nil.
 func (r *record) signature() *transcript.Signature {
-	if _, s, ok := signing.FromJournal(signing.Name, r.notes.Values[signing.Name], r.ID); ok {
+	if _, s, ok := chain.SignatureIn(chain.NoteName, r.notes.Values[chain.NoteName], r.ID); ok {
 		return &transcript.Signature{
 			Signer:  s.Signers[0].Name,
 			Entries: s.Entries,
@@ -321,7 +321,7 @@ func resultOf(r *record) *Result {
 	res.Annotations = deepcopy.Of(r.notes.Values)
 	res.Signature = r.signature()
 	if res.Signature != nil {
-		delete(res.Annotations, signing.Name)
+		delete(res.Annotations, chain.NoteName)
 	}
 	for _, w := range r.configWarnings() {
 		res.Warnings = append(res.Warnings, w.Text)

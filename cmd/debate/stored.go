@@ -12,7 +12,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/runs/rows"
+	"github.com/elenchus-go/debate/internal/runs"
 	"github.com/elenchus-go/debate/report/archive"
 	"github.com/elenchus-go/debate/store"
 )
@@ -48,7 +48,7 @@ func (p *program) listStored(s store.Store) error {
 	if p.json {
 		return p.printJSON(list)
 	}
-	lines := make([]rows.Row, len(list))
+	lines := make([]runs.Row, len(list))
 	for i := range list {
 		lines[i].Debate = &list[i]
 	}
@@ -66,7 +66,7 @@ func (p *program) listRows(s store.Store, q store.Query) error {
 		}
 		list = append(list, head)
 	}
-	lines := rows.Of(list)
+	lines := runs.Rows(list)
 	if limit > 0 {
 		lines = lines[:min(limit, len(lines))]
 	}
@@ -74,8 +74,8 @@ func (p *program) listRows(s store.Store, q store.Query) error {
 }
 
 // printList prints a line for each debate and each run, and what continues those whose process is gone.
-func (p *program) printList(list []rows.Row) error {
-	forks := slices.ContainsFunc(list, func(r rows.Row) bool { return r.Debate != nil && r.Debate.Parent.ID != "" })
+func (p *program) printList(list []runs.Row) error {
+	forks := slices.ContainsFunc(list, func(r runs.Row) bool { return r.Debate != nil && r.Debate.Parent.ID != "" })
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	fork := func(text string) string {
 		if !forks {

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/omission"
 	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
@@ -87,5 +86,5 @@ func (c *Course) RemainsIn(
 	for _, text := range slices.Clone(omitted) {
 		omitted = append(omitted, hide(text))
 	}
-	return omission.Remains(omitted, prompt)
+	return remains(omitted, prompt)
 }

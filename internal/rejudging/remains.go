@@ -1,5 +1,4 @@
-// Package omission tells whether words of texts that were left out of a prompt remain in it.
-package omission
+package rejudging
 
 import (
 	"slices"
@@ -9,17 +8,17 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// words is the number of words in a row that tell a quote from a coincidence.
-const words = 8
+// runLength is the number of words in a row that tell a quote from a coincidence.
+const runLength = 8
 
-// Remains reports whether a text of a prompt holds eight words in a row of a text that was left out, whatever their case and
+// remains reports whether a text of a prompt holds eight words in a row of a text that was left out, whatever their case and
 // what stands between them. Of a shorter text, it looks for all words, if there are at least three.
-func Remains(omitted []string, prompt []providers.Message) bool {
+func remains(omitted []string, prompt []providers.Message) bool {
 	runs := map[string]bool{}
 	sizes := map[int]bool{}
 	for _, text := range omitted {
-		list := split(text)
-		size := min(words, len(list))
+		list := wordsOf(text)
+		size := min(runLength, len(list))
 		if size < 3 {
 			continue
 		}
@@ -29,7 +28,7 @@ func Remains(omitted []string, prompt []providers.Message) bool {
 		}
 	}
 	holds := func(text string) bool {
-		list := split(text)
+		list := wordsOf(text)
 		for size := range sizes {
 			for run := range runsOf(list, size) {
 				if runs[run] {
@@ -55,7 +54,7 @@ func runsOf(list []string, size int) func(yield func(string) bool) {
 	}
 }
 
-// split returns the words of a text in lower case.
-func split(text string) []string {
+// wordsOf returns the words of a text in lower case.
+func wordsOf(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
 }

@@ -1,4 +1,4 @@
-package rows_test
+package runs_test
 
 import (
 	"testing"
@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/runs/rows"
+	"github.com/elenchus-go/debate/internal/runs"
 	"github.com/elenchus-go/debate/store"
 )
 
@@ -21,7 +21,7 @@ func TestTheDebatesOfARunAreOneRow(t *testing.T) {
 		at = at.Add(-time.Minute)
 		return s
 	}
-	all := rows.Of([]store.Status{
+	all := runs.Rows([]store.Status{
 		of("influence-1", fsm.Completed, "influence", "mine"), of("influence-2", fsm.Error, "influence", "mine"),
 		of("eval-1", fsm.Completed, "eval", "tasks"), of("own", fsm.Paused, "eval", "tasks"), of("eval-2", fsm.Completed, "eval", "tasks"),
 		of("mine", fsm.Completed), of("influence-3", fsm.Completed, "influence", "another"), of("tournament-1", fsm.Completed),
@@ -38,5 +38,5 @@ func TestTheDebatesOfARunAreOneRow(t *testing.T) {
 		"eval tasks, 2 debates: completed 2", "own", "mine", "influence mine, 2 debates: completed 1, error 1",
 		"influence another, 1 debate: completed 1", "tournament-1",
 	}, list, "a label alone makes no run, and a run is below its debate")
-	require.Empty(t, rows.Of(nil))
+	require.Empty(t, runs.Rows(nil))
 }

@@ -1,5 +1,4 @@
-// Package signing signs journals, and finds their signatures.
-package signing
+package chain
 
 import (
 	"bytes"
@@ -9,36 +8,35 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
-	"github.com/elenchus-go/debate/internal/chain"
 	"github.com/elenchus-go/debate/store"
 )
 
-// Name is the name of the note of a journal that holds a signed note.
-const Name = "signature"
+// NoteName is the name of the note of a journal that holds a signed note.
+const NoteName = "signature"
 
 // Signature is what a signed note says. Nobody has checked the signatures.
 type Signature struct {
 	ID      string
 	Entries int64 // number of the entries that are signed
-	Head    chain.Hash
+	Head    Hash
 	Signers []note.Signature
 }
 
-// read reads a signed note.
-func read(text string) (s Signature, err error) {
+// readSigned reads a signed note.
+func readSigned(text string) (s Signature, err error) {
 	_, err = note.Open([]byte(text), note.VerifierList())
 	unverified, ok := errors.AsType[*note.UnverifiedNoteError](err)
 	if !ok {
 		return s, errors.New("the note is not that of a record")
 	}
 	s.Signers = unverified.Note.UnverifiedSigs
-	s.ID, s.Entries, s.Head, err = chain.ParseNote(unverified.Note.Text)
+	s.ID, s.Entries, s.Head, err = ParseNote(unverified.Note.Text)
 	return s, err
 }
 
-// FromJournal reads a note of a journal. It reports false if the note holds no signature of the debate with that id.
-func FromJournal(name string, value json.RawMessage, id string) (text string, s Signature, ok bool) {
-	if name != Name || len(value) == 0 {
+// SignatureIn reads a note of a journal. It reports false if the note holds no signature of the debate with that id.
+func SignatureIn(name string, value json.RawMessage, id string) (text string, s Signature, ok bool) {
+	if name != NoteName || len(value) == 0 {
 		return "", s, false
 	}
 	var note string // on the heap: most notes are others
@@ -46,19 +44,19 @@ func FromJournal(name string, value json.RawMessage, id string) (text string, s 
 		return "", s, false
 	}
 	text = note
-	s, err := read(text)
+	s, err := readSigned(text)
 	return text, s, err == nil && s.ID == id
 }
 
 // Sign returns the note with which a signer signs entries.
-func Sign(signer note.Signer, id string, entries int64, head chain.Hash) (string, error) {
-	signed, err := note.Sign(&note.Note{Text: chain.Note(id, entries, head)}, signer)
+func Sign(signer note.Signer, id string, entries int64, head Hash) (string, error) {
+	signed, err := note.Sign(&note.Note{Text: Note(id, entries, head)}, signer)
 	return string(signed), err
 }
 
-// Journal returns the note with which a signer signs the entries of a debate with a secret, as JSON.
-func Journal(signer note.Signer, id string, secret []byte, entries []store.Entry) (json.RawMessage, error) {
-	c := chain.New(id, secret)
+// SignJournal returns the note with which a signer signs the entries of a debate with a secret, as JSON.
+func SignJournal(signer note.Signer, id string, secret []byte, entries []store.Entry) (json.RawMessage, error) {
+	c := New(id, secret)
 	for _, e := range entries {
 		line, err := Line(e.Data)
 		if err == nil {

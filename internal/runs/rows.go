@@ -1,5 +1,4 @@
-// Package rows makes one line of the debates of a run, for lists of debates.
-package rows
+package runs
 
 import (
 	"maps"
@@ -48,9 +47,9 @@ func RunOf(s *store.Status) string {
 	return kind + ":" + name
 }
 
-// Of returns the lines of a list of debates, in its order. The debates of a run are one line, below the debate that they belong to, or
+// Rows returns the lines of a list of debates, in its order. The debates of a run are one line, below the debate that they belong to, or
 // where the first of them is.
-func Of(list []store.Status) (rows []Row) {
+func Rows(list []store.Status) (rows []Row) {
 	groups := map[[2]string]*Group{}
 	for i := range list {
 		s := &list[i]

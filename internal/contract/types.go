@@ -1,5 +1,6 @@
-// Package contracttype knows which contracts of replies a Go type has.
-package contracttype
+// Package contract has what the contracts of structured replies share: it knows the Go types of their values, and checks a confidence
+// that a model states.
+package contract
 
 import (
 	"reflect"

@@ -1,11 +1,10 @@
-package omission_test
+package rejudging
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/omission"
 	"github.com/elenchus-go/debate/providers"
 )
 
@@ -26,7 +25,7 @@ func TestRemains(t *testing.T) {
 		"other scripts":                   {"Автобусы занимают меньше места", "автобусы — занимают меньше места", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, x.remains, omission.Remains([]string{"Another text of no importance to anybody who reads it.", x.omitted}, []providers.Message{{Text: "You are a judge."}, {Parts: []providers.Part{{Text: "Said so far:"}, {Text: x.prompt}}}}))
+			require.Equal(t, x.remains, remains([]string{"Another text of no importance to anybody who reads it.", x.omitted}, []providers.Message{{Text: "You are a judge."}, {Parts: []providers.Part{{Text: "Said so far:"}, {Text: x.prompt}}}}))
 		})
 	}
 }

@@ -1,16 +1,14 @@
-// Package steptimer limits the time of a step. The timer stops while the viewer of the debate is busy, so that a slow viewer
-// causes no timeout.
-package steptimer
+package step
 
 import (
 	"sync/atomic"
 	"time"
 )
 
-// A Timer is the time limit of one step. Reading a clock for each chunk would cost too much, so the timer samples: it
-// checks at 256 moments whether the viewer is busy. If the viewer is busy, the time since the previous moment does
-// not count.
-type Timer struct {
+// A timer is the time limit of one step. It stops while the viewer of the debate is busy, so that a slow viewer causes no timeout.
+// Reading a clock for each chunk would cost too much, so the timer samples: it checks at 256 moments whether the viewer is busy.
+// If the viewer is busy, the time since the previous moment does not count.
+type timer struct {
 	left    time.Duration // remaining time of the step
 	next    time.Duration // time until the next moment
 	tick    time.Duration
@@ -21,17 +19,17 @@ type Timer struct {
 	stopped atomic.Bool
 }
 
-// Start returns a running timer. It calls expire on its own goroutine when limit has passed, not counting the
+// newTimer returns a running timer. It calls expire on its own goroutine when limit has passed, not counting the
 // viewer's time.
-func Start(limit time.Duration, expire func()) *Timer {
+func newTimer(limit time.Duration, expire func()) *timer {
 	tick := max(limit/256, 1)
-	k := &Timer{left: limit, next: tick, tick: tick, expire: expire}
+	k := &timer{left: limit, next: tick, tick: tick, expire: expire}
 	k.timer = time.AfterFunc(1<<63-1, k.ring)
 	k.timer.Reset(k.next)
 	return k
 }
 
-func (k *Timer) ring() {
+func (k *timer) ring() {
 	if k.viewing.Load() {
 		k.viewed.Add(int64(k.next))
 	} else {
@@ -48,13 +46,13 @@ func (k *Timer) ring() {
 }
 
 // Stop ends the timer. It is safe to call Stop more than once.
-func (k *Timer) Stop() {
+func (k *timer) Stop() {
 	k.stopped.Store(true)
 	k.timer.Stop()
 }
 
 // Viewing records whether the viewer is busy.
-func (k *Timer) Viewing(now bool) { k.viewing.Store(now) }
+func (k *timer) Viewing(now bool) { k.viewing.Store(now) }
 
 // Viewed returns how long the viewer was busy, as far as sampled.
-func (k *Timer) Viewed() time.Duration { return time.Duration(k.viewed.Load()) }
+func (k *timer) Viewed() time.Duration { return time.Duration(k.viewed.Load()) }
