@@ -8,10 +8,9 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/actor"
-	"github.com/elenchus-go/debate/internal/actor/room"
-	"github.com/elenchus-go/debate/internal/actor/warnings"
-	"github.com/elenchus-go/debate/internal/calibration"
+	"github.com/elenchus-go/debate/internal/clients"
 	"github.com/elenchus-go/debate/internal/sources"
+	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
@@ -133,12 +132,12 @@ type seatSettings struct {
 }
 
 // ModelOf returns the model of an actor.
-func (s seatSettings) ModelOf(actor string) (calibration.Model, bool) {
+func (s seatSettings) ModelOf(actor string) (prompting.Model, bool) {
 	p := s.config.Actor(actor)
 	if p == nil {
-		return calibration.Model{}, false
+		return prompting.Model{}, false
 	}
-	return calibration.Model{
+	return prompting.Model{
 		Provider:  p.Provider,
 		Name:      p.Model,
 		Window:    p.Window,
@@ -204,7 +203,7 @@ func documentsFor(c *Config, name string) (list []evidence.Document) {
 }
 
 // warningsAbout returns warnings about actors as events of a run.
-func warningsAbout(run int, list []warnings.Warning) (events []Warning) {
+func warningsAbout(run int, list []clients.Warning) (events []Warning) {
 	for _, w := range list {
 		events = append(events, Warning{
 			EventMeta: liveMeta("warning"),
@@ -222,8 +221,8 @@ func warningsAbout(run int, list []warnings.Warning) (events []Warning) {
 
 // startWarnings returns warnings about an accepted configuration with the windows that are known and with lower limits of replies.
 func startWarnings(c *Config, run int, windows, limits map[string]int) []Warning {
-	list := warningsAbout(run, warnings.Windows(c.Actors(), windows))
-	return append(list, warningsAbout(run, warnings.ReplyLimits(c.Actors(), limits))...)
+	list := warningsAbout(run, clients.WarnOfWindows(c.Actors(), windows))
+	return append(list, warningsAbout(run, clients.WarnOfReplyLimits(c.Actors(), limits))...)
 }
 
 // privateOnes returns the documents that are private, or nil if there are none.
@@ -271,8 +270,8 @@ func documentNames(c *Config) (names []string) {
 }
 
 // textsOf returns what prompts hold before the history.
-func textsOf(c *Config) *room.Texts {
-	return &room.Texts{
+func textsOf(c *Config) *prompting.Texts {
+	return &prompting.Texts{
 		Topic:      c.Topic,
 		Background: c.Background,
 		Reference:  c.Reference,

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/actor/warnings"
 	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/clients"
 	"github.com/elenchus-go/debate/internal/findings"
+	"github.com/elenchus-go/debate/internal/forks"
 	"github.com/elenchus-go/debate/internal/panics"
-	"github.com/elenchus-go/debate/internal/rejudging"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/step/rounds"
 	"github.com/elenchus-go/debate/journal"
@@ -44,7 +44,7 @@ func (r *record) apply(ev Event, at time.Time) error {
 	meta := ev.Meta()
 	r.Seq = meta.Seq
 	if r.course != nil {
-		if r.course.Follow(ev, rejudging.Place{
+		if r.course.Follow(ev, forks.Place{
 			State: r.lifecycle.State,
 			Round: r.Cursor.Round,
 		}) { // the judges see other documents from here on
@@ -166,7 +166,7 @@ func (r *record) configure(ev ConfigChanged) (err error) {
 		}
 		r.keys = ev.Origin.Keys
 		r.fork.silent = ev.Origin.Silent
-		r.course, err = rejudging.Read(ev.Origin.Course)
+		r.course, err = forks.ReadCourse(ev.Origin.Course)
 	}
 	c, wrong := r.parse(ev)
 	err = cmp.Or(err, wrong)
@@ -231,7 +231,7 @@ func (r *record) limitReplies(limits map[string]int) {
 	if len(limits) > 0 {
 		r.accepted.limited = append(r.accepted.limited, warningsAbout(
 			r.Cursor.Run,
-			warnings.ReplyLimits(r.config.Actors(), limits),
+			clients.WarnOfReplyLimits(r.config.Actors(), limits),
 		)...)
 		c := *r.config
 		limitReplies(&c, limits)
@@ -241,7 +241,7 @@ func (r *record) limitReplies(limits map[string]int) {
 
 // setWindows sets the windows of actors that have none, by the fields of the actors.
 func (r *record) setWindows(known map[string]int) {
-	r.accepted.mismatched = warningsAbout(r.Cursor.Run, warnings.Windows(r.config.Actors(), known))
+	r.accepted.mismatched = warningsAbout(r.Cursor.Run, clients.WarnOfWindows(r.config.Actors(), known))
 	none := func(p Participant) bool { return p.Window == 0 && !p.Human }
 	c := *r.config
 	if slices.ContainsFunc(c.Participants, none) || slices.ContainsFunc(c.Judges, none) ||
@@ -281,7 +281,7 @@ func (r *record) transition(ev StateChanged) {
 		r.limitReplies(ev.ReplyTokens)
 		r.accepted.biased = nil
 		for _, w := range ev.Warnings {
-			if strings.HasSuffix(w.Key.Target, warnings.AuditedField) {
+			if strings.HasSuffix(w.Key.Target, clients.AuditedField) {
 				r.accepted.biased = append(r.accepted.biased, w)
 			}
 		}

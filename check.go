@@ -11,20 +11,18 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/actor/binding"
-	"github.com/elenchus-go/debate/internal/actor/room"
 	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/attachment"
 	"github.com/elenchus-go/debate/internal/budget"
 	"github.com/elenchus-go/debate/internal/chain"
 	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/clients"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/findings"
-	"github.com/elenchus-go/debate/internal/forecast"
 	"github.com/elenchus-go/debate/internal/panics"
-	"github.com/elenchus-go/debate/internal/presets"
-	"github.com/elenchus-go/debate/internal/protocoljson"
+	"github.com/elenchus-go/debate/internal/protocols"
 	"github.com/elenchus-go/debate/internal/sources"
+	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
@@ -40,7 +38,7 @@ func newID() string { return uuid.Must(uuid.NewV7()).String() }
 // provider's models are known only when the debate starts: they remain 0.
 func withDefaults(c Config, env *environment, open func(provider string) bool) (Config, []protocol.Problem) {
 	l := &problemList{}
-	if protocoljson.IsNil(c.Protocol) {
+	if protocols.IsNil(c.Protocol) {
 		l.add("protocol", "it is a nil pointer of type %T, use a value", c.Protocol)
 		return c, l.problems
 	}
@@ -86,7 +84,7 @@ func withDefaults(c Config, env *environment, open func(provider string) bool) (
 	}
 	c.PersonaAssigner = systemActor(&c, c.PersonaAssigner).WithDefaults(0.9, c.Limits.JudgeTokens, open)
 	c.Summarizer = systemActor(&c, c.Summarizer).WithDefaults(0.3, c.Limits.JudgeTokens, open)
-	c.Retriever.Provider = cmp.Or(c.Retriever.Provider, binding.Templates)
+	c.Retriever.Provider = cmp.Or(c.Retriever.Provider, clients.Templates)
 	c.Embedder.Window = cmp.Or(c.Embedder.Window, 8_000)
 	checkConfig(&c, env, l, own)
 	return c, l.problems
@@ -166,8 +164,8 @@ func checkConfig(c *Config, env *environment, l *problemList, own protocol.Defau
 	}
 	long, tokens := texts.Longest()
 	for field, p := range c.Actors() {
-		if room.Fills(tokens, field, &p) {
-			l.problems = append(l.problems, room.TooLong(long, tokens, field, &p))
+		if prompting.Fills(tokens, field, &p) {
+			l.problems = append(l.problems, prompting.TooLong(long, tokens, field, &p))
 			break
 		}
 	}
@@ -187,7 +185,7 @@ func checkProtocol(c *Config, env *environment, l *problemList, own protocol.Def
 	r := plannedRecord(seatSettings{config: c}, env)
 	found := c.Protocol.Check(&r.Record)
 	l.problems = append(l.problems, found...)
-	f := forecast.Forecast{Assesses: true}
+	f := budget.Forecast{Assesses: true}
 	if named && len(found) == 0 { // otherwise the protocol may return anything
 		f = forecastOf(r)
 		if len(f.Steps) == 0 {
@@ -240,7 +238,7 @@ func checkStored(c *Config, id string) (err error) {
 	l.limits(&c.Limits)
 	l.problems = append(l.problems, c.CheckNames()...)
 	l.problems = append(l.problems, c.CheckValues()...)
-	if len(l.problems) == 0 && presets.Has(c.Protocol) {
+	if len(l.problems) == 0 && protocols.Has(c.Protocol) {
 		panicked := panics.Call(func() { l.problems = append(l.problems, c.Protocol.Check(protocolRecord(c))...) })
 		if panicked != nil {
 			return fmt.Errorf("check protocol: %w", panicked)

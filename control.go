@@ -13,7 +13,7 @@ import (
 	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/chain"
 	"github.com/elenchus-go/debate/internal/characters"
-	"github.com/elenchus-go/debate/internal/protocoljson"
+	"github.com/elenchus-go/debate/internal/protocols"
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/protocol"
@@ -359,7 +359,7 @@ func frozenFields(r *record, cfg Config) []protocol.Problem {
 	same("seed", r.Seed, cfg.Seed)
 	same("topic", r.config.Topic, cfg.Topic)
 	same("background", r.config.Background, cfg.Background)
-	same("protocol", protocoljson.Parameters(r.config.Protocol), protocoljson.Parameters(cfg.Protocol))
+	same("protocol", protocols.Parameters(r.config.Protocol), protocols.Parameters(cfg.Protocol))
 	same("participants", asModels(participantProfiles(*r.config)), asModels(participantProfiles(cfg)))
 	return l.problems
 }

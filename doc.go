@@ -59,7 +59,7 @@
 //     protocol is: it returns the phases of a round, and protocol.Next compares them with the committed turns.
 //   - Layer 4: the protocols. protocol/panel is the default; the others are skeptic, refine, arbitration, procon, vote,
 //     council, mad, review, pairwise and oversight. internal/step executes one step: its calls, retries, shortened prompts and replies.
-//   - Layer 5: internal/presets lists these protocols. Package journal holds the data of a debate: its configuration, its events
+//   - Layer 5: internal/protocols lists these protocols. Package journal holds the data of a debate: its configuration, its events
 //     and its result, with their JSON, defaults and checks. This package has names of its own for them, such as [Config].
 //   - Layer 6: this package.
 //   - Layer 7: package report renders a debate for readers, report/printer prints it while it runs, report/progress reports how
@@ -82,7 +82,7 @@
 //
 //   - Data: data.go names the types of package journal. errors.go has the errors of an engine, result.go the sums of a result,
 //     event.go what the engine shows of events, and actors.go what the actors of a debate read and write at most. Package
-//     internal/rejudging decides which entries a debate repeats whose judges are asked again.
+//     internal/forks decides which entries a debate repeats whose judges are asked again.
 //   - State: record.go holds the state of a debate, which is computed from its journal. Pure functions read it: budget.go for the
 //     limits, status.go for results, blind.go for who sees
 //     pseudonyms, and check.go for what a configuration and a journal may contain. Package

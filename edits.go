@@ -11,10 +11,9 @@ import (
 	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/forks"
 	"github.com/elenchus-go/debate/internal/journals"
-	"github.com/elenchus-go/debate/internal/protocoljson"
-	"github.com/elenchus-go/debate/internal/rejudging"
-	"github.com/elenchus-go/debate/internal/silence"
+	"github.com/elenchus-go/debate/internal/protocols"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/journal"
@@ -68,7 +67,7 @@ func edit(ctx context.Context, e *Engine, c *transaction, edits *Edits) error {
 	}
 	if seats := edits.Silent.Seats; len(seats) > 0 {
 		left := c.rec.fork.silent.Remaining(c.rec.Seq, c.rec.ParticipantNames())
-		found := silence.CheckSeats(
+		found := forks.CheckSilentSeats(
 			seats,
 			prompting.NamesOf(participantProfiles(*c.rec.config)),
 			left,
@@ -145,7 +144,7 @@ func fixedFields(r *record, cfg *Config) []protocol.Problem {
 		l.same(field, "it cannot change after the first turn, fork from an earlier entry", a, b)
 	}
 	same("seed", r.Seed, cfg.Seed)
-	same("protocol", protocoljson.Parameters(r.config.Protocol), protocoljson.Parameters(cfg.Protocol))
+	same("protocol", protocols.Parameters(r.config.Protocol), protocols.Parameters(cfg.Protocol))
 	seats := func(c *Config) (list []string) {
 		for _, p := range participantProfiles(*c) {
 			list = append(list, p.Name, p.Side)
@@ -169,7 +168,7 @@ func editTurn(c *transaction, edits *Edits) error {
 			r.Seq,
 		)
 	}
-	if silence.Is(*s) {
+	if forks.IsSilent(*s) {
 		return problemOf("fork", "turn", "%s is silent in this fork, so it cannot have a reply", key)
 	}
 	who, _, _ := r.actor(s.Actor)
@@ -208,7 +207,7 @@ func (edits *Edits) checkSilent(list []store.Entry, l *problemList) {
 	if edits.Silent.Documents != nil {
 		l.add("silent.documents", "documents cannot be silent, give turns or seats")
 	}
-	l.problems = append(l.problems, silence.CheckTurns(edits.Silent.Turns, func(key transcript.Key) (*transcript.Turn, bool) {
+	l.problems = append(l.problems, forks.CheckSilentTurns(edits.Silent.Turns, func(key transcript.Key) (*transcript.Turn, bool) {
 		at := journals.Find(list, key.String())
 		if at < 0 {
 			return nil, false
@@ -302,7 +301,7 @@ func courseOf(r *record, events []Event, again *Rejudge) (*journal.Course, error
 	if ok {
 		c.Phases = decider.Deciding()
 	}
-	c.From = int64(rejudging.FirstDecision(events, c))
+	c.From = int64(forks.FirstDecision(events, c))
 	switch {
 	case !ok:
 		l.add("id", "the protocol %s does not say which steps decide, see protocol.Decider", r.config.Protocol.Name())
@@ -316,7 +315,7 @@ func courseOf(r *record, events []Event, again *Rejudge) (*journal.Course, error
 	if err := problemsOf("rejudge", l.problems); err != nil {
 		return nil, err
 	}
-	l.problems = append(l.problems, rejudging.CheckOmission(
+	l.problems = append(l.problems, forks.CheckOmission(
 		&c.Omit,
 		r.Find,
 		prompting.NamesOf(participantProfiles(*r.config)),
@@ -374,7 +373,7 @@ func beforeRejudging(list []store.Entry, key transcript.Key) ([]store.Entry, err
 		return nil, err
 	}
 	first := ev.(ConfigChanged)
-	c, err := rejudging.Read(first.Origin.Course)
+	c, err := forks.ReadCourse(first.Origin.Course)
 	if err != nil {
 		return nil, err
 	}

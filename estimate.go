@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/elenchus-go/debate/internal/forecast"
+	"github.com/elenchus-go/debate/internal/budget"
 	"github.com/elenchus-go/debate/internal/reasoning"
-	"github.com/elenchus-go/debate/internal/step/prompting/worst"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -133,7 +132,7 @@ type estimator struct {
 func (x *estimator) walk(r *record, likely bool) Expense {
 	x.sum = Expense{}
 	x.weight = 1
-	w := worst.Case{
+	w := budget.Case{
 		Debate: &r.Debate,
 		Calls:  calls{r},
 		Spends: true,
@@ -147,10 +146,10 @@ func (x *estimator) walk(r *record, likely bool) Expense {
 	last := min(r.MaxRounds, maxEstimated)
 	setup := r.phases(transcript.Setup)
 	later := laterPhases(r)
-	rounds := make([][]forecast.Stage, last+1)
+	rounds := make([][]budget.Stage, last+1)
 	for n := 1; n <= last; n++ {
 		r.Cursor.Round = n
-		rounds[n] = []forecast.Stage{
+		rounds[n] = []budget.Stage{
 			{Kind: transcript.Speech, Phases: slices.Concat(r.phases(transcript.Speech), later)},
 			{Kind: transcript.Assessment, Phases: r.phases(transcript.Assessment)},
 		}
@@ -236,7 +235,7 @@ func (x *estimator) provider(name string) string {
 type usualCalls struct{ calls }
 
 // Actor returns an actor with the usual length of its replies.
-func (c usualCalls) Actor(name string) (a worst.Actor, ok bool) {
+func (c usualCalls) Actor(name string) (a budget.Actor, ok bool) {
 	a, ok = c.calls.Actor(name)
 	if ok {
 		a.Reply = min(a.Reply, usualReply+reasoning.Tokens(c.config.Actor(name).Reasoning)/2)

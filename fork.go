@@ -11,9 +11,9 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/deepcopy"
+	"github.com/elenchus-go/debate/internal/forks"
 	"github.com/elenchus-go/debate/internal/journals"
-	"github.com/elenchus-go/debate/internal/protocoljson"
-	"github.com/elenchus-go/debate/internal/rejudging"
+	"github.com/elenchus-go/debate/internal/protocols"
 	"github.com/elenchus-go/debate/internal/seal"
 	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/store"
@@ -153,7 +153,7 @@ type pendingDecision struct {
 // cut returns the first seq entries of the parent, or those that the fork begins with instead.
 func (f *fork) cut(entries []store.Entry, seq int64) ([]store.Entry, error) {
 	l := &problemList{append(additions.CheckID(f.edits.ID), additions.CheckLabels(f.edits.Labels)...)}
-	if c := f.edits.Config; c != nil && protocoljson.IsNil(c.Protocol) {
+	if c := f.edits.Config; c != nil && protocols.IsNil(c.Protocol) {
 		l.add("config.protocol", "it is a nil pointer of type %T, use a value", c.Protocol)
 	}
 	end := int64(len(entries))
@@ -302,7 +302,7 @@ func (f *fork) reconfigure(e store.Entry) (store.Entry, error) {
 func (f *fork) origin(parent *journal.Origin) (*journal.Origin, error) {
 	end := int64(len(f.entries))
 	own := &journal.Origin{
-		Silent: parent.Silent.Fork(end, f.edits.Silent.Turns, f.edits.Silent.Seats),
+		Silent: forks.Silent(parent.Silent).Fork(end, f.edits.Silent.Turns, f.edits.Silent.Seats),
 		Course: parent.Course,
 	}
 	if own.Course != nil && end < own.Course.From { // a fork of what was judged
@@ -364,7 +364,7 @@ func (f *fork) settle(c *transaction) error {
 // these entries and in its course. parent gives those.
 func keysOfFork(parent *seal.Keys, entries []store.Entry, stored *journal.Course) (*seal.Keys, error) {
 	k := seal.New()
-	c, err := rejudging.Read(stored)
+	c, err := forks.ReadCourse(stored)
 	if err != nil {
 		return nil, err
 	}

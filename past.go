@@ -10,7 +10,6 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/journals"
 	"github.com/elenchus-go/debate/internal/panics"
-	"github.com/elenchus-go/debate/internal/verification"
 	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
@@ -94,7 +93,7 @@ func (d *Debate) Verify(ctx context.Context) (err error) {
 // verify sets last to the entry that it reads.
 func (d *Debate) verify(ctx context.Context, last *int64) error {
 	past := openJournalOf(d.engine, d.ID())
-	var plans verification.Plans
+	var plans journals.Plans
 	past.verify = func(r *record, ev Event) error { return verifyEntry(&plans, r, ev) }
 	status, entries, err := d.engine.store.Load(ctx, d.ID(), 0)
 	err = cmp.Or(err, past.begin())

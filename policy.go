@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/silence"
+	"github.com/elenchus-go/debate/internal/forks"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
@@ -130,7 +130,7 @@ func (c *transaction) applyDeclines() error {
 		steps := c.rec.next()
 		at := slices.IndexFunc(
 			steps,
-			func(s protocol.Step) bool { return c.rec.people.declined[s.Key] != nil && !silence.Is(s) },
+			func(s protocol.Step) bool { return c.rec.people.declined[s.Key] != nil && !forks.IsSilent(s) },
 		)
 		if at < 0 {
 			break

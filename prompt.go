@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"github.com/elenchus-go/debate/context/window"
-	"github.com/elenchus-go/debate/internal/actor/binding"
+	"github.com/elenchus-go/debate/internal/clients"
+	"github.com/elenchus-go/debate/internal/journals"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/step"
-	"github.com/elenchus-go/debate/internal/step/proof"
 	"github.com/elenchus-go/debate/internal/step/rounds"
 	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/protocol"
@@ -91,7 +91,7 @@ func (p *Prompt) remember(r *record, t *transcript.Turn, recut bool) {
 		shortened = shortened || slices.Contains(t.Flags, transcript.Substituted)
 	}
 	env.Bind = func(name string) (string, providers.Provider, error) {
-		return cmp.Or(name, only), binding.Person{}, nil
+		return cmp.Or(name, only), clients.Person{}, nil
 	}
 	if !recut {
 		r.env = &env
@@ -335,7 +335,7 @@ func (x *rereading) repeatCalls(r *record, f *failedCalls, c *EntryCheck) {
 	c.Unknown = len(tried) - found.Equal
 	if c.Unknown == 0 {
 		c.Missing = nil
-		if err := proof.Costs(tried, found); err != nil && f.writer == *env.rules {
+		if err := journals.WrongCosts(tried, found); err != nil && f.writer == *env.rules {
 			c.Verdict, c.Reason = EntryWrong, err.Error()
 		}
 	}
@@ -412,7 +412,7 @@ func (x *rereading) readTurn(r *record, ev *TurnDone) *EntryCheck {
 		c.Missing = append(c.Missing, "it reads private documents, which no journal has")
 	}
 	if s.Blind {
-		c.Names = proof.Names(run.run.Plan.Pseudonyms, found)
+		c.Names = journals.NamesIn(run.run.Plan.Pseudonyms, found)
 	}
 	if c.Missing != nil && found.Fits || slices.Contains(t.Flags, transcript.Edited) {
 		found.Differs = nil
@@ -424,7 +424,7 @@ func (x *rereading) readTurn(r *record, ev *TurnDone) *EntryCheck {
 		}
 		return c
 	}
-	if err := proof.Wrong(t, found); err != nil {
+	if err := journals.WrongTurn(t, found); err != nil {
 		c.Verdict, c.Reason = EntryWrong, err.Error()
 	} else if c.Unknown == 0 && r.course.Begun() &&
 		ev.Remains != r.remains(s, run.run.Plan.Prompt.Messages) {

@@ -10,13 +10,11 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/internal/additions"
-	"github.com/elenchus-go/debate/internal/embedding"
+	"github.com/elenchus-go/debate/internal/budget"
 	"github.com/elenchus-go/debate/internal/findings"
-	"github.com/elenchus-go/debate/internal/forecast"
-	"github.com/elenchus-go/debate/internal/protocoljson"
-	"github.com/elenchus-go/debate/internal/rejudging"
+	"github.com/elenchus-go/debate/internal/forks"
+	"github.com/elenchus-go/debate/internal/protocols"
 	"github.com/elenchus-go/debate/internal/seal"
-	"github.com/elenchus-go/debate/internal/silence"
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/step/rounds"
@@ -37,7 +35,7 @@ func (r *record) phaseOpen() bool {
 		return false
 	}
 	return r.lifecycle.State.Active() && len(steps) > 0 && steps[0].Phase == r.Cursor.Phase &&
-		!slices.ContainsFunc(steps, r.mustAsk) && !slices.ContainsFunc(steps, silence.Is)
+		!slices.ContainsFunc(steps, r.mustAsk) && !slices.ContainsFunc(steps, forks.IsSilent)
 }
 
 // nextRoundAt returns the time at which the next round may begin.
@@ -58,8 +56,8 @@ type record struct {
 	people    people
 	notes     additions.Notes
 	fork      forkPoint
-	course    *rejudging.Course // what a rejudged debate keeps of its parent; nil in other debates
-	hidden    []string          // documents and attachments that the judges of a rejudged debate do not see
+	course    *forks.Course // what a rejudged debate keeps of its parent; nil in other debates
+	hidden    []string      // documents and attachments that the judges of a rejudged debate do not see
 	stored    storedStatus
 	usage     transcript.Usage
 	times     times
@@ -132,7 +130,7 @@ type forkPoint struct {
 	transcript.Parent
 
 	idle   bool // nobody has started the fork
-	silent silence.List
+	silent forks.Silent
 }
 
 // environment holds what a record needs from its engine.
@@ -213,7 +211,7 @@ func (r *record) canContinue() error {
 
 // protocolKnown returns an error if this engine lacks the debate's protocol, which says which steps can run.
 func (r *record) protocolKnown() error {
-	if u, ok := r.config.Protocol.(protocoljson.Unknown); ok {
+	if u, ok := r.config.Protocol.(protocols.Unknown); ok {
 		return &unsupported{[]string{fmt.Sprintf("protocol.name: %q is unknown to this engine", u.Name())}}
 	}
 	return nil
@@ -284,7 +282,7 @@ func (r *record) phases(stage transcript.Kind) []protocol.Phase {
 type phaseCache struct {
 	seq    int64
 	at     transcript.Cursor // without a stage
-	stages []forecast.Stage
+	stages []budget.Stage
 }
 
 // cachedRules are the rules of a record's debate. They ask for the phases of a stage once after each entry.
@@ -313,7 +311,7 @@ func (c cachedRules) Phases(r *protocol.Record) []protocol.Phase {
 		}
 	}
 	phases := c.course.Adapt(&c.Record, c.adaptToPeople(c.rules().Phases(r)))
-	cache.stages = append(cache.stages, forecast.Stage{Kind: r.Cursor.Stage, Phases: phases})
+	cache.stages = append(cache.stages, budget.Stage{Kind: r.Cursor.Stage, Phases: phases})
 	return phases
 }
 
@@ -348,7 +346,7 @@ func (r *record) onCourse() bool {
 	if state == fsm.Paused {
 		state = r.lifecycle.PausedFrom
 	}
-	return r.course.GoesOn(rejudging.Place{State: state, Round: r.Cursor.Round})
+	return r.course.GoesOn(forks.Place{State: state, Round: r.Cursor.Round})
 }
 
 // remains reports whether the prompt of a step holds words of what judges do not see.
@@ -383,7 +381,7 @@ func (r *record) adaptToPeople(phases []protocol.Phase) []protocol.Phase {
 
 // mustAsk reports whether a person speaks in a step and was not asked yet.
 func (r *record) mustAsk(s protocol.Step) bool {
-	return r.isHuman(s.Actor) && r.people.asked[s.Key] == nil && !silence.Is(s)
+	return r.isHuman(s.Actor) && r.people.asked[s.Key] == nil && !forks.IsSilent(s)
 }
 
 func (r *record) isHuman(name string) bool {
@@ -394,7 +392,7 @@ func (r *record) isHuman(name string) bool {
 // rules returns the debate's protocol, with an additional phase if the debate needs embeddings.
 func (r *record) rules() protocol.Protocol {
 	if slices.ContainsFunc(r.config.Detect, func(d detect.Rule) bool { return d.EffectiveMethod() == "vectors" }) {
-		return embedding.After(r.config.Protocol)
+		return findings.WithVectors(r.config.Protocol)
 	}
 	return r.config.Protocol
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/elenchus-go/debate/internal/verification"
+	"github.com/elenchus-go/debate/internal/journals"
 	"github.com/elenchus-go/debate/journal"
 )
 
@@ -13,7 +13,7 @@ import (
 type rederivation struct {
 	engine  *Engine
 	journal *openJournal
-	plans   verification.Plans
+	plans   journals.Plans
 	entries []Event
 	at      int // index of the next entry
 	checks  []EntryCheck
@@ -88,7 +88,7 @@ func (x *rederivation) match(want Event) error {
 		return errBoundary
 	}
 	is := x.entries[x.at]
-	if field := verification.Difference(want, is); field != "" {
+	if field := journals.Difference(want, is); field != "" {
 		return &notNext{fmt.Sprintf("%s must follow, but %s", describeEvent(want), field)}
 	}
 	if err := verifyEntry(&x.plans, x.journal.rec, is); err != nil {
@@ -188,7 +188,7 @@ func describeEvent(ev Event) string {
 }
 
 // verifyEntry returns an error if an entry that follows those in the record has values that the record contradicts.
-func verifyEntry(plans *verification.Plans, r *record, ev Event) error {
+func verifyEntry(plans *journals.Plans, r *record, ev Event) error {
 	at := plans.At(&r.Record, r.next(), r.protocolKnown() == nil)
 	if ev.Meta().Repeats > 0 {
 		return verifyRepetition(r, ev)
@@ -241,13 +241,13 @@ func verifyRepetition(r *record, ev Event) error {
 	if want == nil {
 		return errors.New("it repeats an entry, but the course of the debate has none here")
 	}
-	if field := verification.Difference(want, ev); field != "" {
+	if field := journals.Difference(want, ev); field != "" {
 		return fmt.Errorf("%s must follow in the course, but %s", describeEvent(want), field)
 	}
 	return nil
 }
 
-func verifyFailures(at *verification.Point, ev Event) error {
+func verifyFailures(at *journals.Point, ev Event) error {
 	for _, f := range journal.Failures(ev) {
 		if err := at.Failed(f.Key); err != nil {
 			return err

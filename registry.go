@@ -18,14 +18,12 @@ import (
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/actor"
-	"github.com/elenchus-go/debate/internal/actor/binding"
 	"github.com/elenchus-go/debate/internal/admission"
 	"github.com/elenchus-go/debate/internal/clients"
 	"github.com/elenchus-go/debate/internal/heartbeat"
 	"github.com/elenchus-go/debate/internal/live"
 	"github.com/elenchus-go/debate/internal/naming"
-	"github.com/elenchus-go/debate/internal/presets"
-	"github.com/elenchus-go/debate/internal/protocoljson"
+	"github.com/elenchus-go/debate/internal/protocols"
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/step/prompting"
@@ -41,7 +39,7 @@ import (
 func (e *Engine) missingNames(s seatSettings) []protocol.Problem {
 	c := s.config
 	l := &problemList{}
-	if u, ok := c.Protocol.(protocoljson.Unknown); ok {
+	if u, ok := c.Protocol.(protocols.Unknown); ok {
 		l.add("protocol.name", "%q is unknown to this engine, use one of %s", u.Name(), e.protocols.Names())
 	}
 	for i, rule := range c.Detect {
@@ -90,7 +88,7 @@ func (e *Engine) supports(r *record) error {
 // namesAll reports whether a configuration names only what the engine has. It allocates nothing. If it returns false,
 // missingNames may still find nothing missing.
 func (e *Engine) namesAll(c *Config) bool {
-	_, unknown := c.Protocol.(protocoljson.Unknown)
+	_, unknown := c.Protocol.(protocols.Unknown)
 	missing := func(p Participant) bool {
 		return !e.providers.Has(p.Provider) || len(p.Tools) > 0 && !e.tools.Has(p.Tools)
 	}
@@ -104,10 +102,10 @@ func (e *Engine) namesAll(c *Config) bool {
 
 // Engine drives debates. One engine can drive many. It is safe for concurrent use.
 type Engine struct {
-	providers     binding.Providers
+	providers     clients.Providers
 	store         readableStore
 	schedules     bool // the store has workers drive debates
-	protocols     *protocoljson.Registry
+	protocols     *protocols.Registry
 	sets          map[string]*prompts.Set // templates of prompts, by Config.Prompts
 	replies       map[string]*reply.Contract
 	tools         toolcall.Set
@@ -180,7 +178,7 @@ func (e *Engine) parse(b json.RawMessage) (c Config, err error) {
 	if err != nil {
 		return Config{}, err
 	}
-	c.Protocol, err = e.protocols.Decode(c.ID, encoded, presets.Has)
+	c.Protocol, err = e.protocols.Decode(c.ID, encoded, protocols.Has)
 	return c, err
 }
 
@@ -276,8 +274,8 @@ func (c *Code) add(e *Engine, ev Event) {
 		if err != nil || cfg.Protocol == nil {
 			return
 		}
-		_, unknown := cfg.Protocol.(protocoljson.Unknown)
-		c.name(&c.Protocols, "the protocol", cfg.Protocol.Name(), !unknown, presets.Has(cfg.Protocol))
+		_, unknown := cfg.Protocol.(protocols.Unknown)
+		c.name(&c.Protocols, "the protocol", cfg.Protocol.Name(), !unknown, protocols.Has(cfg.Protocol))
 		for _, p := range cfg.Actors() {
 			for _, tool := range p.Tools {
 				c.name(&c.Tools, "the tool", tool, e.tools[tool] != nil, false)
@@ -289,7 +287,7 @@ func (c *Code) add(e *Engine, ev Event) {
 		contract = ev.Turn.Contract
 		c.addTemplates(e, ev.Templates)
 	}
-	ours := slices.ContainsFunc(presets.Contracts(), func(k *reply.Contract) bool { return k.Name() == contract })
+	ours := slices.ContainsFunc(protocols.Contracts(), func(k *reply.Contract) bool { return k.Name() == contract })
 	c.name(&c.Contracts, "the contract", contract, e.replies[contract] != nil, ours || contract == "")
 }
 

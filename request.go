@@ -9,11 +9,9 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/internal/actor"
-	"github.com/elenchus-go/debate/internal/actor/binding"
-	"github.com/elenchus-go/debate/internal/actor/room"
-	"github.com/elenchus-go/debate/internal/embedding"
+	"github.com/elenchus-go/debate/internal/clients"
+	"github.com/elenchus-go/debate/internal/findings"
 	"github.com/elenchus-go/debate/internal/naming"
-	"github.com/elenchus-go/debate/internal/passages"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/step/prompting"
@@ -137,7 +135,7 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 		p.Model.Request.Schema = p.Contract.Schema() // Build adds names to the schema
 	}
 	if s.Actor == protocol.Embedder {
-		p.Model.Request.Messages = embedding.Messages(&r.Record, who.Window, &s)
+		p.Model.Request.Messages = findings.SpeechesToEmbed(&r.Record, who.Window, &s)
 		return x, nil
 	}
 	if !p.Prompt.Set.Has(s.Prompt) {
@@ -173,8 +171,8 @@ func (e *Engine) setPlan(r *record, p *step.Plan, s *protocol.Step, who *Partici
 	}
 	if s.Actor == protocol.Retriever && s.Target == protocol.Passages {
 		p.Model = step.Model{
-			Provider: binding.Documents,
-			Client:   passages.Retriever(c.Documents),
+			Provider: clients.Documents,
+			Client:   clients.Passages(c.Documents),
 			Window:   who.Window,
 		}
 	}
@@ -294,7 +292,7 @@ func (e *Engine) preflight(
 		sizes[s.Actor] = max(sizes[s.Actor], x.run.Plan.Prompt.Tokens-x.run.Plan.Prompt.Slack)
 		x.release()
 	}
-	found, limits = room.Check(c.Actors(), sizes, room.Tools{
+	found, limits = prompting.CheckRoom(c.Actors(), sizes, prompting.ToolRoom{
 		Room:  r.Settings.Tools.Room,
 		Least: prompting.MinToolRoom,
 	}, seats.tooSmall)
@@ -311,7 +309,7 @@ func (s seatSettings) tooSmall(field string, p *Participant, size int) (problem 
 			read = append(read, s.DocumentsOf(j.Name)...)
 		}
 	}
-	return textsOf(s.config).TooSmall(field, p, room.Prompt{
+	return textsOf(s.config).TooSmall(field, p, prompting.FirstPrompt{
 		Tokens:      size,
 		Attachments: prompting.AttachmentTokens(s.AttachmentsOf(name)),
 		Read:        read,

@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/actor/warnings"
+	"github.com/elenchus-go/debate/internal/budget"
 	"github.com/elenchus-go/debate/internal/chain"
 	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/clients"
 	"github.com/elenchus-go/debate/internal/deepcopy"
-	"github.com/elenchus-go/debate/internal/forecast"
+	"github.com/elenchus-go/debate/internal/forks"
 	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/internal/panics"
-	"github.com/elenchus-go/debate/internal/silence"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/judge/agreement"
@@ -128,7 +128,7 @@ func asModels(list []transcript.Profile) []transcript.Profile {
 // waitsFor reports whether the debate waits for a person's reply to a next step. If its phase has not begun, a gate may be
 // open, or the debate may end first.
 func (r *record) waitsFor(s protocol.Step) bool {
-	return !silence.Is(s) && r.people.asked[s.Key] != nil && r.people.declined[s.Key] == nil &&
+	return !forks.IsSilent(s) && r.people.asked[s.Key] != nil && r.people.declined[s.Key] == nil &&
 		s.Phase == r.Cursor.Phase
 }
 
@@ -155,7 +155,7 @@ func (r *record) configWarnings() []Warning {
 		return slices.Concat(r.accepted.mismatched, r.accepted.limited)
 	}
 	return slices.Concat(
-		warningsAbout(r.Cursor.Run, warnings.Preferences(r.config.Actors(), r.env.identify)),
+		warningsAbout(r.Cursor.Run, clients.WarnOfPreferences(r.config.Actors(), r.env.identify)),
 		r.accepted.mismatched,
 		r.accepted.limited,
 		r.accepted.biased,
@@ -284,7 +284,7 @@ func planOf(r *record) (p store.Plan) {
 			at.Phase = r.Cursor.Phase
 		}
 		p.Key = at.String()
-		p.Timeout = r.config.Limits.StepTimeout * time.Duration(forecast.LongestChain(r.next()))
+		p.Timeout = r.config.Limits.StepTimeout * time.Duration(budget.LongestChain(r.next()))
 	})
 	if err != nil {
 		return store.Plan{Key: at.String(), Timeout: r.config.Limits.StepTimeout}

@@ -8,10 +8,9 @@ import (
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/internal/findings"
+	"github.com/elenchus-go/debate/internal/forks"
 	"github.com/elenchus-go/debate/internal/panics"
-	"github.com/elenchus-go/debate/internal/silence"
 	"github.com/elenchus-go/debate/judge/detect"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
@@ -154,7 +153,7 @@ func (c *transaction) proceed() (more bool, err error) {
 	if q := gateQuestion(r); !open && q != nil {
 		return false, c.fire(fsm.Pause, StateChanged{Question: q})
 	}
-	if at := slices.IndexFunc(steps, silence.Is); open && at >= 0 {
+	if at := slices.IndexFunc(steps, forks.IsSilent); open && at >= 0 {
 		t := r.Reply(&steps[at], "", nil)
 		t.Started = c.now
 		t.Ended = c.now
@@ -240,7 +239,7 @@ func newFindings(r *record, judged bool) []detect.Finding {
 		Protocol: r.config.Protocol,
 		Rules:    r.config.Detect,
 		Answer:   r.answerOf,
-		Vectors:  embedding.Vectors,
+		Vectors:  findings.Vectors,
 	}, judged)
 }
 

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/elenchus-go/debate/internal/blindfold"
 	"github.com/elenchus-go/debate/internal/live"
 	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/providers"
@@ -136,14 +135,14 @@ func (d *Debate) WatchAs(ctx context.Context, seat string, after int64) iter.Seq
 
 // viewer withholds events from a viewer who speaks for a seat.
 type viewer struct {
-	blindfold.Blindfold[Event]
+	live.Blindfold[Event]
 
 	rec *record
 }
 
 // newViewer returns a viewer who has seen the events up to the seq after.
 func newViewer(d *Debate, seat string, after int64) *viewer {
-	return &viewer{blindfold.Blindfold[Event]{
+	return &viewer{live.Blindfold[Event]{
 		Seat:   seat,
 		After:  after,
 		Masked: true,
@@ -190,7 +189,7 @@ func (v *viewer) add(ev Event) error {
 func (v *viewer) withoutThoughts(ev Event) (shown Event, by transcript.Key) {
 	switch ev := ev.(type) {
 	case ConfigChanged:
-		ev.Config = blindfold.Config(ev.Config, v.Seat)
+		ev.Config = live.ConfigFor(ev.Config, v.Seat)
 		return ev, by
 	case Asked:
 		if ev.Key.Actor != v.Seat {
@@ -200,13 +199,13 @@ func (v *viewer) withoutThoughts(ev Event) (shown Event, by transcript.Key) {
 	case ToolsCalled:
 		if ev.Key.Actor != v.Seat {
 			ev.Parts = nil
-			ev.Attempts = blindfold.Attempts(ev.Attempts)
+			ev.Attempts = live.WithoutReplies(ev.Attempts)
 		}
 		return ev, ev.Key
 	case TurnDone:
 		if ev.Turn.Actor != v.Seat {
 			ev.Turn.Reasoning = nil
-			ev.Turn.Attempts = blindfold.Attempts(ev.Turn.Attempts)
+			ev.Turn.Attempts = live.WithoutReplies(ev.Turn.Attempts)
 		}
 		return ev, ev.Turn.Key
 	case Dropped:
@@ -232,7 +231,7 @@ func (v *viewer) withoutReplies(f *Failure) *Failure {
 		return f
 	}
 	shown := *f
-	shown.AttemptDetails = blindfold.Attempts(f.AttemptDetails)
+	shown.AttemptDetails = live.WithoutReplies(f.AttemptDetails)
 	return &shown
 }
 
