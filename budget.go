@@ -8,13 +8,11 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/actor"
-	"github.com/elenchus-go/debate/internal/actor/binding"
 	"github.com/elenchus-go/debate/internal/budget"
-	"github.com/elenchus-go/debate/internal/embedding"
-	"github.com/elenchus-go/debate/internal/forecast"
+	"github.com/elenchus-go/debate/internal/clients"
+	"github.com/elenchus-go/debate/internal/findings"
+	"github.com/elenchus-go/debate/internal/forks"
 	"github.com/elenchus-go/debate/internal/reasoning"
-	"github.com/elenchus-go/debate/internal/silence"
-	"github.com/elenchus-go/debate/internal/step/prompting/worst"
 	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/protocol"
@@ -23,7 +21,7 @@ import (
 
 // worstCase returns the most that the given phases and the conclusion after them can use; see package worst. If only the
 // output tokens are limited, it leaves out the rest.
-func worstCase(r *record, next ...forecast.Stage) transcript.Usage {
+func worstCase(r *record, next ...budget.Stage) transcript.Usage {
 	declared := r.phases(transcript.Conclusion)
 	cursor := r.Cursor
 	r.BeginSupposing()
@@ -32,7 +30,7 @@ func worstCase(r *record, next ...forecast.Stage) transcript.Usage {
 		r.EndSupposing()
 		r.Cursor = cursor
 	}()
-	w := worst.Case{
+	w := budget.Case{
 		Debate: &r.Debate,
 		Calls:  calls{r},
 		Spends: r.config.Limits.Tokens > 0 || r.config.Limits.Cost > 0,
@@ -46,23 +44,23 @@ func worstCase(r *record, next ...forecast.Stage) transcript.Usage {
 	return w.Conclude(declared)
 }
 
-// calls implements worst.Calls.
+// calls implements budget.Calls.
 type calls struct{ *record }
 
 // Actor returns what the calls of an actor can use.
-func (c calls) Actor(name string) (a worst.Actor, ok bool) {
+func (c calls) Actor(name string) (a budget.Actor, ok bool) {
 	who, seat, ok := c.actor(name)
 	if !ok {
 		return a, false
 	}
-	a = worst.Actor{
+	a = budget.Actor{
 		Seat:   seat,
 		Free:   who.Human,
 		NoText: actor.MakesNoText(name),
 		Reply:  maxReply(c.record, who, name),
 	}
 	if name == protocol.Retriever {
-		a.Free = who.Provider == binding.Templates
+		a.Free = who.Provider == clients.Templates
 	}
 	return a, true
 }
@@ -81,7 +79,7 @@ func (c calls) Cost(actor string, prompt, reply int) float64 {
 func (c calls) Embedded(round, order int) (tokens int) {
 	who := c.config.Actor(protocol.Embedder)
 	s := protocol.Step{Key: transcript.Key{Round: round}, Order: order}
-	for _, m := range embedding.Messages(&c.Record, who.Window, &s) {
+	for _, m := range findings.SpeechesToEmbed(&c.Record, who.Window, &s) {
 		tokens += c.env.Count(who.Model, m.Text)
 	}
 	return tokens
@@ -122,7 +120,7 @@ func budgetEnding(r *record, next ...protocol.Phase) transcript.Ending {
 	if r.Cursor.Stage == transcript.Conclusion {
 		return transcript.Ending{}
 	}
-	most := worstCase(r, forecast.Stage{Kind: r.Cursor.Stage, Phases: next})
+	most := worstCase(r, budget.Stage{Kind: r.Cursor.Stage, Phases: next})
 	a := accountOf(r)
 	return cmp.Or(a.Ending(most), a.TimeEnding())
 }
@@ -136,7 +134,7 @@ func summaryNeeded(r *record, steps []protocol.Step) *window.SummaryPlan {
 	for i := range steps {
 		s := &steps[i]
 		who, seat, ok := r.actor(s.Actor)
-		if !ok || who.Human || slices.Contains(actor.System, s.Actor) || silence.Is(*s) {
+		if !ok || who.Human || slices.Contains(actor.System, s.Actor) || forks.IsSilent(*s) {
 			continue
 		}
 		w := r.SummaryFor(s, seat)
@@ -153,7 +151,7 @@ func affordsSummary(r *record, tokens int) bool {
 	if r.Cursor.Stage != transcript.Conclusion {
 		return true
 	}
-	most := worstCase(r, forecast.Stage{Kind: transcript.Conclusion, Phases: []protocol.Phase{r.SummaryPhase()}})
+	most := worstCase(r, budget.Stage{Kind: transcript.Conclusion, Phases: []protocol.Phase{r.SummaryPhase()}})
 	most.Output += tokens - r.config.Summarizer.MaxTokens
 	a := accountOf(r)
 	return a.Ending(most).Outcome == ""
@@ -163,7 +161,7 @@ func affordsSummary(r *record, tokens int) bool {
 func maxOutput(r *record, steps []protocol.Step) (tokens int) {
 	for _, s := range steps {
 		if p, _, ok := r.actor(s.Actor); ok && !p.Human && !actor.MakesNoText(s.Actor) {
-			tokens += worst.Replies(&s) * maxReply(r, p, s.Actor)
+			tokens += budget.Replies(&s) * maxReply(r, p, s.Actor)
 		}
 	}
 	return tokens
@@ -210,7 +208,7 @@ func affordableRounds(r *record, s *protocol.Step, who *Participant, prompt, mos
 			}
 		}
 	}
-	need := worstCase(r, forecast.Stage{Kind: r.Cursor.Stage, Phases: []protocol.Phase{phase}})
+	need := worstCase(r, budget.Stage{Kind: r.Cursor.Stage, Phases: []protocol.Phase{phase}})
 	if r.Cursor.Stage == transcript.Conclusion { // worstCase has added its steps
 		need = worstCase(r)
 	}
@@ -225,8 +223,8 @@ func affordableRounds(r *record, s *protocol.Step, who *Participant, prompt, mos
 }
 
 // forecastOf asks the protocol for the phases of all stages and rounds. r is the record of a debate that has not begun.
-func forecastOf(r *record) forecast.Forecast {
-	return forecast.Of(
+func forecastOf(r *record) budget.Forecast {
+	return budget.ForecastOf(
 		&r.Record,
 		r.config.Protocol,
 		r.phases,
@@ -405,7 +403,7 @@ type estimator struct {
 func (x *estimator) walk(r *record, likely bool) Expense {
 	x.sum = Expense{}
 	x.weight = 1
-	w := worst.Case{
+	w := budget.Case{
 		Debate: &r.Debate,
 		Calls:  calls{r},
 		Spends: true,
@@ -419,10 +417,10 @@ func (x *estimator) walk(r *record, likely bool) Expense {
 	last := min(r.MaxRounds, maxEstimated)
 	setup := r.phases(transcript.Setup)
 	later := laterPhases(r)
-	rounds := make([][]forecast.Stage, last+1)
+	rounds := make([][]budget.Stage, last+1)
 	for n := 1; n <= last; n++ {
 		r.Cursor.Round = n
-		rounds[n] = []forecast.Stage{
+		rounds[n] = []budget.Stage{
 			{Kind: transcript.Speech, Phases: slices.Concat(r.phases(transcript.Speech), later)},
 			{Kind: transcript.Assessment, Phases: r.phases(transcript.Assessment)},
 		}
@@ -508,7 +506,7 @@ func (x *estimator) provider(name string) string {
 type usualCalls struct{ calls }
 
 // Actor returns an actor with the usual length of its replies.
-func (c usualCalls) Actor(name string) (a worst.Actor, ok bool) {
+func (c usualCalls) Actor(name string) (a budget.Actor, ok bool) {
 	a, ok = c.calls.Actor(name)
 	if ok {
 		a.Reply = min(a.Reply, usualReply+reasoning.Tokens(c.config.Actor(name).Reasoning)/2)

@@ -21,7 +21,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/protocoljson"
+	"github.com/elenchus-go/debate/internal/protocols"
 	"github.com/elenchus-go/debate/internal/test/debatetest"
 	"github.com/elenchus-go/debate/internal/test/memorytest"
 	"github.com/elenchus-go/debate/judge"
@@ -235,10 +235,10 @@ func TestAProtocolWithoutAVersionIsTheNewest(t *testing.T) {
 		require.Equal(t, want, c.Protocol.Name())
 	}
 	known := map[string]protocol.Protocol{"x/2": versioned{version: "x/2"}, "x/10": versioned{version: "x/10"}, "x/old": versioned{version: "x/old"}, "xy/11": versioned{}, "plain": versioned{version: "plain"}}
-	require.Equal(t, versioned{version: "x/10"}, protocoljson.Find(known, "x"))
-	require.Equal(t, versioned{version: "plain"}, protocoljson.Find(known, "plain"))
+	require.Equal(t, versioned{version: "x/10"}, protocols.Find(known, "x"))
+	require.Equal(t, versioned{version: "plain"}, protocols.Find(known, "plain"))
 	for _, name := range []string{"x/3", "y", "", "x/"} {
-		require.Nil(t, protocoljson.Find(known, name))
+		require.Nil(t, protocols.Find(known, name))
 	}
 	var c debate.Config
 	require.NoError(t, json.Unmarshal([]byte(`{"protocol": {"name": "panel", "mode": "simultaneous"}}`), &c))

@@ -17,8 +17,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/internal/additions"
-	"github.com/elenchus-go/debate/internal/blindfold"
-	"github.com/elenchus-go/debate/internal/chain/signing"
+	"github.com/elenchus-go/debate/internal/chain"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/live"
@@ -657,7 +656,7 @@ func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 		return fmt.Errorf("annotate debate %s: encode %s: %w", d.ID(), name, err)
 	}
 	return d.control(ctx, "annotate", func(c *transaction) error {
-		if name == signing.Name {
+		if name == chain.NoteName {
 			return problemOf("annotation", "name", "%q is the name of the engine's signature, use another one", name)
 		}
 		if err := problemsOf("annotation", c.rec.notes.Check(name, b)); err != nil {
@@ -869,14 +868,14 @@ func (d *Debate) WatchAs(ctx context.Context, seat string, after int64) iter.Seq
 
 // viewer withholds events from a viewer who speaks for a seat.
 type viewer struct {
-	blindfold.Blindfold[Event]
+	live.Blindfold[Event]
 
 	rec *record
 }
 
 // newViewer returns a viewer who has seen the events up to the seq after.
 func newViewer(d *Debate, seat string, after int64) *viewer {
-	return &viewer{blindfold.Blindfold[Event]{
+	return &viewer{live.Blindfold[Event]{
 		Seat:   seat,
 		After:  after,
 		Masked: true,
@@ -923,7 +922,7 @@ func (v *viewer) add(ev Event) error {
 func (v *viewer) withoutThoughts(ev Event) (shown Event, by transcript.Key) {
 	switch ev := ev.(type) {
 	case ConfigChanged:
-		ev.Config = blindfold.Config(ev.Config, v.Seat)
+		ev.Config = live.ConfigFor(ev.Config, v.Seat)
 		return ev, by
 	case Asked:
 		if ev.Key.Actor != v.Seat {
@@ -933,13 +932,13 @@ func (v *viewer) withoutThoughts(ev Event) (shown Event, by transcript.Key) {
 	case ToolsCalled:
 		if ev.Key.Actor != v.Seat {
 			ev.Parts = nil
-			ev.Attempts = blindfold.Attempts(ev.Attempts)
+			ev.Attempts = live.WithoutReplies(ev.Attempts)
 		}
 		return ev, ev.Key
 	case TurnDone:
 		if ev.Turn.Actor != v.Seat {
 			ev.Turn.Reasoning = nil
-			ev.Turn.Attempts = blindfold.Attempts(ev.Turn.Attempts)
+			ev.Turn.Attempts = live.WithoutReplies(ev.Turn.Attempts)
 		}
 		return ev, ev.Turn.Key
 	case Dropped:
@@ -965,7 +964,7 @@ func (v *viewer) withoutReplies(f *Failure) *Failure {
 		return f
 	}
 	shown := *f
-	shown.AttemptDetails = blindfold.Attempts(f.AttemptDetails)
+	shown.AttemptDetails = live.WithoutReplies(f.AttemptDetails)
 	return &shown
 }
 

@@ -19,7 +19,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/chain/signing"
+	"github.com/elenchus-go/debate/internal/chain"
 	"github.com/elenchus-go/debate/internal/test/debatetest"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
@@ -1556,7 +1556,7 @@ func TestAStoredNoteBeyondTheLimitsIsDamage(t *testing.T) {
 	for name, tt := range map[string]struct{ name, value, want string }{
 		"a large value":     {"n", strings.Repeat("x", 20_000), `note "n": value: it has 20002 bytes, use at most 16384`},
 		"a long name":       {strings.Repeat("n", 5000), "short", "name: it has 5000 bytes, use at most 128"},
-		"a large signature": {signing.Name, strings.Repeat("x", 20_000), "the signature has 20002 bytes, use at most 16384"},
+		"a large signature": {chain.NoteName, strings.Repeat("x", 20_000), "the signature has 20002 bytes, use at most 16384"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, s := idle(t)

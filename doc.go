@@ -59,7 +59,7 @@
 //     protocol is: it returns the phases of a round, and protocol.Next compares them with the committed turns.
 //   - Layer 4: the protocols. protocol/panel is the default; the others are skeptic, refine, arbitration, procon, vote,
 //     council, mad, review, pairwise and oversight. internal/step executes one step: its calls, retries, shortened prompts and replies.
-//   - Layer 5: internal/presets lists these protocols. Package journal holds the data of a debate: its configuration, its events
+//   - Layer 5: internal/protocols lists these protocols. Package journal holds the data of a debate: its configuration, its events
 //     and its result, with their JSON, defaults and checks. This package has names of its own for them, such as [Config].
 //   - Layer 6: this package.
 //   - Layer 7: package report renders a debate for readers, report/printer prints it while it runs, report/progress reports how

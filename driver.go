@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/actor/warnings"
+	"github.com/elenchus-go/debate/internal/budget"
+	"github.com/elenchus-go/debate/internal/clients"
 	"github.com/elenchus-go/debate/internal/deepcopy"
-	"github.com/elenchus-go/debate/internal/forecast"
 	"github.com/elenchus-go/debate/internal/live"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/step"
@@ -327,7 +327,7 @@ func (dr *driver) state() fsm.State {
 // as its protocol returned it.
 func (dr *driver) newExecutions(r *record) ([]*execution, error) {
 	calls := dr.executions[:0]
-	twice := forecast.DuplicateStep(r.Cursor.Phase, r.next())
+	twice := budget.DuplicateStep(r.Cursor.Phase, r.next())
 	for _, s := range r.next() {
 		if r.mustAsk(s) { // this engine cannot
 			_, err := newAsked(r, &s)
@@ -611,7 +611,7 @@ func (dr *driver) validate(p plan) error {
 		warnings := slices.Concat(c.rec.configWarnings(), startWarnings(cfg, c.rec.Cursor.Run, windows, first.limits),
 			warningsAbout(
 				c.rec.Cursor.Run,
-				warnings.Biases(cfg.Actors(), c.rec.env.sets[cfg.Prompts].Version(), c.rec.env.audits),
+				clients.WarnOfBiases(cfg.Actors(), c.rec.env.sets[cfg.Prompts].Version(), c.rec.env.audits),
 			))
 		if err := c.fire(fsm.Accept, StateChanged{
 			Warnings:    warnings,

@@ -17,8 +17,7 @@ import (
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/heartbeat"
 	"github.com/elenchus-go/debate/internal/journals"
-	"github.com/elenchus-go/debate/internal/presets"
-	"github.com/elenchus-go/debate/internal/protocoljson"
+	"github.com/elenchus-go/debate/internal/protocols"
 	"github.com/elenchus-go/debate/internal/seal"
 	"github.com/elenchus-go/debate/internal/spool"
 	"github.com/elenchus-go/debate/internal/toolcall"
@@ -45,7 +44,7 @@ func NewEngine(o Options) (*Engine, error) {
 			return nil, fmt.Errorf("make engine: provider %q is nil", name)
 		}
 	}
-	if slices.Contains(o.Protocols, nil) || slices.ContainsFunc(o.Protocols, protocoljson.IsNil) {
+	if slices.Contains(o.Protocols, nil) || slices.ContainsFunc(o.Protocols, protocols.IsNil) {
 		return nil, errors.New("make engine: a protocol is nil")
 	}
 	if slices.Contains(o.Contracts, nil) {
@@ -53,7 +52,7 @@ func NewEngine(o Options) (*Engine, error) {
 	}
 	e := &Engine{
 		providers:     maps.Clone(o.Providers),
-		protocols:     protocoljson.NewRegistry(append(presets.Protocols(), deepcopy.Of(o.Protocols)...)...),
+		protocols:     protocols.NewRegistry(append(protocols.All(), deepcopy.Of(o.Protocols)...)...),
 		sets:          sets,
 		replies:       map[string]*reply.Contract{},
 		extractAnswer: o.ExtractAnswer,
@@ -78,7 +77,7 @@ func NewEngine(o Options) (*Engine, error) {
 		e.schedules = s.Schedules()
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
-	for _, c := range append(presets.Contracts(), o.Contracts...) {
+	for _, c := range append(protocols.Contracts(), o.Contracts...) {
 		e.replies[c.Name()] = c
 	}
 	e.env = e.environment()

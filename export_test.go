@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/context/window"
-	"github.com/elenchus-go/debate/internal/rejudging"
+	"github.com/elenchus-go/debate/internal/forks"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/tool"
@@ -89,7 +89,7 @@ func FilledResults(fill func(any)) (a, b *Result, rec any) {
 	fill(&r.decisions.question)
 	fill(&r.losses.failure)
 	fill(&r.accepted.problems)
-	r.course = &rejudging.Course{Plan: &journal.Course{Swap: true}}
+	r.course = &forks.Course{Plan: &journal.Course{Swap: true}}
 	fill(&r.course.Plan.Omit)
 	fill(&r.course.Departures)
 	fill(&r.course.Remaining)

@@ -15,11 +15,10 @@ import (
 	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/deepcopy"
+	"github.com/elenchus-go/debate/internal/forks"
 	"github.com/elenchus-go/debate/internal/journals"
-	"github.com/elenchus-go/debate/internal/protocoljson"
-	"github.com/elenchus-go/debate/internal/rejudging"
+	"github.com/elenchus-go/debate/internal/protocols"
 	"github.com/elenchus-go/debate/internal/seal"
-	"github.com/elenchus-go/debate/internal/silence"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/journal"
@@ -163,7 +162,7 @@ type pendingDecision struct {
 // cut returns the first seq entries of the parent, or those that the fork begins with instead.
 func (f *fork) cut(entries []store.Entry, seq int64) ([]store.Entry, error) {
 	l := &problemList{append(additions.CheckID(f.edits.ID), additions.CheckLabels(f.edits.Labels)...)}
-	if c := f.edits.Config; c != nil && protocoljson.IsNil(c.Protocol) {
+	if c := f.edits.Config; c != nil && protocols.IsNil(c.Protocol) {
 		l.add("config.protocol", "it is a nil pointer of type %T, use a value", c.Protocol)
 	}
 	end := int64(len(entries))
@@ -312,7 +311,7 @@ func (f *fork) reconfigure(e store.Entry) (store.Entry, error) {
 func (f *fork) origin(parent *journal.Origin) (*journal.Origin, error) {
 	end := int64(len(f.entries))
 	own := &journal.Origin{
-		Silent: parent.Silent.Fork(end, f.edits.Silent.Turns, f.edits.Silent.Seats),
+		Silent: forks.Silent(parent.Silent).Fork(end, f.edits.Silent.Turns, f.edits.Silent.Seats),
 		Course: parent.Course,
 	}
 	if own.Course != nil && end < own.Course.From { // a fork of what was judged
@@ -373,7 +372,7 @@ func (f *fork) settle(c *transaction) error {
 // these entries and in its course. parent gives those.
 func keysOfFork(parent *seal.Keys, entries []store.Entry, stored *journal.Course) (*seal.Keys, error) {
 	k := seal.New()
-	c, err := rejudging.Read(stored)
+	c, err := forks.ReadCourse(stored)
 	if err != nil {
 		return nil, err
 	}
@@ -453,7 +452,7 @@ func edit(ctx context.Context, e *Engine, c *transaction, edits *Edits) error {
 	}
 	if seats := edits.Silent.Seats; len(seats) > 0 {
 		left := c.rec.fork.silent.Remaining(c.rec.Seq, c.rec.ParticipantNames())
-		found := silence.CheckSeats(
+		found := forks.CheckSilentSeats(
 			seats,
 			prompting.NamesOf(participantProfiles(*c.rec.config)),
 			left,
@@ -529,7 +528,7 @@ func editTurn(c *transaction, edits *Edits) error {
 			r.Seq,
 		)
 	}
-	if silence.Is(*s) {
+	if forks.IsSilent(*s) {
 		return problemOf("fork", "turn", "%s is silent in this fork, so it cannot have a reply", key)
 	}
 	who, _, _ := r.actor(s.Actor)
@@ -568,7 +567,7 @@ func (edits *Edits) checkSilent(list []store.Entry, l *problemList) {
 	if edits.Silent.Documents != nil {
 		l.add("silent.documents", "documents cannot be silent, give turns or seats")
 	}
-	l.problems = append(l.problems, silence.CheckTurns(edits.Silent.Turns, func(key transcript.Key) (*transcript.Turn, bool) {
+	l.problems = append(l.problems, forks.CheckSilentTurns(edits.Silent.Turns, func(key transcript.Key) (*transcript.Turn, bool) {
 		at := journals.Find(list, key.String())
 		if at < 0 {
 			return nil, false
@@ -662,7 +661,7 @@ func courseOf(r *record, events []Event, again *Rejudge) (*journal.Course, error
 	if ok {
 		c.Phases = decider.Deciding()
 	}
-	c.From = int64(rejudging.FirstDecision(events, c))
+	c.From = int64(forks.FirstDecision(events, c))
 	switch {
 	case !ok:
 		l.add("id", "the protocol %s does not say which steps decide, see protocol.Decider", r.config.Protocol.Name())
@@ -676,7 +675,7 @@ func courseOf(r *record, events []Event, again *Rejudge) (*journal.Course, error
 	if err := problemsOf("rejudge", l.problems); err != nil {
 		return nil, err
 	}
-	l.problems = append(l.problems, rejudging.CheckOmission(
+	l.problems = append(l.problems, forks.CheckOmission(
 		&c.Omit,
 		r.Find,
 		prompting.NamesOf(participantProfiles(*r.config)),
@@ -734,7 +733,7 @@ func beforeRejudging(list []store.Entry, key transcript.Key) ([]store.Entry, err
 		return nil, err
 	}
 	first := ev.(ConfigChanged)
-	c, err := rejudging.Read(first.Origin.Course)
+	c, err := forks.ReadCourse(first.Origin.Course)
 	if err != nil {
 		return nil, err
 	}

@@ -11,18 +11,16 @@ import (
 
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/actor"
-	"github.com/elenchus-go/debate/internal/actor/binding"
-	"github.com/elenchus-go/debate/internal/actor/room"
 	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/attachment"
 	"github.com/elenchus-go/debate/internal/budget"
 	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/clients"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/findings"
-	"github.com/elenchus-go/debate/internal/forecast"
 	"github.com/elenchus-go/debate/internal/naming"
 	"github.com/elenchus-go/debate/internal/panics"
-	"github.com/elenchus-go/debate/internal/protocoljson"
+	"github.com/elenchus-go/debate/internal/protocols"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
@@ -48,7 +46,7 @@ func (e *Engine) problems(c Config, drives bool) (Config, []protocol.Problem) {
 func (e *Engine) lacks(s seatSettings) []protocol.Problem {
 	c := s.config
 	l := &problemList{}
-	if u, ok := c.Protocol.(protocoljson.Unknown); ok {
+	if u, ok := c.Protocol.(protocols.Unknown); ok {
 		l.add("protocol.name", "%q is unknown to this engine, use one of %s", u.Name(), e.protocols.Names())
 	}
 	for i, rule := range c.Detect {
@@ -146,7 +144,7 @@ func (e *Engine) tellLack(ctx context.Context, id string, err error) {
 func (e *Engine) withDefaults(c Config) (Config, []protocol.Problem) {
 	env := e.env
 	l := &problemList{}
-	if protocoljson.IsNil(c.Protocol) {
+	if protocols.IsNil(c.Protocol) {
 		l.add("protocol", "it is a nil pointer of type %T, use a value", c.Protocol)
 		return c, l.problems
 	}
@@ -192,7 +190,7 @@ func (e *Engine) withDefaults(c Config) (Config, []protocol.Problem) {
 	}
 	c.PersonaAssigner = systemActor(&c, c.PersonaAssigner).WithDefaults(0.9, c.Limits.JudgeTokens, e.learnsWindow)
 	c.Summarizer = systemActor(&c, c.Summarizer).WithDefaults(0.3, c.Limits.JudgeTokens, e.learnsWindow)
-	c.Retriever.Provider = cmp.Or(c.Retriever.Provider, binding.Templates)
+	c.Retriever.Provider = cmp.Or(c.Retriever.Provider, clients.Templates)
 	c.Embedder.Window = cmp.Or(c.Embedder.Window, 8_000)
 	checkConfig(&c, env, l, own)
 	return c, l.problems
@@ -272,8 +270,8 @@ func checkConfig(c *Config, env *environment, l *problemList, own protocol.Defau
 	}
 	long, tokens := texts.Longest()
 	for field, p := range c.Actors() {
-		if room.Fills(tokens, field, &p) {
-			l.problems = append(l.problems, room.TooLong(long, tokens, field, &p))
+		if prompting.Fills(tokens, field, &p) {
+			l.problems = append(l.problems, prompting.TooLong(long, tokens, field, &p))
 			break
 		}
 	}
@@ -293,7 +291,7 @@ func checkProtocol(c *Config, env *environment, l *problemList, own protocol.Def
 	r := plannedRecord(seatSettings{config: c}, env)
 	found := c.Protocol.Check(&r.Record)
 	l.problems = append(l.problems, found...)
-	f := forecast.Forecast{Assesses: true}
+	f := budget.Forecast{Assesses: true}
 	if named && len(found) == 0 { // otherwise the protocol may return anything
 		f = forecastOf(r)
 		if len(f.Steps) == 0 {
@@ -372,7 +370,7 @@ func (e *Engine) preflight(seats seatSettings, windows map[string]int) (p prefli
 		sizes[s.Actor] = max(sizes[s.Actor], size)
 		x.release()
 	}
-	found, limits := room.Check(c.Actors(), sizes, room.Tools{
+	found, limits := prompting.CheckRoom(c.Actors(), sizes, prompting.ToolRoom{
 		Room:  r.Settings.Tools.Room,
 		Least: prompting.MinToolRoom,
 	}, seats.tooSmall)
@@ -402,7 +400,7 @@ func (s seatSettings) tooSmall(field string, p *Participant, size int) (problem 
 			read = append(read, s.DocumentsOf(j.Name)...)
 		}
 	}
-	return textsOf(s.config).TooSmall(field, p, room.Prompt{
+	return textsOf(s.config).TooSmall(field, p, prompting.FirstPrompt{
 		Tokens:      size,
 		Attachments: prompting.AttachmentTokens(s.AttachmentsOf(name)),
 		Read:        read,
@@ -422,7 +420,7 @@ func frozenFields(r *record, cfg Config) []protocol.Problem {
 	same("seed", r.Seed, cfg.Seed)
 	same("topic", r.config.Topic, cfg.Topic)
 	same("background", r.config.Background, cfg.Background)
-	same("protocol", protocoljson.Parameters(r.config.Protocol), protocoljson.Parameters(cfg.Protocol))
+	same("protocol", protocols.Parameters(r.config.Protocol), protocols.Parameters(cfg.Protocol))
 	same("participants", asModels(participantProfiles(*r.config)), asModels(participantProfiles(cfg)))
 	return l.problems
 }
@@ -434,7 +432,7 @@ func fixedFields(r *record, cfg *Config) []protocol.Problem {
 		l.same(field, "it cannot change after the first turn, fork from an earlier entry", a, b)
 	}
 	same("seed", r.Seed, cfg.Seed)
-	same("protocol", protocoljson.Parameters(r.config.Protocol), protocoljson.Parameters(cfg.Protocol))
+	same("protocol", protocols.Parameters(r.config.Protocol), protocols.Parameters(cfg.Protocol))
 	seats := func(c *Config) (list []string) {
 		for _, p := range participantProfiles(*c) {
 			list = append(list, p.Name, p.Side)

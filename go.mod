@@ -12,7 +12,7 @@ require (
 	github.com/stretchr/testify v1.11.1 // assertions, in tests only
 	github.com/tmc/langchaingo v0.1.14 // models of services without a package of their own, through providers/langchain; other programs do not link it
 	github.com/yuin/goldmark v1.7.8 // renders the Markdown of models in reports; only internal/markup imports it
-	golang.org/x/mod v0.26.0 // package note signs debates and records; only the root, archive and internal/chain/signing import it. golang.org/x/tools requires this version
+	golang.org/x/mod v0.26.0 // package note signs debates and records; only the root, archive and internal/chain import it. golang.org/x/tools requires this version
 	golang.org/x/text v0.28.0 // Unicode forms and case folding, to compare quotes, and the widths of characters; golang.org/x/net requires this version
 	golang.org/x/time v0.9.0 // token buckets for rate limits; only providers/middleware imports it
 	golang.org/x/tools v0.35.0 // package txtar reads scenario files; in tests only, so no program links it.

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/chain/signing"
+	"github.com/elenchus-go/debate/internal/chain"
 	"github.com/elenchus-go/debate/internal/journals"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/journal"
@@ -249,7 +249,7 @@ func (j *openJournal) sign(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	value, err := signing.Journal(j.signer, j.id, own.rec.keys.Secret[:], list)
+	value, err := chain.SignJournal(j.signer, j.id, own.rec.keys.Secret[:], list)
 	if err != nil {
 		return err
 	}
@@ -260,7 +260,7 @@ func (j *openJournal) sign(ctx context.Context) (err error) {
 		return c.add(Annotated{
 			EventMeta: c.stamp("annotated"),
 			At:        c.now,
-			Name:      signing.Name,
+			Name:      chain.NoteName,
 			Value:     value,
 		})
 	})

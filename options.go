@@ -18,15 +18,13 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/actor"
-	"github.com/elenchus-go/debate/internal/actor/binding"
 	"github.com/elenchus-go/debate/internal/admission"
 	"github.com/elenchus-go/debate/internal/clients"
 	"github.com/elenchus-go/debate/internal/heartbeat"
 	"github.com/elenchus-go/debate/internal/live"
 	"github.com/elenchus-go/debate/internal/naming"
 	"github.com/elenchus-go/debate/internal/panics"
-	"github.com/elenchus-go/debate/internal/presets"
-	"github.com/elenchus-go/debate/internal/protocoljson"
+	"github.com/elenchus-go/debate/internal/protocols"
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/internal/spool"
 	"github.com/elenchus-go/debate/internal/step"
@@ -421,10 +419,10 @@ func stepOf(ev Event) (k transcript.Key, ok bool) {
 
 // Engine drives debates. One engine can drive many. It is safe for concurrent use.
 type Engine struct {
-	providers     binding.Providers
+	providers     clients.Providers
 	store         readableStore
 	schedules     bool // the store has workers drive debates
-	protocols     *protocoljson.Registry
+	protocols     *protocols.Registry
 	sets          map[string]*prompts.Set // templates of prompts, by Config.Prompts
 	replies       map[string]*reply.Contract
 	tools         toolcall.Set
@@ -497,7 +495,7 @@ func (e *Engine) parse(b json.RawMessage) (c Config, err error) {
 	if err != nil {
 		return Config{}, err
 	}
-	c.Protocol, err = e.protocols.Decode(c.ID, encoded, presets.Has)
+	c.Protocol, err = e.protocols.Decode(c.ID, encoded, protocols.Has)
 	return c, err
 }
 

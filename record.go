@@ -13,22 +13,18 @@ import (
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/actor"
-	"github.com/elenchus-go/debate/internal/actor/room"
-	"github.com/elenchus-go/debate/internal/actor/warnings"
 	"github.com/elenchus-go/debate/internal/additions"
-	"github.com/elenchus-go/debate/internal/calibration"
-	"github.com/elenchus-go/debate/internal/chain/signing"
+	"github.com/elenchus-go/debate/internal/budget"
+	"github.com/elenchus-go/debate/internal/chain"
 	"github.com/elenchus-go/debate/internal/characters"
+	"github.com/elenchus-go/debate/internal/clients"
 	"github.com/elenchus-go/debate/internal/deepcopy"
-	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/internal/findings"
-	"github.com/elenchus-go/debate/internal/forecast"
+	"github.com/elenchus-go/debate/internal/forks"
 	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/internal/panics"
-	"github.com/elenchus-go/debate/internal/protocoljson"
-	"github.com/elenchus-go/debate/internal/rejudging"
+	"github.com/elenchus-go/debate/internal/protocols"
 	"github.com/elenchus-go/debate/internal/seal"
-	"github.com/elenchus-go/debate/internal/silence"
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/step/rounds"
@@ -59,8 +55,8 @@ type record struct {
 	people    people
 	notes     additions.Notes
 	fork      forkPoint
-	course    *rejudging.Course // what a rejudged debate keeps of its parent; nil in other debates
-	hidden    []string          // documents and attachments that the judges of a rejudged debate do not see
+	course    *forks.Course // what a rejudged debate keeps of its parent; nil in other debates
+	hidden    []string      // documents and attachments that the judges of a rejudged debate do not see
 	stored    storedStatus
 	usage     transcript.Usage
 	times     times
@@ -80,7 +76,7 @@ func (r *record) phaseOpen() bool {
 		return false
 	}
 	return r.lifecycle.State.Active() && len(steps) > 0 && steps[0].Phase == r.Cursor.Phase &&
-		!slices.ContainsFunc(steps, r.mustAsk) && !slices.ContainsFunc(steps, silence.Is)
+		!slices.ContainsFunc(steps, r.mustAsk) && !slices.ContainsFunc(steps, forks.IsSilent)
 }
 
 // nextRoundAt returns the time at which the next round may begin.
@@ -147,7 +143,7 @@ type forkPoint struct {
 	transcript.Parent
 
 	idle   bool // nobody has started the fork
-	silent silence.List
+	silent forks.Silent
 }
 
 // environment holds what a record needs from its engine.
@@ -236,7 +232,7 @@ func (r *record) canContinue() error {
 
 // lacksProtocol returns an error if this engine lacks the debate's protocol, which says which steps can run.
 func (r *record) lacksProtocol() error {
-	if u, ok := r.config.Protocol.(protocoljson.Unknown); ok {
+	if u, ok := r.config.Protocol.(protocols.Unknown); ok {
 		return &unsupported{[]string{fmt.Sprintf("protocol.name: %q is unknown to this engine", u.Name())}}
 	}
 	return nil
@@ -307,7 +303,7 @@ func (r *record) phases(stage transcript.Kind) []protocol.Phase {
 type phaseCache struct {
 	seq    int64
 	at     transcript.Cursor // without a stage
-	stages []forecast.Stage
+	stages []budget.Stage
 }
 
 // cachedRules are the rules of a record's debate. They ask for the phases of a stage once after each entry.
@@ -336,7 +332,7 @@ func (c cachedRules) Phases(r *protocol.Record) []protocol.Phase {
 		}
 	}
 	phases := c.course.Adapt(&c.Record, c.adaptToPeople(c.rules().Phases(r)))
-	cache.stages = append(cache.stages, forecast.Stage{Kind: r.Cursor.Stage, Phases: phases})
+	cache.stages = append(cache.stages, budget.Stage{Kind: r.Cursor.Stage, Phases: phases})
 	return phases
 }
 
@@ -371,7 +367,7 @@ func (r *record) onCourse() bool {
 	if state == fsm.Paused {
 		state = r.lifecycle.PausedFrom
 	}
-	return r.course.GoesOn(rejudging.Place{State: state, Round: r.Cursor.Round})
+	return r.course.GoesOn(forks.Place{State: state, Round: r.Cursor.Round})
 }
 
 // remains reports whether the prompt of a step holds words of what judges do not see.
@@ -406,7 +402,7 @@ func (r *record) adaptToPeople(phases []protocol.Phase) []protocol.Phase {
 
 // mustAsk reports whether a person speaks in a step and was not asked yet.
 func (r *record) mustAsk(s protocol.Step) bool {
-	return r.isHuman(s.Actor) && r.people.asked[s.Key] == nil && !silence.Is(s)
+	return r.isHuman(s.Actor) && r.people.asked[s.Key] == nil && !forks.IsSilent(s)
 }
 
 func (r *record) isHuman(name string) bool {
@@ -417,7 +413,7 @@ func (r *record) isHuman(name string) bool {
 // rules returns the debate's protocol, with an additional phase if the debate needs embeddings.
 func (r *record) rules() protocol.Protocol {
 	if slices.ContainsFunc(r.config.Detect, func(d detect.Rule) bool { return d.EffectiveMethod() == "vectors" }) {
-		return embedding.After(r.config.Protocol)
+		return findings.WithVectors(r.config.Protocol)
 	}
 	return r.config.Protocol
 }
@@ -521,7 +517,7 @@ func statusOf(r *record) store.Status {
 
 // signature returns the last signature of the debate, or nil.
 func (r *record) signature() *transcript.Signature {
-	if _, s, ok := signing.FromJournal(signing.Name, r.notes.Values[signing.Name], r.ID); ok {
+	if _, s, ok := chain.SignatureIn(chain.NoteName, r.notes.Values[chain.NoteName], r.ID); ok {
 		return &transcript.Signature{
 			Signer:  s.Signers[0].Name,
 			Entries: s.Entries,
@@ -583,7 +579,7 @@ func asModels(list []transcript.Profile) []transcript.Profile {
 // waitsFor reports whether the debate waits for a person's reply to a next step. If its phase has not begun, a gate may be
 // open, or the debate may end first.
 func (r *record) waitsFor(s protocol.Step) bool {
-	return !silence.Is(s) && r.people.asked[s.Key] != nil && r.people.declined[s.Key] == nil &&
+	return !forks.IsSilent(s) && r.people.asked[s.Key] != nil && r.people.declined[s.Key] == nil &&
 		s.Phase == r.Cursor.Phase
 }
 
@@ -610,7 +606,7 @@ func (r *record) configWarnings() []Warning {
 		return slices.Concat(r.accepted.mismatched, r.accepted.limited)
 	}
 	return slices.Concat(
-		warningsAbout(r.Cursor.Run, warnings.Preferences(r.config.Actors(), r.env.identify)),
+		warningsAbout(r.Cursor.Run, clients.WarnOfPreferences(r.config.Actors(), r.env.identify)),
 		r.accepted.mismatched,
 		r.accepted.limited,
 		r.accepted.biased,
@@ -739,7 +735,7 @@ func planOf(r *record) (p store.Plan) {
 			at.Phase = r.Cursor.Phase
 		}
 		p.Key = at.String()
-		p.Timeout = r.config.Limits.StepTimeout * time.Duration(forecast.LongestChain(r.next()))
+		p.Timeout = r.config.Limits.StepTimeout * time.Duration(budget.LongestChain(r.next()))
 	})
 	if err != nil {
 		return store.Plan{Key: at.String(), Timeout: r.config.Limits.StepTimeout}
@@ -776,7 +772,7 @@ func resultOf(r *record) *Result {
 	res.Annotations = deepcopy.Of(r.notes.Values)
 	res.Signature = r.signature()
 	if res.Signature != nil {
-		delete(res.Annotations, signing.Name)
+		delete(res.Annotations, chain.NoteName)
 	}
 	for _, w := range r.configWarnings() {
 		res.Warnings = append(res.Warnings, w.Text)
@@ -1095,12 +1091,12 @@ type seatSettings struct {
 }
 
 // ModelOf returns the model of an actor.
-func (s seatSettings) ModelOf(actor string) (calibration.Model, bool) {
+func (s seatSettings) ModelOf(actor string) (prompting.Model, bool) {
 	p := s.config.Actor(actor)
 	if p == nil {
-		return calibration.Model{}, false
+		return prompting.Model{}, false
 	}
-	return calibration.Model{
+	return prompting.Model{
 		Provider:  p.Provider,
 		Name:      p.Model,
 		Window:    p.Window,
@@ -1166,7 +1162,7 @@ func documentsFor(c *Config, name string) (list []evidence.Document) {
 }
 
 // warningsAbout returns warnings about actors as events of a run.
-func warningsAbout(run int, list []warnings.Warning) (events []Warning) {
+func warningsAbout(run int, list []clients.Warning) (events []Warning) {
 	for _, w := range list {
 		events = append(events, Warning{
 			EventMeta: liveMeta("warning"),
@@ -1184,8 +1180,8 @@ func warningsAbout(run int, list []warnings.Warning) (events []Warning) {
 
 // startWarnings returns warnings about an accepted configuration with the windows that are known and with lower limits of replies.
 func startWarnings(c *Config, run int, windows, limits map[string]int) []Warning {
-	list := warningsAbout(run, warnings.Windows(c.Actors(), windows))
-	return append(list, warningsAbout(run, warnings.ReplyLimits(c.Actors(), limits))...)
+	list := warningsAbout(run, clients.WarnOfWindows(c.Actors(), windows))
+	return append(list, warningsAbout(run, clients.WarnOfReplyLimits(c.Actors(), limits))...)
 }
 
 // privateOnes returns the documents that are private, or nil if there are none.
@@ -1233,8 +1229,8 @@ func documentNames(c *Config) (names []string) {
 }
 
 // textsOf returns what prompts hold before the history.
-func textsOf(c *Config) *room.Texts {
-	return &room.Texts{
+func textsOf(c *Config) *prompting.Texts {
+	return &prompting.Texts{
 		Topic:      c.Topic,
 		Background: c.Background,
 		Reference:  c.Reference,

@@ -12,12 +12,10 @@ import (
 
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/actor"
-	"github.com/elenchus-go/debate/internal/actor/binding"
 	"github.com/elenchus-go/debate/internal/clients"
-	"github.com/elenchus-go/debate/internal/embedding"
+	"github.com/elenchus-go/debate/internal/findings"
 	"github.com/elenchus-go/debate/internal/live"
 	"github.com/elenchus-go/debate/internal/naming"
-	"github.com/elenchus-go/debate/internal/passages"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/internal/step"
@@ -583,7 +581,7 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 		p.Model.Request.Schema = p.Contract.Schema() // Build adds names to the schema
 	}
 	if s.Actor == protocol.Embedder {
-		p.Model.Request.Messages = embedding.Messages(&r.Record, who.Window, &s)
+		p.Model.Request.Messages = findings.SpeechesToEmbed(&r.Record, who.Window, &s)
 		return x, nil
 	}
 	if !p.Prompt.Set.Has(s.Prompt) {
@@ -619,8 +617,8 @@ func (e *Engine) setPlan(r *record, p *step.Plan, s *protocol.Step, who *Partici
 	}
 	if s.Actor == protocol.Retriever && s.Target == protocol.Passages {
 		p.Model = step.Model{
-			Provider: binding.Documents,
-			Client:   passages.Retriever(c.Documents),
+			Provider: clients.Documents,
+			Client:   clients.Passages(c.Documents),
 			Window:   who.Window,
 		}
 	}

@@ -11,16 +11,14 @@ import (
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/actor/warnings"
 	"github.com/elenchus-go/debate/internal/additions"
-	"github.com/elenchus-go/debate/internal/chain/signing"
+	"github.com/elenchus-go/debate/internal/chain"
 	"github.com/elenchus-go/debate/internal/characters"
-	"github.com/elenchus-go/debate/internal/embedding"
+	"github.com/elenchus-go/debate/internal/clients"
 	"github.com/elenchus-go/debate/internal/findings"
+	"github.com/elenchus-go/debate/internal/forks"
 	"github.com/elenchus-go/debate/internal/panics"
-	"github.com/elenchus-go/debate/internal/presets"
-	"github.com/elenchus-go/debate/internal/rejudging"
-	"github.com/elenchus-go/debate/internal/silence"
+	"github.com/elenchus-go/debate/internal/protocols"
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/step/rounds"
@@ -53,7 +51,7 @@ func (r *record) apply(ev Event, at time.Time) error {
 	meta := ev.Meta()
 	r.Seq = meta.Seq
 	if r.course != nil {
-		at := rejudging.Place{State: r.lifecycle.State, Round: r.Cursor.Round}
+		at := forks.Place{State: r.lifecycle.State, Round: r.Cursor.Round}
 		hides := r.course.Follow(ev, at)
 		if hides { // the judges see other documents from here on
 			r.setConfig(r.config)
@@ -174,7 +172,7 @@ func (r *record) configure(ev ConfigChanged) (err error) {
 		}
 		r.keys = ev.Origin.Keys
 		r.fork.silent = ev.Origin.Silent
-		r.course, err = rejudging.Read(ev.Origin.Course)
+		r.course, err = forks.ReadCourse(ev.Origin.Course)
 	}
 	c, wrong := r.parse(ev)
 	err = cmp.Or(err, wrong)
@@ -238,7 +236,7 @@ func (r *record) limitReplies(limits map[string]int) {
 	if len(limits) > 0 {
 		r.accepted.limited = append(r.accepted.limited, warningsAbout(
 			r.Cursor.Run,
-			warnings.ReplyLimits(r.config.Actors(), limits),
+			clients.WarnOfReplyLimits(r.config.Actors(), limits),
 		)...)
 		c := *r.config
 		limitReplies(&c, limits)
@@ -248,7 +246,7 @@ func (r *record) limitReplies(limits map[string]int) {
 
 // setWindows sets the windows of actors that have none, by the fields of the actors.
 func (r *record) setWindows(known map[string]int) {
-	r.accepted.mismatched = warningsAbout(r.Cursor.Run, warnings.Windows(r.config.Actors(), known))
+	r.accepted.mismatched = warningsAbout(r.Cursor.Run, clients.WarnOfWindows(r.config.Actors(), known))
 	none := func(p Participant) bool { return p.Window == 0 && !p.Human }
 	c := *r.config
 	if slices.ContainsFunc(c.Participants, none) || slices.ContainsFunc(c.Judges, none) ||
@@ -288,7 +286,7 @@ func (r *record) transition(ev StateChanged) {
 		r.limitReplies(ev.ReplyTokens)
 		r.accepted.biased = nil
 		for _, w := range ev.Warnings {
-			if strings.HasSuffix(w.Key.Target, warnings.AuditedField) {
+			if strings.HasSuffix(w.Key.Target, clients.AuditedField) {
 				r.accepted.biased = append(r.accepted.biased, w)
 			}
 		}
@@ -491,7 +489,7 @@ func checkStored(c *Config, id string) (err error) {
 	l.limits(&c.Limits)
 	l.problems = append(l.problems, c.CheckNames()...)
 	l.problems = append(l.problems, c.CheckValues()...)
-	if len(l.problems) == 0 && presets.Has(c.Protocol) {
+	if len(l.problems) == 0 && protocols.Has(c.Protocol) {
 		panicked := panics.Call(func() { l.problems = append(l.problems, c.Protocol.Check(protocolRecord(c))...) })
 		if panicked != nil {
 			return fmt.Errorf("check protocol: %w", panicked)
@@ -553,7 +551,7 @@ func (r *record) checkEntry(ev Event) error {
 }
 
 func (r *record) checkNote(ev Annotated) error {
-	if ev.Name == signing.Name {
+	if ev.Name == chain.NoteName {
 		return additions.CheckSignature(ev.Value)
 	}
 	if wrong := r.notes.Check(ev.Name, ev.Value); wrong != nil {
@@ -751,7 +749,7 @@ func (c *transaction) endStage() error {
 // questions to people.
 func (c *transaction) continuePhase(steps []protocol.Step) (more bool, err error) {
 	r := c.rec
-	if at := slices.IndexFunc(steps, silence.Is); at >= 0 {
+	if at := slices.IndexFunc(steps, forks.IsSilent); at >= 0 {
 		t := r.Reply(&steps[at], "", nil)
 		t.Started = c.now
 		t.Ended = c.now
@@ -847,7 +845,7 @@ func newFindings(r *record, judged bool) []detect.Finding {
 		Protocol: r.config.Protocol,
 		Rules:    r.config.Detect,
 		Answer:   r.answerOf,
-		Vectors:  embedding.Vectors,
+		Vectors:  findings.Vectors,
 	}, judged)
 }
 
@@ -1127,7 +1125,7 @@ func (c *transaction) applyDeclines() error {
 		steps := c.rec.next()
 		at := slices.IndexFunc(
 			steps,
-			func(s protocol.Step) bool { return c.rec.people.declined[s.Key] != nil && !silence.Is(s) },
+			func(s protocol.Step) bool { return c.rec.people.declined[s.Key] != nil && !forks.IsSilent(s) },
 		)
 		if at < 0 {
 			break

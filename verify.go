@@ -10,15 +10,12 @@ import (
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/actor/binding"
+	"github.com/elenchus-go/debate/internal/clients"
 	"github.com/elenchus-go/debate/internal/journals"
 	"github.com/elenchus-go/debate/internal/panics"
-	"github.com/elenchus-go/debate/internal/presets"
-	"github.com/elenchus-go/debate/internal/protocoljson"
+	"github.com/elenchus-go/debate/internal/protocols"
 	"github.com/elenchus-go/debate/internal/step"
-	"github.com/elenchus-go/debate/internal/step/proof"
 	"github.com/elenchus-go/debate/internal/step/rounds"
-	"github.com/elenchus-go/debate/internal/verification"
 	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
@@ -103,7 +100,7 @@ func (d *Debate) Verify(ctx context.Context) (err error) {
 // verify sets last to the entry that it reads.
 func (d *Debate) verify(ctx context.Context, last *int64) error {
 	past := openJournalOf(d.engine, d.ID())
-	var plans verification.Plans
+	var plans journals.Plans
 	past.verify = func(r *record, ev Event) error { return verifyEntry(&plans, r, ev) }
 	status, entries, err := d.engine.store.Load(ctx, d.ID(), 0)
 	err = cmp.Or(err, past.begin())
@@ -439,7 +436,7 @@ func (p *Prompt) remember(r *record, t *transcript.Turn, recut bool) {
 		shortened = shortened || slices.Contains(t.Flags, transcript.Substituted)
 	}
 	env.Bind = func(name string) (string, providers.Provider, error) {
-		return cmp.Or(name, only), binding.Person{}, nil
+		return cmp.Or(name, only), clients.Person{}, nil
 	}
 	if !recut {
 		r.env = &env
@@ -683,7 +680,7 @@ func (x *rereading) repeatCalls(r *record, f *failedCalls, c *EntryCheck) {
 	c.Unknown = len(tried) - found.Equal
 	if c.Unknown == 0 {
 		c.Missing = nil
-		if err := proof.Costs(tried, found); err != nil && f.writer == *env.rules {
+		if err := journals.WrongCosts(tried, found); err != nil && f.writer == *env.rules {
 			c.Verdict, c.Reason = EntryWrong, err.Error()
 		}
 	}
@@ -761,7 +758,7 @@ func (x *rereading) readTurn(r *record, ev *TurnDone) *EntryCheck {
 		c.Missing = append(c.Missing, "it reads private documents, which no journal has")
 	}
 	if s.Blind {
-		c.Names = proof.Names(run.run.Plan.Pseudonyms, found)
+		c.Names = journals.NamesIn(run.run.Plan.Pseudonyms, found)
 	}
 	if c.Missing != nil && found.Fits || slices.Contains(t.Flags, transcript.Edited) {
 		found.Differs = nil
@@ -773,7 +770,7 @@ func (x *rereading) readTurn(r *record, ev *TurnDone) *EntryCheck {
 		}
 		return c
 	}
-	if err := proof.Wrong(t, found); err != nil {
+	if err := journals.WrongTurn(t, found); err != nil {
 		c.Verdict = EntryWrong
 		c.Reason = err.Error()
 		return c
@@ -812,7 +809,7 @@ func (x *rereading) otherMaker(r *record, ev *TurnDone) string {
 type rederivation struct {
 	engine  *Engine
 	journal *openJournal
-	plans   verification.Plans
+	plans   journals.Plans
 	entries []Event
 	at      int // index of the next entry
 	checks  []EntryCheck
@@ -887,7 +884,7 @@ func (x *rederivation) match(want Event) error {
 		return errBoundary
 	}
 	is := x.entries[x.at]
-	if field := verification.Difference(want, is); field != "" {
+	if field := journals.Difference(want, is); field != "" {
 		return &notNext{fmt.Sprintf("%s must follow, but %s", describeEvent(want), field)}
 	}
 	if err := verifyEntry(&x.plans, x.journal.rec, is); err != nil {
@@ -987,7 +984,7 @@ func describeEvent(ev Event) string {
 }
 
 // verifyEntry returns an error if an entry that follows those in the record has values that the record contradicts.
-func verifyEntry(plans *verification.Plans, r *record, ev Event) error {
+func verifyEntry(plans *journals.Plans, r *record, ev Event) error {
 	at := plans.At(&r.Record, r.next(), r.lacksProtocol() == nil)
 	if ev.Meta().Repeats > 0 {
 		return verifyRepetition(r, ev)
@@ -1040,13 +1037,13 @@ func verifyRepetition(r *record, ev Event) error {
 	if want == nil {
 		return errors.New("it repeats an entry, but the course of the debate has none here")
 	}
-	if field := verification.Difference(want, ev); field != "" {
+	if field := journals.Difference(want, ev); field != "" {
 		return fmt.Errorf("%s must follow in the course, but %s", describeEvent(want), field)
 	}
 	return nil
 }
 
-func verifyFailures(at *verification.Point, ev Event) error {
+func verifyFailures(at *journals.Point, ev Event) error {
 	for _, f := range journal.Failures(ev) {
 		if err := at.Failed(f.Key); err != nil {
 			return err
@@ -1437,8 +1434,8 @@ func (c *Code) add(e *Engine, ev Event) {
 		if err != nil || cfg.Protocol == nil {
 			return
 		}
-		_, unknown := cfg.Protocol.(protocoljson.Unknown)
-		c.name(&c.Protocols, "the protocol", cfg.Protocol.Name(), !unknown, presets.Has(cfg.Protocol))
+		_, unknown := cfg.Protocol.(protocols.Unknown)
+		c.name(&c.Protocols, "the protocol", cfg.Protocol.Name(), !unknown, protocols.Has(cfg.Protocol))
 		for _, p := range cfg.Actors() {
 			for _, tool := range p.Tools {
 				c.name(&c.Tools, "the tool", tool, e.tools[tool] != nil, false)
@@ -1450,7 +1447,7 @@ func (c *Code) add(e *Engine, ev Event) {
 		contract = ev.Turn.Contract
 		c.addTemplates(e, ev.Templates)
 	}
-	ours := slices.ContainsFunc(presets.Contracts(), func(k *reply.Contract) bool { return k.Name() == contract })
+	ours := slices.ContainsFunc(protocols.Contracts(), func(k *reply.Contract) bool { return k.Name() == contract })
 	c.name(&c.Contracts, "the contract", contract, e.replies[contract] != nil, ours || contract == "")
 }
 

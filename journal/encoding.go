@@ -7,8 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/elenchus-go/debate/internal/presets"
-	"github.com/elenchus-go/debate/internal/protocoljson"
+	"github.com/elenchus-go/debate/internal/protocols"
 	"github.com/elenchus-go/debate/internal/strictjson"
 	"github.com/elenchus-go/debate/protocol"
 )
@@ -27,7 +26,7 @@ type plainConfig Config // has no methods, so that encoding it does not call Mar
 func (c Config) MarshalJSON() ([]byte, error) {
 	w := configJSON{plainConfig: (*plainConfig)(&c), Limits: c.Limits.json()}
 	if c.Protocol != nil {
-		encoded, err := protocoljson.Encode(c.Protocol)
+		encoded, err := protocols.Encode(c.Protocol)
 		if err != nil {
 			return nil, err
 		}
@@ -43,14 +42,14 @@ func (c *Config) UnmarshalJSON(b []byte) error {
 	return DecodeConfig(
 		b,
 		c,
-		protocoljson.NewRegistry(presets.Protocols()...),
+		protocols.NewRegistry(protocols.All()...),
 		"decode other protocols with Engine.ParseConfig",
 	)
 }
 
 // DecodeConfig decodes a configuration that a person wrote. It returns *Problems with everything that is wrong with it. advice
 // says what to do about a protocol that is not known.
-func DecodeConfig(b []byte, c *Config, known *protocoljson.Registry, advice string) error {
+func DecodeConfig(b []byte, c *Config, known *protocols.Registry, advice string) error {
 	w := configJSON{plainConfig: (*plainConfig)(c), Limits: c.Limits.json()}
 	found := strictjson.Decode("", b, &w)
 	c.Limits = w.Limits.limits()

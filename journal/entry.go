@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/elenchus-go/debate/internal/journals"
 	"github.com/elenchus-go/debate/internal/strictjson"
 	"github.com/elenchus-go/debate/store"
 )
@@ -107,10 +106,25 @@ func DecodeEntry(e store.Entry) (Event, error) {
 	}
 	is := store.Entry{Seq: ev.Meta().Seq, Type: ev.Meta().Type}
 	is.Key, is.At = KeyAndTime(ev)
-	if err := journals.Check(e, is); err != nil {
+	if err := checkEntry(e, is); err != nil {
 		return nil, err
 	}
 	return ev, nil
+}
+
+// checkEntry returns an error if an entry does not have the seq, the type, the key and the time of its event: one of them is damaged.
+func checkEntry(e, of store.Entry) error {
+	switch {
+	case e.Seq != of.Seq:
+		return fmt.Errorf("decode entry: it has the seq %d, but its data has %d", e.Seq, of.Seq)
+	case e.Type != of.Type:
+		return fmt.Errorf("decode entry: it has the type %q, but its data has %q", e.Type, of.Type)
+	case e.Key != of.Key:
+		return fmt.Errorf("decode entry: it has the key %q, but its data has %q", e.Key, of.Key)
+	case !e.At.Equal(of.At):
+		return fmt.Errorf("decode entry: it has the time %v, but its data has %v", e.At, of.At)
+	}
+	return nil
 }
 
 // Entries returns the entries that hold events.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/elenchus-go/debate/internal/seal"
-	"github.com/elenchus-go/debate/internal/silence"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // Origin is what the first entry of a journal has and nothing shows: the keys of the debate's hashes, the course that a rejudged
@@ -13,8 +13,15 @@ import (
 type Origin struct {
 	*seal.Keys
 
-	Course *Course      `json:"course,omitempty"`
-	Silent silence.List `json:"silent,omitempty"`
+	Course *Course   `json:"course,omitempty"`
+	Silent []Silence `json:"silent,omitempty"`
+}
+
+// Silence names turns and seats that are silent after the first entries of a journal.
+type Silence struct {
+	From  int64            `json:"from"` // number of these entries
+	Turns []transcript.Key `json:"turns,omitempty"`
+	Seats []string         `json:"seats,omitempty"`
 }
 
 // Course is what a rejudged debate keeps of its parent.

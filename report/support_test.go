@@ -13,7 +13,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/outcome"
-	"github.com/elenchus-go/debate/internal/presets"
+	"github.com/elenchus-go/debate/internal/protocols"
 	"github.com/elenchus-go/debate/internal/test/debatetest"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/detect"
@@ -324,7 +324,7 @@ func staged(t *testing.T, f func(t *testing.T, name string, s *scene)) {
 func concluded(r *report.Report) *report.Report {
 	res := &r.Result
 	var p protocol.Protocol = unknown{res.Protocol}
-	for _, preset := range presets.Protocols() {
+	for _, preset := range protocols.All() {
 		if preset.Name() == res.Protocol {
 			p = preset
 		}

@@ -22,7 +22,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/elenchus-go/debate/internal/contracttype"
+	"github.com/elenchus-go/debate/internal/contract"
 )
 
 // Kind is the part of a debate to which a turn belongs. The first four kinds are also the stages of a protocol.
@@ -156,7 +156,7 @@ const (
 // the type of other contracts, or if the turn is free text. A type that no contract has, such as a struct with a part of
 // the fields, decodes every reply.
 func Decode[T any](t Turn) (v T, err error) {
-	known := contracttype.Names(reflect.TypeFor[T]())
+	known := contract.Names(reflect.TypeFor[T]())
 	switch {
 	case t.Contract == "" && len(t.Data) == 0:
 		return v, fmt.Errorf("decode turn %s as %T: the turn is free text", t.Key, v)

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/elenchus-go/debate/internal/contracttype"
+	"github.com/elenchus-go/debate/internal/contract"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -83,9 +83,9 @@ func TestDecodeNamesTheTurnThatItCannotRead(t *testing.T) {
 func TestDecodeIntoTheTypeOfAnotherContract(t *testing.T) {
 	type poll struct{ Answer string }
 	type view struct{ Answer string }
-	contracttype.Register("poll/1", reflect.TypeFor[poll]())
-	contracttype.Register("poll/2", reflect.TypeFor[poll]())
-	contracttype.Register("poll/2", reflect.TypeFor[poll]())
+	contract.Register("poll/1", reflect.TypeFor[poll]())
+	contract.Register("poll/2", reflect.TypeFor[poll]())
+	contract.Register("poll/2", reflect.TypeFor[poll]())
 	turn := func(contract, data string) transcript.Turn {
 		return transcript.Turn{Key: transcript.Key{Run: 1, Round: 2, Phase: "answer", Actor: "Ann"}, Contract: contract, Data: json.RawMessage(data)}
 	}

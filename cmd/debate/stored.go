@@ -11,7 +11,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/runs/rows"
+	"github.com/elenchus-go/debate/internal/runs"
 	"github.com/elenchus-go/debate/report/archive"
 	"github.com/elenchus-go/debate/store"
 )
@@ -47,7 +47,7 @@ func (p *program) listStored(s store.Store) error {
 	if p.json {
 		return p.printJSON(list)
 	}
-	lines := make([]rows.Row, len(list))
+	lines := make([]runs.Row, len(list))
 	for i := range list {
 		lines[i].Debate = &list[i]
 	}
@@ -65,7 +65,7 @@ func (p *program) listRows(s store.Store, q store.Query) error {
 		}
 		list = append(list, head)
 	}
-	lines := rows.Of(list)
+	lines := runs.Rows(list)
 	if limit > 0 {
 		lines = lines[:min(limit, len(lines))]
 	}
@@ -73,8 +73,8 @@ func (p *program) listRows(s store.Store, q store.Query) error {
 }
 
 // printList prints a line for each debate and each run, and what continues those whose process is gone.
-func (p *program) printList(list []rows.Row) error {
-	forks := slices.ContainsFunc(list, func(r rows.Row) bool { return r.Debate != nil && r.Debate.Parent.ID != "" })
+func (p *program) printList(list []runs.Row) error {
+	forks := slices.ContainsFunc(list, func(r runs.Row) bool { return r.Debate != nil && r.Debate.Parent.ID != "" })
 	var t table
 	add := func(fork, topic string, values ...any) {
 		if forks {

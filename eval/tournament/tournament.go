@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/internal/presets"
+	"github.com/elenchus-go/debate/internal/protocols"
 	"github.com/elenchus-go/debate/internal/runs"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
@@ -161,7 +161,7 @@ func (t *Tournament) checkProtocol() error {
 			return errors.New("with a decision or an audience, judges name no winner; leave it out")
 		}
 	default:
-		known := slices.ContainsFunc(presets.Protocols(), func(q protocol.Protocol) bool { return q.Name() == p.Name() })
+		known := slices.ContainsFunc(protocols.All(), func(q protocol.Protocol) bool { return q.Name() == p.Name() })
 		_, concludes := p.(protocol.Concluder)
 		if !known && concludes {
 			return nil

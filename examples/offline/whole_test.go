@@ -17,7 +17,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/evidence"
-	"github.com/elenchus-go/debate/internal/presets"
+	"github.com/elenchus-go/debate/internal/protocols"
 	"github.com/elenchus-go/debate/internal/test/enginetest"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
@@ -88,7 +88,7 @@ var wholes = map[string]whole{
 }
 
 func TestEachProtocolIsRead(t *testing.T) {
-	for _, p := range presets.Protocols() {
+	for _, p := range protocols.All() {
 		assert.True(t, slices.ContainsFunc(slices.Collect(maps.Values(wholes)), func(w whole) bool { return w.protocol.Name() == p.Name() }), p.Name())
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/presets"
+	"github.com/elenchus-go/debate/internal/protocols"
 	"github.com/elenchus-go/debate/internal/test/consoletest"
 	"github.com/elenchus-go/debate/protocol/pairwise"
 	"github.com/elenchus-go/debate/protocol/review"
@@ -118,7 +118,7 @@ func TestNoProtocolIsMissing(t *testing.T) {
 	for _, k := range kinds {
 		names[k.config.Protocol.Name()] = true
 	}
-	for _, p := range presets.Protocols() {
+	for _, p := range protocols.All() {
 		assert.True(t, names[p.Name()], p.Name())
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/integrations/debatehttp"
-	"github.com/elenchus-go/debate/internal/runs/rows"
+	"github.com/elenchus-go/debate/internal/runs"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -54,7 +54,7 @@ type listing struct {
 	Groups   []counted
 	Outcomes []transcript.Outcome
 	Debates  []store.Status
-	Rows     []rows.Row
+	Rows     []runs.Row
 	Switch   string // address of the list with, or without, each debate of a run
 	Next     string // address of the next page; empty on the last one
 	Searched int    // the debates that were searched, if there are more; 0 if the page is full or the last one
@@ -206,7 +206,7 @@ func (f filter) with(name, value string) string {
 }
 
 // Of returns the address of the list of the debates of a run.
-func (f filter) Of(g *rows.Group) string {
+func (f filter) Of(g *runs.Group) string {
 	f.Label = g.Kind + ":" + g.Name
 	f.Before = ""
 	return f.with("", "")
@@ -231,14 +231,14 @@ func (v *visit) counts(f filter, q store.Query) (list []counted, err error) {
 }
 
 // rows returns the rows of a page. If folds is set, the debates of a run are one row, on the page of the newest of them.
-func (v *visit) rows(q store.Query, list []store.Status, folds bool) (shown []rows.Row, err error) {
+func (v *visit) rows(q store.Query, list []store.Status, folds bool) (shown []runs.Row, err error) {
 	if !folds {
 		for i := range list {
-			shown = append(shown, rows.Row{Debate: &list[i]})
+			shown = append(shown, runs.Row{Debate: &list[i]})
 		}
 		return shown, nil
 	}
-	for _, row := range rows.Of(list) {
+	for _, row := range runs.Rows(list) {
 		if row.Group != nil {
 			newest, err := v.complete(q, row.Group)
 			if err != nil {
@@ -254,7 +254,7 @@ func (v *visit) rows(q store.Query, list []store.Status, folds bool) (shown []ro
 }
 
 // complete counts all debates of a run, also those of other pages. It returns the id of the newest.
-func (v *visit) complete(q store.Query, g *rows.Group) (newest string, err error) {
+func (v *visit) complete(q store.Query, g *runs.Group) (newest string, err error) {
 	q.Labels = maps.Clone(q.Labels)
 	if q.Labels == nil {
 		q.Labels = map[string]string{}
@@ -283,7 +283,7 @@ func (v *visit) complete(q store.Query, g *rows.Group) (newest string, err error
 func (v *visit) selectPage(q store.Query, match func(store.Status) bool, folds bool) (list []store.Status, next string, err error) {
 	read := 0
 	taken := 0
-	runs := map[string]bool{}
+	seen := map[string]bool{}
 	var last store.Status
 	for s, err := range v.engine.List(v.r.Context(), q) {
 		if err != nil && s.ID == "" {
@@ -302,11 +302,11 @@ func (v *visit) selectPage(q store.Query, match func(store.Status) bool, folds b
 			continue
 		}
 		list = append(list, s)
-		run := rows.RunOf(&s)
-		if !folds || run == "" || !runs[run] {
+		run := runs.RunOf(&s)
+		if !folds || run == "" || !seen[run] {
 			taken++
 		}
-		runs[run] = true
+		seen[run] = true
 	}
 	return list, "", nil
 }

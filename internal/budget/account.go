@@ -1,4 +1,5 @@
-// Package budget holds the limits of a debate, and tells what is left of its budgets.
+// Package budget holds the limits of a debate, tells what is left of its budgets, and foresees the steps that a debate can have and the
+// most that they can use.
 package budget
 
 import (

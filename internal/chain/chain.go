@@ -1,4 +1,4 @@
-// Package chain computes the hash chain of a record of a debate. docs/record.md specifies it.
+// Package chain computes the hash chain of a record of a debate, signs it, and finds its signatures. docs/record.md specifies it.
 package chain
 
 import (

@@ -1,5 +1,5 @@
-// Package clients asks providers, before a debate starts, about keys, models, settings and windows. A question that panics does
-// no harm.
+// Package clients finds the providers of actors by their names, has those that are built in, asks them before a debate starts about
+// keys, models, settings and windows, and warns of what a debate can begin with, but its user should know.
 package clients
 
 import (
@@ -31,7 +31,7 @@ type Actor struct {
 	NoText   bool              // its calls generate no text, or a person replies
 }
 
-// Asker asks providers.
+// Asker asks providers. A question that panics does no harm.
 type Asker struct {
 	Log   *slog.Logger
 	Shown func(error) any // what the log shows of an error

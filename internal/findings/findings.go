@@ -1,4 +1,5 @@
-// Package findings applies a debate's rules of package detect to its rounds, and keeps what they have found.
+// Package findings applies a debate's rules of package detect to its rounds, and keeps what they have found. It also adds the phase
+// that computes the vectors which some rules compare.
 package findings
 
 import (

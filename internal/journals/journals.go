@@ -1,11 +1,11 @@
-// Package journals reads stored journals.
+// Package journals reads stored journals, and checks more of them than reading does: that each turn, question and failure is of a step
+// that could run, with the values of that step, that numbers add up, and that a step, repeated without a call, gives its turn.
 package journals
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -100,19 +100,4 @@ func IsOther(stored store.Status, created time.Time) bool {
 // Find returns the index of the entry with a key, or -1.
 func Find(list []store.Entry, key string) int {
 	return slices.IndexFunc(list, func(e store.Entry) bool { return e.Key == key })
-}
-
-// Check returns an error if an entry does not have the seq, the type, the key and the time of its event: one of them is damaged.
-func Check(e, of store.Entry) error {
-	switch {
-	case e.Seq != of.Seq:
-		return fmt.Errorf("decode entry: it has the seq %d, but its data has %d", e.Seq, of.Seq)
-	case e.Type != of.Type:
-		return fmt.Errorf("decode entry: it has the type %q, but its data has %q", e.Type, of.Type)
-	case e.Key != of.Key:
-		return fmt.Errorf("decode entry: it has the key %q, but its data has %q", e.Key, of.Key)
-	case !e.At.Equal(of.At):
-		return fmt.Errorf("decode entry: it has the time %v, but its data has %v", e.At, of.At)
-	}
-	return nil
 }

@@ -1,4 +1,5 @@
-// Package live keeps what happens in debates between the entries of their journals, until each viewer has read it.
+// Package live shows viewers what happens in debates: it keeps what happens between the entries of a journal until each viewer has
+// read it, and withholds what the viewer in a seat must not see yet.
 package live
 
 import (

@@ -1,4 +1,5 @@
-// Package outcome has what protocols share to say what a debate has found: wordings, and the outcomes of verdicts and decisions.
+// Package outcome has what protocols share to say what a debate has found: wordings, the outcomes of verdicts and decisions, and which
+// judges decide.
 package outcome
 
 import (

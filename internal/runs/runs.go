@@ -1,5 +1,5 @@
 // Package runs makes the runs of evaluations, tournaments and analyses: labelled debates in a store that go on after a restart,
-// under one limit of cost and of tokens.
+// under one limit of cost and of tokens. It also makes one line of the debates of a run, for lists of debates.
 package runs
 
 import (

@@ -11,7 +11,6 @@ import (
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/seal"
-	"github.com/elenchus-go/debate/internal/steptimer"
 	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/judge/reply"
@@ -255,7 +254,7 @@ func (r *Run) price(u *transcript.Usage, answered, asked string) {
 // timing is the time limit of the attempts.
 type timing struct {
 	waited bool // the step waited for a rate limit or a provider: its time begins again
-	timer  *steptimer.Timer
+	timer  *timer
 	began  time.Time     // when the timer started
 	viewed time.Duration // time that the viewer took, according to earlier timers
 }
@@ -287,7 +286,7 @@ func (r *Run) startTimer() {
 	limit := l.Time
 	budget := l.Budget
 	concluding := r.Plan.Concluding
-	t.timer = steptimer.Start(limit, func() { // it may fire late, when r is reused for another step
+	t.timer = newTimer(limit, func() { // it may fire late, when r is reused for another step
 		cancel(timeoutError(limit, budget, concluding))
 	})
 }

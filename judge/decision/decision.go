@@ -34,7 +34,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/elenchus-go/debate/internal/confidence"
+	"github.com/elenchus-go/debate/internal/contract"
 	"github.com/elenchus-go/debate/internal/naming"
 	"github.com/elenchus-go/debate/judge/reply"
 )
@@ -94,7 +94,7 @@ func (c *Choice) Check([]string) (findings []string) {
 	if len(c.Reasons) == 0 {
 		findings = append(findings, "/reasons: there is none, give at least one")
 	}
-	findings = append(findings, confidence.Check(c.Confidence)...)
+	findings = append(findings, contract.CheckConfidence(c.Confidence)...)
 	c.Confidence = math.Round(c.Confidence)
 	return findings
 }

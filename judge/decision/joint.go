@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/elenchus-go/debate/internal/contracttype"
+	"github.com/elenchus-go/debate/internal/contract"
 	"github.com/elenchus-go/debate/internal/naming"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/transcript"
@@ -107,7 +107,7 @@ func (t Task) combineChoices(opinions []judge.Opinion[Choice], decided int) Join
 // combineReplies returns the joint decision of replies in a contract of the user's.
 func (t Task) combineReplies(opinions []judge.Opinion[json.RawMessage]) (j Joint[json.RawMessage]) {
 	field := ""
-	if of, known := contracttype.Of(t.Contract); known {
+	if of, known := contract.Of(t.Contract); known {
 		field, _ = choiceOf(of)
 	}
 	if field == "" {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/elenchus-go/debate/internal/contracttype"
+	"github.com/elenchus-go/debate/internal/contract"
 	"github.com/elenchus-go/debate/internal/naming"
 )
 
@@ -37,7 +37,7 @@ func (t Task) Check(judges int, twice bool) []string {
 	case t.Options != nil:
 		return CheckOptions(t.Options)
 	}
-	of, known := contracttype.Of(t.Contract)
+	of, known := contract.Of(t.Contract)
 	if !known { // the engine knows whether it lacks the contract
 		return nil
 	}

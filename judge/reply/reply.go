@@ -37,7 +37,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/elenchus-go/debate/internal/contracttype"
+	"github.com/elenchus-go/debate/internal/contract"
 )
 
 // Contract defines one kind of structured reply. It is safe for concurrent use.
@@ -105,7 +105,7 @@ func New[T any](name string) *Contract {
 	if err := checkType(t, nil); err != nil {
 		panic(fmt.Sprintf("reply: contract %s: %v", name, err))
 	}
-	contracttype.Register(name, t)
+	contract.Register(name, t)
 	return &Contract{
 		name:     name,
 		newValue: func() any { return new(T) },

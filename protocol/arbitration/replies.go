@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/elenchus-go/debate/internal/confidence"
+	"github.com/elenchus-go/debate/internal/contract"
 	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/judge/reply"
 )
@@ -57,7 +57,7 @@ type Ruling struct {
 }
 
 // Check returns a violation if the confidence looks like a share of 1.
-func (r *Ruling) Check([]string) []string { return confidence.Check(r.Confidence) }
+func (r *Ruling) Check([]string) []string { return contract.CheckConfidence(r.Confidence) }
 
 // Default sets a draw, which changes no score.
 func (r *Ruling) Default([]string) {

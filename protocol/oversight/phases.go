@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/elenchus-go/debate/internal/jury"
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
@@ -94,7 +94,7 @@ func (p Protocol) judgments(r *protocol.Record) protocol.Phase {
 	phase := protocol.Phase{Name: phaseJudge, Parallel: true}
 	keys := protocol.Judges(r)
 	if !p.Once {
-		keys = jury.Twice(keys)
+		keys = outcome.InBothOrders(keys)
 	}
 	for _, k := range keys {
 		step := p.judging(r, k)

@@ -1,7 +1,7 @@
 package panel
 
 import (
-	"github.com/elenchus-go/debate/internal/jury"
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
@@ -22,7 +22,7 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 		selected := p.selected()
 		stages = []protocol.Stage{
 			p.concluding(phaseVerdict, selected.Members),
-			p.concluding(jury.Senior, selected.Seniors),
+			p.concluding(outcome.SeniorPhase, selected.Seniors),
 			p.votes(transcript.Conclusion, phaseAfter),
 		}
 	}
@@ -47,7 +47,7 @@ func (p Protocol) judging(name, prompt string, contract *reply.Contract, who fun
 		If: func(*protocol.Record) bool { return p.Format != Oxford },
 		Who: func(r *protocol.Record) []transcript.Key {
 			if p.Jury.Swap {
-				return jury.Twice(who(r))
+				return outcome.InBothOrders(who(r))
 			}
 			return who(r)
 		},
@@ -149,7 +149,7 @@ func (p Protocol) Deciding() []string {
 	case p.Format == Oxford:
 		return []string{phaseBefore, phaseAfter}
 	case p.ByScores:
-		return []string{phaseAssess, phaseVerdict, jury.Senior}
+		return []string{phaseAssess, phaseVerdict, outcome.SeniorPhase}
 	}
-	return []string{phaseVerdict, jury.Senior}
+	return []string{phaseVerdict, outcome.SeniorPhase}
 }

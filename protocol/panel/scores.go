@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/elenchus-go/debate/internal/jury"
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
 
 // selected returns the jury and the senior judge.
-func (p Protocol) selected() jury.Selected {
-	return jury.Selected{Selection: p.Selection, Phase: phaseVerdict, Said: judgeTurns}
+func (p Protocol) selected() outcome.SelectedJury {
+	return outcome.SelectedJury{Selection: p.Selection, Phase: phaseVerdict, Said: judgeTurns}
 }
 
 // judgeTurns returns the turns of the judges in a phase of the current round.

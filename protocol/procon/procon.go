@@ -39,7 +39,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/elenchus-go/debate/internal/jury"
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/judge/agreement"
 	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol"
@@ -192,7 +192,7 @@ func (p Protocol) flow() protocol.Flow {
 		}
 		stages = append(stages, last)
 	}
-	last.Name = jury.Senior
+	last.Name = outcome.SeniorPhase
 	last.Who = selected.Seniors
 	return protocol.Flow{Stages: append(stages, last)}
 }
@@ -201,8 +201,8 @@ func (p Protocol) flow() protocol.Flow {
 func (p Protocol) Phases(r *protocol.Record) []protocol.Phase { return p.flow().Phases(r) }
 
 // selected returns the jury and the senior judge, who decide in the last phase of the jury.
-func (p Protocol) selected() jury.Selected {
-	s := jury.Selected{Selection: p.Selection, Phase: phaseJudge, Said: said}
+func (p Protocol) selected() outcome.SelectedJury {
+	s := outcome.SelectedJury{Selection: p.Selection, Phase: phaseJudge, Said: said}
 	if !p.Decision.IsZero() {
 		s.Phase = phaseDecide
 	}
@@ -229,4 +229,4 @@ func closingRound(r *protocol.Record) bool {
 func (Protocol) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
 
 // Deciding returns the phases in which the judges judge and decide, and that of the senior judge.
-func (Protocol) Deciding() []string { return []string{phaseJudge, phaseDecide, jury.Senior} }
+func (Protocol) Deciding() []string { return []string{phaseJudge, phaseDecide, outcome.SeniorPhase} }

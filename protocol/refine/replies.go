@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/elenchus-go/debate/internal/confidence"
+	"github.com/elenchus-go/debate/internal/contract"
 	"github.com/elenchus-go/debate/judge/reply"
 )
 
@@ -91,7 +91,7 @@ type Solution struct {
 }
 
 // Check returns a violation if the confidence looks like a share of 1.
-func (s *Solution) Check([]string) []string { return confidence.Check(s.Confidence) }
+func (s *Solution) Check([]string) []string { return contract.CheckConfidence(s.Confidence) }
 
 // Default sets a solution that says that there is none and refers to the agents' last refinements.
 func (s *Solution) Default([]string) {

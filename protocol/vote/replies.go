@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/elenchus-go/debate/internal/confidence"
+	"github.com/elenchus-go/debate/internal/contract"
 	"github.com/elenchus-go/debate/internal/naming"
 	"github.com/elenchus-go/debate/judge/reply"
 )
@@ -25,7 +25,7 @@ type Ballot struct {
 
 // Check rounds the confidence to a whole percentage. It returns a violation if the confidence looks like a share of 1.
 func (b *Ballot) Check([]string) []string {
-	findings := confidence.Check(b.Confidence)
+	findings := contract.CheckConfidence(b.Confidence)
 	b.Confidence = math.Round(b.Confidence)
 	return findings
 }

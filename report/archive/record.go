@@ -15,7 +15,6 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/internal/chain"
-	"github.com/elenchus-go/debate/internal/chain/signing"
 	"github.com/elenchus-go/debate/internal/seal"
 	"github.com/elenchus-go/debate/store"
 )
@@ -110,7 +109,7 @@ func storedEntries(ctx context.Context, d *debate.Debate) (list [][]byte, status
 		return nil, status, err
 	}
 	for _, entry := range entries {
-		b, err := signing.Line(entry.Data)
+		b, err := chain.Line(entry.Data)
 		if err != nil {
 			return nil, status, fmt.Errorf("encode entry %d: %w", entry.Seq, err)
 		}
@@ -201,7 +200,7 @@ func (f *File) Head() string {
 func (f *File) Sign(s note.Signer) error {
 	heads, list, last := f.heads(), f.stored(), int64(len(f.entries))
 	for n := last; ; n-- {
-		signed, err := signing.Sign(s, f.header.ID, n, heads[n])
+		signed, err := chain.Sign(s, f.header.ID, n, heads[n])
 		switch {
 		case err != nil:
 			return fmt.Errorf("sign record of debate %s: %w", f.header.ID, err)
@@ -210,7 +209,7 @@ func (f *File) Sign(s note.Signer) error {
 		case slices.ContainsFunc(list, func(x storedNote) bool { return x.entry == n }):
 			continue // a signature by the engine, perhaps by the same key
 		}
-		if signed, err = signing.Sign(s, f.header.ID, last, heads[last]); err != nil {
+		if signed, err = chain.Sign(s, f.header.ID, last, heads[last]); err != nil {
 			return fmt.Errorf("sign record of debate %s: %w", f.header.ID, err)
 		}
 		f.notes = append(f.notes, signed)
@@ -228,11 +227,11 @@ type storedNote struct {
 func (f *File) stored() (list []storedNote) {
 	for i := range f.entries {
 		stored, _, err := f.entries[i].Unmask()
-		if err != nil || !bytes.Contains(stored, []byte(signing.Name)) {
+		if err != nil || !bytes.Contains(stored, []byte(chain.NoteName)) {
 			continue
 		}
 		if ev, ok := eventOf(stored).(debate.Annotated); ok {
-			if text, _, ok := signing.FromJournal(ev.Name, ev.Value, f.header.ID); ok {
+			if text, _, ok := chain.SignatureIn(ev.Name, ev.Value, f.header.ID); ok {
 				list = append(list, storedNote{text, int64(i) + 1})
 			}
 		}

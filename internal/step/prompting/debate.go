@@ -1,5 +1,5 @@
 // Package prompting builds the prompts of a debate: what a model is asked with in a step, how much of the history its window
-// holds, and what a person must know. It knows no journal, no engine and no store.
+// holds, whether a first prompt leaves room in it, and what a person must know. It knows no journal, no engine and no store.
 package prompting
 
 import (
@@ -10,7 +10,6 @@ import (
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/evidence"
-	"github.com/elenchus-go/debate/internal/calibration"
 	"github.com/elenchus-go/debate/internal/delimit"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/internal/sources"
@@ -60,7 +59,7 @@ type ToolLimits struct{ Rounds, Bytes int }
 
 // Actors tells about the actors of a debate, by their names.
 type Actors interface {
-	calibration.Models
+	Models
 
 	// ToolsOf returns the names of the tools that a model may call.
 	ToolsOf(actor string) []string
@@ -78,7 +77,7 @@ type Environment struct {
 }
 
 // model returns the model of an actor.
-func (d *Debate) model(actor string) calibration.Model {
+func (d *Debate) model(actor string) Model {
 	m, _ := d.Settings.Actors.ModelOf(actor)
 	return m
 }

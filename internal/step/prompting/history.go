@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/context/window"
-	"github.com/elenchus-go/debate/internal/calibration"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -13,7 +12,7 @@ import (
 // History is what the turns of a debate are fitted into the context windows of its readers with. The zero value has no turns.
 type History struct {
 	Wanted *window.SummaryPlan // the summary to make now; nil if there is none
-	Scales calibration.Scales
+	Scales Scales
 
 	tokens    int                         // of all turns except summaries
 	summaries []madeSummary               // in order

@@ -11,7 +11,6 @@ import (
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/evidence"
-	"github.com/elenchus-go/debate/internal/calibration"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
@@ -29,8 +28,8 @@ type seats struct {
 	attachments []*providers.Attachment
 }
 
-func (s *seats) ModelOf(string) (calibration.Model, bool) {
-	return calibration.Model{Provider: "p", Name: "m", Window: s.window, MaxTokens: 500}, true
+func (s *seats) ModelOf(string) (Model, bool) {
+	return Model{Provider: "p", Name: "m", Window: s.window, MaxTokens: 500}, true
 }
 
 func (s *seats) ToolsOf(string) []string { return s.tools }

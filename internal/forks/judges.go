@@ -1,0 +1,90 @@
+package forks
+
+import (
+	"slices"
+
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/journal"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// FirstDecision returns the number of entries before the first phase of the last run in which judges decide, or 0 if there is
+// none.
+func FirstDecision(entries []journal.Event, plan *journal.Course) (first int) {
+	for i, ev := range entries {
+		switch ev := ev.(type) {
+		case journal.PhaseStarted:
+			if first == 0 && ev.Summary == nil && plan.Decides(ev.Phase) {
+				first = i
+			}
+		case journal.StateChanged:
+			if ev.On == fsm.Reset {
+				first = 0
+			}
+		}
+	}
+	return first
+}
+
+// Adapt returns the phases of a debate with what its course changes for the judges who decide: they do not see what is left
+// out, may see the participants in the opposite order, and are not reminded of what another judge of the same name has said.
+func (c *Course) Adapt(r *protocol.Record, phases []protocol.Phase) []protocol.Phase {
+	if !c.Begun() {
+		return phases
+	}
+	phases = slices.Clone(phases)
+	for i := range phases {
+		if !c.Plan.Decides(phases[i].Name) {
+			continue
+		}
+		steps := slices.Clone(phases[i].Steps)
+		for j := range steps {
+			c.adaptStep(r, &steps[j], phases[i].Steps)
+		}
+		phases[i].Steps = steps
+	}
+	return phases
+}
+
+func (c *Course) adaptStep(r *protocol.Record, s *protocol.Step, phase []protocol.Step) {
+	if show := s.Show; !c.Plan.Omit.IsZero() {
+		s.Show = func(t *transcript.Turn) bool {
+			if show == nil && t.Kind != transcript.Speech && t.Kind != transcript.Remark {
+				return false
+			}
+			return !c.Plan.Omit.Has(t) && (show == nil || show(t))
+		}
+	}
+	again := func(x protocol.Step) bool { return x.Actor == s.Actor && x.Swap != s.Swap }
+	if c.Plan.Swap && s.Blind && !slices.ContainsFunc(phase, again) {
+		s.Swap = !s.Swap
+	}
+	if slices.ContainsFunc(
+		r.Turns,
+		func(t transcript.Turn) bool { return t.Actor == s.Actor && !c.Plan.Decides(t.Phase) },
+	) {
+		s.Doubt = nil
+	}
+}
+
+// RemainsIn reports whether the prompt of a step holds words of an earlier turn that is left out of it. documents holds the texts
+// of documents that are left out. hide puts pseudonyms in place of names, as in the prompt.
+func (c *Course) RemainsIn(
+	r *protocol.Record, s *protocol.Step, prompt []providers.Message, documents []string, hide func(string) string,
+) bool {
+	if !c.Begun() || c.Plan.Omit.IsZero() || !c.Plan.Decides(s.Phase) {
+		return false
+	}
+	omitted := slices.Clone(documents)
+	for i := range r.Turns {
+		if t := &r.Turns[i]; t.Seq <= s.VisibleSeq && c.Plan.Omit.Has(t) {
+			omitted = append(omitted, t.Text)
+		}
+	}
+	for _, text := range slices.Clone(omitted) {
+		omitted = append(omitted, hide(text))
+	}
+	return remains(omitted, prompt)
+}
