@@ -249,31 +249,48 @@ func elapse(r *record, ev Event, now time.Time) {
 	if r.times.created.IsZero() {
 		r.times.created = now
 	}
-	if r.lifecycle.State.Active() && r.lifecycle.State != fsm.Validating &&
-		r.lifecycle.State != fsm.RoundComplete {
-		since := r.times.updated
-		most := r.config.Limits.StepTimeout
-		if t, ok := ev.(TurnDone); ok && t.Turn.Kind != transcript.Remark {
-			if t.Turn.Started.After(since) {
-				since = t.Turn.Started
-			}
-			since = since.Add(t.Turn.ViewerTime)
-		}
-		if t, ok := ev.(ToolsCalled); ok && len(t.Attempts) > 0 && t.Attempts[0].Began.After(since) {
-			since = t.Attempts[0].Began
-		}
-		most = max(most, rateLimitWait(ev))
-		if r.fork.ID != "" &&
-			ev.Meta().Seq == r.fork.Seq+1 { // the first entry that the fork does not have from its parent
-			most = 0
-		}
-		if gap := max(now.Sub(since), 0); isOutage(ev) {
+	waits := r.lifecycle.State == fsm.Validating || r.lifecycle.State == fsm.RoundComplete
+	if r.lifecycle.State.Active() && !waits {
+		gap := max(now.Sub(workBegan(ev, r.times.updated)), 0)
+		if isOutage(ev) {
 			r.times.outage += gap
 		} else {
-			r.times.running += min(gap, most)
+			r.times.running += min(gap, mostCounted(r, ev))
 		}
 	}
 	r.times.updated = now
+}
+
+// workBegan returns when the work for an event began: with the entry before it, or with the first call of its step if that came
+// later. What the viewer took is added, so that it does not count as work.
+func workBegan(ev Event, last time.Time) time.Time {
+	switch ev := ev.(type) {
+	case TurnDone:
+		if ev.Turn.Kind == transcript.Remark {
+			return last
+		}
+		return later(last, ev.Turn.Started).Add(ev.Turn.ViewerTime)
+	case ToolsCalled:
+		if len(ev.Attempts) > 0 {
+			return later(last, ev.Attempts[0].Began)
+		}
+	}
+	return last
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// mostCounted returns how much of the gap before an event may count as running time. Nothing counts of the time before a fork.
+func mostCounted(r *record, ev Event) time.Duration {
+	if r.fork.ID != "" && ev.Meta().Seq == r.fork.Seq+1 {
+		return 0
+	}
+	return max(r.config.Limits.StepTimeout, rateLimitWait(ev))
 }
 
 // outageNote names the note in the journal that reports a provider that cannot be reached.

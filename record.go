@@ -244,23 +244,7 @@ func (r *record) next() []protocol.Step {
 	if r.planned.seq == r.Seq {
 		return r.planned.steps
 	}
-	var steps []protocol.Step
-	if r.Cursor.Stage != "" && (r.Cursor.Stage != transcript.Conclusion || r.CanConclude()) {
-		rules := protocol.Protocol(cachedRules{r})
-		if r.course.Leads() {
-			rules = courseRules{cachedRules{r}}
-		}
-		if r.planned.open != nil {
-			steps = protocol.Next(openRules{cachedRules{r}}, &r.Record)
-		}
-		if len(steps) == 0 {
-			steps = protocol.Next(rules, &r.Record)
-			r.planned.open = nil
-			if len(steps) > 0 && r.course == nil { // the course of a rejudged debate changes phases
-				r.planned.open = r.phaseNamed(steps[0].Phase)
-			}
-		}
-	}
+	steps := r.missing()
 	for i := range steps {
 		if steps[i].Actor == protocol.Embedder {
 			steps[i].Kind = transcript.Embeddings
@@ -277,6 +261,30 @@ func (r *record) next() []protocol.Step {
 	}
 	r.planned.seq = r.Seq
 	r.planned.steps = steps // not before: the protocol may panic
+	return steps
+}
+
+// missing returns the missing steps of the first phase of the stage that has some. The phase in which a step was missing before is
+// tried first, so that the protocol need not list all phases again.
+func (r *record) missing() []protocol.Step {
+	if r.Cursor.Stage == "" || r.Cursor.Stage == transcript.Conclusion && !r.CanConclude() {
+		return nil
+	}
+	if r.planned.open != nil {
+		steps := protocol.Next(openRules{cachedRules{r}}, &r.Record)
+		if len(steps) > 0 {
+			return steps
+		}
+	}
+	rules := protocol.Protocol(cachedRules{r})
+	if r.course.Leads() {
+		rules = courseRules{cachedRules{r}}
+	}
+	steps := protocol.Next(rules, &r.Record)
+	r.planned.open = nil
+	if len(steps) > 0 && r.course == nil { // the course of a rejudged debate changes phases
+		r.planned.open = r.phaseNamed(steps[0].Phase)
+	}
 	return steps
 }
 
@@ -624,26 +632,7 @@ func (r *record) position() transcript.Key {
 
 // gateQuestion returns the question of a gate that the debate has reached, or nil if there is none.
 func gateQuestion(r *record) *Question {
-	gate := ""
-	cause := ""
-	switch r.Cursor.Stage {
-	case transcript.Speech:
-		gate = fmt.Sprintf("round %d", r.Cursor.Round)
-		if r.config.AskBeforeRounds && !r.decisions.passed[gate] {
-			cause = fmt.Sprintf("round %d of %d is next", r.Cursor.Round, r.MaxRounds)
-		}
-	case transcript.Conclusion:
-		gate = "verdict"
-		if r.config.AskBeforeVerdict && !r.decisions.passed[gate] {
-			cause = "the conclusion is next"
-		}
-	case transcript.Setup, transcript.Assessment, transcript.Remark, transcript.Summary, transcript.Embeddings, transcript.Silence:
-	}
-	if most := r.config.AskAboveCost; cause == "" && most > 0 && r.spent().Cost > most &&
-		!r.decisions.passed["cost"] {
-		gate = "cost"
-		cause = fmt.Sprintf("%.4f are spent, more than %.4f", r.spent().Cost, most)
-	}
+	gate, cause := gateAhead(r)
 	if cause == "" {
 		return nil
 	}
@@ -668,6 +657,27 @@ func gateQuestion(r *record) *Question {
 			},
 		},
 	}
+}
+
+// gateAhead returns the gate that the debate has reached and nobody has passed, with the cause of the question there. The cause is
+// empty if there is no such gate.
+func gateAhead(r *record) (gate, cause string) {
+	if r.Cursor.Stage == transcript.Speech && r.config.AskBeforeRounds {
+		gate = fmt.Sprintf("round %d", r.Cursor.Round)
+		cause = fmt.Sprintf("round %d of %d is next", r.Cursor.Round, r.MaxRounds)
+	}
+	if r.Cursor.Stage == transcript.Conclusion && r.config.AskBeforeVerdict {
+		gate = "verdict"
+		cause = "the conclusion is next"
+	}
+	if gate != "" && !r.decisions.passed[gate] {
+		return gate, cause
+	}
+	most := r.config.AskAboveCost
+	if most > 0 && r.spent().Cost > most && !r.decisions.passed["cost"] {
+		return "cost", fmt.Sprintf("%.4f are spent, more than %.4f", r.spent().Cost, most)
+	}
+	return "", ""
 }
 
 // callQuestion returns the question about a call that must wait for a person, or nil if there is none.

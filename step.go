@@ -626,8 +626,8 @@ func (e *Engine) setPlan(r *record, p *step.Plan, s *protocol.Step, who *Partici
 	p.Judging = slices.Contains(r.Judges, s.Actor)
 	p.NoText = actor.MakesNoText(s.Actor)
 	p.Concluding = r.Cursor.Stage == transcript.Conclusion
-	p.KeepPartial = p.Participating && s.Contract == "" && c.OnFailure == Degrade
 	if p.Participating && s.Contract == "" {
+		p.KeepPartial = c.OnFailure == Degrade
 		p.Speech = r.Seats(s)
 		p.RefusalFails = c.OnRefusal == Degrade
 	}
@@ -639,34 +639,45 @@ func (e *Engine) setPlan(r *record, p *step.Plan, s *protocol.Step, who *Partici
 	p.Prompt.Set = r.Settings.Templates
 	p.Prompt.Shorten = c.OnOverflow != Degrade && c.OnOverflow != End
 	p.Prompt.Summarize = c.OnOverflow == OverflowSummarize
+	setLimits(r, p, s, who)
+	addSubstitutes(r, p, s, who)
+	if p.Prompt.Summarize {
+		p.Summarizer = step.Model{Request: c.Summarizer.Request(), Instructions: c.Summarizer.Instructions}
+		p.Summarizer.Provider, p.Summarizer.Client, _ = r.env.Bind(c.Summarizer.Provider)
+	}
+}
+
+// setLimits sets how often a step may try, and how long it may take and wait.
+func setLimits(r *record, p *step.Plan, s *protocol.Step, who *Participant) {
 	a := accountOf(r)
-	p.Limits.Attempts = c.Limits.StepAttempts
+	p.Limits.Attempts = r.config.Limits.StepAttempts
 	p.Limits.Remaining = a.Remaining()
 	p.Limits.Time, p.Limits.Budget = a.StepTime()
 	if p.Participating && s.Kind != transcript.Conclusion && allThrottled(r, who) {
 		p.Limits.RateLimit = p.Limits.Remaining
 	}
-	if s.Actor != protocol.Embedder &&
-		(s.Actor != protocol.Retriever ||
-			!p.UseDefault) { // otherwise the debate continues without the reply
+	dispensable := s.Actor == protocol.Embedder || s.Actor == protocol.Retriever && p.UseDefault
+	if !dispensable { // otherwise the debate continues without the reply
 		setPatience(r, &p.Limits)
 	}
+}
+
+// addSubstitutes adds the models that may stand in for that of a step, as far as the engine has their providers.
+func addSubstitutes(r *record, p *step.Plan, s *protocol.Step, who *Participant) {
 	for _, other := range substitutesOf(r, s.Actor) {
-		if name, client, err := r.env.Bind(other.Provider); err == nil {
-			m := step.Model{
-				Provider: name,
-				Client:   client,
-				Request:  other.Request(),
-				Window:   other.Window,
-				Room:     other.Window - other.MaxTokens,
-			}
-			m.Request.MaxTokens = other.LimitFor(who)
-			p.Substitutes = append(p.Substitutes, m)
+		name, client, err := r.env.Bind(other.Provider)
+		if err != nil {
+			continue
 		}
-	}
-	if p.Prompt.Summarize {
-		p.Summarizer = step.Model{Request: c.Summarizer.Request(), Instructions: c.Summarizer.Instructions}
-		p.Summarizer.Provider, p.Summarizer.Client, _ = r.env.Bind(c.Summarizer.Provider)
+		m := step.Model{
+			Provider: name,
+			Client:   client,
+			Request:  other.Request(),
+			Window:   other.Window,
+			Room:     other.Window - other.MaxTokens,
+		}
+		m.Request.MaxTokens = other.LimitFor(who)
+		p.Substitutes = append(p.Substitutes, m)
 	}
 }
 

@@ -1038,16 +1038,23 @@ func canDrop(r *record, f *Failure) (can bool) {
 	return can
 }
 
-// applyFailurePolicy applies the debate's policy to a step that failed after all attempts.
-func (c *transaction) applyFailurePolicy(f *Failure, lost []*Failure) error {
-	judge := slices.Contains(c.rec.Judges, f.Key.Actor)
-	policy := c.rec.config.OnFailure
+// failurePolicy returns the debate's policy for a step that failed.
+func failurePolicy(r *record, f *Failure) FailurePolicy {
 	switch {
-	case judge:
-		policy = c.rec.config.OnJudgeFailure
+	case slices.Contains(r.Judges, f.Key.Actor):
+		return r.config.OnJudgeFailure
 	case f.Key.Actor == protocol.Retriever:
-		policy = c.rec.config.OnRetrievalFailure
+		return r.config.OnRetrievalFailure
 	}
+	return r.config.OnFailure
+}
+
+// applyFailurePolicy applies the debate's policy to a step that failed after all attempts. lost are the failures of other steps of the
+// same plan.
+func (c *transaction) applyFailurePolicy(f *Failure, lost []*Failure) error {
+	r := c.rec
+	policy := failurePolicy(r, f)
+	running := r.Ending.Outcome == ""
 	switch {
 	case f.OutOfTime:
 		return c.stop(StateChanged{
@@ -1055,33 +1062,32 @@ func (c *transaction) applyFailurePolicy(f *Failure, lost []*Failure) error {
 			OtherFailures: lost,
 			Ending:        timeEndingInCall,
 		})
-	case f.Kind == providers.ContextOverflow && c.rec.config.OnOverflow == End &&
-		c.rec.Ending.Outcome == "":
-		return c.stop(StateChanged{
-			Ending:        transcript.Ending{Outcome: transcript.EarlyStop, Evidence: f.Error()},
-			Failure:       f,
-			OtherFailures: lost,
-		})
+	case running && f.Kind == providers.ContextOverflow && r.config.OnOverflow == End:
+		return c.stopAfter(transcript.EarlyStop, f, lost)
 	case policy == Ask:
-		return c.fire(fsm.Pause, StateChanged{Question: questionAbout(c.rec, f), OtherFailures: lost})
-	case judge && policy == DropJudge && !mustStop(f):
-		return c.dropAndSettle(f, lost)
-	case judge && policy == End && !mustStop(f):
+		return c.fire(fsm.Pause, StateChanged{Question: questionAbout(r, f), OtherFailures: lost})
+	case mustStop(f):
+		return c.fire(fsm.Fail, StateChanged{Failure: f, OtherFailures: lost})
+	case slices.Contains(r.Judges, f.Key.Actor) && policy == End:
 		if err := c.drop(f, nil); err != nil {
 			return err
 		}
 		return c.endAfterDrop(f, lost)
-	case canDrop(c.rec, f):
+	case policy == DropJudge, canDrop(r, f):
 		return c.dropAndSettle(f, lost)
-	case c.rec.Participates(f.Key.Actor) && c.rec.Cursor.Round > 1 && c.rec.Ending.Outcome == "" &&
-		!mustStop(f):
-		return c.stop(StateChanged{
-			Ending:        transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()},
-			Failure:       f,
-			OtherFailures: lost,
-		})
+	case running && r.Cursor.Round > 1 && r.Participates(f.Key.Actor):
+		return c.stopAfter(transcript.QuorumLost, f, lost)
 	}
 	return c.fire(fsm.Fail, StateChanged{Failure: f, OtherFailures: lost})
+}
+
+// stopAfter stops the debate because of a failure, which is the evidence of its ending.
+func (c *transaction) stopAfter(outcome transcript.Outcome, f *Failure, lost []*Failure) error {
+	return c.stop(StateChanged{
+		Ending:        transcript.Ending{Outcome: outcome, Evidence: f.Error()},
+		Failure:       f,
+		OtherFailures: lost,
+	})
 }
 
 // goOn continues the debate after a person has replied, declined or decided, unless it is held, or waits for something

@@ -427,13 +427,8 @@ func (p *Prompt) compare(x *step.Run, tried []transcript.Attempt) {
 func (p *Prompt) remember(r *record, t *transcript.Turn, recut bool) {
 	env := *r.env
 	only := ""
-	shortened := len(t.Attempts) == 0 // no model was asked
 	if len(t.Attempts) > 0 {
 		only = t.Attempts[0].Provider
-		for _, a := range t.Attempts[:len(t.Attempts)-1] { // an overflow, or a substitute's smaller window, has changed the turn's Window
-			shortened = shortened || a.ErrorKind == string(providers.ContextOverflow)
-		}
-		shortened = shortened || slices.Contains(t.Flags, transcript.Substituted)
 	}
 	env.Bind = func(name string) (string, providers.Provider, error) {
 		return cmp.Or(name, only), clients.Person{}, nil
@@ -449,8 +444,7 @@ func (p *Prompt) remember(r *record, t *transcript.Turn, recut bool) {
 			*is == r.History.Wanted.Window { // the window that led to it
 			is = nil
 		}
-		if was := cut.Window(); shortened || was == nil && is == nil ||
-			was != nil && is != nil && *was == *is {
+		if hasOtherWindow(t) || sameWindow(cut.Window(), is) {
 			return
 		}
 		if made, ok := policy.Recorded(h, is); ok {
@@ -459,6 +453,25 @@ func (p *Prompt) remember(r *record, t *transcript.Turn, recut bool) {
 	}
 	r.env = &env
 	r.Env = &env.Environment
+}
+
+// hasOtherWindow reports whether the window of a turn is not that of its first prompt: no model was asked, or an overflow or a
+// substitute's smaller window has changed it.
+func hasOtherWindow(t *transcript.Turn) bool {
+	if len(t.Attempts) == 0 {
+		return true
+	}
+	overflowed := slices.ContainsFunc(t.Attempts[:len(t.Attempts)-1], func(a transcript.Attempt) bool {
+		return a.ErrorKind == string(providers.ContextOverflow)
+	})
+	return overflowed || slices.Contains(t.Flags, transcript.Substituted)
+}
+
+func sameWindow(a, b *transcript.Window) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
 }
 
 // roundsOf returns the rounds of tool calls of a committed step, and how many of them a failure of the step has counted.
