@@ -32,8 +32,9 @@ func (p Protocol) memory(r *protocol.Record, agent string) *memory {
 func latestSummary(r *protocol.Record, agent string, round int) (t transcript.Turn, ok bool) {
 	k := transcript.Key{Run: r.Cursor.Run, Phase: phaseSummarize, Actor: protocol.Summarizer, Target: agent}
 	for k.Round = round; k.Round > 1; k.Round-- {
-		if t, ok = r.Find(k); ok && valid(t) {
-			return t, true
+		found, has := r.Find(k)
+		if has && valid(found) {
+			return found, true
 		}
 	}
 	return transcript.Turn{}, false

@@ -54,7 +54,10 @@ func (p Protocol) speechPhases(r *protocol.Record) []protocol.Phase {
 
 // step returns an agent's step of a phase.
 func (p Protocol) step(s transcript.Profile, phase string, show func(*transcript.Turn) bool) (step protocol.Step) {
-	step.Actor, step.Prompt, step.Show, step.Vars = s.Name, "refine-"+phase, show, p.vars(s, phase)
+	step.Actor = s.Name
+	step.Prompt = "refine-" + phase
+	step.Show = show
+	step.Vars = p.vars(s, phase)
 	return step
 }
 
