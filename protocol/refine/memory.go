@@ -99,7 +99,9 @@ func (p Protocol) summaryStep(r *protocol.Record, agent string) (step protocol.S
 	}
 	size, covered := perspectiveOf(r, agent, r.Cursor.Round)
 	step.Actor, step.Target = protocol.Summarizer, agent
-	step.Prompt, step.Contract, step.Show = "refine-summary", SummaryContract.Name(), covered
+	step.Prompt = "refine-summary"
+	step.Contract = SummaryContract.Name()
+	step.Show = covered
 	step.Vars = map[string]string{"limit": strconv.Itoa(limit.TargetLength)}
 	return step, size > limit.Threshold || r.Cursor.Round > 1 && nothingSaid(r)
 }

@@ -75,7 +75,9 @@ func (p Protocol) conclusionPhases(r *protocol.Record) (phases []protocol.Phase)
 	if len(r.Judges) == 0 {
 		return nil
 	}
-	judge, limit, f := r.Judges[0], p.FinalSummaryPolicy.withDefaults(defaultFinalThreshold), p.judgeView(r)
+	judge := r.Judges[0]
+	limit := p.FinalSummaryPolicy.withDefaults(defaultFinalThreshold)
+	f := p.judgeView(r)
 	show := f.visible
 	if !limit.Disabled && (f.size > limit.Threshold || nothingSaid(r)) {
 		step := protocol.Step{Prompt: "refine-digest", Contract: SummaryContract.Name(), Show: f.visible}
