@@ -74,6 +74,7 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 		better = "Answer A is better."
 	case agreement.B:
 		better = "Answer B is better."
+	case agreement.None, agreement.Tie:
 	}
 	a.Text = strings.Join(append([]string{better}, x.Reasons...), "\n")
 	return a
