@@ -29,7 +29,8 @@ type Persona struct {
 func (p *Personas) Check(names []string) (findings []string) {
 	seen := map[string]int{}
 	for _, x := range p.Personas {
-		if seen[x.Name]++; !slices.Contains(names, x.Name) {
+		seen[x.Name]++
+		if !slices.Contains(names, x.Name) {
 			findings = append(findings, fmt.Sprintf("personas: %q is not a participant; the participants are %s", x.Name, strings.Join(names, ", ")))
 		}
 	}
@@ -54,9 +55,15 @@ func (p *Personas) Text() string {
 func (p *Personas) Default(names []string) {
 	p.Personas = nil
 	for i, n := range names {
-		x := Persona{Name: n, Persona: "A careful debater", Position: "In favour of the topic", KeyArguments: []string{"The arguments for it outweigh those against it"}}
+		x := Persona{
+			Name:         n,
+			Persona:      "A careful debater",
+			Position:     "In favour of the topic",
+			KeyArguments: []string{"The arguments for it outweigh those against it"},
+		}
 		if i%2 == 1 {
-			x.Position, x.KeyArguments = "Against the topic", []string{"The arguments against it outweigh those for it"}
+			x.Position = "Against the topic"
+			x.KeyArguments = []string{"The arguments against it outweigh those for it"}
 		}
 		p.Personas = append(p.Personas, x)
 	}

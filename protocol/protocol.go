@@ -77,9 +77,10 @@ type Step struct {
 	// the reply to the part that the protocol uses.
 	Check func(v any) []string
 	// Doubt returns what is doubtful about a valid reply, such as a contradiction of what the actor said before. v is a pointer
-	// to the value of a reply with a contract, and the text of any other. If it returns anything, the model is asked once more, with what it returned. The second reply stands, whatever Doubt says of
-	// it; if there is no valid second reply, the first one stands. Doubt must only use what does not change after Phases has
-	// returned, because it is called when the reply arrives. People are not asked again.
+	// to the value of a reply with a contract, and the text of any other. If it returns anything, the model is asked once more,
+	// with what it returned. The second reply stands, whatever Doubt says of it; if there is no valid second reply, the first
+	// one stands. Doubt must only use what does not change after Phases has returned, because it is called when the reply
+	// arrives. People are not asked again.
 	Doubt func(v any) []string
 	// Show reports whether the prompt shows an earlier turn. It must not modify the turn. If Show is nil, the prompt
 	// shows every speech and remark.
@@ -188,7 +189,8 @@ func (l *Problems) AddAll(field string, reasons []string) {
 func (r *Record) FurtherJudges() (problems []Problem) {
 	for i, name := range r.Judges {
 		if i > 0 {
-			problems = append(problems, Problemf(fmt.Sprintf("judges[%d]", i), "%q has no task, the protocol takes one judge; move a replacement for %q to substitutes", name, r.Judges[0]))
+			problems = append(problems, Problemf(fmt.Sprintf("judges[%d]", i),
+				"%q has no task, the protocol takes one judge; move a replacement for %q to substitutes", name, r.Judges[0]))
 		}
 	}
 	return problems
@@ -237,7 +239,9 @@ func missing(phase Phase, r *Record) (open []Step) {
 		if _, done := r.turnIndex[s.Key]; done {
 			continue
 		}
-		s.Kind, s.Order, s.VisibleSeq = r.Cursor.Stage, i, horizon
+		s.Kind = r.Cursor.Stage
+		s.Order = i
+		s.VisibleSeq = horizon
 		if !phase.Parallel {
 			return []Step{s}
 		}

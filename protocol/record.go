@@ -55,7 +55,9 @@ func (r *Record) StartPhase(phase string, seq int64) {
 		since = seq
 		r.phaseStarts = append(r.phaseStarts, phaseStart{k, seq})
 	}
-	r.Cursor.Phase, r.Cursor.PhaseSeq, r.Seq = phase, since, seq
+	r.Cursor.Phase = phase
+	r.Cursor.PhaseSeq = since
+	r.Seq = seq
 }
 
 // phaseStart is the seq at which a phase first started.

@@ -27,7 +27,9 @@ type Forecast struct {
 
 // ForecastOf asks a protocol for the steps of all stages and rounds. r is the record of a debate that has not begun, phases returns
 // the phases of a stage in the round at hand, and output the tokens of the replies to steps if each has its maximum length.
-func ForecastOf(r *protocol.Record, p protocol.Protocol, phases func(stage transcript.Kind) []protocol.Phase, output func([]protocol.Step) int) (f Forecast) {
+func ForecastOf(
+	r *protocol.Record, p protocol.Protocol, phases func(stage transcript.Kind) []protocol.Phase, output func([]protocol.Step) int,
+) (f Forecast) {
 	add := func(stage transcript.Kind) int { return f.add(stage, r.Cursor.Round, phases(stage), output) }
 	at := r.Cursor
 	defer func() { r.Cursor = at }()
@@ -63,7 +65,9 @@ func (f *Forecast) add(stage transcript.Kind, round int, phases []protocol.Phase
 		}
 		for _, s := range p.Steps {
 			f.Assesses = f.Assesses || stage == transcript.Assessment && s.Contract == judge.AssessmentContract.Name()
-			s.Kind, s.Round, s.Phase = stage, round, p.Name
+			s.Kind = stage
+			s.Round = round
+			s.Phase = p.Name
 			f.addStep(s)
 		}
 	}
@@ -82,7 +86,10 @@ func (f *Forecast) addStep(s protocol.Step) {
 
 // sameRequest reports whether the prompts of two steps differ at most in values.
 func sameRequest(a, b *protocol.Step) bool {
-	if a.Actor != b.Actor || a.Prompt != b.Prompt || a.Contract != b.Contract || a.Kind != b.Kind || a.Blind != b.Blind || len(a.Vars) != len(b.Vars) {
+	if a.Actor != b.Actor || a.Kind != b.Kind || a.Blind != b.Blind {
+		return false
+	}
+	if a.Prompt != b.Prompt || a.Contract != b.Contract || len(a.Vars) != len(b.Vars) {
 		return false
 	}
 	for key := range a.Vars {

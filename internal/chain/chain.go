@@ -91,10 +91,12 @@ func ParseNote(text string) (id string, entries int64, head Hash, err error) {
 	if len(lines) != 5 || lines[0] != fmt.Sprintf("debate record %d", Version) || lines[4] != "" {
 		return "", 0, head, wrong
 	}
-	if entries, err = strconv.ParseInt(lines[2], 10, 64); err != nil || entries < 1 || strconv.FormatInt(entries, 10) != lines[2] {
+	entries, err = strconv.ParseInt(lines[2], 10, 64)
+	if err != nil || entries < 1 || strconv.FormatInt(entries, 10) != lines[2] {
 		return "", 0, head, wrong
 	}
-	if head, err = Parse(lines[3]); err != nil {
+	head, err = Parse(lines[3])
+	if err != nil {
 		return "", 0, head, wrong
 	}
 	return lines[1], entries, head, nil

@@ -30,7 +30,8 @@ func placeholder(h Hash) []byte { return []byte(`{"...":"` + h.String() + `"}`) 
 // hidable lists the names of fields whose values are texts, at any depth of an entry.
 var hidable = map[string]bool{
 	// Of turns, attempts and failures.
-	"text": true, "data": true, "reply": true, "reasoning": true, "message": true, "error_message": true, "violations": true, "warnings": true, "stack": true, "extracted": true, "quote": true,
+	"text": true, "data": true, "reply": true, "reasoning": true, "message": true, "error_message": true, "violations": true,
+	"warnings": true, "stack": true, "extracted": true, "quote": true,
 	// Of transitions, questions and decisions.
 	"evidence": true, "findings": true, "problems": true, "cause": true, "reason": true, "task": true, "value": true,
 	// Of calls of tools.

@@ -68,7 +68,10 @@ type Person struct{}
 
 // Generate returns an error.
 func (Person) Generate(context.Context, providers.Request) (providers.Response, error) {
-	return providers.Response{}, &providers.Error{Kind: providers.InvalidRequest, Err: errors.New("call model: a person replies with Debate.Answer")}
+	return providers.Response{}, &providers.Error{
+		Kind: providers.InvalidRequest,
+		Err:  errors.New("call model: a person replies with Debate.Answer"),
+	}
 }
 
 // IsPerson returns true.

@@ -49,7 +49,9 @@ func (a Asker) ask(ctx context.Context, provider string, question func() error) 
 }
 
 // Unsupported returns what a provider does not support of a request. known reports whether the provider says so.
-func (a Asker) Unsupported(ctx context.Context, provider string, client providers.Provider, r providers.Request) (found map[string]string, known bool, failed *providers.Error) {
+func (a Asker) Unsupported(
+	ctx context.Context, provider string, client providers.Provider, r providers.Request,
+) (found map[string]string, known bool, failed *providers.Error) {
 	limited, known := client.(providers.Limited)
 	if known {
 		failed = a.ask(ctx, provider, func() error { found = limited.Unsupported(r); return nil })
@@ -69,7 +71,9 @@ func (a Asker) Settings(ctx context.Context, actors []Actor) (list []protocol.Pr
 		}
 		found, known, failed := a.Unsupported(ctx, x.Provider, x.Client, x.Request)
 		if !known && x.Request.Messages != nil {
-			add("attachments", "%s: provider %s does not say what it reads, implement providers.Limited or leave %s out of the readers", x.Seat, x.Provider, x.Seat)
+			add("attachments",
+				"%s: provider %s does not say what it reads, implement providers.Limited or leave %s out of the readers",
+				x.Seat, x.Provider, x.Seat)
 		}
 		if failed != nil {
 			add(x.Field+".provider", "provider %s: check of its settings: %v", x.Provider, failed)
@@ -116,7 +120,8 @@ func (a Asker) Access(ctx context.Context, actors []Actor) (list []protocol.Prob
 			add(x.Field+".provider", "provider %s: %v", x.Provider, failed)
 		case failed.Kind == providers.InvalidRequest && again && x.Inherits:
 		case failed.Kind == providers.InvalidRequest:
-			if uses[model] = append(uses[model], x.Field); !again {
+			uses[model] = append(uses[model], x.Field)
+			if !again {
 				add(x.Field+".model", "provider %s: %v", x.Provider, failed)
 			}
 		case failed.Kind == providers.Network: // the first call says so too; do not wait for each model

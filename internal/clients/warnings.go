@@ -21,7 +21,7 @@ type Warning struct {
 // AuditedField names the field of a judge, below its path, in warnings about biased judges.
 const AuditedField = ".model"
 
-// ReplyLimits returns a warning for each actor whose replies get a lower token limit than its settings give them. limits holds
+// WarnOfReplyLimits returns a warning for each actor whose replies get a lower token limit than its settings give them. limits holds
 // these limits by field.
 func WarnOfReplyLimits(all iter.Seq2[string, journal.Participant], limits map[string]int) (list []Warning) {
 	if len(limits) == 0 {
@@ -38,7 +38,7 @@ func WarnOfReplyLimits(all iter.Seq2[string, journal.Participant], limits map[st
 	return list
 }
 
-// Windows returns a warning for each actor whose configured window is larger than the one that its provider knows. known holds
+// WarnOfWindows returns a warning for each actor whose configured window is larger than the one that its provider knows. known holds
 // the windows that are known, by field.
 func WarnOfWindows(all iter.Seq2[string, journal.Participant], known map[string]int) (list []Warning) {
 	if len(known) == 0 {
@@ -55,9 +55,11 @@ func WarnOfWindows(all iter.Seq2[string, journal.Participant], known map[string]
 	return list
 }
 
-// Preferences returns a warning for each judge and each substitute that uses the same model as a participant: models tend to
+// WarnOfPreferences returns a warning for each judge and each substitute that uses the same model as a participant: models tend to
 // prefer their own output. named resolves the name of a provider, and reports whether its replies come from a person.
-func WarnOfPreferences(all iter.Seq2[string, journal.Participant], named func(provider string) (name string, person bool)) (list []Warning) {
+func WarnOfPreferences(
+	all iter.Seq2[string, journal.Participant], named func(provider string) (name string, person bool),
+) (list []Warning) {
 	for field, s := range all {
 		who := judgeIn(field, &s)
 		if who == "" {
@@ -77,13 +79,14 @@ func WarnOfPreferences(all iter.Seq2[string, journal.Participant], named func(pr
 			}
 		}
 		if kin != nil {
-			list = append(list, Warning{s.Name, field, fmt.Sprintf("%s uses the same model as %s and may favor them", who, naming.Enumerate(kin, len(kin)))})
+			text := fmt.Sprintf("%s uses the same model as %s and may favor them", who, naming.Enumerate(kin, len(kin)))
+			list = append(list, Warning{s.Name, field, text})
 		}
 	}
 	return list
 }
 
-// Biases returns a warning for each judge and each substitute whose model was found biased by an audit. templates is the version
+// WarnOfBiases returns a warning for each judge and each substitute whose model was found biased by an audit. templates is the version
 // of the templates of the debate's prompts.
 func WarnOfBiases(all iter.Seq2[string, journal.Participant], templates string, audits []measured.Record) (list []Warning) {
 	for field, s := range all {

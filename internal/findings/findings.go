@@ -77,7 +77,9 @@ func (d *detector) checkAssessments(s Source, round int) []detect.Finding {
 		return nil
 	}
 	d.judged = round
-	turns := slices.DeleteFunc(slices.Clone(s.Record.TurnsOf(round)), func(t transcript.Turn) bool { return t.Contract != judge.AssessmentContract.Name() })
+	turns := slices.DeleteFunc(slices.Clone(s.Record.TurnsOf(round)), func(t transcript.Turn) bool {
+		return t.Contract != judge.AssessmentContract.Name()
+	})
 	jury := juryOf(s.Protocol)
 	joint, ok := jury.CombineAssessments(judge.Opinions[judge.Assessment](turns...))
 	switch {
@@ -151,7 +153,8 @@ func (f *Findings) Ending(r *protocol.Record, p protocol.Protocol, found ...dete
 		return transcript.Ending{}
 	}
 	if r.Cursor.Round >= r.MinRounds {
-		if e = p.End(r); e.Outcome == "" {
+		e = p.End(r)
+		if e.Outcome == "" {
 			e = f.stopping(r.Cursor.Round, found...)
 		}
 	}

@@ -40,7 +40,9 @@ func (l Silent) Without(at transcript.Cursor, stage transcript.Kind, p protocol.
 	}
 	p.Steps = slices.DeleteFunc(slices.Clone(p.Steps), func(s protocol.Step) bool {
 		s.Kind = stage
-		s.Run, s.Round, s.Phase = at.Run, at.Round, p.Name
+		s.Run = at.Run
+		s.Round = at.Round
+		s.Phase = p.Name
 		return l.Has(math.MaxInt64, &s)
 	})
 	return p
@@ -82,12 +84,17 @@ func CheckSilentSeats(seats, participants, left []string, steps []protocol.Step)
 		if !slices.Contains(participants, name) {
 			list = append(list, protocol.Problemf(field, "%q is not a participant", name))
 		}
-		if at := slices.IndexFunc(steps, func(s protocol.Step) bool { return s.Actor == name && s.Kind == transcript.Speech && s.Contract != "" }); at >= 0 {
-			list = append(list, protocol.Problemf(field, "%q replies with the contract %s, and the protocol counts on its values", name, steps[at].Contract))
+		at := slices.IndexFunc(steps, func(s protocol.Step) bool {
+			return s.Actor == name && s.Kind == transcript.Speech && s.Contract != ""
+		})
+		if at >= 0 {
+			list = append(list, protocol.Problemf(field,
+				"%q replies with the contract %s, and the protocol counts on its values", name, steps[at].Contract))
 		}
 	}
 	if len(seats) > 0 && len(left) < 2 {
-		list = append(list, protocol.Problemf("silent.seats", "at least two participants must remain, but there are %d: leave out turns instead", len(left)))
+		list = append(list, protocol.Problemf("silent.seats",
+			"at least two participants must remain, but there are %d: leave out turns instead", len(left)))
 	}
 	return list
 }

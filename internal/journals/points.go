@@ -91,7 +91,14 @@ func (p *Point) Turn(t *transcript.Turn, seq, promptSeq int64) error {
 	}
 	r := p.record
 	if t.Kind == transcript.Remark {
-		return cmp.Or(differs("run", t.Run, r.Cursor.Run), differs("phase", t.Phase, "remark"), differs("contract", t.Contract, ""), differs("round", t.Round, 0), differs("order", t.Order, r.RemarkOrder()), differs("visible_seq", t.VisibleSeq, r.Seq))
+		return cmp.Or(
+			differs("run", t.Run, r.Cursor.Run),
+			differs("phase", t.Phase, "remark"),
+			differs("contract", t.Contract, ""),
+			differs("round", t.Round, 0),
+			differs("order", t.Order, r.RemarkOrder()),
+			differs("visible_seq", t.VisibleSeq, r.Seq),
+		)
 	}
 	if promptSeq < 0 || promptSeq > r.Seq {
 		return fmt.Errorf("its prompt_seq is %d, want at most %d", promptSeq, r.Seq)
@@ -122,17 +129,22 @@ func (p *Point) place(t *transcript.Turn, promptSeq int64) error {
 func (p *Point) planned(t *transcript.Turn, promptSeq int64) (err error) {
 	first, last := p.record.Seq, p.record.Seq
 	if len(t.Attempts) > 0 { // otherwise, somebody gave the reply when it was committed
-		if first, last = promptSeq, promptSeq; first == 0 {
-			first, last = min(max(t.VisibleSeq, 0), p.record.Seq), p.record.Seq
+		first = promptSeq
+		if promptSeq == 0 {
+			first = min(max(t.VisibleSeq, 0), p.record.Seq)
+		} else {
+			last = promptSeq
 		}
 	}
 	err = fmt.Errorf("its prompt_seq is %d, but the step could not run then", first)
 	for _, steps := range p.plans.after[first : last+1] {
 		for i := range steps {
-			if s := &steps[i]; s.Key == t.Key {
-				if err = sameStep(t, s); err == nil {
-					return nil
-				}
+			if steps[i].Key != t.Key {
+				continue
+			}
+			err = sameStep(t, &steps[i])
+			if err == nil {
+				return nil
 			}
 		}
 	}

@@ -96,7 +96,8 @@ func (d *Delivery[E]) Present(ev E) bool {
 	}
 	d.Viewing = true
 	more := d.Yield(ev, nil)
-	if d.Viewing = false; !more { // Viewing stays true if the viewer panics
+	d.Viewing = false // stays true if the viewer panics
+	if !more {
 		d.Gone = true
 		d.Leave()
 	}

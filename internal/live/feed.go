@@ -40,7 +40,8 @@ func (f *Feeds[E]) Join(id string) (feed *Feed[E], leave func()) {
 	return &s.Feed, func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		if s.users--; s.users == 0 {
+		s.users--
+		if s.users == 0 {
 			delete(f.list, id)
 		}
 	}
@@ -107,7 +108,9 @@ func (f *Feed[E]) Begin(p *Attempt[E]) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.remove(p.Key)
-	p.text, p.started, f.spare = f.spare, f.now(), nil
+	p.text = f.spare
+	f.spare = nil
+	p.started = f.now()
 	f.flying = append(f.flying, p)
 	f.wake()
 }
@@ -118,7 +121,8 @@ const firstText = 2 << 10
 // Add adds text to an attempt, and returns its offset.
 func (f *Feed[E]) Add(p *Attempt[E], text string) (offset int) {
 	f.mu.Lock()
-	if offset = len(p.text); p.text == nil {
+	offset = len(p.text)
+	if p.text == nil {
 		p.text = make([]byte, 0, firstText)
 	}
 	p.text = append(p.text, text...)
@@ -162,10 +166,12 @@ func (f *Feed[E]) remove(k transcript.Key) {
 	p := f.flying[i]
 	f.flying = slices.Delete(f.flying, i, i+1)
 	if len(f.viewers) == 0 {
-		f.spare, p.text = p.text[:0], nil
+		f.spare = p.text[:0]
+		p.text = nil
 		return
 	}
-	if f.ended = append(f.ended, p); len(f.ended) > maxUnread {
+	f.ended = append(f.ended, p)
+	if len(f.ended) > maxUnread {
 		f.drop(len(f.ended) - maxUnread)
 	}
 	f.wake()

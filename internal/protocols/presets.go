@@ -50,7 +50,8 @@ func Contracts() []*reply.Contract {
 		judge.AssessmentContract, judge.VerdictContract, protocol.PersonasContract, findings.VectorContract, skeptic.DocumentsContract,
 		skeptic.PlanContract,
 		refine.CritiqueContract, refine.SummaryContract, refine.SolutionContract, arbitration.ArgumentContract, arbitration.RulingContract,
-		procon.JudgmentContract, panel.AudienceContract, vote.BallotContract, vote.RulingContract, council.RankingContract, council.AnswerContract,
+		procon.JudgmentContract, panel.AudienceContract, vote.BallotContract, vote.RulingContract,
+		council.RankingContract, council.AnswerContract,
 		mad.ModerationContract, mad.CandidatesContract, mad.DecisionContract, pairwise.Contract, decision.Contract,
 		oversight.CredenceContract, oversight.ChoiceContract, review.ClaimsContract, review.VotesContract, review.RulingsContract,
 	}

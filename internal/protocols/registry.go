@@ -67,7 +67,10 @@ func (r *Registry) Read(written json.RawMessage, advice string) (protocol.Protoc
 	}
 	p := Find(r.Known(), name)
 	if p == nil {
-		return nil, []strictjson.Problem{{Path: "protocol.name", Reason: fmt.Sprintf("%q is unknown, use one of %s, or %s", name, r.Names(), advice)}}
+		return nil, []strictjson.Problem{{
+			Path:   "protocol.name",
+			Reason: fmt.Sprintf("%q is unknown, use one of %s, or %s", name, r.Names(), advice),
+		}}
 	}
 	v := newLike(p)
 	wrong := strictjson.Decode("protocol", params, v.Interface())
@@ -136,7 +139,8 @@ func (r *Registry) Decode(id string, stored json.RawMessage, strict func(protoco
 	if err != nil {
 		return nil, fmt.Errorf("protocol %s: %w", name, err)
 	}
-	if p = v.Elem().Interface().(protocol.Protocol); own && Parameters(known) == Parameters(p) {
+	p = v.Elem().Interface().(protocol.Protocol)
+	if own && Parameters(known) == Parameters(p) {
 		p = known // with everything that JSON omits
 	}
 	return p, nil

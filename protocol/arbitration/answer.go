@@ -85,7 +85,9 @@ func writeArguments(b *strings.Builder, t transcript.Turn) {
 		return // not validated, so not written by this library
 	}
 	for i, a := range c.Arguments {
-		fmt.Fprintf(b, "%d. **%s**\n   - Reasoning: %s\n   - Evidence: %s\n", i+1, escapeMarkdown(a.Claim), escapeMarkdown(a.Reasoning), escapeMarkdown(a.Evidence))
+		fmt.Fprintf(b, "%d. **%s**\n", i+1, escapeMarkdown(a.Claim))
+		fmt.Fprintf(b, "   - Reasoning: %s\n", escapeMarkdown(a.Reasoning))
+		fmt.Fprintf(b, "   - Evidence: %s\n", escapeMarkdown(a.Evidence))
 	}
 	b.WriteString("\n")
 }

@@ -85,13 +85,18 @@ func (p Protocol) result(r *protocol.Record) Result {
 			now[topic.Category] = p.adjust(before, ruling)
 		}
 		res.Topics = append(res.Topics, Adjustment{
-			Round: i + 1, Topic: topic.Name, Ruling: ruling, Defaulted: fallback, ScoreChange: scoreChange(topic.Category, before, now[topic.Category]),
+			Round:       i + 1,
+			Topic:       topic.Name,
+			Ruling:      ruling,
+			Defaulted:   fallback,
+			ScoreChange: scoreChange(topic.Category, before, now[topic.Category]),
 		})
 	}
 	var before, after float64
 	for _, category := range slices.Sorted(maps.Keys(p.Scores)) {
 		res.Scores = append(res.Scores, scoreChange(category, p.Scores[category], now[category]))
-		before, after = before+p.Scores[category], after+now[category]
+		before += p.Scores[category]
+		after += now[category]
 	}
 	res.Total = scoreChange("", roundHundredths(before), roundHundredths(after))
 	return res

@@ -59,10 +59,14 @@ func (p Protocol) conclude(r *protocol.Record, res *Result) {
 	chair := judge.Opinions[ChairAnswer](turn)[0]
 	if !replied || chair.Failed {
 		best, _ := answerOf(r, res.Standings[0].Member)
-		res.Answer, res.By, res.StandIn = best.Text, best.Actor, true
+		res.Answer = best.Text
+		res.By = best.Actor
+		res.StandIn = true
 		res.Notes = append(res.Notes, "The chair gave no valid answer. "+standInText(res.Standings))
 	} else {
-		res.Answer, res.By, res.Disagreements = chair.Value.Answer, turn.Actor, chair.Value.Disagreements
+		res.Answer = chair.Value.Answer
+		res.By = turn.Actor
+		res.Disagreements = chair.Value.Disagreements
 	}
 	if slices.Contains(turn.Flags, transcript.Substituted) {
 		res.Notes = append(res.Notes, "The chair's model failed. A substitute wrote the answer.")

@@ -121,7 +121,8 @@ func standings(r *protocol.Record, rankings []MemberRanking) []Standing {
 	}
 	slices.SortStableFunc(list, func(a, b Standing) int { return cmp.Compare(b.Score, a.Score) })
 	for i := range list {
-		if list[i].Place = i + 1; i > 0 && list[i].Score == list[i-1].Score {
+		list[i].Place = i + 1
+		if i > 0 && list[i].Score == list[i-1].Score {
 			list[i].Place = list[i-1].Place
 		}
 	}

@@ -155,5 +155,8 @@ func (Protocol) End(r *protocol.Record) transcript.Ending {
 	if !ok {
 		return transcript.Ending{}
 	}
-	return transcript.Ending{Outcome: transcript.JudgeDecided, Evidence: "the moderator prefers the answer of " + m.Supported + ": " + m.Reasoning}
+	return transcript.Ending{
+		Outcome:  transcript.JudgeDecided,
+		Evidence: "the moderator prefers the answer of " + m.Supported + ": " + m.Reasoning,
+	}
 }

@@ -51,7 +51,10 @@ func (Protocol) Answer(r *protocol.Record) protocol.Answer {
 		return protocol.Answer{}
 	}
 	if m, ended := preference(r); ended {
-		res.Answer, res.Reasoning, res.Supported, res.DecidedBy = m.Answer, m.Reasoning, m.Supported, "moderator"
+		res.Answer = m.Answer
+		res.Reasoning = m.Reasoning
+		res.Supported = m.Supported
+		res.DecidedBy = "moderator"
 	}
 	if over && res.DecidedBy == "" {
 		why := "the judge has not decided"
@@ -79,7 +82,10 @@ func (res *Result) add(t *transcript.Turn) {
 		}
 	case phaseDecide:
 		if d := judge.Opinions[Decision](*t)[0]; !d.Failed {
-			res.Answer, res.Reasoning, res.Supported, res.DecidedBy = d.Value.Answer, d.Value.Reasoning, d.Value.Supported, "judge"
+			res.Answer = d.Value.Answer
+			res.Reasoning = d.Value.Reasoning
+			res.Supported = d.Value.Supported
+			res.DecidedBy = "judge"
 		}
 	}
 }

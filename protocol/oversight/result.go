@@ -61,14 +61,21 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 	var lines []string
 	for _, o := range judge.Opinions[Credence](turns...) {
 		first := first(r, o.Swapped)
-		j := Judgment{Judge: o.Judge, First: string(first), Probability: o.Value.probability(answerA, first), Reason: o.Value.Reason, Failed: o.Failed}
+		j := Judgment{
+			Judge:       o.Judge,
+			First:       string(first),
+			Probability: o.Value.probability(answerA, first),
+			Reason:      o.Value.Reason,
+			Failed:      o.Failed,
+		}
 		x.Judgments = append(x.Judgments, j)
 		if o.Failed {
 			a.Warnings = append(a.Warnings, fmt.Sprintf("A judgment of %s could not be read and does not count.", o.Judge))
 			continue
 		}
 		lines = append(lines, fmt.Sprintf("%s: %s", o.Judge, o.Value.Reason))
-		sum, read = sum+j.Probability, read+1
+		sum += j.Probability
+		read++
 	}
 	x.Probability = 0.5
 	if read > 0 {

@@ -41,7 +41,8 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 	deciding := turns
 	if p.Selection.Senior != "" {
 		d, decided := p.Selection.Decide(item)
-		if x.Winner = d; !decided {
+		x.Winner = d
+		if !decided {
 			deciding = turnsOf(r, phaseSenior)
 			senior := itemOf(r, phaseSenior)
 			whole := allIn(deciding, p.Selection.Senior)
@@ -51,7 +52,8 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 			if !whole {
 				return a
 			}
-			x.Senior, x.Winner = p.Selection.Senior, senior.Majority(p.Selection.Senior)
+			x.Senior = p.Selection.Senior
+			x.Winner = senior.Majority(p.Selection.Senior)
 			x.Decisions[x.Senior] = senior.Decisions[x.Senior]
 			turns = append(turns, deciding...)
 		}
@@ -66,10 +68,15 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 		x.Challenged = p.challenged(r, jury)
 	}
 	a.Data, _ = json.Marshal(x) // plain data
-	a.Text = strings.Join(append([]string{map[agreement.Decision]string{agreement.A: "Answer A is better.", agreement.B: "Answer B is better."}[x.Winner]}, x.Reasons...), "\n")
-	if x.Winner != agreement.A && x.Winner != agreement.B {
-		a.Text = "Neither answer is better." + a.Text
+	better := "Neither answer is better."
+	switch x.Winner {
+	case agreement.A:
+		better = "Answer A is better."
+	case agreement.B:
+		better = "Answer B is better."
+	case agreement.None, agreement.Tie:
 	}
+	a.Text = strings.Join(append([]string{better}, x.Reasons...), "\n")
 	return a
 }
 

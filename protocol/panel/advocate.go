@@ -39,7 +39,9 @@ func (p Protocol) advocate(r *protocol.Record) string {
 
 // hasAdvocated reports whether the devil's advocate has spoken in the current round.
 func hasAdvocated(r *protocol.Record) bool {
-	return slices.ContainsFunc(r.TurnsOf(r.Cursor.Round), func(t transcript.Turn) bool { return t.Kind == transcript.Speech && t.Target == advocateTarget })
+	return slices.ContainsFunc(r.TurnsOf(r.Cursor.Round), func(t transcript.Turn) bool {
+		return t.Kind == transcript.Speech && t.Target == advocateTarget
+	})
 }
 
 // Steps returns the steps that depend on earlier turns: those of the devil's advocate.
@@ -49,7 +51,9 @@ func (p Protocol) Steps(r *protocol.Record) (steps []protocol.Step) {
 	}
 	for _, s := range r.Participants {
 		step := protocol.Step{Kind: transcript.Speech, Prompt: advocatePrompt, Vars: p.vars()}
-		step.Actor, step.Target, step.Phase = s.Name, advocateTarget, "respond"
+		step.Actor = s.Name
+		step.Target = advocateTarget
+		step.Phase = "respond"
 		steps = append(steps, step)
 	}
 	return steps

@@ -52,7 +52,8 @@ func (p Protocol) checkOxford(l *protocol.Problems, r *protocol.Record) {
 	}
 	members := map[string]int{}
 	for _, s := range r.Participants {
-		if members[s.Side]++; s.Side != sideFor && s.Side != sideAgainst {
+		members[s.Side]++
+		if s.Side != sideFor && s.Side != sideAgainst {
 			l.Add("participants", "%q has the side %q, use %q or %q in the format %q", s.Name, s.Side, sideFor, sideAgainst, Oxford)
 		}
 	}
@@ -64,7 +65,13 @@ func (p Protocol) checkOxford(l *protocol.Problems, r *protocol.Record) {
 	for _, x := range []struct {
 		field string
 		set   bool
-	}{{"jury", p.Jury != judge.Jury{}}, {"rotate_judges", p.RotateJudges}, {"by_scores", p.ByScores}, {"decision", !p.Decision.IsZero()}, {"selection", !p.Selection.IsZero()}} {
+	}{
+		{"jury", p.Jury != judge.Jury{}},
+		{"rotate_judges", p.RotateJudges},
+		{"by_scores", p.ByScores},
+		{"decision", !p.Decision.IsZero()},
+		{"selection", !p.Selection.IsZero()},
+	} {
 		if x.set {
 			l.Add("protocol."+x.field, "the judges vote and do not assess in the format %q, leave it out", Oxford)
 		}

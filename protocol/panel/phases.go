@@ -143,7 +143,8 @@ func (p Protocol) phaseAndPrompt(round, rounds int) (phase, prompt string) {
 	return "rebuttal", "rebuttal"
 }
 
-// Deciding returns the phases of the verdicts and of the senior judge, or of the audience's votes. If the scores decide, the assessments do too.
+// Deciding returns the phases of the verdicts and of the senior judge, or of the audience's votes. If the scores decide, the
+// assessments do too.
 func (p Protocol) Deciding() []string {
 	switch {
 	case p.Format == Oxford:

@@ -50,7 +50,8 @@ func DecodeAnswer(a protocol.Answer) (Judgment, error) {
 	return outcome.Decode[Judgment](a, Protocol{})
 }
 
-// combine returns the joint judgment of several judges. The winner is that of the majority, unless it is decided. A judgment that is a default is ignored unless all are.
+// combine returns the joint judgment of several judges. The winner is that of the majority, unless it is decided. A judgment that
+// is a default is ignored unless all are.
 //
 //   - The winner needs the votes of more than half of the judges. A judgment without a winner is a vote for no winner.
 //   - The summary is that of the first judge who voted for the outcome.

@@ -61,8 +61,8 @@ type Protocol struct {
 func (Protocol) Name() string { return "procon/1" }
 
 // Defaults returns 5 rounds, 600 s and 8,000 output tokens, with at most 600 for a statement and 400 for a judgment. All
-// replies of five rounds with one judge, at their limits, have 6,800 tokens, with a judgment that is asked for again, so the token budget never ends a debate of
-// five rounds. With a decision, a judge's reply has 1,500 tokens at most, and the output 12,000.
+// replies of five rounds with one judge, at their limits, have 6,800 tokens, with a judgment that is asked for again, so the token
+// budget never ends a debate of five rounds. With a decision, a judge's reply has 1,500 tokens at most, and the output 12,000.
 func (p Protocol) Defaults() protocol.Defaults {
 	d := protocol.Defaults{MaxRounds: 5, Time: 600 * time.Second, OutputTokens: 8000, StepTokens: 600, JudgeTokens: 400}
 	if !p.Decision.IsZero() {
@@ -91,7 +91,8 @@ var opposites = map[string]string{sidePro: sideCon, sideCon: sidePro}
 func (Protocol) Positions(seats []transcript.Profile) []string {
 	list := make([]string, len(seats))
 	for i, s := range seats {
-		if list[i] = s.Position; len(seats) == 2 && normalized(s.Position) == "" {
+		list[i] = s.Position
+		if len(seats) == 2 && normalized(s.Position) == "" {
 			list[i] = derivePosition(s, seats[1-i])
 		}
 	}

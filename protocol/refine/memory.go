@@ -32,8 +32,9 @@ func (p Protocol) memory(r *protocol.Record, agent string) *memory {
 func latestSummary(r *protocol.Record, agent string, round int) (t transcript.Turn, ok bool) {
 	k := transcript.Key{Run: r.Cursor.Run, Phase: phaseSummarize, Actor: protocol.Summarizer, Target: agent}
 	for k.Round = round; k.Round > 1; k.Round-- {
-		if t, ok = r.Find(k); ok && valid(t) {
-			return t, true
+		found, has := r.Find(k)
+		if has && valid(found) {
+			return found, true
 		}
 	}
 	return transcript.Turn{}, false
@@ -98,7 +99,9 @@ func (p Protocol) summaryStep(r *protocol.Record, agent string) (step protocol.S
 	}
 	size, covered := perspectiveOf(r, agent, r.Cursor.Round)
 	step.Actor, step.Target = protocol.Summarizer, agent
-	step.Prompt, step.Contract, step.Show = "refine-summary", SummaryContract.Name(), covered
+	step.Prompt = "refine-summary"
+	step.Contract = SummaryContract.Name()
+	step.Show = covered
 	step.Vars = map[string]string{"limit": strconv.Itoa(limit.TargetLength)}
 	return step, size > limit.Threshold || r.Cursor.Round > 1 && nothingSaid(r)
 }

@@ -54,7 +54,10 @@ func (p Protocol) speechPhases(r *protocol.Record) []protocol.Phase {
 
 // step returns an agent's step of a phase.
 func (p Protocol) step(s transcript.Profile, phase string, show func(*transcript.Turn) bool) (step protocol.Step) {
-	step.Actor, step.Prompt, step.Show, step.Vars = s.Name, "refine-"+phase, show, p.vars(s, phase)
+	step.Actor = s.Name
+	step.Prompt = "refine-" + phase
+	step.Show = show
+	step.Vars = p.vars(s, phase)
 	return step
 }
 
@@ -72,7 +75,9 @@ func (p Protocol) conclusionPhases(r *protocol.Record) (phases []protocol.Phase)
 	if len(r.Judges) == 0 {
 		return nil
 	}
-	judge, limit, f := r.Judges[0], p.FinalSummaryPolicy.withDefaults(defaultFinalThreshold), p.judgeView(r)
+	judge := r.Judges[0]
+	limit := p.FinalSummaryPolicy.withDefaults(defaultFinalThreshold)
+	f := p.judgeView(r)
 	show := f.visible
 	if !limit.Disabled && (f.size > limit.Threshold || nothingSaid(r)) {
 		step := protocol.Step{Prompt: "refine-digest", Contract: SummaryContract.Name(), Show: f.visible}

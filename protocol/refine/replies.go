@@ -62,7 +62,8 @@ func (c *Critique) Text() string {
 	writeList(&b, "Strengths", c.Strengths)
 	weak := make([]string, len(c.Weaknesses))
 	for i, w := range c.Weaknesses {
-		if weak[i] = w.Severity + ": " + w.Issue; w.Suggestion != "" {
+		weak[i] = w.Severity + ": " + w.Issue
+		if w.Suggestion != "" {
 			weak[i] += " Suggestion: " + w.Suggestion
 		}
 	}

@@ -14,7 +14,8 @@
 //
 // Before round 1 a retriever looks for reasoning templates that fit the topic, and the proposer's system prompt shows
 // them. If the debate has documents that everybody reads, passages of them are found for the topic too, by their words, and the
-// proposer's system prompt shows these as passages, with the numbers of their sources. The debate ends early if the skeptic accepts the answer or finds no critical issue; see [Protocol].
+// proposer's system prompt shows these as passages, with the numbers of their sources. The debate ends early if the skeptic accepts
+// the answer or finds no critical issue; see [Protocol].
 //
 // # Prompts
 //

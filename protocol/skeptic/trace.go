@@ -137,7 +137,8 @@ func (t *Trace) addPlan(turn *transcript.Turn) {
 // addSpeech adds a speech to the rounds of the trace.
 func (t *Trace) addSpeech(turn *transcript.Turn) {
 	if n := len(t.Rounds); n == 0 || t.Rounds[n-1].Round != turn.Round {
-		t.Rounds, t.Timing.Rounds = append(t.Rounds, Round{Round: turn.Round}), append(t.Timing.Rounds, 0)
+		t.Rounds = append(t.Rounds, Round{Round: turn.Round})
+		t.Timing.Rounds = append(t.Timing.Rounds, 0)
 	}
 	round := &t.Rounds[len(t.Rounds)-1]
 	if turn.Phase != phaseAttack {
@@ -145,7 +146,10 @@ func (t *Trace) addSpeech(turn *transcript.Turn) {
 		return
 	}
 	c, ok := turnCritique(turn)
-	round.Attack, round.Critique, round.Parsed, t.Models.Skeptic = turn.Text, &c, ok, modelOf(turn)
+	round.Attack = turn.Text
+	round.Critique = &c
+	round.Parsed = ok
+	t.Models.Skeptic = modelOf(turn)
 	t.Quality = Quality{c.Score, c.Ready, c.count(Critical), c.count(Major), c.count(Minor)}
 }
 

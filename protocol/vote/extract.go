@@ -13,7 +13,13 @@ import (
 )
 
 // extractors are the built-in extractors by the values of Protocol.Extract. Each returns an answer in canonical form.
-var extractors = map[string]func(string) string{"": canonical.Text, "text": canonical.Text, "number": canonical.Number, "letter": canonical.Letter, "boxed": canonical.Boxed}
+var extractors = map[string]func(string) string{
+	"":       canonical.Text,
+	"text":   canonical.Text,
+	"number": canonical.Number,
+	"letter": canonical.Letter,
+	"boxed":  canonical.Boxed,
+}
 
 // reader returns a function that returns the answer of a turn in canonical form. It returns "" if the turn is not a ballot, is a
 // default, or has no answer. Where answers are letters, the topic lists the choices.

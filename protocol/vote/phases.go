@@ -38,13 +38,20 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 
 // speeches returns the phase of the current round. It has no steps if nobody takes part.
 func (p Protocol) speeches(r *protocol.Record) protocol.Phase {
-	phase, v, vars := protocol.Phase{Name: phaseName(r.Cursor.Round), Parallel: true}, p.viewOf(r), p.vars()
+	phase := protocol.Phase{Name: phaseName(r.Cursor.Round), Parallel: true}
+	v := p.viewOf(r)
+	vars := p.vars()
 	for _, s := range r.Participants {
 		if !v.takesPart(s.Name) {
 			continue
 		}
 		step := protocol.Step{
-			Key: transcript.Key{Actor: s.Name}, Prompt: "vote-" + phase.Name, Contract: BallotContract.Name(), Vars: v.agentVars(s.Name, vars), Show: v.show(s.Name), Check: p.ballotCheck(),
+			Key:      transcript.Key{Actor: s.Name},
+			Prompt:   "vote-" + phase.Name,
+			Contract: BallotContract.Name(),
+			Vars:     v.agentVars(s.Name, vars),
+			Show:     v.show(s.Name),
+			Check:    p.ballotCheck(),
 		}
 		for _, step.Target = range p.targets() {
 			phase.Steps = append(phase.Steps, step)

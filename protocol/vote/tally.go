@@ -40,7 +40,7 @@ type AnswerVotes struct {
 	AnswerText      string   `json:"answer_text"`      // wording of the first agent who gave it
 	Option          int      `json:"option,omitempty"` // number of the option, from 1; 0 without Protocol.Options
 	Votes           int      `json:"votes"`
-	TotalConfidence float64  `json:"total_confidence"` // sum of the confidence of its agents, rescaled if Rescale is set, 0 to 100 each; no percentage
+	TotalConfidence float64  `json:"total_confidence"` // sum over its agents, 0 to 100 each, rescaled if Rescale is set; no percentage
 	Agents          []string `json:"agents"`           // agents who gave it
 }
 
@@ -93,7 +93,11 @@ func (p Protocol) tally(r *protocol.Record) Tally {
 		at = -1
 	}
 	if at >= 0 {
-		t.Answer, t.AnswerText, t.Option, t.Decision = t.Answers[at].Answer, t.Answers[at].AnswerText, t.Answers[at].Option, by
+		best := &t.Answers[at]
+		t.Answer = best.Answer
+		t.AnswerText = best.AnswerText
+		t.Option = best.Option
+		t.Decision = by
 	}
 	for _, u := range rulings {
 		if u.answer >= 0 && u.answer != at {
@@ -144,10 +148,16 @@ func voter(name, sample string) string {
 // addAnswer adds the answer of a turn to an agent's result.
 func (s *AgentResult) addAnswer(answer string, t transcript.Turn) {
 	s.Answers = append(s.Answers, answer)
-	s.AnswerText, s.Confidence, s.Changed = "", 0, false
-	if b, err := transcript.Decode[Ballot](t); err == nil && answer != "" {
-		s.AnswerText, s.Confidence, s.Changed = b.Answer, b.Confidence, s.Answers[0] != "" && s.Answers[0] != answer
+	s.AnswerText = ""
+	s.Confidence = 0
+	s.Changed = false
+	b, err := transcript.Decode[Ballot](t)
+	if err != nil || answer == "" {
+		return
 	}
+	s.AnswerText = b.Answer
+	s.Confidence = b.Confidence
+	s.Changed = s.Answers[0] != "" && s.Answers[0] != answer
 }
 
 // countVotes returns the last answers, sorted by votes or confidence, and whether the first two are tied.
@@ -159,7 +169,12 @@ func (p Protocol) countVotes(stands []AgentResult) (shares []AnswerVotes, tie bo
 		}
 		i := slices.IndexFunc(shares, func(x AnswerVotes) bool { return x.Answer == s.lastAnswer() })
 		if i < 0 {
-			i, shares = len(shares), append(shares, AnswerVotes{Answer: s.lastAnswer(), AnswerText: s.AnswerText, Option: slices.Index(p.Options, s.lastAnswer()) + 1})
+			i = len(shares)
+			shares = append(shares, AnswerVotes{
+				Answer:     s.lastAnswer(),
+				AnswerText: s.AnswerText,
+				Option:     slices.Index(p.Options, s.lastAnswer()) + 1,
+			})
 		}
 		shares[i].Votes++
 		shares[i].TotalConfidence += p.weight(s.Confidence)
@@ -243,7 +258,8 @@ func rulingsOn(answers []AnswerVotes, r *protocol.Record) (list []judgeRuling) {
 func majorityRuling(rulings []judgeRuling) int {
 	count := map[int]int{}
 	for _, u := range rulings {
-		if count[u.answer]++; 2*count[u.answer] > len(rulings) {
+		count[u.answer]++
+		if 2*count[u.answer] > len(rulings) {
 			return u.answer
 		}
 	}
@@ -267,7 +283,8 @@ func (t Tally) text() string {
 	}
 	for _, s := range t.Answers {
 		votes := outcome.Count(s.Votes, "vote", "votes")
-		lines = append(lines, fmt.Sprintf("%s: %s, total confidence %s (%s)", s.AnswerText, votes, formatNumber(s.TotalConfidence), strings.Join(s.Agents, ", ")))
+		agents := strings.Join(s.Agents, ", ")
+		lines = append(lines, fmt.Sprintf("%s: %s, total confidence %s (%s)", s.AnswerText, votes, formatNumber(s.TotalConfidence), agents))
 	}
 	var silent, changed []string
 	for _, s := range t.Agents {

@@ -7,7 +7,9 @@ import "slices"
 func (p Protocol) sees(name, other string, round int, first, last []string) bool {
 	switch p.Topology {
 	case Ring:
-		n, me, it := len(last), slices.Index(last, name), slices.Index(last, other)
+		n := len(last)
+		me := slices.Index(last, name)
+		it := slices.Index(last, other)
 		return it == (me+1)%n || me == (it+1)%n
 	case Star:
 		return name == last[0] || other == last[0]

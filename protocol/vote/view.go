@@ -139,7 +139,10 @@ func (p Protocol) redundant(s statement, kept []statement) bool {
 // takesPart reports whether an agent takes part in the round.
 func (v view) takesPart(name string) bool {
 	own := v.own(name).answer
-	return !v.p.Conditional || v.forecast || own == "" || slices.ContainsFunc(v.seenBy(name), func(s statement) bool { return s.answer != "" && s.answer != own })
+	if !v.p.Conditional || v.forecast || own == "" {
+		return true
+	}
+	return slices.ContainsFunc(v.seenBy(name), func(s statement) bool { return s.answer != "" && s.answer != own })
 }
 
 // groups lists the agents that an agent sees, and itself: one line for each answer, the most frequent first.

@@ -116,9 +116,9 @@ type Protocol struct {
 	// agreement. Tuning it gained published runs about 15 % in accuracy (DebateLLM, Multi-Persona on USMLE).
 	Agreement *float64 `json:"agreement,omitempty"`
 	// Samples is the number of times that each agent answers in the only round, from 1 to 100. 0 means that each answers once
-	// in each round. Each answer is a vote. One sample of one agent is a plain answer, the baseline of everything else. There are no revisions and no judges. If you set the seed of an agent's
-	// model, its answers may all be the same. If the model of an agent fails in one sample, the agent drops out, and none of
-	// its samples counts.
+	// in each round. Each answer is a vote. One sample of one agent is a plain answer, the baseline of everything else. There
+	// are no revisions and no judges. If you set the seed of an agent's model, its answers may all be the same. If the model of
+	// an agent fails in one sample, the agent drops out, and none of its samples counts.
 	Samples int `json:"samples,omitempty"`
 	// Rescale counts each confidence as in ReConcile, because models are too confident: up to 60 % as 10, below 80 % as 30,
 	// below 90 % as 50, below 100 % as 80, and 100 % as 100. Prompts and agents' results show the confidence as given.

@@ -364,7 +364,9 @@ func (d *Debate) Forget() {
 
 // SetProfiles begins with other participants.
 func (d *Debate) SetProfiles(list []transcript.Profile) {
-	d.Participants, d.Profiles, d.Names = list, list, NamesOf(list)
+	d.Participants = list
+	d.Profiles = list
+	d.Names = NamesOf(list)
 	d.cache.pseudonyms = nil
 	d.supposed.pseudonyms = nil
 }

@@ -22,7 +22,8 @@ type Texts struct {
 }
 
 // noRoom says what to do about a document that is too long.
-const noRoom = "%s has about %d tokens, which leaves no room in the window of %s, %d: use a model with a larger window, a shorter text or other readers, or a tool that searches the document"
+const noRoom = "%s has about %d tokens, which leaves no room in the window of %s, %d: " +
+	"use a model with a larger window, a shorter text or other readers, or a tool that searches the document"
 
 // ReplyRoom returns the tokens that a reply may have if the given number of tokens is left beside the prompt. The rest is for the
 // history: half, but at most 1,024, or 2,048 with the results of tools.
@@ -88,7 +89,10 @@ func CheckRoom(all iter.Seq2[string, journal.Participant], sizes map[string]int,
 		switch {
 		case size == 0 || actor.MakesNoText(actor.NameIn(field, s.Name)):
 		case len(s.Tools) > 0 && tools.Room(s.Window-size-min(left, s.MaxTokens)) < tools.Least && left >= actor.MinReply:
-			list = append(list, protocol.Problemf(field+".window", "%d is too small: the prompt takes about %d tokens and the reply %d, and results of tools need %d and three times as much for the history", s.Window, size, min(left, s.MaxTokens), tools.Least))
+			list = append(list, protocol.Problemf(field+".window",
+				"%d is too small: the prompt takes about %d tokens and the reply %d, "+
+					"and results of tools need %d and three times as much for the history",
+				s.Window, size, min(left, s.MaxTokens), tools.Least))
 		case left >= s.MaxTokens:
 		case left < actor.MinReply+reasoning.Budget(s.Reasoning):
 			problem, shared := tooSmall(field, &s, size)
@@ -138,5 +142,7 @@ func (t *Texts) TooSmall(field string, s *journal.Participant, p FirstPrompt) (p
 		return protocol.Problemf(fmt.Sprintf("documents[%d]", at), noRoom, largest.Name, p.Documents, actor.Seat(field, s.Name),
 			s.Window), false
 	}
-	return protocol.Problemf(field+".window", "%d is too small: the prompt takes about %d tokens, and the reply and the history need %d each", s.Window, p.Tokens, actor.MinReply), false
+	return protocol.Problemf(field+".window",
+		"%d is too small: the prompt takes about %d tokens, and the reply and the history need %d each",
+		s.Window, p.Tokens, actor.MinReply), false
 }
