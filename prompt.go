@@ -335,7 +335,7 @@ func (x *rereading) repeatCalls(r *record, f *failedCalls, c *EntryCheck) {
 	c.Unknown = len(tried) - found.Equal
 	if c.Unknown == 0 {
 		c.Missing = nil
-		if err := proof.Costs(tried, found); err != nil && f.writer == *env.rules {
+		if err := proof.WrongCalls(tried, found); err != nil && f.writer == *env.rules {
 			c.Verdict, c.Reason = EntryWrong, err.Error()
 		}
 	}

@@ -20,16 +20,26 @@ func Wrong(t *transcript.Turn, found *step.Reread) error {
 		return nil
 	case !found.Fits && len(found.Missing) <= 1:
 		return errors.New("its window is not how the history fits into the prompt")
+	case found.Next != nil:
+		return found.Next
 	case len(found.Differs) > 0:
 		return fmt.Errorf("the request of its call %d has another hash", found.Differs[0])
 	case found.Wrong != nil:
 		return found.Wrong
 	}
-	return Costs(t.Attempts, found)
+	return costs(t.Attempts, found)
 }
 
-// Costs compares the costs of attempts with those by the prices of the configuration.
-func Costs(tried []transcript.Attempt, found *step.Reread) error {
+// WrongCalls returns what is wrong with the attempts of a step that failed, whose requests are all known.
+func WrongCalls(tried []transcript.Attempt, found *step.Reread) error {
+	if found.Next != nil {
+		return found.Next
+	}
+	return costs(tried, found)
+}
+
+// costs compares the costs of attempts with those by the prices of the configuration.
+func costs(tried []transcript.Attempt, found *step.Reread) error {
 	for i, a := range tried {
 		if u := found.Costs[i]; u != a.Usage {
 			return fmt.Errorf("the cost of its call %d is %v, want %v", i+1, a.Usage.Cost, u.Cost)
