@@ -109,17 +109,30 @@ func (r *Run) readReply(resp *providers.Response) (next transcript.Next, err err
 // not kept.
 func (r *Run) readPartial(failed *providers.Error, err error, mayCall bool) (transcript.Next, error) {
 	resp := &failed.Partial
-	said, _ := reasoning.Split(characters.Valid(resp.Text[:characters.Complete(resp.Text)]))
-	text := strings.TrimSpace(said)
+	text := textOf(resp.Text[:characters.Complete(resp.Text)])
 	switch {
-	case !characters.IsBlank(text) && len(text) > len(r.attempts.partial) && !mayCall:
-		r.attempts.partial = text
+	case !mayCall && r.keepText(text):
 		part, _ := r.partOf(text)
 		r.attempts.whole = r.Plan.KeepPartial && part != text
 	case failed.Kind == providers.InvalidResponse && characters.IsBlank(text):
 		return r.emptyReply(failed)
 	}
 	return "", err
+}
+
+// textOf returns a text that a model has written, without reasoning.
+func textOf(reply string) string {
+	said, _ := reasoning.Split(characters.Valid(reply))
+	return strings.TrimSpace(said)
+}
+
+// keepText keeps the text of a call that failed, or returns false if it is blank or there is a longer one.
+func (r *Run) keepText(text string) bool {
+	if characters.IsBlank(text) || len(text) <= len(r.attempts.partial) {
+		return false
+	}
+	r.attempts.partial = text
+	return true
 }
 
 // checkTimeout returns the error of a call. If the step's time is over, that is a timeout, regardless of what the

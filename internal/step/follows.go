@@ -39,17 +39,41 @@ func (r *Run) mayFollow(tried []transcript.Attempt) (list []transcript.Next) {
 	}
 	for _, o := range r.outcomes(tried[:n-1], failed) {
 		for _, next := range c.next(&o) {
-			switch {
-			case next == transcript.NextShortened && afterSummary && tried[n-1].ErrorKind == "":
-				list = append(list, transcript.NextSummarized)
-			case next == transcript.NextShortened && r.Plan.Prompt.Summarize:
-				list = append(list, transcript.NextSummary)
+			can, must := r.canFollow(next)
+			if !can {
+				continue
 			}
 			list = append(list, next)
+			switch {
+			case next != transcript.NextShortened:
+			case !afterSummary:
+				list = append(list, transcript.NextSummary)
+			case tried[n-1].ErrorKind == "":
+				list = append(list, transcript.NextSummarized)
+			}
+			if must {
+				break
+			}
 		}
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
+}
+
+// canFollow reports whether something can follow an attempt, as far as the request says, and whether the step tries nothing else then.
+func (r *Run) canFollow(next transcript.Next) (can, must bool) {
+	q := &r.query
+	switch next {
+	case transcript.NextShortened:
+		must = r.copied().query.shorten(func() bool { return false })
+		return must || q.Shorten && q.Summarize && !q.summarized, must
+	case transcript.NextReasoningDropped:
+		return q.Opaque > 0, q.Opaque > 0
+	case transcript.NextRetried, transcript.NextWaited: // if there was time
+		return true, false
+	default:
+		return true, true
+	}
 }
 
 // outcomes returns what an attempt that has failed can have been.
@@ -83,24 +107,45 @@ func (r *Run) outcomes(before []transcript.Attempt, a *transcript.Attempt) (list
 // wanted returns what the reply of an attempt may have called for. If the reply is kept, it says so itself.
 func (r *Run) wanted(before []transcript.Attempt, a *transcript.Attempt) (list []transcript.Next) {
 	isCut := a.FinishReason == string(providers.Length)
+	list = []transcript.Next{transcript.NextReconsidered, transcript.NextAskedAlone}
 	switch {
 	case a.ErrorKind == string(providers.Refused):
 		list = []transcript.Next{transcript.NextInsisted}
-	case isCut && !r.query.capRaised:
-		list = []transcript.Next{transcript.NextCapRaised, transcript.NextCapRaisedMore, transcript.NextAskedAlone}
+	case isCut:
+		list = append(list, transcript.NextCapRaised, transcript.NextCapRaisedMore)
 	default:
-		list = []transcript.Next{transcript.NextAskedAgain, transcript.NextReconsidered, transcript.NextAskedAlone}
+		list = append(list, transcript.NextAskedAgain)
 	}
-	calls := r.query.dialog != nil && isCut // of tools, which the attempt does not have
-	if a.Reply == "" || a.ReplyCut || calls {
+	list = slices.DeleteFunc(list, func(next transcript.Next) bool { return !r.canAsk(next) })
+	if a.Reply == "" || a.ReplyCut {
 		return list
 	}
 	is := r.read(before, a)
-	return slices.DeleteFunc(list, func(next transcript.Next) bool { return next != is })
+	mayHaveCalled := r.query.dialog != nil && isCut // the attempt does not have the calls
+	return slices.DeleteFunc(list, func(next transcript.Next) bool {
+		return next != is && (next != transcript.NextCapRaisedMore || !mayHaveCalled)
+	})
 }
 
-// read reads the reply of an attempt as Do does, and returns what it calls for. The run does not change.
-func (r *Run) read(before []transcript.Attempt, a *transcript.Attempt) transcript.Next {
+// canAsk reports whether the model can be asked for another reply in a way.
+func (r *Run) canAsk(next transcript.Next) bool {
+	again := r.copied()
+	switch next {
+	case transcript.NextAskedAgain:
+		return r.Plan.Contract != nil && !r.query.askedAgain
+	case transcript.NextReconsidered:
+		return r.Plan.Step.Doubt != nil
+	case transcript.NextAskedAlone:
+		return r.Plan.Speech != nil && again.askAlone()
+	case transcript.NextInsisted:
+		return r.Plan.Speech != nil && again.insist()
+	default:
+		return again.query.raiseCap(true)
+	}
+}
+
+// copied returns a run with the request. What is done to it does not change r.
+func (r *Run) copied() *Run {
 	again := &Run{Plan: r.Plan, query: r.query}
 	if d := r.query.dialog; d != nil {
 		again.query.dialog = new(*d)
@@ -108,6 +153,12 @@ func (r *Run) read(before []transcript.Attempt, a *transcript.Attempt) transcrip
 	if d := r.query.Data; d != nil {
 		again.query.Data = new(*d)
 	}
+	return again
+}
+
+// read reads the reply of an attempt as Do does, and returns what it calls for.
+func (r *Run) read(before []transcript.Attempt, a *transcript.Attempt) transcript.Next {
+	again := r.copied()
 	again.draft.start(&r.Plan.Step)
 	again.draft.Attempts = before
 	next, _ := again.readReply(&providers.Response{

@@ -58,6 +58,9 @@ func (r *Run) replay(tried []transcript.Attempt, n int) (missing []string) {
 	for i := range n {
 		r.lookAt(tried, i, missing)
 		a := &tried[i]
+		if !isSummary(tried, i) {
+			r.repeatPartial(a)
+		}
 		switch a.Next {
 		case "", transcript.NextWaited, transcript.NextGivenUp: // the request is the same, or there is none
 		case transcript.NextTools:
@@ -87,6 +90,19 @@ func (r *Run) replay(tried []transcript.Attempt, n int) (missing []string) {
 		}
 	}
 	return missing
+}
+
+// repeatPartial keeps the text of an attempt whose call failed, as readPartial does. Invalid replies and refusals are none.
+func (r *Run) repeatPartial(a *transcript.Attempt) {
+	mayCall := !a.ToolsForbidden && r.query.model.Request.MayCallTools()
+	switch providers.ErrorKind(a.ErrorKind) {
+	case "", providers.InvalidResponse, providers.Refused:
+		return
+	default:
+		if !mayCall && !a.ReplyCut {
+			r.keepText(textOf(a.Reply))
+		}
+	}
 }
 
 // lookAt shows the request of attempt i to whoever looks at it.
