@@ -79,9 +79,13 @@ func TestAFailureSaysEverything(t *testing.T) {
 				})
 				require.Equal(t, time.Now().UTC(), failure.At)
 				require.Len(t, failure.AttemptDetails, failure.Attempts)
-				for _, a := range failure.AttemptDetails {
+				for i, a := range failure.AttemptDetails {
+					next := transcript.NextRetried
+					if i == failure.Attempts-1 {
+						next = transcript.NextGivenUp
+					}
 					require.Equal(t, transcript.Attempt{
-						Provider: "m", Model: "gpt-9", ErrorKind: string(kind), ErrorMessage: failure.Message, Usage: transcript.Usage{Input: 7}, Duration: time.Second, PromptTokens: a.PromptTokens,
+						Provider: "m", Model: "gpt-9", ErrorKind: string(kind), ErrorMessage: failure.Message, Next: next, Usage: transcript.Usage{Input: 7}, Duration: time.Second, PromptTokens: a.PromptTokens,
 						Began: a.Began, Waited: a.Waited, Hash: a.Hash, Counted: kind == providers.InvalidResponse,
 					}, a)
 				}

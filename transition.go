@@ -538,7 +538,12 @@ func (r *record) checkEntry(ev Event) error {
 		if _, done := r.Find(ev.Key); done {
 			return fmt.Errorf("turn %s has been committed before it", ev.Key)
 		}
-		return cmp.Or(r.tools.Check(&ev), sources.Check(ev.Calls), turns.CheckUsages(transcript.Usage{}, ev.Attempts))
+		return cmp.Or(
+			r.tools.Check(&ev),
+			sources.Check(ev.Calls),
+			turns.CheckUsages(transcript.Usage{}, ev.Attempts),
+			turns.CheckRound(ev.Attempts),
+		)
 	case Annotated:
 		return r.checkNote(ev)
 	case Decided:
@@ -578,7 +583,11 @@ func (r *record) checkState(ev StateChanged, failed []*Failure) error {
 
 func (r *record) checkFailures(list []*Failure) error {
 	for _, f := range list {
-		err := cmp.Or(turns.CheckKey(f.Key, r.Cursor), turns.CheckUsages(transcript.Usage{}, f.AttemptDetails))
+		err := cmp.Or(
+			turns.CheckKey(f.Key, r.Cursor),
+			turns.CheckUsages(transcript.Usage{}, f.AttemptDetails),
+			turns.CheckNext(f.AttemptDetails),
+		)
 		if err != nil {
 			return err
 		}

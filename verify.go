@@ -693,7 +693,7 @@ func (x *rereading) repeatCalls(r *record, f *failedCalls, c *EntryCheck) {
 	c.Unknown = len(tried) - found.Equal
 	if c.Unknown == 0 {
 		c.Missing = nil
-		if err := journals.WrongCosts(tried, found); err != nil && f.writer == *env.rules {
+		if err := journals.WrongCalls(tried, found); err != nil && f.writer == *env.rules {
 			c.Verdict, c.Reason = EntryWrong, err.Error()
 		}
 	}

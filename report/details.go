@@ -143,8 +143,10 @@ func (r *Report) failureBlocks() []block {
 		t := &r.Result.Turns[i]
 		for n, a := range t.Attempts {
 			if a.ErrorKind != "" {
-				attempts = append(attempts,
-					[]string{readmodel.TurnLabel(t), fmt.Sprint(t.Round), fmt.Sprint(n + 1), readmodel.Words(a.ErrorKind), a.ErrorMessage})
+				attempts = append(attempts, []string{
+					readmodel.TurnLabel(t), fmt.Sprint(t.Round), fmt.Sprint(n + 1), readmodel.Words(a.ErrorKind), a.ErrorMessage,
+					readmodel.Words(a.Next),
+				})
 			}
 		}
 	}
@@ -152,7 +154,7 @@ func (r *Report) failureBlocks() []block {
 		listBlock("Warnings:", r.Result.Warnings),
 		tableBlock("Participants who dropped out", []string{"Name", "Time", "Reason"}, gone),
 		tableBlock("Steps that failed in all attempts", []string{"Actor", "Phase", "Round", "Time", "Kind", "Model", "Attempts", "Message"}, steps),
-		tableBlock("Failed attempts of completed turns", []string{"Turn", "Round", "Attempt", "Kind", "Message"}, attempts),
+		tableBlock("Failed attempts of completed turns", []string{"Turn", "Round", "Attempt", "Kind", "Message", "Then"}, attempts),
 	)
 }
 

@@ -195,6 +195,7 @@ type Attempt struct {
 	FinishReason   string        `json:"finish_reason,omitempty"`   // why the model stopped, as reported by the provider
 	ErrorKind      string        `json:"error_kind,omitempty"`      // kind of the error; empty for the successful attempt; a doubtful reply has invalid_response and can stand
 	ErrorMessage   string        `json:"error_message,omitempty"`   // message of the error
+	Next           Next          `json:"next,omitempty"`            // what followed; empty if the reply is the turn
 	PromptTokens   int           `json:"prompt_tokens,omitempty"`   // estimated tokens of the prompt
 	Cut            bool          `json:"cut,omitempty"`             // the service seems to have cut the prompt, so Usage.Input counts what was left
 	Counted        bool          `json:"counted,omitempty"`         // Usage.Input counts the prompt, although the reply was not valid
@@ -211,6 +212,29 @@ type Attempt struct {
 	ReplyCut       bool          `json:"reply_cut,omitempty"`   // Reply is only the beginning: the journal keeps 64 KiB
 	Read           []Access      `json:"read,omitempty"`        // what the model looked at by itself, such as files, in order
 }
+
+// Next says what followed a request to a model.
+type Next string
+
+// What can follow a request. "The prompt" is that of the next request.
+const (
+	NextAskedAgain       Next = "asked_again"       // the prompt had the reply too, why it is not valid, and a request for a valid one
+	NextReconsidered     Next = "reconsidered"      // the prompt had the reply too, which is valid, and why it is doubtful
+	NextAskedAlone       Next = "asked_alone"       // the prompt also asked the model to speak only for itself
+	NextInsisted         Next = "insisted"          // the prompt also asked the model to speak, although it had declined
+	NextCapRaised        Next = "cap_raised"        // the same prompt, with a higher token limit of the reply
+	NextCapRaisedMore    Next = "cap_raised_more"   // the same, with a limit that leaves room for reasoning
+	NextShortened        Next = "shortened"         // the prompt was shortened, because it was too long for the model
+	NextSummary          Next = "summary"           // a request for a summary of a part of the prompt, which is the next attempt
+	NextSummarized       Next = "summarized"        // after such a request: the prompt had the summary in place of the part
+	NextReasoningDropped Next = "reasoning_dropped" // the prompt had no reasoning of earlier turns any more
+	NextTools            Next = "tools"             // the calls of tools ran, and the prompt had their results
+	NextWithoutTools     Next = "without_tools"     // the model had to reply without calls of tools
+	NextRetried          Next = "retried"           // the same request after a short wait; after a loop, it also asked to avoid repetition
+	NextWaited           Next = "waited"            // the same request after a wait for a rate limit of all, or for a provider that could not be reached
+	NextSubstitute       Next = "substitute"        // the first request to a substitute
+	NextGivenUp          Next = "given_up"          // nothing: the step ended without a reply to this request
+)
 
 // Access is something that a model looked at by itself before it replied, with tools of its own. A coding agent reads files, for
 // example. It is what the model's service reports; nothing proves it.

@@ -19,16 +19,26 @@ func WrongTurn(t *transcript.Turn, found *step.Reread) error {
 		return nil
 	case !found.Fits && len(found.Missing) <= 1:
 		return errors.New("its window is not how the history fits into the prompt")
+	case found.Next != nil:
+		return found.Next
 	case len(found.Differs) > 0:
 		return fmt.Errorf("the request of its call %d has another hash", found.Differs[0])
 	case found.Wrong != nil:
 		return found.Wrong
 	}
-	return WrongCosts(t.Attempts, found)
+	return wrongCosts(t.Attempts, found)
 }
 
-// WrongCosts compares the costs of attempts with those by the prices of the configuration.
-func WrongCosts(tried []transcript.Attempt, found *step.Reread) error {
+// WrongCalls returns what is wrong with the attempts of a step that failed, whose requests are all known.
+func WrongCalls(tried []transcript.Attempt, found *step.Reread) error {
+	if found.Next != nil {
+		return found.Next
+	}
+	return wrongCosts(tried, found)
+}
+
+// wrongCosts compares the costs of attempts with those by the prices of the configuration.
+func wrongCosts(tried []transcript.Attempt, found *step.Reread) error {
 	for i, a := range tried {
 		if u := found.Costs[i]; u != a.Usage {
 			return fmt.Errorf("the cost of its call %d is %v, want %v", i+1, a.Usage.Cost, u.Cost)

@@ -51,21 +51,23 @@ func (r *Run) attempt(n int) (again bool, err error) {
 	whole := err == nil
 	mayCall := request.MayCallTools()
 	var round *Round
+	var next transcript.Next
 	if failed := providers.AsError(err); failed != nil {
 		resp = failed.Partial
-		err = r.readPartial(failed, err, mayCall)
-	} else if round, again, err = r.readCalls(&resp); !again && err == nil {
-		err = r.askForSpeech(&resp)
-		if err == nil {
-			err = r.accept(&resp)
-		}
-		if err == nil {
-			resp.Warnings = r.keepReasoning(&resp)
-			err = r.reconsider(&resp)
-		}
+		next, err = r.readPartial(failed, err, mayCall)
+	} else {
+		round, next, err = r.readCalls(&resp)
+		again = next != "" && err == nil
+	}
+	if whole && !again && err == nil {
+		next, err = r.readReply(&resp)
 	}
 	a := r.newAttempt(q.usage(resp, whole, r.Plan.NoText))
 	a.ToolsForbidden = forbidden
+	if again {
+		a.Next = next
+	}
+	r.attempts.wants = next
 	if t := r.Plan.Tools; t != nil && t.Warning != "" && len(r.draft.Attempts) == 0 {
 		resp.Warnings = append(slices.Clip(resp.Warnings), t.Warning)
 	}
@@ -87,22 +89,50 @@ func (r *Run) attempt(n int) (again bool, err error) {
 	return again, err
 }
 
+// readReply sets a reply as the turn's reply. If that is not possible, or if the model is asked for another one, it returns an error,
+// and what the reply calls for.
+func (r *Run) readReply(resp *providers.Response) (next transcript.Next, err error) {
+	next, err = r.askForSpeech(resp)
+	if err != nil {
+		return next, err
+	}
+	next, err = r.accept(resp)
+	if err != nil {
+		return next, err
+	}
+	resp.Warnings = r.keepReasoning(resp)
+	return r.reconsider(resp)
+}
+
 // readPartial keeps the text of a call that failed, for KeepPartial, and returns the error of the attempt. Text beside calls
 // of tools is not the reply, and nobody knows whether calls would have followed: so the text of a call that may have any is
 // not kept.
-func (r *Run) readPartial(failed *providers.Error, err error, mayCall bool) error {
+func (r *Run) readPartial(failed *providers.Error, err error, mayCall bool) (transcript.Next, error) {
 	resp := &failed.Partial
-	said, _ := reasoning.Split(characters.Valid(resp.Text[:characters.Complete(resp.Text)]))
-	text := strings.TrimSpace(said)
+	text := textOf(resp.Text[:characters.Complete(resp.Text)])
 	switch {
-	case !characters.IsBlank(text) && len(text) > len(r.attempts.partial) && !mayCall:
-		r.attempts.partial = text
+	case !mayCall && r.keepText(text):
 		part, _ := r.partOf(text)
 		r.attempts.whole = r.Plan.KeepPartial && part != text
 	case failed.Kind == providers.InvalidResponse && characters.IsBlank(text):
 		return r.emptyReply(failed)
 	}
-	return err
+	return "", err
+}
+
+// textOf returns a text that a model has written, without reasoning.
+func textOf(reply string) string {
+	said, _ := reasoning.Split(characters.Valid(reply))
+	return strings.TrimSpace(said)
+}
+
+// keepText keeps the text of a call that failed, or returns false if it is blank or there is a longer one.
+func (r *Run) keepText(text string) bool {
+	if characters.IsBlank(text) || len(text) <= len(r.attempts.partial) {
+		return false
+	}
+	r.attempts.partial = text
+	return true
 }
 
 // checkTimeout returns the error of a call. If the step's time is over, that is a timeout, regardless of what the
@@ -122,8 +152,8 @@ func (r *Run) checkTimeout(resp providers.Response, err error) error {
 	}
 }
 
-// accept sets a reply as the turn's reply, or returns an error if it is not valid.
-func (r *Run) accept(resp *providers.Response) error {
+// accept sets a reply as the turn's reply. If it is not valid, it returns an error, and what the reply calls for.
+func (r *Run) accept(resp *providers.Response) (transcript.Next, error) {
 	text := resp.Text
 	if r.Plan.Contract == nil { // a contract removes reasoning itself
 		text, _ = reasoning.Split(characters.Valid(text))
@@ -154,11 +184,11 @@ func (r *Run) accept(resp *providers.Response) error {
 	}
 	text, err := r.acceptSpeech(resp, text)
 	if err != nil {
-		return err
+		return "", err
 	}
 	text = r.Plan.Pseudonyms.Reveal(text)
 	r.setReply(text, nil)
-	return nil
+	return "", nil
 }
 
 // setReply sets the reply of the turn, with a flag if its text looks as if a template had left something in it.
@@ -170,7 +200,7 @@ func (r *Run) setReply(text string, data json.RawMessage) {
 }
 
 // emptyReply returns the error of a reply without text; see query.emptyReply.
-func (r *Run) emptyReply(e *providers.Error) error {
+func (r *Run) emptyReply(e *providers.Error) (transcript.Next, error) {
 	return r.query.emptyReply(e, r.Plan.Step.Actor, r.maxRetries(e.Kind) > 0)
 }
 
@@ -201,73 +231,98 @@ func (r *Run) keepReasoning(resp *providers.Response) []string {
 	return resp.Warnings
 }
 
-// structured validates a reply against its contract. If the reply is invalid, it prepares a request for a valid one
-// if possible.
-func (r *Run) structured(resp *providers.Response) error {
+// structured validates a reply against its contract. If the reply is invalid, it prepares a request for a valid one if possible, and
+// says which.
+func (r *Run) structured(resp *providers.Response) (transcript.Next, error) {
 	p := &r.Plan
-	parsed, err := r.parse(resp)
-	if _, inline := reasoning.Split(parsed.Text); err == nil && inline != "" {
-		parsed, err = p.withoutReasoning(parsed)
-	}
+	parsed, err := r.parseSaid(resp)
 	switch {
 	case err == nil:
 		if parsed.Repaired {
 			r.draft.flag(transcript.Repaired)
 		}
 		r.setReply(parsed.Text, parsed.Data)
-		return nil
+		return "", nil
 	case resp.FinishReason == providers.WindowFull:
-		return &providers.Error{
+		return "", &providers.Error{
 			Kind:    providers.ContextOverflow,
 			Partial: *resp,
 			Err:     fmt.Errorf("the context window was full before the reply was complete: %w", err),
 		}
 	case r.maxRetries(providers.InvalidResponse) == 0:
-	case resp.FinishReason == providers.Length &&
-		r.query.raiseCap(resp.Text, r.query.usage(*resp, true, p.NoText).Reasoning):
-		return &providers.Error{
-			Kind:    providers.InvalidResponse,
-			Partial: *resp,
-			Err:     fmt.Errorf("%w with a higher token limit: %w", errAskedAgain, err),
+	case resp.FinishReason == providers.Length:
+		if next := r.raiseCap(resp); next != "" {
+			return next, &providers.Error{
+				Kind:    providers.InvalidResponse,
+				Partial: *resp,
+				Err:     fmt.Errorf("%w with a higher token limit: %w", errAskedAgain, err),
+			}
 		}
-	case resp.FinishReason != providers.Length && !r.query.askedAgain &&
-		r.query.Data != nil: // an embedder has no prompt to repeat
+	case !r.query.askedAgain && r.query.Data != nil: // an embedder has no prompt to repeat
 		return r.query.askAgain(*resp, err)
 	}
 	if _, ok := r.defaultReply(); ok && !p.Judging && p.Step.Actor != protocol.Retriever {
 		err = fmt.Errorf("%w: %w", errDefault, err)
 	}
-	return &providers.Error{
+	return "", &providers.Error{
 		Kind:    providers.InvalidResponse,
 		Partial: *resp,
 		Err:     err,
 	}
 }
 
+// raiseCap raises the token limit after a structured reply that reached it, and returns how. It is empty if that is not possible.
+func (r *Run) raiseCap(resp *providers.Response) transcript.Next {
+	thought := r.query.usage(*resp, true, r.Plan.NoText).Reasoning
+	reasons := r.query.mostlyReasons(resp.Text, thought)
+	switch {
+	case !r.query.raiseCap(reasons):
+		return ""
+	case reasons:
+		return transcript.NextCapRaisedMore
+	}
+	return transcript.NextCapRaised
+}
+
 // reconsider prepares a request to reconsider the reply that was accepted if the step doubts it, and returns an error for
 // the attempt. It does so once, and not if no further attempt is allowed. resp is the reply as it came.
-func (r *Run) reconsider(resp *providers.Response) error {
-	p := &r.Plan
-	last := len(r.draft.Attempts)+1-r.attempts.waitedAfter >= p.Limits.Attempts
-	if p.Step.Doubt == nil || r.attempts.doubtful != nil || last ||
+func (r *Run) reconsider(resp *providers.Response) (transcript.Next, error) {
+	if r.Plan.Step.Doubt == nil || r.attempts.doubtful != nil || r.isLast() ||
 		r.maxRetries(providers.InvalidResponse) == 0 {
-		return nil
+		return "", nil
 	}
+	return r.doubt(resp)
+}
+
+// doubt keeps the reply that was accepted, prepares a request to reconsider it, and returns what follows with an error for the
+// attempt. It returns no error if nothing is doubtful.
+func (r *Run) doubt(resp *providers.Response) (transcript.Next, error) {
+	p := &r.Plan
 	var v any = r.draft.Text
 	if p.Contract != nil {
 		var err error
 		v, err = p.Contract.Decode(reply.Reply{Data: r.draft.Data})
 		if err != nil {
-			return err
+			return "", err
 		}
 	}
 	doubts := p.Step.Doubt(v)
 	if len(doubts) == 0 {
-		return nil
+		return "", nil
 	}
 	kept := r.draft
 	r.attempts.doubtful = &kept
-	return r.query.ask("reconsider", *resp, p.Pseudonyms.HideAll(slices.Clone(doubts)), &Doubtful{doubts})
+	return r.query.ask(transcript.NextReconsidered, *resp, p.Pseudonyms.HideAll(slices.Clone(doubts)), &Doubtful{doubts})
+}
+
+// parseSaid validates a reply against its contract, and again without the reasoning in its strings.
+func (r *Run) parseSaid(resp *providers.Response) (reply.Reply, error) {
+	parsed, err := r.parse(resp)
+	_, inline := reasoning.Split(parsed.Text)
+	if err == nil && inline != "" {
+		return r.Plan.withoutReasoning(parsed)
+	}
+	return parsed, err
 }
 
 // parse validates a reply against its contract. It rejects a truncated reply, because a complete object in it may be
@@ -351,67 +406,68 @@ func (r *Run) limitTools() {
 	}
 }
 
-// cutCalling is in the error of a response that was cut while the model called a tool.
-const cutCalling = "the response was cut while the model called a tool"
-
-// readCalls looks for calls of tools in a response. It returns a round if the calls are to run. again reports that the model
-// is asked for its reply next, because this response is none. The error is that of the attempt.
-func (r *Run) readCalls(resp *providers.Response) (round *Round, again bool, err error) {
+// readCalls looks for calls of tools in a response. It returns a round if the calls are to run. next says what follows the response
+// if it is not the reply. The error is that of the attempt.
+func (r *Run) readCalls(resp *providers.Response) (round *Round, next transcript.Next, err error) {
 	q := &r.query
 	d := r.query.dialog
 	if d == nil {
-		return nil, false, nil
-	}
-	invalid := func(kind providers.ErrorKind, cause error) error {
-		return &providers.Error{
-			Kind:    kind,
-			Partial: *resp,
-			Err:     cause,
-		}
+		return nil, "", nil
 	}
 	parts := neededParts(resp.Parts)
 	calls := countCalls(parts)
 	switch {
 	case calls == 0 && d.schema != nil: // the model has gathered what it needs
 		if _, err := r.parse(resp); err == nil {
-			return nil, false, nil
+			return nil, "", nil
 		}
 		q.forbidTools()
-		return nil, true, nil
-	case calls == 0:
-		return nil, false, nil
-	case !q.model.Request.MayCallTools():
-		if !characters.IsBlank(resp.Text) {
-			return nil, false, nil
-		}
-		return nil, false, invalid(providers.InvalidResponse, errors.New("the model called a tool although none is allowed"))
-	case resp.FinishReason == providers.ContentFilter:
-		return nil, false, invalid(providers.ContentFiltered, errors.New("the service filtered a call of a tool"))
-	case resp.FinishReason == providers.WindowFull:
-		return nil, false, invalid(
-			providers.ContextOverflow,
-			errors.New("the context window was full before the calls of tools were complete"),
-		)
-	case resp.FinishReason == providers.Length:
-		if r.maxRetries(providers.InvalidResponse) > 0 && q.raiseCap("", 0) {
-			return nil, false, invalid(
-				providers.InvalidResponse,
-				fmt.Errorf("%w with a higher token limit: %s", errAskedAgain, cutCalling),
-			)
-		}
-		q.forbidTools()
-		return nil, false, invalid(providers.InvalidResponse, errors.New(cutCalling))
-	case sizeOf(parts) > maxParts || d.Room-d.tokens-q.partTokens(parts) < calls*minResults:
+		return nil, transcript.NextWithoutTools, nil
+	case calls == 0, !q.model.Request.MayCallTools() && !characters.IsBlank(resp.Text):
+		return nil, "", nil
+	}
+	next, err = r.cutCalls(resp)
+	if err != nil {
+		return nil, next, err
+	}
+	if sizeOf(parts) > maxParts || d.Room-d.tokens-q.partTokens(parts) < calls*minResults {
 		q.forbidTools()
 		resp.FinishReason = providers.Length // of what can be sent back
 		resp.Warnings = append(
 			slices.Clip(resp.Warnings),
 			"there was no room for another round of tool calls: the model was asked to reply without them",
 		)
-		return nil, true, nil
+		return nil, transcript.NextWithoutTools, nil
 	}
 	resp.FinishReason = providers.ToolCalls
-	return &Round{Parts: parts}, true, nil
+	return &Round{Parts: parts}, transcript.NextTools, nil
+}
+
+// cutCalls returns the error of a response whose calls of tools must not run, because none is allowed or because they are cut, and
+// what the response calls for.
+func (r *Run) cutCalls(resp *providers.Response) (next transcript.Next, err error) {
+	q := &r.query
+	e := &providers.Error{Kind: providers.InvalidResponse, Partial: *resp}
+	cut := errors.New("the response was cut while the model called a tool")
+	switch {
+	case !q.model.Request.MayCallTools():
+		e.Err = errors.New("the model called a tool although none is allowed")
+	case resp.FinishReason == providers.ContentFilter:
+		e.Kind = providers.ContentFiltered
+		e.Err = errors.New("the service filtered a call of a tool")
+	case resp.FinishReason == providers.WindowFull:
+		e.Kind = providers.ContextOverflow
+		e.Err = errors.New("the context window was full before the calls of tools were complete")
+	case resp.FinishReason != providers.Length:
+		return "", nil
+	case r.maxRetries(e.Kind) > 0 && q.raiseCap(true):
+		e.Err = fmt.Errorf("%w with a higher token limit: %w", errAskedAgain, cut)
+		return transcript.NextCapRaisedMore, e
+	default:
+		q.forbidTools()
+		e.Err = cut
+	}
+	return "", e
 }
 
 // callTools has the host run the calls of a round and store it, and adds it to the request. An error ends the step.

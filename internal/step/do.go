@@ -5,14 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
-	"strings"
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
-	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/panics"
-	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
@@ -88,8 +84,9 @@ func (r *Run) perform() error {
 	case err != nil:
 		return err
 	}
-	for n := len(r.draft.Attempts) + 1; ; n++ {
-		reconsiders := r.attempts.doubtful != nil
+	for {
+		made := len(r.draft.Attempts)
+		n := r.course().number + 1
 		again, err := r.attempt(n)
 		if r.ctx.Err() != nil {
 			return r.contextEnded(n, err)
@@ -98,28 +95,15 @@ func (r *Run) perform() error {
 		case r.attempts.ended != nil:
 			return r.attempts.ended
 		case again:
-			r.attempts.waitedAfter++
 			continue
 		case err == nil:
 			r.finish()
 			return nil
 		}
-		if reconsiders { // the model is asked once, and the first reply stands
-			_ = r.attempts.current.Failed(providers.AsError(err), -1)
-			return r.giveUp(n, providers.AsError(err))
-		}
-		failed, shorter := r.tryShorter(n, providers.AsError(err))
-		if r.query.capRaised &&
-			failed.Kind == providers.InvalidRequest { // the model does not allow the raised limit
-			failed = &providers.Error{
-				Kind:    providers.InvalidResponse,
-				Partial: failed.Partial,
-				Err:     failed,
-			}
-		}
-		wait := time.Duration(0)
-		if !shorter {
-			wait = r.retryDelay(n, failed)
+		failed := providers.AsError(err)
+		wait := time.Duration(-1)
+		if len(r.draft.Attempts) > made { // otherwise the call could not begin
+			failed, wait = r.follow(failed)
 		}
 		if err := r.attempts.current.Failed(failed, wait); err != nil || wait < 0 {
 			return r.giveUp(n, failed)
@@ -255,167 +239,6 @@ func (r *Run) keepPartial() bool {
 	return true
 }
 
-// otherWindow says that the window of a turn is not the one into which its history fits.
-const otherWindow = "what was left out of the history is not known: tokens are counted in another way than then"
-
-// Repeat returns the request of the last attempt of a step that was executed earlier, with the estimated tokens of its
-// prompt. It calls no model, but changes the first request as the failed attempts did. missing says in words what cannot be
-// repeated, because the attempts do not have it, or because tokens are counted in another way than then. fitted is how the
-// history was fitted then.
-//
-// tried has no attempts of Tools.Rounds up to Tools.Counted. If it is nil, Repeat returns the next request of a step that has
-// not ended.
-func (r *Run) Repeat(tried []transcript.Attempt, fitted *transcript.Window) (request providers.Request, tokens int, missing []string) {
-	r.query.set(&r.Plan)
-	t := r.Plan.Tools
-	most := len(tried) - 1
-	ended := len(tried) > 0
-	if t != nil {
-		earlier := t.Rounds[:t.Counted]
-		if tried == nil {
-			earlier = t.Rounds
-			most++
-		}
-		before := attemptsOf(earlier)
-		tried = append(before, tried...)
-		most = most + len(before)
-	}
-	recounted := ended && tried[0].PromptTokens > 0 &&
-		tried[0].PromptTokens != r.query.Tokens-r.query.Slack
-	missing = r.replay(tried, most)
-	if missing == nil && ended && !reflect.DeepEqual(r.query.window, fitted) {
-		missing = append(missing, otherWindow)
-	}
-	if recounted && r.query.capRaised {
-		missing = append(
-			missing,
-			"how far the token limit of the reply was raised is not known: tokens are counted in another way than then",
-		)
-	}
-	if t != nil && most >= 0 && most < len(tried) && tried[most].ToolsForbidden {
-		r.query.forbidTools()
-	}
-	return r.query.model.Request, r.query.Tokens, missing
-}
-
-// replay changes the request as the first n attempts did, without a call.
-func (r *Run) replay(tried []transcript.Attempt, n int) (missing []string) {
-	ends := r.Plan.Tools.roundEnds()
-	for i := 0; i < n; i++ {
-		r.lookAt(tried, i, missing)
-		if round := ends[i]; round != nil {
-			r.query.dialog.number++
-			if round.Results != nil {
-				r.query.addRound(*round)
-			}
-			r.replaySubstitute(tried, i)
-			continue
-		}
-		switch a := tried[i]; providers.ErrorKind(a.ErrorKind) {
-		case "": // it called tools when there was no room left, or had gathered what it needs
-			r.query.forbidTools()
-			if a.FinishReason == string(providers.ToolCalls) {
-				missing = append(missing, fmt.Sprintf("the round of tool calls of attempt %d is not kept", i+1))
-			}
-		case providers.ContextOverflow:
-			r.query.shorten(func() bool {
-				i++ // the attempt of the summary
-				request, err := r.query.summaryRequest(&r.Plan.Summarizer, r.Plan.Pseudonyms, r.Plan.Step.Actor)
-				if err == nil && r.look != nil {
-					r.look(i, &request, missing)
-				}
-				done, lacks := r.repeatSummary(tried[i])
-				missing = append(missing, lacks...)
-				return done
-			})
-		case providers.InvalidRequest:
-			r.query.dropReasoning()
-		case providers.InvalidResponse:
-			missing = append(missing, r.repeatAskedAgain(i, a)...)
-		case providers.Loop:
-			r.query.avoidRepetition()
-		case providers.Refused:
-			r.repeatInsist(a)
-		default: // the same request is sent again
-		}
-		r.replaySubstitute(tried, i)
-	}
-	return missing
-}
-
-// lookAt shows the request of attempt i.
-func (r *Run) lookAt(tried []transcript.Attempt, i int, missing []string) {
-	if r.look == nil {
-		return
-	}
-	if tried[i].ToolsForbidden {
-		r.query.forbidTools()
-	}
-	r.look(i, &r.query.model.Request, missing)
-}
-
-// replaySubstitute turns to the substitute that made the attempt after attempt i, if another model did.
-func (r *Run) replaySubstitute(tried []transcript.Attempt, i int) {
-	for i+1 < len(tried) && !r.made(tried[i+1]) && r.substitute() {
-		continue
-	}
-}
-
-// repeatAskedAgain changes the request as an invalid reply of attempt i did.
-func (r *Run) repeatAskedAgain(i int, a transcript.Attempt) (missing []string) {
-	switch {
-	case !strings.Contains(a.ErrorMessage, errAskedAgain.Error()): // the same request is sent again
-	case strings.Contains(a.ErrorMessage, usedUp), strings.Contains(a.ErrorMessage, cutCalling):
-		r.query.raiseCap("", 0)
-	case a.ReplyCut:
-		r.query.askedAgain = true
-		return []string{fmt.Sprintf("the invalid reply of attempt %d is longer than 64 KiB, and not kept whole", i+1)}
-	case a.Reply != "":
-		said := &providers.Response{
-			Text:         a.Reply,
-			FinishReason: providers.FinishReason(a.FinishReason),
-			Usage:        a.Usage,
-		}
-		switch {
-		case r.Plan.Speech != nil && r.spoken(said.Text).Dialogue && r.askAlone():
-		case r.accept(said) == nil:
-			_ = r.reconsider(said)
-		}
-	case a.FinishReason == string(providers.Length):
-		r.query.raiseCap("the beginning of a reply", a.Usage.Reasoning)
-	default:
-		return []string{fmt.Sprintf("the invalid reply of attempt %d is not kept: set Options.KeepReplies", i+1)}
-	}
-	return nil
-}
-
-// made reports whether the model in use made an attempt.
-func (r *Run) made(a transcript.Attempt) bool {
-	model := r.query.model.Request.Model
-	return a.Provider == r.query.model.Provider &&
-		(model == "" || a.Model == model || a.Requested == model)
-}
-
-// repeatSummary changes the request as the attempt of a summary did, or returns false.
-func (r *Run) repeatSummary(a transcript.Attempt) (done bool, missing []string) {
-	if a.ErrorKind == "" && a.Reply == "" {
-		r.query.summarized = true
-		return false, []string{"the summary of the older half of the history, which was made after an overflow, " +
-			"is not kept: set Options.KeepReplies"}
-	}
-	if a.ErrorKind == "" && a.ReplyCut {
-		r.query.summarized = true
-		return false, []string{"the summary of the older half of the history, which was made after an overflow, " +
-			"is longer than 64 KiB, and not kept whole"}
-	}
-	said, _ := reasoning.Split(a.Reply)
-	if a.ErrorKind != "" || characters.IsBlank(said) {
-		return false, nil
-	}
-	r.query.useSummary(r.Plan.Pseudonyms, said)
-	return true, nil
-}
-
 // resume continues a step after the rounds that it has made: it changes the request as its attempts did, and runs the calls
 // of the last round if they have no results yet.
 func (r *Run) resume() error {
@@ -427,7 +250,6 @@ func (r *Run) resume() error {
 		r.draft.addAttempt(a)
 	}
 	r.attempts.stored = len(r.draft.Attempts)
-	r.attempts.waitedAfter = len(r.draft.Attempts)
 	tried := attemptsOf(t.Rounds)
 	r.replay(tried, len(tried))
 	if last := &t.Rounds[len(t.Rounds)-1]; last.Results == nil {

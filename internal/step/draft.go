@@ -36,6 +36,16 @@ func (d *draft) addAttempt(a transcript.Attempt) *transcript.Attempt {
 	return &d.Attempts[len(d.Attempts)-1]
 }
 
+// note notes what followed the last attempt.
+func (d *draft) note(next transcript.Next) { d.Attempts[len(d.Attempts)-1].Next = next }
+
+// end notes that nothing followed the last attempt, if it has failed.
+func (d *draft) end() {
+	if n := len(d.Attempts); n > 0 && d.Attempts[n-1].ErrorKind != "" {
+		d.note(transcript.NextGivenUp)
+	}
+}
+
 // clearFlags removes the flags of an earlier attempt.
 func (d *draft) clearFlags() { d.Flags = nil }
 
@@ -136,5 +146,6 @@ func (d *draft) setDefault(text string, data json.RawMessage, tokens int) {
 
 // finish records when the turn was complete, how the history was fitted into the window, and how much time the viewer took.
 func (d *draft) finish(w *transcript.Window, viewed time.Duration) {
+	d.end()
 	d.Window, d.Ended, d.ViewerTime = w, time.Now(), viewed
 }

@@ -37,8 +37,11 @@ func (d *Doubtful) Error() string {
 	return "the reply is doubtful: " + strings.Join(d.Doubts, "; ")
 }
 
-// usedUp is in the error of a reply that did not begin before its token limit.
-const usedUp = "were used up before the reply began"
+// usedUp is the error of a reply that did not begin before its token limit, which is the number.
+type usedUp int
+
+// Error says how many tokens were used up.
+func (u usedUp) Error() string { return fmt.Sprintf("%d were used up before the reply began", int(u)) }
 
 // Fatal reports whether a step whose last error has a kind can only succeed with another key, account, address, model or program.
 // Continuing without the reply would hide that.

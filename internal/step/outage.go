@@ -93,6 +93,7 @@ func (r *Run) neverReached() bool {
 func (r *Run) noteAnswer(began time.Time, err error) {
 	failed := providers.AsError(err)
 	s := &r.attempts
+	s.recovered = false
 	switch {
 	case failed == nil || failed.Partial.Text != "":
 	case failed.Kind == providers.Network:
@@ -103,7 +104,7 @@ func (r *Run) noteAnswer(began time.Time, err error) {
 		if s.outage && r.isBack() { // the outage is over: this is a first failure
 			s.outage = false
 			s.recoveries++
-			delete(s.failures, providers.Network)
+			s.recovered = true
 		}
 		return
 	case failed.Kind == providers.Timeout:

@@ -29,6 +29,11 @@ func (q *query) shorten(summarize func() bool) bool {
 	if q.Summarize && !q.summarized && summarize() {
 		return true
 	}
+	return q.halveHistory()
+}
+
+// halveHistory removes the older half of the history. It returns false if nothing can be removed.
+func (q *query) halveHistory() bool {
 	history := 0
 	for _, m := range q.Messages[1 : len(q.Messages)-1] {
 		history += q.count(m.Text)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/elenchus-go/debate/internal/panics"
@@ -48,8 +47,8 @@ func hide(e *providers.Error) *providers.Error {
 			hidden.Err = errors.Join(own, hidden.Err)
 		}
 	}
-	if strings.Contains(e.Error(), usedUp) {
-		hidden.Err = errors.Join(errors.New("the tokens "+usedUp), hidden.Err)
+	if _, ok := errors.AsType[usedUp](e); ok {
+		hidden.Err = errors.Join(errors.New("the tokens were used up before the reply began"), hidden.Err)
 	}
 	return hidden
 }

@@ -78,14 +78,12 @@ func (q *query) count(text string) int {
 	return q.counter.tokens
 }
 
-// raiseCap doubles the token limit of a reply that reached it, once, as far as the window allows. If text has nothing but
-// reasoning, or at least half of the limit was spent on reasoning, the new limit has room for more of it. raiseCap returns
-// false if the limit cannot be raised.
-func (q *query) raiseCap(text string, thought int) bool {
+// raiseCap doubles the token limit of a reply that reached it, once, as far as the window allows. If reasons is set, the new limit has
+// room for more reasoning. raiseCap returns false if the limit cannot be raised.
+func (q *query) raiseCap(reasons bool) bool {
 	r := &q.model.Request
 	limit := 2 * r.MaxTokens
-	if said, _ := reasoning.Split(text); characters.IsBlank(said) ||
-		thought > 0 && 2*thought >= r.MaxTokens {
+	if reasons {
 		limit = max(limit, r.MaxTokens+reasoning.MediumTokens)
 	}
 	room := min(limit, q.model.Window-q.Tokens)
@@ -97,26 +95,45 @@ func (q *query) raiseCap(text string, thought int) bool {
 	return true
 }
 
-// avoidRepetition asks for a reply again after one that repeated itself without end.
-func (q *query) avoidRepetition() { q.model.Request.AvoidRepetition = true }
+// mostlyReasons reports whether a reply that reached its token limit has nothing but reasoning, or whether at least half of the limit
+// was spent on it.
+func (q *query) mostlyReasons(text string, thought int) bool {
+	said, _ := reasoning.Split(text)
+	return characters.IsBlank(said) || thought > 0 && 2*thought >= q.model.Request.MaxTokens
+}
 
-// askAgain adds an invalid reply and its violations to the request, and returns an error for the attempt.
-func (q *query) askAgain(r providers.Response, findings error) error {
+// sendAgain prepares the same request after a failure. After a reply that repeated itself without end, the service is asked to avoid
+// that.
+func (q *query) sendAgain(kind providers.ErrorKind) {
+	if kind == providers.Loop {
+		q.model.Request.AvoidRepetition = true
+	}
+}
+
+// askAgain adds an invalid reply and its violations to the request, and returns what follows with an error for the attempt.
+func (q *query) askAgain(r providers.Response, findings error) (transcript.Next, error) {
 	violations := []string{findings.Error()}
 	if invalid, ok := errors.AsType[*reply.Invalid](findings); ok {
 		violations = invalid.Violations
 	}
-	return q.ask("reask", r, violations, findings)
+	return q.ask(transcript.NextAskedAgain, r, violations, findings)
 }
 
-// ask adds a reply and a request for another one, with its reasons, to the messages, and returns an error for the attempt.
-func (q *query) ask(prompt string, r providers.Response, reasons []string, cause error) error {
+// askPrompts are the prompts that ask for another reply.
+var askPrompts = map[transcript.Next]string{
+	transcript.NextAskedAgain:   "reask",
+	transcript.NextReconsidered: "reconsider",
+}
+
+// ask adds a reply and a request for another one, with its reasons, to the messages. It returns next with an error for the attempt,
+// or only an error if there is no such request.
+func (q *query) ask(next transcript.Next, r providers.Response, reasons []string, cause error) (transcript.Next, error) {
 	q.askedAgain = true
 	q.forbidTools()
 	q.Data.Violations = reasons
-	words, err := q.Set.User(prompt, *q.Data)
+	words, err := q.Set.User(askPrompts[next], *q.Data)
 	if err != nil {
-		return &providers.Error{
+		return "", &providers.Error{
 			Kind:    providers.InvalidRequest,
 			Partial: r,
 			Err:     err,
@@ -125,7 +142,7 @@ func (q *query) ask(prompt string, r providers.Response, reasons []string, cause
 	request := &q.model.Request
 	request.Messages = append(slices.Clone(request.Messages),
 		providers.Message{Role: providers.Assistant, Text: r.Text}, providers.Message{Role: providers.User, Text: words})
-	return &providers.Error{
+	return next, &providers.Error{
 		Kind:    providers.InvalidResponse,
 		Partial: r,
 		Err:     fmt.Errorf("%w: %w", errAskedAgain, cause),
@@ -158,24 +175,24 @@ func (q *query) forgetAsks() {
 }
 
 // emptyReply returns the error of a reply without text. If the token limit ended the reply, reasoning has used it up. Then
-// emptyReply prepares a request with room for more, if there may be another one.
-func (q *query) emptyReply(e *providers.Error, who string, again bool) error {
+// emptyReply prepares a request with room for more, if there may be another one, and says so.
+func (q *query) emptyReply(e *providers.Error, who string, again bool) (next transcript.Next, err error) {
 	limit := q.model.Request.MaxTokens
-	if e.Partial.FinishReason != providers.Length || !again || !q.raiseCap("", 0) {
+	if e.Partial.FinishReason != providers.Length || !again || !q.raiseCap(true) {
 		if onlyReasons(e.Partial) {
-			return &providers.Error{
+			return "", &providers.Error{
 				Kind:    e.Kind,
 				Partial: e.Partial,
 				Err:     fmt.Errorf("%w: %s", e.Err, reasoning.Less(who)),
 			}
 		}
-		return e
+		return "", e
 	}
-	return &providers.Error{
+	return transcript.NextCapRaisedMore, &providers.Error{
 		Kind:    e.Kind,
 		Partial: e.Partial,
 		Err: fmt.Errorf(
-			"%w with a limit of %d tokens: %d "+usedUp+": %w", errAskedAgain, q.model.Request.MaxTokens, limit, e.Err),
+			"%w with a limit of %d tokens: %w: %w", errAskedAgain, q.model.Request.MaxTokens, usedUp(limit), e.Err),
 	}
 }
 

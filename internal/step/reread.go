@@ -26,6 +26,7 @@ type Reread struct {
 	Fits    bool               // whether the history is fitted into the window as it was
 	Read    bool               // whether the reply is known, so that the turn was compared with it
 	Wrong   error              // why the turn is not what its reply says; nil if it is
+	Next    error              // why something else followed a call than what it says; nil if that is possible
 	Costs   []transcript.Usage // of the attempts; those that began after since have their cost by the prices
 	seen    map[int]struct{}   // attempts that were compared
 	tried   []transcript.Attempt
@@ -80,6 +81,9 @@ func (x *Reread) compare(r *Run, i int, request *providers.Request, missing []st
 		return
 	}
 	x.seen[i] = struct{}{}
+	if missing == nil && x.Next == nil {
+		x.Next = r.follows(x.tried[:i+1])
+	}
 	switch equal, known := r.Matches(request, x.tried[i].Hash, x.tried[i].Began); {
 	case equal && known:
 		x.Equal++
@@ -123,7 +127,7 @@ func readAgain(r *Run, t *transcript.Turn) (known bool, wrong error) {
 		Usage:        last.Usage,
 		Model:        last.Model,
 	}
-	if err := r.accept(resp); err != nil {
+	if _, err := r.accept(resp); err != nil {
 		return true, fmt.Errorf("its reply is not valid: %w", err)
 	}
 	return true, sameReply(&r.draft, t, true)

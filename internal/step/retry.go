@@ -7,71 +7,106 @@ import (
 
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/reasoning"
-	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// retryDelay returns the wait before the next attempt after attempt n has failed. It is negative if there is no next
-// attempt.
-func (r *Run) retryDelay(n int, e *providers.Error) time.Duration {
-	switch {
-	case errors.Is(e, errDefault):
-		return -1
-	case n-r.attempts.waitedAfter >= r.Plan.Limits.Attempts && r.maxWait(e) == 0:
-		return -1
-	case errors.Is(e, errAskedAgain):
-		r.countFailure(e.Kind)
-		return 0
-	case e.Kind == providers.ContextOverflow && r.shorten(n):
-		return 0
-	case e.Kind == providers.InvalidRequest &&
-		r.query.dropReasoning(): // the service may no longer accept it
-		return 0
+// follow does what follows an attempt that has failed, and notes it in the attempt. It returns the error as it counts, and the wait
+// before the next attempt, which is negative if there is none.
+func (r *Run) follow(e *providers.Error) (failed *providers.Error, wait time.Duration) {
+	certain := r.certain(e)
+	c := r.course()
+	o := outcome{
+		kind:  e.Kind,
+		guess: e.Otherwise,
+		wants: r.attempts.wants,
+		final: e.Final,
+		waits: r.maxWait(certain) > 0,
+		first: r.attempts.recovered,
+		ends:  errors.Is(e, errDefault),
 	}
-	if e.Kind == providers.Loop {
-		r.query.avoidRepetition()
-	}
-	if e.Final {
-		if r.substitute() {
-			return 0
+	for _, next := range c.next(&o) {
+		failed = certain
+		if next == transcript.NextShortened {
+			failed = e
 		}
+		next, wait = r.prepare(next, failed, c)
+		if wait >= 0 || next == transcript.NextGivenUp {
+			r.draft.note(next)
+			break
+		}
+	}
+	return failed, wait
+}
+
+// prepare prepares what may follow a failed attempt. It returns what follows, and the wait before it, which is negative if nothing
+// can be prepared.
+func (r *Run) prepare(next transcript.Next, e *providers.Error, c *course) (transcript.Next, time.Duration) {
+	done := true
+	switch next {
+	case transcript.NextShortened:
+		next, done = r.shorten(c.number)
+	case transcript.NextReasoningDropped:
+		done = r.query.dropReasoning()
+	case transcript.NextSubstitute:
+		done = r.substitute()
+	case transcript.NextRetried:
+		return next, r.retry(e, c.failuresOf(e.Kind, r.attempts.recovered)+1)
+	case transcript.NextWaited:
+		return next, r.waitForService(e)
+	case transcript.NextGivenUp:
+		done = false
+	default: // the request was prepared when the reply was read
+	}
+	if !done {
+		return next, -1
+	}
+	return next, 0
+}
+
+// retry returns the wait before the same request is sent again after the nth failure of a kind. It is negative if there is no time
+// for it.
+func (r *Run) retry(e *providers.Error, nth int) time.Duration {
+	again := backoff(e, nth)
+	inTime := again < r.timeLeft() && (r.maxWait(e) == 0 || !r.exceedsTimeout(again))
+	if !inTime || !r.mayWaitFirst(again) {
 		return -1
 	}
-	again := backoff(e, r.countFailure(e.Kind), r.maxRetries(e.Kind))
-	inTime := again < r.timeLeft() && (r.maxWait(e) == 0 || !r.exceedsTimeout(again))
-	if again >= 0 && inTime && r.mayWaitFirst(again) {
-		return again
-	}
-	if r.substitute() {
-		return 0
-	}
-	rest := r.waitForService(e)
-	if rest >= 0 {
-		r.attempts.waitedAfter = n
-	}
-	return rest
+	r.query.sendAgain(e.Kind)
+	return again
 }
 
-// shorten shortens the prompt after attempt n has failed; see query.shorten.
-func (r *Run) shorten(n int) bool {
-	return r.query.shorten(func() bool { return r.summarizeOldest(n) })
+// certain returns an error as it counts if no shorter prompt follows it: a guess of an overflow has the kind that it would have
+// without the guess. If the model does not allow the raised token limit, its earlier reply counts as invalid.
+func (r *Run) certain(e *providers.Error) *providers.Error {
+	if e.Otherwise != "" {
+		known := *e
+		known.Kind = e.Otherwise
+		known.Otherwise = ""
+		e = &known
+	}
+	if r.query.capRaised && e.Kind == providers.InvalidRequest {
+		return &providers.Error{
+			Kind:    providers.InvalidResponse,
+			Partial: e.Partial,
+			Err:     e,
+		}
+	}
+	return e
 }
 
-// tryShorter shortens the prompt after attempt n has failed with an error that may be an overflow. It reports whether it
-// did. It does so once: otherwise, the error has the kind that it would have without the guess.
-func (r *Run) tryShorter(n int, e *providers.Error) (*providers.Error, bool) {
-	if e.Otherwise == "" {
-		return e, false
-	}
-	if !r.attempts.shortened && n-r.attempts.waitedAfter < r.Plan.Limits.Attempts && r.shorten(n) {
-		r.attempts.shortened = true
-		return e, true
-	}
-	certain := *e
-	certain.Kind = e.Otherwise
-	certain.Otherwise = ""
-	return &certain, false
+// shorten shortens the prompt after attempt n has failed; see query.shorten. It returns what follows the last attempt, which may be
+// one for a summary.
+func (r *Run) shorten(n int) (next transcript.Next, done bool) {
+	next = transcript.NextShortened
+	done = r.query.shorten(func() bool {
+		isSummarized := r.summarizeOldest(n)
+		if isSummarized {
+			next = transcript.NextSummarized
+		}
+		return isSummarized
+	})
+	return next, done
 }
 
 // summarizeOldest replaces the older half of the history with a summary by the summarizer. The usage counts towards
@@ -103,6 +138,7 @@ func (r *Run) summarizeOldest(n int) bool {
 		Model:    s.Request.Model,
 		Usage:    r.query.usage(resp, err == nil, r.Plan.NoText),
 	}
+	r.draft.note(transcript.NextSummary)
 	r.addAttempt(a, &resp, err)
 	said, _ := reasoning.Split(resp.Text)
 	if err != nil || characters.IsBlank(said) {
@@ -112,30 +148,10 @@ func (r *Run) summarizeOldest(n int) bool {
 	return true
 }
 
-// backoff returns the wait before the next attempt after the nth failure of a kind. It is negative if there is no
-// next attempt.
-func backoff(e *providers.Error, nth, most int) time.Duration {
-	if nth > most {
-		return -1
-	}
+// backoff returns the wait before the same request is sent again after the nth failure of a kind.
+func backoff(e *providers.Error, nth int) time.Duration {
 	upper := min(minBackoff<<min(nth, 6), maxBackoff)
 	return max(minBackoff+rand.N(upper-minBackoff+1), e.RetryAfter)
-}
-
-func (r *Run) countFailure(kind providers.ErrorKind) int {
-	if r.attempts.failures == nil {
-		r.attempts.failures = map[providers.ErrorKind]int{}
-	}
-	r.attempts.failures[kind]++
-	return r.attempts.failures[kind]
-}
-
-// maxRetries returns the maximum number of retries for a kind of error.
-func (r *Run) maxRetries(kind providers.ErrorKind) int {
-	if n, ok := r.Plan.Retries[kind]; ok {
-		return n
-	}
-	return journal.DefaultRetries()[kind]
 }
 
 // substitute switches to the next substitute, which starts with a fresh request. It returns false if there is none left.
@@ -146,8 +162,6 @@ func (r *Run) substitute() bool {
 	next := r.Plan.Substitutes[0]
 	r.Plan.Substitutes = r.Plan.Substitutes[1:]
 	r.noteReached()
-	r.attempts.failures = nil
-	r.attempts.shortened = false
 	r.attempts.substituted = true
 	r.query.change(next)
 	return true
@@ -177,7 +191,6 @@ func (r *Run) waitForService(e *providers.Error) time.Duration {
 	}
 	r.timing.stop() // the wait counts towards the debate's time, not the step's
 	r.timing.waited = true
-	r.attempts.failures = nil
 	r.attempts.outage = false
 	return rest
 }

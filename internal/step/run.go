@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/elenchus-go/debate/internal/characters"
@@ -38,30 +37,28 @@ type Run struct {
 
 // attempts is the state of the attempts so far.
 type attempts struct {
-	current     Call                        // of the last attempt
-	open        Call                        // the call in progress, which may be for a summary; nil if there is none
-	began       time.Time                   // when that call began
-	hash        string                      // keyed hash of its request
-	stream      *stream                     // of the attempt whose call is in progress or has just ended; otherwise nil
-	response    providers.Response          // what the provider returned; zero until then
-	whole       bool                        // the attempt keeps the reply, because the turn lacks a part of it
-	waited      time.Duration               // wait before the call
-	stored      int                         // number of attempts that the host has stored with rounds of tool calls
-	ended       error                       // why the host has ended the step between two attempts
-	failures    map[providers.ErrorKind]int // number of failures by kind, for the model in use
-	partial     string                      // longest text of a failed attempt
-	doubtful    *draft                      // the turn with a valid reply that the model is asked to reconsider; otherwise nil
-	substituted bool                        // a substitute is in use
-	shortened   bool                        // the prompt was shortened because of a guess
-	// waitedAfter counts the attempts that no longer matter to the retries: those before a wait for a rate limit or a provider, and
-	// rounds of tool calls.
-	waitedAfter int
-	waitError   error // why the step cannot wait any longer
+	current     Call               // of the last attempt
+	open        Call               // the call in progress, which may be for a summary; nil if there is none
+	began       time.Time          // when that call began
+	hash        string             // keyed hash of its request
+	stream      *stream            // of the attempt whose call is in progress or has just ended; otherwise nil
+	response    providers.Response // what the provider returned; zero until then
+	whole       bool               // the attempt keeps the reply, because the turn lacks a part of it
+	waited      time.Duration      // wait before the call
+	stored      int                // number of attempts that the host has stored with rounds of tool calls
+	ended       error              // why the host has ended the step between two attempts
+	partial     string             // longest text of a failed attempt
+	doubtful    *draft             // the turn with a valid reply that the model is asked to reconsider; otherwise nil
+	substituted bool               // a substitute is in use
+	wants       transcript.Next    // what the reply of the last attempt calls for; empty if there is none, or if it is the turn
+	failed      *providers.Error   // of the last attempt; nil if it has not failed
+	waitError   error              // why the step cannot wait any longer
 	// While calls fail because the provider cannot be reached: when the first one failed, when the last one did, and the one
 	// before it or, if there is none, the same one.
 	lost, unreachable, unreachableSince time.Time
 	outage                              bool // the step waits until the provider can be reached
 	ordinary                            bool // the wait has an end of its own, after which the failure is like others
+	recovered                           bool // the last attempt has failed after an outage that was over
 	recoveries                          int  // number of waits in which the provider has answered others, but not this step
 }
 
@@ -81,9 +78,9 @@ func (r *Run) Spent() *journal.Failure {
 	}
 	e := &providers.Error{Kind: providers.Timeout, Err: ErrOutOfTime}
 	waits := r.attempts.waited > 0 || r.attempts.waitError != nil
-	if last := &r.draft.Attempts[n-1]; waits && last.ErrorKind != "" {
-		words := strings.TrimPrefix(last.ErrorMessage, last.ErrorKind+": ")
-		e = &providers.Error{Kind: providers.ErrorKind(last.ErrorKind), Err: fmt.Errorf("%w: %s", ErrOutOfTime, words)}
+	if last := r.attempts.failed; waits && last != nil {
+		cause := cmp.Or(last.Err, error(last))
+		e = &providers.Error{Kind: last.Kind, Err: fmt.Errorf("%w: %s", ErrOutOfTime, cause.Error())}
 	}
 	f := r.failure(n, e)
 	f.OutOfTime = true
@@ -108,6 +105,19 @@ func (r *Run) Late(waited time.Duration) {
 	}
 }
 
+// course returns the course of the step so far.
+func (r *Run) course() *course { return r.Plan.courseOf(r.draft.Attempts) }
+
+// isLast reports whether no attempt may follow the one whose reply is read.
+func (r *Run) isLast() bool {
+	c := r.course()
+	c.counted++
+	return c.isLast()
+}
+
+// maxRetries returns the maximum number of retries for a kind of error.
+func (r *Run) maxRetries(kind providers.ErrorKind) int { return r.Plan.maxRetries(kind) }
+
 // finish completes the turn.
 func (r *Run) finish() { r.draft.finish(r.query.window, r.timing.viewedTime()) }
 
@@ -116,6 +126,7 @@ func (r *Run) failure(n int, e *providers.Error) *journal.Failure {
 	if r.Plan.Private {
 		e = hide(e)
 	}
+	r.draft.end()
 	f := &journal.Failure{
 		Key:            r.Plan.Step.Key,
 		Kind:           e.Kind,
@@ -188,7 +199,9 @@ func (r *Run) addAttempt(a transcript.Attempt, resp *providers.Response, err err
 	}
 	r.price(&a.Usage, a.Model, asked)
 	a.Usage = turns.LimitUsage(a.Usage, 1) // a service can report anything
-	if failed := providers.AsError(err); failed != nil {
+	failed := providers.AsError(err)
+	r.attempts.failed = failed
+	if failed != nil {
 		if r.Plan.Private {
 			failed = hide(failed)
 		}

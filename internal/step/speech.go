@@ -31,33 +31,32 @@ func (r *Run) spoken(reply string) speech.Reading {
 	return r.Plan.Speech.Read(said)
 }
 
-// askForSpeech prepares a request for a speech if a reply is a dialogue or a refusal, and returns an error for the attempt. It does so
-// once for each, and not if no further attempt is allowed.
-func (r *Run) askForSpeech(resp *providers.Response) error {
-	last := len(r.draft.Attempts)+1-r.attempts.waitedAfter >= r.Plan.Limits.Attempts
-	if r.Plan.Speech == nil || last {
-		return nil
+// askForSpeech prepares a request for a speech if a reply is a dialogue or a refusal, and returns it with an error for the attempt. It
+// does so once for each, and not if no further attempt is allowed.
+func (r *Run) askForSpeech(resp *providers.Response) (next transcript.Next, err error) {
+	if r.Plan.Speech == nil || r.isLast() {
+		return "", nil
 	}
 	found := r.spoken(resp.Text)
 	switch {
 	case found.Dialogue && r.maxRetries(providers.InvalidResponse) > 0 && r.askAlone():
 		r.attempts.whole = true
-		err := fmt.Errorf("%w: the reply has lines for others", errAskedAgain)
-		return &providers.Error{
+		err = fmt.Errorf("%w: the reply has lines for others", errAskedAgain)
+		return transcript.NextAskedAlone, &providers.Error{
 			Kind:    providers.InvalidResponse,
 			Partial: *resp,
 			Err:     err,
 		}
 	case speech.IsRefusal(found.Text) && r.maxRetries(providers.Refused) > 0 && r.insist():
 		r.attempts.whole = true
-		err := fmt.Errorf("%w: %w", errAskedAgain, errRefused)
-		return &providers.Error{
+		err = fmt.Errorf("%w: %w", errAskedAgain, errRefused)
+		return transcript.NextInsisted, &providers.Error{
 			Kind:    providers.Refused,
 			Partial: *resp,
 			Err:     err,
 		}
 	}
-	return nil
+	return "", nil
 }
 
 // askAlone asks the model to speak only for itself. It returns false if it was asked already, or if there is no such prompt.
@@ -65,17 +64,6 @@ func (r *Run) askAlone() bool { return r.query.askForSpeech(promptAlone) }
 
 // insist asks the model to speak although it has declined. It returns false as askAlone does.
 func (r *Run) insist() bool { return r.query.askForSpeech(promptInsist) }
-
-// repeatInsist changes the request as a refusal did. If the reply is known, it must be one.
-func (r *Run) repeatInsist(a transcript.Attempt) {
-	if r.Plan.Speech == nil {
-		return
-	}
-	isKnown := a.Reply != "" && !a.ReplyCut
-	if !isKnown || speech.IsRefusal(r.spoken(a.Reply).Text) {
-		r.insist()
-	}
-}
 
 // acceptSpeech returns the speaker's part of a free speech, with the flags of the turn. text is the reply without reasoning.
 func (r *Run) acceptSpeech(resp *providers.Response, text string) (string, error) {

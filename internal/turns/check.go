@@ -47,7 +47,10 @@ func Check(t *transcript.Turn, at transcript.Cursor) error {
 	if err := checkCitations(t); err != nil {
 		return err
 	}
-	return CheckUsages(t.Usage, t.Attempts)
+	if err := CheckUsages(t.Usage, t.Attempts); err != nil {
+		return err
+	}
+	return checkTurn(t)
 }
 
 var kinds = []transcript.Kind{

@@ -182,6 +182,7 @@ func Forgeries(t testing.TB) (list []Forgery) {
 		{"a transition from another state", 4, ".entries[3].data.from", "paused"},
 		{"tokens that overflow", 11, ".entries[10].data.turn.usage.input", int64(1) << 62},
 		{"an unknown kind", 11, ".entries[10].data.turn.kind", "sung"},
+		{"a reply that was followed by a retry", 11, ".entries[10].data.turn.attempts[0].next", "retried"},
 		{"an unknown field", 11, ".entries[10].data.turn.promptWtokens", 3},
 	} {
 		root := Decode(t, export)

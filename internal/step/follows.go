@@ -1,0 +1,171 @@
+package step
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// What followed a stored attempt is compared here with what may follow it. What an attempt does not say, such as how much time there
+// was, is taken to be as it must have been.
+
+// follows returns an error if the last of the attempts says that something followed it that cannot follow. The request is that of the
+// attempt.
+func (r *Run) follows(tried []transcript.Attempt) error {
+	n := len(tried)
+	is := &tried[n-1]
+	if is.ErrorKind == "" && !isSummary(tried, n-1) {
+		return nil // a reply, or calls of tools: the request that followed shows it
+	}
+	may := r.mayFollow(tried)
+	if !slices.Contains(may, is.Next) {
+		return fmt.Errorf("its call %d says that what followed is %q, want one of %q", n, is.Next, may)
+	}
+	return nil
+}
+
+// mayFollow returns what may have followed the last of the attempts.
+func (r *Run) mayFollow(tried []transcript.Attempt) (list []transcript.Next) {
+	n := len(tried)
+	before := slices.Clone(tried)
+	before[n-1].Next = ""
+	c := r.Plan.courseOf(before)
+	failed := &tried[n-1]
+	afterSummary := isSummary(tried, n-1)
+	if afterSummary {
+		failed = &tried[n-2]
+	}
+	for _, o := range r.outcomes(tried[:n-1], failed) {
+		for _, next := range c.next(&o) {
+			can, must := r.canFollow(next)
+			if !can {
+				continue
+			}
+			list = append(list, next)
+			switch {
+			case next != transcript.NextShortened:
+			case !afterSummary:
+				list = append(list, transcript.NextSummary)
+			case tried[n-1].ErrorKind == "":
+				list = append(list, transcript.NextSummarized)
+			}
+			if must {
+				break
+			}
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// canFollow reports whether something can follow an attempt, as far as the request says, and whether the step tries nothing else then.
+func (r *Run) canFollow(next transcript.Next) (can, must bool) {
+	q := &r.query
+	switch next {
+	case transcript.NextShortened:
+		must = r.copied().query.shorten(func() bool { return false })
+		return must || q.Shorten && q.Summarize && !q.summarized, must
+	case transcript.NextReasoningDropped:
+		return q.Opaque > 0, q.Opaque > 0
+	case transcript.NextRetried, transcript.NextWaited: // if there was time
+		return true, false
+	default:
+		return true, true
+	}
+}
+
+// outcomes returns what an attempt that has failed can have been.
+func (r *Run) outcomes(before []transcript.Attempt, a *transcript.Attempt) (list []outcome) {
+	o := outcome{kind: providers.ErrorKind(a.ErrorKind)}
+	list = []outcome{o}
+	add := func(change func(*outcome)) {
+		for _, o := range list {
+			change(&o)
+			list = append(list, o)
+		}
+	}
+	add(func(o *outcome) { o.final = true })
+	switch o.kind {
+	case providers.RateLimit:
+		add(func(o *outcome) { o.waits = true })
+	case providers.Network, providers.Timeout:
+		add(func(o *outcome) { o.waits = true })
+		add(func(o *outcome) { o.first = true })
+	case providers.ContextOverflow:
+		add(func(o *outcome) { o.guess = providers.ServerError })
+		add(func(o *outcome) { o.guess = providers.InvalidRequest })
+	case providers.InvalidResponse, providers.Refused:
+		for _, wants := range r.wanted(before, a) {
+			list = append(list, outcome{kind: o.kind, wants: wants})
+		}
+	}
+	return list
+}
+
+// wanted returns what the reply of an attempt may have called for. If the reply is kept, it says so itself.
+func (r *Run) wanted(before []transcript.Attempt, a *transcript.Attempt) (list []transcript.Next) {
+	isCut := a.FinishReason == string(providers.Length)
+	list = []transcript.Next{transcript.NextReconsidered, transcript.NextAskedAlone}
+	switch {
+	case a.ErrorKind == string(providers.Refused):
+		list = []transcript.Next{transcript.NextInsisted}
+	case isCut:
+		list = append(list, transcript.NextCapRaised, transcript.NextCapRaisedMore)
+	default:
+		list = append(list, transcript.NextAskedAgain)
+	}
+	list = slices.DeleteFunc(list, func(next transcript.Next) bool { return !r.canAsk(next) })
+	if a.Reply == "" || a.ReplyCut {
+		return list
+	}
+	is := r.read(before, a)
+	mayHaveCalled := r.query.dialog != nil && isCut // the attempt does not have the calls
+	return slices.DeleteFunc(list, func(next transcript.Next) bool {
+		return next != is && (next != transcript.NextCapRaisedMore || !mayHaveCalled)
+	})
+}
+
+// canAsk reports whether the model can be asked for another reply in a way.
+func (r *Run) canAsk(next transcript.Next) bool {
+	again := r.copied()
+	switch next {
+	case transcript.NextAskedAgain:
+		return r.Plan.Contract != nil && !r.query.askedAgain
+	case transcript.NextReconsidered:
+		return r.Plan.Step.Doubt != nil
+	case transcript.NextAskedAlone:
+		return r.Plan.Speech != nil && again.askAlone()
+	case transcript.NextInsisted:
+		return r.Plan.Speech != nil && again.insist()
+	default:
+		return again.query.raiseCap(true)
+	}
+}
+
+// copied returns a run with the request. What is done to it does not change r.
+func (r *Run) copied() *Run {
+	again := &Run{Plan: r.Plan, query: r.query}
+	if d := r.query.dialog; d != nil {
+		again.query.dialog = new(*d)
+	}
+	if d := r.query.Data; d != nil {
+		again.query.Data = new(*d)
+	}
+	return again
+}
+
+// read reads the reply of an attempt as Do does, and returns what it calls for.
+func (r *Run) read(before []transcript.Attempt, a *transcript.Attempt) transcript.Next {
+	again := r.copied()
+	again.draft.start(&r.Plan.Step)
+	again.draft.Attempts = before
+	next, _ := again.readReply(&providers.Response{
+		Text:         a.Reply,
+		FinishReason: providers.FinishReason(a.FinishReason),
+		Usage:        a.Usage,
+		Model:        a.Model,
+	})
+	return next
+}
