@@ -43,8 +43,14 @@ func faults() []scripted.Reply {
 	list := []scripted.Reply{
 		cut, broken, final, guess, guess,
 		calling("", `{"q":"`+string(slices.Repeat([]byte("word "), 120))+`"}`), calling("", `{"q":2}`, `{"q":3}`), calling("", `{"q":4}`),
-		{Text: "I cannot say."}, {Text: `{"winner":`, FinishReason: providers.Length}, {Text: "<think>Hm.</think>", FinishReason: providers.Length}, {Text: " "},
-		{Text: `{"winner":"A"}`}, {Text: `{"winner":"B"}`}, {Text: refuses}, {Text: talks},
+		{Text: "I cannot say."},
+		{Text: `{"winner":`, FinishReason: providers.Length},
+		{Text: "<think>Hm.</think>", FinishReason: providers.Length},
+		{Text: " "},
+		{Text: `{"winner":"A"}`},
+		{Text: `{"winner":"B"}`},
+		{Text: refuses},
+		{Text: talks},
 	}
 	for _, kind := range []providers.ErrorKind{
 		providers.Network, providers.RateLimit, providers.ServerError, providers.ContextOverflow, providers.InvalidRequest, providers.Loop, providers.Timeout,

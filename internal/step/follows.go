@@ -100,6 +100,7 @@ func (r *Run) outcomes(before []transcript.Attempt, a *transcript.Attempt) (list
 		for _, wants := range r.wanted(before, a) {
 			list = append(list, outcome{kind: o.kind, wants: wants})
 		}
+	default:
 	}
 	return list
 }

@@ -356,6 +356,12 @@ func TestForgedSpeeches(t *testing.T) {
 		"a refusal that was none": {"a refusal", func(turn map[string]any) {
 			turn["attempts"].([]any)[0].(map[string]any)["reply"] = "The edge wins." //nolint:forcetypeassert // it is what the test has made
 		}},
+		"a refusal that was followed by a retry": {"a refusal", func(turn map[string]any) {
+			turn["attempts"].([]any)[0].(map[string]any)["next"] = "retried" //nolint:forcetypeassert // it is what the test has made
+		}},
+		"a dialogue that was followed by a wait": {"dialogues", func(turn map[string]any) {
+			turn["attempts"].([]any)[0].(map[string]any)["next"] = "waited" //nolint:forcetypeassert // it is what the test has made
+		}},
 		"a label that was none": {"a label", func(turn map[string]any) {
 			turn["attempts"].([]any)[0].(map[string]any)["reply"] = "The edge wins." //nolint:forcetypeassert // it is what the test has made
 		}},

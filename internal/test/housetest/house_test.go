@@ -46,6 +46,27 @@ func TestNoFilesReferToOneAnotherInACircle(t *testing.T) {
 	}
 }
 
+// What followed an attempt is a fact of its own: the message of its error is for people. So only what shows or makes messages names them.
+func TestNothingIsDecidedByTheMessageOfAnError(t *testing.T) {
+	show := []string{
+		"internal/step/run.go", "internal/turns/participant.go", "report/details.go", "report/redact.go", "integrations/debateotel/tree.go",
+		"integrations/debateadk/provider.go", // of another library
+	}
+	reads := regexp.MustCompile(`\.ErrorMessage\b`)
+	var found []string
+	walk(t, func(name string) {
+		if path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "internal/test/") {
+			return
+		}
+		text, err := os.ReadFile(filepath.Join(root, name))
+		require.NoError(t, err)
+		if reads.Match(text) {
+			found = append(found, name)
+		}
+	})
+	require.ElementsMatch(t, show, found)
+}
+
 // An absolute path is valid only on one machine.
 func TestNoPathOfAMachine(t *testing.T) {
 	folders := strings.Join([]string{"root", "tmp", "work", "home", "Users"}, "|")
