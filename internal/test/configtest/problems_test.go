@@ -289,12 +289,7 @@ func problemFormats(t *testing.T, file string) (list []string) {
 				return true
 			}
 			for _, arg := range n.Args {
-				literal, ok := arg.(*ast.BasicLit)
-				if !ok || literal.Kind != token.STRING {
-					continue
-				}
-				text, err := strconv.Unquote(literal.Value)
-				require.NoError(t, err)
+				text := literalOf(t, arg)
 				if strings.Contains(text, " ") {
 					list = append(list, text)
 				}
@@ -303,6 +298,22 @@ func problemFormats(t *testing.T, file string) (list []string) {
 		return true
 	})
 	return list
+}
+
+// literalOf returns the text of a literal, or of several that are joined. Anything else has none.
+func literalOf(t *testing.T, x ast.Expr) string {
+	switch x := x.(type) {
+	case *ast.BasicLit:
+		if x.Kind != token.STRING {
+			return ""
+		}
+		text, err := strconv.Unquote(x.Value)
+		require.NoError(t, err)
+		return text
+	case *ast.BinaryExpr:
+		return literalOf(t, x.X) + literalOf(t, x.Y)
+	}
+	return ""
 }
 
 func isMethodOf(f *ast.FuncDecl, name string) bool {
