@@ -34,7 +34,7 @@ const (
 
 // library holds the documents of a debate, by their places.
 type library struct {
-	documents []document
+	documents []*document
 	folder    string // contains all files
 	leftOut   leftOut
 }
@@ -89,19 +89,19 @@ func within(path, folder string) bool {
 }
 
 // inputDocument returns the document that standard input holds. Its name says whether it is a diff.
-func (p *program) inputDocument() (document, error) {
+func (p *program) inputDocument() (*document, error) {
 	b, err := p.readInput("--docs -")
 	if err != nil {
-		return document{}, err
+		return nil, err
 	}
 	text, ok := decodeText(b)
 	switch {
 	case !ok:
-		return document{}, exitErrorf(exitInput, "--docs -: read document: standard input is not UTF-8 text")
+		return nil, exitErrorf(exitInput, "--docs -: read document: standard input is not UTF-8 text")
 	case strings.TrimSpace(text) == "":
-		return document{}, exitErrorf(exitInput, "--docs -: read document: standard input is blank")
+		return nil, exitErrorf(exitInput, "--docs -: read document: standard input is blank")
 	}
-	d := document{text: text, place: "stdin", readers: []string{evidence.Everybody}, named: true}
+	d := &document{text: text, place: "stdin", readers: []string{evidence.Everybody}, named: true}
 	if len(diffFiles(text)) > 0 || bytes.HasPrefix(b, []byte("diff ")) {
 		d.place = "stdin.diff"
 	}

@@ -273,7 +273,7 @@ func TestPins(t *testing.T) {
 				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 				require.NoError(t, os.WriteFile(path, fmt.Appendf(nil, "Text %d.", i), 0o600))
 				l.documents = append(l.documents,
-					document{path: path, place: place, text: fmt.Sprintf("Text %d.", i), readers: []string{"*"}})
+					&document{path: path, place: place, text: fmt.Sprintf("Text %d.", i), readers: []string{"*"}})
 			}
 			c := debate.Config{
 				Topic: topic, Protocol: presets["panel"].Protocol, Labels: map[string]string{"team": "blue"},

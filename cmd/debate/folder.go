@@ -20,7 +20,7 @@ import (
 
 // readFolder reads the documents of a folder. In a Git work tree, they are the files that Git sees, and their places are relative to
 // its top folder, the base.
-func (l *library) readFolder(ctx context.Context, r *extract.Reader, s source, top string) (list []document, base string, err error) {
+func (l *library) readFolder(ctx context.Context, r *extract.Reader, s source, top string) (list []*document, base string, err error) {
 	root, err := os.OpenRoot(top)
 	if err != nil {
 		return nil, "", exitErrorf(exitInput, "read documents: %w", err)
@@ -55,7 +55,7 @@ func (l *library) readFolder(ctx context.Context, r *extract.Reader, s source, t
 			l.leftOut[x.why] = append(l.leftOut[x.why], f.places[i])
 		default:
 			path := filepath.Join(top, filepath.FromSlash(f.places[i]))
-			list = append(list, document{path: path, text: x.text, hash: x.hash, readers: s.readers})
+			list = append(list, &document{path: path, text: x.text, hash: x.hash, readers: s.readers})
 		}
 	}
 	if len(list) == 0 {

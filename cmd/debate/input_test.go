@@ -237,7 +237,7 @@ func TestDiffFiles(t *testing.T) {
 
 // Files that a diff changes have room in the prompts before others.
 func TestAChangedFileIsReadFirst(t *testing.T) {
-	l := &library{documents: []document{
+	l := &library{documents: []*document{
 		{place: "a.go", text: "package a\n", readers: []string{"*"}},
 		{place: "cmd/main.go", text: "package main\n\nvar limit = 0\n", readers: []string{"*"}},
 		{place: "stdin.diff", text: change, readers: []string{"*"}, named: true},
@@ -251,7 +251,7 @@ func TestAChangedFileIsReadFirst(t *testing.T) {
 
 func TestReadDocument(t *testing.T) {
 	long := strings.Repeat("x := 1\n", 500)
-	read := documentTools(t.Context(), []document{{place: "a.go", text: long}, {place: "b.md", text: "One.\n\nTwo."}})[1]
+	read := documentTools(t.Context(), []*document{{place: "a.go", text: long}, {place: "b.md", text: "One.\n\nTwo."}})[1]
 	ask := func(arguments string) (string, int, error) {
 		r, err := read.Call(t.Context(), tool.Call{Arguments: []byte(arguments)})
 		if err != nil {

@@ -3,9 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"path/filepath"
@@ -37,7 +40,7 @@ const (
 // read the others with tools.
 func (p *program) addDocuments(s configFile, c *debate.Config, o *debate.Options) error {
 	var list []source
-	var input []document
+	var input []*document
 	for _, path := range p.docs {
 		if path != standardInput {
 			list = append(list, source{path, []string{evidence.Everybody}, "--docs"})
@@ -72,7 +75,7 @@ func (p *program) addDocuments(s configFile, c *debate.Config, o *debate.Options
 }
 
 // distribute adds to a debate the private documents, and those for which a window has room. The others are searched.
-func (l *library) distribute(c *debate.Config, size int) (private, searched []document) {
+func (l *library) distribute(c *debate.Config, size int) (private, searched []*document) {
 	used := 0
 	for _, d := range c.Documents {
 		used += cmp.Or(d.Tokens, window.Estimate(d.Shown(d.Text)))
@@ -80,7 +83,7 @@ func (l *library) distribute(c *debate.Config, size int) (private, searched []do
 	missed := math.MaxInt // the length of the shortest text of a folder that had no room: longer ones are not tried
 	for _, d := range l.ranked() {
 		if d.isPrivate() {
-			private = append(private, *d)
+			private = append(private, d)
 			c.Documents = append(c.Documents, evidence.Private(d.place, d.text, d.readers...))
 			continue
 		}
@@ -89,12 +92,12 @@ func (l *library) distribute(c *debate.Config, size int) (private, searched []do
 			room = size / 2
 		}
 		if !d.named && len(d.text) >= missed {
-			searched = append(searched, *d)
+			searched = append(searched, d)
 			continue
 		}
 		tokens := tokensOf(d, room-used)
 		if used+tokens > room || len(c.Documents) >= evidence.MaxDocuments/2 || len(d.place) > maxDocumentName {
-			searched = append(searched, *d)
+			searched = append(searched, d)
 			if !d.named && len(d.place) <= maxDocumentName {
 				missed = len(d.text)
 			}
@@ -120,9 +123,9 @@ func tokensOf(d *document, room int) int {
 // changes, and the others; short ones first.
 func (l *library) ranked() []*document {
 	changed := map[string]bool{}
-	for i := range l.documents {
-		if l.documents[i].named {
-			for _, path := range diffFiles(l.documents[i].text) {
+	for _, d := range l.documents {
+		if d.named {
+			for _, path := range diffFiles(d.text) {
 				changed[path] = true
 			}
 		}
@@ -136,10 +139,7 @@ func (l *library) ranked() []*document {
 		}
 		return 2
 	}
-	list := make([]*document, len(l.documents))
-	for i := range l.documents {
-		list[i] = &l.documents[i]
-	}
+	list := slices.Clone(l.documents)
 	slices.SortStableFunc(list, func(a, b *document) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(len(a.text), len(b.text)))
 	})
@@ -169,7 +169,7 @@ func smallestWindow(c *debate.Config, clients map[string]providers.Provider) int
 const maxSaidDocuments = 10
 
 // sayDocuments says who reads which documents, and gives the search tool to all models if there is something to search.
-func (p *program) sayDocuments(c *debate.Config, searched []document) {
+func (p *program) sayDocuments(c *debate.Config, searched []*document) {
 	var shared []string
 	for _, d := range c.Documents {
 		if d.IsPrivate() {
@@ -206,9 +206,9 @@ func (p *program) sayDocuments(c *debate.Config, searched []document) {
 }
 
 // pin records documents in the labels of a debate, so that another process can open them again.
-func (l *library) pin(c *debate.Config, list []source, private, searched []document) error {
+func (l *library) pin(c *debate.Config, list []source, private, searched []*document) error {
 	labels := map[string]string{}
-	var files []document
+	var files []*document
 	for _, d := range slices.Concat(private, searched) {
 		if d.path == "" {
 			labels[inputLabel] = d.sha256()
@@ -239,13 +239,12 @@ func (l *library) pin(c *debate.Config, list []source, private, searched []docum
 }
 
 // pinLabels returns labels with the place of each file, and the beginning of the hash of its text.
-func pinLabels(list []document) (labels map[string]string, err error) {
+func pinLabels(list []*document) (labels map[string]string, err error) {
 	labels = map[string]string{}
 	pins := map[string]string{}
 	size := 0
-	slices.SortFunc(list, func(a, b document) int { return cmp.Compare(a.place, b.place) })
-	for i := range list {
-		d := &list[i]
+	slices.SortFunc(list, func(a, b *document) int { return cmp.Compare(a.place, b.place) })
+	for i, d := range list {
 		pins[d.place] = d.sha256()[:pinDigits]
 		size += len(d.place) + pinDigits + 8
 		if i+1 < len(list) && size+len(list[i+1].place)+pinDigits+8 < maxPinLabel {
@@ -266,7 +265,7 @@ func pinLabels(list []document) (labels map[string]string, err error) {
 }
 
 // pinAll returns labels with the sources of many files, and a hash of all.
-func pinAll(list []source, files []document) (labels map[string]string, err error) {
+func pinAll(list []source, files []*document) (labels map[string]string, err error) {
 	var paths []string
 	for _, s := range list {
 		path, err := filepath.Abs(s.path)
@@ -290,14 +289,17 @@ func pinAll(list []source, files []document) (labels map[string]string, err erro
 	return map[string]string{sourcesLabel: string(b), allLabel: hashOf(files)}, nil
 }
 
-// hashOf returns a hash of the places and the texts of files, in any order.
-func hashOf(files []document) string {
-	list := make([]string, len(files))
-	for i := range files {
-		list[i] = files[i].place + "\x00" + files[i].sha256()
+// hashOf returns a hash of the places and the texts of files, whatever their order.
+func hashOf(files []*document) string {
+	slices.SortFunc(files, func(a, b *document) int { return strings.Compare(a.place, b.place) })
+	all := sha256.New()
+	for i, d := range files {
+		if i > 0 {
+			_, _ = io.WriteString(all, "\n")
+		}
+		_, _ = io.WriteString(all, d.place+"\x00"+d.sha256())
 	}
-	slices.Sort(list)
-	return evidence.Hash(strings.Join(list, "\n"))
+	return hex.EncodeToString(all.Sum(nil))
 }
 
 // openDocuments opens the documents of a stored debate again. It returns an error that names each file that is missing or
@@ -310,7 +312,7 @@ func (p *program) openDocuments(o *debate.Options, c *debate.Config) error {
 	}
 	r := extract.Reader{Cache: cacheFolder(p.env)}
 	defer func() { _ = r.Close() }()
-	var all []document
+	var all []*document
 	var err error
 	switch {
 	case c.Labels[allLabel] != "":
@@ -328,7 +330,7 @@ func (p *program) openDocuments(o *debate.Options, c *debate.Config) error {
 		}
 		all = append(all, d)
 	}
-	var private, searched []document
+	var private, searched []*document
 	for _, d := range all {
 		if slices.ContainsFunc(c.Documents, func(x evidence.Document) bool { return x.Name == d.place }) {
 			private = append(private, d)
@@ -340,7 +342,7 @@ func (p *program) openDocuments(o *debate.Options, c *debate.Config) error {
 }
 
 // openPinned opens the files that labels name.
-func (p *program) openPinned(r *extract.Reader, c *debate.Config, folder string) (all []document, err error) {
+func (p *program) openPinned(r *extract.Reader, c *debate.Config, folder string) (all []*document, err error) {
 	var problems []error
 	for number := 1; ; number++ {
 		raw, given := c.Labels[fmt.Sprintf("%s.%d", documentsLabel, number)]
@@ -355,6 +357,7 @@ func (p *program) openPinned(r *extract.Reader, c *debate.Config, folder string)
 			d, err := reopen(p.ctx, r, folder, place, pins[place])
 			if err != nil {
 				problems = append(problems, err)
+				continue
 			}
 			all = append(all, d)
 		}
@@ -366,7 +369,7 @@ func (p *program) openPinned(r *extract.Reader, c *debate.Config, folder string)
 }
 
 // openAll opens the files of the sources that a label names, if they have not changed.
-func (p *program) openAll(r *extract.Reader, c *debate.Config) (all []document, err error) {
+func (p *program) openAll(r *extract.Reader, c *debate.Config) (all []*document, err error) {
 	var paths []string
 	if err := json.Unmarshal([]byte(c.Labels[sourcesLabel]), &paths); err != nil {
 		return nil, fmt.Errorf("open documents: label %s: %w", sourcesLabel, err)
@@ -394,9 +397,9 @@ func (p *program) openAll(r *extract.Reader, c *debate.Config) (all []document, 
 }
 
 // inputAgain reads the text again that a debate has read from standard input.
-func (p *program) inputAgain(hash string) (document, error) {
+func (p *program) inputAgain(hash string) (*document, error) {
 	if !p.hasInput() {
-		return document{}, exitErrorf(exitInput,
+		return nil, exitErrorf(exitInput,
 			"open the documents of the debate: it has read a document from standard input: give the same text again")
 	}
 	d, err := p.inputDocument()
@@ -407,24 +410,24 @@ func (p *program) inputAgain(hash string) (document, error) {
 }
 
 // reopen reads a document again, and checks that it has not changed.
-func reopen(ctx context.Context, r *extract.Reader, folder, place, hash string) (document, error) {
-	d := document{path: filepath.Join(folder, filepath.FromSlash(place)), place: place, readers: []string{evidence.Everybody}}
+func reopen(ctx context.Context, r *extract.Reader, folder, place, hash string) (*document, error) {
+	d := &document{path: filepath.Join(folder, filepath.FromSlash(place)), place: place, readers: []string{evidence.Everybody}}
 	if !filepath.IsLocal(filepath.FromSlash(place)) || len(hash) != pinDigits {
-		return d, fmt.Errorf("%q is no place of a document", place)
+		return nil, fmt.Errorf("%q is no place of a document", place)
 	}
 	text, err := readDocument(ctx, r, d.path)
 	if err != nil {
-		return d, err
+		return nil, err
 	}
 	if !strings.HasPrefix(evidence.Hash(text), hash) {
-		return d, fmt.Errorf("%s has changed since the debate began: put the earlier file there, or begin a new debate", d.path)
+		return nil, fmt.Errorf("%s has changed since the debate began: put the earlier file there, or begin a new debate", d.path)
 	}
 	d.text = text
 	return d, nil
 }
 
 // offerDocuments gives an engine the texts of private documents, and the tool that searches the others.
-func (p *program) offerDocuments(o *debate.Options, c *debate.Config, private, searched []document) error {
+func (p *program) offerDocuments(o *debate.Options, c *debate.Config, private, searched []*document) error {
 	if len(c.Documents) > 0 {
 		texts := map[string]string{}
 		for _, d := range private {

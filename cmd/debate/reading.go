@@ -38,7 +38,7 @@ type readQuery struct {
 }
 
 // documentTools returns the tools that search and read documents.
-func documentTools(ctx context.Context, list []document) []tool.Tool {
+func documentTools(ctx context.Context, list []*document) []tool.Tool {
 	texts := map[string]string{}
 	for i := range list {
 		texts[list[i].place] = list[i].text

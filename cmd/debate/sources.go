@@ -23,8 +23,7 @@ func readSources(ctx context.Context, r *extract.Reader, list []source) (*librar
 		if err != nil {
 			return nil, err
 		}
-		for i := range found {
-			d := &found[i]
+		for _, d := range found {
 			if seen[d.path] {
 				return nil, exitErrorf(exitInput, "read documents: %s is named twice", d.path)
 			}
@@ -41,13 +40,13 @@ func readSources(ctx context.Context, r *extract.Reader, list []source) (*librar
 	if err := l.setPlaces(bases); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(l.documents, func(a, b document) int { return cmp.Compare(a.place, b.place) })
+	slices.SortFunc(l.documents, func(a, b *document) int { return cmp.Compare(a.place, b.place) })
 	return l, nil
 }
 
 // readSource reads the documents of a source. If it is code in a Git work tree, their places are relative to the base, which is the top
 // folder of the work tree.
-func (l *library) readSource(ctx context.Context, r *extract.Reader, s source) (list []document, base string, err error) {
+func (l *library) readSource(ctx context.Context, r *extract.Reader, s source) (list []*document, base string, err error) {
 	top, err := filepath.Abs(s.path)
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", s.from, err)
@@ -66,7 +65,7 @@ func (l *library) readSource(ctx context.Context, r *extract.Reader, s source) (
 		if quote.IsCode(top) {
 			base = worktreeOf(filepath.Dir(top))
 		}
-		list = []document{{path: top, text: text, readers: s.readers, named: true}}
+		list = []*document{{path: top, text: text, readers: s.readers, named: true}}
 	}
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", s.from, err)
@@ -89,8 +88,7 @@ func (l *library) setPlaces(bases []string) error {
 			l.folder = filepath.Dir(l.folder)
 		}
 	}
-	for i := range l.documents {
-		d := &l.documents[i]
+	for _, d := range l.documents {
 		below, err := filepath.Rel(l.folder, d.path)
 		if err != nil {
 			return exitErrorf(exitInput, "read document %s: %w", d.path, err)
