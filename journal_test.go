@@ -85,7 +85,8 @@ func TestAFailureSaysEverything(t *testing.T) {
 						next = transcript.NextGivenUp
 					}
 					require.Equal(t, transcript.Attempt{
-						Provider: "m", Model: "gpt-9", ErrorKind: string(kind), ErrorMessage: failure.Message, Next: next, Usage: transcript.Usage{Input: 7}, Duration: time.Second, PromptTokens: a.PromptTokens,
+						Provider: "m", Model: "gpt-9", ErrorKind: string(kind), ErrorMessage: failure.Message, Next: next,
+						Usage: transcript.Usage{Input: 7}, Duration: time.Second, PromptTokens: a.PromptTokens,
 						Began: a.Began, Waited: a.Waited, Hash: a.Hash, Counted: kind == providers.InvalidResponse,
 					}, a)
 				}

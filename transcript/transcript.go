@@ -231,7 +231,7 @@ const (
 	NextTools            Next = "tools"             // the calls of tools ran, and the prompt had their results
 	NextWithoutTools     Next = "without_tools"     // the model had to reply without calls of tools
 	NextRetried          Next = "retried"           // the same request after a short wait; after a loop, it also asked to avoid repetition
-	NextWaited           Next = "waited"            // the same request after a wait for a rate limit of all, or for a provider that could not be reached
+	NextWaited           Next = "waited"            // the same request, after a wait for a rate limit of all or for a provider out of reach
 	NextSubstitute       Next = "substitute"        // the first request to a substitute
 	NextGivenUp          Next = "given_up"          // nothing: the step ended without a reply to this request
 )

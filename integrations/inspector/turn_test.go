@@ -146,7 +146,8 @@ func TestATurnShowsHowItCameAbout(t *testing.T) {
 		turns := debatetest.Result(t, d).Turns
 		page := pageOf(t, e, fmt.Sprintf("/debates/d/turn?seq=%d", turns[0].Seq))
 		for _, part := range []string{
-			`<tr class="failed" data-error="rate_limit"><th scope="row">1</th>`, `<td><span dir="auto">rate_limit: too &lt;many&gt;</span><br>then retried</td>`,
+			`<tr class="failed" data-error="rate_limit"><th scope="row">1</th>`,
+			`<td><span dir="auto">rate_limit: too &lt;many&gt;</span><br>then retried</td>`,
 			`<th scope="row">2</th>`, `<td>2s</td>`, `1,000 tokens, 300 of them cached`, `70 tokens, 30 of them reasoning`,
 			`Yes &amp; &lt;b&gt;no&lt;/b&gt;.`,
 		} {

@@ -44,7 +44,8 @@ func TestJudgesWhoUseAParticipantsModel(t *testing.T) {
 		}
 		return name, false
 	}
-	require.Equal(t, []clients.Warning{{"Jo", "judges[0]", "judge Jo uses the same model as Ann and Bob and may favor them"}}, clients.WarnOfPreferences(all, named))
+	require.Equal(t, []clients.Warning{{"Jo", "judges[0]", "judge Jo uses the same model as Ann and Bob and may favor them"}},
+		clients.WarnOfPreferences(all, named))
 	require.Empty(t, clients.WarnOfPreferences(all, func(name string) (string, bool) { return name, true }), "people")
 	require.Empty(t, clients.WarnOfPreferences(all, func(name string) (string, bool) { return name + "!", name == "p" }))
 }

@@ -25,7 +25,8 @@ func TestRemains(t *testing.T) {
 		"other scripts":                   {"Автобусы занимают меньше места", "автобусы — занимают меньше места", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, x.remains, remains([]string{"Another text of no importance to anybody who reads it.", x.omitted}, []providers.Message{{Text: "You are a judge."}, {Parts: []providers.Part{{Text: "Said so far:"}, {Text: x.prompt}}}}))
+			require.Equal(t, x.remains, remains([]string{"Another text of no importance to anybody who reads it.", x.omitted},
+				[]providers.Message{{Text: "You are a judge."}, {Parts: []providers.Part{{Text: "Said so far:"}, {Text: x.prompt}}}}))
 		})
 	}
 }

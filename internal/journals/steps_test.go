@@ -39,7 +39,8 @@ func TestWhatIsWrongWithATurn(t *testing.T) {
 			}
 		})
 	}
-	require.NoError(t, journals.WrongTurn(&transcript.Turn{Flags: []transcript.Flag{transcript.Edited}}, &step.Reread{Differs: []int{1}}), "a person gave it")
+	require.NoError(t, journals.WrongTurn(&transcript.Turn{Flags: []transcript.Flag{transcript.Edited}}, &step.Reread{Differs: []int{1}}),
+		"a person gave it")
 }
 
 func TestNamesInABlindPrompt(t *testing.T) {

@@ -73,8 +73,10 @@ func TestAMaskedJudgeSeesNothing(t *testing.T) {
 func TestAConfigurationForASeat(t *testing.T) {
 	config := json.RawMessage(`{"attachments":[{"name":"a"},{"name":"b","readers":["Bob"]}],"judges":[{"name":"Jo"}],"reference":"42","topic":"t"}`)
 	require.JSONEq(t, `{"attachments":[{"name":"a"}],"judges":[{"name":"Jo"}],"topic":"t"}`, string(live.ConfigFor(config, "Ann")))
-	require.JSONEq(t, `{"attachments":[{"name":"a"},{"name":"b","readers":["Bob"]}],"judges":[{"name":"Jo"}],"topic":"t"}`, string(live.ConfigFor(config, "Bob")))
-	require.JSONEq(t, `{"attachments":[{"name":"a"}],"judges":[{"name":"Jo"}],"reference":"42","topic":"t"}`, string(live.ConfigFor(config, "Jo")))
+	require.JSONEq(t, `{"attachments":[{"name":"a"},{"name":"b","readers":["Bob"]}],"judges":[{"name":"Jo"}],"topic":"t"}`,
+		string(live.ConfigFor(config, "Bob")))
+	require.JSONEq(t, `{"attachments":[{"name":"a"}],"judges":[{"name":"Jo"}],"reference":"42","topic":"t"}`,
+		string(live.ConfigFor(config, "Jo")))
 	plain := json.RawMessage(`{"topic":"t"}`)
 	require.Equal(t, plain, live.ConfigFor(plain, "Ann"))
 	require.Nil(t, live.ConfigFor(json.RawMessage(`[]`), "Ann"))

@@ -39,7 +39,8 @@ func faults() []scripted.Reply {
 	broken := failing(providers.ServerError)
 	broken.Text = "Cars are"
 	final := scripted.Reply{Err: &providers.Error{Kind: providers.ServerError, Final: true, Err: errors.New("never")}}
-	guess := scripted.Reply{Err: &providers.Error{Kind: providers.ContextOverflow, Otherwise: providers.ServerError, Err: errors.New("too long?")}}
+	guess := scripted.Reply{Err: &providers.Error{Kind: providers.ContextOverflow, Otherwise: providers.ServerError,
+		Err: errors.New("too long?")}}
 	list := []scripted.Reply{
 		cut, broken, final, guess, guess,
 		calling("", `{"q":"`+string(slices.Repeat([]byte("word "), 120))+`"}`), calling("", `{"q":2}`, `{"q":3}`), calling("", `{"q":4}`),
@@ -53,7 +54,8 @@ func faults() []scripted.Reply {
 		{Text: talks},
 	}
 	for _, kind := range []providers.ErrorKind{
-		providers.Network, providers.RateLimit, providers.ServerError, providers.ContextOverflow, providers.InvalidRequest, providers.Loop, providers.Timeout,
+		providers.Network, providers.RateLimit, providers.ServerError, providers.ContextOverflow, providers.InvalidRequest,
+		providers.Loop, providers.Timeout,
 		providers.ContentFiltered,
 	} {
 		list = append(list, failing(kind))
@@ -253,8 +255,10 @@ func requireRepeatable(t *testing.T, seed uint64, s *script, live *ended) {
 func TestAForgedAttemptIsFound(t *testing.T) {
 	words := []transcript.Next{
 		"", transcript.NextAskedAgain, transcript.NextReconsidered, transcript.NextAskedAlone, transcript.NextInsisted, transcript.NextCapRaised,
-		transcript.NextCapRaisedMore, transcript.NextShortened, transcript.NextSummary, transcript.NextSummarized, transcript.NextReasoningDropped,
-		transcript.NextTools, transcript.NextWithoutTools, transcript.NextRetried, transcript.NextWaited, transcript.NextSubstitute, transcript.NextGivenUp,
+		transcript.NextCapRaisedMore, transcript.NextShortened, transcript.NextSummary, transcript.NextSummarized,
+		transcript.NextReasoningDropped,
+		transcript.NextTools, transcript.NextWithoutTools, transcript.NextRetried, transcript.NextWaited, transcript.NextSubstitute,
+		transcript.NextGivenUp,
 	}
 	alike := []transcript.Next{transcript.NextRetried, transcript.NextWaited}
 	found := 0

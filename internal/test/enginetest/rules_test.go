@@ -78,5 +78,6 @@ func TestTheRulesHaveANumber(t *testing.T) {
 	is, err := os.ReadFile(rulesFile)
 	require.NoError(t, err)
 	require.Equal(t, strings.ReplaceAll(string(is), "\r\n", "\n"), text,
-		"prompts, windows, pseudonyms or transitions have changed: if a version with this number was published, raise rulesNumber in data.go; then run this test with -update")
+		"prompts, windows, pseudonyms or transitions have changed: if a version with this number was published, "+
+			"raise rulesNumber in data.go; then run this test with -update")
 }
