@@ -94,7 +94,7 @@
 //   - Gate: gate.go says what is wrong with a configuration, and what the engine lacks to drive a debate with it.
 //   - Driving: driver.go drives one debate: it plans, runs the steps of a plan, commits their turns, and begins again.
 //   - API: debate.go has what you do with one debate, engine.go makes, finds and recovers debates, and fork.go makes debates
-//     from others; package internal/rejudging decides which entries a debate repeats whose judges are asked again. verify.go has
+//     from others; package internal/forks decides which entries a debate repeats whose judges are asked again. verify.go has
 //     what is done with a journal afterwards: Replay, PromptOf, which makes the prompt of a step again, and Verify and
 //     VerifyEntries, which derives the entries again.
 package debate
