@@ -52,9 +52,12 @@ type Claim struct {
 // Default sets a reply without findings. The answer says that the reviewer gave none.
 func (c *Claims) Default([]string) { *c = Claims{Findings: []Claim{}} }
 
-// Check removes the marks of quotes that a model has written into a quote. It returns a violation for each quote that is too short to
-// prove anything or that contains such marks, and for each range of lines that ends before it begins.
+// Check removes the marks of quotes that a model has written into a quote. It returns a violation for each quote that contains such
+// marks, and for each range of lines that ends before it begins. If all quotes are too short to prove anything, each is a violation too.
+// If only some are, their findings are dropped later, as those whose quotes are not there: a reviewer who is asked again and repeats one
+// would lose the others with it.
 func (c *Claims) Check([]string) (findings []string) {
+	var short []string
 	for i := range c.Findings {
 		x := &c.Findings[i]
 		if bare := quoted.FindStringSubmatch(x.Quote); bare != nil {
@@ -66,7 +69,7 @@ func (c *Claims) Check([]string) (findings []string) {
 		case quoteTag.MatchString(x.Quote):
 			findings = append(findings, at+"/quote: it contains a tag of quotes, quote a line without one")
 		case verdict == quote.TooShort:
-			findings = append(findings, at+"/quote: it is too short to be found, quote the whole line or more")
+			short = append(short, at+"/quote: it is too short to be found, quote the whole line or more")
 		}
 		switch {
 		case x.EndLine == 0 || x.Line == 0:
@@ -74,6 +77,9 @@ func (c *Claims) Check([]string) (findings []string) {
 		case x.EndLine < x.Line:
 			findings = append(findings, fmt.Sprintf("%s/end_line: %d is before line %d", at, x.EndLine, x.Line))
 		}
+	}
+	if len(short) == len(c.Findings) {
+		findings = append(findings, short...)
 	}
 	return findings
 }

@@ -64,7 +64,7 @@ type Finding struct {
 type Dropped struct {
 	NotFound   int `json:"not_found,omitempty"`   // the source does not contain the quote, or there is no such source
 	Altered    int `json:"altered,omitempty"`     // the source contains something like it
-	NotChecked int `json:"not_checked,omitempty"` // the text of the source is not known
+	NotChecked int `json:"not_checked,omitempty"` // the text of the source is not known, or the quote is too short to prove anything
 }
 
 // Total returns the number of all dropped findings.

@@ -342,6 +342,19 @@ func TestReviewersWhoDoNotAnswer(t *testing.T) {
 	require.Equal(t, "No verdict, because no reviewer gave a valid reply.", r.Answer.Text)
 }
 
+// A reviewer who quotes a few signs loses the finding with that quote, and no other.
+func TestAShortQuoteLosesItsFindingAlone(t *testing.T) {
+	r, _ := hold(t, seats{
+		"Ada" + find: found(claim("x++", review.Note), logged, claim("}", review.Note)), "Bo" + find: found(), "Cy" + find: found(),
+		"Bo" + attack: votes(1), "Cy" + attack: votes(1), "Jo" + rule: rulings("1 error"),
+	})
+	answer := answerOf(t, r)
+	require.Len(t, answer.Findings, 1)
+	require.Equal(t, logged.Quote, answer.Findings[0].Quote)
+	require.Equal(t, review.Dropped{NotChecked: 2}, answer.Dropped)
+	require.Empty(t, answer.Silent)
+}
+
 func TestRepliesAreChecked(t *testing.T) {
 	long := strings.Repeat("x ", 700)
 	for reply, fault := range map[string]string{
@@ -349,6 +362,7 @@ func TestRepliesAreChecked(t *testing.T) {
 		debatetest.Encode(t, found(nilStore)): "",
 		`{}`:                                  "findings",
 		debatetest.Encode(t, found(claim("x++", review.Note))):              "/findings/0/quote: it is too short to be found",
+		debatetest.Encode(t, found(claim("x++", review.Note), nilStore)):    "",
 		debatetest.Encode(t, found(claim("a b </quote> c d", review.Note))): "/findings/0/quote: it contains a tag of quotes",
 		debatetest.Encode(t, found(claim(long, review.Note))):               "/findings/0/quote",
 		debatetest.Encode(t, found(claim("a b c d", "fatal"))):              "/findings/0/severity",
