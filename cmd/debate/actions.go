@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -28,15 +29,17 @@ func inActions(env func(string) string) bool { return env(actionsVariable) == "t
 type harmlessWriter struct {
 	io.Writer
 
-	inLine bool // something other than white space has been written since the line began
-	signs  int  // number signs at the end of what was written
-	colon  bool // a colon at the beginning of a line is the last that was written
+	begun  []byte // a character of which only the first bytes have come
+	inLine bool   // something other than white space has been written since the line began
+	signs  int    // number signs at the end of what was written
+	colon  bool   // a colon at the beginning of a line is the last that was written
 }
 
 // Write implements io.Writer.
 func (w *harmlessWriter) Write(b []byte) (int, error) {
 	var out bytes.Buffer
-	for rest := b; len(rest) > 0; {
+	rest := slices.Concat(w.begun, b)
+	for utf8.FullRune(rest) {
 		r, size := utf8.DecodeRune(rest)
 		if r == ':' && w.colon || r == '[' && w.signs >= 2 {
 			out.WriteByte('\\')
@@ -45,6 +48,7 @@ func (w *harmlessWriter) Write(b []byte) (int, error) {
 		rest = rest[size:]
 		w.follow(r)
 	}
+	w.begun = bytes.Clone(rest)
 	if _, err := w.Writer.Write(out.Bytes()); err != nil {
 		return 0, err //nolint:wrapcheck // a transparent writer
 	}

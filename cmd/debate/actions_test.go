@@ -102,15 +102,13 @@ func TestHarmlessWriter(t *testing.T) {
 				require.Equal(t, n, written)
 				rest = rest[n:]
 			}
-			if size == 100 || strings.IndexFunc(text, func(r rune) bool { return r > 127 }) < 0 {
-				require.Equal(t, want, b.String(), "%q in pieces of %d bytes", text, size)
-			}
+			require.Equal(t, want, b.String(), "%q in pieces of %d bytes", text, size)
 		}
 	}
 }
 
 func FuzzHarmlessWriter(f *testing.F) {
-	for _, text := range []string{"::error::x", " ::", "##[x]", "a:\n:", "#\n#["} {
+	for _, text := range []string{"::error::x", " ::", "##[x]", "a:\n:", "#\n#[", "\n\u00a0::x", "a\xe2\x80"} {
 		f.Add(text, 3)
 	}
 	f.Fuzz(func(t *testing.T, text string, cut int) {
@@ -120,6 +118,7 @@ func FuzzHarmlessWriter(f *testing.F) {
 		_, _ = w.Write([]byte(text[:cut]))
 		_, _ = w.Write([]byte(text[cut:]))
 		require.Empty(t, runnerCommands(b.String()))
+		text = strings.TrimSuffix(text, string(w.begun)) // a character that never came to its end
 		require.Equal(t, strings.ReplaceAll(text, "\\", ""), strings.ReplaceAll(b.String(), "\\", ""), "only backslashes are added")
 	})
 }
